@@ -1,0 +1,64 @@
+package commands
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"reckon/domain/event"
+)
+
+// Clock is the one source of time of the write side.
+type Clock interface{ Now() time.Time }
+
+// Intent says who wants something, when and from where. It is made once per
+// request or reaction and becomes the metadata of every event that follows.
+type Intent struct {
+	ID          uuid.UUID // of the command; event ids are derived from it
+	At          time.Time
+	Account     string
+	Actor       string
+	Source      string
+	Agent       string
+	Traceparent string
+	Build       string
+	Correlation string // empty: the command's own id
+	Causation   string
+}
+
+// eventNamespace is the UUIDv5 namespace of event ids (RFC 9562 §5.5).
+var eventNamespace = uuid.MustParse("5b1c7f0e-51b6-4f0c-9a64-2f8d1f5a7e11")
+
+// EventID is the id of the index-th event of a command: the same command always
+// proposes the same ids, so a repeated append is idempotent in the store.
+func EventID(command uuid.UUID, index int) string {
+	return uuid.NewSHA1(eventNamespace, append(command[:], byte(index>>8), byte(index))).String()
+}
+
+// Propose dresses events with ids and metadata: the one place where metadata is set.
+// The version is the codec's to fill in.
+func (in Intent) Propose(events []event.Event) []event.Proposed {
+	correlation := in.Correlation
+	if correlation == "" {
+		correlation = in.ID.String()
+	}
+	proposed := make([]event.Proposed, len(events))
+	for i, e := range events {
+		proposed[i] = event.Proposed{
+			ID:    EventID(in.ID, i),
+			Event: e,
+			Metadata: event.Metadata{
+				Correlation: correlation,
+				Causation:   in.Causation,
+				At:          in.At.UTC().Truncate(time.Millisecond),
+				Account:     in.Account,
+				Actor:       in.Actor,
+				Source:      in.Source,
+				Agent:       in.Agent,
+				Traceparent: in.Traceparent,
+				Build:       in.Build,
+			},
+		}
+	}
+	return proposed
+}

@@ -1,0 +1,30 @@
+// Package decider is the shape of every write model: three pure functions.
+//
+// It promises nothing but that shape, and never does I/O: whoever reads the
+// stream, appends to it and retries is commands.Handle.
+package decider
+
+import "reckon/domain/event"
+
+// Decider is the write model of one kind of stream, for the commands C over
+// the state S (Chassaing, "Functional Event Sourcing Decider", 2021).
+type Decider[C, S any] struct {
+	Initial func() S
+	// Decide returns the events a command leads to; none means "already so".
+	Decide func(C, S) ([]event.Event, error)
+	// Evolve folds one event into the state; it must not fail and ignores events it does not know.
+	Evolve func(S, event.Event) S
+}
+
+// Fold is the state after a history.
+func (d Decider[C, S]) Fold(history []event.Event) S {
+	return d.FoldFrom(d.Initial(), history)
+}
+
+// FoldFrom continues a fold.
+func (d Decider[C, S]) FoldFrom(s S, history []event.Event) S {
+	for _, e := range history {
+		s = d.Evolve(s, e)
+	}
+	return s
+}

@@ -1,0 +1,55 @@
+package event
+
+import "time"
+
+// NoStream is the revision of a stream that has no events.
+const NoStream Revision = -1
+
+// Revision is the number of an event in its stream, from 0. There is no value
+// that means "any": a writer always says what it read.
+type Revision int64
+
+// Position is the place of an event in the log's one order ($all). The zero
+// position is before every event.
+type Position struct {
+	Commit  uint64 `json:"commit"`
+	Prepare uint64 `json:"prepare"`
+}
+
+// Less orders positions as the log does.
+func (p Position) Less(q Position) bool {
+	return p.Commit < q.Commit || p.Commit == q.Commit && p.Prepare < q.Prepare
+}
+
+// Metadata is what is recorded around an event. $correlationId and $causationId
+// are the store's own keys.
+type Metadata struct {
+	Correlation string    `json:"$correlationId,omitempty"`
+	Causation   string    `json:"$causationId,omitempty"`
+	Version     int       `json:"v"`
+	At          time.Time `json:"at"`                    // UTC, milliseconds; rows take their times from here
+	Account     string    `json:"account,omitempty"`     // whose stream this is about
+	Actor       string    `json:"actor,omitempty"`       // session, token:<id>, oauth:<client>, reaction:<name>, operator, runner:<id>
+	Source      string    `json:"source,omitempty"`      // web, mcp, job
+	Agent       string    `json:"agent,omitempty"`       // client name as it introduced itself
+	Traceparent string    `json:"traceparent,omitempty"` // W3C trace context
+	Build       string    `json:"build,omitempty"`       // revision of the binary that wrote it
+}
+
+// Proposed is an event on its way into the log. Its id makes a retried append
+// idempotent in the store itself.
+type Proposed struct {
+	ID       string // UUID
+	Event    Event
+	Metadata Metadata
+}
+
+// Recorded is an event as the log holds it.
+type Recorded struct {
+	ID       string // UUID
+	Stream   string
+	Revision Revision
+	Position Position
+	Event    Event
+	Metadata Metadata
+}

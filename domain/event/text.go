@@ -1,0 +1,20 @@
+package event
+
+// MaxInlineBytes is the largest text an event carries itself; a longer one
+// lives in the blob store and the event names it (ARCHITECTURE.md §1).
+const MaxInlineBytes = 16 << 10
+
+// Blob names bytes in the blob store. The blob is durable before the event.
+type Blob struct {
+	SHA256 string `json:"sha256"` // lower-case hex
+	Bytes  int64  `json:"bytes"`
+}
+
+// Text is a string that is either carried inline or named as a blob.
+type Text struct {
+	Inline string `json:"inline,omitempty"`
+	Blob   *Blob  `json:"blob,omitempty"`
+}
+
+// Inline makes a Text that the event carries itself.
+func Inline(s string) Text { return Text{Inline: s} }
