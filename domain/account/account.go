@@ -1,0 +1,121 @@
+// Package account is an account as the log knows it: an id and the plan in force.
+//
+// It promises to hold nothing personal: addresses and passwords live in
+// internal/identity, so that they can be forgotten while the log is for ever.
+package account
+
+import (
+	"errors"
+	"fmt"
+
+	"reckon/domain/decider"
+	"reckon/domain/event"
+)
+
+// Stream names an account's stream.
+func Stream(account string) string { return "account-" + account }
+
+// Registered opens an account.
+type Registered struct {
+	Account string `json:"account"` // UUID
+	Plan    string `json:"plan"`
+}
+
+// PlanChanged puts another plan in force.
+type PlanChanged struct {
+	Account string `json:"account"`
+	Plan    string `json:"plan"`
+}
+
+// Closed ends an account.
+type Closed struct {
+	Account string `json:"account"`
+}
+
+func (Registered) EventName() string  { return "account.registered" }
+func (PlanChanged) EventName() string { return "account.plan_changed" }
+func (Closed) EventName() string      { return "account.closed" }
+
+// Events declares this package's event types.
+func Events() []event.Type {
+	const id = "0198a1b2-0000-7000-8000-00000000000a"
+	return []event.Type{
+		event.Of(Registered{Account: id, Plan: "free"}),
+		event.Of(PlanChanged{Account: id, Plan: "pro"}),
+		event.Of(Closed{Account: id}),
+	}
+}
+
+// State is the plan in force.
+type State struct {
+	Exists bool
+	Closed bool
+	Plan   string
+}
+
+// Command is one of Register, ChangePlan, Close.
+type Command interface{ accountCommand() }
+
+// Register opens the account; again is fine.
+type Register struct{ Account, Plan string }
+
+// ChangePlan puts a plan in force.
+type ChangePlan struct{ Account, Plan string }
+
+// Close ends the account.
+type Close struct{ Account string }
+
+func (Register) accountCommand()   {}
+func (ChangePlan) accountCommand() {}
+func (Close) accountCommand()      {}
+
+var (
+	// ErrNone means that there is no such account.
+	ErrNone = errors.New("no such account")
+	// ErrClosed means that the account is closed.
+	ErrClosed = errors.New("the account is closed")
+)
+
+// Decider is the write model of an account's stream.
+var Decider = decider.Decider[Command, State]{
+	Initial: func() State { return State{} },
+	Decide:  decide,
+	Evolve:  evolve,
+}
+
+func decide(c Command, s State) ([]event.Event, error) {
+	if c, ok := c.(Register); ok {
+		if s.Exists {
+			return nil, nil
+		}
+		return []event.Event{Registered(c)}, nil
+	}
+	switch {
+	case !s.Exists:
+		return nil, ErrNone
+	case s.Closed:
+		return nil, ErrClosed
+	}
+	switch c := c.(type) {
+	case ChangePlan:
+		if s.Plan == c.Plan {
+			return nil, nil
+		}
+		return []event.Event{PlanChanged(c)}, nil
+	case Close:
+		return []event.Event{Closed(c)}, nil
+	}
+	return nil, fmt.Errorf("account: unknown command %T", c)
+}
+
+func evolve(s State, e event.Event) State {
+	switch e := e.(type) {
+	case Registered:
+		s.Exists, s.Plan = true, e.Plan
+	case PlanChanged:
+		s.Plan = e.Plan
+	case Closed:
+		s.Closed = true
+	}
+	return s
+}

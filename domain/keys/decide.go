@@ -1,0 +1,136 @@
+package keys
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"reckon/domain/decider"
+	"reckon/domain/event"
+)
+
+// MinPublished is how long a key is published before it may seal, so that
+// whoever caches the key set (max-age 300 s) has it. The first key of a
+// deployment seals at once: nothing can have been sealed before it.
+const MinPublished = 10 * time.Minute
+
+// Key is one key as the log tells it.
+type Key struct {
+	KID         string
+	X           string
+	PublishedAt time.Time
+	ActiveFrom  time.Time // zero until activated
+	RetiredAt   time.Time // zero until retired
+}
+
+// State is all keys in the order they were published.
+type State struct {
+	Keys   []Key
+	Active string // KID of the key that seals; empty without one
+}
+
+// Find returns the key with this kid.
+func (s State) Find(kid string) (Key, bool) {
+	i := slices.IndexFunc(s.Keys, func(k Key) bool { return k.KID == kid })
+	if i < 0 {
+		return Key{}, false
+	}
+	return s.Keys[i], true
+}
+
+// Command is one of Publish, Activate.
+type Command interface{ keysCommand() }
+
+// Publish makes a key known.
+type Publish struct {
+	KID, X string
+	Now    time.Time
+}
+
+// Activate lets a published key seal and retires the one before it.
+type Activate struct {
+	KID string
+	Now time.Time
+}
+
+func (Publish) keysCommand()  {}
+func (Activate) keysCommand() {}
+
+var (
+	// ErrNotPublished means that a key was to seal before it was published.
+	ErrNotPublished = errors.New("the key is not published")
+	// ErrRetired means that a retired key was to seal again.
+	ErrRetired = errors.New("the key is retired")
+	// ErrTooYoung means that the key has not been published for MinPublished.
+	ErrTooYoung = fmt.Errorf("the key must be published for %v before it seals", MinPublished)
+)
+
+// Decider is the write model of Stream.
+var Decider = decider.Decider[Command, State]{
+	Initial: func() State { return State{} },
+	Decide:  decide,
+	Evolve:  evolve,
+}
+
+func decide(c Command, s State) ([]event.Event, error) {
+	switch c := c.(type) {
+	case Publish:
+		if _, known := s.Find(c.KID); known {
+			return nil, nil
+		}
+		return []event.Event{Published{KID: c.KID, X: c.X, At: stamp(c.Now)}}, nil
+	case Activate:
+		return activate(c, s)
+	}
+	return nil, fmt.Errorf("keys: unknown command %T", c)
+}
+
+func activate(c Activate, s State) ([]event.Event, error) {
+	key, known := s.Find(c.KID)
+	switch {
+	case !known:
+		return nil, ErrNotPublished
+	case !key.RetiredAt.IsZero():
+		return nil, ErrRetired
+	case s.Active == c.KID:
+		return nil, nil
+	case s.Active == "":
+		return []event.Event{Activated{KID: c.KID, At: stamp(c.Now)}}, nil
+	case c.Now.Sub(key.PublishedAt) < MinPublished:
+		return nil, ErrTooYoung
+	}
+	return []event.Event{Activated{KID: c.KID, At: stamp(c.Now)}, Retired{KID: s.Active, At: stamp(c.Now)}}, nil
+}
+
+func evolve(s State, e event.Event) State {
+	update := func(kid string, f func(*Key)) {
+		s.Keys = slices.Clone(s.Keys)
+		if i := slices.IndexFunc(s.Keys, func(k Key) bool { return k.KID == kid }); i >= 0 {
+			f(&s.Keys[i])
+		}
+	}
+	switch e := e.(type) {
+	case Published:
+		s.Keys = append(slices.Clone(s.Keys), Key{KID: e.KID, X: e.X, PublishedAt: unstamp(e.At)})
+	case Activated:
+		s.Active = e.KID
+		update(e.KID, func(k *Key) { k.ActiveFrom = unstamp(e.At) })
+	case Retired:
+		if s.Active == e.KID {
+			s.Active = ""
+		}
+		update(e.KID, func(k *Key) { k.RetiredAt = unstamp(e.At) })
+	}
+	return s
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func unstamp(s string) time.Time {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{} // written by stamp only
+	}
+	return t
+}

@@ -1,0 +1,44 @@
+// Package keys is the life of the keys that seal receipts: published, then
+// active, then retired. The log holds public keys only.
+//
+// It promises that a seal can be checked for ever: a retired key stays listed.
+// It never holds a private key.
+package keys
+
+import "reckon/domain/event"
+
+// Stream is the one stream of the deployment's keys.
+const Stream = "keys"
+
+// Published makes a public key known; it seals nothing yet.
+type Published struct {
+	KID string `json:"kid"` // RFC 7638 thumbprint
+	X   string `json:"x"`   // Ed25519 public key, base64url without padding (RFC 8037)
+	At  string `json:"at"`  // RFC 3339
+}
+
+// Activated makes a published key the one that seals from now on.
+type Activated struct {
+	KID string `json:"kid"`
+	At  string `json:"at"`
+}
+
+// Retired ends a key's sealing; what it sealed still verifies.
+type Retired struct {
+	KID string `json:"kid"`
+	At  string `json:"at"`
+}
+
+func (Published) EventName() string { return "key.published" }
+func (Activated) EventName() string { return "key.activated" }
+func (Retired) EventName() string   { return "key.retired" }
+
+// Events declares this package's event types.
+func Events() []event.Type {
+	const kid, at = "1IG2tMH7J2wbJZnOf8LJzQitKf7LMvoAElsuDMVM54Y", "2026-08-01T12:00:00.000Z"
+	return []event.Type{
+		event.Of(Published{KID: kid, X: "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg", At: at}),
+		event.Of(Activated{KID: kid, At: at}),
+		event.Of(Retired{KID: kid, At: at}),
+	}
+}

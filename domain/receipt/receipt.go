@@ -1,0 +1,144 @@
+package receipt
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Record is what a receipt says of one run. Integers and strings only.
+type Record struct {
+	V            int           `json:"v"`
+	RunID        int64         `json:"run_id"`
+	Account      string        `json:"account"`
+	Expression   string        `json:"expression"`
+	Answer       string        `json:"answer"`
+	Status       string        `json:"status"`
+	StdoutSHA256 string        `json:"stdout_sha256"` // of the captured output, of nothing when there was none
+	Warnings     []string      `json:"warnings"`
+	Engine       Engine        `json:"engine"`
+	Verification *Verification `json:"verification"`
+	SessionID    *string       `json:"session_id"`
+	Source       string        `json:"source"`
+	EvaluatedAt  string        `json:"evaluated_at"` // RFC 3339, UTC, milliseconds
+}
+
+// Engine names what computed the answer.
+type Engine struct {
+	Name     string `json:"name"`
+	Revision string `json:"revision"`
+}
+
+// Verification is the automatic check's verdict as the receipt keeps it.
+type Verification struct {
+	Verdict string `json:"verdict"`
+	Basis   string `json:"basis"`
+	Method  string `json:"method"`
+}
+
+// Version of Record.
+const Version = 1
+
+// Seal is a canonical record with its identity and, where a key seals, its signature.
+type Seal struct {
+	Canonical      []byte
+	ID             string // SHA-256 of Canonical, lower-case hex
+	Signature      string // base64 (RFC 4648 §4); empty without a key
+	KID            string // RFC 7638 thumbprint of the key; empty without a key
+	UnsignedReason string // why there is no signature; empty with one
+}
+
+// Signer seals canonical bytes. A deployment without a key has none.
+type Signer struct {
+	KID string
+	Key ed25519.PrivateKey
+}
+
+// NoKeyReason is the unsigned_reason of a deployment without a signing key.
+const NoKeyReason = "this deployment has no signing key"
+
+// SealJSON makes the seal of any JSON value; signer may be nil.
+func SealJSON(v any, signer *Signer) (Seal, error) {
+	canonical, err := CanonicalOf(v)
+	if err != nil {
+		return Seal{}, err
+	}
+	seal := Seal{Canonical: canonical, ID: identity(canonical)}
+	if signer == nil {
+		seal.UnsignedReason = NoKeyReason
+		return seal, nil
+	}
+	seal.KID = signer.KID
+	seal.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(signer.Key, canonical))
+	return seal, nil
+}
+
+func identity(canonical []byte) string {
+	sum := sha256.Sum256(canonical)
+	return hex.EncodeToString(sum[:])
+}
+
+// Envelope is a receipt as it is served (spec §2.6).
+type Envelope struct {
+	Record         json.RawMessage `json:"record"`
+	ID             string          `json:"id"`
+	CanonicalForm  string          `json:"canonical_form"`
+	Signature      *string         `json:"signature"`
+	UnsignedReason string          `json:"unsigned_reason,omitempty"`
+	KID            *string         `json:"kid"`
+	KeysURL        string          `json:"keys_url"`
+	ReceiptURL     string          `json:"receipt_url,omitempty"`
+}
+
+// Envelop dresses a seal for serving. The record served is the canonical form
+// itself, so that no re-encoding stands between reader and signature.
+func (s Seal) Envelop(keysURL, receiptURL string) Envelope {
+	e := Envelope{
+		Record: s.Canonical, ID: s.ID, CanonicalForm: string(s.Canonical),
+		UnsignedReason: s.UnsignedReason, KeysURL: keysURL, ReceiptURL: receiptURL,
+	}
+	if s.Signature != "" {
+		e.Signature, e.KID = &s.Signature, &s.KID
+	}
+	return e
+}
+
+// What a check can find wrong; errors.Is tells them apart.
+var (
+	ErrCanonicalDiffers = errors.New("canonical_form is not the canonical serialization of record")
+	ErrIDDiffers        = errors.New("id is not the SHA-256 of the canonical form")
+	ErrUnsigned         = errors.New("the receipt is not signed")
+	ErrUnknownKey       = errors.New("the key set has no key with this kid")
+	ErrBadSignature     = errors.New("the signature does not verify")
+)
+
+// Check verifies an envelope offline against published keys (by kid).
+func Check(e Envelope, keys map[string]ed25519.PublicKey) error {
+	canonical, err := Canonical(e.Record)
+	if err != nil {
+		return err
+	}
+	if string(canonical) != e.CanonicalForm {
+		return ErrCanonicalDiffers
+	}
+	if subtle.ConstantTimeCompare([]byte(identity(canonical)), []byte(e.ID)) != 1 {
+		return ErrIDDiffers
+	}
+	if e.Signature == nil || e.KID == nil {
+		return fmt.Errorf("%w: %s", ErrUnsigned, e.UnsignedReason)
+	}
+	key, known := keys[*e.KID]
+	if !known {
+		return fmt.Errorf("%w: %s", ErrUnknownKey, *e.KID)
+	}
+	signature, err := base64.StdEncoding.Strict().DecodeString(*e.Signature)
+	if err != nil || !ed25519.Verify(key, canonical, signature) {
+		return ErrBadSignature
+	}
+	return nil
+}

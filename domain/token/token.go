@@ -1,0 +1,128 @@
+// Package token is an API token as the log knows it: the SHA-256 of the secret,
+// which is also its id and names its stream, so that authentication folds one
+// stream and a new or revoked token takes effect at once.
+//
+// It never sees the secret.
+package token
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"reckon/domain/decider"
+	"reckon/domain/event"
+)
+
+// Stream names a token's stream; id is the lower-case hex SHA-256 of the secret.
+func Stream(id string) string { return "token-" + id }
+
+// Minted makes a token valid.
+type Minted struct {
+	TokenID   string `json:"token_id"`
+	Account   string `json:"account"`
+	Name      string `json:"name"`
+	Last4     string `json:"last4"`
+	ExpiresAt string `json:"expires_at,omitempty"` // RFC 3339; empty: never
+}
+
+// Revoked ends a token.
+type Revoked struct {
+	TokenID string `json:"token_id"`
+	Account string `json:"account"`
+}
+
+func (Minted) EventName() string  { return "token.minted" }
+func (Revoked) EventName() string { return "token.revoked" }
+
+// Events declares this package's event types.
+func Events() []event.Type {
+	const id, account = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "0198a1b2-0000-7000-8000-00000000000a"
+	return []event.Type{
+		event.Of(Minted{TokenID: id, Account: account, Name: "laptop", Last4: "x9Qz", ExpiresAt: "2027-08-01T12:00:00.000Z"}),
+		event.Of(Revoked{TokenID: id, Account: account}),
+	}
+}
+
+// State is what authentication asks of a token.
+type State struct {
+	Exists    bool
+	Revoked   bool
+	Account   string
+	Name      string
+	ExpiresAt time.Time // zero: never
+}
+
+// ValidAt tells whether the token authenticates at this moment.
+func (s State) ValidAt(now time.Time) bool {
+	return s.Exists && !s.Revoked && (s.ExpiresAt.IsZero() || now.Before(s.ExpiresAt))
+}
+
+// Command is one of Mint, Revoke.
+type Command interface{ tokenCommand() }
+
+// Mint makes a token valid.
+type Mint struct {
+	TokenID, Account, Name, Last4 string
+	ExpiresAt                     time.Time // zero: never
+}
+
+// Revoke ends a token of the account; again is fine.
+type Revoke struct{ TokenID, Account string }
+
+func (Mint) tokenCommand()   {}
+func (Revoke) tokenCommand() {}
+
+var (
+	// ErrNone means that the account has no such token.
+	ErrNone = errors.New("no such token")
+	// ErrTaken means that a secret was drawn twice, which does not happen by chance.
+	ErrTaken = errors.New("this token exists already")
+)
+
+// Decider is the write model of a token's stream.
+var Decider = decider.Decider[Command, State]{
+	Initial: func() State { return State{} },
+	Decide:  decide,
+	Evolve:  evolve,
+}
+
+func decide(c Command, s State) ([]event.Event, error) {
+	switch c := c.(type) {
+	case Mint:
+		if s.Exists {
+			return nil, ErrTaken
+		}
+		minted := Minted{TokenID: c.TokenID, Account: c.Account, Name: c.Name, Last4: c.Last4}
+		if !c.ExpiresAt.IsZero() {
+			minted.ExpiresAt = c.ExpiresAt.UTC().Format("2006-01-02T15:04:05.000Z")
+		}
+		return []event.Event{minted}, nil
+	case Revoke:
+		if !s.Exists || s.Account != c.Account {
+			return nil, ErrNone
+		}
+		if s.Revoked {
+			return nil, nil
+		}
+		return []event.Event{Revoked(c)}, nil
+	}
+	return nil, fmt.Errorf("token: unknown command %T", c)
+}
+
+func evolve(s State, e event.Event) State {
+	switch e := e.(type) {
+	case Minted:
+		s.Exists, s.Account, s.Name = true, e.Account, e.Name
+		if e.ExpiresAt != "" {
+			t, err := time.Parse(time.RFC3339, e.ExpiresAt)
+			if err != nil {
+				t = time.Unix(0, 0) // unreadable: expired rather than eternal
+			}
+			s.ExpiresAt = t
+		}
+	case Revoked:
+		s.Revoked = true
+	}
+	return s
+}

@@ -1,0 +1,42 @@
+package token_test
+
+import (
+	"testing"
+	"time"
+
+	"reckon/domain/decider/decidertest"
+	"reckon/domain/event"
+	"reckon/domain/token"
+)
+
+func TestToken(t *testing.T) {
+	given := decidertest.Given[token.Command, token.State]
+	expiry := time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)
+	minted := token.Minted{TokenID: "h", Account: "a", Name: "n", Last4: "abcd", ExpiresAt: "2027-01-02T03:04:05.000Z"}
+	revoked := token.Revoked{TokenID: "h", Account: "a"}
+	mint := token.Mint{TokenID: "h", Account: "a", Name: "n", Last4: "abcd", ExpiresAt: expiry}
+
+	given(t, token.Decider).When(mint).Then(minted)
+	given(t, token.Decider, minted).When(mint).ThenRefused(token.ErrTaken)
+	given(t, token.Decider).When(token.Revoke{TokenID: "h", Account: "a"}).ThenRefused(token.ErrNone)
+	given(t, token.Decider, minted).When(token.Revoke{TokenID: "h", Account: "b"}).ThenRefused(token.ErrNone)
+	given(t, token.Decider, minted).When(token.Revoke{TokenID: "h", Account: "a"}).Then(revoked)
+	given(t, token.Decider, minted, revoked).When(token.Revoke{TokenID: "h", Account: "a"}).ThenNothing()
+
+	fold := func(events ...event.Event) token.State { return token.Decider.Fold(events) }
+	for name, c := range map[string]struct {
+		state token.State
+		at    time.Time
+		want  bool
+	}{
+		"absent":  {fold(), expiry.Add(-time.Second), false},
+		"valid":   {fold(minted), expiry.Add(-time.Second), true},
+		"expired": {fold(minted), expiry, false},
+		"revoked": {fold(minted, revoked), expiry.Add(-time.Second), false},
+		"eternal": {fold(token.Minted{TokenID: "h", Account: "a"}), expiry.AddDate(50, 0, 0), true},
+	} {
+		if got := c.state.ValidAt(c.at); got != c.want {
+			t.Errorf("%s: valid %v, want %v", name, got, c.want)
+		}
+	}
+}
