@@ -1,0 +1,148 @@
+// Package session is who owns a live evaluation session: the process whose
+// worker holds its variables.
+//
+// It promises that a session has one owner at a time, told apart by an epoch.
+// It never holds a variable: those live and die with the worker.
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"reckon/domain/decider"
+	"reckon/domain/event"
+)
+
+// Stream names the stream of an account's session.
+func Stream(account, sessionID string) string { return "session-" + account + "-" + sessionID }
+
+// MaxIDBytes is the longest session id; its characters are A-Za-z0-9._-
+const MaxIDBytes = 64
+
+// ValidID tells whether a client may name a session so.
+func ValidID(id string) bool {
+	if id == "" || len(id) > MaxIDBytes {
+		return false
+	}
+	for _, c := range []byte(id) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '.', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// Opened makes a process the owner.
+type Opened struct {
+	Account   string `json:"account"`
+	SessionID string `json:"session_id"`
+	Owner     string `json:"owner"`             // runner id of the process, new in every process
+	Address   string `json:"address,omitempty"` // where other processes reach the owner
+	Epoch     int    `json:"epoch"`             // from 1, one more with every owner
+}
+
+// Cleared ends a session on request.
+type Cleared struct {
+	Account   string `json:"account"`
+	SessionID string `json:"session_id"`
+	Epoch     int    `json:"epoch"`
+}
+
+// Expired ends a session that was idle, or whose worker or owner died.
+type Expired struct {
+	Account   string `json:"account"`
+	SessionID string `json:"session_id"`
+	Epoch     int    `json:"epoch"`
+	Reason    string `json:"reason"` // idle, worker_died, owner_lost, shutdown
+}
+
+func (Opened) EventName() string  { return "session.opened" }
+func (Cleared) EventName() string { return "session.cleared" }
+func (Expired) EventName() string { return "session.expired" }
+
+// Events declares this package's event types.
+func Events() []event.Type {
+	const account, id = "0198a1b2-0000-7000-8000-00000000000a", "notebook-1"
+	return []event.Type{
+		event.Of(Opened{Account: account, SessionID: id, Owner: "0198a1b2-0000-7000-8000-0000000000ff", Address: "127.0.0.1:9090", Epoch: 1}),
+		event.Of(Cleared{Account: account, SessionID: id, Epoch: 1}),
+		event.Of(Expired{Account: account, SessionID: id, Epoch: 2, Reason: "idle"}),
+	}
+}
+
+// State is the session's present owner.
+type State struct {
+	Live    bool
+	Owner   string
+	Address string
+	Epoch   int
+	Ended   string // why the last epoch ended: cleared, or the reason of its expiry
+}
+
+// Command is one of Open, Clear, Expire.
+type Command interface{ sessionCommand() }
+
+// Open asks for ownership.
+type Open struct{ Account, SessionID, Owner, Address string }
+
+// Clear ends the session on request.
+type Clear struct{ Account, SessionID string }
+
+// Expire ends one epoch of the session; a later epoch is left alone.
+type Expire struct {
+	Account, SessionID string
+	Epoch              int
+	Reason             string
+}
+
+func (Open) sessionCommand()   {}
+func (Clear) sessionCommand()  {}
+func (Expire) sessionCommand() {}
+
+// ErrOwned means that another process owns the session: forward the call to it.
+var ErrOwned = errors.New("another process owns the session")
+
+// Decider is the write model of a session's stream.
+var Decider = decider.Decider[Command, State]{
+	Initial: func() State { return State{} },
+	Decide:  decide,
+	Evolve:  evolve,
+}
+
+func decide(c Command, s State) ([]event.Event, error) {
+	switch c := c.(type) {
+	case Open:
+		switch {
+		case s.Live && s.Owner == c.Owner:
+			return nil, nil
+		case s.Live:
+			return nil, ErrOwned
+		}
+		return []event.Event{Opened{Account: c.Account, SessionID: c.SessionID, Owner: c.Owner, Address: c.Address, Epoch: s.Epoch + 1}}, nil
+	case Clear:
+		if !s.Live {
+			return nil, nil
+		}
+		return []event.Event{Cleared{Account: c.Account, SessionID: c.SessionID, Epoch: s.Epoch}}, nil
+	case Expire:
+		if !s.Live || s.Epoch != c.Epoch {
+			return nil, nil
+		}
+		return []event.Event{Expired(c)}, nil
+	}
+	return nil, fmt.Errorf("session: unknown command %T", c)
+}
+
+func evolve(s State, e event.Event) State {
+	switch e := e.(type) {
+	case Opened:
+		return State{Live: true, Owner: e.Owner, Address: e.Address, Epoch: e.Epoch}
+	case Cleared:
+		return State{Epoch: e.Epoch, Ended: "cleared"}
+	case Expired:
+		return State{Epoch: e.Epoch, Ended: e.Reason}
+	}
+	return s
+}
