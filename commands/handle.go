@@ -56,3 +56,22 @@ func Handle[C, S any](ctx context.Context, store Store, d decider.Decider[C, S],
 		}
 	}
 }
+
+// Create is Handle for a stream that should not exist yet: it appends without
+// reading first, and only a stream that does exist is read after all.
+func Create[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string, in Intent, command C) (S, event.Position, error) {
+	var none S
+	state := d.Initial()
+	events, err := d.Decide(command, state)
+	if err != nil {
+		return none, event.Position{}, err
+	}
+	appended, err := store.Append(ctx, stream, event.NoStream, in.Propose(events))
+	switch {
+	case err == nil:
+		return d.FoldFrom(state, events), appended.Position, nil
+	case errors.Is(err, ErrConflict):
+		return Handle(ctx, store, d, stream, in, command)
+	}
+	return none, event.Position{}, err
+}

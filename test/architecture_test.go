@@ -1,0 +1,237 @@
+// Package test holds what is tested across packages. This file is the import
+// rules of the house (docs/adr/0002): who may import whom, and which library
+// has which one home.
+package test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "reckon/"
+
+// allowed lists, for the longest matching prefix of a package's path, which
+// other packages of the house it may import. Its own subtree is always allowed.
+var allowed = map[string][]string{
+	"domain":              {"domain/"}, // the catalogue
+	"domain/event":        {},
+	"domain/decider":      {"domain/event"},
+	"domain/account":      {"domain/event", "domain/decider"},
+	"domain/slots":        {"domain/event", "domain/decider", "domain/job"},
+	"domain/job":          {"domain/event", "domain/decider"},
+	"domain/run":          {"domain/event", "domain/decider"},
+	"domain/session":      {"domain/event", "domain/decider"},
+	"domain/upload":       {"domain/event", "domain/decider"},
+	"domain/certificate":  {"domain/event", "domain/decider"},
+	"domain/billing":      {"domain/event", "domain/decider"},
+	"domain/keys":         {"domain/event", "domain/decider"},
+	"domain/token":        {"domain/event", "domain/decider"},
+	"domain/grant":        {"domain/event", "domain/decider"},
+	"domain/runner":       {"domain/event", "domain/decider"},
+	"domain/receipt":      {"domain/run"},
+	"domain/burst":        {"domain/run", "domain/job"},
+	"domain/expression":   {},
+	"domain/verification": {"domain/expression"},
+	"domain/circuit":      {},
+	"domain/lean":         {},
+	"commands":            {"domain/", "commands"},
+	"projections":         {"domain/", "projections"},
+	"readapi":             {"projections", "domain/", "internal/"},
+	"writeapi":            {"commands", "domain/", "internal/"},
+	"runners":             {"commands", "domain/", "runners"},
+	"eventstore":          {"domain/", "commands", "eventstore"},
+	"internal":            {"domain/", "internal/"},
+	"cmd":                 {""},
+	"test":                {""},
+}
+
+// homes lists the libraries that may be imported from few places only.
+var homes = map[string][]string{
+	"github.com/EventStore/EventStore-Client-Go": {"eventstore"},
+	"github.com/cockroachdb/pebble":              {"eventstore/node"},
+	"google.golang.org/grpc":                     {"eventstore"},
+	"github.com/uptrace/bun":                     {"projections", "internal/identity"},
+	"github.com/uptrace/bunrouter":               {"readapi", "writeapi", "internal/httpkit"},
+	"github.com/danielgtaylor/huma":              {"readapi", "writeapi", "internal/httpkit"},
+	"github.com/ThreeDotsLabs/watermill":         {"eventstore", "commands/reactions"},
+	"github.com/ory/dockertest":                  {},
+	"gocloud.dev":                                {"internal/blobs"},
+	"github.com/alecthomas/kong":                 {"cmd", "internal/config"},
+}
+
+type source struct {
+	pkg  string // path below the module
+	file string
+	test bool
+	tree *ast.File
+}
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []source
+	files := token.NewFileSet()
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != root || d.Name() == "testdata" || d.Name() == "reckon-data") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		tree, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		all = append(all, source{pkg: filepath.ToSlash(filepath.Dir(relative)), file: relative, test: strings.HasSuffix(path, "_test.go"), tree: tree})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 20 {
+		t.Fatalf("only %d Go files found: the walk is wrong", len(all))
+	}
+	return all
+}
+
+// testKit tells packages that exist for tests only: they may import what tests may.
+func testKit(pkg string) bool {
+	last := pkg[strings.LastIndex(pkg, "/")+1:]
+	return strings.HasSuffix(last, "test") || pkg == "test" || strings.HasPrefix(pkg, "test/")
+}
+
+func rule(pkg string) (key string, may []string) {
+	for key = pkg; ; key = key[:strings.LastIndex(key, "/")] {
+		if may, ok := allowed[key]; ok {
+			return key, may
+		}
+		if !strings.Contains(key, "/") {
+			return "", nil
+		}
+	}
+}
+
+func TestImports(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test || testKit(s.pkg) {
+			continue
+		}
+		key, may := rule(s.pkg)
+		if key == "" {
+			t.Errorf("%s: package %s has no import rule; add one", s.file, s.pkg)
+			continue
+		}
+		for _, spec := range s.tree.Imports {
+			path, _ := strconv.Unquote(spec.Path.Value)
+			own, ours := strings.CutPrefix(path, module)
+			switch {
+			case ours && (own == "cmd" || strings.HasPrefix(own, "cmd/")):
+				t.Errorf("%s imports %s: nobody imports cmd", s.file, path)
+			case ours && !within(own, key) && !matches(own, may):
+				t.Errorf("%s imports %s: %s may import %v", s.file, path, key, may)
+			case !ours && strings.HasPrefix(s.pkg, "domain") && strings.Contains(strings.Split(path, "/")[0], "."):
+				t.Errorf("%s imports %s: the domain is the standard library only", s.file, path)
+			}
+			for library, where := range homes {
+				if !ours && within(path, library) && !slices.ContainsFunc(where, func(home string) bool { return within(s.pkg, home) }) {
+					t.Errorf("%s imports %s: its home is %v", s.file, path, where)
+				}
+			}
+		}
+	}
+}
+
+func within(pkg, prefix string) bool { return pkg == prefix || strings.HasPrefix(pkg, prefix+"/") }
+
+func matches(pkg string, may []string) bool {
+	return slices.ContainsFunc(may, func(m string) bool {
+		return m == "" || pkg == m || strings.HasSuffix(m, "/") && strings.HasPrefix(pkg, m) || within(pkg, m)
+	})
+}
+
+// TestDomainIsPure keeps clocks, randomness and I/O out of the domain.
+func TestDomainIsPure(t *testing.T) {
+	impure := []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "io/ioutil", "syscall", "log", "log/slog", "path/filepath", "database/sql"}
+	for _, s := range sources(t) {
+		if s.test || testKit(s.pkg) || !strings.HasPrefix(s.pkg, "domain") {
+			continue
+		}
+		if s.tree.Name.Name == "main" {
+			continue // a generator run by go generate
+		}
+		for _, spec := range s.tree.Imports {
+			if path, _ := strconv.Unquote(spec.Path.Value); slices.Contains(impure, path) {
+				t.Errorf("%s imports %s: the domain has no clock, no randomness and no I/O", s.file, path)
+			}
+		}
+		ast.Inspect(s.tree, func(n ast.Node) bool {
+			call, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := call.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker"}, call.Sel.Name) {
+				t.Errorf("%s calls time.%s: the domain has no clock", s.file, call.Sel.Name)
+			}
+			return true
+		})
+	}
+}
+
+// TestNoInit keeps registries out: whatever exists is in a list someone can read.
+func TestNoInit(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, decl := range s.tree.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+				t.Errorf("%s has an init function", s.file)
+			}
+		}
+	}
+}
+
+// TestEveryPackageSaysWhatItIs wants a package comment somewhere in every package.
+func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	documented := map[string]bool{}
+	for _, s := range sources(t) {
+		if !s.test || s.pkg == "test" {
+			documented[s.pkg] = documented[s.pkg] || s.tree.Doc != nil
+		}
+	}
+	for pkg, has := range documented {
+		if !has {
+			t.Errorf("package %s has no package comment (doc.go: what it promises and what it never does)", pkg)
+		}
+	}
+}
+
+// TestTopLevel keeps the top level as it was agreed.
+func TestTopLevel(t *testing.T) {
+	fixed := []string{"domain", "commands", "projections", "readapi", "writeapi", "runners", "eventstore", "cmd", "test", "internal", "docs",
+		"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md", "LICENSE", "reckon-data"}
+	entries, err := os.ReadDir("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") && !slices.Contains(fixed, e.Name()) {
+			t.Errorf("%s stands at the top level", e.Name())
+		}
+	}
+}
