@@ -1,0 +1,105 @@
+package eventstore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"reckon/domain/event"
+)
+
+// MaxAppendBytes bounds one append: data, metadata and names of all its
+// events. The log's own limit is 1 MiB (ARCHITECTURE.md §1).
+const MaxAppendBytes = 512 << 10
+
+// ErrTooLarge is returned for an append over MaxAppendBytes; nothing was appended.
+var ErrTooLarge = errors.New("append is larger than 512 KiB: store the large field as a blob and name it")
+
+// Codec turns events into what the log stores and back.
+type Codec struct{ catalogue event.Catalogue }
+
+// NewCodec makes the codec of a catalogue.
+func NewCodec(catalogue event.Catalogue) Codec { return Codec{catalogue} }
+
+// Raw is an event as the log stores it: JSON data and JSON metadata.
+type Raw struct {
+	ID       uuid.UUID
+	Name     string
+	Data     []byte
+	Metadata []byte
+
+	// Set on what was read, not on what is to be appended.
+	Stream   string
+	Revision event.Revision
+	Position event.Position
+}
+
+// DecodeError is an event of a known name that this binary cannot read.
+type DecodeError struct {
+	Name     string
+	Stream   string
+	Revision event.Revision
+	Err      error
+}
+
+func (e *DecodeError) Error() string {
+	return fmt.Sprintf("event %d of stream %s (%s) cannot be read: %v", e.Revision, e.Stream, e.Name, e.Err)
+}
+
+func (e *DecodeError) Unwrap() error { return e.Err }
+
+// EventName is the stored name, for whoever dispatches by name.
+func (e *DecodeError) EventName() string { return e.Name }
+
+// Encode encodes the events of one append and fills in their schema versions.
+func (c Codec) Encode(events []event.Proposed) ([]Raw, error) {
+	raws := make([]Raw, len(events))
+	size := 0
+	for i, p := range events {
+		id, err := uuid.Parse(p.ID)
+		if err != nil {
+			return nil, fmt.Errorf("event id %q of %s: %w", p.ID, p.Event.EventName(), err)
+		}
+		version, data, err := c.catalogue.Encode(p.Event)
+		if err != nil {
+			return nil, err
+		}
+		p.Metadata.Version = version
+		metadata, err := event.Marshal(p.Metadata)
+		if err != nil {
+			return nil, fmt.Errorf("metadata of %s: %w", p.Event.EventName(), err)
+		}
+		raws[i] = Raw{ID: id, Name: p.Event.EventName(), Data: data, Metadata: metadata}
+		// The log counts names in UTF-16.
+		if size += len(data) + len(metadata) + 2*len(raws[i].Name); size > MaxAppendBytes {
+			return nil, ErrTooLarge
+		}
+	}
+	return raws, nil
+}
+
+// Decode reads a stored event; every name must be known.
+func (c Codec) Decode(raw Raw) (event.Recorded, error) {
+	r := event.Recorded{ID: raw.ID.String(), Stream: raw.Stream, Revision: raw.Revision, Position: raw.Position}
+	if err := json.Unmarshal(raw.Metadata, &r.Metadata); err != nil {
+		return r, &DecodeError{raw.Name, raw.Stream, raw.Revision, fmt.Errorf("metadata: %w", err)}
+	}
+	e, err := c.catalogue.Decode(raw.Name, r.Metadata.Version, raw.Data)
+	if err != nil {
+		return r, &DecodeError{raw.Name, raw.Stream, raw.Revision, err}
+	}
+	r.Event = e
+	return r, nil
+}
+
+// DecodeAny is Decode for $all, where the store's own events ($…) and foreign
+// ones pass by too: those come back without an Event, for their position only.
+func (c Codec) DecodeAny(raw Raw) (event.Recorded, error) {
+	if _, known := c.catalogue[raw.Name]; !known || strings.HasPrefix(raw.Stream, "$") {
+		return event.Recorded{ID: raw.ID.String(), Stream: raw.Stream, Revision: raw.Revision, Position: raw.Position}, nil
+	}
+	return c.Decode(raw)
+}
