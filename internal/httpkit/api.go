@@ -1,0 +1,229 @@
+package httpkit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"reckon/internal/auth/limit"
+)
+
+// Version is the interface version served (spec §9).
+const Version = "2026-08"
+
+const versionHeader = "API-Version"
+
+// Access is who may call a route (spec §4, column Auth).
+type Access int
+
+const (
+	// Public needs no credential.
+	Public Access = iota
+	// Bearer takes an API token, an OAuth access token with the route's scope, or a browser session.
+	Bearer
+	// FirstParty takes an API token or a browser session.
+	FirstParty
+	// BrowserOnly takes a browser session: what a stolen token must not be able to do.
+	BrowserOnly
+)
+
+// Authenticator finds out who calls. It returns a context that carries the
+// caller, or a Problem.
+type Authenticator interface {
+	Authenticate(r *http.Request, route Route) (context.Context, error)
+}
+
+// Settings of an API; Logger and Authenticator are required.
+type Settings struct {
+	Build          string // revision of the binary, for the description
+	Logger         *slog.Logger
+	Authenticator  Authenticator
+	TrustedProxies []netip.Prefix
+	// Observe is told of every answered request; route is the path template, empty when none matched. It may be nil.
+	Observe func(method, route string, status int, took time.Duration)
+}
+
+// API serves the operations that Handle adds.
+type API struct {
+	settings    Settings
+	adapter     *adapter
+	huma        huma.API
+	crossOrigin *http.CrossOriginProtection
+}
+
+// New returns an API without routes.
+func New(settings Settings) *API {
+	a := &API{settings: settings, crossOrigin: http.NewCrossOriginProtection()}
+	a.adapter = newAdapter(a)
+	a.huma = huma.NewAPI(configuration(), a.adapter)
+	return a
+}
+
+// configuration is huma's, without what it adds by itself: no $schema members,
+// no Link headers (CreateHooks), no documentation pages that load foreign scripts.
+func configuration() huma.Config {
+	format := huma.Format{Marshal: marshalJSON, Unmarshal: json.Unmarshal}
+	config := huma.DefaultConfig("Reckon", Version)
+	config.CreateHooks = nil
+	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
+	config.Formats = map[string]huma.Format{"application/json": format, "json": format}
+	config.RejectUnknownQueryParameters = true
+	config.Info.Description = "A computation service whose answers can be checked. Errors are problem documents (RFC 9457); /docs/errors explains every code."
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"bearer":  {Type: "http", Scheme: "bearer", Description: "An API token (rk_pat_…)"},
+		"session": {Type: "apiKey", In: "cookie", Name: "__Host-reckon", Description: "A browser session, from POST /auth/login"},
+	}
+	return config
+}
+
+// marshalJSON leaves <, > and & as they are: an answer reads as it was computed.
+func marshalJSON(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}
+
+// OpenAPI is the description of the routes added so far, as indented JSON.
+func (a *API) OpenAPI() ([]byte, error) {
+	description, err := a.huma.OpenAPI().MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("openapi: %w", err)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, description, "", "  "); err != nil {
+		return nil, fmt.Errorf("openapi: %w", err)
+	}
+	indented.WriteByte('\n')
+	return indented.Bytes(), nil
+}
+
+// ServeHTTP does what every request needs before and after its route.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	begun := time.Now()
+	described := a.describe(r)
+	answer := &answerWriter{ResponseWriter: w}
+	r = r.Clone(context.WithValue(r.Context(), requestKey{}, described))
+
+	header := answer.Header()
+	header.Set("X-Request-Id", described.ID)
+	header.Set(versionHeader, Version)
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	if described.Secure {
+		header.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+	defer func() {
+		a.recovered(answer, r, recover())
+		if a.settings.Observe != nil {
+			a.settings.Observe(r.Method, answer.route, answer.status, time.Since(begun))
+		}
+	}()
+	if problem := a.refuse(r); problem != nil {
+		a.WriteProblem(answer, r, problem)
+		return
+	}
+	if r.Method == http.MethodHead { // a GET whose body net/http leaves out
+		r.Method = http.MethodGet
+	}
+	a.adapter.ServeHTTP(answer, r)
+}
+
+// refuse turns away what no route may see.
+func (a *API) refuse(r *http.Request) *Problem {
+	if asked := r.Header.Get(versionHeader); asked != "" && asked != Version {
+		return UnsupportedVersion.Problem("API-Version %q is not served; this is %s", printable(asked, 40), Version)
+	}
+	if r.Header.Get("Authorization") == "" {
+		if err := a.crossOrigin.Check(r); err != nil {
+			return CrossOrigin.Problem("a browser sent this from another site; sign in on this one or send an Authorization header").Because(err)
+		}
+	}
+	return checkAddress(r)
+}
+
+// recovered answers a panic with 500, or cuts the connection when an answer had begun.
+func (a *API) recovered(w *answerWriter, r *http.Request, panicked any) {
+	if panicked == nil {
+		return
+	}
+	if panicked == http.ErrAbortHandler {
+		panic(panicked)
+	}
+	a.settings.Logger.Error("panic while serving", "request_id", RequestOf(r.Context()).ID, "method", r.Method,
+		"route", w.route, "panic", fmt.Sprint(panicked), "stack", string(debug.Stack()))
+	if w.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	a.WriteProblem(w, r, Internal.Problem("something went wrong here; it is in the log under this request_id"))
+}
+
+// WriteProblem answers with a problem outside of huma.
+func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
+	a.finish(r.Context(), p)
+	header := w.Header()
+	for name, values := range p.headers {
+		header[name] = values
+	}
+	header.Set("Content-Type", problemType)
+	w.WriteHeader(p.Status)
+	if err := marshalJSON(w, p); err != nil {
+		a.settings.Logger.Debug("client left before its answer", "request_id", p.RequestID, "error", err)
+	}
+}
+
+// finish names the request in a problem and logs what is our fault.
+func (a *API) finish(ctx context.Context, p *Problem) {
+	p.RequestID = RequestOf(ctx).ID
+	if p.Status >= http.StatusInternalServerError && ctx.Err() == nil {
+		a.settings.Logger.Error("request failed", "request_id", p.RequestID, "code", p.Code, "detail", p.Detail, "cause", p.cause)
+	}
+}
+
+// SetRateLimit writes X-RateLimit-Limit, -Remaining and -Reset (Unix seconds, as GitHub's API has it).
+func SetRateLimit(header http.Header, a limit.Allowance) {
+	header.Set("X-RateLimit-Limit", strconv.Itoa(a.Limit))
+	header.Set("X-RateLimit-Remaining", strconv.Itoa(a.Remaining))
+	header.Set("X-RateLimit-Reset", strconv.FormatInt((a.ResetAt.UnixMilli()+999)/1000, 10))
+}
+
+// answerWriter remembers what was answered.
+type answerWriter struct {
+	http.ResponseWriter
+	status int
+	route  string
+}
+
+func (w *answerWriter) WriteHeader(status int) {
+	if w.status == 0 && status >= http.StatusOK {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *answerWriter) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// note records the route that matched.
+func note(w http.ResponseWriter, route string) {
+	if answer, ok := w.(*answerWriter); ok {
+		answer.route = route
+	}
+}

@@ -1,0 +1,492 @@
+package httpkit_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"reckon/domain/event"
+	"reckon/internal/auth/limit"
+	"reckon/internal/httpkit"
+)
+
+// open lets everyone in, but for routes that ask for a credential and requests without one.
+type open struct{}
+
+func (open) Authenticate(r *http.Request, route httpkit.Route) (context.Context, error) {
+	if route.Access != httpkit.Public && r.Header.Get("Authorization") == "" {
+		return nil, httpkit.Unauthenticated.Problem("a credential is needed").With("WWW-Authenticate", "Bearer")
+	}
+	return r.Context(), nil
+}
+
+var errTyped = errors.New("a typed error with advice")
+
+type echoInput struct {
+	Body struct {
+		Expression string   `json:"expression" minLength:"1"`
+		Number     int64    `json:"number,omitempty"`
+		Tags       []string `json:"tags,omitempty"`
+		Password   string   `json:"password,omitempty" minLength:"8"`
+	}
+}
+
+type echoOutput struct {
+	Body struct {
+		Echo string `json:"echo"`
+		ID   string `json:"id"`
+	}
+}
+
+// serve is a real server over the routes the tests need.
+func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
+	t.Helper()
+	settings.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	settings.Authenticator = open{}
+	api := httpkit.New(settings)
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodPost, Path: "/echo", ID: "echo", Tag: "test",
+		Missing:  map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired},
+		Misnamed: map[string]string{"input": "expression"},
+	}, func(_ context.Context, in *echoInput) (*echoOutput, error) {
+		out := &echoOutput{}
+		out.Body.Echo = in.Body.Expression
+		return out, nil
+	})
+	type item struct {
+		ID    string `path:"id"`
+		Limit int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	}
+	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/items/{id}", ID: "item", Tag: "test"},
+		func(ctx context.Context, in *item) (*echoOutput, error) {
+			out := &echoOutput{}
+			out.Body.ID = in.ID
+			out.Body.Echo = fmt.Sprintf("%d %s <&>", in.Limit, httpkit.RequestOf(ctx).Address)
+			return out, nil
+		})
+	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/fail/{id}", ID: "fail", Tag: "test",
+		Errors: []httpkit.Mapping{{Err: errTyped, Kind: httpkit.SessionBusy}}},
+		func(_ context.Context, in *item) (*struct{}, error) {
+			switch in.ID {
+			case "panic":
+				panic("boom")
+			case "typed":
+				return nil, fmt.Errorf("outer: %w", errTyped)
+			case "deadline":
+				return nil, context.DeadlineExceeded
+			case "run":
+				return nil, httpkit.BudgetExhausted.Problem("over").Run(12)
+			}
+			return nil, errors.New("secret detail")
+		})
+	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/public", ID: "public", Tag: "test", PublicFor: 300 * time.Second},
+		func(context.Context, *struct{}) (*echoOutput, error) { return &echoOutput{}, nil })
+	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/mine", ID: "mine", Tag: "test", Access: httpkit.Bearer},
+		func(context.Context, *struct{}) (*echoOutput, error) { return &echoOutput{}, nil })
+	httpkit.Handle(api, httpkit.Route{Method: http.MethodPost, Path: "/upload", ID: "upload", Tag: "test", UploadBytes: 100_000},
+		func(ctx context.Context, _ *struct{}) (*echoOutput, error) {
+			n, err := io.Copy(io.Discard, httpkit.Upload(ctx))
+			if err != nil {
+				return nil, err
+			}
+			out := &echoOutput{}
+			out.Body.Echo = fmt.Sprint(n)
+			return out, nil
+		})
+	server := httptest.NewServer(api)
+	t.Cleanup(server.Close)
+	return server
+}
+
+type answer struct {
+	status  int
+	header  http.Header
+	body    string
+	problem httpkit.Problem
+}
+
+func ask(t *testing.T, server *httptest.Server, method, path, body string, headers ...string) answer {
+	t.Helper()
+	request, err := http.NewRequest(method, server.URL, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.URL.Opaque = path // exactly as written: no cleaning, no re-encoding
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := answer{status: response.StatusCode, header: response.Header, body: string(content)}
+	if response.Header.Get("Content-Type") == "application/problem+json" && method != http.MethodHead {
+		if err := json.Unmarshal(content, &a.problem); err != nil {
+			t.Fatalf("%v in %s", err, content)
+		}
+	}
+	return a
+}
+
+func (a answer) want(t *testing.T, kind httpkit.Kind) {
+	t.Helper()
+	p := a.problem
+	if a.status != kind.Status || p.Code != kind.Code || p.Status != kind.Status || p.Title != kind.Title {
+		t.Fatalf("got %d %s, want %d %s", a.status, a.body, kind.Status, kind.Code)
+	}
+	if p.Detail == "" || p.Err != p.Detail || p.RequestID == "" || p.RequestID != a.header.Get("X-Request-Id") || p.Type != "/docs/errors#"+kind.Code {
+		t.Fatalf("incomplete problem %s", a.body)
+	}
+}
+
+func TestStrictBodies(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	for name, c := range map[string]struct {
+		body   string
+		kind   httpkit.Kind
+		detail string
+	}{
+		"empty":             {" ", httpkit.BodyRequired, ""},
+		"no expression":     {`{}`, httpkit.ExpressionRequired, "expression"},
+		"empty expression":  {`{"expression":""}`, httpkit.ExpressionRequired, "expression"},
+		"misnamed":          {`{"input":"1"}`, httpkit.UnknownField, `the field is "expression"`},
+		"unknown":           {`{"expression":"1","zzz":1}`, httpkit.UnknownField, `"zzz"`},
+		"key casing":        {`{"Expression":"1"}`, httpkit.UnknownField, `"Expression"`},
+		"number for string": {`{"expression":1}`, httpkit.InvalidRequest, "body.expression"},
+		"string for number": {`{"expression":"1","number":"1"}`, httpkit.InvalidRequest, "body.number"},
+		"fraction":          {`{"expression":"1","number":1.5}`, httpkit.InvalidRequest, "number"},
+		"huge number":       {`{"expression":"1","number":1e400}`, httpkit.InvalidRequest, ""},
+		"object for string": {`{"expression":{}}`, httpkit.InvalidRequest, "body.expression"},
+		"null expression":   {`{"expression":null}`, httpkit.InvalidRequest, "body.expression"},
+		"array body":        {`[]`, httpkit.InvalidRequest, ""},
+		"null body":         {`null`, httpkit.InvalidRequest, ""},
+		"string body":       {`"x"`, httpkit.InvalidRequest, ""},
+		"cut short":         {`{"expression":"1"`, httpkit.InvalidJSON, ""},
+		"trailing":          {`{"expression":"1"} x`, httpkit.InvalidJSON, ""},
+		"two values":        {`{"expression":"1"}{"expression":"2"}`, httpkit.InvalidJSON, ""},
+		"twice":             {`{"expression":"1","expression":"2"}`, httpkit.InvalidJSON, `"expression" stands twice`},
+		"twice, escaped":    {`{"expression":"1","expressio\u006e":"2"}`, httpkit.InvalidJSON, "twice"},
+		"twice, inner":      {`{"expression":"1","tags":[{"a":1,"a":2}]}`, httpkit.InvalidJSON, "twice"},
+		"not UTF-8":         {"{\"expression\":\"\xff\"}", httpkit.InvalidJSON, "UTF-8"},
+		"overlong UTF-8":    {"{\"expression\":\"\xc0\xaf\"}", httpkit.InvalidJSON, "UTF-8"},
+		"raw surrogate":     {"{\"expression\":\"\xed\xa0\x80\"}", httpkit.InvalidJSON, "UTF-8"},
+		"BOM":               {"\xef\xbb\xbf{\"expression\":\"1\"}", httpkit.InvalidJSON, "byte order mark"},
+		"high surrogate":    {`{"expression":"\ud800"}`, httpkit.InvalidJSON, "surrogate"},
+		"two high":          {`{"expression":"\ud800\ud800"}`, httpkit.InvalidJSON, "surrogate"},
+		"low surrogate":     {`{"expression":"a\udc00"}`, httpkit.InvalidJSON, "surrogate"},
+		"surrogate key":     {`{"\ud800":"1"}`, httpkit.InvalidJSON, "surrogate"},
+		"NUL":               {`{"expression":"\u0000"}`, httpkit.InvalidJSON, `\u0000`},
+		"nested":            {strings.Repeat("[", 100_000), httpkit.InvalidJSON, ""},
+		"nested, closed":    {strings.Repeat("[", 65) + strings.Repeat("]", 65), httpkit.InvalidJSON, "64 levels"},
+		"nested in field":   {`{"expression":` + strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000) + "}", httpkit.InvalidJSON, ""},
+		"too large":         {`{"expression":"` + strings.Repeat("x", 2_000_000) + `"}`, httpkit.TooLarge, "1048576"},
+		"one byte over":     {`{"expression":"` + strings.Repeat("x", httpkit.MaxJSONBytes-16) + `"}`, httpkit.TooLarge, ""},
+		"not JSON":          {`expression=1`, httpkit.InvalidJSON, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := ask(t, server, http.MethodPost, "/echo", c.body)
+			a.want(t, c.kind)
+			if !strings.Contains(a.problem.Detail, c.detail) {
+				t.Errorf("detail %q does not say %q", a.problem.Detail, c.detail)
+			}
+		})
+	}
+}
+
+func TestBodiesThatAreFine(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	for _, c := range []struct{ body, want string }{
+		{`{"expression":"\ud83d\ude00 \\ud800 <&>"}`, "😀 \\ud800 <&>"},
+		{` {"expression" : "\\u0000\"", "tags":["a","a"], "number":9007199254740993 } ` + "\n", `\u0000"`},
+		{`{"expression":"` + strings.Repeat("x", httpkit.MaxJSONBytes-17) + `"}`, strings.Repeat("x", httpkit.MaxJSONBytes-17)},
+	} {
+		a := ask(t, server, http.MethodPost, "/echo", c.body, "Content-Type", "application/json; charset=UTF-8")
+		var got struct{ Echo string }
+		if err := json.Unmarshal([]byte(a.body), &got); err != nil || got.Echo != c.want {
+			t.Errorf("%.60s: %d %.80s", c.body, a.status, a.body)
+		}
+		if strings.Contains(a.body, `\u003c`) || strings.Contains(a.body, "$schema") || a.header.Get("Link") != "" {
+			t.Errorf("decorated answer: %v %.80s", a.header, a.body)
+		}
+	}
+}
+
+func TestPasswordIsNotEchoed(t *testing.T) {
+	a := ask(t, serve(t, httpkit.Settings{}), http.MethodPost, "/echo", `{"password":"hunter2"}`)
+	a.want(t, httpkit.ExpressionRequired)
+	if len(a.problem.Errors) != 2 || strings.Contains(a.body, "hunter2") {
+		t.Errorf("%s", a.body)
+	}
+}
+
+func TestMediaTypes(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	for _, headers := range [][]string{
+		{"Content-Type", "text/plain"}, {"Content-Type", "application/x-www-form-urlencoded"}, {"Content-Type", "application/json; charset=latin1"},
+		{"Content-Type", "application/merge-patch+json"}, {"Content-Type", ";;"}, {"Content-Encoding", "gzip"},
+	} {
+		ask(t, server, http.MethodPost, "/echo", `{"expression":"1"}`, headers...).want(t, httpkit.NotJSON)
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	for path, id := range map[string]string{
+		"/items/a%20b": "a b", "/items/a%2Fb": "a/b", "/items/%252F": "%2F", "/items/..%2F..%2Fetc%2Fpasswd": "../../etc/passwd",
+		"/items/1'%20OR%20'1'='1": "1' OR '1'='1", "/items/a+b": "a+b", "/items/%C3%A9": "é", "/items/x?limit=": "x",
+	} {
+		a := ask(t, server, http.MethodGet, path, "")
+		var got struct{ ID string }
+		if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 || got.ID != id {
+			t.Errorf("%s: %d %s, want id %q", path, a.status, a.body, id)
+		}
+	}
+	for path, kind := range map[string]httpkit.Kind{
+		"/nothing": httpkit.NoSuchRoute, "/items/a/": httpkit.NoSuchRoute, "//items/a": httpkit.NoSuchRoute, "/items/../items/a": httpkit.NoSuchRoute,
+		"/items/a/b": httpkit.NoSuchRoute, "/": httpkit.NoSuchRoute, "/ITEMS/a": httpkit.NoSuchRoute,
+		"/items/%ff": httpkit.InvalidParameter, "/items/a%00b": httpkit.InvalidParameter, "/items/a?zzz=1": httpkit.InvalidParameter,
+		"/items/a?limit=x": httpkit.InvalidParameter, "/items/a?limit=0": httpkit.InvalidParameter, "/items/a?limit=201": httpkit.InvalidParameter,
+		"/items/a?limit=1&limit=2": httpkit.InvalidParameter, "/items/a?limit=1;drop": httpkit.InvalidParameter, "/items/a?limit=%ff": httpkit.InvalidParameter,
+		"/items/a?limit=%00": httpkit.InvalidParameter, "/items/a?limit=%zz": httpkit.InvalidParameter, "/items/a?limit=99999999999999999999": httpkit.InvalidParameter,
+		"/items/a?limit=1%20UNION%20SELECT%201": httpkit.InvalidParameter,
+	} {
+		t.Run(path, func(t *testing.T) { ask(t, server, http.MethodGet, path, "").want(t, kind) })
+	}
+}
+
+func TestMethods(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	a := ask(t, server, http.MethodDelete, "/items/a", "")
+	a.want(t, httpkit.MethodRefused)
+	if a.header.Get("Allow") != "GET, HEAD, OPTIONS" {
+		t.Errorf("Allow: %q", a.header.Get("Allow"))
+	}
+	if a := ask(t, server, http.MethodOptions, "/echo", ""); a.status != 204 || a.header.Get("Allow") != "OPTIONS, POST" {
+		t.Errorf("%d %v", a.status, a.header)
+	}
+	get, head := ask(t, server, http.MethodGet, "/items/a", ""), ask(t, server, http.MethodHead, "/items/a", "")
+	if head.status != 200 || head.body != "" || head.header.Get("Content-Type") != get.header.Get("Content-Type") {
+		t.Errorf("HEAD: %d %v %q", head.status, head.header, head.body)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	ask(t, server, http.MethodGet, "/fail/panic", "").want(t, httpkit.Internal)
+	ask(t, server, http.MethodGet, "/fail/typed", "").want(t, httpkit.SessionBusy)
+	a := ask(t, server, http.MethodGet, "/fail/deadline", "")
+	a.want(t, httpkit.Unavailable)
+	if a.header.Get("Retry-After") != "2" {
+		t.Errorf("Retry-After %q", a.header.Get("Retry-After"))
+	}
+	a = ask(t, server, http.MethodGet, "/fail/other", "")
+	a.want(t, httpkit.Internal)
+	if strings.Contains(a.body, "secret") {
+		t.Error("an internal error's text was served")
+	}
+	a = ask(t, server, http.MethodGet, "/fail/run", "")
+	a.want(t, httpkit.BudgetExhausted)
+	if a.problem.RunID == nil || *a.problem.RunID != 12 {
+		t.Errorf("%s", a.body)
+	}
+}
+
+func TestHeadersOfEveryAnswer(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	for _, path := range []string{"/items/a", "/nothing", "/fail/panic", "/items/%ff"} {
+		h := ask(t, server, http.MethodGet, path, "", "X-Request-Id", "my-id.1").header
+		if h.Get("X-Request-Id") != "my-id.1" || h.Get("API-Version") != httpkit.Version || h.Get("Cache-Control") != "no-store" || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s: %v", path, h)
+		}
+	}
+	if id := ask(t, server, http.MethodGet, "/items/a", "", "X-Request-Id", "bad id\"").header.Get("X-Request-Id"); len(id) != 36 {
+		t.Errorf("foreign request id kept: %q", id)
+	}
+	ask(t, server, http.MethodGet, "/items/a", "", "API-Version", "2025-01").want(t, httpkit.UnsupportedVersion)
+	if a := ask(t, server, http.MethodGet, "/items/a", "", "API-Version", httpkit.Version); a.status != 200 {
+		t.Errorf("own version refused: %s", a.body)
+	}
+}
+
+func TestPublicAnswers(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	a := ask(t, server, http.MethodGet, "/public", "", "Origin", "https://elsewhere.example")
+	etag := a.header.Get("ETag")
+	if a.status != 200 || etag == "" || a.header.Get("Cache-Control") != "public, max-age=300" || a.header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Fatalf("%d %v", a.status, a.header)
+	}
+	for _, header := range []string{etag, `"x", W/` + etag, "*"} {
+		if again := ask(t, server, http.MethodGet, "/public", "", "If-None-Match", header); again.status != 304 || again.body != "" {
+			t.Errorf("If-None-Match %s: %d %q", header, again.status, again.body)
+		}
+	}
+	if again := ask(t, server, http.MethodGet, "/public", "", "If-None-Match", `"other"`); again.status != 200 {
+		t.Errorf("%d", again.status)
+	}
+	if head := ask(t, server, http.MethodHead, "/public", ""); head.header.Get("ETag") != etag || head.body != "" {
+		t.Errorf("HEAD: %v", head.header)
+	}
+}
+
+func TestCrossOriginWrites(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	body := `{"expression":"1"}`
+	ask(t, server, http.MethodPost, "/echo", body, "Sec-Fetch-Site", "cross-site").want(t, httpkit.CrossOrigin)
+	ask(t, server, http.MethodPost, "/echo", body, "Origin", "https://evil.example").want(t, httpkit.CrossOrigin)
+	for _, headers := range [][]string{
+		{"Sec-Fetch-Site", "same-origin"}, {}, {"Origin", server.URL},
+		{"Sec-Fetch-Site", "cross-site", "Authorization", "Bearer x"},
+	} {
+		if a := ask(t, server, http.MethodPost, "/echo", body, headers...); a.status != 200 {
+			t.Errorf("%v: %d %s", headers, a.status, a.body)
+		}
+	}
+	if a := ask(t, server, http.MethodGet, "/items/a", "", "Sec-Fetch-Site", "cross-site"); a.status != 200 {
+		t.Errorf("a read was refused: %s", a.body)
+	}
+}
+
+func TestCredentialComesBeforeBody(t *testing.T) {
+	a := ask(t, serve(t, httpkit.Settings{}), http.MethodGet, "/mine", "")
+	a.want(t, httpkit.Unauthenticated)
+	if a.header.Get("WWW-Authenticate") == "" {
+		t.Error("401 without WWW-Authenticate")
+	}
+}
+
+func TestUploadIsStreamedAndBounded(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	if a := ask(t, server, http.MethodPost, "/upload", strings.Repeat("x", 100_000), "Content-Type", "application/x-ndjson"); !strings.Contains(a.body, `"100000"`) {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	ask(t, server, http.MethodPost, "/upload", strings.Repeat("x", 100_001)).want(t, httpkit.TooLarge)
+	ask(t, server, http.MethodPost, "/upload", strings.Repeat("x", 2_000_000)).want(t, httpkit.TooLarge)
+}
+
+func TestExpectContinueIsAnsweredAtOnce(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(server.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_, _ = fmt.Fprintf(conn, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000000\r\nExpect: 100-continue\r\n\r\n")
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || response.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Fatalf("%v %v", response, err)
+	}
+}
+
+func TestClientAddress(t *testing.T) {
+	address := func(settings httpkit.Settings, headers ...string) string {
+		a := ask(t, serve(t, settings), http.MethodGet, "/items/a", "", headers...)
+		return strings.Fields(a.body)[1]
+	}
+	proxied := httpkit.Settings{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8")}}
+	for _, c := range []struct {
+		settings  httpkit.Settings
+		forwarded string
+		want      string
+	}{
+		{httpkit.Settings{}, "1.2.3.4", "127.0.0.1"},
+		{proxied, "1.2.3.4", "1.2.3.4"},
+		{proxied, "6.6.6.6, 1.2.3.4, 10.0.0.1", "1.2.3.4"},
+		{proxied, "1.2.3.4, nonsense", "127.0.0.1"},
+		{proxied, "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"},
+		{proxied, "::ffff:1.2.3.4", "1.2.3.4"},
+	} {
+		if got := address(c.settings, "X-Forwarded-For", c.forwarded); got != c.want {
+			t.Errorf("%q: %s, want %s", c.forwarded, got, c.want)
+		}
+	}
+}
+
+func TestSetRateLimit(t *testing.T) {
+	h := http.Header{}
+	httpkit.SetRateLimit(h, limit.Allowance{Limit: 20, Remaining: 3, ResetAt: time.UnixMilli(1_000_500)})
+	if h.Get("X-RateLimit-Limit") != "20" || h.Get("X-RateLimit-Remaining") != "3" || h.Get("X-RateLimit-Reset") != "1001" {
+		t.Errorf("%v", h)
+	}
+}
+
+func TestConsistencyToken(t *testing.T) {
+	want := httpkit.ConsistencyToken{Log: "5b1c7f0e-51b6-4f0c-9a64-2f8d1f5a7e11", Position: event.Position{Commit: 1 << 63, Prepare: 7}}
+	got, err := httpkit.ParseConsistencyToken(want.String())
+	if err != nil || got != want {
+		t.Errorf("%+v %v", got, err)
+	}
+	for _, bad := range []string{"", "x", "AAAA", want.String() + "=", strings.Repeat("A", 400), "!!"} {
+		if _, err := httpkit.ParseConsistencyToken(bad); err == nil {
+			t.Errorf("%q accepted", bad)
+		}
+	}
+}
+
+func TestWritesRemembersTheLatest(t *testing.T) {
+	w := httpkit.NewWrites()
+	at := func(n uint64) event.Position { return event.Position{Commit: n, Prepare: n} }
+	w.Note("a", at(5))
+	w.Note("a", at(3))
+	for i := range 30_000 {
+		w.Note(fmt.Sprint(i), at(1))
+	}
+	if w.Last("a") != at(5) || w.Last("29999") != at(1) || w.Last("nobody") != (event.Position{}) {
+		t.Error(w.Last("a"), w.Last("29999"))
+	}
+}
+
+func TestKindsAreDistinct(t *testing.T) {
+	seen := map[string]bool{}
+	for _, kind := range httpkit.Kinds() {
+		if seen[kind.Code] || kind.Code == "" || kind.Title == "" || kind.Help == "" || kind.Status < 400 {
+			t.Errorf("%+v", kind)
+		}
+		seen[kind.Code] = true
+	}
+}
+
+func TestDescriptionIsDeterministic(t *testing.T) {
+	describe := func() []byte {
+		api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.DiscardHandler), Authenticator: open{}})
+		httpkit.Handle(api, httpkit.Route{Method: http.MethodPost, Path: "/echo", ID: "echo", Tag: "test", Limited: true, Access: httpkit.Bearer},
+			func(context.Context, *echoInput) (*echoOutput, error) { return nil, nil })
+		description, err := api.OpenAPI()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return description
+	}
+	first := describe()
+	if !bytes.Equal(first, describe()) {
+		t.Error("two descriptions of one API differ")
+	}
+	for _, want := range []string{`"openapi": "3.1.0"`, `"Problem"`, "application/problem+json", "X-RateLimit-Limit", "`rate_limited`"} {
+		if !bytes.Contains(first, []byte(want)) {
+			t.Errorf("no %s in %s", want, first)
+		}
+	}
+	if bytes.Contains(first, []byte(`"422"`)) {
+		t.Error("validation is described as 422")
+	}
+}

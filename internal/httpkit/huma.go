@@ -1,0 +1,90 @@
+package httpkit
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"reflect"
+	"sort"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+)
+
+var problemGoType = reflect.TypeFor[Problem]()
+
+// Huma keeps these as package variables; they are set once, before anything
+// serves, and say: field names are exact, and errors are our problems.
+func init() {
+	huma.ValidateStrictCasing = true
+	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
+		return fromHuma(Route{}, status, message, errs)
+	}
+	huma.NewErrorWithContext = func(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
+		route, _ := ctx.Operation().Metadata[routeKey].(Route)
+		problem := fromHuma(route, status, message, errs)
+		problem.RequestID = RequestOf(ctx.Context()).ID
+		return problem
+	}
+}
+
+// fromHuma turns what huma found wrong with a request into a problem: always
+// 400, because 422 is kept for what the engine refused.
+func fromHuma(route Route, status int, message string, errs []error) *Problem {
+	fields := fieldErrors(errs)
+	switch {
+	case status >= http.StatusInternalServerError:
+		return Internal.Problem("something went wrong here; it is in the log under this request_id")
+	case len(fields) == 0:
+		return InvalidRequest.Problem("%s", message)
+	}
+	problem := explain(route, fields[0])
+	problem.Errors = fields
+	return problem
+}
+
+// fieldErrors keeps location and message only: the value may be a password.
+func fieldErrors(errs []error) []FieldError {
+	fields := make([]FieldError, 0, len(errs))
+	for _, err := range errs {
+		detailer, ok := err.(huma.ErrorDetailer)
+		if !ok {
+			continue
+		}
+		detail := detailer.ErrorDetail()
+		fields = append(fields, FieldError{Location: clip(detail.Location), Message: clip(detail.Message)})
+	}
+	// Maps are validated in no order; answers have one. A misnamed field explains a missing one.
+	sort.SliceStable(fields, func(i, j int) bool {
+		if a, b := isUnknown(fields[i]), isUnknown(fields[j]); a != b {
+			return a
+		}
+		return cmp.Or(cmp.Compare(fields[i].Location, fields[j].Location), cmp.Compare(fields[i].Message, fields[j].Message)) < 0
+	})
+	return fields
+}
+
+func isUnknown(f FieldError) bool { return f.Message == validation.MsgUnexpectedProperty }
+
+// explain chooses the kind and the sentence for the first fault.
+func explain(route Route, f FieldError) *Problem {
+	where, name, _ := strings.Cut(f.Location, ".")
+	if where != "body" {
+		return InvalidParameter.Problem("%s: %s", f.Location, f.Message)
+	}
+	if isUnknown(f) {
+		if right, ok := route.Misnamed[name]; ok {
+			return UnknownField.Problem("the body has no field %q: the field is %q", name, right)
+		}
+		return UnknownField.Problem("the body has no field %q", name)
+	}
+	for field, kind := range route.Missing {
+		missing := name == "" && f.Message == fmt.Sprintf(validation.MsgExpectedRequiredProperty, field)
+		empty := name == field && f.Message == fmt.Sprintf(validation.MsgExpectedMinLength, 1)
+		if missing || empty {
+			return kind.Problem("%s", kind.Help)
+		}
+	}
+	return InvalidRequest.Problem("%s: %s", f.Location, f.Message)
+}

@@ -1,0 +1,60 @@
+package httpkit
+
+import "net/http"
+
+// Every kind of problem the service answers. A code, once published, keeps its
+// meaning; docs/errors.md is generated from this list.
+var (
+	InvalidRequest     = Kind{"invalid_request", http.StatusBadRequest, "The request is not valid", "A field or parameter is missing, of the wrong type or out of range; `errors` lists each one. Correct it and send again."}
+	UnknownField       = Kind{"unknown_field", http.StatusBadRequest, "The body has a field nobody knows", "Field names are exact, upper and lower case included. Remove or rename the field that `detail` names."}
+	InvalidJSON        = Kind{"invalid_json", http.StatusBadRequest, "The body is not acceptable JSON", "One JSON value, UTF-8, no lone surrogates, no U+0000, no repeated keys, not deeper than 64 levels, nothing after it."}
+	BodyRequired       = Kind{"body_required", http.StatusBadRequest, "The request needs a body", "Send a JSON object."}
+	InvalidParameter   = Kind{"invalid_parameter", http.StatusBadRequest, "A query or path parameter is not valid", "It is unknown, repeated, not UTF-8 or out of range; `errors` lists each one."}
+	UnsupportedVersion = Kind{"unsupported_version", http.StatusBadRequest, "This API version is not served", "Leave the API-Version header out or send the version that answers carry."}
+	ExpressionRequired = Kind{"expression_required", http.StatusBadRequest, "An expression is needed", "Send it as a non-empty string in the field `expression`."}
+	InvalidSessionID   = Kind{"invalid_session_id", http.StatusBadRequest, "The session id is not valid", "A session id is your own name for the session: 1 to 64 of A-Z a-z 0-9 . _ -"}
+	VerifyInput        = Kind{"verify_input", http.StatusBadRequest, "Send run_id, or code and result", "Either `run_id` alone, or `code` and `result` together."}
+
+	Unauthenticated    = Kind{"unauthenticated", http.StatusUnauthorized, "A credential is needed", "Send `Authorization: Bearer <API token>` or sign in."}
+	InvalidToken       = Kind{"invalid_token", http.StatusUnauthorized, "The credential is not valid", "The token is malformed, unknown, expired or revoked. Mint another one."}
+	InvalidCredentials = Kind{"invalid_credentials", http.StatusUnauthorized, "Wrong email or password", "Check both; an address nobody registered is answered in the same way."}
+
+	FirstPartyOnly   = Kind{"first_party_only", http.StatusForbidden, "This needs another credential", "The route is closed to this kind of credential: sign in, or use what `detail` names."}
+	CrossOrigin      = Kind{"cross_origin", http.StatusForbidden, "Cross-origin write refused", "A browser sent this from another site without an Authorization header. Use an API token."}
+	ExpressionDenied = Kind{"expression_denied", http.StatusForbidden, "The expression uses something that is not permitted", "`detail` names the function. Nothing was evaluated or logged."}
+	PlanRequired     = Kind{"plan_required", http.StatusForbidden, "The plan does not include this", "See /billing/plans."}
+
+	NoSuchRoute   = Kind{"no_such_route", http.StatusNotFound, "There is nothing at this address", "See /openapi.json for every address."}
+	NoSuchRun     = Kind{"no_such_run", http.StatusNotFound, "No such run", "Your account has no run with this id."}
+	NoReceipt     = Kind{"no_receipt", http.StatusNotFound, "The run has no receipt", "Only a run that ended with an answer has one."}
+	NoPlot        = Kind{"no_plot", http.StatusNotFound, "The run has no plot", "No graphic was stored for this run."}
+	NoSuchToken   = Kind{"no_such_token", http.StatusNotFound, "No such token", "Your account has no token with this id."}
+	MethodRefused = Kind{"method_not_allowed", http.StatusMethodNotAllowed, "The address does not take this method", "The Allow header lists those it takes."}
+
+	BudgetExhausted = Kind{"budget_exhausted", http.StatusRequestTimeout, "The compute budget is exhausted", "The evaluation ran past the plan's budget and was stopped. Simplify it or submit it as a job. `run_id` names the logged run."}
+	BodyTimeout     = Kind{"body_timeout", http.StatusRequestTimeout, "The body did not arrive in time", "Send the request again."}
+	EmailTaken      = Kind{"email_taken", http.StatusConflict, "The address is already registered", "Sign in instead."}
+	SessionBusy     = Kind{"session_busy", http.StatusConflict, "The session is busy", "One evaluation runs at a time in a session. Wait for it, or use another session."}
+	TooManySessions = Kind{"too_many_sessions", http.StatusConflict, "The plan's live sessions are all in use", "Clear one with DELETE /api/sessions/{id} or wait until one expires."}
+	TooManyTokens   = Kind{"too_many_tokens", http.StatusConflict, "The account has too many tokens", "Revoke one that is not used any more."}
+	TooLarge        = Kind{"body_too_large", http.StatusRequestEntityTooLarge, "The body is too large", "`detail` gives the limit."}
+	NotJSON         = Kind{"unsupported_media_type", http.StatusUnsupportedMediaType, "The body must be JSON", "Send `Content-Type: application/json`, UTF-8, without Content-Encoding."}
+	EngineFailed    = Kind{"engine_failed", http.StatusUnprocessableEntity, "The engine could not finish this", "It crashed, ran out of memory or was told to quit by the expression. `run_id` names the logged run."}
+	RateLimited     = Kind{"rate_limited", http.StatusTooManyRequests, "Too many requests", "Wait for the seconds in Retry-After. X-RateLimit-Limit, -Remaining and -Reset are on every limited answer."}
+
+	Internal    = Kind{"internal", http.StatusInternalServerError, "Something went wrong", "It is our fault. Give the request_id when you report it."}
+	Saturated   = Kind{"saturated", http.StatusServiceUnavailable, "The service is at its limit", "No worker became free in time. Nothing was logged; try again after Retry-After."}
+	Unavailable = Kind{"unavailable", http.StatusServiceUnavailable, "A part of the service cannot be reached", "Try again after Retry-After. Whether a write happened is unknown: reads will tell."}
+)
+
+// Kinds lists them all in the order of docs/errors.md.
+func Kinds() []Kind {
+	return []Kind{
+		InvalidRequest, UnknownField, InvalidJSON, BodyRequired, InvalidParameter, UnsupportedVersion, ExpressionRequired, InvalidSessionID, VerifyInput,
+		Unauthenticated, InvalidToken, InvalidCredentials,
+		FirstPartyOnly, CrossOrigin, ExpressionDenied, PlanRequired,
+		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, MethodRefused,
+		BudgetExhausted, BodyTimeout, EmailTaken, SessionBusy, TooManySessions, TooManyTokens, TooLarge, NotJSON, EngineFailed, RateLimited,
+		Internal, Saturated, Unavailable,
+	}
+}

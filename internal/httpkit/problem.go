@@ -1,0 +1,136 @@
+package httpkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Problem is an error answer (RFC 9457, application/problem+json). Error repeats
+// Detail for clients that look for that name.
+type Problem struct {
+	Type      string       `json:"type" format:"uri-reference" doc:"Where this kind of problem is explained" example:"/docs/errors#rate_limited"`
+	Title     string       `json:"title" doc:"The kind of problem, the same for every occurrence"`
+	Status    int          `json:"status" doc:"HTTP status"`
+	Detail    string       `json:"detail" doc:"This occurrence, and what to do about it"`
+	Code      string       `json:"code" doc:"Stable slug of the kind" example:"rate_limited"`
+	Err       string       `json:"error" doc:"The same text as detail"`
+	RequestID string       `json:"request_id" doc:"Name of this request in the service's own logs"`
+	Errors    []FieldError `json:"errors,omitempty" doc:"The single faults of a refused request"`
+	RunID     *int64       `json:"run_id,omitempty" doc:"The logged run, where an evaluation ended without an answer"`
+
+	headers http.Header
+	cause   error
+}
+
+// FieldError is one fault of a request. The value is never repeated: it may be a password.
+type FieldError struct {
+	Location string `json:"location" doc:"Where, as a path" example:"body.expression"`
+	Message  string `json:"message" doc:"What is wrong there"`
+}
+
+// Error makes a Problem an error.
+func (p *Problem) Error() string { return p.Detail }
+
+// Unwrap is what led to the problem, for the log; it is not served.
+func (p *Problem) Unwrap() error { return p.cause }
+
+// GetStatus is huma's StatusError.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// GetHeaders is huma's HeadersError.
+func (p *Problem) GetHeaders() http.Header { return p.headers }
+
+// ContentType is huma's ContentTypeFilter.
+func (p *Problem) ContentType(string) string { return problemType }
+
+const problemType = "application/problem+json"
+
+// With sets a header of the answer.
+func (p *Problem) With(header, value string) *Problem {
+	if p.headers == nil {
+		p.headers = http.Header{}
+	}
+	p.headers.Set(header, value)
+	return p
+}
+
+// RetryAfter says when to come back, in whole seconds and at least one.
+func (p *Problem) RetryAfter(wait time.Duration) *Problem {
+	return p.With("Retry-After", strconv.FormatInt(WholeSeconds(wait), 10))
+}
+
+// WholeSeconds rounds a wait up to whole seconds, at least one.
+func WholeSeconds(wait time.Duration) int64 {
+	return max(1, int64((wait+time.Second-1)/time.Second))
+}
+
+// Run names the logged run the problem is about.
+func (p *Problem) Run(runID int64) *Problem {
+	p.RunID = &runID
+	return p
+}
+
+// Because keeps what led to the problem for the log.
+func (p *Problem) Because(err error) *Problem {
+	p.cause = err
+	return p
+}
+
+// Field adds one fault.
+func (p *Problem) Field(location, message string) *Problem {
+	p.Errors = append(p.Errors, FieldError{Location: location, Message: message})
+	return p
+}
+
+// Mapping is one row of an API's table of typed errors: an error that errors.Is
+// finds becomes a problem of this kind with the error's own text as detail.
+type Mapping struct {
+	Err  error
+	Kind Kind
+}
+
+// Translate turns any error of a handler into the problem to answer: a Problem
+// is itself, an error of the table its kind, a deadline 503, everything else an
+// internal error whose text stays in the log.
+func Translate(err error, table []Mapping) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	for _, row := range table {
+		if errors.Is(err, row.Err) {
+			p := row.Kind.Problem("%s", row.Err.Error()).Because(err)
+			if row.Kind.Status == http.StatusServiceUnavailable {
+				p.RetryAfter(retryUnavailable)
+			}
+			return p
+		}
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return Unavailable.Problem("the request ran out of time; try again in a moment").Because(err).RetryAfter(retryUnavailable)
+	}
+	return Internal.Problem("something went wrong here; it is in the log under this request_id").Because(err)
+}
+
+// retryUnavailable is the Retry-After of a 503 with no better estimate.
+const retryUnavailable = 2 * time.Second
+
+// Kind is one kind of problem: what docs/errors.md lists.
+type Kind struct {
+	Code   string
+	Status int
+	Title  string
+	Help   string // when it happens and what to do
+}
+
+// Problem makes an occurrence of the kind.
+func (k Kind) Problem(format string, args ...any) *Problem {
+	detail := fmt.Sprintf(format, args...)
+	return &Problem{
+		Type: "/docs/errors#" + k.Code, Title: k.Title, Status: k.Status, Code: k.Code,
+		Detail: detail, Err: detail,
+	}
+}

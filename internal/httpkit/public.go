@@ -1,0 +1,67 @@
+package httpkit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// buffered holds a public answer back until its ETag is known.
+type buffered struct {
+	http.ResponseWriter
+	status int
+	body   bytes.Buffer
+}
+
+func (b *buffered) WriteHeader(status int) {
+	if b.status == 0 {
+		b.status = status
+	}
+}
+
+func (b *buffered) Write(p []byte) (int, error) {
+	b.WriteHeader(http.StatusOK)
+	return b.body.Write(p)
+}
+
+// finish sends what was held back: with a strong ETag, or as 304 when the client has it.
+func (b *buffered) finish(r *http.Request, maxAge time.Duration) {
+	if b.status == 0 {
+		b.status = http.StatusOK
+	}
+	header := b.Header()
+	header.Set("Access-Control-Allow-Origin", "*")
+	header.Set("Access-Control-Expose-Headers", "ETag, API-Version, X-Request-Id")
+	if b.status != http.StatusOK {
+		b.ResponseWriter.WriteHeader(b.status)
+		_, _ = b.ResponseWriter.Write(b.body.Bytes())
+		return
+	}
+	sum := sha256.Sum256(b.body.Bytes())
+	etag := `"` + base64.RawURLEncoding.EncodeToString(sum[:18]) + `"`
+	header.Set("ETag", etag)
+	header.Set("Cache-Control", "public, max-age="+strconv.FormatInt(int64(maxAge/time.Second), 10))
+	if matches(r.Header.Get("If-None-Match"), etag) {
+		header.Del("Content-Type")
+		b.ResponseWriter.WriteHeader(http.StatusNotModified)
+		return
+	}
+	header.Set("Content-Length", strconv.Itoa(b.body.Len()))
+	b.ResponseWriter.WriteHeader(http.StatusOK)
+	_, _ = b.ResponseWriter.Write(b.body.Bytes())
+}
+
+// matches is the weak comparison of If-None-Match (RFC 9110 §13.1.2).
+func matches(header, etag string) bool {
+	for candidate := range strings.SplitSeq(header, ",") {
+		candidate = strings.TrimPrefix(strings.TrimSpace(candidate), "W/")
+		if candidate == etag || candidate == "*" {
+			return true
+		}
+	}
+	return false
+}

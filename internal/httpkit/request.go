@@ -1,0 +1,141 @@
+package httpkit
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+)
+
+// Request is what is known of a request before anyone looks at its route.
+type Request struct {
+	ID          string // X-Request-Id, the client's or ours
+	Traceparent string // W3C trace context, empty when absent or malformed
+	Address     string // client address as rate limits key it: IPv4, or the /64 of an IPv6
+	Agent       string // client name as it introduced itself, bounded
+	Secure      bool   // reached over TLS, here or at a trusted proxy
+}
+
+type requestKey struct{}
+
+// RequestOf returns the request a handler's context belongs to.
+func RequestOf(ctx context.Context) Request {
+	r, _ := ctx.Value(requestKey{}).(Request)
+	return r
+}
+
+var (
+	requestIDPattern   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+	traceparentPattern = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+)
+
+// maxAgentBytes bounds what is kept of a User-Agent.
+const maxAgentBytes = 200
+
+// describe reads the headers every request may carry.
+func (a *API) describe(r *http.Request) Request {
+	described := Request{
+		ID:      r.Header.Get("X-Request-Id"),
+		Address: a.clientAddress(r),
+		Agent:   printable(r.UserAgent(), maxAgentBytes),
+		Secure:  r.TLS != nil || a.fromProxy(r) && r.Header.Get("X-Forwarded-Proto") == "https",
+	}
+	if !requestIDPattern.MatchString(described.ID) {
+		described.ID = uuid.Must(uuid.NewV7()).String()
+	}
+	if trace := r.Header.Get("Traceparent"); traceparentPattern.MatchString(trace) {
+		described.Traceparent = trace
+	}
+	return described
+}
+
+// printable cuts text to a bound and drops what is not printable ASCII or UTF-8.
+func printable(s string, most int) string {
+	if len(s) > most {
+		s = s[:most]
+	}
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func (a *API) fromProxy(r *http.Request) bool {
+	return a.trusts(remoteAddress(r))
+}
+
+func (a *API) trusts(address netip.Addr) bool {
+	for _, prefix := range a.settings.TrustedProxies {
+		if prefix.Contains(address) {
+			return true
+		}
+	}
+	return false
+}
+
+func remoteAddress(r *http.Request) netip.Addr {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	address, _ := netip.ParseAddr(host)
+	return address.Unmap()
+}
+
+// clientAddress is the peer, or behind trusted proxies the last address of
+// X-Forwarded-For that none of them wrote for another of them.
+func (a *API) clientAddress(r *http.Request) string {
+	address := remoteAddress(r)
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && a.trusts(address); i-- {
+		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			break
+		}
+		address = hop.Unmap()
+	}
+	if address.Is6() {
+		// One subscriber has a whole /64 (RFC 6177): limits count it as one.
+		if network, err := address.WithZone("").Prefix(64); err == nil {
+			return network.String()
+		}
+	}
+	return address.String()
+}
+
+// checkAddress refuses a path or query that not every reader would read alike,
+// and writes the query back in the one form that was checked.
+func checkAddress(r *http.Request) *Problem {
+	if !plainText(r.URL.Path) {
+		return InvalidParameter.Problem("the path is not UTF-8 or contains U+0000")
+	}
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return InvalidParameter.Problem("the query cannot be read: %s", printable(err.Error(), 200))
+	}
+	for name, all := range values {
+		if !plainText(name) {
+			return InvalidParameter.Problem("a query parameter's name is not UTF-8 or contains U+0000")
+		}
+		if len(all) > 1 {
+			return InvalidParameter.Problem("the query parameter %q is given %d times", clip(name), len(all)).Field("query."+clip(name), "given more than once")
+		}
+		if !plainText(all[0]) {
+			return InvalidParameter.Problem("the query parameter %q is not UTF-8 or contains U+0000", clip(name)).Field("query."+clip(name), "not text")
+		}
+	}
+	r.URL.RawQuery = values.Encode()
+	return nil
+}
+
+func plainText(s string) bool {
+	return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
+}

@@ -1,0 +1,157 @@
+package httpkit
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+const routeKey = "reckon"
+
+// Route declares one operation. What it says is what is enforced and what
+// /openapi.json describes.
+type Route struct {
+	Method, Path string // Path in OpenAPI form: /api/runs/{id}
+	ID           string // operationId, kebab-case
+	Tag          string
+	Summary      string
+	Description  string
+
+	Access Access
+	Scope  string // OAuth scope of a Bearer route
+
+	// Kinds are the problems the route has of its own; those of every route are added.
+	Kinds []Kind
+	// Errors maps what its handler returns.
+	Errors []Mapping
+	// Limited says that answers carry X-RateLimit-*.
+	Limited bool
+
+	// PublicFor makes answers public: readable cross-origin, with an ETag and this max-age.
+	PublicFor time.Duration
+	// UploadBytes makes the body a stream of at most so many bytes; see Upload.
+	UploadBytes int64
+	// ContentType of the 200 answer; empty: application/json.
+	ContentType string
+	// Hidden leaves the route out of the description.
+	Hidden bool
+
+	// Missing gives a required body field that is absent or empty a kind of its own.
+	Missing map[string]Kind
+	// Misnamed explains a body field that people send under another name.
+	Misnamed map[string]string
+}
+
+// Handle adds an operation. Errors the handler returns become problems through
+// the route's table; I and O are huma's input and output structs.
+func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O, error)) {
+	huma.Register(a.huma, a.operation(route), func(ctx context.Context, in *I) (*O, error) {
+		out, err := handler(ctx, in)
+		if err == nil {
+			return out, nil
+		}
+		problem := Translate(err, route.Errors)
+		a.finish(ctx, problem)
+		return nil, problem
+	})
+}
+
+// operation is the route as huma wants it.
+func (a *API) operation(route Route) huma.Operation {
+	op := huma.Operation{
+		Method: route.Method, Path: route.Path, OperationID: route.ID,
+		Summary: route.Summary, Description: route.Description, Tags: []string{route.Tag}, Hidden: route.Hidden,
+		MaxBodyBytes:    MaxJSONBytes + 1, // readJSON has bounded the body; huma refuses at its limit, not above it
+		BodyReadTimeout: -1,               // huma's would end the whole request after five seconds
+		Metadata:        map[string]any{routeKey: route},
+		Responses:       a.responses(route),
+	}
+	switch route.Access {
+	case Public:
+		op.Security = []map[string][]string{}
+	case BrowserOnly:
+		op.Security = []map[string][]string{{"session": {}}}
+	case Bearer, FirstParty:
+		op.Security = []map[string][]string{{"bearer": {}}, {"session": {}}}
+	}
+	return op
+}
+
+// responses documents the 200 and every problem by status, with its codes.
+func (a *API) responses(route Route) map[string]*huma.Response {
+	kinds := slices.Concat(route.Kinds, []Kind{InvalidParameter, UnsupportedVersion, Internal})
+	if route.Access != Public {
+		kinds = append(kinds, Unauthenticated, InvalidToken)
+	}
+	if route.Access == FirstParty || route.Access == BrowserOnly {
+		kinds = append(kinds, FirstPartyOnly)
+	}
+	if route.Method != http.MethodGet {
+		kinds = append(kinds, CrossOrigin)
+	}
+	if route.Limited {
+		kinds = append(kinds, RateLimited)
+	}
+	problemSchema := a.huma.OpenAPI().Components.Schemas.Schema(problemGoType, true, "Problem")
+	responses := map[string]*huma.Response{}
+	for _, kind := range kinds {
+		status := strconv.Itoa(kind.Status)
+		response := responses[status]
+		if response == nil {
+			response = &huma.Response{
+				Description: http.StatusText(kind.Status) + ":",
+				Content:     map[string]*huma.MediaType{problemType: {Schema: problemSchema}},
+			}
+			responses[status] = response
+		}
+		if code := "`" + kind.Code + "`"; !strings.Contains(response.Description, code) {
+			response.Description += " " + code
+		}
+	}
+	ok := &huma.Response{Description: http.StatusText(http.StatusOK)}
+	if route.ContentType != "" {
+		ok.Content = map[string]*huma.MediaType{route.ContentType: {Schema: &huma.Schema{Type: huma.TypeString}}}
+	}
+	if route.Limited {
+		ok.Headers = rateLimitHeaders()
+		responses["429"].Headers = rateLimitHeaders()
+	}
+	responses["200"] = ok
+	return responses
+}
+
+func rateLimitHeaders() map[string]*huma.Param {
+	integer := &huma.Schema{Type: huma.TypeInteger}
+	return map[string]*huma.Param{
+		"X-RateLimit-Limit":     {Description: "Requests per window", Schema: integer},
+		"X-RateLimit-Remaining": {Description: "Requests left in the window", Schema: integer},
+		"X-RateLimit-Reset":     {Description: "End of the window, Unix seconds", Schema: integer},
+	}
+}
+
+// admit authenticates, then reads and checks the body: in this order, so that
+// nobody without a credential makes the service read a megabyte.
+func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, route Route) (*http.Request, *Problem) {
+	ctx, err := a.settings.Authenticator.Authenticate(r, route)
+	if err != nil {
+		return nil, Translate(err, route.Errors)
+	}
+	admitted := r.WithContext(ctx)
+	switch {
+	case route.UploadBytes > 0:
+		upload := newUpload(w, r, route.UploadBytes)
+		admitted = r.WithContext(context.WithValue(ctx, uploadKey{}, upload))
+	case op.RequestBody != nil:
+		body, problem := readJSON(w, r)
+		if problem != nil {
+			return nil, problem
+		}
+		admitted.Body = body
+	}
+	return admitted, nil
+}
