@@ -223,8 +223,15 @@ func (e *Expr) writeFullForm(b *strings.Builder) {
 	case String:
 		writeQuoted(b, e.Text)
 	case Call:
-		// A number or string as head needs no parentheses: 2[x] reads back as a call of 2.
+		// A sign would go to the whole call, so -2 as a head stands in parentheses.
+		signed := e.Head != nil && strings.HasPrefix(e.Head.Text, "-") && e.Head.Kind != String
+		if signed {
+			b.WriteByte('(')
+		}
 		e.Head.writeFullForm(b)
+		if signed {
+			b.WriteByte(')')
+		}
 		b.WriteByte('[')
 		for i, arg := range e.Args {
 			if i > 0 {
