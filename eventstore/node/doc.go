@@ -1,0 +1,14 @@
+// Package node is an EventStoreDB-compatible single node inside this process: the gRPC
+// services Streams, ServerFeatures and Gossip on a loopback port, over the log of
+// package eventlog. Any official client can use it; the rest of Reckon does so through
+// EventStore-Client-Go and nothing else, so a real cluster can take its place.
+//
+// It promises what version 24.10 of the real server does for these services, with the
+// differences listed in docs/node.md. An append is answered after it is durable, and
+// readers and subscribers see nothing earlier.
+//
+// It never authenticates anyone: everyone who can reach the port is an administrator,
+// so it listens on loopback addresses only. It never holds a slow subscriber's events
+// in memory: every subscription reads the log at its own pace. It has no persistent
+// subscriptions and no projections, and says so to clients.
+package node

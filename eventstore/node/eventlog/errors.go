@@ -1,0 +1,82 @@
+package eventlog
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrClosed is returned by every write after Close.
+var ErrClosed = errors.New("the event log is closed")
+
+// WrongExpectedRevisionError: the stream is not at the revision the writer expected.
+type WrongExpectedRevisionError struct {
+	Stream   string
+	Expected Expected
+	Actual   int64 // last revision, -1 for a stream without events
+}
+
+func (e *WrongExpectedRevisionError) Error() string {
+	return fmt.Sprintf("stream %q is at revision %d, expected %s: read the stream again and decide anew", e.Stream, e.Actual, e.Expected)
+}
+
+// StreamDeletedError: the stream is tombstoned (for ever), or soft-deleted where the
+// writer required it to exist.
+type StreamDeletedError struct{ Stream string }
+
+func (e *StreamDeletedError) Error() string {
+	return fmt.Sprintf("stream %q is deleted", e.Stream)
+}
+
+// AccessDeniedError: an operation no one may do, such as writing to $all.
+type AccessDeniedError struct{ Stream, Operation string }
+
+func (e *AccessDeniedError) Error() string {
+	return fmt.Sprintf("%s of stream %q is not allowed", e.Operation, e.Stream)
+}
+
+// AppendTooLargeError: the events of one append exceed MaxAppendBytes together.
+type AppendTooLargeError struct{ LimitBytes int }
+
+func (e *AppendTooLargeError) Error() string {
+	return fmt.Sprintf("the events of one append exceed %d bytes: store large bytes elsewhere and append their hash", e.LimitBytes)
+}
+
+// InvalidRequestError: a request that can never succeed as it is.
+type InvalidRequestError struct{ Reason string }
+
+func (e *InvalidRequestError) Error() string { return e.Reason }
+
+// CorruptError: the stored bytes are not what was written.
+type CorruptError struct {
+	Dir      string
+	Position uint64 // first record that is wrong, 0 when not known
+	Reason   string
+	Err      error
+}
+
+func (e *CorruptError) Error() string {
+	where := ""
+	if e.Position > 0 {
+		where = fmt.Sprintf(" at position %d", e.Position)
+	}
+	return fmt.Sprintf("event log in %s is damaged%s: %s; nothing was changed: stop writing, keep a copy of the folder, check the disk, and restore the folder from a backup", e.Dir, where, e.Reason)
+}
+
+func (e *CorruptError) Unwrap() error { return e.Err }
+
+// FolderInUseError: another process, or another log of this process, has the folder open.
+type FolderInUseError struct {
+	Dir string
+	PID int // 0 when the holder wrote no readable process id
+}
+
+func (e *FolderInUseError) Error() string {
+	return fmt.Sprintf("data folder %s is in use by process %d: stop that process or choose another folder", e.Dir, e.PID)
+}
+
+// FormatError: the folder holds something this version cannot read.
+type FormatError struct{ Dir, Reason string }
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("folder %s is not an event log this version can open: %s", e.Dir, e.Reason)
+}

@@ -1,0 +1,320 @@
+package eventlog
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/google/uuid"
+)
+
+// The first event of every log names it. It is an ordinary system event, readable by any client.
+const (
+	IdentityStream = "$reckon-log"
+	IdentityType   = "$reckon-log-created"
+)
+
+// Identity is the JSON of the first event.
+type Identity struct {
+	LogID   uuid.UUID `json:"logId"`
+	Format  int       `json:"format"`
+	Chain   string    `json:"chain"`
+	Genesis string    `json:"genesis"` // hex of the link before position 1
+}
+
+const (
+	memTableBytes = 16 << 20
+	cacheBytes    = 64 << 20
+	maxOpenFiles  = 512
+)
+
+// Options of Open. Only Dir is required.
+type Options struct {
+	Dir   string
+	Clock func() time.Time // creation stamps and $maxAge; time.Now if nil
+	// Logger receives storage errors. When the disk refuses a write of the write-ahead
+	// log, the error is logged and the process exits with status 1.
+	Logger *slog.Logger
+	Random io.Reader // log id and salts; crypto/rand if nil
+}
+
+// Log is an open event log. Its methods may be called concurrently.
+type Log struct {
+	dir     string
+	clock   func() time.Time
+	db      *pebble.DB
+	lock    *os.File
+	id      uuid.UUID
+	genesis hash
+	topics  topics
+
+	viewMu sync.Mutex
+	view   *View
+
+	requests chan *request
+	closing  chan struct{}
+	stopped  chan struct{}
+	close    func() error
+}
+
+// Open opens the log in o.Dir, creating it when the folder is empty or absent.
+// Errors: *FolderInUseError, *FormatError, *CorruptError, or of the file system.
+func Open(o Options) (*Log, error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	lock, err := lockFolder(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	l := &Log{
+		dir:      o.Dir,
+		clock:    o.Clock,
+		lock:     lock,
+		requests: make(chan *request, maxQueuedRequests),
+		closing:  make(chan struct{}),
+		stopped:  make(chan struct{}),
+	}
+	l.close = sync.OnceValue(l.shutdown)
+	if err := l.open(o); err != nil {
+		if l.db != nil {
+			err = errors.Join(err, l.db.Close())
+		}
+		return nil, errors.Join(err, lock.Close())
+	}
+	return l, nil
+}
+
+func (l *Log) open(o Options) error {
+	db, err := openStorage(filepath.Join(o.Dir, "log"), o.Logger)
+	if err != nil {
+		if pebble.IsCorruptionError(err) {
+			return &CorruptError{Dir: o.Dir, Reason: err.Error(), Err: err}
+		}
+		return fmt.Errorf("open the event log in %s: %w", o.Dir, err)
+	}
+	l.db = db
+	created, err := l.loadIdentity(o.Random)
+	if err != nil {
+		return err
+	}
+	w, err := recoverWriter(l, o.Random)
+	if err != nil {
+		return err
+	}
+	if created {
+		if err := w.appendIdentity(); err != nil {
+			return err
+		}
+	}
+	l.publish(newView(l, w.position, w.createdTicks))
+	go w.run()
+	return nil
+}
+
+func openStorage(dir string, logger *slog.Logger) (*pebble.DB, error) {
+	options := &pebble.Options{
+		Logger:                      storageLogger{logger},
+		FormatMajorVersion:          pebble.FormatNewest,
+		MemTableSize:                memTableBytes,
+		MemTableStopWritesThreshold: 4,
+		CacheSize:                   cacheBytes,
+		MaxOpenFiles:                maxOpenFiles,
+	}
+	for i := range options.Levels {
+		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+	}
+	return pebble.Open(dir, options)
+}
+
+// loadIdentity reads the log id, or makes one in an empty store.
+func (l *Log) loadIdentity(random io.Reader) (created bool, err error) {
+	value, err := l.get(l.db, identityKey)
+	if err != nil {
+		return false, err
+	}
+	if value != nil {
+		if len(value) != 1+len(l.id) || value[0] != recordFormat {
+			return false, &FormatError{Dir: l.dir, Reason: "it was written by another version of this program"}
+		}
+		copy(l.id[:], value[1:])
+		l.genesis = genesisOf(l.id)
+		return false, nil
+	}
+	iterator, err := l.db.NewIter(nil)
+	if err != nil {
+		return false, fmt.Errorf("read the event log: %w", err)
+	}
+	foreign := iterator.First()
+	if err := iterator.Close(); err != nil {
+		return false, l.readError(0, err)
+	}
+	if foreign {
+		return false, &FormatError{Dir: l.dir, Reason: "it holds data but no log identity"}
+	}
+	if l.id, err = uuid.NewRandomFromReader(random); err != nil {
+		return false, fmt.Errorf("make a log id: %w", err)
+	}
+	l.genesis = genesisOf(l.id)
+	return true, nil
+}
+
+// genesisOf is the link before position 1: it binds the chain to the log's id.
+func genesisOf(id uuid.UUID) hash {
+	return sha256.Sum256(append([]byte("reckon event log 1\n"), id[:]...))
+}
+
+func identityJSON(id uuid.UUID, genesis hash) []byte {
+	b, _ := json.Marshal(Identity{LogID: id, Format: recordFormat, Chain: "sha-256", Genesis: hex.EncodeToString(genesis[:])}) // plain values always encode
+	return b
+}
+
+// ID is the identity of the log, made when it was created.
+func (l *Log) ID() uuid.UUID { return l.id }
+
+// Close waits for the writes already taken, then closes the storage and frees the
+// folder. Every View must have been closed.
+func (l *Log) Close() error { return l.close() }
+
+func (l *Log) shutdown() error {
+	close(l.closing)
+	<-l.stopped
+	l.viewMu.Lock()
+	view := l.view
+	l.view = nil
+	l.viewMu.Unlock()
+	view.Close()
+	return errors.Join(l.db.Close(), l.lock.Close())
+}
+
+// reader is a database or a snapshot of it.
+type reader interface {
+	Get(key []byte) ([]byte, io.Closer, error)
+	NewIterWithContext(ctx context.Context, o *pebble.IterOptions) (*pebble.Iterator, error)
+}
+
+// get returns a copy of the value, nil when there is none.
+func (l *Log) get(from reader, key []byte) ([]byte, error) {
+	value, closer, err := from.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, l.readError(0, err)
+	}
+	value = append(make([]byte, 0, len(value)), value...)
+	return value, closer.Close()
+}
+
+// readError gives damage its type.
+func (l *Log) readError(position uint64, err error) error {
+	if pebble.IsCorruptionError(err) {
+		return &CorruptError{Dir: l.dir, Position: position, Reason: err.Error(), Err: err}
+	}
+	return fmt.Errorf("read the event log: %w", err)
+}
+
+// record reads one record; it must exist.
+func (l *Log) record(from reader, position uint64) (Record, error) {
+	s, err := l.storedRecord(from, position)
+	return s.Record, err
+}
+
+// recordAt reads the record of a revision that must exist.
+func (l *Log) recordAt(from reader, stream string, revision uint64) (Record, error) {
+	value, err := l.get(from, appendRevisionKey(nil, stream, revision))
+	if err != nil {
+		return Record{}, err
+	}
+	if len(value) != 8 {
+		return Record{}, &CorruptError{Dir: l.dir, Reason: fmt.Sprintf("revision %d of stream %q is missing from the index", revision, stream)}
+	}
+	return l.record(from, binary.BigEndian.Uint64(value))
+}
+
+// head reads the head of a stream; a stream never written to has last = -1.
+func (l *Log) head(from reader, stream string) (head, error) {
+	value, err := l.get(from, headKey(stream))
+	if err != nil {
+		return head{}, err
+	}
+	if value == nil {
+		return head{last: -1}, nil
+	}
+	h, ok := parseHead(value)
+	if !ok {
+		return head{}, &CorruptError{Dir: l.dir, Reason: fmt.Sprintf("the head of stream %q cannot be read", stream)}
+	}
+	return h, nil
+}
+
+// state reads all that decides about writes to a stream.
+func (l *Log) state(from reader, stream string) (*streamState, error) {
+	h, err := l.head(from, stream)
+	if err != nil {
+		return nil, err
+	}
+	s := &streamState{head: h}
+	if IsMetaStream(stream) {
+		return s, nil
+	}
+	metaHead, err := l.head(from, MetaStream(stream))
+	if err != nil || metaHead.last < 0 {
+		return s, err
+	}
+	record, err := l.record(from, metaHead.position)
+	if err != nil {
+		return nil, err
+	}
+	s.hasMetadata = true
+	s.metadataPosition = metaHead.position
+	s.metadata = metadataOf(&record)
+	return s, nil
+}
+
+func metadataOf(r *Record) Metadata {
+	if r.Type != MetadataType {
+		return Metadata{}
+	}
+	return parseMetadata(r.Data)
+}
+
+// storageLogger hands the storage's own messages on. Fatalf must not return.
+type storageLogger struct{ to *slog.Logger }
+
+func (s storageLogger) Infof(format string, args ...any) {
+	s.to.Debug("storage", "message", fmt.Sprintf(format, args...))
+}
+
+func (s storageLogger) Errorf(format string, args ...any) {
+	s.to.Error("storage", "message", fmt.Sprintf(format, args...))
+}
+
+func (s storageLogger) Fatalf(format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	s.to.Error("storage failed; exiting, because it is not known what reached the disk. Everything acknowledged is stored: free space or replace the disk, then start again", "message", message)
+	fmt.Fprintln(os.Stderr, "reckon: event log storage failed:", message)
+	os.Exit(1)
+}

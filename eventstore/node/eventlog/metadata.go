@@ -1,0 +1,77 @@
+package eventlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+)
+
+// Names and types the protocol reserves.
+const (
+	AllStream            = "$all"
+	MetadataType         = "$metadata"
+	TombstoneType        = "$streamDeleted"
+	LinkType             = "$>"
+	metaPrefix           = "$$"
+	DeletedBefore        = math.MaxInt64 // the $tb of a soft-deleted stream
+	TombstoneRev  uint64 = math.MaxInt64 // the revision of a tombstone
+	maxAgeSeconds        = 1 << 38       // larger ages hide nothing
+)
+
+// IsMetaStream reports whether the stream holds the metadata of another one.
+func IsMetaStream(stream string) bool { return strings.HasPrefix(stream, metaPrefix) }
+
+// MetaStream is the name of the stream that holds the metadata of stream.
+func MetaStream(stream string) string { return metaPrefix + stream }
+
+// baseStream is the stream whose metadata the meta-stream holds.
+func baseStream(metaStream string) string { return metaStream[len(metaPrefix):] }
+
+// Metadata is the part of a stream's metadata that decides what a read shows.
+// Zero values mean "not set".
+type Metadata struct {
+	MaxCount       int64 // events
+	MaxAgeSeconds  int64
+	TruncateBefore int64 // first visible revision
+}
+
+func (m Metadata) softDeleted() bool { return m.TruncateBefore == DeletedBefore }
+
+// parseMetadata reads the JSON of a $metadata event. Anything that is not a JSON object
+// with sensible values counts as empty metadata, as the protocol demands.
+func parseMetadata(data []byte) Metadata {
+	var raw struct {
+		MaxCount       *int64 `json:"$maxCount"`
+		MaxAgeSeconds  *int64 `json:"$maxAge"`
+		TruncateBefore *int64 `json:"$tb"`
+	}
+	if json.Unmarshal(data, &raw) != nil {
+		return Metadata{}
+	}
+	positive := func(v *int64) int64 {
+		if v == nil || *v < 0 {
+			return 0
+		}
+		return *v
+	}
+	return Metadata{MaxCount: positive(raw.MaxCount), MaxAgeSeconds: min(positive(raw.MaxAgeSeconds), maxAgeSeconds), TruncateBefore: positive(raw.TruncateBefore)}
+}
+
+// withTruncateBefore returns the metadata with $tb set and every other key kept.
+// Metadata that is not a JSON object becomes one that holds only $tb.
+func withTruncateBefore(data []byte, revision int64) []byte {
+	keys := map[string]json.RawMessage{}
+	if json.Unmarshal(data, &keys) != nil || keys == nil {
+		keys = map[string]json.RawMessage{}
+	}
+	number, _ := json.Marshal(revision) // an int64 always encodes
+	keys["$tb"] = number
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(keys) != nil {
+		return append([]byte(`{"$tb":`), append(number, '}')...)
+	}
+	return bytes.TrimRight(out.Bytes(), "\n")
+}

@@ -1,0 +1,68 @@
+package eventlog
+
+import "github.com/google/uuid"
+
+// The window in which a repeated append with Any or StreamExists is recognised: the
+// newest records of the log, by count and by size. It is a function of the log alone,
+// so a restart does not change it.
+const (
+	recentRecords = 32_768
+	recentBytes   = 64 << 20
+)
+
+type recentKey struct {
+	id     uuid.UUID
+	stream string
+}
+
+type recentEntry struct {
+	recentKey
+	position  uint64
+	sizeBytes int
+}
+
+// placed is where an event went.
+type placed struct{ revision, position uint64 }
+
+// recentIDs remembers where the events of the window are.
+type recentIDs struct {
+	places    map[recentKey]placed
+	ring      []recentEntry // oldest at next%len once full
+	oldest    int
+	sizeBytes int
+}
+
+func newRecentIDs() *recentIDs {
+	return &recentIDs{places: map[recentKey]placed{}}
+}
+
+// add must be called in log order.
+func (r *recentIDs) add(id uuid.UUID, stream string, at placed, sizeBytes int) {
+	entry := recentEntry{recentKey: recentKey{id, stream}, position: at.position, sizeBytes: sizeBytes}
+	r.ring = append(r.ring, entry)
+	r.places[entry.recentKey] = at
+	r.sizeBytes += sizeBytes
+	for len(r.ring)-r.oldest > recentRecords || (r.sizeBytes > recentBytes && len(r.ring)-r.oldest > 1) {
+		r.evict()
+	}
+	if r.oldest > recentRecords {
+		r.ring = append(r.ring[:0], r.ring[r.oldest:]...)
+		r.oldest = 0
+	}
+}
+
+func (r *recentIDs) evict() {
+	entry := r.ring[r.oldest]
+	r.ring[r.oldest] = recentEntry{}
+	r.oldest++
+	r.sizeBytes -= entry.sizeBytes
+	// a newer event of the same stream may carry the same id
+	if r.places[entry.recentKey].position == entry.position {
+		delete(r.places, entry.recentKey)
+	}
+}
+
+func (r *recentIDs) find(id uuid.UUID, stream string) (placed, bool) {
+	at, ok := r.places[recentKey{id, stream}]
+	return at, ok
+}

@@ -1,0 +1,189 @@
+package eventlog
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Limits of what one record may hold.
+const (
+	MaxAppendBytes     = 1 << 20 // over the events of one append: data + metadata + 2·type
+	MaxStreamNameBytes = 4096
+)
+
+// TicksPerSecond: creation stamps count 100-ns ticks since the Unix epoch.
+const TicksPerSecond = int64(time.Second / 100)
+
+// Proposed is an event as a writer proposes it.
+type Proposed struct {
+	ID       uuid.UUID
+	Type     string
+	JSON     bool // content type application/json; otherwise octet-stream
+	Data     []byte
+	Metadata []byte
+}
+
+// SizeBytes is what the event counts for against MaxAppendBytes.
+func (p *Proposed) SizeBytes() int { return len(p.Data) + len(p.Metadata) + 2*len(p.Type) }
+
+// Record is an event as it is stored.
+type Record struct {
+	Position     uint64 // in the log, from 1
+	Stream       string
+	Revision     uint64 // in the stream, from 0
+	ID           uuid.UUID
+	Type         string
+	JSON         bool
+	CreatedTicks int64 // 100-ns ticks since the Unix epoch
+	Metadata     []byte
+	Data         []byte
+	Redacted     bool // the payload was taken out later; Data and Metadata are empty
+}
+
+// hash is one link of the chain, or the hash of a payload.
+type hash = [sha256.Size]byte
+
+const (
+	recordFormat = 1
+	flagJSON     = 1
+	saltBytes    = 16
+	headerFixed  = 1 + 8 + 8 + 8 + 16 + 1 + 2 + 4 + 4 + 4 + sha256.Size
+
+	payloadRedacted = 0
+	payloadPresent  = 1
+)
+
+var errRecord = errors.New("record bytes do not parse")
+
+// stored is a record in its stored form. Layout, big-endian:
+//
+//	header   format u8 · position u64 · revision u64 · created u64 · id 16 · flags u8 ·
+//	         len(stream) u16 · len(type) u32 · len(metadata) u32 · len(data) u32 ·
+//	         payload hash 32 · stream · type
+//	chain    SHA-256(previous chain ‖ header)
+//	state    u8: 1 payload present, 0 redacted
+//	payload  salt 16 · metadata · data        (absent when redacted)
+//
+// payload hash = SHA-256(salt ‖ metadata ‖ data): the lengths are fixed by the header,
+// and the salt keeps a short redacted payload from being guessed from its hash.
+type stored struct {
+	header  []byte
+	payload []byte // salt ‖ metadata ‖ data, nil when redacted
+	chain   hash
+	Record
+}
+
+// appendRecord encodes the record behind dst and returns the extended slice and the new
+// link of the chain.
+func appendRecord(dst []byte, r *Record, salt [saltBytes]byte, previous hash) ([]byte, hash) {
+	digest := sha256.New()
+	digest.Write(salt[:])
+	digest.Write(r.Metadata)
+	digest.Write(r.Data)
+	var sum hash
+	digest.Sum(sum[:0])
+
+	start := len(dst)
+	dst = append(dst, recordFormat)
+	dst = binary.BigEndian.AppendUint64(dst, r.Position)
+	dst = binary.BigEndian.AppendUint64(dst, r.Revision)
+	dst = binary.BigEndian.AppendUint64(dst, uint64(r.CreatedTicks))
+	dst = append(dst, r.ID[:]...)
+	flags := byte(0)
+	if r.JSON {
+		flags = flagJSON
+	}
+	dst = append(dst, flags)
+	dst = binary.BigEndian.AppendUint16(dst, uint16(len(r.Stream)))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(r.Type)))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(r.Metadata)))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(r.Data)))
+	dst = append(dst, sum[:]...)
+	dst = append(dst, r.Stream...)
+	dst = append(dst, r.Type...)
+
+	link := chainLink(previous, dst[start:])
+	dst = append(dst, link[:]...)
+	dst = append(dst, payloadPresent)
+	dst = append(dst, salt[:]...)
+	dst = append(dst, r.Metadata...)
+	dst = append(dst, r.Data...)
+	return dst, link
+}
+
+// chainLink is the link of a record with this header.
+func chainLink(previous hash, header []byte) hash {
+	digest := sha256.New()
+	digest.Write(previous[:])
+	digest.Write(header)
+	var link hash
+	digest.Sum(link[:0])
+	return link
+}
+
+// recordSizeBytes is the length of the encoded record.
+func recordSizeBytes(stream string, p *Proposed) int {
+	return headerFixed + len(stream) + len(p.Type) + sha256.Size + 1 + saltBytes + len(p.Metadata) + len(p.Data)
+}
+
+// parseRecord decodes b, every byte of which must belong to the record. The result
+// keeps referring to b.
+func parseRecord(b []byte) (stored, error) {
+	if len(b) < headerFixed || b[0] != recordFormat {
+		return stored{}, errRecord
+	}
+	var s stored
+	s.Position = binary.BigEndian.Uint64(b[1:])
+	s.Revision = binary.BigEndian.Uint64(b[9:])
+	s.CreatedTicks = int64(binary.BigEndian.Uint64(b[17:]))
+	copy(s.ID[:], b[25:])
+	if b[41]&^flagJSON != 0 {
+		return stored{}, errRecord
+	}
+	s.JSON = b[41] == flagJSON
+	streamLen := int64(binary.BigEndian.Uint16(b[42:]))
+	typeLen := int64(binary.BigEndian.Uint32(b[44:]))
+	metadataLen := int64(binary.BigEndian.Uint32(b[48:]))
+	dataLen := int64(binary.BigEndian.Uint32(b[52:]))
+
+	headerLen := headerFixed + streamLen + typeLen
+	rest := int64(len(b)) - headerLen - sha256.Size - 1
+	if rest < 0 {
+		return stored{}, errRecord
+	}
+	s.header = b[:headerLen:headerLen]
+	s.Stream = string(b[headerFixed : headerFixed+streamLen])
+	s.Type = string(b[headerFixed+streamLen : headerLen])
+	copy(s.chain[:], b[headerLen:])
+	payload := b[headerLen+sha256.Size+1:]
+	switch b[headerLen+sha256.Size] {
+	case payloadPresent:
+		if rest != saltBytes+metadataLen+dataLen {
+			return stored{}, errRecord
+		}
+		s.payload = payload
+		s.Metadata = payload[saltBytes : saltBytes+metadataLen : saltBytes+metadataLen]
+		s.Data = payload[saltBytes+metadataLen:]
+	case payloadRedacted:
+		if rest != 0 {
+			return stored{}, errRecord
+		}
+		s.Redacted = true
+	default:
+		return stored{}, errRecord
+	}
+	return s, nil
+}
+
+// payloadIntact reports whether the payload is the one the header promises; a redacted
+// payload is.
+func (s *stored) payloadIntact() bool {
+	if s.Redacted {
+		return true
+	}
+	return sha256.Sum256(s.payload) == hash(s.header[56:56+sha256.Size])
+}

@@ -1,0 +1,570 @@
+package eventlog
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+)
+
+const (
+	maxQueuedRequests = 1024
+	maxGroupRequests  = 1024
+	maxGroupBytes     = 4 << 20
+	maxKnownStreams   = 8192 // per generation of the writer's cache, of which there are two
+	saltBufferBytes   = 4096
+)
+
+// operation is what a request does to its stream.
+type operation uint8
+
+const (
+	opAppend operation = iota + 1
+	opDelete
+	opTombstone
+)
+
+// request is one write on its way through the writer.
+type request struct {
+	ctx      context.Context
+	op       operation
+	stream   string
+	expected Expected
+	events   []Proposed
+	done     chan outcome // capacity 1
+	outcome  outcome      // set when decided, sent when durable
+}
+
+type outcome struct {
+	result Result
+	err    error
+}
+
+// Result of a write.
+type Result struct {
+	LastRevision int64  // of the stream after the write (or after the original one, when repeated); -1: no events
+	Position     uint64 // of the last event written; 0 for an append of no events
+}
+
+// Pending is a write that was handed to the writer.
+type Pending struct {
+	log     *Log
+	request *request
+}
+
+// Append writes the events to the stream, all or none, next to each other.
+// Errors: *WrongExpectedRevisionError, *StreamDeletedError, *AccessDeniedError,
+// *AppendTooLargeError, *InvalidRequestError, ErrClosed, or of ctx (the write may then
+// still happen).
+func (l *Log) Append(ctx context.Context, stream string, expected Expected, events []Proposed) (Result, error) {
+	p, err := l.Submit(ctx, stream, expected, events)
+	if err != nil {
+		return Result{}, err
+	}
+	return p.Wait(ctx)
+}
+
+// Submit is Append without the wait: submitted writes are decided in the order of
+// submission.
+func (l *Log) Submit(ctx context.Context, stream string, expected Expected, events []Proposed) (*Pending, error) {
+	if err := checkEvents(events); err != nil {
+		return nil, err
+	}
+	return l.submit(ctx, opAppend, stream, expected, events)
+}
+
+// Delete soft-deletes the stream: its events disappear from stream reads, and the next
+// append continues their numbering.
+func (l *Log) Delete(ctx context.Context, stream string, expected Expected) (Result, error) {
+	p, err := l.submit(ctx, opDelete, stream, expected, nil)
+	if err != nil {
+		return Result{}, err
+	}
+	return p.Wait(ctx)
+}
+
+// Tombstone closes the stream for ever.
+func (l *Log) Tombstone(ctx context.Context, stream string, expected Expected) (Result, error) {
+	p, err := l.submit(ctx, opTombstone, stream, expected, nil)
+	if err != nil {
+		return Result{}, err
+	}
+	return p.Wait(ctx)
+}
+
+func (l *Log) submit(ctx context.Context, op operation, stream string, expected Expected, events []Proposed) (*Pending, error) {
+	if err := checkTarget(op, stream, expected); err != nil {
+		return nil, err
+	}
+	r := &request{ctx: ctx, op: op, stream: stream, expected: expected, events: events, done: make(chan outcome, 1)}
+	select {
+	case <-l.closing:
+		return nil, ErrClosed
+	default:
+	}
+	select {
+	case l.requests <- r:
+		return &Pending{log: l, request: r}, nil
+	case <-l.closing:
+		return nil, ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Wait returns the outcome once it is durable.
+func (p *Pending) Wait(ctx context.Context) (Result, error) {
+	select {
+	case o := <-p.request.done:
+		return o.result, o.err
+	case <-ctx.Done():
+		return Result{}, ctx.Err()
+	case <-p.log.stopped:
+	}
+	select {
+	case o := <-p.request.done:
+		return o.result, o.err
+	default:
+		return Result{}, ErrClosed
+	}
+}
+
+func checkTarget(op operation, stream string, expected Expected) error {
+	switch {
+	case stream == "" || stream == metaPrefix:
+		return &InvalidRequestError{"the stream name is empty"}
+	case len(stream) > MaxStreamNameBytes-len(metaPrefix):
+		return &InvalidRequestError{fmt.Sprintf("the stream name is longer than %d bytes", MaxStreamNameBytes-len(metaPrefix))}
+	case stream == AllStream:
+		return &AccessDeniedError{Stream: stream, Operation: "write"}
+	case op != opAppend && IsMetaStream(stream):
+		return &AccessDeniedError{Stream: stream, Operation: "deletion"}
+	case expected.Kind < ExpectAny || expected.Kind > ExpectRevision:
+		return &InvalidRequestError{"the expected revision is missing"}
+	}
+	return nil
+}
+
+func checkEvents(events []Proposed) error {
+	size := 0
+	for i := range events {
+		if events[i].ID == uuid.Nil {
+			return &InvalidRequestError{"an event has no id"}
+		}
+		if events[i].Type == "" {
+			return &InvalidRequestError{"an event has no type"}
+		}
+		if size += events[i].SizeBytes(); size > MaxAppendBytes {
+			return &AppendTooLargeError{LimitBytes: MaxAppendBytes}
+		}
+	}
+	return nil
+}
+
+// writer owns the end of the log. Only its goroutine touches it after Open.
+type writer struct {
+	log          *Log
+	salts        io.Reader
+	position     uint64 // of the newest record, durable or in the group
+	durable      uint64 // of the newest durable record
+	chain        hash   // link of the newest record
+	createdTicks int64  // of the newest record
+	recent       *recentIDs
+	// streams known without reading, in two generations: bounded, and what is used stays
+	young, old map[string]*streamState
+
+	batch   *pebble.Batch
+	changed map[string]*streamState // streams the group writes to
+	decided []*request
+	record  []byte // buffer for encoding
+}
+
+// errNeedsDurable: the request reads a record that is still in the group.
+var errNeedsDurable = errors.New("commit the group first")
+
+// run takes requests until the log closes, then those already queued.
+func (w *writer) run() {
+	defer close(w.log.stopped)
+	for {
+		select {
+		case r := <-w.log.requests:
+			w.group(r)
+		case <-w.log.closing:
+			for {
+				select {
+				case r := <-w.log.requests:
+					w.group(r)
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+// group decides the request and those that wait behind it, and makes them durable at once.
+func (w *writer) group(r *request) {
+	for r != nil {
+		w.take(r)
+		r = nil
+		if len(w.decided) < maxGroupRequests && w.batch.Len() < maxGroupBytes {
+			select {
+			case r = <-w.log.requests:
+			default:
+			}
+		}
+	}
+	w.commit()
+}
+
+// take decides one request. A request that has to read what the group wrote makes the
+// group durable first.
+func (w *writer) take(r *request) {
+	result, err := w.decide(r)
+	if errors.Is(err, errNeedsDurable) {
+		w.commit()
+		result, err = w.decide(r)
+	}
+	r.outcome = outcome{result, err}
+	w.decided = append(w.decided, r)
+}
+
+func (w *writer) decide(r *request) (Result, error) {
+	if err := r.ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	switch r.op {
+	case opAppend:
+		return w.append(r)
+	case opDelete:
+		return w.delete(r)
+	default:
+		return w.tombstone(r)
+	}
+}
+
+// commit makes the group durable, shows it to readers, and only then answers: also a
+// refusal may rest on what the group wrote.
+func (w *writer) commit() {
+	if len(w.changed) > 0 {
+		for stream, state := range w.changed {
+			w.set(headKey(stream), state.encode())
+		}
+		if err := w.log.db.Apply(w.batch, pebble.Sync); err != nil {
+			// not reached: the storage ends the process when it cannot write
+			storageFailed(err)
+		}
+		_ = w.batch.Close() // only gives its memory back
+		w.batch = w.log.db.NewBatch()
+		w.durable = w.position
+		w.log.publish(newView(w.log, w.position, w.createdTicks))
+		w.log.topics.wake(w.changed)
+		clear(w.changed)
+	}
+	for i, r := range w.decided {
+		r.done <- r.outcome
+		w.decided[i] = nil
+	}
+	w.decided = w.decided[:0]
+}
+
+// storageFailed: the state in memory and on disk may differ, so nothing may go on.
+func storageFailed(err error) {
+	panic(fmt.Errorf("event log storage failed: %w", err))
+}
+
+func (w *writer) append(r *request) (Result, error) {
+	s, err := w.state(r.stream)
+	if err != nil {
+		return Result{}, err
+	}
+	var base *streamState
+	if IsMetaStream(r.stream) {
+		if base, err = w.state(baseStream(r.stream)); err != nil {
+			return Result{}, err
+		}
+		if base.tombstoned {
+			return Result{}, &StreamDeletedError{r.stream}
+		}
+	}
+	v := judge(s, r.expected)
+	if len(r.events) == 0 {
+		return emptyAppend(r, s, v)
+	}
+	known, isKnown, err := w.known(r, s, v)
+	if err != nil || isKnown {
+		return known, err
+	}
+	switch {
+	case base != nil:
+		return w.appendMetadata(r, s, base), nil
+	case s.softDeleted():
+		return w.revive(r, s)
+	}
+	return w.writeAll(r.stream, s, r.events), nil
+}
+
+// emptyAppend only tests the expectation; there are no ids to recognise it by.
+func emptyAppend(r *request, s *streamState, v verdict) (Result, error) {
+	switch v {
+	case deleted:
+		return Result{}, &StreamDeletedError{r.stream}
+	case wrong, knownOrWrong:
+		return Result{}, &WrongExpectedRevisionError{Stream: r.stream, Expected: r.expected, Actual: s.last}
+	}
+	return Result{LastRevision: s.last, Position: s.position}, nil
+}
+
+// known tells whether the append is a repetition of one already stored, and answers it;
+// an error refuses the append.
+func (w *writer) known(r *request, s *streamState, v verdict) (Result, bool, error) {
+	conflict := &WrongExpectedRevisionError{Stream: r.stream, Expected: r.expected, Actual: s.last}
+	switch v {
+	case accept:
+		return Result{}, false, nil
+	case deleted:
+		return Result{}, false, &StreamDeletedError{r.stream}
+	case acceptOrKnown:
+		return w.knownRecently(r, conflict)
+	case knownOrWrong, knownOrRevive:
+		result, ok, err := w.knownAtRevision(r, s)
+		if err == nil && !ok && v == knownOrWrong {
+			err = conflict
+		}
+		return result, ok, err
+	default:
+		return Result{}, false, conflict
+	}
+}
+
+// knownRecently looks the ids up in the recent window of the log.
+func (w *writer) knownRecently(r *request, conflict error) (Result, bool, error) {
+	var last placed
+	for i := range r.events {
+		at, ok := w.recent.find(r.events[i].ID, r.stream)
+		switch {
+		case !ok && i == 0:
+			return Result{}, false, nil
+		case !ok:
+			return Result{}, false, conflict
+		}
+		last = at
+	}
+	return Result{LastRevision: int64(last.revision), Position: last.position}, true, nil
+}
+
+// knownAtRevision compares the ids with those stored right after the expected revision.
+func (w *writer) knownAtRevision(r *request, s *streamState) (Result, bool, error) {
+	if s.position > w.durable {
+		return Result{}, false, errNeedsDurable
+	}
+	first := uint64(0)
+	if r.expected.Kind == ExpectRevision {
+		first = r.expected.Revision + 1
+	}
+	if uint64(s.last)-first+1 < uint64(len(r.events)) {
+		return Result{}, false, nil
+	}
+	var last Record
+	for i := range r.events {
+		record, err := w.log.recordAt(w.log.db, r.stream, first+uint64(i))
+		if err != nil || record.ID != r.events[i].ID {
+			return Result{}, false, err
+		}
+		last = record
+	}
+	return Result{LastRevision: int64(last.Revision), Position: last.Position}, true, nil
+}
+
+// revive appends to a soft-deleted stream: the events, then metadata that hides what
+// was deleted and keeps every other key.
+func (w *writer) revive(r *request, s *streamState) (Result, error) {
+	if s.metadataPosition > w.durable {
+		return Result{}, errNeedsDurable
+	}
+	newest, err := w.log.record(w.log.db, s.metadataPosition)
+	if err != nil {
+		return Result{}, err
+	}
+	metaState, err := w.state(MetaStream(r.stream))
+	if err != nil {
+		return Result{}, err
+	}
+	truncateBefore := s.last + 1
+	result := w.writeAll(r.stream, s, r.events)
+	w.writeMetadata(r.stream, s, metaState, withTruncateBefore(newest.Data, truncateBefore))
+	return result, nil
+}
+
+// appendMetadata writes to a meta-stream. If its base stream was soft-deleted, the write
+// revives it, and a corrected copy keeps hidden what was deleted.
+func (w *writer) appendMetadata(r *request, s, base *streamState) Result {
+	wasDeleted := base.softDeleted()
+	result := w.writeAll(r.stream, s, r.events)
+	newest := &r.events[len(r.events)-1]
+	base.hasMetadata = true
+	base.metadataPosition = s.position
+	base.metadata = Metadata{}
+	if newest.Type == MetadataType {
+		base.metadata = parseMetadata(newest.Data)
+	}
+	if wasDeleted {
+		w.writeMetadata(baseStream(r.stream), base, s, withTruncateBefore(newest.Data, base.last+1))
+	}
+	return result
+}
+
+// delete replaces the metadata by one that hides every event.
+func (w *writer) delete(r *request) (Result, error) {
+	s, err := w.judged(r, false)
+	if err != nil {
+		return Result{}, err
+	}
+	metaState, err := w.state(MetaStream(r.stream))
+	if err != nil {
+		return Result{}, err
+	}
+	w.writeMetadata(r.stream, s, metaState, withTruncateBefore(nil, DeletedBefore))
+	return Result{LastRevision: s.last, Position: w.position}, nil
+}
+
+func (w *writer) tombstone(r *request) (Result, error) {
+	s, err := w.judged(r, true)
+	if err != nil {
+		return Result{}, err
+	}
+	w.write(r.stream, TombstoneRev, &Proposed{ID: w.newID(), Type: TombstoneType})
+	s.position = w.position
+	s.tombstoned = true
+	w.changed[r.stream] = s
+	return Result{LastRevision: math.MaxInt64, Position: w.position}, nil
+}
+
+func (w *writer) judged(r *request, tombstone bool) (*streamState, error) {
+	s, err := w.state(r.stream)
+	if err != nil {
+		return nil, err
+	}
+	switch judgeDeletion(s, r.expected, tombstone) {
+	case accept:
+		return s, nil
+	case deleted:
+		return nil, &StreamDeletedError{r.stream}
+	default:
+		return nil, &WrongExpectedRevisionError{Stream: r.stream, Expected: r.expected, Actual: s.last}
+	}
+}
+
+// writeMetadata writes a $metadata event for stream, whose state is s.
+func (w *writer) writeMetadata(stream string, s, metaState *streamState, data []byte) {
+	w.writeAll(MetaStream(stream), metaState, []Proposed{{ID: w.newID(), Type: MetadataType, JSON: true, Data: data}})
+	s.hasMetadata = true
+	s.metadataPosition = metaState.position
+	s.metadata = parseMetadata(data)
+}
+
+// writeAll puts the events behind the last one of the stream.
+func (w *writer) writeAll(stream string, s *streamState, events []Proposed) Result {
+	for i := range events {
+		w.write(stream, uint64(s.last)+1, &events[i])
+		s.last++
+		s.position = w.position
+	}
+	w.changed[stream] = s
+	return Result{LastRevision: s.last, Position: s.position}
+}
+
+// write puts one event at the end of the log.
+func (w *writer) write(stream string, revision uint64, event *Proposed) {
+	var salt [saltBytes]byte
+	if _, err := io.ReadFull(w.salts, salt[:]); err != nil {
+		storageFailed(fmt.Errorf("read random bytes: %w", err))
+	}
+	w.createdTicks = max(w.createdTicks, ticks(w.log.clock()))
+	w.position++
+	w.record, w.chain = appendRecord(w.record[:0], &Record{
+		Position:     w.position,
+		Stream:       stream,
+		Revision:     revision,
+		ID:           event.ID,
+		Type:         event.Type,
+		JSON:         event.JSON,
+		CreatedTicks: w.createdTicks,
+		Metadata:     event.Metadata,
+		Data:         event.Data,
+	}, salt, w.chain)
+	w.set(recordKey(w.position), w.record)
+	w.set(appendRevisionKey(nil, stream, revision), recordKey(w.position)[1:])
+	w.recent.add(event.ID, stream, placed{revision, w.position}, len(w.record))
+}
+
+// set puts a pair into the group.
+func (w *writer) set(key, value []byte) {
+	if err := w.batch.Set(key, value, nil); err != nil {
+		storageFailed(err)
+	}
+}
+
+func ticks(t time.Time) int64 { return t.Unix()*TicksPerSecond + int64(t.Nanosecond())/100 }
+
+// state is the state of the stream including what the group wrote.
+func (w *writer) state(stream string) (*streamState, error) {
+	if s := w.young[stream]; s != nil {
+		return s, nil
+	}
+	s := w.old[stream]
+	if s == nil {
+		s = w.changed[stream]
+	}
+	if s == nil {
+		var err error
+		if s, err = w.log.state(w.log.db, stream); err != nil {
+			return nil, err
+		}
+	}
+	if len(w.young) >= maxKnownStreams {
+		w.old, w.young = w.young, make(map[string]*streamState, maxKnownStreams)
+	}
+	w.young[stream] = s
+	return s, nil
+}
+
+// newID is the id of an event the log writes on its own account.
+func (w *writer) newID() uuid.UUID {
+	id, err := uuid.NewRandomFromReader(w.salts)
+	if err != nil {
+		storageFailed(fmt.Errorf("read random bytes: %w", err))
+	}
+	return id
+}
+
+// appendIdentity writes the first event of a new log together with its identity.
+func (w *writer) appendIdentity() error {
+	w.set(identityKey, append([]byte{recordFormat}, w.log.id[:]...))
+	s, err := w.state(IdentityStream)
+	if err != nil {
+		return err
+	}
+	first := Proposed{ID: w.log.id, Type: IdentityType, JSON: true, Data: identityJSON(w.log.id, w.log.genesis)}
+	w.writeAll(IdentityStream, s, []Proposed{first})
+	w.commit()
+	return nil
+}
+
+func newWriter(l *Log, random io.Reader) *writer {
+	return &writer{
+		log:     l,
+		salts:   bufio.NewReaderSize(random, saltBufferBytes),
+		chain:   l.genesis,
+		recent:  newRecentIDs(),
+		young:   map[string]*streamState{},
+		batch:   l.db.NewBatch(),
+		changed: map[string]*streamState{},
+	}
+}

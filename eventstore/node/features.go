@@ -1,0 +1,48 @@
+package node
+
+import (
+	"context"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/gossip"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/serverfeatures"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
+	"github.com/google/uuid"
+	"time"
+)
+
+// featuresService tells clients what they may call. Services absent from the list
+// answer UNIMPLEMENTED.
+type featuresService struct {
+	serverfeatures.UnimplementedServerFeaturesServer
+}
+
+func (*featuresService) GetSupportedMethods(context.Context, *shared.Empty) (*serverfeatures.SupportedMethods, error) {
+	const service = "event_store.client.streams.streams" // clients compare lower case
+	return &serverfeatures.SupportedMethods{
+		EventStoreServerVersion: advertisedVersion,
+		Methods: []*serverfeatures.SupportedMethod{
+			{ServiceName: service, MethodName: "read", Features: []string{"position", "events"}},
+			{ServiceName: service, MethodName: "append"},
+			{ServiceName: service, MethodName: "delete"},
+			{ServiceName: service, MethodName: "tombstone"},
+			{ServiceName: service, MethodName: "batchappend", Features: []string{"deadline_duration"}},
+		},
+	}, nil
+}
+
+// gossipService presents the node as the leader of a cluster of one.
+type gossipService struct {
+	gossip.UnimplementedGossipServer
+	instance  uuid.UUID
+	advertise endpoint
+}
+
+func (g *gossipService) Read(context.Context, *shared.Empty) (*gossip.ClusterInfo, error) {
+	return &gossip.ClusterInfo{Members: []*gossip.MemberInfo{{
+		InstanceId:   uuidToWire(g.instance, false),
+		TimeStamp:    time.Now().UnixNano() / 100,
+		State:        gossip.MemberInfo_Leader,
+		IsAlive:      true,
+		HttpEndPoint: &gossip.EndPoint{Address: g.advertise.host, Port: uint32(g.advertise.port)},
+	}}}, nil
+}

@@ -1,0 +1,103 @@
+package node
+
+import (
+	"strings"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"github.com/dlclark/regexp2"
+
+	"reckon/eventstore/node/eventlog"
+)
+
+// filter selects events of $all by stream name or by event type.
+type filter struct {
+	byType   bool
+	regex    *regexp2.Regexp // .NET syntax; searched for, not matched whole
+	prefixes []string        // any of them, when there is no regex
+	window   int             // events considered between two looks at the interval
+	interval int             // events considered per checkpoint
+}
+
+// filterFromWire returns nil when the request wants every event.
+func filterFromWire(o *streams.ReadReq_Options) (*filter, error) {
+	wire := o.GetFilter()
+	if wire == nil {
+		return nil, nil
+	}
+	f := &filter{window: defaultFilterWindow}
+	var expression *streams.ReadReq_Options_FilterOptions_Expression
+	switch by := wire.GetFilter().(type) {
+	case *streams.ReadReq_Options_FilterOptions_EventType:
+		f.byType, expression = true, by.EventType
+	case *streams.ReadReq_Options_FilterOptions_StreamIdentifier:
+		expression = by.StreamIdentifier
+	default:
+		return nil, invalid("the filter says neither event type nor stream")
+	}
+	if w, ok := wire.GetWindow().(*streams.ReadReq_Options_FilterOptions_Max); ok {
+		if w.Max == 0 {
+			return nil, invalid("the filter's window must be at least 1")
+		}
+		f.window = int(min(w.Max, maxFilterWindow))
+	}
+	if o.GetSubscription() != nil {
+		multiplier := wire.GetCheckpointIntervalMultiplier()
+		if multiplier == 0 {
+			return nil, invalid("the filter's checkpoint interval multiplier must be at least 1")
+		}
+		f.interval = int(min(uint64(f.window)*uint64(multiplier), 1<<31-1))
+	}
+	return f, f.compile(expression)
+}
+
+func (f *filter) compile(expression *streams.ReadReq_Options_FilterOptions_Expression) error {
+	pattern := expression.GetRegex()
+	if pattern == "" {
+		f.prefixes = expression.GetPrefix()
+		if len(f.prefixes) > maxFilterPrefixes {
+			return invalid("the filter has too many prefixes")
+		}
+		return nil
+	}
+	if len(pattern) > maxRegexBytes {
+		return invalid("the filter's regular expression is too long")
+	}
+	regex, err := regexp2.Compile(pattern, regexp2.None)
+	if err != nil {
+		return invalid("the filter's regular expression does not parse: " + err.Error())
+	}
+	regex.MatchTimeout = regexMatchTimeout
+	f.regex = regex
+	return nil
+}
+
+// matches reports whether the event is wanted; a nil filter wants all.
+func (f *filter) matches(r *eventlog.Record) (bool, error) {
+	if f == nil {
+		return true, nil
+	}
+	name := r.Stream
+	if f.byType {
+		name = r.Type
+	}
+	if f.regex != nil {
+		found, err := f.regex.MatchString(name)
+		if err != nil {
+			return false, invalid("the filter's regular expression takes too long: " + err.Error())
+		}
+		return found, nil
+	}
+	for _, prefix := range f.prefixes {
+		if strings.HasPrefix(name, prefix) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// hiddenFromAll reports whether the record is bookkeeping of the server that $all leaves out.
+func hiddenFromAll(r *eventlog.Record) bool {
+	const group = "$persistentsubscription-$all::"
+	return r.Stream == "$epoch-information" ||
+		strings.HasPrefix(r.Stream, group) && (strings.HasSuffix(r.Stream, "-checkpoint") || strings.HasSuffix(r.Stream, "-parked"))
+}

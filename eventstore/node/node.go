@@ -1,0 +1,196 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/gossip"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/serverfeatures"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"github.com/google/uuid"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
+
+	"reckon/eventstore/node/eventlog"
+)
+
+// DefaultListen is the address a node listens on when none is given.
+const DefaultListen = "127.0.0.1:2113"
+
+const (
+	maxMessageBytes     = 20 << 20 // clients send up to 17 MiB; the append limit must be what refuses
+	maxStreamsPerClient = 4096
+	maxHeldBytes        = 256 << 20 // payload bytes of appends not yet durable, all clients together
+	clientPingMin       = time.Second
+	serverPingEvery     = 30 * time.Second
+	serverPingTimeout   = 20 * time.Second
+	connectBufferBytes  = 64 << 10
+	slotWait            = 5 * time.Second
+	regexMatchTimeout   = 100 * time.Millisecond
+	maxRegexBytes       = 4096
+	maxFilterPrefixes   = 1024
+	maxOpenBatches      = 256 // unfinished or unanswered batches of one BatchAppend call
+	liveBufferEvents    = 32  // a subscriber this far behind counts as reading again
+	pageRecords         = 256
+	pageBytes           = 1 << 20
+	maxDrainBytes       = 64 << 20
+	defaultFilterWindow = 32
+	maxFilterWindow     = 4096
+	advertisedVersion   = "24.10.0"
+)
+
+// Config of a node. Only Dir is required.
+type Config struct {
+	Dir           string
+	Listen        string // host:port on a loopback address, port 0 for any; DefaultListen if empty
+	AdvertiseHost string // what gossip tells clients to dial; the listening address if empty
+	AdvertisePort int    // the listening port if 0
+	Logger        *slog.Logger
+	Clock         func() time.Time // creation stamps and $maxAge; time.Now if nil
+}
+
+// NotLoopbackError: the node has no access control, so it refuses to listen for strangers.
+type NotLoopbackError struct{ Listen string }
+
+func (e *NotLoopbackError) Error() string {
+	return fmt.Sprintf("will not listen on %s: everyone who reaches an embedded node is an administrator, so it listens on loopback only, such as %s", e.Listen, DefaultListen)
+}
+
+// Node is a running node.
+type Node struct {
+	log      *eventlog.Log
+	logger   *slog.Logger
+	listener net.Listener
+	server   *grpc.Server
+	closing  chan struct{} // closed when subscriptions must end
+	served   chan error
+	close    func(context.Context) error
+}
+
+// Open opens the log in c.Dir and serves it. It returns once clients can connect.
+// Errors: *eventlog.FolderInUseError (the folder belongs to a running process),
+// *eventlog.CorruptError, *eventlog.FormatError, *NotLoopbackError, or of the system.
+func Open(c Config) (*Node, error) {
+	if c.Listen == "" {
+		c.Listen = DefaultListen
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	// the log first: whoever starts a second node wants to hear about the folder, not the port
+	log, err := eventlog.Open(eventlog.Options{Dir: c.Dir, Clock: c.Clock, Logger: c.Logger})
+	if err != nil {
+		return nil, err
+	}
+	listener, err := listenLoopback(c.Listen)
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	n := &Node{log: log, logger: c.Logger, listener: listener, closing: make(chan struct{}), served: make(chan error, 1)}
+	n.server = n.newServer(n.advertised(c))
+	var once sync.Once
+	n.close = func(ctx context.Context) (err error) {
+		once.Do(func() { err = n.shutdown(ctx) })
+		return err
+	}
+	go func() { n.served <- n.server.Serve(listener) }()
+	return n, nil
+}
+
+func listenLoopback(address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+	if host, ok := listener.Addr().(*net.TCPAddr); !ok || !host.IP.IsLoopback() {
+		return nil, errors.Join(&NotLoopbackError{address}, listener.Close())
+	}
+	return listener, nil
+}
+
+// endpoint is where clients are told to connect.
+type endpoint struct {
+	host string
+	port int
+}
+
+func (n *Node) advertised(c Config) endpoint {
+	tcp := n.listener.Addr().(*net.TCPAddr)
+	e := endpoint{c.AdvertiseHost, c.AdvertisePort}
+	if e.host == "" {
+		e.host = tcp.IP.String()
+	}
+	if e.port == 0 {
+		e.port = tcp.Port
+	}
+	return e
+}
+
+func (n *Node) newServer(advertise endpoint) *grpc.Server {
+	server := grpc.NewServer(
+		// clients ping every 10 s even without streams
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: clientPingMin, PermitWithoutStream: true}),
+		// finds clients that vanished; no connection is ever too old
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: serverPingEvery, Timeout: serverPingTimeout}),
+		grpc.MaxRecvMsgSize(maxMessageBytes),
+		grpc.MaxConcurrentStreams(maxStreamsPerClient),
+		grpc.ReadBufferSize(connectBufferBytes),
+		grpc.WriteBufferSize(connectBufferBytes),
+		grpc.ChainUnaryInterceptor(recoverUnary(n.logger)),
+		grpc.ChainStreamInterceptor(recoverStream(n.logger)),
+	)
+	streams.RegisterStreamsServer(server, &streamsService{log: n.log, closing: n.closing, held: newBudget(maxHeldBytes), logger: n.logger})
+	serverfeatures.RegisterServerFeaturesServer(server, &featuresService{})
+	gossip.RegisterGossipServer(server, &gossipService{instance: n.log.ID(), advertise: advertise})
+	return server
+}
+
+// Addr is the address the node listens on.
+func (n *Node) Addr() net.Addr { return n.listener.Addr() }
+
+// ConnectionString is what an official client connects with.
+func (n *Node) ConnectionString() string {
+	tcp := n.Addr().(*net.TCPAddr)
+	u := url.URL{Scheme: "esdb", Host: net.JoinHostPort(tcp.IP.String(), strconv.Itoa(tcp.Port)), RawQuery: "tls=false"}
+	return u.String()
+}
+
+// LogID is the identity of the log, made with it. Clients read the same id in the first
+// event of $all, in stream eventlog.IdentityStream.
+func (n *Node) LogID() uuid.UUID { return n.log.ID() }
+
+// Verify recomputes the hash chain and the indexes over the whole log. It runs beside
+// readers and writers. A *eventlog.CorruptError names the first wrong position.
+func (n *Node) Verify(ctx context.Context) (eventlog.Report, error) { return n.log.Verify(ctx) }
+
+// Done is closed-over by callers that must end with the node: it yields the error that
+// ended serving, nil after Close.
+func (n *Node) Done() <-chan error { return n.served }
+
+// Close ends subscriptions, lets the calls in flight finish, and closes the log. When
+// ctx ends first the remaining calls are cut off; appends already taken are still made
+// durable before Close returns.
+func (n *Node) Close(ctx context.Context) error { return n.close(ctx) }
+
+func (n *Node) shutdown(ctx context.Context) error {
+	close(n.closing)
+	stopped := make(chan struct{})
+	go func() {
+		n.server.GracefulStop()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+	case <-ctx.Done():
+		n.server.Stop()
+		<-stopped
+	}
+	return n.log.Close()
+}

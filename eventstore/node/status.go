@@ -1,0 +1,121 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"runtime/debug"
+	"strconv"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"reckon/eventstore/node/eventlog"
+)
+
+// failure is a refused call: the status and the trailers clients map to their own errors.
+type failure struct {
+	code     codes.Code
+	message  string
+	trailers metadata.MD
+}
+
+func (f *failure) Error() string { return f.message }
+
+var (
+	errShuttingDown = &failure{code: codes.Unavailable, message: "the node is shutting down"}
+	errTooBusy      = &failure{code: codes.Unavailable, message: "too many appends are waiting to become durable: try again"}
+)
+
+func invalid(message string) *failure {
+	return &failure{code: codes.InvalidArgument, message: message}
+}
+
+// failureOf gives every error of a call its status and trailers.
+func failureOf(err error) *failure {
+	var (
+		f         *failure
+		revision  *eventlog.WrongExpectedRevisionError
+		isDeleted *eventlog.StreamDeletedError
+		denied    *eventlog.AccessDeniedError
+		tooLarge  *eventlog.AppendTooLargeError
+		bad       *eventlog.InvalidRequestError
+		corrupt   *eventlog.CorruptError
+	)
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.As(err, &revision):
+		return &failure{codes.FailedPrecondition, err.Error(), metadata.Pairs("exception", "wrong-expected-version",
+			"stream-name", printable(revision.Stream), "expected-version", revision.Expected.Number(), "actual-version", strconv.FormatInt(revision.Actual, 10))}
+	case errors.As(err, &isDeleted):
+		return &failure{codes.FailedPrecondition, err.Error(), metadata.Pairs("exception", "stream-deleted", "stream-name", printable(isDeleted.Stream))}
+	case errors.As(err, &denied):
+		return &failure{codes.PermissionDenied, err.Error(), metadata.Pairs("exception", "access-denied")}
+	case errors.As(err, &tooLarge):
+		return &failure{codes.InvalidArgument, err.Error(), metadata.Pairs("exception", "maximum-append-size-exceeded", "maximum-append-size", strconv.Itoa(tooLarge.LimitBytes))}
+	case errors.As(err, &bad):
+		return invalid(err.Error())
+	case errors.As(err, &corrupt):
+		return &failure{code: codes.DataLoss, message: err.Error()}
+	case errors.Is(err, eventlog.ErrClosed):
+		return errShuttingDown
+	case errors.Is(err, context.DeadlineExceeded):
+		return &failure{code: codes.DeadlineExceeded, message: err.Error()}
+	case errors.Is(err, context.Canceled):
+		return &failure{code: codes.Canceled, message: err.Error()}
+	default:
+		return &failure{code: codes.Internal, message: err.Error()}
+	}
+}
+
+// answer is the error a handler returns: trailers set, status made. Errors of the
+// transport itself pass through.
+func answer(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, isStatus := status.FromError(err); isStatus {
+		return err
+	}
+	f := failureOf(err)
+	if len(f.trailers) > 0 {
+		_ = grpc.SetTrailer(ctx, f.trailers) // fails only outside a call
+	}
+	return status.Error(f.code, f.message)
+}
+
+// printable escapes what may not stand in a trailer.
+func printable(name string) string {
+	for i := range len(name) {
+		if name[i] < ' ' || name[i] > '~' {
+			return url.PathEscape(name)
+		}
+	}
+	return name
+}
+
+// recoverUnary and recoverStream keep a mistake in one call from ending all others.
+func recoverUnary(logger *slog.Logger) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
+		defer recovered(logger, info.FullMethod, &err)
+		return handler(ctx, req)
+	}
+}
+
+func recoverStream(logger *slog.Logger) grpc.StreamServerInterceptor {
+	return func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+		defer recovered(logger, info.FullMethod, &err)
+		return handler(srv, stream)
+	}
+}
+
+func recovered(logger *slog.Logger, method string, err *error) {
+	if cause := recover(); cause != nil {
+		logger.Error("call panicked", "method", method, "cause", cause, "stack", string(debug.Stack()))
+		*err = status.Error(codes.Internal, "internal error; the node's log says more")
+	}
+}

@@ -1,0 +1,170 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+
+	"reckon/eventstore/node/eventlog"
+)
+
+// streamsService implements the Streams service.
+type streamsService struct {
+	streams.UnimplementedStreamsServer
+	log     *eventlog.Log
+	closing <-chan struct{}
+	held    *budget
+	logger  *slog.Logger
+}
+
+// Append writes the events of one client stream atomically.
+func (s *streamsService) Append(call streams.Streams_AppendServer) error {
+	held := holding{budget: s.held}
+	defer held.release()
+	stream, expected, events, err := receiveAppend(call, &held)
+	if err != nil {
+		return answer(call.Context(), err)
+	}
+	result, err := s.log.Append(call.Context(), stream, expected, events)
+	var wrong *eventlog.WrongExpectedRevisionError
+	if errors.As(err, &wrong) {
+		return call.SendAndClose(&streams.AppendResp{Result: wrongExpectedToWire(wrong)})
+	}
+	if err != nil {
+		return answer(call.Context(), err)
+	}
+	return call.SendAndClose(&streams.AppendResp{Result: &streams.AppendResp_Success_{Success: appendedToWire(result)}})
+}
+
+// receiveAppend reads the whole request, also when it is already known to be refused:
+// a client that cannot finish sending never learns why.
+func receiveAppend(call streams.Streams_AppendServer, held *holding) (stream string, expected eventlog.Expected, events []eventlog.Proposed, refused error) {
+	first, err := call.Recv()
+	if err != nil {
+		return "", expected, nil, transportError(err)
+	}
+	options := first.GetOptions()
+	if options == nil {
+		refused = invalid("the first message of an append must carry its options")
+	} else {
+		stream = string(options.GetStreamIdentifier().GetStreamName())
+		expected, refused = expectedOfAppend(options)
+	}
+	payload, drained := 0, 0
+	for {
+		message, err := call.Recv()
+		if errors.Is(err, io.EOF) {
+			return stream, expected, events, refused
+		}
+		if err != nil {
+			return "", expected, nil, transportError(err)
+		}
+		if refused == nil {
+			var event eventlog.Proposed
+			if event, refused = receiveEvent(call.Context(), message.GetProposedMessage(), held, &payload); refused == nil {
+				events = append(events, event)
+				continue
+			}
+			events = nil
+		}
+		proposed := message.GetProposedMessage()
+		if drained += len(proposed.GetData()) + len(proposed.GetCustomMetadata()) + 1; drained > maxDrainBytes {
+			return "", expected, nil, refused
+		}
+	}
+}
+
+// receiveEvent takes one event into memory if the append stays within its limit.
+func receiveEvent(ctx context.Context, message *streams.AppendReq_ProposedMessage, held *holding, payload *int) (eventlog.Proposed, error) {
+	if message == nil {
+		return eventlog.Proposed{}, invalid("a message of the append carries no event")
+	}
+	return admitEvent(ctx, message, held, payload)
+}
+
+func admitEvent(ctx context.Context, message proposedMessage, held *holding, payload *int) (eventlog.Proposed, error) {
+	event, err := proposedFromWire(message)
+	if err != nil {
+		return event, err
+	}
+	if *payload += event.SizeBytes(); *payload > eventlog.MaxAppendBytes {
+		return event, &eventlog.AppendTooLargeError{LimitBytes: eventlog.MaxAppendBytes}
+	}
+	return event, held.take(ctx, event.SizeBytes())
+}
+
+// transportError: the client went away or sent what is no request.
+func transportError(err error) error {
+	if errors.Is(err, io.EOF) {
+		return invalid("the call carries no request")
+	}
+	return err
+}
+
+func expectedOfAppend(o *streams.AppendReq_Options) (eventlog.Expected, error) {
+	switch e := o.GetExpectedStreamRevision().(type) {
+	case *streams.AppendReq_Options_Revision:
+		return expectRevision(e.Revision)
+	case *streams.AppendReq_Options_NoStream:
+		return eventlog.NoStream(), nil
+	case *streams.AppendReq_Options_Any:
+		return eventlog.Any(), nil
+	case *streams.AppendReq_Options_StreamExists:
+		return eventlog.StreamExists(), nil
+	default:
+		return eventlog.Expected{}, invalid("the expected revision is missing")
+	}
+}
+
+func expectRevision(revision uint64) (eventlog.Expected, error) {
+	if revision > math.MaxInt64 {
+		return eventlog.Expected{}, invalid("the expected revision is above 2^63-1")
+	}
+	return eventlog.Revision(revision), nil
+}
+
+func appendedToWire(r eventlog.Result) *streams.AppendResp_Success {
+	success := &streams.AppendResp_Success{
+		CurrentRevisionOption: &streams.AppendResp_Success_NoStream{NoStream: &shared.Empty{}},
+		PositionOption:        &streams.AppendResp_Success_NoPosition{NoPosition: &shared.Empty{}},
+	}
+	if r.LastRevision >= 0 {
+		success.CurrentRevisionOption = &streams.AppendResp_Success_CurrentRevision{CurrentRevision: uint64(r.LastRevision)}
+	}
+	if r.Position > 0 {
+		success.PositionOption = &streams.AppendResp_Success_Position{Position: &streams.AppendResp_Position{CommitPosition: r.Position, PreparePosition: r.Position}}
+	}
+	return success
+}
+
+// wrongExpectedToWire fills the fields of today's and of the first clients.
+func wrongExpectedToWire(e *eventlog.WrongExpectedRevisionError) *streams.AppendResp_WrongExpectedVersion_ {
+	w := &streams.AppendResp_WrongExpectedVersion{}
+	if e.Actual < 0 {
+		w.CurrentRevisionOption = &streams.AppendResp_WrongExpectedVersion_CurrentNoStream{CurrentNoStream: &shared.Empty{}}
+		w.CurrentRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_NoStream_20_6_0{NoStream_20_6_0: &shared.Empty{}}
+	} else {
+		w.CurrentRevisionOption = &streams.AppendResp_WrongExpectedVersion_CurrentRevision{CurrentRevision: uint64(e.Actual)}
+		w.CurrentRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_CurrentRevision_20_6_0{CurrentRevision_20_6_0: uint64(e.Actual)}
+	}
+	switch e.Expected.Kind {
+	case eventlog.ExpectAny:
+		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedAny{ExpectedAny: &shared.Empty{}}
+		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_Any_20_6_0{Any_20_6_0: &shared.Empty{}}
+	case eventlog.ExpectStreamExists:
+		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedStreamExists{ExpectedStreamExists: &shared.Empty{}}
+		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_StreamExists_20_6_0{StreamExists_20_6_0: &shared.Empty{}}
+	case eventlog.ExpectNoStream:
+		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedNoStream{ExpectedNoStream: &shared.Empty{}}
+		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_ExpectedRevision_20_6_0{ExpectedRevision_20_6_0: math.MaxUint64}
+	default:
+		w.ExpectedRevisionOption = &streams.AppendResp_WrongExpectedVersion_ExpectedRevision{ExpectedRevision: e.Expected.Revision}
+		w.ExpectedRevisionOption_20_6_0 = &streams.AppendResp_WrongExpectedVersion_ExpectedRevision_20_6_0{ExpectedRevision_20_6_0: e.Expected.Revision}
+	}
+	return &streams.AppendResp_WrongExpectedVersion_{WrongExpectedVersion: w}
+}

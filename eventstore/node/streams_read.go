@@ -1,0 +1,402 @@
+package node
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+
+	"reckon/eventstore/node/eventlog"
+)
+
+// place is where a read or a subscription begins.
+type place uint8
+
+const (
+	fromStart place = iota + 1
+	fromEnd
+	fromNumber
+)
+
+// readRequest is a Read call after its options were checked.
+type readRequest struct {
+	stream    string // empty for $all
+	from      place
+	number    uint64 // revision or position, for fromNumber
+	backwards bool
+	links     bool // resolve them
+	subscribe bool
+	count     uint64
+	filter    *filter
+	idAsText  bool
+}
+
+// Read answers reads and subscriptions of a stream or of $all.
+func (s *streamsService) Read(req *streams.ReadReq, call streams.Streams_ReadServer) error {
+	r, err := readFromWire(req.GetOptions())
+	if err != nil {
+		return answer(call.Context(), err)
+	}
+	out := &reply{call: call, request: r, closing: s.closing}
+	switch {
+	case r.subscribe && r.stream == "":
+		err = s.subscribeAll(r, out)
+	case r.subscribe:
+		err = s.subscribeStream(r, out)
+	case r.stream == "":
+		err = s.readAll(r, out)
+	default:
+		err = s.readStream(r, out)
+	}
+	return answer(call.Context(), err)
+}
+
+func readFromWire(o *streams.ReadReq_Options) (*readRequest, error) {
+	r := &readRequest{links: o.GetResolveLinks()}
+	switch o.GetReadDirection() {
+	case streams.ReadReq_Options_Forwards:
+	case streams.ReadReq_Options_Backwards:
+		r.backwards = true
+	default:
+		return nil, invalid("the read direction is unknown")
+	}
+	switch option := o.GetUuidOption(); {
+	case option == nil:
+		return nil, invalid("the form of ids is missing")
+	case option.GetString_() != nil:
+		r.idAsText = true
+	}
+	var err error
+	if r.filter, err = filterFromWire(o); err != nil {
+		return nil, err
+	}
+	switch count := o.GetCountOption().(type) {
+	case *streams.ReadReq_Options_Count:
+		r.count = count.Count
+		if r.count == 0 {
+			return nil, invalid("the count must be at least 1")
+		}
+	case *streams.ReadReq_Options_Subscription:
+		r.subscribe = true
+		if r.backwards {
+			return nil, invalid("a subscription cannot go backwards")
+		}
+	default:
+		return nil, invalid("the count is missing")
+	}
+	return r, r.setSource(o)
+}
+
+// setSource takes the stream, or $all, and where to begin.
+func (r *readRequest) setSource(o *streams.ReadReq_Options) error {
+	switch source := o.GetStreamOption().(type) {
+	case *streams.ReadReq_Options_All:
+		switch from := source.All.GetAllOption().(type) {
+		case *streams.ReadReq_Options_AllOptions_Position:
+			r.from, r.number = fromNumber, from.Position.GetCommitPosition()
+			if r.number == math.MaxUint64 {
+				r.from = fromEnd
+			}
+		case *streams.ReadReq_Options_AllOptions_Start:
+			r.from = fromStart
+		case *streams.ReadReq_Options_AllOptions_End:
+			r.from = fromEnd
+		default:
+			return invalid("the position is missing")
+		}
+	case *streams.ReadReq_Options_Stream:
+		if r.filter != nil {
+			return invalid("only reads of $all can be filtered")
+		}
+		return r.setStream(source.Stream)
+	default:
+		return invalid("the stream is missing")
+	}
+	return nil
+}
+
+func (r *readRequest) setStream(source *streams.ReadReq_Options_StreamOptions) error {
+	r.stream = string(source.GetStreamIdentifier().GetStreamName())
+	switch {
+	case r.stream == "":
+		return invalid("the stream name is empty")
+	case len(r.stream) > eventlog.MaxStreamNameBytes:
+		return invalid("the stream name is too long")
+	case r.stream == eventlog.AllStream:
+		return invalid("$all is not a stream: read it with the option all")
+	}
+	switch from := source.GetRevisionOption().(type) {
+	case *streams.ReadReq_Options_StreamOptions_Revision:
+		r.from, r.number = fromNumber, from.Revision
+		if r.number == math.MaxUint64 {
+			r.from = fromEnd
+		}
+	case *streams.ReadReq_Options_StreamOptions_Start:
+		r.from = fromStart
+	case *streams.ReadReq_Options_StreamOptions_End:
+		r.from = fromEnd
+	default:
+		return invalid("the revision is missing")
+	}
+	return nil
+}
+
+// reply sends the messages of one Read call.
+type reply struct {
+	call    streams.Streams_ReadServer
+	request *readRequest
+	closing <-chan struct{}
+}
+
+// interrupted is the reason to stop between two pages, if there is one.
+func (o *reply) interrupted() error {
+	select {
+	case <-o.call.Context().Done():
+		return o.call.Context().Err()
+	case <-o.closing:
+		return errShuttingDown
+	default:
+		return nil
+	}
+}
+
+// resolved is an event with the event it links to.
+type resolved struct {
+	event *eventlog.Record // nil when the link leads nowhere
+	link  *eventlog.Record // nil for an event that is no link, or is not resolved
+}
+
+// resolve follows links if the request wants that. It needs the view the records came from.
+func (r *readRequest) resolve(view *eventlog.View, records []eventlog.Record) ([]resolved, error) {
+	out := make([]resolved, 0, len(records))
+	for i := range records {
+		one := resolved{event: &records[i]}
+		if stream, revision, ok := linkTarget(&records[i]); r.links && ok {
+			target, found, err := view.Event(stream, revision)
+			if err != nil {
+				return nil, err
+			}
+			one = resolved{link: &records[i]}
+			if found {
+				one.event = &target
+			}
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// linkTarget parses revision@stream. A link that does not parse is an ordinary event.
+func linkTarget(r *eventlog.Record) (stream string, revision uint64, ok bool) {
+	if r.Type != eventlog.LinkType {
+		return "", 0, false
+	}
+	number, stream, found := strings.Cut(string(r.Data), "@")
+	revision, err := strconv.ParseUint(number, 10, 63)
+	return stream, revision, found && err == nil && stream != "" && len(stream) <= eventlog.MaxStreamNameBytes
+}
+
+// send sends events one by one; flow control makes it wait for a slow client.
+func (o *reply) send(events []resolved) error {
+	for _, e := range events {
+		message := &streams.ReadResp_ReadEvent{}
+		original := e.event
+		if e.link != nil {
+			original = e.link
+			message.Link = recordToWire(e.link, o.request.idAsText)
+		}
+		if e.event != nil {
+			message.Event = recordToWire(e.event, o.request.idAsText)
+		}
+		message.Position = &streams.ReadResp_ReadEvent_CommitPosition{CommitPosition: original.Position}
+		if err := o.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Event{Event: message}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readStream sends the visible events as they were when the call came.
+func (s *streamsService) readStream(r *readRequest, out *reply) error {
+	info, err := s.streamInfo(r.stream)
+	switch {
+	case err != nil:
+		return err
+	case info.Tombstoned:
+		return &eventlog.StreamDeletedError{Stream: r.stream}
+	case !info.Exists():
+		return out.call.Send(&streams.ReadResp{Content: &streams.ReadResp_StreamNotFound_{
+			StreamNotFound: &streams.ReadResp_StreamNotFound{StreamIdentifier: streamToWire(r.stream)},
+		}})
+	}
+	first, last, ok := r.span(info)
+	for left := r.count; ok && left > 0 && first <= last; {
+		if err := out.interrupted(); err != nil {
+			return err
+		}
+		events, revisions, err := s.streamPage(r, out, first, last, pageSize(left))
+		if err != nil {
+			return err
+		}
+		if len(revisions) == 0 {
+			return nil
+		}
+		if err := out.send(events); err != nil {
+			return err
+		}
+		left -= uint64(len(revisions))
+		newest := revisions[len(revisions)-1]
+		if !r.backwards {
+			first = newest + 1
+		} else if newest == 0 {
+			return nil
+		} else {
+			last = newest - 1
+		}
+	}
+	return nil
+}
+
+// span is the range of revisions a read covers.
+func (r *readRequest) span(info eventlog.StreamInfo) (first, last uint64, ok bool) {
+	first, last = info.First, uint64(info.Last)
+	switch {
+	case !r.backwards && r.from == fromEnd, r.backwards && r.from == fromStart && first > 0:
+		return 0, 0, false
+	case !r.backwards && r.from == fromNumber:
+		first = max(first, r.number)
+	case r.backwards && r.from == fromStart:
+		last = 0
+	case r.backwards && r.from == fromNumber:
+		last = min(last, r.number)
+	}
+	return first, last, first <= last
+}
+
+func pageSize(left uint64) int { return int(min(left, pageRecords)) }
+
+func (s *streamsService) streamInfo(stream string) (eventlog.StreamInfo, error) {
+	view, err := s.log.View()
+	if err != nil {
+		return eventlog.StreamInfo{}, err
+	}
+	defer view.Close()
+	return view.Stream(stream)
+}
+
+// streamPage reads one page and gives the view back before anything is sent.
+func (s *streamsService) streamPage(r *readRequest, out *reply, first, last uint64, records int) ([]resolved, []uint64, error) {
+	view, err := s.log.View()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer view.Close()
+	page, err := view.ReadStream(out.call.Context(), r.stream, first, last, r.backwards, eventlog.Page{Records: records, Bytes: pageBytes})
+	if err != nil {
+		return nil, nil, err
+	}
+	revisions := make([]uint64, len(page))
+	for i := range page {
+		revisions[i] = page[i].Revision
+	}
+	events, err := r.resolve(view, page)
+	return events, revisions, err
+}
+
+// readAll sends events of $all up to the end the log had when the call came.
+func (s *streamsService) readAll(r *readRequest, out *reply) error {
+	end, err := s.head()
+	if err != nil {
+		return err
+	}
+	cursor := r.allCursor(end)
+	for left := r.count; left > 0; {
+		if err := out.interrupted(); err != nil {
+			return err
+		}
+		page, err := s.allPage(r, out, cursor, end, r.pageSize(left))
+		if err != nil {
+			return err
+		}
+		if page.considered == 0 {
+			return nil
+		}
+		page.events = page.events[:min(uint64(len(page.events)), left)]
+		if err := out.send(page.events); err != nil {
+			return err
+		}
+		left -= uint64(len(page.events))
+		cursor = page.last
+		if !r.backwards {
+			cursor++
+		}
+	}
+	return nil
+}
+
+func (s *streamsService) head() (uint64, error) {
+	view, err := s.log.View()
+	if err != nil {
+		return 0, err
+	}
+	defer view.Close()
+	return view.Head(), nil
+}
+
+// allCursor is the first position to read forwards, or the one to stay below backwards.
+func (r *readRequest) allCursor(end uint64) uint64 {
+	switch r.from {
+	case fromStart:
+		return 0
+	case fromEnd:
+		return end + 1
+	default:
+		return min(r.number, end+1)
+	}
+}
+
+// pageSize: a filtered read needs more records than matches.
+func (r *readRequest) pageSize(left uint64) int {
+	if r.filter != nil {
+		return pageRecords
+	}
+	return pageSize(left)
+}
+
+// allPage is a page of $all after filtering.
+type allPage struct {
+	events     []resolved
+	considered int    // records looked at
+	last       uint64 // position of the last of them
+}
+
+func (s *streamsService) allPage(r *readRequest, out *reply, cursor, end uint64, records int) (allPage, error) {
+	view, err := s.log.View()
+	if err != nil {
+		return allPage{}, err
+	}
+	defer view.Close()
+	page, err := view.ReadAll(out.call.Context(), cursor, r.backwards, eventlog.Page{Records: records, Bytes: pageBytes})
+	if err != nil {
+		return allPage{}, err
+	}
+	result := allPage{}
+	wanted := page[:0]
+	for i := range page {
+		if !r.backwards && page[i].Position > end {
+			break
+		}
+		result.considered++
+		result.last = page[i].Position
+		ok, err := r.filter.matches(&page[i])
+		if err != nil {
+			return allPage{}, err
+		}
+		if ok && !hiddenFromAll(&page[i]) {
+			wanted = append(wanted, page[i])
+		}
+	}
+	result.events, err = r.resolve(view, wanted)
+	return result, err
+}

@@ -1,0 +1,225 @@
+package node
+
+import (
+	"math"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"github.com/google/uuid"
+
+	"reckon/eventstore/node/eventlog"
+)
+
+// A subscription reads the log page by page, and sleeps at its end until a write to its
+// stream wakes it. It never holds more than one page, however slow its client is.
+
+// step sends one page and returns how many records it covered, and whether that was the end.
+type step func() (records int, atEnd bool, err error)
+
+// follow runs the steps for ever and reports each turn from reading to live. Coming live
+// is reported again after the subscriber fell more than a live buffer behind.
+func (o *reply) follow(watch *eventlog.Watch, next step, caughtUp func() error) error {
+	live, burst := false, 0
+	for {
+		if err := o.interrupted(); err != nil {
+			return err
+		}
+		records, atEnd, err := next()
+		if err != nil {
+			return err
+		}
+		if burst += records; burst > liveBufferEvents {
+			live = false
+		}
+		if !atEnd {
+			continue
+		}
+		if !live {
+			if err := caughtUp(); err != nil {
+				return err
+			}
+		}
+		live, burst = true, 0
+		select {
+		case <-watch.C:
+		case <-o.call.Context().Done():
+			return o.call.Context().Err()
+		case <-o.closing:
+			return errShuttingDown
+		}
+	}
+}
+
+func (o *reply) confirm() error {
+	return o.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Confirmation{
+		Confirmation: &streams.ReadResp_SubscriptionConfirmation{SubscriptionId: uuid.NewString()},
+	}})
+}
+
+func (o *reply) caughtUp() error {
+	return o.call.Send(&streams.ReadResp{Content: &streams.ReadResp_CaughtUp_{CaughtUp: &streams.ReadResp_CaughtUp{}}})
+}
+
+// subscribeStream follows the visible events of one stream.
+func (s *streamsService) subscribeStream(r *readRequest, out *reply) error {
+	watch := s.log.Watch(r.stream)
+	defer watch.Close()
+	next, err := s.subscriptionStart(r)
+	if err != nil {
+		return err
+	}
+	if err := out.confirm(); err != nil {
+		return err
+	}
+	return out.follow(watch, func() (int, bool, error) { return s.streamStep(r, out, &next) }, out.caughtUp)
+}
+
+// subscriptionStart is the first revision to deliver; a given revision was seen already.
+func (s *streamsService) subscriptionStart(r *readRequest) (uint64, error) {
+	switch {
+	case r.from == fromStart:
+		return 0, nil
+	case r.from == fromNumber && r.number < math.MaxInt64:
+		return r.number + 1, nil
+	case r.from == fromNumber:
+		return math.MaxInt64, nil
+	}
+	info, err := s.streamInfo(r.stream)
+	return uint64(info.Last + 1), err
+}
+
+func (s *streamsService) streamStep(r *readRequest, out *reply, next *uint64) (int, bool, error) {
+	info, err := s.streamInfo(r.stream)
+	if err != nil {
+		return 0, false, err
+	}
+	last := uint64(info.Last)
+	if info.Tombstoned {
+		// the tombstone itself is delivered, then the subscription fails
+		last = eventlog.TombstoneRev
+	} else if info.Last < 0 {
+		return 0, true, nil
+	}
+	events, revisions, err := s.streamPage(r, out, max(*next, info.First), last, pageRecords)
+	if err != nil {
+		return 0, false, err
+	}
+	if err := out.send(events); err != nil {
+		return 0, false, err
+	}
+	if n := len(revisions); n > 0 {
+		*next = revisions[n-1] + 1
+	}
+	atEnd := len(revisions) == 0 || *next > last
+	if atEnd && info.Tombstoned {
+		return 0, false, &eventlog.StreamDeletedError{Stream: r.stream}
+	}
+	return len(revisions), atEnd, nil
+}
+
+// subscribeAll follows $all.
+func (s *streamsService) subscribeAll(r *readRequest, out *reply) error {
+	watch := s.log.Watch(eventlog.AllStream)
+	defer watch.Close()
+	end, err := s.head()
+	if err != nil {
+		return err
+	}
+	a := &allSubscription{service: s, request: r, out: out, next: r.number + 1}
+	switch {
+	case r.from == fromStart:
+		a.next = 0
+	case r.from == fromEnd:
+		a.next = end + 1
+	}
+	if err := out.confirm(); err != nil {
+		return err
+	}
+	return out.follow(watch, a.step, a.caughtUp)
+}
+
+// allSubscription is the state of one subscription to $all.
+type allSubscription struct {
+	service    *streamsService
+	request    *readRequest
+	out        *reply
+	next       uint64 // position of the next record to consider
+	considered int    // records since the last checkpoint of an interval
+	reported   uint64 // newest position the client knows, by event or by checkpoint
+	checkpoint uint64 // newest checkpoint sent
+}
+
+func (a *allSubscription) step() (int, bool, error) {
+	size := pageRecords
+	if a.request.filter != nil {
+		size = a.request.filter.window
+	}
+	page, err := a.service.allPage(a.request, a.out, a.next, math.MaxUint64, size)
+	if err != nil {
+		return 0, false, err
+	}
+	if page.considered == 0 {
+		return 0, true, nil
+	}
+	if err := a.out.send(page.events); err != nil {
+		return 0, false, err
+	}
+	if n := len(page.events); n > 0 {
+		a.reported = max(a.reported, page.events[n-1].position())
+	}
+	a.next = page.last + 1
+	if err := a.countConsidered(page.considered); err != nil {
+		return 0, false, err
+	}
+	end, err := a.service.head()
+	return page.considered, a.next > end, err
+}
+
+// countConsidered sends a checkpoint when an interval is full.
+func (a *allSubscription) countConsidered(records int) error {
+	filter := a.request.filter
+	if filter == nil {
+		return nil
+	}
+	if a.considered += records; a.considered < filter.interval {
+		return nil
+	}
+	a.considered %= filter.interval
+	return a.sendCheckpoint()
+}
+
+// sendCheckpoint tells the client that everything before next is dealt with, unless it
+// knows that already.
+func (a *allSubscription) sendCheckpoint() error {
+	position := a.next - 1
+	if a.next == 0 || position <= a.checkpoint || position < a.reported {
+		return nil
+	}
+	a.checkpoint = position
+	return a.out.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Checkpoint_{
+		Checkpoint: &streams.ReadResp_Checkpoint{CommitPosition: position, PreparePosition: position},
+	}})
+}
+
+func (a *allSubscription) caughtUp() error {
+	if a.request.filter != nil {
+		end, err := a.service.head()
+		if err != nil {
+			return err
+		}
+		// a start beyond the end has nothing to report
+		if a.next <= end+1 {
+			if err := a.sendCheckpoint(); err != nil {
+				return err
+			}
+		}
+	}
+	return a.out.caughtUp()
+}
+
+// position is that of the event in the place where it was read.
+func (e *resolved) position() uint64 {
+	if e.link != nil {
+		return e.link.Position
+	}
+	return e.event.Position
+}
