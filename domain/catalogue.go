@@ -4,20 +4,28 @@ package domain
 import (
 	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/job"
 	"reckon/domain/keys"
 	"reckon/domain/run"
+	"reckon/domain/runner"
 	"reckon/domain/session"
+	"reckon/domain/slots"
 	"reckon/domain/token"
+	"reckon/domain/upload"
 )
 
 // Catalogue is every event type of this binary.
 func Catalogue() event.Catalogue {
 	c, err := event.NewCatalogue(
 		account.Events(),
+		job.Events(),
 		keys.Events(),
 		run.Events(),
+		runner.Events(),
 		session.Events(),
+		slots.Events(),
 		token.Events(),
+		upload.Events(),
 	)
 	if err != nil {
 		panic(err) // two declarations of one name: no binary with that passes its tests

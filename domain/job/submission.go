@@ -1,0 +1,34 @@
+package job
+
+import "reckon/domain/event"
+
+// Kinds of job.
+const (
+	Evaluate = "evaluate"
+	Qsim     = "qsim"
+	Proof    = "proof"
+)
+
+// Submission is everything a runner needs to know of a job. It travels in the
+// event that spends the slot, so that no crash can lose it.
+type Submission struct {
+	JobID          string     `json:"job_id"` // UUID
+	Account        string     `json:"account"`
+	Kind           string     `json:"kind"`
+	Payload        event.Text `json:"payload"`              // evaluate: the expression; qsim: the circuit's JSON; proof: the JSON of what to check
+	SessionID      string     `json:"session_id,omitempty"` // evaluate
+	UploadID       string     `json:"upload_id,omitempty"`  // proof
+	AboutRunID     int64      `json:"about_run_id,omitempty"`
+	RunID          int64      `json:"run_id,omitempty"`         // evaluate: the run it will write
+	CertificateID  string     `json:"certificate_id,omitempty"` // proof: the certificate it will issue
+	IdempotencyKey string     `json:"idempotency_key,omitempty"`
+	TimeoutMS      int64      `json:"timeout_ms"`
+	Plan           string     `json:"plan"`
+	Concurrent     int        `json:"concurrent"` // how many jobs of the account may run at once, by its plan when it submitted
+	Source         string     `json:"source"`     // web, mcp: where it came from
+	Agent          string     `json:"agent,omitempty"`
+}
+
+// Rerunnable tells whether an abandoned job may be given to another runner. A
+// job in a session is never run twice: it may have changed the session.
+func (s Submission) Rerunnable() bool { return s.SessionID == "" }

@@ -1,0 +1,27 @@
+// Package runner is the heartbeat of a process that runs jobs or owns sessions.
+//
+// It promises nothing about time: a beat says what its runner holds, and whoever
+// watches measures on a clock of its own how long ago the beat was seen.
+package runner
+
+import "reckon/domain/event"
+
+// Stream names a runner's stream. It keeps its newest beat only ($maxCount 1).
+func Stream(runnerID string) string { return "runner-" + runnerID }
+
+// Beat says that a runner is alive and which attempts it holds.
+type Beat struct {
+	Runner  string   `json:"runner"` // new in every process
+	Seq     int64    `json:"seq"`
+	Nonces  []string `json:"nonces,omitempty"` // attempts in hand
+	Address string   `json:"address,omitempty"`
+	Leaving bool     `json:"leaving,omitempty"` // the last beat of a runner that drained
+}
+
+// EventName is the stored name.
+func (Beat) EventName() string { return "runner.beat" }
+
+// Events declares this package's event types.
+func Events() []event.Type {
+	return []event.Type{event.Of(Beat{Runner: "0198a1b2-0000-7000-8000-0000000000ff", Seq: 7, Nonces: []string{"0198a1b2-0000-7000-8000-00000000abcd"}, Address: "127.0.0.1:9090"})}
+}

@@ -1,0 +1,142 @@
+// Package slots is one account's daily allowance of jobs: which slots of a UTC
+// day are spent, and which were given back.
+//
+// It promises that a job holds at most one slot of a day, and at most one refund
+// per slot.
+// It never knows what day it is: the day is in the stream's name.
+package slots
+
+import (
+	"errors"
+	"fmt"
+
+	"reckon/domain/decider"
+	"reckon/domain/event"
+	"reckon/domain/job"
+)
+
+// Stream names the stream of an account's UTC day (YYYY-MM-DD).
+func Stream(account, day string) string { return "slots-" + account + "-" + day }
+
+// Spent takes a slot. It carries the whole submission: whoever finds this event
+// without its job can finish what the submitter began.
+type Spent struct {
+	SlotID     string         `json:"slot_id"` // UUID
+	Day        string         `json:"day"`
+	Submission job.Submission `json:"submission"`
+}
+
+// Refunded gives a slot back to the day it was of.
+type Refunded struct {
+	SlotID string `json:"slot_id"`
+	JobID  string `json:"job_id"`
+	Reason string `json:"reason"` // cancelled_early, duplicate, upload_used
+}
+
+func (Spent) EventName() string    { return "slots.spent" }
+func (Refunded) EventName() string { return "slots.refunded" }
+
+// Events declares this package's event types.
+func Events() []event.Type {
+	const slot = "0198a1b2-0000-7000-8000-000000005107"
+	return []event.Type{
+		event.Of(Spent{SlotID: slot, Day: "2026-08-01", Submission: job.Sample()}),
+		event.Of(Refunded{SlotID: slot, JobID: job.Sample().JobID, Reason: "cancelled_early"}),
+	}
+}
+
+// Slot is one spent slot.
+type Slot struct {
+	ID       string
+	JobID    string
+	Refunded bool
+}
+
+// State is the day so far, in the order the slots were spent.
+type State struct{ Slots []Slot }
+
+// Used counts the slots that are spent and not refunded.
+func (s State) Used() int {
+	n := 0
+	for _, slot := range s.Slots {
+		if !slot.Refunded {
+			n++
+		}
+	}
+	return n
+}
+
+// Of returns the slot a job holds, if it holds one of this day.
+func (s State) Of(jobID string) (Slot, bool) {
+	for _, slot := range s.Slots {
+		if slot.JobID == jobID && !slot.Refunded {
+			return slot, true
+		}
+	}
+	return Slot{}, false
+}
+
+// Command is one of Spend, Refund.
+type Command interface{ slotsCommand() }
+
+// Spend takes a slot for a submission; a job that holds one of this day keeps
+// it. One that gave its slot back — its upload was used — may spend another.
+type Spend struct {
+	SlotID     string
+	Day        string
+	Submission job.Submission
+	Allowance  int // slots a day, by the plan
+}
+
+// Refund gives a slot back; again is fine.
+type Refund struct{ SlotID, Reason string }
+
+func (Spend) slotsCommand()  {}
+func (Refund) slotsCommand() {}
+
+// ErrSpent means that the day's allowance is used up.
+var ErrSpent = errors.New("the daily job allowance is spent; it is renewed at 00:00 UTC")
+
+// Decider is the write model of a day's stream.
+var Decider = decider.Decider[Command, State]{
+	Initial: func() State { return State{} },
+	Decide:  decide,
+	Evolve:  evolve,
+}
+
+func decide(c Command, s State) ([]event.Event, error) {
+	switch c := c.(type) {
+	case Spend:
+		if _, has := s.Of(c.Submission.JobID); has {
+			return nil, nil
+		}
+		if s.Used() >= c.Allowance {
+			return nil, ErrSpent
+		}
+		return []event.Event{Spent{SlotID: c.SlotID, Day: c.Day, Submission: c.Submission}}, nil
+	case Refund:
+		for _, slot := range s.Slots {
+			if slot.ID == c.SlotID && !slot.Refunded {
+				return []event.Event{Refunded{SlotID: c.SlotID, JobID: slot.JobID, Reason: c.Reason}}, nil
+			}
+		}
+		return nil, nil
+	}
+	return nil, fmt.Errorf("slots: unknown command %T", c)
+}
+
+func evolve(s State, e event.Event) State {
+	switch e := e.(type) {
+	case Spent:
+		s.Slots = append(s.Slots[:len(s.Slots):len(s.Slots)], Slot{ID: e.SlotID, JobID: e.Submission.JobID})
+	case Refunded:
+		slots := append([]Slot(nil), s.Slots...)
+		for i := range slots {
+			if slots[i].ID == e.SlotID {
+				slots[i].Refunded = true
+			}
+		}
+		s.Slots = slots
+	}
+	return s
+}

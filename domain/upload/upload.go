@@ -1,0 +1,199 @@
+// Package upload is an uploaded proof export: stored once, checked by one job.
+//
+// It promises that two jobs cannot hold one upload. The bytes are in the blob
+// store; this package never sees them.
+package upload
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	"reckon/domain/decider"
+	"reckon/domain/event"
+)
+
+// Stream names an upload's stream.
+func Stream(uploadID string) string { return "upload-" + uploadID }
+
+// Named is a name with a version, as an export's meta line gives it.
+type Named struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Lean is the Lean version an export says it is of.
+type Lean struct {
+	Version string `json:"version"`
+	Githash string `json:"githash"`
+}
+
+// Export is the identity of an export.
+type Export struct {
+	SHA256        string `json:"sha256"` // of the normalised export
+	Bytes         int64  `json:"bytes"`
+	Exporter      *Named `json:"exporter,omitempty"`
+	Lean          *Lean  `json:"lean,omitempty"`
+	FormatVersion string `json:"format_version"`
+}
+
+// Stored makes an export available to one job.
+type Stored struct {
+	UploadID string     `json:"upload_id"`
+	Account  string     `json:"account"`
+	Blob     event.Blob `json:"blob"` // the normalised export
+	Export   Export     `json:"export"`
+}
+
+// Claimed gives the upload to a job.
+type Claimed struct {
+	UploadID string `json:"upload_id"`
+	JobID    string `json:"job_id"`
+}
+
+// Refused says that a slot's submission came second. It is an event because it
+// decides: were it not kept, the submitter and the reaction that finishes
+// submissions could see the upload used and free in turn, and a job would be
+// queued on a slot that is being refunded.
+type Refused struct {
+	UploadID string `json:"upload_id"`
+	JobID    string `json:"job_id"`
+	SlotID   string `json:"slot_id"`
+}
+
+// Released frees the upload: its job was cancelled before it started.
+type Released struct {
+	UploadID string `json:"upload_id"`
+	JobID    string `json:"job_id"`
+}
+
+func (Stored) EventName() string   { return "upload.stored" }
+func (Claimed) EventName() string  { return "upload.claimed" }
+func (Refused) EventName() string  { return "upload.refused" }
+func (Released) EventName() string { return "upload.released" }
+
+// Events declares this package's event types.
+func Events() []event.Type {
+	const id, job, sha = "6f1c1a60-4b1e-4c50-8a37-2f2f9e0d6a11", "7c9e6679-7425-50de-944b-e07fc1f90ae7", "3d0a62f999375c96e670d9d3cbdfb8e4ab470c5b1326d04131ece4d644362cb8"
+	return []event.Type{
+		event.Of(Stored{UploadID: id, Account: "0198a1b2-0000-7000-8000-00000000000a", Blob: event.Blob{SHA256: sha, Bytes: 4096},
+			Export: Export{SHA256: sha, Bytes: 4096, Exporter: &Named{Name: "lean4export", Version: "3.1.0"},
+				Lean: &Lean{Version: "4.29.1", Githash: "f72c35b3f637c8c6571d353742168ab66cc22c00"}, FormatVersion: "3.1.0"}}),
+		event.Of(Claimed{UploadID: id, JobID: job}),
+		event.Of(Refused{UploadID: id, JobID: job, SlotID: "0198a1b2-0000-7000-8000-000000005107"}),
+		event.Of(Released{UploadID: id, JobID: job}),
+	}
+}
+
+// State is the upload and the job that holds it.
+type State struct {
+	Stored   *Stored
+	Job      string          // holds the upload; empty: free
+	Refused  map[string]bool // slots whose submission was refused, for ever
+	Released map[string]bool // jobs that gave the upload back, for ever
+}
+
+// Command is one of Store, Claim, Release.
+type Command interface{ uploadCommand() }
+
+// Store makes an export available.
+type Store struct{ Stored Stored }
+
+// Claim takes the upload for a job of its account, on behalf of the slot that
+// was spent for it; again for the same job is fine. Whether it succeeded is in
+// the state: see State.Admits.
+type Claim struct{ Account, JobID, SlotID string }
+
+// Release frees the upload if this job holds it.
+type Release struct{ JobID string }
+
+func (Store) uploadCommand()   {}
+func (Claim) uploadCommand()   {}
+func (Release) uploadCommand() {}
+
+var (
+	// ErrNone means that the account has no such upload.
+	ErrNone = errors.New("no such upload")
+	// ErrUsed means that another job holds the upload.
+	ErrUsed = errors.New("the upload is checked by another job; upload the export again for another check")
+)
+
+// Admits tells, after a Claim, whether the slot's submission may go on to the
+// queue: nil, or ErrUsed for a slot that was refused.
+func (s State) Admits(slotID string) error {
+	if s.Refused[slotID] {
+		return ErrUsed
+	}
+	return nil
+}
+
+// Available tells whether a job may still hope to get the upload: a look before a slot is spent.
+func (s State) Available(account, jobID string) error {
+	switch {
+	case s.Stored == nil || s.Stored.Account != account:
+		return ErrNone
+	case s.Job != "" && s.Job != jobID:
+		return ErrUsed
+	}
+	return nil
+}
+
+// Decider is the write model of an upload's stream.
+var Decider = decider.Decider[Command, State]{
+	Initial: func() State { return State{} },
+	Decide:  decide,
+	Evolve:  evolve,
+}
+
+func decide(c Command, s State) ([]event.Event, error) {
+	switch c := c.(type) {
+	case Store:
+		if s.Stored != nil {
+			return nil, nil
+		}
+		return []event.Event{c.Stored}, nil
+	case Claim:
+		return claim(c, s)
+	case Release:
+		if s.Stored == nil || s.Job != c.JobID {
+			return nil, nil
+		}
+		return []event.Event{Released{UploadID: s.Stored.UploadID, JobID: c.JobID}}, nil
+	}
+	return nil, fmt.Errorf("upload: unknown command %T", c)
+}
+
+func claim(c Claim, s State) ([]event.Event, error) {
+	switch {
+	case s.Stored == nil || s.Stored.Account != c.Account:
+		return nil, ErrNone
+	case s.Refused[c.SlotID], s.Job == c.JobID, s.Released[c.JobID]:
+		return nil, nil // decided before
+	case s.Job != "":
+		return []event.Event{Refused{UploadID: s.Stored.UploadID, JobID: c.JobID, SlotID: c.SlotID}}, nil
+	}
+	return []event.Event{Claimed{UploadID: s.Stored.UploadID, JobID: c.JobID}}, nil
+}
+
+func evolve(s State, e event.Event) State {
+	switch e := e.(type) {
+	case Stored:
+		s.Stored = &e
+	case Claimed:
+		s.Job = e.JobID
+	case Refused:
+		s.Refused = with(s.Refused, e.SlotID)
+	case Released:
+		s.Job, s.Released = "", with(s.Released, e.JobID)
+	}
+	return s
+}
+
+func with(set map[string]bool, member string) map[string]bool {
+	larger := maps.Clone(set)
+	if larger == nil {
+		larger = map[string]bool{}
+	}
+	larger[member] = true
+	return larger
+}
