@@ -1,0 +1,167 @@
+package circuit
+
+// Precision of the state vector's amplitudes.
+type Precision string
+
+// The two precisions. Double is the default.
+const (
+	Double Precision = "double"
+	Single Precision = "single"
+)
+
+// Bounds that no caller can raise.
+const (
+	MaxQubits        = 30   // state vector: 16 GiB of amplitudes in double precision
+	MaxCliffordQubit = 1000 // stabilizer tableau
+	MaxSeed          = 1<<53 - 1
+	DefaultShots     = 1024
+)
+
+// Limits bound what Parse accepts. A zero field takes the default of [DefaultLimits], except CliffordQubits.
+type Limits struct {
+	Qubits         int // most qubits of any circuit; at most MaxQubits
+	CliffordQubits int // most qubits of a circuit with Clifford gates only; 0: the same as Qubits
+	Gates          int // most entries of gates
+	Shots          int // most shots
+	Bytes          int // most bytes of circuit text
+}
+
+// DefaultLimits are the bounds of the interface for the free plan's 20 qubits.
+func DefaultLimits() Limits {
+	return Limits{Qubits: 20, Gates: 10_000, Shots: 100_000, Bytes: 4 << 20}
+}
+
+func (l Limits) withDefaults() Limits {
+	d := DefaultLimits()
+	if l.Qubits <= 0 {
+		l.Qubits = d.Qubits
+	}
+	if l.Gates <= 0 {
+		l.Gates = d.Gates
+	}
+	if l.Shots <= 0 {
+		l.Shots = d.Shots
+	}
+	if l.Bytes <= 0 {
+		l.Bytes = d.Bytes
+	}
+	l.Qubits = min(l.Qubits, MaxQubits)
+	l.CliffordQubits = max(min(l.CliffordQubits, MaxCliffordQubit), l.Qubits)
+	return l
+}
+
+// Circuit is a circuit that can be run as it stands. Only Parse and ParseOpenQASM make one.
+type Circuit struct {
+	qubits      int
+	shots       int
+	seed        uint64
+	hasSeed     bool
+	statevector bool
+	precision   Precision
+	gates       []gate
+	slots       int // classical bits: one per qubit for JSON, the declared bits for OpenQASM
+}
+
+// gate is one checked instruction.
+type gate struct {
+	name     string // canonical name as counted in gate_counts
+	kind     kind
+	targets  []int
+	controls []int
+	params   []float64 // radians
+	slots    []int     // measure: the classical bit each target is written to
+}
+
+// Qubits is the width of the circuit.
+func (c Circuit) Qubits() int { return c.qubits }
+
+// Gates is the number of instructions, measurements, resets and barriers included.
+func (c Circuit) Gates() int { return len(c.gates) }
+
+// Shots is the number of samples Run draws.
+func (c Circuit) Shots() int { return c.shots }
+
+// Seed is the seed the circuit names, and whether it names one.
+func (c Circuit) Seed() (uint64, bool) { return c.seed, c.hasSeed }
+
+// Precision is the precision of the amplitudes.
+func (c Circuit) Precision() Precision { return c.precision }
+
+// WithSeed returns the circuit with another seed; seeds above MaxSeed are refused.
+func (c Circuit) WithSeed(seed uint64) (Circuit, error) {
+	if seed > MaxSeed {
+		return Circuit{}, refuse(CodeSeedRange, "seed must be between 0 and %d", uint64(MaxSeed))
+	}
+	c.seed, c.hasSeed = seed, true
+	return c, nil
+}
+
+// WithShots returns the circuit with another number of shots, under the same limits as Parse.
+func (c Circuit) WithShots(shots int, limits Limits) (Circuit, error) {
+	if err := checkShots(int64(shots), limits.withDefaults()); err != nil {
+		return Circuit{}, err
+	}
+	c.shots = shots
+	return c, nil
+}
+
+// WithPrecision returns the circuit with another precision.
+func (c Circuit) WithPrecision(p Precision) (Circuit, error) {
+	if p != Double && p != Single {
+		return Circuit{}, refuse(CodePrecision, "precision must be %q or %q, not %q", Double, Single, clip(string(p)))
+	}
+	c.precision = p
+	return c, nil
+}
+
+// Depth is the length of the longest path of instructions, counted as Qiskit's QuantumCircuit.depth does: measurements
+// and resets count one, barriers count nothing but align the qubits they span.
+func (c Circuit) Depth() int {
+	qubitLevel := make([]int, c.qubits)
+	slotLevel := make([]int, c.slots)
+	depth := 0
+	for _, g := range c.gates {
+		level := 0
+		each := func(visit func(level *int)) {
+			for _, q := range g.targets {
+				visit(&qubitLevel[q])
+			}
+			for _, q := range g.controls {
+				visit(&qubitLevel[q])
+			}
+			for _, s := range g.slots {
+				visit(&slotLevel[s])
+			}
+		}
+		if g.kind == kindMeasure || g.kind == kindReset {
+			// One instruction per target: measuring two qubits in one entry is two parallel measurements.
+			for i, q := range g.targets {
+				level := qubitLevel[q]
+				if g.kind == kindMeasure {
+					level = max(level, slotLevel[g.slots[i]])
+					slotLevel[g.slots[i]] = level + 1
+				}
+				qubitLevel[q] = level + 1
+				depth = max(depth, level+1)
+			}
+			continue
+		}
+		each(func(l *int) { level = max(level, *l) })
+		if g.kind != kindBarrier {
+			level++
+		}
+		each(func(l *int) { *l = level })
+		depth = max(depth, level)
+	}
+	return depth
+}
+
+// GateCounts is the number of instructions by canonical name (aliases resolved, an added control written as a "c"
+// prefix, three or more as "mc"), as Qiskit's count_ops.
+func (c Circuit) GateCounts() map[string]int {
+	counts := make(map[string]int)
+	for _, g := range c.gates {
+		counts[g.name]++
+	}
+	return counts
+}

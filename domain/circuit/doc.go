@@ -1,0 +1,27 @@
+// Package circuit reads, checks and simulates quantum circuits.
+//
+// It promises:
+//
+//   - Parse and ParseOpenQASM accept only circuits that can be run as written. Everything else is a [Refusal] with a
+//     stable code and a message that names the gate; nothing is guessed, dropped or rounded.
+//   - Run's counts are a function of (circuit, shots, seed) alone: the same on every processor, with or without SIMD,
+//     with any number of threads. No fused multiply-add, fixed reduction order, own trigonometry, own generator.
+//   - Estimate bounds memory and work before anything is allocated, and Run refuses what exceeds its limit.
+//   - Run answers a cancelled context within 50 ms.
+//
+// It never reads a clock, draws randomness (the caller passes the seed), performs I/O or panics on foreign input.
+//
+// The public surface:
+//
+//	Parse(data, Limits) (Circuit, error)          the JSON object of a qsim job
+//	ParseOpenQASM(source, Limits) (Circuit, error) an OpenQASM 3 subset
+//	Estimate(Circuit) Cost                        memory in bytes and work, before running
+//	Run(ctx, Circuit, Options) (Result, error)    counts, probabilities, state vector
+//	Circuit.Qubits, Shots, Seed, WithSeed, WithShots, WithPrecision, Depth, GateCounts
+//
+// How it works, from the outside in: parse.go and openqasm.go build a Circuit; lower.go turns gates into small
+// matrices with selectors and controls; fuse.go multiplies neighbours together; plan.go arranges them into sweeps
+// over cache-sized blocks; execute.go runs the blocks on goroutines through the kernels (kernel*.go, *.s);
+// trajectory.go handles measurements and resets that later gates depend on; sample.go draws shots. Clifford circuits
+// too wide to list probabilities for go through stabilizer.go instead. docs/circuits.md is the manual.
+package circuit

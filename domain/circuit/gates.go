@@ -1,0 +1,187 @@
+package circuit
+
+import "strings"
+
+// kind is what an instruction does to its targets, controls aside.
+type kind uint8
+
+const (
+	kindID kind = iota
+	kindX
+	kindY
+	kindZ
+	kindH
+	kindS
+	kindSdg
+	kindT
+	kindTdg
+	kindSX
+	kindSXdg
+	kindRX
+	kindRY
+	kindRZ
+	kindP
+	kindU
+	kindSwap
+	kindISwap
+	kindRXX
+	kindRYY
+	kindRZZ
+	kindMeasure
+	kindReset
+	kindBarrier
+)
+
+// anyControls marks a gate that takes one control or more.
+const anyControls = -1
+
+// gateSpec is the shape of a gate name: what it does and how many qubits and angles it takes.
+type gateSpec struct {
+	name     string
+	kind     kind
+	targets  int
+	controls int // exact, or anyControls; a one-qubit gate without controls of its own accepts extra ones
+	params   int
+}
+
+// gateSpecs lists every gate; names follow OpenQASM 3's stdgates and Qiskit.
+var gateSpecs = []gateSpec{
+	{"id", kindID, 1, 0, 0}, {"x", kindX, 1, 0, 0}, {"y", kindY, 1, 0, 0}, {"z", kindZ, 1, 0, 0},
+	{"h", kindH, 1, 0, 0}, {"s", kindS, 1, 0, 0}, {"sdg", kindSdg, 1, 0, 0}, {"t", kindT, 1, 0, 0},
+	{"tdg", kindTdg, 1, 0, 0}, {"sx", kindSX, 1, 0, 0}, {"sxdg", kindSXdg, 1, 0, 0},
+	{"rx", kindRX, 1, 0, 1}, {"ry", kindRY, 1, 0, 1}, {"rz", kindRZ, 1, 0, 1}, {"p", kindP, 1, 0, 1},
+	{"u", kindU, 1, 0, 3},
+	{"cx", kindX, 1, 1, 0}, {"cy", kindY, 1, 1, 0}, {"cz", kindZ, 1, 1, 0}, {"ch", kindH, 1, 1, 0},
+	{"cp", kindP, 1, 1, 1}, {"crx", kindRX, 1, 1, 1}, {"cry", kindRY, 1, 1, 1}, {"crz", kindRZ, 1, 1, 1},
+	{"swap", kindSwap, 2, 0, 0}, {"iswap", kindISwap, 2, 0, 0},
+	{"rxx", kindRXX, 2, 0, 1}, {"ryy", kindRYY, 2, 0, 1}, {"rzz", kindRZZ, 2, 0, 1},
+	{"ccx", kindX, 1, 2, 0}, {"cswap", kindSwap, 2, 1, 0},
+	{"mcx", kindX, 1, anyControls, 0}, {"mcz", kindZ, 1, anyControls, 0},
+	{"measure", kindMeasure, 1, 0, 0}, {"reset", kindReset, 1, 0, 0}, {"barrier", kindBarrier, 1, 0, 0},
+}
+
+var gateAliases = map[string]string{
+	"cnot": "cx", "toffoli": "ccx", "ccnot": "ccx", "si": "sdg", "ti": "tdg", "v": "sx", "vi": "sxdg",
+	"phase": "p", "u1": "p", "not": "x",
+}
+
+var specByName = func() map[string]gateSpec {
+	byName := make(map[string]gateSpec, len(gateSpecs)+len(gateAliases))
+	for _, spec := range gateSpecs {
+		byName[spec.name] = spec
+	}
+	for alias, name := range gateAliases {
+		byName[alias] = byName[name]
+	}
+	return byName
+}()
+
+// noiseNames are channels and models people ask for; they are refused as noise rather than as unknown words.
+var noiseNames = map[string]bool{
+	"noise": true, "noise_model": true, "noisemodel": true, "depolarize": true, "depolarizing": true, "depolarizing_error": true,
+	"depolarize1": true, "depolarize2": true, "amplitude_damping": true, "phase_damping": true, "bit_flip": true,
+	"phase_flip": true, "bitflip": true, "phaseflip": true, "thermal_relaxation": true, "pauli_error": true,
+	"pauli_channel": true, "kraus": true, "readout_error": true, "x_error": true, "y_error": true, "z_error": true,
+	"error": true, "error_rate": true, "error_rates": true, "decoherence": true,
+}
+
+func isNoise(name string) bool { return noiseNames[strings.ToLower(name)] }
+
+// isOneQubitUnitary reports whether the kind acts on one qubit and therefore takes extra controls.
+func (k kind) isOneQubitUnitary() bool { return k <= kindU }
+
+func (k kind) isUnitary() bool { return k < kindMeasure }
+
+// newGate checks an instruction's shape and qubits. index names it in refusals; slots may be nil for measurements,
+// which then write the slot of their qubit's number.
+func newGate(index int, written string, targets, controls []int, params []float64, slots []int, qubits int) (gate, error) {
+	spec, ok := specByName[strings.ToLower(written)]
+	if !ok {
+		if isNoise(written) {
+			return gate{}, refuseGate(CodeNoise, index, written, "noise is not simulated; remove it")
+		}
+		return gate{}, refuseGate(CodeUnknownGate, index, written, "unknown gate")
+	}
+	name := spec.name
+	switch {
+	case spec.kind == kindBarrier && len(targets) == 0:
+		targets = make([]int, qubits) // a barrier without qubits spans all of them
+		for q := range targets {
+			targets[q] = q
+		}
+	case !spec.kind.isUnitary() && len(targets) > 0:
+	case len(targets) == 0:
+		return gate{}, refuseGate(CodeMissingField, index, name, "target is required")
+	case len(targets) != spec.targets:
+		return gate{}, refuseGate(CodeTargets, index, name, "takes %d target%s, not %d", spec.targets, plural(spec.targets), len(targets))
+	}
+	switch {
+	case spec.controls == anyControls && len(controls) == 0:
+		return gate{}, refuseGate(CodeMissingField, index, name, "controls are required")
+	case spec.controls == anyControls:
+	case spec.controls == 0 && spec.kind.isOneQubitUnitary():
+		name = controlledName(name, len(controls))
+	case spec.controls > 0 && len(controls) == 0:
+		return gate{}, refuseGate(CodeMissingField, index, name, "control is required")
+	case len(controls) != spec.controls:
+		return gate{}, refuseGate(CodeControls, index, name, "takes %d control%s, not %d", spec.controls, plural(spec.controls), len(controls))
+	}
+	if len(params) != spec.params {
+		if len(params) == 0 {
+			field := "angle is"
+			if spec.params > 1 {
+				field = "params (theta, phi, lambda) are"
+			}
+			return gate{}, refuseGate(CodeMissingField, index, name, "%s required", field)
+		}
+		return gate{}, refuseGate(CodeParameters, index, name, "takes %d angle%s, not %d", spec.params, plural(spec.params), len(params))
+	}
+	if err := checkQubits(index, name, targets, controls, qubits); err != nil {
+		return gate{}, err
+	}
+	if spec.kind == kindMeasure && slots == nil {
+		slots = targets
+	}
+	return gate{name: name, kind: spec.kind, targets: targets, controls: controls, params: params, slots: slots}, nil
+}
+
+func checkQubits(index int, name string, targets, controls []int, qubits int) error {
+	seen := make(map[int]bool, len(targets)+len(controls))
+	for i, q := range append(targets[:len(targets):len(targets)], controls...) {
+		role := "target"
+		if i >= len(targets) {
+			role = "control"
+		}
+		if q < 0 || q >= qubits {
+			return refuseGate(CodeQubitRange, index, name, "%s %d is not a qubit of this circuit (0 to %d)", role, q, qubits-1)
+		}
+		if seen[q] {
+			return refuseGate(CodeRepeatedQubit, index, name, "qubit %d is named twice", q)
+		}
+		seen[q] = true
+	}
+	return nil
+}
+
+// controlledName is the name a one-qubit gate is counted under once controls are added.
+func controlledName(name string, controls int) string {
+	switch controls {
+	case 0:
+		return name
+	case 1:
+		return "c" + name
+	case 2:
+		return "cc" + name
+	}
+	return "mc" + name
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+// isClifford reports whether the stabilizer tableau can run the gate.
+func (g gate) isClifford() bool { return false }

@@ -1,0 +1,488 @@
+package circuit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Parse reads the JSON circuit object of a qsim job (interface section 2.8; docs/circuits.md lists every field).
+// A null field counts as absent. Errors are *Refusal. Time and memory are linear in len(data).
+func Parse(data []byte, limits Limits) (Circuit, error) {
+	limits = limits.withDefaults()
+	if len(data) > limits.Bytes {
+		return Circuit{}, refuse(CodeTooLarge, "the circuit has %d bytes; at most %d are read", len(data), limits.Bytes)
+	}
+	if !utf8.Valid(data) {
+		return Circuit{}, refuse(CodeMalformed, "the circuit is not UTF-8 text")
+	}
+	r := reader{dec: json.NewDecoder(bytes.NewReader(data)), limits: limits}
+	r.dec.UseNumber()
+	c, err := r.circuit()
+	if err != nil {
+		return Circuit{}, err
+	}
+	if _, err := r.dec.Token(); !errors.Is(err, io.EOF) {
+		return Circuit{}, refuse(CodeMalformed, "text follows the circuit object")
+	}
+	return c, nil
+}
+
+// reader walks the JSON tokens. Going by token, not through reflection, keeps field names exact, sees repeated fields
+// and gives every refusal its gate.
+type reader struct {
+	dec    *json.Decoder
+	limits Limits
+}
+
+// rawGate is a gate's fields before the number of qubits is known.
+type rawGate struct {
+	name              string
+	targets, controls []int
+	params            []float64
+}
+
+func (r *reader) circuit() (Circuit, error) {
+	if err := r.open('{', circuitLevel, "", "the circuit"); err != nil {
+		return Circuit{}, err
+	}
+	c := Circuit{shots: DefaultShots, precision: Double}
+	var gates []rawGate
+	var qubits, shots, seed *int64
+	hasGates := false
+	seen := map[string]bool{}
+	for r.dec.More() {
+		key, err := r.key(seen, circuitLevel, "")
+		if err != nil {
+			return Circuit{}, err
+		}
+		switch key {
+		case "qubits":
+			qubits, err = r.integer(circuitLevel, "", key)
+		case "shots":
+			shots, err = r.integer(circuitLevel, "", key)
+		case "seed":
+			seed, err = r.integer(circuitLevel, "", key)
+		case "statevector":
+			c.statevector, err = r.boolean(key)
+		case "precision":
+			c.precision, err = r.precision()
+		case "gates":
+			gates, hasGates, err = r.gates()
+		default:
+			err = r.unknownField(circuitLevel, "", key)
+		}
+		if err != nil {
+			return Circuit{}, err
+		}
+	}
+	if err := r.close(circuitLevel, ""); err != nil {
+		return Circuit{}, err
+	}
+	switch {
+	case qubits == nil:
+		return Circuit{}, refuse(CodeMissingField, "qubits is required")
+	case !hasGates:
+		return Circuit{}, refuse(CodeMissingField, "gates is required")
+	}
+	if *qubits < 1 || *qubits > int64(r.limits.CliffordQubits) {
+		return Circuit{}, refuse(CodeQubitsRange, "qubits must be between 1 and %d, not %d", r.limits.Qubits, *qubits)
+	}
+	c.qubits = int(*qubits)
+	c.slots = c.qubits
+	if shots != nil {
+		if err := checkShots(*shots, r.limits); err != nil {
+			return Circuit{}, err
+		}
+		c.shots = int(*shots)
+	}
+	if seed != nil {
+		if *seed < 0 || *seed > MaxSeed {
+			return Circuit{}, refuse(CodeSeedRange, "seed must be between 0 and %d (exact in every JSON reader), not %d", int64(MaxSeed), *seed)
+		}
+		c.seed, c.hasSeed = uint64(*seed), true
+	}
+	c.gates = make([]gate, len(gates))
+	for i, raw := range gates {
+		g, err := newGate(i, raw.name, raw.targets, raw.controls, raw.params, nil, c.qubits)
+		if err != nil {
+			return Circuit{}, err
+		}
+		c.gates[i] = g
+	}
+	return c, checkWidth(c, r.limits)
+}
+
+// checkWidth refuses circuits wider than the state vector allowed that are not Clifford throughout.
+func checkWidth(c Circuit, limits Limits) error {
+	if c.qubits <= limits.Qubits {
+		return nil
+	}
+	for i, g := range c.gates {
+		if !g.isClifford() {
+			return refuseGate(CodeQubitsRange, i, g.name,
+				"is not a Clifford gate; a circuit with such gates has at most %d qubits, not %d", limits.Qubits, c.qubits)
+		}
+	}
+	return nil
+}
+
+func checkShots(shots int64, limits Limits) error {
+	if shots < 1 || shots > int64(limits.Shots) {
+		return refuse(CodeShotsRange, "shots must be between 1 and %d, not %d", limits.Shots, shots)
+	}
+	return nil
+}
+
+func (r *reader) gates() ([]rawGate, bool, error) {
+	token, err := r.token()
+	if err != nil {
+		return nil, false, err
+	}
+	if token == nil {
+		return nil, false, nil
+	}
+	if token != json.Delim('[') {
+		return nil, false, refuse(CodeWrongType, "gates must be an array of objects, not %s", describe(token))
+	}
+	var gates []rawGate
+	for r.dec.More() {
+		if len(gates) == r.limits.Gates {
+			return nil, false, refuse(CodeTooManyGates, "the circuit has more than %d gates", r.limits.Gates)
+		}
+		g, err := r.gate(len(gates))
+		if err != nil {
+			return nil, false, err
+		}
+		gates = append(gates, g)
+	}
+	return gates, true, r.close(circuitLevel, "")
+}
+
+func (r *reader) gate(index int) (rawGate, error) {
+	if err := r.open('{', index, "", "each entry of gates"); err != nil {
+		return rawGate{}, err
+	}
+	var g rawGate
+	named := false
+	var angles [3]*float64 // theta, phi, lambda when written by name
+	given := map[string]string{}
+	seen := map[string]bool{}
+	for r.dec.More() {
+		key, err := r.key(seen, index, g.name)
+		if err != nil {
+			return rawGate{}, err
+		}
+		present := true
+		switch key {
+		case "gate":
+			g.name, named, err = r.gateName(index)
+		case "target", "targets":
+			g.targets, present, err = r.qubits(index, g.name, key)
+			err = firstError(err, once(given, "target", key, present, index, g.name))
+		case "control", "controls":
+			g.controls, present, err = r.qubits(index, g.name, key)
+			err = firstError(err, once(given, "control", key, present, index, g.name))
+		case "angle", "rotation":
+			var angle *float64
+			angle, err = r.angle(index, g.name, key)
+			if angle != nil {
+				g.params = []float64{*angle}
+			}
+			err = firstError(err, once(given, "angle", key, angle != nil, index, g.name))
+		case "params", "angles":
+			var params []float64
+			params, err = r.angles(index, g.name, key)
+			if params != nil {
+				g.params = params
+			}
+			err = firstError(err, once(given, "angle", key, params != nil, index, g.name))
+		case "theta", "phi", "lambda":
+			angles[map[string]int{"theta": 0, "phi": 1, "lambda": 2}[key]], err = r.angle(index, g.name, key)
+		default:
+			err = r.unknownField(index, g.name, key)
+		}
+		if err != nil {
+			return rawGate{}, err
+		}
+	}
+	if err := r.close(index, g.name); err != nil {
+		return rawGate{}, err
+	}
+	if !named {
+		return rawGate{}, refuseGate(CodeMissingField, index, "", "gate is required")
+	}
+	return g, g.takeNamedAngles(index, angles, given["angle"])
+}
+
+// takeNamedAngles moves theta, phi and lambda, when written as fields of their own, into params. Only u has all three.
+func (g *rawGate) takeNamedAngles(index int, angles [3]*float64, other string) error {
+	names := [3]string{"theta", "phi", "lambda"}
+	count := 0
+	for i, angle := range angles {
+		if angle == nil {
+			continue
+		}
+		if other != "" {
+			return refuseGate(CodeDuplicateField, index, g.name, "%s and %s say the same thing; give one", names[i], other)
+		}
+		count++
+	}
+	if count == 0 {
+		return nil
+	}
+	if !strings.EqualFold(g.name, "u") {
+		return refuseGate(CodeUnknownField, index, g.name, "theta, phi and lambda belong to u; use angle")
+	}
+	g.params = make([]float64, 3)
+	for i, angle := range angles {
+		if angle == nil {
+			return refuseGate(CodeMissingField, index, g.name, "%s is required", names[i])
+		}
+		g.params[i] = *angle
+	}
+	return nil
+}
+
+// once refuses a field together with its alias.
+func once(given map[string]string, meaning, key string, present bool, index int, name string) error {
+	if !present {
+		return nil
+	}
+	if other, ok := given[meaning]; ok {
+		return refuseGate(CodeDuplicateField, index, name, "%s and %s say the same thing; give one", other, key)
+	}
+	given[meaning] = key
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) unknownField(index int, name, key string) error {
+	code, message := CodeUnknownField, "unknown field "+strconv.Quote(clip(key))
+	if isNoise(key) {
+		code, message = CodeNoise, "noise is not simulated; remove "+strconv.Quote(clip(key))
+	}
+	if index == circuitLevel {
+		return refuse(code, "%s", message)
+	}
+	return refuseGate(code, index, name, "%s", message)
+}
+
+func (r *reader) gateName(index int) (string, bool, error) {
+	token, err := r.token()
+	if err != nil || token == nil {
+		return "", false, err
+	}
+	name, ok := token.(string)
+	if !ok {
+		return "", false, refuseGate(CodeWrongType, index, "", "gate must be a string, not %s", describe(token))
+	}
+	return name, true, nil
+}
+
+// qubits reads one index or an array of them. An empty array is present but names nothing.
+func (r *reader) qubits(index int, name, key string) ([]int, bool, error) {
+	token, err := r.token()
+	if err != nil || token == nil {
+		return nil, false, err
+	}
+	if token != json.Delim('[') {
+		q, err := toInteger(token, index, name, key)
+		return []int{clampInt(q)}, true, err
+	}
+	qubits := []int{}
+	for r.dec.More() {
+		token, err := r.token()
+		if err != nil {
+			return nil, false, err
+		}
+		q, err := toInteger(token, index, name, key)
+		if err != nil {
+			return nil, false, err
+		}
+		if len(qubits) >= r.limits.CliffordQubits {
+			return nil, false, refuseGate(CodeRepeatedQubit, index, name, "%s lists more qubits than a circuit can have", key)
+		}
+		qubits = append(qubits, clampInt(q))
+	}
+	return qubits, true, r.close(index, name)
+}
+
+// clampInt keeps a 64-bit index out of range on machines with 32-bit int.
+func clampInt(q int64) int { return int(max(min(q, math.MaxInt32), math.MinInt32)) }
+
+func (r *reader) angles(index int, name, key string) ([]float64, error) {
+	token, err := r.token()
+	if err != nil || token == nil {
+		return nil, err
+	}
+	if token != json.Delim('[') {
+		return nil, refuseGate(CodeWrongType, index, name, "%s must be an array of numbers, not %s", key, describe(token))
+	}
+	angles := []float64{}
+	for r.dec.More() {
+		angle, err := r.angle(index, name, key)
+		if err != nil {
+			return nil, err
+		}
+		if angle == nil {
+			return nil, refuseGate(CodeWrongType, index, name, "%s must be an array of numbers, not of null", key)
+		}
+		if len(angles) == 4 { // no gate takes more; the count is refused later, the array stays bounded here
+			return nil, refuseGate(CodeParameters, index, name, "%s lists too many angles", key)
+		}
+		angles = append(angles, *angle)
+	}
+	return angles, r.close(index, name)
+}
+
+func (r *reader) angle(index int, name, key string) (*float64, error) {
+	token, err := r.token()
+	if err != nil || token == nil {
+		return nil, err
+	}
+	number, ok := token.(json.Number)
+	if !ok {
+		return nil, refuseGate(CodeWrongType, index, name, "%s must be a number in radians, not %s", key, describe(token))
+	}
+	angle, err := strconv.ParseFloat(number.String(), 64)
+	if err != nil || math.IsInf(angle, 0) || math.IsNaN(angle) {
+		return nil, refuseGate(CodeAngleRange, index, name, "%s %s is not a finite double", key, clip(number.String()))
+	}
+	return &angle, nil
+}
+
+func (r *reader) precision() (Precision, error) {
+	token, err := r.token()
+	if err != nil {
+		return "", err
+	}
+	switch token {
+	case nil, string(Double):
+		return Double, nil
+	case string(Single):
+		return Single, nil
+	}
+	if s, ok := token.(string); ok {
+		return "", refuse(CodePrecision, "precision must be %q or %q, not %q", Double, Single, clip(s))
+	}
+	return "", refuse(CodeWrongType, "precision must be a string, not %s", describe(token))
+}
+
+func (r *reader) boolean(key string) (bool, error) {
+	token, err := r.token()
+	if err != nil || token == nil {
+		return false, err
+	}
+	b, ok := token.(bool)
+	if !ok {
+		return false, refuse(CodeWrongType, "%s must be true or false, not %s", key, describe(token))
+	}
+	return b, nil
+}
+
+func (r *reader) integer(index int, name, key string) (*int64, error) {
+	token, err := r.token()
+	if err != nil || token == nil {
+		return nil, err
+	}
+	v, err := toInteger(token, index, name, key)
+	return &v, err
+}
+
+func toInteger(token json.Token, index int, name, key string) (int64, error) {
+	number, ok := token.(json.Number)
+	if ok {
+		v, err := strconv.ParseInt(number.String(), 10, 64)
+		if err == nil {
+			return v, nil
+		}
+		if errors.Is(err, strconv.ErrRange) {
+			return v, nil // saturated: out of every range, and refused as such
+		}
+	}
+	what := describe(token)
+	if ok {
+		what = clip(number.String())
+	}
+	if index == circuitLevel {
+		return 0, refuse(CodeWrongType, "%s must be an integer, not %s", key, what)
+	}
+	return 0, refuseGate(CodeWrongType, index, name, "%s must be an integer, not %s", key, what)
+}
+
+// key reads a field name and refuses one seen before.
+func (r *reader) key(seen map[string]bool, index int, name string) (string, error) {
+	token, err := r.token()
+	if err != nil {
+		return "", err
+	}
+	key, _ := token.(string) // the decoder allows only strings here
+	if seen[key] {
+		if index == circuitLevel {
+			return "", refuse(CodeDuplicateField, "%s is given twice", clip(key))
+		}
+		return "", refuseGate(CodeDuplicateField, index, name, "%s is given twice", clip(key))
+	}
+	seen[key] = true
+	return key, nil
+}
+
+func (r *reader) open(delim json.Delim, index int, name, what string) error {
+	token, err := r.token()
+	if err != nil {
+		return err
+	}
+	if token == delim {
+		return nil
+	}
+	if index == circuitLevel {
+		return refuse(CodeWrongType, "%s must be an object, not %s", what, describe(token))
+	}
+	return refuseGate(CodeWrongType, index, name, "%s must be an object, not %s", what, describe(token))
+}
+
+func (r *reader) close(index int, name string) error {
+	_, err := r.token()
+	return err
+}
+
+func (r *reader) token() (json.Token, error) {
+	token, err := r.dec.Token()
+	if err != nil {
+		return nil, refuse(CodeMalformed, "the circuit is not well-formed JSON near byte %d", r.dec.InputOffset())
+	}
+	return token, nil
+}
+
+func describe(token json.Token) string {
+	switch t := token.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "a string"
+	case json.Number:
+		return "a number"
+	case bool:
+		return "true or false"
+	case json.Delim:
+		if t == '[' {
+			return "an array"
+		}
+		return "an object"
+	}
+	return "another type"
+}

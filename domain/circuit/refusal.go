@@ -1,0 +1,66 @@
+package circuit
+
+import "fmt"
+
+// Code names a reason for refusing a circuit. The values are part of the interface and never change.
+type Code string
+
+// The reasons a circuit is refused.
+const (
+	CodeMalformed       Code = "malformed_circuit"    // not one well-formed JSON object or OpenQASM program
+	CodeTooLarge        Code = "circuit_too_large"    // the text exceeds Limits.Bytes
+	CodeUnknownField    Code = "unknown_field"        // a field this interface does not define
+	CodeDuplicateField  Code = "duplicate_field"      // a field given twice, or together with its alias
+	CodeMissingField    Code = "missing_field"        // a required field is absent or null
+	CodeWrongType       Code = "wrong_type"           // a field holds another JSON type
+	CodeQubitsRange     Code = "qubits_out_of_range"  // fewer than 1 qubit, or more than allowed
+	CodeShotsRange      Code = "shots_out_of_range"   // fewer than 1 shot, or more than allowed
+	CodeSeedRange       Code = "seed_out_of_range"    // negative or beyond 2^53 - 1
+	CodePrecision       Code = "unknown_precision"    // neither double nor single
+	CodeTooManyGates    Code = "too_many_gates"       // more gates than allowed
+	CodeUnknownGate     Code = "unknown_gate"         // no gate of that name
+	CodeNoise           Code = "noise_unsupported"    // noise models and noisy channels
+	CodeTargets         Code = "wrong_targets"        // wrong number of targets
+	CodeControls        Code = "wrong_controls"       // wrong number of controls
+	CodeQubitRange      Code = "qubit_out_of_range"   // a qubit the circuit does not have
+	CodeRepeatedQubit   Code = "repeated_qubit"       // one gate names a qubit twice
+	CodeParameters      Code = "wrong_parameters"     // wrong number of angles
+	CodeAngleRange      Code = "angle_out_of_range"   // an angle that is not a finite number
+	CodeUnsupported     Code = "unsupported_openqasm" // OpenQASM outside the documented subset
+	CodeMemory          Code = "memory_limit"         // Estimate exceeds Options.MemoryLimitBytes
+	CodeEngine          Code = "engine_unsuitable"    // the engine asked for cannot run this circuit
+	circuitLevel             = -1
+	maxQuotedNameLength      = 32
+)
+
+// Refusal is the error of Parse, ParseOpenQASM and Run for a circuit they do not accept.
+type Refusal struct {
+	Code    Code
+	Message string // a sentence for the user; names the gate and its index where there is one
+	Gate    int    // index into gates, or -1 when the circuit as a whole is at fault
+	Line    int    // 1-based line of OpenQASM source, 0 for JSON
+}
+
+// Error returns the message.
+func (r *Refusal) Error() string { return r.Message }
+
+func refuse(code Code, format string, args ...any) *Refusal {
+	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...), Gate: circuitLevel}
+}
+
+func refuseGate(code Code, index int, name, format string, args ...any) *Refusal {
+	where := fmt.Sprintf("gate %d", index)
+	if name != "" {
+		where += fmt.Sprintf(" (%s)", clip(name))
+	}
+	return &Refusal{Code: code, Message: where + ": " + fmt.Sprintf(format, args...), Gate: index}
+}
+
+// clip bounds foreign text before it is echoed in a message.
+func clip(s string) string {
+	runes := []rune(s)
+	if len(runes) > maxQuotedNameLength {
+		return string(runes[:maxQuotedNameLength]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,208 @@
+package circuit
+
+import (
+	"context"
+	"math/bits"
+	"runtime"
+	"unsafe"
+)
+
+// Engine names for Options.Engine.
+const (
+	EngineAuto        = ""            // the choice described in docs/circuits.md, a function of the circuit alone
+	EngineStatevector = "statevector" // all 2^n amplitudes
+	EngineStabilizer  = "stabilizer"  // Clifford gates only
+)
+
+// DefaultMemoryLimitBytes is what Run may allocate when Options says nothing: 26 qubits in double precision.
+const DefaultMemoryLimitBytes = 1<<30 + 256<<20
+
+// Options of Run. The zero value runs on all processors within DefaultMemoryLimitBytes.
+type Options struct {
+	Seed             uint64 // used when the circuit names no seed
+	Threads          int    // 0: one per processor
+	MemoryLimitBytes int64  // 0: DefaultMemoryLimitBytes
+	Engine           string // EngineAuto, EngineStatevector or EngineStabilizer
+
+	// Progress, when set, is called with the fraction of work done, from Run's own goroutines, never concurrently, at
+	// most a thousand times. It must not block.
+	Progress func(fraction float64)
+}
+
+// Result of a run; it marshals to the result of a qsim job.
+type Result struct {
+	Counts        map[string]int     `json:"counts"`
+	Shots         int                `json:"shots"`
+	Seed          uint64             `json:"seed"`
+	Probabilities map[string]float64 `json:"probabilities,omitempty"`
+	Statevector   [][2]float64       `json:"statevector,omitempty"`
+	Depth         int                `json:"depth"`
+	GateCounts    map[string]int     `json:"gate_counts"`
+	BitOrder      string             `json:"bit_order"`
+	Engine        string             `json:"engine"`
+}
+
+// Run simulates the circuit. The result is a function of the circuit, its shots and the seed; threads, processor and
+// memory limit never change it. A context that ends stops the run within 50 ms with its error. A circuit whose estimate
+// exceeds the memory limit is refused before anything is allocated.
+func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
+	if c.qubits == 0 {
+		return Result{}, refuse(CodeMissingField, "the circuit is empty: make one with Parse")
+	}
+	engine, err := c.engine(options.Engine)
+	if err != nil {
+		return Result{}, err
+	}
+	limit := options.MemoryLimitBytes
+	if limit <= 0 {
+		limit = DefaultMemoryLimitBytes
+	}
+	threads := options.Threads
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	if need := c.cost(engine, threads).MemoryBytes; need > limit {
+		return Result{}, refuse(CodeMemory, "the circuit needs %d MiB of memory; %d MiB are allowed", need>>20, limit>>20)
+	}
+	result := Result{
+		Shots: c.shots, Seed: options.Seed, Depth: c.Depth(), GateCounts: c.GateCounts(), BitOrder: "q0_rightmost",
+	}
+	if c.hasSeed {
+		result.Seed = c.seed
+	}
+	report := &progress{report: options.Progress}
+	rng := newRandom(result.Seed)
+	switch {
+	case engine == EngineStabilizer:
+		result.Engine = "stabilizer-v1"
+		err = runStabilizer(ctx, c, rng, report, &result)
+	case c.precision == Single:
+		result.Engine = "statevector-single-v1"
+		err = runStatevector(ctx, c, threads, bestKernels32(), rng, report, &result)
+	default:
+		result.Engine = "statevector-double-v1"
+		err = runStatevector(ctx, c, threads, bestKernels64(), rng, report, &result)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return result, nil
+}
+
+// engine chooses by the circuit alone: the tableau for Clifford circuits too wide for probabilities to be listed.
+func (c Circuit) engine(asked string) (string, error) {
+	clifford := c.isClifford()
+	switch asked {
+	case EngineAuto:
+		if clifford && c.qubits > MaxProbabilityQubits {
+			return EngineStabilizer, nil
+		}
+		return EngineStatevector, nil
+	case EngineStatevector:
+		if c.qubits > MaxQubits {
+			return "", refuse(CodeEngine, "the state-vector engine runs at most %d qubits, not %d", MaxQubits, c.qubits)
+		}
+		return EngineStatevector, nil
+	case EngineStabilizer:
+		if !clifford {
+			return "", refuse(CodeEngine, "the stabilizer engine runs Clifford gates only")
+		}
+		return EngineStabilizer, nil
+	}
+	return "", refuse(CodeEngine, "engine must be %q or %q, not %q", EngineStatevector, EngineStabilizer, clip(asked))
+}
+
+func (c Circuit) isClifford() bool {
+	for _, g := range c.gates {
+		if !g.isClifford() {
+			return false
+		}
+	}
+	return true
+}
+
+func runStatevector[F float](ctx context.Context, c Circuit, threads int, k kernels[F], rng *random, report *progress, result *Result) error {
+	p := lower(c)
+	for i := range p.segments {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		p.segments[i].operators = fuse(p.segments[i].operators)
+	}
+	geo := geometryOf(p.wires, int(unsafe.Sizeof(F(0))))
+	sim := simulation[F]{
+		program: p, machine: newMachine(geo, threads, k, report), rng: rng,
+		counts: make(map[string]int),
+	}
+	planner := newPlanner[F](p.wires, geo, p.segments[0].operators)
+	for _, segment := range p.segments {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		sim.plans = append(sim.plans, planner.plan(segment.operators))
+		sim.layouts = append(sim.layouts, append(layout(nil), planner.layout...))
+	}
+	report.total.Store(planWork(sim.plans) * branchBound(p, c.shots))
+	sim.character = make([]int, c.slots)
+	for i, slot := range p.slots {
+		sim.character[slot] = len(p.slots) - 1 - i
+	}
+	if sim.exact = c.qubits <= MaxProbabilityQubits; sim.exact {
+		sim.exactBudget, sim.probabilities = exactAmplitudes, make(map[string]float64)
+	}
+	start := branch[F]{shots: c.shots, weight: 1, key: make([]byte, len(p.slots)), state: newState[F](geo.stateBits)}
+	for i := range start.key {
+		start.key[i] = '0'
+	}
+	if err := sim.walk(ctx, start); err != nil {
+		return err
+	}
+	result.Counts = sim.counts
+	result.Probabilities = withoutDust(sim.probabilities)
+	if c.statevector && c.qubits <= MaxStatevectorQubits && p.eventCount() == 0 {
+		result.Statevector = amplitudes(start.state, p.final, sim.layouts[0])
+	}
+	return nil
+}
+
+// withoutDust leaves out probabilities that only rounding made different from zero.
+func withoutDust(probabilities map[string]float64) map[string]float64 {
+	const dust = 1e-12
+	for key, p := range probabilities {
+		if p < dust {
+			delete(probabilities, key)
+		}
+	}
+	return probabilities
+}
+
+// amplitudes lists the state in the order of the circuit's qubits: bit q of the index is qubit q.
+func amplitudes[F float](s state[F], final []int, positions layout) [][2]float64 {
+	out := make([][2]float64, 1<<len(final))
+	for i := range out {
+		var at uint64
+		for q, wire := range final {
+			at |= uint64(i>>q&1) << positions[wire]
+		}
+		out[i] = [2]float64{float64(s.re[at]) + 0, float64(s.im[at]) + 0} // + 0 turns -0 into 0
+	}
+	return out
+}
+
+func planWork[F float](plans []plan[F]) int64 {
+	var sum int64
+	for _, p := range plans {
+		for _, s := range p.sweeps {
+			sum += s.weight << (s.outer.count() - bits.OnesCount64(s.zero))
+		}
+	}
+	return sum
+}
+
+// branchBound is the most states a program can split into.
+func branchBound(p program, shots int) int64 {
+	if p.eventCount() >= bits.Len(uint(shots)) {
+		return int64(shots)
+	}
+	return 1 << p.eventCount()
+}
