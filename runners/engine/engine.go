@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"context"
+	_ "embed"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+//go:embed python/evaluate.py
+var evaluateSource []byte
+
+// OutputLimitBytes bounds the result and the standard output of one evaluation; more is ReasonOutputTooLarge.
+const OutputLimitBytes = 1 << 20
+
+// DefaultSessionIdle is how long a session lives without being used (spec section 3.2).
+const DefaultSessionIdle = 30 * time.Minute
+
+// Options of Start. The zero value of each means its default.
+type Options struct {
+	Environment string        // folder made by Install
+	Sandbox     Sandbox       // default: required
+	Concurrency int           // evaluations at a time; default 2 per processor
+	Idle        int           // workers kept ready; default 1 per processor, negative for none
+	SessionIdle time.Duration // default DefaultSessionIdle
+	Limits      Limits
+	// OnSessionExpired, when set, is told of every session that ended without CloseSession. It runs on a goroutine of its own.
+	OnSessionExpired func(key string, reason ExpiryReason)
+}
+
+// Engine evaluates expressions with the default engine.
+type Engine struct {
+	options Options
+	zygote  *Zygote
+	slots   chan struct{}
+
+	mu       sync.Mutex
+	sessions map[string]*session
+	died     map[string]time.Time // sessions that died and whose users were not told yet
+	closed   bool
+}
+
+// Start brings the engine up: it answers when a worker has evaluated and its boundaries were proved.
+func Start(ctx context.Context, options Options) (*Engine, error) {
+	if options.Concurrency <= 0 {
+		options.Concurrency = 2 * runtime.GOMAXPROCS(0)
+	}
+	if options.Idle == 0 {
+		options.Idle = runtime.GOMAXPROCS(0)
+	}
+	if options.SessionIdle <= 0 {
+		options.SessionIdle = DefaultSessionIdle
+	}
+	zygote, err := StartZygote(ctx, Program{
+		Name: "the engine", Python: Python(options.Environment), Source: evaluateSource,
+		Sandbox: options.Sandbox, Idle: max(options.Idle, 0), Limits: options.Limits,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{
+		options: options, zygote: zygote,
+		slots: make(chan struct{}, options.Concurrency), sessions: map[string]*session{}, died: map[string]time.Time{},
+	}, nil
+}
+
+// Close ends every session and every worker. Evaluations under way fail.
+func (e *Engine) Close(context.Context) error {
+	e.mu.Lock()
+	e.closed = true
+	for _, s := range e.sessions {
+		e.end(s)
+	}
+	e.mu.Unlock()
+	return e.zygote.Close()
+}
+
+// Info names the engine and its revision, as receipts record them.
+func (e *Engine) Info() (name, revision string) {
+	info := e.zygote.Info()
+	return info["name"], info["revision"]
+}
+
+// Boundaries tells what is in force around the workers.
+func (e *Engine) Boundaries() []Boundary { return e.zygote.Boundaries() }
+
+// Request is one expression to evaluate.
+type Request struct {
+	Code      string
+	Session   string        // empty: a fresh process; otherwise an opaque key, account/session
+	Budget    time.Duration // time to evaluate; waiting for the session's turn counts, waiting for a worker does not
+	QueueWait time.Duration // time to wait for a worker before ErrSaturated
+	FullForm  bool          // also fill AnswerFullForm
+}
+
+// Outcome is what the engine answered.
+type Outcome struct {
+	Result         string   // what people read: InputForm, but for forms asked for by name and precision shown as digits
+	InputForm      string   // ToString[answer, InputForm]: reads back as the answer
+	AnswerFullForm string   // the engine's FullForm of the answer, when asked for
+	Stdout         string   // what the expression printed, without messages
+	Messages       []string // as `Symbol::tag: text`, each on one line
+	SVG            []byte   // cleaned; empty without a graphic
+	PlotOmitted    bool     // a graphic was made but is over 2 MiB
+	Unevaluated    bool     // the engine gave the input back: not an answer
+	Elapsed        time.Duration
+	SessionOpened  bool // this evaluation opened the session
+	// SessionReplaced: the session was there, but its worker had died; this evaluation ran in a fresh one without its
+	// definitions. The caller warns.
+	SessionReplaced bool
+}
+
+// reply is one line from evaluate.py.
+type reply struct {
+	Error       string   `json:"error"`
+	Result      string   `json:"result"`
+	InputForm   *string  `json:"input_form"`
+	Shown       *string  `json:"shown"`
+	FullForm    string   `json:"full_form"`
+	Stdout      string   `json:"stdout"`
+	Messages    []string `json:"messages"`
+	SVG         string   `json:"svg"`
+	PlotOmitted bool     `json:"plot_omitted"`
+	ElapsedNS   int64    `json:"elapsed_ns"`
+}
+
+// Evaluate runs one expression. Errors: ErrBudgetExhausted, ErrSaturated, *FailedError, ErrClosed, the context's own.
+func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error) {
+	call := map[string]any{"op": "evaluate", "code": request.Code, "full_form": request.FullForm}
+	var answer reply
+	var outcome Outcome
+	var err error
+	if request.Session == "" {
+		err = e.oneShot(ctx, request, call, &answer)
+	} else {
+		outcome.SessionOpened, outcome.SessionReplaced, err = e.inSession(ctx, request, call, &answer)
+	}
+	if err == nil && answer.Error != "" {
+		err = &FailedError{Reason: ReasonRefused, Detail: answer.Error}
+	}
+	if err != nil {
+		return outcome, err
+	}
+	present(&outcome, request.Code, answer)
+	return outcome, nil
+}
+
+// InputFullForm is the engine's own FullForm of the unevaluated code, read in a throwaway worker. Reading runs code that
+// asks to be run: the answer is for comparison with our own reading only. Strings in it are not escaped by the engine.
+func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Duration) (string, error) {
+	var answer reply
+	request := Request{Budget: budget, QueueWait: budget}
+	if err := e.oneShot(ctx, request, map[string]any{"op": "full_form", "code": code}, &answer); err != nil {
+		return "", err
+	}
+	if answer.Error != "" {
+		return "", &FailedError{Reason: ReasonRefused, Detail: answer.Error}
+	}
+	full := plainQuotes(answer.FullForm)
+	if !strings.HasPrefix(full, "Hold[") || !strings.HasSuffix(full, "]") {
+		return "", &FailedError{Reason: ReasonRefused, Detail: "the engine did not keep the input held"}
+	}
+	return full[len("Hold[") : len(full)-1], nil
+}
+
+// oneShot runs one request in a fresh worker.
+func (e *Engine) oneShot(ctx context.Context, request Request, call any, answer *reply) error {
+	release, err := e.slot(ctx, request.QueueWait)
+	if err != nil {
+		return err
+	}
+	defer release()
+	worker, err := e.zygote.Spawn(ctx)
+	if err != nil {
+		return err
+	}
+	defer worker.Kill()
+	ctx, cancel := context.WithTimeout(ctx, request.Budget)
+	defer cancel()
+	return worker.Call(ctx, call, answer)
+}
+
+// slot waits for the right to evaluate.
+func (e *Engine) slot(ctx context.Context, wait time.Duration) (release func(), err error) {
+	release = func() { <-e.slots }
+	select {
+	case e.slots <- struct{}{}:
+		return release, nil
+	default:
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case e.slots <- struct{}{}:
+		return release, nil
+	case <-timer.C:
+		return nil, ErrSaturated
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"math/big"
+	"regexp"
+	"strings"
+	"time"
+
+	"reckon/runners/engine/svg"
+)
+
+// present turns what the engine said into what people and programs read. It changes notation only, never the answer.
+func present(outcome *Outcome, code string, answer reply) {
+	outcome.Elapsed = time.Duration(answer.ElapsedNS)
+	outcome.AnswerFullForm = plainQuotes(answer.FullForm)
+	outcome.PlotOmitted = answer.PlotOmitted
+	outcome.InputForm = answer.Result
+	if answer.InputForm != nil {
+		outcome.InputForm = *answer.InputForm
+	}
+	outcome.Result = precisionAsDigits(outcome.InputForm)
+	if answer.Shown != nil {
+		outcome.Result = plainQuotes(*answer.Shown)
+	}
+	outcome.Stdout = withoutMessages(answer.Stdout, answer.Messages)
+	for _, message := range answer.Messages {
+		outcome.Messages = append(outcome.Messages, oneLine(message))
+	}
+	if answer.SVG != "" {
+		if clean, err := svg.Clean([]byte(answer.SVG)); err == nil {
+			outcome.SVG = clean
+		} else {
+			outcome.PlotOmitted = true
+		}
+	}
+	outcome.Unevaluated = unevaluated(code, answer.Result, answer.Messages)
+}
+
+// plainQuotes undoes the engine's escaping of the quotes (and of nothing else) in FullForm text.
+func plainQuotes(text string) string { return strings.ReplaceAll(text, `\"`, `"`) }
+
+// withoutMessages removes the engine's echo of its messages from what the expression printed.
+func withoutMessages(stdout string, messages []string) string {
+	for _, message := range messages {
+		stdout = strings.Replace(stdout, "\n"+message+"\n", "", 1)
+	}
+	return stdout
+}
+
+// token is a string literal or a number with precision (digits`p.), anywhere in InputForm.
+var precise = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|([0-9]+\\.?[0-9]*)`([0-9]+(?:\\.[0-9]*)?)(\\*\\^-?[0-9]+)?")
+
+// precisionAsDigits shows 3.1415926535897932384…`30. with 30 digits and without the mark, as OutputForm would.
+func precisionAsDigits(text string) string {
+	if !strings.Contains(text, "`") {
+		return text
+	}
+	return precise.ReplaceAllStringFunc(text, func(match string) string {
+		part := precise.FindStringSubmatch(match)
+		if part[1] == "" {
+			return match
+		}
+		return toDigits(part[1], part[2]) + part[3]
+	})
+}
+
+// toDigits rounds decimal notation to a number of significant digits, half to even on the decimal value.
+func toDigits(number, precision string) string {
+	digits, _, err := big.ParseFloat(precision, 10, 64, big.ToNearestEven)
+	if err != nil || len(number) > 100_000 {
+		return number
+	}
+	want, _ := digits.Int64()
+	whole, fraction, _ := strings.Cut(number, ".")
+	all := strings.TrimLeft(whole+fraction, "0")
+	if want < 1 || int64(len(all)) <= want {
+		return number
+	}
+	drop := len(all) - int(want)
+	value, ok := new(big.Int).SetString(whole+fraction, 10)
+	if !ok {
+		return number
+	}
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(drop)), nil)
+	quotient, rest := new(big.Int).QuoRem(value, unit, new(big.Int))
+	if twice := rest.Lsh(rest, 1).Cmp(unit); twice > 0 || twice == 0 && quotient.Bit(0) == 1 {
+		quotient.Add(quotient, big.NewInt(1))
+	}
+	places := len(fraction) - drop // decimal places that are left; negative: zeros before the point
+	if places <= 0 {
+		return quotient.String() + strings.Repeat("0", -places) + "."
+	}
+	text := quotient.String()
+	if missing := places + 1 - len(text); missing > 0 {
+		text = strings.Repeat("0", missing) + text
+	}
+	return text[:len(text)-places] + "." + text[len(text)-places:]
+}

@@ -1,0 +1,99 @@
+"""The evaluation program: the engine (woxi 0.3.0) behind handle().
+
+Requests: {"op":"evaluate","code":s,"full_form":bool} and {"op":"full_form","code":s}.
+Replies hand on what the engine said as it said it; the adapter in Go makes it presentable.
+"""
+import os
+import re
+
+import woxi
+
+RESULT_BYTES = 1 << 20
+STDOUT_BYTES = 1 << 20
+SVG_BYTES = 2 << 20
+MESSAGES = 100
+MESSAGE_CHARACTERS = 4096
+
+# A lone literal does not reach the engine's %; in parentheses it does (and escapes in strings are then processed).
+LITERAL = re.compile(r'\s*(?:"(?:[^"\\]|\\.)*"|-?[0-9][0-9.]*|[^\W\d_][^\W_]*)\s*', re.DOTALL)
+# Results the engine leaves wrapped in the form that was asked for; ToString carries the form out.
+SHOWN_AS_TEXT = re.compile(r"(?:FullForm|TeXForm|CForm|FortranForm)\[")
+# Text the engine would only put in order (no call, no string): safe and cheap to read again.
+ALGEBRA = re.compile(r"[\w\s+\-*/^(){},.]{1,4096}")
+
+
+def warm():
+    woxi.set_repl_mode(True)
+    for code in ("1+1", "Integrate[x^2 Sin[x],x]", "First[{%,Print[ToString[%,InputForm]]}]", "Solve[x^2==1,x]", "Plot[x,{x,0,1}]", "N[Pi,20]"):
+        woxi.evaluate(code)
+    woxi.clear_state()
+
+
+def info():
+    return {"name": "woxi", "revision": woxi.__version__}
+
+
+def reseed():
+    woxi.seed_rng(int.from_bytes(os.urandom(7), "big"))
+
+
+def size(text):
+    """Bytes of UTF-8, without encoding what is too long anyway."""
+    return len(text) if len(text) > RESULT_BYTES + SVG_BYTES else len(text.encode())
+
+
+def handle(request):
+    try:
+        if request["op"] == "full_form":
+            return full_form(request["code"])
+        return evaluate(request["code"], request.get("full_form", False))
+    except woxi.WolframError as problem:
+        return {"error": str(problem)[:MESSAGE_CHARACTERS]}
+
+
+def full_form(code):
+    answer = woxi.evaluate("ToString[FullForm[Hold[" + code + "]]]")
+    if size(answer.result) > RESULT_BYTES:
+        return {"failed": "output_too_large"}
+    return {"full_form": answer.result}
+
+
+def evaluate(code, want_full_form):
+    answer = woxi.evaluate("(" + code + ")" if LITERAL.fullmatch(code) else code)
+    result, stdout, graphics = answer.result, answer.stdout or "", answer.graphics
+    if size(result) > RESULT_BYTES or size(stdout) > STDOUT_BYTES:
+        return {"failed": "output_too_large"}
+    reply = {"result": result, "stdout": stdout, "messages": [message[:MESSAGE_CHARACTERS] for message in answer.warnings[:MESSAGES]]}
+    if graphics and size(graphics) > SVG_BYTES:
+        reply["plot_omitted"] = True
+    elif graphics:
+        reply["svg"] = graphics
+    input_form = last_printed(result, "ToString[%,InputForm]")
+    if input_form is not None:
+        reply["input_form"] = in_order(input_form)
+        if SHOWN_AS_TEXT.match(input_form):
+            reply["shown"] = last_printed(result, "ToString[%]")
+        if want_full_form:
+            reply["full_form"] = last_printed(result, "ToString[FullForm[%]]")
+        if any(size(text or "") > 2 * RESULT_BYTES for text in (input_form, reply.get("shown"), reply.get("full_form"))):
+            return {"failed": "output_too_large"}
+    return reply
+
+
+def in_order(text):
+    """The same terms and factors in canonical order: the engine sorts what it reads, but not all that it computes."""
+    if not ALGEBRA.fullmatch(text) or "*" not in text:
+        return text
+    ordered = last_printed(None, "ToString[" + text + ",InputForm]")
+    return ordered if ordered and sorted(ordered) == sorted(text) else text
+
+
+def last_printed(result, form):
+    """What form (text in terms of %) prints, leaving % as it was; None where % does not show as result."""
+    try:
+        answer = woxi.evaluate("First[{%,Print[" + form + "]}]")
+    except woxi.WolframError:
+        return None
+    if result not in (None, answer.result) or not answer.stdout.endswith("\n"):
+        return None
+    return answer.stdout[:-1]

@@ -1,0 +1,26 @@
+//go:build !linux
+
+package engine
+
+import (
+	"errors"
+	"os/exec"
+	"syscall"
+)
+
+const (
+	sandboxSupported = false
+	ownProcess       = 0
+)
+
+var errNoSandbox = errors.New("the engine's sandbox needs Linux: run the service in a Linux container, or accept the risk with --engine-sandbox=off")
+
+func namespaces(*exec.Cmd) {}
+
+func seccompHex(bool) (string, error) { return "", errNoSandbox }
+
+func killProcess(_, pid int, _ bool) {
+	if pid > 1 {
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+	}
+}

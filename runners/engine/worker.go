@@ -1,0 +1,201 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Worker is one forked child. It answers one request at a time.
+type Worker struct {
+	process    *zygoteProcess
+	connection *net.UnixConn
+	pid        int // in the zygote's own namespace
+	done       chan struct{}
+
+	mu     sync.Mutex
+	handle int // process descriptor, -1 once the process is gone
+	end    controlMessage
+}
+
+// Alive tells whether the process is still there.
+func (w *Worker) Alive() bool {
+	select {
+	case <-w.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// Done is closed when the process is gone.
+func (w *Worker) Done() <-chan struct{} { return w.done }
+
+// Kill ends the process at once. It may be called at any time, more than once.
+func (w *Worker) Kill() {
+	w.mu.Lock()
+	select {
+	case <-w.done:
+	default:
+		killProcess(w.handle, w.pid, !w.process.namespaced)
+	}
+	w.mu.Unlock()
+	_ = w.connection.Close()
+}
+
+// ended records how the process ended.
+func (w *Worker) ended(message controlMessage) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.handle >= 0 {
+		_ = unix.Close(w.handle)
+		w.handle = -1
+	}
+	w.end = message
+	close(w.done)
+}
+
+// Call sends one request and waits for its reply. At the context's end the process is killed: the answer is
+// ErrBudgetExhausted for a deadline, else the context's error. After any error the worker is of no more use.
+func (w *Worker) Call(ctx context.Context, request, reply any) error {
+	line, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	if len(line) >= w.process.limits.RequestBytes {
+		w.Kill()
+		return &FailedError{Reason: ReasonRefused, Detail: "the request is too large for the engine"}
+	}
+	stop := context.AfterFunc(ctx, func() { _ = w.connection.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	answer, err := w.exchange(append(line, '\n'))
+	if err != nil {
+		return w.failure(ctx, err)
+	}
+	if bytes.HasPrefix(answer, []byte(`{"failed":`)) {
+		var failed struct{ Failed, Detail string }
+		if json.Unmarshal(answer, &failed) == nil {
+			w.Kill()
+			return &FailedError{Reason: failed.Failed, Detail: failed.Detail}
+		}
+	}
+	if err := json.Unmarshal(answer, reply); err != nil {
+		w.Kill()
+		return &FailedError{Reason: ReasonCrashed, Detail: "the worker's reply is not readable"}
+	}
+	return nil
+}
+
+var errReplyTooLarge = errors.New("reply too large")
+
+func (w *Worker) exchange(line []byte) ([]byte, error) {
+	if _, err := w.connection.Write(line); err != nil {
+		return nil, err
+	}
+	answer := make([]byte, 0, 4<<10)
+	for {
+		if len(answer) == cap(answer) {
+			answer = append(answer, 0)[:len(answer)]
+		}
+		n, err := w.connection.Read(answer[len(answer):cap(answer)])
+		fresh := answer[len(answer) : len(answer)+n]
+		answer = answer[:len(answer)+n]
+		if end := bytes.IndexByte(fresh, '\n'); end >= 0 {
+			return answer[:len(answer)-len(fresh)+end], nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(answer) > w.process.limits.ReplyBytes {
+			return nil, errReplyTooLarge
+		}
+	}
+}
+
+// failure says why no reply came, and makes sure that the process is gone.
+func (w *Worker) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		w.Kill()
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return ErrBudgetExhausted
+		}
+		return ctx.Err()
+	}
+	if errors.Is(err, errReplyTooLarge) {
+		w.Kill()
+		return &FailedError{Reason: ReasonOutputTooLarge}
+	}
+	select { // the socket ends a moment before the zygote reports how
+	case <-w.done:
+	case <-time.After(spawnTimeout):
+	}
+	w.Kill()
+	<-w.done
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return failedBy(w.end)
+}
+
+// failedBy reads the way a worker ended. The engine aborts when memory is refused to it; a fault is a stack that ran over.
+func failedBy(end controlMessage) *FailedError {
+	switch unix.Signal(end.Signal) {
+	case 0:
+		if end.Code >= 70 {
+			return &FailedError{Reason: ReasonCrashed, Detail: fmt.Sprintf("the worker could not run (exit %d)", end.Code)}
+		}
+		return &FailedError{Reason: ReasonQuit, Detail: "the expression ended its own process"}
+	case unix.SIGABRT:
+		return &FailedError{Reason: ReasonMemory, Detail: "the evaluation ran over its memory limit"}
+	default:
+		return &FailedError{Reason: ReasonCrashed, Detail: "the engine's process ended: " + unix.SignalName(unix.Signal(end.Signal))}
+	}
+}
+
+// socketPair makes a connected pair of stream sockets: ours for the network poller, theirs to be handed over.
+func socketPair() (*net.UnixConn, *os.File, error) {
+	syscall.ForkLock.RLock()
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err == nil {
+		unix.CloseOnExec(pair[0])
+		unix.CloseOnExec(pair[1])
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "engine"), os.NewFile(uintptr(pair[1]), "worker")
+	defer ours.Close() // FileConn works on a copy
+	connection, err := net.FileConn(ours)
+	if err != nil {
+		_ = theirs.Close()
+		return nil, nil, err
+	}
+	return connection.(*net.UnixConn), theirs, nil
+}
+
+func receivedHandles(ancillary []byte) []int {
+	messages, err := unix.ParseSocketControlMessage(ancillary)
+	if err != nil {
+		return nil
+	}
+	var handles []int
+	for _, message := range messages {
+		received, err := unix.ParseUnixRights(&message)
+		if err == nil {
+			handles = append(handles, received...)
+		}
+	}
+	for _, handle := range handles {
+		unix.CloseOnExec(handle)
+	}
+	return handles
+}
