@@ -1,0 +1,154 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"reckon/domain/account"
+	"reckon/domain/event"
+	"reckon/domain/token"
+	"reckon/internal/httpkit"
+)
+
+// ReadStream returns a whole stream, oldest first; a stream that was never
+// written is empty.
+type ReadStream func(ctx context.Context, stream string) ([]event.Recorded, error)
+
+// Sessions finds the account of a browser session.
+type Sessions interface {
+	// SessionAccount returns ErrNoSession for a secret that is not a live session's.
+	SessionAccount(ctx context.Context, secret string) (account string, err error)
+}
+
+// ErrNoSession means that a secret names no live browser session.
+var ErrNoSession = errors.New("no such browser session")
+
+// Cookie names of a browser session, with and without TLS. The __Host- prefix
+// makes browsers insist on Secure, Path=/ and no Domain (RFC 6265bis §4.1.3.2).
+const (
+	SecureCookie = "__Host-reckon"
+	PlainCookie  = "reckon"
+)
+
+// CookieName is the cookie in use for a request.
+func CookieName(r httpkit.Request) string {
+	if r.Secure {
+		return SecureCookie
+	}
+	return PlainCookie
+}
+
+// Principal is who calls.
+type Principal struct {
+	Account string
+	Plan    string // name of the plan in force
+	Actor   string // as event metadata has it: session, token:<id>
+	TokenID string // of an API token
+	Secret  string // of a browser session
+}
+
+type principalKey struct{}
+
+// Caller is the principal of a request that was authenticated.
+func Caller(ctx context.Context) Principal {
+	p, _ := ctx.Value(principalKey{}).(Principal)
+	return p
+}
+
+// Authenticator is httpkit's: bearer token first, browser session otherwise.
+type Authenticator struct {
+	Streams  ReadStream
+	Sessions Sessions
+	Now      func() time.Time
+	// MetadataURL is where OAuth clients learn about this resource (RFC 9728).
+	MetadataURL string
+}
+
+// Authenticate is httpkit.Authenticator.
+func (a *Authenticator) Authenticate(r *http.Request, route httpkit.Route) (context.Context, error) {
+	if route.Access == httpkit.Public {
+		return r.Context(), nil
+	}
+	p, err := a.principal(r, route)
+	if err != nil {
+		return nil, err
+	}
+	state, err := a.account(r.Context(), p.Account)
+	switch {
+	case err != nil:
+		return nil, err
+	case !state.Exists || state.Closed:
+		return nil, a.refuse(httpkit.InvalidToken, "the account of this credential is closed")
+	}
+	p.Plan = state.Plan
+	return context.WithValue(r.Context(), principalKey{}, p), nil
+}
+
+func (a *Authenticator) principal(r *http.Request, route httpkit.Route) (Principal, error) {
+	if header := r.Header.Get("Authorization"); header != "" {
+		return a.bearer(r.Context(), header, route)
+	}
+	cookie, err := r.Cookie(CookieName(httpkit.RequestOf(r.Context())))
+	if err != nil || cookie.Value == "" {
+		return Principal{}, a.refuse(httpkit.Unauthenticated, "send an API token as Authorization: Bearer …, or sign in")
+	}
+	owner, err := a.Sessions.SessionAccount(r.Context(), cookie.Value)
+	if errors.Is(err, ErrNoSession) {
+		return Principal{}, a.refuse(httpkit.Unauthenticated, "the browser session has ended; sign in again")
+	}
+	return Principal{Account: owner, Actor: "session", Secret: cookie.Value}, err
+}
+
+func (a *Authenticator) bearer(ctx context.Context, header string, route httpkit.Route) (Principal, error) {
+	scheme, secret, _ := strings.Cut(header, " ")
+	if secret = strings.TrimSpace(secret); !strings.EqualFold(scheme, "Bearer") || secret == "" {
+		return Principal{}, a.refuse(httpkit.InvalidToken, "the Authorization header must be: Bearer, a space and a token")
+	}
+	if !WellFormed(secret) {
+		return Principal{}, a.refuse(httpkit.InvalidToken, "the token is malformed: its checksum does not match")
+	}
+	if route.Access == httpkit.BrowserOnly {
+		return Principal{}, httpkit.FirstPartyOnly.Problem("a token cannot do this; sign in and use the browser session")
+	}
+	id := TokenID(secret)
+	history, err := a.Streams(ctx, token.Stream(id))
+	if err != nil {
+		return Principal{}, err
+	}
+	state := token.Decider.Fold(events(history))
+	if !state.ValidAt(a.Now()) {
+		return Principal{}, a.refuse(httpkit.InvalidToken, "the token is unknown, expired or revoked")
+	}
+	return Principal{Account: state.Account, Actor: "token:" + id, TokenID: id}, nil
+}
+
+func (a *Authenticator) account(ctx context.Context, id string) (account.State, error) {
+	history, err := a.Streams(ctx, account.Stream(id))
+	if err != nil {
+		return account.State{}, err
+	}
+	return account.Decider.Fold(events(history)), nil
+}
+
+// refuse is a 401 that says how to authenticate (RFC 6750 §3).
+func (a *Authenticator) refuse(kind httpkit.Kind, detail string) error {
+	challenge := `Bearer realm="reckon"`
+	if a.MetadataURL != "" {
+		challenge = `Bearer resource_metadata="` + a.MetadataURL + `"`
+	}
+	if kind.Code == httpkit.InvalidToken.Code {
+		challenge += `, error="invalid_token"`
+	}
+	return kind.Problem("%s", detail).With("WWW-Authenticate", challenge)
+}
+
+func events(history []event.Recorded) []event.Event {
+	all := make([]event.Event, len(history))
+	for i, r := range history {
+		all[i] = r.Event
+	}
+	return all
+}

@@ -1,0 +1,80 @@
+package auth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash/crc32"
+	"strings"
+)
+
+// An API token is tokenPrefix, secretDigits random base62 digits and a CRC-32 in
+// checksumDigits base62 digits: a mistyped token, or a token found in a public
+// repository, is told apart without asking anyone.
+const (
+	tokenPrefix    = "rk_pat_"
+	secretDigits   = 30 // 178 bits
+	checksumDigits = 6
+	digits         = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+// MintToken draws a new token.
+func MintToken() string {
+	secret := tokenPrefix + randomDigits(secretDigits)
+	return secret + checksum(secret)
+}
+
+// WellFormed tells whether a token has the right shape and checksum. It says
+// nothing about whether the token was ever minted.
+func WellFormed(token string) bool {
+	if len(token) != len(tokenPrefix)+secretDigits+checksumDigits || !strings.HasPrefix(token, tokenPrefix) {
+		return false
+	}
+	for _, c := range []byte(token[len(tokenPrefix):]) {
+		if strings.IndexByte(digits, c) < 0 {
+			return false
+		}
+	}
+	body := len(token) - checksumDigits
+	return checksum(token[:body]) == token[body:]
+}
+
+// TokenID is what the log knows of a token: the lower-case hex SHA-256 of it.
+func TokenID(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// Last4 is the end of a token's random part, by which its owner recognises it.
+func Last4(token string) string {
+	end := len(token) - checksumDigits
+	return token[end-4 : end]
+}
+
+func checksum(s string) string {
+	sum := crc32.ChecksumIEEE([]byte(s))
+	var out [checksumDigits]byte // 62^6 > 2^32
+	for i := checksumDigits - 1; i >= 0; i-- {
+		out[i] = digits[sum%uint32(len(digits))]
+		sum /= uint32(len(digits))
+	}
+	return string(out[:])
+}
+
+// randomDigits draws n base62 digits without bias.
+func randomDigits(n int) string {
+	const fair = 256 - 256%len(digits)
+	out := make([]byte, 0, n)
+	var pool [64]byte
+	for {
+		_, _ = rand.Read(pool[:]) // it never fails: crypto/rand ends the process instead
+		for _, b := range pool {
+			if int(b) < fair {
+				out = append(out, digits[int(b)%len(digits)])
+			}
+			if len(out) == n {
+				return string(out)
+			}
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package blobs
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"regexp"
+
+	"gocloud.dev/blob"
+
+	"reckon/domain/event"
+)
+
+// Store keeps blobs.
+type Store interface {
+	// Put keeps content.
+	Put(ctx context.Context, content []byte) (event.Blob, error)
+	// Stream keeps what r yields, at most maxBytes of it (ErrTooLarge), without holding it in memory.
+	Stream(ctx context.Context, r io.Reader, maxBytes int64) (event.Blob, error)
+	// Get returns a blob that was checked against its name.
+	Get(ctx context.Context, b event.Blob) ([]byte, error)
+	// Ready tells whether the store can be reached.
+	Ready(ctx context.Context) error
+	Close() error
+}
+
+var (
+	// ErrMissing means that the store has no such blob.
+	ErrMissing = errors.New("no such blob")
+	// ErrCorrupt means that stored bytes do not hash to the name they are under.
+	ErrCorrupt = errors.New("the stored blob is corrupt")
+	// ErrTooLarge means that a stream went on past its bound.
+	ErrTooLarge = errors.New("the content is too large")
+)
+
+// Open opens the store of an address: file:///folder, or a bucket of
+// gocloud.dev (s3://, gs://, azblob://, mem://) whose driver is linked in.
+func Open(ctx context.Context, address string) (Store, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("blob store %q: %w", address, err)
+	}
+	if u.Scheme == "file" {
+		// url.Parse takes the first part of file://relative/folder for a host.
+		return OpenFolder(filepath.FromSlash(u.Host + u.Path))
+	}
+	bucket, err := blob.OpenBucket(ctx, address)
+	if err != nil {
+		return nil, fmt.Errorf("blob store %q: %w", address, err)
+	}
+	return NewBucket(bucket), nil
+}
+
+var namePattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// key is where a blob is kept below the store's root: 256 folders.
+func key(sha string) (string, error) {
+	if !namePattern.MatchString(sha) {
+		return "", fmt.Errorf("%w: %q is not a SHA-256", ErrMissing, sha)
+	}
+	return sha[:2] + "/" + sha, nil
+}
+
+func nameOf(content []byte) event.Blob {
+	sum := sha256.Sum256(content)
+	return event.Blob{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(content))}
+}
+
+// check compares content with the name it was stored under.
+func check(content []byte, b event.Blob) error {
+	if got := nameOf(content); got.SHA256 != b.SHA256 || got.Bytes != b.Bytes {
+		return fmt.Errorf("%w: %s of %d bytes holds %s of %d bytes", ErrCorrupt, b.SHA256, b.Bytes, got.SHA256, got.Bytes)
+	}
+	return nil
+}
+
+// copyHashed copies at most maxBytes and names what it copied.
+func copyHashed(w io.Writer, r io.Reader, maxBytes int64) (event.Blob, error) {
+	hash := sha256.New()
+	n, err := io.Copy(io.MultiWriter(w, hash), io.LimitReader(r, maxBytes+1))
+	switch {
+	case err != nil:
+		return event.Blob{}, err
+	case n > maxBytes:
+		return event.Blob{}, fmt.Errorf("%w: over %d bytes", ErrTooLarge, maxBytes)
+	}
+	return event.Blob{SHA256: hex.EncodeToString(hash.Sum(nil)), Bytes: n}, nil
+}
+
+// temporaryPrefix marks what a crash may leave behind in a folder.
+const temporaryPrefix = ".incoming-"
