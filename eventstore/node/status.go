@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"runtime/debug"
@@ -49,7 +50,10 @@ func failureOf(err error) *failure {
 	case errors.As(err, &f):
 		return f
 	case errors.As(err, &revision):
-		return &failure{codes.FailedPrecondition, err.Error(), metadata.Pairs("exception", "wrong-expected-version",
+		// clients of other languages parse this sentence
+		message := fmt.Sprintf("the operation failed: WrongExpectedVersion. Stream: %s, Expected version: %s, Actual version: %d",
+			printable(revision.Stream), revision.Expected.Number(), revision.Actual)
+		return &failure{codes.FailedPrecondition, message, metadata.Pairs("exception", "wrong-expected-version",
 			"stream-name", printable(revision.Stream), "expected-version", revision.Expected.Number(), "actual-version", strconv.FormatInt(revision.Actual, 10))}
 	case errors.As(err, &isDeleted):
 		return &failure{codes.FailedPrecondition, err.Error(), metadata.Pairs("exception", "stream-deleted", "stream-name", printable(isDeleted.Stream))}
