@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"reckon/runners/engine"
+)
+
+// engineCmd looks after the evaluation engine's private Python environment.
+type engineCmd struct {
+	Install engineInstallCmd `cmd:"" help:"Make the engine's private Python environment, unless it is there."`
+	Status  engineStatusCmd  `cmd:"" help:"Show whether the environment is ready."`
+	Test    engineTestCmd    `cmd:"" help:"Start the engine, evaluate in it and show the boundaries around its workers."`
+}
+
+// engineFolder is where an installation keeps the environment.
+type engineFolder struct {
+	Data string `help:"Folder of the installation." default:"reckon-data" env:"RECKON_DATA" placeholder:"DIR"`
+}
+
+func (f engineFolder) path() string { return engineEnvironment(f.Data) }
+
+// engineEnvironment is the engine's place in an installation's folder.
+func engineEnvironment(data string) string { return filepath.Join(data, "engine") }
+
+type engineInstallCmd struct{ engineFolder }
+
+// Run installs, printing each step to standard error.
+func (c *engineInstallCmd) Run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := engine.Install(ctx, c.path(), func(step string) { fmt.Fprintln(os.Stderr, step) }); err != nil {
+		fmt.Fprintln(os.Stderr, "reckon engine install:", err)
+		return exitStatus(2)
+	}
+	fmt.Println("ready", c.path())
+	return nil
+}
+
+type engineStatusCmd struct {
+	engineFolder
+	JSON bool `help:"Print JSON." name:"json"`
+}
+
+// Run exits 1 where the environment is not ready.
+func (c *engineStatusCmd) Run() error {
+	status := engine.Status(c.path())
+	if c.JSON {
+		if err := printJSON(status); err != nil {
+			return err
+		}
+	} else {
+		state := "not installed: run `reckon engine install`"
+		if status.Ready {
+			state = "ready"
+		}
+		fmt.Printf("%s\n  folder    %s\n  packages  %s\n", state, status.Folder, strings.Join(status.Packages, " "))
+	}
+	if !status.Ready {
+		return exitStatus(1)
+	}
+	return nil
+}
+
+type engineTestCmd struct {
+	engineFolder
+	Sandbox string `help:"How workers are walled in." enum:"required,off" default:"required" name:"engine-sandbox" env:"RECKON_ENGINE_SANDBOX"`
+	JSON    bool   `help:"Print JSON." name:"json"`
+}
+
+// engineReport is what `reckon engine test` found.
+type engineReport struct {
+	Engine     string            `json:"engine"`
+	Revision   string            `json:"revision"`
+	Boundaries []engine.Boundary `json:"boundaries"`
+	Answers    []engineAnswer    `json:"answers"`
+	OK         bool              `json:"ok"`
+}
+
+type engineAnswer struct {
+	Expression string  `json:"expression"`
+	Expected   string  `json:"expected"`
+	Result     string  `json:"result"`
+	MS         float64 `json:"ms"`
+}
+
+// Run exits 1 where an answer is wrong and 2 where the engine does not start.
+func (c *engineTestCmd) Run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	options := engine.Options{Environment: c.path()}
+	if c.Sandbox == "off" {
+		options.Sandbox = engine.SandboxOff
+	}
+	e, err := engine.Start(ctx, options)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "reckon engine test:", err)
+		return exitStatus(2)
+	}
+	report, err := testEngine(ctx, e)
+	if err = errors.Join(err, e.Close(ctx)); err != nil {
+		return err
+	}
+	if c.JSON {
+		err = printJSON(report)
+	} else {
+		report.print()
+	}
+	if err == nil && !report.OK {
+		return exitStatus(1)
+	}
+	return err
+}
+
+func testEngine(ctx context.Context, e *engine.Engine) (engineReport, error) {
+	const budget = 10 * time.Second
+	report := engineReport{Boundaries: e.Boundaries(), OK: true}
+	report.Engine, report.Revision = e.Info()
+	for _, probe := range [][2]string{{"1+1", "2"}, {"Integrate[2 x, x]", "x^2"}, {"Solve[x^2 == 4, x]", "{{x -> -2}, {x -> 2}}"}} {
+		outcome, err := e.Evaluate(ctx, engine.Request{Code: probe[0], Budget: budget, QueueWait: budget})
+		if err != nil {
+			return report, fmt.Errorf("evaluate %s: %w", probe[0], err)
+		}
+		report.Answers = append(report.Answers, engineAnswer{
+			Expression: probe[0], Expected: probe[1], Result: outcome.Result, MS: float64(outcome.Elapsed.Microseconds()) / 1000,
+		})
+		report.OK = report.OK && outcome.Result == probe[1]
+	}
+	return report, nil
+}
+
+func (r engineReport) print() {
+	fmt.Printf("%s %s\n", r.Engine, r.Revision)
+	for _, answer := range r.Answers {
+		fmt.Printf("  %-20s %s  (%.1f ms)\n", answer.Expression, answer.Result, answer.MS)
+		if answer.Result != answer.Expected {
+			fmt.Printf("  %-20s expected %s\n", "", answer.Expected)
+		}
+	}
+	for _, boundary := range r.Boundaries {
+		state := "NOT IN FORCE"
+		if boundary.InForce {
+			state = "by " + strings.Join(boundary.By, ", ")
+		}
+		fmt.Printf("  %-20s %s\n", boundary.Name, state)
+	}
+}
+
+func printJSON(value any) error {
+	encoder := json.NewEncoder(os.Stdout)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}

@@ -1,0 +1,67 @@
+// Package enginetest gives tests the real engine.
+//
+// It promises one environment for all test packages of a machine, made at most once per set of pinned packages. It never
+// replaces the engine by anything, and a test skips only where Python or the package index cannot be had, saying so.
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"reckon/runners/engine"
+)
+
+// Environment answers the folder of a ready environment: RECKON_TEST_ENGINE where set, else one in the user's cache
+// folder, shared by all tests.
+func Environment(t testing.TB) string {
+	t.Helper()
+	if folder := os.Getenv("RECKON_TEST_ENGINE"); folder != "" {
+		if !engine.Status(folder).Ready {
+			t.Fatalf("RECKON_TEST_ENGINE=%s is not a ready environment: make it with `reckon engine install`", folder)
+		}
+		return folder
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatalf("no cache folder for the engine: %v; set RECKON_TEST_ENGINE", err)
+	}
+	folder := filepath.Join(cache, "reckon", "engine-"+engine.Revision())
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	err = engine.Install(ctx, folder, func(step string) { t.Log(step) })
+	if errors.Is(err, engine.ErrNoPython) || noIndex(err) {
+		t.Skipf("no engine on this machine: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// Start brings up an engine for one test and ends it with the test.
+func Start(t testing.TB, options engine.Options) *engine.Engine {
+	t.Helper()
+	options.Environment = Environment(t)
+	e, err := engine.Start(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(context.Background()); err != nil {
+			t.Errorf("close the engine: %v", err)
+		}
+	})
+	return e
+}
+
+var unreachable = regexp.MustCompile(`(?i)failed to establish|name resolution|connection refused|timed out|max retries|proxyerror|network is unreachable`)
+
+func noIndex(err error) bool {
+	var install *engine.InstallError
+	return errors.As(err, &install) && install.Step == "packages" && unreachable.MatchString(install.Output)
+}
