@@ -9,6 +9,6 @@
 //
 // It never authenticates anyone: everyone who can reach the port is an administrator,
 // so it listens on loopback addresses only. It never holds a slow subscriber's events
-// in memory: every subscription reads the log at its own pace. It has no persistent
-// subscriptions and no projections, and says so to clients.
+// in memory: every subscription reads the log at its own pace. It advertises neither
+// persistent subscriptions (a group can be declared, not read) nor projections.
 package node

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/gossip"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/persistent"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/serverfeatures"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"github.com/google/uuid"
@@ -149,6 +150,7 @@ func (n *Node) newServer(advertise endpoint) *grpc.Server {
 	streams.RegisterStreamsServer(server, &streamsService{log: n.log, closing: n.closing, held: newBudget(maxHeldBytes), logger: n.logger})
 	serverfeatures.RegisterServerFeaturesServer(server, &featuresService{})
 	gossip.RegisterGossipServer(server, &gossipService{instance: n.log.ID(), advertise: advertise})
+	persistent.RegisterPersistentSubscriptionsServer(server, &groupsService{log: n.log})
 	return server
 }
 
@@ -170,8 +172,7 @@ func (n *Node) LogID() uuid.UUID { return n.log.ID() }
 // readers and writers. A *eventlog.CorruptError names the first wrong position.
 func (n *Node) Verify(ctx context.Context) (eventlog.Report, error) { return n.log.Verify(ctx) }
 
-// Done is closed-over by callers that must end with the node: it yields the error that
-// ended serving, nil after Close.
+// Done yields, once, the error that ended serving; nil after Close.
 func (n *Node) Done() <-chan error { return n.served }
 
 // Close ends subscriptions, lets the calls in flight finish, and closes the log. When

@@ -1,0 +1,95 @@
+package node
+
+import (
+	"context"
+	"errors"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/persistent"
+	"github.com/google/uuid"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"reckon/eventstore/node/eventlog"
+)
+
+// groupsService keeps declarations of persistent subscriptions: a group can be declared
+// and taken back, durably, but not read from. It is not advertised, and every other
+// method answers UNIMPLEMENTED.
+type groupsService struct {
+	persistent.UnimplementedPersistentSubscriptionsServer
+	log *eventlog.Log
+}
+
+const (
+	groupDeclaredType = "$persistent-subscription-declared"
+	maxGroupNameBytes = 1024
+)
+
+// groupStream holds the declaration of one group; that a stream can begin only once makes
+// the group unique.
+func groupStream(stream, group string) string {
+	return "$persistentsubscription-" + stream + "::" + group + "-declaration"
+}
+
+// Create stores the declaration of a group.
+func (g *groupsService) Create(ctx context.Context, req *persistent.CreateReq) (*persistent.CreateResp, error) {
+	options := req.GetOptions()
+	stream, err := groupSource(options)
+	if err != nil {
+		return nil, answer(ctx, err)
+	}
+	data, err := protojson.Marshal(options)
+	if err != nil {
+		return nil, answer(ctx, invalid("the declaration of the group cannot be stored: "+err.Error()))
+	}
+	event := eventlog.Proposed{ID: uuid.New(), Type: groupDeclaredType, JSON: true, Data: data}
+	_, err = g.log.Append(ctx, groupStream(stream, options.GetGroupName()), eventlog.NoStream(), []eventlog.Proposed{event})
+	var exists *eventlog.WrongExpectedRevisionError
+	if errors.As(err, &exists) {
+		err = groupFailure(codes.AlreadyExists, "persistent-subscription-exists", stream, options.GetGroupName())
+	}
+	return &persistent.CreateResp{}, answer(ctx, err)
+}
+
+// groupSource is the stream a group reads, AllStream for all events.
+func groupSource(o *persistent.CreateReq_Options) (string, error) {
+	stream := string(o.GetStream().GetStreamIdentifier().GetStreamName())
+	if o.GetStreamOption() == nil { // clients of the first protocol
+		stream = string(o.GetStreamIdentifier().GetStreamName())
+	}
+	if o.GetAll() != nil {
+		stream = eventlog.AllStream
+	}
+	return stream, checkGroup(stream, o.GetGroupName())
+}
+
+func checkGroup(stream, group string) error {
+	if stream == "" || group == "" || len(group) > maxGroupNameBytes {
+		return invalid("a group needs a stream and a name of at most 1024 bytes")
+	}
+	return nil
+}
+
+// Delete takes the declaration of a group back.
+func (g *groupsService) Delete(ctx context.Context, req *persistent.DeleteReq) (*persistent.DeleteResp, error) {
+	stream, group := string(req.GetOptions().GetStreamIdentifier().GetStreamName()), req.GetOptions().GetGroupName()
+	if req.GetOptions().GetAll() != nil {
+		stream = eventlog.AllStream
+	}
+	if err := checkGroup(stream, group); err != nil {
+		return nil, answer(ctx, err)
+	}
+	_, err := g.log.Delete(ctx, groupStream(stream, group), eventlog.StreamExists())
+	var missing *eventlog.WrongExpectedRevisionError
+	var deleted *eventlog.StreamDeletedError
+	if errors.As(err, &missing) || errors.As(err, &deleted) {
+		err = groupFailure(codes.NotFound, "persistent-subscription-does-not-exist", stream, group)
+	}
+	return &persistent.DeleteResp{}, answer(ctx, err)
+}
+
+func groupFailure(code codes.Code, exception, stream, group string) error {
+	return &failure{code, "persistent subscription " + stream + "::" + group + ": " + exception,
+		metadata.Pairs("exception", exception, "stream-name", printable(stream), "group-name", printable(group))}
+}
