@@ -33,7 +33,7 @@ func present(outcome *Outcome, code string, answer reply) {
 			outcome.PlotOmitted = true
 		}
 	}
-	outcome.Unevaluated = unevaluated(code, answer.Result, answer.Messages)
+	outcome.Unevaluated = unevaluated(code, outcome.InputForm, answer.Messages)
 }
 
 // plainQuotes undoes the engine's escaping of the quotes (and of nothing else) in FullForm text.

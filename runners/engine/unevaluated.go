@@ -1,13 +1,140 @@
 package engine
 
-import "strings"
+import (
+	"strings"
+	"unicode"
 
-// unevaluated is decided in unevaluated.go.
-func unevaluated(code, result string, messages []string) bool {
+	"reckon/domain/expression"
+)
+
+// unevaluated tells whether the engine gave the input back, so that its result is no answer (spec section 2.2).
+//
+// It is so where the engine says that it does not know the function, and where the last expression of the input and the
+// result have the same head and that head is one that should have gone away: a computation (Integrate, Solve), any
+// head of which the engine complains (Sin::argx), or a function of inexact numbers that yielded none. What stands for
+// itself is an answer: atoms, structures, operators, objects, functions of symbols (Sin[x]) and the caller's own f[x].
+func unevaluated(code, inputForm string, messages []string) bool {
 	for _, message := range messages {
 		if strings.Contains(message, "not yet implemented") {
 			return true
 		}
 	}
-	return false
+	inputs, err := expression.ParseAll(code)
+	if err != nil || len(inputs) == 0 {
+		return false
+	}
+	output, err := expression.Parse(inputForm)
+	if err != nil || output.Kind != expression.Call {
+		return false
+	}
+	head := output.HeadName()
+	input := asked(inputs[len(inputs)-1], head)
+	if head == "" || input.HeadName() != head || input.Kind != expression.Call {
+		return false
+	}
+	for _, message := range messages {
+		if strings.HasPrefix(message, head+"::") {
+			return true
+		}
+	}
+	switch {
+	case standsForItself(head):
+		return false
+	case functions[head]:
+		return inexact(output)
+	default:
+		return true
+	}
 }
+
+// asked finds the computation in the input whose head the output could have kept: the last statement, the value of an
+// assignment, the argument of something that only rewrites.
+func asked(input *expression.Expr, head string) *expression.Expr {
+	for input.Kind == expression.Call && input.HeadName() != head && len(input.Args) > 0 {
+		switch name := input.HeadName(); {
+		case name == "CompoundExpression", name == "Set" && len(input.Args) == 2:
+			input = input.Args[len(input.Args)-1]
+		case rewriters[name]:
+			input = input.Args[0]
+		default:
+			return input
+		}
+	}
+	return input
+}
+
+// inexact tells whether all arguments are numbers and one of them is a Real: a numeric function then has a value.
+func inexact(call *expression.Expr) bool {
+	real := false
+	for _, argument := range call.Args {
+		switch argument.Kind {
+		case expression.Real:
+			real = true
+		case expression.Integer:
+		default:
+			return false
+		}
+	}
+	return real
+}
+
+// standsForItself tells whether an expression with this head may be its own value. By the language's convention names
+// of the system are capitalised words; anything else is the caller's.
+func standsForItself(head string) bool {
+	first := []rune(head)[0]
+	if !unicode.IsUpper(first) || strings.Contains(head, "`") || len(strings.TrimRight(head, "0123456789")) == 1 {
+		return true
+	}
+	for _, suffix := range []string{"Distribution", "Process", "Form", "Box", "Graph", "Data", "Object", "Model", "Color"} {
+		if strings.HasSuffix(head, suffix) && head != suffix {
+			return true
+		}
+	}
+	return structures[head]
+}
+
+func words(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, word := range strings.Fields(list) {
+		set[word] = true
+	}
+	return set
+}
+
+// rewriters answer their argument, rewritten.
+var rewriters = words(`N Simplify FullSimplify Expand ExpandAll Factor Together Apart Cancel Collect Evaluate Identity ReleaseHold
+	Chop Rationalize PowerExpand ComplexExpand TrigExpand TrigReduce TrigToExp ExpToTrig FunctionExpand Refine Normal
+	InputForm StandardForm TraditionalForm OutputForm FullForm TeXForm First Last Quiet Check TimeConstrained Block Module With`)
+
+// structures are heads of values: containers, operators on symbols, held code, graphics and other objects.
+var structures = words(`List Association Rule RuleDelayed Sequence Hold HoldComplete HoldForm HoldPattern Unevaluated Defer Function Slot
+	SlotSequence Pattern Blank BlankSequence BlankNullSequence Optional Alternatives Repeated RepeatedNull Condition PatternTest Except
+	Verbatim Longest Shortest PatternSequence OptionsPattern KeyValuePattern Plus Times Power Subtract Divide Minus Rational Complex
+	Equal Unequal SameQ UnsameQ Less LessEqual Greater GreaterEqual Inequality And Or Not Xor Implies Equivalent Nand Nor Element
+	NotElement ForAll Exists If Which Switch Piecewise ConditionalExpression Dot NonCommutativeMultiply Composition Derivative
+	CircleTimes CirclePlus Wedge Cross TensorProduct Span All Interval Quantity Missing Failure Success Root RootSum AlgebraicNumber
+	SeriesData InterpolatingFunction SparseArray NumericArray ByteArray StringExpression RegularExpression Entity Key Keys Values
+	Graph DirectedEdge UndirectedEdge Tree Dataset Directive Style Text Tooltip Labeled Legended Framed Row Column Grid Panel Item
+	Graphics Graphics3D GraphicsComplex GraphicsGroup Image Sound SoundNote Manipulate Dynamic Point Line Arrow Polygon Circle Disk
+	Rectangle Sphere Ball Cuboid Cylinder Cone Tube Triangle Simplex Ellipsoid Annulus Opacity Thickness PointSize Dashing Hue
+	Inset Offset Scaled GeometricTransformation TransformationFunction Region ImplicitRegion ParametricRegion MessageName C
+	Integers Reals Underscript Overscript Subscript Superscript Subsuperscript Ket Bra Around Splice Unit Underoverscript
+	StringForm TextString Print CompoundExpression Set SetDelayed Cycles ParametricFunction CompiledFunction Short Shallow`)
+
+// functions of mathematics that have no simpler form for most arguments.
+var functions = words(`Abs AbsArg AiryAi AiryAiPrime AiryBi AiryBiPrime AngerJ ArcCos ArcCosh ArcCot ArcCoth ArcCsc ArcCsch ArcSec
+	ArcSech ArcSin ArcSinh ArcTan ArcTanh Arg ArithmeticGeometricMean BellB BernoulliB BesselI BesselJ BesselK BesselY Beta
+	BetaRegularized Binomial BitAnd BitLength BitNot BitOr BitShiftLeft BitShiftRight BitXor Boole CatalanNumber Ceiling ChebyshevT
+	ChebyshevU Conjugate Cos CosIntegral Cosh CoshIntegral Cot Coth Csc Csch CubeRoot DawsonF DedekindEta DigitCount DiracDelta
+	DirichletEta DirichletL DiscreteDelta DivisorSigma EllipticE EllipticF EllipticK EllipticPi EllipticTheta Erf Erfc Erfi EulerE
+	EulerPhi Exp ExpIntegralE ExpIntegralEi Factorial Factorial2 Fibonacci Floor FractionalPart FresnelC FresnelS Gamma
+	GammaRegularized GCD GegenbauerC Gudermannian HankelH1 HankelH2 HarmonicNumber Haversine HeavisideLambda HeavisidePi
+	HeavisideTheta HermiteH HurwitzLerchPhi HurwitzZeta Hypergeometric0F1 Hypergeometric0F1Regularized Hypergeometric1F1
+	Hypergeometric1F1Regularized Hypergeometric2F1 Hypergeometric2F1Regularized HypergeometricPFQ HypergeometricU Im IntegerPart
+	InverseErf InverseErfc InverseFunction InverseGudermannian InverseHaversine JacobiP JacobiSymbol KelvinBei KelvinBer
+	KroneckerDelta LaguerreL LambertW LCM LegendreP LegendreQ LerchPhi LeviCivitaTensor Log Log10 Log2 LogGamma LogIntegral
+	LucasL MathieuC MathieuS Max MeijerG Min MittagLefflerE Mod MoebiusMu Multinomial Norm ParabolicCylinderD PartitionsP
+	PartitionsQ Pochhammer PolyGamma PolyLog Prime PrimePi ProductLog QFactorial QPochhammer Quotient Ramp Re RealAbs RealSign
+	ReIm RiemannR Round Sec Sech Sign Signature Sin Sinc SinIntegral Sinh SinhIntegral SphericalBesselJ SphericalBesselY
+	SphericalHarmonicY Sqrt StieltjesGamma StirlingS1 StirlingS2 StruveH StruveL Subfactorial Surd Tan Tanh UnitBox UnitStep
+	UnitTriangle WeberE WeierstrassP WeierstrassPPrime WhittakerM WhittakerW WignerD ZernikeR Zeta`)
