@@ -1,0 +1,61 @@
+package identity
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+	"github.com/uptrace/bun/driver/sqliteshim"
+)
+
+// sqlitePragmas: every commit is synced, because these tables cannot be built
+// again; that is why they are in a file of their own, apart from the read models.
+const sqlitePragmas = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate"
+
+const maxConnections = 8
+
+// Open opens the identity tables of "sqlite:PATH" or "postgres://…" and migrates them.
+func Open(ctx context.Context, address string) (*bun.DB, error) {
+	db, err := connect(address)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.PingContext(ctx); err != nil { // also switches a new SQLite file to WAL before anyone shares it
+		_ = db.Close() // the ping's error says more
+		return nil, fmt.Errorf("identity database does not answer: %w", err)
+	}
+	if err := migrate(ctx, db); err != nil {
+		_ = db.Close() // likewise
+		return nil, err
+	}
+	return db, nil
+}
+
+func connect(address string) (*bun.DB, error) {
+	switch scheme, rest, _ := strings.Cut(address, ":"); scheme {
+	case "sqlite":
+		pool, err := sql.Open(sqliteshim.ShimName, "file:"+(&url.URL{Path: rest}).EscapedPath()+"?"+sqlitePragmas)
+		if err != nil {
+			return nil, err
+		}
+		pool.SetMaxOpenConns(maxConnections)
+		return bun.NewDB(pool, sqlitedialect.New()), nil
+	case "postgres", "postgresql":
+		config, err := pgx.ParseConfig(address)
+		if err != nil {
+			return nil, fmt.Errorf("identity database: %w", err)
+		}
+		config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // bun writes its arguments into the statement
+		pool := stdlib.OpenDB(*config)
+		pool.SetMaxOpenConns(maxConnections)
+		return bun.NewDB(pool, pgdialect.New()), nil
+	}
+	return nil, fmt.Errorf("identity database: say sqlite:PATH or postgres://…")
+}

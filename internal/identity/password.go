@@ -1,0 +1,92 @@
+package identity
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"runtime"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/argon2"
+	"golang.org/x/text/unicode/norm"
+)
+
+// argon2id parameters: 19 MiB, two passes, one lane (OWASP Password Storage
+// Cheat Sheet; RFC 9106 names the parameters).
+const (
+	memoryKiB = 19 * 1024
+	passes    = 2
+	lanes     = 1
+	saltBytes = 16
+	hashBytes = 32
+)
+
+// Bounds of a password in characters (spec §8).
+const (
+	MinPasswordRunes = 8
+	MaxPasswordRunes = 128
+)
+
+// hasher computes at most one hash per core: a flood of sign-ins queues here
+// instead of taking 19 MiB and a core each.
+type hasher struct{ slots chan struct{} }
+
+func newHasher() hasher { return hasher{slots: make(chan struct{}, runtime.GOMAXPROCS(0))} }
+
+// key is the argon2id of a password in NFC, so that the same characters typed on
+// another system are the same password (RFC 8265 §4.2).
+func (h hasher) key(ctx context.Context, password string, salt []byte) ([]byte, error) {
+	select {
+	case h.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-h.slots }()
+	return argon2.IDKey(norm.NFC.AppendString(nil, password), salt, passes, memoryKiB, lanes, hashBytes), nil
+}
+
+// hash is the encoded form of a new password.
+func (h hasher) hash(ctx context.Context, password string) (string, error) {
+	salt := make([]byte, saltBytes)
+	_, _ = rand.Read(salt) // it never fails
+	key, err := h.key(ctx, password, salt)
+	if err != nil {
+		return "", err
+	}
+	encode := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes, encode(salt), encode(key)), nil
+}
+
+// nobody is compared with when an address is unknown, so that it takes as long.
+var nobody = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes,
+	strings.Repeat("A", base64.RawStdEncoding.EncodedLen(saltBytes)), strings.Repeat("A", base64.RawStdEncoding.EncodedLen(hashBytes)))
+
+// matches compares a password with an encoded hash in constant time.
+func (h hasher) matches(ctx context.Context, password, encoded string) (bool, error) {
+	parts := strings.Split(encoded, "$")
+	parameters := fmt.Sprintf("m=%d,t=%d,p=%d", memoryKiB, passes, lanes)
+	if len(parts) != 6 || parts[1] != "argon2id" || parts[3] != parameters {
+		return false, fmt.Errorf("identity: a stored password hash has parameters this binary does not know")
+	}
+	salt, err := base64.RawStdEncoding.DecodeString(parts[4])
+	if err != nil {
+		return false, fmt.Errorf("identity: stored salt: %w", err)
+	}
+	want, err := base64.RawStdEncoding.DecodeString(parts[5])
+	if err != nil {
+		return false, fmt.Errorf("identity: stored hash: %w", err)
+	}
+	got, err := h.key(ctx, password, salt)
+	if err != nil {
+		return false, err
+	}
+	return subtle.ConstantTimeCompare(got, want) == 1, nil
+}
+
+func validPassword(password string) bool {
+	n := utf8.RuneCountInString(password)
+	return n >= MinPasswordRunes && n <= MaxPasswordRunes
+}

@@ -1,0 +1,193 @@
+package identity
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"reckon/internal/auth"
+)
+
+// SessionLifetime is how long a browser session lasts.
+const SessionLifetime = 14 * 24 * time.Hour
+
+var (
+	// ErrEmail means that an address is not one.
+	ErrEmail = errors.New("this is not an email address")
+	// ErrPassword means that a password is too short or too long.
+	ErrPassword = fmt.Errorf("a password has %d to %d characters", MinPasswordRunes, MaxPasswordRunes)
+	// ErrEmailTaken means that the address is registered already.
+	ErrEmailTaken = errors.New("this address is already registered; sign in instead")
+	// ErrCredentials means that address and password do not belong together; it does not say which is wrong.
+	ErrCredentials = errors.New("wrong email or password")
+	// ErrNoAccount means that nobody registered the address.
+	ErrNoAccount = errors.New("no account has this address")
+)
+
+// Store is the identity tables.
+type Store struct {
+	db      *bun.DB
+	now     func() time.Time
+	hasher  hasher
+	rules   Rules
+	windows *Windows
+}
+
+// New uses the tables of a database that Open returned.
+func New(db *bun.DB, now func() time.Time, rules Rules) *Store {
+	return &Store{db: db, now: now, hasher: newHasher(), rules: rules, windows: NewWindows(db)}
+}
+
+// Announce puts account.registered into the log; repeating it changes nothing.
+type Announce func(ctx context.Context, account string) error
+
+// Register opens an account: a pending row takes the address, the log is told,
+// the row becomes active. A crash in between is finished by SignIn.
+func (s *Store) Register(ctx context.Context, email, password string, announce Announce) (account string, err error) {
+	key, ok := emailKey(email)
+	switch {
+	case !ok:
+		return "", ErrEmail
+	case !validPassword(password):
+		return "", ErrPassword
+	}
+	// Hashed before the address is looked up: a taken one takes as long.
+	hash, err := s.hasher.hash(ctx, password)
+	if err != nil {
+		return "", err
+	}
+	row := accountRow{ID: uuid.NewString(), Email: email, EmailKey: key, PasswordHash: hash, State: pending, CreatedAt: s.now().UnixMilli()}
+	inserted, err := s.db.NewInsert().Model(&row).On("CONFLICT (email_key) DO NOTHING").Exec(ctx)
+	if err != nil {
+		return "", fmt.Errorf("identity: register: %w", err)
+	}
+	if n, err := inserted.RowsAffected(); err != nil || n == 0 {
+		return "", errors.Join(ErrEmailTaken, err)
+	}
+	return row.ID, s.activate(ctx, row.ID, announce)
+}
+
+func (s *Store) activate(ctx context.Context, account string, announce Announce) error {
+	if err := announce(ctx, account); err != nil {
+		return err
+	}
+	_, err := s.db.NewUpdate().Model((*accountRow)(nil)).Set("state = ?", active).Where("id = ?", account).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("identity: activate: %w", err)
+	}
+	return nil
+}
+
+// Session is a browser session as it is handed out: once.
+type Session struct {
+	Account   string
+	Secret    string // the cookie's value
+	ExpiresAt time.Time
+}
+
+// SignIn checks a password and opens a browser session. It finishes a
+// registration that was interrupted.
+func (s *Store) SignIn(ctx context.Context, email, password string, announce Announce) (Session, error) {
+	row, err := s.find(ctx, email)
+	known := err == nil
+	if err != nil && !errors.Is(err, ErrNoAccount) {
+		return Session{}, err
+	}
+	if !known {
+		row.PasswordHash = nobody
+	}
+	if !validPassword(password) { // bounded before it is hashed; hash something all the same
+		known, password = false, "not a password"
+	}
+	matches, err := s.hasher.matches(ctx, password, row.PasswordHash)
+	switch {
+	case err != nil:
+		return Session{}, err
+	case !matches || !known:
+		return Session{}, ErrCredentials
+	}
+	if row.State == pending {
+		if err := s.activate(ctx, row.ID, announce); err != nil {
+			return Session{}, err
+		}
+	}
+	return s.open(ctx, row.ID)
+}
+
+func (s *Store) open(ctx context.Context, account string) (Session, error) {
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret) // it never fails
+	now := s.now()
+	opened := Session{Account: account, Secret: base64.RawURLEncoding.EncodeToString(secret), ExpiresAt: now.Add(SessionLifetime)}
+	row := sessionRow{Hash: hashOf(opened.Secret), Account: account, CreatedAt: now.UnixMilli(), ExpiresAt: opened.ExpiresAt.UnixMilli()}
+	if _, err := s.db.NewInsert().Model(&row).Exec(ctx); err != nil {
+		return Session{}, fmt.Errorf("identity: sign in: %w", err)
+	}
+	if _, err := s.db.NewDelete().Model((*sessionRow)(nil)).Where("expires_at <= ?", now.UnixMilli()).Exec(ctx); err != nil {
+		return Session{}, fmt.Errorf("identity: sign in: %w", err)
+	}
+	return opened, nil
+}
+
+// SessionAccount is auth.Sessions.
+func (s *Store) SessionAccount(ctx context.Context, secret string) (string, error) {
+	var row sessionRow
+	err := s.db.NewSelect().Model(&row).Where("hash = ? AND expires_at > ?", hashOf(secret), s.now().UnixMilli()).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", auth.ErrNoSession
+	}
+	if err != nil {
+		return "", fmt.Errorf("identity: session: %w", err)
+	}
+	return row.Account, nil
+}
+
+// SignOut ends a browser session; one that has ended already is fine.
+func (s *Store) SignOut(ctx context.Context, secret string) error {
+	if _, err := s.db.NewDelete().Model((*sessionRow)(nil)).Where("hash = ?", hashOf(secret)).Exec(ctx); err != nil {
+		return fmt.Errorf("identity: sign out: %w", err)
+	}
+	return nil
+}
+
+// AccountOf is the account that registered an address, for operators' commands.
+func (s *Store) AccountOf(ctx context.Context, email string) (account string, err error) {
+	row, err := s.find(ctx, email)
+	return row.ID, err
+}
+
+// Ready tells whether the tables can be read.
+func (s *Store) Ready(ctx context.Context) error {
+	_, err := s.db.NewSelect().Model((*accountRow)(nil)).Limit(1).Count(ctx)
+	return err
+}
+
+func (s *Store) find(ctx context.Context, email string) (accountRow, error) {
+	var row accountRow
+	key, ok := emailKey(email)
+	if !ok {
+		return row, ErrNoAccount
+	}
+	err := s.db.NewSelect().Model(&row).Where("email_key = ?", key).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return accountRow{}, ErrNoAccount
+	}
+	if err != nil {
+		return row, fmt.Errorf("identity: %w", err)
+	}
+	return row, nil
+}
+
+func hashOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}

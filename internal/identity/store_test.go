@@ -1,0 +1,283 @@
+package identity_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"reckon/internal/auth"
+	"reckon/internal/auth/limit"
+	"reckon/internal/identity"
+)
+
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// onEach runs a test on every dialect there is. Three processes have opened the
+// tables, on PostgreSQL all at once; a SQLite file belongs to one at a time.
+func onEach(t *testing.T, test func(t *testing.T, s *identity.Store, db *bun.DB, c *clock)) {
+	for name, address := range addresses(t) {
+		t.Run(name, func(t *testing.T) {
+			var opened [3]*bun.DB
+			var group sync.WaitGroup
+			if strings.HasPrefix(address, "sqlite:") {
+				first, err := identity.Open(context.Background(), address)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = first.Close() })
+			}
+			for i := range opened {
+				group.Go(func() {
+					db, err := identity.Open(context.Background(), address)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					opened[i] = db
+					t.Cleanup(func() { _ = db.Close() })
+				})
+			}
+			if group.Wait(); t.Failed() {
+				t.FailNow()
+			}
+			c := &clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}
+			test(t, identity.New(opened[0], c.Now, identity.DefaultRules()), opened[0], c)
+		})
+	}
+}
+
+func addresses(t *testing.T) map[string]string {
+	t.Helper()
+	return map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "identity.db")}
+}
+
+// logged is a log that keeps what was announced.
+type logged struct {
+	accounts []string
+	fail     error
+}
+
+func (l *logged) announce(_ context.Context, account string) error {
+	if l.fail != nil {
+		return l.fail
+	}
+	l.accounts = append(l.accounts, account)
+	return nil
+}
+
+func TestRegisterSignInSignOut(t *testing.T) {
+	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, c *clock) {
+		ctx, log := context.Background(), &logged{}
+		account, err := s.Register(ctx, "Ada@Example.com", "correct horse", log.announce)
+		if err != nil || account == "" || len(log.accounts) != 1 || log.accounts[0] != account {
+			t.Fatalf("%q %v %v", account, err, log.accounts)
+		}
+		if _, err := s.Register(ctx, "aDA@example.COM", "another one", log.announce); !errors.Is(err, identity.ErrEmailTaken) {
+			t.Errorf("the same address in another case: %v", err)
+		}
+		session, err := s.SignIn(ctx, "ada@EXAMPLE.com", "correct horse", log.announce)
+		if err != nil || session.Account != account || len(session.Secret) < 40 {
+			t.Fatalf("%+v %v", session, err)
+		}
+		if len(log.accounts) != 1 {
+			t.Error("an active account was announced again")
+		}
+		for _, wrong := range [][2]string{{"ada@example.com", "correct horsf"}, {"ada@example.com", ""}, {"ada@example.com", strings.Repeat("x", 200)}, {"eve@example.com", "correct horse"}, {"' OR 1=1 --", "correct horse"}, {"", ""}} {
+			if _, err := s.SignIn(ctx, wrong[0], wrong[1], log.announce); !errors.Is(err, identity.ErrCredentials) {
+				t.Errorf("%q: %v", wrong, err)
+			}
+		}
+		if got, err := s.SessionAccount(ctx, session.Secret); err != nil || got != account {
+			t.Errorf("%q %v", got, err)
+		}
+		if _, err := s.SessionAccount(ctx, "' OR '1'='1"); !errors.Is(err, auth.ErrNoSession) {
+			t.Error(err)
+		}
+		if err := errors.Join(s.SignOut(ctx, session.Secret), s.SignOut(ctx, session.Secret)); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.SessionAccount(ctx, session.Secret); !errors.Is(err, auth.ErrNoSession) {
+			t.Errorf("after sign-out: %v", err)
+		}
+		session, err = s.SignIn(ctx, "ada@example.com", "correct horse", log.announce)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.pass(identity.SessionLifetime)
+		if _, err := s.SessionAccount(ctx, session.Secret); !errors.Is(err, auth.ErrNoSession) {
+			t.Errorf("after its lifetime: %v", err)
+		}
+		if got, err := s.AccountOf(ctx, "ADA@example.com"); err != nil || got != account {
+			t.Errorf("%q %v", got, err)
+		}
+		if err := s.Ready(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestInterruptedRegistrationIsFinishedBySignIn(t *testing.T) {
+	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, _ *clock) {
+		ctx, log := context.Background(), &logged{fail: errors.New("the log is away")}
+		if _, err := s.Register(ctx, "ada@example.com", "correct horse", log.announce); !errors.Is(err, log.fail) {
+			t.Fatal(err)
+		}
+		if _, err := s.SignIn(ctx, "ada@example.com", "correct horse", log.announce); !errors.Is(err, log.fail) {
+			t.Errorf("signed in to an account the log does not know: %v", err)
+		}
+		log.fail = nil
+		if _, err := s.Register(ctx, "ada@example.com", "correct horse", log.announce); !errors.Is(err, identity.ErrEmailTaken) {
+			t.Error(err)
+		}
+		session, err := s.SignIn(ctx, "ada@example.com", "correct horse", log.announce)
+		if err != nil || len(log.accounts) != 1 || log.accounts[0] != session.Account {
+			t.Errorf("%+v %v %v", session, err, log.accounts)
+		}
+	})
+}
+
+func TestOneAddressOneAccountUnderRace(t *testing.T) {
+	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, _ *clock) {
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		won := 0
+		for range 6 {
+			group.Go(func() {
+				_, err := s.Register(context.Background(), "ada@example.com", "correct horse", (&logged{}).announce)
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					won++
+				} else if !errors.Is(err, identity.ErrEmailTaken) {
+					t.Error(err)
+				}
+			})
+		}
+		if group.Wait(); won != 1 {
+			t.Errorf("%d registrations of one address succeeded", won)
+		}
+	})
+}
+
+func TestAddressesAndPasswords(t *testing.T) {
+	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, _ *clock) {
+		ctx, log := context.Background(), &logged{}
+		for _, email := range []string{"", "a", "@b.c", "a@", "a@b@c", "a b@c.d", "a@b..c", "a@-b.c", ".a@b.c", "a.@b.c", "a..b@c.d", "a@b.c\n", "a@b.c\x00", "é@b.c", "a@b_c.d", strings.Repeat("a", 65) + "@b.c", "a@" + strings.Repeat("b.", 130) + "c", `"a b"@c.d`, "a@[1.2.3.4]"} {
+			if _, err := s.Register(ctx, email, "correct horse", log.announce); !errors.Is(err, identity.ErrEmail) {
+				t.Errorf("%q: %v", email, err)
+			}
+		}
+		for _, password := range []string{"", "1234567", "ééééééé", strings.Repeat("x", 129)} {
+			if _, err := s.Register(ctx, "a@b.c", password, log.announce); !errors.Is(err, identity.ErrPassword) {
+				t.Errorf("%q: %v", password, err)
+			}
+		}
+		for email, password := range map[string]string{"o'hara+tag@example.co.uk": "12345678", "A_b-1%x@localhost": strings.Repeat("é", 128)} {
+			if _, err := s.Register(ctx, email, password, log.announce); err != nil {
+				t.Errorf("%q: %v", email, err)
+			}
+		}
+		if _, err := s.Register(ctx, "nfc@example.com", "pe\u0301renne1", log.announce); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.SignIn(ctx, "nfc@example.com", "p\u00e9renne1", log.announce); err != nil {
+			t.Errorf("the same password typed on another system: %v", err)
+		}
+	})
+}
+
+func TestRates(t *testing.T) {
+	onEach(t, func(t *testing.T, s *identity.Store, db *bun.DB, c *clock) {
+		ctx := context.Background()
+		count := func(n int, take func() (limit.Allowance, error)) (allowed int) {
+			for range n {
+				a, err := take()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.Allowed {
+					allowed++
+				}
+			}
+			return allowed
+		}
+		register := func(address string) func() (limit.Allowance, error) {
+			return func() (limit.Allowance, error) { return s.CountRegistration(ctx, address) }
+		}
+		signIn := func(address, email string) func() (limit.Allowance, error) {
+			return func() (limit.Allowance, error) { return s.CountSignIn(ctx, address, email) }
+		}
+		if n := count(8, register("1.2.3.4")); n != 5 {
+			t.Errorf("%d registrations from one address", n)
+		}
+		if n := count(1, register("1.2.3.5")); n != 1 {
+			t.Error("another address was refused")
+		}
+		c.pass(time.Hour)
+		if n := count(1, register("1.2.3.4")); n != 1 {
+			t.Error("refused in the next hour")
+		}
+		if n := count(12, signIn("1.2.3.4", "a@b.c")); n != 10 {
+			t.Errorf("%d sign-ins from one address", n)
+		}
+		if n := count(1, signIn("9.9.9.9", "A@B.C")); n != 0 {
+			t.Error("one account was tried from a second address")
+		}
+		if n := count(1, signIn("9.9.9.9", "other@b.c")); n != 1 {
+			t.Error("another account was refused")
+		}
+		// Two processes count in one place.
+		one, two := identity.NewWindows(db), identity.NewWindows(db)
+		rule := limit.Rule{Requests: 3, Window: time.Minute}
+		if n := count(4, func() (limit.Allowance, error) { return one.Take(ctx, "k", rule, c.Now()) }); n != 3 {
+			t.Errorf("%d", n)
+		}
+		if a, err := two.Take(ctx, "k", rule, c.Now()); err != nil || a.Allowed || a.Remaining != 0 || !a.ResetAt.Equal(c.Now().Add(time.Minute)) {
+			t.Errorf("%+v %v", a, err)
+		}
+	})
+}
+
+func TestNothingSecretIsStored(t *testing.T) {
+	onEach(t, func(t *testing.T, s *identity.Store, db *bun.DB, _ *clock) {
+		ctx := context.Background()
+		if _, err := s.Register(ctx, "ada@example.com", "correct horse", (&logged{}).announce); err != nil {
+			t.Fatal(err)
+		}
+		session, err := s.SignIn(ctx, "ada@example.com", "correct horse", (&logged{}).announce)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hash, cookie string
+		if err := db.QueryRowContext(ctx, "SELECT password_hash FROM identity_accounts").Scan(&hash); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.QueryRowContext(ctx, "SELECT hash FROM identity_sessions").Scan(&cookie); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") || strings.Contains(hash, "correct") || cookie == session.Secret {
+			t.Errorf("%q %q", hash, cookie)
+		}
+	})
+}

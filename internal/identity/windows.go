@@ -1,0 +1,84 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"reckon/internal/auth/limit"
+)
+
+// Rules bound how often one may try.
+type Rules struct {
+	Registrations limit.Rule // per client address
+	SignIns       limit.Rule // per client address, and per email address
+}
+
+// DefaultRules are those of API-DECISIONS: 5 registrations per address and
+// hour, 10 sign-ins a minute per address and per account.
+func DefaultRules() Rules {
+	return Rules{
+		Registrations: limit.Rule{Requests: 5, Window: time.Hour},
+		SignIns:       limit.Rule{Requests: 10, Window: time.Minute},
+	}
+}
+
+// CountRegistration counts an attempt to register from a client address.
+func (s *Store) CountRegistration(ctx context.Context, address string) (limit.Allowance, error) {
+	return s.windows.Take(ctx, "register:"+address, s.rules.Registrations, s.now())
+}
+
+// CountSignIn counts an attempt to sign in, and returns the tighter of the two
+// allowances. It counts for addresses nobody registered too.
+func (s *Store) CountSignIn(ctx context.Context, address, email string) (limit.Allowance, error) {
+	now := s.now()
+	ofAddress, err := s.windows.Take(ctx, "sign-in:"+address, s.rules.SignIns, now)
+	if err != nil || !ofAddress.Allowed {
+		return ofAddress, err
+	}
+	key, ok := emailKey(email)
+	if !ok {
+		return ofAddress, nil
+	}
+	ofAccount, err := s.windows.Take(ctx, "sign-in:"+hashOf(key), s.rules.SignIns, now)
+	if err != nil || ofAccount.Remaining < ofAddress.Remaining || !ofAccount.Allowed {
+		return ofAccount, err
+	}
+	return ofAddress, nil
+}
+
+// Windows is a limit.Limiter that several processes share.
+type Windows struct {
+	db    *bun.DB
+	taken atomic.Int64
+}
+
+// NewWindows counts in the identity tables of a database.
+func NewWindows(db *bun.DB) *Windows { return &Windows{db: db} }
+
+// sweepEvery is how many requests pass between two removals of ended windows.
+const sweepEvery = 1000
+
+// Take is limit.Limiter: one statement, so that concurrent requests are all counted.
+func (w *Windows) Take(ctx context.Context, key string, rule limit.Rule, now time.Time) (limit.Allowance, error) {
+	if w.taken.Add(1)%sweepEvery == 0 {
+		if _, err := w.db.NewDelete().Model((*windowRow)(nil)).Where("ends_at <= ?", now.UnixMilli()).Exec(ctx); err != nil {
+			return limit.Allowance{}, fmt.Errorf("identity: windows: %w", err)
+		}
+	}
+	var row windowRow
+	err := w.db.NewRaw(`INSERT INTO identity_windows (key, started_at, ends_at, used) VALUES (?, ?, ?, 1)
+		ON CONFLICT (key) DO UPDATE SET
+			used = CASE WHEN identity_windows.ends_at <= excluded.started_at THEN 1 ELSE identity_windows.used + 1 END,
+			started_at = CASE WHEN identity_windows.ends_at <= excluded.started_at THEN excluded.started_at ELSE identity_windows.started_at END,
+			ends_at = CASE WHEN identity_windows.ends_at <= excluded.started_at THEN excluded.ends_at ELSE identity_windows.ends_at END
+		RETURNING key, started_at, ends_at, used`,
+		key, now.UnixMilli(), now.Add(rule.Window).UnixMilli()).Scan(ctx, &row)
+	if err != nil {
+		return limit.Allowance{}, fmt.Errorf("identity: windows: %w", err)
+	}
+	return limit.Verdict(rule, time.UnixMilli(row.StartedAt), row.Used), nil
+}
