@@ -1,0 +1,301 @@
+//go:build bench
+
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
+
+	"reckon/eventstore/node"
+)
+
+// The node is compared with the least a durable log behind gRPC can be: the same
+// protocol, the same client, a file that gets the payloads with one fdatasync per group
+// of waiting appends, and nothing else: no index, no hashes, no revisions. Both run in
+// this process, in turns, on the same disk; the best round of each counts.
+
+const (
+	nodeRounds       = 5
+	nodeRoundTime    = 600 * time.Millisecond
+	nodePayloadBytes = 256
+	nodeReadEvents   = 20_000
+)
+
+func BenchmarkNodeAppend(b *testing.B) {
+	for _, writers := range []int{1, 64} {
+		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
+			for b.Loop() {
+				bare, embedded := connect(b, startBareLog(b)), connect(b, startNode(b))
+				var bestBare, bestNode float64
+				for range nodeRounds {
+					bestBare = max(bestBare, appendsPerSecond(b, bare, writers))
+					bestNode = max(bestNode, appendsPerSecond(b, embedded, writers))
+				}
+				b.ReportMetric(bestNode, "node-appends/s")
+				b.ReportMetric(bestBare, "bare-appends/s")
+				b.ReportMetric(bestNode/bestBare, "ratio")
+				b.ReportMetric(0, "ns/op")
+			}
+		})
+	}
+}
+
+func BenchmarkNodeRead(b *testing.B) {
+	for b.Loop() {
+		embedded := connect(b, startNode(b))
+		fillNode(b, embedded)
+		bare := connect(b, startBareLog(b))
+		var bestBare, bestAll, bestStream float64
+		for range nodeRounds {
+			bestBare = max(bestBare, readAllPerSecond(b, bare))
+			bestAll = max(bestAll, readAllPerSecond(b, embedded))
+			bestStream = max(bestStream, readStreamPerSecond(b, embedded))
+		}
+		b.ReportMetric(bestBare, "bare-events/s")
+		b.ReportMetric(bestAll, "all-events/s")
+		b.ReportMetric(bestStream, "stream-events/s")
+		b.ReportMetric(bestAll/bestBare, "all-ratio")
+		b.ReportMetric(bestStream/bestBare, "stream-ratio")
+		b.ReportMetric(0, "ns/op")
+	}
+}
+
+func startNode(b *testing.B) string {
+	n, err := node.Open(node.Config{Dir: b.TempDir(), Listen: "127.0.0.1:0"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := n.Close(ctx); err != nil {
+			b.Error(err)
+		}
+	})
+	return n.ConnectionString()
+}
+
+func connect(b *testing.B, connectionString string) *esdb.Client {
+	config, err := esdb.ParseConnectionString(connectionString)
+	if err != nil {
+		b.Fatal(err)
+	}
+	config.Logger = esdb.NoopLogging()
+	client, err := esdb.NewClient(config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+var streamNumber atomic.Int64
+
+// appendsPerSecond lets every writer append one event at a time to a stream of its own.
+func appendsPerSecond(b *testing.B, client *esdb.Client, writers int) float64 {
+	var done atomic.Int64
+	var wait sync.WaitGroup
+	start := time.Now()
+	for range writers {
+		wait.Go(func() {
+			stream := fmt.Sprintf("bench-%d", streamNumber.Add(1))
+			expected := esdb.ExpectedRevision(esdb.NoStream{})
+			for revision := uint64(0); time.Since(start) < nodeRoundTime; revision++ {
+				if _, err := client.AppendToStream(context.Background(), stream, esdb.AppendToStreamOptions{ExpectedRevision: expected}, benchEvent()); err != nil {
+					b.Error(err)
+					return
+				}
+				expected = esdb.Revision(revision)
+				done.Add(1)
+			}
+		})
+	}
+	wait.Wait()
+	return float64(done.Load()) / time.Since(start).Seconds()
+}
+
+func benchEvent() esdb.EventData {
+	return esdb.EventData{ContentType: esdb.ContentTypeJson, EventType: "bench.happened", Data: make([]byte, nodePayloadBytes), Metadata: make([]byte, nodePayloadBytes/4)}
+}
+
+func fillNode(b *testing.B, client *esdb.Client) {
+	for range nodeReadEvents / 500 {
+		events := make([]esdb.EventData, 500)
+		for i := range events {
+			events[i] = benchEvent()
+		}
+		if _, err := client.AppendToStream(context.Background(), "bench-read", esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, events...); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func readAllPerSecond(b *testing.B, client *esdb.Client) float64 {
+	start := time.Now()
+	r, err := client.ReadAll(context.Background(), esdb.ReadAllOptions{From: esdb.Start{}}, nodeReadEvents)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return drainPerSecond(b, r, start)
+}
+
+func readStreamPerSecond(b *testing.B, client *esdb.Client) float64 {
+	start := time.Now()
+	r, err := client.ReadStream(context.Background(), "bench-read", esdb.ReadStreamOptions{From: esdb.Start{}}, nodeReadEvents)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return drainPerSecond(b, r, start)
+}
+
+func drainPerSecond(b *testing.B, r *esdb.ReadStream, start time.Time) float64 {
+	defer r.Close()
+	n := 0
+	for {
+		_, err := r.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		n++
+	}
+	if n != nodeReadEvents {
+		b.Fatalf("read %d events", n)
+	}
+	return float64(n) / time.Since(start).Seconds()
+}
+
+// bareLog is the peer: it accepts any append and answers any read with the same event.
+type bareLog struct {
+	streams.UnimplementedStreamsServer
+	queue chan *bareWrite
+	file  *os.File
+}
+
+type bareWrite struct {
+	bytes []byte
+	done  chan uint64
+}
+
+func startBareLog(b *testing.B) string {
+	file, err := os.Create(filepath.Join(b.TempDir(), "bare"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	bare := &bareLog{queue: make(chan *bareWrite, 1024), file: file}
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		bare.write(b)
+	}()
+	server := grpc.NewServer(grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}))
+	streams.RegisterStreamsServer(server, bare)
+	go func() { _ = server.Serve(listener) }()
+	b.Cleanup(func() {
+		server.Stop()
+		close(bare.queue)
+		<-stopped
+		_ = file.Close()
+	})
+	return "esdb://" + listener.Addr().String() + "?tls=false"
+}
+
+// write makes groups of waiting payloads durable.
+func (l *bareLog) write(b *testing.B) {
+	var position uint64
+	for first := range l.queue {
+		group := []*bareWrite{first}
+		bytes := append([]byte(nil), first.bytes...)
+	more:
+		for {
+			select {
+			case next, ok := <-l.queue:
+				if !ok {
+					break more
+				}
+				group = append(group, next)
+				bytes = append(bytes, next.bytes...)
+			default:
+				break more
+			}
+		}
+		if _, err := l.file.Write(bytes); err != nil {
+			b.Error(err)
+		}
+		if err := syscall.Fdatasync(int(l.file.Fd())); err != nil {
+			b.Error(err)
+		}
+		for _, w := range group {
+			position++
+			w.done <- position
+		}
+	}
+}
+
+func (l *bareLog) Append(call streams.Streams_AppendServer) error {
+	w := &bareWrite{done: make(chan uint64, 1)}
+	events := uint64(0)
+	for {
+		message, err := call.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if p := message.GetProposedMessage(); p != nil {
+			events++
+			w.bytes = binary.BigEndian.AppendUint32(w.bytes, uint32(len(p.Data)+len(p.CustomMetadata)))
+			w.bytes = append(append(w.bytes, p.Data...), p.CustomMetadata...)
+		}
+	}
+	l.queue <- w
+	position := <-w.done
+	return call.SendAndClose(&streams.AppendResp{Result: &streams.AppendResp_Success_{Success: &streams.AppendResp_Success{
+		CurrentRevisionOption: &streams.AppendResp_Success_CurrentRevision{CurrentRevision: events},
+		PositionOption:        &streams.AppendResp_Success_Position{Position: &streams.AppendResp_Position{CommitPosition: position, PreparePosition: position}},
+	}}})
+}
+
+func (l *bareLog) Read(req *streams.ReadReq, call streams.Streams_ReadServer) error {
+	e := benchEvent()
+	for i := range req.GetOptions().GetCount() {
+		err := call.Send(&streams.ReadResp{Content: &streams.ReadResp_Event{Event: &streams.ReadResp_ReadEvent{
+			Event: &streams.ReadResp_ReadEvent_RecordedEvent{
+				Id:               &shared.UUID{Value: &shared.UUID_Structured_{Structured: &shared.UUID_Structured{MostSignificantBits: int64(i), LeastSignificantBits: 1}}},
+				StreamIdentifier: &shared.StreamIdentifier{StreamName: []byte("bench-read")},
+				StreamRevision:   i, PreparePosition: i + 1, CommitPosition: i + 1,
+				Metadata:       map[string]string{"type": e.EventType, "content-type": "application/json", "created": "17000000000000000"},
+				CustomMetadata: e.Metadata, Data: e.Data,
+			},
+			Position: &streams.ReadResp_ReadEvent_CommitPosition{CommitPosition: i + 1},
+		}}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
