@@ -131,7 +131,9 @@ var functions = words(`Abs AbsArg AiryAi AiryAiPrime AiryBi AiryBiPrime AngerJ A
 	GammaRegularized GCD GegenbauerC Gudermannian HankelH1 HankelH2 HarmonicNumber Haversine HeavisideLambda HeavisidePi
 	HeavisideTheta HermiteH HurwitzLerchPhi HurwitzZeta Hypergeometric0F1 Hypergeometric0F1Regularized Hypergeometric1F1
 	Hypergeometric1F1Regularized Hypergeometric2F1 Hypergeometric2F1Regularized HypergeometricPFQ HypergeometricU Im IntegerPart
-	InverseErf InverseErfc InverseFunction InverseGudermannian InverseHaversine JacobiP JacobiSymbol KelvinBei KelvinBer
+	InverseErf InverseErfc InverseFunction InverseJacobiCD InverseJacobiCN InverseJacobiCS InverseJacobiDC InverseJacobiDN
+	InverseJacobiDS InverseJacobiNC InverseJacobiND InverseJacobiNS InverseJacobiSC InverseJacobiSD InverseJacobiSN JacobiAmplitude JacobiCD
+	JacobiCN JacobiCS JacobiDC JacobiDN JacobiDS JacobiNC JacobiND JacobiNS JacobiSC JacobiSD JacobiSN JacobiZeta InverseGudermannian InverseHaversine JacobiP JacobiSymbol KelvinBei KelvinBer
 	KroneckerDelta LaguerreL LambertW LCM LegendreP LegendreQ LerchPhi LeviCivitaTensor Log Log10 Log2 LogGamma LogIntegral
 	LucasL MathieuC MathieuS Max MeijerG Min MittagLefflerE Mod MoebiusMu Multinomial Norm ParabolicCylinderD PartitionsP
 	PartitionsQ Pochhammer PolyGamma PolyLog Prime PrimePi ProductLog QFactorial QPochhammer Quotient Ramp Re RealAbs RealSign
