@@ -1,0 +1,136 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// Roles a process can have.
+const (
+	RoleAPI     = "api"     // answers HTTP
+	RoleProject = "project" // keeps the read models
+	RoleRun     = "run"     // evaluates
+	RoleReact   = "react"   // runs reactions
+)
+
+// Serve configures `reckon serve`.
+type Serve struct {
+	Config File `help:"TOML file with the same names as these flags." name:"config" placeholder:"FILE"`
+
+	Listen      string   `help:"Address of the API." default:"127.0.0.1:8080"`
+	AdminListen string   `help:"Address of /metrics and profiles; empty for none." default:"127.0.0.1:9090"`
+	PublicURL   string   `help:"Address clients reach the API at, when it is not the one it listens on." name:"public-url" placeholder:"URL"`
+	Data        string   `help:"Folder everything embedded lies in." default:"reckon-data" placeholder:"DIR"`
+	Eventstore  string   `help:"The event log: embedded, or an esdb:// address." default:"embedded"`
+	Database    string   `help:"Read models: sqlite:PATH or postgres://…; empty for a file in the data folder." placeholder:"ADDRESS"`
+	Identity    string   `help:"Accounts' addresses and passwords: sqlite:PATH or postgres://…; empty for the database, or a file in the data folder." placeholder:"ADDRESS"`
+	Blobs       string   `help:"Large bytes: file:///DIR, s3://…, gs://… or azblob://…; empty for a folder in the data folder." placeholder:"URL"`
+	Roles       []string `help:"What this process does." default:"api,project,run,react" enum:"api,project,run,react"`
+
+	EngineSandbox string        `help:"required, or off to run the engine without its walls." default:"required" enum:"required,off"`
+	Workers       int           `help:"Evaluations at a time; 0 for one per core." default:"0"`
+	QueueWait     time.Duration `help:"Longest wait for a worker before an evaluation is answered 503." default:"10s"`
+
+	RegistrationsPerHour int      `help:"Registrations per client address and hour." default:"5"`
+	SignInsPerMinute     int      `help:"Sign-ins a minute per client address and per account." default:"10"`
+	TrustedProxies       []string `help:"Networks whose X-Forwarded-For and X-Forwarded-Proto are believed." placeholder:"CIDR"`
+
+	Log LogFormat `embed:"" prefix:"log-"`
+}
+
+// LogFormat configures the log lines of a process.
+type LogFormat struct {
+	Level  string `help:"Least level that is logged." default:"info" enum:"debug,info,warn,error"`
+	Format string `help:"Form of a log line." default:"text" enum:"text,json"`
+}
+
+// Validate is called by kong once everything is filled in.
+func (s *Serve) Validate() error {
+	switch {
+	case s.Eventstore != "embedded" && !strings.HasPrefix(s.Eventstore, "esdb://") && !strings.HasPrefix(s.Eventstore, "esdb+discover://"):
+		return fmt.Errorf("--eventstore %q: say embedded or esdb://…", s.Eventstore)
+	case s.Workers < 0 || s.RegistrationsPerHour < 1 || s.SignInsPerMinute < 1 || s.QueueWait <= 0:
+		return fmt.Errorf("--workers must not be negative; --registrations-per-hour, --sign-ins-per-minute and --queue-wait must be positive")
+	case len(s.Roles) == 0:
+		return fmt.Errorf("--roles is empty: the process would do nothing")
+	}
+	if s.PublicURL != "" {
+		u, err := url.Parse(s.PublicURL)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != "" {
+			return fmt.Errorf("--public-url %q: say https://host, without a path", s.PublicURL)
+		}
+	}
+	_, err := s.Proxies()
+	return err
+}
+
+// Proxies are the trusted networks.
+func (s *Serve) Proxies() ([]netip.Prefix, error) {
+	var networks []netip.Prefix
+	for _, written := range s.TrustedProxies {
+		network, err := netip.ParsePrefix(written)
+		if err != nil {
+			return nil, fmt.Errorf("--trusted-proxies %q: say a network such as 10.0.0.0/8", written)
+		}
+		networks = append(networks, network)
+	}
+	return networks, nil
+}
+
+// Has tells whether the process has a role.
+func (s *Serve) Has(role string) bool { return slices.Contains(s.Roles, role) }
+
+// DatabaseAddress is where the read models are.
+func (s *Serve) DatabaseAddress() string {
+	if s.Database != "" {
+		return s.Database
+	}
+	return "sqlite:" + filepath.Join(s.Data, "readmodels.db")
+}
+
+// IdentityAddress is where addresses and passwords are: never in a SQLite file
+// of read models, which is not synced at every commit.
+func (s *Serve) IdentityAddress() string {
+	switch {
+	case s.Identity != "":
+		return s.Identity
+	case strings.HasPrefix(s.Database, "postgres"):
+		return s.Database
+	}
+	return "sqlite:" + filepath.Join(s.Data, "identity.db")
+}
+
+// BlobAddress is where large bytes are.
+func (s *Serve) BlobAddress() (string, error) {
+	if s.Blobs != "" {
+		return s.Blobs, nil
+	}
+	folder, err := filepath.Abs(filepath.Join(s.Data, "blobs"))
+	if err != nil {
+		return "", fmt.Errorf("data folder: %w", err)
+	}
+	return "file://" + filepath.ToSlash(folder), nil
+}
+
+// Options make a kong parser read RECKON_* variables and the TOML file that
+// --config or RECKON_CONFIG names.
+func Options(getenv func(string) string) []kong.Option {
+	options := []kong.Option{kong.DefaultEnvars("RECKON"), kong.Configuration(TOML)}
+	if path := getenv("RECKON_CONFIG"); path != "" {
+		options = append(options, kong.PostBuild(func(k *kong.Kong) error {
+			resolver, err := k.LoadConfig(path)
+			if err != nil {
+				return fmt.Errorf("RECKON_CONFIG: %w", err)
+			}
+			return kong.Resolvers(resolver).Apply(k)
+		}))
+	}
+	return options
+}

@@ -1,0 +1,135 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"reckon/domain/account"
+	"reckon/internal/config"
+)
+
+// parse runs the command line the way the binary does.
+func parse(t *testing.T, env map[string]string, args ...string) (config.Serve, error) {
+	t.Helper()
+	for name, value := range env {
+		t.Setenv(name, value)
+	}
+	var cli struct {
+		Serve config.Serve `cmd:""`
+	}
+	parser, err := kong.New(&cli, append(config.Options(os.Getenv), kong.Exit(func(int) {}))...)
+	if err != nil {
+		return cli.Serve, err
+	}
+	_, err = parser.Parse(append([]string{"serve"}, args...))
+	return cli.Serve, err
+}
+
+func write(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "reckon.toml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestDefaults(t *testing.T) {
+	s, err := parse(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Listen != "127.0.0.1:8080" || s.Eventstore != "embedded" || !s.Has(config.RoleRun) || s.QueueWait != 10*time.Second || s.Log.Level != "info" {
+		t.Errorf("%+v", s)
+	}
+	if s.DatabaseAddress() != "sqlite:reckon-data/readmodels.db" || s.IdentityAddress() != "sqlite:reckon-data/identity.db" {
+		t.Errorf("%s %s", s.DatabaseAddress(), s.IdentityAddress())
+	}
+	if blobs, err := s.BlobAddress(); err != nil || !strings.HasPrefix(blobs, "file:///") || !strings.HasSuffix(blobs, "/reckon-data/blobs") {
+		t.Errorf("%s %v", blobs, err)
+	}
+}
+
+func TestSameNamesEverywhere(t *testing.T) {
+	file := write(t, "listen = \"f:1\"\nadmin-listen = \"f:2\"\ndata = \"f\"\nroles = [\"api\", \"run\"]\nqueue-wait = \"3s\"\nlog-level = \"debug\"\nworkers = 3\n")
+	env := map[string]string{"RECKON_LISTEN": "e:1", "RECKON_ADMIN_LISTEN": "e:2", "RECKON_LOG_FORMAT": "json"}
+	for name, how := range map[string]struct {
+		env  map[string]string
+		args []string
+	}{
+		"flag": {env, []string{"--listen", "c:1", "--config", file}},
+		"env":  {map[string]string{"RECKON_LISTEN": "e:1", "RECKON_ADMIN_LISTEN": "e:2", "RECKON_LOG_FORMAT": "json", "RECKON_CONFIG": file}, []string{"--listen", "c:1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := parse(t, how.env, how.args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Listen != "c:1" || s.AdminListen != "e:2" || s.Data != "f" || s.QueueWait != 3*time.Second || s.Log.Level != "debug" || s.Log.Format != "json" || s.Workers != 3 || !reflect.DeepEqual(s.Roles, []string{"api", "run"}) {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+func TestMistakesAreNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		env  map[string]string
+		args []string
+		want string
+	}{
+		"flag":        {nil, []string{"--lisen=x"}, "lisen"},
+		"key":         {nil, []string{"--config", write(t, "lisen = 1")}, "lisen"},
+		"key by env":  {map[string]string{"RECKON_CONFIG": write(t, "lisen = 1")}, nil, "lisen"},
+		"no file":     {nil, []string{"--config", "nosuch.toml"}, "nosuch.toml"},
+		"env no file": {map[string]string{"RECKON_CONFIG": "nosuch.toml"}, nil, "nosuch.toml"},
+		"not TOML":    {nil, []string{"--config", write(t, "= 1")}, "configuration file"},
+		"value":       {map[string]string{"RECKON_WORKERS": "many"}, nil, "many"},
+		"role":        {nil, []string{"--roles=api,cook"}, "cook"},
+		"store":       {nil, []string{"--eventstore=http://x"}, "esdb"},
+		"negative":    {nil, []string{"--workers=-1"}, "workers"},
+		"proxy":       {nil, []string{"--trusted-proxies=10.0.0.1"}, "10.0.0.0/8"},
+		"public url":  {nil, []string{"--public-url=example.com/x"}, "public-url"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := parse(t, c.env, c.args...); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want it to name %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestPostgresHoldsIdentityToo(t *testing.T) {
+	s, err := parse(t, nil, "--database=postgres://h/d")
+	if err != nil || s.IdentityAddress() != "postgres://h/d" {
+		t.Errorf("%s %v", s.IdentityAddress(), err)
+	}
+}
+
+func TestPlans(t *testing.T) {
+	plans, err := config.LoadPlans(write(t, "listen = \"x\"\n[[plans]]\nplan = \"free\"\nper_minute = 7\n[[plans]]\nplan = \"lab\"\nevaluation_budget_ms = 1\nper_minute = 1\njob_budget_ms = 1\nprices = [{period = \"month\", amount_minor = 5, currency = \"EUR\"}]\n"))
+	if err != nil || len(plans) != 2 {
+		t.Fatal(plans, err)
+	}
+	free, _ := account.DefaultPlans().Find("free")
+	free.PerMinute = 7
+	if !reflect.DeepEqual(plans[0], free) || plans[1].Name != "lab" || plans[1].Prices[0].Currency != "EUR" {
+		t.Errorf("%+v", plans)
+	}
+	for _, path := range []string{"", write(t, "listen = \"x\"")} {
+		if plans, err := config.LoadPlans(path); err != nil || !reflect.DeepEqual(plans, account.DefaultPlans()) {
+			t.Errorf("%v %v", plans, err)
+		}
+	}
+	for _, bad := range []string{"[[plans]]\nplan = \"free\"\nper_minit = 7", "[[plans]]\nplan = \"free\"\nper_minute = 0", "[[plans]]\nper_minute = 1", "plans = 3", "["} {
+		if plans, err := config.ParsePlans([]byte(bad)); err == nil {
+			t.Errorf("%q accepted: %+v", bad, plans)
+		}
+	}
+}
