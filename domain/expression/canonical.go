@@ -12,7 +12,8 @@ import (
 //   - takes the signs of number factors out of a product: Times[2, -1, x] and Times[-2, x] are Times[-1, 2, x], and the
 //     product of -1 and one number is the negative number;
 //   - drops a factor 1, and Plus or Times around a single argument;
-//   - writes Rational, Complex and DirectedInfinity of the simple directions as the operators they stand for;
+//   - writes Rational, Complex and DirectedInfinity of the simple directions as the operators they stand for, and works out
+//     sums and products of complex integers, which the engine does while it reads;
 //   - gives implied precisions explicitly, rounded to six decimals;
 //   - reads Pattern[Null, p] as p, which is how the engine prints a pattern without a name.
 func Canonical(e *Expr) *Expr {
@@ -47,6 +48,9 @@ var associative = map[string]bool{
 
 // canonicalCall rewrites one call whose parts are canonical.
 func canonicalCall(e *Expr) *Expr {
+	if number, ok := gaussianCall(e); ok {
+		return number
+	}
 	switch name := e.HeadName(); {
 	case name == "Times":
 		return canonicalProduct(e)
@@ -72,7 +76,7 @@ func canonicalCall(e *Expr) *Expr {
 func canonicalComplex(re, im *Expr) *Expr {
 	imaginary := canonicalProduct(NewCall("Times", im, Sym("I")))
 	switch {
-	case re.IsInt(0):
+	case re.IsInt(0), re.Kind == Real && re.Text == "0.":
 		return imaginary
 	case im.IsInt(0):
 		return re
