@@ -1,0 +1,8 @@
+// Package projections holds the read models: one file each, with its version,
+// tables, handlers and queries; projections.go is the list.
+//
+// It promises that every table here can be dropped and built again from the log
+// with the same rows, byte for byte, on SQLite and on PostgreSQL alike, and that
+// times in rows are those of event metadata. It never decides anything: no
+// command reads a table of this package.
+package projections

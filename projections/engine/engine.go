@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"reckon/domain/event"
+)
+
+// Config is what an engine works with.
+type Config struct {
+	DB     *bun.DB
+	Log    Log
+	Logger *slog.Logger
+	Now    func() time.Time // nil: time.Now; for rates and parking, never in rows
+}
+
+// Engine keeps the projections of one process.
+type Engine struct {
+	db      *bun.DB
+	log     Log
+	logger  *slog.Logger
+	logID   string
+	head    event.Position // when the engine was made
+	workers []*worker
+	byName  map[string]*worker
+}
+
+// ErrNone means that there is no projection of that name.
+var ErrNone = errors.New("no such projection")
+
+// New prepares the projections: it makes what tables are missing and reads the checkpoints.
+func New(ctx context.Context, config Config, projections ...Projection) (*Engine, error) {
+	now := config.Now
+	if now == nil {
+		now = time.Now
+	}
+	if err := createStateTables(ctx, config.DB); err != nil {
+		return nil, fmt.Errorf("projection tables: %w", err)
+	}
+	logID, err := config.Log.LogID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	head, err := config.Log.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{db: config.DB, log: config.Log, logger: config.Logger, logID: logID, head: head, byName: map[string]*worker{}}
+	writing := new(sync.Mutex)
+	for _, p := range projections {
+		if err := p.validate(config.DB); err != nil {
+			return nil, err
+		}
+		if e.byName[p.Name] != nil {
+			return nil, fmt.Errorf("projection %q is listed twice", p.Name)
+		}
+		w := &worker{
+			Projection: p, db: config.DB, log: config.Log, logID: logID, logger: config.Logger, now: now, writing: writing,
+			control: make(chan func(context.Context) error), bootHead: head, phase: Starting, changed: make(chan struct{}),
+		}
+		if err := w.load(ctx); err != nil {
+			return nil, err
+		}
+		e.workers = append(e.workers, w)
+		e.byName[p.Name] = w
+	}
+	return e, nil
+}
+
+// Run keeps the projections until the context ends or the log cannot be followed.
+func (e *Engine) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	// The feed starts where the foremost projection stands; the others read up to it by themselves.
+	var foremost event.Position
+	for _, w := range e.workers {
+		if at := w.at(); foremost.Less(at) {
+			foremost = at
+		}
+	}
+	feed := newFeed(e.log, foremost)
+	var group sync.WaitGroup
+	for _, w := range e.workers {
+		w.feed = feed
+		group.Go(func() {
+			if err := w.run(ctx); err != nil {
+				e.logger.Warn("projection did not save its checkpoint", "projection", w.id(), "error", err)
+			}
+		})
+	}
+	err := feed.run(ctx)
+	cancel(err)
+	group.Wait()
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// Wait returns when the projection has applied everything up to the position:
+// nil then, ErrStopped when it does not move, or the context's error.
+func (e *Engine) Wait(ctx context.Context, name string, p event.Position) error {
+	w := e.byName[name]
+	if w == nil {
+		return fmt.Errorf("%w: %s", ErrNone, name)
+	}
+	return w.wait(ctx, p)
+}
+
+// LogID is the identity of the log whose positions Wait understands.
+func (e *Engine) LogID() string { return e.logID }
+
+// Pause stops a projection where it stands, until it is resumed, by any process.
+func (e *Engine) Pause(ctx context.Context, name string) error {
+	return e.ask(ctx, name, func(ctx context.Context, w *worker) error {
+		if err := setPhase(ctx, w.db, w.Projection, phasePaused, "on request"); err != nil {
+			return err
+		}
+		w.setPhase(Paused, "on request")
+		return nil
+	})
+}
+
+// Resume lets a paused or halted projection go on where it stands.
+func (e *Engine) Resume(ctx context.Context, name string) error {
+	return e.ask(ctx, name, func(ctx context.Context, w *worker) error {
+		if err := setPhase(ctx, w.db, w.Projection, phaseRunning, ""); err != nil {
+			return err
+		}
+		w.setPhase(Starting, "")
+		return nil
+	})
+}
+
+// Boot drops a projection's tables and builds them again from the log.
+func (e *Engine) Boot(ctx context.Context, name string) error {
+	return e.ask(ctx, name, func(ctx context.Context, w *worker) error {
+		err := w.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+			if err := TearDown(ctx, tx, w.Name, w.Version); err != nil {
+				return err
+			}
+			_, err := loadState(ctx, tx, w.Projection, w.TableNames(w.db), w.logID)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		w.setPosition(event.Position{}, 0)
+		w.setPhase(Starting, "")
+		return nil
+	})
+}
+
+// ask lets the projection's own goroutine do something between two batches.
+func (e *Engine) ask(ctx context.Context, name string, do func(context.Context, *worker) error) error {
+	w := e.byName[name]
+	if w == nil {
+		return fmt.Errorf("%w: %s", ErrNone, name)
+	}
+	answer := make(chan error, 1)
+	request := func(ctx context.Context) error {
+		answer <- do(ctx, w)
+		return errRelocate
+	}
+	select {
+	case w.control <- request:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,466 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+	"pgregory.net/rapid"
+
+	"reckon/domain/event"
+	"reckon/eventstore/memory"
+	"reckon/projections"
+	"reckon/projections/engine"
+	"reckon/projections/projectiontest"
+)
+
+// A shelf of things is what these tests project.
+type (
+	added   struct{ Key, Value string }
+	changed struct{ Key, Value string }
+	removed struct{ Key string }
+	ignored struct{}
+)
+
+func (added) EventName() string   { return "shelf.added" }
+func (changed) EventName() string { return "shelf.changed" }
+func (removed) EventName() string { return "shelf.removed" }
+func (ignored) EventName() string { return "shelf.ignored" }
+
+type thing struct {
+	bun.BaseModel `bun:"table:shelf_v1"`
+
+	Key   string `bun:"key,pk"`
+	Value string `bun:"value,notnull"`
+	At    int64  `bun:"at,notnull"`
+}
+
+var errBad = errors.New("bad event")
+
+// shelf is the projection; an event whose value is "bad" cannot be applied while bad is set.
+func shelf(bad *atomic.Bool, onBad engine.Policy) engine.Projection {
+	rows := engine.TableOf("key", func(r *thing) string { return r.Key }, engine.Index{Name: "shelf_v1_value", Columns: "value"})
+	p := engine.Projection{Name: "shelf", Version: 1, Tables: []engine.Table{rows}, OnBad: onBad}
+	engine.On(&p, func(_ context.Context, tx *engine.Tx, e added, r event.Recorded) error {
+		if e.Value == "bad" && bad.Load() {
+			return errBad
+		}
+		if e.Value == "panic" && bad.Load() {
+			panic("handler")
+		}
+		rows.Put(tx, &thing{Key: e.Key, Value: e.Value, At: r.Metadata.At.UnixMilli()})
+		return nil
+	})
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e changed, _ event.Recorded) error {
+		return rows.Update(ctx, tx, e.Key, func(row *thing) { row.Value = e.Value })
+	})
+	engine.On(&p, func(_ context.Context, tx *engine.Tx, e removed, _ event.Recorded) error {
+		rows.Delete(tx, e.Key)
+		return nil
+	})
+	return p
+}
+
+type fixture struct {
+	t     *testing.T
+	db    *bun.DB
+	store *memory.Store
+	bad   atomic.Bool
+}
+
+func newFixture(t *testing.T, db *bun.DB) *fixture {
+	catalogue, err := event.NewCatalogue([]event.Type{event.Of(added{}), event.Of(changed{}), event.Of(removed{}), event.Of(ignored{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{t: t, db: db, store: memory.New(catalogue)}
+	f.bad.Store(true)
+	return f
+}
+
+// append writes events to a stream, wherever it stands.
+func (f *fixture) append(stream string, events ...event.Event) event.Position {
+	f.t.Helper()
+	history, err := f.store.Read(f.t.Context(), stream)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	proposed := make([]event.Proposed, len(events))
+	for i, e := range events {
+		proposed[i] = event.Proposed{ID: uuid.NewString(), Event: e, Metadata: event.Metadata{At: time.Unix(int64(i), 0).UTC()}}
+	}
+	appended, err := f.store.Append(f.t.Context(), stream, history.Revision, proposed)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return appended.Position
+}
+
+// start runs an engine until stop, or the test, ends.
+func (f *fixture) start(projections ...engine.Projection) (e *engine.Engine, stop func()) {
+	f.t.Helper()
+	e, err := engine.New(f.t.Context(), engine.Config{DB: f.db, Log: f.store, Logger: slog.New(slog.DiscardHandler)}, projections...)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(f.t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := e.Run(ctx); err != nil {
+			f.t.Error(err)
+		}
+	}()
+	stop = func() { cancel(); <-ended }
+	f.t.Cleanup(stop)
+	return e, stop
+}
+
+func (f *fixture) reach(e *engine.Engine, p event.Position) {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(f.t.Context(), time.Minute)
+	defer cancel()
+	if err := e.Wait(ctx, "shelf", p); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// phase waits until the projection is in it and returns the reason.
+func (f *fixture) phase(e *engine.Engine, want engine.Phase) string {
+	f.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		list, err := e.Status(f.t.Context())
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if list[0].Phase == want {
+			return list[0].Reason
+		}
+		if time.Now().After(deadline) {
+			f.t.Fatalf("projection is %s (%s), want %s", list[0].Phase, list[0].Reason, want)
+		}
+	}
+}
+
+func (f *fixture) rows() string {
+	f.t.Helper()
+	var rows []thing
+	if err := f.db.NewSelect().Model(&rows).Order("key").Scan(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+	words := make([]string, len(rows))
+	for i, r := range rows {
+		words[i] = r.Key + "=" + r.Value
+	}
+	return strings.Join(words, " ")
+}
+
+func (f *fixture) wantRows(want string) {
+	f.t.Helper()
+	if got := f.rows(); got != want {
+		f.t.Errorf("rows %q, want %q", got, want)
+	}
+}
+
+func onBoth(t *testing.T, test func(*testing.T, *fixture)) {
+	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) { test(t, newFixture(t, db)) })
+}
+
+func TestBootAndLive(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		for i := range 3000 { // several batches
+			f.append(fmt.Sprint("s", i%7), added{fmt.Sprintf("%04d", i), "v"}, ignored{})
+		}
+		before := f.append("s0", changed{"0000", "w"}, removed{"0001"})
+		e, stop := f.start(shelf(&f.bad, engine.Halt))
+		f.reach(e, before)
+		if !e.Ready() {
+			t.Error("caught up and not ready")
+		}
+		n, err := f.db.NewSelect().Model((*thing)(nil)).Count(t.Context())
+		if err != nil || n != 2999 {
+			t.Fatalf("%d rows, %v", n, err)
+		}
+		live := f.append("s1", added{"live", "1"}, changed{"live", "2"})
+		f.reach(e, live)
+		var row thing
+		if err := f.db.NewSelect().Model(&row).Where("key = ?", "live").Scan(t.Context()); err != nil || row.Value != "2" {
+			t.Errorf("live row %+v, %v", row, err)
+		}
+		dump := projectiontest.Dump(t, f.db, shelf(&f.bad, engine.Halt))
+		if err := e.Boot(t.Context(), "shelf"); err != nil {
+			t.Fatal(err)
+		}
+		f.reach(e, live)
+		if again := projectiontest.Dump(t, f.db, shelf(&f.bad, engine.Halt)); again != dump {
+			t.Error("a rebuild gives other rows")
+		}
+		stop()
+	})
+}
+
+func TestRestartGoesOn(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		e, stop := f.start(shelf(&f.bad, engine.Halt))
+		f.reach(e, f.append("s", added{"a", "1"}))
+		stop()
+		last := f.append("s", added{"b", "2"}, removed{"a"})
+		e, stop = f.start(shelf(&f.bad, engine.Halt))
+		f.reach(e, last)
+		f.wantRows("b=2")
+		stop()
+		if _, err := engine.New(t.Context(), engine.Config{DB: f.db, Log: newFixture(t, f.db).store, Logger: slog.New(slog.DiscardHandler)}, shelf(&f.bad, engine.Halt)); err == nil {
+			t.Error("the database of one log was used with another")
+		} else if foreign := (*engine.ForeignLogError)(nil); !errors.As(err, &foreign) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestHalt(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		e, stop := f.start(shelf(&f.bad, engine.Halt))
+		last := f.append("s", added{"a", "1"}, added{"b", "bad"}, added{"c", "3"})
+		reason := f.phase(e, engine.Halted)
+		if !strings.Contains(reason, "shelf.added at revision 1 of s: bad event") {
+			t.Errorf("reason %q", reason)
+		}
+		f.wantRows("a=1")
+		if err := e.Wait(t.Context(), "shelf", last); !errors.Is(err, engine.ErrStopped) {
+			t.Errorf("waiting for a halted projection: %v", err)
+		}
+		if e.Ready() {
+			t.Error("halted and ready")
+		}
+		f.bad.Store(false)
+		if err := e.Resume(t.Context(), "shelf"); err != nil {
+			t.Fatal(err)
+		}
+		f.reach(e, last)
+		f.wantRows("a=1 b=bad c=3")
+		stop()
+	})
+}
+
+func TestPanicHalts(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		e, stop := f.start(shelf(&f.bad, engine.Halt))
+		f.append("s", added{"a", "panic"})
+		if reason := f.phase(e, engine.Halted); !strings.Contains(reason, "panicked: handler") {
+			t.Errorf("reason %q", reason)
+		}
+		stop()
+	})
+}
+
+func TestPark(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		e, stop := f.start(shelf(&f.bad, engine.Park))
+		f.append("s", added{"a", "1"}, added{"b", "bad"}, changed{"b", "2"}, ignored{})
+		f.append("other", added{"c", "3"})
+		last := f.append("s", changed{"a", "4"})
+		f.reach(e, last)
+		f.wantRows("a=1 c=3") // the later events of the stream wait behind the bad one
+		stop()
+		e, stop = f.start(shelf(&f.bad, engine.Park)) // also after a restart
+		last = f.append("s", changed{"a", "5"})
+		f.reach(e, last)
+		parked, err := engine.ListParked(t.Context(), f.db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var places []string
+		for _, p := range parked {
+			places = append(places, fmt.Sprintf("%s/%d", p.Stream, p.Revision))
+		}
+		if got, want := strings.Join(places, " "), "s/1 s/2 s/4 s/5"; got != want {
+			t.Errorf("parked %s, want %s", got, want)
+		}
+		if err := e.RetryParked(t.Context(), "shelf"); !errors.Is(err, errBad) {
+			t.Errorf("retrying what is still bad: %v", err)
+		}
+		f.bad.Store(false)
+		if err := e.RetryParked(t.Context(), "shelf"); err != nil {
+			t.Fatal(err)
+		}
+		f.wantRows("a=5 b=2 c=3")
+		if parked, err = engine.ListParked(t.Context(), f.db); err != nil || len(parked) != 0 {
+			t.Errorf("still parked: %v, %v", parked, err)
+		}
+		f.reach(e, f.append("s", changed{"a", "6"}))
+		f.wantRows("a=6 b=2 c=3")
+		stop()
+	})
+}
+
+func TestDropParked(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		e, stop := f.start(shelf(&f.bad, engine.Park))
+		f.reach(e, f.append("s", added{"b", "bad"}, added{"a", "1"}))
+		if err := e.DropParked(t.Context(), "shelf", "s"); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.DropParked(t.Context(), "shelf", "s"); !errors.Is(err, engine.ErrNone) {
+			t.Error(err)
+		}
+		f.reach(e, f.append("s", added{"c", "2"}))
+		f.wantRows("c=2")
+		stop()
+	})
+}
+
+func TestPauseOutlivesTheProcess(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		e, stop := f.start(shelf(&f.bad, engine.Halt))
+		f.reach(e, f.append("s", added{"a", "1"}))
+		if err := e.Pause(t.Context(), "shelf"); err != nil {
+			t.Fatal(err)
+		}
+		last := f.append("s", added{"b", "2"})
+		stop()
+		e, stop = f.start(shelf(&f.bad, engine.Halt))
+		f.phase(e, engine.Paused)
+		f.wantRows("a=1")
+		if err := e.Resume(t.Context(), "shelf"); err != nil {
+			t.Fatal(err)
+		}
+		f.reach(e, last)
+		f.wantRows("a=1 b=2")
+		stop()
+	})
+}
+
+// TestFencing: of two processes on one database one keeps the projection and
+// the other steps down, and every event is applied once.
+func TestFencing(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		first, stopFirst := f.start(shelf(&f.bad, engine.Halt))
+		second, stopSecond := f.start(shelf(&f.bad, engine.Halt))
+		var last event.Position
+		steppedDown := func() (n int) {
+			for _, e := range []*engine.Engine{first, second} {
+				list, err := e.Status(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if list[0].Phase == engine.Standby {
+					n++
+				}
+			}
+			return n
+		}
+		for i := 0; steppedDown() == 0; i++ {
+			if i == 10_000 {
+				t.Fatal("nobody stepped down")
+			}
+			last = f.append("s", added{fmt.Sprint("k", i), "v"})
+		}
+		f.reach(first, last)
+		f.reach(second, last) // the one that stepped down sees how far the other is
+		if n := steppedDown(); n != 1 {
+			t.Errorf("%d stepped down", n)
+		}
+		dump := projectiontest.Dump(t, f.db, shelf(&f.bad, engine.Halt))
+		stopFirst()
+		stopSecond()
+		e, stop := f.start(shelf(&f.bad, engine.Halt))
+		if err := e.Boot(t.Context(), "shelf"); err != nil {
+			t.Fatal(err)
+		}
+		f.reach(e, last)
+		if again := projectiontest.Dump(t, f.db, shelf(&f.bad, engine.Halt)); again != dump {
+			t.Errorf("two processes made\n%s\none makes\n%s", dump, again)
+		}
+		stop()
+	})
+}
+
+// TestVersionsSideBySide: a new version boots beside the old one, which can then be removed by name.
+func TestVersionsSideBySide(t *testing.T) {
+	type thing2 struct {
+		bun.BaseModel `bun:"table:shelf_v2"`
+
+		Key string `bun:"key,pk"`
+	}
+	onBoth(t, func(t *testing.T, f *fixture) {
+		rows := engine.TableOf("key", func(r *thing2) string { return r.Key })
+		next := engine.Projection{Name: "shelf", Version: 2, Tables: []engine.Table{rows}}
+		engine.On(&next, func(_ context.Context, tx *engine.Tx, e added, _ event.Recorded) error {
+			rows.Put(tx, &thing2{Key: e.Key})
+			return nil
+		})
+		old, stopOld := f.start(shelf(&f.bad, engine.Halt))
+		f.reach(old, f.append("s", added{"a", "1"}))
+		e, stop := f.start(next)
+		last := f.append("s", added{"b", "2"})
+		f.reach(e, last)
+		f.reach(old, last)
+		f.wantRows("a=1 b=2")
+		if n, err := f.db.NewSelect().Model((*thing2)(nil)).Count(t.Context()); err != nil || n != 2 {
+			t.Errorf("the new version has %d rows, %v", n, err)
+		}
+		stopOld()
+		if err := engine.TearDown(t.Context(), f.db, "shelf", 1); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := f.db.NewSelect().Model((*thing)(nil)).Count(t.Context()); err == nil {
+			t.Errorf("the old version's table is still there with %d rows", n)
+		}
+		if err := engine.TearDown(t.Context(), f.db, "shelf", 1); !errors.Is(err, engine.ErrNone) {
+			t.Error(err)
+		}
+		stop()
+		misnamed := next
+		misnamed.Version = 3
+		if _, err := engine.New(t.Context(), engine.Config{DB: f.db, Log: f.store, Logger: slog.New(slog.DiscardHandler)}, misnamed); err == nil {
+			t.Error("a version was accepted with the tables of another")
+		}
+	})
+}
+
+// TestRebuildEqualsLive: whatever happens, in whatever batches and over however
+// many restarts, a rebuild gives the same rows.
+func TestRebuildEqualsLive(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		e, stop := f.start(shelf(&f.bad, engine.Park))
+		rapid.Check(t, func(rt *rapid.T) {
+			key, value := rapid.SampledFrom([]string{"a", "b", "c", "d"}), rapid.SampledFrom([]string{"1", "2", "3"})
+			var last event.Position
+			for range rapid.IntRange(1, 20).Draw(rt, "appends") {
+				var e event.Event
+				switch rapid.IntRange(0, 3).Draw(rt, "kind") {
+				case 0:
+					e = added{key.Draw(rt, "key"), value.Draw(rt, "value")}
+				case 1:
+					e = changed{key.Draw(rt, "key"), value.Draw(rt, "value")}
+				case 2:
+					e = removed{key.Draw(rt, "key")}
+				default:
+					e = ignored{}
+				}
+				last = f.append("s"+key.Draw(rt, "stream"), e)
+			}
+			if rapid.IntRange(0, 3).Draw(rt, "restart") == 0 {
+				stop()
+				e, stop = f.start(shelf(&f.bad, engine.Park))
+			}
+			f.reach(e, last)
+			live := projectiontest.Dump(t, f.db, shelf(&f.bad, engine.Park))
+			if err := e.Boot(t.Context(), "shelf"); err != nil {
+				rt.Fatal(err)
+			}
+			f.reach(e, last)
+			if rebuilt := projectiontest.Dump(t, f.db, shelf(&f.bad, engine.Park)); rebuilt != live {
+				rt.Fatalf("live\n%s\nrebuilt\n%s", live, rebuilt)
+			}
+		})
+		stop()
+	})
+}

@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"reckon/domain/event"
+)
+
+const (
+	// feedBuffer is how far a projection may fall behind the feed.
+	feedBuffer = 1024
+	// feedPatience is how long a full buffer may hold up the others. Then its
+	// owner is cut off, reads what it missed by itself and joins again.
+	feedPatience = time.Second
+)
+
+// feed is the process's one subscription, dispatched to the projections that
+// have caught up with it.
+type feed struct {
+	log Log
+
+	mu       sync.Mutex
+	position event.Position // of the last event dispatched
+	members  map[*member]bool
+}
+
+// member receives every event after from; a closed channel means cut off.
+type member struct {
+	from  event.Position
+	items chan item
+	gone  chan struct{} // closed by leave
+}
+
+func newFeed(log Log, from event.Position) *feed {
+	return &feed{log: log, position: from, members: map[*member]bool{}}
+}
+
+// run follows the log until the context ends.
+func (f *feed) run(ctx context.Context) error {
+	for r, err := range f.log.SubscribeAll(ctx, f.position) {
+		if err != nil && r.Position == (event.Position{}) {
+			return fmt.Errorf("following the log: %w", err)
+		}
+		f.dispatch(item{r, err})
+	}
+	return ctx.Err()
+}
+
+func (f *feed) dispatch(it item) {
+	f.mu.Lock()
+	f.position = it.recorded.Position
+	members := make([]*member, 0, len(f.members))
+	for m := range f.members {
+		members = append(members, m)
+	}
+	f.mu.Unlock()
+	for _, m := range members {
+		select {
+		case m.items <- it:
+		default:
+			f.press(m, it)
+		}
+	}
+}
+
+// press waits a while for a member that is behind.
+func (f *feed) press(m *member, it item) {
+	patience := time.NewTimer(feedPatience)
+	defer patience.Stop()
+	select {
+	case m.items <- it:
+	case <-m.gone:
+	case <-patience.C:
+		f.mu.Lock()
+		delete(f.members, m)
+		f.mu.Unlock()
+		close(m.items)
+	}
+}
+
+func (f *feed) join() *member {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m := &member{from: f.position, items: make(chan item, feedBuffer), gone: make(chan struct{})}
+	f.members[m] = true
+	return m
+}
+
+func (f *feed) leave(m *member) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.members, m)
+	close(m.gone)
+}

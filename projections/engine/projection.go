@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"reckon/domain/event"
+)
+
+// Policy says what becomes of a projection at an event it cannot apply.
+type Policy string
+
+const (
+	// Halt stops the projection there until it is resumed; the default.
+	Halt Policy = "halt"
+	// Park sets the event aside, with all later ones of its stream, and goes on.
+	Park Policy = "park"
+)
+
+// Projection is everything one read model declares. Its tables' names end in
+// its version, so that a new version boots beside the one in use.
+type Projection struct {
+	Name    string
+	Version int
+	Tables  []Table
+	OnBad   Policy // empty: Halt
+	on      map[string]handler
+}
+
+type handler func(context.Context, *Tx, event.Recorded) error
+
+// On adds the handler of one event type. Handlers are idempotent: they set
+// what an event says and count nothing that they cannot recognise again.
+func On[E event.Event](p *Projection, f func(context.Context, *Tx, E, event.Recorded) error) {
+	var zero E
+	if p.on == nil {
+		p.on = map[string]handler{}
+	}
+	p.on[zero.EventName()] = func(ctx context.Context, tx *Tx, r event.Recorded) error {
+		e, ok := r.Event.(E)
+		if !ok {
+			return fmt.Errorf("event %s is a %T, not a %T", r.Event.EventName(), r.Event, zero)
+		}
+		return f(ctx, tx, e, r)
+	}
+}
+
+// Apply runs the projection's handler of the event, if it has one.
+func (p Projection) Apply(ctx context.Context, tx *Tx, r event.Recorded) (err error) {
+	if r.Event == nil {
+		return nil
+	}
+	handle, concerned := p.on[r.Event.EventName()]
+	if !concerned {
+		return nil
+	}
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			err = fmt.Errorf("projection %s panicked: %v\n%s", p.Name, thrown, debug.Stack())
+		}
+	}()
+	return handle(ctx, tx, r)
+}
+
+// concerns tells whether the projection has a handler for the item, readable or not.
+func (p Projection) concerns(it item) bool {
+	if it.recorded.Event != nil {
+		_, concerned := p.on[it.recorded.Event.EventName()]
+		return concerned
+	}
+	var unreadable interface{ EventName() string }
+	if errors.As(it.err, &unreadable) {
+		_, concerned := p.on[unreadable.EventName()]
+		return concerned
+	}
+	return false
+}
+
+// id names a version of a projection.
+func (p Projection) id() string { return fmt.Sprintf("%s_v%d", p.Name, p.Version) }
+
+func (p Projection) validate(db *bun.DB) error {
+	if p.Name == "" || p.Version < 1 || len(p.Tables) == 0 {
+		return fmt.Errorf("projection %q: it needs a name, a version from 1 and a table", p.Name)
+	}
+	for _, name := range p.TableNames(db) {
+		if suffix := fmt.Sprintf("_v%d", p.Version); !strings.HasSuffix(name, suffix) {
+			return fmt.Errorf("projection %s: table %s must end in %s", p.Name, name, suffix)
+		}
+	}
+	return nil
+}
+
+// Create makes the projection's tables where they are missing.
+func (p Projection) Create(ctx context.Context, db bun.IDB) error {
+	for _, t := range p.Tables {
+		if err := t.create(ctx, db); err != nil {
+			return fmt.Errorf("projection %s: %w", p.id(), err)
+		}
+	}
+	return nil
+}
+
+// TableNames are the names of the projection's tables in the database.
+func (p Projection) TableNames(db *bun.DB) []string {
+	names := make([]string, len(p.Tables))
+	for i, t := range p.Tables {
+		names[i] = t.tableName(db)
+	}
+	return names
+}

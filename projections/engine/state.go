@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"reckon/domain/event"
+)
+
+// Phases of a projection as the database keeps them.
+const (
+	phaseRunning = "running"
+	phasePaused  = "paused"
+	phaseHalted  = "halted"
+)
+
+// stateRow is a projection's checkpoint.
+type stateRow struct {
+	bun.BaseModel `bun:"table:projection_state,alias:s"`
+
+	Name     string `bun:"name,pk"`
+	Version  int    `bun:"version,pk"`
+	LogID    string `bun:"log_id,notnull"`
+	Position int64  `bun:"position,notnull"`
+	Prepare  int64  `bun:"prepare,notnull"`
+	Phase    string `bun:"phase,notnull"`
+	Reason   string `bun:"reason,notnull"` // why it is halted
+	Tables   string `bun:"tables,notnull"` // names, for whoever removes a version it does not know
+}
+
+// parkedRow is an event set aside.
+type parkedRow struct {
+	bun.BaseModel `bun:"table:projection_parked,alias:p"`
+
+	Name      string    `bun:"name,pk"`
+	Version   int       `bun:"version,pk"`
+	Stream    string    `bun:"stream,pk"`
+	Revision  int64     `bun:"revision,pk"`
+	Position  int64     `bun:"position,notnull"`
+	EventID   string    `bun:"event_id,notnull"`
+	EventName string    `bun:"event_name,notnull"`
+	Reason    string    `bun:"reason,notnull"`
+	ParkedAt  time.Time `bun:"parked_at,notnull"`
+}
+
+// errFenced means that another process has moved the checkpoint.
+var errFenced = errors.New("another process keeps this projection")
+
+func createStateTables(ctx context.Context, db bun.IDB) error {
+	for _, model := range []any{(*stateRow)(nil), (*parkedRow)(nil)} {
+		if _, err := db.NewCreateTable().Model(model).IfNotExists().Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func positionOf(s stateRow) event.Position {
+	return event.Position{Commit: uint64(s.Position), Prepare: uint64(s.Prepare)}
+}
+
+// loadState reads a projection's checkpoint and makes it, with the tables, where it is missing.
+func loadState(ctx context.Context, db bun.IDB, p Projection, tables []string, logID string) (stateRow, error) {
+	row := stateRow{Name: p.Name, Version: p.Version, LogID: logID, Phase: phaseRunning, Tables: strings.Join(tables, ",")}
+	err := db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		if err := p.Create(ctx, tx); err != nil {
+			return err
+		}
+		if _, err := tx.NewInsert().Model(&row).On("CONFLICT DO NOTHING").Exec(ctx); err != nil {
+			return err
+		}
+		return tx.NewSelect().Model(&row).WherePK().Scan(ctx)
+	})
+	if err == nil && row.LogID != logID {
+		err = &ForeignLogError{Projection: p.id(), Built: row.LogID, Given: logID}
+	}
+	return row, err
+}
+
+// ForeignLogError means that the tables were built from another log.
+type ForeignLogError struct{ Projection, Built, Given string }
+
+func (e *ForeignLogError) Error() string {
+	return fmt.Sprintf("projection %s was built from log %s and this is log %s: give the database of this log, or remove the tables with `reckon projections teardown`", e.Projection, e.Built, e.Given)
+}
+
+// fence moves the checkpoint from where this process left it, or fails: because
+// another process moved it, or because it was paused.
+func fence(ctx context.Context, tx bun.IDB, p Projection, from, to event.Position) error {
+	result, err := tx.NewUpdate().Model((*stateRow)(nil)).
+		Set("position = ?", int64(to.Commit)).Set("prepare = ?", int64(to.Prepare)).
+		Where("name = ? AND version = ? AND position = ? AND prepare = ?", p.Name, p.Version, int64(from.Commit), int64(from.Prepare)).
+		Where("phase = ?", phaseRunning).
+		Exec(ctx)
+	if err != nil {
+		return err
+	}
+	moved, err := result.RowsAffected()
+	if err == nil && moved == 0 {
+		err = errFenced
+	}
+	return err
+}
+
+func setPhase(ctx context.Context, db bun.IDB, p Projection, phase, reason string) error {
+	_, err := db.NewUpdate().Model((*stateRow)(nil)).Set("phase = ?", phase).Set("reason = ?", reason).
+		Where("name = ? AND version = ?", p.Name, p.Version).Exec(ctx)
+	return err
+}
+
+// TearDown removes a version of a projection: tables, checkpoint and parked
+// events. It need not be one this binary knows; none may be running on it.
+func TearDown(ctx context.Context, db bun.IDB, name string, version int) error {
+	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		row := stateRow{Name: name, Version: version}
+		err := tx.NewSelect().Model(&row).WherePK().Scan(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("%w: %s, version %d", ErrNone, name, version)
+		}
+		if err != nil {
+			return err
+		}
+		for _, table := range strings.Split(row.Tables, ",") {
+			if _, err := tx.NewDropTable().Table(table).IfExists().Exec(ctx); err != nil {
+				return err
+			}
+		}
+		for _, model := range []any{(*stateRow)(nil), (*parkedRow)(nil)} {
+			if _, err := tx.NewDelete().Model(model).Where("name = ? AND version = ?", name, version).Exec(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// parkedStreams are the streams of which something is set aside.
+func parkedStreams(ctx context.Context, db bun.IDB, p Projection) (map[string]bool, error) {
+	var names []string
+	err := db.NewSelect().Model((*parkedRow)(nil)).ColumnExpr("DISTINCT stream").
+		Where("name = ? AND version = ?", p.Name, p.Version).Scan(ctx, &names)
+	streams := make(map[string]bool, len(names))
+	for _, name := range names {
+		streams[name] = true
+	}
+	return streams, err
+}
+
+func park(ctx context.Context, tx bun.IDB, p Projection, it item, reason string, now time.Time) error {
+	row := parkedRow{
+		Name: p.Name, Version: p.Version, Stream: it.recorded.Stream, Revision: int64(it.recorded.Revision),
+		Position: int64(it.recorded.Position.Commit), EventID: it.recorded.ID, EventName: nameOf(it), Reason: reason, ParkedAt: now,
+	}
+	_, err := tx.NewInsert().Model(&row).On("CONFLICT DO NOTHING").Exec(ctx)
+	return err
+}
+
+func nameOf(it item) string {
+	var unreadable interface{ EventName() string }
+	switch {
+	case it.recorded.Event != nil:
+		return it.recorded.Event.EventName()
+	case errors.As(it.err, &unreadable):
+		return unreadable.EventName()
+	}
+	return ""
+}

@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"reckon/domain/event"
+)
+
+// Status is what an operator sees of a projection.
+type Status struct {
+	Name     string         `json:"name"`
+	Version  int            `json:"version"`
+	Phase    Phase          `json:"phase"`
+	Reason   string         `json:"reason,omitempty"`
+	Position event.Position `json:"position"`
+	Head     event.Position `json:"head"`
+	Lag      uint64         `json:"lag"`        // head - position, in the log's own units (bytes)
+	Rate     float64        `json:"rate_per_s"` // events per second of late
+	ETA      float64        `json:"eta_s"`      // seconds to the head at that rate; 0 when there, -1 when unknown
+	Parked   int64          `json:"parked"`     // events set aside
+	Ready    bool           `json:"ready"`      // has reached what the log held when this process started
+}
+
+// Status describes every projection.
+func (e *Engine) Status(ctx context.Context) ([]Status, error) {
+	head, err := e.log.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Status, len(e.workers))
+	for i, w := range e.workers {
+		list[i] = w.status(head)
+		list[i].Parked, err = e.db.NewSelect().Model((*parkedRow)(nil)).
+			Where("name = ? AND version = ?", w.Name, w.Version).Count(ctx)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// Ready tells whether every projection has reached what the log held when this
+// process started and goes on from there; a paused one counts as asked for.
+func (e *Engine) Ready() bool {
+	for _, w := range e.workers {
+		if phase, _ := w.state(); phase != Paused && !w.ready() {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *worker) ready() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.phase != Halted && !w.position.Less(w.bootHead)
+}
+
+func (w *worker) status(head event.Position) Status {
+	ready := w.ready()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := Status{Name: w.Name, Version: w.Version, Phase: w.phase, Reason: w.reason, Position: w.position, Head: head, Ready: ready}
+	if w.position.Less(head) {
+		s.Lag = head.Commit - w.position.Commit
+	}
+	var units float64
+	s.Rate, units = w.meter.rates(w.now())
+	switch {
+	case s.Lag == 0:
+	case units == 0:
+		s.ETA = -1
+	default:
+		s.ETA = float64(s.Lag) / units
+	}
+	return s
+}
+
+// meter measures speed over the last one to two windows.
+type meter struct{ before, since, last sample }
+
+type sample struct {
+	at       time.Time
+	position uint64
+	events   int
+}
+
+const meterWindow = 5 * time.Second
+
+// add counts events on the way to a position; a move without events starts anew.
+func (m *meter) add(now time.Time, p event.Position, events int) {
+	m.last = sample{now, p.Commit, m.last.events + events}
+	switch {
+	case m.since.at.IsZero() || events == 0:
+		m.before, m.since = m.last, m.last
+	case now.Sub(m.since.at) >= meterWindow:
+		m.before, m.since = m.since, m.last
+	}
+}
+
+// rates are events and log units per second.
+func (m *meter) rates(now time.Time) (events, units float64) {
+	passed := now.Sub(m.before.at).Seconds()
+	if m.before.at.IsZero() || passed <= 0 {
+		return 0, 0
+	}
+	return float64(m.last.events-m.before.events) / passed, float64(m.last.position-m.before.position) / passed
+}

@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/uptrace/bun"
+)
+
+// rowsPerInsert bounds one INSERT statement.
+const rowsPerInsert = 250
+
+// Table is a table as the engine handles it; TableOf makes one.
+type Table interface {
+	tableName(db *bun.DB) string
+	create(ctx context.Context, db bun.IDB) error
+}
+
+// Rows is a table with rows of type R (a bun model) under one key column of type K.
+//
+// Handlers read and write rows through it: within a batch a row is read at most
+// once and written once, all rows of a table in few statements. That is what
+// makes a boot about as fast as inserting the rows alone.
+type Rows[K comparable, R any] struct {
+	column  string
+	key     func(*R) K
+	indexes []Index
+}
+
+// Index is an index of a table.
+type Index struct {
+	Name    string // in the database, so with the version in it
+	Columns string // as in SQL
+}
+
+// TableOf declares a table: its key column, the key of a row, and its indexes.
+func TableOf[K comparable, R any](column string, key func(*R) K, indexes ...Index) *Rows[K, R] {
+	return &Rows[K, R]{column: column, key: key, indexes: indexes}
+}
+
+// Get returns a copy of the row under a key, nil when there is none.
+func (t *Rows[K, R]) Get(ctx context.Context, tx *Tx, key K) (*R, error) {
+	b := t.buffer(tx)
+	if row, known := b.rows[key]; known {
+		if row == nil {
+			return nil, nil
+		}
+		copied := *row
+		return &copied, nil
+	}
+	row := new(R)
+	err := tx.tx.NewSelect().Model(row).Where("? = ?", bun.Ident(t.column), key).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return row, nil
+}
+
+// Put inserts the row or replaces the one under its key.
+func (t *Rows[K, R]) Put(tx *Tx, row *R) { t.buffer(tx).set(t.key(row), row) }
+
+// Delete removes the row under a key, if there is one.
+func (t *Rows[K, R]) Delete(tx *Tx, key K) { t.buffer(tx).set(key, nil) }
+
+// Update changes the row under a key; when there is none, nothing happens.
+func (t *Rows[K, R]) Update(ctx context.Context, tx *Tx, key K, change func(*R)) error {
+	row, err := t.Get(ctx, tx, key)
+	if err != nil || row == nil {
+		return err
+	}
+	change(row)
+	t.Put(tx, row)
+	return nil
+}
+
+// pending is what a transaction will write to one table: nil is a deletion.
+type pending[K comparable, R any] struct {
+	table *Rows[K, R]
+	rows  map[K]*R
+	order []K
+}
+
+func (b *pending[K, R]) set(key K, row *R) {
+	if _, known := b.rows[key]; !known {
+		b.order = append(b.order, key)
+	}
+	b.rows[key] = row
+}
+
+func (t *Rows[K, R]) buffer(tx *Tx) *pending[K, R] {
+	if b, ok := tx.buffers[t]; ok {
+		return b.(*pending[K, R])
+	}
+	b := &pending[K, R]{table: t, rows: map[K]*R{}}
+	tx.buffers[t] = b
+	tx.order = append(tx.order, b)
+	return b
+}
+
+func (b *pending[K, R]) flush(ctx context.Context, tx bun.Tx) error {
+	var put []*R
+	var gone []K
+	for _, key := range b.order {
+		if row := b.rows[key]; row != nil {
+			put = append(put, row)
+		} else {
+			gone = append(gone, key)
+		}
+	}
+	if len(gone) > 0 {
+		_, err := tx.NewDelete().Model((*R)(nil)).Where("? IN (?)", bun.Ident(b.table.column), bun.List(gone)).Exec(ctx)
+		if err != nil {
+			return err
+		}
+	}
+	onConflict := "CONFLICT (?) DO UPDATE" // bun adds every column but the key
+	if len(tx.Dialect().Tables().Get(reflect.TypeFor[R]()).DataFields) == 0 {
+		onConflict = "CONFLICT (?) DO NOTHING"
+	}
+	for len(put) > 0 {
+		part := put[:min(rowsPerInsert, len(put))]
+		put = put[len(part):]
+		_, err := tx.NewInsert().Model(&part).On(onConflict, bun.Ident(b.table.column)).Exec(ctx)
+		if err != nil {
+			return err
+		}
+	}
+	b.rows, b.order = map[K]*R{}, nil
+	return nil
+}
+
+func (t *Rows[K, R]) tableName(db *bun.DB) string {
+	return db.Table(reflect.TypeFor[R]()).Name
+}
+
+func (t *Rows[K, R]) create(ctx context.Context, db bun.IDB) error {
+	if _, err := db.NewCreateTable().Model((*R)(nil)).IfNotExists().Exec(ctx); err != nil {
+		return err
+	}
+	for _, index := range t.indexes {
+		_, err := db.NewCreateIndex().Model((*R)(nil)).Index(index.Name).IfNotExists().ColumnExpr(index.Columns).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("index %s: %w", index.Name, err)
+		}
+	}
+	return nil
+}
+
+// Tx is one batch's transaction as handlers see it: through the tables only.
+type Tx struct {
+	tx      bun.Tx
+	buffers map[any]any
+	order   []flusher
+}
+
+type flusher interface {
+	flush(ctx context.Context, tx bun.Tx) error
+}
+
+// InTx runs handlers in a transaction of their own and writes what they left.
+func InTx(ctx context.Context, db *bun.DB, f func(context.Context, *Tx) error) error {
+	return db.RunInTx(ctx, nil, func(ctx context.Context, sqlTx bun.Tx) error {
+		tx := &Tx{tx: sqlTx, buffers: map[any]any{}}
+		if err := f(ctx, tx); err != nil {
+			return err
+		}
+		return tx.flush(ctx)
+	})
+}
+
+func (tx *Tx) flush(ctx context.Context) error {
+	for _, b := range tx.order {
+		if err := b.flush(ctx, tx.tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,517 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
+
+	"reckon/domain/event"
+)
+
+const (
+	// maxBatch is the most events in one transaction.
+	maxBatch = 500
+	// batchLinger is how long a batch that is not full waits for more while the projection is behind.
+	batchLinger = 2 * time.Millisecond
+	// saveEvery is how many events that concern nobody pass before the checkpoint alone is written.
+	saveEvery = 5000
+
+	// attempts at one event before it is judged bad.
+	attempts     = 5
+	firstBackoff = 20 * time.Millisecond
+	maxBackoff   = 2 * time.Second
+
+	// standbyLook is how often a projection that stepped down looks at the
+	// checkpoint, standbyQuiet how long that may stand still with work to do
+	// before it is taken over.
+	standbyLook  = 250 * time.Millisecond
+	standbyQuiet = 5 * time.Second
+)
+
+// ErrStopped means that the projection does not move: paused or halted.
+var ErrStopped = errors.New("the projection is stopped")
+
+var (
+	errHalted   = errors.New("halted at a bad event")
+	errCutOff   = errors.New("cut off from the feed")
+	errRelocate = errors.New("the checkpoint was moved on request")
+)
+
+// worker keeps one projection. Only its own goroutine touches what is not under mu.
+type worker struct {
+	Projection
+	db      *bun.DB
+	log     Log
+	feed    *feed
+	logID   string
+	logger  *slog.Logger
+	now     func() time.Time
+	writing *sync.Mutex // one writer at a time where the database has no more (SQLite)
+	control chan func(context.Context) error
+
+	saved    event.Position  // as this process left it in the database
+	unsaved  int             // events past it
+	unsure   *event.Position // a commit whose outcome is unknown would have saved this
+	parked   map[string]bool // streams with something set aside
+	bootHead event.Position  // head when the process started: what readiness asks for
+
+	mu       sync.Mutex
+	position event.Position
+	phase    Phase
+	reason   string
+	changed  chan struct{} // closed when position or phase changes
+	meter    meter
+}
+
+// Phase is what a projection is doing.
+type Phase string
+
+const (
+	Starting Phase = "starting"
+	Running  Phase = "running"
+	Retrying Phase = "retrying" // the database or an event fails for the time being
+	Standby  Phase = "standby"  // another process keeps it
+	Paused   Phase = "paused"
+	Halted   Phase = "halted"
+)
+
+func (w *worker) run(ctx context.Context) error {
+	for {
+		err := w.step(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return w.leave()
+		case err == nil, errors.Is(err, errCutOff), errors.Is(err, errRelocate), errors.Is(err, errHalted):
+		case errors.Is(err, errFenced):
+			w.logger.Info("projection stepped down: another process keeps it", "projection", w.id())
+			w.setPhase(Standby, "")
+		default:
+			w.logger.Error("projection failed; trying again", "projection", w.id(), "error", err)
+			w.setPhase(Retrying, err.Error())
+			if err := w.pause(ctx, maxBackoff); err != nil && ctx.Err() == nil {
+				w.logger.Error("projection request failed", "projection", w.id(), "error", err)
+			}
+		}
+	}
+}
+
+// leave writes down how far a stopping process got, so that the next one reads less again.
+func (w *worker) leave() error {
+	if w.unsaved == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := w.save(ctx, nil, w.at()); err != nil && !errors.Is(err, errFenced) {
+		return err
+	}
+	return nil
+}
+
+func (w *worker) step(ctx context.Context) error {
+	switch phase, _ := w.state(); phase {
+	case Starting:
+		return w.load(ctx)
+	case Paused, Halted:
+		return w.pause(ctx, 0)
+	case Standby:
+		return w.standby(ctx)
+	}
+	return w.follow(ctx)
+}
+
+// load takes up where the database says.
+func (w *worker) load(ctx context.Context) error {
+	row, err := loadState(ctx, w.db, w.Projection, w.TableNames(w.db), w.logID)
+	if err != nil {
+		return err
+	}
+	if w.parked, err = parkedStreams(ctx, w.db, w.Projection); err != nil {
+		return err
+	}
+	w.saved, w.unsaved, w.unsure = positionOf(row), 0, nil
+	w.setPosition(w.saved, 0)
+	switch row.Phase {
+	case phasePaused:
+		w.setPhase(Paused, row.Reason)
+	case phaseHalted: // a new process may be a mended one
+		if err := setPhase(ctx, w.db, w.Projection, phaseRunning, ""); err != nil {
+			return err
+		}
+		w.setPhase(Running, "")
+	default:
+		w.setPhase(Running, "")
+	}
+	return nil
+}
+
+// follow reads what the feed has passed already, then the feed.
+func (w *worker) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := w.feed.join()
+	defer w.feed.leave(m)
+	if position := w.at(); position.Less(m.from) {
+		missed := make(chan item, maxBatch)
+		go readMissed(ctx, w.log, position, m.from, missed)
+		if err := w.consume(ctx, missed); err != nil {
+			return err
+		}
+	}
+	if err := w.consume(ctx, m.items); err != nil {
+		return err
+	}
+	return errCutOff
+}
+
+// readMissed sends the events after one position up to another, then closes the channel.
+func readMissed(ctx context.Context, log Log, after, upTo event.Position, to chan<- item) {
+	defer close(to)
+	for r, err := range log.ReadAll(ctx, after) {
+		if err == nil || r.Position != (event.Position{}) {
+			if upTo.Less(r.Position) {
+				return
+			}
+		}
+		select {
+		case to <- item{r, err}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// consume applies items in batches until the channel is closed.
+func (w *worker) consume(ctx context.Context, items <-chan item) error {
+	batch := make([]item, 0, maxBatch)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case request := <-w.control:
+			if err := request(ctx); err != nil {
+				return err
+			}
+		case it, open := <-items:
+			if !open {
+				return nil
+			}
+			batch = w.fill(append(batch[:0], it), items)
+			if err := w.process(ctx, batch); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// fill adds what is there already; while the projection is far behind it lingers for a full batch.
+func (w *worker) fill(batch []item, items <-chan item) []item {
+	var linger <-chan time.Time
+	for len(batch) < maxBatch {
+		select {
+		case it, open := <-items:
+			if !open {
+				return batch
+			}
+			batch = append(batch, it)
+			continue
+		default:
+		}
+		if !batch[len(batch)-1].recorded.Position.Less(w.bootHead) {
+			return batch
+		}
+		if linger == nil {
+			linger = time.After(batchLinger)
+		}
+		select {
+		case it, open := <-items:
+			if !open {
+				return batch
+			}
+			batch = append(batch, it)
+		case <-linger:
+			return batch
+		}
+	}
+	return batch
+}
+
+// process applies a batch in one transaction; when that fails, event by event,
+// so that what is good goes on and what is bad is known.
+func (w *worker) process(ctx context.Context, batch []item) error {
+	batch = w.unseen(batch)
+	if len(batch) == 0 {
+		return nil
+	}
+	if last := batch[len(batch)-1]; last.err != nil && last.recorded.Position == (event.Position{}) {
+		return last.err // the reading failed
+	}
+	err := w.apply(ctx, batch)
+	if err == nil || errors.Is(err, errFenced) || ctx.Err() != nil {
+		return err
+	}
+	for _, it := range batch {
+		if err := w.applyOne(ctx, it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unseen leaves out what a cut-off or an overlap brings twice.
+func (w *worker) unseen(batch []item) []item {
+	position := w.at()
+	for i, it := range batch {
+		if position.Less(it.recorded.Position) || it.recorded.Position == (event.Position{}) {
+			return batch[i:]
+		}
+	}
+	return nil
+}
+
+func (w *worker) apply(ctx context.Context, batch []item) error {
+	last := batch[len(batch)-1].recorded.Position
+	concerned := batch[:0:0]
+	for _, it := range batch {
+		if w.concerns(it) {
+			concerned = append(concerned, it)
+		}
+	}
+	if len(concerned) == 0 && w.unsaved+len(batch) < saveEvery {
+		w.unsaved += len(batch)
+		w.setPosition(last, len(batch))
+		return nil
+	}
+	err := w.save(ctx, func(ctx context.Context, tx *Tx) error {
+		for _, it := range concerned {
+			if err := w.handle(ctx, tx, it); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, last)
+	if err == nil {
+		w.setPosition(last, len(batch))
+	}
+	return err
+}
+
+func (w *worker) handle(ctx context.Context, tx *Tx, it item) error {
+	switch {
+	case w.parked[it.recorded.Stream]:
+		return park(ctx, tx.tx, w.Projection, it, "behind a parked event of its stream", w.now())
+	case it.err != nil:
+		return it.err
+	}
+	return w.Apply(ctx, tx, it.recorded)
+}
+
+// save runs f and moves the checkpoint, in one transaction.
+func (w *worker) save(ctx context.Context, f func(context.Context, *Tx) error, to event.Position) error {
+	if w.db.Dialect().Name() == dialect.SQLite {
+		w.writing.Lock()
+		defer w.writing.Unlock()
+	}
+	if err := w.settle(ctx); err != nil {
+		return err
+	}
+	w.unsure = &to
+	err := InTx(ctx, w.db, func(ctx context.Context, tx *Tx) error {
+		if f != nil {
+			if err := f(ctx, tx); err != nil {
+				w.unsure = nil // rolled back before anything was committed
+				return err
+			}
+		}
+		return fence(ctx, tx.tx, w.Projection, w.saved, to)
+	})
+	if err == nil || errors.Is(err, errFenced) {
+		w.unsure = nil
+	}
+	if err == nil {
+		w.saved, w.unsaved = to, 0
+	}
+	return err
+}
+
+// settle finds out whether a commit that failed on its way was one after all.
+func (w *worker) settle(ctx context.Context) error {
+	if w.unsure == nil {
+		return nil
+	}
+	row := stateRow{Name: w.Name, Version: w.Version}
+	if err := w.db.NewSelect().Model(&row).WherePK().Scan(ctx); err != nil {
+		return err
+	}
+	if positionOf(row) == *w.unsure {
+		w.saved, w.unsaved = *w.unsure, 0
+	}
+	w.unsure = nil
+	return nil
+}
+
+// applyOne tries one event until it succeeds or is known to be bad itself.
+func (w *worker) applyOne(ctx context.Context, it item) error {
+	backoff := firstBackoff
+	for attempt := 1; ; {
+		err := w.apply(ctx, []item{it})
+		if err == nil {
+			w.setPhase(Running, "")
+			return nil
+		}
+		if errors.Is(err, errFenced) || ctx.Err() != nil {
+			return err
+		}
+		if down := w.db.PingContext(ctx); down != nil {
+			err = fmt.Errorf("the database does not answer: %w", down)
+		} else if it.err != nil || attempt == attempts {
+			return w.bad(ctx, it, err)
+		} else {
+			attempt++
+		}
+		w.setPhase(Retrying, err.Error())
+		if err := w.pause(ctx, backoff); err != nil {
+			return err
+		}
+		backoff = min(2*backoff, maxBackoff)
+	}
+}
+
+// bad sets the event aside or stops here, in a transaction of its own.
+func (w *worker) bad(ctx context.Context, it item, cause error) error {
+	reason := fmt.Sprintf("%s at revision %d of %s: %v", nameOf(it), it.recorded.Revision, it.recorded.Stream, cause)
+	if w.OnBad != Park {
+		w.logger.Error("projection halted", "projection", w.id(), "error", reason)
+		w.setPhase(Halted, reason)
+		return errors.Join(errHalted, setPhase(ctx, w.db, w.Projection, phaseHalted, reason))
+	}
+	w.logger.Error("projection parked an event", "projection", w.id(), "error", reason)
+	err := w.save(ctx, func(ctx context.Context, tx *Tx) error {
+		return park(ctx, tx.tx, w.Projection, it, cause.Error(), w.now())
+	}, it.recorded.Position)
+	if err != nil {
+		return err
+	}
+	w.parked[it.recorded.Stream] = true
+	w.setPosition(it.recorded.Position, 1)
+	w.setPhase(Running, "")
+	return nil
+}
+
+// pause serves requests for a while, for ever when d is zero.
+func (w *worker) pause(ctx context.Context, d time.Duration) error {
+	var over <-chan time.Time
+	if d > 0 {
+		over = time.After(d)
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-over:
+			if phase, _ := w.state(); phase == Retrying {
+				w.setPhase(Running, "")
+			}
+			return nil
+		case request := <-w.control:
+			return request(ctx)
+		}
+	}
+}
+
+// standby follows the checkpoint another process moves, and takes over when it
+// stands still though there is something to do and nobody paused it.
+func (w *worker) standby(ctx context.Context) error {
+	still := w.now()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case request := <-w.control:
+			return request(ctx)
+		case <-time.After(standbyLook):
+		}
+		row := stateRow{Name: w.Name, Version: w.Version}
+		if err := w.db.NewSelect().Model(&row).WherePK().Scan(ctx); err != nil {
+			return err
+		}
+		position := positionOf(row)
+		w.saved, w.unsaved, w.unsure = position, 0, nil
+		if position != w.at() {
+			w.setPosition(position, 0)
+			still = w.now()
+		}
+		head, err := w.log.Head(ctx)
+		if err != nil {
+			return err
+		}
+		if !position.Less(head) || row.Phase != phaseRunning {
+			still = w.now()
+		}
+		if w.now().Sub(still) >= standbyQuiet {
+			w.setPhase(Starting, "")
+			return nil
+		}
+	}
+}
+
+func (w *worker) at() event.Position {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.position
+}
+
+func (w *worker) state() (Phase, string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.phase, w.reason
+}
+
+func (w *worker) setPosition(p event.Position, events int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.position = p
+	w.meter.add(w.now(), p, events)
+	w.wake()
+}
+
+func (w *worker) setPhase(phase Phase, reason string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.phase == phase && w.reason == reason {
+		return
+	}
+	w.phase, w.reason = phase, reason
+	w.wake()
+}
+
+func (w *worker) wake() {
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// wait returns when the projection has reached the position, stands still, or the context ends.
+func (w *worker) wait(ctx context.Context, p event.Position) error {
+	for {
+		w.mu.Lock()
+		position, phase, changed := w.position, w.phase, w.changed
+		w.mu.Unlock()
+		switch {
+		case !position.Less(p):
+			return nil
+		case phase == Paused || phase == Halted:
+			return ErrStopped
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
+
+	"reckon/domain/event"
+	"reckon/domain/run"
+	"reckon/projections/engine"
+)
+
+// History is the log of evaluations, one row a run.
+type History struct {
+	db    *bun.DB
+	blobs Blobs
+}
+
+// HistoryRow is a run as history shows it (API: spec §2.11, §4.2).
+type HistoryRow struct {
+	bun.BaseModel `bun:"table:history_v1,alias:h"`
+
+	RunID       int64    `bun:"run_id,pk"`
+	Position    int64    `bun:"position,notnull"` // in the log: what "newest" means
+	Account     string   `bun:"account,notnull"`
+	Expression  Text     `bun:"expression,type:text,notnull"`
+	Result      Text     `bun:"result,type:text,notnull"`
+	Status      string   `bun:"status,notnull"`
+	Source      string   `bun:"source,notnull"`
+	SessionID   string   `bun:"session_id,nullzero"`
+	JobID       string   `bun:"job_id,nullzero"`
+	Agent       Text     `bun:"agent,type:text,notnull"`
+	ExecutionMS int64    `bun:"execution_time_ms,notnull"`
+	CreatedMS   int64    `bun:"created_ms,notnull"` // Unix time in milliseconds, from the event's metadata
+	Warnings    []string `bun:"warnings,type:text,nullzero"`
+	HasPlot     bool     `bun:"has_plot,notnull"`
+	HasReceipt  bool     `bun:"has_receipt,notnull"`
+
+	Verdict   string `bun:"verdict,nullzero"` // of the best check so far; empty: none is stored
+	Basis     string `bun:"basis,nullzero"`
+	Method    string `bun:"method,nullzero"`
+	Reason    string `bun:"reason,nullzero"`
+	Automatic bool   `bun:"automatic,notnull"` // that check ran unasked
+
+	CertificateID      string `bun:"certificate_id,nullzero"`
+	CertificateVerdict string `bun:"certificate_verdict,nullzero"`
+}
+
+// CreatedAt is the time of the run, UTC.
+func (r HistoryRow) CreatedAt() time.Time { return time.UnixMilli(r.CreatedMS).UTC() }
+
+var historyRows = engine.TableOf("run_id", func(r *HistoryRow) int64 { return r.RunID },
+	engine.Index{Name: "history_v1_newest", Columns: "account, position DESC"})
+
+// Projection keeps history_v1.
+func (h *History) Projection() engine.Projection {
+	p := engine.Projection{Name: "history", Version: 1, Tables: []engine.Table{historyRows}}
+	engine.On(&p, h.evaluated)
+	engine.On(&p, h.timedOut)
+	engine.On(&p, h.failed)
+	engine.On(&p, h.verified)
+	return p
+}
+
+func (h *History) evaluated(ctx context.Context, tx *engine.Tx, e run.Evaluated, r event.Recorded) error {
+	row, err := h.row(ctx, e.Subject, r)
+	if err != nil {
+		return err
+	}
+	if row.Result, err = whole(ctx, h.blobs, e.Answer); err != nil {
+		return err
+	}
+	row.Status, row.ExecutionMS, row.Warnings = e.Status, e.ExecutionMS, e.Warnings
+	row.HasPlot, row.HasReceipt = e.Plot != nil, true
+	if e.Check != nil {
+		row.check(*e.Check)
+	}
+	historyRows.Put(tx, row)
+	return nil
+}
+
+func (h *History) timedOut(ctx context.Context, tx *engine.Tx, e run.TimedOut, r event.Recorded) error {
+	row, err := h.row(ctx, e.Subject, r)
+	if err != nil {
+		return err
+	}
+	row.Status, row.ExecutionMS = run.Timeout, e.BudgetMS
+	historyRows.Put(tx, row)
+	return nil
+}
+
+func (h *History) failed(ctx context.Context, tx *engine.Tx, e run.Failed, r event.Recorded) error {
+	row, err := h.row(ctx, e.Subject, r)
+	if err != nil {
+		return err
+	}
+	row.Status, row.ExecutionMS = run.Error, e.ExecutionMS
+	historyRows.Put(tx, row)
+	return nil
+}
+
+func (h *History) verified(ctx context.Context, tx *engine.Tx, e run.Verified, _ event.Recorded) error {
+	return historyRows.Update(ctx, tx, e.RunID, func(row *HistoryRow) { row.check(e.Check) })
+}
+
+func (h *History) row(ctx context.Context, s run.Subject, r event.Recorded) (*HistoryRow, error) {
+	expression, err := whole(ctx, h.blobs, s.Expression)
+	if err != nil {
+		return nil, err
+	}
+	return &HistoryRow{
+		RunID: s.RunID, Position: int64(r.Position.Commit), Account: s.Account, Expression: expression,
+		Source: s.Source, SessionID: s.SessionID, JobID: s.JobID, Agent: Text(r.Metadata.Agent), CreatedMS: r.Metadata.At.UnixMilli(),
+	}, nil
+}
+
+// check stores a check, unless it learned nothing and one that did is there.
+func (r *HistoryRow) check(c run.Check) {
+	known := run.Check{Verdict: r.Verdict}
+	if known.Conclusive() && !c.Conclusive() {
+		return
+	}
+	r.Verdict, r.Basis, r.Method, r.Reason, r.Automatic = c.Verdict, c.Basis, c.Method, c.Reason, c.Automatic
+}
+
+// Bounds of a history query (spec §8; API-DECISIONS "Everywhere").
+const (
+	HistoryDefaultLimit  = 50
+	HistoryMaxLimit      = 200
+	HistoryMaxQueryRunes = 200
+)
+
+var (
+	historyStatuses = []string{run.Success, run.Unevaluated, run.PlotOmitted, run.Timeout, run.Error}
+	historySources  = []string{run.Web, run.MCP, run.Job}
+	historyVerdicts = []string{"verified", "refuted", "inconclusive"}
+)
+
+// HistoryQuery is a history request as it arrived; the zero value lists the newest.
+type HistoryQuery struct {
+	Limit   int // 0: HistoryDefaultLimit
+	Offset  int
+	Status  string
+	Source  string
+	Query   string // literal, case-sensitive substring of the expression; trimmed
+	From    string // YYYY-MM-DD: runs on or after this UTC day
+	To      string // YYYY-MM-DD: runs on or before this UTC day, the whole day included
+	Verdict string
+}
+
+// QueryError names the parameter that was refused.
+type QueryError struct{ Parameter, Problem string }
+
+func (e *QueryError) Error() string { return e.Parameter + " " + e.Problem }
+
+// HistoryPage is one page, newest first.
+type HistoryPage struct {
+	Rows    []HistoryRow
+	Limit   int
+	Offset  int
+	HasMore bool
+}
+
+// List answers a query for one account; a bad parameter is a *QueryError.
+func (h *History) List(ctx context.Context, account string, q HistoryQuery) (HistoryPage, error) {
+	if err := q.normalise(); err != nil {
+		return HistoryPage{}, err
+	}
+	page := HistoryPage{Limit: q.Limit, Offset: q.Offset}
+	query := h.db.NewSelect().Model(&page.Rows).Where("account = ?", account)
+	if err := q.filter(query, h.db.Dialect().Name()); err != nil {
+		return HistoryPage{}, err
+	}
+	if err := query.OrderBy("position", bun.OrderDesc).Limit(int64(q.Limit) + 1).Offset(int64(q.Offset)).Scan(ctx); err != nil {
+		return HistoryPage{}, err
+	}
+	if len(page.Rows) > q.Limit {
+		page.Rows, page.HasMore = page.Rows[:q.Limit], true
+	}
+	return page, nil
+}
+
+func (q *HistoryQuery) normalise() error {
+	if q.Limit == 0 {
+		q.Limit = HistoryDefaultLimit
+	}
+	q.Query = strings.TrimSpace(q.Query)
+	switch {
+	case q.Limit < 1 || q.Limit > HistoryMaxLimit:
+		return &QueryError{"limit", fmt.Sprintf("must be 1 to %d", HistoryMaxLimit)}
+	case q.Offset < 0:
+		return &QueryError{"offset", "must not be negative"}
+	case utf8.RuneCountInString(q.Query) > HistoryMaxQueryRunes:
+		return &QueryError{"query", fmt.Sprintf("is longer than %d characters", HistoryMaxQueryRunes)}
+	}
+	for _, one := range []struct {
+		parameter, value string
+		of               []string
+	}{{"status", q.Status, historyStatuses}, {"source", q.Source, historySources}, {"verdict", q.Verdict, historyVerdicts}} {
+		if one.value != "" && !slices.Contains(one.of, one.value) {
+			return &QueryError{one.parameter, "must be one of " + strings.Join(one.of, ", ")}
+		}
+	}
+	return nil
+}
+
+func (q *HistoryQuery) filter(query *bun.SelectQuery, on dialect.Name) error {
+	for column, value := range map[string]string{"status": q.Status, "source": q.Source, "verdict": q.Verdict} {
+		if value != "" {
+			query.Where("? = ?", bun.Ident(column), value)
+		}
+	}
+	if q.Query != "" {
+		contains := "instr(expression, ?) > 0" // LIKE would fold case and read % and _
+		if on == dialect.PG {
+			contains = "strpos(expression, ?) > 0"
+		}
+		query.Where(contains, Text(q.Query))
+	}
+	from, err := day("from", q.From)
+	if err != nil {
+		return err
+	}
+	to, err := day("to", q.To)
+	if err != nil {
+		return err
+	}
+	if q.From != "" {
+		query.Where("created_ms >= ?", from.UnixMilli())
+	}
+	if q.To != "" {
+		query.Where("created_ms < ?", to.AddDate(0, 0, 1).UnixMilli())
+	}
+	return nil
+}
+
+// day reads YYYY-MM-DD as the start of that UTC day; empty is no day.
+func day(parameter, s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		return t, &QueryError{parameter, "must be a date as YYYY-MM-DD"}
+	}
+	return t, nil
+}

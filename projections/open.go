@@ -1,0 +1,74 @@
+package projections
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+	"github.com/uptrace/bun/driver/sqliteshim"
+)
+
+// sqlitePragmas: readers do not wait for the writer, a writer waits for another,
+// and a commit is not fsynced, because every table can be built again from the log.
+const sqlitePragmas = "_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)&_pragma=synchronous(NORMAL)&_pragma=temp_store(MEMORY)&_txlock=immediate"
+
+const (
+	sqliteConnections   = 8
+	postgresConnections = 16
+)
+
+// Open opens a database of read models: "sqlite:PATH" or "postgres://…".
+func Open(ctx context.Context, address string) (*bun.DB, error) {
+	db, err := open(address)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.PingContext(ctx); err != nil {
+		_ = db.Close() // the ping's error says more
+		return nil, fmt.Errorf("database %s does not answer: %w", redacted(address), err)
+	}
+	return db, nil
+}
+
+func open(address string) (*bun.DB, error) {
+	switch scheme, rest, _ := strings.Cut(address, ":"); scheme {
+	case "sqlite":
+		if rest == "" {
+			return nil, fmt.Errorf("database %q names no file: say sqlite:PATH", address)
+		}
+		file := (&url.URL{Path: rest}).EscapedPath()
+		db, err := sql.Open(sqliteshim.ShimName, "file:"+file+"?"+sqlitePragmas)
+		if err != nil {
+			return nil, err
+		}
+		db.SetMaxOpenConns(sqliteConnections)
+		return bun.NewDB(db, sqlitedialect.New()), nil
+	case "postgres", "postgresql":
+		config, err := pgx.ParseConfig(address)
+		if err != nil {
+			return nil, fmt.Errorf("database %s: %w", redacted(address), err)
+		}
+		config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // bun writes its arguments into the statement
+		db := stdlib.OpenDB(*config)
+		db.SetMaxOpenConns(postgresConnections)
+		return bun.NewDB(db, pgdialect.New()), nil
+	}
+	return nil, fmt.Errorf("database %q: say sqlite:PATH or postgres://…", redacted(address))
+}
+
+// redacted is an address without its password.
+func redacted(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		scheme, _, _ := strings.Cut(address, ":")
+		return scheme + ":…"
+	}
+	return u.Redacted()
+}

@@ -1,0 +1,40 @@
+package projections
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+
+	"reckon/domain/event"
+	"reckon/projections/engine"
+)
+
+// Blobs reads what events name by hash.
+type Blobs interface {
+	Get(ctx context.Context, blob event.Blob) ([]byte, error)
+}
+
+// ReadModels are all read models over one database.
+type ReadModels struct {
+	History  *History
+	Tokens   *Tokens
+	Sessions *Sessions
+}
+
+// New is the read models; nothing is created yet.
+func New(db *bun.DB, blobs Blobs) *ReadModels {
+	return &ReadModels{
+		History:  &History{db: db, blobs: blobs},
+		Tokens:   &Tokens{db: db},
+		Sessions: &Sessions{db: db},
+	}
+}
+
+// All is the one list of projections.
+func (m *ReadModels) All() []engine.Projection {
+	return []engine.Projection{
+		m.History.Projection(),
+		m.Tokens.Projection(),
+		m.Sessions.Projection(),
+	}
+}

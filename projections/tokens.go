@@ -1,0 +1,74 @@
+package projections
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"reckon/domain/event"
+	"reckon/domain/token"
+	"reckon/projections/engine"
+)
+
+// Tokens is what an account sees of its API tokens. Whether a token is valid is
+// never asked here: authentication folds the token's stream.
+type Tokens struct{ db *bun.DB }
+
+// TokenRow is a token that was not revoked.
+type TokenRow struct {
+	bun.BaseModel `bun:"table:tokens_v1,alias:t"`
+
+	TokenID   string `bun:"token_id,pk"`
+	Position  int64  `bun:"position,notnull"`
+	Account   string `bun:"account,notnull"`
+	Name      Text   `bun:"name,type:text,notnull"`
+	Last4     string `bun:"last4,notnull"`
+	CreatedMS int64  `bun:"created_ms,notnull"` // Unix time in milliseconds
+	ExpiresAt string `bun:"expires_at,nullzero"`
+}
+
+// CreatedAt is when the token was minted, UTC.
+func (r TokenRow) CreatedAt() time.Time { return time.UnixMilli(r.CreatedMS).UTC() }
+
+var tokenRows = engine.TableOf("token_id", func(r *TokenRow) string { return r.TokenID },
+	engine.Index{Name: "tokens_v1_newest", Columns: "account, position DESC"})
+
+// Projection keeps tokens_v1.
+func (*Tokens) Projection() engine.Projection {
+	p := engine.Projection{Name: "tokens", Version: 1, Tables: []engine.Table{tokenRows}}
+	engine.On(&p, func(_ context.Context, tx *engine.Tx, e token.Minted, r event.Recorded) error {
+		tokenRows.Put(tx, &TokenRow{
+			TokenID: e.TokenID, Position: int64(r.Position.Commit), Account: e.Account, Name: Text(e.Name), Last4: e.Last4,
+			CreatedMS: r.Metadata.At.UnixMilli(), ExpiresAt: e.ExpiresAt,
+		})
+		return nil
+	})
+	engine.On(&p, func(_ context.Context, tx *engine.Tx, e token.Revoked, _ event.Recorded) error {
+		tokenRows.Delete(tx, e.TokenID)
+		return nil
+	})
+	return p
+}
+
+// List is a page of an account's tokens, newest first. before is the next of
+// the page before, empty for the first page; next is empty on the last.
+func (t *Tokens) List(ctx context.Context, account string, limit int, before string) (rows []TokenRow, next string, err error) {
+	query := t.db.NewSelect().Model(&rows).Where("account = ?", account)
+	if before != "" {
+		position, err := strconv.ParseInt(before, 10, 64)
+		if err != nil {
+			return nil, "", &QueryError{"before", "is not a next_before of this list"}
+		}
+		query.Where("position < ?", position)
+	}
+	if err := query.OrderBy("position", bun.OrderDesc).Limit(int64(limit) + 1).Scan(ctx); err != nil {
+		return nil, "", err
+	}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		next = strconv.FormatInt(rows[limit-1].Position, 10)
+	}
+	return rows, next, nil
+}
