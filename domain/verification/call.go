@@ -1,0 +1,224 @@
+package verification
+
+import (
+	"slices"
+
+	"reckon/domain/expression"
+)
+
+// Call is the one call of the input that a rule looks at, with what stands around it taken into account.
+type Call struct {
+	Head        string
+	Args        []*expression.Expr // positional
+	Options     map[string]*expression.Expr
+	Assumptions []*expression.Expr // from Assuming and the option Assumptions
+	Answer      *expression.Expr
+	Approximate bool             // inside N[...]
+	Precision   *expression.Expr // the second argument of N, nil without one
+	Normal      bool             // inside Normal[...]
+	Whole       *expression.Expr // the call as it stood, options included
+}
+
+// transparent are the functions that hand their first argument's value on.
+var transparent = []string{"Quiet", "Evaluate", "Identity", "TimeConstrained", "MemoryConstrained", "Check", "Defer", "InputForm"}
+
+// resolve finds the call that matters: under assignments, N, Normal, Assuming and rewriting functions around it.
+func resolve(input, answer *expression.Expr) (Call, error) {
+	call := Call{Answer: answer, Options: map[string]*expression.Expr{}}
+	e := input
+	for {
+		if e.Kind != expression.Call {
+			return call, noHead("an atom is not checked")
+		}
+		name := e.HeadName()
+		switch {
+		case name == "" && isDerivative(e):
+			name = "Derivative"
+		case name == "":
+			return call, noHead("the head is not a name")
+		case name == "Set" && len(e.Args) == 2 && e.Args[0].Kind == expression.Symbol:
+			e = e.Args[1]
+			continue
+		case slices.Contains(transparent, name) && len(e.Args) >= 1:
+			e = e.Args[0]
+			continue
+		case name == "Assuming" && len(e.Args) == 2:
+			call.Assumptions = append(call.Assumptions, e.Args[0])
+			e = e.Args[1]
+			continue
+		case name == "N" && (len(e.Args) == 1 || len(e.Args) == 2) && slices.Contains(approximable, e.Args[0].HeadName()):
+			call.Approximate = true
+			if len(e.Args) == 2 {
+				call.Precision = e.Args[1]
+			}
+			e = e.Args[0]
+			continue
+		case name == "Normal" && len(e.Args) == 1:
+			call.Normal = true
+			e = e.Args[0]
+			continue
+		case slices.Contains(rewritingHeads, name) && len(e.Args) == 1 && slices.Contains(rewritten, e.Args[0].HeadName()):
+			e = e.Args[0]
+			continue
+		case name == "CompoundExpression":
+			return call, noShape("several expressions in one are not checked; send the last one alone")
+		}
+		call.Head, call.Whole = name, e
+		break
+	}
+	if call.Head == "ReplaceAll" && len(e.Args) == 2 && e.Args[1].Kind == expression.Call {
+		return resolveReplacement(call, e)
+	}
+	call.Args, call.Options = splitOptions(call.Head, e.Args)
+	if assumed, ok := call.Options["Assumptions"]; ok {
+		call.Assumptions = append(call.Assumptions, assumed)
+	}
+	return call, nil
+}
+
+// resolveReplacement reads x /. Solve[...]: the answer is the list of values that the rules would have given.
+func resolveReplacement(call Call, e *expression.Expr) (Call, error) {
+	unknown, inner := e.Args[0], e.Args[1]
+	if !slices.Contains([]string{"Solve", "NSolve", "DSolve", "RSolve", "FindRoot"}, inner.HeadName()) {
+		return call, nil
+	}
+	call.Head, call.Whole = inner.HeadName(), inner
+	call.Args, call.Options = splitOptions(call.Head, inner.Args)
+	rule := func(value *expression.Expr) *expression.Expr {
+		return expression.NewCall("List", expression.NewCall("Rule", unknown, value))
+	}
+	if call.Head == "FindRoot" {
+		call.Answer = rule(call.Answer)
+		return call, nil
+	}
+	if !call.Answer.IsCall("List") {
+		return call, noAnswer("the answer is not a list of values")
+	}
+	var solutions []*expression.Expr
+	for _, value := range call.Answer.Args {
+		solutions = append(solutions, rule(value))
+	}
+	call.Answer = expression.NewCall("List", solutions...)
+	return call, nil
+}
+
+// isDerivative recognises Derivative[n][f][x].
+func isDerivative(e *expression.Expr) bool {
+	return e.Kind == expression.Call && e.Head.Kind == expression.Call && e.Head.Head.IsCall("Derivative")
+}
+
+// approximable are the calls that N may stand around and another rule than numeric_value checks.
+var approximable = []string{"Integrate", "Sum", "Product", "Solve", "Roots", "Limit", "Minimize", "Maximize", "Eigenvalues", "Eigenvectors", "Eigensystem", "Inverse", "LinearSolve", "DSolve"}
+
+// rewritten are the calls that a rewriting function may stand around without changing what is to be checked.
+var rewritten = []string{"Integrate", "D", "Dt", "Sum", "Product", "Limit", "Solve", "DSolve", "DSolveValue", "RSolve", "RSolveValue", "Det", "Inverse", "LinearSolve", "MatrixExp", "MatrixPower", "Dot", "Eigenvalues", "Roots", "Reduce", "Series", "Normal"}
+
+// keepsNoHead tells whether an answer that still holds the head is unevaluated. Rewriting functions and derivatives may
+// well be part of an answer.
+func keepsNoHead(head string) bool {
+	return !slices.Contains([]string{"Derivative", "Dot", "N", "Normal"}, head) && !slices.Contains(rewritingHeads, head)
+}
+
+// splitOptions parts the trailing rules name->value from the positional arguments.
+func splitOptions(head string, args []*expression.Expr) ([]*expression.Expr, map[string]*expression.Expr) {
+	options := map[string]*expression.Expr{}
+	least := 1
+	if head == "Limit" || head == "DiscreteLimit" {
+		least = 2
+	}
+	end := len(args)
+	for end > least {
+		last := args[end-1]
+		if (last.IsCall("Rule") || last.IsCall("RuleDelayed")) && len(last.Args) == 2 && optionName(last.Args[0]) != "" {
+			options[optionName(last.Args[0])] = last.Args[1]
+			end--
+			continue
+		}
+		break
+	}
+	return args[:end], options
+}
+
+func optionName(e *expression.Expr) string {
+	if (e.Kind == expression.Symbol || e.Kind == expression.String) && e.Text != "" && 'A' <= e.Text[0] && e.Text[0] <= 'Z' {
+		return e.Text
+	}
+	return ""
+}
+
+// Small constructors and readers that the rules share.
+
+func list(e *expression.Expr) ([]*expression.Expr, bool) {
+	if e.IsCall("List") {
+		return e.Args, true
+	}
+	return nil, false
+}
+
+// listed gives the elements of a list, or the expression alone.
+func listed(e *expression.Expr) []*expression.Expr {
+	if parts, ok := list(e); ok {
+		return parts
+	}
+	return []*expression.Expr{e}
+}
+
+func call(name string, args ...*expression.Expr) *expression.Expr {
+	return expression.NewCall(name, args...)
+}
+
+func minus(a, b *expression.Expr) *expression.Expr {
+	if b.IsInt(0) {
+		return a
+	}
+	return call("Plus", a, call("Times", expression.Int(-1), b))
+}
+
+func equal(a, b *expression.Expr) *expression.Expr { return call("Equal", a, b) }
+
+// names lists the texts of symbols; false when one is no symbol.
+func names(parts []*expression.Expr) ([]string, bool) {
+	out := make([]string, len(parts))
+	for i, part := range parts {
+		if part.Kind != expression.Symbol {
+			return nil, false
+		}
+		out[i] = part.Text
+	}
+	return out, true
+}
+
+// hasAny reports whether one of the symbols occurs in e.
+func hasAny(e *expression.Expr, symbols ...string) bool {
+	found := false
+	e.Walk(func(n *expression.Expr) bool {
+		found = found || n.Kind == expression.Symbol && slices.Contains(symbols, n.Text)
+		return !found
+	})
+	return found
+}
+
+// notAnalytic are functions with jumps, kinks or no complex derivative: formulas with them are meant for real values.
+var notAnalytic = []string{
+	"Abs", "Sign", "UnitStep", "HeavisideTheta", "Re", "Im", "Arg", "Conjugate", "Floor", "Ceiling", "Round", "Mod", "Min", "Max", "Piecewise", "Boole",
+	"If", "Ramp", "IntegerPart", "FractionalPart", "CubeRoot", "Surd", "RealAbs", "RealSign",
+}
+
+// identities is the task of claims that must hold wherever they are looked at.
+func identities(check *expression.Expr, claims [][2]*expression.Expr, assumptions []*expression.Expr, more map[string]any) Task {
+	fields := map[string]any{"claims": claims, "assumptions": assumptions}
+	for key, value := range more {
+		fields[key] = value
+	}
+	return Task{Kind: "identities", Check: check, Fields: fields}
+}
+
+// regions tells where formulas over these expressions are meant to hold.
+func regions(parts ...*expression.Expr) []string {
+	for _, part := range parts {
+		if hasAny(part, notAnalytic...) {
+			return []string{"positive", "real"}
+		}
+	}
+	return []string{"positive", "real", "complex"}
+}

@@ -1,0 +1,224 @@
+package verification
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"reckon/domain/expression"
+)
+
+// Bounds on what is handed to the checker, which counts again.
+const (
+	MaxNodes     = 20000
+	MaxDepth     = 250
+	MaxSolutions = 200
+)
+
+// Plan says what the checker is to compute. It is made by Derive only.
+type Plan struct {
+	Slug  string // the rule
+	Basis string // the weakest basis a verdict of this plan can have
+	Check string // the expression that is checked, in the service's language
+	Task  Task   // what to compute, as JSON for the checker
+
+	rule  Rule
+	input *expression.Expr
+}
+
+// Task is the checker's work order: Kind names one of its procedures, Fields are the procedure's own.
+type Task struct {
+	Kind   string
+	Check  *expression.Expr
+	Fields map[string]any
+}
+
+// MarshalJSON gives the one flat object the checker reads.
+func (t Task) MarshalJSON() ([]byte, error) {
+	flat := map[string]any{"kind": t.Kind}
+	for key, value := range t.Fields {
+		flat[key] = wire(value)
+	}
+	return json.Marshal(flat)
+}
+
+// wire replaces trees by their wire form wherever they stand in a field.
+func wire(value any) any {
+	switch v := value.(type) {
+	case *expression.Expr:
+		return map[string]tree{"tree": {v}}
+	case []*expression.Expr:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = wire(e)
+		}
+		return out
+	case [][2]*expression.Expr:
+		out := make([]any, len(v))
+		for i, pair := range v {
+			out[i] = []any{wire(pair[0]), wire(pair[1])}
+		}
+		return out
+	case []map[string]any:
+		out := make([]any, len(v))
+		for i, fields := range v {
+			out[i] = wire(fields)
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for key, part := range v {
+			out[key] = wire(part)
+		}
+		return out
+	}
+	return value
+}
+
+// tree is the wire form of an expression: symbols are strings, integers numbers, calls lists [head, arguments...],
+// reals {"r": digits}, texts {"t": text}.
+type tree struct{ *expression.Expr }
+
+func (t tree) MarshalJSON() ([]byte, error) { return appendTree(nil, t.Expr), nil }
+
+func appendTree(out []byte, e *expression.Expr) []byte {
+	switch e.Kind {
+	case expression.Symbol:
+		return appendText(out, e.Text)
+	case expression.Integer:
+		return append(out, e.Text...)
+	case expression.Real:
+		return append(appendText(append(out, `{"r":`...), e.Text), '}')
+	case expression.String:
+		return append(appendText(append(out, `{"t":`...), e.Text), '}')
+	}
+	out = appendTree(append(out, '['), e.Head)
+	for _, arg := range e.Args {
+		out = appendTree(append(out, ','), arg)
+	}
+	return append(out, ']')
+}
+
+func appendText(out []byte, text string) []byte {
+	quoted, err := json.Marshal(text)
+	if err != nil { // a string always has a JSON form
+		return append(out, strconv.Quote(text)...)
+	}
+	return append(out, quoted...)
+}
+
+// Derive finds the rule for an input and makes its plan for an answer. The error is a *NoPlanError.
+func Derive(input, answer *expression.Expr) (Plan, error) {
+	if err := admit(input, answer); err != nil {
+		return Plan{}, err
+	}
+	call, err := resolve(input, answer)
+	if err != nil {
+		return Plan{}, err
+	}
+	rule := ruleFor(call)
+	if rule == nil {
+		return Plan{}, noHead("no rule covers " + call.Head)
+	}
+	if err := usable(call); err != nil {
+		return Plan{}, err
+	}
+	task, err := rule.derive(call)
+	if err != nil {
+		return Plan{}, err
+	}
+	return Plan{
+		Slug: rule.Declare().Slug, Basis: rule.basis(), Check: task.Check.Source(), Task: task,
+		rule: rule, input: input,
+	}, nil
+}
+
+// admit refuses what is too large or must not be looked at, before anything recursive is done with it.
+func admit(input, answer *expression.Expr) error {
+	if input == nil {
+		return noShape("there is no expression")
+	}
+	if answer == nil {
+		return noAnswer("the answer is not an expression of the language")
+	}
+	if !bounded(input) {
+		return noShape("the expression is too large to check")
+	}
+	if !bounded(answer) {
+		return noAnswer("the answer is too large to check")
+	}
+	for _, e := range []*expression.Expr{input, answer} {
+		if refusal := expression.Denied(e, notPermitted()); refusal != nil {
+			return &NoPlanError{ReasonNotPermitted, refusal.Name + " reaches outside the expression"}
+		}
+	}
+	if !input.FreeOf(expression.Sym("Quantity")) {
+		return noShape("units of measure are not checked")
+	}
+	return nil
+}
+
+// bounded counts nodes and depth without recursion.
+func bounded(e *expression.Expr) bool {
+	type item struct {
+		node  *expression.Expr
+		depth int
+	}
+	pending, nodes := []item{{e, 1}}, 0
+	for len(pending) > 0 {
+		last := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		nodes++
+		if nodes+len(pending) > MaxNodes || last.depth > MaxDepth {
+			return false
+		}
+		if last.node.Kind != expression.Call {
+			continue
+		}
+		pending = append(pending, item{last.node.Head, last.depth + 1})
+		if len(last.node.Args) > MaxNodes {
+			return false
+		}
+		for _, arg := range last.node.Args {
+			pending = append(pending, item{arg, last.depth + 1})
+		}
+	}
+	return true
+}
+
+// notPermitted are the heads that read, write or run something outside the expression.
+func notPermitted() map[string]bool {
+	denied := map[string]bool{}
+	for _, name := range []string{
+		"Run", "RunProcess", "StartProcess", "Import", "Export", "Get", "Put", "PutAppend", "Read", "ReadString", "ReadList", "ReadLine",
+		"OpenRead", "OpenWrite", "OpenAppend", "DeleteFile", "CopyFile", "RenameFile", "CreateFile", "CreateDirectory", "DeleteDirectory",
+		"FileNames", "SetDirectory", "Environment", "GetEnvironment", "SetEnvironment", "URLRead", "URLFetch", "URLExecute", "Install",
+		"LibraryFunctionLoad", "ToExpression", "Symbol", "Exit", "Quit", "SystemOpen", "Needs", "$CommandLine", "CloudGet", "CloudPut",
+	} {
+		denied[name] = true
+	}
+	return denied
+}
+
+// usable refuses answers that are none.
+func usable(call Call) error {
+	answer := call.Answer
+	for _, name := range []string{"$Failed", "$Aborted", "Null", "$Canceled"} {
+		if answer.IsSymbol(name) {
+			return noAnswer("the answer is " + name)
+		}
+	}
+	for _, name := range []string{"Quantity", "InterpolatingFunction", "Failure", "Missing", "Overflow", "Underflow"} {
+		if !answer.FreeOf(expression.Sym(name)) {
+			return noAnswer("the answer holds " + name)
+		}
+	}
+	unevaluated := false
+	answer.Walk(func(n *expression.Expr) bool {
+		unevaluated = unevaluated || n.IsCall(call.Head)
+		return !unevaluated
+	})
+	if unevaluated && keepsNoHead(call.Head) {
+		return noAnswer("the answer still holds " + call.Head)
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package verification
+
+// A Declaration says what a rule is about; docs/verification.md is made from it.
+type Declaration struct {
+	Slug     string    // the "method" of section 2.3
+	Heads    []string  // the functions of the language it checks
+	Shows    string    // what a verdict of this rule says
+	Silent   string    // what it does not say
+	Examples []Example // shown with the checker's own outcome
+}
+
+// An Example is one input with an answer to check.
+type Example struct{ Input, Answer string }
+
+// A Rule is a ResidualRule or a SampledRule; there are no others.
+type Rule interface {
+	Declare() Declaration
+	derive(Call) (Task, error)
+	conclude(Finding) Outcome
+	basis() string
+}
+
+// A ResidualRule checks a statement whose truth is the correctness of the answer: it can verify and refute.
+type ResidualRule struct {
+	Declaration
+	plan func(Call) (Task, error)
+}
+
+// A SampledRule compares with an independent approximation: it can refute and never verify.
+type SampledRule struct {
+	Declaration
+	plan func(Call) (Task, error)
+}
+
+// ResidualVerdict is all that a ResidualRule can conclude.
+type ResidualVerdict struct{ outcome Outcome }
+
+// SampledVerdict is all that a SampledRule can conclude. Its zero value says that nothing was learned, and there is no
+// value of this type that says verified.
+type SampledVerdict uint8
+
+// The values of a SampledVerdict.
+const (
+	Undecided SampledVerdict = iota
+	Agrees
+	Contradicts
+)
+
+// Declare gives the rule's declaration.
+func (r ResidualRule) Declare() Declaration { return r.Declaration }
+
+// Declare gives the rule's declaration.
+func (r SampledRule) Declare() Declaration { return r.Declaration }
+
+func (r ResidualRule) derive(call Call) (Task, error) { return r.plan(call) }
+func (r SampledRule) derive(call Call) (Task, error)  { return r.plan(call) }
+
+func (ResidualRule) basis() string { return BasisNumeric }
+func (SampledRule) basis() string  { return BasisCrossCheck }
+
+func (ResidualRule) conclude(f Finding) Outcome { return judgeResidual(f).outcome }
+
+func (SampledRule) conclude(f Finding) Outcome {
+	switch judgeSample(f) {
+	case Contradicts:
+		return Outcome{Verdict: VerdictRefuted, Basis: BasisCrossCheck}
+	case Agrees:
+		return Outcome{Verdict: VerdictInconclusive, Basis: BasisCrossCheck, Reason: ReasonCrossCheckAgrees}
+	}
+	return Outcome{Verdict: VerdictInconclusive, Reason: ReasonNotReduced}
+}
+
+// judgeResidual trusts a proof and a refutation alike; mere agreement within a tolerance stays inconclusive.
+func judgeResidual(f Finding) ResidualVerdict {
+	basis := BasisNumeric
+	if f.Exact {
+		basis = BasisExact
+	}
+	switch f.Status {
+	case StatusProved:
+		return ResidualVerdict{Outcome{Verdict: VerdictVerified, Basis: basis}}
+	case StatusRefuted:
+		return ResidualVerdict{Outcome{Verdict: VerdictRefuted, Basis: basis}}
+	case StatusAgrees:
+		return ResidualVerdict{Outcome{Verdict: VerdictInconclusive, Basis: BasisCrossCheck, Reason: ReasonCrossCheckAgrees}}
+	}
+	return ResidualVerdict{Outcome{Verdict: VerdictInconclusive, Reason: ReasonNotReduced}}
+}
+
+func judgeSample(f Finding) SampledVerdict {
+	switch f.Status {
+	case StatusRefuted:
+		return Contradicts
+	case StatusProved, StatusAgrees:
+		return Agrees
+	}
+	return Undecided
+}

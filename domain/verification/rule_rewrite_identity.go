@@ -1,0 +1,89 @@
+package verification
+
+import "reckon/domain/expression"
+
+// rewritingHeads rewrite an expression without changing its value.
+var rewritingHeads = []string{
+	"Simplify", "FullSimplify", "Expand", "ExpandAll", "ExpandNumerator", "ExpandDenominator", "Factor", "FactorTerms", "FactorSquareFree", "Together",
+	"Apart", "ApartSquareFree", "Cancel", "Collect", "TrigExpand", "TrigReduce", "TrigFactor", "TrigToExp", "ExpToTrig", "PowerExpand", "ComplexExpand",
+	"FunctionExpand", "LogicalExpand", "Refine", "RootReduce", "ToRadicals", "PiecewiseExpand", "HornerForm", "BooleanMinimize", "BooleanConvert",
+}
+
+// rewriteIdentity: a rewritten expression has the value of the original.
+func rewriteIdentity() Rule {
+	return ResidualRule{
+		Declaration: Declaration{
+			Slug:  "rewrite_identity",
+			Heads: rewritingHeads,
+			Shows: "The answer equals the original expression, under the assumptions given: by algebra, or to 20 digits at two dozen random points, negative " +
+				"and complex ones among them.",
+			Silent: "Whether the form is the one asked for: fully factored, shortest, without radicals.",
+			Examples: []Example{
+				{"Factor[x^4 + 4]", "(2 - 2 x + x^2) (2 + 2 x + x^2)"},
+				{"TrigReduce[Sin[x]^2]", "(1 + Cos[2 x])/2"},
+				{"Simplify[Sqrt[x^2]]", "x"},
+			},
+		},
+		plan: planRewriteIdentity,
+	}
+}
+
+func planRewriteIdentity(c Call) (Task, error) {
+	if len(c.Args) == 0 {
+		return Task{}, noShape("there is nothing to rewrite")
+	}
+	original := c.Args[0]
+	assumptions := c.Assumptions
+	more := map[string]any{"answer": c.Answer}
+	switch c.Head {
+	case "Simplify", "FullSimplify", "Refine", "FunctionExpand", "PiecewiseExpand":
+		if len(c.Args) > 1 {
+			assumptions = append(assumptions, c.Args[1])
+		}
+	case "PowerExpand":
+		// It rewrites as if every variable were positive; anything else it gives up.
+		more["regions"] = []string{"positive"}
+	case "ComplexExpand":
+		// Variables are real but for those named in the second argument.
+		if len(c.Args) < 2 {
+			more["regions"] = []string{"positive", "real"}
+		}
+	}
+	if isLogical(original) || isLogical(c.Answer) {
+		return logicalTask(call("Equivalent", original, c.Answer), original, c.Answer, assumptions)
+	}
+	return identities(minus(original, c.Answer), [][2]*expression.Expr{{original, c.Answer}}, assumptions, more), nil
+}
+
+// isLogical recognises formulas whose value is a truth value.
+func isLogical(e *expression.Expr) bool {
+	switch e.HeadName() {
+	case "And", "Or", "Not", "Implies", "Xor", "Nand", "Nor", "Equivalent", "Equal", "Unequal", "Less", "LessEqual", "Greater", "GreaterEqual", "Inequality", "Element":
+		return true
+	}
+	return e.IsSymbol("True") || e.IsSymbol("False")
+}
+
+// logicalTask compares two formulas as truth functions.
+func logicalTask(check, left, right *expression.Expr, assumptions []*expression.Expr) (Task, error) {
+	return Task{Kind: "truth", Check: check, Fields: map[string]any{
+		"left": left, "right": right, "assumptions": assumptions, "propositional": isPropositional(left) && isPropositional(right),
+	}}, nil
+}
+
+// isPropositional reports whether a formula is made of connectives and symbols only.
+func isPropositional(e *expression.Expr) bool {
+	if e.Kind == expression.Symbol {
+		return true
+	}
+	switch e.HeadName() {
+	case "And", "Or", "Not", "Implies", "Xor", "Nand", "Nor", "Equivalent":
+		for _, arg := range e.Args {
+			if !isPropositional(arg) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,198 @@
+package verification
+
+import (
+	"slices"
+
+	"reckon/domain/expression"
+)
+
+// solveResidual: solutions put into the equations they solve.
+func solveResidual() Rule {
+	return ResidualRule{
+		Declaration: Declaration{
+			Slug:  "solve_residual",
+			Heads: []string{"Solve", "FindInstance", "SolveValues"},
+			Shows: "Every solution, put into the original equations, makes them true. A solution that the answer leaves out refutes it where the " +
+				"equation is a polynomial, a system with isolated solutions, or one whose answer claims to be complete.",
+			Silent: "Whether all solutions of a transcendental equation were found; what happens at excluded values of parameters.",
+			Examples: []Example{
+				{"Solve[x^2 - 5 x + 6 == 0, x]", "{{x -> 2}, {x -> 3}}"},
+				{"Solve[Sqrt[x + 3] == x - 3, x]", "{{x -> 1}, {x -> 6}}"},
+				{"Solve[Sin[x] == 1/2, x]", "{{x -> ConditionalExpression[Pi/6 + 2 Pi C[1], Element[C[1], Integers]]}}"},
+			},
+		},
+		plan: planSolveResidual,
+	}
+}
+
+func planSolveResidual(c Call) (Task, error) {
+	return solutionsTask(c, c.Head != "FindInstance", false)
+}
+
+// solutionsTask is the work order for answers that are lists of rules.
+func solutionsTask(c Call, complete, approximate bool) (Task, error) {
+	if len(c.Args) < 1 {
+		return Task{}, noShape("there is no equation")
+	}
+	conditions := conjunction(c.Args[0])
+	domain := "Complexes"
+	args := c.Args
+	if last := args[len(args)-1]; len(args) > 1 && last.Kind == expression.Symbol && isDomain(last.Text) {
+		domain, args = last.Text, args[:len(args)-1]
+	} else if len(args) > 2 && last.Kind == expression.Integer { // a count of instances, or a precision
+		args = args[:len(args)-1]
+		if len(args) > 2 && args[len(args)-1].Kind == expression.Symbol && isDomain(args[len(args)-1].Text) {
+			domain, args = args[len(args)-1].Text, args[:len(args)-1]
+		}
+	}
+	var unknowns []string
+	if len(args) > 1 {
+		found, ok := names(unknownsOf(args[1]))
+		if !ok {
+			return Task{}, noShape("an unknown is not a symbol")
+		}
+		unknowns = found
+	} else {
+		unknowns = freeSymbols(c.Args[0])
+	}
+	for _, condition := range conditions {
+		if hasAny(condition, "Or", "Exists", "ForAll", "Not", "Modulus") {
+			return Task{}, noShape("only equations and conditions joined by && are put to the test")
+		}
+	}
+	answer := c.Answer
+	if c.Head == "SolveValues" {
+		answer = valuesAsRules(answer, unknowns)
+	}
+	solutions, err := solutionsOf(answer, unknowns)
+	if err != nil {
+		return Task{}, err
+	}
+	return Task{
+		Kind:  "roots",
+		Check: substitution(conditions, solutions),
+		Fields: map[string]any{
+			"conditions": conditions, "unknowns": unknowns, "solutions": solutions, "domain": domain, "assumptions": c.Assumptions,
+			"complete": complete && c.Options["MaxRoots"] == nil && c.Options["Modulus"] == nil, "approximate": approximate,
+		},
+	}, nil
+}
+
+// unknownsOf reads x, {x, y} and {{x, x0}, …}.
+func unknownsOf(e *expression.Expr) []*expression.Expr { return listed(e) }
+
+func isDomain(name string) bool {
+	return slices.Contains([]string{"Reals", "Complexes", "Integers", "PositiveReals", "PositiveIntegers", "NonNegativeReals", "NonNegativeIntegers", "NegativeReals", "NegativeIntegers", "Primes"}, name)
+}
+
+// conjunction splits equations joined by && or in a list; an equation between lists becomes one for each element.
+func conjunction(e *expression.Expr) []*expression.Expr {
+	if e.IsCall("And") || e.IsCall("List") {
+		var out []*expression.Expr
+		for _, part := range e.Args {
+			out = append(out, conjunction(part)...)
+		}
+		return out
+	}
+	if e.IsCall("Equal") && len(e.Args) == 2 {
+		left, leftIsList := list(e.Args[0])
+		right, rightIsList := list(e.Args[1])
+		if leftIsList && rightIsList && len(left) == len(right) {
+			var out []*expression.Expr
+			for i := range left {
+				out = append(out, conjunction(equal(left[i], right[i]))...)
+			}
+			return out
+		}
+	}
+	return []*expression.Expr{e}
+}
+
+// solutionsOf reads {{x -> a, y -> b}, …} and {x -> a}.
+func solutionsOf(answer *expression.Expr, unknowns []string) ([]map[string]any, error) {
+	parts, ok := list(answer)
+	if !ok {
+		return nil, noAnswer("the answer is not a list of solutions")
+	}
+	if len(parts) > 0 && parts[0].IsCall("Rule") {
+		parts = []*expression.Expr{answer}
+	}
+	if len(parts) > MaxSolutions {
+		return nil, noAnswer("the answer has too many solutions to check")
+	}
+	solutions := []map[string]any{}
+	for _, part := range parts {
+		rules, ok := list(part)
+		if !ok {
+			return nil, noAnswer("a solution is not a list of rules")
+		}
+		var found []string
+		var values []*expression.Expr
+		for _, rule := range rules {
+			if !rule.IsCall("Rule") || len(rule.Args) != 2 || rule.Args[0].Kind != expression.Symbol {
+				return nil, noAnswer("a solution is not a list of rules for the unknowns")
+			}
+			if !slices.Contains(unknowns, rule.Args[0].Text) || slices.Contains(found, rule.Args[0].Text) {
+				return nil, noAnswer(rule.Args[0].Text + " is not an unknown of the equations, or is there twice")
+			}
+			found = append(found, rule.Args[0].Text)
+			values = append(values, rule.Args[1])
+		}
+		if found == nil {
+			found, values = []string{}, []*expression.Expr{}
+		}
+		solutions = append(solutions, map[string]any{"names": found, "values": values})
+	}
+	return solutions, nil
+}
+
+func valuesAsRules(answer *expression.Expr, unknowns []string) *expression.Expr {
+	var solutions []*expression.Expr
+	for _, part := range listed(answer) {
+		values := []*expression.Expr{part}
+		if len(unknowns) > 1 {
+			values = listed(part)
+		}
+		var rules []*expression.Expr
+		for i, value := range values {
+			if i < len(unknowns) {
+				rules = append(rules, call("Rule", expression.Sym(unknowns[i]), value))
+			}
+		}
+		solutions = append(solutions, call("List", rules...))
+	}
+	return call("List", solutions...)
+}
+
+// substitution writes the check as the language would: residuals /. solutions.
+func substitution(conditions []*expression.Expr, solutions []map[string]any) *expression.Expr {
+	var residuals, rules []*expression.Expr
+	for _, condition := range conditions {
+		if condition.IsCall("Equal") && len(condition.Args) == 2 {
+			condition = minus(condition.Args[0], condition.Args[1])
+		}
+		residuals = append(residuals, condition)
+	}
+	for _, solution := range solutions {
+		var one []*expression.Expr
+		values := solution["values"].([]*expression.Expr)
+		for i, name := range solution["names"].([]string) {
+			one = append(one, call("Rule", expression.Sym(name), values[i]))
+		}
+		rules = append(rules, call("List", one...))
+	}
+	return call("ReplaceAll", call("List", residuals...), call("List", rules...))
+}
+
+// freeSymbols lists the symbols of an expression that can be unknowns.
+func freeSymbols(e *expression.Expr) []string {
+	heads := e.Heads()
+	var out []string
+	for _, name := range e.Symbols() {
+		if 'a' <= name[0] && name[0] <= 'z' && !slices.Contains(heads, name) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

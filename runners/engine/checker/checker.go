@@ -1,0 +1,129 @@
+package checker
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"reckon/domain/verification"
+	"reckon/runners/engine"
+)
+
+//go:embed python/*.py
+var sources embed.FS
+
+// Options of a Checker. Zero values are the defaults.
+type Options struct {
+	Sandbox     engine.Sandbox
+	Idle        int   // workers kept forked and waiting
+	MemoryBytes int64 // of one check, beyond the warmed program; default 512 MiB
+}
+
+// Checker executes plans in throwaway processes.
+type Checker struct{ zygote *engine.Zygote }
+
+// New starts the checker in an environment made by engine.Install.
+func New(ctx context.Context, environment string, options Options) (*Checker, error) {
+	if options.MemoryBytes == 0 {
+		options.MemoryBytes = 512 << 20
+	}
+	program, err := program()
+	if err != nil {
+		return nil, err
+	}
+	zygote, err := engine.StartZygote(ctx, engine.Program{
+		Name: "checker", Python: engine.Python(environment), Source: program, Sandbox: options.Sandbox, Idle: options.Idle,
+		Limits: engine.Limits{MemoryBytes: options.MemoryBytes, CPUSeconds: 600, RequestBytes: 4 << 20, ReplyBytes: 64 << 10},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start the checker: %w", err)
+	}
+	return &Checker{zygote}, nil
+}
+
+// Close ends the checker and every check that runs.
+func (c *Checker) Close() error { return c.zygote.Close() }
+
+// Info names the libraries that check: name and revision.
+func (c *Checker) Info() map[string]string { return c.zygote.Info() }
+
+// Boundaries tells what is in force around the checks.
+func (c *Checker) Boundaries() []engine.Boundary { return c.zygote.Boundaries() }
+
+type request struct {
+	Task     verification.Task `json:"task"`
+	BudgetMS int64             `json:"budget_ms"`
+}
+
+// residualCharacters bounds what is kept of a residual.
+const residualCharacters = 500
+
+// Check carries a plan out within the budget. The error is for a caller that gave up or a checker that is closed; a check
+// that runs over its budget or fails is a Finding.
+func (c *Checker) Check(ctx context.Context, plan verification.Plan, budget time.Duration) (verification.Finding, error) {
+	started := time.Now()
+	limited, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	var finding verification.Finding
+	err := c.zygote.Call(limited, request{plan.Task, budget.Milliseconds()}, &finding)
+	var failed *engine.FailedError
+	switch {
+	case ctx.Err() != nil:
+		return verification.Finding{}, ctx.Err()
+	case errors.Is(err, engine.ErrClosed):
+		return verification.Finding{}, err
+	case errors.Is(err, engine.ErrBudgetExhausted) || errors.Is(err, context.DeadlineExceeded):
+		finding = verification.Finding{Status: verification.StatusTimedOut}
+	case errors.As(err, &failed) || err != nil || finding.Status == "":
+		finding = verification.Finding{Status: verification.StatusFailed}
+	}
+	if len(finding.Residual) > residualCharacters {
+		finding.Residual = strings.ToValidUTF8(finding.Residual[:residualCharacters], "") + "…"
+	}
+	finding.ElapsedMS = time.Since(started).Milliseconds()
+	return finding, nil
+}
+
+// program joins the modules into the one source that a zygote loads: each is made a module of its own name.
+func program() ([]byte, error) {
+	modules := map[string]string{}
+	files, err := fs.Glob(sources, "python/*.py")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		source, err := sources.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		modules[strings.TrimSuffix(strings.TrimPrefix(file, "python/"), ".py")] = string(source)
+	}
+	encoded, err := json.Marshal(modules)
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, loader, encoded), nil
+}
+
+// loader makes the modules importable from memory, then hands the entry points of module checker on.
+const loader = `import importlib.abc, importlib.util, json, sys
+
+SOURCES = json.loads(r'''%s''')
+
+
+class InMemory(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    def find_spec(self, name, path, target=None):
+        return importlib.util.spec_from_loader(name, self) if name in SOURCES else None
+
+    def get_source(self, name):
+        return SOURCES[name]
+
+
+sys.meta_path.insert(0, InMemory())
+from checker import handle, info, warm
+`

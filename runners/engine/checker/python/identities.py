@@ -1,0 +1,130 @@
+"""Task "identities": claims left == right that must hold for all values of their symbols (under assumptions)."""
+import time
+
+import numeric
+import sampling
+import symbolic
+import tree
+from findings import agrees, proved, refuted, undecided
+from mpmath import mp
+from numeric import Environment
+from sampling import compare, show
+
+# How many points of each region are looked at. Positive points come first: there almost every formula is meant to hold.
+COUNTS = {"positive": 12, "real": 6, "complex": 6}
+
+
+def check(task, seed, deadline):
+    claims = [(left, right) for left, right in task["claims"]]
+    assumptions = sampling.Assumptions(task.get("assumptions", []))
+    if task.get("integers"):
+        assumptions.integers.update(task["integers"])
+    names = set().union(*(tree.free_symbols(side) for claim in claims for side in claim)) if claims else set()
+    constants = sorted({k for claim in claims for side in claim for k in tree.constants(side)})
+    answer = task.get("answer")
+    tolerance = sampling.tolerance_of(*([answer] if answer is not None else [side for claim in claims for side in claim]))
+    if not claims:
+        return undecided("nothing to compare")
+    points = sampling.Points(names, assumptions, seed)
+    regions = {}
+    for region in task.get("regions") or ["positive", "real", "complex"]:
+        regions[region] = look(claims, points, region, constants, tolerance, names, task.get("real_valued"), task.get("functions", []))
+        if not names and not constants:
+            break
+    return conclude(claims, regions, assumptions, deadline, bool(names or constants or task.get("functions")), tolerance)
+
+
+class Seen:
+    """The comparisons of one region."""
+
+    def __init__(self):
+        self.equal = self.different = self.near = self.unknown = 0
+        self.example = None
+
+    def add(self, comparison):
+        if comparison.state in ("different", "shape"):
+            self.different += 1
+            if self.example is None:
+                self.example = comparison.difference
+        elif comparison.state == "equal":
+            self.equal += 1
+        elif comparison.state == "near":
+            self.near += 1
+        else:
+            self.unknown += 1
+
+    @property
+    def decided(self):
+        return self.equal + self.near + self.different
+
+
+def look(claims, points, region, constants, tolerance, names, real_valued, functions):
+    seen = Seen()
+    count = COUNTS[region] if names or constants or functions else 1
+    spare = []
+    tries = 0
+    while seen.decided < count and tries < 2 * count:
+        tries += 1
+        env = points.draw(region)
+        if env is None:
+            break
+        env = Environment(env.values, {}, {k: points.value(("C", k), "positive") for k in constants})
+        result = at_point(claims, env, tolerance)
+        if real_valued is not None and region == "positive" and not is_real(real_valued, env):
+            spare.append(result)
+            continue
+        seen.add(result)
+        if seen.different >= 6 and seen.equal == 0:
+            break
+    if seen.decided < 3:
+        for result in spare:
+            seen.add(result)
+    return seen
+
+
+def is_real(node, env):
+    try:
+        numeric.real(numeric.evaluate(node, env))
+        return True
+    except (tree.Refused, *numeric.problems()):
+        return False
+
+
+def at_point(claims, env, tolerance):
+    worst = sampling.Comparison("equal", 0)
+    for left, right in claims:
+        result = compare(lambda: numeric.evaluate(left, env), lambda: numeric.evaluate(right, env), tolerance=tolerance)
+        if result.state in ("different", "shape"):
+            return result
+        if result.state != "equal" and worst.state != "unknown":
+            worst = result
+    return worst
+
+
+def conclude(claims, regions, assumptions, deadline, varying, tolerance):
+    first = next(iter(regions.values()))
+    equal, different = sum(r.equal for r in regions.values()), sum(r.different for r in regions.values())
+    near = sum(r.near for r in regions.values())
+    example = next((r.example for r in regions.values() if r.example is not None), None)
+    if not varying:
+        if different:
+            return refuted(show(example) if example is not None else "shape")
+        if near:
+            return agrees("0.")
+        if equal:
+            return proved(symbolic.proves_zero(claims, assumptions, deadline))
+        return undecided("no value")
+    if different == 0:
+        if near:
+            return agrees("0.")
+        if equal >= 12 and first.equal >= min(6, equal):
+            return proved(symbolic.proves_zero(claims, assumptions, deadline))
+        return undecided("too few points")
+    others = [r for r in regions.values() if r is not first and r.decided]
+    if first.decided >= 3:
+        elsewhere = sum(r.decided for r in others)
+        if first.different == first.decided and sum(r.different for r in others) * 2 >= elsewhere:
+            return refuted(show(example) if example is not None else "shape")
+    elif different * 10 >= 9 * (equal + near + different) and different >= 3:
+        return refuted(show(example) if example is not None else "shape")
+    return undecided("holds at some points only")

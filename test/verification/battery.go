@@ -1,0 +1,69 @@
+// Package verification holds the battery that the verification rules are measured with, and its reader.
+//
+// The battery (testdata) was fixed before the rules were written; testdata/README.md says how it is made.
+package verification
+
+import (
+	"bufio"
+	"embed"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+//go:embed testdata/*.txt
+var files embed.FS
+
+// Pair is one answer of the battery.
+type Pair struct {
+	Rule   string // the slug the pair was written for
+	Input  string
+	Answer string
+	Right  bool
+	Origin string // the source of a right answer, the mutation of a wrong one
+}
+
+// Battery reads every pair.
+func Battery() ([]Pair, error) {
+	found, err := fs.Glob(files, "testdata/*.txt")
+	if err != nil {
+		return nil, err
+	}
+	var pairs []Pair
+	for _, file := range found {
+		text, err := files.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		part, err := read(string(text))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		pairs = append(pairs, part...)
+	}
+	return pairs, nil
+}
+
+func read(text string) ([]Pair, error) {
+	var pairs []Pair
+	rule, input := "", ""
+	lines := bufio.NewScanner(strings.NewReader(text))
+	for number := 1; lines.Scan(); number++ {
+		line := lines.Text()
+		if slug, ok := strings.CutPrefix(line, "# rule: "); ok {
+			rule = slug
+			continue
+		}
+		if !strings.HasPrefix(line, " ") {
+			input = line
+			continue
+		}
+		answer, origin, ok := strings.Cut(line, " ## ")
+		right := strings.HasPrefix(answer, " + ")
+		if !ok || rule == "" || input == "" || !right && !strings.HasPrefix(answer, " - ") {
+			return nil, fmt.Errorf("line %d is neither an input nor an answer: %q", number, line)
+		}
+		pairs = append(pairs, Pair{Rule: rule, Input: input, Answer: answer[3:], Right: right, Origin: origin})
+	}
+	return pairs, lines.Err()
+}

@@ -1,0 +1,185 @@
+package verification
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"reckon/domain/expression"
+	"reckon/domain/verification"
+	"reckon/runners/engine/checker"
+	"reckon/runners/engine/enginetest"
+)
+
+// checkBudget is what POST /api/verify would grant on a slow machine.
+const checkBudget = 10 * time.Second
+
+func start(t testing.TB) *checker.Checker {
+	t.Helper()
+	c, err := checker.New(t.Context(), enginetest.Environment(t), checker.Options{Idle: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// outcome runs one check from texts to the outcome of section 2.5.
+func outcome(t testing.TB, c *checker.Checker, input, answer string, budget time.Duration) verification.Outcome {
+	t.Helper()
+	in, err := expression.Parse(input)
+	if err != nil {
+		t.Fatalf("%s: %v", input, err)
+	}
+	out, err := expression.Parse(answer)
+	if err != nil {
+		t.Fatalf("%s: %v", answer, err)
+	}
+	plan, err := verification.Derive(in, out)
+	var none *verification.NoPlanError
+	if errors.As(err, &none) {
+		return verification.OutcomeOf(none)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	finding, err := c.Check(t.Context(), plan, budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := verification.Conclude(plan, finding)
+	if result.Residual == "" && finding.Why != "" {
+		result.Residual = "(" + finding.Why + ")"
+	}
+	return result
+}
+
+type tally struct{ right, rightVerified, rightRefuted, wrong, wrongRefuted, wrongVerified, noCheck int }
+
+// The goals of the verification issue, and one pair at least for every rule.
+func TestBattery(t *testing.T) {
+	pairs, err := Battery()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := start(t)
+	only := os.Getenv("RECKON_BATTERY_RULE")
+	byRule := map[string]*tally{}
+	total := &tally{}
+	slugs := map[string]bool{}
+	residual := map[string]bool{}
+	for _, rule := range verification.Rules() {
+		slugs[rule.Declare().Slug] = true
+		_, isResidual := rule.(verification.ResidualRule)
+		residual[rule.Declare().Slug] = isResidual
+	}
+	residualRight, residualVerified := 0, 0
+	for _, pair := range pairs {
+		if !slugs[pair.Rule] && only == "" {
+			t.Errorf("the battery names a rule that is not there: %s", pair.Rule)
+		}
+		if only != "" && !strings.Contains(","+only+",", ","+pair.Rule+",") {
+			continue
+		}
+		result := outcome(t, c, pair.Input, pair.Answer, checkBudget)
+		if byRule[pair.Rule] == nil {
+			byRule[pair.Rule] = &tally{}
+		}
+		line := fmt.Sprintf("%s | %s | %s: %s %s %s %s", pair.Rule, pair.Input, pair.Answer, result.Verdict, result.Reason, result.Method, result.Residual)
+		for _, tally := range []*tally{byRule[pair.Rule], total} {
+			tally.add(pair, result)
+		}
+		switch {
+		case pair.Right && result.Verdict == verification.VerdictRefuted:
+			t.Errorf("RIGHT REFUTED %s", line)
+		case !pair.Right && result.Verdict == verification.VerdictVerified:
+			t.Errorf("WRONG VERIFIED %s", line)
+		case strings.HasPrefix(result.Reason, "no_check"), result.Method != "" && result.Method != pair.Rule:
+			t.Errorf("NO CHECK OR ANOTHER RULE %s", line)
+		case !pair.Right && result.Verdict != verification.VerdictRefuted:
+			t.Logf("missed %s", line)
+		case pair.Right && residual[pair.Rule] && result.Verdict != verification.VerdictVerified:
+			t.Logf("not verified %s", line)
+		case pair.Right && !residual[pair.Rule] && result.Reason != verification.ReasonCrossCheckAgrees:
+			t.Logf("not agreed %s", line)
+		}
+		if residual[pair.Rule] && pair.Right {
+			residualRight++
+			if result.Verdict == verification.VerdictVerified {
+				residualVerified++
+			}
+		}
+	}
+	rules := make([]string, 0, len(byRule))
+	for rule := range byRule {
+		rules = append(rules, rule)
+	}
+	slices.SortFunc(rules, cmp.Compare[string])
+	for _, rule := range rules {
+		t.Logf("%-26s %s", rule, byRule[rule])
+		if n := byRule[rule].right + byRule[rule].wrong; n < 12 {
+			t.Errorf("%s has %d pairs, 12 are wanted", rule, n)
+		}
+	}
+	t.Logf("%-26s %s; residual rules verify %d of %d right answers", "all", total, residualVerified, residualRight)
+	if total.wrongRefuted*100 < total.wrong*95 {
+		t.Errorf("%d of %d wrong answers refuted, 95 %% are wanted", total.wrongRefuted, total.wrong)
+	}
+	if residualVerified*100 < residualRight*80 {
+		t.Errorf("%d of %d right answers verified under residual rules, 80 %% are wanted", residualVerified, residualRight)
+	}
+}
+
+func (t *tally) add(pair Pair, result verification.Outcome) {
+	if pair.Right {
+		t.right++
+	} else {
+		t.wrong++
+	}
+	switch {
+	case strings.HasPrefix(result.Reason, "no_check"):
+		t.noCheck++
+	case pair.Right && result.Verdict == verification.VerdictVerified:
+		t.rightVerified++
+	case pair.Right && result.Verdict == verification.VerdictRefuted:
+		t.rightRefuted++
+	case !pair.Right && result.Verdict == verification.VerdictRefuted:
+		t.wrongRefuted++
+	case !pair.Right && result.Verdict == verification.VerdictVerified:
+		t.wrongVerified++
+	}
+}
+
+func (t *tally) String() string {
+	return fmt.Sprintf("right %d (verified %d, refuted %d), wrong %d (refuted %d, verified %d), no check %d",
+		t.right, t.rightVerified, t.rightRefuted, t.wrong, t.wrongRefuted, t.wrongVerified, t.noCheck)
+}
+
+// root is the repository's folder.
+func root(t testing.TB) string {
+	t.Helper()
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return folder
+		}
+		parent := filepath.Dir(folder)
+		if parent == folder {
+			t.Fatal("no go.mod above the test")
+		}
+		folder = parent
+	}
+}
