@@ -18,6 +18,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 )
 
@@ -49,6 +50,8 @@ type Options struct {
 	// log, the error is logged and the process exits with status 1.
 	Logger *slog.Logger
 	Random io.Reader // log id and salts; crypto/rand if nil
+
+	fs vfs.FS // where the storage lives; tests cut its power
 }
 
 // Log is an open event log. Its methods may be called concurrently.
@@ -108,7 +111,7 @@ func Open(o Options) (*Log, error) {
 }
 
 func (l *Log) open(o Options) error {
-	db, err := openStorage(filepath.Join(o.Dir, "log"), o.Logger)
+	db, err := openStorage(filepath.Join(o.Dir, "log"), o)
 	if err != nil {
 		if pebble.IsCorruptionError(err) {
 			return &CorruptError{Dir: o.Dir, Reason: err.Error(), Err: err}
@@ -134,9 +137,10 @@ func (l *Log) open(o Options) error {
 	return nil
 }
 
-func openStorage(dir string, logger *slog.Logger) (*pebble.DB, error) {
+func openStorage(dir string, o Options) (*pebble.DB, error) {
 	options := &pebble.Options{
-		Logger:                      storageLogger{logger},
+		FS:                          o.fs,
+		Logger:                      storageLogger{o.Logger},
 		FormatMajorVersion:          pebble.FormatNewest,
 		MemTableSize:                memTableBytes,
 		MemTableStopWritesThreshold: 4,
