@@ -182,6 +182,3 @@ func plural(n int) string {
 	}
 	return "s"
 }
-
-// isClifford reports whether the stabilizer tableau can run the gate.
-func (g gate) isClifford() bool { return false }

@@ -9,7 +9,11 @@ type kernels[F float] struct {
 	exchange func(plane []F, lane, with int)
 }
 
-// apply multiplies every group of target amplitudes by the matrix its selectors choose.
+func scalarKernels[F float]() kernels[F] {
+	return kernels[F]{apply: applyScalar[F], exchange: exchangeScalar[F]}
+}
+
+// applyScalar multiplies every group of target amplitudes by the matrix its selectors choose.
 func applyScalar[F float](re, im []F, s *step[F], table []F) {
 	lanes := vectorBytes / int(unsafe.Sizeof(table[0]))
 	dim := 1 << s.targets

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/bits"
 	"runtime"
-	"unsafe"
 )
 
 // Engine names for Options.Engine.
@@ -78,10 +77,10 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		err = runStabilizer(ctx, c, rng, report, &result)
 	case c.precision == Single:
 		result.Engine = "statevector-single-v1"
-		err = runStatevector(ctx, c, threads, bestKernels32(), rng, report, &result)
+		err = runStatevector(ctx, c, setup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse}, rng, report, &result)
 	default:
 		result.Engine = "statevector-double-v1"
-		err = runStatevector(ctx, c, threads, bestKernels64(), rng, report, &result)
+		err = runStatevector(ctx, c, setup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse}, rng, report, &result)
 	}
 	if err != nil {
 		return Result{}, err
@@ -121,17 +120,25 @@ func (c Circuit) isClifford() bool {
 	return true
 }
 
-func runStatevector[F float](ctx context.Context, c Circuit, threads int, k kernels[F], rng *random, report *progress, result *Result) error {
+// setup is how the state-vector engine goes about a circuit. Only geometry and fuse affect rounding; Run fixes both.
+type setup[F float] struct {
+	geometry geometry
+	kernels  kernels[F]
+	threads  int
+	fuse     func([]operator) []operator
+}
+
+func runStatevector[F float](ctx context.Context, c Circuit, how setup[F], rng *random, report *progress, result *Result) error {
 	p := lower(c)
 	for i := range p.segments {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		p.segments[i].operators = fuse(p.segments[i].operators)
+		p.segments[i].operators = how.fuse(p.segments[i].operators)
 	}
-	geo := geometryOf(p.wires, int(unsafe.Sizeof(F(0))))
+	geo := how.geometry
 	sim := simulation[F]{
-		program: p, machine: newMachine(geo, threads, k, report), rng: rng,
+		program: p, machine: newMachine(geo, how.threads, how.kernels, report), rng: rng,
 		counts: make(map[string]int),
 	}
 	planner := newPlanner[F](p.wires, geo, p.segments[0].operators)

@@ -1,8 +1,6 @@
-package circuit
+//go:build !amd64
 
-func scalarKernels[F float]() kernels[F] {
-	return kernels[F]{apply: applyScalar[F], exchange: exchangeScalar[F]}
-}
+package circuit
 
 func bestKernels64() kernels[float64] { return scalarKernels[float64]() }
 func bestKernels32() kernels[float32] { return scalarKernels[float32]() }

@@ -1,0 +1,105 @@
+package circuit
+
+import "math"
+
+// isClifford reports whether the stabilizer tableau can run the gate: Pauli and Clifford gates by name, rotations by
+// multiples of π/2, measurements and resets.
+func (g gate) isClifford() bool {
+	if !g.kind.isUnitary() || g.kind == kindID {
+		return true
+	}
+	switch g.kind {
+	case kindX, kindY, kindZ:
+		return len(g.controls) <= 1
+	case kindH, kindS, kindSdg, kindSX, kindSXdg:
+		return len(g.controls) == 0
+	case kindSwap, kindISwap:
+		return len(g.controls) == 0
+	case kindP:
+		k, ok := quarterTurns(g.params[0])
+		return ok && (len(g.controls) == 0 || len(g.controls) == 1 && k%2 == 0)
+	case kindRX, kindRY, kindRZ, kindU:
+		for _, angle := range g.params {
+			if _, ok := quarterTurns(angle); !ok {
+				return false
+			}
+		}
+		return len(g.controls) == 0
+	}
+	return false
+}
+
+// quarterTurns writes an angle as a multiple of π/2, modulo 4, when it is one to within what doubles can say.
+func quarterTurns(angle float64) (turns uint64, ok bool) {
+	const tolerance = 1e-13
+	quadrant, rest := reduce(angle)
+	return quadrant, math.Abs(rest) < tolerance
+}
+
+// apply runs a Clifford gate, up to a global phase.
+func (t *tableau) apply(g gate) {
+	a := g.targets[0]
+	if len(g.controls) == 1 {
+		c := g.controls[0]
+		switch g.kind {
+		case kindX:
+			t.cx(c, a)
+		case kindY:
+			t.rotate(a, 3)
+			t.cx(c, a)
+			t.rotate(a, 1)
+		case kindZ:
+			t.cz(c, a)
+		case kindP:
+			if k, _ := quarterTurns(g.params[0]); k == 2 {
+				t.cz(c, a)
+			}
+		}
+		return
+	}
+	switch g.kind {
+	case kindX:
+		t.flip(a, 0)
+	case kindY:
+		t.rotate(a, 2)
+		t.flip(a, 0)
+	case kindZ:
+		t.rotate(a, 2)
+	case kindH:
+		t.h(a)
+	case kindS:
+		t.rotate(a, 1)
+	case kindSdg:
+		t.rotate(a, 3)
+	case kindSX:
+		t.rotateX(a, 1)
+	case kindSXdg:
+		t.rotateX(a, 3)
+	case kindSwap, kindISwap:
+		b := g.targets[1]
+		t.x[a], t.x[b] = t.x[b], t.x[a]
+		t.z[a], t.z[b] = t.z[b], t.z[a]
+		if g.kind == kindISwap {
+			t.cz(a, b)
+			t.rotate(a, 1)
+			t.rotate(b, 1)
+		}
+	default:
+		turns := [3]uint64{}
+		for i, angle := range g.params {
+			turns[i], _ = quarterTurns(angle)
+		}
+		switch g.kind {
+		case kindP, kindRZ:
+			t.rotate(a, turns[0])
+		case kindRX:
+			t.rotateX(a, turns[0])
+		case kindRY:
+			t.rotateY(a, turns[0])
+		case kindU: // u(θ, φ, λ) = p(φ)·ry(θ)·p(λ)
+			t.rotate(a, turns[2])
+			t.rotateY(a, turns[0])
+			t.rotate(a, turns[1])
+		}
+	}
+}

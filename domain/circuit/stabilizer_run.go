@@ -1,0 +1,218 @@
+package circuit
+
+import (
+	"context"
+	"encoding/binary"
+	"math/bits"
+)
+
+// runStabilizer runs a Clifford circuit on a tableau and samples its outcomes.
+func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress, result *Result) error {
+	key, err := stabilizerOutcomes(ctx, c, report)
+	if err != nil {
+		return err
+	}
+	result.Counts, err = sampleParities(ctx, key, c.shots, rng)
+	return err
+}
+
+// stabilizerOutcomes returns every slot that is written, lowest first, as a sum of symbols.
+func stabilizerOutcomes(ctx context.Context, c Circuit, report *progress) ([]parity, error) {
+	const checkEvery = 64
+	instructions := c.stabilizerInstructions()
+	t := newTableau(c.qubits, instructions.midCircuit)
+	report.total.Store(int64(len(instructions.list)) + int64(c.qubits))
+	outcome := make([]parity, c.slots)
+	written := make([]bool, c.slots)
+	waiting := make([]int, c.slots) // qubit whose final value the slot takes, or -1
+	for s := range waiting {
+		waiting[s] = -1
+	}
+	for i, in := range instructions.list {
+		if i%checkEvery == 0 {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			report.add(checkEvery)
+		}
+		switch {
+		case in.gate != nil:
+			t.apply(*in.gate)
+			continue
+		case in.event.kind == eventReset:
+			t.measure(in.event.wire).each(func(symbol int) { t.flip(in.event.wire, symbol) })
+			continue
+		case in.deferred:
+			waiting[in.event.slot] = in.event.wire
+		default:
+			outcome[in.event.slot], waiting[in.event.slot] = t.measure(in.event.wire), -1
+		}
+		written[in.event.slot] = true
+	}
+	final, err := t.solve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var key []parity
+	for s := range c.slots {
+		if waiting[s] >= 0 {
+			outcome[s] = final[waiting[s]]
+		}
+		if written[s] {
+			key = append(key, outcome[s])
+		}
+	}
+	return key, nil
+}
+
+// stabilizerInstruction is a gate, or a measurement or reset of one qubit.
+type stabilizerInstruction struct {
+	gate     *gate
+	event    event
+	deferred bool // nothing later changes the qubit's basis states, so the final value is the outcome
+}
+
+type stabilizerProgram struct {
+	list       []stabilizerInstruction
+	midCircuit bool
+}
+
+// stabilizerInstructions lists gates and events; wires are qubits.
+func (c Circuit) stabilizerInstructions() stabilizerProgram {
+	var p stabilizerProgram
+	measured := false
+	for i := range c.gates {
+		g := &c.gates[i]
+		switch g.kind {
+		case kindBarrier, kindID:
+		case kindMeasure:
+			measured = true
+			for j, q := range g.targets {
+				p.list = append(p.list, stabilizerInstruction{event: event{eventMeasure, q, g.slots[j]}})
+			}
+		case kindReset:
+			for _, q := range g.targets {
+				p.list = append(p.list, stabilizerInstruction{event: event{eventReset, q, noSlot}})
+			}
+		default:
+			p.list = append(p.list, stabilizerInstruction{gate: g})
+		}
+	}
+	if !measured {
+		for q := range c.qubits {
+			p.list = append(p.list, stabilizerInstruction{event: event{eventMeasure, q, q}})
+		}
+	}
+	disturbed := make([]bool, c.qubits)
+	for i := len(p.list) - 1; i >= 0; i-- {
+		in := &p.list[i]
+		switch {
+		case in.gate != nil:
+			for _, q := range in.gate.disturbs() {
+				disturbed[q] = true
+			}
+		case in.event.kind == eventReset:
+			disturbed[in.event.wire] = true
+			p.midCircuit = true
+		default:
+			in.deferred = !disturbed[in.event.wire]
+			p.midCircuit = p.midCircuit || !in.deferred
+		}
+	}
+	return p
+}
+
+// disturbs lists the qubits whose basis states the gate changes; controls and diagonal gates leave them.
+func (g gate) disturbs() []int {
+	switch g.kind {
+	case kindZ, kindS, kindSdg, kindT, kindTdg, kindRZ, kindP:
+		return nil
+	}
+	return g.targets
+}
+
+// sampleParities draws values for the symbols and counts the keys. Outcomes are uniform over an affine space; a basis of
+// it is drawn from, so that a shot costs no more random bits than there are independent outcomes.
+func sampleParities(ctx context.Context, key []parity, shots int, rng *random) (map[string]int, error) {
+	words := (len(key) + 63) / 64
+	constant := make([]uint64, words)
+	vectors := map[int][]uint64{}
+	last := 0
+	for i, p := range key {
+		p.each(func(symbol int) {
+			if symbol == 0 {
+				constant[i/64] ^= 1 << (i % 64)
+				return
+			}
+			if vectors[symbol] == nil {
+				vectors[symbol] = make([]uint64, words)
+			}
+			vectors[symbol][i/64] ^= 1 << (i % 64)
+			last = max(last, symbol)
+		})
+	}
+	var basis [][]uint64
+	var leading []int
+	for symbol := 1; symbol <= last; symbol++ {
+		v := vectors[symbol]
+		if v == nil {
+			continue
+		}
+		for b, at := range leading {
+			if bit(v, at) {
+				xorInto(v, basis[b])
+			}
+		}
+		for w := range v {
+			if v[w] != 0 {
+				basis, leading = append(basis, v), append(leading, 64*w+bits.TrailingZeros64(v[w]))
+				break
+			}
+		}
+	}
+	const checkEvery = 256
+	packed := map[string]int{}
+	value, bytes := make([]uint64, words), make([]byte, 8*words)
+	for shot := range shots {
+		if shot%checkEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		copy(value, constant)
+		for at := 0; at < len(basis); at += 64 {
+			draw := rng.uint64()
+			if rest := len(basis) - at; rest < 64 {
+				draw &= 1<<rest - 1
+			}
+			for ; draw != 0; draw &= draw - 1 {
+				xorInto(value, basis[at+bits.TrailingZeros64(draw)])
+			}
+		}
+		for w, v := range value {
+			binary.LittleEndian.PutUint64(bytes[8*w:], v)
+		}
+		packed[string(bytes)]++
+	}
+	counts := make(map[string]int, len(packed))
+	text := make([]byte, len(key))
+	for bytes, times := range packed {
+		for i := range text {
+			text[len(text)-1-i] = '0' + bytes[i/8]>>(i%8)&1
+		}
+		counts[string(text)] = times
+	}
+	return counts, nil
+}
+
+// stabilizerCost adds the tableau, its symbols and the basis that is sampled from.
+func (c Circuit) stabilizerCost(cost Cost, events int) Cost {
+	column := int64(2*((c.qubits+63)/64)) * 8
+	width := int64(c.qubits + c.slots + events)
+	cost.MemoryBytes += 2 * int64(c.qubits) * column
+	cost.MemoryBytes += int64(events) * column                   // symbols
+	cost.MemoryBytes += int64(c.slots) * (width/8 + 64)          // outcomes
+	cost.MemoryBytes += width * (int64((c.slots+63)/64)*8 + 100) // basis
+	words := column / 8
+	perEvent := int64(c.qubits+events) * words
+	cost.Operations = int64(len(c.gates))*words + int64(events+2*c.qubits)*perEvent + int64(c.shots)*int64(c.slots)*words
+	return cost
+}
