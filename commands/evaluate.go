@@ -249,7 +249,7 @@ func (ev *Evaluator) evaluated(ctx context.Context, subject run.Subject, o Engin
 	e := run.Evaluated{
 		Subject: subject, Status: run.Success, Checkable: subject.SessionID == "" || owned.Fresh,
 		Warnings: boundWarnings(o.Messages), Engine: run.Engine{Name: name, Revision: revision},
-		ExecutionMS: o.Elapsed.Milliseconds(), EvaluatedAt: ev.Clock.Now().UTC().Format("2006-01-02T15:04:05.000Z"),
+		ExecutionMS: o.Elapsed.Milliseconds(), EvaluatedAt: stamp(ev.Clock.Now()),
 	}
 	switch {
 	case o.PlotOmitted:

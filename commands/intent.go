@@ -62,3 +62,6 @@ func (in Intent) Propose(events []event.Event) []event.Proposed {
 	}
 	return proposed
 }
+
+// stamp writes a moment as events hold it: RFC 3339, UTC, milliseconds.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -56,8 +56,7 @@ func OwnSession(ctx context.Context, store Store, owners Owners, in Intent, open
 			}
 			before.Ended = expire.Reason
 		}
-		in.ID = newID() // a second command of one request: its events have ids of their own
-		after, _, err := Handle(ctx, store, session.Decider, stream, in, session.Command(open))
+		after, _, err := Handle(ctx, store, session.Decider, stream, in.again(), session.Command(open))
 		if errors.Is(err, session.ErrOwned) {
 			continue // somebody else was faster: look again at who it is
 		}
@@ -81,8 +80,7 @@ func ClearSession(ctx context.Context, store Store, in Intent, sessionID string)
 
 // ExpireSession ends one epoch of a session.
 func ExpireSession(ctx context.Context, store Store, in Intent, expire session.Expire) (event.Position, error) {
-	in.ID = newID()
-	_, at, err := Handle(ctx, store, session.Decider, session.Stream(expire.Account, expire.SessionID), in, session.Command(expire))
+	_, at, err := Handle(ctx, store, session.Decider, session.Stream(expire.Account, expire.SessionID), in.again(), session.Command(expire))
 	return at, err
 }
 

@@ -47,8 +47,7 @@ func Events() []event.Type {
 
 // Slot is one spent slot.
 type Slot struct {
-	ID       string
-	JobID    string
+	Spent
 	Refunded bool
 }
 
@@ -69,7 +68,7 @@ func (s State) Used() int {
 // Of returns the slot a job holds, if it holds one of this day.
 func (s State) Of(jobID string) (Slot, bool) {
 	for _, slot := range s.Slots {
-		if slot.JobID == jobID && !slot.Refunded {
+		if slot.Submission.JobID == jobID && !slot.Refunded {
 			return slot, true
 		}
 	}
@@ -116,8 +115,8 @@ func decide(c Command, s State) ([]event.Event, error) {
 		return []event.Event{Spent{SlotID: c.SlotID, Day: c.Day, Submission: c.Submission}}, nil
 	case Refund:
 		for _, slot := range s.Slots {
-			if slot.ID == c.SlotID && !slot.Refunded {
-				return []event.Event{Refunded{SlotID: c.SlotID, JobID: slot.JobID, Reason: c.Reason}}, nil
+			if slot.SlotID == c.SlotID && !slot.Refunded {
+				return []event.Event{Refunded{SlotID: c.SlotID, JobID: slot.Submission.JobID, Reason: c.Reason}}, nil
 			}
 		}
 		return nil, nil
@@ -128,11 +127,11 @@ func decide(c Command, s State) ([]event.Event, error) {
 func evolve(s State, e event.Event) State {
 	switch e := e.(type) {
 	case Spent:
-		s.Slots = append(s.Slots[:len(s.Slots):len(s.Slots)], Slot{ID: e.SlotID, JobID: e.Submission.JobID})
+		s.Slots = append(s.Slots[:len(s.Slots):len(s.Slots)], Slot{Spent: e})
 	case Refunded:
 		slots := append([]Slot(nil), s.Slots...)
 		for i := range slots {
-			if slots[i].ID == e.SlotID {
+			if slots[i].SlotID == e.SlotID {
 				slots[i].Refunded = true
 			}
 		}

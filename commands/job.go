@@ -1,0 +1,143 @@
+package commands
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"reckon/domain/event"
+	"reckon/domain/job"
+	"reckon/domain/upload"
+)
+
+// Jobs is the write side of jobs: everything that appends to a job's stream, its
+// slot's and its upload's.
+type Jobs struct {
+	Store     Store
+	Runs      *RunIDs
+	Blobs     Blobs
+	Catalogue event.Catalogue
+}
+
+// Read folds one job's stream; a job that does not exist has State.Exists false.
+func (j *Jobs) Read(ctx context.Context, jobID string) (job.State, error) {
+	history, err := j.Store.Read(ctx, job.Stream(jobID))
+	if err != nil {
+		return job.State{}, err
+	}
+	return job.Decider.Fold(history.Domain()), nil
+}
+
+func (j *Jobs) handle(ctx context.Context, in Intent, jobID string, c job.Command) (job.State, event.Position, error) {
+	return Handle(ctx, j.Store, job.Decider, job.Stream(jobID), in, c)
+}
+
+// Cancellation is the answer to a cancel.
+type Cancellation struct {
+	Job       job.State
+	Cancelled bool // by this call
+	Refunded  bool
+	Position  event.Position
+}
+
+// CancelJob ends a job on its owner's request. Before the first claim the slot
+// is refunded; a running job is killed by its runner, which sees the event.
+func (j *Jobs) CancelJob(ctx context.Context, in Intent, jobID string) (Cancellation, error) {
+	before, err := j.Read(ctx, jobID)
+	if err != nil {
+		return Cancellation{}, err
+	}
+	after, at, err := j.handle(ctx, in, jobID, job.Cancel{Account: in.Account, Now: stamp(in.At)})
+	if err != nil {
+		return Cancellation{}, err
+	}
+	cancelled := !before.Terminal() && after.Status == job.Cancelled
+	return Cancellation{Job: after, Cancelled: cancelled, Refunded: cancelled && after.Early, Position: at},
+		j.SettleCancellation(ctx, in, after)
+}
+
+// SettleCancellation gives back what an early cancellation frees: the slot and
+// the upload. It is repeated freely, by whoever cancelled and by the reaction.
+func (j *Jobs) SettleCancellation(ctx context.Context, in Intent, s job.State) error {
+	if s.Status != job.Cancelled || !s.Early {
+		return nil
+	}
+	if err := j.refund(ctx, in, s.Queued.Account, s.Queued.Day, s.Queued.SlotID, "cancelled_early"); err != nil {
+		return err
+	}
+	if s.Queued.UploadID == "" {
+		return nil
+	}
+	_, _, err := Handle(ctx, j.Store, upload.Decider, upload.Stream(s.Queued.UploadID), in.again(),
+		upload.Command(upload.Release{JobID: s.Queued.JobID}))
+	return err
+}
+
+// ClaimJob asks for a job on behalf of a runner; job.ErrNotQueued means that
+// somebody else was faster, or the job has ended.
+func (j *Jobs) ClaimJob(ctx context.Context, in Intent, jobID, runnerID, nonce string) (job.State, event.Position, error) {
+	return j.handle(ctx, in, jobID, job.Claim{Runner: runnerID, Nonce: nonce, Now: stamp(in.At)})
+}
+
+// ReleaseJob hands a job back unfinished, as a draining runner does.
+func (j *Jobs) ReleaseJob(ctx context.Context, in Intent, jobID, nonce string) error {
+	_, _, err := j.handle(ctx, in, jobID, job.Release{Nonce: nonce, Reason: job.Drained})
+	return err
+}
+
+// AbandonJob takes a job from a runner that stopped reporting it.
+func (j *Jobs) AbandonJob(ctx context.Context, in Intent, jobID, nonce string) (job.State, error) {
+	s, _, err := j.handle(ctx, in, jobID, job.Abandon{Nonce: nonce, Now: stamp(in.At)})
+	return s, err
+}
+
+// FinishJob ends a job with what a runner computed, then publishes it. With
+// job.ErrSuperseded the job is no longer the runner's and nothing is published.
+func (j *Jobs) FinishJob(ctx context.Context, in Intent, status string, o job.Outcome) (job.State, error) {
+	o.FinishedAt = stamp(in.At)
+	s, _, err := j.handle(ctx, in, o.JobID, job.Finish{Status: status, Outcome: o})
+	if err != nil {
+		return s, err
+	}
+	return s, j.PublishOutcome(ctx, in, s)
+}
+
+// PublishOutcome appends what a job's terminal event carries — its run and
+// receipt, or its certificate — under the id fixed when its slot was spent. It
+// is repeated freely, by the runner and by the reaction.
+func (j *Jobs) PublishOutcome(ctx context.Context, in Intent, s job.State) error {
+	if !s.Terminal() || len(s.Outcome.Publish) == 0 {
+		return nil
+	}
+	events, err := j.Catalogue.Extract(s.Outcome.Publish)
+	if err != nil {
+		return err
+	}
+	in = in.as(s.Queued.JobID)
+	in.Account, in.Source, in.Agent = s.Queued.Account, "job", s.Queued.Agent
+	_, err = j.Store.Append(ctx, s.Outcome.PublishTo, event.NoStream, in.Propose(events))
+	if errors.Is(err, ErrConflict) {
+		return nil // published before: the stream's id is this job's alone
+	}
+	return err
+}
+
+// as is the same intent as a command of a fixed id, for steps that several
+// processes may take: whoever comes second proposes the same event ids.
+func (in Intent) as(id string) Intent {
+	in = in.again()
+	if fixed, err := uuid.Parse(id); err == nil {
+		in.ID = fixed
+	}
+	return in
+}
+
+// again is the same intent as one more command of its own.
+func (in Intent) again() Intent {
+	if in.Correlation == "" {
+		in.Correlation = in.ID.String()
+	}
+	in.ID = newID()
+	return in
+}

@@ -1,0 +1,191 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"reckon/domain/account"
+	"reckon/domain/event"
+	"reckon/domain/job"
+	"reckon/domain/slots"
+	"reckon/domain/upload"
+)
+
+// SubmitJob is the intention to queue one job.
+type SubmitJob struct {
+	Submission job.Submission // without JobID, RunID, CertificateID and the plan's fields: SubmitJob sets them
+	Plan       account.Plan
+	// Validate refuses what must not cost a slot. It runs only for a job that
+	// does not exist yet, appends nothing, and may look at the job's own claims.
+	Validate func(ctx context.Context, s job.Submission) error
+}
+
+// Submitted is the answer to a submission.
+type Submitted struct {
+	Job           job.State
+	Resubmit      bool // the idempotency key named a job that existed: nothing was spent
+	JobsRemaining int  // of the submitting day
+	Position      event.Position
+}
+
+// TimeoutOverPlanError means that a job asked for more time than the plan gives.
+type TimeoutOverPlanError struct{ RequestedMS, PlanMS int64 }
+
+func (e *TimeoutOverPlanError) Error() string {
+	return fmt.Sprintf("timeout_ms is %d; the plan's jobs may take up to %d", e.RequestedMS, e.PlanMS)
+}
+
+// jobNamespace is the UUIDv5 namespace of job ids made from idempotency keys.
+var jobNamespace = uuid.MustParse("0d5aa1be-2a5a-4e39-9d1f-6f0a60c5b9d3")
+
+// JobID is the id of a job with an idempotency key: the same key of the same
+// account is the same job. Without a key every submission is its own (UUIDv7).
+func JobID(accountID, idempotencyKey string) (string, error) {
+	if idempotencyKey != "" {
+		return uuid.NewSHA1(jobNamespace, []byte(accountID+"\x00"+idempotencyKey)).String(), nil
+	}
+	id, err := uuid.NewV7()
+	return id.String(), err
+}
+
+// Day is the UTC day a moment belongs to, as the slots' streams are named.
+func Day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
+// SubmitJob queues a job: spend first, carry the intent, finish forward
+// (ARCHITECTURE.md §5). A refusal has appended nothing; a crash after the slot
+// is spent is finished by the reaction to slots.spent.
+func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted, error) {
+	id, err := JobID(in.Account, c.Submission.IdempotencyKey)
+	if err != nil {
+		return Submitted{}, err
+	}
+	existing, err := j.Read(ctx, id)
+	if err != nil {
+		return Submitted{}, err
+	}
+	if existing.Exists() {
+		return j.resubmitted(ctx, in, c.Plan, existing)
+	}
+	s, err := j.complete(ctx, in, c, id)
+	if err != nil {
+		return Submitted{}, err
+	}
+	day := Day(in.At)
+	after, _, err := Handle(ctx, j.Store, slots.Decider, slots.Stream(in.Account, day), in, slots.Command(
+		slots.Spend{SlotID: EventID(in.ID, 0), Day: day, Submission: s, Allowance: c.Plan.JobsPerDay}))
+	if err != nil {
+		return Submitted{}, err
+	}
+	slot, held := after.Of(id)
+	if !held {
+		return Submitted{}, fmt.Errorf("job %s: the slot just spent is not in its stream", id)
+	}
+	// The slot may be another submission's of the same key: then that one's words count.
+	queued, at, err := j.FinishSubmission(ctx, in, slot.Spent)
+	if err != nil {
+		return Submitted{}, err
+	}
+	return Submitted{
+		Job: queued, Resubmit: queued.Queued.SlotID != EventID(in.ID, 0),
+		JobsRemaining: c.Plan.JobsPerDay - after.Used(), Position: at,
+	}, nil
+}
+
+// complete fills in what the service decides, after everything has been validated.
+func (j *Jobs) complete(ctx context.Context, in Intent, c SubmitJob, id string) (job.Submission, error) {
+	s := c.Submission
+	s.JobID, s.Account, s.Plan, s.Concurrent, s.Source, s.Agent = id, in.Account, c.Plan.Name, c.Plan.ConcurrentJobs, in.Source, in.Agent
+	switch {
+	case s.TimeoutMS > c.Plan.JobBudgetMS:
+		return s, &TimeoutOverPlanError{RequestedMS: s.TimeoutMS, PlanMS: c.Plan.JobBudgetMS}
+	case s.TimeoutMS == 0:
+		s.TimeoutMS = c.Plan.JobBudgetMS
+	}
+	if err := c.Validate(ctx, s); err != nil {
+		return s, err
+	}
+	var err error
+	switch s.Kind {
+	case job.Evaluate:
+		s.RunID, err = j.Runs.Next(ctx, in)
+	case job.Proof:
+		s.CertificateID = newID().String()
+	}
+	if err != nil {
+		return s, err
+	}
+	if s.Payload.Blob == nil {
+		s.Payload, err = storeText(ctx, j.Blobs, s.Payload.Inline)
+	}
+	return s, err
+}
+
+func (j *Jobs) resubmitted(ctx context.Context, in Intent, plan account.Plan, existing job.State) (Submitted, error) {
+	remaining, err := j.Remaining(ctx, in, plan)
+	return Submitted{Job: existing, Resubmit: true, JobsRemaining: remaining}, err
+}
+
+// Remaining is how many jobs the intent's account may still submit on its day.
+func (j *Jobs) Remaining(ctx context.Context, in Intent, plan account.Plan) (int, error) {
+	history, err := j.Store.Read(ctx, slots.Stream(in.Account, Day(in.At)))
+	if err != nil {
+		return 0, err
+	}
+	return max(0, plan.JobsPerDay-slots.Decider.Fold(history.Domain()).Used()), nil
+}
+
+// FinishSubmission brings a spent slot to its end: a queued job, or a refund. It
+// is repeated freely, by the submitter and by the reaction to slots.spent.
+func (j *Jobs) FinishSubmission(ctx context.Context, in Intent, spent slots.Spent) (job.State, event.Position, error) {
+	s := spent.Submission
+	state, err := j.Read(ctx, s.JobID)
+	if err != nil {
+		return job.State{}, event.Position{}, err
+	}
+	var at event.Position
+	if !state.Exists() {
+		if err := j.claimUpload(ctx, in, spent); err != nil {
+			return job.State{}, event.Position{}, err
+		}
+		queue := job.Queue{Queued: job.WasQueued{Submission: s, SlotID: spent.SlotID, Day: spent.Day, QueuedAt: stamp(in.At)}}
+		state, at, err = Create(ctx, j.Store, job.Decider, job.Stream(s.JobID), in.as(spent.SlotID), job.Command(queue))
+		if err != nil {
+			return job.State{}, event.Position{}, err
+		}
+	}
+	if state.Queued.SlotID != spent.SlotID {
+		if err := j.refund(ctx, in, s.Account, spent.Day, spent.SlotID, "duplicate"); err != nil {
+			return job.State{}, event.Position{}, err
+		}
+	}
+	return state, at, j.SettleCancellation(ctx, in, state)
+}
+
+// claimUpload takes the upload a submission needs, or refunds its slot.
+func (j *Jobs) claimUpload(ctx context.Context, in Intent, spent slots.Spent) error {
+	s := spent.Submission
+	if s.UploadID == "" {
+		return nil
+	}
+	state, _, err := Handle(ctx, j.Store, upload.Decider, upload.Stream(s.UploadID), in.again(),
+		upload.Command(upload.Claim{Account: s.Account, JobID: s.JobID, SlotID: spent.SlotID}))
+	if err == nil {
+		err = state.Admits(spent.SlotID)
+	}
+	if errors.Is(err, upload.ErrUsed) || errors.Is(err, upload.ErrNone) {
+		if refundErr := j.refund(ctx, in, s.Account, spent.Day, spent.SlotID, "upload_used"); refundErr != nil {
+			return refundErr
+		}
+	}
+	return err
+}
+
+func (j *Jobs) refund(ctx context.Context, in Intent, accountID, day, slotID, reason string) error {
+	_, _, err := Handle(ctx, j.Store, slots.Decider, slots.Stream(accountID, day), in.again(),
+		slots.Command(slots.Refund{SlotID: slotID, Reason: reason}))
+	return err
+}

@@ -1,0 +1,131 @@
+// Package simulation interleaves the real commands of jobs, slots and uploads
+// over a log in memory, one store operation at a time, with a crash possible
+// after every one (ARCHITECTURE.md §5).
+//
+// It promises to visit every reachable state of a scenario: processes are
+// deterministic in what the store answered them, so a state is the log and, for
+// each process, its answers so far. It never sleeps and never reads a clock.
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+
+	"reckon/commands"
+	"reckon/domain/event"
+)
+
+// log is the whole store: streams of events, in memory.
+type log struct {
+	streams map[string][]event.Event
+	digests map[string]uint64 // of each stream's events
+	order   []entry           // $all
+}
+
+type entry struct {
+	stream string
+	event  event.Event
+}
+
+func newLog() *log { return &log{streams: map[string][]event.Event{}, digests: map[string]uint64{}} }
+
+func (l *log) clone() *log {
+	c := newLog()
+	for name, events := range l.streams {
+		c.streams[name] = slices.Clone(events)
+	}
+	c.digests = maps.Clone(l.digests)
+	c.order = slices.Clone(l.order)
+	return c
+}
+
+// key tells logs apart by what each stream holds. The order between streams is
+// left out: no command reads it.
+func (l *log) key() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(l.digests)) {
+		fmt.Fprintf(&b, "%s=%x;", name, l.digests[name])
+	}
+	return b.String()
+}
+
+func (l *log) read(stream string) commands.History {
+	h := commands.History{Revision: event.NoStream}
+	for i, e := range l.streams[stream] {
+		h.Events = append(h.Events, event.Recorded{Stream: stream, Revision: event.Revision(i), Event: e})
+		h.Revision = event.Revision(i)
+	}
+	return h
+}
+
+func (l *log) append(stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {
+	if int(at)+1 != len(l.streams[stream]) {
+		return commands.Appended{}, commands.ErrConflict
+	}
+	for _, e := range events {
+		l.streams[stream] = append(l.streams[stream], e.Event)
+		digest := fnv.New64a()
+		fmt.Fprintf(digest, "%x %s %+v", l.digests[stream], e.Event.EventName(), e.Event)
+		l.digests[stream] = digest.Sum64()
+		l.order = append(l.order, entry{stream, e.Event})
+	}
+	return commands.Appended{Revision: event.Revision(len(l.streams[stream]) - 1)}, nil
+}
+
+// directStore serves one process at a time, for the recovery after a crash.
+type directStore struct{ log *log }
+
+func (s directStore) Enter(context.Context, string) (func(), error) { return func() {}, nil }
+
+func (s directStore) Read(_ context.Context, stream string) (commands.History, error) {
+	return s.log.read(stream), nil
+}
+
+func (s directStore) Append(_ context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {
+	return s.log.append(stream, at, events)
+}
+
+// errCrashed ends a process at the operation it was about to make.
+var errCrashed = errors.New("the process crashed")
+
+// steppedStore lets the explorer decide when its process's next operation happens.
+type steppedStore struct {
+	ready chan<- struct{} // the process stands before an operation
+	step  <-chan *log     // go on, over this log; nil: crash
+	note  func(string)    // remembers what the process was answered
+}
+
+func (s steppedStore) Enter(context.Context, string) (func(), error) { return func() {}, nil }
+
+func (s steppedStore) wait() (*log, error) {
+	s.ready <- struct{}{}
+	if l := <-s.step; l != nil {
+		return l, nil
+	}
+	return nil, errCrashed
+}
+
+func (s steppedStore) Read(_ context.Context, stream string) (commands.History, error) {
+	l, err := s.wait()
+	if err != nil {
+		return commands.History{}, err
+	}
+	h := l.read(stream)
+	s.note(fmt.Sprintf("r%s:%d", stream, h.Revision))
+	return h, nil
+}
+
+func (s steppedStore) Append(_ context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {
+	l, err := s.wait()
+	if err != nil {
+		return commands.Appended{}, err
+	}
+	a, err := l.append(stream, at, events)
+	s.note(fmt.Sprintf("a%s:%d:%v", stream, a.Revision, err))
+	return a, err
+}
