@@ -1,0 +1,227 @@
+package eventstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/ory/dockertest/v3"
+
+	"reckon/commands"
+	"reckon/domain/event"
+	"reckon/eventstore"
+	"reckon/eventstore/node"
+	"reckon/eventstore/storetest"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func TestContractOnNode(t *testing.T) {
+	n := startNode(t, t.TempDir(), "127.0.0.1:0")
+	storetest.Run(t, func(t *testing.T) storetest.Opened { return both(t, n.ConnectionString()) })
+}
+
+// TestContractOnServer runs on the EventStoreDB or KurrentDB that
+// RECKON_TEST_EVENTSTORE names (esdb://…), else on one in Docker.
+func TestContractOnServer(t *testing.T) {
+	address := os.Getenv("RECKON_TEST_EVENTSTORE")
+	if address == "" {
+		address = inDocker(t)
+	}
+	storetest.Run(t, func(t *testing.T) storetest.Opened { return both(t, address) })
+}
+
+func inDocker(t *testing.T) string {
+	pool, err := dockertest.NewPool("")
+	if err == nil {
+		err = pool.Client.Ping()
+	}
+	if err != nil {
+		t.Skipf("no real server: set RECKON_TEST_EVENTSTORE or run Docker (%v)", err)
+	}
+	container, err := pool.Run("eventstore/eventstore", "24.10", []string{"EVENTSTORE_INSECURE=true", "EVENTSTORE_MEM_DB=true"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := pool.Purge(container); err != nil {
+			t.Error(err)
+		}
+	})
+	return "esdb://" + container.GetHostPort("2113/tcp") + "?tls=false"
+}
+
+func startNode(t *testing.T, dir, listen string) *node.Node {
+	t.Helper()
+	n, err := node.Open(node.Config{Dir: dir, Listen: listen, Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stopNode(t, n) })
+	return n
+}
+
+func stopNode(t *testing.T, n *node.Node) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := n.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func both(t *testing.T, address string) storetest.Opened {
+	return storetest.Opened{
+		Store: connect(t, address, storetest.Catalogue()),
+		Newer: connect(t, address, storetest.WiderCatalogue()),
+	}
+}
+
+func connect(t *testing.T, address string, catalogue event.Catalogue) *eventstore.Store {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: address, Catalogue: catalogue, Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(store.Close)
+	return store
+}
+
+// freeAddress is a loopback address nobody listens on now.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+func note(text string) []event.Proposed {
+	return []event.Proposed{{ID: uuid.NewString(), Event: storetest.Noted{Text: text}}}
+}
+
+func TestConnectWaitsForTheServer(t *testing.T) {
+	address := freeAddress(t)
+	connection := "esdb://" + address + "?tls=false"
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := eventstore.Connect(short, eventstore.Config{Connection: connection, Catalogue: storetest.Catalogue(), Logger: quiet})
+	if !errors.Is(err, commands.ErrUnavailable) {
+		t.Fatalf("no server: %v", err)
+	}
+	dir := t.TempDir()
+	connected := make(chan *eventstore.Store)
+	go func() { connected <- connect(t, connection, storetest.Catalogue()) }()
+	startNode(t, dir, address)
+	store := <-connected
+	if _, err := store.Append(t.Context(), "s", event.NoStream, note("a")); err != nil {
+		t.Error(err)
+	}
+	if _, err := eventstore.Connect(t.Context(), eventstore.Config{Connection: "http://nonsense", Logger: quiet}); err == nil {
+		t.Error("nonsense was taken for an address")
+	}
+}
+
+// TestServerRestart: writers, readers and a subscription live through a server
+// that stops and starts again; every acknowledged event is there once, in order.
+func TestServerRestart(t *testing.T) {
+	const writers, each, restarts = 4, 60, 3
+	dir, address := t.TempDir(), freeAddress(t)
+	n := startNode(t, dir, address)
+	store := connect(t, n.ConnectionString(), storetest.Catalogue())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+
+	seen := make(chan event.Recorded, writers*each)
+	var subscriber sync.WaitGroup
+	subscriber.Go(func() {
+		for r, err := range store.SubscribeAll(ctx, event.Position{}) {
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if r.Event != nil {
+				if seen <- r; len(seen) == writers*each {
+					return
+				}
+			}
+		}
+	})
+	progress := make(chan struct{}, writers*each)
+	var group sync.WaitGroup
+	for w := range writers {
+		group.Go(func() {
+			stream := fmt.Sprint("s", w)
+			for i := range each {
+				got, err := store.Append(ctx, stream, event.Revision(i)-1, note(fmt.Sprint(i)))
+				if err != nil {
+					t.Errorf("%s %d: %v", stream, i, err)
+					return
+				}
+				if got.Revision != event.Revision(i) {
+					t.Errorf("%s %d stands at %d", stream, i, got.Revision)
+				}
+				progress <- struct{}{}
+			}
+		})
+	}
+	for range restarts {
+		for range writers * each / (restarts + 1) {
+			<-progress
+		}
+		stopNode(t, n)
+		n = startNode(t, dir, address)
+	}
+	group.Wait()
+	subscriber.Wait()
+	close(seen)
+	next := map[string]event.Revision{}
+	for r := range seen {
+		if r.Revision != next[r.Stream] {
+			t.Fatalf("%s: revision %d after %d", r.Stream, r.Revision, next[r.Stream]-1)
+		}
+		next[r.Stream]++
+	}
+	if len(next) != writers {
+		t.Errorf("events of %d streams", len(next))
+	}
+}
+
+// TestNoServer: a call ends with its context, and says that nobody knows.
+func TestNoServer(t *testing.T) {
+	dir, address := t.TempDir(), freeAddress(t)
+	n := startNode(t, dir, address)
+	store := connect(t, n.ConnectionString(), storetest.Catalogue())
+	stopNode(t, n)
+	for range 5 {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if _, err := store.Append(ctx, "s", event.NoStream, note("a")); !errors.Is(err, commands.ErrUnavailable) {
+			t.Errorf("append: %v", err)
+		}
+		if _, err := store.Head(ctx); !errors.Is(err, commands.ErrUnavailable) {
+			t.Errorf("head: %v", err)
+		}
+		cancel()
+	}
+	startNode(t, dir, address)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if _, err := store.Append(ctx, "s", event.NoStream, note("a")); err != nil && !errors.Is(err, commands.ErrConflict) {
+		t.Error(err)
+	}
+	store.Close()
+	if _, err := store.Head(ctx); !errors.Is(err, commands.ErrUnavailable) {
+		t.Errorf("a closed store: %v", err)
+	}
+}
