@@ -29,7 +29,8 @@ type literal struct {
 
 // number reads a number: 12, 1.5, .5, 16^^ff.8, 1.5`20, 1.5“20, 1.5*^-3.
 func (l *lexer) number() (*Expr, error) {
-	n := literal{pos: l.at, base: 10, whole: l.digits()}
+	n := literal{pos: l.at, base: 10}
+	n.whole = l.digits()
 	if l.peekByte(0) == '^' && l.peekByte(1) == '^' {
 		if err := l.based(&n); err != nil {
 			return nil, err
