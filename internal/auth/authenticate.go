@@ -63,6 +63,8 @@ type Authenticator struct {
 	Streams  ReadStream
 	Sessions Sessions
 	Now      func() time.Time
+	// TokenUsed is told of every accepted API token; what it cannot do is no reason to refuse.
+	TokenUsed func(ctx context.Context, tokenID string)
 	// MetadataURL is where OAuth clients learn about this resource (RFC 9728).
 	MetadataURL string
 }
@@ -84,6 +86,9 @@ func (a *Authenticator) Authenticate(r *http.Request, route httpkit.Route) (cont
 		return nil, a.refuse(httpkit.InvalidToken, "the account of this credential is closed")
 	}
 	p.Plan = state.Plan
+	if p.TokenID != "" && a.TokenUsed != nil {
+		a.TokenUsed(r.Context(), p.TokenID)
+	}
 	return context.WithValue(r.Context(), principalKey{}, p), nil
 }
 

@@ -46,13 +46,13 @@ func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 		// Request.WithContext of bunrouter keeps the path parameters.
 		admitted := r.WithContext(prepared.Context())
 		admitted.Body = prepared.Body
-		if route.PublicFor > 0 {
-			held := &buffered{ResponseWriter: w}
-			handler(decodedContext{humabunrouter.NewContext(op, admitted, held), r.URL.RawPath != ""})
-			held.finish(r.Request, route.PublicFor)
+		if route.PublicFor == 0 {
+			handler(decodedContext{humabunrouter.NewContext(op, admitted, w), r.URL.RawPath != ""})
 			return nil
 		}
-		handler(decodedContext{humabunrouter.NewContext(op, admitted, w), r.URL.RawPath != ""})
+		held := &buffered{ResponseWriter: w}
+		handler(decodedContext{humabunrouter.NewContext(op, admitted, held), r.URL.RawPath != ""})
+		held.finish(r.Request, route.PublicFor)
 		return nil
 	})
 }

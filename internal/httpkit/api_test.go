@@ -77,7 +77,7 @@ func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 			return out, nil
 		})
 	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/fail/{id}", ID: "fail", Tag: "test",
-		Errors: []httpkit.Mapping{{Err: errTyped, Kind: httpkit.SessionBusy}}},
+		Errors: []httpkit.Mapping{{Err: errTyped, Kind: httpkit.TooManySessions}}},
 		func(_ context.Context, in *item) (*struct{}, error) {
 			switch in.ID {
 			case "panic":
@@ -294,7 +294,7 @@ func TestMethods(t *testing.T) {
 func TestErrors(t *testing.T) {
 	server := serve(t, httpkit.Settings{})
 	ask(t, server, http.MethodGet, "/fail/panic", "").want(t, httpkit.Internal)
-	ask(t, server, http.MethodGet, "/fail/typed", "").want(t, httpkit.SessionBusy)
+	ask(t, server, http.MethodGet, "/fail/typed", "").want(t, httpkit.TooManySessions)
 	a := ask(t, server, http.MethodGet, "/fail/deadline", "")
 	a.want(t, httpkit.Unavailable)
 	if a.header.Get("Retry-After") != "2" {

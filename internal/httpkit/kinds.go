@@ -12,6 +12,7 @@ var (
 	InvalidParameter   = Kind{"invalid_parameter", http.StatusBadRequest, "A query or path parameter is not valid", "It is unknown, repeated, not UTF-8 or out of range; `errors` lists each one."}
 	UnsupportedVersion = Kind{"unsupported_version", http.StatusBadRequest, "This API version is not served", "Leave the API-Version header out or send the version that answers carry."}
 	ExpressionRequired = Kind{"expression_required", http.StatusBadRequest, "An expression is needed", "Send it as a non-empty string in the field `expression`."}
+	TooComplex         = Kind{"expression_too_complex", http.StatusBadRequest, "The expression is too large or too deeply nested", "`detail` gives the bound. Split the work, or define parts in a session."}
 	InvalidSessionID   = Kind{"invalid_session_id", http.StatusBadRequest, "The session id is not valid", "A session id is your own name for the session: 1 to 64 of A-Z a-z 0-9 . _ -"}
 	VerifyInput        = Kind{"verify_input", http.StatusBadRequest, "Send run_id, or code and result", "Either `run_id` alone, or `code` and `result` together."}
 
@@ -22,7 +23,6 @@ var (
 	FirstPartyOnly   = Kind{"first_party_only", http.StatusForbidden, "This needs another credential", "The route is closed to this kind of credential: sign in, or use what `detail` names."}
 	CrossOrigin      = Kind{"cross_origin", http.StatusForbidden, "Cross-origin write refused", "A browser sent this from another site without an Authorization header. Use an API token."}
 	ExpressionDenied = Kind{"expression_denied", http.StatusForbidden, "The expression uses something that is not permitted", "`detail` names the function. Nothing was evaluated or logged."}
-	PlanRequired     = Kind{"plan_required", http.StatusForbidden, "The plan does not include this", "See /billing/plans."}
 
 	NoSuchRoute   = Kind{"no_such_route", http.StatusNotFound, "There is nothing at this address", "See /openapi.json for every address."}
 	NoSuchRun     = Kind{"no_such_run", http.StatusNotFound, "No such run", "Your account has no run with this id."}
@@ -34,9 +34,7 @@ var (
 	BudgetExhausted = Kind{"budget_exhausted", http.StatusRequestTimeout, "The compute budget is exhausted", "The evaluation ran past the plan's budget and was stopped. Simplify it or submit it as a job. `run_id` names the logged run."}
 	BodyTimeout     = Kind{"body_timeout", http.StatusRequestTimeout, "The body did not arrive in time", "Send the request again."}
 	EmailTaken      = Kind{"email_taken", http.StatusConflict, "The address is already registered", "Sign in instead."}
-	SessionBusy     = Kind{"session_busy", http.StatusConflict, "The session is busy", "One evaluation runs at a time in a session. Wait for it, or use another session."}
 	TooManySessions = Kind{"too_many_sessions", http.StatusConflict, "The plan's live sessions are all in use", "Clear one with DELETE /api/sessions/{id} or wait until one expires."}
-	TooManyTokens   = Kind{"too_many_tokens", http.StatusConflict, "The account has too many tokens", "Revoke one that is not used any more."}
 	TooLarge        = Kind{"body_too_large", http.StatusRequestEntityTooLarge, "The body is too large", "`detail` gives the limit."}
 	NotJSON         = Kind{"unsupported_media_type", http.StatusUnsupportedMediaType, "The body must be JSON", "Send `Content-Type: application/json`, UTF-8, without Content-Encoding."}
 	EngineFailed    = Kind{"engine_failed", http.StatusUnprocessableEntity, "The engine could not finish this", "It crashed, ran out of memory or was told to quit by the expression. `run_id` names the logged run."}
@@ -50,11 +48,11 @@ var (
 // Kinds lists them all in the order of docs/errors.md.
 func Kinds() []Kind {
 	return []Kind{
-		InvalidRequest, UnknownField, InvalidJSON, BodyRequired, InvalidParameter, UnsupportedVersion, ExpressionRequired, InvalidSessionID, VerifyInput,
+		InvalidRequest, UnknownField, InvalidJSON, BodyRequired, InvalidParameter, UnsupportedVersion, ExpressionRequired, TooComplex, InvalidSessionID, VerifyInput,
 		Unauthenticated, InvalidToken, InvalidCredentials,
-		FirstPartyOnly, CrossOrigin, ExpressionDenied, PlanRequired,
+		FirstPartyOnly, CrossOrigin, ExpressionDenied,
 		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, MethodRefused,
-		BudgetExhausted, BodyTimeout, EmailTaken, SessionBusy, TooManySessions, TooManyTokens, TooLarge, NotJSON, EngineFailed, RateLimited,
+		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, TooLarge, NotJSON, EngineFailed, RateLimited,
 		Internal, Saturated, Unavailable,
 	}
 }

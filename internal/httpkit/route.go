@@ -2,6 +2,7 @@ package httpkit
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -31,6 +32,8 @@ type Route struct {
 	Errors []Mapping
 	// Limited says that answers carry X-RateLimit-*.
 	Limited bool
+	// Writes says that answers carry a Consistency-Token.
+	Writes bool
 
 	// PublicFor makes answers public: readable cross-origin, with an ETag and this max-age.
 	PublicFor time.Duration
@@ -117,9 +120,13 @@ func (a *API) responses(route Route) map[string]*huma.Response {
 	if route.ContentType != "" {
 		ok.Content = map[string]*huma.MediaType{route.ContentType: {Schema: &huma.Schema{Type: huma.TypeString}}}
 	}
+	ok.Headers = map[string]*huma.Param{}
 	if route.Limited {
-		ok.Headers = rateLimitHeaders()
+		maps.Copy(ok.Headers, rateLimitHeaders())
 		responses["429"].Headers = rateLimitHeaders()
+	}
+	if route.Writes {
+		ok.Headers[TokenHeader] = &huma.Param{Description: "Send it with a list to see this write in it", Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	responses["200"] = ok
 	return responses
@@ -134,6 +141,18 @@ func rateLimitHeaders() map[string]*huma.Param {
 	}
 }
 
+type headerKey struct{}
+
+// Header is the header of the answer to be, for what a handler sets whether it
+// answers or fails: rate limits, tokens, cookies.
+func Header(ctx context.Context) http.Header {
+	header, ok := ctx.Value(headerKey{}).(http.Header)
+	if !ok {
+		return http.Header{}
+	}
+	return header
+}
+
 // admit authenticates, then reads and checks the body: in this order, so that
 // nobody without a credential makes the service read a megabyte.
 func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, route Route) (*http.Request, *Problem) {
@@ -141,6 +160,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, 
 	if err != nil {
 		return nil, Translate(err, route.Errors)
 	}
+	ctx = context.WithValue(ctx, headerKey{}, w.Header())
 	admitted := r.WithContext(ctx)
 	switch {
 	case route.UploadBytes > 0:

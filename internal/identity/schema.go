@@ -42,6 +42,12 @@ type windowRow struct {
 	Used          int    `bun:"used"`
 }
 
+type tokenUseRow struct {
+	bun.BaseModel `bun:"table:identity_token_use"`
+	TokenID       string `bun:"token_id,pk"`
+	LastUsedOn    string `bun:"last_used_on"` // UTC day, YYYY-MM-DD
+}
+
 // migrations are applied once each, in order; one that has been released is never edited.
 var migrations = []string{
 	`CREATE TABLE identity_accounts (
@@ -52,7 +58,9 @@ var migrations = []string{
 	CREATE INDEX identity_sessions_expiry ON identity_sessions (expires_at);
 	CREATE TABLE identity_windows (
 		key TEXT PRIMARY KEY, started_at BIGINT NOT NULL, ends_at BIGINT NOT NULL, used BIGINT NOT NULL);
-	CREATE INDEX identity_windows_end ON identity_windows (ends_at);`,
+	CREATE INDEX identity_windows_end ON identity_windows (ends_at);
+	CREATE TABLE identity_token_use (
+		token_id TEXT PRIMARY KEY, last_used_on TEXT NOT NULL);`,
 }
 
 // migrationLock is the key of the PostgreSQL advisory lock under which migrations run.

@@ -40,6 +40,7 @@ type Store struct {
 	hasher  hasher
 	rules   Rules
 	windows *Windows
+	used    usedToday
 }
 
 // New uses the tables of a database that Open returned.

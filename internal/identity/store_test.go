@@ -14,6 +14,7 @@ import (
 	"reckon/internal/auth"
 	"reckon/internal/auth/limit"
 	"reckon/internal/identity"
+	"reckon/projections/pgtest"
 )
 
 type clock struct {
@@ -36,8 +37,9 @@ func (c *clock) pass(d time.Duration) {
 // onEach runs a test on every dialect there is. Three processes have opened the
 // tables, on PostgreSQL all at once; a SQLite file belongs to one at a time.
 func onEach(t *testing.T, test func(t *testing.T, s *identity.Store, db *bun.DB, c *clock)) {
-	for name, address := range addresses(t) {
+	for name, fresh := range addresses {
 		t.Run(name, func(t *testing.T) {
+			address := fresh(t)
 			var opened [3]*bun.DB
 			var group sync.WaitGroup
 			if strings.HasPrefix(address, "sqlite:") {
@@ -67,9 +69,9 @@ func onEach(t *testing.T, test func(t *testing.T, s *identity.Store, db *bun.DB,
 	}
 }
 
-func addresses(t *testing.T) map[string]string {
-	t.Helper()
-	return map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "identity.db")}
+var addresses = map[string]func(t *testing.T) string{
+	"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "identity.db") },
+	"postgres": func(t *testing.T) string { return pgtest.Database(t) },
 }
 
 // logged is a log that keeps what was announced.
@@ -278,6 +280,26 @@ func TestNothingSecretIsStored(t *testing.T) {
 		}
 		if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") || strings.Contains(hash, "correct") || cookie == session.Secret {
 			t.Errorf("%q %q", hash, cookie)
+		}
+	})
+}
+
+func TestTokenUse(t *testing.T) {
+	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, c *clock) {
+		ctx := context.Background()
+		if err := errors.Join(s.TokenUsed(ctx, "a"), s.TokenUsed(ctx, "a"), s.TokenUsed(ctx, "b")); err != nil {
+			t.Fatal(err)
+		}
+		c.pass(24 * time.Hour)
+		if err := s.TokenUsed(ctx, "b"); err != nil {
+			t.Fatal(err)
+		}
+		days, err := s.LastUsed(ctx, []string{"a", "b", "never", "' OR 1=1 --"})
+		if err != nil || len(days) != 2 || days["a"] != "2026-08-01" || days["b"] != "2026-08-02" {
+			t.Errorf("%v %v", days, err)
+		}
+		if days, err := s.LastUsed(ctx, nil); err != nil || len(days) != 0 {
+			t.Errorf("%v %v", days, err)
 		}
 	})
 }

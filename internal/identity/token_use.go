@@ -1,0 +1,62 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/uptrace/bun"
+)
+
+// usedToday remembers which tokens' use is written down for the day.
+type usedToday struct {
+	mu     sync.Mutex
+	day    string
+	tokens map[string]bool
+}
+
+// first tells whether a token is new on a day; memory is as large as a day's tokens.
+func (u *usedToday) first(token, day string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.day != day {
+		u.day, u.tokens = day, map[string]bool{}
+	}
+	if u.tokens[token] {
+		return false
+	}
+	u.tokens[token] = true
+	return true
+}
+
+// TokenUsed writes down the UTC day of a token's use: one row a token, one write
+// a token and day and process. It is a convenience for its owner, not history.
+func (s *Store) TokenUsed(ctx context.Context, tokenID string) error {
+	day := s.now().UTC().Format(time.DateOnly)
+	if !s.used.first(tokenID, day) {
+		return nil
+	}
+	row := tokenUseRow{TokenID: tokenID, LastUsedOn: day}
+	if _, err := s.db.NewInsert().Model(&row).On("CONFLICT (token_id) DO UPDATE").Set("last_used_on = excluded.last_used_on").Exec(ctx); err != nil {
+		return fmt.Errorf("identity: token use: %w", err)
+	}
+	return nil
+}
+
+// LastUsed is the UTC day (YYYY-MM-DD) of each token's last use; a token that
+// was never used is absent.
+func (s *Store) LastUsed(ctx context.Context, tokenIDs []string) (map[string]string, error) {
+	days := map[string]string{}
+	if len(tokenIDs) == 0 {
+		return days, nil
+	}
+	var rows []tokenUseRow
+	if err := s.db.NewSelect().Model(&rows).Where("token_id IN (?)", bun.In(tokenIDs)).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("identity: token use: %w", err)
+	}
+	for _, row := range rows {
+		days[row.TokenID] = row.LastUsedOn
+	}
+	return days, nil
+}
