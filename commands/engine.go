@@ -38,6 +38,7 @@ type EngineOutcome struct {
 	SVG         []byte // cleaned; nil without a graphic
 	PlotOmitted bool   // a graphic was made and is too large to keep
 	Unevaluated bool   // the engine returned the input unchanged
+	SessionLost bool   // the session's worker had died unnoticed: this ran in a fresh one
 	Elapsed     time.Duration
 }
 

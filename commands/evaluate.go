@@ -257,8 +257,8 @@ func (ev *Evaluator) evaluated(ctx context.Context, subject run.Subject, o Engin
 	case o.Unevaluated:
 		e.Status = run.Unevaluated
 	}
-	if subject.SessionID != "" && owned.Fresh && owned.Before != "" && owned.Before != "cleared" && owned.Before != "idle" {
-		e.Warnings = append(e.Warnings, fmt.Sprintf("Session %s was lost (%s): its variables and definitions are gone; this evaluation ran in a fresh one.", subject.SessionID, owned.Before))
+	if why := sessionLoss(o, owned); subject.SessionID != "" && why != "" {
+		e.Warnings = append(e.Warnings, fmt.Sprintf("Session %s was lost (%s): its variables and definitions are gone; this evaluation ran in a fresh one.", subject.SessionID, why))
 	}
 	var err error
 	if e.Answer, err = storeText(ctx, ev.Blobs, o.Result); err != nil {
@@ -282,6 +282,18 @@ func (ev *Evaluator) evaluated(ctx context.Context, subject run.Subject, o Engin
 		e.Plot = &plot
 	}
 	return e, nil
+}
+
+// sessionLoss is why a session's variables are gone although nobody asked for
+// that; empty when they are not, or when it was only idle.
+func sessionLoss(o EngineOutcome, owned Ownership) string {
+	switch {
+	case o.SessionLost:
+		return "worker_died"
+	case owned.Fresh && owned.Before != "cleared" && owned.Before != "idle":
+		return owned.Before
+	}
+	return ""
 }
 
 // seal makes the receipt of an evaluation.

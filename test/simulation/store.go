@@ -34,16 +34,6 @@ type entry struct {
 
 func newLog() *log { return &log{streams: map[string][]event.Event{}, digests: map[string]uint64{}} }
 
-func (l *log) clone() *log {
-	c := newLog()
-	for name, events := range l.streams {
-		c.streams[name] = slices.Clone(events)
-	}
-	c.digests = maps.Clone(l.digests)
-	c.order = slices.Clone(l.order)
-	return c
-}
-
 // key tells logs apart by what each stream holds. The order between streams is
 // left out: no command reads it.
 func (l *log) key() string {

@@ -1,0 +1,97 @@
+// Package keyring keeps the private halves of the keys that seal receipts: one
+// PEM file each, readable by its owner only, named by the key's kid.
+//
+// It promises that a key file is durable before its public half is published.
+// It never decides which key seals: the stream `keys` does.
+package keyring
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"reckon/domain/keys"
+	"reckon/domain/receipt"
+)
+
+// Ring is a folder of private keys.
+type Ring struct{ folder string }
+
+// Open makes the folder if it is missing.
+func Open(folder string) (Ring, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return Ring{}, fmt.Errorf("folder of signing keys: %w", err)
+	}
+	return Ring{folder: folder}, nil
+}
+
+// ErrNoKey means that this process does not hold the private half of a key.
+var ErrNoKey = errors.New("the private half of this signing key is not in the key folder")
+
+func (r Ring) path(kid string) string { return filepath.Join(r.folder, kid+".pem") }
+
+// Generate makes a key pair and keeps its private half.
+func (r Ring) Generate() (ed25519.PublicKey, error) {
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return nil, err
+	}
+	path := r.path(keys.Thumbprint(public))
+	if err := writeDurably(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})); err != nil {
+		return nil, fmt.Errorf("keep signing key: %w", err)
+	}
+	return public, nil
+}
+
+func writeDurably(path string, content []byte) error {
+	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// Signer loads the private half of a key.
+func (r Ring) Signer(kid string) (*receipt.Signer, error) {
+	content, err := os.ReadFile(r.path(kid))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s", ErrNoKey, kid)
+	}
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(content)
+	if block == nil {
+		return nil, fmt.Errorf("signing key %s is not a PEM file", kid)
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("signing key %s: %w", kid, err)
+	}
+	private, ok := parsed.(ed25519.PrivateKey)
+	if !ok || keys.Thumbprint(private.Public().(ed25519.PublicKey)) != kid {
+		return nil, fmt.Errorf("signing key %s: the file holds another key", kid)
+	}
+	return &receipt.Signer{KID: kid, Key: private}, nil
+}

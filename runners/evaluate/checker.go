@@ -1,0 +1,77 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"reckon/domain/expression"
+	"reckon/domain/run"
+	"reckon/domain/verification"
+	"reckon/runners/engine"
+	"reckon/runners/engine/checker"
+)
+
+// Checker is the independent checker as commands see it.
+type Checker struct {
+	Engine  *engine.Engine // asked only how it reads the expression
+	Checker *checker.Checker
+}
+
+// Check derives a plan from the shape of the expression, makes sure that the
+// engine reads the expression as we do, and has the plan carried out.
+func (c Checker) Check(ctx context.Context, code, answer string, budget time.Duration) run.Check {
+	started := time.Now()
+	outcome := c.check(ctx, code, answer, budget)
+	return run.Check{
+		Verdict: outcome.Verdict, Basis: outcome.Basis, Method: outcome.Method, Check: outcome.Check,
+		Residual: outcome.Residual, Reason: outcome.Reason, ElapsedMS: time.Since(started).Milliseconds(),
+	}
+}
+
+func (c Checker) check(ctx context.Context, code, answer string, budget time.Duration) verification.Outcome {
+	deadline := time.Now().Add(budget)
+	input, err := expression.Parse(code)
+	if err != nil {
+		return inconclusive(verification.ReasonNoShape)
+	}
+	given, err := expression.Parse(answer)
+	if err != nil {
+		return inconclusive(verification.ReasonAnswerNotUsable)
+	}
+	plan, err := verification.Derive(input, given)
+	var none *verification.NoPlanError
+	if errors.As(err, &none) {
+		return verification.OutcomeOf(none)
+	}
+	if err != nil {
+		return inconclusive(verification.ReasonEngineError)
+	}
+	if outcome, same := c.readAlike(ctx, code, input, time.Until(deadline)); !same {
+		return outcome
+	}
+	finding, err := c.Checker.Check(ctx, plan, time.Until(deadline))
+	if err != nil {
+		return inconclusive(verification.ReasonEngineError)
+	}
+	return verification.Conclude(plan, finding)
+}
+
+// readAlike asks a throwaway worker how the engine reads the expression. Where
+// it reads something else, a check of our reading would say nothing.
+func (c Checker) readAlike(ctx context.Context, code string, ours *expression.Expr, budget time.Duration) (verification.Outcome, bool) {
+	theirs, err := c.Engine.InputFullForm(ctx, code, budget)
+	switch {
+	case errors.Is(err, engine.ErrBudgetExhausted):
+		return inconclusive(verification.ReasonTimedOut), false
+	case err != nil:
+		return inconclusive(verification.ReasonEngineError), false
+	case !expression.SameAsEngine(ours, theirs):
+		return inconclusive(verification.ReasonNotPermitted), false
+	}
+	return verification.Outcome{}, true
+}
+
+func inconclusive(reason string) verification.Outcome {
+	return verification.Outcome{Verdict: verification.VerdictInconclusive, Reason: reason}
+}

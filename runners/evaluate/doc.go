@@ -1,0 +1,7 @@
+// Package evaluate makes the evaluation engine and the independent checker what
+// commands ask for: the ports commands.Engine and commands.Checker.
+//
+// It promises that a verdict is about the expression the engine evaluated: where
+// the engine reads the text otherwise than our parser, there is none. It never
+// decides what is logged.
+package evaluate

@@ -1,0 +1,58 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"reckon/commands"
+	"reckon/runners/engine"
+)
+
+// Engine is the default engine as commands see it.
+type Engine struct{ Engine *engine.Engine }
+
+// Evaluate runs one expression.
+func (e Engine) Evaluate(ctx context.Context, r commands.EngineRequest) (commands.EngineOutcome, error) {
+	o, err := e.Engine.Evaluate(ctx, engine.Request{Code: r.Code, Session: r.Session, Budget: r.Budget, QueueWait: r.QueueWait})
+	outcome := commands.EngineOutcome{
+		Result: o.Result, InputForm: o.InputForm, Stdout: o.Stdout, Messages: o.Messages, SVG: o.SVG,
+		PlotOmitted: o.PlotOmitted, Unevaluated: o.Unevaluated, Elapsed: o.Elapsed, SessionLost: o.SessionReplaced,
+	}
+	return outcome, translate(err)
+}
+
+func translate(err error) error {
+	var failed *engine.FailedError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, engine.ErrBudgetExhausted):
+		return commands.ErrBudgetExhausted
+	case errors.Is(err, engine.ErrSaturated), errors.Is(err, engine.ErrClosed):
+		return commands.ErrSaturated
+	case errors.Is(err, engine.ErrSessionClosed):
+		return &commands.EngineFailedError{Reason: "session_closed", Detail: "the session was closed while it evaluated"}
+	case errors.As(err, &failed):
+		return &commands.EngineFailedError{Reason: failed.Reason, Detail: failed.Detail}
+	}
+	return err
+}
+
+// InputFullForm is how the engine reads code.
+func (e Engine) InputFullForm(ctx context.Context, code string, budget time.Duration) (string, error) {
+	form, err := e.Engine.InputFullForm(ctx, code, budget)
+	return form, translate(err)
+}
+
+// CloseSession ends a session's worker.
+func (e Engine) CloseSession(key string) bool { return e.Engine.CloseSession(key) }
+
+// LiveSessions counts the workers of the keys with this prefix.
+func (e Engine) LiveSessions(prefix string) int {
+	return len(e.Engine.Sessions(strings.TrimSuffix(prefix, "/")))
+}
+
+// Describe names the engine and its revision.
+func (e Engine) Describe() (name, revision string) { return e.Engine.Info() }
