@@ -48,7 +48,7 @@ type rawGate struct {
 }
 
 func (r *reader) circuit() (Circuit, error) {
-	if err := r.open('{', circuitLevel, "", "the circuit"); err != nil {
+	if err := r.open(circuitLevel, "the circuit"); err != nil {
 		return Circuit{}, err
 	}
 	c := Circuit{shots: DefaultShots, precision: Double}
@@ -81,7 +81,7 @@ func (r *reader) circuit() (Circuit, error) {
 			return Circuit{}, err
 		}
 	}
-	if err := r.close(circuitLevel, ""); err != nil {
+	if err := r.close(); err != nil {
 		return Circuit{}, err
 	}
 	switch {
@@ -161,11 +161,11 @@ func (r *reader) gates() ([]rawGate, bool, error) {
 		}
 		gates = append(gates, g)
 	}
-	return gates, true, r.close(circuitLevel, "")
+	return gates, true, r.close()
 }
 
 func (r *reader) gate(index int) (rawGate, error) {
-	if err := r.open('{', index, "", "each entry of gates"); err != nil {
+	if err := r.open(index, "each entry of gates"); err != nil {
 		return rawGate{}, err
 	}
 	var g rawGate
@@ -211,7 +211,7 @@ func (r *reader) gate(index int) (rawGate, error) {
 			return rawGate{}, err
 		}
 	}
-	if err := r.close(index, g.name); err != nil {
+	if err := r.close(); err != nil {
 		return rawGate{}, err
 	}
 	if !named {
@@ -318,7 +318,7 @@ func (r *reader) qubits(index int, name, key string) ([]int, bool, error) {
 		}
 		qubits = append(qubits, clampInt(q))
 	}
-	return qubits, true, r.close(index, name)
+	return qubits, true, r.close()
 }
 
 // clampInt keeps a 64-bit index out of range on machines with 32-bit int.
@@ -346,7 +346,7 @@ func (r *reader) angles(index int, name, key string) ([]float64, error) {
 		}
 		angles = append(angles, *angle)
 	}
-	return angles, r.close(index, name)
+	return angles, r.close()
 }
 
 func (r *reader) angle(index int, name, key string) (*float64, error) {
@@ -441,21 +441,22 @@ func (r *reader) key(seen map[string]bool, index int, name string) (string, erro
 	return key, nil
 }
 
-func (r *reader) open(delim json.Delim, index int, name, what string) error {
+func (r *reader) open(index int, what string) error {
 	token, err := r.token()
 	if err != nil {
 		return err
 	}
-	if token == delim {
+	if token == json.Delim('{') {
 		return nil
 	}
 	if index == circuitLevel {
 		return refuse(CodeWrongType, "%s must be an object, not %s", what, describe(token))
 	}
-	return refuseGate(CodeWrongType, index, name, "%s must be an object, not %s", what, describe(token))
+	return refuseGate(CodeWrongType, index, "", "%s must be an object, not %s", what, describe(token))
 }
 
-func (r *reader) close(index int, name string) error {
+// close reads the end of an array or object.
+func (r *reader) close() error {
 	_, err := r.token()
 	return err
 }

@@ -1,0 +1,141 @@
+package circuit
+
+import (
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+)
+
+const qasmHeader = "OPENQASM 3.0;\ninclude \"stdgates.inc\";\n"
+
+// TestOpenQASMEqualsJSON pairs programs with the JSON circuit they mean.
+func TestOpenQASMEqualsJSON(t *testing.T) {
+	for _, pair := range [][2]string{
+		{`qubit[2] q; h q[0]; cx q[0], q[1];`,
+			`{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}`},
+		{`qubit[2] q; h q; // both
+		  rz(pi/4 + 2*pi) q[0]; rx(-tau/8) q[1]; /* a
+		  comment */ U(pi/2, -0.5e0, .25) q[0]; u2(0.1, 0.2) q[1];`,
+			`{"gate":"h","target":0},{"gate":"h","target":1},{"gate":"rz","target":0,"angle":7.0685834705770345},
+			 {"gate":"rx","target":1,"angle":-0.7853981633974483},{"gate":"u","target":0,"params":[1.5707963267948966,-0.5,0.25]},
+			 {"gate":"u","target":1,"params":[1.5707963267948966,0.1,0.2]}`},
+		{`qreg a[1]; qreg b[2]; creg c[3]; h a; cx a, b; ccx a[0], b[0], b[1]; barrier a, b; cswap a[0], b[0], b[1];`,
+			`{"gate":"h","target":0},{"gate":"cx","control":0,"target":1},{"gate":"cx","control":0,"target":2},
+			 {"gate":"ccx","controls":[0,1],"target":2},{"gate":"cswap","control":0,"targets":[1,2]}`},
+		{`qubit[3] q; ry(1) q; ctrl @ h q[0], q[1]; ctrl(2) @ x q[0], q[1], q[2]; inv @ s q[0]; inv @ ctrl @ t q[1], q[2]; ctrl @ swap q[2], q[0], q[1];
+		  inv @ u3(0.1, 0.2, 0.3) q[1]; c3x q[0],q[1],q[2],q[2];`, ``}, // refused below
+		{`qubit[3] q; ry(1) q; ctrl @ h q[0], q[1]; ctrl(2) @ x q[0], q[1], q[2]; inv @ s q[0]; inv @ ctrl @ t q[1], q[2]; ctrl @ swap q[2], q[0], q[1];
+		  inv @ u3(0.1, 0.2, 0.3) q[1]; cu(0.1, 0.2, 0.3, 0.4) q[0], q[2]; h q[-1];`,
+			`{"gate":"ry","target":0,"angle":1},{"gate":"ry","target":1,"angle":1},{"gate":"ry","target":2,"angle":1},
+			 {"gate":"ch","control":0,"target":1},{"gate":"ccx","controls":[0,1],"target":2},{"gate":"sdg","target":0},
+			 {"gate":"tdg","control":1,"target":2},{"gate":"cswap","control":2,"targets":[0,1]},
+			 {"gate":"u","target":1,"params":[-0.1,-0.3,-0.2]},{"gate":"p","target":0,"angle":0.4},{"gate":"u","control":0,"target":2,"params":[0.1,0.2,0.3]},
+			 {"gate":"h","target":2}`},
+	} {
+		c, err := ParseOpenQASM([]byte(qasmHeader+pair[0]), Limits{})
+		if pair[1] == "" {
+			if err == nil {
+				t.Errorf("accepted: %s", pair[0])
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", pair[0], err)
+			continue
+		}
+		c.statevector = true
+		want, err := Parse([]byte(`{"qubits":`+itoa(c.Qubits())+`,"statevector":true,"gates":[`+pair[1]+`]}`), Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeStates(t, mustRun(t, c, Options{}).Statevector, mustRun(t, want, Options{}).Statevector, 1e-15)
+	}
+}
+
+// TestOpenQASMBits checks that keys show the bits that were written, wherever their qubits are.
+func TestOpenQASMBits(t *testing.T) {
+	for program, want := range map[string]string{
+		`qubit[3] q; bit[3] c; x q[0]; c = measure q;`:                                      "001",
+		`qubit[3] q; bit[3] c; x q[0]; c[2] = measure q[0]; c[0] = measure q[1];`:           "10",
+		`qubit[1] q; bit a; bit b; a = measure q[0]; x q[0]; b = measure q[0];`:             "10",
+		`qubit[1] q; bit a; a = measure q[0]; x q[0]; a = measure q[0];`:                    "1",
+		`qubit[2] q; x q; bit[2] c = measure q; reset q; h q[0];`:                           "11",
+		`OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; creg c[2]; x q[1]; measure q -> c;`: "10",
+		`qubit[2] q; bit[9] c; x q[1];`:                                                     "10",
+	} {
+		c, err := ParseOpenQASM([]byte(program), Limits{})
+		if err != nil {
+			t.Errorf("%s: %v", program, err)
+			continue
+		}
+		if got := mustRun(t, c, Options{}).Counts; !maps.Equal(got, map[string]int{want: 1024}) {
+			t.Errorf("%s: %v, want %s", program, got, want)
+		}
+	}
+}
+
+func TestOpenQASMRefusals(t *testing.T) {
+	for _, c := range []struct {
+		program string
+		code    Code
+		says    string
+	}{
+		{"", CodeMissingField, "qubits"},
+		{"OPENQASM 4.0; qubit q;", CodeUnsupported, "version"},
+		{"include \"other.inc\";", CodeUnsupported, "other.inc"},
+		{"qubit[2] q; foo q[0];", CodeUnknownGate, "foo"},
+		{"qubit[2] q;\n\nh q[2];", CodeQubitRange, "line 3"},
+		{"qubit[2] q; h r;", CodeQubitRange, "r"},
+		{"qubit[2] q; cx q[0], q[0];", CodeRepeatedQubit, "0"},
+		{"qubit[2] q; cx q[0];", CodeTargets, "2 qubits"},
+		{"qubit[2] q; rx q[0];", CodeParameters, "1 angle"},
+		{"qubit[2] q; h(1) q[0];", CodeParameters, "0 angles"},
+		{"qubit[2] q; rx(1/0) q[0];", CodeAngleRange, "finite"},
+		{"qubit[2] q; rx(x) q[0];", CodeUnsupported, "x"},
+		{"qubit[2] q; rx(2**0.5) q[0];", CodeUnsupported, "exponent"},
+		{"qubit[2] q; gate g a { h a; }", CodeUnsupported, "gate"},
+		{"qubit[2] q; if (c) x q[0];", CodeUnsupported, "if"},
+		{"qubit[2] q; pow(2) @ x q[0];", CodeUnsupported, "pow"},
+		{"qubit[2] q; ctrl @ U(1,2,3) q[0], q[1];", CodeUnsupported, "cu"},
+		{"qubit[2] q; ctrl @ rxx(1) q[0], q[1], q[1];", CodeUnsupported, "rxx"},
+		{"qubit[2] q; measure q[0];", CodeUnsupported, "bit"},
+		{"qubit[2] q; bit c; c = measure q;", CodeTargets, "2 qubits"},
+		{"qubit[2] q; bit c; c = 1;", CodeUnsupported, "measure"},
+		{"qubit[2] q; bit q;", CodeMalformed, "twice"},
+		{"qubit[2] h;", CodeMalformed, "reserved"},
+		{"qubit[0] q;", CodeQubitsRange, "qubits"},
+		{"qubit[21] q; t q;", CodeQubitsRange, "20"},
+		{"qubit[1000000000000] q;", CodeWrongType, "integer"},
+		{"qubit[2] q; h q[0]", CodeMalformed, "end of the program"},
+		{"qubit[2] q; h $0;", CodeUnsupported, "$0"},
+		{"qubit[2] q; /* ", CodeMalformed, "comment"},
+		{"qubit[2] q; \"h", CodeMalformed, "string"},
+		{"qubit[2] q; h q[0]; #", CodeMalformed, "#"},
+		{"qubit[2] q; depolarizing(0.1) q[0];", CodeNoise, "noise"},
+		{"qubit[2] q; rx(" + strings.Repeat("(", 1000) + "1" + strings.Repeat(")", 1000) + ") q;", CodeMalformed, "nested"},
+		{"qubit[20] q; " + strings.Repeat("h q; ", 501), CodeTooManyGates, "10000"},
+		{"\xff", CodeMalformed, "UTF-8"},
+	} {
+		_, err := ParseOpenQASM([]byte(c.program), Limits{})
+		var refusal *Refusal
+		if !errors.As(err, &refusal) {
+			t.Errorf("%.60s: accepted: %v", c.program, err)
+			continue
+		}
+		if refusal.Code != c.code || !strings.Contains(refusal.Message, c.says) {
+			t.Errorf("%.60s: %s: %s; want %s with %q", c.program, refusal.Code, refusal.Message, c.code, c.says)
+		}
+	}
+}
+
+func FuzzParseOpenQASM(f *testing.F) {
+	f.Add([]byte(qasmHeader + "qubit[3] q; bit[3] c; h q[0]; cx q[0], q[1]; rz(pi/4) q; barrier; c = measure q; reset q[0];"))
+	f.Add([]byte("qreg q[2]; creg c[2]; u3(1,2,3) q[0]; ctrl @ inv @ t q[0], q[1]; measure q -> c;"))
+	f.Add([]byte("qubit q; bit c = measure q; rx(-(2**3)*sin(1.5)/tau) q;"))
+	limits := Limits{Qubits: 6, CliffordQubits: 40, Gates: 50, Shots: 20, Bytes: 1 << 16}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := ParseOpenQASM(data, limits)
+		checkForeign(t, c, err)
+	})
+}

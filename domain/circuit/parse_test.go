@@ -1,0 +1,242 @@
+package circuit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestRefusals(t *testing.T) {
+	gates := func(list string) string { return `{"qubits":3,"gates":[` + list + `]}` }
+	cases := []struct {
+		name, text string
+		code       Code
+		says       string
+	}{
+		{"nothing", ``, CodeMalformed, ""},
+		{"null", `null`, CodeWrongType, "object"},
+		{"array", `[]`, CodeWrongType, "object"},
+		{"cut off", `{"qubits":2`, CodeMalformed, ""},
+		{"trailing text", `{"qubits":1,"gates":[]} x`, CodeMalformed, ""},
+		{"two objects", `{"qubits":1,"gates":[]}{}`, CodeMalformed, ""},
+		{"not UTF-8", "{\"qubits\":1,\"gates\":[],\"\xff\":1}", CodeMalformed, "UTF-8"},
+		{"no qubits", `{"gates":[]}`, CodeMissingField, "qubits"},
+		{"null qubits", `{"qubits":null,"gates":[]}`, CodeMissingField, "qubits"},
+		{"no gates", `{"qubits":1}`, CodeMissingField, "gates"},
+		{"null gates", `{"qubits":1,"gates":null}`, CodeMissingField, "gates"},
+		{"zero qubits", `{"qubits":0,"gates":[]}`, CodeQubitsRange, "0"},
+		{"negative qubits", `{"qubits":-3,"gates":[]}`, CodeQubitsRange, "-3"},
+		{"21 qubits", `{"qubits":21,"gates":[]}`, CodeQubitsRange, "20"},
+		{"huge qubits", `{"qubits":99999999999999999999,"gates":[]}`, CodeQubitsRange, "20"},
+		{"fractional qubits", `{"qubits":2.5,"gates":[]}`, CodeWrongType, "2.5"},
+		{"text qubits", `{"qubits":"2","gates":[]}`, CodeWrongType, "string"},
+		{"boolean qubits", `{"qubits":true,"gates":[]}`, CodeWrongType, "integer"},
+		{"negative shots", `{"qubits":1,"shots":-1,"gates":[]}`, CodeShotsRange, "-1"},
+		{"too many shots", `{"qubits":1,"shots":100001,"gates":[]}`, CodeShotsRange, "100000"},
+		{"fractional shots", `{"qubits":1,"shots":1.5,"gates":[]}`, CodeWrongType, "shots"},
+		{"text seed", `{"qubits":1,"seed":"1","gates":[]}`, CodeWrongType, "seed"},
+		{"negative seed", `{"qubits":1,"seed":-1,"gates":[]}`, CodeSeedRange, "seed"},
+		{"huge seed", `{"qubits":1,"seed":9007199254740992,"gates":[]}`, CodeSeedRange, "9007199254740991"},
+		{"unknown field", `{"qubits":1,"gates":[],"depth":3}`, CodeUnknownField, "depth"},
+		{"another case", `{"Qubits":1,"gates":[]}`, CodeUnknownField, "Qubits"},
+		{"noise model", `{"qubits":1,"gates":[],"noise":{"p":0.1}}`, CodeNoise, "noise"},
+		{"qubits twice", `{"qubits":1,"qubits":2,"gates":[]}`, CodeDuplicateField, "qubits"},
+		{"precision", `{"qubits":1,"precision":"half","gates":[]}`, CodePrecision, "half"},
+		{"statevector", `{"qubits":1,"statevector":1,"gates":[]}`, CodeWrongType, "statevector"},
+		{"gates is text", `{"qubits":1,"gates":"h"}`, CodeWrongType, "gates"},
+		{"gate is text", gates(`"h"`), CodeWrongType, "gate 0"},
+		{"gate is null", gates(`null`), CodeWrongType, "gate 0"},
+		{"no name", gates(`{"target":0}`), CodeMissingField, "gate is required"},
+		{"name is a number", gates(`{"gate":1,"target":0}`), CodeWrongType, "string"},
+		{"empty name", gates(`{"gate":"","target":0}`), CodeUnknownGate, ""},
+		{"second gate", gates(`{"gate":"h","target":0},{"gate":"hh","target":0}`), CodeUnknownGate, "gate 1 (hh)"},
+		{"noisy gate", gates(`{"gate":"depolarizing","target":0}`), CodeNoise, "depolarizing"},
+		{"noisy field", gates(`{"gate":"h","target":0,"error_rate":0.1}`), CodeNoise, "error_rate"},
+		{"unknown gate field", gates(`{"gate":"h","target":0,"qubit":1}`), CodeUnknownField, "qubit"},
+		{"no target", gates(`{"gate":"h"}`), CodeMissingField, "target"},
+		{"null target", gates(`{"gate":"h","target":null}`), CodeMissingField, "target"},
+		{"empty targets", gates(`{"gate":"h","targets":[]}`), CodeMissingField, "target"},
+		{"target beyond", gates(`{"gate":"h","target":3}`), CodeQubitRange, "3"},
+		{"huge target", gates(`{"gate":"h","target":18446744073709551616}`), CodeQubitRange, ""},
+		{"fractional target", gates(`{"gate":"h","target":0.5}`), CodeWrongType, "0.5"},
+		{"boolean target", gates(`{"gate":"h","target":false}`), CodeWrongType, "integer"},
+		{"nested targets", gates(`{"gate":"swap","targets":[[0],1]}`), CodeWrongType, "integer"},
+		{"two targets of h", gates(`{"gate":"h","targets":[0,1]}`), CodeTargets, "1 target"},
+		{"target and targets", gates(`{"gate":"h","target":0,"targets":[1]}`), CodeDuplicateField, "targets"},
+		{"control and controls", gates(`{"gate":"cx","target":0,"control":1,"controls":[2]}`), CodeDuplicateField, "controls"},
+		{"no control", gates(`{"gate":"cx","target":0}`), CodeMissingField, "control"},
+		{"control is target", gates(`{"gate":"cx","target":1,"control":1}`), CodeRepeatedQubit, "1"},
+		{"control beyond", gates(`{"gate":"cx","target":1,"control":7}`), CodeQubitRange, "control 7"},
+		{"two controls of cx", gates(`{"gate":"cx","target":0,"controls":[1,2]}`), CodeControls, "1 control"},
+		{"one control of ccx", gates(`{"gate":"ccx","target":0,"controls":[1]}`), CodeControls, "2 controls"},
+		{"mcx without controls", gates(`{"gate":"mcx","target":0}`), CodeMissingField, "controls"},
+		{"controlled swap by another name", gates(`{"gate":"swap","targets":[0,1],"control":2}`), CodeControls, "0 controls"},
+		{"controlled measure", gates(`{"gate":"measure","target":0,"control":2}`), CodeControls, "measure"},
+		{"swap with itself", gates(`{"gate":"swap","targets":[1,1]}`), CodeRepeatedQubit, "1"},
+		{"swap of three", gates(`{"gate":"swap","targets":[0,1,2]}`), CodeTargets, "2 targets"},
+		{"measure twice at once", gates(`{"gate":"measure","targets":[0,0]}`), CodeRepeatedQubit, "0"},
+		{"no angle", gates(`{"gate":"rz","target":0}`), CodeMissingField, "angle"},
+		{"null angle", gates(`{"gate":"rz","target":0,"angle":null}`), CodeMissingField, "angle"},
+		{"infinite angle", gates(`{"gate":"rz","target":0,"angle":1e999}`), CodeAngleRange, "1e999"},
+		{"NaN", gates(`{"gate":"rz","target":0,"angle":NaN}`), CodeMalformed, ""},
+		{"angle list", gates(`{"gate":"rz","target":0,"angle":[1]}`), CodeWrongType, "angle"},
+		{"angle of h", gates(`{"gate":"h","target":0,"angle":1}`), CodeParameters, "0 angles"},
+		{"angle and rotation", gates(`{"gate":"rz","target":0,"angle":1,"rotation":1}`), CodeDuplicateField, "rotation"},
+		{"u without params", gates(`{"gate":"u","target":0}`), CodeMissingField, "params"},
+		{"u with one angle", gates(`{"gate":"u","target":0,"angle":1}`), CodeParameters, "3 angles"},
+		{"u with four", gates(`{"gate":"u","target":0,"params":[1,2,3,4]}`), CodeParameters, "3 angles"},
+		{"u without phi", gates(`{"gate":"u","target":0,"theta":1,"lambda":2}`), CodeMissingField, "phi"},
+		{"theta on rx", gates(`{"gate":"rx","target":0,"theta":1}`), CodeUnknownField, "theta"},
+		{"text in params", gates(`{"gate":"u","target":0,"params":[1,"2",3]}`), CodeWrongType, "params"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Parse([]byte(c.text), Limits{})
+			var refusal *Refusal
+			if !errors.As(err, &refusal) {
+				t.Fatalf("accepted: %v", err)
+			}
+			if refusal.Code != c.code || !strings.Contains(refusal.Message, c.says) {
+				t.Errorf("%s: %s; want %s with %q", refusal.Code, refusal.Message, c.code, c.says)
+			}
+			if strings.HasPrefix(refusal.Message, "gate ") != (refusal.Gate >= 0) {
+				t.Errorf("gate %d in %q", refusal.Gate, refusal.Message)
+			}
+		})
+	}
+}
+
+func TestParseLimits(t *testing.T) {
+	code := func(text string, limits Limits) Code {
+		_, err := Parse([]byte(text), limits)
+		var refusal *Refusal
+		if errors.As(err, &refusal) {
+			return refusal.Code
+		}
+		return ""
+	}
+	many := `{"qubits":1,"gates":[` + strings.Repeat(`{"gate":"h","target":0},`, 10_000) + `{"gate":"h","target":0}]}`
+	if got := code(many, Limits{}); got != CodeTooManyGates {
+		t.Errorf("10,001 gates: %q", got)
+	}
+	exact := strings.Replace(many, `{"gate":"h","target":0},`, "", 1)
+	if got := code(exact, Limits{}); got != "" {
+		t.Errorf("10,000 gates: %q", got)
+	}
+	if got := code(exact, Limits{Bytes: 100}); got != CodeTooLarge {
+		t.Errorf("over the byte limit: %q", got)
+	}
+	wide := func(gate string) string { return `{"qubits":64,"gates":[{"gate":"` + gate + `","target":0}]}` }
+	if got := code(wide("h"), Limits{Qubits: 26}); got != CodeQubitsRange {
+		t.Errorf("64 qubits: %q", got)
+	}
+	if got := code(wide("h"), Limits{Qubits: 26, CliffordQubits: 1000}); got != "" {
+		t.Errorf("64 Clifford qubits: %q", got)
+	}
+	if got := code(wide("t"), Limits{Qubits: 26, CliffordQubits: 1000}); got != CodeQubitsRange {
+		t.Errorf("64 qubits with a t gate: %q", got)
+	}
+	if got := code(`{"qubits":40,"gates":[{"gate":"t","target":0}]}`, Limits{Qubits: 4000}); got != CodeQubitsRange {
+		t.Errorf("40 qubits on the state vector: %q", got)
+	}
+}
+
+// TestSpellings checks that every accepted spelling means the same circuit.
+func TestSpellings(t *testing.T) {
+	for _, pair := range [][2]string{
+		{`{"gate":"CNOT","control":0,"target":1}`, `{"gate":"cx","controls":[0],"targets":[1]}`},
+		{`{"gate":"x","control":0,"target":1}`, `{"gate":"cx","control":[0],"target":[1]}`},
+		{`{"gate":"x","controls":[0,2],"target":1}`, `{"gate":"toffoli","controls":[2,0],"target":1}`},
+		{`{"gate":"ccnot","controls":[0,2],"target":1}`, `{"gate":"mcx","controls":[2,0],"target":1}`},
+		{`{"gate":"z","controls":[0,2],"target":1}`, `{"gate":"mcz","controls":[2,1],"target":0}`},
+		{`{"gate":"rx","target":1,"rotation":0.3}`, `{"gate":"RX","target":1,"params":[0.3]}`},
+		{`{"gate":"rx","target":1,"angle":0.3}`, `{"gate":"rx","target":1,"angles":[3e-1],"control":null}`},
+		{`{"gate":"phase","target":1,"angle":0.3}`, `{"gate":"u1","target":1,"angle":0.3}`},
+		{`{"gate":"u","target":1,"params":[0.1,0.2,0.3]}`, `{"gate":"U","target":1,"theta":0.1,"phi":0.2,"lambda":0.3}`},
+		{`{"gate":"v","target":1}`, `{"gate":"sx","target":1}`},
+		{`{"gate":"vi","target":1}`, `{"gate":"sxdg","target":1}`},
+		{`{"gate":"si","target":1}`, `{"gate":"sdg","target":1}`},
+		{`{"gate":"ti","target":1}`, `{"gate":"tdg","target":1}`},
+		{`{"gate":"not","target":1}`, `{"gate":"x","target":1}`},
+		{`{"gate":"h","control":0,"target":1}`, `{"gate":"ch","control":0,"target":1}`},
+	} {
+		states := [2][][2]float64{}
+		for i, text := range pair {
+			c, err := Parse([]byte(`{"qubits":3,"seed":1,"statevector":true,"gates":[{"gate":"ry","target":0,"angle":0.5},
+				{"gate":"u","target":1,"params":[1,2,3]},{"gate":"h","target":2},`+text+`]}`), Limits{})
+			if err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			states[i] = mustRun(t, c, Options{}).Statevector
+		}
+		closeStates(t, states[0], states[1], 1e-15)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	c, err := Parse([]byte(`{"gates":[],"qubits":2}`), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, seeded := c.Seed(); c.Shots() != 1024 || seeded || c.Precision() != Double {
+		t.Errorf("%+v", c)
+	}
+	r := mustRun(t, c, Options{Seed: 9})
+	if r.Seed != 9 || r.Counts["00"] != 1024 || r.Depth != 0 || r.BitOrder != "q0_rightmost" || r.Statevector != nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestGateCountsUseCanonicalNames(t *testing.T) {
+	b := build(t, 5).add("CNOT", []int{0}, []int{1}).add("x", []int{0}, []int{1}).add("x", []int{0}, []int{1, 2}).
+		add("h", []int{0}, []int{1, 2, 3}).add("mcx", []int{0}, []int{1, 2, 3}).add("measure", []int{0}, nil).add("barrier", nil, nil)
+	want := `{"barrier":1,"ccx":1,"cx":2,"mch":1,"mcx":1,"measure":1}`
+	if got, _ := json.Marshal(b.circuit.GateCounts()); string(got) != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"qubits":2,"shots":10,"seed":1,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}`))
+	f.Add([]byte(`{"qubits":3,"gates":[{"gate":"u","target":0,"params":[1,2,3]},{"gate":"measure","targets":[0,1]},{"gate":"reset","target":0}]}`))
+	f.Add([]byte(`{"qubits":3,"precision":"single","statevector":true,"gates":[{"gate":"mcx","target":0,"controls":[1,2]},{"gate":"barrier"}]}`))
+	f.Add([]byte(`{"qubits":1e1,"gates":{"gate":[]}}`))
+	f.Add([]byte(`{"qubits":6,"gates":[{"gate":"rzz","targets":[4,5],"angle":-1e300},{"gate":"iswap","targets":[0,5]}]}`))
+	limits := Limits{Qubits: 6, CliffordQubits: 40, Gates: 50, Shots: 20, Bytes: 1 << 16}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := Parse(data, limits)
+		checkForeign(t, c, err)
+	})
+}
+
+// checkForeign expects a refusal with all its parts, or a circuit that runs.
+func checkForeign(t *testing.T, c Circuit, err error) {
+	t.Helper()
+	if err != nil {
+		var refusal *Refusal
+		if !errors.As(err, &refusal) || refusal.Code == "" || refusal.Message == "" || len(refusal.Message) > 400 {
+			t.Fatalf("error %q", err)
+		}
+		return
+	}
+	r := mustRun(t, c, Options{MemoryLimitBytes: 1 << 30})
+	sum := 0
+	for key, n := range r.Counts {
+		sum += n
+		if strings.Trim(key, "01") != "" {
+			t.Fatalf("key %q", key)
+		}
+	}
+	if sum != c.Shots() {
+		t.Fatalf("%d counts of %d shots", sum, c.Shots())
+	}
+	total := 0.0
+	for _, p := range r.Probabilities {
+		total += p
+	}
+	if r.Probabilities != nil && fmt.Sprintf("%.9f", total) != "1.000000000" {
+		t.Fatalf("probabilities add up to %v", total)
+	}
+}
