@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"reckon/domain/circuit"
+)
+
+// qsimCmd simulates a circuit from a file, for people who try things at a terminal.
+type qsimCmd struct {
+	File      string  `arg:"" help:"Circuit as JSON (the qsim job's object) or OpenQASM 3; - reads standard input."`
+	Shots     *int    `help:"Number of samples; default: the circuit's, or 1024." placeholder:"N"`
+	Seed      *uint64 `help:"Seed of the samples; default: the circuit's, or a fresh one, which is printed." placeholder:"N"`
+	Precision string  `help:"double or single; default: the circuit's, or double." enum:",double,single" default:"" placeholder:"P"`
+	Engine    string  `help:"statevector or stabilizer; default: chosen by the circuit." enum:",statevector,stabilizer" default:"" placeholder:"E"`
+	Threads   int     `help:"Threads; default: one per processor." placeholder:"N"`
+	MemoryMiB int64   `help:"Most memory to use; larger circuits are refused." name:"memory-mib" default:"8192" placeholder:"N"`
+	Rows      int     `help:"Most rows of the histogram." default:"32" placeholder:"N"`
+	JSON      bool    `help:"Print the result as JSON." name:"json"`
+}
+
+// Run prints the result. It exits 1 for a circuit that is refused, 2 for a file that cannot be read.
+func (c *qsimCmd) Run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	result, err := c.simulate(ctx, os.Stdin)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "reckon qsim:", err)
+		if _, refused := errors.AsType[*circuit.Refusal](err); refused {
+			return exitStatus(1)
+		}
+		return exitStatus(2)
+	}
+	if c.JSON {
+		return printJSON(result)
+	}
+	return printHistogram(os.Stdout, result, c.Rows)
+}
+
+func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result, error) {
+	limits := circuit.DefaultLimits()
+	limits.Qubits, limits.CliffordQubits = circuit.MaxQubits, circuit.MaxCliffordQubit
+	source, err := c.read(stdin, limits.Bytes)
+	if err != nil {
+		return circuit.Result{}, err
+	}
+	parse := circuit.ParseOpenQASM
+	if bytes.HasPrefix(bytes.TrimSpace(source), []byte("{")) {
+		parse = circuit.Parse
+	}
+	parsed, err := parse(source, limits)
+	if err == nil && c.Shots != nil {
+		parsed, err = parsed.WithShots(*c.Shots, limits)
+	}
+	if err == nil && c.Seed != nil {
+		parsed, err = parsed.WithSeed(*c.Seed)
+	}
+	if err == nil && c.Precision != "" {
+		parsed, err = parsed.WithPrecision(circuit.Precision(c.Precision))
+	}
+	if err != nil {
+		return circuit.Result{}, err
+	}
+	return circuit.Run(ctx, parsed, circuit.Options{
+		Seed: freshSeed(), Threads: c.Threads, MemoryLimitBytes: c.MemoryMiB << 20, Engine: c.Engine,
+	})
+}
+
+// read returns at most one byte more than allowed, so that the parser can refuse what is too long.
+func (c *qsimCmd) read(stdin io.Reader, most int) ([]byte, error) {
+	if c.File != "-" {
+		file, err := os.Open(c.File)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }()
+		stdin = file
+	}
+	return io.ReadAll(io.LimitReader(stdin, int64(most)+1))
+}
+
+func freshSeed() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails (crypto/rand documents it)
+	return binary.LittleEndian.Uint64(b[:]) & circuit.MaxSeed
+}
+
+// printHistogram lists the most frequent keys with bars in proportion to the most frequent one.
+func printHistogram(w io.Writer, r circuit.Result, rows int) error {
+	const width = 40
+	keys := slices.SortedFunc(maps.Keys(r.Counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.Counts[b], r.Counts[a]), cmp.Compare(a, b))
+	})
+	var out strings.Builder
+	shown := keys[:min(max(rows, 0), len(keys))]
+	for _, key := range shown {
+		n := r.Counts[key]
+		eighths := n * width * 8 / r.Counts[keys[0]]
+		bar := strings.Repeat("█", eighths/8)
+		if rest := eighths % 8; rest > 0 {
+			bar += string(rune('█' + 8 - rest)) // U+2588 is the full block, the next seven are ever thinner
+		}
+		fmt.Fprintf(&out, "%s %8d %6.2f%% %s\n", shorten(key), n, 100*float64(n)/float64(r.Shots), bar)
+	}
+	if rest := len(keys) - len(shown); rest > 0 {
+		fmt.Fprintf(&out, "… and %d more outcomes\n", rest)
+	}
+	fmt.Fprintf(&out, "\n%d shots, seed %d, depth %d, engine %s; qubit 0 is rightmost\n", r.Shots, r.Seed, r.Depth, r.Engine)
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// shorten keeps long keys on one line: both ends and the number of qubits between.
+func shorten(key string) string {
+	const most, end = 64, 24
+	if len(key) <= most {
+		return key
+	}
+	return fmt.Sprintf("%s…%d…%s", key[:end], len(key)-2*end, key[len(key)-end:])
+}

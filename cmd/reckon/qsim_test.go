@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reckon/domain/circuit"
+)
+
+func TestQsimReadsBothFormats(t *testing.T) {
+	seed, shots := uint64(3), 100
+	for name, text := range map[string]string{
+		"bell.json": `{"qubits":2,"gates":[{"gate":"x","target":0},{"gate":"cx","control":0,"target":1}]}`,
+		"bell.qasm": "OPENQASM 3.0;\ninclude \"stdgates.inc\";\nqubit[2] q;\nx q[0];\ncx q[0], q[1];\n",
+	} {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := qsimCmd{File: file, Seed: &seed, Shots: &shots, MemoryMiB: 64}
+		r, err := cmd.simulate(context.Background(), strings.NewReader(""))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if r.Counts["11"] != 100 || r.Seed != 3 {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	cmd := qsimCmd{File: "-", MemoryMiB: 64}
+	if _, err := cmd.simulate(context.Background(), strings.NewReader("qubit q; foo q;")); err == nil {
+		t.Error("an unknown gate was accepted")
+	}
+}
+
+func TestHistogram(t *testing.T) {
+	var out strings.Builder
+	r := circuit.Result{Counts: map[string]int{"00": 60, "11": 30, "01": 10}, Shots: 100, Seed: 5, Depth: 2, Engine: "statevector-double-v1"}
+	if err := printHistogram(&out, r, 2); err != nil {
+		t.Fatal(err)
+	}
+	want := "00       60  60.00% " + strings.Repeat("█", 40) + "\n" +
+		"11       30  30.00% " + strings.Repeat("█", 20) + "\n" +
+		"… and 1 more outcomes\n\n100 shots, seed 5, depth 2, engine statevector-double-v1; qubit 0 is rightmost\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
