@@ -1,0 +1,244 @@
+package domain_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"reckon/domain"
+	"reckon/domain/event"
+)
+
+var update = flag.Bool("update", false, "write golden files of new event versions, and docs/events")
+
+const (
+	goldenFolder = "testdata/events"
+	docsFile     = "../docs/events/README.md"
+)
+
+func goldenFile(name string, version int) string {
+	return filepath.Join(goldenFolder, fmt.Sprintf("%s.v%d.json", name, version))
+}
+
+// TestGolden: what the log holds of every version ever written stays readable.
+// A golden file is never rewritten: it stands for events that exist. A changed
+// shape is a new version, with an upcast from the one before.
+func TestGolden(t *testing.T) {
+	catalogue := domain.Catalogue()
+	if *update {
+		writeGolden(t, catalogue)
+	}
+	expected := map[string]bool{}
+	for _, name := range catalogue.Names() {
+		declared := catalogue[name]
+		for version := 1; version <= declared.Version; version++ {
+			expected[filepath.Base(goldenFile(name, version))] = true
+			stored, err := os.ReadFile(goldenFile(name, version))
+			if err != nil {
+				t.Errorf("%v: run `make events`", err)
+				continue
+			}
+			got, err := catalogue.Decode(name, version, stored)
+			if err != nil {
+				t.Errorf("%s v%d cannot be read any more: %v", name, version, err)
+				continue
+			}
+			if version == declared.Version {
+				same(t, catalogue, got, stored)
+			}
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(goldenFolder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !expected[filepath.Base(file)] {
+			t.Errorf("%s: the log may hold such events and no declaration reads them", file)
+		}
+	}
+}
+
+// same wants the event to be the declared sample, and to be stored as it was.
+func same(t *testing.T, catalogue event.Catalogue, got event.Event, stored []byte) {
+	t.Helper()
+	name := got.EventName()
+	if sample := catalogue[name].Sample; !reflect.DeepEqual(got, sample) {
+		t.Errorf("%s: the golden file says\n%+v\nand the declared sample is\n%+v", name, got, sample)
+	}
+	version, data, err := catalogue.Encode(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(data, bytes.TrimSpace(stored)) {
+		t.Errorf("%s v%d is stored in another shape now:\nwas %s\nis  %s\nAdd an upcast to its declaration; delete the golden file only if no log holds such an event.", name, version, stored, data)
+	}
+}
+
+func writeGolden(t *testing.T, catalogue event.Catalogue) {
+	if err := os.MkdirAll(goldenFolder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range catalogue.Names() {
+		version, data, err := catalogue.Encode(catalogue[name].Sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := goldenFile(name, version)
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			write(t, file, append(data, '\n'))
+		}
+	}
+}
+
+// TestEventDocs: docs/events is what the declarations say.
+func TestEventDocs(t *testing.T) {
+	want := docs(t, domain.Catalogue())
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(docsFile), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, docsFile, want)
+	}
+	if got, err := os.ReadFile(docsFile); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("docs/events/README.md is not what the declarations say (%v): run `make events`", err)
+	}
+}
+
+func write(t *testing.T, file string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func docs(t *testing.T, catalogue event.Catalogue) []byte {
+	var out bytes.Buffer
+	out.WriteString("# Events\n\nEvery event type of the log, from the declarations in `domain/`. Written by `make events`; do not edit.\n\n")
+	out.WriteString("| event | version | meaning | declared in |\n|---|---|---|---|\n")
+	var samples bytes.Buffer
+	for _, name := range catalogue.Names() {
+		declared := catalogue[name]
+		goType := reflect.TypeOf(declared.Sample)
+		folder := strings.TrimPrefix(goType.PkgPath(), "reckon/")
+		fmt.Fprintf(&out, "| [`%s`](#%s) | %d | %s | `%s` |\n", name, strings.ReplaceAll(name, ".", ""), declared.Version, meaning(t, goType), folder)
+		var pretty bytes.Buffer
+		_, data, err := catalogue.Encode(declared.Sample)
+		if err == nil {
+			err = json.Indent(&pretty, data, "", "  ")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&samples, "\n## %s\n\n```json\n%s\n```\n", name, pretty.Bytes())
+	}
+	out.Write(samples.Bytes())
+	return out.Bytes()
+}
+
+// meaning is the first sentence of the Go type's comment, without the type's name.
+func meaning(t *testing.T, goType reflect.Type) string {
+	t.Helper()
+	folder := strings.TrimPrefix(goType.PkgPath(), "reckon/domain/")
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			decl, ok := d.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, s := range decl.Specs {
+				spec, ok := s.(*ast.TypeSpec)
+				if !ok || spec.Name.Name != goType.Name() {
+					continue
+				}
+				for _, comment := range []*ast.CommentGroup{spec.Doc, spec.Comment, decl.Doc} {
+					if comment != nil {
+						return firstSentence(comment.Text(), goType.Name())
+					}
+				}
+			}
+		}
+	}
+	t.Errorf("%s.%s has no comment that says what it means", folder, goType.Name())
+	return ""
+}
+
+func firstSentence(comment, name string) string {
+	text := strings.Join(strings.Fields(comment), " ")
+	text, _, _ = strings.Cut(text, ". ")
+	text = strings.TrimPrefix(strings.TrimSuffix(text, "."), name+" ")
+	return strings.ReplaceAll(text, "|", "\\|")
+}
+
+// moved is a test's event at its third version: v1 held a name, v2 called it
+// title, v3 counts the pages.
+type moved struct {
+	Title string `json:"title"`
+	Pages int    `json:"pages"`
+}
+
+func (moved) EventName() string { return "test.moved" }
+
+// TestUpcast shows how an event's shape changes: one upcast a version, and every
+// older version is still read.
+func TestUpcast(t *testing.T) {
+	rename := func(data json.RawMessage) (json.RawMessage, error) {
+		var v1 struct {
+			Name string `json:"name"`
+		}
+		if err := json.Unmarshal(data, &v1); err != nil {
+			return nil, err
+		}
+		return json.Marshal(map[string]any{"title": v1.Name})
+	}
+	onePage := func(data json.RawMessage) (json.RawMessage, error) {
+		var v2 map[string]any
+		if err := json.Unmarshal(data, &v2); err != nil {
+			return nil, err
+		}
+		v2["pages"] = 1
+		return json.Marshal(v2)
+	}
+	catalogue, err := event.NewCatalogue([]event.Type{event.Of(moved{Title: "t", Pages: 2}, rename, onePage)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, stored := range map[int]string{1: `{"name":"t"}`, 2: `{"title":"t"}`, 3: `{"title":"t","pages":1}`} {
+		got, err := catalogue.Decode("test.moved", version, []byte(stored))
+		if want := (moved{Title: "t", Pages: 1}); err != nil || got != event.Event(want) {
+			t.Errorf("v%d: %+v, %v; want %+v", version, got, err, want)
+		}
+	}
+	var newer *event.VersionError
+	if _, err := catalogue.Decode("test.moved", 4, []byte(`{}`)); !errors.As(err, &newer) || newer.Newest != 3 {
+		t.Errorf("an event of a newer binary: %v", err)
+	}
+	if _, err := catalogue.Decode("test.moved", 1, []byte(`[]`)); err == nil {
+		t.Error("an upcast's failure was lost")
+	}
+	if version, data, err := catalogue.Encode(moved{Title: "t", Pages: 1}); err != nil || version != 3 || string(data) != `{"title":"t","pages":1}` {
+		t.Errorf("stored as v%d %s, %v", version, data, err)
+	}
+	if _, err := event.NewCatalogue([]event.Type{event.Of(moved{})}, []event.Type{event.Of(moved{})}); err == nil {
+		t.Error("one name was declared twice")
+	}
+}
