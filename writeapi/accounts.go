@@ -1,0 +1,130 @@
+package writeapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"reckon/commands"
+	"reckon/internal/auth"
+	"reckon/internal/httpkit"
+	"reckon/internal/identity"
+)
+
+type credentialsInput struct {
+	Body struct {
+		Email    string `json:"email" maxLength:"254" doc:"Unique whatever its case" example:"ada@example.com"`
+		Password string `json:"password" minLength:"8" maxLength:"128" doc:"8 to 128 characters"`
+	}
+}
+
+// signInInput has no bounds: what is not a password is a wrong one, told in the same words.
+type signInInput struct {
+	Body struct {
+		Email    string `json:"email" example:"ada@example.com"`
+		Password string `json:"password"`
+	}
+}
+
+type userOutput struct {
+	Body struct {
+		UserID string `json:"user_id" doc:"UUID of the account"`
+	}
+}
+
+type signedOutOutput struct {
+	Body struct {
+		SignedOut bool `json:"signed_out" doc:"Always true: the session has ended"`
+	}
+}
+
+func (s Services) registerAccounts(api *httpkit.API) {
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodPost, Path: "/auth/register", ID: "register", Tag: "Account", Summary: "Open an account",
+		Description: "The account starts on the Free plan.",
+		Kinds:       []httpkit.Kind{httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.EmailTaken, httpkit.NotJSON, httpkit.TooLarge, httpkit.Unavailable},
+		Errors:      problems, Limited: true, Writes: true,
+	}, s.register)
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodPost, Path: "/auth/login", ID: "login", Tag: "Account", Summary: "Sign in",
+		Description: "Opens a browser session: an HttpOnly cookie named __Host-reckon, or reckon without TLS.",
+		Kinds:       []httpkit.Kind{httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.InvalidCredentials, httpkit.NotJSON, httpkit.TooLarge, httpkit.Unavailable},
+		Errors:      problems, Limited: true,
+	}, s.login)
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodPost, Path: "/auth/logout", ID: "logout", Tag: "Account", Summary: "Sign out",
+		Access: httpkit.BrowserOnly, Errors: problems,
+	}, s.logout)
+}
+
+func (s Services) register(ctx context.Context, in *credentialsInput) (*userOutput, error) {
+	allowance, err := s.Identity.CountRegistration(ctx, httpkit.RequestOf(ctx).Address)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.admit(ctx, allowance, "at most %d registrations are accepted from one address in an hour", allowance.Limit); err != nil {
+		return nil, err
+	}
+	out := &userOutput{}
+	out.Body.UserID, err = s.Identity.Register(ctx, in.Body.Email, in.Body.Password, s.announce)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// announce puts a new account into the log.
+func (s Services) announce(ctx context.Context, accountID string) error {
+	in := s.intent(ctx)
+	in.Account, in.Actor = accountID, "session"
+	at, err := commands.RegisterAccount(ctx, s.Store, s.Plans, in)
+	if err == nil {
+		s.wrote(ctx, accountID, at)
+	}
+	return err
+}
+
+func (s Services) login(ctx context.Context, in *signInInput) (*userOutput, error) {
+	request := httpkit.RequestOf(ctx)
+	allowance, err := s.Identity.CountSignIn(ctx, request.Address, in.Body.Email)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.admit(ctx, allowance, "at most %d sign-ins a minute are accepted", allowance.Limit); err != nil {
+		return nil, err
+	}
+	opened, err := s.Identity.SignIn(ctx, in.Body.Email, in.Body.Password, s.announce)
+	if errors.Is(err, identity.ErrCredentials) {
+		return nil, httpkit.InvalidCredentials.Problem("%s", identity.ErrCredentials.Error()).With("WWW-Authenticate", `Bearer realm="reckon"`)
+	}
+	if err != nil {
+		return nil, err
+	}
+	setCookie(ctx, opened.Secret, opened.ExpiresAt)
+	out := &userOutput{}
+	out.Body.UserID = opened.Account
+	return out, nil
+}
+
+func (s Services) logout(ctx context.Context, _ *struct{}) (*signedOutOutput, error) {
+	if err := s.Identity.SignOut(ctx, auth.Caller(ctx).Secret); err != nil {
+		return nil, err
+	}
+	setCookie(ctx, "", time.Unix(0, 0))
+	out := &signedOutOutput{}
+	out.Body.SignedOut = true
+	return out, nil
+}
+
+func setCookie(ctx context.Context, secret string, expires time.Time) {
+	request := httpkit.RequestOf(ctx)
+	cookie := http.Cookie{
+		Name: auth.CookieName(request), Value: secret, Path: "/", Expires: expires,
+		HttpOnly: true, Secure: request.Secure, SameSite: http.SameSiteLaxMode,
+	}
+	if secret == "" {
+		cookie.MaxAge = -1
+	}
+	httpkit.Header(ctx).Add("Set-Cookie", cookie.String())
+}

@@ -1,0 +1,135 @@
+package writeapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"reckon/commands"
+	"reckon/domain/account"
+	"reckon/domain/expression"
+	"reckon/domain/run"
+	"reckon/internal/httpkit"
+)
+
+// evaluateInput is spec §2.1.
+type evaluateInput struct {
+	Body struct {
+		Expression string `json:"expression" minLength:"1" doc:"Source text, evaluated as given" example:"Integrate[x^2 Sin[x], x]"`
+		SessionID  string `json:"session_id,omitempty" doc:"Persistent session to run in: your own name for it, 1 to 64 of A-Z a-z 0-9 . _ -" example:"notebook-1"`
+	}
+}
+
+// evaluateOutput is spec §2.2.
+type evaluateOutput struct {
+	Body evaluation
+}
+
+type evaluation struct {
+	Result          string        `json:"result" doc:"Rendered result"`
+	Status          string        `json:"status" enum:"success,unevaluated,plot_omitted" doc:"unevaluated: the engine returned the input unchanged, so the result is no answer. plot_omitted: a graphic was made and is too large to keep"`
+	ExecutionTimeMS int64         `json:"execution_time_ms" doc:"Elapsed time in milliseconds"`
+	RunID           *int64        `json:"run_id" doc:"Execution-log row id"`
+	PlotURL         *string       `json:"plot_url" doc:"/api/plots/{run_id}, when a graphic was rendered"`
+	ReceiptURL      *string       `json:"receipt_url" doc:"/api/receipts/{run_id}"`
+	Stdout          *string       `json:"stdout" doc:"Captured output"`
+	Warnings        []string      `json:"warnings" nullable:"false" doc:"Engine warnings"`
+	Verification    *verification `json:"verification" doc:"Automatic check, when a rule covers the expression and reached a verdict; absence means that nothing was learned"`
+}
+
+// verification is spec §2.3.
+type verification struct {
+	Verdict   string `json:"verdict" enum:"verified,refuted"`
+	Basis     string `json:"basis" enum:"exact,numeric,cross_check"`
+	Method    string `json:"method" doc:"Slug of the derivation rule" example:"integrate_residual"`
+	Check     string `json:"check" doc:"The expression evaluated for the check"`
+	Residual  string `json:"residual" doc:"What it returned"`
+	ElapsedMS int64  `json:"elapsed_ms"`
+	Automatic bool   `json:"automatic" doc:"The check ran unasked alongside the evaluation"`
+}
+
+func (s Services) registerEvaluate(api *httpkit.API) {
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodPost, Path: "/api/evaluate", ID: "evaluate", Tag: "Evaluation", Summary: "Evaluate an expression",
+		Description: "Evaluates within the plan's compute budget, checks the answer where a rule covers it, and logs the run with its signed receipt before answering.",
+		Access:      httpkit.Bearer, Scope: "evaluate", Limited: true, Writes: true, Errors: problems,
+		Kinds: []httpkit.Kind{
+			httpkit.ExpressionRequired, httpkit.TooComplex, httpkit.InvalidSessionID, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired,
+			httpkit.ExpressionDenied, httpkit.BudgetExhausted, httpkit.TooManySessions, httpkit.TooLarge, httpkit.NotJSON, httpkit.EngineFailed, httpkit.Saturated, httpkit.Unavailable,
+		},
+		Missing:  map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired},
+		Misnamed: map[string]string{"input": "expression", "code": "expression"},
+	}, s.evaluate)
+}
+
+func (s Services) evaluate(ctx context.Context, in *evaluateInput) (*evaluateOutput, error) {
+	plan := s.plan(ctx)
+	if err := s.count(ctx, plan); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.Longest+plan.EvaluationBudget())
+	defer cancel()
+	intent := s.intent(ctx)
+	answer, err := s.Evaluate(ctx, intent, commands.Evaluate{Expression: in.Body.Expression, SessionID: in.Body.SessionID, Plan: plan})
+	if err != nil {
+		return nil, s.notEvaluated(ctx, intent.Account, plan, err)
+	}
+	s.wrote(ctx, intent.Account, answer.Position)
+	return &evaluateOutput{Body: answered(answer)}, nil
+}
+
+// notEvaluated words the errors that carry more than their kind.
+func (s Services) notEvaluated(ctx context.Context, accountID string, plan account.Plan, err error) error {
+	var ended *commands.RunEndedError
+	var denied *commands.DeniedError
+	var refused *expression.SyntaxError
+	switch {
+	case errors.As(err, &ended):
+		s.wrote(ctx, accountID, ended.Position)
+		return runEnded(ended, plan)
+	case errors.As(err, &denied):
+		return httpkit.ExpressionDenied.Problem("%s", denied.Error()).Because(err)
+	case errors.As(err, &refused):
+		return httpkit.TooComplex.Problem("%s", refused.Error()).Because(err)
+	}
+	return err
+}
+
+func runEnded(ended *commands.RunEndedError, plan account.Plan) error {
+	var failed *commands.EngineFailedError
+	switch {
+	case errors.Is(ended, commands.ErrBudgetExhausted):
+		return httpkit.BudgetExhausted.Problem("the evaluation ran past the plan's compute budget of %v and was stopped; simplify it or submit it as a job", plan.EvaluationBudget()).Run(ended.RunID)
+	case errors.As(ended, &failed):
+		return httpkit.EngineFailed.Problem("%s", failed.Error()).Run(ended.RunID)
+	}
+	return ended
+}
+
+func answered(a commands.Evaluation) evaluation {
+	receiptURL := fmt.Sprintf("/api/receipts/%d", a.RunID)
+	e := evaluation{
+		Result: a.Result, Status: a.Run.Status, ExecutionTimeMS: a.Run.ExecutionMS,
+		RunID: &a.RunID, ReceiptURL: &receiptURL, Warnings: a.Run.Warnings, Verification: verificationOf(a.Run.Check),
+	}
+	if e.Warnings == nil {
+		e.Warnings = []string{}
+	}
+	if a.Stdout != "" {
+		e.Stdout = &a.Stdout
+	}
+	if a.Run.Plot != nil {
+		plotURL := fmt.Sprintf("/api/plots/%d", a.RunID)
+		e.PlotURL = &plotURL
+	}
+	return e
+}
+
+// verificationOf is never an inconclusive placeholder.
+func verificationOf(c *run.Check) *verification {
+	if c == nil || !c.Conclusive() {
+		return nil
+	}
+	return &verification{Verdict: c.Verdict, Basis: c.Basis, Method: c.Method, Check: c.Check, Residual: c.Residual, ElapsedMS: c.ElapsedMS, Automatic: c.Automatic}
+}

@@ -1,0 +1,90 @@
+package writeapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"reckon/commands"
+	"reckon/internal/auth"
+	"reckon/internal/httpkit"
+)
+
+type mintInput struct {
+	Body struct {
+		Name          string `json:"name" minLength:"1" maxLength:"100" doc:"Your own name for the token" example:"laptop"`
+		ExpiresInDays int    `json:"expires_in_days,omitempty" minimum:"1" maximum:"3650" doc:"Absent: the token does not expire"`
+	}
+}
+
+type mintOutput struct {
+	Body struct {
+		TokenID   string  `json:"token_id"`
+		Token     string  `json:"token" doc:"The secret; it is shown this once" example:"rk_pat_…"`
+		Name      string  `json:"name"`
+		CreatedAt string  `json:"created_at" format:"date-time"`
+		ExpiresAt *string `json:"expires_at" format:"date-time"`
+	}
+}
+
+type tokenIDInput struct {
+	ID string `path:"id" doc:"token_id" pattern:"^[0-9a-f]{64}$" patternDescription:"64 hexadecimal digits"`
+}
+
+type revokeOutput struct {
+	Body struct {
+		TokenID string `json:"token_id"`
+		Revoked bool   `json:"revoked" doc:"Always true: the token authenticates nothing from now on"`
+	}
+}
+
+// timeFormat is how the API writes times: RFC 3339, UTC, milliseconds.
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+func (s Services) registerTokens(api *httpkit.API) {
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodPost, Path: "/api/tokens", ID: "mint-token", Tag: "Account", Summary: "Mint an API token",
+		Description: "Needs a browser session: a token cannot make tokens. The answer is the only place the secret appears.",
+		Access:      httpkit.BrowserOnly, Errors: problems, Writes: true,
+		Kinds: []httpkit.Kind{httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.NotJSON, httpkit.TooLarge, httpkit.Unavailable},
+	}, s.mintToken)
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodDelete, Path: "/api/tokens/{id}", ID: "revoke-token", Tag: "Account", Summary: "Revoke an API token",
+		Access: httpkit.FirstParty, Errors: problems, Writes: true,
+		Kinds: []httpkit.Kind{httpkit.NoSuchToken, httpkit.Unavailable},
+	}, s.revokeToken)
+}
+
+func (s Services) mintToken(ctx context.Context, in *mintInput) (*mintOutput, error) {
+	secret, intent := auth.MintToken(), s.intent(ctx)
+	var expires time.Time
+	if days := in.Body.ExpiresInDays; days > 0 {
+		expires = intent.At.AddDate(0, 0, days)
+	}
+	id := auth.TokenID(secret)
+	at, err := commands.MintToken(ctx, s.Store, intent, id, in.Body.Name, auth.Last4(secret), expires)
+	if err != nil {
+		return nil, err
+	}
+	s.wrote(ctx, intent.Account, at)
+	out := &mintOutput{}
+	out.Body.TokenID, out.Body.Token, out.Body.Name = id, secret, in.Body.Name
+	out.Body.CreatedAt = intent.At.UTC().Format(timeFormat)
+	if !expires.IsZero() {
+		written := expires.UTC().Format(timeFormat)
+		out.Body.ExpiresAt = &written
+	}
+	return out, nil
+}
+
+func (s Services) revokeToken(ctx context.Context, in *tokenIDInput) (*revokeOutput, error) {
+	intent := s.intent(ctx)
+	at, err := commands.RevokeToken(ctx, s.Store, intent, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	s.wrote(ctx, intent.Account, at)
+	out := &revokeOutput{}
+	out.Body.TokenID, out.Body.Revoked = in.ID, true
+	return out, nil
+}

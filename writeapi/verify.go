@@ -1,0 +1,84 @@
+package writeapi
+
+import (
+	"context"
+	"net/http"
+
+	"reckon/commands"
+	"reckon/internal/httpkit"
+)
+
+// verifyInput is spec §2.4.
+type verifyInput struct {
+	Body struct {
+		RunID  *int64  `json:"run_id,omitempty" minimum:"1" maximum:"9007199254740991" doc:"A run of yours. Preferred form; then nothing else"`
+		Code   *string `json:"code,omitempty" doc:"The original expression, when no run_id is held"`
+		Result *string `json:"result,omitempty" doc:"The answer to check, when no run_id is held"`
+	}
+}
+
+// verifyOutput is spec §2.5.
+type verifyOutput struct {
+	Body struct {
+		Verdict   string  `json:"verdict" enum:"verified,refuted,inconclusive" doc:"inconclusive: nothing was learned"`
+		Basis     *string `json:"basis" enum:"exact,numeric,cross_check"`
+		Method    *string `json:"method" doc:"Slug of the rule"`
+		Check     *string `json:"check" doc:"Expression evaluated"`
+		Residual  *string `json:"residual" doc:"Its output"`
+		Reason    *string `json:"reason" enum:"cross_check_agrees,no_check_for_head,no_check_for_shape,answer_not_usable,simplify_did_not_reduce,check_timed_out,check_engine_error,check_not_permitted" doc:"On inconclusive: why"`
+		ElapsedMS int64   `json:"elapsed_ms"`
+	}
+}
+
+func (s Services) registerVerify(api *httpkit.API) {
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodPost, Path: "/api/verify", ID: "verify", Tag: "Evaluation", Summary: "Check an answer independently",
+		Description: "Either run_id alone, or code and result together. A check counts as an evaluation against the limit per minute.",
+		Access:      httpkit.Bearer, Scope: "verify", Limited: true, Writes: true, Errors: problems,
+		Kinds: []httpkit.Kind{httpkit.VerifyInput, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.NoSuchRun, httpkit.TooLarge, httpkit.NotJSON, httpkit.Saturated, httpkit.Unavailable},
+	}, s.verify)
+}
+
+func (s Services) verify(ctx context.Context, in *verifyInput) (*verifyOutput, error) {
+	command, err := verifyCommand(in)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.count(ctx, s.plan(ctx)); err != nil {
+		return nil, err
+	}
+	intent := s.intent(ctx)
+	checked, err := s.Verify(ctx, intent, command)
+	if err != nil {
+		return nil, err
+	}
+	s.wrote(ctx, intent.Account, checked.Position)
+	out := &verifyOutput{}
+	out.Body.Verdict, out.Body.ElapsedMS = checked.Verdict, checked.ElapsedMS
+	out.Body.Basis, out.Body.Method = optional(checked.Basis), optional(checked.Method)
+	out.Body.Check, out.Body.Residual = optional(checked.Check.Check), optional(checked.Residual)
+	if !checked.Conclusive() {
+		out.Body.Reason = optional(checked.Reason)
+	}
+	return out, nil
+}
+
+// verifyCommand refuses a malformed request before it counts.
+func verifyCommand(in *verifyInput) (commands.Verify, error) {
+	body := in.Body
+	switch {
+	case body.RunID != nil && body.Code == nil && body.Result == nil:
+		return commands.Verify{RunID: *body.RunID}, nil
+	case body.RunID == nil && body.Code != nil && body.Result != nil:
+		return commands.Verify{Code: *body.Code, Result: *body.Result}, nil
+	}
+	return commands.Verify{}, commands.ErrVerifyForm
+}
+
+// optional is null for what there is none of.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
