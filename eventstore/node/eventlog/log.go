@@ -294,15 +294,8 @@ func (l *Log) state(from reader, stream string) (*streamState, error) {
 	}
 	s.hasMetadata = true
 	s.metadataPosition = metaHead.position
-	s.metadata = metadataOf(&record)
+	s.metadata = parseMetadata(metadataBytes(record.Type, record.Data))
 	return s, nil
-}
-
-func metadataOf(r *Record) Metadata {
-	if r.Type != MetadataType {
-		return Metadata{}
-	}
-	return parseMetadata(r.Data)
 }
 
 // storageLogger hands the storage's own messages on. Fatalf must not return.

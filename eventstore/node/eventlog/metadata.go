@@ -58,6 +58,15 @@ func parseMetadata(data []byte) Metadata {
 	return Metadata{MaxCount: positive(raw.MaxCount), MaxAgeSeconds: min(positive(raw.MaxAgeSeconds), maxAgeSeconds), TruncateBefore: positive(raw.TruncateBefore)}
 }
 
+// metadataBytes is the metadata an event of a meta-stream stands for: events of other
+// types there stand for none.
+func metadataBytes(eventType string, data []byte) []byte {
+	if eventType != MetadataType {
+		return nil
+	}
+	return data
+}
+
 // withTruncateBefore returns the metadata with $tb set and every other key kept.
 // Metadata that is not a JSON object becomes one that holds only $tb.
 func withTruncateBefore(data []byte, revision int64) []byte {

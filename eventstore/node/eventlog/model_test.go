@@ -306,7 +306,7 @@ func (x *machine) drawEvents(t *rapid.T, stream string) []Proposed {
 		}
 		x.ids = append(x.ids, events[i].ID)
 		if IsMetaStream(stream) {
-			events[i].Type = MetadataType
+			events[i].Type = rapid.SampledFrom([]string{MetadataType, MetadataType, MetadataType, "noted"}).Draw(t, "type")
 			events[i].JSON = true
 			events[i].Data = []byte(rapid.SampledFrom([]string{
 				`{}`, `{"$maxCount":2}`, `{"$maxAge":5,"custom":true}`, `{"$tb":1}`, `{"$tb":9223372036854775807}`, `not json`, `{"$maxCount":1,"$maxAge":3,"$tb":2}`,

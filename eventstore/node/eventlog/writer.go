@@ -396,9 +396,10 @@ func (w *writer) revive(r *request, s *streamState) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	keep := metadataBytes(newest.Type, newest.Data)
 	truncateBefore := s.last + 1
 	result := w.writeAll(r.stream, s, r.events)
-	w.writeMetadata(r.stream, s, metaState, withTruncateBefore(newest.Data, truncateBefore))
+	w.writeMetadata(r.stream, s, metaState, withTruncateBefore(keep, truncateBefore))
 	return result, nil
 }
 
@@ -408,14 +409,12 @@ func (w *writer) appendMetadata(r *request, s, base *streamState) Result {
 	wasDeleted := base.softDeleted()
 	result := w.writeAll(r.stream, s, r.events)
 	newest := &r.events[len(r.events)-1]
+	keep := metadataBytes(newest.Type, newest.Data)
 	base.hasMetadata = true
 	base.metadataPosition = s.position
-	base.metadata = Metadata{}
-	if newest.Type == MetadataType {
-		base.metadata = parseMetadata(newest.Data)
-	}
+	base.metadata = parseMetadata(keep)
 	if wasDeleted {
-		w.writeMetadata(baseStream(r.stream), base, s, withTruncateBefore(newest.Data, base.last+1))
+		w.writeMetadata(baseStream(r.stream), base, s, withTruncateBefore(keep, base.last+1))
 	}
 	return result
 }
