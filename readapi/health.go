@@ -1,0 +1,124 @@
+package readapi
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"reckon/internal/httpkit"
+)
+
+// Health is what /readyz asks.
+type Health struct {
+	// Dependencies are asked all at once; each has healthTimeout.
+	Dependencies []Dependency
+	Projections  func(ctx context.Context) ([]ProjectionHealth, error)
+	// Walls are the boundaries around the engine's workers; nil where this process runs none.
+	Walls func() []Wall
+}
+
+// Dependency is something the service does not work without.
+type Dependency struct {
+	Name  string
+	Check func(ctx context.Context) error
+}
+
+// ProjectionHealth is how far a read model has come.
+type ProjectionHealth struct {
+	Name    string `json:"name"`
+	Version int    `json:"version"`
+	Phase   string `json:"phase"`
+	Lag     uint64 `json:"lag" doc:"Distance to the end of the log, in the log's own units"`
+	Parked  int64  `json:"parked" doc:"Events set aside"`
+	Ready   bool   `json:"ready" doc:"It has reached what the log held when this process started"`
+}
+
+// Wall is one boundary around the engine's workers.
+type Wall struct {
+	Name    string `json:"name"`
+	InForce bool   `json:"in_force"`
+	Detail  string `json:"detail,omitempty"`
+}
+
+const healthTimeout = 2 * time.Second
+
+type healthzOutput struct {
+	Body struct {
+		Status  string `json:"status" enum:"ok"`
+		Version string `json:"version" doc:"Revision of the binary"`
+	}
+}
+
+type readyzOutput struct {
+	Status int
+	Body   readiness
+}
+
+type readiness struct {
+	Ready        bool               `json:"ready"`
+	Dependencies []dependencyHealth `json:"dependencies" nullable:"false"`
+	Projections  []ProjectionHealth `json:"projections" nullable:"false"`
+	EngineWalls  []Wall             `json:"engine_walls" nullable:"false" doc:"What keeps evaluations in: each boundary and whether it is in force"`
+}
+
+type dependencyHealth struct {
+	Name   string `json:"name"`
+	Ready  bool   `json:"ready"`
+	Detail string `json:"detail,omitempty"`
+}
+
+func (s Services) registerHealth(api *httpkit.API) {
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodGet, Path: "/healthz", ID: "healthz", Tag: "Service", Summary: "The process is alive",
+	}, func(context.Context, *struct{}) (*healthzOutput, error) {
+		out := &healthzOutput{}
+		out.Body.Status, out.Body.Version = "ok", s.Build
+		return out, nil
+	})
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodGet, Path: "/readyz", ID: "readyz", Tag: "Service", Summary: "Everything asked for works",
+		Description: "200 when it does; 503 with the same body when something does not, or a read model is still being built.",
+	}, s.readyz)
+}
+
+func (s Services) readyz(ctx context.Context, _ *struct{}) (*readyzOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	body := readiness{Ready: true, Dependencies: s.Health.ask(ctx), Projections: []ProjectionHealth{}, EngineWalls: []Wall{}}
+	projected, err := s.Health.Projections(ctx)
+	if err != nil {
+		body.Dependencies = append(body.Dependencies, dependencyHealth{Name: "projections", Detail: "status unknown"})
+	}
+	body.Projections = append(body.Projections, projected...)
+	if s.Health.Walls != nil {
+		body.EngineWalls = append(body.EngineWalls, s.Health.Walls()...)
+	}
+	for _, d := range body.Dependencies {
+		body.Ready = body.Ready && d.Ready
+	}
+	for _, p := range body.Projections {
+		body.Ready = body.Ready && p.Ready
+	}
+	if !body.Ready {
+		return &readyzOutput{Status: http.StatusServiceUnavailable, Body: body}, nil
+	}
+	return &readyzOutput{Status: http.StatusOK, Body: body}, nil
+}
+
+// ask asks every dependency at once. What is wrong with one may hold addresses
+// and names of machines, so that it goes to the log of its own package, not here.
+func (h Health) ask(ctx context.Context) []dependencyHealth {
+	answers := make([]dependencyHealth, len(h.Dependencies))
+	var group sync.WaitGroup
+	for i, d := range h.Dependencies {
+		group.Go(func() {
+			answers[i] = dependencyHealth{Name: d.Name, Ready: true}
+			if err := d.Check(ctx); err != nil {
+				answers[i].Ready, answers[i].Detail = false, "does not answer as it should"
+			}
+		})
+	}
+	group.Wait()
+	return answers
+}

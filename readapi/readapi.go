@@ -1,0 +1,116 @@
+package readapi
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"reckon/domain/event"
+	"reckon/internal/auth"
+	"reckon/internal/httpkit"
+	"reckon/projections"
+)
+
+// Blobs reads what events name by hash.
+type Blobs interface {
+	Get(ctx context.Context, blob event.Blob) ([]byte, error)
+}
+
+// Services are what the handlers read from.
+type Services struct {
+	Streams auth.ReadStream
+	Blobs   Blobs
+	Models  *projections.ReadModels
+	// TokenUse is the UTC day (YYYY-MM-DD) each token was last used on.
+	TokenUse func(ctx context.Context, tokenIDs []string) (map[string]string, error)
+
+	// Wait returns nil once a projection has applied everything up to a position.
+	Wait   func(ctx context.Context, projection string, p event.Position) error
+	Writes *httpkit.Writes // shared with writeapi
+	LogID  string
+
+	SessionIdle time.Duration // after which a session expires
+	// Busy tells whether a session's worker is evaluating, where this process can know.
+	Busy func(account, sessionID string, epoch int) bool
+
+	Health    Health
+	Build     string
+	PublicURL string // scheme and host clients use; empty: addresses are served as paths
+}
+
+// Register adds every route to the API. The description of the API is served
+// from here, so that it must be registered last.
+func (s Services) Register(api *httpkit.API) error {
+	s.registerReceipts(api)
+	s.registerPlots(api)
+	s.registerHistory(api)
+	s.registerSessions(api)
+	s.registerTokens(api)
+	s.registerKeys(api)
+	s.registerHealth(api)
+	return registerDocs(api)
+}
+
+// Path bounds of a run id: an integer every JSON reader keeps exactly.
+type runIDInput struct {
+	ID int64 `path:"id" minimum:"1" maximum:"9007199254740991" doc:"run_id of an evaluation of yours"`
+}
+
+// listInput is what every list takes.
+type listInput struct {
+	Token string `header:"Consistency-Token" doc:"As a write answered it: the list then includes that write, or says Consistency: stale"`
+}
+
+// patience is how long a list waits for a write to arrive in its read model.
+const patience = 500 * time.Millisecond
+
+// settle waits for the caller's last write known here, and for the one the
+// client names; a list that could not wait long enough says so.
+func (s Services) settle(ctx context.Context, projection, token string) error {
+	target := s.Writes.Last(auth.Caller(ctx).Account)
+	fresh := true
+	if token != "" {
+		asked, err := httpkit.ParseConsistencyToken(token)
+		switch {
+		case err != nil:
+			return err
+		case asked.Log != s.LogID:
+			fresh = false // another log's places mean nothing here
+		case target.Less(asked.Position):
+			target = asked.Position
+		}
+	}
+	if target != (event.Position{}) {
+		bounded, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		fresh = s.Wait(bounded, projection, target) == nil && fresh
+	}
+	if !fresh {
+		httpkit.Header(ctx).Set(httpkit.ConsistencyHeader, httpkit.Stale)
+	}
+	return ctx.Err()
+}
+
+// timestamp is how the API writes times: RFC 3339, UTC, milliseconds.
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func plotURL(runID int64) string { return fmt.Sprintf("/api/plots/%d", runID) }
+
+func receiptURL(runID int64) string { return fmt.Sprintf("/api/receipts/%d", runID) }
+
+// optional is null for what there is none of.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// domainEvents are the events of a stream alone, for a fold.
+func domainEvents(history []event.Recorded) []event.Event {
+	events := make([]event.Event, len(history))
+	for i, r := range history {
+		events[i] = r.Event
+	}
+	return events
+}
