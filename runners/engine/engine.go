@@ -138,7 +138,7 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 		outcome.SessionOpened, outcome.SessionReplaced, err = e.inSession(ctx, request, call, &answer)
 	}
 	if err == nil && answer.Error != "" {
-		err = &FailedError{Reason: ReasonRefused, Detail: answer.Error}
+		err = refused(answer.Error)
 	}
 	if err != nil {
 		return outcome, err
@@ -156,7 +156,7 @@ func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Dur
 		return "", err
 	}
 	if answer.Error != "" {
-		return "", &FailedError{Reason: ReasonRefused, Detail: answer.Error}
+		return "", refused(answer.Error)
 	}
 	full := plainQuotes(answer.FullForm)
 	if !strings.HasPrefix(full, "Hold[") || !strings.HasSuffix(full, "]") {

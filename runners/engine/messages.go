@@ -5,6 +5,17 @@ import (
 	"strings"
 )
 
+var parseError = regexp.MustCompile(`^Parse error:\s+--> ([0-9]+):([0-9]+)`)
+
+// refused makes an error for people of the engine's own: where it stopped reading, without the names of its grammar.
+func refused(text string) *FailedError {
+	detail := strings.TrimPrefix(text, "Evaluation error: ")
+	if at := parseError.FindStringSubmatch(text); at != nil {
+		detail = "the input cannot be read at line " + at[1] + ", column " + at[2]
+	}
+	return &FailedError{Reason: ReasonRefused, Detail: detail}
+}
+
 var messageName = regexp.MustCompile(`^[\pL$][\pL\pN$` + "`" + `]*::[\pL\pN]+: `)
 
 // oneLine flattens a message. The engine draws fractions and powers in them over several lines:

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +23,23 @@ func namespaces(command *exec.Cmd) {
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
 	}
 }
+
+// addressSpace is what a process maps now and what its children may add.
+func addressSpace(pid int, moreBytes int64) int64 {
+	content, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+	if err != nil {
+		return defaultMappedBytes + moreBytes
+	}
+	first, _, _ := strings.Cut(string(content), " ")
+	pages, err := strconv.ParseInt(first, 10, 64)
+	if err != nil {
+		return defaultMappedBytes + moreBytes
+	}
+	return pages*int64(os.Getpagesize()) + moreBytes
+}
+
+// defaultMappedBytes stands in where /proc cannot be read.
+const defaultMappedBytes = 512 << 20
 
 func seccompHex(readsFiles bool) (string, error) {
 	program, err := seccompProgram(readsFiles)

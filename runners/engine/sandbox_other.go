@@ -15,6 +15,8 @@ const (
 
 var errNoSandbox = errors.New("the engine's sandbox needs Linux: run the service in a Linux container, or accept the risk with --engine-sandbox=off")
 
+func addressSpace(int, int64) int64 { return 0 }
+
 func namespaces(*exec.Cmd) {}
 
 func seccompHex(bool) (string, error) { return "", errNoSandbox }

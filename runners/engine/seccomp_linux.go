@@ -23,8 +23,8 @@ var (
 	}
 	onlyOn = map[string][]string{"amd64": {"poll", "time"}}
 	// What reading files adds; which files is for Landlock to say.
-	allowedToReaders = []string{"newfstatat", "statx", "readlinkat", "getdents64", "fcntl", "pread64", "faccessat", "faccessat2"}
-	readersOnlyOn    = map[string][]string{"amd64": {"stat", "lstat", "readlink", "access"}}
+	allowedToReaders = []string{"statx", "readlinkat", "getdents64", "fcntl", "pread64", "faccessat", "faccessat2"}
+	readersOnlyOn    = map[string][]string{"amd64": {"newfstatat", "stat", "lstat", "readlink", "access"}, "arm64": {"fstatat"}}
 )
 
 // ownProcess stands in the filter for the worker's own process number, which the worker fills in: it may abort itself,
@@ -51,7 +51,7 @@ func seccompProgram(readsFiles bool) ([]byte, error) {
 }
 
 func seccompPolicy(readsFiles bool) ([]bpf.Instruction, error) {
-	const protection, ioctlRequest, newLimit, openFlags, killedProcess, killSignal = 2, 1, 2, 2, 0, 2
+	const protection, mapping, ioctlRequest, newLimit, openFlags, killedProcess, killSignal = 2, 3, 1, 2, 2, 0, 2
 	readOnlyMask := uint64(unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC | unix.O_APPEND | unix.O_TMPFILE&^unix.O_DIRECTORY)
 	noCode := seccomp.ArgumentConditions{{Argument: protection, Operation: seccomp.BitsNotSet, Value: unix.PROT_EXEC}}
 	group := seccomp.SyscallGroup{
@@ -70,6 +70,11 @@ func seccompPolicy(readsFiles bool) ([]bpf.Instruction, error) {
 	if readsFiles {
 		group.Names = append(append(group.Names, allowedToReaders...), readersOnlyOn[runtime.GOARCH]...)
 		group.NamesWithCondtions = append(group.NamesWithCondtions, seccomp.NameWithConditions{
+			Name: "mmap", Conditions: seccomp.ArgumentConditions{ // native modules: code from files it may only read
+				{Argument: protection, Operation: seccomp.BitsNotSet, Value: unix.PROT_WRITE},
+				{Argument: mapping, Operation: seccomp.BitsNotSet, Value: unix.MAP_ANONYMOUS},
+			},
+		}, seccomp.NameWithConditions{
 			Name: "openat", Conditions: seccomp.ArgumentConditions{{Argument: openFlags, Operation: seccomp.BitsNotSet, Value: readOnlyMask}},
 		}, seccomp.NameWithConditions{
 			Name: "ioctl", Conditions: seccomp.ArgumentConditions{{Argument: ioctlRequest, Operation: seccomp.Equal, Value: unix.TCGETS}},

@@ -71,7 +71,6 @@ const (
 // Zygote is a running program that forks workers. Should its process die it is started again by the next Spawn.
 type Zygote struct {
 	program Program
-	folder  string // private: the sources, the configuration and the workers' empty working folder
 	idle    chan *Worker
 
 	mu      sync.Mutex
@@ -87,13 +86,8 @@ func StartZygote(ctx context.Context, program Program) (*Zygote, error) {
 		return nil, err
 	}
 	program.Limits = program.Limits.orDefaults()
-	folder, err := writeProgram(program)
-	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", program.Name, err)
-	}
-	z := &Zygote{program: program, folder: folder, idle: make(chan *Worker, program.Idle)}
+	z := &Zygote{program: program, idle: make(chan *Worker, program.Idle)}
 	if _, err := z.running(ctx); err != nil {
-		_ = os.RemoveAll(folder)
 		return nil, err
 	}
 	for range program.Idle {
@@ -102,8 +96,8 @@ func StartZygote(ctx context.Context, program Program) (*Zygote, error) {
 	return z, nil
 }
 
-// writeProgram lays out the private folder a zygote starts from.
-func writeProgram(program Program) (string, error) {
+// writeProgram lays out the private folder a zygote starts from: sources, configuration, an empty working folder.
+func writeProgram(program Program, namespaced bool) (string, error) {
 	filter, readOnly := "", []string{}
 	if program.Sandbox != SandboxOff {
 		var err error
@@ -117,7 +111,7 @@ func writeProgram(program Program) (string, error) {
 		return "", err
 	}
 	config, err := json.Marshal(map[string]any{
-		"program": filepath.Join(folder, "program.py"), "sandbox": program.Sandbox != SandboxOff,
+		"program": filepath.Join(folder, "program.py"), "sandbox": program.Sandbox != SandboxOff, "namespaced": namespaced,
 		"seccomp": filter, "own_process": ownProcess, "read_only": readOnly, "limits": program.Limits,
 	})
 	for name, content := range map[string][]byte{"zygote.py": zygoteSource, "program.py": program.Source, "config.json": config} {
@@ -140,7 +134,7 @@ func (z *Zygote) Close() error {
 		process.end()
 	}
 	z.filling.Wait()
-	return os.RemoveAll(z.folder)
+	return nil
 }
 
 // Info is what the program says of itself.
@@ -226,10 +220,10 @@ func (z *Zygote) running(ctx context.Context) (*zygoteProcess, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	walled := z.program.Sandbox != SandboxOff
-	process, err := startProcess(ctx, z.program, z.folder, walled)
+	process, err := startProcess(ctx, z.program, walled)
 	if err != nil && walled { // a kernel or container that refuses namespaces: the workers' own filter still holds
 		var second error
-		if process, second = startProcess(ctx, z.program, z.folder, false); second != nil {
+		if process, second = startProcess(ctx, z.program, false); second != nil {
 			return nil, fmt.Errorf("start %s: %w", z.program.Name, errors.Join(err, second))
 		}
 	} else if err != nil {
@@ -248,8 +242,10 @@ type zygoteProcess struct {
 	info       map[string]string
 	boundaries []Boundary
 	errors     *tail
-	ended      chan struct{} // closed when the process is gone
-	ready      chan controlMessage
+	// addressSpace is the RLIMIT_AS of workers in bytes: what the warmed program maps and the memory a worker may add; 0 for none.
+	addressSpace int64
+	ended        chan struct{} // closed when the process is gone
+	ready        chan controlMessage
 
 	mu      sync.Mutex
 	waiting []chan *Worker // spawns asked for and not yet answered, oldest first
@@ -265,15 +261,20 @@ type controlMessage struct {
 	Code        int               `json:"code"`
 	Signal      int               `json:"signal"`
 	LandlockABI int               `json:"landlock_abi"`
+	NoFiles     bool              `json:"no_files"` // the file system is one empty folder
 	Info        map[string]string `json:"info"`
 }
 
-func startProcess(ctx context.Context, program Program, folder string, namespaced bool) (*zygoteProcess, error) {
+func startProcess(ctx context.Context, program Program, namespaced bool) (*zygoteProcess, error) {
+	folder, err := writeProgram(program, namespaced)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder) // all of it is read by the time the zygote is ready
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
 	}
-	defer theirs.Close()
 	command := exec.Command(program.Python, "-I", "-B", "-X", "utf8", filepath.Join(folder, "zygote.py"), filepath.Join(folder, "config.json"))
 	command.Dir = filepath.Join(folder, "empty")
 	command.Env = []string{}
@@ -286,7 +287,9 @@ func startProcess(ctx context.Context, program Program, folder string, namespace
 		ended: make(chan struct{}), ready: make(chan controlMessage, 1), workers: map[int]*Worker{},
 	}
 	command.Stderr = p.errors
-	if err := command.Start(); err != nil {
+	err = command.Start()
+	_ = theirs.Close() // ours must be the only end left here, so that it ends when the zygote does
+	if err != nil {
 		_ = ours.Close()
 		return nil, fmt.Errorf("start %s: %w", program.Python, err)
 	}
@@ -294,7 +297,8 @@ func startProcess(ctx context.Context, program Program, folder string, namespace
 	select {
 	case message := <-p.ready:
 		p.info = message.Info
-		err = p.prove(ctx, program, message.LandlockABI)
+		p.addressSpace = addressSpace(command.Process.Pid, program.Limits.MemoryBytes)
+		err = p.prove(ctx, program, message)
 	case <-p.ended:
 		err = fmt.Errorf("the zygote ended while starting: %s", p.errors)
 	case <-ctx.Done():
@@ -422,7 +426,7 @@ func (p *zygoteProcess) spawn(ctx context.Context) (*Worker, error) {
 	p.mu.Lock()
 	if !p.alive() {
 		err = errSpawn
-	} else if _, _, err = p.control.WriteMsgUnix([]byte("{\"op\":\"spawn\"}\n"), unix.UnixRights(int(theirs.Fd())), nil); err == nil {
+	} else if _, _, err = p.control.WriteMsgUnix(fmt.Appendf(nil, "{\"op\":\"spawn\",\"address_space\":%d}\n", p.addressSpace), unix.UnixRights(int(theirs.Fd())), nil); err == nil {
 		p.waiting = append(p.waiting, waiter)
 	}
 	p.mu.Unlock()
@@ -451,7 +455,7 @@ func (p *zygoteProcess) spawn(ctx context.Context) (*Worker, error) {
 }
 
 // prove asks a worker what it can do and refuses a zygote whose workers can do too much.
-func (p *zygoteProcess) prove(ctx context.Context, program Program, landlockABI int) error {
+func (p *zygoteProcess) prove(ctx context.Context, program Program, ready controlMessage) error {
 	worker, err := p.spawn(ctx)
 	if err != nil {
 		return err
@@ -477,7 +481,7 @@ func (p *zygoteProcess) prove(ctx context.Context, program Program, landlockABI 
 				open = append(open, attempt+": "+answer)
 			}
 		}
-		p.boundaries = append(p.boundaries, Boundary{Name: name, InForce: true, By: p.walls(name, landlockABI)})
+		p.boundaries = append(p.boundaries, Boundary{Name: name, InForce: true, By: p.walls(name, ready)})
 	}
 	p.boundaries = append(p.boundaries, Boundary{Name: "resources", InForce: true, By: []string{"rlimits"}})
 	if len(open) > 0 {
@@ -486,14 +490,16 @@ func (p *zygoteProcess) prove(ctx context.Context, program Program, landlockABI 
 	return nil
 }
 
-func (p *zygoteProcess) walls(name string, landlockABI int) []string {
+// walls lists what enforces a boundary, innermost first.
+func (p *zygoteProcess) walls(name string, ready controlMessage) []string {
 	by := []string{"seccomp"}
-	since := map[string]int{"filesystem": 1, "network": 4, "process": 6}
-	if landlockABI >= since[name] {
+	landlockSince := map[string]int{"filesystem": 1, "network": 4, "process": 6}
+	if ready.LandlockABI >= landlockSince[name] {
 		by = append(by, "landlock")
 	}
-	if p.namespaced && name != "filesystem" {
-		by = append(by, map[string]string{"network": "network namespace", "process": "pid namespace"}[name])
+	namespace := map[string]string{"filesystem": "mount namespace", "network": "network namespace", "process": "pid namespace"}
+	if p.namespaced && (name != "filesystem" || ready.NoFiles) {
+		by = append(by, namespace[name])
 	}
 	return by
 }

@@ -5,6 +5,7 @@ Replies hand on what the engine said as it said it; the adapter in Go makes it p
 """
 import os
 import re
+import threading
 
 import woxi
 
@@ -23,10 +24,17 @@ ALGEBRA = re.compile(r"[\w\s+\-*/^(){},.]{1,4096}")
 
 
 def warm():
+    # The engine's state, % and the random generator among it, belongs to a thread: this one's stays untouched.
+    thread = threading.Thread(target=evaluate_some)
+    thread.start()
+    thread.join()
+    woxi.set_repl_mode(True)
+
+
+def evaluate_some():
     woxi.set_repl_mode(True)
     for code in ("1+1", "Integrate[x^2 Sin[x],x]", "First[{%,Print[ToString[%,InputForm]]}]", "Solve[x^2==1,x]", "Plot[x,{x,0,1}]", "N[Pi,20]"):
         woxi.evaluate(code)
-    woxi.clear_state()
 
 
 def info():

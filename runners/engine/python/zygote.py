@@ -2,7 +2,7 @@
 
 Started by runners/engine (Go) with one argument: the path of a JSON configuration. Descriptor 3 is the control
 socket, JSON lines both ways:
-  server: {"op":"spawn"} with one descriptor attached, the worker's own socket
+  server: {"op":"spawn","address_space":bytes} with one descriptor attached, the worker's own socket
   zygote: {"op":"ready", ...} once, {"op":"spawned","pid":n,"handle":bool} (handle: a pidfd is attached),
           {"op":"exit","pid":n,"code":n,"signal":n}
 A worker reads one JSON line at a time from its socket, hands it to the program's handle() and writes one line back.
@@ -83,19 +83,27 @@ def restrict_files(read_only):
     return abi
 
 
-def mapped_bytes():
+def leave_files():
+    """Makes the working folder, empty and read-only, the whole file system. Answers whether the kernel let it."""
+    private, read_only, quiet = 1 << 18 | 1 << 14, 1, 1 << 1 | 1 << 2 | 1 << 3  # no set-uid, no devices, no programs
+    here = os.getcwd().encode()
     try:
-        with open("/proc/self/statm") as statm:
-            return int(statm.read().split()[0]) * resource.getpagesize()
+        check(libc.mount(b"none", b"/", None, ctypes.c_ulong(private), None), "mount")
+        check(libc.mount(b"none", here, b"tmpfs", ctypes.c_ulong(read_only | quiet), b"size=4096"), "mount")
+        os.chdir(here)
+        check(libc.syscall(ctypes.c_long(155 if os.uname().machine == "x86_64" else 41), b".", b"."), "pivot_root")
+        check(libc.umount2(b".", ctypes.c_int(2)), "umount")
+        os.chdir("/")
+        return True
     except OSError:
-        return 512 << 20
+        return False
 
 
 class Worker:
     """What runs in a forked child."""
 
-    def __init__(self, zygote, descriptor):
-        self.zygote, self.descriptor = zygote, descriptor
+    def __init__(self, zygote, descriptor, address_space):
+        self.zygote, self.descriptor, self.address_space = zygote, descriptor, address_space
 
     def run(self):
         connection = socket.socket(fileno=self.descriptor)
@@ -133,7 +141,8 @@ class Worker:
                 os._exit(70)
         limits = config["limits"]
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_AS, (zygote.mapped + limits["memory_bytes"],) * 2)
+        if self.address_space:
+            resource.setrlimit(resource.RLIMIT_AS, (self.address_space,) * 2)
         resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu_seconds"],) * 2)
         if config["sandbox"]:
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
@@ -209,7 +218,6 @@ class Zygote:
         self.pid = os.getpid()
         self.control = socket.socket(fileno=CONTROL)
         self.program = None
-        self.mapped = 0
         self.highest_descriptor = 0
 
     def prepare(self):
@@ -221,18 +229,18 @@ class Zygote:
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
         os.dup2(nothing, 1)
-        self.errors = os.dup(2)
         os.dup2(nothing, 2)
+        os.close(nothing)
         os.environ.clear()
-        self.mapped = mapped_bytes()
         self.highest_descriptor = min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 4096)
-        abi = 0
+        abi, no_files = 0, False
         if self.config["sandbox"]:
+            no_files = self.config["namespaced"] and not self.config["read_only"] and leave_files()
             prctl(PR_SET_NO_NEW_PRIVS, 1)
             prctl(PR_SET_DUMPABLE, 0)
             abi = restrict_files(self.config["read_only"])
             drop_capabilities()
-        self.send({"op": "ready", "pid": self.pid, "landlock_abi": abi, "info": getattr(self.program, "info", dict)()})
+        self.send({"op": "ready", "pid": self.pid, "landlock_abi": abi, "no_files": no_files, "info": getattr(self.program, "info", dict)()})
 
     def send(self, message, descriptors=()):
         line = json.dumps(message).encode() + b"\n"
@@ -264,10 +272,11 @@ class Zygote:
                     return
                 pending += data
                 while (end := pending.find(b"\n")) >= 0:
-                    del pending[: end + 1]  # spawn is the one request there is
-                    self.spawn(descriptors.pop(0))
+                    request = json.loads(bytes(pending[:end]))  # spawn is the one request there is
+                    del pending[: end + 1]
+                    self.spawn(descriptors.pop(0), request["address_space"])
 
-    def spawn(self, descriptor):
+    def spawn(self, descriptor, address_space):
         try:
             pid = os.fork()
         except OSError as problem:
@@ -275,7 +284,7 @@ class Zygote:
             self.send({"op": "spawned", "pid": 0, "error": str(problem)})
             return
         if pid == 0:
-            Worker(self, descriptor).run()
+            Worker(self, descriptor, address_space).run()
         os.close(descriptor)
         try:
             handle = os.pidfd_open(pid)

@@ -1,0 +1,206 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reckon/runners/engine"
+	"reckon/runners/engine/enginetest"
+)
+
+func evaluate(t *testing.T, e *engine.Engine, code string) (engine.Outcome, error) {
+	t.Helper()
+	return e.Evaluate(t.Context(), engine.Request{Code: code, Budget: 20 * time.Second, QueueWait: time.Minute})
+}
+
+func TestEvaluate(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	for _, c := range []struct {
+		code, result, inputForm, stdout, messages string
+		unevaluated                               bool
+	}{
+		{code: "1+1", result: "2"},
+		{code: "x", result: "x"},
+		{code: "x=5;", result: "Null"},
+		{code: `"a\nb"`, result: `"a\nb"`},
+		{code: `{"a",b}`, result: `{"a", b}`},
+		{code: `Print["hi"];3`, result: "3", stdout: "hi\n"},
+		{code: "N[Pi,20]", result: "3.1415926535897932385", inputForm: "3.1415926535897932384626433832795028842`20."},
+		{code: "-I*Pi", result: "(-I)*Pi"},
+		{code: `FullForm[Hold[Run["ls"];1+1]]`, result: `Hold[CompoundExpression[Run["ls"], Plus[1, 1]]]`, inputForm: `FullForm[Hold[Run["ls"]; 1 + 1]]`},
+		{code: "Factor[x^4+4]", result: "(2 - 2*x + x^2)*(2 + 2*x + x^2)"},
+		{code: "1/0", result: "ComplexInfinity", messages: "Power::infy: Infinite expression 1/0 encountered."},
+		{code: "Sin[1,2]", result: "Sin[1, 2]", messages: "Sin::argx: Sin called with 2 arguments; 1 argument is expected.", unevaluated: true},
+		{code: `Print["a"];{1,2}[[3]]`, result: "{1, 2}[[3]]", stdout: "a\n", messages: "Part::partw: Part 3 of {1, 2} does not exist.", unevaluated: true},
+		{code: "Integrate[1/x^x,x]", result: "Integrate[x^(-x), x]", unevaluated: true},
+		{code: "f[x]", result: "f[x]"},
+		{code: `Speak["a"]`, result: `Speak["a"]`, messages: `Speak["a"] is a built-in Wolfram Language function not yet implemented in Woxi.`, unevaluated: true},
+		{code: "a=2\na^3", result: "8"},
+		{code: "α+1", result: "1 + α"},
+	} {
+		outcome, err := evaluate(t, e, c.code)
+		if err != nil {
+			t.Errorf("%s: %v", c.code, err)
+			continue
+		}
+		if c.inputForm == "" {
+			c.inputForm = c.result
+		}
+		if outcome.Result != c.result || outcome.InputForm != c.inputForm || outcome.Stdout != c.stdout ||
+			strings.Join(outcome.Messages, "|") != c.messages || outcome.Unevaluated != c.unevaluated || outcome.Elapsed <= 0 {
+			t.Errorf("%s: %+v", c.code, outcome)
+		}
+	}
+}
+
+func TestEvaluateFailures(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{Limits: engine.Limits{MemoryBytes: 512 << 20}})
+	for code, reason := range map[string]string{
+		"1+":                                   engine.ReasonRefused,
+		"":                                     engine.ReasonRefused,
+		"Quit[]":                               engine.ReasonQuit,
+		"Exit[3]":                              engine.ReasonQuit,
+		"Range[10^10]":                         engine.ReasonRefused, // the engine's own guard
+		"Table[1,{10^9}]":                      engine.ReasonMemory,
+		`StringRepeat["a",10^8]`:               engine.ReasonMemory,
+		`StringRepeat["a",3*10^6]`:             engine.ReasonOutputTooLarge,
+		`Print[StringRepeat["a",3*10^6]]`:      engine.ReasonOutputTooLarge,
+		`ToExpression[StringRepeat["(",10^5]]`: engine.ReasonCrashed,
+	} {
+		outcome, err := evaluate(t, e, code)
+		if failure(err) != reason {
+			t.Errorf("%s: %v, %.100s", code, err, outcome.Result)
+		}
+	}
+	if outcome, err := evaluate(t, e, "1+1"); err != nil || outcome.Result != "2" {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	for _, code := range []string{"While[True]", "10^(10^9)", "Pause[1000]", "TimeConstrained[While[True],0.001]", "While[True,Print[1]]"} {
+		_, err := e.Evaluate(t.Context(), engine.Request{Code: code, Budget: 100 * time.Millisecond, QueueWait: time.Minute})
+		if !errors.Is(err, engine.ErrBudgetExhausted) {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+}
+
+// 100 MB of output are cut off in the worker: the server never holds them.
+func TestEndlessOutputCostsTheServerNothing(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	_, err := evaluate(t, e, `Do[Print[StringRepeat["0123456789",10^5]],{100}]`)
+	runtime.ReadMemStats(&after)
+	if reason := failure(err); reason != engine.ReasonOutputTooLarge && reason != engine.ReasonMemory {
+		t.Errorf("got %v", err)
+	}
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 16<<20 {
+		t.Errorf("the server allocated %d bytes", allocated)
+	}
+}
+
+func TestNothingIsSharedBetweenEvaluations(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	for _, code := range []string{"leak=1", "Unprotect[Sin];Sin[x_]:=7", "f[x_]:=x^2", "1+1"} {
+		if _, err := evaluate(t, e, code); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for code, want := range map[string]string{"leak": "leak", "Sin[Pi/2]": "1", "f[3]": "f[3]", "%": "Out[0]"} {
+		if outcome, err := evaluate(t, e, code); err != nil || outcome.Result != want {
+			t.Errorf("%s: %q, %v", code, outcome.Result, err)
+		}
+	}
+	first, err := evaluate(t, e, "RandomInteger[10^15]")
+	second, err2 := evaluate(t, e, "RandomInteger[10^15]")
+	if err != nil || err2 != nil || first.Result == second.Result {
+		t.Errorf("%q and %q, %v, %v", first.Result, second.Result, err, err2)
+	}
+}
+
+func TestSaturation(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{Concurrency: 1, Idle: -1})
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	group.Go(func() {
+		_, err := e.Evaluate(ctx, engine.Request{Code: "While[True]", Session: "a/busy", Budget: time.Minute, QueueWait: time.Minute})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the one that ran: %v", err)
+		}
+	})
+	eventually(t, "a busy session", func() bool { list := e.Sessions("a"); return len(list) == 1 && list[0].Busy })
+	if _, err := e.Evaluate(t.Context(), engine.Request{Code: "1", Budget: time.Minute, QueueWait: time.Millisecond}); !errors.Is(err, engine.ErrSaturated) {
+		t.Errorf("got %v", err)
+	}
+	// Queueing is not counted: a budget shorter than the wait still suffices.
+	queued := make(chan error, 1)
+	go func() {
+		_, err := e.Evaluate(t.Context(), engine.Request{Code: "1", Budget: 10 * time.Second, QueueWait: time.Minute})
+		queued <- err
+	}()
+	cancel()
+	group.Wait()
+	if err := <-queued; err != nil {
+		t.Errorf("the one that queued: %v", err)
+	}
+}
+
+func TestPlots(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	for _, code := range []string{"Plot[Sin[x],{x,0,1}]", "Graphics[Text[\"<script>alert(1)</script>\",{0,0}]]", "Image[{{0,1},{1,0}}]", "Graph[{1->2}]"} {
+		outcome, err := evaluate(t, e, code)
+		if err != nil || !bytes.HasPrefix(outcome.SVG, []byte("<svg ")) || bytes.Contains(outcome.SVG, []byte("<script")) || outcome.PlotOmitted {
+			t.Errorf("%s: %v, %.200s", code, err, outcome.SVG)
+		}
+	}
+	outcome, err := evaluate(t, e, "Graphics[Table[{RGBColor[i/200,j/200,0],Disk[{i,j},1]},{i,200},{j,200}]]")
+	if err != nil || !outcome.PlotOmitted || len(outcome.SVG) > 0 {
+		t.Errorf("40,000 disks: %v, omitted %t, %d bytes", err, outcome.PlotOmitted, len(outcome.SVG))
+	}
+	if outcome, err := evaluate(t, e, "1+1"); err != nil || outcome.SVG != nil || outcome.PlotOmitted {
+		t.Errorf("no plot: %v, %+v", err, outcome)
+	}
+}
+
+func TestInputFullForm(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	for code, want := range map[string]string{
+		"Integrate[x^2,x]//f": "f[Integrate[Power[x, 2], x]]",
+		"1+1":                 "Plus[1, 1]",
+		`f["a"]`:              `f["a"]`,
+	} {
+		if got, err := e.InputFullForm(t.Context(), code, 10*time.Second); err != nil || got != want {
+			t.Errorf("%s: %q, %v", code, got, err)
+		}
+	}
+	for _, code := range []string{"1+", `1]]];Run["ls"];ToString[FullForm[Hold[1`, "Quit[]]]];Quit[];Hold[1"} {
+		if got, err := e.InputFullForm(t.Context(), code, 10*time.Second); failure(err) == "" {
+			t.Logf("%s: %q, %v", code, got, err) // text that is not one expression: whatever it says is compared, not believed
+		}
+	}
+}
+
+func TestAnswerFullForm(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	outcome, err := e.Evaluate(t.Context(), engine.Request{Code: `{x^2/y,"a"}`, Budget: 10 * time.Second, QueueWait: time.Minute, FullForm: true})
+	if want := `List[Times[Power[x, 2], Power[y, -1]], "a"]`; err != nil || outcome.AnswerFullForm != want {
+		t.Errorf("%q, %v", outcome.AnswerFullForm, err)
+	}
+}
+
+func TestInfo(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	if name, revision := e.Info(); name != "woxi" || revision != "0.3.0" {
+		t.Errorf("%s %s", name, revision)
+	}
+}

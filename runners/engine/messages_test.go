@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestOneLine(t *testing.T) {
+	for drawn, want := range map[string]string{
+		"Sin::argx: Sin called with 2 arguments; 1 argument is expected.":                                                                   "Sin::argx: Sin called with 2 arguments; 1 argument is expected.",
+		"                                 1\nPower::infy: Infinite expression - encountered.\n                                 0":           "Power::infy: Infinite expression 1/0 encountered.",
+		"                                  -2\nPower::infy: Infinite expression 0   encountered.":                                           "Power::infy: Infinite expression 0^(-2) encountered.",
+		"                                 a + b\nPower::infy: Infinite expression ----- encountered.\n                                   0": "Power::infy: Infinite expression (a + b)/0 encountered.",
+		"f::m: a\nb": "f::m: a b",
+		"Speak[\"a\"] is a built-in Wolfram Language function not yet implemented in Woxi.": "Speak[\"a\"] is a built-in Wolfram Language function not yet implemented in Woxi.",
+		"Sum::div: Sum does not converge.":                                                  "Sum::div: Sum does not converge.",
+		"FindRoot::x: the point x - y --- is not\n        z":                                "FindRoot::x: the point x - y --- is not",
+		"": "",
+	} {
+		if got := oneLine(drawn); got != want {
+			t.Errorf("%q\n got %q\nwant %q", drawn, got, want)
+		}
+	}
+}
+
+func FuzzOneLine(f *testing.F) {
+	f.Add("                                 1\nPower::infy: Infinite expression - encountered.\n                                 0")
+	f.Add("  -2\nA::b: 0   c")
+	f.Add("\n\nA::b: -\n")
+	f.Fuzz(func(t *testing.T, message string) {
+		line := oneLine(message)
+		if strings.ContainsAny(line, "\n\r") {
+			t.Errorf("%q gives more than a line: %q", message, line)
+		}
+		if len(line) > 8*len(message)+8 {
+			t.Errorf("%d bytes become %d", len(message), len(line))
+		}
+		if utf8.ValidString(message) && !utf8.ValidString(line) {
+			t.Errorf("%q becomes invalid UTF-8", message)
+		}
+	})
+}
+
+func TestRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"Parse error:  --> 1:3\n  |\n1 | 1+\n  |   ^---\n  |\n  = expected SpanSep": "the input cannot be read at line 1, column 3",
+		"Evaluation error: Rasterize: unsupported expression type":                  "Rasterize: unsupported expression type",
+		"something else": "something else",
+	} {
+		if got := refused(text); got.Detail != want || got.Reason != ReasonRefused {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
+func TestWithoutMessages(t *testing.T) {
+	message := "Part::partw: Part 3 of {1, 2} does not exist."
+	for stdout, want := range map[string]string{
+		"\n" + message + "\n":                    "",
+		"a\n\n" + message + "\nb\n":              "a\nb\n",
+		"said: " + message + "\n":                "said: " + message + "\n",
+		"\n" + message + "\n\n" + message + "\n": "\n" + message + "\n", // printed by the expression as well
+	} {
+		if got := withoutMessages(stdout, []string{message}); got != want {
+			t.Errorf("%q: got %q, want %q", stdout, got, want)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"reckon/runners/engine"
+	"reckon/runners/engine/enginetest"
+)
+
+func inSession(t *testing.T, e *engine.Engine, key, code string) (engine.Outcome, error) {
+	t.Helper()
+	return e.Evaluate(t.Context(), engine.Request{Code: code, Session: key, Budget: 20 * time.Second, QueueWait: time.Minute})
+}
+
+func TestSessionKeepsDefinitionsAndHistory(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	for i, c := range [][2]string{
+		{"x=5", "5"}, {"x+1", "6"}, {"%+1", "7"}, {`"lit"`, `"lit"`}, {"%", `"lit"`}, {"5", "5"}, {"%", "5"},
+		{"f[n_]:=n^2", "Null"}, {"f[12]", "144"}, {"1+", ""}, {"x", "5"}, {"Factor[y^4+4]", "(2 - 2*y + y^2)*(2 + 2*y + y^2)"},
+	} {
+		outcome, err := inSession(t, e, "ann/one", c[0])
+		if (err != nil) != (c[1] == "") || outcome.Result != c[1] || outcome.SessionOpened != (i == 0) || outcome.SessionReplaced {
+			t.Errorf("%s: %+v, %v", c[0], outcome, err)
+		}
+	}
+	if outcome, err := inSession(t, e, "ann/two", "x"); err != nil || outcome.Result != "x" || !outcome.SessionOpened {
+		t.Errorf("another session: %+v, %v", outcome, err)
+	}
+	if outcome, err := inSession(t, e, "bob/one", "x"); err != nil || outcome.Result != "x" {
+		t.Errorf("another account: %+v, %v", outcome, err)
+	}
+}
+
+func TestSessionsAreListedPerAccount(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	for _, key := range []string{"ann/one", "ann/two", "anna/one", "ann/one"} {
+		if _, err := inSession(t, e, key, "1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := e.Sessions("ann")
+	if len(list) != 2 || list[0].Key != "ann/one" || list[0].Evaluations != 2 || list[1].Key != "ann/two" || list[0].Busy {
+		t.Errorf("%+v", list)
+	}
+	for _, s := range list {
+		if s.ExpiresAt.Sub(s.LastUsedAt) != engine.DefaultSessionIdle || s.LastUsedAt.Before(s.CreatedAt) {
+			t.Errorf("%+v", s)
+		}
+	}
+	if !e.CloseSession("ann/one") || e.CloseSession("ann/one") || e.CloseSession("nobody/x") {
+		t.Error("a close says whether the session was there")
+	}
+	if outcome, err := inSession(t, e, "ann/one", "1"); err != nil || !outcome.SessionOpened || outcome.SessionReplaced {
+		t.Errorf("after a close: %+v, %v", outcome, err)
+	}
+}
+
+// expiries records what OnSessionExpired was told.
+type expiries struct {
+	mu   sync.Mutex
+	told []string
+}
+
+func (x *expiries) tell(key string, reason engine.ExpiryReason) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.told = append(x.told, key+" "+string(reason))
+}
+
+func (x *expiries) has(what string) func() bool {
+	return func() bool {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		return slices.Contains(x.told, what)
+	}
+}
+
+func TestIdleSessionExpires(t *testing.T) {
+	var x expiries
+	e := enginetest.Start(t, engine.Options{SessionIdle: 50 * time.Millisecond, OnSessionExpired: x.tell})
+	if _, err := inSession(t, e, "ann/s", "x=1"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "an expiry", x.has("ann/s idle"))
+	if list := e.Sessions("ann"); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+	outcome, err := inSession(t, e, "ann/s", "x")
+	if err != nil || outcome.Result != "x" || !outcome.SessionOpened || outcome.SessionReplaced {
+		t.Errorf("%+v, %v", outcome, err)
+	}
+}
+
+func TestSessionWhoseWorkerDiedIsReplacedWithAWarning(t *testing.T) {
+	var x expiries
+	e := enginetest.Start(t, engine.Options{OnSessionExpired: x.tell})
+	for i, code := range []string{"Quit[]", `ToExpression[StringRepeat["(",10^5]]`, "While[True]"} {
+		key := fmt.Sprintf("ann/%d", i)
+		if _, err := inSession(t, e, key, "x=1"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := e.Evaluate(t.Context(), engine.Request{Code: code, Session: key, Budget: time.Second, QueueWait: time.Minute})
+		if err == nil {
+			t.Fatalf("%s did not fail", code)
+		}
+		reason := " died"
+		if errors.Is(err, engine.ErrBudgetExhausted) {
+			reason = " budget"
+		}
+		eventually(t, "an expiry", x.has(key+reason))
+		for _, replaced := range []bool{true, false} {
+			outcome, err := inSession(t, e, key, "x")
+			if err != nil || outcome.Result != "x" || outcome.SessionReplaced != replaced || outcome.SessionOpened != replaced {
+				t.Errorf("%s: %+v, %v", code, outcome, err)
+			}
+		}
+	}
+}
+
+func TestOneEvaluationAtATime(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	if _, err := inSession(t, e, "ann/s", "n=0"); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 10 {
+				if _, err := inSession(t, e, "ann/s", "n=n+1"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if outcome, err := inSession(t, e, "ann/s", "n"); err != nil || outcome.Result != "80" {
+		t.Errorf("%q, %v", outcome.Result, err)
+	}
+}
+
+func TestWaitingForASessionIsWithinTheBudget(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	running := make(chan error, 1)
+	go func() {
+		_, err := e.Evaluate(t.Context(), engine.Request{Code: "While[True]", Session: "ann/s", Budget: time.Minute, QueueWait: time.Minute})
+		running <- err
+	}()
+	eventually(t, "a busy session", func() bool { list := e.Sessions("ann"); return len(list) == 1 && list[0].Busy })
+	_, err := e.Evaluate(t.Context(), engine.Request{Code: "1", Session: "ann/s", Budget: 50 * time.Millisecond, QueueWait: time.Minute})
+	if !errors.Is(err, engine.ErrBudgetExhausted) {
+		t.Errorf("the one that waited: %v", err)
+	}
+	if !e.CloseSession("ann/s") {
+		t.Error("the session was not there")
+	}
+	if err := <-running; !errors.Is(err, engine.ErrSessionClosed) {
+		t.Errorf("the one that ran: %v", err)
+	}
+}
