@@ -56,9 +56,9 @@ func canonicalCall(e *Expr) *Expr {
 		return canonicalProduct(e)
 	case name == "Plus" && len(e.Args) == 1:
 		return e.Args[0]
-	case name == "Rational" && len(e.Args) == 2:
+	case name == "Rational" && len(e.Args) == 2 && e.Args[0].Kind == Integer && e.Args[1].Kind == Integer:
 		return canonicalProduct(NewCall("Times", e.Args[0], NewCall("Power", e.Args[1], Int(-1))))
-	case name == "Complex" && len(e.Args) == 2:
+	case name == "Complex" && len(e.Args) == 2 && isRealNumber(e.Args[0]) && isRealNumber(e.Args[1]):
 		return canonicalComplex(e.Args[0], e.Args[1])
 	case name == "DirectedInfinity" && len(e.Args) == 0:
 		return Sym("ComplexInfinity")
@@ -74,7 +74,11 @@ func canonicalCall(e *Expr) *Expr {
 
 // canonicalComplex writes Complex[re, im] as re + im I.
 func canonicalComplex(re, im *Expr) *Expr {
-	imaginary := canonicalProduct(NewCall("Times", im, Sym("I")))
+	factors := []*Expr{im, Sym("I")}
+	if im.IsCall("Times") {
+		factors = append(append([]*Expr{}, im.Args...), Sym("I"))
+	}
+	imaginary := canonicalProduct(NewCall("Times", factors...))
 	switch {
 	case re.IsInt(0), re.Kind == Real && re.Text == "0.":
 		return imaginary
@@ -82,6 +86,24 @@ func canonicalComplex(re, im *Expr) *Expr {
 		return re
 	}
 	return NewCall("Plus", re, imaginary)
+}
+
+// isRealNumber reports whether e is a number, or the canonical form of Rational[p, q].
+func isRealNumber(e *Expr) bool {
+	switch {
+	case e.Kind == Integer, e.Kind == Real:
+		return true
+	case isReciprocal(e):
+		return e.Args[0].Kind == Integer
+	case e.IsCall("Times") && len(e.Args) <= 3:
+		for _, factor := range e.Args {
+			if factor.Kind != Integer && !(isReciprocal(factor) && factor.Args[0].Kind == Integer) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // canonicalProduct puts the sign of all number factors in front and drops the factors 1.

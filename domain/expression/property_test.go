@@ -2,7 +2,9 @@ package expression
 
 import (
 	"errors"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,9 +30,8 @@ func trees() *rapid.Generator[*Expr] {
 		"Pattern", "Blank", "BlankSequence", "BlankNullSequence", "Optional", "Inequality", "Part", "Span", "Function", "Not",
 		"Factorial", "Factorial2", "Plus", "Plus", "Times", "Times", "Times", "Power", "Power", "CompoundExpression", "Out",
 		"MessageName", "Repeated"}
-	for head := range joiners {
-		heads = append(heads, head)
-	}
+	heads = slices.AppendSeq(heads, maps.Keys(joiners))
+	slices.Sort(heads)
 	var tree func(depth int) *rapid.Generator[*Expr]
 	tree = func(depth int) *rapid.Generator[*Expr] {
 		if depth == 0 {
@@ -125,6 +126,7 @@ func TestCanonical(t *testing.T) {
 		{"2-3I", "Complex[2, -3]"},
 		{"-I", "Complex[0, -1]"},
 		{"2.5I", "Complex[0., 2.5]"},
+		{"2/3 + 1/2 I", "Complex[Rational[2, 3], Rational[1, 2]]"},
 		{"(1+2I)(3-I)", "Complex[5, 5]"},
 		{"-Infinity", "DirectedInfinity[-1]"},
 		{"_Integer", "Pattern[Null, Blank[Integer]]"},
