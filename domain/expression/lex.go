@@ -37,9 +37,6 @@ type lexer struct {
 	engineFmt bool // strings are delimited as the engine's FullForm does it, see ParseFullForm
 }
 
-// pos is the current position.
-func (l *lexer) pos() Position { return l.at }
-
 // rest is the text not yet read.
 func (l *lexer) rest() string { return l.src[l.at.Offset:] }
 

@@ -17,18 +17,18 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", r.Pos.Line, r.Pos.Column, r.Message)
 }
 
-// Denied finds the first symbol of e, as a head or anywhere else, whose name is in the set; nil when there is none.
-// A context does not hide a name: any`Run is denied with Run. This is a courtesy to the user and no boundary: the language
-// can make a name while it runs.
-func Denied(e *Expr, denied map[string]bool) *Refusal {
-	var refusal *Refusal
+// Denied finds the first symbol of e, as a head or anywhere else, whose name is in the set. A context does not hide a
+// name: any`Run is denied with Run. This is a courtesy to the user and no boundary: the language can make a name while it
+// runs.
+func Denied(e *Expr, denied map[string]bool) (refusal *Refusal, found bool) {
 	e.Walk(func(n *Expr) bool {
-		if refusal == nil && n.Kind == Symbol && denied[baseName(n.Text)] {
-			refusal = &Refusal{baseName(n.Text), n.Pos, baseName(n.Text) + " is not available here"}
+		if !found && n.Kind == Symbol && denied[baseName(n.Text)] {
+			name := baseName(n.Text)
+			refusal, found = &Refusal{name, n.Pos, name + " is not available here"}, true
 		}
-		return refusal == nil
+		return !found
 	})
-	return refusal
+	return refusal, found
 }
 
 // baseName is a symbol's name without its context.
