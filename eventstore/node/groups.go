@@ -89,6 +89,15 @@ func (g *groupsService) Delete(ctx context.Context, req *persistent.DeleteReq) (
 	return &persistent.DeleteResp{}, answer(ctx, err)
 }
 
+// Read refuses, but only after the request arrived: a client that cannot finish sending
+// never learns why.
+func (g *groupsService) Read(call persistent.PersistentSubscriptions_ReadServer) error {
+	if _, err := call.Recv(); err != nil {
+		return answer(call.Context(), transportError(err))
+	}
+	return answer(call.Context(), &failure{code: codes.Unimplemented, message: "this node does not deliver persistent subscriptions: use a catch-up subscription"})
+}
+
 func groupFailure(code codes.Code, exception, stream, group string) error {
 	return &failure{code, "persistent subscription " + stream + "::" + group + ": " + exception,
 		metadata.Pairs("exception", exception, "stream-name", printable(stream), "group-name", printable(group))}
