@@ -17,18 +17,18 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", r.Pos.Line, r.Pos.Column, r.Message)
 }
 
-// Denied finds the first symbol of e, as a head or anywhere else, whose name is in the set. A context does not hide a
-// name: any`Run is denied with Run. This is a courtesy to the user and no boundary: the language can make a name while it
-// runs.
-func Denied(e *Expr, denied map[string]bool) (refusal *Refusal, found bool) {
+// Denied finds the first symbol of e, as a head or anywhere else, whose name is in the set; nil when there is none.
+// A context does not hide a name: any`Run is denied with Run. This is a courtesy to the user and no boundary: the language
+// can make a name while it runs.
+func Denied(e *Expr, denied map[string]bool) *Refusal {
+	var refusal *Refusal
 	e.Walk(func(n *Expr) bool {
-		if !found && n.Kind == Symbol && denied[baseName(n.Text)] {
-			name := baseName(n.Text)
-			refusal, found = &Refusal{name, n.Pos, name + " is not available here"}, true
+		if name := baseName(n.Text); refusal == nil && n.Kind == Symbol && denied[name] {
+			refusal = &Refusal{name, n.Pos, name + " is not available here"}
 		}
-		return !found
+		return refusal == nil
 	})
-	return refusal, found
+	return refusal
 }
 
 // baseName is a symbol's name without its context.

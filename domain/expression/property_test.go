@@ -210,8 +210,8 @@ func TestDenied(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refusal, found := Denied(e, denied)
-		if found != (want != "") || found && refusal.Name != want {
+		refusal := Denied(e, denied)
+		if (refusal == nil) != (want == "") || refusal != nil && refusal.Name != want {
 			t.Errorf("%s: %v, want %q", text, refusal, want)
 		}
 	}
