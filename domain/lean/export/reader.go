@@ -1,0 +1,154 @@
+package export
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"unicode/utf8"
+
+	"reckon/domain/lean/term"
+)
+
+// Read reads an export. The error is an *Error, or what r returned; with it, the file holds what was read before.
+func Read(ctx context.Context, r io.Reader, limits Limits) (*File, error) {
+	d := &decoder{limits: limits.withDefaults(), file: &File{
+		Store: term.NewStore(), types: map[term.Name]ordinal{}, values: map[term.Name]ordinal{},
+	}}
+	d.scan.max = d.limits.Depth
+	d.names.define(0, uint32(term.Anonymous))
+	d.levels.define(0, uint32(term.Zero))
+	return d.file, d.readLines(ctx, r)
+}
+
+// linesPerLook is how many lines pass between looks at the deadline.
+const linesPerLook = 1024
+
+func (d *decoder) readLines(ctx context.Context, r io.Reader) error {
+	hash := sha256.New()
+	in := bufio.NewReaderSize(r, 256<<10)
+	var long []byte // a line longer than the reader's buffer
+	blank := 0      // line number of a blank line; fine only if nothing follows
+	f := d.file
+	for {
+		line, err := d.nextLine(in, &long)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if len(line) == 0 { // end of file
+			break
+		}
+		f.Lines++
+		f.Bytes += int64(len(line))
+		switch {
+		case blank > 0:
+			return &Error{Line: blank, Class: BlankLine, Message: "a line is blank"}
+		case f.Bytes > d.limits.Bytes:
+			return &Error{Line: f.Lines, Class: TooLarge, Message: "the file has too many bytes"}
+		case f.Lines > d.limits.Records:
+			return &Error{Line: f.Lines, Class: TooLarge, Message: "the file has too many lines"}
+		}
+		if f.Lines%linesPerLook == 0 && ctx.Err() != nil {
+			return &Error{Line: f.Lines, Class: Stopped, Message: "the time given ran out"}
+		}
+		line = bytes.TrimSuffix(line, []byte{'\n'})
+		line = bytes.TrimSuffix(line, []byte{'\r'})
+		if len(bytes.TrimLeft(line, " \t\r")) == 0 {
+			blank = f.Lines
+			continue
+		}
+		hash.Write(line)
+		hash.Write([]byte{'\n'})
+		if lineErr := d.line(line); lineErr != nil {
+			lineErr.Line = f.Lines
+			return lineErr
+		}
+	}
+	if f.Lines == 0 || f.Lines == 1 && blank == 1 {
+		return &Error{Line: 1, Class: BadMeta, Message: "the file is empty"}
+	}
+	f.SHA256 = hex.EncodeToString(hash.Sum(nil))
+	return nil
+}
+
+// nextLine returns the next line with its end, or nothing at the end of the file.
+func (d *decoder) nextLine(in *bufio.Reader, long *[]byte) ([]byte, error) {
+	line, err := in.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	*long = (*long)[:0]
+	for {
+		*long = append(*long, line...)
+		if len(*long) > d.limits.LineBytes {
+			return nil, &Error{Line: d.file.Lines + 1, Class: TooLarge, Message: "a line is too long"}
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return *long, err
+		}
+		line, err = in.ReadSlice('\n')
+	}
+}
+
+// line reads one record.
+func (d *decoder) line(line []byte) *Error {
+	if !utf8.Valid(line) {
+		return fail(BadJSON, "the line is not UTF-8")
+	}
+	d.scan.reset(line)
+	if d.scan.peek() != '{' {
+		return fail(BadJSON, "the line is not a JSON object")
+	}
+	if err := d.readRecord(); err != nil {
+		return err
+	}
+	if d.file.Lines == 1 {
+		return d.readMeta()
+	}
+	return d.define()
+}
+
+// indexMap maps the file's indices to handles. Indices are mostly dense; wild ones go to a map.
+type indexMap struct {
+	dense  []uint32 // handle+1; 0 when undefined
+	sparse map[uint64]uint32
+}
+
+// slack is how far beyond twice the defined indices the dense part may reach.
+const slack = 1 << 12
+
+func (m *indexMap) get(i uint64) (uint32, bool) {
+	if i < uint64(len(m.dense)) {
+		v := m.dense[i]
+		return v - 1, v != 0
+	}
+	v, ok := m.sparse[i]
+	return v, ok
+}
+
+// define enters an index; the caller knows it is free.
+func (m *indexMap) define(i uint64, handle uint32) {
+	switch {
+	case i < uint64(len(m.dense)):
+		m.dense[i] = handle + 1
+	case i < uint64(2*len(m.dense)+slack):
+		grown := make([]uint32, max(int(i)+1, len(m.dense)+len(m.dense)/2+64))
+		copy(grown, m.dense)
+		for j, v := range m.sparse {
+			if j < uint64(len(grown)) {
+				grown[j] = v + 1
+				delete(m.sparse, j)
+			}
+		}
+		grown[i] = handle + 1
+		m.dense = grown
+	default:
+		if m.sparse == nil {
+			m.sparse = map[uint64]uint32{}
+		}
+		m.sparse[i] = handle
+	}
+}

@@ -1,0 +1,168 @@
+package kernel
+
+import (
+	"context"
+	"sync/atomic"
+
+	"reckon/domain/lean/term"
+)
+
+// stage is how much of the inductive block under check its own constructors and recursors may refer to.
+type stage uint8
+
+const (
+	nothingVisible stage = iota
+	typesVisible
+	constructorsVisible
+	recursorsVisible
+)
+
+// checker checks one declaration at a time. It owns its store and caches; the environment is shared and only read.
+//
+// Free variables are numbered by binder depth: entering a binder takes the next number, leaving gives it back. Equal
+// binders entered at equal depth therefore yield the same free variable and meet the same cache entries. The type of
+// a free variable is part of it, so a cached fact about one is true wherever it appears.
+type checker struct {
+	store *term.Store
+	env   *environment
+	ctx   context.Context
+
+	unit       int // the declaration being checked: earlier ones are visible
+	stage      stage
+	params     []term.Name // its universe parameters
+	auxiliary  []*constant // types standing for nested occurrences, named from auxiliaryBase on
+	auxBase    term.Name
+	nextLocal  uint32
+	base       int // expressions of the store that outlive the declaration
+	levels     *levelOrder
+	eager      bool // under eagerReduce: literals are computed even beside free variables
+	accelerate bool // Nat literals may be computed with big numbers
+
+	inferred   exprCache // checked: every part was checked
+	assumed    exprCache // inferred only: parts are known to be well-typed
+	whnfs      exprCache
+	cores      exprCache
+	cheapCores exprCache
+	unfoldings exprCache
+	equal      exprCache // union-find of definitionally equal expressions
+	unequal    map[uint64]struct{}
+	ruleValues map[uint64]term.Expr
+
+	depth     int
+	maxDepth  int
+	steps     int
+	stepLimit int           // when positive, stop at this many steps
+	refused   *atomic.Int64 // smallest index of a declaration already refused
+}
+
+func newChecker(ctx context.Context, env *environment, store *term.Store, maxDepth int, refused *atomic.Int64) *checker {
+	c := &checker{store: store, env: env, ctx: ctx, base: store.ExprCount(), maxDepth: maxDepth, refused: refused,
+		accelerate: true, unequal: map[uint64]struct{}{}, ruleValues: map[uint64]term.Expr{}}
+	c.levels = newLevelOrder(store, c.tick)
+	c.begin(0)
+	return c
+}
+
+// begin forgets everything about the previous declaration.
+func (c *checker) begin(unit int) {
+	c.forget()
+	c.store.Truncate(c.base)
+	clear(c.levels.assign)
+	c.unit, c.stage, c.params, c.auxiliary = unit, nothingVisible, nil, nil
+	c.auxBase = term.Name(c.store.NameCount())
+	c.nextLocal, c.depth, c.eager = 0, 0, false
+}
+
+// forget empties the caches.
+func (c *checker) forget() {
+	for _, cache := range []*exprCache{&c.inferred, &c.assumed, &c.whnfs, &c.cores, &c.cheapCores, &c.unfoldings, &c.equal} {
+		cache.reset()
+	}
+	clear(c.unequal)
+	clear(c.ruleValues)
+}
+
+// tickEvery is how many steps pass between looks at the deadline.
+const tickEvery = 1 << 10
+
+// tick counts a step, and stops when the caller cancelled or an earlier declaration was refused.
+func (c *checker) tick() {
+	c.steps++
+	if c.stepLimit > 0 && c.steps > c.stepLimit {
+		panic(stopped{"a bounded search ended"})
+	}
+	if c.steps%tickEvery == 0 {
+		if err := c.ctx.Err(); err != nil {
+			panic(stopped{"the time given ran out"})
+		}
+		if c.refused.Load() < int64(c.unit) {
+			panic(passed{})
+		}
+	}
+}
+
+// enter counts a step and a level of recursion; leave takes the level back. A Go stack overflow cannot be recovered
+// from, so the depth is bounded here.
+func (c *checker) enter() {
+	c.tick()
+	c.depth++
+	if c.depth > c.maxDepth {
+		panic(stopped{"the check recurses too deeply"})
+	}
+}
+
+func (c *checker) leave() { c.depth-- }
+
+// local returns a new free variable of the given type.
+func (c *checker) local(typ term.Expr) term.Expr {
+	l := c.store.Local(c.nextLocal, typ)
+	c.nextLocal++
+	return l
+}
+
+// find returns the constant called n if the declaration being checked may use it, or nil.
+func (c *checker) find(n term.Name) *constant {
+	if n >= c.auxBase {
+		if i := int(n - c.auxBase); i < len(c.auxiliary) {
+			return c.auxiliary[i]
+		}
+		return nil
+	}
+	k := c.env.find(n)
+	if k == nil || k.unit < c.unit {
+		return k
+	}
+	if k.unit > c.unit {
+		return nil
+	}
+	visible := false
+	switch k.kind {
+	case inductiveConstant:
+		visible = c.stage >= typesVisible
+	case constructorConstant:
+		visible = c.stage >= constructorsVisible
+	case recursorConstant:
+		visible = c.stage >= recursorsVisible
+	}
+	if !visible {
+		return nil
+	}
+	return k
+}
+
+// headConstant returns the constant at the head of an application, its levels, and whether there is one.
+func (c *checker) headConstant(e term.Expr) (*constant, term.Levels) {
+	n := c.store.Node(c.store.Head(e))
+	if n.Kind != term.KindConst {
+		return nil, 0
+	}
+	return c.find(term.Name(n.A)), term.Levels(n.B)
+}
+
+// instantiateType returns the type of k at levels; the counts agree.
+func (c *checker) instantiateParams(e term.Expr, k *constant, ls term.Levels) term.Expr {
+	if len(k.params) == 0 {
+		return e
+	}
+	return c.store.InstantiateLevels(e, k.params, c.store.LevelsOf(ls))
+}

@@ -1,0 +1,341 @@
+package kernel
+
+import "reckon/domain/lean/term"
+
+// answer is the result of a shortcut of definitional equality.
+type answer uint8
+
+const (
+	unknown answer = iota
+	yes
+	no
+)
+
+func answerOf(b bool) answer {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// defEq says whether two well-typed expressions are definitionally equal. Like Lean's own, the procedure is sound and
+// not complete; it follows the same order of attempts.
+func (c *checker) defEq(a, b term.Expr) bool {
+	if a == b {
+		return true
+	}
+	c.enter()
+	equal := c.defEqCore(a, b)
+	c.leave()
+	if equal {
+		c.equal.union(a, b)
+	}
+	return equal
+}
+
+func (c *checker) defEqCore(a, b term.Expr) bool {
+	if r := c.quick(a, b); r != unknown {
+		return r == yes
+	}
+	if (c.store.Node(a).Locals == 0 || c.eager) && c.store.IsConst(b, c.env.names.boolTrue) {
+		if c.store.IsConst(c.whnf(a), c.env.names.boolTrue) {
+			return true
+		}
+	}
+	x, y := c.core(a, true), c.core(b, true)
+	if x != a || y != b {
+		if r := c.quick(x, y); r != unknown {
+			return r == yes
+		}
+	}
+	if r := c.proofIrrelevant(x, y); r != unknown {
+		return r == yes
+	}
+	x, y, r := c.lazyDelta(x, y)
+	if r != unknown {
+		return r == yes
+	}
+	nx, ny := c.store.Node(x), c.store.Node(y)
+	switch {
+	case nx.Kind == term.KindConst && ny.Kind == term.KindConst:
+		if nx.A == ny.A && c.equalLevels(term.Levels(nx.B), term.Levels(ny.B)) {
+			return true
+		}
+	case nx.Kind == term.KindProj && ny.Kind == term.KindProj:
+		if nx.A == ny.A && nx.B == ny.B && c.defEqStructures(nx, ny) {
+			return true
+		}
+	}
+	// So far projections were reduced cheaply only.
+	fullX, fullY := c.core(x, false), c.core(y, false)
+	if fullX != x || fullY != y {
+		return c.defEq(fullX, fullY)
+	}
+	return c.defEqApp(x, y) || c.etaExpansion(x, y) || c.etaExpansion(y, x) || c.etaStructure(x, y) || c.etaStructure(y, x) ||
+		c.stringExpansion(x, y) || c.stringExpansion(y, x) || c.unitLike(x, y)
+}
+
+// quick settles what needs no reduction.
+func (c *checker) quick(a, b term.Expr) answer {
+	if a == b || c.equal.root(a) == c.equal.root(b) {
+		return yes
+	}
+	na, nb := c.store.Node(a), c.store.Node(b)
+	if na.Kind != nb.Kind {
+		return unknown
+	}
+	switch na.Kind {
+	case term.KindLam, term.KindPi:
+		return answerOf(c.defEqBinders(na.Kind, a, b))
+	case term.KindSort:
+		return answerOf(c.levels.equal(term.Level(na.A), term.Level(nb.A)))
+	case term.KindNat, term.KindStr:
+		return no // equal literals are the same expression
+	}
+	return unknown
+}
+
+// defEqBinders compares functions or function types binder by binder.
+func (c *checker) defEqBinders(kind term.Kind, a, b term.Expr) bool {
+	var buf [8]term.Expr
+	locals := buf[:0]
+	saved := c.nextLocal
+	equal := true
+	for {
+		na, nb := c.store.Node(a), c.store.Node(b)
+		if na.Kind != kind || nb.Kind != kind {
+			break
+		}
+		domain := c.store.Instantiate(term.Expr(nb.A), locals)
+		if na.A != nb.A && !c.defEq(c.store.Instantiate(term.Expr(na.A), locals), domain) {
+			equal = false
+			break
+		}
+		locals = append(locals, c.local(domain))
+		a, b = term.Expr(na.B), term.Expr(nb.B)
+	}
+	equal = equal && c.defEq(c.store.Instantiate(a, locals), c.store.Instantiate(b, locals))
+	c.nextLocal = saved
+	return equal
+}
+
+func (c *checker) equalLevels(a, b term.Levels) bool {
+	if a == b {
+		return true
+	}
+	la, lb := c.store.LevelsOf(a), c.store.LevelsOf(b)
+	if len(la) != len(lb) {
+		return false
+	}
+	for i := range la {
+		if !c.levels.equal(la[i], lb[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// proofIrrelevant: two proofs are equal when they prove the same proposition.
+func (c *checker) proofIrrelevant(a, b term.Expr) answer {
+	typ := c.typeOf(a)
+	if !c.isProp(typ) {
+		return unknown
+	}
+	return answerOf(c.defEq(typ, c.typeOf(b)))
+}
+
+// lazyDelta unfolds definitions, the higher one first, until the question is settled or neither side unfolds.
+func (c *checker) lazyDelta(a, b term.Expr) (term.Expr, term.Expr, answer) {
+	for {
+		c.tick()
+		if r := c.defEqOffset(a, b); r != unknown {
+			return a, b, r
+		}
+		if c.eager || c.store.Node(a).Locals == 0 && c.store.Node(b).Locals == 0 {
+			if v, ok := c.reduceNat(a); ok {
+				return a, b, answerOf(c.defEq(v, b))
+			}
+			if v, ok := c.reduceNat(b); ok {
+				return a, b, answerOf(c.defEq(a, v))
+			}
+		}
+		if v, ok := c.reduceNative(a); ok {
+			return a, b, answerOf(c.defEq(v, b))
+		}
+		if v, ok := c.reduceNative(b); ok {
+			return a, b, answerOf(c.defEq(a, v))
+		}
+		nextA, nextB, r, stuck := c.deltaStep(a, b)
+		if r != unknown || stuck {
+			return nextA, nextB, r
+		}
+		a, b = nextA, nextB
+	}
+}
+
+// deltaStep unfolds one side or both once. It is stuck when neither side unfolds.
+func (c *checker) deltaStep(a, b term.Expr) (nextA, nextB term.Expr, r answer, stuck bool) {
+	ka, kb := c.delta(a), c.delta(b)
+	switch {
+	case ka == nil && kb == nil:
+		return a, b, unknown, true
+	case kb == nil:
+		if p, ok := c.unfoldProjection(b); ok {
+			b = p
+		} else {
+			a = c.unfoldCheap(a)
+		}
+	case ka == nil:
+		if p, ok := c.unfoldProjection(a); ok {
+			a = p
+		} else {
+			b = c.unfoldCheap(b)
+		}
+	case ka.height < kb.height:
+		b = c.unfoldCheap(b)
+	case ka.height > kb.height:
+		a = c.unfoldCheap(a)
+	default:
+		if ka == kb && ka.height != opaqueHeight && ka.height != abbrevHeight && c.sameArguments(a, b) {
+			return a, b, yes, false
+		}
+		a, b = c.unfoldCheap(a), c.unfoldCheap(b)
+	}
+	return a, b, c.quick(a, b), false
+}
+
+func (c *checker) unfoldCheap(e term.Expr) term.Expr {
+	u, _ := c.unfold(e)
+	return c.core(u, true)
+}
+
+// unfoldProjection reduces an application of a projection that was left alone so far.
+func (c *checker) unfoldProjection(e term.Expr) (term.Expr, bool) {
+	if c.store.Kind(c.store.Head(e)) != term.KindProj {
+		return 0, false
+	}
+	r := c.core(e, false)
+	return r, r != e
+}
+
+// sameArguments tries to show two applications of one definition equal without unfolding it.
+func (c *checker) sameArguments(a, b term.Expr) bool {
+	if c.store.Kind(a) != term.KindApp || c.store.Kind(b) != term.KindApp {
+		return false
+	}
+	key := pair(a, b)
+	if _, failed := c.unequal[key]; failed {
+		return false
+	}
+	if c.equalSpines(a, b) {
+		return true
+	}
+	c.unequal[key] = struct{}{}
+	return false
+}
+
+func (c *checker) equalSpines(a, b term.Expr) bool {
+	var bufA, bufB [8]term.Expr
+	headA, argsA := c.store.Spine(a, bufA[:0])
+	headB, argsB := c.store.Spine(b, bufB[:0])
+	if len(argsA) != len(argsB) || !c.equalLevels(term.Levels(c.store.Node(headA).B), term.Levels(c.store.Node(headB).B)) {
+		return false
+	}
+	for i := len(argsA) - 1; i >= 0; i-- {
+		if !c.defEq(argsA[i], argsB[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// defEqStructures compares the structures of two projections of one field, unfolding them in step; where both become
+// constructor applications it is enough that the fields agree.
+func (c *checker) defEqStructures(na, nb term.Node) bool {
+	a, b := term.Expr(na.C), term.Expr(nb.C)
+	for {
+		c.tick()
+		nextA, nextB, r, stuck := c.deltaStep(a, b)
+		if r == yes {
+			return true
+		}
+		a, b = nextA, nextB
+		if r == no || stuck {
+			break
+		}
+	}
+	if fa, ok := c.field(term.Name(na.A), int(na.B), a); ok {
+		if fb, ok := c.field(term.Name(nb.A), int(nb.B), b); ok {
+			return c.defEq(fa, fb)
+		}
+	}
+	return c.defEq(a, b)
+}
+
+func (c *checker) defEqApp(a, b term.Expr) bool {
+	if c.store.Kind(a) != term.KindApp || c.store.Kind(b) != term.KindApp {
+		return false
+	}
+	var bufA, bufB [8]term.Expr
+	headA, argsA := c.store.Spine(a, bufA[:0])
+	headB, argsB := c.store.Spine(b, bufB[:0])
+	if len(argsA) != len(argsB) || !c.defEq(headA, headB) {
+		return false
+	}
+	for i := range argsA {
+		if !c.defEq(argsA[i], argsB[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// etaExpansion: a function equals fun x => g x when g, no function literal itself, has a function type.
+func (c *checker) etaExpansion(fn, g term.Expr) bool {
+	if c.store.Kind(fn) != term.KindLam || c.store.Kind(g) == term.KindLam {
+		return false
+	}
+	n := c.store.Node(c.whnf(c.typeOf(g)))
+	if n.Kind != term.KindPi {
+		return false
+	}
+	return c.defEq(fn, c.store.Lam(term.Expr(n.A), c.store.App(g, c.store.BVar(0))))
+}
+
+// etaStructure: e equals a full constructor application of a structure when its projections equal the fields.
+func (c *checker) etaStructure(e, built term.Expr) bool {
+	k, _ := c.headConstant(built)
+	if k == nil || k.constructor == nil {
+		return false
+	}
+	info := k.constructor
+	var buf [8]term.Expr
+	_, args := c.store.Spine(built, buf[:0])
+	ind := c.find(info.inductive)
+	if len(args) != info.numParams+info.numFields || ind == nil || ind.inductive == nil || !ind.inductive.structureLike() {
+		return false
+	}
+	if !c.defEq(c.typeOf(e), c.typeOf(built)) {
+		return false
+	}
+	for i := range info.numFields {
+		if !c.defEq(c.store.Proj(info.inductive, uint32(i), e), args[info.numParams+i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// unitLike: two values of a structure type without fields are equal.
+func (c *checker) unitLike(a, b term.Expr) bool {
+	typ := c.whnf(c.typeOf(a))
+	k, _ := c.headConstant(typ)
+	if k == nil || k.inductive == nil || !k.inductive.structureLike() {
+		return false
+	}
+	ctor := c.find(k.inductive.constructors[0])
+	if ctor == nil || ctor.constructor == nil || ctor.constructor.numFields != 0 {
+		return false
+	}
+	return c.defEq(typ, c.typeOf(b))
+}

@@ -1,0 +1,599 @@
+package kernel
+
+import (
+	"slices"
+
+	"reckon/domain/lean/term"
+)
+
+// An inductive declaration is checked by building everything that follows from its types and constructors, and
+// comparing the file's records with that. The order is Lean's: nested occurrences become auxiliary types of the block;
+// types; constructors (universes, positivity, results); elimination level and K; recursors with their rules.
+//
+// The parameters of the block are free variables for the whole check, and auxiliary types stand for nested
+// applications over exactly these parameters, so that putting the original back is replacing one constant.
+
+// block is the state of checking one inductive declaration.
+type block struct {
+	*checker
+	source     *term.Block
+	params     []term.Name // universe parameters
+	levels     term.Levels // the same as levels
+	locals     []term.Expr // the parameters
+	types      []*blockType
+	level      term.Level // of the universe the types live in
+	large      bool       // eliminates into every universe
+	elimLevel  term.Level
+	elimParam  term.Name // the recursors' own universe parameter, when large
+	minorCount int
+}
+
+// blockType is a type of the block, declared or auxiliary.
+type blockType struct {
+	name     term.Name
+	typ      term.Expr // closed for declared types; over the parameters for auxiliary ones
+	constant term.Expr // the type applied to the parameters
+	nested   term.Expr // auxiliary: the application of another type it stands for
+	ctors    []blockCtor
+
+	indices []term.Expr
+	major   term.Expr
+	motive  term.Expr
+	minors  []term.Expr
+	rec     term.Expr // its recursor, at the block's levels
+}
+
+// blockCtor is a constructor: applied, it is value; its type without parameters is body.
+type blockCtor struct {
+	name  term.Name
+	value term.Expr // the constructor applied to the type's parameters
+	body  term.Expr // its type, over the block's parameters, with auxiliary types for nested occurrences
+}
+
+// generatedRecursor is what the kernel derives for one type.
+type generatedRecursor struct {
+	name       term.Name
+	params     []term.Name
+	typ        term.Expr
+	numIndices int
+	rules      []term.Rule
+}
+
+// checkInductive checks one inductive declaration.
+func (c *checker) checkInductive(d *term.Declaration) {
+	b := c.newBlock(d.Block)
+	b.checkRecords()
+	b.compare(b.generate())
+}
+
+func (c *checker) newBlock(source *term.Block) *block {
+	if len(source.Types) == 0 {
+		refuse(InvalidInductive, "an inductive declaration needs a type")
+	}
+	first := &source.Types[0]
+	c.params = first.LevelParams
+	b := &block{checker: c, source: source, params: first.LevelParams}
+	ls := make([]term.Level, len(b.params))
+	for i, p := range b.params {
+		ls[i] = c.store.Param(p)
+	}
+	b.levels = c.store.List(ls)
+	return b
+}
+
+// generate checks the types and constructors and derives the recursors.
+func (b *block) generate() []generatedRecursor {
+	b.openTypes()
+	b.stage = typesVisible
+	b.openConstructors()
+	b.checkResults()
+	b.checkConstructors()
+	b.stage = constructorsVisible
+	b.forget() // what could not be reduced so far may be now
+	b.findElimination()
+	b.buildMotives()
+	b.buildMinors()
+	return b.buildRecursors()
+}
+
+func (b *block) numParams() int { return len(b.locals) }
+
+// openTypes checks the declared types: parameters, which all types share, then indices, then one universe.
+func (b *block) openTypes() {
+	s := b.store
+	for i := range b.source.Types {
+		t := &b.source.Types[i]
+		if t.Name == term.Anonymous {
+			refuse(InvalidInductive, "a type needs a name")
+		}
+		if i > 0 && !slices.Equal(t.LevelParams, b.params) {
+			refuseAt(t.Name, InvalidInductive, "the types of a block have the same universe parameters")
+		}
+		b.closed(t.Type)
+		b.sortOf(t.Type, true)
+		bt := &blockType{name: t.Name, typ: t.Type}
+		rest := b.whnf(t.Type)
+		for p := range int(t.NumParams) {
+			n := s.Node(rest)
+			if n.Kind != term.KindPi {
+				refuseAt(t.Name, InvalidInductive, "%s has %d parameters but its type has %d arguments", s.NameString(t.Name), t.NumParams, p)
+			}
+			if i == 0 {
+				b.locals = append(b.locals, b.argument(n))
+			} else if p >= len(b.locals) || !b.defEq(term.Expr(n.A), term.Expr(s.Node(b.locals[p]).B)) {
+				refuseAt(t.Name, InvalidInductive, "the types of a block have the same parameters")
+			}
+			rest = b.whnf(s.Instantiate(term.Expr(n.B), b.locals[p:p+1]))
+		}
+		if int(t.NumParams) != len(b.locals) {
+			refuseAt(t.Name, InvalidInductive, "the types of a block have the same parameters")
+		}
+		b.openIndices(bt, rest)
+		bt.constant = s.Apps(s.Const(t.Name, b.levels), b.locals)
+		b.types = append(b.types, bt)
+	}
+}
+
+// openIndices takes the indices off a type without parameters and checks the universe below them.
+func (b *block) openIndices(bt *blockType, rest term.Expr) {
+	s := b.store
+	for {
+		b.tick()
+		n := s.Node(rest)
+		if n.Kind != term.KindPi {
+			break
+		}
+		index := b.argument(n)
+		bt.indices = append(bt.indices, index)
+		rest = b.whnf(s.Instantiate(term.Expr(n.B), []term.Expr{index}))
+	}
+	n := s.Node(rest)
+	if n.Kind != term.KindSort {
+		refuseAt(b.reportName(bt), InvalidInductive, "%s is no type family: it ends in %s", s.NameString(bt.name), s.Describe(rest))
+	}
+	if len(b.types) == 0 {
+		b.level = term.Level(n.A)
+	} else if !b.checker.levels.equal(b.level, term.Level(n.A)) {
+		refuseAt(b.reportName(bt), InvalidInductive, "the types of a block, nested ones included, live in one universe")
+	}
+}
+
+// closed refuses loose bound variables.
+func (b *block) closed(e term.Expr) {
+	if b.store.Node(e).Loose > 0 {
+		refuse(LooseVariable, "a bound variable has no binder")
+	}
+}
+
+// openConstructors checks that constructor types are types, takes off the parameters, and replaces nested occurrences of
+// the block's types by auxiliary types, whose constructors are treated alike.
+func (b *block) openConstructors() {
+	s := b.store
+	byName := map[term.Name]*term.Constructor{}
+	for i := range b.source.Constructors {
+		byName[b.source.Constructors[i].Name] = &b.source.Constructors[i]
+	}
+	for i := range b.source.Types {
+		for _, name := range b.source.Types[i].Constructors {
+			k := byName[name]
+			b.closed(k.Type)
+			b.sortOf(k.Type, true)
+			body := k.Type
+			for p, local := range b.locals {
+				n := s.Node(body)
+				if n.Kind != term.KindPi || !b.defEq(term.Expr(n.A), term.Expr(s.Node(local).B)) {
+					refuseAt(b.source.Types[i].Name, InvalidConstructor, "argument %d of %s is not the parameter of its type", p+1, s.NameString(name))
+				}
+				body = s.Instantiate(term.Expr(n.B), []term.Expr{local})
+			}
+			value := s.Apps(s.Const(name, b.levels), b.locals)
+			b.types[i].ctors = append(b.types[i].ctors, blockCtor{name, value, body})
+		}
+	}
+	for i := 0; i < len(b.types); i++ { // grows: auxiliary types may have nested occurrences of their own
+		for j := range b.types[i].ctors {
+			ctor := &b.types[i].ctors[j]
+			ctor.body = s.Replace(ctor.body, b.replaceNested)
+		}
+	}
+}
+
+// argument opens a binder of a declared type. Annotations that mean nothing to the kernel are taken off its type, as
+// Lean does: recursors mention T where a constructor mentions outParam T. Only names that are declared as the identity
+// are taken off.
+func (b *block) argument(binder term.Node) term.Expr {
+	typ := term.Expr(binder.A)
+	for {
+		var buf [4]term.Expr
+		head, args := b.store.Spine(typ, buf[:0])
+		n := b.store.Node(head)
+		if n.Kind != term.KindConst || !b.env.isAnnotation(term.Name(n.A), len(args)) {
+			return b.local(typ)
+		}
+		typ = args[0]
+	}
+}
+
+// declaresAny says whether a type of the block, auxiliary ones included, occurs in e.
+func (b *block) declaresAny(e term.Expr) bool {
+	return occurs(b.store, e, func(n term.Name) bool {
+		for _, t := range b.types {
+			if t.name == n {
+				return true
+			}
+		}
+		return false
+	}, map[term.Expr]bool{})
+}
+
+// replaceNested turns I Ds is, where I is an earlier inductive type and a type of the block occurs in its parameters
+// Ds, into an auxiliary type applied to the indices is.
+//
+// Trap (nested positivity): the constructors of I at Ds become constructors of the auxiliary type and are checked for
+// positivity like the others; an I that uses its parameter to the left of an arrow is found out there.
+func (b *block) replaceNested(e term.Expr) (term.Expr, bool) {
+	s := b.store
+	if s.Kind(e) != term.KindApp {
+		return 0, false
+	}
+	head, args := s.Spine(e, nil)
+	n := s.Node(head)
+	if n.Kind != term.KindConst {
+		return 0, false
+	}
+	k := b.find(term.Name(n.A))
+	if k == nil || k.inductive == nil || k.unit == b.unit || k.unit < 0 || k.inductive.numParams > len(args) {
+		return 0, false
+	}
+	params := args[:k.inductive.numParams]
+	if !slices.ContainsFunc(params, b.declaresAny) {
+		return 0, false
+	}
+	if slices.ContainsFunc(params, func(p term.Expr) bool { return s.Node(p).Loose > 0 }) {
+		refuse(InvalidNested, "the parameters of the nested type %s depend on bound variables", s.NameString(k.name))
+	}
+	application := s.Apps(head, params)
+	for _, t := range b.types {
+		if t.nested == application {
+			return s.Apps(t.constant, args[len(params):]), true
+		}
+	}
+	var result term.Expr
+	for _, name := range k.inductive.all {
+		t := b.addAuxiliary(name, term.Levels(n.B), params)
+		if name == k.name {
+			result = t.constant
+		}
+	}
+	if result == 0 {
+		refuse(InvalidNested, "%s is not among the types of its own block", s.NameString(k.name))
+	}
+	return s.Apps(result, args[len(params):]), true
+}
+
+// addAuxiliary adds a type standing for the type called name at the given levels and parameters.
+func (b *block) addAuxiliary(name term.Name, levels term.Levels, params []term.Expr) *blockType {
+	s := b.store
+	k := b.find(name)
+	if k == nil || k.inductive == nil || len(k.params) != len(s.LevelsOf(levels)) {
+		refuse(InvalidNested, "%s is no inductive type", s.NameString(name))
+	}
+	t := &blockType{name: s.FreshName("_nested"), nested: s.Apps(s.Const(name, levels), params)}
+	t.typ = b.instantiatePis(b.instantiateParams(k.typ, k, levels), params)
+	t.constant = s.Const(t.name, term.NoLevels)
+	if int(t.name-b.auxBase) != len(b.auxiliary) {
+		panic("names of auxiliary types are consecutive")
+	}
+	b.auxiliary = append(b.auxiliary, &constant{name: t.name, kind: inductiveConstant, unit: -1, typ: t.typ,
+		inductive: &inductiveInfo{isRec: true}})
+	b.openIndices(t, b.whnf(t.typ))
+	for _, ctorName := range k.inductive.constructors {
+		ctor := b.find(ctorName)
+		if ctor == nil || ctor.constructor == nil || len(ctor.params) != len(k.params) {
+			refuse(InvalidNested, "%s is no constructor", s.NameString(ctorName))
+		}
+		t.ctors = append(t.ctors, blockCtor{
+			name:  ctorName,
+			value: s.Apps(s.Const(ctorName, levels), params),
+			body:  b.instantiatePis(b.instantiateParams(ctor.typ, ctor, levels), params),
+		})
+	}
+	b.types = append(b.types, t)
+	return t
+}
+
+// instantiatePis puts params into the leading binders of a function type.
+func (b *block) instantiatePis(typ term.Expr, params []term.Expr) term.Expr {
+	for range params {
+		n := b.store.Node(typ)
+		if n.Kind != term.KindPi {
+			refuse(InvalidNested, "a nested type has fewer arguments than parameters")
+		}
+		typ = term.Expr(n.B)
+	}
+	return b.store.Instantiate(typ, params)
+}
+
+// whichType returns the type of the block that e is a full application of, indices free of the block's types, or nil.
+func (b *block) whichType(e term.Expr) (*blockType, []term.Expr) {
+	for _, t := range b.types {
+		if indices, ok := b.applicationOf(t, e); ok {
+			return t, indices
+		}
+	}
+	return nil, nil
+}
+
+// applicationOf says whether e is t applied to the block's parameters and to indices free of the block's types.
+func (b *block) applicationOf(t *blockType, e term.Expr) ([]term.Expr, bool) {
+	s := b.store
+	_, args := s.Spine(e, nil)
+	count := len(t.indices)
+	if len(args) < count {
+		return nil, false
+	}
+	fn := e
+	for range count {
+		fn = term.Expr(s.Node(fn).A)
+	}
+	if fn != t.constant {
+		return nil, false
+	}
+	indices := args[len(args)-count:]
+	if slices.ContainsFunc(indices, b.declaresAny) {
+		return nil, false
+	}
+	return indices, true
+}
+
+// checkResults refuses constructors that do not end in their own type.
+func (b *block) checkResults() {
+	for _, t := range b.types {
+		for i := range t.ctors {
+			body := t.ctors[i].body
+			_, rest := b.openFields(body, nil)
+			if _, ok := b.applicationOf(t, rest); !ok {
+				refuseAt(b.reportName(t), InvalidConstructor, "%s does not end in its type applied to the parameters, with indices free of the types being declared",
+					b.store.NameString(t.ctors[i].name))
+			}
+		}
+	}
+}
+
+// reportName is the declared type to name in a refusal: auxiliary types belong to the first.
+func (b *block) reportName(t *blockType) term.Name {
+	if t.nested != 0 {
+		return b.source.Types[0].Name
+	}
+	return t.name
+}
+
+// openFields makes the leading arguments of a type free variables, showing each one as it is met.
+func (b *block) openFields(typ term.Expr, visit func(i int, domain term.Expr)) (fields []term.Expr, rest term.Expr) {
+	for {
+		b.tick()
+		n := b.store.Node(typ)
+		if n.Kind != term.KindPi {
+			return fields, typ
+		}
+		if visit != nil {
+			visit(len(fields), term.Expr(n.A))
+		}
+		field := b.argument(n)
+		fields = append(fields, field)
+		typ = b.store.Instantiate(term.Expr(n.B), []term.Expr{field})
+	}
+}
+
+// checkConstructors checks universes and positivity of every field.
+func (b *block) checkConstructors() {
+	inProp := b.checker.levels.alwaysZero(b.level)
+	for _, t := range b.types {
+		for j := range t.ctors {
+			ctor := &t.ctors[j]
+			saved := b.nextLocal
+			b.openFields(ctor.body, func(i int, domain term.Expr) {
+				l := b.sortOf(domain, false)
+				if !inProp && !b.checker.levels.leq(l, b.level) {
+					refuseAt(b.reportName(t), UniverseTooBig, "field %d of %s lives in universe %s, the type in %s", i+1,
+						b.store.NameString(ctor.name), b.store.DescribeLevel(l), b.store.DescribeLevel(b.level))
+				}
+				b.checkPositive(t, ctor, i, domain)
+			})
+			b.nextLocal = saved
+		}
+	}
+}
+
+// checkPositive refuses a field type in which a type of the block occurs other than at the end of a function type.
+func (b *block) checkPositive(t *blockType, ctor *blockCtor, field int, domain term.Expr) {
+	for {
+		b.tick()
+		domain = b.whnf(domain)
+		if !b.declaresAny(domain) {
+			return
+		}
+		n := b.store.Node(domain)
+		if n.Kind != term.KindPi {
+			if u, _ := b.whichType(domain); u == nil {
+				refuseAt(b.reportName(t), InvalidOccurrence, "field %d of %s uses a type being declared in a way that is not allowed",
+					field+1, b.store.NameString(ctor.name))
+			}
+			return
+		}
+		if b.declaresAny(term.Expr(n.A)) {
+			refuseAt(b.reportName(t), NonPositiveOccurrence, "field %d of %s takes a type being declared as an argument",
+				field+1, b.store.NameString(ctor.name))
+		}
+		domain = b.store.Instantiate(term.Expr(n.B), []term.Expr{b.argument(n)})
+	}
+}
+
+// findElimination decides which universes the recursors eliminate into. A type that may be in Prop eliminates into Prop
+// only, unless it is alone, has at most one constructor, and all that constructor's data shows in its result.
+//
+// Trap (arena large-elim-param): Sort u may be Prop; being not always zero is not enough.
+func (b *block) findElimination() {
+	b.large = b.eliminatesLarge()
+	if b.large {
+		b.elimParam = b.store.FreshName("u")
+		b.elimLevel = b.store.Param(b.elimParam)
+	}
+}
+
+func (b *block) eliminatesLarge() bool {
+	if b.store.LevelNode(b.level).Positive {
+		return true
+	}
+	if len(b.types) > 1 || len(b.types[0].ctors) > 1 {
+		return false
+	}
+	if len(b.types[0].ctors) == 0 {
+		return true
+	}
+	defer func(saved uint32) { b.nextLocal = saved }(b.nextLocal)
+	fields, rest := b.openFields(b.types[0].ctors[0].body, nil)
+	_, shown := b.store.Spine(rest, nil)
+	for _, field := range fields {
+		level := b.sortOf(term.Expr(b.store.Node(field).B), false)
+		if !b.checker.levels.alwaysZero(level) && !slices.Contains(shown, field) {
+			return false
+		}
+	}
+	return true
+}
+
+// isK: a proposition alone in its block, with one constructor that has no fields, is eliminated by its type alone.
+func (b *block) isK() bool {
+	return len(b.types) == 1 && b.checker.levels.alwaysZero(b.level) && len(b.types[0].ctors) == 1 &&
+		b.store.Kind(b.types[0].ctors[0].body) != term.KindPi
+}
+
+func (b *block) buildMotives() {
+	s := b.store
+	for _, t := range b.types {
+		t.major = b.local(s.Apps(t.constant, t.indices))
+		motiveType := s.Pis(append(slices.Clone(t.indices), t.major), s.Sort(b.elimLevel))
+		t.motive = b.local(motiveType)
+	}
+}
+
+// recursiveField is a field that ends in a type of the block: for all arguments, target at indices.
+type recursiveField struct {
+	field     term.Expr
+	arguments []term.Expr
+	target    *blockType
+	indices   []term.Expr
+}
+
+// recursiveFields finds the fields an induction hypothesis is needed for.
+func (b *block) recursiveFields(fields []term.Expr) []recursiveField {
+	s := b.store
+	var out []recursiveField
+	for _, field := range fields {
+		saved := b.nextLocal
+		r := recursiveField{field: field}
+		typ := b.whnf(term.Expr(s.Node(field).B))
+		for s.Kind(typ) == term.KindPi {
+			b.tick()
+			n := s.Node(typ)
+			argument := b.argument(n)
+			r.arguments = append(r.arguments, argument)
+			typ = b.whnf(s.Instantiate(term.Expr(n.B), []term.Expr{argument}))
+		}
+		if r.target, r.indices = b.whichType(typ); r.target != nil {
+			out = append(out, r)
+		} else {
+			b.nextLocal = saved
+		}
+	}
+	return out
+}
+
+func (b *block) buildMinors() {
+	s := b.store
+	for _, t := range b.types {
+		for _, ctor := range t.ctors {
+			saved := b.nextLocal
+			fields, rest := b.openFields(ctor.body, nil)
+			target, indices := b.whichType(rest)
+			if target == nil {
+				refuse(InvalidConstructor, "%s does not end in its type", s.NameString(ctor.name))
+			}
+			result := s.App(s.Apps(target.motive, indices), s.Apps(ctor.value, fields))
+			locals := fields
+			for _, r := range b.recursiveFields(fields) {
+				conclusion := s.App(s.Apps(r.target.motive, r.indices), s.Apps(r.field, r.arguments))
+				locals = append(locals, b.local(s.Pis(r.arguments, conclusion)))
+			}
+			minorType := s.Pis(locals, result)
+			b.nextLocal = saved
+			t.minors = append(t.minors, b.local(minorType))
+		}
+		b.minorCount += len(t.minors)
+	}
+}
+
+// buildRecursors assembles types and rules, and puts the nested applications back for the auxiliary types.
+func (b *block) buildRecursors() []generatedRecursor {
+	s := b.store
+	var motives, minors []term.Expr
+	for _, t := range b.types {
+		motives = append(motives, t.motive)
+		minors = append(minors, t.minors...)
+	}
+	common := slices.Concat(b.locals, motives, minors)
+	params, levels := b.params, b.levels
+	if b.large {
+		params = append([]term.Name{b.elimParam}, params...)
+		levels = s.List(append([]term.Level{b.elimLevel}, s.LevelsOf(levels)...))
+	}
+	names := b.recursorNames(b.source.Types, len(b.types)-len(b.source.Types))
+	for i, t := range b.types {
+		t.rec = s.Const(names[i], levels)
+	}
+	out := make([]generatedRecursor, len(b.types))
+	minor := 0
+	for i, t := range b.types {
+		typ := b.close(s.Pi, slices.Concat(common, t.indices, []term.Expr{t.major}), s.App(s.Apps(t.motive, t.indices), t.major))
+		out[i] = generatedRecursor{name: names[i], params: params, typ: typ, numIndices: len(t.indices)}
+		for _, ctor := range t.ctors {
+			saved := b.nextLocal
+			fields, _ := b.openFields(ctor.body, nil)
+			value := s.Apps(minors[minor], fields)
+			minor++
+			for _, r := range b.recursiveFields(fields) {
+				call := s.App(s.Apps(s.Apps(r.target.rec, common), r.indices), s.Apps(r.field, r.arguments))
+				value = s.App(value, s.Lams(r.arguments, call))
+			}
+			value = b.close(s.Lam, slices.Concat(common, fields), value)
+			b.nextLocal = saved
+			out[i].rules = append(out[i].rules, term.Rule{Constructor: ctor.name, NumFields: uint32(len(fields)), Value: value})
+		}
+	}
+	return out
+}
+
+// close abstracts body over locals, with nested applications put back in the place of auxiliary types everywhere.
+func (b *block) close(binder func(typ, body term.Expr) term.Expr, locals []term.Expr, body term.Expr) term.Expr {
+	r := b.store.Abstract(b.restore(body), locals)
+	for i := len(locals) - 1; i >= 0; i-- {
+		typ := b.restore(term.Expr(b.store.Node(locals[i]).B))
+		r = binder(b.store.Abstract(typ, locals[:i]), r)
+	}
+	return r
+}
+
+func (b *block) restore(e term.Expr) term.Expr {
+	if len(b.types) == len(b.source.Types) {
+		return e
+	}
+	return b.store.Replace(e, func(e term.Expr) (term.Expr, bool) {
+		for _, t := range b.types[len(b.source.Types):] {
+			if e == t.constant {
+				return t.nested, true
+			}
+		}
+		return 0, false
+	})
+}

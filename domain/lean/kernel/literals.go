@@ -1,0 +1,314 @@
+package kernel
+
+import (
+	"math/big"
+
+	"reckon/domain/lean/term"
+)
+
+// natOp is an operation on natural numbers that is computed with big numbers.
+type natOp uint8
+
+const (
+	noOp natOp = iota
+	opAdd
+	opSub
+	opMul
+	opPow
+	opDiv
+	opMod
+	opGcd
+	opBeq
+	opBle
+	opLand
+	opLor
+	opXor
+	opShiftLeft
+	opShiftRight
+	opLog2
+)
+
+// maxNatBits bounds a computed literal; a larger one ends the check as not finished.
+const maxNatBits = 1 << 26
+
+// maxPowExponent is the largest exponent computed at once, as in Lean; larger ones are unfolded.
+const maxPowExponent = 1 << 24
+
+// natLiteralType: a numeric literal stands for Nat.succ (… Nat.zero), so Nat has to be what it should be.
+func (c *checker) natLiteralType() term.Expr {
+	if !c.env.primitives.nat || c.find(c.env.names.nat) == nil {
+		refuse(InvalidLiteral, "a numeric literal needs Nat, with Nat.zero and Nat.succ, declared before it")
+	}
+	return c.store.Const(c.env.names.nat, term.NoLevels)
+}
+
+// natOf reads a literal or Nat.zero.
+func (c *checker) natOf(e term.Expr) (*big.Int, bool) {
+	if c.store.Kind(e) == term.KindNat {
+		return c.store.NatValue(e), true
+	}
+	if c.env.primitives.nat && c.store.IsConst(e, c.env.names.natZero) {
+		return new(big.Int), true
+	}
+	return nil, false
+}
+
+// natConstructor writes a literal as a constructor application.
+func (c *checker) natConstructor(e term.Expr) term.Expr {
+	v := c.store.NatValue(e)
+	if v.Sign() == 0 {
+		return c.store.Const(c.env.names.natZero, term.NoLevels)
+	}
+	return c.store.App(c.natSucc(), c.store.Nat(new(big.Int).Sub(v, big.NewInt(1))))
+}
+
+func (c *checker) natSucc() term.Expr { return c.store.Const(c.env.names.natSucc, term.NoLevels) }
+
+// reduceNat computes an operation on literals. Only operations whose definitions in the file are the ones Lean pins are
+// computed; others are unfolded like any definition.
+func (c *checker) reduceNat(e term.Expr) (term.Expr, bool) {
+	n := c.store.Node(e)
+	if n.Kind != term.KindApp {
+		return 0, false
+	}
+	head := c.store.Node(term.Expr(n.A))
+	switch head.Kind {
+	case term.KindConst:
+		name := term.Name(head.A)
+		if name == c.env.names.natSucc && c.env.primitives.nat {
+			v, ok := c.natOf(c.whnf(term.Expr(n.B)))
+			if !ok {
+				return 0, false
+			}
+			return c.store.Nat(new(big.Int).Add(v, big.NewInt(1))), true
+		}
+		if c.env.primitives.op(name) == opLog2 && c.accelerate && c.find(name) != nil {
+			v, ok := c.natOf(c.whnf(term.Expr(n.B)))
+			if !ok {
+				return 0, false
+			}
+			return c.store.Nat(big.NewInt(int64(max(0, v.BitLen()-1)))), true
+		}
+	case term.KindApp:
+		fn := c.store.Node(term.Expr(head.A))
+		if fn.Kind != term.KindConst {
+			return 0, false
+		}
+		op := c.env.primitives.op(term.Name(fn.A))
+		if op == noOp || op == opLog2 || !c.accelerate || c.find(term.Name(fn.A)) == nil {
+			return 0, false
+		}
+		x, ok := c.natOf(c.whnf(term.Expr(head.B)))
+		if !ok {
+			return 0, false
+		}
+		y, ok := c.natOf(c.whnf(term.Expr(n.B)))
+		if !ok {
+			return 0, false
+		}
+		return c.computeNat(op, x, y)
+	}
+	return 0, false
+}
+
+func (c *checker) computeNat(op natOp, x, y *big.Int) (term.Expr, bool) {
+	r := new(big.Int)
+	switch op {
+	case opAdd:
+		r.Add(x, y)
+	case opSub:
+		if x.Cmp(y) > 0 {
+			r.Sub(x, y)
+		}
+	case opMul:
+		c.natRoom(x.BitLen() + y.BitLen())
+		r.Mul(x, y)
+	case opPow:
+		if y.BitLen() > 32 || y.Int64() > maxPowExponent {
+			return 0, false
+		}
+		if x.BitLen() > 1 {
+			c.natRoom(x.BitLen() * int(y.Int64()))
+		}
+		r.Exp(x, y, nil)
+	case opDiv:
+		if y.Sign() != 0 {
+			r.Div(x, y)
+		}
+	case opMod:
+		if y.Sign() == 0 {
+			r.Set(x)
+		} else {
+			r.Mod(x, y)
+		}
+	case opGcd:
+		r.GCD(nil, nil, x, y)
+	case opBeq:
+		return c.boolConst(x.Cmp(y) == 0), true
+	case opBle:
+		return c.boolConst(x.Cmp(y) <= 0), true
+	case opLand:
+		r.And(x, y)
+	case opLor:
+		r.Or(x, y)
+	case opXor:
+		r.Xor(x, y)
+	case opShiftLeft:
+		if x.Sign() != 0 {
+			if y.BitLen() > 32 {
+				c.natRoom(maxNatBits + 1)
+			}
+			c.natRoom(x.BitLen() + int(y.Int64()))
+			r.Lsh(x, uint(y.Int64()))
+		}
+	case opShiftRight:
+		if y.BitLen() <= 32 {
+			r.Rsh(x, uint(y.Int64()))
+		}
+	}
+	return c.store.Nat(r), true
+}
+
+func (c *checker) natRoom(bits int) {
+	c.steps += bits >> 10 // arithmetic on large numbers takes time too
+	if bits > maxNatBits {
+		panic(stopped{"a numeric literal grows too large"})
+	}
+}
+
+func (c *checker) boolConst(b bool) term.Expr {
+	if b {
+		return c.store.Const(c.env.names.boolTrue, term.NoLevels)
+	}
+	return c.store.Const(c.env.names.boolFalse, term.NoLevels)
+}
+
+// isNatZero and natPredecessor see literals as constructor applications.
+func (c *checker) isNatZero(e term.Expr) bool {
+	v, ok := c.natOf(e)
+	return ok && v.Sign() == 0
+}
+
+func (c *checker) natPredecessor(e term.Expr) (term.Expr, bool) {
+	n := c.store.Node(e)
+	switch n.Kind {
+	case term.KindNat:
+		if v := c.store.NatValue(e); v.Sign() > 0 {
+			return c.store.Nat(new(big.Int).Sub(v, big.NewInt(1))), true
+		}
+	case term.KindApp:
+		if c.store.IsConst(term.Expr(n.A), c.env.names.natSucc) {
+			return term.Expr(n.B), true
+		}
+	}
+	return 0, false
+}
+
+// defEqOffset compares successors by what they succeed.
+func (c *checker) defEqOffset(a, b term.Expr) answer {
+	if !c.env.primitives.nat {
+		return unknown
+	}
+	if c.isNatZero(a) && c.isNatZero(b) {
+		return yes
+	}
+	pa, ok := c.natPredecessor(a)
+	if !ok {
+		return unknown
+	}
+	pb, ok := c.natPredecessor(b)
+	if !ok {
+		return unknown
+	}
+	return answerOf(c.defEq(pa, pb))
+}
+
+// reduceNative evaluates Lean.reduceBool c and Lean.reduceNat c, which Lean runs as compiled code, by reduction.
+func (c *checker) reduceNative(e term.Expr) (term.Expr, bool) {
+	n := c.store.Node(e)
+	if n.Kind != term.KindApp || c.store.Kind(term.Expr(n.B)) != term.KindConst {
+		return 0, false
+	}
+	head := c.store.Node(term.Expr(n.A))
+	if head.Kind != term.KindConst {
+		return 0, false
+	}
+	names := &c.env.names
+	var result term.Expr
+	switch term.Name(head.A) {
+	case names.reduceBool:
+		if !c.env.primitives.reduceBool {
+			return 0, false
+		}
+		result = c.whnf(term.Expr(n.B))
+		if !c.store.IsConst(result, names.boolTrue) && !c.store.IsConst(result, names.boolFalse) {
+			return 0, false
+		}
+	case names.reduceNat:
+		if !c.env.primitives.reduceNat {
+			return 0, false
+		}
+		result = c.whnf(term.Expr(n.B))
+		if _, ok := c.natOf(result); !ok {
+			return 0, false
+		}
+	default:
+		return 0, false
+	}
+	return result, c.find(term.Name(head.A)) != nil
+}
+
+// stringLiteralType: a string literal stands for String.ofList [Char.ofNat …] (String.mk in older versions), so these
+// have to be declared, with the types that make that an application of type String.
+func (c *checker) stringLiteralType() term.Expr {
+	if c.stringMaker() == term.Anonymous {
+		refuse(InvalidLiteral, "a string literal needs String, String.ofList, List and Char.ofNat declared before it")
+	}
+	return c.store.Const(c.env.names.string, term.NoLevels)
+}
+
+// stringMaker is the visible function from lists of characters to strings, or Anonymous.
+func (c *checker) stringMaker() term.Name {
+	p := &c.env.primitives
+	if p.stringMaker == term.Anonymous || c.find(p.stringMaker) == nil || c.find(c.env.names.charOfNat) == nil {
+		return term.Anonymous
+	}
+	return p.stringMaker
+}
+
+// expandString writes a string literal as an application to the list of its characters.
+func (c *checker) expandString(e term.Expr) (term.Expr, bool) {
+	maker := c.stringMaker()
+	if maker == term.Anonymous {
+		return 0, false
+	}
+	s, names := c.store, &c.env.names
+	level := s.List([]term.Level{term.Zero})
+	char := s.Const(names.char, term.NoLevels)
+	list := s.App(s.Const(names.listNil, level), char)
+	cons := s.App(s.Const(names.listCons, level), char)
+	charOfNat := s.Const(names.charOfNat, term.NoLevels)
+	runes := []rune(s.StrValue(e))
+	for i := len(runes) - 1; i >= 0; i-- {
+		c.tick()
+		list = s.Apps(cons, []term.Expr{s.App(charOfNat, s.Nat(big.NewInt(int64(runes[i])))), list})
+	}
+	return s.App(s.Const(maker, term.NoLevels), list), true
+}
+
+// stringExpansion compares a literal with an application of the string maker.
+func (c *checker) stringExpansion(literal, other term.Expr) bool {
+	if c.store.Kind(literal) != term.KindStr {
+		return false
+	}
+	n := c.store.Node(other)
+	if n.Kind != term.KindApp || c.store.Kind(term.Expr(n.A)) != term.KindConst {
+		return false
+	}
+	maker := c.stringMaker()
+	if maker == term.Anonymous || !c.store.IsConst(term.Expr(n.A), maker) {
+		return false
+	}
+	expanded, _ := c.expandString(literal)
+	return c.defEq(expanded, other)
+}

@@ -1,0 +1,121 @@
+package kernel
+
+import "reckon/domain/lean/term"
+
+// checkQuotient compares one of the four quotient records with what Lean builds in. Names are tied to kinds, so that a
+// reduction rule never applies to another constant.
+func (c *checker) checkQuotient(d *term.Declaration) {
+	s, names := c.store, &c.env.names
+	expected := map[string]struct {
+		name   term.Name
+		params int
+	}{"type": {names.quot, 1}, "ctor": {names.quotMk, 1}, "lift": {names.quotLift, 2}, "ind": {names.quotInd, 1}}[d.QuotKind]
+	if expected.params == 0 || expected.name != d.Name {
+		refuse(InvalidQuotient, "%s is no quotient constant of kind %q", s.NameString(d.Name), d.QuotKind)
+	}
+	if len(d.LevelParams) != expected.params {
+		refuse(InvalidQuotient, "%s has %d universe parameters", s.NameString(d.Name), len(d.LevelParams))
+	}
+	c.check(d.Type)
+	if !c.sameUpToLevels(d.Type, c.quotientType(d)) {
+		refuse(InvalidQuotient, "the type of %s is not the built-in one", s.NameString(d.Name))
+	}
+	if d.QuotKind == "lift" {
+		c.requireEq()
+	}
+}
+
+func (c *checker) quotientType(d *term.Declaration) term.Expr {
+	s, names := c.store, &c.env.names
+	defer func(saved uint32) { c.nextLocal = saved }(c.nextLocal)
+	u := s.Param(d.LevelParams[0])
+	us := s.List([]term.Level{u})
+	prop := s.Sort(term.Zero)
+	alpha := c.local(s.Sort(u))
+	r := c.local(s.Pi(alpha, s.Pi(alpha, prop)))
+	quot := s.Apps(s.Const(names.quot, us), []term.Expr{alpha, r})
+	mk := func(a term.Expr) term.Expr { return s.Apps(s.Const(names.quotMk, us), []term.Expr{alpha, r, a}) }
+	switch d.QuotKind {
+	case "type":
+		return s.Pis([]term.Expr{alpha, r}, s.Sort(u))
+	case "ctor":
+		a := c.local(alpha)
+		return s.Pis([]term.Expr{alpha, r, a}, quot)
+	case "lift":
+		v := s.Param(d.LevelParams[1])
+		beta := c.local(s.Sort(v))
+		f := c.local(s.Pi(alpha, beta))
+		a, b := c.local(alpha), c.local(alpha)
+		related := c.local(s.Apps(r, []term.Expr{a, b}))
+		equal := s.Apps(s.Const(names.eq, s.List([]term.Level{v})), []term.Expr{beta, s.App(f, a), s.App(f, b)})
+		sound := c.local(s.Pis([]term.Expr{a, b, related}, equal))
+		return s.Pis([]term.Expr{alpha, r, beta, f, sound}, s.Pi(quot, beta))
+	default:
+		motive := c.local(s.Pi(quot, prop))
+		a := c.local(alpha)
+		onMk := c.local(s.Pis([]term.Expr{a}, s.App(motive, mk(a))))
+		q := c.local(quot)
+		return s.Pis([]term.Expr{alpha, r, motive, onMk, q}, s.App(motive, q))
+	}
+}
+
+// requireEq refuses unless Eq is what Quot.lift speaks of: Quot.lift's soundness rests on it.
+func (c *checker) requireEq() {
+	s, names := c.store, &c.env.names
+	eq, refl := c.find(names.eq), c.find(names.eqRefl)
+	if eq == nil || eq.inductive == nil || refl == nil || refl.constructor == nil || len(eq.params) != 1 || len(refl.params) != 1 ||
+		len(eq.inductive.constructors) != 1 || eq.inductive.constructors[0] != names.eqRefl || eq.inductive.numParams != 2 ||
+		eq.unit != refl.unit {
+		refuse(InvalidQuotient, "Quot needs Eq declared before it")
+	}
+	defer func(saved uint32) { c.nextLocal = saved }(c.nextLocal)
+	alpha := c.local(s.Sort(s.Param(eq.params[0])))
+	a, b := c.local(alpha), c.local(alpha)
+	eqType := s.Pis([]term.Expr{alpha, a, b}, s.Sort(term.Zero))
+	alpha = c.local(s.Sort(s.Param(refl.params[0])))
+	a = c.local(alpha)
+	reflType := s.Pis([]term.Expr{alpha, a},
+		s.Apps(s.Const(names.eq, s.List([]term.Level{s.Param(refl.params[0])})), []term.Expr{alpha, a, a}))
+	if !c.sameUpToLevels(eq.typ, eqType) || !c.sameUpToLevels(refl.typ, reflType) {
+		refuse(InvalidQuotient, "Quot needs Eq to be equality")
+	}
+}
+
+// sameUpToLevels says whether two expressions are built alike, with equal levels where levels stand. Records of the
+// file that the kernel generates itself are compared this way: no reduction, no unfolding.
+func (c *checker) sameUpToLevels(a, b term.Expr) bool {
+	return c.same(a, b, map[uint64]bool{})
+}
+
+func (c *checker) same(a, b term.Expr, seen map[uint64]bool) bool {
+	if a == b {
+		return true
+	}
+	na, nb := c.store.Node(a), c.store.Node(b)
+	if na.Kind != nb.Kind {
+		return false
+	}
+	key := uint64(a)<<32 | uint64(b)
+	if seen[key] {
+		return true // compared already, or being compared with the answer still open: a difference ends everything
+	}
+	seen[key] = true
+	c.enter()
+	defer c.leave()
+	switch na.Kind {
+	case term.KindSort:
+		return c.levels.equal(term.Level(na.A), term.Level(nb.A))
+	case term.KindConst:
+		return na.A == nb.A && c.equalLevels(term.Levels(na.B), term.Levels(nb.B))
+	case term.KindApp, term.KindLam, term.KindPi:
+		return c.same(term.Expr(na.A), term.Expr(nb.A), seen) && c.same(term.Expr(na.B), term.Expr(nb.B), seen)
+	case term.KindLet:
+		return c.same(term.Expr(na.A), term.Expr(nb.A), seen) && c.same(term.Expr(na.B), term.Expr(nb.B), seen) &&
+			c.same(term.Expr(na.C), term.Expr(nb.C), seen)
+	case term.KindProj:
+		return na.A == nb.A && na.B == nb.B && c.same(term.Expr(na.C), term.Expr(nb.C), seen)
+	case term.KindLocal:
+		return na.A == nb.A && c.same(term.Expr(na.B), term.Expr(nb.B), seen)
+	}
+	return false
+}

@@ -1,0 +1,313 @@
+package kernel
+
+import "reckon/domain/lean/term"
+
+// whnf reduces e until its head is no redex, unfolding definitions.
+func (c *checker) whnf(e term.Expr) term.Expr {
+	switch c.store.Kind(e) {
+	case term.KindSort, term.KindPi, term.KindLam, term.KindNat, term.KindStr, term.KindLocal, term.KindBVar:
+		return e
+	}
+	if r, ok := c.whnfs.get(e); ok {
+		return r
+	}
+	c.enter()
+	r := e
+	for {
+		c.tick()
+		r = c.core(r, false)
+		if v, ok := c.reduceNat(r); ok {
+			r = v
+			break
+		}
+		if v, ok := c.reduceNative(r); ok {
+			r = v
+			break
+		}
+		unfolded, ok := c.unfold(r)
+		if !ok {
+			break
+		}
+		r = unfolded
+	}
+	c.leave()
+	c.whnfs.set(e, r)
+	return r
+}
+
+// core reduces the head of e without unfolding definitions: beta, let, projections, recursors, quotients. Arguments of
+// recursors are reduced as far as needed, definitions included. A cheap reduction does not unfold to make a projection
+// go: comparing two projections may not need it.
+func (c *checker) core(e term.Expr, cheap bool) term.Expr {
+	switch c.store.Kind(e) {
+	case term.KindApp, term.KindLet, term.KindProj:
+	default:
+		return e
+	}
+	cache := &c.cores
+	if cheap {
+		cache = &c.cheapCores
+	}
+	if r, ok := cache.get(e); ok {
+		return r
+	}
+	c.enter()
+	r := e
+	for {
+		next, ok := c.coreStep(r, cheap)
+		if !ok {
+			break
+		}
+		r = next
+		if known, ok := cache.get(r); ok {
+			r = known
+			break
+		}
+		c.tick()
+	}
+	c.leave()
+	cache.set(e, r)
+	return r
+}
+
+func (c *checker) coreStep(e term.Expr, cheap bool) (term.Expr, bool) {
+	n := c.store.Node(e)
+	switch n.Kind {
+	case term.KindLet:
+		body, values := c.openLets(e, nil)
+		return c.store.Instantiate(body, values), true
+	case term.KindProj:
+		return c.reduceProj(n, cheap)
+	case term.KindApp:
+	default:
+		return 0, false
+	}
+	head := c.store.Head(e)
+	switch c.store.Kind(head) {
+	case term.KindLam:
+		var buf [8]term.Expr
+		_, args := c.store.Spine(e, buf[:0])
+		return c.beta(head, args), true
+	case term.KindLet, term.KindProj:
+		reduced := c.core(head, cheap)
+		if reduced == head {
+			return 0, false
+		}
+		var buf [8]term.Expr
+		_, args := c.store.Spine(e, buf[:0])
+		return c.store.Apps(reduced, args), true
+	case term.KindConst:
+		hn := c.store.Node(head)
+		k := c.find(term.Name(hn.A))
+		if k == nil {
+			return 0, false
+		}
+		switch {
+		case k.recursor != nil:
+			return c.reduceRec(e, head, k, term.Levels(hn.B))
+		case k.kind == quotientConstant:
+			return c.reduceQuot(e, k)
+		}
+	}
+	return 0, false
+}
+
+// beta applies a function to as many of args as it has binders.
+func (c *checker) beta(fn term.Expr, args []term.Expr) term.Expr {
+	m := 0
+	for m < len(args) {
+		n := c.store.Node(fn)
+		if n.Kind != term.KindLam {
+			break
+		}
+		fn = term.Expr(n.B)
+		m++
+	}
+	return c.store.Apps(c.store.Instantiate(fn, args[:m]), args[m:])
+}
+
+// reduceProj takes the field out of a constructor application.
+func (c *checker) reduceProj(n term.Node, cheap bool) (term.Expr, bool) {
+	e := term.Expr(n.C)
+	if cheap {
+		e = c.core(e, true)
+	} else {
+		e = c.whnf(e)
+	}
+	return c.field(term.Name(n.A), int(n.B), e)
+}
+
+// field is field number index of e, where e is a constructor application of the structure type.
+func (c *checker) field(structure term.Name, index int, e term.Expr) (term.Expr, bool) {
+	if c.store.Kind(e) == term.KindStr {
+		if expanded, ok := c.expandString(e); ok {
+			e = c.whnf(expanded)
+		}
+	}
+	k, _ := c.headConstant(e)
+	if k == nil || k.constructor == nil || k.constructor.inductive != structure {
+		return 0, false
+	}
+	var buf [8]term.Expr
+	_, args := c.store.Spine(e, buf[:0])
+	if i := k.constructor.numParams + index; i < len(args) {
+		return args[i], true
+	}
+	return 0, false
+}
+
+// reduceRec applies a recursor to a constructor application: the rule's value gets parameters, motives, minor premises
+// and the fields.
+func (c *checker) reduceRec(e, head term.Expr, k *constant, ls term.Levels) (term.Expr, bool) {
+	rec := k.recursor
+	var buf [16]term.Expr
+	_, args := c.store.Spine(e, buf[:0])
+	if rec.majorIndex() >= len(args) || len(c.store.LevelsOf(ls)) != len(k.params) {
+		return 0, false
+	}
+	major := args[rec.majorIndex()]
+	if rec.k {
+		if converted, ok := c.toConstructorByK(major, rec); ok {
+			major = converted
+		}
+	}
+	major = c.whnf(major)
+	switch c.store.Kind(major) {
+	case term.KindNat:
+		major = c.natConstructor(major)
+	case term.KindStr:
+		if expanded, ok := c.expandString(major); ok {
+			major = c.whnf(expanded)
+		}
+	default:
+		major = c.toConstructorByEta(major, rec)
+	}
+	ctor := c.store.Node(c.store.Head(major))
+	if ctor.Kind != term.KindConst {
+		return 0, false
+	}
+	for i := range rec.rules {
+		rule := &rec.rules[i]
+		if rule.Constructor != term.Name(ctor.A) {
+			continue
+		}
+		var fieldBuf [8]term.Expr
+		_, fields := c.store.Spine(major, fieldBuf[:0])
+		if int(rule.NumFields) > len(fields) {
+			return 0, false
+		}
+		key := uint64(head)<<32 | uint64(i)
+		value, ok := c.ruleValues[key]
+		if !ok {
+			value = c.instantiateParams(rule.Value, k, ls)
+			c.ruleValues[key] = value
+		}
+		arguments := append(make([]term.Expr, 0, len(args)+int(rule.NumFields)), args[:rec.firstIndex()]...)
+		arguments = append(arguments, fields[len(fields)-int(rule.NumFields):]...)
+		arguments = append(arguments, args[rec.majorIndex()+1:]...)
+		return c.beta(value, arguments), true
+	}
+	return 0, false
+}
+
+// toConstructorByK turns a proof of a K-like proposition into the constructor application its type calls for.
+//
+// Trap (arena ruleKbad, k-rec-conv): the indices must agree. h : a = b becomes Eq.refl a only when a and b are
+// definitionally equal; the type of the new application is compared with the type of the proof.
+func (c *checker) toConstructorByK(major term.Expr, rec *recursorInfo) (term.Expr, bool) {
+	typ := c.whnf(c.typeOf(major))
+	head, args := c.store.Spine(typ, nil)
+	n := c.store.Node(head)
+	if n.Kind != term.KindConst || term.Name(n.A) != rec.major || len(args) < rec.numParams {
+		return 0, false
+	}
+	k := c.find(rec.major)
+	if k == nil || k.inductive == nil || len(k.inductive.constructors) != 1 || c.find(k.inductive.constructors[0]) == nil {
+		return 0, false
+	}
+	built := c.store.Apps(c.store.Const(k.inductive.constructors[0], term.Levels(n.B)), args[:rec.numParams])
+	if !c.defEq(typ, c.typeOf(built)) {
+		return 0, false
+	}
+	return built, true
+}
+
+// toConstructorByEta turns a value of a structure type that is no proposition into the constructor applied to its
+// projections.
+//
+// Trap (arena accRecNoEta): recursive types have no eta.
+func (c *checker) toConstructorByEta(e term.Expr, rec *recursorInfo) term.Expr {
+	k := c.find(rec.major)
+	if k == nil || k.inductive == nil || !k.inductive.structureLike() {
+		return e
+	}
+	if h, _ := c.headConstant(e); h != nil && h.constructor != nil {
+		return e
+	}
+	typ := c.whnf(c.typeOf(e))
+	head, args := c.store.Spine(typ, nil)
+	n := c.store.Node(head)
+	ctor := c.find(k.inductive.constructors[0])
+	if n.Kind != term.KindConst || term.Name(n.A) != rec.major || ctor == nil || ctor.constructor == nil ||
+		len(args) < ctor.constructor.numParams || c.isProp(typ) {
+		return e
+	}
+	built := c.store.Apps(c.store.Const(ctor.name, term.Levels(n.B)), args[:ctor.constructor.numParams])
+	for i := range ctor.constructor.numFields {
+		built = c.store.App(built, c.store.Proj(rec.major, uint32(i), e))
+	}
+	return built
+}
+
+// reduceQuot computes Quot.lift f h (Quot.mk r a) = f a and Quot.ind p (Quot.mk r a) = p a.
+func (c *checker) reduceQuot(e term.Expr, k *constant) (term.Expr, bool) {
+	var majorIndex int
+	switch k.quotient {
+	case "lift":
+		majorIndex = 5
+	case "ind":
+		majorIndex = 4
+	default:
+		return 0, false
+	}
+	var buf [8]term.Expr
+	_, args := c.store.Spine(e, buf[:0])
+	if len(args) <= majorIndex {
+		return 0, false
+	}
+	var mkBuf [8]term.Expr
+	head, mkArgs := c.store.Spine(c.whnf(args[majorIndex]), mkBuf[:0])
+	n := c.store.Node(head)
+	if n.Kind != term.KindConst || len(mkArgs) != 3 {
+		return 0, false
+	}
+	if mk := c.find(term.Name(n.A)); mk == nil || mk.quotient != "ctor" {
+		return 0, false
+	}
+	return c.store.Apps(c.store.App(args[3], mkArgs[2]), args[majorIndex+1:]), true
+}
+
+// delta returns the definition or theorem at the head of e if it unfolds.
+func (c *checker) delta(e term.Expr) *constant {
+	k, ls := c.headConstant(e)
+	if k == nil || !k.unfolds() || len(c.store.LevelsOf(ls)) != len(k.params) {
+		return nil
+	}
+	return k
+}
+
+// unfold replaces the definition at the head of e by its value.
+func (c *checker) unfold(e term.Expr) (term.Expr, bool) {
+	k := c.delta(e)
+	if k == nil {
+		return 0, false
+	}
+	var buf [8]term.Expr
+	head, args := c.store.Spine(e, buf[:0])
+	value, ok := c.unfoldings.get(head)
+	if !ok {
+		value = c.instantiateParams(k.value, k, term.Levels(c.store.Node(head).B))
+		c.unfoldings.set(head, value)
+	}
+	return c.beta(value, args), true
+}

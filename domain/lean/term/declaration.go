@@ -1,0 +1,88 @@
+package term
+
+// DeclarationKind says which record of an export declares something.
+type DeclarationKind uint8
+
+// The kinds of declaration.
+const (
+	Axiom DeclarationKind = iota
+	Definition
+	Theorem
+	Opaque
+	Quotient
+	Inductive
+)
+
+func (k DeclarationKind) String() string {
+	return [...]string{"axiom", "definition", "theorem", "opaque", "quotient", "inductive"}[k]
+}
+
+// Hint is how eagerly a definition is unfolded. It steers the search, never the answer.
+type Hint uint8
+
+// The hints of a definition, least eager first.
+const (
+	HintOpaque Hint = iota
+	HintRegular
+	HintAbbrev
+)
+
+// Declaration is one declaring record, as written: nothing in it is trusted.
+type Declaration struct {
+	Kind        DeclarationKind
+	Line        int    // of the export, from 1
+	Name        Name   // of the first type for Inductive
+	LevelParams []Name // not set for Inductive
+	Type        Expr
+	Value       Expr   // Definition, Theorem, Opaque
+	Hint        Hint   // Definition
+	Unsafe      bool   // marked unsafe
+	Partial     bool   // marked partial
+	QuotKind    string // Quotient: type, ctor, lift or ind
+	Block       *Block // Inductive
+}
+
+// Block is a group of mutually inductive types with their constructors and recursors.
+type Block struct {
+	Types        []InductiveType
+	Constructors []Constructor
+	Recursors    []Recursor
+}
+
+// InductiveType is one type of a block.
+type InductiveType struct {
+	Name                             Name
+	LevelParams                      []Name
+	Type                             Expr
+	NumParams, NumIndices, NumNested uint32
+	All, Constructors                []Name
+	IsRec, IsReflexive, Unsafe       bool
+}
+
+// Constructor is one constructor of a block.
+type Constructor struct {
+	Name                        Name
+	LevelParams                 []Name
+	Type                        Expr
+	Inductive                   Name
+	Index, NumParams, NumFields uint32
+	Unsafe                      bool
+}
+
+// Recursor is one recursor of a block.
+type Recursor struct {
+	Name                                        Name
+	LevelParams                                 []Name
+	Type                                        Expr
+	All                                         []Name
+	NumParams, NumIndices, NumMotives, NumMinor uint32
+	Rules                                       []Rule
+	K, Unsafe                                   bool
+}
+
+// Rule is what a recursor does on one constructor: Value is applied to parameters, motives, minor premises and fields.
+type Rule struct {
+	Constructor Name
+	NumFields   uint32
+	Value       Expr
+}

@@ -1,0 +1,189 @@
+package term
+
+import "math/big"
+
+// Expr is a handle of an expression.
+type Expr uint32
+
+// Kind says how an expression is built.
+type Kind uint8
+
+// The kinds of expression, with the meaning of the node's A, B and C.
+const (
+	KindBVar  Kind = iota // A: de Bruijn index
+	KindLocal             // A: number of the free variable, B: its type
+	KindSort              // A: level
+	KindConst             // A: name, B: list of levels
+	KindApp               // A: function, B: argument
+	KindLam               // A: binder type, B: body
+	KindPi                // A: binder type, B: body
+	KindLet               // A: type, B: value, C: body
+	KindProj              // A: structure name, B: field index, C: structure
+	KindNat               // A: index of the number
+	KindStr               // A: index of the text
+)
+
+// Node is one expression.
+type Node struct {
+	A, B, C  uint32
+	Loose    uint32 // 1 + the largest de Bruijn index free in the expression; 0 when closed
+	Locals   uint32 // 1 + the largest number of a free variable in it; 0 when there is none
+	Kind     Kind
+	HasParam bool // a universe parameter occurs
+}
+
+// MaxBVar is the largest de Bruijn index kept apart. A file's larger ones all become it: no expression that fits in
+// memory binds so many variables, so both are equally loose.
+const MaxBVar = 1 << 28
+
+// Node returns the node of e.
+func (s *Store) Node(e Expr) Node { return s.exprs[e] }
+
+// Kind returns the kind of e.
+func (s *Store) Kind(e Expr) Kind { return s.exprs[e].Kind }
+
+// ExprCount is the number of expressions of the store.
+func (s *Store) ExprCount() int { return len(s.exprs) }
+
+// BVar is the de Bruijn index i.
+func (s *Store) BVar(i uint32) Expr {
+	i = min(i, MaxBVar)
+	return s.intern(Node{Kind: KindBVar, A: i, Loose: i + 1})
+}
+
+// Local is the free variable number id of the given closed type.
+func (s *Store) Local(id uint32, typ Expr) Expr {
+	t := &s.exprs[typ]
+	return s.intern(Node{Kind: KindLocal, A: id, B: uint32(typ), Locals: max(id+1, t.Locals), HasParam: t.HasParam})
+}
+
+// Sort is the universe Sort l.
+func (s *Store) Sort(l Level) Expr {
+	return s.intern(Node{Kind: KindSort, A: uint32(l), HasParam: s.levels[l].HasParam})
+}
+
+// Const is the constant n at the given levels.
+func (s *Store) Const(n Name, ls Levels) Expr {
+	return s.intern(Node{Kind: KindConst, A: uint32(n), B: uint32(ls), HasParam: s.lists[ls].hasParam})
+}
+
+// App is the application f a.
+func (s *Store) App(f, a Expr) Expr {
+	nf, na := &s.exprs[f], &s.exprs[a]
+	return s.intern(Node{Kind: KindApp, A: uint32(f), B: uint32(a), Loose: max(nf.Loose, na.Loose),
+		Locals: max(nf.Locals, na.Locals), HasParam: nf.HasParam || na.HasParam})
+}
+
+// Apps applies f to all of args.
+func (s *Store) Apps(f Expr, args []Expr) Expr {
+	for _, a := range args {
+		f = s.App(f, a)
+	}
+	return f
+}
+
+// Lam is fun (_ : typ) => body.
+func (s *Store) Lam(typ, body Expr) Expr { return s.binder(KindLam, typ, body) }
+
+// Pi is (_ : typ) → body.
+func (s *Store) Pi(typ, body Expr) Expr { return s.binder(KindPi, typ, body) }
+
+func (s *Store) binder(kind Kind, typ, body Expr) Expr {
+	nt, nb := &s.exprs[typ], &s.exprs[body]
+	return s.intern(Node{Kind: kind, A: uint32(typ), B: uint32(body), Loose: max(nt.Loose, under(nb.Loose)),
+		Locals: max(nt.Locals, nb.Locals), HasParam: nt.HasParam || nb.HasParam})
+}
+
+// Let is let _ : typ := value; body.
+func (s *Store) Let(typ, value, body Expr) Expr {
+	nt, nv, nb := &s.exprs[typ], &s.exprs[value], &s.exprs[body]
+	return s.intern(Node{Kind: KindLet, A: uint32(typ), B: uint32(value), C: uint32(body),
+		Loose:  max(nt.Loose, nv.Loose, under(nb.Loose)),
+		Locals: max(nt.Locals, nv.Locals, nb.Locals), HasParam: nt.HasParam || nv.HasParam || nb.HasParam})
+}
+
+// Proj is field number index of the structure value e of the structure type named typeName.
+func (s *Store) Proj(typeName Name, index uint32, e Expr) Expr {
+	n := &s.exprs[e]
+	return s.intern(Node{Kind: KindProj, A: uint32(typeName), B: index, C: uint32(e), Loose: n.Loose,
+		Locals: n.Locals, HasParam: n.HasParam})
+}
+
+// under is the loose range of a body seen from outside its binder.
+func under(loose uint32) uint32 {
+	if loose == 0 {
+		return 0
+	}
+	return loose - 1
+}
+
+// Nat is the numeric literal v; v is kept and must not be changed.
+func (s *Store) Nat(v *big.Int) Expr {
+	return s.intern(Node{Kind: KindNat, A: s.nats.intern(v)})
+}
+
+// NatValue is the number of a numeric literal; it must not be changed.
+func (s *Store) NatValue(e Expr) *big.Int { return s.nats.value(s.exprs[e].A) }
+
+// Str is the string literal text.
+func (s *Store) Str(text string) Expr {
+	return s.intern(Node{Kind: KindStr, A: s.strs.intern(text)})
+}
+
+// StrValue is the text of a string literal.
+func (s *Store) StrValue(e Expr) string { return s.strs.value(s.exprs[e].A) }
+
+// Spine splits e into its head and its arguments, appended to buf in order of application.
+func (s *Store) Spine(e Expr, buf []Expr) (head Expr, args []Expr) {
+	args = buf
+	start := len(args)
+	for s.exprs[e].Kind == KindApp {
+		args = append(args, Expr(s.exprs[e].B))
+		e = Expr(s.exprs[e].A)
+	}
+	for i, j := start, len(args)-1; i < j; i, j = i+1, j-1 {
+		args[i], args[j] = args[j], args[i]
+	}
+	return e, args
+}
+
+// Head is the function at the left end of an application.
+func (s *Store) Head(e Expr) Expr {
+	for s.exprs[e].Kind == KindApp {
+		e = Expr(s.exprs[e].A)
+	}
+	return e
+}
+
+// IsConst says whether e is the constant named n.
+func (s *Store) IsConst(e Expr, n Name) bool {
+	node := &s.exprs[e]
+	return node.Kind == KindConst && node.A == uint32(n)
+}
+
+func (s *Store) intern(n Node) Expr {
+	h := mix(n.A, n.B, n.C, uint32(n.Kind))
+	for i := h & s.exprTable.mask; ; i = (i + 1) & s.exprTable.mask {
+		slot := s.exprTable.slots[i]
+		if slot == 0 {
+			break
+		}
+		if m := &s.exprs[slot-1]; m.A == n.A && m.B == n.B && m.C == n.C && m.Kind == n.Kind {
+			return Expr(slot - 1)
+		}
+	}
+	if len(s.exprs) >= s.exprLimit {
+		panic(OutOfRoom{Limit: s.exprLimit})
+	}
+	if s.exprTable.full() {
+		s.exprTable = newTable(len(s.exprs) * 2)
+		for id := range s.exprs {
+			m := &s.exprs[id]
+			s.exprTable.put(mix(m.A, m.B, m.C, uint32(m.Kind)), uint32(id))
+		}
+	}
+	id := uint32(len(s.exprs))
+	s.exprs = append(s.exprs, n)
+	s.exprTable.put(h, id)
+	return Expr(id)
+}
