@@ -2,7 +2,10 @@ package simulation
 
 import (
 	"fmt"
+	"iter"
 	"strings"
+	"testing"
+	"testing/synctest"
 
 	"reckon/commands"
 )
@@ -28,12 +31,18 @@ type world struct {
 	procs []*actor
 }
 
+// actor is a process as a coroutine that stops before each of its operations.
 type actor struct {
-	ready   chan struct{}
-	step    chan *log
-	done    chan struct{}
+	next    func() (struct{}, bool)
+	stop    func()
 	answers []string
 	ended   bool
+}
+
+// advance makes the operation the process stands before and goes on to the next one.
+func (a *actor) advance() {
+	_, more := a.next()
+	a.ended = !more
 }
 
 // replay runs the scenario's processes through a schedule: at each step the
@@ -42,37 +51,27 @@ func (s scenario) replay(schedule []int) *world {
 	w := &world{log: newLog()}
 	s.start(w.log)
 	for _, p := range s.processes {
-		a := &actor{ready: make(chan struct{}), step: make(chan *log), done: make(chan struct{})}
+		a := &actor{}
+		a.next, a.stop = iter.Pull(func(yield func(struct{}) bool) {
+			crashed := false
+			p.run(steppedStore{log: w.log, note: func(answer string) { a.answers = append(a.answers, answer) }, yield: func(struct{}) bool {
+				crashed = crashed || !yield(struct{}{})
+				return !crashed
+			}})
+		})
 		w.procs = append(w.procs, a)
-		go func() {
-			defer close(a.done)
-			p.run(steppedStore{ready: a.ready, step: a.step, note: func(answer string) { a.answers = append(a.answers, answer) }})
-		}()
-		a.await()
+		a.advance()
 	}
 	for _, i := range schedule {
-		w.procs[i].step <- w.log
-		w.procs[i].await()
+		w.procs[i].advance()
 	}
 	return w
-}
-
-// await returns when the process stands before its next operation or has ended.
-func (a *actor) await() {
-	select {
-	case <-a.ready:
-	case <-a.done:
-		a.ended = true
-	}
 }
 
 // crash ends every process where it stands.
 func (w *world) crash() {
 	for _, a := range w.procs {
-		for !a.ended {
-			a.step <- nil
-			a.await()
-		}
+		a.stop()
 	}
 }
 
@@ -95,7 +94,15 @@ type result struct {
 // recovers, and checks; the first violation ends it with the schedule that led
 // there. Whatever the log holds at the start has been reacted to and
 // acknowledged, unless the scenario says otherwise.
-func (s scenario) explore(describe func(*log) string) (result, error) {
+//
+// It runs in a bubble of made-up time, so that a writer that lost a race backs
+// off in no time at all.
+func (s scenario) explore(t *testing.T, describe func(*log) string) (r result, err error) {
+	synctest.Test(t, func(*testing.T) { r, err = s.visitAll(describe) })
+	return r, err
+}
+
+func (s scenario) visitAll(describe func(*log) string) (result, error) {
 	r := result{endings: map[string]int{}}
 	seen, recovered := map[string]bool{}, map[string]bool{}
 	var visit func(schedule []int) error

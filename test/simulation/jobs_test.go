@@ -313,7 +313,7 @@ func TestEveryInterleavingKeepsTheRules(t *testing.T) {
 	for name, s := range scenarios(t) {
 		t.Run(name, func(t *testing.T) {
 			s.recover = recovery(reactions)
-			r, err := s.explore(ending(jobID(t, "k")))
+			r, err := s.explore(t, ending(jobID(t, "k")))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +333,7 @@ func TestEveryReactionIsNeeded(t *testing.T) {
 			rest = append(append(rest, reactions[:i]...), reactions[i+1:]...)
 			for name, s := range scenarios(t) {
 				s.recover = recovery(rest)
-				if _, err := s.explore(ending(jobID(t, "k"))); err != nil {
+				if _, err := s.explore(t, ending(jobID(t, "k"))); err != nil {
 					t.Logf("as it should: %s: %v", name, strings.SplitN(err.Error(), "\n", 2)[0])
 					return
 				}

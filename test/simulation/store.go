@@ -85,37 +85,27 @@ var errCrashed = errors.New("the process crashed")
 
 // steppedStore lets the explorer decide when its process's next operation happens.
 type steppedStore struct {
-	ready chan<- struct{} // the process stands before an operation
-	step  <-chan *log     // go on, over this log; nil: crash
-	note  func(string)    // remembers what the process was answered
+	log   *log
+	yield func(struct{}) bool // the process stands before an operation; false: it crashes there
+	note  func(string)        // remembers what the process was answered
 }
 
 func (s steppedStore) Enter(context.Context, string) (func(), error) { return func() {}, nil }
 
-func (s steppedStore) wait() (*log, error) {
-	s.ready <- struct{}{}
-	if l := <-s.step; l != nil {
-		return l, nil
-	}
-	return nil, errCrashed
-}
-
 func (s steppedStore) Read(_ context.Context, stream string) (commands.History, error) {
-	l, err := s.wait()
-	if err != nil {
-		return commands.History{}, err
+	if !s.yield(struct{}{}) {
+		return commands.History{}, errCrashed
 	}
-	h := l.read(stream)
+	h := s.log.read(stream)
 	s.note(fmt.Sprintf("r%s:%d", stream, h.Revision))
 	return h, nil
 }
 
 func (s steppedStore) Append(_ context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {
-	l, err := s.wait()
-	if err != nil {
-		return commands.Appended{}, err
+	if !s.yield(struct{}{}) {
+		return commands.Appended{}, errCrashed
 	}
-	a, err := l.append(stream, at, events)
+	a, err := s.log.append(stream, at, events)
 	s.note(fmt.Sprintf("a%s:%d:%v", stream, a.Revision, err))
 	return a, err
 }
