@@ -8,6 +8,27 @@ func Rules() []Rule {
 		integrateResidual(),
 		solveResidual(),
 		rewriteIdentity(),
+		integrateQuadrature(),
+		nintegrateTruncation(),
+		nsolveResidual(),
+		rootsResidual(),
+		reduceSampled(),
+		derivativeSampled(),
+		limitApproach(),
+		seriesOrder(),
+		seriesTruncation(),
+		sumPartial(),
+		nsumTruncation(),
+		productPartial(),
+		findrootResidual(),
+		dsolveResidual(),
+		rsolveSampled(),
+		linearAlgebraIdentity(),
+		factorintegerProduct(),
+		primality(),
+		polynomialGCD(),
+		minimizeSampled(),
+		numericValue(),
 	}
 }
 
@@ -31,11 +52,11 @@ func formFits(slug string, call Call) bool {
 		return definite && !call.Approximate
 	case "nintegrate_truncation":
 		return definite
-	case "solve_residual":
+	case "solve_residual", "roots_residual":
 		return !call.Approximate
-	case "roots_residual":
-		return !call.Approximate
-	case "sum_partial", "product_partial":
+	case "nsolve_residual":
+		return call.Approximate || call.Head != "Solve" && call.Head != "Roots"
+	case "sum_partial":
 		return !call.Approximate
 	case "series_order":
 		return !call.Normal

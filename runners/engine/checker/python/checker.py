@@ -11,17 +11,30 @@ import time
 import mpmath
 import sympy
 
+import algebra
+import equations
+import formulas
+import identities
+import integers
+import integrals
+import limits
+import matrices
+import optima
+import roots
+import series
+import sums
 import tree
+import values
 from findings import undecided
 
 sys.setrecursionlimit(8000)
 
 
-def executors():
-    import identities
-    import roots
-
-    return {"identities": identities.check, "roots": roots.check}
+EXECUTORS = {
+    "identities": identities.check, "roots": roots.check, "truth": formulas.check, "integral": integrals.check, "sum": sums.check,
+    "limit": limits.check, "series": series.check, "optimum": optima.check, "matrix": matrices.check, "factors": integers.factors,
+    "primes": integers.primes, "polynomial": algebra.check, "value": values.check, "equations": equations.check,
+}
 
 
 def decoded(value):
@@ -46,9 +59,6 @@ def handle(request):
         return undecided("unsupported: " + str(refused))
     except RecursionError:
         return undecided("unsupported: depth")
-
-
-EXECUTORS = executors()
 
 
 def warm():

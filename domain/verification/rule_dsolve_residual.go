@@ -1,0 +1,173 @@
+package verification
+
+import (
+	"slices"
+
+	"reckon/domain/expression"
+)
+
+// dsolveResidual: a solution put into its differential equation.
+func dsolveResidual() Rule {
+	return ResidualRule{
+		Declaration: Declaration{
+			Slug:  "dsolve_residual",
+			Heads: []string{"DSolve", "DSolveValue"},
+			Shows: "The functions, with any constants, satisfy the differential equations and the initial conditions; a general solution of a linear equation has as " +
+				"many constants as its order.",
+			Silent: "Whether a nonlinear equation has further solutions.",
+			Examples: []Example{
+				{"DSolve[y''[x] + y[x] == 0, y[x], x]", "{{y[x] -> C[1] Cos[x] + C[2] Sin[x]}}"},
+				{"DSolve[y''[x] + y[x] == 0, y[x], x]", "{{y[x] -> C[1] Cos[x]}}"},
+			},
+		},
+		plan: func(c Call) (Task, error) { return functionsTask(c, false) },
+	}
+}
+
+// rsolveSampled: a sequence put into its recurrence.
+func rsolveSampled() Rule {
+	return SampledRule{
+		Declaration: Declaration{
+			Slug:   "rsolve_sampled",
+			Heads:  []string{"RSolve", "RSolveValue"},
+			Shows:  "The sequence fails the recurrence or an initial condition at some of the indices tried, or a general solution has too few constants.",
+			Silent: "That the recurrence holds at every index.",
+			Examples: []Example{
+				{"RSolve[{a[n + 1] == 2 a[n], a[0] == 1}, a[n], n]", "{{a[n] -> 2^n}}"},
+				{"RSolve[{a[n + 1] == 2 a[n], a[0] == 1}, a[n], n]", "{{a[n] -> 2^(n + 1)}}"},
+			},
+		},
+		plan: func(c Call) (Task, error) { return functionsTask(c, true) },
+	}
+}
+
+// functionsTask is the work order for equations whose unknowns are functions.
+func functionsTask(c Call, recurrence bool) (Task, error) {
+	if len(c.Args) != 3 {
+		return Task{}, noShape("equations, functions and variables are wanted")
+	}
+	var variables []string
+	for _, part := range listed(c.Args[2]) {
+		if part.IsCall("List") && len(part.Args) == 3 { // {x, a, b}
+			part = part.Args[0]
+		}
+		if part.Kind != expression.Symbol {
+			if part.Kind != expression.Symbol && len(variables) == 1 && len(c.Args[2].Args) == 3 {
+				break // {n, a, b} as a whole
+			}
+			return Task{}, noShape("an independent variable is not a symbol")
+		}
+		variables = append(variables, part.Text)
+	}
+	unknowns := listed(c.Args[1])
+	var functions []string
+	for _, unknown := range unknowns {
+		name := unknown
+		if unknown.Kind == expression.Call {
+			name = unknown.Head
+		}
+		if name.Kind != expression.Symbol {
+			return Task{}, noShape("an unknown function is not a symbol")
+		}
+		functions = append(functions, name.Text)
+	}
+	equations := conjunction(c.Args[0])
+	for _, equation := range equations {
+		if !equation.IsCall("Equal") {
+			return Task{}, noShape("only equations are checked")
+		}
+	}
+	answer := c.Answer
+	if c.Head == "DSolveValue" || c.Head == "RSolveValue" {
+		answer = valueAsRule(answer, unknowns)
+	}
+	solutions, rules, err := functionSolutions(answer, functions, variables)
+	if err != nil {
+		return Task{}, err
+	}
+	check := call("ReplaceAll", call("List", equations...), rules)
+	return Task{Kind: "equations", Check: check, Fields: map[string]any{
+		"equations": equations, "functions": functions, "variables": variables, "solutions": solutions, "recurrence": recurrence,
+		"assumptions": c.Assumptions,
+	}}, nil
+}
+
+func valueAsRule(answer *expression.Expr, unknowns []*expression.Expr) *expression.Expr {
+	values := []*expression.Expr{answer}
+	if len(unknowns) > 1 {
+		values = listed(answer)
+	}
+	var rules []*expression.Expr
+	for i, value := range values {
+		if i < len(unknowns) {
+			rules = append(rules, call("Rule", unknowns[i], value))
+		}
+	}
+	return call("List", call("List", rules...))
+}
+
+// functionSolutions reads {{y[x] -> e}}, {{y -> Function[{x}, e]}} and {y[x] -> e} into functions; the rules are for people.
+func functionSolutions(answer *expression.Expr, functions, variables []string) ([]any, *expression.Expr, error) {
+	parts, ok := list(answer)
+	if !ok {
+		return nil, nil, noAnswer("the answer is not a list of solutions")
+	}
+	if len(parts) > 0 && parts[0].IsCall("Rule") {
+		parts = []*expression.Expr{answer}
+	}
+	if len(parts) > MaxSolutions {
+		return nil, nil, noAnswer("the answer has too many solutions to check")
+	}
+	var solutions []any
+	var shown []*expression.Expr
+	for _, part := range parts {
+		var bindings []map[string]any
+		var rules []*expression.Expr
+		for _, rule := range listed(part) {
+			if !rule.IsCall("Rule") || len(rule.Args) != 2 {
+				return nil, nil, noAnswer("a solution is not a list of rules")
+			}
+			name, function, err := bindingOf(rule.Args[0], rule.Args[1], variables)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !slices.Contains(functions, name) {
+				return nil, nil, noAnswer(name + " is not an unknown of the equations")
+			}
+			bindings = append(bindings, map[string]any{"name": name, "function": function})
+			rules = append(rules, call("Rule", expression.Sym(name), function))
+		}
+		if len(bindings) != len(functions) {
+			return nil, nil, noAnswer("a solution does not give every unknown")
+		}
+		solutions = append(solutions, wire(bindings))
+		shown = append(shown, call("List", rules...))
+	}
+	if len(solutions) == 0 {
+		return nil, nil, noAnswer("there is no solution")
+	}
+	if len(shown) == 1 {
+		return solutions, shown[0], nil
+	}
+	return solutions, call("List", shown...), nil
+}
+
+// bindingOf reads one rule: y[x] -> e or y -> function.
+func bindingOf(left, right *expression.Expr, variables []string) (string, *expression.Expr, error) {
+	if left.Kind == expression.Symbol {
+		if !right.IsCall("Function") || len(right.Args) < 1 || len(right.Args) > 2 {
+			return "", nil, noAnswer("the value of a function is not a pure function")
+		}
+		return left.Text, right, nil
+	}
+	if left.Kind != expression.Call || left.Head.Kind != expression.Symbol {
+		return "", nil, noAnswer("a rule is not for an unknown function")
+	}
+	if _, ok := names(left.Args); !ok {
+		return "", nil, noAnswer("a function's arguments are not the variables")
+	}
+	if hasAny(right, "Solve", "InverseFunction", "RootSum", "Inactive") {
+		return "", nil, noAnswer("implicit solutions are not checked")
+	}
+	return left.Head.Text, call("Function", call("List", left.Args...), right), nil
+}

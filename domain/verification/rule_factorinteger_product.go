@@ -1,0 +1,47 @@
+package verification
+
+import "reckon/domain/expression"
+
+// factorintegerProduct: the factors are prime and multiply to the number.
+func factorintegerProduct() Rule {
+	return ResidualRule{
+		Declaration: Declaration{
+			Slug:   "factorinteger_product",
+			Heads:  []string{"FactorInteger"},
+			Shows:  "The factors multiply to the number and each is prime, by proof below 2^64 and by a strong pseudoprime test of Baillie, Pomerance, Selfridge and Wagstaff above.",
+			Silent: "Factorizations over the Gaussian integers.",
+			Examples: []Example{
+				{"FactorInteger[2^67 - 1]", "{{193707721, 1}, {761838257287, 1}}"},
+				{"FactorInteger[1001]", "{{7, 1}, {143, 1}}"},
+			},
+		},
+		plan: planFactorIntegerProduct,
+	}
+}
+
+func planFactorIntegerProduct(c Call) (Task, error) {
+	if len(c.Args) != 1 || len(c.Options) > 0 {
+		return Task{}, noShape("only complete factorizations over the integers are checked")
+	}
+	rows, ok := list(c.Answer)
+	if !ok {
+		return Task{}, noAnswer("the answer is not a list of factors")
+	}
+	if len(rows) > MaxSolutions {
+		return Task{}, noAnswer("the answer has too many factors to check")
+	}
+	var pairs []any
+	var powers []*expression.Expr
+	for _, row := range rows {
+		pair, ok := list(row)
+		if !ok || len(pair) != 2 {
+			return Task{}, noAnswer("a factor is not {prime, exponent}")
+		}
+		pairs = append(pairs, []any{wire(pair[0]), wire(pair[1])})
+		powers = append(powers, call("Power", pair[0], pair[1]))
+	}
+	if pairs == nil {
+		return Task{}, noAnswer("there are no factors")
+	}
+	return Task{Kind: "factors", Check: call("Equal", c.Args[0], call("Times", powers...)), Fields: map[string]any{"number": c.Args[0], "pairs": pairs}}, nil
+}

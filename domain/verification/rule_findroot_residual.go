@@ -1,0 +1,50 @@
+package verification
+
+import (
+	"slices"
+
+	"reckon/domain/expression"
+)
+
+// findrootResidual: a decimal root against the Newton step that would correct it.
+func findrootResidual() Rule {
+	return SampledRule{
+		Declaration: Declaration{
+			Slug:   "findroot_residual",
+			Heads:  []string{"FindRoot"},
+			Shows:  "Newton's method, at 40 digits, moves the answer by more than its digits allow: it is no root.",
+			Silent: "That an exact root is near, and which of several roots was wanted.",
+			Examples: []Example{
+				{"FindRoot[Cos[x] == x, {x, 1}]", "{x -> 0.7390851332151607}"},
+				{"FindRoot[Cos[x] == x, {x, 1}]", "{x -> 0.8390851332151607}"},
+			},
+		},
+		plan: planFindRootResidual,
+	}
+}
+
+func planFindRootResidual(c Call) (Task, error) {
+	if len(c.Args) < 2 {
+		return Task{}, noShape("FindRoot needs a starting point")
+	}
+	specs := c.Args[1:]
+	if inner, ok := list(c.Args[1]); ok && len(inner) > 0 && inner[0].IsCall("List") {
+		specs = inner
+	}
+	var unknowns []*expression.Expr
+	for _, spec := range specs {
+		unknowns = append(unknowns, listed(spec)[0])
+	}
+	if _, ok := names(unknowns); !ok {
+		return Task{}, noShape("an unknown is not a symbol")
+	}
+	// An expression without == is to vanish.
+	equations := slices.Clone(listed(c.Args[0]))
+	for i, e := range equations {
+		if !e.IsCall("Equal") {
+			equations[i] = equal(e, expression.Int(0))
+		}
+	}
+	c.Args = []*expression.Expr{call("List", equations...), call("List", unknowns...)}
+	return solutionsTask(c, false, true)
+}

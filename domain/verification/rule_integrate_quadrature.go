@@ -1,0 +1,60 @@
+package verification
+
+import "reckon/domain/expression"
+
+// integrateQuadrature: a definite integral against quadrature.
+func integrateQuadrature() Rule {
+	return SampledRule{
+		Declaration: Declaration{
+			Slug:  "integrate_quadrature",
+			Heads: []string{"Integrate"},
+			Shows: "Quadrature by two methods at two precisions comes to another value, or the integral diverges (a pole of order one or more inside or at an " +
+				"end, a tail that falls no faster than 1/x) while the answer is finite. Up to three dimensions; parameters get sample values.",
+			Silent: "That the answer is right: agreement to many digits is support, not proof.",
+			Examples: []Example{
+				{"Integrate[1/x, {x, -1, 1}]", "-I Pi"},
+				{"Integrate[Exp[-x^2], {x, -Infinity, Infinity}]", "Sqrt[Pi]"},
+			},
+		},
+		plan: planIntegrateQuadrature,
+	}
+}
+
+func planIntegrateQuadrature(c Call) (Task, error) { return integralTask(c, false) }
+
+// integralTask is the work order for definite integrals; approximate says that the answer is a decimal number.
+func integralTask(c Call, approximate bool) (Task, error) {
+	if len(c.Args) < 2 {
+		return Task{}, noShape("there is no range")
+	}
+	ranges, err := rangesOf(c.Args[1:], 3)
+	if err != nil {
+		return Task{}, err
+	}
+	if hasAny(c.Args[0], "List") || c.Answer.IsCall("List") {
+		return Task{}, noShape("integrals of lists are not checked by quadrature")
+	}
+	principal := c.Options["PrincipalValue"]
+	check := call("NIntegrate", c.Args...)
+	return Task{Kind: "integral", Check: minus(check, c.Answer), Fields: map[string]any{
+		"integrand": c.Args[0], "ranges": ranges, "answer": c.Answer, "assumptions": c.Assumptions, "approximate": approximate,
+		"principal_value": principal != nil && principal.IsSymbol("True"),
+	}}, nil
+}
+
+// rangesOf reads iterators {x, a, b} as [x, a, b], each with at least so many parts, a symbol first.
+func rangesOf(iterators []*expression.Expr, least int) ([]any, error) {
+	var ranges []any
+	for _, iterator := range iterators {
+		parts, ok := list(iterator)
+		if !ok || len(parts) < least || parts[0].Kind != expression.Symbol {
+			return nil, noShape("a range is not {symbol, from, to}")
+		}
+		one := []any{parts[0].Text}
+		for _, part := range parts[1:] {
+			one = append(one, wire(part))
+		}
+		ranges = append(ranges, one)
+	}
+	return ranges, nil
+}

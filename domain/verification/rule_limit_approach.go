@@ -1,0 +1,54 @@
+package verification
+
+import "reckon/domain/expression"
+
+// limitApproach: the function close to the point.
+func limitApproach() Rule {
+	return SampledRule{
+		Declaration: Declaration{
+			Slug:   "limit_approach",
+			Heads:  []string{"Limit", "DiscreteLimit"},
+			Shows:  "From every side that counts, at distances down to 10^-64, the function settles at another value, grows without bound, or does not settle.",
+			Silent: "That the answer is right, and anything about limits that are approached only logarithmically.",
+			Examples: []Example{
+				{"Limit[(1 + 1/n)^n, n -> Infinity]", "1"},
+				{"Limit[Sin[x]/x, x -> 0]", "1"},
+			},
+		},
+		plan: planLimitApproach,
+	}
+}
+
+func planLimitApproach(c Call) (Task, error) {
+	if len(c.Args) != 2 || !c.Args[1].IsCall("Rule") || len(c.Args[1].Args) != 2 || c.Args[1].Args[0].Kind != expression.Symbol {
+		return Task{}, noShape("only limits of one variable are checked")
+	}
+	if c.Args[0].IsCall("List") {
+		return Task{}, noShape("limits of lists are not checked")
+	}
+	variable, point := c.Args[1].Args[0], c.Args[1].Args[1]
+	side := 0
+	if direction := c.Options["Direction"]; direction != nil {
+		switch {
+		case direction.IsInt(1) || isText(direction, "FromBelow"):
+			side = -1
+		case isMinusOne(direction) || isText(direction, "FromAbove"):
+			side = 1
+		case direction.IsSymbol("Reals") || isText(direction, "TwoSided") || direction.IsSymbol("Automatic"):
+		default:
+			return Task{}, noShape("this direction is not checked")
+		}
+	}
+	check := call("ReplaceAll", c.Args[0], call("Rule", variable, call("Plus", point, expression.Sym("h"))))
+	return Task{Kind: "limit", Check: check, Fields: map[string]any{
+		"function": c.Args[0], "name": variable.Text, "point": point, "answer": c.Answer, "direction": side, "assumptions": c.Assumptions,
+	}}, nil
+}
+
+func isText(e *expression.Expr, text string) bool {
+	return e.Kind == expression.String && e.Text == text
+}
+
+func isMinusOne(e *expression.Expr) bool {
+	return e.IsInt(-1) || e.IsCall("Times") && len(e.Args) == 2 && e.Args[0].IsInt(-1) && e.Args[1].IsInt(1)
+}

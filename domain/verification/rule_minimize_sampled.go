@@ -1,0 +1,127 @@
+package verification
+
+import (
+	"slices"
+
+	"reckon/domain/expression"
+)
+
+// minimizeSampled: an optimum against points that may be better.
+func minimizeSampled() Rule {
+	return SampledRule{
+		Declaration: Declaration{
+			Slug: "minimize_sampled",
+			Heads: []string{
+				"Minimize", "Maximize", "NMinimize", "NMaximize", "FindMinimum", "FindMaximum", "MinValue", "MaxValue", "NMinValue", "NMaxValue",
+				"ArgMin", "ArgMax", "NArgMin", "NArgMax", "FindMinValue", "FindMaxValue", "FindArgMin", "FindArgMax",
+			},
+			Shows:  "The point given is not feasible, the objective has another value there, or sampling and descent found a feasible point that is better.",
+			Silent: "That no better point exists.",
+			Examples: []Example{
+				{"Minimize[x^2 + 2 x + 3, x]", "{2, {x -> -1}}"},
+				{"Maximize[{x + y, x^2 + y^2 <= 1}, {x, y}]", "{2, {x -> 1, y -> 1}}"},
+			},
+		},
+		plan: planMinimizeSampled,
+	}
+}
+
+func planMinimizeSampled(c Call) (Task, error) {
+	if len(c.Args) < 2 {
+		return Task{}, noShape("there is no variable")
+	}
+	objective, constraints := c.Args[0], []*expression.Expr{}
+	if parts, ok := list(objective); ok {
+		if len(parts) == 0 {
+			return Task{}, noShape("there is no objective")
+		}
+		objective, constraints = parts[0], parts[1:]
+	}
+	domain := "Reals"
+	if len(c.Args) > 2 && c.Args[2].Kind == expression.Symbol && isDomain(c.Args[2].Text) {
+		domain = c.Args[2].Text
+	}
+	local := slices.Contains([]string{"FindMinimum", "FindMaximum", "FindMinValue", "FindMaxValue", "FindArgMin", "FindArgMax"}, c.Head)
+	unknowns, err := optimised(c.Args[1], local)
+	if err != nil {
+		return Task{}, err
+	}
+	fields := map[string]any{
+		"objective": objective, "constraints": constraints, "names": unknowns, "domain": domain, "local": local,
+		"maximise":    slices.Contains([]string{"Maximize", "NMaximize", "FindMaximum", "MaxValue", "NMaxValue", "ArgMax", "NArgMax", "FindMaxValue", "FindArgMax"}, c.Head),
+		"approximate": c.Approximate || c.Head[0] == 'N' || local,
+	}
+	if err := optimum(c, unknowns, fields); err != nil {
+		return Task{}, err
+	}
+	check := objective
+	if point, ok := fields["point"].(map[string]any); ok {
+		var rules []*expression.Expr
+		for _, name := range unknowns {
+			if value, ok := point[name].(*expression.Expr); ok {
+				rules = append(rules, call("Rule", expression.Sym(name), value))
+			}
+		}
+		check = call("ReplaceAll", objective, call("List", rules...))
+	}
+	return Task{Kind: "optimum", Check: check, Fields: fields}, nil
+}
+
+// optimised reads x, {x, y}, {x, x0} and {{x, x0}, {y, y0}}.
+func optimised(e *expression.Expr, local bool) ([]string, error) {
+	parts := listed(e)
+	if local && e.IsCall("List") && len(parts) > 1 && parts[1].Kind != expression.Symbol && !parts[0].IsCall("List") {
+		parts = parts[:1]
+	}
+	var symbols []*expression.Expr
+	for _, part := range parts {
+		if inner, ok := list(part); ok && len(inner) > 0 {
+			part = inner[0]
+		}
+		if part.IsCall("Element") && len(part.Args) == 2 {
+			part = part.Args[0]
+		}
+		symbols = append(symbols, part)
+	}
+	found, ok := names(symbols)
+	if !ok || len(found) == 0 {
+		return nil, noShape("a variable is not a symbol")
+	}
+	return found, nil
+}
+
+// optimum reads {value, {x -> …}}, a value alone, or a point alone, after the head.
+func optimum(c Call, unknowns []string, fields map[string]any) error {
+	switch {
+	case slices.Contains([]string{"MinValue", "MaxValue", "NMinValue", "NMaxValue", "FindMinValue", "FindMaxValue"}, c.Head):
+		fields["value"] = c.Answer
+		return nil
+	case slices.Contains([]string{"ArgMin", "ArgMax", "NArgMin", "NArgMax", "FindArgMin", "FindArgMax"}, c.Head):
+		values := []*expression.Expr{c.Answer}
+		if len(unknowns) > 1 || c.Answer.IsCall("List") {
+			values = listed(c.Answer)
+		}
+		if len(values) != len(unknowns) {
+			return noAnswer("the answer is not a point")
+		}
+		point := map[string]any{}
+		for i, name := range unknowns {
+			point[name] = values[i]
+		}
+		fields["point"] = point
+		return nil
+	}
+	parts, ok := list(c.Answer)
+	if !ok || len(parts) != 2 || !parts[1].IsCall("List") {
+		return noAnswer("the answer is not {value, {rules}}")
+	}
+	point := map[string]any{}
+	for _, rule := range parts[1].Args {
+		if !rule.IsCall("Rule") || len(rule.Args) != 2 || rule.Args[0].Kind != expression.Symbol || !slices.Contains(unknowns, rule.Args[0].Text) {
+			return noAnswer("the point is not a list of rules for the variables")
+		}
+		point[rule.Args[0].Text] = rule.Args[1]
+	}
+	fields["value"], fields["point"] = parts[0], point
+	return nil
+}

@@ -1,0 +1,61 @@
+package verification
+
+import "reckon/domain/expression"
+
+// nsolveResidual: decimal roots against the Newton step that would correct them.
+func nsolveResidual() Rule {
+	return SampledRule{
+		Declaration: Declaration{
+			Slug:   "nsolve_residual",
+			Heads:  []string{"NSolve", "NRoots", "Solve", "Roots", "NSolveValues"},
+			Shows:  "Newton's method moves one of the decimal solutions by more than its digits allow, or a root of the polynomial is missing.",
+			Silent: "That a nearby exact solution exists: a decimal number solves nothing exactly.",
+			Examples: []Example{
+				{"NSolve[x^3 - x - 1 == 0, x, Reals]", "{{x -> 1.324717957244746}}"},
+				{"NSolve[x^3 - x - 1 == 0, x, Reals]", "{{x -> -1.324717957244746}}"},
+			},
+		},
+		plan: planNSolveResidual,
+	}
+}
+
+func planNSolveResidual(c Call) (Task, error) {
+	switch c.Head {
+	case "NRoots", "Roots":
+		rules, err := rootsAsRules(c)
+		if err != nil {
+			return Task{}, err
+		}
+		c.Answer = rules
+	case "NSolveValues":
+		if len(c.Args) > 1 {
+			if unknowns, ok := names(unknownsOf(c.Args[1])); ok {
+				c.Answer = valuesAsRules(c.Answer, unknowns)
+			}
+		}
+	}
+	return solutionsTask(c, true, true)
+}
+
+// rootsAsRules turns x == a || x == b into {{x -> a}, {x -> b}}.
+func rootsAsRules(c Call) (*expression.Expr, error) {
+	if len(c.Args) < 2 || c.Args[1].Kind != expression.Symbol {
+		return nil, noShape("Roots needs an equation and a symbol")
+	}
+	unknown := c.Args[1]
+	parts := []*expression.Expr{c.Answer}
+	if c.Answer.IsCall("Or") {
+		parts = c.Answer.Args
+	}
+	if c.Answer.IsSymbol("False") {
+		parts = nil
+	}
+	var solutions []*expression.Expr
+	for _, part := range parts {
+		if !part.IsCall("Equal") || len(part.Args) != 2 || !part.Args[0].Equal(unknown) {
+			return nil, noAnswer("the answer is not a disjunction of equations for the unknown")
+		}
+		solutions = append(solutions, call("List", call("Rule", unknown, part.Args[1])))
+	}
+	return call("List", solutions...), nil
+}

@@ -1,0 +1,43 @@
+package verification
+
+import "reckon/domain/expression"
+
+// polynomialGCD: divisors, multiples and remainders of polynomials, computed again.
+func polynomialGCD() Rule {
+	return ResidualRule{
+		Declaration: Declaration{
+			Slug: "polynomial_gcd",
+			Heads: []string{
+				"PolynomialGCD", "PolynomialLCM", "PolynomialQuotient", "PolynomialRemainder", "PolynomialQuotientRemainder", "PolynomialExtendedGCD",
+				"Resultant", "Discriminant",
+			},
+			Shows:  "Exact polynomial arithmetic over the rationals gives the same, or another, polynomial. The sign of a divisor is a convention and refutes nothing.",
+			Silent: "Polynomials with decimal or algebraic coefficients, and moduli.",
+			Examples: []Example{
+				{"PolynomialGCD[x^2 - 1, x^3 - 1]", "-1 + x"},
+				{"PolynomialRemainder[x^3 + 2 x + 1, x^2 + 1, x]", "1 - x"},
+			},
+		},
+		plan: planPolynomialGCD,
+	}
+}
+
+func planPolynomialGCD(c Call) (Task, error) {
+	if len(c.Options) > 0 {
+		return Task{}, noShape("moduli and extensions are not checked")
+	}
+	args := c.Args
+	fields := map[string]any{"what": c.Head, "answer": c.Answer}
+	if c.Head != "PolynomialGCD" && c.Head != "PolynomialLCM" {
+		last := args[len(args)-1]
+		if len(args) < 2 || last.Kind != expression.Symbol {
+			return Task{}, noShape("the variable is not a symbol")
+		}
+		fields["variable"], args = last, args[:len(args)-1]
+	}
+	if len(args) == 0 || len(args) > 10 {
+		return Task{}, noShape("two polynomials are wanted")
+	}
+	fields["args"] = args
+	return Task{Kind: "polynomial", Check: minus(call(c.Head, c.Args...), c.Answer), Fields: fields}, nil
+}

@@ -1,0 +1,30 @@
+package verification
+
+import "reckon/domain/expression"
+
+// primality: statements about primes, counted again.
+func primality() Rule {
+	return ResidualRule{
+		Declaration: Declaration{
+			Slug: "primality",
+			Heads: []string{
+				"PrimeQ", "CompositeQ", "PrimePowerQ", "CoprimeQ", "SquareFreeQ", "Prime", "NextPrime", "PrimePi", "EulerPhi", "MoebiusMu", "PrimeNu",
+				"PrimeOmega", "LiouvilleLambda", "Divisors",
+			},
+			Shows:  "An independent computation gives the same, or another, answer: by proof below 2^64, above by a strong pseudoprime test (basis numeric).",
+			Silent: "Prime and PrimePi beyond three million; Gaussian primes.",
+			Examples: []Example{
+				{"PrimeQ[2^61 - 1]", "True"},
+				{"Prime[1000]", "7907"},
+			},
+		},
+		plan: func(c Call) (Task, error) {
+			if len(c.Args) == 0 || len(c.Args) > 50 || len(c.Options) > 0 {
+				return Task{}, noShape("only whole numbers are checked")
+			}
+			return Task{Kind: "primes", Check: call("SameQ", call(c.Head, c.Args...), c.Answer), Fields: map[string]any{
+				"what": c.Head, "args": append([]*expression.Expr{}, c.Args...), "answer": c.Answer,
+			}}, nil
+		},
+	}
+}

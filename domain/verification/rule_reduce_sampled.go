@@ -1,0 +1,49 @@
+package verification
+
+import "reckon/domain/expression"
+
+// reduceSampled: input and answer as conditions that must be true at the same points.
+func reduceSampled() Rule {
+	return SampledRule{
+		Declaration: Declaration{
+			Slug:  "reduce_sampled",
+			Heads: []string{"Reduce"},
+			Shows: "There is a point at which the input is true and the answer false, or the other way round. Looked at are the solutions of every equation and the " +
+				"ends of every inequality of both, a little beside them, special values of parameters, and random points.",
+			Silent: "That there is no such point.",
+			Examples: []Example{
+				{"Reduce[x^2 > 4, x]", "x > 2"},
+				{"Reduce[a x == b, x]", "(b == 0 && a == 0) || (a != 0 && x == b/a)"},
+			},
+		},
+		plan: planReduceSampled,
+	}
+}
+
+func planReduceSampled(c Call) (Task, error) {
+	args := c.Args
+	domain := ""
+	if last := args[len(args)-1]; len(args) > 1 && last.Kind == expression.Symbol && isDomain(last.Text) {
+		domain, args = last.Text, args[:len(args)-1]
+	}
+	var unknowns []string
+	if len(args) > 1 {
+		found, ok := names(unknownsOf(args[1]))
+		if !ok {
+			return Task{}, noShape("an unknown is not a symbol")
+		}
+		unknowns = found
+	} else {
+		unknowns = freeSymbols(args[0])
+	}
+	input := args[0]
+	if input.IsCall("List") {
+		input = call("And", input.Args...)
+	}
+	if hasAny(input, "Exists", "ForAll") || hasAny(c.Answer, "Exists", "ForAll") {
+		return Task{}, noShape("quantifiers are not sampled")
+	}
+	return Task{Kind: "truth", Check: call("Equivalent", input, c.Answer), Fields: map[string]any{
+		"left": input, "right": c.Answer, "unknowns": unknowns, "domain": domain, "assumptions": c.Assumptions,
+	}}, nil
+}

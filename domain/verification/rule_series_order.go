@@ -1,0 +1,86 @@
+package verification
+
+import (
+	"strconv"
+
+	"reckon/domain/expression"
+)
+
+// seriesOrder: the order of what an expansion leaves out.
+func seriesOrder() Rule {
+	return SampledRule{
+		Declaration: Declaration{
+			Slug:   "series_order",
+			Heads:  []string{"Series"},
+			Shows:  "Close to the point, the function leaves the expansion at a lower order than the O term says, or a term that was asked for is missing.",
+			Silent: "That every coefficient is right for all values of the parameters.",
+			Examples: []Example{
+				{"Series[Sin[x], {x, 0, 5}]", "x - x^3/6 + x^5/120 + O[x]^6"},
+				{"Series[Sin[x], {x, 0, 5}]", "x + x^3/6 + x^5/120 + O[x]^6"},
+			},
+		},
+		plan: planSeries,
+	}
+}
+
+// seriesTruncation: an expansion without its O term.
+func seriesTruncation() Rule {
+	return SampledRule{
+		Declaration: Declaration{
+			Slug:   "series_truncation",
+			Heads:  []string{"Series", "SeriesCoefficient"},
+			Shows:  "Close to the point, the function leaves the polynomial at a lower order than was asked for; a single coefficient differs from Cauchy's integral.",
+			Silent: "Terms beyond the order asked for.",
+			Examples: []Example{
+				{"Normal[Series[Cos[x], {x, 0, 4}]]", "1 - x^2/2 + x^4/24"},
+				{"SeriesCoefficient[Exp[x], {x, 0, 5}]", "1/24"},
+			},
+		},
+		plan: planSeries,
+	}
+}
+
+func planSeries(c Call) (Task, error) {
+	if len(c.Args) < 2 {
+		return Task{}, noShape("there is no expansion variable")
+	}
+	var variables []map[string]any
+	for _, spec := range c.Args[1:] {
+		parts, ok := list(spec)
+		if !ok || len(parts) != 3 || parts[0].Kind != expression.Symbol {
+			return Task{}, noShape("an expansion is {symbol, point, order}")
+		}
+		order, err := strconv.Atoi(integerText(parts[2]))
+		if err != nil || order < -20 || order > 40 {
+			return Task{}, noShape("the order is not a small integer")
+		}
+		variables = append(variables, map[string]any{"name": parts[0].Text, "point": parts[1], "order": order})
+	}
+	if hasAny(c.Args[0], "List") {
+		return Task{}, noShape("expansions of lists are not checked")
+	}
+	fields := map[string]any{"function": c.Args[0], "answer": c.Answer, "assumptions": c.Assumptions}
+	if c.Head == "SeriesCoefficient" {
+		if len(variables) != 1 {
+			return Task{}, noShape("coefficients of several variables are not checked")
+		}
+		fields["name"], fields["point"], fields["coefficient"] = variables[0]["name"], variables[0]["point"], variables[0]["order"]
+		return Task{Kind: "series", Check: minus(call("SeriesCoefficient", c.Args...), c.Answer), Fields: fields}, nil
+	}
+	if len(variables) > 2 {
+		return Task{}, noShape("expansions in more than two variables are not checked")
+	}
+	fields["variables"] = variables
+	return Task{Kind: "series", Check: minus(c.Args[0], call("Normal", c.Answer)), Fields: fields}, nil
+}
+
+// integerText reads an integer, a minus sign before it included.
+func integerText(e *expression.Expr) string {
+	if e.IsCall("Times") && len(e.Args) == 2 && e.Args[0].IsInt(-1) && e.Args[1].Kind == expression.Integer {
+		return "-" + e.Args[1].Text
+	}
+	if e.Kind == expression.Integer {
+		return e.Text
+	}
+	return ""
+}

@@ -1,0 +1,86 @@
+package verification
+
+import "reckon/domain/expression"
+
+// sumPartial: a closed form against the terms.
+func sumPartial() Rule {
+	return SampledRule{
+		Declaration: Declaration{
+			Slug:  "sum_partial",
+			Heads: []string{"Sum"},
+			Shows: "The terms added up one by one (symbolic ends get small integers), or accelerated by two methods, come to another value; or the series diverges " +
+				"and the answer is finite, or the other way round.",
+			Silent: "That the closed form holds for all ends.",
+			Examples: []Example{
+				{"Sum[k^2, {k, 1, n}]", "n (1 + n) (1 + 2 n)/6"},
+				{"Sum[1/k^2, {k, 1, Infinity}]", "Pi^2/8"},
+			},
+		},
+		plan: func(c Call) (Task, error) { return sumTask(c, false, false) },
+	}
+}
+
+// nsumTruncation: a decimal sum against the terms.
+func nsumTruncation() Rule {
+	return SampledRule{
+		Declaration: Declaration{
+			Slug:   "nsum_truncation",
+			Heads:  []string{"NSum", "Sum"},
+			Shows:  "The terms, added up or accelerated by two methods, come to another value, or the series diverges.",
+			Silent: "The last digits of the answer.",
+			Examples: []Example{
+				{"NSum[1/k^2, {k, 1, Infinity}]", "1.6449340668482264"},
+				{"NSum[1/k, {k, 1, Infinity}]", "23953.66"},
+			},
+		},
+		plan: func(c Call) (Task, error) { return sumTask(c, false, true) },
+	}
+}
+
+// productPartial: a closed form of a product against its factors.
+func productPartial() Rule {
+	return SampledRule{
+		Declaration: Declaration{
+			Slug:   "product_partial",
+			Heads:  []string{"Product", "NProduct"},
+			Shows:  "The factors multiplied one by one, or accelerated through their logarithms, come to another value.",
+			Silent: "That the closed form holds for all ends.",
+			Examples: []Example{
+				{"Product[k, {k, 1, n}]", "n!"},
+				{"Product[1 - 1/k^2, {k, 2, Infinity}]", "1"},
+			},
+		},
+		plan: func(c Call) (Task, error) { return sumTask(c, true, c.Head == "NProduct" || c.Approximate) },
+	}
+}
+
+func sumTask(c Call, product, approximate bool) (Task, error) {
+	if len(c.Args) < 2 {
+		return Task{}, noShape("there is no index")
+	}
+	var ranges []any
+	for _, iterator := range c.Args[1:] {
+		if iterator.Kind == expression.Symbol {
+			ranges = append(ranges, []any{iterator.Text})
+			continue
+		}
+		parsed, err := rangesOf([]*expression.Expr{iterator}, 2)
+		if err != nil {
+			return Task{}, err
+		}
+		ranges = append(ranges, parsed...)
+	}
+	if hasAny(c.Args[0], "List") {
+		return Task{}, noShape("sums of lists are not checked")
+	}
+	if c.Args[0].IsCall("ReplaceAll") && len(c.Args[0].Args) != 2 {
+		return Task{}, noShape("the term is not an expression")
+	}
+	name := "Sum"
+	if product {
+		name = "Product"
+	}
+	return Task{Kind: "sum", Check: minus(call(name, c.Args...), c.Answer), Fields: map[string]any{
+		"term": c.Args[0], "ranges": ranges, "answer": c.Answer, "product": product, "approximate": approximate, "assumptions": c.Assumptions,
+	}}, nil
+}

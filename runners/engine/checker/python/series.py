@@ -1,0 +1,135 @@
+"""Task "series": the order at which an expansion leaves its function, measured far inside its domain."""
+from fractions import Fraction
+
+import mpmath
+from mpmath import mp, mpf
+
+import numeric
+import sampling
+import tree
+from findings import agrees, refuted, undecided
+from integrals import limits_of
+from numeric import number
+from sampling import compare, show
+from tree import Refused, is_call, walk
+
+NEAR, NEARER = 24, 36  # digits of the two distances
+MARGIN = 0.35  # how far a measured order may lie below a whole one: logarithms in the coefficients
+
+
+def check(task, seed, deadline):
+    if "coefficient" in task:
+        return coefficient(task, seed)
+    function, variables, answer = task["function"], task["variables"], task["answer"]
+    names = [v["name"] for v in variables]
+    claimed, denominator = claimed_orders(answer)
+    wanted = min(v["order"] for v in variables) + 1
+    expansion = without_order(answer)
+    free = (tree.free_symbols(function) | tree.free_symbols(expansion)).union(*(tree.free_symbols(v["point"]) for v in variables)) - set(names)
+    points = sampling.Points(free, sampling.Assumptions(task.get("assumptions", [])), seed)
+    orders = []
+    for _ in range(3 if free else 1):
+        env = points.draw("positive")
+        if env is None:
+            return undecided("assumptions cannot be met")
+        for side in (1, -1):
+            try:
+                orders.append(measured(function, expansion, variables, env, side))
+            except (Refused, *numeric.problems()):
+                continue
+    if not orders:
+        return undecided("no value near the point")
+    order = max(orders) if len(set(map(bool, orders))) == 1 else min(orders)
+    needed = wanted if denominator == 1 else wanted - 1 + Fraction(1, denominator)
+    if claimed is not None:
+        if order < claimed - MARGIN:
+            return refuted("remainder of order %.2f, not %s" % (order, claimed))
+        # Fewer terms than asked for: a defect only where a term is really missing.
+        if denominator == 1 and claimed < wanted and order < wanted - MARGIN:
+            return refuted("remainder of order %.2f, %s was asked for" % (order, wanted))
+        return agrees("remainder of order %.2f" % order if order < 1000 else "no remainder")
+    if order < needed - MARGIN:
+        return refuted("remainder of order %.2f, %s was asked for" % (order, needed))
+    return agrees("remainder of order %.2f" % order if order < 1000 else "no remainder")
+
+
+def claimed_orders(answer):
+    """The exponent of the O term and the denominator of the exponents; None without an O term."""
+    orders, denominator = [], 1
+    for node in walk(answer):
+        if is_call(node, "SeriesData") and len(node) == 7:
+            orders.append(Fraction(node[5], node[6]))
+            denominator = max(denominator, node[6])
+        elif is_call(node, "Power") and is_call(node[1], "O"):
+            value = numeric.evaluate(node[2])
+            orders.append(Fraction(value))
+            denominator = max(denominator, Fraction(value).denominator)
+        elif is_call(node, "O"):
+            orders.append(Fraction(1))
+    # O[x]^4 holds an O[x] of its own: the largest order of one variable is the claim, the smallest of several.
+    powers = [order for order in orders if order != 1] or orders
+    return (min(powers) if powers else None), denominator
+
+
+def without_order(node):
+    """The expansion without its O terms."""
+    if is_call(node, "O") or (is_call(node, "Power") and is_call(node[1], "O")):
+        return 0
+    if isinstance(node, tuple):
+        return tuple(without_order(part) for part in node)
+    return node
+
+
+def measured(function, expansion, variables, env, side):
+    """The order of f - p: the slope of its logarithm between two small distances; infinite for no remainder."""
+    sizes = []
+    with mpmath.workdps(30 + 60 * max(4, max(v["order"] for v in variables) + 4)):
+        for digits in (NEAR, NEARER):
+            at = env
+            for i, variable in enumerate(variables):
+                step = side * mpf(10) ** -digits * (1 + mpf(i) / 3)
+                sign = limits_of(variable["point"])
+                x = (sign or 1) / abs(step) if sign is not None else number(numeric.evaluate(variable["point"], env)) + step
+                at = at.having(variable["name"], x)
+            exact_value = number(numeric.evaluate(function, at))
+            difference = abs(exact_value - number(numeric.evaluate(expansion, at)))
+            sizes.append(difference if difference > abs(exact_value) * mpf(10) ** (-mp.dps + 20) else mpf(0))
+        if sizes[1] == 0:
+            return float("inf")
+        if sizes[0] == 0:
+            raise numeric.NoValue("no slope")
+        return float(mpmath.log(sizes[0] / sizes[1], 10) / (NEARER - NEAR))
+
+
+def coefficient(task, seed):
+    """The k-th coefficient of a Taylor expansion, by differences; of a Laurent expansion after multiplying."""
+    function, name, point, k, answer = task["function"], task["name"], task["point"], task["coefficient"], task["answer"]
+    free = (tree.free_symbols(function) | tree.free_symbols(answer) | tree.free_symbols(point)) - {name}
+    points = sampling.Points(free, sampling.Assumptions(task.get("assumptions", [])), seed)
+    states, example = [], ""
+    for _ in range(3 if free else 1):
+        env = points.draw("positive")
+        if env is None:
+            return undecided("assumptions cannot be met")
+        result = compare(lambda: by_circle(function, name, point, k, env), lambda: numeric.evaluate(answer, env), tolerance=mpf(10) ** -12)
+        states.append(result.state)
+        example = example or show(result.difference)
+    if all(state == "different" for state in states):
+        return refuted(example)
+    return agrees("0.") if all(state in ("equal", "near") for state in states) else undecided("no value")
+
+
+def by_circle(function, name, point, k, env):
+    """Cauchy's integral over a small circle, by the trapezoidal rule; the radius is small, the precision high."""
+    count = 2 * abs(k) + 24
+    radius = mpf(10) ** -3
+    with mpmath.workdps(mp.dps + 4 * count):
+        centre = number(numeric.evaluate(point, env))
+        total = mpf(0)
+        for j in range(count):
+            direction = mpmath.expjpi(2 * mpf(j) / count)
+            total += number(numeric.evaluate(function, env.having(name, centre + radius * direction))) * direction**-k
+        value = total / count / radius**k
+    if abs(mpmath.im(value)) < mpf(10) ** -15 * max(1, abs(value)):
+        return mpmath.re(value)
+    return value
