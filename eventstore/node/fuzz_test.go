@@ -1,0 +1,210 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"testing"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/persistent"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"github.com/google/uuid"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+
+	"reckon/eventstore/node/eventlog"
+)
+
+// The handlers are called directly, without what recovers from panics in front of them,
+// with whatever parses as a request.
+
+func fuzzService(f *testing.F) *streamsService {
+	log, err := eventlog.Open(eventlog.Options{Dir: f.TempDir()})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = log.Close() })
+	s := &streamsService{log: log, closing: make(chan struct{}), held: newBudget(maxHeldBytes), logger: slog.New(slog.DiscardHandler)}
+	for i := range 3 {
+		event := eventlog.Proposed{ID: uuid.UUID{byte(i + 1)}, Type: "t", Data: []byte("1@s")}
+		if i == 2 {
+			event.Type = eventlog.LinkType
+		}
+		if _, err := log.Append(context.Background(), "s", eventlog.Any(), []eventlog.Proposed{event}); err != nil {
+			f.Fatal(err)
+		}
+	}
+	return s
+}
+
+// fakeCall is the stream of one call: the requests it will receive, and a limit to what it
+// takes in reply. Subscriptions end when they have caught up.
+type fakeCall[Req, Resp any] struct {
+	grpc.ServerStream
+	ctx      context.Context
+	requests []*Req
+	replies  int
+}
+
+var errEnough = errors.New("the client has seen enough")
+
+func (c *fakeCall[Req, Resp]) Context() context.Context     { return c.ctx }
+func (c *fakeCall[Req, Resp]) SetTrailer(metadata.MD)       {}
+func (c *fakeCall[Req, Resp]) SendAndClose(r *Resp) error   { return c.Send(r) }
+func (c *fakeCall[Req, Resp]) SetHeader(metadata.MD) error  { return nil }
+func (c *fakeCall[Req, Resp]) SendHeader(metadata.MD) error { return nil }
+
+func (c *fakeCall[Req, Resp]) Recv() (*Req, error) {
+	if len(c.requests) == 0 {
+		return nil, io.EOF
+	}
+	next := c.requests[0]
+	c.requests = c.requests[1:]
+	return next, nil
+}
+
+func (c *fakeCall[Req, Resp]) Send(r *Resp) error {
+	if _, err := proto.Marshal(any(r).(proto.Message)); err != nil {
+		return err
+	}
+	if response, ok := any(r).(*streams.ReadResp); ok && response.GetCaughtUp() != nil {
+		return errEnough
+	}
+	if c.replies++; c.replies > 100 {
+		return errEnough
+	}
+	return nil
+}
+
+// split reads a sequence of messages, each behind one byte that gives its length.
+func split[M any, P interface {
+	*M
+	proto.Message
+}](b []byte) []*M {
+	var messages []*M
+	for len(b) > 0 && len(messages) < 16 {
+		n := min(int(b[0]), len(b)-1)
+		m := new(M)
+		if proto.Unmarshal(b[1:1+n], P(m)) == nil {
+			messages = append(messages, m)
+		}
+		b = b[1+n:]
+	}
+	return messages
+}
+
+func join(messages ...proto.Message) []byte {
+	var b []byte
+	for _, m := range messages {
+		encoded, err := proto.Marshal(m)
+		if err != nil || len(encoded) > 255 {
+			panic("a seed is too long")
+		}
+		b = append(append(b, byte(len(encoded))), encoded...)
+	}
+	return b
+}
+
+func FuzzRead(f *testing.F) {
+	s := fuzzService(f)
+	position := &streams.ReadReq_Options_AllOptions_Position{Position: &streams.ReadReq_Options_Position{CommitPosition: 2}}
+	for _, o := range []*streams.ReadReq_Options{
+		{StreamOption: streamOption("s"), CountOption: &streams.ReadReq_Options_Count{Count: 1 << 63}, ResolveLinks: true},
+		{StreamOption: streamOption("s"), CountOption: &streams.ReadReq_Options_Subscription{}},
+		{StreamOption: &streams.ReadReq_Options_All{All: &streams.ReadReq_Options_AllOptions{AllOption: position}}, CountOption: &streams.ReadReq_Options_Subscription{},
+			FilterOption: &streams.ReadReq_Options_Filter{Filter: &streams.ReadReq_Options_FilterOptions{
+				Filter: &streams.ReadReq_Options_FilterOptions_EventType{EventType: &streams.ReadReq_Options_FilterOptions_Expression{Regex: `^(?!\$)t`}},
+				Window: &streams.ReadReq_Options_FilterOptions_Max{Max: 1}, CheckpointIntervalMultiplier: 1,
+			}}},
+		{StreamOption: &streams.ReadReq_Options_All{All: &streams.ReadReq_Options_AllOptions{AllOption: position}}, CountOption: &streams.ReadReq_Options_Count{Count: 7}, ReadDirection: streams.ReadReq_Options_Backwards},
+		{},
+	} {
+		o.UuidOption = &streams.ReadReq_Options_UUIDOption{}
+		seed, err := proto.Marshal(&streams.ReadReq{Options: o})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(seed)
+	}
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		var request streams.ReadReq
+		if proto.Unmarshal(b, &request) == nil {
+			_ = s.Read(&request, &fakeCall[streams.ReadReq, streams.ReadResp]{ctx: context.Background()})
+		}
+	})
+}
+
+func FuzzAppend(f *testing.F) {
+	s := fuzzService(f)
+	options := &streams.AppendReq{Content: &streams.AppendReq_Options_{Options: &streams.AppendReq_Options{
+		StreamIdentifier: streamToWire("s"), ExpectedStreamRevision: &streams.AppendReq_Options_Any{Any: &shared.Empty{}},
+	}}}
+	metaOptions := &streams.AppendReq{Content: &streams.AppendReq_Options_{Options: &streams.AppendReq_Options{
+		StreamIdentifier: streamToWire("$$s"), ExpectedStreamRevision: &streams.AppendReq_Options_Revision{Revision: 0},
+	}}}
+	event := &streams.AppendReq{Content: &streams.AppendReq_ProposedMessage_{ProposedMessage: &streams.AppendReq_ProposedMessage{
+		Id: uuidToWire(uuid.UUID{9}, false), Metadata: map[string]string{"type": "$metadata", "content-type": "application/json"}, Data: []byte(`{"$tb":9223372036854775807}`),
+	}}}
+	f.Add(join(options, event))
+	f.Add(join(metaOptions, event, event))
+	f.Add(join(event, options))
+	f.Add([]byte{})
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		_ = s.Append(&fakeCall[streams.AppendReq, streams.AppendResp]{ctx: context.Background(), requests: split[streams.AppendReq](b)})
+	})
+}
+
+func FuzzBatchAppend(f *testing.F) {
+	s := fuzzService(f)
+	chunk := &streams.BatchAppendReq{
+		CorrelationId: uuidToWire(uuid.UUID{7}, true), Options: optionsOf("s"), ProposedMessages: []*streams.BatchAppendReq_ProposedMessage{proposedInBatch("x")},
+	}
+	last := &streams.BatchAppendReq{CorrelationId: uuidToWire(uuid.UUID{7}, true), IsFinal: true}
+	f.Add(join(chunk, last))
+	f.Add(join(last, chunk, chunk))
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		_ = s.BatchAppend(&fakeCall[streams.BatchAppendReq, streams.BatchAppendResp]{ctx: context.Background(), requests: split[streams.BatchAppendReq](b)})
+	})
+}
+
+// FuzzUnary feeds Delete, Tombstone and the declarations of groups.
+func FuzzUnary(f *testing.F) {
+	s := fuzzService(f)
+	groups := &groupsService{log: s.log}
+	for kind, m := range []proto.Message{
+		&streams.DeleteReq{Options: &streams.DeleteReq_Options{StreamIdentifier: streamToWire("s"), ExpectedStreamRevision: &streams.DeleteReq_Options_Any{}}},
+		&streams.TombstoneReq{Options: &streams.TombstoneReq_Options{StreamIdentifier: streamToWire("x"), ExpectedStreamRevision: &streams.TombstoneReq_Options_NoStream{}}},
+		&persistent.CreateReq{Options: &persistent.CreateReq_Options{StreamIdentifier: streamToWire("s"), GroupName: "g"}},
+		&persistent.DeleteReq{Options: &persistent.DeleteReq_Options{GroupName: "g", StreamOption: &persistent.DeleteReq_Options_All{All: &shared.Empty{}}}},
+	} {
+		seed, err := proto.Marshal(m)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(byte(kind), seed)
+	}
+	ctx := context.Background()
+	f.Fuzz(func(_ *testing.T, kind byte, b []byte) {
+		switch kind % 4 {
+		case 0:
+			if m := new(streams.DeleteReq); proto.Unmarshal(b, m) == nil {
+				_, _ = s.Delete(ctx, m)
+			}
+		case 1:
+			if m := new(streams.TombstoneReq); proto.Unmarshal(b, m) == nil {
+				_, _ = s.Tombstone(ctx, m)
+			}
+		case 2:
+			if m := new(persistent.CreateReq); proto.Unmarshal(b, m) == nil {
+				_, _ = groups.Create(ctx, m)
+			}
+		default:
+			if m := new(persistent.DeleteReq); proto.Unmarshal(b, m) == nil {
+				_, _ = groups.Delete(ctx, m)
+			}
+		}
+	})
+}
