@@ -239,3 +239,23 @@ func store(t *testing.T, texts, answers []string) {
 	writeComparisons(t, differencesFile, differences)
 	t.Logf("%d texts read alike, %d not", len(golden), len(differences))
 }
+
+// TestEngineLiveSource: what Source prints, the engine reads as we do, for every text it reads as we do in the first place.
+func TestEngineLiveSource(t *testing.T) {
+	python := os.Getenv("RECKON_TEST_ENGINE")
+	if python == "" {
+		t.Skip("set RECKON_TEST_ENGINE to a python that has the engine to compare with it live")
+	}
+	var trees []*Expr
+	var sources []string
+	for _, c := range readComparisons(t, goldenFile) {
+		if e, _ := ours(c.Input); e != nil {
+			trees, sources = append(trees, e), append(sources, e.Source())
+		}
+	}
+	for i, answer := range askEngine(t, python, sources) {
+		if !SameAsEngine(trees[i], answer) {
+			t.Errorf("%s\n ours   %s\n engine %s", sources[i], trees[i].FullForm(), answer)
+		}
+	}
+}

@@ -56,21 +56,40 @@ func (p *printer) joined(args []*Expr, spelling string, prec int) {
 	}
 }
 
-// joiners are the operators written between operands: their spelling, and the most operands of those that do not chain.
+// joiners are the operators written between operands: their spelling, how tight they bind, how tight their operands must
+// bind at least, and the most operands of those that do not chain. Where the engine reads less than the language (spans,
+// === among comparisons), they ask for more parentheses than their precedence does.
 var joiners = map[string]struct {
 	spelling string
 	prec     int
+	operand  int
 	most     int // 0: any number
 }{
-	"Set": {" = ", precSet, 2}, "SetDelayed": {" := ", precSet, 2}, "ReplaceAll": {" /. ", precReplace, 2},
-	"ReplaceRepeated": {" //. ", precReplace, 2}, "Rule": {" -> ", precRule, 2}, "RuleDelayed": {" :> ", precRule, 2},
-	"Condition": {" /; ", precCondition, 2}, "StringExpression": {" ~~ ", precStringExpr, 0},
-	"Alternatives": {" | ", precAlternative, 0}, "Or": {" || ", precOr, 0}, "And": {" && ", precAnd, 0},
-	"SameQ": {" === ", precSameQ, 0}, "UnsameQ": {" =!= ", precSameQ, 0}, "Equal": {" == ", precCompare, 0},
-	"Unequal": {" != ", precCompare, 0}, "Less": {" < ", precCompare, 0}, "LessEqual": {" <= ", precCompare, 0},
-	"Greater": {" > ", precCompare, 0}, "GreaterEqual": {" >= ", precCompare, 0}, "Span": {" ;; ", precSpan, 3},
-	"Dot": {" . ", precDot, 0}, "NonCommutativeMultiply": {" ** ", precNonCommute, 0}, "Power": {"^", precPower, 2},
-	"StringJoin": {" <> ", precStringJoin, 0}, "PatternTest": {"?", precPatternTest, 2},
+	"Set":                    {" = ", precSet, precSet, 2},
+	"SetDelayed":             {" := ", precSet, precSet, 2},
+	"ReplaceAll":             {" /. ", precReplace, precReplace, 2},
+	"ReplaceRepeated":        {" //. ", precReplace, precReplace, 2},
+	"Rule":                   {" -> ", precRule, precRule, 2},
+	"RuleDelayed":            {" :> ", precRule, precRule, 2},
+	"Condition":              {" /; ", precCondition, precCondition, 2},
+	"StringExpression":       {" ~~ ", precStringExpr, precStringExpr, 0},
+	"Alternatives":           {" | ", precAlternative, precAlternative, 0},
+	"Or":                     {" || ", precOr, precOr, 0},
+	"And":                    {" && ", precAnd, precAnd, 0},
+	"SameQ":                  {" === ", precSameQ, precCompare, 0},
+	"UnsameQ":                {" =!= ", precSameQ, precCompare, 0},
+	"Equal":                  {" == ", precCompare, precCompare, 0},
+	"Unequal":                {" != ", precCompare, precCompare, 0},
+	"Less":                   {" < ", precCompare, precCompare, 0},
+	"LessEqual":              {" <= ", precCompare, precCompare, 0},
+	"Greater":                {" > ", precCompare, precCompare, 0},
+	"GreaterEqual":           {" >= ", precCompare, precCompare, 0},
+	"Span":                   {" ;; ", precSet, precSpan, 3},
+	"Dot":                    {" . ", precDot, precDot, 0},
+	"NonCommutativeMultiply": {" ** ", precNonCommute, precNonCommute, 0},
+	"Power":                  {"^", precPower, precPower, 2},
+	"StringJoin":             {" <> ", precStringJoin, precStringJoin, 0},
+	"PatternTest":            {"?", precPatternTest, precPatternTest, 2},
 }
 
 // formOf picks the form of e; whatever would not read back to e is written as a call.
@@ -88,7 +107,7 @@ func formOf(e *Expr) form {
 	}
 	name := e.HeadName()
 	if joiner, ok := joiners[name]; ok && len(e.Args) >= 2 && (joiner.most == 0 || len(e.Args) <= joiner.most) {
-		return form{joiner.prec, func(p *printer, e *Expr) { p.joined(e.Args, joiner.spelling, joiner.prec) }}
+		return form{joiner.prec, func(p *printer, e *Expr) { p.joined(e.Args, joiner.spelling, joiner.operand) }}
 	}
 	if f, ok := specialForm(e, name); ok {
 		return f
@@ -126,11 +145,11 @@ func specialForm(e *Expr, name string) (form, bool) {
 	case "Inequality":
 		return form{precCompare, writeInequality}, isInequality(e.Args)
 	case "Not":
-		return form{precNot, func(p *printer, e *Expr) { p.WriteByte('!'); p.write(e.Args[0], precNot) }}, count == 1
+		return form{precNot, func(p *printer, e *Expr) { p.WriteByte('!'); p.write(e.Args[0], precMinus) }}, count == 1
 	case "Factorial":
-		return form{precFactorial, func(p *printer, e *Expr) { p.write(e.Args[0], precFactorial); p.WriteByte('!') }}, count == 1
+		return form{precNot, func(p *printer, e *Expr) { p.write(e.Args[0], precFactorial); p.WriteByte('!') }}, count == 1
 	case "Factorial2":
-		return form{precFactorial, func(p *printer, e *Expr) { p.write(e.Args[0], precFactorial); p.WriteString("!!") }}, count == 1
+		return form{precNot, func(p *printer, e *Expr) { p.write(e.Args[0], precFactorial); p.WriteString("!!") }}, count == 1
 	case "Function":
 		return form{precFunction, func(p *printer, e *Expr) { p.write(e.Args[0], precFunction); p.WriteString(" &") }}, count == 1
 	case "Slot":
