@@ -2,6 +2,7 @@ package readapi
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -15,7 +16,8 @@ type Health struct {
 	Dependencies []Dependency
 	Projections  func(ctx context.Context) ([]ProjectionHealth, error)
 	// Walls are the boundaries around the engine's workers; nil where this process runs none.
-	Walls func() []Wall
+	Walls  func() []Wall
+	Logger *slog.Logger
 }
 
 // Dependency is something the service does not work without.
@@ -106,8 +108,8 @@ func (s Services) readyz(ctx context.Context, _ *struct{}) (*readyzOutput, error
 	return &readyzOutput{Status: http.StatusOK, Body: body}, nil
 }
 
-// ask asks every dependency at once. What is wrong with one may hold addresses
-// and names of machines, so that it goes to the log of its own package, not here.
+// ask asks every dependency at once. What is wrong with one may name machines
+// and addresses: it goes to the log, not to whoever asks.
 func (h Health) ask(ctx context.Context) []dependencyHealth {
 	answers := make([]dependencyHealth, len(h.Dependencies))
 	var group sync.WaitGroup
@@ -115,7 +117,8 @@ func (h Health) ask(ctx context.Context) []dependencyHealth {
 		group.Go(func() {
 			answers[i] = dependencyHealth{Name: d.Name, Ready: true}
 			if err := d.Check(ctx); err != nil {
-				answers[i].Ready, answers[i].Detail = false, "does not answer as it should"
+				answers[i].Ready, answers[i].Detail = false, "does not answer as it should; the log says why"
+				h.Logger.Warn("not ready", "dependency", d.Name, "error", err)
 			}
 		})
 	}

@@ -9,8 +9,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"reflect"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -75,6 +77,7 @@ func configuration() huma.Config {
 	format := huma.Format{Marshal: marshalJSON, Unmarshal: json.Unmarshal}
 	config := huma.DefaultConfig("Reckon", Version)
 	config.CreateHooks = nil
+	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.Formats = map[string]huma.Format{"application/json": format, "json": format}
 	config.RejectUnknownQueryParameters = true
@@ -84,6 +87,19 @@ func configuration() huma.Config {
 		"session": {Type: "apiKey", In: "cookie", Name: "__Host-reckon", Description: "A browser session, from POST /auth/login"},
 	}
 	return config
+}
+
+// schemaName tells the types of domain packages apart by their package: two may
+// have a Verification.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if domain, ok := strings.CutPrefix(t.PkgPath(), "reckon/domain/"); ok && t.Name() != "" {
+		return strings.ToUpper(domain[:1]) + domain[1:] + name
+	}
+	return name
 }
 
 // marshalJSON leaves <, > and & as they are: an answer reads as it was computed.

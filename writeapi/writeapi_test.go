@@ -1,0 +1,438 @@
+package writeapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"reckon/domain/account"
+	"reckon/domain/event"
+	"reckon/domain/token"
+	"reckon/internal/auth"
+	"reckon/internal/auth/limit"
+	"reckon/internal/httpkit"
+	"reckon/internal/identity"
+	"reckon/writeapi/apitest"
+)
+
+// appended counts the events of the log.
+func appended(t *testing.T, s *apitest.Server) int {
+	t.Helper()
+	n := 0
+	for _, err := range s.Store.ReadAll(t.Context(), event.Position{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+func TestEvaluate(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	a := u.Evaluate(t, "1+1").OK(t)
+	runID := a.JSON["run_id"].(float64)
+	want := fmt.Sprintf(`{"result":"2","status":"success","execution_time_ms":1,"run_id":%.0f,"plot_url":null,"receipt_url":"/api/receipts/%.0f","stdout":null,"warnings":[],"verification":{"verdict":"verified","basis":"exact","method":"rewrite_identity","check":"1+1 - (2)","residual":"0","elapsed_ms":1,"automatic":true}}`, runID, runID)
+	if got := strings.TrimSpace(string(a.Body)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if a.Header.Get("X-RateLimit-Limit") != "20" || a.Header.Get("X-RateLimit-Remaining") != "19" || a.Header.Get("X-RateLimit-Reset") == "" || a.Header.Get("Consistency-Token") == "" || a.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%v", a.Header)
+	}
+	a = u.Evaluate(t, "Print[<&>]").OK(t)
+	if a.JSON["stdout"] != "<&>\n" || !reflect.DeepEqual(a.JSON["warnings"], []any{"Print::note: <&>"}) || a.JSON["verification"] != nil || strings.Contains(string(a.Body), `\u003c`) {
+		t.Errorf("%s", a.Body)
+	}
+	if a = u.Evaluate(t, "f[x]").OK(t); a.JSON["status"] != "unevaluated" || a.JSON["result"] != "f[x]" {
+		t.Errorf("%s", a.Body)
+	}
+	if a = u.Evaluate(t, "Plot[x,{x,0,1}]").OK(t); a.JSON["plot_url"] != fmt.Sprintf("/api/plots/%.0f", a.JSON["run_id"]) {
+		t.Errorf("%s", a.Body)
+	}
+	if a = u.Evaluate(t, "Long").OK(t); len(a.JSON["result"].(string)) != 120_000 {
+		t.Errorf("%d bytes", len(a.JSON["result"].(string)))
+	}
+}
+
+func TestEvaluationsThatEndWithoutAnAnswer(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	for expression, kind := range map[string]httpkit.Kind{"While[True]": httpkit.BudgetExhausted, "Quit[]": httpkit.EngineFailed} {
+		a := u.Evaluate(t, expression)
+		a.Want(t, kind)
+		runID, ok := a.JSON["run_id"].(float64)
+		if !ok || a.Header.Get("X-RateLimit-Limit") != "20" || a.Header.Get("Consistency-Token") == "" {
+			t.Fatalf("%s %v", a.Body, a.Header)
+		}
+		u.Do(t, http.MethodGet, fmt.Sprintf("/api/receipts/%.0f", runID), "").Want(t, httpkit.NoReceipt)
+	}
+	before := appended(t, s)
+	a := u.Evaluate(t, "saturate")
+	a.Want(t, httpkit.Saturated)
+	if a.Header.Get("Retry-After") == "" {
+		t.Error("503 without Retry-After")
+	}
+	if after := appended(t, s); after != before {
+		t.Errorf("%d events of an evaluation that never ran", after-before)
+	}
+}
+
+// TestBadInputAppendsNothing is issue 3's list, each with its documented code.
+func TestBadInputAppendsNothing(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{Plans: unlimited()})
+	u := s.NewUser(t)
+	u.Evaluate(t, "1+1").OK(t) // the block of run ids is reserved
+	before := appended(t, s)
+	for name, c := range map[string]struct {
+		body string
+		kind httpkit.Kind
+	}{
+		"no expression":     {`{}`, httpkit.ExpressionRequired},
+		"empty":             {`{"expression":""}`, httpkit.ExpressionRequired},
+		"blank":             {`{"expression":" \n\t"}`, httpkit.ExpressionRequired},
+		"2 MB":              {`{"expression":"` + strings.Repeat("x", 2<<20) + `"}`, httpkit.TooLarge},
+		"not UTF-8":         {"{\"expression\":\"\xff\"}", httpkit.InvalidJSON},
+		"lone surrogate":    {`{"expression":"\ud800"}`, httpkit.InvalidJSON},
+		"NUL":               {`{"expression":"a\u0000"}`, httpkit.InvalidJSON},
+		"input":             {`{"input":"1+1"}`, httpkit.UnknownField},
+		"unknown":           {`{"expression":"1+1","account":"x"}`, httpkit.UnknownField},
+		"wrong type":        {`{"expression":["1+1"]}`, httpkit.InvalidRequest},
+		"session type":      {`{"expression":"1+1","session_id":7}`, httpkit.InvalidRequest},
+		"session SQL":       {`{"expression":"1+1","session_id":"a' OR '1'='1"}`, httpkit.InvalidSessionID},
+		"session path":      {`{"expression":"1+1","session_id":"../../etc"}`, httpkit.InvalidSessionID},
+		"session long":      {`{"expression":"1+1","session_id":"` + strings.Repeat("a", 65) + `"}`, httpkit.InvalidSessionID},
+		"nested JSON":       {strings.Repeat("[", 100_000), httpkit.InvalidJSON},
+		"nested expression": {`{"expression":"` + strings.Repeat("(", 100_000) + `"}`, httpkit.TooComplex},
+		"nested calls":      {`{"expression":"` + strings.Repeat("f[", 100_000) + strings.Repeat("]", 100_000) + `"}`, httpkit.TooComplex},
+		"denied":            {`{"expression":"Run[\"ls\"]"}`, httpkit.ExpressionDenied},
+	} {
+		t.Run(name, func(t *testing.T) { u.Do(t, http.MethodPost, "/api/evaluate", c.body).Want(t, c.kind) })
+	}
+	if after := appended(t, s); after != before {
+		t.Errorf("%d events were appended", after-before)
+	}
+	if a := u.Do(t, http.MethodPost, "/api/evaluate", `{"input":"1+1"}`); !strings.Contains(a.JSON["detail"].(string), `"expression"`) {
+		t.Errorf("%s", a.Body)
+	}
+}
+
+// unlimited is the free plan without its limit per minute.
+func unlimited() account.Plans {
+	plans := account.DefaultPlans()
+	plans[0].PerMinute = 1_000_000
+	return plans
+}
+
+func TestRateLimit(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u, other := s.NewUser(t), s.NewUser(t)
+	for i := range 20 {
+		path, body := "/api/evaluate", `{"expression":"1+1"}`
+		if i%2 == 1 { // a check counts as an evaluation
+			path, body = "/api/verify", `{"code":"1+1","result":"2"}`
+		}
+		if a := u.Do(t, http.MethodPost, path, body).OK(t); a.Header.Get("X-RateLimit-Remaining") != fmt.Sprint(19-i) {
+			t.Errorf("request %d: %v", i, a.Header)
+		}
+		s.Clock.Pass(time.Second)
+	}
+	before := appended(t, s)
+	a := u.Evaluate(t, "1+1")
+	a.Want(t, httpkit.RateLimited)
+	if a.Header.Get("Retry-After") != "40" || a.Header.Get("X-RateLimit-Remaining") != "0" || a.Header.Get("X-RateLimit-Reset") != fmt.Sprint(s.Clock.Now().Add(40*time.Second).Unix()) {
+		t.Errorf("%v", a.Header)
+	}
+	if after := appended(t, s); after != before {
+		t.Error("a refused evaluation was logged")
+	}
+	other.Evaluate(t, "1+1").OK(t)
+	u.Do(t, http.MethodGet, "/api/history", "").OK(t)
+	s.Clock.Pass(40 * time.Second)
+	u.Evaluate(t, "1+1").OK(t)
+}
+
+func TestSessionsKeepVariables(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{Plans: unlimited()})
+	u, other := s.NewUser(t), s.NewUser(t)
+	in := func(u *apitest.User, expression, session string) apitest.Answer {
+		return u.Do(t, http.MethodPost, "/api/evaluate", fmt.Sprintf(`{"expression":%q,"session_id":%q}`, expression, session))
+	}
+	in(u, "x=5", "s").OK(t)
+	if a := in(u, "x", "s").OK(t); a.JSON["result"] != "5" {
+		t.Errorf("%s", a.Body)
+	}
+	if a := in(other, "x", "s").OK(t); a.JSON["result"] != "x" {
+		t.Errorf("another account's variable: %s", a.Body)
+	}
+	if a := other.Do(t, http.MethodDelete, "/api/sessions/S", "").OK(t); a.JSON["existed"] != false {
+		t.Errorf("%s", a.Body)
+	}
+	in(u, "1+1", "t").OK(t)
+	in(u, "1+1", "third").Want(t, httpkit.TooManySessions)
+	if a := u.Do(t, http.MethodDelete, "/api/sessions/s", "").OK(t); a.JSON["existed"] != true || a.JSON["session_id"] != "s" {
+		t.Errorf("%s", a.Body)
+	}
+	if a := u.Do(t, http.MethodDelete, "/api/sessions/s", "").OK(t); a.JSON["existed"] != false {
+		t.Errorf("%s", a.Body)
+	}
+	if a := in(u, "x", "s").OK(t); a.JSON["result"] != "x" {
+		t.Errorf("a cleared session's variable: %s", a.Body)
+	}
+	for _, id := range []string{"a'%20OR%20'1'='1", "..%2F..%2Fetc", "%25", strings.Repeat("a", 65), "a%20b"} {
+		u.Do(t, http.MethodDelete, "/api/sessions/"+id, "").Want(t, httpkit.InvalidSessionID)
+	}
+}
+
+func TestVerify(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{Plans: unlimited()})
+	u, other := s.NewUser(t), s.NewUser(t)
+	runID := u.Evaluate(t, "1+1").OK(t).JSON["run_id"].(float64)
+	verify := func(u *apitest.User, body string) apitest.Answer {
+		return u.Do(t, http.MethodPost, "/api/verify", body)
+	}
+	byRun := fmt.Sprintf(`{"run_id":%.0f}`, runID)
+	if a := verify(u, byRun).OK(t); a.JSON["verdict"] != "verified" || a.JSON["reason"] != nil || a.JSON["method"] != "rewrite_identity" {
+		t.Errorf("%s", a.Body)
+	}
+	if a := verify(u, `{"code":"1+1","result":"3"}`).OK(t); a.JSON["verdict"] != "refuted" || a.Header.Get("Consistency-Token") != "" {
+		t.Errorf("%s", a.Body)
+	}
+	a := verify(u, `{"code":"f[x]","result":"3","run_id":null}`).OK(t)
+	if got, want := strings.TrimSpace(string(a.Body)), `{"verdict":"inconclusive","basis":null,"method":null,"check":null,"residual":null,"reason":"no_check_for_head","elapsed_ms":0}`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	verify(other, byRun).Want(t, httpkit.NoSuchRun)
+	verify(u, `{"run_id":999999}`).Want(t, httpkit.NoSuchRun)
+	for _, body := range []string{`{}`, `{"code":"1"}`, `{"result":"1"}`, `{"run_id":1,"code":"1","result":"1"}`, `{"code":"","result":""}`, `{"run_id":1,"code":""}`} {
+		verify(u, body).Want(t, httpkit.VerifyInput)
+	}
+	for _, body := range []string{`{"run_id":0}`, `{"run_id":-1}`, `{"run_id":"1"}`, `{"run_id":1.5}`, `{"run_id":9007199254740992}`, `{"run_id":1e30}`} {
+		verify(u, body).Want(t, httpkit.InvalidRequest)
+	}
+}
+
+func TestRegisterAndSignIn(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	post := func(path, body string, headers ...string) apitest.Answer {
+		return s.Do(t, http.MethodPost, path, body, headers...)
+	}
+	a := post("/auth/register", `{"email":"Ada@Example.com","password":"12345678"}`).OK(t)
+	id, _ := a.JSON["user_id"].(string)
+	if len(id) != 36 || len(a.JSON) != 1 || a.Header.Get("Consistency-Token") == "" {
+		t.Errorf("%s", a.Body)
+	}
+	history, err := s.Store.Read(t.Context(), account.Stream(id))
+	if err != nil || len(history.Events) != 1 || history.Events[0].Event != (account.Registered{Account: id, Plan: "free"}) {
+		t.Errorf("%+v %v", history, err)
+	}
+	post("/auth/register", `{"email":"ada@example.COM","password":"another one"}`).Want(t, httpkit.EmailTaken)
+	for _, body := range []string{
+		`{"email":"ada@example.com","password":"1234567"}`, `{"email":"ada@example.com"}`, `{"password":"12345678"}`,
+		`{"email":"nonsense","password":"12345678"}`, `{"email":"a@b.c","password":"` + strings.Repeat("x", 129) + `"}`, `{"email":5,"password":"12345678"}`,
+	} {
+		post("/auth/register", body).Want(t, httpkit.InvalidRequest)
+	}
+	post("/auth/register", `{"email":"a@b.c","password":"12345678","plan":"team"}`).Want(t, httpkit.UnknownField)
+
+	a = post("/auth/login", `{"email":"ADA@example.com","password":"12345678"}`).OK(t)
+	cookie := a.Header.Get("Set-Cookie")
+	if a.JSON["user_id"] != id || !strings.HasPrefix(cookie, "reckon=") || !strings.Contains(cookie, "; HttpOnly") || !strings.Contains(cookie, "; SameSite=Lax") || !strings.Contains(cookie, "; Path=/") || strings.Contains(cookie, "Domain") {
+		t.Errorf("%s %s", a.Body, cookie)
+	}
+	cookie = strings.Split(cookie, ";")[0]
+	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", cookie).OK(t)
+	post("/auth/logout", "", "Cookie", cookie, "Sec-Fetch-Site", "cross-site").Want(t, httpkit.CrossOrigin)
+	a = post("/auth/logout", "", "Cookie", cookie).OK(t)
+	if !strings.Contains(a.Header.Get("Set-Cookie"), "Max-Age=0") {
+		t.Errorf("%v", a.Header)
+	}
+	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", cookie).Want(t, httpkit.Unauthenticated)
+}
+
+func TestFailedSignInsAreAlike(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	var first apitest.Answer
+	for i, body := range []string{
+		`{"email":"` + u.Email + `","password":"wrong horse"}`, `{"email":"nobody@example.com","password":"wrong horse"}`,
+		`{"email":"` + u.Email + `","password":"x"}`, `{"email":"not an address","password":"wrong horse"}`, `{"email":"","password":""}`,
+	} {
+		a := s.Do(t, http.MethodPost, "/auth/login", body, "X-Request-Id", "same")
+		a.Want(t, httpkit.InvalidCredentials)
+		a.Header.Del("Date")
+		a.Header.Del("X-RateLimit-Remaining") // counts down whatever the address
+		if i == 0 {
+			first = a
+		} else if string(a.Body) != string(first.Body) || !reflect.DeepEqual(a.Header, first.Header) {
+			t.Errorf("%s: %s %v\nnot as %s %v", body, a.Body, a.Header, first.Body, first.Header)
+		}
+	}
+}
+
+func TestAttemptsAreLimited(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{Rules: identity.Rules{
+		Registrations: limit.Rule{Requests: 2, Window: time.Hour}, SignIns: limit.Rule{Requests: 3, Window: time.Minute},
+	}})
+	register := func(email string) apitest.Answer {
+		return s.Do(t, http.MethodPost, "/auth/register", `{"email":"`+email+`","password":"12345678"}`)
+	}
+	register("a@b.c").OK(t)
+	register("a@b.c").Want(t, httpkit.EmailTaken) // an attempt counts
+	a := register("b@b.c")
+	a.Want(t, httpkit.RateLimited)
+	if a.Header.Get("Retry-After") != "3600" || a.Header.Get("X-RateLimit-Limit") != "2" {
+		t.Errorf("%v", a.Header)
+	}
+	for i := range 4 {
+		a := s.Do(t, http.MethodPost, "/auth/login", `{"email":"a@b.c","password":"12345678"}`)
+		if i < 3 {
+			a.OK(t)
+		} else {
+			a.Want(t, httpkit.RateLimited)
+		}
+	}
+	s.Clock.Pass(time.Minute)
+	s.Do(t, http.MethodPost, "/auth/login", `{"email":"a@b.c","password":"12345678"}`).OK(t)
+}
+
+func TestTokens(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u, other := s.NewUser(t), s.NewUser(t)
+	mint := func(body string) apitest.Answer {
+		return s.Do(t, http.MethodPost, "/api/tokens", body, "Cookie", u.Cookie)
+	}
+	a := mint(`{"name":"laptop","expires_in_days":1}`).OK(t)
+	secret, _ := a.JSON["token"].(string)
+	if !auth.WellFormed(secret) || a.JSON["token_id"] != auth.TokenID(secret) || a.JSON["name"] != "laptop" || a.JSON["created_at"] != "2026-08-01T12:00:00.000Z" || a.JSON["expires_at"] != "2026-08-02T12:00:00.000Z" {
+		t.Errorf("%s", a.Body)
+	}
+	history, err := s.Store.Read(t.Context(), token.Stream(auth.TokenID(secret)))
+	if err != nil || len(history.Events) != 1 {
+		t.Fatal(history, err)
+	}
+	stored, err := event.Marshal(history.Events)
+	if err != nil || strings.Contains(string(stored), secret) || strings.Contains(string(stored), u.Email) {
+		t.Errorf("%s %v", stored, err)
+	}
+	use := func() apitest.Answer {
+		return s.Do(t, http.MethodGet, "/api/history", "", "Authorization", "Bearer "+secret)
+	}
+	use().OK(t)
+	s.Clock.Pass(24 * time.Hour)
+	use().Want(t, httpkit.InvalidToken)
+
+	other.Do(t, http.MethodDelete, "/api/tokens/"+u.TokenID, "").Want(t, httpkit.NoSuchToken)
+	u.Do(t, http.MethodGet, "/api/history", "").OK(t)
+	u.Do(t, http.MethodDelete, "/api/tokens/"+u.TokenID, "").OK(t)
+	a = u.Do(t, http.MethodGet, "/api/history", "")
+	a.Want(t, httpkit.InvalidToken)
+	if !strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer ") {
+		t.Errorf("%v", a.Header)
+	}
+	u.Do(t, http.MethodDelete, "/api/tokens/"+u.TokenID, "").Want(t, httpkit.InvalidToken)
+	other.Do(t, http.MethodPost, "/api/tokens", `{"name":"x"}`).Want(t, httpkit.FirstPartyOnly)
+	for _, body := range []string{`{"name":""}`, `{}`, `{"name":"` + strings.Repeat("x", 101) + `"}`, `{"name":"x","expires_in_days":0}`, `{"name":"x","expires_in_days":-1}`, `{"name":"x","expires_in_days":99999}`, `{"name":"x","expires_in_days":"1"}`} {
+		mint(body).Want(t, httpkit.InvalidRequest)
+	}
+	for _, id := range []string{"x", "..%2F..", "'%20OR%201=1--", strings.Repeat("A", 64)} {
+		other.Do(t, http.MethodDelete, "/api/tokens/"+id, "").Want(t, httpkit.InvalidParameter)
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	for header, kind := range map[string]httpkit.Kind{
+		"":                             httpkit.Unauthenticated,
+		"Bearer":                       httpkit.InvalidToken,
+		"Bearer x":                     httpkit.InvalidToken,
+		"Basic " + u.Token:             httpkit.InvalidToken,
+		u.Token:                        httpkit.InvalidToken,
+		"Bearer " + u.Token[:42]:       httpkit.InvalidToken,
+		"Bearer " + u.Token + "x":      httpkit.InvalidToken,
+		"Bearer " + auth.MintToken():   httpkit.InvalidToken,
+		"Bearer ' OR '1'='1":           httpkit.InvalidToken,
+		"Bearer ../../" + u.Token[13:]: httpkit.InvalidToken,
+	} {
+		for _, route := range [][2]string{{http.MethodPost, "/api/evaluate"}, {http.MethodPost, "/api/verify"}, {http.MethodGet, "/api/history"}, {http.MethodGet, "/api/receipts/1"}, {http.MethodGet, "/api/plots/1"}, {http.MethodGet, "/api/sessions"}, {http.MethodDelete, "/api/sessions/a"}, {http.MethodGet, "/api/tokens"}, {http.MethodDelete, "/api/tokens/" + u.TokenID}} {
+			var headers []string
+			if header != "" {
+				headers = []string{"Authorization", header}
+			}
+			a := s.Do(t, route[0], route[1], "", headers...)
+			a.Want(t, kind)
+			if a.Header.Get("WWW-Authenticate") == "" {
+				t.Errorf("%s %s with %q: no WWW-Authenticate", route[0], route[1], header)
+			}
+		}
+	}
+	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", "reckon=' OR '1'='1").Want(t, httpkit.Unauthenticated)
+	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", "__Host-"+u.Cookie).Want(t, httpkit.Unauthenticated)
+	s.Do(t, http.MethodGet, "/api/history", "", "Authorization", "bearer "+u.Token).OK(t) // the scheme's case does not matter
+}
+
+func TestClosedAccount(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	stream := account.Stream(u.ID)
+	if _, err := s.Store.Append(t.Context(), stream, 0, []event.Proposed{{ID: "0198a1b2-0000-7000-8000-000000000001", Event: account.Closed{Account: u.ID}, Metadata: event.Metadata{At: s.Clock.Now()}}}); err != nil {
+		t.Fatal(err)
+	}
+	u.Evaluate(t, "1+1").Want(t, httpkit.InvalidToken)
+	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", u.Cookie).Want(t, httpkit.InvalidToken)
+}
+
+func TestLogAway(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	s.LogAway(true)
+	a := u.Evaluate(t, "1+1")
+	a.Want(t, httpkit.Unavailable)
+	if a.Header.Get("Retry-After") == "" {
+		t.Error("503 without Retry-After")
+	}
+	credentials := `{"email":"late@example.com","password":"12345678"}`
+	s.Do(t, http.MethodPost, "/auth/register", credentials).Want(t, httpkit.Unavailable)
+	s.Do(t, http.MethodPost, "/auth/login", credentials).Want(t, httpkit.Unavailable)
+	s.LogAway(false)
+	id := s.Do(t, http.MethodPost, "/auth/login", credentials).OK(t).JSON["user_id"].(string) // finishes the registration
+	if history, err := s.Store.Read(t.Context(), account.Stream(id)); err != nil || len(history.Events) != 1 {
+		t.Errorf("%+v %v", history, err)
+	}
+}
+
+func TestMetadataOfWhatIsWritten(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	trace := "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	a := u.Do(t, http.MethodPost, "/api/evaluate", `{"expression":"1+1"}`, "Traceparent", trace, "User-Agent", "lab/1.0")
+	history, err := s.Store.Read(t.Context(), fmt.Sprintf("run-%.0f", a.OK(t).JSON["run_id"]))
+	if err != nil || len(history.Events) != 2 {
+		t.Fatal(history, err)
+	}
+	m := history.Events[0].Metadata
+	if m.Account != u.ID || m.Actor != "token:"+u.TokenID || m.Source != "web" || m.Agent != "lab/1.0" || m.Traceparent != trace || m.Build != "test" {
+		t.Errorf("%+v", m)
+	}
+}
+
+// FuzzEvaluateBody: whatever the body, the answer is JSON with a status the route documents.
+func FuzzEvaluateBody(f *testing.F) {
+	s := apitest.Start(f, apitest.Options{Plans: unlimited()})
+	u := s.NewUser(f)
+	for _, seed := range []string{`{"expression":"1+1"}`, `{"expression":"x","session_id":"s"}`, `{"Expression":"1"}`, `[]`, `{"expression":"\ud800"}`, "\xff", `{"expression":"f[`, `{"expression":"Run[1]"}`, `{"expression":"1","expression":"2"}`} {
+		f.Add(seed)
+	}
+	allowed := map[int]bool{200: true, 400: true, 403: true, 408: true, 409: true, 413: true, 422: true, 503: true}
+	f.Fuzz(func(t *testing.T, body string) {
+		a := u.Do(t, http.MethodPost, "/api/evaluate", body)
+		if !allowed[a.Status] || !json.Valid(a.Body) {
+			t.Fatalf("%q: %d %s", body, a.Status, a.Body)
+		}
+	})
+}
