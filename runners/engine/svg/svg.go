@@ -28,21 +28,23 @@ var (
 // What may be drawn: shapes, text, groups and embedded pictures. Everything else is left out with all it contains.
 var elements = set("svg g path rect circle ellipse line polyline polygon text tspan title desc image")
 
-// What may be said about it. No attribute on this list can name anything outside the drawing.
+// What may be said about it. href is kept on an embedded picture only; no other attribute here can name a thing.
 var attributes = set("xmlns width height viewBox preserveAspectRatio x y x1 y1 x2 y2 cx cy r rx ry d points dx dy rotate transform " +
 	"fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin stroke-miterlimit " +
 	"stroke-dasharray stroke-dashoffset opacity color font-family font-size font-style font-weight font-variant text-anchor " +
 	"dominant-baseline alignment-baseline baseline-shift text-decoration letter-spacing word-spacing writing-mode " +
 	"visibility display overflow shape-rendering text-rendering image-rendering textLength lengthAdjust style href")
 
-// style keeps to the same properties and to values that can hold no reference.
 var (
+	// Style properties and their values: nothing that can hold a reference.
 	property   = regexp.MustCompile(`^(?:fill|stroke|opacity|color|font|text|dominant-baseline|visibility|display)[a-z-]*$`)
 	styleValue = regexp.MustCompile(`^[\pL\pN #.,%'+\-]{0,200}$`)
-	// A value that could be a reference or a script in any attribute: url(…), javascript:, entity-built or not.
+	// Values that no attribute may have, whatever browsers make of them today.
 	reference = regexp.MustCompile(`(?i)url\s*\(|script\s*:|expression\s*\(|@import`)
-	function  = regexp.MustCompile(`(?i)^[^(]*$|^\s*(?:rgba?|hsla?)\([0-9.,%\s/]*\)\s*$`)
-	number    = regexp.MustCompile(`^[\s0-9eE.,+\-a-zA-Z()%]*$`)
+	// Parentheses are for colours only.
+	function = regexp.MustCompile(`(?i)^[^(]*$|^\s*(?:rgba?|hsla?)\([0-9.,%\s/]*\)\s*$`)
+	// Coordinates, path commands and transformations.
+	number = regexp.MustCompile(`^[\s0-9eE.,+\-a-zA-Z()%]*$`)
 )
 
 const picture = "data:image/png;base64,"
@@ -92,7 +94,7 @@ func Clean(source []byte) ([]byte, error) {
 			}
 		case xml.CharData:
 			if skipping == 0 && w.depth() > 0 {
-				w.text(token)
+				escape(&w.out, string(token))
 			}
 		}
 		if w.out.Len() > LimitBytes {
@@ -115,7 +117,7 @@ func (w *writer) depth() int { return len(w.open) }
 
 func (w *writer) start(element xml.StartElement) error {
 	name := element.Name.Local
-	if w.done || (w.depth() == 0) != (name == "svg") && w.depth() == 0 {
+	if w.done || w.depth() == 0 && name != "svg" {
 		return fmt.Errorf("%w: one svg element is expected", ErrNotSVG)
 	}
 	w.out.WriteString("<" + name)
@@ -153,8 +155,6 @@ func (w *writer) finish(element xml.EndElement) error {
 	w.done = last == 0
 	return nil
 }
-
-func (w *writer) text(data []byte) { escape(&w.out, string(data)) }
 
 // allowedValue answers the value to write, and whether to write it at all.
 func allowedValue(element, key, value string) (string, bool) {

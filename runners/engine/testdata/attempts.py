@@ -11,6 +11,7 @@ import signal
 import socket
 import time
 
+INTEL = os.uname().machine == "x86_64"
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
 
@@ -28,7 +29,7 @@ def descriptors():
     found = []
     for descriptor in range(256):
         try:
-            os.lseek(descriptor, 0, os.SEEK_CUR)
+            os.read(descriptor, 0)
             found.append(descriptor)
         except OSError as problem:
             if problem.errno != errno.EBADF:
@@ -63,7 +64,7 @@ ATTEMPTS = {
     "open /proc/self/environ": lambda r: os.open("/proc/self/environ", os.O_RDONLY),
     "open /proc/pid/mem": lambda r: os.open("/proc/%d/mem" % r["pid"], os.O_RDONLY),
     "open /dev/mem": lambda r: os.open("/dev/mem", os.O_RDONLY),
-    "legacy open": lambda r: call("syscall", 2, b"/etc/passwd", 0) if os.uname().machine == "x86_64" else os.open("/etc/passwd", 0),
+    "legacy open": lambda r: call("syscall", 2, b"/etc/passwd", 0) if INTEL else os.open("/etc/passwd", 0),
     "openat2": lambda r: call("syscall", 437, -100, b"/etc/passwd", b"\0" * 24, 24),
     "write a file": lambda r: os.open("/tmp/reckon-escape", os.O_WRONLY | os.O_CREAT, 0o600),
     "delete a file": lambda r: os.unlink("/tmp/reckon-escape"),
@@ -80,7 +81,7 @@ ATTEMPTS = {
     "socket pair": lambda r: socket.socketpair(),
     "pipe": lambda r: os.pipe(),
     "fork": lambda r: os.fork(),
-    "vfork": lambda r: call("syscall", 58) if os.uname().machine == "x86_64" else os.fork(),
+    "vfork": lambda r: call("syscall", 58) if INTEL else os.fork(),
     "thread": lambda r: thread(),
     "execve": lambda r: os.execv("/bin/true", ["true"]),
     "kill itself": lambda r: os.kill(os.getpid(), signal.SIGTERM),
@@ -88,7 +89,7 @@ ATTEMPTS = {
     "kill zygote": lambda r: os.kill(os.getppid(), signal.SIGKILL),
     "kill all": lambda r: os.kill(-1, signal.SIGKILL),
     "kill group": lambda r: os.killpg(0, signal.SIGTERM),
-    "tgkill another": lambda r: call("syscall", 234 if os.uname().machine == "x86_64" else 131, r["pid"], r["pid"], 6),
+    "tgkill another": lambda r: call("syscall", 234 if INTEL else 131, r["pid"], r["pid"], 6),
     "queue a signal": lambda r: call("sigqueue", r["pid"], 10, None),
     "pidfd": lambda r: os.pidfd_open(r["pid"]),
     "ptrace": lambda r: call("ptrace", 16, r["pid"], None, None),
@@ -100,17 +101,18 @@ ATTEMPTS = {
     "priority": lambda r: os.setpriority(os.PRIO_PROCESS, 0, 1),
     "set uid": lambda r: os.setuid(0),
     "unshare": lambda r: call("unshare", 0x10000000),
-    "bpf": lambda r: call("syscall", 321 if os.uname().machine == "x86_64" else 280, 0, None, 0),
+    "bpf": lambda r: call("syscall", 321 if INTEL else 280, 0, None, 0),
     "io_uring": lambda r: call("syscall", 425, 1, None),
-    "userfaultfd": lambda r: call("syscall", 323 if os.uname().machine == "x86_64" else 282, 0),
-    "keyring": lambda r: call("syscall", 250 if os.uname().machine == "x86_64" else 219, 0, -3, 0),
-    "perf": lambda r: call("syscall", 298 if os.uname().machine == "x86_64" else 241, None, 0, -1, -1, 0),
+    "userfaultfd": lambda r: call("syscall", 323 if INTEL else 282, 0),
+    "keyring": lambda r: call("syscall", 250 if INTEL else 219, 0, -3, 0),
+    "perf": lambda r: call("syscall", 298 if INTEL else 241, None, 0, -1, -1, 0),
     "memfd": lambda r: os.memfd_create("x"),
     "shared memory": lambda r: call("shmget", 1, 4096, 0o1600),
     "message queue": lambda r: call("msgget", 1, 0o1600),
+    "host name": lambda r: os.uname(),
     "prctl": lambda r: call("prctl", 4, 1, 0, 0, 0),
     "ioctl": lambda r: call("ioctl", 1, 0x5401, b"\0" * 64),
-    "reboot": lambda r: call("syscall", 169 if os.uname().machine == "x86_64" else 142, 0, 0, 0, None),
+    "reboot": lambda r: call("syscall", 169 if INTEL else 142, 0, 0, 0, None),
 }
 
 

@@ -1,0 +1,133 @@
+//go:build bench
+
+package bench
+
+import (
+	"context"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"reckon/runners/engine"
+	"reckon/runners/engine/enginetest"
+)
+
+// An evaluation is compared with the least an isolated one can be: the same zygote forking the same walled-in worker for
+// a program that does nothing. Both run in this process, in turns; the best round of each counts.
+
+const (
+	engineRounds     = 5
+	engineRoundCalls = 100
+	engineBudget     = 10 * time.Second
+)
+
+// idleProgram answers without doing anything.
+const idleProgram = "def handle(request):\n    return {}\n"
+
+// latencies of one round, sorted.
+type latencies []time.Duration
+
+func measure(b *testing.B, calls int, call func() error) latencies {
+	b.Helper()
+	round := make(latencies, calls)
+	for i := range round {
+		started := time.Now()
+		if err := call(); err != nil {
+			b.Fatal(err)
+		}
+		round[i] = time.Since(started)
+	}
+	slices.Sort(round)
+	return round
+}
+
+func (l latencies) at(share float64) time.Duration { return l[int(share*float64(len(l)-1))] }
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// BenchmarkEngineFork: fork, evaluate 1+1, exit, with no worker kept ready, against fork and exit alone.
+func BenchmarkEngineFork(b *testing.B) {
+	environment := enginetest.Environment(b)
+	fresh := enginetest.Start(b, engine.Options{Idle: -1})
+	bare, err := engine.StartZygote(b.Context(), engine.Program{
+		Name: "nothing", Python: engine.Python(environment), Source: []byte(idleProgram),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer bare.Close()
+	forkOnly := func() error {
+		ctx, cancel := context.WithTimeout(b.Context(), engineBudget)
+		defer cancel()
+		return bare.Call(ctx, map[string]string{"op": "nothing"}, &struct{}{})
+	}
+	compareWith(b, evaluation(b, fresh, "1+1", ""), forkOnly)
+}
+
+// BenchmarkEngineIdle: the same evaluation in workers forked beforehand, against forking one for each.
+func BenchmarkEngineIdle(b *testing.B) {
+	ready, fresh := enginetest.Start(b, engine.Options{}), enginetest.Start(b, engine.Options{Idle: -1})
+	compareWith(b, evaluation(b, ready, "1+1", ""), evaluation(b, fresh, "1+1", ""))
+}
+
+// BenchmarkEngineSession: in a session's own worker, against forking one for each.
+func BenchmarkEngineSession(b *testing.B) {
+	e := enginetest.Start(b, engine.Options{Idle: -1})
+	compareWith(b, evaluation(b, e, "1+1", "bench/session"), evaluation(b, e, "1+1", ""))
+}
+
+// BenchmarkEngineColdStart: what the zygote saves: a fresh interpreter for one evaluation, against a fork.
+func BenchmarkEngineColdStart(b *testing.B) {
+	python := engine.Python(enginetest.Environment(b))
+	e := enginetest.Start(b, engine.Options{Idle: -1})
+	cold := func() error {
+		return exec.Command(python, "-I", "-c", "import woxi; woxi.evaluate('1+1')").Run()
+	}
+	compareWith(b, cold, evaluation(b, e, "1+1", ""))
+}
+
+// BenchmarkEngineThroughput: evaluations per second from 8 callers.
+func BenchmarkEngineThroughput(b *testing.B) {
+	e := enginetest.Start(b, engine.Options{})
+	b.SetParallelism(8)
+	call := evaluation(b, e, "1+1", "")
+	started := time.Now()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if err := call(); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)/time.Since(started).Seconds(), "evaluations/s")
+}
+
+func evaluation(b *testing.B, e *engine.Engine, code, session string) func() error {
+	return func() error {
+		_, err := e.Evaluate(b.Context(), engine.Request{Code: code, Session: session, Budget: engineBudget, QueueWait: engineBudget})
+		return err
+	}
+}
+
+// compareWith reports the median and tail of subject and the ratio of its median to the peer's, best rounds of both.
+func compareWith(b *testing.B, subject, peer func() error) {
+	b.Helper()
+	var best, bestPeer latencies
+	for b.Loop() {
+		for range engineRounds {
+			if round := measure(b, engineRoundCalls, subject); best == nil || round.at(0.5) < best.at(0.5) {
+				best = round
+			}
+			if round := measure(b, engineRoundCalls, peer); bestPeer == nil || round.at(0.5) < bestPeer.at(0.5) {
+				bestPeer = round
+			}
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(milliseconds(best.at(0.5)), "p50-ms")
+	b.ReportMetric(milliseconds(best.at(0.99)), "p99-ms")
+	b.ReportMetric(milliseconds(bestPeer.at(0.5)), "peer-p50-ms")
+	b.ReportMetric(float64(best.at(0.5))/float64(bestPeer.at(0.5)), "x-peer")
+}
