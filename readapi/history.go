@@ -12,7 +12,7 @@ import (
 
 // historyInput is spec §4.2. The read model judges the values: it knows them best.
 type historyInput struct {
-	listInput
+	Freshness
 	Limit   int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Offset  int    `query:"offset" minimum:"0" maximum:"1000000000" default:"0"`
 	Status  string `query:"status" enum:"success,unevaluated,plot_omitted,timeout,error"`

@@ -26,7 +26,7 @@ type sessionRow struct {
 }
 
 type tokensInput struct {
-	listInput
+	Freshness
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Before string `query:"before" maxLength:"32" doc:"next_before of the page before"`
 }
@@ -61,7 +61,7 @@ func (s Services) registerTokens(api *httpkit.API) {
 	}, s.tokens)
 }
 
-func (s Services) sessions(ctx context.Context, in *listInput) (*sessionsOutput, error) {
+func (s Services) sessions(ctx context.Context, in *Freshness) (*sessionsOutput, error) {
 	if err := s.settle(ctx, "sessions", in.Token); err != nil {
 		return nil, err
 	}

@@ -51,13 +51,13 @@ func (s Services) Register(api *httpkit.API) error {
 	return registerDocs(api)
 }
 
-// Path bounds of a run id: an integer every JSON reader keeps exactly.
+// runIDInput bounds a run id to the integers every JSON reader keeps exactly.
 type runIDInput struct {
 	ID int64 `path:"id" minimum:"1" maximum:"9007199254740991" doc:"run_id of an evaluation of yours"`
 }
 
-// listInput is what every list takes.
-type listInput struct {
+// Freshness is what every list takes; exported because huma reads no field of an unexported embedded struct.
+type Freshness struct {
 	Token string `header:"Consistency-Token" doc:"As a write answered it: the list then includes that write, or says Consistency: stale"`
 }
 
