@@ -1,0 +1,38 @@
+package reactions
+
+import (
+	"context"
+	"fmt"
+
+	"reckon/commands"
+	"reckon/domain/event"
+	"reckon/domain/job"
+)
+
+// publishOutcome appends the run or certificate that a job's terminal event
+// carries, when the runner died before it did.
+func publishOutcome(jobs *commands.Jobs, by Actor) Reaction {
+	const name = "publish_outcome"
+	return Reaction{
+		Name: name,
+		On:   []string{job.HasSucceeded{}.EventName(), job.HasFailed{}.EventName(), job.HasTimedOut{}.EventName()},
+		Handle: func(ctx context.Context, r event.Recorded) error {
+			var ended job.Outcome
+			switch e := r.Event.(type) {
+			case job.HasSucceeded:
+				ended = e.Outcome
+			case job.HasFailed:
+				ended = e.Outcome
+			case job.HasTimedOut:
+				ended = e.Outcome
+			default:
+				return fmt.Errorf("event %T ends no job with an outcome", r.Event)
+			}
+			state, err := jobs.Read(ctx, ended.JobID)
+			if err != nil {
+				return err
+			}
+			return jobs.PublishOutcome(ctx, by.intent(name, r), state)
+		},
+	}
+}

@@ -1,0 +1,80 @@
+package reactions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"reckon/commands"
+	"reckon/domain/event"
+)
+
+// Reaction is one thing that follows from events.
+type Reaction struct {
+	Name   string   // in metadata as the actor, and of its checkpoint: never renamed
+	On     []string // event names
+	Handle func(context.Context, event.Recorded) error
+}
+
+// All is the one list of reactions.
+func All(jobs *commands.Jobs, by Actor) []Reaction {
+	return []Reaction{
+		completeSubmission(jobs, by),
+		refundCancelled(jobs, by),
+		publishOutcome(jobs, by),
+	}
+}
+
+// Actor is who reacts: this process.
+type Actor struct {
+	Clock commands.Clock
+	Build string
+}
+
+// intent is a reaction's command to an event: the same event leads to the same
+// command, whoever reacts to it and however often.
+func (a Actor) intent(reaction string, r event.Recorded) commands.Intent {
+	correlation := r.Metadata.Correlation
+	if correlation == "" {
+		correlation = r.ID
+	}
+	return commands.Intent{
+		ID: uuid.NewSHA1(uuid.NameSpaceOID, []byte("reaction\x00"+reaction+"\x00"+r.ID)),
+		At: a.Clock.Now(), Account: r.Metadata.Account, Actor: "reaction:" + reaction,
+		Source: r.Metadata.Source, Agent: r.Metadata.Agent, Traceparent: r.Metadata.Traceparent, Build: a.Build,
+		Correlation: correlation, Causation: r.ID,
+	}
+}
+
+// Topics is the list as a subscriber wants it: reaction → event names.
+func Topics(list []Reaction) map[string][]string {
+	topics := make(map[string][]string, len(list))
+	for _, r := range list {
+		topics[r.Name] = r.On
+	}
+	return topics
+}
+
+// on makes a handler of one event type.
+func on[E event.Event](f func(context.Context, E, event.Recorded) error) (name string, handle func(context.Context, event.Recorded) error) {
+	var zero E
+	return zero.EventName(), func(ctx context.Context, r event.Recorded) error {
+		e, ok := r.Event.(E)
+		if !ok {
+			return fmt.Errorf("event %s is a %T", zero.EventName(), r.Event)
+		}
+		return f(ctx, e, r)
+	}
+}
+
+// Retry handles a parked event once more, as an operator asks; the parking is
+// the caller's to undo.
+func Retry(ctx context.Context, list []Reaction, name string, r event.Recorded) error {
+	for _, reaction := range list {
+		if reaction.Name == name {
+			return reaction.Handle(ctx, r)
+		}
+	}
+	return fmt.Errorf("no reaction %q", name)
+}

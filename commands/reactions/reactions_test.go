@@ -1,0 +1,356 @@
+package reactions_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"reckon/commands"
+	"reckon/commands/reactions"
+	"reckon/domain"
+	"reckon/domain/event"
+	"reckon/domain/job"
+	"reckon/domain/run"
+	"reckon/domain/slots"
+	"reckon/eventstore"
+	"reckon/eventstore/memory"
+	"reckon/eventstore/storetest"
+	"reckon/projections"
+	"reckon/projections/projectiontest"
+)
+
+type systemClock struct{}
+
+func (systemClock) Now() time.Time { return time.Now() }
+
+// parking is the real parking behind the reactions' port.
+type parking struct{ *projections.ReactionState }
+
+func (p parking) Park(ctx context.Context, e reactions.Parked) error {
+	return p.ReactionState.Park(ctx, projections.ParkedReaction{
+		Reaction: e.Reaction, EventID: e.EventID, Stream: e.Stream, Revision: int64(e.Revision),
+		EventName: e.EventName, Reason: projections.Text(e.Reason), ParkedAt: e.ParkedAt,
+	})
+}
+
+// bench is a log with its reactions' tables.
+type bench struct {
+	t     *testing.T
+	log   *memory.Store
+	state *projections.ReactionState
+}
+
+func newBench(t *testing.T, catalogue event.Catalogue) *bench {
+	t.Helper()
+	state, err := projections.NewReactionState(t.Context(), projectiontest.Open(t, projections.Open, projectiontest.SQLite(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bench{t: t, log: memory.New(catalogue), state: state}
+}
+
+// start runs reactions until stop or the test's end.
+func (b *bench) start(list ...reactions.Reaction) (stop func()) {
+	b.t.Helper()
+	id, err := b.log.LogID(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	subscriber := &eventstore.Subscriber{
+		Log: b.log, Topics: reactions.Topics(list), Checkpoints: b.state.Of(id), Logger: slog.New(slog.DiscardHandler),
+	}
+	ctx, cancel := context.WithCancel(b.t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		err := reactions.Run(ctx, reactions.Deps{
+			List: list, Messages: subscriber, Parking: parking{b.state}, Clock: systemClock{}, Logger: slog.New(slog.DiscardHandler),
+		})
+		if err := errors.Join(err, subscriber.Close()); err != nil {
+			b.t.Error(err)
+		}
+	}()
+	stop = func() { cancel(); <-ended }
+	b.t.Cleanup(stop)
+	return stop
+}
+
+func (b *bench) note(stream string, texts ...string) {
+	b.t.Helper()
+	history, err := b.log.Read(b.t.Context(), stream)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var proposed []event.Proposed
+	for _, text := range texts {
+		proposed = append(proposed, event.Proposed{ID: uuid.NewString(), Event: storetest.Noted{Text: text}})
+	}
+	if _, err := b.log.Append(b.t.Context(), stream, history.Revision, proposed); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) until(what string, done func() bool) {
+	b.t.Helper()
+	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			b.t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// witness is a reaction that remembers what it handled.
+type witness struct {
+	mu      sync.Mutex
+	handled map[string][]string // stream → texts
+	fail    func(text string, attempt int) error
+	tries   map[string]int
+}
+
+func newWitness(fail func(text string, attempt int) error) *witness {
+	return &witness{handled: map[string][]string{}, tries: map[string]int{}, fail: fail}
+}
+
+func (w *witness) reaction() reactions.Reaction {
+	return reactions.Reaction{Name: "witness", On: []string{storetest.Noted{}.EventName()}, Handle: func(_ context.Context, r event.Recorded) error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		text := r.Event.(storetest.Noted).Text
+		w.tries[r.Stream+text]++
+		if err := w.fail(text, w.tries[r.Stream+text]); err != nil {
+			return err
+		}
+		w.handled[r.Stream] = append(w.handled[r.Stream], text)
+		return nil
+	}}
+}
+
+func (w *witness) of(stream string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.handled[stream])
+}
+
+func TestOrderOfAStreamUnderRetries(t *testing.T) {
+	const streams, each = 8, 25
+	b := newBench(t, storetest.Catalogue())
+	w := newWitness(func(text string, attempt int) error {
+		if len(text)%3 == 0 && attempt == 1 {
+			return errors.New("not yet")
+		}
+		return nil
+	})
+	want := make([]string, each)
+	for i := range want {
+		want[i] = fmt.Sprint(i * i)
+		for s := range streams {
+			b.note(fmt.Sprint("s", s), want[i])
+		}
+	}
+	b.start(w.reaction())
+	for s := range streams {
+		stream := fmt.Sprint("s", s)
+		b.until("all handled", func() bool { return len(w.of(stream)) == each })
+		if got := w.of(stream); !slices.Equal(got, want) {
+			t.Errorf("%s: %v", stream, got)
+		}
+	}
+}
+
+func TestParkAndGoOn(t *testing.T) {
+	b := newBench(t, storetest.Catalogue())
+	w := newWitness(func(text string, _ int) error {
+		switch text {
+		case "bad":
+			return errors.New("cannot be helped")
+		case "panic":
+			panic("handler")
+		}
+		return nil
+	})
+	b.note("s", "1", "bad", "2", "panic", "3")
+	stop := b.start(w.reaction())
+	b.until("the good are handled", func() bool { return slices.Equal(w.of("s"), []string{"1", "2", "3"}) })
+	parked, err := b.state.Parked(t.Context())
+	if err != nil || len(parked) != 2 || parked[0].Revision != 1 || parked[1].Revision != 3 || parked[0].Stream != "s" || parked[0].EventName != "storetest.noted" {
+		t.Fatalf("parked %+v, %v", parked, err)
+	}
+	stop()
+	again, err := b.log.Event(t.Context(), "s", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []reactions.Reaction{w.reaction()}
+	if err := reactions.Retry(t.Context(), list, "witness", again); err == nil {
+		t.Error("what is bad was handled")
+	}
+	if err := reactions.Retry(t.Context(), list, "nobody", again); err == nil {
+		t.Error("a reaction that does not exist handled it")
+	}
+	if err := b.state.Unpark(t.Context(), "witness", again.ID); err != nil {
+		t.Fatal(err)
+	}
+	if parked, err = b.state.Parked(t.Context()); err != nil || len(parked) != 1 {
+		t.Errorf("parked %+v, %v", parked, err)
+	}
+}
+
+// TestUnavailableIsNotParked: while the log does not answer an event waits, however long.
+func TestUnavailableIsNotParked(t *testing.T) {
+	b := newBench(t, storetest.Catalogue())
+	w := newWitness(func(_ string, attempt int) error {
+		if attempt < 4 {
+			return fmt.Errorf("append: %w", commands.ErrUnavailable)
+		}
+		return nil
+	})
+	b.note("s", "1", "2")
+	b.start(w.reaction())
+	b.until("both handled", func() bool { return slices.Equal(w.of("s"), []string{"1", "2"}) })
+	if parked, err := b.state.Parked(t.Context()); err != nil || len(parked) != 0 {
+		t.Errorf("parked %+v, %v", parked, err)
+	}
+}
+
+// TestRestart: a process that stops goes on where everything before was
+// acknowledged: nothing is skipped, and what was handled well is not handled again.
+func TestRestart(t *testing.T) {
+	b := newBench(t, storetest.Catalogue())
+	blocked := make(chan struct{})
+	w := newWitness(func(text string, attempt int) error {
+		if text == "slow" && attempt == 1 {
+			<-blocked
+			return commands.ErrUnavailable
+		}
+		return nil
+	})
+	b.note("before", "1", "2")
+	stop := b.start(w.reaction())
+	b.until("the first handled", func() bool { return len(w.of("before")) == 2 })
+	stop()
+	b.note("a", "slow")
+	b.note("b", "after")
+	stop = b.start(w.reaction())
+	close(blocked)
+	b.until("the event after the slow one handled", func() bool { return len(w.of("b")) > 0 })
+	stop()
+	stop = b.start(w.reaction())
+	b.until("the slow one handled", func() bool { return len(w.of("a")) > 0 })
+	stop()
+	if got := w.of("before"); !slices.Equal(got, []string{"1", "2"}) {
+		t.Errorf("handled again after a clean stop: %v", got)
+	}
+	if got := w.of("a"); !slices.Equal(got, []string{"slow"}) {
+		t.Errorf("a: %v", got)
+	}
+}
+
+func TestUnreadableIsParked(t *testing.T) {
+	b := newBench(t, storetest.WiderCatalogue())
+	b.note("s", "newer")
+	old := *b
+	old.log = b.log.As(storetest.Catalogue())
+	w := newWitness(func(string, int) error { return nil })
+	old.start(w.reaction())
+	b.until("parked", func() bool {
+		parked, err := b.state.Parked(t.Context())
+		return err == nil && len(parked) == 1 && parked[0].EventName == "storetest.noted"
+	})
+}
+
+// TestJobReactions finish what a process left when it died after each append.
+func TestJobReactions(t *testing.T) {
+	b := newBench(t, domain.Catalogue())
+	jobs := &commands.Jobs{Store: b.log, Runs: commands.NewRunIDs(b.log, "p"), Catalogue: domain.Catalogue()}
+	list := reactions.All(jobs, reactions.Actor{Clock: systemClock{}, Build: "test"})
+	var names []string
+	for _, r := range list {
+		names = append(names, r.Name)
+		for _, on := range r.On {
+			if !slices.Contains(slices.Collect(maps.Keys(domain.Catalogue())), on) {
+				t.Errorf("reaction %s waits for %s, which nothing declares", r.Name, on)
+			}
+		}
+	}
+	slices.Sort(names)
+	if len(slices.Compact(names)) != len(list) {
+		t.Error("two reactions have one name")
+	}
+	put := func(stream string, events ...event.Event) {
+		t.Helper()
+		history, err := b.log.Read(t.Context(), stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: "a"}
+		if _, err := b.log.Append(t.Context(), stream, history.Revision, in.Propose(events)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(stream string) []event.Event {
+		history, err := b.log.Read(t.Context(), stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return history.Domain()
+	}
+	submission := func(id string) job.Submission {
+		return job.Submission{JobID: id, Account: "a", Kind: job.Evaluate, RunID: 7, TimeoutMS: 1000, Source: run.Job}
+	}
+	waiting, cancelled, ended := uuid.NewString(), uuid.NewString(), uuid.NewString()
+	day := slots.Stream("a", "2026-08-01")
+	spent := func(id string) (slotID string) {
+		slotID = uuid.NewString()
+		put(day, slots.Spent{SlotID: slotID, Day: "2026-08-01", Submission: submission(id)})
+		return slotID
+	}
+	spent(waiting)
+	slot := spent(cancelled)
+	put(job.Stream(cancelled), job.WasQueued{Submission: submission(cancelled), SlotID: slot, Day: "2026-08-01"},
+		job.WasCancelled{JobID: cancelled, Early: true, SlotID: slot, Day: "2026-08-01"})
+	slot = spent(ended)
+	published, err := domain.Catalogue().Embed(run.TimedOut{Subject: run.Subject{RunID: 7, Account: "a", JobID: ended}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(job.Stream(ended), job.WasQueued{Submission: submission(ended), SlotID: slot, Day: "2026-08-01"},
+		job.WasClaimed{JobID: ended, Runner: "r", Nonce: "n", Attempt: 1},
+		job.HasTimedOut{Outcome: job.Outcome{JobID: ended, Nonce: "n", Publish: published, PublishTo: run.Stream(7)}})
+
+	for range 2 { // and again: nothing more comes of it
+		stop := b.start(list...)
+		b.until("the spent slot has its job", func() bool { return len(read(job.Stream(waiting))) == 1 })
+		b.until("the cancelled job's slot is refunded", func() bool { return len(read(day)) == 4 })
+		b.until("the outcome is published", func() bool { return len(read(run.Stream(7))) == 1 })
+		id, err := b.log.LogID(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			b.until(name+" has handled its events", func() bool {
+				p, err := b.state.Of(id).Load(t.Context(), name)
+				return err == nil && p != event.Position{}
+			})
+		}
+		stop()
+		b.state = newBench(t, domain.Catalogue()).state // as if the checkpoints were lost
+	}
+	if got := []int{len(read(day)), len(read(job.Stream(waiting))), len(read(run.Stream(7)))}; !slices.Equal(got, []int{4, 1, 1}) {
+		t.Errorf("handling all again appended something: %v", got)
+	}
+	queued := read(job.Stream(waiting))[0].(job.WasQueued)
+	if queued.RunID != 7 {
+		t.Errorf("queued %+v", queued)
+	}
+	if refunded := read(day)[3].(slots.Refunded); refunded.SlotID == "" {
+		t.Errorf("refunded %+v", refunded)
+	}
+}

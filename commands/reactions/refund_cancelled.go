@@ -1,0 +1,23 @@
+package reactions
+
+import (
+	"context"
+
+	"reckon/commands"
+	"reckon/domain/event"
+	"reckon/domain/job"
+)
+
+// refundCancelled gives back the slot and the upload of a job that was cancelled
+// before it was first claimed, when the canceller died in between.
+func refundCancelled(jobs *commands.Jobs, by Actor) Reaction {
+	const name = "refund_cancelled"
+	eventName, handle := on(func(ctx context.Context, e job.WasCancelled, r event.Recorded) error {
+		state, err := jobs.Read(ctx, e.JobID)
+		if err != nil {
+			return err
+		}
+		return jobs.SettleCancellation(ctx, by.intent(name, r), state)
+	})
+	return Reaction{Name: name, On: []string{eventName}, Handle: handle}
+}
