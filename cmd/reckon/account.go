@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"reckon/commands"
+	"reckon/domain/account"
+	"reckon/domain/event"
+	"reckon/eventstore"
+	"reckon/internal/auth"
+	"reckon/internal/identity"
+)
+
+// accountCmd is what an operator does for an account.
+type accountCmd struct {
+	Create accountCreateCmd `cmd:"" help:"Register an address with a password read from standard input."`
+	Token  accountTokenCmd  `cmd:"" help:"Mint an API token and print it, once."`
+	Plan   accountPlanCmd   `cmd:"" help:"Put another plan in force."`
+	Close  accountCloseCmd  `cmd:"" help:"Close an account."`
+}
+
+type accountCreateCmd struct {
+	installation
+	Email         string `arg:"" help:"Address of the account."`
+	PasswordStdin bool   `help:"Read the password from the first line of standard input." required:""`
+	JSON          bool   `help:"Print JSON." name:"json"`
+}
+
+// Run registers and prints the account's id.
+func (c *accountCreateCmd) Run() error {
+	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if line = strings.TrimRight(line, "\r\n"); line == "" {
+		return errors.Join(errors.New("no password on standard input"), err)
+	}
+	return c.with(func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
+		id, err := people.Register(ctx, c.Email, line, func(ctx context.Context, id string) error {
+			in := operatorIntent()
+			in.Account = id
+			_, err := commands.RegisterAccount(ctx, store, plans, in)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return printJSON(map[string]string{"user_id": id})
+		}
+		fmt.Println(id)
+		return nil
+	})
+}
+
+type accountTokenCmd struct {
+	installation
+	Email       string `arg:"" help:"Address of the account."`
+	Name        string `help:"What the token is for." required:""`
+	ExpiresDays int    `help:"Days until it expires; 0 for never." name:"expires-in-days"`
+	JSON        bool   `help:"Print JSON." name:"json"`
+}
+
+// Run prints the token.
+func (c *accountTokenCmd) Run() error {
+	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ account.Plans, in commands.Intent) error {
+		secret := auth.MintToken()
+		var expires time.Time
+		if c.ExpiresDays > 0 {
+			expires = in.At.AddDate(0, 0, c.ExpiresDays)
+		}
+		id := auth.TokenID(secret)
+		if _, err := commands.MintToken(ctx, store, in, id, c.Name, auth.Last4(secret), expires); err != nil {
+			return err
+		}
+		if c.JSON {
+			return printJSON(map[string]string{"token_id": id, "token": secret})
+		}
+		fmt.Println(secret)
+		return nil
+	})
+}
+
+type accountPlanCmd struct {
+	installation
+	Email string `arg:"" help:"Address of the account."`
+	Plan  string `arg:"" help:"Name of the plan."`
+}
+
+// Run changes the plan.
+func (c *accountPlanCmd) Run() error {
+	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, plans account.Plans, in commands.Intent) error {
+		return done(commands.ChangePlan(ctx, store, plans, in, c.Plan))
+	})
+}
+
+type accountCloseCmd struct {
+	installation
+	Email string `arg:"" help:"Address of the account."`
+}
+
+// Run closes the account.
+func (c *accountCloseCmd) Run() error {
+	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ account.Plans, in commands.Intent) error {
+		return done(commands.CloseAccount(ctx, store, in))
+	})
+}
+
+func done(_ event.Position, err error) error { return err }
+
+// with opens the installation for one command.
+func (i installation) with(f func(context.Context, *eventstore.Store, *identity.Store, account.Plans) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	plans, err := i.plans()
+	if err != nil {
+		return err
+	}
+	store, closeStore, err := i.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	people, closePeople, err := i.people(ctx)
+	if err != nil {
+		return err
+	}
+	defer closePeople()
+	return f(ctx, store, people, plans)
+}
+
+// forAccount is with, for the account of an address.
+func (i installation) forAccount(email string, f func(context.Context, *eventstore.Store, account.Plans, commands.Intent) error) error {
+	return i.with(func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
+		id, err := people.AccountOf(ctx, email)
+		if err != nil {
+			return err
+		}
+		in := operatorIntent()
+		in.Account = id
+		return f(ctx, store, plans, in)
+	})
+}

@@ -1,0 +1,88 @@
+// Command reckon is the whole service in one binary: the server, the event store
+// it embeds, and the tools of those who operate or audit it.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/alecthomas/kong"
+
+	"reckon/internal/config"
+)
+
+type commandLine struct {
+	Serve       serveCmd       `cmd:"" help:"Run the service with everything embedded."`
+	Node        nodeCmd        `cmd:"" help:"Run the event store alone."`
+	Account     accountCmd     `cmd:"" help:"Create accounts and tokens; change plans."`
+	Keys        keysCmd        `cmd:"" help:"List and rotate the keys that seal receipts."`
+	Engine      engineCmd      `cmd:"" help:"Install and test the evaluation engine."`
+	Qsim        qsimCmd        `cmd:"" help:"Simulate a quantum circuit."`
+	Version     versionCmd     `cmd:"" help:"Print the revision of this binary."`
+}
+
+func main() {
+	os.Exit(run(os.Args[1:]))
+}
+
+// run returns the exit status: 0 fine, 1 found something wrong, 2 could not run.
+func run(args []string) int {
+	var line commandLine
+	options := append(config.Options(os.Getenv),
+		kong.Name("reckon"),
+		kong.Description("A computation service whose answers can be checked."),
+		kong.UsageOnError(),
+		kong.Exit(func(status int) { os.Exit(status) }),
+	)
+	parser, err := kong.New(&line, options...)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "reckon:", err)
+		return 2
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "reckon: %v\nTry `reckon --help`.\n", err)
+		return 2
+	}
+	err = command.Run()
+	var status exitStatus
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &status):
+		return int(status)
+	}
+	fmt.Fprintln(os.Stderr, "reckon:", err)
+	return 2
+}
+
+type versionCmd struct{}
+
+// Run prints the revision.
+func (versionCmd) Run() error {
+	fmt.Println(build())
+	return nil
+}
+
+// build is the revision this binary was built from, as events and /healthz give it.
+func build() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	revision, modified := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			modified = "+changes"
+		}
+	}
+	if revision == "" {
+		return "dev"
+	}
+	return revision[:min(12, len(revision))] + modified
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"reckon/eventstore/node/eventlog"
+	"reckon/internal/config"
+	"reckon/internal/telemetry"
+	"reckon/runners/engine"
+)
+
+// Bounds of the HTTP server. Handlers bound themselves; these bound clients.
+const (
+	readHeaderTimeout = 10 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 64 << 10
+	// shutdownTimeout is how long an orderly end may take.
+	shutdownTimeout = 15 * time.Second
+)
+
+type serveCmd struct{ config.Serve }
+
+// Run serves until SIGINT or SIGTERM.
+func (c *serveCmd) Run() error {
+	logger, err := telemetry.NewLogger(os.Stderr, c.Log.Level, c.Log.Format)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	s, err := assemble(ctx, c.Serve, logger)
+	if err != nil {
+		return couldNotServe(err)
+	}
+	return s.serve(ctx, stop)
+}
+
+// couldNotServe prints what an operator can do something about and exits 2.
+func couldNotServe(err error) error {
+	var inUse *eventlog.FolderInUseError
+	var unsafe *engine.UnsafeError
+	switch {
+	case errors.As(err, &inUse), errors.As(err, &unsafe):
+		fmt.Fprintln(os.Stderr, "reckon serve:", err)
+		return exitStatus(2)
+	case errors.Is(err, context.Canceled):
+		return exitStatus(2)
+	}
+	return fmt.Errorf("serve: %w", err)
+}
+
+// serve listens and runs everything until the context ends or a part fails.
+func (s *service) serve(ctx context.Context, stopSignals func()) error {
+	failed := make(chan error, 8)
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	s.start(background, failed)
+
+	var api *http.Server
+	var listener net.Listener
+	if s.config.Has(config.RoleAPI) {
+		var err error
+		if listener, err = net.Listen("tcp", s.config.Listen); err != nil {
+			return errors.Join(fmt.Errorf("listen: %w", err), s.close(cancel))
+		}
+		api = &http.Server{Handler: s.handler, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+			ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelWarn)}
+		go func() { failed <- api.Serve(listener) }()
+	}
+	if err := s.awaitReady(ctx, failed); err != nil {
+		return errors.Join(err, s.close(cancel))
+	}
+	s.announce(listener)
+
+	var err error
+	select {
+	case <-ctx.Done():
+		s.logger.Info("stopping")
+	case err = <-failed:
+	}
+	stopSignals() // a second signal ends the process at once
+	if api != nil {
+		bounded, done := context.WithTimeout(context.Background(), shutdownTimeout)
+		defer done()
+		if shutdownErr := api.Shutdown(bounded); shutdownErr != nil {
+			s.logger.Warn("some requests were cut off", "error", shutdownErr)
+		}
+	}
+	return errors.Join(err, s.close(cancel))
+}
+
+// awaitReady waits until the read models have caught up with the log as it was.
+func (s *service) awaitReady(ctx context.Context, failed <-chan error) error {
+	if s.projector == nil {
+		return nil
+	}
+	const look = 20 * time.Millisecond
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	for begun := time.Now(); !s.projector.Ready(); {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-failed:
+			return err
+		case <-ticker.C:
+		}
+		if time.Since(begun) > 5*time.Second {
+			s.logger.Info("building read models; `reckon projections status` shows how far")
+			begun = time.Now()
+		}
+	}
+	return nil
+}
+
+// announce prints where the service is and three lines that work.
+func (s *service) announce(listener net.Listener) {
+	if listener == nil {
+		fmt.Println("ready", s.process)
+		return
+	}
+	base := "http://" + listener.Addr().String()
+	fmt.Printf("ready %s\n  log  %s\n  data %s\n\ntry:\n", base, s.connection, s.config.Data)
+	fmt.Printf("  curl -s %s/auth/register -H 'Content-Type: application/json' -d '{\"email\":\"you@example.com\",\"password\":\"correct horse\"}'\n", base)
+	fmt.Printf("  TOKEN=$(curl -s -c /tmp/reckon-cookie %[1]s/auth/login -H 'Content-Type: application/json' -d '{\"email\":\"you@example.com\",\"password\":\"correct horse\"}' >/dev/null; curl -s -b /tmp/reckon-cookie %[1]s/api/tokens -H 'Content-Type: application/json' -d '{\"name\":\"try\"}' | sed 's/.*\"token\":\"\\([^\"]*\\)\".*/\\1/')\n", base)
+	fmt.Printf("  curl -s %s/api/evaluate -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' -d '{\"expression\":\"Integrate[x^2 Sin[x], x]\"}'\n", base)
+}

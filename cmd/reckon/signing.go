@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"reckon/commands"
+	"reckon/domain/keys"
+	"reckon/domain/receipt"
+	"reckon/internal/keyring"
+)
+
+func keyFolder(data string) string { return filepath.Join(data, "keys") }
+
+// loadSigner returns the key that seals, made on a deployment's first start. A
+// process that does not hold the active key seals nothing, and says so.
+func (s *service) loadSigner(ctx context.Context) (*receipt.Signer, error) {
+	ring, err := keyring.Open(keyFolder(s.config.Data))
+	if err != nil {
+		return nil, err
+	}
+	history, err := s.store.Read(ctx, keys.Stream)
+	if err != nil {
+		return nil, err
+	}
+	state := keys.Decider.Fold(history.Domain())
+	if state.Active == "" {
+		if state, err = firstKey(ctx, s.store, ring); err != nil {
+			return nil, err
+		}
+	}
+	signer, err := ring.Signer(state.Active)
+	if errors.Is(err, keyring.ErrNoKey) {
+		s.logger.Warn("receipts will not be signed: " + err.Error())
+		return nil, nil
+	}
+	return signer, err
+}
+
+func operatorIntent() commands.Intent {
+	return commands.Intent{ID: uuid.New(), At: time.Now(), Actor: "operator", Build: build()}
+}
+
+// firstKey makes, publishes and activates the first key of a deployment.
+func firstKey(ctx context.Context, store commands.Store, ring keyring.Ring) (keys.State, error) {
+	public, err := ring.Generate()
+	if err != nil {
+		return keys.State{}, err
+	}
+	if _, err := commands.PublishKey(ctx, store, operatorIntent(), public); err != nil {
+		return keys.State{}, err
+	}
+	return commands.ActivateKey(ctx, store, operatorIntent(), keys.Thumbprint(public))
+}
