@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -58,8 +59,10 @@ type Options struct {
 type Log struct {
 	dir     string
 	clock   func() time.Time
+	logger  *slog.Logger
 	db      *pebble.DB
 	lock    *os.File
+	headAt  *os.File
 	id      uuid.UUID
 	genesis hash
 	topics  topics
@@ -85,7 +88,10 @@ func Open(o Options) (*Log, error) {
 	if o.Random == nil {
 		o.Random = rand.Reader
 	}
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+	if o.fs == nil {
+		o.fs = vfs.Default
+	}
+	if err := makeFolder(o.Dir); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)
 	}
 	lock, err := lockFolder(o.Dir)
@@ -95,6 +101,7 @@ func Open(o Options) (*Log, error) {
 	l := &Log{
 		dir:      o.Dir,
 		clock:    o.Clock,
+		logger:   o.Logger,
 		lock:     lock,
 		requests: make(chan *request, maxQueuedRequests),
 		closing:  make(chan struct{}),
@@ -102,21 +109,15 @@ func Open(o Options) (*Log, error) {
 	}
 	l.close = sync.OnceValue(l.shutdown)
 	if err := l.open(o); err != nil {
-		if l.db != nil {
-			err = errors.Join(err, l.db.Close())
-		}
-		return nil, errors.Join(err, lock.Close())
+		return nil, errors.Join(err, l.closeFiles())
 	}
 	return l, nil
 }
 
 func (l *Log) open(o Options) error {
-	db, err := openStorage(filepath.Join(o.Dir, "log"), o)
+	db, err := l.openStorage(filepath.Join(o.Dir, "log"), o)
 	if err != nil {
-		if pebble.IsCorruptionError(err) {
-			return &CorruptError{Dir: o.Dir, Reason: err.Error(), Err: err}
-		}
-		return fmt.Errorf("open the event log in %s: %w", o.Dir, err)
+		return err
 	}
 	l.db = db
 	created, err := l.loadIdentity(o.Random)
@@ -127,20 +128,95 @@ func (l *Log) open(o Options) error {
 	if err != nil {
 		return err
 	}
+	if l.headAt, err = os.OpenFile(filepath.Join(o.Dir, headFileName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return fmt.Errorf("open the head file of the event log: %w", err)
+	}
 	if created {
 		if err := w.appendIdentity(); err != nil {
 			return err
 		}
 	}
+	l.markHead(w.position, w.chain)
 	l.publish(newView(l, w.position, w.createdTicks))
 	go w.run()
 	return nil
 }
 
-func openStorage(dir string, o Options) (*pebble.DB, error) {
+// openStorage opens the storage for writing, after looking that nothing is missing:
+// opening it for writing drops what cannot be read at the end of the write-ahead log.
+func (l *Log) openStorage(dir string, o Options) (*pebble.DB, error) {
+	mark, marked, err := readHeadMark(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	options := storageOptions(o)
+	exists, err := storageExists(dir, options.FS)
+	switch {
+	case err != nil:
+		return nil, l.openError(err)
+	case !exists && marked:
+		return nil, &CorruptError{Dir: o.Dir, Reason: "the log is gone from a folder that held one"}
+	case !exists:
+		// the write-ahead log of a new store is in an older format that cannot tell
+		// damage from an unfinished write; the one after is not
+		if err := openAndClose(dir, storageOptions(o), nil); err != nil {
+			return nil, l.openError(err)
+		}
+	case marked:
+		readOnly := storageOptions(o)
+		readOnly.ReadOnly = true
+		err := openAndClose(dir, readOnly, func(db *pebble.DB) error {
+			l.db = db
+			defer func() { l.db = nil }()
+			return l.checkHead(mark)
+		})
+		if err != nil {
+			return nil, l.openError(err)
+		}
+	}
+	db, err := pebble.Open(dir, options)
+	if err != nil {
+		return nil, l.openError(err)
+	}
+	return db, nil
+}
+
+func storageExists(dir string, files vfs.FS) (bool, error) {
+	description, err := pebble.Peek(dir, files)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && description.Exists, err
+}
+
+func openAndClose(dir string, options *pebble.Options, use func(*pebble.DB) error) error {
+	db, err := pebble.Open(dir, options)
+	if err != nil {
+		return err
+	}
+	if use != nil {
+		err = use(db)
+	}
+	return errors.Join(err, db.Close())
+}
+
+func (l *Log) openError(err error) error {
+	var known *CorruptError
+	switch {
+	case errors.As(err, &known):
+		return err
+	case pebble.IsCorruptionError(err):
+		return &CorruptError{Dir: l.dir, Reason: err.Error(), Err: err}
+	default:
+		return fmt.Errorf("open the event log in %s: %w", l.dir, err)
+	}
+}
+
+func storageOptions(o Options) *pebble.Options {
 	options := &pebble.Options{
 		FS:                          o.fs,
 		Logger:                      storageLogger{o.Logger},
+		EventListener:               &pebble.EventListener{DataCorruption: reportDamage(o.Logger)},
 		FormatMajorVersion:          pebble.FormatNewest,
 		MemTableSize:                memTableBytes,
 		MemTableStopWritesThreshold: 4,
@@ -150,7 +226,14 @@ func openStorage(dir string, o Options) (*pebble.DB, error) {
 	for i := range options.Levels {
 		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
-	return pebble.Open(dir, options)
+	return options
+}
+
+// reportDamage logs damage found in a file; the read that met it returns it as its error.
+func reportDamage(logger *slog.Logger) func(pebble.DataCorruptionInfo) {
+	return func(info pebble.DataCorruptionInfo) {
+		logger.Error("a file of the event log is damaged", "file", info.Path, "details", info.Details)
+	}
 }
 
 // loadIdentity reads the log id, or makes one in an empty store.
@@ -210,7 +293,30 @@ func (l *Log) shutdown() error {
 	l.view = nil
 	l.viewMu.Unlock()
 	view.Close()
-	return errors.Join(l.db.Close(), l.lock.Close())
+	// tables carry checksums, and are not replayed at the next start
+	return errors.Join(l.db.Flush(), l.headAt.Sync(), l.closeFiles())
+}
+
+// closeFiles closes what open got to open; the lock last.
+func (l *Log) closeFiles() error {
+	var errs []error
+	if l.view != nil {
+		l.view.Close()
+	}
+	if l.db != nil {
+		errs = append(errs, l.db.Close())
+	}
+	if l.headAt != nil {
+		errs = append(errs, l.headAt.Close())
+	}
+	return errors.Join(append(errs, l.lock.Close())...)
+}
+
+// markHead notes the newest durable record. Failing only weakens the check at the next start.
+func (l *Log) markHead(position uint64, link hash) {
+	if _, err := l.headAt.WriteAt(headMark{l.id, position, link}.encode(), 0); err != nil {
+		l.logger.Error("cannot write the head file of the event log", "error", err)
+	}
 }
 
 // reader is a database or a snapshot of it.

@@ -263,6 +263,7 @@ func (w *writer) commit() {
 		_ = w.batch.Close() // only gives its memory back
 		w.batch = w.log.db.NewBatch()
 		w.durable = w.position
+		w.log.markHead(w.position, w.chain)
 		w.log.publish(newView(w.log, w.position, w.createdTicks))
 		w.log.topics.wake(w.changed)
 		clear(w.changed)

@@ -1,0 +1,95 @@
+package eventlog
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/uuid"
+)
+
+// The head file tells a torn end of the write-ahead log, which is an append that was never
+// acknowledged, from a damaged one, which the storage takes for the same and drops in
+// silence. It names the newest durable record and is written after every commit, without
+// a sync of its own: after a power failure it may name an older record, never a newer one.
+// A log that ends before the record it names has lost acknowledged events.
+
+const (
+	headFileName     = "HEAD"
+	headFileSum      = 8
+	headFileBytes    = 16 + 8 + sha256.Size + headFileSum
+	headFileContents = "HEAD file" // domain of its checksum
+)
+
+// headMark is what the head file says.
+type headMark struct {
+	id       uuid.UUID
+	position uint64
+	link     hash
+}
+
+func (m headMark) encode() []byte {
+	b := append(make([]byte, 0, headFileBytes), m.id[:]...)
+	b = binary.BigEndian.AppendUint64(b, m.position)
+	b = append(b, m.link[:]...)
+	return append(b, headSum(b)...)
+}
+
+func headSum(b []byte) []byte {
+	sum := sha256.Sum256(append([]byte(headFileContents), b...))
+	return sum[:headFileSum]
+}
+
+func parseHeadMark(b []byte) (headMark, bool) {
+	if len(b) != headFileBytes || !bytes.Equal(headSum(b[:headFileBytes-headFileSum]), b[headFileBytes-headFileSum:]) {
+		return headMark{}, false
+	}
+	return headMark{id: uuid.UUID(b[:16]), position: binary.BigEndian.Uint64(b[16:]), link: hash(b[24 : 24+sha256.Size])}, true
+}
+
+// readHeadMark returns the mark; false when there is none, or one that a power failure tore.
+func readHeadMark(dir string) (headMark, bool, error) {
+	b, err := os.ReadFile(filepath.Join(dir, headFileName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return headMark{}, false, nil
+	}
+	if err != nil {
+		return headMark{}, false, fmt.Errorf("read the head file of the event log: %w", err)
+	}
+	m, ok := parseHeadMark(b)
+	return m, ok, nil
+}
+
+// checkHead compares the storage, opened read-only, with the head file.
+func (l *Log) checkHead(mark headMark) error {
+	lost := func(reason string) error {
+		return &CorruptError{Dir: l.dir, Position: mark.position, Reason: reason + " (the file " + headFileName + " names the newest acknowledged record; removing that file accepts the loss)"}
+	}
+	id, err := l.get(l.db, identityKey)
+	if err != nil {
+		return err
+	}
+	if id == nil {
+		return lost("the log is empty, but acknowledged records belong into it")
+	}
+	if len(id) == 1+len(mark.id) && !bytes.Equal(id[1:], mark.id[:]) {
+		return lost("it is not the log this folder held before")
+	}
+	value, err := l.get(l.db, recordKey(mark.position))
+	if err != nil {
+		return err
+	}
+	if value == nil {
+		return lost("acknowledged records are missing at the end of the log")
+	}
+	s, err := parseRecord(value)
+	if err != nil || s.chain != mark.link {
+		return lost("the record is not the one that was acknowledged")
+	}
+	return nil
+}
