@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,4 +98,117 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s is not complete in itself", path)
 		}
 	}
+}
+
+// TestAnswersAreAsDescribed checks real answers against the schemas that describe them.
+func TestAnswersAreAsDescribed(t *testing.T) {
+	s, _ := signed(t)
+	u := s.NewUser(t)
+	schemas := registryOf(t, s.Do(t, http.MethodGet, "/openapi.json", "").Body)
+	check := func(name string, a apitest.Answer) {
+		t.Helper()
+		var value any
+		if err := json.Unmarshal(a.Body, &value); err != nil {
+			t.Fatal(err)
+		}
+		if faults := schemas.faults(name, value); len(faults) > 0 {
+			t.Errorf("%s: %v in %s", name, faults, a.Body)
+		}
+	}
+	for _, expression := range []string{"1+1", "f[x]", "Plot[x,{x,0,1}]", "Print[<&>]"} {
+		check("Evaluation", u.Evaluate(t, expression).OK(t))
+	}
+	check("Problem", u.Evaluate(t, "While[True]"))
+	check("Problem", u.Do(t, http.MethodPost, "/api/evaluate", `{"input":1}`))
+	u.Do(t, http.MethodPost, "/api/evaluate", `{"expression":"x=5","session_id":"s"}`).OK(t)
+	check("VerifyOutputBody", u.Do(t, http.MethodPost, "/api/verify", `{"run_id":2}`).OK(t))
+	check("VerifyOutputBody", u.Do(t, http.MethodPost, "/api/verify", `{"run_id":1}`).OK(t))
+	check("HistoryOutputBody", u.Do(t, http.MethodGet, "/api/history", "").OK(t))
+	check("ReceiptOutputBody", u.Do(t, http.MethodGet, "/api/receipts/1", "").OK(t))
+	check("ReceiptOutputBody", u.Do(t, http.MethodGet, "/api/receipts/2", "").OK(t))
+	check("SessionsOutputBody", u.Do(t, http.MethodGet, "/api/sessions", "").OK(t))
+	check("TokensOutputBody", u.Do(t, http.MethodGet, "/api/tokens", "").OK(t))
+	check("KeysOutputBody", s.Do(t, http.MethodGet, "/.well-known/service-keys.json", "").OK(t))
+	check("Readiness", s.Do(t, http.MethodGet, "/readyz", ""))
+}
+
+// described are the schemas of a description, read back as a client reads them.
+type described map[string]any
+
+func registryOf(t *testing.T, description []byte) described {
+	t.Helper()
+	var api struct{ Components struct{ Schemas described } }
+	if err := json.Unmarshal(description, &api); err != nil {
+		t.Fatal(err)
+	}
+	return api.Components.Schemas
+}
+
+// faults checks the part of JSON Schema that the description uses.
+func (d described) faults(name string, value any) []string { return d.check(d[name], name, value) }
+
+func (d described) check(schema any, at string, value any) (faults []string) {
+	s, ok := schema.(map[string]any)
+	if !ok {
+		return []string{at + ": no schema"}
+	}
+	if ref, ok := s["$ref"].(string); ok {
+		return d.faults(strings.TrimPrefix(ref, "#/components/schemas/"), value)
+	}
+	if options, ok := s["oneOf"].([]any); ok {
+		fitting := 0
+		for _, option := range options {
+			if len(d.check(option, at, value)) == 0 {
+				fitting++
+			}
+		}
+		if fitting != 1 {
+			faults = append(faults, fmt.Sprintf("%s: %d of %d alternatives fit", at, fitting, len(options)))
+		}
+		return faults
+	}
+	if values, ok := s["enum"].([]any); ok && !slices.Contains(values, value) {
+		faults = append(faults, fmt.Sprintf("%s: %v is not one of %v", at, value, values))
+	}
+	types, ok := s["type"].([]any)
+	if !ok {
+		types = []any{s["type"]}
+	}
+	if !slices.ContainsFunc(types, func(name any) bool { return isA(name, value) }) {
+		return append(faults, fmt.Sprintf("%s: %v is not a %v", at, value, types))
+	}
+	switch v := value.(type) {
+	case []any:
+		for i, item := range v {
+			faults = append(faults, d.check(s["items"], fmt.Sprintf("%s[%d]", at, i), item)...)
+		}
+	case map[string]any:
+		properties, _ := s["properties"].(map[string]any)
+		required, _ := s["required"].([]any)
+		for _, name := range required {
+			if _, given := v[name.(string)]; !given {
+				faults = append(faults, at+": no "+name.(string))
+			}
+		}
+		for name, item := range v {
+			faults = append(faults, d.check(properties[name], at+"."+name, item)...)
+		}
+	}
+	return faults
+}
+
+func isA(name, value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return name == "null"
+	case bool:
+		return name == "boolean"
+	case string:
+		return name == "string"
+	case float64:
+		return name == "number" || name == "integer" && v == float64(int64(v))
+	case []any:
+		return name == "array"
+	}
+	return name == "object"
 }

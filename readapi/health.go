@@ -59,9 +59,9 @@ type readyzOutput struct {
 
 type readiness struct {
 	Ready        bool               `json:"ready"`
-	Dependencies []dependencyHealth `json:"dependencies" nullable:"false"`
-	Projections  []ProjectionHealth `json:"projections" nullable:"false"`
-	EngineWalls  []Wall             `json:"engine_walls" nullable:"false" doc:"What keeps evaluations in: each boundary and whether it is in force"`
+	Dependencies []dependencyHealth `json:"dependencies"`
+	Projections  []ProjectionHealth `json:"projections"`
+	EngineWalls  []Wall             `json:"engine_walls" doc:"What keeps evaluations in: each boundary and whether it is in force"`
 }
 
 type dependencyHealth struct {
@@ -81,6 +81,7 @@ func (s Services) registerHealth(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/readyz", ID: "readyz", Tag: "Service", Summary: "Everything asked for works",
 		Description: "200 when it does; 503 with the same body when something does not, or a read model is still being built.",
+		Also:        []int{http.StatusServiceUnavailable},
 	}, s.readyz)
 }
 

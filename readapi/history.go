@@ -25,7 +25,7 @@ type historyInput struct {
 
 type historyOutput struct {
 	Body struct {
-		Runs    []historyRow `json:"runs" nullable:"false" doc:"Newest first"`
+		Runs    []historyRow `json:"runs" doc:"Newest first"`
 		Limit   int          `json:"limit"`
 		Offset  int          `json:"offset"`
 		HasMore bool         `json:"has_more"`
@@ -42,7 +42,7 @@ type historyRow struct {
 	Agent           *string             `json:"agent" doc:"The client as it introduced itself"`
 	ExecutionTimeMS int64               `json:"execution_time_ms"`
 	CreatedAt       string              `json:"created_at" format:"date-time"`
-	Warnings        []string            `json:"warnings" nullable:"false"`
+	Warnings        []string            `json:"warnings"`
 	PlotURL         *string             `json:"plot_url"`
 	ReceiptURL      *string             `json:"receipt_url"`
 	Verification    *historyCheck       `json:"verification" doc:"The best check so far, automatic or requested"`

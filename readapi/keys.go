@@ -14,7 +14,7 @@ const keysPath = "/.well-known/service-keys.json"
 // keysOutput is a JWK set (RFC 7517 §5, RFC 8037 §2).
 type keysOutput struct {
 	Body struct {
-		Keys []jwk `json:"keys" nullable:"false"`
+		Keys []jwk `json:"keys"`
 	}
 }
 

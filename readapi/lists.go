@@ -11,7 +11,7 @@ import (
 
 type sessionsOutput struct {
 	Body struct {
-		Sessions       []sessionRow `json:"sessions" nullable:"false"`
+		Sessions       []sessionRow `json:"sessions"`
 		IdleTTLSeconds int64        `json:"idle_ttl_seconds" doc:"A session that is idle for so long expires"`
 	}
 }
@@ -33,7 +33,7 @@ type tokensInput struct {
 
 type tokensOutput struct {
 	Body struct {
-		Tokens     []tokenRow `json:"tokens" nullable:"false" doc:"Newest first; revoked ones are gone"`
+		Tokens     []tokenRow `json:"tokens" doc:"Newest first; revoked ones are gone"`
 		NextBefore *string    `json:"next_before" doc:"For the next page; null on the last"`
 	}
 }

@@ -2,7 +2,6 @@ package writeapi
 
 import (
 	"reckon/commands"
-	"reckon/domain/account"
 	"reckon/domain/run"
 	"reckon/domain/session"
 	"reckon/domain/token"
@@ -20,8 +19,6 @@ var problems = []httpkit.Mapping{
 	{Err: session.ErrOwned, Kind: httpkit.Unavailable},
 	{Err: run.ErrNone, Kind: httpkit.NoSuchRun},
 	{Err: token.ErrNone, Kind: httpkit.NoSuchToken},
-	{Err: account.ErrNone, Kind: httpkit.InvalidToken},
-	{Err: account.ErrClosed, Kind: httpkit.InvalidToken},
 	{Err: identity.ErrEmail, Kind: httpkit.InvalidRequest},
 	{Err: identity.ErrPassword, Kind: httpkit.InvalidRequest},
 	{Err: identity.ErrEmailTaken, Kind: httpkit.EmailTaken},

@@ -34,7 +34,7 @@ type evaluation struct {
 	PlotURL         *string       `json:"plot_url" doc:"/api/plots/{run_id}, when a graphic was rendered"`
 	ReceiptURL      *string       `json:"receipt_url" doc:"/api/receipts/{run_id}"`
 	Stdout          *string       `json:"stdout" doc:"Captured output"`
-	Warnings        []string      `json:"warnings" nullable:"false" doc:"Engine warnings"`
+	Warnings        []string      `json:"warnings" doc:"Engine warnings"`
 	Verification    *verification `json:"verification" doc:"Automatic check, when a rule covers the expression and reached a verdict; absence means that nothing was learned"`
 }
 

@@ -254,6 +254,20 @@ func TestRegisterAndSignIn(t *testing.T) {
 	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", cookie).Want(t, httpkit.Unauthenticated)
 }
 
+func TestCookieUnderTLS(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{TLS: true})
+	credentials := `{"email":"ada@example.com","password":"12345678"}`
+	s.Do(t, http.MethodPost, "/auth/register", credentials).OK(t)
+	a := s.Do(t, http.MethodPost, "/auth/login", credentials).OK(t)
+	cookie := a.Header.Get("Set-Cookie")
+	if !strings.HasPrefix(cookie, "__Host-reckon=") || !strings.Contains(cookie, "; Secure") || !strings.Contains(cookie, "; Path=/;") || strings.Contains(cookie, "Domain") || a.Header.Get("Strict-Transport-Security") == "" {
+		t.Errorf("%v", a.Header)
+	}
+	secret := strings.TrimPrefix(strings.Split(cookie, ";")[0], "__Host-")
+	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", "__Host-"+secret).OK(t)
+	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", secret).Want(t, httpkit.Unauthenticated) // a plain cookie may come from a neighbour
+}
+
 func TestFailedSignInsAreAlike(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)

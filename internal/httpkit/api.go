@@ -77,10 +77,9 @@ func configuration() huma.Config {
 	format := huma.Format{Marshal: marshalJSON, Unmarshal: json.Unmarshal}
 	config := huma.DefaultConfig("Reckon", Version)
 	config.CreateHooks = nil
-	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	config.Components.Schemas = huma.NewMapRegistry(schemaPrefix, schemaName)
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.Formats = map[string]huma.Format{"application/json": format, "json": format}
-	config.RejectUnknownQueryParameters = true
 	config.Info.Description = "A computation service whose answers can be checked. Errors are problem documents (RFC 9457); /docs/errors explains every code."
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer":  {Type: "http", Scheme: "bearer", Description: "An API token (rk_pat_…)"},
@@ -111,6 +110,7 @@ func marshalJSON(w io.Writer, v any) error {
 
 // OpenAPI is the description of the routes added so far, as indented JSON.
 func (a *API) OpenAPI() ([]byte, error) {
+	describeNulls(a.huma.OpenAPI().Components.Schemas)
 	description, err := a.huma.OpenAPI().MarshalJSON()
 	if err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)

@@ -15,9 +15,11 @@ import (
 var problemGoType = reflect.TypeFor[Problem]()
 
 // Huma keeps these as package variables; they are set once, before anything
-// serves, and say: field names are exact, and errors are our problems.
+// serves, and say: field names are exact, our arrays are never null, and errors
+// are our problems.
 func init() {
 	huma.ValidateStrictCasing = true
+	huma.DefaultArrayNullable = false
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
 		return fromHuma(Route{}, status, message, errs)
 	}

@@ -39,6 +39,8 @@ type Route struct {
 	PublicFor time.Duration
 	// UploadBytes makes the body a stream of at most so many bytes; see Upload.
 	UploadBytes int64
+	// Also lists other statuses that are answered with the body of the 200.
+	Also []int
 	// ContentType of the 200 answer; empty: application/json.
 	ContentType string
 	// Hidden leaves the route out of the description.
@@ -53,7 +55,8 @@ type Route struct {
 // Handle adds an operation. Errors the handler returns become problems through
 // the route's table; I and O are huma's input and output structs.
 func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O, error)) {
-	huma.Register(a.huma, a.operation(route), func(ctx context.Context, in *I) (*O, error) {
+	op := a.operation(route)
+	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)
 		if err == nil {
 			return out, nil
@@ -62,6 +65,9 @@ func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O
 		a.finish(ctx, problem)
 		return nil, problem
 	})
+	for _, status := range route.Also { // huma has filled in the 200 of this very map
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: op.Responses["200"].Content}
+	}
 }
 
 // operation is the route as huma wants it.
@@ -73,6 +79,9 @@ func (a *API) operation(route Route) huma.Operation {
 		BodyReadTimeout: -1,               // huma's would end the whole request after five seconds
 		Metadata:        map[string]any{routeKey: route},
 		Responses:       a.responses(route),
+		// A misspelt filter must not answer everything. What anyone may ask is
+		// left alone: health checks and caches add parameters of their own.
+		RejectUnknownQueryParameters: route.Access != Public,
 	}
 	switch route.Access {
 	case Public:

@@ -110,6 +110,7 @@ type Options struct {
 	Signer *receipt.Signer
 	Plans  account.Plans
 	Rules  identity.Rules
+	TLS    bool
 	// NoProjections leaves the read models where they stand.
 	NoProjections bool
 }
@@ -199,7 +200,11 @@ func Start(t testing.TB, o Options) *Server {
 		Build: "test",
 	}.Register(api))
 	server.API = api
-	server.Server = httptest.NewServer(api)
+	if o.TLS {
+		server.Server = httptest.NewTLSServer(api)
+	} else {
+		server.Server = httptest.NewServer(api)
+	}
 	t.Cleanup(func() {
 		server.Close()
 		cancel()

@@ -58,11 +58,6 @@ func (e *engine) Evaluate(ctx context.Context, r commands.EngineRequest) (comman
 	return o, nil
 }
 
-// InputFullForm is commands.Engine.
-func (e *engine) InputFullForm(_ context.Context, code string, _ time.Duration) (string, error) {
-	return code, nil
-}
-
 // CloseSession is commands.Engine.
 func (e *engine) CloseSession(key string) bool {
 	e.mu.Lock()
