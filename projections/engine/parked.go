@@ -25,6 +25,9 @@ type Parked struct {
 
 // ListParked lists what all projections have set aside, in the log's order.
 func ListParked(ctx context.Context, db bun.IDB) ([]Parked, error) {
+	if err := createStateTables(ctx, db); err != nil {
+		return nil, err
+	}
 	var rows []parkedRow
 	if err := db.NewSelect().Model(&rows).Order("name", "version", "position").Scan(ctx); err != nil {
 		return nil, err

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"reckon/commands"
+	"reckon/commands/reactions"
+	"reckon/domain"
+	"reckon/domain/event"
+	"reckon/projections"
+	projecting "reckon/projections/engine"
+)
+
+// parkedCmd looks after events that could not be applied or reacted to.
+type parkedCmd struct {
+	List  parkedListCmd  `cmd:"" default:"withargs" help:"List what read models and reactions have set aside."`
+	Retry parkedRetryCmd `cmd:"" help:"Try again what was set aside."`
+	Drop  parkedDropCmd  `cmd:"" help:"Give up what a read model set aside of one stream."`
+}
+
+type parkedReport struct {
+	Projections []projecting.Parked          `json:"projections"`
+	Reactions   []projections.ParkedReaction `json:"reactions"`
+}
+
+type parkedListCmd struct {
+	readModels
+	JSON bool `help:"Print JSON." name:"json"`
+}
+
+// Run lists what is parked. It exits 1 when there is something.
+func (c *parkedListCmd) Run() error {
+	ctx, stop := interruptible()
+	defer stop()
+	db, closeDatabase, err := c.openDatabase(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeDatabase()
+	var report parkedReport
+	if report.Projections, err = projecting.ListParked(ctx, db); err != nil {
+		return err
+	}
+	state, err := projections.NewReactionState(ctx, db)
+	if err != nil {
+		return err
+	}
+	if report.Reactions, err = state.Parked(ctx); err != nil {
+		return err
+	}
+	if c.JSON {
+		err = printJSON(report)
+	} else {
+		err = report.print()
+	}
+	if err == nil && len(report.Projections)+len(report.Reactions) > 0 {
+		return exitStatus(1)
+	}
+	return err
+}
+
+func (r parkedReport) print() error {
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "BY\tSTREAM\tREVISION\tEVENT\tSINCE\tREASON")
+	for _, p := range r.Projections {
+		fmt.Fprintf(table, "projection %s_v%d\t%s\t%d\t%s\t%s\t%s\n", p.Projection, p.Version, p.Stream, p.Revision, p.EventName, p.ParkedAt.Format(time.RFC3339), p.Reason)
+	}
+	for _, p := range r.Reactions {
+		fmt.Fprintf(table, "reaction %s\t%s\t%d\t%s\t%s\t%s\n", p.Reaction, p.Stream, p.Revision, p.EventName, p.ParkedAt.UTC().Format(time.RFC3339), p.Reason)
+	}
+	return table.Flush()
+}
+
+type parkedRetryCmd struct {
+	readModels
+	Name string `arg:"" help:"Read model or reaction."`
+}
+
+// Run tries again what a read model or a reaction of that name set aside.
+func (c *parkedRetryCmd) Run() error {
+	ctx, stop := interruptible()
+	defer stop()
+	models := projections.New(nil, nil)
+	for _, p := range models.All() {
+		if p.Name == c.Name {
+			return c.act(ctx, c.Name, "retry", func(e *projecting.Engine) error { return e.RetryParked(ctx, c.Name) })
+		}
+	}
+	return c.retryReaction(ctx)
+}
+
+func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
+	db, closeDatabase, err := c.openDatabase(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeDatabase()
+	store, closeStore, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	content, err := c.openBlobs(ctx)
+	if err != nil {
+		return err
+	}
+	state, err := projections.NewReactionState(ctx, db)
+	if err != nil {
+		return err
+	}
+	parked, err := state.Parked(ctx)
+	if err != nil {
+		return err
+	}
+	jobs := &commands.Jobs{Store: store, Runs: commands.NewRunIDs(store, "operator"), Blobs: content, Catalogue: domain.Catalogue()}
+	list := reactions.All(jobs, reactions.Actor{Clock: systemClock{}, Build: build()})
+	failed := 0
+	for _, p := range parked {
+		if p.Reaction != c.Name {
+			continue
+		}
+		recorded, err := store.Event(ctx, p.Stream, event.Revision(p.Revision))
+		if err == nil {
+			err = reactions.Retry(ctx, list, p.Reaction, recorded)
+		}
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "%s, revision %d: %v\n", p.Stream, p.Revision, err)
+			failed++
+			continue
+		}
+		if err := state.Unpark(ctx, p.Reaction, p.EventID); err != nil {
+			return err
+		}
+	}
+	if failed > 0 {
+		return exitStatus(1)
+	}
+	return nil
+}
+
+type parkedDropCmd struct {
+	readModels
+	Name   string `arg:"" help:"Read model."`
+	Stream string `arg:"" help:"Stream whose parked events are never to be applied."`
+}
+
+// Run gives up the parked events of one stream; its later ones are applied again.
+func (c *parkedDropCmd) Run() error {
+	ctx, stop := interruptible()
+	defer stop()
+	return c.act(ctx, c.Name, "drop?stream="+url.QueryEscape(c.Stream), func(e *projecting.Engine) error {
+		return e.DropParked(ctx, c.Name, c.Stream)
+	})
+}

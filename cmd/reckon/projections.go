@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"reckon/eventstore"
+	"reckon/internal/blobs"
+	"reckon/internal/config"
+	"reckon/projections"
+	projecting "reckon/projections/engine"
+)
+
+// projectionsCmd looks after the read models.
+type projectionsCmd struct {
+	Status   projectionsStatusCmd   `cmd:"" help:"Show how far each read model is."`
+	Boot     projectionsBootCmd     `cmd:"" help:"Drop a read model's tables and build them again from the log."`
+	Pause    projectionsPauseCmd    `cmd:"" help:"Stop a read model where it stands."`
+	Resume   projectionsResumeCmd   `cmd:"" help:"Let a paused or halted read model go on."`
+	Teardown projectionsTeardownCmd `cmd:"" help:"Remove a version that no server uses any more."`
+}
+
+// readModels says where an operator's command finds the read models.
+type readModels struct {
+	installation
+	Database string `help:"Read models: sqlite:PATH or postgres://…; empty for a file in the data folder." env:"RECKON_DATABASE" placeholder:"ADDRESS"`
+	Blobs    string `help:"Large bytes: file:///DIR, s3://…, gs://… or azblob://…; empty for a folder in the data folder." env:"RECKON_BLOBS" placeholder:"URL"`
+}
+
+func (r readModels) openDatabase(ctx context.Context) (*bun.DB, func(), error) {
+	serve := config.Serve{Data: r.Data, Database: r.Database}
+	db, err := projections.Open(ctx, serve.DatabaseAddress())
+	if err != nil {
+		return nil, nil, err
+	}
+	return db, func() { _ = db.Close() }, nil
+}
+
+// withEngine keeps the read models for as long as f takes: for commands where no server runs.
+func (r readModels) withEngine(ctx context.Context, f func(*projecting.Engine) error) error {
+	store, closeStore, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	db, closeDatabase, err := r.openDatabase(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeDatabase()
+	content, err := r.openBlobs(ctx)
+	if err != nil {
+		return err
+	}
+	return keeping(ctx, db, store, content, f)
+}
+
+func (r readModels) openBlobs(ctx context.Context) (blobs.Store, error) {
+	serve := config.Serve{Data: r.Data, Blobs: r.Blobs}
+	address, err := serve.BlobAddress()
+	if err != nil {
+		return nil, err
+	}
+	return blobs.Open(ctx, address)
+}
+
+func keeping(ctx context.Context, db *bun.DB, store *eventstore.Store, content blobs.Store, f func(*projecting.Engine) error) error {
+	e, err := projecting.New(ctx, projecting.Config{DB: db, Log: store, Logger: slog.Default()}, projections.New(db, content).All()...)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- e.Run(ctx) }()
+	err = f(e)
+	cancel()
+	if runErr := <-ended; err == nil {
+		err = runErr
+	}
+	return err
+}
+
+// status asks the running server, or reads the tables where none runs.
+func (r readModels) status(ctx context.Context) ([]projecting.Status, error) {
+	var list []projecting.Status
+	ok, err := askServer(ctx, r.Data, "GET", "/projections/", &list)
+	if ok || err != nil {
+		return list, err
+	}
+	err = r.withEngine(ctx, func(e *projecting.Engine) error {
+		list, err = e.Status(ctx)
+		return err
+	})
+	return list, err
+}
+
+// act asks the running server to do something, or does it where none runs.
+func (r readModels) act(ctx context.Context, name, action string, do func(*projecting.Engine) error) error {
+	ok, err := askServer(ctx, r.Data, "POST", "/projections/"+name+"/"+action, &struct{}{})
+	if ok || err != nil {
+		return err
+	}
+	return r.withEngine(ctx, do)
+}
+
+type projectionsStatusCmd struct {
+	readModels
+	JSON bool `help:"Print JSON." name:"json"`
+}
+
+// Run shows the read models. It exits 1 when one is halted or has parked something.
+func (c *projectionsStatusCmd) Run() error {
+	ctx, stop := interruptible()
+	defer stop()
+	list, err := c.status(ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = printJSON(list)
+	} else {
+		err = printStatus(list)
+	}
+	for _, s := range list {
+		if err == nil && (s.Phase == projecting.Halted || s.Parked > 0) {
+			return exitStatus(1)
+		}
+	}
+	return err
+}
+
+func printStatus(list []projecting.Status) error {
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tVERSION\tPHASE\tPOSITION\tHEAD\tRATE\tETA\tPARKED\tREASON")
+	for _, s := range list {
+		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%d\t%.0f/s\t%s\t%d\t%s\n", s.Name, s.Version, s.Phase, s.Position.Commit, s.Head.Commit, s.Rate, eta(s), s.Parked, s.Reason)
+	}
+	return table.Flush()
+}
+
+func eta(s projecting.Status) string {
+	switch {
+	case s.Lag == 0:
+		return "-"
+	case s.ETA < 0:
+		return "unknown"
+	}
+	return time.Duration(s.ETA * float64(time.Second)).Round(time.Second).String()
+}
+
+type projectionsBootCmd struct {
+	readModels
+	Name string `arg:"" help:"Read model."`
+}
+
+// Run builds a read model again and says how far it is until it is there.
+func (c *projectionsBootCmd) Run() error {
+	ctx, stop := interruptible()
+	defer stop()
+	ok, err := askServer(ctx, c.Data, "POST", "/projections/"+c.Name+"/boot", &struct{}{})
+	if err != nil {
+		return err
+	}
+	if ok {
+		return c.progress(ctx, func() ([]projecting.Status, error) { return c.status(ctx) })
+	}
+	return c.withEngine(ctx, func(e *projecting.Engine) error {
+		if err := e.Boot(ctx, c.Name); err != nil {
+			return err
+		}
+		return c.progress(ctx, func() ([]projecting.Status, error) { return e.Status(ctx) })
+	})
+}
+
+func (c *projectionsBootCmd) progress(ctx context.Context, status func() ([]projecting.Status, error)) error {
+	for {
+		list, err := status()
+		if err != nil {
+			return err
+		}
+		for _, s := range list {
+			if s.Name != c.Name {
+				continue
+			}
+			fmt.Fprintf(os.Stderr, "%s: %s, %d of %d, %.0f events/s, %s left\n", s.Name, s.Phase, s.Position.Commit, s.Head.Commit, s.Rate, eta(s))
+			switch {
+			case s.Phase == projecting.Halted:
+				fmt.Fprintln(os.Stderr, s.Reason)
+				return exitStatus(1)
+			case s.Ready && s.Phase == projecting.Running:
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+type projectionsPauseCmd struct {
+	readModels
+	Name string `arg:"" help:"Read model."`
+}
+
+// Run stops a read model until it is resumed, over restarts too.
+func (c *projectionsPauseCmd) Run() error {
+	ctx, stop := interruptible()
+	defer stop()
+	return c.act(ctx, c.Name, "pause", func(e *projecting.Engine) error { return e.Pause(ctx, c.Name) })
+}
+
+type projectionsResumeCmd struct {
+	readModels
+	Name string `arg:"" help:"Read model."`
+}
+
+// Run lets a read model go on.
+func (c *projectionsResumeCmd) Run() error {
+	ctx, stop := interruptible()
+	defer stop()
+	return c.act(ctx, c.Name, "resume", func(e *projecting.Engine) error { return e.Resume(ctx, c.Name) })
+}
+
+type projectionsTeardownCmd struct {
+	readModels
+	Name    string `arg:"" help:"Read model."`
+	Version int    `arg:"" help:"Its version."`
+}
+
+// Run removes tables, checkpoint and parked events of a version.
+func (c *projectionsTeardownCmd) Run() error {
+	ctx, stop := interruptible()
+	defer stop()
+	var list []projecting.Status
+	if _, err := askServer(ctx, c.Data, "GET", "/projections/", &list); err != nil {
+		return err
+	}
+	for _, s := range list {
+		if s.Name == c.Name && s.Version == c.Version {
+			return fmt.Errorf("%s version %d is in use by the running server; `reckon projections boot %s` builds it again", c.Name, c.Version, c.Name)
+		}
+	}
+	db, closeDatabase, err := c.openDatabase(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeDatabase()
+	return projecting.TearDown(ctx, db, c.Name, c.Version)
+}
+
+func interruptible() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+}
