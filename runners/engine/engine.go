@@ -129,6 +129,9 @@ type reply struct {
 // Evaluate runs one expression. Errors: ErrBudgetExhausted, ErrSaturated, *FailedError, ErrClosed, the context's own.
 func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error) {
 	call := map[string]any{"op": "evaluate", "code": request.Code, "full_form": request.FullForm}
+	if isTable(request.Code) {
+		call["op"] = "lay_out"
+	}
 	var answer reply
 	var outcome Outcome
 	var err error
@@ -147,8 +150,9 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 	return outcome, nil
 }
 
-// InputFullForm is the engine's own FullForm of the unevaluated code, read in a throwaway worker. Reading runs code that
-// asks to be run: the answer is for comparison with our own reading only. Strings in it are not escaped by the engine.
+// InputFullForm is what the engine prints for ToString[FullForm[Hold[code]]], read in a throwaway worker. Reading runs
+// code that asks to be run: the answer is for comparison with our own reading only (expression.SameAsEngine, which also
+// knows how strings stand in it).
 func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Duration) (string, error) {
 	var answer reply
 	request := Request{Budget: budget, QueueWait: budget}
@@ -158,11 +162,10 @@ func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Dur
 	if answer.Error != "" {
 		return "", refused(answer.Error)
 	}
-	full := plainQuotes(answer.FullForm)
-	if !strings.HasPrefix(full, "Hold[") || !strings.HasSuffix(full, "]") {
+	if !strings.HasPrefix(answer.FullForm, "Hold[") || !strings.HasSuffix(answer.FullForm, "]") {
 		return "", &FailedError{Reason: ReasonRefused, Detail: "the engine did not keep the input held"}
 	}
-	return full[len("Hold[") : len(full)-1], nil
+	return answer.FullForm, nil
 }
 
 // oneShot runs one request in a fresh worker.

@@ -42,6 +42,9 @@ func TestEvaluate(t *testing.T) {
 		{code: "f[x]", result: "f[x]"},
 		{code: `Speak["a"]`, result: `Speak["a"]`, messages: `Speak["a"] is a built-in Wolfram Language function not yet implemented in Woxi.`, unevaluated: true},
 		{code: "a=2\na^3", result: "8"},
+		{code: "InputForm[x^2/3]", result: "x^2/3", inputForm: "InputForm[x^2/3]"},
+		{code: "{{1,2},{3,4}}//MatrixForm", result: "MatrixForm[{{1, 2}, {3, 4}}]"},
+		{code: `Column[{1/0,Print["a"];2}]`, result: "Column[{ComplexInfinity, 2}]", stdout: "a\n", messages: "Power::infy: Infinite expression 1/0 encountered."},
 		{code: "α+1", result: "1 + α"},
 	} {
 		outcome, err := evaluate(t, e, c.code)
@@ -157,7 +160,7 @@ func TestSaturation(t *testing.T) {
 
 func TestPlots(t *testing.T) {
 	e := enginetest.Start(t, engine.Options{})
-	for _, code := range []string{"Plot[Sin[x],{x,0,1}]", "Graphics[Text[\"<script>alert(1)</script>\",{0,0}]]", "Image[{{0,1},{1,0}}]", "Graph[{1->2}]"} {
+	for _, code := range []string{"Plot[Sin[x],{x,0,1}]", "Graphics[Text[\"<script>alert(1)</script>\",{0,0}]]", "Image[{{0,1},{1,0}}]", "Graph[{1->2}]", "Grid[{{1,x^2}}]"} {
 		outcome, err := evaluate(t, e, code)
 		if err != nil || !bytes.HasPrefix(outcome.SVG, []byte("<svg ")) || bytes.Contains(outcome.SVG, []byte("<script")) || outcome.PlotOmitted {
 			t.Errorf("%s: %v, %.200s", code, err, outcome.SVG)
@@ -175,9 +178,9 @@ func TestPlots(t *testing.T) {
 func TestInputFullForm(t *testing.T) {
 	e := enginetest.Start(t, engine.Options{})
 	for code, want := range map[string]string{
-		"Integrate[x^2,x]//f": "f[Integrate[Power[x, 2], x]]",
-		"1+1":                 "Plus[1, 1]",
-		`f["a"]`:              `f["a"]`,
+		"Integrate[x^2,x]//f": "Hold[f[Integrate[Power[x, 2], x]]]",
+		"1+1":                 "Hold[Plus[1, 1]]",
+		`f["a"]`:              `Hold[f[\"a\"]]`,
 	} {
 		if got, err := e.InputFullForm(t.Context(), code, 10*time.Second); err != nil || got != want {
 			t.Errorf("%s: %q, %v", code, got, err)

@@ -87,6 +87,7 @@ func TestUnevaluated(t *testing.T) {
 		{"{1,2}[[3]]", "{1, 2}[[3]]", warned("Part::partw: Part 3 of {1, 2} does not exist."), true},
 		{"First[{}]", "First[{}]", warned("First::nofirst: {} has zero length and no first element."), true},
 		{"Speak[\"a\"]", "Speak[\"a\"]", warned("Speak[\"a\"] is a built-in Wolfram Language function not yet implemented in Woxi."), true},
+		{"{1,2}+{1,2,3}", "{1, 2} + {1, 2, 3}", warned("Thread::tdlen: Objects of unequal length in {1, 2} + {1, 2, 3} cannot be combined."), true},
 		{"Simplfy[x]", "Simplfy[x]", nil, true}, // a capitalised word that nothing knows
 		{"5", "5", nil, false},
 		{"x", "x", nil, false},

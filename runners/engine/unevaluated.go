@@ -10,9 +10,10 @@ import (
 // unevaluated tells whether the engine gave the input back, so that its result is no answer (spec section 2.2).
 //
 // It is so where the engine says that it does not know the function, and where the last expression of the input and the
-// result have the same head and that head is one that should have gone away: a computation (Integrate, Solve), any
-// head of which the engine complains (Sin::argx), or a function of inexact numbers that yielded none. What stands for
-// itself is an answer: atoms, structures, operators, objects, functions of symbols (Sin[x]) and the caller's own f[x].
+// result have the same head and that head should have gone: a computation (Integrate, Solve); any head the engine
+// complains of (Sin::argx) or, complaining, leaves exactly as it was; a function of inexact numbers that yielded none.
+// What stands for itself is an answer: atoms, structures, operators, objects, functions of symbols (Sin[x]) and the
+// caller's own f[x].
 func unevaluated(code, inputForm string, messages []string) bool {
 	for _, message := range messages {
 		if strings.Contains(message, "not yet implemented") {
@@ -37,6 +38,9 @@ func unevaluated(code, inputForm string, messages []string) bool {
 			return true
 		}
 	}
+	if len(messages) > 0 && expression.Canonical(input).Equal(expression.Canonical(output)) {
+		return true
+	}
 	switch {
 	case standsForItself(head):
 		return false
@@ -45,6 +49,12 @@ func unevaluated(code, inputForm string, messages []string) bool {
 	default:
 		return true
 	}
+}
+
+// isTable tells whether the code is one expression that the engine would draw instead of writing it.
+func isTable(code string) bool {
+	input, err := expression.Parse(code)
+	return err == nil && input.Kind == expression.Call && tables[input.HeadName()]
 }
 
 // asked finds the computation in the input whose head the output could have kept: the last statement, the value of an
@@ -105,6 +115,9 @@ func words(list string) map[string]bool {
 var rewriters = words(`N Simplify FullSimplify Expand ExpandAll Factor Together Apart Cancel Collect Evaluate Identity ReleaseHold
 	Chop Rationalize PowerExpand ComplexExpand TrigExpand TrigReduce TrigToExp ExpToTrig FunctionExpand Refine Normal
 	InputForm StandardForm TraditionalForm OutputForm FullForm TeXForm First Last Quiet Check TimeConstrained Block Module With`)
+
+// tables are laid out rather than computed.
+var tables = words(`MatrixForm TableForm Grid Column Row TreeForm DateObject Dataset`)
 
 // structures are heads of values: containers, operators on symbols, held code, graphics and other objects.
 var structures = words(`List Association Rule RuleDelayed Sequence Hold HoldComplete HoldForm HoldPattern Unevaluated Defer Function Slot

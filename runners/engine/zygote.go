@@ -170,6 +170,7 @@ func (z *Zygote) Spawn(ctx context.Context) (*Worker, error) {
 			if worker.Alive() {
 				return worker, nil
 			}
+			worker.Kill() // it went with an earlier zygote
 			continue
 		default:
 		}

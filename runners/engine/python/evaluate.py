@@ -1,6 +1,6 @@
 """The evaluation program: the engine (woxi 0.3.0) behind handle().
 
-Requests: {"op":"evaluate","code":s,"full_form":bool} and {"op":"full_form","code":s}.
+Requests: {"op":"evaluate","code":s,"full_form":bool}, {"op":"lay_out","code":s} and {"op":"full_form","code":s}.
 Replies hand on what the engine said as it said it; the adapter in Go makes it presentable.
 """
 import os
@@ -54,6 +54,8 @@ def handle(request):
     try:
         if request["op"] == "full_form":
             return full_form(request["code"])
+        if request["op"] == "lay_out":
+            return lay_out(request["code"])
         return evaluate(request["code"], request.get("full_form", False))
     except woxi.WolframError as problem:
         return {"error": str(problem)[:MESSAGE_CHARACTERS]}
@@ -68,7 +70,32 @@ def full_form(code):
 
 def evaluate(code, want_full_form):
     answer = woxi.evaluate("(" + code + ")" if LITERAL.fullmatch(code) else code)
-    result, stdout, graphics = answer.result, answer.stdout or "", answer.graphics
+    reply = shown(answer.result, answer, answer.graphics)
+    input_form = last_printed(answer.result, "ToString[%,InputForm]") if "failed" not in reply else None
+    if input_form is None:
+        return reply
+    reply["input_form"] = in_order(input_form)
+    if SHOWN_AS_TEXT.match(input_form):
+        reply["shown"] = last_printed(answer.result, "ToString[%]")
+    elif input_form.startswith("InputForm["):
+        reply["shown"] = answer.result
+    if want_full_form:
+        reply["full_form"] = last_printed(answer.result, "ToString[FullForm[%]]")
+    if any(size(reply.get(name) or "") > 2 * RESULT_BYTES for name in ("input_form", "shown", "full_form")):
+        return {"failed": "output_too_large"}
+    return reply
+
+
+def lay_out(code):
+    """Tables: the engine draws what it shows and forgets the text, so the value is kept back by ; and written first."""
+    answer = woxi.evaluate(code + ";")
+    written = woxi.evaluate("{%,Print[ToString[%,InputForm]]};").stdout[:-1]
+    drawn = woxi.evaluate("First[%]")
+    return shown(written, answer, drawn.graphics)
+
+
+def shown(result, answer, graphics):
+    stdout = answer.stdout or ""
     if size(result) > RESULT_BYTES or size(stdout) > STDOUT_BYTES:
         return {"failed": "output_too_large"}
     reply = {"result": result, "stdout": stdout, "messages": [message[:MESSAGE_CHARACTERS] for message in answer.warnings[:MESSAGES]]}
@@ -76,15 +103,6 @@ def evaluate(code, want_full_form):
         reply["plot_omitted"] = True
     elif graphics:
         reply["svg"] = graphics
-    input_form = last_printed(result, "ToString[%,InputForm]")
-    if input_form is not None:
-        reply["input_form"] = in_order(input_form)
-        if SHOWN_AS_TEXT.match(input_form):
-            reply["shown"] = last_printed(result, "ToString[%]")
-        if want_full_form:
-            reply["full_form"] = last_printed(result, "ToString[FullForm[%]]")
-        if any(size(text or "") > 2 * RESULT_BYTES for text in (input_form, reply.get("shown"), reply.get("full_form"))):
-            return {"failed": "output_too_large"}
     return reply
 
 
