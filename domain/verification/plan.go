@@ -212,6 +212,9 @@ func usable(call Call) error {
 			return noAnswer("the answer holds " + name)
 		}
 	}
+	if answer.Kind == expression.Call && hasAny(answer, "Indeterminate") {
+		return noAnswer("a part of the answer is Indeterminate")
+	}
 	unevaluated := false
 	answer.Walk(func(n *expression.Expr) bool {
 		unevaluated = unevaluated || n.IsCall(call.Head)

@@ -1,6 +1,10 @@
 package verification
 
-import "reckon/domain/expression"
+import (
+	"strconv"
+
+	"reckon/domain/expression"
+)
 
 // sumPartial: a closed form against the terms.
 func sumPartial() Rule {
@@ -82,5 +86,18 @@ func sumTask(c Call, product, approximate bool) (Task, error) {
 	}
 	return Task{Kind: "sum", Check: minus(call(name, c.Args...), c.Answer), Fields: map[string]any{
 		"term": c.Args[0], "ranges": ranges, "answer": c.Answer, "product": product, "approximate": approximate, "assumptions": c.Assumptions,
+		"digits": digitsOf(c.Precision),
 	}}, nil
+}
+
+// digitsOf reads the precision given to N: 0 where it is none or no plain number.
+func digitsOf(precision *expression.Expr) int {
+	if precision == nil {
+		return 0
+	}
+	digits, err := strconv.Atoi(integerText(precision))
+	if err != nil || digits < 1 || digits > 1000 {
+		return 0
+	}
+	return digits
 }

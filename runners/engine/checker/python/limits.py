@@ -51,11 +51,10 @@ def judge(function, name, point, answer, direction, env):
         return no_limit(seen, answer, env)
     states = [against(behaviour, answer, env) for behaviour in seen]
     text = "; ".join(show_behaviour(behaviour) for behaviour in seen)
-    if all(state == "same" for state in states):
-        return "same", text
     if all(state == "different" for state in states):
         return "different", text
-    return "open", text
+    # One side may be outside the function's real domain.
+    return ("same" if "same" in states and "different" not in states else "open"), text
 
 
 def no_limit(seen, answer, env):

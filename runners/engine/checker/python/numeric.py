@@ -112,9 +112,7 @@ def power(base, exponent):
         if size * abs(k) <= MAX_EXACT_BITS:
             return Fraction(base) ** k if k < 0 or isinstance(base, Fraction) else base**k
     base = number(base)
-    if k is not None:
-        if abs(k) > 10**9:
-            raise NoValue("power too large")
+    if k is not None and abs(k) <= 10**6:
         return base**k
     exponent = number(exponent)
     if abs(exponent) * abs(mpmath.log(abs(base))) > 10**6:

@@ -177,6 +177,9 @@ class Problem:
             second = number(second)
             if abs(second) <= size2 * mpf(10) ** (-DIGITS):
                 return "equal", second
+            # A zero of a function like Cos: the value is all rounding error, and falls with it.
+            if abs(difference) <= mpf(10) ** (-DIGITS * 3 // 5) and abs(second) <= mpf(10) ** (-DIGITS * 6 // 5):
+                return "equal", second
             if abs(second) > size2 * mpf(10) ** -10 and abs(second - difference) <= mpf(10) ** -6 * abs(second):
                 return "different", second
         return "unknown", difference
@@ -245,6 +248,8 @@ class Problem:
         if any(set(solution) != set(self.unknowns) for solution in self.solutions):
             return Missing()
         try:
+            if self.domain in sampling.INTEGER_DOMAINS and not self.parameters and not self.constants:
+                return self.missing_integers()
             if len(self.unknowns) == 1 and len(self.equations) == 1 and len(self.equations[0]) == 3:
                 return self.missing_single()
             if not self.parameters and len(self.equations) == len(self.unknowns) <= 3 and not self.constants:
@@ -252,6 +257,23 @@ class Problem:
         except (Refused, mpmath.libmp.NoConvergence, *numeric.problems()):
             pass
         return Missing()
+
+    def missing_integers(self):
+        """Every integer point of a small box."""
+        reach = {1: 60, 2: 12, 3: 4}.get(len(self.unknowns))
+        if reach is None:
+            return Missing()
+        known = self.known(self.environments()[0])
+        for point in itertools.product(range(-reach, reach + 1), repeat=len(self.unknowns)):
+            values = dict(zip(self.unknowns, point))
+            at = Environment(values)
+            try:
+                solves = all(numeric.truth(condition, at) for condition in self.conditions) and not self.outside(values)
+            except numeric.problems():
+                continue
+            if solves and not any(all(self.same(values[n], other[n]) for n in self.unknowns) for other in known):
+                return Missing(", ".join(map(str, point)), True)
+        return Missing(searched=True)
 
     def missing_single(self):
         outcomes = [self.missing_at(env) for env in self.environments()[: 3 if self.parameters else 1]]
@@ -275,7 +297,7 @@ class Problem:
                 if self.parameters:
                     return Missing()
                 candidates = self.real_roots(name, env)
-                certain = bool(self.constants) or self.algebraic(name)
+                certain = bool(self.constants) or not self.solutions or self.algebraic(name)
                 exhaustive = False
             for candidate in candidates:
                 if self.applies(name, candidate, env) and not any(self.same(candidate, value) for value in known):

@@ -27,6 +27,8 @@ def check(task, seed, deadline):
     expansion = without_order(answer)
     free = (tree.free_symbols(function) | tree.free_symbols(expansion)).union(*(tree.free_symbols(v["point"]) for v in variables)) - set(names)
     points = sampling.Points(free, sampling.Assumptions(task.get("assumptions", [])), seed)
+    if len(variables) == 2 and denominator == 1:
+        return several(function, expansion, variables, points, free)
     orders = []
     for _ in range(3 if free else 1):
         env = points.draw("positive")
@@ -51,6 +53,40 @@ def check(task, seed, deadline):
     if order < needed - MARGIN:
         return refuted("remainder of order %.2f, %s was asked for" % (order, needed))
     return agrees("remainder of order %.2f" % order if order < 1000 else "no remainder")
+
+
+def several(function, expansion, variables, points, free):
+    """In two variables: every coefficient up to the orders asked for, by Cauchy's integral over a torus (values of f - p)."""
+    limits = [v["order"] for v in variables]
+    count = max(limits) + 6
+    if count > 16 or any(limits_of(v["point"]) is not None for v in variables):
+        return undecided("the orders are too high")
+    radius = mpf(10) ** -6
+    states = []
+    for _ in range(2 if free else 1):
+        env = points.draw("positive")
+        if env is None:
+            return undecided("assumptions cannot be met")
+        with mpmath.workdps(30 + 14 * count):
+            turns = [mpmath.expjpi(2 * mpf(j) / count) for j in range(count)]
+            centres = [number(numeric.evaluate(v["point"], env)) for v in variables]
+            rows = []
+            for s in turns:
+                at = env.having(variables[0]["name"], centres[0] + radius * s)
+                row = []
+                for t in turns:
+                    there = at.having(variables[1]["name"], centres[1] + radius * t)
+                    row.append(number(numeric.evaluate(function, there)) - number(numeric.evaluate(expansion, there)))
+                rows.append(row)
+            worst = mpf(0)
+            for i in range(limits[0] + 1):
+                for j in range(limits[1] + 1):
+                    total = sum(rows[a][b] * turns[-a * i % count] * turns[-b * j % count] for a in range(count) for b in range(count))
+                    worst = max(worst, abs(total / count**2 / radius ** (i + j)))
+        states.append(worst)
+    if all(worst > mpf(10) ** -8 for worst in states):
+        return refuted("a coefficient is off by %s" % show(states[0]))
+    return agrees("0.") if all(worst < mpf(10) ** -20 for worst in states) else undecided("no clear coefficients")
 
 
 def claimed_orders(answer):

@@ -50,8 +50,10 @@ def call_of(task):
 
 def tolerance(task):
     loose = sampling.tolerance_of(task["answer"])
-    if loose is None and task.get("approximate"):
-        loose = mpf(10) ** -9
+    if task.get("approximate") or loose is not None:
+        # Numerical summation promises about half of the working precision.
+        digits = task.get("digits") or 16
+        loose = max(loose or 0, mpf(10) ** (-digits / 2 - 1 if digits <= 16 else 3 - digits))
     return loose
 
 
@@ -146,7 +148,8 @@ def infinite(task, seed):
             elif free:
                 # Within the circle of convergence of most power series.
                 env = Environment({n: v / 8 if exact(v) and n not in assumptions.low and n not in assumptions.integers else v for n, v in env.values.items()})
-            outcomes.append(compare_infinite(task, term, name, low, answer, env))
+            with mpmath.workdps(DIGITS):
+                outcomes.append(compare_infinite(task, term, name, low, answer, env))
         decided = [o for o in outcomes if o[0] != "open"]
         if decided:
             break
@@ -190,11 +193,11 @@ def compare_infinite(task, term, name, low, answer, env):
     except numeric.problems():
         return "open", "the answer has no value"
     error = abs(true - claimed) / max(abs(true), abs(claimed), mpf(10) ** -10)
-    loose = tolerance(task)
-    same = max(loose or 0, mpf(10) ** -9)
+    # The value itself is good for 18 digits; a decimal answer for as many as it shows, less a few.
+    same = max(tolerance(task) or 0, mpf(10) ** -16)
     if error <= same:
         return "same", show(true)
-    return ("different" if error > 1000 * same and error > mpf(10) ** -5 or error > mpf(10) ** -3 or (loose and loose < mpf(10) ** -9 and error > mpf(10) ** -9) else "open"), show(true)
+    return ("different" if error > 1000 * same or error > mpf(10) ** -2 else "open"), show(true)
 
 
 def product_value(at, start):
@@ -222,7 +225,7 @@ def product_value(at, start):
 
 def series_value(at, start):
     """The sum of a series, decided by how its terms fall."""
-    with mpmath.workdps(30):
+    with mpmath.workdps(DIGITS):
         early = [number(at(start + k)) for k in range(40)]
         if all(term == 0 for term in early):
             raise Undetermined("terms vanish")
@@ -267,7 +270,7 @@ def geometric(at, start, ratio):
         term = number(at(k))
         total += term
         k += 1
-        if k > start + 20 and abs(term) < mpf(10) ** -28 * max(abs(total), mpf(10) ** -10):
+        if k > start + 20 and abs(term) < mpf(10) ** -36 * max(abs(total), mpf(10) ** -10):
             return total
     raise Undetermined("slow convergence")
 
@@ -278,8 +281,8 @@ def alternating_value(at, start):
     if abs(terms[-1]) >= abs(terms[0]):
         raise Divergent(0) if abs(terms[-1]) > mpf(10) ** -3 * max(1, abs(terms[0])) and not falls(terms) else Undetermined("terms do not fall")
     head = sum((number(at(start + k)) for k in range(10)), mpf(0))
-    values = [head + cohen(terms, n) for n in (30, 50)]
-    if abs(values[0] - values[1]) > mpf(10) ** -15 * max(1, abs(values[1])):
+    values = [head + cohen(terms, n) for n in (40, 56)]
+    if abs(values[0] - values[1]) > mpf(10) ** -20 * max(1, abs(values[1])):
         raise Undetermined("two accelerations differ")
     return values[1]
 
@@ -312,9 +315,9 @@ def power_law(at, start):
     if orders[1] < 1.05 or abs(orders[1] - orders[0]) > 0.02:
         raise Undetermined("slow decay")
     values = []
-    for base in (16, 24):
+    for base in (20, 30):
         values.append(tail_by_integral(at, start, base))
-    if abs(values[0] - values[1]) > mpf(10) ** -10 * max(abs(values[1]), mpf(10) ** -6):
+    if abs(values[0] - values[1]) > mpf(10) ** -18 * max(abs(values[1]), mpf(10) ** -6):
         raise Undetermined("two accelerations differ")
     return values[1]
 
@@ -326,8 +329,7 @@ def tail_by_integral(at, start, base):
     f = lambda x: number(at(x))
     cuts = [mpf(cut), mpf(2 * cut), mpf(8 * cut), mpf(64 * cut), mpf("inf")]
     total = mpmath.quad(f, cuts) + f(mpf(cut)) / 2
-    with mpmath.workdps(40):
-        slopes = mpmath.taylor(f, mpf(cut), 9)
-    for j in (1, 2, 3, 4, 5):
+    slopes = mpmath.taylor(f, mpf(cut), 15)
+    for j in range(1, 9):
         total -= mpmath.bernoulli(2 * j) / (2 * j) * slopes[2 * j - 1]
     return head + total
