@@ -40,15 +40,20 @@ func (t ConsistencyToken) String() string {
 
 // ParseConsistencyToken reads what String wrote; anything else is a Problem.
 func ParseConsistencyToken(s string) (ConsistencyToken, error) {
-	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
-	if err != nil || len(b) < tokenFixedBytes || len(b) > tokenFixedBytes+maxLogIDBytes || b[0] != tokenVersion || !plainText(string(b[tokenFixedBytes:])) {
-		return ConsistencyToken{}, InvalidParameter.Problem("the Consistency-Token is not one of ours; send it as a write answered it, or not at all").
-			Field("header."+TokenHeader, "malformed")
+	malformed := InvalidParameter.Problem("the Consistency-Token is not one of ours; send it as a write answered it, or not at all").
+		Field("header."+TokenHeader, "malformed")
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || len(b) < tokenFixedBytes || len(b) > tokenFixedBytes+maxLogIDBytes || b[0] != tokenVersion {
+		return ConsistencyToken{}, malformed
 	}
-	return ConsistencyToken{
+	token := ConsistencyToken{
 		Log:      string(b[tokenFixedBytes:]),
 		Position: event.Position{Commit: binary.BigEndian.Uint64(b[1:]), Prepare: binary.BigEndian.Uint64(b[9:])},
-	}, nil
+	}
+	if token.String() != s { // base64 skips line breaks and spare bits
+		return ConsistencyToken{}, malformed
+	}
+	return token, nil
 }
 
 // SetToken writes the token of a write into its answer.

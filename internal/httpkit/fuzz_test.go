@@ -47,6 +47,7 @@ func FuzzCheckJSON(f *testing.F) {
 func FuzzConsistencyToken(f *testing.F) {
 	f.Add(httpkit.ConsistencyToken{Log: "log"}.String())
 	f.Add("AQAAAAAAAAAAAAAAAAAAAAA")
+	f.Add("AX0000000\r00000000000000")
 	f.Fuzz(func(t *testing.T, s string) {
 		token, err := httpkit.ParseConsistencyToken(s)
 		if err == nil && token.String() != s {
