@@ -90,7 +90,7 @@ func TestFolderAfterACrash(t *testing.T) {
 	if err := os.WriteFile(leftover, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if folder, err = blobs.OpenFolder(root); err != nil {
+	if _, err := blobs.OpenFolder(root); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(leftover); err != nil {

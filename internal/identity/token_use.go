@@ -52,7 +52,7 @@ func (s *Store) LastUsed(ctx context.Context, tokenIDs []string) (map[string]str
 		return days, nil
 	}
 	var rows []tokenUseRow
-	if err := s.db.NewSelect().Model(&rows).Where("token_id IN (?)", bun.In(tokenIDs)).Scan(ctx); err != nil {
+	if err := s.db.NewSelect().Model(&rows).Where("token_id IN ?", bun.Tuple(tokenIDs)).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("identity: token use: %w", err)
 	}
 	for _, row := range rows {

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 )
@@ -68,7 +69,7 @@ func (p *Progress) show(now time.Time) {
 	if p.total > 0 {
 		share := min(1, float64(p.done)/float64(p.total))
 		full := int(share * barCells)
-		line = fmt.Sprintf("%s [%s%s] %3.0f%%  %d of %d, %.0f/s", p.what, repeat('#', full), repeat('.', barCells-full), 100*share, p.done, p.total, rate)
+		line = fmt.Sprintf("%s [%s%s] %3.0f%%  %d of %d, %.0f/s", p.what, strings.Repeat("#", full), strings.Repeat(".", barCells-full), 100*share, p.done, p.total, rate)
 		if p.done > 0 && p.done < p.total {
 			left := time.Duration(float64(elapsed) * (1/share - 1))
 			line += ", " + left.Round(time.Second).String() + " left"
@@ -79,12 +80,4 @@ func (p *Progress) show(now time.Time) {
 		return
 	}
 	_, _ = fmt.Fprintln(p.w, line)
-}
-
-func repeat(c byte, n int) string {
-	cells := make([]byte, n)
-	for i := range cells {
-		cells[i] = c
-	}
-	return string(cells)
 }
