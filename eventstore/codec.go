@@ -95,11 +95,26 @@ func (c Codec) Decode(raw Raw) (event.Recorded, error) {
 	return r, nil
 }
 
+// Only is the codec that reads these event types and passes all others by;
+// without names, all the catalogue declares. Most readers of $all want few.
+func (c Codec) Only(names ...string) Codec {
+	if len(names) == 0 {
+		return c
+	}
+	only := make(event.Catalogue, len(names))
+	for _, name := range names {
+		if declared, known := c.catalogue[name]; known {
+			only[name] = declared
+		}
+	}
+	return Codec{only}
+}
+
 // DecodeAny is Decode for $all, where the store's own events ($…) and foreign
 // ones pass by too: those come back without an Event, for their position only.
 func (c Codec) DecodeAny(raw Raw) (event.Recorded, error) {
 	if _, known := c.catalogue[raw.Name]; !known || strings.HasPrefix(raw.Stream, "$") {
-		return event.Recorded{ID: raw.ID.String(), Stream: raw.Stream, Revision: raw.Revision, Position: raw.Position}, nil
+		return event.Recorded{Stream: raw.Stream, Revision: raw.Revision, Position: raw.Position}, nil
 	}
 	return c.Decode(raw)
 }

@@ -177,10 +177,11 @@ func readRaw(ctx context.Context, client *esdb.Client, stream string, from esdb.
 }
 
 // ReadAll yields what the log holds after a position, up to its present end.
-// Store's and foreign events come without an Event, an unreadable one with a
-// *DecodeError; any other error is the last thing yielded.
-func (s *Store) ReadAll(ctx context.Context, after event.Position) iter.Seq2[event.Recorded, error] {
-	return s.follow(ctx, after, func(ctx context.Context, client *esdb.Client, from esdb.AllPosition) (source, error) {
+// The store's own events, foreign ones and, where names are given, all others
+// come without an Event, an unreadable one with a *DecodeError; any other error
+// is the last thing yielded.
+func (s *Store) ReadAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error] {
+	return s.follow(ctx, after, s.codec.Only(only...), func(ctx context.Context, client *esdb.Client, from esdb.AllPosition) (source, error) {
 		reader, err := client.ReadAll(ctx, esdb.ReadAllOptions{Direction: esdb.Forwards, From: from}, math.MaxInt64)
 		if err != nil {
 			return source{}, err
@@ -191,8 +192,8 @@ func (s *Store) ReadAll(ctx context.Context, after event.Position) iter.Seq2[eve
 
 // SubscribeAll is ReadAll that goes on with every event as it is appended. It
 // survives a server's restart and ends with the context.
-func (s *Store) SubscribeAll(ctx context.Context, after event.Position) iter.Seq2[event.Recorded, error] {
-	return s.follow(ctx, after, func(ctx context.Context, client *esdb.Client, from esdb.AllPosition) (source, error) {
+func (s *Store) SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error] {
+	return s.follow(ctx, after, s.codec.Only(only...), func(ctx context.Context, client *esdb.Client, from esdb.AllPosition) (source, error) {
 		subscription, err := client.SubscribeToAll(ctx, esdb.SubscribeToAllOptions{From: from})
 		if err != nil {
 			return source{}, err
@@ -229,12 +230,12 @@ type source struct {
 type opener func(ctx context.Context, client *esdb.Client, from esdb.AllPosition) (source, error)
 
 // follow yields from a source and opens it again after the last event when the transport fails.
-func (s *Store) follow(ctx context.Context, after event.Position, open opener) iter.Seq2[event.Recorded, error] {
+func (s *Store) follow(ctx context.Context, after event.Position, codec Codec, open opener) iter.Seq2[event.Recorded, error] {
 	return func(yield func(event.Recorded, error) bool) {
 		pause := firstRetryPause
 		for {
 			before := after
-			done, err := s.followOnce(ctx, &after, open, yield)
+			done, err := s.followOnce(ctx, &after, codec, open, yield)
 			switch {
 			case done:
 				return
@@ -258,7 +259,7 @@ func (s *Store) follow(ctx context.Context, after event.Position, open opener) i
 }
 
 // followOnce is done when the source has ended or nobody wants more.
-func (s *Store) followOnce(ctx context.Context, after *event.Position, open opener, yield func(event.Recorded, error) bool) (done bool, err error) {
+func (s *Store) followOnce(ctx context.Context, after *event.Position, codec Codec, open opener, yield func(event.Recorded, error) bool) (done bool, err error) {
 	client, err := s.connection.acquire(ctx)
 	if err != nil {
 		return false, err
@@ -292,7 +293,7 @@ func (s *Store) followOnce(ctx context.Context, after *event.Position, open open
 		if !after.Less(raw.Position) {
 			continue // a read starts at its position, a subscription after it
 		}
-		r, err := s.codec.DecodeAny(raw)
+		r, err := codec.DecodeAny(raw)
 		*after = raw.Position
 		if !yield(r, err) {
 			return true, nil

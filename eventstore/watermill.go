@@ -43,7 +43,7 @@ type Checkpoints interface {
 // What is not acknowledged comes again.
 type Subscriber struct {
 	Log interface {
-		SubscribeAll(ctx context.Context, after event.Position) iter.Seq2[event.Recorded, error]
+		SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error]
 	}
 	Topics      map[string][]string
 	Checkpoints Checkpoints
@@ -126,7 +126,7 @@ func (t *tail) run(ctx context.Context, from event.Position) {
 	var handling, saving sync.WaitGroup
 	stopSaving := make(chan struct{})
 	saving.Go(func() { t.save(stopSaving) })
-	for r, err := range t.subscriber.Log.SubscribeAll(ctx, from) {
+	for r, err := range t.subscriber.Log.SubscribeAll(ctx, from, t.names...) {
 		if err != nil && r.Position == (event.Position{}) {
 			if ctx.Err() == nil {
 				t.subscriber.Logger.Error("reactions cannot follow the log", "topic", t.topic, "error", err)

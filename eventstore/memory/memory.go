@@ -141,16 +141,16 @@ func (s *Store) Event(_ context.Context, stream string, revision event.Revision)
 }
 
 // ReadAll yields what the log holds after a position, up to its present end.
-func (s *Store) ReadAll(ctx context.Context, after event.Position) iter.Seq2[event.Recorded, error] {
-	return s.follow(ctx, after, false)
+func (s *Store) ReadAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error] {
+	return s.follow(ctx, after, s.codec.Only(only...), false)
 }
 
 // SubscribeAll is ReadAll that goes on with every event as it is appended.
-func (s *Store) SubscribeAll(ctx context.Context, after event.Position) iter.Seq2[event.Recorded, error] {
-	return s.follow(ctx, after, true)
+func (s *Store) SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error] {
+	return s.follow(ctx, after, s.codec.Only(only...), true)
 }
 
-func (s *Store) follow(ctx context.Context, after event.Position, live bool) iter.Seq2[event.Recorded, error] {
+func (s *Store) follow(ctx context.Context, after event.Position, codec eventstore.Codec, live bool) iter.Seq2[event.Recorded, error] {
 	return func(yield func(event.Recorded, error) bool) {
 		for next := int(after.Commit); ; {
 			s.mu.RLock()
@@ -160,7 +160,7 @@ func (s *Store) follow(ctx context.Context, after event.Position, live bool) ite
 				if ctx.Err() != nil {
 					break
 				}
-				r, err := s.codec.DecodeAny(raw)
+				r, err := codec.DecodeAny(raw)
 				if !yield(r, err) {
 					return
 				}

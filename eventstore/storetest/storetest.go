@@ -27,8 +27,8 @@ type Store interface {
 	commands.Store
 	commands.Reserver
 	Event(ctx context.Context, stream string, revision event.Revision) (event.Recorded, error)
-	ReadAll(ctx context.Context, after event.Position) iter.Seq2[event.Recorded, error]
-	SubscribeAll(ctx context.Context, after event.Position) iter.Seq2[event.Recorded, error]
+	ReadAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error]
+	SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error]
 	Head(ctx context.Context) (event.Position, error)
 	LogID(ctx context.Context) (string, error)
 }
@@ -291,6 +291,14 @@ func allInOrder(t *testing.T, o Opened) {
 	for range o.Store.ReadAll(ctx(t), head) {
 		t.Error("there is something after the head")
 	}
+	passed := 0
+	for r, err := range o.Store.ReadAll(ctx(t), got[1].Position, "storetest.another") {
+		check(t, err)
+		if passed++; r.Event != nil {
+			t.Errorf("%s was read and not asked for", r.Event.EventName())
+		}
+	}
+	equal(t, "events passed by", passed, 2)
 }
 
 func subscription(t *testing.T, o Opened) {

@@ -80,12 +80,14 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer cancel(nil)
 	// The feed starts where the foremost projection stands; the others read up to it by themselves.
 	var foremost event.Position
+	var names []string
 	for _, w := range e.workers {
+		names = append(names, w.eventNames()...)
 		if at := w.at(); foremost.Less(at) {
 			foremost = at
 		}
 	}
-	feed := newFeed(e.log, foremost)
+	feed := newFeed(e.log, foremost, names)
 	var group sync.WaitGroup
 	for _, w := range e.workers {
 		w.feed = feed

@@ -20,7 +20,8 @@ const (
 // feed is the process's one subscription, dispatched to the projections that
 // have caught up with it.
 type feed struct {
-	log Log
+	log   Log
+	names []string // events any projection has a handler for
 
 	mu       sync.Mutex
 	position event.Position // of the last event dispatched
@@ -34,13 +35,13 @@ type member struct {
 	gone  chan struct{} // closed by leave
 }
 
-func newFeed(log Log, from event.Position) *feed {
-	return &feed{log: log, position: from, members: map[*member]bool{}}
+func newFeed(log Log, from event.Position, names []string) *feed {
+	return &feed{log: log, names: names, position: from, members: map[*member]bool{}}
 }
 
 // run follows the log until the context ends.
 func (f *feed) run(ctx context.Context) error {
-	for r, err := range f.log.SubscribeAll(ctx, f.position) {
+	for r, err := range f.log.SubscribeAll(ctx, f.position, f.names...) {
 		if err != nil && r.Position == (event.Position{}) {
 			return fmt.Errorf("following the log: %w", err)
 		}

@@ -67,6 +67,15 @@ func (p Projection) Apply(ctx context.Context, tx *Tx, r event.Recorded) (err er
 	return handle(ctx, tx, r)
 }
 
+// eventNames are those the projection has a handler for.
+func (p Projection) eventNames() []string {
+	names := make([]string, 0, len(p.on))
+	for name := range p.on {
+		names = append(names, name)
+	}
+	return names
+}
+
 // concerns tells whether the projection has a handler for the item, readable or not.
 func (p Projection) concerns(it item) bool {
 	if it.recorded.Event != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"sync"
 	"time"
@@ -159,7 +160,7 @@ func (w *worker) follow(ctx context.Context) error {
 	defer w.feed.leave(m)
 	if position := w.at(); position.Less(m.from) {
 		missed := make(chan item, maxBatch)
-		go readMissed(ctx, w.log, position, m.from, missed)
+		go readMissed(ctx, w.log.ReadAll(ctx, position, w.eventNames()...), m.from, missed)
 		if err := w.consume(ctx, missed); err != nil {
 			return err
 		}
@@ -170,10 +171,10 @@ func (w *worker) follow(ctx context.Context) error {
 	return errCutOff
 }
 
-// readMissed sends the events after one position up to another, then closes the channel.
-func readMissed(ctx context.Context, log Log, after, upTo event.Position, to chan<- item) {
+// readMissed sends the events up to a position, then closes the channel.
+func readMissed(ctx context.Context, events iter.Seq2[event.Recorded, error], upTo event.Position, to chan<- item) {
 	defer close(to)
-	for r, err := range log.ReadAll(ctx, after) {
+	for r, err := range events {
 		if err == nil || r.Position != (event.Position{}) {
 			if upTo.Less(r.Position) {
 				return

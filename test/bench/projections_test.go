@@ -1,0 +1,175 @@
+//go:build bench
+
+package bench
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"reckon/domain"
+	"reckon/domain/event"
+	"reckon/domain/run"
+	"reckon/eventstore"
+	"reckon/eventstore/node"
+	"reckon/projections"
+	"reckon/projections/engine"
+	"reckon/projections/pgtest"
+	"reckon/projections/projectiontest"
+)
+
+const (
+	bootRuns      = 10_000
+	eventsPerRun  = 2 // run.evaluated and receipt.sealed; history makes one row of them
+	bootBatch     = 500
+	bootRounds    = 3 // the best counts
+	bootWriters   = 16
+	bootRatioGoal = 0.5
+)
+
+// BenchmarkProjectionBoot measures building history from the log of an embedded
+// node, as a ratio to inserting the same rows with bun in the same batches:
+// 1 would mean that reading, decoding and dispatching cost nothing.
+func BenchmarkProjectionBoot(b *testing.B) {
+	store := bootLog(b)
+	for name, address := range map[string]func(testing.TB) string{"sqlite": projectiontest.SQLite, "postgres": pgtest.Database} {
+		b.Run(name, func(b *testing.B) {
+			db := projectiontest.Open(b, projections.Open, address(b))
+			for b.Loop() {
+				boot, insert := time.Duration(1<<62), time.Duration(1<<62)
+				for range bootRounds {
+					boot = min(boot, bootOnce(b, db, store))
+					insert = min(insert, insertRows(b, db))
+				}
+				ratio := insert.Seconds() / boot.Seconds()
+				b.ReportMetric(bootRuns*eventsPerRun/boot.Seconds(), "events/s")
+				b.ReportMetric(bootRuns/insert.Seconds(), "bare-rows/s")
+				b.ReportMetric(ratio, "ratio")
+				if ratio < bootRatioGoal {
+					b.Logf("boot is %.2f of inserting the same rows; goal %.2f", ratio, bootRatioGoal)
+				}
+			}
+		})
+	}
+}
+
+// bootLog is a log of evaluations on an embedded node.
+func bootLog(b *testing.B) *eventstore.Store {
+	quiet := slog.New(slog.DiscardHandler)
+	n, err := node.Open(node.Config{Dir: b.TempDir(), Listen: "127.0.0.1:0", Logger: quiet})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := n.Close(ctx); err != nil {
+			b.Error(err)
+		}
+	})
+	store, err := eventstore.Connect(b.Context(), eventstore.Config{Connection: n.ConnectionString(), Catalogue: domain.Catalogue(), Logger: quiet})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(store.Close)
+	var group sync.WaitGroup
+	for w := range bootWriters {
+		group.Go(func() {
+			for id := int64(w) + 1; id <= bootRuns; id += bootWriters {
+				if err := appendRun(b.Context(), store, id); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	return store
+}
+
+func appendRun(ctx context.Context, store *eventstore.Store, id int64) error {
+	at := time.UnixMilli(1_785_000_000_000 + id).UTC()
+	metadata := event.Metadata{Correlation: uuid.NewString(), At: at, Account: "a", Actor: "token:t", Source: run.Web, Agent: "curl/8.0", Build: "bench"}
+	evaluated := run.Evaluated{
+		Subject: run.Subject{RunID: id, Account: "a", Expression: event.Inline(fmt.Sprintf("Integrate[x^%d Sin[x], x]", id)), Source: run.Web},
+		Answer:  event.Inline("-x Cos[x] + Sin[x]"), InputForm: event.Inline("-x Cos[x] + Sin[x]"), Checkable: true, Status: run.Success,
+		Engine: run.Engine{Name: "woxi", Revision: "0.3.0"}, ExecutionMS: 3, EvaluatedAt: at.Format(time.RFC3339Nano),
+		Check: &run.Check{Verdict: "verified", Basis: "exact", Method: "integrate_residual", Check: "D[...]", Residual: "0", ElapsedMS: 12, Automatic: true},
+	}
+	sealed := run.Sealed{RunID: id, ReceiptID: uuid.NewString(), Canonical: event.Inline(fmt.Sprintf(`{"account":"a","answer":"-x Cos[x] + Sin[x]","run_id":%d}`, id)), Signature: "c2lnbmF0dXJl", KID: "k"}
+	_, err := store.Append(ctx, run.Stream(id), event.NoStream, []event.Proposed{
+		{ID: uuid.NewString(), Event: evaluated, Metadata: metadata},
+		{ID: uuid.NewString(), Event: sealed, Metadata: metadata},
+	})
+	return err
+}
+
+// bootOnce builds history from the first event and returns how long that took.
+func bootOnce(b *testing.B, db *bun.DB, store *eventstore.Store) time.Duration {
+	ctx, cancel := context.WithTimeout(b.Context(), 5*time.Minute)
+	defer cancel()
+	history := projections.New(db, nil).History.Projection()
+	if err := engine.TearDown(ctx, db, history.Name, history.Version); err != nil {
+		b.Log("first boot:", err)
+	}
+	head, err := store.Head(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	begin := time.Now()
+	e, err := engine.New(ctx, engine.Config{DB: db, Log: store, Logger: slog.New(slog.DiscardHandler)}, history)
+	if err != nil {
+		b.Fatal(err)
+	}
+	running, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- e.Run(running) }()
+	if err := e.Wait(ctx, history.Name, head); err != nil {
+		b.Fatal(err)
+	}
+	took := time.Since(begin)
+	stop()
+	if err := <-ended; err != nil {
+		b.Fatal(err)
+	}
+	if n, err := db.NewSelect().Model((*projections.HistoryRow)(nil)).Count(ctx); err != nil || n != bootRuns {
+		b.Fatalf("%d rows, %v", n, err)
+	}
+	return took
+}
+
+// insertRows inserts the rows history holds into an empty table like it, in the
+// batches a boot makes, and returns how long that took.
+func insertRows(b *testing.B, db *bun.DB) time.Duration {
+	ctx := b.Context()
+	var rows []projections.HistoryRow
+	if err := db.NewSelect().Model(&rows).Order("position").Scan(ctx); err != nil {
+		b.Fatal(err)
+	}
+	history := projections.New(db, nil).History.Projection()
+	if _, err := db.NewDropTable().Model((*projections.HistoryRow)(nil)).Exec(ctx); err != nil {
+		b.Fatal(err)
+	}
+	begin := time.Now()
+	if err := history.Create(ctx, db); err != nil {
+		b.Fatal(err)
+	}
+	for len(rows) > 0 {
+		batch := rows[:min(bootBatch/eventsPerRun, len(rows))]
+		rows = rows[len(batch):]
+		err := db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.NewInsert().Model(&batch).Exec(ctx)
+			return err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	return time.Since(begin)
+}
