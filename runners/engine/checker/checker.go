@@ -56,9 +56,17 @@ func (c *Checker) Info() map[string]string { return c.zygote.Info() }
 func (c *Checker) Boundaries() []engine.Boundary { return c.zygote.Boundaries() }
 
 type request struct {
-	Task     verification.Task `json:"task"`
-	BudgetMS int64             `json:"budget_ms"`
+	Op   string             `json:"op"` // check or prove
+	Task *verification.Task `json:"task,omitempty"`
 }
+
+type reply struct {
+	verification.Finding
+	Provable bool `json:"provable"` // held by numbers, and worth an attempt at an exact proof
+}
+
+// proofShare is the part of a budget that an exact proof may take once the numbers hold.
+const proofShare = 2 // a half
 
 // residualCharacters bounds what is kept of a residual.
 const residualCharacters = 500
@@ -69,8 +77,7 @@ func (c *Checker) Check(ctx context.Context, plan verification.Plan, budget time
 	started := time.Now()
 	limited, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	var finding verification.Finding
-	err := c.zygote.Call(limited, request{plan.Task, budget.Milliseconds()}, &finding)
+	finding, err := c.run(limited, plan.Task, budget)
 	var failed *engine.FailedError
 	switch {
 	case ctx.Err() != nil:
@@ -87,6 +94,28 @@ func (c *Checker) Check(ctx context.Context, plan verification.Plan, budget time
 	}
 	finding.ElapsedMS = time.Since(started).Milliseconds()
 	return finding, nil
+}
+
+// run checks by numbers first, then tries a proof in the same worker: one that takes too long costs only itself.
+func (c *Checker) run(ctx context.Context, task verification.Task, budget time.Duration) (verification.Finding, error) {
+	worker, err := c.zygote.Spawn(ctx)
+	if err != nil {
+		return verification.Finding{}, err
+	}
+	defer worker.Kill()
+	var found reply
+	if err := worker.Call(ctx, request{Op: "check", Task: &task}, &found); err != nil || !found.Provable {
+		return found.Finding, err
+	}
+	limited, cancel := context.WithTimeout(ctx, budget/proofShare)
+	defer cancel()
+	var proof struct {
+		Exact bool `json:"exact"`
+	}
+	if err := worker.Call(limited, request{Op: "prove"}, &proof); err == nil {
+		found.Exact = proof.Exact
+	}
+	return found.Finding, nil
 }
 
 // program joins the modules into the one source that a zygote loads: each is made a module of its own name.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"testing"
 	"time"
 
@@ -20,6 +21,9 @@ import (
 // folder, shared by all tests.
 func Environment(t testing.TB) string {
 	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the engine's sandbox needs Linux")
+	}
 	if folder := os.Getenv("RECKON_TEST_ENGINE"); folder != "" {
 		if !engine.Status(folder).Ready {
 			t.Fatalf("RECKON_TEST_ENGINE=%s is not a ready environment: make it with `reckon engine install`", folder)

@@ -11,7 +11,7 @@ MAX_DEGREE = 60
 MAX_TERMS = 400
 
 
-def check(task, seed, deadline):
+def check(task, seed):
     converter = symbolic.Converter(sampling.Assumptions([]))
     try:
         args = [converter.convert(arg) for arg in task["args"]]

@@ -21,7 +21,7 @@ FAMILY = range(-6, 7)
 COMPARISONS = ("Equal", "Unequal", "Less", "LessEqual", "Greater", "GreaterEqual", "Inequality")
 
 
-def check(task, seed, deadline):
+def check(task, seed):
     left, right = task["left"], task["right"]
     if task.get("propositional"):
         return truth_table(left, right)

@@ -1,12 +1,8 @@
 """Task "identities": claims left == right that must hold for all values of their symbols (under assumptions)."""
-import time
-
 import numeric
 import sampling
-import symbolic
 import tree
-from findings import agrees, proved, refuted, undecided
-from mpmath import mp
+from findings import agrees, proved_by_numbers, refuted, undecided
 from numeric import Environment
 from sampling import compare, show
 
@@ -14,7 +10,7 @@ from sampling import compare, show
 COUNTS = {"positive": 12, "real": 6, "complex": 6}
 
 
-def check(task, seed, deadline):
+def check(task, seed):
     claims = [(left, right) for left, right in task["claims"]]
     assumptions = sampling.Assumptions(task.get("assumptions", []))
     if task.get("integers"):
@@ -31,7 +27,7 @@ def check(task, seed, deadline):
         regions[region] = look(claims, points, region, constants, tolerance, names, task.get("real_valued"), task.get("functions", []))
         if not names and not constants:
             break
-    return conclude(claims, regions, assumptions, deadline, bool(names or constants or task.get("functions")), tolerance)
+    return conclude(claims, regions, assumptions, bool(names or constants or task.get("functions")))
 
 
 class Seen:
@@ -101,7 +97,7 @@ def at_point(claims, env, tolerance):
     return worst
 
 
-def conclude(claims, regions, assumptions, deadline, varying, tolerance):
+def conclude(claims, regions, assumptions, varying):
     first = next(iter(regions.values()))
     equal, different = sum(r.equal for r in regions.values()), sum(r.different for r in regions.values())
     near = sum(r.near for r in regions.values())
@@ -112,13 +108,13 @@ def conclude(claims, regions, assumptions, deadline, varying, tolerance):
         if near:
             return agrees("0.")
         if equal:
-            return proved(symbolic.proves_zero(claims, assumptions, deadline))
+            return proved_by_numbers(claims, assumptions)
         return undecided("no value")
     if different == 0:
         if near:
             return agrees("0.")
         if equal >= 12 and first.equal >= min(6, equal):
-            return proved(symbolic.proves_zero(claims, assumptions, deadline))
+            return proved_by_numbers(claims, assumptions)
         return undecided("too few points")
     others = [r for r in regions.values() if r is not first and r.decided]
     if first.decided >= 3:

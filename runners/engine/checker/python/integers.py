@@ -14,7 +14,7 @@ CERTAIN_BITS = 64  # below, sympy.isprime is a proof (a strong BPSW test has no 
 MAX_SIEVE = 3_000_000
 
 
-def factors(task, seed, deadline):
+def factors(task, seed):
     value = numeric.evaluate(task["number"])
     if not numeric.exact(value):
         return undecided("not a rational number")
@@ -22,7 +22,7 @@ def factors(task, seed, deadline):
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_BITS:
         return undecided("too large")
     pairs = task["pairs"]
-    product, certain, seen = Fraction(1), True, set()
+    found = []
     for base, exponent in pairs:
         p, e = whole(numeric.evaluate(base)), whole(numeric.evaluate(exponent))
         if p is None or e is None:
@@ -31,20 +31,28 @@ def factors(task, seed, deadline):
             return refuted("the product is larger", exact=True)
         if p == 0 and e < 0:
             return refuted("0 to a negative power", exact=True)
+        found.append((p, e))
+    product = Fraction(1)
+    for p, e in found:
         product *= Fraction(p) ** e
-        if p in seen:
-            return refuted("%d is there twice" % p, exact=True)
-        seen.add(p)
-        if p in (-1, 0, 1):
-            continue
-        if not sympy.isprime(abs(p)):
-            return refuted("%d is not prime" % p, exact=True)
-        if p < 0:
-            return undecided("a negative prime")
-        certain = certain and p.bit_length() <= CERTAIN_BITS
     if product != value:
-        return refuted("the product is %s" % product if max(product.numerator.bit_length(), product.denominator.bit_length()) < 500 else "another product", exact=True)
-    return proved(certain, "1")
+        small = max(product.numerator.bit_length(), product.denominator.bit_length()) < 500
+        return refuted("the product is %s" % product if small else "another product", exact=True)
+    for p, e in found:
+        if [q for q, _ in found].count(p) > 1:
+            return refuted("%d is there twice" % p, exact=True)
+        if p in (-1, 0, 1):
+            if e != 1:
+                return refuted("%d to the power %d" % (p, e), exact=True)
+        elif not sympy.isprime(abs(p)):
+            return refuted("%d is not prime" % p, exact=True)
+        elif p < 0:
+            return undecided("a negative prime")
+        elif e == 0:
+            return refuted("%d to the power 0" % p, exact=True)
+    if any(p == 1 for p, _ in found) and len(found) > 1:
+        return undecided("1 among the factors")
+    return proved(all(p.bit_length() <= CERTAIN_BITS for p, _ in found), "1")
 
 
 def answer_is(given, wanted, certain=True):
@@ -65,7 +73,7 @@ def probable_bits(*values):
     return all(abs(v).bit_length() <= CERTAIN_BITS for v in values)
 
 
-def primes(task, seed, deadline):
+def primes(task, seed):
     what, answer = task["what"], task["answer"]
     args = [numeric.evaluate(arg) for arg in task["args"]]
     args = [whole(arg) if not isinstance(arg, list) else [whole(x) for x in arg] for arg in args]
@@ -96,6 +104,10 @@ FACTORED = {
 
 def one(what, args, answer):
     n = args[0]
+    if what == "RandomPrime":
+        low, high = n if isinstance(n, list) else (2, n)
+        given = whole(numeric.evaluate(answer))
+        return answer_is(given is not None and low <= given <= high and sympy.isprime(given), True)
     if what == "PrimeQ":
         return answer_is(truth_of(answer), bool(sympy.isprime(abs(n))), probable_bits(n) or not sympy.isprime(abs(n)))
     if what == "CompositeQ":

@@ -14,7 +14,7 @@ from tree import Refused, is_call
 MAX_SIZE = 12
 
 
-def check(task, seed, deadline):
+def check(task, seed):
     free = tree.free_symbols(task["matrix"]) | tree.free_symbols(task["answer"])
     points = sampling.Points(free, sampling.Assumptions(task.get("assumptions", [])), seed)
     loose = bool(tree.reals(task["matrix"]) or tree.reals(task["answer"]) or task.get("approximate"))

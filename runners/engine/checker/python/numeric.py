@@ -880,6 +880,9 @@ def evaluate_d(node, env):
             names.append(variable)
             orders.append(order)
 
+    if orders == [1] and is_call(node[1], "Integrate") and len(node[1]) == 3 and is_call(node[1][2], "List") and len(node[1][2]) == 4:
+        return leibniz(node[1], names[0], env)
+
     def function(*args):
         inner = env
         for name, value in zip(names, args):
@@ -887,6 +890,19 @@ def evaluate_d(node, env):
         return evaluate(node[1], inner)
 
     return derivative(function, [env.values[name] for name in names], orders)
+
+
+def leibniz(integral, name, env):
+    """The derivative of an integral with respect to a limit or a parameter (A&S 3.3.7)."""
+    (_, integrand, (_, t, low, high)) = integral
+    total = 0
+    for limit, sign in ((high, 1), (low, -1)):
+        if name in tree.free_symbols(limit):
+            speed = evaluate(("D", limit, name), env)
+            total = plus(total, times(sign, times(speed, evaluate(integrand, env.having(t, evaluate(limit, env))))))
+    if name != t and name in tree.free_symbols(integrand):
+        total = plus(total, evaluate(("Integrate", ("D", integrand, name), integral[2]), env))
+    return total
 
 
 def evaluate_plus(node, env):

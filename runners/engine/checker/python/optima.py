@@ -18,7 +18,7 @@ STARTS = 40
 ENOUGH = mpf(10) ** -5
 
 
-def check(task, seed, deadline):
+def check(task, seed):
     search = Search(task, seed)
     if search.parameters:
         return undecided("the objective has parameters")

@@ -17,7 +17,7 @@ NEAR, NEARER = 24, 36  # digits of the two distances
 MARGIN = 0.35  # how far a measured order may lie below a whole one: logarithms in the coefficients
 
 
-def check(task, seed, deadline):
+def check(task, seed):
     if "coefficient" in task:
         return coefficient(task, seed)
     function, variables, answer = task["function"], task["variables"], task["answer"]

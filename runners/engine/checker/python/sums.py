@@ -29,7 +29,7 @@ class Divergent(Exception):
         self.sign = sign
 
 
-def check(task, seed, deadline):
+def check(task, seed):
     ranges, answer = task["ranges"], task["answer"]
     if any(len(r) == 1 for r in ranges):
         return indefinite(task, seed)

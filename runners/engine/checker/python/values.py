@@ -13,14 +13,14 @@ from tree import Refused
 MAX_DIGITS = 2000
 
 
-def check(task, seed, deadline):
+def check(task, seed):
     expression, answer = task["expression"], task["answer"]
     if tree.free_symbols(expression) | tree.free_symbols(answer):
         return undecided("symbols are left")
     digits = task.get("digits")
     wanted = min(float(numeric.number(numeric.evaluate(digits))) if digits is not None else tree.MACHINE_DIGITS, MAX_DIGITS)
     # Rounding in the engine's arithmetic may cost a machine number some of its digits.
-    lost = 3 if digits is None or wanted <= tree.MACHINE_DIGITS else 1
+    lost = 3 if digits is None or wanted > tree.MACHINE_DIGITS - 3 and wanted <= tree.MACHINE_DIGITS else 1
     if any(part.machine for part in tree.reals(expression)):
         lost = 6
     try:

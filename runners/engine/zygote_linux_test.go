@@ -17,14 +17,6 @@ import (
 	"reckon/runners/engine/enginetest"
 )
 
-func failure(err error) string {
-	var failed *engine.FailedError
-	if errors.As(err, &failed) {
-		return failed.Reason
-	}
-	return ""
-}
-
 func TestWorkersThatMisbehaveAreFailuresOfOneRequest(t *testing.T) {
 	zygote := attempts(t, func(p *engine.Program) {
 		p.Limits = engine.Limits{MemoryBytes: 128 << 20, ReplyBytes: 1 << 20, RequestBytes: 64 << 10}
@@ -133,16 +125,6 @@ func processes(t *testing.T, folder string) []int {
 		}
 	}
 	return found
-}
-
-// eventually waits for a condition that has nothing to wait on.
-func eventually(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s did not come about", what)
-		}
-	}
 }
 
 func TestADeadZygoteIsReplacedAndTakesItsWorkersAlong(t *testing.T) {
