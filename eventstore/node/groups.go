@@ -56,7 +56,7 @@ func (g *groupsService) Create(ctx context.Context, req *persistent.CreateReq) (
 func groupSource(o *persistent.CreateReq_Options) (string, error) {
 	stream := string(o.GetStream().GetStreamIdentifier().GetStreamName())
 	if o.GetStreamOption() == nil { // clients of the first protocol
-		stream = string(o.GetStreamIdentifier().GetStreamName())
+		stream = string(o.GetStreamIdentifier().GetStreamName()) //nolint:staticcheck // deprecated, and still sent
 	}
 	if o.GetAll() != nil {
 		stream = eventlog.AllStream

@@ -26,25 +26,25 @@ import (
 const DefaultListen = "127.0.0.1:2113"
 
 const (
-	maxMessageBytes     = 20 << 20 // clients send up to 17 MiB; the append limit must be what refuses
-	maxStreamsPerClient = 4096
-	maxHeldBytes        = 256 << 20 // payload bytes of appends not yet durable, all clients together
-	clientPingMin       = time.Second
-	serverPingEvery     = 30 * time.Second
-	serverPingTimeout   = 20 * time.Second
-	connectBufferBytes  = 64 << 10
-	slotWait            = 5 * time.Second
-	regexMatchTimeout   = 100 * time.Millisecond
-	maxRegexBytes       = 4096
-	maxFilterPrefixes   = 1024
-	maxOpenBatches      = 256 // unfinished or unanswered batches of one BatchAppend call
-	liveBufferEvents    = 32  // a subscriber this far behind counts as reading again
-	pageRecords         = 256
-	pageBytes           = 1 << 20
-	maxDrainBytes       = 64 << 20
-	defaultFilterWindow = 32
-	maxFilterWindow     = 4096
-	advertisedVersion   = "24.10.0"
+	maxMessageBytes       = 20 << 20 // clients send up to 17 MiB; the append limit must be what refuses
+	maxStreamsPerClient   = 4096
+	maxHeldBytes          = 256 << 20 // payload bytes of appends not yet durable, all clients together
+	clientPingMin         = time.Second
+	serverPingEvery       = 30 * time.Second
+	serverPingTimeout     = 20 * time.Second
+	connectionBufferBytes = 64 << 10
+	slotWait              = 5 * time.Second
+	regexMatchTimeout     = 100 * time.Millisecond
+	maxRegexBytes         = 4096
+	maxFilterPrefixes     = 1024
+	maxOpenBatches        = 256 // unfinished or unanswered batches of one BatchAppend call
+	liveBufferEvents      = 32  // a subscriber this far behind counts as reading again
+	pageRecords           = 256
+	pageBytes             = 1 << 20
+	maxDrainBytes         = 64 << 20
+	defaultFilterWindow   = 32
+	maxFilterWindow       = 4096
+	advertisedVersion     = "24.10.0"
 )
 
 // Config of a node. Only Dir is required.
@@ -142,8 +142,8 @@ func (n *Node) newServer(advertise endpoint) *grpc.Server {
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: serverPingEvery, Timeout: serverPingTimeout}),
 		grpc.MaxRecvMsgSize(maxMessageBytes),
 		grpc.MaxConcurrentStreams(maxStreamsPerClient),
-		grpc.ReadBufferSize(connectBufferBytes),
-		grpc.WriteBufferSize(connectBufferBytes),
+		grpc.ReadBufferSize(connectionBufferBytes),
+		grpc.WriteBufferSize(connectionBufferBytes),
 		grpc.ChainUnaryInterceptor(recoverUnary(n.logger)),
 		grpc.ChainStreamInterceptor(recoverStream(n.logger)),
 	)

@@ -34,24 +34,34 @@ type batch struct {
 type batchCall struct {
 	service *streamsService
 	call    streams.Streams_BatchAppendServer
-	open    map[uuid.UUID]*batch
 	slots   chan struct{} // one per batch that is open or unanswered
 	sendMu  sync.Mutex
 	waiting sync.WaitGroup
+
+	mu    sync.Mutex
+	open  map[uuid.UUID]*batch
+	ended bool // no more chunks are taken
 }
 
-// BatchAppend takes appends until the client half-closes, and returns when all are answered.
+// BatchAppend takes appends until the client half-closes, or the node closes (clients keep
+// such a call open for as long as they live), and returns when all are answered.
 func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) error {
 	c := &batchCall{service: s, call: call, open: map[uuid.UUID]*batch{}, slots: make(chan struct{}, maxOpenBatches)}
-	err := c.receive()
-	c.waiting.Wait()
-	for _, b := range c.open {
-		b.held.release()
+	received := make(chan error, 1)
+	go func() { received <- c.receive() }()
+	var err error
+	select {
+	case err = <-received:
+	case <-s.closing:
+		err = errShuttingDown
 	}
+	c.end()
+	c.waiting.Wait()
 	return answer(call.Context(), err)
 }
 
-func (c *batchCall) receive() error {
+func (c *batchCall) receive() (err error) {
+	defer recovered(c.service.logger, "BatchAppend", &err)
 	for {
 		chunk, err := c.call.Recv()
 		if errors.Is(err, io.EOF) {
@@ -66,11 +76,26 @@ func (c *batchCall) receive() error {
 	}
 }
 
+// end gives back what unfinished batches hold.
+func (c *batchCall) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	for _, b := range c.open {
+		b.held.release()
+	}
+}
+
 // take adds a chunk to its batch; the final one sends the batch off.
 func (c *batchCall) take(chunk *streams.BatchAppendReq) error {
 	id, err := uuidFromWire(chunk.GetCorrelationId())
 	if err != nil {
 		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return errShuttingDown
 	}
 	b := c.open[id]
 	if b == nil {

@@ -189,6 +189,25 @@ func TestTooManyUnfinishedBatches(t *testing.T) {
 	}
 }
 
+// A client that keeps its call open for ever does not keep the node from closing.
+func TestCloseEndsOpenBatchCalls(t *testing.T) {
+	r := start(t)
+	call := openBatchCall(t, r)
+	chunk := &streams.BatchAppendReq{CorrelationId: uuidToWire(uuid.New(), false), Options: optionsOf("s"), ProposedMessages: []*streams.BatchAppendReq_ProposedMessage{proposedInBatch("x")}, IsFinal: true}
+	if err := call.Send(chunk); err != nil {
+		t.Fatal(err)
+	}
+	if response, err := call.Recv(); err != nil || response.GetSuccess() == nil {
+		t.Fatal(response, err)
+	}
+	if err := r.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := call.Recv(); status.Code(err) != codes.Unavailable {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestTrailers(t *testing.T) {
 	r := start(t)
 	client := streams.NewStreamsClient(r.raw(t))

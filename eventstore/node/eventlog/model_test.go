@@ -259,7 +259,6 @@ func (m *model) visible(name string) ([]Record, bool) {
 
 // machine drives a log and the model side by side.
 type machine struct {
-	t     *rapid.T
 	model *model
 	log   *Log
 	open  func() *Log
@@ -492,7 +491,7 @@ func TestModel(t *testing.T) {
 		dir := tempDir(t)
 		fs := vfs.NewMem()
 		clock := &testClock{now: time.Unix(1_700_000_000, 0)}
-		x := &machine{t: t, clock: clock, model: &model{streams: map[string]*modelStream{}, now: clock.now}}
+		x := &machine{clock: clock, model: &model{streams: map[string]*modelStream{}, now: clock.now}}
 		x.open = func() *Log {
 			l, err := Open(Options{Dir: dir, fs: fs, Clock: clock.Now})
 			if err != nil {

@@ -125,11 +125,6 @@ func chainLink(previous hash, header []byte) hash {
 	return link
 }
 
-// recordSizeBytes is the length of the encoded record.
-func recordSizeBytes(stream string, p *Proposed) int {
-	return headerFixed + len(stream) + len(p.Type) + sha256.Size + 1 + saltBytes + len(p.Metadata) + len(p.Data)
-}
-
 // parseRecord decodes b, every byte of which must belong to the record. The result
 // keeps referring to b.
 func parseRecord(b []byte) (stored, error) {
