@@ -1,0 +1,314 @@
+// Package e2e drives the real binary over HTTP with the real engine, as a user
+// and an operator would.
+//
+// It promises no stand-ins: the binary is built from this tree, its data lies in
+// a folder of the test's own, and only loopback is used. The engine's
+// environment is the one all tests of the machine share.
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"reckon/runners/engine/enginetest"
+)
+
+// startTimeout is how long a server may take to be ready on a slow machine.
+const startTimeout = 2 * time.Minute
+
+var (
+	buildOnce sync.Once
+	binary    string
+	buildErr  error
+)
+
+// Binary builds cmd/reckon once a test process.
+func Binary(t testing.TB) string {
+	t.Helper()
+	buildOnce.Do(func() {
+		folder, err := os.MkdirTemp("", "reckon-e2e-")
+		if err != nil {
+			buildErr = err
+			return
+		}
+		binary = filepath.Join(folder, "reckon")
+		command := exec.Command("go", "build", "-o", binary, "reckon/cmd/reckon")
+		if output, err := command.CombinedOutput(); err != nil {
+			buildErr = fmt.Errorf("build: %w\n%s", err, output)
+		}
+	})
+	if buildErr != nil {
+		t.Fatal(buildErr)
+	}
+	return binary
+}
+
+// RemoveBinary is for TestMain.
+func RemoveBinary() {
+	if binary != "" {
+		_ = os.RemoveAll(filepath.Dir(binary))
+	}
+}
+
+// DataFolder is an empty data folder whose engine is already installed.
+func DataFolder(t testing.TB) string {
+	t.Helper()
+	data := t.TempDir()
+	if err := os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine")); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Server is a running `reckon serve`.
+type Server struct {
+	URL  string
+	Log  string // connection string of the event log
+	Data string
+
+	t       testing.TB
+	process *exec.Cmd
+	output  *lockedBuffer
+	exited  chan struct{}
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// Start runs a server on a data folder and waits until it is ready.
+func Start(t testing.TB, data string, arguments ...string) *Server {
+	t.Helper()
+	s := &Server{Data: data, t: t, output: &lockedBuffer{}, exited: make(chan struct{})}
+	arguments = append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--admin-listen", "", "--registrations-per-hour", "1000", "--sign-ins-per-minute", "1000"}, arguments...)
+	s.process = exec.Command(Binary(t), arguments...)
+	s.process.Stderr = s.output
+	stdout, err := s.process.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ready := make(chan string, 1)
+	go func() {
+		defer close(ready)
+		lines := bufio.NewScanner(stdout)
+		for lines.Scan() {
+			line := lines.Text()
+			_, _ = fmt.Fprintln(s.output, line)
+			if address, ok := strings.CutPrefix(line, "ready "); ok {
+				ready <- address
+			}
+			if log, ok := strings.CutPrefix(line, "  log  "); ok {
+				s.Log = log
+				ready <- ""
+			}
+		}
+	}()
+	go func() {
+		_ = s.process.Wait()
+		close(s.exited)
+	}()
+	t.Cleanup(s.Kill)
+	deadline := time.After(startTimeout)
+	for s.URL == "" || s.Log == "" {
+		select {
+		case address, more := <-ready:
+			if !more {
+				<-s.exited
+				t.Fatalf("the server ended before it was ready:\n%s", s.output)
+			}
+			if address != "" {
+				s.URL = address
+			}
+		case <-deadline:
+			t.Fatalf("not ready after %v:\n%s", startTimeout, s.output)
+		}
+	}
+	return s
+}
+
+// Kill ends the server at once, as kill -9 does.
+func (s *Server) Kill() {
+	_ = s.process.Process.Kill()
+	<-s.exited
+}
+
+// Interrupt is Ctrl-C; it returns the exit status.
+func (s *Server) Interrupt() int {
+	s.t.Helper()
+	if err := s.process.Process.Signal(syscall.SIGINT); err != nil {
+		s.t.Fatal(err)
+	}
+	select {
+	case <-s.exited:
+	case <-time.After(startTimeout):
+		s.t.Fatalf("still running after Ctrl-C:\n%s", s.output)
+	}
+	return s.process.ProcessState.ExitCode()
+}
+
+// Output is what the server has printed so far.
+func (s *Server) Output() string { return s.output.String() }
+
+// Account is a signed-in client.
+type Account struct {
+	ID    string
+	Email string
+	Token string
+	URL   string
+	http  *http.Client
+}
+
+// NewAccount registers an address and mints a token, over HTTP only.
+func (s *Server) NewAccount(email string) *Account {
+	s.t.Helper()
+	a := &Account{Email: email, URL: s.URL, http: &http.Client{Timeout: time.Minute}}
+	credentials := map[string]string{"email": email, "password": "correct horse battery"}
+	var registered struct {
+		UserID string `json:"user_id"`
+	}
+	s.must(a.JSON("POST", "/auth/register", credentials, &registered))
+	a.ID = registered.UserID
+	response, err := a.Do("POST", "/auth/login", credentials, nil)
+	s.must(err)
+	_, _ = io.Copy(io.Discard, response.Body)
+	_ = response.Body.Close()
+	if len(response.Cookies()) != 1 {
+		s.t.Fatalf("login: %s without a cookie", response.Status)
+	}
+	var minted struct {
+		Token string `json:"token"`
+	}
+	response, err = a.Do("POST", "/api/tokens", map[string]string{"name": "e2e"}, http.Header{"Cookie": {response.Cookies()[0].String()}})
+	s.must(err)
+	s.must(decode(response, &minted))
+	a.Token = minted.Token
+	return a
+}
+
+// Command runs another verb of the binary on the server's data folder.
+func (s *Server) Command(stdin string, arguments ...string) string {
+	s.t.Helper()
+	command := exec.Command(Binary(s.t), append(arguments, "--data", s.Data)...)
+	command.Stdin = strings.NewReader(stdin)
+	output, err := command.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("reckon %v: %v\n%s", arguments, err, output)
+	}
+	return string(output)
+}
+
+func (s *Server) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatalf("%v\n%s", err, s.output)
+	}
+}
+
+// Do sends one request; body is JSON unless it is a string or bytes.
+func (a *Account) Do(method, path string, body any, header http.Header) (*http.Response, error) {
+	var reader io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		reader = strings.NewReader(b)
+	case []byte:
+		reader = bytes.NewReader(b)
+	default:
+		encoded, err := json.Marshal(b)
+		if err != nil {
+			return nil, err
+		}
+		reader = bytes.NewReader(encoded)
+	}
+	request, err := http.NewRequestWithContext(context.Background(), method, a.URL+path, reader)
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if a.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+a.Token)
+	}
+	for name, values := range header {
+		request.Header[name] = values
+	}
+	return a.http.Do(request)
+}
+
+// StatusError is an answer that was not 200.
+type StatusError struct {
+	Status int
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+	RunID  int64  `json:"run_id"`
+}
+
+func (e *StatusError) Error() string { return fmt.Sprintf("%d %s: %s", e.Status, e.Code, e.Detail) }
+
+// JSON sends one request and decodes a 200; anything else is a *StatusError.
+func (a *Account) JSON(method, path string, body, answer any) error {
+	response, err := a.Do(method, path, body, nil)
+	if err != nil {
+		return err
+	}
+	return decode(response, answer)
+}
+
+func decode(response *http.Response, answer any) error {
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		problem := &StatusError{Status: response.StatusCode}
+		if err := json.Unmarshal(content, problem); err != nil {
+			problem.Detail = string(content)
+		}
+		return problem
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.Unmarshal(content, answer)
+}
+
+// statusOf is the status and code of a refused request; 200 when it was not refused.
+func statusOf(err error) (status int, code string) {
+	var refused *StatusError
+	if errors.As(err, &refused) {
+		return refused.Status, refused.Code
+	}
+	return http.StatusOK, ""
+}
