@@ -82,3 +82,16 @@ func (l Limits) withDefaults() Limits {
 	set(&l.DigitCount, 1<<20)
 	return l
 }
+
+// Children are the handles of the expressions w is directly made of.
+func (w Written) Children() []uint32 {
+	switch w.Kind {
+	case term.KindApp, term.KindLam, term.KindPi:
+		return []uint32{w.A, w.B}
+	case term.KindLet:
+		return []uint32{w.A, w.B, w.C}
+	case term.KindProj:
+		return []uint32{w.C}
+	}
+	return nil
+}

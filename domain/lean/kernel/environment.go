@@ -312,12 +312,13 @@ func occurs(s *term.Store, e term.Expr, is func(term.Name) bool, seen map[term.E
 
 // heights computes definitional heights instead of believing the file's: 1 + the largest height a value mentions.
 type heights struct {
-	env  *environment
-	memo []int32 // by expression: 1 + the largest height of a definition in it; 0 when not yet known
+	env    *environment
+	walker *term.Walker
+	memo   []int32 // by expression: the largest height of a definition in it
 }
 
 func newHeights(env *environment) *heights {
-	return &heights{env: env, memo: make([]int32, env.store.ExprCount())}
+	return &heights{env: env, walker: term.NewWalker(env.store), memo: make([]int32, env.store.ExprCount())}
 }
 
 func (h *heights) assign(unit int) {
@@ -335,50 +336,21 @@ func (h *heights) assign(unit int) {
 	case term.HintAbbrev:
 		c.height = abbrevHeight
 	default:
-		c.height = h.of(d.Value) + 1
+		h.walker.Walk(d.Value, h.visit)
+		c.height = h.memo[d.Value] + 1
 	}
 }
 
-// of is the largest height mentioned in e. A file defines the parts of an expression before the whole, so all parts
-// are known to the store under smaller handles; the explicit stack keeps deep expressions off the goroutine's.
-func (h *heights) of(e term.Expr) int32 {
-	stack := []term.Expr{e}
-	for len(stack) > 0 {
-		at := stack[len(stack)-1]
-		if h.memo[at] != 0 {
-			stack = stack[:len(stack)-1]
-			continue
-		}
-		n := h.env.store.Node(at)
-		var children [3]term.Expr
-		count := 0
-		switch n.Kind {
-		case term.KindApp, term.KindLam, term.KindPi:
-			children, count = [3]term.Expr{term.Expr(n.A), term.Expr(n.B)}, 2
-		case term.KindLet:
-			children, count = [3]term.Expr{term.Expr(n.A), term.Expr(n.B), term.Expr(n.C)}, 3
-		case term.KindProj:
-			children, count = [3]term.Expr{term.Expr(n.C)}, 1
-		}
-		height, ready := int32(0), true
-		for _, child := range children[:count] {
-			if m := h.memo[child]; m == 0 {
-				stack = append(stack, child)
-				ready = false
-			} else {
-				height = max(height, m-1)
-			}
-		}
-		if !ready {
-			continue
-		}
-		if n.Kind == term.KindConst {
-			if c := h.env.find(term.Name(n.A)); c != nil && c.kind == definitionConstant && c.height != abbrevHeight {
-				height = max(c.height, 0)
-			}
-		}
-		h.memo[at] = height + 1
-		stack = stack[:len(stack)-1]
+func (h *heights) visit(e term.Expr, n term.Node) {
+	height := int32(0)
+	children, count := n.Children()
+	for _, child := range children[:count] {
+		height = max(height, h.memo[child])
 	}
-	return h.memo[e] - 1
+	if n.Kind == term.KindConst {
+		if c := h.env.find(term.Name(n.A)); c != nil && c.kind == definitionConstant && c.height != abbrevHeight {
+			height = max(c.height, 0)
+		}
+	}
+	h.memo[e] = height
 }

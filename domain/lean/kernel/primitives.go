@@ -321,3 +321,18 @@ func (d *deepFingerprints) of(name term.Name) term.Fingerprint {
 	d.done[name] = h
 	return h
 }
+
+// Fingerprints computes the fingerprints that pinned.json holds, of those of the named definitions that are declared.
+func Fingerprints(store *term.Store, declarations []term.Declaration, names []string) map[string][]string {
+	deep := newDeepFingerprints(newEnvironment(store, declarations))
+	out := map[string][]string{}
+	for _, name := range names {
+		n, ok := store.LookupDotted(name)
+		if !ok || deep.env.find(n) == nil {
+			continue
+		}
+		h := deep.of(n)
+		out[name] = []string{hex.EncodeToString(h[:])}
+	}
+	return out
+}

@@ -1,0 +1,329 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"reckon/domain/lean/check"
+	"reckon/domain/lean/export"
+	"reckon/domain/lean/kernel"
+)
+
+// leanCmd judges Lean proofs.
+type leanCmd struct {
+	Check     leanCheckCmd     `cmd:"" help:"Check a lean4export file and judge the named declarations."`
+	Reference leanReferenceCmd `cmd:"" help:"Tables of core definitions that files are compared with."`
+}
+
+type leanCheckCmd struct {
+	File             string        `arg:"" help:"Export (NDJSON, format 3.1); - reads standard input."`
+	Declarations     []string      `help:"Names to judge, as exported, separated by commas." placeholder:"A,B" xor:"names" required:""`
+	DeclarationsFile string        `help:"File of names to judge, one per line; - reads standard input." placeholder:"F" xor:"names" required:""`
+	All              bool          `help:"Judge every declaration of the file." xor:"names" required:""`
+	JSON             bool          `help:"Print the report as JSON." name:"json"`
+	Timeout          time.Duration `help:"Give up after this long; the result is then inconclusive." default:"1h" placeholder:"D"`
+	MemoryMiB        int64         `help:"Most memory to use; beyond it the result is inconclusive." name:"memory-mib" default:"4096" placeholder:"N"`
+	MaxBytes         int64         `help:"Largest file to read." default:"1073741824" placeholder:"N"`
+	Threads          int           `help:"Threads; default: one per processor." placeholder:"N"`
+	Quiet            bool          `help:"No progress on standard error." short:"q"`
+}
+
+// leanStackBytes is the stack a goroutine may use here; the kernel counts its recursion and stays below it.
+const leanStackBytes = 1 << 30
+
+// Run prints the report. It exits 1 when the verdict is rejected or unsupported, and 2 when the check did not finish or
+// the file cannot be read as an export.
+func (c *leanCheckCmd) Run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	report, err := c.check(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "reckon lean check:", err)
+		return exitStatus(2)
+	}
+	if c.JSON {
+		err = encodeLine(os.Stdout, report)
+	} else {
+		err = printLeanReport(os.Stdout, report, c.All)
+	}
+	if err != nil {
+		return err
+	}
+	return leanStatus(report)
+}
+
+func leanStatus(r *check.Report) error {
+	switch {
+	case r.Verdict == check.Inconclusive || r.Unreadable:
+		return exitStatus(2)
+	case r.Verdict != check.Verified:
+		return exitStatus(1)
+	}
+	return nil
+}
+
+func (c *leanCheckCmd) check(ctx context.Context) (*check.Report, error) {
+	names, err := c.names()
+	if err != nil {
+		return nil, err
+	}
+	in, size := io.Reader(os.Stdin), int64(0)
+	if c.File != "-" {
+		file, err := os.Open(c.File)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }()
+		if info, err := file.Stat(); err == nil {
+			size = info.Size()
+		}
+		in = file
+	}
+	debug.SetMaxStack(leanStackBytes)
+	debug.SetMemoryLimit(c.MemoryMiB << 20)
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	go watchMemory(ctx, cancel, uint64(c.MemoryMiB)<<20)
+	progress := newLeanProgress(os.Stderr, c.Quiet, size)
+	defer progress.end()
+	start := time.Now()
+	report, err := check.Run(ctx, progress.reading(in), check.Options{
+		Declarations: names,
+		All:          c.All,
+		FileName:     c.File,
+		Limits:       export.Limits{Bytes: c.MaxBytes},
+		Kernel:       kernel.Options{Workers: c.Threads, MaxExprs: c.maxExprs(), Progress: progress.checking},
+	})
+	if report != nil {
+		report.ElapsedMS = time.Since(start).Milliseconds()
+	}
+	return report, err
+}
+
+// bytesPerExpr is about what one expression costs a worker: the node, its place in the index and in the caches.
+const bytesPerExpr = 128
+
+// maxExprs divides the memory between the workers.
+func (c *leanCheckCmd) maxExprs() int {
+	workers := c.Threads
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	return int(max(1<<16, (c.MemoryMiB<<20)/int64(workers*bytesPerExpr)))
+}
+
+// watchMemory cancels the check when the process holds more memory than allowed.
+func watchMemory(ctx context.Context, cancel context.CancelFunc, most uint64) {
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			metrics.Read(sample)
+			if sample[0].Value.Uint64()-sample[1].Value.Uint64() > most+most/8 {
+				cancel()
+				return
+			}
+		}
+	}
+}
+
+func (c *leanCheckCmd) names() ([]string, error) {
+	if c.DeclarationsFile == "" {
+		return c.Declarations, nil
+	}
+	in := io.Reader(os.Stdin)
+	if c.DeclarationsFile != "-" {
+		file, err := os.Open(c.DeclarationsFile)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }()
+		in = file
+	}
+	var names []string
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if name := strings.TrimSpace(lines.Text()); name != "" {
+			names = append(names, name)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, errors.New("the declarations file has no names")
+	}
+	return names, nil
+}
+
+// printLeanReport writes the report for people.
+func printLeanReport(w io.Writer, r *check.Report, brief bool) error {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s (kernel: %s), %d declarations checked in %d ms\n", r.Verdict, r.Kernel, r.DeclarationsChecked, r.ElapsedMS)
+	if f := r.Refusal; f != nil {
+		fmt.Fprintf(&out, "%s:%d: %s: %s: %s\n", f.File, f.Line, f.Declaration, f.Class, f.Message)
+	}
+	if !brief {
+		for _, d := range r.Declarations {
+			fmt.Fprintf(&out, "%s %s : %s\n  axioms: %s\n", d.Kind, d.Name, *d.Statement, listOrNone(d.Axioms))
+		}
+	}
+	fmt.Fprintf(&out, "axioms used: %s\n", listOrNone(r.AxiomsUsed))
+	if c := r.Conformance; c != nil {
+		version := "no table for this version, logical basis only"
+		if c.ReferenceLeanVersion != nil {
+			version = "Lean " + *c.ReferenceLeanVersion
+		}
+		fmt.Fprintf(&out, "conformance (%s): %d matched, %d differing, %d outside (%s)\n", version, c.Matched, len(c.Differing),
+			c.Outside.Count, listOrNone(c.Outside.Namespaces))
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func listOrNone(items []string) string {
+	if len(items) == 0 {
+		return "none"
+	}
+	return strings.Join(items, ", ")
+}
+
+// leanProgress shows how far a check is: a bar on a terminal, now and then a line elsewhere.
+type leanProgress struct {
+	out      *os.File
+	terminal bool
+	quiet    bool
+	size     int64
+	read     atomic.Int64
+	last     time.Time
+	shown    bool
+}
+
+func newLeanProgress(out *os.File, quiet bool, size int64) *leanProgress {
+	p := &leanProgress{out: out, quiet: quiet, size: size, last: time.Now()}
+	if info, err := out.Stat(); err == nil {
+		p.terminal = info.Mode()&os.ModeCharDevice != 0
+	}
+	return p
+}
+
+// reading counts the bytes read through it.
+func (p *leanProgress) reading(r io.Reader) io.Reader { return &countingReader{r, p} }
+
+type countingReader struct {
+	io.Reader
+	p *leanProgress
+}
+
+func (c *countingReader) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	if done := c.p.read.Add(int64(n)); c.p.size > 0 {
+		c.p.show("reading", done, c.p.size)
+	}
+	return n, err
+}
+
+func (p *leanProgress) checking(checked, total int) { p.show("checking", int64(checked), int64(total)) }
+
+func (p *leanProgress) show(what string, done, total int64) {
+	pause := 5 * time.Second
+	if p.terminal {
+		pause = 100 * time.Millisecond
+	}
+	if p.quiet || time.Since(p.last) < pause {
+		return
+	}
+	p.last = time.Now()
+	if !p.terminal {
+		fmt.Fprintf(p.out, "%s %d of %d\n", what, done, total)
+		return
+	}
+	const width = 40
+	filled := int(done * width / max(total, 1))
+	fmt.Fprintf(p.out, "\r%-8s [%s%s] %3d%%", what, strings.Repeat("=", filled), strings.Repeat(" ", width-filled), done*100/max(total, 1))
+	p.shown = true
+}
+
+// end wipes the bar.
+func (p *leanProgress) end() {
+	if p.shown {
+		fmt.Fprintf(p.out, "\r%s\r", strings.Repeat(" ", 60))
+	}
+}
+
+type leanReferenceCmd struct {
+	Build leanReferenceBuildCmd `cmd:"" help:"Print the table of an export's definitions."`
+}
+
+type leanReferenceBuildCmd struct {
+	Exports []string `arg:"" name:"export" help:"Accepted exports. Several are merged for --basis and --pinned."`
+	Basis   bool     `help:"Print the fingerprints of the logical constants only." xor:"table"`
+	Pinned  bool     `help:"Print the fingerprints of the Nat operations the kernel computes with." xor:"table"`
+}
+
+// Run prints a table as JSON. Only exports the kernel accepts make tables.
+func (c *leanReferenceBuildCmd) Run() error {
+	basis, pinned := check.Basis{}, check.Basis{}
+	var reference check.Reference
+	for _, name := range c.Exports {
+		file, err := readAccepted(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		reference = check.BuildReference(file)
+		basis.Merge(check.BuildBasis(file))
+		pinned.Merge(kernel.Fingerprints(file.Store, file.Declarations, kernel.PinnedNames()))
+	}
+	out := json.NewEncoder(os.Stdout)
+	out.SetIndent("", " ")
+	switch {
+	case c.Basis:
+		return out.Encode(basis)
+	case c.Pinned:
+		return out.Encode(pinned)
+	case len(c.Exports) > 1:
+		return errors.New("the table of a version is built from one export")
+	}
+	return out.Encode(reference)
+}
+
+func readAccepted(name string) (*export.File, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	file, err := export.Read(context.Background(), f, export.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	if r := kernel.Check(context.Background(), file.Store, file.Declarations, kernel.Options{}); !r.Accepted() {
+		return nil, errors.New("the kernel does not accept it")
+	}
+	return file, nil
+}
+
+// encodeLine writes v as one line of JSON, with < and > as they are.
+func encodeLine(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}

@@ -1,0 +1,120 @@
+package check
+
+import (
+	"reckon/domain/lean/export"
+	"reckon/domain/lean/kernel"
+	"reckon/domain/lean/term"
+)
+
+// Kernel is what the type checker says of the whole file. It is about soundness alone.
+type Kernel string
+
+// The answers of the kernel.
+const (
+	Accepted  Kernel = "accepted"
+	Refused   Kernel = "refused"
+	Undecided Kernel = "undecided"
+)
+
+// Verdict is the judgement on the named declarations.
+type Verdict string
+
+// The verdicts.
+const (
+	Verified     Verdict = "verified"
+	Rejected     Verdict = "rejected"     // the kernel refused a declaration
+	Unsupported  Verdict = "unsupported"  // the export cannot be judged
+	Inconclusive Verdict = "inconclusive" // the check did not finish
+)
+
+// Classes of refusal beyond those of packages export and kernel.
+const (
+	MissingDeclaration   = "missing_declaration"   // a name asked for is not declared
+	AmbiguousDeclaration = "ambiguous_declaration" // a name asked for is how several declarations print
+	Sorry                = "sorry"                 // sorryAx is reached
+	CustomAxiom          = "custom_axiom"          // an axiom outside the core library is reached
+	ForgedAxiom          = "forged_axiom"          // a core axiom's name on something else
+	BasisDiffers         = "basis_differs"         // a logical constant is not Lean's
+	ConformanceDiffers   = "conformance_differs"   // a core definition is not that of the claimed version
+	ResourceLimit        = "resource_limit"        // the check ran out of time, memory or depth
+)
+
+// Report is the outcome of a check. Its JSON is what `reckon lean check --json` prints.
+type Report struct {
+	Kernel              Kernel        `json:"kernel"`
+	Verdict             Verdict       `json:"verdict"`
+	Refusal             *Refusal      `json:"refusal"`
+	Declarations        []Declaration `json:"declarations"`
+	AxiomsUsed          []string      `json:"axioms_used"`
+	Conformance         *Conformance  `json:"conformance"`
+	DeclarationsChecked int           `json:"declarations_checked"`
+	ElapsedMS           int64         `json:"elapsed_ms"` // set by the caller, who has a clock
+
+	Export Export `json:"-"`
+	// Unreadable says that the file could not be read as an export; Refusal has the line.
+	Unreadable bool `json:"-"`
+}
+
+// Refusal says what is wrong and where.
+type Refusal struct {
+	Declaration string `json:"declaration"`
+	Class       string `json:"class"`
+	Message     string `json:"message"`
+	File        string `json:"file"`
+	Line        int    `json:"line"`
+}
+
+// Declaration is one named declaration.
+type Declaration struct {
+	Name            string   `json:"name"`
+	Kind            string   `json:"kind"`
+	Statement       *string  `json:"statement"`
+	Axioms          []string `json:"axioms"`
+	StatementSHA256 *string  `json:"statement_sha256"` // of the statement's UTF-8 text, lower-case hex
+}
+
+// Export identifies the file.
+type Export struct {
+	SHA256        string // of the normalised file, lower-case hex
+	Bytes         int64
+	Meta          export.Meta
+	Declarations  int
+	LinesRead     int
+	ReachesSorry  map[string]bool // by named declaration
+	FormatVersion string
+}
+
+// Conformance compares the declarations of the file with the reference table of the Lean version it claims.
+type Conformance struct {
+	ReferenceLeanVersion *string  `json:"reference_lean_version"` // null: no table for that version; only the basis was compared
+	Matched              int      `json:"matched"`
+	Differing            []string `json:"differing"`
+	Outside              Outside  `json:"outside"`
+}
+
+// Outside is the declarations the table does not have.
+type Outside struct {
+	Count      int      `json:"count"`
+	Namespaces []string `json:"namespaces"` // first components of their names, sorted
+}
+
+// kindOf is the certificate's word for a declaration.
+func kindOf(d *term.Declaration, n term.Name) string {
+	if d.Kind != term.Inductive {
+		return d.Kind.String()
+	}
+	for i := range d.Block.Constructors {
+		if d.Block.Constructors[i].Name == n {
+			return "constructor"
+		}
+	}
+	for i := range d.Block.Recursors {
+		if d.Block.Recursors[i].Name == n {
+			return "recursor"
+		}
+	}
+	return "inductive"
+}
+
+// unsafeClass is the one kernel refusal that is no judgement on a proof.
+const unsafeClass = kernel.UnsafeDeclaration
