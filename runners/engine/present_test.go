@@ -43,12 +43,12 @@ func TestToDigitsRounds(t *testing.T) {
 			return value
 		}
 		exact, rounded := read(number), read(toDigits(number, precision))
-		error := new(big.Rat).Sub(exact, rounded)
-		error.Abs(error)
+		off := new(big.Rat).Sub(exact, rounded)
+		off.Abs(off)
 		limit := read(strings.TrimSuffix(precision, "."))
 		power := new(big.Int).Exp(big.NewInt(10), new(big.Int).Sub(limit.Num(), big.NewInt(1)), nil)
 		bound := new(big.Rat).Quo(exact, new(big.Rat).SetInt(power)) // a unit in the last digit is at most value/10^(p-1)
-		if error.Cmp(bound.Mul(bound, big.NewRat(1, 2))) > 0 {
+		if off.Cmp(bound.Mul(bound, big.NewRat(1, 2))) > 0 {
 			t.Fatalf("%s to %s digits: %s", number, precision, toDigits(number, precision))
 		}
 	})

@@ -75,17 +75,17 @@ func asked(input *expression.Expr, head string) *expression.Expr {
 
 // inexact tells whether all arguments are numbers and one of them is a Real: a numeric function then has a value.
 func inexact(call *expression.Expr) bool {
-	real := false
+	found := false
 	for _, argument := range call.Args {
 		switch argument.Kind {
 		case expression.Real:
-			real = true
+			found = true
 		case expression.Integer:
 		default:
 			return false
 		}
 	}
-	return real
+	return found
 }
 
 // standsForItself tells whether an expression with this head may be its own value. By the language's convention names

@@ -173,7 +173,7 @@ func socketPair() (*net.UnixConn, *os.File, error) {
 		return nil, nil, os.NewSyscallError("socketpair", err)
 	}
 	ours, theirs := os.NewFile(uintptr(pair[0]), "engine"), os.NewFile(uintptr(pair[1]), "worker")
-	defer ours.Close() // FileConn works on a copy
+	defer func() { _ = ours.Close() }() // FileConn works on a copy
 	connection, err := net.FileConn(ours)
 	if err != nil {
 		_ = theirs.Close()

@@ -178,7 +178,11 @@ func (z *Zygote) Spawn(ctx context.Context) (*Worker, error) {
 		if err != nil {
 			return nil, err
 		}
-		return process.spawn(ctx)
+		worker, err := process.spawn(ctx)
+		if errors.Is(err, errSpawn) && !process.alive() {
+			continue // it died just now: running starts another or says why it cannot
+		}
+		return worker, err
 	}
 }
 
@@ -271,7 +275,7 @@ func startProcess(ctx context.Context, program Program, namespaced bool) (*zygot
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(folder) // all of it is read by the time the zygote is ready
+	defer func() { _ = os.RemoveAll(folder) }() // all of it is read by the time the zygote is ready
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func BenchmarkEngineFork(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer bare.Close()
+	b.Cleanup(func() { _ = bare.Close() })
 	forkOnly := func() error {
 		ctx, cancel := context.WithTimeout(b.Context(), engineBudget)
 		defer cancel()
