@@ -1,0 +1,51 @@
+# `make help` lists every target. Only Go and Python 3.11 are needed.
+GO ?= go
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+.PHONY: help run build test race verify generate events lint architecture bench fuzz clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+run: ## run the service with everything embedded
+	$(GO) run ./cmd/reckon serve
+
+build: ## build the binary ./reckon
+	$(GO) build -o reckon ./cmd/reckon
+
+test: ## run every test, with the real engine, node and databases
+	$(GO) test -timeout 30m ./...
+
+race: ## the packages where goroutines meet, under the race detector
+	$(GO) test -race -short -timeout 30m ./commands/... ./eventstore/... ./projections/... ./internal/... ./readapi/... ./writeapi/... ./runners/...
+
+verify: ## generated files up to date, vet, lint, import rules
+	@state() { git status --porcelain; git diff | cksum; }; before="$$(state)"; \
+	$(MAKE) --no-print-directory generate && \
+	if [ "$$before" != "$$(state)" ]; then git status --short; echo "generated files were out of date: commit what \`make generate\` wrote"; exit 1; fi
+	$(GO) vet ./...
+	$(MAKE) --no-print-directory lint architecture
+
+generate: ## write everything that is generated from declarations
+	$(GO) generate ./...
+	@$(MAKE) --no-print-directory events
+
+events: ## golden files of every event and docs/events
+	$(GO) test ./domain -run TestGolden -update
+
+lint: ## golangci-lint, pinned
+	$(GO) run $(GOLANGCI) run ./...
+
+architecture: ## who may import whom
+	$(GO) test ./test
+
+bench: ## figures as ratios to a limit or a peer of the same run (docs/bench)
+	$(GO) test -tags bench -run '^$$' -bench . -benchtime 1x -timeout 60m ./test/bench
+
+fuzz: ## every fuzz target for a while (FUZZTIME=30s each)
+	@$(GO) list ./... | while read p; do \
+	  $(GO) test -list '^Fuzz' $$p 2>/dev/null | grep '^Fuzz' | while read f; do \
+	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-30s} $$p || exit 1; done || exit 1; done
+
+clean: ## remove what was built; data folders stay
+	rm -f reckon
