@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"reckon/eventstore/node"
-	"reckon/eventstore/node/eventlog"
 )
 
 // nodeCloseTimeout is how long calls in flight may take when the node is told to stop.
@@ -29,7 +28,8 @@ func (c *nodeCmd) Run() error {
 	defer stop()
 	n, err := node.Open(node.Config{Dir: c.Data, Listen: c.Listen, Logger: slog.Default()})
 	if err != nil {
-		return nodeOpenError(err)
+		fmt.Fprintln(os.Stderr, "reckon node:", err)
+		return exitStatus(2)
 	}
 	fmt.Println("ready", n.ConnectionString())
 	select {
@@ -41,16 +41,4 @@ func (c *nodeCmd) Run() error {
 	closeCtx, cancel := context.WithTimeout(context.Background(), nodeCloseTimeout)
 	defer cancel()
 	return n.Close(closeCtx)
-}
-
-// nodeOpenError makes "could not run" exit with status 2.
-func nodeOpenError(err error) error {
-	var inUse *eventlog.FolderInUseError
-	var corrupt *eventlog.CorruptError
-	var format *eventlog.FormatError
-	if errors.As(err, &inUse) || errors.As(err, &corrupt) || errors.As(err, &format) {
-		fmt.Fprintln(os.Stderr, "reckon node:", err)
-		return exitStatus(2)
-	}
-	return err
 }

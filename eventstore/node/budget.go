@@ -26,7 +26,7 @@ type holding struct {
 func (h *holding) take(ctx context.Context, sizeBytes int) error {
 	n := min(int64(sizeBytes)+eventOverheadBytes, h.budget.limit)
 	if !h.budget.bytes.TryAcquire(n) {
-		ctx, cancel := context.WithTimeout(ctx, slotWait)
+		ctx, cancel := context.WithTimeout(ctx, maxHeldWait)
 		defer cancel()
 		if h.budget.bytes.Acquire(ctx, n) != nil {
 			return errTooBusy

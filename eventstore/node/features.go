@@ -2,12 +2,12 @@ package node
 
 import (
 	"context"
+	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/gossip"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/serverfeatures"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/google/uuid"
-	"time"
 )
 
 // featuresService tells clients what they may call. Services absent from the list

@@ -25,28 +25,6 @@ import (
 // DefaultListen is the address a node listens on when none is given.
 const DefaultListen = "127.0.0.1:2113"
 
-const (
-	maxMessageBytes       = 20 << 20 // clients send up to 17 MiB; the append limit must be what refuses
-	maxStreamsPerClient   = 4096
-	maxHeldBytes          = 256 << 20 // payload bytes of appends not yet durable, all clients together
-	clientPingMin         = time.Second
-	serverPingEvery       = 30 * time.Second
-	serverPingTimeout     = 20 * time.Second
-	connectionBufferBytes = 64 << 10
-	slotWait              = 5 * time.Second
-	regexMatchTimeout     = 100 * time.Millisecond
-	maxRegexBytes         = 4096
-	maxFilterPrefixes     = 1024
-	maxOpenBatches        = 256 // unfinished or unanswered batches of one BatchAppend call
-	liveBufferEvents      = 32  // a subscriber this far behind counts as reading again
-	pageRecords           = 256
-	pageBytes             = 1 << 20
-	maxDrainBytes         = 64 << 20
-	defaultFilterWindow   = 32
-	maxFilterWindow       = 4096
-	advertisedVersion     = "24.10.0"
-)
-
 // Config of a node. Only Dir is required.
 type Config struct {
 	Dir           string
@@ -106,12 +84,16 @@ func Open(c Config) (*Node, error) {
 }
 
 func listenLoopback(address string) (net.Listener, error) {
-	listener, err := net.Listen("tcp", address)
+	resolved, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}
-	if host, ok := listener.Addr().(*net.TCPAddr); !ok || !host.IP.IsLoopback() {
-		return nil, errors.Join(&NotLoopbackError{address}, listener.Close())
+	if !resolved.IP.IsLoopback() {
+		return nil, &NotLoopbackError{address}
+	}
+	listener, err := net.ListenTCP("tcp", resolved)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}
 	return listener, nil
 }
