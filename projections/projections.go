@@ -19,6 +19,8 @@ type ReadModels struct {
 	History  *History
 	Tokens   *Tokens
 	Sessions *Sessions
+	Jobs     *Jobs
+	Queue    *Queue
 }
 
 // New is the read models; nothing is created yet.
@@ -27,6 +29,8 @@ func New(db *bun.DB, blobs Blobs) *ReadModels {
 		History:  &History{db: db, blobs: blobs},
 		Tokens:   &Tokens{db: db},
 		Sessions: &Sessions{db: db},
+		Jobs:     &Jobs{db: db},
+		Queue:    &Queue{db: db},
 	}
 }
 
@@ -36,5 +40,7 @@ func (m *ReadModels) All() []engine.Projection {
 		m.History.Projection(),
 		m.Tokens.Projection(),
 		m.Sessions.Projection(),
+		m.Jobs.Projection(),
+		m.Queue.Projection(),
 	}
 }

@@ -27,7 +27,7 @@ type Engine struct {
 	log     Log
 	logger  *slog.Logger
 	logID   string
-	head    event.Position // when the engine was made
+	bell    *bell
 	workers []*worker
 	byName  map[string]*worker
 }
@@ -52,7 +52,7 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{db: config.DB, log: config.Log, logger: config.Logger, logID: logID, head: head, byName: map[string]*worker{}}
+	e := &Engine{db: config.DB, log: config.Log, logger: config.Logger, logID: logID, bell: newBell(), byName: map[string]*worker{}}
 	writing := new(sync.Mutex)
 	for _, p := range projections {
 		if err := p.validate(config.DB); err != nil {
@@ -63,7 +63,7 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 		}
 		w := &worker{
 			Projection: p, db: config.DB, log: config.Log, logID: logID, logger: config.Logger, now: now, writing: writing,
-			control: make(chan func(context.Context) error), bootHead: head, phase: Starting, changed: make(chan struct{}),
+			control: make(chan func(context.Context) error), bell: e.bell, bootHead: head, phase: Starting, changed: make(chan struct{}),
 		}
 		if err := w.load(ctx); err != nil {
 			return nil, err
@@ -89,6 +89,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	feed := newFeed(e.log, foremost, names)
 	var group sync.WaitGroup
+	group.Go(func() { listen(ctx, e.db, e.bell, e.logger) })
 	for _, w := range e.workers {
 		w.feed = feed
 		group.Go(func() {
@@ -104,6 +105,18 @@ func (e *Engine) Run(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// Watch is Run for a process that reads the projections and does not keep them:
+// Wait, Ready and Status follow what another process does.
+func (e *Engine) Watch(ctx context.Context) error {
+	var group sync.WaitGroup
+	group.Go(func() { listen(ctx, e.db, e.bell, e.logger) })
+	for _, w := range e.workers {
+		group.Go(func() { w.watch(ctx) })
+	}
+	group.Wait()
+	return nil
 }
 
 // Wait returns when the projection has applied everything up to the position:

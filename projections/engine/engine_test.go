@@ -382,6 +382,83 @@ func TestFencing(t *testing.T) {
 	})
 }
 
+// TestWatch: a process that keeps no projections sees how far another is.
+func TestWatch(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		keeper, stopKeeper := f.start(shelf(&f.bad, engine.Halt))
+		watcher, err := engine.New(t.Context(), engine.Config{DB: f.db, Log: f.store, Logger: slog.New(slog.DiscardHandler)}, shelf(&f.bad, engine.Halt))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- watcher.Watch(ctx) }()
+		for i := range 5 {
+			last := f.append("s", added{fmt.Sprint("k", i), "v"})
+			f.reach(watcher, last)
+			if n, err := f.db.NewSelect().Model((*thing)(nil)).Count(t.Context()); err != nil || n != int64(i+1) {
+				t.Errorf("the watcher saw the position and %d rows, %v", n, err)
+			}
+			f.reach(keeper, last)
+		}
+		if !watcher.Ready() {
+			t.Error("the watcher is not ready")
+		}
+		f.phase(keeper, engine.Running)
+		f.phase(watcher, engine.Standby)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		stopKeeper()
+	})
+}
+
+// TestInterrupted: stopped at any moment, again and again, a boot ends with the
+// rows of one that was left alone.
+func TestInterrupted(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		var last event.Position
+		for i := range 40 {
+			events := make([]event.Event, 0, 100)
+			for j := range 50 {
+				key := fmt.Sprint(i*7%10, "-", j)
+				events = append(events, added{key, fmt.Sprint(i)}, changed{fmt.Sprint(i%10, "-", j), fmt.Sprint("c", i)})
+			}
+			last = f.append(fmt.Sprint("s", i), events...)
+		}
+		e, stop := f.start(shelf(&f.bad, engine.Halt))
+		f.reach(e, last)
+		want := projectiontest.Dump(t, f.db, shelf(&f.bad, engine.Halt))
+		if err := e.Boot(t.Context(), "shelf"); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+		interrupted := 0
+		for done := false; !done; {
+			e, stop := f.start(shelf(&f.bad, engine.Halt))
+			before, err := e.Status(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			done = before[0].Lag == 0
+			next := before[0].Position
+			next.Commit, next.Prepare = next.Commit+1, next.Prepare+1
+			if !done { // stop as soon as anything has been applied
+				f.reach(e, next)
+				interrupted++
+			}
+			stop()
+		}
+		if interrupted < 2 {
+			t.Errorf("interrupted %d times only", interrupted)
+		}
+		if got := projectiontest.Dump(t, f.db, shelf(&f.bad, engine.Halt)); got != want {
+			t.Error("an interrupted boot gives other rows")
+		}
+	})
+}
+
 // TestVersionsSideBySide: a new version boots beside the old one, which can then be removed by name.
 func TestVersionsSideBySide(t *testing.T) {
 	type thing2 struct {

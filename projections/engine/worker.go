@@ -19,7 +19,7 @@ const (
 	// maxBatch is the most events in one transaction.
 	maxBatch = 500
 	// batchLinger is how long a batch that is not full waits for more while the projection is behind.
-	batchLinger = 2 * time.Millisecond
+	batchLinger = 20 * time.Millisecond
 	// saveEvery is how many events that concern nobody pass before the checkpoint alone is written.
 	saveEvery = 5000
 
@@ -55,12 +55,15 @@ type worker struct {
 	now     func() time.Time
 	writing *sync.Mutex // one writer at a time where the database has no more (SQLite)
 	control chan func(context.Context) error
+	bell    *bell // rung when another process has moved a checkpoint
 
 	saved    event.Position  // as this process left it in the database
 	unsaved  int             // events past it
 	unsure   *event.Position // a commit whose outcome is unknown would have saved this
 	parked   map[string]bool // streams with something set aside
 	bootHead event.Position  // head when the process started: what readiness asks for
+
+	stillSince event.Position // where a standby last saw the checkpoint move to
 
 	mu       sync.Mutex
 	position event.Position
@@ -122,7 +125,7 @@ func (w *worker) step(ctx context.Context) error {
 	case Paused, Halted:
 		return w.pause(ctx, 0)
 	case Standby:
-		return w.standby(ctx)
+		return w.standby(ctx, true)
 	}
 	return w.follow(ctx)
 }
@@ -330,7 +333,10 @@ func (w *worker) save(ctx context.Context, f func(context.Context, *Tx) error, t
 				return err
 			}
 		}
-		return fence(ctx, tx.tx, w.Projection, w.saved, to)
+		if err := fence(ctx, tx.tx, w.Projection, w.saved, to); err != nil {
+			return err
+		}
+		return notify(ctx, tx.tx)
 	})
 	if err == nil || errors.Is(err, errFenced) {
 		w.unsure = nil
@@ -426,38 +432,71 @@ func (w *worker) pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// standby follows the checkpoint another process moves, and takes over when it
-// stands still though there is something to do and nobody paused it.
-func (w *worker) standby(ctx context.Context) error {
+// standby follows the checkpoint another process moves. A keeper takes over when
+// it stands still though there is something to do and nobody paused it.
+func (w *worker) standby(ctx context.Context, keeper bool) error {
 	still := w.now()
 	for {
+		rung := w.bell.next()
+		phase, err := w.look(ctx)
+		if err != nil {
+			return err
+		}
+		if keeper {
+			idle, err := w.nothingToDo(ctx, phase)
+			if err != nil {
+				return err
+			}
+			if idle || w.stillSince != w.at() {
+				still, w.stillSince = w.now(), w.at()
+			}
+			if w.now().Sub(still) >= standbyQuiet {
+				w.setPhase(Starting, "")
+				return nil
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case request := <-w.control:
 			return request(ctx)
+		case <-rung:
 		case <-time.After(standbyLook):
 		}
-		row := stateRow{Name: w.Name, Version: w.Version}
-		if err := w.db.NewSelect().Model(&row).WherePK().Scan(ctx); err != nil {
-			return err
-		}
-		position := positionOf(row)
-		w.saved, w.unsaved, w.unsure = position, 0, nil
-		if position != w.at() {
-			w.setPosition(position, 0)
-			still = w.now()
-		}
-		head, err := w.log.Head(ctx)
-		if err != nil {
-			return err
-		}
-		if !position.Less(head) || row.Phase != phaseRunning {
-			still = w.now()
-		}
-		if w.now().Sub(still) >= standbyQuiet {
-			w.setPhase(Starting, "")
-			return nil
+	}
+}
+
+// look takes over the position another process left in the database.
+func (w *worker) look(ctx context.Context) (phase string, err error) {
+	row := stateRow{Name: w.Name, Version: w.Version}
+	if err := w.db.NewSelect().Model(&row).WherePK().Scan(ctx); err != nil {
+		return "", err
+	}
+	w.saved, w.unsaved, w.unsure = positionOf(row), 0, nil
+	if w.saved != w.at() {
+		w.setPosition(w.saved, 0)
+	}
+	return row.Phase, nil
+}
+
+func (w *worker) nothingToDo(ctx context.Context, phase string) (bool, error) {
+	if phase != phaseRunning {
+		return true, nil
+	}
+	head, err := w.log.Head(ctx)
+	return !w.at().Less(head), err
+}
+
+// watch follows another process's progress until the context ends.
+func (w *worker) watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		w.setPhase(Standby, "kept by another process")
+		if err := w.standby(ctx, false); err != nil && ctx.Err() == nil && !errors.Is(err, errRelocate) {
+			w.logger.Warn("cannot see how far a projection is", "projection", w.id(), "error", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(standbyLook):
+			}
 		}
 	}
 }

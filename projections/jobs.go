@@ -1,0 +1,167 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"reckon/domain/event"
+	"reckon/domain/job"
+	"reckon/projections/engine"
+)
+
+// Jobs is every job there ever was, as its owner lists them. What a job
+// answered is in its stream, not here.
+type Jobs struct{ db *bun.DB }
+
+// JobRow is a job as lists show it.
+type JobRow struct {
+	bun.BaseModel `bun:"table:jobs_v1,alias:j"`
+
+	JobID         string `bun:"job_id,pk"`
+	Position      int64  `bun:"position,notnull"` // of job.queued in the log: what "newest" means
+	Revision      int64  `bun:"revision,notnull"` // of the last event applied: none is applied twice
+	Account       string `bun:"account,notnull"`
+	Kind          string `bun:"kind,notnull"`
+	Status        string `bun:"status,notnull"`
+	SessionID     string `bun:"session_id,nullzero"`
+	RunID         int64  `bun:"run_id,nullzero"`         // evaluate: fixed at submission, written once the job has run
+	CertificateID string `bun:"certificate_id,nullzero"` // proof: likewise
+	TimeoutMS     int64  `bun:"timeout_ms,notnull"`
+	Attempt       int    `bun:"attempt,notnull"` // claims so far
+	Error         Text   `bun:"error,type:text,notnull"`
+	Published     bool   `bun:"published,notnull"` // the job ended with a run or a certificate
+	CreatedMS     int64  `bun:"created_ms,notnull"`
+	StartedMS     int64  `bun:"started_ms,nullzero"`  // of the latest attempt
+	FinishedMS    int64  `bun:"finished_ms,nullzero"` // Unix times in milliseconds
+}
+
+// CreatedAt is when the job was queued, UTC.
+func (r JobRow) CreatedAt() time.Time { return time.UnixMilli(r.CreatedMS).UTC() }
+
+// StartedAt is when the latest attempt began, UTC; the zero time before the first.
+func (r JobRow) StartedAt() time.Time { return momentOf(r.StartedMS) }
+
+// FinishedAt is when the job ended, UTC; the zero time before that.
+func (r JobRow) FinishedAt() time.Time { return momentOf(r.FinishedMS) }
+
+func momentOf(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+var jobRows = engine.TableOf("job_id", func(r *JobRow) string { return r.JobID },
+	engine.Index{Name: "jobs_v1_newest", Columns: "account, position DESC"})
+
+// Projection keeps jobs_v1.
+func (*Jobs) Projection() engine.Projection {
+	p := engine.Projection{Name: "jobs", Version: 1, Tables: []engine.Table{jobRows}}
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasQueued, r event.Recorded) error {
+		known, err := jobRows.Get(ctx, tx, e.JobID)
+		if err != nil || known != nil {
+			return err
+		}
+		jobRows.Put(tx, &JobRow{
+			JobID: e.JobID, Position: int64(r.Position.Commit), Revision: int64(r.Revision), Account: e.Account, Kind: e.Kind, Status: job.Queued,
+			SessionID: e.SessionID, RunID: e.RunID, CertificateID: e.CertificateID, TimeoutMS: e.TimeoutMS, CreatedMS: r.Metadata.At.UnixMilli(),
+		})
+		return nil
+	})
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasClaimed, r event.Recorded) error {
+		return changeJob(ctx, tx, e.JobID, r, func(row *JobRow) {
+			row.Status, row.Attempt, row.StartedMS = job.Running, e.Attempt, r.Metadata.At.UnixMilli()
+		})
+	})
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasReleased, r event.Recorded) error {
+		return changeJob(ctx, tx, e.JobID, r, func(row *JobRow) { row.Status, row.StartedMS = job.Queued, 0 })
+	})
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.HasSucceeded, r event.Recorded) error {
+		return endJob(ctx, tx, job.Succeeded, e.Outcome, r)
+	})
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.HasFailed, r event.Recorded) error {
+		return endJob(ctx, tx, job.Failed, e.Outcome, r)
+	})
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.HasTimedOut, r event.Recorded) error {
+		return endJob(ctx, tx, job.TimedOut, e.Outcome, r)
+	})
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasCancelled, r event.Recorded) error {
+		return endJob(ctx, tx, job.Cancelled, job.Outcome{JobID: e.JobID}, r)
+	})
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasLost, r event.Recorded) error {
+		return endJob(ctx, tx, job.Lost, job.Outcome{JobID: e.JobID}, r)
+	})
+	return p
+}
+
+// changeJob applies an event to its job's row once.
+func changeJob(ctx context.Context, tx *engine.Tx, jobID string, r event.Recorded, change func(*JobRow)) error {
+	row, err := jobRows.Get(ctx, tx, jobID)
+	if err != nil || row == nil || row.Revision >= int64(r.Revision) {
+		return err
+	}
+	change(row)
+	row.Revision = int64(r.Revision)
+	jobRows.Put(tx, row)
+	return nil
+}
+
+func endJob(ctx context.Context, tx *engine.Tx, status string, o job.Outcome, r event.Recorded) error {
+	return changeJob(ctx, tx, o.JobID, r, func(row *JobRow) {
+		row.Status, row.Error, row.Published, row.FinishedMS = status, Text(o.Error), o.PublishTo != "", r.Metadata.At.UnixMilli()
+	})
+}
+
+var (
+	jobStatuses = []string{job.Queued, job.Running, job.Succeeded, job.Failed, job.TimedOut, job.Cancelled, job.Lost}
+	jobKinds    = []string{job.Evaluate, job.Qsim, job.Proof}
+)
+
+// JobsQuery is a page of an account's jobs, newest first.
+type JobsQuery struct {
+	Limit  int    // 1 to 200
+	Before string // next of the page before; empty: the first page
+	Status string // empty: any
+	Kind   string // empty: any
+}
+
+// List answers a query; next is empty on the last page. A bad parameter is a *QueryError.
+func (j *Jobs) List(ctx context.Context, account string, q JobsQuery) (rows []JobRow, next string, err error) {
+	query := j.db.NewSelect().Model(&rows).Where("account = ?", account)
+	for _, one := range []struct {
+		parameter, value string
+		of               []string
+	}{{"status", q.Status, jobStatuses}, {"kind", q.Kind, jobKinds}} {
+		if one.value == "" {
+			continue
+		}
+		if !slices.Contains(one.of, one.value) {
+			return nil, "", &QueryError{one.parameter, "must be one of " + strings.Join(one.of, ", ")}
+		}
+		query.Where("? = ?", bun.Ident(one.parameter), one.value)
+	}
+	if q.Limit < 1 || q.Limit > HistoryMaxLimit {
+		return nil, "", &QueryError{"limit", fmt.Sprintf("must be 1 to %d", HistoryMaxLimit)}
+	}
+	if q.Before != "" {
+		position, err := strconv.ParseInt(q.Before, 10, 64)
+		if err != nil {
+			return nil, "", &QueryError{"before", "is not a next_before of this list"}
+		}
+		query.Where("position < ?", position)
+	}
+	if err := query.OrderBy("position", bun.OrderDesc).Limit(int64(q.Limit) + 1).Scan(ctx); err != nil {
+		return nil, "", err
+	}
+	if len(rows) > q.Limit {
+		rows = rows[:q.Limit]
+		next = strconv.FormatInt(rows[q.Limit-1].Position, 10)
+	}
+	return rows, next, nil
+}

@@ -1,0 +1,264 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
+
+	"reckon/domain/event"
+	"reckon/domain/job"
+	"reckon/domain/session"
+	"reckon/projections/engine"
+)
+
+// Queue is the jobs that have not ended, and who should run which one next. It
+// proposes; the append of job.claimed decides.
+type Queue struct{ db *bun.DB }
+
+// QueueRow is a job that is queued or running.
+type QueueRow struct {
+	bun.BaseModel `bun:"table:queue_v1,alias:q"`
+
+	JobID       string `bun:"job_id,pk"`
+	Position    int64  `bun:"position,notnull"` // of job.queued in the log: a job handed back keeps its age
+	Revision    int64  `bun:"revision,notnull"` // of the last event applied
+	Account     string `bun:"account,notnull"`
+	Kind        string `bun:"kind,notnull"`
+	Session     string `bun:"session,notnull"` // stream of the session it runs in; empty: in none
+	Status      string `bun:"status,notnull"`
+	Concurrent  int    `bun:"concurrent,notnull"` // how many of the account's may run at once
+	TimeoutMS   int64  `bun:"timeout_ms,notnull"`
+	Attempt     int    `bun:"attempt,notnull"`
+	Runner      string `bun:"runner,notnull"` // of the present attempt; empty while queued
+	Nonce       string `bun:"nonce,notnull"`
+	Correlation string `bun:"correlation,notnull"` // of the submission
+}
+
+// proposalRow keeps one runner's chance at a job from the others' until the
+// claim shows in queue_v1. It is no part of the log: losing it costs a claim
+// that is refused.
+type proposalRow struct {
+	bun.BaseModel `bun:"table:queue_proposals,alias:p"`
+
+	JobID   string `bun:"job_id,pk"`
+	Attempt int    `bun:"attempt,pk"`
+	Runner  string `bun:"runner,notnull"`
+	UntilMS int64  `bun:"until_ms,notnull"` // Unix time in milliseconds on the database's clock
+}
+
+// proposalLease is how long a runner's chance is kept: longer than a claim and
+// its way into queue_v1 take, short enough that a runner that dies in between
+// holds nobody up for long.
+const proposalLease = 10 * time.Second
+
+// proposalLock serializes proposals on PostgreSQL (SQLite has one writer anyway).
+const proposalLock = 0x7265636b6f6e
+
+var queueRows = engine.TableOf("job_id", func(r *QueueRow) string { return r.JobID },
+	engine.Index{Name: "queue_v1_account", Columns: "account, position"},
+	engine.Index{Name: "queue_v1_status", Columns: "status"})
+
+// Projection keeps queue_v1.
+func (*Queue) Projection() engine.Projection {
+	p := engine.Projection{Name: "queue", Version: 1, Tables: []engine.Table{queueRows}}
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasQueued, r event.Recorded) error {
+		known, err := queueRows.Get(ctx, tx, e.JobID)
+		if err != nil || known != nil {
+			return err
+		}
+		row := &QueueRow{
+			JobID: e.JobID, Position: int64(r.Position.Commit), Revision: int64(r.Revision), Account: e.Account, Kind: e.Kind,
+			Status: job.Queued, Concurrent: e.Concurrent, TimeoutMS: e.TimeoutMS, Correlation: r.Metadata.Correlation,
+		}
+		if e.SessionID != "" {
+			row.Session = session.Stream(e.Account, e.SessionID)
+		}
+		queueRows.Put(tx, row)
+		return nil
+	})
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasClaimed, r event.Recorded) error {
+		return changeQueued(ctx, tx, e.JobID, r, func(row *QueueRow) {
+			row.Status, row.Runner, row.Nonce, row.Attempt = job.Running, e.Runner, e.Nonce, e.Attempt
+		})
+	})
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasReleased, r event.Recorded) error {
+		return changeQueued(ctx, tx, e.JobID, r, func(row *QueueRow) { row.Status, row.Runner, row.Nonce = job.Queued, "", "" })
+	})
+	engine.On(&p, func(_ context.Context, tx *engine.Tx, e job.HasSucceeded, _ event.Recorded) error {
+		return leaveQueue(tx, e.JobID)
+	})
+	engine.On(&p, func(_ context.Context, tx *engine.Tx, e job.HasFailed, _ event.Recorded) error {
+		return leaveQueue(tx, e.JobID)
+	})
+	engine.On(&p, func(_ context.Context, tx *engine.Tx, e job.HasTimedOut, _ event.Recorded) error {
+		return leaveQueue(tx, e.JobID)
+	})
+	engine.On(&p, func(_ context.Context, tx *engine.Tx, e job.WasCancelled, _ event.Recorded) error {
+		return leaveQueue(tx, e.JobID)
+	})
+	engine.On(&p, func(_ context.Context, tx *engine.Tx, e job.WasLost, _ event.Recorded) error {
+		return leaveQueue(tx, e.JobID)
+	})
+	return p
+}
+
+func changeQueued(ctx context.Context, tx *engine.Tx, jobID string, r event.Recorded, change func(*QueueRow)) error {
+	row, err := queueRows.Get(ctx, tx, jobID)
+	if err != nil || row == nil || row.Revision >= int64(r.Revision) {
+		return err
+	}
+	change(row)
+	row.Revision = int64(r.Revision)
+	queueRows.Put(tx, row)
+	return nil
+}
+
+func leaveQueue(tx *engine.Tx, jobID string) error {
+	queueRows.Delete(tx, jobID)
+	return nil
+}
+
+// Prepare makes the table of proposals where it is missing.
+func (q *Queue) Prepare(ctx context.Context) error {
+	_, err := q.db.NewCreateTable().Model((*proposalRow)(nil)).IfNotExists().Exec(ctx)
+	return err
+}
+
+// The order of the queue, as SQL in parts. held is what runs or is proposed to a
+// runner; waiting is the rest, with each job's turn within its session; ranked
+// gives what is eligible its load: how many jobs of its account run or are to
+// run before it. The queue serves by load, then by age: the account that runs
+// least first, then the job that has waited longest.
+const (
+	heldAndWaiting = `
+WITH held AS (
+	SELECT q.job_id, q.account, q.session FROM queue_v1 AS q
+	LEFT JOIN queue_proposals AS p ON p.job_id = q.job_id AND p.attempt = q.attempt AND p.until_ms > %s
+	WHERE q.status = 'running' OR p.job_id IS NOT NULL
+), waiting AS (
+	SELECT q.*, ROW_NUMBER() OVER (PARTITION BY q.session ORDER BY q.position) AS turn
+	FROM queue_v1 AS q LEFT JOIN held AS h ON h.job_id = q.job_id WHERE h.job_id IS NULL
+)`
+	ranked = `, ranked AS (
+	SELECT e.job_id, e.attempt, e.session, e.correlation, e.position, e.concurrent,
+		COALESCE(b.running, 0) + ROW_NUMBER() OVER (PARTITION BY e.account ORDER BY e.position) - 1 AS load
+	FROM %s AS e LEFT JOIN (SELECT account, COUNT(*) AS running FROM held GROUP BY account) AS b ON b.account = e.account
+)`
+	eligible = `, eligible AS (
+	SELECT w.* FROM waiting AS w LEFT JOIN sessions_v1 AS s ON s.stream = w.session
+	WHERE w.kind IN (?) AND (w.session = '' AND ? OR w.session <> '' AND w.turn = 1
+		AND w.session NOT IN (SELECT session FROM held) AND (s.owner = ? OR s.owner IS NULL AND ?))
+)`
+)
+
+// Claimant is a runner that has room for jobs.
+type Claimant struct {
+	Runner string
+	Kinds  []string // that it can run
+	// OwnSessions: it takes nothing but jobs in sessions that it owns.
+	OwnSessions bool
+}
+
+// Proposal is a job a runner may claim: nobody else is proposed it for a while.
+type Proposal struct {
+	JobID       string `bun:"job_id"`
+	Attempt     int    `bun:"attempt"` // claims before
+	Session     string `bun:"session"` // stream; empty: in none
+	Correlation string `bun:"correlation"`
+}
+
+// Propose reserves up to n jobs for a runner, in the order of the queue, within
+// every account's limit of concurrent jobs, one at a time of a session, and jobs
+// of a live session for its owner only. It also tells how much of the log the
+// queue has seen, so that a runner woken by a later event knows to ask again.
+func (q *Queue) Propose(ctx context.Context, c Claimant, n int) (proposals []Proposal, seen event.Position, err error) {
+	err = q.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		if tx.Dialect().Name() == dialect.PG {
+			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", proposalLock); err != nil {
+				return err
+			}
+		}
+		if seen, err = engine.Checkpoint(ctx, tx, q.Projection()); err != nil {
+			return err
+		}
+		now := databaseClock(tx)
+		if _, err := tx.NewDelete().Model((*proposalRow)(nil)).Where("until_ms <= ?", now).Exec(ctx); err != nil {
+			return err
+		}
+		statement := fmt.Sprintf(heldAndWaiting, now) + eligible + fmt.Sprintf(ranked, "eligible") +
+			" SELECT job_id, attempt, session, correlation FROM ranked WHERE load < concurrent ORDER BY load, position LIMIT ?"
+		if err := tx.NewRaw(statement, bun.List(c.Kinds), !c.OwnSessions, c.Runner, !c.OwnSessions, n).Scan(ctx, &proposals); err != nil {
+			return err
+		}
+		return reserve(ctx, tx, c.Runner, proposals)
+	})
+	return proposals, seen, err
+}
+
+func reserve(ctx context.Context, tx bun.Tx, runner string, proposals []Proposal) error {
+	if len(proposals) == 0 {
+		return nil
+	}
+	rows := make([]proposalRow, len(proposals))
+	for i, p := range proposals {
+		rows[i] = proposalRow{JobID: p.JobID, Attempt: p.Attempt, Runner: runner}
+	}
+	_, err := tx.NewInsert().Model(&rows).Value("until_ms", "? + ?", databaseClock(tx), proposalLease.Milliseconds()).Exec(ctx)
+	return err
+}
+
+// databaseClock is the one clock of proposals: Unix time in milliseconds.
+func databaseClock(db bun.IDB) bun.Safe {
+	if db.Dialect().Name() == dialect.PG {
+		return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
+	}
+	return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+}
+
+// Decline gives back a proposal that was not taken up.
+func (q *Queue) Decline(ctx context.Context, runner string, p Proposal) error {
+	_, err := q.db.NewDelete().Model((*proposalRow)(nil)).
+		Where("job_id = ? AND attempt = ? AND runner = ?", p.JobID, p.Attempt, runner).Exec(ctx)
+	return err
+}
+
+// Place is the place of a queued job in the order of the queue over all
+// accounts, from 1. A job that the queue has not seen yet stands behind all that
+// it has; what the plan's limit of concurrent jobs holds up keeps its place.
+func (q *Queue) Place(ctx context.Context, jobID string) (int, error) {
+	statement := fmt.Sprintf(heldAndWaiting, databaseClock(q.db)) + fmt.Sprintf(ranked, "waiting") + `
+SELECT CASE
+	WHEN EXISTS (SELECT 1 FROM held WHERE job_id = ?0) THEN 1
+	ELSE 1 + (SELECT COUNT(*) FROM ranked AS r LEFT JOIN ranked AS me ON me.job_id = ?0
+		WHERE me.job_id IS NULL OR r.load < me.load OR r.load = me.load AND r.position < me.position)
+END`
+	var place int
+	err := q.db.NewRaw(statement, jobID).Scan(ctx, &place)
+	return place, err
+}
+
+// Snapshot is every job that is running and every session that is live, as far
+// as these tables have got, and the place in the log to go on from: what a
+// watcher starts with.
+func (q *Queue) Snapshot(ctx context.Context, sessions *Sessions) (running []QueueRow, live []SessionRow, seen event.Position, err error) {
+	err = q.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		if seen, err = engine.Checkpoint(ctx, tx, q.Projection()); err != nil {
+			return err
+		}
+		ofSessions, err := engine.Checkpoint(ctx, tx, sessions.Projection())
+		if err != nil {
+			return err
+		}
+		if ofSessions.Less(seen) {
+			seen = ofSessions
+		}
+		if err := tx.NewSelect().Model(&running).Where("status = ?", job.Running).Order("position").Scan(ctx); err != nil {
+			return err
+		}
+		return tx.NewSelect().Model(&live).Order("stream").Scan(ctx)
+	})
+	return running, live, seen, err
+}
