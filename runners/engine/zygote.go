@@ -35,6 +35,21 @@ type Program struct {
 	Limits   Limits
 }
 
+// anywhere makes the program's paths good from any working folder: the zygote starts in one of its own.
+func (p Program) anywhere() (Program, error) {
+	var err error
+	p.ReadOnly = slices.Clone(p.ReadOnly)
+	if p.Python, err = filepath.Abs(p.Python); err != nil {
+		return p, err
+	}
+	for i := range p.ReadOnly {
+		if p.ReadOnly[i], err = filepath.Abs(p.ReadOnly[i]); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
 // Limits bound each worker of a Program. Zero means the default.
 type Limits struct {
 	MemoryBytes  int64 `json:"memory_bytes"`  // beyond what the warmed program maps; default 1 GiB
@@ -83,6 +98,10 @@ type Zygote struct {
 func StartZygote(ctx context.Context, program Program) (*Zygote, error) {
 	if program.Sandbox != SandboxOff && !sandboxSupported {
 		_, err := seccompHex(false)
+		return nil, err
+	}
+	program, err := program.anywhere()
+	if err != nil {
 		return nil, err
 	}
 	program.Limits = program.Limits.orDefaults()
@@ -467,7 +486,10 @@ func (p *zygoteProcess) prove(ctx context.Context, program Program, ready contro
 	}
 	defer worker.Kill()
 	if program.Sandbox == SandboxOff {
-		p.boundaries = []Boundary{{Name: "filesystem"}, {Name: "network"}, {Name: "process"}, {Name: "resources", InForce: true, By: []string{"rlimits"}}}
+		for _, name := range []string{"filesystem", "network", "process"} {
+			p.boundaries = append(p.boundaries, Boundary{Name: name, By: []string{}})
+		}
+		p.boundaries = append(p.boundaries, Boundary{Name: "resources", InForce: true, By: []string{"rlimits"}})
 		return nil
 	}
 	var reply struct{ Probe map[string]string }

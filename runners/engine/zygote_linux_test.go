@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -173,5 +174,14 @@ func TestAProgramThatDoesNotLoadSaysWhy(t *testing.T) {
 	})
 	if err == nil || !strings.Contains(err.Error(), "a_module_that_is_not_there") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestARelativeEnvironmentIsFound(t *testing.T) {
+	environment := enginetest.Environment(t)
+	t.Chdir(filepath.Dir(environment))
+	zygote := attempts(t, func(p *engine.Program) { p.Python = engine.Python(filepath.Base(environment)) })
+	if _, err := try(t, zygote, "pid", 0); err != nil {
+		t.Error(err)
 	}
 }
