@@ -25,19 +25,25 @@ func lockFolder(dir string) (*os.File, error) {
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock the data folder %s: %w", dir, err)
 		}
-		text, _ := io.ReadAll(io.LimitReader(f, 32))
-		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-		return nil, &FolderInUseError{Dir: dir, PID: pid}
+		return nil, &FolderInUseError{Dir: dir, PID: holder(f)}
 	}
-	if err := errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {
+	// written before it is cut, so that the first line is a process id at every moment
+	line := strconv.Itoa(os.Getpid()) + "\n"
+	if _, err := f.WriteAt([]byte(line), 0); err != nil {
+		return nil, errors.Join(fmt.Errorf("write the lock file of the data folder: %w", err), f.Close())
+	}
+	if err := f.Truncate(int64(len(line))); err != nil {
 		return nil, errors.Join(fmt.Errorf("write the lock file of the data folder: %w", err), f.Close())
 	}
 	return f, nil
 }
 
-func writeAt(f *os.File, text string) error {
-	_, err := f.WriteAt([]byte(text), 0)
-	return err
+// holder is the process id in the lock file, 0 when there is none.
+func holder(f *os.File) int {
+	text, _ := io.ReadAll(io.LimitReader(f, 32)) // what could be read is all there is to say
+	line, _, _ := strings.Cut(string(text), "\n")
+	pid, _ := strconv.Atoi(line)
+	return pid
 }
 
 // makeFolder makes the folder and the missing ones above it, durably: what is in them
