@@ -31,7 +31,7 @@ type Serve struct {
 	Eventstore  string   `help:"The event log: embedded, or an esdb:// address." default:"embedded"`
 	Database    string   `help:"Read models: sqlite:PATH or postgres://…; empty for a file in the data folder." placeholder:"ADDRESS"`
 	Identity    string   `help:"Accounts' addresses and passwords: sqlite:PATH or postgres://…; empty for the database, or a file in the data folder." placeholder:"ADDRESS"`
-	Blobs       string   `help:"Large bytes: file:///DIR, s3://…, gs://… or azblob://…; empty for a folder in the data folder." placeholder:"URL"`
+	Blobs       string   `help:"Large bytes: file:///DIR, or a bucket whose driver is linked in; empty for a folder in the data folder." placeholder:"URL"`
 	Roles       []string `help:"What this process does." default:"api,project,run,react" enum:"api,project,run,react"`
 
 	EngineSandbox string        `help:"required, or off to run the engine without its walls." default:"required" enum:"required,off"`

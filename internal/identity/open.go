@@ -3,8 +3,10 @@ package identity
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -41,6 +43,9 @@ func Open(ctx context.Context, address string) (*bun.DB, error) {
 func connect(address string) (*bun.DB, error) {
 	switch scheme, rest, _ := strings.Cut(address, ":"); scheme {
 	case "sqlite":
+		if err := ownerOnly(rest); err != nil {
+			return nil, err
+		}
 		pool, err := sql.Open(sqliteshim.ShimName, "file:"+(&url.URL{Path: rest}).EscapedPath()+"?"+sqlitePragmas)
 		if err != nil {
 			return nil, err
@@ -58,4 +63,17 @@ func connect(address string) (*bun.DB, error) {
 		return bun.NewDB(pool, pgdialect.New()), nil
 	}
 	return nil, fmt.Errorf("identity database: say sqlite:PATH or postgres://…")
+}
+
+// ownerOnly makes the file, or makes an existing one, readable by nobody else;
+// SQLite gives its journals the same mode.
+func ownerOnly(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("identity database: %w", err)
+	}
+	if err := errors.Join(file.Chmod(0o600), file.Close()); err != nil {
+		return fmt.Errorf("identity database: %w", err)
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package identity_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -302,4 +303,30 @@ func TestTokenUse(t *testing.T) {
 			t.Errorf("%v %v", days, err)
 		}
 	})
+}
+
+func TestOnlyTheOwnerReadsTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "identity.db")
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	db, err := identity.Open(t.Context(), "sqlite:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	files, err := filepath.Glob(path + "*")
+	if err != nil || len(files) < 2 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", file, info.Mode(), err)
+		}
+	}
+	for _, bad := range []string{"", "mysql://x", "sqlite:" + filepath.Join(path, "no", "folder")} {
+		if _, err := identity.Open(t.Context(), bad); err == nil {
+			t.Errorf("%q was opened", bad)
+		}
+	}
 }
