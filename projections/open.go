@@ -24,6 +24,10 @@ const (
 	postgresConnections = 16
 )
 
+// DB is a database of read models; who wires the service holds one without
+// knowing what is behind it.
+type DB = bun.DB
+
 // Open opens a database of read models: "sqlite:PATH" or "postgres://…".
 func Open(ctx context.Context, address string) (*bun.DB, error) {
 	db, err := open(address)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/uptrace/bun"
 
 	"reckon/commands"
 	"reckon/commands/reactions"
@@ -55,7 +54,7 @@ type service struct {
 	store     *eventstore.Store
 	blobs     blobs.Store
 	identity  *identity.Store
-	rows      *bun.DB
+	rows      *projections.DB
 	models    *projections.ReadModels
 	reacted   *projections.ReactionState
 	projector *projecting.Engine

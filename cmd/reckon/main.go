@@ -18,8 +18,11 @@ type commandLine struct {
 	Node        nodeCmd        `cmd:"" help:"Run the event store alone."`
 	Account     accountCmd     `cmd:"" help:"Create accounts and tokens; change plans."`
 	Keys        keysCmd        `cmd:"" help:"List and rotate the keys that seal receipts."`
+	Projections projectionsCmd `cmd:"" help:"Show and steer the read models."`
+	Parked      parkedCmd      `cmd:"" help:"Show and retry events that were set aside."`
 	Engine      engineCmd      `cmd:"" help:"Install and test the evaluation engine."`
 	Qsim        qsimCmd        `cmd:"" help:"Simulate a quantum circuit."`
+	Lean        leanCmd        `cmd:"" help:"Check Lean 4 proof exports."`
 	Version     versionCmd     `cmd:"" help:"Print the revision of this binary."`
 }
 

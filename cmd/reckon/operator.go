@@ -37,7 +37,7 @@ func (i installation) open(ctx context.Context) (*eventstore.Store, func(), erro
 		if !ok {
 			n, err := node.Open(node.Config{Dir: filepath.Join(i.Data, "eventstore"), Listen: "127.0.0.1:0", Logger: slog.Default()})
 			if err != nil {
-				return nil, nil, nodeOpenError(err)
+				return nil, nil, err
 			}
 			connection = n.ConnectionString()
 			closeNode = func() { _ = n.Close(context.WithoutCancel(ctx)) }

@@ -10,8 +10,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/uptrace/bun"
-
 	"reckon/eventstore"
 	"reckon/internal/blobs"
 	"reckon/internal/config"
@@ -35,7 +33,7 @@ type readModels struct {
 	Blobs    string `help:"Large bytes: file:///DIR, s3://…, gs://… or azblob://…; empty for a folder in the data folder." env:"RECKON_BLOBS" placeholder:"URL"`
 }
 
-func (r readModels) openDatabase(ctx context.Context) (*bun.DB, func(), error) {
+func (r readModels) openDatabase(ctx context.Context) (*projections.DB, func(), error) {
 	serve := config.Serve{Data: r.Data, Database: r.Database}
 	db, err := projections.Open(ctx, serve.DatabaseAddress())
 	if err != nil {
@@ -72,7 +70,7 @@ func (r readModels) openBlobs(ctx context.Context) (blobs.Store, error) {
 	return blobs.Open(ctx, address)
 }
 
-func keeping(ctx context.Context, db *bun.DB, store *eventstore.Store, content blobs.Store, f func(*projecting.Engine) error) error {
+func keeping(ctx context.Context, db *projections.DB, store *eventstore.Store, content blobs.Store, f func(*projecting.Engine) error) error {
 	e, err := projecting.New(ctx, projecting.Config{DB: db, Log: store, Logger: slog.Default()}, projections.New(db, content).All()...)
 	if err != nil {
 		return err

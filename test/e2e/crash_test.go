@@ -15,7 +15,7 @@ import (
 func TestNothingAcknowledgedIsLost(t *testing.T) {
 	const kills, clients = 20, 16
 	data := DataFolder(t)
-	config := generous(t, data)
+	config := GenerousPlans(t, data)
 	server := Start(t, data, "--config", config)
 	account := server.NewAccount("crash@example.com")
 

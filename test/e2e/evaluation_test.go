@@ -55,29 +55,6 @@ func (a *Account) evaluate(t testing.TB, code, session string) evaluation {
 	return e
 }
 
-// generous is a plan file under which a test may evaluate as fast as it can.
-func generous(t testing.TB, data string) string {
-	t.Helper()
-	path := filepath.Join(data, "reckon.toml")
-	const plans = `[[plans]]
-plan = "free"
-evaluation_budget_ms = 3000
-per_minute = 100000
-jobs_per_day = 1000
-job_budget_ms = 60000
-concurrent_jobs = 4
-qubits = 20
-proof_export_bytes = 1048576
-proofs = true
-live_sessions = 2
-denied_heads = ["Run", "Import"]
-`
-	if err := os.WriteFile(path, []byte(plans), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // TestFromNothingToAVerifiedReceipt is the main job, whole: register, evaluate,
 // verify offline with docs/verify_receipt.py, find it in history, restart.
 func TestFromNothingToAVerifiedReceipt(t *testing.T) {
@@ -201,7 +178,7 @@ func tampered(t *testing.T, receiptFile, keysFile string) {
 func TestSample(t *testing.T) {
 	samples := enginetest.Samples(t)
 	data := DataFolder(t)
-	server := Start(t, data, "--config", generous(t, data))
+	server := Start(t, data, "--config", GenerousPlans(t, data))
 	account := server.NewAccount("sample@example.com")
 	right, scored := 0, 0
 	for _, sample := range samples {
@@ -249,7 +226,7 @@ func plot(t *testing.T, a *Account, path string) []byte {
 
 func TestSessionsKeepDefinitionsAndEnd(t *testing.T) {
 	data := DataFolder(t)
-	server := Start(t, data, "--config", generous(t, data))
+	server := Start(t, data, "--config", GenerousPlans(t, data))
 	account := server.NewAccount("sessions@example.com")
 	account.evaluate(t, "a = 41", "notebook")
 	if e := account.evaluate(t, "a + 1", "notebook"); e.Result != "42" {
@@ -285,7 +262,7 @@ func TestSessionsKeepDefinitionsAndEnd(t *testing.T) {
 // TestBadInput wants each refusal with its documented code and no run logged.
 func TestBadInput(t *testing.T) {
 	data := DataFolder(t)
-	server := Start(t, data, "--config", generous(t, data))
+	server := Start(t, data, "--config", GenerousPlans(t, data))
 	account, other := server.NewAccount("bad@example.com"), server.NewAccount("other@example.com")
 	theirs := other.evaluate(t, "1+1", "")
 	send := func(body any) (int, string) { return statusOf(account.JSON("POST", "/api/evaluate", body, nil)) }

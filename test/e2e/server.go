@@ -74,6 +74,29 @@ func DataFolder(t testing.TB) string {
 	return data
 }
 
+// GenerousPlans is a configuration under which a test may evaluate as fast as it can.
+func GenerousPlans(t testing.TB, data string) string {
+	t.Helper()
+	path := filepath.Join(data, "reckon.toml")
+	const plans = `[[plans]]
+plan = "free"
+evaluation_budget_ms = 3000
+per_minute = 100000
+jobs_per_day = 1000
+job_budget_ms = 60000
+concurrent_jobs = 4
+qubits = 20
+proof_export_bytes = 1048576
+proofs = true
+live_sessions = 2
+denied_heads = ["Run", "Import"]
+`
+	if err := os.WriteFile(path, []byte(plans), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // Server is a running `reckon serve`.
 type Server struct {
 	URL  string
