@@ -218,6 +218,14 @@ func databaseClock(db bun.IDB) bun.Safe {
 	return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 }
 
+// Keep prolongs the proposals of jobs that a runner has claimed, for as long as
+// the queue has not seen the claims.
+func (q *Queue) Keep(ctx context.Context, runner string, jobIDs []string) error {
+	_, err := q.db.NewUpdate().Model((*proposalRow)(nil)).Set("until_ms = ? + ?", databaseClock(q.db), proposalLease.Milliseconds()).
+		Where("runner = ? AND job_id IN (?)", runner, bun.List(jobIDs)).Exec(ctx)
+	return err
+}
+
 // Decline gives back a proposal that was not taken up.
 func (q *Queue) Decline(ctx context.Context, runner string, p Proposal) error {
 	_, err := q.db.NewDelete().Model((*proposalRow)(nil)).

@@ -1,0 +1,71 @@
+package runners_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"reckon/domain"
+	"reckon/domain/event"
+	"reckon/domain/job"
+	"reckon/domain/run"
+	"reckon/eventstore/memory"
+	"reckon/runners"
+)
+
+func appendTo(t *testing.T, log *memory.Store, stream string, events ...event.Event) {
+	t.Helper()
+	history, err := log.Read(t.Context(), stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proposed := make([]event.Proposed, len(events))
+	for i, e := range events {
+		proposed[i] = event.Proposed{ID: uuid.NewString(), Event: e}
+	}
+	if _, err := log.Append(t.Context(), stream, history.Revision, proposed); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// startHub runs a hub until the test's end.
+func startHub(t *testing.T, log *memory.Store, listeners ...func(event.Recorded)) *runners.Hub {
+	hub := runners.NewHub()
+	for _, l := range listeners {
+		hub.Listen(l)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- hub.Run(ctx, log, event.Position{}) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return hub
+}
+
+func TestHubWakesWhoWaits(t *testing.T) {
+	log := memory.New(domain.Catalogue())
+	hub := startHub(t, log)
+	one, stopOne := hub.Watch("j")
+	two, stopTwo := hub.Watch("j")
+	other, stopOther := hub.Watch("k")
+	appendTo(t, log, job.Stream("j"), job.HasSucceeded{Outcome: job.Outcome{JobID: "j", PublishTo: run.Stream(7)}})
+	<-one
+	<-two
+	stopTwo()
+	appendTo(t, log, run.Stream(7), run.TimedOut{Subject: run.Subject{RunID: 7}})
+	<-one // the run is there
+	stopOne()
+	appendTo(t, log, job.Stream("k"), job.WasCancelled{JobID: "k"})
+	<-other
+	stopOther()
+	select {
+	case <-two:
+		t.Error("woken after stop")
+	default:
+	}
+}
