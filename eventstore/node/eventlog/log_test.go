@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -269,18 +270,20 @@ func TestPowerFailure(t *testing.T) {
 	fs := vfs.NewCrashableMem()
 	dir := t.TempDir()
 	l := openLog(t, Options{Dir: dir, fs: fs})
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-
+	// every round allows the writers more appends than it waits for, so that the power
+	// fails while they write, and the log stays small
+	const rounds, perRound = 12, 60
+	permits := make(chan struct{}, rounds*perRound)
 	var mu sync.Mutex
 	acknowledged := map[uuid.UUID]uint64{}
 	var writers sync.WaitGroup
 	for n := range 8 {
 		writers.Go(func() {
-			for i := 0; ctx.Err() == nil; i++ {
-				e := event(fmt.Sprint(i))
-				result, err := l.Append(ctx, fmt.Sprintf("s%d", n), Any(), []Proposed{e})
+			for range permits {
+				e := event("x")
+				result, err := l.Append(context.Background(), fmt.Sprintf("s%d", n), Any(), []Proposed{e})
 				if err != nil {
+					t.Error(err)
 					return
 				}
 				mu.Lock()
@@ -292,27 +295,38 @@ func TestPowerFailure(t *testing.T) {
 	watch := l.Watch(AllStream)
 	defer watch.Close()
 	random := rand.New(rand.NewPCG(1, 2))
-	for round := range 12 {
-		for range 1 + random.IntN(20) {
-			<-watch.C
+	for round := range rounds {
+		for range perRound {
+			permits <- struct{}{}
 		}
+		waitForHead(t, l, watch, uint64(round*perRound+1+random.IntN(perRound)))
 		mu.Lock()
-		promised := make(map[uuid.UUID]uint64, len(acknowledged))
-		for id, position := range acknowledged {
-			promised[id] = position
-		}
+		promised := maps.Clone(acknowledged)
 		mu.Unlock()
-		view, err := l.View()
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen := view.Head()
-		view.Close()
+		seen := headOf(t, l)
 		crashed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50 * (round % 2), RNG: random})
 		checkAfterCrash(t, crashed, dir, l.ID(), promised, seen)
 	}
-	cancel()
+	close(permits)
 	writers.Wait()
+}
+
+func headOf(t *testing.T, l *Log) uint64 {
+	t.Helper()
+	view, err := l.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer view.Close()
+	return view.Head()
+}
+
+// waitForHead returns when the log has reached the position.
+func waitForHead(t *testing.T, l *Log, watch *Watch, position uint64) {
+	t.Helper()
+	for headOf(t, l) < position {
+		<-watch.C
+	}
 }
 
 func checkAfterCrash(t *testing.T, crashed vfs.FS, crashedDir string, id uuid.UUID, promised map[uuid.UUID]uint64, seen uint64) {

@@ -17,8 +17,10 @@ const (
 	maxQueuedRequests = 1024
 	maxGroupRequests  = 1024
 	maxGroupBytes     = 4 << 20
-	maxKnownStreams   = 8192 // per generation of the writer's cache, of which there are two
-	saltBufferBytes   = 4096
+	// per generation of the writer's cache, of which there are two. It must exceed what one
+	// group can touch (four streams a request): what a group changed is only known here.
+	maxKnownStreams = 8 * maxGroupRequests
+	saltBufferBytes = 4096
 )
 
 // operation is what a request does to its stream.
@@ -519,9 +521,6 @@ func (w *writer) state(stream string) (*streamState, error) {
 		return s, nil
 	}
 	s := w.old[stream]
-	if s == nil {
-		s = w.changed[stream]
-	}
 	if s == nil {
 		var err error
 		if s, err = w.log.state(w.log.db, stream); err != nil {
