@@ -119,6 +119,9 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 	if rule == nil {
 		return Plan{}, noHead("no rule covers " + call.Head)
 	}
+	if len(call.Args) == 0 {
+		return Plan{}, noShape(call.Head + " has no arguments")
+	}
 	if err := usable(call); err != nil {
 		return Plan{}, err
 	}

@@ -33,7 +33,13 @@ func planFindRootResidual(c Call) (Task, error) {
 	}
 	var unknowns []*expression.Expr
 	for _, spec := range specs {
-		unknowns = append(unknowns, listed(spec)[0])
+		if parts, ok := list(spec); ok {
+			if len(parts) == 0 {
+				return Task{}, noShape("a starting point is {symbol, number}")
+			}
+			spec = parts[0]
+		}
+		unknowns = append(unknowns, spec)
 	}
 	if _, ok := names(unknowns); !ok {
 		return Task{}, noShape("an unknown is not a symbol")

@@ -43,7 +43,28 @@ func planReduceSampled(c Call) (Task, error) {
 	if hasAny(input, "Exists", "ForAll") || hasAny(c.Answer, "Exists", "ForAll") {
 		return Task{}, noShape("quantifiers are not sampled")
 	}
-	return Task{Kind: "truth", Check: call("Equivalent", input, c.Answer), Fields: map[string]any{
-		"left": input, "right": c.Answer, "unknowns": unknowns, "domain": domain, "assumptions": c.Assumptions,
+	answer := rulesAsCondition(c.Answer)
+	return Task{Kind: "truth", Check: call("Equivalent", input, answer), Fields: map[string]any{
+		"left": input, "right": answer, "unknowns": unknowns, "domain": domain, "assumptions": c.Assumptions,
 	}}, nil
+}
+
+// rulesAsCondition reads {{x -> a}, …} as the condition it stands for; anything else stays.
+func rulesAsCondition(answer *expression.Expr) *expression.Expr {
+	solutions, ok := list(answer)
+	if !ok {
+		return answer
+	}
+	cases := []*expression.Expr{expression.Sym("False")}
+	for _, solution := range solutions {
+		parts := []*expression.Expr{expression.Sym("True")}
+		for _, rule := range listed(solution) {
+			if !rule.IsCall("Rule") || len(rule.Args) != 2 {
+				return answer
+			}
+			parts = append(parts, equal(rule.Args[0], rule.Args[1]))
+		}
+		cases = append(cases, call("And", parts...))
+	}
+	return call("Or", cases...)
 }

@@ -64,6 +64,9 @@ func solutionsTask(c Call, complete, approximate bool) (Task, error) {
 	if c.Head == "SolveValues" {
 		answer = valuesAsRules(answer, unknowns)
 	}
+	if rules, ok := disjunctionAsRules(answer); ok {
+		answer = rules
+	}
 	solutions, err := solutionsOf(answer, unknowns)
 	if err != nil {
 		return Task{}, err
@@ -195,4 +198,28 @@ func freeSymbols(e *expression.Expr) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// disjunctionAsRules reads x == a && y == b || …, as Reduce would answer; false for anything else.
+func disjunctionAsRules(answer *expression.Expr) (*expression.Expr, bool) {
+	cases := []*expression.Expr{answer}
+	if answer.IsCall("Or") {
+		cases = answer.Args
+	}
+	var solutions []*expression.Expr
+	for _, one := range cases {
+		parts := []*expression.Expr{one}
+		if one.IsCall("And") {
+			parts = one.Args
+		}
+		var rules []*expression.Expr
+		for _, part := range parts {
+			if !part.IsCall("Equal") || len(part.Args) != 2 || part.Args[0].Kind != expression.Symbol {
+				return nil, false
+			}
+			rules = append(rules, call("Rule", part.Args[0], part.Args[1]))
+		}
+		solutions = append(solutions, call("List", rules...))
+	}
+	return call("List", solutions...), true
 }

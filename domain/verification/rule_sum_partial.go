@@ -68,6 +68,9 @@ func sumTask(c Call, product, approximate bool) (Task, error) {
 			ranges = append(ranges, []any{iterator.Text})
 			continue
 		}
+		if iterator.IsCall("List") && len(iterator.Args) == 2 && !iterator.Args[1].IsCall("List") { // {k, n} counts from 1
+			iterator = call("List", iterator.Args[0], expression.Int(1), iterator.Args[1])
+		}
 		parsed, err := rangesOf([]*expression.Expr{iterator}, 2)
 		if err != nil {
 			return Task{}, err

@@ -2,7 +2,7 @@ package verification
 
 import "slices"
 
-// Rules lists every rule. Where two cover one head, the first whose declaration fits the call's form is taken (ruleFor).
+// Rules lists every rule. Where two cover one head, the form of the call decides (formFits); no call fits two.
 func Rules() []Rule {
 	return []Rule{
 		integrateResidual(),
@@ -51,13 +51,15 @@ func formFits(slug string, call Call) bool {
 	case "integrate_quadrature":
 		return definite && !call.Approximate
 	case "nintegrate_truncation":
-		return definite
+		return definite && (call.Approximate || call.Head == "NIntegrate")
 	case "solve_residual", "roots_residual":
 		return !call.Approximate
 	case "nsolve_residual":
 		return call.Approximate || call.Head != "Solve" && call.Head != "Roots"
 	case "sum_partial":
 		return !call.Approximate
+	case "nsum_truncation":
+		return call.Approximate || call.Head == "NSum"
 	case "series_order":
 		return !call.Normal
 	case "series_truncation":

@@ -251,10 +251,13 @@ class Problem:
         if any(set(solution) != set(self.unknowns) for solution in self.solutions):
             return Missing()
         try:
-            if self.domain in sampling.INTEGER_DOMAINS and not self.parameters and not self.constants:
-                return self.missing_integers()
+            found = Missing()
             if len(self.unknowns) == 1 and len(self.equations) == 1 and len(self.equations[0]) == 3:
-                return self.missing_single()
+                found = self.missing_single()
+            if self.domain in sampling.INTEGER_DOMAINS and not found.exhaustive:
+                return found if self.parameters or self.constants else self.missing_integers()
+            if found.searched or found.found is not None or len(self.unknowns) == 1:
+                return found
             if not self.parameters and len(self.equations) == len(self.unknowns) <= 3 and not self.constants:
                 return self.missing_system()
         except (Refused, mpmath.libmp.NoConvergence, *numeric.problems()):

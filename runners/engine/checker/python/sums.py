@@ -52,8 +52,8 @@ def tolerance(task):
     loose = sampling.tolerance_of(task["answer"])
     if task.get("approximate") or loose is not None:
         # Numerical summation promises about half of the working precision.
-        digits = task.get("digits") or 16
-        loose = max(loose or 0, mpf(10) ** (-digits / 2 - 1 if digits <= 16 else 3 - digits))
+        digits = task.get("digits") or 0
+        loose = mpf(10) ** (2 - digits) if digits > 16 else max(loose or 0, mpf(10) ** -9)
     return loose
 
 
@@ -197,7 +197,7 @@ def compare_infinite(task, term, name, low, answer, env):
     same = max(tolerance(task) or 0, mpf(10) ** -16)
     if error <= same:
         return "same", show(true)
-    return ("different" if error > 1000 * same or error > mpf(10) ** -2 else "open"), show(true)
+    return ("different" if error > 50 * same or error > mpf(10) ** -2 else "open"), show(true)
 
 
 def product_value(at, start):

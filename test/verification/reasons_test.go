@@ -1,0 +1,116 @@
+package verification
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"reckon/domain/verification"
+)
+
+// Every reason of section 2.5, reached through the real rules and the real checker.
+func TestReasons(t *testing.T) {
+	c := start(t)
+	for _, test := range []struct {
+		name, input, answer, reason string
+		budget                      time.Duration
+	}{
+		{"a sampled route agrees", "Integrate[x^2, {x, 0, 1}]", "1/3", verification.ReasonCrossCheckAgrees, checkBudget},
+		{"no rule for the head", "StringLength[x]", "3", verification.ReasonNoHead, checkBudget},
+		{"an atom", "x", "x", verification.ReasonNoHead, checkBudget},
+		{"several expressions", "a = 2; Solve[x^2 == a, x]", "{{x -> 1}}", verification.ReasonNoShape, checkBudget},
+		{"units of measure", "Solve[x == 2 Quantity[3, \"Meters\"], x]", "{{x -> 6}}", verification.ReasonNoShape, checkBudget},
+		{"a function the checker does not know", "Simplify[MathieuC[1, 2, x] + 0]", "2 x", verification.ReasonNoShape, checkBudget},
+		{"units in the answer", "Solve[x == 2, x]", "{{x -> Quantity[2, \"Meters\"]}}", verification.ReasonAnswerNotUsable, checkBudget},
+		{"an unevaluated answer", "Integrate[Sin[Sin[x]], x]", "Integrate[Sin[Sin[x]], x]", verification.ReasonAnswerNotUsable, checkBudget},
+		{"not a list of solutions", "Solve[x == 2, x]", "2", verification.ReasonAnswerNotUsable, checkBudget},
+		{"an implicit solution", "DSolve[y'[x] == y[x], y[x], x]", "{{y[x] -> InverseFunction[f][x]}}", verification.ReasonAnswerNotUsable, checkBudget},
+		{"right for positive x only", "Simplify[Sqrt[x^2]]", "x", verification.ReasonNotReduced, checkBudget},
+		{"something that reaches outside", "Simplify[Run[x]]", "x", verification.ReasonNotPermitted, checkBudget},
+		{"a read in the answer", "Solve[x == 2, x]", "{{x -> ReadString[f]}}", verification.ReasonNotPermitted, checkBudget},
+		{"no time", "Integrate[Sin[x^2] Exp[Cos[x]]/Log[x + 2], {x, 0, 30}]", "1", verification.ReasonTimedOut, time.Millisecond},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			result := outcome(t, c, test.input, test.answer, test.budget)
+			if result.Verdict != verification.VerdictInconclusive || result.Reason != test.reason {
+				t.Errorf("%s with %s: %+v, want inconclusive for %s", test.input, test.answer, result, test.reason)
+			}
+		})
+	}
+}
+
+// The wrong answers that the engine in force is known to give.
+func TestKnownWrongAnswers(t *testing.T) {
+	c := start(t)
+	for _, test := range []struct{ input, answer string }{
+		{"Solve[Sqrt[x+3]==x-3,x]", "{{x -> 1}, {x -> 6}}"},
+		{"Solve[Sqrt[x+3]==x-3,x]", "{{x -> 3}}"},
+		{"Integrate[1/x,{x,-1,1}]", "(-I)*Pi"},
+		{"NIntegrate[Sin[x]/x,{x,0,Infinity}]", "-8.904489328583295*^6"},
+		{"N[Zeta[3],20]", "1.2020569031595938"},
+		{"Reduce[1/(x-1)>2,x]", "False"},
+		{"Solve[Sqrt[x]==x-2,x]", "{{x -> 2}}"},
+		{"FullSimplify[Sin[x]^4-Cos[x]^4]", "Sin[2*x]"},
+		{"DSolve[y''''[x]-y[x]==0,y[x],x]", "{{y[x] -> E^x*C[1] + C[2]/E^x + C[3] + C[4]}}"},
+		{"Limit[n!^(1/n)/n,n->Infinity]", "0"},
+		{"NSum[1/k^1.5,{k,1,Infinity}]", "2.5828578822629926"},
+	} {
+		if result := outcome(t, c, test.input, test.answer, checkBudget); result.Verdict != verification.VerdictRefuted {
+			t.Errorf("%s with %s: %+v, want refuted", test.input, test.answer, result)
+		}
+	}
+}
+
+// What is hostile ends as a reason of its own, and the checker goes on.
+func TestHostile(t *testing.T) {
+	c := start(t)
+	nested := strings.Repeat("Sin[", 200) + "x" + strings.Repeat("]", 200)
+	terms := make([]string, 15000)
+	roots := make([]string, 1500)
+	for i := range terms {
+		terms[i] = "x"
+	}
+	for i := range roots {
+		roots[i] = "{x->1}"
+	}
+	for _, test := range []struct{ name, input, answer string }{
+		{"a long sum", "Expand[" + strings.Join(terms[:6000], "+") + "]", "x"},
+		{"too many terms", "Expand[" + strings.Join(terms, "+") + "]", "x"},
+		{"deep nesting", "Simplify[" + nested + "]", "x"},
+		{"too many roots", "Solve[x^2 == 1, x]", "{" + strings.Join(roots, ",") + "}"},
+		{"a huge power", "Expand[(x + 1)^(10^9)]", "x"},
+		{"a tower", "Simplify[10^(10^(10^10))]", "1"},
+		{"a huge factorial", "Simplify[(10^9)!]", "1"},
+		{"a long loop", "Sum[Sin[k], {k, 1, 10^9}]", "1"},
+		{"a large degree", "Solve[x^5000 == 1, x]", "{{x -> 1}}"},
+		{"a large index", "Prime[10^12]", "3"},
+		{"a large number", "PrimeQ[10^5000 + 1]", "True"},
+		{"many digits", "N[Pi, 10^9]", "3.14"},
+		{"a large matrix", "Det[IdentityMatrix[10^6]]", "1"},
+		{"a deep derivative", "D[Sin[x], {x, 10^6}]", "Sin[x]"},
+		{"a polynomial to multiply out", "PolynomialGCD[(x + y + z)^1000, x - 1]", "1"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			result := outcome(t, c, test.input, test.answer, 2*time.Second)
+			if result.Verdict == verification.VerdictVerified {
+				t.Errorf("%+v", result)
+			}
+			if after := outcome(t, c, "Expand[(x + 1)^2]", "x^2 + 2 x + 1", checkBudget); after.Verdict != verification.VerdictVerified {
+				t.Errorf("the next check: %+v", after)
+			}
+		})
+	}
+}
+
+// The same plan gives the same outcome: sample points are drawn from the plan.
+func TestDeterministic(t *testing.T) {
+	c := start(t)
+	for _, test := range [][2]string{{"Integrate[Tan[x], x]", "-Log[Cos[x]]"}, {"Simplify[Sqrt[x^2]]", "x"}, {"Limit[Sin[x]/x, x -> 0]", "0"}} {
+		first := outcome(t, c, test[0], test[1], checkBudget)
+		for range 3 {
+			if again := outcome(t, c, test[0], test[1], checkBudget); again != first {
+				t.Errorf("%s: %+v, then %+v", test[0], first, again)
+			}
+		}
+	}
+}
