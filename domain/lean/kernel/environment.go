@@ -229,14 +229,10 @@ func anyField(s *term.Store, typ term.Expr, f func(domain term.Expr) bool) bool 
 }
 
 func (env *environment) enter(c constant) {
-	if env.byName[c.name] >= 0 || c.name == term.Anonymous {
+	if env.byName[c.name] >= 0 {
 		if env.duplicates[c.unit] == nil {
-			message := "the name is already declared"
-			if c.name == term.Anonymous {
-				message = "a declaration needs a name"
-			}
-			env.duplicates[c.unit] = &Refusal{Declaration: c.name, Class: DuplicateDeclaration, Message: message,
-				Line: env.declarations[c.unit].Line}
+			env.duplicates[c.unit] = &Refusal{Declaration: c.name, Class: DuplicateDeclaration,
+				Message: "the name is already declared", Line: env.declarations[c.unit].Line}
 		}
 		return
 	}

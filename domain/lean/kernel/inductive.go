@@ -103,9 +103,6 @@ func (b *block) openTypes() {
 	s := b.store
 	for i := range b.source.Types {
 		t := &b.source.Types[i]
-		if t.Name == term.Anonymous {
-			refuse(InvalidInductive, "a type needs a name")
-		}
 		if i > 0 && !slices.Equal(t.LevelParams, b.params) {
 			refuseAt(t.Name, InvalidInductive, "the types of a block have the same universe parameters")
 		}

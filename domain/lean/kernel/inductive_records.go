@@ -145,6 +145,7 @@ func (b *block) compareRecursor(r *term.Recursor, g *generatedRecursor) {
 		levels[i] = b.store.Param(p)
 	}
 	same := func(written, generated term.Expr) bool {
+		b.checkParams(written, r.LevelParams)
 		return b.sameUpToLevels(b.store.InstantiateLevels(written, r.LevelParams, levels), generated)
 	}
 	if !same(r.Type, g.typ) {
@@ -158,6 +159,35 @@ func (b *block) compareRecursor(r *term.Recursor, g *generatedRecursor) {
 			!same(r.Rules[i].Value, g.rules[i].Value) {
 			mismatch("the rule for " + b.store.NameString(g.rules[i].Constructor))
 		}
+	}
+}
+
+// checkParams refuses universe parameters in e that are not among params.
+func (c *checker) checkParams(e term.Expr, params []term.Name) {
+	defer func(saved []term.Name) { c.params = saved }(c.params)
+	c.params = params
+	c.walkParams(e, map[term.Expr]bool{})
+}
+
+func (c *checker) walkParams(e term.Expr, seen map[term.Expr]bool) {
+	n := c.store.Node(e)
+	if !n.HasParam || seen[e] {
+		return
+	}
+	seen[e] = true
+	c.enter()
+	defer c.leave()
+	switch n.Kind {
+	case term.KindSort:
+		c.checkLevel(term.Level(n.A))
+	case term.KindConst:
+		for _, l := range c.store.LevelsOf(term.Levels(n.B)) {
+			c.checkLevel(l)
+		}
+	}
+	children, count := n.Children()
+	for _, child := range children[:count] {
+		c.walkParams(child, seen)
 	}
 }
 
