@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"reckon/domain"
+	"reckon/domain/event"
+	domainrun "reckon/domain/run"
+	"reckon/eventstore"
+	"reckon/eventstore/node"
+	projecting "reckon/projections/engine"
+)
+
+// TestProjectionCommandsWithoutServer runs the operator's commands on a data
+// folder no server uses.
+func TestProjectionCommandsWithoutServer(t *testing.T) {
+	where := readModels{installation: installation{Data: t.TempDir(), Eventstore: "embedded"}}
+	writeRun(t, where.Data)
+
+	ctx := t.Context()
+	if err := (&projectionsBootCmd{readModels: where, Name: "history"}).Run(); err != nil {
+		t.Fatal(err)
+	}
+	db, closeDatabase, err := where.openDatabase(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeDatabase()
+	var n int
+	if err := db.NewSelect().Table("history_v1").ColumnExpr("count(*)").Scan(ctx, &n); err != nil || n != 1 {
+		t.Fatalf("%d rows after a boot, %v", n, err)
+	}
+	phase := func(name string) projecting.Phase {
+		t.Helper()
+		list, err := where.status(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range list {
+			if s.Name == name {
+				return s.Phase
+			}
+		}
+		t.Fatalf("no status of %s", name)
+		return ""
+	}
+	if err := (&projectionsPauseCmd{readModels: where, Name: "history"}).Run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := phase("history"); got != projecting.Paused {
+		t.Errorf("after pause: %s", got)
+	}
+	if err := (&projectionsResumeCmd{readModels: where, Name: "history"}).Run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := phase("history"); got == projecting.Paused {
+		t.Errorf("after resume: %s", got)
+	}
+	if err := (&projectionsPauseCmd{readModels: where, Name: "nothing"}).Run(); !errors.Is(err, projecting.ErrNone) {
+		t.Errorf("a read model that does not exist: %v", err)
+	}
+	if err := (&projectionsStatusCmd{readModels: where, JSON: true}).Run(); err != nil {
+		t.Errorf("status: %v", err)
+	}
+	if err := (&parkedListCmd{readModels: where}).Run(); err != nil {
+		t.Errorf("parked: %v", err)
+	}
+	if err := (&parkedRetryCmd{readModels: where, Name: "complete_submission"}).Run(); err != nil {
+		t.Errorf("retrying nothing: %v", err)
+	}
+	if err := (&projectionsTeardownCmd{readModels: where, Name: "history", Version: 1}).Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&projectionsTeardownCmd{readModels: where, Name: "history", Version: 1}).Run(); !errors.Is(err, projecting.ErrNone) {
+		t.Errorf("a version that does not exist: %v", err)
+	}
+}
+
+// writeRun puts one evaluation into the log of a data folder.
+func writeRun(t *testing.T, data string) {
+	t.Helper()
+	n, err := node.Open(node.Config{Dir: filepath.Join(data, "eventstore"), Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := n.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	store, err := eventstore.Connect(t.Context(), eventstore.Config{Connection: n.ConnectionString(), Catalogue: domain.Catalogue(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	evaluated := domainrun.Evaluated{Subject: domainrun.Subject{RunID: 1, Account: "a", Expression: event.Inline("1+1"), Source: domainrun.Web}, Answer: event.Inline("2"), Status: domainrun.Success}
+	if _, err := store.Append(t.Context(), domainrun.Stream(1), event.NoStream, []event.Proposed{{ID: uuid.NewString(), Event: evaluated}}); err != nil {
+		t.Fatal(err)
+	}
+}
