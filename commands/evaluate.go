@@ -45,6 +45,14 @@ type Evaluate struct {
 	Expression string
 	SessionID  string // empty: no session
 	Plan       account.Plan
+	Budget     time.Duration // of a job; 0: the plan's for an evaluation
+}
+
+func (c Evaluate) budget() time.Duration {
+	if c.Budget > 0 {
+		return c.Budget
+	}
+	return c.Plan.EvaluationBudget()
 }
 
 // Evaluation is what an evaluation answers: the run as it was logged, with its
@@ -108,7 +116,7 @@ func Admit(c Evaluate) error {
 	}
 	tree, err := expression.Parse(c.Expression)
 	if err != nil {
-		return refusedBound(err)
+		return refusedBound(c.Expression, err)
 	}
 	if head, denied := deniedHead(tree, c.Plan.DeniedHeads); denied {
 		return &DeniedError{Head: head}
@@ -117,8 +125,9 @@ func Admit(c Evaluate) error {
 }
 
 // refusedBound keeps the refusals that protect the engine. Any other text our
-// parser does not read is the engine's to judge.
-func refusedBound(err error) error {
+// parser does not read is the engine's to judge, if it is not nested so deep that
+// the engine would die of it.
+func refusedBound(code string, err error) error {
 	var refused *expression.SyntaxError
 	if !errors.As(err, &refused) {
 		return err
@@ -126,6 +135,19 @@ func refusedBound(err error) error {
 	switch refused.Reason {
 	case expression.ReasonTooDeep, expression.ReasonTooLong, expression.ReasonTooMany:
 		return refused
+	}
+	depth, deepest := 0, 0
+	for _, c := range []byte(code) {
+		switch c {
+		case '(', '[', '{':
+			depth++
+			deepest = max(deepest, depth)
+		case ')', ']', '}':
+			depth--
+		}
+	}
+	if deepest > expression.MaxDepth {
+		return &expression.SyntaxError{Reason: expression.ReasonTooDeep, Pos: refused.Pos, Message: fmt.Sprintf("brackets are nested deeper than %d", expression.MaxDepth)}
 	}
 	return nil
 }
@@ -158,6 +180,14 @@ type Computed struct {
 	answer  Evaluation
 }
 
+// Events are what an outcome appends to its run's stream.
+func (c Computed) Events() ([]event.Event, error) {
+	return run.Decider.Decide(c.Command, run.Decider.Initial())
+}
+
+// Answer is the evaluation, or ErrBudgetExhausted or *EngineFailedError without one.
+func (c Computed) Answer() (Evaluation, error) { return c.answer, c.cause }
+
 // Compute evaluates, checks and seals under a run id, and appends nothing but
 // the session's ownership. jobID is empty for an evaluation that is no job's.
 func (ev *Evaluator) Compute(ctx context.Context, in Intent, runID int64, jobID string, c Evaluate) (Computed, error) {
@@ -166,7 +196,7 @@ func (ev *Evaluator) Compute(ctx context.Context, in Intent, runID int64, jobID 
 		return Computed{}, err
 	}
 	subject := run.Subject{RunID: runID, Account: in.Account, Expression: source, SessionID: c.SessionID, Source: in.Source, JobID: jobID}
-	request := EngineRequest{Code: c.Expression, Budget: c.Plan.EvaluationBudget(), QueueWait: ev.QueueWait}
+	request := EngineRequest{Code: c.Expression, Budget: c.budget(), QueueWait: ev.QueueWait}
 	var owned Ownership
 	if c.SessionID != "" {
 		if owned, err = ev.own(ctx, in, c); err != nil {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Record is what a receipt says of one run. Integers and strings only.
@@ -135,6 +136,9 @@ func Check(e Envelope, keys map[string]ed25519.PublicKey) error {
 	key, known := keys[*e.KID]
 	if !known {
 		return fmt.Errorf("%w: %s", ErrUnknownKey, *e.KID)
+	}
+	if strings.ContainsAny(*e.Signature, "\r\n") { // the decoder would skip them: a signature has one spelling
+		return ErrBadSignature
 	}
 	signature, err := base64.StdEncoding.Strict().DecodeString(*e.Signature)
 	if err != nil || !ed25519.Verify(key, canonical, signature) {

@@ -143,6 +143,14 @@ func TestEveryByteIsCovered(t *testing.T) {
 			t.Errorf("signature byte %d changed and not noticed", i)
 		}
 	}
+	split := *good.Signature + "\n"
+	{
+		bad := good
+		bad.Signature = &split
+		if !errors.Is(receipt.Check(bad, known), receipt.ErrBadSignature) {
+			t.Error("a signature with a line end was accepted")
+		}
+	}
 	unsigned, err := receipt.SealJSON(map[string]int{"v": 1}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -78,7 +79,7 @@ func durableAppend(b *testing.B) func() error {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = n.Close(b.Context()) })
-	store, err := eventstore.Connect(b.Context(), eventstore.Config{Connection: n.ConnectionString(), Catalogue: domain.Catalogue()})
+	store, err := eventstore.Connect(b.Context(), eventstore.Config{Connection: n.ConnectionString(), Catalogue: domain.Catalogue(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
