@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"reckon/domain/event"
+	"reckon/projections/engine"
 )
 
 // ReactionState keeps how far each reaction has got and what it set aside. These
@@ -40,12 +41,15 @@ type ParkedReaction struct {
 
 // NewReactionState makes the tables where they are missing.
 func NewReactionState(ctx context.Context, db *bun.DB) (*ReactionState, error) {
-	for _, model := range []any{(*reactionCheckpoint)(nil), (*ParkedReaction)(nil)} {
-		if _, err := db.NewCreateTable().Model(model).IfNotExists().Exec(ctx); err != nil {
-			return nil, err
+	err := engine.CreateTables(ctx, db, func(ctx context.Context, tx bun.Tx) error {
+		for _, model := range []any{(*reactionCheckpoint)(nil), (*ParkedReaction)(nil)} {
+			if _, err := tx.NewCreateTable().Model(model).IfNotExists().Exec(ctx); err != nil {
+				return err
+			}
 		}
-	}
-	return &ReactionState{db: db}, nil
+		return nil
+	})
+	return &ReactionState{db: db}, err
 }
 
 // Of is the checkpoints of one log: those of another say nothing about it.

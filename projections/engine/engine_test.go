@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -379,6 +380,23 @@ func TestFencing(t *testing.T) {
 			t.Errorf("two processes made\n%s\none makes\n%s", dump, again)
 		}
 		stop()
+	})
+}
+
+// TestFirstStartTogether: processes that start at once on an empty database do
+// not trip over each other's tables.
+func TestFirstStartTogether(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		var group sync.WaitGroup
+		for range 8 {
+			group.Go(func() {
+				_, err := engine.New(t.Context(), engine.Config{DB: f.db, Log: f.store, Logger: slog.New(slog.DiscardHandler)}, shelf(&f.bad, engine.Halt))
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
 
 	"reckon/domain/event"
 )
@@ -52,13 +53,31 @@ type parkedRow struct {
 // errFenced means that another process has moved the checkpoint.
 var errFenced = errors.New("another process keeps this projection")
 
-func createStateTables(ctx context.Context, db bun.IDB) error {
-	for _, model := range []any{(*stateRow)(nil), (*parkedRow)(nil)} {
-		if _, err := db.NewCreateTable().Model(model).IfNotExists().Exec(ctx); err != nil {
-			return err
+// schemaLock is the PostgreSQL advisory lock of whoever creates tables.
+const schemaLock = 0x7265636b6f6e // "reckon"
+
+// CreateTables runs f in a transaction, alone among all processes: PostgreSQL
+// lets two CREATE … IF NOT EXISTS at once fail each other.
+func CreateTables(ctx context.Context, db bun.IDB, f func(context.Context, bun.Tx) error) error {
+	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		if tx.Dialect().Name() == dialect.PG {
+			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", schemaLock); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return f(ctx, tx)
+	})
+}
+
+func createStateTables(ctx context.Context, db bun.IDB) error {
+	return CreateTables(ctx, db, func(ctx context.Context, tx bun.Tx) error {
+		for _, model := range []any{(*stateRow)(nil), (*parkedRow)(nil)} {
+			if _, err := tx.NewCreateTable().Model(model).IfNotExists().Exec(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func positionOf(s stateRow) event.Position {
@@ -68,7 +87,7 @@ func positionOf(s stateRow) event.Position {
 // loadState reads a projection's checkpoint and makes it, with the tables, where it is missing.
 func loadState(ctx context.Context, db bun.IDB, p Projection, tables []string, logID string) (stateRow, error) {
 	row := stateRow{Name: p.Name, Version: p.Version, LogID: logID, Phase: phaseRunning, Tables: strings.Join(tables, ",")}
-	err := db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+	err := CreateTables(ctx, db, func(ctx context.Context, tx bun.Tx) error {
 		if err := p.Create(ctx, tx); err != nil {
 			return err
 		}
