@@ -27,8 +27,8 @@ type placed struct{ revision, position uint64 }
 // recentIDs remembers where the events of the window are.
 type recentIDs struct {
 	places    map[recentKey]placed
-	ring      []recentEntry // oldest at next%len once full
-	oldest    int
+	ring      []recentEntry // the window, behind entries already left
+	oldest    int           // index in ring of the first entry of the window
 	sizeBytes int
 }
 
