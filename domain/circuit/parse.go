@@ -91,7 +91,7 @@ func (r *reader) circuit() (Circuit, error) {
 		return Circuit{}, refuse(CodeMissingField, "gates is required")
 	}
 	if *qubits < 1 || *qubits > int64(r.limits.CliffordQubits) {
-		return Circuit{}, refuse(CodeQubitsRange, "qubits must be between 1 and %d, not %d", r.limits.Qubits, *qubits)
+		return Circuit{}, refuse(CodeQubitsRange, "qubits must be between 1 and %d, not %d", r.limits.CliffordQubits, *qubits)
 	}
 	c.qubits = int(*qubits)
 	c.slots = c.qubits

@@ -44,9 +44,13 @@ func (m *machine[F]) chunkTotals(ctx context.Context, s state[F]) ([]float64, er
 
 // eachChunk visits chunk numbers 0 to count-1 on the machine's threads.
 func (m *machine[F]) eachChunk(ctx context.Context, count int, visit func(i int)) error {
-	const checkEvery = 256
-	return parallel(m.threads, func(worker int) error {
-		from, to := count*worker/m.threads, count*(worker+1)/m.threads
+	const checkEvery, worthSharing = 256, 32
+	threads := m.threads
+	if count < worthSharing {
+		threads = 1
+	}
+	return parallel(threads, func(worker int) error {
+		from, to := count*worker/threads, count*(worker+1)/threads
 		for i := from; i < to; i++ {
 			if i%checkEvery == 0 && ctx.Err() != nil {
 				return ctx.Err()
