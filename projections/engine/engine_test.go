@@ -73,6 +73,7 @@ type fixture struct {
 	t     *testing.T
 	db    *bun.DB
 	store *memory.Store
+	last  map[string]event.Revision // of each stream
 	bad   atomic.Bool
 }
 
@@ -81,7 +82,7 @@ func newFixture(t *testing.T, db *bun.DB) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fixture{t: t, db: db, store: memory.New(catalogue)}
+	f := &fixture{t: t, db: db, store: memory.New(catalogue), last: map[string]event.Revision{}}
 	f.bad.Store(true)
 	return f
 }
@@ -89,18 +90,19 @@ func newFixture(t *testing.T, db *bun.DB) *fixture {
 // append writes events to a stream, wherever it stands.
 func (f *fixture) append(stream string, events ...event.Event) event.Position {
 	f.t.Helper()
-	history, err := f.store.Read(f.t.Context(), stream)
-	if err != nil {
-		f.t.Fatal(err)
+	at, written := f.last[stream]
+	if !written {
+		at = event.NoStream
 	}
 	proposed := make([]event.Proposed, len(events))
 	for i, e := range events {
 		proposed[i] = event.Proposed{ID: uuid.NewString(), Event: e, Metadata: event.Metadata{At: time.Unix(int64(i), 0).UTC()}}
 	}
-	appended, err := f.store.Append(f.t.Context(), stream, history.Revision, proposed)
+	appended, err := f.store.Append(f.t.Context(), stream, at, proposed)
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	f.last[stream] = appended.Revision
 	return appended.Position
 }
 
