@@ -68,7 +68,9 @@ func (s Services) evaluate(ctx context.Context, in *evaluateInput) (*evaluateOut
 	if err := s.count(ctx, plan); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.Longest+plan.EvaluationBudget())
+	// A client that hangs up does not end what it asked for: the run is logged, and
+	// a session's worker is not killed in the middle.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Longest+plan.EvaluationBudget())
 	defer cancel()
 	intent := s.intent(ctx)
 	answer, err := s.Evaluate(ctx, intent, commands.Evaluate{Expression: in.Body.Expression, SessionID: in.Body.SessionID, Plan: plan})
