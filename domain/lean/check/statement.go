@@ -23,6 +23,7 @@ type printer struct {
 	taken  map[string]bool // names a bound variable must not have
 	scope  []string        // of the bound variables around, innermost last
 	budget int
+	looks  int // at subexpressions, in search of a variable
 	loose  map[uint32]map[uint32]bool
 }
 
@@ -96,6 +97,9 @@ var arithmetic = map[string]struct {
 // taken for the whole.
 const statementBudget = 20_000
 
+// maxLooks bounds the search for variables in one statement.
+const maxLooks = 1 << 20
+
 // statement renders the type a name is declared with.
 func (p *printer) statement(n term.Name) string {
 	handle, ok := p.file.WrittenType(n)
@@ -104,6 +108,7 @@ func (p *printer) statement(n term.Name) string {
 	}
 	p.out.Reset()
 	p.scope, p.budget = p.scope[:0], statementBudget
+	p.looks = 0
 	p.taken = map[string]bool{"fun": true, "let": true, "Prop": true, "Type": true, "Sort": true, "nat_lit": true, "max": true, "imax": true, "_": true}
 	p.loose = map[uint32]map[uint32]bool{}
 	p.takeNames(handle, map[uint32]bool{})
@@ -218,13 +223,14 @@ func (p *printer) binders(handle uint32, kind term.Kind) uint32 {
 	shut := map[export.Binder]string{export.Default: ")", export.Implicit: "}", export.StrictImplicit: "⦄", export.InstImplicit: "]"}
 	for {
 		w := p.file.Written(handle)
-		if w.Kind != kind || kind == term.KindPi && w.Binder == export.Default && !p.uses(w.B, 0) {
+		if w.Kind != kind || kind == term.KindPi && w.Binder == export.Default && !p.uses(w.B, 0) || p.budget < 0 {
 			return handle
 		}
 		p.out.WriteString(" " + open[w.Binder])
 		typeScope := len(p.scope)
 		next := w
 		for {
+			p.budget--
 			name := p.fresh(next.Name)
 			if len(p.scope) > typeScope {
 				p.out.WriteString(" ")
@@ -233,7 +239,7 @@ func (p *printer) binders(handle uint32, kind term.Kind) uint32 {
 			p.scope = append(p.scope, name)
 			handle = next.B
 			next = p.file.Written(handle)
-			if next.Kind != kind || next.Binder != w.Binder || !p.sameClosedType(w.A, next.A) ||
+			if next.Kind != kind || next.Binder != w.Binder || p.budget < 0 || !p.sameClosedType(w.A, next.A) ||
 				kind == term.KindPi && next.Binder == export.Default && !p.uses(next.B, 0) {
 				break
 			}
@@ -260,6 +266,9 @@ func (p *printer) uses(handle uint32, index uint32) bool {
 	}
 	if known, ok := p.loose[handle][index]; ok {
 		return known
+	}
+	if p.looks++; p.looks > maxLooks {
+		return true // then the variable is just named
 	}
 	w := p.file.Written(handle)
 	var result bool

@@ -191,7 +191,8 @@ func (c *checker) checkUnit(unit int) (refusal *Refusal, exhausted *Exhausted) {
 			if p.name == term.Anonymous {
 				p.name = d.Name
 			}
-			refusal = &Refusal{Declaration: p.name, Class: p.class, Message: p.message, Line: d.Line, minor: p.minor}
+			refusal = &Refusal{Declaration: p.name, Class: p.class, Message: p.message, Line: d.Line,
+				minor: p.minor || p.class == UnsafeDeclaration}
 		case passed:
 		case runtime.Error:
 			// A defect of the checker: never a verdict, never a dead server.
@@ -205,6 +206,9 @@ func (c *checker) checkUnit(unit int) (refusal *Refusal, exhausted *Exhausted) {
 	}()
 	if refusal := c.env.duplicates[unit]; refusal != nil {
 		return refusal, nil
+	}
+	if c.ctx.Err() != nil {
+		panic(outOfTime)
 	}
 	c.begin(unit)
 	c.checkDeclaration(d)

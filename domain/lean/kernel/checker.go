@@ -93,7 +93,7 @@ func (c *checker) tick() {
 	}
 	if c.steps%tickEvery == 0 {
 		if err := c.ctx.Err(); err != nil {
-			panic(stopped{"the time given ran out"})
+			panic(outOfTime)
 		}
 		if c.refused.Load() < int64(c.unit) {
 			panic(passed{})

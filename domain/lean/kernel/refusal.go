@@ -45,8 +45,8 @@ type Refusal struct {
 	Message     string
 	Line        int
 
-	// minor marks a record that differs from the generated one in a way that no reduction depends on; a refusal that
-	// is not minor is reported first, because it says more.
+	// minor marks a record that differs from the generated one in a way that no reduction depends on, and unsafe
+	// declarations, which are not judged; a refusal that is not minor is reported first, because it says more.
 	minor bool
 }
 
@@ -70,6 +70,8 @@ type refused struct {
 }
 
 type stopped struct{ reason string }
+
+var outOfTime = stopped{"the time given ran out, or the check was cancelled"}
 
 // passed abandons a declaration because an earlier one is already refused.
 type passed struct{}
