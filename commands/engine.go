@@ -11,8 +11,6 @@ type Engine interface {
 	// Evaluate runs code; it kills the worker at the end of the budget
 	// (ErrBudgetExhausted) and answers EngineFailedError when the engine did not survive.
 	Evaluate(ctx context.Context, r EngineRequest) (EngineOutcome, error)
-	// InputFullForm is how the engine itself reads code, found out in a throwaway worker.
-	InputFullForm(ctx context.Context, code string, budget time.Duration) (string, error)
 	// CloseSession ends a session's worker, if there is one.
 	CloseSession(key string) bool
 	// LiveSessions counts the workers whose key begins with prefix.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"reckon/commands"
 	"reckon/runners/engine"
@@ -38,12 +37,6 @@ func translate(err error) error {
 		return &commands.EngineFailedError{Reason: failed.Reason, Detail: failed.Detail}
 	}
 	return err
-}
-
-// InputFullForm is how the engine reads code.
-func (e Engine) InputFullForm(ctx context.Context, code string, budget time.Duration) (string, error) {
-	form, err := e.Engine.InputFullForm(ctx, code, budget)
-	return form, translate(err)
 }
 
 // CloseSession ends a session's worker.
