@@ -351,3 +351,73 @@ func TestRunStopsWhenCancelled(t *testing.T) {
 		t.Errorf("error %v after the deadline", err)
 	}
 }
+
+// TestRepeatedMeasurementsAgree measures every qubit of random stabilizer states, some wider than a machine word, in
+// random order, then again, and compares with solving the whole state: all three must be the same sums of symbols.
+func TestRepeatedMeasurementsAgree(t *testing.T) {
+	rng := newRandom(20)
+	for round := range 40 {
+		n := []int{1, 2, 5, 9, 40, 70, 130}[round%7]
+		b := build(t, n).random(rng, 12*n, cliffordNames, true)
+		state := newTableau(n, true)
+		for _, g := range b.circuit.gates {
+			state.apply(g)
+		}
+		first := make([]parity, n)
+		for _, q := range permute(rng, n) {
+			first[q] = state.measure(q)
+		}
+		again := make([]parity, n)
+		for _, q := range permute(rng, n) {
+			again[q] = state.measure(q)
+		}
+		solved, err := state.solve(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for q := range n {
+			if a, b, c := symbols(first[q]), symbols(again[q]), symbols(solved[q]); a != b || a != c {
+				t.Fatalf("round %d: qubit %d of %d is %s, then %s, solved %s", round, q, n, a, b, c)
+			}
+		}
+	}
+}
+
+func symbols(p parity) string {
+	text := ""
+	p.each(func(s int) { text += fmt.Sprint(" ", s) })
+	return text
+}
+
+// TestDeterminedMeasurementsMidCircuit runs U, measures in the middle what is known there, and undoes U.
+func TestDeterminedMeasurementsMidCircuit(t *testing.T) {
+	rng := newRandom(21)
+	for round := range 200 {
+		n := 2 + round%5
+		b := build(t, n).random(rng, 30, []string{"h", "s", "cx", "cz", "y"}, true)
+		for q := range n { // every outcome but the first few is determined by those before
+			b.add("measure", []int{q}, nil)
+		}
+		for q := range n {
+			b.add("h", []int{q}, nil)
+		}
+		for q := range n { // measured again in another basis, so that the first measurements cannot wait
+			b.add("cx", []int{q}, []int{(q + 1) % n}).add("h", []int{q}, nil)
+		}
+		b.circuit.slots = 2 * n
+		for i := len(b.circuit.gates) - 1; i >= 0; i-- {
+			if g := &b.circuit.gates[i]; g.kind == kindMeasure {
+				g.slots = []int{n + g.targets[0]}
+			}
+		}
+		for q := range n {
+			b.add("measure", []int{q}, nil)
+		}
+		want := mustRun(t, b.circuit, Options{Engine: EngineStatevector}).Probabilities
+		key, err := stabilizerOutcomes(context.Background(), b.circuit, &progress{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		compareDistributions(t, parityDistribution(key), want, 1e-9)
+	}
+}
