@@ -31,7 +31,7 @@ generate: ## write everything that is generated from declarations
 	@$(MAKE) --no-print-directory events
 
 events: ## golden files of every event and docs/events
-	$(GO) test ./domain -run TestGolden -update
+	$(GO) test ./domain -run 'TestGolden|TestEventDocs' -update
 
 lint: ## golangci-lint, pinned
 	$(GO) run $(GOLANGCI) run ./...

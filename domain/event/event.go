@@ -34,9 +34,7 @@ func Of[E Event](sample E, upcasts ...Upcast) Type {
 		upcasts: upcasts,
 		decode: func(data []byte) (Event, error) {
 			var e E
-			d := json.NewDecoder(bytes.NewReader(data))
-			d.DisallowUnknownFields()
-			if err := d.Decode(&e); err != nil {
+			if err := json.Unmarshal(data, &e); err != nil {
 				return nil, err
 			}
 			return e, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -66,6 +67,7 @@ type API struct {
 // New returns an API without routes.
 func New(settings Settings) *API {
 	a := &API{settings: settings, crossOrigin: http.NewCrossOriginProtection()}
+	configureHuma()
 	a.adapter = newAdapter(a)
 	a.huma = huma.NewAPI(configuration(), a.adapter)
 	return a
@@ -173,7 +175,7 @@ func (a *API) recovered(w *answerWriter, r *http.Request, panicked any) {
 	if panicked == nil {
 		return
 	}
-	if panicked == http.ErrAbortHandler {
+	if err, ok := panicked.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(panicked)
 	}
 	a.settings.Logger.Error("panic while serving", "request_id", RequestOf(r.Context()).ID, "method", r.Method,

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
@@ -14,10 +15,10 @@ import (
 
 var problemGoType = reflect.TypeFor[Problem]()
 
-// Huma keeps these as package variables; they are set once, before anything
-// serves, and say: field names are exact, our arrays are never null, and errors
-// are our problems.
-func init() {
+// configureHuma sets what huma keeps as package variables. It happens once, when
+// the first API is made: field names are exact, our arrays are never null, and
+// errors are our problems.
+var configureHuma = sync.OnceFunc(func() {
 	huma.ValidateStrictCasing = true
 	huma.DefaultArrayNullable = false
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
@@ -29,7 +30,7 @@ func init() {
 		problem.RequestID = RequestOf(ctx.Context()).ID
 		return problem
 	}
-}
+})
 
 // fromHuma turns what huma found wrong with a request into a problem: always
 // 400, because 422 is kept for what the engine refused.

@@ -104,7 +104,7 @@ func Translate(err error, table []Mapping) *Problem {
 		if errors.Is(err, row.Err) {
 			p := row.Kind.Problem("%s", row.Err.Error()).Because(err)
 			if row.Kind.Status == http.StatusServiceUnavailable {
-				p.RetryAfter(retryUnavailable)
+				p = p.RetryAfter(retryUnavailable)
 			}
 			return p
 		}

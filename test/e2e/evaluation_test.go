@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -363,8 +364,8 @@ func TestSecondServerOnOneFolder(t *testing.T) {
 	data := DataFolder(t)
 	first := Start(t, data)
 	output, err := exec.Command(Binary(t), "serve", "--data", data, "--listen", "127.0.0.1:0", "--admin-listen", "").CombinedOutput()
-	exit, ok := err.(*exec.ExitError)
-	if !ok || exit.ExitCode() != 2 || !strings.Contains(string(output), fmt.Sprint(first.process.Process.Pid)) {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(output), fmt.Sprint(first.process.Process.Pid)) {
 		t.Errorf("second server: %v\n%s", err, output)
 	}
 }

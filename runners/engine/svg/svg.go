@@ -74,7 +74,7 @@ func Clean(source []byte) ([]byte, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %v", ErrNotSVG, err)
+			return nil, fmt.Errorf("%w: %w", ErrNotSVG, err)
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
