@@ -76,20 +76,20 @@ func (d *decoder) readLines(ctx context.Context, r io.Reader) error {
 
 // nextLine returns the next line with its end, or nothing at the end of the file.
 func (d *decoder) nextLine(in *bufio.Reader, long *[]byte) ([]byte, error) {
-	line, err := in.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return line, err
-	}
 	*long = (*long)[:0]
 	for {
-		*long = append(*long, line...)
-		if len(*long) > d.limits.LineBytes {
+		line, err := in.ReadSlice('\n')
+		if len(*long)+len(line) > d.limits.LineBytes {
 			return nil, &Error{Line: d.file.Lines + 1, Class: TooLarge, Message: "a line is too long"}
 		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
+		more := errors.Is(err, bufio.ErrBufferFull)
+		if len(*long) == 0 && !more {
+			return line, err
+		}
+		*long = append(*long, line...)
+		if !more {
 			return *long, err
 		}
-		line, err = in.ReadSlice('\n')
 	}
 }
 

@@ -1,0 +1,228 @@
+package check_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"reckon/domain/lean/check"
+	"reckon/domain/lean/internal/leandata"
+)
+
+func judge(t *testing.T, text string, opts check.Options) *check.Report {
+	t.Helper()
+	r, err := check.Run(context.Background(), strings.NewReader(text), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func file(t *testing.T, folder, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(leandata.Dir(t, folder), name+".ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func named(names ...string) check.Options { return check.Options{Declarations: names, FileName: "f"} }
+
+func TestJudgesRealElaborations(t *testing.T) {
+	cases := map[string]struct {
+		verdict   check.Verdict
+		kind      string
+		statement string
+		axioms    []string
+	}{
+		"foo":     {check.Verified, "theorem", "Nat.add 1 1 = 2", nil},
+		"addComm": {check.Verified, "theorem", "∀ (m n : Nat), Nat.add m n = Nat.add n m", nil},
+		"bigNat":  {check.Verified, "theorem", "Nat.mul 12345678901234567890 98765432109876543210 = 1219326311370217952237463801111263526900", nil},
+		"Tree":    {check.Verified, "inductive", "Type", nil},
+		"evenTwo": {check.Verified, "theorem", "Even 2", nil},
+		"structEta": {check.Verified, "theorem",
+			"∀ (α : Type u) (β : Type v) (p : Prod.{u, v} α β), p = @Prod.mk.{u, v} α β (@Prod.fst.{u, v} α β p) (@Prod.snd.{u, v} α β p)", nil},
+		"proofIrrel":  {check.Verified, "theorem", "∀ (p : Prop) (h : p) (k : p), h = k", nil},
+		"opq":         {check.Verified, "theorem", "secret = secret", nil},
+		"usesPropext": {check.Verified, "theorem", "∀ (a b : Prop), (a → b) → (b → a) → a = b", []string{"propext"}},
+		"usesSorry":   {check.Unsupported, "theorem", "1 = 2", []string{"sorryAx"}},
+		"usesCustom":  {check.Unsupported, "theorem", "2 = 3", []string{"myAxiom"}},
+	}
+	for name, c := range cases {
+		r := judge(t, file(t, "judge", name), named(name))
+		if r.Kernel != check.Accepted || r.Verdict != c.verdict || len(r.Declarations) != 1 {
+			t.Errorf("%s: %+v %+v", name, r, r.Refusal)
+			continue
+		}
+		d := r.Declarations[0]
+		sum := sha256.Sum256([]byte(c.statement))
+		if d.Name != name || d.Kind != c.kind || *d.Statement != c.statement || *d.StatementSHA256 != hex.EncodeToString(sum[:]) ||
+			!slices.Equal(d.Axioms, c.axioms) || !slices.Equal(r.AxiomsUsed, c.axioms) {
+			t.Errorf("%s: %s %q %v, used %v", name, d.Kind, *d.Statement, d.Axioms, r.AxiomsUsed)
+		}
+		if (r.Refusal == nil) != (c.verdict == check.Verified) {
+			t.Errorf("%s: refusal %+v", name, r.Refusal)
+		}
+	}
+	if r := judge(t, file(t, "judge", "strLit"), named("strLit")); r.Kernel != check.Accepted || r.Verdict != check.Unsupported || r.Refusal.Class != check.CustomAxiom {
+		t.Errorf("strLit: %+v %+v", r, r.Refusal)
+	}
+	if r := judge(t, file(t, "judge", "format-3.0.0"), named("foo")); r.Kernel != check.Undecided || r.Verdict != check.Unsupported || r.Refusal.Class != "format_window" || r.Refusal.Line != 1 {
+		t.Errorf("format-3.0.0: %+v %+v", r, r.Refusal)
+	}
+}
+
+func TestReportHasExactlyTheDocumentedKeys(t *testing.T) {
+	text, err := json.Marshal(judge(t, file(t, "judge", "foo"), named("foo")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys map[string]any
+	if err := json.Unmarshal(text, &keys); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"axioms_used", "conformance", "declarations", "declarations_checked", "elapsed_ms", "kernel", "refusal", "verdict"}
+	var got []string
+	for k := range keys {
+		got = append(got, k)
+	}
+	slices.Sort(got)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestMissingNameIsUnsupportedWithTheNearest(t *testing.T) {
+	r := judge(t, file(t, "judge", "addComm"), named("addComm", "addCom"))
+	if r.Kernel != check.Accepted || r.Verdict != check.Unsupported || r.Refusal.Class != check.MissingDeclaration ||
+		!strings.Contains(r.Refusal.Message, "addComm") || len(r.Declarations) != 1 {
+		t.Errorf("%+v %+v", r, r.Refusal)
+	}
+}
+
+func TestRefusalNamesDeclarationFileAndLine(t *testing.T) {
+	r := judge(t, file(t, "reject", "002_badDef"), named("badDef"))
+	if r.Kernel != check.Refused || r.Verdict != check.Rejected || r.Refusal == nil {
+		t.Fatalf("%+v", r)
+	}
+	want := check.Refusal{Declaration: "badDef", Class: "type_mismatch", File: "f", Line: r.Refusal.Line, Message: r.Refusal.Message}
+	if *r.Refusal != want || r.Refusal.Line < 2 || r.Refusal.Message == "" {
+		t.Errorf("%+v", r.Refusal)
+	}
+}
+
+func TestUnreadableFilesSayWhere(t *testing.T) {
+	r := judge(t, file(t, "judge", "foo")+"\n{}\n", named("foo"))
+	if !r.Unreadable || r.Verdict == check.Verified || r.Refusal.Line == 0 {
+		t.Errorf("%+v %+v", r, r.Refusal)
+	}
+}
+
+// claim makes a file say it comes from another Lean.
+func claim(text, version string) string {
+	first, rest, _ := strings.Cut(text, "\n")
+	i := strings.Index(first, `"version":"4.`)
+	j := strings.Index(first[i+11:], `"`)
+	return first[:i+11] + version + first[i+11+j:] + "\n" + rest
+}
+
+// A forged core is found out under any version the file may claim.
+func TestForgedCoreIsUnsupportedWhateverTheVersion(t *testing.T) {
+	for _, version := range []string{"4.29.1", "4.28.0-pre", "4.99.0", "5.0.0", ""} {
+		meta := fmt.Sprintf(`{"meta":{"exporter":{"name":"lean4export","version":"3.1.0"},"lean":{"githash":"x","version":%q},"format":{"version":"3.1.0"}}}`, version)
+		forged := map[string]func(b *leandata.Builder){
+			"False": func(b *leandata.Builder) { b.Axiom("False", b.Sort(0)) },
+			"Not": func(b *leandata.Builder) {
+				b.Def("Not", b.Pi("p", b.Sort(0), b.Sort(0)), b.Lam("p", b.Sort(0), b.BVar(0)))
+			},
+			"Iff": func(b *leandata.Builder) {
+				prop := b.Sort(0)
+				b.Def("Iff", b.Pi("p", prop, b.Pi("q", prop, prop)), b.Lam("p", prop, b.Lam("q", prop, b.BVar(0))))
+			},
+			"propext": func(b *leandata.Builder) { // not its statement
+				b.Axiom("propext", b.Pi("p", b.Sort(0), b.Pi("h", b.BVar(0), b.BVar(1))))
+			},
+			"Classical.choice": func(b *leandata.Builder) {
+				u := b.Param("u")
+				b.Axiom("Classical.choice", b.Pi("α", b.Sort(u), b.Pi("x", b.BVar(0), b.BVar(1))), "u")
+			},
+			"Lean.reduceBool": func(b *leandata.Builder) { b.Axiom("Lean.reduceBool", b.Sort(0)) },
+		}
+		for name, forge := range forged {
+			b := leandata.NewBuilder(meta)
+			forge(b)
+			prop := b.Sort(0)
+			b.Theorem("mine", b.Pi("p", prop, b.Pi("h", b.BVar(0), b.BVar(1))), b.Lam("p", prop, b.Lam("h", b.BVar(0), b.BVar(0))))
+			r := judge(t, b.Text(), named("mine"))
+			if r.Kernel != check.Accepted || r.Verdict != check.Unsupported || r.Refusal == nil || r.Refusal.Declaration != name {
+				t.Errorf("%s under %q: %s %s %+v", name, version, r.Kernel, r.Verdict, r.Refusal)
+			}
+		}
+	}
+	for _, version := range []string{"4.29.1", "4.99.0"} {
+		if r := judge(t, claim(file(t, "judge", "usesPropext"), version), named("usesPropext")); r.Verdict != check.Verified {
+			t.Errorf("the real propext under %s: %+v", version, r.Refusal)
+		}
+	}
+}
+
+// A core definition that is not that of the claimed version is named under differing.
+func TestConformanceComparesWithTheClaimedVersion(t *testing.T) {
+	real := judge(t, file(t, "accept", "init-prelude"), check.Options{All: true})
+	c := real.Conformance
+	if real.Kernel != check.Accepted || c.ReferenceLeanVersion == nil || *c.ReferenceLeanVersion != "4.29.1" || len(c.Differing) != 0 || c.Outside.Count != 0 || c.Matched < 1700 {
+		t.Errorf("init-prelude: %s %+v", real.Kernel, c)
+	}
+	if real.Verdict != check.Unsupported { // it declares sorryAx
+		t.Errorf("init-prelude: %s", real.Verdict)
+	}
+	b := leandata.NewBuilder(`{"meta":{"lean":{"githash":"x","version":"4.29.1"},"format":{"version":"3.1.0"}}}`)
+	prop := b.Sort(0)
+	identity := func() (int, int) { return b.Pi("p", prop, prop), b.Lam("p", prop, b.BVar(0)) }
+	typ, value := identity()
+	b.Def("id", typ, value)
+	b.Def("My.own", typ, value)
+	r := judge(t, b.Text(), named("My.own"))
+	if r.Verdict != check.Unsupported || r.Refusal.Class != check.ConformanceDiffers || !slices.Equal(r.Conformance.Differing, []string{"id"}) ||
+		r.Conformance.Outside.Count != 1 || !slices.Equal(r.Conformance.Outside.Namespaces, []string{"My"}) {
+		t.Errorf("%+v %+v", r.Refusal, r.Conformance)
+	}
+}
+
+// Axioms are those reached, not those declared.
+func TestUnusedAxiomsDoNotCount(t *testing.T) {
+	b := leandata.NewBuilder()
+	prop := b.Sort(0)
+	b.Axiom("bad", b.Pi("p", prop, b.BVar(0)))
+	identity, proof := b.Pi("p", prop, b.Pi("h", b.BVar(0), b.BVar(1))), b.Lam("p", prop, b.Lam("h", b.BVar(0), b.BVar(0)))
+	b.Theorem("clean", identity, proof)
+	b.Theorem("dirty", identity, b.App(b.Const("bad"), identity))
+	b.Theorem("dirtier", identity, b.Const("dirty"))
+	if r := judge(t, b.Text(), named("clean")); r.Verdict != check.Verified || len(r.AxiomsUsed) != 0 {
+		t.Errorf("clean: %+v %v", r.Refusal, r.AxiomsUsed)
+	}
+	if r := judge(t, b.Text(), named("clean", "dirtier")); r.Verdict != check.Unsupported || !slices.Equal(r.AxiomsUsed, []string{"bad"}) || len(r.Declarations[0].Axioms) != 0 {
+		t.Errorf("dirtier: %+v %v", r.Refusal, r.AxiomsUsed)
+	}
+	if r := judge(t, b.Text(), check.Options{All: true}); r.Verdict != check.Unsupported {
+		t.Errorf("all: %+v", r)
+	}
+}
+
+func TestCancelledCheckIsInconclusive(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r, err := check.Run(ctx, strings.NewReader(file(t, "judge", "foo")), named("foo"))
+	if err != nil || r.Verdict != check.Inconclusive || r.Kernel != check.Undecided {
+		t.Errorf("%v %+v", err, r)
+	}
+}
