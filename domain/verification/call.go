@@ -20,10 +20,16 @@ type Call struct {
 }
 
 // transparent are the functions that hand their first argument's value on.
-var transparent = []string{"Quiet", "Evaluate", "Identity", "TimeConstrained", "MemoryConstrained", "Check", "Defer", "InputForm"}
+var transparent = []string{"Quiet", "Evaluate", "Identity", "TimeConstrained", "MemoryConstrained", "Check", "Defer", "InputForm", "MatrixForm", "StandardForm", "TraditionalForm"}
+
+// displayed are wrappers of answers that only say how to show them.
+var displayed = []string{"MatrixForm", "InputForm", "StandardForm", "TraditionalForm", "HoldForm"}
 
 // resolve finds the call that matters: under assignments, N, Normal, Assuming and rewriting functions around it.
 func resolve(input, answer *expression.Expr) (Call, error) {
+	for len(answer.Args) == 1 && slices.Contains(displayed, answer.HeadName()) {
+		answer = answer.Args[0]
+	}
 	call := Call{Answer: answer, Options: map[string]*expression.Expr{}}
 	e := input
 	for {

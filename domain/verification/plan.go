@@ -119,6 +119,11 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 	if rule == nil {
 		return Plan{}, noHead("no rule covers " + call.Head)
 	}
+	for _, option := range changesMeaning {
+		if call.Options[option] != nil {
+			return Plan{}, noShape("the option " + option + " is not checked")
+		}
+	}
 	if len(call.Args) == 0 {
 		return Plan{}, noShape(call.Head + " has no arguments")
 	}
@@ -134,6 +139,9 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 		rule: rule, input: input,
 	}, nil
 }
+
+// changesMeaning are options under which an answer means something else than the rules suppose.
+var changesMeaning = []string{"Modulus", "GaussianIntegers", "Regularization", "VerifyConvergence", "Analytic"}
 
 // admit refuses what is too large or must not be looked at, before anything recursive is done with it.
 func admit(input, answer *expression.Expr) error {

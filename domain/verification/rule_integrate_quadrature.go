@@ -38,7 +38,7 @@ func integralTask(c Call, approximate bool) (Task, error) {
 	check := call("NIntegrate", c.Args...)
 	return Task{Kind: "integral", Check: minus(check, c.Answer), Fields: map[string]any{
 		"integrand": c.Args[0], "ranges": ranges, "answer": c.Answer, "assumptions": c.Assumptions, "approximate": approximate,
-		"principal_value": principal != nil && principal.IsSymbol("True"),
+		"digits": digitsOf(c.Precision), "principal_value": principal != nil && principal.IsSymbol("True"),
 	}}, nil
 }
 

@@ -23,9 +23,6 @@ func planLimitApproach(c Call) (Task, error) {
 	if len(c.Args) != 2 || !c.Args[1].IsCall("Rule") || len(c.Args[1].Args) != 2 || c.Args[1].Args[0].Kind != expression.Symbol {
 		return Task{}, noShape("only limits of one variable are checked")
 	}
-	if c.Args[0].IsCall("List") {
-		return Task{}, noShape("limits of lists are not checked")
-	}
 	variable, point := c.Args[1].Args[0], c.Args[1].Args[1]
 	side := 0
 	if direction := c.Options["Direction"]; direction != nil {

@@ -10,7 +10,7 @@ func linearAlgebraIdentity() Rule {
 			Heads: []string{
 				"Inverse", "LinearSolve", "Det", "Eigenvalues", "Eigenvectors", "Eigensystem", "NullSpace", "MatrixRank", "MatrixExp", "MatrixPower", "Dot",
 				"Tr", "Transpose", "ConjugateTranspose", "RowReduce", "CharacteristicPolynomial", "QRDecomposition", "SingularValueDecomposition",
-				"CholeskyDecomposition", "JordanDecomposition", "LeastSquares", "PseudoInverse", "Cross", "KroneckerProduct", "Norm", "Normalize", "Adjugate",
+				"CholeskyDecomposition", "JordanDecomposition", "SchurDecomposition", "HessenbergDecomposition", "LeastSquares", "PseudoInverse", "Cross", "KroneckerProduct", "Norm", "Normalize", "Adjugate",
 			},
 			Shows: "The equation that defines the answer holds entry by entry: M.Inverse[M] is the identity, M.v is the eigenvalue times v, the eigenvalues have the " +
 				"characteristic polynomial of M, and so on.",
@@ -50,8 +50,11 @@ func planLinearAlgebraIdentity(c Call) (Task, error) {
 		}
 		return same(call("Dot", matrix, answer), c.Args[1])
 	case "Eigenvalues", "Eigenvectors", "Eigensystem":
+		if c.Head == "Eigenvalues" && len(c.Args) == 2 && integerText(c.Args[1]) != "" {
+			return matrixTask(c, "some_eigenvalues", matrix, answer)
+		}
 		if len(c.Args) > 1 {
-			return Task{}, noShape("parts of a spectrum and generalised eigenvalues are not checked")
+			return Task{}, noShape("parts of an eigensystem and generalised eigenvalues are not checked")
 		}
 		return matrixTask(c, map[string]string{"Eigenvalues": "eigenvalues", "Eigenvectors": "eigenvectors", "Eigensystem": "eigensystem"}[c.Head], matrix, answer)
 	case "NullSpace":
@@ -85,6 +88,11 @@ func planLinearAlgebraIdentity(c Call) (Task, error) {
 			return Task{}, noAnswer("the answer is not {s, j}")
 		}
 		return same(call("Dot", parts[0], parts[1]), call("Dot", matrix, parts[0]))
+	case "SchurDecomposition", "HessenbergDecomposition":
+		if !shaped(2) {
+			return Task{}, noAnswer("the answer is not {q, t}")
+		}
+		return same(call("Dot", parts[0], parts[1], star(parts[0])), matrix)
 	case "CholeskyDecomposition":
 		return same(call("Dot", star(answer), answer), matrix)
 	case "Adjugate":

@@ -1,6 +1,10 @@
 package verification
 
-import "reckon/domain/expression"
+import (
+	"slices"
+
+	"reckon/domain/expression"
+)
 
 // rewritingHeads rewrite an expression without changing its value.
 var rewritingHeads = []string{
@@ -45,8 +49,15 @@ func planRewriteIdentity(c Call) (Task, error) {
 		more["regions"] = []string{"positive"}
 	case "ComplexExpand":
 		// Variables are real but for those named in the second argument.
-		if len(c.Args) < 2 {
-			more["regions"] = []string{"positive", "real"}
+		more["regions"] = []string{"positive", "real"}
+		if len(c.Args) > 1 {
+			delete(more, "regions")
+			complexOnes, _ := names(listed(c.Args[1]))
+			for _, name := range freeSymbols(call("List", original, c.Answer)) {
+				if !slices.Contains(complexOnes, name) {
+					assumptions = append(assumptions, call("Element", expression.Sym(name), expression.Sym("Reals")))
+				}
+			}
 		}
 	}
 	if isLogical(original) || isLogical(c.Answer) {

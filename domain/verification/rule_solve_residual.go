@@ -45,6 +45,9 @@ func solutionsTask(c Call, complete, approximate bool) (Task, error) {
 			domain, args = args[len(args)-1].Text, args[:len(args)-1]
 		}
 	}
+	if len(args) > 2 {
+		return Task{}, noShape("variables to eliminate are not checked")
+	}
 	var unknowns []string
 	if len(args) > 1 {
 		found, ok := names(unknownsOf(args[1]))

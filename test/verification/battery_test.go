@@ -156,6 +156,27 @@ func TestBattery(t *testing.T) {
 	}
 }
 
+// Further forms of call and answers that are easily misjudged: none is judged the wrong way, and none goes unchecked.
+func TestForms(t *testing.T) {
+	pairs, err := Forms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := start(t)
+	total := &tally{}
+	for i, result := range outcomes(t, c, pairs) {
+		total.add(pairs[i], result)
+		right, verdict := pairs[i].Right, result.Verdict
+		if right && verdict == verification.VerdictRefuted || !right && verdict == verification.VerdictVerified || strings.HasPrefix(result.Reason, "no_check") {
+			t.Errorf("%s | %s: %+v", pairs[i].Input, pairs[i].Answer, result)
+		}
+	}
+	t.Log(total)
+	if total.wrongRefuted*100 < total.wrong*90 {
+		t.Errorf("%d of %d wrong answers refuted, 90 %% are wanted", total.wrongRefuted, total.wrong)
+	}
+}
+
 func (t *tally) add(pair Pair, result verification.Outcome) {
 	if pair.Right {
 		t.right++

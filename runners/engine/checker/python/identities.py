@@ -7,7 +7,7 @@ from numeric import Environment
 from sampling import compare, show
 
 # How many points of each region are looked at. Positive points come first: there almost every formula is meant to hold.
-COUNTS = {"positive": 12, "real": 6, "complex": 6}
+COUNTS = {"positive": 12, "natural": 8, "real": 6, "complex": 6}
 
 
 def check(task, seed):
@@ -22,6 +22,8 @@ def check(task, seed):
     if not claims:
         return undecided("nothing to compare")
     points = sampling.Points(names, assumptions, seed)
+    # The natural domain of a formula in given variables: parameters positive, the variables of either sign.
+    points.natural = set(task.get("natural") or [])
     regions = {}
     for region in task.get("regions") or ["positive", "real", "complex"]:
         regions[region] = look(claims, points, region, constants, tolerance, names, task.get("real_valued"), task.get("functions", []))
@@ -66,7 +68,7 @@ def look(claims, points, region, constants, tolerance, names, real_valued, funct
             break
         env = Environment(env.values, {}, {k: points.value(("C", k), "positive") for k in constants})
         result = at_point(claims, env, tolerance)
-        if real_valued is not None and region == "positive" and not is_real(real_valued, env):
+        if real_valued is not None and region in ("positive", "natural") and not is_real(real_valued, env):
             spare.append(result)
             continue
         seen.add(result)
@@ -116,6 +118,10 @@ def conclude(claims, regions, assumptions, varying):
         if equal >= 12 and first.equal >= min(6, equal):
             return proved_by_numbers(claims, assumptions)
         return undecided("too few points")
+    natural = regions.get("natural")
+    if natural is not None and first.equal + natural.equal >= 12 and natural.equal >= 4 and not (first.different + natural.different + near):
+        # It holds wherever the original is real, and differs beyond by the choice of a branch.
+        return proved_by_numbers(claims, assumptions)
     others = [r for r in regions.values() if r is not first and r.decided]
     if first.decided >= 3:
         elsewhere = sum(r.decided for r in others)

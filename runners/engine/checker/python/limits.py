@@ -15,11 +15,14 @@ from sampling import show
 from tree import Refused, is_call
 
 SCALES = (4, 8, 16, 32, 64)  # distances 10^-k, or arguments 10^k
+MIDDLE_SCALES = (2, 3, 4, 5, 6)
 SMALL_SCALES = (1, 1.3, 1.6, 1.9, 2.2)  # for functions that grow too fast for the others
 
 
 def check(task, seed):
     function, name, point, answer = task["function"], task["name"], task["point"], task["answer"]
+    if is_call(function, "List"):
+        return elements(task, seed)
     if name in tree.free_symbols(answer):
         return refuted("the answer depends on " + name)
     free = (tree.free_symbols(function) | tree.free_symbols(point) | tree.free_symbols(answer)) - {name}
@@ -36,6 +39,19 @@ def check(task, seed):
     if states == {"different"}:
         return refuted(outcomes[0][1])
     return agrees(outcomes[0][1]) if states == {"same"} else undecided("holds at some points only")
+
+
+def elements(task, seed):
+    """The limit of a list is the list of the limits."""
+    functions, answers = task["function"][1:], task["answer"][1:] if is_call(task["answer"], "List") else ()
+    if len(functions) != len(answers) or len(functions) > 20:
+        return undecided("shape")
+    found = [check({**task, "function": f, "answer": a}, seed) for f, a in zip(functions, answers)]
+    for status in ("refuted", "open"):
+        for one in found:
+            if one["status"] == status:
+                return one
+    return agrees(", ".join(one["residual"] for one in found))
 
 
 def judge(function, name, point, answer, direction, env):
@@ -76,7 +92,8 @@ def show_behaviour(behaviour):
 
 def approach(function, name, point, side, infinite, env):
     """How f behaves: (converges, value), (grows, sign), (wanders, None) or (unknown, why)."""
-    for scales in (SCALES, SMALL_SCALES):
+    why = ""
+    for scales in (SCALES, MIDDLE_SCALES, SMALL_SCALES):
         try:
             return behaviour([at_scale(function, name, point, side, infinite, env, k) for k in scales], scales)
         except (Refused, *numeric.problems()) as problem:

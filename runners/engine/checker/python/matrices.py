@@ -4,7 +4,6 @@ from mpmath import mp, mpf
 
 import numeric
 import sampling
-import symbolic
 import tree
 from findings import agrees, proved, refuted, undecided
 from numeric import dot, exact, number, times
@@ -79,6 +78,19 @@ def eigenvalues(matrix, answer, tiny):
     for k, (a, b) in enumerate(zip(wanted, given), 1):
         if abs(a - b) > tiny * 1000 * scale**k * len(matrix) ** 2:
             return "different", show(a - b)
+    return "same", ""
+
+
+def some_eigenvalues(matrix, answer, tiny):
+    """Eigenvalues[m, k]: each value makes the characteristic polynomial vanish."""
+    if not isinstance(answer, list) or len(answer) > len(matrix) or any(isinstance(v, list) for v in answer):
+        return "open", "shape"
+    scale = size(matrix)
+    for value in answer:
+        shifted = [[numeric.plus(entry, times(-1, value)) if i == j else entry for j, entry in enumerate(row)] for i, row in enumerate(matrix)]
+        worst = abs(number(numeric.determinant(shifted)))
+        if worst > tiny * 10**4 * (scale * len(matrix)) ** len(matrix):
+            return "different", show(worst)
     return "same", ""
 
 
@@ -175,6 +187,6 @@ def pseudo_inverse(matrix, answer, tiny):
 
 
 PROCEDURES = {
-    "eigenvalues": eigenvalues, "eigenvectors": eigenvectors, "eigensystem": eigensystem, "null_space": null_space, "rank": rank,
+    "eigenvalues": eigenvalues, "some_eigenvalues": some_eigenvalues, "eigenvectors": eigenvectors, "eigensystem": eigensystem, "null_space": null_space, "rank": rank,
     "least_squares": least_squares, "pseudo_inverse": pseudo_inverse,
 }

@@ -115,7 +115,7 @@ def power(base, exponent):
     if k is not None and abs(k) <= 10**6:
         return base**k
     exponent = number(exponent)
-    if abs(exponent) * abs(mpmath.log(abs(base))) > 10**6:
+    if abs(exponent) * abs(mpmath.log(abs(base))) > 10**8:
         raise NoValue("power too large")
     if exponent == mpf(1) / 2:
         return mpmath.sqrt(base)
@@ -330,14 +330,6 @@ def surd(x, n):
     return mpmath.sign(x) * mpmath.root(abs(x), n)
 
 
-def legendre_p(*args):
-    return mpmath.legendre(*args) if len(args) == 2 else mpmath.legenp(*args)
-
-
-def legendre_q(*args):
-    return mpmath.legenq(args[0], 0 if len(args) == 2 else args[1], args[-1])
-
-
 def laguerre(*args):
     return mpmath.laguerre(args[0], 0 if len(args) == 2 else args[1], args[-1])
 
@@ -416,10 +408,10 @@ NUMERIC = {
     "SphericalBesselJ": lambda n, x: mpmath.sqrt(mp.pi / (2 * x)) * mpmath.besselj(n + mpf(1) / 2, x),
     "SphericalBesselY": lambda n, x: mpmath.sqrt(mp.pi / (2 * x)) * mpmath.bessely(n + mpf(1) / 2, x),
     "EllipticK": mpmath.ellipk, "EllipticE": elliptic_e, "EllipticF": mpmath.ellipf, "EllipticPi": mpmath.ellippi,
-    "LegendreP": legendre_p, "LegendreQ": legendre_q, "ChebyshevT": mpmath.chebyt, "ChebyshevU": mpmath.chebyu,
+    "LegendreP": mpmath.legendre, "ChebyshevT": mpmath.chebyt, "ChebyshevU": mpmath.chebyu,
     "HermiteH": mpmath.hermite, "LaguerreL": laguerre, "GegenbauerC": mpmath.gegenbauer, "JacobiP": mpmath.jacobi,
     "Hypergeometric0F1": mpmath.hyp0f1, "Hypergeometric1F1": mpmath.hyp1f1, "Hypergeometric2F1": mpmath.hyp2f1, "HypergeometricU": mpmath.hyperu,
-    "CubeRoot": cube_root, "Conjugate": mpmath.conj, "Re": mpmath.re, "Im": mpmath.im, "Arg": mpmath.arg,
+    "GammaRegularized": lambda a, z: mpmath.gammainc(a, z, regularized=True), "CubeRoot": cube_root, "Conjugate": mpmath.conj, "Re": mpmath.re, "Im": mpmath.im, "Arg": mpmath.arg,
     "CatalanNumber": lambda n: mpmath.binomial(2 * n, n) / (n + 1),
 }
 
@@ -429,7 +421,7 @@ ARITY = {
     "ExpIntegralE": (2, 2), "HurwitzZeta": (2, 2), "PolyLog": (2, 2), "LerchPhi": (3, 3), "BesselJ": (2, 2), "BesselY": (2, 2),
     "BesselI": (2, 2), "BesselK": (2, 2), "HankelH1": (2, 2), "HankelH2": (2, 2), "StruveH": (2, 2), "StruveL": (2, 2),
     "SphericalBesselJ": (2, 2), "SphericalBesselY": (2, 2), "EllipticE": (1, 2), "EllipticF": (2, 2), "EllipticPi": (2, 3),
-    "LegendreP": (2, 3), "LegendreQ": (2, 3), "ChebyshevT": (2, 2), "ChebyshevU": (2, 2), "HermiteH": (2, 2), "LaguerreL": (2, 3),
+    "LegendreP": (2, 2), "GammaRegularized": (2, 2), "ChebyshevT": (2, 2), "ChebyshevU": (2, 2), "HermiteH": (2, 2), "LaguerreL": (2, 3),
     "GegenbauerC": (3, 3), "JacobiP": (4, 4), "Hypergeometric0F1": (2, 2), "Hypergeometric1F1": (3, 3), "Hypergeometric2F1": (4, 4),
     "HypergeometricU": (3, 3),
 }
@@ -795,12 +787,10 @@ def evaluate(node, env=EMPTY):
     return apply_head(head, node[1:], env)
 
 
-KNOWN_HEADS = set()
-
-
 def undefined(name):
-    """Whether a head may be the user's own function: nothing of the language starts with a lower-case letter."""
-    return name[:1].islower()
+    """Whether a head may be the user's own function: nothing of the language starts with a lower-case letter, and few
+    single capitals mean something."""
+    return name[:1].islower() or (len(name) == 1 and name.isalpha() and name not in "CDEIKNO")
 
 
 def apply_head(head, args, env):
@@ -867,9 +857,8 @@ def evaluate_d(node, env):
     for variable in node[2:]:
         order = 1
         if is_call(variable, "List"):
-            if len(variable) == 2 and is_call(variable[1], "List"):
-                rest = node[: node.index(variable)] + node[node.index(variable) + 1 :]
-                return [evaluate_d((rest[0], rest[1], x) + tuple(rest[2:]), env) for x in variable[1][1:]]
+            if is_call(variable[1], "List"):
+                return gradient(node, variable, env)
             order = whole(evaluate(variable[2], env))
             variable = variable[1]
         if order is None or not 0 <= order <= 10 or not (isinstance(variable, str) and variable in env.values):
@@ -890,6 +879,16 @@ def evaluate_d(node, env):
         return evaluate(node[1], inner)
 
     return derivative(function, [env.values[name] for name in names], orders)
+
+
+def gradient(node, variables, env):
+    """D[f, {{x, y}}] and D[f, {{x, y}, n}]: one level of lists for each order."""
+    times_over = variables[2] if len(variables) > 2 else 1
+    if not isinstance(times_over, int) or not 1 <= times_over <= 3 or len(variables[1]) > 6:
+        raise Refused("D")
+    at = node.index(variables)
+    again = (("List", variables[1], times_over - 1),) if times_over > 1 else ()
+    return [evaluate_d(node[:at] + (x,) + again + node[at + 1 :], env) for x in variables[1][1:]]
 
 
 def leibniz(integral, name, env):
@@ -1002,7 +1001,7 @@ def evaluate_log_or_power(node, env):
         if exponent == 0:
             return 1
         exponent = number(exponent)
-        if abs(exponent) > 10**7:
+        if abs(exponent) > 10**8:
             raise NoValue("too large")
         return mpmath.exp(exponent)
     return power(evaluate(node[1], env), evaluate(node[2], env))

@@ -337,7 +337,7 @@ class Problem:
             if self.outside({name: candidate}):
                 return False
             left, right = self.equations[0][1], self.equations[0][2]
-            size = max(terms_size(left, at), terms_size(right, at))
+            size = max(terms_size(left, at), terms_size(right, at), mpf(1))
             if abs(self.difference(self.equations[0], 1)(at)) > size * mpf(10) ** (-DIGITS // 2):
                 return False
             return all(numeric.truth(condition, at) for condition in self.others)

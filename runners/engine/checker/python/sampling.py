@@ -88,6 +88,7 @@ class Points:
     def __init__(self, names, assumptions, seed):
         self.names, self.assumptions = sorted(names), assumptions
         self.random = random.Random(seed)
+        self.natural = set()  # names that take either sign in the region "natural"
 
     def dyadic(self, low, high):
         return Fraction(self.random.randint(int(low * 256) + 1, max(int(low * 256) + 1, int(high * 256) - 1)), 256)
@@ -105,9 +106,9 @@ class Points:
             width = Fraction(3)
             low, high = (high - width if low is None else low), (low + width if high is None else high)
             return low + (high - low) * self.dyadic(0, 1)
-        if region == "positive":
+        if region == "positive" or (region == "natural" and name not in self.natural):
             return self.dyadic(0, 1) if self.random.random() < 0.5 else self.dyadic(1, 3)
-        if region == "real" or name in assumed.reals:
+        if region in ("real", "natural") or name in assumed.reals:
             return self.dyadic(-3, 3) or Fraction(1, 3)
         return mpc(float(self.dyadic(-2, 2)), float(self.dyadic(-2, 2)))
 

@@ -125,10 +125,17 @@ def infinite(task, seed):
     name, low, high = task["ranges"][0]
     term, answer = task["term"], task["answer"]
     if limits_of(low) is not None:
-        if limits_of(high) is not None or limits_of(low) != -1:
-            return undecided("both ends infinite")
-        # k -> -k turns {k, -Infinity, m} into {k, -m, Infinity}.
-        term, low = tree.replace(term, name, ("Times", -1, name)), ("Times", -1, high)
+        if limits_of(low) != -1 or limits_of(high) not in (None, 1):
+            return undecided("the ends")
+        mirrored = tree.replace(term, name, ("Times", -1, name))
+        if limits_of(high) == 1:
+            # Both ends infinite: the term at 0 is shared out between k and -k.
+            if task.get("product"):
+                return undecided("both ends infinite")
+            term, low = ("Plus", ("Times", term, halved(name)), ("Times", mirrored, halved(name))), 0
+        else:
+            # k -> -k turns {k, -Infinity, m} into {k, -m, Infinity}.
+            term, low = mirrored, ("Times", -1, high)
     elif limits_of(high) != 1:
         return undecided("the upper end")
     free = (tree.free_symbols(term) | tree.free_symbols(answer) | tree.free_symbols(low)) - {name}
@@ -159,6 +166,11 @@ def infinite(task, seed):
     if decided and all(state == "same" for state, _ in decided):
         return agrees(decided[0][1])
     return undecided(outcomes[0][1] if outcomes else "no point")
+
+
+def halved(name):
+    """1, and 1/2 at 0."""
+    return ("Plus", 1, ("Times", ("Rational", -1, 2), ("KroneckerDelta", name, 0)))
 
 
 def compare_infinite(task, term, name, low, answer, env):
