@@ -63,10 +63,10 @@ func TestArrangementsAgree(t *testing.T) {
 		n := 1 + round%10
 		c := build(t, n).random(rng, 120, unitaryNames, false).circuit
 		whole := geometryOf(n, 8)
-		want := runWith(t, c, setup[float64]{whole, scalarKernels[float64](), 1, plain})
-		fused := runWith(t, c, setup[float64]{whole, scalarKernels[float64](), 1, fuse})
-		blocked := runWith(t, c, setup[float64]{small(n), bestKernels64(), 2, fuse})
-		blockedPlain := runWith(t, c, setup[float64]{small(n), bestKernels64(), 3, plain})
+		want := runWith(t, c, setup[float64]{whole, scalarKernels[float64](), 1, plain, 0})
+		fused := runWith(t, c, setup[float64]{whole, scalarKernels[float64](), 1, fuse, 0})
+		blocked := runWith(t, c, setup[float64]{small(n), bestKernels64(), 2, fuse, 0})
+		blockedPlain := runWith(t, c, setup[float64]{small(n), bestKernels64(), 3, plain, 0})
 		closeStates(t, fused.Statevector, want.Statevector, 1e-12)
 		closeStates(t, blocked.Statevector, want.Statevector, 1e-12)
 		closeStates(t, blockedPlain.Statevector, want.Statevector, 1e-12)
@@ -135,10 +135,10 @@ func TestInstructionSetsGiveSameResult(t *testing.T) {
 	for _, n := range []int{6, 10, 18} {
 		c := build(t, n).random(rng, 150, unitaryNames, false).circuit
 		double := func(k kernels[float64], threads int) Result {
-			return runWith(t, c, setup[float64]{geometryOf(n, 8), k, threads, fuse})
+			return runWith(t, c, setup[float64]{geometryOf(n, 8), k, threads, fuse, 0})
 		}
 		single := func(k kernels[float32], threads int) Result {
-			return runWith(t, c, setup[float32]{geometryOf(n, 4), k, threads, fuse})
+			return runWith(t, c, setup[float32]{geometryOf(n, 4), k, threads, fuse, 0})
 		}
 		sameResult(t, double(scalarKernels[float64](), 1), double(bestKernels64(), 2))
 		sameResult(t, single(scalarKernels[float32](), 1), single(bestKernels32(), 2))
@@ -211,6 +211,27 @@ func TestMidCircuitMeasurement(t *testing.T) {
 		compareDistributions(t, got.Probabilities, want, 1e-11)
 		if p := chiSquareP(got.Counts, want); p < 1e-6 {
 			t.Errorf("round %d: counts do not follow the probabilities: p = %g", round, p)
+		}
+	}
+}
+
+// TestMemoryDoesNotChangeTheResult runs branches again where their states could not be kept.
+func TestMemoryDoesNotChangeTheResult(t *testing.T) {
+	rng := newRandom(22)
+	for _, n := range []int{4, 13} {
+		b := build(t, n)
+		for event := range 8 {
+			b.random(rng, 15, unitaryNames, false).add([]string{"measure", "reset"}[event%2], []int{int(rng.uint64() % uint64(n))}, nil)
+		}
+		b.random(rng, 10, unitaryNames, false)
+		how := setup[float64]{geometryOf(n, 8), bestKernels64(), 2, fuse, 0}
+		without := runWith(t, b.circuit, how)
+		for copies := int64(1); copies < 5; copies++ {
+			how.spare = copies * 16 << how.geometry.stateBits
+			sameResult(t, without, runWith(t, b.circuit, how))
+		}
+		if len(without.Counts) < 3 {
+			t.Errorf("%d qubits: the circuit does not branch: %v", n, without.Counts)
 		}
 	}
 }

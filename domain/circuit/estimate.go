@@ -2,13 +2,12 @@ package circuit
 
 import (
 	"math"
-	"math/bits"
 	"runtime"
 )
 
 // Cost bounds what running a circuit takes.
 type Cost struct {
-	MemoryBytes int64
+	MemoryBytes int64 // the least Run needs
 	// Operations counts complex multiplications, an upper bound that ignores fusion. A core with AVX-512 does about
 	// 2e9 a second, one without SIMD about 2e8.
 	Operations int64
@@ -56,15 +55,11 @@ func (c Circuit) cost(engine string, threads int) Cost {
 	geo := geometryOf(c.qubits, int(amplitudeBytes)/2)
 	stateBytes := amplitudeBytes << geo.stateBits
 	mid = min(mid, c.midCircuitEvents())
-	waiting := int64(min(mid, bits.Len(uint(c.shots))))
-	if c.qubits <= MaxProbabilityQubits {
-		waiting += int64(min(mid, 48)) // branches without shots, kept for the exact probabilities
-	}
-	cost.MemoryBytes += stateBytes * (1 + waiting)
+	cost.MemoryBytes += stateBytes
 	if geo.blockBits < geo.stateBits {
 		cost.MemoryBytes += amplitudeBytes << geo.blockBits * int64(threads)
 	}
-	cost.MemoryBytes += int64(len(c.gates)) * (tableBytes + 512)
+	cost.MemoryBytes += int64(len(c.gates)+mid) * (tableBytes + 1024)
 	cost.MemoryBytes += 8 << geo.stateBits >> min(chunkBits, geo.stateBits) * 2
 	branches := math.Min(float64(c.shots), math.Pow(2, float64(min(mid, 60))))
 	work := (multiplications + float64(mid) + 2) * math.Pow(2, float64(geo.stateBits)) * branches

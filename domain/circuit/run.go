@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/bits"
 	"runtime"
+	"unsafe"
 )
 
 // Engine names for Options.Engine.
@@ -20,7 +21,7 @@ const DefaultMemoryLimitBytes = 1<<30 + 256<<20
 type Options struct {
 	Seed             uint64 // used when the circuit names no seed
 	Threads          int    // 0: one per processor
-	MemoryLimitBytes int64  // 0: DefaultMemoryLimitBytes
+	MemoryLimitBytes int64  // 0: DefaultMemoryLimitBytes; what the estimate leaves of it saves repeating work mid-circuit
 	Engine           string // EngineAuto, EngineStatevector or EngineStabilizer
 
 	// Progress, when set, is called with the fraction of work done, from Run's own goroutines, never concurrently, at
@@ -60,7 +61,8 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	if need := c.cost(engine, threads).MemoryBytes; need > limit {
+	need := c.cost(engine, threads).MemoryBytes
+	if need > limit {
 		return Result{}, refuse(CodeMemory, "the circuit needs %d MiB of memory; %d MiB are allowed", need>>20, limit>>20)
 	}
 	result := Result{
@@ -77,10 +79,10 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		err = runStabilizer(ctx, c, rng, report, &result)
 	case c.precision == Single:
 		result.Engine = "statevector-single-v1"
-		err = runStatevector(ctx, c, setup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse}, rng, report, &result)
+		err = runStatevector(ctx, c, setup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse, limit - need}, rng, report, &result)
 	default:
 		result.Engine = "statevector-double-v1"
-		err = runStatevector(ctx, c, setup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse}, rng, report, &result)
+		err = runStatevector(ctx, c, setup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse, limit - need}, rng, report, &result)
 	}
 	if err != nil {
 		return Result{}, err
@@ -126,6 +128,7 @@ type setup[F float] struct {
 	kernels  kernels[F]
 	threads  int
 	fuse     func([]operator) []operator
+	spare    int64 // bytes for states of branches that wait; without them branches are run again
 }
 
 func runStatevector[F float](ctx context.Context, c Circuit, how setup[F], rng *random, report *progress, result *Result) error {
@@ -140,6 +143,7 @@ func runStatevector[F float](ctx context.Context, c Circuit, how setup[F], rng *
 	sim := simulation[F]{
 		program: p, machine: newMachine(geo, how.threads, how.kernels, report), rng: rng,
 		counts: make(map[string]int),
+		copies: int(how.spare / (2 * int64(unsafe.Sizeof(F(0))) << geo.stateBits)),
 	}
 	planner := newPlanner[F](p.wires, geo, p.segments[0].operators)
 	for _, segment := range p.segments {

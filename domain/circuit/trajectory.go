@@ -27,8 +27,9 @@ type branch[F float] struct {
 	segment int
 	shots   int
 	weight  float64
-	key     []byte // outcomes so far, as characters
-	state   state[F]
+	key     []byte   // outcomes so far, as characters
+	path    []byte   // the value of every event so far
+	state   state[F] // empty for a waiting branch that no memory was left for: it is run again from the start
 }
 
 // simulation runs one program on the state-vector engine.
@@ -45,6 +46,7 @@ type simulation[F float] struct {
 	counts        map[string]int
 	probabilities map[string]float64
 	spare         []state[F] // states of finished branches
+	copies        int        // states that may still be allocated for waiting branches
 }
 
 // walk runs every branch. Of two branches the one with fewer shots (then less weight) goes first, so the number that
@@ -55,8 +57,14 @@ func (sim *simulation[F]) walk(ctx context.Context, start branch[F]) error {
 		b := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		if b.shots == 0 && !sim.exact {
-			sim.spare = append(sim.spare, b.state)
+			sim.release(b.state)
 			continue
+		}
+		if b.state.re == nil {
+			var err error
+			if b.state, err = sim.replay(ctx, b); err != nil {
+				return err
+			}
 		}
 		if err := sim.machine.run(ctx, sim.plans[b.segment], b.state); err != nil {
 			return err
@@ -81,13 +89,11 @@ func (sim *simulation[F]) walk(ctx context.Context, start branch[F]) error {
 // last one goes first.
 func (sim *simulation[F]) split(ctx context.Context, b branch[F], e event) ([]branch[F], error) {
 	position := sim.layouts[b.segment][e.wire]
-	weights := [2]float64{}
-	var err error
-	weights[0], weights[1], err = sim.machine.bitWeights(ctx, b.state, position)
+	zero, one, err := sim.machine.bitWeights(ctx, b.state, position)
 	if err != nil {
 		return nil, err
 	}
-	sum := weights[0] + weights[1]
+	weights, sum := [2]float64{zero, one}, zero+one
 	probability := [2]float64{weights[0] / sum, weights[1] / sum}
 	shots := sim.splitShots(b.shots, probability)
 	var values []int
@@ -96,27 +102,36 @@ func (sim *simulation[F]) split(ctx context.Context, b branch[F], e event) ([]br
 			values = append(values, value)
 		}
 	}
-	next := make([]branch[F], len(values))
-	for i, value := range values {
-		successor := &next[i]
-		*successor = branch[F]{
-			segment: b.segment + 1, shots: shots[value], weight: float64(b.weight * probability[value]), key: slices.Clone(b.key),
+	var next []branch[F]
+	for _, value := range values {
+		successor := b
+		successor.segment, successor.shots, successor.weight = b.segment+1, shots[value], float64(b.weight*probability[value])
+		if len(values) > 1 {
+			successor.key, successor.path = slices.Clone(b.key), slices.Clone(b.path)
 		}
+		successor.path = append(successor.path, byte(value))
 		if e.slot != noSlot {
 			successor.key[sim.character[e.slot]] = byte('0' + value)
 		}
-		successor.state = b.state
-		if i+1 < len(values) { // the last one takes the state over
-			successor.state = sim.copyState(b.state)
-		}
-		scale := 1 / math.Sqrt(weights[value])
-		if err := sim.machine.collapse(ctx, successor.state, position, value, scale, e.kind == eventReset); err != nil {
-			return nil, err
-		}
+		next = append(next, successor)
 	}
 	slices.SortStableFunc(next, func(a, b branch[F]) int {
 		return cmp.Or(cmp.Compare(b.shots, a.shots), cmp.Compare(b.weight, a.weight))
 	})
+	if len(next) == 0 {
+		sim.release(b.state)
+	}
+	for i := range next {
+		if i+1 < len(next) { // the one that goes first takes the state over
+			next[i].state = sim.copyState(b.state)
+		}
+		if next[i].state.re == nil {
+			continue
+		}
+		if err := sim.project(ctx, next[i].state, position, int(next[i].path[b.segment]), weights, e); err != nil {
+			return nil, err
+		}
+	}
 	return next, nil
 }
 
@@ -138,6 +153,37 @@ func (sim *simulation[F]) splitShots(shots int, probability [2]float64) [2]int {
 	return out
 }
 
+// project keeps one outcome of an event and normalises.
+func (sim *simulation[F]) project(ctx context.Context, s state[F], position, value int, weights [2]float64, e event) error {
+	return sim.machine.collapse(ctx, s, position, value, 1/math.Sqrt(weights[value]), e.kind == eventReset)
+}
+
+// replay runs a waiting branch again from the start, with the outcomes it has met. The same operations in the same order
+// give the same bits as keeping its state would have.
+func (sim *simulation[F]) replay(ctx context.Context, b branch[F]) (state[F], error) {
+	s := sim.spare[len(sim.spare)-1] // only one branch runs at a time, and it has given its state back
+	sim.spare = sim.spare[:len(sim.spare)-1]
+	clear(s.re)
+	clear(s.im)
+	s.re[0] = 1
+	for segment := range b.segment {
+		if err := sim.machine.run(ctx, sim.plans[segment], s); err != nil {
+			return s, err
+		}
+		e := sim.program.segments[segment].event
+		position := sim.layouts[segment][e.wire]
+		zero, one, err := sim.machine.bitWeights(ctx, s, position)
+		if err != nil {
+			return s, err
+		}
+		if err := sim.project(ctx, s, position, int(b.path[segment]), [2]float64{zero, one}, e); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// copyState returns an empty state when there is no memory for a copy.
 func (sim *simulation[F]) copyState(s state[F]) state[F] {
 	if n := len(sim.spare); n > 0 {
 		copied := sim.spare[n-1]
@@ -146,7 +192,17 @@ func (sim *simulation[F]) copyState(s state[F]) state[F] {
 		copy(copied.im, s.im)
 		return copied
 	}
+	if sim.copies == 0 {
+		return state[F]{}
+	}
+	sim.copies--
 	return state[F]{re: slices.Clone(s.re), im: slices.Clone(s.im)}
+}
+
+func (sim *simulation[F]) release(s state[F]) {
+	if s.re != nil {
+		sim.spare = append(sim.spare, s)
+	}
 }
 
 // finish draws a branch's shots from its final state and adds its share of the exact probabilities.
@@ -179,6 +235,6 @@ func (sim *simulation[F]) finish(ctx context.Context, b branch[F]) error {
 			}
 		}
 	}
-	sim.spare = append(sim.spare, b.state)
+	sim.release(b.state)
 	return nil
 }
