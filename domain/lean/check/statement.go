@@ -176,7 +176,11 @@ func (p *printer) expr(handle uint32, level int) {
 			p.expr(w.C, lowest)
 		})
 	case term.KindProj:
-		p.expr(w.C, atomic)
+		level := atomic
+		if p.file.Written(w.C).Kind == term.KindConst {
+			level++ // c.1 is a name
+		}
+		p.expr(w.C, level)
 		p.out.WriteString("." + strconv.Itoa(int(w.B)+1))
 	case term.KindNat:
 		p.within(level, applied, func() { p.out.WriteString("nat_lit " + p.file.Store.NatValue(w.Expr).String()) })
@@ -336,7 +340,7 @@ func (p *printer) application(handle uint32, level int) {
 		}
 	}
 	if len(args) == 0 {
-		write()
+		p.within(level, atomic, write)
 	} else {
 		p.within(level, applied, write)
 	}
