@@ -24,6 +24,9 @@ const (
 	maxRetryAfter   = 5 * time.Second
 )
 
+// quieter keeps the router's own comings and goings for whoever debugs it.
+var quieter = map[slog.Level]slog.Level{slog.LevelInfo: slog.LevelDebug}
+
 // Parked is an event a reaction gave up on.
 type Parked struct {
 	Reaction  string
@@ -58,7 +61,7 @@ type Deps struct {
 
 // Run reacts until the context ends.
 func Run(ctx context.Context, d Deps) error {
-	router, err := message.NewRouter(message.RouterConfig{CloseTimeout: closeTimeout}, watermill.NewSlogLogger(d.Logger))
+	router, err := message.NewRouter(message.RouterConfig{CloseTimeout: closeTimeout}, watermill.NewSlogLoggerWithLevelMapping(d.Logger, quieter))
 	if err != nil {
 		return err
 	}
