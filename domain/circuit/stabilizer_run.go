@@ -18,7 +18,7 @@ func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress
 
 // stabilizerOutcomes returns every slot that is written, lowest first, as a sum of symbols.
 func stabilizerOutcomes(ctx context.Context, c Circuit, report *progress) ([]parity, error) {
-	const checkEvery = 64
+	const checkEvery = 16
 	instructions := c.stabilizerInstructions()
 	t := newTableau(c.qubits, instructions.midCircuit)
 	report.total.Store(int64(len(instructions.list)) + int64(c.qubits))
