@@ -92,10 +92,25 @@ func (j *Jobs) AbandonJob(ctx context.Context, in Intent, jobID, nonce string) (
 	return s, err
 }
 
-// FinishJob ends a job with what a runner computed, then publishes it. With
-// job.ErrSuperseded the job is no longer the runner's and nothing is published.
+// Payload is what a job is to work on, at hand however long it is.
+func (j *Jobs) Payload(ctx context.Context, s job.Submission) (string, error) {
+	return loadText(ctx, j.Blobs, s.Payload)
+}
+
+// FinishJob ends a job with what a runner computed, then publishes it. Long texts
+// become blobs. With job.ErrSuperseded the job is no longer the runner's and
+// nothing is published.
 func (j *Jobs) FinishJob(ctx context.Context, in Intent, status string, o job.Outcome) (job.State, error) {
 	o.FinishedAt = stamp(in.At)
+	for _, text := range []*event.Text{&o.Output, &o.Result} {
+		if text.Blob != nil {
+			continue
+		}
+		var err error
+		if *text, err = storeText(ctx, j.Blobs, text.Inline); err != nil {
+			return job.State{}, err
+		}
+	}
 	s, _, err := j.handle(ctx, in, o.JobID, job.Finish{Status: status, Outcome: o})
 	if err != nil {
 		return s, err

@@ -225,6 +225,9 @@ func TestQueueIsFairBetweenAccounts(t *testing.T) {
 		q.want(q.propose(one, 3), "a1", "b1", "c1")
 		q.want(q.propose(projections.Claimant{Runner: "two"}, 10), "a2") // two of alice's, one of carol's: the limits
 		q.want(q.propose(one, 10))
+		if _, again, err := q.models.Queue.Propose(t.Context(), one, 1); err != nil || again <= 0 || again > time.Minute {
+			t.Errorf("ask again in %v, %v", again, err)
+		}
 		q.claim("a1", "n1", 1)
 		q.claim("c1", "n2", 1)
 		q.want(q.propose(one, 10))

@@ -2,6 +2,7 @@ package projections
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -143,7 +144,7 @@ WITH held AS (
 	FROM queue_v1 AS q LEFT JOIN held AS h ON h.job_id = q.job_id WHERE h.job_id IS NULL
 )`
 	ranked = `, ranked AS (
-	SELECT e.job_id, e.attempt, e.session, e.correlation, e.position, e.concurrent,
+	SELECT e.job_id, e.attempt, e.correlation, e.position, e.concurrent,
 		COALESCE(b.running, 0) + ROW_NUMBER() OVER (PARTITION BY e.account ORDER BY e.position) - 1 AS load
 	FROM %s AS e LEFT JOIN (SELECT account, COUNT(*) AS running FROM held GROUP BY account) AS b ON b.account = e.account
 )`
@@ -165,43 +166,51 @@ type Claimant struct {
 // Proposal is a job a runner may claim: nobody else is proposed it for a while.
 type Proposal struct {
 	JobID       string `bun:"job_id"`
-	Attempt     int    `bun:"attempt"` // claims before
-	Session     string `bun:"session"` // stream; empty: in none
-	Correlation string `bun:"correlation"`
+	Attempt     int    `bun:"attempt"`     // claims before
+	Correlation string `bun:"correlation"` // of the submission
 }
 
 // Propose reserves up to n jobs for a runner, in the order of the queue, within
 // every account's limit of concurrent jobs, one at a time of a session, and jobs
-// of a live session for its owner only. It also tells how much of the log the
-// queue has seen, so that a runner woken by a later event knows to ask again.
-func (q *Queue) Propose(ctx context.Context, c Claimant, n int) (proposals []Proposal, seen event.Position, err error) {
+// of a live session for its owner only. again, when not zero, is when a proposal
+// that another runner has not taken up lapses: the one change that no event tells.
+func (q *Queue) Propose(ctx context.Context, c Claimant, n int) (proposals []Proposal, again time.Duration, err error) {
 	err = q.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if tx.Dialect().Name() == dialect.PG {
 			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", proposalLock); err != nil {
 				return err
 			}
 		}
-		if seen, err = engine.Checkpoint(ctx, tx, q.Projection()); err != nil {
-			return err
-		}
 		now := databaseClock(tx)
 		if _, err := tx.NewDelete().Model((*proposalRow)(nil)).Where("until_ms <= ?", now).Exec(ctx); err != nil {
 			return err
 		}
 		statement := fmt.Sprintf(heldAndWaiting, now) + eligible + fmt.Sprintf(ranked, "eligible") +
-			" SELECT job_id, attempt, session, correlation FROM ranked WHERE load < concurrent ORDER BY load, position LIMIT ?"
+			" SELECT job_id, attempt, correlation FROM ranked WHERE load < concurrent ORDER BY load, position LIMIT ?"
 		if err := tx.NewRaw(statement, bun.List(c.Kinds), !c.OwnSessions, c.Runner, !c.OwnSessions, n).Scan(ctx, &proposals); err != nil {
+			return err
+		}
+		if len(proposals) == 0 {
+			again, err = lapse(ctx, tx, now)
 			return err
 		}
 		return reserve(ctx, tx, c.Runner, proposals)
 	})
-	return proposals, seen, err
+	return proposals, again, err
+}
+
+// lapse is the time until the first proposal of a job that is still queued lapses; 0 without any.
+func lapse(ctx context.Context, tx bun.Tx, now bun.Safe) (time.Duration, error) {
+	var left sql.NullInt64
+	err := tx.NewSelect().TableExpr("queue_proposals AS p").ColumnExpr("MIN(p.until_ms) - ?", now).
+		Join("JOIN queue_v1 AS q ON q.job_id = p.job_id AND q.attempt = p.attempt AND q.status = ?", job.Queued).Scan(ctx, &left)
+	if err != nil || !left.Valid {
+		return 0, err
+	}
+	return time.Duration(left.Int64+1) * time.Millisecond, nil
 }
 
 func reserve(ctx context.Context, tx bun.Tx, runner string, proposals []Proposal) error {
-	if len(proposals) == 0 {
-		return nil
-	}
 	rows := make([]proposalRow, len(proposals))
 	for i, p := range proposals {
 		rows[i] = proposalRow{JobID: p.JobID, Attempt: p.Attempt, Runner: runner}
@@ -223,13 +232,6 @@ func databaseClock(db bun.IDB) bun.Safe {
 func (q *Queue) Keep(ctx context.Context, runner string, jobIDs []string) error {
 	_, err := q.db.NewUpdate().Model((*proposalRow)(nil)).Set("until_ms = ? + ?", databaseClock(q.db), proposalLease.Milliseconds()).
 		Where("runner = ? AND job_id IN (?)", runner, bun.List(jobIDs)).Exec(ctx)
-	return err
-}
-
-// Decline gives back a proposal that was not taken up.
-func (q *Queue) Decline(ctx context.Context, runner string, p Proposal) error {
-	_, err := q.db.NewDelete().Model((*proposalRow)(nil)).
-		Where("job_id = ? AND attempt = ? AND runner = ?", p.JobID, p.Attempt, runner).Exec(ctx)
 	return err
 }
 

@@ -23,6 +23,8 @@ type Hub struct {
 	waiters   map[string][]chan struct{} // by job
 	publishes map[string]string          // stream a job that is waited for publishes to → its job
 	listeners []func(event.Recorded)
+	position  event.Position // of the last event passed on
+	moved     chan struct{}  // closed when position changes and somebody waits for that; else nil
 }
 
 // NewHub is a hub that follows nothing yet.
@@ -58,6 +60,27 @@ func (h *Hub) Run(ctx context.Context, log Log, after event.Position) error {
 		h.wake(r)
 	}
 	return nil
+}
+
+// Reach returns once everything up to a position of the log has been passed on.
+func (h *Hub) Reach(ctx context.Context, p event.Position) error {
+	for {
+		h.mu.Lock()
+		if !h.position.Less(p) {
+			h.mu.Unlock()
+			return nil
+		}
+		if h.moved == nil {
+			h.moved = make(chan struct{})
+		}
+		moved := h.moved
+		h.mu.Unlock()
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // Watch returns a channel that receives when something has happened for which
@@ -102,6 +125,11 @@ func (h *Hub) wake(r event.Recorded) {
 	jobID, publishTo := ended(r.Event)
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.position = r.Position
+	if h.moved != nil {
+		close(h.moved)
+		h.moved = nil
+	}
 	if jobID == "" {
 		if jobID = h.publishes[r.Stream]; jobID == "" {
 			return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -30,6 +31,7 @@ import (
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
+	"reckon/runners"
 	"reckon/runners/engine"
 	"reckon/runners/engine/checker"
 	"reckon/runners/evaluate"
@@ -63,6 +65,16 @@ type service struct {
 	jobs      *commands.Jobs
 	handler   http.Handler
 
+	hub          *runners.Hub
+	watch        *runners.Watch
+	rescuer      *runners.Rescuer
+	pulse        *runners.Pulse  // nil without an engine, and so are the following
+	runner       *runners.Runner // of jobs
+	peers        *runners.Peers
+	peerListener net.Listener
+	peerServer   *http.Server
+	drain        func() // waits until no job runs here any more
+
 	running  sync.WaitGroup
 	stoppers []func() // end the background work that no context ends
 	closers  []func(context.Context) error
@@ -76,7 +88,7 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 	}
 	c.Data = data
 	s := &service{config: c, logger: logger, process: uuid.NewString(), metrics: telemetry.NewMetrics(build())}
-	for _, part := range []func(context.Context) error{s.makeLog, s.makeStores, s.makeProjections, s.makeEngine, s.makeCommands, s.makeAPI, s.makeAdmin} {
+	for _, part := range []func(context.Context) error{s.makeLog, s.makeStores, s.makeProjections, s.makeEngine, s.makeCommands, s.makeRunners, s.makeAPI, s.makeAdmin} {
 		if err := part(ctx); err != nil {
 			return nil, errors.Join(err, s.close(func() {}))
 		}
@@ -171,8 +183,13 @@ func (s *service) makeProjections(ctx context.Context) error {
 	return err
 }
 
-// makeEngine installs the engine where it is missing and starts it with its checker.
+// makeEngine installs the engine where it is missing and starts it with its
+// checker, in a process that evaluates anything.
 func (s *service) makeEngine(ctx context.Context) error {
+	if !s.config.Has(config.RoleAPI) && !s.config.Has(config.RoleRun) {
+		s.evaluator = &commands.Evaluator{}
+		return nil
+	}
 	environment := engineEnvironment(s.config.Data)
 	if err := engine.Install(ctx, environment, func(step string) { fmt.Fprintln(os.Stderr, "engine:", step) }); err != nil {
 		return err
@@ -207,23 +224,18 @@ func (s *service) makeCommands(ctx context.Context) error {
 	}
 	ids := commands.NewRunIDs(s.store, s.process)
 	ev := s.evaluator
-	ev.Store, ev.Runs, ev.Blobs, ev.Owners, ev.Clock = s.store, ids, s.blobs, onlyOwner{s.process}, systemClock{}
+	ev.Store, ev.Runs, ev.Blobs, ev.Clock = s.store, ids, s.blobs, systemClock{}
 	ev.Signer = func() *receipt.Signer { return signer }
 	ev.Process, ev.QueueWait = s.process, s.config.QueueWait
 	s.jobs = &commands.Jobs{Store: s.store, Runs: ids, Blobs: s.blobs, Catalogue: domain.Catalogue()}
 	return nil
 }
 
-// onlyOwner knows that no other process lives: the folder's lock says so.
-type onlyOwner struct{ process string }
-
-// Alive is commands.Owners.
-func (o onlyOwner) Alive(_ context.Context, owner string) (bool, error) {
-	return owner == o.process, nil
-}
-
-// makeAPI registers every route.
+// makeAPI registers every route, in a process that answers HTTP.
 func (s *service) makeAPI(context.Context) error {
+	if !s.config.Has(config.RoleAPI) {
+		return nil
+	}
 	proxies, err := s.config.Proxies()
 	if err != nil {
 		return err
@@ -240,7 +252,7 @@ func (s *service) makeAPI(context.Context) error {
 	writes := httpkit.NewWrites()
 	writeapi.Services{
 		Store: s.store, Plans: s.plans, Identity: s.identity, Limiter: limit.NewMemory(), Clock: systemClock{}, Build: build(),
-		Evaluate: s.evaluator.Evaluate, Verify: s.evaluator.Verify, CloseWorker: s.evaluator.Engine.CloseSession,
+		Evaluate: s.peers.Evaluate, Verify: s.evaluator.Verify, CloseWorker: s.evaluator.Engine.CloseSession,
 		Longest: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.projector.LogID(),
 	}.Register(api)
 	s.handler = api
@@ -289,7 +301,7 @@ func (s *service) health() readapi.Health {
 }
 
 // start runs the background work of the process's roles.
-func (s *service) start(ctx context.Context, failed chan<- error) {
+func (s *service) start(ctx context.Context, failed chan<- error) error {
 	run := func(what string, f func(context.Context) error) {
 		s.running.Go(func() {
 			if err := f(ctx); err != nil && ctx.Err() == nil {
@@ -299,10 +311,13 @@ func (s *service) start(ctx context.Context, failed chan<- error) {
 	}
 	if s.config.Has(config.RoleProject) {
 		run("read models", s.projector.Run)
+	} else {
+		run("read models", s.projector.Watch)
 	}
 	if s.config.Has(config.RoleReact) {
 		run("reactions", s.react)
 	}
+	return s.startRunners(ctx, run)
 }
 
 // react runs the reactions until the context ends.

@@ -8,6 +8,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/keys"
 	"reckon/eventstore"
+	"reckon/internal/config"
 	"reckon/internal/keyring"
 )
 
@@ -65,7 +66,10 @@ func report(k keys.Key, active string) keyReport {
 	return r
 }
 
-type keysRotateCmd struct{ installation }
+type keysRotateCmd struct {
+	installation
+	Keys string `help:"Folder of the signing keys, when not in the data folder." env:"RECKON_KEYS" placeholder:"DIR"`
+}
 
 // Run publishes a key when none waits, or activates the one that has waited long
 // enough. The server loads a new active key when it starts.
@@ -80,7 +84,7 @@ func (c *keysRotateCmd) Run() error {
 				return c.activate(ctx, store, state, k.KID)
 			}
 		}
-		ring, err := keyring.Open(keyFolder(c.Data))
+		ring, err := keyring.Open((&config.Serve{Data: c.Data, Keys: c.Keys}).KeyFolder())
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -63,7 +64,9 @@ func (s *service) serve(ctx context.Context, stopSignals func()) error {
 	failed := make(chan error, 8)
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	s.start(background, failed)
+	if err := s.start(background, failed); err != nil {
+		return errors.Join(err, s.close(cancel))
+	}
 
 	var api *http.Server
 	var listener net.Listener
@@ -88,14 +91,25 @@ func (s *service) serve(ctx context.Context, stopSignals func()) error {
 	case err = <-failed:
 	}
 	stopSignals() // a second signal ends the process at once
+	s.stop(api)
+	return errors.Join(err, s.close(cancel))
+}
+
+// stop lets requests and jobs end, or hands them back, while everything still runs.
+func (s *service) stop(api *http.Server) {
+	bounded, done := context.WithTimeout(context.Background(), max(shutdownTimeout, s.config.Grace))
+	defer done()
+	var ending sync.WaitGroup
+	if s.drain != nil {
+		ending.Go(s.drain)
+	}
 	if api != nil {
-		bounded, done := context.WithTimeout(context.Background(), shutdownTimeout)
-		defer done()
 		if shutdownErr := api.Shutdown(bounded); shutdownErr != nil {
 			s.logger.Warn("some requests were cut off", "error", shutdownErr)
 		}
 	}
-	return errors.Join(err, s.close(cancel))
+	ending.Wait()
+	s.leaveSessions(bounded)
 }
 
 // awaitReady waits until the read models have caught up with the log as it was.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,12 +13,10 @@ import (
 	"reckon/internal/keyring"
 )
 
-func keyFolder(data string) string { return filepath.Join(data, "keys") }
-
 // loadSigner returns the key that seals, made on a deployment's first start. A
 // process that does not hold the active key seals nothing, and says so.
 func (s *service) loadSigner(ctx context.Context) (*receipt.Signer, error) {
-	ring, err := keyring.Open(keyFolder(s.config.Data))
+	ring, err := keyring.Open(s.config.KeyFolder())
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,7 @@ type log struct {
 	mu      sync.RWMutex
 	all     []eventstore.Raw
 	streams map[string][]int // places in all
+	newest  map[string]int   // how many events a stream keeps, of those that say
 	grown   chan struct{}    // closed by the next append
 }
 
@@ -38,7 +39,7 @@ type log struct {
 func New(catalogue event.Catalogue) *Store {
 	return &Store{
 		codec: eventstore.NewCodec(catalogue),
-		log:   &log{id: uuid.NewString(), streams: map[string][]int{}, grown: make(chan struct{})},
+		log:   &log{id: uuid.NewString(), streams: map[string][]int{}, newest: map[string]int{}, grown: make(chan struct{})},
 	}
 }
 
@@ -118,7 +119,11 @@ func (s *Store) Read(ctx context.Context, stream string) (commands.History, erro
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for _, place := range s.streams[stream] {
+	places := s.streams[stream]
+	if count, bounded := s.newest[stream]; bounded {
+		places = places[max(0, len(places)-count):]
+	}
+	for _, place := range places {
 		r, err := s.codec.Decode(s.all[place])
 		if err != nil {
 			return commands.History{Revision: event.NoStream}, err
@@ -127,6 +132,14 @@ func (s *Store) Read(ctx context.Context, stream string) (commands.History, erro
 		history.Revision = r.Revision
 	}
 	return history, nil
+}
+
+// KeepNewest makes Read return a stream's newest events only.
+func (s *Store) KeepNewest(_ context.Context, stream string, count int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.newest[stream] = count
+	return nil
 }
 
 // Event returns one event by its stream and revision.

@@ -26,6 +26,7 @@ import (
 type Store interface {
 	commands.Store
 	commands.Reserver
+	KeepNewest(ctx context.Context, stream string, count int) error
 	Event(ctx context.Context, stream string, revision event.Revision) (event.Recorded, error)
 	ReadAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error]
 	SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error]
@@ -87,6 +88,7 @@ func Run(t *testing.T, open func(t *testing.T) Opened) {
 		{"writers queue", writersQueue},
 		{"the log has one identity", identity},
 		{"any text survives", anyText},
+		{"a stream keeps its newest", keepsNewest},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
 	}
@@ -143,6 +145,20 @@ func metadata(t *testing.T, o Opened) {
 	want.Version = 1
 	equal(t, "metadata", history.Events[0].Metadata, want)
 	equal(t, "id", history.Events[0].ID, proposed[0].ID)
+}
+
+func keepsNewest(t *testing.T, o Opened) {
+	s := stream()
+	_, err := o.Store.Append(ctx(t), s, event.NoStream, notes("a", "b"))
+	check(t, err)
+	check(t, o.Store.KeepNewest(ctx(t), s, 1))
+	check(t, o.Store.KeepNewest(ctx(t), s, 1))
+	_, err = o.Store.Append(ctx(t), s, 1, notes("c"))
+	check(t, err)
+	history, err := o.Store.Read(ctx(t), s)
+	check(t, err)
+	equal(t, "texts", texts(history.Events), "c")
+	equal(t, "revision", history.Revision, event.Revision(2))
 }
 
 func expectedRevision(t *testing.T, o Opened) {
@@ -288,8 +304,8 @@ func allInOrder(t *testing.T, o Opened) {
 		tail = append(tail, r)
 	}
 	equal(t, "all after a position", texts(tail), "3 4")
-	for range o.Store.ReadAll(ctx(t), head) {
-		t.Error("there is something after the head")
+	for r, err := range o.Store.ReadAll(ctx(t), head) {
+		t.Errorf("there is something after the head: %v, %v", r, err)
 	}
 	passed := 0
 	for r, err := range o.Store.ReadAll(ctx(t), got[1].Position, "storetest.another") {

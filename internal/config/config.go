@@ -38,6 +38,14 @@ type Serve struct {
 	Workers       int           `help:"Evaluations at a time; 0 for one per core." default:"0"`
 	QueueWait     time.Duration `help:"Longest wait for a worker before an evaluation is answered 503." default:"10s"`
 
+	Keys        string        `help:"Folder of the signing keys and of the secret between processes; empty for one in the data folder. Processes of one installation share it." placeholder:"DIR"`
+	PeerListen  string        `help:"Address where other processes of the installation forward evaluations to, for sessions that live here." default:"127.0.0.1:0"`
+	PeerAddress string        `help:"Where they reach it, when that is not the address it listens on." placeholder:"HOST:PORT"`
+	PeerSecret  string        `help:"Secret between the processes of an installation that share no --keys folder (better given as RECKON_PEER_SECRET)." placeholder:"SECRET"`
+	JobSlots    int           `help:"Jobs run at a time; 0 for one per core." default:"0"`
+	Grace       time.Duration `help:"What running jobs get to finish when the process is told to stop; then they are handed back." default:"10s"`
+	Beat        time.Duration `help:"Interval of the heartbeats of a process that runs jobs or holds sessions; the same for all of an installation." default:"1s"`
+
 	RegistrationsPerHour int      `help:"Registrations per client address and hour." default:"5"`
 	SignInsPerMinute     int      `help:"Sign-ins a minute per client address and per account." default:"10"`
 	TrustedProxies       []string `help:"Networks whose X-Forwarded-For and X-Forwarded-Proto are believed." placeholder:"CIDR"`
@@ -58,6 +66,8 @@ func (s *Serve) Validate() error {
 		return fmt.Errorf("--eventstore %q: say embedded or esdb://…", s.Eventstore)
 	case s.Workers < 0 || s.RegistrationsPerHour < 1 || s.SignInsPerMinute < 1 || s.QueueWait <= 0:
 		return fmt.Errorf("--workers must not be negative; --registrations-per-hour, --sign-ins-per-minute and --queue-wait must be positive")
+	case s.JobSlots < 0 || s.Grace < 0 || s.Beat <= 0:
+		return fmt.Errorf("--job-slots and --grace must not be negative; --beat must be positive")
 	case len(s.Roles) == 0:
 		return fmt.Errorf("--roles is empty: the process would do nothing")
 	}
@@ -93,6 +103,14 @@ func (s *Serve) DatabaseAddress() string {
 		return s.Database
 	}
 	return "sqlite:" + filepath.Join(s.Data, "readmodels.db")
+}
+
+// KeyFolder is where the signing keys are.
+func (s *Serve) KeyFolder() string {
+	if s.Keys != "" {
+		return s.Keys
+	}
+	return filepath.Join(s.Data, "keys")
 }
 
 // IdentityAddress is where addresses and passwords are: never in a SQLite file

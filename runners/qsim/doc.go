@@ -1,0 +1,8 @@
+// Package qsim runs jobs of kind qsim: it simulates the circuit that was
+// submitted and reports what was measured.
+//
+// It promises that counts are a function of (circuit, shots, seed), that the
+// seed is reported when the circuit names none, and that simulations together
+// stay within one limit of memory. It never decides what a circuit is: that is
+// domain/circuit's.
+package qsim
