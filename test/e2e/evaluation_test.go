@@ -334,6 +334,20 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+// TestThePrintedLinesWork pastes what a new server prints into a shell.
+func TestThePrintedLinesWork(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("needs curl")
+	}
+	server := Start(t, DataFolder(t))
+	waitFor(t, func() bool { return strings.Count(server.Output(), "curl -s") >= 3 })
+	_, lines, _ := strings.Cut(server.Output(), "try:\n")
+	output, err := exec.Command("bash", "-ec", lines).CombinedOutput()
+	if err != nil || !strings.Contains(string(output), `"verdict":"verified"`) || !strings.Contains(string(output), `"user_id"`) {
+		t.Errorf("%v\n%s\nprinted:\n%s", err, output, lines)
+	}
+}
+
 func TestRateLimit(t *testing.T) {
 	server := Start(t, DataFolder(t))
 	account := server.NewAccount("limit@example.com")

@@ -335,3 +335,15 @@ func statusOf(err error) (status int, code string) {
 	}
 	return http.StatusOK, ""
 }
+
+// waitFor waits for a condition that must come true.
+func waitFor(t testing.TB, condition func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(startTimeout)
+	for !condition() {
+		if time.Now().After(deadline) {
+			t.Fatal("waited in vain")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
