@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/receipt"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
+	"reckon/internal/identity"
+	"reckon/internal/jobview"
 	"reckon/projections"
 )
 
@@ -21,6 +25,11 @@ type Services struct {
 	Streams auth.ReadStream
 	Blobs   Blobs
 	Models  *projections.ReadModels
+	JobView jobview.Viewer // shared with writeapi
+	// WatchJob returns a channel that receives when a job has ended and when what
+	// it publishes is in the log; stop ends the watch.
+	WatchJob func(jobID string) (happened <-chan struct{}, stop func())
+	Closing  <-chan struct{} // closed when this process stops: nobody is to wait any more
 	// TokenUse is the UTC day (YYYY-MM-DD) each token was last used on.
 	TokenUse func(ctx context.Context, tokenIDs []string) (map[string]string, error)
 
@@ -28,6 +37,11 @@ type Services struct {
 	Wait   func(ctx context.Context, projection string, p event.Position) error
 	Writes *httpkit.Writes // shared with writeapi
 	LogID  string
+
+	Plans  account.Plans
+	Rules  identity.Rules
+	Signer func() *receipt.Signer // the key that seals now; nil: no key
+	Now    func() time.Time
 
 	SessionIdle time.Duration // after which a session expires
 	// Busy tells whether a session's worker is evaluating, where this process can know.
@@ -46,6 +60,8 @@ func (s Services) Register(api *httpkit.API) error {
 	s.registerHistory(api)
 	s.registerSessions(api)
 	s.registerTokens(api)
+	s.registerJobs(api)
+	s.registerPlans(api)
 	s.registerKeys(api)
 	s.registerHealth(api)
 	return registerDocs(api)

@@ -2,6 +2,7 @@ package writeapi
 
 import (
 	"reckon/commands"
+	"reckon/domain/job"
 	"reckon/domain/run"
 	"reckon/domain/session"
 	"reckon/domain/token"
@@ -17,6 +18,7 @@ var problems = []httpkit.Mapping{
 	{Err: commands.ErrTooManySessions, Kind: httpkit.TooManySessions},
 	{Err: commands.ErrSaturated, Kind: httpkit.Saturated},
 	{Err: session.ErrOwned, Kind: httpkit.Unavailable},
+	{Err: job.ErrNone, Kind: httpkit.NoSuchJob},
 	{Err: run.ErrNone, Kind: httpkit.NoSuchRun},
 	{Err: token.ErrNone, Kind: httpkit.NoSuchToken},
 	{Err: identity.ErrEmail, Kind: httpkit.InvalidRequest},

@@ -84,12 +84,18 @@ func (s Services) evaluate(ctx context.Context, in *evaluateInput) (*evaluateOut
 // notEvaluated words the errors that carry more than their kind.
 func (s Services) notEvaluated(ctx context.Context, accountID string, plan account.Plan, err error) error {
 	var ended *commands.RunEndedError
+	if errors.As(err, &ended) {
+		s.wrote(ctx, accountID, ended.Position)
+		return runEnded(ended, plan)
+	}
+	return refusedExpression(err)
+}
+
+// refusedExpression words why an expression is not evaluated.
+func refusedExpression(err error) error {
 	var denied *commands.DeniedError
 	var refused *expression.SyntaxError
 	switch {
-	case errors.As(err, &ended):
-		s.wrote(ctx, accountID, ended.Position)
-		return runEnded(ended, plan)
 	case errors.As(err, &denied):
 		return httpkit.ExpressionDenied.Problem("%s", denied.Error()).Because(err)
 	case errors.As(err, &refused):

@@ -15,6 +15,7 @@ import (
 	"reckon/internal/auth/limit"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
+	"reckon/internal/jobview"
 )
 
 // Services are what the handlers call.
@@ -31,6 +32,8 @@ type Services struct {
 	Verify   func(context.Context, commands.Intent, commands.Verify) (commands.Verification, error)
 	// CloseWorker ends the worker of a session's epoch (commands.SessionKey), if this process has it.
 	CloseWorker func(key string) bool
+	Jobs        *commands.Jobs
+	JobView     jobview.Viewer // shared with readapi
 	// Longest is the time an evaluation may take besides computing: queueing, checking, appending.
 	Longest time.Duration
 
@@ -45,6 +48,7 @@ func (s Services) Register(api *httpkit.API) {
 	s.registerEvaluate(api)
 	s.registerVerify(api)
 	s.registerSessions(api)
+	s.registerJobs(api)
 }
 
 // intent is who wants something, when and from where.

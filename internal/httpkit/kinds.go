@@ -16,6 +16,10 @@ var (
 	InvalidSessionID   = Kind{"invalid_session_id", http.StatusBadRequest, "The session id is not valid", "A session id is your own name for the session: 1 to 64 of A-Z a-z 0-9 . _ -"}
 	VerifyInput        = Kind{"verify_input", http.StatusBadRequest, "Send run_id, or code and result", "Either `run_id` alone, or `code` and `result` together."}
 
+	UnknownJobKind   = Kind{"unknown_job_kind", http.StatusBadRequest, "There is no such kind of job", "`detail` lists the kinds that can be submitted here. No slot was spent."}
+	TimeoutOverPlan  = Kind{"timeout_over_plan", http.StatusBadRequest, "The job asks for more time than the plan gives", "`detail` gives the plan's budget; leave `timeout_ms` out to get all of it. No slot was spent."}
+	MalformedCircuit = Kind{"malformed_circuit", http.StatusBadRequest, "The circuit cannot be run as it is", "`detail` names the gate and what is wrong with it; the message in `errors` is the stable name of the reason (`unknown_gate`, `qubits_out_of_range`, …). No slot was spent."}
+
 	Unauthenticated    = Kind{"unauthenticated", http.StatusUnauthorized, "A credential is needed", "Send `Authorization: Bearer <API token>` or sign in."}
 	InvalidToken       = Kind{"invalid_token", http.StatusUnauthorized, "The credential is not valid", "The token is malformed, unknown, expired or revoked. Mint another one."}
 	InvalidCredentials = Kind{"invalid_credentials", http.StatusUnauthorized, "Wrong email or password", "Check both; an address nobody registered is answered in the same way."}
@@ -29,6 +33,7 @@ var (
 	NoReceipt     = Kind{"no_receipt", http.StatusNotFound, "The run has no receipt", "Only a run that ended with an answer has one."}
 	NoPlot        = Kind{"no_plot", http.StatusNotFound, "The run has no plot", "No graphic was stored for this run."}
 	NoSuchToken   = Kind{"no_such_token", http.StatusNotFound, "No such token", "Your account has no token with this id."}
+	NoSuchJob     = Kind{"no_such_job", http.StatusNotFound, "No such job", "Your account has no job with this id."}
 	MethodRefused = Kind{"method_not_allowed", http.StatusMethodNotAllowed, "The address does not take this method", "The Allow header lists those it takes."}
 
 	BudgetExhausted = Kind{"budget_exhausted", http.StatusRequestTimeout, "The compute budget is exhausted", "The evaluation ran past the plan's budget and was stopped. Simplify it or submit it as a job. `run_id` names the logged run."}
@@ -39,6 +44,7 @@ var (
 	NotJSON         = Kind{"unsupported_media_type", http.StatusUnsupportedMediaType, "The body must be JSON", "Send `Content-Type: application/json`, UTF-8, without Content-Encoding."}
 	EngineFailed    = Kind{"engine_failed", http.StatusUnprocessableEntity, "The engine could not finish this", "It crashed, ran out of memory or was told to quit by the expression. `run_id` names the logged run."}
 	RateLimited     = Kind{"rate_limited", http.StatusTooManyRequests, "Too many requests", "Wait for the seconds in Retry-After. X-RateLimit-Limit, -Remaining and -Reset are on every limited answer."}
+	AllowanceSpent  = Kind{"daily_allowance_spent", http.StatusTooManyRequests, "The day's jobs are used up", "All kinds of job share one allowance per UTC day. Wait for the seconds in Retry-After (it is renewed at 00:00 UTC), or cancel a job that has not started: its slot is given back."}
 
 	Internal    = Kind{"internal", http.StatusInternalServerError, "Something went wrong", "It is our fault. Give the request_id when you report it."}
 	Saturated   = Kind{"saturated", http.StatusServiceUnavailable, "The service is at its limit", "No worker became free in time. Nothing was logged; try again after Retry-After."}
@@ -49,10 +55,11 @@ var (
 func Kinds() []Kind {
 	return []Kind{
 		InvalidRequest, UnknownField, InvalidJSON, BodyRequired, InvalidParameter, UnsupportedVersion, ExpressionRequired, TooComplex, InvalidSessionID, VerifyInput,
+		UnknownJobKind, TimeoutOverPlan, MalformedCircuit,
 		Unauthenticated, InvalidToken, InvalidCredentials,
 		FirstPartyOnly, CrossOrigin, ExpressionDenied,
-		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, MethodRefused,
-		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, TooLarge, NotJSON, EngineFailed, RateLimited,
+		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchJob, MethodRefused,
+		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, TooLarge, NotJSON, EngineFailed, RateLimited, AllowanceSpent,
 		Internal, Saturated, Unavailable,
 	}
 }

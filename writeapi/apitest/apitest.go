@@ -30,9 +30,11 @@ import (
 	"reckon/internal/blobs"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
+	"reckon/internal/jobview"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
+	"reckon/runners"
 	"reckon/writeapi"
 )
 
@@ -62,6 +64,11 @@ type Server struct {
 	Clock *Clock
 	Store *memory.Store
 	API   *httpkit.API
+	// Jobs, Evaluator and Hub are what the API works with; no runner takes jobs up.
+	Jobs      *commands.Jobs
+	Evaluator *commands.Evaluator
+	Hub       *runners.Hub
+	Closing   chan struct{} // close it to end long polls
 
 	mu   sync.Mutex
 	away bool
@@ -133,7 +140,7 @@ func Start(t testing.TB, o Options) *Server {
 		o.Rules = generous
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue())}
+	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Hub: runners.NewHub(), Closing: make(chan struct{})}
 	log := store{server.Store, server}
 
 	folder := t.TempDir()
@@ -145,6 +152,7 @@ func Start(t testing.TB, o Options) *Server {
 	rows, err := projections.Open(ctx, "sqlite:"+filepath.Join(folder, "readmodels.db"))
 	must(t, err)
 	models := projections.New(rows, kept)
+	must(t, models.Queue.Prepare(ctx))
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	projector, err := projecting.New(ctx, projecting.Config{DB: rows, Log: server.Store, Logger: quiet}, models.All()...)
 	must(t, err)
@@ -163,7 +171,18 @@ func Start(t testing.TB, o Options) *Server {
 		Blobs: kept, Owners: alone{}, Clock: server.Clock, Signer: func() *receipt.Signer { return o.Signer },
 		Process: "process-1", QueueWait: time.Second,
 	}
+	server.Evaluator = evaluator
+	server.Jobs = &commands.Jobs{Store: log, Runs: evaluator.Runs, Blobs: kept, Catalogue: domain.Catalogue()}
+	running.Go(func() {
+		if err := server.Hub.Run(ctx, server.Store, event.Position{}); err != nil {
+			t.Error(err)
+		}
+	})
 	streams := writeapi.StreamReader(log)
+	jobView := jobview.Viewer{Stream: streams, Blobs: kept, Place: func(ctx context.Context, jobID string) (int, bool) {
+		place, err := models.Queue.Place(ctx, jobID)
+		return place, err == nil
+	}}
 	api := httpkit.New(httpkit.Settings{
 		Build: "test", Logger: quiet,
 		Authenticator: &auth.Authenticator{Streams: streams, Sessions: who, Now: server.Clock.Now, TokenUsed: func(ctx context.Context, id string) {
@@ -176,10 +195,13 @@ func Start(t testing.TB, o Options) *Server {
 	writeapi.Services{
 		Store: log, Plans: o.Plans, Identity: who, Limiter: limit.NewMemory(), Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseWorker: calculator.CloseSession, Longest: time.Minute,
+		Jobs: server.Jobs, JobView: jobView,
 		Writes: writes, LogID: projector.LogID(),
 	}.Register(api)
 	must(t, readapi.Services{
 		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed,
+		JobView: jobView, WatchJob: server.Hub.Watch, Closing: server.Closing,
+		Plans: o.Plans, Rules: o.Rules, Signer: evaluator.Signer, Now: server.Clock.Now,
 		Wait: projector.Wait, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
 		Busy: func(string, string, int) bool { return false },
 		Health: readapi.Health{

@@ -1,0 +1,145 @@
+package readapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"reckon/domain/job"
+	"reckon/internal/auth"
+	"reckon/internal/httpkit"
+	"reckon/internal/jobview"
+	"reckon/projections"
+)
+
+type jobInput struct {
+	ID     string `path:"id" doc:"job_id" example:"7c9e6679-7425-50de-944b-e07fc1f90ae7"`
+	WaitMS int64  `query:"wait_ms" minimum:"0" maximum:"25000" default:"0" doc:"Hold the request for up to so many milliseconds until the job has ended"`
+}
+
+type jobOutput struct{ Body jobview.Job }
+
+type jobsInput struct {
+	Freshness
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Before string `query:"before" maxLength:"32" doc:"next_before of the page before"`
+	Status string `query:"status" enum:"queued,running,succeeded,failed,timeout,cancelled,lost"`
+	Kind   string `query:"kind" enum:"evaluate,qsim,proof"`
+}
+
+type jobsOutput struct {
+	Body struct {
+		Jobs       []jobview.Job `json:"jobs" doc:"Newest first, without position, output and result: GET one job for these"`
+		NextBefore *string       `json:"next_before" doc:"For the next page; null on the last"`
+	}
+}
+
+func (s Services) registerJobs(api *httpkit.API) {
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodGet, Path: "/api/jobs", ID: "list-jobs", Tag: "Jobs", Summary: "Your jobs, newest first",
+		Access: httpkit.Bearer, Scope: "jobs:read", Kinds: []httpkit.Kind{httpkit.Unavailable},
+	}, s.jobs)
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodGet, Path: "/api/jobs/{id}", ID: "get-job", Tag: "Jobs", Summary: "One job, with its result once it has ended",
+		Description: "Always current. With wait_ms the answer comes when the job has ended and its run or certificate can be read, or with the job as it is when the time is over.",
+		Access:      httpkit.Bearer, Scope: "jobs:read", Kinds: []httpkit.Kind{httpkit.NoSuchJob, httpkit.Unavailable},
+	}, s.job)
+}
+
+func (s Services) job(ctx context.Context, in *jobInput) (*jobOutput, error) {
+	state, err := s.readJob(ctx, in.ID)
+	if err == nil && in.WaitMS > 0 {
+		state, err = s.awaitJob(ctx, in.ID, time.Duration(in.WaitMS)*time.Millisecond)
+	}
+	if err != nil {
+		return nil, err
+	}
+	view, err := s.JobView.Of(ctx, state)
+	if err != nil {
+		return nil, err
+	}
+	return &jobOutput{view}, nil
+}
+
+// readJob is a job of the caller; another account's is not found.
+func (s Services) readJob(ctx context.Context, id string) (job.State, error) {
+	missing := httpkit.NoSuchJob.Problem("your account has no such job")
+	if !jobview.ValidID(id) {
+		return job.State{}, missing
+	}
+	history, err := s.Streams(ctx, job.Stream(id))
+	if err != nil {
+		return job.State{}, err
+	}
+	state := job.Decider.Fold(domainEvents(history))
+	if !state.Exists() || state.Queued.Account != auth.Caller(ctx).Account {
+		return job.State{}, missing
+	}
+	return state, nil
+}
+
+// awaitJob waits until nothing about a job will change any more, the time is
+// over, or this process stops; then it is the job as it is.
+func (s Services) awaitJob(ctx context.Context, id string, patience time.Duration) (job.State, error) {
+	happened, stop := s.WatchJob(id)
+	defer stop()
+	over := time.NewTimer(patience)
+	defer over.Stop()
+	for last := false; ; {
+		// Watched first, read second: an end in between is not missed.
+		state, err := s.readJob(ctx, id)
+		if err != nil || last {
+			return state, err
+		}
+		if complete, err := s.JobView.Complete(ctx, state); err != nil || complete {
+			return state, err
+		}
+		select {
+		case <-happened:
+		case <-over.C:
+			last = true
+		case <-s.Closing:
+			last = true
+		case <-ctx.Done():
+			return job.State{}, ctx.Err()
+		}
+	}
+}
+
+func (s Services) jobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
+	if err := s.settle(ctx, "jobs", in.Token); err != nil {
+		return nil, err
+	}
+	rows, next, err := s.Models.Jobs.List(ctx, auth.Caller(ctx).Account, projections.JobsQuery{
+		Limit: in.Limit, Before: in.Before, Status: in.Status, Kind: in.Kind,
+	})
+	if err != nil {
+		return nil, refusedQuery(err)
+	}
+	out := &jobsOutput{}
+	out.Body.NextBefore = optional(next)
+	out.Body.Jobs = make([]jobview.Job, len(rows))
+	for i, row := range rows {
+		out.Body.Jobs[i] = listed(row)
+	}
+	return out, nil
+}
+
+func listed(r projections.JobRow) jobview.Job {
+	j := jobview.Job{
+		JobID: r.JobID, Kind: r.Kind, Status: r.Status, CreatedAt: timestamp(r.CreatedAt()), StartedAt: moment(r.StartedAt()), FinishedAt: moment(r.FinishedAt()),
+		TimeoutMS: r.TimeoutMS, Attempt: r.Attempt, SessionID: r.SessionID, Error: jobview.Failure(r.Status, string(r.Error)),
+	}
+	if r.Published {
+		j.RunID, j.CertificateID, j.CertificateURL = r.RunID, r.CertificateID, jobview.CertificateURL(r.CertificateID)
+	}
+	return j
+}
+
+// moment is null for a time that has not come.
+func moment(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	return optional(timestamp(t))
+}
