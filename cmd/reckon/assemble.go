@@ -27,6 +27,7 @@ import (
 	"reckon/internal/config"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
+	"reckon/internal/jobview"
 	"reckon/internal/telemetry"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
@@ -63,7 +64,9 @@ type service struct {
 	engine    *engine.Engine
 	evaluator *commands.Evaluator
 	jobs      *commands.Jobs
+	rules     identity.Rules
 	handler   http.Handler
+	closing   chan struct{} // closed when the process stops: long polls end
 
 	hub          *runners.Hub
 	watch        *runners.Watch
@@ -87,7 +90,7 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 		return nil, err
 	}
 	c.Data = data
-	s := &service{config: c, logger: logger, process: uuid.NewString(), metrics: telemetry.NewMetrics(build())}
+	s := &service{config: c, logger: logger, process: uuid.NewString(), metrics: telemetry.NewMetrics(build()), closing: make(chan struct{})}
 	for _, part := range []func(context.Context) error{s.makeLog, s.makeStores, s.makeProjections, s.makeEngine, s.makeCommands, s.makeRunners, s.makeAPI, s.makeAdmin} {
 		if err := part(ctx); err != nil {
 			return nil, errors.Join(err, s.close(func() {}))
@@ -160,10 +163,11 @@ func (s *service) makeStores(ctx context.Context) error {
 		return err
 	}
 	s.onClose(func(context.Context) error { return people.Close() })
-	s.identity = identity.New(people, time.Now, identity.Rules{
+	s.rules = identity.Rules{
 		Registrations: limit.Rule{Requests: s.config.RegistrationsPerHour, Window: time.Hour},
 		SignIns:       limit.Rule{Requests: s.config.SignInsPerMinute, Window: time.Minute},
-	})
+	}
+	s.identity = identity.New(people, time.Now, s.rules)
 	return nil
 }
 
@@ -249,18 +253,31 @@ func (s *service) makeAPI(context.Context) error {
 			}
 		}},
 	})
+	jobView := jobview.Viewer{Stream: streams, Blobs: s.blobs, Place: s.place}
 	writes := httpkit.NewWrites()
 	writeapi.Services{
 		Store: s.store, Plans: s.plans, Identity: s.identity, Limiter: limit.NewMemory(), Clock: systemClock{}, Build: build(),
 		Evaluate: s.peers.Evaluate, Verify: s.evaluator.Verify, CloseWorker: s.evaluator.Engine.CloseSession,
+		Jobs: s.jobs, JobView: jobView,
 		Longest: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.projector.LogID(),
 	}.Register(api)
 	s.handler = api
 	return readapi.Services{
 		Streams: streams, Blobs: s.blobs, Models: s.models, TokenUse: s.identity.LastUsed,
+		JobView: jobView, WatchJob: s.hub.Watch, Closing: s.closing,
+		Plans: s.plans, Rules: s.rules, Signer: s.evaluator.Signer, Now: time.Now,
 		Wait: s.projector.Wait, Writes: writes, LogID: s.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.busy,
 		Health: s.health(), Build: build(), PublicURL: s.config.PublicURL,
 	}.Register(api)
+}
+
+// place is a job's in the queue; a job is answered without it when the queue cannot be asked.
+func (s *service) place(ctx context.Context, jobID string) (int, bool) {
+	place, err := s.models.Queue.Place(ctx, jobID)
+	if err != nil {
+		s.logger.Warn("the queue cannot tell a job's place", "error", err)
+	}
+	return place, err == nil
 }
 
 // busy tells whether this process evaluates in a session.

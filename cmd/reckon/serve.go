@@ -99,6 +99,7 @@ func (s *service) serve(ctx context.Context, stopSignals func()) error {
 func (s *service) stop(api *http.Server) {
 	bounded, done := context.WithTimeout(context.Background(), max(shutdownTimeout, s.config.Grace))
 	defer done()
+	close(s.closing)
 	var ending sync.WaitGroup
 	if s.drain != nil {
 		ending.Go(s.drain)
