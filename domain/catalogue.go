@@ -3,6 +3,7 @@ package domain
 
 import (
 	"reckon/domain/account"
+	"reckon/domain/certificate"
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/domain/keys"
@@ -18,6 +19,7 @@ import (
 func Catalogue() event.Catalogue {
 	c, err := event.NewCatalogue(
 		account.Events(),
+		certificate.Events(),
 		job.Events(),
 		keys.Events(),
 		run.Events(),

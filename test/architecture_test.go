@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"domain/run":          {"domain/event", "domain/decider"},
 	"domain/session":      {"domain/event", "domain/decider"},
 	"domain/upload":       {"domain/event", "domain/decider"},
-	"domain/certificate":  {"domain/event", "domain/decider"},
+	"domain/certificate":  {"domain/event", "domain/decider", "domain/upload"},
 	"domain/billing":      {"domain/event", "domain/decider"},
 	"domain/keys":         {"domain/event", "domain/decider"},
 	"domain/token":        {"domain/event", "domain/decider"},

@@ -1,0 +1,90 @@
+package certificate_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"reckon/domain/certificate"
+	"reckon/domain/event"
+)
+
+func issued() certificate.Issued {
+	sample, _ := certificate.Events()[0].Sample.(certificate.Issued)
+	return sample
+}
+
+func TestOwnersRecordHasEveryField(t *testing.T) {
+	text, err := json.Marshal(issued().Record("https://reckon.example"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var record map[string]any
+	if err := json.Unmarshal(text, &record); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Fields("certificate_id certificate_url job_id about_run_id verdict reason declarations axioms_used refusal export checker conformance declarations_checked elapsed_ms created_at")
+	for _, field := range want {
+		if record[field] == nil {
+			t.Errorf("%s is missing in %s", field, text)
+		}
+	}
+	if len(record) != len(want) {
+		t.Errorf("%d fields, want %d: %s", len(record), len(want), text)
+	}
+}
+
+func TestPublicRecordNamesNobody(t *testing.T) {
+	i := issued()
+	text, err := json.Marshal(i.Public(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{i.Account, i.JobID, "job_id", "run_id", "submission_id", "account"} {
+		if strings.Contains(string(text), secret) {
+			t.Errorf("%s is public: %s", secret, text)
+		}
+	}
+	if !strings.Contains(string(text), `"public_url":"/api/certificates/`+i.CertificateID+`/public"`) {
+		t.Errorf("no public_url: %s", text)
+	}
+}
+
+func TestAnEmptyCertificateHasEmptyListsAndNulls(t *testing.T) {
+	text, err := json.Marshal(certificate.Issued{}.Record(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`"declarations":[]`, `"axioms_used":[]`, `"refusal":null`, `"reason":null`, `"conformance":null`, `"about_run_id":null`, `"exporter":null`} {
+		if !strings.Contains(string(text), part) {
+			t.Errorf("no %s in %s", part, text)
+		}
+	}
+}
+
+func TestFindingsMayBeElsewhere(t *testing.T) {
+	whole := issued()
+	findings, err := json.Marshal(whole.Findings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slim := whole
+	slim.Findings, slim.FindingsBlob = certificate.Findings{}, &event.Blob{}
+	back, err := slim.WithFindings(findings)
+	if err != nil || !reflect.DeepEqual(back, whole) {
+		t.Errorf("%+v %v", back, err)
+	}
+	if _, err := slim.WithFindings([]byte("{")); err == nil {
+		t.Error("half a blob was read")
+	}
+}
+
+func TestOf(t *testing.T) {
+	if _, ok := certificate.Of(nil); ok {
+		t.Error("a certificate of nothing")
+	}
+	if i, ok := certificate.Of([]event.Event{issued()}); !ok || i.Verdict != certificate.Unsupported {
+		t.Errorf("%+v", i)
+	}
+}

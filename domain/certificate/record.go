@@ -1,0 +1,96 @@
+package certificate
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"reckon/domain/upload"
+)
+
+// Record is a certificate as its owner reads it (spec §2.10).
+type Record struct {
+	CertificateID  string `json:"certificate_id" format:"uuid"`
+	CertificateURL string `json:"certificate_url"`
+	JobID          string `json:"job_id" format:"uuid" doc:"The producing job"`
+	AboutRunID     *int64 `json:"about_run_id" doc:"The evaluation the proof is about, from the submission's run_id"`
+	Body
+}
+
+// Public is a certificate as anyone reads it: without the account's own ids.
+type Public struct {
+	CertificateID  string `json:"certificate_id" format:"uuid"`
+	CertificateURL string `json:"certificate_url"`
+	PublicURL      string `json:"public_url"`
+	Body
+}
+
+// Body is what both say of the check. It is exported because encoders read no
+// field of an unexported embedded struct.
+type Body struct {
+	Verdict             string        `json:"verdict" enum:"verified,rejected,unsupported,inconclusive" doc:"rejected: the kernel refused the proof. unsupported: the export cannot be judged. inconclusive: the judge did not finish, which is no verdict on the proof"`
+	Reason              *string       `json:"reason" doc:"Explanation; null when verified"`
+	Declarations        []Declaration `json:"declarations" doc:"The declarations the verdict concerns"`
+	AxiomsUsed          []string      `json:"axioms_used" doc:"Union over the certificate"`
+	Refusal             *Refusal      `json:"refusal"`
+	Export              Export        `json:"export"`
+	Checker             Checker       `json:"checker"`
+	Conformance         *Conformance  `json:"conformance" doc:"Null where nothing was compared"`
+	DeclarationsChecked int           `json:"declarations_checked" doc:"Size of the whole checked closure, not only the named declarations"`
+	ElapsedMS           int64         `json:"elapsed_ms"`
+	CreatedAt           string        `json:"created_at" format:"date-time"`
+}
+
+// Export identifies the checked bytes.
+type Export struct {
+	SHA256        string        `json:"sha256" doc:"Of the normalised export, hexadecimal"`
+	Bytes         int64         `json:"bytes"`
+	Exporter      *upload.Named `json:"exporter"`
+	Lean          *upload.Lean  `json:"lean"`
+	FormatVersion string        `json:"format_version"`
+}
+
+// Path is where a certificate is served.
+func Path(certificateID string) string { return "/api/certificates/" + certificateID }
+
+// PublicPath is where anyone may read it.
+func PublicPath(certificateID string) string { return Path(certificateID) + "/public" }
+
+// Record words the certificate for its owner; base is the scheme and host clients use, or empty.
+func (i Issued) Record(base string) Record {
+	r := Record{CertificateID: i.CertificateID, CertificateURL: base + Path(i.CertificateID), JobID: i.JobID, Body: i.body()}
+	if i.AboutRunID != 0 {
+		r.AboutRunID = &i.AboutRunID
+	}
+	return r
+}
+
+// Public words the certificate for anyone.
+func (i Issued) Public(base string) Public {
+	return Public{CertificateID: i.CertificateID, CertificateURL: base + Path(i.CertificateID), PublicURL: base + PublicPath(i.CertificateID), Body: i.body()}
+}
+
+func (i Issued) body() Body {
+	b := Body{
+		Verdict: i.Verdict, Declarations: i.Declarations, AxiomsUsed: i.AxiomsUsed, Refusal: i.Refusal, Export: Export(i.Export), Checker: i.Checker,
+		Conformance: i.Conformance, DeclarationsChecked: i.DeclarationsChecked, ElapsedMS: i.ElapsedMS, CreatedAt: i.CreatedAt,
+	}
+	if i.Reason != "" {
+		b.Reason = &i.Reason
+	}
+	if b.Declarations == nil {
+		b.Declarations = []Declaration{}
+	}
+	if b.AxiomsUsed == nil {
+		b.AxiomsUsed = []string{}
+	}
+	return b
+}
+
+// WithFindings is a certificate whose findings were read from their blob.
+func (i Issued) WithFindings(blob []byte) (Issued, error) {
+	i.FindingsBlob = nil
+	if err := json.Unmarshal(blob, &i.Findings); err != nil {
+		return Issued{}, fmt.Errorf("certificate %s: its findings cannot be read: %w", i.CertificateID, err)
+	}
+	return i, nil
+}
