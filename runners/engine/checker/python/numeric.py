@@ -16,6 +16,8 @@ from tree import Real, Refused, Text, is_call
 
 MAX_EXACT_BITS = 100000
 MAX_LOOP = 20000
+LARGEST_WHOLE = 10**500  # of a number with a point that is taken for an integer
+LARGEST_EXPONENT = 10**200  # of E: the exponent of an mpf is an integer of any size, but towers must not be built
 
 
 class NoValue(Exception):
@@ -62,7 +64,7 @@ def whole(value):
         if value.imag != 0:
             return None
         value = value.real
-    return int(value) if mpmath.isint(value) else None
+    return int(value) if abs(value) < LARGEST_WHOLE and mpmath.isint(value) else None
 
 
 def real(value):
@@ -115,7 +117,7 @@ def power(base, exponent):
     if k is not None and abs(k) <= 10**6:
         return base**k
     exponent = number(exponent)
-    if abs(exponent) * abs(mpmath.log(abs(base))) > 10**8:
+    if abs(exponent) * abs(mpmath.log(abs(base))) > LARGEST_EXPONENT:
         raise NoValue("power too large")
     if exponent == mpf(1) / 2:
         return mpmath.sqrt(base)
@@ -427,6 +429,10 @@ ARITY = {
 }
 
 
+# The others reduce their argument, at a cost that grows with its exponent.
+OF_ANY_SIZE = {"Sqrt", "Log", "Log2", "Log10", "ArcTan", "Tanh", "Erf", "Erfc", "Re", "Im", "Arg", "Conjugate", "CubeRoot"}
+
+
 def shaped(name, function):
     low, high = ARITY.get(name, (1, 1))
     inner = listable(function)
@@ -434,6 +440,8 @@ def shaped(name, function):
     def applied(*args):
         if not low <= len(args) <= high:
             raise Refused(name)
+        if name not in OF_ANY_SIZE and any(not isinstance(arg, list) and abs(number(arg)) > LARGEST_WHOLE for arg in args):
+            raise NoValue("the argument is too large")
         return inner(*args)
 
     return applied
@@ -1001,7 +1009,7 @@ def evaluate_log_or_power(node, env):
         if exponent == 0:
             return 1
         exponent = number(exponent)
-        if abs(exponent) > 10**8:
+        if abs(exponent) > LARGEST_EXPONENT:
             raise NoValue("too large")
         return mpmath.exp(exponent)
     return power(evaluate(node[1], env), evaluate(node[2], env))
