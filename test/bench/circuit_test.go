@@ -29,7 +29,7 @@ import (
 // within one run; the best time of each counts: wall time, or with GOMAXPROCS=1 processor time. Peers get their circuits built beforehand; ours includes everything but
 // reading the JSON. The state vector is forced where the tableau would be chosen, as it is for the peers.
 
-const circuitRounds = 3
+const circuitRounds = 2
 
 type object = map[string]any
 
