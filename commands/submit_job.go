@@ -98,7 +98,7 @@ func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted
 // complete fills in what the service decides, after everything has been validated.
 func (j *Jobs) complete(ctx context.Context, in Intent, c SubmitJob, id string) (job.Submission, error) {
 	s := c.Submission
-	s.JobID, s.Account, s.Plan, s.Concurrent, s.Source, s.Agent = id, in.Account, c.Plan.Name, c.Plan.ConcurrentJobs, in.Source, in.Agent
+	s.JobID, s.Account, s.Plan, s.Concurrent, s.Source, s.Agent, s.SubmittedAt = id, in.Account, c.Plan.Name, c.Plan.ConcurrentJobs, in.Source, in.Agent, stamp(in.At)
 	switch {
 	case s.TimeoutMS > c.Plan.JobBudgetMS:
 		return s, &TimeoutOverPlanError{RequestedMS: s.TimeoutMS, PlanMS: c.Plan.JobBudgetMS}
@@ -139,7 +139,9 @@ func (j *Jobs) Remaining(ctx context.Context, in Intent, plan account.Plan) (int
 }
 
 // FinishSubmission brings a spent slot to its end: a queued job, or a refund. It
-// is repeated freely, by the submitter and by the reaction to slots.spent.
+// is repeated freely, by the submitter and by the reaction to slots.spent: both
+// append the same bytes under the same event ids, so whoever comes second is
+// answered as if it had been first.
 func (j *Jobs) FinishSubmission(ctx context.Context, in Intent, spent slots.Spent) (job.State, event.Position, error) {
 	s := spent.Submission
 	state, err := j.Read(ctx, s.JobID)
@@ -151,7 +153,7 @@ func (j *Jobs) FinishSubmission(ctx context.Context, in Intent, spent slots.Spen
 		if err := j.claimUpload(ctx, in, spent); err != nil {
 			return job.State{}, event.Position{}, err
 		}
-		queue := job.Queue{Queued: job.WasQueued{Submission: s, SlotID: spent.SlotID, Day: spent.Day, QueuedAt: stamp(in.At)}}
+		queue := job.Queue{Queued: job.WasQueued{Submission: s, SlotID: spent.SlotID, Day: spent.Day}}
 		state, at, err = Create(ctx, j.Store, job.Decider, job.Stream(s.JobID), in.as(spent.SlotID), job.Command(queue))
 		if err != nil {
 			return job.State{}, event.Position{}, err

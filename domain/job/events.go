@@ -23,9 +23,8 @@ const (
 // WasQueued puts a job in the queue. It names the slot it lives on.
 type WasQueued struct {
 	Submission
-	SlotID   string `json:"slot_id"`
-	Day      string `json:"day"`       // UTC day whose allowance the slot is of, YYYY-MM-DD
-	QueuedAt string `json:"queued_at"` // RFC 3339
+	SlotID string `json:"slot_id"`
+	Day    string `json:"day"` // UTC day whose allowance the slot is of, YYYY-MM-DD
 }
 
 // WasClaimed gives the job to a runner. The nonce names this one attempt.
@@ -99,7 +98,7 @@ func (WasLost) EventName() string      { return "job.lost" }
 // Sample is the submission of the golden files.
 func Sample() Submission {
 	return Submission{JobID: "7c9e6679-7425-50de-944b-e07fc1f90ae7", Account: "0198a1b2-0000-7000-8000-00000000000a", Kind: Evaluate,
-		Payload: event.Inline("Integrate[x^2, x]"), RunID: 1002, IdempotencyKey: "monday", TimeoutMS: 60_000, Plan: "free", Concurrent: 1, Source: "web"}
+		Payload: event.Inline("Integrate[x^2, x]"), RunID: 1002, IdempotencyKey: "monday", TimeoutMS: 60_000, Plan: "free", Concurrent: 1, Source: "web", SubmittedAt: "2026-08-01T12:00:00.000Z"}
 }
 
 // Events declares this package's event types.
@@ -110,7 +109,7 @@ func Events() []event.Type {
 		Publish: []event.Embedded{{Name: "run.evaluated", Version: 1, Data: json.RawMessage(`{}`)}}, PublishTo: "run-1002", FinishedAt: at}
 	failed := Outcome{JobID: s.JobID, Nonce: nonce, Error: "the engine failed: crashed", FinishedAt: at}
 	return []event.Type{
-		event.Of(WasQueued{Submission: s, SlotID: slot, Day: "2026-08-01", QueuedAt: at}),
+		event.Of(WasQueued{Submission: s, SlotID: slot, Day: "2026-08-01"}),
 		event.Of(WasClaimed{JobID: s.JobID, Runner: "0198a1b2-0000-7000-8000-0000000000ff", Nonce: nonce, Attempt: 1, StartedAt: at}),
 		event.Of(WasReleased{JobID: s.JobID, Nonce: nonce, Reason: "abandoned"}),
 		event.Of(HasSucceeded{outcome}),

@@ -27,6 +27,7 @@ type Submission struct {
 	Concurrent     int        `json:"concurrent"` // how many jobs of the account may run at once, by its plan when it submitted
 	Source         string     `json:"source"`     // web, mcp: where it came from
 	Agent          string     `json:"agent,omitempty"`
+	SubmittedAt    string     `json:"submitted_at"` // RFC 3339, UTC, milliseconds
 }
 
 // Rerunnable tells whether an abandoned job may be given to another runner. A

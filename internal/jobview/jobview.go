@@ -72,7 +72,7 @@ func (v Viewer) published(ctx context.Context, s job.State) (bool, error) {
 func (v Viewer) Of(ctx context.Context, s job.State) (Job, error) {
 	q := s.Queued
 	j := Job{
-		JobID: q.JobID, Kind: q.Kind, Status: s.Status, CreatedAt: q.QueuedAt, FinishedAt: optional(s.FinishedAt),
+		JobID: q.JobID, Kind: q.Kind, Status: s.Status, CreatedAt: q.SubmittedAt, FinishedAt: optional(s.FinishedAt),
 		TimeoutMS: q.TimeoutMS, Attempt: s.Attempt, SessionID: q.SessionID, Error: Failure(s.Status, s.Outcome.Error),
 	}
 	if s.Status == job.Queued {
