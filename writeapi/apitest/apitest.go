@@ -70,8 +70,30 @@ type Server struct {
 	Hub       *runners.Hub
 	Closing   chan struct{} // close it to end long polls
 
-	mu   sync.Mutex
-	away bool
+	mu      sync.Mutex
+	away    bool
+	watched map[string]int // requests that wait, by job
+}
+
+// Watched counts the requests that wait for a job.
+func (s *Server) Watched(jobID string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.watched[jobID]
+}
+
+func (s *Server) watchJob(jobID string) (<-chan struct{}, func()) {
+	count := func(n int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.watched[jobID] += n
+	}
+	happened, stop := s.Hub.Watch(jobID)
+	count(1)
+	return happened, func() {
+		stop()
+		count(-1)
+	}
 }
 
 // LogAway makes every read and append of the log fail as unavailable, or ends that.
@@ -140,7 +162,7 @@ func Start(t testing.TB, o Options) *Server {
 		o.Rules = generous
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Hub: runners.NewHub(), Closing: make(chan struct{})}
+	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Hub: runners.NewHub(), Closing: make(chan struct{}), watched: map[string]int{}}
 	log := store{server.Store, server}
 
 	folder := t.TempDir()
@@ -200,7 +222,7 @@ func Start(t testing.TB, o Options) *Server {
 	}.Register(api)
 	must(t, readapi.Services{
 		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed,
-		JobView: jobView, WatchJob: server.Hub.Watch, Closing: server.Closing,
+		JobView: jobView, WatchJob: server.watchJob, Closing: server.Closing,
 		Plans: o.Plans, Rules: o.Rules, Signer: evaluator.Signer, Now: server.Clock.Now,
 		Wait: projector.Wait, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
 		Busy: func(string, string, int) bool { return false },

@@ -28,7 +28,7 @@ func (e *engine) Evaluate(ctx context.Context, r commands.EngineRequest) (comman
 	if r.Session != "" && !live {
 		e.sessions[r.Session] = ""
 	}
-	o := commands.EngineOutcome{Elapsed: time.Millisecond}
+	o := commands.EngineOutcome{Elapsed: time.Millisecond, SessionOpened: r.Session != "" && !live}
 	switch code := r.Code; {
 	case code == "While[True]":
 		delete(e.sessions, r.Session)
