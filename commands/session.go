@@ -16,7 +16,7 @@ type Owners interface {
 // Ownership is a session this process owns, as it stood when it was asked for.
 type Ownership struct {
 	Epoch  int
-	Fresh  bool   // this call opened the epoch: no variables yet
+	Fresh  bool   // this call opened the epoch
 	Before string // how the epoch before ended; empty for a session's first
 }
 
@@ -56,26 +56,28 @@ func OwnSession(ctx context.Context, store Store, owners Owners, in Intent, open
 			}
 			before.Ended = expire.Reason
 		}
-		after, _, err := Handle(ctx, store, session.Decider, stream, in.again(), session.Command(open))
+		after, err := handle(ctx, store, session.Decider, stream, in.again(), session.Command(open))
 		if errors.Is(err, session.ErrOwned) {
 			continue // somebody else was faster: look again at who it is
 		}
 		if err != nil {
 			return Ownership{}, err
 		}
-		return Ownership{Epoch: after.Epoch, Fresh: true, Before: before.Ended}, nil
+		if !after.appended { // another call of this process was faster
+			return Ownership{Epoch: after.state.Epoch}, nil
+		}
+		return Ownership{Epoch: after.state.Epoch, Fresh: true, Before: before.Ended}, nil
 	}
 }
 
 // ClearSession ends a session on request and tells whether it existed, and which epoch it was.
 func ClearSession(ctx context.Context, store Store, in Intent, sessionID string) (existed bool, epoch int, at event.Position, err error) {
-	stream := session.Stream(in.Account, sessionID)
-	before, err := readSession(ctx, store, stream)
-	if err != nil || !before.Live {
+	h, err := handle(ctx, store, session.Decider, session.Stream(in.Account, sessionID), in,
+		session.Command(session.Clear{Account: in.Account, SessionID: sessionID}))
+	if err != nil || !h.appended {
 		return false, 0, event.Position{}, err
 	}
-	_, at, err = Handle(ctx, store, session.Decider, stream, in, session.Command(session.Clear{Account: in.Account, SessionID: sessionID}))
-	return err == nil, before.Epoch, at, err
+	return true, h.state.Epoch, h.at, nil
 }
 
 // ExpireSession ends one epoch of a session.
