@@ -23,7 +23,7 @@ type Engine interface {
 type EngineRequest struct {
 	Code      string
 	Session   string        // empty: a fresh process; else the worker of this key, made when there is none
-	Budget    time.Duration // of computing, waiting not counted
+	Budget    time.Duration // of computing and of waiting for the session's turn; waiting for a worker is not counted
 	QueueWait time.Duration // longest wait for a worker before ErrSaturated
 }
 
@@ -36,8 +36,10 @@ type EngineOutcome struct {
 	SVG         []byte // cleaned; nil without a graphic
 	PlotOmitted bool   // a graphic was made and is too large to keep
 	Unevaluated bool   // the engine returned the input unchanged
-	SessionLost bool   // the session's worker had died unnoticed: this ran in a fresh one
-	Elapsed     time.Duration
+	// SessionOpened: this ran first in its session's worker, so that nothing was defined before it.
+	SessionOpened bool
+	SessionLost   bool // the session's worker had died unnoticed: this ran in a fresh one
+	Elapsed       time.Duration
 }
 
 var (

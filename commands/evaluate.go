@@ -143,7 +143,7 @@ func refusedBound(code string, err error) error {
 			depth++
 			deepest = max(deepest, depth)
 		case ')', ']', '}':
-			depth--
+			depth = max(0, depth-1) // one that closes nothing makes no room
 		}
 	}
 	if deepest > expression.MaxDepth {
@@ -259,16 +259,19 @@ func (ev *Evaluator) own(ctx context.Context, in Intent, c Evaluate) (Ownership,
 	if err != nil {
 		return Ownership{}, err
 	}
-	if (!known.Live || known.Owner != ev.Process) && c.Plan.LiveSessions <= ev.Engine.LiveSessions(in.Account+"/") {
+	// One that lives already, here or elsewhere, is no new one.
+	if !known.Live && c.Plan.LiveSessions <= ev.Engine.LiveSessions(in.Account+"/") {
 		return Ownership{}, ErrTooManySessions
 	}
 	return OwnSession(ctx, ev.Store, ev.Owners, in, session.Open{Account: in.Account, SessionID: c.SessionID, Owner: ev.Process, Address: ev.Address})
 }
 
-// loseWorker says in the log that a session's variables are gone. If it cannot,
-// the session's owner finds out at the next evaluation.
+// loseWorker says in the log that a session's variables are gone, if they are:
+// an evaluation that ran out of time while it waited for its turn leaves the
+// worker to the one that has it. If the log cannot be told, the session's owner
+// finds out at the next evaluation.
 func (ev *Evaluator) loseWorker(ctx context.Context, in Intent, c Evaluate, owned Ownership) {
-	if c.SessionID == "" {
+	if c.SessionID == "" || ev.Engine.LiveSessions(in.Account+"/"+c.SessionID+"/") > 0 {
 		return
 	}
 	_, _ = ExpireSession(ctx, ev.Store, in, session.Expire{Account: in.Account, SessionID: c.SessionID, Epoch: owned.Epoch, Reason: "worker_died"})
@@ -277,7 +280,7 @@ func (ev *Evaluator) loseWorker(ctx context.Context, in Intent, c Evaluate, owne
 func (ev *Evaluator) evaluated(ctx context.Context, subject run.Subject, o EngineOutcome, owned Ownership) (run.Evaluated, error) {
 	name, revision := ev.Engine.Describe()
 	e := run.Evaluated{
-		Subject: subject, Status: run.Success, Checkable: subject.SessionID == "" || owned.Fresh,
+		Subject: subject, Status: run.Success, Checkable: subject.SessionID == "" || o.SessionOpened,
 		Warnings: boundWarnings(o.Messages), Engine: run.Engine{Name: name, Revision: revision},
 		ExecutionMS: o.Elapsed.Milliseconds(), EvaluatedAt: stamp(ev.Clock.Now()),
 	}

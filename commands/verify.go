@@ -20,14 +20,14 @@ type Checker interface {
 
 const (
 	minAutomaticBudget = 300 * time.Millisecond
-	// requestedBudget is what a check asked for may take; automatic ones get a
-	// third of their evaluation's time.
+	// requestedBudget is what a check asked for may take. Automatic ones get a
+	// third of their evaluation's time, within these bounds.
 	requestedBudget = 10 * time.Second
 )
 
 // automaticCheck checks an answer alongside its evaluation.
 func (ev *Evaluator) automaticCheck(ctx context.Context, code string, o EngineOutcome) run.Check {
-	check := ev.Checker.Check(ctx, code, o.InputForm, max(minAutomaticBudget, o.Elapsed/3))
+	check := ev.Checker.Check(ctx, code, o.InputForm, min(max(minAutomaticBudget, o.Elapsed/3), requestedBudget))
 	check.Automatic = true
 	return boundCheck(check)
 }
@@ -42,7 +42,7 @@ type Verify struct {
 // Verification is the answer to a Verify.
 type Verification struct {
 	run.Check
-	Position event.Position // of the stored check; zero when nothing was stored
+	Position event.Position // of the run's last event, the check when it was kept; zero for a pair
 }
 
 // ErrVerifyForm means that a request named neither a run nor a complete pair, or both.

@@ -17,7 +17,8 @@ func (e Engine) Evaluate(ctx context.Context, r commands.EngineRequest) (command
 	o, err := e.Engine.Evaluate(ctx, engine.Request{Code: r.Code, Session: r.Session, Budget: r.Budget, QueueWait: r.QueueWait})
 	outcome := commands.EngineOutcome{
 		Result: o.Result, InputForm: o.InputForm, Stdout: o.Stdout, Messages: o.Messages, SVG: o.SVG,
-		PlotOmitted: o.PlotOmitted, Unevaluated: o.Unevaluated, Elapsed: o.Elapsed, SessionLost: o.SessionReplaced,
+		PlotOmitted: o.PlotOmitted, Unevaluated: o.Unevaluated, Elapsed: o.Elapsed,
+		SessionOpened: o.SessionOpened, SessionLost: o.SessionReplaced,
 	}
 	return outcome, translate(err)
 }
