@@ -89,10 +89,10 @@ func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted
 	if err != nil {
 		return Submitted{}, err
 	}
-	return Submitted{
-		Job: queued, Resubmit: queued.Queued.SlotID != EventID(in.ID, 0),
-		JobsRemaining: c.Plan.JobsPerDay - after.Used(), Position: at,
-	}, nil
+	if queued.Queued.SlotID != EventID(in.ID, 0) { // ours, if one was spent, is given back
+		return j.resubmitted(ctx, in, c.Plan, queued)
+	}
+	return Submitted{Job: queued, JobsRemaining: max(0, c.Plan.JobsPerDay-after.Used()), Position: at}, nil
 }
 
 // complete fills in what the service decides, after everything has been validated.
