@@ -44,17 +44,12 @@ type Cancellation struct {
 // CancelJob ends a job on its owner's request. Before the first claim the slot
 // is refunded; a running job is killed by its runner, which sees the event.
 func (j *Jobs) CancelJob(ctx context.Context, in Intent, jobID string) (Cancellation, error) {
-	before, err := j.Read(ctx, jobID)
+	h, err := handle(ctx, j.Store, job.Decider, job.Stream(jobID), in, job.Command(job.Cancel{Account: in.Account, Now: stamp(in.At)}))
 	if err != nil {
 		return Cancellation{}, err
 	}
-	after, at, err := j.handle(ctx, in, jobID, job.Cancel{Account: in.Account, Now: stamp(in.At)})
-	if err != nil {
-		return Cancellation{}, err
-	}
-	cancelled := !before.Terminal() && after.Status == job.Cancelled
-	return Cancellation{Job: after, Cancelled: cancelled, Refunded: cancelled && after.Early, Position: at},
-		j.SettleCancellation(ctx, in, after)
+	return Cancellation{Job: h.state, Cancelled: h.appended, Refunded: h.appended && h.state.Early, Position: h.at},
+		j.SettleCancellation(ctx, in, h.state)
 }
 
 // SettleCancellation gives back what an early cancellation frees: the slot and
