@@ -26,6 +26,54 @@ type Options struct {
 
 // Run reads an export and judges it. The error is r's own; everything else is in the report.
 func Run(ctx context.Context, r io.Reader, opts Options) (*Report, error) {
+	report, file, err := read(ctx, r, opts)
+	if file == nil {
+		return report, err
+	}
+	j := &judge{report: report, file: file, opts: opts, tables: loadShipped()}
+	j.run(ctx)
+	return report, nil
+}
+
+// WouldBe is what a check of a file would come to, as far as that can be told without the kernel.
+type WouldBe string
+
+// The answers of Validate.
+const (
+	WouldBeChecked     WouldBe = "checked"     // the kernel decides
+	WouldBeRefused     WouldBe = "refused"     // the file cannot be read
+	WouldBeUnsupported WouldBe = "unsupported" // a name is missing, or what the names rest on is not Lean's core
+	WouldBeUndecided   WouldBe = "undecided"   // out of time or too large
+)
+
+// Validate does what Run does but for the kernel: it cannot find a wrong proof. Kernel and Verdict of the report are
+// left undecided and inconclusive; Refusal says why the answer is not WouldBeChecked.
+func Validate(ctx context.Context, r io.Reader, opts Options) (*Report, WouldBe, error) {
+	report, file, err := read(ctx, r, opts)
+	if err != nil {
+		return nil, WouldBeUndecided, err
+	}
+	if file == nil {
+		answer := WouldBeRefused
+		if report.Verdict == Inconclusive {
+			answer = WouldBeUndecided
+		}
+		return report, answer, nil
+	}
+	j := &judge{report: report, file: file, opts: opts, tables: loadShipped()}
+	missing, basis := j.describe()
+	if report.Refusal = missing; missing == nil {
+		j.judgeFoundations(basis)
+	}
+	report.Kernel, report.Verdict = Undecided, Inconclusive
+	if report.Refusal != nil {
+		return report, WouldBeUnsupported, nil
+	}
+	return report, WouldBeChecked, nil
+}
+
+// read reads the export. Without a file, the report says why.
+func read(ctx context.Context, r io.Reader, opts Options) (*Report, *export.File, error) {
 	file, err := export.Read(ctx, r, opts.Limits)
 	report := &Report{Kernel: Undecided, Declarations: []Declaration{}, AxiomsUsed: []string{}}
 	report.Export = Export{SHA256: file.SHA256, Bytes: file.Bytes, Meta: file.Meta, Declarations: len(file.Declarations)}
@@ -33,13 +81,11 @@ func Run(ctx context.Context, r io.Reader, opts Options) (*Report, error) {
 	switch {
 	case errors.As(err, &bad):
 		unreadable(report, bad, opts)
-		return report, nil
+		return report, nil, nil
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	}
-	j := &judge{report: report, file: file, opts: opts, tables: loadShipped()}
-	j.run(ctx)
-	return report, nil
+	return report, file, nil
 }
 
 // unreadable reports a file that cannot be read to its end.
@@ -67,12 +113,7 @@ type judge struct {
 
 func (j *judge) run(ctx context.Context) {
 	s := j.file.Store
-	j.reach = newReach(s, j.file.Declarations)
-	j.prints = fingerprints(s, j.file.Declarations)
-	conformance, basis := conformance(j.file, j.prints, j.tables)
-	j.report.Conformance = conformance
-	missing := j.describeDeclarations()
-
+	missing, basis := j.describe()
 	result := kernel.Check(ctx, s, j.file.Declarations, j.opts.Kernel)
 	j.report.DeclarationsChecked = result.Checked
 	switch {
@@ -98,6 +139,15 @@ func (j *judge) run(ctx context.Context) {
 			j.report.Verdict = Unsupported
 		}
 	}
+}
+
+// describe fills in what needs no kernel. It returns what is wrong with the names asked for, and the logical constants
+// that are not Lean's.
+func (j *judge) describe() (missing *Refusal, basis []string) {
+	j.reach = newReach(j.file.Store, j.file.Declarations)
+	j.prints = fingerprints(j.file.Store, j.file.Declarations)
+	j.report.Conformance, basis = conformance(j.file, j.prints, j.tables)
+	return j.describeDeclarations(), basis
 }
 
 func (j *judge) refuse(declaration, class, message string, line int) {

@@ -226,3 +226,23 @@ func TestCancelledCheckIsInconclusive(t *testing.T) {
 		t.Errorf("%v %+v", err, r)
 	}
 }
+
+func TestValidateTellsWhatNeedsNoKernel(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want check.WouldBe
+		ask  string
+	}{
+		"good":       {file(t, "judge", "foo"), check.WouldBeChecked, "foo"},
+		"wrong":      {file(t, "reject", "002_badDef"), check.WouldBeChecked, "badDef"}, // only the kernel can tell
+		"missing":    {file(t, "judge", "foo"), check.WouldBeUnsupported, "fo"},
+		"sorry":      {file(t, "judge", "usesSorry"), check.WouldBeUnsupported, "usesSorry"},
+		"old format": {file(t, "judge", "format-3.0.0"), check.WouldBeRefused, "foo"},
+		"malformed":  {"{}", check.WouldBeRefused, "foo"},
+	} {
+		r, got, err := check.Validate(context.Background(), strings.NewReader(c.text), named(c.ask))
+		if err != nil || got != c.want || (r.Refusal == nil) != (c.want == check.WouldBeChecked) {
+			t.Errorf("%s: %s %+v %v", name, got, r.Refusal, err)
+		}
+	}
+}

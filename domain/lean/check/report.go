@@ -75,13 +75,10 @@ type Declaration struct {
 
 // Export identifies the file.
 type Export struct {
-	SHA256        string // of the normalised file, lower-case hex
-	Bytes         int64
-	Meta          export.Meta
-	Declarations  int
-	LinesRead     int
-	ReachesSorry  map[string]bool // by named declaration
-	FormatVersion string
+	SHA256       string // of the normalised file, lower-case hex
+	Bytes        int64
+	Meta         export.Meta
+	Declarations int
 }
 
 // Conformance compares the declarations of the file with the reference table of the Lean version it claims.

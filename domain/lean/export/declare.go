@@ -139,7 +139,6 @@ func (d *decoder) declare() *Error {
 			return err
 		}
 		decl.Value = d.at(value)
-		d.file.values[decl.Name] = value
 	}
 	d.file.addDeclaration(decl)
 	d.file.addType(decl.Name, typ)

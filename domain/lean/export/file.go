@@ -2,7 +2,7 @@ package export
 
 import "reckon/domain/lean/term"
 
-// FormatWindow is the range of format versions read.
+// FormatWindowText is the range of format versions read.
 const FormatWindowText = ">=3.1.0 <3.2.0"
 
 // File is what an export says.
@@ -16,7 +16,6 @@ type File struct {
 
 	written []Written             // expressions as written, in the order of the file
 	types   map[term.Name]ordinal // the written type of each declared name
-	values  map[term.Name]ordinal // the written value of each definition
 }
 
 // Meta is the first line. Everything but the format version may be absent.

@@ -39,7 +39,7 @@ func (d *decoder) readMeta() *Error {
 	if d.meta.FormatVersion == "" {
 		return fail(BadMeta, "the meta record has no format version")
 	}
-	major, minor, _, ok := parseVersion(d.meta.FormatVersion)
+	major, minor, ok := parseVersion(d.meta.FormatVersion)
 	if !ok {
 		return fail(BadMeta, "%q is no version", d.meta.FormatVersion)
 	}
@@ -52,18 +52,18 @@ func (d *decoder) readMeta() *Error {
 
 // parseVersion reads major.minor.patch; a pre-release of 3.1.0 precedes it and is outside the window, so suffixes are
 // not taken.
-func parseVersion(text string) (major, minor, patch int, ok bool) {
+func parseVersion(text string) (major, minor int, ok bool) {
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 {
-		return 0, 0, 0, false
+		return 0, 0, false
 	}
 	var numbers [3]int
 	for i, p := range parts {
 		n, err := strconv.ParseUint(p, 10, 31)
 		if err != nil || len(p) > 1 && p[0] == '0' {
-			return 0, 0, 0, false
+			return 0, 0, false
 		}
 		numbers[i] = int(n)
 	}
-	return numbers[0], numbers[1], numbers[2], true
+	return numbers[0], numbers[1], true
 }

@@ -90,10 +90,10 @@ var refusals = map[string]struct {
 	// Trap: duplicates of every kind of name, and records the types do not have.
 	"126_dup_defs":          {"dup_defs", kernel.DuplicateDeclaration},
 	"127_dup_ind_def":       {"dup_ind_def", kernel.DuplicateDeclaration},
-	"129_dup_rec_def":       {"dup_rec_def.rec", kernel.DuplicateDeclaration},
+	"129_dup_rec_def":       {"dup_rec_def", kernel.DuplicateDeclaration},
 	"130_misnamed_rec_user": {"misnamed_rec", kernel.RecursorMismatch},
-	"132_dup_ctor_rec":      {"dup_ctor_rec.rec", kernel.DuplicateDeclaration},
-	"133_DupConCon":         {"dup_ind_con_con.mk", kernel.DuplicateDeclaration},
+	"132_dup_ctor_rec":      {"dup_ctor_rec", kernel.DuplicateDeclaration},
+	"133_DupConCon":         {"DupConCon", kernel.DuplicateDeclaration},
 	"bogus1":                {"thm", kernel.TypeMismatch},
 	// Trap: constants at the wrong number of universes.
 	"constlevels": {"_test", kernel.LetMismatch},

@@ -94,7 +94,6 @@ func (r *run) prepare(ctx context.Context, store *term.Store, declarations []ter
 	}()
 	r.env = newEnvironment(store, declarations)
 	c := newChecker(ctx, r.env, store, r.opts.MaxDepth, &r.refused)
-	c.accelerate = true
 	c.findPrimitives()
 	r.env.addMissingRecursors(c)
 	return nil

@@ -27,16 +27,15 @@ type checker struct {
 	env   *environment
 	ctx   context.Context
 
-	unit       int // the declaration being checked: earlier ones are visible
-	stage      stage
-	params     []term.Name // its universe parameters
-	auxiliary  []*constant // types standing for nested occurrences, named from auxiliaryBase on
-	auxBase    term.Name
-	nextLocal  uint32
-	base       int // expressions of the store that outlive the declaration
-	levels     *levelOrder
-	eager      bool // under eagerReduce: literals are computed even beside free variables
-	accelerate bool // Nat literals may be computed with big numbers
+	unit      int // the declaration being checked: earlier ones are visible
+	stage     stage
+	params    []term.Name // its universe parameters
+	auxiliary []*constant // types standing for nested occurrences, named from auxiliaryBase on
+	auxBase   term.Name
+	nextLocal uint32
+	base      int // expressions of the store that outlive the declaration
+	levels    *levelOrder
+	eager     bool // under eagerReduce: literals are computed even beside free variables
 
 	inferred   exprCache // checked: every part was checked
 	assumed    exprCache // inferred only: parts are known to be well-typed
@@ -57,7 +56,7 @@ type checker struct {
 
 func newChecker(ctx context.Context, env *environment, store *term.Store, maxDepth int, refused *atomic.Int64) *checker {
 	c := &checker{store: store, env: env, ctx: ctx, base: store.ExprCount(), maxDepth: maxDepth, refused: refused,
-		accelerate: true, unequal: map[uint64]struct{}{}, ruleValues: map[uint64]term.Expr{}}
+		unequal: map[uint64]struct{}{}, ruleValues: map[uint64]term.Expr{}}
 	c.levels = newLevelOrder(store, c.tick)
 	c.begin(0)
 	return c
@@ -159,7 +158,7 @@ func (c *checker) headConstant(e term.Expr) (*constant, term.Levels) {
 	return c.find(term.Name(n.A)), term.Levels(n.B)
 }
 
-// instantiateType returns the type of k at levels; the counts agree.
+// instantiateParams puts levels in the place of the universe parameters of k in e; the counts agree.
 func (c *checker) instantiateParams(e term.Expr, k *constant, ls term.Levels) term.Expr {
 	if len(k.params) == 0 {
 		return e

@@ -88,13 +88,12 @@ type environment struct {
 
 // wellKnown are the names the kernel itself refers to.
 type wellKnown struct {
-	nat, natZero, natSucc                                   term.Name
-	bool, boolTrue, boolFalse                               term.Name
-	string, stringOfList, stringMk, char, charOfNat         term.Name
-	list, listNil, listCons                                 term.Name
-	eq, eqRefl, quot, quotMk, quotLift, quotInd             term.Name
-	eagerReduce, reduceBool, reduceNat                      term.Name
-	natAdd, natSub, natMul, natPow, natPred, natDiv, natMod term.Name
+	nat, natZero, natSucc                           term.Name
+	bool, boolTrue, boolFalse                       term.Name
+	string, stringOfList, stringMk, char, charOfNat term.Name
+	list, listNil, listCons                         term.Name
+	eq, eqRefl, quot, quotMk, quotLift, quotInd     term.Name
+	eagerReduce, reduceBool, reduceNat              term.Name
 }
 
 func internWellKnown(s *term.Store) wellKnown {
@@ -106,8 +105,6 @@ func internWellKnown(s *term.Store) wellKnown {
 		list: n("List"), listNil: n("List.nil"), listCons: n("List.cons"),
 		eq: n("Eq"), eqRefl: n("Eq.refl"), quot: n("Quot"), quotMk: n("Quot.mk"), quotLift: n("Quot.lift"), quotInd: n("Quot.ind"),
 		eagerReduce: n("eagerReduce"), reduceBool: n("Lean.reduceBool"), reduceNat: n("Lean.reduceNat"),
-		natAdd: n("Nat.add"), natSub: n("Nat.sub"), natMul: n("Nat.mul"), natPow: n("Nat.pow"), natPred: n("Nat.pred"),
-		natDiv: n("Nat.div"), natMod: n("Nat.mod"),
 	}
 }
 
@@ -121,11 +118,10 @@ func newEnvironment(store *term.Store, declarations []term.Declaration) *environ
 		annotations: map[term.Name]int{store.InternDotted("outParam"): 1, store.InternDotted("semiOutParam"): 1,
 			store.InternDotted("optParam"): 2, store.InternDotted("autoParam"): 2},
 	}
-	recName := make(map[term.Name]term.Name) // interned here because workers intern no names
-	for i := range declarations {
+	for i := range declarations { // workers intern no names
 		if b := declarations[i].Block; b != nil {
 			for _, t := range b.Types {
-				recName[t.Name] = store.NameStr(t.Name, "rec")
+				store.NameStr(t.Name, "rec")
 			}
 		}
 	}
@@ -231,8 +227,9 @@ func anyField(s *term.Store, typ term.Expr, f func(domain term.Expr) bool) bool 
 func (env *environment) enter(c constant) {
 	if env.byName[c.name] >= 0 {
 		if env.duplicates[c.unit] == nil {
-			env.duplicates[c.unit] = &Refusal{Declaration: c.name, Class: DuplicateDeclaration,
-				Message: "the name is already declared", Line: env.declarations[c.unit].Line}
+			d := &env.declarations[c.unit]
+			env.duplicates[c.unit] = &Refusal{Declaration: d.Name, Class: DuplicateDeclaration, Line: d.Line,
+				Message: "the name " + env.store.NameString(c.name) + " is already declared"}
 		}
 		return
 	}

@@ -82,7 +82,7 @@ func (c *checker) reduceNat(e term.Expr) (term.Expr, bool) {
 			}
 			return c.store.Nat(new(big.Int).Add(v, big.NewInt(1))), true
 		}
-		if c.env.primitives.op(name) == opLog2 && c.accelerate && c.find(name) != nil {
+		if c.env.primitives.op(name) == opLog2 && c.find(name) != nil {
 			v, ok := c.natOf(c.whnf(term.Expr(n.B)))
 			if !ok {
 				return 0, false
@@ -95,7 +95,7 @@ func (c *checker) reduceNat(e term.Expr) (term.Expr, bool) {
 			return 0, false
 		}
 		op := c.env.primitives.op(term.Name(fn.A))
-		if op == noOp || op == opLog2 || !c.accelerate || c.find(term.Name(fn.A)) == nil {
+		if op == noOp || op == opLog2 || c.find(term.Name(fn.A)) == nil {
 			return 0, false
 		}
 		x, ok := c.natOf(c.whnf(term.Expr(head.B)))

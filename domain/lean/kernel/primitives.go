@@ -82,7 +82,7 @@ func (c *checker) findPrimitives() {
 		}
 	}
 	// Only steps towards the operations above.
-	delete(p.ops, names.natPred)
+	delete(p.ops, s.InternDotted("Nat.pred"))
 	delete(p.ops, s.InternDotted("Nat.bitwise"))
 }
 

@@ -36,9 +36,6 @@ type LevelNode struct {
 // LevelNode returns the node of l.
 func (s *Store) LevelNode(l Level) LevelNode { return s.levels[l] }
 
-// LevelCount is the number of levels of the store.
-func (s *Store) LevelCount() int { return len(s.levels) }
-
 // Succ is l+1.
 func (s *Store) Succ(l Level) Level { return s.internLevel(LevelSucc, uint32(l), 0) }
 

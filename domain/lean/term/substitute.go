@@ -290,11 +290,6 @@ func (s *Store) substituteLevel(l Level, m *levelMap) Level {
 	return r
 }
 
-// SubstituteLevel replaces universe parameters in one level.
-func (s *Store) SubstituteLevel(l Level, params []Name, levels []Level) Level {
-	return s.substituteLevel(l, &levelMap{params: params, levels: levels})
-}
-
 // Replace rewrites e from the outside in: where f answers, its answer stands and is not looked into. The expression
 // and the answers have no loose variables that f would have to adjust.
 func (s *Store) Replace(e Expr, f func(Expr) (Expr, bool)) Expr {
