@@ -18,6 +18,7 @@ type JobRequest struct {
 	Expression     string
 	SessionID      string
 	Circuit        []byte // JSON
+	Proof          ProofRequest
 	TimeoutMS      *int64 // nil: as long as the plan allows
 	IdempotencyKey string
 	Given          []string // names of the fields it has that not every kind takes
@@ -36,6 +37,7 @@ func jobKinds() []jobKind {
 	return []jobKind{
 		{name: job.Evaluate, fields: []string{"expression", "session_id"}, fill: fillEvaluate, check: checkEvaluate},
 		{name: job.Qsim, fields: []string{"circuit"}, fill: fillQsim, check: checkQsim},
+		{name: job.Proof, fields: []string{"export", "upload_id", "source", "module", "declarations", "run_id", "wait_ms"}, fill: fillProof, check: checkProof},
 	}
 }
 

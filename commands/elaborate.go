@@ -1,0 +1,183 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"reckon/domain/account"
+	"reckon/domain/event"
+	"reckon/domain/upload"
+)
+
+// Elaborator turns Lean source into an export: an operator's toolchain.
+type Elaborator interface {
+	// Elaborate compiles one module and exports the named declarations, or every
+	// theorem of the source when none is named. A source that does not compile is
+	// an Elaborated without an Export; ErrNoElaboration: the toolchain did not answer.
+	Elaborate(ctx context.Context, source, module string, declarations []string) (Elaborated, error)
+}
+
+// Elaborated is what became of a source.
+type Elaborated struct {
+	Messages     []ElaborationMessage
+	Export       []byte   // NDJSON; nil: the source has errors
+	Declarations []string // that the export is of
+}
+
+// ElaborationMessage is one message of Lean's about a place in the source.
+type ElaborationMessage struct {
+	Severity  string `json:"severity" enum:"error,warning,information"`
+	Line      int    `json:"line" doc:"From 1"`
+	Column    int    `json:"column" doc:"From 0, in Unicode code points"`
+	EndLine   *int   `json:"end_line"`
+	EndColumn *int   `json:"end_column"`
+	Message   string `json:"message"`
+}
+
+// MaxSourceBytes is the largest source (spec §8).
+const MaxSourceBytes = 64 << 10
+
+// DefaultModule is what a source becomes when nothing is said.
+const DefaultModule = "Service"
+
+const maxModuleBytes = 200
+
+var (
+	// ErrNoElaboration means that there is no toolchain, or that it does not answer.
+	ErrNoElaboration = errors.New("this deployment has no elaboration service, or it does not respond; send an export instead")
+	// ErrElaborating means that the account has an elaboration in flight.
+	ErrElaborating = errors.New("an elaboration of your account is in flight; wait for its answer")
+	// ErrSource means that there is no source to elaborate, or too much.
+	ErrSource = fmt.Errorf("source must be 1 to %d bytes of UTF-8", MaxSourceBytes)
+	// ErrModule means that the name cannot be a module's.
+	ErrModule = errors.New("module must be a dotted name of ASCII identifiers outside Lean's own libraries, like Service or My.Proofs")
+)
+
+// ElaborationError means that a source has errors.
+type ElaborationError struct{ Messages []ElaborationMessage }
+
+func (e *ElaborationError) Error() string {
+	for _, m := range e.Messages {
+		if m.Severity == "error" {
+			first, _, _ := strings.Cut(m.Message, "\n")
+			return fmt.Sprintf("the source does not elaborate: line %d, column %d: %s", m.Line, m.Column, first)
+		}
+	}
+	return "the source does not elaborate"
+}
+
+// ElaborateProof is the intention to make an upload of a source.
+type ElaborateProof struct {
+	Source, Module string // Module empty: DefaultModule
+	Declarations   []string
+	Plan           account.Plan
+}
+
+// ElaboratedProof is the answer; Upload is empty when the source has errors.
+type ElaboratedProof struct {
+	Elaborated
+	Upload     upload.Stored
+	Validation ProofReport
+	Position   event.Position
+}
+
+// ElaborateProof elaborates, stores the export as an upload and validates it.
+// Nothing is spent.
+func (p *Proofs) ElaborateProof(ctx context.Context, in Intent, c ElaborateProof) (ElaboratedProof, error) {
+	if len(c.Declarations) > 0 {
+		if err := checkDeclarations(c.Declarations); err != nil {
+			return ElaboratedProof{}, err
+		}
+	}
+	kept, result, err := p.elaborate(ctx, in.Account, c)
+	var failed *ElaborationError
+	switch {
+	case errors.As(err, &failed):
+		return ElaboratedProof{Elaborated: result}, nil
+	case err != nil:
+		return ElaboratedProof{}, err
+	}
+	answer := ElaboratedProof{Elaborated: result}
+	if answer.Upload, answer.Position, err = p.storeUpload(ctx, in, kept); err != nil {
+		return ElaboratedProof{}, err
+	}
+	answer.Validation, err = p.ValidateProof(ctx, in, ValidateProof{UploadID: &answer.Upload.UploadID, Declarations: result.Declarations, Plan: c.Plan})
+	return answer, err
+}
+
+// elaborate compiles a source of the account and keeps its export. A source
+// with errors is an *ElaborationError.
+func (p *Proofs) elaborate(ctx context.Context, accountID string, c ElaborateProof) (ProofExport, Elaborated, error) {
+	module := c.Module
+	if module == "" {
+		module = DefaultModule
+	}
+	switch {
+	case !c.Plan.Proofs:
+		return ProofExport{}, Elaborated{}, ErrProofsNotOnPlan
+	case strings.TrimSpace(c.Source) == "" || len(c.Source) > MaxSourceBytes || !utf8.ValidString(c.Source):
+		return ProofExport{}, Elaborated{}, ErrSource
+	case !validModule(module):
+		return ProofExport{}, Elaborated{}, ErrModule
+	case p.Elaborator == nil:
+		return ProofExport{}, Elaborated{}, ErrNoElaboration
+	}
+	leave, err := p.elaborating.enter(accountID)
+	if err != nil {
+		return ProofExport{}, Elaborated{}, err
+	}
+	defer leave()
+	result, err := p.Elaborator.Elaborate(ctx, c.Source, module, c.Declarations)
+	switch {
+	case err != nil:
+		return ProofExport{}, Elaborated{}, err
+	case result.Export == nil:
+		return ProofExport{}, result, &ElaborationError{Messages: result.Messages}
+	case int64(len(result.Export)) > c.Plan.ProofExportBytes:
+		return ProofExport{}, result, &ExportOverBudgetError{Bytes: int64(len(result.Export)), PlanBytes: c.Plan.ProofExportBytes}
+	}
+	kept, err := p.keep(ctx, bytes.NewReader(result.Export))
+	return kept, result, err
+}
+
+var modulePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
+
+// validModule keeps a source from standing where the toolchain's libraries are.
+func validModule(module string) bool {
+	first, _, _ := strings.Cut(module, ".")
+	switch first {
+	case "Init", "Lean", "Std", "Lake":
+		return false
+	}
+	return len(module) <= maxModuleBytes && modulePattern.MatchString(module)
+}
+
+// inFlight lets each account do one thing at a time in this process.
+type inFlight struct {
+	mu       sync.Mutex
+	accounts map[string]bool
+}
+
+func (f *inFlight) enter(accountID string) (leave func(), err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.accounts[accountID] {
+		return nil, ErrElaborating
+	}
+	f.accounts[accountID] = true
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.accounts, accountID)
+	}, nil
+}
+
+// ElaborationRetry is how long a client without an elaboration service should wait before it looks again.
+const ElaborationRetry = 5 * time.Minute

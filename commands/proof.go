@@ -1,0 +1,170 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"reckon/domain/certificate"
+	"reckon/domain/lean/check"
+)
+
+// ProofJudge looks at exports in processes of their own: a file from outside can
+// ask for more memory and stack than anybody has.
+type ProofJudge interface {
+	// Inspect says what can be said of an export without the kernel. One that ran
+	// out of time or memory is reported as check.Inconclusive.
+	Inspect(ctx context.Context, content []byte, declarations []string) (check.Report, error)
+}
+
+// Proofs is the write side of proofs: uploads, validation, elaboration and the
+// submission of proof jobs.
+type Proofs struct {
+	Store      Store
+	Blobs      Blobs
+	Jobs       *Jobs
+	Judge      ProofJudge
+	Elaborator Elaborator // nil: the deployment has none
+	Clock      Clock
+
+	places      chan struct{} // for exports held in memory
+	elaborating *inFlight
+}
+
+// NewProofs completes p: so many exports may be in memory at a time.
+func NewProofs(p Proofs, places int) *Proofs {
+	p.places = make(chan struct{}, places)
+	p.elaborating = &inFlight{accounts: map[string]bool{}}
+	return &p
+}
+
+// MaxDeclarations is the largest number of names one check is about (spec §8).
+const MaxDeclarations = 32
+
+const maxNameBytes = 1000
+
+// DeclarationsError means that the list of names is not one.
+type DeclarationsError struct {
+	Index   int // of the name; -1: the list itself
+	Problem string
+}
+
+func (e *DeclarationsError) Error() string {
+	if e.Index < 0 {
+		return "declarations " + e.Problem
+	}
+	return fmt.Sprintf("declarations[%d] %s", e.Index, e.Problem)
+}
+
+// checkDeclarations refuses what cannot be a list of names, whatever an export declares.
+func checkDeclarations(names []string) error {
+	if len(names) < 1 || len(names) > MaxDeclarations {
+		return &DeclarationsError{Index: -1, Problem: fmt.Sprintf("must be 1 to %d names", MaxDeclarations)}
+	}
+	for i, name := range names {
+		switch {
+		case !validName(name):
+			return &DeclarationsError{Index: i, Problem: "is no name: components joined by dots, as exported; «» around one that is no identifier"}
+		case slices.Contains(names[:i], name):
+			return &DeclarationsError{Index: i, Problem: "is given twice"}
+		}
+	}
+	return nil
+}
+
+// validName tells whether a text may be a declaration's name: components joined
+// by dots, each either in «» or without space, control character and quotation mark.
+func validName(name string) bool {
+	if name == "" || len(name) > maxNameBytes || !utf8.ValidString(name) {
+		return false
+	}
+	for rest, more := name, true; more; {
+		var component string
+		if quoted, ok := strings.CutPrefix(rest, "«"); ok {
+			if component, rest, ok = strings.Cut(quoted, "»"); !ok {
+				return false
+			}
+			if more = rest != ""; more {
+				if rest, ok = strings.CutPrefix(rest, "."); !ok {
+					return false
+				}
+			}
+		} else {
+			component, rest, more = strings.Cut(rest, ".")
+			if strings.ContainsFunc(component, func(r rune) bool { return r == '«' || r == '»' || unicode.IsSpace(r) }) {
+				return false
+			}
+		}
+		if component == "" || strings.ContainsFunc(component, unicode.IsControl) {
+			return false
+		}
+	}
+	return true
+}
+
+// Class of a finding that the judge's process reports by not reporting.
+const resourceLimit = check.ResourceLimit
+
+// FindingsOf is a report in the words of a certificate.
+func FindingsOf(r check.Report) certificate.Findings {
+	f := certificate.Findings{Declarations: make([]certificate.Declaration, len(r.Declarations)), AxiomsUsed: r.AxiomsUsed, Reason: reasonOf(r)}
+	for i, d := range r.Declarations {
+		f.Declarations[i] = certificate.Declaration(d)
+	}
+	if r.Refusal != nil && r.Verdict != check.Inconclusive {
+		refusal := certificate.Refusal(*r.Refusal)
+		f.Refusal = &refusal
+	}
+	if c := r.Conformance; c != nil {
+		f.Conformance = &certificate.Conformance{ReferenceLeanVersion: c.ReferenceLeanVersion, Matched: c.Matched, Differing: c.Differing, Outside: certificate.Outside(c.Outside)}
+	}
+	return f
+}
+
+// reasonOf explains a verdict that is not "verified".
+func reasonOf(r check.Report) string {
+	f := r.Refusal
+	switch {
+	case r.Verdict == check.Verified:
+		return ""
+	case f == nil:
+		return "no reason was given"
+	case f.Declaration == "":
+		return f.Message
+	}
+	return f.Declaration + ": " + f.Message
+}
+
+// Sentence is the verdict as a job's output words it.
+func Sentence(verdict string, f certificate.Findings) string {
+	switch verdict {
+	case certificate.Verified:
+		names := make([]string, len(f.Declarations))
+		for i, d := range f.Declarations {
+			names[i] = d.Name
+		}
+		axioms := "no axioms are used"
+		if len(f.AxiomsUsed) > 0 {
+			axioms = "axioms used: " + strings.Join(f.AxiomsUsed, ", ")
+		}
+		return fmt.Sprintf("Verified: the kernel accepts %s; %s.", strings.Join(names, ", "), axioms)
+	case certificate.Rejected:
+		return "Rejected: the kernel refuses the proof: " + f.Reason + "."
+	case certificate.Unsupported:
+		return "Unsupported: the export cannot be judged: " + f.Reason + "."
+	}
+	return "Inconclusive: the check did not finish, which is no verdict on the proof: " + f.Reason + "."
+}
+
+var (
+	// ErrExportChoice means that none or several of export, upload_id and source were given.
+	ErrExportChoice = errors.New("send exactly one of export and upload_id")
+	// ErrProofChoice is ErrExportChoice where a source may be sent as well.
+	ErrProofChoice = errors.New("send exactly one of export, upload_id and source")
+	// ErrInlineExport means that an export is too large to be sent in a JSON body.
+	ErrInlineExport = fmt.Errorf("an export in the body has up to %d bytes; upload a larger one with POST /api/proofs and send its upload_id", MaxInlineExportBytes)
+)

@@ -1,0 +1,139 @@
+package proof
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+
+	"reckon/domain/lean/check"
+	"reckon/domain/lean/export"
+	"reckon/domain/lean/kernel"
+)
+
+// request is what a child is asked: this line of JSON, then Bytes bytes of export.
+type request struct {
+	Kernel       bool     `json:"kernel"` // false: inspect only
+	Declarations []string `json:"declarations"`
+	FileName     string   `json:"file_name"`
+	Bytes        int64    `json:"bytes"`
+	TimeoutMS    int64    `json:"timeout_ms"`
+	MemoryBytes  int64    `json:"memory_bytes"`
+	Workers      int      `json:"workers"`
+}
+
+const (
+	// stackBytes is the stack a goroutine may use; the kernel counts its recursion and stays below it.
+	stackBytes = 1 << 30
+	// bytesPerExpr is about what one expression costs a worker of the kernel.
+	bytesPerExpr = 128
+	// look is how often a child looks at its memory.
+	look = 20 * time.Millisecond
+	// maxRequestLine bounds the first line of a request.
+	maxRequestLine = 1 << 20
+)
+
+// Serve answers one request from in on out: it is all a child process does. It
+// returns an exit status.
+func Serve(in io.Reader, out io.Writer) int {
+	debug.SetMaxStack(stackBytes)
+	// Of all processes this one is to go when the machine's memory does.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // not everywhere, and a courtesy only
+	reader := bufio.NewReaderSize(in, 64<<10)
+	r, content, err := readRequest(reader)
+	if err != nil {
+		return 2 // the parent ended, or is no parent of ours
+	}
+	go endWithParent(reader)
+	reports := make(chan check.Report, 1)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(r.TimeoutMS)*time.Millisecond)
+	defer cancel()
+	go func() { reports <- answer(ctx, r, content) }()
+	if err := json.NewEncoder(out).Encode(await(reports, r.MemoryBytes)); err != nil {
+		return 2
+	}
+	return 0
+}
+
+func readRequest(in *bufio.Reader) (r request, content []byte, err error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		if line = append(line, part...); err == nil {
+			break
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) || len(line) > maxRequestLine {
+			return r, nil, fmt.Errorf("request: %w", err)
+		}
+	}
+	if err := json.Unmarshal(line, &r); err != nil {
+		return r, nil, fmt.Errorf("request: %w", err)
+	}
+	content = make([]byte, r.Bytes)
+	_, err = io.ReadFull(in, content)
+	return r, content, err
+}
+
+// endWithParent ends the process when its standard input does: the parent holds it open until it has its answer.
+func endWithParent(in io.Reader) {
+	_, _ = io.Copy(io.Discard, in)
+	os.Exit(2)
+}
+
+// await returns the report, or says that the memory has run out before there is one.
+func await(reports <-chan check.Report, mostBytes int64) check.Report {
+	debug.SetMemoryLimit(mostBytes)
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	for {
+		select {
+		case report := <-reports:
+			return report
+		case <-ticker.C:
+			metrics.Read(sample)
+			if held := sample[0].Value.Uint64() - sample[1].Value.Uint64(); held > uint64(mostBytes)+uint64(mostBytes)/8 {
+				return unfinished(fmt.Sprintf("the check needs more than the %d MiB of memory it may use", mostBytes>>20))
+			}
+		}
+	}
+}
+
+// answer checks or inspects.
+func answer(ctx context.Context, r request, content []byte) check.Report {
+	begun := time.Now()
+	workers := r.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	options := check.Options{
+		Declarations: r.Declarations, FileName: r.FileName, Limits: export.Limits{Bytes: r.Bytes + 1},
+		Kernel: kernel.Options{Workers: workers, MaxExprs: int(max(1<<16, r.MemoryBytes/int64(workers*bytesPerExpr)))},
+	}
+	judge := check.Inspect
+	if r.Kernel {
+		judge = check.Run
+	}
+	report, err := judge(ctx, bytes.NewReader(content), options)
+	if err != nil { // of reading from memory
+		return unfinished(err.Error())
+	}
+	report.ElapsedMS = time.Since(begun).Milliseconds()
+	return *report
+}
+
+// unfinished is the report of a check that was stopped.
+func unfinished(why string) check.Report {
+	return check.Report{
+		Kernel: check.Undecided, Verdict: check.Inconclusive, Declarations: []check.Declaration{}, AxiomsUsed: []string{},
+		Refusal: &check.Refusal{Class: check.ResourceLimit, Message: why},
+	}
+}

@@ -1,0 +1,216 @@
+package proof
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"reckon/domain/lean/check"
+)
+
+const (
+	// DefaultMemoryBytes is what a check may use.
+	DefaultMemoryBytes = 2 << 30
+	// inspectMemoryBytes is what an inspection may use.
+	inspectMemoryBytes = 1 << 30
+	// inspectBudget is how long an inspection may take.
+	inspectBudget = 15 * time.Second
+	// killGrace is what a child gets past its budget to say that it is over.
+	killGrace = 2 * time.Second
+	// maxReplyBytes bounds what a child may answer.
+	maxReplyBytes = 8 << 20
+	// fileName is what refusals call the export.
+	fileName = "export.ndjson"
+)
+
+// JudgeConfig configures a judge.
+type JudgeConfig struct {
+	Command     []string // starts a process that calls Serve on its standard streams
+	Environment []string // of that process
+	MemoryBytes int64    // 0: DefaultMemoryBytes
+	Workers     int      // of the kernel; 0: one per processor
+}
+
+// Judge has exports judged by child processes. One child waits in advance, so
+// that starting it is not part of a check.
+type Judge struct {
+	config JudgeConfig
+
+	mu     sync.Mutex
+	spare  *child
+	closed bool
+	group  sync.WaitGroup
+}
+
+// NewJudge starts nothing yet.
+func NewJudge(c JudgeConfig) *Judge {
+	if c.MemoryBytes <= 0 {
+		c.MemoryBytes = DefaultMemoryBytes
+	}
+	return &Judge{config: c}
+}
+
+// Inspect is commands.ProofJudge.
+func (j *Judge) Inspect(ctx context.Context, content []byte, declarations []string) (check.Report, error) {
+	return j.ask(ctx, request{Declarations: declarations, TimeoutMS: inspectBudget.Milliseconds(), MemoryBytes: min(j.config.MemoryBytes, inspectMemoryBytes), Workers: 1}, content)
+}
+
+// Check has the kernel judge an export within a budget. A check that does not
+// end within it, or within its memory, is reported as inconclusive.
+func (j *Judge) Check(ctx context.Context, content []byte, declarations []string, budget time.Duration) (check.Report, error) {
+	return j.ask(ctx, request{Kernel: true, Declarations: declarations, TimeoutMS: max(1, budget.Milliseconds()), MemoryBytes: j.config.MemoryBytes, Workers: j.config.Workers}, content)
+}
+
+// ask has one child answer one request. An error is the context's, or means that
+// no child could be started.
+func (j *Judge) ask(ctx context.Context, r request, content []byte) (check.Report, error) {
+	r.FileName, r.Bytes = fileName, int64(len(content))
+	c, err := j.take()
+	if err != nil {
+		return check.Report{}, err
+	}
+	defer c.end()
+	budget := time.Duration(r.TimeoutMS) * time.Millisecond
+	bounded, cancel := context.WithTimeout(ctx, budget+killGrace)
+	defer cancel()
+	defer context.AfterFunc(bounded, c.kill)()
+	report, err := c.exchange(r, content)
+	switch {
+	case err == nil:
+		return report, nil
+	case errors.Is(ctx.Err(), context.Canceled):
+		return check.Report{}, context.Cause(ctx)
+	case bounded.Err() != nil:
+		return unfinished(fmt.Sprintf("the check ran past its time budget of %v and was stopped", budget)), nil
+	}
+	return unfinished("the checking process ended before it had an answer: " + err.Error()), nil
+}
+
+// take returns a child that has just been started, or waits for work already.
+func (j *Judge) take() (*child, error) {
+	j.mu.Lock()
+	c, closed := j.spare, j.closed
+	j.spare = nil
+	j.mu.Unlock()
+	if closed {
+		return nil, errors.New("the judge is closed")
+	}
+	if c != nil && c.gone() {
+		c = nil
+	}
+	var err error
+	if c == nil {
+		c, err = j.start()
+	}
+	j.group.Go(j.prepare)
+	return c, err
+}
+
+// prepare starts the next child. That it could not is for whoever needs one to find out.
+func (j *Judge) prepare() {
+	c, err := j.start()
+	if err != nil {
+		return
+	}
+	j.mu.Lock()
+	if j.spare == nil && !j.closed {
+		j.spare, c = c, nil
+	}
+	j.mu.Unlock()
+	if c != nil {
+		c.end()
+	}
+}
+
+// Close ends the child that waits. Checks under way end by their contexts.
+func (j *Judge) Close() {
+	j.mu.Lock()
+	c := j.spare
+	j.spare, j.closed = nil, true
+	j.mu.Unlock()
+	j.group.Wait()
+	if c != nil {
+		c.end()
+	}
+}
+
+// child is a process that answers one request.
+type child struct {
+	command *exec.Cmd
+	in      io.WriteCloser
+	out     *os.File
+	ended   chan struct{}
+}
+
+func (j *Judge) start() (*child, error) {
+	c := &child{command: exec.Command(j.config.Command[0], j.config.Command[1:]...), ended: make(chan struct{})}
+	c.command.Env = append([]string{}, j.config.Environment...) // never this process's
+	var err error
+	if c.in, err = c.command.StdinPipe(); err != nil {
+		return nil, err
+	}
+	// Not StdoutPipe: what was written is still read after the process has been waited for.
+	reads, writes, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	c.out, c.command.Stdout = reads, writes
+	err = c.command.Start()
+	_ = writes.Close() // the child's now
+	if err != nil {
+		_ = reads.Close()
+		return nil, fmt.Errorf("start the checking process: %w", err)
+	}
+	go func() {
+		_ = c.command.Wait() // how it ended is told by what it has answered
+		close(c.ended)
+	}()
+	return c, nil
+}
+
+// exchange sends the request and reads the answer. The child's input stays open: it ends when that does.
+func (c *child) exchange(r request, content []byte) (report check.Report, err error) {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return report, err
+	}
+	for _, part := range [][]byte{append(line, '\n'), content} {
+		if _, err := c.in.Write(part); err != nil {
+			return report, err
+		}
+	}
+	answer, err := io.ReadAll(io.LimitReader(c.out, maxReplyBytes+1))
+	switch {
+	case err != nil:
+		return report, err
+	case len(answer) > maxReplyBytes:
+		return unfinished(fmt.Sprintf("what there is to say about the declarations is larger than %d MiB", maxReplyBytes>>20)), nil
+	}
+	err = json.Unmarshal(answer, &report)
+	return report, err
+}
+
+func (c *child) gone() bool {
+	select {
+	case <-c.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// kill ends the process at once.
+func (c *child) kill() { _ = c.command.Process.Kill() }
+
+// end closes everything and waits until the process is gone.
+func (c *child) end() {
+	c.kill()
+	<-c.ended
+	_ = errors.Join(c.in.Close(), c.out.Close())
+}
