@@ -95,7 +95,8 @@ func (c *checker) reduceNat(e term.Expr) (term.Expr, bool) {
 			return 0, false
 		}
 		op := c.env.primitives.op(term.Name(fn.A))
-		if op == noOp || op == opLog2 || c.find(term.Name(fn.A)) == nil {
+		if op == noOp || op == opLog2 || c.find(term.Name(fn.A)) == nil ||
+			!c.mayBecomeLiteral(term.Expr(head.B)) || !c.mayBecomeLiteral(term.Expr(n.B)) {
 			return 0, false
 		}
 		x, ok := c.natOf(c.whnf(term.Expr(head.B)))
@@ -109,6 +110,16 @@ func (c *checker) reduceNat(e term.Expr) (term.Expr, bool) {
 		return c.computeNat(op, x, y)
 	}
 	return 0, false
+}
+
+// mayBecomeLiteral saves reducing one argument where the other plainly is no number.
+func (c *checker) mayBecomeLiteral(e term.Expr) bool {
+	switch c.store.Kind(e) {
+	case term.KindLocal, term.KindLam, term.KindPi, term.KindSort:
+		return false
+	}
+	n := c.store.Node(e)
+	return n.Kind != term.KindApp || n.Locals == 0 || !c.store.IsConst(term.Expr(n.A), c.env.names.natSucc) || c.mayBecomeLiteral(term.Expr(n.B))
 }
 
 func (c *checker) computeNat(op natOp, x, y *big.Int) (term.Expr, bool) {
