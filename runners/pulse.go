@@ -33,6 +33,7 @@ type Pulse struct {
 	mu       sync.Mutex
 	held     map[string]bool // nonces
 	sessions int
+	isolated chan struct{} // closed when a beat is written again; nil while they are
 	changed  chan struct{}
 }
 
@@ -83,7 +84,35 @@ func (p *Pulse) holds() (nonces []string, anything bool) {
 	for nonce := range p.held {
 		nonces = append(nonces, nonce)
 	}
-	return nonces, len(nonces) > 0 || p.sessions > 0
+	return nonces, len(nonces) > 0 || p.sessions > 0 || p.isolated != nil
+}
+
+// Connected returns once the process is not isolated: only then it may take work.
+func (p *Pulse) Connected(ctx context.Context) error {
+	p.mu.Lock()
+	isolated := p.isolated
+	p.mu.Unlock()
+	if isolated == nil {
+		return nil
+	}
+	select {
+	case <-isolated:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p *Pulse) setIsolated(is bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case is && p.isolated == nil:
+		p.isolated = make(chan struct{})
+	case !is && p.isolated != nil:
+		close(p.isolated)
+		p.isolated = nil
+	}
 }
 
 // Run beats until the context ends, then says that the process is leaving.
@@ -101,7 +130,8 @@ func (p *Pulse) Run(ctx context.Context) error {
 	}
 }
 
-// beatWhileHolding returns when nothing is held any more, or the context ends.
+// beatWhileHolding returns when nothing is held any more and beats are written,
+// or the context ends.
 func (p *Pulse) beatWhileHolding(ctx context.Context) {
 	patience := killAfter * p.Beat
 	alarm := time.NewTimer(patience) // counted from before a beat was sent, so before anybody saw it
@@ -122,6 +152,7 @@ func (p *Pulse) beatWhileHolding(ctx context.Context) {
 		cancel()
 		switch {
 		case err == nil:
+			p.setIsolated(false)
 			alarm.Reset(max(1, patience-time.Since(begun)))
 		case ctx.Err() == nil:
 			p.Logger.Warn("a heartbeat was not written", "error", err)
@@ -140,6 +171,7 @@ func (p *Pulse) watchAlarm(alarm *time.Timer, patience time.Duration, over <-cha
 		select {
 		case <-alarm.C:
 			p.Logger.Error("no heartbeat could be written: killing all work and sessions before others take them over")
+			p.setIsolated(true)
 			p.Isolated()
 			alarm.Reset(patience)
 		case <-over:

@@ -107,6 +107,8 @@ var (
 const (
 	// awaitQueue is the longest wait for the queue to have seen an event; then the runner asks anyway.
 	awaitQueue = 5 * time.Second
+	// claimTimeout is how long a claim may take.
+	claimTimeout = 5 * time.Second
 	// retryPause is the pause after an error of the queue or the log.
 	retryPause = 500 * time.Millisecond
 	// keepEvery is how often reservations of running jobs are prolonged.
@@ -208,6 +210,9 @@ func (r *Runner) next(ctx context.Context) bool {
 // propose returns jobs to claim, at most one for each free slot, and waits for
 // something to happen when there is none.
 func (r *Runner) propose(ctx context.Context) []Proposal {
+	if r.Pulse.Connected(ctx) != nil {
+		return nil
+	}
 	r.mu.Lock()
 	latest := r.latest
 	r.mu.Unlock()
@@ -278,7 +283,9 @@ func (r *Runner) attempt(ctx context.Context, p Proposal) {
 	}()
 
 	in := commands.Intent{ID: uuid.New(), At: r.Clock.Now(), Actor: "runner:" + r.Runner, Source: "job", Build: r.Build, Correlation: p.Correlation}
-	state, _, err := r.Jobs.ClaimJob(work, in, p.JobID, r.Runner, h.nonce)
+	claiming, cancel := context.WithTimeout(work, claimTimeout) // while the reservation holds
+	state, _, err := r.Jobs.ClaimJob(claiming, in, p.JobID, r.Runner, h.nonce)
+	cancel()
 	switch {
 	case errors.Is(err, job.ErrNotQueued):
 		return // somebody was faster, or it was cancelled; the reservation lapses once the queue knows

@@ -1,0 +1,280 @@
+// Package fleet is several processes that run jobs, within one test: each has
+// its own hub, watch, heartbeat, rescuer and runner, wired as `reckon serve`
+// wires them, and they share one log and one database of read models.
+//
+// It promises that a process can be killed or cut off from the log at any
+// moment, which real processes do less obediently. What a job computes is the
+// test's own.
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"reckon/commands"
+	"reckon/domain"
+	"reckon/domain/account"
+	"reckon/domain/event"
+	"reckon/domain/job"
+	"reckon/eventstore"
+	"reckon/eventstore/storetest"
+	"reckon/projections"
+	"reckon/projections/engine"
+	"reckon/runners"
+)
+
+// Log is what a fleet's log offers: that of eventstore.Store or memory.Store.
+type Log = storetest.Store
+
+type clock struct{}
+
+func (clock) Now() time.Time { return time.Now() }
+
+// Func is a kind of job made of a function.
+type Func func(ctx context.Context, w runners.Work) (runners.End, error)
+
+// Run is runners.Kind.
+func (f Func) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runners.End, error) {
+	return f(ctx, w)
+}
+
+// Fleet is what all processes share.
+type Fleet struct {
+	Log       Log
+	Models    *projections.ReadModels
+	Projector *engine.Engine
+	Jobs      *commands.Jobs
+
+	t testing.TB
+}
+
+// blobs keeps nothing: the payloads of a fleet's jobs are short.
+type blobs struct{}
+
+func (blobs) Put(context.Context, []byte) (event.Blob, error) {
+	return event.Blob{}, errors.New("a fleet's jobs have short texts")
+}
+
+func (blobs) Get(context.Context, event.Blob) ([]byte, error) {
+	return nil, errors.New("a fleet's jobs have short texts")
+}
+
+// New starts the read models over a log and a database.
+func New(t testing.TB, log Log, db *bun.DB) *Fleet {
+	t.Helper()
+	models := projections.New(db, blobs{})
+	if err := models.Queue.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	projector, err := engine.New(t.Context(), engine.Config{DB: db, Log: log, Logger: slog.New(slog.DiscardHandler)},
+		models.Jobs.Projection(), models.Queue.Projection(), models.Sessions.Projection())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Fleet{
+		Log: log, Models: models, Projector: projector, t: t,
+		Jobs: &commands.Jobs{Store: log, Runs: commands.NewRunIDs(log, "fleet"), Blobs: blobs{}, Catalogue: domain.Catalogue()},
+	}
+	f.background("read models", projector.Run)
+	return f
+}
+
+// background runs something until the test's end.
+func (f *Fleet) background(what string, run func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	f.t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			f.t.Errorf("%s: %v", what, err)
+		}
+	})
+}
+
+// Submit queues a job of an account that may run so many at once.
+func (f *Fleet) Submit(ctx context.Context, accountID, payload string, concurrent int) (string, error) {
+	in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: accountID, Source: "web"}
+	submitted, err := f.Jobs.SubmitJob(ctx, in, commands.SubmitJob{
+		Submission: job.Submission{Kind: job.Qsim, Payload: event.Inline(payload)},
+		Plan:       account.Plan{Name: "test", JobsPerDay: 1 << 30, JobBudgetMS: 60_000, ConcurrentJobs: concurrent},
+		Validate:   func(context.Context, job.Submission) error { return nil },
+	})
+	return submitted.Job.Queued.JobID, err
+}
+
+// Cancel cancels a job of an account.
+func (f *Fleet) Cancel(ctx context.Context, accountID, jobID string) (commands.Cancellation, error) {
+	return f.Jobs.CancelJob(ctx, commands.Intent{ID: uuid.New(), At: time.Now(), Account: accountID}, jobID)
+}
+
+// Process is one process of a fleet.
+type Process struct {
+	ID    string
+	Hub   *runners.Hub
+	Watch *runners.Watch
+	Log   *Line
+
+	drain func()
+	end   func()
+}
+
+// Options of a process.
+type Options struct {
+	Beat  time.Duration
+	Slots int
+	Grace time.Duration
+	Run   map[string]runners.Kind
+}
+
+// Start starts a process; it is killed at the test's end.
+func (f *Fleet) Start(o Options) *Process {
+	f.t.Helper()
+	p := &Process{ID: uuid.NewString(), Hub: runners.NewHub(), Log: NewLine(f.Log)}
+	logger := slog.New(slog.DiscardHandler)
+	jobs := *f.Jobs
+	jobs.Store = p.Log
+	p.Watch = runners.NewWatch(runners.WatchConfig{Beat: o.Beat, Current: func(ctx context.Context) error {
+		head, err := p.Log.Head(ctx)
+		if err != nil {
+			return err
+		}
+		return p.Hub.Reach(ctx, head)
+	}})
+	rescuer := runners.NewRescuer(runners.Rescuer{Watch: p.Watch, Jobs: &jobs, Store: p.Log, Clock: clock{}, Logger: logger, Name: p.ID})
+	var runner *runners.Runner
+	pulse := runners.NewPulse(runners.PulseConfig{Runner: p.ID, Beat: o.Beat, Log: p.Log, Clock: clock{}, Logger: logger, Isolated: func() { runner.KillAll() }})
+	runner = runners.New(runners.Config{
+		Claimant: runners.Claimant{Runner: p.ID}, Slots: o.Slots, Grace: o.Grace, Jobs: &jobs, Queue: queue{f}, Run: o.Run,
+		Pulse: pulse, Clock: clock{}, Logger: logger,
+	})
+	p.Hub.Listen(p.Watch.Observe)
+	p.Hub.Listen(rescuer.Observe)
+	p.Hub.Listen(runner.Observe)
+
+	running, _, seen, err := f.Models.Queue.Snapshot(f.t.Context(), f.Models.Sessions)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var seed runners.Seed
+	for _, row := range running {
+		seed.Running = append(seed.Running, runners.SeenAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
+	}
+	p.Watch.Begin(seed)
+	ctx, cancel := context.WithCancel(context.Background())
+	claiming, stopClaims := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	var once sync.Once
+	run := func(what string, f2 func(context.Context) error) {
+		group.Go(func() {
+			if err := f2(ctx); err != nil && ctx.Err() == nil {
+				f.t.Errorf("%s: %v", what, err)
+			}
+		})
+	}
+	run("hub", func(ctx context.Context) error { return p.Hub.Run(ctx, p.Log, seen) })
+	run("rescuer", rescuer.Run)
+	run("pulse", pulse.Run)
+	drained := make(chan struct{})
+	run("runner", func(context.Context) error { defer close(drained); return runner.Start(claiming) })
+	p.drain = func() { stopClaims(); <-drained }
+	p.end = func() { once.Do(func() { cancel(); stopClaims(); runner.KillAll(); group.Wait() }) }
+	f.t.Cleanup(p.Kill)
+	return p
+}
+
+// Stop drains the process as SIGTERM does.
+func (p *Process) Stop() { p.drain(); p.end() }
+
+// Kill ends the process as SIGKILL does: nothing it does from now on is logged.
+func (p *Process) Kill() { p.Log.Cut(); p.Log.end(); p.end() }
+
+// queue is runners.Queue, as cmd/reckon wires it.
+type queue struct{ f *Fleet }
+
+func (q queue) Propose(ctx context.Context, c runners.Claimant, n int) ([]runners.Proposal, time.Duration, error) {
+	found, again, err := q.f.Models.Queue.Propose(ctx, projections.Claimant(c), n)
+	list := make([]runners.Proposal, len(found))
+	for i, p := range found {
+		list[i] = runners.Proposal{JobID: p.JobID, Correlation: p.Correlation}
+	}
+	return list, again, err
+}
+
+func (q queue) Keep(ctx context.Context, runner string, jobIDs []string) error {
+	return q.f.Models.Queue.Keep(ctx, runner, jobIDs)
+}
+
+func (q queue) Await(ctx context.Context, p event.Position) error {
+	return errors.Join(q.f.Projector.Wait(ctx, "queue", p), q.f.Projector.Wait(ctx, "sessions", p))
+}
+
+// Line is a process's connection to the log, which can be cut: then writes and
+// reads hang until their context ends, as they do behind a broken network.
+type Line struct {
+	Log
+	queues           eventstore.Queues // a process's own
+	cut, ended       chan struct{}
+	cutOnce, endOnce sync.Once
+}
+
+// NewLine is a connection that works.
+func NewLine(log Log) *Line {
+	return &Line{Log: log, cut: make(chan struct{}), ended: make(chan struct{})}
+}
+
+// Cut breaks it for good.
+func (l *Line) Cut() { l.cutOnce.Do(func() { close(l.cut) }) }
+
+// end lets nobody wait for it any more.
+func (l *Line) end() { l.endOnce.Do(func() { close(l.ended) }) }
+
+// Enter is commands.Store.
+func (l *Line) Enter(ctx context.Context, stream string) (leave func(), err error) {
+	return l.queues.Enter(ctx, stream)
+}
+
+func (l *Line) hang(ctx context.Context) error {
+	select {
+	case <-l.cut:
+		select {
+		case <-ctx.Done():
+		case <-l.ended:
+		}
+		return fmt.Errorf("%w: the line is cut", commands.ErrUnavailable)
+	default:
+		return nil
+	}
+}
+
+// Append is commands.Store.
+func (l *Line) Append(ctx context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {
+	if err := l.hang(ctx); err != nil {
+		return commands.Appended{}, err
+	}
+	return l.Log.Append(ctx, stream, at, events)
+}
+
+// Read is commands.Store.
+func (l *Line) Read(ctx context.Context, stream string) (commands.History, error) {
+	if err := l.hang(ctx); err != nil {
+		return commands.History{Revision: event.NoStream}, err
+	}
+	return l.Log.Read(ctx, stream)
+}
+
+// Head is the log's end.
+func (l *Line) Head(ctx context.Context) (event.Position, error) {
+	if err := l.hang(ctx); err != nil {
+		return event.Position{}, err
+	}
+	return l.Log.Head(ctx)
+}

@@ -1,0 +1,313 @@
+package processes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"reckon/commands"
+	"reckon/domain"
+	"reckon/domain/event"
+	"reckon/domain/job"
+	"reckon/eventstore/memory"
+	"reckon/projections"
+	"reckon/projections/projectiontest"
+	"reckon/runners"
+	"reckon/test/processes/fleet"
+)
+
+const (
+	alice = "0198a1b2-0000-7000-8000-00000000000a"
+	beat  = 50 * time.Millisecond
+)
+
+func newFleet(t *testing.T) *fleet.Fleet {
+	db := projectiontest.Open(t, projections.Open, projectiontest.SQLite(t))
+	return fleet.New(t, memory.New(domain.Catalogue()), db)
+}
+
+func kind(f fleet.Func) map[string]runners.Kind { return map[string]runners.Kind{job.Qsim: f} }
+
+func done(output string) (runners.End, error) {
+	return runners.End{Status: job.Succeeded, Outcome: job.Outcome{Output: event.Inline(output)}}, nil
+}
+
+// until waits for a condition of the log.
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func submit(t *testing.T, f *fleet.Fleet, account, payload string, concurrent int) string {
+	t.Helper()
+	id, err := f.Submit(t.Context(), account, payload, concurrent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func state(t *testing.T, f *fleet.Fleet, id string) job.State {
+	t.Helper()
+	s, err := f.Jobs.Read(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func untilStatus(t *testing.T, f *fleet.Fleet, id, status string) job.State {
+	t.Helper()
+	until(t, "job "+status, func() bool { return state(t, f, id).Status == status })
+	return state(t, f, id)
+}
+
+// TestEveryJobOnceWithinLimits runs many jobs on several runners of which one is
+// killed in the middle, and reads from the log that no account ever ran more than
+// it may, and that every job succeeded once.
+func TestEveryJobOnceWithinLimits(t *testing.T) {
+	const accounts, each = 6, 15
+	f := newFleet(t)
+	var ran atomic.Int64
+	options := fleet.Options{Beat: beat, Slots: 4, Run: kind(func(context.Context, runners.Work) (runners.End, error) {
+		ran.Add(1)
+		return done("ok")
+	})}
+	var doomed *fleet.Process
+	var kill sync.Once
+	fatal := options
+	fatal.Run = kind(func(ctx context.Context, _ runners.Work) (runners.End, error) {
+		kill.Do(func() { doomed.Log.Cut() }) // in the middle of its first jobs
+		<-ctx.Done()
+		return runners.End{}, ctx.Err()
+	})
+	var ids []string
+	for i := range each {
+		for a := range accounts {
+			ids = append(ids, submit(t, f, fmt.Sprint("account-", a), fmt.Sprint(i), 1+a%3))
+		}
+	}
+	doomed = f.Start(fatal)
+	until(t, "the doomed runner has jobs", func() bool { return claims(t, f) > 0 })
+	f.Start(options)
+	f.Start(options)
+	for _, id := range ids {
+		if s := untilStatus(t, f, id, job.Succeeded); s.Outcome.Output.Inline != "ok" {
+			t.Errorf("job %s: %+v", id, s)
+		}
+	}
+	checkLog(t, f)
+	if n := ran.Load(); n != int64(len(ids)) {
+		t.Errorf("%d jobs were computed %d times", len(ids), n)
+	}
+}
+
+func claims(t *testing.T, f *fleet.Fleet) (n int) {
+	t.Helper()
+	for r, err := range f.Log.ReadAll(t.Context(), event.Position{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, claimed := r.Event.(job.WasClaimed); claimed {
+			n++
+		}
+	}
+	return n
+}
+
+// checkLog reads the rules of jobs off the whole log.
+func checkLog(t *testing.T, f *fleet.Fleet) {
+	t.Helper()
+	queued := map[string]job.WasQueued{}
+	running := map[string]map[string]bool{} // account → jobs
+	ends := map[string]int{}
+	for r, err := range f.Log.ReadAll(t.Context(), event.Position{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := func(id string) {
+			ends[id]++
+			delete(running[queued[id].Account], id)
+		}
+		switch e := r.Event.(type) {
+		case job.WasQueued:
+			queued[e.JobID] = e
+			if running[e.Account] == nil {
+				running[e.Account] = map[string]bool{}
+			}
+		case job.WasClaimed:
+			of := queued[e.JobID]
+			running[of.Account][e.JobID] = true
+			if n := len(running[of.Account]); n > of.Concurrent {
+				t.Errorf("%s runs %d jobs at once, and may run %d", of.Account, n, of.Concurrent)
+			}
+		case job.WasReleased:
+			delete(running[queued[e.JobID].Account], e.JobID)
+		case job.HasSucceeded:
+			end(e.JobID)
+		case job.HasFailed:
+			end(e.JobID)
+		case job.HasTimedOut:
+			end(e.JobID)
+		case job.WasCancelled:
+			end(e.JobID)
+		case job.WasLost:
+			end(e.JobID)
+		}
+	}
+	for id := range queued {
+		if ends[id] != 1 {
+			t.Errorf("job %s ended %d times", id, ends[id])
+		}
+	}
+}
+
+// blocking is a job that runs until it is stopped, and says when it starts and stops.
+type blocking struct {
+	started, stopped chan string
+}
+
+func newBlocking() blocking { return blocking{make(chan string, 100), make(chan string, 100)} }
+
+func (b blocking) run(ctx context.Context, w runners.Work) (runners.End, error) {
+	b.started <- w.JobID
+	<-ctx.Done()
+	b.stopped <- w.JobID
+	return runners.End{}, ctx.Err()
+}
+
+func TestCancellingKillsWhatRuns(t *testing.T) {
+	f := newFleet(t)
+	b := newBlocking()
+	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: kind(b.run)})
+	running := submit(t, f, alice, "1", 1)
+	waiting := submit(t, f, alice, "2", 1)
+	if got := <-b.started; got != running {
+		t.Fatalf("%s runs before %s", got, running)
+	}
+	c, err := f.Cancel(t.Context(), alice, waiting)
+	if err != nil || !c.Cancelled || !c.Refunded {
+		t.Errorf("cancelling a queued job: %+v, %v", c, err)
+	}
+	c, err = f.Cancel(t.Context(), alice, running)
+	if err != nil || !c.Cancelled || c.Refunded {
+		t.Errorf("cancelling a running job: %+v, %v", c, err)
+	}
+	<-b.stopped
+	if s := state(t, f, running); s.Status != job.Cancelled || len(s.Outcome.Publish) > 0 {
+		t.Errorf("cancelled: %+v", s)
+	}
+	checkLog(t, f)
+}
+
+// TestCutOffRunnerStopsBeforeItsWorkIsTaken: a process that cannot report kills
+// its work; only then does another one begin it.
+func TestCutOffRunnerStopsBeforeItsWorkIsTaken(t *testing.T) {
+	f := newFleet(t)
+	b := newBlocking()
+	cutOff := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: kind(b.run)})
+	id := submit(t, f, alice, "1", 1)
+	<-b.started
+	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: kind(func(context.Context, runners.Work) (runners.End, error) {
+		select {
+		case <-b.stopped:
+			return done("after")
+		default:
+			return done("while the other still runs")
+		}
+	})})
+	cutOff.Log.Cut()
+	if s := untilStatus(t, f, id, job.Succeeded); s.Outcome.Output.Inline != "after" || s.Attempt != 2 || s.Abandoned != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestDrainHandsBack(t *testing.T) {
+	f := newFleet(t)
+	b := newBlocking()
+	leaving := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: kind(b.run)})
+	id := submit(t, f, alice, "1", 1)
+	<-b.started
+	leaving.Stop() // no grace
+	if s := state(t, f, id); s.Status != job.Queued || s.Abandoned != 0 {
+		t.Errorf("after the drain: %+v", s)
+	}
+	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: kind(func(context.Context, runners.Work) (runners.End, error) { return done("2") })})
+	if s := untilStatus(t, f, id, job.Succeeded); s.Attempt != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestDrainLetsWorkFinish(t *testing.T) {
+	f := newFleet(t)
+	started, finish := make(chan struct{}), make(chan struct{})
+	leaving := f.Start(fleet.Options{Beat: beat, Slots: 1, Grace: time.Minute, Run: kind(func(ctx context.Context, _ runners.Work) (runners.End, error) {
+		close(started)
+		<-finish
+		return done("finished")
+	})})
+	id := submit(t, f, alice, "1", 1)
+	<-started
+	stopped := make(chan struct{})
+	go func() { leaving.Stop(); close(stopped) }()
+	other := submit(t, f, alice, "2", 1)
+	close(finish)
+	<-stopped
+	if s := state(t, f, id); s.Status != job.Succeeded || s.Outcome.Output.Inline != "finished" {
+		t.Errorf("%+v", s)
+	}
+	if s := state(t, f, other); s.Status != job.Queued {
+		t.Errorf("claimed while draining: %+v", s)
+	}
+}
+
+// TestLostAfterThreeAttempts: what no runner can do ends, and does not go round for ever.
+func TestLostAfterThreeAttempts(t *testing.T) {
+	f := newFleet(t)
+	f.Start(fleet.Options{Beat: beat, Slots: 2, Run: kind(func(_ context.Context, w runners.Work) (runners.End, error) {
+		if w.Content == "panic" {
+			panic("a bug")
+		}
+		return runners.End{}, errors.New("the blob is not there")
+	})})
+	failing, panicking := submit(t, f, alice, "fail", 1), submit(t, f, alice, "panic", 1)
+	for _, id := range []string{failing, panicking} {
+		if s := untilStatus(t, f, id, job.Lost); s.Attempt != job.MaxAbandoned {
+			t.Errorf("%+v", s)
+		}
+	}
+	checkLog(t, f)
+}
+
+// TestForgottenAttemptIsRescued: a runner that lives and beats but has forgotten
+// an attempt does not keep it.
+func TestForgottenAttemptIsRescued(t *testing.T) {
+	f := newFleet(t)
+	b := newBlocking()
+	p := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: kind(func(ctx context.Context, w runners.Work) (runners.End, error) {
+		if w.Content == "forgotten" {
+			return done("again")
+		}
+		return b.run(ctx, w)
+	})})
+	submit(t, f, alice, "keeps it beating", 1)
+	<-b.started
+	id := submit(t, f, "bob", "forgotten", 1)
+	if _, _, err := f.Jobs.ClaimJob(t.Context(), commands.Intent{ID: uuid.New(), At: time.Now()}, id, p.ID, "a nonce it does not know"); err != nil {
+		t.Fatal(err)
+	}
+	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: kind(func(context.Context, runners.Work) (runners.End, error) { return done("again") })})
+	if s := untilStatus(t, f, id, job.Succeeded); s.Abandoned != 1 {
+		t.Errorf("%+v", s)
+	}
+}
