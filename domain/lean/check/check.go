@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"reckon/domain/lean/export"
 	"reckon/domain/lean/kernel"
@@ -113,8 +114,17 @@ type judge struct {
 
 func (j *judge) run(ctx context.Context) {
 	s := j.file.Store
-	missing, basis := j.describe()
-	result := kernel.Check(ctx, s, j.file.Declarations, j.opts.Kernel)
+	session := kernel.Prepare(ctx, s, j.file.Declarations, j.opts.Kernel)
+	var missing *Refusal
+	var basis []string
+	var describing sync.WaitGroup
+	if session.LeavesStoreAlone() {
+		describing.Go(func() { missing, basis = j.describe() })
+	} else {
+		missing, basis = j.describe()
+	}
+	result := session.Run()
+	describing.Wait()
 	j.report.DeclarationsChecked = result.Checked
 	switch {
 	case result.Refusal != nil:

@@ -40,6 +40,18 @@ func (r Result) Accepted() bool { return r.Refusal == nil && r.Exhausted == nil 
 // must be the one they were built in, and is not to be used by anyone else meanwhile. The first refusal in the order of
 // the file is reported, whatever the number of workers.
 func Check(ctx context.Context, store *term.Store, declarations []term.Declaration, opts Options) Result {
+	return Prepare(ctx, store, declarations, opts).Run()
+}
+
+// Session is a check that is ready to run.
+type Session struct {
+	run      *run
+	checkers []*checker // one for each worker
+}
+
+// Prepare does what has to precede checking. When there is more than one worker, each has a copy of the store, and the
+// caller may read the original while the session runs.
+func Prepare(ctx context.Context, store *term.Store, declarations []term.Declaration, opts Options) *Session {
 	if opts.Workers <= 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -49,22 +61,34 @@ func Check(ctx context.Context, store *term.Store, declarations []term.Declarati
 	if opts.MaxExprs > 0 {
 		store.SetExprLimit(opts.MaxExprs)
 	}
-	run := &run{opts: opts, refusals: make([]*Refusal, len(declarations)), total: len(declarations)}
-	run.refused.Store(math.MaxInt64)
-	if e := run.prepare(ctx, store, declarations); e != nil {
-		return Result{Exhausted: e}
+	r := &run{opts: opts, refusals: make([]*Refusal, len(declarations)), total: len(declarations)}
+	r.refused.Store(math.MaxInt64)
+	s := &Session{run: r}
+	if r.exhausted = r.prepare(ctx, store, declarations); r.exhausted != nil {
+		return s
 	}
 	workers := min(opts.Workers, max(1, len(declarations)))
-	var group sync.WaitGroup
 	for range workers {
 		own := store
 		if workers > 1 {
 			own = store.Clone()
 		}
-		group.Go(func() { run.work(newChecker(ctx, run.env, own, opts.MaxDepth, &run.refused)) })
+		s.checkers = append(s.checkers, newChecker(ctx, r.env, own, opts.MaxDepth, &r.refused))
+	}
+	return s
+}
+
+// LeavesStoreAlone says whether the caller may read the store while the session runs.
+func (s *Session) LeavesStoreAlone() bool { return len(s.checkers) != 1 }
+
+// Run checks the declarations. A session runs once.
+func (s *Session) Run() Result {
+	var group sync.WaitGroup
+	for _, c := range s.checkers {
+		group.Go(func() { s.run.work(c) })
 	}
 	group.Wait()
-	return run.result()
+	return s.run.result()
 }
 
 // run is one call of Check.
