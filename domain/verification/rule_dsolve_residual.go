@@ -46,18 +46,13 @@ func functionsTask(c Call, recurrence bool) (Task, error) {
 	if len(c.Args) != 3 {
 		return Task{}, noShape("equations, functions and variables are wanted")
 	}
-	var variables []string
-	for _, part := range listed(c.Args[2]) {
-		if part.IsCall("List") && len(part.Args) == 3 { // {x, a, b}
-			part = part.Args[0]
-		}
-		if part.Kind != expression.Symbol {
-			if part.Kind != expression.Symbol && len(variables) == 1 && len(c.Args[2].Args) == 3 {
-				break // {n, a, b} as a whole
-			}
-			return Task{}, noShape("an independent variable is not a symbol")
-		}
-		variables = append(variables, part.Text)
+	independent := listed(c.Args[2])
+	if len(independent) == 3 && independent[1].Kind != expression.Symbol { // {x, a, b}
+		independent = independent[:1]
+	}
+	variables, ok := names(independent)
+	if !ok {
+		return Task{}, noShape("an independent variable is not a symbol")
 	}
 	unknowns := listed(c.Args[1])
 	var functions []string

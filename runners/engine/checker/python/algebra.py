@@ -3,7 +3,6 @@ import sympy
 
 import sampling
 import symbolic
-import tree
 from findings import proved, refuted, undecided
 from tree import Refused, is_call
 

@@ -3,7 +3,7 @@ import itertools
 from fractions import Fraction
 
 import mpmath
-from mpmath import mp, mpf
+from mpmath import mpf
 
 import numeric
 import polynomials

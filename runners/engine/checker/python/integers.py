@@ -4,7 +4,6 @@ from fractions import Fraction
 import sympy
 
 import numeric
-import tree
 from findings import proved, refuted, undecided
 from numeric import whole
 from tree import Refused, is_call

@@ -1,15 +1,14 @@
 """Task "integral": a definite integral by quadrature at two precisions and by two methods, and tests for divergence."""
 import itertools
-from fractions import Fraction
 
 import mpmath
-from mpmath import mp, mpf
+from mpmath import mpf
 
 import numeric
 import sampling
 import tree
 from findings import agrees, refuted, undecided
-from numeric import Environment, number
+from numeric import number
 from sampling import DIGITS, show
 from tree import Refused, is_call, walk
 
@@ -363,7 +362,6 @@ def blow_up(function, point, side):
 
 def breakpoints(integrand, name, low, high, env):
     """Points inside the interval where a part of the integrand vanishes or jumps."""
-    import formulas
 
     a, b = max(low, mpf(-60)), min(high, mpf(60))
     if a >= b:

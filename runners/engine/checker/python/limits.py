@@ -1,9 +1,8 @@
 """Task "limit": the function at points that approach, from each side asked for, at many scales."""
 import itertools
-from fractions import Fraction
 
 import mpmath
-from mpmath import mp, mpf
+from mpmath import mpf
 
 import numeric
 import sampling
@@ -113,7 +112,7 @@ def at_scale(function, name, point, side, infinite, env, k):
 
 
 def behaviour(samples, scales):
-    flat = list(itertools.chain.from_iterable(samples))
+    list(itertools.chain.from_iterable(samples))
     last, before = samples[-1], samples[-2]
     spread = max(abs(a - b) for a in last + before for b in last)
     size = max(abs(v) for v in last)

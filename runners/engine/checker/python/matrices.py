@@ -1,14 +1,13 @@
 """Task "matrix": answers about matrices that are not one equation: eigenvalues, eigenvectors, null spaces, ranks."""
 import mpmath
-from mpmath import mp, mpf
+from mpmath import mpf
 
 import numeric
 import sampling
 import tree
 from findings import agrees, proved, refuted, undecided
-from numeric import dot, exact, number, times
+from numeric import dot, number, times
 from sampling import DIGITS, show
-from tree import Refused, is_call
 
 MAX_SIZE = 12
 

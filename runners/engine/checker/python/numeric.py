@@ -6,6 +6,7 @@ points where an expression has no value raise NoValue. Branches are the principa
 import functools
 import hashlib
 import itertools
+import math
 from fractions import Fraction
 
 import mpmath
@@ -197,7 +198,7 @@ def factorial(x):
         if k < 0:
             raise NoValue("pole")
         if k <= 2000:
-            return int(mpmath.mp.ifac(k)) if hasattr(mpmath.mp, "ifac") else functools.reduce(int.__mul__, range(1, k + 1), 1)
+            return math.factorial(k)
     return finite(mpmath.factorial(number(x)))
 
 
@@ -464,8 +465,6 @@ def kronecker_delta(*values):
 
 
 def gcd(*values):
-    import math
-
     values = [Fraction(value) for value in values]
     top = 1
     for value in values:
@@ -474,8 +473,6 @@ def gcd(*values):
 
 
 def lcm(*values):
-    import math
-
     return math.lcm(*values)
 
 
@@ -999,7 +996,7 @@ def evaluate_constant(node, env):
     raise Refused("C")
 
 
-def evaluate_log_or_power(node, env):
+def evaluate_power(node, env):
     if len(node) != 3:
         raise Refused("Power")
     if node[1] == "E":
@@ -1016,8 +1013,7 @@ def evaluate_log_or_power(node, env):
 
 
 def polynomial_of(function, env):
-    """Coefficients, highest first, of a polynomial given as a pure function: by exact interpolation is not needed, the
-    tree is walked with lists of coefficients as values."""
+    """Coefficients, highest first, of a polynomial given as a pure function."""
     import polynomials
 
     body = function[1] if len(function) == 2 else function[2]
@@ -1133,10 +1129,6 @@ def evaluate_dot(node, env):
     return functools.reduce(dot, (evaluate(arg, env) for arg in node[1:]))
 
 
-def evaluate_abs(node, env):
-    return absolute(evaluate(node[1], env))
-
-
 def evaluate_boole(node, env):
     return int(truth(node[1], env))
 
@@ -1166,13 +1158,13 @@ def evaluate_meijer(node, env):
     return finite(mpmath.meijerg(groups[0], groups[1], number(evaluate(node[3], env))))
 
 
-def evaluate_alternating(node, env):
-    """Inactive and holding wrappers that change no value."""
+def evaluate_wrapped(node, env):
+    """Wrappers that change no value."""
     return evaluate(node[1], env)
 
 
 SPECIAL = {
-    "Plus": evaluate_plus, "Times": evaluate_times, "Power": evaluate_log_or_power, "Rational": evaluate_rational, "Complex": evaluate_complex,
+    "Plus": evaluate_plus, "Times": evaluate_times, "Power": evaluate_power, "Rational": evaluate_rational, "Complex": evaluate_complex,
     "Subtract": lambda n, e: plus(evaluate(n[1], e), times(-1, evaluate(n[2], e))), "Minus": lambda n, e: times(-1, evaluate(n[1], e)),
     "Divide": lambda n, e: times(evaluate(n[1], e), power(evaluate(n[2], e), -1)),
     "Sqrt": lambda n, e: power(evaluate(n[1], e), Fraction(1, 2)), "D": evaluate_d, "Piecewise": evaluate_piecewise,
@@ -1183,7 +1175,7 @@ SPECIAL = {
     "Equivalent": lambda n, e: len({truth(a, e) for a in n[1:]}) == 1,
     "Sum": evaluate_sum, "Product": evaluate_product, "Integrate": evaluate_integral, "Slot": evaluate_slot, "SeriesData": evaluate_series,
     "Dot": evaluate_dot, "Boole": evaluate_boole, "If": evaluate_if, "ReplaceAll": evaluate_replace, "HypergeometricPFQ": evaluate_pfq,
-    "MeijerG": evaluate_meijer, "Hold": evaluate_alternating, "HoldForm": evaluate_alternating, "Inactive": evaluate_alternating, "N": evaluate_alternating,
+    "MeijerG": evaluate_meijer, "Hold": evaluate_wrapped, "HoldForm": evaluate_wrapped, "Inactive": evaluate_wrapped, "N": evaluate_wrapped,
 }
 SPECIAL.update({name: evaluate_comparison for name in COMPARISONS})
 

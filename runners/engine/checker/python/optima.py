@@ -1,9 +1,8 @@
 """Task "optimum": the claimed point is feasible and has the claimed value, and sampling finds nothing better."""
 import itertools
-from fractions import Fraction
 
 import mpmath
-from mpmath import mp, mpf
+from mpmath import mpf
 
 import numeric
 import sampling

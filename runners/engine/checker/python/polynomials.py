@@ -6,7 +6,7 @@ import mpmath
 from mpmath import mp, mpf
 
 import numeric
-from numeric import NoValue, exact, number
+from numeric import exact, number
 from tree import Refused, is_call, walk
 
 MAX_DEGREE = 200

@@ -1,6 +1,5 @@
 """Task "roots": solutions put into the equations they are said to solve, and a search for solutions left out."""
 import itertools
-from fractions import Fraction
 
 import mpmath
 from mpmath import mp, mpc, mpf
@@ -10,7 +9,7 @@ import polynomials
 import sampling
 import tree
 from findings import agrees, proved, proved_by_numbers, refuted, undecided
-from numeric import Environment, NoValue, Unequal, exact, number
+from numeric import Environment, Unequal, exact, number
 from sampling import DIGITS, show
 from tree import Refused, is_call, walk
 

@@ -3,11 +3,11 @@ import random
 from fractions import Fraction
 
 import mpmath
-from mpmath import mp, mpc, mpf
+from mpmath import mpc, mpf
 
 import numeric
 import tree
-from numeric import Environment, NoValue, exact, number
+from numeric import Environment, exact, number
 from tree import Refused, is_call
 
 DIGITS = 40  # the first precision; the second is twice that
@@ -150,10 +150,12 @@ def compare(left, right, digits=DIGITS, tolerance=None):
         return Comparison("unknown")
     if pairs is None:
         return Comparison("shape")
+    # Rounding errors are of the size of the largest entry, and of the terms that cancelled: never judged by themselves.
+    floor = max([mpf(1)] + [abs(number(v)) for pair in pairs for v in pair if not isinstance(v, bool)]) if tolerance else 0
     states = []
     worst = None
     for index, (x, y) in enumerate(pairs):
-        state, difference = compare_numbers(x, y, digits, tolerance, lambda: again(left, right, 2 * digits, index))
+        state, difference = compare_numbers(x, y, digits, tolerance, floor, lambda: again(left, right, 2 * digits, index))
         states.append(state)
         if state == "different":
             return Comparison("different", difference)
@@ -171,9 +173,11 @@ def again(left, right, digits, index):
 
 
 def matched(a, b):
-    """The pairs of numbers at the same places of two nested lists; None where the shapes differ."""
+    """The pairs of numbers at the same places of two nested lists; None where the lengths differ."""
     if isinstance(a, list) or isinstance(b, list):
-        if not isinstance(a, list) or not isinstance(b, list) or len(a) != len(b):
+        if not isinstance(a, list) or not isinstance(b, list):
+            raise numeric.NoValue("a list and a number")  # a column and a vector, say: another way to write the same
+        if len(a) != len(b):
             return None
         pairs = []
         for x, y in zip(a, b):
@@ -185,7 +189,7 @@ def matched(a, b):
     return [(a, b)]
 
 
-def compare_numbers(a, b, digits, tolerance, higher):
+def compare_numbers(a, b, digits, tolerance, floor, higher):
     if isinstance(a, bool) or isinstance(b, bool):
         if not (isinstance(a, bool) and isinstance(b, bool)):
             return "unknown", 0
@@ -194,14 +198,14 @@ def compare_numbers(a, b, digits, tolerance, higher):
         difference = a - b
         if difference == 0:
             return "equal", 0
-        if tolerance and abs(difference) <= tolerance * max(abs(a), abs(b)):
+        if tolerance and abs(difference) <= tolerance * floor:
             return "near", number(difference)
     with mpmath.workdps(digits):
         a, b = number(a), number(b)
         difference = a - b
-        size = max(abs(a), abs(b))
+        size = max(abs(a), abs(b), floor)
         if tolerance is not None:
-            if abs(difference) <= tolerance * max(size, mpf(10) ** -6):
+            if abs(difference) <= tolerance * size:
                 return "near", difference
             limit = 1000 * tolerance
         else:
@@ -226,6 +230,8 @@ def compare_numbers(a, b, digits, tolerance, higher):
 
 def tolerance_of(*nodes):
     """The relative tolerance that the decimal numbers of an answer call for; None where there are none."""
+    if tree.rounded_for_show(*nodes):
+        return mpf(10) ** -5
     digits = [part.digits for node in nodes for part in tree.reals(node)]
     if not digits:
         return None

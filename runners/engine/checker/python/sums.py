@@ -3,7 +3,7 @@ import itertools
 from fractions import Fraction
 
 import mpmath
-from mpmath import mp, mpf
+from mpmath import mpf
 
 import numeric
 import sampling
@@ -12,7 +12,7 @@ from findings import agrees, refuted, undecided
 from integrals import limits_of
 from numeric import Environment, exact, number
 from sampling import DIGITS, compare, show
-from tree import Refused, is_call
+from tree import is_call
 
 MAX_TERMS = 4000
 
@@ -30,7 +30,7 @@ class Divergent(Exception):
 
 
 def check(task, seed):
-    ranges, answer = task["ranges"], task["answer"]
+    ranges = task["ranges"]
     if any(len(r) == 1 for r in ranges):
         return indefinite(task, seed)
     if any(is_infinite(bound) for r in ranges for bound in r[1:]):

@@ -19,7 +19,7 @@ class Refused(Exception):
 class Real:
     """A decimal number with the precision it claims. The value is exact: the digits as written."""
 
-    __slots__ = ("value", "digits", "machine")
+    __slots__ = ("value", "digits", "machine", "written")
     form = re.compile(r"([+-]?)(\d*)\.?(\d*)(`{0,2})([+-]?[\d.]*)(?:\*\^([+-]?\d+))?")
 
     def __init__(self, text):
@@ -31,7 +31,7 @@ class Real:
         if abs(power) > 10000:
             raise Refused("Real")
         self.value = Fraction(int(sign + (whole + part or "0"))) * Fraction(10) ** power
-        written = len((whole + part).lstrip("0"))
+        self.written = written = len((whole + part).lstrip("0"))
         if tick == "`" and precision:
             self.digits, self.machine = float(precision), False
         elif tick == "``" and precision:
@@ -90,6 +90,12 @@ def heads(node):
 
 def reals(node):
     return [part for part in walk(node) if isinstance(part, Real)]
+
+
+def rounded_for_show(*nodes):
+    """Whether the decimal numbers look like a display of six digits, as people copy them: they claim no more than that."""
+    found = [part for node in nodes for part in reals(node)]
+    return bool(found) and all(part.machine and part.written <= 7 for part in found)
 
 
 def replace(node, what, by):
