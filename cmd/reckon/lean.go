@@ -44,6 +44,10 @@ type leanCheckCmd struct {
 // leanStackBytes is the stack a goroutine may use here; the kernel counts its recursion and stays below it.
 const leanStackBytes = 1 << 30
 
+// leanGCPercent lets the heap grow between collections: a check keeps most of what it makes, and the memory limit
+// brings collections back when room gets short.
+const leanGCPercent = 400
+
 // Run prints the report. It exits 1 when the verdict is rejected or unsupported, and 2 when the check did not finish or
 // the file cannot be read as an export.
 func (c *leanCheckCmd) Run() error {
@@ -94,6 +98,7 @@ func (c *leanCheckCmd) check(ctx context.Context) (*check.Report, error) {
 	}
 	debug.SetMaxStack(leanStackBytes)
 	debug.SetMemoryLimit(c.MemoryMiB << 20)
+	debug.SetGCPercent(leanGCPercent)
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	go watchMemory(ctx, cancel, uint64(c.MemoryMiB)<<20)
