@@ -36,43 +36,6 @@ func Run(ctx context.Context, r io.Reader, opts Options) (*Report, error) {
 	return report, nil
 }
 
-// WouldBe is what a check of a file would come to, as far as that can be told without the kernel.
-type WouldBe string
-
-// The answers of Validate.
-const (
-	WouldBeChecked     WouldBe = "checked"     // the kernel decides
-	WouldBeRefused     WouldBe = "refused"     // the file cannot be read
-	WouldBeUnsupported WouldBe = "unsupported" // a name is missing, or what the names rest on is not Lean's core
-	WouldBeUndecided   WouldBe = "undecided"   // out of time or too large
-)
-
-// Validate does what Run does but for the kernel: it cannot find a wrong proof. Kernel and Verdict of the report are
-// left undecided and inconclusive; Refusal says why the answer is not WouldBeChecked.
-func Validate(ctx context.Context, r io.Reader, opts Options) (*Report, WouldBe, error) {
-	report, file, err := read(ctx, r, opts)
-	if err != nil {
-		return nil, WouldBeUndecided, err
-	}
-	if file == nil {
-		answer := WouldBeRefused
-		if report.Verdict == Inconclusive {
-			answer = WouldBeUndecided
-		}
-		return report, answer, nil
-	}
-	j := &judge{report: report, file: file, opts: opts, tables: loadShipped()}
-	missing, basis := j.describe()
-	if report.Refusal = missing; missing == nil {
-		j.judgeFoundations(basis)
-	}
-	report.Kernel, report.Verdict = Undecided, Inconclusive
-	if report.Refusal != nil {
-		return report, WouldBeUnsupported, nil
-	}
-	return report, WouldBeChecked, nil
-}
-
 // read reads the export. Without a file, the report says why.
 func read(ctx context.Context, r io.Reader, opts Options) (*Report, *export.File, error) {
 	file, err := export.Read(ctx, r, opts.Limits)

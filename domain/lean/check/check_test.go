@@ -227,22 +227,22 @@ func TestCancelledCheckIsInconclusive(t *testing.T) {
 	}
 }
 
-func TestValidateTellsWhatNeedsNoKernel(t *testing.T) {
+func TestInspectTellsWhatNeedsNoKernel(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
-		want check.WouldBe
+		want check.Verdict
 		ask  string
 	}{
-		"good":       {file(t, "judge", "foo"), check.WouldBeChecked, "foo"},
-		"wrong":      {file(t, "reject", "002_badDef"), check.WouldBeChecked, "badDef"}, // only the kernel can tell
-		"missing":    {file(t, "judge", "foo"), check.WouldBeUnsupported, "fo"},
-		"sorry":      {file(t, "judge", "usesSorry"), check.WouldBeUnsupported, "usesSorry"},
-		"old format": {file(t, "judge", "format-3.0.0"), check.WouldBeRefused, "foo"},
-		"malformed":  {"{}", check.WouldBeRefused, "foo"},
+		"good":       {file(t, "judge", "foo"), check.Verified, "foo"},
+		"wrong":      {file(t, "reject", "002_badDef"), check.Verified, "badDef"}, // only the kernel can tell
+		"missing":    {file(t, "judge", "foo"), check.Unsupported, "fo"},
+		"sorry":      {file(t, "judge", "usesSorry"), check.Unsupported, "usesSorry"},
+		"old format": {file(t, "judge", "format-3.0.0"), check.Unsupported, "foo"},
+		"malformed":  {"{}", check.Unsupported, "foo"},
 	} {
-		r, got, err := check.Validate(context.Background(), strings.NewReader(c.text), named(c.ask))
-		if err != nil || got != c.want || (r.Refusal == nil) != (c.want == check.WouldBeChecked) {
-			t.Errorf("%s: %s %+v %v", name, got, r.Refusal, err)
+		r, err := check.Inspect(context.Background(), strings.NewReader(c.text), named(c.ask))
+		if err != nil || r.Verdict != c.want || r.Kernel != check.Undecided || (r.Refusal == nil) != (c.want == check.Verified) {
+			t.Errorf("%s: %s %+v %v", name, r.Verdict, r.Refusal, err)
 		}
 	}
 }
