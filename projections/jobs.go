@@ -70,13 +70,13 @@ func (*Jobs) Projection() engine.Projection {
 		}
 		jobRows.Put(tx, &JobRow{
 			JobID: e.JobID, Position: int64(r.Position.Commit), Revision: int64(r.Revision), Account: e.Account, Kind: e.Kind, Status: job.Queued,
-			SessionID: e.SessionID, RunID: e.RunID, CertificateID: e.CertificateID, TimeoutMS: e.TimeoutMS, CreatedMS: r.Metadata.At.UnixMilli(),
+			SessionID: e.SessionID, RunID: e.RunID, CertificateID: e.CertificateID, TimeoutMS: e.TimeoutMS, CreatedMS: milliseconds(e.SubmittedAt, r),
 		})
 		return nil
 	})
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasClaimed, r event.Recorded) error {
 		return changeJob(ctx, tx, e.JobID, r, func(row *JobRow) {
-			row.Status, row.Attempt, row.StartedMS = job.Running, e.Attempt, r.Metadata.At.UnixMilli()
+			row.Status, row.Attempt, row.StartedMS = job.Running, e.Attempt, milliseconds(e.StartedAt, r)
 		})
 	})
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasReleased, r event.Recorded) error {
@@ -92,10 +92,10 @@ func (*Jobs) Projection() engine.Projection {
 		return endJob(ctx, tx, job.TimedOut, e.Outcome, r)
 	})
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasCancelled, r event.Recorded) error {
-		return endJob(ctx, tx, job.Cancelled, job.Outcome{JobID: e.JobID}, r)
+		return endJob(ctx, tx, job.Cancelled, job.Outcome{JobID: e.JobID, FinishedAt: e.FinishedAt}, r)
 	})
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasLost, r event.Recorded) error {
-		return endJob(ctx, tx, job.Lost, job.Outcome{JobID: e.JobID}, r)
+		return endJob(ctx, tx, job.Lost, job.Outcome{JobID: e.JobID, FinishedAt: e.FinishedAt}, r)
 	})
 	return p
 }
@@ -114,8 +114,18 @@ func changeJob(ctx context.Context, tx *engine.Tx, jobID string, r event.Recorde
 
 func endJob(ctx context.Context, tx *engine.Tx, status string, o job.Outcome, r event.Recorded) error {
 	return changeJob(ctx, tx, o.JobID, r, func(row *JobRow) {
-		row.Status, row.Error, row.Published, row.FinishedMS = status, Text(o.Error), o.PublishTo != "", r.Metadata.At.UnixMilli()
+		row.Status, row.Error, row.Published, row.FinishedMS = status, Text(o.Error), o.PublishTo != "", milliseconds(o.FinishedAt, r)
 	})
+}
+
+// milliseconds is a moment that an event of a job names: what GET of the job
+// shows too. One that does not name it is as old as its metadata says.
+func milliseconds(at string, r event.Recorded) int64 {
+	t, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		t = r.Metadata.At
+	}
+	return t.UnixMilli()
 }
 
 var (
