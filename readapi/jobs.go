@@ -78,6 +78,9 @@ func (s Services) readJob(ctx context.Context, id string) (job.State, error) {
 	return state, nil
 }
 
+// lookAgain is how soon a job that has ended is looked at again for its run.
+const lookAgain = 20 * time.Millisecond
+
 // awaitJob waits until nothing about a job will change any more, the time is
 // over, or this process stops; then it is the job as it is.
 func (s Services) awaitJob(ctx context.Context, id string, patience time.Duration) (job.State, error) {
@@ -85,6 +88,7 @@ func (s Services) awaitJob(ctx context.Context, id string, patience time.Duratio
 	defer stop()
 	over := time.NewTimer(patience)
 	defer over.Stop()
+	again := lookAgain
 	for last := false; ; {
 		// Watched first, read second: an end in between is not missed.
 		state, err := s.readJob(ctx, id)
@@ -94,8 +98,14 @@ func (s Services) awaitJob(ctx context.Context, id string, patience time.Duratio
 		if complete, err := s.JobView.Complete(ctx, state); err != nil || complete {
 			return state, err
 		}
+		var soon <-chan time.Time
+		if state.Terminal() { // what it publishes is about to be appended; a watch that began after the end is not told of it
+			soon = time.After(again)
+			again *= 2
+		}
 		select {
 		case <-happened:
+		case <-soon:
 		case <-over.C:
 			last = true
 		case <-s.Closing:
