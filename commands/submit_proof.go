@@ -19,6 +19,7 @@ type ProofRequest struct {
 	Module       *string // with Source
 	Declarations []string
 	RunID        *int64 // the evaluation the proof is about
+	WaitMS       *int64 // how long the answer may take; the caller waits
 }
 
 // ProofWork is what a runner is to check: the payload of a proof job, as JSON.
@@ -57,6 +58,9 @@ func checkProof(r JobRequest, plan account.Plan) error {
 		return &JobFieldError{"module", "goes with source only"}
 	case q.RunID != nil && *q.RunID < 1:
 		return &JobFieldError{"run_id", "must be at least 1"}
+	}
+	if q.WaitMS != nil && *q.WaitMS < 0 {
+		return &JobFieldError{"wait_ms", "must not be negative"}
 	}
 	if err := checkDeclarations(q.Declarations); err != nil {
 		return err

@@ -72,7 +72,9 @@ func (p *Proofs) ValidateProof(ctx context.Context, in Intent, c ValidateProof) 
 	if err != nil {
 		return ProofReport{}, err
 	}
-	report.Inline = c.Export != nil
+	if report.Inline = c.Export != nil; report.Inline && report.Export.SHA256 == "" {
+		report.Export.Bytes = int64(len(*c.Export))
+	}
 	if report.JobsRemaining, err = p.Jobs.Remaining(ctx, in, c.Plan); err != nil {
 		return ProofReport{}, err
 	}

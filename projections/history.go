@@ -11,6 +11,7 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 
+	"reckon/domain/certificate"
 	"reckon/domain/event"
 	"reckon/domain/run"
 	"reckon/projections/engine"
@@ -65,6 +66,7 @@ func (h *History) Projection() engine.Projection {
 	engine.On(&p, h.timedOut)
 	engine.On(&p, h.failed)
 	engine.On(&p, h.verified)
+	engine.On(&p, h.certified)
 	return p
 }
 
@@ -107,6 +109,19 @@ func (h *History) failed(ctx context.Context, tx *engine.Tx, e run.Failed, r eve
 
 func (h *History) verified(ctx context.Context, tx *engine.Tx, e run.Verified, _ event.Recorded) error {
 	return historyRows.Update(ctx, tx, e.RunID, func(row *HistoryRow) { row.check(e.Check) })
+}
+
+// certified shows the newest certificate about a run; one that is no verdict replaces none that is.
+func (h *History) certified(ctx context.Context, tx *engine.Tx, e certificate.Issued, _ event.Recorded) error {
+	if e.AboutRunID == 0 {
+		return nil
+	}
+	return historyRows.Update(ctx, tx, e.AboutRunID, func(row *HistoryRow) {
+		concluded := row.CertificateVerdict != "" && row.CertificateVerdict != certificate.Inconclusive
+		if e.Verdict != certificate.Inconclusive || !concluded {
+			row.CertificateID, row.CertificateVerdict = e.CertificateID, e.Verdict
+		}
+	})
 }
 
 func (h *History) row(ctx context.Context, s run.Subject, r event.Recorded) (*HistoryRow, error) {

@@ -16,21 +16,23 @@ type Blobs interface {
 
 // ReadModels are all read models over one database.
 type ReadModels struct {
-	History  *History
-	Tokens   *Tokens
-	Sessions *Sessions
-	Jobs     *Jobs
-	Queue    *Queue
+	History      *History
+	Tokens       *Tokens
+	Sessions     *Sessions
+	Jobs         *Jobs
+	Queue        *Queue
+	Certificates *Certificates
 }
 
 // New is the read models; nothing is created yet.
 func New(db *bun.DB, blobs Blobs) *ReadModels {
 	return &ReadModels{
-		History:  &History{db: db, blobs: blobs},
-		Tokens:   &Tokens{db: db},
-		Sessions: &Sessions{db: db},
-		Jobs:     &Jobs{db: db},
-		Queue:    &Queue{db: db},
+		History:      &History{db: db, blobs: blobs},
+		Tokens:       &Tokens{db: db},
+		Sessions:     &Sessions{db: db},
+		Jobs:         &Jobs{db: db},
+		Queue:        &Queue{db: db},
+		Certificates: &Certificates{db: db},
 	}
 }
 
@@ -42,5 +44,6 @@ func (m *ReadModels) All() []engine.Projection {
 		m.Sessions.Projection(),
 		m.Jobs.Projection(),
 		m.Queue.Projection(),
+		m.Certificates.Projection(),
 	}
 }

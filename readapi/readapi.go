@@ -63,6 +63,7 @@ func (s Services) Register(api *httpkit.API) error {
 	s.registerJobs(api)
 	s.registerPlans(api)
 	s.registerKeys(api)
+	s.registerCertificates(api)
 	s.registerHealth(api)
 	return registerDocs(api)
 }

@@ -6,6 +6,7 @@ import (
 	"reckon/domain/run"
 	"reckon/domain/session"
 	"reckon/domain/token"
+	"reckon/domain/upload"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
 )
@@ -25,5 +26,13 @@ var problems = []httpkit.Mapping{
 	{Err: identity.ErrPassword, Kind: httpkit.InvalidRequest},
 	{Err: identity.ErrEmailTaken, Kind: httpkit.EmailTaken},
 	{Err: identity.ErrCredentials, Kind: httpkit.InvalidCredentials},
+	{Err: commands.ErrProofsNotOnPlan, Kind: httpkit.ProofsNotOnPlan},
+	{Err: commands.ErrExportChoice, Kind: httpkit.ExportChoice},
+	{Err: commands.ErrProofChoice, Kind: httpkit.ExportChoice},
+	{Err: commands.ErrInlineExport, Kind: httpkit.ExportTooLarge},
+	{Err: commands.ErrSource, Kind: httpkit.InvalidSource},
+	{Err: commands.ErrModule, Kind: httpkit.InvalidModule},
+	{Err: upload.ErrNone, Kind: httpkit.NoSuchUpload},
+	{Err: upload.ErrUsed, Kind: httpkit.UploadUsed},
 	{Err: commands.ErrUnavailable, Kind: httpkit.Unavailable},
 }

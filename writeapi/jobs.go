@@ -71,7 +71,8 @@ func (s Services) registerJobs(api *httpkit.API) {
 		Access: httpkit.Bearer, Scope: "jobs:write", Writes: true, Errors: problems,
 		Kinds: []httpkit.Kind{
 			httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.UnknownJobKind, httpkit.TimeoutOverPlan, httpkit.MalformedCircuit,
-			httpkit.ExpressionRequired, httpkit.TooComplex, httpkit.InvalidSessionID, httpkit.ExpressionDenied, httpkit.TooLarge, httpkit.NotJSON, httpkit.AllowanceSpent, httpkit.Unavailable,
+			httpkit.ExpressionRequired, httpkit.TooComplex, httpkit.InvalidSessionID, httpkit.ExpressionDenied, httpkit.TooLarge, httpkit.NotJSON, httpkit.AllowanceSpent, httpkit.InvalidDeclarations, httpkit.ExportChoice, httpkit.InvalidExport, httpkit.ExportTooLarge, httpkit.ExportOverBudget,
+			httpkit.InvalidSource, httpkit.InvalidModule, httpkit.ElaborationFailed, httpkit.ProofsNotOnPlan, httpkit.NoSuchRun, httpkit.NoSuchUpload, httpkit.UploadUsed, httpkit.Elaborating, httpkit.NoElaboration, httpkit.Saturated, httpkit.Unavailable,
 		},
 		Misnamed: map[string]string{"input": "expression", "code": "expression", "type": "kind", "timeout": "timeout_ms", "session": "session_id"},
 	}, s.submitJob)
@@ -88,14 +89,19 @@ func (s Services) submitJob(ctx context.Context, in *submitInput) (*submitOutput
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.Longest)
+	bounded, cancel := context.WithTimeout(ctx, s.patience(request))
 	defer cancel()
 	intent := s.intent(ctx)
-	submitted, err := s.Jobs.SubmitJob(ctx, intent, request.Command(s.plan(ctx)))
+	submitted, err := s.submit(bounded, intent, request, s.plan(ctx))
 	if err != nil {
 		return nil, notSubmitted(err, intent.At)
 	}
 	s.wrote(ctx, intent.Account, submitted.Position)
+	if in.Body.WaitMS != nil && request.Kind == job.Proof {
+		if submitted.Job, err = s.awaitEnd(ctx, submitted.Job, *in.Body.WaitMS); err != nil {
+			return nil, err
+		}
+	}
 	view, err := s.JobView.Of(ctx, submitted.Job)
 	if err != nil {
 		return nil, err
@@ -106,7 +112,7 @@ func (s Services) submitJob(ctx context.Context, in *submitInput) (*submitOutput
 // jobRequest is the body as the command takes it.
 func jobRequest(in *submitInput) (commands.JobRequest, error) {
 	body := in.Body
-	r := commands.JobRequest{Kind: value(body.Kind), Expression: value(body.Expression), SessionID: value(body.SessionID), TimeoutMS: body.TimeoutMS}
+	r := commands.JobRequest{Kind: value(body.Kind), Expression: value(body.Expression), SessionID: value(body.SessionID), TimeoutMS: body.TimeoutMS, Proof: proofRequest(in)}
 	if body.Circuit != nil {
 		r.Circuit = body.Circuit.RawMessage
 	}
@@ -163,7 +169,7 @@ func notSubmitted(err error, at time.Time) error {
 	case errors.As(err, &refused):
 		return httpkit.MalformedCircuit.Problem("%s", refused.Error()).Field(circuitLocation(refused), string(refused.Code))
 	}
-	return refusedExpression(err)
+	return refusedExpression(notProof(err))
 }
 
 // circuitLocation is the path of what a circuit is refused for.

@@ -34,6 +34,10 @@ type Services struct {
 	CloseWorker func(key string) bool
 	Jobs        *commands.Jobs
 	JobView     jobview.Viewer // shared with readapi
+	Proofs      *commands.Proofs
+	// WatchJob and Closing are readapi's: a proof's submission may wait for its end.
+	WatchJob func(jobID string) (happened <-chan struct{}, stop func())
+	Closing  <-chan struct{}
 	// Longest is the time an evaluation may take besides computing: queueing, checking, appending.
 	Longest time.Duration
 
@@ -49,6 +53,7 @@ func (s Services) Register(api *httpkit.API) {
 	s.registerVerify(api)
 	s.registerSessions(api)
 	s.registerJobs(api)
+	s.registerProofs(api)
 }
 
 // intent is who wants something, when and from where.

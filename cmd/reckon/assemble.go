@@ -36,6 +36,7 @@ import (
 	"reckon/runners/engine"
 	"reckon/runners/engine/checker"
 	"reckon/runners/evaluate"
+	"reckon/runners/proof"
 	"reckon/writeapi"
 )
 
@@ -64,6 +65,8 @@ type service struct {
 	engine    *engine.Engine
 	evaluator *commands.Evaluator
 	jobs      *commands.Jobs
+	judge     *proof.Judge
+	proofs    *commands.Proofs
 	rules     identity.Rules
 	handler   http.Handler
 	closing   chan struct{} // closed when the process stops: long polls end
@@ -91,7 +94,7 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 	}
 	c.Data = data
 	s := &service{config: c, logger: logger, process: uuid.NewString(), metrics: telemetry.NewMetrics(build()), closing: make(chan struct{})}
-	for _, part := range []func(context.Context) error{s.makeLog, s.makeStores, s.makeProjections, s.makeEngine, s.makeCommands, s.makeRunners, s.makeAPI, s.makeAdmin} {
+	for _, part := range []func(context.Context) error{s.makeLog, s.makeStores, s.makeProjections, s.makeEngine, s.makeCommands, s.makeProofs, s.makeRunners, s.makeAPI, s.makeAdmin} {
 		if err := part(ctx); err != nil {
 			return nil, errors.Join(err, s.close(func() {}))
 		}
@@ -258,7 +261,7 @@ func (s *service) makeAPI(context.Context) error {
 	writeapi.Services{
 		Store: s.store, Plans: s.plans, Identity: s.identity, Limiter: limit.NewMemory(), Clock: systemClock{}, Build: build(),
 		Evaluate: s.peers.Evaluate, Verify: s.evaluator.Verify, CloseWorker: s.evaluator.Engine.CloseSession,
-		Jobs: s.jobs, JobView: jobView,
+		Jobs: s.jobs, JobView: jobView, Proofs: s.proofs, WatchJob: s.hub.Watch, Closing: s.closing,
 		Longest: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.projector.LogID(),
 	}.Register(api)
 	s.handler = api

@@ -25,6 +25,7 @@ import (
 	"reckon/projections"
 	"reckon/runners"
 	"reckon/runners/evaluate"
+	"reckon/runners/proof"
 	"reckon/runners/qsim"
 )
 
@@ -62,6 +63,7 @@ func (s *service) makeRunners(ctx context.Context) error {
 		Run: map[string]runners.Kind{ // the one list of kinds
 			job.Evaluate: evaluate.Jobs{Evaluator: s.evaluator, Plans: s.plans, Catalogue: domain.Catalogue()},
 			job.Qsim:     qsim.New(),
+			job.Proof:    proof.Jobs{Judge: s.judge, Blobs: s.blobs, Catalogue: domain.Catalogue(), Clock: systemClock{}, Rev: build()},
 		},
 	})
 	s.hub.Listen(s.runner.Observe)

@@ -20,6 +20,16 @@ var (
 	TimeoutOverPlan  = Kind{"timeout_over_plan", http.StatusBadRequest, "The job asks for more time than the plan gives", "`detail` gives the plan's budget; leave `timeout_ms` out to get all of it. No slot was spent."}
 	MalformedCircuit = Kind{"malformed_circuit", http.StatusBadRequest, "The circuit cannot be run as it is", "`detail` names the gate and what is wrong with it; the message in `errors` is the stable name of the reason (`unknown_gate`, `qubits_out_of_range`, …). No slot was spent."}
 
+	InvalidExport       = Kind{"invalid_export", http.StatusBadRequest, "The proof export cannot be read", "`detail` names the line; the message in `errors` is the stable name of the reason (`bad_meta`, `format_window`, `blank_line`, `bad_json`, …). Send what lean4export writes, format 3.1. Nothing was stored and no slot was spent."}
+	ExportOverBudget    = Kind{"export_over_budget", http.StatusBadRequest, "The proof export is larger than the plan takes", "`detail` gives both sizes. Export fewer declarations or change the plan."}
+	ExportTooLarge      = Kind{"export_too_large", http.StatusBadRequest, "The proof export is too large for a JSON body", "Upload it with POST /api/proofs and send its `upload_id`."}
+	ExportChoice        = Kind{"export_choice", http.StatusBadRequest, "Send one export", "Exactly one of the fields that `detail` names."}
+	UnknownUpload       = Kind{"unknown_upload", http.StatusBadRequest, "The upload is not yours to validate", "Your account has no upload with this id."}
+	InvalidDeclarations = Kind{"invalid_declarations", http.StatusBadRequest, "The names of declarations are not valid", "1 to 32 names as exported, none of them twice. No slot was spent."}
+	InvalidSource       = Kind{"invalid_source", http.StatusBadRequest, "There is no source to elaborate, or too much", "`source` is 1 to 65536 bytes of UTF-8."}
+	InvalidModule       = Kind{"invalid_module", http.StatusBadRequest, "The module name is not valid", "A dotted name of ASCII identifiers outside Lean's own libraries, like Service or My.Proofs."}
+	ElaborationFailed   = Kind{"elaboration_failed", http.StatusBadRequest, "The source has errors", "`errors` lists Lean's messages. POST /api/proofs/elaborate shows them all and costs no slot either."}
+
 	Unauthenticated    = Kind{"unauthenticated", http.StatusUnauthorized, "A credential is needed", "Send `Authorization: Bearer <API token>` or sign in."}
 	InvalidToken       = Kind{"invalid_token", http.StatusUnauthorized, "The credential is not valid", "The token is malformed, unknown, expired or revoked. Mint another one."}
 	InvalidCredentials = Kind{"invalid_credentials", http.StatusUnauthorized, "Wrong email or password", "Check both; an address nobody registered is answered in the same way."}
@@ -27,6 +37,7 @@ var (
 	FirstPartyOnly   = Kind{"first_party_only", http.StatusForbidden, "This needs another credential", "The route is closed to this kind of credential: sign in, or use what `detail` names."}
 	CrossOrigin      = Kind{"cross_origin", http.StatusForbidden, "Cross-origin write refused", "A browser sent this from another site without an Authorization header. Use an API token."}
 	ExpressionDenied = Kind{"expression_denied", http.StatusForbidden, "The expression uses something that is not permitted", "`detail` names the function. Nothing was evaluated or logged."}
+	ProofsNotOnPlan  = Kind{"proofs_not_on_plan", http.StatusForbidden, "The plan has no proof checking", "See /billing/plans for those that have."}
 
 	NoSuchRoute   = Kind{"no_such_route", http.StatusNotFound, "There is nothing at this address", "See /openapi.json for every address."}
 	NoSuchRun     = Kind{"no_such_run", http.StatusNotFound, "No such run", "Your account has no run with this id."}
@@ -34,21 +45,27 @@ var (
 	NoPlot        = Kind{"no_plot", http.StatusNotFound, "The run has no plot", "No graphic was stored for this run."}
 	NoSuchToken   = Kind{"no_such_token", http.StatusNotFound, "No such token", "Your account has no token with this id."}
 	NoSuchJob     = Kind{"no_such_job", http.StatusNotFound, "No such job", "Your account has no job with this id."}
+	NoSuchUpload  = Kind{"no_such_upload", http.StatusNotFound, "No such upload", "Your account has no upload with this id."}
+	NoCertificate = Kind{"no_such_certificate", http.StatusNotFound, "No such certificate", "There is no certificate with this id, or it is not your account's."}
 	MethodRefused = Kind{"method_not_allowed", http.StatusMethodNotAllowed, "The address does not take this method", "The Allow header lists those it takes."}
 
 	BudgetExhausted = Kind{"budget_exhausted", http.StatusRequestTimeout, "The compute budget is exhausted", "The evaluation ran past the plan's budget and was stopped. Simplify it or submit it as a job. `run_id` names the logged run."}
 	BodyTimeout     = Kind{"body_timeout", http.StatusRequestTimeout, "The body did not arrive in time", "Send the request again."}
 	EmailTaken      = Kind{"email_taken", http.StatusConflict, "The address is already registered", "Sign in instead."}
 	TooManySessions = Kind{"too_many_sessions", http.StatusConflict, "The plan's live sessions are all in use", "Clear one with DELETE /api/sessions/{id} or wait until one expires."}
+	UploadUsed      = Kind{"upload_used", http.StatusConflict, "The upload is another job's", "One upload is checked by one job. Upload the export again for another check. The slot was not spent, or was given back."}
 	TooLarge        = Kind{"body_too_large", http.StatusRequestEntityTooLarge, "The body is too large", "`detail` gives the limit."}
 	NotJSON         = Kind{"unsupported_media_type", http.StatusUnsupportedMediaType, "The body must be JSON", "Send `Content-Type: application/json`, UTF-8, without Content-Encoding."}
+	NotAnExport     = Kind{"unsupported_export_type", http.StatusUnsupportedMediaType, "The body must be a proof export", "Send `Content-Type: application/x-ndjson`, or `application/gzip` with `Content-Encoding: gzip`."}
 	EngineFailed    = Kind{"engine_failed", http.StatusUnprocessableEntity, "The engine could not finish this", "It crashed, ran out of memory or was told to quit by the expression. `run_id` names the logged run."}
 	RateLimited     = Kind{"rate_limited", http.StatusTooManyRequests, "Too many requests", "Wait for the seconds in Retry-After. X-RateLimit-Limit, -Remaining and -Reset are on every limited answer."}
 	AllowanceSpent  = Kind{"daily_allowance_spent", http.StatusTooManyRequests, "The day's jobs are used up", "All kinds of job share one allowance per UTC day. Wait for the seconds in Retry-After (it is renewed at 00:00 UTC), or cancel a job that has not started: its slot is given back."}
+	Elaborating     = Kind{"elaboration_in_flight", http.StatusTooManyRequests, "An elaboration of your account is in flight", "One at a time. Wait for its answer."}
 
-	Internal    = Kind{"internal", http.StatusInternalServerError, "Something went wrong", "It is our fault. Give the request_id when you report it."}
-	Saturated   = Kind{"saturated", http.StatusServiceUnavailable, "The service is at its limit", "No worker became free in time. Nothing was logged; try again after Retry-After."}
-	Unavailable = Kind{"unavailable", http.StatusServiceUnavailable, "A part of the service cannot be reached", "Try again after Retry-After. Whether a write happened is unknown: reads will tell."}
+	Internal      = Kind{"internal", http.StatusInternalServerError, "Something went wrong", "It is our fault. Give the request_id when you report it."}
+	Saturated     = Kind{"saturated", http.StatusServiceUnavailable, "The service is at its limit", "No worker became free in time. Nothing was logged; try again after Retry-After."}
+	Unavailable   = Kind{"unavailable", http.StatusServiceUnavailable, "A part of the service cannot be reached", "Try again after Retry-After. Whether a write happened is unknown: reads will tell."}
+	NoElaboration = Kind{"no_elaboration", http.StatusServiceUnavailable, "There is no elaboration service", "This deployment has none, or it does not respond. Elaborate and export with your own toolchain and upload the export."}
 )
 
 // Kinds lists them all in the order of docs/errors.md.
@@ -56,10 +73,11 @@ func Kinds() []Kind {
 	return []Kind{
 		InvalidRequest, UnknownField, InvalidJSON, BodyRequired, InvalidParameter, UnsupportedVersion, ExpressionRequired, TooComplex, InvalidSessionID, VerifyInput,
 		UnknownJobKind, TimeoutOverPlan, MalformedCircuit,
+		InvalidExport, ExportOverBudget, ExportTooLarge, ExportChoice, UnknownUpload, InvalidDeclarations, InvalidSource, InvalidModule, ElaborationFailed,
 		Unauthenticated, InvalidToken, InvalidCredentials,
-		FirstPartyOnly, CrossOrigin, ExpressionDenied,
-		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchJob, MethodRefused,
-		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, TooLarge, NotJSON, EngineFailed, RateLimited, AllowanceSpent,
-		Internal, Saturated, Unavailable,
+		FirstPartyOnly, CrossOrigin, ExpressionDenied, ProofsNotOnPlan,
+		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchJob, NoSuchUpload, NoCertificate, MethodRefused,
+		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, EngineFailed, RateLimited, AllowanceSpent, Elaborating,
+		Internal, Saturated, Unavailable, NoElaboration,
 	}
 }

@@ -39,6 +39,8 @@ type Route struct {
 	PublicFor time.Duration
 	// UploadBytes makes the body a stream of at most so many bytes; see Upload.
 	UploadBytes int64
+	// UploadTypes are the media types of that stream, for the description.
+	UploadTypes []string
 	// Also lists other statuses that are answered with the body of the 200.
 	Also []int
 	// ContentType of the 200 answer; empty: application/json.
@@ -82,6 +84,12 @@ func (a *API) operation(route Route) huma.Operation {
 		// A misspelt filter must not answer everything. What anyone may ask is
 		// left alone: health checks and caches add parameters of their own.
 		RejectUnknownQueryParameters: route.Access != Public,
+	}
+	if route.UploadBytes > 0 {
+		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
+		for _, media := range route.UploadTypes {
+			op.RequestBody.Content[media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+		}
 	}
 	switch route.Access {
 	case Public:

@@ -142,6 +142,7 @@ type Options struct {
 	TLS    bool
 	// NoProjections leaves the read models where they stand.
 	NoProjections bool
+	Elaborator    commands.Elaborator
 }
 
 // generous lets tests register and sign in as often as they need.
@@ -217,7 +218,8 @@ func Start(t testing.TB, o Options) *Server {
 	writeapi.Services{
 		Store: log, Plans: o.Plans, Identity: who, Limiter: limit.NewMemory(), Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseWorker: calculator.CloseSession, Longest: time.Minute,
-		Jobs: server.Jobs, JobView: jobView,
+		Jobs: server.Jobs, JobView: jobView, WatchJob: server.watchJob, Closing: server.Closing,
+		Proofs: commands.NewProofs(commands.Proofs{Store: log, Blobs: kept, Jobs: server.Jobs, Judge: inspector{}, Elaborator: o.Elaborator, Clock: server.Clock}, 2),
 		Writes: writes, LogID: projector.LogID(),
 	}.Register(api)
 	must(t, readapi.Services{

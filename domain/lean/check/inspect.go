@@ -10,18 +10,21 @@ import (
 // Inconclusive as Run's would be; Kernel stays Undecided, so that no report of Inspect passes for a judgement.
 func Inspect(ctx context.Context, r io.Reader, opts Options) (*Report, error) {
 	report, file, err := read(ctx, r, opts)
+	if err != nil {
+		return nil, err
+	}
 	if file == nil {
-		if report != nil {
-			report.Kernel = Undecided
-		}
-		return report, err
+		report.Kernel = Undecided
+		return report, nil
 	}
 	j := &judge{report: report, file: file, opts: opts, tables: loadShipped()}
 	missing, basis := j.describe()
-	if report.Refusal = missing; missing == nil {
+	report.Verdict = Verified
+	if missing != nil {
+		report.Refusal = missing
+	} else {
 		j.judgeFoundations(basis)
 	}
-	report.Verdict = Verified
 	if report.Refusal != nil {
 		report.Verdict = Unsupported
 	}

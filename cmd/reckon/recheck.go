@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"time"
+
+	"reckon/commands"
+	"reckon/domain/certificate"
+	"reckon/domain/event"
+	"reckon/eventstore"
+	"reckon/internal/blobs"
+	"reckon/internal/config"
+	"reckon/runners/proof"
+)
+
+// leanRecheckCmd has the kernel judge a certificate's export once more.
+type leanRecheckCmd struct {
+	installation
+	Certificate string        `arg:"" help:"certificate_id."`
+	Blobs       string        `help:"Where exports are, when not in the data folder." env:"RECKON_BLOBS" placeholder:"URL"`
+	Timeout     time.Duration `help:"Give up after this long." default:"1h" placeholder:"D"`
+	MemoryMiB   int64         `help:"Most memory to use." name:"memory-mib" default:"4096" placeholder:"N"`
+	JSON        bool          `help:"Print JSON." name:"json"`
+}
+
+// recheckReport is what a second check comes to.
+type recheckReport struct {
+	CertificateID string   `json:"certificate_id"`
+	Agrees        bool     `json:"agrees"`
+	Certified     string   `json:"certified"` // verdict of the certificate
+	Found         string   `json:"found"`     // verdict now
+	Differing     []string `json:"differing"` // fields that are not what the certificate says
+	CertifiedRev  string   `json:"certified_rev"`
+	Rev           string   `json:"rev"` // of this binary
+	ElapsedMS     int64    `json:"elapsed_ms"`
+}
+
+// Run compares. It exits 1 when something differs, and 2 when the second check did not finish.
+func (c *leanRecheckCmd) Run() error {
+	ctx := context.Background()
+	store, closeStore, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	report, err := c.recheck(ctx, store)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = printJSON(report)
+	} else {
+		err = printRecheck(report)
+	}
+	switch {
+	case err != nil:
+		return err
+	case report.Found == certificate.Inconclusive:
+		return exitStatus(2)
+	case !report.Agrees:
+		return exitStatus(1)
+	}
+	return nil
+}
+
+func (c *leanRecheckCmd) recheck(ctx context.Context, store *eventstore.Store) (recheckReport, error) {
+	address, err := (&config.Serve{Data: c.Data, Blobs: c.Blobs}).BlobAddress()
+	if err != nil {
+		return recheckReport{}, err
+	}
+	kept, err := blobs.Open(ctx, address)
+	if err != nil {
+		return recheckReport{}, err
+	}
+	defer func() { _ = kept.Close() }()
+	issued, work, err := readCertificate(ctx, store, kept, c.Certificate)
+	if err != nil {
+		return recheckReport{}, err
+	}
+	content, err := kept.Get(ctx, work.Blob())
+	if err != nil {
+		return recheckReport{}, fmt.Errorf("the certificate's export: %w", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return recheckReport{}, err
+	}
+	judge := proof.NewJudge(proof.JudgeConfig{Command: []string{filepath.Clean(self), "lean", "child"}, MemoryBytes: c.MemoryMiB << 20})
+	defer judge.Close()
+	found, err := judge.Check(ctx, content, work.Declarations, c.Timeout)
+	if err != nil {
+		return recheckReport{}, err
+	}
+	report := recheckReport{
+		CertificateID: issued.CertificateID, Certified: issued.Verdict, Found: string(found.Verdict), Differing: []string{},
+		CertifiedRev: issued.Checker.Rev, Rev: build(), ElapsedMS: found.ElapsedMS,
+	}
+	if issued.Verdict != certificate.Inconclusive { // which was no verdict, so there is none to differ from
+		report.Differing = differing(issued, string(found.Verdict), found.DeclarationsChecked, commands.FindingsOf(found))
+	}
+	report.Agrees = len(report.Differing) == 0
+	return report, nil
+}
+
+// readCertificate reads what a certificate says and what its job was to check.
+func readCertificate(ctx context.Context, store *eventstore.Store, kept blobs.Store, id string) (certificate.Issued, commands.ProofWork, error) {
+	var work commands.ProofWork
+	history, err := store.Read(ctx, certificate.Stream(id))
+	if err != nil {
+		return certificate.Issued{}, work, err
+	}
+	issued, found := certificate.Of(history.Domain())
+	if !found {
+		return issued, work, errors.New("there is no certificate " + id)
+	}
+	if issued.FindingsBlob != nil {
+		findings, err := kept.Get(ctx, *issued.FindingsBlob)
+		if err != nil {
+			return issued, work, err
+		}
+		if issued, err = issued.WithFindings(findings); err != nil {
+			return issued, work, err
+		}
+	}
+	jobs := &commands.Jobs{Store: store, Blobs: kept}
+	state, err := jobs.Read(ctx, issued.JobID)
+	if err != nil {
+		return issued, work, err
+	}
+	payload, err := jobs.Payload(ctx, state.Queued.Submission)
+	if err != nil {
+		return issued, work, err
+	}
+	if err := json.Unmarshal([]byte(payload), &work); err != nil {
+		return issued, work, fmt.Errorf("job %s: %w", issued.JobID, err)
+	}
+	if work.Export.SHA256 != issued.Export.SHA256 {
+		return issued, work, fmt.Errorf("the certificate is about export %s and its job about %s", issued.Export.SHA256, work.Export.SHA256)
+	}
+	return issued, work, nil
+}
+
+// differing names the fields in which a second check found something else.
+func differing(issued certificate.Issued, verdict string, checked int, found certificate.Findings) []string {
+	text, err := event.Marshal(found)
+	var now certificate.Findings // as it would read had it been stored: empty and absent lists are the same there
+	if err == nil {
+		err = json.Unmarshal(text, &now)
+	}
+	if err != nil {
+		return []string{"findings"}
+	}
+	fields, stored := []string{}, issued.Findings
+	for _, f := range []struct {
+		name    string
+		was, is any
+	}{
+		{"verdict", issued.Verdict, verdict}, {"declarations_checked", issued.DeclarationsChecked, checked}, {"reason", stored.Reason, now.Reason},
+		{"declarations", stored.Declarations, now.Declarations}, {"axioms_used", stored.AxiomsUsed, now.AxiomsUsed},
+		{"refusal", stored.Refusal, now.Refusal}, {"conformance", stored.Conformance, now.Conformance},
+	} {
+		if !reflect.DeepEqual(f.was, f.is) {
+			fields = append(fields, f.name)
+		}
+	}
+	return fields
+}
+
+func printRecheck(r recheckReport) error {
+	if r.Agrees {
+		_, err := fmt.Printf("agrees: %s, as certified by %s; checked by %s in %d ms\n", r.Found, r.CertifiedRev, r.Rev, r.ElapsedMS)
+		return err
+	}
+	_, err := fmt.Printf("DIFFERS in %v: certified %s by %s, found %s by %s in %d ms\n", r.Differing, r.Certified, r.CertifiedRev, r.Found, r.Rev, r.ElapsedMS)
+	return err
+}

@@ -1,0 +1,147 @@
+package readapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"reckon/domain/certificate"
+	"reckon/internal/auth"
+	"reckon/internal/httpkit"
+)
+
+type certificateInput struct {
+	ID string `path:"id" doc:"certificate_id" example:"b3e2c1d0-5f4a-4c3b-8d2e-1f0a9b8c7d6e"`
+}
+
+type certificateOutput struct{ Body certificate.Record }
+
+type publicCertificateOutput struct{ Body certificate.Public }
+
+type certificatesInput struct {
+	Freshness
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Before string `query:"before" maxLength:"32" doc:"next_before of the page before"`
+}
+
+type certificatesOutput struct {
+	Body struct {
+		Certificates []certificate.Record `json:"certificates" doc:"Newest first. A page may be shorter than its limit when its certificates are long"`
+		NextBefore   *string              `json:"next_before" doc:"For the next page; null on the last"`
+	}
+}
+
+const (
+	// longFindingsBytes is how much of findings that are blobs one page loads.
+	longFindingsBytes = 4 << 20
+	// certificateAge is how long a public certificate may be kept by others: it never changes.
+	certificateAge = 24 * time.Hour
+)
+
+func (s Services) registerCertificates(api *httpkit.API) {
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodGet, Path: "/api/certificates", ID: "list-certificates", Tag: "Proofs", Summary: "Your certificates, newest first",
+		Access: httpkit.Bearer, Scope: "jobs:read", Kinds: []httpkit.Kind{httpkit.Unavailable},
+	}, s.certificates)
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodGet, Path: "/api/certificates/{id}", ID: "get-certificate", Tag: "Proofs", Summary: "One certificate",
+		Description: "Always current; a certificate never changes.",
+		Access:      httpkit.Bearer, Scope: "jobs:read", Kinds: []httpkit.Kind{httpkit.NoCertificate, httpkit.Unavailable},
+	}, s.certificate)
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodGet, Path: "/api/certificates/{id}/public", ID: "get-public-certificate", Tag: "Proofs", Summary: "A certificate as anyone may read it",
+		Description: "Without the account's own ids.",
+		PublicFor:   certificateAge, Kinds: []httpkit.Kind{httpkit.NoCertificate, httpkit.Unavailable},
+	}, s.publicCertificate)
+}
+
+func (s Services) certificate(ctx context.Context, in *certificateInput) (*certificateOutput, error) {
+	issued, err := s.issued(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if issued.Account != auth.Caller(ctx).Account {
+		return nil, noCertificate()
+	}
+	if issued, err = s.whole(ctx, issued); err != nil {
+		return nil, err
+	}
+	return &certificateOutput{issued.Record(s.PublicURL)}, nil
+}
+
+func (s Services) publicCertificate(ctx context.Context, in *certificateInput) (*publicCertificateOutput, error) {
+	issued, err := s.issued(ctx, in.ID)
+	if err == nil {
+		issued, err = s.whole(ctx, issued)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &publicCertificateOutput{issued.Public(s.PublicURL)}, nil
+}
+
+func noCertificate() error { return httpkit.NoCertificate.Problem("there is no such certificate") }
+
+// issued is the certificate of a stream, its findings as the event has them.
+func (s Services) issued(ctx context.Context, id string) (certificate.Issued, error) {
+	parsed, err := uuid.Parse(id)
+	if err != nil || parsed.String() != id { // ids have one spelling
+		return certificate.Issued{}, noCertificate()
+	}
+	history, err := s.Streams(ctx, certificate.Stream(id))
+	if err != nil {
+		return certificate.Issued{}, err
+	}
+	issued, found := certificate.Of(domainEvents(history))
+	if !found {
+		return certificate.Issued{}, noCertificate()
+	}
+	return issued, nil
+}
+
+// whole is a certificate with its findings at hand.
+func (s Services) whole(ctx context.Context, issued certificate.Issued) (certificate.Issued, error) {
+	if issued.FindingsBlob == nil {
+		return issued, nil
+	}
+	content, err := s.Blobs.Get(ctx, *issued.FindingsBlob)
+	if err != nil {
+		return issued, err
+	}
+	return issued.WithFindings(content)
+}
+
+func (s Services) certificates(ctx context.Context, in *certificatesInput) (*certificatesOutput, error) {
+	if err := s.settle(ctx, "certificates", in.Token); err != nil {
+		return nil, err
+	}
+	rows, more, err := s.Models.Certificates.List(ctx, auth.Caller(ctx).Account, in.Limit, in.Before)
+	if err != nil {
+		return nil, refusedQuery(err)
+	}
+	out := &certificatesOutput{}
+	out.Body.Certificates = []certificate.Record{}
+	loaded := int64(0)
+	for i, row := range rows {
+		issued, err := row.Issued()
+		if err != nil {
+			return nil, err
+		}
+		if blob := issued.FindingsBlob; blob != nil {
+			if loaded += blob.Bytes; loaded > longFindingsBytes && i > 0 {
+				rows, more = rows[:i], true
+				break
+			}
+		}
+		if issued, err = s.whole(ctx, issued); err != nil {
+			return nil, err
+		}
+		out.Body.Certificates = append(out.Body.Certificates, issued.Record(s.PublicURL))
+	}
+	if more {
+		out.Body.NextBefore = optional(rows[len(rows)-1].Cursor())
+	}
+	return out, nil
+}

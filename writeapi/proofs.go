@@ -1,0 +1,361 @@
+package writeapi
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"reckon/commands"
+	"reckon/domain/certificate"
+	"reckon/domain/lean/export"
+	"reckon/domain/upload"
+	"reckon/internal/httpkit"
+)
+
+const (
+	// storeTimeout bounds what follows an upload's last byte: waiting for a place, reading, storing.
+	storeTimeout = 2 * time.Minute
+	// elaborationTimeout bounds an elaboration with what follows it.
+	elaborationTimeout = 3 * time.Minute
+	// elaborationRetry is when to look again for a service that is not there.
+	elaborationRetry = 5 * time.Minute
+	// elaboratingRetry is when to look again while one's own is in flight.
+	elaboratingRetry = 5 * time.Second
+)
+
+type uploadInput struct {
+	ContentType     string `header:"Content-Type" doc:"application/x-ndjson, or application/gzip with Content-Encoding: gzip"`
+	ContentEncoding string `header:"Content-Encoding" doc:"gzip when the export is compressed"`
+}
+
+// uploadOutput is spec §2.9.
+type uploadOutput struct {
+	Body struct {
+		UploadID      string        `json:"upload_id" format:"uuid" doc:"For one proof job"`
+		ExportBytes   int64         `json:"export_bytes" doc:"Size of the export, normalised: LF line ends, one at the end"`
+		ExportSHA256  string        `json:"export_sha256" doc:"SHA-256 of the normalised export, hexadecimal: the identity every certificate about it cites"`
+		Exporter      *upload.Named `json:"exporter"`
+		Lean          *upload.Lean  `json:"lean"`
+		FormatVersion string        `json:"format_version" example:"3.1.0"`
+	}
+}
+
+type validateInput struct {
+	Body struct {
+		Declarations []string `json:"declarations" minItems:"1" maxItems:"32" nullable:"false" doc:"Names as exported"`
+		Export       *string  `json:"export,omitempty" doc:"Export text (NDJSON), up to 640 KiB"`
+		UploadID     *string  `json:"upload_id,omitempty" doc:"Instead of export; it is not consumed"`
+	}
+}
+
+type validateOutput struct{ Body proofReport }
+
+// proofReport is the validate report of spec §4.4.
+type proofReport struct {
+	OK                   bool                     `json:"ok" doc:"would_be is checked"`
+	WouldBe              string                   `json:"would_be" enum:"checked,refused,unsupported,undecided" doc:"checked: the kernel would judge it. refused: a submit would be refused and spend nothing. unsupported: a submit would be accepted, spend a slot and end as unsupported. undecided: the inspection did not finish"`
+	Refusal              *certificate.Refusal     `json:"refusal"`
+	Export               reportedExport           `json:"export"`
+	Declarations         []reportedDeclaration    `json:"declarations"`
+	AxiomsUsed           []string                 `json:"axioms_used"`
+	Conformance          *certificate.Conformance `json:"conformance"`
+	DeclarationsInExport int                      `json:"declarations_in_export"`
+	SlotCost             int                      `json:"slot_cost" doc:"Always 0"`
+	JobsRemainingToday   int                      `json:"jobs_remaining_today"`
+	ElapsedMS            int64                    `json:"elapsed_ms"`
+}
+
+type reportedExport struct {
+	Bytes  int64       `json:"bytes"`
+	SHA256 *string     `json:"sha256" doc:"Of the normalised export; null when it cannot be read"`
+	Inline bool        `json:"inline" doc:"It came in the request, not as an upload"`
+	Meta   *exportMeta `json:"meta" doc:"Its first line; null when it cannot be read"`
+}
+
+type exportMeta struct {
+	Exporter *upload.Named `json:"exporter"`
+	Lean     *upload.Lean  `json:"lean"`
+	Format   exportFormat  `json:"format"`
+}
+
+type exportFormat struct {
+	Version string `json:"version"`
+}
+
+type reportedDeclaration struct {
+	Name         string   `json:"name"`
+	Kind         string   `json:"kind"`
+	Statement    *string  `json:"statement"`
+	Axioms       []string `json:"axioms"`
+	ReachesSorry bool     `json:"reaches_sorry"`
+}
+
+type elaborateInput struct {
+	Body struct {
+		Source       string   `json:"source" minLength:"1" doc:"Lean source, up to 64 KB"`
+		Module       string   `json:"module,omitempty" doc:"Dotted name of the module it becomes" default:"Service"`
+		Declarations []string `json:"declarations,omitempty" doc:"Up to 32 names to certify; every theorem and lemma of the file when left out"`
+	}
+}
+
+// elaborateOutput is either report of spec §4.4.
+type elaborateOutput struct {
+	Body struct {
+		OK           bool                          `json:"ok"`
+		Phase        string                        `json:"phase,omitempty" enum:"elaborate" doc:"What failed"`
+		Messages     []commands.ElaborationMessage `json:"messages" doc:"Lean's; of a success warnings only"`
+		Hint         string                        `json:"hint,omitempty"`
+		UploadID     string                        `json:"upload_id,omitempty" format:"uuid"`
+		Declarations []string                      `json:"declarations,omitempty" doc:"What the export is of"`
+		Export       *elaboratedExport             `json:"export,omitempty"`
+		Validation   *proofReport                  `json:"validation,omitempty"`
+		Next         *nextRequest                  `json:"next,omitempty" doc:"The request that has the kernel check it"`
+	}
+}
+
+type elaboratedExport struct {
+	Bytes         int64         `json:"bytes"`
+	SHA256        string        `json:"sha256"`
+	Exporter      *upload.Named `json:"exporter"`
+	Lean          *upload.Lean  `json:"lean"`
+	FormatVersion string        `json:"format_version"`
+}
+
+type nextRequest struct {
+	Method string    `json:"method" example:"POST"`
+	Path   string    `json:"path" example:"/api/jobs"`
+	Body   nextProof `json:"body"`
+}
+
+type nextProof struct {
+	Kind         string   `json:"kind" example:"proof"`
+	UploadID     string   `json:"upload_id"`
+	Declarations []string `json:"declarations"`
+}
+
+func (s Services) registerProofs(api *httpkit.API) {
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodPost, Path: "/api/proofs", ID: "upload-proof", Tag: "Proofs", Summary: "Upload a proof export",
+		Description: "The body is the raw export: application/x-ndjson, or gzip (application/gzip with Content-Encoding: gzip); not a JSON envelope. It is read whole before anything is stored. One upload is checked by one job.",
+		Access:      httpkit.Bearer, Scope: "proofs:write", Limited: true, Writes: true, Errors: problems, UploadBytes: commands.MaxExportBytes,
+		UploadTypes: []string{"application/x-ndjson", "application/gzip"},
+		Kinds:       []httpkit.Kind{httpkit.InvalidExport, httpkit.ExportOverBudget, httpkit.InvalidRequest, httpkit.ProofsNotOnPlan, httpkit.BodyTimeout, httpkit.TooLarge, httpkit.NotAnExport, httpkit.Saturated, httpkit.Unavailable},
+	}, s.uploadProof)
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodPost, Path: "/api/proofs/validate", ID: "validate-proof", Tag: "Proofs", Summary: "What a proof job would come to",
+		Description: "Everything but the kernel: it costs no slot and consumes no upload. It cannot detect a wrong proof; only the kernel can, when a job is submitted.",
+		Access:      httpkit.Bearer, Scope: "proofs:write", Limited: true, Errors: problems,
+		Kinds: []httpkit.Kind{httpkit.ExportChoice, httpkit.UnknownUpload, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.TooLarge, httpkit.NotJSON, httpkit.Saturated, httpkit.Unavailable},
+	}, s.validateProof)
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodPost, Path: "/api/proofs/elaborate", ID: "elaborate-proof", Tag: "Proofs", Summary: "Make an upload of Lean source",
+		Description: "Compiles the source with the server's own toolchain and libraries, exports its theorems and stores the export as an upload. It costs no slot; the kernel's check is a job of its own.",
+		Access:      httpkit.Bearer, Scope: "proofs:write", Limited: true, Writes: true, Errors: problems,
+		Kinds: []httpkit.Kind{httpkit.InvalidSource, httpkit.InvalidModule, httpkit.InvalidDeclarations, httpkit.InvalidExport, httpkit.ExportOverBudget, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON,
+			httpkit.BodyRequired, httpkit.ProofsNotOnPlan, httpkit.TooLarge, httpkit.NotJSON, httpkit.Elaborating, httpkit.NoElaboration, httpkit.Saturated, httpkit.Unavailable},
+		Missing:  map[string]httpkit.Kind{"source": httpkit.InvalidSource},
+		Misnamed: map[string]string{"code": "source", "export": "source", "upload_id": "source"},
+	}, s.elaborateProof)
+}
+
+func (s Services) uploadProof(ctx context.Context, in *uploadInput) (*uploadOutput, error) {
+	plan := s.plan(ctx)
+	if err := s.count(ctx, plan); err != nil {
+		return nil, err
+	}
+	if !plan.Proofs { // before the body is read
+		return nil, commands.ErrProofsNotOnPlan
+	}
+	body, err := decoded(in, httpkit.Upload(ctx))
+	if err != nil {
+		return nil, err
+	}
+	spooled, err := spool(body, plan.ProofExportBytes)
+	if err != nil {
+		return nil, notUploaded(err)
+	}
+	defer spooled.close()
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	intent := s.intent(ctx)
+	stored, at, err := s.Proofs.StoreUpload(ctx, intent, commands.StoreUpload{Export: spooled.file, Bytes: spooled.bytes, Plan: plan})
+	if err != nil {
+		return nil, notProof(err)
+	}
+	s.wrote(ctx, intent.Account, at)
+	out := &uploadOutput{}
+	e := stored.Export
+	out.Body.UploadID, out.Body.ExportBytes, out.Body.ExportSHA256 = stored.UploadID, e.Bytes, e.SHA256
+	out.Body.Exporter, out.Body.Lean, out.Body.FormatVersion = e.Exporter, e.Lean, e.FormatVersion
+	return out, nil
+}
+
+// decoded is the export's own bytes, by what the headers say of the body.
+func decoded(in *uploadInput, body io.Reader) (io.Reader, error) {
+	media, _, err := mime.ParseMediaType(in.ContentType)
+	encoding := strings.ToLower(strings.TrimSpace(in.ContentEncoding))
+	zipped := media == "application/gzip" || media == "application/x-gzip"
+	switch {
+	case err != nil || !zipped && media != "application/x-ndjson", encoding != "" && encoding != "identity" && encoding != "gzip":
+		return nil, httpkit.NotAnExport.Problem("Content-Type %q with Content-Encoding %q is not taken; send application/x-ndjson, or application/gzip with Content-Encoding: gzip", in.ContentType, in.ContentEncoding)
+	case zipped || encoding == "gzip":
+		unzipped, err := gzip.NewReader(body)
+		if err != nil {
+			return nil, notUploaded(err)
+		}
+		return unzipped, nil
+	}
+	return body, nil
+}
+
+// spooled is an upload on disk: a client that sends slowly holds no memory.
+type spooled struct {
+	file  *os.File
+	bytes int64 // of the export; the file has no more than the plan takes
+}
+
+// spool reads an export to its end, or to the cap, and keeps at most keepBytes
+// of it in a file that has no name.
+func spool(body io.Reader, keepBytes int64) (*spooled, error) {
+	file, err := os.CreateTemp("", "reckon-upload-")
+	if err != nil {
+		return nil, fmt.Errorf("spool an upload: %w", err)
+	}
+	_ = os.Remove(file.Name()) // where an open file cannot be removed it is a temporary file like any other
+	s := &spooled{file: file}
+	bounded := io.LimitReader(body, commands.MaxExportBytes+1)
+	if s.bytes, err = io.Copy(file, io.LimitReader(bounded, keepBytes)); err == nil {
+		var rest int64
+		rest, err = io.Copy(io.Discard, bounded)
+		s.bytes += rest
+	}
+	if err == nil && s.bytes > commands.MaxExportBytes {
+		err = httpkit.TooLarge.Problem("an export has up to %d bytes, decompressed", commands.MaxExportBytes)
+	}
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *spooled) close() { _ = s.file.Close() }
+
+// notUploaded words the errors of reading a body.
+func notUploaded(err error) error {
+	var problem *httpkit.Problem
+	var disk *os.PathError
+	switch {
+	case errors.As(err, &problem), errors.As(err, &disk):
+		return err
+	}
+	return httpkit.InvalidExport.Problem("the body could not be read to its end: %v", err).Because(err)
+}
+
+func (s Services) validateProof(ctx context.Context, in *validateInput) (*validateOutput, error) {
+	plan := s.plan(ctx)
+	if err := s.count(ctx, plan); err != nil {
+		return nil, err
+	}
+	report, err := s.Proofs.ValidateProof(ctx, s.intent(ctx), commands.ValidateProof{Export: in.Body.Export, UploadID: in.Body.UploadID, Declarations: in.Body.Declarations, Plan: plan})
+	switch {
+	case errors.Is(err, commands.ErrNoUpload): // spec §4.4 wants 400 here
+		return nil, httpkit.UnknownUpload.Problem("your account has no such upload").Field("body.upload_id", "unknown")
+	case err != nil:
+		return nil, notProof(err)
+	}
+	return &validateOutput{reportOf(report)}, nil
+}
+
+func reportOf(r commands.ProofReport) proofReport {
+	out := proofReport{
+		OK: r.WouldBe == commands.WouldBeChecked, WouldBe: r.WouldBe, Refusal: r.Refusal, AxiomsUsed: r.AxiomsUsed, Conformance: r.Conformance,
+		Declarations: make([]reportedDeclaration, len(r.Declarations)), DeclarationsInExport: r.Export.Declarations,
+		JobsRemainingToday: r.JobsRemaining, ElapsedMS: r.Elapsed.Milliseconds(),
+		Export: reportedExport{Bytes: r.Export.Bytes, Inline: r.Inline},
+	}
+	if out.AxiomsUsed == nil {
+		out.AxiomsUsed = []string{}
+	}
+	for i, d := range r.Declarations {
+		out.Declarations[i] = reportedDeclaration{Name: d.Name, Kind: d.Kind, Statement: d.Statement, Axioms: d.Axioms, ReachesSorry: commands.ReachesSorry(d)}
+	}
+	if e := r.Export; e.SHA256 != "" {
+		out.Export.SHA256 = &e.SHA256
+		out.Export.Meta = &exportMeta{Exporter: e.Exporter, Lean: e.Lean, Format: exportFormat{e.FormatVersion}}
+	}
+	return out
+}
+
+func (s Services) elaborateProof(ctx context.Context, in *elaborateInput) (*elaborateOutput, error) {
+	plan := s.plan(ctx)
+	if err := s.count(ctx, plan); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, elaborationTimeout)
+	defer cancel()
+	intent := s.intent(ctx)
+	done, err := s.Proofs.ElaborateProof(ctx, intent, commands.ElaborateProof{Source: in.Body.Source, Module: in.Body.Module, Declarations: in.Body.Declarations, Plan: plan})
+	if err != nil {
+		return nil, notProof(err)
+	}
+	out := &elaborateOutput{}
+	out.Body.Messages = done.Messages
+	if out.Body.Messages == nil {
+		out.Body.Messages = []commands.ElaborationMessage{}
+	}
+	if done.Export == nil {
+		out.Body.Phase = "elaborate"
+		out.Body.Hint = "Correct the first error and send the source again: an elaboration costs no slot. Imports are limited to the toolchain's own libraries."
+		return out, nil
+	}
+	s.wrote(ctx, intent.Account, done.Position)
+	validation, e := reportOf(done.Validation), done.Upload.Export
+	out.Body.OK, out.Body.UploadID, out.Body.Declarations, out.Body.Validation = true, done.Upload.UploadID, done.Declarations, &validation
+	out.Body.Export = &elaboratedExport{Bytes: e.Bytes, SHA256: e.SHA256, Exporter: e.Exporter, Lean: e.Lean, FormatVersion: e.FormatVersion}
+	out.Body.Next = &nextRequest{Method: http.MethodPost, Path: "/api/jobs", Body: nextProof{Kind: "proof", UploadID: done.Upload.UploadID, Declarations: done.Declarations}}
+	return out, nil
+}
+
+// notProof words the refusals of exports and sources that carry more than their kind.
+func notProof(err error) error {
+	var bad *export.Error
+	var over *commands.ExportOverBudgetError
+	var names *commands.DeclarationsError
+	var source *commands.ElaborationError
+	switch {
+	case errors.As(err, &bad) && bad.Class == export.Stopped:
+		return httpkit.Saturated.Problem("the export could not be read in time").RetryAfter(elaboratingRetry)
+	case errors.As(err, &bad):
+		return httpkit.InvalidExport.Problem("%s", bad.Error()).Field(fmt.Sprintf("export.line[%d]", bad.Line), string(bad.Class)).Because(err)
+	case errors.As(err, &over):
+		return httpkit.ExportOverBudget.Problem("%s", over.Error())
+	case errors.As(err, &names):
+		return httpkit.InvalidDeclarations.Problem("%s", names.Error()).Field("body.declarations", names.Problem)
+	case errors.As(err, &source):
+		return elaborationFailed(source)
+	case errors.Is(err, commands.ErrElaborating):
+		return httpkit.Elaborating.Problem("%s", commands.ErrElaborating.Error()).RetryAfter(elaboratingRetry)
+	case errors.Is(err, commands.ErrNoElaboration):
+		return httpkit.NoElaboration.Problem("%s", commands.ErrNoElaboration.Error()).RetryAfter(elaborationRetry).Because(err)
+	}
+	return err
+}
+
+func elaborationFailed(err *commands.ElaborationError) error {
+	problem := httpkit.ElaborationFailed.Problem("%s", err.Error())
+	for _, m := range err.Messages {
+		problem.Field(fmt.Sprintf("body.source:%d:%d", m.Line, m.Column), m.Severity+": "+m.Message)
+	}
+	return problem
+}
