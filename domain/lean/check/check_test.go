@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"reckon/domain/lean/check"
-	"reckon/domain/lean/internal/leandata"
+	"reckon/domain/lean/internal/leantest"
 )
 
 func judge(t *testing.T, text string, opts check.Options) *check.Report {
@@ -28,7 +28,7 @@ func judge(t *testing.T, text string, opts check.Options) *check.Report {
 
 func file(t *testing.T, folder, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(leandata.Dir(t, folder), name+".ndjson"))
+	text, err := os.ReadFile(filepath.Join(leantest.Dir(t, folder), name+".ndjson"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,26 +139,26 @@ func claim(text, version string) string {
 func TestForgedCoreIsUnsupportedWhateverTheVersion(t *testing.T) {
 	for _, version := range []string{"4.29.1", "4.28.0-pre", "4.99.0", "5.0.0", ""} {
 		meta := fmt.Sprintf(`{"meta":{"exporter":{"name":"lean4export","version":"3.1.0"},"lean":{"githash":"x","version":%q},"format":{"version":"3.1.0"}}}`, version)
-		forged := map[string]func(b *leandata.Builder){
-			"False": func(b *leandata.Builder) { b.Axiom("False", b.Sort(0)) },
-			"Not": func(b *leandata.Builder) {
+		forged := map[string]func(b *leantest.Builder){
+			"False": func(b *leantest.Builder) { b.Axiom("False", b.Sort(0)) },
+			"Not": func(b *leantest.Builder) {
 				b.Def("Not", b.Pi("p", b.Sort(0), b.Sort(0)), b.Lam("p", b.Sort(0), b.BVar(0)))
 			},
-			"Iff": func(b *leandata.Builder) {
+			"Iff": func(b *leantest.Builder) {
 				prop := b.Sort(0)
 				b.Def("Iff", b.Pi("p", prop, b.Pi("q", prop, prop)), b.Lam("p", prop, b.Lam("q", prop, b.BVar(0))))
 			},
-			"propext": func(b *leandata.Builder) { // not its statement
+			"propext": func(b *leantest.Builder) { // not its statement
 				b.Axiom("propext", b.Pi("p", b.Sort(0), b.Pi("h", b.BVar(0), b.BVar(1))))
 			},
-			"Classical.choice": func(b *leandata.Builder) {
+			"Classical.choice": func(b *leantest.Builder) {
 				u := b.Param("u")
 				b.Axiom("Classical.choice", b.Pi("α", b.Sort(u), b.Pi("x", b.BVar(0), b.BVar(1))), "u")
 			},
-			"Lean.reduceBool": func(b *leandata.Builder) { b.Axiom("Lean.reduceBool", b.Sort(0)) },
+			"Lean.reduceBool": func(b *leantest.Builder) { b.Axiom("Lean.reduceBool", b.Sort(0)) },
 		}
 		for name, forge := range forged {
-			b := leandata.NewBuilder(meta)
+			b := leantest.NewBuilder(meta)
 			forge(b)
 			prop := b.Sort(0)
 			b.Theorem("mine", b.Pi("p", prop, b.Pi("h", b.BVar(0), b.BVar(1))), b.Lam("p", prop, b.Lam("h", b.BVar(0), b.BVar(0))))
@@ -185,7 +185,7 @@ func TestConformanceComparesWithTheClaimedVersion(t *testing.T) {
 	if real.Verdict != check.Unsupported { // it declares sorryAx
 		t.Errorf("init-prelude: %s", real.Verdict)
 	}
-	b := leandata.NewBuilder(`{"meta":{"lean":{"githash":"x","version":"4.29.1"},"format":{"version":"3.1.0"}}}`)
+	b := leantest.NewBuilder(`{"meta":{"lean":{"githash":"x","version":"4.29.1"},"format":{"version":"3.1.0"}}}`)
 	prop := b.Sort(0)
 	identity := func() (int, int) { return b.Pi("p", prop, prop), b.Lam("p", prop, b.BVar(0)) }
 	typ, value := identity()
@@ -200,7 +200,7 @@ func TestConformanceComparesWithTheClaimedVersion(t *testing.T) {
 
 // Axioms are those reached, not those declared.
 func TestUnusedAxiomsDoNotCount(t *testing.T) {
-	b := leandata.NewBuilder()
+	b := leantest.NewBuilder()
 	prop := b.Sort(0)
 	b.Axiom("bad", b.Pi("p", prop, b.BVar(0)))
 	identity, proof := b.Pi("p", prop, b.Pi("h", b.BVar(0), b.BVar(1))), b.Lam("p", prop, b.Lam("h", b.BVar(0), b.BVar(0)))

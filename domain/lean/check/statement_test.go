@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"reckon/domain/lean/export"
-	"reckon/domain/lean/internal/leandata"
+	"reckon/domain/lean/internal/leantest"
 	"reckon/domain/lean/term"
 )
 
@@ -18,7 +18,7 @@ import (
 func TestStatementsRoundTrip(t *testing.T) {
 	count := 0
 	for _, folder := range []string{"accept", "judge"} {
-		for _, path := range leandata.Files(t, folder) {
+		for _, path := range leantest.Files(t, folder) {
 			if strings.Contains(path, "3.0.0") {
 				continue
 			}
@@ -457,7 +457,7 @@ func (r *reader) sameLevel(t *tree, l term.Level) bool {
 }
 
 func TestNamesThatAreNoIdentifiersAreQuoted(t *testing.T) {
-	b := leandata.NewBuilder()
+	b := leantest.NewBuilder()
 	prop := b.Sort(0)
 	b.Line(`{"in":900,"str":{"pre":0,"str":"a b"}}`)
 	b.Line(`{"in":901,"str":{"pre":900,"str":"c.d"}}`)

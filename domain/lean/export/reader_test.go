@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"reckon/domain/lean/export"
-	"reckon/domain/lean/internal/leandata"
+	"reckon/domain/lean/internal/leantest"
 )
 
 const meta = `{"meta":{"format":{"version":"3.1.0"}}}` + "\n"
@@ -147,7 +147,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(meta + `{"ie":0,"sort":0}`)
 	f.Add(meta + `{"in":1,"str":{"pre":0,"str":"a\u00e9\n"}}` + "\n" + `{"il":1,"imax":[0,0]}`)
 	for _, name := range []string{"001_basicDef.ndjson", "041_natDef.ndjson"} {
-		text, err := os.ReadFile(leandata.Dir(f, "accept") + "/" + name)
+		text, err := os.ReadFile(leantest.Dir(f, "accept") + "/" + name)
 		if err != nil {
 			f.Fatal(err)
 		}

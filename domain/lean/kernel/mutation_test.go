@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"reckon/domain/lean/export"
-	"reckon/domain/lean/internal/leandata"
+	"reckon/domain/lean/internal/leantest"
 	"reckon/domain/lean/kernel"
 )
 
@@ -119,7 +119,7 @@ func mutate(t *testing.T, path string, fields []string, visit func(name string, 
 
 // smallExports are the good exports but the two large ones.
 func smallExports(t *testing.T) []string {
-	return slices.DeleteFunc(append(leandata.Files(t, "accept"), leandata.Files(t, "judge")...), func(path string) bool {
+	return slices.DeleteFunc(append(leantest.Files(t, "accept"), leantest.Files(t, "judge")...), func(path string) bool {
 		return strings.Contains(path, "init-prelude") || strings.Contains(path, "shift-cascade") || strings.Contains(path, "3.0.0") || strings.Contains(path, "strLit")
 	})
 }
@@ -177,7 +177,7 @@ func TestChangesThatMeanNothingAreAccepted(t *testing.T) {
 // FuzzCheck changes good files byte by byte: never a panic, and a verdict or an honest none.
 func FuzzCheck(f *testing.F) {
 	for _, name := range []string{"041_natDef", "042_rbTreeDef", "066_eqRec", "094_ruleK", "105_structEta", "116_rtreeRecReduction", "125_quotIndReduction"} {
-		text, err := os.ReadFile(filepath.Join(leandata.Dir(f, "accept"), name+".ndjson"))
+		text, err := os.ReadFile(filepath.Join(leantest.Dir(f, "accept"), name+".ndjson"))
 		if err != nil {
 			f.Fatal(err)
 		}

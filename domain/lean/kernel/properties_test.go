@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"reckon/domain/lean/export"
-	"reckon/domain/lean/internal/leandata"
+	"reckon/domain/lean/internal/leantest"
 	"reckon/domain/lean/term"
 )
 
@@ -80,7 +80,7 @@ func TestLevelOrderIsArithmetic(t *testing.T) {
 // visitSamples opens the binders of definitions of a real export and shows well-typed expressions without loose
 // variables, from the checker that is to be asked about them.
 func visitSamples(t *testing.T, most int, visit func(c *checker, samples []term.Expr)) {
-	f, err := os.Open(filepath.Join(leandata.Dir(t, "accept"), "init-prelude.ndjson"))
+	f, err := os.Open(filepath.Join(leantest.Dir(t, "accept"), "init-prelude.ndjson"))
 	if err != nil {
 		t.Fatal(err)
 	}

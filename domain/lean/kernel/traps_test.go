@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"reckon/domain/lean/export"
-	"reckon/domain/lean/internal/leandata"
+	"reckon/domain/lean/internal/leantest"
 	"reckon/domain/lean/kernel"
 )
 
 // The traps that other checkers fell into, as small files of our own. Those the arena has files for are in
 // TestRefusesEveryBadExport; the file that avoids each is named in docs/kernel.md.
 
-func expectRefusal(t *testing.T, b *leandata.Builder, declaration string, class kernel.Class) {
+func expectRefusal(t *testing.T, b *leantest.Builder, declaration string, class kernel.Class) {
 	t.Helper()
 	file, r := checkText(t, t.Name(), []byte(b.Text()), kernel.Options{})
 	if r.Refusal == nil {
@@ -26,7 +26,7 @@ func expectRefusal(t *testing.T, b *leandata.Builder, declaration string, class 
 	}
 }
 
-func expectAccepted(t *testing.T, b *leandata.Builder) {
+func expectAccepted(t *testing.T, b *leantest.Builder) {
 	t.Helper()
 	if _, r := checkText(t, t.Name(), []byte(b.Text()), kernel.Options{}); !r.Accepted() {
 		t.Fatalf("not accepted: %v %v", r.Refusal, r.Exhausted)
@@ -38,26 +38,26 @@ func TestTrapImaxOffset(t *testing.T) {
 	cases := []struct {
 		name  string
 		equal bool
-		sides func(b *leandata.Builder, u, v int) (value, typ int)
+		sides func(b *leantest.Builder, u, v int) (value, typ int)
 	}{
-		{"imax (u+1) (v+1) is not (imax u v)+1", false, func(b *leandata.Builder, u, v int) (int, int) {
+		{"imax (u+1) (v+1) is not (imax u v)+1", false, func(b *leantest.Builder, u, v int) (int, int) {
 			return b.IMax(b.Succ(u), b.Succ(v)), b.Succ(b.Succ(b.IMax(u, v)))
 		}},
-		{"imax (u+1) (v+1) is max (u+1) (v+1)", true, func(b *leandata.Builder, u, v int) (int, int) {
+		{"imax (u+1) (v+1) is max (u+1) (v+1)", true, func(b *leantest.Builder, u, v int) (int, int) {
 			return b.IMax(b.Succ(u), b.Succ(v)), b.Succ(b.Max(b.Succ(u), b.Succ(v)))
 		}},
-		{"imax u 0 is 0", true, func(b *leandata.Builder, u, _ int) (int, int) { return b.IMax(u, 0), b.Succ(0) }},
-		{"imax u v is not max u v", false, func(b *leandata.Builder, u, v int) (int, int) {
+		{"imax u 0 is 0", true, func(b *leantest.Builder, u, _ int) (int, int) { return b.IMax(u, 0), b.Succ(0) }},
+		{"imax u v is not max u v", false, func(b *leantest.Builder, u, v int) (int, int) {
 			return b.IMax(u, v), b.Succ(b.Max(u, v))
 		}},
-		{"imax u (imax v u) is imax (max u v) u", true, func(b *leandata.Builder, u, v int) (int, int) {
+		{"imax u (imax v u) is imax (max u v) u", true, func(b *leantest.Builder, u, v int) (int, int) {
 			return b.IMax(u, b.IMax(v, u)), b.Succ(b.IMax(b.Max(u, v), u))
 		}},
-		{"max u v is max v u", true, func(b *leandata.Builder, u, v int) (int, int) { return b.Max(u, v), b.Succ(b.Max(v, u)) }},
+		{"max u v is max v u", true, func(b *leantest.Builder, u, v int) (int, int) { return b.Max(u, v), b.Succ(b.Max(v, u)) }},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			b := leandata.NewBuilder()
+			b := leantest.NewBuilder()
 			u, v := b.Param("u"), b.Param("v")
 			value, typ := c.sides(b, u, v)
 			b.Def("d", b.Sort(typ), b.Sort(value), "u", "v")
@@ -73,7 +73,7 @@ func TestTrapImaxOffset(t *testing.T) {
 // A constant takes as many universe arguments as it declares, wherever it stands: also where nothing looks at its type.
 func TestTrapUniverseCount(t *testing.T) {
 	for _, levels := range [][]int{{}, {0, 0}} {
-		b := leandata.NewBuilder()
+		b := leantest.NewBuilder()
 		u := b.Param("u")
 		sort := b.Sort(u)
 		b.Def("id", b.Pi("α", sort, sort), b.Lam("α", sort, b.BVar(0)), "u")
@@ -84,7 +84,7 @@ func TestTrapUniverseCount(t *testing.T) {
 }
 
 func TestTrapUndefinedUniverse(t *testing.T) {
-	b := leandata.NewBuilder()
+	b := leantest.NewBuilder()
 	u := b.Param("u")
 	b.Axiom("a", b.Sort(u))
 	expectRefusal(t, b, "a", kernel.UndefinedUniverse)
@@ -94,16 +94,16 @@ func TestTrapUndefinedUniverse(t *testing.T) {
 // stands to the left of an arrow.
 func TestTrapNestedPositivity(t *testing.T) {
 	for _, positive := range []bool{true, false} {
-		b := leandata.NewBuilder()
+		b := leantest.NewBuilder()
 		typ := b.Sort(b.Succ(0))
 		argument := b.BVar(0)
 		if !positive {
 			argument = b.Pi("x", b.BVar(0), b.BVar(1))
 		}
 		mk := b.Pi("α", typ, b.Pi("f", argument, b.App(b.Const("Box"), b.BVar(1))))
-		b.Inductive("Box", b.Pi("α", typ, typ), 1, 0, false, leandata.Ctor{Name: "Box.mk", Type: mk, Fields: 1})
+		b.Inductive("Box", b.Pi("α", typ, typ), 1, 0, false, leantest.Ctor{Name: "Box.mk", Type: mk, Fields: 1})
 		bad := b.Pi("x", b.App(b.Const("Box"), b.Const("Tree")), b.Const("Tree"))
-		b.Inductive("Tree", typ, 0, 1, true, leandata.Ctor{Name: "Tree.mk", Type: bad, Fields: 1})
+		b.Inductive("Tree", typ, 0, 1, true, leantest.Ctor{Name: "Tree.mk", Type: bad, Fields: 1})
 		if positive {
 			expectRefusal(t, b, "Box", kernel.RecursorMismatch) // only the recursor records are missing
 		} else {
@@ -114,29 +114,29 @@ func TestTrapNestedPositivity(t *testing.T) {
 
 // A nested type whose parameters depend on a constructor's own arguments has no fixed auxiliary type.
 func TestTrapNestedLocalParameter(t *testing.T) {
-	b := leandata.NewBuilder()
+	b := leantest.NewBuilder()
 	typ := b.Sort(b.Succ(0))
 	mk := b.Pi("α", typ, b.Pi("β", typ, b.Pi("x", b.BVar(1), b.App(b.Const("Pair"), b.BVar(2), b.BVar(1)))))
-	b.Inductive("Pair", b.Pi("α", typ, b.Pi("β", typ, typ)), 2, 0, false, leandata.Ctor{Name: "Pair.mk", Type: mk, Fields: 1})
+	b.Inductive("Pair", b.Pi("α", typ, b.Pi("β", typ, typ)), 2, 0, false, leantest.Ctor{Name: "Pair.mk", Type: mk, Fields: 1})
 	bad := b.Pi("γ", typ, b.Pi("x", b.App(b.Const("Pair"), b.Const("T"), b.BVar(0)), b.Const("T")))
-	b.Inductive("T", typ, 0, 0, true, leandata.Ctor{Name: "T.mk", Type: bad, Fields: 2})
+	b.Inductive("T", typ, 0, 0, true, leantest.Ctor{Name: "T.mk", Type: bad, Fields: 2})
 	expectRefusal(t, b, "T", kernel.InvalidNested)
 }
 
 // A proof term that is cut off from what it needs: forward references, self references, loose variables.
 func TestTrapVisibility(t *testing.T) {
-	b := leandata.NewBuilder()
+	b := leantest.NewBuilder()
 	prop := b.Sort(0)
 	b.Theorem("self", b.Pi("p", prop, b.BVar(0)), b.Const("self"))
 	expectRefusal(t, b, "self", kernel.UnknownConstant)
 
-	b = leandata.NewBuilder()
+	b = leantest.NewBuilder()
 	prop = b.Sort(0)
 	b.Theorem("early", b.Pi("p", prop, b.BVar(0)), b.Const("late"))
 	b.Axiom("late", b.Pi("p", prop, b.BVar(0)))
 	expectRefusal(t, b, "early", kernel.UnknownConstant)
 
-	b = leandata.NewBuilder()
+	b = leantest.NewBuilder()
 	b.Axiom("loose", b.BVar(0))
 	expectRefusal(t, b, "loose", kernel.LooseVariable)
 }
@@ -144,7 +144,7 @@ func TestTrapVisibility(t *testing.T) {
 // An opaque constant equals nothing but itself: with o := Prop, a proof p : o is no proposition.
 func TestTrapOpaqueUnfolds(t *testing.T) {
 	for _, opaque := range []bool{false, true} {
-		b := leandata.NewBuilder()
+		b := leantest.NewBuilder()
 		prop, typ := b.Sort(0), b.Sort(b.Succ(0))
 		b.Axiom("p", prop)
 		if opaque {
@@ -163,16 +163,16 @@ func TestTrapOpaqueUnfolds(t *testing.T) {
 }
 
 // natPrelude starts a file with the declaration of Nat from a real export.
-func natPrelude(t *testing.T) *leandata.Builder {
+func natPrelude(t *testing.T) *leantest.Builder {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(leandata.Dir(t, "accept"), "shift-cascade.ndjson"))
+	text, err := os.ReadFile(filepath.Join(leantest.Dir(t, "accept"), "shift-cascade.ndjson"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(string(text), "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, `{"inductive"`) {
-			b := leandata.NewBuilder(lines[:i+1]...)
+			b := leantest.NewBuilder(lines[:i+1]...)
 			b.Reuse("Nat", 1)
 			b.Reuse("Nat.zero", 2)
 			b.Reuse("Nat.succ", 3)
@@ -188,16 +188,16 @@ func natPrelude(t *testing.T) *leandata.Builder {
 // says when it is not.
 func TestTrapRedefinedNatOperation(t *testing.T) {
 	for name, add := range map[string]struct {
-		value func(b *leandata.Builder, nat int) int
+		value func(b *leantest.Builder, nat int) int
 		sum   string
 	}{
-		"addition": {func(b *leandata.Builder, nat int) int {
+		"addition": {func(b *leantest.Builder, nat int) int {
 			motive := b.Lam("x", nat, nat)
 			step := b.Lam("n", nat, b.Lam("ih", nat, b.App(b.Const("Nat.succ"), b.BVar(0))))
 			return b.Lam("x", nat, b.Lam("y", nat, b.App(b.Const("Nat.rec", b.Succ(0)), motive, b.BVar(1), step, b.BVar(0))))
 		}, "5"},
-		"left":  {func(b *leandata.Builder, nat int) int { return b.Lam("x", nat, b.Lam("y", nat, b.BVar(1))) }, "2"},
-		"right": {func(b *leandata.Builder, nat int) int { return b.Lam("x", nat, b.Lam("y", nat, b.BVar(0))) }, "3"},
+		"left":  {func(b *leantest.Builder, nat int) int { return b.Lam("x", nat, b.Lam("y", nat, b.BVar(1))) }, "2"},
+		"right": {func(b *leantest.Builder, nat int) int { return b.Lam("x", nat, b.Lam("y", nat, b.BVar(0))) }, "3"},
 	} {
 		for _, claimed := range []string{"2", "3", "5"} {
 			t.Run(name+"="+claimed, func(t *testing.T) {
@@ -219,12 +219,12 @@ func TestTrapRedefinedNatOperation(t *testing.T) {
 
 // A literal needs the type it stands for.
 func TestTrapLiteralWithoutType(t *testing.T) {
-	b := leandata.NewBuilder()
+	b := leantest.NewBuilder()
 	b.Axiom("Nat", b.Sort(b.Succ(0)))
 	b.Def("seven", b.Const("Nat"), b.Nat("7"))
 	expectRefusal(t, b, "seven", kernel.InvalidLiteral)
 
-	b = leandata.NewBuilder()
+	b = leantest.NewBuilder()
 	b.Axiom("String", b.Sort(b.Succ(0)))
 	b.Def("text", b.Const("String"), b.Str("text"))
 	expectRefusal(t, b, "text", kernel.InvalidLiteral)
@@ -232,7 +232,7 @@ func TestTrapLiteralWithoutType(t *testing.T) {
 
 // Unsafe and partial declarations are not judged, and nothing safe may use them.
 func TestTrapUnsafe(t *testing.T) {
-	b := leandata.NewBuilder()
+	b := leantest.NewBuilder()
 	prop, typ := b.Sort(0), b.Sort(b.Succ(0))
 	n := b.Name("d")
 	b.Line(`{"def":{"name":%d,"levelParams":[],"type":%d,"value":%d,"all":[%d],"hints":"abbrev","safety":"partial"}}`, n, typ, prop, n)
@@ -243,7 +243,7 @@ func TestTrapUnsafe(t *testing.T) {
 
 // Out of time, depth or room is no verdict.
 func TestExhaustionIsNoVerdict(t *testing.T) {
-	b := leandata.NewBuilder()
+	b := leantest.NewBuilder()
 	prop := b.Sort(0)
 	deep := prop
 	for range 1000 {

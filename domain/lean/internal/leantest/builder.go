@@ -1,4 +1,4 @@
-package leandata
+package leantest
 
 import (
 	"fmt"

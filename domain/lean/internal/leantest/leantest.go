@@ -1,5 +1,5 @@
-// Package leandata finds the shared exports for tests. It is imported by tests only.
-package leandata
+// Package leantest finds the shared exports for tests. It is imported by tests only.
+package leantest
 
 import (
 	"os"
