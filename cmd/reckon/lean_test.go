@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,7 +44,7 @@ func TestLeanCheckExitStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := leanStatus(report); got != c.want {
+		if got := leanStatus(report); !errors.Is(got, c.want) {
 			t.Errorf("%s: %v, want %v (%+v)", name, got, c.want, report.Refusal)
 		}
 		if err := printLeanReport(&strings.Builder{}, report, false); err != nil {

@@ -1,6 +1,7 @@
 package circuit
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -87,8 +88,8 @@ func (p *qasmParser) fail(code Code, format string, args ...any) error {
 
 // atLine adds the source line to a refusal.
 func atLine(err error, line int) error {
-	r, ok := err.(*Refusal)
-	if !ok || r.Line != 0 {
+	var r *Refusal
+	if !errors.As(err, &r) || r.Line != 0 {
 		return err
 	}
 	located := *r

@@ -178,7 +178,7 @@ func (r *reader) gate(index int) (rawGate, error) {
 		if err != nil {
 			return rawGate{}, err
 		}
-		present := true
+		var present bool // whether a field that may be null is there
 		switch key {
 		case "gate":
 			g.name, named, err = r.gateName(index)

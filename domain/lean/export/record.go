@@ -132,12 +132,10 @@ type decoder struct {
 	text    string
 	digits  []byte
 	binder  Binder
-	fields  fieldSet
 
 	declaration declared
 	block       declaredBlock
 	meta        Meta
-	sawMeta     bool
 	internText  map[string]string // one copy of each string
 }
 

@@ -231,14 +231,13 @@ func (s *scanner) hex4() (rune, bool) {
 
 // digits reads a natural number and returns its digits: no sign, fraction, exponent or leading zero.
 func (s *scanner) digits() ([]byte, *Error) {
-	start := s.pos
 	if c := s.peek(); c < '0' || c > '9' {
 		if c == '"' || c == '{' || c == '[' || c == '-' || c == 't' || c == 'f' || c == 'n' {
 			return nil, fail(BadRecord, "expected a natural number at column %d", s.pos+1)
 		}
 		return nil, s.bad("expected a number")
 	}
-	start = s.pos
+	start := s.pos
 	for s.pos < len(s.line) && s.line[s.pos] >= '0' && s.line[s.pos] <= '9' {
 		s.pos++
 	}
