@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"pgregory.net/rapid"
 
 	"reckon/commands"
 	"reckon/domain"
@@ -45,7 +46,7 @@ func intentOf(accountID string) commands.Intent {
 // events that name them, and lets a test step in.
 type log struct {
 	*memory.Store
-	t     testing.TB
+	t     rapid.TB
 	blobs commands.Blobs
 
 	mu      sync.Mutex
@@ -141,6 +142,11 @@ func newLog(t testing.TB) *log {
 		t.Fatal(err)
 	}
 	return &log{Store: memory.New(domain.Catalogue()), t: t, blobs: folder}
+}
+
+// newBareLog is an empty log for a property's one trial, in which nothing is long.
+func newBareLog(t rapid.TB) *log {
+	return &log{Store: memory.New(domain.Catalogue()), t: t, blobs: nil}
 }
 
 // engine answers what a test says; a session's worker lives from its first

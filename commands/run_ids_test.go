@@ -10,17 +10,15 @@ import (
 	"pgregory.net/rapid"
 
 	"reckon/commands"
-	"reckon/domain"
 	"reckon/domain/event"
 	"reckon/domain/run"
-	"reckon/eventstore/memory"
 )
 
 // TestNoRunIDIsGivenTwice: several processes share a log, and now and then one
 // dies and another begins.
 func TestNoRunIDIsGivenTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := memory.New(domain.Catalogue())
+		l := newBareLog(t)
 		given := map[int64]string{}
 		processes, started := []*commands.RunIDs{}, 0
 		start := func() *commands.RunIDs {

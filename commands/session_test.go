@@ -10,10 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"reckon/commands"
-	"reckon/domain"
 	"reckon/domain/event"
 	"reckon/domain/session"
-	"reckon/eventstore/memory"
 )
 
 func open(owner string) session.Open {
@@ -132,7 +130,7 @@ func TestOneCallOpens(t *testing.T) {
 // has one owner, epochs grow by one, and every epoch but the last has ended.
 func TestSessionsUnderAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		ctx, l := context.Background(), memory.New(domain.Catalogue())
+		ctx, l := context.Background(), newBareLog(t)
 		alive := owners{"a": true, "b": true, "c": true}
 		owner := rapid.SampledFrom([]string{"a", "b", "c"})
 		t.Repeat(map[string]func(*rapid.T){

@@ -1,0 +1,571 @@
+package commands_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"reckon/commands"
+	"reckon/domain"
+	"reckon/domain/circuit"
+	"reckon/domain/event"
+	"reckon/domain/expression"
+	"reckon/domain/job"
+	"reckon/domain/run"
+	"reckon/domain/slots"
+	"reckon/domain/upload"
+)
+
+// newJobs is the write side of jobs on a log.
+func newJobs(l *log) *commands.Jobs {
+	return &commands.Jobs{Store: l, Runs: commands.NewRunIDs(l, "p"), Blobs: l.blobs, Catalogue: domain.Catalogue()}
+}
+
+// submission is an evaluate job that nothing refuses.
+func submission(code, key string) commands.SubmitJob {
+	return commands.JobRequest{Expression: code, IdempotencyKey: key, Given: []string{"expression"}}.Command(plan)
+}
+
+func submit(t testing.TB, j *commands.Jobs, c commands.SubmitJob) commands.Submitted {
+	t.Helper()
+	got, err := j.SubmitJob(context.Background(), intentOf(anna), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func claim(t testing.TB, j *commands.Jobs, jobID, nonce string) job.State {
+	t.Helper()
+	state, _, err := j.ClaimJob(context.Background(), intentOf(anna), jobID, "runner", nonce)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+var today = slots.Stream(anna, "2026-08-01")
+
+func TestSubmitSpendsASlotAndQueues(t *testing.T) {
+	l := newLog(t)
+	j := newJobs(l)
+	in := intentOf(anna)
+	got, err := j.SubmitJob(t.Context(), in, submission("1+1", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := got.Job.Queued
+	want := job.Submission{JobID: s.JobID, Account: anna, Kind: job.Evaluate, Payload: event.Inline("1+1"), RunID: 1, TimeoutMS: plan.JobBudgetMS,
+		Plan: "free", Concurrent: 1, Source: run.Web, Agent: "test", SubmittedAt: "2026-08-01T12:00:00.000Z"}
+	if s.Submission != want || got.Job.Status != job.Queued || s.Day != "2026-08-01" || s.SlotID != commands.EventID(in.ID, 0) {
+		t.Errorf("%+v\nwant %+v", s, want)
+	}
+	if id, err := uuid.Parse(s.JobID); err != nil || id.Version() != 7 {
+		t.Errorf("job id %s", s.JobID)
+	}
+	if head, _ := l.Head(t.Context()); got.Resubmit || got.JobsRemaining != 1 || got.Position != head {
+		t.Errorf("%+v; head %v", got, head)
+	}
+	if l.names(today) != "slots.spent" || l.names(job.Stream(s.JobID)) != "job.queued" {
+		t.Errorf("%s; %s", l.names(today), l.names(job.Stream(s.JobID)))
+	}
+}
+
+func TestALongPayloadIsABlob(t *testing.T) {
+	j := newJobs(newLog(t))
+	code := `f["` + strings.Repeat("x", event.MaxInlineBytes) + `"]`
+	got := submit(t, j, submission(code, ""))
+	if got.Job.Queued.Payload.Blob == nil {
+		t.Error("kept inline")
+	}
+	if content, err := j.Payload(t.Context(), got.Job.Queued.Submission); err != nil || content != code {
+		t.Errorf("%d bytes, %v", len(content), err)
+	}
+}
+
+func TestTheSameKeyIsTheSameJob(t *testing.T) {
+	l := newLog(t)
+	j := newJobs(l)
+	first := submit(t, j, submission("1+1", "monday"))
+	appends := l.count()
+	invalid := submission("", "monday") // answered before it is judged
+	invalid.Submission.TimeoutMS = plan.JobBudgetMS + 1
+	for _, c := range []commands.SubmitJob{submission("1+1", "monday"), submission("2+2", "monday"), invalid} {
+		if got := submit(t, j, c); !got.Resubmit || got.Job.Queued != first.Job.Queued || got.JobsRemaining != 1 {
+			t.Errorf("%+v", got)
+		}
+	}
+	if l.count() != appends {
+		t.Errorf("%d appends", l.count()-appends)
+	}
+	if other, err := j.SubmitJob(t.Context(), intentOf(bert), submission("1+1", "monday")); err != nil || other.Resubmit || other.Job.Queued.JobID == first.Job.Queued.JobID {
+		t.Errorf("another account's key: %+v, %v", other, err)
+	}
+}
+
+// TestTwoSubmissionsOfOneKeyOnTwoDays: the other's slot is of tomorrow and its
+// job is first; ours is given back, and counts again in what remains.
+func TestTwoSubmissionsOfOneKeyOnTwoDays(t *testing.T) {
+	l := newLog(t)
+	j := newJobs(l)
+	l.before = func(stream string) error {
+		if stream != today {
+			return nil
+		}
+		l.before = nil
+		tomorrow := intentOf(anna)
+		tomorrow.At = noon.AddDate(0, 0, 1)
+		_, err := newJobs(l.elsewhere()).SubmitJob(t.Context(), tomorrow, submission("1+1", "monday"))
+		return err
+	}
+	got := submit(t, j, submission("1+1", "monday"))
+	if !got.Resubmit || got.Job.Queued.Day != "2026-08-02" || got.JobsRemaining != plan.JobsPerDay {
+		t.Errorf("%+v", got)
+	}
+	if l.names(today) != "slots.spent slots.refunded" || l.names(slots.Stream(anna, "2026-08-02")) != "slots.spent" {
+		t.Errorf("today %s; tomorrow %s", l.names(today), l.names(slots.Stream(anna, "2026-08-02")))
+	}
+}
+
+// TestTwoSubmissionsOfOneKeyAtOnce: the other process spent the slot; both are
+// answered the one job.
+func TestTwoSubmissionsOfOneKeyAtOnce(t *testing.T) {
+	for _, meetAt := range []string{"slots-", "job-"} {
+		l := newLog(t)
+		var theirs commands.Submitted
+		l.before = func(stream string) (err error) {
+			if strings.HasPrefix(stream, meetAt) {
+				l.before = nil
+				theirs, err = newJobs(l.elsewhere()).SubmitJob(t.Context(), intentOf(anna), submission("2+2", "monday"))
+			}
+			return err
+		}
+		ours := submit(t, newJobs(l), submission("1+1", "monday"))
+		if ours.Job.Queued != theirs.Job.Queued || ours.Resubmit == theirs.Resubmit || ours.JobsRemaining != 1 || theirs.JobsRemaining != 1 {
+			t.Errorf("meeting at %s:\n%+v\n%+v", meetAt, ours, theirs)
+		}
+		if l.names(today) != "slots.spent" || l.names(job.Stream(ours.Job.Queued.JobID)) != "job.queued" {
+			t.Errorf("meeting at %s: %s; %s", meetAt, l.names(today), l.names(job.Stream(ours.Job.Queued.JobID)))
+		}
+	}
+}
+
+func TestTheAllowance(t *testing.T) {
+	l := newLog(t)
+	j := newJobs(l)
+	for want := plan.JobsPerDay - 1; want >= 0; want-- {
+		if got := submit(t, j, submission("1+1", "")); got.JobsRemaining != want {
+			t.Errorf("%d remaining, want %d", got.JobsRemaining, want)
+		}
+	}
+	spent := l.names(today)
+	if _, err := j.SubmitJob(t.Context(), intentOf(anna), submission("1+1", "")); !errors.Is(err, slots.ErrSpent) || l.names(today) != spent {
+		t.Errorf("one too many: %v", err)
+	}
+	late := intentOf(anna)
+	late.At = time.Date(2026, 8, 2, 1, 0, 0, 0, time.FixedZone("", 2*3600)) // still 1 August in UTC
+	if _, err := j.SubmitJob(t.Context(), late, submission("1+1", "")); !errors.Is(err, slots.ErrSpent) {
+		t.Errorf("days are UTC: %v", err)
+	}
+	late.At = noon.AddDate(0, 0, 1)
+	if got, err := j.SubmitJob(t.Context(), late, submission("1+1", "")); err != nil || got.JobsRemaining != plan.JobsPerDay-1 {
+		t.Errorf("the next day: %+v, %v", got, err)
+	}
+}
+
+func TestARefusedSubmissionAppendsNothing(t *testing.T) {
+	ms := func(n int64) *int64 { return &n }
+	noQubits := plan
+	noQubits.Qubits = 0
+	var denied *commands.DeniedError
+	var syntax *expression.SyntaxError
+	var field *commands.JobFieldError
+	var kind *commands.UnknownJobKindError
+	var timeout *commands.TimeoutOverPlanError
+	var refusal *circuit.Refusal
+	for name, c := range map[string]struct {
+		request commands.JobRequest
+		is      error
+		as      any
+	}{
+		"nothing":              {commands.JobRequest{}, commands.ErrExpressionRequired, nil},
+		"unknown kind":         {commands.JobRequest{Kind: strings.Repeat("x", 1000)}, nil, &kind},
+		"denied":               {commands.JobRequest{Expression: `Run["ls"]`}, nil, &denied},
+		"too deep":             {commands.JobRequest{Expression: strings.Repeat("(", 10_000)}, nil, &syntax},
+		"bad session":          {commands.JobRequest{Expression: "1", SessionID: "a/b"}, commands.ErrBadSessionID, nil},
+		"timeout over plan":    {commands.JobRequest{Expression: "1", TimeoutMS: ms(plan.JobBudgetMS + 1)}, nil, &timeout},
+		"timeout 0":            {commands.JobRequest{Expression: "1", TimeoutMS: ms(0)}, nil, &field},
+		"timeout negative":     {commands.JobRequest{Expression: "1", TimeoutMS: ms(-1)}, nil, &field},
+		"circuit with code":    {commands.JobRequest{Expression: "1", Given: []string{"expression", "circuit"}}, nil, &field},
+		"wait_ms with code":    {commands.JobRequest{Expression: "1", Given: []string{"wait_ms"}}, nil, &field},
+		"no circuit":           {commands.JobRequest{Kind: job.Qsim}, nil, &field},
+		"malformed circuit":    {commands.JobRequest{Kind: job.Qsim, Circuit: []byte(`{"qubits":`)}, nil, &refusal},
+		"qubits over the plan": {commands.JobRequest{Kind: job.Qsim, Circuit: []byte(`{"qubits":5,"gates":[]}`)}, nil, &refusal},
+	} {
+		l := newLog(t)
+		_, err := newJobs(l).SubmitJob(t.Context(), intentOf(anna), c.request.Command(plan))
+		if c.is != nil && !errors.Is(err, c.is) || c.as != nil && !errors.As(err, c.as) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if len(fmt.Sprint(err)) > 400 {
+			t.Errorf("%s: an error of %d bytes", name, len(err.Error()))
+		}
+		if l.count() != 0 {
+			t.Errorf("%s: %d appends", name, l.count())
+		}
+	}
+	l := newLog(t)
+	circuitJob := commands.JobRequest{Kind: job.Qsim, Circuit: []byte(`{"qubits":1,"gates":[]}`)}
+	if _, err := newJobs(l).SubmitJob(t.Context(), intentOf(anna), circuitJob.Command(noQubits)); !errors.As(err, &refusal) || refusal.Code != circuit.CodeQubitsRange || l.count() != 0 {
+		t.Errorf("a plan without qubits: %v, %d appends", err, l.count())
+	}
+	if got, err := newJobs(l).SubmitJob(t.Context(), intentOf(anna), circuitJob.Command(plan)); err != nil || got.Job.Queued.RunID != 0 || got.Job.Queued.Kind != job.Qsim {
+		t.Errorf("a good circuit: %+v, %v", got, err)
+	}
+}
+
+// TestASubmissionIsFinishedByWhoeverComes: the submitter died once its slot was spent.
+func TestASubmissionIsFinishedByWhoeverComes(t *testing.T) {
+	l := newLog(t)
+	l.before = func(stream string) error {
+		if strings.HasPrefix(stream, "job-") {
+			return commands.ErrUnavailable
+		}
+		return nil
+	}
+	j := newJobs(l)
+	if _, err := j.SubmitJob(t.Context(), intentOf(anna), submission("1+1", "")); !errors.Is(err, commands.ErrUnavailable) {
+		t.Fatal(err)
+	}
+	l.before = nil
+	history, err := l.Read(t.Context(), today)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spent := history.Events[0].Event.(slots.Spent)
+	for range 2 {
+		state, _, err := j.FinishSubmission(t.Context(), intentOf(anna), spent)
+		if err != nil || state.Status != job.Queued || state.Queued.SlotID != spent.SlotID {
+			t.Errorf("%+v, %v", state, err)
+		}
+	}
+	if got := l.names(job.Stream(spent.Submission.JobID)) + "; " + l.names(today); got != "job.queued; slots.spent" {
+		t.Error(got)
+	}
+}
+
+func TestAnUploadIsForOneJob(t *testing.T) {
+	l := newLog(t)
+	j := newJobs(l)
+	content, err := l.blobs.Put(t.Context(), []byte("export"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := upload.Stored{UploadID: "u", Account: anna, Blob: content}
+	if _, _, err := commands.Handle(t.Context(), l, upload.Decider, upload.Stream("u"), intentOf(anna), upload.Command(upload.Store{Stored: stored})); err != nil {
+		t.Fatal(err)
+	}
+	withUpload := func(key, id string) commands.SubmitJob {
+		return commands.SubmitJob{Plan: plan, Validate: func(context.Context, job.Submission) error { return nil },
+			Submission: job.Submission{Kind: job.Proof, IdempotencyKey: key, UploadID: id}}
+	}
+	first := submit(t, j, withUpload("first", "u"))
+	if first.Job.Queued.CertificateID == "" || l.names(upload.Stream("u")) != "upload.stored upload.claimed" {
+		t.Errorf("%+v; %s", first, l.names(upload.Stream("u")))
+	}
+	for id, want := range map[string]error{"u": upload.ErrUsed, "nosuch": upload.ErrNone} {
+		if _, err := j.SubmitJob(t.Context(), intentOf(anna), withUpload("for "+id, id)); !errors.Is(err, want) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if got := l.names(today); got != "slots.spent slots.spent slots.refunded slots.spent slots.refunded" {
+		t.Errorf("slots: %s", got)
+	}
+	if _, err := j.CancelJob(t.Context(), intentOf(anna), first.Job.Queued.JobID); err != nil {
+		t.Fatal(err)
+	}
+	if again := submit(t, j, withUpload("again", "u")); again.Job.Status != job.Queued {
+		t.Errorf("after the early cancel: %+v", again)
+	}
+}
+
+func TestCancelling(t *testing.T) {
+	l := newLog(t)
+	j := newJobs(l)
+	cancel := func(id string) commands.Cancellation {
+		t.Helper()
+		got, err := j.CancelJob(t.Context(), intentOf(anna), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	queued := submit(t, j, submission("1+1", "")).Job.Queued.JobID
+	if got := cancel(queued); !got.Cancelled || !got.Refunded || got.Job.Status != job.Cancelled || l.names(today) != "slots.spent slots.refunded" {
+		t.Errorf("queued: %+v; %s", got, l.names(today))
+	}
+	if got := cancel(queued); got.Cancelled || got.Refunded || l.names(today) != "slots.spent slots.refunded" {
+		t.Errorf("again: %+v; %s", got, l.names(today))
+	}
+	if remaining, err := j.Remaining(t.Context(), intentOf(anna), plan); err != nil || remaining != plan.JobsPerDay {
+		t.Errorf("%d remaining, %v", remaining, err)
+	}
+
+	running := submit(t, j, submission("1+1", "")).Job.Queued.JobID
+	claim(t, j, running, "n")
+	if got := cancel(running); !got.Cancelled || got.Refunded || got.Job.Status != job.Cancelled {
+		t.Errorf("running: %+v", got)
+	}
+	if _, err := j.FinishJob(t.Context(), intentOf(anna), job.Succeeded, job.Outcome{JobID: running, Nonce: "n"}); !errors.Is(err, job.ErrSuperseded) {
+		t.Errorf("the killed runner's outcome: %v", err)
+	}
+
+	ended := submit(t, j, submission("1+1", "")).Job.Queued.JobID
+	claim(t, j, ended, "n")
+	if _, err := j.FinishJob(t.Context(), intentOf(anna), job.Succeeded, job.Outcome{JobID: ended, Nonce: "n"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := cancel(ended); got.Cancelled || got.Refunded || got.Job.Status != job.Succeeded {
+		t.Errorf("ended: %+v", got)
+	}
+	for name, c := range map[string]struct{ account, id string }{"another account's": {bert, ended}, "never submitted": {anna, uuid.NewString()}} {
+		if _, err := j.CancelJob(t.Context(), intentOf(c.account), c.id); !errors.Is(err, job.ErrNone) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestOfTwoCancelsOneCancelled: another request cancels between read and append.
+func TestOfTwoCancelsOneCancelled(t *testing.T) {
+	l := newLog(t)
+	j := newJobs(l)
+	id := submit(t, j, submission("1+1", "")).Job.Queued.JobID
+	var theirs commands.Cancellation
+	l.before = func(string) (err error) {
+		l.before = nil
+		theirs, err = newJobs(l.elsewhere()).CancelJob(t.Context(), intentOf(anna), id)
+		return err
+	}
+	ours, err := j.CancelJob(t.Context(), intentOf(anna), id)
+	if err != nil || ours.Cancelled || ours.Refunded || !theirs.Cancelled || !theirs.Refunded || ours.Job.Status != job.Cancelled {
+		t.Errorf("%v: %+v and %+v", err, ours, theirs)
+	}
+	if got := l.names(today); got != "slots.spent slots.refunded" {
+		t.Errorf("slots: %s", got)
+	}
+}
+
+// TestAClaimAndACancelRace: whoever appends first wins, and "started" and
+// "refunded" do not both happen.
+func TestAClaimAndACancelRace(t *testing.T) {
+	l := newLog(t)
+	j := newJobs(l)
+	id := submit(t, j, submission("1+1", "")).Job.Queued.JobID
+	l.before = func(string) error {
+		l.before = nil
+		_, _, err := newJobs(l.elsewhere()).ClaimJob(t.Context(), intentOf(anna), id, "runner", "n")
+		return err
+	}
+	if got, err := j.CancelJob(t.Context(), intentOf(anna), id); err != nil || !got.Cancelled || got.Refunded || got.Job.Nonce != "n" {
+		t.Errorf("claimed first: %+v, %v", got, err)
+	}
+	id = submit(t, j, submission("1+1", "")).Job.Queued.JobID
+	l.before = func(string) error {
+		l.before = nil
+		_, err := newJobs(l.elsewhere()).CancelJob(t.Context(), intentOf(anna), id)
+		return err
+	}
+	if _, _, err := j.ClaimJob(t.Context(), intentOf(anna), id, "runner", "n"); !errors.Is(err, job.ErrNotQueued) {
+		t.Errorf("cancelled first: %v", err)
+	}
+}
+
+func TestHandingBackAndLosing(t *testing.T) {
+	l := newLog(t)
+	j := newJobs(l)
+	id := submit(t, j, submission("1+1", "")).Job.Queued.JobID
+	claim(t, j, id, "1")
+	if err := j.ReleaseJob(t.Context(), intentOf(anna), id, "other"); !errors.Is(err, job.ErrSuperseded) {
+		t.Errorf("released by another: %v", err)
+	}
+	if err := j.ReleaseJob(t.Context(), intentOf(anna), id, "1"); err != nil {
+		t.Fatal(err)
+	}
+	for attempt := 1; ; attempt++ {
+		nonce := fmt.Sprint("a", attempt)
+		claim(t, j, id, nonce)
+		state, err := j.AbandonJob(t.Context(), intentOf(anna), id, nonce)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state.Status == job.Lost {
+			if attempt != job.MaxAbandoned {
+				t.Errorf("lost after %d", attempt)
+			}
+			break
+		}
+		if state.Status != job.Queued || attempt > job.MaxAbandoned {
+			t.Fatalf("attempt %d: %+v", attempt, state)
+		}
+	}
+	if got := l.names(today); got != "slots.spent" {
+		t.Errorf("a lost job costs its slot: %s", got)
+	}
+}
+
+// finished is a running job's outcome with a run to publish.
+func finished(t testing.TB, j *commands.Jobs, s job.State, answer string) job.Outcome {
+	t.Helper()
+	publish, err := j.Catalogue.Embed(run.Evaluated{
+		Subject: run.Subject{RunID: s.Queued.RunID, Account: s.Queued.Account, Expression: s.Queued.Payload, Source: run.Job, JobID: s.Queued.JobID},
+		Answer:  event.Inline(answer), Status: run.Success,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job.Outcome{JobID: s.Queued.JobID, Nonce: s.Nonce, Output: event.Inline(answer), Publish: publish, PublishTo: run.Stream(s.Queued.RunID)}
+}
+
+func TestAFinishedJobIsPublishedOnce(t *testing.T) {
+	l := newLog(t)
+	j := newJobs(l)
+	s := claim(t, j, submit(t, j, submission("1+1", "")).Job.Queued.JobID, "n")
+	runner := commands.Intent{ID: uuid.New(), At: noon.Add(time.Second), Account: "", Actor: "runner:r"}
+	long := strings.Repeat("7", event.MaxInlineBytes+1)
+	o := finished(t, j, s, "2")
+	o.Output, o.Result = event.Inline(long), event.Inline(long)
+	state, err := j.FinishJob(t.Context(), runner, job.Succeeded, o)
+	if err != nil || state.Status != job.Succeeded || state.FinishedAt != "2026-08-01T12:00:01.000Z" || state.Outcome.Output.Blob == nil || state.Outcome.Result.Blob == nil {
+		t.Fatalf("%+v, %v", state, err)
+	}
+	for range 2 { // the reaction, redelivered
+		if err := j.PublishOutcome(t.Context(), intentOf(""), state); err != nil {
+			t.Errorf("published again: %v", err)
+		}
+	}
+	history, err := l.Read(t.Context(), run.Stream(s.Queued.RunID))
+	if err != nil || len(history.Events) != 1 {
+		t.Fatalf("%d events, %v", len(history.Events), err)
+	}
+	if m := history.Events[0].Metadata; m.Account != anna || m.Source != run.Job || m.Agent != "test" || m.Actor != "runner:r" || m.Correlation != runner.ID.String() {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestALateFinisherPublishesNothing: the job is somebody else's by now.
+func TestALateFinisherPublishesNothing(t *testing.T) {
+	l := newLog(t)
+	j := newJobs(l)
+	late := claim(t, j, submit(t, j, submission("1+1", "")).Job.Queued.JobID, "late")
+	if _, err := j.AbandonJob(t.Context(), intentOf(anna), late.Queued.JobID, "late"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.FinishJob(t.Context(), intentOf(anna), job.Succeeded, finished(t, j, late, "2")); !errors.Is(err, job.ErrSuperseded) {
+		t.Errorf("while queued: %v", err)
+	}
+	second := claim(t, j, late.Queued.JobID, "second")
+	if _, err := j.FinishJob(t.Context(), intentOf(anna), job.Succeeded, finished(t, j, late, "2")); !errors.Is(err, job.ErrSuperseded) {
+		t.Errorf("while another has it: %v", err)
+	}
+	if got := l.names(run.Stream(late.Queued.RunID)); got != "" {
+		t.Errorf("published: %s", got)
+	}
+	if _, err := j.FinishJob(t.Context(), intentOf(anna), job.TimedOut, finished(t, j, second, "3")); err != nil {
+		t.Error(err)
+	}
+	if _, err := j.FinishJob(t.Context(), intentOf(anna), job.Succeeded, finished(t, j, late, "2")); !errors.Is(err, job.ErrSuperseded) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+// TestSlotsAndJobsAgree under any order of submissions, cancels and claims on
+// two days: a job holds one slot, or none if it was cancelled before any claim,
+// and no day spends more than its allowance.
+func TestSlotsAndJobsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ctx := context.Background()
+		l := newBareLog(t)
+		j := newJobs(l)
+		days := []string{"2026-08-01", "2026-08-02"}
+		ids, n := []string{}, 0
+		at := func(t *rapid.T) commands.Intent {
+			in := intentOf(anna)
+			in.At = noon.AddDate(0, 0, rapid.IntRange(0, 1).Draw(t, "day"))
+			return in
+		}
+		some := func(t *rapid.T) string {
+			if len(ids) == 0 {
+				t.Skip("no job yet")
+			}
+			return rapid.SampledFrom(ids).Draw(t, "job")
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"submit": func(t *rapid.T) {
+				got, err := j.SubmitJob(ctx, at(t), submission("1+1", rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "key")))
+				if errors.Is(err, slots.ErrSpent) {
+					return
+				}
+				if err != nil || got.JobsRemaining < 0 {
+					t.Fatalf("%+v, %v", got, err)
+				}
+				if id := got.Job.Queued.JobID; got.Resubmit != slices.Contains(ids, id) {
+					t.Fatalf("resubmit %v of %s among %v", got.Resubmit, id, ids)
+				} else if !got.Resubmit {
+					ids = append(ids, id)
+				}
+			},
+			"cancel": func(t *rapid.T) {
+				if _, err := j.CancelJob(ctx, at(t), some(t)); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"claim": func(t *rapid.T) {
+				n++
+				if _, _, err := j.ClaimJob(ctx, at(t), some(t), "r", fmt.Sprint(n)); err != nil && !errors.Is(err, job.ErrNotQueued) {
+					t.Fatal(err)
+				}
+			},
+			"": func(t *rapid.T) {
+				held := map[string]int{}
+				for _, day := range days {
+					history, err := l.Read(ctx, slots.Stream(anna, day))
+					if err != nil {
+						t.Fatal(err)
+					}
+					state := slots.Decider.Fold(history.Domain())
+					if state.Used() > plan.JobsPerDay {
+						t.Fatalf("%s: %d slots used", day, state.Used())
+					}
+					for _, slot := range state.Slots {
+						if !slot.Refunded {
+							held[slot.Submission.JobID]++
+						}
+					}
+				}
+				for _, id := range ids {
+					s, err := j.Read(ctx, id)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want := 1
+					if s.Status == job.Cancelled && s.Attempt == 0 {
+						want = 0
+					}
+					if held[id] != want {
+						t.Fatalf("job %s (%s, %d claims) holds %d slots", id, s.Status, s.Attempt, held[id])
+					}
+				}
+				if len(held) > len(ids) {
+					t.Fatalf("slots of jobs nobody was told of: %v", held)
+				}
+			},
+		})
+	})
+}
