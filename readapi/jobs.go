@@ -49,7 +49,9 @@ func (s Services) registerJobs(api *httpkit.API) {
 func (s Services) job(ctx context.Context, in *jobInput) (*jobOutput, error) {
 	state, err := s.readJob(ctx, in.ID)
 	if err == nil && in.WaitMS > 0 {
-		state, err = s.awaitJob(ctx, in.ID, time.Duration(in.WaitMS)*time.Millisecond)
+		state, err = s.JobView.Await(ctx, in.ID, time.Duration(in.WaitMS)*time.Millisecond, func(ctx context.Context) (job.State, error) {
+			return s.readJob(ctx, in.ID)
+		})
 	}
 	if err != nil {
 		return nil, err
@@ -76,44 +78,6 @@ func (s Services) readJob(ctx context.Context, id string) (job.State, error) {
 		return job.State{}, missing
 	}
 	return state, nil
-}
-
-// lookAgain is how soon a job that has ended is looked at again for its run.
-const lookAgain = 20 * time.Millisecond
-
-// awaitJob waits until nothing about a job will change any more, the time is
-// over, or this process stops; then it is the job as it is.
-func (s Services) awaitJob(ctx context.Context, id string, patience time.Duration) (job.State, error) {
-	happened, stop := s.WatchJob(id)
-	defer stop()
-	over := time.NewTimer(patience)
-	defer over.Stop()
-	again := lookAgain
-	for last := false; ; {
-		// Watched first, read second: an end in between is not missed.
-		state, err := s.readJob(ctx, id)
-		if err != nil || last {
-			return state, err
-		}
-		if complete, err := s.JobView.Complete(ctx, state); err != nil || complete {
-			return state, err
-		}
-		var soon <-chan time.Time
-		if state.Terminal() { // what it publishes is about to be appended; a watch that began after the end is not told of it
-			soon = time.After(again)
-			again *= 2
-		}
-		select {
-		case <-happened:
-		case <-soon:
-		case <-over.C:
-			last = true
-		case <-s.Closing:
-			last = true
-		case <-ctx.Done():
-			return job.State{}, ctx.Err()
-		}
-	}
 }
 
 func (s Services) jobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) {

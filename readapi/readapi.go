@@ -26,10 +26,6 @@ type Services struct {
 	Blobs   Blobs
 	Models  *projections.ReadModels
 	JobView jobview.Viewer // shared with writeapi
-	// WatchJob returns a channel that receives when a job has ended and when what
-	// it publishes is in the log; stop ends the watch.
-	WatchJob func(jobID string) (happened <-chan struct{}, stop func())
-	Closing  <-chan struct{} // closed when this process stops: nobody is to wait any more
 	// TokenUse is the UTC day (YYYY-MM-DD) each token was last used on.
 	TokenUse func(ctx context.Context, tokenIDs []string) (map[string]string, error)
 

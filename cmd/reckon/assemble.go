@@ -256,7 +256,7 @@ func (s *service) makeAPI(context.Context) error {
 			}
 		}},
 	})
-	jobView := jobview.Viewer{Stream: streams, Blobs: s.blobs, Place: s.place}
+	jobView := jobview.Viewer{Stream: streams, Blobs: s.blobs, Place: s.place, Watch: s.hub.Watch, Closing: s.closing}
 	writes := httpkit.NewWrites()
 	writeapi.Services{
 		Store: s.store, Plans: s.plans, Identity: s.identity, Limiter: limit.NewMemory(), Clock: systemClock{}, Build: build(),
@@ -267,8 +267,8 @@ func (s *service) makeAPI(context.Context) error {
 	s.handler = api
 	return readapi.Services{
 		Streams: streams, Blobs: s.blobs, Models: s.models, TokenUse: s.identity.LastUsed,
-		JobView: jobView, WatchJob: s.hub.Watch, Closing: s.closing,
-		Plans: s.plans, Rules: s.rules, Signer: s.evaluator.Signer, Now: time.Now,
+		JobView: jobView,
+		Plans:   s.plans, Rules: s.rules, Signer: s.evaluator.Signer, Now: time.Now,
 		Wait: s.projector.Wait, Writes: writes, LogID: s.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.busy,
 		Health: s.health(), Build: build(), PublicURL: s.config.PublicURL,
 	}.Register(api)

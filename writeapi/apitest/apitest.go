@@ -202,7 +202,7 @@ func Start(t testing.TB, o Options) *Server {
 		}
 	})
 	streams := writeapi.StreamReader(log)
-	jobView := jobview.Viewer{Stream: streams, Blobs: kept, Place: func(ctx context.Context, jobID string) (int, bool) {
+	jobView := jobview.Viewer{Stream: streams, Blobs: kept, Watch: server.watchJob, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
 		place, err := models.Queue.Place(ctx, jobID)
 		return place, err == nil
 	}}
@@ -224,8 +224,8 @@ func Start(t testing.TB, o Options) *Server {
 	}.Register(api)
 	must(t, readapi.Services{
 		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed,
-		JobView: jobView, WatchJob: server.watchJob, Closing: server.Closing,
-		Plans: o.Plans, Rules: o.Rules, Signer: evaluator.Signer, Now: server.Clock.Now,
+		JobView: jobView,
+		Plans:   o.Plans, Rules: o.Rules, Signer: evaluator.Signer, Now: server.Clock.Now,
 		Wait: projector.Wait, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
 		Busy: func(string, string, int) bool { return false },
 		Health: readapi.Health{
