@@ -143,6 +143,19 @@ func TestPlanWithoutQubits(t *testing.T) {
 	submit(t, u, `{"kind":"qsim","circuit":{"qubits":1,"gates":[]}}`).Want(t, httpkit.MalformedCircuit)
 }
 
+// TestCircuitOverMemory: what no runner could hold is refused before it costs a slot.
+func TestCircuitOverMemory(t *testing.T) {
+	plans := account.DefaultPlans()
+	plans[0].Qubits = 30
+	u := apitest.Start(t, apitest.Options{Plans: plans}).NewUser(t)
+	a := submit(t, u, `{"kind":"qsim","circuit":{"qubits":29,"gates":[{"gate":"t","target":0}]}}`)
+	a.Want(t, httpkit.MalformedCircuit)
+	if !strings.Contains(string(a.Body), "memory_limit") {
+		t.Errorf("%s", a.Body)
+	}
+	submit(t, u, `{"kind":"qsim","circuit":{"qubits":24,"gates":[{"gate":"t","target":0}]}}`).OK(t)
+}
+
 func TestIdempotency(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	u, other := s.NewUser(t), s.NewUser(t)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptrace"
 	"os"
 	"path/filepath"
 	"slices"
@@ -554,10 +555,28 @@ func TestLongPollsEndWithTheServer(t *testing.T) {
 	account.awaitRunning(t, submitted.JobID)
 	answered := make(chan error, 1)
 	var j jobAnswer
-	go func() { answered <- account.JSON("GET", "/api/jobs/"+submitted.JobID+"?wait_ms=25000", nil, &j) }()
-	// The request is on its way when the server is told to stop; one that comes
-	// too late is refused a connection, and there is nothing to show.
-	time.Sleep(200 * time.Millisecond)
+	sent := make(chan struct{})
+	trace := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { close(sent) }})
+	request, err := http.NewRequestWithContext(trace, "GET", server.URL+"/api/jobs/"+submitted.JobID+"?wait_ms=25000", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+account.Token)
+	oneRequest := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	go func() {
+		response, err := oneRequest.Do(request)
+		if err == nil {
+			err = decode(response, &j)
+		}
+		answered <- err
+	}()
+	<-sent
+	// Connections are accepted in their order: after the answer on a later one the first is the server's.
+	response, err := oneRequest.Get(server.URL + "/healthz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
 	if status := server.Interrupt(); status != 0 {
 		t.Errorf("exit status %d\n%s", status, server.Output())
 	}
