@@ -181,37 +181,111 @@ func readRaw(ctx context.Context, client *esdb.Client, stream string, from esdb.
 // come without an Event, an unreadable one with a *DecodeError; any other error
 // is the last thing yielded.
 func (s *Store) ReadAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error] {
-	return s.follow(ctx, after, s.codec.Only(only...), func(ctx context.Context, client *esdb.Client, from esdb.AllPosition) (source, error) {
-		reader, err := client.ReadAll(ctx, esdb.ReadAllOptions{Direction: esdb.Forwards, From: from}, math.MaxInt64)
-		if err != nil {
-			return source{}, err
-		}
-		return source{next: reader.Recv, close: reader.Close}, nil
-	})
+	return func(yield func(event.Recorded, error) bool) {
+		from := after
+		s.follow(ctx, &from, s.codec.Only(only...), openRead, yield)
+	}
 }
 
 // SubscribeAll is ReadAll that goes on with every event as it is appended. It
-// survives a server's restart and ends with the context.
+// survives a server's restart and ends with the context. Where names are given,
+// the server leaves the others out of what is there already: then a position
+// without an Event stands for all before it.
 func (s *Store) SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error] {
-	return s.follow(ctx, after, s.codec.Only(only...), func(ctx context.Context, client *esdb.Client, from esdb.AllPosition) (source, error) {
-		subscription, err := client.SubscribeToAll(ctx, esdb.SubscribeToAllOptions{From: from})
+	return func(yield func(event.Recorded, error) bool) {
+		from, codec := after, s.codec.Only(only...)
+		if len(only) > 0 && !s.follow(ctx, &from, codec, openPast(only), yield) {
+			return
+		}
+		s.follow(ctx, &from, codec, openLive, yield)
+	}
+}
+
+func openRead(ctx context.Context, client *esdb.Client, after event.Position) (source, error) {
+	reader, err := client.ReadAll(ctx, esdb.ReadAllOptions{Direction: esdb.Forwards, From: allPosition(after)}, math.MaxInt64)
+	if err != nil {
+		return source{}, err
+	}
+	return source{
+		next: func() (Raw, error) {
+			resolved, err := reader.Recv()
+			if err != nil {
+				return Raw{}, err
+			}
+			return rawOf(resolved.OriginalEvent()), nil
+		},
+		close: reader.Close,
+	}, nil
+}
+
+// openLive follows every event: whoever waits for the position of its own
+// append must not wait until the server has passed by a window of others.
+func openLive(ctx context.Context, client *esdb.Client, after event.Position) (source, error) {
+	return subscribe(ctx, client, esdb.SubscribeToAllOptions{From: allPosition(after)})
+}
+
+// filterWindow is how many events the server passes by before it says where it is.
+const filterWindow = 512
+
+// openPast reads the events of these names up to the end the log has now. The
+// protocol's client filters subscriptions only, so it is one that is left there.
+func openPast(names []string) opener {
+	return func(ctx context.Context, client *esdb.Client, after event.Position) (source, error) {
+		head, err := readHead(ctx, client)
 		if err != nil {
 			return source{}, err
 		}
-		return source{
-			next: func() (*esdb.ResolvedEvent, error) {
-				for {
-					switch got := subscription.Recv(); {
-					case got.SubscriptionDropped != nil:
-						return nil, subscriptionError(got.SubscriptionDropped.Error)
-					case got.EventAppeared != nil:
-						return got.EventAppeared, nil
-					}
+		if !after.Less(head) {
+			return source{next: func() (Raw, error) { return Raw{}, io.EOF }, close: func() {}}, nil
+		}
+		past, err := subscribe(ctx, client, esdb.SubscribeToAllOptions{
+			From: allPosition(after), MaxSearchWindow: filterWindow,
+			Filter: &esdb.SubscriptionFilter{Type: esdb.EventFilterType, Prefixes: names},
+		})
+		if err != nil {
+			return source{}, err
+		}
+		at, following := after, past.next
+		past.next = func() (Raw, error) {
+			if !at.Less(head) {
+				return Raw{}, io.EOF
+			}
+			raw, err := following()
+			at = raw.Position
+			return raw, err
+		}
+		return past, nil
+	}
+}
+
+// subscribe yields events and, as nothing but positions, how far a filter has got.
+func subscribe(ctx context.Context, client *esdb.Client, options esdb.SubscribeToAllOptions) (source, error) {
+	subscription, err := client.SubscribeToAll(ctx, options)
+	if err != nil {
+		return source{}, err
+	}
+	return source{
+		next: func() (Raw, error) {
+			for {
+				switch got := subscription.Recv(); {
+				case got.SubscriptionDropped != nil:
+					return Raw{}, subscriptionError(got.SubscriptionDropped.Error)
+				case got.EventAppeared != nil:
+					return rawOf(got.EventAppeared.OriginalEvent()), nil
+				case got.CheckPointReached != nil:
+					return Raw{Position: positionOf(*got.CheckPointReached)}, nil
 				}
-			},
-			close: func() { _ = subscription.Close() }, // it never fails
-		}, nil
-	})
+			}
+		},
+		close: func() { _ = subscription.Close() }, // it never fails
+	}, nil
+}
+
+func allPosition(after event.Position) esdb.AllPosition {
+	if after == (event.Position{}) {
+		return esdb.Start{}
+	}
+	return esdb.Position{Commit: after.Commit, Prepare: after.Prepare}
 }
 
 // subscriptionError keeps a server that ends a live subscription from looking like the end of the log.
@@ -223,46 +297,47 @@ func subscriptionError(err error) error {
 }
 
 type source struct {
-	next  func() (*esdb.ResolvedEvent, error)
+	next  func() (Raw, error)
 	close func()
 }
 
-type opener func(ctx context.Context, client *esdb.Client, from esdb.AllPosition) (source, error)
+type opener func(ctx context.Context, client *esdb.Client, after event.Position) (source, error)
 
-// follow yields from a source and opens it again after the last event when the transport fails.
-func (s *Store) follow(ctx context.Context, after event.Position, codec Codec, open opener) iter.Seq2[event.Recorded, error] {
-	return func(yield func(event.Recorded, error) bool) {
-		pause := firstRetryPause
-		for {
-			before := after
-			done, err := s.followOnce(ctx, &after, codec, open, yield)
-			switch {
-			case done:
-				return
-			case ctx.Err() != nil:
-				yield(event.Recorded{}, ctx.Err())
-				return
-			case verdict(err) != again:
-				yield(event.Recorded{}, translate(ctx, err))
-				return
-			}
-			if before != after {
-				pause = firstRetryPause
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(pause):
-				pause = min(2*pause, maxRetryPause)
-			}
+// follow yields from a source, moving after along, and opens it again there
+// when the transport fails. It tells whether the source has ended by itself.
+func (s *Store) follow(ctx context.Context, after *event.Position, codec Codec, open opener, yield func(event.Recorded, error) bool) (ended bool) {
+	pause := firstRetryPause
+	for {
+		before := *after
+		wanted, err := s.followOnce(ctx, after, codec, open, yield)
+		switch {
+		case !wanted:
+			return false
+		case err == nil:
+			return true
+		case ctx.Err() != nil:
+			yield(event.Recorded{}, ctx.Err())
+			return false
+		case verdict(err) != again:
+			yield(event.Recorded{}, translate(ctx, err))
+			return false
+		}
+		if before != *after {
+			pause = firstRetryPause
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+			pause = min(2*pause, maxRetryPause)
 		}
 	}
 }
 
-// followOnce is done when the source has ended or nobody wants more.
-func (s *Store) followOnce(ctx context.Context, after *event.Position, codec Codec, open opener, yield func(event.Recorded, error) bool) (done bool, err error) {
+// followOnce returns when the source has ended or failed, or nobody wants more.
+func (s *Store) followOnce(ctx context.Context, after *event.Position, codec Codec, open opener, yield func(event.Recorded, error) bool) (wanted bool, err error) {
 	client, err := s.connection.acquire(ctx)
 	if err != nil {
-		return false, err
+		return true, err
 	}
 	defer s.connection.release(client)
 	defer func() {
@@ -272,31 +347,27 @@ func (s *Store) followOnce(ctx context.Context, after *event.Position, codec Cod
 	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var from esdb.AllPosition = esdb.Start{}
-	if *after != (event.Position{}) {
-		from = esdb.Position{Commit: after.Commit, Prepare: after.Prepare}
-	}
+	from := *after
 	source, err := call(ctx, func() (source, error) { return open(ctx, client.Client, from) })
 	if err != nil {
-		return false, err
+		return true, err
 	}
 	defer source.close()
 	for {
-		resolved, err := source.next()
+		raw, err := source.next()
 		if errors.Is(err, io.EOF) {
 			return true, nil
 		}
 		if err != nil {
-			return false, err
+			return true, err
 		}
-		raw := rawOf(resolved.OriginalEvent())
 		if !after.Less(raw.Position) {
 			continue // a read starts at its position, a subscription after it
 		}
 		r, err := codec.DecodeAny(raw)
 		*after = raw.Position
 		if !yield(r, err) {
-			return true, nil
+			return false, nil
 		}
 	}
 }
@@ -358,6 +429,10 @@ func rawOf(e *esdb.RecordedEvent) Raw {
 	return Raw{
 		ID: e.EventID, Name: e.EventType, Data: e.Data, Metadata: e.UserMetadata,
 		Stream: e.StreamID, Revision: event.Revision(e.EventNumber),
-		Position: event.Position{Commit: e.Position.Commit, Prepare: e.Position.Prepare},
+		Position: positionOf(e.Position),
 	}
+}
+
+func positionOf(p esdb.Position) event.Position {
+	return event.Position{Commit: p.Commit, Prepare: p.Prepare}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -223,5 +224,78 @@ func TestNoServer(t *testing.T) {
 	store.Close()
 	if _, err := store.Head(ctx); !errors.Is(err, commands.ErrUnavailable) {
 		t.Errorf("a closed store: %v", err)
+	}
+}
+
+// TestSubscriptionByName: of what is there already the server sends what was
+// asked for, over a restart too, and then where the log ends; of what comes
+// later every position.
+func TestSubscriptionByName(t *testing.T) {
+	const appends, others = 300, 9
+	dir, address := t.TempDir(), freeAddress(t)
+	n := startNode(t, dir, address)
+	store := connect(t, n.ConnectionString(), storetest.WiderCatalogue())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var head event.Position
+	for i := range appends {
+		events := note(strings.Repeat("wanted ", 1000)) // more than is on its way at once
+		for range others {
+			events = append(events, event.Proposed{ID: uuid.NewString(), Event: storetest.Dropped{}})
+		}
+		appended, err := store.Append(ctx, fmt.Sprint("s", i), event.NoStream, events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head = appended.Position
+	}
+	var live commands.Appended
+	var at event.Position
+	wanted, passed, third := 0, 0, make(chan struct{})
+	follow := func() error {
+		for r, err := range store.SubscribeAll(ctx, event.Position{}, storetest.Noted{}.EventName()) {
+			switch {
+			case err != nil:
+				return err
+			case !at.Less(r.Position):
+				return fmt.Errorf("position %v after %v", r.Position, at)
+			case r.Event == nil:
+				passed++
+			case r.Stream != fmt.Sprint("s", wanted):
+				return fmt.Errorf("event %d is of %s", wanted, r.Stream)
+			default:
+				if wanted++; wanted == appends/3 {
+					close(third)
+				}
+			}
+			if at = r.Position; at == head {
+				if wanted != appends || passed > appends {
+					return fmt.Errorf("%d events of %d, and %d positions of %d others", wanted, appends, passed, appends*others)
+				}
+				other := []event.Proposed{{ID: uuid.NewString(), Event: storetest.Dropped{}}}
+				if live, err = store.Append(ctx, "live", event.NoStream, other); err != nil {
+					return err
+				}
+			}
+			if head.Less(at) {
+				break
+			}
+		}
+		return nil
+	}
+	followed := make(chan error, 1)
+	go func() { followed <- follow() }()
+	select {
+	case <-third:
+		stopNode(t, n)
+		startNode(t, dir, address)
+	case err := <-followed:
+		t.Fatal(err)
+	}
+	if err := <-followed; err != nil {
+		t.Fatal(err)
+	}
+	if at != live.Position {
+		t.Errorf("the next position is %v, want that of the event no one asked for, %v", at, live.Position)
 	}
 }

@@ -16,7 +16,9 @@ import (
 	"pgregory.net/rapid"
 
 	"reckon/domain/event"
+	"reckon/eventstore"
 	"reckon/eventstore/memory"
+	"reckon/eventstore/node"
 	"reckon/projections"
 	"reckon/projections/engine"
 	"reckon/projections/projectiontest"
@@ -73,16 +75,22 @@ type fixture struct {
 	t     *testing.T
 	db    *bun.DB
 	store *memory.Store
+	log   engine.Log                // what engines follow: the store, unless a test has another
 	last  map[string]event.Revision // of each stream
 	bad   atomic.Bool
 }
 
-func newFixture(t *testing.T, db *bun.DB) *fixture {
+func shelfCatalogue(t *testing.T) event.Catalogue {
 	catalogue, err := event.NewCatalogue([]event.Type{event.Of(added{}), event.Of(changed{}), event.Of(removed{}), event.Of(ignored{})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fixture{t: t, db: db, store: memory.New(catalogue), last: map[string]event.Revision{}}
+	return catalogue
+}
+
+func newFixture(t *testing.T, db *bun.DB) *fixture {
+	f := &fixture{t: t, db: db, store: memory.New(shelfCatalogue(t)), last: map[string]event.Revision{}}
+	f.log = f.store
 	f.bad.Store(true)
 	return f
 }
@@ -109,7 +117,7 @@ func (f *fixture) append(stream string, events ...event.Event) event.Position {
 // start runs an engine until stop, or the test, ends.
 func (f *fixture) start(projections ...engine.Projection) (e *engine.Engine, stop func()) {
 	f.t.Helper()
-	e, err := engine.New(f.t.Context(), engine.Config{DB: f.db, Log: f.store, Logger: slog.New(slog.DiscardHandler)}, projections...)
+	e, err := engine.New(f.t.Context(), engine.Config{DB: f.db, Log: f.log, Logger: slog.New(slog.DiscardHandler)}, projections...)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -477,6 +485,86 @@ func TestInterrupted(t *testing.T) {
 			t.Error("an interrupted boot gives other rows")
 		}
 	})
+}
+
+// TestCheckpointReachesHead: a process that is killed does not read again what
+// concerned nobody when it started.
+func TestCheckpointReachesHead(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		last := f.append("s", ignored{}, ignored{})
+		p := shelf(&f.bad, engine.Halt)
+		e, _ := f.start(p)
+		f.reach(e, last)
+		if saved, err := engine.Checkpoint(t.Context(), f.db, p); err != nil || saved != last {
+			t.Errorf("the checkpoint is %v, want %v (%v)", saved, last, err)
+		}
+	})
+}
+
+// TestBootBehindTheFeed: a projection reads what the feed has passed by itself,
+// from a server that leaves out the events it does not want, the last ones too.
+func TestBootBehindTheFeed(t *testing.T) {
+	const things, ignoredEach = 700, 3
+	n, err := node.Open(node.Config{Dir: t.TempDir(), Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	store, err := eventstore.Connect(t.Context(), eventstore.Config{Connection: n.ConnectionString(), Catalogue: shelfCatalogue(t), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(store.Close)
+	proposed := func(e event.Event) event.Proposed {
+		return event.Proposed{ID: uuid.NewString(), Event: e, Metadata: event.Metadata{At: time.Unix(0, 0).UTC()}}
+	}
+	var last event.Position
+	for i := range things {
+		events := []event.Proposed{proposed(added{fmt.Sprint(i), "v"})}
+		for range ignoredEach {
+			events = append(events, proposed(ignored{}))
+		}
+		appended, err := store.Append(t.Context(), fmt.Sprint("s", i), event.NoStream, events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = appended.Position
+	}
+	onBoth(t, func(t *testing.T, f *fixture) {
+		f.log = store
+		first := shelf(&f.bad, engine.Halt)
+		e, stop := f.start(first)
+		f.reach(e, last)
+		want := projectiontest.Dump(t, f.db, first)
+		stop()
+		if err := engine.TearDown(t.Context(), f.db, first.Name, first.Version); err != nil {
+			t.Fatal(err)
+		}
+		ahead := engine.Projection{Name: "ahead", Version: 1, Tables: []engine.Table{engine.TableOf("key", func(r *aheadRow) string { return r.Key })}}
+		engine.On(&ahead, func(context.Context, *engine.Tx, ignored, event.Recorded) error { return nil })
+		e, stop = f.start(ahead)
+		if err := e.Wait(t.Context(), ahead.Name, last); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+		e, stop = f.start(ahead, first)
+		f.reach(e, last)
+		if got := projectiontest.Dump(t, f.db, first); got != want || !strings.Contains(got, fmt.Sprintf("%d rows", things)) {
+			t.Error("a boot behind the feed gives other rows")
+		}
+		stop()
+	})
+}
+
+// aheadRow is of a projection that has got further than another.
+type aheadRow struct {
+	bun.BaseModel `bun:"table:ahead_v1"`
+
+	Key string `bun:"key,pk"`
 }
 
 // TestVersionsSideBySide: a new version boots beside the old one, which can then be removed by name.

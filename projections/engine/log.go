@@ -7,13 +7,12 @@ import (
 	"reckon/domain/event"
 )
 
-// Log is the log as projections follow it. Both sequences yield in the log's
+// Log is the log as projections follow it. The sequence yields in the log's
 // order: an event without Event is not ours, or not among the names given where
-// any are, and only its position counts; an
+// any are, and only its position counts, which may stand for many events; an
 // error beside a position is an event that cannot be read (its EventName method
 // tells which); an error without one ends the sequence.
 type Log interface {
-	ReadAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error]
 	SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error]
 	Event(ctx context.Context, stream string, revision event.Revision) (event.Recorded, error)
 	Head(ctx context.Context) (event.Position, error)

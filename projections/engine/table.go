@@ -126,7 +126,8 @@ func (b *pending[K, R]) flush(ctx context.Context, tx bun.Tx) error {
 	for len(put) > 0 {
 		part := put[:min(rowsPerInsert, len(put))]
 		put = put[len(part):]
-		_, err := tx.NewInsert().Model(&part).On(onConflict, bun.Ident(b.table.column)).Exec(ctx)
+		// Without Returning bun reads every empty nullable column back.
+		_, err := tx.NewInsert().Model(&part).On(onConflict, bun.Ident(b.table.column)).Returning("NULL").Exec(ctx)
 		if err != nil {
 			return err
 		}

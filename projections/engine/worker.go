@@ -20,7 +20,7 @@ const (
 	maxBatch = 500
 	// batchLinger is how long a batch that is not full waits for more while the projection is behind.
 	batchLinger = 20 * time.Millisecond
-	// saveEvery is how many events that concern nobody pass before the checkpoint alone is written.
+	// saveEvery is how many positions that concern nobody pass before the checkpoint alone is written.
 	saveEvery = 5000
 
 	// attempts at one event before it is judged bad.
@@ -58,7 +58,7 @@ type worker struct {
 	bell    *bell // rung when another process has moved a checkpoint
 
 	saved    event.Position  // as this process left it in the database
-	unsaved  int             // events past it
+	unsaved  int             // positions past it
 	unsure   *event.Position // a commit whose outcome is unknown would have saved this
 	parked   map[string]bool // streams with something set aside
 	bootHead event.Position  // head when the process started: what readiness asks for
@@ -163,7 +163,7 @@ func (w *worker) follow(ctx context.Context) error {
 	defer w.feed.leave(m)
 	if position := w.at(); position.Less(m.from) {
 		missed := make(chan item, maxBatch)
-		go readMissed(ctx, w.log.ReadAll(ctx, position, w.eventNames()...), m.from, missed)
+		go readMissed(ctx, w.log.SubscribeAll(ctx, position, w.eventNames()...), m.from, missed)
 		if err := w.consume(ctx, missed); err != nil {
 			return err
 		}
@@ -174,18 +174,21 @@ func (w *worker) follow(ctx context.Context) error {
 	return errCutOff
 }
 
-// readMissed sends the events up to a position, then closes the channel.
+// readMissed sends the events up to a position and that, then closes the channel.
 func readMissed(ctx context.Context, events iter.Seq2[event.Recorded, error], upTo event.Position, to chan<- item) {
 	defer close(to)
 	for r, err := range events {
-		if err == nil || r.Position != (event.Position{}) {
-			if upTo.Less(r.Position) {
-				return
-			}
+		it := item{r, err}
+		failed := err != nil && r.Position == (event.Position{})
+		if !failed && upTo.Less(r.Position) { // the feed brings it
+			it = item{recorded: event.Recorded{Position: upTo}}
 		}
 		select {
-		case to <- item{r, err}:
+		case to <- it:
 		case <-ctx.Done():
+			return
+		}
+		if !failed && !r.Position.Less(upTo) {
 			return
 		}
 	}
@@ -287,7 +290,8 @@ func (w *worker) apply(ctx context.Context, batch []item) error {
 			concerned = append(concerned, it)
 		}
 	}
-	if len(concerned) == 0 && w.unsaved+len(batch) < saveEvery {
+	arrived := w.saved.Less(w.bootHead) && !last.Less(w.bootHead) // a position may stand for a long way
+	if len(concerned) == 0 && w.unsaved+len(batch) < saveEvery && !arrived {
 		w.unsaved += len(batch)
 		w.setPosition(last, len(batch))
 		return nil
