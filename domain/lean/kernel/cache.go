@@ -40,28 +40,61 @@ func (c *exprCache) reset() {
 	}
 }
 
-// root follows the union-find links kept in c to the representative of e's class, halving the path.
-func (c *exprCache) root(e term.Expr) term.Expr {
-	for {
-		parent, ok := c.get(e)
-		if !ok || parent == e {
-			return e
+// pairSet is a set of unordered pairs of expressions, for the duration of one declaration: open addressing, emptied by
+// changing the generation.
+type pairSet struct {
+	slots      []pairSlot
+	generation uint32
+	count      int
+}
+
+type pairSlot struct {
+	key        uint64
+	generation uint32
+}
+
+// slot is where key is, or where it belongs.
+func (s *pairSet) slot(key uint64) *pairSlot {
+	mask := uint64(len(s.slots) - 1)
+	for i := key * 0x9E3779B97F4A7C15 >> 32 & mask; ; i = (i + 1) & mask {
+		if sl := &s.slots[i]; sl.generation != s.generation || sl.key == key {
+			return sl
 		}
-		if grand, ok := c.get(parent); ok {
-			c.entries[e].value = grand
-		}
-		e = parent
 	}
 }
 
-// union joins the classes of a and b.
-func (c *exprCache) union(a, b term.Expr) {
-	ra, rb := c.root(a), c.root(b)
-	switch {
-	case ra < rb:
-		c.set(rb, ra)
-	case rb < ra:
-		c.set(ra, rb)
+func (s *pairSet) has(a, b term.Expr) bool {
+	return s.count > 0 && s.slot(pair(a, b)).generation == s.generation
+}
+
+func (s *pairSet) add(a, b term.Expr) {
+	if 2*s.count >= len(s.slots) {
+		s.grow()
+	}
+	key := pair(a, b)
+	sl := s.slot(key)
+	if sl.generation != s.generation {
+		*sl = pairSlot{key, s.generation}
+		s.count++
+	}
+}
+
+func (s *pairSet) grow() {
+	old := s.slots
+	s.slots = make([]pairSlot, max(1024, 2*len(old)))
+	for _, sl := range old {
+		if sl.generation == s.generation {
+			*s.slot(sl.key) = sl
+		}
+	}
+}
+
+func (s *pairSet) reset() {
+	s.count = 0
+	s.generation++
+	if s.generation == 0 {
+		clear(s.slots)
+		s.generation = 1
 	}
 }
 

@@ -43,8 +43,8 @@ type checker struct {
 	cores      exprCache
 	cheapCores exprCache
 	unfoldings exprCache
-	equal      exprCache // union-find of definitionally equal expressions
-	unequal    map[uint64]struct{}
+	equal      pairSet // found definitionally equal
+	unequal    pairSet // applications of one definition whose arguments were found unequal
 	ruleValues map[uint64]term.Expr
 
 	depth     int
@@ -56,7 +56,7 @@ type checker struct {
 
 func newChecker(ctx context.Context, env *environment, store *term.Store, maxDepth int, refused *atomic.Int64) *checker {
 	c := &checker{store: store, env: env, ctx: ctx, base: store.ExprCount(), maxDepth: maxDepth, refused: refused,
-		unequal: map[uint64]struct{}{}, ruleValues: map[uint64]term.Expr{}}
+		ruleValues: map[uint64]term.Expr{}}
 	c.levels = newLevelOrder(store, c.tick)
 	c.begin(0)
 	return c
@@ -74,11 +74,20 @@ func (c *checker) begin(unit int) {
 
 // forget empties the caches.
 func (c *checker) forget() {
-	for _, cache := range []*exprCache{&c.inferred, &c.assumed, &c.whnfs, &c.cores, &c.cheapCores, &c.unfoldings, &c.equal} {
+	for _, cache := range []*exprCache{&c.inferred, &c.assumed, &c.unfoldings} {
 		cache.reset()
 	}
-	clear(c.unequal)
+	c.forgetReductions()
 	clear(c.ruleValues)
+}
+
+// forgetReductions empties the caches of what depends on how eagerly literals are computed.
+func (c *checker) forgetReductions() {
+	for _, cache := range []*exprCache{&c.whnfs, &c.cores, &c.cheapCores} {
+		cache.reset()
+	}
+	c.equal.reset()
+	c.unequal.reset()
 }
 
 // tickEvery is how many steps pass between looks at the deadline.

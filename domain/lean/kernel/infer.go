@@ -155,8 +155,11 @@ func (c *checker) inferApp(e term.Expr, check bool) term.Expr {
 func (c *checker) argumentFits(arg, argType, domain term.Expr) bool {
 	if n := c.store.Node(arg); n.Kind == term.KindApp {
 		if m := c.store.Node(term.Expr(n.A)); m.Kind == term.KindApp && c.store.IsConst(term.Expr(m.A), c.env.names.eagerReduce) {
-			defer func(old bool) { c.eager = old }(c.eager)
-			c.eager = true
+			if !c.eager {
+				c.eager = true
+				c.forgetReductions()
+				defer func() { c.eager = false; c.forgetReductions() }()
+			}
 		}
 	}
 	return c.defEq(argType, domain)
@@ -254,15 +257,11 @@ func (c *checker) sortOf(e term.Expr, check bool) term.Level {
 	return term.Level(n.A)
 }
 
-// isProp says whether e is a type in Prop: its universe is zero whatever the parameters are.
-func (c *checker) isProp(e term.Expr) bool {
-	t := c.typeOf(e)
-	if c.store.Kind(t) != term.KindSort {
-		t = c.whnf(t)
-	}
-	n := c.store.Node(t)
-	return n.Kind == term.KindSort && c.levels.alwaysZero(term.Level(n.A))
-}
+// isProp says whether the type e is in Prop: its universe is zero whatever the parameters are.
+//
+// Trap (lean4#14807, arena proj-of-subst-prop): a type whose universe cannot be told, because reduction is stuck, must
+// not pass for one that is no proposition.
+func (c *checker) isProp(e term.Expr) bool { return c.levels.alwaysZero(c.sortOf(e, false)) }
 
 // inferProj types a projection: the structure's type is an inductive type with one constructor, and the field's type is
 // that of the constructor with parameters and earlier fields put in.
