@@ -36,31 +36,8 @@ func (s Services) patience(r commands.JobRequest) time.Duration {
 	return s.Longest
 }
 
-// awaitEnd waits until a job has ended and what it published can be read, or the
-// time is over; then it is the job as it is.
+// awaitEnd holds a submission until its job has ended, or the time is over.
 func (s Services) awaitEnd(ctx context.Context, state job.State, waitMS int64) (job.State, error) {
-	id := state.Queued.JobID
-	happened, stop := s.WatchJob(id)
-	defer stop()
-	over := time.NewTimer(time.Duration(min(waitMS, maxWait.Milliseconds())) * time.Millisecond)
-	defer over.Stop()
-	for last := false; ; {
-		// Watched first, read second: an end in between is not missed.
-		state, err := s.Jobs.Read(ctx, id)
-		if err != nil || last {
-			return state, err
-		}
-		if complete, err := s.JobView.Complete(ctx, state); err != nil || complete {
-			return state, err
-		}
-		select {
-		case <-happened:
-		case <-over.C:
-			last = true
-		case <-s.Closing:
-			last = true
-		case <-ctx.Done():
-			return state, ctx.Err()
-		}
-	}
+	id, wait := state.Queued.JobID, time.Duration(min(waitMS, maxWait.Milliseconds()))*time.Millisecond
+	return s.JobView.Await(ctx, id, wait, func(ctx context.Context) (job.State, error) { return s.Jobs.Read(ctx, id) })
 }

@@ -35,9 +35,6 @@ type Services struct {
 	Jobs        *commands.Jobs
 	JobView     jobview.Viewer // shared with readapi
 	Proofs      *commands.Proofs
-	// WatchJob and Closing are readapi's: a proof's submission may wait for its end.
-	WatchJob func(jobID string) (happened <-chan struct{}, stop func())
-	Closing  <-chan struct{}
 	// Longest is the time an evaluation may take besides computing: queueing, checking, appending.
 	Longest time.Duration
 

@@ -261,7 +261,7 @@ func (s *service) makeAPI(context.Context) error {
 	writeapi.Services{
 		Store: s.store, Plans: s.plans, Identity: s.identity, Limiter: limit.NewMemory(), Clock: systemClock{}, Build: build(),
 		Evaluate: s.peers.Evaluate, Verify: s.evaluator.Verify, CloseWorker: s.evaluator.Engine.CloseSession,
-		Jobs: s.jobs, JobView: jobView, Proofs: s.proofs, WatchJob: s.hub.Watch, Closing: s.closing,
+		Jobs: s.jobs, JobView: jobView, Proofs: s.proofs,
 		Longest: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.projector.LogID(),
 	}.Register(api)
 	s.handler = api

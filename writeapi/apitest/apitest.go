@@ -218,7 +218,7 @@ func Start(t testing.TB, o Options) *Server {
 	writeapi.Services{
 		Store: log, Plans: o.Plans, Identity: who, Limiter: limit.NewMemory(), Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseWorker: calculator.CloseSession, Longest: time.Minute,
-		Jobs: server.Jobs, JobView: jobView, WatchJob: server.watchJob, Closing: server.Closing,
+		Jobs: server.Jobs, JobView: jobView,
 		Proofs: commands.NewProofs(commands.Proofs{Store: log, Blobs: kept, Jobs: server.Jobs, Judge: inspector{}, Elaborator: o.Elaborator, Clock: server.Clock}, 2),
 		Writes: writes, LogID: projector.LogID(),
 	}.Register(api)
