@@ -22,6 +22,9 @@ const (
 	batchLinger = 20 * time.Millisecond
 	// saveEvery is how many positions that concern nobody pass before the checkpoint alone is written.
 	saveEvery = 5000
+	// saveWhenQuiet is how long nothing may come before that: processes that only
+	// read wait for positions that may concern nobody.
+	saveWhenQuiet = 50 * time.Millisecond
 
 	// attempts at one event before it is judged bad.
 	attempts     = 5
@@ -198,9 +201,17 @@ func readMissed(ctx context.Context, events iter.Seq2[event.Recorded, error], up
 func (w *worker) consume(ctx context.Context, items <-chan item) error {
 	batch := make([]item, 0, maxBatch)
 	for {
+		var quiet <-chan time.Time
+		if w.unsaved > 0 {
+			quiet = time.After(saveWhenQuiet)
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-quiet:
+			if err := w.save(ctx, nil, w.at()); err != nil {
+				return err
+			}
 		case request := <-w.control:
 			if err := request(ctx); err != nil {
 				return err
