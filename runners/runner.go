@@ -62,8 +62,9 @@ type Queue interface {
 	Propose(ctx context.Context, c Claimant, n int) (list []Proposal, again time.Duration, err error)
 	// Keep prolongs what was reserved, for jobs whose claim the queue may not have seen.
 	Keep(ctx context.Context, runner string, jobIDs []string) error
-	// Await returns once the queue has seen the log up to a position.
-	Await(ctx context.Context, p event.Position) error
+	// Await returns once the queue has seen an event of a job and one of a session,
+	// and all such before them, by their positions in the log.
+	Await(ctx context.Context, ofJob, ofSession event.Position) error
 }
 
 // Config configures a runner.
@@ -86,9 +87,10 @@ type Runner struct {
 	free  chan struct{} // one per slot that is not in use
 	woken chan struct{}
 
-	mu     sync.Mutex
-	latest event.Position      // of an event that may have made a job ready
-	held   map[string]*holding // by job id
+	mu   sync.Mutex
+	held map[string]*holding // by job id
+	// positions of the latest events that may have made a job ready
+	ofJob, ofSession event.Position
 }
 
 // holding is an attempt in hand.
@@ -130,8 +132,11 @@ func New(c Config) *Runner {
 // Observe is told of every event in the order of the log: it wakes a runner that
 // waits for work, and stops work on jobs that are not its own any more.
 func (r *Runner) Observe(e event.Recorded) {
+	latest := &r.ofJob
 	switch of := e.Event.(type) {
-	case job.WasQueued, session.Opened, session.Cleared, session.Expired:
+	case job.WasQueued:
+	case session.Opened, session.Cleared, session.Expired:
+		latest = &r.ofSession
 	case job.WasReleased:
 		r.taken(of.JobID, func(nonce string) bool { return nonce == of.Nonce })
 	case job.WasClaimed:
@@ -146,7 +151,7 @@ func (r *Runner) Observe(e event.Recorded) {
 		return
 	}
 	r.mu.Lock()
-	r.latest = e.Position
+	*latest = e.Position
 	r.mu.Unlock()
 	select {
 	case r.woken <- struct{}{}:
@@ -214,10 +219,10 @@ func (r *Runner) propose(ctx context.Context) []Proposal {
 		return nil
 	}
 	r.mu.Lock()
-	latest := r.latest
+	ofJob, ofSession := r.ofJob, r.ofSession
 	r.mu.Unlock()
 	bounded, cancel := context.WithTimeout(ctx, awaitQueue)
-	err := r.Queue.Await(bounded, latest)
+	err := r.Queue.Await(bounded, ofJob, ofSession)
 	cancel()
 	if err != nil && ctx.Err() == nil {
 		r.Logger.Warn("the queue is behind the log", "error", err)

@@ -227,6 +227,6 @@ func (q queue) Keep(ctx context.Context, runner string, jobIDs []string) error {
 }
 
 // Await is runners.Queue: proposals are made from both read models.
-func (q queue) Await(ctx context.Context, p event.Position) error {
-	return errors.Join(q.s.projector.Wait(ctx, "queue", p), q.s.projector.Wait(ctx, "sessions", p))
+func (q queue) Await(ctx context.Context, jobs, sessions event.Position) error {
+	return errors.Join(q.s.projector.Wait(ctx, "queue", jobs), q.s.projector.Wait(ctx, "sessions", sessions))
 }

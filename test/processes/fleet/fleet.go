@@ -213,8 +213,8 @@ func (q queue) Keep(ctx context.Context, runner string, jobIDs []string) error {
 	return q.f.Models.Queue.Keep(ctx, runner, jobIDs)
 }
 
-func (q queue) Await(ctx context.Context, p event.Position) error {
-	return errors.Join(q.f.Projector.Wait(ctx, "queue", p), q.f.Projector.Wait(ctx, "sessions", p))
+func (q queue) Await(ctx context.Context, jobs, sessions event.Position) error {
+	return errors.Join(q.f.Projector.Wait(ctx, "queue", jobs), q.f.Projector.Wait(ctx, "sessions", sessions))
 }
 
 // Line is a process's connection to the log, which can be cut: then writes and

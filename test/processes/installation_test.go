@@ -1,0 +1,134 @@
+package processes
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reckon/projections/pgtest"
+	"reckon/test/e2e"
+)
+
+// startTimeout is how long a process may take to be ready on a slow machine.
+const startTimeout = 2 * time.Minute
+
+// installation is what several processes share: a log served by `reckon node`,
+// one PostgreSQL, one folder of blobs and one of keys.
+type installation struct {
+	t      testing.TB
+	log    string // connection string
+	shared []string
+}
+
+// plans lets a test submit as fast as it can; accounts may run two jobs at once.
+const plans = `[[plans]]
+plan = "free"
+evaluation_budget_ms = 10000
+per_minute = 100000
+jobs_per_day = 1000
+job_budget_ms = 60000
+concurrent_jobs = 2
+qubits = 20
+proof_export_bytes = 1048576
+proofs = true
+live_sessions = 5
+denied_heads = ["Run", "Import"]
+`
+
+// install starts the node and makes what is shared.
+func install(t testing.TB) *installation {
+	t.Helper()
+	database := pgtest.Database(t)
+	folder := t.TempDir()
+	config := filepath.Join(folder, "reckon.toml")
+	if err := os.WriteFile(config, []byte(plans), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	node := launch(t, "node", "--listen", "127.0.0.1:0", "--data", filepath.Join(folder, "log"))
+	return &installation{t: t, log: node.ready, shared: []string{
+		"--config", config, "--eventstore", node.ready, "--database", database, "--beat", "500ms", "--job-slots", "2", "--grace", "1s",
+		"--blobs", "file://" + filepath.Join(folder, "blobs"), "--keys", filepath.Join(folder, "keys"),
+	}}
+}
+
+// api starts a process that answers HTTP.
+func (in *installation) api(roles string) *e2e.Server {
+	return e2e.Start(in.t, e2e.DataFolder(in.t), append(in.shared, "--roles", roles)...)
+}
+
+// headless starts a process that does not.
+func (in *installation) headless(roles string) *process {
+	data := e2e.DataFolder(in.t)
+	return launch(in.t, append([]string{"serve", "--data", data, "--admin-listen", "", "--roles", roles}, in.shared...)...)
+}
+
+// process is a running reckon.
+type process struct {
+	ready   string // what it printed behind "ready"
+	command *exec.Cmd
+	output  *bytes.Buffer
+	exited  chan struct{}
+}
+
+func launch(t testing.TB, arguments ...string) *process {
+	t.Helper()
+	p := &process{command: exec.Command(e2e.Binary(t), arguments...), output: &bytes.Buffer{}, exited: make(chan struct{})}
+	stdout, err := p.command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.command.Stderr = p.output
+	if err := p.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ready := make(chan string, 1)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for lines := bufio.NewScanner(stdout); lines.Scan(); {
+			if what, ok := strings.CutPrefix(lines.Text(), "ready "); ok {
+				ready <- what
+			}
+		}
+	})
+	go func() {
+		reading.Wait()
+		_ = p.command.Wait()
+		close(p.exited)
+	}()
+	t.Cleanup(p.kill)
+	select {
+	case p.ready = <-ready:
+	case <-p.exited:
+		t.Fatalf("reckon %v ended before it was ready:\n%s", arguments, p.output)
+	case <-time.After(startTimeout):
+		p.kill()
+		t.Fatalf("reckon %v is not ready after %v:\n%s", arguments, startTimeout, p.output)
+	}
+	return p
+}
+
+// kill ends the process at once, as kill -9 does.
+func (p *process) kill() {
+	_ = p.command.Process.Kill()
+	<-p.exited
+}
+
+// interrupt asks the process to stop, and returns its exit status.
+func (p *process) interrupt() (int, error) {
+	if err := p.command.Process.Signal(os.Interrupt); err != nil {
+		return 0, err
+	}
+	select {
+	case <-p.exited:
+		return p.command.ProcessState.ExitCode(), nil
+	case <-time.After(startTimeout):
+		return 0, fmt.Errorf("still running after an interrupt")
+	}
+}
