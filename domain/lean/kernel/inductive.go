@@ -48,6 +48,8 @@ type blockCtor struct {
 	name  term.Name
 	value term.Expr // the constructor applied to the type's parameters
 	body  term.Expr // its type, over the block's parameters, with auxiliary types for nested occurrences
+
+	hypotheses int // how many of its fields have an induction hypothesis
 }
 
 // generatedRecursor is what the kernel derives for one type.
@@ -88,6 +90,7 @@ func (b *block) generate() []generatedRecursor {
 	b.openConstructors()
 	b.checkResults()
 	b.checkConstructors()
+	b.checkOccurrences()
 	b.stage = constructorsVisible
 	b.forget() // what could not be reduced so far may be now
 	b.findElimination()
@@ -184,7 +187,7 @@ func (b *block) openConstructors() {
 				body = s.Instantiate(term.Expr(n.B), []term.Expr{local})
 			}
 			value := s.Apps(s.Const(name, b.levels), b.locals)
-			b.types[i].ctors = append(b.types[i].ctors, blockCtor{name, value, body})
+			b.types[i].ctors = append(b.types[i].ctors, blockCtor{name: name, value: value, body: body})
 		}
 	}
 	for i := 0; i < len(b.types); i++ { // grows: auxiliary types may have nested occurrences of their own
@@ -426,6 +429,65 @@ func (b *block) checkPositive(t *blockType, ctor *blockCtor, field int, domain t
 	}
 }
 
+// checkOccurrences looks at constructor types as they are written, where the other checks reduce: a type of the block
+// occurs only applied to the block's parameters and levels, even where reduction would make it vanish.
+//
+// Trap (lean4#14582, arena nested-nonuniform-param): the parameters of a nested type are gone from the auxiliary one.
+// Trap (lean4#14616, arena nested-aux-name): names under _nested are those of Lean's auxiliary types.
+func (b *block) checkOccurrences() {
+	s := b.store
+	uniform := map[term.Expr]bool{}
+	declared := map[term.Name]bool{}
+	for _, t := range b.types[:len(b.source.Types)] {
+		uniform[t.constant] = true
+		declared[t.name] = true
+	}
+	seen := map[term.Expr]bool{}
+	var walk func(e term.Expr, of term.Name)
+	walk = func(e term.Expr, of term.Name) {
+		if uniform[e] || seen[e] {
+			return
+		}
+		b.enter()
+		defer b.leave()
+		seen[e] = true
+		n := s.Node(e)
+		switch n.Kind {
+		case term.KindConst:
+			if declared[term.Name(n.A)] {
+				refuseAt(of, InvalidOccurrence, "%s occurs without the parameters and levels of its block", s.NameString(term.Name(n.A)))
+			}
+			b.checkReserved(term.Name(n.A), of)
+		case term.KindProj:
+			b.checkReserved(term.Name(n.A), of)
+		}
+		children, count := n.Children()
+		for _, child := range children[:count] {
+			walk(child, of)
+		}
+	}
+	for i := range b.source.Types {
+		walk(b.source.Types[i].Type, b.source.Types[i].Name)
+	}
+	for i := range b.source.Constructors {
+		k := &b.source.Constructors[i]
+		typ := k.Type
+		for range b.locals {
+			walk(term.Expr(s.Node(typ).A), k.Inductive)
+			typ = term.Expr(s.Node(typ).B)
+		}
+		walk(s.Instantiate(typ, b.locals), k.Inductive)
+	}
+}
+
+func (b *block) checkReserved(n, of term.Name) {
+	for s := b.store; n != term.Anonymous; n = s.NamePrefix(n) {
+		if text, numeric := s.NameLast(n); text == "_nested" && !numeric && s.NamePrefix(n) == term.Anonymous {
+			refuseAt(of, InvalidInductive, "the prefix _nested is reserved for auxiliary types")
+		}
+	}
+}
+
 // findElimination decides which universes the recursors eliminate into. A type that may be in Prop eliminates into Prop
 // only, unless it is alone, has at most one constructor, and all that constructor's data shows in its result.
 //
@@ -510,7 +572,8 @@ func (b *block) recursiveFields(fields []term.Expr) []recursiveField {
 func (b *block) buildMinors() {
 	s := b.store
 	for _, t := range b.types {
-		for _, ctor := range t.ctors {
+		for i := range t.ctors {
+			ctor := &t.ctors[i]
 			saved := b.nextLocal
 			fields, rest := b.openFields(ctor.body, nil)
 			target, indices := b.whichType(rest)
@@ -519,7 +582,9 @@ func (b *block) buildMinors() {
 			}
 			result := s.App(s.Apps(target.motive, indices), s.Apps(ctor.value, fields))
 			locals := fields
-			for _, r := range b.recursiveFields(fields) {
+			recursive := b.recursiveFields(fields)
+			ctor.hypotheses = len(recursive)
+			for _, r := range recursive {
 				conclusion := s.App(s.Apps(r.target.motive, r.indices), s.Apps(r.field, r.arguments))
 				locals = append(locals, b.local(s.Pis(r.arguments, conclusion)))
 			}
@@ -559,7 +624,11 @@ func (b *block) buildRecursors() []generatedRecursor {
 			fields, _ := b.openFields(ctor.body, nil)
 			value := s.Apps(minors[minor], fields)
 			minor++
-			for _, r := range b.recursiveFields(fields) {
+			recursive := b.recursiveFields(fields)
+			if len(recursive) != ctor.hypotheses { // Trap (arena rec-missing-ih): a rule that passes fewer arguments than its minor premise takes
+				refuseAt(b.reportName(t), InvalidOccurrence, "it depends on the context which fields of %s are recursive", s.NameString(ctor.name))
+			}
+			for _, r := range recursive {
 				call := s.App(s.Apps(s.Apps(r.target.rec, common), r.indices), s.Apps(r.field, r.arguments))
 				value = s.App(value, s.Lams(r.arguments, call))
 			}
