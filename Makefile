@@ -14,7 +14,7 @@ build: ## build the binary ./reckon
 	$(GO) build -o reckon ./cmd/reckon
 
 test: ## run every test, with the real engine, node and databases
-	$(GO) test -timeout 30m ./...
+	$(GO) test -count=1 -timeout 30m ./... # -count=1: the cache does not see the binaries that e2e tests build
 
 race: ## the packages where goroutines meet, under the race detector
 	$(GO) test -race -short -timeout 30m ./commands/... ./eventstore/... ./projections/... ./internal/... ./readapi/... ./writeapi/... ./runners/...
