@@ -11,6 +11,7 @@ import (
 	"net/http/pprof"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"reckon/internal/config"
@@ -20,12 +21,18 @@ import (
 // open the folder may give them.
 func adminSocket(data string) string { return filepath.Join(data, "admin.sock") }
 
+// maxSocketPath is what every system allows (sun_path in unix(7) and in the BSDs, less its final zero).
+const maxSocketPath = 103
+
 // makeAdmin serves operators on a Unix socket, and metrics on their own listener.
 func (s *service) makeAdmin(ctx context.Context) error {
 	if err := os.MkdirAll(s.config.Data, 0o700); err != nil {
 		return err
 	}
 	path := adminSocket(s.config.Data)
+	if len(path) > maxSocketPath {
+		return fmt.Errorf("admin socket: the path %s is longer than the %d bytes a socket's may have; give a shorter --data", path, maxSocketPath)
+	}
 	if err := s.claimSocket(path); err != nil {
 		return err
 	}
@@ -58,14 +65,17 @@ func (s *service) makeAdmin(ctx context.Context) error {
 
 // claimSocket removes the socket of a server that is gone, and leaves a live one's.
 func (s *service) claimSocket(path string) error {
-	if connection, err := net.DialTimeout("unix", path, time.Second); err == nil {
+	connection, err := net.DialTimeout("unix", path, time.Second)
+	switch {
+	case err == nil:
 		_ = connection.Close()
 		return fmt.Errorf("another server uses the data folder %s; give this one its own --data", s.config.Data)
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case errors.Is(err, syscall.ECONNREFUSED): // nobody listens any more
+		return os.Remove(path)
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
+	return fmt.Errorf("admin socket: cannot tell whether another server uses the data folder %s: %w", s.config.Data, err)
 }
 
 func (s *service) serveAdmin(handler http.Handler, listener net.Listener) {
@@ -85,7 +95,7 @@ type connections struct {
 
 // askServer asks the server that runs on a data folder; ok is false when none does.
 func askServer(ctx context.Context, data, method, path string, answer any) (ok bool, err error) {
-	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", adminSocket(data))
 	}}}
 	request, err := http.NewRequestWithContext(ctx, method, "http://admin"+path, nil)
@@ -94,7 +104,7 @@ func askServer(ctx context.Context, data, method, path string, answer any) (ok b
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return false, nil // nobody listens
+		return false, ctx.Err() // nobody listens, or the command was given up
 	}
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(response.Body, 16<<20))
