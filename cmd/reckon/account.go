@@ -60,13 +60,27 @@ type accountTokenCmd struct {
 	installation
 	Email       string `arg:"" help:"Address of the account."`
 	Name        string `help:"What the token is for." required:""`
-	ExpiresDays int    `help:"Days until it expires; 0 for never." name:"expires-in-days"`
+	ExpiresDays int    `help:"Days until it expires, up to 3650; 0 for never." name:"expires-in-days"`
 	JSON        bool   `help:"Print JSON." name:"json"`
+}
+
+// maxExpiresDays is what the API allows too.
+const maxExpiresDays = 3650
+
+// Validate is called by kong.
+func (c *accountTokenCmd) Validate() error {
+	if c.ExpiresDays < 0 || c.ExpiresDays > maxExpiresDays {
+		return fmt.Errorf("--expires-in-days must be 0 to %d", maxExpiresDays)
+	}
+	return nil
 }
 
 // Run prints the token.
 func (c *accountTokenCmd) Run() error {
-	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ account.Plans, in commands.Intent) error {
+	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, plans account.Plans, in commands.Intent) error {
+		if _, err := commands.PlanOf(ctx, store, plans, in.Account); err != nil {
+			return err // the token of a closed account would be refused
+		}
 		secret := auth.MintToken()
 		var expires time.Time
 		if c.ExpiresDays > 0 {
