@@ -1,0 +1,396 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"reckon/commands"
+	"reckon/internal/config"
+	"reckon/internal/keyring"
+)
+
+// asCommand makes this test's binary the command itself, in a process of its own.
+const asCommand = "RUN_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		os.Exit(run(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// reckonCommand is a process with this environment and no other.
+func reckonCommand(t *testing.T, environment []string, arguments ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), self, arguments...)
+	command.Env = append([]string{asCommand + "=1", "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, environment...)
+	command.Dir = t.TempDir()
+	return command
+}
+
+// reckon runs a command to its end.
+func reckon(t *testing.T, stdin string, environment []string, arguments ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	command := reckonCommand(t, environment, arguments...)
+	var out, errs bytes.Buffer
+	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(stdin), &out, &errs
+	err := command.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return command.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+// TestExitStatuses: 0 is fine, 1 found something wrong, 2 could not run; what
+// is wrong is said on standard error and names the mistake.
+func TestExitStatuses(t *testing.T) {
+	data := t.TempDir()
+	file := filepath.Join(data, "file")
+	if err := os.WriteFile(file, []byte("lisen = 1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		arguments []string
+		status    int
+		stderr    string
+	}{
+		"version":                   {[]string{"version"}, 0, ""},
+		"help":                      {[]string{"keys", "rotate", "--help"}, 0, ""},
+		"nothing":                   {nil, 2, "expected one of"},
+		"no such command":           {[]string{"sing"}, 2, "sing"},
+		"no such flag":              {[]string{"serve", "--lisen", "x"}, 2, "lisen"},
+		"a flag without value":      {[]string{"serve", "--listen"}, 2, "listen"},
+		"a role nobody has":         {[]string{"serve", "--roles", "cook"}, 2, "cook"},
+		"no duration":               {[]string{"serve", "--grace", "soon"}, 2, "soon"},
+		"no level":                  {[]string{"serve", "--log-level", "loud"}, 2, "loud"},
+		"no such file":              {[]string{"serve", "--config", "nosuch.toml"}, 2, "nosuch.toml"},
+		"no such key":               {[]string{"serve", "--config", file}, 2, "lisen"},
+		"a file for a folder":       {[]string{"serve", "--data", file, "--listen", "127.0.0.1:0"}, 2, file},
+		"node in a file":            {[]string{"node", "--data", file, "--listen", "127.0.0.1:0"}, 2, file},
+		"node beyond loopback":      {[]string{"node", "--data", filepath.Join(data, "node"), "--listen", "0.0.0.0:0"}, 2, "loopback"},
+		"no engine yet":             {[]string{"engine", "status", "--data", data}, 1, ""},
+		"no password":               {[]string{"account", "create", "a@example.com", "--password-stdin", "--data", data}, 2, "password"},
+		"password as argument":      {[]string{"account", "create", "a@example.com", "--data", data}, 2, "password-stdin"},
+		"no such account":           {[]string{"account", "plan", "a@example.com", "pro", "--data", data}, 2, "account"},
+		"token for nobody":          {[]string{"account", "token", "a@example.com", "--name", "x", "--data", data}, 2, "account"},
+		"token of the past":         {[]string{"account", "token", "a@example.com", "--name", "x", "--expires-in-days=-1", "--data", data}, 2, "expires-in-days"},
+		"token of another age":      {[]string{"account", "token", "a@example.com", "--name", "x", "--expires-in-days=3651", "--data", data}, 2, "expires-in-days"},
+		"no such log":               {[]string{"keys", "list", "--data", data, "--eventstore", "http://x"}, 2, "http"},
+		"no such read model":        {[]string{"projections", "pause", "nosuch", "--data", data}, 2, "nosuch"},
+		"nothing is parked":         {[]string{"parked", "--data", data}, 0, ""},
+		"no keys yet":               {[]string{"keys", "list", "--data", data}, 0, ""},
+		"a circuit that is no file": {[]string{"qsim", filepath.Join(data, "nosuch")}, 2, "nosuch"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, stdout, stderr := reckon(t, "", nil, c.arguments...)
+			if status != c.status || !strings.Contains(stderr, c.stderr) || status == 2 && stderr == "" {
+				t.Errorf("reckon %v: status %d, want %d and %q\nstdout: %s\nstderr: %s", c.arguments, status, c.status, c.stderr, stdout, stderr)
+			}
+		})
+	}
+}
+
+// TestWhichSettingWins: a flag over the environment, the environment over the
+// file, the file over the default. The folder made tells which won.
+func TestWhichSettingWins(t *testing.T) {
+	root := t.TempDir()
+	at := func(name string) string { return filepath.Join(root, name) }
+	file := at("reckon.toml")
+	if err := os.WriteFile(file, []byte(fmt.Sprintf("data = %q\n[[plans]]\nplan = \"free\"\n", at("file"))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		want        string
+		environment []string
+		arguments   []string
+	}{
+		{"flag", []string{"RECKON_DATA=" + at("environment")}, []string{"--config", file, "--data", at("flag")}},
+		{"environment", []string{"RECKON_DATA=" + at("environment")}, []string{"--config", file}},
+		{"file", nil, []string{"--config", file}},
+	} {
+		status, _, stderr := reckon(t, "", c.environment, append([]string{"keys", "list"}, c.arguments...)...)
+		made, err := filepath.Glob(at("*/eventstore"))
+		if err != nil || status != 0 || len(made) != 1 || made[0] != at(c.want+"/eventstore") {
+			t.Errorf("%s: status %d, made %v, %v\n%s", c.want, status, made, err, stderr)
+		}
+		if err := os.RemoveAll(at(c.want)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestAccountsAndKeysWithoutAServer runs the operator's commands on a folder no
+// server uses.
+func TestAccountsAndKeysWithoutAServer(t *testing.T) {
+	data := t.TempDir()
+	do := func(want int, stdin string, arguments ...string) (stdout, stderr string) {
+		t.Helper()
+		status, stdout, stderr := reckon(t, stdin, []string{"RECKON_DATA=" + data}, arguments...)
+		if status != want {
+			t.Fatalf("reckon %v: status %d, want %d\n%s%s", arguments, status, want, stdout, stderr)
+		}
+		return stdout, stderr
+	}
+	var created struct {
+		UserID string `json:"user_id"`
+	}
+	stdout, _ := do(0, "a long password\r\n", "account", "create", "op@example.com", "--password-stdin", "--json")
+	if err := json.Unmarshal([]byte(stdout), &created); err != nil || len(created.UserID) != 36 {
+		t.Errorf("created %s: %v", stdout, err)
+	}
+	do(2, "another password\n", "account", "create", "OP@example.com", "--password-stdin")
+	do(2, "short\n", "account", "create", "new@example.com", "--password-stdin")
+	do(2, "a long password\n", "account", "create", "no address", "--password-stdin")
+
+	var minted struct {
+		TokenID string `json:"token_id"`
+		Token   string `json:"token"`
+	}
+	stdout, _ = do(0, "", "account", "token", "op@example.com", "--name", "ops", "--expires-in-days", "30", "--json")
+	if err := json.Unmarshal([]byte(stdout), &minted); err != nil || len(minted.TokenID) != 64 || minted.Token == "" {
+		t.Errorf("minted %s: %v", stdout, err)
+	}
+	do(0, "", "account", "plan", "op@example.com", "pro")
+	if _, stderr := do(2, "", "account", "plan", "op@example.com", "nosuch"); !strings.Contains(stderr, commands.ErrNoPlan.Error()) {
+		t.Errorf("no such plan: %s", stderr)
+	}
+	do(0, "", "account", "close", "op@example.com")
+	do(2, "", "account", "token", "op@example.com", "--name", "ops")
+
+	statuses := func() (list []string) {
+		stdout, _ := do(0, "", "keys", "list", "--json")
+		var reports []keyReport
+		if err := json.Unmarshal([]byte(stdout), &reports); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range reports {
+			list = append(list, r.Status)
+		}
+		return list
+	}
+	for _, step := range []struct {
+		status int
+		keys   string
+	}{{0, "published"}, {0, "active"}, {0, "active published"}, {1, "active published"}} { // the second key waits ten minutes
+		do(step.status, "", "keys", "rotate")
+		if got := strings.Join(statuses(), " "); got != step.keys {
+			t.Errorf("keys %s, want %s", got, step.keys)
+		}
+	}
+}
+
+// TestNodeAlone starts the node, uses it and stops it.
+func TestNodeAlone(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "eventstore")
+	node := reckonCommand(t, nil, "node", "--listen", "127.0.0.1:0", "--data", folder)
+	node.Cancel = func() error { return node.Process.Signal(syscall.SIGTERM) }
+	out, err := node.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := node.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stopped := false
+	t.Cleanup(func() {
+		if !stopped {
+			_ = node.Process.Kill()
+			_ = node.Wait()
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	connection, ready := strings.CutPrefix(strings.TrimSpace(line), "ready ")
+	if err != nil || !ready {
+		t.Fatalf("%q, %v", line, err)
+	}
+	status, _, stderr := reckon(t, "", nil, "node", "--listen", "127.0.0.1:0", "--data", folder)
+	if status != 2 || !strings.Contains(stderr, fmt.Sprint(node.Process.Pid)) {
+		t.Errorf("a second node: status %d\n%s", status, stderr)
+	}
+	// The folder's owner is named by every command that needs it.
+	status, _, stderr = reckon(t, "", nil, "keys", "list", "--data", filepath.Dir(folder))
+	if status != 2 || !strings.Contains(stderr, fmt.Sprint(node.Process.Pid)) {
+		t.Errorf("a command beside the node: status %d\n%s", status, stderr)
+	}
+	elsewhere := t.TempDir()
+	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", elsewhere, "--eventstore", connection); status != 0 {
+		t.Errorf("through the node: status %d\n%s", status, stderr)
+	}
+	if status, stdout, _ := reckon(t, "", nil, "keys", "list", "--data", elsewhere, "--eventstore", connection); status != 0 || !strings.Contains(stdout, "published") {
+		t.Errorf("through the node: status %d, %s", status, stdout)
+	}
+	if err := node.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	stopped = true
+	if err := node.Wait(); err != nil {
+		t.Errorf("SIGTERM: %v", err)
+	}
+	if status, _, stderr := reckon(t, "", nil, "keys", "list", "--data", filepath.Dir(folder)); status != 0 {
+		t.Errorf("after the node: status %d\n%s", status, stderr)
+	}
+}
+
+// listenAdmin answers on a folder's admin socket.
+func listenAdmin(t *testing.T, handler http.Handler) (data string) {
+	t.Helper()
+	data = t.TempDir()
+	listener, err := net.Listen("unix", adminSocket(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: handler}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-ended
+	})
+	return data
+}
+
+func TestAskServer(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /connections", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(connections{Eventstore: "esdb://x", Process: "p"})
+	})
+	mux.HandleFunc("GET /wrong", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such read model", http.StatusNotFound) })
+	mux.HandleFunc("GET /garbled", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{")) })
+	data := listenAdmin(t, mux)
+
+	var answer connections
+	if ok, err := askServer(t.Context(), data, "GET", "/connections", &answer); !ok || err != nil || answer.Eventstore != "esdb://x" {
+		t.Errorf("%v, %v, %+v", ok, err, answer)
+	}
+	if ok, err := askServer(t.Context(), data, "GET", "/wrong", &answer); !ok || err == nil || !strings.Contains(err.Error(), "no such read model") {
+		t.Errorf("a refusal: %v, %v", ok, err)
+	}
+	if ok, err := askServer(t.Context(), data, "GET", "/garbled", &answer); !ok || err == nil {
+		t.Errorf("garbled: %v, %v", ok, err)
+	}
+	if ok, err := askServer(t.Context(), t.TempDir(), "GET", "/connections", &answer); ok || err != nil {
+		t.Errorf("nobody there: %v, %v", ok, err)
+	}
+	// A command that was given up must not go on as if no server ran.
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if ok, err := askServer(ctx, data, "GET", "/connections", &answer); ok || !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v, %v", ok, err)
+	}
+}
+
+func TestClaimSocket(t *testing.T) {
+	claim := func(data string) error {
+		return (&service{config: config.Serve{Data: data}}).claimSocket(adminSocket(data))
+	}
+	live := listenAdmin(t, http.NotFoundHandler())
+	if err := claim(live); err == nil || !strings.Contains(err.Error(), live) {
+		t.Errorf("a live server's: %v", err)
+	}
+	if ok, err := askServer(t.Context(), live, "GET", "/", &struct{}{}); !ok {
+		t.Errorf("the live server lost its socket: %v", err)
+	}
+	if err := claim(t.TempDir()); err != nil {
+		t.Errorf("a new folder: %v", err)
+	}
+	stale := t.TempDir()
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: adminSocket(stale)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.SetUnlinkOnClose(false)
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := claim(stale); err != nil {
+		t.Errorf("a dead server's: %v", err)
+	}
+	if _, err := os.Lstat(adminSocket(stale)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the dead server's socket: %v", err)
+	}
+}
+
+func TestASocketsPathIsShort(t *testing.T) {
+	data := filepath.Join(t.TempDir(), strings.Repeat("d", maxSocketPath))
+	err := (&service{config: config.Serve{Data: data}}).makeAdmin(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "--data") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestPeersShareOneSecret: processes that start at once on one folder.
+func TestPeersShareOneSecret(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "keys")
+	if _, err := keyring.Open(folder); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	secrets := map[string]int{}
+	var group sync.WaitGroup
+	for n := range 8 {
+		group.Go(func() {
+			s := &service{process: fmt.Sprint("process-", n), config: config.Serve{Keys: folder}}
+			secret, err := s.peerSecret()
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			secrets[string(secret)]++
+		})
+	}
+	group.Wait()
+	for secret := range secrets {
+		if len(secrets) != 1 || len(secret) != 64 {
+			t.Errorf("secrets: %v", secrets)
+		}
+	}
+	entries, err := filepath.Glob(filepath.Join(folder, "peer*"))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	if info, err := os.Stat(entries[0]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	configured := &service{config: config.Serve{Keys: folder, PeerSecret: "given"}}
+	if secret, err := configured.peerSecret(); err != nil || string(secret) != "given" {
+		t.Errorf("%s, %v", secret, err)
+	}
+}
+
+func TestSessionKeysComeApart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		account := rapid.StringMatching(`[a-f0-9-]{1,36}`).Draw(t, "account")
+		id := rapid.StringMatching(`[A-Za-z0-9._-]{1,64}`).Draw(t, "session")
+		epoch := rapid.IntRange(1, 1<<30).Draw(t, "epoch")
+		gotAccount, gotID, gotEpoch, ok := splitSessionKey(commands.SessionKey(account, id, epoch))
+		if !ok || gotAccount != account || gotID != id || gotEpoch != epoch {
+			t.Fatalf("%s %s %d, %v", gotAccount, gotID, gotEpoch, ok)
+		}
+	})
+	for _, key := range []string{"", "a", "a/b", "a/b/c", "a/b/1/2", "a/b/"} {
+		if _, _, _, ok := splitSessionKey(key); ok {
+			t.Errorf("%q is a session's key", key)
+		}
+	}
+}
