@@ -73,23 +73,21 @@ func (s *service) serve(ctx context.Context, stopSignals func()) error {
 	if s.config.Has(config.RoleAPI) {
 		var err error
 		if listener, err = net.Listen("tcp", s.config.Listen); err != nil {
-			return errors.Join(fmt.Errorf("listen: %w", err), s.close(cancel))
+			return errors.Join(fmt.Errorf("listen (--listen): %w", err), s.close(cancel))
 		}
 		api = &http.Server{Handler: s.handler, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 			ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelWarn)}
 		go func() { failed <- api.Serve(listener) }()
 	}
-	if err := s.awaitReady(ctx, failed); err != nil {
-		return errors.Join(err, s.close(cancel))
+	err := s.awaitReady(ctx, failed)
+	if err == nil && ctx.Err() == nil {
+		s.announce(listener)
+		select {
+		case <-ctx.Done():
+		case err = <-failed:
+		}
 	}
-	s.announce(listener)
-
-	var err error
-	select {
-	case <-ctx.Done():
-		s.logger.Info("stopping")
-	case err = <-failed:
-	}
+	s.logger.Info("stopping")
 	stopSignals() // a second signal ends the process at once
 	s.stop(api)
 	return errors.Join(err, s.close(cancel))
@@ -113,7 +111,8 @@ func (s *service) stop(api *http.Server) {
 	s.leaveSessions(bounded)
 }
 
-// awaitReady waits until the read models have caught up with the log as it was.
+// awaitReady waits until the read models have caught up with the log as it was,
+// or the context ends.
 func (s *service) awaitReady(ctx context.Context, failed <-chan error) error {
 	if s.projector == nil {
 		return nil
@@ -124,7 +123,7 @@ func (s *service) awaitReady(ctx context.Context, failed <-chan error) error {
 	for begun := time.Now(); !s.projector.Ready(); {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return nil
 		case err := <-failed:
 			return err
 		case <-ticker.C:

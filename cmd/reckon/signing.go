@@ -42,7 +42,9 @@ func operatorIntent() commands.Intent {
 	return commands.Intent{ID: uuid.New(), At: time.Now(), Actor: "operator", Build: build()}
 }
 
-// firstKey makes, publishes and activates the first key of a deployment.
+// firstKey makes, publishes and activates the first key of a deployment. Where
+// several processes start at once, the fastest one's key seals; the others stay
+// published, for the next rotation.
 func firstKey(ctx context.Context, store commands.Store, ring keyring.Ring) (keys.State, error) {
 	public, err := ring.Generate()
 	if err != nil {
@@ -51,5 +53,9 @@ func firstKey(ctx context.Context, store commands.Store, ring keyring.Ring) (key
 	if _, err := commands.PublishKey(ctx, store, operatorIntent(), public); err != nil {
 		return keys.State{}, err
 	}
-	return commands.ActivateKey(ctx, store, operatorIntent(), keys.Thumbprint(public))
+	state, err := commands.ActivateKey(ctx, store, operatorIntent(), keys.Thumbprint(public))
+	if errors.Is(err, keys.ErrTooYoung) {
+		return state, nil
+	}
+	return state, err
 }
