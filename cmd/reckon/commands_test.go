@@ -97,6 +97,7 @@ func TestExitStatuses(t *testing.T) {
 		"token of another age":      {[]string{"account", "token", "a@example.com", "--name", "x", "--expires-in-days=3651", "--data", data}, 2, "expires-in-days"},
 		"no such log":               {[]string{"keys", "list", "--data", data, "--eventstore", "http://x"}, 2, "http"},
 		"no such read model":        {[]string{"projections", "pause", "nosuch", "--data", data}, 2, "nosuch"},
+		"retry of no reaction":      {[]string{"parked", "retry", "nosuch", "--data", data}, 2, "nosuch"},
 		"nothing is parked":         {[]string{"parked", "--data", data}, 0, ""},
 		"no keys yet":               {[]string{"keys", "list", "--data", data}, 0, ""},
 		"a circuit that is no file": {[]string{"qsim", filepath.Join(data, "nosuch")}, 2, "nosuch"},

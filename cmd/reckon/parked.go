@@ -91,7 +91,12 @@ func (c *parkedRetryCmd) Run() error {
 			return c.act(ctx, c.Name, "retry", func(e *projecting.Engine) error { return e.RetryParked(ctx, c.Name) })
 		}
 	}
-	return c.retryReaction(ctx)
+	for _, r := range reactions.All(nil, reactions.Actor{}) {
+		if r.Name == c.Name {
+			return c.retryReaction(ctx)
+		}
+	}
+	return fmt.Errorf("there is no read model and no reaction %q", c.Name)
 }
 
 func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
