@@ -106,6 +106,12 @@ func (b *Builder) Theorem(name string, typ, value int, params ...string) {
 	b.Line(`{"thm":{"name":%d,"levelParams":%s,"type":%d,"value":%d,"all":[%d]}}`, n, b.nameList(params), typ, value, n)
 }
 
+// Unfold is Def with a regular height, so that arguments are compared before it is unfolded.
+func (b *Builder) Unfold(name string, typ, value int, params ...string) {
+	n := b.Name(name)
+	b.Line(`{"def":{"name":%d,"levelParams":%s,"type":%d,"value":%d,"all":[%d],"hints":{"regular":1},"safety":"safe"}}`, n, b.nameList(params), typ, value, n)
+}
+
 // Ctor is a constructor for Inductive.
 type Ctor struct {
 	Name   string
@@ -115,16 +121,37 @@ type Ctor struct {
 
 // Inductive declares one type without indices and without its recursor.
 func (b *Builder) Inductive(name string, typ, params, nested int, isRec bool, ctors ...Ctor) {
-	n := b.Name(name)
-	var names []int
-	var records []string
-	for i, k := range ctors {
-		names = append(names, b.Name(k.Name))
-		records = append(records, fmt.Sprintf(`{"name":%d,"levelParams":[],"type":%d,"induct":%d,"cidx":%d,"numParams":%d,"numFields":%d,"isUnsafe":false}`,
-			b.Name(k.Name), k.Type, n, i, params, k.Fields))
+	b.Types(Type{Name: name, Type: typ, Params: params, Nested: nested, Rec: isRec, Ctors: ctors})
+}
+
+// Type is an inductive type for Types.
+type Type struct {
+	Name                          string
+	Type, Params, Indices, Nested int
+	Rec, Reflexive                bool
+	Levels                        []string
+	Ctors                         []Ctor
+}
+
+// Types declares a block of inductive types without their recursors.
+func (b *Builder) Types(types ...Type) {
+	var all []int
+	for _, t := range types {
+		all = append(all, b.Name(t.Name))
 	}
-	b.Line(`{"inductive":{"types":[{"name":%d,"levelParams":[],"type":%d,"numParams":%d,"numIndices":0,"all":[%d],"ctors":%s,"numNested":%d,"isRec":%v,"isUnsafe":false,"isReflexive":false}],"ctors":[%s],"recs":[]}}`,
-		n, typ, params, n, list(names), nested, isRec, strings.Join(records, ","))
+	var typeRecords, ctorRecords []string
+	for _, t := range types {
+		var names []int
+		levels := b.nameList(t.Levels)
+		for i, k := range t.Ctors {
+			names = append(names, b.Name(k.Name))
+			ctorRecords = append(ctorRecords, fmt.Sprintf(`{"name":%d,"levelParams":%s,"type":%d,"induct":%d,"cidx":%d,"numParams":%d,"numFields":%d,"isUnsafe":false}`,
+				b.Name(k.Name), levels, k.Type, b.Name(t.Name), i, t.Params, k.Fields))
+		}
+		typeRecords = append(typeRecords, fmt.Sprintf(`{"name":%d,"levelParams":%s,"type":%d,"numParams":%d,"numIndices":%d,"all":%s,"ctors":%s,"numNested":%d,"isRec":%v,"isUnsafe":false,"isReflexive":%v}`,
+			b.Name(t.Name), levels, t.Type, t.Params, t.Indices, list(all), list(names), t.Nested, t.Rec, t.Reflexive))
+	}
+	b.Line(`{"inductive":{"types":[%s],"ctors":[%s],"recs":[]}}`, strings.Join(typeRecords, ","), strings.Join(ctorRecords, ","))
 }
 
 func (b *Builder) nameList(names []string) string {
