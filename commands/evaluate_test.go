@@ -488,6 +488,17 @@ func TestOnlyTheFirstInAWorkerIsChecked(t *testing.T) {
 	}
 }
 
+// TestWhoOpenedMayBeOvertaken: the call that opened the session was not the
+// first to reach its worker.
+func TestWhoOpenedMayBeOvertaken(t *testing.T) {
+	h := newHouse(t, newLog(t))
+	h.engine.workers[commands.SessionKey(anna, "notebook", 1)] = true
+	got, err := h.Evaluate(t.Context(), intentOf(anna), inSession("notebook", "1+1"))
+	if err != nil || got.Run.Checkable || h.checker.asked() != 0 {
+		t.Errorf("%+v, %v", got.Run, err)
+	}
+}
+
 func TestALostWorkerIsSaid(t *testing.T) {
 	h := newHouse(t, newLog(t))
 	mustEvaluate := func(c commands.Evaluate) commands.Evaluation {
