@@ -325,7 +325,11 @@ func (s *service) start(ctx context.Context, failed chan<- error) error {
 	run := func(what string, f func(context.Context) error) {
 		s.running.Go(func() {
 			if err := f(ctx); err != nil && ctx.Err() == nil {
-				failed <- fmt.Errorf("%s: %w", what, err)
+				select {
+				case failed <- fmt.Errorf("%s: %w", what, err):
+				default: // the process ends of other failures already
+					s.logger.Error(what, "error", err)
+				}
 			}
 		})
 	}
