@@ -56,7 +56,7 @@ type proposalRow struct {
 const proposalLease = 10 * time.Second
 
 // proposalLock serializes proposals on PostgreSQL (SQLite has one writer anyway).
-const proposalLock = 0x7265636b6f6e
+const proposalLock = 0x7175657565 // "queue"
 
 var queueRows = engine.TableOf("job_id", func(r *QueueRow) string { return r.JobID },
 	engine.Index{Name: "queue_v1_account", Columns: "account, position"},
@@ -124,8 +124,10 @@ func leaveQueue(tx *engine.Tx, jobID string) error {
 
 // Prepare makes the table of proposals where it is missing.
 func (q *Queue) Prepare(ctx context.Context) error {
-	_, err := q.db.NewCreateTable().Model((*proposalRow)(nil)).IfNotExists().Exec(ctx)
-	return err
+	return engine.CreateTables(ctx, q.db, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewCreateTable().Model((*proposalRow)(nil)).IfNotExists().Exec(ctx)
+		return err
+	})
 }
 
 // The order of the queue, as SQL in parts. held is what runs or is proposed to a

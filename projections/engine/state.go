@@ -88,6 +88,12 @@ func positionOf(s stateRow) event.Position {
 func loadState(ctx context.Context, db bun.IDB, p Projection, tables []string, logID string) (stateRow, error) {
 	row := stateRow{Name: p.Name, Version: p.Version, LogID: logID, Phase: phaseRunning, Tables: strings.Join(tables, ",")}
 	err := CreateTables(ctx, db, func(ctx context.Context, tx bun.Tx) error {
+		// A row was made with its tables. These are left alone then: even to say that
+		// an index is there, PostgreSQL waits for those who write the table, one of
+		// whom may wait for us.
+		if err := tx.NewSelect().Model(&row).WherePK().Scan(ctx); !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
 		if err := p.Create(ctx, tx); err != nil {
 			return err
 		}
