@@ -51,7 +51,10 @@ func install(t testing.TB) *installation {
 	if err := os.WriteFile(config, []byte(plans), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	node := launch(t, "node", "--listen", "127.0.0.1:0", "--data", filepath.Join(folder, "log"))
+	node, err := launch(t, "node", "--listen", "127.0.0.1:0", "--data", filepath.Join(folder, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &installation{t: t, log: node.ready, shared: []string{
 		"--config", config, "--eventstore", node.ready, "--database", database, "--beat", "500ms", "--job-slots", "2", "--grace", "1s",
 		"--blobs", "file://" + filepath.Join(folder, "blobs"), "--keys", filepath.Join(folder, "keys"),
@@ -65,6 +68,16 @@ func (in *installation) api(roles string) *e2e.Server {
 
 // headless starts a process that does not.
 func (in *installation) headless(roles string) *process {
+	in.t.Helper()
+	p, err := in.tryHeadless(roles)
+	if err != nil {
+		in.t.Fatal(err)
+	}
+	return p
+}
+
+// tryHeadless is headless for goroutines, which must not end the test.
+func (in *installation) tryHeadless(roles string) (*process, error) {
 	data := e2e.DataFolder(in.t)
 	return launch(in.t, append([]string{"serve", "--data", data, "--admin-listen", "", "--roles", roles}, in.shared...)...)
 }
@@ -77,16 +90,15 @@ type process struct {
 	exited  chan struct{}
 }
 
-func launch(t testing.TB, arguments ...string) *process {
-	t.Helper()
+func launch(t testing.TB, arguments ...string) (*process, error) {
 	p := &process{command: exec.Command(e2e.Binary(t), arguments...), output: &bytes.Buffer{}, exited: make(chan struct{})}
 	stdout, err := p.command.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	p.command.Stderr = p.output
 	if err := p.command.Start(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	ready := make(chan string, 1)
 	var reading sync.WaitGroup
@@ -106,12 +118,12 @@ func launch(t testing.TB, arguments ...string) *process {
 	select {
 	case p.ready = <-ready:
 	case <-p.exited:
-		t.Fatalf("reckon %v ended before it was ready:\n%s", arguments, p.output)
+		return nil, fmt.Errorf("reckon %v ended before it was ready:\n%s", arguments, p.output)
 	case <-time.After(startTimeout):
 		p.kill()
-		t.Fatalf("reckon %v is not ready after %v:\n%s", arguments, startTimeout, p.output)
+		return nil, fmt.Errorf("reckon %v is not ready after %v:\n%s", arguments, startTimeout, p.output)
 	}
-	return p
+	return p, nil
 }
 
 // kill ends the process at once, as kill -9 does.
