@@ -1,0 +1,125 @@
+package runners_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"reckon/commands"
+	"reckon/domain/event"
+	"reckon/domain/run"
+	"reckon/runners"
+)
+
+// owner is the process that owns every session, reached over HTTP.
+func owner(t *testing.T, secret string, local runners.EvaluateFunc) (address string) {
+	server := httptest.NewServer(runners.NewPeers([]byte(secret), local))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+func elsewhere(address string) runners.EvaluateFunc {
+	return func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
+		return commands.Evaluation{}, &commands.SessionElsewhereError{Owner: "o", Address: address}
+	}
+}
+
+func TestForwardedAnswersAndErrors(t *testing.T) {
+	answer := commands.Evaluation{RunID: 7, Result: "6", Stdout: "o\n", Run: run.Evaluated{Status: run.Success, Warnings: []string{"w"}}, Position: event.Position{Commit: 9, Prepare: 9}}
+	ended := func(cause error) error {
+		return &commands.RunEndedError{RunID: 7, Position: event.Position{Commit: 9, Prepare: 9}, Cause: cause}
+	}
+	for _, want := range []error{
+		nil, ended(commands.ErrBudgetExhausted), ended(&commands.EngineFailedError{Reason: "memory", Detail: "d"}),
+		commands.ErrTooManySessions, commands.ErrSaturated, commands.ErrUnavailable, errors.New("another"),
+	} {
+		var asked commands.Evaluate
+		var by commands.Intent
+		address := owner(t, "s", func(_ context.Context, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
+			asked, by = c, in
+			if want != nil {
+				return commands.Evaluation{}, want
+			}
+			return answer, nil
+		})
+		in := commands.Intent{ID: uuid.New(), Account: "a", Actor: "token:t"}
+		c := commands.Evaluate{Expression: "x + 1\x00 ü", SessionID: "notebook"}
+		got, err := runners.NewPeers([]byte("s"), elsewhere(address)).Evaluate(t.Context(), in, c)
+		switch {
+		case !reflect.DeepEqual(asked, c) || by.ID != in.ID || by.Account != "a" || by.Actor != "token:t":
+			t.Errorf("asked %+v by %+v", asked, by)
+		case want == nil && (err != nil || !reflect.DeepEqual(got, answer)):
+			t.Errorf("answered %+v, %v", got, err)
+		case want != nil && (err == nil || !strings.Contains(err.Error(), want.Error())):
+			t.Errorf("error %v, want %v", err, want)
+		}
+		var endedAs *commands.RunEndedError
+		if errors.As(want, &endedAs) {
+			if !reflect.DeepEqual(err, want) {
+				t.Errorf("error %#v, want %#v", err, want)
+			}
+			continue
+		}
+		for _, typed := range []error{commands.ErrTooManySessions, commands.ErrSaturated, commands.ErrUnavailable} {
+			if errors.Is(want, typed) != errors.Is(err, typed) {
+				t.Errorf("%v came as %v", want, err)
+			}
+		}
+	}
+}
+
+// TestOwnerThatIsGone: the caller waits until the session is free and evaluates itself.
+func TestOwnerThatIsGone(t *testing.T) {
+	gone := httptest.NewServer(http.NotFoundHandler())
+	address := strings.TrimPrefix(gone.URL, "http://")
+	gone.Close()
+	asked := 0
+	p := runners.NewPeers([]byte("s"), func(ctx context.Context, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
+		if asked++; asked == 1 {
+			return elsewhere(address)(ctx, in, c)
+		}
+		return commands.Evaluation{Result: "fresh"}, nil
+	})
+	if got, err := p.Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{}); err != nil || got.Result != "fresh" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestOnlyPeersAreAnswered(t *testing.T) {
+	address := owner(t, "one secret", func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
+		t.Error("a stranger was answered")
+		return commands.Evaluation{}, nil
+	})
+	stranger := runners.NewPeers([]byte("another secret"), elsewhere(address))
+	if _, err := stranger.Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{}); !errors.Is(err, commands.ErrUnavailable) {
+		t.Errorf("a stranger is told %v", err)
+	}
+	for _, body := range []string{"", "{}", "\xff", strings.Repeat("x", 1<<20)} {
+		response, err := http.Post("http://"+address+"/evaluate", "application/json", bytes.NewBufferString(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := response.Body.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if response.StatusCode != http.StatusForbidden {
+			t.Errorf("unsigned: %s", response.Status)
+		}
+	}
+	// A server that is no peer is not believed.
+	impostor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"Evaluation":{"Result":"forged"}}`))
+	}))
+	defer impostor.Close()
+	p := runners.NewPeers([]byte("s"), elsewhere(strings.TrimPrefix(impostor.URL, "http://")))
+	if got, err := p.Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{}); err == nil {
+		t.Errorf("a forged answer was believed: %+v", got)
+	}
+}

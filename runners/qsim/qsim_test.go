@@ -1,0 +1,68 @@
+package qsim_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"reckon/commands"
+	"reckon/domain/circuit"
+	"reckon/domain/job"
+	"reckon/runners"
+	"reckon/runners/qsim"
+)
+
+func runJob(ctx context.Context, content string, budget time.Duration) (runners.End, error) {
+	return qsim.New().Run(ctx, commands.Intent{}, runners.Work{Content: content, Budget: budget})
+}
+
+// deep is a circuit that takes longer than any test waits.
+func deep() string {
+	gates := strings.Repeat(`{"gate":"rx","target":0,"angle":0.1},{"gate":"cx","control":0,"target":23},{"gate":"ry","target":23,"angle":0.3},`, 3000)
+	return `{"qubits":24,"shots":10,"gates":[` + strings.TrimSuffix(gates, ",") + `]}`
+}
+
+func TestCounts(t *testing.T) {
+	const bell = `{"qubits":2,"shots":100,"seed":7,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}`
+	end, err := runJob(t.Context(), bell, time.Minute)
+	if err != nil || end.Status != job.Succeeded {
+		t.Fatalf("%+v, %v", end, err)
+	}
+	var result circuit.Result
+	if err := json.Unmarshal([]byte(end.Outcome.Result.Inline), &result); err != nil {
+		t.Fatal(err)
+	}
+	if result.Seed != 7 || result.Counts["00"]+result.Counts["11"] != 100 || !strings.HasSuffix(end.Outcome.Output.Inline, "of 100 shots") {
+		t.Errorf("%+v, %q", result, end.Outcome.Output.Inline)
+	}
+	again, err := runJob(t.Context(), bell, time.Minute)
+	if err != nil || again.Outcome.Result != end.Outcome.Result {
+		t.Errorf("the same seed gives %+v, %v", again, err)
+	}
+}
+
+func TestRefusedCircuitFails(t *testing.T) {
+	end, err := runJob(t.Context(), `{"qubits":2,"gates":[{"gate":"warp","target":0}]}`, time.Minute)
+	if err != nil || end.Status != job.Failed || !strings.Contains(end.Outcome.Error, "warp") {
+		t.Errorf("%+v, %v", end, err)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	end, err := runJob(t.Context(), deep(), time.Millisecond)
+	if err != nil || end.Status != job.TimedOut {
+		t.Errorf("%s, %v", end.Status, err)
+	}
+}
+
+func TestStopped(t *testing.T) {
+	stopped := errors.New("cancelled")
+	ctx, stop := context.WithCancelCause(t.Context())
+	time.AfterFunc(20*time.Millisecond, func() { stop(stopped) })
+	if end, err := runJob(ctx, deep(), time.Hour); !errors.Is(err, stopped) {
+		t.Errorf("%+v, %v", end, err)
+	}
+}
