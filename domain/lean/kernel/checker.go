@@ -46,6 +46,9 @@ type checker struct {
 	equal      pairSet // found definitionally equal
 	unequal    pairSet // applications of one definition whose arguments were found unequal
 	ruleValues map[uint64]term.Expr
+	scopes     map[uint64]uint32    // by outer scope and free variable
+	open       map[uint64]term.Expr // checked, by scope and expression
+	openVisits int
 
 	depth     int
 	maxDepth  int
@@ -56,7 +59,7 @@ type checker struct {
 
 func newChecker(ctx context.Context, env *environment, store *term.Store, maxDepth int, refused *atomic.Int64) *checker {
 	c := &checker{store: store, env: env, ctx: ctx, base: store.ExprCount(), maxDepth: maxDepth, refused: refused,
-		ruleValues: map[uint64]term.Expr{}}
+		ruleValues: map[uint64]term.Expr{}, scopes: map[uint64]uint32{}, open: map[uint64]term.Expr{}}
 	c.levels = newLevelOrder(store, c.tick)
 	c.begin(0)
 	return c
@@ -79,6 +82,12 @@ func (c *checker) forget() {
 	}
 	c.forgetReductions()
 	clear(c.ruleValues)
+	if len(c.open) > 1024 || len(c.scopes) > 1024 { // clearing a map that was large once takes long
+		c.scopes, c.open = map[uint64]uint32{}, map[uint64]term.Expr{}
+	}
+	clear(c.scopes)
+	clear(c.open)
+	c.openVisits = 0
 }
 
 // forgetReductions empties the caches of what depends on how eagerly literals are computed.

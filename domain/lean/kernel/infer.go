@@ -183,7 +183,17 @@ func (c *checker) inferLam(e term.Expr, check bool) term.Expr {
 		domains = append(domains, term.Expr(n.A))
 		body = term.Expr(n.B)
 	}
-	t := c.store.Abstract(c.infer(c.store.Instantiate(body, locals), check), locals)
+	var t term.Expr
+	if check {
+		var s scope
+		for _, local := range locals {
+			s = c.enterScope(s, local)
+		}
+		t = c.checkIn(body, s)
+	} else {
+		t = c.infer(c.store.Instantiate(body, locals), false)
+	}
+	t = c.store.Abstract(t, locals)
 	for i := len(domains) - 1; i >= 0; i-- {
 		t = c.store.Pi(domains[i], t)
 	}

@@ -94,7 +94,7 @@ func TestHardEqualities(t *testing.T) {
 			return n, e, b.Const("N.O")
 		},
 		"ladder of lets": func(b *leantest.Builder, n int) (int, int, int) {
-			const rungs = 1000
+			const rungs = 2000
 			e := b.Const("N.O")
 			for i := range rungs {
 				e = b.App(b.Const("N.add"), b.BVar(i), e)
@@ -141,7 +141,7 @@ func trees(b *leantest.Builder) int {
 
 // A body under n binders that occurs twice at every level is checked once at every level.
 func TestSharedBodiesUnderBinders(t *testing.T) {
-	const levels = 1000
+	const levels = 4000
 	b, n := unary()
 	fn := b.Pi("x", n, n)
 	b.Unfold("twice", b.Pi("f", fn, b.Pi("g", fn, n)),
