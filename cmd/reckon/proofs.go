@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"reckon/commands"
+	"reckon/internal/config"
+	"reckon/runners/elaborate"
 	"reckon/runners/proof"
 )
 
@@ -12,16 +14,35 @@ import (
 const exportsInMemory = 2
 
 // makeProofs wires what takes, judges and certifies proofs.
-func (s *service) makeProofs(context.Context) error {
+func (s *service) makeProofs(ctx context.Context) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	s.judge = proof.NewJudge(proof.JudgeConfig{Command: []string{self, "lean", "child"}})
+	s.judge = proof.NewJudge(proof.JudgeConfig{Command: []string{self, "lean", "child"}, MemoryBytes: int64(s.config.ProofMemory) << 20})
 	s.onClose(func(context.Context) error { s.judge.Close(); return nil })
-	s.proofs = commands.NewProofs(commands.Proofs{Store: s.store, Blobs: s.blobs, Jobs: s.jobs, Judge: s.judge, Clock: systemClock{}}, exportsInMemory)
+	proofs := commands.Proofs{Store: s.store, Blobs: s.blobs, Jobs: s.jobs, Judge: s.judge, Clock: systemClock{}}
+	if s.config.Lean != "" && s.config.Has(config.RoleAPI) {
+		toolchain, err := elaborate.New(ctx, elaborate.Options{
+			Lean: s.config.Lean, Exporter: s.config.LeanExporter, Jail: []string{self, "lean", "jail"}, SandboxOff: s.config.EngineSandbox == "off",
+		})
+		if err != nil {
+			return err
+		}
+		s.logger.Info("sources are elaborated", "toolchain", toolchain.Version)
+		proofs.Elaborator = toolchain
+	}
+	s.proofs = commands.NewProofs(proofs, exportsInMemory)
 	return nil
 }
+
+// leanJailCmd is the process in which a server has the toolchain run.
+type leanJailCmd struct {
+	Policy string `arg:""`
+}
+
+// Run becomes the toolchain.
+func (c leanJailCmd) Run() error { return exitStatus(elaborate.Jail(c.Policy)) }
 
 // leanChildCmd is the process in which a server has one export read or checked.
 type leanChildCmd struct{}

@@ -38,6 +38,10 @@ type Serve struct {
 	Workers       int           `help:"Evaluations at a time; 0 for one per core." default:"0"`
 	QueueWait     time.Duration `help:"Longest wait for a worker before an evaluation is answered 503." default:"10s"`
 
+	Lean         string `help:"A Lean toolchain (its folder, or its lean) that elaborates sources; empty for no elaboration." placeholder:"PATH"`
+	LeanExporter string `help:"lean4export built with that toolchain; empty for the one beside its lean." placeholder:"PATH"`
+	ProofMemory  int    `help:"Memory of one proof check in MiB; beyond it the check is inconclusive." default:"2048" placeholder:"MIB"`
+
 	Keys        string        `help:"Folder of the signing keys and of the secret between processes; empty for one in the data folder. Processes of one installation share it." placeholder:"DIR"`
 	PeerListen  string        `help:"Address where other processes of the installation forward evaluations to, for sessions that live here." default:"127.0.0.1:0"`
 	PeerAddress string        `help:"Where they reach it, when that is not the address it listens on." placeholder:"HOST:PORT"`
@@ -68,6 +72,8 @@ func (s *Serve) Validate() error {
 		return fmt.Errorf("--workers must not be negative; --registrations-per-hour, --sign-ins-per-minute and --queue-wait must be positive")
 	case s.JobSlots < 0 || s.Grace < 0 || s.Beat <= 0:
 		return fmt.Errorf("--job-slots and --grace must not be negative; --beat must be positive")
+	case s.ProofMemory < 64:
+		return fmt.Errorf("--proof-memory must be at least 64")
 	case len(s.Roles) == 0:
 		return fmt.Errorf("--roles is empty: the process would do nothing")
 	}
