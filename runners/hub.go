@@ -45,6 +45,7 @@ var followed = []string{
 
 // Run follows the log after a position until the context ends.
 func (h *Hub) Run(ctx context.Context, log Log, after event.Position) error {
+	h.reached(after) // a log that stays quiet has been followed to its end
 	for r, err := range log.SubscribeAll(ctx, after, followed...) {
 		if err != nil && r.Position == (event.Position{}) {
 			if ctx.Err() != nil {
@@ -121,15 +122,22 @@ func (h *Hub) leave(jobID string, waiter chan struct{}) {
 	}
 }
 
-func (h *Hub) wake(r event.Recorded) {
-	jobID, publishTo := ended(r.Event)
+// reached moves the position on and wakes whoever waits for that.
+func (h *Hub) reached(p event.Position) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.position = r.Position
+	h.position = p
 	if h.moved != nil {
 		close(h.moved)
 		h.moved = nil
 	}
+}
+
+func (h *Hub) wake(r event.Recorded) {
+	jobID, publishTo := ended(r.Event)
+	h.reached(r.Position)
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if jobID == "" {
 		if jobID = h.publishes[r.Stream]; jobID == "" {
 			return

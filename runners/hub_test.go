@@ -3,6 +3,7 @@ package runners_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -67,5 +68,25 @@ func TestHubWakesWhoWaits(t *testing.T) {
 	case <-two:
 		t.Error("woken after stop")
 	default:
+	}
+}
+
+// TestHubHasReachedWhereItBegan: a log on which nothing happens after a restart
+// has been followed to its end, and nobody waits for more.
+func TestHubHasReachedWhereItBegan(t *testing.T) {
+	log := memory.New(domain.Catalogue())
+	appendTo(t, log, run.Stream(7), run.TimedOut{Subject: run.Subject{RunID: 7}})
+	head, err := log.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hub := runners.NewHub()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { _ = hub.Run(ctx, log, head) }()
+	bounded, done := context.WithTimeout(t.Context(), time.Minute)
+	defer done()
+	if err := hub.Reach(bounded, head); err != nil {
+		t.Error(err)
 	}
 }
