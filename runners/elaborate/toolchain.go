@@ -228,14 +228,14 @@ func (t *Toolchain) run(ctx context.Context, folder string, maxBytes int, progra
 	stop := context.AfterFunc(ctx, kill)
 	defer stop()
 	err = command.Wait()
-	result := ran{printed: printed.Bytes(), errors: complaints.Bytes()}
+	result := ran{printed: printed.kept.Bytes(), errors: complaints.kept.Bytes()}
 	switch {
 	case printed.over:
 		return ran{failed: fmt.Sprintf("printed more than %d bytes", maxBytes)}, nil
 	case ctx.Err() != nil:
 		return ran{failed: fmt.Sprintf("ran past its time of %v and was stopped", t.Timeout)}, nil
 	case command.ProcessState.ExitCode() == jailFailed:
-		return ran{}, fmt.Errorf("the walls do not stand: %s", complaints)
+		return ran{}, fmt.Errorf("the walls do not stand: %s", complaints.kept.String())
 	case err != nil:
 		result.failed = "failed (" + err.Error() + ")"
 	}
@@ -244,7 +244,7 @@ func (t *Toolchain) run(ctx context.Context, folder string, maxBytes int, progra
 
 // bounded keeps the beginning of what is written to it.
 type bounded struct {
-	bytes.Buffer
+	kept bytes.Buffer // not embedded: its ReadFrom knows no bound
 	left int
 	over bool
 	full func() // called when more is written than is kept
@@ -258,7 +258,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 		b.over = true
 		b.full()
 	}
-	_, _ = b.Buffer.Write(kept) // never fails
+	_, _ = b.kept.Write(kept) // never fails
 	return len(p), nil
 }
 
