@@ -66,7 +66,7 @@ func (c *checker) checkAppIn(e term.Expr, s scope) term.Expr {
 	var buf, domainBuf [8]term.Expr
 	head, args := c.store.Spine(e, buf[:0])
 	domains := domainBuf[:0]
-	if k := c.store.Node(head); k.Loose > 0 && k.Kind != term.KindBVar {
+	if k := c.store.Node(head); k.Loose > 0 && k.Kind != term.KindBVar && k.Kind != term.KindLam {
 		return c.infer(c.store.Instantiate(e, s.locals), true)
 	}
 	typ := c.checkIn(head, s)

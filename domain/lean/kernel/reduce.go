@@ -112,18 +112,36 @@ func (c *checker) coreStep(e term.Expr, cheap bool) (term.Expr, bool) {
 	return 0, false
 }
 
-// beta applies a function to as many of args as it has binders.
+// beta applies a function to as many of args as it has binders. Where the body is such an application again it goes on,
+// and puts all values in at once.
 func (c *checker) beta(fn term.Expr, args []term.Expr) term.Expr {
-	m := 0
-	for m < len(args) {
-		n := c.store.Node(fn)
-		if n.Kind != term.KindLam {
-			break
+	values := args[:0:0]
+	for {
+		m := 0
+		for m < len(args) {
+			n := c.store.Node(fn)
+			if n.Kind != term.KindLam {
+				break
+			}
+			fn = term.Expr(n.B)
+			m++
 		}
-		fn = term.Expr(n.B)
-		m++
+		if len(values) == 0 {
+			values = args[:m:m]
+		} else {
+			values = append(values, args[:m]...)
+		}
+		args = args[m:]
+		if c.store.Kind(fn) != term.KindApp || c.store.Kind(c.store.Head(fn)) != term.KindLam {
+			return c.store.Apps(c.store.Instantiate(fn, values), args)
+		}
+		c.tick()
+		head, inner := c.store.Spine(fn, nil)
+		for i, arg := range inner {
+			inner[i] = c.store.Instantiate(arg, values)
+		}
+		fn, args = head, append(inner, args...)
 	}
-	return c.store.Apps(c.store.Instantiate(fn, args[:m]), args[m:])
 }
 
 // reduceProj takes the field out of a constructor application.

@@ -83,7 +83,7 @@ func TestHardEqualities(t *testing.T) {
 			return n, depth("depth", b.App(b.Const("N.S"), b.BVar(1))), depth("depth2", b.App(b.Const("N.add"), b.BVar(1), numeral(b, 1)))
 		},
 		"ladder of redexes": func(b *leantest.Builder, n int) (int, int, int) {
-			const rungs = 500
+			const rungs = 2000
 			e := b.Const("N.O")
 			for i := range rungs {
 				e = b.App(b.Const("N.add"), b.BVar(i), e)
