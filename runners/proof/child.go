@@ -39,6 +39,8 @@ const (
 	look = 20 * time.Millisecond
 	// maxRequestLine bounds the first line of a request.
 	maxRequestLine = 1 << 20
+	// maxExportBytes bounds what follows it.
+	maxExportBytes = 64 << 20
 )
 
 // Serve answers one request from in on out: it is all a child process does. It
@@ -76,6 +78,9 @@ func readRequest(in *bufio.Reader) (r request, content []byte, err error) {
 	}
 	if err := json.Unmarshal(line, &r); err != nil {
 		return r, nil, fmt.Errorf("request: %w", err)
+	}
+	if r.Bytes < 0 || r.Bytes > maxExportBytes {
+		return r, nil, fmt.Errorf("request: %d bytes", r.Bytes)
 	}
 	content = make([]byte, r.Bytes)
 	_, err = io.ReadFull(in, content)
