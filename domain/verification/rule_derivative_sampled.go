@@ -1,6 +1,10 @@
 package verification
 
-import "reckon/domain/expression"
+import (
+	"slices"
+
+	"reckon/domain/expression"
+)
 
 // derivativeSampled: a derivative against differences at high precision.
 func derivativeSampled() Rule {
@@ -20,12 +24,58 @@ func derivativeSampled() Rule {
 }
 
 func planDerivativeSampled(c Call) (Task, error) {
+	if c.Head == "Dt" {
+		c = partial(c)
+	}
 	left, err := derivativeOf(c)
 	if err != nil {
 		return Task{}, err
 	}
-	return identities(minus(left, c.Answer), [][2]*expression.Expr{{left, c.Answer}}, c.Assumptions,
+	return identities(minus(left, c.Answer), orders(c, left), c.Assumptions,
 		map[string]any{"regions": regions(left, c.Answer), "answer": c.Answer, "functions": undefinedFunctions(left)}), nil
+}
+
+// partial turns a total derivative into a partial one: every other symbol becomes a function of the variable.
+func partial(c Call) Call {
+	if len(c.Args) != 2 || c.Args[1].Kind != expression.Symbol {
+		return c
+	}
+	variable := c.Args[1]
+	var constants []*expression.Expr
+	if given := c.Options["Constants"]; given != nil {
+		constants = listed(given)
+	}
+	free := freeSymbols(call("List", c.Args[0], c.Answer))
+	dependent := func(n *expression.Expr) (*expression.Expr, bool) {
+		if n.Kind != expression.Symbol || !slices.Contains(free, n.Text) || n.Equal(variable) || slices.ContainsFunc(constants, n.Equal) {
+			return nil, false
+		}
+		return call(n.Text, variable), true
+	}
+	answer := c.Answer.Map(func(n *expression.Expr) (*expression.Expr, bool) {
+		if n.IsCall("Dt") && len(n.Args) == 2 && n.Args[1].Equal(variable) {
+			return call("D", n.Args[0].Map(dependent), variable), true
+		}
+		return dependent(n)
+	})
+	c.Args, c.Answer = []*expression.Expr{c.Args[0].Map(dependent), variable}, answer
+	return c
+}
+
+// orders are the claims to look at: one, or for D[f, {x, n}] those of several orders n.
+func orders(c Call, left *expression.Expr) [][2]*expression.Expr {
+	for _, spec := range c.Args[min(1, len(c.Args)):] {
+		parts, ok := list(spec)
+		if !ok || c.Head != "D" || len(parts) != 2 || parts[1].Kind != expression.Symbol {
+			continue
+		}
+		var claims [][2]*expression.Expr
+		for _, n := range []int64{1, 2, 3, 5} {
+			claims = append(claims, [2]*expression.Expr{left.Replace(parts[1], expression.Int(n)), c.Answer.Replace(parts[1], expression.Int(n))})
+		}
+		return claims
+	}
+	return [][2]*expression.Expr{{left, c.Answer}}
 }
 
 func derivativeOf(c Call) (*expression.Expr, error) {
@@ -39,10 +89,8 @@ func derivativeOf(c Call) (*expression.Expr, error) {
 	case "D":
 		return call("D", c.Args...), nil
 	case "Dt":
-		// A total derivative is a partial one where nothing else depends on the variable.
-		variable := c.Args[1]
-		if len(c.Args) != 2 || variable.Kind != expression.Symbol || len(freeSymbols(c.Args[0])) > 1 {
-			return nil, noShape("only total derivatives of functions of one variable are checked")
+		if len(c.Args) != 2 || c.Args[1].Kind != expression.Symbol {
+			return nil, noShape("only total derivatives by one variable are checked")
 		}
 		return call("D", c.Args...), nil
 	}
@@ -55,7 +103,7 @@ func derivativeOf(c Call) (*expression.Expr, error) {
 
 func vectorCalculus(head string, f *expression.Expr, variables []*expression.Expr) (*expression.Expr, error) {
 	fields, isVector := list(f)
-	partial := func(i, j int) *expression.Expr { return call("D", fields[i], variables[j]) }
+	by := func(i, j int) *expression.Expr { return call("D", fields[i], variables[j]) }
 	switch {
 	case head == "Grad" && !isVector:
 		var parts []*expression.Expr
@@ -72,11 +120,11 @@ func vectorCalculus(head string, f *expression.Expr, variables []*expression.Exp
 	case head == "Div" && isVector && len(fields) == len(variables):
 		var parts []*expression.Expr
 		for i := range variables {
-			parts = append(parts, partial(i, i))
+			parts = append(parts, by(i, i))
 		}
 		return call("Plus", parts...), nil
 	case head == "Curl" && isVector && len(fields) == 3 && len(variables) == 3:
-		return call("List", minus(partial(2, 1), partial(1, 2)), minus(partial(0, 2), partial(2, 0)), minus(partial(1, 0), partial(0, 1))), nil
+		return call("List", minus(by(2, 1), by(1, 2)), minus(by(0, 2), by(2, 0)), minus(by(1, 0), by(0, 1))), nil
 	}
 	return nil, noShape("this shape of " + head + " is not checked")
 }

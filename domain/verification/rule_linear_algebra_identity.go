@@ -98,7 +98,20 @@ func planLinearAlgebraIdentity(c Call) (Task, error) {
 	case "Adjugate":
 		return same(call("Dot", matrix, answer), call("Times", call("Det", matrix), unit))
 	}
+	if c.Head == "MatrixPower" && len(c.Args) == 2 && c.Args[1].Kind == expression.Symbol {
+		return matrixPowers(c)
+	}
 	return same(call(c.Head, c.Args...), answer)
+}
+
+// matrixPowers compares MatrixPower[m, n] for the first dozen of exponents n.
+func matrixPowers(c Call) (Task, error) {
+	power := call("MatrixPower", c.Args...)
+	var claims [][2]*expression.Expr
+	for n := range int64(12) {
+		claims = append(claims, [2]*expression.Expr{power.Replace(c.Args[1], expression.Int(n+1)), c.Answer.Replace(c.Args[1], expression.Int(n+1))})
+	}
+	return identities(minus(power, c.Answer), claims, c.Assumptions, map[string]any{"answer": c.Answer}), nil
 }
 
 func matrixTask(c Call, what string, matrix, answer *expression.Expr) (Task, error) {

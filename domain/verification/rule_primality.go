@@ -9,7 +9,7 @@ func primality() Rule {
 			Slug: "primality",
 			Heads: []string{
 				"PrimeQ", "CompositeQ", "PrimePowerQ", "CoprimeQ", "SquareFreeQ", "Prime", "NextPrime", "PrimePi", "EulerPhi", "MoebiusMu", "PrimeNu",
-				"PrimeOmega", "LiouvilleLambda", "Divisors", "RandomPrime",
+				"PrimeOmega", "LiouvilleLambda", "Divisors", "DivisorSigma", "RandomPrime", "GCD", "LCM", "PowerMod", "ModularInverse",
 			},
 			Shows:  "An independent computation gives the same, or another, answer: by proof below 2^64, above by a strong pseudoprime test (basis numeric).",
 			Silent: "Prime and PrimePi beyond three million; Gaussian primes.",

@@ -45,10 +45,14 @@ func planSeries(c Call) (Task, error) {
 		return Task{}, noShape("there is no expansion variable")
 	}
 	var variables []map[string]any
+	index := "" // of the coefficient, where it is a symbol
 	for _, spec := range c.Args[1:] {
 		parts, ok := list(spec)
 		if !ok || len(parts) != 3 || parts[0].Kind != expression.Symbol {
 			return Task{}, noShape("an expansion is {symbol, point, order}")
+		}
+		if c.Head == "SeriesCoefficient" && len(c.Args) == 2 && parts[2].Kind == expression.Symbol {
+			index, parts = parts[2].Text, []*expression.Expr{parts[0], parts[1], expression.Int(0)}
 		}
 		order, err := strconv.Atoi(integerText(parts[2]))
 		if err != nil || order < -20 || order > 40 {
@@ -61,10 +65,10 @@ func planSeries(c Call) (Task, error) {
 	}
 	fields := map[string]any{"function": c.Args[0], "answer": c.Answer, "assumptions": c.Assumptions}
 	if c.Head == "SeriesCoefficient" {
-		if len(variables) != 1 {
-			return Task{}, noShape("coefficients of several variables are not checked")
+		if len(variables) > 2 {
+			return Task{}, noShape("coefficients in more than two variables are not checked")
 		}
-		fields["name"], fields["point"], fields["coefficient"] = variables[0]["name"], variables[0]["point"], variables[0]["order"]
+		fields["coefficient"], fields["index"] = variables, index
 		return Task{Kind: "series", Check: minus(call("SeriesCoefficient", c.Args...), c.Answer), Fields: fields}, nil
 	}
 	if len(variables) > 2 {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-//go:embed testdata/*.txt testdata/forms/*.txt
+//go:embed testdata/*.txt testdata/forms/*.txt testdata/independent/*.txt
 var files embed.FS
 
 // Pair is one answer of the battery.
@@ -28,6 +28,9 @@ func Battery() ([]Pair, error) { return load("testdata/*.txt") }
 
 // Forms reads the pairs that were added since: further forms of call, and answers that are easily misjudged.
 func Forms() ([]Pair, error) { return load("testdata/forms/*.txt") }
+
+// Independent reads the pairs that another hand wrote once the rules were done, without a look at the first ones.
+func Independent() ([]Pair, error) { return load("testdata/independent/*.txt") }
 
 func load(pattern string) ([]Pair, error) {
 	found, err := fs.Glob(files, pattern)

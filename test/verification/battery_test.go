@@ -84,9 +84,15 @@ func outcomes(t testing.TB, c *checker.Checker, pairs []Pair) []verification.Out
 
 type tally struct{ right, rightVerified, rightRefuted, wrong, wrongRefuted, wrongVerified, noCheck int }
 
-// The goals of the verification issue, and one pair at least for every rule.
-func TestBattery(t *testing.T) {
-	pairs, err := Battery()
+// The goals of the verification issue, with the pairs the rules were developed against.
+func TestBattery(t *testing.T) { meetsGoals(t, Battery) }
+
+// The same goals, with pairs written by another hand.
+func TestIndependent(t *testing.T) { meetsGoals(t, Independent) }
+
+// meetsGoals checks every pair and asserts the goals; RECKON_BATTERY_RULE=slug,slug looks at these rules only.
+func meetsGoals(t *testing.T, battery func() ([]Pair, error)) {
+	pairs, err := battery()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,8 +126,10 @@ func TestBattery(t *testing.T) {
 			t.Errorf("RIGHT REFUTED %s", line)
 		case !pair.Right && result.Verdict == verification.VerdictVerified:
 			t.Errorf("WRONG VERIFIED %s", line)
-		case strings.HasPrefix(result.Reason, "no_check"), result.Method != "" && result.Method != pair.Rule:
-			t.Errorf("NO CHECK OR ANOTHER RULE %s", line)
+		case strings.HasPrefix(result.Reason, "no_check"):
+			t.Logf("NO CHECK %s", line)
+		case result.Method != "" && result.Method != pair.Rule:
+			t.Errorf("ANOTHER RULE %s", line)
 		case !pair.Right && result.Verdict != verification.VerdictRefuted:
 			t.Logf("missed %s", line)
 		case pair.Right && residual[pair.Rule] && result.Verdict != verification.VerdictVerified:
@@ -148,6 +156,9 @@ func TestBattery(t *testing.T) {
 		}
 	}
 	t.Logf("%-26s %s; residual rules verify %d of %d right answers", "all", total, residualVerified, residualRight)
+	if total.noCheck*100 > total.right+total.wrong {
+		t.Errorf("%d of %d pairs have no check, 1 %% may", total.noCheck, total.right+total.wrong)
+	}
 	if total.wrongRefuted*100 < total.wrong*95 {
 		t.Errorf("%d of %d wrong answers refuted, 95 %% are wanted", total.wrongRefuted, total.wrong)
 	}

@@ -148,10 +148,38 @@ class Problem:
         if orders is None or len(self.task["solutions"]) != 1 or len(self.names) != 1:
             return ""
         order = sum(orders.values())
-        given = {k for b in self.task["solutions"][0] for k in tree.constants(b["function"])}
-        if len(given) + len(self.initial) >= order or not self.linear():
+        given = self.effective_constants(self.task["solutions"][0])
+        if given is None or given + len(self.initial) >= order or not self.linear():
             return ""
-        return "the general solution has %d constants, not %d" % (order - len(self.initial), len(given))
+        return "the general solution has %d constants, not %d" % (order - len(self.initial), given)
+
+    def effective_constants(self, solution):
+        """How many of the constants change the solution independently: the rank of its derivatives by them; None if unknown."""
+        constants = sorted({k for b in solution for k in tree.constants(b["function"])})
+        if len(constants) < 2:
+            return len(constants)
+        env = self.points.draw("positive")
+        if env is None:
+            return None
+        base = {k: mpf(20 + 7 * i) / 64 for i, k in enumerate(constants)}
+        step = mpf(10) ** -12
+        rows = []
+        try:
+            with mpmath.workdps(DIGITS):
+                for k in constants:
+                    ends = [self.values_along(solution, env, {**base, k: base[k] + shift}, len(constants) + 2) for shift in (step, -step)]
+                    rows.append([(a - b) / (2 * step) for a, b in zip(*ends)])
+                return rank(rows)
+        except (Refused, *numeric.problems()):
+            return None
+
+    def values_along(self, solution, env, constants, count):
+        name = self.variables[0]
+        start = env.values[name]
+        points = [start + i if self.recurrence else start + mpf(i) / 5 for i in range(count)]
+        return [
+            number(numeric.call_function(b["function"], [x], Environment({**env.values, name: x}, {}, constants))) for b in solution for x in points
+        ]
 
     def linear(self):
         """R[f + g] + R[0] = R[f] + R[g] for two functions without meaning."""
@@ -202,3 +230,20 @@ class Problem:
             return function[2] if order == 0 else ("D", function[2], ("List", parameters[0], order))
         parts = [self.inlined(part, bodies) for part in node[1:]]
         return None if any(part is None for part in parts) else (head, *parts)
+
+
+def rank(rows):
+    """The numerical rank: Gaussian elimination of rows of unit size, with a threshold far above the rounding errors."""
+    rows = [[x / max(map(abs, row)) for x in row] for row in rows if any(abs(x) > mpf(10) ** -20 for x in row)]
+    found = 0
+    for column in range(len(rows[0]) if rows else 0):
+        pivot = max(range(found, len(rows)), key=lambda i: abs(rows[i][column]), default=None)
+        if pivot is None or abs(rows[pivot][column]) < mpf(10) ** -15:
+            continue
+        rows[found], rows[pivot] = rows[pivot], rows[found]
+        top = rows[found]
+        for i in range(found + 1, len(rows)):
+            share = rows[i][column] / top[column]
+            rows[i] = [x - share * y for x, y in zip(rows[i], top)]
+        found += 1
+    return found

@@ -7,7 +7,7 @@ from numeric import Environment
 from sampling import compare, show
 
 # How many points of each region are looked at. Positive points come first: there almost every formula is meant to hold.
-COUNTS = {"positive": 12, "natural": 8, "real": 6, "complex": 6}
+COUNTS = {"positive": 12, "natural": 8, "real": 8, "complex": 6}
 
 
 def check(task, seed):
@@ -21,6 +21,8 @@ def check(task, seed):
     tolerance = sampling.tolerance_of(*([answer] if answer is not None else [side for claim in claims for side in claim]))
     if not claims:
         return undecided("nothing to compare")
+    everything_named = bool(names) and names <= assumptions.named
+    count_from_one(claims, assumptions)
     points = sampling.Points(names, assumptions, seed)
     # The natural domain of a formula in given variables: parameters positive, the variables of either sign.
     points.natural = set(task.get("natural") or [])
@@ -29,7 +31,42 @@ def check(task, seed):
         regions[region] = look(claims, points, region, constants, tolerance, names, task.get("real_valued"), task.get("functions", []))
         if not names and not constants:
             break
+    everywhere = everything_named and not task.get("natural")
+    if (everywhere or all(single_valued(side) for claim in claims for side in claim)) and broken(regions, everywhere):
+        return refuted(show(next(r.example for r in regions.values() if r.different)))
     return conclude(claims, regions, assumptions, bool(names or constants or task.get("functions")))
+
+
+def count_from_one(claims, assumptions):
+    """Symbols in the ends of sums and products are whole numbers from 1."""
+    for claim in claims:
+        for node in (part for side in claim for part in tree.walk(side) if tree.is_call(part, "Sum", "Product")):
+            for iterator in node[2:]:
+                for name in tree.free_symbols(("List", *iterator[2:])) if tree.is_call(iterator, "List") else ():
+                    assumptions.integers.add(name)
+                    assumptions.low.setdefault(name, 1)
+
+
+# Functions that have one value for every real argument, whatever one's conventions.
+SINGLE_VALUED = numeric.NOT_ANALYTIC | {
+    "List", "Plus", "Times", "Subtract", "Minus", "Divide", "Rational", "D", "Exp", "Sin", "Cos", "Sinh", "Cosh", "RealAbs", "RealSign",
+    "Equal", "Unequal", "Less", "LessEqual", "Greater", "GreaterEqual", "Inequality", "And", "Or", "Not",
+}
+
+
+def single_valued(node):
+    """Whether no choice of a branch plays a part, so that a claim cannot be meant for positive values only."""
+    if not isinstance(node, tuple):
+        return True
+    if tree.is_call(node, "Power"):
+        return len(node) == 3 and (isinstance(node[2], int) or node[1] == "E") and all(single_valued(part) for part in node[1:])
+    return node[0] in SINGLE_VALUED and all(single_valued(part) for part in node[1:])
+
+
+def broken(regions, everywhere):
+    """Whether a claim about all real values, or everything that is assumed, fails at a fair share of the points of some region."""
+    looked = [seen for name, seen in regions.items() if everywhere or name != "complex"]
+    return any(r.different >= 2 and r.different * 4 >= r.decided for r in looked)
 
 
 class Seen:

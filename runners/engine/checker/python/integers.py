@@ -1,4 +1,5 @@
 """Tasks "factors" and "primes": whole numbers, exactly."""
+import math
 from fractions import Fraction
 
 import sympy
@@ -92,7 +93,7 @@ def primes(task, seed):
     return one(what, args, answer)
 
 
-ELEMENTWISE = {"PrimeQ", "CompositeQ", "Prime", "NextPrime", "PrimePi", "PrimePowerQ", "SquareFreeQ", "EulerPhi", "MoebiusMu", "PrimeNu", "PrimeOmega"}
+ELEMENTWISE = {"PrimeQ", "CompositeQ", "Prime", "NextPrime", "PrimePi", "PrimePowerQ", "SquareFreeQ", "EulerPhi", "MoebiusMu", "PrimeNu", "PrimeOmega", "LiouvilleLambda"}
 FACTORED = {
     "EulerPhi": sympy.totient, "MoebiusMu": sympy.functions.combinatorial.numbers.mobius,
     "PrimeNu": lambda n: len(sympy.factorint(n)), "PrimeOmega": lambda n: sum(sympy.factorint(n).values()),
@@ -103,6 +104,8 @@ FACTORED = {
 
 def one(what, args, answer):
     n = args[0]
+    if what in ARITHMETIC:
+        return arithmetic(what, args, answer)
     if what == "RandomPrime":
         low, high = n if isinstance(n, list) else (2, n)
         given = whole(numeric.evaluate(answer))
@@ -134,6 +137,26 @@ def one(what, args, answer):
             return answer_is(given, [int(d) for d in wanted])
         return answer_is(whole(given), int(wanted))
     raise Refused(what)
+
+
+ARITHMETIC = {
+    "GCD": lambda *numbers: math.gcd(*numbers), "LCM": lambda *numbers: math.lcm(*numbers), "PowerMod": pow,
+    "ModularInverse": lambda k, n: pow(k, -1, n), "DivisorSigma": lambda k, n: int(sympy.divisor_sigma(n, k)),
+}
+
+
+def arithmetic(what, args, answer):
+    given = whole(numeric.evaluate(answer))
+    if given is None or any(isinstance(arg, list) for arg in args):
+        return undecided("not integers")
+    if what == "DivisorSigma" and (len(args) != 2 or not 0 <= args[0] <= 50 or not 0 < args[1] < 2**CERTAIN_BITS):
+        return undecided("out of bounds")
+    if (what, len(args)) in (("ModularInverse", 2), ("PowerMod", 3)) and args[-1] > 0:
+        if math.gcd(args[0], args[-1]) != 1 and (what == "ModularInverse" or args[1] < 0):
+            return undecided("there is no inverse")
+    elif what in ("ModularInverse", "PowerMod"):
+        return undecided("out of bounds")
+    return answer_is(given, ARITHMETIC[what](*args))
 
 
 def large_index(what, n, answer):

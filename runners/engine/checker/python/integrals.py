@@ -295,8 +295,11 @@ def decaying(function, a):
 def oscillating(function, a, crossings):
     """Integrals between zeros, their alternating series accelerated; two lengths must agree."""
     with mpmath.workdps(20):
-        zeros = regular_zeros(function, crossings) or scanned_zeros(function, a)
+        regular = regular_zeros(function, crossings)
+        zeros = regular or scanned_zeros(function, a)
         terms = [quadrature(function, [p, q]) for p, q in itertools.pairwise(zeros)]
+        if regular and all(abs(t) >= abs(s) * (1 - mpf(10) ** -9) > mpf(10) ** -6 for s, t in itertools.pairwise(terms)):
+            raise Divergent("the integral swings and does not settle")
         if any(s * t >= 0 for s, t in itertools.pairwise(terms)):
             raise Undetermined("no alternating tail")
         if abs(terms[-1]) > abs(terms[0]) * mpf("0.98"):
@@ -400,6 +403,8 @@ def singular_part(part, name):
         inner = ("Sin", part[1])
     elif is_call(part, "Floor", "Ceiling", "Mod", "Round"):
         inner = ("Sin", ("Times", "Pi", part[1]))
+    elif is_call(part, "Max", "Min") and len(part) == 3:
+        inner = ("Subtract", part[1], part[2])
     elif isinstance(part, tuple) and part[0] in KINKS and len(part) == 2:
         inner = part[1]
     elif is_call(part, "Less", "LessEqual", "Greater", "GreaterEqual", "Equal") and len(part) == 3:

@@ -1034,6 +1034,28 @@ def evaluate_root(node, env):
     return roots[k - 1]
 
 
+def all_roots(function, env):
+    import polynomials
+
+    return polynomials.ordered_roots(polynomial_of(function, env))
+
+
+@functools.lru_cache(maxsize=64)
+def roots_of(function, precision):
+    """The roots of a polynomial without parameters at the working precision: a derivative asks for them many times."""
+    return all_roots(function, EMPTY)
+
+
+def evaluate_root_sum(node, env):
+    """RootSum[f, form]: form summed over the roots of the polynomial f, multiple ones as often as they are there."""
+    if len(node) != 3 or not is_call(node[1], "Function") or not is_call(node[2], "Function"):
+        raise Refused("RootSum")
+    total = 0
+    for root in roots_of(node[1], mp.prec) if not tree.free_symbols(node[1]) else all_roots(node[1], env):
+        total = plus(total, call_function(node[2], [root], env))
+    return total
+
+
 def ranges(iterator, env):
     """The values of a finite iterator {k, a, b, step}."""
     if not is_call(iterator, "List") or not 2 < len(iterator) <= 5:
@@ -1168,7 +1190,7 @@ SPECIAL = {
     "Subtract": lambda n, e: plus(evaluate(n[1], e), times(-1, evaluate(n[2], e))), "Minus": lambda n, e: times(-1, evaluate(n[1], e)),
     "Divide": lambda n, e: times(evaluate(n[1], e), power(evaluate(n[2], e), -1)),
     "Sqrt": lambda n, e: power(evaluate(n[1], e), Fraction(1, 2)), "D": evaluate_d, "Piecewise": evaluate_piecewise,
-    "ConditionalExpression": evaluate_conditional, "Element": evaluate_element, "C": evaluate_constant, "Root": evaluate_root,
+    "ConditionalExpression": evaluate_conditional, "Element": evaluate_element, "C": evaluate_constant, "Root": evaluate_root, "RootSum": evaluate_root_sum,
     "Inequality": evaluate_inequality, "And": evaluate_and, "Or": evaluate_or, "Not": lambda n, e: not truth(n[1], e),
     "Implies": lambda n, e: not truth(n[1], e) or truth(n[2], e), "Xor": lambda n, e: sum(truth(a, e) for a in n[1:]) % 2 == 1,
     "Nand": lambda n, e: not evaluate_and(n, e), "Nor": lambda n, e: not evaluate_or(n, e),

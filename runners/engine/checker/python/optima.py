@@ -4,6 +4,7 @@ import itertools
 import mpmath
 from mpmath import mpf
 
+import formulas
 import numeric
 import sampling
 import tree
@@ -14,6 +15,7 @@ from sampling import DIGITS, show
 from tree import Refused, is_call
 
 STARTS = 40
+REACH = ((-4, 12), (-1, 1), (0, 3), (-2, 2))  # where points of a constraint that is an equation are looked for
 ENOUGH = mpf(10) ** -5
 
 
@@ -51,6 +53,11 @@ class Search:
             if not holds_nearly(condition, env, slack):
                 return False
         return True
+
+    def rival(self, env):
+        """Whether a point may stand against the claimed one: the constraints hold sharply, and the variables are of the domain."""
+        inside = self.domain == "Reals" or all(numeric.member(v, self.domain) for v in env.values.values())
+        return inside and self.feasible(env, mpf(10) ** -12)
 
     def run(self):
         value, point = self.task.get("value"), self.task.get("point")
@@ -99,7 +106,7 @@ class Search:
             if best is None:
                 continue
             value = self.f(best)
-            if self.better(value, claimed) and abs(value - claimed) > self.gap(claimed) and self.feasible(best, mpf(10) ** -12):
+            if self.better(value, claimed) and abs(value - claimed) > self.gap(claimed) and self.rival(best):
                 return value, best
         return None
 
@@ -110,7 +117,7 @@ class Search:
             for env in self.around(at, scale):
                 try:
                     value = self.f(env)
-                    if self.feasible(env, mpf(10) ** -12) and self.better(value, claimed) and abs(value - claimed) > scale**2 * max(1, abs(claimed)) / 10:
+                    if self.rival(env) and self.better(value, claimed) and abs(value - claimed) > scale**2 * max(1, abs(claimed)) / 10:
                         found = value, env
                         break
                 except numeric.problems():
@@ -143,7 +150,9 @@ class Search:
         import polynomials
 
         name = self.names[index % len(self.names)]
-        env = Environment({n: self.points.dyadic(-4, 12) if n != name else 0 for n in self.names})
+        low, high = REACH[index // 2 % len(REACH)]
+        draw = (lambda: self.points.random.randint(-12, 12)) if self.domain in sampling.INTEGER_DOMAINS else (lambda: self.points.dyadic(low, high))
+        env = Environment({n: draw() if n != name else 0 for n in self.names})
         try:
             top, _ = polynomials.quotient(("Subtract", equations[0][1], equations[0][2]), name, env)
             real = [mpmath.re(z) for z in map(number, polynomials.roots(top)) if abs(mpmath.im(z)) < mpf(10) ** -DIGITS * 100]
@@ -151,7 +160,7 @@ class Search:
             return None
         if not real:
             return None
-        env = env.having(name, real[index % len(real)])
+        env = env.having(name, formulas.clean(real[index % len(real)]))
         return env if self.feasible(env) else None
 
     def descend(self, env):
@@ -159,7 +168,7 @@ class Search:
         integers = self.domain in sampling.INTEGER_DOMAINS
         try:
             with mpmath.workdps(20):
-                if not self.feasible(env, mpf(10) ** -12):
+                if not self.rival(env):
                     return None
                 value = self.f(env)
         except numeric.problems():
@@ -173,7 +182,7 @@ class Search:
                         x = env.values[name] + sign * (step if not integers else max(1, int(step)))
                         candidate = env.having(name, x)
                         try:
-                            if self.feasible(candidate, mpf(10) ** -14) and self.better(self.f(candidate), value):
+                            if self.rival(candidate) and self.better(self.f(candidate), value):
                                 env, value, moved = candidate, self.f(candidate), True
                         except numeric.problems():
                             continue

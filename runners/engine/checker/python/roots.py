@@ -302,12 +302,17 @@ class Problem:
                 if self.parameters:
                     return Missing()
                 candidates = self.real_roots(name, env)
-                certain = bool(self.constants) or not self.solutions or self.algebraic(name)
+                certain = bool(self.constants) or not self.solutions or self.algebraic(name) or self.bounded(name)
                 exhaustive = False
             for candidate in candidates:
                 if self.applies(name, candidate, env) and not any(self.same(candidate, value) for value in known):
                     return Missing(show(candidate), certain)
             return Missing(exhaustive=exhaustive, searched=True)
+
+    def bounded(self, name):
+        """Whether the conditions keep the unknown between two numbers: then an answer claims to be complete."""
+        learnt = sampling.Assumptions(self.others)
+        return name in learnt.low and name in learnt.high
 
     def algebraic(self, name):
         """Whether the unknown stands under nothing but roots, powers and absolute values."""

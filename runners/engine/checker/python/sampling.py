@@ -56,6 +56,11 @@ class Assumptions:
                         except (Refused, *numeric.problems()):
                             pass
 
+    @property
+    def named(self):
+        """The symbols of which something is assumed."""
+        return self.integers | self.reals | set(self.given) | set(self.low) | set(self.high)
+
     def hold(self, env):
         return all(numeric.truth(condition, env) for condition in self.conditions)
 

@@ -14,6 +14,7 @@ from sampling import compare, show
 from tree import Refused, is_call, walk
 
 NEAR, NEARER = 24, 36  # digits of the two distances
+INDICES = (0, 1, 2, 3, 5)  # at which a coefficient with a symbol for its index is looked at
 MARGIN = 0.35  # how far a measured order may lie below a whole one: logarithms in the coefficients
 
 
@@ -138,33 +139,55 @@ def measured(function, expansion, variables, env, side):
 
 
 def coefficient(task, seed):
-    """The k-th coefficient of a Taylor expansion, by differences; of a Laurent expansion after multiplying."""
-    function, name, point, k, answer = task["function"], task["name"], task["point"], task["coefficient"], task["answer"]
-    free = (tree.free_symbols(function) | tree.free_symbols(answer) | tree.free_symbols(point)) - {name}
+    """A coefficient of an expansion in one or two variables, by Cauchy's integral; one with a symbol for its index at several."""
+    function, variables, answer = task["function"], task["coefficient"], task["answer"]
+    index = task.get("index")
+    if not index:
+        state, example = coefficient_at(task, function, variables, answer, seed)
+        if state == "different":
+            return refuted(example)
+        return agrees("0.") if state == "equal" else undecided("no value")
+    outcomes = []
+    for k in INDICES:
+        shifted = [{**variables[0], "order": k}]
+        outcomes.append(coefficient_at(task, tree.replace(function, index, k), shifted, tree.replace(answer, index, k), seed))
+    states = [state for state, _ in outcomes]
+    if states.count("different") >= 3:
+        return refuted(next(example for state, example in outcomes if state == "different"))
+    return agrees("0.") if states.count("equal") >= 3 and "different" not in states else undecided("holds for some indices only")
+
+
+def coefficient_at(task, function, variables, answer, seed):
+    """(state, difference) of one coefficient: equal, different or unknown."""
+    free = (tree.free_symbols(function) | tree.free_symbols(answer)).union(*(tree.free_symbols(v["point"]) for v in variables))
+    free -= {v["name"] for v in variables}
     points = sampling.Points(free, sampling.Assumptions(task.get("assumptions", [])), seed)
     states, example = [], ""
     for _ in range(3 if free else 1):
         env = points.draw("positive")
         if env is None:
-            return undecided("assumptions cannot be met")
-        result = compare(lambda: by_circle(function, name, point, k, env), lambda: numeric.evaluate(answer, env), tolerance=mpf(10) ** -12)
+            return "unknown", ""
+        result = compare(lambda: by_circle(function, variables, env), lambda: numeric.evaluate(answer, env), tolerance=mpf(10) ** -12)
         states.append(result.state)
         example = example or show(result.difference)
     if all(state == "different" for state in states):
-        return refuted(example)
-    return agrees("0.") if all(state in ("equal", "near") for state in states) else undecided("no value")
+        return "different", example
+    return ("equal" if all(state in ("equal", "near") for state in states) else "unknown"), example
 
 
-def by_circle(function, name, point, k, env):
-    """Cauchy's integral over a small circle, by the trapezoidal rule; the radius is small, the precision high."""
-    count = 2 * abs(k) + 24
+def by_circle(function, variables, env):
+    """Cauchy's integral over small circles, one within the other, by the trapezoidal rule; the precision is high."""
+    if not variables:
+        return number(numeric.evaluate(function, env))
+    name, point, k = variables[0]["name"], variables[0]["point"], variables[0]["order"]
+    count = 2 * abs(k) + (24 if len(variables) == 1 else 14)
     radius = mpf(10) ** -3
     with mpmath.workdps(mp.dps + 4 * count):
         centre = number(numeric.evaluate(point, env))
         total = mpf(0)
         for j in range(count):
             direction = mpmath.expjpi(2 * mpf(j) / count)
-            total += number(numeric.evaluate(function, env.having(name, centre + radius * direction))) * direction**-k
+            total += by_circle(function, variables[1:], env.having(name, centre + radius * direction)) * direction**-k
         value = total / count / radius**k
     if abs(mpmath.im(value)) < mpf(10) ** -15 * max(1, abs(value)):
         return mpmath.re(value)

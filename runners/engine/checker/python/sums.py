@@ -3,7 +3,7 @@ import itertools
 from fractions import Fraction
 
 import mpmath
-from mpmath import mpf
+from mpmath import mp, mpf
 
 import numeric
 import sampling
@@ -227,8 +227,14 @@ def product_value(at, start):
     cut = start + 12
     for k in range(start, cut):
         head *= number(at(k))
+
+    def logarithm(k):
+        # A factor close to 1 loses as many digits as it has zeros behind the point.
+        with mpmath.workdps(2 * mp.dps):
+            return mpmath.log(number(at(k)))
+
     try:
-        return head * mpmath.exp(series_value(lambda k: mpmath.log(number(at(k))), cut))
+        return head * mpmath.exp(series_value(logarithm, cut))
     except Divergent as divergent:
         if divergent.sign < 0:
             return mpf(0)
