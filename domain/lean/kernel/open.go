@@ -18,7 +18,8 @@ type scope struct {
 // maxOpenVisits is how many open expressions one declaration may visit.
 const maxOpenVisits = 1 << 18
 
-// enterScope returns s with one more free variable.
+// enterScope returns s with one more free variable. Scopes made from one share their list: the earlier is done with when
+// the later is made.
 func (c *checker) enterScope(s scope, local term.Expr) scope {
 	key := uint64(s.id)<<32 | uint64(local)
 	id, ok := c.scopes[key]
@@ -26,7 +27,7 @@ func (c *checker) enterScope(s scope, local term.Expr) scope {
 		id = uint32(len(c.scopes)) + 1
 		c.scopes[key] = id
 	}
-	return scope{append(s.locals[:len(s.locals):len(s.locals)], local), id}
+	return scope{append(s.locals, local), id}
 }
 
 // checkIn infers the type of e in s and checks every part of it. The type has no loose variables.
@@ -52,7 +53,7 @@ func (c *checker) checkIn(e term.Expr, s scope) term.Expr {
 	case term.KindApp:
 		t = c.checkAppIn(e, s)
 	case term.KindLam:
-		t = c.checkLamIn(n, s)
+		t = c.checkLamIn(e, s)
 	default:
 		t = c.infer(c.store.Instantiate(e, s.locals), true)
 	}
@@ -88,14 +89,17 @@ func (c *checker) checkAppIn(e term.Expr, s scope) term.Expr {
 	return typ
 }
 
-// checkLamIn checks a function.
-func (c *checker) checkLamIn(n term.Node, s scope) term.Expr {
+// checkLamIn checks a function, all its leading binders at once.
+func (c *checker) checkLamIn(e term.Expr, s scope) term.Expr {
 	saved := c.nextLocal
-	domain := c.store.Instantiate(term.Expr(n.A), s.locals)
-	c.sortOf(domain, true)
-	local := c.local(domain)
-	t := c.checkIn(term.Expr(n.B), c.enterScope(s, local))
-	t = c.store.Pi(domain, c.store.Abstract(t, []term.Expr{local}))
+	outer := len(s.locals)
+	for n := c.store.Node(e); n.Kind == term.KindLam; n = c.store.Node(e) {
+		domain := c.store.Instantiate(term.Expr(n.A), s.locals)
+		c.sortOf(domain, true)
+		s = c.enterScope(s, c.local(domain))
+		e = term.Expr(n.B)
+	}
+	t := c.store.Pis(s.locals[outer:], c.checkIn(e, s))
 	c.nextLocal = saved
 	return t
 }

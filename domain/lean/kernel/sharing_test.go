@@ -157,3 +157,23 @@ func TestSharedBodiesUnderBinders(t *testing.T) {
 	b.Def("shared", n, body)
 	expectComplete(t, b)
 }
+
+// Long chains of binders, as an argument below a binder: neither recursion nor copies of the list of what is bound.
+func TestLongChainsOfBinders(t *testing.T) {
+	const length = 20_000
+	b, n := unary()
+	fn := n
+	for range length {
+		fn = b.Pi("x", n, fn)
+	}
+	b.Axiom("P", b.Pi("f", fn, b.Sort(0)))
+	about := func(variable int) int { // P (fun … => the variable bound outside)
+		chain := b.BVar(length + variable)
+		for range length {
+			chain = b.Lam("x", n, chain)
+		}
+		return b.App(b.Const("P"), chain)
+	}
+	b.Theorem("long", b.Pi("y", n, b.Pi("p", about(0), about(1))), b.Lam("y", n, b.Lam("p", about(0), b.BVar(0))))
+	expectComplete(t, b)
+}
