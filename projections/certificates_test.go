@@ -1,0 +1,95 @@
+package projections_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"reckon/domain/certificate"
+	"reckon/domain/event"
+	"reckon/domain/run"
+	"reckon/projections"
+	"reckon/projections/projectiontest"
+)
+
+func (l *jobLog) certify(id, account, verdict string, aboutRun int64) event.Recorded {
+	return l.add(certificate.Stream(id), certificate.Issued{CertificateID: id, Account: account, Verdict: verdict, AboutRunID: aboutRun, Findings: certificate.Findings{Reason: "why\x00"}})
+}
+
+func TestCertificatesAreListedNewestFirst(t *testing.T) {
+	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
+		models := projections.New(db, nil)
+		log := newJobLog()
+		for _, id := range []string{"a", "b", "c"} {
+			log.certify(id, alice, certificate.Verified, 0)
+		}
+		log.certify("d", bob, certificate.Rejected, 0)
+		type page struct {
+			ids  []string
+			more bool
+		}
+		projectiontest.Given(t, db, models.Certificates.Projection()).When(log.Events...).Then(func(ctx context.Context) (any, error) {
+			var pages []page
+			before := ""
+			for {
+				rows, more, err := models.Certificates.List(ctx, alice, 2, before)
+				if err != nil {
+					return nil, err
+				}
+				p := page{more: more}
+				for _, row := range rows {
+					issued, err := row.Issued()
+					if err != nil || issued.Reason != "why\x00" {
+						return nil, errors.Join(err, errors.New("reason "+issued.Reason))
+					}
+					p.ids = append(p.ids, issued.CertificateID)
+				}
+				if pages = append(pages, p); !more {
+					return pages, nil
+				}
+				before = rows[len(rows)-1].Cursor()
+			}
+		}, []page{{[]string{"c", "b"}, true}, {[]string{"a"}, false}})
+		for _, limit := range []int{0, 201} {
+			var refused *projections.QueryError
+			if _, _, err := models.Certificates.List(t.Context(), alice, limit, ""); !errors.As(err, &refused) {
+				t.Errorf("limit %d: %v", limit, err)
+			}
+		}
+	})
+}
+
+func TestHistoryShowsTheCertificateOfARun(t *testing.T) {
+	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
+		models := projections.New(db, nil)
+		for name, c := range map[string]struct{ verdicts, shown []string }{
+			"none":                        {nil, []string{"", ""}},
+			"the newest":                  {[]string{certificate.Verified, certificate.Rejected}, []string{"2", certificate.Rejected}},
+			"inconclusive before":         {[]string{certificate.Inconclusive, certificate.Verified}, []string{"2", certificate.Verified}},
+			"inconclusive after":          {[]string{certificate.Verified, certificate.Inconclusive}, []string{"1", certificate.Verified}},
+			"inconclusive only, newest":   {[]string{certificate.Inconclusive, certificate.Inconclusive}, []string{"2", certificate.Inconclusive}},
+			"unsupported is a verdict":    {[]string{certificate.Unsupported, certificate.Inconclusive}, []string{"1", certificate.Unsupported}},
+			"about another run is not it": {[]string{"elsewhere"}, []string{"", ""}},
+		} {
+			log := newJobLog()
+			ran := log.add(run.Stream(7), run.TimedOut{Subject: run.Subject{RunID: 7, Account: alice, Expression: event.Inline("x"), Source: run.Web}})
+			var certified []event.Recorded
+			for i, verdict := range c.verdicts {
+				about := int64(7)
+				if verdict == "elsewhere" {
+					about = 8
+				}
+				certified = append(certified, log.certify(string(rune('1'+i)), alice, verdict, about))
+			}
+			projectiontest.Given(t, db, models.History.Projection(), ran).When(certified...).Then(func(ctx context.Context) (any, error) {
+				page, err := models.History.List(ctx, alice, projections.HistoryQuery{})
+				if err != nil || len(page.Rows) != 1 {
+					return nil, errors.Join(err, errors.New(name))
+				}
+				return []string{page.Rows[0].CertificateID, page.Rows[0].CertificateVerdict}, nil
+			}, c.shown)
+		}
+	})
+}
