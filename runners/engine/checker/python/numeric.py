@@ -415,7 +415,7 @@ NUMERIC = {
     "HermiteH": mpmath.hermite, "LaguerreL": laguerre, "GegenbauerC": mpmath.gegenbauer, "JacobiP": mpmath.jacobi,
     "Hypergeometric0F1": mpmath.hyp0f1, "Hypergeometric1F1": mpmath.hyp1f1, "Hypergeometric2F1": mpmath.hyp2f1, "HypergeometricU": mpmath.hyperu,
     "GammaRegularized": lambda a, z: mpmath.gammainc(a, z, regularized=True), "CubeRoot": cube_root, "Conjugate": mpmath.conj, "Re": mpmath.re, "Im": mpmath.im, "Arg": mpmath.arg,
-    "CatalanNumber": lambda n: mpmath.binomial(2 * n, n) / (n + 1),
+    "FactorialPower": mpmath.ff, "CatalanNumber": lambda n: mpmath.binomial(2 * n, n) / (n + 1),
 }
 
 # How many arguments the functions above take; mpmath itself accepts some more that mean something else.
@@ -426,7 +426,7 @@ ARITY = {
     "SphericalBesselJ": (2, 2), "SphericalBesselY": (2, 2), "EllipticE": (1, 2), "EllipticF": (2, 2), "EllipticPi": (2, 3),
     "LegendreP": (2, 2), "GammaRegularized": (2, 2), "ChebyshevT": (2, 2), "ChebyshevU": (2, 2), "HermiteH": (2, 2), "LaguerreL": (2, 3),
     "GegenbauerC": (3, 3), "JacobiP": (4, 4), "Hypergeometric0F1": (2, 2), "Hypergeometric1F1": (3, 3), "Hypergeometric2F1": (4, 4),
-    "HypergeometricU": (3, 3),
+    "HypergeometricU": (3, 3), "FactorialPower": (2, 2),
 }
 
 
@@ -1023,7 +1023,9 @@ def polynomial_of(function, env):
 
 def evaluate_root(node, env):
     """Root[f, k] in the language's order: real roots by size, then pairs of complex ones by real part, then by |Im|."""
-    k = node[2]
+    if len(node) == 2 and is_call(node[1], "List") and len(node[1]) == 3:
+        return root_near(node[1][1], node[1][2], env)
+    k = node[2] if len(node) > 2 else None
     if not is_call(node[1], "Function") or not isinstance(k, int):
         raise Refused("Root")
     import polynomials
@@ -1032,6 +1034,17 @@ def evaluate_root(node, env):
     if not 1 <= k <= len(roots):
         raise NoValue("Root")
     return roots[k - 1]
+
+
+def root_near(function, start, env):
+    """Root[{f, x0}]: the root of a transcendental function near x0."""
+    if not is_call(function, "Function"):
+        raise Refused("Root")
+    near = number(evaluate(start, env))
+    root = mpmath.findroot(lambda x: number(call_function(function, [x], env)), near)
+    if abs(root - near) > mpf(10) ** -3 * max(1, abs(near)):
+        raise NoValue("no root near the point given")
+    return root
 
 
 def all_roots(function, env):
