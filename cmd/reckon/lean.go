@@ -26,7 +26,7 @@ import (
 type leanCmd struct {
 	Check     leanCheckCmd     `cmd:"" help:"Check a lean4export file and judge the named declarations."`
 	Recheck   leanRecheckCmd   `cmd:"" help:"Check the export of a certificate again and compare."`
-	Child     leanChildCmd     `cmd:"" hidden:"" help:"Answer one request of a server on standard input."`
+	Child     leanChildCmd     `cmd:"" hidden:"" help:"Answer the requests of a server on standard input."`
 	Jail      leanJailCmd      `cmd:"" hidden:"" help:"Become a toolchain's program, walled in."`
 	Reference leanReferenceCmd `cmd:"" help:"Tables of core definitions that files are compared with."`
 }

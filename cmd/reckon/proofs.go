@@ -44,13 +44,11 @@ type leanJailCmd struct {
 // Run becomes the toolchain.
 func (c leanJailCmd) Run() error { return exitStatus(elaborate.Jail(c.Policy)) }
 
-// leanChildCmd is the process in which a server has one export read or checked.
+// leanChildCmd is a process in which a server has exports read and checked.
 type leanChildCmd struct{}
 
-// Run answers one request.
+// Run answers requests until standard input ends.
 func (leanChildCmd) Run() error {
-	if status := proof.Serve(os.Stdin, os.Stdout); status != 0 {
-		return exitStatus(status)
-	}
+	proof.Serve(os.Stdin, os.Stdout)
 	return nil
 }

@@ -43,26 +43,37 @@ const (
 	maxExportBytes = 64 << 20
 )
 
-// Serve answers one request from in on out: it is all a child process does. It
-// returns an exit status.
-func Serve(in io.Reader, out io.Writer) int {
+// Serve answers requests from in on out, one at a time: it is all a child
+// process does. When in ends it ends the process, whatever it is computing.
+func Serve(in io.Reader, out io.Writer) {
 	debug.SetMaxStack(stackBytes)
 	// Of all processes this one is to go when the machine's memory does.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // not everywhere, and a courtesy only
-	reader := bufio.NewReaderSize(in, 64<<10)
-	r, content, err := readRequest(reader)
-	if err != nil {
-		return 2 // the parent ended, or is no parent of ours
+	type work struct {
+		request
+		content []byte
 	}
-	go endWithParent(reader)
-	reports := make(chan check.Report, 1)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(r.TimeoutMS)*time.Millisecond)
-	defer cancel()
-	go func() { reports <- answer(ctx, r, content) }()
-	if err := json.NewEncoder(out).Encode(await(reports, r.MemoryBytes)); err != nil {
-		return 2
+	works := make(chan work)
+	go func() {
+		reader := bufio.NewReaderSize(in, 64<<10)
+		for {
+			r, content, err := readRequest(reader)
+			if err != nil {
+				os.Exit(2) // the parent ended, or is no parent of ours
+			}
+			works <- work{r, content}
+		}
+	}()
+	for w := range works {
+		reports := make(chan check.Report, 1)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(w.TimeoutMS)*time.Millisecond)
+		go func() { reports <- answer(ctx, w.request, w.content) }()
+		report := await(reports, w.MemoryBytes)
+		cancel()
+		if json.NewEncoder(out).Encode(report) != nil {
+			os.Exit(2)
+		}
 	}
-	return 0
 }
 
 func readRequest(in *bufio.Reader) (r request, content []byte, err error) {
@@ -85,12 +96,6 @@ func readRequest(in *bufio.Reader) (r request, content []byte, err error) {
 	content = make([]byte, r.Bytes)
 	_, err = io.ReadFull(in, content)
 	return r, content, err
-}
-
-// endWithParent ends the process when its standard input does: the parent holds it open until it has its answer.
-func endWithParent(in io.Reader) {
-	_, _ = io.Copy(io.Discard, in)
-	os.Exit(2)
 }
 
 // await returns the report, or says that the memory has run out before there is one.

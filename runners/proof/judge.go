@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,6 +26,10 @@ const (
 	killGrace = 2 * time.Second
 	// maxReplyBytes bounds what a child may answer.
 	maxReplyBytes = 8 << 20
+	// maxKeptBytes is the largest export after which a child waits for another; a larger one leaves too much memory behind.
+	maxKeptBytes = 1 << 20
+	// maxWaiting is how many children wait for work.
+	maxWaiting = 2
 	// fileName is what refusals call the export.
 	fileName = "export.ndjson"
 )
@@ -37,15 +42,14 @@ type JudgeConfig struct {
 	Workers     int      // of the kernel; 0: one per processor
 }
 
-// Judge has exports judged by child processes. One child waits in advance, so
-// that starting it is not part of a check.
+// Judge has exports judged by child processes. One that has answered in time
+// waits for the next request; one that has not is ended.
 type Judge struct {
 	config JudgeConfig
 
-	mu     sync.Mutex
-	spare  *child
-	closed bool
-	group  sync.WaitGroup
+	mu      sync.Mutex
+	waiting []*child
+	closed  bool
 }
 
 // NewJudge starts nothing yet.
@@ -75,14 +79,15 @@ func (j *Judge) ask(ctx context.Context, r request, content []byte) (check.Repor
 	if err != nil {
 		return check.Report{}, err
 	}
-	defer c.end()
 	budget := time.Duration(r.TimeoutMS) * time.Millisecond
 	bounded, cancel := context.WithTimeout(ctx, budget+killGrace)
 	defer cancel()
-	defer context.AfterFunc(bounded, c.kill)()
+	fit, stop := false, context.AfterFunc(bounded, c.kill)
+	defer func() { j.give(c, stop() && fit) }() // where the kill has begun, it is not fit for another request
 	report, err := c.exchange(r, content)
 	switch {
 	case err == nil:
+		fit = report.Verdict != check.Inconclusive && len(content) <= maxKeptBytes
 		return report, nil
 	case errors.Is(ctx.Err(), context.Canceled):
 		return check.Report{}, context.Cause(ctx)
@@ -92,55 +97,48 @@ func (j *Judge) ask(ctx context.Context, r request, content []byte) (check.Repor
 	return unfinished("the checking process ended before it had an answer: " + err.Error()), nil
 }
 
-// take returns a child that has just been started, or waits for work already.
+// take returns a child that waits for work, or a new one.
 func (j *Judge) take() (*child, error) {
 	j.mu.Lock()
-	c, closed := j.spare, j.closed
-	j.spare = nil
-	j.mu.Unlock()
-	if closed {
+	defer j.mu.Unlock()
+	if j.closed {
 		return nil, errors.New("the judge is closed")
 	}
-	if c != nil && c.gone() {
-		c = nil
+	for len(j.waiting) > 0 {
+		c := j.waiting[len(j.waiting)-1]
+		j.waiting = j.waiting[:len(j.waiting)-1]
+		if !c.gone() {
+			return c, nil
+		}
+		c.end()
 	}
-	var err error
-	if c == nil {
-		c, err = j.start()
-	}
-	j.group.Go(j.prepare)
-	return c, err
+	return j.start()
 }
 
-// prepare starts the next child. That it could not is for whoever needs one to find out.
-func (j *Judge) prepare() {
-	c, err := j.start()
-	if err != nil {
-		return
-	}
+// give lets a child wait for work, or ends it.
+func (j *Judge) give(c *child, fit bool) {
 	j.mu.Lock()
-	if j.spare == nil && !j.closed {
-		j.spare, c = c, nil
+	if fit = fit && !j.closed && len(j.waiting) < maxWaiting; fit {
+		j.waiting = append(j.waiting, c)
 	}
 	j.mu.Unlock()
-	if c != nil {
+	if !fit {
 		c.end()
 	}
 }
 
-// Close ends the child that waits. Checks under way end by their contexts.
+// Close ends the children that wait. Checks under way end by their contexts.
 func (j *Judge) Close() {
 	j.mu.Lock()
-	c := j.spare
-	j.spare, j.closed = nil, true
+	waiting := j.waiting
+	j.waiting, j.closed = nil, true
 	j.mu.Unlock()
-	j.group.Wait()
-	if c != nil {
+	for _, c := range waiting {
 		c.end()
 	}
 }
 
-// child is a process that answers one request.
+// child is a process that answers requests, one at a time.
 type child struct {
 	command *exec.Cmd
 	in      io.WriteCloser
@@ -174,7 +172,7 @@ func (j *Judge) start() (*child, error) {
 	return c, nil
 }
 
-// exchange sends the request and reads the answer. The child's input stays open: it ends when that does.
+// exchange sends the request and reads the answer, a line. The child's input stays open: it ends when that does.
 func (c *child) exchange(r request, content []byte) (report check.Report, err error) {
 	line, err := json.Marshal(r)
 	if err != nil {
@@ -185,12 +183,12 @@ func (c *child) exchange(r request, content []byte) (report check.Report, err er
 			return report, err
 		}
 	}
-	answer, err := io.ReadAll(io.LimitReader(c.out, maxReplyBytes+1))
+	answer, err := bufio.NewReader(io.LimitReader(c.out, maxReplyBytes+1)).ReadBytes('\n')
 	switch {
-	case err != nil:
-		return report, err
 	case len(answer) > maxReplyBytes:
 		return unfinished(fmt.Sprintf("what there is to say about the declarations is larger than %d MiB", maxReplyBytes>>20)), nil
+	case err != nil:
+		return report, err
 	}
 	err = json.Unmarshal(answer, &report)
 	return report, err

@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 2 && os.Args[1] == "child":
-		os.Exit(Serve(os.Stdin, os.Stdout))
+		Serve(os.Stdin, os.Stdout)
 	case len(os.Args) == 2 && os.Args[1] == "crash":
 		os.Exit(3)
 	case len(os.Args) == 2 && os.Args[1] == "flood":
@@ -122,16 +122,25 @@ func TestCancelling(t *testing.T) {
 	}
 }
 
-func TestASpareThatDiedIsReplaced(t *testing.T) {
+// TestChildrenWait: one that has answered answers again, one that died meanwhile is replaced.
+func TestChildrenWait(t *testing.T) {
 	j := judge(t, "child", 0)
 	content := leanExport(t, "judge/proofIrrel")
-	for range 3 {
+	var last *child
+	for i := range 6 {
 		if report, err := j.Check(t.Context(), content, []string{"proofIrrel"}, time.Minute); err != nil || report.Verdict != check.Verified {
 			t.Fatalf("%+v %v", report, err)
 		}
-		j.group.Wait()
-		j.spare.kill()
-		<-j.spare.ended
+		if len(j.waiting) != 1 || i%3 > 0 && j.waiting[0] != last {
+			t.Fatalf("%d wait; another than before: %v", len(j.waiting), j.waiting[0] != last)
+		}
+		if last = j.waiting[0]; i%3 == 2 {
+			last.kill()
+			<-last.ended
+		}
+	}
+	if report, err := j.Check(t.Context(), content, []string{"proofIrrel"}, 0); err != nil || report.Verdict == check.Inconclusive && len(j.waiting) > 0 {
+		t.Errorf("a child that ran out of time waits: %+v %v", report, err)
 	}
 }
 
