@@ -355,7 +355,7 @@ func notProof(err error) error {
 func elaborationFailed(err *commands.ElaborationError) error {
 	problem := httpkit.ElaborationFailed.Problem("%s", err.Error())
 	for _, m := range err.Messages {
-		problem.Field(fmt.Sprintf("body.source:%d:%d", m.Line, m.Column), m.Severity+": "+m.Message)
+		problem = problem.Field(fmt.Sprintf("body.source:%d:%d", m.Line, m.Column), m.Severity+": "+m.Message)
 	}
 	return problem
 }

@@ -265,7 +265,9 @@ func listenAdmin(t *testing.T, handler http.Handler) (data string) {
 	go func() { ended <- server.Serve(listener) }()
 	t.Cleanup(func() {
 		_ = server.Close()
-		<-ended
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
 	})
 	return data
 }
