@@ -52,10 +52,7 @@ func PlanOf(ctx context.Context, store Store, plans account.Plans, accountID str
 	case state.Closed:
 		return account.Plan{}, account.ErrClosed
 	}
-	if plan, known := plans.Find(state.Plan); known {
-		return plan, nil
-	}
-	return plans[0], nil
+	return plans.InForce(state.Plan), nil
 }
 
 // MintToken makes a token valid; the caller made the secret and keeps it.

@@ -64,10 +64,7 @@ func (s Services) intent(ctx context.Context) commands.Intent {
 
 // plan is the caller's; one that has left the catalogue is served as the first.
 func (s Services) plan(ctx context.Context) account.Plan {
-	if plan, known := s.Plans.Find(auth.Caller(ctx).Plan); known {
-		return plan
-	}
-	return s.Plans[0]
+	return s.Plans.InForce(auth.Caller(ctx).Plan)
 }
 
 // wrote says in the answer and to this process's lists where a write stands.

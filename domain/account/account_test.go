@@ -28,6 +28,9 @@ func TestDefaultPlansAreValid(t *testing.T) {
 	if p, ok := plans.Find("pro"); !ok || p.PerMinute != 120 {
 		t.Errorf("pro: %+v", p)
 	}
+	if plans.InForce("pro").Name != "pro" || plans.InForce("gone").Name != "free" {
+		t.Error("a plan that left the catalogue is served as the first")
+	}
 	for name, bad := range map[string]account.Plans{
 		"empty": nil, "unnamed": {{}}, "no budget": {{Name: "a"}}, "twice": append(plans, plans[0]),
 		"negative": {{Name: "a", EvaluationBudgetMS: 1, PerMinute: 1, JobBudgetMS: 1, Qubits: -1}},

@@ -47,6 +47,15 @@ func (p Plans) Find(name string) (Plan, bool) {
 	return p[i], true
 }
 
+// InForce is the plan an account's stream names. One that has left the catalogue
+// is served as the first, which is every new account's.
+func (p Plans) InForce(name string) Plan {
+	if plan, known := p.Find(name); known {
+		return plan
+	}
+	return p[0]
+}
+
 // Validate says what is wrong with a catalogue someone wrote.
 func (p Plans) Validate() error {
 	if len(p) == 0 {

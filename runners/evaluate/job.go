@@ -23,10 +23,7 @@ type Jobs struct {
 
 // Run is runners.Kind.
 func (j Jobs) Run(ctx context.Context, in commands.Intent, w runners.Work) (runners.End, error) {
-	plan, known := j.Plans.Find(w.Plan)
-	if !known {
-		plan = j.Plans[0]
-	}
+	plan := j.Plans.InForce(w.Plan)
 	in.Source = run.Job
 	computed, err := j.Evaluator.Compute(ctx, in, w.RunID, w.JobID, commands.Evaluate{Expression: w.Content, SessionID: w.SessionID, Plan: plan, Budget: w.Budget})
 	switch {
