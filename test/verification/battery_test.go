@@ -85,13 +85,14 @@ func outcomes(t testing.TB, c *checker.Checker, pairs []Pair) []verification.Out
 type tally struct{ right, rightVerified, rightRefuted, wrong, wrongRefuted, wrongVerified, noCheck int }
 
 // The goals of the verification issue, with the pairs the rules were developed against.
-func TestBattery(t *testing.T) { meetsGoals(t, Battery) }
+// Every one of them has a check.
+func TestBattery(t *testing.T) { meetsGoals(t, Battery, 0) }
 
-// The same goals, with pairs written by another hand.
-func TestIndependent(t *testing.T) { meetsGoals(t, Independent) }
+// The same goals, with pairs written by another hand: one in a hundred may be of a form no rule takes.
+func TestIndependent(t *testing.T) { meetsGoals(t, Independent, 1) }
 
 // meetsGoals checks every pair and asserts the goals; RECKON_BATTERY_RULE=slug,slug looks at these rules only.
-func meetsGoals(t *testing.T, battery func() ([]Pair, error)) {
+func meetsGoals(t *testing.T, battery func() ([]Pair, error), noCheckPercent int) {
 	pairs, err := battery()
 	if err != nil {
 		t.Fatal(err)
@@ -156,8 +157,8 @@ func meetsGoals(t *testing.T, battery func() ([]Pair, error)) {
 		}
 	}
 	t.Logf("%-26s %s; residual rules verify %d of %d right answers", "all", total, residualVerified, residualRight)
-	if total.noCheck*100 > total.right+total.wrong {
-		t.Errorf("%d of %d pairs have no check, 1 %% may", total.noCheck, total.right+total.wrong)
+	if total.noCheck*100 > noCheckPercent*(total.right+total.wrong) {
+		t.Errorf("%d of %d pairs have no check, %d %% may", total.noCheck, total.right+total.wrong, noCheckPercent)
 	}
 	if total.wrongRefuted*100 < total.wrong*95 {
 		t.Errorf("%d of %d wrong answers refuted, 95 %% are wanted", total.wrongRefuted, total.wrong)
