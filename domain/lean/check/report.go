@@ -47,6 +47,7 @@ type Report struct {
 	Declarations        []Declaration `json:"declarations"`
 	AxiomsUsed          []string      `json:"axioms_used"`
 	Conformance         *Conformance  `json:"conformance"`
+	OwnDefinitions      *Own          `json:"own_definitions"`
 	DeclarationsChecked int           `json:"declarations_checked"`
 	ElapsedMS           int64         `json:"elapsed_ms"` // set by the caller, who has a clock
 

@@ -27,17 +27,11 @@ type printer struct {
 	loose  map[uint32]map[uint32]bool
 }
 
-func newPrinter(f *export.File, prints map[term.Name]string, tables shipped) *printer {
+func newPrinter(f *export.File, c *core) *printer {
 	p := &printer{file: f, known: map[string]bool{}}
-	for n, fingerprint := range prints {
-		name := f.Store.NameString(n)
-		if slices.Contains(tables.basis[name], fingerprint) {
-			p.known[name] = true
-		}
-		for _, reference := range tables.references {
-			if reference.Definitions[name] == fingerprint {
-				p.known[name] = true
-			}
+	for n := range c.entries {
+		if s, _ := c.standing(n); s == genuine {
+			p.known[f.Store.NameString(n)] = true
 		}
 	}
 	return p
