@@ -191,7 +191,11 @@ func printLeanReport(w io.Writer, r *check.Report, brief bool) error {
 	}
 	if !brief {
 		for _, d := range r.Declarations {
-			fmt.Fprintf(&out, "%s %s : %s\n  axioms: %s\n", d.Kind, d.Name, *d.Statement, listOrNone(d.Axioms))
+			statement := "(too long to be printed)"
+			if d.Statement != nil {
+				statement = *d.Statement
+			}
+			fmt.Fprintf(&out, "%s %s : %s\n  axioms: %s\n", d.Kind, d.Name, statement, listOrNone(d.Axioms))
 		}
 	}
 	fmt.Fprintf(&out, "axioms used: %s\n", listOrNone(r.AxiomsUsed))

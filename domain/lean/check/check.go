@@ -2,17 +2,14 @@ package check
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 
 	"reckon/domain/lean/export"
 	"reckon/domain/lean/kernel"
+	"reckon/domain/lean/statement"
 	"reckon/domain/lean/term"
 )
 
@@ -73,6 +70,7 @@ type judge struct {
 	tables shipped
 	prints map[term.Name]string
 	reach  *reach
+	names  *statement.Names
 }
 
 func (j *judge) run(ctx context.Context) {
@@ -96,7 +94,7 @@ func (j *judge) run(ctx context.Context) {
 		if r.Class == unsafeClass {
 			j.report.Verdict = Unsupported
 		}
-		j.refuse(s.NameString(r.Declaration), string(r.Class), r.Message, r.Line)
+		j.refuse(j.names.Text(r.Declaration), string(r.Class), r.Message, r.Line)
 	case result.Exhausted != nil:
 		e := result.Exhausted
 		j.report.Kernel, j.report.Verdict = Undecided, Inconclusive
@@ -117,6 +115,7 @@ func (j *judge) run(ctx context.Context) {
 // describe fills in what needs no kernel. It returns what is wrong with the names asked for, and the logical constants
 // that are not Lean's.
 func (j *judge) describe() (missing *Refusal, basis []string) {
+	j.names = statement.NewNames(j.file.Store, j.file.Declarations, referenceNames())
 	j.reach = newReach(j.file.Store, j.file.Declarations)
 	j.prints = fingerprints(j.file.Store, j.file.Declarations)
 	j.report.Conformance, basis = conformance(j.file, j.prints, j.tables)
@@ -160,31 +159,20 @@ func (j *judge) judgeFoundations(basis []string) {
 	}
 }
 
-func (j *judge) lineOf(name string) int {
-	for i := range j.file.Declarations {
-		for _, n := range namesOf(&j.file.Declarations[i]) {
-			if j.file.Store.NameString(n) == name {
-				return j.file.Declarations[i].Line
-			}
-		}
-	}
-	return 0
-}
-
 // describeDeclarations fills in the named declarations and the union of their axioms; it returns what is wrong with
 // the names.
 func (j *judge) describeDeclarations() (missing *Refusal) {
 	names, missing := j.resolve()
 	used := map[string]bool{}
-	printer := newPrinter(j.file, j.prints, j.tables)
+	language := j.language()
 	for _, n := range names {
 		d := &j.file.Declarations[j.reach.unitOf[n]]
-		text := printer.statement(n)
-		sum := sha256.Sum256([]byte(text))
-		digest := hex.EncodeToString(sum[:])
-		item := Declaration{Name: j.file.Store.NameString(n), Kind: kindOf(d, n), Statement: &text, StatementSHA256: &digest, Axioms: []string{}}
+		item := Declaration{Name: j.names.Text(n), Kind: kindOf(d, n), Axioms: []string{}}
+		if refusal := j.state(language, n, &item); missing == nil {
+			missing = refusal
+		}
 		for _, a := range j.reach.of(n) {
-			name := j.file.Store.NameString(a)
+			name := j.names.Text(a)
 			item.Axioms = append(item.Axioms, name)
 			used[name] = true
 		}
@@ -197,54 +185,3 @@ func (j *judge) describeDeclarations() (missing *Refusal) {
 	slices.Sort(j.report.AxiomsUsed)
 	return missing
 }
-
-// resolve finds the declared names asked for.
-func (j *judge) resolve() (names []term.Name, missing *Refusal) {
-	if j.opts.All {
-		for i := range j.file.Declarations {
-			if d := &j.file.Declarations[i]; d.Kind == term.Inductive {
-				for k := range d.Block.Types {
-					names = append(names, d.Block.Types[k].Name)
-				}
-			} else {
-				names = append(names, d.Name)
-			}
-		}
-		return names, nil
-	}
-	byText := map[string][]term.Name{}
-	var declared []string
-	for i := range j.file.Declarations {
-		for _, n := range namesOf(&j.file.Declarations[i]) {
-			text := j.file.Store.NameString(n)
-			if !slices.Contains(byText[text], n) {
-				byText[text] = append(byText[text], n)
-				declared = append(declared, text)
-			}
-		}
-	}
-	for _, asked := range j.opts.Declarations {
-		found := byText[asked]
-		if len(found) == 0 {
-			found = byText[unquote(asked)]
-		}
-		switch {
-		case len(found) == 1:
-			names = append(names, found[0])
-		case missing != nil:
-		case len(found) > 1:
-			missing = &Refusal{Declaration: asked, Class: AmbiguousDeclaration, File: j.opts.FileName,
-				Message: "several declarations have names that print like this"}
-		default:
-			missing = &Refusal{Declaration: asked, Class: MissingDeclaration, File: j.opts.FileName,
-				Message: "the export does not declare it"}
-			if near := nearest(asked, declared); near != "" {
-				missing.Message = fmt.Sprintf("the export does not declare it; the nearest declared name is %s", near)
-			}
-		}
-	}
-	return names, missing
-}
-
-// unquote takes Lean's quotation marks off the components of a name.
-func unquote(name string) string { return strings.NewReplacer("«", "", "»", "").Replace(name) }

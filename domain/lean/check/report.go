@@ -36,6 +36,8 @@ const (
 	ForgedAxiom          = "forged_axiom"          // a core axiom's name on something else
 	BasisDiffers         = "basis_differs"         // a logical constant is not Lean's
 	ConformanceDiffers   = "conformance_differs"   // a core definition is not that of the claimed version
+	StatementTooLong     = "statement_too_long"    // a declaration asked for states more than can be printed
+	StatementUnreadable  = "statement_unreadable"  // what is printed for a declaration does not read back
 	ResourceLimit        = "resource_limit"        // the check ran out of time, memory or depth
 )
 
@@ -68,9 +70,9 @@ type Refusal struct {
 type Declaration struct {
 	Name            string   `json:"name"`
 	Kind            string   `json:"kind"`
-	Statement       *string  `json:"statement"`
+	Statement       *string  `json:"statement"` // null where it is too long to be printed
 	Axioms          []string `json:"axioms"`
-	StatementSHA256 *string  `json:"statement_sha256"` // of the statement's UTF-8 text, lower-case hex
+	StatementSHA256 *string  `json:"statement_sha256"` // of the statement's UTF-8 text, lower-case hex; null without one
 }
 
 // Export identifies the file.
