@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -191,7 +192,11 @@ func printLeanReport(w io.Writer, r *check.Report, brief bool) error {
 	}
 	if !brief {
 		for _, d := range r.Declarations {
-			fmt.Fprintf(&out, "%s %s : %s\n  axioms: %s\n", d.Kind, d.Name, *d.Statement, listOrNone(d.Axioms))
+			statement := "(too long to be printed)"
+			if d.Statement != nil {
+				statement = *d.Statement
+			}
+			fmt.Fprintf(&out, "%s %s : %s\n  axioms: %s\n", d.Kind, d.Name, statement, listOrNone(d.Axioms))
 		}
 	}
 	fmt.Fprintf(&out, "axioms used: %s\n", listOrNone(r.AxiomsUsed))
@@ -289,7 +294,7 @@ type leanReferenceBuildCmd struct {
 
 // Run prints a table as JSON. Only exports the kernel accepts make tables.
 func (c *leanReferenceBuildCmd) Run() error {
-	basis, pinned := check.Basis{}, check.Basis{}
+	basis, pinned := check.Basis{}, map[string][]string{}
 	var reference check.Reference
 	for _, name := range c.Exports {
 		file, err := readAccepted(name)
@@ -298,7 +303,11 @@ func (c *leanReferenceBuildCmd) Run() error {
 		}
 		reference = check.BuildReference(file)
 		basis.Merge(check.BuildBasis(file))
-		pinned.Merge(kernel.Fingerprints(file.Store, file.Declarations, kernel.PinnedNames()))
+		for operation, list := range kernel.Fingerprints(file.Store, file.Declarations, kernel.PinnedNames()) {
+			pinned[operation] = append(pinned[operation], list...)
+			slices.Sort(pinned[operation])
+			pinned[operation] = slices.Compact(pinned[operation])
+		}
 	}
 	out := json.NewEncoder(os.Stdout)
 	out.SetIndent("", " ")

@@ -2,17 +2,14 @@ package check
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 
 	"reckon/domain/lean/export"
 	"reckon/domain/lean/kernel"
+	"reckon/domain/lean/statement"
 	"reckon/domain/lean/term"
 )
 
@@ -76,6 +73,8 @@ type judge struct {
 	axioms []term.Name // reached by what is asked for, in order of name handles
 
 	differing []difference
+	names     *statement.Names
+	language  *statement.Language
 }
 
 func (j *judge) run(ctx context.Context) {
@@ -98,11 +97,11 @@ func (j *judge) run(ctx context.Context) {
 		if r.Class == unsafeClass {
 			j.report.Verdict = Unsupported
 		}
-		j.refuse(s.NameString(r.Declaration), string(r.Class), r.Message, r.Line)
+		j.refuse(r.Declaration, string(r.Class), r.Message, r.Line)
 	case result.Exhausted != nil:
 		e := result.Exhausted
 		j.report.Kernel, j.report.Verdict = Undecided, Inconclusive
-		j.refuse(s.NameString(e.Declaration), ResourceLimit, e.Reason, e.Line)
+		j.refuse(e.Declaration, ResourceLimit, e.Reason, e.Line)
 	default:
 		j.report.Kernel, j.report.Verdict = Accepted, Verified
 		if missing != nil {
@@ -119,6 +118,7 @@ func (j *judge) run(ctx context.Context) {
 // describe fills in what needs no kernel. It returns what is wrong with the names asked for.
 func (j *judge) describe() (missing *Refusal) {
 	s := j.file.Store
+	j.names = statement.NewNames(s, j.file.Declarations, referenceNames())
 	j.reach = newReach(s, j.file.Declarations)
 	j.core = newCore(s, j.file.Declarations, j.file.Meta.LeanVersion, j.tables)
 	asked, missing := j.describeDeclarations()
@@ -134,9 +134,9 @@ func (j *judge) describe() (missing *Refusal) {
 	return missing
 }
 
-func (j *judge) refuse(declaration, class, message string, line int) {
+func (j *judge) refuse(declaration term.Name, class, message string, line int) {
 	if j.report.Refusal == nil {
-		j.report.Refusal = &Refusal{Declaration: declaration, Class: class, Message: message, File: j.opts.FileName, Line: line}
+		j.report.Refusal = &Refusal{Declaration: j.names.Text(declaration), Class: class, Message: message, File: j.opts.FileName, Line: line}
 	}
 }
 
@@ -152,26 +152,18 @@ func (j *judge) judgeFoundations() {
 		if s.NameString(used) == sorryName {
 			class, message = Sorry, "a proof is left out (sorry)"
 		}
-		j.refuse(s.NameString(used), class, message, j.lineOf(used))
+		j.refuse(used, class, message, j.lineOf(used))
 	}
 	for i := range j.file.Declarations {
 		d := &j.file.Declarations[i]
 		if name, core := names.axioms[d.Name]; core && !isCoreAxiom(s, name, d) {
-			j.refuse(name, ForgedAxiom, "this is not the core library's axiom of that name", d.Line)
+			j.refuse(d.Name, ForgedAxiom, "this is not the core library's axiom of that name", d.Line)
 		}
 		if name, core := names.functions[d.Name]; core && !isReduceConstant(s, name, d) {
-			j.refuse(name, BasisDiffers, "this is not the core library's constant of that name", d.Line)
+			j.refuse(d.Name, BasisDiffers, "this is not the core library's constant of that name", d.Line)
 		}
 	}
 	j.judgeCore()
-}
-
-// lineOf is where a name is declared; 0 where it is not.
-func (j *judge) lineOf(n term.Name) int {
-	if unit, ok := j.reach.unitOf[n]; ok {
-		return j.file.Declarations[unit].Line
-	}
-	return 0
 }
 
 // describeDeclarations fills in the named declarations and the union of their axioms; it returns what is wrong with
@@ -179,15 +171,15 @@ func (j *judge) lineOf(n term.Name) int {
 func (j *judge) describeDeclarations() (asked []term.Name, missing *Refusal) {
 	names, missing := j.resolve()
 	used := map[term.Name]bool{}
-	printer := newPrinter(j.file, j.core)
+	j.language = j.newLanguage()
 	for _, n := range names {
 		d := &j.file.Declarations[j.reach.unitOf[n]]
-		text := printer.statement(n)
-		sum := sha256.Sum256([]byte(text))
-		digest := hex.EncodeToString(sum[:])
-		item := Declaration{Name: j.file.Store.NameString(n), Kind: kindOf(d, n), Statement: &text, StatementSHA256: &digest, Axioms: []string{}}
+		item := Declaration{Name: j.names.Text(n), Kind: kindOf(d, n), Axioms: []string{}}
+		if refusal := j.state(n, &item); missing == nil {
+			missing = refusal
+		}
 		for _, a := range j.reach.of(n) {
-			item.Axioms = append(item.Axioms, j.file.Store.NameString(a))
+			item.Axioms = append(item.Axioms, j.names.Text(a))
 			used[a] = true
 		}
 		slices.Sort(item.Axioms)
@@ -195,60 +187,9 @@ func (j *judge) describeDeclarations() (asked []term.Name, missing *Refusal) {
 	}
 	for a := range used {
 		j.axioms = append(j.axioms, a)
-		j.report.AxiomsUsed = append(j.report.AxiomsUsed, j.file.Store.NameString(a))
+		j.report.AxiomsUsed = append(j.report.AxiomsUsed, j.names.Text(a))
 	}
 	slices.Sort(j.axioms)
 	slices.Sort(j.report.AxiomsUsed)
 	return names, missing
 }
-
-// resolve finds the declared names asked for.
-func (j *judge) resolve() (names []term.Name, missing *Refusal) {
-	if j.opts.All {
-		for i := range j.file.Declarations {
-			if d := &j.file.Declarations[i]; d.Kind == term.Inductive {
-				for k := range d.Block.Types {
-					names = append(names, d.Block.Types[k].Name)
-				}
-			} else {
-				names = append(names, d.Name)
-			}
-		}
-		return names, nil
-	}
-	byText := map[string][]term.Name{}
-	var declared []string
-	for i := range j.file.Declarations {
-		for _, n := range namesOf(&j.file.Declarations[i]) {
-			text := j.file.Store.NameString(n)
-			if !slices.Contains(byText[text], n) {
-				byText[text] = append(byText[text], n)
-				declared = append(declared, text)
-			}
-		}
-	}
-	for _, asked := range j.opts.Declarations {
-		found := byText[asked]
-		if len(found) == 0 {
-			found = byText[unquote(asked)]
-		}
-		switch {
-		case len(found) == 1:
-			names = append(names, found[0])
-		case missing != nil:
-		case len(found) > 1:
-			missing = &Refusal{Declaration: asked, Class: AmbiguousDeclaration, File: j.opts.FileName,
-				Message: "several declarations have names that print like this"}
-		default:
-			missing = &Refusal{Declaration: asked, Class: MissingDeclaration, File: j.opts.FileName,
-				Message: "the export does not declare it"}
-			if near := nearest(asked, declared); near != "" {
-				missing.Message = fmt.Sprintf("the export does not declare it; the nearest declared name is %s", near)
-			}
-		}
-	}
-	return names, missing
-}
-
-// unquote takes Lean's quotation marks off the components of a name.
-func unquote(name string) string { return strings.NewReplacer("«", "", "»", "").Replace(name) }

@@ -32,13 +32,13 @@ func newCore(store *term.Store, declarations []term.Declaration, leanVersion str
 	return c
 }
 
-// standing says whose the declared constant n is, and how it differs where it does.
+// standing says whose the constant n is, and how it differs where it does.
 func (c *core) standing(n term.Name) (s standing, how string) {
 	plain, ok := c.store.PlainName(n)
-	if !ok {
+	entry, declared := c.entries[n]
+	if !ok || !declared {
 		return own, ""
 	}
-	entry := c.entries[n]
 	if allowed, inBasis := c.basis[plain]; inBasis {
 		if slices.Contains(allowed, entry) {
 			return genuine, ""
@@ -81,7 +81,7 @@ func (j *judge) conformance(restedOn map[term.Name]bool) *Conformance {
 			case whose == genuine:
 				c.Matched++
 			case whose == differing && (j.core.exact || j.core.isBasis(n) || restedOn[n]):
-				c.Differing = append(c.Differing, j.file.Store.NameString(n))
+				c.Differing = append(c.Differing, j.names.Text(n))
 				j.differing = append(j.differing, difference{n, how})
 			default:
 				c.Outside.Count++
@@ -107,12 +107,11 @@ type difference struct {
 // judgeCore refuses a core that is not Lean's.
 func (j *judge) judgeCore() {
 	for _, d := range j.differing {
-		name := j.file.Store.NameString(d.name)
 		if j.core.isBasis(d.name) {
-			j.refuse(name, BasisDiffers, "this is not the logical constant of that name that Lean has: "+d.how, j.lineOf(d.name))
+			j.refuse(d.name, BasisDiffers, "this is not the logical constant of that name that Lean has: "+d.how, j.lineOf(d.name))
 			continue
 		}
-		j.refuse(name, ConformanceDiffers, "this is not what Lean "+j.core.reference.LeanVersion+" calls by that name: "+d.how, j.lineOf(d.name))
+		j.refuse(d.name, ConformanceDiffers, "this is not what Lean "+j.core.reference.LeanVersion+" calls by that name: "+d.how, j.lineOf(d.name))
 	}
 }
 

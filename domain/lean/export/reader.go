@@ -16,7 +16,7 @@ import (
 // Read reads an export. The error is an *Error, or what r returned; with it, the file holds what was read before.
 func Read(ctx context.Context, r io.Reader, limits Limits) (*File, error) {
 	d := &decoder{limits: limits.withDefaults(), file: &File{
-		Store: term.NewStore(), types: map[term.Name]ordinal{},
+		Store: term.NewStore(), types: map[term.Name]ordinal{}, values: map[term.Name]ordinal{},
 	}}
 	d.scan.max = d.limits.Depth
 	d.names.define(0, uint32(term.Anonymous))

@@ -52,6 +52,12 @@ func (s *Store) LookupStr(prefix Name, text string) (Name, bool) {
 	return id, ok
 }
 
+// LookupNum finds prefix.digits, a numeric component, without interning it.
+func (s *Store) LookupNum(prefix Name, digits string) (Name, bool) {
+	id, ok := s.nameIndex[nameKey{prefix, digits, true}]
+	return id, ok
+}
+
 // LookupDotted finds the name whose components are the parts of a plain dotted text.
 func (s *Store) LookupDotted(dotted string) (Name, bool) {
 	n := Anonymous
