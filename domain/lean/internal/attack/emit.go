@@ -179,7 +179,7 @@ func (e *emitter) decl(d *Decl) {
 	head := fmt.Sprintf(`"name":%d,"levelParams":%s,"type":%d`, e.name(d.Name), e.nameList(d.Params), e.closed(d.Type))
 	value := ""
 	if d.Value != nil {
-		value = fmt.Sprintf(`,"value":%d,"all":[%d]`, e.closed(d.Value), e.name(d.Name))
+		value = fmt.Sprintf(`,"value":%d,"all":[%d]`, e.closed(d.Value), e.name(d.or("all", d.Name)))
 	}
 	_, isUnsafe := d.Attrs["unsafe"]
 	switch d.Kind {
