@@ -116,16 +116,20 @@ func (j *judge) judgeCore() {
 }
 
 // meaning is the declarations that what is asked for rests on: everything the types of theorems mention, through the
-// values of definitions and the constructors of types, and the same for the axioms that are reached. Proofs are left
-// out: whatever proves a proposition, it says the same.
+// values of definitions and the constructors of types, and the same for the axioms that are reached. Theorems count
+// where a type that is asked for mentions them, and by what they state: whatever proves a proposition, it says the same.
 func (j *judge) meaning(asked []term.Name) (units []int) {
 	reached := make([]bool, len(j.file.Declarations))
 	var queue []int
 	add := func(n term.Name) {
-		unit, declared := j.reach.unitOf[n]
-		if declared && !reached[unit] && j.file.Declarations[unit].Kind != term.Theorem {
+		if unit, declared := j.reach.unitOf[n]; declared && !reached[unit] {
 			reached[unit] = true
 			queue = append(queue, unit)
+		}
+	}
+	addUnlessProof := func(n term.Name) {
+		if unit, declared := j.reach.unitOf[n]; declared && j.file.Declarations[unit].Kind != term.Theorem {
+			add(n)
 		}
 	}
 	for _, n := range asked {
@@ -142,12 +146,19 @@ func (j *judge) meaning(asked []term.Name) (units []int) {
 		unit := queue[0]
 		queue = queue[1:]
 		units = append(units, unit)
-		if d := &j.file.Declarations[unit]; d.Kind == term.Inductive {
-			j.reach.uses.of(typesOf(d.Block), add)
-		} else {
-			j.reach.uses.of(expressionsOf(d), add)
-		}
+		j.reach.uses.of(contentOf(&j.file.Declarations[unit]), addUnlessProof)
 	}
 	slices.Sort(units)
 	return units
+}
+
+// contentOf lists the expressions that say what a declaration means: not proofs, and not what follows from the rest.
+func contentOf(d *term.Declaration) []term.Expr {
+	switch d.Kind {
+	case term.Inductive:
+		return typesOf(d.Block)
+	case term.Theorem:
+		return []term.Expr{d.Type}
+	}
+	return expressionsOf(d)
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"reckon/domain/lean/term"
@@ -44,9 +45,9 @@ func (j *judge) resolve() (names []term.Name, missing *Refusal) {
 	}
 	for _, asked := range j.opts.Declarations {
 		found := byDots[asked]
-		if strings.Contains(asked, "«") { // as rendered: exact, unless it is a name with quotation marks of its own
-			if n, ok := j.names.Read(asked); ok && seen[n] {
-				found = []term.Name{n}
+		if strings.Contains(asked, "«") { // as rendered, which another name may spell with quotation marks of its own
+			if n, ok := j.names.Read(asked); ok && seen[n] && !slices.Contains(found, n) {
+				found = append(found, n)
 			}
 		}
 		switch {

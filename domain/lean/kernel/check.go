@@ -109,7 +109,11 @@ type run struct {
 // prepare builds the environment and recognises built-in constants.
 func (r *run) prepare(ctx context.Context, store *term.Store, declarations []term.Declaration) (e *Exhausted) {
 	defer func() {
-		if p := recover(); p != nil {
+		switch p := recover().(type) {
+		case nil:
+		case runtime.Error: // a defect of the checker: never a verdict, never a dead server
+			e = &Exhausted{Reason: "internal error: " + p.Error()}
+		default:
 			if !isUnwinding(p) {
 				panic(p)
 			}

@@ -125,7 +125,7 @@ theorem boom : Eq.{1} Bool Bool.true Bool.true := Eq.symm.{1} Bool Bool.true Boo
 	{Name: "an axiom with an empty name", Attack: "The axiom's name is one empty component.",
 		Text: textLogic + `
 axiom «» : False
-theorem boom : False := «»`, Want: all(reaches(""), notVerified)},
+theorem boom : False := «»`, Want: all(reaches("«»"), notVerified)},
 	{Name: "an axiom with an invisible name", Attack: "The axiom is called like the core's, with a zero-width space.",
 		Text: textLogic + textIff + `
 axiom «propext\u200b» : False
