@@ -201,12 +201,19 @@ func printLeanReport(w io.Writer, r *check.Report, brief bool) error {
 	}
 	fmt.Fprintf(&out, "axioms used: %s\n", listOrNone(r.AxiomsUsed))
 	if c := r.Conformance; c != nil {
-		version := "no table for this version, logical basis only"
-		if c.ReferenceLeanVersion != nil {
-			version = "Lean " + *c.ReferenceLeanVersion
-		}
-		fmt.Fprintf(&out, "conformance (%s): %d matched, %d differing, %d outside (%s)\n", version, c.Matched, len(c.Differing),
+		fmt.Fprintf(&out, "conformance (Lean %s): %d matched, %d differing, %d outside (%s)\n", *c.ReferenceLeanVersion, c.Matched, len(c.Differing),
 			c.Outside.Count, listOrNone(c.Outside.Namespaces))
+	}
+	if own := r.OwnDefinitions; own != nil && own.Count > 0 {
+		fmt.Fprintf(&out, "own definitions the statements rest on: %d, sha256 %s\n", own.Count, own.SHA256)
+		if !brief {
+			for _, d := range own.Definitions {
+				fmt.Fprintf(&out, "  %s\n", strings.ReplaceAll(d.Text, "\n", "\n  "))
+			}
+			if own.Omitted > 0 {
+				fmt.Fprintf(&out, "  and %d more\n", own.Omitted)
+			}
+		}
 	}
 	_, err := io.WriteString(w, out.String())
 	return err

@@ -101,9 +101,10 @@ type Export struct {
 	Declarations int
 }
 
-// Conformance compares the declarations of the file with the reference table of the Lean version it claims.
+// Conformance compares the declarations of the file with the reference table of the Lean version it claims, or of the
+// nearest one.
 type Conformance struct {
-	ReferenceLeanVersion *string  `json:"reference_lean_version"` // null: no table for that version; only the basis was compared
+	ReferenceLeanVersion *string  `json:"reference_lean_version"` // of the table: the nearest where the file's version has none
 	Matched              int      `json:"matched"`
 	Differing            []string `json:"differing"`
 	Outside              Outside  `json:"outside"`
