@@ -24,13 +24,17 @@ func Read(ctx context.Context, r io.Reader, limits Limits) (*File, error) {
 	return d.file, d.readLines(ctx, r)
 }
 
-// linesPerLook is how many lines pass between looks at the deadline.
-const linesPerLook = 1024
+// linesPerLook and bytesPerLook are how many lines, or bytes, pass at most between looks at the deadline.
+const (
+	linesPerLook = 1024
+	bytesPerLook = 256 << 10
+)
 
 func (d *decoder) readLines(ctx context.Context, r io.Reader) error {
 	hash := sha256.New()
 	in := bufio.NewReaderSize(r, 256<<10)
 	var long []byte // a line longer than the reader's buffer
+	unlooked := 0   // bytes since the last look at the deadline
 	blank := 0      // line number of a blank line; fine only if nothing follows
 	f := d.file
 	for {
@@ -51,8 +55,11 @@ func (d *decoder) readLines(ctx context.Context, r io.Reader) error {
 		case f.Lines > d.limits.Records:
 			return &Error{Line: f.Lines, Class: TooLarge, Message: "the file has too many lines"}
 		}
-		if f.Lines%linesPerLook == 0 && ctx.Err() != nil {
-			return &Error{Line: f.Lines, Class: Stopped, Message: "the time given ran out"}
+		if unlooked += len(line); f.Lines%linesPerLook == 0 || unlooked >= bytesPerLook {
+			if ctx.Err() != nil {
+				return &Error{Line: f.Lines, Class: Stopped, Message: "the time given ran out"}
+			}
+			unlooked = 0
 		}
 		line = bytes.TrimSuffix(line, []byte{'\n'})
 		line = bytes.TrimSuffix(line, []byte{'\r'})

@@ -2,7 +2,6 @@ package export
 
 import (
 	"math"
-	"math/big"
 
 	"reckon/domain/lean/term"
 )
@@ -614,7 +613,7 @@ func (d *decoder) buildExpr() (w Written, err *Error) {
 		w.Kind, w.A, w.B, w.C = term.KindProj, uint32(n), clamp(d.b, math.MaxUint32), uint32(e)
 		w.Expr = s.Proj(n, w.B, d.at(e))
 	case exprNat:
-		v, ok := new(big.Int).SetString(string(d.digits), 10)
+		v, ok := decimal(string(d.digits))
 		if !ok {
 			return w, fail(BadRecord, "a numeric literal is not decimal")
 		}

@@ -109,12 +109,17 @@ func (c *checker) tick() {
 		panic(stopped{"a bounded search ended"})
 	}
 	if c.steps%tickEvery == 0 {
-		if err := c.ctx.Err(); err != nil {
-			panic(outOfTime)
-		}
-		if c.refused.Load() < int64(c.unit) {
-			panic(passed{})
-		}
+		c.look()
+	}
+}
+
+// look ends the check of this declaration when there is no time left or no use in it.
+func (c *checker) look() {
+	if err := c.ctx.Err(); err != nil {
+		panic(outOfTime)
+	}
+	if c.refused.Load() < int64(c.unit) {
+		panic(passed{})
 	}
 }
 
