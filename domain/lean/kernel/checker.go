@@ -69,7 +69,6 @@ func newChecker(ctx context.Context, env *environment, store *term.Store, maxDep
 func (c *checker) begin(unit int) {
 	c.forget()
 	c.store.Truncate(c.base)
-	clear(c.levels.assign)
 	c.unit, c.stage, c.params, c.auxiliary = unit, nothingVisible, nil, nil
 	c.auxBase = term.Name(c.store.NameCount())
 	c.nextLocal, c.depth, c.eager = 0, 0, false
