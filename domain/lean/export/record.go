@@ -256,6 +256,7 @@ func (d *decoder) string() (string, *Error) {
 	if d.internText == nil {
 		d.internText = map[string]string{}
 	}
+	d.limits.Room.Need(len(text))
 	kept := string(text)
 	d.internText[kept] = kept
 	return kept, nil
@@ -533,7 +534,7 @@ func (d *decoder) defineExpr() *Error {
 	if len(d.file.written) >= term.MaxExprs {
 		return fail(TooLarge, "the file has too many expressions")
 	}
-	d.file.written = append(d.file.written, w)
+	d.file.written = term.Append(d.limits.Room, d.file.written, w)
 	return d.enterExpr(ordinal(len(d.file.written) - 1))
 }
 

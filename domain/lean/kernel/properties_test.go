@@ -246,7 +246,7 @@ func visitSamples(t *testing.T, most int, visit func(c *checker, samples []term.
 	env := newEnvironment(file.Store, file.Declarations)
 	var refused atomic.Int64
 	refused.Store(math.MaxInt64)
-	c := newChecker(context.Background(), env, file.Store, DefaultMaxDepth, &refused)
+	c := newChecker(context.Background(), env, file.Store, nil, DefaultMaxDepth, &refused)
 	c.findPrimitives()
 	for unit := 0; unit < len(env.declarations); unit += 7 {
 		d := &env.declarations[unit]

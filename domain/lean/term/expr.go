@@ -149,6 +149,7 @@ func (s *Store) roomForLiteral(bytes int) {
 	if s.literalBytes+bytes > s.literalLimit {
 		panic(OutOfRoom{Limit: s.literalLimit, Bytes: true})
 	}
+	s.room.Need(bytes)
 	s.literalBytes += bytes
 }
 
@@ -198,14 +199,14 @@ func (s *Store) intern(n Node) Expr {
 		panic(OutOfRoom{Limit: s.exprLimit})
 	}
 	if s.exprTable.full() {
-		s.exprTable = newTable(len(s.exprs) * 2)
+		s.exprTable = newTable(s.room, len(s.exprs)*2)
 		for id := range s.exprs {
 			m := &s.exprs[id]
 			s.exprTable.put(mix(m.A, m.B, m.C, uint32(m.Kind)), uint32(id))
 		}
 	}
 	id := uint32(len(s.exprs))
-	s.exprs = append(s.exprs, n)
+	s.exprs = Append(s.room, s.exprs, n)
 	s.exprTable.put(h, id)
 	return Expr(id)
 }

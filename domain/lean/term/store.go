@@ -22,7 +22,9 @@ type Store struct {
 	literalBytes int // taken by the literals made here, those of the parents excepted
 	literalLimit int
 
-	memo memo // of the substitution under way
+	memo   memo // of the substitution under way
+	nested int  // how deep substitutions have gone, in steps of stackLook
+	room   *Room
 }
 
 // OutOfRoom is what building an expression panics with when the store's limit is reached. Package kernel recovers it
@@ -50,10 +52,10 @@ func NewStore() *Store {
 	s := &Store{
 		names:      make([]nameNode, 1, 1024),
 		nameIndex:  map[nameKey]Name{},
-		levelTable: newTable(64),
+		levelTable: newTable(nil, 64),
 		lists:      make([]levelList, 1, 64),
-		listTable:  newTable(64),
-		exprTable:  newTable(1024),
+		listTable:  newTable(nil, 64),
+		exprTable:  newTable(nil, 1024),
 		exprLimit:  MaxExprs,
 		nats:       newNaturals(),
 		strs:       newTexts(),
@@ -70,22 +72,27 @@ func (s *Store) SetExprLimit(n int) { s.exprLimit = min(n, MaxExprs) }
 // SetLiteralLimit bounds the bytes of literals this store may still make; making more panics with OutOfRoom.
 func (s *Store) SetLiteralLimit(n int) { s.literalLimit = s.literalBytes + n }
 
-// Clone returns a store in which every handle of s means the same; what either adds later is its own. The clone
-// interns no further names (only FreshName), because names are what files write and workers read no files.
-func (s *Store) Clone() *Store {
+// SetRoom makes the store grow within r only. Growing beyond it panics with OutOfMemory.
+func (s *Store) SetRoom(r *Room) { s.room = r }
+
+// Clone returns a store in which every handle of s means the same; what either adds later is its own. The clone grows
+// within r, from the start, and interns no further names (only FreshName), because names are what files write and
+// workers read no files.
+func (s *Store) Clone(r *Room) *Store {
 	return &Store{
 		names:      s.names[:len(s.names):len(s.names)],
 		nameIndex:  s.nameIndex,
-		levels:     append([]LevelNode(nil), s.levels...),
-		levelTable: s.levelTable.clone(),
+		levels:     Grow(r, s.levels, len(s.levels), len(s.levels)),
+		levelTable: s.levelTable.clone(r),
 		lists:      append([]levelList(nil), s.lists...),
 		listItems:  append([]Level(nil), s.listItems...),
-		listTable:  s.listTable.clone(),
-		exprs:      append(make([]Node, 0, len(s.exprs)+len(s.exprs)/4+1024), s.exprs...),
-		exprTable:  s.exprTable.clone(),
+		listTable:  s.listTable.clone(r),
+		exprs:      Grow(r, s.exprs, len(s.exprs), len(s.exprs)+len(s.exprs)/4+1024),
+		exprTable:  s.exprTable.clone(r),
 		exprLimit:  s.exprLimit,
 		nats:       s.nats.child(),
 		strs:       s.strs.child(),
+		room:       r,
 
 		literalLimit: s.literalLimit,
 	}
