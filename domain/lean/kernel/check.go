@@ -67,6 +67,7 @@ func Prepare(ctx context.Context, store *term.Store, declarations []term.Declara
 	if r.exhausted = r.prepare(ctx, store, declarations); r.exhausted != nil {
 		return s
 	}
+	store.Freeze()
 	workers := min(opts.Workers, max(1, len(declarations)))
 	for range workers {
 		own := store

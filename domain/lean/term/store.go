@@ -16,9 +16,11 @@ type Store struct {
 	listItems  []Level
 	listTable  table
 
-	exprs     []Node
-	exprTable table
-	exprLimit int
+	exprs       []Node
+	frozen      Expr  // the expressions below this handle are for ever
+	frozenTable table // of those, shared by clones and only read
+	exprTable   table // of the others
+	exprLimit   int
 
 	nats literals[*big.Int]
 	strs literals[string]
@@ -61,23 +63,48 @@ func (s *Store) SetExprLimit(n int) { s.exprLimit = min(n, MaxExprs) }
 // interns no further names (only FreshName), because names are what files write and workers read no files.
 func (s *Store) Clone() *Store {
 	return &Store{
-		names:      s.names[:len(s.names):len(s.names)],
-		nameIndex:  s.nameIndex,
-		levels:     append([]LevelNode(nil), s.levels...),
-		levelTable: s.levelTable.clone(),
-		lists:      append([]levelList(nil), s.lists...),
-		listItems:  append([]Level(nil), s.listItems...),
-		listTable:  s.listTable.clone(),
-		exprs:      append(make([]Node, 0, len(s.exprs)+len(s.exprs)/4+1024), s.exprs...),
-		exprTable:  s.exprTable.clone(),
-		exprLimit:  s.exprLimit,
-		nats:       s.nats.child(),
-		strs:       s.strs.child(),
+		names:       s.names[:len(s.names):len(s.names)],
+		nameIndex:   s.nameIndex,
+		levels:      append([]LevelNode(nil), s.levels...),
+		levelTable:  s.levelTable.clone(),
+		lists:       append([]levelList(nil), s.lists...),
+		listItems:   append([]Level(nil), s.listItems...),
+		listTable:   s.listTable.clone(),
+		exprs:       append(make([]Node, 0, len(s.exprs)+len(s.exprs)/4+1024), s.exprs...),
+		frozen:      s.frozen,
+		frozenTable: s.frozenTable,
+		exprTable:   s.exprTable.clone(),
+		exprLimit:   s.exprLimit,
+		nats:        s.nats.child(),
+		strs:        s.strs.child(),
 	}
 }
 
-// Truncate forgets the expressions made after the store had count of them.
+// Freeze keeps the expressions made so far for ever, in a table that is not written to again. What a check makes for the
+// time of one declaration then lives in a small table, which stays in the processor's cache however large the file is.
+func (s *Store) Freeze() {
+	if s.frozen > 0 {
+		return
+	}
+	s.frozen = Expr(len(s.exprs))
+	s.frozenTable, s.exprTable = s.exprTable, newTable(smallTable)
+}
+
+// smallTable is how many expressions the table of the unfrozen ones starts with; largeTable is the number of slots from
+// which on it starts anew.
+const (
+	smallTable = 1 << 11
+	largeTable = 1 << 16
+)
+
+// Truncate forgets the expressions made after the store had count of them, frozen ones excepted.
 func (s *Store) Truncate(count int) {
+	count = max(count, int(s.frozen))
+	if count == int(s.frozen) && s.frozen > 0 && len(s.exprTable.slots) >= largeTable {
+		s.exprTable = newTable(smallTable)
+		s.exprs = s.exprs[:count]
+		return
+	}
 	for id := len(s.exprs) - 1; id >= count; id-- {
 		n := &s.exprs[id]
 		s.exprTable.remove(mix(n.A, n.B, n.C, uint32(n.Kind)), uint32(id))
