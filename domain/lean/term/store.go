@@ -100,14 +100,13 @@ const (
 // Truncate forgets the expressions made after the store had count of them, frozen ones excepted.
 func (s *Store) Truncate(count int) {
 	count = max(count, int(s.frozen))
-	if count == int(s.frozen) && s.frozen > 0 && len(s.exprTable.slots) >= largeTable {
-		s.exprTable = newTable(smallTable)
-		s.exprs = s.exprs[:count]
-		return
-	}
-	for id := len(s.exprs) - 1; id >= count; id-- {
+	anew := count == int(s.frozen) && s.frozen > 0 && len(s.exprTable.slots) >= largeTable
+	for id := len(s.exprs) - 1; id >= count && !anew; id-- {
 		n := &s.exprs[id]
 		s.exprTable.remove(mix(n.A, n.B, n.C, uint32(n.Kind)), uint32(id))
+	}
+	if anew {
+		s.exprTable = newTable(smallTable)
 	}
 	s.exprs = s.exprs[:count]
 }

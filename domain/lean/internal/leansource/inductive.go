@@ -83,7 +83,7 @@ func (f *File) DeclareInductive(block []*declaredType) {
 		}
 		indices := f.arity(t.typ) - t.count
 		types = append(types, fmt.Sprintf(`{"all":%s,"ctors":%s,"isRec":%v,"isReflexive":%v,"isUnsafe":false,"levelParams":%s,"name":%d,"numIndices":%d,"numNested":%d,"numParams":%d,"type":%d}`,
-			f.nameList(all), f.nameList(names), d.recursive, d.reflexive, f.nameList(t.params), f.name(t.name), indices, len(d.types)-len(block), t.count, f.expression(block[i].typ)))
+			f.nameList(all), f.nameList(names), d.recursive, d.reflexive, f.nameList(t.params), f.name(t.name), indices, max(0, len(d.types)-len(block)), t.count, f.expression(block[i].typ)))
 	}
 	for _, r := range recursors {
 		var rules []string
