@@ -9,9 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -100,56 +98,23 @@ func (c *leanCheckCmd) check(ctx context.Context) (*check.Report, error) {
 		in = file
 	}
 	debug.SetMaxStack(leanStackBytes)
-	debug.SetMemoryLimit(c.MemoryMiB << 20)
 	debug.SetGCPercent(leanGCPercent)
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	go watchMemory(ctx, cancel, uint64(c.MemoryMiB)<<20)
 	progress := newLeanProgress(os.Stderr, c.Quiet, size)
 	defer progress.end()
 	start := time.Now()
-	report, err := check.Run(ctx, progress.reading(in), check.Options{
+	report, err := check.Within(ctx, c.MemoryMiB<<20, progress.reading(in), check.Options{
 		Declarations: names,
 		All:          c.All,
 		FileName:     c.File,
 		Limits:       export.Limits{Bytes: c.MaxBytes},
-		Kernel:       kernel.Options{Workers: c.Threads, MaxExprs: c.maxExprs(), Progress: progress.checking},
-	})
+		Kernel:       kernel.Options{Workers: c.Threads, Progress: progress.checking},
+	}, check.Run)
 	if report != nil {
 		report.ElapsedMS = time.Since(start).Milliseconds()
 	}
 	return report, err
-}
-
-// bytesPerExpr is about what one expression costs a worker: the node, its place in the index and in the caches.
-const bytesPerExpr = 128
-
-// maxExprs divides the memory between the workers.
-func (c *leanCheckCmd) maxExprs() int {
-	workers := c.Threads
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	return int(max(1<<16, (c.MemoryMiB<<20)/int64(workers*bytesPerExpr)))
-}
-
-// watchMemory cancels the check when the process holds more memory than allowed.
-func watchMemory(ctx context.Context, cancel context.CancelFunc, most uint64) {
-	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			metrics.Read(sample)
-			if sample[0].Value.Uint64()-sample[1].Value.Uint64() > most+most/8 {
-				cancel()
-				return
-			}
-		}
-	}
 }
 
 func (c *leanCheckCmd) names() ([]string, error) {

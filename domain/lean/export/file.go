@@ -64,6 +64,8 @@ type Limits struct {
 	Records    int   // lines; default 1<<26
 	Depth      int   // nesting of JSON values; default 512
 	DigitCount int   // of one numeric literal; default 1<<20
+
+	Room *term.Room // of the process; default no limit
 }
 
 func (l Limits) withDefaults() Limits {

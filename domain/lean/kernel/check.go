@@ -18,6 +18,8 @@ type Options struct {
 	MaxDepth int // of recursion; default DefaultMaxDepth
 	MaxExprs int // distinct expressions per worker, those of the file included; default term.MaxExprs
 
+	Room *term.Room // of the process; default no limit
+
 	// Progress, when set, is called now and then with the number of declarations checked. Calls come from one
 	// goroutine at a time.
 	Progress func(checked, total int)
@@ -67,16 +69,33 @@ func Prepare(ctx context.Context, store *term.Store, declarations []term.Declara
 	if r.exhausted = r.prepare(ctx, store, declarations); r.exhausted != nil {
 		return s
 	}
-	store.Freeze()
-	workers := min(opts.Workers, max(1, len(declarations)))
-	for range workers {
-		own := store
-		if workers > 1 {
-			own = store.Clone()
+	if workers := min(opts.Workers, max(1, len(declarations))); workers > 1 {
+		for range workers {
+			own, ok := cloneWithin(store, opts.Room)
+			if !ok {
+				break // fewer workers need less
+			}
+			s.checkers = append(s.checkers, newChecker(ctx, r.env, own, opts.Room, opts.MaxDepth, &r.refused))
 		}
-		s.checkers = append(s.checkers, newChecker(ctx, r.env, own, opts.MaxDepth, &r.refused))
 	}
+	if len(s.checkers) == 0 {
+		s.checkers = append(s.checkers, newChecker(ctx, r.env, store, opts.Room, opts.MaxDepth, &r.refused))
+	}
+	store.SetRoom(nil) // the caller may go on with it
 	return s
+}
+
+// cloneWithin copies a store if there is room for it.
+func cloneWithin(store *term.Store, room *term.Room) (own *term.Store, ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, out := p.(term.OutOfMemory); !out {
+				panic(p)
+			}
+			ok = false
+		}
+	}()
+	return store.Clone(room), true
 }
 
 // LeavesStoreAlone says whether the caller may read the store while the session runs.
@@ -86,6 +105,7 @@ func (s *Session) LeavesStoreAlone() bool { return len(s.checkers) != 1 }
 func (s *Session) Run() Result {
 	var group sync.WaitGroup
 	for _, c := range s.checkers {
+		c.store.SetRoom(s.run.opts.Room)
 		group.Go(func() { s.run.work(c) })
 	}
 	group.Wait()
@@ -117,10 +137,12 @@ func (r *run) prepare(ctx context.Context, store *term.Store, declarations []ter
 			e = &Exhausted{Reason: reason(p)}
 		}
 	}()
+	store.SetRoom(r.opts.Room)
 	r.env = newEnvironment(store, declarations)
-	c := newChecker(ctx, r.env, store, r.opts.MaxDepth, &r.refused)
+	c := newChecker(ctx, r.env, store, r.opts.Room, r.opts.MaxDepth, &r.refused)
 	c.findPrimitives()
 	r.env.addMissingRecursors(c)
+	store.Freeze()
 	return nil
 }
 
@@ -232,7 +254,7 @@ func (c *checker) checkUnit(unit int) (refusal *Refusal, exhausted *Exhausted) {
 		return refusal, nil
 	}
 	if c.ctx.Err() != nil {
-		panic(outOfTime)
+		panic(outOfContext(c.ctx))
 	}
 	c.begin(unit)
 	c.checkDeclaration(d)
@@ -275,7 +297,7 @@ func (c *checker) checkValue(d *term.Declaration) {
 // isUnwinding says whether a recovered value is one the checker unwinds with.
 func isUnwinding(p any) bool {
 	switch p.(type) {
-	case refused, stopped, passed, term.OutOfRoom, term.TooDeep:
+	case refused, stopped, passed, term.OutOfRoom, term.OutOfMemory, term.TooDeep:
 		return true
 	}
 	return false

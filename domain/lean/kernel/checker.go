@@ -50,16 +50,22 @@ type checker struct {
 	open       map[uint64]term.Expr // checked, by scope and expression
 	openVisits int
 
+	room      *term.Room
 	depth     int
+	deepest   int // how deep the checker has been, in steps of stackLook
 	maxDepth  int
 	steps     int
 	stepLimit int           // when positive, stop at this many steps
 	refused   *atomic.Int64 // smallest index of a declaration already refused
 }
 
-func newChecker(ctx context.Context, env *environment, store *term.Store, maxDepth int, refused *atomic.Int64) *checker {
-	c := &checker{store: store, env: env, ctx: ctx, base: store.ExprCount(), maxDepth: maxDepth, refused: refused,
+func newChecker(ctx context.Context, env *environment, store *term.Store, room *term.Room, maxDepth int, refused *atomic.Int64) *checker {
+	c := &checker{store: store, env: env, ctx: ctx, base: store.ExprCount(), room: room, maxDepth: maxDepth, refused: refused,
 		ruleValues: map[uint64]term.Expr{}, scopes: map[uint64]uint32{}, open: map[uint64]term.Expr{}}
+	for _, cache := range []*exprCache{&c.inferred, &c.assumed, &c.whnfs, &c.cores, &c.cheapCores, &c.unfoldings} {
+		cache.room = room
+	}
+	c.equal.room, c.unequal.room = room, room
 	c.levels = newLevelOrder(store, c.tick)
 	c.begin(0)
 	return c
@@ -69,7 +75,6 @@ func newChecker(ctx context.Context, env *environment, store *term.Store, maxDep
 func (c *checker) begin(unit int) {
 	c.forget()
 	c.store.Truncate(c.base)
-	clear(c.levels.assign)
 	c.unit, c.stage, c.params, c.auxiliary = unit, nothingVisible, nil, nil
 	c.auxBase = term.Name(c.store.NameCount())
 	c.nextLocal, c.depth, c.eager = 0, 0, false
@@ -109,12 +114,17 @@ func (c *checker) tick() {
 		panic(stopped{"a bounded search ended"})
 	}
 	if c.steps%tickEvery == 0 {
-		if err := c.ctx.Err(); err != nil {
-			panic(outOfTime)
-		}
-		if c.refused.Load() < int64(c.unit) {
-			panic(passed{})
-		}
+		c.look()
+	}
+}
+
+// look ends the check of this declaration when there is no time left or no use in it.
+func (c *checker) look() {
+	if c.ctx.Err() != nil {
+		panic(outOfContext(c.ctx))
+	}
+	if c.refused.Load() < int64(c.unit) {
+		panic(passed{})
 	}
 }
 
@@ -123,10 +133,21 @@ func (c *checker) tick() {
 func (c *checker) enter() {
 	c.tick()
 	c.depth++
+	if c.depth > c.deepest+stackLook {
+		c.room.Need(c.depth * depthBytes)
+		c.deepest += stackLook
+	}
 	if c.depth > c.maxDepth {
 		panic(stopped{"the check recurses too deeply"})
 	}
 }
+
+// stackLook is how much deeper the checker goes between looks at the memory, and depthBytes what a level of it takes of
+// the stack at most, with the copy that the runtime makes when a stack grows.
+const (
+	stackLook  = 1 << 11
+	depthBytes = 1 << 12
+)
 
 func (c *checker) leave() { c.depth-- }
 

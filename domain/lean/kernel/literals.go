@@ -28,7 +28,8 @@ const (
 	opLog2
 )
 
-// maxNatBits bounds a computed literal; a larger one ends the check as not finished.
+// maxNatBits bounds a computed literal; a larger one ends the check as not finished. The longest piece of arithmetic on
+// numbers of that size that cannot be interrupted takes less than a second.
 const maxNatBits = 1 << 26
 
 // maxPowExponent is the largest exponent computed at once, as in Lean; larger ones are unfolded.
@@ -59,6 +60,7 @@ func (c *checker) natConstructor(e term.Expr) term.Expr {
 	if v.Sign() == 0 {
 		return c.store.Const(c.env.names.natZero, term.NoLevels)
 	}
+	c.spend(words(v))
 	return c.store.App(c.natSucc(), c.store.Nat(new(big.Int).Sub(v, big.NewInt(1))))
 }
 
@@ -80,6 +82,7 @@ func (c *checker) reduceNat(e term.Expr) (term.Expr, bool) {
 			if !ok {
 				return 0, false
 			}
+			c.spend(words(v))
 			return c.store.Nat(new(big.Int).Add(v, big.NewInt(1))), true
 		}
 		if c.env.primitives.op(name) == opLog2 && c.find(name) != nil {
@@ -122,10 +125,15 @@ func (c *checker) mayBecomeLiteral(e term.Expr) bool {
 	return n.Kind != term.KindApp || n.Locals == 0 || !c.store.IsConst(term.Expr(n.A), c.env.names.natSucc) || c.mayBecomeLiteral(term.Expr(n.B))
 }
 
+// computeNat applies an operation to numbers. What it costs is known before it starts: a result of more than maxNatBits
+// is not computed, and arithmetic looks at the deadline between pieces.
 func (c *checker) computeNat(op natOp, x, y *big.Int) (term.Expr, bool) {
+	exact := arithmetic{spend: c.spend}
+	c.spend(words(x) + words(y))
 	r := new(big.Int)
 	switch op {
 	case opAdd:
+		c.natRoom(max(x.BitLen(), y.BitLen()) + 1)
 		r.Add(x, y)
 	case opSub:
 		if x.Cmp(y) > 0 {
@@ -133,27 +141,27 @@ func (c *checker) computeNat(op natOp, x, y *big.Int) (term.Expr, bool) {
 		}
 	case opMul:
 		c.natRoom(x.BitLen() + y.BitLen())
-		r.Mul(x, y)
+		r = exact.mul(x, y)
 	case opPow:
-		if y.BitLen() > 32 || y.Int64() > maxPowExponent {
+		if !y.IsUint64() || y.Uint64() > maxPowExponent {
 			return 0, false
 		}
 		if x.BitLen() > 1 {
-			c.natRoom(x.BitLen() * int(y.Int64()))
+			c.natRoom((x.BitLen()-1)*int(y.Uint64()) + 1)
 		}
-		r.Exp(x, y, nil)
+		r = exact.pow(x, y.Uint64())
 	case opDiv:
 		if y.Sign() != 0 {
-			r.Div(x, y)
+			r, _ = exact.quoRem(x, y)
 		}
 	case opMod:
 		if y.Sign() == 0 {
-			r.Set(x)
+			r = x
 		} else {
-			r.Mod(x, y)
+			_, r = exact.quoRem(x, y)
 		}
 	case opGcd:
-		r.GCD(nil, nil, x, y)
+		r = exact.gcd(x, y)
 	case opBeq:
 		return c.boolConst(x.Cmp(y) == 0), true
 	case opBle:
@@ -166,24 +174,36 @@ func (c *checker) computeNat(op natOp, x, y *big.Int) (term.Expr, bool) {
 		r.Xor(x, y)
 	case opShiftLeft:
 		if x.Sign() != 0 {
-			if y.BitLen() > 32 {
+			if !y.IsUint64() || y.Uint64() > maxNatBits {
 				c.natRoom(maxNatBits + 1)
 			}
-			c.natRoom(x.BitLen() + int(y.Int64()))
-			r.Lsh(x, uint(y.Int64()))
+			c.natRoom(x.BitLen() + int(y.Uint64()))
+			r.Lsh(x, uint(y.Uint64()))
 		}
 	case opShiftRight:
-		if y.BitLen() <= 32 {
-			r.Rsh(x, uint(y.Int64()))
+		if y.IsUint64() && y.Uint64() < uint64(x.BitLen()) {
+			r.Rsh(x, uint(y.Uint64()))
 		}
 	}
 	return c.store.Nat(r), true
 }
 
+// natRoom stops the check when a number of that many bits is about to be made and is too large.
 func (c *checker) natRoom(bits int) {
-	c.steps += bits >> 10 // arithmetic on large numbers takes time too
 	if bits > maxNatBits {
 		panic(stopped{"a numeric literal grows too large"})
+	}
+}
+
+// wordsPerStep is how many words of arithmetic count as one step.
+const wordsPerStep = 64
+
+// spend counts work on large numbers and looks at the deadline when there is much of it.
+func (c *checker) spend(words int) {
+	before := c.steps
+	c.steps += words / wordsPerStep
+	if c.steps/tickEvery != before/tickEvery {
+		c.look()
 	}
 }
 
@@ -205,6 +225,7 @@ func (c *checker) natPredecessor(e term.Expr) (term.Expr, bool) {
 	switch n.Kind {
 	case term.KindNat:
 		if v := c.store.NatValue(e); v.Sign() > 0 {
+			c.spend(words(v))
 			return c.store.Nat(new(big.Int).Sub(v, big.NewInt(1))), true
 		}
 	case term.KindApp:

@@ -13,7 +13,7 @@ func TestEachExpressionHasOneHandle(t *testing.T) {
 		grow(s, random, 200)
 		s.Freeze()
 		frozen := s.ExprCount()
-		clone := s.Clone()
+		clone := s.Clone(nil)
 		for round := range 4 {
 			for _, store := range []*Store{s, clone} {
 				count := []int{100, 5000, 60_000, 100}[round] // also more than the small table holds
