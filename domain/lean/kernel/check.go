@@ -146,6 +146,7 @@ func (r *run) prepare(ctx context.Context, store *term.Store, declarations []ter
 	c := newChecker(ctx, r.base, store, r.opts.Room, r.opts.MaxDepth, &r.refused)
 	c.recognise()
 	c.addMissingRecursors()
+	store.Freeze()
 	return nil
 }
 
