@@ -1,6 +1,8 @@
 package statement
 
 import (
+	"hash/fnv"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,10 +23,15 @@ import (
 type Names struct {
 	store     *term.Store
 	reference *Reference
-	declared  map[string]term.Name // by skeleton; Anonymous where several names have it
-	params    map[string]term.Name // the same for universe parameters
+	declared  map[uint64]term.Name // by look; Anonymous where several names have it
+	params    map[uint64]term.Name // the same for universe parameters
 	texts     map[term.Name]string
+	lengths   []int // of names of the store, without quotation
 }
+
+// maxCompared bounds the names that are compared with others, in bytes; what looks like another character is escaped
+// in every longer one.
+const maxCompared = 4096
 
 // Reference is the names of Lean's own library.
 type Reference struct {
@@ -63,9 +70,13 @@ func (r *Reference) In(store *term.Store) map[term.Name]string {
 
 // NewNames returns the names of an export with the given declarations.
 func NewNames(store *term.Store, declarations []term.Declaration, reference *Reference) *Names {
-	names := &Names{store: store, reference: reference, declared: map[string]term.Name{}, params: map[string]term.Name{}, texts: map[term.Name]string{}}
-	note := func(table map[string]term.Name, n term.Name) {
-		key := skeleton(plainText(names.components(n)))
+	names := &Names{store: store, reference: reference, declared: map[uint64]term.Name{}, params: map[uint64]term.Name{}, texts: map[term.Name]string{}}
+	names.measure()
+	note := func(table map[uint64]term.Name, n term.Name) {
+		if names.lengths[n] > maxCompared {
+			return
+		}
+		key := look(plainText(names.components(n)))
 		if other, ok := table[key]; ok && other != n {
 			n = term.Anonymous
 		}
@@ -81,6 +92,16 @@ func NewNames(store *term.Store, declarations []term.Declaration, reference *Ref
 		forEachName(&declarations[i], header)
 	}
 	return names
+}
+
+// measure finds the lengths of all names of the store; a prefix precedes the names it begins.
+func (names *Names) measure() {
+	names.lengths = make([]int, names.store.NameCount())
+	for i := 1; i < len(names.lengths); i++ {
+		n := term.Name(i)
+		text, _ := names.store.NameLast(n)
+		names.lengths[i] = names.lengths[names.store.NamePrefix(n)] + 1 + len(text)
+	}
 }
 
 // forEachName visits the names a declaration introduces, with their universe parameters.
@@ -106,10 +127,12 @@ func (names *Names) Text(n term.Name) string {
 		return text
 	}
 	parts := names.components(n)
+	if names.lengths[n] > maxCompared {
+		return quotedText(parts, looksAlike)
+	}
 	text := plainText(parts)
 	if !names.reference.texts[text] {
-		key := skeleton(text)
-		if names.reference.skeletons[key] || looksElse(names.declared, key, n) || looksReserved(parts) {
+		if names.reference.skeletons[skeleton(text)] || looksElse(names.declared, text, n) || looksReserved(parts) {
 			text = quotedText(parts, looksAlike)
 		}
 	}
@@ -120,8 +143,11 @@ func (names *Names) Text(n term.Name) string {
 // Param renders the name of a universe parameter.
 func (names *Names) Param(n term.Name) string {
 	parts := names.components(n)
+	if names.lengths[n] > maxCompared {
+		return quotedText(parts, looksAlike)
+	}
 	text := plainText(parts)
-	if looksElse(names.params, skeleton(text), n) || looksReserved(parts) {
+	if looksElse(names.params, text, n) || looksReserved(parts) {
 		return quotedText(parts, looksAlike)
 	}
 	return text
@@ -130,10 +156,17 @@ func (names *Names) Param(n term.Name) string {
 // Quoted renders a name with every component in «».
 func (names *Names) Quoted(n term.Name) string { return quotedText(names.components(n), never) }
 
-// looksElse says whether another name of a table has the skeleton of n.
-func looksElse(table map[string]term.Name, key string, n term.Name) bool {
-	other, ok := table[key]
+// looksElse says whether another name of a table looks like n, which is rendered as text.
+func looksElse(table map[uint64]term.Name, text string, n term.Name) bool {
+	other, ok := table[look(text)]
 	return ok && other != n
+}
+
+// look is a hash of a skeleton (FNV-1a). Names whose hashes agree by chance are just quoted.
+func look(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, skeleton(text)) // a hash returns no error
+	return h.Sum64()
 }
 
 // Read finds the name that a text stands for, written as Text, Param or Quoted write it or with other components in
@@ -213,12 +246,6 @@ func quotedText(parts []component, escape func(rune) bool) string {
 }
 
 func never(rune) bool { return false }
-
-// looksAlike says whether a character has a prototype that is another.
-func looksAlike(r rune) bool {
-	_, ok := prototypes()[r]
-	return ok
-}
 
 func quoteComponent(b *strings.Builder, p component, escape func(rune) bool) {
 	b.WriteString("«")

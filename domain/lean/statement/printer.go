@@ -16,6 +16,7 @@ type printer struct {
 	taken map[string]bool // skeletons of what no bound variable may be called
 	scope []string        // names of the bound variables around, innermost last
 	types []id            // their types
+	looks map[string]int  // how many of them look like this
 	uses  map[occurrence]bool
 	depth int
 }
@@ -27,7 +28,7 @@ type occurrence struct {
 
 // print writes an expression of the file, which is whole in the arena.
 func (s *session) print(handle uint32, whole id) string {
-	p := &printer{session: s, taken: map[string]bool{}, uses: map[occurrence]bool{}}
+	p := &printer{session: s, taken: map[string]bool{}, uses: map[occurrence]bool{}, looks: map[string]int{}}
 	for _, words := range []map[string]bool{reserved, levelWords} {
 		for word := range words {
 			p.taken[skeleton(word)] = true
@@ -73,11 +74,15 @@ func (p *printer) write(texts ...string) {
 func (p *printer) id(handle uint32) id { return p.importer.exprs[handle] }
 
 func (p *printer) push(name string, typ id) {
+	p.looks[variableLook(name)]++
 	p.scope = append(p.scope, name)
 	p.types = append(p.types, typ)
 }
 
 func (p *printer) pop(count int) {
+	for _, name := range p.scope[len(p.scope)-count:] {
+		p.looks[variableLook(name)]--
+	}
 	p.scope = p.scope[:len(p.scope)-count]
 	p.types = p.types[:len(p.types)-count]
 }
@@ -270,7 +275,7 @@ func (p *printer) fresh(n term.Name) string {
 		}
 	}
 	name := base
-	for i := 1; p.taken[skeleton(name)] || slices.Contains(p.scope, name); i++ {
+	for i := 1; p.taken[skeleton(name)] || p.looks[variableLook(name)] > 0; i++ {
 		name = base + "_" + strconv.Itoa(i)
 	}
 	return name

@@ -3,6 +3,7 @@ package statement
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -292,7 +293,7 @@ func TestTooLongStatement(t *testing.T) {
 		w.Axiom("stated", build(w))
 		l := w.language(t)
 		n, _ := l.file.Store.LookupDotted("stated")
-		if text, err := l.Statement(n); err != ErrTooLong || text != "" {
+		if text, err := l.Statement(n); !errors.Is(err, ErrTooLong) || text != "" {
 			t.Errorf("%s: %d bytes, %v", name, len(text), err)
 		}
 	}
