@@ -65,13 +65,14 @@ func replaceLooks(text string, chosen func(rune) bool) string {
 }
 
 // asciiAlike says which characters of ASCII have a prototype: nearly all characters of names are asked about.
-var asciiAlike = sync.OnceValue(func() (table [unicode.MaxASCII + 1]bool) {
+var asciiAlike = sync.OnceValue(func() *[unicode.MaxASCII + 1]bool {
+	var table [unicode.MaxASCII + 1]bool
 	for r := range prototypes() {
 		if r <= unicode.MaxASCII {
 			table[r] = true
 		}
 	}
-	return table
+	return &table
 })
 
 // looksAlike says whether a character has a prototype that is another.
@@ -138,8 +139,8 @@ func isSubscript(r rune) bool {
 	return r >= '₀' && r <= '₉' || r >= 'ₐ' && r <= 'ₜ' || r >= 'ᵢ' && r <= 'ᵪ'
 }
 
-// clear says whether a text can be written as it is: it has visible characters only and is readable.
-func clear(text string) bool {
+// legible says whether a text can be written as it is: it has visible characters only and is readable.
+func legible(text string) bool {
 	for _, r := range text {
 		if scriptOf(r) == noScript {
 			return false

@@ -1,8 +1,6 @@
 package statement
 
 import (
-	"hash/fnv"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,32 +24,27 @@ type Names struct {
 	declared  map[uint64]term.Name // by look; Anonymous where several names have it
 	params    map[uint64]term.Name // the same for universe parameters
 	texts     map[term.Name]string
-	lengths   []int // of names of the store, without quotation
+	looks     []uint64 // of the names of the store
 }
-
-// maxCompared bounds the names that are compared with others, in bytes; what looks like another character is escaped
-// in every longer one.
-const maxCompared = 4096
 
 // Reference is the names of Lean's own library.
 type Reference struct {
-	names     map[string][]component // by their components joined by dots
-	texts     map[string]bool        // as rendered
-	skeletons map[string]bool
+	names map[string][]component // by their components joined by dots
+	texts map[string]bool        // as rendered
+	looks map[uint64]bool
 }
 
 // NewReference takes names whose components are joined by dots; components of digits are numeric.
 func NewReference(dotted []string) *Reference {
-	r := &Reference{names: map[string][]component{}, texts: map[string]bool{}, skeletons: map[string]bool{}}
+	r := &Reference{names: map[string][]component{}, texts: map[string]bool{}, looks: map[uint64]bool{}}
 	for _, name := range dotted {
 		var parts []component
 		for part := range strings.SplitSeq(name, ".") {
 			parts = append(parts, component{part, isDigits(part)})
 		}
 		r.names[name] = parts
-		text := plainText(parts)
-		r.texts[text] = true
-		r.skeletons[skeleton(text)] = true
+		r.texts[plainText(parts)] = true
+		r.looks[lookOf(parts)] = true
 	}
 	return r
 }
@@ -71,12 +64,9 @@ func (r *Reference) In(store *term.Store) map[term.Name]string {
 // NewNames returns the names of an export with the given declarations.
 func NewNames(store *term.Store, declarations []term.Declaration, reference *Reference) *Names {
 	names := &Names{store: store, reference: reference, declared: map[uint64]term.Name{}, params: map[uint64]term.Name{}, texts: map[term.Name]string{}}
-	names.measure()
+	names.look()
 	note := func(table map[uint64]term.Name, n term.Name) {
-		if names.lengths[n] > maxCompared {
-			return
-		}
-		key := look(plainText(names.components(n)))
+		key := names.looks[n]
 		if other, ok := table[key]; ok && other != n {
 			n = term.Anonymous
 		}
@@ -94,14 +84,45 @@ func NewNames(store *term.Store, declarations []term.Declaration, reference *Ref
 	return names
 }
 
-// measure finds the lengths of all names of the store; a prefix precedes the names it begins.
-func (names *Names) measure() {
-	names.lengths = make([]int, names.store.NameCount())
-	for i := 1; i < len(names.lengths); i++ {
+// look finds the looks of all names of the store, each from that of the prefix, which precedes it.
+func (names *Names) look() {
+	names.looks = make([]uint64, names.store.NameCount())
+	names.looks[term.Anonymous] = noLook
+	for i := 1; i < len(names.looks); i++ {
 		n := term.Name(i)
-		text, _ := names.store.NameLast(n)
-		names.lengths[i] = names.lengths[names.store.NamePrefix(n)] + 1 + len(text)
+		text, numeric := names.store.NameLast(n)
+		names.looks[i] = extendLook(names.looks[names.store.NamePrefix(n)], component{text, numeric})
 	}
+}
+
+// A look is a hash of the skeleton of what is seen of a name (FNV-1a). Names whose hashes agree by chance are just
+// written in «».
+const (
+	noLook   = 14695981039346656037
+	lookStep = 1099511628211
+)
+
+// extendLook is the look of a name with one more component.
+func extendLook(look uint64, p component) uint64 {
+	text := p.text
+	if p.numeric || !isPlain(text, false) {
+		var b strings.Builder
+		quoteComponent(&b, p, never)
+		text = b.String()
+	}
+	text = skeleton(text)
+	for i := range len(text) {
+		look = (look ^ uint64(text[i])) * lookStep
+	}
+	return (look ^ '.') * lookStep
+}
+
+func lookOf(parts []component) uint64 {
+	look := uint64(noLook)
+	for _, p := range parts {
+		look = extendLook(look, p)
+	}
+	return look
 }
 
 // forEachName visits the names a declaration introduces, with their universe parameters.
@@ -127,12 +148,9 @@ func (names *Names) Text(n term.Name) string {
 		return text
 	}
 	parts := names.components(n)
-	if names.lengths[n] > maxCompared {
-		return quotedText(parts, looksAlike)
-	}
 	text := plainText(parts)
 	if !names.reference.texts[text] {
-		if names.reference.skeletons[skeleton(text)] || looksElse(names.declared, text, n) || looksReserved(parts) {
+		if names.reference.looks[names.looks[n]] || names.looksElse(names.declared, n) || looksReserved(parts) {
 			text = quotedText(parts, looksAlike)
 		}
 	}
@@ -143,11 +161,8 @@ func (names *Names) Text(n term.Name) string {
 // Param renders the name of a universe parameter.
 func (names *Names) Param(n term.Name) string {
 	parts := names.components(n)
-	if names.lengths[n] > maxCompared {
-		return quotedText(parts, looksAlike)
-	}
 	text := plainText(parts)
-	if looksElse(names.params, text, n) || looksReserved(parts) {
+	if names.looksElse(names.params, n) || looksReserved(parts) {
 		return quotedText(parts, looksAlike)
 	}
 	return text
@@ -156,17 +171,10 @@ func (names *Names) Param(n term.Name) string {
 // Quoted renders a name with every component in «».
 func (names *Names) Quoted(n term.Name) string { return quotedText(names.components(n), never) }
 
-// looksElse says whether another name of a table looks like n, which is rendered as text.
-func looksElse(table map[uint64]term.Name, text string, n term.Name) bool {
-	other, ok := table[look(text)]
+// looksElse says whether another name of a table looks like n.
+func (names *Names) looksElse(table map[uint64]term.Name, n term.Name) bool {
+	other, ok := table[names.looks[n]]
 	return ok && other != n
-}
-
-// look is a hash of a skeleton (FNV-1a). Names whose hashes agree by chance are just quoted.
-func look(text string) uint64 {
-	h := fnv.New64a()
-	_, _ = io.WriteString(h, skeleton(text)) // a hash returns no error
-	return h.Sum64()
 }
 
 // Read finds the name that a text stands for, written as Text, Param or Quoted write it or with other components in
@@ -278,7 +286,7 @@ func writeEscape(b *strings.Builder, r rune) {
 
 // isPlain says whether a component is written without «»; alone says that it is a whole name.
 func isPlain(text string, alone bool) bool {
-	return isIdentifier(text) && !reserved[text] && !(alone && levelWords[text]) && clear(text)
+	return isIdentifier(text) && !reserved[text] && !(alone && levelWords[text]) && legible(text)
 }
 
 // reserved are the words that are no names: those of the notation, and more that Lean has.

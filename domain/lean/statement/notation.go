@@ -134,15 +134,22 @@ func (s *session) build(r resolved) id {
 
 func (s *session) zeros(count int) lid { return s.arena.list(make([]lid, count)) }
 
-// heads are the expressions that operators without types stand for, in the order of the notation.
-func (s *session) buildHeads() {
-	for _, op := range s.notation.operators {
-		head := id(0)
-		if !op.typed {
-			head = s.build(op.head)
-		}
-		s.heads = append(s.heads, head)
+// builtHead is what an operator of the notation stands for, once it is needed.
+type builtHead struct {
+	e  id
+	ok bool
+}
+
+// headOf is what operator i of the notation stands for, with the type of the left operand where it is left out.
+func (s *session) headOf(i int, types []id, left id) (id, bool) {
+	op := s.notation.operators[i]
+	if op.typed {
+		return s.equalityOf(op.head.name, types, left)
 	}
+	if !s.heads[i].ok {
+		s.heads[i] = builtHead{s.build(op.head), true}
+	}
+	return s.heads[i].e, true
 }
 
 // numeral is the natural number with the given digits as terms write it.

@@ -29,11 +29,6 @@ type occurrence struct {
 // print writes an expression of the file, which is whole in the arena.
 func (s *session) print(handle uint32, whole id) string {
 	p := &printer{session: s, taken: map[string]bool{}, uses: map[occurrence]bool{}, looks: map[string]int{}}
-	for _, words := range []map[string]bool{reserved, levelWords} {
-		for word := range words {
-			p.taken[skeleton(word)] = true
-		}
-	}
 	p.takeNames(whole, map[id]bool{})
 	p.expr(handle, lowest)
 	return p.out.String()
@@ -270,15 +265,22 @@ func (p *printer) occurs(e id, index uint32) bool {
 func (p *printer) fresh(n term.Name) string {
 	base := "x"
 	if parts := p.components(n); len(parts) > 0 && !p.explicit { // macro scopes hang components below the name the user wrote
-		if first := parts[0]; !first.numeric && isIdentifier(first.text) && first.text != "_" && clear(first.text) {
+		if first := parts[0]; !first.numeric && isIdentifier(first.text) && first.text != "_" && legible(first.text) {
 			base = first.text
 		}
 	}
 	name := base
-	for i := 1; p.taken[skeleton(name)] || p.looks[variableLook(name)] > 0; i++ {
+	for i := 1; p.isTaken(name) || p.looks[variableLook(name)] > 0; i++ {
 		name = base + "_" + strconv.Itoa(i)
 	}
 	return name
+}
+
+// isTaken says whether a name looks like a reserved word or a constant of the statement.
+func (p *printer) isTaken(name string) bool {
+	look := skeleton(name)
+	_, word := reservedSkeletons[look]
+	return word || p.taken[look]
 }
 
 // application writes a constant or an application, with notation where that is safe.
@@ -380,14 +382,8 @@ func (p *printer) binary(handle uint32, name term.Name, left, right uint32, leve
 		if op.head.name != name {
 			continue
 		}
-		head := p.heads[i]
-		if op.typed {
-			var ok bool
-			if head, ok = p.equalityOf(name, p.types, p.id(left)); !ok {
-				return false
-			}
-		}
-		if p.arena.app(p.arena.app(head, p.id(left)), p.id(right)) != p.id(handle) {
+		head, ok := p.headOf(i, p.types, p.id(left))
+		if !ok || p.arena.app(p.arena.app(head, p.id(left)), p.id(right)) != p.id(handle) {
 			return false
 		}
 		p.within(level, op.level, func() {

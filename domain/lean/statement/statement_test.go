@@ -427,7 +427,7 @@ func random(t *rapid.T) *world {
 // different names are different texts.
 func roundTrip(t *rapid.T) {
 	l := random(t).language(t)
-	s := l.newSession()
+	s := New(l.file, l.Names, l.known).newSession() // in whose arena all types stay
 	statements := map[string]id{}
 	for i := range l.file.Declarations {
 		n := l.file.Declarations[i].Name
