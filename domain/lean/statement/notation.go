@@ -144,12 +144,26 @@ type builtHead struct {
 func (s *session) headOf(i int, types []id, left id) (id, bool) {
 	op := s.notation.operators[i]
 	if op.typed {
-		return s.equalityOf(op.head.name, types, left)
+		typ, ok := s.infer(types, left)
+		if !ok {
+			return 0, false
+		}
+		return s.atSortOf(op.head.name, types, typ)
 	}
 	if !s.heads[i].ok {
 		s.heads[i] = builtHead{s.build(op.head), true}
 	}
 	return s.heads[i].e, true
+}
+
+// headAt is headOf for an operator with a type, at a level that is not left out.
+func (s *session) headAt(i int, level lid, types []id, left id) (id, bool) {
+	typ, ok := s.infer(types, left)
+	if !ok {
+		return 0, false
+	}
+	a := s.arena
+	return a.app(a.constant(s.notation.operators[i].head.name, a.list([]lid{level})), typ), true
 }
 
 // numeral is the natural number with the given digits as terms write it.

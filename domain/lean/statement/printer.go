@@ -382,18 +382,41 @@ func (p *printer) binary(handle uint32, name term.Name, left, right uint32, leve
 		if op.head.name != name {
 			continue
 		}
-		head, ok := p.headOf(i, p.types, p.id(left))
-		if !ok || p.arena.app(p.arena.app(head, p.id(left)), p.id(right)) != p.id(handle) {
+		shown, universe := p.shows(i, handle, left, right)
+		if !shown {
 			return false
 		}
 		p.within(level, op.level, func() {
 			p.expr(left, op.left)
-			p.write(" ", op.symbol, " ")
+			p.write(" ", op.symbol)
+			if universe != nil {
+				p.write(".{")
+				p.level(*universe, lowest)
+				p.write("}")
+			}
+			p.write(" ")
 			p.expr(right, op.right)
 		})
 		return true
 	}
 	return false
+}
+
+// shows says whether operator i between two operands stands for an expression, and at which level where that is not
+// the one that can be left out.
+func (p *printer) shows(i int, handle, left, right uint32) (ok bool, universe *lid) {
+	stands := func(head id, found bool) bool {
+		return found && p.arena.app(p.arena.app(head, p.id(left)), p.id(right)) == p.id(handle)
+	}
+	if stands(p.headOf(i, p.types, p.id(left))) {
+		return true, nil
+	}
+	constant, _ := p.arena.spine(p.id(handle))
+	levels := p.arena.items(lid(p.arena.nodes[constant].b))
+	if p.notation.operators[i].typed && len(levels) == 1 && stands(p.headAt(i, levels[0], p.types, p.id(left))) {
+		return true, &levels[0]
+	}
+	return false, nil
 }
 
 // exists writes ∃ (x : A), p.

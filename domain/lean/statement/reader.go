@@ -136,10 +136,18 @@ func (r *reader) operator() (i int, ok bool) {
 	return i, i >= 0
 }
 
-// apply reads the right operand.
+// apply reads the level, if it is not left out, and the right operand.
 func (r *reader) apply(i int, left id) id {
 	op := r.notation.operators[i]
-	head, ok := r.headOf(i, r.types, left)
+	var head id
+	var ok bool
+	if op.typed && r.accept(".{") {
+		level := r.level(true)
+		r.expect("}")
+		head, ok = r.headAt(i, level, r.types, left)
+	} else {
+		head, ok = r.headOf(i, r.types, left)
+	}
 	if !ok {
 		r.fail("the type of the operands of %s is not plain to see", op.symbol)
 	}
