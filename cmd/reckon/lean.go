@@ -9,9 +9,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -100,56 +99,23 @@ func (c *leanCheckCmd) check(ctx context.Context) (*check.Report, error) {
 		in = file
 	}
 	debug.SetMaxStack(leanStackBytes)
-	debug.SetMemoryLimit(c.MemoryMiB << 20)
 	debug.SetGCPercent(leanGCPercent)
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	go watchMemory(ctx, cancel, uint64(c.MemoryMiB)<<20)
 	progress := newLeanProgress(os.Stderr, c.Quiet, size)
 	defer progress.end()
 	start := time.Now()
-	report, err := check.Run(ctx, progress.reading(in), check.Options{
+	report, err := check.Within(ctx, c.MemoryMiB<<20, progress.reading(in), check.Options{
 		Declarations: names,
 		All:          c.All,
 		FileName:     c.File,
 		Limits:       export.Limits{Bytes: c.MaxBytes},
-		Kernel:       kernel.Options{Workers: c.Threads, MaxExprs: c.maxExprs(), Progress: progress.checking},
-	})
+		Kernel:       kernel.Options{Workers: c.Threads, Progress: progress.checking},
+	}, check.Run)
 	if report != nil {
 		report.ElapsedMS = time.Since(start).Milliseconds()
 	}
 	return report, err
-}
-
-// bytesPerExpr is about what one expression costs a worker: the node, its place in the index and in the caches.
-const bytesPerExpr = 128
-
-// maxExprs divides the memory between the workers.
-func (c *leanCheckCmd) maxExprs() int {
-	workers := c.Threads
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	return int(max(1<<16, (c.MemoryMiB<<20)/int64(workers*bytesPerExpr)))
-}
-
-// watchMemory cancels the check when the process holds more memory than allowed.
-func watchMemory(ctx context.Context, cancel context.CancelFunc, most uint64) {
-	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			metrics.Read(sample)
-			if sample[0].Value.Uint64()-sample[1].Value.Uint64() > most+most/8 {
-				cancel()
-				return
-			}
-		}
-	}
 }
 
 func (c *leanCheckCmd) names() ([]string, error) {
@@ -200,12 +166,19 @@ func printLeanReport(w io.Writer, r *check.Report, brief bool) error {
 	}
 	fmt.Fprintf(&out, "axioms used: %s\n", listOrNone(r.AxiomsUsed))
 	if c := r.Conformance; c != nil {
-		version := "no table for this version, logical basis only"
-		if c.ReferenceLeanVersion != nil {
-			version = "Lean " + *c.ReferenceLeanVersion
-		}
-		fmt.Fprintf(&out, "conformance (%s): %d matched, %d differing, %d outside (%s)\n", version, c.Matched, len(c.Differing),
+		fmt.Fprintf(&out, "conformance (Lean %s): %d matched, %d differing, %d outside (%s)\n", *c.ReferenceLeanVersion, c.Matched, len(c.Differing),
 			c.Outside.Count, listOrNone(c.Outside.Namespaces))
+	}
+	if own := r.OwnDefinitions; own != nil && own.Count > 0 {
+		fmt.Fprintf(&out, "own definitions the statements rest on: %d, sha256 %s\n", own.Count, own.SHA256)
+		if !brief {
+			for _, d := range own.Definitions {
+				fmt.Fprintf(&out, "  %s\n", strings.ReplaceAll(d.Text, "\n", "\n  "))
+			}
+			if own.Omitted > 0 {
+				fmt.Fprintf(&out, "  and %d more\n", own.Omitted)
+			}
+		}
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -293,7 +266,7 @@ type leanReferenceBuildCmd struct {
 
 // Run prints a table as JSON. Only exports the kernel accepts make tables.
 func (c *leanReferenceBuildCmd) Run() error {
-	basis, pinned := check.Basis{}, check.Basis{}
+	basis, pinned := check.Basis{}, map[string][]string{}
 	var reference check.Reference
 	for _, name := range c.Exports {
 		file, err := readAccepted(name)
@@ -302,7 +275,11 @@ func (c *leanReferenceBuildCmd) Run() error {
 		}
 		reference = check.BuildReference(file)
 		basis.Merge(check.BuildBasis(file))
-		pinned.Merge(kernel.Fingerprints(file.Store, file.Declarations, kernel.PinnedNames()))
+		for operation, list := range kernel.Fingerprints(file.Store, file.Declarations, kernel.PinnedNames()) {
+			pinned[operation] = append(pinned[operation], list...)
+			slices.Sort(pinned[operation])
+			pinned[operation] = slices.Compact(pinned[operation])
+		}
 	}
 	out := json.NewEncoder(os.Stdout)
 	out.SetIndent("", " ")

@@ -9,9 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"time"
 
 	"reckon/domain/lean/check"
@@ -33,10 +31,6 @@ type request struct {
 const (
 	// stackBytes is the stack a goroutine may use; the kernel counts its recursion and stays below it.
 	stackBytes = 1 << 30
-	// bytesPerExpr is about what one expression costs a worker of the kernel.
-	bytesPerExpr = 128
-	// look is how often a child looks at its memory.
-	look = 20 * time.Millisecond
 	// maxRequestLine bounds the first line of a request.
 	maxRequestLine = 1 << 20
 	// maxExportBytes bounds what follows it.
@@ -65,10 +59,8 @@ func Serve(in io.Reader, out io.Writer) {
 		}
 	}()
 	for w := range works {
-		reports := make(chan check.Report, 1)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(w.TimeoutMS)*time.Millisecond)
-		go func() { reports <- answer(ctx, w.request, w.content) }()
-		report := await(reports, w.MemoryBytes)
+		report := answer(ctx, w.request, w.content)
 		cancel()
 		if json.NewEncoder(out).Encode(report) != nil {
 			os.Exit(2)
@@ -98,52 +90,21 @@ func readRequest(in *bufio.Reader) (r request, content []byte, err error) {
 	return r, content, err
 }
 
-// await returns the report, or says that the memory has run out before there is one.
-func await(reports <-chan check.Report, mostBytes int64) check.Report {
-	debug.SetMemoryLimit(mostBytes)
-	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	ticker := time.NewTicker(look)
-	defer ticker.Stop()
-	for {
-		select {
-		case report := <-reports:
-			return report
-		case <-ticker.C:
-			metrics.Read(sample)
-			if held := sample[0].Value.Uint64() - sample[1].Value.Uint64(); held > uint64(mostBytes)+uint64(mostBytes)/8 {
-				return unfinished(fmt.Sprintf("the check needs more than the %d MiB of memory it may use", mostBytes>>20))
-			}
-		}
-	}
-}
-
 // answer checks or inspects.
 func answer(ctx context.Context, r request, content []byte) check.Report {
 	begun := time.Now()
-	workers := r.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
 	options := check.Options{
 		Declarations: r.Declarations, FileName: r.FileName, Limits: export.Limits{Bytes: r.Bytes + 1},
-		Kernel: kernel.Options{Workers: workers, MaxExprs: int(max(1<<16, r.MemoryBytes/int64(workers*bytesPerExpr)))},
+		Kernel: kernel.Options{Workers: r.Workers},
 	}
 	judge := check.Inspect
 	if r.Kernel {
 		judge = check.Run
 	}
-	report, err := judge(ctx, bytes.NewReader(content), options)
+	report, err := check.Within(ctx, r.MemoryBytes, bytes.NewReader(content), options, judge)
 	if err != nil { // of reading from memory
-		return unfinished(err.Error())
+		return *check.Unfinished(err.Error())
 	}
 	report.ElapsedMS = time.Since(begun).Milliseconds()
 	return *report
-}
-
-// unfinished is the report of a check that was stopped.
-func unfinished(why string) check.Report {
-	return check.Report{
-		Kernel: check.Undecided, Verdict: check.Inconclusive, Declarations: []check.Declaration{}, AxiomsUsed: []string{},
-		Refusal: &check.Refusal{Class: check.ResourceLimit, Message: why},
-	}
 }

@@ -92,9 +92,9 @@ func (j *Judge) ask(ctx context.Context, r request, content []byte) (check.Repor
 	case errors.Is(ctx.Err(), context.Canceled):
 		return check.Report{}, context.Cause(ctx)
 	case bounded.Err() != nil:
-		return unfinished(fmt.Sprintf("the check ran past its time budget of %v and was stopped", budget)), nil
+		return *check.Unfinished(fmt.Sprintf("the check ran past its time budget of %v and was stopped", budget)), nil
 	}
-	return unfinished("the checking process ended before it had an answer: " + err.Error()), nil
+	return *check.Unfinished("the checking process ended before it had an answer: " + err.Error()), nil
 }
 
 // take returns a child that waits for work, or a new one.
@@ -186,7 +186,7 @@ func (c *child) exchange(r request, content []byte) (report check.Report, err er
 	answer, err := bufio.NewReader(io.LimitReader(c.out, maxReplyBytes+1)).ReadBytes('\n')
 	switch {
 	case len(answer) > maxReplyBytes:
-		return unfinished(fmt.Sprintf("what there is to say about the declarations is larger than %d MiB", maxReplyBytes>>20)), nil
+		return *check.Unfinished(fmt.Sprintf("what there is to say about the declarations is larger than %d MiB", maxReplyBytes>>20)), nil
 	case err != nil:
 		return report, err
 	}

@@ -2,17 +2,16 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"reckon/domain/lean/term"
 )
 
-// lineOf is where a rendered name is declared; 0 for one that is not.
-func (j *judge) lineOf(name string) int {
-	if n, ok := j.names.Read(name); ok {
-		if unit, ok := j.reach.unitOf[n]; ok {
-			return j.file.Declarations[unit].Line
-		}
+// lineOf is where a name is declared; 0 where it is not.
+func (j *judge) lineOf(n term.Name) int {
+	if unit, ok := j.reach.unitOf[n]; ok {
+		return j.file.Declarations[unit].Line
 	}
 	return 0
 }
@@ -46,9 +45,9 @@ func (j *judge) resolve() (names []term.Name, missing *Refusal) {
 	}
 	for _, asked := range j.opts.Declarations {
 		found := byDots[asked]
-		if strings.Contains(asked, "«") { // as rendered: exact, unless it is a name with quotation marks of its own
-			if n, ok := j.names.Read(asked); ok && seen[n] {
-				found = []term.Name{n}
+		if strings.Contains(asked, "«") { // as rendered, which another name may spell with quotation marks of its own
+			if n, ok := j.names.Read(asked); ok && seen[n] && !slices.Contains(found, n) {
+				found = append(found, n)
 			}
 		}
 		switch {

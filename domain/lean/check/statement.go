@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"reckon/domain/lean/statement"
@@ -20,37 +19,32 @@ var referenceNames = sync.OnceValue(func() *statement.Reference {
 		dotted = append(dotted, name)
 	}
 	for _, reference := range tables.references {
-		for name := range reference.Definitions {
+		for name := range reference.Constants {
 			dotted = append(dotted, name)
 		}
 	}
 	return statement.NewReference(dotted)
 })
 
-// language is the language of the file. Notation is for the constants that are Lean's own by some shipped table.
-func (j *judge) language() *statement.Language {
-	known := map[term.Name]bool{}
-	for n, dotted := range referenceNames().In(j.file.Store) {
-		print, declared := j.prints[n]
-		known[n] = declared && slices.Contains(j.tables.basis[dotted], print)
-		for _, reference := range j.tables.references {
-			known[n] = known[n] || declared && reference.Definitions[dotted] == print
-		}
-	}
-	return statement.New(j.file, j.names, func(n term.Name) bool { return known[n] })
+// newLanguage is the language of the file. Notation is for the constants that are Lean's own.
+func (j *judge) newLanguage() *statement.Language {
+	return statement.New(j.file, j.names, func(n term.Name) bool {
+		whose, _ := j.core.standing(n)
+		return whose == genuine
+	})
 }
 
 // state fills in what a declaration states. A statement that cannot be printed is null; where the name was asked for,
 // that is refused, for nobody could see what was verified.
-func (j *judge) state(language *statement.Language, n term.Name, item *Declaration) *Refusal {
-	text, err := language.Statement(n)
+func (j *judge) state(n term.Name, item *Declaration) *Refusal {
+	text, err := j.language.Statement(n)
 	if err == nil {
 		sum := sha256.Sum256([]byte(text))
 		digest := hex.EncodeToString(sum[:])
 		item.Statement, item.StatementSHA256 = &text, &digest
 		return nil
 	}
-	refusal := &Refusal{Declaration: item.Name, Class: StatementUnreadable, Message: err.Error(), File: j.opts.FileName, Line: j.lineOf(item.Name)}
+	refusal := &Refusal{Declaration: item.Name, Class: StatementUnreadable, Message: err.Error(), File: j.opts.FileName, Line: j.lineOf(n)}
 	if errors.Is(err, statement.ErrTooLong) {
 		if j.opts.All {
 			return nil

@@ -29,9 +29,9 @@ func TestRealStatementsReadBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			j := &judge{file: file, tables: loadShipped(), prints: fingerprints(file.Store, file.Declarations),
-				names: statement.NewNames(file.Store, file.Declarations, referenceNames())}
-			language := j.language()
+			j := &judge{file: file, names: statement.NewNames(file.Store, file.Declarations, referenceNames()),
+				core: newCore(file.Store, file.Declarations, file.Meta.LeanVersion, loadShipped())}
+			language := j.newLanguage()
 			for i := range file.Declarations {
 				for _, n := range namesOf(&file.Declarations[i]) {
 					text, err := language.Statement(n)

@@ -2,7 +2,6 @@ package export
 
 import (
 	"math"
-	"math/big"
 
 	"reckon/domain/lean/term"
 )
@@ -257,6 +256,7 @@ func (d *decoder) string() (string, *Error) {
 	if d.internText == nil {
 		d.internText = map[string]string{}
 	}
+	d.limits.Room.Need(len(text))
 	kept := string(text)
 	d.internText[kept] = kept
 	return kept, nil
@@ -534,7 +534,7 @@ func (d *decoder) defineExpr() *Error {
 	if len(d.file.written) >= term.MaxExprs {
 		return fail(TooLarge, "the file has too many expressions")
 	}
-	d.file.written = append(d.file.written, w)
+	d.file.written = term.Append(d.limits.Room, d.file.written, w)
 	return d.enterExpr(ordinal(len(d.file.written) - 1))
 }
 
@@ -614,7 +614,7 @@ func (d *decoder) buildExpr() (w Written, err *Error) {
 		w.Kind, w.A, w.B, w.C = term.KindProj, uint32(n), clamp(d.b, math.MaxUint32), uint32(e)
 		w.Expr = s.Proj(n, w.B, d.at(e))
 	case exprNat:
-		v, ok := new(big.Int).SetString(string(d.digits), 10)
+		v, ok := decimal(string(d.digits))
 		if !ok {
 			return w, fail(BadRecord, "a numeric literal is not decimal")
 		}

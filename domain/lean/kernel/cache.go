@@ -5,6 +5,7 @@ import "reckon/domain/lean/term"
 // exprCache maps expressions to expressions for the duration of one declaration. It is indexed by handle, and emptied
 // by changing the generation.
 type exprCache struct {
+	room       *term.Room
 	entries    []cacheEntry
 	generation uint32
 }
@@ -25,9 +26,8 @@ func (c *exprCache) get(e term.Expr) (term.Expr, bool) {
 
 func (c *exprCache) set(e, value term.Expr) {
 	if int(e) >= len(c.entries) {
-		grown := make([]cacheEntry, int(e)+int(e)/2+1024)
-		copy(grown, c.entries)
-		c.entries = grown
+		length := int(e) + int(e)/2 + 1024
+		c.entries = term.Grow(c.room, c.entries, length, length)
 	}
 	c.entries[e] = cacheEntry{c.generation, value}
 }
@@ -43,6 +43,7 @@ func (c *exprCache) reset() {
 // pairSet is a set of unordered pairs of expressions, for the duration of one declaration: open addressing, emptied by
 // changing the generation.
 type pairSet struct {
+	room       *term.Room
 	slots      []pairSlot
 	generation uint32
 	count      int
@@ -81,7 +82,8 @@ func (s *pairSet) add(a, b term.Expr) {
 
 func (s *pairSet) grow() {
 	old := s.slots
-	s.slots = make([]pairSlot, max(1024, 2*len(old)))
+	length := max(1024, 2*len(old))
+	s.slots = term.Grow[pairSlot](s.room, nil, length, length)
 	for _, sl := range old {
 		if sl.generation == s.generation {
 			*s.slot(sl.key) = sl

@@ -1,7 +1,10 @@
 package kernel
 
 import (
+	"context"
+	"errors"
 	"fmt"
+
 	"reckon/domain/lean/term"
 )
 
@@ -72,6 +75,14 @@ type refused struct {
 type stopped struct{ reason string }
 
 var outOfTime = stopped{"the time given ran out, or the check was cancelled"}
+
+// outOfContext says why a context has ended: with the memory, which whoever watches it gives as the cause, or in time.
+func outOfContext(ctx context.Context) stopped {
+	if out, ok := errors.AsType[term.OutOfMemory](context.Cause(ctx)); ok {
+		return stopped{out.Error()}
+	}
+	return outOfTime
+}
 
 // passed abandons a declaration because an earlier one is already refused.
 type passed struct{}

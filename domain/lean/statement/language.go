@@ -48,11 +48,20 @@ func New(file *export.File, names *Names, known func(term.Name) bool) *Language 
 	return l
 }
 
-// Statement renders the type a name is declared with. The text reads back to that very type: with the notation or,
-// where that fails, fully explicit. The error is ErrTooLong or, which no type is known to lead to, ErrUnreadable.
+// Statement renders the type a name is declared with.
 func (l *Language) Statement(n term.Name) (string, error) {
+	handle, found := l.file.WrittenType(n)
+	if !found {
+		return "", errUndeclared
+	}
+	return l.Expression(handle)
+}
+
+// Expression renders a closed expression of the file. The text reads back to that very expression: with the notation or,
+// where that fails, fully explicit. The error is ErrTooLong or, which no expression is known to lead to, ErrUnreadable.
+func (l *Language) Expression(handle uint32) (string, error) {
 	for _, explicit := range []bool{false, true} {
-		text, ok, err := l.attempt(n, explicit)
+		text, ok, err := l.render(handle, explicit)
 		if ok || err != nil {
 			return text, err
 		}
@@ -60,8 +69,8 @@ func (l *Language) Statement(n term.Name) (string, error) {
 	return "", ErrUnreadable
 }
 
-// attempt prints the type of n and says whether it reads back.
-func (l *Language) attempt(n term.Name, explicit bool) (text string, ok bool, err error) {
+// render prints an expression and says whether it reads back.
+func (l *Language) render(handle uint32, explicit bool) (text string, ok bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, bound := r.(tooLong); !bound {
@@ -70,10 +79,6 @@ func (l *Language) attempt(n term.Name, explicit bool) (text string, ok bool, er
 			text, ok, err = "", false, ErrTooLong
 		}
 	}()
-	handle, found := l.file.WrittenType(n)
-	if !found {
-		return "", false, errUndeclared
-	}
 	s := l.newSession()
 	s.explicit = explicit
 	whole, copied := s.importer.expr(handle)

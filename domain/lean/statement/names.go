@@ -290,7 +290,7 @@ func isPlain(text string, alone bool) bool {
 }
 
 // reserved are the words that are no names: those of the notation, and more that Lean has.
-var reserved = map[string]bool{"_": true, "fun": true, "λ": true, "let": true, "in": true, "have": true, "show": true, "from": true,
+var reserved = map[string]bool{"_": true, "_root_": true, "fun": true, "λ": true, "let": true, "in": true, "have": true, "show": true, "from": true,
 	"forall": true, "exists": true, "Prop": true, "Type": true, "Sort": true, "nat_lit": true, "if": true, "then": true, "else": true,
 	"match": true, "with": true, "do": true, "by": true, "at": true, "where": true}
 

@@ -129,7 +129,7 @@ func (w *world) language(t failer) *Language {
 func states(t failer, l *Language) string {
 	t.Helper()
 	d := l.file.Declarations[len(l.file.Declarations)-1]
-	text, ok, err := l.attempt(d.Name, false)
+	text, ok, err := attempt(l, d.Name, false)
 	if !ok || err != nil {
 		t.Fatalf("%q does not read back: %v", text, err)
 	}
@@ -253,7 +253,7 @@ func TestExplicitStatement(t *testing.T) {
 	w.Axiom("stated", w.Pi("n", w.Const("Nat"), w.equal(w.BVar(0), w.numeral("5"))))
 	l := w.language(t)
 	n, _ := l.file.Store.LookupDotted("stated")
-	text, ok, err := l.attempt(n, true)
+	text, ok, err := attempt(l, n, true)
 	want := "∀ (x : @«Nat»), @«Eq».{1} @«Nat» x (@«OfNat».«ofNat».{0} @«Nat» (nat_lit 5) (@«instOfNatNat» (nat_lit 5)))"
 	if text != want || !ok || err != nil {
 		t.Errorf("%v %v %s", ok, err, text)
@@ -432,7 +432,7 @@ func roundTrip(t *rapid.T) {
 	for i := range l.file.Declarations {
 		n := l.file.Declarations[i].Name
 		for _, explicit := range []bool{false, true} {
-			text, ok, err := l.attempt(n, explicit)
+			text, ok, err := attempt(l, n, explicit)
 			if !ok || err != nil {
 				t.Fatalf("%v: %q does not read back: %v", explicit, text, err)
 			}
@@ -516,4 +516,13 @@ func FuzzReader(f *testing.F) {
 		}()
 		_, _ = s.read(text)
 	})
+}
+
+// attempt renders the type of n, and says whether it reads back.
+func attempt(l *Language, n term.Name, explicit bool) (string, bool, error) {
+	handle, ok := l.file.WrittenType(n)
+	if !ok {
+		return "", false, errUndeclared
+	}
+	return l.render(handle, explicit)
 }

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -52,7 +53,7 @@ func (d *describer) expr(e Expr, atom bool) {
 		}
 		return
 	case KindNat:
-		d.out.WriteString(shorten(d.store.NatValue(e).String()))
+		d.out.WriteString(describeNat(d.store.NatValue(e)))
 		return
 	case KindStr:
 		d.out.WriteString(strconv.Quote(shorten(d.store.StrValue(e))))
@@ -112,6 +113,14 @@ func (s *Store) levelText(l Level) string {
 	default:
 		return s.NameString(Name(n.A))
 	}
+}
+
+// describeNat writes a number in decimal, a long one by its size: finding its digits would take long.
+func describeNat(v *big.Int) string {
+	if bits := v.BitLen(); bits > 1<<10 {
+		return "(a number of " + strconv.Itoa(bits) + " bits)"
+	}
+	return shorten(v.String())
 }
 
 func shorten(text string) string {

@@ -119,7 +119,12 @@ func under(loose uint32) uint32 {
 
 // Nat is the numeric literal v; v is kept and must not be changed.
 func (s *Store) Nat(v *big.Int) Expr {
-	return s.intern(Node{Kind: KindNat, A: s.nats.intern(v)})
+	i, ok := s.nats.find(v)
+	if !ok {
+		s.roomForLiteral(literalBytes + len(v.Bits())*wordBytes)
+		i = s.nats.add(v)
+	}
+	return s.intern(Node{Kind: KindNat, A: i})
 }
 
 // NatValue is the number of a numeric literal; it must not be changed.
@@ -127,7 +132,25 @@ func (s *Store) NatValue(e Expr) *big.Int { return s.nats.value(s.exprs[e].A) }
 
 // Str is the string literal text.
 func (s *Store) Str(text string) Expr {
-	return s.intern(Node{Kind: KindStr, A: s.strs.intern(text)})
+	i, ok := s.strs.find(text)
+	if !ok {
+		s.roomForLiteral(literalBytes + len(text))
+		i = s.strs.add(text)
+	}
+	return s.intern(Node{Kind: KindStr, A: i})
+}
+
+// roomForLiteral counts the bytes of a new literal. Together with the room for its expression it is looked at before
+// anything is entered, so that a literal is there exactly while its expression is.
+func (s *Store) roomForLiteral(bytes int) {
+	if len(s.exprs) >= s.exprLimit {
+		panic(OutOfRoom{Limit: s.exprLimit})
+	}
+	if s.literalBytes+bytes > s.literalLimit {
+		panic(OutOfRoom{Limit: s.literalLimit, Bytes: true})
+	}
+	s.room.Need(bytes)
+	s.literalBytes += bytes
 }
 
 // StrValue is the text of a string literal.
@@ -176,14 +199,14 @@ func (s *Store) intern(n Node) Expr {
 		panic(OutOfRoom{Limit: s.exprLimit})
 	}
 	if s.exprTable.full() {
-		s.exprTable = newTable(len(s.exprs) * 2)
+		s.exprTable = newTable(s.room, len(s.exprs)*2)
 		for id := range s.exprs {
 			m := &s.exprs[id]
 			s.exprTable.put(mix(m.A, m.B, m.C, uint32(m.Kind)), uint32(id))
 		}
 	}
 	id := uint32(len(s.exprs))
-	s.exprs = append(s.exprs, n)
+	s.exprs = Append(s.room, s.exprs, n)
 	s.exprTable.put(h, id)
 	return Expr(id)
 }

@@ -10,6 +10,10 @@ import (
 // annotations of binders. Equal structures have equal fingerprints in every store and every process.
 type Fingerprint [16]byte
 
+// maxDecimalBits is up to which size a number counts by its decimal digits. Those of larger ones take long to find: they
+// count by their bytes, most significant first.
+const maxDecimalBits = 1 << 10
+
 // Fingerprinter computes fingerprints over one store, each part once. The result is only good for the expressions the
 // store has at that time.
 type Fingerprinter struct {
@@ -150,7 +154,11 @@ func (f *Fingerprinter) Expr(e Expr) Fingerprint {
 	case KindProj:
 		h = f.sum('j', f.Name(Name(n.A)), f.Number(uint64(n.B)), f.Expr(Expr(n.C)))
 	case KindNat:
-		h = f.Text('d', f.store.NatValue(e).String())
+		if v := f.store.NatValue(e); v.BitLen() <= maxDecimalBits {
+			h = f.Text('d', v.String())
+		} else {
+			h = f.Text('B', string(v.Bytes()))
+		}
 	case KindStr:
 		h = f.Text('t', f.store.StrValue(e))
 	}

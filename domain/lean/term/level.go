@@ -99,7 +99,7 @@ func (s *Store) internLevel(kind LevelKind, a, b uint32) Level {
 		}
 	}
 	if s.levelTable.full() {
-		s.levelTable = newTable(len(s.levels) * 2)
+		s.levelTable = newTable(s.room, len(s.levels)*2)
 		for id, n := range s.levels {
 			s.levelTable.put(mix(uint32(n.Kind), n.A, n.B, 0), uint32(id))
 		}
@@ -117,7 +117,7 @@ func (s *Store) internLevel(kind LevelKind, a, b uint32) Level {
 		node.Size = saturate(uint64(s.levels[a].Size) + uint64(s.levels[b].Size) + 1)
 	}
 	id := uint32(len(s.levels))
-	s.levels = append(s.levels, node)
+	s.levels = Append(s.room, s.levels, node)
 	s.levelTable.put(h, id)
 	return Level(id)
 }
@@ -143,7 +143,7 @@ func (s *Store) List(ls []Level) Levels {
 		}
 	}
 	if s.listTable.full() {
-		s.listTable = newTable(len(s.lists) * 2)
+		s.listTable = newTable(s.room, len(s.lists)*2)
 		for id := 1; id < len(s.lists); id++ {
 			s.listTable.put(hashLevels(s.LevelsOf(Levels(id))), uint32(id))
 		}

@@ -105,3 +105,15 @@ func (s *Store) NameString(n Name) string {
 	}
 	return strings.Join(parts, ".")
 }
+
+// PlainName joins the components with dots where that spells the name and no other: text components are not empty, hold
+// no dot and are not all digits, so that a component of digits is a numeric one.
+func (s *Store) PlainName(n Name) (string, bool) {
+	for m := n; m != Anonymous; m = s.names[m].prefix {
+		node := s.names[m]
+		if !node.numeric && (strings.Contains(node.text, ".") || strings.Trim(node.text, "0123456789") == "") {
+			return "", false
+		}
+	}
+	return s.NameString(n), n != Anonymous
+}

@@ -1,9 +1,6 @@
 package term
 
-import (
-	"fmt"
-	"math/big"
-)
+import "fmt"
 
 // Store holds names, levels and expressions, each distinct one once.
 type Store struct {
@@ -20,35 +17,50 @@ type Store struct {
 	exprTable table
 	exprLimit int
 
-	nats literals[*big.Int]
-	strs literals[string]
+	nats         naturals
+	strs         texts
+	literalBytes int // taken by the literals made here, those of the parents excepted
+	literalLimit int
 
-	memo memo // of the substitution under way
+	memo   memo // of the substitution under way
+	nested int  // how deep substitutions have gone, in steps of stackLook
+	room   *Room
 }
 
 // OutOfRoom is what building an expression panics with when the store's limit is reached. Package kernel recovers it
 // at the boundary of a declaration and reports it as a resource error.
-type OutOfRoom struct{ Limit int }
+type OutOfRoom struct {
+	Limit int
+	Bytes bool // Limit counts the bytes of literals, not expressions
+}
 
 func (o OutOfRoom) Error() string {
+	if o.Bytes {
+		return fmt.Sprintf("literals of more than %d bytes are needed", o.Limit)
+	}
 	return fmt.Sprintf("more than %d distinct expressions are needed", o.Limit)
 }
 
 // MaxExprs is the default limit of distinct expressions in one store.
 const MaxExprs = 1 << 27
 
+// MaxLiteralBytes is the default limit of what the literals of one store take.
+const MaxLiteralBytes = 1 << 30
+
 // NewStore returns a store that holds Anonymous, Zero and NoLevels.
 func NewStore() *Store {
 	s := &Store{
 		names:      make([]nameNode, 1, 1024),
 		nameIndex:  map[nameKey]Name{},
-		levelTable: newTable(64),
+		levelTable: newTable(nil, 64),
 		lists:      make([]levelList, 1, 64),
-		listTable:  newTable(64),
-		exprTable:  newTable(1024),
+		listTable:  newTable(nil, 64),
+		exprTable:  newTable(nil, 1024),
 		exprLimit:  MaxExprs,
-		nats:       newLiterals(func(v *big.Int) string { return v.Text(62) }),
-		strs:       newLiterals(func(v string) string { return v }),
+		nats:       newNaturals(),
+		strs:       newTexts(),
+
+		literalLimit: MaxLiteralBytes,
 	}
 	s.internLevel(LevelZero, 0, 0)
 	return s
@@ -57,67 +69,43 @@ func NewStore() *Store {
 // SetExprLimit bounds the number of distinct expressions; building one more panics with OutOfRoom.
 func (s *Store) SetExprLimit(n int) { s.exprLimit = min(n, MaxExprs) }
 
-// Clone returns a store in which every handle of s means the same; what either adds later is its own. The clone
-// interns no further names (only FreshName), because names are what files write and workers read no files.
-func (s *Store) Clone() *Store {
+// SetLiteralLimit bounds the bytes of literals this store may still make; making more panics with OutOfRoom.
+func (s *Store) SetLiteralLimit(n int) { s.literalLimit = s.literalBytes + n }
+
+// SetRoom makes the store grow within r only. Growing beyond it panics with OutOfMemory.
+func (s *Store) SetRoom(r *Room) { s.room = r }
+
+// Clone returns a store in which every handle of s means the same; what either adds later is its own. The clone grows
+// within r, from the start, and interns no further names (only FreshName), because names are what files write and
+// workers read no files.
+func (s *Store) Clone(r *Room) *Store {
 	return &Store{
 		names:      s.names[:len(s.names):len(s.names)],
 		nameIndex:  s.nameIndex,
-		levels:     append([]LevelNode(nil), s.levels...),
-		levelTable: s.levelTable.clone(),
+		levels:     Grow(r, s.levels, len(s.levels), len(s.levels)),
+		levelTable: s.levelTable.clone(r),
 		lists:      append([]levelList(nil), s.lists...),
 		listItems:  append([]Level(nil), s.listItems...),
-		listTable:  s.listTable.clone(),
-		exprs:      append(make([]Node, 0, len(s.exprs)+len(s.exprs)/4+1024), s.exprs...),
-		exprTable:  s.exprTable.clone(),
+		listTable:  s.listTable.clone(r),
+		exprs:      Grow(r, s.exprs, len(s.exprs), len(s.exprs)+len(s.exprs)/4+1024),
+		exprTable:  s.exprTable.clone(r),
 		exprLimit:  s.exprLimit,
 		nats:       s.nats.child(),
 		strs:       s.strs.child(),
+		room:       r,
+
+		literalLimit: s.literalLimit,
 	}
 }
 
-// Truncate forgets the expressions made after the store had count of them.
+// Truncate forgets the expressions made after the store had count of them, and the numbers in them.
 func (s *Store) Truncate(count int) {
 	for id := len(s.exprs) - 1; id >= count; id-- {
 		n := &s.exprs[id]
 		s.exprTable.remove(mix(n.A, n.B, n.C, uint32(n.Kind)), uint32(id))
-	}
-	s.exprs = s.exprs[:count]
-}
-
-// literals interns values that are no flat words. A child shares its parent's values without writing to them.
-type literals[T any] struct {
-	key    func(T) string
-	parent *literals[T]
-	offset uint32
-	index  map[string]uint32
-	values []T
-}
-
-func newLiterals[T any](key func(T) string) literals[T] {
-	return literals[T]{key: key, index: map[string]uint32{}}
-}
-
-func (l *literals[T]) child() literals[T] {
-	return literals[T]{key: l.key, parent: l, offset: l.offset + uint32(len(l.values)), index: map[string]uint32{}}
-}
-
-func (l *literals[T]) intern(v T) uint32 {
-	k := l.key(v)
-	for at := l; at != nil; at = at.parent {
-		if i, ok := at.index[k]; ok {
-			return i
+		if n.Kind == KindNat {
+			s.literalBytes -= s.nats.removeLast(n.A)
 		}
 	}
-	i := l.offset + uint32(len(l.values))
-	l.values = append(l.values, v)
-	l.index[k] = i
-	return i
-}
-
-func (l *literals[T]) value(i uint32) T {
-	for i < l.offset {
-		l = l.parent
-	}
-	return l.values[i-l.offset]
+	s.exprs = s.exprs[:count]
 }

@@ -39,10 +39,10 @@ func (m *memo) get(e Expr, depth uint32) (Expr, bool) {
 	}
 }
 
-func (m *memo) put(e Expr, depth uint32, result Expr) {
+func (m *memo) put(room *Room, e Expr, depth uint32, result Expr) {
 	if m.used*2 >= len(m.entries) {
 		old := m.entries
-		m.entries = make([]memoEntry, len(old)*4)
+		m.entries = Grow[memoEntry](room, nil, len(old)*4, len(old)*4)
 		m.used = 0
 		for _, en := range old {
 			if en.generation == m.generation {
@@ -70,6 +70,24 @@ const maxNesting = 1 << 20
 type TooDeep struct{}
 
 func (TooDeep) Error() string { return "an expression is nested too deeply" }
+
+// stackLook is how much deeper a substitution goes between looks at the memory, and nestingBytes what a level of it takes
+// of the stack at most, with the copy that the runtime makes when a stack grows.
+const (
+	stackLook    = 1 << 13
+	nestingBytes = 1 << 10
+)
+
+// nest bounds the recursion of a substitution.
+func (s *Store) nest(nesting int) {
+	if nesting > maxNesting {
+		panic(TooDeep{})
+	}
+	if nesting > s.nested+stackLook {
+		s.room.Need(nesting * nestingBytes)
+		s.nested += stackLook
+	}
+}
 
 // Instantiate replaces the outermost len(values) loose variables of e: index 0 stands for the last value. The values
 // are closed.
@@ -107,9 +125,7 @@ func (s *Store) instantiate(e Expr, depth uint32, values []Expr, nesting int) Ex
 	if r, ok := s.memo.get(e, depth); ok {
 		return r
 	}
-	if nesting > maxNesting {
-		panic(TooDeep{})
-	}
+	s.nest(nesting)
 	nesting++
 	var r Expr
 	switch n.Kind {
@@ -123,7 +139,7 @@ func (s *Store) instantiate(e Expr, depth uint32, values []Expr, nesting int) Ex
 	case KindProj:
 		r = s.Proj(Name(n.A), n.B, s.instantiate(Expr(n.C), depth, values, nesting))
 	}
-	s.memo.put(e, depth, r)
+	s.memo.put(s.room, e, depth, r)
 	return r
 }
 
@@ -156,9 +172,7 @@ func (s *Store) abstract(e Expr, depth uint32, locals []Expr, first uint32, nest
 	if r, ok := s.memo.get(e, depth); ok {
 		return r
 	}
-	if nesting > maxNesting {
-		panic(TooDeep{})
-	}
+	s.nest(nesting)
 	nesting++
 	var r Expr
 	switch n.Kind {
@@ -172,7 +186,7 @@ func (s *Store) abstract(e Expr, depth uint32, locals []Expr, first uint32, nest
 	case KindProj:
 		r = s.Proj(Name(n.A), n.B, s.abstract(Expr(n.C), depth, locals, first, nesting))
 	}
-	s.memo.put(e, depth, r)
+	s.memo.put(s.room, e, depth, r)
 	return r
 }
 
@@ -213,9 +227,7 @@ func (s *Store) instantiateLevels(e Expr, m *levelMap, nesting int) Expr {
 	if r, ok := s.memo.get(e, 0); ok {
 		return r
 	}
-	if nesting > maxNesting {
-		panic(TooDeep{})
-	}
+	s.nest(nesting)
 	nesting++
 	var r Expr
 	switch n.Kind {
@@ -231,7 +243,7 @@ func (s *Store) instantiateLevels(e Expr, m *levelMap, nesting int) Expr {
 	case KindLocal:
 		r = s.Local(n.A, s.instantiateLevels(Expr(n.B), m, nesting))
 	}
-	s.memo.put(e, 0, r)
+	s.memo.put(s.room, e, 0, r)
 	return r
 }
 
@@ -301,9 +313,7 @@ func (s *Store) replace(e Expr, f func(Expr) (Expr, bool), done map[Expr]Expr, n
 	if r, ok := done[e]; ok {
 		return r
 	}
-	if nesting > maxNesting {
-		panic(TooDeep{})
-	}
+	s.nest(nesting)
 	nesting++
 	r, ok := f(e)
 	if !ok {

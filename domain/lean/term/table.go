@@ -9,16 +9,16 @@ type table struct {
 	used  int
 }
 
-func newTable(capacity int) table {
+func newTable(r *Room, capacity int) table {
 	size := 64
 	for size < capacity*2 {
 		size *= 2
 	}
-	return table{slots: make([]uint32, size), mask: uint32(size - 1)}
+	return table{slots: Grow[uint32](r, nil, size, size), mask: uint32(size - 1)}
 }
 
-func (t *table) clone() table {
-	return table{slots: append([]uint32(nil), t.slots...), mask: t.mask, used: t.used}
+func (t *table) clone(r *Room) table {
+	return table{slots: Grow(r, t.slots, len(t.slots), len(t.slots)), mask: t.mask, used: t.used}
 }
 
 // full says that the next insertion needs a larger table (load factor 1/2).
