@@ -98,12 +98,12 @@ func TestOutOfTime(t *testing.T) {
 	}
 }
 
-// TestOutOfMemory: five hundred names that begin with a component of a megabyte.
+// TestOutOfMemory: three hundred names that begin with a component of a megabyte.
 func TestOutOfMemory(t *testing.T) {
 	var content bytes.Buffer
 	content.WriteString(`{"meta":{"format":{"version":"3.1.0"}}}` + "\n")
 	fmt.Fprintf(&content, `{"in":1,"str":{"pre":0,"str":"%s"}}`+"\n"+`{"ie":0,"sort":0}`+"\n", strings.Repeat("x", 1<<20))
-	for i := range 500 {
+	for i := range 300 {
 		fmt.Fprintf(&content, `{"in":%d,"str":{"pre":1,"str":"a%d"}}`+"\n"+`{"axiom":{"name":%d,"levelParams":[],"type":0,"isUnsafe":false}}`+"\n", i+2, i, i+2)
 	}
 	report, err := judge(t, "child", 256<<20).Check(t.Context(), content.Bytes(), []string{"big"}, time.Minute)

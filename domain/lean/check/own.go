@@ -80,7 +80,7 @@ func (j *judge) header(n term.Name, params []term.Name) string {
 	if len(params) > 0 {
 		names := make([]string, len(params))
 		for i, p := range params {
-			names[i] = j.names.Text(p)
+			names[i] = j.names.Param(p)
 		}
 		text += ".{" + strings.Join(names, ", ") + "}"
 	}

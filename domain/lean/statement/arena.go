@@ -41,7 +41,8 @@ const (
 // expression. It never changes the store of the file, which others read meanwhile.
 type arena struct {
 	nodes      []node
-	nodeIndex  map[node]id
+	table      []uint64 // open addressing: the generation and the handle + 1 of a node
+	generation uint32
 	levels     []level
 	levelIndex map[level]lid
 	texts      []string
@@ -56,20 +57,62 @@ const (
 )
 
 func newArena() *arena {
-	return &arena{nodeIndex: map[node]id{}, levels: []level{{}}, levelIndex: map[level]lid{{}: 0}, textIndex: map[string]uint32{}}
+	a := &arena{table: make([]uint64, 256), levelIndex: map[level]lid{}, textIndex: map[string]uint32{}}
+	a.reset()
+	return a
+}
+
+// reset empties the arena for another statement.
+func (a *arena) reset() {
+	a.steps = maxSteps
+	a.nodes, a.levels, a.texts = a.nodes[:0], append(a.levels[:0], level{}), a.texts[:0]
+	if a.generation++; a.generation == 0 { // after 2^32 statements the oldest entries would be valid again
+		clear(a.table)
+		a.generation = 1
+	}
+	clear(a.levelIndex)
+	clear(a.textIndex)
+	a.levelIndex[level{}] = zero
 }
 
 func (a *arena) intern(n node) id {
-	if e, ok := a.nodeIndex[n]; ok {
-		return e
+	mask := uint32(len(a.table) - 1)
+	i := n.hash() & mask
+	for ; uint32(a.table[i]>>32) == a.generation; i = (i + 1) & mask {
+		if e := uint32(a.table[i]) - 1; a.nodes[e] == n {
+			return id(e)
+		}
 	}
 	if len(a.nodes) >= maxNodes {
 		panic(tooLong{})
 	}
 	e := id(len(a.nodes))
 	a.nodes = append(a.nodes, n)
-	a.nodeIndex[n] = e
+	a.table[i] = uint64(a.generation)<<32 | uint64(e+1)
+	if 2*len(a.nodes) > len(a.table) {
+		a.grow()
+	}
 	return e
+}
+
+// grow doubles the table.
+func (a *arena) grow() {
+	a.table = make([]uint64, 2*len(a.table))
+	mask := uint32(len(a.table) - 1)
+	for e := range a.nodes {
+		i := a.nodes[e].hash() & mask
+		for a.table[i] != 0 {
+			i = (i + 1) & mask
+		}
+		a.table[i] = uint64(a.generation)<<32 | uint64(e+1)
+	}
+}
+
+func (n *node) hash() uint32 {
+	h := (uint64(n.a)|uint64(n.b)<<32)*0x9E3779B97F4A7C15 ^ (uint64(n.c)|uint64(n.kind)<<32|uint64(n.binder)<<40)*0xC2B2AE3D27D4EB4F
+	h ^= h >> 29
+	h *= 0xBF58476D1CE4E5B9
+	return uint32(h >> 32)
 }
 
 func (a *arena) internLevel(l level) lid {

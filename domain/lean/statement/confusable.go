@@ -40,27 +40,48 @@ func hexRune(digits string) rune {
 
 // skeleton replaces every character by its prototype. Texts with equal skeletons can look alike. Decompositions are
 // not taken: characters that have one of their own are never written unescaped, precomposed Latin excepted.
-func skeleton(text string) string {
-	table := prototypes()
-	plain := true
-	for _, r := range text {
-		if _, ok := table[r]; ok {
-			plain = false
-			break
-		}
-	}
-	if plain {
+func skeleton(text string) string { return replaceLooks(text, looksAlike) }
+
+// variableLook is the skeleton of the name of a bound variable: α and a may be bound beside each other.
+func variableLook(text string) string {
+	return replaceLooks(text, func(r rune) bool { return looksAlike(r) && !isDistinct(r) })
+}
+
+// replaceLooks replaces the chosen characters by their prototypes.
+func replaceLooks(text string, chosen func(rune) bool) string {
+	if !strings.ContainsFunc(text, chosen) {
 		return text
 	}
+	table := prototypes()
 	var b strings.Builder
 	for _, r := range text {
-		if prototype, ok := table[r]; ok {
-			b.WriteString(prototype)
+		if chosen(r) {
+			b.WriteString(table[r])
 		} else {
 			b.WriteRune(r)
 		}
 	}
 	return b.String()
+}
+
+// asciiAlike says which characters of ASCII have a prototype: nearly all characters of names are asked about.
+var asciiAlike = sync.OnceValue(func() *[unicode.MaxASCII + 1]bool {
+	var table [unicode.MaxASCII + 1]bool
+	for r := range prototypes() {
+		if r <= unicode.MaxASCII {
+			table[r] = true
+		}
+	}
+	return &table
+})
+
+// looksAlike says whether a character has a prototype that is another.
+func looksAlike(r rune) bool {
+	if r >= 0 && r <= unicode.MaxASCII {
+		return asciiAlike()[r]
+	}
+	_, ok := prototypes()[r]
+	return ok
 }
 
 // script is a writing system whose letters are written unescaped.
@@ -118,8 +139,8 @@ func isSubscript(r rune) bool {
 	return r >= '₀' && r <= '₉' || r >= 'ₐ' && r <= 'ₜ' || r >= 'ᵢ' && r <= 'ᵪ'
 }
 
-// clear says whether a text can be written as it is: it has visible characters only and is readable.
-func clear(text string) bool {
+// legible says whether a text can be written as it is: it has visible characters only and is readable.
+func legible(text string) bool {
 	for _, r := range text {
 		if scriptOf(r) == noScript {
 			return false

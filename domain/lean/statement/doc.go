@@ -16,6 +16,7 @@
 //	       | expr "∨" expr | expr "∧" expr              30 and 35, to the right
 //	       | "¬" expr                                   40
 //	       | expr ("=" | "≠" | "≤" | "<") expr          50, not associative
+//	       | expr ("=" | "≠") ".{" level "}" expr       50, not associative
 //	       | expr ("+" | "-") expr | expr "*" expr      65 and 70, to the left
 //	       | expr "^" expr                              75, to the right
 //	       | "Sort" latom | "Type" latom | "nat_lit" digits | "#proj" name digits atom | atom atom+   1024
@@ -31,7 +32,8 @@
 // A name of one component is the variable bound with it, if there is one; none is bound twice around one place. "@"
 // always begins a constant, and is missing only where no argument is implicit. Digits in an expression are the numeral
 // OfNat.ofNat Nat n (instOfNatNat n); nat_lit marks the literal itself, "#i" a variable that nothing binds. "e.i" is
-// the field of the structure at the head of e's type, #proj names it.
+// the field of the structure at the head of e's type, #proj names it. The level of = is left out where it is the one that
+// inference finds.
 //
 // Names are written as described at Names. UTS #39 is Unicode Technical Standard 39, Unicode Security Mechanisms.
 package statement

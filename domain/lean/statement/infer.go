@@ -365,15 +365,6 @@ func (s *session) substitute(e id, replace func(i, under uint32) (id, bool)) (id
 	return walk(e, 0)
 }
 
-// equalityOf is @Eq.{u} A, or the same of Ne, for operands of which the first is e.
-func (s *session) equalityOf(constant term.Name, types []id, e id) (id, bool) {
-	typ, ok := s.infer(types, e)
-	if !ok {
-		return 0, false
-	}
-	return s.atSortOf(constant, types, typ)
-}
-
 // atSortOf is @c.{u} A for a type A of Sort u.
 func (s *session) atSortOf(constant term.Name, types []id, typ id) (id, bool) {
 	u, ok := s.sortOf(types, typ)

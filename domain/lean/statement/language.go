@@ -7,13 +7,15 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// Language writes and reads what one file states.
+// Language writes and reads what one file states, one statement at a time.
 type Language struct {
 	*Names
 	file     *export.File
 	known    func(term.Name) bool
 	params   map[term.Name][]term.Name // universe parameters of the declared names
 	notation notation
+	arena    *arena
+	copied   map[uint32]id
 }
 
 // MaxBytes bounds the text of one statement.
@@ -34,7 +36,7 @@ type tooLong struct{}
 
 // New returns the language of a file. known says which constants are Lean's own; only for those notation is used.
 func New(file *export.File, names *Names, known func(term.Name) bool) *Language {
-	l := &Language{Names: names, file: file, known: known, params: map[term.Name][]term.Name{}}
+	l := &Language{Names: names, file: file, known: known, params: map[term.Name][]term.Name{}, arena: newArena(), copied: map[uint32]id{}}
 	for i := range file.Declarations {
 		forEachName(&file.Declarations[i], func(n term.Name, params []term.Name) {
 			if _, ok := l.params[n]; !ok { // of a name declared twice, the first stands
@@ -84,26 +86,35 @@ func (l *Language) render(handle uint32, explicit bool) (text string, ok bool, e
 		return "", false, ErrTooLong
 	}
 	text = s.print(handle, whole)
-	s.arena.steps = maxSteps
+	s.arena.steps = maxSteps // as many for reading as for printing
 	back, readable := s.read(text)
 	return text, readable == nil && back == whole, nil
 }
 
-// session is the work on one statement.
+// session is the work on one statement. It uses the arena of the language, so that the one before is over.
 type session struct {
 	*Language
-	arena     *arena
-	importer  *importer
+	importer  importer
 	constants map[term.Name]constantType
-	heads     []id
+	heads     []builtHead
 	explicit  bool
 }
 
+// maxKept bounds the tables that are kept from one statement for the next, which has to clear them.
+const maxKept = 1 << 10
+
 func (l *Language) newSession() *session {
-	a := newArena()
-	a.steps = maxSteps
-	s := &session{Language: l, arena: a, constants: map[term.Name]constantType{}}
-	s.importer = &importer{file: l.file, arena: a, exprs: map[uint32]id{}, levels: map[term.Level]lid{}, left: maxNodes / 2}
-	s.buildHeads()
+	if len(l.arena.levels) > maxKept || len(l.arena.texts) > maxKept || len(l.arena.nodes) > 64*maxKept {
+		l.arena = newArena()
+	} else {
+		l.arena.reset()
+	}
+	if len(l.copied) > maxKept {
+		l.copied = map[uint32]id{}
+	} else {
+		clear(l.copied)
+	}
+	s := &session{Language: l, constants: map[term.Name]constantType{}, heads: make([]builtHead, len(l.notation.operators))}
+	s.importer = importer{file: l.file, arena: l.arena, exprs: l.copied, levels: map[term.Level]lid{}, left: maxNodes / 2}
 	return s
 }

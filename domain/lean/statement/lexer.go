@@ -94,7 +94,7 @@ func (l *lexer) name() token {
 			}
 			t.parts = append(t.parts, component{text: l.text[start:l.at]})
 			bare++
-			if !clear(l.text[start:l.at]) {
+			if !legible(l.text[start:l.at]) {
 				return token{}
 			}
 		}

@@ -21,30 +21,30 @@ import (
 type Names struct {
 	store     *term.Store
 	reference *Reference
-	declared  map[string]term.Name // by skeleton; Anonymous where several names have it
-	params    map[string]term.Name // the same for universe parameters
+	declared  map[uint64]term.Name // by look; Anonymous where several names have it
+	params    map[uint64]term.Name // the same for universe parameters
 	texts     map[term.Name]string
+	looks     []uint64 // of the names of the store
 }
 
 // Reference is the names of Lean's own library.
 type Reference struct {
-	names     map[string][]component // by their components joined by dots
-	texts     map[string]bool        // as rendered
-	skeletons map[string]bool
+	names map[string][]component // by their components joined by dots
+	texts map[string]bool        // as rendered
+	looks map[uint64]bool
 }
 
 // NewReference takes names whose components are joined by dots; components of digits are numeric.
 func NewReference(dotted []string) *Reference {
-	r := &Reference{names: map[string][]component{}, texts: map[string]bool{}, skeletons: map[string]bool{}}
+	r := &Reference{names: map[string][]component{}, texts: map[string]bool{}, looks: map[uint64]bool{}}
 	for _, name := range dotted {
 		var parts []component
 		for part := range strings.SplitSeq(name, ".") {
 			parts = append(parts, component{part, isDigits(part)})
 		}
 		r.names[name] = parts
-		text := plainText(parts)
-		r.texts[text] = true
-		r.skeletons[skeleton(text)] = true
+		r.texts[plainText(parts)] = true
+		r.looks[lookOf(parts)] = true
 	}
 	return r
 }
@@ -63,9 +63,10 @@ func (r *Reference) In(store *term.Store) map[term.Name]string {
 
 // NewNames returns the names of an export with the given declarations.
 func NewNames(store *term.Store, declarations []term.Declaration, reference *Reference) *Names {
-	names := &Names{store: store, reference: reference, declared: map[string]term.Name{}, params: map[string]term.Name{}, texts: map[term.Name]string{}}
-	note := func(table map[string]term.Name, n term.Name) {
-		key := skeleton(plainText(names.components(n)))
+	names := &Names{store: store, reference: reference, declared: map[uint64]term.Name{}, params: map[uint64]term.Name{}, texts: map[term.Name]string{}}
+	names.look()
+	note := func(table map[uint64]term.Name, n term.Name) {
+		key := names.looks[n]
 		if other, ok := table[key]; ok && other != n {
 			n = term.Anonymous
 		}
@@ -81,6 +82,47 @@ func NewNames(store *term.Store, declarations []term.Declaration, reference *Ref
 		forEachName(&declarations[i], header)
 	}
 	return names
+}
+
+// look finds the looks of all names of the store, each from that of the prefix, which precedes it.
+func (names *Names) look() {
+	names.looks = make([]uint64, names.store.NameCount())
+	names.looks[term.Anonymous] = noLook
+	for i := 1; i < len(names.looks); i++ {
+		n := term.Name(i)
+		text, numeric := names.store.NameLast(n)
+		names.looks[i] = extendLook(names.looks[names.store.NamePrefix(n)], component{text, numeric})
+	}
+}
+
+// A look is a hash of the skeleton of what is seen of a name (FNV-1a). Names whose hashes agree by chance are just
+// written in «».
+const (
+	noLook   = 14695981039346656037
+	lookStep = 1099511628211
+)
+
+// extendLook is the look of a name with one more component.
+func extendLook(look uint64, p component) uint64 {
+	text := p.text
+	if p.numeric || !isPlain(text, false) {
+		var b strings.Builder
+		quoteComponent(&b, p, never)
+		text = b.String()
+	}
+	text = skeleton(text)
+	for i := range len(text) {
+		look = (look ^ uint64(text[i])) * lookStep
+	}
+	return (look ^ '.') * lookStep
+}
+
+func lookOf(parts []component) uint64 {
+	look := uint64(noLook)
+	for _, p := range parts {
+		look = extendLook(look, p)
+	}
+	return look
 }
 
 // forEachName visits the names a declaration introduces, with their universe parameters.
@@ -108,8 +150,7 @@ func (names *Names) Text(n term.Name) string {
 	parts := names.components(n)
 	text := plainText(parts)
 	if !names.reference.texts[text] {
-		key := skeleton(text)
-		if names.reference.skeletons[key] || looksElse(names.declared, key, n) || looksReserved(parts) {
+		if names.reference.looks[names.looks[n]] || names.looksElse(names.declared, n) || looksReserved(parts) {
 			text = quotedText(parts, looksAlike)
 		}
 	}
@@ -121,7 +162,7 @@ func (names *Names) Text(n term.Name) string {
 func (names *Names) Param(n term.Name) string {
 	parts := names.components(n)
 	text := plainText(parts)
-	if looksElse(names.params, skeleton(text), n) || looksReserved(parts) {
+	if names.looksElse(names.params, n) || looksReserved(parts) {
 		return quotedText(parts, looksAlike)
 	}
 	return text
@@ -130,9 +171,9 @@ func (names *Names) Param(n term.Name) string {
 // Quoted renders a name with every component in «».
 func (names *Names) Quoted(n term.Name) string { return quotedText(names.components(n), never) }
 
-// looksElse says whether another name of a table has the skeleton of n.
-func looksElse(table map[string]term.Name, key string, n term.Name) bool {
-	other, ok := table[key]
+// looksElse says whether another name of a table looks like n.
+func (names *Names) looksElse(table map[uint64]term.Name, n term.Name) bool {
+	other, ok := table[names.looks[n]]
 	return ok && other != n
 }
 
@@ -214,12 +255,6 @@ func quotedText(parts []component, escape func(rune) bool) string {
 
 func never(rune) bool { return false }
 
-// looksAlike says whether a character has a prototype that is another.
-func looksAlike(r rune) bool {
-	_, ok := prototypes()[r]
-	return ok
-}
-
 func quoteComponent(b *strings.Builder, p component, escape func(rune) bool) {
 	b.WriteString("«")
 	if p.numeric {
@@ -251,7 +286,7 @@ func writeEscape(b *strings.Builder, r rune) {
 
 // isPlain says whether a component is written without «»; alone says that it is a whole name.
 func isPlain(text string, alone bool) bool {
-	return isIdentifier(text) && !reserved[text] && !(alone && levelWords[text]) && clear(text)
+	return isIdentifier(text) && !reserved[text] && !(alone && levelWords[text]) && legible(text)
 }
 
 // reserved are the words that are no names: those of the notation, and more that Lean has.

@@ -134,15 +134,36 @@ func (s *session) build(r resolved) id {
 
 func (s *session) zeros(count int) lid { return s.arena.list(make([]lid, count)) }
 
-// heads are the expressions that operators without types stand for, in the order of the notation.
-func (s *session) buildHeads() {
-	for _, op := range s.notation.operators {
-		head := id(0)
-		if !op.typed {
-			head = s.build(op.head)
+// builtHead is what an operator of the notation stands for, once it is needed.
+type builtHead struct {
+	e  id
+	ok bool
+}
+
+// headOf is what operator i of the notation stands for, with the type of the left operand where it is left out.
+func (s *session) headOf(i int, types []id, left id) (id, bool) {
+	op := s.notation.operators[i]
+	if op.typed {
+		typ, ok := s.infer(types, left)
+		if !ok {
+			return 0, false
 		}
-		s.heads = append(s.heads, head)
+		return s.atSortOf(op.head.name, types, typ)
 	}
+	if !s.heads[i].ok {
+		s.heads[i] = builtHead{s.build(op.head), true}
+	}
+	return s.heads[i].e, true
+}
+
+// headAt is headOf for an operator with a type, at a level that is not left out.
+func (s *session) headAt(i int, level lid, types []id, left id) (id, bool) {
+	typ, ok := s.infer(types, left)
+	if !ok {
+		return 0, false
+	}
+	a := s.arena
+	return a.app(a.constant(s.notation.operators[i].head.name, a.list([]lid{level})), typ), true
 }
 
 // numeral is the natural number with the given digits as terms write it.

@@ -16,6 +16,7 @@ type printer struct {
 	taken map[string]bool // skeletons of what no bound variable may be called
 	scope []string        // names of the bound variables around, innermost last
 	types []id            // their types
+	looks map[string]int  // how many of them look like this
 	uses  map[occurrence]bool
 	depth int
 }
@@ -27,12 +28,7 @@ type occurrence struct {
 
 // print writes an expression of the file, which is whole in the arena.
 func (s *session) print(handle uint32, whole id) string {
-	p := &printer{session: s, taken: map[string]bool{}, uses: map[occurrence]bool{}}
-	for _, words := range []map[string]bool{reserved, levelWords} {
-		for word := range words {
-			p.taken[skeleton(word)] = true
-		}
-	}
+	p := &printer{session: s, taken: map[string]bool{}, uses: map[occurrence]bool{}, looks: map[string]int{}}
 	p.takeNames(whole, map[id]bool{})
 	p.expr(handle, lowest)
 	return p.out.String()
@@ -73,11 +69,15 @@ func (p *printer) write(texts ...string) {
 func (p *printer) id(handle uint32) id { return p.importer.exprs[handle] }
 
 func (p *printer) push(name string, typ id) {
+	p.looks[variableLook(name)]++
 	p.scope = append(p.scope, name)
 	p.types = append(p.types, typ)
 }
 
 func (p *printer) pop(count int) {
+	for _, name := range p.scope[len(p.scope)-count:] {
+		p.looks[variableLook(name)]--
+	}
 	p.scope = p.scope[:len(p.scope)-count]
 	p.types = p.types[:len(p.types)-count]
 }
@@ -265,15 +265,22 @@ func (p *printer) occurs(e id, index uint32) bool {
 func (p *printer) fresh(n term.Name) string {
 	base := "x"
 	if parts := p.components(n); len(parts) > 0 && !p.explicit { // macro scopes hang components below the name the user wrote
-		if first := parts[0]; !first.numeric && isIdentifier(first.text) && first.text != "_" && clear(first.text) {
+		if first := parts[0]; !first.numeric && isIdentifier(first.text) && first.text != "_" && legible(first.text) {
 			base = first.text
 		}
 	}
 	name := base
-	for i := 1; p.taken[skeleton(name)] || slices.Contains(p.scope, name); i++ {
+	for i := 1; p.isTaken(name) || p.looks[variableLook(name)] > 0; i++ {
 		name = base + "_" + strconv.Itoa(i)
 	}
 	return name
+}
+
+// isTaken says whether a name looks like a reserved word or a constant of the statement.
+func (p *printer) isTaken(name string) bool {
+	look := skeleton(name)
+	_, word := reservedSkeletons[look]
+	return word || p.taken[look]
 }
 
 // application writes a constant or an application, with notation where that is safe.
@@ -375,24 +382,41 @@ func (p *printer) binary(handle uint32, name term.Name, left, right uint32, leve
 		if op.head.name != name {
 			continue
 		}
-		head := p.heads[i]
-		if op.typed {
-			var ok bool
-			if head, ok = p.equalityOf(name, p.types, p.id(left)); !ok {
-				return false
-			}
-		}
-		if p.arena.app(p.arena.app(head, p.id(left)), p.id(right)) != p.id(handle) {
+		shown, universe := p.shows(i, handle, left, right)
+		if !shown {
 			return false
 		}
 		p.within(level, op.level, func() {
 			p.expr(left, op.left)
-			p.write(" ", op.symbol, " ")
+			p.write(" ", op.symbol)
+			if universe != nil {
+				p.write(".{")
+				p.level(*universe, lowest)
+				p.write("}")
+			}
+			p.write(" ")
 			p.expr(right, op.right)
 		})
 		return true
 	}
 	return false
+}
+
+// shows says whether operator i between two operands stands for an expression, and at which level where that is not
+// the one that can be left out.
+func (p *printer) shows(i int, handle, left, right uint32) (ok bool, universe *lid) {
+	stands := func(head id, found bool) bool {
+		return found && p.arena.app(p.arena.app(head, p.id(left)), p.id(right)) == p.id(handle)
+	}
+	if stands(p.headOf(i, p.types, p.id(left))) {
+		return true, nil
+	}
+	constant, _ := p.arena.spine(p.id(handle))
+	levels := p.arena.items(lid(p.arena.nodes[constant].b))
+	if p.notation.operators[i].typed && len(levels) == 1 && stands(p.headAt(i, levels[0], p.types, p.id(left))) {
+		return true, &levels[0]
+	}
+	return false, nil
 }
 
 // exists writes ∃ (x : A), p.

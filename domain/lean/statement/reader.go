@@ -114,37 +114,42 @@ func (r *reader) expr(level int) id {
 			left, strength = r.arena.bind(term.KindPi, export.Default, left, body), arrow
 			continue
 		}
-		op, ok := r.operator()
-		if !ok || op.level < level || strength < op.left {
+		i, ok := r.operator()
+		if !ok {
+			return left
+		}
+		op := r.notation.operators[i]
+		if op.level < level || strength < op.left {
 			return left
 		}
 		r.advance()
-		left, strength = r.apply(op, left), op.level
+		left, strength = r.apply(i, left), op.level
 	}
 }
 
-// operator is the binary operator that is next. Its notation must stand for something in this file.
-func (r *reader) operator() (resolvedOperator, bool) {
-	if r.token.kind == symbolToken {
-		for _, op := range r.notation.operators {
-			if op.symbol == r.token.text {
-				return op, true
-			}
-		}
+// operator is the binary operator that is next, by its place in the notation. It must stand for something in this file.
+func (r *reader) operator() (i int, ok bool) {
+	if r.token.kind != symbolToken {
+		return 0, false
 	}
-	return resolvedOperator{}, false
+	i = slices.IndexFunc(r.notation.operators, func(op resolvedOperator) bool { return op.symbol == r.token.text })
+	return i, i >= 0
 }
 
-// apply reads the right operand.
-func (r *reader) apply(op resolvedOperator, left id) id {
+// apply reads the level, if it is not left out, and the right operand.
+func (r *reader) apply(i int, left id) id {
+	op := r.notation.operators[i]
 	var head id
-	if op.typed {
-		var ok bool
-		if head, ok = r.equalityOf(op.head.name, r.types, left); !ok {
-			r.fail("the type of the operands of %s is not plain to see", op.symbol)
-		}
+	var ok bool
+	if op.typed && r.accept(".{") {
+		level := r.level(true)
+		r.expect("}")
+		head, ok = r.headAt(i, level, r.types, left)
 	} else {
-		head = r.build(op.head)
+		head, ok = r.headOf(i, r.types, left)
+	}
+	if !ok {
+		r.fail("the type of the operands of %s is not plain to see", op.symbol)
 	}
 	right := r.expr(op.right)
 	return r.arena.app(r.arena.app(head, left), right)
