@@ -19,6 +19,7 @@ import (
 	"reckon/domain/lean/check"
 	"reckon/domain/lean/export"
 	"reckon/domain/lean/kernel"
+	"reckon/runners/proof"
 )
 
 // leanCmd judges Lean proofs.
@@ -105,7 +106,7 @@ func (c *leanCheckCmd) check(ctx context.Context) (*check.Report, error) {
 	progress := newLeanProgress(os.Stderr, c.Quiet, size)
 	defer progress.end()
 	start := time.Now()
-	report, err := check.Within(ctx, c.MemoryMiB<<20, progress.reading(in), check.Options{
+	report, err := proof.Within(ctx, c.MemoryMiB<<20, progress.reading(in), check.Options{
 		Declarations: names,
 		All:          c.All,
 		FileName:     c.File,

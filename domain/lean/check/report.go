@@ -136,3 +136,9 @@ func kindOf(d *term.Declaration, n term.Name) string {
 
 // unsafeClass is the one kernel refusal that is no judgement on a proof.
 const unsafeClass = kernel.UnsafeDeclaration
+
+// Unfinished is the report of a check that was stopped.
+func Unfinished(why string) *Report {
+	return &Report{Kernel: Undecided, Verdict: Inconclusive, Declarations: []Declaration{}, AxiomsUsed: []string{},
+		Refusal: &Refusal{Class: ResourceLimit, Message: why}}
+}
