@@ -3,6 +3,7 @@ package attack
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,7 +12,9 @@ import (
 )
 
 // Text writes the file out as an export.
-func (f *File) Text() string {
+func (f *File) Text() string { return f.emit().Builder.Text() }
+
+func (f *File) emit() *emitter {
 	lean := fmt.Sprintf(`"lean":{"version":%s,"githash":""},`, quoted(f.Version))
 	if f.Version == "-" {
 		lean = ""
@@ -21,7 +24,16 @@ func (f *File) Text() string {
 	for _, d := range f.Decls {
 		e.decl(d)
 	}
-	return e.Builder.Text()
+	return e
+}
+
+// with is the export with some declarations more, which the emitter forgets again.
+func (e *emitter) with(extra []*Decl) string {
+	more := &emitter{Builder: leantest.NewBuilder(strings.TrimSuffix(e.Builder.Text(), "\n")), names: maps.Clone(e.names), lines: maps.Clone(e.lines), next: e.next}
+	for _, d := range extra {
+		more.decl(d)
+	}
+	return more.Builder.Text()
 }
 
 // emitter writes declarations. Indices of its own lines start where the builder's stay below.

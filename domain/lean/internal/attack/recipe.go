@@ -70,8 +70,18 @@ func (r Recipe) Report(version string) (*check.Report, error) {
 	if ask == "" {
 		ask = "boom"
 	}
-	return check.Run(context.Background(), strings.NewReader(r.File(version).Text()), check.Options{
-		Declarations: []string{ask}, FileName: r.Name, Kernel: kernel.Options{Workers: 1, MaxDepth: 20_000, MaxExprs: 1 << 21}})
+	return judge(r.File(version).Text(), ask)
+}
+
+// judge judges an export as a user's is judged. A checker that panics is an error.
+func judge(export, ask string) (report *check.Report, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the checker panics: %v", p)
+		}
+	}()
+	return check.Run(context.Background(), strings.NewReader(export), check.Options{
+		Declarations: []string{ask}, Kernel: kernel.Options{Workers: 1, MaxDepth: 20_000, MaxExprs: 1 << 21}})
 }
 
 func describe(r *check.Report) string {
