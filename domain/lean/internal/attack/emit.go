@@ -12,7 +12,7 @@ import (
 )
 
 // Text writes the file out as an export.
-func (f *File) Text() string { return f.emit().Builder.Text() }
+func (f *File) Text() string { return f.emit().Text() }
 
 func (f *File) emit() *emitter {
 	lean := fmt.Sprintf(`"lean":{"version":%s,"githash":""},`, quoted(f.Version))
@@ -29,11 +29,11 @@ func (f *File) emit() *emitter {
 
 // with is the export with some declarations more, which the emitter forgets again.
 func (e *emitter) with(extra []*Decl) string {
-	more := &emitter{Builder: leantest.NewBuilder(strings.TrimSuffix(e.Builder.Text(), "\n")), names: maps.Clone(e.names), lines: maps.Clone(e.lines), next: e.next}
+	more := &emitter{Builder: leantest.NewBuilder(strings.TrimSuffix(e.Text(), "\n")), names: maps.Clone(e.names), lines: maps.Clone(e.lines), next: e.next}
 	for _, d := range extra {
 		more.decl(d)
 	}
-	return more.Builder.Text()
+	return more.Text()
 }
 
 // emitter writes declarations. Indices of its own lines start where the builder's stay below.

@@ -185,4 +185,27 @@ theorem boom : True := True.intro`, Want: refused()},
 theorem early : True := (fun (s : String) => True.intro) ""
 def List.nil.{u} : ∀ (α : Type u), List.{u} α := fun (α : Type u) => Bool.true
 theorem boom : True := early`, Want: refused(kernel.InvalidLiteral)},
+	{Name: "parts of a literal that the file never names", Attack: "Char.ofNat, List.nil and List.cons are there and no expression of the file is Char, List Char or String: a checker that builds these itself must not mix them up with others, nor stop.",
+		Text: textLogic + textNat + constantList + constantCons + `def List.nil.{u} : ∀ (α : Type u), List.{u} α := fun (α : Type u) => Bool.true
+def Char : Type := Nat
+def Char.ofNat : Nat → Nat := fun (n : Nat) => n
+def String : Type := Nat
+def String.ofList : Bool → Nat := fun (b : Bool) => 7` + holdsTrue, Want: accepted},
+	{Name: "parts of a literal that the file never names, without a maker", Attack: "The same without String.ofList.",
+		Text: textLogic + textNat + constantList + constantCons + `def List.nil.{u} : ∀ (α : Type u), List.{u} α := fun (α : Type u) => Bool.true
+def Char : Type := Nat
+def Char.ofNat : Nat → Nat := fun (n : Nat) => n
+def String : Type := Nat` + holdsTrue, Want: accepted},
+	{Name: "parts of a literal that the file never names, with a maker of Bools", Attack: "The maker's result is another type than String; the literal must not become one of the other.",
+		Text: textLogic + textNat + constantList + constantCons + `def List.nil.{u} : ∀ (α : Type u), List.{u} α := fun (α : Type u) => Bool.true
+def Char : Type := Nat
+def Char.ofNat : Nat → Nat := fun (n : Nat) => n
+def String : Type := Nat
+def String.ofList : Bool → Bool := fun (b : Bool) => b
+theorem boom : Eq.{1} Nat "a" 7 := Eq.refl.{1} Nat "a"`, Want: refused()},
+	{Name: "parts of a literal that the file never names, no List.cons", Attack: "What a checker builds to look at List.cons is nowhere in the file, and neither is List.cons: it must not stop on its own handles (found by the hunter, seed 84).",
+		Text: textTrue + textNat + `def List.{u} : Type u → Type := fun (α : Type u) => Nat
+def List.nil.{u} : ∀ (α : Type u), List.{u} α := fun (α : Type u) => Nat.zero
+inductive Char : Type | Char.mk : Nat → Char
+def Char.ofNat : Nat → Char := fun (n : Nat) => Char.mk n` + holdsTrue, Want: accepted},
 }

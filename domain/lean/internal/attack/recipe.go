@@ -49,7 +49,7 @@ func (r Recipe) Run() error {
 			err = r.Want(report)
 		}
 		if err != nil {
-			return fmt.Errorf("Lean %s: %w", v, err)
+			return fmt.Errorf("version %s: %w", v, err)
 		}
 	}
 	return nil
