@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -36,6 +37,8 @@ func newEvaluator(decls []*Decl, fuel int) *evaluator {
 	return e
 }
 
+var errUnfinished = errors.New("reduction does not end within the steps given")
+
 // outOfFuel says that a term has no value within the steps given.
 type outOfFuel struct{}
 
@@ -47,7 +50,7 @@ func (e *evaluator) value(t *Term) (ctor string, err error) {
 			if _, ok := p.(outOfFuel); !ok {
 				panic(p)
 			}
-			err = fmt.Errorf("reduction does not end")
+			err = errUnfinished
 		}
 	}()
 	head, _ := spine(e.whnf(t))
@@ -112,6 +115,14 @@ func (e *evaluator) field(p *Term) (*Term, bool) {
 func (e *evaluator) unfold(head *Term, args []*Term) (*Term, bool) {
 	if d := e.decls[head.name]; d != nil && (d.Kind == "def" || d.Kind == "theorem") {
 		return apply(d.Value, args...), true
+	}
+	switch {
+	case head.name == "Quot.lift" && len(args) >= 6: // of a mk: the function applied
+		if mk, of := spine(e.whnf(args[5])); mk.name == "Quot.mk" && len(of) == 3 {
+			return apply(apply(args[3], of[2]), args[6:]...), true
+		}
+	case head.name == "Lean.reduceBool" && len(args) == 1: // what checkers compute
+		return args[0], true
 	}
 	r := e.recursors[head.name]
 	if r == nil {

@@ -2,6 +2,7 @@ package attack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -16,14 +17,15 @@ import (
 // looks for a proof of False without axioms. It knows no attack: only the types that the core's names should have, how
 // to make closed terms of them, and what it means that two truth values are one.
 //
-// In a file that a checker accepts and that has no axioms, every closed term of type Bool has a value, true or false,
-// and is definitionally equal to no term of another value. The hunter evaluates terms by the declarations alone (file
-// evaluate.go) and asks the checker which it holds for equal. A chain of equal terms from b to not b, or from true to
+// In a file that a checker accepts and that has no axioms, nothing rests on itself, every closed term of type Bool has a
+// value, true or false, and is definitionally equal to no term of another value. The hunter evaluates terms by the
+// declarations alone (file evaluate.go) and asks the checker which it holds for equal. A chain of equal terms from b to not b, or from true to
 // false, is a proof of False, which is then built in full and checked like a user's.
 
 // Hunt is the outcome for one environment.
 type Hunt struct {
 	Accepted bool     // the checker accepts the environment
+	Suspect  bool     // some term has no value within the steps given, or two
 	Probes   int      // equations asked
 	False    *File    // a file the checker accepts that proves False by no axiom; nil: none found
 	Wrong    []string // what the checker says against evaluation, in words
@@ -38,15 +40,16 @@ const (
 	char   valueType = "Char"
 	list   valueType = "List"
 	text   valueType = "String"
-	unary  valueType = "Bool → Bool"
+	quot   valueType = "Quot"
+	pair   valueType = "Pair"
 )
 
 func (v valueType) term() *Term {
 	switch v {
 	case list:
 		return apply(constant("List", nil), constant("Char"))
-	case unary:
-		return arrow(constant("Bool"), constant("Bool"))
+	case quot:
+		return apply(constant("Quot", succ(nil)), constant("Bool"), apply(constant("Eq", succ(nil)), constant("Bool")))
 	}
 	return constant(string(v))
 }
@@ -73,8 +76,22 @@ type hunter struct {
 // hunt builds one environment from a seed and looks for False in it.
 func hunt(seed uint64, options kernel.Options) Hunt {
 	h := &hunter{Rand: newRand(seed), equals: map[valueType]valueType{}, made: map[string]bool{}, closed: map[string]*Term{}}
-	h.build()
+	h.build(seed%4 == 0)
 	out := h.attack(options)
+	if out.Suspect && out.False == nil { // what is equal by definition may be found so by other unfoldings
+		for _, hints := range []string{"regular", "abbrev"} {
+			for _, d := range h.decls {
+				if d.Kind == "def" {
+					d.Attrs["hints"] = hints
+				}
+			}
+			h.written = nil
+			if again := h.attack(options); again.False != nil {
+				out.False = again.False
+				break
+			}
+		}
+	}
 	out.Wrong = append(out.Wrong, h.panics...)
 	return out
 }
@@ -94,13 +111,15 @@ func (h *hunter) resolve(v valueType) valueType {
 	return v
 }
 
-// build declares the core in a random order: each step needs what its own types speak of, and nothing else.
-func (h *hunter) build() {
-	h.decls = parse(textLogic + textNat + textObserve)
+// build declares the core in a random order: each step needs what its own types speak of, and nothing else. A large
+// environment has the operations on numbers and other types too; a small one is faster, and what it declares meets more.
+func (h *hunter) build(large bool) {
+	h.decls = parse(logicText(h.maybe(4)) + textNat + textObserve)
 	h.know(truth, nil, constant("Bool.true"))
 	h.know(truth, nil, constant("Bool.false"))
 	h.know(truth, []valueType{truth}, constant("not"))
 	h.know(truth, []valueType{number}, constant("isZero"))
+	h.know(truth, []valueType{number}, constant("isOne"))
 	h.know(number, []valueType{number}, constant("Nat.succ"))
 	for _, n := range []string{"Bool", "Nat"} {
 		h.made[n] = true
@@ -127,11 +146,15 @@ func (h *hunter) build() {
 				h.define("String.ofList", text, list)
 			}
 		}},
-		{"Nat.add", nil, func() { h.operation("Nat.add", number) }},
-		{"Nat.mul", nil, func() { h.operation("Nat.mul", number) }},
-		{"Nat.sub", nil, func() { h.operation("Nat.sub", number) }},
-		{"Nat.beq", nil, func() { h.operation("Nat.beq", truth) }},
-		{"Nat.ble", nil, func() { h.operation("Nat.ble", truth) }},
+	}
+	if large {
+		steps = append(steps, step{"Quot", nil, h.declareQuot}, step{"Pair", nil, h.declarePair},
+			step{"Decidable", nil, h.declareDecidable}, step{"Lean.reduceBool", nil, h.declareReduce})
+		for _, o := range operations {
+			if h.maybe(3) {
+				steps = append(steps, step{o.name, nil, func() { h.operation(o) }})
+			}
+		}
 	}
 	for range 1 + h.IntN(3) {
 		name := fmt.Sprintf("mine%d", len(steps))
@@ -160,7 +183,72 @@ func (h *hunter) build() {
 // textObserve are functions to truth values.
 const textObserve = `
 def isZero : Nat → Bool := fun (x : Nat) => Nat.rec.{1} (fun (n : Nat) => Bool) Bool.true (fun (n : Nat) (ih : Bool) => Bool.false) x
+def isOne : Nat → Bool := fun (x : Nat) => Nat.rec.{1} (fun (n : Nat) => Bool) Bool.false (fun (n : Nat) (ih : Bool) => isZero n) x
 `
+
+// logicText is textLogic, on demand with Bool's constructors in the other order.
+func logicText(swapped bool) string {
+	if !swapped {
+		return textLogic
+	}
+	return strings.NewReplacer(
+		"| Bool.false : Bool | Bool.true : Bool", "| Bool.true : Bool | Bool.false : Bool",
+		"=> Bool) Bool.true Bool.false b", "=> Bool) Bool.false Bool.true b",
+		"=> Prop) False True b", "=> Prop) True False b",
+		"=> Prop) True False b", "=> Prop) False True b",
+		"falseNotTrue trueNotFalse b", "trueNotFalse falseNotTrue b").Replace(textLogic)
+}
+
+func (h *hunter) declareQuot() {
+	if h.maybe(2) {
+		return
+	}
+	h.add(textQuot)
+	h.known = append(h.known, known{func(a []*Term) *Term {
+		return apply(constant("Quot.mk", succ(nil)), constant("Bool"), apply(constant("Eq", succ(nil)), constant("Bool")), a[0])
+	}, []valueType{truth}, quot})
+	// A function on the quotient, by any function on Bool: equal things have equal values.
+	x := &Local{"x0", truth.term()}
+	h.declare("lifted", nil, arrow(truth.term(), truth.term()), lam(x, h.term(truth, 3, []*Local{x})))
+	h.add(`def onQuot : Quot.{1} Bool (Eq.{1} Bool) → Bool := fun (q : Quot.{1} Bool (Eq.{1} Bool)) => Quot.lift.{1, 1} Bool (Eq.{1} Bool) Bool lifted
+  (fun (a b : Bool) (h : Eq.{1} Bool a b) => Eq.rec.{0, 1} Bool a (fun (c : Bool) (h : Eq.{1} Bool a c) => Eq.{1} Bool (lifted a) (lifted c)) (Eq.refl.{1} Bool (lifted a)) b h) q`)
+	h.know(truth, []valueType{quot}, constant("onQuot"))
+}
+
+func (h *hunter) declarePair() {
+	if h.maybe(2) {
+		return
+	}
+	h.add("inductive Pair : Type | Pair.mk : Bool → Nat → Pair")
+	h.know(pair, []valueType{truth, number}, constant("Pair.mk"))
+	h.known = append(h.known,
+		known{func(a []*Term) *Term { return projection("Pair", 0, a[0]) }, []valueType{pair}, truth},
+		known{func(a []*Term) *Term { return projection("Pair", 1, a[0]) }, []valueType{pair}, number})
+}
+
+func (h *hunter) declareDecidable() {
+	if h.maybe(2) {
+		return
+	}
+	h.add(textDecidable + []string{
+		"def decided : Decidable True := Decidable.isTrue True True.intro",
+		"def decided : Decidable False := Decidable.isFalse False (fun (h : False) => h)",
+	}[h.IntN(2)])
+	p := h.decls[len(h.decls)-1].Type.b
+	yes, no := h.term(truth, 2, nil), h.term(truth, 2, nil)
+	value := apply(constant("Decidable.rec", succ(nil)), p, lam(&Local{"d", apply(constant("Decidable"), p)}, truth.term()),
+		lam(&Local{"n", apply(constant("Not"), p)}, no), lam(&Local{"h", p}, yes), constant("decided"))
+	h.declare("decision", nil, truth.term(), value)
+	h.know(truth, nil, constant("decision"))
+}
+
+func (h *hunter) declareReduce() {
+	if h.maybe(2) {
+		return
+	}
+	h.add("opaque Lean.reduceBool : Bool → Bool := fun (b : Bool) => " + []string{"b", "not b", "Bool.true"}[h.IntN(3)])
+	h.know(truth, []valueType{truth}, constant("Lean.reduceBool"))
+}
 
 func (h *hunter) know(result valueType, args []valueType, fn *Term) {
 	h.known = append(h.known, known{func(a []*Term) *Term { return apply(fn, a...) }, args, result})
@@ -216,26 +304,14 @@ func (h *hunter) declareString() {
 }
 
 func (h *hunter) declareNil() {
-	if h.made["List.nil"] {
+	if h.made["List.nil"] || h.equals[list] == char { // lists that are their own elements: there is no empty one
 		return
 	}
 	u := levelParam("u")
 	alpha := &Local{"α", sort(succ(u))}
 	typ := pi(alpha, apply(constant("List", u), variable(alpha)))
-	result, ok := h.elementFree(alpha)
-	if !ok {
-		return // lists that are their own elements: there is no empty one
-	}
-	h.declare("List.nil", []string{"u"}, typ, lam(alpha, result))
+	h.declare("List.nil", []string{"u"}, typ, lam(alpha, h.term(h.resolve(list), 3, nil)))
 	h.know(list, nil, apply(constant("List.nil", nil), constant("Char")))
-}
-
-// elementFree makes a list of any element type.
-func (h *hunter) elementFree(*Local) (*Term, bool) {
-	if h.resolve(list) == h.resolve(char) && h.equals[list] == char {
-		return nil, false
-	}
-	return h.term(h.resolve(list), 3, nil), true
 }
 
 func (h *hunter) declareCons() {
@@ -253,27 +329,10 @@ func (h *hunter) declareCons() {
 			value = variable(head)
 		}
 	} else if h.maybe(2) {
-		value = h.term(h.resolve(list), 3, []*Local{{"l", h.resolve(list).term()}})
-		value = substituteByName(value, "l", variable(tail))
+		value = h.term(h.resolve(list), 3, []*Local{tail})
 	}
 	h.declare("List.cons", []string{"u"}, typ, lams([]*Local{alpha, head, tail}, value))
 	h.know(list, []valueType{char, list}, apply(constant("List.cons", nil), constant("Char")))
-}
-
-// substituteByName puts v in the place of the free variable called name.
-func substituteByName(t *Term, name string, v *Term) *Term {
-	if t == nil {
-		return nil
-	}
-	if t.kind == localTerm {
-		if t.local.name == name {
-			return v
-		}
-		return t
-	}
-	out := *t
-	out.a, out.b, out.c = substituteByName(t.a, name, v), substituteByName(t.b, name, v), substituteByName(t.c, name, v)
-	return &out
 }
 
 // define declares name as a function of the given arguments with a random body.
@@ -297,23 +356,26 @@ func (h *hunter) declare(name string, params []string, typ, value *Term) {
 }
 
 // operation declares an operation on numbers: the real one, one that is wrong somewhere, or anything.
-func (h *hunter) operation(name string, result valueType) {
+func (h *hunter) operation(o operation) {
+	result, args := number, []valueType{number, number}
+	if o.truth {
+		result = truth
+	}
+	if o.unary {
+		args = args[:1]
+	}
 	x, y := &Local{"x0", number.term()}, &Local{"x1", number.term()}
-	switch h.IntN(4) {
-	case 0:
+	switch {
+	case h.maybe(4):
 		return
-	case 1:
-		h.define(name, result, number, number)
-		return
-	}
-	if result == truth || name == "Nat.sub" {
-		h.define(name, result, number, number)
+	case o.truth || o.unary || h.maybe(3):
+		h.define(o.name, result, args...)
 		return
 	}
-	// by recursion on the second argument, with a random start or step
+	// by recursion on the second argument, with the usual start and step or a random one
 	n, ih := &Local{"n", number.term()}, &Local{"ih", number.term()}
 	start, step := variable(x), apply(constant("Nat.succ"), variable(ih))
-	if name == "Nat.mul" && h.made["Nat.add"] {
+	if o.name == "Nat.mul" && h.made["Nat.add"] {
 		start, step = constant("Nat.zero"), apply(constant("Nat.add"), variable(ih), variable(x))
 	}
 	if h.maybe(4) {
@@ -323,8 +385,8 @@ func (h *hunter) operation(name string, result valueType) {
 		step = h.term(number, 3, []*Local{x, n, ih})
 	}
 	body := apply(constant("Nat.rec", succ(nil)), lam(&Local{"m", number.term()}, number.term()), start, lams([]*Local{n, ih}, step), variable(y))
-	h.declare(name, nil, pis([]*Local{x, y}, number.term()), lams([]*Local{x, y}, body))
-	h.know(number, []valueType{number, number}, constant(name))
+	h.declare(o.name, nil, pis([]*Local{x, y}, number.term()), lams([]*Local{x, y}, body))
+	h.know(number, args, constant(o.name))
 }
 
 // term makes a term of a type from what is known and in scope.
@@ -344,7 +406,8 @@ func (h *hunter) note(t *Term) {
 	}
 }
 
-// hasFree says whether a variable of no binder inside t occurs. Hunted terms bind variables in motives only.
+// hasFree says whether a variable occurs outside the types of binders. Hunted terms bind variables in motives only, and
+// those do not occur but in types.
 func hasFree(t *Term) bool {
 	if t == nil {
 		return false
@@ -385,6 +448,18 @@ func (h *hunter) make(v valueType, depth int, scope []*Local) *Term {
 		leaves = append(leaves, func() *Term { return strLiteral([]string{"", "", "a", "b", "ab"}[h.IntN(5)]) })
 	}
 	if depth > 1 && (v == truth || v == number) {
+		if v == truth && h.maybe(4) {
+			inner = append(inner, func() *Term { // a cast along a proof that may not fit
+				from, value := h.term(truth, depth-2, scope), h.term(truth, depth-1, scope)
+				to := from
+				if h.maybe(8) {
+					to = h.term(truth, 1, scope)
+				}
+				c := &Local{"c", truth.term()}
+				motive := lam(c, lam(&Local{"h", equals(from, variable(c))}, truth.term()))
+				return apply(constant("Eq.rec", succ(nil), succ(nil)), truth.term(), from, motive, value, to, apply(constant("Eq.refl", succ(nil)), truth.term(), from))
+			})
+		}
 		inner = append(inner, func() *Term { // if then else
 			motive := lam(&Local{"b", truth.term()}, v.term())
 			return apply(constant("Bool.rec", succ(nil)), motive, h.term(v, depth-1, scope), h.term(v, depth-1, scope), h.term(truth, depth-1, scope))
@@ -406,10 +481,13 @@ func valueTypeOf(t *Term) valueType {
 }
 
 // patience is how long the check of one equation may take; what does not finish is not accepted.
-const patience = 60 * time.Millisecond
+const patience = 20 * time.Millisecond
+
+// evaluationSteps bounds the evaluation of one term.
+const evaluationSteps = 10_000
 
 // maxTerms bounds the truth values of one environment that are compared.
-const maxTerms = 7
+const maxTerms = 5
 
 // attack asks which truth values are equal, and makes False of it where it can be made.
 func (h *hunter) attack(options kernel.Options) (out Hunt) {
@@ -417,6 +495,7 @@ func (h *hunter) attack(options kernel.Options) (out Hunt) {
 		return out
 	}
 	out.Accepted = true
+	out.Wrong = cycles(h.decls)
 	for _, k := range h.known { // what the environment declares without arguments, and with some
 		args := make([]*Term, len(k.args))
 		for i, a := range k.args {
@@ -431,6 +510,7 @@ func (h *hunter) attack(options kernel.Options) (out Hunt) {
 		}
 	}
 	h.Shuffle(len(h.order), func(i, j int) { h.order[i], h.order[j] = h.order[j], h.order[i] })
+	h.order = append(h.literalParts(), h.order...)
 	terms := h.welltyped(options)
 	yes, no := constant("Bool.true"), constant("Bool.false")
 	nodes := []*Term{yes, no}
@@ -438,9 +518,13 @@ func (h *hunter) attack(options kernel.Options) (out Hunt) {
 		nodes = append(nodes, t, apply(constant("not"), t))
 	}
 	values := make([]string, len(nodes))
+	suspect, contradicted := false, false
 	for i, t := range nodes {
-		value, err := newEvaluator(h.decls, 4000).value(t)
-		if err != nil {
+		value, err := newEvaluator(h.decls, evaluationSteps).value(t)
+		switch {
+		case errors.Is(err, errUnfinished): // a large number, or a definition of itself
+			suspect = true
+		case err != nil:
 			out.Wrong = append(out.Wrong, fmt.Sprintf("%s has no value: %v", t, err))
 		}
 		values[i] = value
@@ -453,22 +537,109 @@ func (h *hunter) attack(options kernel.Options) (out Hunt) {
 		for j := range i {
 			// Terms that evaluate alike may be equal. Where all have values, it is enough to ask for true and false, and now
 			// and then for two others.
-			if len(out.Wrong) == 0 && (values[i] == values[j] || j > 1 && !h.maybe(8)) {
+			if !suspect && (values[i] == values[j] || j > 1 && !h.maybe(8)) {
 				continue
 			}
 			out.Probes++
 			if h.accepts(options, equation(fmt.Sprintf("e%d_%d", i, j), nodes[i], nodes[j])) {
 				equal[i][j], equal[j][i] = true, true
 				if values[i] != "" && values[j] != "" && values[i] != values[j] {
+					contradicted = true
 					out.Wrong = append(out.Wrong, fmt.Sprintf("%s and %s are equal, and evaluate to %s and %s", nodes[i], nodes[j], values[i], values[j]))
 				}
 			}
 		}
 	}
-	if len(out.Wrong) > 0 {
+	if suspect || contradicted {
+		out.Suspect = true
 		out.False = h.prove(options, nodes, equal)
 	}
 	return out
+}
+
+// cycles says which declarations rest on themselves or on what comes later, by names and by what their literals stand
+// for. In an accepted file there are none.
+func cycles(decls []*Decl) (out []string) {
+	place := map[string]int{}
+	for i, d := range decls {
+		place[d.Name] = i
+		for _, t := range d.Types {
+			place[t.Name], place[t.Name+".rec"] = i, i
+			for _, k := range t.Ctors {
+				place[k.Name] = i
+			}
+		}
+	}
+	maker := "String.mk"
+	if _, ok := place["String.ofList"]; ok {
+		maker = "String.ofList"
+	}
+	for i, d := range decls {
+		if d.Kind == "inductive" {
+			continue
+		}
+		use := func(name string) {
+			if at, ok := place[name]; ok && at >= i {
+				out = append(out, fmt.Sprintf("%s rests on %s, which does not come before it", d.Name, name))
+			}
+		}
+		var walk func(t *Term)
+		walk = func(t *Term) {
+			if t == nil {
+				return
+			}
+			switch t.kind {
+			case constTerm, projTerm:
+				use(t.name)
+			case natTerm:
+				use("Nat")
+			case strTerm:
+				use("String")
+				use(maker)
+				use("List.nil")
+				if t.text != "" {
+					use("List.cons")
+					use("Char.ofNat")
+				}
+			}
+			if t.local != nil && t.kind != localTerm {
+				walk(t.local.typ)
+			}
+			walk(t.a)
+			walk(t.b)
+			walk(t.c)
+		}
+		walk(d.Type)
+		walk(d.Value)
+	}
+	return out
+}
+
+// literalParts are truth values told of a literal and of what it stands for, a few in each environment.
+func (h *hunter) literalParts() (keys []string) {
+	see := func(v valueType, t *Term) {
+		switch h.resolve(v) {
+		case number:
+			t = apply(constant("isZero"), t)
+		case truth:
+		default:
+			return
+		}
+		key := t.String()
+		if h.closed[key] == nil {
+			h.closed[key] = t
+		}
+		keys = append(keys, key)
+	}
+	literal := []string{"", "a"}[h.IntN(2)]
+	_, parts := spine(newEvaluator(h.decls, 0).expand(literal))
+	if _, ok := h.equals[text]; ok {
+		see(text, strLiteral(literal))
+	} else {
+		see(list, projection("String", 0, strLiteral(literal)))
+	}
+	see(list, parts[0])
+	return keys
 }
 
 // welltyped picks terms that the checker takes for truth values: literals may stand where they mean nothing yet.
@@ -568,7 +739,7 @@ func (h *hunter) accepts(options kernel.Options, extra ...*Decl) (accepted bool)
 	}
 	wait := patience
 	if len(extra) == 0 {
-		wait *= 20
+		wait *= 50
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), wait) // a definition of itself reduces for ever
 	defer cancel()

@@ -14,8 +14,10 @@ import (
 // huntOptions bound one check: what does not finish is not accepted.
 var huntOptions = kernel.Options{Workers: 1, MaxDepth: 2_000, MaxExprs: 1 << 16}
 
+// HUNT_SEEDS sets how many environments are built, starting from seed 0. On a checker that lets a string literal's parts be
+// declared after it, False is found within the first thousand.
 func TestHunterFindsNoFalse(t *testing.T) {
-	seeds := 400
+	seeds := 300
 	if n, err := strconv.Atoi(os.Getenv("HUNT_SEEDS")); err == nil {
 		seeds = n
 	}
@@ -64,7 +66,7 @@ func TestHuntedFiles(t *testing.T) {
 }
 
 func FuzzFalse(f *testing.F) {
-	for seed := range uint64(16) {
+	for _, seed := range []uint64{0, 1, 2, 3, 30, 63, 784} { // 63 and 784 were the first to stop a checker and to prove False
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
