@@ -60,11 +60,11 @@ func TestMutantsOfRealExportsShowWhatTheyMean(t *testing.T) {
 				continue
 			}
 			verified++
-			if *report.Declarations[0].Statement != *original.Declarations[0].Statement || ownDefinitions(report) != ownDefinitions(original) {
+			if statementOf(report.Declarations[0]) != statementOf(original.Declarations[0]) || ownDefinitions(report) != ownDefinitions(original) {
 				continue
 			}
 			if meaningOf(t, mutant, ask) != meaning {
-				t.Errorf("%s: %s: verified as %s, which means something else now, and nothing shows it", filepath.Base(path), what, *report.Declarations[0].Statement)
+				t.Errorf("%s: %s: verified as %s, which means something else now, and nothing shows it", filepath.Base(path), what, statementOf(report.Declarations[0]))
 			}
 		}
 	}
