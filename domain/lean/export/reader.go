@@ -118,8 +118,8 @@ func (d *decoder) defineBatch(b *batch) (end bool, err error) {
 func (d *decoder) defineWithin() (err *Error) {
 	defer func() { err = orNoRoom(recover(), err) }()
 	switch {
-	case d.record.err != nil:
-		return d.record.err
+	case d.err != nil:
+		return d.err
 	case d.line == 1:
 		return d.readMeta()
 	}
