@@ -142,6 +142,9 @@ func (d *decoder) declare() *Error {
 			return err
 		}
 		decl.Value = d.at(value)
+		if _, declared := d.file.types[decl.Name]; !declared && decl.Kind != term.Theorem {
+			d.file.values[decl.Name] = value
+		}
 	}
 	d.file.addDeclaration(decl)
 	d.file.addType(decl.Name, typ)

@@ -16,6 +16,7 @@ type File struct {
 
 	written []Written             // expressions as written, in the order of the file
 	types   map[term.Name]ordinal // the written type of each declared name
+	values  map[term.Name]ordinal // the written value of each definition and opaque constant
 }
 
 // Meta is the first line. Everything but the format version may be absent.
@@ -54,6 +55,12 @@ func (f *File) Written(handle uint32) Written { return f.written[handle] }
 // WrittenType returns the handle of the type a name is declared with.
 func (f *File) WrittenType(n term.Name) (handle uint32, ok bool) {
 	o, ok := f.types[n]
+	return uint32(o), ok
+}
+
+// WrittenValue returns the handle of the value that a definition or an opaque constant is declared with.
+func (f *File) WrittenValue(n term.Name) (handle uint32, ok bool) {
+	o, ok := f.values[n]
 	return uint32(o), ok
 }
 

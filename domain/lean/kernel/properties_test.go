@@ -242,13 +242,13 @@ func visitSamples(t *testing.T, most int, visit func(c *checker, samples []term.
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := newEnvironment(file.Store, file.Declarations)
+	base := newFoundation(file.Store, file.Declarations)
 	var refused atomic.Int64
 	refused.Store(math.MaxInt64)
-	c := newChecker(context.Background(), env, file.Store, nil, DefaultMaxDepth, &refused)
-	c.findPrimitives()
-	for unit := 0; unit < len(env.declarations); unit += 2 {
-		d := &env.declarations[unit]
+	c := newChecker(context.Background(), base, file.Store, nil, DefaultMaxDepth, &refused)
+	c.recognise()
+	for unit := 0; unit < base.env.Len(); unit += 2 {
+		d := base.env.Declaration(unit)
 		if d.Kind != term.Definition && d.Kind != term.Theorem {
 			continue
 		}

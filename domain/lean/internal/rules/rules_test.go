@@ -176,7 +176,8 @@ func TestEveryRuleOfTheDocumentationHasAPair(t *testing.T) {
 			}
 		}
 	}
-	uncovered := []string{"resource_limit", "too_large", "stopped"} // bounds, not rules
+	uncovered := []string{"resource_limit", "too_large", "stopped", "statement_too_long", // bounds, not rules
+		"statement_unreadable"} // no export is known to lead to it
 	for _, class := range quoted(section("Refusals")) {
 		isClass := strings.Trim(class, "abcdefghijklmnopqrstuvwxyz_") == "" && strings.Contains(class, "_")
 		if isClass && !slices.Contains(uncovered, class) && !slices.Contains(foundations, class) &&
