@@ -4,6 +4,7 @@ package bench
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -74,7 +75,7 @@ type figures struct {
 	declarations              int
 	json, read, one, two, own duration // own and peer are commands, one thread each
 	peer                      duration
-	memory                    float64 // the most bytes that the command with two threads held, without those it starts with
+	memory                    float64 // the most bytes that the command with two threads held; about 50 MB of them are the program's own
 }
 
 // figuresOf measures a file; command is the built reckon.
@@ -98,9 +99,7 @@ func figuresOf(b *testing.B, command, path string, rounds int) figures {
 			f.peer.keepBest(other)
 		}
 	}
-	_, idle := commandTime(b, command, "lean", "check", "--help")
-	_, most := commandTime(b, command, "lean", "check", path, "--declarations=id", "--quiet", "--threads=2")
-	f.memory = most - idle
+	_, f.memory = commandTime(b, command, "lean", "check", path, "--declarations=id", "--quiet", "--threads=2")
 	return f
 }
 
@@ -119,16 +118,44 @@ func (f *figures) report(b *testing.B, name string) {
 	b.ReportMetric(f.memory/f.bytes, "memory/byte-"+name)
 }
 
-// commandTime runs a command and says how long it took and the most memory it held.
+// commandTime runs a command and says how long it took and the most memory it held. (What the system says of a child
+// that has ended includes the memory of this process, from before the child was another program.)
 func commandTime(b *testing.B, name string, args ...string) (duration, float64) {
 	start := time.Now()
 	command := exec.Command(name, args...)
-	if output, err := command.CombinedOutput(); err != nil {
-		b.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, output)
+	var output bytes.Buffer
+	command.Stdout, command.Stderr = &output, &output
+	if err := command.Start(); err != nil {
+		b.Fatal(err)
 	}
-	state := command.ProcessState
-	kilobytes := state.SysUsage().(*syscall.Rusage).Maxrss
-	return duration{time.Since(start), state.UserTime() + state.SystemTime()}, float64(kilobytes) * 1024
+	ended, most := make(chan error, 1), 0.0
+	go func() { ended <- command.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				b.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, output.String())
+			}
+			state := command.ProcessState
+			return duration{time.Since(start), state.UserTime() + state.SystemTime()}, most
+		case <-time.After(2 * time.Millisecond):
+			most = max(most, residentBytes(command.Process.Pid))
+		}
+	}
+}
+
+// residentBytes is the most memory a process has held, or 0 when it cannot be told.
+func residentBytes(pid int) float64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var kilobytes float64
+	if _, err := fmt.Sscan(rest, &kilobytes); err != nil {
+		return 0
+	}
+	return kilobytes * 1024
 }
 
 func leanRead(b *testing.B, path string, threads int) *export.File {
