@@ -35,7 +35,11 @@ func Run(ctx context.Context, r io.Reader, opts Options) (*Report, error) {
 
 // read reads the export. Without a file, the report says why.
 func read(ctx context.Context, r io.Reader, opts Options) (*Report, *export.File, error) {
-	file, err := export.Read(ctx, r, opts.Limits)
+	limits := opts.Limits
+	if limits.Threads == 0 {
+		limits.Threads = opts.Kernel.Workers
+	}
+	file, err := export.Read(ctx, r, limits)
 	report := &Report{Kernel: Undecided, Declarations: []Declaration{}, AxiomsUsed: []string{}}
 	report.Export = Export{SHA256: file.SHA256, Bytes: file.Bytes, Meta: file.Meta, Declarations: len(file.Declarations)}
 	var bad *export.Error

@@ -71,6 +71,7 @@ type Limits struct {
 	Records    int   // lines; default 1<<26
 	Depth      int   // nesting of JSON values; default 512
 	DigitCount int   // of one numeric literal; default 1<<20
+	Threads    int   // 1 to parse lines on the caller's goroutine; default two goroutines
 
 	Room *term.Room // of the process; default no limit
 }
