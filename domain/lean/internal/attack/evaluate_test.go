@@ -150,12 +150,24 @@ func natConstructor(t *Term) *Term {
 	return apply(constant("Nat.succ"), natLiteral(strconv.Itoa(n-1)))
 }
 
+// makerOf is the function that literals of a file stand for: String.mk where it is String's constructor, as in old versions
+// of Lean, and String.ofList otherwise.
+func makerOf(decls map[string]*Decl) string {
+	if d := decls["String"]; d != nil {
+		for _, t := range d.Types {
+			for _, k := range t.Ctors {
+				if k.Name == "String.mk" {
+					return k.Name
+				}
+			}
+		}
+	}
+	return "String.ofList"
+}
+
 // expand writes a literal as the maker applied to its characters.
 func (e *evaluator) expand(text string) *Term {
-	maker := "String.mk"
-	if e.decls["String.ofList"] != nil || e.ctors["String.ofList"] != nil {
-		maker = "String.ofList"
-	}
+	maker := makerOf(e.decls)
 	list := apply(constant("List.nil", nil), constant("Char"))
 	runes := []rune(text)
 	for i := len(runes) - 1; i >= 0; i-- {

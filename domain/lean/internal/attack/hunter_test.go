@@ -560,9 +560,9 @@ func (h *hunter) attack(options kernel.Options) (out Hunt) {
 // cycles says which declarations rest on themselves or on what comes later, by names and by what their literals stand
 // for. In an accepted file there are none.
 func cycles(decls []*Decl) (out []string) {
-	place := map[string]int{}
+	place, byName := map[string]int{}, map[string]*Decl{}
 	for i, d := range decls {
-		place[d.Name] = i
+		place[d.Name], byName[d.Name] = i, d
 		for _, t := range d.Types {
 			place[t.Name], place[t.Name+".rec"] = i, i
 			for _, k := range t.Ctors {
@@ -570,10 +570,7 @@ func cycles(decls []*Decl) (out []string) {
 			}
 		}
 	}
-	maker := "String.mk"
-	if _, ok := place["String.ofList"]; ok {
-		maker = "String.ofList"
-	}
+	maker := makerOf(byName)
 	for i, d := range decls {
 		if d.Kind == "inductive" {
 			continue
