@@ -70,14 +70,17 @@ func (c *checker) findPrimitives() {
 		if k == nil || k.kind != definitionConstant || len(k.params) != 0 {
 			continue
 		}
-		if op.equations == nil {
-			fingerprint := deep.of(name)
-			if pins[op.name][hex.EncodeToString(fingerprint[:])] {
-				p.ops[name] = op.op
-			}
+		if p.ops[name] != noOp {
 			continue
 		}
-		if c.holds(func() bool { return op.equations(&equations{checker: c, nat: nat, boolean: boolean, self: name}) }) {
+		if known := pins[op.name]; known != nil {
+			fingerprint := deep.of(name)
+			if known[hex.EncodeToString(fingerprint[:])] {
+				p.ops[name] = op.op
+				continue
+			}
+		}
+		if op.equations != nil && c.holds(func() bool { return op.equations(&equations{checker: c, nat: nat, boolean: boolean, self: name}) }) {
 			p.ops[name] = op.op
 		}
 	}
@@ -224,10 +227,11 @@ var natOperations = []natOperation{
 			q.defEq(q.op(q.zero(), q.zero()), q.boolConst(true)) && q.defEq(q.op(q.zero(), q.succ(x)), q.boolConst(true)) &&
 			q.defEq(q.op(q.succ(x), q.zero()), q.boolConst(false)) && q.defEq(q.op(q.succ(y), q.succ(x)), q.op(y, x))
 	}},
-	{"Nat.div", opDiv, nil},
-	{"Nat.mod", opMod, nil},
+	{"Nat.div", opDiv, divides(true)},
+	{"Nat.mod", opMod, divides(false)},
+	{"Nat.div", opDiv, divides(true)}, // again, where it is built on Nat.mod
 	{"Nat.gcd", opGcd, nil},
-	{"Nat.log2", opLog2, nil},
+	{"Nat.log2", opLog2, logarithm},
 	{"Nat.bitwise", opLand, nil},
 	{"Nat.land", opLand, bitwise(func(a, b bool) bool { return a && b })},
 	{"Nat.lor", opLor, bitwise(func(a, b bool) bool { return a || b })},

@@ -82,6 +82,11 @@ func (c *checker) coreStep(e term.Expr, cheap bool) (term.Expr, bool) {
 	default:
 		return 0, false
 	}
+	if c.symbolic != nil {
+		if known, ok := c.symbolic.intercept(e); ok {
+			return known, true
+		}
+	}
 	head := c.store.Head(e)
 	switch c.store.Kind(head) {
 	case term.KindLam:
@@ -308,7 +313,7 @@ func (c *checker) reduceQuot(e term.Expr, k *constant) (term.Expr, bool) {
 // delta returns the definition or theorem at the head of e if it unfolds.
 func (c *checker) delta(e term.Expr) *constant {
 	k, ls := c.headConstant(e)
-	if k == nil || !k.unfolds() || len(c.store.LevelsOf(ls)) != len(k.params) {
+	if k == nil || !k.unfolds() || len(c.store.LevelsOf(ls)) != len(k.params) || c.symbolic != nil && c.symbolic.folds(k.name) {
 		return nil
 	}
 	return k
