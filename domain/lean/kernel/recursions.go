@@ -54,6 +54,9 @@ type symbolic struct {
 	calls    map[term.Expr]*fuelCall
 	proving  *fuelCall
 
+	wellFounded map[term.Expr]*accessibleCall // by recursor, with what stands before the index
+	descending  *accessibleCall               // the one under proof
+
 	// trivial: S v = base v for all v, which is proved of recursions by induction on f for every v.
 	trivial bool
 }
@@ -277,6 +280,9 @@ func (s *symbolic) intercept(e term.Expr) (term.Expr, bool) {
 	if s.stands == 0 {
 		return 0, false
 	}
+	if n := s.store.Node(s.store.Head(e)); n.Kind != term.KindConst && n.Kind != term.KindProj {
+		return 0, false
+	}
 	head, args := s.store.Spine(e, nil)
 	n := s.store.Node(head)
 	switch {
@@ -293,7 +299,7 @@ func (s *symbolic) intercept(e term.Expr) (term.Expr, bool) {
 		}
 		head = resolved
 	default:
-		return 0, false
+		return s.interceptAccessible(e)
 	}
 	fuel, key := s.splitFuel(head)
 	if s.store.Node(key).Locals > s.store.Node(s.fuel).Locals {
@@ -426,8 +432,8 @@ func (s *symbolic) matches(call *fuelCall, args []term.Expr) bool {
 // prove tries to prove the claim about a recursion, in a run of its own: none of the facts and no other claim under
 // proof counts there.
 func (s *symbolic) prove(key term.Expr, call *fuelCall) {
-	facts, outer := s.facts, s.proving
-	s.facts, s.proving = nil, call
+	facts, outer, descending := s.facts, s.proving, s.descending
+	s.facts, s.proving, s.descending = nil, call, nil
 	s.forget()
 	call.fuel, call.v = s.variable(), s.variable()
 	step, ok := s.instance(key, call, s.succ(call.fuel), call.v)
@@ -442,7 +448,7 @@ func (s *symbolic) prove(key term.Expr, call *fuelCall) {
 		s.forget()
 		call.reaches = call.proven && ok0 && s.isNatZero(s.whnf(first)) && s.isNatZero(s.whnf(s.spec.base(s.zero())))
 	}
-	s.facts, s.proving = facts, outer
+	s.facts, s.proving, s.descending = facts, outer, descending
 	s.forget()
 }
 

@@ -4,7 +4,7 @@ import "reckon/domain/lean/term"
 
 // newSymbolic prepares a run; constants is how many free variables stand for the same number throughout.
 func newSymbolic(q *equations, spec recursion) *symbolic {
-	s := &symbolic{equations: q, spec: spec, constant: q.nextLocal, calls: map[term.Expr]*fuelCall{}}
+	s := &symbolic{equations: q, spec: spec, constant: q.nextLocal, calls: map[term.Expr]*fuelCall{}, wellFounded: map[term.Expr]*accessibleCall{}}
 	s.pred = q.store.InternDotted("Nat.pred")
 	s.fuel = q.variable()
 	s.stands = q.local(q.store.Pi(q.nat, q.nat))

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -159,6 +160,57 @@ var shapes = []struct {
 	{"by three", "Nat.log2", fuelled("0", choose("(Nat.ble 2 v)", "(Nat.succ (ih (Nat.div v 3)))", "0"), "x", "x"), false},
 	{"from 1 on", "Nat.log2", fuelled("0", choose("(Nat.ble 1 v)", "(Nat.succ (ih (Nat.div v 2)))", "0"), "x", "x"), false},
 	{"fuel one too small", "Nat.log2", fuelled("5", halving, "x", "x"), false},
+}
+
+// wellFounded declares the accessibility predicate, an order on Nat and, as axioms, that it is well-founded and that what
+// is asked to be less is. It returns recursion over v by step, in which (less …) calls it.
+func wellFounded(b *leantest.Builder, step, x string) string {
+	relation, below := "(pi a T (pi b T Sort@0))", "(pi y T (pi hr (r y x) (Acc@u T r y)))"
+	lead := func(binder, rest string) string {
+		return "(" + binder + " T Sort@u (" + binder + " r " + relation + " (" + binder + " m (pi x T (pi a (Acc@u T r x) Sort@w)) (" + binder +
+			" i (pi x T (pi h " + below + " (pi ih (pi y T (pi hr (r y x) (m y (h y hr)))) (m x (Acc.intro@u T r x h))))) " + rest + "))))"
+	}
+	b.Predicate("Acc", b.Term("(pi T Sort@u (pi r "+relation+" (pi x T Sort@0)))"),
+		"Acc.intro", b.Term("(pi T Sort@u (pi r "+relation+" (pi x T (pi h "+below+" (Acc@u T r x)))))"), 2,
+		b.Term(lead("pi", "(pi x T (pi t (Acc@u T r x) (m x t)))")),
+		b.Term(lead("lam", "(lam x T (lam h "+below+" (i x h (lam y T (lam hr (r y x) (Acc.rec@w,u T r m i y (h y hr)))))))")))
+	b.Axiom("lt", b.Term("(pi a Nat (pi b Nat Sort@0))"))
+	b.Axiom("wf", b.Term("(pi x Nat (Acc@1 Nat lt x))"))
+	b.Axiom("dec", b.Term("(pi a Nat (pi b Nat (lt a b)))"))
+	step = regexp.MustCompile(`\(less (.*?)\.\)`).ReplaceAllString(step, "(ih $1 (dec $1 v))")
+	return "(Acc.rec@1,1 Nat lt (lam x Nat (lam a (Acc@1 Nat lt x) Nat)) (lam v Nat (lam h (pi z Nat (pi hr (lt z v) (Acc@1 Nat lt z))) " +
+		"(lam ih (pi z Nat (pi hr (lt z v) Nat)) " + step + "))) " + x + " (wf " + x + "))"
+}
+
+func TestWellFoundedRecursionsAreRecognised(t *testing.T) {
+	for about, shape1 := range map[string]struct {
+		step, x, byZero string
+		right           bool
+	}{
+		"remainder":             {choose("(Nat.ble y v)", "(less (Nat.sub v y).)", "v"), "x", "x", true},
+		"first step apart":      {choose("(Nat.ble (Nat.succ v) y)", "v", "(less (Nat.sub v y).)"), "x", "x", true},
+		"of x+1":                {choose("(Nat.ble y v)", "(less (Nat.sub v y).)", "v"), "(Nat.succ x)", "x", false},
+		"by zero":               {choose("(Nat.ble y v)", "(less (Nat.sub v y).)", "v"), "x", "0", false},
+		"wrong base":            {choose("(Nat.ble y v)", "(less (Nat.sub v y).)", "0"), "x", "x", false},
+		"subtracts one more":    {choose("(Nat.ble y v)", "(less (Nat.sub v (Nat.succ y)).)", "v"), "x", "x", false},
+		"does not descend":      {choose("(Nat.ble y v)", "(less v.)", "v"), "x", "x", false},
+		"one too late":          {choose("(Nat.ble (Nat.succ y) v)", "(less (Nat.sub v y).)", "v"), "x", "x", false},
+		"adds one on every way": {choose("(Nat.ble y v)", "(Nat.succ (less (Nat.sub v y).))", "v"), "x", "x", false},
+	} {
+		t.Run(about, func(t *testing.T) {
+			b := leantest.NewBuilder()
+			b.Arithmetic()
+			body := choose("(Nat.ble 1 y)", wellFounded(b, shape1.step, shape1.x), shape1.byZero)
+			b.Unfold("Nat.mod", b.Term("(pi x Nat (pi y Nat Nat))"), b.Term("(lam x Nat (lam y Nat "+body+"))"))
+			file := read(t, b.Text())
+			if r := Check(context.Background(), file.Store, file.Declarations, Options{Workers: 1}); !r.Accepted() {
+				t.Fatalf("the definition itself: %v %v", r.Refusal, r.Exhausted)
+			}
+			if got := recognise(t, read(t, b.Text()), "Nat.mod"); got != shape1.right {
+				t.Errorf("recognised: %v, computes it: %v", got, shape1.right)
+			}
+		})
+	}
 }
 
 func read(t *testing.T, text string) *export.File {

@@ -149,3 +149,13 @@ func (b *Builder) enumeration(name string, ctors, types []string, fields []int, 
 	b.Line(`{"inductive":{"types":[{"name":%d,"levelParams":[],"type":%d,"numParams":0,"numIndices":0,"all":%s,"ctors":%s,"numNested":0,"isRec":%v,"isUnsafe":false,"isReflexive":false}],"ctors":[%s],"recs":[%s]}}`,
 		b.Name(name), typ, all, list(names), isRec, strings.Join(ctorRecords, ","), rec)
 }
+
+// Predicate declares an inductive proposition over the universe u with one index, two parameters and one constructor
+// with the given number of fields, and its recursor, which eliminates into the universe w.
+func (b *Builder) Predicate(name string, typ int, ctor string, ctorType, fields, recType, rule int) {
+	n, k, levels, all := b.Name(name), b.Name(ctor), b.nameList([]string{"u"}), list([]int{b.Name(name)})
+	b.Line(`{"inductive":{"types":[{"name":%d,"levelParams":%s,"type":%d,"numParams":2,"numIndices":1,"all":%s,"ctors":%s,"numNested":0,"isRec":true,"isUnsafe":false,"isReflexive":true}],`+
+		`"ctors":[{"name":%d,"levelParams":%s,"type":%d,"induct":%d,"cidx":0,"numParams":2,"numFields":%d,"isUnsafe":false}],`+
+		`"recs":[{"name":%d,"levelParams":%s,"type":%d,"all":%s,"numParams":2,"numIndices":1,"numMotives":1,"numMinors":1,"rules":[{"ctor":%d,"nfields":%d,"rhs":%d}],"k":false,"isUnsafe":false}]}}`,
+		n, levels, typ, all, list([]int{k}), k, levels, ctorType, n, fields, b.Name(name+".rec"), b.nameList([]string{"w", "u"}), recType, all, k, fields, rule)
+}
