@@ -28,7 +28,8 @@ type checker struct {
 	nextLocal uint32
 	base      int // expressions of the store that outlive the declaration
 	levels    *levelOrder
-	eager     bool // under eagerReduce: literals are computed even beside free variables
+	symbolic  *symbolic // set while an operation is being recognised
+	eager     bool      // under eagerReduce: literals are computed even beside free variables
 
 	inferred   exprCache // checked: every part was checked
 	assumed    exprCache // inferred only: parts are known to be well-typed

@@ -119,19 +119,20 @@ func (c *checker) reduceNat(e term.Expr) (term.Expr, bool) {
 			return 0, false
 		}
 		op := c.operation(term.Name(fn.A))
-		if op == noOp || op == opLog2 ||
-			!c.mayBecomeLiteral(term.Expr(head.B)) || !c.mayBecomeLiteral(term.Expr(n.B)) {
+		if op == noOp || op == opLog2 {
 			return 0, false
 		}
-		x, ok := c.natOf(c.whnf(term.Expr(head.B)))
-		if !ok {
+		if c.symbolic == nil && (!c.mayBecomeLiteral(term.Expr(head.B)) || !c.mayBecomeLiteral(term.Expr(n.B))) {
 			return 0, false
 		}
-		y, ok := c.natOf(c.whnf(term.Expr(n.B)))
-		if !ok {
-			return 0, false
+		if x, ok := c.natOf(c.whnf(term.Expr(head.B))); ok {
+			if y, ok := c.natOf(c.whnf(term.Expr(n.B))); ok {
+				return c.computeNat(op, x, y)
+			}
 		}
-		return c.computeNat(op, x, y)
+		if c.symbolic != nil {
+			return c.symbolic.fold(op, term.Expr(head.B), term.Expr(n.B))
+		}
 	}
 	return 0, false
 }

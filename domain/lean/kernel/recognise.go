@@ -53,11 +53,15 @@ func (c *checker) recognise() {
 	c.known.strings = never
 	tests := c.recognisers()
 	c.base = c.store.ExprCount() // the expressions of the tests stay
-	for id, test := range tests {
-		if test == nil {
+	order := make([]builtin.ID, builtin.Count, builtin.Count+1)
+	for id := range order {
+		order[id] = builtin.ID(id)
+	}
+	for _, self := range append(order, builtin.NatDiv) { // once more, for one that is built on Nat.mod
+		test := tests[self]
+		if test == nil || c.known.from[self] != never {
 			continue
 		}
-		self := builtin.ID(id)
 		place := c.placeAfter(append([]builtin.ID{self}, builtin.Table[self].Needs...))
 		if place == never || !c.holds(place, func() bool { return c.neededAreKnown(self) && test() }) {
 			continue
@@ -123,11 +127,12 @@ func (c *checker) isOperation(op natOperation, nat, boolean term.Expr, deep *dee
 	if k == nil || k.Kind != environment.Definition || len(k.Params) != 0 {
 		return false
 	}
-	if op.equations == nil {
-		fingerprint := deep.of(k.Name)
-		return pins[op.id.String()][hex.EncodeToString(fingerprint[:])]
+	if known := pins[op.id.String()]; known != nil {
+		if fingerprint := deep.of(k.Name); known[hex.EncodeToString(fingerprint[:])] {
+			return true
+		}
 	}
-	return op.equations(&equations{checker: c, nat: nat, boolean: boolean, self: k.Name})
+	return op.equations != nil && op.equations(&equations{checker: c, nat: nat, boolean: boolean, self: k.Name})
 }
 
 // recogniseStrings finds the place from which string literals may be used: after the maker, and after everything else

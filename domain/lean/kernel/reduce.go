@@ -85,6 +85,11 @@ func (c *checker) coreStep(e term.Expr, cheap bool) (term.Expr, bool) {
 	default:
 		return 0, false
 	}
+	if c.symbolic != nil {
+		if known, ok := c.symbolic.intercept(e); ok {
+			return known, true
+		}
+	}
 	head := c.store.Head(e)
 	switch c.store.Kind(head) {
 	case term.KindLam:
@@ -311,7 +316,7 @@ func (c *checker) reduceQuot(e term.Expr, k *environment.Constant) (term.Expr, b
 // delta returns the definition or theorem at the head of e if it unfolds.
 func (c *checker) delta(e term.Expr) *environment.Constant {
 	k, ls := c.headConstant(e)
-	if k == nil || !k.Unfolds() || len(c.store.LevelsOf(ls)) != len(k.Params) {
+	if k == nil || !k.Unfolds() || len(c.store.LevelsOf(ls)) != len(k.Params) || c.symbolic != nil && c.symbolic.folds(k.Name) {
 		return nil
 	}
 	return k
