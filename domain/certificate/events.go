@@ -36,9 +36,9 @@ type Findings struct {
 type Declaration struct {
 	Name            string   `json:"name"`
 	Kind            string   `json:"kind" doc:"theorem, definition or opaque; axiom, quotient, inductive, constructor or recursor where such a name was given"`
-	Statement       *string  `json:"statement" doc:"Its type, rendered by the checker; the proof is omitted"`
+	Statement       *string  `json:"statement" doc:"Its type, rendered by the checker; the proof is omitted. The text reads back to that very type. Null where it is too long to be printed, and then the verdict is not verified"`
 	Axioms          []string `json:"axioms" doc:"The axioms the proof actually reaches"`
-	StatementSHA256 *string  `json:"statement_sha256" doc:"SHA-256 of the statement's UTF-8 text, hexadecimal"`
+	StatementSHA256 *string  `json:"statement_sha256" doc:"SHA-256 of the statement's UTF-8 text, hexadecimal; null without a statement"`
 }
 
 // Refusal says what is wrong with a proof, and where.

@@ -2,7 +2,6 @@ package check
 
 import (
 	"slices"
-	"strings"
 
 	"reckon/domain/lean/term"
 )
@@ -85,8 +84,11 @@ func (j *judge) conformance(restedOn map[term.Name]bool) *Conformance {
 				j.differing = append(j.differing, difference{n, how})
 			default:
 				c.Outside.Count++
-				first, _, _ := strings.Cut(j.file.Store.NameString(n), ".")
-				namespaces[first] = true
+				first := n
+				for j.file.Store.NamePrefix(first) != term.Anonymous {
+					first = j.file.Store.NamePrefix(first)
+				}
+				namespaces[j.names.Text(first)] = true
 			}
 		}
 	}
