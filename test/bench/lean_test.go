@@ -94,6 +94,22 @@ func BenchmarkLeanShiftCascade(b *testing.B) {
 	}
 }
 
+// BenchmarkLeanCosts checks small exports that were out of all proportion once: each is measured against encoding/json parsing 1 MB in the same run.
+func BenchmarkLeanCosts(b *testing.B) {
+	yardstick := bytes.Repeat([]byte(`{"ie":1,"app":{"fn":123,"arg":456}}`+"\n"), 1<<20/36)
+	for range b.N {
+		parse := best(leanRounds, func() { parseLines(b, yardstick) })
+		for _, name := range []string{"large-numbers", "remainder", "levels-22", "levels-200"} {
+			text, err := os.ReadFile(filepath.Join("..", "..", "domain", "lean", "kernel", "testdata", "cost", name+".ndjson"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			took := best(leanRounds, func() { leanCheck(b, text, 1) })
+			b.ReportMetric(took.Seconds()/parse.Seconds(), name+"/json-MB")
+		}
+	}
+}
+
 // BenchmarkLeanGrowth checks 1, 2 and 6 copies (16 MiB) and reports time and memory per byte relative to one copy.
 func BenchmarkLeanGrowth(b *testing.B) {
 	text := leanExport(b, "init-prelude.ndjson")
