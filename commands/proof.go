@@ -122,6 +122,12 @@ func FindingsOf(r check.Report) certificate.Findings {
 	if c := r.Conformance; c != nil {
 		f.Conformance = &certificate.Conformance{ReferenceLeanVersion: c.ReferenceLeanVersion, Matched: c.Matched, Differing: c.Differing, Outside: certificate.Outside(c.Outside)}
 	}
+	if own := r.OwnDefinitions; own != nil {
+		f.Own = &certificate.Own{Count: own.Count, SHA256: own.SHA256, Omitted: own.Omitted, Definitions: make([]certificate.OwnDefinition, len(own.Definitions))}
+		for i, d := range own.Definitions {
+			f.Own.Definitions[i] = certificate.OwnDefinition(d)
+		}
+	}
 	return f
 }
 

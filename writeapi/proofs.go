@@ -66,6 +66,7 @@ type proofReport struct {
 	Declarations         []reportedDeclaration    `json:"declarations"`
 	AxiomsUsed           []string                 `json:"axioms_used"`
 	Conformance          *certificate.Conformance `json:"conformance"`
+	Own                  *certificate.Own         `json:"own_definitions" doc:"What the statements rest on that is not Lean's own, as the certificate would print it"`
 	DeclarationsInExport int                      `json:"declarations_in_export"`
 	SlotCost             int                      `json:"slot_cost" doc:"Always 0"`
 	JobsRemainingToday   int                      `json:"jobs_remaining_today"`
@@ -279,7 +280,7 @@ func (s Services) validateProof(ctx context.Context, in *validateInput) (*valida
 
 func reportOf(r commands.ProofReport) proofReport {
 	out := proofReport{
-		OK: r.WouldBe == commands.WouldBeChecked, WouldBe: r.WouldBe, Refusal: r.Refusal, AxiomsUsed: r.AxiomsUsed, Conformance: r.Conformance,
+		OK: r.WouldBe == commands.WouldBeChecked, WouldBe: r.WouldBe, Refusal: r.Refusal, AxiomsUsed: r.AxiomsUsed, Conformance: r.Conformance, Own: r.Own,
 		Declarations: make([]reportedDeclaration, len(r.Declarations)), DeclarationsInExport: r.Export.Declarations,
 		JobsRemainingToday: r.JobsRemaining, ElapsedMS: r.Elapsed.Milliseconds(),
 		Export: reportedExport{Bytes: r.Export.Bytes, Inline: r.Inline},

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 	"reckon/domain/lean/check"
 	"reckon/domain/lean/export"
 	"reckon/domain/lean/kernel"
+	"reckon/runners/proof"
 )
 
 // leanCmd judges Lean proofs.
@@ -104,7 +106,7 @@ func (c *leanCheckCmd) check(ctx context.Context) (*check.Report, error) {
 	progress := newLeanProgress(os.Stderr, c.Quiet, size)
 	defer progress.end()
 	start := time.Now()
-	report, err := check.Within(ctx, c.MemoryMiB<<20, progress.reading(in), check.Options{
+	report, err := proof.Within(ctx, c.MemoryMiB<<20, progress.reading(in), check.Options{
 		Declarations: names,
 		All:          c.All,
 		FileName:     c.File,
@@ -156,17 +158,28 @@ func printLeanReport(w io.Writer, r *check.Report, brief bool) error {
 	}
 	if !brief {
 		for _, d := range r.Declarations {
-			fmt.Fprintf(&out, "%s %s : %s\n  axioms: %s\n", d.Kind, d.Name, *d.Statement, listOrNone(d.Axioms))
+			statement := "(too long to be printed)"
+			if d.Statement != nil {
+				statement = *d.Statement
+			}
+			fmt.Fprintf(&out, "%s %s : %s\n  axioms: %s\n", d.Kind, d.Name, statement, listOrNone(d.Axioms))
 		}
 	}
 	fmt.Fprintf(&out, "axioms used: %s\n", listOrNone(r.AxiomsUsed))
 	if c := r.Conformance; c != nil {
-		version := "no table for this version, logical basis only"
-		if c.ReferenceLeanVersion != nil {
-			version = "Lean " + *c.ReferenceLeanVersion
-		}
-		fmt.Fprintf(&out, "conformance (%s): %d matched, %d differing, %d outside (%s)\n", version, c.Matched, len(c.Differing),
+		fmt.Fprintf(&out, "conformance (Lean %s): %d matched, %d differing, %d outside (%s)\n", *c.ReferenceLeanVersion, c.Matched, len(c.Differing),
 			c.Outside.Count, listOrNone(c.Outside.Namespaces))
+	}
+	if own := r.OwnDefinitions; own != nil && own.Count > 0 {
+		fmt.Fprintf(&out, "own definitions the statements rest on: %d, sha256 %s\n", own.Count, own.SHA256)
+		if !brief {
+			for _, d := range own.Definitions {
+				fmt.Fprintf(&out, "  %s\n", strings.ReplaceAll(d.Text, "\n", "\n  "))
+			}
+			if own.Omitted > 0 {
+				fmt.Fprintf(&out, "  and %d more\n", own.Omitted)
+			}
+		}
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -254,7 +267,7 @@ type leanReferenceBuildCmd struct {
 
 // Run prints a table as JSON. Only exports the kernel accepts make tables.
 func (c *leanReferenceBuildCmd) Run() error {
-	basis, pinned := check.Basis{}, check.Basis{}
+	basis, pinned := check.Basis{}, map[string][]string{}
 	var reference check.Reference
 	for _, name := range c.Exports {
 		file, err := readAccepted(name)
@@ -263,7 +276,11 @@ func (c *leanReferenceBuildCmd) Run() error {
 		}
 		reference = check.BuildReference(file)
 		basis.Merge(check.BuildBasis(file))
-		pinned.Merge(kernel.Fingerprints(file.Store, file.Declarations, kernel.PinnedNames()))
+		for operation, list := range kernel.Fingerprints(file.Store, file.Declarations, kernel.PinnedNames()) {
+			pinned[operation] = append(pinned[operation], list...)
+			slices.Sort(pinned[operation])
+			pinned[operation] = slices.Compact(pinned[operation])
+		}
 	}
 	out := json.NewEncoder(os.Stdout)
 	out.SetIndent("", " ")

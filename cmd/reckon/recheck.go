@@ -164,12 +164,21 @@ func differing(issued certificate.Issued, verdict string, checked int, found cer
 		{"verdict", issued.Verdict, verdict}, {"declarations_checked", issued.DeclarationsChecked, checked}, {"reason", stored.Reason, now.Reason},
 		{"declarations", stored.Declarations, now.Declarations}, {"axioms_used", stored.AxiomsUsed, now.AxiomsUsed},
 		{"refusal", stored.Refusal, now.Refusal}, {"conformance", stored.Conformance, now.Conformance},
+		{"own_definitions", stored.Own, ownIfStored(stored, now)},
 	} {
 		if !reflect.DeepEqual(f.was, f.is) {
 			fields = append(fields, f.name)
 		}
 	}
 	return fields
+}
+
+// ownIfStored is what was found of own definitions, where the certificate is of a version that records them.
+func ownIfStored(stored, now certificate.Findings) *certificate.Own {
+	if stored.Own == nil {
+		return nil
+	}
+	return now.Own
 }
 
 func printRecheck(r recheckReport) error {

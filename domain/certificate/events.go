@@ -1,6 +1,8 @@
 package certificate
 
 import (
+	"encoding/json"
+
 	"reckon/domain/event"
 	"reckon/domain/upload"
 )
@@ -27,6 +29,7 @@ type Findings struct {
 	AxiomsUsed   []string      `json:"axioms_used,omitempty"`
 	Refusal      *Refusal      `json:"refusal,omitempty"`
 	Conformance  *Conformance  `json:"conformance,omitempty"`
+	Own          *Own          `json:"own_definitions,omitempty"` // nil before version 2, which did not look for them
 }
 
 // Declaration is one named declaration.
@@ -47,12 +50,28 @@ type Refusal struct {
 	Line        int    `json:"line" doc:"Of the export, from 1; 0 where no line is to blame"`
 }
 
-// Conformance compares the file's core definitions with those of the Lean version it names.
+// Conformance compares the file's constants with those of Lean's own library, by content.
 type Conformance struct {
-	ReferenceLeanVersion *string  `json:"reference_lean_version" doc:"Null when there is no table for that version: then only the logical basis was compared"`
-	Matched              int      `json:"matched"`
-	Differing            []string `json:"differing" doc:"Any name here makes the verdict unsupported"`
+	ReferenceLeanVersion *string  `json:"reference_lean_version" doc:"The version whose table was compared with: that of the export or, where there is no table for it, the nearest one"`
+	Matched              int      `json:"matched" doc:"Constants that are Lean's own by content"`
+	Differing            []string `json:"differing" doc:"Constants that bear the name of one of Lean's and are others: any of the logical basis, any at all where the export names the table's own version, and otherwise those that a declaration asked for rests on. Any name here makes the verdict unsupported"`
 	Outside              Outside  `json:"outside"`
+}
+
+// Own is what the declarations asked for rest on and no table of Lean's constants has: the definitions that give the words
+// of their statements a meaning. Axioms and proofs are left out.
+type Own struct {
+	Count       int             `json:"count"`
+	SHA256      string          `json:"sha256" doc:"Of all texts, each followed by a line feed, hexadecimal"`
+	Definitions []OwnDefinition `json:"definitions" doc:"In the order of the export"`
+	Omitted     int             `json:"omitted" doc:"How many more there are, left out because the texts are long; sha256 covers them"`
+}
+
+// OwnDefinition is one declaration of the export's author.
+type OwnDefinition struct {
+	Name string `json:"name"`
+	Kind string `json:"kind" doc:"definition, opaque or inductive; theorem where a statement mentions a proof by name"`
+	Text string `json:"text" doc:"The declaration, rendered by the checker; what is too long to be printed is given by its fingerprints"`
 }
 
 // Outside is what the reference does not define: the file's own.
@@ -88,7 +107,10 @@ type Issued struct {
 func (Issued) EventName() string { return "certificate.issued" }
 
 // Events declares this package's event types.
-func Events() []event.Type { return []event.Type{event.Of(sample())} }
+func Events() []event.Type { return []event.Type{event.Of(sample(), withoutOwn)} }
+
+// withoutOwn: version 1 has no own definitions, and says nothing in their place.
+func withoutOwn(v1 json.RawMessage) (json.RawMessage, error) { return v1, nil }
 
 func sample() Issued {
 	const sha = "3d0a62f999375c96e670d9d3cbdfb8e4ab470c5b1326d04131ece4d644362cb8"
@@ -102,6 +124,8 @@ func sample() Issued {
 			AxiomsUsed:   []string{"Service.cheat"},
 			Refusal:      &Refusal{Declaration: "Service.cheat", Class: "custom_axiom", Message: "the axiom is none of the six of the core library", File: "export.ndjson", Line: 41},
 			Conformance:  &Conformance{ReferenceLeanVersion: &version, Matched: 12, Differing: []string{}, Outside: Outside{Count: 2, Namespaces: []string{"Service"}}},
+			Own: &Own{Count: 1, SHA256: "5d41402abc4b2a76b9719d911017c5925d41402abc4b2a76b9719d911017c592",
+				Definitions: []OwnDefinition{{Name: "Service.double", Kind: "definition", Text: "def Service.double : Nat → Nat := fun (n : Nat) => n + n"}}},
 		},
 		Export: upload.Export{SHA256: sha, Bytes: 4096, Exporter: &upload.Named{Name: "lean4export", Version: "3.1.0"},
 			Lean: &upload.Lean{Version: version, Githash: "f72c35b3f637c8c6571d353742168ab66cc22c00"}, FormatVersion: "3.1.0"},

@@ -35,6 +35,7 @@ type Body struct {
 	Export              Export        `json:"export"`
 	Checker             Checker       `json:"checker"`
 	Conformance         *Conformance  `json:"conformance" doc:"Null where nothing was compared"`
+	Own                 *Own          `json:"own_definitions" doc:"What the statements rest on that is not Lean's own: read these to know what was proved. Null on certificates issued before these were recorded"`
 	DeclarationsChecked int           `json:"declarations_checked" doc:"Size of the whole checked closure, not only the named declarations"`
 	ElapsedMS           int64         `json:"elapsed_ms"`
 	CreatedAt           string        `json:"created_at" format:"date-time"`
@@ -72,7 +73,7 @@ func (i Issued) Public(base string) Public {
 func (i Issued) body() Body {
 	b := Body{
 		Verdict: i.Verdict, Declarations: i.Declarations, AxiomsUsed: i.AxiomsUsed, Refusal: i.Refusal, Export: Export(i.Export), Checker: i.Checker,
-		Conformance: i.Conformance, DeclarationsChecked: i.DeclarationsChecked, ElapsedMS: i.ElapsedMS, CreatedAt: i.CreatedAt,
+		Conformance: i.Conformance, Own: i.Own, DeclarationsChecked: i.DeclarationsChecked, ElapsedMS: i.ElapsedMS, CreatedAt: i.CreatedAt,
 	}
 	if i.Reason != "" {
 		b.Reason = &i.Reason

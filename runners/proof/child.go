@@ -101,7 +101,7 @@ func answer(ctx context.Context, r request, content []byte) check.Report {
 	if r.Kernel {
 		judge = check.Run
 	}
-	report, err := check.Within(ctx, r.MemoryBytes, bytes.NewReader(content), options, judge)
+	report, err := Within(ctx, r.MemoryBytes, bytes.NewReader(content), options, judge)
 	if err != nil { // of reading from memory
 		return *check.Unfinished(err.Error())
 	}

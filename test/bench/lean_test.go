@@ -3,13 +3,17 @@
 package bench
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,214 +21,284 @@ import (
 	"reckon/domain/lean/kernel"
 )
 
-// The kernel is measured on init-prelude (3.7 MB) against encoding/json parsing the same lines in the same run, and
-// for growth on the same file joined with renamed copies of itself. Times are the best of several.
+// The kernel is measured on init-prelude (3.7 MB) and on generated exports (domain/lean/internal/mathlike) against
+// encoding/json parsing the same lines, and against another kernel checking the same file where RECKON_BENCH_LEAN_PEER
+// names a command that does so on one thread: it is called with the path of the export, and fails if it refuses it.
+// RECKON_BENCH_LEAN_SIZES are the sizes generated (1MB,10MB,100MB). Ratios are of processor time, which other work on the
+// machine disturbs least, but for two workers to one, which is of wall time. All take turns, and the best of each counts.
 
 const leanRounds = 5
 
-func leanExport(b *testing.B, name string) []byte {
+// leanGCPercent is that of reckon lean check.
+const leanGCPercent = 400
+
+func sharedExport(b *testing.B, name string) string {
 	b.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "lean-exports", "accept", name))
-	if err != nil {
+	path := filepath.Join("..", "..", "..", "shared", "data", "lean-exports", "accept", name)
+	if _, err := os.Stat(path); err != nil {
 		b.Skipf("the shared exports are absent: %v", err)
 	}
-	return text
+	return path
 }
 
-func best(rounds int, f func()) time.Duration {
-	least := time.Duration(1 << 62)
-	for range rounds {
-		runtime.GC()
-		start := time.Now()
-		f()
-		least = min(least, time.Since(start))
+// duration is time by the clock and of the processor.
+type duration struct{ wall, cpu time.Duration }
+
+func (d *duration) keepBest(other duration) {
+	if d.cpu == 0 || other.cpu < d.cpu {
+		d.cpu = other.cpu
 	}
-	return least
+	if d.wall == 0 || other.wall < d.wall {
+		d.wall = other.wall
+	}
 }
 
-func leanCheck(b *testing.B, text []byte, workers int) *export.File {
-	b.Helper()
-	file, err := export.Read(context.Background(), bytes.NewReader(text), export.Limits{})
+func processorTime(b *testing.B) time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// measured runs f with the memory of earlier runs given back.
+func measured(b *testing.B, f func()) duration {
+	debug.FreeOSMemory()
+	start, cpu := time.Now(), processorTime(b)
+	f()
+	return duration{time.Since(start), processorTime(b) - cpu}
+}
+
+// figures are the times of one file.
+type figures struct {
+	bytes                     float64
+	declarations              int
+	json, read, one, two, own duration // own and peer are commands, one thread each
+	peer                      duration
+	memory                    float64 // the most bytes that the command with two threads held; about 50 MB of them are the program's own
+}
+
+// figuresOf measures a file; command is the built reckon.
+func figuresOf(b *testing.B, command, path string, rounds int) figures {
+	defer debug.SetGCPercent(debug.SetGCPercent(leanGCPercent))
+	info, err := os.Stat(path)
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := kernel.Check(context.Background(), file.Store, file.Declarations, kernel.Options{Workers: workers})
-	if !r.Accepted() {
-		b.Fatalf("not accepted: %v %v", r.Refusal, r.Exhausted)
+	f := figures{bytes: float64(info.Size())}
+	peer := os.Getenv("RECKON_BENCH_LEAN_PEER")
+	for range rounds {
+		f.json.keepBest(measured(b, func() { parseLines(b, path) }))
+		f.read.keepBest(measured(b, func() { leanRead(b, path, 1) }))
+		f.one.keepBest(measured(b, func() { f.declarations = leanCheck(b, path, 1) }))
+		f.two.keepBest(measured(b, func() { leanCheck(b, path, 2) }))
+		own, _ := commandTime(b, command, "lean", "check", path, "--declarations=id", "--quiet", "--threads=1")
+		f.own.keepBest(own)
+		if peer != "" {
+			other, _ := commandTime(b, peer, path)
+			f.peer.keepBest(other)
+		}
+	}
+	_, f.memory = commandTime(b, command, "lean", "check", path, "--declarations=id", "--quiet", "--threads=2")
+	return f
+}
+
+func (f *figures) report(b *testing.B, name string) {
+	ratio := func(a, of time.Duration, what string) { b.ReportMetric(a.Seconds()/of.Seconds(), what+"-"+name) }
+	b.ReportMetric(float64(f.json.cpu.Microseconds())/1000, "json-ms-"+name)
+	b.ReportMetric(float64(f.one.cpu.Microseconds())/1000, "one-worker-ms-"+name)
+	b.ReportMetric(float64(f.declarations)/f.one.cpu.Seconds(), "declarations/s-"+name)
+	ratio(f.read.cpu, f.json.cpu, "read/json")
+	ratio(f.one.cpu, f.json.cpu, "one-worker/json")
+	ratio(f.two.cpu, f.one.cpu, "two-workers/one-processor")
+	ratio(f.one.wall, f.two.wall, "two-workers-speedup")
+	if f.peer.cpu > 0 {
+		ratio(f.own.cpu, f.peer.cpu, "command/peer")
+	}
+	b.ReportMetric(f.memory/f.bytes, "memory/byte-"+name)
+}
+
+// commandTime runs a command and says how long it took and the most memory it held. (What the system says of a child
+// that has ended includes the memory of this process, from before the child was another program.)
+func commandTime(b *testing.B, name string, args ...string) (duration, float64) {
+	start := time.Now()
+	command := exec.Command(name, args...)
+	var output bytes.Buffer
+	command.Stdout, command.Stderr = &output, &output
+	if err := command.Start(); err != nil {
+		b.Fatal(err)
+	}
+	ended, most := make(chan error, 1), 0.0
+	go func() { ended <- command.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				b.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, output.String())
+			}
+			state := command.ProcessState
+			return duration{time.Since(start), state.UserTime() + state.SystemTime()}, most
+		case <-time.After(2 * time.Millisecond):
+			most = max(most, residentBytes(command.Process.Pid))
+		}
+	}
+}
+
+// residentBytes is the most memory a process has held, or 0 when it cannot be told.
+func residentBytes(pid int) float64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var kilobytes float64
+	if _, err := fmt.Sscan(rest, &kilobytes); err != nil {
+		return 0
+	}
+	return kilobytes * 1024
+}
+
+func leanRead(b *testing.B, path string, threads int) *export.File {
+	b.Helper()
+	in, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = in.Close() }()
+	file, err := export.Read(context.Background(), in, export.Limits{Threads: threads})
+	if err != nil {
+		b.Fatal(err)
 	}
 	return file
 }
 
-func BenchmarkLeanInitPrelude(b *testing.B) {
-	text := leanExport(b, "init-prelude.ndjson")
-	var file *export.File
-	for range b.N {
-		parse := best(leanRounds, func() { parseLines(b, text) })
-		read := best(leanRounds, func() {
-			if _, err := export.Read(context.Background(), bytes.NewReader(text), export.Limits{}); err != nil {
-				b.Fatal(err)
-			}
-		})
-		one := best(leanRounds, func() { file = leanCheck(b, text, 1) })
-		two := best(leanRounds, func() { file = leanCheck(b, text, 2) })
-		b.ReportMetric(float64(parse.Microseconds())/1000, "json-ms")
-		b.ReportMetric(float64(read.Microseconds())/1000, "read-ms")
-		b.ReportMetric(float64(one.Microseconds())/1000, "one-core-ms")
-		b.ReportMetric(float64(two.Microseconds())/1000, "two-cores-ms")
-		b.ReportMetric(one.Seconds()/parse.Seconds(), "one-core/json")
-		b.ReportMetric(two.Seconds()/parse.Seconds(), "two-cores/json")
-		b.ReportMetric(float64(len(file.Declarations))/one.Seconds(), "declarations/s")
+func leanCheck(b *testing.B, path string, workers int) (declarations int) {
+	b.Helper()
+	file := leanRead(b, path, workers)
+	r := kernel.Check(context.Background(), file.Store, file.Declarations, kernel.Options{Workers: workers})
+	if !r.Accepted() {
+		b.Fatalf("not accepted: %v %v", r.Refusal, r.Exhausted)
 	}
+	return len(file.Declarations)
 }
 
 // parseLines is the yardstick: every line through encoding/json, into nothing in particular.
-func parseLines(b *testing.B, text []byte) {
-	for line := range bytes.Lines(text) {
+func parseLines(b *testing.B, path string) {
+	in, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = in.Close() }()
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
 		var v any
-		if err := json.Unmarshal(line, &v); err != nil {
+		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
 			b.Fatal(err)
 		}
 	}
-}
-
-func BenchmarkLeanShiftCascade(b *testing.B) {
-	text := leanExport(b, "shift-cascade.ndjson")
-	for range b.N {
-		b.ReportMetric(float64(best(leanRounds, func() { leanCheck(b, text, 1) }).Microseconds())/1000, "ms")
+	if err := lines.Err(); err != nil {
+		b.Fatal(err)
 	}
 }
 
-// BenchmarkLeanCosts checks small exports that were out of all proportion once: each is measured against encoding/json parsing 1 MB in the same run.
-func BenchmarkLeanCosts(b *testing.B) {
-	yardstick := bytes.Repeat([]byte(`{"ie":1,"app":{"fn":123,"arg":456}}`+"\n"), 1<<20/36)
-	for range b.N {
-		parse := best(leanRounds, func() { parseLines(b, yardstick) })
-		for _, name := range []string{"large-numbers", "remainder", "levels-22", "levels-200"} {
-			text, err := os.ReadFile(filepath.Join("..", "..", "domain", "lean", "kernel", "testdata", "cost", name+".ndjson"))
-			if err != nil {
-				b.Fatal(err)
-			}
-			took := best(leanRounds, func() { leanCheck(b, text, 1) })
-			b.ReportMetric(took.Seconds()/parse.Seconds(), name+"/json-MB")
-		}
-	}
-}
-
-// BenchmarkLeanGrowth checks 1, 2 and 6 copies (16 MiB) and reports time and memory per byte relative to one copy.
-func BenchmarkLeanGrowth(b *testing.B) {
-	text := leanExport(b, "init-prelude.ndjson")
-	for range b.N {
-		var one float64
-		for _, copies := range []int{1, 2, 6} {
-			joined := renamedCopies(b, text, copies)
-			perByte := best(3, func() { leanCheck(b, joined, 1) }).Seconds() / float64(len(joined))
-			if copies == 1 {
-				one = perByte
-			}
-			b.ReportMetric(perByte/one, fmt.Sprintf("time/byte-x%d", copies))
-			b.ReportMetric(peakBytes(func() { leanCheck(b, joined, 2) })/float64(len(joined)), fmt.Sprintf("bytes/byte-x%d", copies))
-		}
-	}
-}
-
-// peakBytes watches the memory the process holds while f runs.
-func peakBytes(f func()) float64 {
-	runtime.GC()
-	done, peak := make(chan struct{}), make(chan uint64)
-	go func() {
-		var most uint64
-		var m runtime.MemStats
-		for {
-			runtime.ReadMemStats(&m)
-			most = max(most, m.HeapInuse+m.StackInuse)
-			select {
-			case <-done:
-				peak <- most
-				return
-			case <-time.After(2 * time.Millisecond):
-			}
-		}
-	}()
-	f()
-	close(done)
-	return float64(<-peak)
-}
-
-// renamedCopies joins an export with copies of its definitions and theorems under other names. What is below Nat keeps
-// its name: the kernel computes with it. Inductive types, axioms, levels and names are shared by all copies.
-func renamedCopies(b *testing.B, text []byte, copies int) []byte {
+// goBuild builds a command of the repository.
+func goBuild(b *testing.B, folder string) string {
 	b.Helper()
-	const stride = 1 << 20
-	out := bytes.Clone(text)
-	var records []map[string]any
-	renamed := map[int]bool{}
-	underNat := map[int]bool{}
-	for line := range bytes.Lines(text) {
-		var r map[string]any
-		if err := json.Unmarshal(line, &r); err != nil {
-			b.Fatal(err)
-		}
-		records = append(records, r)
-		if s, ok := r["str"].(map[string]any); ok {
-			underNat[number(r["in"])] = s["str"] == "Nat" && number(s["pre"]) == 0 || underNat[number(s["pre"])]
-		}
-		for _, kind := range []string{"def", "thm"} {
-			if d, ok := r[kind].(map[string]any); ok && !underNat[number(d["name"])] {
-				renamed[number(d["name"])] = true
-			}
-		}
-	}
-	for k := 1; k < copies; k++ {
-		shift := func(m map[string]any, keys ...string) {
-			for _, key := range keys {
-				if v, ok := m[key]; ok {
-					m[key] = number(v)%stride + k*stride
-				}
-			}
-		}
-		out = fmt.Appendf(out, `{"in":%d,"str":{"pre":0,"str":"Copy%d"}}`+"\n", k*stride, k)
-		for n := range renamed {
-			out = fmt.Appendf(out, `{"in":%d,"num":{"pre":%d,"i":%d}}`+"\n", k*stride+n, k*stride, n)
-		}
-		for _, r := range records {
-			part := func(key string) map[string]any { m, _ := r[key].(map[string]any); return m }
-			d := part("def")
-			if d == nil {
-				d = part("thm")
-			}
-			switch {
-			case r["ie"] != nil:
-				shift(r, "ie")
-				shift(part("app"), "fn", "arg")
-				shift(part("lam"), "type", "body")
-				shift(part("forallE"), "type", "body")
-				shift(part("letE"), "type", "value", "body")
-				shift(part("proj"), "struct")
-				if c := part("const"); c != nil && renamed[number(c["name"])%stride] {
-					shift(c, "name")
-				}
-			case d != nil && renamed[number(d["name"])%stride]:
-				shift(d, "name", "type", "value")
-				d["all"] = []any{d["name"]}
-			default:
-				continue
-			}
-			line, err := json.Marshal(r)
-			if err != nil {
-				b.Fatal(err)
-			}
-			out = append(append(out, line...), '\n')
-		}
+	out := filepath.Join(b.TempDir(), filepath.Base(folder))
+	command := exec.Command("go", "build", "-o", out, "./"+folder)
+	command.Dir = filepath.Join("..", "..")
+	if output, err := command.CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, output)
 	}
 	return out
 }
 
-func number(v any) int {
-	switch v := v.(type) {
-	case float64:
-		return int(v)
-	case int:
-		return v
+func BenchmarkLeanInitPrelude(b *testing.B) {
+	path := sharedExport(b, "init-prelude.ndjson")
+	command := goBuild(b, "cmd/reckon")
+	for range b.N {
+		f := figuresOf(b, command, path, leanRounds)
+		f.report(b, "prelude")
 	}
-	return -1
+}
+
+func BenchmarkLeanShiftCascade(b *testing.B) {
+	path := sharedExport(b, "shift-cascade.ndjson")
+	for range b.N {
+		var best duration
+		for range leanRounds {
+			best.keepBest(measured(b, func() { leanCheck(b, path, 1) }))
+		}
+		b.ReportMetric(float64(best.cpu.Microseconds())/1000, "ms")
+	}
+}
+
+// BenchmarkLeanMathlike checks exports shaped like Mathlib's. time/byte compares each size with the one before.
+func BenchmarkLeanMathlike(b *testing.B) {
+	sizes := "1MB,10MB,100MB"
+	if s := os.Getenv("RECKON_BENCH_LEAN_SIZES"); s != "" {
+		sizes = s
+	}
+	command, generator := goBuild(b, "cmd/reckon"), goBuild(b, "domain/lean/internal/mathlike")
+	for range b.N {
+		var before float64
+		for _, size := range strings.Split(sizes, ",") {
+			path := filepath.Join(b.TempDir(), "mathlike.ndjson")
+			generate(b, generator, size, path)
+			rounds := 3
+			if info, err := os.Stat(path); err == nil && info.Size() > 50<<20 {
+				rounds = 2
+			}
+			f := figuresOf(b, command, path, rounds)
+			f.report(b, size)
+			perByte := f.one.cpu.Seconds() / f.bytes
+			if before > 0 {
+				b.ReportMetric(perByte/before, "time/byte-"+size)
+			}
+			before = perByte
+			if err := os.Remove(path); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+func generate(b *testing.B, generator, size, path string) {
+	b.Helper()
+	out, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	command := exec.Command(generator, "-size", size)
+	command.Stdout, command.Stderr = out, os.Stderr
+	if err := command.Run(); err != nil {
+		b.Fatal(fmt.Errorf("the generator: %w", err))
+	}
+	if err := out.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkLeanCosts checks small exports that were out of all proportion once: each is measured against encoding/json
+// parsing 1 MB in the same run.
+func BenchmarkLeanCosts(b *testing.B) {
+	yardstick := filepath.Join(b.TempDir(), "yardstick.ndjson")
+	if err := os.WriteFile(yardstick, bytes.Repeat([]byte(`{"ie":1,"app":{"fn":123,"arg":456}}`+"\n"), 1<<20/36), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for range b.N {
+		var parse duration
+		for range leanRounds {
+			parse.keepBest(measured(b, func() { parseLines(b, yardstick) }))
+		}
+		for _, name := range []string{"large-numbers", "remainder", "levels-22", "levels-200"} {
+			path := filepath.Join("..", "..", "domain", "lean", "kernel", "testdata", "cost", name+".ndjson")
+			var took duration
+			for range leanRounds {
+				took.keepBest(measured(b, func() { leanCheck(b, path, 1) }))
+			}
+			b.ReportMetric(took.cpu.Seconds()/parse.cpu.Seconds(), name+"/json-MB")
+		}
+	}
 }

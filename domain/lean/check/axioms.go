@@ -9,45 +9,30 @@ import (
 // reach knows which axioms every declaration of a file reaches through types, values, constructors and recursors.
 // Sets of axioms are interned, so that the many equal ones cost nothing.
 type reach struct {
-	store        *term.Store
-	declarations []term.Declaration
-	unitOf       map[term.Name]int // the declaration that introduces a name; the first one
-	ofUnit       []int             // set by declaration
-	ofExpr       []int32           // set by expression
-	sets         [][]term.Name     // sets[0] is empty
-	index        map[string]int
-	unions       map[[2]int]int
-	literals     literalNames
+	uses   *references
+	unitOf map[term.Name]int // the declaration that introduces a name; the first one
+	ofUnit []int             // set by declaration
+	sets   [][]term.Name     // sets[0] is empty
+	index  map[string]int
+	unions map[[2]int]int
 }
 
-// literalNames are the constants a literal stands for.
-type literalNames struct{ nat, str []term.Name }
-
 func newReach(store *term.Store, declarations []term.Declaration) *reach {
-	r := &reach{store: store, declarations: declarations, unitOf: map[term.Name]int{}, ofUnit: make([]int, len(declarations)),
-		ofExpr: make([]int32, store.ExprCount()), sets: [][]term.Name{nil}, index: map[string]int{"": 0}, unions: map[[2]int]int{}}
-	lookup := func(names ...string) (out []term.Name) {
-		for _, n := range names {
-			if id, ok := store.LookupDotted(n); ok {
-				out = append(out, id)
-			}
-		}
-		return out
-	}
-	r.literals.nat = lookup("Nat")
-	r.literals.str = lookup("String", "String.ofList", "String.mk", "Char.ofNat", "List")
-	walker := term.NewWalker(store)
+	r := &reach{uses: newReferences(store, declarations), unitOf: map[term.Name]int{}, ofUnit: make([]int, len(declarations)),
+		sets: [][]term.Name{nil}, index: map[string]int{"": 0}, unions: map[[2]int]int{}}
 	for unit := range declarations {
+		d := &declarations[unit]
 		set := 0
-		for _, e := range expressionsOf(&declarations[unit]) {
-			walker.Walk(e, r.visit)
-			set = r.union(set, int(r.ofExpr[e]))
+		if d.Kind == term.Axiom {
+			set = r.intern([]term.Name{d.Name})
 		}
-		if d := &declarations[unit]; d.Kind == term.Axiom {
-			set = r.union(set, r.intern([]term.Name{d.Name}))
-		}
+		r.uses.of(expressionsOf(d), func(n term.Name) {
+			if used, earlier := r.unitOf[n]; earlier {
+				set = r.union(set, r.ofUnit[used])
+			}
+		})
 		r.ofUnit[unit] = set
-		for _, n := range namesOf(&declarations[unit]) {
+		for _, n := range namesOf(d) {
 			if _, ok := r.unitOf[n]; !ok {
 				r.unitOf[n] = unit
 			}
@@ -63,30 +48,6 @@ func (r *reach) of(n term.Name) []term.Name {
 		return nil
 	}
 	return r.sets[r.ofUnit[unit]]
-}
-
-func (r *reach) visit(e term.Expr, n term.Node) {
-	set := 0
-	children, count := n.Children()
-	for _, child := range children[:count] {
-		set = r.union(set, int(r.ofExpr[child]))
-	}
-	use := func(names ...term.Name) {
-		for _, name := range names {
-			if unit, ok := r.unitOf[name]; ok {
-				set = r.union(set, r.ofUnit[unit])
-			}
-		}
-	}
-	switch n.Kind {
-	case term.KindConst, term.KindProj:
-		use(term.Name(n.A))
-	case term.KindNat:
-		use(r.literals.nat...)
-	case term.KindStr:
-		use(r.literals.str...)
-	}
-	r.ofExpr[e] = int32(set)
 }
 
 func (r *reach) union(a, b int) int {
@@ -118,47 +79,4 @@ func (r *reach) intern(set []term.Name) int {
 	r.sets = append(r.sets, set)
 	r.index[string(key)] = len(r.sets) - 1
 	return len(r.sets) - 1
-}
-
-// expressionsOf lists every expression of a declaration.
-func expressionsOf(d *term.Declaration) []term.Expr {
-	switch d.Kind {
-	case term.Inductive:
-		var out []term.Expr
-		for i := range d.Block.Types {
-			out = append(out, d.Block.Types[i].Type)
-		}
-		for i := range d.Block.Constructors {
-			out = append(out, d.Block.Constructors[i].Type)
-		}
-		for i := range d.Block.Recursors {
-			out = append(out, d.Block.Recursors[i].Type)
-			for _, rule := range d.Block.Recursors[i].Rules {
-				out = append(out, rule.Value)
-			}
-		}
-		return out
-	case term.Definition, term.Theorem, term.Opaque:
-		return []term.Expr{d.Type, d.Value}
-	default:
-		return []term.Expr{d.Type}
-	}
-}
-
-// namesOf lists every name a declaration introduces.
-func namesOf(d *term.Declaration) []term.Name {
-	if d.Kind != term.Inductive {
-		return []term.Name{d.Name}
-	}
-	var out []term.Name
-	for i := range d.Block.Types {
-		out = append(out, d.Block.Types[i].Name)
-	}
-	for i := range d.Block.Constructors {
-		out = append(out, d.Block.Constructors[i].Name)
-	}
-	for i := range d.Block.Recursors {
-		out = append(out, d.Block.Recursors[i].Name)
-	}
-	return out
 }

@@ -2,17 +2,14 @@ package check
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 
 	"reckon/domain/lean/export"
 	"reckon/domain/lean/kernel"
+	"reckon/domain/lean/statement"
 	"reckon/domain/lean/term"
 )
 
@@ -38,7 +35,11 @@ func Run(ctx context.Context, r io.Reader, opts Options) (*Report, error) {
 
 // read reads the export. Without a file, the report says why.
 func read(ctx context.Context, r io.Reader, opts Options) (*Report, *export.File, error) {
-	file, err := export.Read(ctx, r, opts.Limits)
+	limits := opts.Limits
+	if limits.Threads == 0 {
+		limits.Threads = opts.Kernel.Workers
+	}
+	file, err := export.Read(ctx, r, limits)
 	report := &Report{Kernel: Undecided, Declarations: []Declaration{}, AxiomsUsed: []string{}}
 	report.Export = Export{SHA256: file.SHA256, Bytes: file.Bytes, Meta: file.Meta, Declarations: len(file.Declarations)}
 	var bad *export.Error
@@ -71,20 +72,24 @@ type judge struct {
 	file   *export.File
 	opts   Options
 	tables shipped
-	prints map[term.Name]string
+	core   *core
 	reach  *reach
+	axioms []term.Name // reached by what is asked for, in order of name handles
+
+	differing []difference
+	names     *statement.Names
+	language  *statement.Language
 }
 
 func (j *judge) run(ctx context.Context) {
 	s := j.file.Store
 	session := kernel.Prepare(ctx, s, j.file.Declarations, j.opts.Kernel)
 	var missing *Refusal
-	var basis []string
 	var describing sync.WaitGroup
 	if session.LeavesStoreAlone() {
-		describing.Go(func() { missing, basis = j.describe() })
+		describing.Go(func() { missing = j.describe() })
 	} else {
-		missing, basis = j.describe()
+		missing = j.describe()
 	}
 	result := session.Run()
 	describing.Wait()
@@ -96,17 +101,17 @@ func (j *judge) run(ctx context.Context) {
 		if r.Class == unsafeClass {
 			j.report.Verdict = Unsupported
 		}
-		j.refuse(s.NameString(r.Declaration), string(r.Class), r.Message, r.Line)
+		j.refuse(r.Declaration, string(r.Class), r.Message, r.Line)
 	case result.Exhausted != nil:
 		e := result.Exhausted
 		j.report.Kernel, j.report.Verdict = Undecided, Inconclusive
-		j.refuse(s.NameString(e.Declaration), ResourceLimit, e.Reason, e.Line)
+		j.refuse(e.Declaration, ResourceLimit, e.Reason, e.Line)
 	default:
 		j.report.Kernel, j.report.Verdict = Accepted, Verified
 		if missing != nil {
 			j.report.Refusal = missing
 		} else {
-			j.judgeFoundations(basis)
+			j.judgeFoundations()
 		}
 		if j.report.Refusal != nil {
 			j.report.Verdict = Unsupported
@@ -114,137 +119,81 @@ func (j *judge) run(ctx context.Context) {
 	}
 }
 
-// describe fills in what needs no kernel. It returns what is wrong with the names asked for, and the logical constants
-// that are not Lean's.
-func (j *judge) describe() (missing *Refusal, basis []string) {
-	j.reach = newReach(j.file.Store, j.file.Declarations)
-	j.prints = fingerprints(j.file.Store, j.file.Declarations)
-	j.report.Conformance, basis = conformance(j.file, j.prints, j.tables)
-	return j.describeDeclarations(), basis
+// describe fills in what needs no kernel. It returns what is wrong with the names asked for.
+func (j *judge) describe() (missing *Refusal) {
+	s := j.file.Store
+	j.names = statement.NewNames(s, j.file.Declarations, referenceNames())
+	j.reach = newReach(s, j.file.Declarations)
+	j.core = newCore(s, j.file.Declarations, j.file.Meta.LeanVersion, j.tables)
+	asked, missing := j.describeDeclarations()
+	meaning := j.meaning(asked)
+	restedOn := map[term.Name]bool{}
+	for _, unit := range meaning {
+		for _, n := range namesOf(&j.file.Declarations[unit]) {
+			restedOn[n] = true
+		}
+	}
+	j.report.Conformance = j.conformance(restedOn)
+	j.report.OwnDefinitions = j.ownDefinitions(meaning)
+	return missing
 }
 
-func (j *judge) refuse(declaration, class, message string, line int) {
+func (j *judge) refuse(declaration term.Name, class, message string, line int) {
 	if j.report.Refusal == nil {
-		j.report.Refusal = &Refusal{Declaration: declaration, Class: class, Message: message, File: j.opts.FileName, Line: line}
+		j.report.Refusal = &Refusal{Declaration: j.names.Text(declaration), Class: class, Message: message, File: j.opts.FileName, Line: line}
 	}
 }
 
 // judgeFoundations refuses axioms outside the core, forged core axioms, and a core that is not Lean's.
-func (j *judge) judgeFoundations(basis []string) {
+func (j *judge) judgeFoundations() {
 	s := j.file.Store
-	for _, used := range j.report.AxiomsUsed {
-		if _, core := coreAxioms[used]; core {
+	names := internCore(s)
+	for _, used := range j.axioms {
+		if _, core := names.axioms[used]; core {
 			continue
 		}
 		class, message := CustomAxiom, "the axiom is none of the six of the core library"
-		if used == sorryName {
+		if s.NameString(used) == sorryName {
 			class, message = Sorry, "a proof is left out (sorry)"
 		}
 		j.refuse(used, class, message, j.lineOf(used))
 	}
 	for i := range j.file.Declarations {
 		d := &j.file.Declarations[i]
-		name := s.NameString(d.Name)
-		if _, core := coreAxioms[name]; core && !isCoreAxiom(s, name, d) {
-			j.refuse(name, ForgedAxiom, "this is not the core library's axiom of that name", d.Line)
+		if name, core := names.axioms[d.Name]; core && !isCoreAxiom(s, name, d) {
+			j.refuse(d.Name, ForgedAxiom, "this is not the core library's axiom of that name", d.Line)
 		}
-		if slices.Contains(reduceConstants, name) && !isReduceConstant(s, name, d) {
-			j.refuse(name, BasisDiffers, "this is not the core library's constant of that name", d.Line)
-		}
-	}
-	for _, name := range basis {
-		j.refuse(name, BasisDiffers, "this is not the logical constant of that name that Lean has", j.lineOf(name))
-	}
-	for _, name := range j.report.Conformance.Differing {
-		j.refuse(name, ConformanceDiffers, "this is not the definition Lean "+j.file.Meta.LeanVersion+" has", j.lineOf(name))
-	}
-}
-
-func (j *judge) lineOf(name string) int {
-	for i := range j.file.Declarations {
-		for _, n := range namesOf(&j.file.Declarations[i]) {
-			if j.file.Store.NameString(n) == name {
-				return j.file.Declarations[i].Line
-			}
+		if name, core := names.functions[d.Name]; core && !isReduceConstant(s, name, d) {
+			j.refuse(d.Name, BasisDiffers, "this is not the core library's constant of that name", d.Line)
 		}
 	}
-	return 0
+	j.judgeCore()
 }
 
 // describeDeclarations fills in the named declarations and the union of their axioms; it returns what is wrong with
 // the names.
-func (j *judge) describeDeclarations() (missing *Refusal) {
+func (j *judge) describeDeclarations() (asked []term.Name, missing *Refusal) {
 	names, missing := j.resolve()
-	used := map[string]bool{}
-	printer := newPrinter(j.file, j.prints, j.tables)
+	used := map[term.Name]bool{}
+	j.language = j.newLanguage()
 	for _, n := range names {
 		d := &j.file.Declarations[j.reach.unitOf[n]]
-		text := printer.statement(n)
-		sum := sha256.Sum256([]byte(text))
-		digest := hex.EncodeToString(sum[:])
-		item := Declaration{Name: j.file.Store.NameString(n), Kind: kindOf(d, n), Statement: &text, StatementSHA256: &digest, Axioms: []string{}}
+		item := Declaration{Name: j.names.Text(n), Kind: kindOf(d, n), Axioms: []string{}}
+		if refusal := j.state(n, &item); missing == nil {
+			missing = refusal
+		}
 		for _, a := range j.reach.of(n) {
-			name := j.file.Store.NameString(a)
-			item.Axioms = append(item.Axioms, name)
-			used[name] = true
+			item.Axioms = append(item.Axioms, j.names.Text(a))
+			used[a] = true
 		}
 		slices.Sort(item.Axioms)
 		j.report.Declarations = append(j.report.Declarations, item)
 	}
-	for name := range used {
-		j.report.AxiomsUsed = append(j.report.AxiomsUsed, name)
+	for a := range used {
+		j.axioms = append(j.axioms, a)
+		j.report.AxiomsUsed = append(j.report.AxiomsUsed, j.names.Text(a))
 	}
+	slices.Sort(j.axioms)
 	slices.Sort(j.report.AxiomsUsed)
-	return missing
-}
-
-// resolve finds the declared names asked for.
-func (j *judge) resolve() (names []term.Name, missing *Refusal) {
-	if j.opts.All {
-		for i := range j.file.Declarations {
-			if d := &j.file.Declarations[i]; d.Kind == term.Inductive {
-				for k := range d.Block.Types {
-					names = append(names, d.Block.Types[k].Name)
-				}
-			} else {
-				names = append(names, d.Name)
-			}
-		}
-		return names, nil
-	}
-	byText := map[string][]term.Name{}
-	var declared []string
-	for i := range j.file.Declarations {
-		for _, n := range namesOf(&j.file.Declarations[i]) {
-			text := j.file.Store.NameString(n)
-			if !slices.Contains(byText[text], n) {
-				byText[text] = append(byText[text], n)
-				declared = append(declared, text)
-			}
-		}
-	}
-	for _, asked := range j.opts.Declarations {
-		found := byText[asked]
-		if len(found) == 0 {
-			found = byText[unquote(asked)]
-		}
-		switch {
-		case len(found) == 1:
-			names = append(names, found[0])
-		case missing != nil:
-		case len(found) > 1:
-			missing = &Refusal{Declaration: asked, Class: AmbiguousDeclaration, File: j.opts.FileName,
-				Message: "several declarations have names that print like this"}
-		default:
-			missing = &Refusal{Declaration: asked, Class: MissingDeclaration, File: j.opts.FileName,
-				Message: "the export does not declare it"}
-			if near := nearest(asked, declared); near != "" {
-				missing.Message = fmt.Sprintf("the export does not declare it; the nearest declared name is %s", near)
-			}
-		}
-	}
 	return names, missing
 }
-
-// unquote takes Lean's quotation marks off the components of a name.
-func unquote(name string) string { return strings.NewReplacer("«", "", "»", "").Replace(name) }

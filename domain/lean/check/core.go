@@ -1,10 +1,6 @@
 package check
 
-import (
-	"slices"
-
-	"reckon/domain/lean/term"
-)
+import "reckon/domain/lean/term"
 
 // sorryName is the axiom behind sorry.
 const sorryName = "sorryAx"
@@ -47,6 +43,21 @@ var coreAxioms = map[string]func(b *typeBuilder, u []term.Level) term.Expr{
 
 // coreAxiomParams is the number of universe parameters of those that have some.
 var coreAxiomParams = map[string]int{"Quot.sound": 1, "Classical.choice": 1}
+
+// coreNames are the handles of the core axioms and of the constants that the reduction axioms speak of, in one store. A
+// name of one component with a dot in it is none of them.
+type coreNames struct{ axioms, functions map[term.Name]string }
+
+func internCore(s *term.Store) coreNames {
+	names := coreNames{map[term.Name]string{}, map[term.Name]string{}}
+	for name := range coreAxioms {
+		names.axioms[s.InternDotted(name)] = name
+	}
+	for _, name := range reduceConstants {
+		names.functions[s.InternDotted(name)] = name
+	}
+	return names
+}
 
 // typeBuilder builds types in the store of the file.
 type typeBuilder struct {
@@ -98,12 +109,3 @@ func isReduceConstant(s *term.Store, name string, d *term.Declaration) bool {
 
 // reduceConstants are the names isReduceConstant knows.
 var reduceConstants = []string{"Lean.reduceBool", "Lean.reduceNat"}
-
-// basisNames are the constants that the types of the core axioms and the connectives of statements speak of, and what
-// those are made of. They are the same in all versions of Lean 4.
-var basisNames = []string{
-	"False", "True", "Not", "And", "Or", "Iff", "Exists", "Eq", "HEq", "Ne", "Nonempty", "Decidable", "Nat", "Bool",
-	"Quot", "Quot.mk", "Quot.lift", "Quot.ind",
-}
-
-func isBasisName(name string) bool { return slices.Contains(basisNames, name) }

@@ -18,12 +18,12 @@ func Inspect(ctx context.Context, r io.Reader, opts Options) (*Report, error) {
 		return report, nil
 	}
 	j := &judge{report: report, file: file, opts: opts, tables: loadShipped()}
-	missing, basis := j.describe()
+	missing := j.describe()
 	report.Verdict = Verified
 	if missing != nil {
 		report.Refusal = missing
 	} else {
-		j.judgeFoundations(basis)
+		j.judgeFoundations()
 	}
 	if report.Refusal != nil {
 		report.Verdict = Unsupported

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
+	"reckon/domain/lean/builtin"
 	"reckon/domain/lean/export"
 	"reckon/domain/lean/term"
 )
@@ -16,34 +18,72 @@ import (
 //go:embed reference/*.json
 var referenceFiles embed.FS
 
-// Reference holds the fingerprints of the definitions of one Lean version, as `reckon lean reference build` writes it.
-type Reference struct {
-	LeanVersion string            `json:"lean_version"`
-	Definitions map[string]string `json:"definitions"`
+// Entry is the content of one constant: its kind, the fingerprint of its type, and that of what it is made of, or -.
+// Constants count in it by name, for they have entries of their own; theorems count by what they state, and universe
+// parameters by position.
+type Entry string
+
+// differences says how a constant differs from the one that the reference has under its name.
+func (e Entry) differences(reference Entry) string {
+	have, want := strings.Fields(string(e)), strings.Fields(string(reference))
+	if have[0] != want[0] {
+		return "it is " + article(have[0]) + " where Lean has " + article(want[0])
+	}
+	var parts []string
+	if have[1] != want[1] {
+		parts = append(parts, "its type")
+	}
+	if have[2] != want[2] {
+		part := "its value"
+		if have[0] == term.Inductive.String() {
+			part = "its constructors"
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 2 {
+		return parts[0] + " and " + parts[1] + " differ"
+	}
+	if parts[0] == "its constructors" {
+		return parts[0] + " differ"
+	}
+	return parts[0] + " differs"
 }
 
-// Basis holds, for each logical constant, the fingerprints it has in real exports.
-type Basis map[string][]string
+func article(noun string) string {
+	if strings.ContainsAny(noun[:1], "aeiou") {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// Reference holds the constants of one Lean version by plain name, as `reckon lean reference build` writes it.
+type Reference struct {
+	LeanVersion string           `json:"lean_version"`
+	Constants   map[string]Entry `json:"constants"`
+}
+
+// Basis holds, for each logical constant, the entries it has in real exports.
+type Basis map[string][]Entry
 
 const basisFile = "reference/basis.json"
 
 // shipped is the tables in the program.
 type shipped struct {
 	basis      Basis
-	references map[string]Reference
+	references []Reference
 }
 
 var loadShipped = sync.OnceValue(func() shipped {
-	s := shipped{references: map[string]Reference{}}
+	var s shipped
 	mustRead(basisFile, &s.basis)
 	names, err := fs.Glob(referenceFiles, "reference/lean-*.json")
-	if err != nil {
-		panic(err) // the pattern is constant
+	if err != nil || len(names) == 0 {
+		panic("no reference table is part of the program")
 	}
 	for _, name := range names {
 		var r Reference
 		mustRead(name, &r)
-		s.references[r.LeanVersion] = r
+		s.references = append(s.references, r)
 	}
 	return s
 })
@@ -58,11 +98,58 @@ func mustRead(name string, v any) {
 	}
 }
 
+// nearest returns the table of the version, or of the one nearest to it: nearest in the minor version, then in the
+// patch. A version that cannot be read is nearest to the newest table.
+func (s shipped) nearest(version string) (r *Reference, exact bool) {
+	asked := versionOf(version)
+	for i := range s.references {
+		candidate := &s.references[i]
+		if candidate.LeanVersion == version {
+			return candidate, true
+		}
+		if r == nil || asked.distance(versionOf(candidate.LeanVersion)) < asked.distance(versionOf(r.LeanVersion)) {
+			r = candidate
+		}
+	}
+	return r, false
+}
+
+// leanVersion is major, minor and patch; what cannot be read is later than every version.
+type leanVersion [3]int
+
+func versionOf(text string) leanVersion {
+	const late = 1 << 10
+	number, _, _ := strings.Cut(text, "-")
+	parts := strings.Split(number, ".")
+	v := leanVersion{late, late, late}
+	if len(parts) != len(v) {
+		return v
+	}
+	for i, part := range parts {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 || n >= late {
+			return leanVersion{late, late, late}
+		}
+		v[i] = n
+	}
+	return v
+}
+
+func (v leanVersion) distance(w leanVersion) int {
+	distance := 0
+	for i := range v {
+		distance = distance<<10 + max(v[i]-w[i], w[i]-v[i])
+	}
+	return distance
+}
+
 // BuildReference computes the table of everything an export declares.
 func BuildReference(f *export.File) Reference {
-	r := Reference{LeanVersion: f.Meta.LeanVersion, Definitions: map[string]string{}}
-	for name, fingerprint := range fingerprints(f.Store, f.Declarations) {
-		r.Definitions[f.Store.NameString(name)] = fingerprint
+	r := Reference{LeanVersion: f.Meta.LeanVersion, Constants: map[string]Entry{}}
+	for name, entry := range entriesOf(f.Store, f.Declarations) {
+		if plain, ok := f.Store.PlainName(name); ok {
+			r.Constants[plain] = entry
+		}
 	}
 	return r
 }
@@ -70,9 +157,10 @@ func BuildReference(f *export.File) Reference {
 // BuildBasis computes what an export contributes to the basis.
 func BuildBasis(f *export.File) Basis {
 	b := Basis{}
-	for name, fingerprint := range BuildReference(f).Definitions {
-		if isBasisName(name) {
-			b[name] = []string{fingerprint}
+	constants := BuildReference(f).Constants
+	for _, id := range builtin.Basis {
+		if entry, ok := constants[id.String()]; ok {
+			b[id.String()] = []Entry{entry}
 		}
 	}
 	return b
@@ -81,107 +169,98 @@ func BuildBasis(f *export.File) Basis {
 // Merge adds what other has.
 func (b Basis) Merge(other Basis) {
 	for name, list := range other {
-		for _, fingerprint := range list {
-			if !slices.Contains(b[name], fingerprint) {
-				b[name] = append(b[name], fingerprint)
+		for _, entry := range list {
+			if !slices.Contains(b[name], entry) {
+				b[name] = append(b[name], entry)
 				slices.Sort(b[name])
 			}
 		}
 	}
 }
 
-// fingerprints computes the structural fingerprint of every declaration by name, a type's with its constructors. A
-// constant in it counts by name: the constants it mentions have fingerprints of their own. A theorem counts by what it
-// states, and universe parameters by position.
-func fingerprints(s *term.Store, declarations []term.Declaration) map[term.Name]string {
-	f := term.NewFingerprinter(s)
-	out := make(map[term.Name]string, len(declarations))
-	put := func(n term.Name, parts ...term.Fingerprint) {
-		if _, ok := out[n]; !ok {
-			h := f.Combine('R', parts...)
-			out[n] = hex.EncodeToString(h[:])
-		}
-	}
+// entriesOf computes the entry of every declared name; of a name declared twice the first stands.
+func entriesOf(s *term.Store, declarations []term.Declaration) map[term.Name]Entry {
+	e := entries{fingerprinter: term.NewFingerprinter(s), of: make(map[term.Name]Entry, len(declarations))}
 	for i := range declarations {
-		d := &declarations[i]
-		kind := f.Number(uint64(d.Kind))
-		if d.Kind == term.Inductive {
-			for j := range d.Block.Types {
-				t := &d.Block.Types[j]
-				put(t.Name, typeParts(f, kind, d.Block, t)...)
+		if d := &declarations[i]; d.Kind == term.Inductive {
+			e.block(d.Block)
+		} else {
+			e.declaration(d)
+		}
+	}
+	return e.of
+}
+
+type entries struct {
+	fingerprinter *term.Fingerprinter
+	of            map[term.Name]Entry
+}
+
+func (e *entries) put(n term.Name, kind string, typ, made term.Fingerprint) {
+	if _, ok := e.of[n]; ok {
+		return
+	}
+	content := "-"
+	if made != (term.Fingerprint{}) {
+		content = hex.EncodeToString(made[:])
+	}
+	e.of[n] = Entry(kind + " " + hex.EncodeToString(typ[:]) + " " + content)
+}
+
+// typed is the fingerprint of a type with its universe parameters.
+func (e *entries) typed(typ term.Expr, params []term.Name) term.Fingerprint {
+	e.fingerprinter.WithParams(params)
+	return e.fingerprinter.Combine('R', e.fingerprinter.Number(uint64(len(params))), e.fingerprinter.Expr(typ))
+}
+
+func (e *entries) declaration(d *term.Declaration) {
+	typ := e.typed(d.Type, d.LevelParams)
+	var made term.Fingerprint
+	switch d.Kind {
+	case term.Definition, term.Opaque:
+		made = e.fingerprinter.Expr(d.Value)
+	case term.Quotient:
+		made = e.fingerprinter.Text('q', d.QuotKind)
+	}
+	e.put(d.Name, safety(d.Unsafe, d.Partial)+d.Kind.String(), typ, made)
+}
+
+func (e *entries) block(b *term.Block) {
+	f := e.fingerprinter
+	constructors := make(map[term.Name]*term.Constructor, len(b.Constructors))
+	for i := range b.Constructors {
+		constructors[b.Constructors[i].Name] = &b.Constructors[i]
+	}
+	for i := range b.Types {
+		t := &b.Types[i]
+		parts := []term.Fingerprint{f.Number(uint64(t.NumParams))}
+		for _, n := range t.All {
+			parts = append(parts, f.Name(n))
+		}
+		for _, n := range t.Constructors {
+			parts = append(parts, f.Name(n))
+			if k, ok := constructors[n]; ok {
+				parts = append(parts, e.typed(k.Type, k.LevelParams))
 			}
-			continue
 		}
-		f.WithParams(d.LevelParams)
-		parts := []term.Fingerprint{kind, f.Number(uint64(len(d.LevelParams))), f.Expr(d.Type)}
-		if d.Kind == term.Definition || d.Kind == term.Opaque {
-			parts = append(parts, f.Expr(d.Value))
-		}
-		put(d.Name, append(parts, safety(f, d.Unsafe, d.Partial), f.Text('q', d.QuotKind))...)
+		e.put(t.Name, safety(t.Unsafe, false)+term.Inductive.String(), e.typed(t.Type, t.LevelParams), f.Combine('B', parts...))
 	}
-	return out
+	for i := range b.Constructors {
+		k := &b.Constructors[i]
+		e.put(k.Name, "constructor", e.typed(k.Type, k.LevelParams), f.Name(k.Inductive))
+	}
+	for i := range b.Recursors {
+		r := &b.Recursors[i]
+		e.put(r.Name, "recursor", e.typed(r.Type, r.LevelParams), term.Fingerprint{})
+	}
 }
 
-func typeParts(f *term.Fingerprinter, kind term.Fingerprint, b *term.Block, t *term.InductiveType) []term.Fingerprint {
-	f.WithParams(t.LevelParams)
-	parts := []term.Fingerprint{kind, f.Number(uint64(len(t.LevelParams))), f.Expr(t.Type), f.Number(uint64(t.NumParams)), safety(f, t.Unsafe, false)}
-	for _, n := range t.All {
-		parts = append(parts, f.Name(n))
+func safety(isUnsafe, isPartial bool) string {
+	switch {
+	case isUnsafe:
+		return "unsafe-"
+	case isPartial:
+		return "partial-"
 	}
-	for _, n := range t.Constructors {
-		i := slices.IndexFunc(b.Constructors, func(k term.Constructor) bool { return k.Name == n })
-		if i < 0 {
-			continue
-		}
-		f.WithParams(b.Constructors[i].LevelParams)
-		parts = append(parts, f.Name(n), f.Expr(b.Constructors[i].Type))
-	}
-	return parts
-}
-
-func safety(f *term.Fingerprinter, isUnsafe, isPartial bool) term.Fingerprint {
-	n := uint64(0)
-	if isUnsafe {
-		n |= 1
-	}
-	if isPartial {
-		n |= 2
-	}
-	return f.Number(n)
-}
-
-// conformance compares the file with the table of its version. basis lists the logical constants that are not Lean's,
-// which count as differing in every version.
-func conformance(f *export.File, prints map[term.Name]string, tables shipped) (c *Conformance, basis []string) {
-	c = &Conformance{Differing: []string{}, Outside: Outside{Namespaces: []string{}}}
-	reference, known := tables.references[f.Meta.LeanVersion]
-	if known {
-		c.ReferenceLeanVersion = &reference.LeanVersion
-	}
-	namespaces := map[string]bool{}
-	for n, fingerprint := range prints {
-		name := f.Store.NameString(n)
-		allowed, inBasis := tables.basis[name]
-		expected, inTable := reference.Definitions[name]
-		switch {
-		case inBasis && !slices.Contains(allowed, fingerprint):
-			basis = append(basis, name)
-			c.Differing = append(c.Differing, name)
-		case inTable && expected != fingerprint:
-			c.Differing = append(c.Differing, name)
-		case inBasis || inTable:
-			c.Matched++
-		default:
-			c.Outside.Count++
-			first, _, _ := strings.Cut(name, ".")
-			namespaces[first] = true
-		}
-	}
-	for n := range namespaces {
-		c.Outside.Namespaces = append(c.Outside.Namespaces, n)
-	}
-	slices.Sort(c.Differing)
-	slices.Sort(basis)
-	slices.Sort(c.Outside.Namespaces)
-	return c, basis
+	return ""
 }

@@ -36,6 +36,8 @@ const (
 	ForgedAxiom          = "forged_axiom"          // a core axiom's name on something else
 	BasisDiffers         = "basis_differs"         // a logical constant is not Lean's
 	ConformanceDiffers   = "conformance_differs"   // a core definition is not that of the claimed version
+	StatementTooLong     = "statement_too_long"    // a declaration asked for states more than can be printed
+	StatementUnreadable  = "statement_unreadable"  // what is printed for a declaration does not read back
 	ResourceLimit        = "resource_limit"        // the check ran out of time, memory or depth
 )
 
@@ -47,6 +49,7 @@ type Report struct {
 	Declarations        []Declaration `json:"declarations"`
 	AxiomsUsed          []string      `json:"axioms_used"`
 	Conformance         *Conformance  `json:"conformance"`
+	OwnDefinitions      *Own          `json:"own_definitions"`
 	DeclarationsChecked int           `json:"declarations_checked"`
 	ElapsedMS           int64         `json:"elapsed_ms"` // set by the caller, who has a clock
 
@@ -68,9 +71,26 @@ type Refusal struct {
 type Declaration struct {
 	Name            string   `json:"name"`
 	Kind            string   `json:"kind"`
-	Statement       *string  `json:"statement"`
+	Statement       *string  `json:"statement"` // null where it is too long to be printed
 	Axioms          []string `json:"axioms"`
-	StatementSHA256 *string  `json:"statement_sha256"` // of the statement's UTF-8 text, lower-case hex
+	StatementSHA256 *string  `json:"statement_sha256"` // of the statement's UTF-8 text, lower-case hex; null without one
+}
+
+// Own is what the declarations asked for rest on and no reference table knows: the definitions that give the words of
+// their statements a meaning, in the order of the file. Proofs are left out: whatever proves a proposition, it says the
+// same.
+type Own struct {
+	Count       int             `json:"count"`
+	SHA256      string          `json:"sha256"` // of all texts, each followed by a line feed, lower-case hex
+	Definitions []OwnDefinition `json:"definitions"`
+	Omitted     int             `json:"omitted"` // the last ones, left out because the texts are too long; the hash covers them
+}
+
+// OwnDefinition is one declaration, rendered whole.
+type OwnDefinition struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	Text string `json:"text"`
 }
 
 // Export identifies the file.
@@ -81,9 +101,10 @@ type Export struct {
 	Declarations int
 }
 
-// Conformance compares the declarations of the file with the reference table of the Lean version it claims.
+// Conformance compares the declarations of the file with the reference table of the Lean version it claims, or of the
+// nearest one.
 type Conformance struct {
-	ReferenceLeanVersion *string  `json:"reference_lean_version"` // null: no table for that version; only the basis was compared
+	ReferenceLeanVersion *string  `json:"reference_lean_version"` // of the table: the nearest where the file's version has none
 	Matched              int      `json:"matched"`
 	Differing            []string `json:"differing"`
 	Outside              Outside  `json:"outside"`
@@ -115,3 +136,9 @@ func kindOf(d *term.Declaration, n term.Name) string {
 
 // unsafeClass is the one kernel refusal that is no judgement on a proof.
 const unsafeClass = kernel.UnsafeDeclaration
+
+// Unfinished is the report of a check that was stopped.
+func Unfinished(why string) *Report {
+	return &Report{Kernel: Undecided, Verdict: Inconclusive, Declarations: []Declaration{}, AxiomsUsed: []string{},
+		Refusal: &Refusal{Class: ResourceLimit, Message: why}}
+}

@@ -25,10 +25,13 @@ var declarationFields = map[recordKind][]string{
 	quotRecord:   {"name", "levelParams", "type", "kind"},
 }
 
-func (d *decoder) readDeclaration() *Error {
+func (d *parser) readDeclaration() *Error {
 	fields := declarationFields[d.kind]
-	r := &d.declaration
-	*r = declared{levelParams: r.levelParams, all: r.all}
+	if d.declaration == nil {
+		d.declaration = &declared{}
+	}
+	r := d.declaration
+	*r = declared{levelParams: emptied(r.levelParams), all: emptied(r.all)}
 	return d.object(fields, func(field int) (err *Error) {
 		switch fields[field] {
 		case "name":
@@ -55,7 +58,7 @@ func (d *decoder) readDeclaration() *Error {
 }
 
 // choice reads a string that must be one of the given.
-func (d *decoder) choice(options ...string) (string, *Error) {
+func (d *parser) choice(options ...string) (string, *Error) {
 	text, err := d.scan.string()
 	if err != nil {
 		return "", err
@@ -70,7 +73,7 @@ func (d *decoder) choice(options ...string) (string, *Error) {
 
 // readHints reads "opaque", "abbrev" or {"regular": height}. The height is checked for form and dropped: the kernel
 // computes heights itself.
-func (d *decoder) readHints() (term.Hint, *Error) {
+func (d *parser) readHints() (term.Hint, *Error) {
 	if d.scan.peek() == '{' {
 		var height uint64
 		err := d.object([]string{"regular"}, func(int) *Error { return d.number(&height) })
@@ -103,7 +106,7 @@ func (d *decoder) nameList(indices []uint64) ([]term.Name, *Error) {
 
 // declare adds the declaration of the record.
 func (d *decoder) declare() *Error {
-	r := &d.declaration
+	r := d.declaration
 	decl := term.Declaration{Line: d.file.Lines, Hint: r.hint, QuotKind: r.quotKind,
 		Unsafe: r.unsafe || r.safety == "unsafe", Partial: r.safety == "partial"}
 	var err *Error
@@ -139,6 +142,9 @@ func (d *decoder) declare() *Error {
 			return err
 		}
 		decl.Value = d.at(value)
+		if _, declared := d.file.types[decl.Name]; !declared && decl.Kind != term.Theorem {
+			d.file.values[decl.Name] = value
+		}
 	}
 	d.file.addDeclaration(decl)
 	d.file.addType(decl.Name, typ)
@@ -190,8 +196,8 @@ var (
 	ruleFields  = []string{"ctor", "nfields", "rhs"}
 )
 
-func (d *decoder) readInductive() *Error {
-	d.block = declaredBlock{}
+func (d *parser) readInductive() *Error {
+	d.block = &declaredBlock{}
 	return d.object(blockFields, func(field int) *Error {
 		return d.scan.array(func() *Error {
 			switch field {
@@ -206,7 +212,7 @@ func (d *decoder) readInductive() *Error {
 	})
 }
 
-func (d *decoder) readType() *Error {
+func (d *parser) readType() *Error {
 	var t declaredType
 	err := d.object(typeFields, func(field int) (err *Error) {
 		switch typeFields[field] {
@@ -239,7 +245,7 @@ func (d *decoder) readType() *Error {
 	return err
 }
 
-func (d *decoder) readCtor() *Error {
+func (d *parser) readCtor() *Error {
 	var k declaredCtor
 	err := d.object(ctorFields, func(field int) (err *Error) {
 		switch ctorFields[field] {
@@ -266,7 +272,7 @@ func (d *decoder) readCtor() *Error {
 	return err
 }
 
-func (d *decoder) readRec() *Error {
+func (d *parser) readRec() *Error {
 	var r declaredRec
 	err := d.object(recFields, func(field int) (err *Error) {
 		switch recFields[field] {

@@ -16,6 +16,7 @@ type File struct {
 
 	written []Written             // expressions as written, in the order of the file
 	types   map[term.Name]ordinal // the written type of each declared name
+	values  map[term.Name]ordinal // the written value of each definition and opaque constant
 }
 
 // Meta is the first line. Everything but the format version may be absent.
@@ -57,6 +58,12 @@ func (f *File) WrittenType(n term.Name) (handle uint32, ok bool) {
 	return uint32(o), ok
 }
 
+// WrittenValue returns the handle of the value that a definition or an opaque constant is declared with.
+func (f *File) WrittenValue(n term.Name) (handle uint32, ok bool) {
+	o, ok := f.values[n]
+	return uint32(o), ok
+}
+
 // Limits bound reading. The zero value means the defaults.
 type Limits struct {
 	Bytes      int64 // of the whole file; default 1 GiB
@@ -64,6 +71,7 @@ type Limits struct {
 	Records    int   // lines; default 1<<26
 	Depth      int   // nesting of JSON values; default 512
 	DigitCount int   // of one numeric literal; default 1<<20
+	Threads    int   // 1 to parse lines on the caller's goroutine; default two goroutines
 
 	Room *term.Room // of the process; default no limit
 }

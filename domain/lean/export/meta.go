@@ -6,9 +6,9 @@ import (
 )
 
 // readMetaBody reads the value of "meta". Parts that are absent stay empty; a part that is there must be well-formed.
-func (d *decoder) readMetaBody() *Error {
-	m := &d.meta
-	*m = Meta{}
+func (d *parser) readMetaBody() *Error {
+	m := &Meta{}
+	d.meta = m
 	targets := map[string]map[string]*string{
 		"exporter": {"name": &m.ExporterName, "version": &m.ExporterVersion},
 		"lean":     {"version": &m.LeanVersion, "githash": &m.LeanGitHash},
@@ -43,7 +43,7 @@ func (d *decoder) readMeta() *Error {
 	if !ok {
 		return fail(BadMeta, "%q is no version", d.meta.FormatVersion)
 	}
-	d.file.Meta = d.meta
+	d.file.Meta = *d.meta
 	if major != 3 || minor != 1 {
 		return fail(FormatWindow, "the format version %s is outside %s", d.meta.FormatVersion, FormatWindowText)
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"hash"
 	"io"
 	"unicode/utf8"
 
@@ -14,16 +15,23 @@ import (
 )
 
 // Read reads an export. The error is an *Error, or what r returned; with it, the file holds what was read before.
+//
+// Lines are parsed on another goroutine than the one that defines what they say, unless limits.Threads is 1. r is not
+// used after Read has returned.
 func Read(ctx context.Context, r io.Reader, limits Limits) (*File, error) {
-	d := &decoder{limits: limits.withDefaults(), file: &File{
-		Store: term.NewStore(), types: map[term.Name]ordinal{},
-	}}
+	limits = limits.withDefaults()
+	d := &decoder{limits: limits, file: &File{Store: term.NewStore(), types: map[term.Name]ordinal{},
+		values: map[term.Name]ordinal{}}}
 	d.file.Store.SetRoom(limits.Room)
 	d.names.room, d.levels.room, d.exprs.room = limits.Room, limits.Room, limits.Room
-	d.scan.max = d.limits.Depth
 	d.names.define(0, uint32(term.Anonymous))
 	d.levels.define(0, uint32(term.Zero))
-	return d.file, d.readLines(ctx, r)
+	l := &lines{ctx: ctx, limits: limits, in: bufio.NewReaderSize(r, 256<<10), hash: sha256.New(),
+		parser: parser{limits: limits, scan: scanner{max: limits.Depth}}}
+	if limits.Threads == 1 {
+		return d.file, d.readInTurn(l)
+	}
+	return d.file, d.readAhead(l)
 }
 
 // linesPerLook and bytesPerLook are how many lines, or bytes, pass at most between looks at the deadline.
@@ -32,95 +40,214 @@ const (
 	bytesPerLook = 256 << 10
 )
 
-func (d *decoder) readLines(ctx context.Context, r io.Reader) error {
-	hash := sha256.New()
-	in := bufio.NewReaderSize(r, 256<<10)
-	var long []byte // a line longer than the reader's buffer
-	unlooked := 0   // bytes since the last look at the deadline
-	blank := 0      // line number of a blank line; fine only if nothing follows
-	f := d.file
+// batch is a run of records, and why there are no more after it.
+type batch struct {
+	records [256]record
+	count   int
+	last    bool
+	err     error  // after the records; nil at the end of a good file
+	lines   int    // of the file, read so far
+	bytes   int64  // of the file, read so far
+	sha256  string // of a good file
+}
+
+// bytesPerBatch bounds what the records of one batch hold.
+const bytesPerBatch = 128 << 10
+
+// readInTurn parses a batch and defines it, then the next.
+func (d *decoder) readInTurn(l *lines) error {
+	b := &batch{}
 	for {
-		line, err := d.nextLine(in, &long)
-		if err != nil && !errors.Is(err, io.EOF) {
+		l.fill(b)
+		if end, err := d.defineBatch(b); end {
 			return err
 		}
-		if len(line) == 0 { // end of file
-			break
-		}
-		f.Lines++
-		f.Bytes += int64(len(line))
-		switch {
-		case blank > 0:
-			return &Error{Line: blank, Class: BlankLine, Message: "a line is blank"}
-		case f.Bytes > d.limits.Bytes:
-			return &Error{Line: f.Lines, Class: TooLarge, Message: "the file has too many bytes"}
-		case f.Lines > d.limits.Records:
-			return &Error{Line: f.Lines, Class: TooLarge, Message: "the file has too many lines"}
-		}
-		if unlooked += len(line); f.Lines%linesPerLook == 0 || unlooked >= bytesPerLook {
-			if ctx.Err() != nil {
-				return stoppedBy(ctx, f.Lines)
+	}
+}
+
+// readAhead parses the next batch while one is defined.
+func (d *decoder) readAhead(l *lines) error {
+	const ahead = 2
+	empty, full := make(chan *batch, ahead), make(chan *batch, ahead)
+	for range ahead {
+		empty <- &batch{}
+	}
+	go func() {
+		defer close(full)
+		for b := range empty {
+			l.fill(b)
+			full <- b
+			if b.last {
+				return
 			}
-			unlooked = 0
 		}
-		line = bytes.TrimSuffix(line, []byte{'\n'})
-		line = bytes.TrimSuffix(line, []byte{'\r'})
-		if len(bytes.TrimLeft(line, " \t\r")) == 0 {
-			blank = f.Lines
-			continue
+	}()
+	var result error
+	ended := false
+	for b := range full {
+		if ended {
+			continue // until the parser has stopped
 		}
-		hash.Write(line)
-		hash.Write([]byte{'\n'})
-		if lineErr := d.lineWithin(line); lineErr != nil {
-			lineErr.Line = f.Lines
-			return lineErr
+		if ended, result = d.defineBatch(b); ended {
+			close(empty)
+		} else {
+			empty <- b
 		}
 	}
-	if f.Lines == 0 || f.Lines == 1 && blank == 1 {
-		return &Error{Line: 1, Class: BadMeta, Message: "the file is empty"}
+	return result
+}
+
+// defineBatch defines what the records of a batch say, up to the first that is wrong.
+func (d *decoder) defineBatch(b *batch) (end bool, err error) {
+	f := d.file
+	for i := range b.records[:b.count] {
+		d.record = &b.records[i]
+		f.Lines, f.Bytes = d.line, d.bytes
+		if err := d.defineWithin(); err != nil {
+			err.Line = d.line
+			return true, err
+		}
 	}
-	f.SHA256 = hex.EncodeToString(hash.Sum(nil))
-	return nil
+	f.Lines, f.Bytes = b.lines, b.bytes
+	if b.last && b.err == nil {
+		f.SHA256 = b.sha256
+	}
+	return b.last, b.err
+}
+
+// defineWithin defines what the record says, if there is room for it.
+func (d *decoder) defineWithin() (err *Error) {
+	defer func() { err = orNoRoom(recover(), err) }()
+	switch {
+	case d.err != nil:
+		return d.err
+	case d.line == 1:
+		return d.readMeta()
+	}
+	return d.define()
+}
+
+// orNoRoom makes the panic of a store without room an error.
+func orNoRoom(p any, err *Error) *Error {
+	switch p := p.(type) {
+	case nil:
+		return err
+	case term.OutOfMemory:
+		return fail(TooLarge, "%s", p.Error())
+	case term.OutOfRoom:
+		return fail(TooLarge, "%s", p.Error())
+	default:
+		panic(p)
+	}
+}
+
+// lines reads and parses the lines of a file.
+type lines struct {
+	ctx    context.Context
+	limits Limits
+	in     *bufio.Reader
+	hash   hash.Hash
+	parser parser
+
+	long     []byte // a line longer than the reader's buffer
+	count    int
+	bytes    int64
+	unlooked int // bytes since the last look at the deadline
+	blank    int // line number of a blank line; fine only if nothing follows
+}
+
+// fill parses the next lines into b.
+func (l *lines) fill(b *batch) {
+	b.count, b.last, b.err = 0, false, nil
+	start := l.bytes
+	for !b.last && b.count < len(b.records) && l.bytes-start < bytesPerBatch {
+		b.last, b.err = l.next(b)
+	}
+	b.lines, b.bytes = l.count, l.bytes
+	if b.last && b.err == nil {
+		b.sha256 = hex.EncodeToString(l.hash.Sum(nil))
+	}
+}
+
+// next parses one line into b, and says whether it was the last and why.
+func (l *lines) next(b *batch) (last bool, err error) {
+	line, err := l.nextLine()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return true, err
+	}
+	if len(line) == 0 { // end of file
+		if l.count == 0 || l.count == 1 && l.blank == 1 {
+			return true, &Error{Line: 1, Class: BadMeta, Message: "the file is empty"}
+		}
+		return true, nil
+	}
+	l.count++
+	l.bytes += int64(len(line))
+	switch {
+	case l.blank > 0:
+		return true, &Error{Line: l.blank, Class: BlankLine, Message: "a line is blank"}
+	case l.bytes > l.limits.Bytes:
+		return true, &Error{Line: l.count, Class: TooLarge, Message: "the file has too many bytes"}
+	case l.count > l.limits.Records:
+		return true, &Error{Line: l.count, Class: TooLarge, Message: "the file has too many lines"}
+	}
+	if l.unlooked += len(line); l.count%linesPerLook == 0 || l.unlooked >= bytesPerLook {
+		if l.ctx.Err() != nil {
+			return true, stoppedBy(l.ctx, l.count)
+		}
+		l.unlooked = 0
+	}
+	line = bytes.TrimSuffix(line, []byte{'\n'})
+	line = bytes.TrimSuffix(line, []byte{'\r'})
+	if len(bytes.TrimLeft(line, " \t\r")) == 0 {
+		l.blank = l.count
+		return false, nil
+	}
+	l.hash.Write(line)
+	l.hash.Write([]byte{'\n'})
+	r := &b.records[b.count]
+	b.count++
+	l.parser.record = r
+	r.line, r.bytes = l.count, l.bytes
+	r.err = l.parser.parseWithin(line)
+	return r.err != nil, nil
 }
 
 // nextLine returns the next line with its end, or nothing at the end of the file.
-func (d *decoder) nextLine(in *bufio.Reader, long *[]byte) ([]byte, error) {
-	*long = (*long)[:0]
+func (l *lines) nextLine() ([]byte, error) {
+	l.long = l.long[:0]
 	for {
-		line, err := in.ReadSlice('\n')
-		if len(*long)+len(line) > d.limits.LineBytes {
-			return nil, &Error{Line: d.file.Lines + 1, Class: TooLarge, Message: "a line is too long"}
+		line, err := l.in.ReadSlice('\n')
+		if len(l.long)+len(line) > l.limits.LineBytes {
+			return nil, &Error{Line: l.count + 1, Class: TooLarge, Message: "a line is too long"}
 		}
 		more := errors.Is(err, bufio.ErrBufferFull)
-		if len(*long) == 0 && !more {
+		if len(l.long) == 0 && !more {
 			return line, err
 		}
-		if need := len(*long) + len(line); need > cap(*long) {
-			grown, err := d.growLine(*long, 2*need)
+		if need := len(l.long) + len(line); need > cap(l.long) {
+			grown, err := l.growLine(2 * need)
 			if err != nil {
 				return nil, err
 			}
-			*long = grown
+			l.long = grown
 		}
-		*long = append(*long, line...)
+		l.long = append(l.long, line...)
 		if !more {
-			return *long, err
+			return l.long, err
 		}
 	}
 }
 
 // growLine makes room for a longer line.
-func (d *decoder) growLine(line []byte, capacity int) (grown []byte, err error) {
+func (l *lines) growLine(capacity int) (grown []byte, err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			out, ok := p.(term.OutOfMemory)
-			if !ok {
-				panic(p)
-			}
-			err = &Error{Line: d.file.Lines + 1, Class: TooLarge, Message: out.Error()}
+		if full := orNoRoom(recover(), nil); full != nil {
+			full.Line = l.count + 1
+			err = full
 		}
 	}()
-	return term.Grow(d.limits.Room, line, len(line), capacity), nil
+	return term.Grow(l.limits.Room, l.long, len(l.long), capacity), nil
 }
 
 // stoppedBy says why the context has ended: in time, or with the memory, which whoever watches it gives as the cause.
@@ -131,24 +258,9 @@ func stoppedBy(ctx context.Context, line int) *Error {
 	return &Error{Line: line, Class: Stopped, Message: "the time given ran out"}
 }
 
-// lineWithin reads one record, if there is room for it.
-func (d *decoder) lineWithin(line []byte) (err *Error) {
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case term.OutOfMemory:
-			err = fail(TooLarge, "%s", p.Error())
-		case term.OutOfRoom:
-			err = fail(TooLarge, "%s", p.Error())
-		default:
-			panic(p)
-		}
-	}()
-	return d.line(line)
-}
-
-// line reads one record.
-func (d *decoder) line(line []byte) *Error {
+// parseWithin parses one line, if there is room for what it says.
+func (d *parser) parseWithin(line []byte) (err *Error) {
+	defer func() { err = orNoRoom(recover(), err) }()
 	if !utf8.Valid(line) {
 		return fail(BadJSON, "the line is not UTF-8")
 	}
@@ -156,13 +268,7 @@ func (d *decoder) line(line []byte) *Error {
 	if d.scan.peek() != '{' {
 		return fail(BadJSON, "the line is not a JSON object")
 	}
-	if err := d.readRecord(); err != nil {
-		return err
-	}
-	if d.file.Lines == 1 {
-		return d.readMeta()
-	}
-	return d.define()
+	return d.readRecord()
 }
 
 // indexMap maps the file's indices to handles. Indices are mostly dense; wild ones go to a map.

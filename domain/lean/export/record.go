@@ -114,14 +114,11 @@ func kindOfKey(key []byte) recordKind {
 	return noRecord
 }
 
-// decoder reads one record at a time into its scratch fields, then defines what the record says.
-type decoder struct {
-	file   *File
-	limits Limits
-	scan   scanner
-	names  indexMap // to term.Name
-	levels indexMap // to term.Level
-	exprs  indexMap // to positions in file.written
+// record is what a line says, its indices not yet looked up. A slot for one is used again and again.
+type record struct {
+	line  int   // of the file, from 1
+	bytes int64 // of the file up to the end of the line
+	err   *Error
 
 	kind    recordKind
 	space   space
@@ -132,15 +129,44 @@ type decoder struct {
 	digits  []byte
 	binder  Binder
 
-	declaration declared
-	block       declaredBlock
-	meta        Meta
-	internText  map[string]string // one copy of each string
+	declaration *declared
+	block       *declaredBlock
+	meta        *Meta
 }
 
-// readRecord reads the line into the scratch fields.
-func (d *decoder) readRecord() *Error {
+// parser turns lines into records. It knows nothing of what other lines say.
+type parser struct {
+	*record    // being read
+	limits     Limits
+	scan       scanner
+	internText map[string]string // one copy of each string
+}
+
+// decoder defines what records say, one after the other.
+type decoder struct {
+	*record // being defined
+	file    *File
+	limits  Limits
+	names   indexMap // to term.Name
+	levels  indexMap // to term.Level
+	exprs   indexMap // to positions in file.written
+}
+
+// keptCapacity is the largest buffer that a slot keeps for its next record.
+const keptCapacity = 64
+
+// emptied is an empty slice over the same array, unless that is large.
+func emptied[T any](s []T) []T {
+	if cap(s) > keptCapacity {
+		return nil
+	}
+	return s[:0]
+}
+
+// readRecord reads the line into the record.
+func (d *parser) readRecord() *Error {
 	d.kind, d.space = noRecord, noIndex
+	d.list, d.digits = emptied(d.list), emptied(d.digits)
 	err := d.scan.object(func(key []byte) *Error {
 		if sp := spaceOfKey(key); sp != noIndex {
 			if d.space != noIndex {
@@ -201,7 +227,7 @@ func (f *fieldSet) once(bit uint) *Error {
 }
 
 // object reads an object whose fields must be those of the list, each once; others are skipped.
-func (d *decoder) object(fields []string, read func(field int) *Error) *Error {
+func (d *parser) object(fields []string, read func(field int) *Error) *Error {
 	var seen fieldSet
 	err := d.scan.object(func(key []byte) *Error {
 		for i, name := range fields {
@@ -227,14 +253,14 @@ func (d *decoder) object(fields []string, read func(field int) *Error) *Error {
 	return nil
 }
 
-func (d *decoder) number(v *uint64) *Error {
+func (d *parser) number(v *uint64) *Error {
 	n, err := d.scan.number()
 	*v = n
 	return err
 }
 
 // numbers reads a list of natural numbers.
-func (d *decoder) numbers(out []uint64) ([]uint64, *Error) {
+func (d *parser) numbers(out []uint64) ([]uint64, *Error) {
 	out = out[:0]
 	err := d.scan.array(func() *Error {
 		n, err := d.scan.number()
@@ -245,7 +271,7 @@ func (d *decoder) numbers(out []uint64) ([]uint64, *Error) {
 }
 
 // string reads a string and keeps one copy of each distinct text.
-func (d *decoder) string() (string, *Error) {
+func (d *parser) string() (string, *Error) {
 	text, err := d.scan.string()
 	if err != nil {
 		return "", err
@@ -274,7 +300,7 @@ var (
 )
 
 // readBody reads the value of the key that gives the record its kind.
-func (d *decoder) readBody() *Error {
+func (d *parser) readBody() *Error {
 	switch d.kind {
 	case levelSucc, levelParam, exprBVar, exprSort:
 		return d.number(&d.a)
@@ -325,11 +351,12 @@ func (d *decoder) readBody() *Error {
 			return d.readText()
 		})
 	case nameNum:
-		return d.object(numFields, func(field int) (err *Error) {
+		return d.object(numFields, func(field int) *Error {
 			if field == 0 {
 				return d.number(&d.a)
 			}
-			d.digits, err = d.scan.digits()
+			digits, err := d.scan.digits()
+			d.digits = append(d.digits, digits...)
 			return err
 		})
 	case metaRecord:
@@ -341,12 +368,12 @@ func (d *decoder) readBody() *Error {
 	}
 }
 
-func (d *decoder) readText() (err *Error) {
+func (d *parser) readText() (err *Error) {
 	d.text, err = d.string()
 	return err
 }
 
-func (d *decoder) readPair() *Error {
+func (d *parser) readPair() *Error {
 	var err *Error
 	if d.list, err = d.numbers(d.list); err != nil {
 		return err
@@ -358,7 +385,7 @@ func (d *decoder) readPair() *Error {
 	return nil
 }
 
-func (d *decoder) readBinder() *Error {
+func (d *parser) readBinder() *Error {
 	text, err := d.scan.string()
 	if err != nil {
 		return err
@@ -378,7 +405,7 @@ func (d *decoder) readBinder() *Error {
 	return nil
 }
 
-func (d *decoder) readLet() *Error {
+func (d *parser) readLet() *Error {
 	var name uint64
 	err := d.object(letFields, func(field int) *Error {
 		switch field {
@@ -399,7 +426,7 @@ func (d *decoder) readLet() *Error {
 }
 
 // readDigitString reads a numeric literal: a string of decimal digits.
-func (d *decoder) readDigitString() *Error {
+func (d *parser) readDigitString() *Error {
 	text, err := d.scan.string()
 	if err != nil {
 		return err
@@ -415,7 +442,7 @@ func (d *decoder) readDigitString() *Error {
 			return fail(BadRecord, "a numeric literal is not decimal")
 		}
 	}
-	d.digits = text
+	d.digits = append(d.digits, text...)
 	return nil
 }
 
@@ -443,7 +470,7 @@ func (d *decoder) expr(i uint64) (ordinal, *Error) {
 	return ordinal(n), nil
 }
 
-// define enters what the record in the scratch fields defines.
+// define enters what the record defines.
 func (d *decoder) define() *Error {
 	switch d.space {
 	case nameIndex:

@@ -89,7 +89,7 @@ func TestArithmeticLooksAtTheDeadline(t *testing.T) {
 	s := term.NewStore()
 	var refused atomic.Int64
 	refused.Store(math.MaxInt64)
-	c := newChecker(ctx, newEnvironment(s, nil), s, nil, DefaultMaxDepth, &refused)
+	c := newChecker(ctx, newFoundation(s, nil), s, nil, DefaultMaxDepth, &refused)
 	x, y := blocks(1, 1<<17), blocks(2, 1<<16)
 	cancel()
 	for name, op := range map[string]natOp{"mul": opMul, "div": opDiv, "mod": opMod, "gcd": opGcd} {

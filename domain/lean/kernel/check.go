@@ -75,11 +75,11 @@ func Prepare(ctx context.Context, store *term.Store, declarations []term.Declara
 			if !ok {
 				break // fewer workers need less
 			}
-			s.checkers = append(s.checkers, newChecker(ctx, r.env, own, opts.Room, opts.MaxDepth, &r.refused))
+			s.checkers = append(s.checkers, newChecker(ctx, r.base, own, opts.Room, opts.MaxDepth, &r.refused))
 		}
 	}
 	if len(s.checkers) == 0 {
-		s.checkers = append(s.checkers, newChecker(ctx, r.env, store, opts.Room, opts.MaxDepth, &r.refused))
+		s.checkers = append(s.checkers, newChecker(ctx, r.base, store, opts.Room, opts.MaxDepth, &r.refused))
 	}
 	store.SetRoom(nil) // the caller may go on with it
 	return s
@@ -114,7 +114,7 @@ func (s *Session) Run() Result {
 
 // run is one call of Check.
 type run struct {
-	env      *environment
+	base     *foundation
 	opts     Options
 	total    int
 	next     atomic.Int64
@@ -127,10 +127,14 @@ type run struct {
 	reported  int
 }
 
-// prepare builds the environment and finds out about primitives.
+// prepare builds the environment and recognises built-in constants.
 func (r *run) prepare(ctx context.Context, store *term.Store, declarations []term.Declaration) (e *Exhausted) {
 	defer func() {
-		if p := recover(); p != nil {
+		switch p := recover().(type) {
+		case nil:
+		case runtime.Error: // a defect of the checker: never a verdict, never a dead server
+			e = &Exhausted{Reason: "internal error: " + p.Error()}
+		default:
 			if !isUnwinding(p) {
 				panic(p)
 			}
@@ -138,10 +142,11 @@ func (r *run) prepare(ctx context.Context, store *term.Store, declarations []ter
 		}
 	}()
 	store.SetRoom(r.opts.Room)
-	r.env = newEnvironment(store, declarations)
-	c := newChecker(ctx, r.env, store, r.opts.Room, r.opts.MaxDepth, &r.refused)
-	c.findPrimitives()
-	r.env.addMissingRecursors(c)
+	r.base = newFoundation(store, declarations)
+	c := newChecker(ctx, r.base, store, r.opts.Room, r.opts.MaxDepth, &r.refused)
+	c.recognise()
+	c.addMissingRecursors()
+	store.Freeze()
 	return nil
 }
 
@@ -225,7 +230,7 @@ func (r *run) result() Result {
 
 // checkUnit checks one declaration. Everything that unwinds the checker ends here.
 func (c *checker) checkUnit(unit int) (refusal *Refusal, exhausted *Exhausted) {
-	d := &c.env.declarations[unit]
+	d := c.env.Declaration(unit)
 	defer func() {
 		p := recover()
 		if p == nil {
@@ -249,8 +254,9 @@ func (c *checker) checkUnit(unit int) (refusal *Refusal, exhausted *Exhausted) {
 			exhausted = &Exhausted{Declaration: d.Name, Line: d.Line, Reason: reason(p)}
 		}
 	}()
-	if refusal := c.env.duplicates[unit]; refusal != nil {
-		return refusal, nil
+	if name, duplicate := c.env.Duplicate(unit); duplicate {
+		return &Refusal{Declaration: d.Name, Class: DuplicateDeclaration, Line: d.Line,
+			Message: "the name " + c.store.NameString(name) + " is already declared"}, nil
 	}
 	if c.ctx.Err() != nil {
 		panic(outOfContext(c.ctx))
@@ -336,17 +342,19 @@ func (c *checker) recursorNames(types []term.InductiveType, nested int) []term.N
 
 // addMissingRecursors declares recursors that a block should have and whose records a file leaves out, so that what
 // uses them is judged by what they are. The block itself is refused.
-func (env *environment) addMissingRecursors(c *checker) {
-	for unit := range env.declarations {
-		b := env.declarations[unit].Block
-		if b == nil || len(b.Types) == 0 || len(b.Recursors) >= len(b.Types) || env.duplicates[unit] != nil {
+func (c *checker) addMissingRecursors() {
+	for unit := range c.env.Len() {
+		b := c.env.Declaration(unit).Block
+		if b == nil || len(b.Types) == 0 || len(b.Recursors) >= len(b.Types) {
 			continue
 		}
-		env.generateMissing(c, unit, b)
+		if _, duplicate := c.env.Duplicate(unit); !duplicate {
+			c.generateMissing(unit, b)
+		}
 	}
 }
 
-func (env *environment) generateMissing(c *checker, unit int, source *term.Block) {
+func (c *checker) generateMissing(unit int, source *term.Block) {
 	defer func() {
 		if p := recover(); p != nil && !isUnwinding(p) {
 			panic(p)
@@ -356,12 +364,9 @@ func (env *environment) generateMissing(c *checker, unit int, source *term.Block
 	b := c.newBlock(source)
 	b.checkRecords()
 	for _, g := range b.generate() {
-		if int(g.name) >= len(env.byName) || env.byName[g.name] >= 0 {
-			continue
-		}
-		env.enter(constant{name: g.name, kind: recursorConstant, unit: unit, params: g.params, typ: g.typ,
-			recursor: env.recursorInfo(&term.Recursor{Type: g.typ, NumParams: uint32(b.numParams()), NumIndices: uint32(g.numIndices),
-				NumMotives: uint32(len(b.types)), NumMinor: uint32(b.minorCount), Rules: g.rules, K: b.isK()}, len(b.types) == 1)})
+		c.env.AddRecursor(unit, &term.Recursor{Name: g.name, LevelParams: g.params, Type: g.typ, NumParams: uint32(b.numParams()),
+			NumIndices: uint32(g.numIndices), NumMotives: uint32(len(b.types)), NumMinor: uint32(b.minorCount), Rules: g.rules, K: b.isK()},
+			len(b.types) == 1)
 	}
 	c.base = c.store.ExprCount() // what was generated stays
 }

@@ -4,17 +4,9 @@ import (
 	"context"
 	"sync/atomic"
 
+	"reckon/domain/lean/builtin"
+	"reckon/domain/lean/environment"
 	"reckon/domain/lean/term"
-)
-
-// stage is how much of the inductive block under check its own constructors and recursors may refer to.
-type stage uint8
-
-const (
-	nothingVisible stage = iota
-	typesVisible
-	constructorsVisible
-	recursorsVisible
 )
 
 // checker checks one declaration at a time. It owns its store and caches; the environment is shared and only read.
@@ -24,13 +16,14 @@ const (
 // a free variable is part of it, so a cached fact about one is true wherever it appears.
 type checker struct {
 	store *term.Store
-	env   *environment
+	env   *environment.Environment
+	names *builtin.Names
+	known *recognised // shared, written before checking starts
 	ctx   context.Context
 
-	unit      int // the declaration being checked: earlier ones are visible
-	stage     stage
-	params    []term.Name // its universe parameters
-	auxiliary []*constant // types standing for nested occurrences, named from auxiliaryBase on
+	view      environment.View        // what the declaration being checked may use
+	params    []term.Name             // its universe parameters
+	auxiliary []*environment.Constant // types standing for nested occurrences, named from auxiliaryBase on
 	auxBase   term.Name
 	nextLocal uint32
 	base      int // expressions of the store that outlive the declaration
@@ -60,8 +53,20 @@ type checker struct {
 	refused   *atomic.Int64 // smallest index of a declaration already refused
 }
 
-func newChecker(ctx context.Context, env *environment, store *term.Store, room *term.Room, maxDepth int, refused *atomic.Int64) *checker {
-	c := &checker{store: store, env: env, ctx: ctx, base: store.ExprCount(), room: room, maxDepth: maxDepth, refused: refused,
+// foundation is what all checkers of a file share. It is only read once checking starts.
+type foundation struct {
+	env   *environment.Environment
+	names *builtin.Names
+	known recognised
+}
+
+func newFoundation(store *term.Store, declarations []term.Declaration) *foundation {
+	names := builtin.Intern(store)
+	return &foundation{env: environment.New(store, declarations), names: names}
+}
+
+func newChecker(ctx context.Context, f *foundation, store *term.Store, room *term.Room, maxDepth int, refused *atomic.Int64) *checker {
+	c := &checker{store: store, env: f.env, names: f.names, known: &f.known, ctx: ctx, base: store.ExprCount(), room: room, maxDepth: maxDepth, refused: refused,
 		ruleValues: map[uint64]term.Expr{}, scopes: map[uint64]uint32{}, open: map[uint64]term.Expr{}}
 	for _, cache := range []*exprCache{&c.inferred, &c.assumed, &c.whnfs, &c.cores, &c.cheapCores, &c.unfoldings} {
 		cache.room = room
@@ -76,7 +81,7 @@ func newChecker(ctx context.Context, env *environment, store *term.Store, room *
 func (c *checker) begin(unit int) {
 	c.forget()
 	c.store.Truncate(c.base)
-	c.unit, c.stage, c.params, c.auxiliary = unit, nothingVisible, nil, nil
+	c.view, c.params, c.auxiliary = c.env.At(unit), nil, nil
 	c.auxBase = term.Name(c.store.NameCount())
 	c.nextLocal, c.depth, c.eager = 0, 0, false
 }
@@ -124,7 +129,7 @@ func (c *checker) look() {
 	if c.ctx.Err() != nil {
 		panic(outOfContext(c.ctx))
 	}
-	if c.refused.Load() < int64(c.unit) {
+	if c.refused.Load() < int64(c.view.Unit()) {
 		panic(passed{})
 	}
 }
@@ -160,37 +165,18 @@ func (c *checker) local(typ term.Expr) term.Expr {
 }
 
 // find returns the constant called n if the declaration being checked may use it, or nil.
-func (c *checker) find(n term.Name) *constant {
+func (c *checker) find(n term.Name) *environment.Constant {
 	if n >= c.auxBase {
 		if i := int(n - c.auxBase); i < len(c.auxiliary) {
 			return c.auxiliary[i]
 		}
 		return nil
 	}
-	k := c.env.find(n)
-	if k == nil || k.unit < c.unit {
-		return k
-	}
-	if k.unit > c.unit {
-		return nil
-	}
-	visible := false
-	switch k.kind {
-	case inductiveConstant:
-		visible = c.stage >= typesVisible
-	case constructorConstant:
-		visible = c.stage >= constructorsVisible
-	case recursorConstant:
-		visible = c.stage >= recursorsVisible
-	}
-	if !visible {
-		return nil
-	}
-	return k
+	return c.view.Find(n)
 }
 
 // headConstant returns the constant at the head of an application, its levels, and whether there is one.
-func (c *checker) headConstant(e term.Expr) (*constant, term.Levels) {
+func (c *checker) headConstant(e term.Expr) (*environment.Constant, term.Levels) {
 	n := c.store.Node(c.store.Head(e))
 	if n.Kind != term.KindConst {
 		return nil, 0
@@ -199,9 +185,9 @@ func (c *checker) headConstant(e term.Expr) (*constant, term.Levels) {
 }
 
 // instantiateParams puts levels in the place of the universe parameters of k in e; the counts agree.
-func (c *checker) instantiateParams(e term.Expr, k *constant, ls term.Levels) term.Expr {
-	if len(k.params) == 0 {
+func (c *checker) instantiateParams(e term.Expr, k *environment.Constant, ls term.Levels) term.Expr {
+	if len(k.Params) == 0 {
 		return e
 	}
-	return c.store.InstantiateLevels(e, k.params, c.store.LevelsOf(ls))
+	return c.store.InstantiateLevels(e, k.Params, c.store.LevelsOf(ls))
 }

@@ -1,6 +1,10 @@
 package kernel
 
-import "reckon/domain/lean/term"
+import (
+	"reckon/domain/lean/builtin"
+	"reckon/domain/lean/environment"
+	"reckon/domain/lean/term"
+)
 
 // answer is the result of a shortcut of definitional equality.
 type answer uint8
@@ -41,8 +45,8 @@ func (c *checker) defEqCore(a, b term.Expr) bool {
 	if r := c.quick(a, b); r != unknown {
 		return r == yes
 	}
-	if (c.store.Node(a).Locals == 0 || c.eager) && c.store.IsConst(b, c.env.names.boolTrue) {
-		if c.store.IsConst(c.whnf(a), c.env.names.boolTrue) {
+	if (c.store.Node(a).Locals == 0 || c.eager) && c.store.IsConst(b, c.names.Of(builtin.BoolTrue)) {
+		if c.store.IsConst(c.whnf(a), c.names.Of(builtin.BoolTrue)) {
 			return true
 		}
 	}
@@ -195,12 +199,12 @@ func (c *checker) deltaStep(a, b term.Expr) (nextA, nextB term.Expr, r answer, s
 		} else {
 			b = c.unfoldCheap(b)
 		}
-	case ka.height < kb.height:
+	case ka.Height < kb.Height:
 		b = c.unfoldCheap(b)
-	case ka.height > kb.height:
+	case ka.Height > kb.Height:
 		a = c.unfoldCheap(a)
 	default:
-		if ka == kb && ka.height != opaqueHeight && ka.height != abbrevHeight && c.sameArguments(a, b) {
+		if ka == kb && ka.Height != environment.OpaqueHeight && ka.Height != environment.AbbrevHeight && c.sameArguments(a, b) {
 			return a, b, yes, false
 		}
 		a, b = c.unfoldCheap(a), c.unfoldCheap(b)
@@ -308,21 +312,21 @@ func (c *checker) etaExpansion(fn, g term.Expr) bool {
 // etaStructure: e equals a full constructor application of a structure when its projections equal the fields.
 func (c *checker) etaStructure(e, built term.Expr) bool {
 	k, _ := c.headConstant(built)
-	if k == nil || k.constructor == nil {
+	if k == nil || k.Constructor == nil {
 		return false
 	}
-	info := k.constructor
+	info := k.Constructor
 	var buf [8]term.Expr
 	_, args := c.store.Spine(built, buf[:0])
-	ind := c.find(info.inductive)
-	if len(args) != info.numParams+info.numFields || ind == nil || ind.inductive == nil || !ind.inductive.structureLike() {
+	ind := c.find(info.Inductive)
+	if len(args) != info.NumParams+info.NumFields || ind == nil || ind.Inductive == nil || !ind.Inductive.StructureLike() {
 		return false
 	}
 	if !c.defEq(c.typeOf(e), c.typeOf(built)) {
 		return false
 	}
-	for i := range info.numFields {
-		if !c.defEq(c.store.Proj(info.inductive, uint32(i), e), args[info.numParams+i]) {
+	for i := range info.NumFields {
+		if !c.defEq(c.store.Proj(info.Inductive, uint32(i), e), args[info.NumParams+i]) {
 			return false
 		}
 	}
@@ -333,11 +337,11 @@ func (c *checker) etaStructure(e, built term.Expr) bool {
 func (c *checker) unitLike(a, b term.Expr) bool {
 	typ := c.whnf(c.typeOf(a))
 	k, _ := c.headConstant(typ)
-	if k == nil || k.inductive == nil || !k.inductive.structureLike() {
+	if k == nil || k.Inductive == nil || !k.Inductive.StructureLike() {
 		return false
 	}
-	ctor := c.find(k.inductive.constructors[0])
-	if ctor == nil || ctor.constructor == nil || ctor.constructor.numFields != 0 {
+	ctor := c.find(k.Inductive.Constructors[0])
+	if ctor == nil || ctor.Constructor == nil || ctor.Constructor.NumFields != 0 {
 		return false
 	}
 	return c.defEq(typ, c.typeOf(b))

@@ -3,6 +3,7 @@ package kernel
 import (
 	"slices"
 
+	"reckon/domain/lean/environment"
 	"reckon/domain/lean/term"
 )
 
@@ -86,12 +87,12 @@ func (c *checker) newBlock(source *term.Block) *block {
 // generate checks the types and constructors and derives the recursors.
 func (b *block) generate() []generatedRecursor {
 	b.openTypes()
-	b.stage = typesVisible
+	b.view.Advance(environment.TypesVisible)
 	b.openConstructors()
 	b.checkResults()
 	b.checkConstructors()
 	b.checkOccurrences()
-	b.stage = constructorsVisible
+	b.view.Advance(environment.ConstructorsVisible)
 	b.forget() // what could not be reduced so far may be now
 	b.findElimination()
 	b.buildMotives()
@@ -207,7 +208,7 @@ func (b *block) argument(binder term.Node) term.Expr {
 		var buf [4]term.Expr
 		head, args := b.store.Spine(typ, buf[:0])
 		n := b.store.Node(head)
-		if n.Kind != term.KindConst || !b.env.isAnnotation(term.Name(n.A), len(args)) {
+		if n.Kind != term.KindConst || !b.annotates(term.Name(n.A), len(args)) {
 			return b.local(typ)
 		}
 		typ = args[0]
@@ -216,14 +217,14 @@ func (b *block) argument(binder term.Node) term.Expr {
 
 // declaresAny says whether a type of the block, auxiliary ones included, occurs in e.
 func (b *block) declaresAny(e term.Expr) bool {
-	return occurs(b.store, e, func(n term.Name) bool {
+	return b.store.Mentions(e, func(n term.Name) bool {
 		for _, t := range b.types {
 			if t.name == n {
 				return true
 			}
 		}
 		return false
-	}, map[term.Expr]bool{})
+	})
 }
 
 // replaceNested turns I Ds is, where I is an earlier inductive type and a type of the block occurs in its parameters
@@ -242,15 +243,15 @@ func (b *block) replaceNested(e term.Expr) (term.Expr, bool) {
 		return 0, false
 	}
 	k := b.find(term.Name(n.A))
-	if k == nil || k.inductive == nil || k.unit == b.unit || k.unit < 0 || k.inductive.numParams > len(args) {
+	if k == nil || k.Inductive == nil || k.Unit == b.view.Unit() || k.Unit < 0 || k.Inductive.NumParams > len(args) {
 		return 0, false
 	}
-	params := args[:k.inductive.numParams]
+	params := args[:k.Inductive.NumParams]
 	if !slices.ContainsFunc(params, b.declaresAny) {
 		return 0, false
 	}
 	if slices.ContainsFunc(params, func(p term.Expr) bool { return s.Node(p).Loose > 0 }) {
-		refuse(InvalidNested, "the parameters of the nested type %s depend on bound variables", s.NameString(k.name))
+		refuse(InvalidNested, "the parameters of the nested type %s depend on bound variables", s.NameString(k.Name))
 	}
 	application := s.Apps(head, params)
 	for _, t := range b.types {
@@ -259,14 +260,14 @@ func (b *block) replaceNested(e term.Expr) (term.Expr, bool) {
 		}
 	}
 	var result term.Expr
-	for _, name := range k.inductive.all {
+	for _, name := range k.Inductive.All {
 		t := b.addAuxiliary(name, term.Levels(n.B), params)
-		if name == k.name {
+		if name == k.Name {
 			result = t.constant
 		}
 	}
 	if result == 0 {
-		refuse(InvalidNested, "%s is not among the types of its own block", s.NameString(k.name))
+		refuse(InvalidNested, "%s is not among the types of its own block", s.NameString(k.Name))
 	}
 	return s.Apps(result, args[len(params):]), true
 }
@@ -275,27 +276,27 @@ func (b *block) replaceNested(e term.Expr) (term.Expr, bool) {
 func (b *block) addAuxiliary(name term.Name, levels term.Levels, params []term.Expr) *blockType {
 	s := b.store
 	k := b.find(name)
-	if k == nil || k.inductive == nil || len(k.params) != len(s.LevelsOf(levels)) {
+	if k == nil || k.Inductive == nil || len(k.Params) != len(s.LevelsOf(levels)) {
 		refuse(InvalidNested, "%s is no inductive type", s.NameString(name))
 	}
 	t := &blockType{name: s.FreshName("_nested"), nested: s.Apps(s.Const(name, levels), params)}
-	t.typ = b.instantiatePis(b.instantiateParams(k.typ, k, levels), params)
+	t.typ = b.instantiatePis(b.instantiateParams(k.Type, k, levels), params)
 	t.constant = s.Const(t.name, term.NoLevels)
 	if int(t.name-b.auxBase) != len(b.auxiliary) {
 		panic("names of auxiliary types are consecutive")
 	}
-	b.auxiliary = append(b.auxiliary, &constant{name: t.name, kind: inductiveConstant, unit: -1, typ: t.typ,
-		inductive: &inductiveInfo{isRec: true}})
+	b.auxiliary = append(b.auxiliary, &environment.Constant{Name: t.name, Kind: environment.Inductive, Unit: -1, Type: t.typ,
+		Inductive: &environment.InductiveInfo{IsRec: true}})
 	b.openIndices(t, b.whnf(t.typ))
-	for _, ctorName := range k.inductive.constructors {
+	for _, ctorName := range k.Inductive.Constructors {
 		ctor := b.find(ctorName)
-		if ctor == nil || ctor.constructor == nil || len(ctor.params) != len(k.params) {
+		if ctor == nil || ctor.Constructor == nil || len(ctor.Params) != len(k.Params) {
 			refuse(InvalidNested, "%s is no constructor", s.NameString(ctorName))
 		}
 		t.ctors = append(t.ctors, blockCtor{
 			name:  ctorName,
 			value: s.Apps(s.Const(ctorName, levels), params),
-			body:  b.instantiatePis(b.instantiateParams(ctor.typ, ctor, levels), params),
+			body:  b.instantiatePis(b.instantiateParams(ctor.Type, ctor, levels), params),
 		})
 	}
 	b.types = append(b.types, t)

@@ -94,7 +94,7 @@ func (b *block) compareTypes() {
 	isRec, isReflexive := false, false
 	for _, t := range b.types {
 		for _, ctor := range t.ctors {
-			anyField(b.store, ctor.body, func(domain term.Expr) bool {
+			b.store.AnyDomain(ctor.body, func(domain term.Expr) bool {
 				if b.declaresAny(domain) {
 					isRec = true
 					isReflexive = isReflexive || b.store.Kind(domain) == term.KindPi
@@ -113,7 +113,7 @@ func (b *block) compareTypes() {
 	for i := range b.source.Constructors {
 		k := &b.source.Constructors[i]
 		fields := -b.numParams()
-		anyField(b.store, k.Type, func(term.Expr) bool { fields++; return false })
+		b.store.AnyDomain(k.Type, func(term.Expr) bool { fields++; return false })
 		if int(k.NumFields) != fields {
 			refuseAt(k.Inductive, ConstructorMismatch, "%s has %d fields, not %d", b.store.NameString(k.Name), fields, k.NumFields)
 		}

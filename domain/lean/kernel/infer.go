@@ -1,6 +1,9 @@
 package kernel
 
-import "reckon/domain/lean/term"
+import (
+	"reckon/domain/lean/builtin"
+	"reckon/domain/lean/term"
+)
 
 // check infers the type of e and checks every part of it.
 func (c *checker) check(e term.Expr) term.Expr { return c.infer(e, true) }
@@ -109,18 +112,18 @@ func (c *checker) inferConst(n term.Node, check bool) term.Expr {
 	}
 	levels := c.store.LevelsOf(ls)
 	// Trap (arena constlevels): too few or too many universe arguments must not pass anywhere a constant is used.
-	if len(levels) != len(k.params) {
-		refuse(UniverseCount, "%s takes %d universe arguments, not %d", c.store.NameString(name), len(k.params), len(levels))
+	if len(levels) != len(k.Params) {
+		refuse(UniverseCount, "%s takes %d universe arguments, not %d", c.store.NameString(name), len(k.Params), len(levels))
 	}
 	if check {
-		if k.unsafe {
+		if k.Unsafe {
 			refuse(UnsafeReference, "%s is unsafe or partial", c.store.NameString(name))
 		}
 		for _, l := range levels {
 			c.checkLevel(l)
 		}
 	}
-	return c.instantiateParams(k.typ, k, ls)
+	return c.instantiateParams(k.Type, k, ls)
 }
 
 func (c *checker) inferApp(e term.Expr, check bool) term.Expr {
@@ -154,7 +157,7 @@ func (c *checker) inferApp(e term.Expr, check bool) term.Expr {
 // argumentFits compares an argument's type with the expected one; eagerReduce _ a asks for eager computation.
 func (c *checker) argumentFits(arg, argType, domain term.Expr) bool {
 	if n := c.store.Node(arg); n.Kind == term.KindApp {
-		if m := c.store.Node(term.Expr(n.A)); m.Kind == term.KindApp && c.store.IsConst(term.Expr(m.A), c.env.names.eagerReduce) {
+		if m := c.store.Node(term.Expr(n.A)); m.Kind == term.KindApp && c.store.IsConst(term.Expr(m.A), c.names.Of(builtin.EagerReduce)) {
 			if !c.eager {
 				c.eager = true
 				c.forgetReductions()
@@ -287,15 +290,15 @@ func (c *checker) inferProj(n term.Node, check bool) term.Expr {
 		refuse(InvalidProjection, "a projection of %s is applied to a value of type %s", c.store.NameString(name), c.store.Describe(typ))
 	}
 	k := c.find(name)
-	if k == nil || k.inductive == nil || len(k.inductive.constructors) != 1 ||
-		len(args) != k.inductive.numParams+k.inductive.numIndices {
+	if k == nil || k.Inductive == nil || len(k.Inductive.Constructors) != 1 ||
+		len(args) != k.Inductive.NumParams+k.Inductive.NumIndices {
 		refuse(InvalidProjection, "%s is no type with a single constructor", c.store.NameString(name))
 	}
-	ctor := c.find(k.inductive.constructors[0])
-	if ctor == nil || ctor.constructor == nil || len(ctor.params) != len(c.store.LevelsOf(term.Levels(hn.B))) {
+	ctor := c.find(k.Inductive.Constructors[0])
+	if ctor == nil || ctor.Constructor == nil || len(ctor.Params) != len(c.store.LevelsOf(term.Levels(hn.B))) {
 		refuse(InvalidProjection, "%s has no constructor to project from", c.store.NameString(name))
 	}
-	field := c.instantiateParams(ctor.typ, ctor, term.Levels(hn.B))
+	field := c.instantiateParams(ctor.Type, ctor, term.Levels(hn.B))
 	next := func() term.Node {
 		field = c.whnf(field)
 		m := c.store.Node(field)
@@ -304,7 +307,7 @@ func (c *checker) inferProj(n term.Node, check bool) term.Expr {
 		}
 		return m
 	}
-	for _, arg := range args[:k.inductive.numParams] {
+	for _, arg := range args[:k.Inductive.NumParams] {
 		field = c.store.Instantiate(term.Expr(next().B), []term.Expr{arg})
 	}
 	inProp := c.isProp(typ)

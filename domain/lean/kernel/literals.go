@@ -3,6 +3,7 @@ package kernel
 import (
 	"math/big"
 
+	"reckon/domain/lean/builtin"
 	"reckon/domain/lean/term"
 )
 
@@ -28,6 +29,15 @@ const (
 	opLog2
 )
 
+// operationOf is the operation that each built-in constant computes. Nat.pred and Nat.bitwise are only steps towards
+// recognising others.
+var operationOf = [builtin.Count]natOp{
+	builtin.NatAdd: opAdd, builtin.NatSub: opSub, builtin.NatMul: opMul, builtin.NatPow: opPow, builtin.NatDiv: opDiv,
+	builtin.NatMod: opMod, builtin.NatGcd: opGcd, builtin.NatBeq: opBeq, builtin.NatBle: opBle, builtin.NatLand: opLand,
+	builtin.NatLor: opLor, builtin.NatXor: opXor, builtin.NatShiftLeft: opShiftLeft, builtin.NatShiftRight: opShiftRight,
+	builtin.NatLog2: opLog2,
+}
+
 // maxNatBits bounds a computed literal; a larger one ends the check as not finished. The longest piece of arithmetic on
 // numbers of that size that cannot be interrupted takes less than a second.
 const maxNatBits = 1 << 26
@@ -35,12 +45,21 @@ const maxNatBits = 1 << 26
 // maxPowExponent is the largest exponent computed at once, as in Lean; larger ones are unfolded.
 const maxPowExponent = 1 << 24
 
+// operation is the one that the constant called n computes here.
+func (c *checker) operation(n term.Name) natOp {
+	id, ok := c.names.ID(n)
+	if !ok || !c.has(id) {
+		return noOp
+	}
+	return operationOf[id]
+}
+
 // natLiteralType: a numeric literal stands for Nat.succ (… Nat.zero), so Nat has to be what it should be.
 func (c *checker) natLiteralType() term.Expr {
-	if !c.env.primitives.nat || c.find(c.env.names.nat) == nil {
-		refuse(InvalidLiteral, "a numeric literal needs Nat, with Nat.zero and Nat.succ, declared before it")
+	if !c.hasNat() {
+		refuse(InvalidLiteral, "a numeric literal needs Lean's own Nat, with Nat.zero and Nat.succ, declared before it")
 	}
-	return c.store.Const(c.env.names.nat, term.NoLevels)
+	return c.store.Const(c.names.Of(builtin.Nat), term.NoLevels)
 }
 
 // natOf reads a literal or Nat.zero.
@@ -48,7 +67,7 @@ func (c *checker) natOf(e term.Expr) (*big.Int, bool) {
 	if c.store.Kind(e) == term.KindNat {
 		return c.store.NatValue(e), true
 	}
-	if c.env.primitives.nat && c.store.IsConst(e, c.env.names.natZero) {
+	if c.hasNat() && c.store.IsConst(e, c.names.Of(builtin.NatZero)) {
 		return new(big.Int), true
 	}
 	return nil, false
@@ -58,13 +77,15 @@ func (c *checker) natOf(e term.Expr) (*big.Int, bool) {
 func (c *checker) natConstructor(e term.Expr) term.Expr {
 	v := c.store.NatValue(e)
 	if v.Sign() == 0 {
-		return c.store.Const(c.env.names.natZero, term.NoLevels)
+		return c.store.Const(c.names.Of(builtin.NatZero), term.NoLevels)
 	}
 	c.spend(words(v))
 	return c.store.App(c.natSucc(), c.store.Nat(new(big.Int).Sub(v, big.NewInt(1))))
 }
 
-func (c *checker) natSucc() term.Expr { return c.store.Const(c.env.names.natSucc, term.NoLevels) }
+func (c *checker) natSucc() term.Expr {
+	return c.store.Const(c.names.Of(builtin.NatSucc), term.NoLevels)
+}
 
 // reduceNat computes an operation on literals. Only operations whose definitions in the file are the ones Lean pins are
 // computed; others are unfolded like any definition.
@@ -77,7 +98,7 @@ func (c *checker) reduceNat(e term.Expr) (term.Expr, bool) {
 	switch head.Kind {
 	case term.KindConst:
 		name := term.Name(head.A)
-		if name == c.env.names.natSucc && c.env.primitives.nat {
+		if name == c.names.Of(builtin.NatSucc) && c.hasNat() {
 			v, ok := c.natOf(c.whnf(term.Expr(n.B)))
 			if !ok {
 				return 0, false
@@ -85,7 +106,7 @@ func (c *checker) reduceNat(e term.Expr) (term.Expr, bool) {
 			c.spend(words(v))
 			return c.store.Nat(new(big.Int).Add(v, big.NewInt(1))), true
 		}
-		if c.env.primitives.op(name) == opLog2 && c.find(name) != nil {
+		if c.operation(name) == opLog2 {
 			v, ok := c.natOf(c.whnf(term.Expr(n.B)))
 			if !ok {
 				return 0, false
@@ -97,8 +118,8 @@ func (c *checker) reduceNat(e term.Expr) (term.Expr, bool) {
 		if fn.Kind != term.KindConst {
 			return 0, false
 		}
-		op := c.env.primitives.op(term.Name(fn.A))
-		if op == noOp || op == opLog2 || c.find(term.Name(fn.A)) == nil {
+		op := c.operation(term.Name(fn.A))
+		if op == noOp || op == opLog2 {
 			return 0, false
 		}
 		if c.symbolic == nil && (!c.mayBecomeLiteral(term.Expr(head.B)) || !c.mayBecomeLiteral(term.Expr(n.B))) {
@@ -123,7 +144,7 @@ func (c *checker) mayBecomeLiteral(e term.Expr) bool {
 		return false
 	}
 	n := c.store.Node(e)
-	return n.Kind != term.KindApp || n.Locals == 0 || !c.store.IsConst(term.Expr(n.A), c.env.names.natSucc) || c.mayBecomeLiteral(term.Expr(n.B))
+	return n.Kind != term.KindApp || n.Locals == 0 || !c.store.IsConst(term.Expr(n.A), c.names.Of(builtin.NatSucc)) || c.mayBecomeLiteral(term.Expr(n.B))
 }
 
 // computeNat applies an operation to numbers. What it costs is known before it starts: a result of more than maxNatBits
@@ -210,9 +231,9 @@ func (c *checker) spend(words int) {
 
 func (c *checker) boolConst(b bool) term.Expr {
 	if b {
-		return c.store.Const(c.env.names.boolTrue, term.NoLevels)
+		return c.store.Const(c.names.Of(builtin.BoolTrue), term.NoLevels)
 	}
-	return c.store.Const(c.env.names.boolFalse, term.NoLevels)
+	return c.store.Const(c.names.Of(builtin.BoolFalse), term.NoLevels)
 }
 
 // isNatZero and natPredecessor see literals as constructor applications.
@@ -230,7 +251,7 @@ func (c *checker) natPredecessor(e term.Expr) (term.Expr, bool) {
 			return c.store.Nat(new(big.Int).Sub(v, big.NewInt(1))), true
 		}
 	case term.KindApp:
-		if c.store.IsConst(term.Expr(n.A), c.env.names.natSucc) {
+		if c.store.IsConst(term.Expr(n.A), c.names.Of(builtin.NatSucc)) {
 			return term.Expr(n.B), true
 		}
 	}
@@ -239,7 +260,7 @@ func (c *checker) natPredecessor(e term.Expr) (term.Expr, bool) {
 
 // defEqOffset compares successors by what they succeed.
 func (c *checker) defEqOffset(a, b term.Expr) answer {
-	if !c.env.primitives.nat {
+	if !c.hasNat() {
 		return unknown
 	}
 	if c.isNatZero(a) && c.isNatZero(b) {
@@ -266,19 +287,18 @@ func (c *checker) reduceNative(e term.Expr) (term.Expr, bool) {
 	if head.Kind != term.KindConst {
 		return 0, false
 	}
-	names := &c.env.names
 	var result term.Expr
 	switch term.Name(head.A) {
-	case names.reduceBool:
-		if !c.env.primitives.reduceBool {
+	case c.names.Of(builtin.ReduceBool):
+		if !c.has(builtin.ReduceBool) {
 			return 0, false
 		}
 		result = c.whnf(term.Expr(n.B))
-		if !c.store.IsConst(result, names.boolTrue) && !c.store.IsConst(result, names.boolFalse) {
+		if !c.store.IsConst(result, c.names.Of(builtin.BoolTrue)) && !c.store.IsConst(result, c.names.Of(builtin.BoolFalse)) {
 			return 0, false
 		}
-	case names.reduceNat:
-		if !c.env.primitives.reduceNat {
+	case c.names.Of(builtin.ReduceNat):
+		if !c.has(builtin.ReduceNat) {
 			return 0, false
 		}
 		result = c.whnf(term.Expr(n.B))
@@ -288,45 +308,35 @@ func (c *checker) reduceNative(e term.Expr) (term.Expr, bool) {
 	default:
 		return 0, false
 	}
-	return result, c.find(term.Name(head.A)) != nil
+	return result, true
 }
 
-// stringLiteralType: a string literal stands for String.ofList [Char.ofNat …] (String.mk in older versions), so these
-// have to be declared, with the types that make that an application of type String.
+// stringLiteralType: a string literal stands for String.ofList [Char.ofNat …] (String.mk in older versions), so all that
+// is in that application has to be declared, and to be what it is called.
 func (c *checker) stringLiteralType() term.Expr {
-	if c.stringMaker() == term.Anonymous {
-		refuse(InvalidLiteral, "a string literal needs String, String.ofList, List and Char.ofNat declared before it")
+	if !c.hasStrings() {
+		refuse(InvalidLiteral, "a string literal needs Lean's own String, %s, List, Char, Char.ofNat and Nat declared before it", c.known.maker)
 	}
-	return c.store.Const(c.env.names.string, term.NoLevels)
-}
-
-// stringMaker is the visible function from lists of characters to strings, or Anonymous.
-func (c *checker) stringMaker() term.Name {
-	p := &c.env.primitives
-	if p.stringMaker == term.Anonymous || c.find(p.stringMaker) == nil || c.find(c.env.names.charOfNat) == nil {
-		return term.Anonymous
-	}
-	return p.stringMaker
+	return c.store.Const(c.names.Of(builtin.String), term.NoLevels)
 }
 
 // expandString writes a string literal as an application to the list of its characters.
 func (c *checker) expandString(e term.Expr) (term.Expr, bool) {
-	maker := c.stringMaker()
-	if maker == term.Anonymous {
+	if !c.hasStrings() {
 		return 0, false
 	}
-	s, names := c.store, &c.env.names
+	s := c.store
 	level := s.List([]term.Level{term.Zero})
-	char := s.Const(names.char, term.NoLevels)
-	list := s.App(s.Const(names.listNil, level), char)
-	cons := s.App(s.Const(names.listCons, level), char)
-	charOfNat := s.Const(names.charOfNat, term.NoLevels)
+	char := s.Const(c.names.Of(builtin.Char), term.NoLevels)
+	list := s.App(s.Const(c.names.Of(builtin.ListNil), level), char)
+	cons := s.App(s.Const(c.names.Of(builtin.ListCons), level), char)
+	charOfNat := s.Const(c.names.Of(builtin.CharOfNat), term.NoLevels)
 	runes := []rune(s.StrValue(e))
 	for i := len(runes) - 1; i >= 0; i-- {
 		c.tick()
 		list = s.Apps(cons, []term.Expr{s.App(charOfNat, s.Nat(big.NewInt(int64(runes[i])))), list})
 	}
-	return s.App(s.Const(maker, term.NoLevels), list), true
+	return s.App(s.Const(c.names.Of(c.known.maker), term.NoLevels), list), true
 }
 
 // stringExpansion compares a literal with an application of the string maker.
@@ -338,8 +348,7 @@ func (c *checker) stringExpansion(literal, other term.Expr) bool {
 	if n.Kind != term.KindApp || c.store.Kind(term.Expr(n.A)) != term.KindConst {
 		return false
 	}
-	maker := c.stringMaker()
-	if maker == term.Anonymous || !c.store.IsConst(term.Expr(n.A), maker) {
+	if !c.hasStrings() || !c.store.IsConst(term.Expr(n.A), c.names.Of(c.known.maker)) {
 		return false
 	}
 	expanded, _ := c.expandString(literal)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -231,10 +230,10 @@ func TestLevelsTooLargeToCompare(t *testing.T) {
 	t.Fatal("compared")
 }
 
-// visitSamples opens the binders of definitions of a real export and shows well-typed expressions without loose
+// visitSamples opens the binders of definitions of Lean's prelude and shows well-typed expressions without loose
 // variables, from the checker that is to be asked about them.
 func visitSamples(t *testing.T, most int, visit func(c *checker, samples []term.Expr)) {
-	f, err := os.Open(filepath.Join(leantest.Dir(t, "accept"), "init-prelude.ndjson"))
+	f, err := os.Open(leantest.Prelude(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,13 +242,13 @@ func visitSamples(t *testing.T, most int, visit func(c *checker, samples []term.
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := newEnvironment(file.Store, file.Declarations)
+	base := newFoundation(file.Store, file.Declarations)
 	var refused atomic.Int64
 	refused.Store(math.MaxInt64)
-	c := newChecker(context.Background(), env, file.Store, nil, DefaultMaxDepth, &refused)
-	c.findPrimitives()
-	for unit := 0; unit < len(env.declarations); unit += 7 {
-		d := &env.declarations[unit]
+	c := newChecker(context.Background(), base, file.Store, nil, DefaultMaxDepth, &refused)
+	c.recognise()
+	for unit := 0; unit < base.env.Len(); unit += 2 {
+		d := base.env.Declaration(unit)
 		if d.Kind != term.Definition && d.Kind != term.Theorem {
 			continue
 		}

@@ -1,15 +1,18 @@
 package kernel
 
-import "reckon/domain/lean/term"
+import (
+	"reckon/domain/lean/builtin"
+	"reckon/domain/lean/term"
+)
 
 // checkQuotient compares one of the four quotient records with what Lean builds in. Names are tied to kinds, so that a
 // reduction rule never applies to another constant.
 func (c *checker) checkQuotient(d *term.Declaration) {
-	s, names := c.store, &c.env.names
+	s := c.store
 	expected := map[string]struct {
 		name   term.Name
 		params int
-	}{"type": {names.quot, 1}, "ctor": {names.quotMk, 1}, "lift": {names.quotLift, 2}, "ind": {names.quotInd, 1}}[d.QuotKind]
+	}{"type": {c.names.Of(builtin.Quot), 1}, "ctor": {c.names.Of(builtin.QuotMk), 1}, "lift": {c.names.Of(builtin.QuotLift), 2}, "ind": {c.names.Of(builtin.QuotInd), 1}}[d.QuotKind]
 	if expected.params == 0 || expected.name != d.Name {
 		refuse(InvalidQuotient, "%s is no quotient constant of kind %q", s.NameString(d.Name), d.QuotKind)
 	}
@@ -26,15 +29,17 @@ func (c *checker) checkQuotient(d *term.Declaration) {
 }
 
 func (c *checker) quotientType(d *term.Declaration) term.Expr {
-	s, names := c.store, &c.env.names
+	s := c.store
 	defer func(saved uint32) { c.nextLocal = saved }(c.nextLocal)
 	u := s.Param(d.LevelParams[0])
 	us := s.List([]term.Level{u})
 	prop := s.Sort(term.Zero)
 	alpha := c.local(s.Sort(u))
 	r := c.local(s.Pi(alpha, s.Pi(alpha, prop)))
-	quot := s.Apps(s.Const(names.quot, us), []term.Expr{alpha, r})
-	mk := func(a term.Expr) term.Expr { return s.Apps(s.Const(names.quotMk, us), []term.Expr{alpha, r, a}) }
+	quot := s.Apps(s.Const(c.names.Of(builtin.Quot), us), []term.Expr{alpha, r})
+	mk := func(a term.Expr) term.Expr {
+		return s.Apps(s.Const(c.names.Of(builtin.QuotMk), us), []term.Expr{alpha, r, a})
+	}
 	switch d.QuotKind {
 	case "type":
 		return s.Pis([]term.Expr{alpha, r}, s.Sort(u))
@@ -47,7 +52,7 @@ func (c *checker) quotientType(d *term.Declaration) term.Expr {
 		f := c.local(s.Pi(alpha, beta))
 		a, b := c.local(alpha), c.local(alpha)
 		related := c.local(s.Apps(r, []term.Expr{a, b}))
-		equal := s.Apps(s.Const(names.eq, s.List([]term.Level{v})), []term.Expr{beta, s.App(f, a), s.App(f, b)})
+		equal := s.Apps(s.Const(c.names.Of(builtin.Eq), s.List([]term.Level{v})), []term.Expr{beta, s.App(f, a), s.App(f, b)})
 		sound := c.local(s.Pis([]term.Expr{a, b, related}, equal))
 		return s.Pis([]term.Expr{alpha, r, beta, f, sound}, s.Pi(quot, beta))
 	default:
@@ -61,22 +66,22 @@ func (c *checker) quotientType(d *term.Declaration) term.Expr {
 
 // requireEq refuses unless Eq is what Quot.lift speaks of: Quot.lift's soundness rests on it.
 func (c *checker) requireEq() {
-	s, names := c.store, &c.env.names
-	eq, refl := c.find(names.eq), c.find(names.eqRefl)
-	if eq == nil || eq.inductive == nil || refl == nil || refl.constructor == nil || len(eq.params) != 1 || len(refl.params) != 1 ||
-		len(eq.inductive.constructors) != 1 || eq.inductive.constructors[0] != names.eqRefl || eq.inductive.numParams != 2 ||
-		eq.unit != refl.unit {
+	s := c.store
+	eq, refl := c.find(c.names.Of(builtin.Eq)), c.find(c.names.Of(builtin.EqRefl))
+	if eq == nil || eq.Inductive == nil || refl == nil || refl.Constructor == nil || len(eq.Params) != 1 || len(refl.Params) != 1 ||
+		len(eq.Inductive.Constructors) != 1 || eq.Inductive.Constructors[0] != c.names.Of(builtin.EqRefl) || eq.Inductive.NumParams != 2 ||
+		eq.Unit != refl.Unit {
 		refuse(InvalidQuotient, "Quot needs Eq declared before it")
 	}
 	defer func(saved uint32) { c.nextLocal = saved }(c.nextLocal)
-	alpha := c.local(s.Sort(s.Param(eq.params[0])))
+	alpha := c.local(s.Sort(s.Param(eq.Params[0])))
 	a, b := c.local(alpha), c.local(alpha)
 	eqType := s.Pis([]term.Expr{alpha, a, b}, s.Sort(term.Zero))
-	alpha = c.local(s.Sort(s.Param(refl.params[0])))
+	alpha = c.local(s.Sort(s.Param(refl.Params[0])))
 	a = c.local(alpha)
 	reflType := s.Pis([]term.Expr{alpha, a},
-		s.Apps(s.Const(names.eq, s.List([]term.Level{s.Param(refl.params[0])})), []term.Expr{alpha, a, a}))
-	if !c.sameUpToLevels(eq.typ, eqType) || !c.sameUpToLevels(refl.typ, reflType) {
+		s.Apps(s.Const(c.names.Of(builtin.Eq), s.List([]term.Level{s.Param(refl.Params[0])})), []term.Expr{alpha, a, a}))
+	if !c.sameUpToLevels(eq.Type, eqType) || !c.sameUpToLevels(refl.Type, reflType) {
 		refuse(InvalidQuotient, "Quot needs Eq to be equality")
 	}
 }

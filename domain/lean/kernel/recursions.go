@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"reckon/domain/lean/builtin"
 	"reckon/domain/lean/term"
 )
 
@@ -46,7 +47,6 @@ type recursion struct {
 type symbolic struct {
 	*equations
 	spec     recursion
-	pred     term.Name // Nat.pred, a step towards Nat.sub only
 	constant uint32    // free variables below this number are the same throughout
 	fuel     term.Expr // stands for the fuel in keys of calls
 	stands   term.Expr // S, a free variable; 0 when calls are not looked for
@@ -138,15 +138,15 @@ func (s *symbolic) comparison(e term.Expr) (fact, bool) {
 		default:
 			return fact{}, false
 		}
-		if op := s.env.primitives.op(term.Name(n.A)); (op == opBeq || op == opBle) && len(args) == 2 {
+		if op := s.operation(term.Name(n.A)); (op == opBeq || op == opBle) && len(args) == 2 {
 			x, y := s.compared(args[0], args[1])
 			return fact{op: op, x: x, y: y}, true
 		}
 		k := s.find(term.Name(n.A))
-		if k == nil || k.recursor == nil || k.recursor.majorIndex() >= len(args) {
+		if k == nil || k.Recursor == nil || k.Recursor.MajorIndex() >= len(args) {
 			return fact{}, false
 		}
-		e = s.whnf(args[k.recursor.majorIndex()])
+		e = s.whnf(args[k.Recursor.MajorIndex()])
 	}
 	return fact{}, false
 }
@@ -177,7 +177,7 @@ func (s *symbolic) fold(op natOp, x, y term.Expr) (term.Expr, bool) {
 			return s.whnf(x), true
 		}
 		if p, ok := s.natPredecessor(y); ok {
-			return s.succ(s.call(s.store.InternDotted("Nat.add"), x, p)), true
+			return s.succ(s.call(s.names.Of(builtin.NatAdd), x, p)), true
 		}
 	case opSub, opMod:
 		if s.isNatZero(s.whnf(y)) {
@@ -238,9 +238,9 @@ func (s *symbolic) same(x, y term.Expr) bool {
 func (s *symbolic) holdsNow(guard term.Expr) (outcome, known bool) {
 	r := s.whnf(guard)
 	switch {
-	case s.store.IsConst(r, s.env.names.boolTrue):
+	case s.store.IsConst(r, s.names.Of(builtin.BoolTrue)):
 		return true, true
-	case s.store.IsConst(r, s.env.names.boolFalse):
+	case s.store.IsConst(r, s.names.Of(builtin.BoolFalse)):
 		return false, true
 	}
 	return false, false
@@ -330,22 +330,22 @@ func (s *symbolic) intercept(e term.Expr) (term.Expr, bool) {
 }
 
 func (s *symbolic) natRecursor() term.Name {
-	n, _ := s.store.LookupStr(s.env.names.nat, "rec")
+	n, _ := s.store.LookupStr(s.names.Of(builtin.Nat), "rec")
 	return n
 }
 
 // natRecursorArity is how many arguments the recursor of Nat takes, the number last.
 func (s *symbolic) natRecursorArity() (int, bool) {
 	k := s.find(s.natRecursor())
-	if k == nil || k.recursor == nil || k.recursor.major != s.env.names.nat {
+	if k == nil || k.Recursor == nil || k.Recursor.Major != s.names.Of(builtin.Nat) {
 		return 0, false
 	}
-	return k.recursor.majorIndex() + 1, true
+	return k.Recursor.MajorIndex() + 1, true
 }
 
 // folds says whether the checker leaves applications of the constant called n alone in a run.
 func (s *symbolic) folds(n term.Name) bool {
-	return s.env.primitives.op(n) != noOp && n != s.pred
+	return s.operation(n) != noOp
 }
 
 // recursorUnder unfolds what a projection is of until that is a recursor of Nat on all its arguments and no more.
@@ -521,7 +521,7 @@ func (s *symbolic) smaller(v term.Expr) (x term.Expr, ok bool) {
 	if n.Kind != term.KindConst || len(args) != 2 {
 		return 0, false
 	}
-	op := s.env.primitives.op(term.Name(n.A))
+	op := s.operation(term.Name(n.A))
 	return args[0], op == opSub || op == opDiv
 }
 

@@ -24,10 +24,10 @@ func (s *symbolic) accessible(e term.Expr) (recursor, index term.Expr, ok bool) 
 		return 0, 0, false
 	}
 	k := s.find(term.Name(n.A))
-	if k == nil || k.recursor == nil || k.recursor.numIndices != 1 || len(args) != k.recursor.majorIndex()+1 || !s.isAccessibility(k.recursor.major) {
+	if k == nil || k.Recursor == nil || k.Recursor.NumIndices != 1 || len(args) != k.Recursor.MajorIndex()+1 || !s.isAccessibility(k.Recursor.Major) {
 		return 0, 0, false
 	}
-	first := k.recursor.firstIndex()
+	first := k.Recursor.FirstIndex()
 	return s.store.Apps(head, args[:first]), args[first], true
 }
 
@@ -35,28 +35,28 @@ func (s *symbolic) accessible(e term.Expr) (recursor, index term.Expr, ok bool) 
 // the index.
 func (s *symbolic) isAccessibility(n term.Name) bool {
 	k := s.find(n)
-	if k == nil || k.inductive == nil || k.inductive.numIndices != 1 || len(k.inductive.constructors) != 1 {
+	if k == nil || k.Inductive == nil || k.Inductive.NumIndices != 1 || len(k.Inductive.Constructors) != 1 {
 		return false
 	}
-	ctor := s.find(k.inductive.constructors[0])
-	if ctor == nil || ctor.constructor == nil || ctor.constructor.numFields != 2 || ctor.constructor.numParams != k.inductive.numParams {
+	ctor := s.find(k.Inductive.Constructors[0])
+	if ctor == nil || ctor.Constructor == nil || ctor.Constructor.NumFields != 2 || ctor.Constructor.NumParams != k.Inductive.NumParams {
 		return false
 	}
-	typ, result := k.typ, ctor.typ
-	for range k.inductive.numParams + 1 {
+	typ, result := k.Type, ctor.Type
+	for range k.Inductive.NumParams + 1 {
 		if s.store.Kind(typ) != term.KindPi {
 			return false
 		}
 		typ = term.Expr(s.store.Node(typ).B)
 	}
-	for range k.inductive.numParams + 2 {
+	for range k.Inductive.NumParams + 2 {
 		if s.store.Kind(result) != term.KindPi {
 			return false
 		}
 		result = term.Expr(s.store.Node(result).B)
 	}
 	_, args := s.store.Spine(result, nil)
-	return typ == s.store.Sort(term.Zero) && len(args) == k.inductive.numParams+1 && args[len(args)-1] == s.store.BVar(1)
+	return typ == s.store.Sort(term.Zero) && len(args) == k.Inductive.NumParams+1 && args[len(args)-1] == s.store.BVar(1)
 }
 
 // interceptAccessible puts S in the place of a well-founded recursion of which the claim is proved.
@@ -98,7 +98,7 @@ func (s *symbolic) valueIn(index term.Expr) (v term.Expr, pattern func(v term.Ex
 	}
 	index = s.whnf(index)
 	k, _ := s.headConstant(index)
-	if k == nil || k.constructor == nil {
+	if k == nil || k.Constructor == nil {
 		return 0, nil, false
 	}
 	head, args := s.store.Spine(index, nil)
@@ -139,18 +139,18 @@ func (s *symbolic) unfoldAccessible(recursor, e, index term.Expr) (term.Expr, bo
 	head, args := s.store.Spine(recursor, nil)
 	n := s.store.Node(head)
 	k := s.find(term.Name(n.A))
-	ctor := s.find(s.find(k.recursor.major).inductive.constructors[0])
-	if len(k.recursor.rules) != 1 || k.recursor.rules[0].Constructor != ctor.name || k.recursor.rules[0].NumFields != 2 {
+	ctor := s.find(s.find(k.Recursor.Major).Inductive.Constructors[0])
+	if len(k.Recursor.Rules) != 1 || k.Recursor.Rules[0].Constructor != ctor.Name || k.Recursor.Rules[0].NumFields != 2 {
 		return 0, false
 	}
 	// The levels of the predicate are those in the type of the proof at hand.
 	_, all := s.store.Spine(e, nil)
 	p := s.store.Node(s.store.Head(s.whnf(s.typeOf(all[len(all)-1]))))
-	if p.Kind != term.KindConst || term.Name(p.A) != k.recursor.major || len(s.store.LevelsOf(term.Levels(p.B))) != len(ctor.params) {
+	if p.Kind != term.KindConst || term.Name(p.A) != k.Recursor.Major || len(s.store.LevelsOf(term.Levels(p.B))) != len(ctor.Params) {
 		return 0, false
 	}
-	typ := s.instantiateParams(ctor.typ, ctor, term.Levels(p.B))
-	for _, arg := range append(append([]term.Expr(nil), args[:k.recursor.numParams]...), index) {
+	typ := s.instantiateParams(ctor.Type, ctor, term.Levels(p.B))
+	for _, arg := range append(append([]term.Expr(nil), args[:k.Recursor.NumParams]...), index) {
 		m := s.store.Node(typ)
 		if m.Kind != term.KindPi {
 			return 0, false
@@ -162,6 +162,6 @@ func (s *symbolic) unfoldAccessible(recursor, e, index term.Expr) (term.Expr, bo
 		return 0, false
 	}
 	h := s.local(term.Expr(m.A))
-	value := s.instantiateParams(k.recursor.rules[0].Value, k, term.Levels(n.B))
+	value := s.instantiateParams(k.Recursor.Rules[0].Value, k, term.Levels(n.B))
 	return s.beta(value, append(args, index, h)), true
 }

@@ -1,11 +1,13 @@
 package kernel
 
-import "reckon/domain/lean/term"
+import (
+	"reckon/domain/lean/builtin"
+	"reckon/domain/lean/term"
+)
 
 // newSymbolic prepares a run; constants is how many free variables stand for the same number throughout.
 func newSymbolic(q *equations, spec recursion) *symbolic {
 	s := &symbolic{equations: q, spec: spec, constant: q.nextLocal, calls: map[term.Expr]*fuelCall{}, wellFounded: map[term.Expr]*accessibleCall{}}
-	s.pred = q.store.InternDotted("Nat.pred")
 	s.fuel = q.variable()
 	s.stands = q.local(q.store.Pi(q.nat, q.nat))
 	return s
@@ -24,9 +26,9 @@ func (q *equations) numeral(n int) term.Expr {
 // x - y·(x/y).
 func divides(wrap bool) func(q *equations) bool {
 	return func(q *equations) bool {
-		sub, ok := q.has("Nat.sub")
-		ble, ok2 := q.has("Nat.ble")
-		if _, ok3 := q.has("Nat.beq"); !ok || !ok2 || !ok3 || !q.typed(q.nat) {
+		sub, ok := q.names.Of(builtin.NatSub), q.has(builtin.NatSub)
+		ble, ok2 := q.names.Of(builtin.NatBle), q.has(builtin.NatBle)
+		if _, ok3 := q.names.Of(builtin.NatBeq), q.has(builtin.NatBeq); !ok || !ok2 || !ok3 || !q.typed(q.nat) {
 			return false
 		}
 		y := q.variable()
@@ -94,10 +96,10 @@ func (s *symbolic) countsUp(divisor term.Expr, wrap bool) bool {
 	if !s.isNatZero(s.whnf(s.op(s.zero(), divisor))) {
 		return false
 	}
-	beq := s.store.InternDotted("Nat.beq")
+	beq := s.names.Of(builtin.NatBeq)
 	atMultiple := s.call(beq, s.succ(before), divisor)
 	if wrap {
-		mod, ok := s.has("Nat.mod")
+		mod, ok := s.names.Of(builtin.NatMod), s.has(builtin.NatMod)
 		if !ok {
 			return false
 		}
@@ -134,23 +136,23 @@ func (s *symbolic) countsUp(divisor term.Expr, wrap bool) bool {
 
 // byQuotient proves x % y = x - y·(x/y), or with y and x/y the other way round, for all x and y.
 func (s *symbolic) byQuotient(wrap bool) bool {
-	div, ok := s.has("Nat.div")
-	mul, ok2 := s.has("Nat.mul")
+	div, ok := s.names.Of(builtin.NatDiv), s.has(builtin.NatDiv)
+	mul, ok2 := s.names.Of(builtin.NatMul), s.has(builtin.NatMul)
 	if wrap || !ok || !ok2 {
 		return false
 	}
 	s.forget()
 	x, y := s.variable(), s.variable()
-	sub, quotient := s.store.InternDotted("Nat.sub"), s.call(div, x, y)
+	sub, quotient := s.names.Of(builtin.NatSub), s.call(div, x, y)
 	result := s.whnf(s.op(x, y))
 	return s.defEq(result, s.call(sub, x, s.call(mul, y, quotient))) || s.defEq(result, s.call(sub, x, s.call(mul, quotient, y)))
 }
 
 // logarithm recognises Nat.log2.
 func logarithm(q *equations) bool {
-	div, ok := q.has("Nat.div")
-	ble, ok2 := q.has("Nat.ble")
-	if !ok || !ok2 || q.env.find(q.self).typ != q.store.Pi(q.nat, q.nat) {
+	div, ok := q.names.Of(builtin.NatDiv), q.has(builtin.NatDiv)
+	ble, ok2 := q.names.Of(builtin.NatBle), q.has(builtin.NatBle)
+	if !ok || !ok2 || q.find(q.self).Type != q.store.Pi(q.nat, q.nat) {
 		return false
 	}
 	two := q.numeral(2)

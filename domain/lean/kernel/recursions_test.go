@@ -21,21 +21,22 @@ import (
 // recognise runs the recogniser of an operation on an export, pins aside.
 func recognise(t *testing.T, file *export.File, name string) bool {
 	t.Helper()
-	env := newEnvironment(file.Store, file.Declarations)
+	base := newFoundation(file.Store, file.Declarations)
 	var refused atomic.Int64
 	refused.Store(math.MaxInt64)
-	c := newChecker(context.Background(), env, file.Store, nil, DefaultMaxDepth, &refused)
-	c.findPrimitives()
-	env.addMissingRecursors(c)
+	c := newChecker(context.Background(), base, file.Store, nil, DefaultMaxDepth, &refused)
+	c.recognise()
+	c.addMissingRecursors()
 	self := file.Store.InternDotted(name)
-	if env.find(self) == nil {
+	unit, declared := base.env.Place(self)
+	if !declared {
 		t.Fatalf("%s is not declared", name)
 	}
-	delete(env.primitives.ops, self)
 	for _, op := range natOperations {
-		if op.name == name {
+		if op.id.String() == name {
+			base.known.from[op.id] = never
 			before := c.steps
-			ok := c.holds(func() bool {
+			ok := c.holds(unit+1, func() bool {
 				return op.equations(&equations{checker: c, nat: c.natLiteralType(), boolean: 0, self: self})
 			})
 			t.Logf("%s: %v in %d steps", name, ok, c.steps-before)
@@ -275,18 +276,19 @@ func TestNothingElseIsRecognised(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		env := newEnvironment(file.Store, file.Declarations)
+		base := newFoundation(file.Store, file.Declarations)
 		var refused atomic.Int64
 		refused.Store(math.MaxInt64)
-		c := newChecker(context.Background(), env, file.Store, nil, DefaultMaxDepth, &refused)
-		c.findPrimitives()
+		c := newChecker(context.Background(), base, file.Store, nil, DefaultMaxDepth, &refused)
+		c.recognise()
 		self := file.Store.InternDotted(operation)
-		if env.primitives.op(self) == noOp {
+		id, _ := base.names.ID(self)
+		if base.known.from[id] == never {
 			return
 		}
 		found[operation]++
-		delete(env.primitives.ops, self)
-		c.begin(len(env.declarations))
+		base.known.from[id] = never
+		c.begin(base.env.Len())
 		for x := range 14 {
 			for y := range 6 {
 				want := x

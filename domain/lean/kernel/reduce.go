@@ -1,6 +1,9 @@
 package kernel
 
-import "reckon/domain/lean/term"
+import (
+	"reckon/domain/lean/environment"
+	"reckon/domain/lean/term"
+)
 
 // whnf reduces e until its head is no redex, unfolding definitions.
 func (c *checker) whnf(e term.Expr) term.Expr {
@@ -108,9 +111,9 @@ func (c *checker) coreStep(e term.Expr, cheap bool) (term.Expr, bool) {
 			return 0, false
 		}
 		switch {
-		case k.recursor != nil:
+		case k.Recursor != nil:
 			return c.reduceRec(e, head, k, term.Levels(hn.B))
-		case k.kind == quotientConstant:
+		case k.Kind == environment.Quotient:
 			return c.reduceQuot(e, k)
 		}
 	}
@@ -168,12 +171,12 @@ func (c *checker) field(structure term.Name, index int, e term.Expr) (term.Expr,
 		}
 	}
 	k, _ := c.headConstant(e)
-	if k == nil || k.constructor == nil || k.constructor.inductive != structure {
+	if k == nil || k.Constructor == nil || k.Constructor.Inductive != structure {
 		return 0, false
 	}
 	var buf [8]term.Expr
 	_, args := c.store.Spine(e, buf[:0])
-	if i := k.constructor.numParams + index; i < len(args) {
+	if i := k.Constructor.NumParams + index; i < len(args) {
 		return args[i], true
 	}
 	return 0, false
@@ -181,15 +184,15 @@ func (c *checker) field(structure term.Name, index int, e term.Expr) (term.Expr,
 
 // reduceRec applies a recursor to a constructor application: the rule's value gets parameters, motives, minor premises
 // and the fields.
-func (c *checker) reduceRec(e, head term.Expr, k *constant, ls term.Levels) (term.Expr, bool) {
-	rec := k.recursor
+func (c *checker) reduceRec(e, head term.Expr, k *environment.Constant, ls term.Levels) (term.Expr, bool) {
+	rec := k.Recursor
 	var buf [16]term.Expr
 	_, args := c.store.Spine(e, buf[:0])
-	if rec.majorIndex() >= len(args) || len(c.store.LevelsOf(ls)) != len(k.params) {
+	if rec.MajorIndex() >= len(args) || len(c.store.LevelsOf(ls)) != len(k.Params) {
 		return 0, false
 	}
-	major := args[rec.majorIndex()]
-	if rec.k {
+	major := args[rec.MajorIndex()]
+	if rec.K {
 		if converted, ok := c.toConstructorByK(major, rec); ok {
 			major = converted
 		}
@@ -209,8 +212,8 @@ func (c *checker) reduceRec(e, head term.Expr, k *constant, ls term.Levels) (ter
 	if ctor.Kind != term.KindConst {
 		return 0, false
 	}
-	for i := range rec.rules {
-		rule := &rec.rules[i]
+	for i := range rec.Rules {
+		rule := &rec.Rules[i]
 		if rule.Constructor != term.Name(ctor.A) {
 			continue
 		}
@@ -225,9 +228,9 @@ func (c *checker) reduceRec(e, head term.Expr, k *constant, ls term.Levels) (ter
 			value = c.instantiateParams(rule.Value, k, ls)
 			c.ruleValues[key] = value
 		}
-		arguments := append(make([]term.Expr, 0, len(args)+int(rule.NumFields)), args[:rec.firstIndex()]...)
+		arguments := append(make([]term.Expr, 0, len(args)+int(rule.NumFields)), args[:rec.FirstIndex()]...)
 		arguments = append(arguments, fields[len(fields)-int(rule.NumFields):]...)
-		arguments = append(arguments, args[rec.majorIndex()+1:]...)
+		arguments = append(arguments, args[rec.MajorIndex()+1:]...)
 		return c.beta(value, arguments), true
 	}
 	return 0, false
@@ -237,18 +240,18 @@ func (c *checker) reduceRec(e, head term.Expr, k *constant, ls term.Levels) (ter
 //
 // Trap (arena ruleKbad, k-rec-conv): the indices must agree. h : a = b becomes Eq.refl a only when a and b are
 // definitionally equal; the type of the new application is compared with the type of the proof.
-func (c *checker) toConstructorByK(major term.Expr, rec *recursorInfo) (term.Expr, bool) {
+func (c *checker) toConstructorByK(major term.Expr, rec *environment.RecursorInfo) (term.Expr, bool) {
 	typ := c.whnf(c.typeOf(major))
 	head, args := c.store.Spine(typ, nil)
 	n := c.store.Node(head)
-	if n.Kind != term.KindConst || term.Name(n.A) != rec.major || len(args) < rec.numParams {
+	if n.Kind != term.KindConst || term.Name(n.A) != rec.Major || len(args) < rec.NumParams {
 		return 0, false
 	}
-	k := c.find(rec.major)
-	if k == nil || k.inductive == nil || len(k.inductive.constructors) != 1 || c.find(k.inductive.constructors[0]) == nil {
+	k := c.find(rec.Major)
+	if k == nil || k.Inductive == nil || len(k.Inductive.Constructors) != 1 || c.find(k.Inductive.Constructors[0]) == nil {
 		return 0, false
 	}
-	built := c.store.Apps(c.store.Const(k.inductive.constructors[0], term.Levels(n.B)), args[:rec.numParams])
+	built := c.store.Apps(c.store.Const(k.Inductive.Constructors[0], term.Levels(n.B)), args[:rec.NumParams])
 	if !c.defEq(typ, c.typeOf(built)) {
 		return 0, false
 	}
@@ -259,33 +262,33 @@ func (c *checker) toConstructorByK(major term.Expr, rec *recursorInfo) (term.Exp
 // projections.
 //
 // Trap (arena accRecNoEta): recursive types have no eta.
-func (c *checker) toConstructorByEta(e term.Expr, rec *recursorInfo) term.Expr {
-	k := c.find(rec.major)
-	if k == nil || k.inductive == nil || !k.inductive.structureLike() {
+func (c *checker) toConstructorByEta(e term.Expr, rec *environment.RecursorInfo) term.Expr {
+	k := c.find(rec.Major)
+	if k == nil || k.Inductive == nil || !k.Inductive.StructureLike() {
 		return e
 	}
-	if h, _ := c.headConstant(e); h != nil && h.constructor != nil {
+	if h, _ := c.headConstant(e); h != nil && h.Constructor != nil {
 		return e
 	}
 	typ := c.whnf(c.typeOf(e))
 	head, args := c.store.Spine(typ, nil)
 	n := c.store.Node(head)
-	ctor := c.find(k.inductive.constructors[0])
-	if n.Kind != term.KindConst || term.Name(n.A) != rec.major || ctor == nil || ctor.constructor == nil ||
-		len(args) < ctor.constructor.numParams || c.isProp(typ) {
+	ctor := c.find(k.Inductive.Constructors[0])
+	if n.Kind != term.KindConst || term.Name(n.A) != rec.Major || ctor == nil || ctor.Constructor == nil ||
+		len(args) < ctor.Constructor.NumParams || c.isProp(typ) {
 		return e
 	}
-	built := c.store.Apps(c.store.Const(ctor.name, term.Levels(n.B)), args[:ctor.constructor.numParams])
-	for i := range ctor.constructor.numFields {
-		built = c.store.App(built, c.store.Proj(rec.major, uint32(i), e))
+	built := c.store.Apps(c.store.Const(ctor.Name, term.Levels(n.B)), args[:ctor.Constructor.NumParams])
+	for i := range ctor.Constructor.NumFields {
+		built = c.store.App(built, c.store.Proj(rec.Major, uint32(i), e))
 	}
 	return built
 }
 
 // reduceQuot computes Quot.lift f h (Quot.mk r a) = f a and Quot.ind p (Quot.mk r a) = p a.
-func (c *checker) reduceQuot(e term.Expr, k *constant) (term.Expr, bool) {
+func (c *checker) reduceQuot(e term.Expr, k *environment.Constant) (term.Expr, bool) {
 	var majorIndex int
-	switch k.quotient {
+	switch k.Quotient {
 	case "lift":
 		majorIndex = 5
 	case "ind":
@@ -304,16 +307,16 @@ func (c *checker) reduceQuot(e term.Expr, k *constant) (term.Expr, bool) {
 	if n.Kind != term.KindConst || len(mkArgs) != 3 {
 		return 0, false
 	}
-	if mk := c.find(term.Name(n.A)); mk == nil || mk.quotient != "ctor" {
+	if mk := c.find(term.Name(n.A)); mk == nil || mk.Quotient != "ctor" {
 		return 0, false
 	}
 	return c.store.Apps(c.store.App(args[3], mkArgs[2]), args[majorIndex+1:]), true
 }
 
 // delta returns the definition or theorem at the head of e if it unfolds.
-func (c *checker) delta(e term.Expr) *constant {
+func (c *checker) delta(e term.Expr) *environment.Constant {
 	k, ls := c.headConstant(e)
-	if k == nil || !k.unfolds() || len(c.store.LevelsOf(ls)) != len(k.params) || c.symbolic != nil && c.symbolic.folds(k.name) {
+	if k == nil || !k.Unfolds() || len(c.store.LevelsOf(ls)) != len(k.Params) || c.symbolic != nil && c.symbolic.folds(k.Name) {
 		return nil
 	}
 	return k
@@ -329,7 +332,7 @@ func (c *checker) unfold(e term.Expr) (term.Expr, bool) {
 	head, args := c.store.Spine(e, buf[:0])
 	value, ok := c.unfoldings.get(head)
 	if !ok {
-		value = c.instantiateParams(k.value, k, term.Levels(c.store.Node(head).B))
+		value = c.instantiateParams(k.Value, k, term.Levels(c.store.Node(head).B))
 		c.unfoldings.set(head, value)
 	}
 	return c.beta(value, args), true

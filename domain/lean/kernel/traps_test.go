@@ -2,12 +2,12 @@ package kernel_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"reckon/domain/lean/export"
+	"reckon/domain/lean/internal/leansource"
 	"reckon/domain/lean/internal/leantest"
 	"reckon/domain/lean/kernel"
 )
@@ -162,26 +162,30 @@ func TestTrapOpaqueUnfolds(t *testing.T) {
 	}
 }
 
-// natPrelude starts a file with the declaration of Nat from a real export.
+// natPrelude starts a file with the declaration of Nat.
 func natPrelude(t *testing.T) *leantest.Builder {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(leantest.Dir(t, "accept"), "shift-cascade.ndjson"))
-	if err != nil {
+	var text strings.Builder
+	if err := leansource.Write(&text, "inductive Nat : Type | zero : Nat | succ (n : Nat) : Nat"); err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Split(string(text), "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, `{"inductive"`) {
-			b := leantest.NewBuilder(lines[:i+1]...)
-			b.Reuse("Nat", 1)
-			b.Reuse("Nat.zero", 2)
-			b.Reuse("Nat.succ", 3)
-			b.Reuse("Nat.rec", 5)
-			return b
+	b := leantest.NewBuilder(strings.Split(strings.TrimSpace(text.String()), "\n")...)
+	for line := range strings.SplitSeq(text.String(), "\n") {
+		var name struct {
+			In  int
+			Str struct{ Str string }
+		}
+		if json.Unmarshal([]byte(line), &name) != nil {
+			continue
+		}
+		switch name.Str.Str {
+		case "Nat":
+			b.Reuse("Nat", name.In)
+		case "zero", "succ", "rec":
+			b.Reuse("Nat."+name.Str.Str, name.In)
 		}
 	}
-	t.Fatal("the export does not declare Nat")
-	return nil
+	return b
 }
 
 // A file's own Nat.add gets no arithmetic but its own: Nat.add 2 3 is 5 when it is addition, and whatever the file

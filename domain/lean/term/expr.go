@@ -48,30 +48,30 @@ func (s *Store) ExprCount() int { return len(s.exprs) }
 // BVar is the de Bruijn index i.
 func (s *Store) BVar(i uint32) Expr {
 	i = min(i, MaxBVar)
-	return s.intern(Node{Kind: KindBVar, A: i, Loose: i + 1})
+	return s.intern(Node{Kind: KindBVar, A: i, Loose: i + 1}, 0)
 }
 
 // Local is the free variable number id of the given closed type.
 func (s *Store) Local(id uint32, typ Expr) Expr {
 	t := &s.exprs[typ]
-	return s.intern(Node{Kind: KindLocal, A: id, B: uint32(typ), Locals: max(id+1, t.Locals), HasParam: t.HasParam})
+	return s.intern(Node{Kind: KindLocal, A: id, B: uint32(typ), Locals: max(id+1, t.Locals), HasParam: t.HasParam}, typ)
 }
 
 // Sort is the universe Sort l.
 func (s *Store) Sort(l Level) Expr {
-	return s.intern(Node{Kind: KindSort, A: uint32(l), HasParam: s.levels[l].HasParam})
+	return s.intern(Node{Kind: KindSort, A: uint32(l), HasParam: s.levels[l].HasParam}, 0)
 }
 
 // Const is the constant n at the given levels.
 func (s *Store) Const(n Name, ls Levels) Expr {
-	return s.intern(Node{Kind: KindConst, A: uint32(n), B: uint32(ls), HasParam: s.lists[ls].hasParam})
+	return s.intern(Node{Kind: KindConst, A: uint32(n), B: uint32(ls), HasParam: s.lists[ls].hasParam}, 0)
 }
 
 // App is the application f a.
 func (s *Store) App(f, a Expr) Expr {
 	nf, na := &s.exprs[f], &s.exprs[a]
 	return s.intern(Node{Kind: KindApp, A: uint32(f), B: uint32(a), Loose: max(nf.Loose, na.Loose),
-		Locals: max(nf.Locals, na.Locals), HasParam: nf.HasParam || na.HasParam})
+		Locals: max(nf.Locals, na.Locals), HasParam: nf.HasParam || na.HasParam}, max(f, a))
 }
 
 // Apps applies f to all of args.
@@ -91,7 +91,7 @@ func (s *Store) Pi(typ, body Expr) Expr { return s.binder(KindPi, typ, body) }
 func (s *Store) binder(kind Kind, typ, body Expr) Expr {
 	nt, nb := &s.exprs[typ], &s.exprs[body]
 	return s.intern(Node{Kind: kind, A: uint32(typ), B: uint32(body), Loose: max(nt.Loose, under(nb.Loose)),
-		Locals: max(nt.Locals, nb.Locals), HasParam: nt.HasParam || nb.HasParam})
+		Locals: max(nt.Locals, nb.Locals), HasParam: nt.HasParam || nb.HasParam}, max(typ, body))
 }
 
 // Let is let _ : typ := value; body.
@@ -99,14 +99,14 @@ func (s *Store) Let(typ, value, body Expr) Expr {
 	nt, nv, nb := &s.exprs[typ], &s.exprs[value], &s.exprs[body]
 	return s.intern(Node{Kind: KindLet, A: uint32(typ), B: uint32(value), C: uint32(body),
 		Loose:  max(nt.Loose, nv.Loose, under(nb.Loose)),
-		Locals: max(nt.Locals, nv.Locals, nb.Locals), HasParam: nt.HasParam || nv.HasParam || nb.HasParam})
+		Locals: max(nt.Locals, nv.Locals, nb.Locals), HasParam: nt.HasParam || nv.HasParam || nb.HasParam}, max(typ, value, body))
 }
 
 // Proj is field number index of the structure value e of the structure type named typeName.
 func (s *Store) Proj(typeName Name, index uint32, e Expr) Expr {
 	n := &s.exprs[e]
 	return s.intern(Node{Kind: KindProj, A: uint32(typeName), B: index, C: uint32(e), Loose: n.Loose,
-		Locals: n.Locals, HasParam: n.HasParam})
+		Locals: n.Locals, HasParam: n.HasParam}, e)
 }
 
 // under is the loose range of a body seen from outside its binder.
@@ -124,7 +124,7 @@ func (s *Store) Nat(v *big.Int) Expr {
 		s.roomForLiteral(literalBytes + len(v.Bits())*wordBytes)
 		i = s.nats.add(v)
 	}
-	return s.intern(Node{Kind: KindNat, A: i})
+	return s.intern(Node{Kind: KindNat, A: i}, 0)
 }
 
 // NatValue is the number of a numeric literal; it must not be changed.
@@ -137,7 +137,7 @@ func (s *Store) Str(text string) Expr {
 		s.roomForLiteral(literalBytes + len(text))
 		i = s.strs.add(text)
 	}
-	return s.intern(Node{Kind: KindStr, A: i})
+	return s.intern(Node{Kind: KindStr, A: i}, 0)
 }
 
 // roomForLiteral counts the bytes of a new literal. Together with the room for its expression it is looked at before
@@ -184,23 +184,24 @@ func (s *Store) IsConst(e Expr, n Name) bool {
 	return node.Kind == KindConst && node.A == uint32(n)
 }
 
-func (s *Store) intern(n Node) Expr {
+// intern returns the handle of a node, whose newest part is given. A node with a part made after Freeze cannot be among
+// the frozen ones, so most of what a check makes is looked for in the small table only.
+func (s *Store) intern(n Node, newest Expr) Expr {
 	h := mix(n.A, n.B, n.C, uint32(n.Kind))
-	for i := h & s.exprTable.mask; ; i = (i + 1) & s.exprTable.mask {
-		slot := s.exprTable.slots[i]
-		if slot == 0 {
-			break
+	if newest < s.frozen {
+		if e, ok := s.lookup(&s.frozenTable, h, &n); ok {
+			return e
 		}
-		if m := &s.exprs[slot-1]; m.A == n.A && m.B == n.B && m.C == n.C && m.Kind == n.Kind {
-			return Expr(slot - 1)
-		}
+	}
+	if e, ok := s.lookup(&s.exprTable, h, &n); ok {
+		return e
 	}
 	if len(s.exprs) >= s.exprLimit {
 		panic(OutOfRoom{Limit: s.exprLimit})
 	}
 	if s.exprTable.full() {
-		s.exprTable = newTable(s.room, len(s.exprs)*2)
-		for id := range s.exprs {
+		s.exprTable = newTable(s.room, (len(s.exprs)-int(s.frozen))*2)
+		for id := int(s.frozen); id < len(s.exprs); id++ {
 			m := &s.exprs[id]
 			s.exprTable.put(mix(m.A, m.B, m.C, uint32(m.Kind)), uint32(id))
 		}
@@ -209,4 +210,16 @@ func (s *Store) intern(n Node) Expr {
 	s.exprs = Append(s.room, s.exprs, n)
 	s.exprTable.put(h, id)
 	return Expr(id)
+}
+
+func (s *Store) lookup(t *table, h uint32, n *Node) (Expr, bool) {
+	for i := h & t.mask; ; i = (i + 1) & t.mask {
+		slot := t.slots[i]
+		if slot == 0 {
+			return 0, false
+		}
+		if m := &s.exprs[slot-1]; m.A == n.A && m.B == n.B && m.C == n.C && m.Kind == n.Kind {
+			return Expr(slot - 1), true
+		}
+	}
 }

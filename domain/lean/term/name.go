@@ -52,6 +52,12 @@ func (s *Store) LookupStr(prefix Name, text string) (Name, bool) {
 	return id, ok
 }
 
+// LookupNum finds prefix.digits, a numeric component, without interning it.
+func (s *Store) LookupNum(prefix Name, digits string) (Name, bool) {
+	id, ok := s.nameIndex[nameKey{prefix, digits, true}]
+	return id, ok
+}
+
 // LookupDotted finds the name whose components are the parts of a plain dotted text.
 func (s *Store) LookupDotted(dotted string) (Name, bool) {
 	n := Anonymous
@@ -98,4 +104,16 @@ func (s *Store) NameString(n Name) string {
 		parts[i], parts[j] = parts[j], parts[i]
 	}
 	return strings.Join(parts, ".")
+}
+
+// PlainName joins the components with dots where that spells the name and no other: text components are not empty, hold
+// no dot and are not all digits, so that a component of digits is a numeric one.
+func (s *Store) PlainName(n Name) (string, bool) {
+	for m := n; m != Anonymous; m = s.names[m].prefix {
+		node := s.names[m]
+		if !node.numeric && (strings.Contains(node.text, ".") || strings.Trim(node.text, "0123456789") == "") {
+			return "", false
+		}
+	}
+	return s.NameString(n), n != Anonymous
 }

@@ -13,9 +13,11 @@ type Store struct {
 	listItems  []Level
 	listTable  table
 
-	exprs     []Node
-	exprTable table
-	exprLimit int
+	exprs       []Node
+	frozen      Expr  // the expressions below this handle are for ever
+	frozenTable table // of those, shared by clones and only read
+	exprTable   table // of the others
+	exprLimit   int
 
 	nats         naturals
 	strs         texts
@@ -80,32 +82,59 @@ func (s *Store) SetRoom(r *Room) { s.room = r }
 // workers read no files.
 func (s *Store) Clone(r *Room) *Store {
 	return &Store{
-		names:      s.names[:len(s.names):len(s.names)],
-		nameIndex:  s.nameIndex,
-		levels:     Grow(r, s.levels, len(s.levels), len(s.levels)),
-		levelTable: s.levelTable.clone(r),
-		lists:      append([]levelList(nil), s.lists...),
-		listItems:  append([]Level(nil), s.listItems...),
-		listTable:  s.listTable.clone(r),
-		exprs:      Grow(r, s.exprs, len(s.exprs), len(s.exprs)+len(s.exprs)/4+1024),
-		exprTable:  s.exprTable.clone(r),
-		exprLimit:  s.exprLimit,
-		nats:       s.nats.child(),
-		strs:       s.strs.child(),
-		room:       r,
+		names:       s.names[:len(s.names):len(s.names)],
+		nameIndex:   s.nameIndex,
+		levels:      Grow(r, s.levels, len(s.levels), len(s.levels)),
+		levelTable:  s.levelTable.clone(r),
+		lists:       append([]levelList(nil), s.lists...),
+		listItems:   append([]Level(nil), s.listItems...),
+		listTable:   s.listTable.clone(r),
+		exprs:       Grow(r, s.exprs, len(s.exprs), len(s.exprs)+len(s.exprs)/4+1024),
+		frozen:      s.frozen,
+		frozenTable: s.frozenTable,
+		exprTable:   s.exprTable.clone(r),
+		exprLimit:   s.exprLimit,
+		nats:        s.nats.child(),
+		strs:        s.strs.child(),
+		room:        r,
 
 		literalLimit: s.literalLimit,
 	}
 }
 
-// Truncate forgets the expressions made after the store had count of them, and the numbers in them.
+// Freeze keeps the expressions made so far for ever, in a table that is not written to again. What a check makes for the
+// time of one declaration then lives in a small table, which stays in the processor's cache however large the file is.
+func (s *Store) Freeze() {
+	if s.frozen > 0 {
+		return
+	}
+	small := newTable(s.room, smallTable)
+	s.frozen = Expr(len(s.exprs))
+	s.frozenTable, s.exprTable = s.exprTable, small
+}
+
+// smallTable is how many expressions the table of the unfrozen ones starts with; largeTable is the number of slots from
+// which on it starts anew.
+const (
+	smallTable = 1 << 11
+	largeTable = 1 << 16
+)
+
+// Truncate forgets the expressions made after the store had count of them, frozen ones excepted, and the numbers in them.
 func (s *Store) Truncate(count int) {
+	count = max(count, int(s.frozen))
+	anew := count == int(s.frozen) && s.frozen > 0 && len(s.exprTable.slots) >= largeTable
 	for id := len(s.exprs) - 1; id >= count; id-- {
 		n := &s.exprs[id]
-		s.exprTable.remove(mix(n.A, n.B, n.C, uint32(n.Kind)), uint32(id))
+		if !anew {
+			s.exprTable.remove(mix(n.A, n.B, n.C, uint32(n.Kind)), uint32(id))
+		}
 		if n.Kind == KindNat {
 			s.literalBytes -= s.nats.removeLast(n.A)
 		}
 	}
 	s.exprs = s.exprs[:count]
+	if anew {
+		s.exprTable = newTable(s.room, smallTable)
+	}
 }

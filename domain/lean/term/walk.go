@@ -1,5 +1,7 @@
 package term
 
+import "slices"
+
 // Walker visits the parts of expressions before the wholes, each once in its life, without recursion.
 type Walker struct {
 	store *Store
@@ -47,4 +49,33 @@ func (n Node) Children() (children [3]Expr, count int) {
 		return [3]Expr{Expr(n.C)}, 1
 	}
 	return children, 0
+}
+
+// AnyDomain says whether f holds of the type of an argument of the function type typ, as written.
+func (s *Store) AnyDomain(typ Expr, f func(domain Expr) bool) bool {
+	for n := s.Node(typ); n.Kind == KindPi; n = s.Node(Expr(n.B)) {
+		if f(Expr(n.A)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Mentions says whether a constant in e has a name for which is holds.
+func (s *Store) Mentions(e Expr, is func(Name) bool) bool { return s.mentions(e, is, map[Expr]bool{}) }
+
+func (s *Store) mentions(e Expr, is func(Name) bool, seen map[Expr]bool) bool {
+	n := s.Node(e)
+	switch n.Kind {
+	case KindConst:
+		return is(Name(n.A))
+	case KindBVar, KindSort, KindNat, KindStr, KindLocal:
+		return false
+	}
+	if seen[e] {
+		return false
+	}
+	seen[e] = true
+	children, count := n.Children()
+	return slices.ContainsFunc(children[:count], func(child Expr) bool { return s.mentions(child, is, seen) })
 }

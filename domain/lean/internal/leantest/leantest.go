@@ -1,14 +1,60 @@
-// Package leantest finds the shared exports for tests. It is imported by tests only.
+// Package leantest finds exports for tests: the repository's own, and the shared ones where they are at hand. It is
+// imported by tests only.
 package leantest
 
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
 // Dir returns a folder of ../shared/data/lean-exports next to the repository, or skips the test where it is absent.
 func Dir(t testing.TB, name string) string {
+	t.Helper()
+	data := shared(t, name)
+	if _, err := os.Stat(data); err != nil {
+		t.Skipf("the shared exports are absent: %v", err)
+	}
+	return data
+}
+
+// Files returns the exports of a folder of the shared ones.
+func Files(t testing.TB, name string) []string {
+	t.Helper()
+	return exports(t, Dir(t, name))
+}
+
+// Good returns the accepted exports of the repository and, where they are at hand, those of two folders of the shared
+// ones.
+func Good(t testing.TB) []string {
+	t.Helper()
+	files := exports(t, filepath.Join(root(t), "domain", "lean", "internal", "rules", "testdata"))
+	files = slices.DeleteFunc(files, func(path string) bool { return !strings.HasSuffix(path, ".accept.ndjson") })
+	for _, folder := range []string{"accept", "judge"} {
+		if _, err := os.Stat(shared(t, folder)); err == nil {
+			files = append(files, Files(t, folder)...)
+		}
+	}
+	return files
+}
+
+// Own returns an accepted export of the repository, by the rule it keeps.
+func Own(t testing.TB, rule string) string {
+	t.Helper()
+	return filepath.Join(root(t), "domain", "lean", "internal", "rules", "testdata", rule+".accept.ndjson")
+}
+
+// Prelude returns the repository's largest export: what Lean's literals rest on.
+func Prelude(t testing.TB) string { return Own(t, "string-literals") }
+
+func shared(t testing.TB, folder string) string {
+	return filepath.Join(root(t), "..", "shared", "data", "lean-exports", folder)
+}
+
+// root is the folder of go.mod.
+func root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
@@ -16,7 +62,7 @@ func Dir(t testing.TB, name string) string {
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
+			return dir
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
@@ -24,19 +70,13 @@ func Dir(t testing.TB, name string) string {
 		}
 		dir = parent
 	}
-	data := filepath.Join(dir, "..", "shared", "data", "lean-exports", name)
-	if _, err := os.Stat(data); err != nil {
-		t.Skipf("the shared exports are absent: %v", err)
-	}
-	return data
 }
 
-// Files returns the exports of a folder.
-func Files(t testing.TB, name string) []string {
+func exports(t testing.TB, dir string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(Dir(t, name), "*.ndjson"))
+	files, err := filepath.Glob(filepath.Join(dir, "*.ndjson"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no exports in %s: %v", name, err)
+		t.Fatalf("no exports in %s: %v", dir, err)
 	}
 	return files
 }

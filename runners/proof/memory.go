@@ -1,4 +1,4 @@
-package check
+package proof
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"reckon/domain/lean/check"
 	"reckon/domain/lean/term"
 )
 
@@ -18,11 +19,12 @@ const (
 	look = 10 * time.Millisecond
 )
 
-// Within runs judge, which is Run or Inspect, in a process whose resident memory is to stay below mostBytes, the pages of
+// Within runs judge, which is check.Run or check.Inspect, in a process whose resident memory is to stay below mostBytes, the pages of
 // the program included. Tables grow only while there is room for them; a sixteenth is kept for what grows otherwise. When
 // that is not enough either, Within returns an inconclusive report at once, and judge may still be running: the process
 // is to answer and to end.
-func Within(ctx context.Context, mostBytes int64, r io.Reader, opts Options, judge func(context.Context, io.Reader, Options) (*Report, error)) (*Report, error) {
+func Within(ctx context.Context, mostBytes int64, r io.Reader, opts check.Options,
+	judge func(context.Context, io.Reader, check.Options) (*check.Report, error)) (*check.Report, error) {
 	most := max(mostBytes-programBytes, leastRoom)
 	roomBytes := most - most/16
 	debug.SetMemoryLimit(roomBytes)
@@ -31,7 +33,7 @@ func Within(ctx context.Context, mostBytes int64, r io.Reader, opts Options, jud
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	type outcome struct {
-		report *Report
+		report *check.Report
 		err    error
 	}
 	done := make(chan outcome, 1)
@@ -49,14 +51,8 @@ func Within(ctx context.Context, mostBytes int64, r io.Reader, opts Options, jud
 			if term.Held() > uint64(most-most/32) {
 				out := term.OutOfMemory{Limit: uint64(mostBytes)}
 				cancel(out)
-				return Unfinished(out.Error()), nil
+				return check.Unfinished(out.Error()), nil
 			}
 		}
 	}
-}
-
-// Unfinished is the report of a check that was stopped.
-func Unfinished(why string) *Report {
-	return &Report{Kernel: Undecided, Verdict: Inconclusive, Declarations: []Declaration{}, AxiomsUsed: []string{},
-		Refusal: &Refusal{Class: ResourceLimit, Message: why}}
 }

@@ -1,0 +1,45 @@
+package builtin
+
+import (
+	"slices"
+
+	"reckon/domain/lean/term"
+)
+
+// Names are the handles of the built-in constants in one store. A handle stands for the name built of these components
+// and for no other that prints alike.
+type Names struct {
+	of [Count]term.Name
+	id map[term.Name]ID
+}
+
+// Intern enters the names into s.
+func Intern(s *term.Store) *Names {
+	n := &Names{id: make(map[term.Name]ID, Count)}
+	for id := range Count {
+		n.of[id] = s.InternDotted(Table[id].Name)
+		n.id[n.of[id]] = id
+	}
+	return n
+}
+
+// Of is the handle of a built-in constant.
+func (n *Names) Of(id ID) term.Name { return n.of[id] }
+
+// ID is the built-in constant with the given name.
+func (n *Names) ID(name term.Name) (ID, bool) {
+	id, ok := n.id[name]
+	return id, ok
+}
+
+// StringMaker is the maker that string literals of a file stand for: String.mk where that is String's constructor, and
+// String.ofList otherwise.
+func (n *Names) StringMaker(declarations []term.Declaration) ID {
+	for i := range declarations {
+		if b := declarations[i].Block; b != nil && len(b.Types) == 1 && b.Types[0].Name == n.of[String] &&
+			slices.Equal(b.Types[0].Constructors, []term.Name{n.of[StringMk]}) {
+			return StringMk
+		}
+	}
+	return StringOfList
+}

@@ -1,0 +1,164 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"reckon/domain/lean/term"
+)
+
+// standing is whose a declared constant is.
+type standing uint8
+
+const (
+	own       standing = iota // no table knows its name
+	genuine                   // Lean's, by its content
+	differing                 // it bears the name of one of Lean's and is another
+)
+
+// core compares the constants of a file with the tables: the logical basis, which is the same in every version, and the
+// table of the version the file names, or of the nearest that has one.
+type core struct {
+	store     *term.Store
+	entries   map[term.Name]Entry
+	basis     Basis
+	reference *Reference
+	exact     bool // the table is that of the version the file names
+}
+
+func newCore(store *term.Store, declarations []term.Declaration, leanVersion string, tables shipped) *core {
+	c := &core{store: store, entries: entriesOf(store, declarations), basis: tables.basis}
+	c.reference, c.exact = tables.nearest(leanVersion)
+	return c
+}
+
+// standing says whose the constant n is, and how it differs where it does.
+func (c *core) standing(n term.Name) (s standing, how string) {
+	plain, ok := c.store.PlainName(n)
+	entry, declared := c.entries[n]
+	if !ok || !declared {
+		return own, ""
+	}
+	if allowed, inBasis := c.basis[plain]; inBasis {
+		if slices.Contains(allowed, entry) {
+			return genuine, ""
+		}
+		return differing, entry.differences(allowed[0])
+	}
+	expected, inTable := c.reference.Constants[plain]
+	switch {
+	case !inTable:
+		return own, ""
+	case entry == expected:
+		return genuine, ""
+	}
+	return differing, entry.differences(expected)
+}
+
+// isBasis says whether n is one of the logical constants.
+func (c *core) isBasis(n term.Name) bool {
+	plain, ok := c.store.PlainName(n)
+	if !ok {
+		return false
+	}
+	_, inBasis := c.basis[plain]
+	return inBasis
+}
+
+// conformance compares every declaration of the file with the tables. Which constants of a file that names a version
+// without a table count as differing is for the caller to say: those that something asked for rests on.
+func (j *judge) conformance(restedOn map[term.Name]bool) *Conformance {
+	c := &Conformance{Differing: []string{}, ReferenceLeanVersion: &j.core.reference.LeanVersion, Outside: Outside{Namespaces: []string{}}}
+	namespaces := map[string]bool{}
+	seen := map[term.Name]bool{}
+	for i := range j.file.Declarations {
+		for _, n := range namesOf(&j.file.Declarations[i]) {
+			if seen[n] {
+				continue
+			}
+			seen[n] = true
+			switch whose, how := j.core.standing(n); {
+			case whose == genuine:
+				c.Matched++
+			case whose == differing && (j.core.exact || j.core.isBasis(n) || restedOn[n]):
+				c.Differing = append(c.Differing, j.names.Text(n))
+				j.differing = append(j.differing, difference{n, how})
+			default:
+				c.Outside.Count++
+				first, _, _ := strings.Cut(j.file.Store.NameString(n), ".")
+				namespaces[first] = true
+			}
+		}
+	}
+	for n := range namespaces {
+		c.Outside.Namespaces = append(c.Outside.Namespaces, n)
+	}
+	slices.Sort(c.Differing)
+	slices.Sort(c.Outside.Namespaces)
+	return c
+}
+
+// difference is a constant that bears one of Lean's names and is another.
+type difference struct {
+	name term.Name
+	how  string
+}
+
+// judgeCore refuses a core that is not Lean's.
+func (j *judge) judgeCore() {
+	for _, d := range j.differing {
+		if j.core.isBasis(d.name) {
+			j.refuse(d.name, BasisDiffers, "this is not the logical constant of that name that Lean has: "+d.how, j.lineOf(d.name))
+			continue
+		}
+		j.refuse(d.name, ConformanceDiffers, "this is not what Lean "+j.core.reference.LeanVersion+" calls by that name: "+d.how, j.lineOf(d.name))
+	}
+}
+
+// meaning is the declarations that what is asked for rests on: everything the types of theorems mention, through the
+// values of definitions and the constructors of types, and the same for the axioms that are reached. Theorems count
+// where a type that is asked for mentions them, and by what they state: whatever proves a proposition, it says the same.
+func (j *judge) meaning(asked []term.Name) (units []int) {
+	reached := make([]bool, len(j.file.Declarations))
+	var queue []int
+	add := func(n term.Name) {
+		if unit, declared := j.reach.unitOf[n]; declared && !reached[unit] {
+			reached[unit] = true
+			queue = append(queue, unit)
+		}
+	}
+	addUnlessProof := func(n term.Name) {
+		if unit, declared := j.reach.unitOf[n]; declared && j.file.Declarations[unit].Kind != term.Theorem {
+			add(n)
+		}
+	}
+	for _, n := range asked {
+		if d := &j.file.Declarations[j.reach.unitOf[n]]; d.Kind == term.Theorem {
+			j.reach.uses.of([]term.Expr{d.Type}, add)
+		} else {
+			add(n)
+		}
+		for _, axiom := range j.reach.of(n) {
+			add(axiom)
+		}
+	}
+	for len(queue) > 0 {
+		unit := queue[0]
+		queue = queue[1:]
+		units = append(units, unit)
+		j.reach.uses.of(contentOf(&j.file.Declarations[unit]), addUnlessProof)
+	}
+	slices.Sort(units)
+	return units
+}
+
+// contentOf lists the expressions that say what a declaration means: not proofs, and not what follows from the rest.
+func contentOf(d *term.Declaration) []term.Expr {
+	switch d.Kind {
+	case term.Inductive:
+		return typesOf(d.Block)
+	case term.Theorem:
+		return []term.Expr{d.Type}
+	}
+	return expressionsOf(d)
+}

@@ -1,0 +1,77 @@
+package environment
+
+import "reckon/domain/lean/term"
+
+// Kind says what a constant is.
+type Kind uint8
+
+// The kinds of constant.
+const (
+	Axiom Kind = iota
+	Definition
+	Theorem
+	Opaque
+	Quotient
+	Inductive
+	Constructor
+	Recursor
+)
+
+// Constant is what is known of a declared name.
+type Constant struct {
+	Name   term.Name
+	Kind   Kind
+	Unit   int // index of the declaration that introduces it
+	Unsafe bool
+	Params []term.Name // universe parameters
+	Type   term.Expr
+	Value  term.Expr // definitions and theorems: what delta unfolds to
+	Height int32     // of a definition: larger is unfolded first
+
+	Inductive   *InductiveInfo
+	Constructor *ConstructorInfo
+	Recursor    *RecursorInfo
+	Quotient    string // type, ctor, lift, ind
+}
+
+// Unfolds says whether delta reduction applies. Opaque constants never unfold.
+func (c *Constant) Unfolds() bool { return c.Kind == Definition || c.Kind == Theorem }
+
+// InductiveInfo is what a type adds.
+type InductiveInfo struct {
+	NumParams, NumIndices int
+	Constructors          []term.Name
+	All                   []term.Name // the types of its block, in order
+	IsRec                 bool
+}
+
+// StructureLike types have one constructor and no indices; eta holds for those that are not recursive.
+func (i *InductiveInfo) StructureLike() bool {
+	return len(i.Constructors) == 1 && i.NumIndices == 0 && !i.IsRec
+}
+
+// ConstructorInfo is what a constructor adds.
+type ConstructorInfo struct {
+	Inductive            term.Name
+	NumParams, NumFields int
+}
+
+// RecursorInfo is what a recursor adds.
+type RecursorInfo struct {
+	NumParams, NumIndices, NumMotives, NumMinors int
+	Rules                                        []term.Rule
+	K                                            bool
+	Major                                        term.Name // the type eliminated
+}
+
+// FirstIndex is the position of the first index among the arguments.
+func (r *RecursorInfo) FirstIndex() int { return r.NumParams + r.NumMotives + r.NumMinors }
+
+// MajorIndex is the position of the value eliminated among the arguments.
+func (r *RecursorInfo) MajorIndex() int { return r.FirstIndex() + r.NumIndices }
+
+// Delta heights of constants that have none of their own.
+const (
+	OpaqueHeight = -1
+	AbbrevHeight = 1<<31 - 1
+)

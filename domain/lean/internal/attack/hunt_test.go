@@ -1,0 +1,81 @@
+package attack
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"reckon/domain/lean/check"
+	"reckon/domain/lean/kernel"
+)
+
+// huntOptions bound one check: what does not finish is not accepted.
+var huntOptions = kernel.Options{Workers: 1, MaxDepth: 2_000, MaxExprs: 1 << 16}
+
+// HUNT_SEEDS sets how many environments are built, starting from seed 0. On a checker that lets a string literal's parts be
+// declared after it, False is found within the first thousand.
+func TestHunterFindsNoFalse(t *testing.T) {
+	seeds := 300
+	if n, err := strconv.Atoi(os.Getenv("HUNT_SEEDS")); err == nil {
+		seeds = n
+	}
+	start := time.Now()
+	accepted, probes := 0, 0
+	for seed := range uint64(seeds) {
+		h := hunt(seed, huntOptions)
+		if h.Accepted {
+			accepted++
+		}
+		probes += h.Probes
+		for _, w := range h.Wrong {
+			t.Errorf("seed %d after %v: %s", seed, time.Since(start), w)
+		}
+		if h.False != nil {
+			t.Fatalf("seed %d, environment %d after %v: False without axioms\n%s", seed, seed+1, time.Since(start), h.False)
+		}
+	}
+	t.Logf("%d environments, %d accepted, %d probes, %v", seeds, accepted, probes, time.Since(start))
+	if accepted < seeds/10 {
+		t.Errorf("only %d of %d environments are accepted: the hunter does not hunt", accepted, seeds)
+	}
+}
+
+// Files the hunter found are judged for ever: none is verified, and none stops the checker.
+func TestHuntedFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/hunted/*.ndjson")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no hunted files: %v", err)
+	}
+	for _, path := range files {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := judge(string(text), "boom")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if statementOf(r.Declarations[0]) == "False" && r.Kernel != check.Refused {
+				t.Errorf("False is not refused: %s", describe(r))
+			}
+		})
+	}
+}
+
+func FuzzFalse(f *testing.F) {
+	for _, seed := range []uint64{0, 1, 2, 3, 30, 63, 784} { // 63 and 784 were the first to stop a checker and to prove False
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		h := hunt(seed, huntOptions)
+		if h.False != nil {
+			t.Fatalf("False without axioms\n%s", h.False)
+		}
+		for _, w := range h.Wrong {
+			t.Error(w)
+		}
+	})
+}

@@ -1,0 +1,502 @@
+package statement
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"reckon/domain/lean/export"
+	"reckon/domain/lean/term"
+)
+
+// printer writes one statement.
+type printer struct {
+	*session
+	out   strings.Builder
+	taken map[string]bool // skeletons of what no bound variable may be called
+	scope []string        // names of the bound variables around, innermost last
+	types []id            // their types
+	looks map[string]int  // how many of them look like this
+	uses  map[occurrence]bool
+	depth int
+}
+
+type occurrence struct {
+	e     id
+	index uint32
+}
+
+// print writes an expression of the file, which is whole in the arena.
+func (s *session) print(handle uint32, whole id) string {
+	p := &printer{session: s, taken: map[string]bool{}, uses: map[occurrence]bool{}, looks: map[string]int{}}
+	p.takeNames(whole, map[id]bool{})
+	p.expr(handle, lowest)
+	return p.out.String()
+}
+
+// takeNames keeps bound variables from being called like a constant of the statement, or like its first component.
+func (p *printer) takeNames(e id, seen map[id]bool) {
+	if seen[e] {
+		return
+	}
+	seen[e] = true
+	n := p.arena.nodes[e]
+	if n.kind == term.KindConst {
+		for i, part := range p.components(term.Name(n.a)) {
+			if i == 0 {
+				p.taken[skeleton(part.text)] = true
+			}
+		}
+		return
+	}
+	p.arena.rebuild(n, func(part id, _ uint32) (id, bool) {
+		p.takeNames(part, seen)
+		return part, true
+	})
+}
+
+// write adds a text, within the bound.
+func (p *printer) write(texts ...string) {
+	for _, text := range texts {
+		if p.out.Len()+len(text) > MaxBytes {
+			panic(tooLong{})
+		}
+		p.out.WriteString(text)
+	}
+}
+
+// id is the handle in the arena of an expression of the file.
+func (p *printer) id(handle uint32) id { return p.importer.exprs[handle] }
+
+func (p *printer) push(name string, typ id) {
+	p.looks[variableLook(name)]++
+	p.scope = append(p.scope, name)
+	p.types = append(p.types, typ)
+}
+
+func (p *printer) pop(count int) {
+	for _, name := range p.scope[len(p.scope)-count:] {
+		p.looks[variableLook(name)]--
+	}
+	p.scope = p.scope[:len(p.scope)-count]
+	p.types = p.types[:len(p.types)-count]
+}
+
+func (p *printer) expr(handle uint32, level int) {
+	if p.depth++; p.depth > maxDepth {
+		panic(tooLong{})
+	}
+	defer func() { p.depth-- }()
+	w := p.file.Written(handle)
+	switch w.Kind {
+	case term.KindBVar:
+		if i := len(p.scope) - 1 - int(w.A); i >= 0 {
+			p.write(p.scope[i])
+		} else {
+			p.write("#", strconv.Itoa(int(w.A)))
+		}
+	case term.KindSort:
+		p.sort(lid(p.arena.nodes[p.id(handle)].a), level)
+	case term.KindConst, term.KindApp:
+		p.application(handle, level)
+	case term.KindPi:
+		p.pi(handle, level)
+	case term.KindLam:
+		p.within(level, lowest, func() {
+			p.write("fun")
+			body, count := p.binders(handle, term.KindLam)
+			p.write(" => ")
+			p.expr(body, lowest)
+			p.pop(count)
+		})
+	case term.KindLet:
+		p.within(level, lowest, func() {
+			name := p.fresh(w.Name)
+			p.write("let ", name, " : ")
+			p.expr(w.A, lowest)
+			p.write(" := ")
+			p.expr(w.B, lowest)
+			p.write("; ")
+			p.push(name, p.id(w.A))
+			p.expr(w.C, lowest)
+			p.pop(1)
+		})
+	case term.KindProj:
+		p.projection(w, level)
+	case term.KindNat:
+		p.within(level, applied, func() { p.write("nat_lit ", p.arena.texts[p.arena.nodes[p.id(handle)].a]) })
+	case term.KindStr:
+		text := p.file.Store.StrValue(w.Expr)
+		if len(text) > MaxBytes {
+			panic(tooLong{})
+		}
+		p.write(quote(text))
+	}
+}
+
+// within writes something that binds as strongly as own, in parentheses where more is needed.
+func (p *printer) within(level, own int, write func()) {
+	if level > own {
+		p.write("(")
+	}
+	write()
+	if level > own {
+		p.write(")")
+	}
+}
+
+// projection writes e.i where the type of e shows the structure, and #proj S i e otherwise.
+func (p *printer) projection(w export.Written, level int) {
+	index := strconv.Itoa(int(w.B) + 1)
+	if !p.explicit {
+		if structure, ok := p.headStructure(p.types, p.id(w.C)); ok && structure == term.Name(w.A) {
+			inner := atomic
+			if kind := p.file.Written(w.C).Kind; kind != term.KindBVar && kind != term.KindProj {
+				inner++
+			}
+			p.expr(w.C, inner)
+			p.write(".", index)
+			return
+		}
+	}
+	structure := p.Text(term.Name(w.A))
+	if p.explicit {
+		structure = p.Quoted(term.Name(w.A))
+	}
+	p.within(level, applied, func() {
+		p.write("#proj ", structure, " ", index, " ")
+		p.expr(w.C, atomic)
+	})
+}
+
+// pi writes A → B where nothing depends on the argument, and ∀ binders otherwise.
+func (p *printer) pi(handle uint32, level int) {
+	w := p.file.Written(handle)
+	if p.isArrow(w) {
+		p.within(level, arrow, func() {
+			p.expr(w.A, arrowLeft)
+			p.write(" → ")
+			p.push("_", p.id(w.A))
+			p.expr(w.B, arrow)
+			p.pop(1)
+		})
+		return
+	}
+	p.within(level, lowest, func() {
+		p.write("∀")
+		body, count := p.binders(handle, term.KindPi)
+		p.write(", ")
+		p.expr(body, lowest)
+		p.pop(count)
+	})
+}
+
+func (p *printer) isArrow(w export.Written) bool {
+	return w.Kind == term.KindPi && w.Binder == export.Default && !p.explicit && !p.occurs(p.id(w.B), 0)
+}
+
+var (
+	openers = [...]string{export.Default: "(", export.Implicit: "{", export.StrictImplicit: "⦃", export.InstImplicit: "["}
+	closers = [...]string{export.Default: ")", export.Implicit: "}", export.StrictImplicit: "⦄", export.InstImplicit: "]"}
+)
+
+// binders writes consecutive binders, those of one closed type and annotation together. It returns what is below them,
+// and how many there are, which are in scope.
+func (p *printer) binders(handle uint32, kind term.Kind) (body uint32, count int) {
+	for {
+		w := p.file.Written(handle)
+		if w.Kind != kind || p.isArrow(w) {
+			return handle, count
+		}
+		p.write(" ", openers[w.Binder])
+		var names []string
+		next := w
+		for {
+			name := p.fresh(next.Name)
+			if len(names) > 0 {
+				p.write(" ")
+			}
+			p.write(name)
+			names = append(names, name)
+			p.push(name, p.id(w.A))
+			handle = next.B
+			next = p.file.Written(handle)
+			if next.Kind != kind || next.Binder != w.Binder || p.id(w.A) != p.id(next.A) || p.arena.nodes[p.id(w.A)].loose > 0 || p.isArrow(next) {
+				break
+			}
+		}
+		p.pop(len(names))
+		p.write(" : ")
+		p.expr(w.A, lowest)
+		p.write(closers[w.Binder])
+		for _, name := range names {
+			p.push(name, p.id(w.A))
+		}
+		count += len(names)
+	}
+}
+
+// occurs says whether the variable with the given index occurs in an expression.
+func (p *printer) occurs(e id, index uint32) bool {
+	n := p.arena.nodes[e]
+	if n.loose <= index {
+		return false
+	}
+	if n.kind == term.KindBVar {
+		return n.a == index
+	}
+	key := occurrence{e, index}
+	if known, ok := p.uses[key]; ok {
+		return known
+	}
+	if !p.arena.step() {
+		return true // then the variable is just named
+	}
+	result := false
+	p.arena.rebuild(n, func(part id, under uint32) (id, bool) {
+		result = result || p.occurs(part, index+under)
+		return part, true
+	})
+	p.uses[key] = result
+	return result
+}
+
+// fresh chooses a name for a bound variable: its own, unless that is taken, or says nothing.
+func (p *printer) fresh(n term.Name) string {
+	base := "x"
+	if parts := p.components(n); len(parts) > 0 && !p.explicit { // macro scopes hang components below the name the user wrote
+		if first := parts[0]; !first.numeric && isIdentifier(first.text) && first.text != "_" && legible(first.text) {
+			base = first.text
+		}
+	}
+	name := base
+	for i := 1; p.isTaken(name) || p.looks[variableLook(name)] > 0; i++ {
+		name = base + "_" + strconv.Itoa(i)
+	}
+	return name
+}
+
+// isTaken says whether a name looks like a reserved word or a constant of the statement.
+func (p *printer) isTaken(name string) bool {
+	look := skeleton(name)
+	_, word := reservedSkeletons[look]
+	return word || p.taken[look]
+}
+
+// application writes a constant or an application, with notation where that is safe.
+func (p *printer) application(handle uint32, level int) {
+	head := handle
+	var args []uint32
+	for p.file.Written(head).Kind == term.KindApp {
+		w := p.file.Written(head)
+		args = append(args, w.B)
+		head = w.A
+	}
+	slices.Reverse(args)
+	w := p.file.Written(head)
+	if !p.explicit && p.notated(handle, w, args, level) {
+		return
+	}
+	own := atomic
+	if len(args) > 0 {
+		own = applied
+	}
+	p.within(level, own, func() {
+		switch w.Kind {
+		case term.KindConst:
+			p.constant(head)
+		case term.KindBVar:
+			p.expr(head, atomic)
+		default:
+			p.expr(head, atomic+1)
+		}
+		for _, arg := range args {
+			p.write(" ")
+			p.expr(arg, atomic)
+		}
+	})
+}
+
+// constant writes a name with its levels, and @ where it has implicit arguments.
+func (p *printer) constant(handle uint32) {
+	n := p.arena.nodes[p.id(handle)]
+	name := term.Name(n.a)
+	if p.explicit {
+		p.write("@", p.Quoted(name))
+	} else {
+		if p.hasImplicit(name) {
+			p.write("@")
+		}
+		p.write(p.Text(name))
+	}
+	if levels := p.arena.items(lid(n.b)); len(levels) > 0 {
+		p.write(".{")
+		for i, l := range levels {
+			if i > 0 {
+				p.write(", ")
+			}
+			p.level(l, lowest)
+		}
+		p.write("}")
+	}
+}
+
+// notated writes an application of a constant of Lean's own the way Lean does, if the notation stands for just it.
+func (p *printer) notated(handle uint32, head export.Written, args []uint32, level int) bool {
+	if head.Kind != term.KindConst {
+		return false
+	}
+	name := term.Name(head.A)
+	switch {
+	case p.notation.hasNot && name == p.notation.not && len(args) == 1:
+		return p.negation(handle, args[0], level)
+	case p.notation.hasExists && name == p.notation.exists && len(args) == 2:
+		return p.exists(handle, args[1], level)
+	case p.notation.hasNat && name == p.notation.ofNat && len(args) == 3 && p.file.Written(args[1]).Kind == term.KindNat:
+		digits := p.arena.texts[p.arena.nodes[p.id(args[1])].a]
+		if p.numeral(digits) == p.id(handle) {
+			p.write(digits)
+			return true
+		}
+		return false
+	case len(args) >= 2:
+		return p.binary(handle, name, args[len(args)-2], args[len(args)-1], level)
+	}
+	return false
+}
+
+func (p *printer) negation(handle, arg uint32, level int) bool {
+	if p.arena.app(p.arena.constant(p.notation.not, noLevel), p.id(arg)) != p.id(handle) {
+		return false
+	}
+	p.within(level, notLevel, func() {
+		p.write("¬")
+		p.expr(arg, notLevel)
+	})
+	return true
+}
+
+// binary writes an operation with its symbol.
+func (p *printer) binary(handle uint32, name term.Name, left, right uint32, level int) bool {
+	for i, op := range p.notation.operators {
+		if op.head.name != name {
+			continue
+		}
+		shown, universe := p.shows(i, handle, left, right)
+		if !shown {
+			return false
+		}
+		p.within(level, op.level, func() {
+			p.expr(left, op.left)
+			p.write(" ", op.symbol)
+			if universe != nil {
+				p.write(".{")
+				p.level(*universe, lowest)
+				p.write("}")
+			}
+			p.write(" ")
+			p.expr(right, op.right)
+		})
+		return true
+	}
+	return false
+}
+
+// shows says whether operator i between two operands stands for an expression, and at which level where that is not
+// the one that can be left out.
+func (p *printer) shows(i int, handle, left, right uint32) (ok bool, universe *lid) {
+	stands := func(head id, found bool) bool {
+		return found && p.arena.app(p.arena.app(head, p.id(left)), p.id(right)) == p.id(handle)
+	}
+	if stands(p.headOf(i, p.types, p.id(left))) {
+		return true, nil
+	}
+	constant, _ := p.arena.spine(p.id(handle))
+	levels := p.arena.items(lid(p.arena.nodes[constant].b))
+	if p.notation.operators[i].typed && len(levels) == 1 && stands(p.headAt(i, levels[0], p.types, p.id(left))) {
+		return true, &levels[0]
+	}
+	return false, nil
+}
+
+// exists writes ∃ (x : A), p.
+func (p *printer) exists(handle, lambda uint32, level int) bool {
+	w := p.file.Written(lambda)
+	if w.Kind != term.KindLam || w.Binder != export.Default {
+		return false
+	}
+	head, ok := p.atSortOf(p.notation.exists, p.types, p.id(w.A))
+	if !ok || p.arena.app(head, p.id(lambda)) != p.id(handle) {
+		return false
+	}
+	p.within(level, lowest, func() {
+		name := p.fresh(w.Name)
+		p.write("∃ (", name, " : ")
+		p.expr(w.A, lowest)
+		p.write("), ")
+		p.push(name, p.id(w.A))
+		p.expr(w.B, lowest)
+		p.pop(1)
+	})
+	return true
+}
+
+// sort writes Prop, Type l or Sort l.
+func (p *printer) sort(l lid, level int) {
+	word := "Sort "
+	switch {
+	case p.explicit:
+	case l == zero:
+		p.within(level, atomic, func() { p.write("Prop") })
+		return
+	case p.arena.levels[l].kind == term.LevelSucc:
+		word, l = "Type ", lid(p.arena.levels[l].a)
+		if l == zero {
+			p.within(level, atomic, func() { p.write("Type") }) // so that no argument is taken for its level
+			return
+		}
+	}
+	p.within(level, applied, func() {
+		p.write(word)
+		p.level(l, atomic)
+	})
+}
+
+// level writes a universe level: numbers, names, l+n, max and imax.
+func (p *printer) level(l lid, level int) {
+	if p.depth++; p.depth > maxDepth {
+		panic(tooLong{})
+	}
+	defer func() { p.depth-- }()
+	base, offset := p.arena.offset(l)
+	n := p.arena.levels[base]
+	switch {
+	case offset > maxOffset:
+		panic(tooLong{})
+	case base == zero:
+		p.write(strconv.Itoa(offset))
+	case offset > 0:
+		p.within(level, additive, func() {
+			p.level(base, atomic)
+			p.write("+", strconv.Itoa(offset))
+		})
+	case n.kind == term.LevelParam && p.explicit:
+		p.write(p.Quoted(term.Name(n.a)))
+	case n.kind == term.LevelParam:
+		p.write(p.Param(term.Name(n.a)))
+	default:
+		word := "max "
+		if n.kind == term.LevelIMax {
+			word = "imax "
+		}
+		p.within(level, applied, func() {
+			p.write(word)
+			p.level(lid(n.a), atomic)
+			p.write(" ")
+			p.level(lid(n.b), atomic)
+		})
+	}
+}
+
+// maxOffset bounds the numbers in universe levels.
+const maxOffset = maxDepth
