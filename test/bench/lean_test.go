@@ -279,3 +279,26 @@ func generate(b *testing.B, generator, size, path string) {
 		b.Fatal(err)
 	}
 }
+
+// BenchmarkLeanCosts checks small exports that were out of all proportion once: each is measured against encoding/json
+// parsing 1 MB in the same run.
+func BenchmarkLeanCosts(b *testing.B) {
+	yardstick := filepath.Join(b.TempDir(), "yardstick.ndjson")
+	if err := os.WriteFile(yardstick, bytes.Repeat([]byte(`{"ie":1,"app":{"fn":123,"arg":456}}`+"\n"), 1<<20/36), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for range b.N {
+		var parse duration
+		for range leanRounds {
+			parse.keepBest(measured(b, func() { parseLines(b, yardstick) }))
+		}
+		for _, name := range []string{"large-numbers", "remainder", "levels-22", "levels-200"} {
+			path := filepath.Join("..", "..", "domain", "lean", "kernel", "testdata", "cost", name+".ndjson")
+			var took duration
+			for range leanRounds {
+				took.keepBest(measured(b, func() { leanCheck(b, path, 1) }))
+			}
+			b.ReportMetric(took.cpu.Seconds()/parse.cpu.Seconds(), name+"/json-MB")
+		}
+	}
+}

@@ -86,9 +86,9 @@ const (
 
 // run evaluates with the checker in symbolic mode.
 func (s *symbolic) run(f func() bool) bool {
-	s.checker.symbolic = s
+	s.symbolic = s
 	s.forget()
-	defer func() { s.checker.symbolic = nil; s.forget() }()
+	defer func() { s.symbolic = nil; s.forget() }()
 	return f()
 }
 

@@ -98,7 +98,8 @@ func (p *termParser) level(text string) int {
 	return l
 }
 
-// Arithmetic declares Bool, Nat and Eq with their recursors, and Nat.add, Nat.pred, Nat.sub, Nat.mul, Nat.beq and Nat.ble
+// Arithmetic declares Bool, Nat and Eq with their recursors, and Nat.add, Nat.pred, Nat.sub, Nat.mul, Nat.pow, Nat.beq and
+// Nat.ble
 // by recursion.
 func (b *Builder) Arithmetic() {
 	b.enumeration("Bool", []string{"Bool.false", "Bool.true"}, []string{"Bool", "Bool"}, []int{0, 0},
@@ -119,6 +120,7 @@ func (b *Builder) Arithmetic() {
 	define("Nat.pred", "(pi x Nat Nat)", "(lam x Nat "+rec+"Nat.zero (lam n Nat (lam ih Nat n)) x))")
 	define("Nat.sub", binary, "(lam x Nat (lam y Nat "+rec+"x (lam n Nat (lam ih Nat (Nat.pred ih))) y)))")
 	define("Nat.mul", binary, "(lam x Nat (lam y Nat "+rec+"Nat.zero (lam n Nat (lam ih Nat (Nat.add ih x))) y)))")
+	define("Nat.pow", binary, "(lam x Nat (lam y Nat "+rec+"(Nat.succ Nat.zero) (lam n Nat (lam ih Nat (Nat.mul ih x))) y)))")
 	compare := func(name, zero, positive, smaller string) {
 		test := func(z, s string) string {
 			return "(Nat.rec@1 (lam _ Nat Bool) " + z + " (lam m Nat (lam _ Bool " + s + ")) y)"
