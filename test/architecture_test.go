@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	"domain/circuit":      {},
 	"domain/lean":         {},
 	"commands":            {"domain/", "commands"},
-	"projections":         {"domain/", "projections"},
+	"projections":         {"domain/", "projections", "internal/private"},
 	"readapi":             {"projections", "domain/", "internal/"},
 	"writeapi":            {"commands", "domain/", "internal/"},
 	"runners":             {"commands", "domain/", "runners"},
@@ -63,7 +63,6 @@ var homes = map[string][]string{
 	"github.com/danielgtaylor/huma":              {"readapi", "writeapi", "internal/httpkit"},
 	"github.com/ThreeDotsLabs/watermill":         {"eventstore", "commands/reactions"},
 	"github.com/ory/dockertest":                  {},
-	"gocloud.dev":                                {"internal/blobs"},
 	"github.com/alecthomas/kong":                 {"cmd", "internal/config"},
 }
 

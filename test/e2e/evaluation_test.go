@@ -342,7 +342,16 @@ func TestThePrintedLinesWork(t *testing.T) {
 	server := Start(t, DataFolder(t))
 	waitFor(t, func() bool { return strings.Count(server.Output(), "curl -s") >= 3 })
 	_, lines, _ := strings.Cut(server.Output(), "try:\n")
-	output, err := exec.Command("bash", "-ec", lines).CombinedOutput()
+	if strings.Contains(lines, os.TempDir()) {
+		t.Errorf("the lines keep something where every user of the machine may have put a link:\n%s", lines)
+	}
+	folder := t.TempDir()
+	command := exec.Command("bash", "-ec", lines)
+	command.Dir = folder
+	output, err := command.CombinedOutput()
+	if left, readErr := os.ReadDir(folder); readErr != nil || len(left) != 0 {
+		t.Errorf("the lines left %v, %v", left, readErr)
+	}
 	if err != nil || !strings.Contains(string(output), `"verdict":"verified"`) || !strings.Contains(string(output), `"user_id"`) {
 		t.Errorf("%v\n%s\nprinted:\n%s", err, output, lines)
 	}

@@ -51,7 +51,7 @@ func install(t testing.TB) *installation {
 	if err := os.WriteFile(config, []byte(plans), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	node, err := launch(t, "node", "--listen", "127.0.0.1:0", "--data", filepath.Join(folder, "log"))
+	node, err := launch(t, "node", "--data", filepath.Join(folder, "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
