@@ -194,6 +194,35 @@ func TestDomainIsPure(t *testing.T) {
 	}
 }
 
+// TestFuzzTargetsNeverSkip: a target that skips where shared data is absent passes without having tried anything.
+func TestFuzzTargetsNeverSkip(t *testing.T) {
+	targets := 0
+	for _, s := range sources(t) {
+		for _, decl := range s.tree.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || !s.test || !strings.HasPrefix(f.Name.Name, "Fuzz") {
+				continue
+			}
+			targets++
+			fuzz := f.Type.Params.List[0].Names[0].Name
+			ast.Inspect(f, func(n ast.Node) bool {
+				call, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				x, ok := call.X.(*ast.Ident)
+				if ok && (x.Name == fuzz && strings.HasPrefix(call.Sel.Name, "Skip") || x.Name == "leantest" && (call.Sel.Name == "Dir" || call.Sel.Name == "Files")) {
+					t.Errorf("%s: %s calls %s.%s, which may skip it", s.file, f.Name.Name, x.Name, call.Sel.Name)
+				}
+				return true
+			})
+		}
+	}
+	if targets < 10 {
+		t.Fatalf("only %d fuzz targets found: the walk is wrong", targets)
+	}
+}
+
 // TestNoInit keeps registries out: whatever exists is in a list someone can read.
 func TestNoInit(t *testing.T) {
 	for _, s := range sources(t) {
