@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -77,8 +78,31 @@ func BenchmarkNodeRead(b *testing.B) {
 	}
 }
 
-func startNode(b *testing.B) string {
-	n, err := node.Open(node.Config{Dir: b.TempDir(), Listen: "127.0.0.1:0"})
+// BenchmarkNodeTransport compares the socket by which a server reaches its own log with a loopback port, on one node's code and disk.
+func BenchmarkNodeTransport(b *testing.B) {
+	for _, writers := range []int{1, 64} {
+		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
+			for b.Loop() {
+				port, socket := connect(b, startNode(b)), connect(b, startNodeAt(b, ""))
+				var bestPort, bestSocket float64
+				for range nodeRounds {
+					bestPort = max(bestPort, appendsPerSecond(b, port, writers))
+					bestSocket = max(bestSocket, appendsPerSecond(b, socket, writers))
+				}
+				b.ReportMetric(bestSocket, "socket-appends/s")
+				b.ReportMetric(bestPort, "port-appends/s")
+				b.ReportMetric(bestSocket/bestPort, "ratio")
+				b.ReportMetric(0, "ns/op")
+			}
+		})
+	}
+}
+
+// startNode listens on a port, as its peer does.
+func startNode(b *testing.B) string { return startNodeAt(b, "127.0.0.1:0") }
+
+func startNodeAt(b *testing.B, listen string) string {
+	n, err := node.Open(node.Config{Dir: b.TempDir(), Listen: listen})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -93,9 +117,16 @@ func startNode(b *testing.B) string {
 }
 
 func connect(b *testing.B, connectionString string) *esdb.Client {
+	path, socket := strings.CutPrefix(connectionString, "unix:")
+	if socket {
+		connectionString = "esdb://localhost?tls=false"
+	}
 	config, err := esdb.ParseConnectionString(connectionString)
 	if err != nil {
 		b.Fatal(err)
+	}
+	if socket {
+		config.Address = "unix://" + path
 	}
 	config.Logger = esdb.NoopLogging()
 	client, err := esdb.NewClient(config)

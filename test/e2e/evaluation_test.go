@@ -386,7 +386,7 @@ func TestRateLimit(t *testing.T) {
 func TestSecondServerOnOneFolder(t *testing.T) {
 	data := DataFolder(t)
 	first := Start(t, data)
-	output, err := exec.Command(Binary(t), "serve", "--data", data, "--listen", "127.0.0.1:0", "--admin-listen", "").CombinedOutput()
+	output, err := exec.Command(Binary(t), "serve", "--data", data, "--listen", "127.0.0.1:0").CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(output), fmt.Sprint(first.process.Process.Pid)) {
 		t.Errorf("second server: %v\n%s", err, output)

@@ -79,7 +79,7 @@ func (in *installation) headless(roles string) *process {
 // tryHeadless is headless for goroutines, which must not end the test.
 func (in *installation) tryHeadless(roles string) (*process, error) {
 	data := e2e.DataFolder(in.t)
-	return launch(in.t, append([]string{"serve", "--data", data, "--admin-listen", "", "--roles", roles}, in.shared...)...)
+	return launch(in.t, append([]string{"serve", "--data", data, "--roles", roles}, in.shared...)...)
 }
 
 // process is a running reckon.
