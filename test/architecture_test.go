@@ -64,6 +64,8 @@ var homes = map[string][]string{
 	"github.com/ThreeDotsLabs/watermill":         {"eventstore", "commands/reactions"},
 	"github.com/ory/dockertest":                  {},
 	"github.com/alecthomas/kong":                 {"cmd", "internal/config"},
+	"github.com/google/licensecheck":             {"internal/supplychain"},
+	"github.com/CycloneDX/cyclonedx-go":          {"internal/supplychain"},
 }
 
 type source struct {
@@ -252,7 +254,7 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 // TestTopLevel keeps the top level as it was agreed.
 func TestTopLevel(t *testing.T) {
 	fixed := []string{"domain", "commands", "projections", "readapi", "writeapi", "runners", "eventstore", "cmd", "test", "internal", "docs",
-		"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md", "LICENSE", "reckon-data", "reckon"}
+		"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md", "LICENSE", "NOTICE", "reckon.cdx.json", "reckon-data", "reckon"}
 	entries, err := os.ReadDir("..")
 	if err != nil {
 		t.Fatal(err)

@@ -81,6 +81,7 @@ func TestExitStatuses(t *testing.T) {
 		"version":                   {[]string{"version"}, 0, ""},
 		"version as a flag":         {[]string{"--version"}, 0, ""},
 		"help":                      {[]string{"keys", "rotate", "--help"}, 0, ""},
+		"licences":                  {[]string{"licences"}, 0, ""},
 		"nothing":                   {nil, 2, "expected one of"},
 		"no such command":           {[]string{"sing"}, 2, "sing"},
 		"no such flag":              {[]string{"serve", "--lisen", "x"}, 2, "lisen"},

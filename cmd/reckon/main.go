@@ -24,6 +24,7 @@ type commandLine struct {
 	Engine      engineCmd      `cmd:"" help:"Install and test the evaluation engine."`
 	Qsim        qsimCmd        `cmd:"" help:"Simulate a quantum circuit."`
 	Lean        leanCmd        `cmd:"" help:"Check Lean 4 proof exports."`
+	Licences    licencesCmd    `cmd:"" help:"Print the notices and licences of all that this binary contains."`
 	Version     versionCmd     `cmd:"" help:"Print the revision of this binary."`
 
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the revision of this binary."`
