@@ -287,6 +287,38 @@ func TestReadingMakesNothing(t *testing.T) {
 	}
 }
 
+// TestForeignAndOpenFolders: a data or key folder that others could enter is closed, one that is not ours is refused.
+func TestForeignAndOpenFolders(t *testing.T) {
+	data, keys := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "keys")
+	for _, folder := range []string{data, keys} {
+		if err := errors.Join(os.Mkdir(folder, 0o777), os.Chmod(folder, 0o777)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", data, "--keys", keys); status != 0 || strings.Count(stderr, "could enter the folder") != 2 {
+		t.Errorf("open folders: status %d\n%s", status, stderr)
+	}
+	for _, folder := range []string{data, keys} {
+		if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v, %v", folder, info.Mode(), err)
+		}
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a folder away")
+	}
+	const nobody = 65534
+	if err := os.Chown(data, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"node"}, {"keys", "list"}, {"keys", "rotate"}, {"projections", "status"}, {"engine", "install"},
+		{"account", "create", "a@example.com", "--password-stdin"}} {
+		status, _, stderr := reckon(t, "a long password\n", nil, append(command, "--data", data)...)
+		if status != 2 || !strings.Contains(stderr, data) || !strings.Contains(stderr, fmt.Sprint("belongs to user ", nobody)) {
+			t.Errorf("reckon %v on another user's folder: status %d\n%s", command, status, stderr)
+		}
+	}
+}
+
 // TestAdminPort: who comes by a name of someone else's, or without the token, learns nothing.
 func TestAdminPort(t *testing.T) {
 	const token = "a token long enough"

@@ -37,6 +37,7 @@ const (
 	nobody       = 65534
 	strangerEnv  = "RECKON_TEST_STRANGER"
 	adminToken   = "a token nobody guesses"
+	adminHost    = "127.0.0.2" // tells the admin's listener from the others; on Linux all of 127.0.0.0/8 is loopback
 )
 
 // door is a place at which a process can be reached.
@@ -166,22 +167,19 @@ func passable(t *testing.T) string {
 // startAsked starts a server that was asked for every listener there is.
 func startAsked(t *testing.T, umask, data string) *Server {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	admin := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
 	through := []string{"sh", "-c", "umask " + umask + `; exec "$0" "$@"`}
 	folder := t.TempDir()
 	if err := os.Mkdir(filepath.Join(folder, "plans"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	config := GenerousPlans(t, filepath.Join(folder, "plans"))
-	server := start(t, through, data, "--config", config, "--admin-listen", admin, "--admin-token", adminToken)
-	server.admin = admin
+	server := start(t, through, data, "--config", config, "--admin-listen", adminHost+":0", "--admin-token", adminToken)
+	found := listeners(t, server.process.Process.Pid)
+	n := slices.IndexFunc(found, func(l listener) bool { return strings.HasPrefix(l.address, adminHost+":") })
+	if n < 0 {
+		t.Fatalf("nothing listens at --admin-listen: %+v", found)
+	}
+	server.admin = found[n].address
 	return server
 }
 
