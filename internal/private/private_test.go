@@ -26,6 +26,9 @@ func TestAnOpenFolderIsClosed(t *testing.T) {
 		}
 	}
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
 		info, err := entry.Info()
 		if err == nil && entry.Type()&os.ModeSymlink == 0 && info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s: %v", path, info.Mode())

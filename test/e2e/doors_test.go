@@ -477,8 +477,8 @@ func tryLog(address string) {
 	if _, err := log.Read(ctx, "keys"); err == nil {
 		fmt.Println("read the stream of keys")
 	}
-	for r := range log.ReadAll(ctx, event.Position{}) {
-		fmt.Println("read", r.Stream)
+	for r, err := range log.ReadAll(ctx, event.Position{}) {
+		fmt.Println("read", r.Stream, err)
 		break
 	}
 }
