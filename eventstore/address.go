@@ -3,9 +3,12 @@ package eventstore
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 )
@@ -17,8 +20,8 @@ const socketScheme = "unix:"
 type UnguardedError struct{ Missing string }
 
 func (e *UnguardedError) Error() string {
-	return fmt.Sprintf("the event store's address %s: whoever may write to the log is an administrator of this service (docs/security.md). "+
-		"Say esdb://user:password@host:port with TLS, or --insecure-eventstore if nobody else can reach that server", e.Missing)
+	return fmt.Sprintf("the event store's address %s; whoever may write to the log is an administrator of this service (docs/security.md). "+
+		"Say esdb://user:password@host:port with TLS, or unix:PATH of a socket of your own, or --insecure-eventstore if nobody else can reach that server", e.Missing)
 }
 
 // ValidAddress tells whether an address is one that Connect understands.
@@ -53,18 +56,41 @@ func clientConfiguration(address string) (*esdb.Configuration, error) {
 	return config, nil
 }
 
-// guarded tells what a server's address lacks to keep others out. The mode of a
-// socket does that by itself.
+// guarded tells what an address lacks to keep others out, or from standing in for the log.
 func guarded(c *esdb.Configuration) error {
+	if strings.HasPrefix(c.Address, socketScheme) {
+		address, err := url.Parse(c.Address)
+		if err != nil {
+			return err
+		}
+		return guardedSocket(address.Path)
+	}
 	switch {
-	case strings.HasPrefix(c.Address, socketScheme):
-		return nil
 	case c.DisableTLS:
 		return &UnguardedError{"has tls=false: what it says can be read and changed on the way"}
 	case c.SkipCertificateVerification:
 		return &UnguardedError{"has tlsVerifyCert=false: any server could stand in for it"}
 	case c.Username == "" && c.UserCertFile == "":
 		return &UnguardedError{"names no user: a server that lets us in without credentials lets everyone in"}
+	}
+	return nil
+}
+
+// guardedSocket looks who could have put the socket there. Who can connect to one is for its own mode to say.
+func guardedSocket(path string) error {
+	for _, place := range []string{filepath.Dir(path), path} {
+		info, err := os.Stat(place)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // nobody but the folder's owner can make what is missing
+		case err != nil:
+			return err
+		case info.IsDir() && info.Mode().Perm()&0o022 != 0:
+			return &UnguardedError{"names a socket in " + place + ", where other users of this machine can put one"}
+		}
+		if owner := int(info.Sys().(*syscall.Stat_t).Uid); owner != os.Geteuid() && owner != 0 {
+			return &UnguardedError{fmt.Sprintf("names a socket of another user's: %s belongs to user %d", place, owner)}
+		}
 	}
 	return nil
 }

@@ -42,6 +42,35 @@ func refused(t *testing.T, address, missing string) {
 	}
 }
 
+// TestASocketOfOthersIsRefused: they could hand us a log of theirs, and read what we append.
+func TestASocketOfOthersIsRefused(t *testing.T) {
+	open := t.TempDir()
+	if err := os.Chmod(open, 0o777|os.ModeSticky); err != nil { // as /tmp is
+		t.Fatal(err)
+	}
+	refused(t, "unix:"+filepath.Join(open, node.SocketName), "where other users")
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a folder or a socket away")
+	}
+	const nobody = 65534
+	folder := t.TempDir()
+	socket := filepath.Join(folder, node.SocketName)
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	for _, place := range []string{socket, folder} {
+		if err := os.Chown(place, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, "unix:"+socket, "belongs to user 65534")
+		if err := os.Chown(place, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestAddressesKeepTheirPasswords: no message repeats one.
 func TestAddressesKeepTheirPasswords(t *testing.T) {
 	for _, address := range []string{"esdb://someone:s3cret@host:port", "esdb://someone:s3cret/x@host:1", "http://someone:s3cret@host", "esdb://someone:s3cret%zz@host"} {
