@@ -20,7 +20,6 @@ import (
 	"reckon/domain/account"
 	"reckon/domain/receipt"
 	"reckon/eventstore"
-	"reckon/eventstore/node"
 	"reckon/internal/auth"
 	"reckon/internal/auth/limit"
 	"reckon/internal/blobs"
@@ -133,7 +132,7 @@ func (s *service) makeLog(ctx context.Context) error {
 	}
 	s.plans, s.connection = plans, s.config.Eventstore
 	if s.connection == "embedded" {
-		n, err := node.Open(node.Config{Dir: filepath.Join(s.config.Data, "eventstore"), Logger: s.logger})
+		n, err := openNode(filepath.Join(s.config.Data, "eventstore"), "", s.logger)
 		if err != nil {
 			return err
 		}

@@ -27,11 +27,7 @@ type nodeCmd struct {
 func (c *nodeCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	err := private.Make(c.Data, slog.Default())
-	var n *node.Node
-	if err == nil {
-		n, err = node.Open(node.Config{Dir: c.Data, Listen: c.InsecureListen, Logger: slog.Default()})
-	}
+	n, err := openNode(c.Data, c.InsecureListen, slog.Default())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "reckon node:", err)
 		return exitStatus(2)
@@ -46,4 +42,12 @@ func (c *nodeCmd) Run() error {
 	closeCtx, cancel := context.WithTimeout(context.Background(), nodeCloseTimeout)
 	defer cancel()
 	return n.Close(closeCtx)
+}
+
+// openNode opens the node of a folder that is its owner's only.
+func openNode(folder, listen string, logger *slog.Logger) (*node.Node, error) {
+	if err := private.Make(folder, logger); err != nil {
+		return nil, err
+	}
+	return node.Open(node.Config{Dir: folder, Listen: listen, Logger: logger})
 }

@@ -13,7 +13,6 @@ import (
 	"reckon/domain"
 	"reckon/domain/account"
 	"reckon/eventstore"
-	"reckon/eventstore/node"
 	"reckon/internal/auth/limit"
 	"reckon/internal/blobs"
 	"reckon/internal/config"
@@ -61,7 +60,7 @@ func (i installation) connect(ctx context.Context, prepare func() error) (*event
 			if err := prepare(); err != nil {
 				return nil, nil, err
 			}
-			n, err := node.Open(node.Config{Dir: i.logFolder(), Logger: slog.Default()})
+			n, err := openNode(i.logFolder(), "", slog.Default())
 			if err != nil {
 				return nil, nil, err
 			}

@@ -79,7 +79,7 @@ var files = []struct{ path, is string }{
 // TestDoors: under a umask that would give everything to everyone, and in a folder that was open to all, nobody but the
 // owner reaches anything but what is meant for them. What there is, is what docs/security.md says.
 func TestDoors(t *testing.T) {
-	seenDoors, seenFiles := map[int]string{}, map[int]map[string]bool{}
+	whole, seenDoors, seenFiles := 0, map[int]string{}, map[int]map[string]bool{}
 	for _, c := range []struct {
 		umask     string
 		installed bool // the engine, in a folder of its own
@@ -122,14 +122,15 @@ func TestDoors(t *testing.T) {
 					seenFiles[n][fmt.Sprintf("%04o", mode.Perm())] = true
 				}
 			}
+			whole++
 			askStranger(t, data, found)
 			if status := server.Interrupt(); status != 0 {
 				t.Errorf("exit status %d\n%s", status, server.Output())
 			}
 		})
 	}
-	if t.Failed() || t.Skipped() {
-		return
+	if whole != 2 || t.Failed() {
+		return // a part of it was skipped or not asked for
 	}
 	var listenerRows, fileRows strings.Builder
 	for n, d := range doors {
