@@ -1,8 +1,9 @@
 # `make help` lists every target. Only Go and Python 3.11 are needed.
 GO ?= go
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help run build test race verify generate events lint architecture bench fuzz clean
+.PHONY: help run build test race verify generate events lint architecture vulncheck sbom bench fuzz clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -39,6 +40,18 @@ lint: ## golangci-lint, pinned
 architecture: ## who may import whom
 	$(GO) test ./test
 
+vulncheck: ## known vulnerabilities in what is called (skipped, with a word, where the tool or its database cannot be had)
+	@tool="$$(mktemp -d)" && trap 'rm -rf "$$tool"' EXIT && \
+	if ! GOBIN="$$tool" $(GO) install $(GOVULNCHECK) >"$$tool/says" 2>&1; then \
+	  tail -1 "$$tool/says"; echo "vulncheck: SKIPPED: $(GOVULNCHECK) cannot be had here"; exit 0; fi; \
+	"$$tool/govulncheck" ./... >"$$tool/says" 2>&1; status=$$?; cat "$$tool/says"; \
+	if [ $$status -ne 0 ] && [ $$status -ne 3 ] && grep -q 'fetching vulnerabilities' "$$tool/says"; then \
+	  echo "vulncheck: SKIPPED: the database of vulnerabilities cannot be reached from here"; exit 0; fi; \
+	exit $$status
+
+sbom: ## list all parts of the binary and of the engine's environment as CycloneDX, in reckon.cdx.json
+	$(GO) run ./internal/supplychain sbom reckon.cdx.json
+
 bench: ## figures as ratios to a limit or a peer of the same run (docs/bench)
 	$(GO) test -tags bench -run '^$$' -bench . -benchtime 1x -timeout 60m ./test/bench
 
@@ -48,4 +61,4 @@ fuzz: ## every fuzz target for a while (FUZZTIME=30s each)
 	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-30s} $$p || exit 1; done || exit 1; done
 
 clean: ## remove what was built; data folders stay
-	rm -f reckon
+	rm -f reckon reckon.cdx.json

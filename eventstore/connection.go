@@ -46,18 +46,22 @@ type client struct {
 	retired bool
 }
 
-func newConnection(connectionString string, logger *slog.Logger) (*connection, error) {
-	config, err := esdb.ParseConnectionString(connectionString)
+func newConnection(c Config) (*connection, error) {
+	config, err := clientConfiguration(c.Connection)
 	if err != nil {
-		return nil, fmt.Errorf("event store address %q: %w", connectionString, err)
+		return nil, err
 	}
+	if err := guarded(config); err != nil && !c.Insecure {
+		return nil, err
+	}
+	logger := c.Logger
 	config.Logger = func(level, format string, args ...any) {
 		logger.Debug("event store client: "+strings.TrimSpace(fmt.Sprintf(format, args...)), "level", level)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	c := &connection{config: *config, logger: logger, ctx: ctx, stop: stop, up: make(chan struct{})}
-	go c.search()
-	return c, nil
+	connected := &connection{config: *config, logger: logger, ctx: ctx, stop: stop, up: make(chan struct{})}
+	go connected.search()
+	return connected, nil
 }
 
 // search asks for a server until one answers, and puts a new client to work.

@@ -34,7 +34,8 @@ var ErrDeleted = errors.New("the stream was tombstoned")
 
 // Config says which log and which events.
 type Config struct {
-	Connection string // esdb://host:port?tls=false
+	Connection string // unix:PATH of a node's socket, or esdb://user:password@host:port
+	Insecure   bool   // connect to an esdb:// server without TLS or without credentials all the same
 	Catalogue  event.Catalogue
 	Logger     *slog.Logger
 }
@@ -51,16 +52,17 @@ var (
 	_ commands.Reserver = (*Store)(nil)
 )
 
-// Connect waits until the server answers or the context ends.
+// Connect waits until the server answers or the context ends. Errors: *UnguardedError,
+// commands.ErrUnavailable, or of an address that is none.
 func Connect(ctx context.Context, config Config) (*Store, error) {
-	connection, err := newConnection(config.Connection, config.Logger)
+	connection, err := newConnection(config)
 	if err != nil {
 		return nil, err
 	}
 	client, err := connection.acquire(ctx)
 	if err != nil {
 		connection.close()
-		return nil, fmt.Errorf("%w: %s: %w", commands.ErrUnavailable, config.Connection, err)
+		return nil, fmt.Errorf("%w: %s: %w", commands.ErrUnavailable, Redacted(config.Connection), err)
 	}
 	connection.release(client)
 	return &Store{connection: connection, codec: NewCodec(config.Catalogue)}, nil

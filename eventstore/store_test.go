@@ -25,7 +25,7 @@ import (
 var quiet = slog.New(slog.DiscardHandler)
 
 func TestContractOnNode(t *testing.T) {
-	n := startNode(t, t.TempDir(), "127.0.0.1:0")
+	n := startNode(t, t.TempDir(), "")
 	storetest.Run(t, func(t *testing.T) storetest.Opened { return both(t, n.ConnectionString()) })
 }
 
@@ -89,7 +89,7 @@ func connect(t *testing.T, address string, catalogue event.Catalogue) *eventstor
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: address, Catalogue: catalogue, Logger: quiet})
+	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: address, Insecure: true, Catalogue: catalogue, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestConnectWaitsForTheServer(t *testing.T) {
 	connection := "esdb://" + address + "?tls=false"
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := eventstore.Connect(short, eventstore.Config{Connection: connection, Catalogue: storetest.Catalogue(), Logger: quiet})
+	_, err := eventstore.Connect(short, eventstore.Config{Connection: connection, Insecure: true, Catalogue: storetest.Catalogue(), Logger: quiet})
 	if !errors.Is(err, commands.ErrUnavailable) {
 		t.Fatalf("no server: %v", err)
 	}

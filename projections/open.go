@@ -13,6 +13,8 @@ import (
 	"github.com/uptrace/bun/dialect/pgdialect"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 	"github.com/uptrace/bun/driver/sqliteshim"
+
+	"reckon/internal/private"
 )
 
 // sqlitePragmas: readers do not wait for the writer, a writer waits for another,
@@ -46,6 +48,9 @@ func open(address string) (*bun.DB, error) {
 	case "sqlite":
 		if rest == "" {
 			return nil, fmt.Errorf("database %q names no file: say sqlite:PATH", address)
+		}
+		if err := private.File(rest); err != nil { // SQLite gives its journals the same mode
+			return nil, fmt.Errorf("database %s: %w", address, err)
 		}
 		file := (&url.URL{Path: rest}).EscapedPath()
 		db, err := sql.Open(sqliteshim.ShimName, "file:"+file+"?"+sqlitePragmas)

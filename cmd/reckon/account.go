@@ -38,7 +38,7 @@ func (c *accountCreateCmd) Run() error {
 	if line = strings.TrimRight(line, "\r\n"); line == "" {
 		return errors.Join(errors.New("no password on standard input"), err)
 	}
-	return c.with(func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
+	return c.with(c.make, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
 		id, err := people.Register(ctx, c.Email, line, func(ctx context.Context, id string) error {
 			in := operatorIntent()
 			in.Account = id
@@ -126,14 +126,14 @@ func (c *accountCloseCmd) Run() error {
 func done(_ event.Position, err error) error { return err }
 
 // with opens the installation for one command.
-func (i installation) with(f func(context.Context, *eventstore.Store, *identity.Store, account.Plans) error) error {
+func (i installation) with(open opening, f func(context.Context, *eventstore.Store, *identity.Store, account.Plans) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	plans, err := i.plans()
 	if err != nil {
 		return err
 	}
-	store, closeStore, err := i.open(ctx)
+	store, closeStore, err := open(ctx)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (i installation) with(f func(context.Context, *eventstore.Store, *identity.
 
 // forAccount is with, for the account of an address.
 func (i installation) forAccount(email string, f func(context.Context, *eventstore.Store, account.Plans, commands.Intent) error) error {
-	return i.with(func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
+	return i.with(i.open, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
 		id, err := people.AccountOf(ctx, email)
 		if err != nil {
 			return err

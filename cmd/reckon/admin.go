@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,12 +11,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
-
-	"reckon/internal/config"
 )
 
 // adminSocket is where a running server listens for operators' commands. Who may
@@ -24,11 +26,8 @@ func adminSocket(data string) string { return filepath.Join(data, "admin.sock") 
 // maxSocketPath is what every system allows (sun_path in unix(7) and in the BSDs, less its final zero).
 const maxSocketPath = 103
 
-// makeAdmin serves operators on a Unix socket, and metrics on their own listener.
+// makeAdmin serves operators on a Unix socket, and metrics on a port if asked to.
 func (s *service) makeAdmin(ctx context.Context) error {
-	if err := os.MkdirAll(s.config.Data, 0o700); err != nil {
-		return err
-	}
 	path := adminSocket(s.config.Data)
 	if len(path) > maxSocketPath {
 		return fmt.Errorf("admin socket: the path %s is longer than the %d bytes a socket's may have; give a shorter --data", path, maxSocketPath)
@@ -36,31 +35,66 @@ func (s *service) makeAdmin(ctx context.Context) error {
 	if err := s.claimSocket(path); err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path) // with the mode that private.Process leaves it
 	if err != nil {
 		return fmt.Errorf("admin socket: %w", err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	mux := http.NewServeMux()
+	mux := s.observation()
 	mux.Handle("/projections/", http.StripPrefix("/projections", s.projector.Admin()))
 	mux.HandleFunc("GET /connections", func(w http.ResponseWriter, _ *http.Request) { // where the parts of this server are
-		_ = json.NewEncoder(w).Encode(connections{Eventstore: s.connection, Process: s.process})
+		_ = json.NewEncoder(w).Encode(connections{Eventstore: s.connection, Insecure: s.config.InsecureEventstore, Process: s.process})
 	})
 	s.serveAdmin(mux, listener)
-	if s.config.AdminListen == "" || !s.config.Has(config.RoleAPI) {
+	if s.config.AdminListen == "" {
 		return nil
 	}
 	if listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.config.AdminListen); err != nil {
 		return fmt.Errorf("admin listener (--admin-listen): %w", err)
 	}
-	metrics := http.NewServeMux()
-	metrics.Handle("GET /metrics", s.metrics.Handler())
-	metrics.HandleFunc("GET /debug/pprof/", pprof.Index)
-	metrics.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-	s.serveAdmin(metrics, listener)
+	s.serveAdmin(guardAdmin(s.observation(), s.config.AdminListen, s.config.AdminToken), listener)
 	return nil
+}
+
+// observation is what tells how the process fares.
+func (s *service) observation() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", s.metrics.Handler())
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	return mux
+}
+
+// guardAdmin lets those in who know the token and did not come by a name of
+// someone else's: a web page whose name was made to point here (DNS rebinding).
+func guardAdmin(next http.Handler, address, token string) http.Handler {
+	own, _, _ := net.SplitHostPort(address)
+	want := sha256.Sum256([]byte(token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		got := sha256.Sum256([]byte(sent)) // equally long, so that the time tells nothing
+		switch {
+		case !ownHost(r.Host, own):
+			http.Error(w, "this is not the host of that name", http.StatusMisdirectedRequest)
+		case !bearer || subtle.ConstantTimeCompare(got[:], want[:]) != 1:
+			w.Header().Set("WWW-Authenticate", `Bearer realm="reckon admin"`)
+			http.Error(w, "say Authorization: Bearer and the --admin-token", http.StatusUnauthorized)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// ownHost tells whether a Host header is an IP address, localhost, or the name that was configured.
+func ownHost(header, own string) bool {
+	host := header
+	if name, _, err := net.SplitHostPort(header); err == nil {
+		host = name
+	}
+	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil || strings.EqualFold(host, "localhost") || own != "" && strings.EqualFold(host, own)
 }
 
 // claimSocket removes the socket of a server that is gone, and leaves a live one's.
@@ -89,7 +123,8 @@ func (s *service) serveAdmin(handler http.Handler, listener net.Listener) {
 }
 
 type connections struct {
-	Eventstore string `json:"eventstore"`
+	Eventstore string `json:"eventstore"` // with its credentials
+	Insecure   bool   `json:"insecure"`
 	Process    string `json:"process"`
 }
 

@@ -20,7 +20,6 @@ import (
 	"reckon/domain/account"
 	"reckon/domain/receipt"
 	"reckon/eventstore"
-	"reckon/eventstore/node"
 	"reckon/internal/auth"
 	"reckon/internal/auth/limit"
 	"reckon/internal/blobs"
@@ -28,6 +27,7 @@ import (
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
 	"reckon/internal/jobview"
+	"reckon/internal/private"
 	"reckon/internal/telemetry"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
@@ -93,6 +93,9 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 		return nil, err
 	}
 	c.Data = data
+	if err := private.Make(data, logger); err != nil {
+		return nil, err
+	}
 	s := &service{config: c, logger: logger, process: uuid.NewString(), metrics: telemetry.NewMetrics(build()), closing: make(chan struct{})}
 	for _, part := range []func(context.Context) error{s.makeLog, s.makeStores, s.makeProjections, s.makeEngine, s.makeCommands, s.makeProofs, s.makeRunners, s.makeAPI, s.makeAdmin} {
 		if err := part(ctx); err != nil {
@@ -129,14 +132,14 @@ func (s *service) makeLog(ctx context.Context) error {
 	}
 	s.plans, s.connection = plans, s.config.Eventstore
 	if s.connection == "embedded" {
-		n, err := node.Open(node.Config{Dir: filepath.Join(s.config.Data, "eventstore"), Listen: "127.0.0.1:0", Logger: s.logger})
+		n, err := openNode(filepath.Join(s.config.Data, "eventstore"), "", s.logger)
 		if err != nil {
 			return err
 		}
 		s.onClose(n.Close)
 		s.connection = n.ConnectionString()
 	}
-	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: s.connection, Catalogue: domain.Catalogue(), Logger: s.logger})
+	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: s.connection, Insecure: s.config.InsecureEventstore, Catalogue: domain.Catalogue(), Logger: s.logger})
 	if err != nil {
 		return err
 	}
@@ -154,11 +157,11 @@ func (s *service) loadPlans() (account.Plans, error) {
 
 // makeStores opens the blobs and the identity tables.
 func (s *service) makeStores(ctx context.Context) error {
-	address, err := s.config.BlobAddress()
+	folder, err := s.config.BlobFolder()
 	if err != nil {
 		return err
 	}
-	if s.blobs, err = blobs.Open(ctx, address); err != nil {
+	if s.blobs, err = openBlobs(folder, s.logger); err != nil {
 		return err
 	}
 	people, err := identity.Open(ctx, s.config.IdentityAddress())

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,6 +66,9 @@ func reckon(t *testing.T, stdin string, environment []string, arguments ...strin
 // is wrong is said on standard error and names the mistake.
 func TestExitStatuses(t *testing.T) {
 	data := t.TempDir()
+	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", data); status != 0 {
+		t.Fatal(stderr)
+	}
 	file := filepath.Join(data, "file")
 	if err := os.WriteFile(file, []byte("lisen = 1"), 0o600); err != nil {
 		t.Fatal(err)
@@ -75,7 +79,9 @@ func TestExitStatuses(t *testing.T) {
 		stderr    string
 	}{
 		"version":                   {[]string{"version"}, 0, ""},
+		"version as a flag":         {[]string{"--version"}, 0, ""},
 		"help":                      {[]string{"keys", "rotate", "--help"}, 0, ""},
+		"licences":                  {[]string{"licences"}, 0, ""},
 		"nothing":                   {nil, 2, "expected one of"},
 		"no such command":           {[]string{"sing"}, 2, "sing"},
 		"no such flag":              {[]string{"serve", "--lisen", "x"}, 2, "lisen"},
@@ -86,8 +92,11 @@ func TestExitStatuses(t *testing.T) {
 		"no such file":              {[]string{"serve", "--config", "nosuch.toml"}, 2, "nosuch.toml"},
 		"no such key":               {[]string{"serve", "--config", file}, 2, "lisen"},
 		"a file for a folder":       {[]string{"serve", "--data", file, "--listen", "127.0.0.1:0"}, 2, file},
-		"node in a file":            {[]string{"node", "--data", file, "--listen", "127.0.0.1:0"}, 2, file},
-		"node beyond loopback":      {[]string{"node", "--data", filepath.Join(data, "node"), "--listen", "0.0.0.0:0"}, 2, "loopback"},
+		"node in a file":            {[]string{"node", "--data", file}, 2, file},
+		"node beyond loopback":      {[]string{"node", "--data", filepath.Join(data, "node"), "--insecure-listen", "0.0.0.0:0"}, 2, "loopback"},
+		"node on a port":            {[]string{"node", "--data", filepath.Join(data, "node"), "--listen", "127.0.0.1:0"}, 2, "unknown flag"},
+		"a log anybody may write":   {[]string{"serve", "--data", data, "--eventstore", "esdb://127.0.0.1:1?tls=false"}, 2, "--insecure-eventstore"},
+		"its keys":                  {[]string{"keys", "rotate", "--data", data, "--eventstore", "esdb://127.0.0.1:1"}, 2, "--insecure-eventstore"},
 		"no engine yet":             {[]string{"engine", "status", "--data", data}, 1, ""},
 		"no password":               {[]string{"account", "create", "a@example.com", "--password-stdin", "--data", data}, 2, "password"},
 		"password as argument":      {[]string{"account", "create", "a@example.com", "--data", data}, 2, "password-stdin"},
@@ -98,8 +107,6 @@ func TestExitStatuses(t *testing.T) {
 		"no such log":               {[]string{"keys", "list", "--data", data, "--eventstore", "http://x"}, 2, "http"},
 		"no such read model":        {[]string{"projections", "pause", "nosuch", "--data", data}, 2, "nosuch"},
 		"retry of no reaction":      {[]string{"parked", "retry", "nosuch", "--data", data}, 2, "nosuch"},
-		"nothing is parked":         {[]string{"parked", "--data", data}, 0, ""},
-		"no keys yet":               {[]string{"keys", "list", "--data", data}, 0, ""},
 		"a circuit that is no file": {[]string{"qsim", filepath.Join(data, "nosuch")}, 2, "nosuch"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +136,7 @@ func TestWhichSettingWins(t *testing.T) {
 		{"environment", []string{"RECKON_DATA=" + at("environment")}, []string{"--config", file}},
 		{"file", nil, []string{"--config", file}},
 	} {
-		status, _, stderr := reckon(t, "", c.environment, append([]string{"keys", "list"}, c.arguments...)...)
+		status, _, stderr := reckon(t, "", c.environment, append([]string{"keys", "rotate"}, c.arguments...)...)
 		made, err := filepath.Glob(at("*/eventstore"))
 		if err != nil || status != 0 || len(made) != 1 || made[0] != at(c.want+"/eventstore") {
 			t.Errorf("%s: status %d, made %v, %v\n%s", c.want, status, made, err, stderr)
@@ -203,7 +210,7 @@ func TestAccountsAndKeysWithoutAServer(t *testing.T) {
 // TestNodeAlone starts the node, uses it and stops it.
 func TestNodeAlone(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "eventstore")
-	node := reckonCommand(t, nil, "node", "--listen", "127.0.0.1:0", "--data", folder)
+	node := reckonCommand(t, nil, "node", "--data", folder)
 	node.Cancel = func() error { return node.Process.Signal(syscall.SIGTERM) }
 	out, err := node.StdoutPipe()
 	if err != nil {
@@ -224,7 +231,7 @@ func TestNodeAlone(t *testing.T) {
 	if err != nil || !ready {
 		t.Fatalf("%q, %v", line, err)
 	}
-	status, _, stderr := reckon(t, "", nil, "node", "--listen", "127.0.0.1:0", "--data", folder)
+	status, _, stderr := reckon(t, "", nil, "node", "--data", folder)
 	if status != 2 || !strings.Contains(stderr, fmt.Sprint(node.Process.Pid)) {
 		t.Errorf("a second node: status %d\n%s", status, stderr)
 	}
@@ -249,6 +256,96 @@ func TestNodeAlone(t *testing.T) {
 	}
 	if status, _, stderr := reckon(t, "", nil, "keys", "list", "--data", filepath.Dir(folder)); status != 0 {
 		t.Errorf("after the node: status %d\n%s", status, stderr)
+	}
+}
+
+// TestReadingMakesNothing: a command that only reads, or that needs what is there,
+// says that nothing is there and leaves the disk as it was.
+func TestReadingMakesNothing(t *testing.T) {
+	root := t.TempDir()
+	empty := filepath.Join(root, "empty")
+	if err := os.Mkdir(empty, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, data := range []string{filepath.Join(root, "nosuch"), empty} {
+		for _, command := range [][]string{
+			{"keys", "list"}, {"parked"}, {"parked", "list"}, {"parked", "retry", "history"}, {"parked", "retry", "publish_outcome"}, {"parked", "drop", "history", "s"},
+			{"projections", "status"}, {"projections", "boot", "history"}, {"projections", "pause", "history"}, {"projections", "teardown", "history", "1"},
+			{"account", "token", "a@example.com", "--name", "x"}, {"account", "plan", "a@example.com", "pro"}, {"account", "close", "a@example.com"},
+			{"lean", "recheck", "0198a1b2-0000-7000-8000-00000000000a"}, {"engine", "status"}, {"engine", "test"},
+		} {
+			status, stdout, stderr := reckon(t, "", nil, append(command, "--data", data)...)
+			if status == 0 || !strings.Contains(stdout+stderr, data) {
+				t.Errorf("reckon %v: status %d\n%s%s", command, status, stdout, stderr)
+			}
+		}
+	}
+	entries, err := os.ReadDir(root)
+	inside, errInside := os.ReadDir(empty)
+	if err != nil || errInside != nil || len(entries) != 1 || len(inside) != 0 {
+		t.Errorf("made: %v, %v (%v, %v)", entries, inside, err, errInside)
+	}
+}
+
+// TestForeignAndOpenFolders: a data or key folder that others could enter is closed, one that is not ours is refused.
+func TestForeignAndOpenFolders(t *testing.T) {
+	data, keys := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "keys")
+	for _, folder := range []string{data, keys} {
+		if err := errors.Join(os.Mkdir(folder, 0o777), os.Chmod(folder, 0o777)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", data, "--keys", keys); status != 0 || strings.Count(stderr, "could enter the folder") != 2 {
+		t.Errorf("open folders: status %d\n%s", status, stderr)
+	}
+	for _, folder := range []string{data, keys} {
+		if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v, %v", folder, info.Mode(), err)
+		}
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a folder away")
+	}
+	const nobody = 65534
+	if err := os.Chown(data, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"node"}, {"keys", "list"}, {"keys", "rotate"}, {"projections", "status"}, {"engine", "install"},
+		{"account", "create", "a@example.com", "--password-stdin"}} {
+		status, _, stderr := reckon(t, "a long password\n", nil, append(command, "--data", data)...)
+		if status != 2 || !strings.Contains(stderr, data) || !strings.Contains(stderr, fmt.Sprint("belongs to user ", nobody)) {
+			t.Errorf("reckon %v on another user's folder: status %d\n%s", command, status, stderr)
+		}
+	}
+}
+
+// TestAdminPort: who comes by a name of someone else's, or without the token, learns nothing.
+func TestAdminPort(t *testing.T) {
+	const token = "a token long enough"
+	inner := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("figures")) })
+	handler := guardAdmin(inner, "metrics.example:9090", token)
+	for _, c := range []struct {
+		host, authorization string
+		status              int
+	}{
+		{"127.0.0.1:9090", "Bearer " + token, 200}, {"[::1]:9090", "Bearer " + token, 200}, {"[::1]", "Bearer " + token, 200}, {"localhost", "Bearer " + token, 200},
+		{"LOCALHOST:9090", "Bearer " + token, 200}, {"metrics.example:9090", "Bearer " + token, 200}, {"192.0.2.1", "Bearer " + token, 200},
+		{"127.0.0.1:9090", "", 401}, {"127.0.0.1:9090", "Bearer ", 401}, {"127.0.0.1:9090", token, 401}, {"127.0.0.1:9090", "Bearer " + token + "x", 401}, {"127.0.0.1:9090", "bearer x", 401},
+		{"evil.example", "Bearer " + token, 421}, {"evil.example:9090", "Bearer " + token, 421}, {"localhost.evil.example", "", 421}, {"", "Bearer " + token, 421}, {"127.0.0.1.evil.example:9090", "", 421},
+	} {
+		request := httptest.NewRequest("GET", "/metrics", nil)
+		request.Host = c.host
+		if c.authorization != "" {
+			request.Header.Set("Authorization", c.authorization)
+		}
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, request)
+		if answer.Code != c.status || (c.status != 200) == strings.Contains(answer.Body.String(), "figures") {
+			t.Errorf("Host %q, %q: %d %s", c.host, c.authorization, answer.Code, answer.Body)
+		}
+	}
+	if ownHost("", "") {
+		t.Error("no name is the own one of a listener on all addresses")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"reckon/internal/private"
 	"reckon/runners/engine"
 )
 
@@ -38,6 +40,9 @@ type engineInstallCmd struct{ engineFolder }
 func (c *engineInstallCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	if err := private.Make(c.Data, slog.Default()); err != nil {
+		return err
+	}
 	if err := engine.Install(ctx, c.path(), func(step string) { fmt.Fprintln(os.Stderr, step) }); err != nil {
 		fmt.Fprintln(os.Stderr, "reckon engine install:", err)
 		return exitStatus(2)
@@ -60,8 +65,11 @@ func (c *engineStatusCmd) Run() error {
 		}
 	} else {
 		state := "not installed: run `reckon engine install`"
-		if status.Ready {
+		switch {
+		case status.Ready:
 			state = "ready"
+		case status.Damage != "":
+			state = "damaged (" + status.Damage + "): `reckon engine install` makes it anew"
 		}
 		fmt.Printf("%s\n  folder    %s\n  packages  %s\n", state, status.Folder, strings.Join(status.Packages, " "))
 	}
@@ -97,6 +105,9 @@ type engineAnswer struct {
 func (c *engineTestCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	if status := engine.Status(c.path()); !status.Ready {
+		return (&engineStatusCmd{engineFolder: c.engineFolder, JSON: c.JSON}).Run()
+	}
 	options := engine.Options{Environment: c.path()}
 	if c.Sandbox == "off" {
 		options.Sandbox = engine.SandboxOff

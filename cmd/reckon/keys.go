@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"reckon/commands"
 	"reckon/domain/keys"
 	"reckon/eventstore"
 	"reckon/internal/config"
-	"reckon/internal/keyring"
 )
 
 // keysCmd looks after the keys that seal receipts.
@@ -33,7 +33,7 @@ type keyReport struct {
 
 // Run lists the keys.
 func (c *keysListCmd) Run() error {
-	return c.withStore(func(ctx context.Context, store *eventstore.Store) error {
+	return withStore(c.open, func(ctx context.Context, store *eventstore.Store) error {
 		state, err := readKeys(ctx, store)
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ type keysRotateCmd struct {
 // Run publishes a key when none waits, or activates the one that has waited long
 // enough. The server loads a new active key when it starts.
 func (c *keysRotateCmd) Run() error {
-	return c.withStore(func(ctx context.Context, store *eventstore.Store) error {
+	return withStore(c.make, func(ctx context.Context, store *eventstore.Store) error {
 		state, err := readKeys(ctx, store)
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func (c *keysRotateCmd) Run() error {
 				return c.activate(ctx, store, state, k.KID)
 			}
 		}
-		ring, err := keyring.Open((&config.Serve{Data: c.Data, Keys: c.Keys}).KeyFolder())
+		ring, err := openKeys((&config.Serve{Data: c.Data, Keys: c.Keys}).KeyFolder(), slog.Default())
 		if err != nil {
 			return err
 		}
@@ -120,10 +120,13 @@ func readKeys(ctx context.Context, store commands.Store) (keys.State, error) {
 	return keys.Decider.Fold(history.Domain()), nil
 }
 
-func (i installation) withStore(f func(context.Context, *eventstore.Store) error) error {
+// opening is installation.open or installation.make.
+type opening func(context.Context) (*eventstore.Store, func(), error)
+
+func withStore(open opening, f func(context.Context, *eventstore.Store) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	store, closeStore, err := i.open(ctx)
+	store, closeStore, err := open(ctx)
 	if err != nil {
 		return err
 	}

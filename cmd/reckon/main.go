@@ -11,11 +11,12 @@ import (
 	"github.com/alecthomas/kong"
 
 	"reckon/internal/config"
+	"reckon/internal/private"
 )
 
 type commandLine struct {
 	Serve       serveCmd       `cmd:"" help:"Run the service with everything embedded."`
-	Node        nodeCmd        `cmd:"" help:"Run the event store alone."`
+	Node        nodeCmd        `cmd:"" help:"Run the event store alone, for processes of the same user: it has no authentication."`
 	Account     accountCmd     `cmd:"" help:"Create accounts and tokens; change plans."`
 	Keys        keysCmd        `cmd:"" help:"List and rotate the keys that seal receipts."`
 	Projections projectionsCmd `cmd:"" help:"Show and steer the read models."`
@@ -23,7 +24,10 @@ type commandLine struct {
 	Engine      engineCmd      `cmd:"" help:"Install and test the evaluation engine."`
 	Qsim        qsimCmd        `cmd:"" help:"Simulate a quantum circuit."`
 	Lean        leanCmd        `cmd:"" help:"Check Lean 4 proof exports."`
+	Licences    licencesCmd    `cmd:"" help:"Print the notices and licences of all that this binary contains."`
 	Version     versionCmd     `cmd:"" help:"Print the revision of this binary."`
+
+	PrintVersion kong.VersionFlag `name:"version" help:"Print the revision of this binary."`
 }
 
 func main() {
@@ -32,9 +36,11 @@ func main() {
 
 // run returns the exit status: 0 fine, 1 found something wrong, 2 could not run.
 func run(args []string) int {
+	private.Process()
 	var line commandLine
 	options := append(config.Options(os.Getenv),
 		kong.Name("reckon"),
+		kong.Vars{"version": build()},
 		kong.Description("A computation service whose answers can be checked."),
 		kong.UsageOnError(),
 		kong.Exit(func(status int) { os.Exit(status) }),

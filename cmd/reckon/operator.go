@@ -2,40 +2,65 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
 	"reckon/domain"
 	"reckon/domain/account"
 	"reckon/eventstore"
-	"reckon/eventstore/node"
 	"reckon/internal/auth/limit"
+	"reckon/internal/blobs"
 	"reckon/internal/config"
 	"reckon/internal/identity"
+	"reckon/internal/private"
 )
 
 // installation says where an operator's command finds the service's data.
 type installation struct {
 	Data       string      `help:"Folder of the installation." default:"reckon-data" env:"RECKON_DATA" placeholder:"DIR"`
-	Eventstore string      `help:"The event log: embedded, or an esdb:// address." default:"embedded" env:"RECKON_EVENTSTORE"`
+	Eventstore string      `help:"The event log: embedded, unix:PATH of a node's socket, or esdb://user:password@host:port." default:"embedded" env:"RECKON_EVENTSTORE"`
+	Insecure   bool        `help:"Accept an esdb:// address without TLS or without credentials." name:"insecure-eventstore" env:"RECKON_INSECURE_EVENTSTORE"`
 	Identity   string      `help:"Accounts' addresses and passwords, when not in the data folder." env:"RECKON_IDENTITY" placeholder:"ADDRESS"`
 	Config     config.File `help:"TOML file of the server." name:"config" placeholder:"FILE"`
 }
 
 // open connects to the log: through the running server's node, or a node of our
-// own when no server runs.
+// own when no server runs. Where there is no log it makes none.
 func (i installation) open(ctx context.Context) (*eventstore.Store, func(), error) {
-	connection, closeNode := i.Eventstore, func() {}
+	return i.connect(ctx, func() error {
+		return mustBe(i.logFolder(), "event log")
+	})
+}
+
+// make is open for commands that may be an installation's first.
+func (i installation) make(ctx context.Context) (*eventstore.Store, func(), error) {
+	return i.connect(ctx, func() error { return private.Make(i.Data, slog.Default()) })
+}
+
+func (i installation) logFolder() string { return filepath.Join(i.Data, "eventstore") }
+
+func (i installation) connect(ctx context.Context, prepare func() error) (*eventstore.Store, func(), error) {
+	if err := i.check(); err != nil {
+		return nil, nil, err
+	}
+	connection, insecure, closeNode := i.Eventstore, i.Insecure, func() {}
 	if connection == "embedded" {
 		var running connections
 		ok, err := askServer(ctx, i.Data, "GET", "/connections", &running)
 		if err != nil {
 			return nil, nil, err
 		}
-		connection = running.Eventstore
+		connection, insecure = running.Eventstore, running.Insecure
 		if !ok {
-			n, err := node.Open(node.Config{Dir: filepath.Join(i.Data, "eventstore"), Listen: "127.0.0.1:0", Logger: slog.Default()})
+			if err := prepare(); err != nil {
+				return nil, nil, err
+			}
+			n, err := openNode(i.logFolder(), "", slog.Default())
 			if err != nil {
 				return nil, nil, err
 			}
@@ -43,12 +68,32 @@ func (i installation) open(ctx context.Context) (*eventstore.Store, func(), erro
 			closeNode = func() { _ = n.Close(context.WithoutCancel(ctx)) }
 		}
 	}
-	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: connection, Catalogue: domain.Catalogue(), Logger: slog.Default()})
+	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: connection, Insecure: insecure, Catalogue: domain.Catalogue(), Logger: slog.Default()})
 	if err != nil {
 		closeNode()
 		return nil, nil, err
 	}
 	return store, func() { store.Close(); closeNode() }, nil
+}
+
+// check refuses a data folder of another user's, in which a command would leave
+// files that the server cannot open.
+func (i installation) check() error {
+	if _, err := os.Stat(i.Data); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return private.Tighten(i.Data, slog.Default())
+}
+
+// mustBe tells that there is nothing to read, where a command that reads would
+// have to make what it reads.
+func mustBe(path, what string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no %s at %s: `reckon serve` makes one; --data DIR names another installation", what, path)
+	} else if err != nil {
+		return err
+	}
+	return nil
 }
 
 // people opens the identity tables. An operator is not counted against the limits.
@@ -67,4 +112,23 @@ func (i installation) plans() (account.Plans, error) {
 		return account.DefaultPlans(), nil
 	}
 	return config.LoadPlans(string(i.Config))
+}
+
+// blobs opens the large bytes of an installation that has some.
+func (i installation) blobs(address string) (blobs.Store, error) {
+	folder, err := (&config.Serve{Data: i.Data, Blobs: address}).BlobFolder()
+	if err != nil {
+		return nil, err
+	}
+	if err := mustBe(folder, "folder of blobs"); err != nil {
+		return nil, err
+	}
+	return openBlobs(folder, slog.Default())
+}
+
+func openBlobs(folder string, logger *slog.Logger) (blobs.Store, error) {
+	if err := private.Make(folder, logger); err != nil {
+		return nil, err
+	}
+	return blobs.OpenFolder(folder)
 }

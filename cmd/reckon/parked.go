@@ -110,7 +110,7 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 		return err
 	}
 	defer closeStore()
-	content, err := c.openBlobs(ctx)
+	content, err := c.blobs(c.Blobs)
 	if err != nil {
 		return err
 	}

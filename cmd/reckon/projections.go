@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -30,12 +31,25 @@ type projectionsCmd struct {
 type readModels struct {
 	installation
 	Database string `help:"Read models: sqlite:PATH or postgres://…; empty for a file in the data folder." env:"RECKON_DATABASE" placeholder:"ADDRESS"`
-	Blobs    string `help:"Large bytes: file:///DIR, s3://…, gs://… or azblob://…; empty for a folder in the data folder." env:"RECKON_BLOBS" placeholder:"URL"`
+	Blobs    string `help:"Large bytes: file:///DIR; empty for a folder in the data folder." env:"RECKON_BLOBS" placeholder:"URL"`
 }
 
+func (r readModels) databaseAddress() string {
+	return (&config.Serve{Data: r.Data, Database: r.Database}).DatabaseAddress()
+}
+
+// openDatabase is for commands that only look at what is there.
 func (r readModels) openDatabase(ctx context.Context) (*projections.DB, func(), error) {
-	serve := config.Serve{Data: r.Data, Database: r.Database}
-	db, err := projections.Open(ctx, serve.DatabaseAddress())
+	if path, local := strings.CutPrefix(r.databaseAddress(), "sqlite:"); local {
+		if err := mustBe(path, "database of read models"); err != nil {
+			return nil, nil, err
+		}
+	}
+	return r.makeDatabase(ctx)
+}
+
+func (r readModels) makeDatabase(ctx context.Context) (*projections.DB, func(), error) {
+	db, err := projections.Open(ctx, r.databaseAddress())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,25 +63,20 @@ func (r readModels) withEngine(ctx context.Context, f func(*projecting.Engine) e
 		return err
 	}
 	defer closeStore()
-	db, closeDatabase, err := r.openDatabase(ctx)
+	db, closeDatabase, err := r.makeDatabase(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeDatabase()
-	content, err := r.openBlobs(ctx)
+	folder, err := (&config.Serve{Data: r.Data, Blobs: r.Blobs}).BlobFolder()
+	if err != nil {
+		return err
+	}
+	content, err := openBlobs(folder, slog.Default())
 	if err != nil {
 		return err
 	}
 	return keeping(ctx, db, store, content, f)
-}
-
-func (r readModels) openBlobs(ctx context.Context) (blobs.Store, error) {
-	serve := config.Serve{Data: r.Data, Blobs: r.Blobs}
-	address, err := serve.BlobAddress()
-	if err != nil {
-		return nil, err
-	}
-	return blobs.Open(ctx, address)
 }
 
 func keeping(ctx context.Context, db *projections.DB, store *eventstore.Store, content blobs.Store, f func(*projecting.Engine) error) error {

@@ -84,7 +84,7 @@ func TestProjectionCommandsWithoutServer(t *testing.T) {
 // writeRun puts one evaluation into the log of a data folder.
 func writeRun(t *testing.T, data string) {
 	t.Helper()
-	n, err := node.Open(node.Config{Dir: filepath.Join(data, "eventstore"), Listen: "127.0.0.1:0"})
+	n, err := node.Open(node.Config{Dir: filepath.Join(data, "eventstore")})
 	if err != nil {
 		t.Fatal(err)
 	}

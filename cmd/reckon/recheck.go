@@ -15,7 +15,6 @@ import (
 	"reckon/domain/event"
 	"reckon/eventstore"
 	"reckon/internal/blobs"
-	"reckon/internal/config"
 	"reckon/runners/proof"
 )
 
@@ -70,11 +69,7 @@ func (c *leanRecheckCmd) Run() error {
 }
 
 func (c *leanRecheckCmd) recheck(ctx context.Context, store *eventstore.Store) (recheckReport, error) {
-	address, err := (&config.Serve{Data: c.Data, Blobs: c.Blobs}).BlobAddress()
-	if err != nil {
-		return recheckReport{}, err
-	}
-	kept, err := blobs.Open(ctx, address)
+	kept, err := c.blobs(c.Blobs)
 	if err != nil {
 		return recheckReport{}, err
 	}

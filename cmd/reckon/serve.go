@@ -13,8 +13,10 @@ import (
 	"syscall"
 	"time"
 
+	"reckon/eventstore"
 	"reckon/eventstore/node/eventlog"
 	"reckon/internal/config"
+	"reckon/internal/private"
 	"reckon/internal/telemetry"
 	"reckon/runners/engine"
 )
@@ -49,8 +51,10 @@ func (c *serveCmd) Run() error {
 func couldNotServe(err error) error {
 	var inUse *eventlog.FolderInUseError
 	var unsafe *engine.UnsafeError
+	var unguarded *eventstore.UnguardedError
+	var open *private.FolderError
 	switch {
-	case errors.As(err, &inUse), errors.As(err, &unsafe):
+	case errors.As(err, &inUse), errors.As(err, &unsafe), errors.As(err, &unguarded), errors.As(err, &open):
 		fmt.Fprintln(os.Stderr, "reckon serve:", err)
 		return exitStatus(2)
 	case errors.Is(err, context.Canceled):
@@ -143,8 +147,8 @@ func (s *service) announce(listener net.Listener) {
 		return
 	}
 	base := "http://" + listener.Addr().String()
-	fmt.Printf("ready %s\n  log  %s\n  data %s\n\ntry:\n", base, s.connection, s.config.Data)
+	fmt.Printf("ready %s\n  log  %s\n  data %s\n\ntry:\n", base, eventstore.Redacted(s.connection), s.config.Data)
 	fmt.Printf("  curl -s %s/auth/register -H 'Content-Type: application/json' -d '{\"email\":\"you@example.com\",\"password\":\"correct horse\"}'\n", base)
-	fmt.Printf("  TOKEN=$(curl -s -c /tmp/reckon-cookie %[1]s/auth/login -H 'Content-Type: application/json' -d '{\"email\":\"you@example.com\",\"password\":\"correct horse\"}' >/dev/null; curl -s -b /tmp/reckon-cookie %[1]s/api/tokens -H 'Content-Type: application/json' -d '{\"name\":\"try\"}' | sed 's/.*\"token\":\"\\([^\"]*\\)\".*/\\1/')\n", base)
+	fmt.Printf("  TOKEN=$(curl -s -o /dev/null -c - %[1]s/auth/login -H 'Content-Type: application/json' -d '{\"email\":\"you@example.com\",\"password\":\"correct horse\"}' | curl -s -b - %[1]s/api/tokens -H 'Content-Type: application/json' -d '{\"name\":\"try\"}' | sed 's/.*\"token\":\"\\([^\"]*\\)\".*/\\1/')\n", base)
 	fmt.Printf("  curl -s %s/api/evaluate -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' -d '{\"expression\":\"Integrate[x^2 Sin[x], x]\"}'\n", base)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,12 +12,13 @@ import (
 	"reckon/domain/keys"
 	"reckon/domain/receipt"
 	"reckon/internal/keyring"
+	"reckon/internal/private"
 )
 
 // loadSigner returns the key that seals, made on a deployment's first start. A
 // process that does not hold the active key seals nothing, and says so.
 func (s *service) loadSigner(ctx context.Context) (*receipt.Signer, error) {
-	ring, err := keyring.Open(s.config.KeyFolder())
+	ring, err := openKeys(s.config.KeyFolder(), s.logger)
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +38,13 @@ func (s *service) loadSigner(ctx context.Context) (*receipt.Signer, error) {
 		return nil, nil
 	}
 	return signer, err
+}
+
+func openKeys(folder string, logger *slog.Logger) (keyring.Ring, error) {
+	if err := private.Make(folder, logger); err != nil {
+		return keyring.Ring{}, err
+	}
+	return keyring.Open(folder)
 }
 
 func operatorIntent() commands.Intent {

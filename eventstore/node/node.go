@@ -3,11 +3,8 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
-	"net/url"
-	"strconv"
 	"sync"
 	"time"
 
@@ -22,24 +19,14 @@ import (
 	"reckon/eventstore/node/eventlog"
 )
 
-// DefaultListen is the address a node listens on when none is given.
-const DefaultListen = "127.0.0.1:2113"
-
 // Config of a node. Only Dir is required.
 type Config struct {
 	Dir           string
-	Listen        string // host:port on a loopback address, port 0 for any; DefaultListen if empty
+	Listen        string // host:port on a loopback address, port 0 for any; if empty, SocketName in Dir
 	AdvertiseHost string // what gossip tells clients to dial; the listening address if empty
 	AdvertisePort int    // the listening port if 0
 	Logger        *slog.Logger
 	Clock         func() time.Time // creation stamps and $maxAge; time.Now if nil
-}
-
-// NotLoopbackError: the node has no access control, so it refuses to listen for strangers.
-type NotLoopbackError struct{ Listen string }
-
-func (e *NotLoopbackError) Error() string {
-	return fmt.Sprintf("will not listen on %s: everyone who reaches an embedded node is an administrator, so it listens on loopback only, such as %s", e.Listen, DefaultListen)
 }
 
 // Node is a running node.
@@ -55,11 +42,9 @@ type Node struct {
 
 // Open opens the log in c.Dir and serves it. It returns once clients can connect.
 // Errors: *eventlog.FolderInUseError (the folder belongs to a running process),
-// *eventlog.CorruptError, *eventlog.FormatError, *NotLoopbackError, or of the system.
+// *eventlog.CorruptError, *eventlog.FormatError, *NotLoopbackError, *SocketPathError, or
+// of the system.
 func Open(c Config) (*Node, error) {
-	if c.Listen == "" {
-		c.Listen = DefaultListen
-	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -68,7 +53,7 @@ func Open(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := listenLoopback(c.Listen)
+	listener, err := listen(c.Dir, c.Listen)
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
@@ -81,39 +66,6 @@ func Open(c Config) (*Node, error) {
 	}
 	go func() { n.served <- n.server.Serve(listener) }()
 	return n, nil
-}
-
-func listenLoopback(address string) (net.Listener, error) {
-	resolved, err := net.ResolveTCPAddr("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", address, err)
-	}
-	if !resolved.IP.IsLoopback() {
-		return nil, &NotLoopbackError{address}
-	}
-	listener, err := net.ListenTCP("tcp", resolved)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", address, err)
-	}
-	return listener, nil
-}
-
-// endpoint is where clients are told to connect.
-type endpoint struct {
-	host string
-	port int
-}
-
-func (n *Node) advertised(c Config) endpoint {
-	tcp := n.listener.Addr().(*net.TCPAddr)
-	e := endpoint{c.AdvertiseHost, c.AdvertisePort}
-	if e.host == "" {
-		e.host = tcp.IP.String()
-	}
-	if e.port == 0 {
-		e.port = tcp.Port
-	}
-	return e
 }
 
 func (n *Node) newServer(advertise endpoint) *grpc.Server {
@@ -134,16 +86,6 @@ func (n *Node) newServer(advertise endpoint) *grpc.Server {
 	gossip.RegisterGossipServer(server, &gossipService{instance: n.log.ID(), advertise: advertise})
 	persistent.RegisterPersistentSubscriptionsServer(server, &groupsService{log: n.log})
 	return server
-}
-
-// Addr is the address the node listens on.
-func (n *Node) Addr() net.Addr { return n.listener.Addr() }
-
-// ConnectionString is what an official client connects with.
-func (n *Node) ConnectionString() string {
-	tcp := n.Addr().(*net.TCPAddr)
-	u := url.URL{Scheme: "esdb", Host: net.JoinHostPort(tcp.IP.String(), strconv.Itoa(tcp.Port)), RawQuery: "tls=false"}
-	return u.String()
 }
 
 // LogID is the identity of the log, made with it. Clients read the same id in the first

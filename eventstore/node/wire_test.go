@@ -32,7 +32,7 @@ import (
 
 func (r *running) raw(t testing.TB) *grpc.ClientConn {
 	t.Helper()
-	c, err := grpc.NewClient(r.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	c, err := grpc.NewClient(r.listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}

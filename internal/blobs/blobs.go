@@ -7,11 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"path/filepath"
 	"regexp"
-
-	"gocloud.dev/blob"
 
 	"reckon/domain/event"
 )
@@ -37,26 +33,6 @@ var (
 	// ErrTooLarge means that a stream went on past its bound.
 	ErrTooLarge = errors.New("the content is too large")
 )
-
-// Open opens the store of an address: file:///folder, or a bucket of
-// gocloud.dev (s3://, gs://, azblob://). The binary links no bucket driver by
-// itself, each is hundreds of packages: a build that wants one imports
-// gocloud.dev/blob/s3blob, gcsblob or azureblob for its effect.
-func Open(ctx context.Context, address string) (Store, error) {
-	u, err := url.Parse(address)
-	if err != nil {
-		return nil, fmt.Errorf("blob store %q: %w", address, err)
-	}
-	if u.Scheme == "file" {
-		// url.Parse takes the first part of file://relative/folder for a host.
-		return OpenFolder(filepath.FromSlash(u.Host + u.Path))
-	}
-	bucket, err := blob.OpenBucket(ctx, address)
-	if err != nil {
-		return nil, fmt.Errorf("blob store %q: %w", address, err)
-	}
-	return NewBucket(bucket), nil
-}
 
 var namePattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 

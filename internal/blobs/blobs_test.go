@@ -12,60 +12,51 @@ import (
 	"testing"
 	"time"
 
-	_ "gocloud.dev/blob/memblob"
-
 	"reckon/domain/event"
 	"reckon/internal/blobs"
 )
 
 const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
-func TestStores(t *testing.T) {
-	for name, address := range map[string]string{"folder": "file://" + t.TempDir(), "bucket": "mem://"} {
-		t.Run(name, func(t *testing.T) {
-			ctx := context.Background()
-			store, err := blobs.Open(ctx, address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = store.Close() }()
-			if err := store.Ready(ctx); err != nil {
-				t.Error(err)
-			}
-			want := event.Blob{SHA256: abc, Bytes: 3}
-			for range 2 { // the second finds it there
-				if got, err := store.Put(ctx, []byte("abc")); err != nil || got != want {
-					t.Fatalf("%+v %v", got, err)
-				}
-			}
-			if got, err := store.Stream(ctx, strings.NewReader("abc"), 3); err != nil || got != want {
-				t.Errorf("%+v %v", got, err)
-			}
-			if got, err := store.Get(ctx, want); err != nil || string(got) != "abc" {
-				t.Errorf("%q %v", got, err)
-			}
-			if empty, err := store.Put(ctx, nil); err != nil || empty.Bytes != 0 {
-				t.Errorf("%+v %v", empty, err)
-			}
-			if _, err := store.Get(ctx, event.Blob{SHA256: abc, Bytes: 4}); !errors.Is(err, blobs.ErrCorrupt) {
-				t.Errorf("another size: %v", err)
-			}
-			for _, sha := range []string{strings.Repeat("0", 64), "", "../../etc/passwd", strings.ToUpper(abc)} {
-				if _, err := store.Get(ctx, event.Blob{SHA256: sha}); !errors.Is(err, blobs.ErrMissing) {
-					t.Errorf("%q: %v", sha, err)
-				}
-			}
-			if _, err := store.Stream(ctx, strings.NewReader("abcd"), 3); !errors.Is(err, blobs.ErrTooLarge) {
-				t.Errorf("over the bound: %v", err)
-			}
-			broken := io.MultiReader(strings.NewReader("ab"), brokenReader{})
-			if _, err := store.Stream(ctx, broken, 10); !errors.Is(err, errBroken) {
-				t.Errorf("broken stream: %v", err)
-			}
-		})
+func TestFolder(t *testing.T) {
+	ctx := context.Background()
+	store, err := blobs.OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := blobs.Open(context.Background(), "nosuch://x"); err == nil {
-		t.Error("an unknown scheme was opened")
+	defer func() { _ = store.Close() }()
+	if err := store.Ready(ctx); err != nil {
+		t.Error(err)
+	}
+	want := event.Blob{SHA256: abc, Bytes: 3}
+	for range 2 { // the second finds it there
+		if got, err := store.Put(ctx, []byte("abc")); err != nil || got != want {
+			t.Fatalf("%+v %v", got, err)
+		}
+	}
+	if got, err := store.Stream(ctx, strings.NewReader("abc"), 3); err != nil || got != want {
+		t.Errorf("%+v %v", got, err)
+	}
+	if got, err := store.Get(ctx, want); err != nil || string(got) != "abc" {
+		t.Errorf("%q %v", got, err)
+	}
+	if empty, err := store.Put(ctx, nil); err != nil || empty.Bytes != 0 {
+		t.Errorf("%+v %v", empty, err)
+	}
+	if _, err := store.Get(ctx, event.Blob{SHA256: abc, Bytes: 4}); !errors.Is(err, blobs.ErrCorrupt) {
+		t.Errorf("another size: %v", err)
+	}
+	for _, sha := range []string{strings.Repeat("0", 64), "", "../../etc/passwd", strings.ToUpper(abc)} {
+		if _, err := store.Get(ctx, event.Blob{SHA256: sha}); !errors.Is(err, blobs.ErrMissing) {
+			t.Errorf("%q: %v", sha, err)
+		}
+	}
+	if _, err := store.Stream(ctx, strings.NewReader("abcd"), 3); !errors.Is(err, blobs.ErrTooLarge) {
+		t.Errorf("over the bound: %v", err)
+	}
+	broken := io.MultiReader(strings.NewReader("ab"), brokenReader{})
+	if _, err := store.Stream(ctx, broken, 10); !errors.Is(err, errBroken) {
+		t.Errorf("broken stream: %v", err)
 	}
 }
 

@@ -14,8 +14,7 @@ import (
 	"reckon/domain/event"
 )
 
-// Folder is a Store in a local folder. gocloud's fileblob neither syncs nor
-// keeps its temporary files on the same file system, so this one is ours.
+// Folder is a Store in a local folder.
 type Folder struct{ root string }
 
 // abandonedAfter is the age at which a temporary file is nobody's any more.

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,15 +25,19 @@ const (
 type Serve struct {
 	Config File `help:"TOML file with the same names as these flags." name:"config" placeholder:"FILE"`
 
-	Listen      string   `help:"Address of the API." default:"127.0.0.1:8080"`
-	AdminListen string   `help:"Address of /metrics and profiles; empty for none." default:"127.0.0.1:9090"`
-	PublicURL   string   `help:"Address clients reach the API at, when it is not the one it listens on." name:"public-url" placeholder:"URL"`
-	Data        string   `help:"Folder everything embedded lies in." default:"reckon-data" placeholder:"DIR"`
-	Eventstore  string   `help:"The event log: embedded, or an esdb:// address." default:"embedded"`
-	Database    string   `help:"Read models: sqlite:PATH or postgres://…; empty for a file in the data folder." placeholder:"ADDRESS"`
-	Identity    string   `help:"Accounts' addresses and passwords: sqlite:PATH or postgres://…; empty for the database, or a file in the data folder." placeholder:"ADDRESS"`
-	Blobs       string   `help:"Large bytes: file:///DIR, or a bucket whose driver is linked in; empty for a folder in the data folder." placeholder:"URL"`
-	Roles       []string `help:"What this process does." default:"api,project,run,react" enum:"api,project,run,react"`
+	Listen      string `help:"Address of the API." default:"127.0.0.1:8080"`
+	AdminListen string `help:"Address at which /metrics and profiles are served too, to who has the --admin-token; empty for the socket in the data folder only." placeholder:"HOST:PORT"`
+	AdminToken  string `help:"What clients of --admin-listen must send as Authorization: Bearer (better given as RECKON_ADMIN_TOKEN)." placeholder:"TOKEN"`
+	PublicURL   string `help:"Address clients reach the API at, when it is not the one it listens on." name:"public-url" placeholder:"URL"`
+	Data        string `help:"Folder everything embedded lies in." default:"reckon-data" placeholder:"DIR"`
+	Eventstore  string `help:"The event log: embedded, unix:PATH of a node's socket, or esdb://user:password@host:port." default:"embedded"`
+
+	InsecureEventstore bool `help:"Accept an esdb:// address without TLS or without credentials, though whoever can write to that log is an administrator of this service."`
+
+	Database string   `help:"Read models: sqlite:PATH or postgres://…; empty for a file in the data folder." placeholder:"ADDRESS"`
+	Identity string   `help:"Accounts' addresses and passwords: sqlite:PATH or postgres://…; empty for the database, or a file in the data folder." placeholder:"ADDRESS"`
+	Blobs    string   `help:"Large bytes: file:///DIR; empty for a folder in the data folder." placeholder:"URL"`
+	Roles    []string `help:"What this process does." default:"api,project,run,react" enum:"api,project,run,react"`
 
 	EngineSandbox string        `help:"required, or off to run the engine without its walls." default:"required" enum:"required,off"`
 	Workers       int           `help:"Evaluations at a time; 0 for one per core." default:"0"`
@@ -63,11 +68,20 @@ type LogFormat struct {
 	Format string `help:"Form of a log line." default:"text" enum:"text,json"`
 }
 
+// eventstoreForm is how the address of a log begins.
+var eventstoreForm = regexp.MustCompile(`^(embedded$|unix:.|esdb://.|esdb\+discover://.)`)
+
+// minAdminToken is long enough not to be guessed.
+const minAdminToken = 16
+
 // Validate is called by kong once everything is filled in.
 func (s *Serve) Validate() error {
 	switch {
-	case s.Eventstore != "embedded" && !strings.HasPrefix(s.Eventstore, "esdb://") && !strings.HasPrefix(s.Eventstore, "esdb+discover://"):
-		return fmt.Errorf("--eventstore %q: say embedded or esdb://…", s.Eventstore)
+	case !eventstoreForm.MatchString(s.Eventstore):
+		return fmt.Errorf("--eventstore: say embedded, unix:PATH or esdb://…") // without its value, which may hold a password
+	case s.AdminListen != "" && len(s.AdminToken) < minAdminToken:
+		return fmt.Errorf("--admin-listen needs an --admin-token (or RECKON_ADMIN_TOKEN) of at least %d characters: metrics and profiles tell what the service does. "+
+			"Without either they are served on admin.sock in the data folder", minAdminToken)
 	case s.Workers < 0 || s.RegistrationsPerHour < 1 || s.SignInsPerMinute < 1 || s.QueueWait <= 0:
 		return fmt.Errorf("--workers must not be negative; --registrations-per-hour, --sign-ins-per-minute and --queue-wait must be positive")
 	case s.JobSlots < 0 || s.Grace < 0 || s.Beat <= 0:
@@ -82,6 +96,9 @@ func (s *Serve) Validate() error {
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != "" {
 			return fmt.Errorf("--public-url %q: say https://host, without a path", s.PublicURL)
 		}
+	}
+	if _, err := s.BlobFolder(); err != nil {
+		return err
 	}
 	_, err := s.Proxies()
 	return err
@@ -131,16 +148,16 @@ func (s *Serve) IdentityAddress() string {
 	return "sqlite:" + filepath.Join(s.Data, "identity.db")
 }
 
-// BlobAddress is where large bytes are.
-func (s *Serve) BlobAddress() (string, error) {
-	if s.Blobs != "" {
-		return s.Blobs, nil
+// BlobFolder is where large bytes are.
+func (s *Serve) BlobFolder() (string, error) {
+	if s.Blobs == "" {
+		return filepath.Abs(filepath.Join(s.Data, "blobs"))
 	}
-	folder, err := filepath.Abs(filepath.Join(s.Data, "blobs"))
-	if err != nil {
-		return "", fmt.Errorf("data folder: %w", err)
+	u, err := url.Parse(s.Blobs)
+	if err != nil || u.Scheme != "file" || u.Host+u.Path == "" {
+		return "", fmt.Errorf("--blobs %q: say file:///DIR", s.Blobs)
 	}
-	return "file://" + filepath.ToSlash(folder), nil
+	return filepath.FromSlash(u.Host + u.Path), nil // file://relative/folder has its first part as a host
 }
 
 // Options make a kong parser read RECKON_* variables and the TOML file that

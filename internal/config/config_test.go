@@ -51,20 +51,20 @@ func TestDefaults(t *testing.T) {
 	if s.DatabaseAddress() != "sqlite:reckon-data/readmodels.db" || s.IdentityAddress() != "sqlite:reckon-data/identity.db" {
 		t.Errorf("%s %s", s.DatabaseAddress(), s.IdentityAddress())
 	}
-	if blobs, err := s.BlobAddress(); err != nil || !strings.HasPrefix(blobs, "file:///") || !strings.HasSuffix(blobs, "/reckon-data/blobs") {
+	if blobs, err := s.BlobFolder(); err != nil || !strings.HasPrefix(blobs, "/") || !strings.HasSuffix(blobs, "/reckon-data/blobs") {
 		t.Errorf("%s %v", blobs, err)
 	}
 }
 
 func TestSameNamesEverywhere(t *testing.T) {
 	file := write(t, "listen = \"f:1\"\nadmin-listen = \"f:2\"\ndata = \"f\"\nroles = [\"api\", \"run\"]\nqueue-wait = \"3s\"\nlog-level = \"debug\"\nworkers = 3\n")
-	env := map[string]string{"RECKON_LISTEN": "e:1", "RECKON_ADMIN_LISTEN": "e:2", "RECKON_LOG_FORMAT": "json"}
+	env := map[string]string{"RECKON_LISTEN": "e:1", "RECKON_ADMIN_LISTEN": "e:2", "RECKON_ADMIN_TOKEN": "a token long enough", "RECKON_LOG_FORMAT": "json"}
 	for name, how := range map[string]struct {
 		env  map[string]string
 		args []string
 	}{
 		"flag": {env, []string{"--listen", "c:1", "--config", file}},
-		"env":  {map[string]string{"RECKON_LISTEN": "e:1", "RECKON_ADMIN_LISTEN": "e:2", "RECKON_LOG_FORMAT": "json", "RECKON_CONFIG": file}, []string{"--listen", "c:1"}},
+		"env":  {map[string]string{"RECKON_LISTEN": "e:1", "RECKON_ADMIN_LISTEN": "e:2", "RECKON_ADMIN_TOKEN": "a token long enough", "RECKON_LOG_FORMAT": "json", "RECKON_CONFIG": file}, []string{"--listen", "c:1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := parse(t, how.env, how.args...)
@@ -93,6 +93,10 @@ func TestMistakesAreNamed(t *testing.T) {
 		"value":       {map[string]string{"RECKON_WORKERS": "many"}, nil, "many"},
 		"role":        {nil, []string{"--roles=api,cook"}, "cook"},
 		"store":       {nil, []string{"--eventstore=http://x"}, "esdb"},
+		"no socket":   {nil, []string{"--eventstore=unix:"}, "unix:PATH"},
+		"bucket":      {nil, []string{"--blobs=s3://x"}, "file:///DIR"},
+		"no token":    {nil, []string{"--admin-listen=127.0.0.1:0"}, "RECKON_ADMIN_TOKEN"},
+		"short token": {nil, []string{"--admin-listen=127.0.0.1:0", "--admin-token=short"}, "16"},
 		"negative":    {nil, []string{"--workers=-1"}, "workers"},
 		"proxy":       {nil, []string{"--trusted-proxies=10.0.0.1"}, "10.0.0.0/8"},
 		"public url":  {nil, []string{"--public-url=example.com/x"}, "public-url"},

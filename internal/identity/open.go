@@ -3,10 +3,8 @@ package identity
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -15,6 +13,8 @@ import (
 	"github.com/uptrace/bun/dialect/pgdialect"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 	"github.com/uptrace/bun/driver/sqliteshim"
+
+	"reckon/internal/private"
 )
 
 // sqlitePragmas: every commit is synced, because these tables cannot be built
@@ -43,8 +43,8 @@ func Open(ctx context.Context, address string) (*bun.DB, error) {
 func connect(address string) (*bun.DB, error) {
 	switch scheme, rest, _ := strings.Cut(address, ":"); scheme {
 	case "sqlite":
-		if err := ownerOnly(rest); err != nil {
-			return nil, err
+		if err := private.File(rest); err != nil { // SQLite gives its journals the same mode
+			return nil, fmt.Errorf("identity database: %w", err)
 		}
 		pool, err := sql.Open(sqliteshim.ShimName, "file:"+(&url.URL{Path: rest}).EscapedPath()+"?"+sqlitePragmas)
 		if err != nil {
@@ -63,17 +63,4 @@ func connect(address string) (*bun.DB, error) {
 		return bun.NewDB(pool, pgdialect.New()), nil
 	}
 	return nil, fmt.Errorf("identity database: say sqlite:PATH or postgres://…")
-}
-
-// ownerOnly makes the file, or makes an existing one, readable by nobody else;
-// SQLite gives its journals the same mode.
-func ownerOnly(path string) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return fmt.Errorf("identity database: %w", err)
-	}
-	if err := errors.Join(file.Chmod(0o600), file.Close()); err != nil {
-		return fmt.Errorf("identity database: %w", err)
-	}
-	return nil
 }

@@ -505,7 +505,7 @@ func TestCheckpointReachesHead(t *testing.T) {
 // from a server that leaves out the events it does not want, the last ones too.
 func TestBootBehindTheFeed(t *testing.T) {
 	const things, ignoredEach = 700, 3
-	n, err := node.Open(node.Config{Dir: t.TempDir(), Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
+	n, err := node.Open(node.Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

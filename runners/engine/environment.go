@@ -1,16 +1,20 @@
 package engine
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -21,29 +25,75 @@ import (
 //go:embed requirements.txt
 var requirements []byte
 
+// layout changes when Install makes something else of the same packages.
+const layout = "2"
+
 // Oldest Python that may run the engine.
 const minPythonMinor = 11
-
-// stampName is written last: a folder without it is half made.
-const stampName = "reckon-environment"
 
 // ErrNoPython says that the machine has no usable Python.
 var ErrNoPython = errors.New("the engine needs Python 3.11 or later with its venv module on the PATH: install it " +
 	"(Debian and Ubuntu: apt install python3 python3-venv) and start again")
 
-// InstallError says which step of Install failed and what it printed.
+// Cause is why a step of Install failed, as far as its output tells.
+type Cause string
+
+// Causes.
+const (
+	CauseDiskFull    Cause = "disk full"
+	CauseUnreachable Cause = "unreachable"    // the package index
+	CauseOtherFiles  Cause = "other files"    // than the pinned ones
+	CauseNoBuild     Cause = "no build"       // of a package for this machine
+	CauseUnknown     Cause = "something else" // the output says what
+)
+
+// causes are looked for in this order: what fails for want of space or network says other things too.
+var causes = []struct {
+	is     Cause
+	says   *regexp.Regexp
+	advice string
+}{
+	{CauseDiskFull, regexp.MustCompile(`(?i)no space left|errno 28|disk quota exceeded|errno 122`),
+		"the disk is full: about 250 MB are needed in %s; free some, or choose another folder with --data"},
+	{CauseOtherFiles, regexp.MustCompile(`(?i)do not match the hashes|hash mismatch|expected sha256`),
+		"the package index serves other files than the ones this version was made with, so nothing was installed: look at the mirror that pip is configured to use"},
+	{CauseUnreachable, regexp.MustCompile(`(?i)failed to establish|name resolution|name or service not known|connection refused|connection reset|timed out|max retries|proxyerror|network is unreachable|connection broken`),
+		"the Python package index cannot be reached, and it is needed once: look at this machine's network, or at pip's own settings for a proxy or a mirror (PIP_INDEX_URL, PIP_PROXY, pip.conf), and start again"},
+	{CauseNoBuild, regexp.MustCompile(`(?i)no matching distribution|not a supported wheel|could not find a version`),
+		"there is no build of a pinned package for this machine and this Python: the engine runs on Linux (x86_64, aarch64) and macOS with Python 3.11 or later"},
+}
+
+// InstallError says which step of Install failed, why, and what it printed.
 type InstallError struct {
 	Step   string // create, packages, check
+	Cause  Cause
+	Folder string
 	Output string // the end of what the step printed
 	Err    error
+}
+
+func newInstallError(step, folder, output string, err error) *InstallError {
+	e := &InstallError{Step: step, Cause: CauseUnknown, Folder: folder, Output: output, Err: err}
+	for _, c := range causes {
+		if c.says.MatchString(output) || c.says.MatchString(err.Error()) {
+			e.Cause = c.is
+			break
+		}
+	}
+	return e
 }
 
 func (e *InstallError) Error() string {
 	advice := map[string]string{
 		"create":   "Python could not make a virtual environment (Debian and Ubuntu: apt install python3-venv)",
-		"packages": "pip could not install the pinned packages; it needs to reach the Python package index once (pip's own settings for proxies and mirrors apply)",
+		"packages": "pip could not install the pinned packages",
 		"check":    "the installed packages do not run on this machine",
 	}[e.Step]
+	for _, c := range causes {
+		if c.is == e.Cause {
+			advice = strings.ReplaceAll(c.advice, "%s", filepath.Dir(e.Folder))
+		}
+	}
 	return fmt.Sprintf("make the engine's Python environment: %s: %v\n%s", advice, e.Err, e.Output)
 }
 
@@ -52,9 +102,9 @@ func (e *InstallError) Unwrap() error { return e.Err }
 // Python is the interpreter of an environment made by Install.
 func Python(environment string) string { return filepath.Join(environment, "bin", "python") }
 
-// Revision names the pinned packages: the environments of two revisions are not the same.
+// Revision names the pinned packages and how they are laid out: the environments of two revisions are not the same.
 func Revision() string {
-	sum := sha256.Sum256(requirements)
+	sum := sha256.Sum256(append([]byte("layout "+layout+"\n"), requirements...))
 	return hex.EncodeToString(sum[:6])
 }
 
@@ -62,33 +112,32 @@ func Revision() string {
 type EnvironmentStatus struct {
 	Folder   string   `json:"folder"`
 	Ready    bool     `json:"ready"`
-	Revision string   `json:"revision"` // wanted
-	Packages []string `json:"packages"` // wanted, name==version
+	Damage   string   `json:"damage,omitempty"` // the first difference from what was installed, where something was
+	Revision string   `json:"revision"`         // wanted
+	Packages []string `json:"packages"`         // wanted, name==version
 }
 
-// Status tells whether Install has anything left to do.
+// Status tells whether Install has anything left to do. It reads every file of the environment.
 func Status(folder string) EnvironmentStatus {
-	return EnvironmentStatus{Folder: folder, Ready: ready(folder), Revision: Revision(), Packages: pinned()}
+	status := EnvironmentStatus{Folder: folder, Revision: Revision(), Packages: pinned()}
+	err := verify(folder)
+	status.Ready = err == nil
+	if damage, ok := errors.AsType[*damageError](err); ok {
+		status.Damage = damage.Error()
+	}
+	return status
 }
 
 func pinned() []string {
 	return regexp.MustCompile(`(?m)^[a-z]+==[0-9.]+`).FindAllString(string(requirements), -1)
 }
 
-func ready(folder string) bool {
-	stamp, err := os.ReadFile(filepath.Join(folder, stampName))
-	if err != nil || string(stamp) != Revision() {
-		return false
-	}
-	_, err = os.Stat(Python(folder)) // a link: gone when the machine's Python was replaced
-	return err == nil
-}
-
-// Install makes the engine's private Python environment in the folder, unless it is there: a virtual environment
-// with the packages of requirements.txt, each file checked against its pinned hash. A half-made one is made anew; processes
-// that start together wait for the one that makes it. progress (may be nil) is told each step, for people.
+// Install makes the engine's private Python environment in the folder, unless it is there: a virtual environment with the
+// packages of requirements.txt, each file checked against its pinned hash. It is made beside the folder and renamed when it
+// is whole; one that is not what was installed is replaced. Processes that start together wait for the one that makes it, and
+// for what a killed one left running. progress (may be nil) is told each step, for people.
 func Install(ctx context.Context, folder string, progress func(string)) error {
-	if ready(folder) {
+	if verify(folder) == nil {
 		return nil
 	}
 	if progress == nil {
@@ -98,71 +147,193 @@ func Install(ctx context.Context, folder string, progress func(string)) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
 		return err
 	}
-	unlock, err := lockFile(ctx, folder+".lock", func() { progress("waiting for another process that is making the engine's Python environment") })
+	lock, err := lockFile(ctx, folder+".lock", func() { progress("waiting for another process that is making the engine's Python environment") })
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	if ready(folder) {
+	defer func() { _ = lock.Close() }()
+	err = verify(folder)
+	if err == nil {
 		return nil
+	}
+	if damage, ok := errors.AsType[*damageError](err); ok {
+		progress("the engine's Python environment is damaged (" + damage.Error() + "): it is made anew")
 	}
 	python, err := findPython(ctx)
 	if err != nil {
 		return err
 	}
-	return build(ctx, folder, python, progress)
+	return installer{folder: folder, making: folder + ".new", lock: lock, progress: progress}.install(ctx, python)
 }
 
-func build(ctx context.Context, folder, python string, progress func(string)) error {
-	if err := os.RemoveAll(folder); err != nil {
+// installer makes one environment; it holds the lock.
+type installer struct {
+	folder, making string
+	lock           *os.File
+	progress       func(string)
+}
+
+func (in installer) install(ctx context.Context, python string) (err error) {
+	old := in.folder + ".old"
+	if err := errors.Join(os.RemoveAll(in.making), os.RemoveAll(old)); err != nil {
 		return err
 	}
-	progress("making a private Python environment in " + folder)
-	if err := step(ctx, "create", python, "-I", "-m", "venv", folder); err != nil {
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(in.making) // a full disk is given back what was taken
+		}
+	}()
+	if err := os.Mkdir(in.making, 0o700); err != nil {
+		return in.failed("create", "", err)
+	}
+	if err := in.make(ctx, python); err != nil {
 		return err
 	}
-	list := filepath.Join(folder, "requirements.txt")
-	if err := os.WriteFile(list, requirements, 0o644); err != nil {
+	if err := writeManifest(in.making); err != nil {
+		return in.failed("check", "", err)
+	}
+	if err := os.Rename(in.folder, old); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	progress("installing " + strings.Join(pinned(), " ") + " (about 20 MB, once)")
-	err := step(ctx, "packages", Python(folder), "-m", "pip", "install", "--no-input", "--disable-pip-version-check",
-		"--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", list)
+	if err := os.Rename(in.making, in.folder); err != nil {
+		return err
+	}
+	return os.RemoveAll(old)
+}
+
+// runPip runs the pip that every Python carries for its virtual environments, in this one process: none of its own would be
+// left in the environment, and there is no child of a child that a killed server could leave behind.
+const runPip = `
+import ensurepip, glob, os, runpy, sys, sysconfig
+folders = [sysconfig.get_config_var("WHEEL_PKG_DIR"), os.path.join(os.path.dirname(ensurepip.__file__), "_bundled"), "/usr/share/python-wheels"]
+wheels = [wheel for folder in folders if folder for wheel in sorted(glob.glob(os.path.join(folder, "pip-*.whl")))]
+if not wheels:
+    sys.exit("this Python carries no pip (Debian and Ubuntu: apt install python3-venv)")
+sys.path.insert(0, wheels[0])
+sys.argv[0] = "pip"
+runpy.run_module("pip", run_name="__main__", alter_sys=True)
+`
+
+func (in installer) make(ctx context.Context, python string) error {
+	temporary := filepath.Join(in.making, "tmp") // on the disk that is to hold the environment, and gone with it
+	if err := os.Mkdir(temporary, 0o700); err != nil {
+		return in.failed("create", "", err)
+	}
+	in.progress("making a private Python environment in " + in.folder)
+	if err := in.step(ctx, "create", temporary, python, "-I", "-m", "venv", "--without-pip", in.making); err != nil {
+		return err
+	}
+	list := filepath.Join(in.making, "requirements.txt")
+	if err := os.WriteFile(list, requirements, 0o600); err != nil {
+		return in.failed("packages", "", err)
+	}
+	in.progress("installing " + strings.Join(pinned(), " ") + " (about 20 MB, once)")
+	err := in.step(ctx, "packages", temporary, Python(in.making), "-I", "-c", runPip, "install", "--no-input", "--disable-pip-version-check",
+		"--progress-bar", "off", "--retries", "2", "--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", list)
 	if err != nil {
 		return err
 	}
-	progress("checking that the engine answers")
-	if err := step(ctx, "check", Python(folder), "-I", "-c", "import woxi, sympy, mpmath; assert woxi.interpret('1+1') == '2'"); err != nil {
+	in.progress("checking that the engine answers")
+	err = in.step(ctx, "check", temporary, Python(in.making), "-I", "-B", "-c", "import woxi, sympy, mpmath; assert woxi.interpret('1+1') == '2'")
+	if err != nil {
 		return err
 	}
-	return writeStamp(folder)
+	return in.settle(temporary)
 }
 
-// writeStamp declares the environment whole, by a rename so that a torn write cannot.
-func writeStamp(folder string) error {
-	path := filepath.Join(folder, stampName)
-	if err := os.WriteFile(path+".new", []byte(Revision()), 0o644); err != nil {
+// settle leaves what the engine needs, to the owner only.
+func (in installer) settle(temporary string) error {
+	if err := os.RemoveAll(temporary); err != nil {
 		return err
 	}
-	return os.Rename(path+".new", path)
+	programs, err := filepath.Glob(filepath.Join(in.making, "bin", "*"))
+	if err != nil {
+		return err
+	}
+	for _, program := range programs { // all but the interpreter name the folder they were made in
+		if !strings.HasPrefix(filepath.Base(program), "python") {
+			if err := os.Remove(program); err != nil {
+				return err
+			}
+		}
+	}
+	return filepath.WalkDir(in.making, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Type()&fs.ModeSymlink != 0 {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return os.Chmod(path, info.Mode().Perm()&0o700)
+	})
 }
 
-func step(ctx context.Context, name, program string, arguments ...string) error {
+func (in installer) failed(step, output string, err error) error {
+	return newInstallError(step, in.folder, output, err)
+}
+
+// stillAt is how often people are told that a silent step goes on.
+const stillAt = 10 * time.Second
+
+// step runs a program that ends with this process. Its standard input is the lock's file, so that the lock is held until the
+// program, too, has ended.
+func (in installer) step(ctx context.Context, name, temporary, program string, arguments ...string) error {
 	output := &tail{}
+	lines, told := io.Pipe()
 	command := exec.CommandContext(ctx, program, arguments...)
-	command.Stdout, command.Stderr = output, output
+	command.Stdin, command.Stdout = in.lock, io.MultiWriter(output, told)
+	command.Stderr = command.Stdout
+	command.Env = append(os.Environ(), "TMPDIR="+temporary)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = 5 * time.Second
-	if err := command.Run(); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return &InstallError{Step: name, Output: output.String(), Err: err}
+	dieWithParent(command)
+	telling := make(chan struct{})
+	go func() {
+		defer close(telling)
+		in.tell(name, lines)
+	}()
+	runtime.LockOSThread() // the parent in the kernel's eyes is the thread that starts a process: it must not end before it
+	err := command.Run()
+	runtime.UnlockOSThread()
+	_ = told.Close() // a pipe's never fails
+	<-telling
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return in.failed(name, output.String(), err)
 	}
 	return nil
+}
+
+// tell passes on what a step prints, and at intervals that it goes on.
+func (in installer) tell(step string, output io.Reader) {
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		for scanner := bufio.NewScanner(output); scanner.Scan(); {
+			lines <- strings.TrimSpace(scanner.Text())
+		}
+		_, _ = io.Copy(io.Discard, output) // behind a line too long to be one
+	}()
+	begun := time.Now()
+	for {
+		select {
+		case line, more := <-lines:
+			switch {
+			case !more:
+				return
+			case line != "":
+				in.progress("  " + line)
+			}
+		case <-time.After(stillAt):
+			in.progress(fmt.Sprintf("  still at it: %s, %.0f s", step, time.Since(begun).Seconds()))
+		}
+	}
 }
 
 // findPython looks for a new enough Python by the names it goes by, newest first among the numbered ones.
@@ -187,9 +358,10 @@ func findPython(ctx context.Context) (string, error) {
 	return "", ErrNoPython
 }
 
-// lockFile takes an exclusive lock that the system drops with the process. waiting is called once if another has it.
-func lockFile(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+// lockFile takes an exclusive lock that the system drops with the last process that has the file open. waiting is called once
+// if another has it.
+func lockFile(ctx context.Context, path string, waiting func()) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +369,7 @@ func lockFile(ctx context.Context, path string, waiting func()) (unlock func(), 
 	for {
 		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if err == nil {
-			return func() { _ = file.Close() }, nil
+			return file, nil
 		}
 		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
 			_ = file.Close()

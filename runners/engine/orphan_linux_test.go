@@ -14,8 +14,11 @@ import (
 	"reckon/runners/engine/enginetest"
 )
 
-// TestMain lets the test binary be the server that TestNoWorkerOutlivesTheServer kills.
+// TestMain lets the test binary be the process that a test kills.
 func TestMain(m *testing.M) {
+	if folder := os.Getenv("RECKON_TEST_INSTALL"); folder != "" {
+		installUntilKilled(folder)
+	}
 	if environment := os.Getenv("RECKON_TEST_SERVER"); environment != "" {
 		serveUntilKilled(environment)
 	}

@@ -74,7 +74,7 @@ func startService(b *testing.B) *e2e.Server {
 
 // durableAppend appends what an evaluation appends to a node of its own.
 func durableAppend(b *testing.B) func() error {
-	n, err := node.Open(node.Config{Dir: b.TempDir(), Listen: "127.0.0.1:0"})
+	n, err := node.Open(node.Config{Dir: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)
 	}

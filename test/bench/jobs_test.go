@@ -42,7 +42,7 @@ const (
 
 func openNode(b *testing.B) *eventstore.Store {
 	b.Helper()
-	n, err := node.Open(node.Config{Dir: b.TempDir(), Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
+	n, err := node.Open(node.Config{Dir: b.TempDir(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}

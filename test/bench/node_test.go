@@ -11,6 +11,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -45,8 +47,8 @@ func BenchmarkNodeAppend(b *testing.B) {
 				bare, embedded := connect(b, startBareLog(b)), connect(b, startNode(b))
 				var bestBare, bestNode float64
 				for range nodeRounds {
-					bestBare = max(bestBare, appendsPerSecond(b, bare, writers))
-					bestNode = max(bestNode, appendsPerSecond(b, embedded, writers))
+					bestBare = max(bestBare, appendsPerSecond(b, bare, writers, nodeRoundTime))
+					bestNode = max(bestNode, appendsPerSecond(b, embedded, writers, nodeRoundTime))
 				}
 				b.ReportMetric(bestNode, "node-appends/s")
 				b.ReportMetric(bestBare, "bare-appends/s")
@@ -77,8 +79,37 @@ func BenchmarkNodeRead(b *testing.B) {
 	}
 }
 
-func startNode(b *testing.B) string {
-	n, err := node.Open(node.Config{Dir: b.TempDir(), Listen: "127.0.0.1:0"})
+// BenchmarkNodeTransport compares the socket by which a server reaches its own log with a loopback port. Both change little
+// beside what a busy machine does, so they take short turns, first the one and then the other, and the median of the turns counts.
+func BenchmarkNodeTransport(b *testing.B) {
+	const turns, turnTime = 40, 100 * time.Millisecond
+	for _, writers := range []int{1, 64} {
+		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
+			for b.Loop() {
+				clients := []*esdb.Client{connect(b, startNodeAt(b, "")), connect(b, startNode(b))}
+				var ratios, socket []float64
+				for turn := range turns {
+					var rate [2]float64
+					for _, which := range []int{turn % 2, 1 - turn%2} {
+						rate[which] = appendsPerSecond(b, clients[which], writers, turnTime)
+					}
+					ratios, socket = append(ratios, rate[0]/rate[1]), append(socket, rate[0])
+				}
+				slices.Sort(ratios)
+				slices.Sort(socket)
+				b.ReportMetric(socket[turns/2], "socket-appends/s")
+				b.ReportMetric(ratios[turns/2], "ratio")
+				b.ReportMetric(0, "ns/op")
+			}
+		})
+	}
+}
+
+// startNode listens on a port, as its peer does.
+func startNode(b *testing.B) string { return startNodeAt(b, "127.0.0.1:0") }
+
+func startNodeAt(b *testing.B, listen string) string {
+	n, err := node.Open(node.Config{Dir: b.TempDir(), Listen: listen})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -93,9 +124,16 @@ func startNode(b *testing.B) string {
 }
 
 func connect(b *testing.B, connectionString string) *esdb.Client {
+	path, socket := strings.CutPrefix(connectionString, "unix:")
+	if socket {
+		connectionString = "esdb://localhost?tls=false"
+	}
 	config, err := esdb.ParseConnectionString(connectionString)
 	if err != nil {
 		b.Fatal(err)
+	}
+	if socket {
+		config.Address = "unix://" + path
 	}
 	config.Logger = esdb.NoopLogging()
 	client, err := esdb.NewClient(config)
@@ -109,7 +147,7 @@ func connect(b *testing.B, connectionString string) *esdb.Client {
 var streamNumber atomic.Int64
 
 // appendsPerSecond lets every writer append one event at a time to a stream of its own.
-func appendsPerSecond(b *testing.B, client *esdb.Client, writers int) float64 {
+func appendsPerSecond(b *testing.B, client *esdb.Client, writers int, during time.Duration) float64 {
 	var done atomic.Int64
 	var wait sync.WaitGroup
 	start := time.Now()
@@ -117,7 +155,7 @@ func appendsPerSecond(b *testing.B, client *esdb.Client, writers int) float64 {
 		wait.Go(func() {
 			stream := fmt.Sprintf("bench-%d", streamNumber.Add(1))
 			expected := esdb.ExpectedRevision(esdb.NoStream{})
-			for revision := uint64(0); time.Since(start) < nodeRoundTime; revision++ {
+			for revision := uint64(0); time.Since(start) < during; revision++ {
 				if _, err := client.AppendToStream(context.Background(), stream, esdb.AppendToStreamOptions{ExpectedRevision: expected}, benchEvent()); err != nil {
 					b.Error(err)
 					return

@@ -71,7 +71,7 @@ func BenchmarkProjectionBoot(b *testing.B) {
 // bootLog is a log of evaluations on an embedded node.
 func bootLog(b *testing.B) *eventstore.Store {
 	quiet := slog.New(slog.DiscardHandler)
-	n, err := node.Open(node.Config{Dir: b.TempDir(), Listen: "127.0.0.1:0", Logger: quiet})
+	n, err := node.Open(node.Config{Dir: b.TempDir(), Logger: quiet})
 	if err != nil {
 		b.Fatal(err)
 	}

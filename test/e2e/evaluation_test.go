@@ -342,7 +342,16 @@ func TestThePrintedLinesWork(t *testing.T) {
 	server := Start(t, DataFolder(t))
 	waitFor(t, func() bool { return strings.Count(server.Output(), "curl -s") >= 3 })
 	_, lines, _ := strings.Cut(server.Output(), "try:\n")
-	output, err := exec.Command("bash", "-ec", lines).CombinedOutput()
+	if strings.Contains(lines, os.TempDir()) {
+		t.Errorf("the lines keep something where every user of the machine may have put a link:\n%s", lines)
+	}
+	folder := t.TempDir()
+	command := exec.Command("bash", "-ec", lines)
+	command.Dir = folder
+	output, err := command.CombinedOutput()
+	if left, readErr := os.ReadDir(folder); readErr != nil || len(left) != 0 {
+		t.Errorf("the lines left %v, %v", left, readErr)
+	}
 	if err != nil || !strings.Contains(string(output), `"verdict":"verified"`) || !strings.Contains(string(output), `"user_id"`) {
 		t.Errorf("%v\n%s\nprinted:\n%s", err, output, lines)
 	}
@@ -377,7 +386,7 @@ func TestRateLimit(t *testing.T) {
 func TestSecondServerOnOneFolder(t *testing.T) {
 	data := DataFolder(t)
 	first := Start(t, data)
-	output, err := exec.Command(Binary(t), "serve", "--data", data, "--listen", "127.0.0.1:0", "--admin-listen", "").CombinedOutput()
+	output, err := exec.Command(Binary(t), "serve", "--data", data, "--listen", "127.0.0.1:0").CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(output), fmt.Sprint(first.process.Process.Pid)) {
 		t.Errorf("second server: %v\n%s", err, output)

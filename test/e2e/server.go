@@ -103,6 +103,7 @@ type Server struct {
 	Log  string // connection string of the event log
 	Data string
 
+	admin   string // where --admin-listen was asked for
 	t       testing.TB
 	process *exec.Cmd
 	output  *lockedBuffer
@@ -129,9 +130,16 @@ func (l *lockedBuffer) String() string {
 // Start runs a server on a data folder and waits until it is ready.
 func Start(t testing.TB, data string, arguments ...string) *Server {
 	t.Helper()
+	return start(t, nil, data, arguments...)
+}
+
+// start is Start by way of a program that becomes the one named by its further arguments.
+func start(t testing.TB, through []string, data string, arguments ...string) *Server {
+	t.Helper()
 	s := &Server{Data: data, t: t, output: &lockedBuffer{}, exited: make(chan struct{})}
-	arguments = append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--admin-listen", "", "--registrations-per-hour", "1000", "--sign-ins-per-minute", "1000"}, arguments...)
-	s.process = exec.Command(Binary(t), arguments...)
+	arguments = append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--registrations-per-hour", "1000", "--sign-ins-per-minute", "1000"}, arguments...)
+	arguments = append(append(through, Binary(t)), arguments...)
+	s.process = exec.Command(arguments[0], arguments[1:]...)
 	s.process.Stderr = s.output
 	stdout, err := s.process.StdoutPipe()
 	if err != nil {

@@ -51,7 +51,7 @@ func install(t testing.TB) *installation {
 	if err := os.WriteFile(config, []byte(plans), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	node, err := launch(t, "node", "--listen", "127.0.0.1:0", "--data", filepath.Join(folder, "log"))
+	node, err := launch(t, "node", "--data", filepath.Join(folder, "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func (in *installation) headless(roles string) *process {
 // tryHeadless is headless for goroutines, which must not end the test.
 func (in *installation) tryHeadless(roles string) (*process, error) {
 	data := e2e.DataFolder(in.t)
-	return launch(in.t, append([]string{"serve", "--data", data, "--admin-listen", "", "--roles", roles}, in.shared...)...)
+	return launch(in.t, append([]string{"serve", "--data", data, "--roles", roles}, in.shared...)...)
 }
 
 // process is a running reckon.

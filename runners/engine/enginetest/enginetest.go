@@ -9,7 +9,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"testing"
 	"time"
@@ -38,7 +37,8 @@ func Environment(t testing.TB) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	err = engine.Install(ctx, folder, func(step string) { t.Log(step) })
-	if errors.Is(err, engine.ErrNoPython) || noIndex(err) {
+	install, failed := errors.AsType[*engine.InstallError](err)
+	if errors.Is(err, engine.ErrNoPython) || failed && install.Cause == engine.CauseUnreachable {
 		t.Skipf("no engine on this machine: %v", err)
 	}
 	if err != nil {
@@ -61,11 +61,4 @@ func Start(t testing.TB, options engine.Options) *engine.Engine {
 		}
 	})
 	return e
-}
-
-var unreachable = regexp.MustCompile(`(?i)failed to establish|name resolution|connection refused|timed out|max retries|proxyerror|network is unreachable`)
-
-func noIndex(err error) bool {
-	var install *engine.InstallError
-	return errors.As(err, &install) && install.Step == "packages" && unreachable.MatchString(install.Output)
 }

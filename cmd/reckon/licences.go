@@ -1,0 +1,20 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+)
+
+//go:generate go run reckon/internal/supplychain licences
+
+//go:embed third_party_licences.txt
+var thirdPartyLicences string
+
+// licencesCmd prints what has to go along with the binary.
+type licencesCmd struct{}
+
+// Run prints NOTICE and the licences of all parts.
+func (licencesCmd) Run() error {
+	_, err := fmt.Print(thirdPartyLicences)
+	return err
+}

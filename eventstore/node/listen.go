@@ -1,0 +1,125 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// SocketName is the Unix socket in a node's folder, where it listens unless told otherwise.
+const SocketName = "node.sock"
+
+// maxSocketPath is what every system allows (sun_path in unix(7) and in the BSDs, less its final zero).
+const maxSocketPath = 103
+
+// NotLoopbackError: the node has no access control, so it refuses to listen for strangers.
+type NotLoopbackError struct{ Listen string }
+
+func (e *NotLoopbackError) Error() string {
+	return fmt.Sprintf("will not listen on %s: everyone who reaches an embedded node is an administrator, so it listens on a socket of its owner's or on loopback, such as 127.0.0.1:2113", e.Listen)
+}
+
+// SocketPathError: the system has no room for the path of a Unix socket.
+type SocketPathError struct{ Path string }
+
+func (e *SocketPathError) Error() string {
+	return fmt.Sprintf("the path of the socket %s is longer than the %d bytes a socket's may have; use a shorter folder", e.Path, maxSocketPath)
+}
+
+func listen(dir, address string) (net.Listener, error) {
+	if address == "" {
+		return listenOwner(dir)
+	}
+	resolved, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+	if !resolved.IP.IsLoopback() {
+		return nil, &NotLoopbackError{address}
+	}
+	listener, err := net.ListenTCP("tcp", resolved)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+	return listener, nil
+}
+
+// ownerListener removes its socket when it is closed.
+type ownerListener struct {
+	*net.UnixListener
+	path string
+}
+
+func (l *ownerListener) Close() error { return errors.Join(l.UnixListener.Close(), os.Remove(l.path)) }
+
+func (l *ownerListener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
+
+// listenOwner listens on the socket of a folder, which nobody but its owner can
+// connect to (unix(7): connecting needs write permission). It is made in a folder
+// no one else can enter and gets its name when its mode is set, so that there is
+// no moment at which others could. One that a dead node left is replaced: the
+// caller holds the folder's lock.
+func listenOwner(dir string) (_ net.Listener, err error) {
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	path, making := filepath.Join(dir, SocketName), filepath.Join(dir, ".new")
+	if len(path) > maxSocketPath {
+		return nil, &SocketPathError{path}
+	}
+	if err := os.RemoveAll(making); err != nil {
+		return nil, fmt.Errorf("socket of the node: %w", err)
+	}
+	if err := os.Mkdir(making, 0o700); err != nil {
+		return nil, fmt.Errorf("socket of the node: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(making)) }()
+	draft := filepath.Join(making, "s")
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: draft, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("socket of the node: %w", err)
+	}
+	listener.SetUnlinkOnClose(false) // it would unlink the draft
+	if err := errors.Join(os.Chmod(draft, 0o600), os.Rename(draft, path)); err != nil {
+		return nil, errors.Join(fmt.Errorf("socket of the node: %w", err), listener.Close())
+	}
+	return &ownerListener{listener, path}, nil
+}
+
+// endpoint is where clients are told to connect.
+type endpoint struct {
+	host string
+	port int
+}
+
+func (n *Node) advertised(c Config) endpoint {
+	e := endpoint{c.AdvertiseHost, c.AdvertisePort}
+	tcp, ok := n.listener.Addr().(*net.TCPAddr)
+	if !ok {
+		return e // nobody discovers what only its owner's processes reach
+	}
+	if e.host == "" {
+		e.host = tcp.IP.String()
+	}
+	if e.port == 0 {
+		e.port = tcp.Port
+	}
+	return e
+}
+
+// ConnectionString is what eventstore.Connect takes: unix:PATH, or esdb://…, which
+// is what an official client takes too.
+func (n *Node) ConnectionString() string {
+	switch address := n.listener.Addr().(type) {
+	case *net.TCPAddr:
+		u := url.URL{Scheme: "esdb", Host: net.JoinHostPort(address.IP.String(), strconv.Itoa(address.Port)), RawQuery: "tls=false"}
+		return u.String()
+	default:
+		return "unix:" + address.String()
+	}
+}
