@@ -157,7 +157,11 @@ func Sentence(verdict string, f certificate.Findings) string {
 		if len(f.AxiomsUsed) > 0 {
 			axioms = "axioms used: " + strings.Join(f.AxiomsUsed, ", ")
 		}
-		return fmt.Sprintf("Verified: the kernel accepts %s; %s.", strings.Join(names, ", "), axioms)
+		own := ""
+		if f.Own != nil && f.Own.Count > 0 {
+			own = fmt.Sprintf("; what it says rests on %d definitions of the export's own, printed under own_definitions", f.Own.Count)
+		}
+		return fmt.Sprintf("Verified: the kernel accepts %s; %s%s.", strings.Join(names, ", "), axioms, own)
 	case certificate.Rejected:
 		return "Rejected: the kernel refuses the proof: " + f.Reason + "."
 	case certificate.Unsupported:

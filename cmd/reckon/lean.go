@@ -37,9 +37,9 @@ type leanCheckCmd struct {
 	DeclarationsFile string        `help:"File of names to judge, one per line; - reads standard input." placeholder:"F" xor:"names" required:""`
 	All              bool          `help:"Judge every declaration of the file." xor:"names" required:""`
 	JSON             bool          `help:"Print the report as JSON." name:"json"`
-	Timeout          time.Duration `help:"Give up after this long; the result is then inconclusive." default:"1h" placeholder:"D"`
-	MemoryMiB        int64         `help:"Most memory to use; beyond it the result is inconclusive." name:"memory-mib" default:"4096" placeholder:"N"`
-	MaxBytes         int64         `help:"Largest file to read." default:"1073741824" placeholder:"N"`
+	Timeout          time.Duration `help:"Give up after this long, ${default} unless said; the result is then inconclusive." default:"1h" placeholder:"D"`
+	MemoryMiB        int64         `help:"Most memory to use in MiB, ${default} unless said; beyond it the result is inconclusive." name:"memory-mib" default:"4096" placeholder:"N"`
+	MaxBytes         int64         `help:"Largest file to read in bytes, ${default} unless said." default:"1073741824" placeholder:"N"`
 	Threads          int           `help:"Threads; default: one per processor." placeholder:"N"`
 	Quiet            bool          `help:"No progress on standard error." short:"q"`
 }

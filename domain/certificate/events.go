@@ -38,7 +38,7 @@ type Declaration struct {
 	Kind            string   `json:"kind" doc:"theorem, definition or opaque; axiom, quotient, inductive, constructor or recursor where such a name was given"`
 	Statement       *string  `json:"statement" doc:"Its type, rendered by the checker; the proof is omitted. The text reads back to that very type. Null where it is too long to be printed, and then the verdict is not verified"`
 	Axioms          []string `json:"axioms" doc:"The axioms the proof actually reaches"`
-	StatementSHA256 *string  `json:"statement_sha256" doc:"SHA-256 of the statement's UTF-8 text, hexadecimal; null without a statement"`
+	StatementSHA256 *string  `json:"statement_sha256" doc:"SHA-256 of the statement's UTF-8 text, hexadecimal; null without a statement. It identifies the text: two certificates state the same only where own_definitions.sha256 agrees too"`
 }
 
 // Refusal says what is wrong with a proof, and where.
@@ -64,7 +64,7 @@ type Own struct {
 	Count       int             `json:"count"`
 	SHA256      string          `json:"sha256" doc:"Of all texts, each followed by a line feed, hexadecimal"`
 	Definitions []OwnDefinition `json:"definitions" doc:"In the order of the export"`
-	Omitted     int             `json:"omitted" doc:"How many more there are, left out because the texts are long; sha256 covers them"`
+	Omitted     int             `json:"omitted" doc:"How many more there are, left out because the texts are longer than 1 MiB in all; a certificate with any is not verified. sha256 covers them"`
 }
 
 // OwnDefinition is one declaration of the export's author.

@@ -76,14 +76,16 @@ type judge struct {
 	reach  *reach
 	axioms []term.Name // reached by what is asked for, in order of name handles
 
-	differing []difference
-	names     *statement.Names
-	language  *statement.Language
+	recognises func(term.Name) bool // by the kernel
+	differing  []difference
+	names      *statement.Names
+	language   *statement.Language
 }
 
 func (j *judge) run(ctx context.Context) {
 	s := j.file.Store
 	session := kernel.Prepare(ctx, s, j.file.Declarations, j.opts.Kernel)
+	j.recognises = session.Recognises
 	var missing *Refusal
 	var describing sync.WaitGroup
 	if session.LeavesStoreAlone() {
@@ -124,7 +126,7 @@ func (j *judge) describe() (missing *Refusal) {
 	s := j.file.Store
 	j.names = statement.NewNames(s, j.file.Declarations, referenceNames())
 	j.reach = newReach(s, j.file.Declarations)
-	j.core = newCore(s, j.file.Declarations, j.file.Meta.LeanVersion, j.tables)
+	j.core = newCore(j.file, j.tables, j.recognises)
 	asked, missing := j.describeDeclarations()
 	meaning := j.meaning(asked)
 	restedOn := map[term.Name]bool{}
@@ -134,7 +136,11 @@ func (j *judge) describe() (missing *Refusal) {
 		}
 	}
 	j.report.Conformance = j.conformance(restedOn)
-	j.report.OwnDefinitions = j.ownDefinitions(meaning)
+	own, refusal := j.ownDefinitions(meaning)
+	j.report.OwnDefinitions = own
+	if missing == nil {
+		missing = refusal
+	}
 	return missing
 }
 

@@ -246,3 +246,43 @@ func TestInspectTellsWhatNeedsNoKernel(t *testing.T) {
 		}
 	}
 }
+
+// What a statement rests on is printed whole, or nothing is verified: padding cannot push a definition out of sight.
+func TestOwnDefinitionsAreShownOrNothingIsVerified(t *testing.T) {
+	padded := func(count, length int) string {
+		b := leantest.NewBuilder()
+		prop := b.Sort(0)
+		identity := b.Pi("p", prop, b.Pi("h", b.BVar(0), b.BVar(1)))
+		last := identity
+		for i := range count {
+			name := fmt.Sprintf("pad%d%s", i, strings.Repeat("x", length))
+			b.Def(name, prop, last)
+			last = b.Const(name)
+		}
+		b.Def("Prime", prop, last)
+		b.Theorem("mine", b.Const("Prime"), b.Lam("p", prop, b.Lam("h", b.BVar(0), b.BVar(0))))
+		return b.Text()
+	}
+	shown := judge(t, padded(60, 2000), named("mine"))
+	if own := shown.OwnDefinitions; shown.Verdict != check.Verified || own.Omitted != 0 || own.Count != 61 || own.Definitions[60].Name != "Prime" ||
+		!strings.HasPrefix(own.Definitions[60].Text, "def Prime : Prop := pad59") {
+		t.Errorf("%s %+v, %d of %d shown", shown.Verdict, shown.Refusal, len(own.Definitions), own.Count)
+	}
+	if hidden := judge(t, padded(300, 2000), named("mine")); hidden.Verdict != check.Unsupported || hidden.Refusal.Class != check.OwnDefinitionsTooLong {
+		t.Errorf("%s %+v", hidden.Verdict, hidden.Refusal)
+	}
+}
+
+// An operation that Lean's kernel computes is never the uploader's, whether or not a table has it.
+func TestOwnArithmeticIsNotLeans(t *testing.T) {
+	for _, version := range []string{"4.29.1", "4.31.0"} {
+		b := leantest.NewBuilder(fmt.Sprintf(`{"meta":{"lean":{"githash":"x","version":%q},"format":{"version":"3.1.0"}}}`, version))
+		unary := b.Pi("a", b.Sort(0), b.Sort(0))
+		b.Def("Nat.gcd", unary, b.Lam("a", b.Sort(0), b.BVar(0)))
+		prop := b.Sort(0)
+		b.Theorem("mine", b.Pi("p", prop, b.Pi("h", b.App(b.Const("Nat.gcd"), b.BVar(0)), b.BVar(1))), b.Lam("p", prop, b.Lam("h", b.App(b.Const("Nat.gcd"), b.BVar(0)), b.BVar(0))))
+		if r := judge(t, b.Text(), named("mine")); r.Verdict != check.Unsupported || r.Refusal.Class != check.ConformanceDiffers || r.Refusal.Declaration != "Nat.gcd" {
+			t.Errorf("%s: %s %+v", version, r.Verdict, r.Refusal)
+		}
+	}
+}

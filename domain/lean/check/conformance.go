@@ -3,6 +3,8 @@ package check
 import (
 	"slices"
 
+	"reckon/domain/lean/builtin"
+	"reckon/domain/lean/export"
 	"reckon/domain/lean/term"
 )
 
@@ -23,11 +25,20 @@ type core struct {
 	basis     Basis
 	reference *Reference
 	exact     bool // the table is that of the version the file names
+
+	computed   map[term.Name]bool   // operations on numbers that no table has
+	recognises func(term.Name) bool // the kernel: such an operation computes what its name says
 }
 
-func newCore(store *term.Store, declarations []term.Declaration, leanVersion string, tables shipped) *core {
-	c := &core{store: store, entries: entriesOf(store, declarations), basis: tables.basis}
-	c.reference, c.exact = tables.nearest(leanVersion)
+func newCore(f *export.File, tables shipped, recognises func(term.Name) bool) *core {
+	c := &core{store: f.Store, entries: entriesOf(f.Store, f.Declarations), basis: tables.basis, recognises: recognises, computed: map[term.Name]bool{}}
+	c.reference, c.exact = tables.nearest(f.Meta.LeanVersion)
+	names := builtin.Intern(f.Store)
+	for id := range builtin.Count {
+		if _, inTable := c.reference.Constants[id.String()]; !inTable && builtin.Table[id].Evidence == builtin.ByEquations {
+			c.computed[names.Of(id)] = true
+		}
+	}
 	return c
 }
 
@@ -46,6 +57,10 @@ func (c *core) standing(n term.Name) (s standing, how string) {
 	}
 	expected, inTable := c.reference.Constants[plain]
 	switch {
+	case c.computed[n] && c.recognises(n):
+		return genuine, ""
+	case c.computed[n]:
+		return differing, "it is not found to compute what Lean's computes"
 	case !inTable:
 		return own, ""
 	case entry == expected:
@@ -79,7 +94,7 @@ func (j *judge) conformance(restedOn map[term.Name]bool) *Conformance {
 			switch whose, how := j.core.standing(n); {
 			case whose == genuine:
 				c.Matched++
-			case whose == differing && (j.core.exact || j.core.isBasis(n) || restedOn[n]):
+			case whose == differing && (j.core.exact && !j.core.computed[n] || j.core.isBasis(n) || restedOn[n]):
 				c.Differing = append(c.Differing, j.names.Text(n))
 				j.differing = append(j.differing, difference{n, how})
 			default:

@@ -3,9 +3,11 @@ package check
 import (
 	"context"
 	"io"
+
+	"reckon/domain/lean/kernel"
 )
 
-// Inspect reads an export and says everything Run does that needs no kernel: what the named declarations state, which
+// Inspect reads an export and says everything Run does but judge: what the named declarations state, which
 // axioms they reach, whether the core is Lean's. The verdict is Verified when nothing is wrong so far, Unsupported or
 // Inconclusive as Run's would be; Kernel stays Undecided, so that no report of Inspect passes for a judgement.
 func Inspect(ctx context.Context, r io.Reader, opts Options) (*Report, error) {
@@ -18,6 +20,7 @@ func Inspect(ctx context.Context, r io.Reader, opts Options) (*Report, error) {
 		return report, nil
 	}
 	j := &judge{report: report, file: file, opts: opts, tables: loadShipped()}
+	j.recognises = kernel.Prepare(ctx, file.Store, file.Declarations, opts.Kernel).Recognises
 	missing := j.describe()
 	report.Verdict = Verified
 	if missing != nil {

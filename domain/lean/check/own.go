@@ -3,18 +3,21 @@ package check
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 
+	"reckon/domain/lean/statement"
 	"reckon/domain/lean/term"
 )
 
 // maxOwnBytes bounds the texts of own definitions in one report.
-const maxOwnBytes = 64 << 10
+const maxOwnBytes = 1 << 20
 
-// ownDefinitions renders what the declarations asked for rest on and no table knows, in the order of the file.
-func (j *judge) ownDefinitions(meaning []int) *Own {
-	out := &Own{Definitions: []OwnDefinition{}}
+// ownDefinitions renders what the declarations asked for rest on and no table knows, in the order of the file. What was
+// asked for by name and rests on more than can be printed is refused: a reader could not know what was verified.
+func (j *judge) ownDefinitions(meaning []int) (out *Own, refusal *Refusal) {
+	out = &Own{Definitions: []OwnDefinition{}}
 	whole := sha256.New()
 	room := maxOwnBytes
 	for _, unit := range meaning {
@@ -22,7 +25,8 @@ func (j *judge) ownDefinitions(meaning []int) *Own {
 		if d.Kind == term.Axiom || !j.isOwn(d) { // axioms are shown as such
 			continue
 		}
-		item := OwnDefinition{Name: j.names.Text(d.Name), Kind: d.Kind.String(), Text: j.definitionText(d)}
+		text, err := j.definitionText(d)
+		item := OwnDefinition{Name: j.names.Text(d.Name), Kind: d.Kind.String(), Text: text}
 		whole.Write([]byte(item.Text + "\n"))
 		out.Count++
 		if room -= len(item.Text); room < 0 {
@@ -30,9 +34,13 @@ func (j *judge) ownDefinitions(meaning []int) *Own {
 		} else {
 			out.Definitions = append(out.Definitions, item)
 		}
+		if (room < 0 || err != nil) && refusal == nil && !j.opts.All {
+			refusal = &Refusal{Declaration: item.Name, Class: OwnDefinitionsTooLong, File: j.opts.FileName, Line: d.Line,
+				Message: fmt.Sprintf("a statement rests on this definition, which cannot be printed: at most %d bytes are, of all such definitions, and %d of one expression", maxOwnBytes, statement.MaxBytes)}
+		}
 	}
 	out.SHA256 = hex.EncodeToString(whole.Sum(nil))
-	return out
+	return out, refusal
 }
 
 // isOwn says whether a declaration introduces a constant that is not Lean's.
@@ -43,56 +51,69 @@ func (j *judge) isOwn(d *term.Declaration) bool {
 	})
 }
 
-// definitionText renders a declaration. What is too long to be printed is given by its fingerprints.
-func (j *judge) definitionText(d *term.Declaration) string {
+// definitionText renders a declaration. What is too long to be printed is given by its fingerprints, and the error says so.
+func (j *judge) definitionText(d *term.Declaration) (string, error) {
+	w := definitionWriter{judge: j}
 	if d.Kind == term.Inductive {
-		return j.blockText(d.Block)
+		w.block(d.Block)
+		return w.out.String(), w.err
 	}
 	keyword := map[term.DeclarationKind]string{term.Definition: "def", term.Opaque: "opaque", term.Quotient: "quotient", term.Theorem: "theorem"}[d.Kind]
-	text := keyword + " " + j.header(d.Name, d.LevelParams)
+	w.header(keyword, d.Name, d.LevelParams)
 	if value, ok := j.file.WrittenValue(d.Name); ok {
-		text += " := " + j.expression(value, d.Name)
+		w.out.WriteString(" := ")
+		w.expression(value, d.Name)
 	}
-	return text
+	return w.out.String(), w.err
 }
 
-// blockText renders types with their constructors; recursors follow from these.
-func (j *judge) blockText(b *term.Block) string {
-	var out strings.Builder
+// definitionWriter writes one declaration.
+type definitionWriter struct {
+	*judge
+	out strings.Builder
+	err error // of the first part that could not be printed
+}
+
+// block writes types with their constructors; recursors follow from these.
+func (w *definitionWriter) block(b *term.Block) {
 	for i := range b.Types {
 		t := &b.Types[i]
 		if i > 0 {
-			out.WriteString("\n")
+			w.out.WriteString("\n")
 		}
-		out.WriteString("inductive " + j.header(t.Name, t.LevelParams))
+		w.header("inductive", t.Name, t.LevelParams)
 		for k := range b.Constructors {
 			if ctor := &b.Constructors[k]; ctor.Inductive == t.Name {
-				out.WriteString("\n| " + j.header(ctor.Name, nil))
+				w.out.WriteString("\n")
+				w.header("|", ctor.Name, nil)
 			}
 		}
 	}
-	return out.String()
 }
 
-// header is a name, its universe parameters and its type.
-func (j *judge) header(n term.Name, params []term.Name) string {
-	text := j.names.Text(n)
+// header writes a keyword, a name, its universe parameters and its type.
+func (w *definitionWriter) header(keyword string, n term.Name, params []term.Name) {
+	w.out.WriteString(keyword + " " + w.names.Text(n))
 	if len(params) > 0 {
 		names := make([]string, len(params))
 		for i, p := range params {
-			names[i] = j.names.Param(p)
+			names[i] = w.names.Param(p)
 		}
-		text += ".{" + strings.Join(names, ", ") + "}"
+		w.out.WriteString(".{" + strings.Join(names, ", ") + "}")
 	}
-	typ, _ := j.file.WrittenType(n)
-	return text + " : " + j.expression(typ, n)
+	w.out.WriteString(" : ")
+	typ, _ := w.file.WrittenType(n)
+	w.expression(typ, n)
 }
 
-// expression renders a part of the declaration of n.
-func (j *judge) expression(handle uint32, n term.Name) string {
-	text, err := j.language.Expression(handle)
+// expression writes a part of the declaration of n.
+func (w *definitionWriter) expression(handle uint32, n term.Name) {
+	text, err := w.language.Expression(handle)
 	if err != nil {
-		return "(too long to be printed; fingerprints: " + string(j.core.entries[n]) + ")"
+		if w.err == nil {
+			w.err = err
+		}
+		text = "(too long to be printed; fingerprints: " + string(w.core.entries[n]) + ")"
 	}
-	return text
+	w.out.WriteString(text)
 }

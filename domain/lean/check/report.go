@@ -29,16 +29,17 @@ const (
 
 // Classes of refusal beyond those of packages export and kernel.
 const (
-	MissingDeclaration   = "missing_declaration"   // a name asked for is not declared
-	AmbiguousDeclaration = "ambiguous_declaration" // a name asked for is how several declarations print
-	Sorry                = "sorry"                 // sorryAx is reached
-	CustomAxiom          = "custom_axiom"          // an axiom outside the core library is reached
-	ForgedAxiom          = "forged_axiom"          // a core axiom's name on something else
-	BasisDiffers         = "basis_differs"         // a logical constant is not Lean's
-	ConformanceDiffers   = "conformance_differs"   // a core definition is not that of the claimed version
-	StatementTooLong     = "statement_too_long"    // a declaration asked for states more than can be printed
-	StatementUnreadable  = "statement_unreadable"  // what is printed for a declaration does not read back
-	ResourceLimit        = "resource_limit"        // the check ran out of time, memory or depth
+	MissingDeclaration    = "missing_declaration"      // a name asked for is not declared
+	AmbiguousDeclaration  = "ambiguous_declaration"    // a name asked for is how several declarations print
+	Sorry                 = "sorry"                    // sorryAx is reached
+	CustomAxiom           = "custom_axiom"             // an axiom outside the core library is reached
+	ForgedAxiom           = "forged_axiom"             // a core axiom's name on something else
+	BasisDiffers          = "basis_differs"            // a logical constant is not Lean's
+	ConformanceDiffers    = "conformance_differs"      // a core definition is not that of the claimed version
+	StatementTooLong      = "statement_too_long"       // a declaration asked for states more than can be printed
+	StatementUnreadable   = "statement_unreadable"     // what is printed for a declaration does not read back
+	OwnDefinitionsTooLong = "own_definitions_too_long" // a statement rests on definitions that cannot be printed
+	ResourceLimit         = "resource_limit"           // the check ran out of time, memory or depth
 )
 
 // Report is the outcome of a check. Its JSON is what `reckon lean check --json` prints.

@@ -10,6 +10,7 @@ import (
 	"reckon/domain/lean/export"
 	"reckon/domain/lean/internal/leantest"
 	"reckon/domain/lean/statement"
+	"reckon/domain/lean/term"
 )
 
 // Everything real exports state reads back with the usual notation.
@@ -30,7 +31,7 @@ func TestRealStatementsReadBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			j := &judge{file: file, names: statement.NewNames(file.Store, file.Declarations, referenceNames()),
-				core: newCore(file.Store, file.Declarations, file.Meta.LeanVersion, loadShipped())}
+				core: newCore(file, loadShipped(), func(term.Name) bool { return false })}
 			language := j.newLanguage()
 			for i := range file.Declarations {
 				for _, n := range namesOf(&file.Declarations[i]) {

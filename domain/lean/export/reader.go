@@ -20,7 +20,7 @@ import (
 // used after Read has returned.
 func Read(ctx context.Context, r io.Reader, limits Limits) (*File, error) {
 	limits = limits.withDefaults()
-	d := &decoder{limits: limits, file: &File{Store: term.NewStore(), types: map[term.Name]ordinal{},
+	d := &decoder{limits: limits, sizes: map[term.Name]nameSize{}, file: &File{Store: term.NewStore(), types: map[term.Name]ordinal{},
 		values: map[term.Name]ordinal{}}}
 	d.file.Store.SetRoom(limits.Room)
 	d.names.room, d.levels.room, d.exprs.room = limits.Room, limits.Room, limits.Room

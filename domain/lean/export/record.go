@@ -148,6 +148,7 @@ type decoder struct {
 	file    *File
 	limits  Limits
 	names   indexMap // to term.Name
+	sizes   map[term.Name]nameSize
 	levels  indexMap // to term.Level
 	exprs   indexMap // to positions in file.written
 }
@@ -498,6 +499,12 @@ func (d *decoder) defineName() *Error {
 	if _, ok := d.names.get(d.index); ok {
 		return fail(RedefinedIndex, "the name %d is defined twice", d.index)
 	}
+	size := d.sizes[prefix]
+	size.components++
+	size.bytes += len(d.text) + len(d.digits) + 1
+	if size.components > maxNameComponents || size.bytes > maxNameBytes {
+		return fail(TooLarge, "a name has more than %d components or %d bytes", maxNameComponents, maxNameBytes)
+	}
 	var n term.Name
 	if d.kind == nameStr {
 		n = d.file.Store.NameStr(prefix, d.text)
@@ -505,8 +512,19 @@ func (d *decoder) defineName() *Error {
 		n = d.file.Store.NameNum(prefix, string(d.digits))
 	}
 	d.names.define(d.index, uint32(n))
+	d.sizes[n] = size
 	return nil
 }
+
+// Names are spelled out in reports, each whole: without bounds a file of names that are each one component longer than
+// the one before would need text quadratic in its size.
+const (
+	maxNameComponents = 256
+	maxNameBytes      = 16 << 10
+)
+
+// nameSize is the length of a name.
+type nameSize struct{ components, bytes int }
 
 func (d *decoder) defineLevel() *Error {
 	s := d.file.Store

@@ -98,6 +98,16 @@ func cloneWithin(store *term.Store, room *term.Room) (own *term.Store, ok bool) 
 	return store.Clone(room), true
 }
 
+// Recognises says whether the constant called n is a built-in one that is declared as it has to be: of an operation on
+// numbers, that it computes what its name says. It answers once Prepare has returned.
+func (s *Session) Recognises(n term.Name) bool {
+	if s.run.base == nil {
+		return false
+	}
+	id, ok := s.run.base.names.ID(n)
+	return ok && s.run.base.known.from[id] != never
+}
+
 // LeavesStoreAlone says whether the caller may read the store while the session runs.
 func (s *Session) LeavesStoreAlone() bool { return len(s.checkers) != 1 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -277,7 +278,13 @@ func TestTooLongStatement(t *testing.T) {
 			}
 			return e
 		},
-		"name":   func(w *world) int { return w.Const(strings.Repeat("x", MaxBytes)) },
+		"names": func(w *world) int {
+			e := w.Const("Not")
+			for i := range 8 {
+				e = w.App(e, w.Const(strings.Repeat("x", MaxBytes/8)+strconv.Itoa(i)))
+			}
+			return e
+		},
 		"number": func(w *world) int { return w.Nat(strings.Repeat("9", MaxBytes)) },
 		"universe": func(w *world) int {
 			l := 0
