@@ -645,6 +645,7 @@ func (b *block) buildRecursors() []generatedRecursor {
 func (b *block) close(binder func(typ, body term.Expr) term.Expr, locals []term.Expr, body term.Expr) term.Expr {
 	r := b.store.Abstract(b.restore(body), locals)
 	for i := len(locals) - 1; i >= 0; i-- {
+		b.spend(len(locals)) // each binder's type is gone through once
 		typ := b.restore(term.Expr(b.store.Node(locals[i]).B))
 		r = binder(b.store.Abstract(typ, locals[:i]), r)
 	}
