@@ -46,7 +46,7 @@ func registerDocs(api *httpkit.API) error {
 				return &pageOutput{ContentType: contentType, Policy: policy, Body: body}, nil
 			})
 	}
-	document("/openapi.json", "openapi", "application/json", "default-src 'none'", description)
+	document("/openapi.json", "openapi", "application/json", "default-src 'none'; frame-ancestors 'none'", description)
 	document("/docs", "docs", "text/html; charset=utf-8", pagePolicy, reference)
 	document("/docs/errors", "docs-errors", "text/html; charset=utf-8", pagePolicy, errorCodes)
 	return nil

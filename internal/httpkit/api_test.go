@@ -20,6 +20,8 @@ import (
 	"reckon/domain/event"
 	"reckon/internal/auth/limit"
 	"reckon/internal/httpkit"
+	"reckon/internal/httpserver"
+	"reckon/internal/httpserver/httpservertest"
 )
 
 // open lets everyone in, but for routes that ask for a credential and requests without one.
@@ -53,18 +55,22 @@ type echoOutput struct {
 // serve is a real server over the routes the tests need.
 func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 	t.Helper()
-	settings.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	if settings.Logger == nil {
+		settings.Logger = slog.New(slog.DiscardHandler)
+	}
 	settings.Authenticator = open{}
 	api := httpkit.New(settings)
-	httpkit.Handle(api, httpkit.Route{
-		Method: http.MethodPost, Path: "/echo", ID: "echo", Tag: "test",
-		Missing:  map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired},
-		Misnamed: map[string]string{"input": "expression"},
-	}, func(_ context.Context, in *echoInput) (*echoOutput, error) {
-		out := &echoOutput{}
-		out.Body.Echo = in.Body.Expression
-		return out, nil
-	})
+	for path, access := range map[string]httpkit.Access{"/echo": httpkit.Public, "/mine/echo": httpkit.Bearer} {
+		httpkit.Handle(api, httpkit.Route{
+			Method: http.MethodPost, Path: path, ID: strings.ReplaceAll(path[1:], "/", "-"), Tag: "test", Access: access,
+			Missing:  map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired},
+			Misnamed: map[string]string{"input": "expression"},
+		}, func(_ context.Context, in *echoInput) (*echoOutput, error) {
+			out := &echoOutput{}
+			out.Body.Echo = in.Body.Expression
+			return out, nil
+		})
+	}
 	type item struct {
 		ID    string `path:"id"`
 		Limit int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
@@ -105,9 +111,7 @@ func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 			out.Body.Echo = fmt.Sprint(n)
 			return out, nil
 		})
-	server := httptest.NewServer(api)
-	t.Cleanup(server.Close)
-	return server
+	return httpservertest.Start(t, api, httpserver.Clients()).Server
 }
 
 type answer struct {
@@ -205,7 +209,7 @@ func TestStrictBodies(t *testing.T) {
 		"not JSON":          {`expression=1`, httpkit.InvalidJSON, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := ask(t, server, http.MethodPost, "/echo", c.body)
+			a := ask(t, server, http.MethodPost, "/mine/echo", c.body, "Authorization", "x")
 			a.want(t, c.kind)
 			if !strings.Contains(a.problem.Detail, c.detail) {
 				t.Errorf("detail %q does not say %q", a.problem.Detail, c.detail)
@@ -221,7 +225,7 @@ func TestBodiesThatAreFine(t *testing.T) {
 		{` {"expression" : "\\u0000\"", "tags":["a","a"], "number":9007199254740993 } ` + "\n", `\u0000"`},
 		{`{"expression":"` + strings.Repeat("x", httpkit.MaxJSONBytes-17) + `"}`, strings.Repeat("x", httpkit.MaxJSONBytes-17)},
 	} {
-		a := ask(t, server, http.MethodPost, "/echo", c.body, "Content-Type", "application/json; charset=UTF-8")
+		a := ask(t, server, http.MethodPost, "/mine/echo", c.body, "Authorization", "x", "Content-Type", "application/json; charset=UTF-8")
 		var got struct{ Echo string }
 		if err := json.Unmarshal([]byte(a.body), &got); err != nil || got.Echo != c.want {
 			t.Errorf("%.60s: %d %.80s", c.body, a.status, a.body)
@@ -229,6 +233,19 @@ func TestBodiesThatAreFine(t *testing.T) {
 		if strings.Contains(a.body, `\u003c`) || strings.Contains(a.body, "$schema") || a.header.Get("Link") != "" {
 			t.Errorf("decorated answer: %v %.80s", a.header, a.body)
 		}
+	}
+}
+
+// TestPublicBodiesAreSmall: nobody without a credential makes the service hold a megabyte.
+func TestPublicBodiesAreSmall(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	body := func(n int) string { return `{"expression":"` + strings.Repeat("x", n-len(`{"expression":""}`)) + `"}` }
+	ask(t, server, http.MethodPost, "/echo", body(64<<10+1)).want(t, httpkit.TooLarge)
+	if a := ask(t, server, http.MethodPost, "/echo", body(64<<10)); a.status != http.StatusOK {
+		t.Errorf("%d %.200s", a.status, a.body)
+	}
+	if a := ask(t, server, http.MethodPost, "/mine/echo", body(64<<10+1), "Authorization", "x"); a.status != http.StatusOK {
+		t.Errorf("%d %.200s", a.status, a.body)
 	}
 }
 

@@ -181,10 +181,14 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, 
 	admitted := r.WithContext(ctx)
 	switch {
 	case route.UploadBytes > 0:
-		upload := newUpload(w, r, route.UploadBytes)
+		upload := newUpload(r, route.UploadBytes)
 		admitted = r.WithContext(context.WithValue(ctx, uploadKey{}, upload))
 	case op.RequestBody != nil:
-		body, problem := readJSON(w, r)
+		limitBytes := int64(MaxJSONBytes)
+		if route.Access == Public {
+			limitBytes = maxPublicBytes
+		}
+		body, problem := readJSON(r, limitBytes)
 		if problem != nil {
 			return nil, problem
 		}
