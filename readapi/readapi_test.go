@@ -30,10 +30,16 @@ func unlimited() account.Plans {
 // signed is a server with a signing key, published as it would be.
 func signed(t *testing.T) (*apitest.Server, *receipt.Signer) {
 	t.Helper()
+	return signedAt(t, "")
+}
+
+// signedAt is signed with a public address.
+func signedAt(t *testing.T, publicURL string) (*apitest.Server, *receipt.Signer) {
+	t.Helper()
 	private := ed25519.NewKeyFromSeed([]byte("0123456789abcdef0123456789abcdef"))
 	public := private.Public().(ed25519.PublicKey)
 	signer := &receipt.Signer{KID: keys.Thumbprint(public), Key: private}
-	s := apitest.Start(t, apitest.Options{Signer: signer, Plans: unlimited()})
+	s := apitest.Start(t, apitest.Options{Signer: signer, Plans: unlimited(), PublicURL: publicURL})
 	in := commands.Intent{ID: uuid.New(), At: s.Clock.Now()}
 	if _, err := commands.PublishKey(t.Context(), s.Store, in, public); err != nil {
 		t.Fatal(err)
