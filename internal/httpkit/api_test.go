@@ -335,7 +335,8 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 	server := serve(t, httpkit.Settings{})
 	for _, path := range []string{"/items/a", "/nothing", "/fail/panic", "/items/%ff"} {
 		h := ask(t, server, http.MethodGet, path, "", "X-Request-Id", "my-id.1").header
-		if h.Get("X-Request-Id") != "my-id.1" || h.Get("API-Version") != httpkit.Version || h.Get("Cache-Control") != "no-store" || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Access-Control-Allow-Origin") != "" {
+		if h.Get("X-Request-Id") != "my-id.1" || h.Get("API-Version") != httpkit.Version || h.Get("Cache-Control") != "no-store" || h.Get("X-Content-Type-Options") != "nosniff" ||
+			h.Get("Referrer-Policy") != "no-referrer" || h.Get("Content-Security-Policy") != "default-src 'none'; frame-ancestors 'none'" || h.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s: %v", path, h)
 		}
 	}
@@ -507,5 +508,91 @@ func TestDescriptionIsDeterministic(t *testing.T) {
 	}
 	if bytes.Contains(first, []byte(`"422"`)) {
 		t.Error("validation is described as 422")
+	}
+}
+
+// TestPublicURLDecidesAboutTLS: behind a proxy that says nothing, or that nobody trusts, the public address alone tells.
+func TestPublicURLDecidesAboutTLS(t *testing.T) {
+	for publicURL, want := range map[string]string{"https://reckon.example": "max-age=31536000", "http://reckon.example": "", "": ""} {
+		server := serve(t, httpkit.Settings{PublicURL: publicURL})
+		for _, headers := range [][]string{{}, {"X-Forwarded-Proto", "http"}, {"X-Forwarded-Proto", "https"}} {
+			for _, path := range []string{"/items/a", "/nowhere", "/mine", "/public"} {
+				if got := ask(t, server, http.MethodGet, path, "", headers...).header.Get("Strict-Transport-Security"); got != want {
+					t.Errorf("%q %v %s: HSTS %q, want %q", publicURL, headers, path, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestOwnOriginBehindAProxy: a browser that sends no Sec-Fetch-Site, and a proxy that rewrites Host.
+func TestOwnOriginBehindAProxy(t *testing.T) {
+	server := serve(t, httpkit.Settings{PublicURL: "https://reckon.example"})
+	if a := ask(t, server, http.MethodPost, "/echo", `{"expression":"1"}`, "Origin", "https://reckon.example"); a.status != http.StatusOK {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	for _, origin := range []string{"http://reckon.example", "https://evil.example", "https://reckon.example.evil.example", "null"} {
+		ask(t, server, http.MethodPost, "/echo", `{"expression":"1"}`, "Origin", origin).want(t, httpkit.CrossOrigin)
+	}
+}
+
+// TestForwardedHeadersOfStrangers are worth one line each, with the remedy, and never a flood.
+func TestForwardedHeadersOfStrangers(t *testing.T) {
+	warned := func(settings httpkit.Settings, headers ...string) string {
+		var log bytes.Buffer
+		settings.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		server := serve(t, settings)
+		for range 20 {
+			ask(t, server, http.MethodGet, "/items/a", "", headers...)
+		}
+		server.Close()
+		return log.String()
+	}
+	for _, header := range []string{"X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "X-Real-IP"} {
+		if said := warned(httpkit.Settings{}, header, "x"); strings.Count(said, "\n") != 1 || !strings.Contains(said, "--trusted-proxies 127.0.0.1/32") {
+			t.Errorf("%s: %q", header, said)
+		}
+	}
+	if said := warned(httpkit.Settings{}); said != "" {
+		t.Errorf("%q", said)
+	}
+	if said := warned(httpkit.Settings{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, "X-Forwarded-For", "1.2.3.4"); said != "" {
+		t.Errorf("%q", said)
+	}
+}
+
+func TestWarningsAboutStrangersAreBounded(t *testing.T) {
+	var log bytes.Buffer
+	api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.NewTextHandler(&log, nil)), Authenticator: open{}})
+	for i := range 1000 {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.RemoteAddr = fmt.Sprintf("10.0.%d.%d:1", i/256, i%256)
+		r.Header.Set("X-Forwarded-For", "1.2.3.4")
+		api.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if lines := strings.Count(log.String(), "--trusted-proxies 10.0"); lines != 8 {
+		t.Errorf("%d lines", lines)
+	}
+}
+
+// TestAmbiguousRequestsAreProblems: the refusal is an answer like others, and ends the connection.
+func TestAmbiguousRequestsAreProblems(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	for _, path := range []string{"/echo", "/mine", "/nowhere", "/upload"} {
+		conn, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /public HTTP/1.1\r\nHost: x\r\n\r\n", path)
+		all, err := io.ReadAll(conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(all)), nil)
+		if err != nil || response.StatusCode != http.StatusBadRequest || !response.Close || !strings.Contains(string(all), `"code":"ambiguous_request"`) || strings.Count(string(all), "HTTP/1.1") != 1 ||
+			response.Header.Get("X-Request-Id") == "" || response.Header.Get("Content-Security-Policy") == "" {
+			t.Errorf("%s: %v\n%s", path, err, all)
+		}
+		_ = conn.Close()
 	}
 }
