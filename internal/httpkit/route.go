@@ -37,6 +37,8 @@ type Route struct {
 
 	// PublicFor makes answers public: readable cross-origin, with an ETag and this max-age.
 	PublicFor time.Duration
+	// Fixed says that the handler answers with the same []byte every time: however many read it slowly, there is one.
+	Fixed bool
 	// UploadBytes makes the body a stream of at most so many bytes; see Upload.
 	UploadBytes int64
 	// UploadTypes are the media types of that stream, for the description.
