@@ -106,12 +106,15 @@ func (a *API) operation(route Route) huma.Operation {
 
 // responses documents the 200 and every problem by status, with its codes.
 func (a *API) responses(route Route) map[string]*huma.Response {
-	kinds := slices.Concat(route.Kinds, []Kind{InvalidParameter, UnsupportedVersion, Internal})
+	kinds := slices.Concat(route.Kinds, []Kind{InvalidParameter, AmbiguousRequest, UnsupportedVersion, Internal})
 	if route.Access != Public {
 		kinds = append(kinds, Unauthenticated, InvalidToken)
 	}
 	if route.Access == FirstParty || route.Access == BrowserOnly {
 		kinds = append(kinds, FirstPartyOnly)
+	}
+	if route.Method == http.MethodPost {
+		kinds = append(kinds, BodyTimeout)
 	}
 	if route.Method != http.MethodGet {
 		kinds = append(kinds, CrossOrigin)
