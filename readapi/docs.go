@@ -41,12 +41,12 @@ func registerDocs(api *httpkit.API) error {
 		return err
 	}
 	document := func(path, id, contentType, policy string, body []byte) {
-		httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: path, ID: id, PublicFor: docsFor, Hidden: true, ContentType: contentType},
+		httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: path, ID: id, PublicFor: docsFor, Fixed: true, Hidden: true, ContentType: contentType},
 			func(context.Context, *struct{}) (*pageOutput, error) {
 				return &pageOutput{ContentType: contentType, Policy: policy, Body: body}, nil
 			})
 	}
-	document("/openapi.json", "openapi", "application/json", "default-src 'none'", description)
+	document("/openapi.json", "openapi", "application/json", "default-src 'none'; frame-ancestors 'none'", description)
 	document("/docs", "docs", "text/html; charset=utf-8", pagePolicy, reference)
 	document("/docs/errors", "docs-errors", "text/html; charset=utf-8", pagePolicy, errorCodes)
 	return nil

@@ -30,10 +30,16 @@ func unlimited() account.Plans {
 // signed is a server with a signing key, published as it would be.
 func signed(t *testing.T) (*apitest.Server, *receipt.Signer) {
 	t.Helper()
+	return signedAt(t, "")
+}
+
+// signedAt is signed with a public address.
+func signedAt(t *testing.T, publicURL string) (*apitest.Server, *receipt.Signer) {
+	t.Helper()
 	private := ed25519.NewKeyFromSeed([]byte("0123456789abcdef0123456789abcdef"))
 	public := private.Public().(ed25519.PublicKey)
 	signer := &receipt.Signer{KID: keys.Thumbprint(public), Key: private}
-	s := apitest.Start(t, apitest.Options{Signer: signer, Plans: unlimited()})
+	s := apitest.Start(t, apitest.Options{Signer: signer, Plans: unlimited(), PublicURL: publicURL})
 	in := commands.Intent{ID: uuid.New(), At: s.Clock.Now()}
 	if _, err := commands.PublishKey(t.Context(), s.Store, in, public); err != nil {
 		t.Fatal(err)
@@ -112,7 +118,7 @@ func TestPlots(t *testing.T) {
 	path := u.Evaluate(t, "Plot[x,{x,0,1}]").OK(t).JSON["plot_url"].(string)
 	a := u.Do(t, http.MethodGet, path, "").OK(t)
 	if string(a.Body) != apitest.SVG || a.Header.Get("Content-Type") != "image/svg+xml" || a.Header.Get("X-Content-Type-Options") != "nosniff" ||
-		a.Header.Get("Content-Security-Policy") != "default-src 'none'; style-src 'unsafe-inline'; font-src data:; sandbox" {
+		a.Header.Get("Content-Security-Policy") != "default-src 'none'; style-src 'unsafe-inline'; font-src data:; sandbox; frame-ancestors 'none'" {
 		t.Errorf("%s %v", a.Body, a.Header)
 	}
 	other.Do(t, http.MethodGet, path, "").Want(t, httpkit.NoSuchRun)

@@ -44,7 +44,7 @@ type plotOutput struct {
 }
 
 // plotPolicy makes a plot that is opened by itself as inert as one in <img>.
-const plotPolicy = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; sandbox"
+const plotPolicy = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; sandbox; frame-ancestors 'none'"
 
 func (s Services) registerReceipts(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{

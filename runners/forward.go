@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	forwardPath   = "/evaluate"
-	signedBy      = "X-Reckon-Peer" // HMAC-SHA256 of the body under the installation's secret, hex
-	maxForwarded  = 8 << 20         // an expression is at most the API's 1 MB
-	maxAnswer     = 64 << 20        // a result and an output of at most 1 MB each, escaped
-	unreachable   = 500 * time.Millisecond
-	forwardHeader = 10 * time.Second
+	forwardPath  = "/evaluate"
+	signedBy     = "X-Reckon-Peer" // HMAC-SHA256 under the installation's secret of what seal writes, hex
+	bodyDigest   = "X-Reckon-Body" // SHA-256 of the body, hex
+	maxForwarded = 8 << 20         // an expression is at most the API's 1 MB
+	maxAnswer    = 64 << 20        // a result and an output of at most 1 MB each, escaped
+	unreachable  = 500 * time.Millisecond
 )
 
 // EvaluateFunc is a commands.Evaluator's Evaluate.
@@ -165,7 +165,7 @@ func (p *Peers) ask(ctx context.Context, address string, in commands.Intent, c c
 	if err != nil {
 		return commands.Evaluation{}, err
 	}
-	request.Header.Set(signedBy, p.sign("ask", body))
+	p.seal(request.Header, "ask", body)
 	response, err := p.client.Do(request)
 	if err != nil {
 		if notDelivered(err) {
@@ -178,7 +178,7 @@ func (p *Peers) ask(ctx context.Context, address string, in commands.Intent, c c
 	if err != nil {
 		return commands.Evaluation{}, fmt.Errorf("%w: the process that owns the session: %w", commands.ErrUnavailable, err)
 	}
-	if response.StatusCode != http.StatusOK || !p.signed("answer", answered, response.Header.Get(signedBy)) {
+	if response.StatusCode != http.StatusOK || !p.sealed(response.Header, "answer", int64(len(answered))) || !digested(response.Header, answered) {
 		return commands.Evaluation{}, fmt.Errorf("%w: %s is no process of this installation, or has another peer secret (%s)", commands.ErrUnavailable, address, response.Status)
 	}
 	var answer forwardedAnswer
@@ -191,19 +191,28 @@ func (p *Peers) ask(ctx context.Context, address string, in commands.Intent, c c
 	return answer.Evaluation, nil
 }
 
-// ServeHTTP answers what another process forwards.
+// ServeHTTP answers what another process forwards. The seal is in the headers and
+// covers length and digest of the body: of a stranger's body no byte is read.
 func (p *Peers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForwarded))
-	var asked forwarded
 	switch {
 	case r.Method != http.MethodPost || r.URL.Path != forwardPath:
 		http.NotFound(w, r)
 		return
+	case r.ContentLength < 0 || r.ContentLength > maxForwarded:
+		http.Error(w, "the body must say its length, of at most 8 MiB", http.StatusRequestEntityTooLarge)
+		return
+	case !p.sealed(r.Header, "ask", r.ContentLength):
+		http.Error(w, "not a peer", http.StatusForbidden)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	var asked forwarded
+	switch {
 	case err != nil:
 		http.Error(w, "unreadable", http.StatusBadRequest)
 		return
-	case !p.signed("ask", body, r.Header.Get(signedBy)):
-		http.Error(w, "not a peer", http.StatusForbidden)
+	case !digested(r.Header, body):
+		http.Error(w, "not the body that was sealed", http.StatusForbidden)
 		return
 	case json.Unmarshal(body, &asked) != nil:
 		http.Error(w, "not a forwarded evaluation", http.StatusBadRequest)
@@ -220,23 +229,30 @@ func (p *Peers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set(signedBy, p.sign("answer", encoded))
+	p.seal(w.Header(), "answer", encoded)
 	_, _ = w.Write(encoded) // who asked finds out by itself that it did not arrive
 }
 
-// sign binds a body to its direction, so that an answer cannot be asked back.
-func (p *Peers) sign(direction string, body []byte) string {
+// seal writes the digest of a body and, over its direction, length and digest, a
+// MAC, so that an answer cannot be asked back.
+func (p *Peers) seal(header http.Header, direction string, body []byte) {
+	digest := sha256.Sum256(body)
+	header.Set(bodyDigest, hex.EncodeToString(digest[:]))
+	header.Set(signedBy, p.mac(direction, int64(len(body)), header.Get(bodyDigest)))
+}
+
+func (p *Peers) sealed(header http.Header, direction string, length int64) bool {
+	return hmac.Equal([]byte(p.mac(direction, length, header.Get(bodyDigest))), []byte(header.Get(signedBy)))
+}
+
+func (p *Peers) mac(direction string, length int64, digest string) string {
 	mac := hmac.New(sha256.New, p.Secret)
-	mac.Write([]byte(direction + "\n")) // a hash never fails
-	mac.Write(body)
+	_, _ = fmt.Fprintf(mac, "%s\n%d\n%s", direction, length, digest) // a hash never fails
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-func (p *Peers) signed(direction string, body []byte, signature string) bool {
-	return hmac.Equal([]byte(p.sign(direction, body)), []byte(signature))
-}
-
-// Server serves peers on an address of its own.
-func (p *Peers) Server() *http.Server {
-	return &http.Server{Handler: p, ReadHeaderTimeout: forwardHeader}
+// digested tells whether a body is the one its header names.
+func digested(header http.Header, body []byte) bool {
+	digest := sha256.Sum256(body)
+	return header.Get(bodyDigest) == hex.EncodeToString(digest[:])
 }

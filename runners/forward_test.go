@@ -1,9 +1,14 @@
 package runners_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -15,13 +20,14 @@ import (
 	"reckon/commands"
 	"reckon/domain/event"
 	"reckon/domain/run"
+	"reckon/internal/httpserver"
+	"reckon/internal/httpserver/httpservertest"
 	"reckon/runners"
 )
 
 // owner is the process that owns every session, reached over HTTP.
 func owner(t *testing.T, secret string, local runners.EvaluateFunc) (address string) {
-	server := httptest.NewServer(runners.NewPeers([]byte(secret), local))
-	t.Cleanup(server.Close)
+	server := httpservertest.Start(t, runners.NewPeers([]byte(secret), local), httpserver.Processes())
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
@@ -113,6 +119,22 @@ func TestOnlyPeersAreAnswered(t *testing.T) {
 			t.Errorf("unsigned: %s", response.Status)
 		}
 	}
+	// Of a stranger's body no byte is read: the answer does not wait for it.
+	for _, head := range []string{
+		"Content-Length: 8000000\r\n\r\n", "Content-Length: 9000000000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n",
+		"Content-Length: 8000000\r\nX-Reckon-Body: " + strings.Repeat("0", 64) + "\r\nX-Reckon-Peer: " + strings.Repeat("0", 64) + "\r\n\r\n",
+	} {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(c, "POST /evaluate HTTP/1.1\r\nHost: x\r\n"+head)
+		response, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || response.StatusCode != http.StatusForbidden && response.StatusCode != http.StatusRequestEntityTooLarge || !response.Close {
+			t.Errorf("%q: %v %v", head, response, err)
+		}
+		_ = c.Close()
+	}
 	// A server that is no peer is not believed.
 	impostor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"Evaluation":{"Result":"forged"}}`))
@@ -121,5 +143,56 @@ func TestOnlyPeersAreAnswered(t *testing.T) {
 	p := runners.NewPeers([]byte("s"), elsewhere(strings.TrimPrefix(impostor.URL, "http://")))
 	if got, err := p.Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{}); err == nil {
 		t.Errorf("a forged answer was believed: %+v", got)
+	}
+}
+
+// TestSealedBodies: the seal of one body is no other's, of no other length and of no answer.
+func TestSealedBodies(t *testing.T) {
+	var heard *http.Request
+	var body []byte
+	spy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		heard = r.Clone(context.Background())
+		body, _ = io.ReadAll(r.Body)
+		http.Error(w, "", http.StatusTeapot)
+	}))
+	defer spy.Close()
+	_, err := runners.NewPeers([]byte("s"), elsewhere(strings.TrimPrefix(spy.URL, "http://"))).Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{Expression: "1+1"})
+	if err == nil || heard == nil {
+		t.Fatal(err)
+	}
+	evaluated := 0
+	address := owner(t, "s", func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
+		evaluated++
+		return commands.Evaluation{}, nil
+	})
+	send := func(body []byte, digest string) int {
+		t.Helper()
+		request, err := http.NewRequest(http.MethodPost, "http://"+address+"/evaluate", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("X-Reckon-Peer", heard.Header.Get("X-Reckon-Peer"))
+		request.Header.Set("X-Reckon-Body", digest)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		return response.StatusCode
+	}
+	other := bytes.Replace(body, []byte("1+1"), []byte("2+2"), 1)
+	sum := sha256.Sum256(other)
+	for name, status := range map[string]int{
+		"another body":                send(other, heard.Header.Get("X-Reckon-Body")),
+		"another body and its digest": send(other, hex.EncodeToString(sum[:])),
+		"a longer body":               send(append(body, ' '), heard.Header.Get("X-Reckon-Body")),
+		"a shorter body":              send(body[:len(body)-1], heard.Header.Get("X-Reckon-Body")),
+	} {
+		if status != http.StatusForbidden {
+			t.Errorf("%s: %d", name, status)
+		}
+	}
+	if status := send(body, heard.Header.Get("X-Reckon-Body")); status != http.StatusOK || evaluated != 1 {
+		t.Errorf("the sealed body: %d, evaluated %d times", status, evaluated)
 	}
 }

@@ -265,3 +265,31 @@ func TestTopLevel(t *testing.T) {
 		}
 	}
 }
+
+// TestOneWayToServeHTTP: a server made elsewhere would have no limits for slow clients.
+func TestOneWayToServeHTTP(t *testing.T) {
+	served := 0
+	for _, s := range sources(t) {
+		if s.test || testKit(s.pkg) {
+			continue
+		}
+		ast.Inspect(s.tree, func(n ast.Node) bool {
+			named, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := named.X.(*ast.Ident); !ok || x.Name != "http" || !slices.Contains([]string{"Server", "Serve", "ServeTLS", "ListenAndServe", "ListenAndServeTLS"}, named.Sel.Name) {
+				return true
+			}
+			if s.pkg == "internal/httpserver" {
+				served++
+			} else {
+				t.Errorf("%s uses http.%s: HTTP is served by internal/httpserver only", s.file, named.Sel.Name)
+			}
+			return true
+		})
+	}
+	if served == 0 {
+		t.Error("internal/httpserver makes no http.Server: the walk is wrong")
+	}
+}

@@ -255,7 +255,13 @@ func TestRegisterAndSignIn(t *testing.T) {
 }
 
 func TestCookieUnderTLS(t *testing.T) {
-	s := apitest.Start(t, apitest.Options{TLS: true})
+	for name, o := range map[string]apitest.Options{"TLS here": {TLS: true}, "TLS at a proxy nobody named": {PublicURL: "https://reckon.example"}} {
+		t.Run(name, func(t *testing.T) { cookieIsSecure(t, apitest.Start(t, o)) })
+	}
+}
+
+func cookieIsSecure(t *testing.T, s *apitest.Server) {
+	t.Helper()
 	credentials := `{"email":"ada@example.com","password":"12345678"}`
 	s.Do(t, http.MethodPost, "/auth/register", credentials).OK(t)
 	a := s.Do(t, http.MethodPost, "/auth/login", credentials).OK(t)

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"reckon/internal/httpserver"
 )
 
 // adminSocket is where a running server listens for operators' commands. Who may
@@ -113,7 +115,7 @@ func (s *service) claimSocket(path string) error {
 }
 
 func (s *service) serveAdmin(handler http.Handler, listener net.Listener) {
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout}
+	server := httpserver.New(handler, httpserver.Processes(), s.logger)
 	s.running.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			s.logger.Error("admin listener", "error", err)

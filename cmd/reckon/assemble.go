@@ -25,6 +25,7 @@ import (
 	"reckon/internal/blobs"
 	"reckon/internal/config"
 	"reckon/internal/httpkit"
+	"reckon/internal/httpserver"
 	"reckon/internal/identity"
 	"reckon/internal/jobview"
 	"reckon/internal/private"
@@ -78,7 +79,7 @@ type service struct {
 	runner       *runners.Runner // of jobs
 	peers        *runners.Peers
 	peerListener net.Listener
-	peerServer   *http.Server
+	peerServer   *httpserver.Server
 	drain        func() // waits until no job runs here any more
 
 	running  sync.WaitGroup
@@ -252,7 +253,7 @@ func (s *service) makeAPI(context.Context) error {
 	}
 	streams := writeapi.StreamReader(s.store)
 	api := httpkit.New(httpkit.Settings{
-		Build: build(), Logger: s.logger, TrustedProxies: proxies, Observe: s.metrics.ObserveRequest,
+		Build: build(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest,
 		Authenticator: &auth.Authenticator{Streams: streams, Sessions: s.identity, Now: time.Now, TokenUsed: func(ctx context.Context, id string) {
 			if err := s.identity.TokenUsed(ctx, id); err != nil {
 				s.logger.Warn("the day of a token's use was not kept", "error", err)

@@ -22,6 +22,7 @@ import (
 	"reckon/domain/job"
 	"reckon/domain/session"
 	"reckon/internal/config"
+	"reckon/internal/httpserver"
 	"reckon/projections"
 	"reckon/runners"
 	"reckon/runners/evaluate"
@@ -180,7 +181,7 @@ func (s *service) makePeers(ctx context.Context) error {
 		s.evaluator.Address = s.peerListener.Addr().String()
 	}
 	s.peers = runners.NewPeers(secret, s.evaluator.Evaluate)
-	s.peerServer = s.peers.Server()
+	s.peerServer = httpserver.New(s.peers, httpserver.Processes(), s.logger)
 	return nil
 }
 

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"sync"
@@ -16,19 +14,14 @@ import (
 	"reckon/eventstore"
 	"reckon/eventstore/node/eventlog"
 	"reckon/internal/config"
+	"reckon/internal/httpserver"
 	"reckon/internal/private"
 	"reckon/internal/telemetry"
 	"reckon/runners/engine"
 )
 
-// Bounds of the HTTP server. Handlers bound themselves; these bound clients.
-const (
-	readHeaderTimeout = 10 * time.Second
-	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 64 << 10
-	// shutdownTimeout is how long an orderly end may take.
-	shutdownTimeout = 15 * time.Second
-)
+// shutdownTimeout is how long an orderly end may take.
+const shutdownTimeout = 15 * time.Second
 
 type serveCmd struct{ config.Serve }
 
@@ -72,15 +65,14 @@ func (s *service) serve(ctx context.Context, stopSignals func()) error {
 		return errors.Join(err, s.close(cancel))
 	}
 
-	var api *http.Server
+	var api *httpserver.Server
 	var listener net.Listener
 	if s.config.Has(config.RoleAPI) {
 		var err error
 		if listener, err = net.Listen("tcp", s.config.Listen); err != nil {
 			return errors.Join(fmt.Errorf("listen (--listen): %w", err), s.close(cancel))
 		}
-		api = &http.Server{Handler: s.handler, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-			ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelWarn)}
+		api = httpserver.New(s.handler, httpserver.Clients(), s.logger)
 		go func() { failed <- api.Serve(listener) }()
 	}
 	err := s.awaitReady(ctx, failed)
@@ -98,7 +90,7 @@ func (s *service) serve(ctx context.Context, stopSignals func()) error {
 }
 
 // stop lets requests and jobs end, or hands them back, while everything still runs.
-func (s *service) stop(api *http.Server) {
+func (s *service) stop(api *httpserver.Server) {
 	bounded, done := context.WithTimeout(context.Background(), max(shutdownTimeout, s.config.Grace))
 	defer done()
 	close(s.closing)
@@ -148,6 +140,9 @@ func (s *service) announce(listener net.Listener) {
 	}
 	base := "http://" + listener.Addr().String()
 	fmt.Printf("ready %s\n  log  %s\n  data %s\n\ntry:\n", base, eventstore.Redacted(s.connection), s.config.Data)
+	if s.config.PublicURL != "" {
+		base = s.config.PublicURL // a Secure cookie goes nowhere else
+	}
 	fmt.Printf("  curl -s %s/auth/register -H 'Content-Type: application/json' -d '{\"email\":\"you@example.com\",\"password\":\"correct horse\"}'\n", base)
 	fmt.Printf("  TOKEN=$(curl -s -o /dev/null -c - %[1]s/auth/login -H 'Content-Type: application/json' -d '{\"email\":\"you@example.com\",\"password\":\"correct horse\"}' | curl -s -b - %[1]s/api/tokens -H 'Content-Type: application/json' -d '{\"name\":\"try\"}' | sed 's/.*\"token\":\"\\([^\"]*\\)\".*/\\1/')\n", base)
 	fmt.Printf("  curl -s %s/api/evaluate -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' -d '{\"expression\":\"Integrate[x^2 Sin[x], x]\"}'\n", base)

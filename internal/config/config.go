@@ -28,7 +28,7 @@ type Serve struct {
 	Listen      string `help:"Address of the API." default:"127.0.0.1:8080"`
 	AdminListen string `help:"Address at which /metrics and profiles are served too, to who has the --admin-token; empty for the socket in the data folder only." placeholder:"HOST:PORT"`
 	AdminToken  string `help:"What clients of --admin-listen must send as Authorization: Bearer (better given as RECKON_ADMIN_TOKEN)." placeholder:"TOKEN"`
-	PublicURL   string `help:"Address clients reach the API at, when it is not the one it listens on." name:"public-url" placeholder:"URL"`
+	PublicURL   string `help:"Address clients reach the API at, such as https://reckon.example, when it is not the one it listens on. https makes cookies Secure and sends HSTS." name:"public-url" placeholder:"URL"`
 	Data        string `help:"Folder everything embedded lies in." default:"reckon-data" placeholder:"DIR"`
 	Eventstore  string `help:"The event log: embedded, unix:PATH of a node's socket, or esdb://user:password@host:port." default:"embedded"`
 
@@ -91,16 +91,14 @@ func (s *Serve) Validate() error {
 	case len(s.Roles) == 0:
 		return fmt.Errorf("--roles is empty: the process would do nothing")
 	}
-	if s.PublicURL != "" {
-		u, err := url.Parse(s.PublicURL)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != "" {
-			return fmt.Errorf("--public-url %q: say https://host, without a path", s.PublicURL)
-		}
+	var err error
+	if s.PublicURL, err = PublicURL(s.PublicURL); err != nil {
+		return fmt.Errorf("--public-url: %w", err)
 	}
 	if _, err := s.BlobFolder(); err != nil {
 		return err
 	}
-	_, err := s.Proxies()
+	_, err = s.Proxies()
 	return err
 }
 

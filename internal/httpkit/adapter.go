@@ -50,7 +50,7 @@ func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 			handler(decodedContext{humabunrouter.NewContext(op, admitted, w), r.URL.RawPath != ""})
 			return nil
 		}
-		held := &buffered{ResponseWriter: w}
+		held := &buffered{ResponseWriter: w, fixed: route.Fixed}
 		handler(decodedContext{humabunrouter.NewContext(op, admitted, held), r.URL.RawPath != ""})
 		held.finish(r.Request, route.PublicFor)
 		return nil

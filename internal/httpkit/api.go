@@ -52,6 +52,8 @@ type Settings struct {
 	Logger         *slog.Logger
 	Authenticator  Authenticator
 	TrustedProxies []netip.Prefix
+	// PublicURL is the scheme and host clients use, as config.PublicURL writes it; empty when nobody said.
+	PublicURL string
 	// Observe is told of every answered request; route is the path template, empty when none matched. It may be nil.
 	Observe func(method, route string, status int, took time.Duration)
 }
@@ -62,6 +64,7 @@ type API struct {
 	adapter     *adapter
 	huma        huma.API
 	crossOrigin *http.CrossOriginProtection
+	strangers   strangers
 }
 
 // New returns an API without routes.
@@ -69,7 +72,15 @@ func New(settings Settings) *API {
 	a := &API{settings: settings, crossOrigin: http.NewCrossOriginProtection()}
 	configureHuma()
 	a.adapter = newAdapter(a)
-	a.huma = huma.NewAPI(configuration(), a.adapter)
+	config := configuration()
+	if settings.PublicURL != "" {
+		config.Servers = []*huma.Server{{URL: settings.PublicURL}}
+		// A proxy may name us by another host than the browser does.
+		if err := a.crossOrigin.AddTrustedOrigin(settings.PublicURL); err != nil {
+			panic(fmt.Sprintf("httpkit: the public URL is not as config.PublicURL writes it: %v", err))
+		}
+	}
+	a.huma = huma.NewAPI(config, a.adapter)
 	return a
 }
 
@@ -136,8 +147,6 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("X-Request-Id", described.ID)
 	header.Set(versionHeader, Version)
 	header.Set("Cache-Control", "no-store")
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Referrer-Policy", "no-referrer")
 	if described.Secure {
 		header.Set("Strict-Transport-Security", "max-age=31536000")
 	}
@@ -157,8 +166,18 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.adapter.ServeHTTP(answer, r)
 }
 
+type framingKey struct{}
+
+// RefuseFraming is httpserver.FramingRefuser.
+func (a *API) RefuseFraming(w http.ResponseWriter, r *http.Request, why string) {
+	a.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), framingKey{}, why)))
+}
+
 // refuse turns away what no route may see.
 func (a *API) refuse(r *http.Request) *Problem {
+	if why, ok := r.Context().Value(framingKey{}).(string); ok {
+		return AmbiguousRequest.Problem("%s", why)
+	}
 	if asked := r.Header.Get(versionHeader); asked != "" && asked != Version {
 		return UnsupportedVersion.Problem("API-Version %q is not served; this is %s", printable(asked, 40), Version)
 	}

@@ -20,6 +20,8 @@ import (
 	"reckon/domain/event"
 	"reckon/internal/auth/limit"
 	"reckon/internal/httpkit"
+	"reckon/internal/httpserver"
+	"reckon/internal/httpserver/httpservertest"
 )
 
 // open lets everyone in, but for routes that ask for a credential and requests without one.
@@ -53,18 +55,22 @@ type echoOutput struct {
 // serve is a real server over the routes the tests need.
 func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 	t.Helper()
-	settings.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	if settings.Logger == nil {
+		settings.Logger = slog.New(slog.DiscardHandler)
+	}
 	settings.Authenticator = open{}
 	api := httpkit.New(settings)
-	httpkit.Handle(api, httpkit.Route{
-		Method: http.MethodPost, Path: "/echo", ID: "echo", Tag: "test",
-		Missing:  map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired},
-		Misnamed: map[string]string{"input": "expression"},
-	}, func(_ context.Context, in *echoInput) (*echoOutput, error) {
-		out := &echoOutput{}
-		out.Body.Echo = in.Body.Expression
-		return out, nil
-	})
+	for path, access := range map[string]httpkit.Access{"/echo": httpkit.Public, "/mine/echo": httpkit.Bearer} {
+		httpkit.Handle(api, httpkit.Route{
+			Method: http.MethodPost, Path: path, ID: strings.ReplaceAll(path[1:], "/", "-"), Tag: "test", Access: access,
+			Missing:  map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired},
+			Misnamed: map[string]string{"input": "expression"},
+		}, func(_ context.Context, in *echoInput) (*echoOutput, error) {
+			out := &echoOutput{}
+			out.Body.Echo = in.Body.Expression
+			return out, nil
+		})
+	}
 	type item struct {
 		ID    string `path:"id"`
 		Limit int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
@@ -105,9 +111,7 @@ func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 			out.Body.Echo = fmt.Sprint(n)
 			return out, nil
 		})
-	server := httptest.NewServer(api)
-	t.Cleanup(server.Close)
-	return server
+	return httpservertest.Start(t, api, httpserver.Clients()).Server
 }
 
 type answer struct {
@@ -205,7 +209,7 @@ func TestStrictBodies(t *testing.T) {
 		"not JSON":          {`expression=1`, httpkit.InvalidJSON, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := ask(t, server, http.MethodPost, "/echo", c.body)
+			a := ask(t, server, http.MethodPost, "/mine/echo", c.body, "Authorization", "x")
 			a.want(t, c.kind)
 			if !strings.Contains(a.problem.Detail, c.detail) {
 				t.Errorf("detail %q does not say %q", a.problem.Detail, c.detail)
@@ -221,7 +225,7 @@ func TestBodiesThatAreFine(t *testing.T) {
 		{` {"expression" : "\\u0000\"", "tags":["a","a"], "number":9007199254740993 } ` + "\n", `\u0000"`},
 		{`{"expression":"` + strings.Repeat("x", httpkit.MaxJSONBytes-17) + `"}`, strings.Repeat("x", httpkit.MaxJSONBytes-17)},
 	} {
-		a := ask(t, server, http.MethodPost, "/echo", c.body, "Content-Type", "application/json; charset=UTF-8")
+		a := ask(t, server, http.MethodPost, "/mine/echo", c.body, "Authorization", "x", "Content-Type", "application/json; charset=UTF-8")
 		var got struct{ Echo string }
 		if err := json.Unmarshal([]byte(a.body), &got); err != nil || got.Echo != c.want {
 			t.Errorf("%.60s: %d %.80s", c.body, a.status, a.body)
@@ -229,6 +233,19 @@ func TestBodiesThatAreFine(t *testing.T) {
 		if strings.Contains(a.body, `\u003c`) || strings.Contains(a.body, "$schema") || a.header.Get("Link") != "" {
 			t.Errorf("decorated answer: %v %.80s", a.header, a.body)
 		}
+	}
+}
+
+// TestPublicBodiesAreSmall: nobody without a credential makes the service hold a megabyte.
+func TestPublicBodiesAreSmall(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	body := func(n int) string { return `{"expression":"` + strings.Repeat("x", n-len(`{"expression":""}`)) + `"}` }
+	ask(t, server, http.MethodPost, "/echo", body(64<<10+1)).want(t, httpkit.TooLarge)
+	if a := ask(t, server, http.MethodPost, "/echo", body(64<<10)); a.status != http.StatusOK {
+		t.Errorf("%d %.200s", a.status, a.body)
+	}
+	if a := ask(t, server, http.MethodPost, "/mine/echo", body(64<<10+1), "Authorization", "x"); a.status != http.StatusOK {
+		t.Errorf("%d %.200s", a.status, a.body)
 	}
 }
 
@@ -318,7 +335,8 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 	server := serve(t, httpkit.Settings{})
 	for _, path := range []string{"/items/a", "/nothing", "/fail/panic", "/items/%ff"} {
 		h := ask(t, server, http.MethodGet, path, "", "X-Request-Id", "my-id.1").header
-		if h.Get("X-Request-Id") != "my-id.1" || h.Get("API-Version") != httpkit.Version || h.Get("Cache-Control") != "no-store" || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Access-Control-Allow-Origin") != "" {
+		if h.Get("X-Request-Id") != "my-id.1" || h.Get("API-Version") != httpkit.Version || h.Get("Cache-Control") != "no-store" || h.Get("X-Content-Type-Options") != "nosniff" ||
+			h.Get("Referrer-Policy") != "no-referrer" || h.Get("Content-Security-Policy") != "default-src 'none'; frame-ancestors 'none'" || h.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s: %v", path, h)
 		}
 	}
@@ -490,5 +508,91 @@ func TestDescriptionIsDeterministic(t *testing.T) {
 	}
 	if bytes.Contains(first, []byte(`"422"`)) {
 		t.Error("validation is described as 422")
+	}
+}
+
+// TestPublicURLDecidesAboutTLS: behind a proxy that says nothing, or that nobody trusts, the public address alone tells.
+func TestPublicURLDecidesAboutTLS(t *testing.T) {
+	for publicURL, want := range map[string]string{"https://reckon.example": "max-age=31536000", "http://reckon.example": "", "": ""} {
+		server := serve(t, httpkit.Settings{PublicURL: publicURL})
+		for _, headers := range [][]string{{}, {"X-Forwarded-Proto", "http"}, {"X-Forwarded-Proto", "https"}} {
+			for _, path := range []string{"/items/a", "/nowhere", "/mine", "/public"} {
+				if got := ask(t, server, http.MethodGet, path, "", headers...).header.Get("Strict-Transport-Security"); got != want {
+					t.Errorf("%q %v %s: HSTS %q, want %q", publicURL, headers, path, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestOwnOriginBehindAProxy: a browser that sends no Sec-Fetch-Site, and a proxy that rewrites Host.
+func TestOwnOriginBehindAProxy(t *testing.T) {
+	server := serve(t, httpkit.Settings{PublicURL: "https://reckon.example"})
+	if a := ask(t, server, http.MethodPost, "/echo", `{"expression":"1"}`, "Origin", "https://reckon.example"); a.status != http.StatusOK {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	for _, origin := range []string{"http://reckon.example", "https://evil.example", "https://reckon.example.evil.example", "null"} {
+		ask(t, server, http.MethodPost, "/echo", `{"expression":"1"}`, "Origin", origin).want(t, httpkit.CrossOrigin)
+	}
+}
+
+// TestForwardedHeadersOfStrangers are worth one line each, with the remedy, and never a flood.
+func TestForwardedHeadersOfStrangers(t *testing.T) {
+	warned := func(settings httpkit.Settings, headers ...string) string {
+		var log bytes.Buffer
+		settings.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		server := serve(t, settings)
+		for range 20 {
+			ask(t, server, http.MethodGet, "/items/a", "", headers...)
+		}
+		server.Close()
+		return log.String()
+	}
+	for _, header := range []string{"X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "X-Real-IP"} {
+		if said := warned(httpkit.Settings{}, header, "x"); strings.Count(said, "\n") != 1 || !strings.Contains(said, "--trusted-proxies 127.0.0.1/32") {
+			t.Errorf("%s: %q", header, said)
+		}
+	}
+	if said := warned(httpkit.Settings{}); said != "" {
+		t.Errorf("%q", said)
+	}
+	if said := warned(httpkit.Settings{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, "X-Forwarded-For", "1.2.3.4"); said != "" {
+		t.Errorf("%q", said)
+	}
+}
+
+func TestWarningsAboutStrangersAreBounded(t *testing.T) {
+	var log bytes.Buffer
+	api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.NewTextHandler(&log, nil)), Authenticator: open{}})
+	for i := range 1000 {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.RemoteAddr = fmt.Sprintf("10.0.%d.%d:1", i/256, i%256)
+		r.Header.Set("X-Forwarded-For", "1.2.3.4")
+		api.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if lines := strings.Count(log.String(), "--trusted-proxies 10.0"); lines != 8 {
+		t.Errorf("%d lines", lines)
+	}
+}
+
+// TestAmbiguousRequestsAreProblems: the refusal is an answer like others, and ends the connection.
+func TestAmbiguousRequestsAreProblems(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	for _, path := range []string{"/echo", "/mine", "/nowhere", "/upload"} {
+		conn, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /public HTTP/1.1\r\nHost: x\r\n\r\n", path)
+		all, err := io.ReadAll(conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(all)), nil)
+		if err != nil || response.StatusCode != http.StatusBadRequest || !response.Close || !strings.Contains(string(all), `"code":"ambiguous_request"`) || strings.Count(string(all), "HTTP/1.1") != 1 ||
+			response.Header.Get("X-Request-Id") == "" || response.Header.Get("Content-Security-Policy") == "" {
+			t.Errorf("%s: %v\n%s", path, err, all)
+		}
+		_ = conn.Close()
 	}
 }

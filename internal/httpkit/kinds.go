@@ -10,6 +10,7 @@ var (
 	InvalidJSON        = Kind{"invalid_json", http.StatusBadRequest, "The body is not acceptable JSON", "One JSON value, UTF-8, no lone surrogates, no U+0000, no repeated keys, not deeper than 64 levels, nothing after it."}
 	BodyRequired       = Kind{"body_required", http.StatusBadRequest, "The request needs a body", "Send a JSON object."}
 	InvalidParameter   = Kind{"invalid_parameter", http.StatusBadRequest, "A query or path parameter is not valid", "It is unknown, repeated, not UTF-8 or out of range; `errors` lists each one."}
+	AmbiguousRequest   = Kind{"ambiguous_request", http.StatusBadRequest, "Where the request ends is not certain", "A proxy and the service could see its end in different places, so that one request could carry another. Send one Content-Length or chunked, not both, and lines that end with CR LF. The connection is closed."}
 	UnsupportedVersion = Kind{"unsupported_version", http.StatusBadRequest, "This API version is not served", "Leave the API-Version header out or send the version that answers carry."}
 	ExpressionRequired = Kind{"expression_required", http.StatusBadRequest, "An expression is needed", "Send it as a non-empty string in the field `expression`."}
 	TooComplex         = Kind{"expression_too_complex", http.StatusBadRequest, "The expression is too large or too deeply nested", "`detail` gives the bound. Split the work, or define parts in a session."}
@@ -71,7 +72,7 @@ var (
 // Kinds lists them all in the order of docs/errors.md.
 func Kinds() []Kind {
 	return []Kind{
-		InvalidRequest, UnknownField, InvalidJSON, BodyRequired, InvalidParameter, UnsupportedVersion, ExpressionRequired, TooComplex, InvalidSessionID, VerifyInput,
+		InvalidRequest, UnknownField, InvalidJSON, BodyRequired, InvalidParameter, AmbiguousRequest, UnsupportedVersion, ExpressionRequired, TooComplex, InvalidSessionID, VerifyInput,
 		UnknownJobKind, TimeoutOverPlan, MalformedCircuit,
 		InvalidExport, ExportOverBudget, ExportTooLarge, ExportChoice, UnknownUpload, InvalidDeclarations, InvalidSource, InvalidModule, ElaborationFailed,
 		Unauthenticated, InvalidToken, InvalidCredentials,

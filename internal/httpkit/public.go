@@ -1,10 +1,10 @@
 package httpkit
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,8 +13,9 @@ import (
 // buffered holds a public answer back until its ETag is known.
 type buffered struct {
 	http.ResponseWriter
+	fixed  bool // the handler's bytes never change: they are not copied
 	status int
-	body   bytes.Buffer
+	body   []byte
 }
 
 func (b *buffered) WriteHeader(status int) {
@@ -25,7 +26,12 @@ func (b *buffered) WriteHeader(status int) {
 
 func (b *buffered) Write(p []byte) (int, error) {
 	b.WriteHeader(http.StatusOK)
-	return b.body.Write(p)
+	if b.fixed && b.body == nil {
+		b.body = slices.Clip(p)
+	} else {
+		b.body = append(b.body, p...)
+	}
+	return len(p), nil
 }
 
 // finish sends what was held back: with a strong ETag, or as 304 when the client has it.
@@ -38,10 +44,10 @@ func (b *buffered) finish(r *http.Request, maxAge time.Duration) {
 	header.Set("Access-Control-Expose-Headers", "ETag, API-Version, X-Request-Id")
 	if b.status != http.StatusOK {
 		b.ResponseWriter.WriteHeader(b.status)
-		_, _ = b.ResponseWriter.Write(b.body.Bytes())
+		_, _ = b.ResponseWriter.Write(b.body)
 		return
 	}
-	sum := sha256.Sum256(b.body.Bytes())
+	sum := sha256.Sum256(b.body)
 	etag := `"` + base64.RawURLEncoding.EncodeToString(sum[:18]) + `"`
 	header.Set("ETag", etag)
 	header.Set("Cache-Control", "public, max-age="+strconv.FormatInt(int64(maxAge/time.Second), 10))
@@ -50,9 +56,9 @@ func (b *buffered) finish(r *http.Request, maxAge time.Duration) {
 		b.ResponseWriter.WriteHeader(http.StatusNotModified)
 		return
 	}
-	header.Set("Content-Length", strconv.Itoa(b.body.Len()))
+	header.Set("Content-Length", strconv.Itoa(len(b.body)))
 	b.ResponseWriter.WriteHeader(http.StatusOK)
-	_, _ = b.ResponseWriter.Write(b.body.Bytes())
+	_, _ = b.ResponseWriter.Write(b.body)
 }
 
 // matches is the weak comparison of If-None-Match (RFC 9110 §13.1.2).

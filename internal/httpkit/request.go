@@ -7,7 +7,9 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -19,7 +21,7 @@ type Request struct {
 	Traceparent string // W3C trace context, empty when absent or malformed
 	Address     string // client address as rate limits key it: IPv4, or the /64 of an IPv6
 	Agent       string // client name as it introduced itself, bounded
-	Secure      bool   // reached over TLS, here or at a trusted proxy
+	Secure      bool   // reached over TLS: here, at a trusted proxy, or because that is the only public address
 }
 
 type requestKey struct{}
@@ -44,8 +46,10 @@ func (a *API) describe(r *http.Request) Request {
 		ID:      r.Header.Get("X-Request-Id"),
 		Address: a.clientAddress(r),
 		Agent:   printable(r.UserAgent(), maxAgentBytes),
-		Secure:  r.TLS != nil || a.fromProxy(r) && r.Header.Get("X-Forwarded-Proto") == "https",
+		Secure: r.TLS != nil || strings.HasPrefix(a.settings.PublicURL, "https://") ||
+			a.fromProxy(r) && r.Header.Get("X-Forwarded-Proto") == "https",
 	}
+	a.noticeStranger(r)
 	if !requestIDPattern.MatchString(described.ID) {
 		described.ID = uuid.Must(uuid.NewV7()).String()
 	}
@@ -70,6 +74,39 @@ func printable(s string, most int) string {
 
 func (a *API) fromProxy(r *http.Request) bool {
 	return a.trusts(remoteAddress(r))
+}
+
+// strangers are the addresses already warned about.
+type strangers struct {
+	mu   sync.Mutex
+	seen []netip.Addr
+}
+
+// maxStrangers bounds the warnings: whoever reaches the port can send these headers.
+const maxStrangers = 8
+
+// noticeStranger warns, once an address, of forwarded headers that are not believed.
+func (a *API) noticeStranger(r *http.Request) {
+	forwarded := ""
+	for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "X-Real-Ip"} {
+		if r.Header.Get(name) != "" {
+			forwarded = name
+			break
+		}
+	}
+	if forwarded == "" || a.fromProxy(r) {
+		return
+	}
+	from := remoteAddress(r)
+	a.strangers.mu.Lock()
+	defer a.strangers.mu.Unlock()
+	if len(a.strangers.seen) >= maxStrangers || slices.Contains(a.strangers.seen, from) {
+		return
+	}
+	a.strangers.seen = append(a.strangers.seen, from)
+	a.settings.Logger.Warn("forwarded headers come from an address that is not trusted: all its clients count as one, and its word about TLS is not believed; "+
+		"if it is your proxy, start with --trusted-proxies and its network (docs/operating.md)", "address", from, "header", forwarded,
+		"remedy", "--trusted-proxies "+netip.PrefixFrom(from, from.BitLen()).String())
 }
 
 func (a *API) trusts(address netip.Addr) bool {

@@ -37,6 +37,8 @@ type Route struct {
 
 	// PublicFor makes answers public: readable cross-origin, with an ETag and this max-age.
 	PublicFor time.Duration
+	// Fixed says that the handler answers with the same []byte every time: however many read it slowly, there is one.
+	Fixed bool
 	// UploadBytes makes the body a stream of at most so many bytes; see Upload.
 	UploadBytes int64
 	// UploadTypes are the media types of that stream, for the description.
@@ -104,12 +106,15 @@ func (a *API) operation(route Route) huma.Operation {
 
 // responses documents the 200 and every problem by status, with its codes.
 func (a *API) responses(route Route) map[string]*huma.Response {
-	kinds := slices.Concat(route.Kinds, []Kind{InvalidParameter, UnsupportedVersion, Internal})
+	kinds := slices.Concat(route.Kinds, []Kind{InvalidParameter, AmbiguousRequest, UnsupportedVersion, Internal})
 	if route.Access != Public {
 		kinds = append(kinds, Unauthenticated, InvalidToken)
 	}
 	if route.Access == FirstParty || route.Access == BrowserOnly {
 		kinds = append(kinds, FirstPartyOnly)
+	}
+	if route.Method == http.MethodPost {
+		kinds = append(kinds, BodyTimeout)
 	}
 	if route.Method != http.MethodGet {
 		kinds = append(kinds, CrossOrigin)
@@ -181,10 +186,14 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, 
 	admitted := r.WithContext(ctx)
 	switch {
 	case route.UploadBytes > 0:
-		upload := newUpload(w, r, route.UploadBytes)
+		upload := newUpload(r, route.UploadBytes)
 		admitted = r.WithContext(context.WithValue(ctx, uploadKey{}, upload))
 	case op.RequestBody != nil:
-		body, problem := readJSON(w, r)
+		limitBytes := int64(MaxJSONBytes)
+		if route.Access == Public {
+			limitBytes = maxPublicBytes
+		}
+		body, problem := readJSON(r, limitBytes)
 		if problem != nil {
 			return nil, problem
 		}

@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -29,6 +28,8 @@ import (
 	"reckon/internal/auth/limit"
 	"reckon/internal/blobs"
 	"reckon/internal/httpkit"
+	"reckon/internal/httpserver"
+	"reckon/internal/httpserver/httpservertest"
 	"reckon/internal/identity"
 	"reckon/internal/jobview"
 	"reckon/projections"
@@ -60,7 +61,7 @@ func (c *Clock) Pass(d time.Duration) {
 
 // Server is a running API.
 type Server struct {
-	*httptest.Server
+	httpservertest.Server
 	Clock *Clock
 	Store *memory.Store
 	API   *httpkit.API
@@ -143,6 +144,8 @@ type Options struct {
 	// NoProjections leaves the read models where they stand.
 	NoProjections bool
 	Elaborator    commands.Elaborator
+	Limits        httpserver.Limits // of slow clients; the service's own when zero
+	PublicURL     string
 }
 
 // generous lets tests register and sign in as often as they need.
@@ -158,6 +161,9 @@ func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	if o.Plans == nil {
 		o.Plans = account.DefaultPlans()
+	}
+	if o.Limits == (httpserver.Limits{}) {
+		o.Limits = httpserver.Clients()
 	}
 	if o.Rules == (identity.Rules{}) {
 		o.Rules = generous
@@ -207,7 +213,7 @@ func Start(t testing.TB, o Options) *Server {
 		return place, err == nil
 	}}
 	api := httpkit.New(httpkit.Settings{
-		Build: "test", Logger: quiet,
+		Build: "test", Logger: quiet, PublicURL: o.PublicURL,
 		Authenticator: &auth.Authenticator{Streams: streams, Sessions: who, Now: server.Clock.Now, TokenUsed: func(ctx context.Context, id string) {
 			if err := who.TokenUsed(ctx, id); err != nil {
 				t.Error(err)
@@ -243,14 +249,14 @@ func Start(t testing.TB, o Options) *Server {
 			},
 			Logger: quiet,
 		},
-		Build: "test",
+		Build: "test", PublicURL: o.PublicURL,
 	}.Register(api))
 	server.API = api
+	begin := httpservertest.Start
 	if o.TLS {
-		server.Server = httptest.NewTLSServer(api)
-	} else {
-		server.Server = httptest.NewServer(api)
+		begin = httpservertest.StartTLS
 	}
+	server.Server = begin(t, api, o.Limits)
 	t.Cleanup(func() {
 		server.Close()
 		cancel()

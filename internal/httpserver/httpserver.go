@@ -1,0 +1,181 @@
+// Package httpserver is the one way HTTP is served here: to clients, to
+// operators and among processes.
+//
+// It promises that no client holds a connection by being slow, whatever the
+// handler does: headers, bodies and answers have deadlines, and a body or an
+// answer must keep up a least rate. It promises that a request whose end two
+// readers could see in different places is refused, and that every answer of a
+// handler carries headers that let a browser run, frame and guess nothing. It
+// never knows what is served.
+package httpserver
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Limits bound what a slow client may cost. None may be zero.
+type Limits struct {
+	Header time.Duration // for the headers of a request, from their first byte
+	Idle   time.Duration // between two requests of a connection
+	// Stall is the longest silence within a body, and the longest time in which
+	// the client takes nothing of an answer.
+	Stall time.Duration
+	Rate  int // bytes a second that bodies and answers must reach in the long run
+	// Linger is what is left of a body when nobody wants it any more gets to
+	// arrive, so that its client reads the answer instead of a reset.
+	Linger time.Duration
+}
+
+// Clients are the limits of those who are not known. An idle connection is
+// closed within 30 seconds like a slow one: a client that does not read a short
+// answer cannot be told from one that has nothing to ask.
+func Clients() Limits {
+	return Limits{Header: 10 * time.Second, Idle: 25 * time.Second, Stall: 15 * time.Second, Rate: 4 << 10, Linger: 2 * time.Second}
+}
+
+// Processes are the limits among the processes of an installation: their
+// clients keep idle connections for a minute.
+func Processes() Limits {
+	l := Clients()
+	l.Idle = 2 * time.Minute
+	return l
+}
+
+const maxHeaderBytes = 64 << 10
+
+// Server is an http.Server that serves with limits.
+type Server struct {
+	http   *http.Server
+	limits Limits
+}
+
+// New returns a server of HTTP/1.1. TLS ends at a proxy.
+func New(handler http.Handler, limits Limits, logger *slog.Logger) *Server {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	return &Server{limits: limits, http: &http.Server{
+		Handler: guard{handler, limits}, Protocols: protocols, MaxHeaderBytes: maxHeaderBytes,
+		ReadHeaderTimeout: limits.Header, IdleTimeout: limits.Idle,
+		DisableGeneralOptionsHandler: true, // OPTIONS * is answered by the handler like everything else
+		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, c)
+		},
+	}}
+}
+
+// Serve is http.Server's, with limits on every connection.
+func (s *Server) Serve(l net.Listener) error { return s.http.Serve(listener{l, s.limits}) }
+
+// Shutdown is http.Server's.
+func (s *Server) Shutdown(ctx context.Context) error { return s.http.Shutdown(ctx) }
+
+// Close is http.Server's.
+func (s *Server) Close() error { return s.http.Close() }
+
+// Parts are the server and the listener that Serve would use, for tests that
+// serve with net/http/httptest.
+func (s *Server) Parts(l net.Listener) (*http.Server, net.Listener) {
+	return s.http, listener{l, s.limits}
+}
+
+type listener struct {
+	net.Listener
+	limits Limits
+}
+
+// Accept is net.Listener.
+func (l listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c, limits: l.limits}, nil
+}
+
+// FramingRefuser is a handler that words the refusal of an ambiguous request itself.
+type FramingRefuser interface {
+	RefuseFraming(w http.ResponseWriter, r *http.Request, why string)
+}
+
+// guard stands before every handler.
+type guard struct {
+	next   http.Handler
+	limits Limits
+}
+
+// ServeHTTP is http.Handler.
+func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'") // pages and plots say their own
+
+	why := ""
+	if c, ok := r.Context().Value(connKey{}).(*conn); ok {
+		why = c.framing(r)
+	}
+	// Where a chunked body ends is known to its reader alone: the connection ends with it.
+	if why != "" || r.ContentLength < 0 {
+		header.Set("Connection", "close")
+	}
+	if r.ContentLength != 0 && r.Body != nil && r.Body != http.NoBody {
+		arriving := &body{ReadCloser: r.Body, control: http.NewResponseController(w), limits: g.limits, credit: g.limits.Stall}
+		defer func() { _ = arriving.abandon() }()
+		w = &answer{w, arriving}
+		r = r.WithContext(r.Context()) // net/http looks at its own copy to tell what is left of the body
+		r.Body = arriving
+	}
+	if why == "" {
+		g.next.ServeHTTP(w, r)
+		return
+	}
+	if refuser, ok := g.next.(FramingRefuser); ok {
+		refuser.RefuseFraming(w, r, why)
+		return
+	}
+	http.Error(w, why, http.StatusBadRequest)
+}
+
+// answer notices when an answer begins: net/http then reads what is left of the
+// body, before the first line is sent.
+type answer struct {
+	http.ResponseWriter
+	body *body
+}
+
+func (a *answer) begin() {
+	if a.body.abandon() { // net/http does not notice that a client ended its body early
+		a.Header().Set("Connection", "close")
+	}
+}
+
+// WriteHeader is http.ResponseWriter.
+func (a *answer) WriteHeader(status int) {
+	if status >= http.StatusOK {
+		a.begin()
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write is http.ResponseWriter.
+func (a *answer) Write(p []byte) (int, error) {
+	a.begin()
+	return a.ResponseWriter.Write(p)
+}
+
+// FlushError is what http.ResponseController looks for.
+func (a *answer) FlushError() error {
+	a.begin()
+	return http.NewResponseController(a.ResponseWriter).Flush()
+}
+
+// Flush is http.Flusher.
+func (a *answer) Flush() { _ = a.FlushError() }
+
+// Unwrap lets http.ResponseController reach the connection.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
