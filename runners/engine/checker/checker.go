@@ -14,7 +14,7 @@ import (
 	"reckon/runners/engine"
 )
 
-//go:embed python/*.py
+//go:embed python/*.py python/reckon_checker/*.py python/reckon_checker/rules/*.py
 var sources embed.FS
 
 // Options of a Checker. Zero values are the defaults.
@@ -121,16 +121,17 @@ func (c *Checker) run(ctx context.Context, task verification.Task, budget time.D
 // program joins the modules into the one source that a zygote loads: each is made a module of its own name.
 func program() ([]byte, error) {
 	modules := map[string]string{}
-	files, err := fs.Glob(sources, "python/*.py")
+	err := fs.WalkDir(sources, "python", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		source, err := sources.ReadFile(file)
+		name := strings.TrimSuffix(strings.TrimPrefix(file, "python/"), ".py")
+		modules[strings.ReplaceAll(name, "/", ".")] = string(source)
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	for _, file := range files {
-		source, err := sources.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		modules[strings.TrimSuffix(strings.TrimPrefix(file, "python/"), ".py")] = string(source)
 	}
 	encoded, err := json.Marshal(modules)
 	if err != nil {
@@ -147,10 +148,15 @@ SOURCES = json.loads(r'''%s''')
 
 class InMemory(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     def find_spec(self, name, path, target=None):
-        return importlib.util.spec_from_loader(name, self) if name in SOURCES else None
+        if name in SOURCES:
+            return importlib.util.spec_from_loader(name, self)
+        return importlib.util.spec_from_loader(name, self, is_package=True) if name + ".__init__" in SOURCES else None
 
     def get_source(self, name):
-        return SOURCES[name]
+        return SOURCES[name if name in SOURCES else name + ".__init__"]
+
+    def is_package(self, name):
+        return name + ".__init__" in SOURCES
 
 
 sys.meta_path.insert(0, InMemory())

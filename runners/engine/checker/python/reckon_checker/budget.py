@@ -1,0 +1,44 @@
+"""The budget of a check: processor time of this process, so that a busy machine changes no verdict.
+
+start() sets it; step() is called wherever work is done and raises Spent once it is used up. It looks at the clock once in
+some steps: the clock costs more than a step.
+"""
+
+from __future__ import annotations
+
+import time
+
+STEPS_PER_LOOK = 32
+
+
+class Spent(Exception):
+    """The budget is used up."""
+
+
+class _State:
+    limit = float("inf")
+    left = STEPS_PER_LOOK
+
+
+def start(seconds: float) -> None:
+    """From now on, so many seconds of processor time."""
+    _State.limit = time.process_time() + seconds
+    _State.left = STEPS_PER_LOOK
+
+
+def step() -> None:
+    _State.left -= 1
+    if _State.left <= 0:
+        look()
+
+
+def look() -> None:
+    """Compares with the clock at once: before and after work of which one step is long."""
+    _State.left = STEPS_PER_LOOK
+    if time.process_time() > _State.limit:
+        raise Spent
+
+
+def left() -> float:
+    """Seconds of processor time that are left."""
+    return _State.limit - time.process_time()

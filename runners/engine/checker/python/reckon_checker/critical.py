@@ -1,0 +1,167 @@
+"""Where an expression changes its ways along a real line: zeros of the arguments of Abs, Log, roots, steps and denominators,
+ends of the cases of a Piecewise. They are looked for to choose points, not to prove anything: one that is missed costs a
+look, never a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from flint import arb, fmpq
+
+from . import budget
+from .evaluation import Environment, evaluate
+from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, times, walk
+from .univariate import polynomial
+from .values import Gaussian, Undecided, Value, is_number, precision
+
+MAX_CRITICAL = 10  # expressions that are looked at
+GRID = sorted({fmpq(0)} | {s * fmpq(2) ** k for s in (1, -1) for k in range(-4, 14, 1)} | {fmpq(3 * k + 1, 3) for k in range(-9, 9)})
+BISECTIONS = 20
+BITS = 53
+
+Make = Callable[[tuple[Tree, ...]], list[Tree]]
+
+
+def _each(args: tuple[Tree, ...]) -> list[Tree]:
+    return list(args)
+
+
+def _around(*shifts: int) -> Make:
+    return lambda args: [plus(args[-1], shift) if shift else args[-1] for shift in shifts]
+
+
+def _differences(args: tuple[Tree, ...]) -> list[Tree]:
+    return [minus(a, b) for i, a in enumerate(args) for b in args[i + 1 :]]
+
+
+CRITICAL: dict[str, Make] = {
+    **dict.fromkeys("Abs RealAbs Sign RealSign UnitStep HeavisideTheta Ramp Log Sqrt Log2 Log10 Arg CubeRoot ArcCot".split(), _each),
+    **dict.fromkeys("Max Min Less LessEqual Greater GreaterEqual Equal Unequal".split(), _differences),
+    "Inequality": lambda args: _differences(args[::2]),
+    **dict.fromkeys("ArcSin ArcCos ArcTanh ArcCosh ArcSec ArcCsc ArcCoth ArcSech".split(), _around(-1, 0, 1)),
+    **dict.fromkeys("Floor Ceiling Round IntegerPart FractionalPart UnitBox UnitTriangle Gamma Factorial LogGamma PolyGamma HarmonicNumber".split(), _around(-1, 0, 1)),
+    **dict.fromkeys("Mod Quotient".split(), lambda args: [args[0], minus(args[0], args[1]), args[1]]),
+    **dict.fromkeys("Tan Sec".split(), lambda args: [("Cos", args[0])]),
+    **dict.fromkeys("Cot Csc".split(), lambda args: [("Sin", args[0])]),
+    **dict.fromkeys("PolyLog Hypergeometric2F1 HypergeometricPFQ EllipticK EllipticE EllipticF LerchPhi".split(), _around(-1)),
+    **dict.fromkeys("ExpIntegralEi ExpIntegralE LogIntegral CosIntegral CoshIntegral BesselY BesselK ProductLog Surd".split(), _around(0)),
+    "ArcTan": lambda args: list(args) if len(args) == 2 else [],
+    "Boole": lambda args: [],
+    "OffZero$": lambda args: [args[0]],
+    "Divide": lambda args: [args[1]],
+}
+
+
+def critical(nodes: Iterable[Tree]) -> list[Tree]:
+    """The expressions whose zeros matter, without repetition, those found first first."""
+    found: dict[Tree, None] = {}
+    for node in nodes:
+        for part in walk(node):
+            if not isinstance(part, tuple) or not isinstance(part[0], str):
+                continue
+            make = CRITICAL.get(part[0])
+            args = arguments(part)
+            if part[0] == "Power" and len(args) == 2 and not isinstance(args[0], int) and not (isinstance(args[1], int) and args[1] > 0):
+                found.update(dict.fromkeys([args[0]]))
+            elif make is not None and args:
+                found.update(dict.fromkeys(make(args)))
+    return [node for node in found if free_symbols(node)]
+
+
+def substituted(node: Tree, values: dict[str, Value]) -> Tree:
+    """The tree with exact values put in for symbols."""
+    if isinstance(node, str):
+        value = values.get(node)
+        return node if value is None else exact_tree(value)
+    if isinstance(node, tuple):
+        return tuple(part if i == 0 and isinstance(part, str) else substituted(part, values) for i, part in enumerate(node))
+    return node
+
+
+def exact_tree(value: Value) -> Tree:
+    if isinstance(value, fmpq):
+        return int(value.p) if value.q == 1 else ("Rational", int(value.p), int(value.q))
+    if isinstance(value, Gaussian):
+        return ("Complex", exact_tree(value.re), exact_tree(value.im))
+    raise Refused("a value that is not exact")
+
+
+def crossings(nodes: list[Tree], name: str, env: Environment) -> list[fmpq]:
+    """Approximate zeros on the real line of the symbol, the others standing for exact values; rational ones exactly."""
+    found: set[fmpq] = set()
+    others = {key: value for key, value in env.values.items() if isinstance(key, str) and key != name and isinstance(value, fmpq)}
+    for node in [node for node in nodes if name in free_symbols(node)][:MAX_CRITICAL]:
+        budget.step()
+        exactly = polynomial(substituted(node, dict(others)), name)
+        if exactly is not None:
+            if exactly.degree() >= 1:
+                found.update(_polynomial_zeros(exactly))
+            continue
+        found.update(_scanned(node, name, env))
+    return sorted(found)
+
+
+def _polynomial_zeros(p: object) -> list[fmpq]:
+    zeros: list[fmpq] = []
+    with precision(BITS):
+        for factor, _ in p.factor()[1]:  # type: ignore[attr-defined]
+            if factor.degree() == 1:
+                zeros.append(-factor[0] / factor[1])
+            elif factor.degree() <= 60:
+                zeros += [_middle(root.real) for root, _ in factor.complex_roots() if root.imag.is_zero()]
+    return zeros
+
+
+def _middle(value: arb) -> fmpq:
+    return arb(value.mid()).fmpq() if abs(value) > arb(2) ** -200 and abs(value) < arb(2) ** 200 else fmpq(0)
+
+
+def _sign(node: Tree, name: str, env: Environment, x: fmpq) -> int | None:
+    """The sign of the real part, or None."""
+    try:
+        value = evaluate(node, env.having(name, x))
+    except (Undecided, Refused):
+        return None
+    if not is_number(value):
+        return None
+    real = value.re if isinstance(value, Gaussian) else value if isinstance(value, fmpq | arb) else value.real  # type: ignore[union-attr]
+    return 1 if real > 0 else -1 if real < 0 else 0 if isinstance(real, fmpq) else None
+
+
+def _scanned(node: Tree, name: str, env: Environment) -> list[fmpq]:
+    zeros: list[fmpq] = []
+    with precision(BITS):
+        before: tuple[fmpq, int] | None = None
+        for x in GRID:
+            here = _sign(node, name, env, x)
+            if here is None:
+                continue
+            if here == 0:
+                zeros.append(x)
+            elif before is not None and before[1] != here:
+                zeros.append(_bisected(node, name, env, before[0], x, before[1]))
+            before = (x, here) if here else None
+    return zeros
+
+
+def _bisected(node: Tree, name: str, env: Environment, low: fmpq, high: fmpq, at_low: int) -> fmpq:
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        here = _sign(node, name, env, middle)
+        if here is None or here == 0:
+            return middle
+        if here == at_low:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def whole_of(trees: Iterable[Tree]) -> Tree:
+    """One tree that holds several, for walks."""
+    return times(*trees)
+
+
+def has(node: Tree, *names: str) -> bool:
+    return any(is_call(part, *names) for part in walk(node))

@@ -1,0 +1,92 @@
+"""Two values computed to more and more bits until they are told apart, agree to enough digits, or the last precision is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flint import arb
+
+from . import budget
+from .values import (
+    ZERO,
+    Comparison,
+    Relation,
+    Undecided,
+    Value,
+    ball,
+    compare,
+    digits_of,
+    is_number,
+    precision,
+    significant,
+    spread,
+)
+
+SCHEDULE = (64, 320, 1024)
+ENOUGH_DIGITS = 60
+
+UNKNOWN = Comparison(Relation.INCOMPARABLE)
+
+
+def decide(left: Callable[[], Value], right: Callable[[], Value], enough: int = ENOUGH_DIGITS) -> Comparison:
+    """How the two relate. An OVERLAP of fewer than enough digits, and UNKNOWN, mean that the precision did not suffice."""
+    found = UNKNOWN
+    first: list[arb | None] | None = None
+    for bits in SCHEDULE:
+        budget.look()
+        with precision(bits):
+            try:
+                pairs = matched(left(), right())
+            except Undecided:
+                continue
+            if pairs is None:
+                return Comparison(Relation.INCOMPARABLE, (), ZERO)
+            spreads = [spread(ball(a), ball(b)) if _inexact(a, b) else None for a, b in pairs]  # type: ignore[arg-type]
+            found = _worst([_digits(compare(a, b), now, then, bits) for (a, b), now, then in zip(pairs, spreads, first or spreads, strict=True)])
+            if found.relation is not Relation.OVERLAP or found.digits >= enough:
+                return found
+            first = first or spreads
+    return found
+
+
+def matched(a: Value, b: Value) -> list[tuple[Value, Value]] | None:
+    """The pairs of entries at the same places of two nested lists; None where the shapes differ."""
+    if not isinstance(a, tuple) and not isinstance(b, tuple):
+        return [(a, b)]
+    if not isinstance(a, tuple) or not isinstance(b, tuple) or len(a) != len(b):
+        return None
+    pairs: list[tuple[Value, Value]] = []
+    for x, y in zip(a, b, strict=True):
+        inner = matched(x, y)
+        if inner is None:
+            return None
+        pairs += inner
+    return pairs
+
+
+def _inexact(a: Value, b: Value) -> bool:
+    return is_number(a) and is_number(b) and compare(a, b).relation is Relation.OVERLAP
+
+
+def _digits(found: Comparison, now: arb | None, then: arb | None, bits: int) -> Comparison:
+    """Where both values may be zero, digits count from the size of what cancelled: the radius that 64 bits left, times 2^64."""
+    if found.relation is not Relation.OVERLAP or now is None:
+        return found
+    digits = digits_of(ball(found.left), ball(found.right))  # type: ignore[arg-type]
+    if then is not None and bits > SCHEDULE[0]:
+        by_scale = significant(then * arb(2) ** SCHEDULE[0], now)
+        digits = max(digits, by_scale) if digits == 0 else digits
+    return Comparison(found.relation, found.left, found.right, digits)
+
+
+def _worst(found: list[Comparison]) -> Comparison:
+    """A difference anywhere decides; then what cannot be compared, then the fewest digits."""
+    worst = Comparison(Relation.EQUAL)
+    for one in found:
+        if one.relation is Relation.DIFFERENT:
+            return one
+        if worst.relation is Relation.INCOMPARABLE:
+            continue
+        if one.relation is Relation.INCOMPARABLE or worst.relation is Relation.EQUAL or (one.relation is Relation.OVERLAP and one.digits < worst.digits):
+            worst = one
+    return worst

@@ -1,0 +1,101 @@
+"""Procedure "identities": claims left == right that must hold for all values of their symbols under assumptions.
+
+Verified exactly: the normal form of the difference is 0. Verified numerically: both sides agree to 60 digits or more at
+points of every region (points.py). Refuted: at one admissible point the enclosures are disjoint.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..agreement import Claim, Survey, names_of, survey
+from ..assumptions import Assumptions
+from ..findings import Open, Refuted, Residual, Sampled, Supported, Verified
+from ..normal import proves_equal
+from ..tree import Tree, free_symbols, is_call, reals, walk
+
+POSITIVE_DOMAINS = ("PositiveReals", "PositiveIntegers", "PositiveRationals", "Primes")
+
+
+def check(task: dict[str, Any], seed: int) -> Residual:
+    """The claims of a residual rule. task: claims, and where given assumptions, real (symbols are real unless assumed
+    otherwise), positive (they are positive)."""
+    claims, assumptions = read(task)
+    if not claims:
+        return Open("nothing to compare")
+    if any(held(side) for claim in claims for side in claim):
+        return Open("a part of the answer is held")
+    if not decimals(claims) and proves(claims, assumptions):
+        return Verified(exact=True)
+    seen = survey(claims, assumptions, seed, real=bool(task.get("real")), printed=True)
+    refuted = seen.refutation("it holds for real values" if seen.holds_for_reals else "")
+    if refuted is not None:
+        if seen.holds_for_reals is False and not all(point.real for point, _ in seen.differences):
+            refuted = _with_reals(claims, assumptions, seed, refuted)
+        return refuted
+    return conclude(claims, seen)
+
+
+def _with_reals(claims: list[Claim], assumptions: Assumptions, seed: int, refuted: Refuted) -> Refuted:
+    """Says whether a claim that fails at a complex point holds for real values."""
+    again = survey(claims, assumptions, seed, real=True, printed=True)
+    note = "it holds for real values" if again.covered and not again.differences else ""
+    return Refuted(type(refuted.proof)(**{**vars(refuted.proof), "note": note})) if note else refuted
+
+
+def sampled(task: dict[str, Any], seed: int) -> Sampled:
+    """The claims of a sampled rule: what holds is support only."""
+    found = check(task, seed)
+    return Supported(found.residual) if isinstance(found, Verified) else found
+
+
+def read(task: dict[str, Any]) -> tuple[list[Claim], Assumptions]:
+    claims = [(left, right) for left, right in task["claims"]]
+    conditions = list(task.get("assumptions") or [])
+    if task.get("positive"):
+        conditions += [("Greater", name, 0) for name in sorted(names_of(claims), key=str) if isinstance(name, str)]
+    for name in task.get("integers") or []:
+        conditions.append(("Element", name, "Integers"))
+    return claims, Assumptions(conditions)
+
+
+def decimals(claims: list[Claim]) -> bool:
+    return any(reals(side) for claim in claims for side in claim)
+
+
+def held(node: Tree) -> bool:
+    """Whether something is kept from evaluation: it says nothing about values."""
+    return any(is_call(part, "Hold", "HoldComplete", "Unevaluated", "HoldPattern", "Inactive") for part in walk(node))
+
+
+def positive_symbols(assumptions: Assumptions) -> set[str]:
+    """Symbols that are assumed positive in so many words."""
+    found: set[str] = set()
+    for condition in assumptions.conditions:
+        if is_call(condition, "Greater") and isinstance(condition, tuple) and len(condition) == 3:
+            low, high = condition[2], condition[1]
+        elif is_call(condition, "Less") and isinstance(condition, tuple) and len(condition) == 3:
+            low, high = condition[1], condition[2]
+        elif is_call(condition, "Element") and isinstance(condition, tuple) and condition[2] in POSITIVE_DOMAINS:
+            low, high = 0, condition[1]
+        else:
+            continue
+        if isinstance(high, str) and isinstance(low, int) and low >= 0:
+            found |= free_symbols(high)
+    return found
+
+
+def proves(claims: list[Claim], assumptions: Assumptions) -> bool:
+    positive = positive_symbols(assumptions)
+    return all(proves_equal(left, right, positive) for left, right in claims)
+
+
+def conclude(claims: list[Claim], seen: Survey) -> Residual:
+    if decimals(claims):
+        agreed = any(region.agree or region.close for region in seen.regions.values())
+        unknown = any(region.unknown for region in seen.regions.values())
+        return Supported() if agreed and not unknown else Open("no value to compare")
+    if not seen.covered:
+        bare = sorted(name for name, region in seen.regions.items() if not region.agree)
+        return Open("no decision " + ", ".join(bare)[:200])
+    return Verified(exact=seen.exact and not names_of(claims))

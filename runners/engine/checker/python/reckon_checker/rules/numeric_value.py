@@ -1,0 +1,125 @@
+"""Procedure "value": N[expression] and N[expression, n] against the enclosure of the expression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flint import acb, arb, fmpq
+
+from .. import budget
+from ..deciding import matched
+from ..evaluation import Environment, evaluate
+from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
+from ..tree import Tree, arguments, free_symbols, is_call
+from ..values import (
+    Gaussian,
+    Kind,
+    NonValue,
+    Relation,
+    Undecided,
+    Value,
+    ball,
+    compare,
+    complex_ball,
+    is_number,
+    precision,
+    show,
+    whole,
+)
+
+SCHEDULE = (128, 384, 1152, 3456)
+MACHINE_BITS = 53
+SLACK = 64  # times what arithmetic with 53 bits loses is what a machine number may be off
+LARGEST_MACHINE = 1024  # numbers from 2^1024 on have no machine form
+LARGEST_DIGITS = 5000
+
+
+def check(task: dict[str, Any], seed: int) -> Sampled:
+    expression, answer = task["expression"], task["answer"]
+    digits: int | None = None
+    if task.get("digits") is not None:
+        value = evaluate(task["digits"])
+        digits = whole(value)
+        if digits is None or not 0 < digits <= LARGEST_DIGITS:
+            return Open("no such precision")
+    if free_symbols(expression):
+        return Open("the expression has symbols without values")
+    given = evaluate(answer, Environment(printed=True))
+    lost = rounding(expression) if digits is None else None
+    for bits in SCHEDULE:
+        if digits is not None:
+            bits = max(bits, int(digits * 3.33) + 64)
+        budget.look()
+        with precision(bits):
+            try:
+                true = evaluate(expression)
+            except Undecided:
+                continue
+            found = judge(true, given, digits, lost, expression)
+            if found is not None:
+                return found
+    return Open("the enclosure stays too wide")
+
+
+def rounding(expression: Tree) -> Value | None:
+    """The value by enclosures of 53 bits: its radius is what machine arithmetic may lose."""
+    with precision(MACHINE_BITS):
+        try:
+            return evaluate(expression)
+        except Undecided:
+            return None
+
+
+def judge(true: Value, given: Value, digits: int | None, lost: Value | None, expression: Tree) -> Sampled | None:
+    pairs = matched(true, given)
+    if pairs is None:
+        return Refuted(Statement(f"the value is {show(true)}, of another shape than the answer"))
+    losses = [pair[0] for pair in matched(lost, true) or []] if lost is not None else []
+    wide = False
+    for i, (a, b) in enumerate(pairs):
+        if not is_number(a) or not is_number(b):
+            relation = compare(a, b)
+            if relation.relation is Relation.DIFFERENT and not overflows(a):
+                return Refuted(Witness(a, b, exact=relation.exact))
+            if relation.relation is not Relation.EQUAL:
+                return Open("overflow" if overflows(a) else "no value to compare")
+            continue
+        loss = losses[i] if i < len(losses) else None
+        allowed = tolerance(a, digits, loss)
+        if allowed is None:
+            return Open("machine arithmetic may lose every digit")
+        z = complex_ball(a)  # type: ignore[arg-type]
+        box = acb(_more(z.real, allowed), _more(z.imag, allowed if isinstance(a, acb | Gaussian) else arb(0)))
+        if not box.overlaps(complex_ball(b)):  # type: ignore[arg-type]
+            return Refuted(Witness(a, b))
+        if arb(z.rad()) > allowed + arb(2) ** -2000:
+            wide = True
+    return None if wide else Supported(show(true, max(20, min(digits or 0, 60))))
+
+
+def _more(value: arb, radius: arb) -> arb:
+    return arb(value.mid(), (arb(value.rad()) + radius).upper())
+
+
+def overflows(value: Value) -> bool:
+    """Whether a number has no machine form, so that Infinity or Overflow may be what a machine makes of it."""
+    return False if isinstance(value, NonValue) and value.kind is not Kind.UNDEFINED else bool(is_number(value) and abs(ball(value)) > arb(2) ** LARGEST_MACHINE)  # type: ignore[arg-type]
+
+
+def tolerance(value: Value, digits: int | None, loss: Value | None) -> arb | None:
+    """One unit of the n-th digit; for machine numbers what 53 bits lose, with slack. None where nothing is promised."""
+    size = arb(complex_ball(value).abs_upper())  # type: ignore[arg-type]
+    if digits is not None:
+        return size * arb(10) ** (1 - digits)
+    if loss is None or not is_number(loss):
+        return None
+    radius = arb(complex_ball(loss).rad())  # type: ignore[arg-type]
+    return radius * SLACK + size * arb(2) ** (6 - MACHINE_BITS)
+
+
+def is_list(node: Tree) -> bool:
+    return is_call(node, "List") and bool(arguments(node))
+
+
+def exact_integer(value: Value) -> bool:
+    return isinstance(value, fmpq) and value.q == 1
