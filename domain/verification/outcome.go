@@ -58,7 +58,8 @@ type Finding struct {
 	Residual  string `json:"residual"`   // what the check came to, for people
 	Exact     bool   `json:"exact"`      // by exact algebra, not by numbers
 	Why       string `json:"why"`        // for an open finding
-	ElapsedMS int64  `json:"elapsed_ms"` // of the whole check
+	CPUMicros int64  `json:"cpu_us"`     // processor time of the procedure
+	ElapsedMS int64  `json:"elapsed_ms"` // of the whole check, by the wall clock
 }
 
 // unsupported begins the Why of a finding about something the checker does not handle; the name follows.

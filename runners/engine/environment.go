@@ -72,7 +72,7 @@ func Status(folder string) EnvironmentStatus {
 }
 
 func pinned() []string {
-	return regexp.MustCompile(`(?m)^[a-z]+==[0-9.]+`).FindAllString(string(requirements), -1)
+	return regexp.MustCompile(`(?m)^[a-z-]+==[0-9.]+`).FindAllString(string(requirements), -1)
 }
 
 func ready(folder string) bool {
@@ -128,14 +128,14 @@ func build(ctx context.Context, folder, python string, progress func(string)) er
 	if err := os.WriteFile(list, requirements, 0o644); err != nil {
 		return err
 	}
-	progress("installing " + strings.Join(pinned(), " ") + " (about 20 MB, once)")
+	progress("installing " + strings.Join(pinned(), " ") + " (about 30 MB, once)")
 	err := step(ctx, "packages", Python(folder), "-m", "pip", "install", "--no-input", "--disable-pip-version-check",
 		"--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", list)
 	if err != nil {
 		return err
 	}
 	progress("checking that the engine answers")
-	if err := step(ctx, "check", Python(folder), "-I", "-c", "import woxi, sympy, mpmath; assert woxi.interpret('1+1') == '2'"); err != nil {
+	if err := step(ctx, "check", Python(folder), "-I", "-c", "import woxi, sympy, flint; assert woxi.interpret('1+1') == '2'"); err != nil {
 		return err
 	}
 	return writeStamp(folder)

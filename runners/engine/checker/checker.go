@@ -56,29 +56,32 @@ func (c *Checker) Info() map[string]string { return c.zygote.Info() }
 func (c *Checker) Boundaries() []engine.Boundary { return c.zygote.Boundaries() }
 
 type request struct {
-	Op   string             `json:"op"` // check or prove
-	Task *verification.Task `json:"task,omitempty"`
+	Op    string            `json:"op"`
+	Task  verification.Task `json:"task"`
+	CPUMS int64             `json:"cpu_ms"` // of processor time
 }
-
-type reply struct {
-	verification.Finding
-	Provable bool `json:"provable"` // held by numbers, and worth an attempt at an exact proof
-}
-
-// proofShare is the part of a budget that an exact proof may take once the numbers hold.
-const proofShare = 2 // a half
 
 // residualCharacters bounds what is kept of a residual.
 const residualCharacters = 500
 
-// Check carries a plan out within the budget. The error is for a caller that gave up or a checker that is closed; a check
-// that runs over its budget or fails is a Finding.
+// A check is bounded by its own processor time, so that a busy machine changes no verdict. The wall clock is a guard far
+// outside, for a worker that gets no processor at all.
+const (
+	wallFactor = 10
+	wallSlack  = 10 * time.Second
+)
+
+// Check carries a plan out within a budget of processor time. The error is for a caller that gave up or a checker that is
+// closed; a check that runs over its budget or fails is a Finding.
 func (c *Checker) Check(ctx context.Context, plan verification.Plan, budget time.Duration) (verification.Finding, error) {
 	started := time.Now()
-	limited, cancel := context.WithTimeout(ctx, budget)
+	limited, cancel := context.WithTimeout(ctx, wallFactor*budget+wallSlack)
 	defer cancel()
-	finding, err := c.run(limited, plan.Task, budget)
-	var failed *engine.FailedError
+	finding := verification.Finding{Status: verification.StatusTimedOut}
+	var err error
+	if milliseconds := budget.Milliseconds(); milliseconds > 0 {
+		err = c.zygote.Call(limited, request{Op: "check", Task: plan.Task, CPUMS: milliseconds}, &finding)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return verification.Finding{}, ctx.Err()
@@ -86,7 +89,7 @@ func (c *Checker) Check(ctx context.Context, plan verification.Plan, budget time
 		return verification.Finding{}, err
 	case errors.Is(err, engine.ErrBudgetExhausted) || errors.Is(err, context.DeadlineExceeded):
 		finding = verification.Finding{Status: verification.StatusTimedOut}
-	case errors.As(err, &failed) || err != nil || finding.Status == "":
+	case err != nil || finding.Status == "":
 		finding = verification.Finding{Status: verification.StatusFailed}
 	}
 	if len(finding.Residual) > residualCharacters {
@@ -94,28 +97,6 @@ func (c *Checker) Check(ctx context.Context, plan verification.Plan, budget time
 	}
 	finding.ElapsedMS = time.Since(started).Milliseconds()
 	return finding, nil
-}
-
-// run checks by numbers first, then tries a proof in the same worker: one that takes too long costs only itself.
-func (c *Checker) run(ctx context.Context, task verification.Task, budget time.Duration) (verification.Finding, error) {
-	worker, err := c.zygote.Spawn(ctx)
-	if err != nil {
-		return verification.Finding{}, err
-	}
-	defer worker.Kill()
-	var found reply
-	if err := worker.Call(ctx, request{Op: "check", Task: &task}, &found); err != nil || !found.Provable {
-		return found.Finding, err
-	}
-	limited, cancel := context.WithTimeout(ctx, budget/proofShare)
-	defer cancel()
-	var proof struct {
-		Exact bool `json:"exact"`
-	}
-	if err := worker.Call(limited, request{Op: "prove"}, &proof); err == nil {
-		found.Exact = proof.Exact
-	}
-	return found.Finding, nil
 }
 
 // program joins the modules into the one source that a zygote loads: each is made a module of its own name.

@@ -44,7 +44,7 @@ func plan(t *testing.T, input, answer string) verification.Plan {
 
 func TestCheck(t *testing.T) {
 	c := start(t, Options{})
-	if info := c.Info(); info["name"] != "sympy+mpmath" || info["revision"] == "" {
+	if info := c.Info(); info["name"] != "python-flint" || info["revision"] == "" {
 		t.Errorf("%v", info)
 	}
 	ctx := t.Context()

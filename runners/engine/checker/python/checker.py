@@ -51,19 +51,13 @@ def decoded(value):
     return value
 
 
-pending = None  # what op "prove" is about: set by the check before it, in the same worker
-
-
 def handle(request):
-    if request["op"] == "check" and request["task"]["kind"] in {**service.RESIDUAL, **service.SAMPLED}:
+    if request["task"]["kind"] in {**service.RESIDUAL, **service.SAMPLED}:
         return service.handle(request)
-    if request["op"] == "prove":
-        return {"exact": pending is not None and symbolic.proves_zero(*pending)}
     return check(request["task"])
 
 
 def check(task):
-    global pending
     seed = int.from_bytes(hashlib.sha256(json.dumps(task, sort_keys=True).encode()).digest()[:8], "big")
     try:
         task = decoded(task)
@@ -72,15 +66,14 @@ def check(task):
         return undecided("unsupported: " + str(refused))
     except RecursionError:
         return undecided("unsupported: depth")
-    pending = found.pop("proof", None)
-    return {**found, "provable": pending is not None}
+    found.pop("proof", None)
+    return found
 
 
 def warm():
     """Touches what is imported or cached lazily, so that a sandboxed child needs no file."""
     for task in WARM:
         check(task)
-        handle({"op": "prove"})
     service.warm()
 
 
@@ -119,5 +112,4 @@ WARM = [
 ]
 
 
-def info():
-    return {"name": "sympy+mpmath", "revision": sympy.__version__ + "+" + mpmath.__version__}
+info = service.info

@@ -62,8 +62,10 @@ class Survey:
     @property
     def holds_for_reals(self) -> bool:
         """Whether the claim fails at complex points only."""
-        return bool(self.differences) and not any(point.real for point, _ in self.differences) and any(
-            region.agree > 0 for name, region in self.regions.items() if not name.startswith("complex")
+        return (
+            bool(self.differences)
+            and not any(point.real for point, _ in self.differences)
+            and any(region.agree > 0 for name, region in self.regions.items() if not name.startswith("complex"))
         )
 
 
@@ -86,9 +88,10 @@ def survey(
     printed: bool = False,
     enough_differences: int = 1,
     keep: Callable[[Point], bool] | None = None,
+    partial: bool = False,
 ) -> Survey:
     """Compares the claims at chosen points until enough_differences are found. real: symbols are real; printed: decimals of
-    the right sides are read as what they print; keep: which points count."""
+    the right sides are read as what they print; keep: which points count; partial: the right sides may have no value at special and complex points."""
     seen = Survey()
     chosen = Points(names_of(claims), [side for claim in claims for side in claim], assumptions, seed, real).choose()
     refused: Refused | None = None
@@ -102,7 +105,7 @@ def survey(
         except Refused as problem:
             refused = refused or problem
             continue
-        _add(seen, point, found)
+        _add(seen, point, found, partial)
         if len(seen.differences) >= enough_differences:
             break
     if refused is not None and not seen.regions:
@@ -117,14 +120,16 @@ def at_point(claims: Sequence[Claim], left: Environment, right: Environment) -> 
         found = decide(lambda a=a: evaluate(a, left), lambda b=b: evaluate(b, right))  # type: ignore[misc]
         if found.relation is Relation.DIFFERENT:
             return found
-        if found.relation is Relation.INCOMPARABLE or worst.relation is Relation.EQUAL or (
-            worst.relation is Relation.OVERLAP and found.relation is Relation.OVERLAP and found.digits < worst.digits
+        if (
+            found.relation is Relation.INCOMPARABLE
+            or worst.relation is Relation.EQUAL
+            or (worst.relation is Relation.OVERLAP and found.relation is Relation.OVERLAP and found.digits < worst.digits)
         ):
             worst = found
     return worst
 
 
-def _add(seen: Survey, point: Point, found: Comparison) -> None:
+def _add(seen: Survey, point: Point, found: Comparison, partial: bool) -> None:
     region = seen.regions.setdefault(point.region, Region())
     if found.relation is Relation.DIFFERENT:
         if _infinite(found.left) or _infinite(found.right):
@@ -135,7 +140,10 @@ def _add(seen: Survey, point: Point, found: Comparison) -> None:
         region.differ += 1
         seen.differences.append((point, found))
     elif found.relation is Relation.EQUAL:
-        region.agree += 1
+        if point.values and _infinite(found.left):
+            region.outside += 1
+        else:
+            region.agree += 1
     elif found.relation is Relation.OVERLAP:
         seen.exact = False
         region.digits = min(region.digits, found.digits)
@@ -143,7 +151,7 @@ def _add(seen: Survey, point: Point, found: Comparison) -> None:
             region.agree += 1
         else:
             region.close += 1
-    elif isinstance(found.left, NonValue) or (point.special and isinstance(found.right, NonValue)):
+    elif isinstance(found.left, NonValue) or (isinstance(found.right, NonValue) and (point.special or (partial and not point.real))):
         region.outside += 1
     else:
         region.unknown += 1

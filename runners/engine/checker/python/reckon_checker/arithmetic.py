@@ -320,4 +320,3 @@ def exponential(value: Value) -> Value:
         return ONE
     inner: Ball = ball(value)
     return settled(inner.exp())
-

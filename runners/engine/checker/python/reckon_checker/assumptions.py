@@ -8,9 +8,7 @@ from .evaluation import Environment, truth
 from .tree import Refused, Tree, arguments, free_symbols, is_call, minus
 from .values import NonValue, Undecided, precision
 
-INTEGER_DOMAINS = frozenset(
-    "Integers PositiveIntegers NonNegativeIntegers NegativeIntegers NonPositiveIntegers Primes".split()
-)
+INTEGER_DOMAINS = frozenset("Integers PositiveIntegers NonNegativeIntegers NegativeIntegers NonPositiveIntegers Primes".split())
 COMPARISONS = ("Less", "LessEqual", "Greater", "GreaterEqual")
 BITS = 128  # at which points are tested
 

@@ -266,6 +266,14 @@ def _of_sum(node: tuple[Tree, ...], name: str) -> Tree:
     return (node[0], _derivative(node[1], name), *node[2:])
 
 
+def _of_root_sum(node: tuple[Tree, ...], name: str) -> Tree:
+    """RootSum[f, form] where f is free of the symbol."""
+    if len(node) != 3 or not _free(node[1], name) or not is_call(node[2], "Function"):
+        raise Refused("the derivative of RootSum")
+    form = applied(node[2], ("root$variable",))
+    return ("RootSum", node[1], ("Function", "root$variable", _derivative(form, name)))
+
+
 def _of_marked(node: tuple[Tree, ...], name: str) -> Tree:
     return (node[0], node[1], _derivative(node[2], name))
 
@@ -294,11 +302,7 @@ STRUCTURES: dict[str, Callable[[tuple[Tree, ...], str], Tree]] = {
     "Im": _real(lambda g, dg: ("Im", dg)),
     "Conjugate": _real(lambda g, dg: ("Conjugate", dg)),
     "Arg": _real(lambda g, dg: ("Im", times(dg, power(g, -1)))),
-    "Sign": _real(
-        lambda g, dg: minus(
-            times(dg, power(("Abs", g), -1)), times(g, ("Re", times(("Conjugate", g), dg)), power(("Abs", g), -3))
-        )
-    ),
+    "Sign": _real(lambda g, dg: minus(times(dg, power(("Abs", g), -1)), times(g, ("Re", times(("Conjugate", g), dg)), power(("Abs", g), -3)))),
     "RealSign": _flat(lambda g: g),
     "UnitStep": _flat(lambda g: g),
     "HeavisideTheta": _flat(lambda g: g),
@@ -312,6 +316,7 @@ STRUCTURES: dict[str, Callable[[tuple[Tree, ...], str], Tree]] = {
     "Mod": _of_mod,
     "Integrate": _of_integral,
     "Sum": _of_sum,
+    "RootSum": _of_root_sum,
     "OnReals$": _of_marked,
     "OffZero$": _of_marked,
     "D": _of_d,
@@ -359,9 +364,7 @@ CHAIN: dict[str, Callable[[Tree], Tree]] = {
     "ArcCoth": lambda g: power(plus(1, times(-1, power(g, 2))), -1),
     "ArcSec": lambda g: times(power(g, -2), power(plus(1, times(-1, power(g, -2))), rational(-1, 2))),
     "ArcCsc": lambda g: times(-1, power(g, -2), power(plus(1, times(-1, power(g, -2))), rational(-1, 2))),
-    "ArcSech": lambda g: times(
-        -1, power(g, -2), power(plus(power(g, -1), -1), rational(-1, 2)), power(plus(power(g, -1), 1), rational(-1, 2))
-    ),
+    "ArcSech": lambda g: times(-1, power(g, -2), power(plus(power(g, -1), -1), rational(-1, 2)), power(plus(power(g, -1), 1), rational(-1, 2))),
     "ArcCsch": lambda g: times(-1, power(g, -2), power(plus(1, power(g, -2)), rational(-1, 2))),
     "Sinc": lambda g: minus(times(("Cos", g), power(g, -1)), times(("Sin", g), power(g, -2))),
     "Haversine": lambda g: times(HALF, ("Sin", g)),
@@ -389,9 +392,7 @@ CHAIN: dict[str, Callable[[Tree], Tree]] = {
     "AiryAiPrime": lambda g: times(g, ("AiryAi", g)),
     "AiryBiPrime": lambda g: times(g, ("AiryBi", g)),
     "ProductLog": lambda g: times(("ProductLog", g), power(times(g, plus(1, ("ProductLog", g))), -1)),
-    "EllipticK": lambda m: times(
-        minus(("EllipticE", m), times(plus(1, times(-1, m)), ("EllipticK", m))), power(times(2, m, plus(1, times(-1, m))), -1)
-    ),
+    "EllipticK": lambda m: times(minus(("EllipticE", m), times(plus(1, times(-1, m)), ("EllipticK", m))), power(times(2, m, plus(1, times(-1, m))), -1)),
     "EllipticE": lambda m: times(minus(("EllipticE", m), ("EllipticK", m)), power(times(2, m), -1)),
     "CubeRoot": lambda g: times(rational(1, 3), power(("CubeRoot", g), -2)),
 }
@@ -415,9 +416,7 @@ def _binomial(n: Tree, k: Tree) -> tuple[Tree | None, ...]:
 
 # Partial derivatives of functions of several arguments; None where there is no formula.
 PARTIALS: dict[tuple[str, int], Callable[..., tuple[Tree | None, ...]]] = {
-    ("ArcTan", 2): lambda x, y: (
-        times(-1, y, power(plus(power(x, 2), power(y, 2)), -1)), times(x, power(plus(power(x, 2), power(y, 2)), -1))
-    ),
+    ("ArcTan", 2): lambda x, y: (times(-1, y, power(plus(power(x, 2), power(y, 2)), -1)), times(x, power(plus(power(x, 2), power(y, 2)), -1))),
     ("Erf", 2): lambda a, b: (times(-1, CHAIN["Erf"](a)), CHAIN["Erf"](b)),
     ("Gamma", 2): lambda a, z: (None, times(-1, power("E", times(-1, z)), power(z, plus(a, -1)))),
     ("PolyGamma", 2): lambda n, z: (None, ("PolyGamma", n + 1 if isinstance(n, int) else plus(n, 1), z)),
@@ -444,22 +443,21 @@ PARTIALS: dict[tuple[str, int], Callable[..., tuple[Tree | None, ...]]] = {
     ("EllipticPi", 3): lambda n, phi, m: (None, power(times(plus(1, times(-1, n, power(("Sin", phi), 2))), power(_delta(m, phi), HALF)), -1), None),
     ("Hypergeometric0F1", 2): lambda a, z: (None, times(power(a, -1), ("Hypergeometric0F1", plus(a, 1), z))),
     ("Hypergeometric1F1", 3): lambda a, b, z: (None, None, times(a, power(b, -1), ("Hypergeometric1F1", plus(a, 1), plus(b, 1), z))),
-    ("Hypergeometric2F1", 4): lambda a, b, c, z: (
-        None, None, None, times(a, b, power(c, -1), ("Hypergeometric2F1", plus(a, 1), plus(b, 1), plus(c, 1), z))
-    ),
+    ("Hypergeometric2F1", 4): lambda a, b, c, z: (None, None, None, times(a, b, power(c, -1), ("Hypergeometric2F1", plus(a, 1), plus(b, 1), plus(c, 1), z))),
     ("HypergeometricU", 3): lambda a, b, z: (None, None, times(-1, a, ("HypergeometricU", plus(a, 1), plus(b, 1), z))),
     ("HypergeometricPFQ", 3): lambda a, b, z: (
         None,
         None,
-        times(*arguments(a), *(power(part, -1) for part in arguments(b)),
-              ("HypergeometricPFQ", tuple(("List", *(plus(p, 1) for p in arguments(a)))), tuple(("List", *(plus(p, 1) for p in arguments(b)))), z)),
+        times(
+            *arguments(a),
+            *(power(part, -1) for part in arguments(b)),
+            ("HypergeometricPFQ", tuple(("List", *(plus(p, 1) for p in arguments(a)))), tuple(("List", *(plus(p, 1) for p in arguments(b)))), z),
+        ),
     ),
     ("ChebyshevT", 2): lambda n, x: (None, times(n, ("ChebyshevU", plus(n, -1), x))),
     ("HermiteH", 2): lambda n, x: (None, times(2, n, ("HermiteH", plus(n, -1), x))),
     ("LaguerreL", 2): lambda n, x: (None, times(-1, ("LaguerreL", plus(n, -1), 1, x))),
-    ("LegendreP", 2): lambda n, x: (
-        None, times(n, minus(times(x, ("LegendreP", n, x)), ("LegendreP", plus(n, -1), x)), power(plus(power(x, 2), -1), -1))
-    ),
+    ("LegendreP", 2): lambda n, x: (None, times(n, minus(times(x, ("LegendreP", n, x)), ("LegendreP", plus(n, -1), x)), power(plus(power(x, 2), -1), -1))),
     ("Surd", 2): lambda x, n: (times(power(n, -1), ("Surd", x, n), power(x, -1)), None),
     ("Pochhammer", 2): lambda a, n: (
         times(("Pochhammer", a, n), minus(("PolyGamma", 0, plus(a, n)), ("PolyGamma", 0, a))),

@@ -40,7 +40,9 @@ CRITICAL: dict[str, Make] = {
     **dict.fromkeys("Max Min Less LessEqual Greater GreaterEqual Equal Unequal".split(), _differences),
     "Inequality": lambda args: _differences(args[::2]),
     **dict.fromkeys("ArcSin ArcCos ArcTanh ArcCosh ArcSec ArcCsc ArcCoth ArcSech".split(), _around(-1, 0, 1)),
-    **dict.fromkeys("Floor Ceiling Round IntegerPart FractionalPart UnitBox UnitTriangle Gamma Factorial LogGamma PolyGamma HarmonicNumber".split(), _around(-1, 0, 1)),
+    **dict.fromkeys(
+        "Floor Ceiling Round IntegerPart FractionalPart UnitBox UnitTriangle Gamma Factorial LogGamma PolyGamma HarmonicNumber".split(), _around(-1, 0, 1)
+    ),
     **dict.fromkeys("Mod Quotient".split(), lambda args: [args[0], minus(args[0], args[1]), args[1]]),
     **dict.fromkeys("Tan Sec".split(), lambda args: [("Cos", args[0])]),
     **dict.fromkeys("Cot Csc".split(), lambda args: [("Sin", args[0])]),

@@ -8,7 +8,6 @@ from flint import arb
 
 from . import budget
 from .values import (
-    ZERO,
     Comparison,
     Relation,
     Undecided,
@@ -36,11 +35,12 @@ def decide(left: Callable[[], Value], right: Callable[[], Value], enough: int = 
         budget.look()
         with precision(bits):
             try:
-                pairs = matched(left(), right())
+                a, b = left(), right()
+                pairs, shapes = matched(a, b), compare(a, b)
             except Undecided:
                 continue
             if pairs is None:
-                return Comparison(Relation.INCOMPARABLE, (), ZERO)
+                return shapes
             spreads = [spread(ball(a), ball(b)) if _inexact(a, b) else None for a, b in pairs]  # type: ignore[arg-type]
             found = _worst([_digits(compare(a, b), now, then, bits) for (a, b), now, then in zip(pairs, spreads, first or spreads, strict=True)])
             if found.relation is not Relation.OVERLAP or found.digits >= enough:

@@ -21,7 +21,8 @@ from .jumps import JUMPS
 from .lists import LISTS, dot
 from .roots import root_of_call, root_sum_of_call
 from .special import SPECIAL
-from .tree import Real, Refused, Text, Tree, arguments, is_call, undefined as may_be_users
+from .tree import Real, Refused, Text, Tree, arguments, is_call
+from .tree import undefined as may_be_users
 from .truth import COMPARISONS, member
 from .values import (
     COMPLEX_INFINITY,
@@ -106,7 +107,7 @@ def _decimal(node: Real, env: Environment) -> Value:
     middle = exact(node.value)
     if env.printed:
         return arb(middle, arb(exact(node.half_unit)))
-    if not node.machine or middle.q.bit_length() < 40 and int(middle.q) & (int(middle.q) - 1) == 0:
+    if not node.machine or (middle.q.bit_length() < 40 and int(middle.q) & (int(middle.q) - 1) == 0):
         return middle  # digits that are meant exactly, or a double that is exactly what is written
     return arb(middle, arb(abs(middle) * MACHINE_EPSILON))
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, Union
 
-from .tree import Tree, show as show_tree
+from .tree import Tree
+from .tree import show as show_tree
 from .values import Value, show
 
 

@@ -154,7 +154,7 @@ def arctan(*args: Value) -> Value:
             return INDETERMINATE
         if isinstance(y, fmpq) and y == 0 and isinstance(x, fmpq) and x > 0:
             return ZERO
-        return settled(acb(ball(x), ball(y)).arg())
+        return settled(acb(arb(x), arb(y)).arg())
     top = plus(x, times(I, y))
     return times(Gaussian(ZERO, fmpq(-1)), _log(divide(top, power(plus(times(x, x), times(y, y)), fmpq(1, 2)))))
 
@@ -272,8 +272,6 @@ def surd(value: Value, n: Value) -> Value:
     if not value < 0:
         raise Undecided("surd")
     return times(fmpq(-1), power(times(fmpq(-1), value), 1 / n))
-
-
 
 
 ELEMENTARY: dict[str, Function] = {

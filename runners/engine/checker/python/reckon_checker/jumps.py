@@ -65,7 +65,7 @@ def ceiling(x: Real) -> fmpq:
 def nearest(x: Real) -> fmpq:
     """Round: halves go to the even neighbour."""
     below = floor(x)
-    rest = x - below
+    rest: Real = x - below
     order = sign(rest - fmpq(1, 2))
     if order == 0:
         return below + int(below.p) % 2
@@ -115,11 +115,15 @@ def ramp(x: Real) -> Value:
 
 
 def unit_box(x: Real) -> Value:
-    return ONE if sign(abs(x) - fmpq(1, 2)) <= 0 else ZERO
+    return ONE if sign(_size(x) - fmpq(1, 2)) <= 0 else ZERO
 
 
 def unit_triangle(x: Real) -> Value:
-    return 1 - abs(x) if sign(abs(x) - 1) < 0 else ZERO
+    return 1 - _size(x) if sign(_size(x) - 1) < 0 else ZERO
+
+
+def _size(x: Real) -> Real:
+    return x if sign(x) >= 0 else -x
 
 
 def modulo(m: Real, n: Real, d: Real = ZERO) -> Value:

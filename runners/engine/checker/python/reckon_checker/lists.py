@@ -158,7 +158,7 @@ def rank(value: Value) -> Value:
     reduced = row_reduce(value)
     if not isinstance(reduced, tuple):
         return reduced
-    return fmpq(sum(1 for row in reduced if isinstance(row, tuple) and any(not is_zero(entry) for entry in row)))  # type: ignore[arg-type]
+    return fmpq(sum(isinstance(row, tuple) and not all(is_number(entry) and is_zero(entry) for entry in row) for row in reduced))  # type: ignore[arg-type]
 
 
 def matrix_power(value: Value, exponent: Value, *rest: Value) -> Value:

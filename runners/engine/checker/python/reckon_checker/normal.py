@@ -9,7 +9,7 @@ exponentials. A numerator that reduces to 0 proves equality; one that does not p
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
@@ -144,9 +144,10 @@ class Field:
 
 
 class Normalizer:
-    """Turns trees into fractions of one field. positive: symbols that are known to be so."""
+    """Turns trees into fractions of one field. positive, integers: symbols that are known to be so."""
 
-    def __init__(self, positive: Collection[str] = ()) -> None:
+    def __init__(self, positive: Collection[str] = (), integers: Collection[str] = ()) -> None:
+        self.integers = frozenset(integers)
         self.field = Field()
         self.known: dict[Tree, Fraction] = {}
         self.logarithms: dict[object, Fraction] = {}
@@ -204,6 +205,8 @@ class Normalizer:
             return field.constant(1)
         constant, factors, rest = self._positive_part(argument)
         total = self._log_of_constant(constant)
+        if as_rational(rest) == -1:
+            total, rest = field.add(total, field.multiply(self._symbol("I"), self._symbol("Pi"))), field.constant(1)
         for factor, multiplicity in factors:
             total = field.add(total, field.multiply(field.constant(multiplicity), self._log_generator(factor)))
         return total if as_rational(rest) == 1 else field.add(total, self._log_generator(rest))
@@ -352,6 +355,8 @@ class Normalizer:
                 factor = self._root(logarithm, coefficient) if coefficient.q != 1 else field.raised(logarithm, int(coefficient.p))
             elif self._is_i_pi(term):
                 factor = self._root_of_unity(coefficient)
+            elif self._is_i_pi_integer(term):
+                factor = self._sign_of(term, coefficient)
             else:
                 factor = self._fine(("exp", self.key(term)), coefficient)
             result = field.multiply(result, factor)
@@ -380,6 +385,21 @@ class Normalizer:
     def _is_i_pi(self, term: Fraction) -> bool:
         return term == self.field.multiply(self._symbol("I"), self._symbol("Pi"))
 
+    def _is_i_pi_integer(self, term: Fraction) -> bool:
+        """Whether a term is I Pi times symbols that are integers."""
+        if not self.integers or not term.bottom.is_one():
+            return False
+        names = {index: key for key, index in self.field.keys.items()}
+        exponents = {names[i]: d for i, d in enumerate(term.top.degrees()) if d}
+        return exponents.pop("I", 0) == 1 and exponents.pop("Pi", 0) == 1 and bool(exponents) and self.integers.issuperset(map(str, exponents))
+
+    def _sign_of(self, term: Fraction, coefficient: fmpq) -> Fraction:
+        """E^(I Pi n q) for an integer n: a generator for E^(I Pi n/FINE), whose 2 FINE-th power is 1."""
+        if FINE % int(coefficient.q):
+            return self._fine(("exp", self.key(term)), coefficient)
+        generator = self.field.related(("exp", self.key(term), FINE), 2 * FINE, self.field.constant(1))
+        return self.field.raised(generator, int(coefficient.p) * (FINE // int(coefficient.q)) % (2 * FINE))
+
     def _root_of_unity(self, turns: fmpq) -> Fraction:
         """E^(I Pi turns) in radicals where they are short."""
         turns = turns - 2 * ((turns / 2).floor())
@@ -402,7 +422,10 @@ def _unity(cosine: Tree, sine: Tree) -> Tree:
 
 _ROOT2, _ROOT3 = ("Times", _H, ("Power", 2, _H)), ("Times", _H, ("Power", 3, _H))
 _QUARTER: dict[tuple[int, int], tuple[Tree, Tree]] = {
-    (0, 1): (1, 0), (1, 6): (_ROOT3, _H), (1, 4): (_ROOT2, _ROOT2), (1, 3): (_H, _ROOT3),
+    (0, 1): (1, 0),
+    (1, 6): (_ROOT3, _H),
+    (1, 4): (_ROOT2, _ROOT2),
+    (1, 3): (_H, _ROOT3),
 }
 
 
@@ -461,7 +484,7 @@ def _hyperbolic(sign: int, g: Tree) -> Tree:
     return times(rational(1, 2), plus(_exp(g), times(sign, _exp(times(-1, g)))))
 
 
-REWRITES = {
+REWRITES: dict[tuple[str, int], Callable[..., Tree]] = {
     ("Rational", 2): lambda a, b: _quotient(a, b),
     ("Complex", 2): lambda a, b: plus(a, times("I", b)),
     ("Subtract", 2): minus,
@@ -507,17 +530,17 @@ def _quotient(a: Tree, b: Tree) -> Tree:
     return times(a, power(b, -1)) if b != 1 else a
 
 
-def proves_zero(node: Tree, positive: Collection[str] = ()) -> bool:
+def proves_zero(node: Tree, positive: Collection[str] = (), integers: Collection[str] = ()) -> bool:
     """Whether the normal form shows that the expression is zero wherever it is defined, positive symbols being so."""
     try:
-        return Normalizer(positive).normal(node).top.is_zero()
+        return Normalizer(positive, integers).normal(node).top.is_zero()
     except (TooLarge, Refused, RecursionError, OverflowError):
         return False
 
 
-def proves_equal(left: Tree, right: Tree, positive: Collection[str] = ()) -> bool:
+def proves_equal(left: Tree, right: Tree, positive: Collection[str] = (), integers: Collection[str] = ()) -> bool:
     if is_call(left, "List") and is_call(right, "List"):
         return len(arguments(left)) == len(arguments(right)) and all(
-            proves_equal(a, b, positive) for a, b in zip(arguments(left), arguments(right), strict=True)
+            proves_equal(a, b, positive, integers) for a, b in zip(arguments(left), arguments(right), strict=True)
         )
-    return proves_zero(minus(left, right), positive)
+    return proves_zero(minus(left, right), positive, integers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cmp_to_key, lru_cache
+from typing import Any
 
 from flint import acb, arb, ctx, fmpq, fmpq_poly
 
@@ -11,7 +12,7 @@ from .arithmetic import plus
 from .calculus import applied
 from .tree import Refused, Tree, arguments, is_call
 from .univariate import coefficients
-from .values import ZERO, Number, Undecided, Value, exact, settled, undefined
+from .values import ZERO, Number, Undecided, Value, settled, undefined
 
 MAX_DEGREE = 300
 
@@ -24,7 +25,8 @@ def isolated(polynomial: tuple[fmpq, ...], bits: int) -> tuple[tuple[acb, int], 
         return ()
     if found.degree() > MAX_DEGREE:
         raise Refused("a polynomial of that degree")
-    return tuple((acb(root), int(multiplicity)) for root, multiplicity in found.complex_roots())
+    roots: Any = found.complex_roots()  # the stubs forget the multiplicities
+    return tuple((acb(root), int(multiplicity)) for root, multiplicity in roots)
 
 
 def ordered_roots(polynomial: Sequence[fmpq]) -> list[Number]:
@@ -40,7 +42,7 @@ def ordered_roots(polynomial: Sequence[fmpq]) -> list[Number]:
 def _order(a: acb, b: acb) -> int:
     if a is b:
         return 0
-    real = (b.imag.is_zero() and 1 or 0) - (a.imag.is_zero() and 1 or 0)
+    real = ((b.imag.is_zero() and 1) or 0) - ((a.imag.is_zero() and 1) or 0)
     if real or a.imag.is_zero():
         return real or _compared(a.real, b.real)
     by_real = _compared(a.real, b.real) if not _conjugates(a, b) else 0
@@ -99,7 +101,3 @@ def root_sum_of_call(node: tuple[Tree, ...], evaluate: Callable[[Tree, str, Valu
         for _ in range(multiplicity):
             total = plus(total, term)
     return total
-
-
-def rationals(numbers: Sequence[int]) -> list[fmpq]:
-    return [exact(number) for number in numbers]

@@ -19,13 +19,14 @@ import flint
 
 from . import budget, tree
 from .findings import Open, Residual, Sampled, as_reply
-from .rules import identities, numeric_value
+from .rules import antiderivatives, identities, numeric_value
 
 sys.setrecursionlimit(8000)
 
 # Procedures of rules that may verify, and of those that only sample: the types differ by Verified.
 RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
     "identities": identities.check,
+    "antiderivative": antiderivatives.check,
 }
 SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "identities_sampled": identities.sampled,
@@ -47,6 +48,7 @@ def decoded(value: Any) -> Any:
 def handle(request: dict[str, Any]) -> dict[str, Any]:
     started = time.process_time()
     budget.start(request.get("cpu_ms", 10_000) / 1000)
+    budget.insist()
     reply = check(request["task"])
     reply["cpu_us"] = round((time.process_time() - started) * 1e6)
     return reply
@@ -76,7 +78,7 @@ class NoImport:
 def warm() -> None:
     """Runs what is cached or loaded lazily, then forbids imports."""
     for task in WARM:
-        handle({"task": task})
+        check(task)
     sys.meta_path.insert(0, NoImport())
 
 

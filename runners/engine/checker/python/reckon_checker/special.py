@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from flint import acb, arb, fmpq
 
-from .arithmetic import divide, inverse, minus, plus, power, threaded, times
+from .arithmetic import divide, minus, plus, power, threaded, times
 from .functions import Function, numeric, with_pole
 from .values import (
     COMPLEX_INFINITY,
-    HALF,
     INFINITY,
     ONE,
     ZERO,
@@ -47,9 +47,7 @@ NEGATIVE: tuple[tuple[float, float], ...] = ((float("-inf"), 0.0),)
 BEYOND_ONE: tuple[tuple[float, float], ...] = ((1.0, float("inf")),)
 
 
-def special(
-    name: str, arity: int, compute: Callable[..., acb], cuts: tuple[tuple[float, float], ...] = (), real: bool = False
-) -> Function:
+def special(name: str, arity: int, compute: Callable[..., acb], cuts: tuple[tuple[float, float], ...] = (), real: bool = False) -> Function:
     """A function of arity numbers, cut in its last argument. real: the value is real where all arguments are."""
 
     def applied(*args: Value) -> Value:
@@ -281,7 +279,7 @@ def hypergeometric(upper: Value, lower: Value, z: Value) -> Value:
         if isinstance(part, bool | tuple | NonValue):
             return undefined("HypergeometricPFQ")
         numbers.append(part)
-    balls = [complex_ball(number) for number in numbers]
+    balls: list[Any] = [complex_ball(number) for number in numbers]
     if len(upper) > len(lower) + 1:
         return undefined("HypergeometricPFQ")
     if len(upper) == len(lower) + 1:

@@ -182,7 +182,7 @@ def _visit(node: Tree, bound: frozenset[str], found: set[str]) -> None:
     if not isinstance(node, tuple):
         return
     head = node[0]
-    if isinstance(head, tuple) and not is_call(head[0], "Derivative"):
+    if isinstance(head, tuple) and head[0] != "Derivative" and not is_call(head[0], "Derivative"):
         _visit(head, bound, found)  # in Derivative[1][f][x] the f is a function, not a value
     if head == "C":
         return
@@ -267,6 +267,8 @@ def show(node: Tree) -> str:
         return parts[0] + "/" + parts[1]
     symbol = {"Plus": " + ", "Times": "*", "Power": "^", "Rule": " -> ", "Equal": " == "}.get(node[0]) if isinstance(node[0], str) else None
     if symbol and len(parts) > 1:
-        return symbol.join(f"({part})" if isinstance(arg, tuple) and arg[0] in ("Plus", "Times", "Power", "Rational", "Complex") else part
-                           for part, arg in zip(parts, node[1:], strict=True))
+        return symbol.join(
+            f"({part})" if isinstance(arg, tuple) and arg[0] in ("Plus", "Times", "Power", "Rational", "Complex") else part
+            for part, arg in zip(parts, node[1:], strict=True)
+        )
     return show(node[0]) + "[" + ", ".join(parts) + "]"

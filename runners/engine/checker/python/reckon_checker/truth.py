@@ -144,9 +144,7 @@ def member(value: Value, domain: Tree) -> bool | NonValue:
 
 def _in_domain(value: fmpq | Gaussian | arb | acb, domain: str) -> bool:
     if isinstance(value, Gaussian):
-        if domain == "Algebraics":
-            return True
-        return False
+        return domain == "Algebraics"
     if domain == "Reals":
         return isinstance(value, fmpq) or real_ball(value) is not None
     if isinstance(value, fmpq):

@@ -191,7 +191,11 @@ def compare(left: Value, right: Value) -> Comparison:
 
 
 def _compare_lists(left: Value, right: Value) -> Comparison:
-    """Lists relate as their entries do; a list and something else, or lists of other lengths, say nothing about each other."""
+    """Lists relate as their entries do. Lists of other lengths say nothing about each other: a column and a vector are two
+    ways to write the same; a list of several entries is no number."""
+    for a, b in ((left, right), (right, left)):
+        if isinstance(a, tuple) and len(a) > 1 and is_number(b):
+            return Comparison(Relation.DIFFERENT, left, right)
     if not isinstance(left, tuple) or not isinstance(right, tuple) or len(left) != len(right):
         return Comparison(Relation.INCOMPARABLE, left, right)
     worst = Comparison(Relation.EQUAL, left, right)
@@ -199,9 +203,11 @@ def _compare_lists(left: Value, right: Value) -> Comparison:
         found = compare(a, b)
         if found.relation is Relation.DIFFERENT:
             return found
-        if found.relation is Relation.INCOMPARABLE or worst.relation is Relation.EQUAL:
-            worst = found
-        elif found.relation is Relation.OVERLAP and worst.relation is Relation.OVERLAP and found.digits < worst.digits:
+        if (
+            found.relation is Relation.INCOMPARABLE
+            or worst.relation is Relation.EQUAL
+            or (found.relation is Relation.OVERLAP and worst.relation is Relation.OVERLAP and found.digits < worst.digits)
+        ):
             worst = found
     return worst
 
@@ -287,7 +293,7 @@ def _short(text: str, limit: int = 120) -> str:
     return text if len(text) <= limit else f"{text[: limit // 2]}...{text[-limit // 4 :]} ({len(text)} characters)"
 
 
-class precision:
+class precision:  # noqa: N801 (used like a keyword)
     """The working precision in bits, for the extent of a with statement."""
 
     def __init__(self, bits: int) -> None:

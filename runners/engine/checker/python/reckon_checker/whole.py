@@ -30,7 +30,7 @@ def over_integers(name: str, function: Callable[..., Value]) -> Callable[..., Va
 def fibonacci(n: Value) -> Value:
     k = whole(n)
     if k is not None and abs(k) <= MAX_INDEX:
-        value = fmpq(fmpz.fib_ui(abs(k)))
+        value = fmpq(fmpz.fib_ui(fmpz(abs(k))))
         return value if k >= 0 or k % 2 else -value
     golden = (1 + arb(5).sqrt()) / 2
     cosine = numeric("Cos", "cos")(times(arb.pi(), n))
@@ -82,7 +82,7 @@ WHOLE: dict[str, Callable[..., Value]] = {
     "OddQ": lambda n: (k := whole(n)) is not None and k % 2 == 1 if is_exact(n) else undefined("OddQ"),
     "IntegerQ": lambda n: whole(n) is not None if is_exact(n) else undefined("IntegerQ"),
     "PrimeQ": over_integers("PrimeQ", lambda n: bool(fmpz(abs(n)).is_prime())),
-    "PowerMod": over_integers("PowerMod", lambda a, b, m: _power_mod(a, b, m)),
+    "PowerMod": over_integers("PowerMod", lambda *args: _power_mod(*args)),
     "EulerPhi": over_integers("EulerPhi", lambda n: fmpq(fmpz(n).euler_phi()) if 0 < n < 10**30 else undefined("EulerPhi")),
     "MoebiusMu": over_integers("MoebiusMu", lambda n: fmpq(fmpz(n).moebius_mu()) if 0 < n < 10**30 else undefined("MoebiusMu")),
     "DivisorSigma": over_integers(

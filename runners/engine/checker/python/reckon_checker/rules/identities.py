@@ -12,7 +12,7 @@ from ..agreement import Claim, Survey, names_of, survey
 from ..assumptions import Assumptions
 from ..findings import Open, Refuted, Residual, Sampled, Supported, Verified
 from ..normal import proves_equal
-from ..tree import Tree, free_symbols, is_call, reals, walk
+from ..tree import Tree, arguments, free_symbols, is_call, reals, walk
 
 POSITIVE_DOMAINS = ("PositiveReals", "PositiveIntegers", "PositiveRationals", "Primes")
 
@@ -33,7 +33,10 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         if seen.holds_for_reals is False and not all(point.real for point, _ in seen.differences):
             refuted = _with_reals(claims, assumptions, seed, refuted)
         return refuted
-    return conclude(claims, seen)
+    found = conclude(claims, seen)
+    if isinstance(found, Verified) and assumptions.integers and not found.exact:
+        return Supported()  # some integers are not all of them
+    return found
 
 
 def _with_reals(claims: list[Claim], assumptions: Assumptions, seed: int, refuted: Refuted) -> Refuted:
@@ -54,9 +57,20 @@ def read(task: dict[str, Any]) -> tuple[list[Claim], Assumptions]:
     conditions = list(task.get("assumptions") or [])
     if task.get("positive"):
         conditions += [("Greater", name, 0) for name in sorted(names_of(claims), key=str) if isinstance(name, str)]
-    for name in task.get("integers") or []:
-        conditions.append(("Element", name, "Integers"))
+    conditions += [("Element", name, "PositiveIntegers") for name in sorted(counted(claims))]
     return claims, Assumptions(conditions)
+
+
+def counted(claims: list[Claim]) -> set[str]:
+    """Symbols in the ends of sums and products: whole numbers from 1, as the language has them."""
+    found: set[str] = set()
+    for claim in claims:
+        for side in claim:
+            for part in walk(side):
+                if is_call(part, "Sum", "Product"):
+                    for iterator in arguments(part)[1:]:
+                        found |= free_symbols(("List", *arguments(iterator)[1:]))
+    return found
 
 
 def decimals(claims: list[Claim]) -> bool:
@@ -87,7 +101,7 @@ def positive_symbols(assumptions: Assumptions) -> set[str]:
 
 def proves(claims: list[Claim], assumptions: Assumptions) -> bool:
     positive = positive_symbols(assumptions)
-    return all(proves_equal(left, right, positive) for left, right in claims)
+    return all(proves_equal(left, right, positive, assumptions.integers) for left, right in claims)
 
 
 def conclude(claims: list[Claim], seen: Survey) -> Residual:

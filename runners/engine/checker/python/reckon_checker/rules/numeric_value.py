@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from flint import acb, arb, fmpq
+from flint import acb, arb
 
 from .. import budget
 from ..deciding import matched
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
-from ..tree import Tree, arguments, free_symbols, is_call
+from ..tree import Real, Tree, free_symbols, rational
 from ..values import (
     Gaussian,
     Kind,
@@ -44,7 +44,8 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
             return Open("no such precision")
     if free_symbols(expression):
         return Open("the expression has symbols without values")
-    given = evaluate(answer, Environment(printed=True))
+    if digits is not None:  # the answer claims so many digits, whatever it shows
+        answer = exactly(answer)
     lost = rounding(expression) if digits is None else None
     for bits in SCHEDULE:
         if digits is not None:
@@ -52,7 +53,7 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
         budget.look()
         with precision(bits):
             try:
-                true = evaluate(expression)
+                true, given = evaluate(expression), evaluate(answer, Environment(printed=True))
             except Undecided:
                 continue
             found = judge(true, given, digits, lost, expression)
@@ -103,7 +104,9 @@ def _more(value: arb, radius: arb) -> arb:
 
 def overflows(value: Value) -> bool:
     """Whether a number has no machine form, so that Infinity or Overflow may be what a machine makes of it."""
-    return False if isinstance(value, NonValue) and value.kind is not Kind.UNDEFINED else bool(is_number(value) and abs(ball(value)) > arb(2) ** LARGEST_MACHINE)  # type: ignore[arg-type]
+    return (
+        False if isinstance(value, NonValue) and value.kind is not Kind.UNDEFINED else bool(is_number(value) and abs(ball(value)) > arb(2) ** LARGEST_MACHINE)
+    )  # type: ignore[arg-type]
 
 
 def tolerance(value: Value, digits: int | None, loss: Value | None) -> arb | None:
@@ -117,9 +120,8 @@ def tolerance(value: Value, digits: int | None, loss: Value | None) -> arb | Non
     return radius * SLACK + size * arb(2) ** (6 - MACHINE_BITS)
 
 
-def is_list(node: Tree) -> bool:
-    return is_call(node, "List") and bool(arguments(node))
-
-
-def exact_integer(value: Value) -> bool:
-    return isinstance(value, fmpq) and value.q == 1
+def exactly(node: Tree) -> Tree:
+    """The tree with decimals as the fractions that they are."""
+    if isinstance(node, Real):
+        return rational(node.value.numerator, node.value.denominator)
+    return tuple(exactly(part) for part in node) if isinstance(node, tuple) else node
