@@ -132,11 +132,10 @@ def at_point(claims: Sequence[Claim], left: Environment, right: Environment) -> 
 def _add(seen: Survey, point: Point, found: Comparison, partial: bool) -> None:
     region = seen.regions.setdefault(point.region, Region())
     if found.relation is Relation.DIFFERENT:
-        if _infinite(found.left) or _infinite(found.right):
+        if point.values and (_infinite(found.left) or _infinite(found.right)):
             # A pole of one side: where it is removable the other side has its limit, so nothing follows.
-            if point.values:
-                region.outside += 1
-                return
+            region.outside += 1
+            return
         region.differ += 1
         seen.differences.append((point, found))
     elif found.relation is Relation.EQUAL:

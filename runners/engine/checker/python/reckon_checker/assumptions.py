@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from .evaluation import Environment, truth
 from .tree import Refused, Tree, arguments, free_symbols, is_call, minus
@@ -56,9 +57,9 @@ class Assumptions:
         for condition in self.conditions:
             parts = arguments(condition)
             if is_call(condition, *COMPARISONS, "Unequal"):
-                found += [minus(a, b) for a, b in zip(parts, parts[1:], strict=False)]
+                found += [minus(a, b) for a, b in pairwise(parts)]
             elif is_call(condition, "Inequality"):
-                found += [minus(a, b) for a, b in zip(parts[::2], parts[2::2], strict=False)]
+                found += [minus(a, b) for a, b in pairwise(parts[::2])]
             elif is_call(condition, "Element") and isinstance(parts[0], str):
                 found.append(parts[0])
             elif is_call(condition, "Or", "Not"):

@@ -127,7 +127,7 @@ def _sign(node: Tree, name: str, env: Environment, x: fmpq) -> int | None:
         return None
     if not is_number(value):
         return None
-    real = value.re if isinstance(value, Gaussian) else value if isinstance(value, fmpq | arb) else value.real  # type: ignore[union-attr]
+    real = value.re if isinstance(value, Gaussian) else value if isinstance(value, fmpq | arb) else value.real
     return 1 if real > 0 else -1 if real < 0 else 0 if isinstance(real, fmpq) else None
 
 
@@ -142,12 +142,13 @@ def _scanned(node: Tree, name: str, env: Environment) -> list[fmpq]:
             if here == 0:
                 zeros.append(x)
             elif before is not None and before[1] != here:
-                zeros.append(_bisected(node, name, env, before[0], x, before[1]))
+                zeros.append(_bisected(node, name, env, before[0], x))
             before = (x, here) if here else None
     return zeros
 
 
-def _bisected(node: Tree, name: str, env: Environment, low: fmpq, high: fmpq, at_low: int) -> fmpq:
+def _bisected(node: Tree, name: str, env: Environment, low: fmpq, high: fmpq) -> fmpq:
+    at_low = _sign(node, name, env, low)
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         here = _sign(node, name, env, middle)

@@ -29,6 +29,7 @@ from .values import (
 )
 
 MAX_SIZE = 50
+TWO = fmpq(2)
 
 Matrix = tuple[tuple[Value, ...], ...]
 
@@ -158,7 +159,7 @@ def rank(value: Value) -> Value:
     reduced = row_reduce(value)
     if not isinstance(reduced, tuple):
         return reduced
-    return fmpq(sum(isinstance(row, tuple) and not all(is_number(entry) and is_zero(entry) for entry in row) for row in reduced))  # type: ignore[arg-type]
+    return fmpq(sum(isinstance(row, tuple) and not all(is_number(entry) and is_zero(entry) for entry in row) for row in reduced))
 
 
 def matrix_power(value: Value, exponent: Value, *rest: Value) -> Value:
@@ -197,7 +198,7 @@ def squared_modulus(value: Value) -> Value:
     return times(value, value)
 
 
-def norm(value: Value, p: Value = fmpq(2)) -> Value:
+def norm(value: Value, p: Value = TWO) -> Value:
     if not isinstance(value, tuple):
         return absolute(value)
     if value and isinstance(value[0], tuple):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from flint import fmpq
 
@@ -134,7 +135,7 @@ class Points:
         for end in ends:
             yield Point({**others, name: end}, f"{label}, at a special place", special=True)
         yield Point({**others, name: fmpq(0)}, f"{label}, zero", special=True)
-        cells = [(None, ends[0]), *zip(ends, ends[1:], strict=False), (ends[-1], None)]
+        cells = [(None, ends[0]), *pairwise(ends), (ends[-1], None)]
         for number, (low, high) in enumerate(cells):
             for value in self._inside(low, high):
                 yield Point({**others, name: value}, f"{label}, cell {number} of line {line}")

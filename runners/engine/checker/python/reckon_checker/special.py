@@ -148,6 +148,15 @@ def beta(*args: Value) -> Value:
     return _beta_lower(args[1], args[2], args[0])
 
 
+def dawson(x: Value) -> Value:
+    """DLMF 7.5.1."""
+    if not isinstance(x, fmpq | Gaussian | arb | acb):
+        return undefined("DawsonF")
+    z = complex_ball(x)
+    found = acb.pi().sqrt() / 2 * (-z * z).exp() * z.erfi()
+    return ZERO if isinstance(x, fmpq) and is_zero(x) else settled(acb(found.real) if isinstance(x, fmpq | arb) else found)
+
+
 def product_log(*args: Value) -> Value:
     if len(args) == 1:
         return _lambert(args[0], 0)
@@ -309,7 +318,7 @@ def principal(phi: acb) -> acb:
 
 _elliptic_e = special("EllipticE", 1, lambda m: m.elliptic_e(), BEYOND_ONE)
 _elliptic_e_inc = special("EllipticE", 2, lambda phi, m: acb.elliptic_e_inc(principal(phi), m), BEYOND_ONE)
-_elliptic_pi = special("EllipticPi", 2, lambda n, m: acb.elliptic_pi(n, m), BEYOND_ONE)
+_elliptic_pi = special("EllipticPi", 2, acb.elliptic_pi, BEYOND_ONE)
 _elliptic_pi_inc = special("EllipticPi", 3, lambda n, phi, m: acb.elliptic_pi_inc(n, principal(phi), m), BEYOND_ONE)
 _laguerre3 = special("LaguerreL", 3, lambda n, a, x: x.laguerre_l(n, a), NEGATIVE)
 _laguerre2 = special("LaguerreL", 2, lambda n, x: x.laguerre_l(n), NEGATIVE)
@@ -333,7 +342,7 @@ SPECIAL: dict[str, Function] = {
     "InverseErf": inverse_erf,
     "FresnelS": numeric("FresnelS", "fresnel_s"),
     "FresnelC": numeric("FresnelC", "fresnel_c"),
-    "DawsonF": lambda x: _dawson(x),
+    "DawsonF": dawson,
     "ExpIntegralE": exponential_integral,
     "ExpIntegralEi": with_pole(special("ExpIntegralEi", 1, lambda z: z.ei(), NEGATIVE, real=True), lambda x: x == 0, NonValue(INFINITY.kind, fmpq(-1))),
     "LogIntegral": with_pole(special("LogIntegral", 1, lambda z: z.li(), ((float("-inf"), 1.0),)), lambda x: x == 1, NonValue(INFINITY.kind, fmpq(-1))),
@@ -382,12 +391,3 @@ SPECIAL: dict[str, Function] = {
     "FactorialPower": factorial_power,
     "CatalanNumber": lambda n: divide(binomial(times(fmpq(2), n), n), plus(n, ONE)),
 }
-
-
-def _dawson(x: Value) -> Value:
-    """DLMF 7.5.1."""
-    if not isinstance(x, fmpq | Gaussian | arb | acb):
-        return undefined("DawsonF")
-    z = complex_ball(x)
-    found = acb.pi().sqrt() / 2 * (-z * z).exp() * z.erfi()
-    return ZERO if isinstance(x, fmpq) and is_zero(x) else settled(acb(found.real) if isinstance(x, fmpq | arb) else found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TypeAlias, Union
+from typing import TypeAlias, TypeGuard, Union
 
 from flint import acb, arb, ctx, fmpq, fmpz
 
@@ -69,11 +69,11 @@ def exact(value: int | Fraction | fmpz) -> fmpq:
     return fmpq(value.numerator, value.denominator) if isinstance(value, Fraction) else fmpq(value)
 
 
-def is_exact(value: Value) -> bool:
+def is_exact(value: Value) -> TypeGuard[Exact]:
     return isinstance(value, fmpq | Gaussian)
 
 
-def is_number(value: Value) -> bool:
+def is_number(value: Value) -> TypeGuard[Number]:
     return isinstance(value, fmpq | Gaussian | arb | acb)
 
 

@@ -67,6 +67,17 @@ def bernoulli(*args: Value) -> Value:
     return total
 
 
+def _stirling(n: int, k: int, function: Callable[[int, int], fmpz]) -> Value:
+    return fmpq(function(n, k)) if 0 <= n <= 1000 and 0 <= k <= 1000 else undefined("Stirling")
+
+
+def _power_mod(a: int, b: int, m: int) -> Value | NonValue:
+    try:
+        return fmpq(pow(a, b, abs(m)))
+    except ValueError:
+        return undefined("PowerMod")
+
+
 WHOLE: dict[str, Callable[..., Value]] = {
     "Fibonacci": fibonacci,
     "LucasL": lucas,
@@ -82,21 +93,10 @@ WHOLE: dict[str, Callable[..., Value]] = {
     "OddQ": lambda n: (k := whole(n)) is not None and k % 2 == 1 if is_exact(n) else undefined("OddQ"),
     "IntegerQ": lambda n: whole(n) is not None if is_exact(n) else undefined("IntegerQ"),
     "PrimeQ": over_integers("PrimeQ", lambda n: bool(fmpz(abs(n)).is_prime())),
-    "PowerMod": over_integers("PowerMod", lambda *args: _power_mod(*args)),
+    "PowerMod": over_integers("PowerMod", _power_mod),
     "EulerPhi": over_integers("EulerPhi", lambda n: fmpq(fmpz(n).euler_phi()) if 0 < n < 10**30 else undefined("EulerPhi")),
     "MoebiusMu": over_integers("MoebiusMu", lambda n: fmpq(fmpz(n).moebius_mu()) if 0 < n < 10**30 else undefined("MoebiusMu")),
     "DivisorSigma": over_integers(
         "DivisorSigma", lambda k, n: fmpq(fmpz(n).divisor_sigma(k)) if 0 < n < 10**30 and 0 <= k < 100 else undefined("DivisorSigma")
     ),
 }
-
-
-def _stirling(n: int, k: int, function: Callable[[int, int], fmpz]) -> Value:
-    return fmpq(function(n, k)) if 0 <= n <= 1000 and 0 <= k <= 1000 else undefined("Stirling")
-
-
-def _power_mod(a: int, b: int, m: int) -> Value | NonValue:
-    try:
-        return fmpq(pow(a, b, abs(m)))
-    except ValueError:
-        return undefined("PowerMod")

@@ -13,8 +13,6 @@ from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
 from ..tree import Real, Tree, free_symbols, rational
 from ..values import (
     Gaussian,
-    Kind,
-    NonValue,
     Relation,
     Undecided,
     Value,
@@ -47,9 +45,8 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
     if digits is not None:  # the answer claims so many digits, whatever it shows
         answer = exactly(answer)
     lost = rounding(expression) if digits is None else None
-    for bits in SCHEDULE:
-        if digits is not None:
-            bits = max(bits, int(digits * 3.33) + 64)
+    for least in SCHEDULE:
+        bits = least if digits is None else max(least, int(digits * 3.33) + 64)
         budget.look()
         with precision(bits):
             try:
@@ -89,9 +86,9 @@ def judge(true: Value, given: Value, digits: int | None, lost: Value | None, exp
         allowed = tolerance(a, digits, loss)
         if allowed is None:
             return Open("machine arithmetic may lose every digit")
-        z = complex_ball(a)  # type: ignore[arg-type]
+        z = complex_ball(a)
         box = acb(_more(z.real, allowed), _more(z.imag, allowed if isinstance(a, acb | Gaussian) else arb(0)))
-        if not box.overlaps(complex_ball(b)):  # type: ignore[arg-type]
+        if not box.overlaps(complex_ball(b)):
             return Refuted(Witness(a, b))
         if arb(z.rad()) > allowed + arb(2) ** -2000:
             wide = True
@@ -104,9 +101,7 @@ def _more(value: arb, radius: arb) -> arb:
 
 def overflows(value: Value) -> bool:
     """Whether a number has no machine form, so that Infinity or Overflow may be what a machine makes of it."""
-    return (
-        False if isinstance(value, NonValue) and value.kind is not Kind.UNDEFINED else bool(is_number(value) and abs(ball(value)) > arb(2) ** LARGEST_MACHINE)
-    )  # type: ignore[arg-type]
+    return is_number(value) and bool(abs(ball(value)) > arb(2) ** LARGEST_MACHINE)
 
 
 def tolerance(value: Value, digits: int | None, loss: Value | None) -> arb | None:
@@ -116,7 +111,7 @@ def tolerance(value: Value, digits: int | None, loss: Value | None) -> arb | Non
         return size * arb(10) ** (1 - digits)
     if loss is None or not is_number(loss):
         return None
-    radius = arb(complex_ball(loss).rad())  # type: ignore[arg-type]
+    radius = arb(complex_ball(loss).rad())
     return radius * SLACK + size * arb(2) ** (6 - MACHINE_BITS)
 
 
