@@ -12,7 +12,6 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import Any
 
 import flint
@@ -93,5 +92,8 @@ WARM: list[dict[str, Any]] = [
 ]
 
 
+INFO = {"name": "python-flint", "revision": f"{flint.__version__}+FLINT-{flint.__FLINT_VERSION__}"}
+
+
 def info() -> dict[str, str]:
-    return {"name": "python-flint", "revision": version("python-flint") + "+FLINT-" + flint.__FLINT_VERSION__}
+    return INFO

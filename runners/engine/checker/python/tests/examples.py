@@ -1,0 +1,21 @@
+"""One task or more of every procedure, as the server sends them."""
+
+from typing import Any
+
+
+def tree(node: Any) -> dict[str, Any]:
+    return {"tree": node}
+
+
+HALF = ["Rational", 1, 2]
+X2 = ["Power", "x", 2]
+
+TASKS: list[dict[str, Any]] = [
+    {"kind": "identities", "claims": [[tree(["Plus", X2, X2]), tree(["Times", 2, X2])]]},
+    {"kind": "identities", "claims": [[tree(["Times", ["Gamma", "x"], "x"]), tree(["Gamma", ["Plus", 1, "x"]])]], "assumptions": [tree(["Greater", "x", 0])]},
+    {"kind": "identities", "claims": [[tree(["List", ["BesselJ", 0, "x"], ["Zeta", "x"]]), tree(["List", ["PolyLog", 2, "x"], ["EllipticK", "x"]])]]},
+    {"kind": "identities_sampled", "claims": [[tree(["D", ["Power", "x", 3], "x"]), tree(["Times", 3, X2])]]},
+    {"kind": "antiderivative", "claims": [[tree("x"), tree(["D", ["Times", HALF, X2], "x"])]], "variables": ["x"]},
+    {"kind": "value", "expression": tree(["Zeta", 3]), "answer": tree({"r": "1.2020569031595942"})},
+    {"kind": "value", "expression": tree(["Zeta", 3]), "answer": tree({"r": "1.2020569031595942854"}), "digits": tree(20)},
+]
