@@ -14,8 +14,9 @@ from .assumptions import Assumptions
 from .deciding import ENOUGH_DIGITS, decide
 from .evaluation import Environment, evaluate
 from .findings import Refuted, Witness
+from .machine import rounding, widened
 from .points import Point, Points, environment
-from .tree import Refused, Tree, constants, free_symbols
+from .tree import Refused, Tree, constants, free_symbols, reals
 from .values import Comparison, Kind, NonValue, Relation, Value
 
 Claim = tuple[Tree, Tree]
@@ -38,6 +39,7 @@ class Survey:
     regions: dict[str, Region] = field(default_factory=dict)
     differences: list[tuple[Point, Comparison]] = field(default_factory=list)
     exact: bool = True  # every comparison was of exact values
+    certain: bool = True  # no region was missed
 
     @property
     def agreed(self) -> int:
@@ -93,15 +95,18 @@ def survey(
     """Compares the claims at chosen points until enough_differences are found. real: symbols are real; printed: decimals of
     the right sides are read as what they print; keep: which points count; partial: the right sides may have no value at special and complex points."""
     seen = Survey()
-    chosen = Points(names_of(claims), [side for claim in claims for side in claim], assumptions, seed, real).choose()
+    points = Points(names_of(claims), [side for claim in claims for side in claim], assumptions, seed, real)
+    chosen = points.choose()
+    seen.certain = points.certain
     refused: Refused | None = None
+    lossy = printed and any(reals(side) for claim in claims for side in claim)
     for point in chosen:
         if keep is not None and not keep(point):
             continue
         budget.look()
         left, right = environment(point), environment(point, printed=printed)
         try:
-            found = at_point(claims, left, right)
+            found = at_point(claims, left, right, lossy)
         except Refused as problem:
             refused = refused or problem
             continue
@@ -113,11 +118,16 @@ def survey(
     return seen
 
 
-def at_point(claims: Sequence[Claim], left: Environment, right: Environment) -> Comparison:
-    """The first difference among the claims at a point, else the worst comparison."""
+def at_point(claims: Sequence[Claim], left: Environment, right: Environment, lossy: bool = False) -> Comparison:
+    """The first difference among the claims at a point, else the worst comparison. lossy: decimals are in play, so that
+    values may be off by what machine arithmetic loses."""
     worst = Comparison(Relation.EQUAL)
     for a, b in claims:
-        found = decide(lambda a=a: evaluate(a, left), lambda b=b: evaluate(b, right))  # type: ignore[misc]
+        if lossy:
+            lost = rounding(a, left), rounding(b, left)
+            found = decide(lambda a=a, lost=lost: widened(evaluate(a, left), lost[0]), lambda b=b, lost=lost: widened(evaluate(b, right), lost[1]))  # type: ignore[misc]
+        else:
+            found = decide(lambda a=a: evaluate(a, left), lambda b=b: evaluate(b, right))  # type: ignore[misc]
         if found.relation is Relation.DIFFERENT:
             return found
         if (

@@ -6,12 +6,13 @@ look, never a proof.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from flint import arb, fmpq
 
 from . import budget
 from .evaluation import Environment, evaluate
-from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, times, walk
+from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, replace, times, walk
 from .univariate import polynomial
 from .values import Gaussian, Undecided, Value, is_number, precision
 
@@ -161,10 +162,94 @@ def _bisected(node: Tree, name: str, env: Environment, low: fmpq, high: fmpq) ->
     return (low + high) / 2
 
 
-def whole_of(trees: Iterable[Tree]) -> Tree:
-    """One tree that holds several, for walks."""
-    return times(*trees)
+JUMPING = frozenset(
+    "Abs RealAbs Sign RealSign UnitStep HeavisideTheta Ramp Max Min Floor Ceiling Round IntegerPart FractionalPart Mod Quotient Clip UnitBox "
+    "UnitTriangle Piecewise If Boole CubeRoot Surd KroneckerDelta DiscreteDelta OffZero$".split()
+)
+PERIODIC = frozenset("Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Exp".split())
 
 
-def has(node: Tree, *names: str) -> bool:
-    return any(is_call(part, *names) for part in walk(node))
+def isolated(nodes: Iterable[Tree], others: Iterable[Tree]) -> bool:
+    """Whether the places where functions that are not analytic change their ways are all found by crossings: in one symbol
+    that they depend on as polynomials. others: further places, such as the ends of assumptions."""
+    nodes = list(nodes)
+    if not any(is_call(part, *JUMPING) for node in nodes for part in walk(node)):
+        return True
+    places = critical(nodes) + list(others)
+    names = set().union(*(free_symbols(place) for place in places)) if places else set()
+    if any(is_call(part, "Floor", "Ceiling", "Round", "IntegerPart", "FractionalPart", "Mod", "Quotient") for node in nodes for part in walk(node)):
+        return False  # jumps without end
+    if len(places) > MAX_CRITICAL:
+        return False
+    if len(names) > 1:
+        return len({linear_form(place) for place in places}) == 1 and linear_form(places[0]) is not None
+    return all(polynomial(place, name) is not None for place in places for name in names)
+
+
+def linear_form(node: Tree) -> tuple[tuple[str, fmpq], ...] | None:
+    """A tree of degree 1 in its symbols together, up to a factor; None for others."""
+    names = sorted(free_symbols(node))
+    line: Tree = node
+    for i, name in enumerate(names):
+        line = replace(line, name, times(2 * i + 3, "line$variable"))
+    found = polynomial(line, "line$variable")
+    if found is None or found.degree() != 1:
+        return None
+    at_zero: Tree = node
+    for name in names:
+        at_zero = replace(at_zero, name, 0)
+    constant = polynomial(at_zero, "line$variable")
+    form = [("", constant[0] if constant is not None else fmpq(0))]
+    for name in names:
+        one: Tree = node
+        for other in names:
+            if other != name:
+                one = replace(one, other, 0)
+        along = polynomial(one, name)
+        if along is None or along.degree() > 1:
+            return None
+        form.append((name, along[1]))
+    if sum((slope * (2 * i + 3) for i, (_, slope) in enumerate(form[1:])), fmpq(0)) != found[1]:
+        return None
+    scale = next((value for _, value in reversed(form) if value != 0), fmpq(1))
+    return tuple((name, value / scale) for name, value in form)
+
+
+def complex_places(nodes: Iterable[Tree], name: str, env: Environment) -> list[tuple[fmpq, fmpq]]:
+    """Approximate complex zeros of the critical expressions that are polynomials in the symbol, and places where the arguments
+    of exponentials that are linear in it leave the strip |Im| < Pi."""
+    others: dict[str, Value] = {key: value for key, value in env.values.items() if isinstance(key, str) and key != name and isinstance(value, fmpq)}
+    found: dict[tuple[fmpq, fmpq], None] = {}
+    for node in nodes:
+        p = polynomial(substituted(node, others), name)
+        if p is None or not 1 <= p.degree() <= 60:
+            continue
+        with precision(BITS):
+            roots: Any = p.complex_roots()
+            found.update(dict.fromkeys((_middle(root.real), _middle(root.imag)) for root, _ in roots))
+    return list(found)[:MAX_CRITICAL]
+
+
+def wrapping_places(nodes: Iterable[Tree], name: str, env: Environment) -> list[tuple[fmpq, fmpq]]:
+    """Places where arguments of exponentials and of functions with a period, linear in the symbol, are 5 I, 11 I, 5 and 11."""
+    others: dict[str, Value] = {key: value for key, value in env.values.items() if isinstance(key, str) and key != name and isinstance(value, fmpq)}
+    found: dict[tuple[fmpq, fmpq], None] = {}
+    for node in nodes:
+        for part in walk(node):
+            if is_call(part, *PERIODIC):
+                argument = arguments(part)[0]
+            elif is_call(part, "Power") and len(arguments(part)) == 2 and free_symbols(arguments(part)[1]):
+                argument = arguments(part)[1]
+            else:
+                continue
+            line = polynomial(substituted(argument, others), name)
+            if line is None:
+                # I times a line: the real direction is the one that wraps.
+                line = polynomial(substituted(replace(argument, "I", 1), others), name)
+            if line is None or line.degree() != 1:
+                continue
+            start, slope = line[0], line[1]
+            for turn in (5, 11, -5):
+                found[-start / slope + fmpq(1, 37), turn / slope] = None
+                found[(turn - start) / slope, fmpq(0)] = None
+    return list(found)[:16]

@@ -136,6 +136,8 @@ class Field:
 
 def content(p: fmpq_mpoly) -> fmpq:
     """The positive content: p divided by it has coprime integer coefficients."""
+    if p.is_zero():
+        raise TooLarge
     top = bottom = 0
     for coefficient in p.coeffs():
         top = math.gcd(top, int(coefficient.p))

@@ -26,6 +26,7 @@ from .values import (
 )
 
 Real = fmpq | arb
+UNIT: Value = (fmpq(-1), ONE)
 
 
 def of_reals(name: str, function: Callable[..., Value]) -> Callable[..., Value]:
@@ -140,10 +141,6 @@ def _quotient(m: Real, n: Real) -> Real:
     return m / n if isinstance(m, fmpq) and isinstance(n, fmpq) else arb(ball(m).real) / ball(n).real
 
 
-def clip(x: Real, *_: Real) -> Value:
-    return fmpq(-1) if sign(x + 1) < 0 else ONE if sign(x - 1) > 0 else x
-
-
 def extremum(largest: bool) -> Callable[..., Value]:
     """Max and Min of real numbers, lists flattened, infinities among them."""
 
@@ -164,6 +161,13 @@ def extremum(largest: bool) -> Callable[..., Value]:
         return best
 
     return applied
+
+
+def clip(x: Value, ends: Value = UNIT, *rest: Value) -> Value:
+    """Clip[x], Clip[x, {low, high}]."""
+    if rest or not isinstance(ends, tuple) or len(ends) != 2:
+        raise TypeError("Clip")
+    return extremum(False)(extremum(True)(x, ends[0]), ends[1]) if not isinstance(x, tuple) else tuple(clip(part, ends) for part in x)
 
 
 def _better(a: Value, b: Value, largest: bool) -> Value:
@@ -204,7 +208,7 @@ JUMPS: dict[str, Callable[..., Value]] = {
     "UnitTriangle": of_reals("UnitTriangle", unit_triangle),
     "Mod": of_reals("Mod", modulo),
     "Quotient": of_reals("Quotient", quotient),
-    "Clip": of_reals("Clip", clip),
+    "Clip": clip,
     "Max": extremum(True),
     "Min": extremum(False),
     "KroneckerDelta": kronecker_delta,

@@ -15,14 +15,16 @@ from flint import fmpq
 from . import budget
 from .calculus import applied, expand_d
 from .field import Field, Fraction, TooLarge, as_rational, content, lowest
+from .reality import on_reals, rewritten
 from .tree import Refused, Text, Tree, arguments, is_call, minus, plus, power, rational, times, undefined
 
 
 class Normalizer:
-    """Turns trees into fractions of one field. positive, integers: symbols that are known to be so."""
+    """Turns trees into fractions of one field. positive, integers, reals: symbols that are known to be so."""
 
-    def __init__(self, positive: Collection[str] = (), integers: Collection[str] = ()) -> None:
+    def __init__(self, positive: Collection[str] = (), integers: Collection[str] = (), reals: Collection[str] = ()) -> None:
         self.integers = frozenset(integers)
+        self.reals = frozenset(reals) | self.integers | frozenset(positive)
         self.field = Field()
         self.known: dict[Tree, Fraction] = {}
         self.logarithms: dict[object, Fraction] = {}
@@ -69,6 +71,13 @@ class Normalizer:
             return self.normal(rewrite(*parts))
         if head == "D":
             return self.normal(expand_d(node))
+        if head == "OnReals$":
+            return self.normal(parts[1])  # the caller took the symbol for real
+        if head == "OffZero$":
+            return self.normal(parts[1])  # undefined at some places
+        through = rewritten(node, self.reals)
+        if through is not None:
+            return self.normal(through)
         if head == "Log" and len(parts) == 1:
             return self._log(self.normal(parts[0]))
         return self._call(node)
@@ -160,6 +169,8 @@ class Normalizer:
     def _root_of_rest(self, base: Fraction, exponent: fmpq) -> Fraction:
         field = self.field
         q = int(exponent.q)
+        if as_rational(base) == -1:
+            return self._root_of_unity(exponent)
         if q == 1:
             return field.raised(base, int(exponent.p))
         key = ("root", q, self.key(base))
@@ -380,17 +391,17 @@ OPAQUE = frozenset(
 )
 
 
-def proves_zero(node: Tree, positive: Collection[str] = (), integers: Collection[str] = ()) -> bool:
-    """Whether the normal form shows that the expression is zero wherever it is defined, positive symbols being so."""
+def proves_zero(node: Tree, positive: Collection[str] = (), integers: Collection[str] = (), reals: Collection[str] = ()) -> bool:
+    """Whether the normal form shows that the expression is zero wherever it is defined, the symbols being as said."""
     try:
-        return Normalizer(positive, integers).normal(node).top.is_zero()
-    except (TooLarge, Refused, RecursionError, OverflowError):
+        return bool(Normalizer(positive, integers, {*reals, *on_reals(node)}).normal(node).top.is_zero())
+    except (TooLarge, Refused, RecursionError, ArithmeticError, ValueError):
         return False
 
 
-def proves_equal(left: Tree, right: Tree, positive: Collection[str] = (), integers: Collection[str] = ()) -> bool:
+def proves_equal(left: Tree, right: Tree, positive: Collection[str] = (), integers: Collection[str] = (), reals: Collection[str] = ()) -> bool:
     if is_call(left, "List") and is_call(right, "List"):
         return len(arguments(left)) == len(arguments(right)) and all(
-            proves_equal(a, b, positive, integers) for a, b in zip(arguments(left), arguments(right), strict=True)
+            proves_equal(a, b, positive, integers, reals) for a, b in zip(arguments(left), arguments(right), strict=True)
         )
-    return proves_zero(minus(left, right), positive, integers)
+    return proves_zero(minus(left, right), positive, integers, reals)

@@ -16,7 +16,7 @@ from itertools import pairwise
 from flint import fmpq
 
 from .assumptions import Assumptions
-from .critical import critical, crossings
+from .critical import complex_places, critical, crossings, isolated, wrapping_places
 from .evaluation import Environment, evaluate
 from .tree import Refused, Tree
 from .values import Gaussian, Undecided, Value, gaussian, is_number, precision
@@ -48,7 +48,13 @@ class Points:
         self.assumptions, self.all_real = assumptions, real
         self.random = random.Random(seed)
         self.free = [name for name in self.names if not (isinstance(name, str) and name in assumptions.given)]
-        self.critical = critical(expressions) + assumptions.critical()
+        self.expressions = list(expressions)
+        self.critical = critical(self.expressions) + assumptions.critical()
+
+    @property
+    def certain(self) -> bool:
+        """Whether every place where a function that is not analytic changes its ways was found, so that no region is missed."""
+        return isolated(self.expressions, self.assumptions.critical())
 
     def is_integer(self, name: Name) -> bool:
         return isinstance(name, str) and name in self.assumptions.integers
@@ -131,6 +137,8 @@ class Points:
         if len(ends) > MAX_CELLS:
             nearest = sorted(ends, key=abs)[: MAX_CELLS - 2]
             ends = sorted({*nearest, ends[0], ends[-1]})
+        if isinstance(name, str):
+            yield from self._wrapping(name, others, env)
         ends = ends or [fmpq(0)]
         for end in ends:
             yield Point({**others, name: end}, f"{label}, at a special place", special=True)
@@ -139,6 +147,23 @@ class Points:
         for number, (low, high) in enumerate(cells):
             for value in self._inside(low, high):
                 yield Point({**others, name: value}, f"{label}, cell {number} of line {line}")
+
+    def _wrapping(self, name: str, others: dict[Name, Value], env: Environment) -> Iterator[Point]:
+        """Round the complex zeros of critical expressions, and where periodic functions wrap."""
+        real = self.is_real(name)
+        for re, im in wrapping_places(self.expressions, name, env):
+            if im == 0:
+                yield Point({**others, name: re}, f"along {name}, beyond a period")
+            elif not real:
+                yield Point({**others, name: Gaussian(re, im)}, "complex, beyond a period", real=False)
+        if real:
+            return
+        for re, im in complex_places(self.critical, name, env):
+            size = 1 + abs(re) + abs(im)
+            for turn in range(4):
+                step = size * self._generic(0, 1) / (3 if turn % 2 else 50)
+                values = {**others, name: gaussian(re + step * (1, -1, 1, -1)[turn], im + step * (1, 1, -1, -1)[turn])}
+                yield Point(values, "complex, round a special place", real=False)
 
     def _inside(self, low: fmpq | None, high: fmpq | None) -> list[fmpq]:
         """In the middle of a cell, just inside its ends, and far out where it has no end."""

@@ -25,6 +25,7 @@ from .values import (
     Undecided,
     Value,
     complex_ball,
+    is_number,
     is_zero,
     settled,
     undefined,
@@ -84,7 +85,9 @@ def gamma(*args: Value) -> Value:
     if len(args) == 2:
         if args[1] == INFINITY:
             return ZERO
-        return gamma(args[0]) if isinstance(args[1], fmpq) and args[1] == 0 else _upper(*args)
+        if isinstance(args[1], fmpq) and args[1] == 0:
+            return gamma(args[0]) if is_number(args[0]) and complex_ball(args[0]).real > 0 else undefined("Gamma[a, 0]")
+        return _upper(*args)
     return minus(gamma(args[0], args[1]), gamma(args[0], args[2]))
 
 
@@ -123,7 +126,14 @@ def zeta(*args: Value) -> Value:
     s, a = args
     if isinstance(s, fmpq) and s == 1:
         return COMPLEX_INFINITY
-    return _hurwitz(s, a)
+    return _hurwitz(s, right_half(a))
+
+
+def right_half(a: Value) -> Value:
+    """Systems differ about Zeta[s, a] and LerchPhi[z, s, a] where Re a <= 0."""
+    if is_number(a) and not complex_ball(a).real > 0:
+        raise Undecided("Re a > 0 is wanted")
+    return a
 
 
 _erf, _erfc = numeric("Erf", "erf"), numeric("Erfc", "erfc")
@@ -210,7 +220,10 @@ def binomial(n: Value, k: Value) -> Value:
         return found
     if m is not None and j is not None:
         if m >= 0:
-            return ZERO if j < 0 or j > m else binomial(n, fmpq(m - j))
+            if j < 0 or j > m:
+                return ZERO
+            if m - j <= 2000:
+                return binomial(n, fmpq(m - j))
         if j < 0:
             return ZERO if j > m else times(fmpq(-1) ** (m - j), binomial(fmpq(-j - 1), fmpq(m - j)))
     if j is not None and j < 0:
@@ -275,7 +288,7 @@ def struve(sign: int) -> Callable[[acb, acb], acb]:
 def spherical(method: str) -> Callable[[acb, acb], acb]:
     def compute(n: acb, z: acb) -> acb:
         found: acb = getattr(z, method)(n + arb(fmpq(1, 2)))
-        return (acb.pi() / (2 * z)).sqrt() * found
+        return (acb.pi() / 2).sqrt() / z.sqrt() * found
 
     return compute
 
@@ -320,6 +333,7 @@ _elliptic_e = special("EllipticE", 1, lambda m: m.elliptic_e(), BEYOND_ONE)
 _elliptic_e_inc = special("EllipticE", 2, lambda phi, m: acb.elliptic_e_inc(principal(phi), m), BEYOND_ONE)
 _elliptic_pi = special("EllipticPi", 2, acb.elliptic_pi, BEYOND_ONE)
 _elliptic_pi_inc = special("EllipticPi", 3, lambda n, phi, m: acb.elliptic_pi_inc(n, principal(phi), m), BEYOND_ONE)
+_lerch = special("LerchPhi", 3, lambda z, s, a: z.lerch_phi(s, a))
 _laguerre3 = special("LaguerreL", 3, lambda n, a, x: x.laguerre_l(n, a), NEGATIVE)
 _laguerre2 = special("LaguerreL", 2, lambda n, x: x.laguerre_l(n), NEGATIVE)
 
@@ -352,7 +366,7 @@ SPECIAL: dict[str, Function] = {
     "CoshIntegral": special("CoshIntegral", 1, lambda z: z.chi(), NEGATIVE),
     "Beta": beta,
     "PolyLog": special("PolyLog", 2, lambda s, z: z.polylog(s), BEYOND_ONE),
-    "LerchPhi": special("LerchPhi", 3, lambda z, s, a: z.lerch_phi(s, a), NEGATIVE),
+    "LerchPhi": lambda z, s, a: _lerch(z, s, right_half(a)),
     "ProductLog": product_log,
     "BesselJ": special("BesselJ", 2, lambda n, z: z.bessel_j(n), NEGATIVE),
     "BesselY": special("BesselY", 2, lambda n, z: z.bessel_y(n), NEGATIVE),

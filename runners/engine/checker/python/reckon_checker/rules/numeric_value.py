@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from flint import acb, arb
+from flint import arb
 
-from .. import budget
+from .. import budget, machine
 from ..deciding import matched
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
 from ..tree import Real, Tree, free_symbols, rational
 from ..values import (
-    Gaussian,
+    Number,
     Relation,
     Undecided,
     Value,
@@ -26,8 +26,6 @@ from ..values import (
 )
 
 SCHEDULE = (128, 384, 1152, 3456)
-MACHINE_BITS = 53
-SLACK = 64  # times what arithmetic with 53 bits loses is what a machine number may be off
 LARGEST_MACHINE = 1024  # numbers from 2^1024 on have no machine form
 LARGEST_DIGITS = 5000
 
@@ -44,7 +42,7 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
         return Open("the expression has symbols without values")
     if digits is not None:  # the answer claims so many digits, whatever it shows
         answer = exactly(answer)
-    lost = rounding(expression) if digits is None else None
+    lost = machine.rounding(expression, Environment()) if digits is None else None
     for least in SCHEDULE:
         bits = least if digits is None else max(least, int(digits * 3.33) + 64)
         budget.look()
@@ -57,15 +55,6 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
             if found is not None:
                 return found
     return Open("the enclosure stays too wide")
-
-
-def rounding(expression: Tree) -> Value | None:
-    """The value by enclosures of 53 bits: its radius is what machine arithmetic may lose."""
-    with precision(MACHINE_BITS):
-        try:
-            return evaluate(expression)
-        except Undecided:
-            return None
 
 
 def judge(true: Value, given: Value, digits: int | None, lost: Value | None, expression: Tree) -> Sampled | None:
@@ -87,16 +76,11 @@ def judge(true: Value, given: Value, digits: int | None, lost: Value | None, exp
         if allowed is None:
             return Open("machine arithmetic may lose every digit")
         z = complex_ball(a)
-        box = acb(_more(z.real, allowed), _more(z.imag, allowed if isinstance(a, acb | Gaussian) else arb(0)))
-        if not box.overlaps(complex_ball(b)):
+        if not complex_ball(machine.around(a, allowed)).overlaps(complex_ball(b)):
             return Refuted(Witness(a, b))
         if arb(z.rad()) > allowed + arb(2) ** -2000:
             wide = True
     return None if wide else Supported(show(true, max(20, min(digits or 0, 60))))
-
-
-def _more(value: arb, radius: arb) -> arb:
-    return arb(value.mid(), (arb(value.rad()) + radius).upper())
 
 
 def overflows(value: Value) -> bool:
@@ -104,15 +88,11 @@ def overflows(value: Value) -> bool:
     return is_number(value) and bool(abs(ball(value)) > arb(2) ** LARGEST_MACHINE)
 
 
-def tolerance(value: Value, digits: int | None, loss: Value | None) -> arb | None:
-    """One unit of the n-th digit; for machine numbers what 53 bits lose, with slack. None where nothing is promised."""
-    size = arb(complex_ball(value).abs_upper())  # type: ignore[arg-type]
+def tolerance(value: Number, digits: int | None, loss: Value | None) -> arb | None:
+    """One unit of the n-th digit; for machine numbers what 53 bits lose. None where nothing is promised."""
     if digits is not None:
-        return size * arb(10) ** (1 - digits)
-    if loss is None or not is_number(loss):
-        return None
-    radius = arb(complex_ball(loss).rad())
-    return radius * SLACK + size * arb(2) ** (6 - MACHINE_BITS)
+        return arb(complex_ball(value).abs_upper()) * arb(10) ** (1 - digits)
+    return machine.allowed(value, loss)
 
 
 def exactly(node: Tree) -> Tree:
