@@ -169,6 +169,8 @@ class Normalizer:
     def _root_of_rest(self, base: Fraction, exponent: fmpq) -> Fraction:
         field = self.field
         q = int(exponent.q)
+        if as_rational(base) == 1:
+            return base
         if as_rational(base) == -1:
             return self._root_of_unity(exponent)
         if q == 1:
