@@ -13,16 +13,18 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 import calculus
+import decompositions
 import differential
 import equations
 import identities
 import integers
 import matrices
 import optima
+import regions
 import sums
 from pair import Case, Pair
 
-MODULES = [calculus, identities, equations, matrices, integers, sums, differential, optima]
+MODULES = [calculus, identities, equations, regions, matrices, decompositions, integers, sums, differential, optima]
 
 
 def families() -> list[Callable[[Random], Case]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from random import Random
 
-from enclosure import NotEnclosed, ball, different, digits, precision, shown, value
+from flint import acb, arb, fmpq, fmpq_poly, fmpq_series
+
+from enclosure import different, digits, precision, shown, value
 from expression import (
     ONE,
     PI,
@@ -34,39 +37,37 @@ from expression import (
     symbol,
     times,
 )
-from flint import acb, arb, fmpq, fmpq_poly, fmpq_series
-from pair import POSITIVE, REAL, Case, Unsound, held, line, plane, rational, small
+from pair import POSITIVE, REAL, Case, UnsoundError, held, line, plane, rational, small
 
 
 def primitive(r: Random) -> Expression:
     """A term of an antiderivative: smooth for x > 0."""
     a, n = r.randint(1, 5), r.randint(1, 5)
-    return r.choice(
-        [
-            lambda: X**n,
-            lambda: X ** Fraction(2 * n + 1, 2),
-            lambda: Exp(a * X),
-            lambda: X**n * Exp(-a * X),
-            lambda: Sin(a * X),
-            lambda: X**n * Cos(a * X),
-            lambda: Exp(X) * Sin(a * X),
-            lambda: Log(X + a),
-            lambda: X**n * Log(X),
-            lambda: ArcTan(a * X),
-            lambda: ArcTan(X / a),
-            lambda: Sqrt(X**2 + a),
-            lambda: Erf(X),
-            lambda: Exp(-(X**2)) * X**n,
-            lambda: 1 / (X + a),
-            lambda: Log(X) ** 2,
-            lambda: Sinh(a * X),
-            lambda: ArcSinh(X),
-            lambda: Cosh(X) * X,
-            lambda: Log(1 + X**2),
-            lambda: 1 / (X**2 + a),
-            lambda: Sin(X) ** (n + 1),
-        ]
-    )()
+    choices: list[Callable[[], Expression]] = [
+        lambda: X**n,
+        lambda: X ** Fraction(2 * n + 1, 2),
+        lambda: Exp(a * X),
+        lambda: X**n * Exp(-a * X),
+        lambda: Sin(a * X),
+        lambda: X**n * Cos(a * X),
+        lambda: Exp(X) * Sin(a * X),
+        lambda: Log(X + a),
+        lambda: X**n * Log(X),
+        lambda: ArcTan(a * X),
+        lambda: ArcTan(X / a),
+        lambda: Sqrt(X**2 + a),
+        lambda: Erf(X),
+        lambda: Exp(-(X**2)) * X**n,
+        lambda: 1 / (X + a),
+        lambda: Log(X) ** 2,
+        lambda: Sinh(a * X),
+        lambda: ArcSinh(X),
+        lambda: Cosh(X) * X,
+        lambda: Log(1 + X**2),
+        lambda: 1 / (X**2 + a),
+        lambda: Sin(X) ** (n + 1),
+    ]
+    return r.choice(choices)()
 
 
 def primitives(r: Random) -> list[Expression]:
@@ -132,7 +133,7 @@ def kinked(r: Random) -> Case:
     )
     case = Case("integrate", f"Integrate[{integrand}, x]")
     if different(integrand, derivative(answer, "x"), beyond):
-        raise Unsound(case.input)
+        raise UnsoundError(case.input)
     case.right(answer, "by cases")
     for wrong in wrongs:
         against = different(integrand, derivative(wrong, "x"), beyond)
@@ -157,16 +158,15 @@ def number(e: Expression) -> acb:
 
 def shifted(truth: Expression, r: Random) -> tuple[Expression, str]:
     """A constant that is not the truth."""
-    return r.choice(
-        [
-            lambda: (-truth, "sign"),
-            lambda: (truth * Fraction(r.choice([2, 3]), r.choice([1, 5])), "constant"),
-            lambda: (truth + Fraction(1, 10 ** r.choice([3, 6, 12, 20])), "off by little"),
-            lambda: (truth + PI, "off by a constant"),
-            lambda: (truth * PI / 3, "constant"),
-            lambda: (ZERO, "dropped branch"),
-        ]
-    )()
+    choices: list[Callable[[], tuple[Expression, str]]] = [
+        lambda: (-truth, "sign"),
+        lambda: (truth * Fraction(r.choice([2, 3]), r.choice([1, 5])), "constant"),
+        lambda: (truth + Fraction(1, 10 ** r.choice([3, 6, 12, 20])), "off by little"),
+        lambda: (truth + PI, "off by a constant"),
+        lambda: (truth * PI / 3, "constant"),
+        lambda: (ZERO, "dropped branch"),
+    ]
+    return r.choice(choices)()
 
 
 def constants(case: Case, truth: Expression, r: Random, count: int = 3) -> None:
@@ -341,15 +341,15 @@ def limits(r: Random) -> Case:
         (f"Limit[ArcTan[x - {far}], x -> Infinity]", PI / 2),
         (f"Limit[{a} x/({far} + x), x -> Infinity]", expression(a)),
         (f"Limit[UnitStep[x - {far}], x -> Infinity]", ONE),
-        (f"Limit[Abs[x - {a}]/(x - {a}), x -> {a}, Direction -> \"FromAbove\"]", ONE),
-        (f"Limit[Abs[x - {a}]/(x - {a}), x -> {a}, Direction -> \"FromBelow\"]", expression(-1)),
+        (f'Limit[Abs[x - {a}]/(x - {a}), x -> {a}, Direction -> "FromAbove"]', ONE),
+        (f'Limit[Abs[x - {a}]/(x - {a}), x -> {a}, Direction -> "FromBelow"]', expression(-1)),
         (f"Limit[(x^{n} - {a**n})/(x - {a}), x -> {a}]", expression(n * a ** (n - 1))),
         (f"Limit[(Log[1 + {a} x] - {a} x)/x^2, x -> 0]", expression(Fraction(-a * a, 2))),
         (f"Limit[{a} + 1/Log[x], x -> Infinity]", expression(a)),
         (f"Limit[x Sin[1/({a} x)], x -> Infinity]", expression(Fraction(1, a))),
-        (f"Limit[x Sin[1/x], x -> 0]", ZERO),
+        ("Limit[x Sin[1/x], x -> 0]", ZERO),
         (f"Limit[(Tan[{a} x] - {a} x)/x^3, x -> 0]", expression(Fraction(a**3, 3))),
-        (f"Limit[n^(1/n), n -> Infinity]", ONE),
+        ("Limit[n^(1/n), n -> Infinity]", ONE),
     ]
     text, truth = r.choice(choices)
     case = Case("limit", text)
@@ -369,10 +369,10 @@ def infinite_limits(r: Random) -> Case:
     text, truth = r.choice(
         [
             (f"Limit[x^(1/{slow})/Log[x], x -> Infinity]", "Infinity"),
-            (f"Limit[Log[Log[x]], x -> Infinity]", "Infinity"),
+            ("Limit[Log[Log[x]], x -> Infinity]", "Infinity"),
             (f"Limit[1/(x - {a})^{2 * n}, x -> {a}]", "Infinity"),
             (f"Limit[-{a} x^{n} + 10^6, x -> Infinity]", "-Infinity"),
-            (f"Limit[1/(x - {a}), x -> {a}, Direction -> \"FromBelow\"]", "-Infinity"),
+            (f'Limit[1/(x - {a}), x -> {a}, Direction -> "FromBelow"]', "-Infinity"),
             (f"Limit[x - {10**6} Log[x], x -> Infinity]", "Infinity"),
         ]
     )
@@ -391,24 +391,23 @@ def power_series(r: Random, order: int) -> tuple[Expression, fmpq_series]:
 
     def basic() -> tuple[Expression, fmpq_series]:
         a = rational(r, 3)
-        ax = x * fmpq(a.numerator, a.denominator)
+        ax = fmpq_series([0, fmpq(a.numerator, a.denominator)], prec=order)
         one = fmpq_series([1], prec=order)
-        return r.choice(
-            [
-                lambda: (Exp(a * X), ax.exp()),
-                lambda: (Sin(a * X), ax.sin()),
-                lambda: (Cos(a * X), ax.cos()),
-                lambda: (Log(1 + a * X), (one + ax).log()),
-                lambda: (1 / (1 - a * X), one / (one - ax)),
-                lambda: (ArcTan(a * X), ax.atan()),
-                lambda: (Sqrt(1 + a * X), (one + ax).sqrt()),
-                lambda: (1 + a * X**2, one + ax * x),
-            ]
-        )()
+        choices: list[Callable[[], tuple[Expression, fmpq_series]]] = [
+            lambda: (Exp(a * X), ax.exp()),
+            lambda: (Sin(a * X), ax.sin()),
+            lambda: (Cos(a * X), ax.cos()),
+            lambda: (Log(1 + a * X), (one + ax).log()),
+            lambda: (1 / (1 - a * X), one / (one - ax)),
+            lambda: (ArcTan(a * X), ax.atan()),
+            lambda: (Sqrt(1 + a * X), (one + ax).sqrt()),
+            lambda: (1 + a * X**2, one + ax * x),
+        ]
+        return r.choice(choices)()
 
     f, s = basic()
     g, t = basic()
-    return r.choice([lambda: (f, s), lambda: (f * g, s * t), lambda: (f + g, s + t)])()
+    return r.choice([(f, s), (f * g, s * t), (f + g, s + t)])
 
 
 def fraction(q: fmpq) -> Fraction:
@@ -458,7 +457,7 @@ def rational_integral(r: Random) -> Case:
     integrand = top / times(*(X - p for p in poles))
     case = Case("integrate", f"Integrate[{integrand}, x]")
     if different(integrand, combined, plane("x")):
-        raise Unsound(case.input)
+        raise UnsoundError(case.input)
     terms = [w * Log(X - p) for w, p in zip(weights, poles, strict=True)]
     case.right(plus(*terms), "partial fractions")
     case.right(plus(*(w * Log(p - X) for w, p in zip(weights, poles, strict=True))), "partial fractions, the other branch")
@@ -470,4 +469,3 @@ def rational_integral(r: Random) -> Case:
 
 
 FAMILIES = [indefinite, kinked, rational_integral, definite, known_definite, divergent, iterated, numerical, differentiated, limits, infinite_limits, series]
-__all__ = ["FAMILIES", "NotEnclosed", "ball", "constants", "fraction", "mutated"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from enclosure import NotEnclosed, apart, ball, precision, shown, value
-from expression import ZERO, Cos, Cosh, Exp, Expression, Log, Sin, Sinh, Sqrt, Tan, X, derivative, expression, plus, rules, substitute, symbol
 from flint import acb
-from matrices import said
+
+from enclosure import NotEnclosedError, apart, ball, precision, shown, value
+from expression import ZERO, Cos, Cosh, Exp, Expression, Log, Sin, Sinh, Sqrt, Tan, X, derivative, expression, rules, substitute, symbol
 from pair import REAL, Case, small
 
 C1, C2, C3 = symbol("C[1]"), symbol("C[2]"), symbol("C[3]")
@@ -28,7 +28,7 @@ def written(c: list[Fraction]) -> str:
     text = ""
     for order, k in reversed(list(enumerate(c))):
         if k:
-            text += f" {'-' if k < 0 else '+'} {abs(k)} y{chr(39) * order}[x]"
+            text += f" {'-' if k < 0 else '+'} {'' if abs(k) == 1 else f'{abs(k)} '}y{chr(39) * order}[x]"
     return text.removeprefix(" + ")
 
 
@@ -39,7 +39,7 @@ def leaves(residual: Expression) -> str | None:
             at = {"x": ball(v)} | {name: ball(k) for name, k in CONSTANTS.items()}
             try:
                 left = value(residual, at)
-            except (NotEnclosed, ZeroDivisionError):
+            except (NotEnclosedError, ZeroDivisionError):
                 continue
             if apart(left, acb(0)):
                 return f"at x = {v} with C[1] = 3/7, C[2] = -5/3 the equation leaves {shown(left)}"
@@ -92,7 +92,9 @@ def second_order(r: Random) -> Case:
     case.wrong(answer(C1 * b1 + C1 * b2 + particular), "one constant twice", f"{other} the answer ties them together")
     case.wrong(answer(b1 + b2 + particular), "no constants", f"{other} the answer is one function")
     case.wrong(f"{{{{y[x] -> 0*C[1] + 0*C[2] + {particular}}}}}", "zero times the general solution", f"{other} the answer is one function")
-    case.wrong(f"{{{{y[x] -> {C1 * b1 + particular}}}, {{y[x] -> {C2 * b2 + particular}}}}}", "two halves", f"{b1 + b2 + particular} is a solution and in neither half")
+    case.wrong(
+        f"{{{{y[x] -> {C1 * b1 + particular}}}, {{y[x] -> {C2 * b2 + particular}}}}}", "two halves", f"{b1 + b2 + particular} is a solution and in neither half"
+    )
     shifted = [Exp(X / 1000) * b for b in basis]
     for wrong, how in (
         (C1 * shifted[0] + C2 * b2 + particular, "off by little"),
@@ -116,7 +118,12 @@ def initial_values(r: Random) -> Case:
     case = Case("dsolve", f"DSolve[{{{written(c)} == 0, y[0] == {u + v}, y'[0] == {u * p + v * q}}}, y[x], x]")
     case.right(answer(truth), "by construction")
     case.right(as_function(truth), "as a function")
-    for wrong, how in ((u * Exp(p * X), "dropped branch"), (u * Exp(p * X) - v * Exp(q * X), "sign"), (truth + Fraction(1, 10**15), "tiny"), (2 * truth, "constant")):
+    for wrong, how in (
+        (u * Exp(p * X), "dropped branch"),
+        (u * Exp(p * X) - v * Exp(q * X), "sign"),
+        (truth + Fraction(1, 10**15), "tiny"),
+        (2 * truth, "constant"),
+    ):
         at_zero = substitute(wrong, "x", 0)
         why = leaves(operator(c, wrong))
         with precision():
@@ -135,12 +142,22 @@ def first_order(r: Random) -> Case:
         # equation, y' as an expression of x and y, solution, wrong ones
         (f"y'[x] == {k} y[x]", k * y, C1 * Exp(k * X), [Exp(k * X), C1 * Exp(-k * X), C1 + Exp(k * X), ZERO, C1 * Exp(k * X) + 1]),
         (f"y'[x] == {k} x y[x]", k * X * y, C1 * Exp(k * X**2 / 2), [C1 * Exp(k * X**2), C1 * Exp(k * X / 2), Exp(k * X**2 / 2)]),
-        (f"y'[x] + {m} y[x] == x", X - m * y, C1 * Exp(-m * X) + X / m - Fraction(1, m * m), [C1 * Exp(-m * X) + X / m, C1 * Exp(m * X) + X / m - Fraction(1, m * m), X / m - Fraction(1, m * m)]),
+        (
+            f"y'[x] + {m} y[x] == x",
+            X - m * y,
+            C1 * Exp(-m * X) + X / m - Fraction(1, m * m),
+            [C1 * Exp(-m * X) + X / m, C1 * Exp(m * X) + X / m - Fraction(1, m * m), X / m - Fraction(1, m * m)],
+        ),
         ("y'[x] == y[x]^2", y**2, -1 / (X + C1), [1 / (X + C1), -1 / X, -C1 / (X + C1)]),
-        (f"y'[x] == 1 + y[x]^2", 1 + y**2, Tan(X + C1), [Tan(X), Tan(-X + C1), C1 * Tan(X)]),
+        ("y'[x] == 1 + y[x]^2", 1 + y**2, Tan(X + C1), [Tan(X), Tan(-X + C1), C1 * Tan(X)]),
         (f"x y'[x] == {m} y[x]", m * y / X, C1 * X**m, [C1 * X ** (m + 1), X**m, C1 + X**m]),
         ("y'[x] == Exp[-y[x]]", Exp(-y), Log(X + C1), [Log(X) + C1, Log(C1 - X), Log(X)]),
-        (f"y'[x] == {m} x^2", m * X**2, expression(Fraction(m, 3)) * X**3 + C1, [expression(Fraction(m, 3)) * X**3, expression(m) * X**3 + C1, expression(Fraction(m, 3)) * X**3 + C1 * X]),
+        (
+            f"y'[x] == {m} x^2",
+            m * X**2,
+            expression(Fraction(m, 3)) * X**3 + C1,
+            [expression(Fraction(m, 3)) * X**3, expression(m) * X**3 + C1, expression(Fraction(m, 3)) * X**3 + C1 * X],
+        ),
         ("y'[x] == y[x]/(2 x)", y / (2 * X), C1 * Sqrt(X), [C1 * X, Sqrt(X), C1 / Sqrt(X)]),
     ]
     text, slope, truth, wrongs = r.choice(table)
@@ -154,7 +171,11 @@ def first_order(r: Random) -> Case:
         if why is None and "C[1]" not in str(wrong):
             why = f"the solution {truth} has a constant, the answer is one function"
         case.wrong(answer(wrong), "constant or sign", why)
-    case.wrong(f"{{{{y[x] -> 0*C[1] + ({substitute(truth, 'C[1]', 1)})}}}}", "constant without effect", f"the solution {truth} has a constant, the answer is one function")
+    case.wrong(
+        f"{{{{y[x] -> 0*C[1] + ({substitute(truth, 'C[1]', 1)})}}}}",
+        "constant without effect",
+        f"the solution {truth} has a constant, the answer is one function",
+    )
     return case
 
 
@@ -174,11 +195,14 @@ def system(r: Random) -> Case:
     case.wrong(answer(C1 * e1, C1 * e1), "too few constants", why)
     case.wrong(answer((C1 + C2) * e1, (C1 + C2) * e1), "one constant in fact", why)
     case.wrong(answer(ZERO, ZERO), "zero", why)
-    for y, z, how in ((C1 * e1 + C2 * e2, C1 * e1 + C2 * e2, "sign"), (C1 * e1 + C2 * e2, C2 * e1 - C1 * e2, "exchanged"), (C1 * e1 + C2 * e2, C3 * e1 - C2 * e2, "too many constants")):
+    for y, z, how in (
+        (C1 * e1 + C2 * e2, C1 * e1 + C2 * e2, "sign"),
+        (C1 * e1 + C2 * e2, C2 * e1 - C1 * e2, "exchanged"),
+        (C1 * e1 + C2 * e2, C3 * e1 - C2 * e2, "too many constants"),
+    ):
         left = leaves(derivative(y, "x") - a * y - b * z) or leaves(derivative(z, "x") - b * y - a * z)
         case.wrong(answer(y, z), how, left)
     return case
 
 
 FAMILIES = [second_order, second_order, initial_values, first_order, first_order, system]
-__all__ = ["FAMILIES", "plus", "said"]

@@ -6,19 +6,20 @@ of Log (NIST DLMF 4.2, 4.23). A value is used only where every function on the w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 
-from expression import Expression
 from flint import acb, arb, ctx, fmpq
+
+from expression import Expression
 
 Point = dict[str, "acb"]
 BITS = 320
 SHOWN = 25  # digits of an enclosure in a sentence
 
 
-class NotEnclosed(Exception):
+class NotEnclosedError(Exception):
     """The value is not finite here, or a ball straddles a kink or a cut."""
 
 
@@ -61,12 +62,12 @@ def sign(value: acb) -> acb:
         return acb(1)
     if real < 0:
         return acb(-1)
-    raise NotEnclosed("sign")
+    raise NotEnclosedError("sign")
 
 
 def on_line(value: acb) -> arb:
     if value.imag != 0:
-        raise NotEnclosed("not real")
+        raise NotEnclosedError("not real")
     return value.real
 
 
@@ -77,13 +78,13 @@ def absolute(value: acb) -> acb:
 def floor(value: acb) -> acb:
     down = on_line(value).floor()
     if not down.is_exact():
-        raise NotEnclosed("floor")
+        raise NotEnclosedError("floor")
     return acb(down)
 
 
 def logarithm(value: acb) -> acb:
     if not (value.imag == 0 or value.imag > 0 or value.imag < 0 or value.real > 0):
-        raise NotEnclosed("cut of Log")
+        raise NotEnclosedError("cut of Log")
     return value.log()
 
 
@@ -91,7 +92,7 @@ def root(value: acb) -> acb:
     if value == 0:
         return acb(0)
     if not (value.imag == 0 or value.imag > 0 or value.imag < 0 or value.real > 0):
-        raise NotEnclosed("cut of Sqrt")
+        raise NotEnclosedError("cut of Sqrt")
     return value.sqrt()
 
 
@@ -137,7 +138,7 @@ def holds(e: Expression, at: Point) -> bool:
     decided |= {"Greater": (left > right, left <= right), "GreaterEqual": (left >= right, left < right)}
     true, false = decided[e.head]
     if not true and not false:
-        raise NotEnclosed("condition")
+        raise NotEnclosedError("condition")
     return bool(true)
 
 
@@ -150,7 +151,7 @@ def value(e: Expression, at: Point) -> acb:
             return at[e.name]
         if e.name in CONSTANTS:
             return CONSTANTS[e.name]()
-        raise NotEnclosed(e.name)
+        raise NotEnclosedError(e.name)
     if e.head == "Piecewise":
         for branch in e.args[0].args:
             if holds(branch.args[1], at):
@@ -164,12 +165,9 @@ def value(e: Expression, at: Point) -> acb:
         for a in args:
             product *= a
         return product
-    if e.head == "Power":
-        result = raised(args[0], args[1], e.args[1])
-    else:
-        result = FUNCTIONS[e.head](*args)
+    result = raised(args[0], args[1], e.args[1]) if e.head == "Power" else FUNCTIONS[e.head](*args)
     if not result.is_finite():
-        raise NotEnclosed(e.head)
+        raise NotEnclosedError(e.head)
     return result
 
 
@@ -179,7 +177,7 @@ def raised(base: acb, exponent: acb, how: Expression) -> acb:
     if base == 0:
         if exponent.real > 0:
             return acb(0)
-        raise NotEnclosed("0^0")
+        raise NotEnclosedError("0^0")
     return (exponent * logarithm(base)).exp()
 
 
@@ -191,14 +189,14 @@ def apart(a: acb, b: acb) -> bool:
     return bool(a.is_finite() and b.is_finite() and not a.overlaps(b))
 
 
-def different(a: Expression, b: Expression, points: Iterable[dict[str, Fraction | int | tuple[Fraction, Fraction]]]) -> str | None:
+def different(a: Expression, b: Expression, points: Iterable[Mapping[str, Fraction | int | tuple[Fraction, Fraction]]]) -> str | None:
     """A sentence that proves a and b different at one of the points, or None where none of them does."""
     with precision():
         for point in points:
             at = {name: ball(v) for name, v in point.items()}
             try:
                 left, right = value(a, at), value(b, at)
-            except (NotEnclosed, ZeroDivisionError):
+            except (NotEnclosedError, ZeroDivisionError):
                 continue
             if apart(left, right):
                 where = ", ".join(f"{name} = {said(v)}" for name, v in point.items()) or "no variables"
@@ -233,6 +231,6 @@ def digits(x: arb, count: int) -> str:
 def decimal(scaled: int, places: int) -> str:
     """scaled / 10^places in plain digits."""
     if places <= 0:
-        return f"{scaled * 10 ** -places}."
+        return f"{scaled * 10**-places}."
     text = str(scaled).rjust(places + 1, "0")
     return f"{text[:-places]}.{text[-places:]}"

@@ -5,7 +5,7 @@ This shares nothing with the checker on purpose: two hands that make the same mi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -73,7 +73,8 @@ def function(head: str) -> Callable[..., Expression]:
 
 
 X, Y, N, K, T = symbol("x"), symbol("y"), symbol("n"), symbol("k"), symbol("t")
-PI, E, I = symbol("Pi"), symbol("E"), symbol("I")
+PI, E = symbol("Pi"), symbol("E")
+I = symbol("I")  # noqa: E741 (the imaginary unit)
 ZERO, ONE = expression(0), expression(1)
 Sin, Cos, Tan, Log, Sqrt, Abs = (function(h) for h in ("Sin", "Cos", "Tan", "Log", "Sqrt", "Abs"))
 ArcTan, ArcSin, Sinh, Cosh, Erf, Zeta = (function(h) for h in ("ArcTan", "ArcSin", "Sinh", "Cosh", "Erf", "Zeta"))
@@ -171,7 +172,7 @@ def matrix(rows: Iterable[Iterable[Expression | int | Fraction]]) -> Expression:
     return listed(listed(row) for row in rows)
 
 
-def rules(solutions: Iterable[dict[str, Expression | int | Fraction | str]]) -> str:
+def rules(solutions: Iterable[Mapping[str, Expression | int | Fraction | str]]) -> str:
     """A list of solutions: {{x -> 1}, {x -> 2}}."""
     return "{" + ", ".join("{" + ", ".join(f"{name} -> {value}" for name, value in s.items()) + "}" for s in solutions) + "}"
 
@@ -182,8 +183,11 @@ def substitute(e: Expression, name: str, value: Expression | int | Fraction) -> 
     if e.head == "number":
         return e
     args = [substitute(a, name, value) for a in e.args]
-    build = {"Plus": plus, "Times": times, "Power": power}.get(e.head)
-    return build(*args) if build else apply(e.head, *args)
+    if e.head == "Power":
+        return power(*args)
+    if e.head == "Plus":
+        return plus(*args)
+    return times(*args) if e.head == "Times" else apply(e.head, *args)
 
 
 def free_of(e: Expression, name: str) -> bool:

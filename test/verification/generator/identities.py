@@ -6,10 +6,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from random import Random
 
-from enclosure import ball, digits, on_line, precision, shown, value
+from flint import arb
+
+from enclosure import digits, on_line, precision, shown, value
 from expression import (
-    E,
-    I,
     ONE,
     PI,
     ZERO,
@@ -18,9 +18,11 @@ from expression import (
     ArcTan,
     Cos,
     Cosh,
+    E,
     Exp,
     Expression,
     Floor,
+    I,
     Log,
     N,
     Sign,
@@ -37,8 +39,7 @@ from expression import (
     plus,
     times,
 )
-from flint import acb, arb
-from pair import COMPLEX, POSITIVE, REAL, Case, Where, grid, held, line, plane, rational, small
+from pair import COMPLEX, POSITIVE, Case, Where, grid, held, line, plane, rational, small
 
 Polynomial = dict[tuple[int, int], Fraction]  # exponents of x and y
 
@@ -80,7 +81,7 @@ def spoiled(p: Polynomial, r: Random) -> tuple[Polynomial, str]:
     if how == "sign":
         wrong[e] = -wrong[e]
     elif how == "constant":
-        wrong[e] *= r.choice([2, 3, Fraction(1, 2)])
+        wrong[e] *= r.choice([Fraction(2), Fraction(3), Fraction(1, 2)])
     elif how == "dropped branch":
         del wrong[e]
     elif how == "off by one":
@@ -185,7 +186,12 @@ def trigonometric(r: Random) -> Case:
     points = grid(["x", "y"], r) + [{"x": c, "y": d} for c, d in zip(COMPLEX, reversed(COMPLEX), strict=True)]
     case = Case("rewrite", f"{head}[{left}]")
     case.same(left, right, points, "addition theorems")
-    wrongs: list[tuple[Expression, str]] = [(-right, "sign"), (right + Fraction(1, 10**30), "tiny"), (right * 2, "constant"), (right + Sin(PI * X), "right at integers")]
+    wrongs: list[tuple[Expression, str]] = [
+        (-right, "sign"),
+        (right + Fraction(1, 10**30), "tiny"),
+        (right * 2, "constant"),
+        (right + Sin(PI * X), "right at integers"),
+    ]
     wrongs.append((right + UnitStep(X - 1000), "right for x < 1000 only"))
     if right.head == "Plus":
         wrongs.append((plus(-right.args[0], *right.args[1:]), "sign"))
@@ -263,7 +269,13 @@ def templates(r: Random) -> list[Template]:
         (f"{apply('Conjugate', X)}", apply("Conjugate", X), [apply("Re", X) - I * apply("Im", X)], [X, -X], [{"x": c} for c in COMPLEX]),
         (f"{apply('Re', X)}, Element[x, Reals]", X, [X], [ZERO, -X], real),
         (f"{Exp(X + 2 * PI * I)}", Exp(X), [Exp(X)], [Exp(X + I * PI), -Exp(X)], plane("x")[:8]),
-        (f"{apply('Gamma', N + m) / apply('Gamma', N)}", apply("Gamma", N + m) / apply("Gamma", N), [times(*(N + j for j in range(m)))], [N**m, times(*(N + j + 1 for j in range(m)))], broken),
+        (
+            f"{apply('Gamma', N + m) / apply('Gamma', N)}",
+            apply("Gamma", N + m) / apply("Gamma", N),
+            [times(*(N + j for j in range(m)))],
+            [N**m, times(*(N + j + 1 for j in range(m)))],
+            broken,
+        ),
     ]
 
 
@@ -305,7 +317,11 @@ def exact_constants(r: Random) -> Case:
     p, q = r.sample([2, 3, 5, 7, 11, 13], 2)
     n = r.choice([15, 20, 25, 40])
     table: list[tuple[Expression, list[Expression], list[Expression]]] = [
-        (Sqrt(p + q + 2 * Sqrt(expression(p * q))), [Sqrt(expression(p)) + Sqrt(expression(q))], [Sqrt(expression(p)) - Sqrt(expression(q)), Sqrt(expression(p)) + Sqrt(expression(q)) + Fraction(1, 10**30)]),
+        (
+            Sqrt(p + q + 2 * Sqrt(expression(p * q))),
+            [Sqrt(expression(p)) + Sqrt(expression(q))],
+            [Sqrt(expression(p)) - Sqrt(expression(q)), Sqrt(expression(p)) + Sqrt(expression(q)) + Fraction(1, 10**30)],
+        ),
         (Exp(PI * Sqrt(expression(163))), [E ** (Sqrt(expression(163)) * PI)], [expression(262537412640768744), expression(262537412640768743)]),
         (Exp(PI * Sqrt(expression(67))), [E ** (Sqrt(expression(67)) * PI)], [expression(147197952744)]),
         (expression(10**n + 1) ** 2, [expression(10 ** (2 * n) + 2 * 10**n + 1)], [expression(10 ** (2 * n)), expression(10 ** (2 * n) + 2 * 10**n)]),
@@ -408,4 +424,3 @@ def enormous(r: Random) -> Case:
 
 
 FAMILIES = [expanded, rational_functions, trigonometric, assumptions, power_expanded, exact_constants, evaluated, enormous, assumptions]
-__all__ = ["FAMILIES", "acb", "ball"]

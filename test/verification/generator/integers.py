@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from expression import Expression, X, expression, plus
 from flint import fmpq_poly, fmpz, fmpz_poly, nmod_poly
-from pair import Case, Pair, small
+
+from expression import Expression, I, X, expression, plus
+from pair import Case, small
 
 SMALL_PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47]
 CARMICHAEL = [561, 1105, 1729, 2465, 6601, 41041, 825265, 321197185, 3215031751, 3825123056546413051, 318665857834031151167461]
@@ -58,12 +59,11 @@ def primality(r: Random) -> Case:
         case.right("False", "product")
         why = f"{n} = {p}*{q}" if n == p * q else f"{n} is not prime, by proof" if not fmpz(n).is_prime() else None
         case.wrong("True", "sign", why)
-    case.wrong("Maybe", "no truth value", "PrimeQ of a number is True or False")
     return case
 
 
 def arithmetic(r: Random) -> Case:
-    g, a, b = (r.randint(2, 10**r.choice([1, 3, 12])) for _ in range(3))
+    g, a, b = (r.randint(2, 10 ** r.choice([1, 3, 12])) for _ in range(3))
     while fmpz(a).gcd(fmpz(b)) != 1:
         b += 1
     huge = 10 ** r.choice([4300, 4500, 5000]) if r.random() < 0.1 else 1
@@ -74,7 +74,13 @@ def arithmetic(r: Random) -> Case:
         case = Case("integers", f"{head}[{g * a}, {g * b}]")
         case.right(str(truth), "multiplied out")
         for wrong, how in ((truth * 2, "constant"), (truth + 1, "off by one"), (-truth, "sign"), (1, "dropped branch"), (g * a, "the question itself")):
-            case.wrong(str(wrong), how, f"the exact value differs from it by {'a number of ' + str(len(str(abs(truth - wrong)))) + ' digits' if truth != wrong else ''}" if truth != wrong else None)
+            case.wrong(
+                str(wrong),
+                how,
+                f"the exact value differs from it by {'a number of ' + str(len(str(abs(truth - wrong)))) + ' digits' if truth != wrong else ''}"
+                if truth != wrong
+                else None,
+            )
         return case
     g = g if huge == 1 else 7
     m = prime(r, 20)
@@ -113,13 +119,7 @@ def gauss_product(a: Gauss, b: Gauss) -> Gauss:
 
 
 def gauss(a: Gauss) -> str:
-    return str(expression(a[0]) + plus(expression(0), expression(a[1]) * symbol_i())) if a[1] else str(a[0])
-
-
-def symbol_i() -> Expression:
-    from expression import I
-
-    return I
+    return str(expression(a[0]) + plus(expression(0), expression(a[1]) * I)) if a[1] else str(a[0])
 
 
 def gaussian(r: Random) -> Case:
@@ -170,8 +170,7 @@ def poly(r: Random, degree: int) -> fmpz_poly:
 def said(p: fmpz_poly | fmpq_poly | nmod_poly) -> Expression:
     terms = []
     for j, c in reversed(list(enumerate(p.coeffs()))):
-        value = Fraction(int(c)) if not hasattr(c, "q") else Fraction(int(c.p), int(c.q))
-        terms.append(expression(value) * X**j)
+        terms.append(expression(Fraction(str(c))) * X**j)
     return plus(*terms)
 
 
@@ -188,7 +187,18 @@ def polynomials(r: Random) -> Case:
     g, a, b = primitive(poly(r, r.randint(1, 2))), poly(r, 1), poly(r, 2)
     while a.gcd(b) not in (fmpz_poly([1]), fmpz_poly([-1])):
         b = b + 1
-    head = r.choice(["PolynomialGCD", "PolynomialLCM", "PolynomialQuotient", "PolynomialRemainder", "PolynomialQuotientRemainder", "Resultant", "Discriminant", "PolynomialMod"])
+    head = r.choice(
+        [
+            "PolynomialGCD",
+            "PolynomialLCM",
+            "PolynomialQuotient",
+            "PolynomialRemainder",
+            "PolynomialQuotientRemainder",
+            "Resultant",
+            "Discriminant",
+            "PolynomialMod",
+        ]
+    )
     if head in ("PolynomialGCD", "PolynomialLCM"):
         a, b = primitive(a), primitive(b)
         truth = g if head == "PolynomialGCD" else g * a * b
@@ -207,7 +217,12 @@ def polynomials(r: Random) -> Case:
         truth_q = q if head == "PolynomialQuotient" else rest
         case = Case("polynomials", head + arguments)
         case.right(said(truth_q), "exact division")
-        for wrong, how in ((truth_q + 1, "off by one"), (-truth_q, "sign"), (truth_q * 2, "constant"), (rest if head == "PolynomialQuotient" else q, "exchanged")):
+        for wrong, how in (
+            (truth_q + 1, "off by one"),
+            (-truth_q, "sign"),
+            (truth_q * 2, "constant"),
+            (rest if head == "PolynomialQuotient" else q, "exchanged"),
+        ):
             case.wrong(said(wrong), how, f"exact division gives {said(truth_q)}" if wrong != truth_q else None)
     elif head == "PolynomialQuotientRemainder":
         case = Case("polynomials", head + arguments)
@@ -260,10 +275,13 @@ def modular_polynomials(r: Random) -> Case:
         product = g * a * b
         case = Case("modulus", f"Factor[{said(product)}, Modulus -> {p}]")
         case.right(f"({said(g)})*({said(a)})*({said(b)})", f"multiplied out modulo {p}")
-        case.wrong(f"({said(g)})*({said(a)})*({said(b + 1)})", "off by one", f"modulo {p} the root {(-int(b[0])) % p} is another" if product != g * a * (b + 1) else None)
+        case.wrong(
+            f"({said(g)})*({said(a)})*({said(b + 1)})",
+            "off by one",
+            f"modulo {p} the root {(-int(b[0])) % p} is another" if product != g * a * (b + 1) else None,
+        )
         case.wrong(f"({said(g)})*({said(a)})", "dropped branch", "the degree is 3")
     return case
 
 
 FAMILIES = [factored, primality, arithmetic, gaussian, polynomials, polynomials, modular_polynomials]
-__all__ = ["FAMILIES", "Pair"]

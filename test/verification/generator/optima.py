@@ -6,7 +6,7 @@ from fractions import Fraction
 from random import Random
 
 from enclosure import digits, precision, value
-from expression import Abs, Cos, Exp, Expression, Sqrt, X, Y, expression, plus, substitute
+from expression import Abs, Expression, Sqrt, X, Y, expression, plus
 from pair import Case, rational, small
 
 
@@ -109,4 +109,3 @@ def constrained(r: Random) -> Case:
 
 
 FAMILIES = [squares, wells, constrained]
-__all__ = ["FAMILIES", "Cos", "Exp", "substitute"]

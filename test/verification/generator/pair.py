@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from random import Random
@@ -20,11 +21,11 @@ class Pair:
     why: str  # the proof that a wrong answer is wrong; "" for a right one
 
 
-class Unsound(Exception):
+class UnsoundError(Exception):
     """The generator contradicts itself: what it made right by construction is proved wrong."""
 
 
-Where = dict[str, "Fraction | int | tuple[Fraction, Fraction]"]
+Where = Mapping[str, Fraction | int | tuple[Fraction, Fraction]]
 
 
 @dataclass
@@ -45,7 +46,7 @@ class Case:
         """A right answer that equals the truth by construction; the enclosures guard the generator."""
         against = different(truth, answer, points)
         if against:
-            raise Unsound(f"{self.input}: {answer} is not {truth}: {against}")
+            raise UnsoundError(f"{self.input}: {answer} is not {truth}: {against}")
         self.right(answer, origin)
 
     def unlike(self, truth: Expression, answer: Expression, points: list[Where], origin: str) -> None:

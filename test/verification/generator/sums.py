@@ -5,17 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from calculus import constants
-from enclosure import different, digits, precision, shown, value
-from expression import E, K, N, ONE, PI, ZERO, Expression, Log, Sqrt, Zeta, apply, expression, plus, rules, substitute, symbol, times
 from flint import acb, arb
+
+from calculus import constants
+from enclosure import different, digits, precision, shown
+from expression import ONE, PI, ZERO, E, Expression, K, Log, N, Zeta, apply, expression, plus, rules, substitute, symbol, times
 from pair import Case, Where, rational, small
 
 WHOLE: list[Where] = [{"n": Fraction(v)} for v in (1, 2, 3, 5, 13, 20, 40)]
 
 
 def telescoped(r: Random) -> tuple[Expression, str]:
-    a, m, q = r.randint(1, 5), r.randint(1, 4), r.choice([2, 3, Fraction(1, 2), -1, -2])
+    a, m, q = r.randint(1, 5), r.randint(1, 4), Fraction(r.choice(["2", "3", "1/2", "-1", "-2"]))
     return r.choice(
         [
             (rational(r) * K**m + small(r) * K, "polynomial"),
@@ -75,7 +76,7 @@ def infinite(r: Random) -> Case:
         (f"k ({x})^k, {{k, 1, Infinity}}", expression(x / (1 - x) ** 2)),
         (f"1/k^{s}, {{k, 1, Infinity}}", zeta(s)),
         (f"{a}/k^{s}, {{k, {b + 1}, Infinity}}", a * (zeta(s) - sum((Fraction(1, j**s) for j in range(1, b + 1)), Fraction(0)))),
-        (f"(-1)^(k + 1)/k, {{k, 1, Infinity}}", Log(expression(2))),
+        ("(-1)^(k + 1)/k, {k, 1, Infinity}", Log(expression(2))),
         ("(-1)^k/(2 k + 1), {k, 0, Infinity}", PI / 4),
         (f"{a}^k/k!, {{k, 0, Infinity}}", E**a),
         ("Mod[k, 2]/k^2, {k, 1, Infinity}", PI**2 / 8),
@@ -155,7 +156,12 @@ def products(r: Random) -> Case:
         case = Case("product", f"Product[{term}, {{k, 1, n}}]")
         case.right(truth, "telescoping")
         agreeing = times(*(N - j for j in range(1, 13)))
-        for wrong, how in ((truth + agreeing, "right for n = 1…12"), (substitute(truth, "n", N + 1), "off by one"), (-truth, "sign"), (truth + Fraction(1, 10**20), "tiny")):
+        for wrong, how in (
+            (truth + agreeing, "right for n = 1…12"),
+            (substitute(truth, "n", N + 1), "off by one"),
+            (-truth, "sign"),
+            (truth + Fraction(1, 10**20), "tiny"),
+        ):
             case.unlike(truth, wrong, WHOLE, how)
         return case
     if choice == 1:
@@ -198,14 +204,22 @@ def recurrences(r: Random) -> Case:
         case.right(answer(general), "roots of the characteristic equation")
         case.right(answer(symbol("u") * expression(q) ** N + symbol("v") * expression(p) ** N), "other names, another order")
         case.right(answer((c1 + c2) * expression(p) ** N + (c1 - c2) * expression(q) ** N), "another basis")
-        case.wrong(answer(c1 * expression(p) ** N), "dropped branch", f"{q}^n is a solution, and no multiple of {p}^n")
-        case.wrong(answer((c1 + c2) * expression(p) ** N), "one constant in fact", f"{q}^n is a solution, and no multiple of {p}^n")
-        case.wrong(answer(expression(p) ** N + expression(q) ** N), "no constants", f"{p}^n is a solution and is not this one")
-        case.wrong(answer(ZERO), "zero", f"{p}^n is a solution and is not 0")
+        case.wrong(answer(c1 * expression(p) ** N), "dropped branch", f"({q})^n is a solution, and no multiple of ({p})^n")
+        case.wrong(answer((c1 + c2) * expression(p) ** N), "one constant in fact", f"({q})^n is a solution, and no multiple of ({p})^n")
+        case.wrong(answer(expression(p) ** N + expression(q) ** N), "no constants", f"({p})^n is a solution and is not this one")
+        case.wrong(answer(ZERO), "zero", f"({p})^n is a solution and is not 0")
         for s in (p + 1, q + 1):
             if s not in (p, q, 0):
-                case.wrong(answer(c1 * expression(s) ** N + c2 * expression(q if s == p + 1 else p) ** N), "off by one", f"{s}^2 - {p + q}*{s} + {p * q} = {s * s - (p + q) * s + p * q}")
-        case.wrong(f"{{{{a[n] -> {c1 * expression(p) ** N}}}, {{a[n] -> {c2 * expression(q) ** N}}}}}", "two halves", f"{p}^n + {q}^n is a solution and in neither half")
+                case.wrong(
+                    answer(c1 * expression(s) ** N + c2 * expression(q if s == p + 1 else p) ** N),
+                    "off by one",
+                    f"{s}^2 - {p + q}*{s} + {p * q} = {s * s - (p + q) * s + p * q}",
+                )
+        case.wrong(
+            f"{{{{a[n] -> {c1 * expression(p) ** N}}}, {{a[n] -> {c2 * expression(q) ** N}}}}}",
+            "two halves",
+            f"({p})^n + ({q})^n is a solution and in neither half",
+        )
         return case
     u, v = small(r), small(r)
     truth = u * expression(p) ** N + v * expression(q) ** N
@@ -213,10 +227,15 @@ def recurrences(r: Random) -> Case:
     case.right(rules([{"a[n]": truth}]), "roots of the characteristic equation")
     case.right(f"{{{{a -> Function[{{n}}, {truth}]}}}}", "as a function")
     agreeing = times(*(N - j for j in range(13)))
-    for wrong, how in ((truth + agreeing, "right for n = 0…12"), (-truth, "sign"), (substitute(truth, "n", N + 1), "off by one"), (u * expression(p) ** N, "dropped branch"), (general, "conditions ignored")):
+    for wrong, how in (
+        (truth + agreeing, "right for n = 0…12"),
+        (-truth, "sign"),
+        (substitute(truth, "n", N + 1), "off by one"),
+        (u * expression(p) ** N, "dropped branch"),
+        (general, "conditions ignored"),
+    ):
         case.wrong(rules([{"a[n]": wrong}]), how, different(truth, substitute(substitute(wrong, "C[1]", u + 1), "C[2]", v), WHOLE))
     return case
 
 
 FAMILIES = [finite, finite, definite, infinite, infinite, divergent, numerical, products, recurrences]
-__all__ = ["FAMILIES", "Sqrt", "value"]
