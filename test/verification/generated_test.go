@@ -23,7 +23,7 @@ import (
 var (
 	generatedPairs  = flag.Int("pairs", 2000, "pairs that TestGenerated checks")
 	generatedSeed   = flag.Int64("seed", 1, "seed of the generated pairs")
-	generatedFamily = flag.String("family", "", "generate pairs of one family only, by the name of its function")
+	generatedFamily = flag.String("family", "", "generate pairs of these families only, by the names of their functions: a,b")
 )
 
 // Generated is a pair that test/verification/generator made: a right answer by construction, a wrong one with its proof.

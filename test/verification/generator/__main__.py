@@ -22,9 +22,10 @@ import matrices
 import optima
 import regions
 import sums
+import traps
 from pair import Case, Pair
 
-MODULES = [calculus, identities, equations, regions, matrices, decompositions, integers, sums, differential, optima]
+MODULES = [calculus, identities, equations, regions, matrices, decompositions, integers, sums, differential, optima, traps]
 
 
 def families() -> list[Callable[[Random], Case]]:
@@ -33,7 +34,7 @@ def families() -> list[Callable[[Random], Case]]:
 
 def pairs(seed: int, first: int, count: int, only: str = "") -> Iterator[Pair]:
     """So many pairs from case `first` on. A case that cannot be made whole is an error of the generator, never skipped."""
-    every = [f for f in families() if not only or f.__name__ == only]
+    every = [f for f in families() if not only or f.__name__ in only.split(",")]
     index, made = first, 0
     while made < count:
         case = every[index % len(every)](Random(f"{seed}/{index}"))
@@ -51,7 +52,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--count", type=int, default=1000, help="pairs to write")
-    parser.add_argument("--only", default="", help="one family, by the name of its function")
+    parser.add_argument("--only", default="", help="these families only, by the names of their functions: a,b")
     options = parser.parse_args()
     sys.set_int_max_str_digits(100_000)
     for pair in pairs(options.seed, options.first, options.count, options.only):
