@@ -12,6 +12,7 @@ const (
 	MaxNodes     = 20000
 	MaxDepth     = 250
 	MaxSolutions = 200
+	MaxDigits    = 50000 // of one number
 )
 
 // Plan says what the checker is to compute. It is made by Derive only.
@@ -180,6 +181,9 @@ func bounded(e *expression.Expr) bool {
 		pending = pending[:len(pending)-1]
 		nodes++
 		if nodes+len(pending) > MaxNodes || last.depth > MaxDepth {
+			return false
+		}
+		if (last.node.Kind == expression.Integer || last.node.Kind == expression.Real) && len(last.node.Text) > MaxDigits {
 			return false
 		}
 		if last.node.Kind != expression.Call {

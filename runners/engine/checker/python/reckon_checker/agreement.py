@@ -17,7 +17,7 @@ from .findings import Refuted, Witness
 from .machine import rounding, widened
 from .points import Point, Points, environment
 from .tree import Refused, Tree, constants, free_symbols, reals
-from .values import Comparison, Kind, NonValue, Relation, Value
+from .values import Comparison, Kind, NonValue, Relation, Value, is_number
 
 Claim = tuple[Tree, Tree]
 
@@ -40,6 +40,7 @@ class Survey:
     differences: list[tuple[Point, Comparison]] = field(default_factory=list)
     exact: bool = True  # every comparison was of exact values
     certain: bool = True  # no region was missed
+    sample: tuple[Point, Value] | None = None  # a point where the left side is a number
 
     @property
     def agreed(self) -> int:
@@ -110,6 +111,8 @@ def survey(
         except Refused as problem:
             refused = refused or problem
             continue
+        if seen.sample is None and is_number(found.left):
+            seen.sample = point, found.left
         _add(seen, point, found, partial)
         if len(seen.differences) >= enough_differences:
             break
@@ -155,6 +158,9 @@ def _add(seen: Survey, point: Point, found: Comparison, partial: bool) -> None:
             region.agree += 1
     elif found.relation is Relation.OVERLAP:
         seen.exact = False
+        if point.special and found.digits < ENOUGH_DIGITS:
+            region.outside += 1
+            return
         region.digits = min(region.digits, found.digits)
         if found.digits >= ENOUGH_DIGITS:
             region.agree += 1

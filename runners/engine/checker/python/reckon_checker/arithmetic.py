@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from flint import acb, arb, fmpq, fmpz
 
+from . import watch
 from .values import (
     COMPLEX_INFINITY,
     HALF,
@@ -35,6 +36,7 @@ from .values import (
     undefined,
     whole,
 )
+from .watch import Watch
 
 MAX_EXACT_BITS = 100000
 MAX_ROOT = 64  # of exact roots that are looked for
@@ -64,7 +66,10 @@ def plus(a: Value, b: Value) -> Value:
         return b
     if isinstance(b, fmpq) and b == 0:
         return a
-    return settled(ball(a) + ball(b))
+    x, y = ball(a), ball(b)
+    if Watch.on:
+        watch.terms(x, y)
+    return settled(x + y)
 
 
 def parts(a: fmpq | Gaussian) -> tuple[fmpq, fmpq]:

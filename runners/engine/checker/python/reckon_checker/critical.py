@@ -17,7 +17,10 @@ from .univariate import polynomial
 from .values import Gaussian, Undecided, Value, is_number, precision
 
 MAX_CRITICAL = 10  # expressions that are looked at
-GRID = sorted({fmpq(0)} | {s * fmpq(2) ** k for s in (1, -1) for k in range(-4, 14, 1)} | {fmpq(3 * k + 1, 3) for k in range(-9, 9)})
+POWERS = (*range(-4, 14), 16, 20, 26, 32, 40, 52, 64, 100)
+GRID = sorted({fmpq(0)} | {s * fmpq(2) ** k for s in (1, -1) for k in POWERS} | {fmpq(3 * k + 1, 3) for k in range(-9, 9)})
+    {fmpq(0)} | {s * fmpq(2) ** k for s in (1, -1) for k in (*range(-4, 14), 16, 20, 26, 32, 40, 52, 64, 100)} | {fmpq(3 * k + 1, 3) for k in range(-9, 9)}
+)
 BISECTIONS = 20
 BITS = 53
 
@@ -49,24 +52,29 @@ CRITICAL: dict[str, Make] = {
     **dict.fromkeys("Cot Csc".split(), lambda args: [("Sin", args[0])]),
     **dict.fromkeys("PolyLog Hypergeometric2F1 HypergeometricPFQ EllipticK EllipticE EllipticF LerchPhi".split(), _around(-1)),
     **dict.fromkeys("ExpIntegralEi ExpIntegralE LogIntegral CosIntegral CoshIntegral BesselY BesselK ProductLog Surd".split(), _around(0)),
-    "ArcTan": lambda args: list(args) if len(args) == 2 else [],
+    "ArcTan": _each,
+    **dict.fromkeys("Exp Erf Erfc Erfi Tanh Coth Sech Csch Sinc AiryAi AiryBi Zeta DirichletEta FresnelS FresnelC SinIntegral DawsonF ArcSinh".split(), _each),
     "Boole": lambda args: [],
     "OffZero$": lambda args: [args[0]],
     "Divide": lambda args: [args[1]],
 }
 
 
-def critical(nodes: Iterable[Tree]) -> list[Tree]:
+def critical(nodes: Iterable[Tree], jumps_only: bool = False) -> list[Tree]:
     """The expressions whose zeros matter, without repetition, those found first first."""
+    nodes = list(nodes)
     found: dict[Tree, None] = {}
+    jumping = any(is_call(part, *JUMPING) for node in nodes for part in walk(node))
     for node in nodes:
         for part in walk(node):
-            if not isinstance(part, tuple) or not isinstance(part[0], str):
+            if not isinstance(part, tuple) or not isinstance(part[0], str) or (jumps_only and part[0] not in JUMPING | COMPARED):
                 continue
+            if jumping and part[0] in ("Sin", "Cos"):
+                found["Cos" if part[0] == "Sin" else "Sin", part[1]] = None  # where it is largest and smallest
             make = CRITICAL.get(part[0])
             args = arguments(part)
-            if part[0] == "Power" and len(args) == 2 and not isinstance(args[0], int) and not (isinstance(args[1], int) and args[1] > 0):
-                found.update(dict.fromkeys([args[0]]))
+            if part[0] == "Power" and len(args) == 2 and not (isinstance(args[1], int) and args[1] > 0):
+                found.update(dict.fromkeys(args))
             elif make is not None and args:
                 found.update(dict.fromkeys(make(args)))
     return [node for node in found if free_symbols(node)]
@@ -166,6 +174,7 @@ JUMPING = frozenset(
     "Abs RealAbs Sign RealSign UnitStep HeavisideTheta Ramp Max Min Floor Ceiling Round IntegerPart FractionalPart Mod Quotient Clip UnitBox "
     "UnitTriangle Piecewise If Boole CubeRoot Surd KroneckerDelta DiscreteDelta OffZero$".split()
 )
+COMPARED = frozenset("Less LessEqual Greater GreaterEqual Equal Unequal Inequality".split())
 PERIODIC = frozenset("Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Exp".split())
 
 
@@ -175,7 +184,7 @@ def isolated(nodes: Iterable[Tree], others: Iterable[Tree]) -> bool:
     nodes = list(nodes)
     if not any(is_call(part, *JUMPING) for node in nodes for part in walk(node)):
         return True
-    places = critical(nodes) + list(others)
+    places = critical(nodes, jumps_only=True) + list(others)
     names = set().union(*(free_symbols(place) for place in places)) if places else set()
     if any(is_call(part, "Floor", "Ceiling", "Round", "IntegerPart", "FractionalPart", "Mod", "Quotient") for node in nodes for part in walk(node)):
         return False  # jumps without end
@@ -250,6 +259,6 @@ def wrapping_places(nodes: Iterable[Tree], name: str, env: Environment) -> list[
                 continue
             start, slope = line[0], line[1]
             for turn in (5, 11, -5):
-                found[-start / slope + fmpq(1, 37), turn / slope] = None
-                found[(turn - start) / slope, fmpq(0)] = None
+                found[-start / slope + fmpq(1, 37), (turn + fmpq(3, 37)) / slope] = None
+                found[(turn + fmpq(3, 37) - start) / slope, fmpq(0)] = None
     return list(found)[:16]

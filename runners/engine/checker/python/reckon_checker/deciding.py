@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from flint import arb
 
-from . import budget
+from . import budget, watch
 from .values import (
     Comparison,
     Relation,
@@ -43,10 +43,27 @@ def decide(left: Callable[[], Value], right: Callable[[], Value], enough: int = 
                 return shapes
             spreads = [spread(ball(a), ball(b)) if _inexact(a, b) else None for a, b in pairs]  # type: ignore[arg-type]
             found = _worst([_digits(compare(a, b), now, then, bits) for (a, b), now, then in zip(pairs, spreads, first or spreads, strict=True)])
-            if found.relation is not Relation.OVERLAP or found.digits >= enough:
+            if found.relation is not Relation.OVERLAP:
                 return found
+            if found.digits >= enough:
+                if everything_is_seen(left, right):
+                    return found
+                found = Comparison(Relation.OVERLAP, found.left, found.right, 0)
             first = first or spreads
     return found
+
+
+def everything_is_seen(left: Callable[[], Value], right: Callable[[], Value]) -> bool:
+    """Whether no part of either side is too small to be seen at this precision."""
+    watch.reset(True)
+    try:
+        left()
+        right()
+        return not watch.Watch.vanished
+    except Undecided:
+        return False
+    finally:
+        watch.reset(False)
 
 
 def matched(a: Value, b: Value) -> list[tuple[Value, Value]] | None:

@@ -24,7 +24,7 @@ class Normalizer:
 
     def __init__(self, positive: Collection[str] = (), integers: Collection[str] = (), reals: Collection[str] = ()) -> None:
         self.integers = frozenset(integers)
-        self.reals = frozenset(reals) | self.integers | frozenset(positive)
+        self.reals: frozenset[Tree] = frozenset([*reals, *self.integers, *positive, *(("Log", name) for name in positive)])
         self.field = Field()
         self.known: dict[Tree, Fraction] = {}
         self.logarithms: dict[object, Fraction] = {}
@@ -78,9 +78,48 @@ class Normalizer:
         through = rewritten(node, self.reals)
         if through is not None:
             return self.normal(through)
+        if head == "Abs" and len(parts) == 1:
+            return self._abs(self.normal(parts[0]))
+        if head == "Floor" and len(parts) == 1:
+            return self._floor(self.normal(parts[0]))
         if head == "Log" and len(parts) == 1:
             return self._log(self.normal(parts[0]))
         return self._call(node)
+
+    def _abs(self, argument: Fraction) -> Fraction:
+        """Abs[p r] is p Abs[r] for positive p."""
+        field = self.field
+        if argument.top.is_zero():
+            return argument
+        constant, factors, rest = self._positive_part(argument)
+        result = field.constant(constant)
+        for factor, multiplicity in factors:
+            result = field.multiply(result, field.raised(factor, multiplicity))
+        if as_rational(rest) in (fmpq(1), fmpq(-1)):
+            return result
+        if rest.top.leading_coefficient() < 0:
+            rest = Fraction(-rest.top, rest.bottom)
+        return field.multiply(result, field.generator(("Abs", self.key(rest))))
+
+    def _floor(self, argument: Fraction) -> Fraction:
+        """Floor[g + n] is Floor[g] + n for whole n."""
+        field = self.field
+        if not argument.bottom.is_one():
+            return field.generator(("Floor", self.key(argument)))
+        names = {index: key for key, index in field.keys.items()}
+        whole = field.constant(0)
+        for monomial, coefficient in argument.top.to_dict().items():
+            symbols = {names[i] for i, d in enumerate(monomial) if d}
+            if not all(isinstance(name, str) and name in self.integers for name in symbols):
+                continue
+            turns = fmpq(coefficient.floor()) if not symbols else coefficient if coefficient.q == 1 else fmpq(coefficient.floor())
+            term = Fraction(field.context.from_dict({monomial: fmpq(1)}), field.context.constant(1))
+            whole = field.add(whole, field.multiply(field.constant(turns), term))
+        rest = field.add(argument, field.multiply(field.constant(-1), whole))
+        constant = as_rational(rest)
+        if constant is not None:
+            return field.add(whole, field.constant(fmpq(constant.floor())))
+        return field.add(whole, field.generator(("Floor", self.key(rest))))
 
     def _log(self, argument: Fraction) -> Fraction:
         """Log[p r] is Log[p] + Log[r] for positive p."""
@@ -377,6 +416,9 @@ REWRITES: dict[tuple[str, int], Callable[..., Tree]] = {
     ("Log2", 1): lambda x: times(("Log", x), power(("Log", 2), -1)),
     ("Log10", 1): lambda x: times(("Log", x), power(("Log", 10), -1)),
     ("Factorial", 1): lambda n: ("Gamma", plus(n, 1)),
+    ("Ceiling", 1): lambda x: times(-1, ("Floor", times(-1, x))),
+    ("Mod", 2): lambda m, n: plus(m, times(-1, n, ("Floor", times(m, power(n, -1))))),
+    ("Quotient", 2): lambda m, n: ("Floor", times(m, power(n, -1))),
     ("PolyGamma", 1): lambda z: ("PolyGamma", 0, z),
     ("Identity", 1): lambda z: z,
     ("HoldForm", 1): lambda z: z,

@@ -160,6 +160,8 @@ class Points:
             return
         for re, im in complex_places(self.critical, name, env):
             size = 1 + abs(re) + abs(im)
+            if im != 0:
+                yield Point({**others, name: Gaussian(re, im)}, "complex, at a special place", special=True, real=False)
             for turn in range(4):
                 step = size * self._generic(0, 1) / (3 if turn % 2 else 50)
                 values = {**others, name: gaussian(re + step * (1, -1, 1, -1)[turn], im + step * (1, 1, -1, -1)[turn])}
@@ -174,7 +176,7 @@ class Points:
             return [end + way * step for step in steps]
         width = high - low
         inner = fmpq(2 * self.random.randrange(GENERIC // 4, 3 * GENERIC // 4) + 1, 2 * GENERIC)
-        return [low + width * inner, low + width / 1024, high - width / 1024]
+        return [low + width * inner, low + width / 1024, high - width / 1024, low + width / 2**30, high - width / 2**30]
 
     def _complex(self) -> Iterator[Point]:
         """Quadrants, both sides of the real axis, strips where exponentials wrap."""

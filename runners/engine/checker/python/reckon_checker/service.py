@@ -21,6 +21,7 @@ from .findings import Open, Residual, Sampled, as_reply
 from .rules import antiderivatives, identities, numeric_value
 
 sys.setrecursionlimit(8000)
+sys.set_int_max_str_digits(tree.MAX_INTEGER_DIGITS + 100)  # whole numbers come as JSON
 
 # Procedures of rules that may verify, and of those that only sample: the types differ by Verified.
 RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
