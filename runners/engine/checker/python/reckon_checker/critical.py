@@ -19,8 +19,6 @@ from .values import Gaussian, Undecided, Value, is_number, precision
 MAX_CRITICAL = 10  # expressions that are looked at
 POWERS = (*range(-4, 14), 16, 20, 26, 32, 40, 52, 64, 100)
 GRID = sorted({fmpq(0)} | {s * fmpq(2) ** k for s in (1, -1) for k in POWERS} | {fmpq(3 * k + 1, 3) for k in range(-9, 9)})
-    {fmpq(0)} | {s * fmpq(2) ** k for s in (1, -1) for k in (*range(-4, 14), 16, 20, 26, 32, 40, 52, 64, 100)} | {fmpq(3 * k + 1, 3) for k in range(-9, 9)}
-)
 BISECTIONS = 20
 BITS = 53
 
