@@ -17,9 +17,11 @@ from .univariate import polynomial
 from .values import Gaussian, Undecided, Value, is_number, precision
 
 MAX_CRITICAL = 10  # expressions that are looked at
+MAX_SCANNED = 8  # of their zeros that are kept
+MAX_ISOLATED = 24  # places up to which a region is looked at each
 POWERS = (*range(-4, 14), 16, 20, 26, 32, 40, 52, 64, 100)
 GRID = sorted({fmpq(0)} | {s * fmpq(2) ** k for s in (1, -1) for k in POWERS} | {fmpq(3 * k + 1, 3) for k in range(-9, 9)})
-BISECTIONS = 20
+BISECTIONS = 30
 BITS = 53
 
 Make = Callable[[tuple[Tree, ...]], list[Tree]]
@@ -97,18 +99,25 @@ def exact_tree(value: Value) -> Tree:
 
 
 def crossings(nodes: list[Tree], name: str, env: Environment) -> list[fmpq]:
-    """Approximate zeros on the real line of the symbol, the others standing for exact values; rational ones exactly."""
+    """Approximate zeros on the real line of the symbol, the others standing for exact values; rational ones exactly. Those of
+    polynomials are all there; of the others the MAX_SCANNED nearest to 0."""
     found: set[fmpq] = set()
+    scanned: set[fmpq] = set()
     others = {key: value for key, value in env.values.items() if isinstance(key, str) and key != name and isinstance(value, fmpq)}
-    for node in [node for node in nodes if name in free_symbols(node)][:MAX_CRITICAL]:
+    looked = 0
+    for node in nodes:
+        if name not in free_symbols(node):
+            continue
         budget.step()
         exactly = polynomial(substituted(node, dict(others)), name)
         if exactly is not None:
             if exactly.degree() >= 1:
                 found.update(_polynomial_zeros(exactly))
-            continue
-        found.update(_scanned(node, name, env))
-    return sorted(found)
+        elif looked < MAX_CRITICAL:
+            looked += 1
+            scanned.update(_scanned(node, name, env))
+    by_size = sorted(scanned, key=abs)
+    return sorted({*found, *by_size[:MAX_SCANNED], *by_size[-2:]})
 
 
 def _polynomial_zeros(p: object) -> list[fmpq]:
@@ -186,11 +195,12 @@ def isolated(nodes: Iterable[Tree], others: Iterable[Tree]) -> bool:
     names = set().union(*(free_symbols(place) for place in places)) if places else set()
     if any(is_call(part, "Floor", "Ceiling", "Round", "IntegerPart", "FractionalPart", "Mod", "Quotient") for node in nodes for part in walk(node)):
         return False  # jumps without end
-    if len(places) > MAX_CRITICAL:
+    if len(set(places)) > MAX_CRITICAL:
         return False
     if len(names) > 1:
         return len({linear_form(place) for place in places}) == 1 and linear_form(places[0]) is not None
-    return all(polynomial(place, name) is not None for place in places for name in names)
+    found = [polynomial(place, name) for place in set(places) for name in names]
+    return all(p is not None for p in found) and sum(p.degree() for p in found if p is not None) <= MAX_ISOLATED
 
 
 def linear_form(node: Tree) -> tuple[tuple[str, fmpq], ...] | None:

@@ -6,13 +6,14 @@ points of every region (points.py). Refuted: at one admissible point the enclosu
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from ..agreement import Claim, Survey, names_of, survey
 from ..assumptions import Assumptions
 from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
 from ..normal import proves_equal
-from ..tree import Text, Tree, arguments, free_symbols, is_call, reals, replace, walk
+from ..tree import Text, Tree, arguments, free_symbols, is_call, minus, reals, replace, walk
 from ..values import INDETERMINATE
 
 # Functions whose value at a place without width the normal form does not tell: Sign[0] is 0, 0/Abs[0] is not.
@@ -67,9 +68,8 @@ def read(task: dict[str, Any]) -> tuple[list[Claim], Assumptions]:
         conditions += [("Greater", name, 0) for name in sorted(names_of(claims), key=str) if isinstance(name, str)]
     conditions += counted(claims)
     for name in sorted(split(conditions)):
-        whole: Tree = ("Plus", f"Re[{name}]", ("Times", "I", f"Im[{name}]"))
-        claims = [(replace(left, name, whole), replace(right, name, whole)) for left, right in claims]
-        conditions = [replace(condition, name, whole) for condition in conditions]
+        claims = [(parted(left, name), parted(right, name)) for left, right in claims]
+        conditions = [parted(condition, name) for condition in conditions]
         conditions.append(("Element", ("Alternatives", f"Re[{name}]", f"Im[{name}]"), "Reals"))
     return claims, Assumptions(conditions)
 
@@ -84,6 +84,13 @@ def counted(claims: list[Claim]) -> list[Tree]:
                     for iterator in arguments(part)[1:]:
                         found += in_range(arguments(iterator)[1:])
     return found
+
+
+def parted(node: Tree, name: str) -> Tree:
+    """The tree with x as Re[x] + I Im[x], two real symbols of these names."""
+    re, im = f"Re[{name}]", f"Im[{name}]"
+    node = replace(replace(node, ("Re", name), re), ("Im", name), im)
+    return replace(node, name, ("Plus", re, ("Times", "I", im)))
 
 
 def split(conditions: list[Tree]) -> set[str]:
@@ -142,10 +149,22 @@ def positive_symbols(assumptions: Assumptions) -> set[str]:
     return found
 
 
+def known_positive(assumptions: Assumptions) -> list[Tree]:
+    """Differences that are assumed positive, or not negative."""
+    found: list[Tree] = []
+    for condition in assumptions.conditions:
+        parts = arguments(condition)
+        if is_call(condition, "Greater", "GreaterEqual"):
+            found += [minus(a, b) for a, b in pairwise(parts)]
+        elif is_call(condition, "Less", "LessEqual"):
+            found += [minus(b, a) for a, b in pairwise(parts)]
+    return found
+
+
 def proves(claims: list[Claim], assumptions: Assumptions, real: bool = False) -> bool:
     positive = positive_symbols(assumptions)
     reals = assumptions.reals | (set().union(*(free_symbols(side) for claim in claims for side in claim)) if real else set())
-    return all(proves_equal(left, right, positive, assumptions.integers, reals) for left, right in claims)
+    return all(proves_equal(left, right, positive, assumptions.integers, reals, known_positive(assumptions)) for left, right in claims)
 
 
 def undefined_answer(seen: Survey) -> Residual:
