@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from .. import budget
 from ..agreement import Claim, Survey, names_of, survey
 from ..assumptions import Assumptions
 from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
@@ -31,7 +32,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     odd = not_a_value(claims)
     if odd is not None:
         return odd
-    proved = not decimals(claims) and proves(claims, assumptions, bool(task.get("real")))
+    proved = not decimals(claims) and budget.attempted(lambda: proves(claims, assumptions, bool(task.get("real"))))
     if proved and not any(is_call(part, *AT_ZERO) for claim in claims for side in claim for part in walk(side)):
         return Verified(exact=True)
     seen = survey(claims, assumptions, seed, real=bool(task.get("real")), printed=True)
