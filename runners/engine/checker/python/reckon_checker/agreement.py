@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from . import budget
 from .assumptions import Assumptions
-from .deciding import ENOUGH_DIGITS, decide
+from .deciding import ENOUGH_DIGITS, decide, height
 from .evaluation import Environment, evaluate
 from .findings import Refuted, Witness
 from .machine import rounding, widened
@@ -125,12 +125,13 @@ def at_point(claims: Sequence[Claim], left: Environment, right: Environment, los
     """The first difference among the claims at a point, else the worst comparison. lossy: decimals are in play, so that
     values may be off by what machine arithmetic loses."""
     worst = Comparison(Relation.EQUAL)
+    extra = height(*(side for claim in claims for side in claim))
     for a, b in claims:
         if lossy:
             lost = rounding(a, left), rounding(b, left)
             found = decide(lambda a=a, lost=lost: widened(evaluate(a, left), lost[0]), lambda b=b, lost=lost: widened(evaluate(b, right), lost[1]))  # type: ignore[misc]
         else:
-            found = decide(lambda a=a: evaluate(a, left), lambda b=b: evaluate(b, right))  # type: ignore[misc]
+            found = decide(lambda a=a: evaluate(a, left), lambda b=b: evaluate(b, right), extra=extra)  # type: ignore[misc]
         if found.relation is Relation.DIFFERENT:
             return found
         if (

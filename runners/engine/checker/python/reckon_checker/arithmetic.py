@@ -191,8 +191,8 @@ def power(base: Value, exponent: Value) -> Value:
         return inverse(square_root(base))
     b, e = ball(base), ball(exponent)
     if isinstance(b, arb) and isinstance(e, arb) and b > 0:
-        return settled(b**e)
-    return settled((e * complex_ball(b).log()).exp())
+        return _watched(b, b**e)
+    return _watched(b, (e * complex_ball(b).log()).exp())
 
 
 def _power_near_zero(base: Number, exponent: fmpq) -> Value:
@@ -207,10 +207,10 @@ def square_root(value: Number) -> Value:
     inner = ball(value)
     if isinstance(inner, arb):
         if inner >= 0:
-            return settled(inner.sqrt())
+            return _watched(inner, inner.sqrt())
         if inner < 0:
-            return settled(acb(arb(0), (-inner).sqrt()))
-    return settled(complex_ball(inner).sqrt())
+            return _watched(inner, acb(arb(0), (-inner).sqrt()))
+    return _watched(inner, complex_ball(inner).sqrt())
 
 
 def exact_root(base: fmpq, n: int) -> fmpq | None:
@@ -323,5 +323,10 @@ def exponential(value: Value) -> Value:
         return undefined("a truth value is no number")
     if isinstance(value, fmpq) and value == 0:
         return ONE
-    inner: Ball = ball(value)
-    return settled(inner.exp())
+    return _watched(ball(value), ball(value).exp())
+
+
+def _watched(argument: Ball, found: Ball) -> Value:
+    if Watch.on:
+        watch.result(argument, found, saturates=False)
+    return settled(found)

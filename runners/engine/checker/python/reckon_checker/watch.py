@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from flint import acb, arb, ctx
 
+LARGEST_LIMIT = 1000  # of the whole numbers that are taken for limits
 VISIBLE_BITS = 200  # to which every part of an expression must be known for an agreement to speak of it
 
 
@@ -23,6 +24,10 @@ def _size(value: arb | acb) -> tuple[arb, arb]:
     return arb(value.abs_lower()), arb(value.abs_upper())
 
 
+def _complex(value: arb | acb) -> acb:
+    return value if isinstance(value, acb) else acb(value)
+
+
 def terms(a: arb | acb, b: arb | acb) -> None:
     """Called for a sum of two balls."""
     (low_a, high_a), (low_b, high_b) = _size(a), _size(b)
@@ -31,7 +36,9 @@ def terms(a: arb | acb, b: arb | acb) -> None:
         Watch.vanished = True
 
 
-def result(argument: arb | acb, value: arb | acb) -> None:
-    """Called for a function's value: one that may be a whole number where the argument is none has reached a limit."""
-    if (not value.is_exact() and value.contains_integer()) or abs(argument) > arb(2) ** max(ctx.prec - VISIBLE_BITS, 1):
+def result(argument: arb | acb, value: arb | acb, saturates: bool = True) -> None:
+    """Called for a function's value: one that may be a whole number has reached a limit; one that may be its argument
+    follows it too closely, as Sin[10^-50] does; one of a large argument is its limit there, where it saturates."""
+    near = not value.is_exact() and ((value.contains_integer() and abs(value) < LARGEST_LIMIT) or _complex(value).overlaps(_complex(argument)))
+    if near or (saturates and abs(argument) > arb(2) ** max(ctx.prec - VISIBLE_BITS, 1)):
         Watch.vanished = True

@@ -14,14 +14,16 @@ from typing import Any
 from flint import arb, fmpq
 
 from .. import budget
-from ..agreement import survey
+from ..agreement import Claim, survey
 from ..arithmetic import divide, power
+from ..assumptions import Assumptions
 from ..calculus import expand_d
-from ..findings import Open, Residual, Verified
+from ..findings import Open, Residual, Supported, Verified
 from ..jumps import JUMPS
 from ..points import Name, Point
 from ..reality import on_reals
-from ..tree import Refused, Tree, is_call
+from ..sides import JUMPING, continuous
+from ..tree import Refused, Tree, is_call, walk
 from ..values import ONE, Comparison, NonValue, Relation, Undecided, Value, compare, is_number, is_zero
 from . import identities
 
@@ -41,6 +43,16 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     odd = identities.not_a_value([(left, answer_of(right)) for left, right in claims])
     if odd is not None:
         return odd
+    found = judged(claims, assumptions, task, seed)
+    answers = [answer_of(right) for _, right in claims]
+    jumping = any(is_call(part, *JUMPING) for answer in answers for part in walk(answer))
+    variables = task.get("variables") or []
+    if isinstance(found, Verified) and jumping and not (len(variables) == 1 and all(continuous(answer, variables[0]) for answer in answers)):
+        return Supported()  # the derivative does not tell of a jump
+    return found
+
+
+def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], seed: int) -> Residual:
     claims = [(left, derived(right)) for left, right in claims]
     plain = all(single_valued(side) for claim in claims for side in claim)
     claims = [(along_reals(left, right), right) for left, right in claims]
