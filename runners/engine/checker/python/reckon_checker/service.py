@@ -18,14 +18,19 @@ import flint
 
 from . import budget, tree
 from .findings import Open, Residual, Sampled, as_reply
-from .rules import antiderivatives, identities, numeric_value
+from .rules import antiderivatives, identities, numeric_value, polynomials, solutions, whole_numbers
 
 sys.setrecursionlimit(8000)
+sys.set_int_max_str_digits(20_000)  # more than tree.decode admits
 
 # Procedures of rules that may verify, and of those that only sample: the types differ by Verified.
 RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
     "identities": identities.check,
     "antiderivative": antiderivatives.check,
+    "roots": solutions.check,
+    "factors": whole_numbers.factors,
+    "primes": whole_numbers.primes,
+    "polynomial": polynomials.check,
 }
 SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "identities_sampled": identities.sampled,
