@@ -18,7 +18,7 @@ import flint
 
 from . import budget, tree
 from .findings import Open, Residual, Sampled, as_reply
-from .rules import antiderivatives, identities, numeric_value
+from .rules import antiderivatives, identities, numeric_value, polynomials, solutions, whole_numbers
 
 sys.setrecursionlimit(8000)
 sys.set_int_max_str_digits(tree.MAX_INTEGER_DIGITS + 100)  # whole numbers come as JSON
@@ -27,6 +27,10 @@ sys.set_int_max_str_digits(tree.MAX_INTEGER_DIGITS + 100)  # whole numbers come 
 RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
     "identities": identities.check,
     "antiderivative": antiderivatives.check,
+    "roots": solutions.check,
+    "factors": whole_numbers.factors,
+    "primes": whole_numbers.primes,
+    "polynomial": polynomials.check,
 }
 SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "identities_sampled": identities.sampled,
