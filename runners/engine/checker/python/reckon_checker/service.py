@@ -18,7 +18,7 @@ import flint
 
 from . import budget, tree
 from .findings import Open, Residual, Sampled, as_reply
-from .rules import antiderivatives, identities, numeric_value
+from .rules import antiderivatives, identities, matrices, numeric_value
 
 sys.setrecursionlimit(8000)
 
@@ -26,6 +26,7 @@ sys.setrecursionlimit(8000)
 RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
     "identities": identities.check,
     "antiderivative": antiderivatives.check,
+    "matrix": matrices.check,
 }
 SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "identities_sampled": identities.sampled,
