@@ -19,7 +19,6 @@ import identities
 import integers
 import integrals
 import limits
-import matrices
 import optima
 import roots
 import series
@@ -35,7 +34,7 @@ sys.setrecursionlimit(8000)
 
 EXECUTORS = {
     "identities": identities.check, "roots": roots.check, "truth": formulas.check, "integral": integrals.check, "sum": sums.check,
-    "limit": limits.check, "series": series.check, "optimum": optima.check, "matrix": matrices.check, "factors": integers.factors,
+    "limit": limits.check, "series": series.check, "optimum": optima.check, "factors": integers.factors,
     "primes": integers.primes, "polynomial": algebra.check, "value": values.check, "equations": equations.check,
 }
 

@@ -345,6 +345,14 @@ def finite_fold(node: tuple[Tree, ...], env: Environment, combine: Callable[[Val
     return result
 
 
+def _table(node: tuple[Tree, ...], env: Environment) -> Value:
+    if len(node) < 3:
+        raise Refused("Table")
+    name, values = ranges(node[2], env)
+    inner = (node[0], node[1], *node[3:])
+    return tuple(_table(inner, env.having(name, value)) if len(inner) > 2 else evaluate(node[1], env.having(name, value)) for value in values)
+
+
 def _series(node: tuple[Tree, ...], env: Environment) -> Value:
     """SeriesData[x, x0, {a...}, nmin, nmax, den] as the polynomial it shows, without its O term."""
     variable, point, coefficients, low, _, denominator = node[1:7]
@@ -443,6 +451,7 @@ HEADS: dict[str, Rule] = {
     "Equivalent": lambda node, env: _truths(node, env, lambda v: len(set(v)) == 1),
     "Sum": lambda node, env: finite_fold(node, env, plus, ZERO),
     "Product": lambda node, env: finite_fold(node, env, times, ONE),
+    "Table": _table,
     "SeriesData": _series,
     "Dot": _dot,
     "Boole": _boole,
