@@ -250,8 +250,10 @@ def _integer_power(base: Number, k: int) -> Value:
     if k < 0:
         return inverse(_integer_power(base, -k))
     if isinstance(base, acb) and base.real.is_zero():  # a power of an imaginary number is exactly real or imaginary
-        turned = base.imag**k
+        turned = (acb(base.imag) ** k).real
         return settled([acb(turned), acb(arb(0), turned), acb(-turned), acb(arb(0), -turned)][k % 4])
+    if isinstance(base, arb) and base.contains(0):  # a power of a ball around 0 comes back as NaN
+        return settled(acb((acb(base) ** k).real))
     return settled(base**k)
 
 

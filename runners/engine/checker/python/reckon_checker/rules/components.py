@@ -246,5 +246,3 @@ def as_tree(p: fmpq_mpoly, names: list[str]) -> Tree:
         factors = [("Power", name, int(e)) for name, e in zip(names, monomial, strict=False) if int(e)]
         terms.append(("Times", rational(int(c.p), int(c.q)), *factors))
     return ("Plus", *terms)
-
-

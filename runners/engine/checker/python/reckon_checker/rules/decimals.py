@@ -194,11 +194,21 @@ def by_boxes(problem: Problem, given: list[dict[str, Number]], digits: float) ->
         box: dict[str, Number] = {}
         for name, value in values.items():
             radius = half * arb(complex_ball(value).abs_upper()).max(arb(1))
-            box[name] = value + arb(0, radius.upper()) if isinstance(value, arb) else widened(value, radius) if isinstance(value, acb) else arb(arb(value).mid(), radius.upper()) if isinstance(value, fmpq) else widened(value, radius)
+            box[name] = (
+                value + arb(0, radius.upper())
+                if isinstance(value, arb)
+                else widened(value, radius)
+                if isinstance(value, acb)
+                else arb(arb(value).mid(), radius.upper())
+                if isinstance(value, fmpq)
+                else widened(value, radius)
+            )
         for f in functions:
             z = enclosed(f, box)
             if z is not None and not z.contains(0):
-                return Refuted(Statement(f"{told(values)} is no solution: within {show_radius(half)} of it the difference of the sides is {show(z)}, never 0", exact=False))
+                return Refuted(
+                    Statement(f"{told(values)} is no solution: within {show_radius(half)} of it the difference of the sides is {show(z)}, never 0", exact=False)
+                )
         for condition in problem.others:
             try:
                 if evaluate(condition, Environment(box)) is False:
@@ -264,8 +274,8 @@ def left_out(problem: Problem, given: list[dict[str, Number]]) -> Refuted | None
         except Refused:
             return None
     for one in zeros.candidates(intervals, problem, 128):
-        if one.admissible and not any(widened(v[name], arb(MACHINE_HALF) * arb(complex_ball(v[name]).abs_upper()).max(arb(1))).overlaps(complex_ball(one.values[name])) for v in given):
+        if one.admissible and not any(
+            widened(v[name], arb(MACHINE_HALF) * arb(complex_ball(v[name]).abs_upper()).max(arb(1))).overlaps(complex_ball(one.values[name])) for v in given
+        ):
             return Refuted(Statement(f"{told(one.values)} is a solution and not in the answer", exact=False))
     return None
-
-

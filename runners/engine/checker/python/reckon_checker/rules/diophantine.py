@@ -74,7 +74,7 @@ def spelled(names: list[str], point: tuple[int, ...]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in zip(names, point, strict=True))
 
 
-def integers_of(s: Solution, unknowns: list[str]) -> tuple[int, ...] | None | Refuted:
+def integers_of(s: Solution, unknowns: list[str]) -> tuple[int, ...] | Refuted | None:
     found: list[int] = []
     for name in unknowns:
         with precision(512):
@@ -257,5 +257,3 @@ def residue(node: Tree, values: dict[str, int], n: int) -> int | None:
         inner = residue(parts[0], values, n)
         return None if inner is None else -inner % n
     raise Refused(str(node[0]))
-
-

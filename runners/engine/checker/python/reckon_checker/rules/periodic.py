@@ -309,7 +309,13 @@ def classes(problem: Problem, algebraic: Algebraic, kernel: Kernel, real: bool) 
     if given and not kernel.imaginary and not any(p.multiple for p in given):
         # Some systems answer with the real solutions of such equations: not wrong, but not complete either.
         finite = one_to_one(problem, lambda bits: members(problem, algebraic, kernel, bits))
-        return Open("solutions that are not real are not in the answer") if isinstance(finite, Verified) else None if isinstance(finite, Refuted) and not real else finite
+        return (
+            Open("solutions that are not real are not in the answer")
+            if isinstance(finite, Verified)
+            else None
+            if isinstance(finite, Refuted) and not real
+            else finite
+        )
     why = "the enclosures stay too wide"
     for bits in schedule(problem):
         budget.look()

@@ -58,7 +58,9 @@ class Ring:
             for part in parts:
                 t, b = self.quotient(part)
                 self.bound(top, b, t, bottom)
-                top, bottom = (top * b + t * bottom, bottom * b) if head == "Plus" and b != bottom else (top + t, bottom) if head == "Plus" else (top * t, bottom * b)
+                top, bottom = (
+                    (top * b + t * bottom, bottom * b) if head == "Plus" and b != bottom else (top + t, bottom) if head == "Plus" else (top * t, bottom * b)
+                )
                 self.bound(top, bottom)
             return top, bottom
         if head == "Subtract" and len(parts) == 2:
@@ -77,7 +79,9 @@ class Ring:
                 raise Foreign
             top, bottom, n = bottom, top, -n
         for p in (top, bottom):
-            if not p.is_zero() and (int(p.total_degree()) * n > MAX_DEGREE or (len(p) > 1 and math.comb(n + len(p) - 1, n) > 50 * MAX_TERMS) or n > 10 * MAX_DEGREE):
+            if not p.is_zero() and (
+                int(p.total_degree()) * n > MAX_DEGREE or (len(p) > 1 and math.comb(n + len(p) - 1, n) > 50 * MAX_TERMS) or n > 10 * MAX_DEGREE
+            ):
                 raise Refused("degree")
         return top**n, bottom**n
 

@@ -77,7 +77,9 @@ class Problem:
             Solution({n: put(v) for n, v in s.values.items() if n not in values}, [put(c) for c in s.conditions], s.integers, s.loose) for s in self.solutions
         ]
         unknowns = [n for n in self.unknowns if n not in values]
-        return Problem([put(e) for e in self.equations], [put(o) for o in self.others], unknowns, self.domain, solutions, self.assumptions, self.complete, self.seed)
+        return Problem(
+            [put(e) for e in self.equations], [put(o) for o in self.others], unknowns, self.domain, solutions, self.assumptions, self.complete, self.seed
+        )
 
 
 def solution(given: dict[str, Any]) -> Solution:
@@ -137,7 +139,7 @@ def schedule(problem: Problem) -> tuple[int, int, int]:
     return (128, 512 + extra, 2048 + 2 * extra)
 
 
-def values_of(s: Solution, unknowns: list[str]) -> dict[str, Number] | None | Refuted:
+def values_of(s: Solution, unknowns: list[str]) -> dict[str, Number] | Refuted | None:
     """The values of a solution without constants; None where its condition is false."""
     for condition in s.conditions:
         found = evaluate(condition)
@@ -203,7 +205,9 @@ def matched(problem: Problem, solutions: list[Candidate]) -> Residual:
         near = [i for i, c in enumerate(solutions) if all(complex_ball(values[n]).overlaps(complex_ball(c.values[n])) for n in problem.unknowns)]
         near = [i for i in near if not certainly_other(values, solutions[i].values)]
         if not near:
-            return Refuted(Statement(f"{spelled(values)} is no solution{nearest(values, solutions)}", all(isinstance(v, fmpq | Gaussian) for v in values.values())))
+            return Refuted(
+                Statement(f"{spelled(values)} is no solution{nearest(values, solutions)}", all(isinstance(v, fmpq | Gaussian) for v in values.values()))
+            )
         if len(near) > 1:
             why = "solutions not told apart"
             continue
@@ -213,7 +217,9 @@ def matched(problem: Problem, solutions: list[Candidate]) -> Residual:
             return Refuted(Statement(f"{spelled(values)} does not meet the conditions"))
         if one.admissible is None:
             why = "whether a solution meets the conditions"
-        exact = exact and all(values[n] == one.values[n] for n in problem.unknowns if isinstance(values[n], fmpq | Gaussian) and isinstance(one.values[n], fmpq | Gaussian))
+        exact = exact and all(
+            values[n] == one.values[n] for n in problem.unknowns if isinstance(values[n], fmpq | Gaussian) and isinstance(one.values[n], fmpq | Gaussian)
+        )
         exact = exact and all(isinstance(values[n], fmpq | Gaussian) for n in problem.unknowns)
         if not all(close(values[n], one.values[n]) for n in problem.unknowns):
             why = why or "the enclosures stay too wide"
@@ -246,7 +252,9 @@ def certainly_other(a: dict[str, Number], b: dict[str, Number]) -> bool:
 def close(a: Number, b: Number) -> bool:
     if isinstance(a, fmpq | Gaussian) and isinstance(b, fmpq | Gaussian):
         return a == b
-    return compare(a, b).digits >= DIGITS or digits_of(ball(a), ball(b)) >= DIGITS or bool((complex_ball(a) - complex_ball(b)).abs_upper() < fmpq(1, 10**DIGITS))
+    return (
+        compare(a, b).digits >= DIGITS or digits_of(ball(a), ball(b)) >= DIGITS or bool((complex_ball(a) - complex_ball(b)).abs_upper() < fmpq(1, 10**DIGITS))
+    )
 
 
 def spelled(values: dict[str, Number]) -> str:
@@ -344,5 +352,3 @@ def failing_everywhere(problem: Problem, claims: list[tuple[Tree, Tree]], assump
     seen = survey(claims, assumptions, problem.seed, real=problem.domain != "Complexes", enough_differences=24)
     special = sum(1 for point, _ in seen.differences if not point.special)
     return seen.agreed == 0 and not any(region.close for region in seen.regions.values()) and special >= 1
-
-

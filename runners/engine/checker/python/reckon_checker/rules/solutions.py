@@ -116,7 +116,16 @@ def with_parameters(problem: Problem) -> Residual:
     assumptions = Assumptions(problem.assumptions)
     names = problem.parameters
     if set(problem.unknowns) & {name for a in problem.assumptions for name in free_symbols(a)}:
-        problem = Problem(problem.equations, [*problem.others, *[a for a in assumptions.conditions if free_symbols(a) & set(problem.unknowns)]], problem.unknowns, problem.domain, problem.solutions, [], problem.complete, problem.seed)
+        problem = Problem(
+            problem.equations,
+            [*problem.others, *[a for a in assumptions.conditions if free_symbols(a) & set(problem.unknowns)]],
+            problem.unknowns,
+            problem.domain,
+            problem.solutions,
+            [],
+            problem.complete,
+            problem.seed,
+        )
         assumptions = Assumptions([a for a in assumptions.conditions if not free_symbols(a) & set(problem.unknowns)])
     bare = Problem(problem.equations, problem.others, problem.unknowns, problem.domain, problem.solutions, [], problem.complete, problem.seed)
     if not names:

@@ -204,9 +204,7 @@ def primes(task: dict[str, Any], seed: int) -> Residual:
     return one(what, args, answer)
 
 
-ELEMENTWISE = frozenset(
-    "PrimeQ CompositeQ Prime NextPrime PrimePi PrimePowerQ SquareFreeQ EulerPhi MoebiusMu PrimeNu PrimeOmega LiouvilleLambda".split()
-)
+ELEMENTWISE = frozenset("PrimeQ CompositeQ Prime NextPrime PrimePi PrimePowerQ SquareFreeQ EulerPhi MoebiusMu PrimeNu PrimeOmega LiouvilleLambda".split())
 
 
 def agrees(given: object, wanted: object, certain: bool = True) -> Residual:
