@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from .. import budget
-from ..tree import Real, Refused, Tree, arguments, is_call
+from ..evaluation import evaluate
+from ..tree import Real, Refused, Tree, arguments, free_symbols, is_call
+from ..values import Undecided
 
 MAX_AUXILIARY = 7
 MAX_TERMS = 600
@@ -134,12 +136,13 @@ class Reader:
     def _power(self, base: Tree, exponent: Tree) -> Quotient:
         if isinstance(exponent, int):
             return self._raised(self.read(base), exponent)
-        if not is_call(exponent, "Rational"):
+        number = rational_of(exponent)
+        if number is None or base == "E":
             raise NotAlgebraic
-        p, q = arguments(exponent)
-        if not isinstance(p, int) or not isinstance(q, int) or not 1 < q <= 24:
-            raise NotAlgebraic
-        if base == "E":
+        p, q = int(number.p), int(number.q)
+        if q == 1:
+            return self._raised(self.read(base), p)
+        if q > 24:
             raise NotAlgebraic
         key = ("root$", q, base)
         if key not in self.known:
@@ -176,6 +179,17 @@ class Reader:
     def _bound(self, *polynomials: fmpq_mpoly) -> None:
         if any(len(p) > MAX_TERMS or (not p.is_zero() and int(p.total_degree()) > MAX_DEGREE) for p in polynomials):
             raise Refused("size")
+
+
+def rational_of(node: Tree) -> fmpq | None:
+    """The rational number that a tree without symbols exactly is."""
+    if free_symbols(node):
+        return None
+    try:
+        value = evaluate(node)
+    except Undecided:
+        return None
+    return value if isinstance(value, fmpq) else None
 
 
 REWRITES = {

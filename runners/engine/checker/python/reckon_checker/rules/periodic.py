@@ -17,7 +17,7 @@ from ..evaluation import evaluate
 from ..field import TooLarge, as_rational
 from ..findings import Open, Refuted, Residual, Statement, Verified
 from ..normal import Normalizer, proves_zero
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, rational, replace
+from ..tree import Refused, Tree, arguments, free_symbols, minus, rational, replace
 from ..values import (
     Number,
     Undecided,
@@ -27,7 +27,7 @@ from ..values import (
     settled,
     show,
 )
-from .algebraic import NotAlgebraic
+from .algebraic import NotAlgebraic, rational_of
 from .candidates import Algebraic, Candidate, bounded, holds_at
 from .problem import Problem, Solution, one_to_one, put_one_in, schedule
 from .systems import Infinite, TooHard
@@ -114,7 +114,8 @@ class Rewriter:
         slope, shift = self.linear(exponent)
         if base == "E":
             return self.exponential(slope, shift)
-        if not (isinstance(base, int) and base > 1) and not (is_call(base, "Rational") and all(isinstance(p, int) and p > 0 for p in arguments(base))):
+        number = rational_of(base)
+        if number is None or number <= 0 or number == 1:
             raise NotPeriodic
         return ("Times", ("Power", base, shift), self.exponential(("Times", slope, ("Log", base)), 0))
 
