@@ -8,9 +8,9 @@ func integrateQuadrature() Rule {
 		Declaration: Declaration{
 			Slug:  "integrate_quadrature",
 			Heads: []string{"Integrate"},
-			Shows: "Quadrature by two methods at two precisions comes to another value, or the integral diverges (a pole of order one or more inside or at an " +
-				"end, a tail that falls no faster than 1/x) while the answer is finite. Up to three dimensions; parameters get sample values.",
-			Silent: "That the answer is right: agreement to many digits is support, not proof.",
+			Shows: "The enclosure of the integral (exact for polynomials, else by quadrature with proved bounds of ends and tails) is disjoint from the answer, or the integral " +
+				"diverges at a pole of a rational integrand while the answer is finite. Parameters get a few values.",
+			Silent: "That the answer is right: it agrees with the enclosure, at those values of the parameters.",
 			Examples: []Example{
 				{"Integrate[1/x, {x, -1, 1}]", "-I Pi"},
 				{"Integrate[Exp[-x^2], {x, -Infinity, Infinity}]", "Sqrt[Pi]"},

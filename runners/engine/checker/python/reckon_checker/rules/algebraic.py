@@ -14,7 +14,7 @@ from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from .. import budget
 from ..evaluation import evaluate
-from ..tree import Real, Refused, Tree, arguments, free_symbols, is_call
+from ..tree import Real, Refused, Tree, arguments, free_symbols
 from ..values import Undecided
 
 MAX_AUXILIARY = 7

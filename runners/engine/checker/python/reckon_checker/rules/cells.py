@@ -270,5 +270,3 @@ def rational_below(value: arb) -> fmpq:
 
 def rational_above(value: arb) -> fmpq:
     return arb(value.upper()).fmpq() if value.rad() != 0 or not value.is_exact() else value.fmpq()
-
-

@@ -63,7 +63,11 @@ def real(left: Tree, conditions: list[Tree], domain: str) -> bool:
     """Whether numbers are real: by the domain, an order among them, or an assumption."""
     if domain:
         return True
-    return any(is_call(part, *ORDERS, "Inequality") or (is_call(part, "Element") and arguments(part)[1] != "Complexes") for node in [left, *conditions] for part in walk(node))
+    return any(
+        is_call(part, *ORDERS, "Inequality") or (is_call(part, "Element") and arguments(part)[1] != "Complexes")
+        for node in [left, *conditions]
+        for part in walk(node)
+    )
 
 
 def truth_table(left: Tree, right: Tree) -> Residual:
@@ -116,7 +120,14 @@ def as_solutions(task: dict[str, Any], left: Tree, right: Tree, domain: str) -> 
             return None
         found.append(one)
     problem = Problem(
-        [p for p in parts if is_call(p, "Equal")], [p for p in parts if not is_call(p, "Equal") and p != "True"], list(unknowns), domain or "Complexes", found, [], True, 0
+        [p for p in parts if is_call(p, "Equal")],
+        [p for p in parts if not is_call(p, "Equal") and p != "True"],
+        list(unknowns),
+        domain or "Complexes",
+        found,
+        [],
+        True,
+        0,
     )
     return None if problem.parameters else problem
 
@@ -209,5 +220,3 @@ def put(node: Tree, values: dict[str, Tree]) -> Tree:
     for name, value in values.items():
         node = replace(node, name, value)
     return node
-
-

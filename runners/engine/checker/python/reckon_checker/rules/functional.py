@@ -21,8 +21,8 @@ from ..calculus import applied, differentiate
 from ..evaluation import EMPTY, Environment, derivative_of, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
-from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, minus, plus, reals, replace, times, walk
 from ..points import Point
+from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, minus, plus, reals, replace, times, walk
 from ..values import Comparison, NonValue, Undecided, complex_ball, is_number, precision
 from .identities import held, proves
 
@@ -119,7 +119,11 @@ class Problem:
             found = self._hold(self.claims(equations, s), assumptions) if equations else Verified(True)
             if isinstance(found, Refuted):
                 return found
-            if isinstance(found, Open) or (isinstance(found, Supported) and not isinstance(worst, Open)) or (isinstance(worst, Verified) and isinstance(found, Verified) and not found.exact):
+            if (
+                isinstance(found, Open)
+                or (isinstance(found, Supported) and not isinstance(worst, Open))
+                or (isinstance(worst, Verified) and isinstance(found, Verified) and not found.exact)
+            ):
                 worst = found
         return worst
 
@@ -130,7 +134,9 @@ class Problem:
         seen = survey(claims, assumptions, self.seed, real=True, printed=decimal, enough_differences=40, partial=True)
         varying = any(free_symbols(side) for claim in claims for side in claim)
         ordinary = [region for name, region in seen.regions.items() if not name.endswith(("special place", ", zero"))]
-        differences = [(point, found) for point, found in seen.differences if not (point.special or point.region.endswith(", zero"))] or ([] if varying else seen.differences)
+        differences = [(point, found) for point, found in seen.differences if not (point.special or point.region.endswith(", zero"))] or (
+            [] if varying else seen.differences
+        )
         agree = sum(region.agree + region.close for region in ordinary)
         if decimal:
             return decimals(seen, differences, agree)
@@ -394,7 +400,7 @@ def written_out(node: Tree, x: str) -> Tree:
 def number(value: object) -> acb:
     if isinstance(value, NonValue) or not is_number(value):  # type: ignore[arg-type]
         raise Undecided("no number")
-    return complex_ball(value)  # type: ignore[arg-type]
+    return complex_ball(value)
 
 
 def determinant(rows: list[list[Tree]]) -> Tree:
