@@ -55,7 +55,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     for condition in conditions:
         names = sorted({*names, *free_symbols(condition)})
     if len(names) == 1:
-        return Cells(left, right, conditions, names[0], domain, real(left, conditions, domain)).compare()
+        return Cells(left, right, conditions, names[0], domain, real(left, conditions, domain), bool(task.get("unknowns"))).compare()
     return along_lines(task, names, conditions, domain, seed)
 
 
@@ -197,7 +197,7 @@ def along_lines(task: dict[str, Any], names: list[str], conditions: list[Tree], 
             else:
                 at[other] = fmpq(2 * chooser.randrange(1, 400) + 1, chooser.choice((64, 1024))) * chooser.choice((1, -1))
         trees = {other: exact_tree(value) for other, value in at.items()}
-        found = Cells(put(left, trees), put(right, trees), [put(c, trees) for c in conditions], name, domain, is_real).compare()
+        found = Cells(put(left, trees), put(right, trees), [put(c, trees) for c in conditions], name, domain, is_real, bool(task.get("unknowns"))).compare()
         if isinstance(found, Refuted):
             where = ", ".join(f"{other} = {show(value)}" for other, value in at.items())
             return Refuted(Statement(f"{where}, {found.proof.sentence()}", found.proof.exact))

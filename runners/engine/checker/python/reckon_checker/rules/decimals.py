@@ -25,7 +25,7 @@ from .systems import Infinite, TooHard
 from .window import Zeros, bounds
 
 BITS = 256
-SLACK = 2**10  # times what one rounding loses through the condition of a root
+SLACK = 2**8  # times what one rounding loses through the condition of a root
 WORST = fmpq(1, 1000)  # relative: no decimal is allowed to be off by more
 MACHINE_HALF = fmpq(1, 10**6)
 MAX_DIGITS = 400
@@ -132,7 +132,7 @@ def widened(value: Number, radius: arb) -> acb:
 
 def tolerances(algebraic: Algebraic, one: Candidate, digits: float) -> dict[str, arb]:
     """How far from a solution its decimals may be."""
-    loss = arb(10) ** (1 - int(digits))
+    loss = arb(2) ** -52 if digits < 16 else arb(10) ** (1 - int(digits))
     if algebraic.system.used == 1:
         (name,) = one.values
         p = polynomial(algebraic)

@@ -29,7 +29,7 @@ from ..values import (
 )
 from .algebraic import NotAlgebraic, rational_of
 from .candidates import Algebraic, Candidate, bounded, holds_at
-from .problem import Problem, Solution, one_to_one, put_one_in, schedule
+from .problem import DIGITS, Problem, Solution, one_to_one, put_one_in, schedule, substituted
 from .systems import Infinite, TooHard
 from .window import bounds
 
@@ -326,11 +326,10 @@ def classes(problem: Problem, algebraic: Algebraic, kernel: Kernel, real: bool) 
             except Undecided as undecided:
                 why = str(undecided)
                 continue
-        if isinstance(compared, Refuted | Verified):
-            if isinstance(compared, Verified) and not compared.exact:
-                exact = all(isinstance(put_one_in(problem, s), Verified) for s in problem.solutions)
-                return Verified(exact) if exact else Open("whether the solutions hold")
+        if isinstance(compared, Refuted):
             return compared
+        if isinstance(compared, Verified):
+            return Verified(compared.exact or substituted(problem), compared.residual)
         why = compared.why if isinstance(compared, Open) else why
     return Open(why)
 
@@ -356,6 +355,8 @@ def compare(problem: Problem, given: list[Progression], true: list[Number], step
             if whole is None:
                 raise Undecided("the enclosures stay too wide")
             near.append((i, int(whole)))
+            if (turns - int(whole)).abs_upper() > fmpq(1, 10**DIGITS):
+                raise Undecided("the enclosures stay too wide")
         if not near:
             return Refuted(Statement(f"{name} = {show(start)} is no solution", exact=False))
         if len(near) > 1:

@@ -9,7 +9,7 @@ from typing import Any
 from flint import fmpq
 
 from .. import budget
-from ..agreement import survey
+from ..agreement import Survey, survey
 from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
@@ -44,6 +44,7 @@ class Solution:
     conditions: list[Tree] = field(default_factory=list)
     integers: set[str] = field(default_factory=set)
     loose: set[str] = field(default_factory=set)
+    other: set[str] = field(default_factory=set)  # those of the loose ones of which something else is said
 
 
 @dataclass
@@ -104,6 +105,8 @@ def solution(given: dict[str, Any]) -> Solution:
             found.integers.add(symbol)
         else:
             found.loose.add(symbol)
+            if said:
+                found.other.add(symbol)
         if len(said) == 1 and is_call(said[0], "Element") and arguments(said[0])[1] == "Integers":
             rest = [part for part in joined(arguments(said[0])[0]) if part != symbol]
             found.conditions = [c for c in found.conditions if c is not said[0]] + [("Element", part, "Integers") for part in rest]
@@ -328,27 +331,28 @@ def put_one_in(problem: Problem, s: Solution) -> Residual:
                     continue
     if proves(claims, assumptions):
         return Verified(True)
-    seen = survey(claims, assumptions, problem.seed, real=problem.domain != "Complexes")
-    if seen.differences and seen.agreed == 0 and not (s.loose and free_symbols(("List", *s.values.values())) & s.loose and seen.covered):
-        if s.loose:
-            whole = Solution(s.values, s.conditions, s.integers | s.loose)
-            again = survey(claims, assumptions_for(problem, whole), problem.seed)
-            if again.agreed:
-                return Open("holds for whole constants, and the answer does not say that they are")
-        if names_vary(claims) and not failing_everywhere(problem, claims, assumptions):
-            return Open("holds at some places only")
-        refutation = seen.refutation()
-        if refutation is not None:
-            return refutation
-    return Verified(False) if seen.covered and not seen.differences else Open("holds at some places only")
+    seen = survey(claims, assumptions, problem.seed, real=problem.domain != "Complexes", enough_differences=60)
+    if seen.differences:
+        return failing(problem, s, claims, seen)
+    return Verified(False) if seen.covered else Open("no decision at some places")
+
+
+def failing(problem: Problem, s: Solution, claims: list[tuple[Tree, Tree]], seen: Survey) -> Residual:
+    """A difference refutes where the solution holds nowhere but at special places: it may be meant for some parameters only."""
+    ordinary = [region for name, region in seen.regions.items() if not name.endswith(("special place", ", zero"))]
+    plain = [(point, found) for point, found in seen.differences if not (point.special or point.region.endswith(", zero"))]
+    if not names_vary(claims):
+        plain = seen.differences
+    if not plain or len(plain) < 4 * sum(region.agree + region.close for region in ordinary):
+        return Open("holds at some places only")
+    if s.loose - s.other:
+        whole = Solution(s.values, s.conditions, s.integers | s.loose)
+        again = survey(claims, assumptions_for(problem, whole), problem.seed)
+        if again.agreed:
+            return Open("holds for whole constants, and the answer does not say that they are")
+    refutation = Survey(seen.regions, plain).refutation()
+    return refutation or Open("holds at some places only")
 
 
 def names_vary(claims: list[tuple[Tree, Tree]]) -> bool:
     return any(free_symbols(side) for claim in claims for side in claim)
-
-
-def failing_everywhere(problem: Problem, claims: list[tuple[Tree, Tree]], assumptions: Assumptions) -> bool:
-    """Whether the claims fail at every chosen point where they have values."""
-    seen = survey(claims, assumptions, problem.seed, real=problem.domain != "Complexes", enough_differences=24)
-    special = sum(1 for point, _ in seen.differences if not point.special)
-    return seen.agreed == 0 and not any(region.close for region in seen.regions.values()) and special >= 1
