@@ -45,7 +45,7 @@ class Cells:
     """left and right as conditions on name, under conditions that must be true. real: the number is real. solving: left is
     to be solved, so that a comparison of what is not real is false."""
 
-    def __init__(self, left: Tree, right: Tree, conditions: list[Tree], name: str, domain: str, real: bool, solving: bool) -> None:
+    def __init__(self, left: Tree, right: Tree, conditions: list[Tree], name: str, domain: str, *, real: bool, solving: bool) -> None:
         self.solving = solving
         self.left, self.right, self.conditions = left, right, conditions
         self.name, self.domain, self.real = name, domain, real
@@ -288,5 +288,3 @@ def rational_below(value: arb) -> fmpq:
 
 def rational_above(value: arb) -> fmpq:
     return arb(value.upper()).fmpq() if value.rad() != 0 or not value.is_exact() else value.fmpq()
-
-

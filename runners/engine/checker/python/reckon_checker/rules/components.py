@@ -97,7 +97,7 @@ def slice_at(problem: Problem, values: dict[str, fmpq]) -> Refuted | None:
 
 def whole_space(problem: Problem, values: dict[str, fmpq]) -> Refuted | None:
     """Every unknown is free: the point itself is a solution where the equations hold exactly."""
-    env = Environment(dict(values))
+    env = Environment.of(values)
     try:
         holds = all(evaluate(e, env) is True for e in [*problem.equations, *problem.others])
     except (Undecided, Refused):

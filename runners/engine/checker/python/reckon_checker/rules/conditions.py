@@ -55,7 +55,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     for condition in conditions:
         names = sorted({*names, *free_symbols(condition)})
     if len(names) == 1:
-        return Cells(left, right, conditions, names[0], domain, real(left, conditions, domain), bool(task.get("unknowns"))).compare()
+        return Cells(left, right, conditions, names[0], domain, real=real(left, conditions, domain), solving=bool(task.get("unknowns"))).compare()
     return along_lines(task, names, conditions, domain, seed)
 
 
@@ -63,7 +63,11 @@ def real(left: Tree, conditions: list[Tree], domain: str) -> bool:
     """Whether numbers are real: by the domain, an order among them, or an assumption."""
     if domain:
         return True
-    return any(is_call(part, *ORDERS, "Inequality") or (is_call(part, "Element") and arguments(part)[1] != "Complexes") for node in [left, *conditions] for part in walk(node))
+    return any(
+        is_call(part, *ORDERS, "Inequality") or (is_call(part, "Element") and arguments(part)[1] != "Complexes")
+        for node in [left, *conditions]
+        for part in walk(node)
+    )
 
 
 def truth_table(left: Tree, right: Tree) -> Residual:
@@ -116,7 +120,14 @@ def as_solutions(task: dict[str, Any], left: Tree, right: Tree, domain: str) -> 
             return None
         found.append(one)
     problem = Problem(
-        [p for p in parts if is_call(p, "Equal")], [p for p in parts if not is_call(p, "Equal") and p != "True"], list(unknowns), domain or "Complexes", found, [], True, 0
+        [p for p in parts if is_call(p, "Equal")],
+        [p for p in parts if not is_call(p, "Equal") and p != "True"],
+        list(unknowns),
+        domain or "Complexes",
+        found,
+        [],
+        True,
+        0,
     )
     return None if problem.parameters else problem
 
@@ -158,11 +169,9 @@ def as_solution(parts: list[Tree], unknowns: list[str]) -> Solution | None:
         else:
             return None
     for _ in values:
-        for name, value in values.items():
-            for other, inner in values.items():
-                if other != name:
-                    value = replace(value, other, inner)
-            values[name] = value
+        for name in unknowns:
+            if name in values:
+                values[name] = put(values[name], {other: inner for other, inner in values.items() if other != name})
     condition: Tree = ("And", *conditions)
     names = list(values)
     trees = [("ConditionalExpression", values[n], condition) if conditions else values[n] for n in names]
@@ -197,7 +206,9 @@ def along_lines(task: dict[str, Any], names: list[str], conditions: list[Tree], 
             else:
                 at[other] = fmpq(2 * chooser.randrange(1, 400) + 1, chooser.choice((64, 1024))) * chooser.choice((1, -1))
         trees = {other: exact_tree(value) for other, value in at.items()}
-        found = Cells(put(left, trees), put(right, trees), [put(c, trees) for c in conditions], name, domain, is_real, bool(task.get("unknowns"))).compare()
+        found = Cells(
+            put(left, trees), put(right, trees), [put(c, trees) for c in conditions], name, domain, real=is_real, solving=bool(task.get("unknowns"))
+        ).compare()
         if isinstance(found, Refuted):
             where = ", ".join(f"{other} = {show(value)}" for other, value in at.items())
             return Refuted(Statement(f"{where}, {found.proof.sentence()}", found.proof.exact))
@@ -209,5 +220,3 @@ def put(node: Tree, values: dict[str, Tree]) -> Tree:
     for name, value in values.items():
         node = replace(node, name, value)
     return node
-
-

@@ -211,7 +211,7 @@ def by_boxes(problem: Problem, given: list[dict[str, Number]], digits: float) ->
                 )
         for condition in problem.others:
             try:
-                if evaluate(condition, Environment(box)) is False:
+                if evaluate(condition, Environment.of(box)) is False:
                     return Refuted(Statement(f"{told(values)} does not meet the conditions", exact=False))
             except Undecided:
                 sure = False
@@ -229,7 +229,7 @@ def show_radius(value: arb) -> str:
 
 def enclosed(node: Tree, box: dict[str, Number]) -> acb | None:
     try:
-        value = evaluate(node, Environment(box))
+        value = evaluate(node, Environment.of(box))
     except (Undecided, Refused):
         return None
     return complex_ball(value) if is_number(value) else None
@@ -242,13 +242,13 @@ def zero_inside(functions: list[Tree], box: dict[str, Number], names: list[str])
         return False
     middle: dict[str, Number] = {name: acb(arb(complex_ball(box[name]).real.mid()), arb(complex_ball(box[name]).imag.mid())) for name in names}
     slopes = [[enclosed(differentiate(f, name), box) for name in names] for f in functions]
-    values = [enclosed(f, middle) for f in functions]
-    flat = [z for row in slopes for z in row]
-    if any(z is None for z in flat) or any(z is None for z in values):
+    values = [z for z in (enclosed(f, middle) for f in functions) if z is not None]
+    flat = [z for row in slopes for z in row if z is not None]
+    if len(flat) < n * n or len(values) < n:
         return False
     jacobian = acb_mat(n, n, flat)
     try:
-        inverse = acb_mat(n, n, [acb(arb(z.real.mid()), arb(z.imag.mid())) for z in flat if z is not None]).inv()
+        inverse = acb_mat(n, n, [acb(arb(z.real.mid()), arb(z.imag.mid())) for z in flat]).inv()
     except ZeroDivisionError:
         return False
     radius = acb_mat(n, 1, [complex_ball(box[name]) - complex_ball(middle[name]) for name in names])

@@ -21,9 +21,9 @@ from ..calculus import applied, differentiate
 from ..evaluation import EMPTY, Environment, derivative_of, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
-from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, minus, plus, reals, replace, times, walk
 from ..points import Point
-from ..values import Comparison, NonValue, Undecided, complex_ball, is_number, precision
+from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, minus, plus, reals, replace, times, walk
+from ..values import Comparison, Undecided, Value, complex_ball, is_number, precision
 from .identities import held, proves
 
 MAX_ORDER = 6
@@ -119,7 +119,11 @@ class Problem:
             found = self._hold(self.claims(equations, s), assumptions) if equations else Verified(True)
             if isinstance(found, Refuted):
                 return found
-            if isinstance(found, Open) or (isinstance(found, Supported) and not isinstance(worst, Open)) or (isinstance(worst, Verified) and isinstance(found, Verified) and not found.exact):
+            if (
+                isinstance(found, Open)
+                or (isinstance(found, Supported) and not isinstance(worst, Open))
+                or (isinstance(worst, Verified) and isinstance(found, Verified) and not found.exact)
+            ):
                 worst = found
         return worst
 
@@ -130,7 +134,9 @@ class Problem:
         seen = survey(claims, assumptions, self.seed, real=True, printed=decimal, enough_differences=40, partial=True)
         varying = any(free_symbols(side) for claim in claims for side in claim)
         ordinary = [region for name, region in seen.regions.items() if not name.endswith(("special place", ", zero"))]
-        differences = [(point, found) for point, found in seen.differences if not (point.special or point.region.endswith(", zero"))] or ([] if varying else seen.differences)
+        differences = [(point, found) for point, found in seen.differences if not (point.special or point.region.endswith(", zero"))] or (
+            [] if varying else seen.differences
+        )
         agree = sum(region.agree + region.close for region in ordinary)
         if decimal:
             return decimals(seen, differences, agree)
@@ -329,7 +335,7 @@ class Problem:
                 values[self.variables[0]] = fmpq(4 + turn)
             with precision(BITS):
                 try:
-                    matrix = [[number(evaluate(node, Environment(dict(values)))) for node in row] for row in slopes]
+                    matrix = [[number(evaluate(node, Environment.of(values))) for node in row] for row in slopes]
                 except Undecided:
                     continue
                 found = rank_at_least(matrix)
@@ -391,10 +397,10 @@ def written_out(node: Tree, x: str) -> Tree:
     return (node[0], *(written_out(part, x) for part in node[1:]))
 
 
-def number(value: object) -> acb:
-    if isinstance(value, NonValue) or not is_number(value):  # type: ignore[arg-type]
+def number(value: Value) -> acb:
+    if not is_number(value):
         raise Undecided("no number")
-    return complex_ball(value)  # type: ignore[arg-type]
+    return complex_ball(value)
 
 
 def determinant(rows: list[list[Tree]]) -> Tree:
@@ -416,7 +422,7 @@ def nonzero(node: Tree, seed: int) -> bool:
         values = {name: fmpq(2 * ((41 * (i + 1) + 29 * turn + seed) % 89) + 65, 64) for i, name in enumerate(names)}
         with precision(BITS):
             try:
-                if not number(evaluate(node, Environment(dict(values)))).contains(0):
+                if not number(evaluate(node, Environment.of(values))).contains(0):
                     return True
             except (Undecided, Refused):
                 continue

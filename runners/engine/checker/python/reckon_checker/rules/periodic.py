@@ -29,7 +29,18 @@ from ..values import (
 )
 from .algebraic import NotAlgebraic, rational_of
 from .candidates import Algebraic, Candidate, bounded, holds_at
-from .problem import DIGITS, Problem, Solution, one_to_one, put_one_in, schedule, substituted
+from .problem import (
+    DIGITS,
+    MAX_BITS,
+    Problem,
+    Solution,
+    everything_is_seen,
+    height,
+    one_to_one,
+    put_one_in,
+    schedule,
+    substituted,
+)
 from .systems import Infinite, TooHard
 from .window import bounds
 
@@ -318,6 +329,8 @@ def classes(problem: Problem, algebraic: Algebraic, kernel: Kernel, real: bool) 
             else finite
         )
     why = "the enclosures stay too wide"
+    if height(problem) >= MAX_BITS:
+        return Open("numbers too large to be told apart")
     for bits in schedule(problem):
         budget.look()
         with precision(bits):
@@ -329,7 +342,8 @@ def classes(problem: Problem, algebraic: Algebraic, kernel: Kernel, real: bool) 
         if isinstance(compared, Refuted):
             return compared
         if isinstance(compared, Verified):
-            return Verified(compared.exact or substituted(problem), compared.residual)
+            exact = compared.exact or substituted(problem)
+            return Verified(exact, compared.residual) if exact or everything_is_seen(problem, bits) else Open("a part of the answer is too small to be seen")
         why = compared.why if isinstance(compared, Open) else why
     return Open(why)
 

@@ -117,7 +117,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return Open("two polynomials are wanted")
     if what not in ("PolynomialGCD", "PolynomialLCM") and len(args) > 2:
         return Open("two polynomials are wanted")
-    variable = task.get("variable")
+    variable: Any = task.get("variable")
     if task.get("modulus") is not None:
         return modular(what, args, parts, variable, task["modulus"])
     ring = Ring([*args, *parts, *([variable] if variable is not None else [])])
@@ -211,17 +211,17 @@ def divided(ring: Ring, p: fmpq_mpoly, d: fmpq_mpoly, index: int) -> tuple[Quoti
 
 
 def quotient(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
-    return same(divided(ring, *args, index)[0], given[0]) if len(given) == 1 else Open("shape")
+    return same(divided(ring, args[0], args[1], index)[0], given[0]) if len(given) == 1 else Open("shape")
 
 
 def remainder(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
-    return same(divided(ring, *args, index)[1], given[0]) if len(given) == 1 else Open("shape")
+    return same(divided(ring, args[0], args[1], index)[1], given[0]) if len(given) == 1 else Open("shape")
 
 
 def quotient_remainder(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
     if len(given) != 2:
         return Open("shape")
-    found = [same(a, b) for a, b in zip(divided(ring, *args, index), given, strict=True)]
+    found = [same(a, b) for a, b in zip(divided(ring, args[0], args[1], index), given, strict=True)]
     return next((part for part in found if isinstance(part, Refuted)), found[0])
 
 
@@ -293,7 +293,7 @@ def modular(what: str, args: list[Tree], parts: list[Tree], variable: Tree, modu
         return up_to_unit(wanted, given[0])
     if len(inputs) != 2 or (variable is not None and variable != name and names) or inputs[1].degree() < 0:
         return Open("not of that form")
-    q, r = divmod(*inputs)
+    q, r = divmod(inputs[0], inputs[1])
     wanted_parts = {"PolynomialQuotient": [q], "PolynomialRemainder": [r], "PolynomialQuotientRemainder": [q, r]}.get(what)
     if wanted_parts is None or len(given) != len(wanted_parts):
         return Open("not with a modulus")
@@ -303,7 +303,7 @@ def modular(what: str, args: list[Tree], parts: list[Tree], variable: Tree, modu
 
 
 def up_to_unit(wanted: nmod_poly, given: nmod_poly) -> Residual:
-    if wanted == given and (wanted.degree() < 0 or wanted.leading_coefficient() == 1):
+    if wanted == given and (wanted.degree() < 0 or int(wanted.leading_coefficient()) == 1):
         return Verified(True)
     if (wanted.degree() < 0) != (given.degree() < 0) or (wanted.degree() >= 0 and wanted / wanted.leading_coefficient() != given / given.leading_coefficient()):
         return Refuted(Statement(f"{wanted} is expected, up to a constant factor"))

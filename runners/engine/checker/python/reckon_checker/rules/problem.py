@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from flint import fmpq
 
-from .. import budget
+from .. import budget, watch
 from ..agreement import Survey, survey
 from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
 from ..evaluation import Environment, evaluate
@@ -86,7 +87,8 @@ class Problem:
 def solution(given: dict[str, Any]) -> Solution:
     """A solution with its conditions apart and generated constants as symbols."""
     found = Solution({})
-    for name, value in zip(given["names"], given["values"], strict=True):
+    for name, whole in zip(given["names"], given["values"], strict=True):
+        value = whole
         while is_call(value, "ConditionalExpression"):
             value, condition = arguments(value)
             found.conditions += [c for c in flatten([condition]) if c not in found.conditions]
@@ -131,9 +133,10 @@ def tree_height(node: Tree) -> int:
     for part in walk(node):
         if isinstance(part, int):
             total += part.bit_length()
-        elif is_call(part, "Power") and all(isinstance(x, int) for x in arguments(part)):
+        elif is_call(part, "Power") and len(arguments(part)) == 2:
             base, exponent = arguments(part)
-            total += base.bit_length() * min(abs(exponent), MAX_BITS)  # type: ignore[union-attr,arg-type]
+            if isinstance(base, int) and isinstance(exponent, int):
+                total += base.bit_length() * min(abs(exponent), MAX_BITS)
     return min(total, MAX_BITS)
 
 
@@ -174,6 +177,8 @@ def finite(problem: Problem, algebraic: Algebraic) -> Residual:
 def one_to_one(problem: Problem, at: Callable[[int], list[Candidate]], note: str = "") -> Residual:
     """Every answer is a solution and every solution an answer. at: bits -> candidates. note: why it is open even then."""
     why = "the enclosures stay too wide"
+    if height(problem) >= MAX_BITS:
+        return Open("numbers too large to be told apart")
     for bits in schedule(problem):
         budget.look()
         try:
@@ -188,9 +193,27 @@ def one_to_one(problem: Problem, at: Callable[[int], list[Candidate]], note: str
         if isinstance(found, Verified):
             if note:
                 return Open(note)
-            return Verified(found.exact or substituted(problem), found.residual)
+            exact = found.exact or substituted(problem)
+            return Verified(exact, found.residual) if exact or everything_is_seen(problem, bits) else Open("a part of the answer is too small to be seen")
         why = found.why if isinstance(found, Open) else why
     return Open(why)
+
+
+def everything_is_seen(problem: Problem, bits: int) -> bool:
+    """Whether no part of the answer's values vanishes beside the others at a precision."""
+    with precision(bits):
+        watch.reset(True)
+        try:
+            for s in problem.solutions:
+                for value in s.values.values():
+                    for symbol in s.integers:
+                        value = replace(value, symbol, 1)  # noqa: PLW2901
+                    evaluate(value)
+            return not watch.Watch.vanished
+        except Undecided:
+            return False
+        finally:
+            watch.reset(False)
 
 
 def matched(problem: Problem, solutions: list[Candidate]) -> Residual:
@@ -280,7 +303,7 @@ def claims_of(problem: Problem, s: Solution) -> list[tuple[Tree, Tree]]:
         sides = list(arguments(equation))
         for name, value in s.values.items():
             sides = [replace(side, name, value) for side in sides]
-        claims += list(zip(sides, sides[1:], strict=False))
+        claims += list(itertools.pairwise(sides))
     return claims
 
 
@@ -316,7 +339,8 @@ def put_in(problem: Problem, why: str) -> Residual:
 
 def put_one_in(problem: Problem, s: Solution) -> Residual:
     claims, assumptions = claims_of(problem, s), assumptions_for(problem, s)
-    for condition in problem.others:
+    for other in problem.others:
+        condition = other
         for name, value in s.values.items():
             condition = replace(condition, name, value)
         if free_symbols(condition):
