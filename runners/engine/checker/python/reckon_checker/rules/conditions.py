@@ -175,7 +175,7 @@ def as_solution(parts: list[Tree], unknowns: list[str]) -> Solution | None:
     condition: Tree = ("And", *conditions)
     names = list(values)
     trees = [("ConditionalExpression", values[n], condition) if conditions else values[n] for n in names]
-    return solution({"names": names, "values": trees})
+    return solution({"names": names, "values": trees}, unknowns)
 
 
 # Several numbers.

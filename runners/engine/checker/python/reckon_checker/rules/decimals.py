@@ -15,7 +15,7 @@ from .. import budget
 from ..calculus import differentiate
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Sampled, Statement, Supported
-from ..tree import Refused, Tree, arguments, is_call, minus, reals
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, reals
 from ..values import NonValue, Number, Undecided, complex_ball, is_number, precision, show
 from .algebraic import NotAlgebraic
 from .candidates import Algebraic, Candidate, bounded
@@ -33,12 +33,13 @@ MAX_DIGITS = 400
 
 def check(task: dict[str, Any], conditions: list[Tree]) -> Sampled:
     exact = [exactly(c) for c in conditions]
+    problem_names = {*task["unknowns"]}.union(*(free_symbols(c) for c in exact))
     problem = Problem(
         [c for c in exact if is_call(c, "Equal")],
         [c for c in exact if not is_call(c, "Equal") and c != "True"],
         list(task["unknowns"]),
         task.get("domain") or "Complexes",
-        [solution(s) for s in task["solutions"]],
+        [solution(s, problem_names) for s in task["solutions"]],
         [],
         bool(task.get("complete")),
         0,

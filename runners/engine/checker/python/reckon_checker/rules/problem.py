@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,8 +84,9 @@ class Problem:
         )
 
 
-def solution(given: dict[str, Any]) -> Solution:
-    """A solution with its conditions apart and generated constants as symbols."""
+def solution(given: dict[str, Any], asked: Collection[str]) -> Solution:
+    """A solution with its conditions apart and generated constants as symbols. asked: the symbols of the question; another
+    one that the solution says is an integer is a generated constant too."""
     found = Solution({})
     for name, whole in zip(given["names"], given["values"], strict=True):
         value = whole
@@ -95,6 +96,12 @@ def solution(given: dict[str, Any]) -> Solution:
         if any(is_call(part, "ConditionalExpression") for part in walk(value)):
             raise Refused("ConditionalExpression")
         found.values[name] = value
+    for condition in list(found.conditions):
+        parts = arguments(condition)
+        if is_call(condition, "Element") and isinstance(parts[0], str) and parts[0] not in asked and parts[1] in INTEGER_DOMAINS:
+            found.integers.add(parts[0])
+            if parts[1] == "Integers":
+                found.conditions.remove(condition)
     names: set[int] = set()
     for node in [*found.values.values(), *found.conditions]:
         names |= set(constants(node))

@@ -39,12 +39,13 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     conditions = [simplest(c) for c in flatten(task["conditions"])]
     if task.get("approximate") or any(reals(node) for s in task["solutions"] for node in s["values"]) or any(reals(c) for c in conditions):
         return decimals.check(task, conditions)
+    asked = {*task["unknowns"]}.union(*(free_symbols(c) for c in conditions))
     problem = Problem(
         [c for c in conditions if is_call(c, "Equal")],
         [c for c in conditions if not is_call(c, "Equal") and c != "True"],
         list(task["unknowns"]),
         task.get("domain") or "Complexes",
-        [solution(s) for s in task["solutions"]],
+        [solution(s, asked) for s in task["solutions"]],
         list(task.get("assumptions") or []),
         bool(task.get("complete")),
         seed,
