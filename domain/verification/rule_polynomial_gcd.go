@@ -9,7 +9,7 @@ func polynomialGCD() Rule {
 			Slug: "polynomial_gcd",
 			Heads: []string{
 				"PolynomialGCD", "PolynomialLCM", "PolynomialQuotient", "PolynomialRemainder", "PolynomialQuotientRemainder", "PolynomialExtendedGCD",
-				"Resultant", "Discriminant",
+				"Resultant", "Discriminant", "PolynomialMod",
 			},
 			Shows: "Exact polynomial arithmetic over the rationals, or modulo a prime, gives the same, or another, polynomial. The sign of a divisor is a " +
 				"convention and refutes nothing.",
@@ -33,7 +33,7 @@ func planPolynomialGCD(c Call) (Task, error) {
 	if modulus != nil {
 		fields["modulus"] = modulus
 	}
-	if c.Head != "PolynomialGCD" && c.Head != "PolynomialLCM" {
+	if c.Head != "PolynomialGCD" && c.Head != "PolynomialLCM" && c.Head != "PolynomialMod" {
 		last := args[len(args)-1]
 		if len(args) < 2 || last.Kind != expression.Symbol {
 			return Task{}, noShape("the variable is not a symbol")

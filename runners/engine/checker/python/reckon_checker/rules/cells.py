@@ -18,6 +18,7 @@ from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, repla
 from ..truth import member
 from ..values import (
     Gaussian,
+    Kind,
     NonValue,
     Number,
     Undecided,
@@ -250,7 +251,7 @@ class Cells:
             if len(parts) == 2 and key is not None and key in self.zeros.get(minus(parts[0], parts[1]), ()):
                 return node[0] in ("Equal", "LessEqual", "GreaterEqual")
             if self.solving and node[0] in ORDERS and len(parts) == 2:
-                kinds = [self._kind(part, point) for part in parts]
+                kinds = [self._kind(part, point) for part in parts if self.name in free_symbols(part)]
                 if "not real" in kinds:
                     return False  # an order holds of real numbers only
                 if "none" in kinds:
@@ -264,7 +265,7 @@ class Cells:
         except Undecided:
             return ""
         if isinstance(value, NonValue):
-            return "none"
+            return "not real" if value.kind in (Kind.INFINITY, Kind.COMPLEX_INFINITY) else "none"
         return "not real" if isinstance(value, Gaussian) or (isinstance(value, acb) and not value.imag.contains(0)) else ""
 
     def _evaluated(self, node: Tree, point: Number) -> bool | str | None:

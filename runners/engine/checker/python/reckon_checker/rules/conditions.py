@@ -17,10 +17,10 @@ from flint import fmpq
 from .. import budget
 from ..assumptions import INTEGER_DOMAINS, flatten
 from ..critical import exact_tree
-from ..evaluation import Environment, truth
+from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
-from ..tree import Tree, arguments, constants, free_symbols, is_call, replace, walk
-from ..values import NonValue, Undecided, precision, show
+from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, replace, walk
+from ..values import NonValue, Undecided, is_number, precision, show
 from . import solutions
 from .cells import COMPARED, ORDERS, Cells
 from .identities import held
@@ -36,6 +36,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     left, right = task["left"], task["right"]
     if held(left) or held(right):
         return Open("a part is held")
+    if other_kind(left, right):
+        return Refuted(Statement("the input is a number and the answer a condition"))
     if task.get("propositional"):
         return truth_table(left, right)
     domain = task.get("domain") or ""
@@ -57,6 +59,19 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if len(names) == 1:
         return Cells(left, right, conditions, names[0], domain, real=real(left, conditions, domain), solving=bool(task.get("unknowns"))).compare()
     return along_lines(task, names, conditions, domain, seed)
+
+
+CONDITIONS = frozenset((*COMPARED, *"Inequality And Or Not Implies Xor Nand Nor Equivalent Element NotElement".split()))
+
+
+def other_kind(left: Tree, right: Tree) -> bool:
+    """Whether left is a number at some point and right a condition."""
+    if not isinstance(left, tuple) or left[0] in CONDITIONS or not (right in ("True", "False") or is_call(right, *CONDITIONS)):
+        return False
+    try:
+        return is_number(evaluate(left, Environment.of({name: fmpq(37, 64) for name in free_symbols(left)})))
+    except (Undecided, Refused):
+        return False
 
 
 def real(left: Tree, conditions: list[Tree], domain: str) -> bool:

@@ -115,6 +115,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     what, args, parts = task["what"], list(task["args"]), flat(task["answer"])
     if len(args) < (1 if what == "Discriminant" else 2):
         return Open("two polynomials are wanted")
+    if what == "PolynomialMod":
+        return reduced(args, parts)
     if what not in ("PolynomialGCD", "PolynomialLCM") and len(args) > 2:
         return Open("two polynomials are wanted")
     variable: Any = task.get("variable")
@@ -134,6 +136,23 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         if any(is_call(part, "Plus", "Times", "Power") or isinstance(part, int) for part in parts):
             return Open("the answer is no rational function over the rationals")
         raise Refused("answer") from None
+
+
+def reduced(args: list[Tree], parts: list[Tree]) -> Residual:
+    """PolynomialMod[p, m] for an integer m: coefficients from 0 to m - 1."""
+    m = args[1]
+    if len(args) != 2 or len(parts) != 1 or not isinstance(m, int) or m < 2:
+        return Open("the modulus is no integer")
+    ring = Ring([args[0], parts[0]])
+    try:
+        p, given = ring.polynomial(args[0]), ring.polynomial(parts[0])
+    except Foreign:
+        return Open("not polynomials over the rationals")
+    if any(c.q != 1 for c in [*p.coeffs(), *given.coeffs()]):
+        return Open("coefficients that are not integers")
+    if any(int(c.p) % m for c in (p - given).coeffs()):
+        return Refuted(Statement(f"the polynomials differ modulo {m}"))
+    return Verified(True) if all(0 <= c < m for c in given.coeffs()) else Open("coefficients that are not reduced")
 
 
 def content(p: fmpq_mpoly) -> fmpq:
