@@ -147,7 +147,7 @@ var changesMeaning = []string{"Modulus", "GaussianIntegers", "Regularization", "
 
 // optionsOf lists those that a rule reads.
 var optionsOf = map[string][]string{
-	"rewrite_identity":      {"GaussianIntegers"},
+	"rewrite_identity":      {"GaussianIntegers", "Modulus"},
 	"factorinteger_product": {"GaussianIntegers"},
 	"primality":             {"GaussianIntegers"},
 	"solve_residual":        {"Modulus"},

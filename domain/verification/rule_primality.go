@@ -9,7 +9,7 @@ func primality() Rule {
 			Slug: "primality",
 			Heads: []string{
 				"PrimeQ", "CompositeQ", "PrimePowerQ", "CoprimeQ", "SquareFreeQ", "Prime", "NextPrime", "PrimePi", "EulerPhi", "MoebiusMu", "PrimeNu",
-				"PrimeOmega", "LiouvilleLambda", "Divisors", "DivisorSigma", "RandomPrime", "GCD", "LCM", "PowerMod", "ModularInverse",
+				"PrimeOmega", "LiouvilleLambda", "Divisors", "DivisorSigma", "RandomPrime", "GCD", "LCM", "PowerMod", "ModularInverse", "Mod", "Quotient",
 			},
 			Shows:  "An independent computation gives the same, or another, answer: by proof below 2^320, above by a strong pseudoprime test (basis numeric).",
 			Silent: "Prime and PrimePi beyond twenty million.",

@@ -114,7 +114,7 @@ def eliminated(system: System, count: int, gone: int) -> list[fmpz_mpoly]:
     if not complete:
         raise TooHard
     result = []
-    for p in found:
+    for p in list(found):  # type: ignore[attr-defined]
         if not any(int(m[i]) for m in p.monoms() for i in range(gone + 1)):
             result.append(inner.from_dict({tuple(map(int, m[1:])): int(c) for m, c in zip(p.monoms(), p.coeffs(), strict=True)}))
     return result

@@ -113,10 +113,10 @@ def flat(node: Tree) -> list[Tree]:
 def check(task: dict[str, Any], seed: int) -> Residual:
     """what[args, variable] == answer; modulus: of the coefficients."""
     what, args, parts = task["what"], list(task["args"]), flat(task["answer"])
-    if len(args) < (1 if what == "Discriminant" else 2):
+    if len(args) < (1 if what in ("Discriminant", "Congruent") else 2):
         return Open("two polynomials are wanted")
-    if what == "PolynomialMod":
-        return reduced(args, parts)
+    if what == "PolynomialMod" or (what == "Congruent" and isinstance(task.get("modulus"), int)):
+        return reduced([*args, *([task["modulus"]] if what == "Congruent" else [])], parts, what)
     if what not in ("PolynomialGCD", "PolynomialLCM") and len(args) > 2:
         return Open("two polynomials are wanted")
     variable: Any = task.get("variable")
@@ -138,8 +138,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         raise Refused("answer") from None
 
 
-def reduced(args: list[Tree], parts: list[Tree]) -> Residual:
-    """PolynomialMod[p, m] for an integer m: coefficients from 0 to m - 1."""
+def reduced(args: list[Tree], parts: list[Tree], what: str) -> Residual:
+    """PolynomialMod[p, m] for an integer m: coefficients from 0 to m - 1. Congruent: rewritten with a modulus."""
     m = args[1]
     if len(args) != 2 or len(parts) != 1 or not isinstance(m, int) or m < 2:
         return Open("the modulus is no integer")
@@ -152,6 +152,8 @@ def reduced(args: list[Tree], parts: list[Tree]) -> Residual:
         return Open("coefficients that are not integers")
     if any(int(c.p) % m for c in (p - given).coeffs()):
         return Refuted(Statement(f"the polynomials differ modulo {m}"))
+    if what == "Congruent":
+        return Verified(True)
     return Verified(True) if all(0 <= c < m for c in given.coeffs()) else Open("coefficients that are not reduced")
 
 

@@ -236,7 +236,7 @@ def one(what: str, args: list[Any], answer: Tree) -> Residual:
         return Refuted(Statement("the answer is no integer"))
     if what == "RandomPrime":
         return random_prime(n, answer)
-    if what in ("GCD", "LCM", "PowerMod", "ModularInverse", "DivisorSigma", "CoprimeQ"):
+    if what in ("GCD", "LCM", "PowerMod", "ModularInverse", "DivisorSigma", "CoprimeQ", "Mod", "Quotient"):
         return arithmetic(what, args, answer)
     if isinstance(n, list):
         return Open("a list")
@@ -274,6 +274,10 @@ def arithmetic(what: str, args: list[Any], answer: Tree) -> Residual:
     if what == "CoprimeQ":
         return agrees(truth_of(answer), all(math.gcd(a, b) == 1 for i, a in enumerate(args) for b in args[i + 1 :]))
     given = integer(answer)
+    if what in ("Mod", "Quotient"):
+        if len(args) != 2 or args[1] == 0:
+            return Open("out of bounds")
+        return agrees(given, args[0] % args[1] if what == "Mod" else args[0] // args[1])
     if what == "GCD":
         return agrees(given, math.gcd(*args))
     if what == "LCM":
