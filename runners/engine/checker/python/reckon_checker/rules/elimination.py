@@ -114,7 +114,8 @@ def eliminated(system: System, count: int, gone: int) -> list[fmpz_mpoly]:
     if not complete:
         raise TooHard
     result = []
-    for p in list(found):  # type: ignore[attr-defined]
+    polynomials_found: Any = found  # the stubs take it for one polynomial
+    for p in polynomials_found:
         if not any(int(m[i]) for m in p.monoms() for i in range(gone + 1)):
             result.append(inner.from_dict({tuple(map(int, m[1:])): int(c) for m, c in zip(p.monoms(), p.coeffs(), strict=True)}))
     return result
