@@ -2,6 +2,7 @@ package verification
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"reckon/domain/expression"
@@ -121,7 +122,7 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 		return Plan{}, noHead("no rule covers " + call.Head)
 	}
 	for _, option := range changesMeaning {
-		if call.Options[option] != nil && (option != "GaussianIntegers" || rule.Declare().Slug != "rewrite_identity") {
+		if call.Options[option] != nil && !slices.Contains(optionsOf[rule.Declare().Slug], option) {
 			return Plan{}, noShape("the option " + option + " is not checked")
 		}
 	}
@@ -143,6 +144,15 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 
 // changesMeaning are options under which an answer means something else than the rules suppose.
 var changesMeaning = []string{"Modulus", "GaussianIntegers", "Regularization", "VerifyConvergence", "Analytic"}
+
+// optionsOf lists those that a rule reads.
+var optionsOf = map[string][]string{
+	"rewrite_identity":      {"GaussianIntegers", "Modulus"},
+	"factorinteger_product": {"GaussianIntegers"},
+	"primality":             {"GaussianIntegers"},
+	"solve_residual":        {"Modulus"},
+	"polynomial_gcd":        {"Modulus"},
+}
 
 // admit refuses what is too large or must not be looked at, before anything recursive is done with it.
 func admit(input, answer *expression.Expr) error {

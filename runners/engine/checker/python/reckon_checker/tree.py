@@ -187,6 +187,10 @@ def _visit(node: Tree, bound: frozenset[str], found: set[str]) -> None:
         _visit(head, bound, found)  # in Derivative[1][f][x] the f is a function, not a value
     if head == "C":
         return
+    if head == "Inequality":
+        for part in node[1::2]:  # the others are the relations
+            _visit(part, bound, found)
+        return
     if head == "Function" and len(node) > 2:
         names = arguments(node[1]) if is_call(node[1], "List") else (node[1],)
         _visit(node[2], bound | {name for name in names if isinstance(name, str)}, found)

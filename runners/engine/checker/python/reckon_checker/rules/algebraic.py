@@ -8,6 +8,7 @@ Nothing is cancelled, so that a place where a denominator vanishes is never amon
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
@@ -192,7 +193,7 @@ def rational_of(node: Tree) -> fmpq | None:
     return value if isinstance(value, fmpq) else None
 
 
-REWRITES = {
+REWRITES: dict[tuple[str, int], Callable[[tuple[Tree, ...]], Tree]] = {
     ("Subtract", 2): lambda p: ("Plus", p[0], ("Times", -1, p[1])),
     ("Minus", 1): lambda p: ("Times", -1, p[0]),
     ("Divide", 2): lambda p: ("Times", p[0], ("Power", p[1], -1)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -231,9 +232,9 @@ def holds_at(condition: Tree, values: dict[str, Number], equations: list[Tree], 
         return holds_at(("And", *((parts[i + 1], parts[i], parts[i + 2]) for i in range(0, len(parts) - 2, 2))), values, equations, solutions)
     if is_call(condition, *COMPARED) and len(arguments(condition)) > 2 and not is_call(condition, "Unequal"):
         parts, head = arguments(condition), condition[0]  # type: ignore[index]
-        return holds_at(("And", *((head, a, b) for a, b in zip(parts, parts[1:], strict=False))), values, equations, solutions)
+        return holds_at(("And", *((head, a, b) for a, b in itertools.pairwise(parts))), values, equations, solutions)
     try:
-        found = truth(condition, Environment(dict(values)))
+        found = truth(condition, Environment.of(values))
         if isinstance(found, bool):
             return found
         complex_ones = any(isinstance(v, Gaussian) or (isinstance(v, acb) and not v.imag.contains(0)) for v in values.values())
@@ -255,7 +256,7 @@ def at_the_end(condition: Tree, values: dict[str, Number], equations: list[Tree]
         return None
     for equation in equations:
         sides = [replace(side, name, end) for side in arguments(equation)]
-        if not all(proves_equal(a, b) for a, b in zip(sides, sides[1:], strict=False)):
+        if not all(proves_equal(a, b) for a, b in itertools.pairwise(sides)):
             return None
     try:
         value = evaluate(end)

@@ -18,6 +18,7 @@ from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, repla
 from ..truth import member
 from ..values import (
     Gaussian,
+    Kind,
     NonValue,
     Number,
     Undecided,
@@ -42,9 +43,11 @@ Key = tuple[tuple[fmpq, ...], int]  # an algebraic number: its minimal polynomia
 
 
 class Cells:
-    """left and right as conditions on name, under conditions that must be true. real: the number is real."""
+    """left and right as conditions on name, under conditions that must be true. real: the number is real. solving: left is
+    to be solved, so that a comparison of what is not real is false."""
 
-    def __init__(self, left: Tree, right: Tree, conditions: list[Tree], name: str, domain: str, real: bool) -> None:
+    def __init__(self, left: Tree, right: Tree, conditions: list[Tree], name: str, domain: str, *, real: bool, solving: bool) -> None:
+        self.solving = solving
         self.left, self.right, self.conditions = left, right, conditions
         self.name, self.domain, self.real = name, domain, real
         self.zeros: dict[Tree, set[Key]] = {}  # of each difference that is algebraic
@@ -247,7 +250,23 @@ class Cells:
                 return self._truth(("And", *((node[0], a, b) for a, b in pairs)), point, key)
             if len(parts) == 2 and key is not None and key in self.zeros.get(minus(parts[0], parts[1]), ()):
                 return node[0] in ("Equal", "LessEqual", "GreaterEqual")
+            if self.solving and node[0] in ORDERS and len(parts) == 2:
+                kinds = [self._kind(part, point) for part in parts if self.name in free_symbols(part)]
+                if "not real" in kinds:
+                    return False  # an order holds of real numbers only
+                if "none" in kinds:
+                    return "none"
         return self._evaluated(node, point)
+
+    def _kind(self, side: Tree, point: Number) -> str:
+        """Whether a side of a comparison has a value that is not real, or none."""
+        try:
+            value = evaluate(side, Environment({self.name: point}))
+        except Undecided:
+            return ""
+        if isinstance(value, NonValue):
+            return "not real" if value.kind in (Kind.INFINITY, Kind.COMPLEX_INFINITY) else "none"
+        return "not real" if isinstance(value, Gaussian) or (isinstance(value, acb) and not value.imag.contains(0)) else ""
 
     def _evaluated(self, node: Tree, point: Number) -> bool | str | None:
         env = Environment({self.name: point})

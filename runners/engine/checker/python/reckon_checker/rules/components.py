@@ -19,6 +19,7 @@ from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
 from ..tree import Refused, Tree, arguments, rational, replace
+from ..tree import show as show_tree
 from ..values import NonValue, Number, Undecided, complex_ball, is_number, precision
 from .algebraic import NotAlgebraic, Reader, System
 from .candidates import Algebraic
@@ -51,8 +52,12 @@ def check(problem: Problem, dimension: int) -> Residual:
         return Supported()
     if not problem.complete:
         return Verified(exact)
-    if problem.domain == "Complexes" and (covered(problem) or factor_by_factor(problem)):
-        return Verified(exact)
+    if problem.domain == "Complexes":
+        found = covered(problem)
+        if isinstance(found, Refuted):
+            return found
+        if found or factor_by_factor(problem):
+            return Verified(exact)
     return Supported()
 
 
@@ -92,7 +97,7 @@ def slice_at(problem: Problem, values: dict[str, fmpq]) -> Refuted | None:
 
 def whole_space(problem: Problem, values: dict[str, fmpq]) -> Refuted | None:
     """Every unknown is free: the point itself is a solution where the equations hold exactly."""
-    env = Environment(dict(values))
+    env = Environment.of(values)
     try:
         holds = all(evaluate(e, env) is True for e in [*problem.equations, *problem.others])
     except (Undecided, Refused):
@@ -116,7 +121,7 @@ def may_give(s: Solution, point: dict[str, Number]) -> bool:
         except Undecided:
             return True
         if isinstance(found, NonValue) or not is_number(found):
-            return True
+            return False  # the formula has no value there
         if not complex_ball(found).overlaps(complex_ball(point[name])):
             return False
     return True
@@ -136,8 +141,9 @@ def read_system(problem: Problem) -> tuple[System, Reader] | None:
     return (reader.system, reader) if reader.system.used == len(problem.unknowns) else None
 
 
-def covered(problem: Problem) -> bool:
-    """Whether the solution set lies in the union of the answer's solutions: of rational functions only."""
+def covered(problem: Problem) -> bool | Refuted:
+    """Whether the solution set lies in the union of the answer's solutions: of rational functions only. By the Nullstellensatz
+    there is a solution outside where a product of one equation of each does not vanish on the whole set."""
     read = read_system(problem)
     if read is None:
         return False
@@ -167,21 +173,22 @@ def covered(problem: Problem) -> bool:
         product = system.context.constant(1)
         for p in choice:
             product = product * p
-        if not vanishes(system, product):
+        zero = vanishes(system, product)
+        if zero is None:
             return False
+        if not zero:
+            return Refuted(Statement("there are further solutions, where this is not zero: " + show_tree(as_tree(product, problem.unknowns))[:200]))
     return True
 
 
-def vanishes(system: System, p: fmpq_mpoly) -> bool:
-    """Whether a polynomial is zero on the whole solution set (Rabinowitsch)."""
+def vanishes(system: System, p: fmpq_mpoly) -> bool | None:
+    """Whether a polynomial is zero on the whole solution set (Rabinowitsch); None where that is too hard."""
     if p.is_zero():
         return True
-    if p.is_constant():
-        return False
     try:
-        found, _ = basis(system, [p])
+        found, _ = basis(system, [] if p.is_constant() else [p])
     except TooHard:
-        return False
+        return None
     return any(q.is_constant() and not q.is_zero() for q in found)
 
 

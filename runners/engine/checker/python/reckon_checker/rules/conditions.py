@@ -17,10 +17,10 @@ from flint import fmpq
 from .. import budget
 from ..assumptions import INTEGER_DOMAINS, flatten
 from ..critical import exact_tree
-from ..evaluation import Environment, truth
+from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
-from ..tree import Tree, arguments, constants, free_symbols, is_call, replace, walk
-from ..values import NonValue, Undecided, precision, show
+from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, replace, walk
+from ..values import NonValue, Undecided, is_number, precision, show
 from . import solutions
 from .cells import COMPARED, ORDERS, Cells
 from .identities import held
@@ -36,6 +36,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     left, right = task["left"], task["right"]
     if held(left) or held(right):
         return Open("a part is held")
+    if other_kind(left, right):
+        return Refuted(Statement("the input is a number and the answer a condition"))
     if task.get("propositional"):
         return truth_table(left, right)
     domain = task.get("domain") or ""
@@ -55,8 +57,21 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     for condition in conditions:
         names = sorted({*names, *free_symbols(condition)})
     if len(names) == 1:
-        return Cells(left, right, conditions, names[0], domain, real(left, conditions, domain)).compare()
+        return Cells(left, right, conditions, names[0], domain, real=real(left, conditions, domain), solving=bool(task.get("unknowns"))).compare()
     return along_lines(task, names, conditions, domain, seed)
+
+
+CONDITIONS = frozenset((*COMPARED, *"Inequality And Or Not Implies Xor Nand Nor Equivalent Element NotElement".split()))
+
+
+def other_kind(left: Tree, right: Tree) -> bool:
+    """Whether left is a number at some point and right a condition."""
+    if not isinstance(left, tuple) or left[0] in CONDITIONS or not (right in ("True", "False") or is_call(right, *CONDITIONS)):
+        return False
+    try:
+        return is_number(evaluate(left, Environment.of({name: fmpq(37, 64) for name in free_symbols(left)})))
+    except (Undecided, Refused):
+        return False
 
 
 def real(left: Tree, conditions: list[Tree], domain: str) -> bool:
@@ -169,15 +184,13 @@ def as_solution(parts: list[Tree], unknowns: list[str]) -> Solution | None:
         else:
             return None
     for _ in values:
-        for name, value in values.items():
-            for other, inner in values.items():
-                if other != name:
-                    value = replace(value, other, inner)
-            values[name] = value
+        for name in unknowns:
+            if name in values:
+                values[name] = put(values[name], {other: inner for other, inner in values.items() if other != name})
     condition: Tree = ("And", *conditions)
     names = list(values)
     trees = [("ConditionalExpression", values[n], condition) if conditions else values[n] for n in names]
-    return solution({"names": names, "values": trees})
+    return solution({"names": names, "values": trees}, unknowns)
 
 
 # Several numbers.
@@ -208,7 +221,9 @@ def along_lines(task: dict[str, Any], names: list[str], conditions: list[Tree], 
             else:
                 at[other] = fmpq(2 * chooser.randrange(1, 400) + 1, chooser.choice((64, 1024))) * chooser.choice((1, -1))
         trees = {other: exact_tree(value) for other, value in at.items()}
-        found = Cells(put(left, trees), put(right, trees), [put(c, trees) for c in conditions], name, domain, is_real).compare()
+        found = Cells(
+            put(left, trees), put(right, trees), [put(c, trees) for c in conditions], name, domain, real=is_real, solving=bool(task.get("unknowns"))
+        ).compare()
         if isinstance(found, Refuted):
             where = ", ".join(f"{other} = {show(value)}" for other, value in at.items())
             return Refuted(Statement(f"{where}, {found.proof.sentence()}", found.proof.exact))

@@ -15,7 +15,7 @@ from .. import budget
 from ..calculus import differentiate
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Sampled, Statement, Supported
-from ..tree import Refused, Tree, arguments, is_call, minus, reals
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, reals
 from ..values import NonValue, Number, Undecided, complex_ball, is_number, precision, show
 from .algebraic import NotAlgebraic
 from .candidates import Algebraic, Candidate, bounded
@@ -25,7 +25,7 @@ from .systems import Infinite, TooHard
 from .window import Zeros, bounds
 
 BITS = 256
-SLACK = 2**10  # times what one rounding loses through the condition of a root
+SLACK = 2**8  # times what one rounding loses through the condition of a root
 WORST = fmpq(1, 1000)  # relative: no decimal is allowed to be off by more
 MACHINE_HALF = fmpq(1, 10**6)
 MAX_DIGITS = 400
@@ -33,12 +33,13 @@ MAX_DIGITS = 400
 
 def check(task: dict[str, Any], conditions: list[Tree]) -> Sampled:
     exact = [exactly(c) for c in conditions]
+    problem_names = {*task["unknowns"]}.union(*(free_symbols(c) for c in exact))
     problem = Problem(
         [c for c in exact if is_call(c, "Equal")],
         [c for c in exact if not is_call(c, "Equal") and c != "True"],
         list(task["unknowns"]),
         task.get("domain") or "Complexes",
-        [solution(s) for s in task["solutions"]],
+        [solution(s, problem_names) for s in task["solutions"]],
         [],
         bool(task.get("complete")),
         0,
@@ -132,7 +133,7 @@ def widened(value: Number, radius: arb) -> acb:
 
 def tolerances(algebraic: Algebraic, one: Candidate, digits: float) -> dict[str, arb]:
     """How far from a solution its decimals may be."""
-    loss = arb(10) ** (1 - int(digits))
+    loss = arb(2) ** -52 if digits < 16 else arb(10) ** (1 - int(digits))
     if algebraic.system.used == 1:
         (name,) = one.values
         p = polynomial(algebraic)
@@ -211,7 +212,7 @@ def by_boxes(problem: Problem, given: list[dict[str, Number]], digits: float) ->
                 )
         for condition in problem.others:
             try:
-                if evaluate(condition, Environment(box)) is False:
+                if evaluate(condition, Environment.of(box)) is False:
                     return Refuted(Statement(f"{told(values)} does not meet the conditions", exact=False))
             except Undecided:
                 sure = False
@@ -229,7 +230,7 @@ def show_radius(value: arb) -> str:
 
 def enclosed(node: Tree, box: dict[str, Number]) -> acb | None:
     try:
-        value = evaluate(node, Environment(box))
+        value = evaluate(node, Environment.of(box))
     except (Undecided, Refused):
         return None
     return complex_ball(value) if is_number(value) else None
@@ -242,13 +243,13 @@ def zero_inside(functions: list[Tree], box: dict[str, Number], names: list[str])
         return False
     middle: dict[str, Number] = {name: acb(arb(complex_ball(box[name]).real.mid()), arb(complex_ball(box[name]).imag.mid())) for name in names}
     slopes = [[enclosed(differentiate(f, name), box) for name in names] for f in functions]
-    values = [enclosed(f, middle) for f in functions]
-    flat = [z for row in slopes for z in row]
-    if any(z is None for z in flat) or any(z is None for z in values):
+    values = [z for z in (enclosed(f, middle) for f in functions) if z is not None]
+    flat = [z for row in slopes for z in row if z is not None]
+    if len(flat) < n * n or len(values) < n:
         return False
     jacobian = acb_mat(n, n, flat)
     try:
-        inverse = acb_mat(n, n, [acb(arb(z.real.mid()), arb(z.imag.mid())) for z in flat if z is not None]).inv()
+        inverse = acb_mat(n, n, [acb(arb(z.real.mid()), arb(z.imag.mid())) for z in flat]).inv()
     except ZeroDivisionError:
         return False
     radius = acb_mat(n, 1, [complex_ball(box[name]) - complex_ball(middle[name]) for name in names])

@@ -23,7 +23,7 @@ from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
 from ..points import Point
 from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, minus, plus, reals, replace, times, walk
-from ..values import Comparison, NonValue, Undecided, complex_ball, is_number, precision
+from ..values import Comparison, Undecided, Value, complex_ball, is_number, precision
 from .identities import held, proves
 
 MAX_ORDER = 6
@@ -335,7 +335,7 @@ class Problem:
                 values[self.variables[0]] = fmpq(4 + turn)
             with precision(BITS):
                 try:
-                    matrix = [[number(evaluate(node, Environment(dict(values)))) for node in row] for row in slopes]
+                    matrix = [[number(evaluate(node, Environment.of(values))) for node in row] for row in slopes]
                 except Undecided:
                     continue
                 found = rank_at_least(matrix)
@@ -397,8 +397,8 @@ def written_out(node: Tree, x: str) -> Tree:
     return (node[0], *(written_out(part, x) for part in node[1:]))
 
 
-def number(value: object) -> acb:
-    if isinstance(value, NonValue) or not is_number(value):  # type: ignore[arg-type]
+def number(value: Value) -> acb:
+    if not is_number(value):
         raise Undecided("no number")
     return complex_ball(value)
 
@@ -422,7 +422,7 @@ def nonzero(node: Tree, seed: int) -> bool:
         values = {name: fmpq(2 * ((41 * (i + 1) + 29 * turn + seed) % 89) + 65, 64) for i, name in enumerate(names)}
         with precision(BITS):
             try:
-                if not number(evaluate(node, Environment(dict(values)))).contains(0):
+                if not number(evaluate(node, Environment.of(values))).contains(0):
                     return True
             except (Undecided, Refused):
                 continue

@@ -13,7 +13,7 @@ from flint import acb, arb, fmpq
 
 from .. import budget
 from ..calculus import differentiate
-from ..evaluation import evaluate
+from ..evaluation import Environment, evaluate
 from ..field import TooLarge, as_rational
 from ..findings import Open, Refuted, Residual, Statement, Verified
 from ..normal import Normalizer, proves_zero
@@ -29,7 +29,18 @@ from ..values import (
 )
 from .algebraic import NotAlgebraic, rational_of
 from .candidates import Algebraic, Candidate, bounded, holds_at
-from .problem import Problem, Solution, one_to_one, put_one_in, schedule
+from .problem import (
+    DIGITS,
+    MAX_BITS,
+    Problem,
+    Solution,
+    everything_is_seen,
+    height,
+    one_to_one,
+    put_one_in,
+    schedule,
+    substituted,
+)
 from .systems import Infinite, TooHard
 from .window import bounds
 
@@ -305,7 +316,7 @@ def classes(problem: Problem, algebraic: Algebraic, kernel: Kernel, real: bool) 
             return found
         listed = progressions(s, name, kernel)
         if listed is None:
-            return None
+            return restricted(problem, algebraic, kernel, real)
         given += listed
     if given and not kernel.imaginary and not any(p.multiple for p in given):
         # Some systems answer with the real solutions of such equations: not wrong, but not complete either.
@@ -318,6 +329,8 @@ def classes(problem: Problem, algebraic: Algebraic, kernel: Kernel, real: bool) 
             else finite
         )
     why = "the enclosures stay too wide"
+    if height(problem) >= MAX_BITS:
+        return Open("numbers too large to be told apart")
     for bits in schedule(problem):
         budget.look()
         with precision(bits):
@@ -326,13 +339,54 @@ def classes(problem: Problem, algebraic: Algebraic, kernel: Kernel, real: bool) 
             except Undecided as undecided:
                 why = str(undecided)
                 continue
-        if isinstance(compared, Refuted | Verified):
-            if isinstance(compared, Verified) and not compared.exact:
-                exact = all(isinstance(put_one_in(problem, s), Verified) for s in problem.solutions)
-                return Verified(exact) if exact else Open("whether the solutions hold")
+        if isinstance(compared, Refuted):
             return compared
+        if isinstance(compared, Verified):
+            exact = compared.exact or substituted(problem)
+            return Verified(exact, compared.residual) if exact or everything_is_seen(problem, bits) else Open("a part of the answer is too small to be seen")
         why = compared.why if isinstance(compared, Open) else why
     return Open(why)
+
+
+def restricted(problem: Problem, algebraic: Algebraic, kernel: Kernel, real: bool) -> Refuted | None:
+    """Families whose constant is restricted further: a solution that none of them gives."""
+    name = problem.unknowns[0]
+    families: list[tuple[Solution, str, Tree, Tree]] = []
+    for s in problem.solutions:
+        if len(s.integers) != 1 or s.loose or any(free_symbols(c) - s.integers for c in s.conditions):
+            return None
+        (constant,) = s.integers
+        first, second, third = (replace(s.values[name], constant, n) for n in range(3))
+        if not proves_zero(("Plus", first, ("Times", -2, second), third)) or constant in free_symbols(differentiate(s.values[name], constant)):
+            return None
+        families.append((s, constant, first, minus(second, first)))
+    with precision(512):
+        try:
+            step = period(kernel)
+            for value in starts(waves(algebraic, 512), kernel, real):
+                for n in range(-4, 5):
+                    x = complex_ball(value) + n * step
+                    if not any(may_give(family, x) for family in families):
+                        return Refuted(Statement(f"{name} = {show(settled(x))} is a solution and not in the answer", exact=False))
+        except Undecided:
+            return None
+    return None
+
+
+def may_give(family: tuple[Solution, str, Tree, Tree], x: acb) -> bool:
+    """Whether a number may be a member of a family; it is none where its index is no integer or does not meet the conditions."""
+    s, constant, first, step = family
+    start, width = evaluate(first), evaluate(step)
+    if not is_number(start) or not is_number(width) or complex_ball(width).contains(0):
+        return True
+    index = (x - complex_ball(start)) / complex_ball(width)
+    if not index.imag.contains(0) or not index.real.contains_integer():
+        return False
+    whole = index.real.unique_fmpz()
+    if whole is None:
+        return True
+    env = Environment.of({constant: fmpq(whole)})
+    return all(evaluate(condition, env) is not False for condition in s.conditions)
 
 
 def compare(problem: Problem, given: list[Progression], true: list[Number], step: acb) -> Residual:
@@ -356,6 +410,8 @@ def compare(problem: Problem, given: list[Progression], true: list[Number], step
             if whole is None:
                 raise Undecided("the enclosures stay too wide")
             near.append((i, int(whole)))
+            if (turns - int(whole)).abs_upper() > fmpq(1, 10**DIGITS):
+                raise Undecided("the enclosures stay too wide")
         if not near:
             return Refuted(Statement(f"{name} = {show(start)} is no solution", exact=False))
         if len(near) > 1:

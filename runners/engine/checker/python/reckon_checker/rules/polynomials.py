@@ -113,11 +113,13 @@ def flat(node: Tree) -> list[Tree]:
 def check(task: dict[str, Any], seed: int) -> Residual:
     """what[args, variable] == answer; modulus: of the coefficients."""
     what, args, parts = task["what"], list(task["args"]), flat(task["answer"])
-    if len(args) < (1 if what == "Discriminant" else 2):
+    if len(args) < (1 if what in ("Discriminant", "Congruent") else 2):
         return Open("two polynomials are wanted")
+    if what == "PolynomialMod" or (what == "Congruent" and isinstance(task.get("modulus"), int)):
+        return reduced([*args, *([task["modulus"]] if what == "Congruent" else [])], parts, what)
     if what not in ("PolynomialGCD", "PolynomialLCM") and len(args) > 2:
         return Open("two polynomials are wanted")
-    variable = task.get("variable")
+    variable: Any = task.get("variable")
     if task.get("modulus") is not None:
         return modular(what, args, parts, variable, task["modulus"])
     ring = Ring([*args, *parts, *([variable] if variable is not None else [])])
@@ -134,6 +136,25 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         if any(is_call(part, "Plus", "Times", "Power") or isinstance(part, int) for part in parts):
             return Open("the answer is no rational function over the rationals")
         raise Refused("answer") from None
+
+
+def reduced(args: list[Tree], parts: list[Tree], what: str) -> Residual:
+    """PolynomialMod[p, m] for an integer m: coefficients from 0 to m - 1. Congruent: rewritten with a modulus."""
+    m = args[1]
+    if len(args) != 2 or len(parts) != 1 or not isinstance(m, int) or m < 2:
+        return Open("the modulus is no integer")
+    ring = Ring([args[0], parts[0]])
+    try:
+        p, given = ring.polynomial(args[0]), ring.polynomial(parts[0])
+    except Foreign:
+        return Open("not polynomials over the rationals")
+    if any(c.q != 1 for c in [*p.coeffs(), *given.coeffs()]):
+        return Open("coefficients that are not integers")
+    if any(int(c.p) % m for c in (p - given).coeffs()):
+        return Refuted(Statement(f"the polynomials differ modulo {m}"))
+    if what == "Congruent":
+        return Verified(True)
+    return Verified(True) if all(0 <= c < m for c in given.coeffs()) else Open("coefficients that are not reduced")
 
 
 def content(p: fmpq_mpoly) -> fmpq:
@@ -211,17 +232,17 @@ def divided(ring: Ring, p: fmpq_mpoly, d: fmpq_mpoly, index: int) -> tuple[Quoti
 
 
 def quotient(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
-    return same(divided(ring, *args, index)[0], given[0]) if len(given) == 1 else Open("shape")
+    return same(divided(ring, args[0], args[1], index)[0], given[0]) if len(given) == 1 else Open("shape")
 
 
 def remainder(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
-    return same(divided(ring, *args, index)[1], given[0]) if len(given) == 1 else Open("shape")
+    return same(divided(ring, args[0], args[1], index)[1], given[0]) if len(given) == 1 else Open("shape")
 
 
 def quotient_remainder(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
     if len(given) != 2:
         return Open("shape")
-    found = [same(a, b) for a, b in zip(divided(ring, *args, index), given, strict=True)]
+    found = [same(a, b) for a, b in zip(divided(ring, args[0], args[1], index), given, strict=True)]
     return next((part for part in found if isinstance(part, Refuted)), found[0])
 
 
@@ -293,7 +314,7 @@ def modular(what: str, args: list[Tree], parts: list[Tree], variable: Tree, modu
         return up_to_unit(wanted, given[0])
     if len(inputs) != 2 or (variable is not None and variable != name and names) or inputs[1].degree() < 0:
         return Open("not of that form")
-    q, r = divmod(*inputs)
+    q, r = divmod(inputs[0], inputs[1])
     wanted_parts = {"PolynomialQuotient": [q], "PolynomialRemainder": [r], "PolynomialQuotientRemainder": [q, r]}.get(what)
     if wanted_parts is None or len(given) != len(wanted_parts):
         return Open("not with a modulus")
@@ -303,7 +324,7 @@ def modular(what: str, args: list[Tree], parts: list[Tree], variable: Tree, modu
 
 
 def up_to_unit(wanted: nmod_poly, given: nmod_poly) -> Residual:
-    if wanted == given and (wanted.degree() < 0 or wanted.leading_coefficient() == 1):
+    if wanted == given and (wanted.degree() < 0 or int(wanted.leading_coefficient()) == 1):
         return Verified(True)
     if (wanted.degree() < 0) != (given.degree() < 0) or (wanted.degree() >= 0 and wanted / wanted.leading_coefficient() != given / given.leading_coefficient()):
         return Refuted(Statement(f"{wanted} is expected, up to a constant factor"))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 from flint import fmpq
 
-from .. import budget
-from ..agreement import survey
+from .. import budget, watch
+from ..agreement import Survey, survey
 from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
@@ -44,6 +45,7 @@ class Solution:
     conditions: list[Tree] = field(default_factory=list)
     integers: set[str] = field(default_factory=set)
     loose: set[str] = field(default_factory=set)
+    other: set[str] = field(default_factory=set)  # those of the loose ones of which something else is said
 
 
 @dataclass
@@ -82,16 +84,24 @@ class Problem:
         )
 
 
-def solution(given: dict[str, Any]) -> Solution:
-    """A solution with its conditions apart and generated constants as symbols."""
+def solution(given: dict[str, Any], asked: Collection[str]) -> Solution:
+    """A solution with its conditions apart and generated constants as symbols. asked: the symbols of the question; another
+    one that the solution says is an integer is a generated constant too."""
     found = Solution({})
-    for name, value in zip(given["names"], given["values"], strict=True):
+    for name, whole in zip(given["names"], given["values"], strict=True):
+        value = whole
         while is_call(value, "ConditionalExpression"):
             value, condition = arguments(value)
             found.conditions += [c for c in flatten([condition]) if c not in found.conditions]
         if any(is_call(part, "ConditionalExpression") for part in walk(value)):
             raise Refused("ConditionalExpression")
         found.values[name] = value
+    for condition in list(found.conditions):
+        parts = arguments(condition)
+        if is_call(condition, "Element") and isinstance(parts[0], str) and parts[0] not in asked and parts[1] in INTEGER_DOMAINS:
+            found.integers.add(parts[0])
+            if parts[1] == "Integers":
+                found.conditions.remove(condition)
     names: set[int] = set()
     for node in [*found.values.values(), *found.conditions]:
         names |= set(constants(node))
@@ -104,6 +114,8 @@ def solution(given: dict[str, Any]) -> Solution:
             found.integers.add(symbol)
         else:
             found.loose.add(symbol)
+            if said:
+                found.other.add(symbol)
         if len(said) == 1 and is_call(said[0], "Element") and arguments(said[0])[1] == "Integers":
             rest = [part for part in joined(arguments(said[0])[0]) if part != symbol]
             found.conditions = [c for c in found.conditions if c is not said[0]] + [("Element", part, "Integers") for part in rest]
@@ -128,9 +140,10 @@ def tree_height(node: Tree) -> int:
     for part in walk(node):
         if isinstance(part, int):
             total += part.bit_length()
-        elif is_call(part, "Power") and all(isinstance(x, int) for x in arguments(part)):
+        elif is_call(part, "Power") and len(arguments(part)) == 2:
             base, exponent = arguments(part)
-            total += base.bit_length() * min(abs(exponent), MAX_BITS)  # type: ignore[union-attr,arg-type]
+            if isinstance(base, int) and isinstance(exponent, int):
+                total += base.bit_length() * min(abs(exponent), MAX_BITS)
     return min(total, MAX_BITS)
 
 
@@ -171,6 +184,8 @@ def finite(problem: Problem, algebraic: Algebraic) -> Residual:
 def one_to_one(problem: Problem, at: Callable[[int], list[Candidate]], note: str = "") -> Residual:
     """Every answer is a solution and every solution an answer. at: bits -> candidates. note: why it is open even then."""
     why = "the enclosures stay too wide"
+    if height(problem) >= MAX_BITS:
+        return Open("numbers too large to be told apart")
     for bits in schedule(problem):
         budget.look()
         try:
@@ -185,9 +200,27 @@ def one_to_one(problem: Problem, at: Callable[[int], list[Candidate]], note: str
         if isinstance(found, Verified):
             if note:
                 return Open(note)
-            return Verified(found.exact or substituted(problem), found.residual)
+            exact = found.exact or substituted(problem)
+            return Verified(exact, found.residual) if exact or everything_is_seen(problem, bits) else Open("a part of the answer is too small to be seen")
         why = found.why if isinstance(found, Open) else why
     return Open(why)
+
+
+def everything_is_seen(problem: Problem, bits: int) -> bool:
+    """Whether no part of the answer's values vanishes beside the others at a precision."""
+    with precision(bits):
+        watch.reset(True)
+        try:
+            for s in problem.solutions:
+                for value in s.values.values():
+                    for symbol in s.integers:
+                        value = replace(value, symbol, 1)  # noqa: PLW2901
+                    evaluate(value)
+            return not watch.Watch.vanished
+        except Undecided:
+            return False
+        finally:
+            watch.reset(False)
 
 
 def matched(problem: Problem, solutions: list[Candidate]) -> Residual:
@@ -277,7 +310,7 @@ def claims_of(problem: Problem, s: Solution) -> list[tuple[Tree, Tree]]:
         sides = list(arguments(equation))
         for name, value in s.values.items():
             sides = [replace(side, name, value) for side in sides]
-        claims += list(zip(sides, sides[1:], strict=False))
+        claims += list(itertools.pairwise(sides))
     return claims
 
 
@@ -313,7 +346,8 @@ def put_in(problem: Problem, why: str) -> Residual:
 
 def put_one_in(problem: Problem, s: Solution) -> Residual:
     claims, assumptions = claims_of(problem, s), assumptions_for(problem, s)
-    for condition in problem.others:
+    for other in problem.others:
+        condition = other
         for name, value in s.values.items():
             condition = replace(condition, name, value)
         if free_symbols(condition):
@@ -328,27 +362,28 @@ def put_one_in(problem: Problem, s: Solution) -> Residual:
                     continue
     if proves(claims, assumptions):
         return Verified(True)
-    seen = survey(claims, assumptions, problem.seed, real=problem.domain != "Complexes")
-    if seen.differences and seen.agreed == 0 and not (s.loose and free_symbols(("List", *s.values.values())) & s.loose and seen.covered):
-        if s.loose:
-            whole = Solution(s.values, s.conditions, s.integers | s.loose)
-            again = survey(claims, assumptions_for(problem, whole), problem.seed)
-            if again.agreed:
-                return Open("holds for whole constants, and the answer does not say that they are")
-        if names_vary(claims) and not failing_everywhere(problem, claims, assumptions):
-            return Open("holds at some places only")
-        refutation = seen.refutation()
-        if refutation is not None:
-            return refutation
-    return Verified(False) if seen.covered and not seen.differences else Open("holds at some places only")
+    seen = survey(claims, assumptions, problem.seed, real=problem.domain != "Complexes", enough_differences=60)
+    if seen.differences:
+        return failing(problem, s, claims, seen)
+    return Verified(False) if seen.covered else Open("no decision at some places")
+
+
+def failing(problem: Problem, s: Solution, claims: list[tuple[Tree, Tree]], seen: Survey) -> Residual:
+    """A difference refutes where the solution holds nowhere but at special places: it may be meant for some parameters only."""
+    ordinary = [region for name, region in seen.regions.items() if not name.endswith(("special place", ", zero"))]
+    plain = [(point, found) for point, found in seen.differences if not (point.special or point.region.endswith(", zero"))]
+    if not names_vary(claims):
+        plain = seen.differences
+    if not plain or len(plain) < 4 * sum(region.agree + region.close for region in ordinary):
+        return Open("holds at some places only")
+    if s.loose - s.other:
+        whole = Solution(s.values, s.conditions, s.integers | s.loose)
+        again = survey(claims, assumptions_for(problem, whole), problem.seed)
+        if again.agreed:
+            return Open("holds for whole constants, and the answer does not say that they are")
+    refutation = Survey(seen.regions, plain).refutation()
+    return refutation or Open("holds at some places only")
 
 
 def names_vary(claims: list[tuple[Tree, Tree]]) -> bool:
     return any(free_symbols(side) for claim in claims for side in claim)
-
-
-def failing_everywhere(problem: Problem, claims: list[tuple[Tree, Tree]], assumptions: Assumptions) -> bool:
-    """Whether the claims fail at every chosen point where they have values."""
-    seen = survey(claims, assumptions, problem.seed, real=problem.domain != "Complexes", enough_differences=24)
-    special = sum(1 for point, _ in seen.differences if not point.special)
-    return seen.agreed == 0 and not any(region.close for region in seen.regions.values()) and special >= 1

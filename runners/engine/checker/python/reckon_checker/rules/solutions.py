@@ -13,11 +13,12 @@ from .. import budget
 from ..agreement import survey
 from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
 from ..critical import exact_tree
+from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..points import Points
-from ..tree import Tree, arguments, free_symbols, is_call, reals
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, reals, walk
 from ..tree import show as show_tree
-from ..values import show
+from ..values import Kind, NonValue, Undecided, show
 from . import components, decimals, diophantine, periodic, window
 from .algebraic import NotAlgebraic
 from .candidates import Algebraic
@@ -39,12 +40,13 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     conditions = [simplest(c) for c in flatten(task["conditions"])]
     if task.get("approximate") or any(reals(node) for s in task["solutions"] for node in s["values"]) or any(reals(c) for c in conditions):
         return decimals.check(task, conditions)
+    asked = {*task["unknowns"]}.union(*(free_symbols(c) for c in conditions))
     problem = Problem(
         [c for c in conditions if is_call(c, "Equal")],
         [c for c in conditions if not is_call(c, "Equal") and c != "True"],
         list(task["unknowns"]),
         task.get("domain") or "Complexes",
-        [solution(s) for s in task["solutions"]],
+        [solution(s, asked) for s in task["solutions"]],
         list(task.get("assumptions") or []),
         bool(task.get("complete")),
         seed,
@@ -62,13 +64,23 @@ def simplest(condition: Tree) -> Tree:
 def solved(problem: Problem) -> Residual:
     for s in problem.solutions:
         for name, value in s.values.items():
-            if value in ("Infinity", "ComplexInfinity") or is_call(value, "DirectedInfinity"):
+            if infinite(value):
                 return Refuted(Statement(f"{name} = {show_tree(value)} is no number"))
             if free_symbols(value) & set(s.values):
                 return Open("a value holds an unknown that has a value")
     if problem.parameters or problem.assumptions:
         return with_parameters(problem)
     return without_parameters(problem)
+
+
+def infinite(value: Tree) -> bool:
+    if not any(part in ("Infinity", "ComplexInfinity", "DirectedInfinity") for part in walk(value)) or free_symbols(value):
+        return False
+    try:
+        found = evaluate(value)
+    except (Undecided, Refused):
+        return False
+    return isinstance(found, NonValue) and found.kind in (Kind.INFINITY, Kind.COMPLEX_INFINITY)
 
 
 def without_parameters(problem: Problem) -> Residual:

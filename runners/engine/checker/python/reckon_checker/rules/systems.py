@@ -53,7 +53,7 @@ class Family:
 
     def vanishes(self, index: int) -> bool:
         """Whether a coordinate is exactly zero at every root."""
-        return bool((self.numerators[index] % self.modulus) == 0)
+        return (self.numerators[index] % self.modulus).degree() < 0
 
     def at(self, t: acb) -> list[acb]:
         below = acb_poly(self.denominator)(t)
@@ -80,7 +80,7 @@ def basis(system: System, extra: list[fmpq_mpoly] | None = None) -> tuple[list[f
     budget.look()
     if not complete:
         raise TooHard
-    return list(found.autoreduction()), count
+    return list(found.autoreduction()), count  # type: ignore[attr-defined]
 
 
 def whole(p: fmpq_mpoly, context: fmpz_mpoly_ctx, count: int):  # type: ignore[no-untyped-def]

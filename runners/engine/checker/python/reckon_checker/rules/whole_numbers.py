@@ -16,7 +16,7 @@ from .. import budget
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Verified
 from ..tree import Refused, Tree, arguments, is_call
-from ..values import Gaussian, Value, precision, show, whole
+from ..values import Gaussian, Kind, NonValue, Value, precision, show, whole
 
 MAX_BITS = 60_000
 PROVED_BITS = 320
@@ -219,11 +219,24 @@ def truth_of(node: Tree) -> bool | None:
     return {"True": True, "False": False}.get(node) if isinstance(node, str) else None
 
 
+STATEMENTS = frozenset("PrimeQ CompositeQ PrimePowerQ SquareFreeQ CoprimeQ Divisors".split())
+
+
+def no_integer(answer: Tree) -> bool:
+    """Whether an answer is certainly something else than an integer."""
+    value = evaluate(answer, Environment(printed=True))
+    if isinstance(value, NonValue):
+        return value.kind in (Kind.INFINITY, Kind.COMPLEX_INFINITY)
+    return isinstance(value, bool | tuple) or (isinstance(value, fmpq) and value.q != 1)
+
+
 def one(what: str, args: list[Any], answer: Tree) -> Residual:
     n = args[0]
+    if what not in STATEMENTS and no_integer(answer):
+        return Refuted(Statement("the answer is no integer"))
     if what == "RandomPrime":
         return random_prime(n, answer)
-    if what in ("GCD", "LCM", "PowerMod", "ModularInverse", "DivisorSigma", "CoprimeQ"):
+    if what in ("GCD", "LCM", "PowerMod", "ModularInverse", "DivisorSigma", "CoprimeQ", "Mod", "Quotient"):
         return arithmetic(what, args, answer)
     if isinstance(n, list):
         return Open("a list")
@@ -261,6 +274,10 @@ def arithmetic(what: str, args: list[Any], answer: Tree) -> Residual:
     if what == "CoprimeQ":
         return agrees(truth_of(answer), all(math.gcd(a, b) == 1 for i, a in enumerate(args) for b in args[i + 1 :]))
     given = integer(answer)
+    if what in ("Mod", "Quotient"):
+        if len(args) != 2 or args[1] == 0:
+            return Open("out of bounds")
+        return agrees(given, args[0] % args[1] if what == "Mod" else args[0] // args[1])
     if what == "GCD":
         return agrees(given, math.gcd(*args))
     if what == "LCM":

@@ -4,6 +4,8 @@ derivative. Complete where the conditions bound the unknown; without bounds only
 
 from __future__ import annotations
 
+import itertools
+
 from flint import arb, fmpq
 
 from .. import budget
@@ -69,18 +71,17 @@ def bounds(others: list[Tree], name: str) -> tuple[fmpq | None, fmpq | None]:
         if is_call(other, "Inequality"):
             triples = [(parts[i], str(parts[i + 1]), parts[i + 2]) for i in range(0, len(parts) - 2, 2)]
         elif is_call(other, *ORDERS):
-            triples = [(a, str(other[0]), b) for a, b in zip(parts, parts[1:], strict=False)]  # type: ignore[index]
+            triples = [(a, str(other[0]), b) for a, b in itertools.pairwise(parts)]  # type: ignore[index]
         elif is_call(other, "And"):
             inner = bounds(parts, name)
             low, high = low + [b for b in inner[:1] if b is not None], high + [b for b in inner[1:] if b is not None]
             continue
         else:
             continue
-        for a, head, b in triples:
-            if head.startswith("Greater"):
-                a, b = b, a
-            elif not head.startswith("Less"):
+        for first, head, second in triples:
+            if not head.startswith(("Greater", "Less")):
                 continue
+            a, b = (first, second) if head.startswith("Less") else (second, first)
             for end, side, ends, way in ((a, b, low, -1), (b, a, high, 1)):
                 value = number(end) if side == name and not free_symbols(end) else None
                 if value is not None:
