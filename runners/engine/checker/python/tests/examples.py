@@ -1,5 +1,7 @@
 """One task or more of every procedure, as the server sends them."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 
@@ -58,3 +60,5 @@ TASKS: list[dict[str, Any]] = [
     {"kind": "primes", "what": "PrimePi", "args": [tree(10000)], "answer": tree(1229)},
     {"kind": "polynomial", "what": "PolynomialGCD", "args": [tree(["Plus", X2, -1]), tree(["Plus", "x", 1])], "answer": tree(["Plus", "x", 1])},
 ]
+# Plans of domain/verification for pairs of the battery, two of a kind.
+TASKS += json.loads((Path(__file__).parent / "examples.json").read_text())
