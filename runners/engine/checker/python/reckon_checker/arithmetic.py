@@ -247,6 +247,8 @@ def _integer_power(base: Number, k: int) -> Value:
     if isinstance(base, acb) and base.real.is_zero():  # a power of an imaginary number is exactly real or imaginary
         turned = base.imag**k
         return settled([acb(turned), acb(arb(0), turned), acb(-turned), acb(arb(0), -turned)][k % 4])
+    if isinstance(base, arb) and base.contains(0):  # a real power goes by the logarithm, which has no value there
+        return settled(acb((acb(base) ** k).real))
     return settled(base**k)
 
 

@@ -18,7 +18,7 @@ import flint
 
 from . import budget, tree
 from .findings import Open, Residual, Sampled, as_reply
-from .rules import antiderivatives, identities, matrices, numeric_value
+from .rules import antiderivatives, identities, integrals, limits, matrices, numeric_value, optima, series, sums
 
 sys.setrecursionlimit(8000)
 
@@ -31,6 +31,11 @@ RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
 SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "identities_sampled": identities.sampled,
     "value": numeric_value.check,
+    "integral": integrals.check,
+    "sum": sums.check,
+    "optimum": optima.check,
+    "limit": limits.check,
+    "series": series.check,
 }
 
 

@@ -18,4 +18,17 @@ TASKS: list[dict[str, Any]] = [
     {"kind": "antiderivative", "claims": [[tree("x"), tree(["D", ["Times", HALF, X2], "x"])]], "variables": ["x"]},
     {"kind": "value", "expression": tree(["Zeta", 3]), "answer": tree({"r": "1.2020569031595942"})},
     {"kind": "value", "expression": tree(["Zeta", 3]), "answer": tree({"r": "1.2020569031595942854"}), "digits": tree(20)},
+    {"kind": "matrix", "what": "rank", "matrix": {"tree": ["List", ["List", 1, 2], ["List", 2, 4]]}, "answer": {"tree": 1}},
+    {
+        "kind": "limit",
+        "function": {"tree": ["Times", ["Sin", "x"], ["Power", "x", -1]]},
+        "name": "x",
+        "point": {"tree": 0},
+        "answer": {"tree": 1},
+        "direction": 0,
+    },
+    {"kind": "series", "function": {"tree": ["Sin", "x"]}, "answer": {"tree": "x"}, "variables": [{"name": "x", "point": {"tree": 0}, "order": 2}]},
+    {"kind": "sum", "term": {"tree": ["Power", "k", -2]}, "ranges": [["k", {"tree": 1}, {"tree": "Infinity"}]], "answer": {"tree": ["Zeta", 2]}},
+    {"kind": "integral", "integrand": {"tree": ["Log", "x"]}, "ranges": [["x", {"tree": 0}, {"tree": 1}]], "answer": {"tree": -1}},
+    {"kind": "optimum", "objective": {"tree": ["Power", "x", 2]}, "constraints": [], "names": ["x"], "value": {"tree": 0}, "point": {"x": {"tree": 0}}},
 ]
