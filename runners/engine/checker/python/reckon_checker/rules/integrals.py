@@ -230,7 +230,7 @@ def end_part(f: Integrand, point: Tree, side: int, other: Value, here: Value) ->
 def far_part(f: Integrand, point: Tree, near: arb) -> tuple[acb, arb]:
     """The integral far out, and where it begins."""
     problem: Exception = Undecided("the tail")
-    for start in STARTS[1:]:
+    for start in (*STARTS[1:], 22):
         n = arb(2) ** start
         if not n > abs(near) + 1:
             continue
