@@ -91,6 +91,10 @@ def conclude(limits: list[Limit | None], answer: Tree, values: Known, discrete: 
         # One side only is known: a finite limit there contradicts the answer, if the answer is to hold on both sides.
         return Open("one side only") if isinstance(found[0], Refuted) else found[0]
     refuted = [one for one in found if isinstance(one, Refuted)]
+    given = answer_value(answer, values)
+    if isinstance(given, NonValue) and given.kind is Kind.INDETERMINATE and agree(known):
+        with precision(128):
+            return Refuted(Statement(f"the limit is {show(value_of(known[0]))}", exact=False))
     if not refuted:
         return found[0] if all(isinstance(one, type(found[0])) for one in found) else Open("decided on one side only")
     if len(refuted) < len(found) or differ(known):
@@ -104,6 +108,11 @@ def differ(limits: list[Limit]) -> bool:
             return len(limits) == 2 and compare(value_of(limits[0]), value_of(limits[1])).relation is Relation.DIFFERENT
     except Undecided:
         return False
+
+
+def agree(limits: list[Limit]) -> bool:
+    """One side is all there is, or both have the same limit in form."""
+    return len(limits) == 1 or limits[0] == limits[1]
 
 
 def two_sided(limits: list[Limit], answer: Tree, values: Known) -> Sampled:
