@@ -14,7 +14,7 @@ import (
 	"reckon/runners/engine"
 )
 
-//go:embed python/*.py python/reckon_checker/*.py python/reckon_checker/rules/*.py
+//go:embed python/reckon_checker/*.py python/reckon_checker/rules/*.py
 var sources embed.FS
 
 // Options of a Checker. Zero values are the defaults.
@@ -99,7 +99,7 @@ func (c *Checker) Check(ctx context.Context, plan verification.Plan, budget time
 	return finding, nil
 }
 
-// program joins the modules into the one source that a zygote loads: each is made a module of its own name.
+// program joins the package into the one source that a zygote loads: each file is made a module of its own name.
 func program() ([]byte, error) {
 	modules := map[string]string{}
 	err := fs.WalkDir(sources, "python", func(file string, entry fs.DirEntry, err error) error {
@@ -121,7 +121,7 @@ func program() ([]byte, error) {
 	return fmt.Appendf(nil, loader, encoded), nil
 }
 
-// loader makes the modules importable from memory, then hands the entry points of module checker on.
+// loader makes the package importable from memory, then hands the entry points of its module service on.
 const loader = `import importlib.abc, importlib.util, json, sys
 
 SOURCES = json.loads(r'''%s''')
@@ -141,5 +141,5 @@ class InMemory(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 
 sys.meta_path.insert(0, InMemory())
-from checker import handle, info, warm
+from reckon_checker.service import handle, info, warm
 `

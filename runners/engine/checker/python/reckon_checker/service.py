@@ -18,20 +18,7 @@ import flint
 
 from . import budget, tree
 from .findings import Open, Residual, Sampled, as_reply
-from .rules import (
-    antiderivatives,
-    conditions,
-    elimination,
-    functional,
-    identities,
-    integrals,
-    matrices,
-    numeric_value,
-    optima,
-    polynomials,
-    solutions,
-    whole_numbers,
-)
+from .rules import antiderivatives, conditions, elimination, functional, identities, integrals, limits, matrices, numeric_value, optima, polynomials, series, solutions, sums, whole_numbers
 
 sys.setrecursionlimit(8000)
 sys.set_int_max_str_digits(tree.MAX_INTEGER_DIGITS + 100)  # whole numbers come as JSON
@@ -53,7 +40,10 @@ SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "identities_sampled": identities.sampled,
     "value": numeric_value.check,
     "integral": integrals.check,
+    "sum": sums.check,
     "optimum": optima.check,
+    "limit": limits.check,
+    "series": series.check,
 }
 
 

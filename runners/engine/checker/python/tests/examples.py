@@ -59,6 +59,19 @@ TASKS: list[dict[str, Any]] = [
     {"kind": "factors", "number": tree(2**67 - 1), "pairs": [[tree(193707721), tree(1)], [tree(761838257287), tree(1)]]},
     {"kind": "primes", "what": "PrimePi", "args": [tree(10000)], "answer": tree(1229)},
     {"kind": "polynomial", "what": "PolynomialGCD", "args": [tree(["Plus", X2, -1]), tree(["Plus", "x", 1])], "answer": tree(["Plus", "x", 1])},
+    {"kind": "matrix", "what": "rank", "matrix": {"tree": ["List", ["List", 1, 2], ["List", 2, 4]]}, "answer": {"tree": 1}},
+    {
+        "kind": "limit",
+        "function": {"tree": ["Times", ["Sin", "x"], ["Power", "x", -1]]},
+        "name": "x",
+        "point": {"tree": 0},
+        "answer": {"tree": 1},
+        "direction": 0,
+    },
+    {"kind": "series", "function": {"tree": ["Sin", "x"]}, "answer": {"tree": "x"}, "variables": [{"name": "x", "point": {"tree": 0}, "order": 2}]},
+    {"kind": "sum", "term": {"tree": ["Power", "k", -2]}, "ranges": [["k", {"tree": 1}, {"tree": "Infinity"}]], "answer": {"tree": ["Zeta", 2]}},
+    {"kind": "integral", "integrand": {"tree": ["Log", "x"]}, "ranges": [["x", {"tree": 0}, {"tree": 1}]], "answer": {"tree": -1}},
+    {"kind": "optimum", "objective": {"tree": ["Power", "x", 2]}, "constraints": [], "names": ["x"], "value": {"tree": 0}, "point": {"x": {"tree": 0}}},
 ]
 # Plans of domain/verification for pairs of the battery, two of a kind.
 TASKS += json.loads((Path(__file__).parent / "examples.json").read_text())

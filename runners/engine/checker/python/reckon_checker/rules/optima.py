@@ -1,212 +1,265 @@
-"""Procedure "optimum": a claimed optimum against what can be proved of it.
-
-Refuted: the point is not feasible (limits of strict inequalities are let be), the objective has another value there, a
-feasible point is better, a local optimum is not stationary, or the value lies beyond a proved range of the objective. Decimal
-numbers of N... and Find... are read to five digits, absolute below 1: what such algorithms promise. Never verified.
-"""
+"""Procedure "optimum": the point given is feasible and has the value given, and no feasible point that was found is better.
+A better point is looked for at rational places; that it is feasible and better is proved by enclosures."""
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
-from flint import acb, arb, fmpq
+from flint import arb, fmpq
 
 from .. import budget
-from ..calculus import differentiate
 from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
-from ..tree import Refused, Tree, free_symbols, is_call, reals
-from ..truth import member, order
-from ..univariate import polynomial
-from ..values import INFINITY, MINUS_INFINITY, NonValue, Relation, Undecided, Value, compare, is_number, precision, real_ball, show, sign
-from .rivals import Rivals
+from ..parameters import Known
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, reals
+from ..values import Kind, NonValue, Number, Undecided, Value, ball, complex_ball, is_exact, is_number, precision, real_ball, show
 
-BITS = 192
-PROMISED = fmpq(1, 10**5)
-RELAXED = {"Less": "LessEqual", "Greater": "GreaterEqual"}
-
-
-class Claim:
-    """The task: objective, constraints, unknowns, and what the answer says."""
-
-    def __init__(self, task: dict[str, Any]) -> None:
-        self.objective: Tree = task["objective"]
-        self.constraints: list[Tree] = list(task.get("constraints") or [])
-        self.names: list[str] = task["names"]
-        self.domain: str = task.get("domain", "Reals")
-        self.maximise, self.local = bool(task.get("maximise")), bool(task.get("local"))
-        self.value: Tree | None = task.get("value")
-        self.point: dict[str, Tree] | None = task.get("point")
-        given = [part for part in (self.value, *(self.point or {}).values()) if part is not None]
-        self.loose = bool(task.get("approximate")) or any(reals(part) for part in given)
-
-    def read(self, node: Tree) -> Value:
-        """A value of the answer; a decimal or approximate one with what is promised of it."""
-        found = evaluate(node, Environment(printed=True))
-        if self.loose and isinstance(found, fmpq | arb):
-            middle = arb(found)
-            slack = arb(PROMISED) * max(arb(1), arb(abs(middle).upper()))
-            return arb(middle.mid(), (arb(middle.rad()) + slack).upper())
-        return found
+BITS = 128
+ROUNDS = 12
+DOMAINS = {
+    "PositiveReals": "Greater",
+    "NonNegativeReals": "GreaterEqual",
+    "NegativeReals": "Less",
+    "NonPositiveReals": "LessEqual",
+    "PositiveIntegers": "Greater",
+    "NonNegativeIntegers": "GreaterEqual",
+}
+CLOSED = {"Less": "LessEqual", "Greater": "GreaterEqual"}  # an infimum may lie on the edge
+SCATTERED = 60
+SLACK = fmpq(1, 10**5)  # by which decimals may miss a constraint or a value, relative to 1 + their size
+GRID = [
+    fmpq(0),
+    fmpq(1),
+    fmpq(-1),
+    fmpq(1, 2),
+    fmpq(-1, 2),
+    fmpq(2),
+    fmpq(-2),
+    fmpq(3),
+    fmpq(-3),
+    fmpq(5),
+    fmpq(-5),
+    fmpq(10),
+    fmpq(-10),
+    fmpq(100),
+    fmpq(-100),
+]
+# Far places, where something unbounded shows.
+FAR = [fmpq(10) ** 4, -(fmpq(10) ** 4), fmpq(10) ** 9, -(fmpq(10) ** 9)]
 
 
 def check(task: dict[str, Any], seed: int) -> Sampled:
-    claim = Claim(task)
-    unknown = free_symbols(("List", claim.objective, *claim.constraints)) - set(claim.names)
-    if unknown:
-        return Open("the objective has parameters")
+    question = Question(task, seed)
+    if free_symbols(question.objective) - set(question.names):
+        return Open("parameters")
     with precision(BITS):
+        return question.judge()
+
+
+def closed(node: Tree) -> Tree:
+    if node in CLOSED:
+        return CLOSED[str(node)]
+    return tuple(closed(part) for part in node) if isinstance(node, tuple) else node
+
+
+class Question:
+    def __init__(self, task: dict[str, Any], seed: int) -> None:
+        self.objective, self.constraints, self.names = task["objective"], list(task["constraints"]), list(task["names"])
+        self.integers = task.get("domain") in ("Integers", "PositiveIntegers", "NonNegativeIntegers")
+        self.sense = -1 if task.get("maximise") else 1
+        self.local, self.value, self.point = bool(task.get("local")), task.get("value"), task.get("point")
+        self.decimal = bool(task.get("approximate")) or any(reals(part) for part in self.given())
+        self.random = random.Random(seed)
+        self.constraints += [(DOMAINS[task["domain"]], name, 0) for name in self.names if task.get("domain") in DOMAINS]
+        for condition in self.constraints:
+            if is_call(condition, "Element") and arguments(condition)[1] == "Integers":
+                self.integers = True
+
+    def given(self) -> list[Tree]:
+        found = list((self.point or {}).values())
+        return found if self.value is None else [*found, self.value]
+
+    def judge(self) -> Sampled:
+        claimed = self.claimed()
+        if isinstance(claimed, Refuted | Open):
+            return claimed
+        if self.local:
+            return Supported() if claimed is not None else Open("no value")
+        better = self.better(claimed)
+        if better is not None:
+            return better
+        return Supported() if claimed is not None and is_number(claimed) else Open("no bound")
+
+    def claimed(self) -> Value | Refuted | Open:
+        """The value that is claimed: that of the point, where it agrees."""
         try:
-            return judge(claim, seed)
+            value = None if self.value is None else evaluate(self.value, Environment(printed=True))
+        except (Undecided, Refused) as problem:
+            return Open(str(problem))
+        if isinstance(value, tuple | bool):
+            return Open("no value")
+        if self.point is None or isinstance(value, NonValue):
+            return value if value is not None else Open("no value")
+        try:
+            at: Known = {name: evaluate(tree, Environment(printed=True)) for name, tree in self.point.items()}
+        except (Undecided, Refused) as problem:
+            return Open(str(problem))
+        if set(at) != set(self.names) or not all(is_number(x) for x in at.values()):
+            return Open("no point")
+        for condition in self.constraints:
+            if self.violated(condition, at):
+                return Refuted(Statement("the point does not meet " + str(condition[0]) + f" of the constraints: {self.words(at)}", exact=False))
+        try:
+            there = evaluate(self.objective, Environment(at))
         except Undecided:
-            return Open("the enclosures stay too wide")
+            return Open("the objective at the point")
+        if not is_number(there):
+            return Open("the objective at the point")
+        if value is None:
+            return there
+        if self.decimal:
+            there_wide = self.loose(there)
+            return value if complex_ball(there_wide).overlaps(complex_ball(value)) else Refuted(Witness(there, value, at))
+        if not complex_ball(there).overlaps(complex_ball(value)) or (is_exact(there) and is_exact(value) and there != value):
+            return Refuted(Witness(there, value, at))
+        return value
 
+    def loose(self, value: Number) -> Number:
+        real = ball(value).real
+        return arb(real.mid(), (arb(real.rad()) + arb(SLACK) * (1 + arb(real.abs_upper()))).upper())
 
-def judge(claim: Claim, seed: int) -> Sampled:
-    at = None
-    if claim.point is not None:
-        if set(claim.point) != set(claim.names):
-            return Open("the point is not complete")
-        at = Environment({name: claim.read(node) for name, node in claim.point.items()})
-        if any(isinstance(value, NonValue) for value in at.values.values()):
-            at = None
+    def words(self, at: Known) -> str:
+        return ", ".join(f"{name} = {show(value)}" for name, value in sorted(at.items(), key=str))
+
+    def violated(self, condition: Tree, at: Known) -> bool:
+        """Proved not to hold; for decimals by more than they may be off."""
+        try:
+            if not self.decimal:
+                return truth(closed(condition), Environment(at)) is False
+            parts = arguments(condition)
+            if is_call(condition, "And", "List"):
+                return any(self.violated(part, at) for part in parts)
+            if not is_call(condition, "Less", "LessEqual", "Greater", "GreaterEqual", "Equal") or len(parts) != 2:
+                return False
+            value = evaluate(minus(*parts), Environment(at))
+            size = evaluate(parts[1], Environment(at))
+            if not is_number(value) or not is_number(size):
+                return False
+            real, room = ball(value).real, arb(SLACK) * (1 + arb(complex_ball(size).abs_upper()))
+            if is_call(condition, "Less", "LessEqual"):
+                return bool(real > room)
+            if is_call(condition, "Greater", "GreaterEqual"):
+                return bool(real < -room)
+            return bool(abs(real) > room)
+        except (Undecided, Refused, AttributeError):
+            return False
+
+    def feasible(self, at: Known) -> bool:
+        try:
+            return all(truth(condition, Environment(at)) is True for condition in self.constraints)
+        except Undecided:
+            return False
+
+    def height(self, at: Known) -> arb | None:
+        """The objective, turned so that less is better."""
+        try:
+            value = evaluate(self.objective, Environment(at))
+            real = real_ball(value) if is_number(value) else None
+        except Undecided:
+            return None
+        return None if real is None else real * self.sense
+
+    def better(self, claimed: Value) -> Refuted | None:
+        bound: arb | None
+        if isinstance(claimed, NonValue):
+            if claimed.kind is not Kind.INFINITY or claimed.direction != self.sense:
+                return None
+            bound = None  # the claim is that nothing is feasible
+        elif is_number(claimed):
+            real = ball(claimed).real * self.sense
+            bound = real - arb(SLACK) * (1 + arb(real.abs_upper())) if self.decimal else real
         else:
-            found = infeasible(claim, at)
-            if found is not None:
-                return found
-    stated = claim.read(claim.value) if claim.value is not None else None
-    if at is not None:
-        here = objective(claim, at)
-        if stated is not None and here is not None:
-            compared = compare(here, stated)
-            if compared.relation is Relation.DIFFERENT:
-                return Refuted(Witness(here, stated, at.values, compared.exact, "the objective at the point given"))
-        stated = here if stated is None else stated
-    if stated is None:
-        return Open("no value is claimed")
-    if claim.local:
-        return (not_local(claim, at) if at is not None else None) or Supported(show(stated))
-    return beyond(claim, stated) or improved(claim, stated, seed) or Supported(show(stated))
-
-
-def objective(claim: Claim, env: Environment) -> Value | None:
-    try:
-        value = evaluate(claim.objective, env)
-    except Undecided:
-        return None
-    return value if is_number(value) else None
-
-
-def infeasible(claim: Claim, at: Environment) -> Refuted | None:
-    for name, value in at.values.items():
-        inside = tolerant(lambda value=value: member(value, claim.domain))
-        if inside is False and not (claim.loose and claim.domain != "Reals"):
-            return Refuted(Statement(f"{name} = {show(value)} is not in {claim.domain}"))
-    for condition in claim.constraints:
-        if tolerant(lambda condition=condition: truth(relaxed(condition), at)) is False:
-            where = ", ".join(f"{name} = {show(value)}" for name, value in at.values.items())
-            return Refuted(Statement(f"the point {where} is not feasible", exact=not claim.loose))
-    return None
-
-
-def tolerant(test: Any) -> object:
-    """The outcome of a test; None where the enclosures do not tell."""
-    try:
-        return test()
-    except Undecided:
+            return None
+        for at in self.candidates(claimed):
+            budget.look()
+            if not self.feasible(at):
+                continue
+            height = self.height(at)
+            if height is None:
+                continue
+            if bound is None or height < bound:
+                return Refuted(
+                    Statement(f"at {self.words(at)} the objective is {show(evaluate(self.objective, Environment(at)))}, which is better", exact=False)
+                )
         return None
 
+    def candidates(self, claimed: Value) -> list[Known]:
+        """Rational places: a grid, scattered ones, and what descent from the best of them finds."""
+        values = [x for x in GRID if x.q == 1] if self.integers else GRID
+        found: list[Known] = []
+        if len(self.names) == 1:
+            extra = [fmpq(i) for i in range(-30, 31)] if self.integers else [fmpq(i, 8) for i in range(-64, 65)]
+            found = [{self.names[0]: x} for x in (*values, *extra, *FAR)]
+        else:
+            for x in values[:9]:
+                for y in values[:9]:
+                    found.append({name: x if i % 2 == 0 else y for i, name in enumerate(self.names)})
+            found += [dict.fromkeys(self.names, x) for x in FAR]
+            for _ in range(SCATTERED):
+                found.append({name: self.scattered() for name in self.names})
+        found += self.around_claim()
+        ranked = [(height, i) for i, at in enumerate(found) if self.feasible(at) and (height := self.height(at)) is not None]
+        ranked.sort(key=lambda pair: float(pair[0].mid()) if abs(pair[0]) < arb(10) ** 300 else 0.0)
+        for _, i in ranked[:3]:
+            found.append(self.descended(found[i]))
+        return found
 
-def relaxed(condition: Tree) -> Tree:
-    """The condition with its ends: a limit that is not attained is often given as the optimum."""
-    if not isinstance(condition, tuple):
-        return condition
-    head = RELAXED.get(condition[0], condition[0]) if isinstance(condition[0], str) else condition[0]
-    if head == "Inequality":
-        return (head, *(RELAXED.get(part, part) if isinstance(part, str) else part for part in condition[1:]))
-    return (head, *(relaxed(part) if is_call(part, "And", "Or", "Not", *RELAXED, "Inequality") else part for part in condition[1:]))
+    def scattered(self) -> fmpq:
+        return fmpq(self.random.randint(-12, 12)) if self.integers else fmpq(self.random.randint(-320, 320), 64)
 
-
-def better(claim: Claim, a: Value, b: Value) -> bool:
-    """Whether a is proved to be better than b."""
-    try:
-        found = order(a, b)
-    except Undecided:
-        return False
-    return isinstance(found, int) and (found > 0 if claim.maximise else found < 0)
-
-
-def improved(claim: Claim, stated: Value, seed: int) -> Refuted | None:
-    """A feasible point that is better."""
-    rivals = Rivals(claim.objective, claim.constraints, claim.names, domain=claim.domain, maximise=claim.maximise, seed=seed)
-    for env in rivals.points():
-        budget.look()
-        value = objective(claim, env)
-        if value is not None and better(claim, value, stated) and rivals.feasible(env):
-            return Refuted(Witness(value, stated, env.values, not isinstance(value, arb | acb), "a feasible point that is better"))
-    return None
-
-
-def beyond(claim: Claim, stated: Value) -> Refuted | None:
-    """Whether the claimed optimum is better than the objective can be."""
-    bound = best_of_polynomial(claim) or best_of_range(claim)
-    if bound is None or not better(claim, stated, bound):
-        return None
-    return Refuted(Statement(f"the objective is never {'above' if claim.maximise else 'below'} {show(bound)}, the answer gives {show(stated)}", exact=False))
-
-
-def best_of_range(claim: Claim) -> Value | None:
-    """An enclosure of the objective for all real values of the unknowns, where it is bounded."""
-    everywhere = Environment({name: arb(0, arb(2) ** 4000) for name in claim.names})
-    try:
-        value = evaluate(claim.objective, everywhere)
-    except Undecided:
-        return None
-    if not isinstance(value, arb) or not abs(value) < arb(2) ** 1000:
-        return None
-    return arb(value.upper() if claim.maximise else value.lower())
-
-
-def best_of_polynomial(claim: Claim) -> Value | None:
-    """The optimum of a polynomial in one real unknown without constraints: at a zero of the derivative, or infinite."""
-    if claim.constraints or len(claim.names) != 1 or claim.domain != "Reals":
-        return None
-    p = polynomial(claim.objective, claim.names[0])
-    if p is None or not 1 <= p.degree() <= 60:
-        return None
-    upward = bool(p[p.degree()] > 0)
-    if p.degree() % 2 or upward == claim.maximise:
-        return INFINITY if claim.maximise else MINUS_INFINITY
-    roots: Any = p.derivative().complex_roots()
-    values = [horner(list(p.coeffs()), root.real) for root, _ in roots if root.imag.is_zero()]
-    best = values[0]
-    for value in values[1:]:
-        best = best.max(value) if claim.maximise else best.min(value)
-    return best
-
-
-def horner(coefficients: list[fmpq], x: arb) -> arb:
-    value = arb(0)
-    for coefficient in reversed(coefficients):
-        value = value * x + coefficient
-    return value
-
-
-def not_local(claim: Claim, at: Environment) -> Refuted | None:
-    """Whether a local optimum inside its constraints is not stationary, or is one of the other kind."""
-    if any(tolerant(lambda condition=condition: truth(condition, at)) is not True for condition in claim.constraints):
-        return None
-    for name in claim.names:
+    def around_claim(self) -> list[Known]:
+        """Next to the point that is given."""
+        found: list[Known] = []
+        for tree in (self.point or {}).values():
+            if free_symbols(tree):
+                return []
         try:
-            slope = evaluate(differentiate(claim.objective, name), at)
-            if is_number(slope) and (real := real_ball(slope)) is not None and sign(arb(real)) != 0:
-                return Refuted(Statement(f"the derivative by {name} is {show(slope)} there, not 0", exact=False))
+            center = {name: evaluate(tree) for name, tree in (self.point or {}).items()}
         except (Undecided, Refused):
-            pass
-        try:
-            bend = evaluate(differentiate(claim.objective, name, 2), at)
-            if is_number(bend) and (real := real_ball(bend)) is not None and sign(arb(real)) == (1 if claim.maximise else -1):
-                return Refuted(Statement(f"the second derivative by {name} is {show(bend)} there", exact=False))
-        except (Undecided, Refused):
-            pass
-    return None
+            return []
+        for i, _name in enumerate(self.names):
+            for step in (fmpq(1), fmpq(-1), fmpq(1, 8), fmpq(-1, 8), fmpq(1, 100), fmpq(-1, 100)):
+                if self.integers and step.q != 1:
+                    continue
+                at: Known = {}
+                for j, other in enumerate(self.names):
+                    value = center.get(other)
+                    if value is None or not is_number(value):
+                        return []
+                    near = value if isinstance(value, fmpq) else ball(value).real.mid().fmpq()
+                    at[other] = near + step if j == i else near
+                found.append(at)
+
+        return found
+
+    def descended(self, start: Known) -> Known:
+        at, best = dict(start), self.height(start)
+        step = fmpq(1)
+        for _ in range(ROUNDS):
+            moved = False
+            for name in self.names:
+                for way in (step, -step):
+                    value = at[name]
+                    if not isinstance(value, fmpq):
+                        continue
+                    trial = {**at, name: value + way}
+                    height = self.height(trial) if self.feasible(trial) else None
+                    if height is not None and best is not None and height < best:
+                        at, best, moved = trial, height, True
+                        break
+            if not moved:
+                if self.integers:
+                    break
+                step = step / 4
+        return at
