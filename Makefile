@@ -3,7 +3,7 @@ GO ?= go
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help run build test race verify generate events lint architecture vulncheck sbom bench fuzz clean
+.PHONY: help run build test race verify generate events lint checker architecture vulncheck sbom bench fuzz clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -20,12 +20,12 @@ test: ## run every test, with the real engine, node and databases
 race: ## the packages where goroutines meet, under the race detector
 	$(GO) test -race -short -timeout 30m ./commands/... ./eventstore/... ./projections/... ./internal/... ./readapi/... ./writeapi/... ./runners/...
 
-verify: ## generated files up to date, vet, lint, import rules
+verify: ## generated files up to date, vet, lint, the checker's own tools, import rules
 	@state() { git status --porcelain; git diff | cksum; }; before="$$(state)"; \
 	$(MAKE) --no-print-directory generate && \
 	if [ "$$before" != "$$(state)" ]; then git status --short; echo "generated files were out of date: commit what \`make generate\` wrote"; exit 1; fi
 	$(GO) vet ./...
-	$(MAKE) --no-print-directory lint architecture
+	$(MAKE) --no-print-directory lint checker architecture
 
 generate: ## write everything that is generated from declarations
 	$(GO) generate ./...
@@ -36,6 +36,9 @@ events: ## golden files of every event and docs/events
 
 lint: ## golangci-lint, pinned
 	$(GO) run $(GOLANGCI) run ./...
+
+checker: ## the checker's Python: format, lint, types, tests, by pinned tools
+	runners/engine/checker/python/verify.sh
 
 architecture: ## who may import whom
 	$(GO) test ./test

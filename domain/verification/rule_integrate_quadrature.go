@@ -8,8 +8,8 @@ func integrateQuadrature() Rule {
 		Declaration: Declaration{
 			Slug:  "integrate_quadrature",
 			Heads: []string{"Integrate"},
-			Shows: "Quadrature by two methods at two precisions comes to another value, or the integral diverges (a pole of order one or more inside or at an " +
-				"end, a tail that falls no faster than 1/x) while the answer is finite. Up to three dimensions; parameters get sample values.",
+			Shows: "An enclosure of the integral (quadrature with proved bounds inside, expansions with bounded remainders at singular and infinite ends) is " +
+				"disjoint from the answer, or the integral is proved to diverge while the answer is finite. Parameters get sample values.",
 			Silent: "That the answer is right: agreement to many digits is support, not proof.",
 			Examples: []Example{
 				{"Integrate[1/x, {x, -1, 1}]", "-I Pi"},

@@ -6,10 +6,11 @@ import "reckon/domain/expression"
 func limitApproach() Rule {
 	return SampledRule{
 		Declaration: Declaration{
-			Slug:   "limit_approach",
-			Heads:  []string{"Limit", "DiscreteLimit"},
-			Shows:  "From every side that counts, at distances down to 10^-64, the function settles at another value, grows without bound, or does not settle.",
-			Silent: "That the answer is right, and anything about limits that are approached only logarithmically.",
+			Slug:  "limit_approach",
+			Heads: []string{"Limit", "DiscreteLimit"},
+			Shows: "The limit, from an expansion in powers, logarithms and exponentials whose remainder is bounded on a whole neighbourhood of the point, is " +
+				"another one on every side that counts, or there is none. Parameters get sample values.",
+			Silent: "That the answer is right for all values of the parameters, and anything about functions without such an expansion.",
 			Examples: []Example{
 				{"Limit[(1 + 1/n)^n, n -> Infinity]", "1"},
 				{"Limit[Sin[x]/x, x -> 0]", "1"},
@@ -39,6 +40,7 @@ func planLimitApproach(c Call) (Task, error) {
 	check := call("ReplaceAll", c.Args[0], call("Rule", variable, call("Plus", point, expression.Sym("h"))))
 	return Task{Kind: "limit", Check: check, Fields: map[string]any{
 		"function": c.Args[0], "name": variable.Text, "point": point, "answer": c.Answer, "direction": side, "assumptions": c.Assumptions,
+		"discrete": c.Head == "DiscreteLimit",
 	}}, nil
 }
 

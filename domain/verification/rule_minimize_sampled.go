@@ -15,7 +15,7 @@ func minimizeSampled() Rule {
 				"Minimize", "Maximize", "NMinimize", "NMaximize", "FindMinimum", "FindMaximum", "MinValue", "MaxValue", "NMinValue", "NMaxValue",
 				"ArgMin", "ArgMax", "NArgMin", "NArgMax", "FindMinValue", "FindMaxValue", "FindArgMin", "FindArgMax",
 			},
-			Shows:  "The point given is not feasible, the objective has another value there, or sampling and descent found a feasible point that is better.",
+			Shows:  "The point given is not feasible, the objective has another value there, or a point that was found is proved to be feasible and better.",
 			Silent: "That no better point exists.",
 			Examples: []Example{
 				{"Minimize[x^2 + 2 x + 3, x]", "{2, {x -> -1}}"},

@@ -4,10 +4,11 @@ package verification
 func numericValue() Rule {
 	return SampledRule{
 		Declaration: Declaration{
-			Slug:   "numeric_value",
-			Heads:  []string{"N"},
-			Shows:  "Computed with twice the digits, the value differs from the answer within the digits that N was asked for.",
-			Silent: "The last digit, and anything that arithmetic with machine numbers may lose.",
+			Slug:  "numeric_value",
+			Heads: []string{"N"},
+			Shows: "The enclosure of the value is disjoint from the answer: by more than one unit of the last digit that N was asked for, or, for machine numbers, by " +
+				"more than 64 times what arithmetic with 53 bits may lose.",
+			Silent: "Digits that machine arithmetic may lose.",
 			Examples: []Example{
 				{"N[Zeta[3], 20]", "1.2020569031595942854"},
 				{"N[Zeta[3], 20]", "1.2020569031595938"},

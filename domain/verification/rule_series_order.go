@@ -12,7 +12,7 @@ func seriesOrder() Rule {
 		Declaration: Declaration{
 			Slug:   "series_order",
 			Heads:  []string{"Series"},
-			Shows:  "Close to the point, the function leaves the expansion at a lower order than the O term says, or a term that was asked for is missing.",
+			Shows:  "The function less the answer has a term of an order that was asked for: its coefficient is enclosed and not zero.",
 			Silent: "That every coefficient is right for all values of the parameters.",
 			Examples: []Example{
 				{"Series[Sin[x], {x, 0, 5}]", "x - x^3/6 + x^5/120 + O[x]^6"},
@@ -29,7 +29,7 @@ func seriesTruncation() Rule {
 		Declaration: Declaration{
 			Slug:   "series_truncation",
 			Heads:  []string{"Series", "SeriesCoefficient"},
-			Shows:  "Close to the point, the function leaves the polynomial at a lower order than was asked for; a single coefficient differs from Cauchy's integral.",
+			Shows:  "The function less the answer has a term of an order that was asked for; a single coefficient is another one.",
 			Silent: "Terms beyond the order asked for.",
 			Examples: []Example{
 				{"Normal[Series[Cos[x], {x, 0, 4}]]", "1 - x^2/2 + x^4/24"},

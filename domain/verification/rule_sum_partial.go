@@ -12,8 +12,8 @@ func sumPartial() Rule {
 		Declaration: Declaration{
 			Slug:  "sum_partial",
 			Heads: []string{"Sum"},
-			Shows: "The terms added up one by one (symbolic ends get small integers), or accelerated by two methods, come to another value; or the series diverges " +
-				"and the answer is finite, or the other way round.",
+			Shows: "The terms added up one by one (symbolic ends get small integers), with a tail that is enclosed by zeta functions, incomplete Gamma functions and a " +
+				"bounded remainder, come to another value; or the series is proved to diverge and the answer is finite, or the other way round.",
 			Silent: "That the closed form holds for all ends.",
 			Examples: []Example{
 				{"Sum[k^2, {k, 1, n}]", "n (1 + n) (1 + 2 n)/6"},
@@ -30,7 +30,7 @@ func nsumTruncation() Rule {
 		Declaration: Declaration{
 			Slug:   "nsum_truncation",
 			Heads:  []string{"NSum", "Sum"},
-			Shows:  "The terms, added up or accelerated by two methods, come to another value, or the series diverges.",
+			Shows:  "The terms added up and an enclosed tail come to a value that is off by more than 10^-8 of its size, or the series is proved to diverge.",
 			Silent: "The last digits of the answer.",
 			Examples: []Example{
 				{"NSum[1/k^2, {k, 1, Infinity}]", "1.6449340668482264"},
@@ -47,7 +47,7 @@ func productPartial() Rule {
 		Declaration: Declaration{
 			Slug:   "product_partial",
 			Heads:  []string{"Product", "NProduct"},
-			Shows:  "The factors multiplied one by one, or accelerated through their logarithms, come to another value.",
+			Shows:  "The factors multiplied one by one, and the enclosed tail of their logarithms, come to another value.",
 			Silent: "That the closed form holds for all ends.",
 			Examples: []Example{
 				{"Product[k, {k, 1, n}]", "n!"},

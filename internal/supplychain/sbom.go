@@ -13,7 +13,7 @@ import (
 
 // pythonLicences are those of the packages that the engine's environment is made of (docs/licences.md). They are fetched
 // by the operator's own package client and no part of the binary.
-var pythonLicences = map[string]string{"woxi": "AGPL-3.0-only", "sympy": "BSD-3-Clause", "mpmath": "BSD-3-Clause"}
+var pythonLicences = map[string]string{"woxi": "AGPL-3.0-only", "sympy": "BSD-3-Clause", "mpmath": "BSD-3-Clause", "python-flint": "MIT AND LGPL-3.0-or-later"}
 
 const requirementsFile = "runners/engine/requirements.txt"
 

@@ -129,7 +129,7 @@ func Status(folder string) EnvironmentStatus {
 }
 
 func pinned() []string {
-	return regexp.MustCompile(`(?m)^[a-z]+==[0-9.]+`).FindAllString(string(requirements), -1)
+	return regexp.MustCompile(`(?m)^[a-z-]+==[0-9.]+`).FindAllString(string(requirements), -1)
 }
 
 // Install makes the engine's private Python environment in the folder, unless it is there: a virtual environment with the
@@ -230,14 +230,14 @@ func (in installer) make(ctx context.Context, python string) error {
 	if err := os.WriteFile(list, requirements, 0o600); err != nil {
 		return in.failed("packages", "", err)
 	}
-	in.progress("installing " + strings.Join(pinned(), " ") + " (about 20 MB, once)")
+	in.progress("installing " + strings.Join(pinned(), " ") + " (about 30 MB, once)")
 	err := in.step(ctx, "packages", temporary, Python(in.making), "-I", "-c", runPip, "install", "--no-input", "--disable-pip-version-check",
 		"--progress-bar", "off", "--retries", "2", "--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", list)
 	if err != nil {
 		return err
 	}
 	in.progress("checking that the engine answers")
-	err = in.step(ctx, "check", temporary, Python(in.making), "-I", "-B", "-c", "import woxi, sympy, mpmath; assert woxi.interpret('1+1') == '2'")
+	err = in.step(ctx, "check", temporary, Python(in.making), "-I", "-B", "-c", "import woxi, sympy, flint; assert woxi.interpret('1+1') == '2'")
 	if err != nil {
 		return err
 	}

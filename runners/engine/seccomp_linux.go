@@ -19,7 +19,7 @@ var (
 		"read", "write", "close", "recvfrom", "sendto",
 		"munmap", "mremap", "madvise", "brk",
 		"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "futex", "sched_yield", "restart_syscall",
-		"clock_gettime", "clock_getres", "clock_nanosleep", "gettimeofday",
+		"clock_gettime", "clock_getres", "clock_nanosleep", "gettimeofday", "setitimer",
 		"getrandom", "getpid", "gettid", "exit", "exit_group",
 	}
 	// What reading files adds; which files is for Landlock to say.

@@ -142,6 +142,9 @@ func (w *Worker) failure(ctx context.Context, err error) error {
 	<-w.done
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if unix.Signal(w.end.Signal) == unix.SIGPROF { // the program's own timer of processor time
+		return ErrBudgetExhausted
+	}
 	return failedBy(w.end)
 }
 

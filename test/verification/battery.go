@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-//go:embed testdata/*.txt testdata/forms/*.txt testdata/independent/*.txt
+//go:embed testdata/*.txt testdata/forms/*.txt testdata/independent/*.txt testdata/classes/*.txt testdata/stranger/*.txt
 var files embed.FS
 
 // Pair is one answer of the battery.
@@ -31,6 +31,12 @@ func Forms() ([]Pair, error) { return load("testdata/forms/*.txt") }
 
 // Independent reads the pairs that another hand wrote once the rules were done, without a look at the first ones.
 func Independent() ([]Pair, error) { return load("testdata/independent/*.txt") }
+
+// Classes reads what verdicts were once wrong about, each finding with its neighbours.
+func Classes() ([]Pair, error) { return load("testdata/classes/*.txt") }
+
+// Stranger reads the pairs of a third hand, made to mislead and written without a look at the rules.
+func Stranger() ([]Pair, error) { return load("testdata/stranger/*.txt") }
 
 func load(pattern string) ([]Pair, error) {
 	found, err := fs.Glob(files, pattern)

@@ -14,7 +14,7 @@ import (
 	"reckon/runners/engine"
 )
 
-//go:embed python/*.py
+//go:embed python/reckon_checker/*.py python/reckon_checker/rules/*.py
 var sources embed.FS
 
 // Options of a Checker. Zero values are the defaults.
@@ -56,29 +56,32 @@ func (c *Checker) Info() map[string]string { return c.zygote.Info() }
 func (c *Checker) Boundaries() []engine.Boundary { return c.zygote.Boundaries() }
 
 type request struct {
-	Op   string             `json:"op"` // check or prove
-	Task *verification.Task `json:"task,omitempty"`
+	Op    string            `json:"op"`
+	Task  verification.Task `json:"task"`
+	CPUMS int64             `json:"cpu_ms"` // of processor time
 }
-
-type reply struct {
-	verification.Finding
-	Provable bool `json:"provable"` // held by numbers, and worth an attempt at an exact proof
-}
-
-// proofShare is the part of a budget that an exact proof may take once the numbers hold.
-const proofShare = 2 // a half
 
 // residualCharacters bounds what is kept of a residual.
 const residualCharacters = 500
 
-// Check carries a plan out within the budget. The error is for a caller that gave up or a checker that is closed; a check
-// that runs over its budget or fails is a Finding.
+// A check is bounded by its own processor time, so that a busy machine changes no verdict. The wall clock is a guard far
+// outside, for a worker that gets no processor at all.
+const (
+	wallFactor = 10
+	wallSlack  = 10 * time.Second
+)
+
+// Check carries a plan out within a budget of processor time. The error is for a caller that gave up or a checker that is
+// closed; a check that runs over its budget or fails is a Finding.
 func (c *Checker) Check(ctx context.Context, plan verification.Plan, budget time.Duration) (verification.Finding, error) {
 	started := time.Now()
-	limited, cancel := context.WithTimeout(ctx, budget)
+	limited, cancel := context.WithTimeout(ctx, wallFactor*budget+wallSlack)
 	defer cancel()
-	finding, err := c.run(limited, plan.Task, budget)
-	var failed *engine.FailedError
+	finding := verification.Finding{Status: verification.StatusTimedOut}
+	var err error
+	if milliseconds := budget.Milliseconds(); milliseconds > 0 {
+		err = c.zygote.Call(limited, request{Op: "check", Task: plan.Task, CPUMS: milliseconds}, &finding)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return verification.Finding{}, ctx.Err()
@@ -86,7 +89,7 @@ func (c *Checker) Check(ctx context.Context, plan verification.Plan, budget time
 		return verification.Finding{}, err
 	case errors.Is(err, engine.ErrBudgetExhausted) || errors.Is(err, context.DeadlineExceeded):
 		finding = verification.Finding{Status: verification.StatusTimedOut}
-	case errors.As(err, &failed) || err != nil || finding.Status == "":
+	case err != nil || finding.Status == "":
 		finding = verification.Finding{Status: verification.StatusFailed}
 	}
 	if len(finding.Residual) > residualCharacters {
@@ -96,41 +99,20 @@ func (c *Checker) Check(ctx context.Context, plan verification.Plan, budget time
 	return finding, nil
 }
 
-// run checks by numbers first, then tries a proof in the same worker: one that takes too long costs only itself.
-func (c *Checker) run(ctx context.Context, task verification.Task, budget time.Duration) (verification.Finding, error) {
-	worker, err := c.zygote.Spawn(ctx)
-	if err != nil {
-		return verification.Finding{}, err
-	}
-	defer worker.Kill()
-	var found reply
-	if err := worker.Call(ctx, request{Op: "check", Task: &task}, &found); err != nil || !found.Provable {
-		return found.Finding, err
-	}
-	limited, cancel := context.WithTimeout(ctx, budget/proofShare)
-	defer cancel()
-	var proof struct {
-		Exact bool `json:"exact"`
-	}
-	if err := worker.Call(limited, request{Op: "prove"}, &proof); err == nil {
-		found.Exact = proof.Exact
-	}
-	return found.Finding, nil
-}
-
-// program joins the modules into the one source that a zygote loads: each is made a module of its own name.
+// program joins the package into the one source that a zygote loads: each file is made a module of its own name.
 func program() ([]byte, error) {
 	modules := map[string]string{}
-	files, err := fs.Glob(sources, "python/*.py")
+	err := fs.WalkDir(sources, "python", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		source, err := sources.ReadFile(file)
+		name := strings.TrimSuffix(strings.TrimPrefix(file, "python/"), ".py")
+		modules[strings.ReplaceAll(name, "/", ".")] = string(source)
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	for _, file := range files {
-		source, err := sources.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		modules[strings.TrimSuffix(strings.TrimPrefix(file, "python/"), ".py")] = string(source)
 	}
 	encoded, err := json.Marshal(modules)
 	if err != nil {
@@ -139,7 +121,7 @@ func program() ([]byte, error) {
 	return fmt.Appendf(nil, loader, encoded), nil
 }
 
-// loader makes the modules importable from memory, then hands the entry points of module checker on.
+// loader makes the package importable from memory, then hands the entry points of its module service on.
 const loader = `import importlib.abc, importlib.util, json, sys
 
 SOURCES = json.loads(r'''%s''')
@@ -147,12 +129,17 @@ SOURCES = json.loads(r'''%s''')
 
 class InMemory(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     def find_spec(self, name, path, target=None):
-        return importlib.util.spec_from_loader(name, self) if name in SOURCES else None
+        if name in SOURCES:
+            return importlib.util.spec_from_loader(name, self)
+        return importlib.util.spec_from_loader(name, self, is_package=True) if name + ".__init__" in SOURCES else None
 
     def get_source(self, name):
-        return SOURCES[name]
+        return SOURCES[name if name in SOURCES else name + ".__init__"]
+
+    def is_package(self, name):
+        return name + ".__init__" in SOURCES
 
 
 sys.meta_path.insert(0, InMemory())
-from checker import handle, info, warm
+from reckon_checker.service import handle, info, warm
 `

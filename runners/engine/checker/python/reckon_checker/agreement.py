@@ -1,0 +1,177 @@
+"""Claims left == right that must hold for all values of their symbols under assumptions: the comparison at chosen points.
+
+survey looks at every point and tallies by region; what follows from a survey is for the rule to say. A difference at one
+admissible point is a proof that the claim is false there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from . import budget
+from .assumptions import Assumptions
+from .deciding import ENOUGH_DIGITS, decide, height
+from .evaluation import Environment, evaluate
+from .findings import Refuted, Witness
+from .machine import rounding, widened
+from .points import Point, Points, environment
+from .tree import Refused, Tree, constants, free_symbols, reals
+from .values import Comparison, Kind, NonValue, Relation, Value, is_number
+
+Claim = tuple[Tree, Tree]
+
+
+@dataclass
+class Region:
+    """The comparisons at the points of one region."""
+
+    agree: int = 0  # equal, or to enough digits
+    close: int = 0  # to fewer
+    differ: int = 0
+    outside: int = 0  # the question itself has no value there
+    unknown: int = 0
+    digits: int = 10**6
+
+
+@dataclass
+class Survey:
+    regions: dict[str, Region] = field(default_factory=dict)
+    differences: list[tuple[Point, Comparison]] = field(default_factory=list)
+    exact: bool = True  # every comparison was of exact values
+    certain: bool = True  # no region was missed
+    sample: tuple[Point, Value] | None = None  # a point where the left side is a number
+
+    @property
+    def agreed(self) -> int:
+        return sum(region.agree for region in self.regions.values())
+
+    @property
+    def covered(self) -> bool:
+        """Every region has a point with enough digits or lies outside the domain, and some point has."""
+        return self.agreed > 0 and all(region.agree > 0 or (region.outside > 0 and region.close == region.unknown == 0) for region in self.regions.values())
+
+    @property
+    def digits(self) -> int:
+        return min((region.digits for region in self.regions.values()), default=0)
+
+    def refutation(self, note: str = "") -> Refuted | None:
+        """The proof of the clearest difference: off special places and on the reals first."""
+        if not self.differences:
+            return None
+        point, found = min(self.differences, key=lambda pair: (pair[0].special, not pair[0].real))
+        return Refuted(Witness(found.left, found.right, point.values, found.exact, note))
+
+    @property
+    def holds_for_reals(self) -> bool:
+        """Whether the claim fails at complex points only."""
+        return (
+            bool(self.differences)
+            and not any(point.real for point, _ in self.differences)
+            and any(region.agree > 0 for name, region in self.regions.items() if not name.startswith("complex"))
+        )
+
+
+def names_of(claims: Sequence[Claim]) -> set[str | tuple[Tree, ...]]:
+    """The symbols and generated constants of claims."""
+    found: set[str | tuple[Tree, ...]] = set()
+    for claim in claims:
+        for side in claim:
+            found |= free_symbols(side)
+            found |= {("C", k) for k in constants(side)}
+    return found
+
+
+def survey(
+    claims: Sequence[Claim],
+    assumptions: Assumptions,
+    seed: int,
+    *,
+    real: bool = False,
+    printed: bool = False,
+    enough_differences: int = 1,
+    keep: Callable[[Point], bool] | None = None,
+    partial: bool = False,
+) -> Survey:
+    """Compares the claims at chosen points until enough_differences are found. real: symbols are real; printed: decimals of
+    the right sides are read as what they print; keep: which points count; partial: the right sides may have no value at special and complex points."""
+    seen = Survey()
+    points = Points(names_of(claims), [side for claim in claims for side in claim], assumptions, seed, real)
+    chosen = points.choose()
+    seen.certain = points.certain
+    refused: Refused | None = None
+    lossy = printed and any(reals(side) for claim in claims for side in claim)
+    for point in chosen:
+        if keep is not None and not keep(point):
+            continue
+        budget.look()
+        left, right = environment(point), environment(point, printed=printed)
+        try:
+            found = at_point(claims, left, right, lossy)
+        except Refused as problem:
+            refused = refused or problem
+            continue
+        if seen.sample is None and is_number(found.left):
+            seen.sample = point, found.left
+        _add(seen, point, found, partial)
+        if len(seen.differences) >= enough_differences:
+            break
+    if refused is not None and not seen.regions:
+        raise refused
+    return seen
+
+
+def at_point(claims: Sequence[Claim], left: Environment, right: Environment, lossy: bool = False) -> Comparison:
+    """The first difference among the claims at a point, else the worst comparison. lossy: decimals are in play, so that
+    values may be off by what machine arithmetic loses."""
+    worst = Comparison(Relation.EQUAL)
+    extra = height(*(side for claim in claims for side in claim))
+    for a, b in claims:
+        if lossy:
+            lost = rounding(a, left), rounding(b, left)
+            found = decide(lambda a=a, lost=lost: widened(evaluate(a, left), lost[0]), lambda b=b, lost=lost: widened(evaluate(b, right), lost[1]))  # type: ignore[misc]
+        else:
+            found = decide(lambda a=a: evaluate(a, left), lambda b=b: evaluate(b, right), extra=extra)  # type: ignore[misc]
+        if found.relation is Relation.DIFFERENT:
+            return found
+        if (
+            found.relation is Relation.INCOMPARABLE
+            or worst.relation is Relation.EQUAL
+            or (worst.relation is Relation.OVERLAP and found.relation is Relation.OVERLAP and found.digits < worst.digits)
+        ):
+            worst = found
+    return worst
+
+
+def _add(seen: Survey, point: Point, found: Comparison, partial: bool) -> None:
+    region = seen.regions.setdefault(point.region, Region())
+    if found.relation is Relation.DIFFERENT:
+        if point.values and (_infinite(found.left) or _infinite(found.right)):
+            # A pole of one side: where it is removable the other side has its limit, so nothing follows.
+            region.outside += 1
+            return
+        region.differ += 1
+        seen.differences.append((point, found))
+    elif found.relation is Relation.EQUAL:
+        if point.values and _infinite(found.left):
+            region.outside += 1
+        else:
+            region.agree += 1
+    elif found.relation is Relation.OVERLAP:
+        seen.exact = False
+        if point.special and found.digits < ENOUGH_DIGITS:
+            region.outside += 1
+            return
+        region.digits = min(region.digits, found.digits)
+        if found.digits >= ENOUGH_DIGITS:
+            region.agree += 1
+        else:
+            region.close += 1
+    elif isinstance(found.left, NonValue) or (isinstance(found.right, NonValue) and (point.special or (partial and not point.real))):
+        region.outside += 1
+    else:
+        region.unknown += 1
+
+
+def _infinite(value: Value) -> bool:
+    return isinstance(value, NonValue) and value.kind in (Kind.INFINITY, Kind.COMPLEX_INFINITY)

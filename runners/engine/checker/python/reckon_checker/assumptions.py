@@ -1,0 +1,104 @@
+"""What the input assumes of its symbols. Symbols of which nothing is assumed are complex, as in the language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from .evaluation import Environment, truth
+from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, walk
+from .values import NonValue, Undecided, precision
+
+INTEGER_DOMAINS = frozenset("Integers PositiveIntegers NonNegativeIntegers NegativeIntegers NonPositiveIntegers Primes".split())
+COMPARISONS = ("Less", "LessEqual", "Greater", "GreaterEqual")
+BITS = 128  # at which points are tested
+
+
+class Assumptions:
+    """integers, reals: symbols known to be so; given: symbol -> tree for x == e; every point is tested against all of it."""
+
+    def __init__(self, conditions: Iterable[Tree]) -> None:
+        self.conditions = list(flatten(conditions))
+        self.integers: set[str] = set()
+        self.reals: set[str] = set()
+        self.given: dict[str, Tree] = {}
+        for condition in self.conditions:
+            self._learn(condition)
+
+    def _learn(self, condition: Tree) -> None:
+        parts = arguments(condition)
+        if is_call(condition, "Element") and len(parts) == 2:
+            names = arguments(parts[0]) if is_call(parts[0], "Alternatives", "List") else (parts[0],)
+            symbols = {name for name in names if isinstance(name, str)}
+            if parts[1] in INTEGER_DOMAINS:
+                self.integers |= symbols
+            elif parts[1] != "Complexes":
+                self.reals |= symbols
+        elif is_call(condition, "Equal") and len(parts) == 2:
+            for name, other in (parts, parts[::-1]):
+                if isinstance(name, str) and name in free_symbols(name) and name not in free_symbols(other):
+                    self.given[name] = other
+                    return
+        elif is_call(condition, *COMPARISONS, "Inequality"):
+            # An inequality holds of real numbers only; Re[x] > 0 says nothing of x itself.
+            for side in parts[:: 2 if is_call(condition, "Inequality") else 1]:
+                self.reals |= real_in(side)
+        elif is_call(condition, "Or"):
+            for name in free_symbols(condition):
+                if all(name in Assumptions([part]).reals for part in parts):
+                    self.reals.add(name)
+
+    def is_real(self, name: str) -> bool:
+        return name in self.reals or name in self.integers
+
+    def critical(self) -> list[Tree]:
+        """What is zero at the ends of the admissible set."""
+        found: list[Tree] = []
+        for condition in self.conditions:
+            parts = arguments(condition)
+            if is_call(condition, *COMPARISONS, "Unequal"):
+                found += [minus(a, b) for a, b in pairwise(parts)]
+            elif is_call(condition, "Inequality"):
+                found += [minus(a, b) for a, b in pairwise(parts[::2])]
+            elif is_call(condition, "Element") and isinstance(parts[0], str):
+                found.append(parts[0])
+            elif is_call(condition, "Or", "Not"):
+                found += Assumptions(parts).critical()
+        return found
+
+    def hold(self, env: Environment) -> bool:
+        """Whether a point is proved to be admissible."""
+        with precision(BITS):
+            for condition in self.conditions:
+                try:
+                    found = truth(condition, env)
+                except Undecided:
+                    return False
+                if isinstance(found, NonValue) or not found:
+                    return False
+        return True
+
+
+def real_in(side: Tree) -> set[str]:
+    """Symbols that must be real where this side of an inequality is: those it is a polynomial of one of with real
+    coefficients says nothing in general, so only a symbol by itself, and sums and multiples of symbols."""
+    if isinstance(side, str):
+        return free_symbols(side)
+    if is_call(side, "Plus", "Times", "Power") and not any(is_call(part, "Abs", "Re", "Im", "Arg") for part in walk(side)):
+        return free_symbols(side)
+    return set()
+
+
+def flatten(conditions: Iterable[Tree]) -> Iterator[Tree]:
+    for condition in conditions:
+        if is_call(condition, "And", "List"):
+            yield from flatten(arguments(condition))
+        elif condition != "True":
+            yield condition
+
+
+def refuse_foreign(conditions: Iterable[Tree]) -> None:
+    """Assumptions of kinds that no point is ever found for would make everything undecided: say so at once."""
+    for condition in conditions:
+        if isinstance(condition, tuple) and condition[0] in ("ForAll", "Exists"):
+            raise Refused("assumptions")

@@ -1,0 +1,272 @@
+"""Where an expression changes its ways along a real line: zeros of the arguments of Abs, Log, roots, steps and denominators,
+ends of the cases of a Piecewise. They are looked for to choose points, not to prove anything: one that is missed costs a
+look, never a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from flint import arb, fmpq
+
+from . import budget
+from .evaluation import Environment, evaluate
+from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, replace, times, walk
+from .univariate import polynomial
+from .values import Gaussian, Undecided, Value, is_number, precision
+
+MAX_CRITICAL = 10  # expressions that are looked at
+MAX_SCANNED = 8  # of their zeros that are kept
+MAX_ISOLATED = 24  # places up to which a region is looked at each
+POWERS = (*range(-4, 14), 16, 20, 26, 32, 40, 52, 64, 100)
+GRID = sorted({fmpq(0)} | {s * fmpq(2) ** k for s in (1, -1) for k in POWERS} | {fmpq(3 * k + 1, 3) for k in range(-9, 9)})
+BISECTIONS = 30
+BITS = 53
+
+Make = Callable[[tuple[Tree, ...]], list[Tree]]
+
+
+def _each(args: tuple[Tree, ...]) -> list[Tree]:
+    return list(args)
+
+
+def _around(*shifts: int) -> Make:
+    return lambda args: [plus(args[-1], shift) if shift else args[-1] for shift in shifts]
+
+
+def _differences(args: tuple[Tree, ...]) -> list[Tree]:
+    return [minus(a, b) for i, a in enumerate(args) for b in args[i + 1 :]]
+
+
+CRITICAL: dict[str, Make] = {
+    **dict.fromkeys("Abs RealAbs Sign RealSign UnitStep HeavisideTheta Ramp Log Sqrt Log2 Log10 Arg CubeRoot ArcCot".split(), _each),
+    **dict.fromkeys("Max Min Less LessEqual Greater GreaterEqual Equal Unequal".split(), _differences),
+    "Inequality": lambda args: _differences(args[::2]),
+    **dict.fromkeys("ArcSin ArcCos ArcTanh ArcCosh ArcSec ArcCsc ArcCoth ArcSech".split(), _around(-1, 0, 1)),
+    **dict.fromkeys(
+        "Floor Ceiling Round IntegerPart FractionalPart UnitBox UnitTriangle Gamma Factorial LogGamma PolyGamma HarmonicNumber".split(), _around(-1, 0, 1)
+    ),
+    **dict.fromkeys("Mod Quotient".split(), lambda args: [args[0], minus(args[0], args[1]), args[1]]),
+    **dict.fromkeys("Tan Sec".split(), lambda args: [("Cos", args[0])]),
+    **dict.fromkeys("Cot Csc".split(), lambda args: [("Sin", args[0])]),
+    **dict.fromkeys("PolyLog Hypergeometric2F1 HypergeometricPFQ EllipticK EllipticE EllipticF LerchPhi".split(), _around(-1)),
+    **dict.fromkeys("ExpIntegralEi ExpIntegralE LogIntegral CosIntegral CoshIntegral BesselY BesselK ProductLog Surd".split(), _around(0)),
+    "ArcTan": _each,
+    **dict.fromkeys("Exp Erf Erfc Erfi Tanh Coth Sech Csch Sinc AiryAi AiryBi Zeta DirichletEta FresnelS FresnelC SinIntegral DawsonF ArcSinh".split(), _each),
+    "Boole": lambda args: [],
+    "OffZero$": lambda args: [args[0]],
+    "Divide": lambda args: [args[1]],
+}
+
+
+def critical(nodes: Iterable[Tree], jumps_only: bool = False) -> list[Tree]:
+    """The expressions whose zeros matter, without repetition, those found first first."""
+    nodes = list(nodes)
+    found: dict[Tree, None] = {}
+    jumping = any(is_call(part, *JUMPING) for node in nodes for part in walk(node))
+    for node in nodes:
+        for part in walk(node):
+            if not isinstance(part, tuple) or not isinstance(part[0], str) or (jumps_only and part[0] not in JUMPING | COMPARED):
+                continue
+            if jumping and part[0] in ("Sin", "Cos"):
+                found["Cos" if part[0] == "Sin" else "Sin", part[1]] = None  # where it is largest and smallest
+            make = CRITICAL.get(part[0])
+            args = arguments(part)
+            if part[0] == "Power" and len(args) == 2 and not (isinstance(args[1], int) and args[1] > 0):
+                found.update(dict.fromkeys(args))
+            elif make is not None and args:
+                found.update(dict.fromkeys(make(args)))
+    return [node for node in found if free_symbols(node)]
+
+
+def substituted(node: Tree, values: dict[str, Value]) -> Tree:
+    """The tree with exact values put in for symbols."""
+    if isinstance(node, str):
+        value = values.get(node)
+        return node if value is None else exact_tree(value)
+    if isinstance(node, tuple):
+        return tuple(part if i == 0 and isinstance(part, str) else substituted(part, values) for i, part in enumerate(node))
+    return node
+
+
+def exact_tree(value: Value) -> Tree:
+    if isinstance(value, fmpq):
+        return int(value.p) if value.q == 1 else ("Rational", int(value.p), int(value.q))
+    if isinstance(value, Gaussian):
+        return ("Complex", exact_tree(value.re), exact_tree(value.im))
+    raise Refused("a value that is not exact")
+
+
+def crossings(nodes: list[Tree], name: str, env: Environment) -> list[fmpq]:
+    """Approximate zeros on the real line of the symbol, the others standing for exact values; rational ones exactly. Those of
+    polynomials are all there; of the others the MAX_SCANNED nearest to 0."""
+    found: set[fmpq] = set()
+    scanned: set[fmpq] = set()
+    others = {key: value for key, value in env.values.items() if isinstance(key, str) and key != name and isinstance(value, fmpq)}
+    looked = 0
+    for node in nodes:
+        if name not in free_symbols(node):
+            continue
+        budget.step()
+        exactly = polynomial(substituted(node, dict(others)), name)
+        if exactly is not None:
+            if exactly.degree() >= 1:
+                found.update(_polynomial_zeros(exactly))
+        elif looked < MAX_CRITICAL:
+            looked += 1
+            scanned.update(_scanned(node, name, env))
+    by_size = sorted(scanned, key=abs)
+    return sorted({*found, *by_size[:MAX_SCANNED], *by_size[-2:]})
+
+
+def _polynomial_zeros(p: object) -> list[fmpq]:
+    zeros: list[fmpq] = []
+    with precision(BITS):
+        for factor, _ in p.factor()[1]:  # type: ignore[attr-defined]
+            if factor.degree() == 1:
+                zeros.append(-factor[0] / factor[1])
+            elif factor.degree() <= 60:
+                zeros += [_middle(root.real) for root, _ in factor.complex_roots() if root.imag.is_zero()]
+    return zeros
+
+
+def _middle(value: arb) -> fmpq:
+    return arb(value.mid()).fmpq() if abs(value) > arb(2) ** -200 and abs(value) < arb(2) ** 200 else fmpq(0)
+
+
+def _sign(node: Tree, name: str, env: Environment, x: fmpq) -> int | None:
+    """The sign of the real part, or None."""
+    try:
+        value = evaluate(node, env.having(name, x))
+    except (Undecided, Refused):
+        return None
+    if not is_number(value):
+        return None
+    real = value.re if isinstance(value, Gaussian) else value if isinstance(value, fmpq | arb) else value.real
+    return 1 if real > 0 else -1 if real < 0 else 0 if isinstance(real, fmpq) else None
+
+
+def _scanned(node: Tree, name: str, env: Environment) -> list[fmpq]:
+    zeros: list[fmpq] = []
+    with precision(BITS):
+        before: tuple[fmpq, int] | None = None
+        for x in GRID:
+            here = _sign(node, name, env, x)
+            if here is None:
+                continue
+            if here == 0:
+                zeros.append(x)
+            elif before is not None and before[1] != here:
+                zeros.append(_bisected(node, name, env, before[0], x))
+            before = (x, here) if here else None
+    return zeros
+
+
+def _bisected(node: Tree, name: str, env: Environment, low: fmpq, high: fmpq) -> fmpq:
+    at_low = _sign(node, name, env, low)
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        here = _sign(node, name, env, middle)
+        if here is None or here == 0:
+            return middle
+        if here == at_low:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+JUMPING = frozenset(
+    "Abs RealAbs Sign RealSign UnitStep HeavisideTheta Ramp Max Min Floor Ceiling Round IntegerPart FractionalPart Mod Quotient Clip UnitBox "
+    "UnitTriangle Piecewise If Boole CubeRoot Surd KroneckerDelta DiscreteDelta OffZero$".split()
+)
+COMPARED = frozenset("Less LessEqual Greater GreaterEqual Equal Unequal Inequality".split())
+PERIODIC = frozenset("Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Exp".split())
+
+
+def isolated(nodes: Iterable[Tree], others: Iterable[Tree]) -> bool:
+    """Whether the places where functions that are not analytic change their ways are all found by crossings: in one symbol
+    that they depend on as polynomials. others: further places, such as the ends of assumptions."""
+    nodes = list(nodes)
+    if not any(is_call(part, *JUMPING) for node in nodes for part in walk(node)):
+        return True
+    places = critical(nodes, jumps_only=True) + list(others)
+    names = set().union(*(free_symbols(place) for place in places)) if places else set()
+    if any(is_call(part, "Floor", "Ceiling", "Round", "IntegerPart", "FractionalPart", "Mod", "Quotient") for node in nodes for part in walk(node)):
+        return False  # jumps without end
+    if len(set(places)) > MAX_CRITICAL:
+        return False
+    if len(names) > 1:
+        return len({linear_form(place) for place in places}) == 1 and linear_form(places[0]) is not None
+    found = [polynomial(place, name) for place in set(places) for name in names]
+    return all(p is not None for p in found) and sum(p.degree() for p in found if p is not None) <= MAX_ISOLATED
+
+
+def linear_form(node: Tree) -> tuple[tuple[str, fmpq], ...] | None:
+    """A tree of degree 1 in its symbols together, up to a factor; None for others."""
+    names = sorted(free_symbols(node))
+    line: Tree = node
+    for i, name in enumerate(names):
+        line = replace(line, name, times(2 * i + 3, "line$variable"))
+    found = polynomial(line, "line$variable")
+    if found is None or found.degree() != 1:
+        return None
+    at_zero: Tree = node
+    for name in names:
+        at_zero = replace(at_zero, name, 0)
+    constant = polynomial(at_zero, "line$variable")
+    form = [("", constant[0] if constant is not None else fmpq(0))]
+    for name in names:
+        one: Tree = node
+        for other in names:
+            if other != name:
+                one = replace(one, other, 0)
+        along = polynomial(one, name)
+        if along is None or along.degree() > 1:
+            return None
+        form.append((name, along[1]))
+    if sum((slope * (2 * i + 3) for i, (_, slope) in enumerate(form[1:])), fmpq(0)) != found[1]:
+        return None
+    scale = next((value for _, value in reversed(form) if value != 0), fmpq(1))
+    return tuple((name, value / scale) for name, value in form)
+
+
+def complex_places(nodes: Iterable[Tree], name: str, env: Environment) -> list[tuple[fmpq, fmpq]]:
+    """Approximate complex zeros of the critical expressions that are polynomials in the symbol, and places where the arguments
+    of exponentials that are linear in it leave the strip |Im| < Pi."""
+    others: dict[str, Value] = {key: value for key, value in env.values.items() if isinstance(key, str) and key != name and isinstance(value, fmpq)}
+    found: dict[tuple[fmpq, fmpq], None] = {}
+    for node in nodes:
+        p = polynomial(substituted(node, others), name)
+        if p is None or not 1 <= p.degree() <= 60:
+            continue
+        with precision(BITS):
+            roots: Any = p.complex_roots()
+            found.update(dict.fromkeys((_middle(root.real), _middle(root.imag)) for root, _ in roots))
+    return list(found)[:MAX_CRITICAL]
+
+
+def wrapping_places(nodes: Iterable[Tree], name: str, env: Environment) -> list[tuple[fmpq, fmpq]]:
+    """Places where arguments of exponentials and of functions with a period, linear in the symbol, are 5 I, 11 I, 5 and 11."""
+    others: dict[str, Value] = {key: value for key, value in env.values.items() if isinstance(key, str) and key != name and isinstance(value, fmpq)}
+    found: dict[tuple[fmpq, fmpq], None] = {}
+    for node in nodes:
+        for part in walk(node):
+            if is_call(part, *PERIODIC):
+                argument = arguments(part)[0]
+            elif is_call(part, "Power") and len(arguments(part)) == 2 and free_symbols(arguments(part)[1]):
+                argument = arguments(part)[1]
+            else:
+                continue
+            line = polynomial(substituted(argument, others), name)
+            if line is None:
+                # I times a line: the real direction is the one that wraps.
+                line = polynomial(substituted(replace(argument, "I", 1), others), name)
+            if line is None or line.degree() != 1:
+                continue
+            start, slope = line[0], line[1]
+            for turn in (5, 11, -5):
+                found[-start / slope + fmpq(1, 37), (turn + fmpq(3, 37)) / slope] = None
+                found[(turn + fmpq(3, 37) - start) / slope, fmpq(0)] = None
+    return list(found)[:16]

@@ -1,0 +1,438 @@
+"""Expansions of functions of x on [N, Infinity): terms c m with constants c and monomials m (growth.py), and a remainder of at
+most R times a monomial for every x in the range. What is said of such an expansion is proved for the whole range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from flint import acb, arb, ctx, fmpq
+
+from . import budget
+from .arithmetic import plus as values_plus
+from .arithmetic import times as values_times
+from .calculus import differentiate
+from .evaluation import EMPTY, evaluate
+from .growth import ONE, Form, Growth, Monomial, Range, as_growth, combined, compared, form_tree, form_value, growth, order, product, raised
+from .normal import proves_zero
+from .tree import Refused, Tree, arguments, is_call, plus, power, rational, times
+from .tree import size as nodes
+from .values import Gaussian, Number, Undecided, Value, complex_ball, is_number, whole
+
+VARIABLE = "x$"
+MAX_TERMS = 12
+MAX_TREE = 250
+LEAST_RADIUS = arb(2) ** -256  # a larger disc bounds more than is needed, and is quicker than radii of any size
+
+
+class Constant:
+    """A constant: its value at the precision it was made with, and its tree, which is looked at where the value may be zero."""
+
+    __slots__ = ("size", "tree", "value")
+
+    def __init__(self, tree: Tree, value: Number | None = None, size: int = 0) -> None:
+        self.tree = tree
+        self.value: Number = _value(tree, ctx.prec) if value is None else value
+        self.size = size or nodes(tree)
+
+    @property
+    def ball(self) -> acb:
+        return complex_ball(self.value)
+
+    def is_zero(self) -> bool:
+        """True: exactly zero. False: not zero, or not known to be."""
+        value = self.value
+        if isinstance(value, fmpq):
+            return value == 0
+        if isinstance(value, Gaussian):
+            return False
+        return bool(complex_ball(value).contains(0)) and self.size <= MAX_TREE and _proved_zero(self.tree)
+
+    def nonzero(self) -> bool:
+        return not self.ball.contains(0)
+
+    def rational(self) -> fmpq | None:
+        value = self.value
+        return value if isinstance(value, fmpq) else None
+
+
+@lru_cache(maxsize=8192)
+def _value(tree: Tree, bits: int) -> Number:
+    value = evaluate(tree, EMPTY)
+    if not is_number(value):
+        raise Undecided("a constant without a value")
+    return value
+
+
+@lru_cache(maxsize=2048)
+def _proved_zero(tree: Tree) -> bool:
+    return proves_zero(tree)
+
+
+def exactly(value: fmpq) -> Constant:
+    return Constant(rational(int(value.p), int(value.q)), value)
+
+
+def add(a: Constant, b: Constant) -> Constant:
+    value = values_plus(a.value, b.value)
+    if isinstance(value, fmpq):
+        return exactly(value)
+    return Constant(plus(a.tree, b.tree), number(value), a.size + b.size + 1)
+
+
+def multiply(a: Constant, b: Constant) -> Constant:
+    if isinstance(a.value, fmpq) and a.value == 1:
+        return b
+    if isinstance(b.value, fmpq) and b.value == 1:
+        return a
+    value = values_times(a.value, b.value)
+    if isinstance(value, fmpq):
+        return exactly(value)
+    return Constant(times(a.tree, b.tree), number(value), a.size + b.size + 1)
+
+
+def number(value: Value) -> Number:
+    if not is_number(value):
+        raise Undecided("a constant without a value")
+    return value
+
+
+def upper(value: acb) -> arb:
+    return arb(value.abs_upper())
+
+
+@dataclass(frozen=True)
+class Germ:
+    """terms: by monomial; remainder: a monomial and the bound of its factor, or None where there is none."""
+
+    terms: dict[Monomial, Constant]
+    remainder: tuple[Monomial, arb] | None = None
+
+
+ZERO = Germ({})
+
+
+class Expander:
+    """Expands trees in VARIABLE on [start, Infinity)."""
+
+    def __init__(self, start: arb, terms: int = MAX_TERMS) -> None:
+        self.range, self.count = Range(start), terms
+        self.cache: dict[Tree, Germ] = {}
+
+    # Arithmetic.
+
+    def constant(self, tree: Tree) -> Germ:
+        found = Constant(tree)
+        return ZERO if found.is_zero() else Germ({ONE: found})
+
+    def bounded(self, remainders: list[tuple[Monomial, arb]]) -> tuple[Monomial, arb] | None:
+        """One remainder in the place of several."""
+        if not remainders:
+            return None
+        lead = remainders[0]
+        for one in remainders[1:]:
+            if compared(one[0], lead[0]) > 0:
+                lead = one
+        total = arb(0)
+        for monomial, bound in remainders:
+            total += bound * self.range.supremum(product(monomial, lead[0], fmpq(-1)))
+        return lead[0], arb(total.upper())
+
+    def sum(self, germs: list[Germ]) -> Germ:
+        terms: dict[Monomial, Constant] = {}
+        for germ in germs:
+            for monomial, constant in germ.terms.items():
+                terms[monomial] = add(terms[monomial], constant) if monomial in terms else constant
+        terms = {monomial: constant for monomial, constant in terms.items() if not constant.is_zero()}
+        return self.cut(Germ(terms, self.bounded([germ.remainder for germ in germs if germ.remainder is not None])))
+
+    def cut(self, germ: Germ) -> Germ:
+        """Terms that the remainder swallows go into it, and those beyond the count."""
+        if germ.remainder is None and len(germ.terms) <= self.count:
+            return germ
+        kept: list[Monomial] = []
+        rest = [germ.remainder] if germ.remainder is not None else []
+        for monomial in self.ordered(germ):
+            swallowed = germ.remainder is not None and compared(monomial, germ.remainder[0]) <= 0
+            if swallowed or len(kept) >= self.count:
+                rest.append((monomial, upper(germ.terms[monomial].ball)))
+            else:
+                kept.append(monomial)
+        return Germ({monomial: germ.terms[monomial] for monomial in kept}, self.bounded(rest))
+
+    def ordered(self, germ: Germ) -> list[Monomial]:
+        """The monomials, the one that grows fastest first."""
+        found: list[Monomial] = []
+        for monomial in germ.terms:
+            place = len(found)
+            while place > 0 and compared(monomial, found[place - 1]) > 0:
+                place -= 1
+            found.insert(place, monomial)
+        return found
+
+    def size(self, germ: Germ) -> tuple[Monomial, arb] | None:
+        """A monomial and a factor that bound the germ's size on the range; None for zero."""
+        parts = [(monomial, upper(constant.ball)) for monomial, constant in germ.terms.items()]
+        if germ.remainder is not None:
+            parts.append(germ.remainder)
+        return self.bounded(parts)
+
+    def times(self, a: Germ, b: Germ) -> Germ:
+        budget.step()
+        terms: dict[Monomial, Constant] = {}
+        for m, p in a.terms.items():
+            for n, q in b.terms.items():
+                monomial, constant = product(m, n), multiply(p, q)
+                terms[monomial] = add(terms[monomial], constant) if monomial in terms else constant
+        terms = {monomial: constant for monomial, constant in terms.items() if not constant.is_zero()}
+        rest: list[tuple[Monomial, arb]] = []
+        for one, other in ((a, b), (b, a)):
+            if one.remainder is not None:
+                size = self.size(other)
+                if size is not None:
+                    rest.append((product(one.remainder[0], size[0]), one.remainder[1] * size[1]))
+        return self.cut(Germ(terms, self.bounded(rest)))
+
+    def scaled(self, germ: Germ, constant: Constant) -> Germ:
+        return self.times(germ, Germ({ONE: constant}))
+
+    def lead(self, germ: Germ) -> tuple[Monomial, Constant]:
+        """The term that all others are small against: its constant is proved not to be zero."""
+        monomials = self.ordered(germ)
+        if not monomials:
+            raise Undecided("no leading term")
+        first = monomials[0]
+        if not germ.terms[first].nonzero():
+            raise Undecided("the leading term may be zero")
+        others = monomials[1:2] + ([germ.remainder[0]] if germ.remainder is not None else [])
+        if any(compared(other, first) >= 0 for other in others):
+            raise Undecided("no single leading term")
+        return first, germ.terms[first]
+
+    def relative(self, germ: Germ) -> tuple[Monomial, Constant, Germ]:
+        """germ = c m (1 + d) with d small."""
+        monomial, constant = self.lead(germ)
+        rest = Germ({m: c for m, c in germ.terms.items() if m != monomial}, germ.remainder)
+        inverse = Germ({raised(monomial, fmpq(-1)): Constant(inverted(constant.tree))})
+        return monomial, constant, self.times(rest, inverse)
+
+    def composed(self, small: Germ, coefficients: Callable[[int], Constant], bound: Callable[[int, arb], arb]) -> Germ:
+        """Sum of coefficients(k) small^k; bound(k, r): of the factor of the remainder |small|^k where |small| <= r."""
+        size = self.size(small)
+        if size is None:
+            return self.constant(coefficients(0).tree)
+        if order(size[0]) >= 0:
+            raise Undecided("no small argument")
+        radius = arb((size[1] * self.range.supremum(size[0]) + LEAST_RADIUS).upper())
+        total, powers = [self.constant(coefficients(0).tree)], Germ({ONE: Constant(1)})
+        count = self.count
+        for k in range(1, count):
+            powers = self.times(powers, small)
+            if not powers.terms and powers.remainder is not None and k > 1:
+                count = k
+                break
+            coefficient = coefficients(k)
+            if not coefficient.is_zero():
+                total.append(self.scaled(powers, coefficient))
+        factor = bound(count, radius)
+        if not factor.is_finite():
+            raise Undecided("the range starts too early")
+        total.append(Germ({}, (raised(size[0], fmpq(count)), arb((factor * size[1] ** count).upper()))))
+        return self.sum(total)
+
+    def inverse(self, germ: Germ) -> Germ:
+        return self.raise_to(germ, Constant(-1))
+
+    def raise_to(self, germ: Germ, exponent: Constant) -> Germ:
+        """A power with a constant exponent. Principal values: the leading constant off the negative axis, or a whole exponent."""
+        k = whole(exponent.value)
+        if k is not None and 0 <= k <= 8 and not (k > 1 and len(germ.terms) > 6):
+            result = Germ({ONE: Constant(1)})
+            for _ in range(k):
+                result = self.times(result, germ)
+            return result
+        monomial, constant, small = self.relative(germ)
+        power_of = exponent.rational()
+        if k is None:
+            self.off_the_cut(constant, small)
+        head: Monomial
+        if power_of is not None:
+            head = raised(monomial, power_of)
+        else:
+            forms: dict[Growth, Form] = {}
+            for key, form in monomial:
+                if len(form) != 1 or form[0][0] != 1:
+                    raise Undecided("an exponent")
+                forms[key] = ((exponent.tree, form[0][1]),)
+            head = tuple((key, forms[key]) for key, _ in monomial)
+
+        def binomial(j: int) -> Constant:
+            if power_of is not None:
+                found = fmpq(1)
+                for i in range(j):
+                    found = found * (power_of - i) / (i + 1)
+                return exactly(found)
+            return Constant(("Binomial", exponent.tree, j)) if j else Constant(1)
+
+        def bound(j: int, radius: arb) -> arb:
+            if not radius < 1:
+                return arb("nan")
+            inner = acb(arb(0, radius.upper()), arb(0, radius.upper())) + 1
+            if inner.contains(0):
+                return arb("nan")
+            e = exponent.ball
+            # The j-th derivative of (1 + z)^e on the disc, over j!.
+            factor = acb(1)
+            for i in range(j):
+                factor = factor * (e - i) / (i + 1)
+            return upper(factor * ((e - j) * inner.log()).exp())
+
+        tail = self.composed(small, binomial, bound)
+        constant_power = Constant(power(constant.tree, exponent.tree)) if constant.tree != 1 else Constant(1)
+        return self.times(Germ({head: constant_power}), tail)
+
+    def off_the_cut(self, constant: Constant, small: Germ) -> None:
+        ball = constant.ball
+        if ball.real > 0 or not ball.imag.contains(0):
+            return
+        if ball.imag.is_zero() and self.is_real(small):
+            return  # on the cut and stays on it: the principal value is the same power of the same number
+        raise Undecided("a branch cut")
+
+    def is_real(self, germ: Germ) -> bool:
+        return germ.remainder is None and all(c.ball.imag.is_zero() and not any(form_value(f).imag != 0 for _, f in m) for m, c in germ.terms.items())
+
+    def log(self, germ: Germ) -> Germ:
+        monomial, constant, small = self.relative(germ)
+        if any(not form_value(form).imag.is_zero() for _, form in monomial):
+            raise Undecided("the logarithm of something that turns")
+        self.off_the_cut(constant, small)
+        parts = [Germ({growth(key): Constant(form_tree(form))}) for key, form in monomial]
+
+        def bound(k: int, radius: arb) -> arb:
+            return 1 / (k * (1 - radius) ** k) if radius < 1 else arb("nan")
+
+        series = self.composed(small, lambda k: exactly(fmpq((-1) ** (k + 1), k)) if k else Constant(0), bound)
+        head = [] if constant.tree == 1 else [self.constant(("Log", constant.tree))]
+        return self.sum([*parts, *head, series])
+
+    def exp(self, germ: Germ) -> Germ:
+        grown: Monomial = ONE
+        small: dict[Monomial, Constant] = {}
+        still: Tree = 0
+        for monomial, constant in germ.terms.items():
+            way = order(monomial)
+            if way < 0:
+                small[monomial] = constant
+            elif monomial == ONE:
+                still = constant.tree
+            else:
+                key = as_growth(monomial)
+                if key is None:
+                    raise Undecided("an exponential of that")
+                grown = product(grown, ((key, form_of(constant)),))
+        if germ.remainder is not None and order(germ.remainder[0]) >= 0:
+            raise Undecided("the exponent is not known well enough")
+
+        def bound(k: int, radius: arb) -> arb:
+            return radius.exp() / math.factorial(k)
+
+        tail = self.composed(Germ(small, germ.remainder), lambda k: exactly(fmpq(1, math.factorial(k))), bound)
+        factor = Constant(1) if still == 0 else Constant(power("E", still))
+        return self.times(Germ({grown: factor}), tail)
+
+    def near_constant(self, head: str, germ: Germ, args: tuple[Tree, ...] = ()) -> Germ:
+        """An analytic function of something that tends to a constant, by its derivatives there."""
+        center = germ.terms.get(ONE, Constant(0))
+        small = Germ({m: c for m, c in germ.terms.items() if m != ONE}, germ.remainder)
+        size = self.size(small)
+        if size is not None and order(size[0]) >= 0:
+            raise Undecided(head + " of something without a limit")
+        body: Tree = (head, *args, VARIABLE)
+
+        def coefficient(k: int) -> Constant:
+            found = replaced(derivative_of(body, k), center.tree)
+            constant = Constant(times(rational(1, math.factorial(k)), found) if k > 1 else found)
+            value = constant.value
+            return exactly(value) if isinstance(value, fmpq) else constant
+
+        def bound(k: int, radius: arb) -> arb:
+            around = center.ball
+            real = around.imag.is_zero() and self.is_real(small)
+            ball: Number = arb(around.real.mid(), (arb(around.real.rad()) + radius).upper())
+            if not real:
+                ball = acb(ball, arb(around.imag.mid(), (arb(around.imag.rad()) + radius).upper()))  # type: ignore[arg-type]
+            value = evaluate(derivative_of(body, k), EMPTY.having(VARIABLE, ball))
+            if not is_number(value):
+                raise Undecided(head)
+            return upper(complex_ball(value)) / math.factorial(k)
+
+        before, self.count = self.count, min(self.count, 8)
+        try:
+            return self.composed(small, coefficient, bound)
+        finally:
+            self.count = before
+
+
+def form_of(constant: Constant) -> Form:
+    """A constant as a linear form: rational multiples of trees are told apart."""
+    value = constant.rational()
+    if value is not None:
+        return ((1, value),)
+    tree = constant.tree
+    if is_call(tree, "Times"):
+        factor, rest = fmpq(1), []
+        for part in arguments(tree):
+            one = Constant(part).rational()
+            if one is not None:
+                factor *= one
+            else:
+                rest.append(part)
+        if len(rest) == 1 and not is_call(rest[0], "Times", "Plus"):
+            return tuple((g, c * factor) for g, c in form_of(Constant(rest[0])))
+        return ((times(*sorted(rest, key=str)), factor),)
+    if is_call(tree, "Plus"):
+        total: Form = ()
+        for part in arguments(tree):
+            total = combined(total, form_of(Constant(part)), fmpq(1))
+        return total
+    if is_call(tree, "Log") and len(arguments(tree)) == 1:
+        inner = Constant(arguments(tree)[0]).rational()
+        if inner is not None and inner > 0 and inner.p.bit_length() + inner.q.bit_length() < 80:
+            primes = [(int(p), int(e)) for p, e in inner.p.factor()] + [(int(p), -int(e)) for p, e in inner.q.factor()]
+            total = ()
+            for p, e in primes:
+                total = combined(total, ((("Log", p), fmpq(e)),), fmpq(1))
+            return total
+    return ((tree, fmpq(1)),)
+
+
+def inverted(tree: Tree) -> Tree:
+    value = Constant(tree).rational()
+    return rational(int(value.q), int(value.p)) if value is not None else power(tree, -1)
+
+
+@lru_cache(maxsize=512)
+def derivative_of(body: Tree, k: int) -> Tree:
+    found = body if k == 0 else tidied(differentiate(derivative_of(body, k - 1), VARIABLE))
+    if k > 12:
+        raise Refused("a derivative")
+    return found
+
+
+def tidied(tree: Tree) -> Tree:
+    """Powers 0 and 1 written out: 0^0 would have no value."""
+    if not isinstance(tree, tuple):
+        return tree
+    if is_call(tree, "Power") and len(tree) == 3 and isinstance(tree[2], int) and tree[2] in (0, 1):
+        return 1 if tree[2] == 0 else tidied(tree[1])
+    return tuple(tidied(part) for part in tree)
+
+
+def replaced(tree: Tree, by: Tree) -> Tree:
+    if tree == VARIABLE:
+        return by
+    return tuple(replaced(part, by) for part in tree) if isinstance(tree, tuple) else tree

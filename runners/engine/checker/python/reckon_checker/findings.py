@@ -1,0 +1,87 @@
+"""What a procedure found. A refutation carries its proof; Verified exists for residual rules only, so that a sampled rule
+cannot say it: its functions are typed Sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, Union
+
+from .tree import Tree
+from .tree import show as show_tree
+from .values import Value, show
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Why an answer is wrong: where, what the question comes to there and what the answer does."""
+
+    expected: Value
+    found: Value
+    point: Mapping[str | tuple[Tree, ...], Value] = field(default_factory=dict)
+    exact: bool = False
+    note: str = ""
+
+    def sentence(self) -> str:
+        where = ", ".join(f"{name if isinstance(name, str) else show_tree(name)} = {show(value)}" for name, value in sorted(self.point.items(), key=str))
+        for digits in (20, 50, 120, 300):
+            expected, found = show(self.expected, digits), show(self.found, digits)
+            if expected != found:
+                break
+        text = f"{expected} is expected, the answer gives {found}"
+        return (f"at {where}: " if where else "") + text + (f" ({self.note})" if self.note else "")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Why an answer is wrong where no two numbers say it: a sentence that a reader can check, true by exact arithmetic or
+    proved by enclosures as exact says."""
+
+    text: str
+    exact: bool = True
+
+    def sentence(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The statement that the rule shows is true: by exact algebra, or numerically as the rule states."""
+
+    exact: bool
+    residual: str = "0"
+
+
+@dataclass(frozen=True)
+class Supported:
+    """An independent route agrees: support, not proof."""
+
+    residual: str = "0"
+
+
+@dataclass(frozen=True)
+class Refuted:
+    proof: Witness | Statement
+
+
+@dataclass(frozen=True)
+class Open:
+    """Nothing was decided; why is for people."""
+
+    why: str
+
+
+Residual: TypeAlias = Union[Verified, Supported, Refuted, Open]
+Sampled: TypeAlias = Union[Supported, Refuted, Open]
+
+
+def as_reply(found: Residual) -> dict[str, Any]:
+    """The finding as domain/verification reads it."""
+    if isinstance(found, Verified):
+        return {"status": "proved", "residual": found.residual, "exact": found.exact}
+    if isinstance(found, Supported):
+        return {"status": "agrees", "residual": found.residual, "exact": False}
+    if isinstance(found, Refuted):
+        return {"status": "refuted", "residual": found.proof.sentence(), "exact": found.proof.exact}
+    return {"status": "open", "residual": "", "exact": False, "why": found.why}

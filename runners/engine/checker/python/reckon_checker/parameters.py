@@ -1,0 +1,86 @@
+"""Questions with parameters are looked at for sample values of these: what differs at one admissible value is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from flint import fmpq
+
+from .assumptions import Assumptions
+from .deciding import decide
+from .evaluation import Environment, evaluate
+from .findings import Open, Refuted, Sampled, Statement, Supported, Witness
+from .points import Name, Points
+from .tree import Tree, free_symbols, is_call, walk
+from .values import Comparison, NonValue, Relation, Undecided, Value
+
+SAMPLES = 4
+
+# Neither for nor against: a formula need not hold where its series or integral diverges.
+DIVERGES = Open("it diverges for these parameters")
+
+Known: TypeAlias = dict[Name, Value]
+
+
+def conditions_of(answer: Tree) -> list[Tree]:
+    return [node[2] for node in walk(answer) if isinstance(node, tuple) and is_call(node, "ConditionalExpression") and len(node) == 3]
+
+
+def samples(names: set[str], trees: list[Tree], conditions: list[Tree], seed: int, count: int = SAMPLES) -> Iterator[Known]:
+    """Admissible real exact values of parameters: positive ones first."""
+    if not names:
+        yield {}
+        return
+    points = Points(names, trees, Assumptions(conditions), seed, real=True).choose()
+    usable = [point for point in points if not point.special and all(isinstance(value, fmpq) for value in point.values.values())]
+    usable.sort(key=lambda point: point.region != "positive")
+    assumed = Assumptions(conditions)
+    for point in usable[:count]:
+        yield dict(point.values)
+    for point in usable[:2]:  # within most circles of convergence, and beyond most abscissas
+        for change in (lambda v: v / 16, lambda v: v + 3):
+            values: Known = {name: value if name in assumed.integers else change(value) for name, value in point.values.items()}  # type: ignore[no-untyped-call]
+            if assumed.hold(Environment(values)):
+                yield values
+
+
+def named(values: Known) -> dict[str, Value]:
+    return {name: value for name, value in values.items() if isinstance(name, str)}
+
+
+def sampled(names: set[str], trees: list[Tree], conditions: list[Tree], seed: int, look: Callable[[Known], Sampled]) -> Sampled:
+    """The finding over samples: a refutation at any of them; support where all support."""
+    found: Sampled = Open("no admissible values of the parameters")
+    supported = opened = 0
+    for values in samples(names, trees, conditions, seed):
+        one = look(values)
+        if one is DIVERGES:
+            continue
+        found = one
+        if isinstance(found, Refuted):
+            return found
+        supported, opened = supported + isinstance(found, Supported), opened + isinstance(found, Open)
+    return Supported() if supported and not opened else found if isinstance(found, Open) else Open("decided for some parameters only")
+
+
+def judged(expected: Callable[[], Value], answer: Tree, values: Known, note: str = "") -> Sampled:
+    """An answer against a value that is enclosed; Undecided and Refused mean nothing."""
+    try:
+        found: Comparison = decide(expected, lambda: evaluate(answer, Environment(values, printed=True)))
+    except Undecided:
+        return Open("no enclosure")
+    if found.relation is Relation.DIFFERENT:
+        return Refuted(Witness(found.left, found.right, values, found.exact, note))
+    if found.relation is Relation.INCOMPARABLE:
+        if isinstance(found.right, NonValue) and isinstance(found.left, NonValue) and found.left.kind == found.right.kind:
+            return Supported()
+        return Open("no value to compare")
+    return Supported()
+
+
+def values_only(answer: Tree, name: str) -> Refuted | None:
+    """A bound variable has no place in the answer."""
+    if name in free_symbols(answer):
+        return Refuted(Statement(f"the answer depends on {name}"))
+    return None

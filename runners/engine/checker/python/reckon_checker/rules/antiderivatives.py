@@ -1,0 +1,134 @@
+"""Procedure "antiderivative": the derivative of the answer is the integrand.
+
+Formulas with roots, logarithms and inverse functions are often meant on some branches only: ArcCosh[x] for 1/Sqrt[x^2 - 1],
+right for x > 1. Such an answer is refuted at a point with positive parameters where the integrand is real and differs from
+the derivative by more than a root of unity, or by anything where nothing agrees for positive values; where neither integrand
+nor derivative has branches, any difference refutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from flint import arb, fmpq
+
+from .. import budget
+from ..agreement import Claim, survey
+from ..arithmetic import divide, power
+from ..assumptions import Assumptions
+from ..calculus import expand_d
+from ..findings import Open, Residual, Supported, Verified
+from ..jumps import JUMPS
+from ..points import Name, Point
+from ..reality import on_reals
+from ..sides import JUMPING, continuous
+from ..tree import Refused, Tree, is_call, walk
+from ..values import ONE, Comparison, NonValue, Relation, Undecided, Value, compare, is_number, is_zero
+from . import identities
+
+MAX_DIFFERENCES = 400
+ROOTS_OF_UNITY = fmpq(12)
+
+# Functions with one value everywhere, whatever one's conventions.
+SINGLE_VALUED = frozenset(JUMPS) | frozenset(
+    "List Plus Times Subtract Minus Divide Rational Complex D Exp Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch RealAbs RealSign Abs Sign Re Im "
+    "Conjugate Piecewise Boole If Equal Unequal Less LessEqual Greater GreaterEqual Inequality And Or Not Erf Erfc Erfi FresnelS FresnelC "
+    "SinIntegral SinhIntegral Sinc AiryAi AiryBi OnReals$ OffZero$".split()
+)
+
+
+def check(task: dict[str, Any], seed: int) -> Residual:
+    claims, assumptions = identities.read(task)
+    odd = identities.not_a_value([(left, answer_of(right)) for left, right in claims])
+    if odd is not None:
+        return odd
+    found = judged(claims, assumptions, task, seed)
+    answers = [answer_of(right) for _, right in claims]
+    jumping = any(is_call(part, *JUMPING) for answer in answers for part in walk(answer))
+    variables = task.get("variables") or []
+    if isinstance(found, Verified) and jumping and not (len(variables) == 1 and all(continuous(answer, variables[0]) for answer in answers)):
+        return Supported()  # the derivative does not tell of a jump
+    return found
+
+
+def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], seed: int) -> Residual:
+    claims = [(left, derived(right)) for left, right in claims]
+    plain = all(single_valued(side) for claim in claims for side in claim)
+    claims = [(along_reals(left, right), right) for left, right in claims]
+    if not identities.decimals(claims) and budget.attempted(lambda: identities.proves(claims, assumptions)):
+        return Verified(exact=True)
+    seen = survey(claims, assumptions, seed, printed=True, partial=True, enough_differences=1 if plain else MAX_DIFFERENCES)
+    if not seen.differences:
+        return identities.conclude(claims, seen)
+    refuted = seen.refutation()
+    if refuted is None or plain or seen.agreed == 0:
+        return refuted or Open("no value to compare")
+    variables = set(task.get("variables") or [])
+    principal = [(point, found) for point, found in seen.differences if on_principal_branch(point, found, variables)]
+    held = survey(claims, assumptions, seed, printed=True, keep=lambda point: positive(point, point.values), enough_differences=MAX_DIFFERENCES)
+    if principal and not held.agreed:
+        seen.differences = principal
+    else:
+        seen.differences = [(point, found) for point, found in principal if clear(found)]
+    return seen.refutation() or Open("it holds on some branches")
+
+
+def answer_of(node: Tree) -> Tree:
+    """f of D[f, x]."""
+    return node[1] if isinstance(node, tuple) and node[0] == "D" else node
+
+
+def derived(node: Tree) -> Tree:
+    """The derivative itself in place of D[answer, x], so that a branch that differentiation removes does not count."""
+    try:
+        return expand_d(node)
+    except Refused:
+        return node
+
+
+def along_reals(left: Tree, right: Tree) -> Tree:
+    """The integrand, said to be looked at for real values only where the derivative exists for these alone."""
+    for name in sorted(on_reals(right)):
+        left = ("OnReals$", name, left)
+    return left
+
+
+def positive(point: Point, names: Iterable[Name]) -> bool:
+    return all(isinstance(value, fmpq) and value > 0 for value in (point.values[name] for name in names))
+
+
+def on_principal_branch(point: Point, found: Comparison, variables: set[str]) -> bool:
+    """Whether the point is real, parameters are positive, and the integrand is real and not zero."""
+    if not point.real or point.special or not positive(point, [name for name in point.values if name not in variables]):
+        return False
+    try:
+        return isinstance(found.left, fmpq | arb) and is_number(found.right) and not is_zero(found.left)
+    except Undecided:
+        return False
+
+
+def clear(found: Comparison) -> bool:
+    """Whether the two differ by more than the choice of a root."""
+    try:
+        ratio = divide(found.right, found.left)
+        return is_number(ratio) and not root_of_unity(ratio)
+    except Undecided:
+        return False
+
+
+def root_of_unity(value: Value) -> bool:
+    """Whether a value may be a twelfth root of unity."""
+    if isinstance(value, NonValue | bool | tuple):
+        return True
+    return compare(power(value, ROOTS_OF_UNITY), ONE).relation is not Relation.DIFFERENT
+
+
+def single_valued(node: Tree) -> bool:
+    if not isinstance(node, tuple):
+        return True
+    if is_call(node, "BesselJ", "BesselI", "HermiteH", "LegendreP", "ChebyshevT", "ChebyshevU", "LaguerreL"):
+        return isinstance(node[1], int) and single_valued(node[-1])
+    if is_call(node, "Power"):
+        return len(node) == 3 and (isinstance(node[2], int) or node[1] == "E") and all(single_valued(part) for part in node[1:])
+    return node[0] in SINGLE_VALUED and all(single_valued(part) for part in node[1:])

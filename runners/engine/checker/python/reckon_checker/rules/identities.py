@@ -1,0 +1,188 @@
+"""Procedure "identities": claims left == right that must hold for all values of their symbols under assumptions.
+
+Verified exactly: the normal form of the difference is 0. Verified numerically: both sides agree to 60 digits or more at
+points of every region (points.py). Refuted: at one admissible point the enclosures are disjoint.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from .. import budget
+from ..agreement import Claim, Survey, names_of, survey
+from ..assumptions import Assumptions
+from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
+from ..normal import proves_equal
+from ..tree import Text, Tree, arguments, free_symbols, is_call, minus, reals, replace, walk
+from ..values import INDETERMINATE
+
+# Functions whose value at a place without width the normal form does not tell: Sign[0] is 0, 0/Abs[0] is not.
+AT_ZERO = ("Sign", "RealSign", "OffZero$")
+HELD = ("Hold", "HoldComplete", "Unevaluated", "HoldPattern", "Inactive")
+POSITIVE_DOMAINS = ("PositiveReals", "PositiveIntegers", "PositiveRationals", "Primes")
+
+
+def check(task: dict[str, Any], seed: int) -> Residual:
+    """The claims of a residual rule. task: claims, and where given assumptions, real (symbols are real unless assumed
+    otherwise), positive (they are positive)."""
+    claims, assumptions = read(task)
+    if not claims:
+        return Open("nothing to compare")
+    odd = not_a_value(claims)
+    if odd is not None:
+        return odd
+    proved = not decimals(claims) and budget.attempted(lambda: proves(claims, assumptions, bool(task.get("real"))))
+    if proved and not any(is_call(part, *AT_ZERO) for claim in claims for side in claim for part in walk(side)):
+        return Verified(exact=True)
+    seen = survey(claims, assumptions, seed, real=bool(task.get("real")), printed=True)
+    if any(right == "Indeterminate" for _, right in claims):
+        return undefined_answer(seen)
+    refuted = seen.refutation("it holds for real values" if seen.holds_for_reals else "")
+    if refuted is not None:
+        if seen.holds_for_reals is False and not all(point.real for point, _ in seen.differences):
+            refuted = _with_reals(claims, assumptions, seed, refuted)
+        return refuted
+    found = Verified(exact=True) if proved else conclude(claims, seen)
+    if isinstance(found, Verified) and assumptions.integers and not found.exact:
+        return Supported()  # some integers are not all of them
+    return found
+
+
+def _with_reals(claims: list[Claim], assumptions: Assumptions, seed: int, refuted: Refuted) -> Refuted:
+    """Says whether a claim that fails at a complex point holds for real values."""
+    again = survey(claims, assumptions, seed, real=True, printed=True)
+    note = "it holds for real values" if again.covered and not again.differences else ""
+    return Refuted(type(refuted.proof)(**{**vars(refuted.proof), "note": note})) if note else refuted
+
+
+def sampled(task: dict[str, Any], seed: int) -> Sampled:
+    """The claims of a sampled rule: what holds is support only."""
+    found = check(task, seed)
+    return Supported(found.residual) if isinstance(found, Verified) else found
+
+
+def read(task: dict[str, Any]) -> tuple[list[Claim], Assumptions]:
+    claims = [(left, right) for left, right in task["claims"]]
+    conditions = list(task.get("assumptions") or [])
+    if task.get("positive"):
+        conditions += [("Greater", name, 0) for name in sorted(names_of(claims), key=str) if isinstance(name, str)]
+    conditions += counted(claims)
+    for name in sorted(split(conditions)):
+        claims = [(parted(left, name), parted(right, name)) for left, right in claims]
+        conditions = [parted(condition, name) for condition in conditions]
+        conditions.append(("Element", ("Alternatives", f"Re[{name}]", f"Im[{name}]"), "Reals"))
+    return claims, Assumptions(conditions)
+
+
+def counted(claims: list[Claim]) -> list[Tree]:
+    """Symbols in the ends of sums and products are whole numbers from 1, and the ranges not empty."""
+    found: list[Tree] = []
+    for claim in claims:
+        for side in claim:
+            for part in walk(side):
+                if is_call(part, "Sum", "Product"):
+                    for iterator in arguments(part)[1:]:
+                        found += in_range(arguments(iterator)[1:])
+    return found
+
+
+def parted(node: Tree, name: str) -> Tree:
+    """The tree with x as Re[x] + I Im[x], two real symbols of these names."""
+    re, im = f"Re[{name}]", f"Im[{name}]"
+    node = replace(replace(node, ("Re", name), re), ("Im", name), im)
+    return replace(node, name, ("Plus", re, ("Times", "I", im)))
+
+
+def split(conditions: list[Tree]) -> set[str]:
+    """Symbols of which something is assumed through their parts: they are looked at as Re[x] + I Im[x], so that the ends of
+    the assumed region are found."""
+    found: set[str] = set()
+    for condition in conditions:
+        for part in walk(condition):
+            if is_call(part, "Re", "Im", "Arg", "Abs"):
+                found |= free_symbols(part)
+    assumed = Assumptions(conditions)
+    return {name for name in found if not assumed.is_real(name)}
+
+
+def in_range(ends: tuple[Tree, ...]) -> list[Tree]:
+    names = sorted(free_symbols(("List", *ends)))
+    conditions: list[Tree] = [("Element", name, "PositiveIntegers") for name in names]
+    if names and len(ends) > 1:
+        conditions.append(("GreaterEqual", ends[1], ends[0]))
+    return conditions
+
+
+def decimals(claims: list[Claim]) -> bool:
+    return any(reals(side) for claim in claims for side in claim)
+
+
+def not_a_value(claims: list[Claim]) -> Refuted | Open | None:
+    """An answer that is held or a text is no value at all; a part that is held leaves the claim open."""
+    for left, right in claims:
+        if not held(left) and (isinstance(right, Text) or is_call(right, *HELD)):
+            return Refuted(Statement("the answer is " + ("a text" if isinstance(right, Text) else "held") + ", not a value"))
+        if held(left) or held(right):
+            return Open("a part is held")
+    return None
+
+
+def held(node: Tree) -> bool:
+    """Whether something is kept from evaluation: it says nothing about values."""
+    return any(is_call(part, *HELD) for part in walk(node))
+
+
+def positive_symbols(assumptions: Assumptions) -> set[str]:
+    """Symbols that are assumed positive in so many words."""
+    found: set[str] = set()
+    for condition in assumptions.conditions:
+        if is_call(condition, "Greater") and isinstance(condition, tuple) and len(condition) == 3:
+            low, high = condition[2], condition[1]
+        elif is_call(condition, "Less") and isinstance(condition, tuple) and len(condition) == 3:
+            low, high = condition[1], condition[2]
+        elif is_call(condition, "Element") and isinstance(condition, tuple) and condition[2] in POSITIVE_DOMAINS:
+            low, high = 0, condition[1]
+        else:
+            continue
+        if isinstance(high, str) and isinstance(low, int) and low >= 0:
+            found |= free_symbols(high)
+    return found
+
+
+def known_positive(assumptions: Assumptions) -> list[Tree]:
+    """Differences that are assumed positive, or not negative."""
+    found: list[Tree] = []
+    for condition in assumptions.conditions:
+        parts = arguments(condition)
+        if is_call(condition, "Greater", "GreaterEqual"):
+            found += [minus(a, b) for a, b in pairwise(parts)]
+        elif is_call(condition, "Less", "LessEqual"):
+            found += [minus(b, a) for a, b in pairwise(parts)]
+    return found
+
+
+def proves(claims: list[Claim], assumptions: Assumptions, real: bool = False) -> bool:
+    positive = positive_symbols(assumptions)
+    reals = assumptions.reals | (set().union(*(free_symbols(side) for claim in claims for side in claim)) if real else set())
+    return all(proves_equal(left, right, positive, assumptions.integers, reals, known_positive(assumptions)) for left, right in claims)
+
+
+def undefined_answer(seen: Survey) -> Residual:
+    """Indeterminate is no number: where the question has a value it is wrong."""
+    if seen.sample is None:
+        return Open("no value to compare")
+    return Refuted(Witness(seen.sample[1], INDETERMINATE, seen.sample[0].values))
+
+
+def conclude(claims: list[Claim], seen: Survey) -> Residual:
+    if decimals(claims):
+        agreed = any(region.agree or region.close for region in seen.regions.values())
+        unknown = any(region.unknown for region in seen.regions.values())
+        return Supported() if agreed and not unknown else Open("no value to compare")
+    if not seen.covered:
+        bare = sorted(name for name, region in seen.regions.items() if not region.agree)
+        return Open("no decision " + ", ".join(bare)[:200])
+    if not seen.certain:
+        return Supported()  # a jump may lie where no point was taken
+    return Verified(exact=seen.exact and not names_of(claims))

@@ -1,0 +1,96 @@
+"""Procedure "value": N[expression] and N[expression, n] against the enclosure of the expression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flint import arb
+
+from .. import budget, machine
+from ..deciding import matched
+from ..evaluation import Environment, evaluate
+from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
+from ..tree import Real, Tree, free_symbols, rational
+from ..values import (
+    INDETERMINATE,
+    Number,
+    Relation,
+    Undecided,
+    Value,
+    compare,
+    complex_ball,
+    is_number,
+    precision,
+    show,
+    whole,
+)
+
+SCHEDULE = (128, 384, 1152, 3456)
+LARGEST_DIGITS = 5000
+
+
+def check(task: dict[str, Any], seed: int) -> Sampled:
+    expression, answer = task["expression"], task["answer"]
+    digits: int | None = None
+    if task.get("digits") is not None:
+        value = evaluate(task["digits"])
+        digits = whole(value)
+        if digits is None or not 0 < digits <= LARGEST_DIGITS:
+            return Open("no such precision")
+    if free_symbols(expression):
+        return Open("the expression has symbols without values")
+    if digits is not None:  # the answer claims so many digits, whatever it shows
+        answer = exactly(answer)
+    lost = machine.rounding(expression, Environment()) if digits is None else None
+    for least in SCHEDULE:
+        bits = least if digits is None else max(least, int(digits * 3.33) + 64)
+        budget.look()
+        with precision(bits):
+            try:
+                true, given = evaluate(expression), evaluate(answer, Environment(printed=True))
+            except Undecided:
+                continue
+            found = judge(true, given, digits, lost, expression)
+            if found is not None:
+                return found
+    return Open("the enclosure stays too wide")
+
+
+def judge(true: Value, given: Value, digits: int | None, lost: Value | None, expression: Tree) -> Sampled | None:
+    pairs = matched(true, given)
+    if pairs is None:
+        return Refuted(Statement(f"the value is {show(true)}, of another shape than the answer"))
+    losses = [pair[0] for pair in matched(lost, true) or []] if lost is not None else []
+    wide = False
+    for i, (a, b) in enumerate(pairs):
+        if not is_number(a) or not is_number(b):
+            relation = compare(a, b)
+            if relation.relation is Relation.DIFFERENT or (is_number(a) and b == INDETERMINATE):
+                return Refuted(Witness(a, b, exact=relation.exact))
+            if relation.relation is not Relation.EQUAL:
+                return Open("no value to compare")
+            continue
+        loss = losses[i] if i < len(losses) else None
+        allowed = tolerance(a, digits, loss)
+        if allowed is None:
+            return Open("machine arithmetic may lose every digit")
+        z = complex_ball(a)
+        if not complex_ball(machine.around(a, allowed)).overlaps(complex_ball(b)):
+            return Refuted(Witness(a, b))
+        if arb(z.rad()) > allowed + arb(2) ** -2000:
+            wide = True
+    return None if wide else Supported(show(true, max(20, min(digits or 0, 60))))
+
+
+def tolerance(value: Number, digits: int | None, loss: Value | None) -> arb | None:
+    """One unit of the n-th digit; for machine numbers what 53 bits lose. None where nothing is promised."""
+    if digits is not None:
+        return arb(complex_ball(value).abs_upper()) * arb(10) ** (1 - digits)
+    return machine.allowed(value, loss)
+
+
+def exactly(node: Tree) -> Tree:
+    """The tree with decimals as the fractions that they are."""
+    if isinstance(node, Real):
+        return rational(node.value.numerator, node.value.denominator)
+    return tuple(exactly(part) for part in node) if isinstance(node, tuple) else node

@@ -1,0 +1,227 @@
+"""Procedure "series": coefficients of expansions, from an expansion whose remainder is bounded next to the point."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from flint import arb, fmpq
+
+from ..calculus import differentiate
+from ..critical import substituted
+from ..deciding import decide
+from ..evaluation import EMPTY, Environment, evaluate
+from ..expanding import expand, towards
+from ..expansion import Constant, Expander, Germ
+from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
+from ..growth import Monomial, X, compared, raised
+from ..parameters import Known, conditions_of, named, sampled
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, plus, rational, replace, times
+from ..values import NonValue, Relation, Undecided, Value, is_number, precision
+
+BITS = (128, 512)
+FAR = 2000
+INDICES = 10
+
+
+def check(task: dict[str, Any], seed: int) -> Sampled:
+    function, answer = task["function"], task["answer"]
+    variables = task.get("variables") or task["coefficient"]
+    bound = {variable["name"] for variable in variables}
+    names = (free_symbols(function) | free_symbols(answer)).union(*(free_symbols(v["point"]) for v in variables)) - bound - {task.get("index") or ""}
+    conditions = list(task.get("assumptions") or []) + conditions_of(answer)
+
+    def look(values: Known) -> Sampled:
+        f, a = substituted(function, named(values)), substituted(answer, named(values))
+        given = [{**variable, "point": substituted(variable["point"], named(values))} for variable in variables]
+        if "coefficient" in task:
+            return coefficient(f, given, a, task.get("index") or "", values)
+        if len(given) == 2:
+            return several(f, given, a, values)
+        return expansion(f, given[0], a, values)
+
+    return sampled(names, [answer], conditions, seed, look)
+
+
+def at(order: int) -> Monomial:
+    """(x - x0)^order, where x - x0 is 1/X."""
+    return raised(X, fmpq(-order))
+
+
+def germ_of(tree: Tree, name: str, point: Tree, terms: int) -> tuple[Germ, Expander]:
+    on = Expander(arb(2) ** FAR, terms)
+    return expand(towards(tree, name, point, 1), on), on
+
+
+def without_order(answer: Tree) -> tuple[Tree, int | None, bool]:
+    """The answer without its O term, and the order that the term says: None without one. False where there is more than one."""
+    if is_call(answer, "SeriesData"):
+        parts = arguments(answer)
+        if len(parts) != 6 or not isinstance(parts[4], int) or parts[5] != 1:
+            return answer, None, False
+        return answer, parts[4], True
+    terms = arguments(answer) if is_call(answer, "Plus") else (answer,)
+    rest: list[Tree] = []
+    orders: list[int] = []
+    for term in terms:
+        if is_call(term, "O"):
+            orders.append(1)
+        elif is_call(term, "Power") and is_call(arguments(term)[0], "O") and isinstance(arguments(term)[1], int):
+            orders.append(int(str(arguments(term)[1])))
+        else:
+            rest.append(term)
+    return plus(*rest), (orders[0] if orders else None), len(orders) <= 1 and not any(_has_order(term) for term in rest)
+
+
+def _has_order(node: Tree) -> bool:
+    return isinstance(node, tuple) and (node[0] == "O" or any(_has_order(part) for part in node))
+
+
+def expanded_series(answer: Tree) -> Tree:
+    """SeriesData as a sum."""
+    if not is_call(answer, "SeriesData"):
+        return answer
+    name, point, coefficients, low, _, _ = arguments(answer)
+    step: Tree = ("Power", name, -1) if point == "Infinity" else name if point == 0 else plus(name, times(-1, point))
+    if not isinstance(low, int):
+        raise Refused("SeriesData")
+    return plus(*(times(c, ("Power", step, low + i)) if low + i else c for i, c in enumerate(arguments(coefficients))))
+
+
+def expansion(function: Tree, variable: dict[str, Any], answer: Tree, values: Known) -> Sampled:
+    name, point, order = variable["name"], variable["point"], variable["order"]
+    answer, _, simple = without_order(answer)
+    if not simple:
+        return Open("the order terms")
+    answer = expanded_series(answer)
+    for bits in BITS:
+        for terms in (max(order, 0) + 4, max(order, 0) + 10):
+            with precision(bits):
+                try:
+                    found, on = germ_of(plus(function, times(-1, answer)), name, point, terms)
+                    return judge(found, on, order, values)
+                except Undecided:
+                    continue
+                except (ValueError, ZeroDivisionError, OverflowError):
+                    return Open("no expansion")
+    return Open("no expansion")
+
+
+def judge(found: Germ, on: Expander, order: int, values: Known) -> Sampled:
+    """What is left must be smaller than (x - x0)^order."""
+    wanted = at(order)
+    for monomial in on.ordered(found):
+        if compared(monomial, wanted) < 0:
+            break
+        constant = found.terms[monomial]
+        if constant.nonzero():
+            where = f" for {', '.join(f'{n} = {v}' for n, v in sorted(values.items(), key=str))}" if values else ""
+            return Refuted(
+                Statement(f"the function less the answer has a term of the order asked for, with coefficient {constant.ball.str(15)}{where}", exact=False)
+            )
+        if not _agrees(constant):
+            return Open("a coefficient is not told from zero")
+    if found.remainder is not None and compared(found.remainder[0], wanted) >= 0:
+        raise Undecided("the remainder")
+    return Supported()
+
+
+def _agrees(constant: Constant) -> bool:
+    return bool(constant.ball.abs_upper() < arb(2) ** -60)
+
+
+def coefficient(function: Tree, variables: list[dict[str, Any]], answer: Tree, index: str, values: Known) -> Sampled:
+    if len(variables) == 2:
+        return several_coefficient(function, variables, answer, values)
+    variable = variables[0]
+    if not index:
+        return one_coefficient(function, variable, variable["order"], answer, values)
+    found: Sampled = Open("no coefficient")
+    for n in range(INDICES):
+        if not has_value(replace(answer, index, n), values):
+            continue  # a formula for most indices
+        one = one_coefficient(function, variable, n, replace(answer, index, n), {**values, index: fmpq(n)})
+        if isinstance(one, Refuted):
+            return one
+        found = one if n == 0 or isinstance(one, Supported) else found
+    return found
+
+
+def has_value(answer: Tree, values: Known) -> bool:
+    try:
+        return is_number(evaluate(answer, Environment(values, printed=True)))
+    except (Undecided, Refused):
+        return False
+
+
+def one_coefficient(function: Tree, variable: dict[str, Any], order: int, answer: Tree, values: Known) -> Sampled:
+    def expected() -> Value:
+        for terms in (max(order, 0) + 4, max(order, 0) + 12):
+            try:
+                found, _ = germ_of(function, variable["name"], variable["point"], terms)
+            except Undecided:
+                continue
+            if found.remainder is not None and compared(found.remainder[0], at(order)) >= 0:
+                continue
+            return found.terms[at(order)].value if at(order) in found.terms else fmpq(0)
+        raise Undecided("no expansion")
+
+    return compared_values(expected, answer, values, f"the coefficient of order {order}")
+
+
+def compared_values(expected: Any, answer: Tree, values: Known, note: str) -> Sampled:
+    try:
+        found = decide(expected, lambda: evaluate(answer, Environment(values, printed=True)))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return Open("no expansion")
+    if found.relation is Relation.DIFFERENT:
+        return Refuted(Witness(found.left, found.right, values, found.exact, note))
+    return Supported() if found.relation is not Relation.INCOMPARABLE else Open("no value to compare")
+
+
+def mixed(tree: Tree, variables: list[dict[str, Any]], orders: tuple[int, int]) -> Tree:
+    """The coefficient of Taylor at the point, by derivatives."""
+    for variable, order in zip(variables, orders, strict=True):
+        tree = differentiate(tree, variable["name"], order)
+    for variable in variables:
+        tree = replace(tree, variable["name"], variable["point"])
+    return times(rational(1, math.factorial(orders[0]) * math.factorial(orders[1])), tree)
+
+
+def several(function: Tree, variables: list[dict[str, Any]], answer: Tree, values: Known) -> Sampled:
+    """Every coefficient up to the orders; functions that are regular at the point only."""
+    answer, _, simple = without_order(answer)
+    if not simple or _has_order(answer) or is_call(answer, "SeriesData"):
+        return Open("the order terms")
+    first, second = (variable["order"] for variable in variables)
+    if not (0 <= first <= 6 and 0 <= second <= 6) or any(variable["point"] == "Infinity" for variable in variables):
+        return Open("the orders")
+    found: Sampled = Supported()
+    for i in range(first + 1):
+        for j in range(second + 1):
+            one = pair(mixed(function, variables, (i, j)), mixed(answer, variables, (i, j)), values, f"the coefficient of orders {i} and {j}")
+            if isinstance(one, Refuted):
+                return one
+            found = one if isinstance(one, Open) else found
+    return found
+
+
+def several_coefficient(function: Tree, variables: list[dict[str, Any]], answer: Tree, values: Known) -> Sampled:
+    orders = (variables[0]["order"], variables[1]["order"])
+    if min(orders) < 0 or max(orders) > 6 or any(variable["point"] == "Infinity" for variable in variables):
+        return Open("the orders")
+    return pair(mixed(function, variables, orders), answer, values, f"the coefficient of orders {orders[0]} and {orders[1]}")
+
+
+def pair(expected: Tree, given: Tree, values: Known, note: str) -> Sampled:
+    found = decide(lambda: finite(expected), lambda: evaluate(given, Environment(values, printed=True)))
+    if found.relation is Relation.DIFFERENT:
+        return Refuted(Witness(found.left, found.right, values, found.exact, note))
+    return Supported() if found.relation is not Relation.INCOMPARABLE else Open("no value to compare")
+
+
+def finite(tree: Tree) -> Value:
+    value = evaluate(tree, EMPTY)
+    if isinstance(value, NonValue) or not is_number(value):
+        raise Undecided("not regular at the point")
+    return value

@@ -1,0 +1,113 @@
+"""The independent checker: executes plans of domain/verification. Entry points for the zygote: warm, info, handle.
+
+A request {"op": "check", "task": {...}, "cpu_ms": n} is answered by a finding (findings.py) within n milliseconds of processor
+time, or by {"status": "timeout"}. Every tree in a task is decoded by tree.decode, which bounds it; nothing is parsed from text
+and nothing is evaluated but known heads. After warm() nothing is imported any more: an import raises.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import flint
+
+from . import budget, tree
+from .findings import Open, Residual, Sampled, as_reply
+from .rules import antiderivatives, conditions, elimination, functional, identities, integrals, limits, matrices, numeric_value, optima, polynomials, series, solutions, sums, whole_numbers
+
+sys.setrecursionlimit(8000)
+sys.set_int_max_str_digits(tree.MAX_INTEGER_DIGITS + 100)  # whole numbers come as JSON
+
+# Procedures of rules that may verify, and of those that only sample: the types differ by Verified.
+RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
+    "identities": identities.check,
+    "antiderivative": antiderivatives.check,
+    "roots": solutions.check,
+    "truth": conditions.check,
+    "elimination": elimination.check,
+    "equations": functional.check,
+    "factors": whole_numbers.factors,
+    "primes": whole_numbers.primes,
+    "polynomial": polynomials.check,
+    "matrix": matrices.check,
+}
+SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
+    "identities_sampled": identities.sampled,
+    "value": numeric_value.check,
+    "integral": integrals.check,
+    "sum": sums.check,
+    "optimum": optima.check,
+    "limit": limits.check,
+    "series": series.check,
+}
+
+
+def decoded(value: Any) -> Any:
+    """A task with every {"tree": ...} in it decoded."""
+    if isinstance(value, dict):
+        if set(value) == {"tree"}:
+            return tree.decode(value["tree"])
+        return {key: decoded(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [decoded(part) for part in value]
+    return value
+
+
+def handle(request: dict[str, Any]) -> dict[str, Any]:
+    started = time.process_time()
+    budget.start(request.get("cpu_ms", 10_000) / 1000)
+    budget.insist()
+    reply = check(request["task"])
+    reply["cpu_us"] = round((time.process_time() - started) * 1e6)
+    return reply
+
+
+def check(task: dict[str, Any]) -> dict[str, Any]:
+    seed = int.from_bytes(hashlib.sha256(json.dumps(task, sort_keys=True).encode()).digest()[:8], "big")
+    try:
+        task = decoded(task)
+        procedure = RESIDUAL.get(task["kind"]) or SAMPLED[task["kind"]]
+        return as_reply(procedure(task, seed))
+    except tree.Refused as refused:
+        return as_reply(Open("unsupported: " + str(refused)))
+    except RecursionError:
+        return as_reply(Open("unsupported: depth"))
+    except budget.Spent:
+        return {"status": "timeout", "residual": "", "exact": False}
+
+
+class NoImport:
+    """Stands first among the finders once everything is loaded: an import in a sandboxed worker would fail there."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        raise ImportError(f"{name} is imported after the checker was warmed")
+
+
+def warm() -> None:
+    """Runs what is cached or loaded lazily, then forbids imports."""
+    for task in WARM:
+        check(task)
+    sys.meta_path.insert(0, NoImport())
+
+
+def claim(left: Any, right: Any) -> dict[str, Any]:
+    return {"kind": "identities", "claims": [[{"tree": left}, {"tree": right}]]}
+
+
+WARM: list[dict[str, Any]] = [
+    claim(["D", ["Sin", ["Power", "x", 2]], "x"], ["Times", 2, "x", ["Cos", ["Power", "x", 2]]]),
+    claim(["Times", ["Gamma", "x"], ["Gamma", ["Plus", 1, ["Times", -1, "x"]]]], ["Times", "Pi", ["Power", ["Sin", ["Times", "Pi", "x"]], -1]]),
+    claim(["Plus", ["Zeta", 3], "EulerGamma"], ["Plus", ["Zeta", 3], "Catalan"]),
+]
+
+
+INFO = {"name": "python-flint", "revision": f"{flint.__version__}+FLINT-{flint.__FLINT_VERSION__}"}
+
+
+def info() -> dict[str, str]:
+    return INFO
