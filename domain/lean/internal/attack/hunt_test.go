@@ -27,11 +27,12 @@ func numberFrom(variable string, otherwise int) int {
 func TestHunterFindsNoFalse(t *testing.T) {
 	seeds := numberFrom("HUNT_SEEDS", 60)
 	start := time.Now()
-	accepted, probes := 0, 0
+	accepted, probes, kinds := 0, 0, map[string]int{}
 	for seed := range uint64(seeds) {
 		h := hunt(seed, huntOptions)
 		if h.Accepted {
 			accepted++
+			kinds[h.Kind]++
 		}
 		probes += h.Probes
 		for _, w := range h.Wrong {
@@ -41,8 +42,8 @@ func TestHunterFindsNoFalse(t *testing.T) {
 			t.Fatalf("seed %d, environment %d after %v: False without axioms\n%s", seed, seed+1, time.Since(start), h.False)
 		}
 	}
-	t.Logf("%d environments, %d accepted, %d probes, %v", seeds, accepted, probes, time.Since(start))
-	if accepted < seeds/10 {
+	t.Logf("%d environments, %d accepted (%v), %d probes, %v", seeds, accepted, kinds, probes, time.Since(start))
+	if accepted < seeds/10 || len(kinds) < 5 {
 		t.Errorf("only %d of %d environments are accepted: the hunter does not hunt", accepted, seeds)
 	}
 }
