@@ -11,8 +11,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"reckon/domain/lean/builtin"
 	"reckon/domain/lean/export"
 	"reckon/domain/lean/internal/leansource"
+	"reckon/domain/lean/term"
 )
 
 // Definitions that are nearly an operation on Nat, and now and then one, drawn at random: a definition that is right in
@@ -675,6 +677,100 @@ func TestNearMissesAreNotRecognised(t *testing.T) {
 			t.Errorf("only %d definitions of %s are recognised: the test means nothing", recognised[operation], operation)
 		}
 	}
+}
+
+// Of all comparisons by recursion on both numbers with these parts, those are recognised that compute one.
+func TestComparisonsAreRecognisedByWhatTheyCompute(t *testing.T) {
+	smaller := []struct {
+		text string
+		eval func(n, m int) int
+	}{
+		{"m", func(n, m int) int { return m }}, {"n", func(n, m int) int { return n }}, {"(Nat.succ m)", func(n, m int) int { return m + 1 }},
+		{"y", func(n, m int) int { return m + 1 }}, {"(Nat.pred m)", func(n, m int) int { return max(0, m-1) }}, {"(Nat.pred y)", func(n, m int) int { return m }},
+	}
+	constants := []string{"Bool.false", "Bool.true"}
+	for _, operation := range []string{"beq", "ble"} {
+		recognised := 0
+		for parts := range 16 {
+			zero, positive, greater, negated := parts&1, parts>>1&1, parts>>2&1, parts>>3&1
+			for _, arg := range smaller {
+				again := "(ih " + arg.text + ")"
+				if negated == 1 {
+					again = not(bit{text: again}).text
+				}
+				text := strings.Replace(comparing(operation, constants[zero], constants[positive], constants[greater]), "(ih m)", again, 1)
+				var compare func(x, y int) int
+				compare = func(x, y int) int {
+					switch {
+					case x == 0 && y == 0:
+						return zero
+					case x == 0:
+						return positive
+					case y == 0:
+						return greater
+					}
+					return compare(x-1, arg.eval(x-1, y-1)) ^ negated
+				}
+				right := true
+				for x := range 12 {
+					for y := range 12 {
+						right = right && compare(x, y) == leanMeanings[operation](x, y)
+					}
+				}
+				if got := recognises(readSource(t, declaredBefore("Nat."+operation)+text), "Nat."+operation); got != right {
+					t.Errorf("recognised: %v, computes it: %v\n%s", got, right, text)
+				} else if got {
+					recognised++
+				}
+			}
+		}
+		if recognised == 0 {
+			t.Errorf("no definition of %s is recognised", operation)
+		}
+	}
+}
+
+// Of the sixteen functions of two bits, written in three ways, Nat.land, Nat.lor and Nat.xor take one each.
+func TestBitwiseOperationsTakeTheirOwnFunction(t *testing.T) {
+	tables := map[builtin.ID]int{builtin.NatLand: 0b1000, builtin.NatLor: 0b1110, builtin.NatXor: 0b0110}
+	constants := []string{"Bool.false", "Bool.true"}
+	pick := func(on, no, yes string) string {
+		return "(Bool.rec.{1} (fun (c : Bool) => Bool) " + no + " " + yes + " " + on + ")"
+	}
+	for id, own := range tables {
+		for table := range 16 {
+			outcome := func(a, b int) string { return constants[table>>(2*a+b)&1] }
+			direct := pick("a", pick("b", outcome(0, 0), outcome(0, 1)), pick("b", outcome(1, 0), outcome(1, 1)))
+			for way, body := range []string{direct, pick("b", pick("a", outcome(0, 0), outcome(1, 0)), pick("a", outcome(0, 1), outcome(1, 1))),
+				pick("a", direct, not(not(bit{text: direct})).text)} {
+				file := readSource(t, arithmeticTypes+"def Nat.bitwise (f : Bool -> Bool -> Bool) (x y : Nat) : Nat := x\n"+
+					"def onBits (a b : Bool) : Bool := "+body+"\ndef "+id.String()+" : Nat -> Nat -> Nat := Nat.bitwise onBits")
+				if recognises(file, id.String()) {
+					t.Fatalf("%s is recognised over a Nat.bitwise that is none", id)
+				}
+				if got := satisfies(file, id); got != (table == own) {
+					t.Errorf("%s by the function %04b, written in way %d: %v", id, table, way, got)
+				}
+			}
+		}
+	}
+}
+
+// satisfies says whether an operation satisfies its equations, whatever it is built on.
+func satisfies(file *export.File, id builtin.ID) bool {
+	base := newFoundation(file.Store, file.Declarations)
+	var refused atomic.Int64
+	refused.Store(math.MaxInt64)
+	c := newChecker(context.Background(), base, file.Store, nil, DefaultMaxDepth, &refused)
+	c.recognise()
+	for _, op := range natOperations {
+		if op.id == id {
+			return c.holds(base.env.Len(), func() bool {
+				return op.equations(&equations{checker: c, nat: c.natLiteralType(), boolean: c.store.Const(base.names.Of(builtin.Bool), term.NoLevels), self: base.names.Of(id)})
+			})
+		}
+	}
+	return false
 }
 
 func readSource(t *testing.T, text string) *export.File {
