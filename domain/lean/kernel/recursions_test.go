@@ -134,6 +134,8 @@ var shapes = []struct {
 	{"fuel x-y", "Nat.mod", choose("(Nat.ble 1 y)", fuelled("v", remainder, "(Nat.sub x y)", "x"), "x"), false},
 	{"fuel that depends on x", "Nat.mod", choose("(Nat.ble 1 y)", fuelled("77", remainder, choose("(Nat.ble x 100)", "(Nat.succ x)", "x"), "x"), "x"), false},
 	{"a step that depends on the fuel", "Nat.mod", choose("(Nat.ble 1 y)", fuelled("0", choose("(Nat.beq n 5)", "0", remainder), "(Nat.succ x)", "x"), "x"), false},
+	{"a divisor that grows", "Nat.mod", choose("(Nat.ble 1 y)", "(Nat.rec.{1} (fun (n : Nat) => Nat -> Nat -> Nat) (fun (z v : Nat) => 0) (fun (n : Nat) (ih : Nat -> Nat -> Nat) (z v : Nat) => "+
+		choose("(Nat.ble z v)", "(ih (Nat.succ z) (Nat.sub v z))", "v")+") (Nat.succ x) y x)", "x"), false},
 	{"more than x", "Nat.mod", choose("(Nat.ble 1 y)", fuelled("0", remainder, "(Nat.succ x)", "(Nat.succ x)"), "x"), false},
 	{"swapped", "Nat.mod", "(Nat.sub y x)", false},
 	{"swapped in the recursion", "Nat.mod", choose("(Nat.ble 1 x)", fuelled("0", choose("(Nat.ble x v)", "(ih (Nat.sub v x))", "v"), "(Nat.succ y)", "y"), "y"), false},
