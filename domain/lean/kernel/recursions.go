@@ -401,7 +401,7 @@ func (s *symbolic) meet(key term.Expr, args []term.Expr) *fuelCall {
 		}
 		switch {
 		case s.isProp(term.Expr(n.A)):
-		case s.store.Node(arg).Locals <= s.constant:
+		case s.store.Node(arg).Locals <= s.constant && s.store.Node(term.Expr(n.A)).Locals <= s.constant: // of one type throughout
 			call.fixed[i] = arg
 		case call.value < 0 && s.whnf(term.Expr(n.A)) == s.nat:
 			call.value = i

@@ -24,7 +24,8 @@ func (s *symbolic) accessible(e term.Expr) (recursor, index term.Expr, ok bool) 
 		return 0, 0, false
 	}
 	k := s.find(term.Name(n.A))
-	if k == nil || k.Recursor == nil || k.Recursor.NumIndices != 1 || len(args) != k.Recursor.MajorIndex()+1 || !s.isAccessibility(k.Recursor.Major) {
+	// One motive: a block of this type alone, so that the parameters of the recursor are those of the type.
+	if k == nil || k.Recursor == nil || k.Recursor.NumIndices != 1 || k.Recursor.NumMotives != 1 || len(args) != k.Recursor.MajorIndex()+1 || !s.isAccessibility(k.Recursor.Major) {
 		return 0, 0, false
 	}
 	first := k.Recursor.FirstIndex()
@@ -62,7 +63,7 @@ func (s *symbolic) isAccessibility(n term.Name) bool {
 // interceptAccessible puts S in the place of a well-founded recursion of which the claim is proved.
 func (s *symbolic) interceptAccessible(e term.Expr) (term.Expr, bool) {
 	recursor, index, ok := s.accessible(e)
-	if !ok || s.trivial || s.store.Node(recursor).Locals > s.constant {
+	if !ok || s.trivial || s.store.Node(recursor).Locals > s.constant || s.whnf(s.typeOf(e)) != s.nat {
 		return 0, false
 	}
 	v, pattern, ok := s.valueIn(index)
@@ -106,7 +107,7 @@ func (s *symbolic) valueIn(index term.Expr) (v term.Expr, pattern func(v term.Ex
 	for i, arg := range args {
 		switch {
 		case s.store.Node(arg).Locals <= s.constant:
-		case at < 0 && s.whnf(s.typeOf(arg)) == s.nat:
+		case at < 0 && i >= k.Constructor.NumParams && s.whnf(s.typeOf(arg)) == s.nat:
 			at = i
 		default:
 			return 0, nil, false

@@ -13,6 +13,7 @@ func TestRecipes(t *testing.T) {
 				}
 				seen[r.Name] = true
 				t.Run(r.Name, func(t *testing.T) {
+					t.Parallel()
 					if testing.Verbose() {
 						report, err := r.Report("4.99.0")
 						if err != nil {

@@ -11,15 +11,18 @@ import (
 	"reckon/domain/lean/internal/leantest"
 )
 
-// Text writes the file out as an export.
-func (f *File) Text() string { return f.emit().Text() }
-
-func (f *File) emit() *emitter {
-	lean := fmt.Sprintf(`"lean":{"version":%s,"githash":""},`, quoted(f.Version))
-	if f.Version == "-" {
+// header is an export's first line.
+func header(version string) string {
+	lean := fmt.Sprintf(`"lean":{"version":%s,"githash":""},`, quoted(version))
+	if version == "-" {
 		lean = ""
 	}
-	e := &emitter{Builder: leantest.NewBuilder(fmt.Sprintf(`{"meta":{%s"format":{"version":"3.1.0"}}}`, lean)),
+	return fmt.Sprintf(`{"meta":{%s"format":{"version":"3.1.0"}}}`, lean)
+}
+
+// emit writes the file out as an export.
+func (f *File) emit() *emitter {
+	e := &emitter{Builder: leantest.NewBuilder(header(f.Version)),
 		names: map[string]int{}, lines: map[string]int{}}
 	for _, d := range f.Decls {
 		e.decl(d)
@@ -128,7 +131,7 @@ func (e *emitter) level(l Level) int {
 	}
 }
 
-// expr writes a term below the given binders, innermost last.
+// expr writes a term below the given binders, innermost last. What it appends to scope is overwritten when it is done.
 func (e *emitter) expr(t *Term, scope []*Local) int {
 	switch t.kind {
 	case localTerm:
@@ -153,7 +156,7 @@ func (e *emitter) expr(t *Term, scope []*Local) int {
 	case lamTerm, piTerm:
 		kind := map[termKind]string{lamTerm: "lam", piTerm: "forallE"}[t.kind]
 		typ := e.expr(t.local.typ, scope)
-		body := e.expr(t.b, append(scope[:len(scope):len(scope)], t.local))
+		body := e.expr(t.b, append(scope, t.local))
 		annotation := t.annotation
 		if annotation == "" {
 			annotation = "default"
@@ -161,7 +164,7 @@ func (e *emitter) expr(t *Term, scope []*Local) int {
 		return e.once("ie", fmt.Sprintf(`"%s":{"name":%d,"type":%d,"body":%d,"binderInfo":"%s"}`, kind, e.name(t.local.name), typ, body, annotation))
 	case letTerm:
 		typ, value := e.expr(t.local.typ, scope), e.expr(t.a, scope)
-		body := e.expr(t.b, append(scope[:len(scope):len(scope)], t.local))
+		body := e.expr(t.b, append(scope, t.local))
 		return e.once("ie", fmt.Sprintf(`"letE":{"name":%d,"type":%d,"value":%d,"body":%d,"nondep":false}`, e.name(t.local.name), typ, value, body))
 	case projTerm:
 		return e.once("ie", fmt.Sprintf(`"proj":{"typeName":%d,"idx":%d,"struct":%d}`, e.name(t.name), t.index, e.expr(t.a, scope)))

@@ -25,6 +25,7 @@ import (
 // Hunt is the outcome for one environment.
 type Hunt struct {
 	Accepted bool     // the checker accepts the environment
+	Kind     string   // what is unusual about the environment
 	Suspect  bool     // some term has no value within the steps given, or two
 	Probes   int      // equations asked
 	False    *File    // a file the checker accepts that proves False by no axiom; nil: none found
@@ -42,12 +43,16 @@ const (
 	text   valueType = "String"
 	quot   valueType = "Quot"
 	pair   valueType = "Pair"
+	tree   valueType = "Tree"
+	trees  valueType = "Trees" // List Tree
 )
 
 func (v valueType) term() *Term {
 	switch v {
 	case list:
 		return apply(constant("List", nil), constant("Char"))
+	case trees:
+		return apply(constant("List", nil), constant("Tree"))
 	case quot:
 		return apply(constant("Quot", succ(nil)), constant("Bool"), apply(constant("Eq", succ(nil)), constant("Bool")))
 	}
@@ -64,6 +69,8 @@ type known struct {
 type hunter struct {
 	*rand.Rand
 	decls   []*Decl
+	shape   natShape
+	nests   bool                    // a type that is nested in List is declared, if List is Lean's
 	equals  map[valueType]valueType // a type that is a definition: what it unfolds to
 	made    map[string]bool         // names declared
 	known   []known
@@ -76,8 +83,20 @@ type hunter struct {
 // hunt builds one environment from a seed and looks for False in it.
 func hunt(seed uint64, options kernel.Options) Hunt {
 	h := &hunter{Rand: newRand(seed), equals: map[valueType]valueType{}, made: map[string]bool{}, closed: map[string]*Term{}}
+	switch seed % 4 {
+	case 1:
+		h.shape = natShape(h.IntN(3))
+	case 2:
+		h.nests = true
+	}
 	h.build(seed%4 == 0)
 	out := h.attack(options)
+	out.Kind = []string{"usual", "Nat swapped", "Nat larger"}[h.shape]
+	if h.made["onTree"] {
+		out.Kind = "nested"
+	} else if seed%4 == 0 {
+		out.Kind = "large"
+	}
 	if out.Suspect && out.False == nil { // what is equal by definition may be found so by other unfoldings
 		for _, hints := range []string{"regular", "abbrev"} {
 			for _, d := range h.decls {
@@ -114,7 +133,10 @@ func (h *hunter) resolve(v valueType) valueType {
 // build declares the core in a random order: each step needs what its own types speak of, and nothing else. A large
 // environment has the operations on numbers and other types too; a small one is faster, and what it declares meets more.
 func (h *hunter) build(large bool) {
-	h.decls = parse(logicText(h.maybe(4)) + textNat + textObserve)
+	h.decls = parse(logicText(h.maybe(4)) + h.shape.text())
+	if h.shape != leanNat {
+		h.know(number, nil, constant("Nat.zero"))
+	}
 	h.know(truth, nil, constant("Bool.true"))
 	h.know(truth, nil, constant("Bool.false"))
 	h.know(truth, []valueType{truth}, constant("not"))
@@ -146,6 +168,9 @@ func (h *hunter) build(large bool) {
 				h.define("String.ofList", text, list)
 			}
 		}},
+	}
+	if h.nests {
+		steps = append(steps, step{"Tree", []string{"List", "List.nil", "List.cons"}, h.declareTree})
 	}
 	if large {
 		steps = append(steps, step{"Quot", nil, h.declareQuot}, step{"Pair", nil, h.declarePair},
@@ -180,11 +205,79 @@ func (h *hunter) build(large bool) {
 	}
 }
 
-// textObserve are functions to truth values.
-const textObserve = `
-def isZero : Nat → Bool := fun (x : Nat) => Nat.rec.{1} (fun (n : Nat) => Bool) Bool.true (fun (n : Nat) (ih : Bool) => Bool.false) x
-def isOne : Nat → Bool := fun (x : Nat) => Nat.rec.{1} (fun (n : Nat) => Bool) Bool.false (fun (n : Nat) (ih : Bool) => isZero n) x
-`
+// natShape is how Nat is declared.
+type natShape int
+
+const (
+	leanNat    natShape = iota
+	swappedNat          // its constructors in the other order
+	largerNat           // with one constructor more
+)
+
+// rec is the recursor of Nat on its minor premises.
+func (n natShape) rec(motive, zero, step, on *Term, level Level) *Term {
+	minors := [][]*Term{{zero, step}, {step, zero}, {zero, step, zero}}[n]
+	return apply(apply(apply(constant("Nat.rec", level), motive), minors...), on)
+}
+
+// text declares Nat, functions to truth values, and that no number is its own successor.
+func (n natShape) text() string {
+	rec := func(motive, zero, step, on string, level int) string {
+		minors := [][]string{{zero, step}, {step, zero}, {zero, step, zero}}[n]
+		return fmt.Sprintf("Nat.rec.{%d} (%s) %s %s", level, motive, strings.Join(minors, " "), on)
+	}
+	text := []string{textNat, "inductive Nat : Type | Nat.succ : Nat → Nat | Nat.zero : Nat",
+		"inductive Nat : Type | Nat.zero : Nat | Nat.succ : Nat → Nat | Nat.more : Nat"}[n] + `
+def isZero : Nat → Bool := fun (x : Nat) => ` + rec("fun (n : Nat) => Bool", "Bool.true", "(fun (n : Nat) (ih : Bool) => Bool.false)", "x", 1) + `
+def isOne : Nat → Bool := fun (x : Nat) => ` + rec("fun (n : Nat) => Bool", "Bool.false", "(fun (n : Nat) (ih : Bool) => isZero n)", "x", 1)
+	if n == largerNat {
+		return text
+	}
+	return text + `
+def before : Nat → Nat := fun (x : Nat) => ` + rec("fun (n : Nat) => Nat", "Nat.zero", "(fun (n : Nat) (ih : Nat) => n)", "x", 1) + `
+theorem notSuccessorOfItself : ∀ (n : Nat), Eq.{1} Nat n (Nat.succ n) → False := fun (n : Nat) => ` + rec("fun (n : Nat) => Eq.{1} Nat n (Nat.succ n) → False",
+		`(fun (h : Eq.{1} Nat Nat.zero (Nat.succ Nat.zero)) => trueNotFalse
+    (Eq.rec.{0, 1} Nat Nat.zero (fun (m : Nat) (h : Eq.{1} Nat Nat.zero m) => Eq.{1} Bool Bool.true (isZero m)) (Eq.refl.{1} Bool Bool.true) (Nat.succ Nat.zero) h))`,
+		`(fun (n : Nat) (ih : Eq.{1} Nat n (Nat.succ n) → False) (h : Eq.{1} Nat (Nat.succ n) (Nat.succ (Nat.succ n))) => ih
+    (Eq.rec.{0, 1} Nat (Nat.succ n) (fun (m : Nat) (h : Eq.{1} Nat (Nat.succ n) m) => Eq.{1} Nat n (before m)) (Eq.refl.{1} Nat n) (Nat.succ (Nat.succ n)) h))`, "n", 0)
+}
+
+// declareTree declares a type that is nested in List, and a function on it by its recursors.
+func (h *hunter) declareTree() {
+	if _, own := h.equals[list]; own || !h.made["List.cons"] {
+		return
+	}
+	common := []string{"motive_1", "motive_2", "node", "nil", "cons"}
+	binders := `(motive_1 : Tree → Sort w) (motive_2 : List.{0} Tree → Sort w)
+    (node : ∀ (b : Bool) (l : List.{0} Tree), motive_2 l → motive_1 (Tree.node b l)) (nil : motive_2 (List.nil.{0} Tree))
+    (cons : ∀ (head : Tree) (tail : List.{0} Tree), motive_1 head → motive_2 tail → motive_2 (List.cons.{0} Tree head tail))`
+	term := func(text string) *Term { return parse("axiom x.{w} : " + text)[0].Type }
+	call := func(name, on string) string { return "(" + name + ".{w} " + strings.Join(common, " ") + " " + on + ")" }
+	recursor := func(name, major, motive string, rules ...*Rule) *Recursor {
+		return &Recursor{Name: name, Params: []string{"w"}, NumMotives: 2, NumMinors: 3, Rules: rules,
+			Type: term("∀ " + binders + " (t : " + major + "), " + motive + " t")}
+	}
+	d := parse("@[numNested=1] inductive Tree : Type | Tree.node : Bool → List.{0} Tree → Tree")[0]
+	d.Recursors = []*Recursor{
+		recursor("Tree.rec", "Tree", "motive_1",
+			&Rule{"Tree.node", 2, term("fun " + binders + " (b : Bool) (l : List.{0} Tree) => node b l " + call("Tree.rec_1", "l"))}),
+		recursor("Tree.rec_1", "List.{0} Tree", "motive_2",
+			&Rule{"List.nil", 0, term("fun " + binders + " => nil")},
+			&Rule{"List.cons", 2, term("fun " + binders + " (head : Tree) (tail : List.{0} Tree) => cons head tail " + call("Tree.rec", "head") + " " + call("Tree.rec_1", "tail"))}),
+	}
+	h.decls = append(h.decls, d)
+	h.know(tree, []valueType{truth, trees}, constant("Tree.node"))
+	h.know(trees, nil, apply(constant("List.nil", nil), constant("Tree")))
+	h.know(trees, []valueType{tree, trees}, apply(constant("List.cons", nil), constant("Tree")))
+
+	b, l, first, rest := &Local{"b", truth.term()}, &Local{"l", trees.term()}, &Local{"ih1", truth.term()}, &Local{"ih2", truth.term()}
+	head, t := &Local{"head", tree.term()}, &Local{"t", tree.term()}
+	value := apply(constant("Tree.rec", succ(nil)), lam(&Local{"t", tree.term()}, truth.term()), lam(&Local{"l", trees.term()}, truth.term()),
+		lams([]*Local{b, l, rest}, h.term(truth, 3, []*Local{b, rest})), h.term(truth, 2, nil),
+		lams([]*Local{head, l, first, rest}, h.term(truth, 3, []*Local{first, rest})), variable(t))
+	h.declare("onTree", nil, arrow(tree.term(), truth.term()), lam(t, value))
+	h.know(truth, []valueType{tree}, constant("onTree"))
+}
 
 // logicText is textLogic, on demand with Bool's constructors in the other order.
 func logicText(swapped bool) string {
@@ -384,7 +477,7 @@ func (h *hunter) operation(o operation) {
 	if h.maybe(4) {
 		step = h.term(number, 3, []*Local{x, n, ih})
 	}
-	body := apply(constant("Nat.rec", succ(nil)), lam(&Local{"m", number.term()}, number.term()), start, lams([]*Local{n, ih}, step), variable(y))
+	body := h.shape.rec(lam(&Local{"m", number.term()}, number.term()), start, lams([]*Local{n, ih}, step), variable(y), succ(nil))
 	h.declare(o.name, nil, pis([]*Local{x, y}, number.term()), lams([]*Local{x, y}, body))
 	h.know(number, args, constant(o.name))
 }
@@ -440,7 +533,7 @@ func (h *hunter) make(v valueType, depth int, scope []*Local) *Term {
 			inner = append(inner, build)
 		}
 	}
-	if v == number {
+	if v == number && (h.shape == leanNat || h.maybe(8)) {
 		leaves = append(leaves, func() *Term { return natLiteral(strconv.Itoa(h.IntN(5))) })
 	}
 	maker := h.made["String.ofList"] || h.made["String.mk"]
@@ -509,6 +602,9 @@ func (h *hunter) attack(options kernel.Options) (out Hunt) {
 			h.note(apply(constant("isZero"), t))
 		}
 	}
+	if out.False = h.successors(options, &out.Probes); out.False != nil {
+		return out
+	}
 	h.Shuffle(len(h.order), func(i, j int) { h.order[i], h.order[j] = h.order[j], h.order[i] })
 	h.order = append(h.literalParts(), h.order...)
 	terms := h.welltyped(options)
@@ -557,6 +653,35 @@ func (h *hunter) attack(options kernel.Options) (out Hunt) {
 	return out
 }
 
+// maxNumbers bounds the numbers of one environment of which it is asked whether they are their own successors.
+const maxNumbers = 4
+
+// successors asks of closed numbers whether they are their own successors, and builds the proof of False.
+func (h *hunter) successors(options kernel.Options, probes *int) *File {
+	if h.shape == largerNat {
+		return nil
+	}
+	asked := 0
+	for _, k := range h.known {
+		if h.resolve(k.result) != number || asked == maxNumbers {
+			continue
+		}
+		asked++
+		args := make([]*Term, len(k.args))
+		for i, a := range k.args {
+			args[i] = h.term(a, 1, nil)
+		}
+		n := k.build(args)
+		*probes++
+		boom := &Decl{Kind: "theorem", Name: "boom", Type: constant("False"), Attrs: map[string]string{},
+			Value: apply(constant("notSuccessorOfItself"), n, apply(constant("Eq.refl", succ(nil)), number.term(), n))}
+		if h.accepts(options, boom) {
+			return &File{Version: "4.99.0", Decls: append(append([]*Decl{}, h.decls...), boom)}
+		}
+	}
+	return nil
+}
+
 // cycles says which declarations rest on themselves or on what comes later, by names and by what their literals stand
 // for. In an accepted file there are none.
 func cycles(decls []*Decl) (out []string) {
@@ -568,6 +693,9 @@ func cycles(decls []*Decl) (out []string) {
 			for _, k := range t.Ctors {
 				place[k.Name] = i
 			}
+		}
+		for _, r := range d.Recursors {
+			place[r.Name] = i
 		}
 	}
 	maker := makerOf(byName)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // The language of the recipes. Everything is explicit: no implicit arguments, no elaboration.
@@ -51,10 +52,10 @@ func isNameRune(r rune) bool {
 func lexer(text string) (out []string) {
 	for i := 0; i < len(text); {
 		rest := text[i:]
-		r := []rune(rest)[0]
+		r, size := utf8.DecodeRuneInString(rest)
 		switch {
 		case unicode.IsSpace(r):
-			i += len(string(r))
+			i += size
 		case strings.HasPrefix(rest, "--"):
 			end := strings.IndexByte(rest, '\n')
 			if end < 0 {
@@ -108,13 +109,13 @@ func nameLength(text string) int {
 				if !isNameRune(r) {
 					break
 				}
-				i += len(string(r))
+				i += utf8.RuneLen(r)
 			}
 		}
 		if i+1 >= len(text) || text[i] != '.' {
 			return i
 		}
-		next := []rune(text[i+1:])[0]
+		next, _ := utf8.DecodeRuneInString(text[i+1:])
 		if !isNameRune(next) && next != '«' {
 			return i
 		}
@@ -328,7 +329,7 @@ func (p *parser) atom() *Term {
 		}
 		return projection(structure, i, p.atom())
 	}
-	first := []rune(token)[0]
+	first, _ := utf8.DecodeRuneInString(token)
 	switch {
 	case first == '"':
 		p.next()
@@ -395,7 +396,7 @@ func (p *parser) levelAtom() (Level, bool) {
 		}
 		return l, true
 	}
-	if first := []rune(token)[0]; (isNameRune(first) || first == '«') && !p.isLocal(token) {
+	if first, _ := utf8.DecodeRuneInString(token); (isNameRune(first) || first == '«') && !p.isLocal(token) {
 		p.next()
 		return levelParam(token), true
 	}

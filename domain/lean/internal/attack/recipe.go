@@ -40,8 +40,9 @@ func (r Recipe) Run() error {
 	if versions == nil {
 		versions = defaultVersions
 	}
+	body := r.body()
 	for _, v := range versions {
-		report, err := r.Report(v)
+		report, err := r.judge(v, body)
 		if err == nil && !r.MayMismatch && report.Refusal != nil && report.Refusal.Class == string(kernel.RecursorMismatch) {
 			err = fmt.Errorf("the recipe's own recursors are wrong: %s", describe(report))
 		}
@@ -55,22 +56,25 @@ func (r Recipe) Run() error {
 	return nil
 }
 
-// File builds the recipe's declarations.
-func (r Recipe) File(version string) *File {
-	f := &File{Version: version, Decls: parse(r.Text)}
+// body is the recipe's export but for its first line, which is all that a version changes.
+func (r Recipe) body() string {
+	f := &File{Decls: parse(r.Text)}
 	if r.Edit != nil {
 		r.Edit(f)
 	}
-	return f
+	_, body, _ := strings.Cut(f.emit().Text(), "\n")
+	return body
 }
 
 // Report judges the recipe's file under one version, as a user's is judged.
-func (r Recipe) Report(version string) (*check.Report, error) {
+func (r Recipe) Report(version string) (*check.Report, error) { return r.judge(version, r.body()) }
+
+func (r Recipe) judge(version, body string) (*check.Report, error) {
 	ask := r.Ask
 	if ask == "" {
 		ask = "boom"
 	}
-	return judge(r.File(version).Text(), ask)
+	return judge(header(version)+"\n"+body, ask)
 }
 
 // judge judges an export as a user's is judged. A checker that panics is an error.
