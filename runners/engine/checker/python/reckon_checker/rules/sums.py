@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import acb, arb, fmpq
 
-from .. import budget, tails
+from .. import budget, remainders
 from ..arithmetic import plus as values_plus
 from ..critical import substituted
 from ..evaluation import EMPTY, evaluate
@@ -15,11 +15,11 @@ from ..expanding import expand
 from ..expansion import VARIABLE, Expander
 from ..findings import Open, Refuted, Sampled, Statement, Supported
 from ..parameters import Known, conditions_of, named, sampled
-from ..tails import Divergent
+from ..remainders import Divergent
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, plus, power, replace, times, walk
 from ..values import NonValue, Undecided, Value, complex_ball, is_number, precision, settled, whole
 from . import identities
-from .integrals import against, diverges
+from .enclosures import against, diverges
 
 BITS = (96, 256)
 STARTS = (5, 7, 10)
@@ -208,7 +208,7 @@ def enclosed(term: Tree, name: str, start: int, product: bool) -> acb:
                 germ = expand(tree, on)
                 if product:
                     germ = on.log(germ)
-                tail = tails.series(germ, on, n)
+                tail = remainders.series(germ, on, n)
             except Undecided as undecided:
                 problem = undecided
                 continue

@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import acb, arb, fmpq
 
-from .. import budget, tails
+from .. import budget, remainders
 from ..critical import critical, crossings, substituted
 from ..evaluation import EMPTY, Environment, evaluate
 from ..expanding import expand, towards
@@ -16,7 +16,7 @@ from ..expansion import VARIABLE, Expander
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
 from ..integrand import Integrand
 from ..parameters import DIVERGES, Known, conditions_of, named, sampled
-from ..tails import Divergent
+from ..remainders import Divergent
 from ..tree import Refused, Tree, free_symbols, power, rational, reals, times
 from ..values import (
     INFINITY,
@@ -218,7 +218,7 @@ def end_part(f: Integrand, point: Tree, side: int, other: Value, here: Value) ->
             try:
                 on = Expander(n, terms)
                 germ = on.times(expand(towards(f.original, f.name, point, side), on), expand(power(VARIABLE, -2), on))
-                value = tails.integral(germ, on)
+                value = remainders.integral(germ, on)
             except Undecided as undecided:
                 problem = undecided
                 continue
@@ -237,7 +237,7 @@ def far_part(f: Integrand, point: Tree, near: arb) -> tuple[acb, arb]:
         for terms in (6, 14):
             try:
                 on = Expander(n, terms)
-                value = tails.integral(expand(towards(f.original, f.name, point, 1), on), on)
+                value = remainders.integral(expand(towards(f.original, f.name, point, 1), on), on)
             except Undecided as undecided:
                 problem = undecided
                 continue
