@@ -204,12 +204,6 @@ func hasAny(e *expression.Expr, symbols ...string) bool {
 	return found
 }
 
-// notAnalytic are functions with jumps, kinks or no complex derivative: formulas with them are meant for real values.
-var notAnalytic = []string{
-	"Abs", "Sign", "UnitStep", "HeavisideTheta", "Re", "Im", "Arg", "Conjugate", "Floor", "Ceiling", "Round", "Mod", "Min", "Max", "Piecewise", "Boole",
-	"If", "Ramp", "IntegerPart", "FractionalPart", "CubeRoot", "Surd", "RealAbs", "RealSign",
-}
-
 // identities is the task of claims that must hold wherever they are looked at.
 func identities(check *expression.Expr, claims [][2]*expression.Expr, assumptions []*expression.Expr, more map[string]any) Task {
 	fields := map[string]any{"claims": claims, "assumptions": assumptions}
@@ -217,14 +211,4 @@ func identities(check *expression.Expr, claims [][2]*expression.Expr, assumption
 		fields[key] = value
 	}
 	return Task{Kind: "identities", Check: check, Fields: fields}
-}
-
-// regions tells where formulas over these expressions are meant to hold.
-func regions(parts ...*expression.Expr) []string {
-	for _, part := range parts {
-		if hasAny(part, notAnalytic...) {
-			return []string{"positive", "real"}
-		}
-	}
-	return []string{"positive", "real", "complex"}
 }

@@ -44,9 +44,9 @@ func noAnswer(detail string) error { return &NoPlanError{ReasonAnswerNotUsable, 
 
 // Statuses of a Finding.
 const (
-	StatusProved   = "proved"  // shown to hold, exactly or to many digits at many points
-	StatusAgrees   = "agrees"  // an approximate comparison found no difference
-	StatusRefuted  = "refuted" // shown not to hold, at two precisions
+	StatusProved   = "proved"  // shown to hold: exactly, or numerically as the rule states
+	StatusAgrees   = "agrees"  // supported: no difference where it was looked
+	StatusRefuted  = "refuted" // proved not to hold; Residual is the proof as a sentence
 	StatusOpen     = "open"    // neither
 	StatusTimedOut = "timeout" // the check ran past its budget
 	StatusFailed   = "crashed" // the checker died or failed
@@ -55,7 +55,7 @@ const (
 // Finding is what the checker says about a plan.
 type Finding struct {
 	Status    string `json:"status"`
-	Residual  string `json:"residual"`   // what the check came to, for people
+	Residual  string `json:"residual"`   // what the check came to; the proof of a refutation: where, what is expected, what is given
 	Exact     bool   `json:"exact"`      // by exact algebra, not by numbers
 	Why       string `json:"why"`        // for an open finding
 	CPUMicros int64  `json:"cpu_us"`     // processor time of the procedure

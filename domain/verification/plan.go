@@ -2,6 +2,7 @@ package verification
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"reckon/domain/expression"
@@ -12,6 +13,7 @@ const (
 	MaxNodes     = 20000
 	MaxDepth     = 250
 	MaxSolutions = 200
+	MaxDigits    = 50000 // of one number
 )
 
 // Plan says what the checker is to compute. It is made by Derive only.
@@ -120,7 +122,7 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 		return Plan{}, noHead("no rule covers " + call.Head)
 	}
 	for _, option := range changesMeaning {
-		if call.Options[option] != nil && (option != "GaussianIntegers" || rule.Declare().Slug != "rewrite_identity") {
+		if call.Options[option] != nil && !slices.Contains(optionsOf[rule.Declare().Slug], option) {
 			return Plan{}, noShape("the option " + option + " is not checked")
 		}
 	}
@@ -142,6 +144,15 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 
 // changesMeaning are options under which an answer means something else than the rules suppose.
 var changesMeaning = []string{"Modulus", "GaussianIntegers", "Regularization", "VerifyConvergence", "Analytic"}
+
+// optionsOf lists those that a rule reads.
+var optionsOf = map[string][]string{
+	"rewrite_identity":      {"GaussianIntegers", "Modulus"},
+	"factorinteger_product": {"GaussianIntegers"},
+	"primality":             {"GaussianIntegers"},
+	"solve_residual":        {"Modulus"},
+	"polynomial_gcd":        {"Modulus"},
+}
 
 // admit refuses what is too large or must not be looked at, before anything recursive is done with it.
 func admit(input, answer *expression.Expr) error {
@@ -180,6 +191,9 @@ func bounded(e *expression.Expr) bool {
 		pending = pending[:len(pending)-1]
 		nodes++
 		if nodes+len(pending) > MaxNodes || last.depth > MaxDepth {
+			return false
+		}
+		if (last.node.Kind == expression.Integer || last.node.Kind == expression.Real) && len(last.node.Text) > MaxDigits {
 			return false
 		}
 		if last.node.Kind != expression.Call {

@@ -12,9 +12,9 @@ func dsolveResidual() Rule {
 		Declaration: Declaration{
 			Slug:  "dsolve_residual",
 			Heads: []string{"DSolve", "DSolveValue"},
-			Shows: "The functions, with any constants, satisfy the differential equations and the initial conditions; a general solution of a linear equation has as " +
-				"many constants as its order.",
-			Silent: "Whether a nonlinear equation has further solutions.",
+			Shows: "The functions, with any constants, satisfy the equations and the initial conditions, and the constants, whatever they are called, are independent " +
+				"and as many as the orders less the conditions: no solution of a linear equation is missing, and of an equation of first order in a meromorphic constant none but singular ones.",
+			Silent: "Singular solutions of nonlinear equations; whether nonlinear equations of higher order, boundary problems and partial equations have further solutions: then nothing is verified.",
 			Examples: []Example{
 				{"DSolve[y''[x] + y[x] == 0, y[x], x]", "{{y[x] -> C[1] Cos[x] + C[2] Sin[x]}}"},
 				{"DSolve[y''[x] + y[x] == 0, y[x], x]", "{{y[x] -> C[1] Cos[x]}}"},

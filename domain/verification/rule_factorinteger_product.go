@@ -6,10 +6,11 @@ import "reckon/domain/expression"
 func factorintegerProduct() Rule {
 	return ResidualRule{
 		Declaration: Declaration{
-			Slug:   "factorinteger_product",
-			Heads:  []string{"FactorInteger"},
-			Shows:  "The factors multiply to the number and each is prime, by proof below 2^64 and by a strong pseudoprime test of Baillie, Pomerance, Selfridge and Wagstaff above.",
-			Silent: "Factorizations over the Gaussian integers.",
+			Slug:  "factorinteger_product",
+			Heads: []string{"FactorInteger"},
+			Shows: "The factors, over the integers or the Gaussian integers, multiply to the number and each is prime: by proof below 2^320, above by the test of " +
+				"Baillie, Pomerance, Selfridge and Wagstaff (basis numeric).",
+			Silent: "Which of its associates stands for a Gaussian prime.",
 			Examples: []Example{
 				{"FactorInteger[2^67 - 1]", "{{193707721, 1}, {761838257287, 1}}"},
 				{"FactorInteger[1001]", "{{7, 1}, {143, 1}}"},
@@ -20,8 +21,8 @@ func factorintegerProduct() Rule {
 }
 
 func planFactorIntegerProduct(c Call) (Task, error) {
-	if len(c.Args) != 1 || len(c.Options) > 0 {
-		return Task{}, noShape("only complete factorizations over the integers are checked")
+	if len(c.Args) != 1 || !onlyGaussian(c) {
+		return Task{}, noShape("only complete factorizations are checked")
 	}
 	rows, ok := list(c.Answer)
 	if !ok {
@@ -43,5 +44,18 @@ func planFactorIntegerProduct(c Call) (Task, error) {
 	if pairs == nil {
 		return Task{}, noAnswer("there are no factors")
 	}
-	return Task{Kind: "factors", Check: call("Equal", c.Args[0], call("Times", powers...)), Fields: map[string]any{"number": c.Args[0], "pairs": pairs}}, nil
+	return Task{Kind: "factors", Check: call("Equal", c.Args[0], call("Times", powers...)), Fields: map[string]any{
+		"number": c.Args[0], "pairs": pairs, "gaussian": isGaussian(c),
+	}}, nil
+}
+
+// isGaussian reports whether the option GaussianIntegers is set.
+func isGaussian(c Call) bool {
+	option := c.Options["GaussianIntegers"]
+	return option != nil && option.IsSymbol("True")
+}
+
+// onlyGaussian reports whether there is no option but GaussianIntegers.
+func onlyGaussian(c Call) bool {
+	return len(c.Options) == 0 || len(c.Options) == 1 && c.Options["GaussianIntegers"] != nil
 }

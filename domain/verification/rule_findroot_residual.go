@@ -12,7 +12,7 @@ func findrootResidual() Rule {
 		Declaration: Declaration{
 			Slug:   "findroot_residual",
 			Heads:  []string{"FindRoot"},
-			Shows:  "Newton's method, at 40 digits, moves the answer by more than its digits allow: it is no root.",
+			Shows:  "The box around the answer, of six digits or half of those that are shown, is proved to hold no root.",
 			Silent: "That an exact root is near, and which of several roots was wanted.",
 			Examples: []Example{
 				{"FindRoot[Cos[x] == x, {x, 1}]", "{x -> 0.7390851332151607}"},

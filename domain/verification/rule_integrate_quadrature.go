@@ -8,9 +8,9 @@ func integrateQuadrature() Rule {
 		Declaration: Declaration{
 			Slug:  "integrate_quadrature",
 			Heads: []string{"Integrate"},
-			Shows: "An enclosure of the integral (quadrature with proved bounds inside, expansions with bounded remainders at singular and infinite ends) is " +
-				"disjoint from the answer, or the integral is proved to diverge while the answer is finite. Parameters get sample values.",
-			Silent: "That the answer is right: agreement to many digits is support, not proof.",
+			Shows: "The enclosure of the integral (exact for polynomials, else by quadrature with proved bounds of ends and tails) is disjoint from the answer, or the integral " +
+				"diverges at a pole of a rational integrand while the answer is finite. Parameters get a few values.",
+			Silent: "That the answer is right: it agrees with the enclosure, at those values of the parameters.",
 			Examples: []Example{
 				{"Integrate[1/x, {x, -1, 1}]", "-I Pi"},
 				{"Integrate[Exp[-x^2], {x, -Infinity, Infinity}]", "Sqrt[Pi]"},

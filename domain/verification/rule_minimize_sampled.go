@@ -15,7 +15,8 @@ func minimizeSampled() Rule {
 				"Minimize", "Maximize", "NMinimize", "NMaximize", "FindMinimum", "FindMaximum", "MinValue", "MaxValue", "NMinValue", "NMaxValue",
 				"ArgMin", "ArgMax", "NArgMin", "NArgMax", "FindMinValue", "FindMaxValue", "FindArgMin", "FindArgMax",
 			},
-			Shows:  "The point given is not feasible, the objective has another value there, or a point that was found is proved to be feasible and better.",
+			Shows: "The point given is not feasible, the objective has another value there, an exact feasible point is better, a local optimum is not stationary, or the value " +
+				"lies beyond a proved range of the objective: each by exact arithmetic or disjoint enclosures. Answers of N and Find functions are read to five digits.",
 			Silent: "That no better point exists.",
 			Examples: []Example{
 				{"Minimize[x^2 + 2 x + 3, x]", "{2, {x -> -1}}"},

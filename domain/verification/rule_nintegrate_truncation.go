@@ -6,7 +6,7 @@ func nintegrateTruncation() Rule {
 		Declaration: Declaration{
 			Slug:   "nintegrate_truncation",
 			Heads:  []string{"NIntegrate", "Integrate"},
-			Shows:  "An enclosure of the integral is disjoint from the answer by more than 10^-8 of its size, or the integral is proved to diverge.",
+			Shows:  "The enclosure of the integral is disjoint from the answer in its first six digits, or the integral diverges.",
 			Silent: "The last digits of the answer.",
 			Examples: []Example{
 				{"NIntegrate[Sin[x]/x, {x, 0, Infinity}]", "-8.904489328583295*^6"},

@@ -6,9 +6,10 @@ import "reckon/domain/expression"
 func nsolveResidual() Rule {
 	return SampledRule{
 		Declaration: Declaration{
-			Slug:   "nsolve_residual",
-			Heads:  []string{"NSolve", "NRoots", "Solve", "Roots", "NSolveValues"},
-			Shows:  "Newton's method moves one of the decimal solutions by more than its digits allow, or a root of the polynomial is missing.",
+			Slug:  "nsolve_residual",
+			Heads: []string{"NSolve", "NRoots", "Solve", "Roots", "NSolveValues"},
+			Shows: "No true solution lies as near to a decimal one as its digits promise (for a root of one polynomial by its condition number, else half of " +
+				"the digits), or a true solution is missing: all of them are isolated, or the box around the decimal is proved to hold none.",
 			Silent: "That a nearby exact solution exists: a decimal number solves nothing exactly.",
 			Examples: []Example{
 				{"NSolve[x^3 - x - 1 == 0, x, Reals]", "{{x -> 1.324717957244746}}"},

@@ -4,8 +4,8 @@ package verification
 func numericValue() Rule {
 	return SampledRule{
 		Declaration: Declaration{
-			Slug:   "numeric_value",
-			Heads:  []string{"N"},
+			Slug:  "numeric_value",
+			Heads: []string{"N"},
 			Shows: "The enclosure of the value is disjoint from the answer: by more than one unit of the last digit that N was asked for, or, for machine numbers, by " +
 				"more than 64 times what arithmetic with 53 bits may lose.",
 			Silent: "Digits that machine arithmetic may lose.",

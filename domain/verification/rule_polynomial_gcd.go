@@ -9,10 +9,11 @@ func polynomialGCD() Rule {
 			Slug: "polynomial_gcd",
 			Heads: []string{
 				"PolynomialGCD", "PolynomialLCM", "PolynomialQuotient", "PolynomialRemainder", "PolynomialQuotientRemainder", "PolynomialExtendedGCD",
-				"Resultant", "Discriminant",
+				"Resultant", "Discriminant", "PolynomialMod",
 			},
-			Shows:  "Exact polynomial arithmetic over the rationals gives the same, or another, polynomial. The sign of a divisor is a convention and refutes nothing.",
-			Silent: "Polynomials with decimal or algebraic coefficients, and moduli.",
+			Shows: "Exact polynomial arithmetic over the rationals, or modulo a prime, gives the same, or another, polynomial. The sign of a divisor is a " +
+				"convention and refutes nothing.",
+			Silent: "Polynomials with decimal or algebraic coefficients.",
 			Examples: []Example{
 				{"PolynomialGCD[x^2 - 1, x^3 - 1]", "-1 + x"},
 				{"PolynomialRemainder[x^3 + 2 x + 1, x^2 + 1, x]", "1 - x"},
@@ -23,12 +24,16 @@ func polynomialGCD() Rule {
 }
 
 func planPolynomialGCD(c Call) (Task, error) {
-	if len(c.Options) > 0 {
-		return Task{}, noShape("moduli and extensions are not checked")
+	modulus := c.Options["Modulus"]
+	if len(c.Options) > 1 || len(c.Options) == 1 && modulus == nil {
+		return Task{}, noShape("extensions are not checked")
 	}
 	args := c.Args
 	fields := map[string]any{"what": c.Head, "answer": c.Answer}
-	if c.Head != "PolynomialGCD" && c.Head != "PolynomialLCM" {
+	if modulus != nil {
+		fields["modulus"] = modulus
+	}
+	if c.Head != "PolynomialGCD" && c.Head != "PolynomialLCM" && c.Head != "PolynomialMod" {
 		last := args[len(args)-1]
 		if len(args) < 2 || last.Kind != expression.Symbol {
 			return Task{}, noShape("the variable is not a symbol")

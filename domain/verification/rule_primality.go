@@ -9,21 +9,21 @@ func primality() Rule {
 			Slug: "primality",
 			Heads: []string{
 				"PrimeQ", "CompositeQ", "PrimePowerQ", "CoprimeQ", "SquareFreeQ", "Prime", "NextPrime", "PrimePi", "EulerPhi", "MoebiusMu", "PrimeNu",
-				"PrimeOmega", "LiouvilleLambda", "Divisors", "DivisorSigma", "RandomPrime", "GCD", "LCM", "PowerMod", "ModularInverse",
+				"PrimeOmega", "LiouvilleLambda", "Divisors", "DivisorSigma", "RandomPrime", "GCD", "LCM", "PowerMod", "ModularInverse", "Mod", "Quotient",
 			},
-			Shows:  "An independent computation gives the same, or another, answer: by proof below 2^64, above by a strong pseudoprime test (basis numeric).",
-			Silent: "Prime and PrimePi beyond three million; Gaussian primes.",
+			Shows:  "An independent computation gives the same, or another, answer: by proof below 2^320, above by a strong pseudoprime test (basis numeric).",
+			Silent: "Prime and PrimePi beyond twenty million.",
 			Examples: []Example{
 				{"PrimeQ[2^61 - 1]", "True"},
 				{"Prime[1000]", "7907"},
 			},
 		},
 		plan: func(c Call) (Task, error) {
-			if len(c.Args) == 0 || len(c.Args) > 50 || len(c.Options) > 0 {
+			if len(c.Args) == 0 || len(c.Args) > 50 || !onlyGaussian(c) {
 				return Task{}, noShape("only whole numbers are checked")
 			}
 			return Task{Kind: "primes", Check: call("SameQ", call(c.Head, c.Args...), c.Answer), Fields: map[string]any{
-				"what": c.Head, "args": append([]*expression.Expr{}, c.Args...), "answer": c.Answer,
+				"what": c.Head, "args": append([]*expression.Expr{}, c.Args...), "answer": c.Answer, "gaussian": isGaussian(c),
 			}}, nil
 		},
 	}

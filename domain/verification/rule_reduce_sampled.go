@@ -8,8 +8,8 @@ func reduceSampled() Rule {
 		Declaration: Declaration{
 			Slug:  "reduce_sampled",
 			Heads: []string{"Reduce"},
-			Shows: "There is a point at which the input is true and the answer false, or the other way round. Looked at are the solutions of every equation and the " +
-				"ends of every inequality of both, a little beside them, special values of parameters, and random points.",
+			Shows: "There is a point at which the input is true and the answer false, or the other way round. Conditions on one number are compared in every " +
+				"cell between the zeros of what they compare and at each zero, answers that list solutions with all solutions, others along lines.",
 			Silent: "That there is no such point.",
 			Examples: []Example{
 				{"Reduce[x^2 > 4, x]", "x > 2"},

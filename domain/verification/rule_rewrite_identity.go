@@ -37,6 +37,11 @@ func planRewriteIdentity(c Call) (Task, error) {
 		return Task{}, noShape("there is nothing to rewrite")
 	}
 	original := c.Args[0]
+	if modulus := c.Options["Modulus"]; modulus != nil {
+		return Task{Kind: "polynomial", Check: minus(original, c.Answer), Fields: map[string]any{
+			"what": "Congruent", "args": []*expression.Expr{original}, "answer": c.Answer, "modulus": modulus,
+		}}, nil
+	}
 	assumptions := c.Assumptions
 	more := map[string]any{}
 	switch c.Head {

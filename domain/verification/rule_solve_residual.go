@@ -12,9 +12,10 @@ func solveResidual() Rule {
 		Declaration: Declaration{
 			Slug:  "solve_residual",
 			Heads: []string{"Solve", "FindInstance", "SolveValues"},
-			Shows: "Every solution, put into the original equations, makes them true. A solution that the answer leaves out refutes it where the " +
-				"equation is a polynomial, a system with isolated solutions, or one whose answer claims to be complete.",
-			Silent: "Whether all solutions of a transcendental equation were found; what happens at excluded values of parameters.",
+			Shows: "Every solution makes the equations and conditions true, and there are no others: counted by a Groebner basis over the rationals, isolated " +
+				"by enclosures, class by class for periodic equations. With parameters: at exact values of them in several regions. A solution that is left out, " +
+				"proved to be one, refutes.",
+			Silent: "Special values of parameters. Whether transcendental equations beyond one exponential have further solutions: then nothing is verified.",
 			Examples: []Example{
 				{"Solve[x^2 - 5 x + 6 == 0, x]", "{{x -> 2}, {x -> 3}}"},
 				{"Solve[Sqrt[x + 3] == x - 3, x]", "{{x -> 1}, {x -> 6}}"},
@@ -74,14 +75,14 @@ func solutionsTask(c Call, complete, approximate bool) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
-	return Task{
-		Kind:  "roots",
-		Check: substitution(conditions, solutions),
-		Fields: map[string]any{
-			"conditions": conditions, "unknowns": unknowns, "solutions": solutions, "domain": domain, "assumptions": c.Assumptions,
-			"complete": complete && c.Options["MaxRoots"] == nil && c.Options["Modulus"] == nil, "approximate": approximate,
-		},
-	}, nil
+	fields := map[string]any{
+		"conditions": conditions, "unknowns": unknowns, "solutions": solutions, "domain": domain, "assumptions": c.Assumptions,
+		"complete": complete && c.Options["MaxRoots"] == nil, "approximate": approximate,
+	}
+	if modulus := c.Options["Modulus"]; modulus != nil {
+		fields["modulus"] = modulus
+	}
+	return Task{Kind: "roots", Check: substitution(conditions, solutions), Fields: fields}, nil
 }
 
 // unknownsOf reads x, {x, y} and {{x, x0}, …}.

@@ -27,6 +27,7 @@ func Rules() []Rule {
 		factorintegerProduct(),
 		primality(),
 		polynomialGCD(),
+		eliminateResidual(),
 		minimizeSampled(),
 		numericValue(),
 	}

@@ -24,20 +24,25 @@ const introduction = `# What a verdict says
 <!-- Generated from the rules' declarations and their examples: go generate ./test/verification -->
 
 A verdict is the outcome of an independent computation: the input and the answer are read by Reckon's own parser, a rule
-makes a plan from their shape, and a checker built on SymPy and mpmath, which share no code with the engine, carries the plan
-out in a throwaway process. The engine is never asked about itself.
+makes a plan from their shape, and a checker built on python-flint (FLINT and Arb), which shares no code with the engine, carries
+the plan out in a throwaway process. The engine is never asked about itself.
+
+The checker computes with exact numbers and with balls: a midpoint and a radius that is proved to hold the true value. Two values
+are equal only when they are exactly; they are different only when they are exactly different or their balls are disjoint.
+Infinity and its kin are values of their own, equal to no number. No tolerance decides anything. Precision is raised from 64 to
+1024 bits until the matter is decided; where it is not, the verdict is inconclusive.
 
 | verdict | meaning |
 |---|---|
-| ` + "`verified`" + ` | the statement that the rule shows was found true: exactly, by algebra, or numerically, to 20 digits at a dozen or more random points |
-| ` + "`refuted`" + ` | it was found false, by values that stay apart when the precision is doubled |
-| ` + "`inconclusive`" + ` | nothing was learned; the reason says why |
+| ` + "`verified`" + ` | the statement that the rule shows is true: exactly, by algebra, or numerically, as the rule states: balls that agree to 60 digits in every region that the expressions show, where no jump can hide and nothing is too small to be seen |
+| ` + "`refuted`" + ` | it is false, and the residual is the proof as a sentence: where, what is expected there and what the answer gives, so that any other system can check it |
+| ` + "`inconclusive`" + ` | nothing was decided; the reason says why |
 
 | basis | meaning |
 |---|---|
 | ` + "`exact`" + ` | exact arithmetic or algebra |
-| ` + "`numeric`" + ` | values at 40 digits, and again at 80 before anything is refuted |
-| ` + "`cross_check`" + ` | comparison with an independent approximation: it can refute and can never verify |
+| ` + "`numeric`" + ` | enclosures with proved radii: disjoint ones refute; verified by them means the points that the rule states |
+| ` + "`cross_check`" + ` | a rule that looks at some points or cases: what it refutes is proved all the same, what agrees is support and never verified |
 
 | reason | meaning |
 |---|---|
@@ -45,15 +50,18 @@ out in a throwaway process. The engine is never asked about itself.
 | ` + "`no_check_for_head`" + ` | no rule covers the function |
 | ` + "`no_check_for_shape`" + ` | a rule covers the function, but not this form of call; another way to write it may help |
 | ` + "`answer_not_usable`" + ` | the answer is unevaluated, a failure, or not of the form that the function answers with |
-| ` + "`simplify_did_not_reduce`" + ` | the check neither held nor failed clearly: it holds at some points only, no trustworthy value was found, or an undecided convention is at stake |
+| ` + "`simplify_did_not_reduce`" + ` | neither proved nor disproved: it holds on some branches only, the enclosures stay too wide, or a proof is not known |
 | ` + "`check_timed_out`" + ` | the check ran past its budget |
 | ` + "`check_engine_error`" + ` | the checker failed |
 | ` + "`check_not_permitted`" + ` | the expression reaches outside itself: files, processes, the network |
 
-When in doubt a check is inconclusive. Formulas are looked at with positive variables first, then negative, then complex ones: one
-that holds for positive values and fails elsewhere is neither verified nor refuted, because answers are often meant so. Undefined
-functions and constants such as C[1] are given values without special properties. Symbols that a session has given a value, and
-units of measure, are not checked.
+Variables are complex unless the input assumes otherwise, as in the language; where an answer fails off the reals only it is
+refuted, and the residual adds that it holds for real values. Points are chosen from the expressions: in every cell between the
+kinks, zeros, poles and branch points found in them, at the ends of the cells, far out, on both sides of cuts, and where
+exponentials wrap round; parameters of either sign and zero. A decimal number in an answer is the interval that prints so; what
+arithmetic with 53 bits may lose of a result is allowed for. Undefined functions stand for fixed smooth functions without special
+properties: what holds of every function holds of them. A check is bounded by its own processor time, so that a busy machine
+changes no verdict. Symbols that a session has given a value, and units of measure, are not checked.
 
 # The rules
 `

@@ -32,7 +32,7 @@ func main() {
 			pairs = append(pairs, battery.Pair{Rule: p.Rule, Input: p.Input, Answer: p.Answer, Right: p.Right})
 		}
 	} else {
-		for _, f := range []func() ([]battery.Pair, error){battery.Battery, battery.Forms, battery.Independent} {
+		for _, f := range []func() ([]battery.Pair, error){battery.Battery, battery.Forms, battery.Independent, battery.Classes, battery.Stranger} {
 			p, err := f()
 			if err != nil {
 				panic(err)

@@ -12,12 +12,12 @@ import sys
 import mpmath
 import sympy
 
-import algebra
-import equations
-import formulas
 import identities
-import integers
-import roots
+import integrals
+import limits
+import optima
+import series
+import sums
 import symbolic
 import tree
 import values
@@ -28,9 +28,9 @@ sys.setrecursionlimit(8000)
 
 
 EXECUTORS = {
-    "identities": identities.check, "roots": roots.check, "truth": formulas.check, 
-    "factors": integers.factors,
-    "primes": integers.primes, "polynomial": algebra.check, "value": values.check, "equations": equations.check,
+    "identities": identities.check, "integral": integrals.check, "sum": sums.check,
+    "limit": limits.check, "series": series.check, "optimum": optima.check,
+    "value": values.check,
 }
 
 
@@ -79,14 +79,18 @@ def claim(left, right):
 WARM = [
     claim(["D", ["Sin", ["Power", "x", 2]], "x"], ["Times", 2, "x", ["Cos", ["Power", "x", 2]]]),
     claim(["Plus", ["Power", ["Sin", "x"], 2], ["Power", ["Cos", "x"], 2]], 1),
-    {"kind": "primes", "what": "PrimePi", "args": [{"tree": 10000}], "answer": {"tree": 1229}},
-    {"kind": "primes", "what": "PrimePowerQ", "args": [{"tree": 1024}], "answer": {"tree": "True"}},
-    {"kind": "primes", "what": "PrimeOmega", "args": [{"tree": 360}], "answer": {"tree": 6}},
-    {"kind": "primes", "what": "PrimeQ", "args": [{"tree": 2**89 - 1}], "answer": {"tree": "True"}},
+    integral(["Log", "x"], 0, 1),
+    integral(["Power", "E", ["Times", -1, "x"]], 0, "Infinity"),
+    integral(["Times", ["Sin", "x"], ["Power", "x", -1]], 0, "Infinity"),
     {
-        "kind": "polynomial", "what": "PolynomialGCD", "answer": {"tree": 1},
-        "args": [{"tree": ["Plus", ["Power", "x", 2], 1]}, {"tree": ["Plus", "x", "y"]}],
+        "kind": "integral", "integrand": {"tree": ["Times", "x", "y"]}, "answer": {"tree": 1},
+        "ranges": [["x", {"tree": 0}, {"tree": 1}], ["y", {"tree": 0}, {"tree": 1}]],
     },
+    {
+        "kind": "integral", "integrand": {"tree": ["Times", "x", "y", "z"]}, "answer": {"tree": 1},
+        "ranges": [["x", {"tree": 0}, {"tree": 1}], ["y", {"tree": 0}, {"tree": 1}], ["z", {"tree": 0}, {"tree": 1}]],
+    },
+    {"kind": "sum", "term": {"tree": ["Power", "k", -2]}, "ranges": [["k", {"tree": 1}, {"tree": "Infinity"}]], "answer": {"tree": 1}},
 ]
 
 

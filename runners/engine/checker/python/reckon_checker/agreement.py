@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 from . import budget
 from .assumptions import Assumptions
-from .deciding import ENOUGH_DIGITS, decide
+from .deciding import ENOUGH_DIGITS, decide, height
 from .evaluation import Environment, evaluate
 from .findings import Refuted, Witness
 from .machine import rounding, widened
 from .points import Point, Points, environment
 from .tree import Refused, Tree, constants, free_symbols, reals
-from .values import Comparison, Kind, NonValue, Relation, Value
+from .values import Comparison, Kind, NonValue, Relation, Value, is_number
 
 Claim = tuple[Tree, Tree]
 
@@ -40,6 +40,7 @@ class Survey:
     differences: list[tuple[Point, Comparison]] = field(default_factory=list)
     exact: bool = True  # every comparison was of exact values
     certain: bool = True  # no region was missed
+    sample: tuple[Point, Value] | None = None  # a point where the left side is a number
 
     @property
     def agreed(self) -> int:
@@ -110,6 +111,8 @@ def survey(
         except Refused as problem:
             refused = refused or problem
             continue
+        if seen.sample is None and is_number(found.left):
+            seen.sample = point, found.left
         _add(seen, point, found, partial)
         if len(seen.differences) >= enough_differences:
             break
@@ -122,12 +125,13 @@ def at_point(claims: Sequence[Claim], left: Environment, right: Environment, los
     """The first difference among the claims at a point, else the worst comparison. lossy: decimals are in play, so that
     values may be off by what machine arithmetic loses."""
     worst = Comparison(Relation.EQUAL)
+    extra = height(*(side for claim in claims for side in claim))
     for a, b in claims:
         if lossy:
             lost = rounding(a, left), rounding(b, left)
             found = decide(lambda a=a, lost=lost: widened(evaluate(a, left), lost[0]), lambda b=b, lost=lost: widened(evaluate(b, right), lost[1]))  # type: ignore[misc]
         else:
-            found = decide(lambda a=a: evaluate(a, left), lambda b=b: evaluate(b, right))  # type: ignore[misc]
+            found = decide(lambda a=a: evaluate(a, left), lambda b=b: evaluate(b, right), extra=extra)  # type: ignore[misc]
         if found.relation is Relation.DIFFERENT:
             return found
         if (
@@ -155,6 +159,9 @@ def _add(seen: Survey, point: Point, found: Comparison, partial: bool) -> None:
             region.agree += 1
     elif found.relation is Relation.OVERLAP:
         seen.exact = False
+        if point.special and found.digits < ENOUGH_DIGITS:
+            region.outside += 1
+            return
         region.digits = min(region.digits, found.digits)
         if found.digits >= ENOUGH_DIGITS:
             region.agree += 1

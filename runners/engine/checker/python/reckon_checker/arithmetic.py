@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from flint import acb, arb, fmpq, fmpz
 
+from . import watch
 from .values import (
     COMPLEX_INFINITY,
     HALF,
@@ -35,6 +36,7 @@ from .values import (
     undefined,
     whole,
 )
+from .watch import Watch
 
 MAX_EXACT_BITS = 100000
 MAX_ROOT = 64  # of exact roots that are looked for
@@ -64,7 +66,10 @@ def plus(a: Value, b: Value) -> Value:
         return b
     if isinstance(b, fmpq) and b == 0:
         return a
-    return settled(ball(a) + ball(b))
+    x, y = ball(a), ball(b)
+    if Watch.on:
+        watch.terms(x, y)
+    return settled(x + y)
 
 
 def parts(a: fmpq | Gaussian) -> tuple[fmpq, fmpq]:
@@ -186,8 +191,8 @@ def power(base: Value, exponent: Value) -> Value:
         return inverse(square_root(base))
     b, e = ball(base), ball(exponent)
     if isinstance(b, arb) and isinstance(e, arb) and b > 0:
-        return settled(b**e)
-    return settled((e * complex_ball(b).log()).exp())
+        return _watched(b, b**e)
+    return _watched(b, (e * complex_ball(b).log()).exp())
 
 
 def _power_near_zero(base: Number, exponent: fmpq) -> Value:
@@ -202,10 +207,10 @@ def square_root(value: Number) -> Value:
     inner = ball(value)
     if isinstance(inner, arb):
         if inner >= 0:
-            return settled(inner.sqrt())
+            return _watched(inner, inner.sqrt())
         if inner < 0:
-            return settled(acb(arb(0), (-inner).sqrt()))
-    return settled(complex_ball(inner).sqrt())
+            return _watched(inner, acb(arb(0), (-inner).sqrt()))
+    return _watched(inner, complex_ball(inner).sqrt())
 
 
 def exact_root(base: fmpq, n: int) -> fmpq | None:
@@ -245,9 +250,9 @@ def _integer_power(base: Number, k: int) -> Value:
     if k < 0:
         return inverse(_integer_power(base, -k))
     if isinstance(base, acb) and base.real.is_zero():  # a power of an imaginary number is exactly real or imaginary
-        turned = base.imag**k
+        turned = (acb(base.imag) ** k).real
         return settled([acb(turned), acb(arb(0), turned), acb(-turned), acb(arb(0), -turned)][k % 4])
-    if isinstance(base, arb) and base.contains(0):  # a real power goes by the logarithm, which has no value there
+    if isinstance(base, arb) and base.contains(0):  # a power of a ball around 0 comes back as NaN
         return settled(acb((acb(base) ** k).real))
     return settled(base**k)
 
@@ -320,5 +325,10 @@ def exponential(value: Value) -> Value:
         return undefined("a truth value is no number")
     if isinstance(value, fmpq) and value == 0:
         return ONE
-    inner: Ball = ball(value)
-    return settled(inner.exp())
+    return _watched(ball(value), ball(value).exp())
+
+
+def _watched(argument: Ball, found: Ball) -> Value:
+    if Watch.on:
+        watch.result(argument, found, saturates=False)
+    return settled(found)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from .evaluation import Environment, truth
-from .tree import Refused, Tree, arguments, free_symbols, is_call, minus
+from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, walk
 from .values import NonValue, Undecided, precision
 
 INTEGER_DOMAINS = frozenset("Integers PositiveIntegers NonNegativeIntegers NegativeIntegers NonPositiveIntegers Primes".split())
@@ -84,7 +84,7 @@ def real_in(side: Tree) -> set[str]:
     coefficients says nothing in general, so only a symbol by itself, and sums and multiples of symbols."""
     if isinstance(side, str):
         return free_symbols(side)
-    if is_call(side, "Plus", "Times", "Power") and not any(is_call(part, "Abs", "Re", "Im", "Arg") for part in arguments(side)):
+    if is_call(side, "Plus", "Times", "Power") and not any(is_call(part, "Abs", "Re", "Im", "Arg") for part in walk(side)):
         return free_symbols(side)
     return set()
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 STEPS_PER_LOOK = 32
 
@@ -48,3 +50,24 @@ def look() -> None:
 def left() -> float:
     """Seconds of processor time that are left."""
     return _State.limit - time.process_time()
+
+
+@contextmanager
+def share(part: float) -> Iterator[None]:
+    """Within, so much of what is left: an attempt that raises Spent costs only itself. See attempted."""
+    outer = _State.limit
+    _State.limit = time.process_time() + part * max(left(), 0)
+    try:
+        yield
+    finally:
+        _State.limit = outer
+
+
+def attempted(proof: Callable[[], bool], part: float = 0.5) -> bool:
+    """Whether a proof succeeds within its share of the budget."""
+    try:
+        with share(part):
+            return proof()
+    except Spent:
+        look()
+        return False

@@ -17,8 +17,11 @@ from .univariate import polynomial
 from .values import Gaussian, Undecided, Value, is_number, precision
 
 MAX_CRITICAL = 10  # expressions that are looked at
-GRID = sorted({fmpq(0)} | {s * fmpq(2) ** k for s in (1, -1) for k in range(-4, 14, 1)} | {fmpq(3 * k + 1, 3) for k in range(-9, 9)})
-BISECTIONS = 20
+MAX_SCANNED = 8  # of their zeros that are kept
+MAX_ISOLATED = 24  # places up to which a region is looked at each
+POWERS = (*range(-4, 14), 16, 20, 26, 32, 40, 52, 64, 100)
+GRID = sorted({fmpq(0)} | {s * fmpq(2) ** k for s in (1, -1) for k in POWERS} | {fmpq(3 * k + 1, 3) for k in range(-9, 9)})
+BISECTIONS = 30
 BITS = 53
 
 Make = Callable[[tuple[Tree, ...]], list[Tree]]
@@ -49,24 +52,29 @@ CRITICAL: dict[str, Make] = {
     **dict.fromkeys("Cot Csc".split(), lambda args: [("Sin", args[0])]),
     **dict.fromkeys("PolyLog Hypergeometric2F1 HypergeometricPFQ EllipticK EllipticE EllipticF LerchPhi".split(), _around(-1)),
     **dict.fromkeys("ExpIntegralEi ExpIntegralE LogIntegral CosIntegral CoshIntegral BesselY BesselK ProductLog Surd".split(), _around(0)),
-    "ArcTan": lambda args: list(args) if len(args) == 2 else [],
+    "ArcTan": _each,
+    **dict.fromkeys("Exp Erf Erfc Erfi Tanh Coth Sech Csch Sinc AiryAi AiryBi Zeta DirichletEta FresnelS FresnelC SinIntegral DawsonF ArcSinh".split(), _each),
     "Boole": lambda args: [],
     "OffZero$": lambda args: [args[0]],
     "Divide": lambda args: [args[1]],
 }
 
 
-def critical(nodes: Iterable[Tree]) -> list[Tree]:
+def critical(nodes: Iterable[Tree], jumps_only: bool = False) -> list[Tree]:
     """The expressions whose zeros matter, without repetition, those found first first."""
+    nodes = list(nodes)
     found: dict[Tree, None] = {}
+    jumping = any(is_call(part, *JUMPING) for node in nodes for part in walk(node))
     for node in nodes:
         for part in walk(node):
-            if not isinstance(part, tuple) or not isinstance(part[0], str):
+            if not isinstance(part, tuple) or not isinstance(part[0], str) or (jumps_only and part[0] not in JUMPING | COMPARED):
                 continue
+            if jumping and part[0] in ("Sin", "Cos"):
+                found["Cos" if part[0] == "Sin" else "Sin", part[1]] = None  # where it is largest and smallest
             make = CRITICAL.get(part[0])
             args = arguments(part)
-            if part[0] == "Power" and len(args) == 2 and not isinstance(args[0], int) and not (isinstance(args[1], int) and args[1] > 0):
-                found.update(dict.fromkeys([args[0]]))
+            if part[0] == "Power" and len(args) == 2 and not (isinstance(args[1], int) and args[1] > 0):
+                found.update(dict.fromkeys(args))
             elif make is not None and args:
                 found.update(dict.fromkeys(make(args)))
     return [node for node in found if free_symbols(node)]
@@ -91,18 +99,25 @@ def exact_tree(value: Value) -> Tree:
 
 
 def crossings(nodes: list[Tree], name: str, env: Environment) -> list[fmpq]:
-    """Approximate zeros on the real line of the symbol, the others standing for exact values; rational ones exactly."""
+    """Approximate zeros on the real line of the symbol, the others standing for exact values; rational ones exactly. Those of
+    polynomials are all there; of the others the MAX_SCANNED nearest to 0."""
     found: set[fmpq] = set()
+    scanned: set[fmpq] = set()
     others = {key: value for key, value in env.values.items() if isinstance(key, str) and key != name and isinstance(value, fmpq)}
-    for node in [node for node in nodes if name in free_symbols(node)][:MAX_CRITICAL]:
+    looked = 0
+    for node in nodes:
+        if name not in free_symbols(node):
+            continue
         budget.step()
         exactly = polynomial(substituted(node, dict(others)), name)
         if exactly is not None:
             if exactly.degree() >= 1:
                 found.update(_polynomial_zeros(exactly))
-            continue
-        found.update(_scanned(node, name, env))
-    return sorted(found)
+        elif looked < MAX_CRITICAL:
+            looked += 1
+            scanned.update(_scanned(node, name, env))
+    by_size = sorted(scanned, key=abs)
+    return sorted({*found, *by_size[:MAX_SCANNED], *by_size[-2:]})
 
 
 def _polynomial_zeros(p: object) -> list[fmpq]:
@@ -166,6 +181,7 @@ JUMPING = frozenset(
     "Abs RealAbs Sign RealSign UnitStep HeavisideTheta Ramp Max Min Floor Ceiling Round IntegerPart FractionalPart Mod Quotient Clip UnitBox "
     "UnitTriangle Piecewise If Boole CubeRoot Surd KroneckerDelta DiscreteDelta OffZero$".split()
 )
+COMPARED = frozenset("Less LessEqual Greater GreaterEqual Equal Unequal Inequality".split())
 PERIODIC = frozenset("Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Exp".split())
 
 
@@ -175,15 +191,16 @@ def isolated(nodes: Iterable[Tree], others: Iterable[Tree]) -> bool:
     nodes = list(nodes)
     if not any(is_call(part, *JUMPING) for node in nodes for part in walk(node)):
         return True
-    places = critical(nodes) + list(others)
+    places = critical(nodes, jumps_only=True) + list(others)
     names = set().union(*(free_symbols(place) for place in places)) if places else set()
     if any(is_call(part, "Floor", "Ceiling", "Round", "IntegerPart", "FractionalPart", "Mod", "Quotient") for node in nodes for part in walk(node)):
         return False  # jumps without end
-    if len(places) > MAX_CRITICAL:
+    if len(set(places)) > MAX_CRITICAL:
         return False
     if len(names) > 1:
         return len({linear_form(place) for place in places}) == 1 and linear_form(places[0]) is not None
-    return all(polynomial(place, name) is not None for place in places for name in names)
+    found = [polynomial(place, name) for place in set(places) for name in names]
+    return all(p is not None for p in found) and sum(p.degree() for p in found if p is not None) <= MAX_ISOLATED
 
 
 def linear_form(node: Tree) -> tuple[tuple[str, fmpq], ...] | None:
@@ -250,6 +267,6 @@ def wrapping_places(nodes: Iterable[Tree], name: str, env: Environment) -> list[
                 continue
             start, slope = line[0], line[1]
             for turn in (5, 11, -5):
-                found[-start / slope + fmpq(1, 37), turn / slope] = None
-                found[(turn - start) / slope, fmpq(0)] = None
+                found[-start / slope + fmpq(1, 37), (turn + fmpq(3, 37)) / slope] = None
+                found[(turn + fmpq(3, 37) - start) / slope, fmpq(0)] = None
     return list(found)[:16]

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from flint import arb
 
-from . import budget
+from . import budget, watch
+from .tree import Tree, walk
 from .values import (
     Comparison,
     Relation,
@@ -24,14 +25,20 @@ from .values import (
 SCHEDULE = (64, 320, 1024)
 ENOUGH_DIGITS = 60
 
+MAX_EXTRA_BITS = 20000
+SHORT_NUMBER = 24  # bits
+
 UNKNOWN = Comparison(Relation.INCOMPARABLE)
 
 
-def decide(left: Callable[[], Value], right: Callable[[], Value], enough: int = ENOUGH_DIGITS) -> Comparison:
-    """How the two relate. An OVERLAP of fewer than enough digits, and UNKNOWN, mean that the precision did not suffice."""
+def decide(left: Callable[[], Value], right: Callable[[], Value], enough: int = ENOUGH_DIGITS, extra: int = 0) -> Comparison:
+    """How the two relate. An OVERLAP of fewer than enough digits, and UNKNOWN, mean that the precision did not suffice. extra:
+    bits of the numbers that stand in the expressions (height), by which more are wanted."""
     found = UNKNOWN
     first: list[arb | None] | None = None
-    for bits in SCHEDULE:
+    if extra > MAX_EXTRA_BITS:
+        enough = 10**6
+    for bits in (SCHEDULE[0], *(bits + min(extra, MAX_EXTRA_BITS) for bits in SCHEDULE[1:])):
         budget.look()
         with precision(bits):
             try:
@@ -43,10 +50,44 @@ def decide(left: Callable[[], Value], right: Callable[[], Value], enough: int = 
                 return shapes
             spreads = [spread(ball(a), ball(b)) if _inexact(a, b) else None for a, b in pairs]  # type: ignore[arg-type]
             found = _worst([_digits(compare(a, b), now, then, bits) for (a, b), now, then in zip(pairs, spreads, first or spreads, strict=True)])
-            if found.relation is not Relation.OVERLAP or found.digits >= enough:
+            if found.relation is not Relation.OVERLAP:
                 return found
+            if found.digits >= enough + extra * 3 // 10:
+                if everything_is_seen(left, right):
+                    return found
+                found = Comparison(Relation.OVERLAP, found.left, found.right, 0)
+            elif found.digits >= ENOUGH_DIGITS:
+                found = Comparison(Relation.OVERLAP, found.left, found.right, ENOUGH_DIGITS - 1)  # fewer than the numbers call for
             first = first or spreads
     return found
+
+
+def everything_is_seen(left: Callable[[], Value], right: Callable[[], Value]) -> bool:
+    """Whether no part of either side is too small to be seen at this precision."""
+    watch.reset(True)
+    try:
+        left()
+        right()
+        return not watch.Watch.vanished
+    except Undecided:
+        return False
+    finally:
+        watch.reset(False)
+
+
+def height(*nodes: Tree) -> int:
+    """Bits of the large and small numbers that stand in trees: 10^-400 cannot be seen with fewer digits."""
+    bits = 0
+    for node in nodes:
+        for part in walk(node):
+            if isinstance(part, int):
+                bits += part.bit_length() if part.bit_length() > SHORT_NUMBER else 0
+            elif isinstance(part, tuple) and part[0] == "Power" and len(part) == 3 and isinstance(part[1], int) and isinstance(part[2], int):
+                size = abs(part[2]) * part[1].bit_length()
+                bits += size if size > SHORT_NUMBER else 0
+            elif isinstance(part, tuple) and part[0] in ("Factorial", "Gamma") and len(part) == 2 and isinstance(part[1], int):
+                bits += abs(part[1]) * part[1].bit_length() if part[1] > SHORT_NUMBER else 0
+    return bits
 
 
 def matched(a: Value, b: Value) -> list[tuple[Value, Value]] | None:

@@ -58,6 +58,14 @@ class Environment:
     constants: Mapping[Tree, Value] = field(default_factory=dict)
     printed: bool = False
 
+    @classmethod
+    def of(cls, values: Mapping[str, Value]) -> Environment:
+        """Symbols with values, and nothing else."""
+        named: dict[str | tuple[Tree, ...], Value] = {}
+        for name, value in values.items():
+            named[name] = value
+        return cls(named)
+
     def having(self, name: str | tuple[Tree, ...], value: Value) -> Environment:
         return replace(self, values={**self.values, name: value})
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from flint import acb, arb, fmpq
 
-from . import arithmetic
+from . import arithmetic, watch
 from .arithmetic import divide, inverse, minus, plus, power, threaded, times
 from .values import (
     COMPLEX_INFINITY,
@@ -31,6 +31,7 @@ from .values import (
     settled,
     undefined,
 )
+from .watch import Watch
 
 Function = Callable[..., Value]
 I = Gaussian(ZERO, ONE)  # noqa: E741
@@ -88,12 +89,12 @@ def numeric(name: str, method: str) -> Function:
         if isinstance(value, fmpq) and value in points:
             return points[value]
         inner = ball(value)
-        if isinstance(inner, arb):
-            found = getattr(inner, method)()
-            if found.is_finite():
-                return settled(found)
-            inner = acb(inner)
-        return settled(getattr(inner, method)())
+        found = getattr(inner, method)()
+        if isinstance(inner, arb) and not found.is_finite():
+            found = getattr(acb(inner), method)()
+        if Watch.on:
+            watch.result(inner, found)
+        return settled(found)
 
     return applied
 

@@ -9,6 +9,7 @@ exponentials. A numerator that reduces to 0 proves equality; one that does not p
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import Any
 
 from flint import fmpq
 
@@ -20,11 +21,13 @@ from .tree import Refused, Text, Tree, arguments, is_call, minus, plus, power, r
 
 
 class Normalizer:
-    """Turns trees into fractions of one field. positive, integers, reals: symbols that are known to be so."""
+    """Turns trees into fractions of one field. positive, integers, reals: symbols that are known to be so;
+    signs: trees that are known to be 0 or more."""
 
-    def __init__(self, positive: Collection[str] = (), integers: Collection[str] = (), reals: Collection[str] = ()) -> None:
+    def __init__(self, positive: Collection[str] = (), integers: Collection[str] = (), reals: Collection[str] = (), signs: Collection[Tree] = ()) -> None:
+        self.signs = list(signs)
         self.integers = frozenset(integers)
-        self.reals = frozenset(reals) | self.integers | frozenset(positive)
+        self.reals: frozenset[Tree] = frozenset([*reals, *self.integers, *positive, *(("Log", name) for name in positive)])
         self.field = Field()
         self.known: dict[Tree, Fraction] = {}
         self.logarithms: dict[object, Fraction] = {}
@@ -71,16 +74,74 @@ class Normalizer:
             return self.normal(rewrite(*parts))
         if head == "D":
             return self.normal(expand_d(node))
+        return self._marked(head, node, parts)
+
+    def _marked(self, head: str, node: tuple[Tree, ...], parts: tuple[Tree, ...]) -> Fraction:
+        """Functions with relations of their own: Abs, Floor, Log, and those that reality.rewritten knows."""
         if head == "OnReals$":
             return self.normal(parts[1])  # the caller took the symbol for real
         if head == "OffZero$":
             return self.normal(parts[1])  # undefined at some places
+        if head == "Abs" and self.signs and len(parts) == 1:
+            known = self._known_sign(self.normal(parts[0]))
+            if known is not None:
+                return known
         through = rewritten(node, self.reals)
         if through is not None:
             return self.normal(through)
+        if head == "Abs" and len(parts) == 1:
+            return self._abs(self.normal(parts[0]))
+        if head == "Floor" and len(parts) == 1:
+            return self._floor(self.normal(parts[0]))
         if head == "Log" and len(parts) == 1:
             return self._log(self.normal(parts[0]))
         return self._call(node)
+
+    def _known_sign(self, argument: Fraction) -> Fraction | None:
+        """The absolute value of a rational multiple of something that is known to be 0 or more."""
+        for sign in self.signs:
+            other = self.normal(sign)
+            if other.top.is_zero() or argument.top.is_zero():
+                continue
+            ratio = as_rational(self.field.multiply(argument, self.field.invert(other)))
+            if ratio is not None:
+                return argument if ratio > 0 else self.field.multiply(self.field.constant(-1), argument)
+        return None
+
+    def _abs(self, argument: Fraction) -> Fraction:
+        """Abs[p r] is p Abs[r] for positive p."""
+        field = self.field
+        if argument.top.is_zero():
+            return argument
+        constant, factors, rest = self._positive_part(argument)
+        result = field.constant(constant)
+        for factor, multiplicity in factors:
+            result = field.multiply(result, field.raised(factor, multiplicity))
+        if as_rational(rest) in (fmpq(1), fmpq(-1)):
+            return result
+        if rest.top.leading_coefficient() < 0:
+            rest = Fraction(-rest.top, rest.bottom)
+        return field.multiply(result, field.generator(("Abs", self.key(rest))))
+
+    def _floor(self, argument: Fraction) -> Fraction:
+        """Floor[g + n] is Floor[g] + n for whole n."""
+        field = self.field
+        if not argument.bottom.is_one():
+            return field.generator(("Floor", self.key(argument)))
+        names = {index: key for key, index in field.keys.items()}
+        whole = field.constant(0)
+        for monomial, coefficient in argument.top.to_dict().items():
+            symbols = {names[i] for i, d in enumerate(monomial) if d}
+            if not all(isinstance(name, str) and name in self.integers for name in symbols):
+                continue
+            turns = fmpq(coefficient.floor()) if not symbols else coefficient if coefficient.q == 1 else fmpq(coefficient.floor())
+            term = Fraction(field.context.from_dict({monomial: fmpq(1)}), field.context.constant(1))
+            whole = field.add(whole, field.multiply(field.constant(turns), term))
+        rest = field.add(argument, field.multiply(field.constant(-1), whole))
+        constant = as_rational(rest)
+        if constant is not None:
+            return field.add(whole, field.constant(fmpq(constant.floor())))
+        return field.add(whole, field.generator(("Floor", self.key(rest))))
 
     def _log(self, argument: Fraction) -> Fraction:
         """Log[p r] is Log[p] + Log[r] for positive p."""
@@ -252,6 +313,8 @@ class Normalizer:
 
     def _fine(self, key: tuple[object, ...], coefficient: fmpq) -> Fraction:
         """The coefficient-th power of a quantity whose powers add: a generator for its FINE-th root."""
+        if abs(coefficient.p) > MAX_EXPONENT:
+            return self.field.generator((*key, str(coefficient)))
         if FINE % int(coefficient.q):
             generator = self.field.generator((*key, int(coefficient.q)))
             return self.field.raised(generator, int(coefficient.p))
@@ -328,6 +391,7 @@ def _table() -> dict[tuple[int, int], Tree]:
 
 
 UNITY = _table()
+MAX_EXPONENT = 30  # E^(k t) beyond is a generator of its own
 FINE = 12  # E^(t/12) is the generator for E^t: rational multiples of t with denominators up to 4 and 6 are its powers
 
 
@@ -377,6 +441,9 @@ REWRITES: dict[tuple[str, int], Callable[..., Tree]] = {
     ("Log2", 1): lambda x: times(("Log", x), power(("Log", 2), -1)),
     ("Log10", 1): lambda x: times(("Log", x), power(("Log", 10), -1)),
     ("Factorial", 1): lambda n: ("Gamma", plus(n, 1)),
+    ("Ceiling", 1): lambda x: times(-1, ("Floor", times(-1, x))),
+    ("Mod", 2): lambda m, n: plus(m, times(-1, n, ("Floor", times(m, power(n, -1))))),
+    ("Quotient", 2): lambda m, n: ("Floor", times(m, power(n, -1))),
     ("PolyGamma", 1): lambda z: ("PolyGamma", 0, z),
     ("Identity", 1): lambda z: z,
     ("HoldForm", 1): lambda z: z,
@@ -393,17 +460,17 @@ OPAQUE = frozenset(
 )
 
 
-def proves_zero(node: Tree, positive: Collection[str] = (), integers: Collection[str] = (), reals: Collection[str] = ()) -> bool:
-    """Whether the normal form shows that the expression is zero wherever it is defined, the symbols being as said."""
+def proves_zero(node: Tree, *known: Collection[Any]) -> bool:
+    """Whether the normal form shows that the expression is zero wherever it is defined. known: as a Normalizer takes it."""
+    empty: tuple[Collection[Any], ...] = ((),) * 4
+    positive, integers, reals, signs = (*known, *empty)[:4]
     try:
-        return bool(Normalizer(positive, integers, {*reals, *on_reals(node)}).normal(node).top.is_zero())
+        return bool(Normalizer(positive, integers, {*reals, *on_reals(node)}, signs).normal(node).top.is_zero())
     except (TooLarge, Refused, RecursionError, ArithmeticError, ValueError):
         return False
 
 
-def proves_equal(left: Tree, right: Tree, positive: Collection[str] = (), integers: Collection[str] = (), reals: Collection[str] = ()) -> bool:
+def proves_equal(left: Tree, right: Tree, *known: Collection[Any]) -> bool:
     if is_call(left, "List") and is_call(right, "List"):
-        return len(arguments(left)) == len(arguments(right)) and all(
-            proves_equal(a, b, positive, integers, reals) for a, b in zip(arguments(left), arguments(right), strict=True)
-        )
-    return proves_zero(minus(left, right), positive, integers, reals)
+        return len(arguments(left)) == len(arguments(right)) and all(proves_equal(a, b, *known) for a, b in zip(arguments(left), arguments(right), strict=True))
+    return proves_zero(minus(left, right), *known)

@@ -23,8 +23,8 @@ from .values import Gaussian, Undecided, Value, gaussian, is_number, precision
 
 Name = str | tuple[Tree, ...]
 
-MAX_CELLS = 12
-MAX_POINTS = 72
+MAX_CELLS = 40
+MAX_POINTS = 144
 INTEGERS = (2, 1, 0, -1, 3, -2, 7, -5, 12, 4, -8, 25, 101)
 GENERIC = 4096  # denominator of generic points: odd multiples of 1/4096 are no special values of anything written by hand
 
@@ -135,8 +135,7 @@ class Points:
         env = Environment(others, constants=constants_of(others))
         ends = crossings(self.critical, name, env) if isinstance(name, str) else []
         if len(ends) > MAX_CELLS:
-            nearest = sorted(ends, key=abs)[: MAX_CELLS - 2]
-            ends = sorted({*nearest, ends[0], ends[-1]})
+            ends = sorted(sorted(ends, key=abs)[:MAX_CELLS])
         if isinstance(name, str):
             yield from self._wrapping(name, others, env)
         ends = ends or [fmpq(0)]
@@ -145,8 +144,8 @@ class Points:
         yield Point({**others, name: fmpq(0)}, f"{label}, zero", special=True)
         cells = [(None, ends[0]), *pairwise(ends), (ends[-1], None)]
         for number, (low, high) in enumerate(cells):
-            for value in self._inside(low, high):
-                yield Point({**others, name: value}, f"{label}, cell {number} of line {line}")
+            for value, where in self._inside(low, high):
+                yield Point({**others, name: value}, f"{label}, {where} cell {number} of line {line}")
 
     def _wrapping(self, name: str, others: dict[Name, Value], env: Environment) -> Iterator[Point]:
         """Round the complex zeros of critical expressions, and where periodic functions wrap."""
@@ -160,21 +159,30 @@ class Points:
             return
         for re, im in complex_places(self.critical, name, env):
             size = 1 + abs(re) + abs(im)
+            if im != 0:
+                yield Point({**others, name: Gaussian(re, im)}, "complex, at a special place", special=True, real=False)
             for turn in range(4):
                 step = size * self._generic(0, 1) / (3 if turn % 2 else 50)
                 values = {**others, name: gaussian(re + step * (1, -1, 1, -1)[turn], im + step * (1, 1, -1, -1)[turn])}
                 yield Point(values, "complex, round a special place", real=False)
 
-    def _inside(self, low: fmpq | None, high: fmpq | None) -> list[fmpq]:
+    def _inside(self, low: fmpq | None, high: fmpq | None) -> list[tuple[fmpq, str]]:
         """In the middle of a cell, just inside its ends, and far out where it has no end."""
         if low is None or high is None:
             end, way = (high, -1) if high is not None else (low, 1)
             assert end is not None
-            steps = (self._generic(0, 1), self._generic(1, 4), self._generic(20, 60), fmpq(2 * self.random.randrange(1000, 9000) + 1, 2))
-            return [end + way * step for step in steps]
+            steps = (
+                self._generic(0, 1),
+                (1 + abs(end)) * self._generic(1, 4),
+                self._generic(20, 60),
+                self._generic(1, 4),
+                fmpq(2 * self.random.randrange(1000, 9000) + 1, 2),
+            )
+            return [(end + way * step, "inside") for step in steps]
         width = high - low
         inner = fmpq(2 * self.random.randrange(GENERIC // 4, 3 * GENERIC // 4) + 1, 2 * GENERIC)
-        return [low + width * inner, low + width / 1024, high - width / 1024]
+        near = ((fmpq(1, 2**30), "at the ends of"), (fmpq(1, 1024), "inside"))
+        return [(low + width * inner, "inside"), *((end, where) for part, where in near for end in (low + width * part, high - width * part))]
 
     def _complex(self) -> Iterator[Point]:
         """Quadrants, both sides of the real axis, strips where exponentials wrap."""

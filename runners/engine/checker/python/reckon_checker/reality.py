@@ -16,7 +16,7 @@ REAL_CONSTANTS = frozenset("Pi E EulerGamma GoldenRatio Catalan Degree Khinchin 
 SYMMETRIC = frozenset("Plus Times Subtract Minus Rational Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Exp Erf Erfc Sinc".split())
 
 
-def is_real(node: Tree, reals: Collection[str]) -> bool:
+def is_real(node: Tree, reals: Collection[Tree]) -> bool:
     """Whether a tree is real wherever it is defined, the symbols among reals being so. False: not known."""
     if isinstance(node, int):
         return True
@@ -24,6 +24,8 @@ def is_real(node: Tree, reals: Collection[str]) -> bool:
         return node in reals or node in REAL_CONSTANTS
     if not isinstance(node, tuple):
         return False
+    if node in reals:
+        return True  # Log[p] of a positive p
     if is_call(node, "Abs", "Re", "Im", "Arg"):
         return True
     if is_call(node, "Power") and len(node) == 3:
@@ -31,7 +33,7 @@ def is_real(node: Tree, reals: Collection[str]) -> bool:
     return node[0] in REAL_FUNCTIONS and all(is_real(part, reals) for part in node[1:])
 
 
-def conjugate(node: Tree, reals: Collection[str]) -> Tree | None:
+def conjugate(node: Tree, reals: Collection[Tree]) -> Tree | None:
     """The conjugate as a tree without Conjugate, or None where there is no rule."""
     if is_real(node, reals):
         return node
@@ -57,7 +59,7 @@ def conjugate(node: Tree, reals: Collection[str]) -> Tree | None:
     return (node[0], *(part for part in parts if part is not None))
 
 
-def rewritten(node: tuple[Tree, ...], reals: Collection[str]) -> Tree | None:
+def rewritten(node: tuple[Tree, ...], reals: Collection[Tree]) -> Tree | None:
     """Abs, Sign, Re, Im, Conjugate, Max and Min through conjugates and roots; None where there is no rule."""
     head, parts = node[0], arguments(node)
     if head in ("Max", "Min") and len(parts) == 2 and all(is_real(part, reals) for part in parts):

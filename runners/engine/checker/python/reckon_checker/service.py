@@ -18,24 +18,42 @@ import flint
 
 from . import budget, tree
 from .findings import Open, Residual, Sampled, as_reply
-from .rules import antiderivatives, identities, integrals, limits, matrices, numeric_value, optima, series, sums
+from .rules import (
+    antiderivatives,
+    conditions,
+    elimination,
+    functional,
+    identities,
+    integrals,
+    matrices,
+    numeric_value,
+    optima,
+    polynomials,
+    solutions,
+    whole_numbers,
+)
 
 sys.setrecursionlimit(8000)
+sys.set_int_max_str_digits(tree.MAX_INTEGER_DIGITS + 100)  # whole numbers come as JSON
 
 # Procedures of rules that may verify, and of those that only sample: the types differ by Verified.
 RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
     "identities": identities.check,
     "antiderivative": antiderivatives.check,
+    "roots": solutions.check,
+    "truth": conditions.check,
+    "elimination": elimination.check,
+    "equations": functional.check,
+    "factors": whole_numbers.factors,
+    "primes": whole_numbers.primes,
+    "polynomial": polynomials.check,
     "matrix": matrices.check,
 }
 SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "identities_sampled": identities.sampled,
     "value": numeric_value.check,
     "integral": integrals.check,
-    "sum": sums.check,
     "optimum": optima.check,
-    "limit": limits.check,
-    "series": series.check,
 }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from flint import acb, arb, fmpq
 
+from . import watch
 from .arithmetic import divide, minus, plus, power, threaded, times
 from .functions import Function, numeric, with_pole
 from .values import (
@@ -31,6 +32,7 @@ from .values import (
     undefined,
     whole,
 )
+from .watch import Watch
 
 LARGEST_ORDER = 10**6  # of an order or index that costs time
 
@@ -61,6 +63,8 @@ def special(name: str, arity: int, compute: Callable[..., acb], cuts: tuple[tupl
         if any(abs(b).contains(0) and not b.is_exact() for b in balls[:-1]):
             raise Undecided("parameter")
         found = compute(*balls)
+        if Watch.on:
+            watch.result(balls[-1], found)
         if real and all(isinstance(arg, fmpq | arb) for arg in args):
             found = acb(found.real)
         return settled(found)

@@ -13,7 +13,8 @@ from typing import Any, TypeAlias, Union
 
 MAX_NODES = 20000
 MAX_DEPTH = 300
-MAX_INTEGER_BITS = 20000
+MAX_INTEGER_DIGITS = 50000
+MAX_INTEGER_BITS = 170000
 MAX_REAL_TEXT = 10000
 MACHINE_DIGITS = 15.95
 
@@ -185,6 +186,10 @@ def _visit(node: Tree, bound: frozenset[str], found: set[str]) -> None:
     if isinstance(head, tuple) and head[0] != "Derivative" and not is_call(head[0], "Derivative"):
         _visit(head, bound, found)  # in Derivative[1][f][x] the f is a function, not a value
     if head == "C":
+        return
+    if head == "Inequality":
+        for part in node[1::2]:  # the others are the relations
+            _visit(part, bound, found)
         return
     if head == "Function" and len(node) > 2:
         names = arguments(node[1]) if is_call(node[1], "List") else (node[1],)

@@ -192,9 +192,9 @@ def compare(left: Value, right: Value) -> Comparison:
 
 def _compare_lists(left: Value, right: Value) -> Comparison:
     """Lists relate as their entries do. Lists of other lengths say nothing about each other: a column and a vector are two
-    ways to write the same; a list of several entries is no number."""
+    ways to write the same; a list is no number."""
     for a, b in ((left, right), (right, left)):
-        if isinstance(a, tuple) and len(a) > 1 and is_number(b):
+        if isinstance(a, tuple) and is_number(b):
             return Comparison(Relation.DIFFERENT, left, right)
     if not isinstance(left, tuple) or not isinstance(right, tuple) or len(left) != len(right):
         return Comparison(Relation.INCOMPARABLE, left, right)

@@ -48,6 +48,12 @@ def test_right(left: Any, right: Any, assumptions: list[Any]) -> None:
         (["Plus", ["Power", 2, HALF], ["Power", 10, -30]], ["Power", 2, HALF], []),
         (["Times", ["Factorial", 200], {"r": "1.0"}], "Infinity", []),
         (["Plus", "x", 1], ["List", "x", 1], []),
+        (["Plus", "x", 1], ["Hold", ["Plus", "x", 1]], []),
+        ("x", "Indeterminate", []),
+        # Too small to be seen on the reals, large off them.
+        (["Plus", "x", ["Power", "E", ["Plus", -(10**6), ["Times", -1, ["Power", ["Plus", ["Power", "x", 2], 1], 2]]]]], "x", []),
+        (["Log", ["Exp", ["Times", "x", ["Rational", 1, 1000]]]], ["Times", "x", ["Rational", 1, 1000]], []),
+        (["Plus", "x", ["Power", "E", ["Times", -1, ["Power", ["Times", 1000, ["Plus", "x", -77]], 2]]]], "x", []),
         (["Max", "x", "y"], "x", [["Element", ["Alternatives", "x", "y"], "Reals"]]),
     ],
 )
@@ -57,7 +63,12 @@ def test_wrong(left: Any, right: Any, assumptions: list[Any]) -> None:
 
 @pytest.mark.parametrize(
     ("left", "right"),
-    [(["Plus", "x", 1], ["Hold", ["Plus", "x", 1]]), ("x", "Indeterminate"), (["Times", {"r": "0.5"}, "x"], ["Times", HALF, "x"])],
+    [
+        (["Plus", "x", 1], ["Plus", ["Hold", "x"], 1]),
+        (["Times", {"r": "0.5"}, "x"], ["Times", HALF, "x"]),
+        # Jumps without end, and one that lies where nobody looks: support, not proof.
+        (["UnitStep", ["Plus", ["Sin", "x"], ["Sin", ["Times", ["Power", 2, HALF], "x"]], ["Rational", -19999, 10000]]], 0),
+    ],
 )
 def test_never_verified(left: Any, right: Any) -> None:
     assert status(left, right) in ("open", "agrees")

@@ -57,7 +57,9 @@ def test_lists_and_numbers() -> None:
     assert relation((ONE, ZERO), (ONE, ZERO)) is Relation.EQUAL
     assert relation((ONE, ZERO), (ONE, ONE)) is Relation.DIFFERENT
     assert relation((ONE, ZERO), ONE) is Relation.DIFFERENT
-    assert relation((ONE,), ONE) is Relation.INCOMPARABLE
+    assert relation((ONE,), ONE) is Relation.DIFFERENT
+    assert relation((ONE, ZERO), ((ONE,), (ZERO,))) is Relation.DIFFERENT
+    assert relation((ONE, ZERO), (ONE,)) is Relation.INCOMPARABLE
 
 
 def test_arithmetic_of_infinities() -> None:

@@ -6,16 +6,20 @@ points of every region (points.py). Refuted: at one admissible point the enclosu
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
+from .. import budget
 from ..agreement import Claim, Survey, names_of, survey
 from ..assumptions import Assumptions
-from ..findings import Open, Refuted, Residual, Sampled, Supported, Verified
+from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
 from ..normal import proves_equal
-from ..tree import Tree, arguments, free_symbols, is_call, reals, walk
+from ..tree import Text, Tree, arguments, free_symbols, is_call, minus, reals, replace, walk
+from ..values import INDETERMINATE
 
 # Functions whose value at a place without width the normal form does not tell: Sign[0] is 0, 0/Abs[0] is not.
 AT_ZERO = ("Sign", "RealSign", "OffZero$")
+HELD = ("Hold", "HoldComplete", "Unevaluated", "HoldPattern", "Inactive")
 POSITIVE_DOMAINS = ("PositiveReals", "PositiveIntegers", "PositiveRationals", "Primes")
 
 
@@ -25,12 +29,15 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     claims, assumptions = read(task)
     if not claims:
         return Open("nothing to compare")
-    if any(held(side) for claim in claims for side in claim):
-        return Open("a part of the answer is held")
-    proved = not decimals(claims) and proves(claims, assumptions, bool(task.get("real")))
+    odd = not_a_value(claims)
+    if odd is not None:
+        return odd
+    proved = not decimals(claims) and budget.attempted(lambda: proves(claims, assumptions, bool(task.get("real"))))
     if proved and not any(is_call(part, *AT_ZERO) for claim in claims for side in claim for part in walk(side)):
         return Verified(exact=True)
     seen = survey(claims, assumptions, seed, real=bool(task.get("real")), printed=True)
+    if any(right == "Indeterminate" for _, right in claims):
+        return undefined_answer(seen)
     refuted = seen.refutation("it holds for real values" if seen.holds_for_reals else "")
     if refuted is not None:
         if seen.holds_for_reals is False and not all(point.real for point, _ in seen.differences):
@@ -61,6 +68,10 @@ def read(task: dict[str, Any]) -> tuple[list[Claim], Assumptions]:
     if task.get("positive"):
         conditions += [("Greater", name, 0) for name in sorted(names_of(claims), key=str) if isinstance(name, str)]
     conditions += counted(claims)
+    for name in sorted(split(conditions)):
+        claims = [(parted(left, name), parted(right, name)) for left, right in claims]
+        conditions = [parted(condition, name) for condition in conditions]
+        conditions.append(("Element", ("Alternatives", f"Re[{name}]", f"Im[{name}]"), "Reals"))
     return claims, Assumptions(conditions)
 
 
@@ -76,6 +87,25 @@ def counted(claims: list[Claim]) -> list[Tree]:
     return found
 
 
+def parted(node: Tree, name: str) -> Tree:
+    """The tree with x as Re[x] + I Im[x], two real symbols of these names."""
+    re, im = f"Re[{name}]", f"Im[{name}]"
+    node = replace(replace(node, ("Re", name), re), ("Im", name), im)
+    return replace(node, name, ("Plus", re, ("Times", "I", im)))
+
+
+def split(conditions: list[Tree]) -> set[str]:
+    """Symbols of which something is assumed through their parts: they are looked at as Re[x] + I Im[x], so that the ends of
+    the assumed region are found."""
+    found: set[str] = set()
+    for condition in conditions:
+        for part in walk(condition):
+            if is_call(part, "Re", "Im", "Arg", "Abs"):
+                found |= free_symbols(part)
+    assumed = Assumptions(conditions)
+    return {name for name in found if not assumed.is_real(name)}
+
+
 def in_range(ends: tuple[Tree, ...]) -> list[Tree]:
     names = sorted(free_symbols(("List", *ends)))
     conditions: list[Tree] = [("Element", name, "PositiveIntegers") for name in names]
@@ -88,9 +118,19 @@ def decimals(claims: list[Claim]) -> bool:
     return any(reals(side) for claim in claims for side in claim)
 
 
+def not_a_value(claims: list[Claim]) -> Refuted | Open | None:
+    """An answer that is held or a text is no value at all; a part that is held leaves the claim open."""
+    for left, right in claims:
+        if not held(left) and (isinstance(right, Text) or is_call(right, *HELD)):
+            return Refuted(Statement("the answer is " + ("a text" if isinstance(right, Text) else "held") + ", not a value"))
+        if held(left) or held(right):
+            return Open("a part is held")
+    return None
+
+
 def held(node: Tree) -> bool:
     """Whether something is kept from evaluation: it says nothing about values."""
-    return any(is_call(part, "Hold", "HoldComplete", "Unevaluated", "HoldPattern", "Inactive") for part in walk(node))
+    return any(is_call(part, *HELD) for part in walk(node))
 
 
 def positive_symbols(assumptions: Assumptions) -> set[str]:
@@ -110,10 +150,29 @@ def positive_symbols(assumptions: Assumptions) -> set[str]:
     return found
 
 
+def known_positive(assumptions: Assumptions) -> list[Tree]:
+    """Differences that are assumed positive, or not negative."""
+    found: list[Tree] = []
+    for condition in assumptions.conditions:
+        parts = arguments(condition)
+        if is_call(condition, "Greater", "GreaterEqual"):
+            found += [minus(a, b) for a, b in pairwise(parts)]
+        elif is_call(condition, "Less", "LessEqual"):
+            found += [minus(b, a) for a, b in pairwise(parts)]
+    return found
+
+
 def proves(claims: list[Claim], assumptions: Assumptions, real: bool = False) -> bool:
     positive = positive_symbols(assumptions)
     reals = assumptions.reals | (set().union(*(free_symbols(side) for claim in claims for side in claim)) if real else set())
-    return all(proves_equal(left, right, positive, assumptions.integers, reals) for left, right in claims)
+    return all(proves_equal(left, right, positive, assumptions.integers, reals, known_positive(assumptions)) for left, right in claims)
+
+
+def undefined_answer(seen: Survey) -> Residual:
+    """Indeterminate is no number: where the question has a value it is wrong."""
+    if seen.sample is None:
+        return Open("no value to compare")
+    return Refuted(Witness(seen.sample[1], INDETERMINATE, seen.sample[0].values))
 
 
 def conclude(claims: list[Claim], seen: Survey) -> Residual:

@@ -12,11 +12,11 @@ from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
 from ..tree import Real, Tree, free_symbols, rational
 from ..values import (
+    INDETERMINATE,
     Number,
     Relation,
     Undecided,
     Value,
-    ball,
     compare,
     complex_ball,
     is_number,
@@ -26,7 +26,6 @@ from ..values import (
 )
 
 SCHEDULE = (128, 384, 1152, 3456)
-LARGEST_MACHINE = 1024  # numbers from 2^1024 on have no machine form
 LARGEST_DIGITS = 5000
 
 
@@ -66,10 +65,10 @@ def judge(true: Value, given: Value, digits: int | None, lost: Value | None, exp
     for i, (a, b) in enumerate(pairs):
         if not is_number(a) or not is_number(b):
             relation = compare(a, b)
-            if relation.relation is Relation.DIFFERENT and not overflows(a):
+            if relation.relation is Relation.DIFFERENT or (is_number(a) and b == INDETERMINATE):
                 return Refuted(Witness(a, b, exact=relation.exact))
             if relation.relation is not Relation.EQUAL:
-                return Open("overflow" if overflows(a) else "no value to compare")
+                return Open("no value to compare")
             continue
         loss = losses[i] if i < len(losses) else None
         allowed = tolerance(a, digits, loss)
@@ -81,11 +80,6 @@ def judge(true: Value, given: Value, digits: int | None, lost: Value | None, exp
         if arb(z.rad()) > allowed + arb(2) ** -2000:
             wide = True
     return None if wide else Supported(show(true, max(20, min(digits or 0, 60))))
-
-
-def overflows(value: Value) -> bool:
-    """Whether a number has no machine form, so that Infinity or Overflow may be what a machine makes of it."""
-    return is_number(value) and bool(abs(ball(value)) > arb(2) ** LARGEST_MACHINE)
 
 
 def tolerance(value: Number, digits: int | None, loss: Value | None) -> arb | None:

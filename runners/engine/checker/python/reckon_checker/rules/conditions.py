@@ -1,0 +1,237 @@
+"""Procedure "truth": two conditions that must be true at the same points.
+
+Propositions by their truth table. Conditions on one number exactly: the zeros of all that is compared, isolated, cut the real
+line into cells; both conditions are looked at in every cell and at every zero. Answers of Reduce that list solutions are held
+against all solutions (solutions.py). Conditions on several numbers are looked at along lines: a point where they differ is a
+proof, agreement is support.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+from flint import fmpq
+
+from .. import budget
+from ..assumptions import INTEGER_DOMAINS, flatten
+from ..critical import exact_tree
+from ..evaluation import Environment, evaluate, truth
+from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
+from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, replace, walk
+from ..values import NonValue, Undecided, is_number, precision, show
+from . import solutions
+from .cells import COMPARED, ORDERS, Cells
+from .identities import held
+from .problem import Problem, Solution, solution
+
+MAX_PROPOSITIONS = 12
+MAX_CASES = 64
+LINES = 12
+SPECIAL = (0, 1, -1, 2)
+
+
+def check(task: dict[str, Any], seed: int) -> Residual:
+    left, right = task["left"], task["right"]
+    if held(left) or held(right):
+        return Open("a part is held")
+    if other_kind(left, right):
+        return Refuted(Statement("the input is a number and the answer a condition"))
+    if task.get("propositional"):
+        return truth_table(left, right)
+    domain = task.get("domain") or ""
+    if domain == "Complexes":
+        domain = ""
+    listed = as_solutions(task, left, right, domain)
+    if listed is not None:
+        found = solutions.solved(listed)
+        if isinstance(found, Refuted | Verified):
+            return found
+    if constants(left) or constants(right):
+        return Open("generated constants")
+    conditions = list(flatten(task.get("assumptions") or []))
+    names = sorted((free_symbols(left) | free_symbols(right)) - set(COMPARED))
+    if not names:
+        return constant(left, right)
+    for condition in conditions:
+        names = sorted({*names, *free_symbols(condition)})
+    if len(names) == 1:
+        return Cells(left, right, conditions, names[0], domain, real=real(left, conditions, domain), solving=bool(task.get("unknowns"))).compare()
+    return along_lines(task, names, conditions, domain, seed)
+
+
+CONDITIONS = frozenset((*COMPARED, *"Inequality And Or Not Implies Xor Nand Nor Equivalent Element NotElement".split()))
+
+
+def other_kind(left: Tree, right: Tree) -> bool:
+    """Whether left is a number at some point and right a condition."""
+    if not isinstance(left, tuple) or left[0] in CONDITIONS or not (right in ("True", "False") or is_call(right, *CONDITIONS)):
+        return False
+    try:
+        return is_number(evaluate(left, Environment.of({name: fmpq(37, 64) for name in free_symbols(left)})))
+    except (Undecided, Refused):
+        return False
+
+
+def real(left: Tree, conditions: list[Tree], domain: str) -> bool:
+    """Whether numbers are real: by the domain, an order among them, or an assumption."""
+    if domain:
+        return True
+    return any(
+        is_call(part, *ORDERS, "Inequality") or (is_call(part, "Element") and arguments(part)[1] != "Complexes")
+        for node in [left, *conditions]
+        for part in walk(node)
+    )
+
+
+def truth_table(left: Tree, right: Tree) -> Residual:
+    names = sorted(free_symbols(left) | free_symbols(right))
+    if len(names) > MAX_PROPOSITIONS:
+        return Open("too many propositions")
+    for row in itertools.product((False, True), repeat=len(names)):
+        budget.step()
+        env = Environment(dict(zip(names, row, strict=True)))
+        a, b = truth(left, env), truth(right, env)
+        if isinstance(a, NonValue) or isinstance(b, NonValue):
+            return Open("not propositions")
+        if a != b:
+            where = ", ".join(f"{name} = {value}" for name, value in zip(names, row, strict=True))
+            return Refuted(Statement(f"at {where}: {a} is expected, the answer gives {b}"))
+    return Verified(True, "True")
+
+
+def constant(left: Tree, right: Tree) -> Residual:
+    for bits in (128, 1024):
+        with precision(bits):
+            try:
+                a, b = truth(left, Environment()), truth(right, Environment())
+            except Undecided:
+                continue
+            if isinstance(a, NonValue) or isinstance(b, NonValue):
+                return Open("no truth value")
+            return Verified(True, str(a)) if a == b else Refuted(Statement(f"{a} is expected, the answer gives {b}"))
+    return Open("the enclosures stay too wide")
+
+
+# Answers that list solutions.
+
+
+def as_solutions(task: dict[str, Any], left: Tree, right: Tree, domain: str) -> Problem | None:
+    """Equations, with an answer x == a && ... || ...; None where it is another kind of problem."""
+    unknowns = task.get("unknowns")
+    if not unknowns or task.get("assumptions"):
+        return None
+    parts = list(flatten([left]))
+    if not any(is_call(part, "Equal") for part in parts) or any(is_call(part, "Or", "Not", "Implies", "Xor", "Exists", "ForAll") for part in parts):
+        return None
+    cases = disjuncts(right)
+    if cases is None:
+        return None
+    found: list[Solution] = []
+    for case in cases:
+        one = as_solution(case, unknowns)
+        if one is None:
+            return None
+        found.append(one)
+    problem = Problem(
+        [p for p in parts if is_call(p, "Equal")],
+        [p for p in parts if not is_call(p, "Equal") and p != "True"],
+        list(unknowns),
+        domain or "Complexes",
+        found,
+        [],
+        True,
+        0,
+    )
+    return None if problem.parameters else problem
+
+
+def disjuncts(node: Tree) -> list[list[Tree]] | None:
+    """The disjunctive form of a condition made of And and Or; None where it is large."""
+    if node == "False":
+        return []
+    if is_call(node, "Or"):
+        found: list[list[Tree]] = []
+        for part in arguments(node):
+            inner = disjuncts(part)
+            if inner is None:
+                return None
+            found += inner
+        return found if len(found) <= MAX_CASES else None
+    if is_call(node, "And"):
+        cases: list[list[Tree]] = [[]]
+        for part in arguments(node):
+            inner = disjuncts(part)
+            if inner is None or len(cases) * len(inner) > MAX_CASES:
+                return None
+            cases = [a + b for a in cases for b in inner]
+        return cases
+    return [[]] if node == "True" else [[node]]
+
+
+def as_solution(parts: list[Tree], unknowns: list[str]) -> Solution | None:
+    values: dict[str, Tree] = {}
+    conditions: list[Tree] = []
+    for part in parts:
+        if is_call(part, "Equal") and len(arguments(part)) == 2 and isinstance(arguments(part)[0], str) and arguments(part)[0] in unknowns:
+            name, value = arguments(part)
+            if str(name) in values:
+                return None
+            values[str(name)] = value
+        elif is_call(part, "Element") and not set(unknowns) & free_symbols(part):
+            conditions.append(part)
+        else:
+            return None
+    for _ in values:
+        for name in unknowns:
+            if name in values:
+                values[name] = put(values[name], {other: inner for other, inner in values.items() if other != name})
+    condition: Tree = ("And", *conditions)
+    names = list(values)
+    trees = [("ConditionalExpression", values[n], condition) if conditions else values[n] for n in names]
+    return solution({"names": names, "values": trees}, unknowns)
+
+
+# Several numbers.
+
+
+def along_lines(task: dict[str, Any], names: list[str], conditions: list[Tree], domain: str, seed: int) -> Residual:
+    """Both conditions on lines parallel to the axes, through special and random points."""
+    left, right = task["left"], task["right"]
+    chooser = random.Random(seed)
+    unknowns = [name for name in (task.get("unknowns") or names) if name in names] or names
+    integer = domain in INTEGER_DOMAINS
+    seen = 0
+    values = {part for node in (left, right) for part in walk(node) if isinstance(part, int) and abs(part) < 1000}
+    pool = sorted({*SPECIAL, *values, *(-v for v in values)}, key=lambda v: (abs(v), -v))[:10]
+    is_real = real(left, conditions, domain)
+    corners = iter(sorted(itertools.product(range(min(len(pool), 6)), repeat=min(len(names) - 1, 4)), key=sum))
+    for line in range(LINES):
+        budget.look()
+        name = unknowns[line % len(unknowns)]
+        others = [other for other in names if other != name]
+        at: dict[str, fmpq] = {}
+        special = next(corners, None) if line % 3 else None
+        for i, other in enumerate(others):
+            if special is not None:
+                at[other] = fmpq(pool[special[i]] if i < len(special) else 1)
+            elif integer and other in unknowns:
+                at[other] = fmpq(chooser.choice(pool))
+            else:
+                at[other] = fmpq(2 * chooser.randrange(1, 400) + 1, chooser.choice((64, 1024))) * chooser.choice((1, -1))
+        trees = {other: exact_tree(value) for other, value in at.items()}
+        found = Cells(
+            put(left, trees), put(right, trees), [put(c, trees) for c in conditions], name, domain, real=is_real, solving=bool(task.get("unknowns"))
+        ).compare()
+        if isinstance(found, Refuted):
+            where = ", ".join(f"{other} = {show(value)}" for other, value in at.items())
+            return Refuted(Statement(f"{where}, {found.proof.sentence()}", found.proof.exact))
+        seen += isinstance(found, Verified | Supported)
+    return Supported("True") if seen >= LINES // 2 else Open("too few points")
+
+
+def put(node: Tree, values: dict[str, Tree]) -> Tree:
+    for name, value in values.items():
+        node = replace(node, name, value)
+    return node

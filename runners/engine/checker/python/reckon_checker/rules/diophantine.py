@@ -1,0 +1,259 @@
+"""Equations over the integers, and over the integers modulo n.
+
+All integer solutions are found where the equations have finitely many complex ones, or where conditions or a definite form
+bound every unknown; otherwise those of a box are, and one that the answer leaves out refutes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+from flint import fmpq
+
+from .. import budget
+from ..assumptions import flatten
+from ..evaluation import Environment, evaluate, truth
+from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus
+from ..truth import member
+from ..univariate import polynomial
+from ..values import NonValue, Undecided, precision, whole
+from .algebraic import NotAlgebraic, Reader
+from .candidates import Algebraic
+from .problem import Problem, Solution, finite, put_one_in
+from .systems import Infinite, TooHard
+from .window import bounds
+
+MAX_POINTS = 12_000
+REACH = {1: 300, 2: 24, 3: 7, 4: 3}
+
+
+def check(problem: Problem) -> Residual:
+    try:
+        return finite(problem, Algebraic(problem.equations, problem.others, problem.unknowns, problem.domain))
+    except (Infinite, NotAlgebraic, TooHard):
+        pass
+    for s in problem.solutions:
+        found = put_one_in(problem, s)
+        if isinstance(found, Refuted):
+            return found
+    ranges = limits(problem)
+    complete = ranges is not None
+    if ranges is None:
+        reach = REACH.get(len(problem.unknowns))
+        if reach is None:
+            return Open("too many unknowns")
+        ranges = [range(-reach, reach + 1)] * len(problem.unknowns)
+    found_points = inside(problem, ranges)
+    if found_points is None:
+        return Open("the conditions are not decided")
+    if any(s.integers or s.loose for s in problem.solutions) or any(set(s.values) != set(problem.unknowns) for s in problem.solutions):
+        return families(problem, found_points)
+    given: set[tuple[int, ...]] = set()
+    for s in problem.solutions:
+        point = integers_of(s, problem.unknowns)
+        if isinstance(point, Refuted):
+            return point
+        if point is None:
+            return Open("whether a value is an integer")
+        if not solves(problem, dict(zip(problem.unknowns, point, strict=True))):
+            return Refuted(Statement(f"{spelled(problem.unknowns, point)} is no solution"))
+        given.add(point)
+    if problem.complete or not given:
+        for point in found_points:
+            if point not in given:
+                return Refuted(Statement(f"{spelled(problem.unknowns, point)} is a solution and not in the answer"))
+    if complete or (given and not problem.complete):
+        return Verified(True)
+    return Open("solutions further out") if not given else Supported()
+
+
+def spelled(names: list[str], point: tuple[int, ...]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in zip(names, point, strict=True))
+
+
+def integers_of(s: Solution, unknowns: list[str]) -> tuple[int, ...] | Refuted | None:
+    found: list[int] = []
+    for name in unknowns:
+        with precision(512):
+            try:
+                value = evaluate(s.values[name])
+            except Undecided:
+                return None
+        n = whole(value)
+        if n is None:
+            return Refuted(Statement(f"{name} is not an integer")) if isinstance(value, fmpq) else None
+        found.append(n)
+    return tuple(found)
+
+
+def solves(problem: Problem, values: dict[str, int]) -> bool | None:
+    env = Environment({name: fmpq(value) for name, value in values.items()})
+    try:
+        for name in problem.unknowns:
+            if member(env.values[name], problem.domain) is not True:
+                return False
+        for condition in [*problem.equations, *problem.others]:
+            holds = truth(condition, env)
+            if isinstance(holds, NonValue) or not holds:
+                return False
+    except Undecided:
+        return None
+    return True
+
+
+def inside(problem: Problem, ranges: list[range]) -> list[tuple[int, ...]] | None:
+    """The solutions in a box; None where one cannot be told."""
+    found = []
+    for point in itertools.product(*ranges):
+        budget.step()
+        holds = solves(problem, dict(zip(problem.unknowns, point, strict=True)))
+        if holds is None:
+            return None
+        if holds:
+            found.append(point)
+    return found
+
+
+def limits(problem: Problem) -> list[range] | None:
+    """A box that holds every solution, by the conditions or by a definite form; None where none is known."""
+    form = definite(problem)
+    result: list[range] = []
+    for name in problem.unknowns:
+        low, high = bounds(problem.others, name)
+        if problem.domain in ("PositiveIntegers", "NonNegativeIntegers", "Primes"):
+            low = max(low, fmpq(0)) if low is not None else fmpq(0)
+        if form is not None:
+            low, high = max(low, -form[name]) if low is not None else -form[name], min(high, form[name]) if high is not None else form[name]
+        if low is None or high is None:
+            return None
+        result.append(range(int(low.floor()) - 1, int(high.ceil()) + 2))
+    return result if math.prod(len(r) for r in result) <= MAX_POINTS else None
+
+
+def definite(problem: Problem) -> dict[str, fmpq] | None:
+    """Bounds from an equation sum c x^(2k) == n with positive coefficients."""
+    for equation in problem.equations:
+        reader = Reader(problem.unknowns)
+        try:
+            reader.equation(*arguments(equation)[:2])
+        except (NotAlgebraic, TypeError):
+            continue
+        if reader.system.used > len(problem.unknowns) or reader.system.nonzero:
+            continue
+        found: dict[str, fmpq] = {}
+        constant = fmpq(0)
+        terms = reader.system.equations[0].to_dict()
+        way = 1
+        for monomial, c in terms.items():
+            if any(monomial):
+                way = 1 if c > 0 else -1
+                break
+        for monomial, c in terms.items():
+            used = [(i, int(e)) for i, e in enumerate(monomial) if int(e)]
+            if not used:
+                constant = -c * way
+            elif len(used) == 1 and used[0][1] % 2 == 0 and c * way > 0:
+                found[problem.unknowns[used[0][0]]] = c * way
+            else:
+                found = {}
+                break
+        if len(found) == len(problem.unknowns):
+            return {name: abs(constant) / c + 1 for name, c in found.items()}
+    return None
+
+
+def families(problem: Problem, points: list[tuple[int, ...]]) -> Residual:
+    """Answers with constants: every solution of the box must be one of theirs, for constants of a range or of affine values."""
+    if not problem.complete:
+        return Supported()
+    for point in points:
+        if not any(gives(s, dict(zip(problem.unknowns, point, strict=True))) for s in problem.solutions):
+            return Refuted(Statement(f"{spelled(problem.unknowns, point)} is a solution and not in the answer"))
+    return Supported()
+
+
+def gives(s: Solution, point: dict[str, int]) -> bool:
+    """Whether a point may be a member: certainly not where a value that is affine in one constant is another number."""
+    names = sorted(s.integers | s.loose)
+    if len(names) != 1 or s.conditions or set(s.values) != set(point):
+        return True
+    allowed: set[fmpq] | None = None
+    for name, value in s.values.items():
+        p = polynomial(value, names[0])
+        if p is None or p.degree() > 1:
+            return True
+        if p.degree() < 1:
+            if p[0] != point[name]:
+                return False
+            continue
+        k = (point[name] - p[0]) / p[1]
+        if k.q != 1 or (allowed is not None and k not in allowed):
+            return False
+        allowed = {k}
+    return True
+
+
+# Modulo n.
+
+
+def modular(task: dict[str, Any]) -> Residual:
+    """Solve[equations, unknowns, Modulus -> n]: every residue is tried."""
+    n, unknowns = task["modulus"], list(task["unknowns"])
+    if not isinstance(n, int) or n < 2 or n ** len(unknowns) > MAX_POINTS:
+        return Open("the modulus is too large, or not a number")
+    equations = list(flatten(task["conditions"]))
+    names = {name for e in equations for name in free_symbols(e)}
+    if not names <= set(unknowns) or not all(is_call(e, "Equal") for e in equations):
+        raise Refused("Modulus")
+    trees = [minus(a, b) for e in equations for a, b in zip(arguments(e), arguments(e)[1:], strict=False)]
+    true = {p for p in itertools.product(range(n), repeat=len(unknowns)) if all(residue(tree, dict(zip(unknowns, p, strict=True)), n) == 0 for tree in trees)}
+    given: set[tuple[int, ...]] = set()
+    for s in task["solutions"]:
+        if set(s["names"]) != set(unknowns):
+            return Open("unknowns are left free")
+        values = dict(zip(s["names"], s["values"], strict=True))
+        point = [residue(values[name], {}, n) for name in unknowns]
+        if any(v is None for v in point):
+            return Open("a value is no integer")
+        given.add(tuple(v for v in point if v is not None))
+    for p in sorted(given - true):
+        return Refuted(Statement(f"{spelled(unknowns, p)} is no solution modulo {n}"))
+    for p in sorted(true - given):
+        return Refuted(Statement(f"{spelled(unknowns, p)} is a solution modulo {n} and not in the answer"))
+    return Verified(True)
+
+
+def residue(node: Tree, values: dict[str, int], n: int) -> int | None:
+    """The value modulo n; None where it has none."""
+    budget.step()
+    if isinstance(node, int):
+        return node % n
+    if isinstance(node, str):
+        if node in values:
+            return values[node]
+        raise Refused("symbol " + node)
+    if not isinstance(node, tuple):
+        return None
+    parts = arguments(node)
+    if node[0] == "Power" and len(parts) == 2 and isinstance(parts[1], int):
+        base = residue(parts[0], values, n)
+        if base is None or (parts[1] < 0 and math.gcd(base, n) != 1):
+            return None
+        return pow(base, parts[1], n)
+    if node[0] == "Rational" and isinstance(parts[0], int) and isinstance(parts[1], int):
+        return parts[0] * pow(parts[1], -1, n) % n if math.gcd(parts[1], n) == 1 else None
+    if node[0] in ("Plus", "Times"):
+        total = 0 if node[0] == "Plus" else 1
+        for part in parts:
+            value = residue(part, values, n)
+            if value is None:
+                return None
+            total = (total + value if node[0] == "Plus" else total * value) % n
+        return total
+    if node[0] == "Minus":
+        inner = residue(parts[0], values, n)
+        return None if inner is None else -inner % n
+    raise Refused(str(node[0]))

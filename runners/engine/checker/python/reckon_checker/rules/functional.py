@@ -1,0 +1,447 @@
+"""Procedure "equations": functions put into the differential or difference equations they are said to solve.
+
+Put in, then counted: near a point where the equations can be solved for the highest derivatives (shifts) the solutions are
+determined by the lower ones there, as many as the orders together; the answer's constants, whatever they are called, must
+reach as many dimensions less the conditions that are given. A dimension is proved by a minor of the Jacobian of that data by the
+constants whose enclosure is not zero; the lack of one by a count of constants or a minor whose normal form is zero.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from flint import acb, fmpq
+
+from .. import budget
+from ..agreement import Claim, Survey, survey
+from ..assumptions import Assumptions, flatten
+from ..calculus import applied, differentiate
+from ..evaluation import EMPTY, Environment, derivative_of, evaluate
+from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
+from ..normal import proves_zero
+from ..points import Point
+from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, minus, plus, reals, replace, times, walk
+from ..values import Comparison, Undecided, Value, complex_ball, is_number, precision
+from .identities import held, proves
+
+MAX_ORDER = 6
+BITS = 512
+
+Functions = dict[str, Tree]
+
+
+def check(task: dict[str, Any], seed: int) -> Residual:
+    problem = Problem(task, seed)
+    if not problem.solutions:
+        return Open("no solution")
+    if any(held(f) for s in problem.solutions for f in s.values()):
+        return Open("a part of the answer is held")
+    states = []
+    for one in problem.solutions:
+        state = problem.put_in(one)
+        if isinstance(state, Refuted):
+            return state
+        states.append(state)
+    completeness = problem.completeness()
+    if isinstance(completeness, Refuted):
+        return completeness
+    for state in states:
+        if isinstance(state, Open):
+            return state
+    if any(isinstance(state, Supported) for state in states) or problem.recurrence:
+        return Supported()
+    if isinstance(completeness, Verified):
+        return Verified(all(isinstance(state, Verified) and state.exact for state in states))
+    return Supported()
+
+
+class Problem:
+    """task: equations, functions (names), variables, solutions [[{name, function}, ...], ...], recurrence, assumptions."""
+
+    def __init__(self, task: dict[str, Any], seed: int) -> None:
+        self.names: list[str] = task["functions"]
+        self.variables: list[str] = task["variables"]
+        self.recurrence = bool(task.get("recurrence"))
+        self.seed = seed
+        self.equations = list(flatten(task["equations"]))
+        if not all(is_call(e, "Equal") for e in self.equations):
+            raise Refused("equation")
+        self.asked: set[str] = set().union(*(free_symbols(e) for e in self.equations)) if self.equations else set()
+        self.solutions = [{b["name"]: self._without_c(b["function"]) for b in s} for s in task["solutions"]]
+        self.initial = [e for e in self.equations if not set(self.variables) & free_symbols(e)]
+        self.general = [e for e in self.equations if e not in self.initial]
+        conditions = list(task.get("assumptions") or [])
+        if self.recurrence:
+            conditions += [("Element", name, "Integers") for name in self.variables] + [("GreaterEqual", name, 2) for name in self.variables]
+        self.assumptions = Assumptions(conditions)
+        self.at_places = Assumptions([c for c in self.assumptions.conditions if not free_symbols(c) & set(self.variables)])
+
+    def _without_c(self, function: Tree) -> Tree:
+        for k in constants(function):
+            function = replace(function, ("C", k), f"constant{k}$")
+        return function
+
+    def constants(self, s: Functions) -> list[str]:
+        """The symbols of a solution that the question does not know."""
+        found: set[str] = set()
+        for function in s.values():
+            body = applied(function, tuple(self.variables))
+            found |= free_symbols(body)
+        return sorted(found - self.asked - set(self.variables) - set(self.names))
+
+    # Putting in.
+
+    def inlined(self, node: Tree, s: Functions) -> Tree:
+        """The tree with the functions and their derivatives replaced by the solution."""
+        if not isinstance(node, tuple):
+            return node
+        head = node[0]
+        parts = tuple(self.inlined(part, s) for part in node[1:])
+        if isinstance(head, str):
+            return applied(s[head], parts) if head in s else (head, *parts)
+        if isinstance(head, tuple) and is_call(head[0], "Derivative") and len(head) == 2 and head[1] in s:
+            return derivative_of(s[str(head[1])], arguments(head[0]), parts, EMPTY)
+        return (head, *parts)
+
+    def claims(self, equations: list[Tree], s: Functions) -> list[Claim]:
+        found = []
+        for equation in equations:
+            sides = [self.inlined(side, s) for side in arguments(equation)]
+            found += list(itertools.pairwise(sides))
+        return found
+
+    def put_in(self, s: Functions) -> Residual:
+        worst: Residual = Verified(True)
+        for equations in (self.general, self.initial):
+            assumptions = self.assumptions if equations is self.general else self.at_places
+            found = self._hold(self.claims(equations, s), assumptions) if equations else Verified(True)
+            if isinstance(found, Refuted):
+                return found
+            if (
+                isinstance(found, Open)
+                or (isinstance(found, Supported) and not isinstance(worst, Open))
+                or (isinstance(worst, Verified) and isinstance(found, Verified) and not found.exact)
+            ):
+                worst = found
+        return worst
+
+    def _hold(self, claims: list[Claim], assumptions: Assumptions) -> Residual:
+        decimal = any(reals(side) for claim in claims for side in claim)
+        if not decimal and proves(claims, assumptions):
+            return Verified(True)
+        seen = survey(claims, assumptions, self.seed, real=True, printed=decimal, enough_differences=40, partial=True)
+        varying = any(free_symbols(side) for claim in claims for side in claim)
+        ordinary = [region for name, region in seen.regions.items() if not name.endswith(("special place", ", zero"))]
+        differences = [(point, found) for point, found in seen.differences if not (point.special or point.region.endswith(", zero"))] or (
+            [] if varying else seen.differences
+        )
+        agree = sum(region.agree + region.close for region in ordinary)
+        if decimal:
+            return decimals(seen, differences, agree)
+        if differences and (agree == 0 or (self.recurrence and len(differences) > agree)):
+            refutation = Survey(seen.regions, differences).refutation()
+            if refutation is not None:
+                return refutation
+        if seen.differences:
+            return Open("holds at some points only")
+        if varying and ordinary and agree and all(region.agree or (region.outside and not region.unknown) for region in ordinary):
+            return Verified(False)
+        return Verified(seen.exact) if seen.covered else Open("no decision at some points")
+
+    # Counting constants.
+
+    def orders(self) -> dict[str, tuple[int, int]] | None:
+        """For each function the lowest and highest derivative (shift); None where an equation is of another kind."""
+        found: dict[str, list[int]] = {name: [] if self.recurrence else [0] for name in self.names}
+        for equation in self.general:
+            for part in walk(equation):
+                if not isinstance(part, tuple):
+                    continue
+                head = part[0]
+                if head in self.names:
+                    place = self._shift(part)
+                    if place is None:
+                        return None
+                    found[str(head)].append(place)
+                elif isinstance(head, tuple) and is_call(head[0], "Derivative") and len(head) == 2 and head[1] in self.names:
+                    order = arguments(head[0])
+                    if len(order) != 1 or not isinstance(order[0], int) or part[1:] != tuple(self.variables) or self.recurrence:
+                        return None
+                    found[str(head[1])].append(order[0])
+                elif is_call(part, "D", "Integrate", "Sum", "Dt"):
+                    return None
+        if not all(found.values()):
+            return None
+        return {name: (min(places), max(places)) for name, places in found.items()}
+
+    def _shift(self, part: tuple[Tree, ...]) -> int | None:
+        if not self.recurrence:
+            return 0 if part[1:] == tuple(self.variables) else None
+        if len(part) != 2:
+            return None
+        try:
+            at = [evaluate(part[1], Environment({self.variables[0]: fmpq(n)})) for n in (5, 6)]
+        except (Undecided, Refused):
+            return None
+        a, b = at
+        if not isinstance(a, fmpq) or not isinstance(b, fmpq) or b - a != 1 or a.q != 1:
+            return None
+        return int(a.p) - 5
+
+    def completeness(self) -> Residual:
+        if len(self.variables) != 1 or len(self.general) != len(self.names) or any(len(arguments(e)) != 2 for e in self.general):
+            return Open("how many constants are needed")
+        self.general = [written_out(e, self.variables[0]) for e in self.general]
+        orders = self.orders()
+        if orders is None:
+            return Open("how many constants are needed")
+        total = sum(high - low for low, high in orders.values())
+        if total > MAX_ORDER or not self.determined(orders):
+            return Open("whether the equations determine the highest derivatives")
+        needed = max(total - len(self.initial), 0)
+        best: int | None = 0
+        for s in self.solutions:
+            names = self.constants(s)
+            if len(names) < needed:
+                continue
+            rank = self.dimension(s, names, orders, needed)
+            best = rank if rank is None or best is None else max(best, rank)
+            if best is None:
+                return Open("the dimension of the solutions")
+        if best is not None and best < needed:
+            return Refuted(Statement(f"a general solution has {needed} independent constants, the answer has {best if best else most(self, needed)}"))
+        if not self.at_one_place(orders) or not self.first_degree(orders):
+            return Open("further solutions")
+        if self.linear():
+            return Verified(True) if len(self.solutions) == 1 else Open("several solutions of a linear equation")
+        return Verified(True) if self.reaches_all(total) else Open("further solutions")
+
+    def reaches_all(self, total: int) -> bool:
+        """One equation of first order: a function that is meromorphic in its constant leaves out at most two values (Picard),
+        so that every other initial value is reached."""
+        if total != 1 or len(self.names) != 1 or self.initial:
+            return bool(self.initial) and total == len(self.initial)
+        x = self.variables[0]
+        return any(len(self.constants(s)) == 1 and branchless(applied(s[self.names[0]], (x,)), set(self.constants(s))) for s in self.solutions)
+
+    def linear(self) -> bool:
+        """Whether every equation is linear in the functions and their derivatives."""
+        for equation in self.general:
+            node = self._symbols(minus(*arguments(equation)))
+            places = sorted(name for name in free_symbols(node) if "$" in name and name.split("$")[0] in self.names)
+            for a in places:
+                slope = differentiate(node, a)
+                if not all(proves_zero(differentiate(slope, b)) for b in places):
+                    return False
+        return True
+
+    def highest(self, name: str, order: int) -> Tree:
+        x = self.variables[0]
+        if self.recurrence:
+            return (name, x if order == 0 else ("Plus", x, order))
+        return (name, x) if order == 0 else ((("Derivative", order), name), x)
+
+    def determined(self, orders: dict[str, tuple[int, int]]) -> bool:
+        """Whether the equations can be solved for the highest derivatives at some point: their Jacobian is not zero there."""
+        rows = []
+        for equation in self.general:
+            node = self._symbols(minus(*arguments(equation)))
+            rows.append([differentiate(node, f"{name}${orders[name][1]}") for name in self.names])
+        return nonzero(determinant(rows), self.seed)
+
+    def _symbols(self, node: Tree) -> Tree:
+        """The functions' derivatives and shifts as symbols name$order."""
+        if not isinstance(node, tuple):
+            return node
+        head = node[0]
+        if head in self.names:
+            return f"{head}${self._shift(node)}"
+        if isinstance(head, tuple) and is_call(head[0], "Derivative") and head[1] in self.names:
+            return f"{head[1]}${arguments(head[0])[0]}"
+        return (head, *(self._symbols(part) for part in node[1:]))
+
+    def first_degree(self, orders: dict[str, tuple[int, int]]) -> bool:
+        """Whether every equation is of first degree in the highest derivatives."""
+        for equation in self.general:
+            node = self._symbols(minus(*arguments(equation)))
+            for name in self.names:
+                top = f"{name}${orders[name][1]}"
+                if not proves_zero(differentiate(differentiate(node, top), top)):
+                    return False
+        return True
+
+    def at_one_place(self, orders: dict[str, tuple[int, int]]) -> bool:
+        """Whether the conditions are lower derivatives, all different, at one place where the equations are regular."""
+        if not self.initial:
+            return True
+        places: set[Tree] = set()
+        kinds: set[tuple[str, int]] = set()
+        for equation in self.initial:
+            sides = arguments(equation)
+            found = [part for side in sides for part in walk(side) if isinstance(part, tuple) and function_of(part, self.names)]
+            if len(found) != 1 or found[0] not in sides:
+                return False
+            one = found[0]
+            assert isinstance(one, tuple)
+            name, order = function_of(one, self.names) or ("", 0)
+            if self.recurrence:
+                return False
+            if order >= orders[name][1] or (name, order) in kinds:
+                return False
+            kinds.add((name, order))
+            places.add(one[1])
+        if len(places) != 1:
+            return False
+        (place,) = places
+        rows = []
+        for equation in self.general:
+            node = self._symbols(minus(*arguments(equation)))
+            rows.append([replace(differentiate(node, f"{name}${orders[name][1]}"), self.variables[0], place) for name in self.names])
+        return nonzero(determinant(rows), self.seed)
+
+    def dimension(self, s: Functions, names: list[str], orders: dict[str, tuple[int, int]], needed: int) -> int | None:
+        """The rank of the data at a point as functions of the constants, as far as it is needed; None where it is not known."""
+        x = self.variables[0]
+        rows: list[Tree] = []
+        for name in self.names:
+            body = applied(s[name], (x,))
+            low, high = orders[name]
+            for i in range(high - low):
+                rows.append(replace(body, x, ("Plus", x, i)) if self.recurrence else differentiate(body, x, i) if i else body)
+        slopes = [[differentiate(row, c) for c in names] for row in rows]
+        moving = [j for j in range(len(names)) if not all(proves_zero(row[j]) for row in slopes)]
+        if len(moving) < needed:
+            return len(moving)
+        rank = self._rank_at_a_point([[row[j] for j in moving] for row in slopes])
+        if rank is None or rank >= needed:
+            return rank
+        if len(moving) == needed == len(rows) and proves_zero(determinant([[row[j] for j in moving] for row in slopes])):
+            return needed - 1
+        minors = itertools.product(itertools.combinations(range(len(rows)), needed), itertools.combinations(moving, needed))
+        chosen = list(itertools.islice(minors, 12))
+        if len(chosen) < 12 and all(proves_zero(determinant([[slopes[i][j] for j in columns] for i in lines])) for lines, columns in chosen):
+            return needed - 1
+        return None
+
+    def _rank_at_a_point(self, slopes: list[list[Tree]]) -> int | None:
+        names = sorted(set().union(*(free_symbols(node) for row in slopes for node in row)) if slopes else set())
+        best: int | None = None
+        for turn in range(3):
+            budget.look()
+            values = {name: fmpq(2 * ((37 * (i + 1) + 53 * turn) % 97) + 65, 64) for i, name in enumerate(names)}
+            if self.recurrence:
+                values[self.variables[0]] = fmpq(4 + turn)
+            with precision(BITS):
+                try:
+                    matrix = [[number(evaluate(node, Environment.of(values))) for node in row] for row in slopes]
+                except Undecided:
+                    continue
+                found = rank_at_least(matrix)
+                best = found if best is None else max(best, found)
+        return best
+
+
+def most(problem: Problem, needed: int) -> int:
+    return max((min(len(problem.constants(s)), needed) for s in problem.solutions), default=0)
+
+
+def decimals(seen: Survey, differences: list[tuple[Point, Comparison]], agree: int) -> Residual:
+    """Decimals are off by what they do not print: only a difference far beyond that says anything."""
+    if not seen.differences:
+        return Supported() if agree or any(r.agree or r.close for r in seen.regions.values()) else Open("no value to compare")
+    if agree == 0:
+        for point, found in differences:
+            if is_number(found.left) and is_number(found.right):
+                a, b = complex_ball(found.left), complex_ball(found.right)
+                refutation = Survey(seen.regions, [(point, found)]).refutation()
+                if abs(a - b) > fmpq(1, 10**4) * (abs(a) + abs(b)) and refutation is not None:
+                    return refutation
+    return Open("decimals differ a little")
+
+
+BRANCHLESS = frozenset("Plus Times Exp Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Rational Complex".split())
+
+
+def branchless(node: Tree, names: set[str]) -> bool:
+    """Whether an expression is meromorphic in some symbols: no root, logarithm or step is taken of them."""
+    if not isinstance(node, tuple) or not free_symbols(node) & names:
+        return True
+    parts = arguments(node)
+    if node[0] == "Power" and len(parts) == 2:
+        return branchless(parts[1], names) if parts[0] == "E" else isinstance(parts[1], int) and branchless(parts[0], names)
+    return node[0] in BRANCHLESS and all(branchless(part, names) for part in parts)
+
+
+def function_of(part: tuple[Tree, ...], names: list[str]) -> tuple[str, int] | None:
+    head = part[0]
+    if head in names and len(part) == 2:
+        return str(head), 0
+    if isinstance(head, tuple) and is_call(head[0], "Derivative") and len(head) == 2 and head[1] in names:
+        order = arguments(head[0])
+        return (str(head[1]), order[0]) if len(order) == 1 and isinstance(order[0], int) else None
+    return None
+
+
+def written_out(node: Tree, x: str) -> Tree:
+    """D[y[x], x] and D[y[x], {x, n}] as Derivative[n][y][x]."""
+    if not isinstance(node, tuple):
+        return node
+    if is_call(node, "D") and len(node) == 3 and isinstance(node[1], tuple) and isinstance(node[1][0], str) and node[1][1:] == (x,):
+        if node[2] == x:
+            return ((("Derivative", 1), node[1][0]), x)
+        parts = arguments(node[2])
+        if is_call(node[2], "List") and len(parts) == 2 and parts[0] == x and isinstance(parts[1], int):
+            return ((("Derivative", parts[1]), node[1][0]), x)
+    return (node[0], *(written_out(part, x) for part in node[1:]))
+
+
+def number(value: Value) -> acb:
+    if not is_number(value):
+        raise Undecided("no number")
+    return complex_ball(value)
+
+
+def determinant(rows: list[list[Tree]]) -> Tree:
+    """By expansion: of a few rows."""
+    if not rows:
+        return 1
+    terms = []
+    for j, entry in enumerate(rows[0]):
+        if entry != 0:
+            inner = determinant([row[:j] + row[j + 1 :] for row in rows[1:]])
+            terms.append(times(1 if j % 2 == 0 else -1, entry, inner))
+    return plus(*terms)
+
+
+def nonzero(node: Tree, seed: int) -> bool:
+    """Whether an expression is proved not to vanish at some point."""
+    names = sorted(free_symbols(node))
+    for turn in range(3):
+        values = {name: fmpq(2 * ((41 * (i + 1) + 29 * turn + seed) % 89) + 65, 64) for i, name in enumerate(names)}
+        with precision(BITS):
+            try:
+                if not number(evaluate(node, Environment.of(values))).contains(0):
+                    return True
+            except (Undecided, Refused):
+                continue
+    return False
+
+
+def rank_at_least(matrix: list[list[acb]]) -> int:
+    """Gaussian elimination with pivots that are proved not to be zero."""
+    rows = [list(row) for row in matrix]
+    rank = 0
+    size: Callable[[acb], float] = lambda z: float(z.abs_lower())  # noqa: E731
+    for column in range(len(rows[0]) if rows else 0):
+        pivots = [i for i in range(rank, len(rows)) if not rows[i][column].contains(0)]
+        if not pivots:
+            continue
+        best = max(pivots, key=lambda i: size(rows[i][column]))
+        rows[rank], rows[best] = rows[best], rows[rank]
+        for i in range(rank + 1, len(rows)):
+            share = rows[i][column] / rows[rank][column]
+            rows[i] = [a - share * b for a, b in zip(rows[i], rows[rank], strict=True)]
+        rank += 1
+    return rank

@@ -1,0 +1,331 @@
+"""Procedure "polynomial": divisors, quotients, remainders and resultants, by FLINT's exact polynomials.
+
+Coefficients are rational numbers or, of a quotient and a remainder, rational functions of the other symbols; with a prime
+modulus they are integers modulo it, of one symbol.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz, nmod_poly
+
+from .. import budget
+from ..findings import Open, Refuted, Residual, Statement, Verified
+from ..tree import Refused, Tree, arguments, is_call, walk
+from ..univariate import polynomial as univariate
+
+MAX_DEGREE = 400
+MAX_TERMS = 3000
+MAX_NAMES = 12
+
+Quotient = tuple[fmpq_mpoly, fmpq_mpoly]  # top and bottom
+
+
+class Foreign(Exception):
+    """What is no rational function with rational coefficients."""
+
+
+class Ring:
+    """Quotients of polynomials over the rationals in the symbols of some trees."""
+
+    def __init__(self, trees: list[Tree]) -> None:
+        names = sorted({str(part) for tree in trees for part in leaves(tree)})
+        if len(names) > MAX_NAMES:
+            raise Refused("size")
+        self.names = names
+        self.context = fmpq_mpoly_ctx.get(names or ["x"], Ordering.lex)
+        self.one = self.context.constant(1)
+
+    def index(self, name: Tree) -> int:
+        return self.names.index(str(name)) if name in self.names else -1
+
+    def quotient(self, node: Tree) -> Quotient:
+        """The tree as top and bottom, nothing cancelled."""
+        budget.step()
+        if isinstance(node, int):
+            return self.context.constant(node), self.one
+        if isinstance(node, str) and node in self.names:
+            return self.context.gen(self.names.index(node)), self.one
+        if not isinstance(node, tuple):
+            raise Foreign
+        head, parts = node[0], arguments(node)
+        if head == "Rational" and isinstance(parts[0], int) and isinstance(parts[1], int) and parts[1]:
+            return self.context.constant(fmpq(parts[0], parts[1])), self.one
+        if head in ("Plus", "Times"):
+            top, bottom = self.context.constant(0 if head == "Plus" else 1), self.one
+            for part in parts:
+                t, b = self.quotient(part)
+                self.bound(top, b, t, bottom)
+                top, bottom = (
+                    (top * b + t * bottom, bottom * b) if head == "Plus" and b != bottom else (top + t, bottom) if head == "Plus" else (top * t, bottom * b)
+                )
+                self.bound(top, bottom)
+            return top, bottom
+        if head == "Subtract" and len(parts) == 2:
+            return self.quotient(("Plus", parts[0], ("Times", -1, parts[1])))
+        if head == "Minus" and len(parts) == 1:
+            return self.quotient(("Times", -1, parts[0]))
+        if head == "Divide" and len(parts) == 2:
+            return self.quotient(("Times", parts[0], ("Power", parts[1], -1)))
+        if head == "Power" and len(parts) == 2 and isinstance(parts[1], int):
+            return self.raised(*self.quotient(parts[0]), parts[1])
+        raise Foreign
+
+    def raised(self, top: fmpq_mpoly, bottom: fmpq_mpoly, n: int) -> Quotient:
+        if n < 0:
+            if top.is_zero():
+                raise Foreign
+            top, bottom, n = bottom, top, -n
+        for p in (top, bottom):
+            if not p.is_zero() and (
+                int(p.total_degree()) * n > MAX_DEGREE or (len(p) > 1 and math.comb(n + len(p) - 1, n) > 50 * MAX_TERMS) or n > 10 * MAX_DEGREE
+            ):
+                raise Refused("degree")
+        return top**n, bottom**n
+
+    def bound(self, *polynomials: fmpq_mpoly) -> None:
+        if any(len(p) > MAX_TERMS for p in polynomials):
+            raise Refused("size")
+
+    def polynomial(self, node: Tree) -> fmpq_mpoly:
+        top, bottom = self.quotient(node)
+        if bottom.is_constant():
+            return top / bottom.leading_coefficient()
+        common = top.gcd(bottom)
+        if not (bottom / common).is_constant():
+            raise Foreign
+        return (top / common) / (bottom / common).leading_coefficient()
+
+
+def leaves(node: Tree) -> list[Tree]:
+    return [part for part in walk(node) if isinstance(part, str) and part not in HEADS]
+
+
+HEADS = frozenset(("Plus", "Times", "Power", "Rational", "Divide", "Subtract", "Minus", "List"))
+
+
+def flat(node: Tree) -> list[Tree]:
+    return [leaf for part in arguments(node) for leaf in flat(part)] if is_call(node, "List") else [node]
+
+
+def check(task: dict[str, Any], seed: int) -> Residual:
+    """what[args, variable] == answer; modulus: of the coefficients."""
+    what, args, parts = task["what"], list(task["args"]), flat(task["answer"])
+    if len(args) < (1 if what in ("Discriminant", "Congruent") else 2):
+        return Open("two polynomials are wanted")
+    if what == "PolynomialMod" or (what == "Congruent" and isinstance(task.get("modulus"), int)):
+        return reduced([*args, *([task["modulus"]] if what == "Congruent" else [])], parts, what)
+    if what not in ("PolynomialGCD", "PolynomialLCM") and len(args) > 2:
+        return Open("two polynomials are wanted")
+    variable: Any = task.get("variable")
+    if task.get("modulus") is not None:
+        return modular(what, args, parts, variable, task["modulus"])
+    ring = Ring([*args, *parts, *([variable] if variable is not None else [])])
+    try:
+        polynomials = [ring.polynomial(arg) for arg in args]
+    except Foreign:
+        return Open("not polynomials over the rationals")
+    try:
+        if what in ("PolynomialGCD", "PolynomialLCM"):
+            return associate(common(what, polynomials), ring.polynomial(parts[0]), polynomials) if len(parts) == 1 else Open("shape")
+        given = [ring.quotient(part) for part in parts]
+        return PROCEDURES[what](ring, polynomials, given, ring.index(variable))
+    except Foreign:
+        if any(is_call(part, "Plus", "Times", "Power") or isinstance(part, int) for part in parts):
+            return Open("the answer is no rational function over the rationals")
+        raise Refused("answer") from None
+
+
+def reduced(args: list[Tree], parts: list[Tree], what: str) -> Residual:
+    """PolynomialMod[p, m] for an integer m: coefficients from 0 to m - 1. Congruent: rewritten with a modulus."""
+    m = args[1]
+    if len(args) != 2 or len(parts) != 1 or not isinstance(m, int) or m < 2:
+        return Open("the modulus is no integer")
+    ring = Ring([args[0], parts[0]])
+    try:
+        p, given = ring.polynomial(args[0]), ring.polynomial(parts[0])
+    except Foreign:
+        return Open("not polynomials over the rationals")
+    if any(c.q != 1 for c in [*p.coeffs(), *given.coeffs()]):
+        return Open("coefficients that are not integers")
+    if any(int(c.p) % m for c in (p - given).coeffs()):
+        return Refuted(Statement(f"the polynomials differ modulo {m}"))
+    if what == "Congruent":
+        return Verified(True)
+    return Verified(True) if all(0 <= c < m for c in given.coeffs()) else Open("coefficients that are not reduced")
+
+
+def content(p: fmpq_mpoly) -> fmpq:
+    """The positive greatest common divisor of the coefficients."""
+    top, bottom = fmpz(0), fmpz(1)
+    for c in p.coeffs():
+        top, bottom = top.gcd(c.p), bottom.lcm(c.q)
+    return fmpq(top, bottom)
+
+
+def common(what: str, polynomials: list[fmpq_mpoly]) -> fmpq_mpoly:
+    found = polynomials[0]
+    for other in polynomials[1:]:
+        budget.look()
+        divisor = gcd(found, other)
+        found = divisor if what == "PolynomialGCD" else found if divisor.is_zero() else found * (other / divisor)
+    return found
+
+
+def gcd(a: fmpq_mpoly, b: fmpq_mpoly) -> fmpq_mpoly:
+    """With the greatest common divisor of the contents."""
+    divisor = a.gcd(b)
+    if divisor.is_zero():
+        return divisor
+    x, y = content(a), content(b)
+    size = fmpq(x.p.gcd(y.p), x.q.lcm(y.q)) if x != 0 and y != 0 else x + y
+    return divisor / content(divisor) * size
+
+
+def associate(wanted: fmpq_mpoly, given: fmpq_mpoly, inputs: list[fmpq_mpoly]) -> Residual:
+    """Divisors are unique up to units: over the integers up to sign, over the rationals up to a factor."""
+    if wanted == given:
+        return Verified(True, "1")
+    if wanted.is_zero() or given.is_zero() or given / given.leading_coefficient() != wanted / wanted.leading_coefficient():
+        return Refuted(Statement(f"{wanted} is expected, up to a constant factor"))
+    ratio = given.leading_coefficient() / wanted.leading_coefficient()
+    if ratio == -1:
+        return Open("the sign is a convention")
+    if all(c.q == 1 for p in inputs for c in p.coeffs()):
+        return Refuted(Statement(f"{wanted} is expected over the integers, the answer is {ratio} times that"))
+    return Open("a rational factor is a convention")
+
+
+def same(wanted: Quotient, given: Quotient) -> Residual:
+    if wanted[0] * given[1] == given[0] * wanted[1]:
+        return Verified(True)
+    shown = str(wanted[0]) if wanted[1].is_one() else f"({wanted[0]})/({wanted[1]})"
+    return Refuted(Statement(f"{shown[:300]} is expected"))
+
+
+def coefficients(ring: Ring, p: fmpq_mpoly, index: int) -> list[fmpq_mpoly]:
+    """Coefficients by powers of a symbol, lowest first."""
+    parts: list[dict[tuple[int, ...], fmpq]] = [{} for _ in range(int(p.degrees()[index]) + 1)] if not p.is_zero() else []
+    for monomial, c in p.to_dict().items():
+        parts[int(monomial[index])][(*monomial[:index], 0, *monomial[index + 1 :])] = c
+    return [ring.context.from_dict(part) for part in parts]
+
+
+def divided(ring: Ring, p: fmpq_mpoly, d: fmpq_mpoly, index: int) -> tuple[Quotient, Quotient]:
+    """Quotient and remainder over the field of rational functions of the other symbols, by pseudo-division."""
+    x = ring.context.gen(index)
+    below = coefficients(ring, d, index)
+    if not below:
+        raise Refused("division by zero")
+    lead, degree = below[-1], len(below) - 1
+    quotient, rest, scale = ring.context.constant(0), p, ring.one
+    while True:
+        budget.look()
+        tops = coefficients(ring, rest, index)
+        if len(tops) - 1 < degree or not tops:
+            return (quotient, scale), (rest, scale)
+        term = tops[-1] * x ** (len(tops) - 1 - degree)
+        quotient, rest, scale = quotient * lead + term, rest * lead - term * d, scale * lead
+        ring.bound(quotient, rest, scale)
+
+
+def quotient(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
+    return same(divided(ring, args[0], args[1], index)[0], given[0]) if len(given) == 1 else Open("shape")
+
+
+def remainder(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
+    return same(divided(ring, args[0], args[1], index)[1], given[0]) if len(given) == 1 else Open("shape")
+
+
+def quotient_remainder(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
+    if len(given) != 2:
+        return Open("shape")
+    found = [same(a, b) for a, b in zip(divided(ring, args[0], args[1], index), given, strict=True)]
+    return next((part for part in found if isinstance(part, Refuted)), found[0])
+
+
+def extended_gcd(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
+    """{d, {a, b}}: d is the monic greatest common divisor, a p + b q == d, and the degrees of a and b are the least."""
+    if len(given) != 3:
+        return Open("shape")
+    (d, e), (a, f), (b, g) = given
+    p, q = args
+    if (a * p * g + b * q * f) * e != d * f * g:
+        return Refuted(Statement("a p + b q is not d"))
+    degree = [len(coefficients(ring, part, index)) - 1 for part in (p, q, d, a, b, e, f, g, p.gcd(q))]
+    if max(degree[5:8]) > 0:
+        return Open("a denominator holds the variable")
+    if degree[2] != degree[8] or (not d.is_zero() and not divided(ring, p, d, index)[1][0].is_zero()):
+        return Refuted(Statement(f"{p.gcd(q)} is the greatest common divisor, up to a factor"))
+    if degree[3] > max(degree[1] - degree[2] - 1, 0) or degree[4] > max(degree[0] - degree[2] - 1, 0):
+        return Open("the cofactors are not of the least degree")
+    lead = coefficients(ring, d, index)[-1:] or [e]
+    return Verified(True) if lead[0] == e else Open("the divisor is not monic")
+
+
+def resultant(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
+    p, q = args
+    if p.is_zero() or q.is_zero() or len(given) != 1:
+        return Open("the resultant with zero")
+    m, n = (len(coefficients(ring, part, index)) - 1 for part in args)
+    budget.look()
+    wanted = p**n if m == 0 else q**m if n == 0 else p.resultant(q, ring.names[index])
+    return same((wanted, ring.one), given[0])
+
+
+def discriminant(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
+    if len(coefficients(ring, args[0], index)) < 2 or len(given) != 1:
+        return Open("the discriminant of a constant")
+    return same((args[0].discriminant(ring.names[index]), ring.one), given[0])
+
+
+PROCEDURES = {
+    "PolynomialQuotient": quotient,
+    "PolynomialRemainder": remainder,
+    "PolynomialQuotientRemainder": quotient_remainder,
+    "PolynomialExtendedGCD": extended_gcd,
+    "Resultant": resultant,
+    "Discriminant": discriminant,
+}
+
+
+# Modulo a prime.
+
+
+def modular(what: str, args: list[Tree], parts: list[Tree], variable: Tree, modulus: Tree) -> Residual:
+    names = {str(leaf) for tree in [*args, *parts] for leaf in leaves(tree)}
+    if not isinstance(modulus, int) or not 1 < modulus < 2**62 or not fmpz(modulus).is_prime() or len(names) > 1:
+        return Open("only prime moduli and one symbol")
+    name = names.pop() if names else "x"
+    found: list[nmod_poly] = []
+    for tree in [*args, *parts]:
+        p = univariate(tree, name)
+        if p is None or any(c.q % modulus == 0 for c in p.coeffs()):
+            return Open("not polynomials over the integers modulo the prime")
+        found.append(nmod_poly([int(c.p) * pow(int(c.q), -1, modulus) for c in p.coeffs()], modulus))
+    inputs, given = found[: len(args)], found[len(args) :]
+    if what in ("PolynomialGCD", "PolynomialLCM") and len(given) == 1:
+        wanted = inputs[0]
+        for other in inputs[1:]:
+            divisor = wanted.gcd(other)
+            wanted = divisor if what == "PolynomialGCD" or divisor.degree() < 0 else wanted * other // divisor
+        return up_to_unit(wanted, given[0])
+    if len(inputs) != 2 or (variable is not None and variable != name and names) or inputs[1].degree() < 0:
+        return Open("not of that form")
+    q, r = divmod(inputs[0], inputs[1])
+    wanted_parts = {"PolynomialQuotient": [q], "PolynomialRemainder": [r], "PolynomialQuotientRemainder": [q, r]}.get(what)
+    if wanted_parts is None or len(given) != len(wanted_parts):
+        return Open("not with a modulus")
+    if wanted_parts == given:
+        return Verified(True)
+    return Refuted(Statement(f"{', '.join(map(str, wanted_parts))} is expected modulo {modulus}"))
+
+
+def up_to_unit(wanted: nmod_poly, given: nmod_poly) -> Residual:
+    if wanted == given and (wanted.degree() < 0 or int(wanted.leading_coefficient()) == 1):
+        return Verified(True)
+    if (wanted.degree() < 0) != (given.degree() < 0) or (wanted.degree() >= 0 and wanted / wanted.leading_coefficient() != given / given.leading_coefficient()):
+        return Refuted(Statement(f"{wanted} is expected, up to a constant factor"))
+    return Open("a constant factor is a convention")

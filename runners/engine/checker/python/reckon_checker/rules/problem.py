@@ -1,0 +1,389 @@
+"""Equations to solve and the solutions of an answer: how they are read, put in, and compared one to one with all there are."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+from flint import fmpq
+
+from .. import budget, watch
+from ..agreement import Survey, survey
+from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
+from ..evaluation import Environment, evaluate
+from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
+from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, replace, walk
+from ..tree import show as show_tree
+from ..values import (
+    Gaussian,
+    NonValue,
+    Number,
+    Undecided,
+    ball,
+    compare,
+    complex_ball,
+    digits_of,
+    is_number,
+    precision,
+    show,
+)
+from .candidates import Algebraic, Candidate
+from .identities import proves
+
+MAX_BITS = 20_000
+DIGITS = 60
+
+
+@dataclass
+class Solution:
+    """One solution of the answer. condition: of its ConditionalExpressions; integers: symbols that are generated constants
+    known to be whole numbers; loose: generated constants of which nothing is said."""
+
+    values: dict[str, Tree]
+    conditions: list[Tree] = field(default_factory=list)
+    integers: set[str] = field(default_factory=set)
+    loose: set[str] = field(default_factory=set)
+    other: set[str] = field(default_factory=set)  # those of the loose ones of which something else is said
+
+
+@dataclass
+class Problem:
+    equations: list[Tree]
+    others: list[Tree]
+    unknowns: list[str]
+    domain: str
+    solutions: list[Solution]
+    assumptions: list[Tree]
+    complete: bool
+    seed: int
+
+    @property
+    def parameters(self) -> set[str]:
+        own = set(self.unknowns) | {name for s in self.solutions for name in s.integers | s.loose}
+        names: set[str] = set()
+        for node in [*self.equations, *self.others, *(v for s in self.solutions for v in [*s.values.values(), *s.conditions])]:
+            names |= free_symbols(node)
+        return names - own
+
+    def having(self, values: dict[str, Tree]) -> Problem:
+        """The problem with exact numbers for parameters."""
+
+        def put(node: Tree) -> Tree:
+            for name, value in values.items():
+                node = replace(node, name, value)
+            return node
+
+        solutions = [
+            Solution({n: put(v) for n, v in s.values.items() if n not in values}, [put(c) for c in s.conditions], s.integers, s.loose) for s in self.solutions
+        ]
+        unknowns = [n for n in self.unknowns if n not in values]
+        return Problem(
+            [put(e) for e in self.equations], [put(o) for o in self.others], unknowns, self.domain, solutions, self.assumptions, self.complete, self.seed
+        )
+
+
+def solution(given: dict[str, Any], asked: Collection[str]) -> Solution:
+    """A solution with its conditions apart and generated constants as symbols. asked: the symbols of the question; another
+    one that the solution says is an integer is a generated constant too."""
+    found = Solution({})
+    for name, whole in zip(given["names"], given["values"], strict=True):
+        value = whole
+        while is_call(value, "ConditionalExpression"):
+            value, condition = arguments(value)
+            found.conditions += [c for c in flatten([condition]) if c not in found.conditions]
+        if any(is_call(part, "ConditionalExpression") for part in walk(value)):
+            raise Refused("ConditionalExpression")
+        found.values[name] = value
+    for condition in list(found.conditions):
+        parts = arguments(condition)
+        if is_call(condition, "Element") and isinstance(parts[0], str) and parts[0] not in asked and parts[1] in INTEGER_DOMAINS:
+            found.integers.add(parts[0])
+            if parts[1] == "Integers":
+                found.conditions.remove(condition)
+    names: set[int] = set()
+    for node in [*found.values.values(), *found.conditions]:
+        names |= set(constants(node))
+    for k in names:
+        symbol = f"constant{k}$"
+        found.values = {n: replace(v, ("C", k), symbol) for n, v in found.values.items()}
+        found.conditions = [replace(c, ("C", k), symbol) for c in found.conditions]
+        said = [c for c in found.conditions if is_call(c, "Element") and symbol in free_symbols(arguments(c)[0])]
+        if any(arguments(c)[1] in INTEGER_DOMAINS for c in said):
+            found.integers.add(symbol)
+        else:
+            found.loose.add(symbol)
+            if said:
+                found.other.add(symbol)
+        if len(said) == 1 and is_call(said[0], "Element") and arguments(said[0])[1] == "Integers":
+            rest = [part for part in joined(arguments(said[0])[0]) if part != symbol]
+            found.conditions = [c for c in found.conditions if c is not said[0]] + [("Element", part, "Integers") for part in rest]
+    return found
+
+
+def joined(node: Tree) -> list[Tree]:
+    return list(arguments(node)) if is_call(node, "Alternatives", "List") else [node]
+
+
+def height(problem: Problem) -> int:
+    """How many bits the numbers of the answer may need to be told from others."""
+    total = 0
+    for s in problem.solutions:
+        for value in s.values.values():
+            total = max(total, tree_height(value))
+    return total
+
+
+def tree_height(node: Tree) -> int:
+    total = 0
+    for part in walk(node):
+        if isinstance(part, int):
+            total += part.bit_length()
+        elif is_call(part, "Power") and len(arguments(part)) == 2:
+            base, exponent = arguments(part)
+            if isinstance(base, int) and isinstance(exponent, int):
+                total += base.bit_length() * min(abs(exponent), MAX_BITS)
+    return min(total, MAX_BITS)
+
+
+def schedule(problem: Problem) -> tuple[int, int, int]:
+    extra = 2 * height(problem)
+    return (128, 512 + extra, 2048 + 2 * extra)
+
+
+def values_of(s: Solution, unknowns: list[str]) -> dict[str, Number] | Refuted | None:
+    """The values of a solution without constants; None where its condition is false."""
+    for condition in s.conditions:
+        found = evaluate(condition)
+        if found is False:
+            return None
+        if found is not True:
+            raise Undecided("a condition")
+    values: dict[str, Number] = {}
+    for name in unknowns:
+        value = evaluate(s.values[name])
+        if isinstance(value, NonValue) or not is_number(value):
+            return Refuted(Statement(f"{name} = {show(value)} is no number"))
+        values[name] = value
+    return values
+
+
+def finite(problem: Problem, algebraic: Algebraic) -> Residual:
+    """The answer against finitely many solutions, one to one."""
+    if any(s.integers or s.loose for s in problem.solutions):
+        return put_in(problem, "constants in a finite answer")
+    for s in problem.solutions:
+        missing = [name for name in problem.unknowns if name not in s.values]
+        if missing:
+            return Refuted(Statement(f"the equations have finitely many solutions, the answer leaves {missing[0]} free"))
+    note = "complex solutions of equations with absolute values" if algebraic.only_real else ""
+    return one_to_one(problem, algebraic.at, note)
+
+
+def one_to_one(problem: Problem, at: Callable[[int], list[Candidate]], note: str = "") -> Residual:
+    """Every answer is a solution and every solution an answer. at: bits -> candidates. note: why it is open even then."""
+    why = "the enclosures stay too wide"
+    if height(problem) >= MAX_BITS:
+        return Open("numbers too large to be told apart")
+    for bits in schedule(problem):
+        budget.look()
+        try:
+            solutions = at(bits)
+            with precision(bits):
+                found = matched(problem, solutions)
+        except Undecided as undecided:
+            why = str(undecided)
+            continue
+        if isinstance(found, Refuted):
+            return found
+        if isinstance(found, Verified):
+            if note:
+                return Open(note)
+            exact = found.exact or substituted(problem)
+            return Verified(exact, found.residual) if exact or everything_is_seen(problem, bits) else Open("a part of the answer is too small to be seen")
+        why = found.why if isinstance(found, Open) else why
+    return Open(why)
+
+
+def everything_is_seen(problem: Problem, bits: int) -> bool:
+    """Whether no part of the answer's values vanishes beside the others at a precision."""
+    with precision(bits):
+        watch.reset(True)
+        try:
+            for s in problem.solutions:
+                for value in s.values.values():
+                    for symbol in s.integers:
+                        value = replace(value, symbol, 1)  # noqa: PLW2901
+                    evaluate(value)
+            return not watch.Watch.vanished
+        except Undecided:
+            return False
+        finally:
+            watch.reset(False)
+
+
+def matched(problem: Problem, solutions: list[Candidate]) -> Residual:
+    given: list[dict[str, Number]] = []
+    for s in problem.solutions:
+        values = values_of(s, problem.unknowns)
+        if isinstance(values, Refuted):
+            return values
+        if values is not None:
+            given.append(values)
+    exact = True
+    met: set[int] = set()
+    why = ""
+    for values in given:
+        near = [i for i, c in enumerate(solutions) if all(complex_ball(values[n]).overlaps(complex_ball(c.values[n])) for n in problem.unknowns)]
+        near = [i for i in near if not certainly_other(values, solutions[i].values)]
+        if not near:
+            return Refuted(
+                Statement(f"{spelled(values)} is no solution{nearest(values, solutions)}", all(isinstance(v, fmpq | Gaussian) for v in values.values()))
+            )
+        if len(near) > 1:
+            why = "solutions not told apart"
+            continue
+        one = solutions[near[0]]
+        met.add(near[0])
+        if one.admissible is False:
+            return Refuted(Statement(f"{spelled(values)} does not meet the conditions"))
+        if one.admissible is None:
+            why = "whether a solution meets the conditions"
+        exact = exact and all(
+            values[n] == one.values[n] for n in problem.unknowns if isinstance(values[n], fmpq | Gaussian) and isinstance(one.values[n], fmpq | Gaussian)
+        )
+        exact = exact and all(isinstance(values[n], fmpq | Gaussian) for n in problem.unknowns)
+        if not all(close(values[n], one.values[n]) for n in problem.unknowns):
+            why = why or "the enclosures stay too wide"
+    if problem.complete:
+        for i, one in enumerate(solutions):
+            if i in met or one.admissible is False:
+                continue
+            if one.admissible is None:
+                why = "whether a solution meets the conditions"
+            elif not any(all(complex_ball(v[n]).overlaps(complex_ball(one.values[n])) for n in problem.unknowns) for v in given):
+                return Refuted(Statement(f"{spelled(one.values)} is a solution and not in the answer"))
+            else:
+                why = why or "solutions not told apart"
+    elif not given:
+        return missing_instance(solutions)
+    return Open(why) if why else Verified(exact, "0" if given else "{}")
+
+
+def missing_instance(solutions: list[Candidate]) -> Residual:
+    for one in solutions:
+        if one.admissible:
+            return Refuted(Statement(f"{spelled(one.values)} is a solution, the answer has none"))
+    return Verified(True, "{}") if all(one.admissible is False for one in solutions) else Open("whether there is a solution")
+
+
+def certainly_other(a: dict[str, Number], b: dict[str, Number]) -> bool:
+    return any(isinstance(a[n], fmpq | Gaussian) and isinstance(b[n], fmpq | Gaussian) and a[n] != b[n] for n in b)
+
+
+def close(a: Number, b: Number) -> bool:
+    if isinstance(a, fmpq | Gaussian) and isinstance(b, fmpq | Gaussian):
+        return a == b
+    return (
+        compare(a, b).digits >= DIGITS or digits_of(ball(a), ball(b)) >= DIGITS or bool((complex_ball(a) - complex_ball(b)).abs_upper() < fmpq(1, 10**DIGITS))
+    )
+
+
+def spelled(values: dict[str, Number]) -> str:
+    return ", ".join(f"{name} = {show(value)}" for name, value in values.items())
+
+
+def nearest(values: dict[str, Number], solutions: list[Candidate]) -> str:
+    if not solutions:
+        return ": there is none"
+    size = {i: sum((float(abs(complex_ball(values[n]) - complex_ball(c.values[n])).mid()) for n in values), 0.0) for i, c in enumerate(solutions)}
+    best = min(size, key=lambda i: size[i])
+    gap = {n: complex_ball(values[n]) - complex_ball(solutions[best].values[n]) for n in values}
+    return ": the nearest is " + spelled(solutions[best].values) + ", off by " + ", ".join(show(z, 5) for z in gap.values())
+
+
+def claims_of(problem: Problem, s: Solution) -> list[tuple[Tree, Tree]]:
+    """The equations with a solution put in."""
+    claims = []
+    for equation in problem.equations:
+        sides = list(arguments(equation))
+        for name, value in s.values.items():
+            sides = [replace(side, name, value) for side in sides]
+        claims += list(itertools.pairwise(sides))
+    return claims
+
+
+def assumptions_for(problem: Problem, s: Solution) -> Assumptions:
+    integers_too = [("Element", name, "Integers") for name in sorted(s.integers)]
+    real = [("Element", name, "Reals") for name in problem.unknowns if name not in s.values] if problem.domain != "Complexes" else []
+    return Assumptions([*problem.assumptions, *s.conditions, *integers_too, *real])
+
+
+def substituted(problem: Problem) -> bool:
+    """Whether normal forms prove that every solution solves the equations."""
+    if len(problem.solutions) > 8:
+        return False
+    return all(proves(claims_of(problem, s), assumptions_for(problem, s)) for s in problem.solutions)
+
+
+def put_in(problem: Problem, why: str) -> Residual:
+    """Solutions put into the equations: refuted where one fails wherever it is looked at."""
+    open_ones = False
+    for s in problem.solutions:
+        found = put_one_in(problem, s)
+        if isinstance(found, Refuted):
+            return found
+        open_ones = open_ones or isinstance(found, Open)
+    if not problem.solutions and problem.complete:
+        return Open(why)
+    if open_ones:
+        return Open("holds at some places only")
+    if not problem.complete:
+        return Verified(True) if substituted(problem) and not problem.others else Supported()
+    return Supported()
+
+
+def put_one_in(problem: Problem, s: Solution) -> Residual:
+    claims, assumptions = claims_of(problem, s), assumptions_for(problem, s)
+    for other in problem.others:
+        condition = other
+        for name, value in s.values.items():
+            condition = replace(condition, name, value)
+        if free_symbols(condition):
+            continue
+        for bits in (128, 1024):
+            with precision(bits):
+                try:
+                    if evaluate(condition, Environment()) is False:
+                        return Refuted(Statement(f"the condition {show_tree(condition)[:200]} is false"))
+                    break
+                except Undecided:
+                    continue
+    if proves(claims, assumptions):
+        return Verified(True)
+    seen = survey(claims, assumptions, problem.seed, real=problem.domain != "Complexes", enough_differences=60)
+    if seen.differences:
+        return failing(problem, s, claims, seen)
+    return Verified(False) if seen.covered else Open("no decision at some places")
+
+
+def failing(problem: Problem, s: Solution, claims: list[tuple[Tree, Tree]], seen: Survey) -> Residual:
+    """A difference refutes where the solution holds nowhere but at special places: it may be meant for some parameters only."""
+    ordinary = [region for name, region in seen.regions.items() if not name.endswith(("special place", ", zero"))]
+    plain = [(point, found) for point, found in seen.differences if not (point.special or point.region.endswith(", zero"))]
+    if not names_vary(claims):
+        plain = seen.differences
+    if not plain or len(plain) < 4 * sum(region.agree + region.close for region in ordinary):
+        return Open("holds at some places only")
+    if s.loose - s.other:
+        whole = Solution(s.values, s.conditions, s.integers | s.loose)
+        again = survey(claims, assumptions_for(problem, whole), problem.seed)
+        if again.agreed:
+            return Open("holds for whole constants, and the answer does not say that they are")
+    refutation = Survey(seen.regions, plain).refutation()
+    return refutation or Open("holds at some places only")
+
+
+def names_vary(claims: list[tuple[Tree, Tree]]) -> bool:
+    return any(free_symbols(side) for claim in claims for side in claim)

@@ -1,0 +1,162 @@
+"""Procedure "roots": the solutions of equations under conditions, put in, counted and held against all there are.
+
+Algebraic equations with finitely many solutions (candidates.py) and equations in one exponential (periodic.py) are solved
+here anew, with proofs; an answer is right where it and that agree one to one. Otherwise solutions are put into the equations,
+and left-out ones are looked for at chosen places: one that is found is proved to be one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import budget
+from ..agreement import survey
+from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
+from ..critical import exact_tree
+from ..evaluation import evaluate
+from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
+from ..points import Points
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, reals, walk
+from ..tree import show as show_tree
+from ..values import Kind, NonValue, Undecided, show
+from . import components, decimals, diophantine, periodic, window
+from .algebraic import NotAlgebraic
+from .candidates import Algebraic
+from .identities import held, proves
+from .problem import Problem, finite, put_in, solution
+from .systems import Infinite, TooHard
+
+MAX_SOLUTIONS = 200
+PARAMETER_POINTS = 4
+
+
+def check(task: dict[str, Any], seed: int) -> Residual:
+    if len(task["solutions"]) > MAX_SOLUTIONS:
+        return Open("too many solutions")
+    if any(held(value) for s in task["solutions"] for value in s["values"]):
+        return Open("a part of the answer is held")
+    if task.get("modulus") is not None:
+        return diophantine.modular(task)
+    conditions = [simplest(c) for c in flatten(task["conditions"])]
+    if task.get("approximate") or any(reals(node) for s in task["solutions"] for node in s["values"]) or any(reals(c) for c in conditions):
+        return decimals.check(task, conditions)
+    asked = {*task["unknowns"]}.union(*(free_symbols(c) for c in conditions))
+    problem = Problem(
+        [c for c in conditions if is_call(c, "Equal")],
+        [c for c in conditions if not is_call(c, "Equal") and c != "True"],
+        list(task["unknowns"]),
+        task.get("domain") or "Complexes",
+        [solution(s, asked) for s in task["solutions"]],
+        list(task.get("assumptions") or []),
+        bool(task.get("complete")),
+        seed,
+    )
+    return solved(problem)
+
+
+def simplest(condition: Tree) -> Tree:
+    """An equation between truth values, or a constant one, stays as it is; Element[x, Complexes] says nothing."""
+    if is_call(condition, "Element") and arguments(condition)[1] == "Complexes":
+        return "True"
+    return condition
+
+
+def solved(problem: Problem) -> Residual:
+    for s in problem.solutions:
+        for name, value in s.values.items():
+            if infinite(value):
+                return Refuted(Statement(f"{name} = {show_tree(value)} is no number"))
+            if free_symbols(value) & set(s.values):
+                return Open("a value holds an unknown that has a value")
+    if problem.parameters or problem.assumptions:
+        return with_parameters(problem)
+    return without_parameters(problem)
+
+
+def infinite(value: Tree) -> bool:
+    if not any(part in ("Infinity", "ComplexInfinity", "DirectedInfinity") for part in walk(value)) or free_symbols(value):
+        return False
+    try:
+        found = evaluate(value)
+    except (Undecided, Refused):
+        return False
+    return isinstance(found, NonValue) and found.kind in (Kind.INFINITY, Kind.COMPLEX_INFINITY)
+
+
+def without_parameters(problem: Problem) -> Residual:
+    if "False" in problem.others or "False" in problem.equations:
+        return Refuted(Statement("False has no solutions")) if problem.solutions else Verified(True, "{}")
+    if not any(set(problem.unknowns) & free_symbols(e) for e in problem.equations) and not problem.others:
+        return constant(problem)
+    if problem.domain in INTEGER_DOMAINS:
+        return diophantine.check(problem)
+    try:
+        return finite(problem, Algebraic(problem.equations, problem.others, problem.unknowns, problem.domain))
+    except Infinite as infinite:
+        return components.check(problem, infinite.dimension)
+    except TooHard:
+        return put_in(problem, "the system is too large to solve here")
+    except NotAlgebraic:
+        pass
+    if len(problem.unknowns) == 1:
+        found = periodic.check(problem)
+        if found is not None:
+            return found
+        found = window.check(problem)
+        if found is not None:
+            return found
+    return put_in(problem, "whether all solutions were found")
+
+
+def constant(problem: Problem) -> Residual:
+    """Equations without unknowns: everything solves them, or nothing."""
+    claims = [(a, b) for e in problem.equations for a, b in zip(arguments(e), arguments(e)[1:], strict=False)]
+    if proves(claims, Assumptions([])):
+        if any(not s.values and not s.conditions for s in problem.solutions):
+            return Verified(True) if len(problem.solutions) == 1 else Open("solutions besides all")
+        if not problem.solutions:
+            return Refuted(Statement("every value of the unknowns is a solution"))
+        return Open("parts of all")
+    seen = survey(claims, Assumptions([]), problem.seed)
+    if seen.differences:
+        return Refuted(Statement("there are no solutions: the equations are false")) if problem.solutions else Verified(seen.exact, "{}")
+    return Open("whether the equations hold")
+
+
+def with_parameters(problem: Problem) -> Residual:
+    """At exact values of the parameters, chosen in several regions, the problem without them is decided."""
+    assumptions = Assumptions(problem.assumptions)
+    names = problem.parameters
+    if set(problem.unknowns) & {name for a in problem.assumptions for name in free_symbols(a)}:
+        problem = Problem(
+            problem.equations,
+            [*problem.others, *[a for a in assumptions.conditions if free_symbols(a) & set(problem.unknowns)]],
+            problem.unknowns,
+            problem.domain,
+            problem.solutions,
+            [],
+            problem.complete,
+            problem.seed,
+        )
+        assumptions = Assumptions([a for a in assumptions.conditions if not free_symbols(a) & set(problem.unknowns)])
+    bare = Problem(problem.equations, problem.others, problem.unknowns, problem.domain, problem.solutions, [], problem.complete, problem.seed)
+    if not names:
+        return without_parameters(bare)
+    trees = [side for e in problem.equations for side in arguments(e)]
+    chosen = Points(names, trees, assumptions, problem.seed, problem.domain != "Complexes").choose()
+    findings: list[Residual] = []
+    for point in [p for p in chosen if not p.special][:PARAMETER_POINTS]:
+        budget.look()
+        values = {str(name): exact_tree(value) for name, value in point.values.items()}
+        findings.append(without_parameters(bare.having(values)))
+    refuted = [found for found in findings if isinstance(found, Refuted)]
+    if refuted and len(refuted) == len(findings):
+        where = ", ".join(f"{name} = {show(value)}" for name, value in next(p for p in chosen if not p.special).values.items())
+        return Refuted(Statement(f"at {where}: {refuted[0].proof.sentence()}"))
+    if refuted:
+        return Open("holds for some values of the parameters only")
+    if findings and all(isinstance(found, Verified) for found in findings):
+        return Verified(False)
+    if findings and all(isinstance(found, Verified | Supported) for found in findings):
+        return Supported()
+    return Open(next((found.why for found in findings if isinstance(found, Open)), "no admissible parameters"))
