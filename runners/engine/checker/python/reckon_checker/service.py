@@ -25,11 +25,14 @@ from .rules import (
     functional,
     identities,
     integrals,
+    limits,
     matrices,
     numeric_value,
     optima,
     polynomials,
+    series,
     solutions,
+    sums,
     whole_numbers,
 )
 
@@ -53,6 +56,9 @@ SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "identities_sampled": identities.sampled,
     "value": numeric_value.check,
     "integral": integrals.check,
+    "limit": limits.check,
+    "series": series.check,
+    "sum": sums.check,
     "optimum": optima.check,
 }
 
