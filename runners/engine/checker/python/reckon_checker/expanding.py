@@ -8,10 +8,10 @@ from flint import arb, fmpq
 
 from . import budget
 from .expansion import VARIABLE, Constant, Expander, Germ, exactly
-from .growth import ONE, X, form_value, order
+from .growth import ONE, Monomial, X, form_value, order, product
 from .reality import is_real
 from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, replace, times
-from .values import INFINITY, MINUS_INFINITY, NonValue, Undecided, Value, whole
+from .values import INFINITY, MINUS_INFINITY, NonValue, Undecided, Value, complex_ball, is_number, whole
 
 REAL = frozenset({VARIABLE})
 STIRLING = 6
@@ -132,13 +132,26 @@ def _power(base: Tree, exponent: Tree, on: Expander) -> Germ:
     return on.exp(on.times(expand(exponent, on), on.log(expand(base, on))))
 
 
+def reach(germ: Germ, on: Expander, beside: Monomial = ONE) -> arb:
+    """An upper bound of |germ|/beside on the whole range."""
+    total = arb(0)
+    for monomial, constant in germ.terms.items():
+        total += arb(abs(constant.ball).upper()) * on.range.supremum(product(monomial, beside, fmpq(-1)))
+    if germ.remainder is not None:
+        total += germ.remainder[1] * on.range.supremum(product(germ.remainder[0], beside, fmpq(-1)))
+    return total
+
+
 def eventual_sign(germ: Germ, on: Expander) -> int:
-    """The sign of a real expansion from some place on: of its leading term."""
+    """The sign of a real expansion on the whole range: of its leading term, where that outweighs the rest everywhere."""
     if not germ.terms and germ.remainder is None:
         return 0
     monomial, constant = on.lead(germ)
     if any(not form_value(form).imag.is_zero() for _, form in monomial) or not constant.ball.imag.is_zero():
         raise Undecided("not real")
+    rest = Germ({m: c for m, c in germ.terms.items() if m != monomial}, germ.remainder)
+    if not abs(constant.ball.real) > reach(rest, on, monomial):
+        raise Undecided("the sign settles further out")
     return 1 if constant.ball.real > 0 else -1
 
 
@@ -165,6 +178,10 @@ def _jumping(head: str, arg: Tree, inner: Germ, on: Expander) -> Germ:
     if grows(inner) or any(m != ONE and order(m) == 0 for m in inner.terms):
         return on.sum([inner, Germ({}, (ONE, arb(1)))])
     center = inner.terms.get(ONE, Constant(0)).value
+    away = reach(Germ({m: c for m, c in inner.terms.items() if m != ONE}, inner.remainder), on)
+    near = abs(complex_ball(center).real * 2 - (complex_ball(center).real * 2 + fmpq(1, 2)).floor()) if is_number(center) else arb(0)
+    if not away < fmpq(1, 2) or ((not isinstance(center, fmpq) or (2 * center).q != 1) and not 2 * away < near):
+        raise Undecided("a jump may lie in the range")
     shift = {"Ceiling": 1, "Round": 0}.get(head, 0)
     if not isinstance(center, fmpq):
         middle = Constant((head, inner.terms[ONE].tree))

@@ -18,7 +18,23 @@ import flint
 
 from . import budget, tree
 from .findings import Open, Residual, Sampled, as_reply
-from .rules import antiderivatives, conditions, elimination, functional, identities, integrals, limits, matrices, numeric_value, optima, polynomials, series, solutions, sums, whole_numbers
+from .rules import (
+    antiderivatives,
+    conditions,
+    elimination,
+    functional,
+    identities,
+    integrals,
+    limits,
+    matrices,
+    numeric_value,
+    optima,
+    polynomials,
+    series,
+    solutions,
+    sums,
+    whole_numbers,
+)
 
 sys.setrecursionlimit(8000)
 sys.set_int_max_str_digits(tree.MAX_INTEGER_DIGITS + 100)  # whole numbers come as JSON

@@ -60,7 +60,7 @@ def check(task: dict[str, Any], conditions: list[Tree]) -> Sampled:
             if isinstance(values, Refuted):
                 return values
         known = [values for values in given if not isinstance(values, Refuted)]
-        if problem.domain in ("Complexes", "Reals"):
+        if problem.complete and problem.domain in ("Complexes", "Reals"):  # one root is wanted: its box says enough
             found = against_all(problem, known, digits)
             if found is not None:
                 return found
@@ -171,7 +171,7 @@ def by_condition(p: fmpq_poly, root: acb, loss: arb) -> arb:
     if not below > 0:
         return worst
     found = (SLACK * loss * total / below).root(m)
-    least = arb(size.upper()) * loss * SLACK
+    least = arb(size.upper()).max(arb(1)) * (loss * SLACK).root(m)
     return (found.max(least)).min(worst) if found.is_finite() else worst
 
 

@@ -177,8 +177,15 @@ def finite(problem: Problem, algebraic: Algebraic) -> Residual:
         missing = [name for name in problem.unknowns if name not in s.values]
         if missing:
             return Refuted(Statement(f"the equations have finitely many solutions, the answer leaves {missing[0]} free"))
-    note = "complex solutions of equations with absolute values" if algebraic.only_real else ""
-    return one_to_one(problem, algebraic.at, note)
+    if not algebraic.only_real:
+        return one_to_one(problem, algebraic.at)
+    with precision(256):
+        for s in problem.solutions:
+            for value in s.values.values():
+                found = evaluate(value)
+                if not is_number(found) or not complex_ball(found).imag.is_zero():
+                    return Open("complex solutions of equations with absolute values")
+    return one_to_one(problem, algebraic.at, "complex solutions of equations with absolute values")
 
 
 def one_to_one(problem: Problem, at: Callable[[int], list[Candidate]], note: str = "") -> Residual:

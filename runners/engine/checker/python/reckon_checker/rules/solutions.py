@@ -7,6 +7,7 @@ and left-out ones are looked for at chosen places: one that is found is proved t
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from .. import budget
@@ -98,6 +99,8 @@ def without_parameters(problem: Problem) -> Residual:
         return put_in(problem, "the system is too large to solve here")
     except NotAlgebraic:
         pass
+    if not problem.others and identically(problem):
+        return constant(problem)
     if len(problem.unknowns) == 1:
         found = periodic.check(problem)
         if found is not None:
@@ -106,6 +109,11 @@ def without_parameters(problem: Problem) -> Residual:
         if found is not None:
             return found
     return put_in(problem, "whether all solutions were found")
+
+
+def identically(problem: Problem) -> bool:
+    """Whether the equations hold for all values, by their normal forms."""
+    return proves([(a, b) for e in problem.equations for a, b in itertools.pairwise(arguments(e))], Assumptions([]))
 
 
 def constant(problem: Problem) -> Residual:
