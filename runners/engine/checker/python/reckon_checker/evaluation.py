@@ -174,6 +174,18 @@ def derivative_of(function: Tree, orders: tuple[Tree, ...], args: tuple[Tree, ..
     return applied(("Function", ("List", *names), body), args)
 
 
+def concrete(node: Tree) -> Tree:
+    """The tree with its undefined functions, and their derivatives, as the functions that stand for them."""
+    if not isinstance(node, tuple):
+        return node
+    head = node[0]
+    if isinstance(head, str) and len(node) > 1 and may_be_users(head):
+        return applied(stand_in(head, len(node) - 1), tuple(concrete(part) for part in node[1:]))
+    if isinstance(head, tuple) and is_call(head[0], "Derivative") and len(head) == 2:
+        return derivative_of(head[1], arguments(head[0]), tuple(concrete(part) for part in node[1:]), EMPTY)
+    return tuple(part if i == 0 else concrete(part) for i, part in enumerate(node))
+
+
 def truth(node: Tree, env: Environment) -> bool | NonValue:
     """The truth value of a condition, or undefined."""
     value = evaluate(node, env)

@@ -82,8 +82,11 @@ def counted(claims: list[Claim]) -> list[Tree]:
         for side in claim:
             for part in walk(side):
                 if is_call(part, "Sum", "Product"):
-                    for iterator in arguments(part)[1:]:
-                        found += in_range(arguments(iterator)[1:])
+                    iterators = arguments(part)[1:]
+                    inner = {arguments(iterator)[0] for iterator in iterators if arguments(iterator)}
+                    for iterator in iterators:
+                        if not free_symbols(("List", *arguments(iterator)[1:])) & inner:
+                            found += in_range(arguments(iterator)[1:])
     return found
 
 

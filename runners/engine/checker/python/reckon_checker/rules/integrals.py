@@ -32,6 +32,7 @@ from ..values import (
     real_ball,
     settled,
 )
+from . import exact_integrals, identities
 
 BITS = (96, 160)
 STARTS = (3, 5, 7, 10, 14)
@@ -43,6 +44,10 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
     integrand, ranges, answer = task["integrand"], task["ranges"], task["answer"]
     if task.get("principal_value"):
         return Open("principal values are not decided")
+    if all(len(one) == 3 for one in ranges) and not reals(answer) and not reals(integrand):
+        exactly = exact_integrals.exact(integrand, [(one[0], one[1], one[2]) for one in ranges])
+        if exactly is not None:
+            return identities.sampled({"claims": [(exactly, answer)], "assumptions": task.get("assumptions")}, seed)
     if len(ranges) > 1:
         return iterated(task, seed)
     name, *ends = ranges[0]

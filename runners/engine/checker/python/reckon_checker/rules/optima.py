@@ -13,7 +13,9 @@ from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
 from ..parameters import Known
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, reals
+from ..truth import order
 from ..values import Kind, NonValue, Number, Undecided, Value, ball, complex_ball, is_exact, is_number, precision, real_ball, show
+from . import bounds
 
 BITS = 128
 ROUNDS = 12
@@ -89,7 +91,24 @@ class Question:
         better = self.better(claimed)
         if better is not None:
             return better
+        beyond = self.beyond(claimed)
+        if beyond is not None:
+            return beyond
         return Supported() if claimed is not None and is_number(claimed) else Open("no bound")
+
+    def beyond(self, claimed: Value) -> Refuted | None:
+        """Whether the claimed optimum is better than the objective can be."""
+        bound = bounds.best(self.objective, self.names, bool(self.constraints), self.sense < 0)
+        if bound is None or self.integers:
+            return None
+        try:
+            found = order(claimed, bound)
+        except Undecided:
+            return None
+        if not isinstance(found, int) or found * self.sense >= 0:
+            return None
+        word = "below" if self.sense > 0 else "above"
+        return Refuted(Statement(f"the objective is never {word} {show(bound)}, the answer gives {show(claimed)}", exact=False))
 
     def claimed(self) -> Value | Refuted | Open:
         """The value that is claimed: that of the point, where it agrees."""

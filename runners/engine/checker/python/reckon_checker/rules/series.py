@@ -10,7 +10,7 @@ from flint import arb, fmpq
 from ..calculus import differentiate
 from ..critical import substituted
 from ..deciding import decide
-from ..evaluation import EMPTY, Environment, evaluate
+from ..evaluation import EMPTY, Environment, concrete, evaluate
 from ..expanding import expand, towards
 from ..expansion import Constant, Expander, Germ
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
@@ -25,7 +25,7 @@ INDICES = 10
 
 
 def check(task: dict[str, Any], seed: int) -> Sampled:
-    function, answer = task["function"], task["answer"]
+    function, answer = concrete(task["function"]), concrete(task["answer"])
     variables = task.get("variables") or task["coefficient"]
     bound = {variable["name"] for variable in variables}
     names = (free_symbols(function) | free_symbols(answer)).union(*(free_symbols(v["point"]) for v in variables)) - bound - {task.get("index") or ""}
