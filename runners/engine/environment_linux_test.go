@@ -159,7 +159,7 @@ func TestInstallAfterAKilledInstall(t *testing.T) {
 	if made := strings.Count(told, "making a private"); made != 1 || !strings.Contains(told, "damaged") || !strings.Contains(told, "Downloading") && !strings.Contains(told, "cached") {
 		t.Errorf("made %d times:\n%s", made, told)
 	}
-	if status := engine.Status(folder); !status.Ready || len(status.Packages) != 3 {
+	if status := engine.Status(folder); !status.Ready || len(status.Packages) != 4 {
 		t.Errorf("%+v", status)
 	}
 	if err := engine.Install(t.Context(), folder, func(step string) { t.Errorf("again: %s", step) }); err != nil {
