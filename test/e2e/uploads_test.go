@@ -16,14 +16,14 @@ import (
 	"reckon/domain/upload"
 )
 
-// bigExport is a well-formed export of just under so many bytes, another for each i.
+// bigExport is a well-formed export of just under so many bytes, another for each i. Names have up to 200 components.
 func bigExport(i, size int) string {
 	var b strings.Builder
 	b.Grow(size)
 	b.WriteString(`{"meta":{"format":{"version":"3.1.0"}}}` + "\n")
 	name := 1
 	for {
-		line := fmt.Sprintf(`{"in":%d,"str":{"pre":%d,"str":"n%d"}}`+"\n", name, name-1, i)
+		line := fmt.Sprintf(`{"in":%d,"str":{"pre":%d,"str":"n%d_%d"}}`+"\n", name, (name-1)%200, i, name)
 		if b.Len()+len(line) > size {
 			return b.String()
 		}
