@@ -186,7 +186,9 @@ func TestUntrustedProxyIsNamed(t *testing.T) {
 		postTo(t, http.DefaultClient, server.URL+"/auth/login", `{}`, "9.9.9.9")
 	}
 	const remedy = "--trusted-proxies 127.0.0.1/32"
-	waitFor(t, func() bool { return strings.Contains(server.Output(), remedy) && strings.Contains(server.Output(), "Integrate[") })
+	waitFor(t, func() bool {
+		return strings.Contains(server.Output(), remedy) && strings.Contains(server.Output(), "Integrate[")
+	})
 	if n := strings.Count(server.Output(), remedy); n != 1 {
 		t.Errorf("%d lines:\n%s", n, server.Output())
 	}
