@@ -39,31 +39,38 @@ func start(t testing.TB) *checker.Checker {
 // outcome runs one check from texts to the outcome of section 2.5.
 func outcome(t testing.TB, c *checker.Checker, input, answer string, budget time.Duration) verification.Outcome {
 	t.Helper()
+	result, _ := measured(t, c, input, answer, budget)
+	return result
+}
+
+// measured is an outcome and the checker's processor time for it.
+func measured(t testing.TB, c *checker.Checker, input, answer string, budget time.Duration) (verification.Outcome, time.Duration) {
+	t.Helper()
 	in, err := expression.Parse(input)
 	if err != nil {
 		t.Errorf("%s: %v", input, err)
-		return verification.Outcome{}
+		return verification.Outcome{}, 0
 	}
 	out, err := expression.Parse(answer)
 	if err != nil {
 		t.Errorf("%s: %v", answer, err)
-		return verification.Outcome{}
+		return verification.Outcome{}, 0
 	}
 	plan, err := verification.Derive(in, out)
 	var none *verification.NoPlanError
 	if errors.As(err, &none) {
-		return verification.OutcomeOf(none)
+		return verification.OutcomeOf(none), 0
 	}
 	if err != nil {
 		t.Errorf("%s: %v", input, err)
-		return verification.Outcome{}
+		return verification.Outcome{}, 0
 	}
 	finding, err := c.Check(t.Context(), plan, budget)
 	if err != nil {
 		t.Errorf("%s: %v", input, err)
-		return verification.Outcome{}
+		return verification.Outcome{}, 0
 	}
-	return verification.Conclude(plan, finding)
+	return verification.Conclude(plan, finding), time.Duration(finding.CPUMicros) * time.Microsecond
 }
 
 // outcomes checks every pair, a few at a time; the order is the pairs'.

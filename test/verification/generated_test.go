@@ -7,11 +7,15 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
 	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"reckon/domain/verification"
 	"reckon/runners/engine"
@@ -21,7 +25,7 @@ import (
 
 // To measure: go test ./test/verification -run TestGenerated -v -pairs 100000 -seed 7
 var (
-	generatedPairs  = flag.Int("pairs", 2000, "pairs that TestGenerated checks")
+	generatedPairs  = flag.Int("pairs", 3000, "pairs that TestGenerated checks")
 	generatedSeed   = flag.Int64("seed", 1, "seed of the generated pairs")
 	generatedFamily = flag.String("family", "", "generate pairs of these families only, by the names of their functions: a,b")
 )
@@ -63,10 +67,23 @@ func generate(t testing.TB, seed int64, count int) []Generated {
 	return pairs
 }
 
-// A few thousand pairs, the same ones each time: no right answer is refuted, no wrong one verified.
+// processorBudget bounds what TestGenerated spends on the pairs of a plain run, in processor time of the checker.
+const processorBudget = 40 * time.Second
+
+// A few thousand pairs, the same ones each time: no right answer is refuted, no wrong one verified. With -pairs as many as are
+// asked for are checked, without -pairs as many of the default as the budget buys.
 func TestGenerated(t *testing.T) {
-	generated := generate(t, *generatedSeed, *generatedPairs)
-	reportGenerated(t, generated, checkGenerated(t, start(t), generated))
+	budget := processorBudget
+	flag.Visit(func(f *flag.Flag) {
+		if f.Name == "pairs" {
+			budget = math.MaxInt64
+		}
+	})
+	checked := checkGenerated(t, start(t), generate(t, *generatedSeed, *generatedPairs), budget)
+	report(t, checked)
+	if len(checked) < 500 {
+		t.Errorf("only %d pairs fit into %v of processor time", len(checked), budget)
+	}
 }
 
 // Every seed is another few pairs: make fuzz goes through seeds for as long as it is let.
@@ -74,83 +91,83 @@ func FuzzGenerated(f *testing.F) {
 	c := start(f)
 	f.Add(int64(1))
 	f.Fuzz(func(t *testing.T, seed int64) {
-		generated := generate(t, seed, 25)
-		pairs := make([]Pair, len(generated))
-		for i, g := range generated {
-			pairs[i] = g.pair()
-		}
-		for i, result := range outcomes(t, c, pairs) {
-			if defect := generated[i].defect(result); defect != "" {
+		for _, pair := range checkGenerated(t, c, generate(t, seed, 25), math.MaxInt64) {
+			if defect := pair.defect(); defect != "" {
 				t.Error(defect)
 			}
 		}
 	})
 }
 
-func checkGenerated(t testing.TB, c *checker.Checker, generated []Generated) []verification.Outcome {
-	pairs := make([]Pair, len(generated))
-	for i, g := range generated {
-		pairs[i] = g.pair()
+// Checked is a pair with its outcome and the checker's processor time.
+type Checked struct {
+	Generated
+	verification.Outcome
+	Processor time.Duration
+}
+
+// checkGenerated checks the pairs in order, a few at a time, until the budget of processor time is spent.
+func checkGenerated(t testing.TB, c *checker.Checker, pairs []Generated, budget time.Duration) []Checked {
+	checked := make([]Checked, len(pairs))
+	var next, spent atomic.Int64
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for spent.Load() < int64(budget) {
+				i := int(next.Add(1) - 1)
+				if i >= len(pairs) {
+					return
+				}
+				result, processor := measured(t, c, pairs[i].Input, pairs[i].Answer, checkBudget)
+				spent.Add(int64(processor))
+				checked[i] = Checked{pairs[i], result, processor}
+			}
+		})
 	}
-	return outcomes(t, c, pairs)
+	group.Wait()
+	return checked[:min(int(next.Load()), len(pairs))]
 }
 
-func (g Generated) pair() Pair {
-	return Pair{Rule: g.Family, Input: g.Input, Answer: g.Answer, Right: g.Right, Origin: g.Origin}
-}
-
-// defect is what to say about a verdict that is wrong, with the pair as testdata/forms takes it; "" for any other.
-func (g Generated) defect(result verification.Outcome) string {
+// defect is what to say about a verdict that is wrong, with the pair as testdata takes it; "" for any other.
+func (c Checked) defect() string {
 	switch {
-	case g.Right && result.Verdict == verification.VerdictRefuted:
-		return fmt.Sprintf("RIGHT REFUTED by %s: %s\n%s\n + %s ## %s", result.Method, result.Residual, g.Input, g.Answer, g.Origin)
-	case !g.Right && result.Verdict == verification.VerdictVerified:
-		return fmt.Sprintf("WRONG VERIFIED by %s: %s\n%s\n - %s ## %s: %s", result.Method, result.Residual, g.Input, g.Answer, g.Origin, g.Why)
+	case c.Right && c.Verdict == verification.VerdictRefuted:
+		return fmt.Sprintf("RIGHT REFUTED by %s: %s\n%s\n + %s ## %s", c.Method, c.Residual, c.Input, c.Answer, c.Origin)
+	case !c.Right && c.Verdict == verification.VerdictVerified:
+		return fmt.Sprintf("WRONG VERIFIED by %s: %s\n%s\n - %s ## %s: %s", c.Method, c.Residual, c.Input, c.Answer, c.Origin, c.Why)
 	}
 	return ""
 }
 
-// reportGenerated logs a table by family and the defects; a defect fails the test.
-func reportGenerated(t *testing.T, generated []Generated, results []verification.Outcome) {
-	type counts struct{ right, rightVerified, rightRefuted, wrong, wrongRefuted, wrongVerified int }
-	byFamily, total := map[string]*counts{}, &counts{}
+// report logs a table by family, what is undecided and the processor time; a defect fails the test.
+func report(t *testing.T, pairs []Checked) {
+	byFamily, total := map[string]*tally{}, &tally{}
 	reasons := map[string]int{}
-	for i, g := range generated {
-		result := results[i]
-		if defect := g.defect(result); defect != "" {
+	var times []time.Duration
+	for _, pair := range pairs {
+		if defect := pair.defect(); defect != "" {
 			t.Error(defect)
 		}
-		if byFamily[g.Family] == nil {
-			byFamily[g.Family] = &counts{}
+		if !pair.Right && pair.Verdict == verification.VerdictInconclusive {
+			t.Logf("missed (%s) %s\n - %s ## %s: %s", pair.Reason, pair.Input, pair.Answer, pair.Origin, pair.Why)
 		}
-		for _, c := range []*counts{byFamily[g.Family], total} {
-			verified, refuted := result.Verdict == verification.VerdictVerified, result.Verdict == verification.VerdictRefuted
-			if g.Right {
-				c.right++
-				c.rightVerified += one(verified)
-				c.rightRefuted += one(refuted)
-			} else {
-				c.wrong++
-				c.wrongRefuted += one(refuted)
-				c.wrongVerified += one(verified)
-			}
+		if byFamily[pair.Family] == nil {
+			byFamily[pair.Family] = &tally{}
 		}
-		if result.Reason != "" {
-			kind := "wrong"
-			if g.Right {
-				kind = "right"
-			}
-			reasons[fmt.Sprintf("%-20s %s %s", g.Family, kind, result.Reason)]++
+		as := Pair{Right: pair.Right}
+		byFamily[pair.Family].add(as, pair.Outcome)
+		total.add(as, pair.Outcome)
+		if pair.Reason != "" {
+			reasons[fmt.Sprintf("%-20s %-5s %s", pair.Family, map[bool]string{true: "right", false: "wrong"}[pair.Right], pair.Reason)]++
 		}
-		if !g.Right && result.Verdict == verification.VerdictInconclusive {
-			t.Logf("missed (%s) %s\n - %s ## %s: %s", result.Reason, g.Input, g.Answer, g.Origin, g.Why)
-		}
+		times = append(times, pair.Processor)
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "\n%-22s %7s %8s %8s %8s | %7s %8s %8s %8s\n", "", "right", "verified", "open", "REFUTED", "wrong", "refuted", "open", "VERIFIED")
-	row := func(name string, c *counts) {
-		fmt.Fprintf(&table, "%-22s %7d %8d %8d %8d | %7d %8d %8d %8d\n", name, c.right, c.rightVerified, c.right-c.rightVerified-c.rightRefuted, c.rightRefuted,
-			c.wrong, c.wrongRefuted, c.wrong-c.wrongRefuted-c.wrongVerified, c.wrongVerified)
+	fmt.Fprintf(&table, "%d pairs\n%-20s %6s %8s %6s %7s | %6s %8s %6s %8s | %8s\n", len(pairs),
+		"", "right", "verified", "open", "REFUTED", "wrong", "refuted", "open", "VERIFIED", "no check")
+	row := func(name string, c *tally) {
+		fmt.Fprintf(&table, "%-20s %6d %8d %6d %7d | %6d %8d %6d %8d | %8d\n", name, c.right, c.rightVerified, c.right-c.rightVerified-c.rightRefuted, c.rightRefuted,
+			c.wrong, c.wrongRefuted, c.wrong-c.wrongRefuted-c.wrongVerified, c.wrongVerified, c.noCheck)
 	}
 	for _, family := range sorted(byFamily) {
 		row(family, byFamily[family])
@@ -159,14 +176,11 @@ func reportGenerated(t *testing.T, generated []Generated, results []verification
 	for _, reason := range sorted(reasons) {
 		fmt.Fprintf(&table, "%6d %s\n", reasons[reason], reason)
 	}
-	t.Log(table.String())
-}
-
-func one(yes bool) int {
-	if yes {
-		return 1
+	slices.Sort(times)
+	if n := len(times); n > 0 {
+		fmt.Fprintf(&table, "processor time of a check: p50 %v, p95 %v, longest %v", times[n/2], times[n*95/100], times[n-1])
 	}
-	return 0
+	t.Log(table.String())
 }
 
 func sorted[V any](m map[string]V) []string {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Format, lint, types and tests of the checker, by pinned tools in a private environment that is made once.
+# Format, lint, types and tests of the checker, and of the generator of pairs that it is measured with, by pinned tools in a private environment that is made once.
 set -euo pipefail
 cd "$(dirname "$0")"
 revision=$(cat requirements-dev.txt ../../requirements.txt | sha256sum | cut -c1-12)
@@ -12,7 +12,9 @@ if [ ! -e "$environment/ready" ]; then
 	touch "$environment/ready"
 fi
 export PYTHONDONTWRITEBYTECODE=1 RUFF_NO_CACHE=true
-"$environment/bin/ruff" format --check reckon_checker tests
-"$environment/bin/ruff" check reckon_checker tests
+generator=../../../../test/verification/generator
+"$environment/bin/ruff" format --check reckon_checker tests "$generator"
+"$environment/bin/ruff" check reckon_checker tests "$generator"
 "$environment/bin/mypy" --cache-dir "$environment/mypy"
+(cd "$generator" && "$environment/bin/mypy" --cache-dir "$environment/mypy-generator" .)
 "$environment/bin/python" -m pytest "$@"

@@ -6,7 +6,6 @@ for what is not handled. HEADS may be added to: rules that enclose sums or integ
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -21,6 +20,7 @@ from .jumps import JUMPS
 from .lists import LISTS, dot
 from .roots import root_of_call, root_sum_of_call
 from .special import SPECIAL
+from .stand_ins import stand_in
 from .tree import Real, Refused, Text, Tree, arguments, is_call
 from .tree import undefined as may_be_users
 from .truth import COMPARISONS, member
@@ -118,20 +118,6 @@ def _decimal(node: Real, env: Environment) -> Value:
     if not node.machine or (middle.q.bit_length() < 40 and int(middle.q) & (int(middle.q) - 1) == 0):
         return middle  # digits that are meant exactly, or a double that is exactly what is written
     return arb(middle, arb(abs(middle) * MACHINE_EPSILON))
-
-
-@lru_cache(maxsize=256)
-def stand_in(name: str, arity: int) -> Tree:
-    """A fixed smooth function, as a pure function, that stands for the undefined function of that name: what holds of
-    every function holds of it, so a difference found with it is a proof."""
-    seed = hashlib.sha256(f"{name}/{arity}".encode()).digest()
-    result: Tree = 0
-    for i in range(arity):
-        a, b, c = (("Rational", seed[(3 * i + j) % 32] + 40, 256) for j in range(3))
-        x: Tree = ("Slot", i + 1)
-        wave: Tree = ("Plus", ("Times", i + 1, ("Sin", ("Plus", ("Times", a, x), b))), ("Power", "E", ("Times", c, x, ("Rational", 1, 3))))
-        result = ("Times", ("Plus", result, wave), ("Plus", 1, ("Times", b, x))) if i else wave
-    return ("Function", result)
 
 
 def _function(head: Tree, arity: int, env: Environment) -> Tree:
