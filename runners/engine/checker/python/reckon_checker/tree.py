@@ -59,6 +59,8 @@ class Real:
         elif self.written < 3 and decimals < 2:
             # 2. and 0.5 are numbers that print so with six digits: nobody rounds to one.
             last = self._leading() - 5
+        elif self.machine and decimals == 0 and self.value % Fraction(10) ** (self._leading() - 5) == 0:
+            last = self._leading() - 5  # 1000010. is what 1000012. looks like with six digits
         return Fraction(10) ** last / 2
 
     def _leading(self) -> int:

@@ -1,8 +1,12 @@
 """Comparison is by proof: equal only exactly, different only when disjoint."""
 
+from fractions import Fraction
+
+import pytest
 from flint import acb, arb, fmpq
 
 from reckon_checker.arithmetic import divide, minus, plus, power, times
+from reckon_checker.tree import Real
 from reckon_checker.values import (
     COMPLEX_INFINITY,
     INDETERMINATE,
@@ -72,3 +76,20 @@ def test_arithmetic_of_infinities() -> None:
     assert power(ZERO, ZERO) == INDETERMINATE
     assert power(fmpq(1, 2), INFINITY) == ZERO
     assert power(ONE, INFINITY) == INDETERMINATE
+
+
+@pytest.mark.parametrize(
+    ("text", "half"),
+    [
+        ("2.0871", Fraction(5, 10**5)),
+        ("3.141592653589793", Fraction(5, 10**16)),
+        ("2.", Fraction(5, 10**6)),
+        ("0.5", Fraction(5, 10**7)),
+        ("1.23`50", Fraction(5, 10**50)),
+        ("1000010.", Fraction(5)),
+        ("1000012.", Fraction(1, 2)),
+        ("1.5*^10", Fraction(5 * 10**4)),
+    ],
+)
+def test_a_decimal_is_what_prints_so(text: str, half: Fraction) -> None:
+    assert Real(text).half_unit == half
