@@ -512,3 +512,25 @@ func TestSessionKeysComeApart(t *testing.T) {
 		}
 	}
 }
+
+// TestVersionIsNotReadFromTheEnvironment: a variable that somebody set for another reason must not replace a command by a line of text.
+func TestVersionIsNotReadFromTheEnvironment(t *testing.T) {
+	environment := []string{"RECKON_VERSION=1.4.2", "RECKON_HELP=true"}
+	status, stdout, stderr := reckon(t, "", environment, "keys", "list", "--data", filepath.Join(t.TempDir(), "none"))
+	if status != 2 || stdout != "" || !strings.Contains(stderr, "there is no event log") {
+		t.Errorf("status %d\n%s%s", status, stdout, stderr)
+	}
+	if status, stdout, _ := reckon(t, "", environment, "--help"); status != 0 || strings.Contains(stdout, "RECKON_VERSION") || strings.Contains(stdout, "RECKON_HELP") {
+		t.Errorf("status %d\n%s", status, stdout)
+	}
+	if status, stdout, _ := reckon(t, "", environment, "--version"); status != 0 || stdout == "" {
+		t.Errorf("status %d, %q", status, stdout)
+	}
+	file := filepath.Join(t.TempDir(), "reckon.toml")
+	if err := os.WriteFile(file, []byte("version = true\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, stdout, stderr := reckon(t, "", []string{"RECKON_CONFIG=" + file}, "keys", "list", "--data", filepath.Join(t.TempDir(), "none")); status != 2 || stdout != "" {
+		t.Errorf("in a file: status %d\n%s%s", status, stdout, stderr)
+	}
+}

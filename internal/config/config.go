@@ -158,10 +158,19 @@ func (s *Serve) BlobFolder() (string, error) {
 	return filepath.FromSlash(u.Host + u.Path), nil // file://relative/folder has its first part as a host
 }
 
+// commandLineOnly takes the variables from the flags before the command: --help and
+// --version stand for another command, which a variable must not choose.
+func commandLineOnly(k *kong.Kong) error {
+	for _, flag := range k.Model.Flags {
+		flag.Envs, flag.Tag.Envs = nil, nil
+	}
+	return nil
+}
+
 // Options make a kong parser read RECKON_* variables and the TOML file that
 // --config or RECKON_CONFIG names.
 func Options(getenv func(string) string) []kong.Option {
-	options := []kong.Option{kong.DefaultEnvars("RECKON"), kong.Configuration(TOML)}
+	options := []kong.Option{kong.DefaultEnvars("RECKON"), kong.PostBuild(commandLineOnly), kong.Configuration(TOML)}
 	if path := getenv("RECKON_CONFIG"); path != "" {
 		options = append(options, kong.PostBuild(func(k *kong.Kong) error {
 			resolver, err := k.LoadConfig(path)
