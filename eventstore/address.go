@@ -1,6 +1,7 @@
 package eventstore
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -70,8 +71,14 @@ func guarded(c *esdb.Configuration) error {
 		return &UnguardedError{"has tls=false: what it says can be read and changed on the way"}
 	case c.SkipCertificateVerification:
 		return &UnguardedError{"has tlsVerifyCert=false: any server could stand in for it"}
-	case c.Username == "" && c.UserCertFile == "":
+	case c.UserCertFile != "" || c.UserKeyFile != "":
+		if _, err := tls.LoadX509KeyPair(c.UserCertFile, c.UserKeyFile); err != nil { // the client library takes "" for its own folder
+			return &UnguardedError{fmt.Sprintf("names a client certificate that cannot be used (userCertFile and userKeyFile, as absolute paths): %v", err)}
+		}
+	case c.Username == "":
 		return &UnguardedError{"names no user: a server that lets us in without credentials lets everyone in"}
+	case c.Password == "":
+		return &UnguardedError{"names a user without a password: a server that lets us in without credentials lets everyone in"}
 	}
 	return nil
 }

@@ -26,6 +26,14 @@ func TestUnguardedServersAreRefused(t *testing.T) {
 	for _, anonymous := range []string{"esdb://127.0.0.1:1", "esdb+discover://127.0.0.1:1?nodePreference=leader", "esdb://127.0.0.1:1,127.0.0.1:2"} {
 		refused(t, anonymous, "names no user")
 	}
+	missing := filepath.Join(t.TempDir(), "missing.pem")
+	for _, empty := range []string{"esdb://u@127.0.0.1:1", "esdb://u:@127.0.0.1:1"} {
+		refused(t, empty, "without a password")
+	}
+	for _, query := range []string{"?userCertFile=&userKeyFile=", "?userCertFile=" + missing, "?userKeyFile=" + missing, "?userCertFile=" + missing + "&userKeyFile=" + missing} {
+		refused(t, "esdb://127.0.0.1:1"+query, "client certificate")
+		refused(t, address+query, "client certificate")
+	}
 	for _, good := range []string{address, address + "?tls=true", "esdb+discover://someone:secret@127.0.0.1:1,127.0.0.1:2"} {
 		if err := eventstore.ValidAddress(good); err != nil {
 			t.Errorf("%s: %v", good, err)

@@ -46,7 +46,7 @@ var allowed = map[string][]string{
 	"projections":         {"domain/", "projections", "internal/private"},
 	"readapi":             {"projections", "domain/", "internal/"},
 	"writeapi":            {"commands", "domain/", "internal/"},
-	"runners":             {"commands", "domain/", "runners"},
+	"runners":             {"commands", "domain/", "runners", "internal/private"},
 	"eventstore":          {"domain/", "commands", "eventstore"},
 	"internal":            {"domain/", "internal/"},
 	"cmd":                 {""},

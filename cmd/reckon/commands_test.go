@@ -209,7 +209,7 @@ func TestAccountsAndKeysWithoutAServer(t *testing.T) {
 
 // TestNodeAlone starts the node, uses it and stops it.
 func TestNodeAlone(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "eventstore")
+	folder := filepath.Join(t.TempDir(), "data", "eventstore")
 	node := reckonCommand(t, nil, "node", "--data", folder)
 	node.Cancel = func() error { return node.Process.Signal(syscall.SIGTERM) }
 	out, err := node.StdoutPipe()
@@ -287,7 +287,7 @@ func TestReadingMakesNothing(t *testing.T) {
 	}
 }
 
-// TestForeignAndOpenFolders: a data or key folder that others could enter is closed, one that is not ours is refused.
+// TestForeignAndOpenFolders: an empty data or key folder that others could enter is closed; one that holds something, or is not ours, is refused.
 func TestForeignAndOpenFolders(t *testing.T) {
 	data, keys := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "keys")
 	for _, folder := range []string{data, keys} {
@@ -295,12 +295,30 @@ func TestForeignAndOpenFolders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", data, "--keys", keys); status != 0 || strings.Count(stderr, "could enter the folder") != 2 {
+	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", data, "--keys", keys); status != 0 || strings.Count(stderr, "could enter the empty folder") != 2 {
 		t.Errorf("open folders: status %d\n%s", status, stderr)
 	}
 	for _, folder := range []string{data, keys} {
 		if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("%s: %v, %v", folder, info.Mode(), err)
+		}
+	}
+	full := filepath.Join(t.TempDir(), "full")
+	if err := errors.Join(os.Mkdir(full, 0o755), os.WriteFile(filepath.Join(full, "holiday.txt"), nil, 0o644), os.Chmod(full, 0o755)); err != nil { //nolint:gosec // open on purpose
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{{"serve", "--data", full}, {"serve", "--data", data, "--blobs", "file://" + full}, {"keys", "rotate", "--data", filepath.Join(t.TempDir(), "data"), "--keys", full},
+		{"account", "create", "a@example.com", "--password-stdin", "--data", data, "--identity", "sqlite:" + filepath.Join(full, "holiday.txt")},
+		{"projections", "boot", "history", "--data", data, "--database", "sqlite:" + filepath.Join(full, "holiday.txt")},
+		{"node", "--data", full}, {"engine", "install", "--data", full}, {"engine", "test", "--data", full}, {"keys", "list", "--data", full}} {
+		status, _, stderr := reckon(t, "a long password\n", nil, command...)
+		if status != 2 || !strings.Contains(stderr, "chmod go-rwx "+full) {
+			t.Errorf("reckon %v: status %d\n%s", command, status, stderr)
+		}
+		for path, mode := range map[string]os.FileMode{full: 0o755, filepath.Join(full, "holiday.txt"): 0o644} {
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+				t.Fatalf("reckon %v changed %s: %v, %v", command, path, info.Mode(), err)
+			}
 		}
 	}
 	if os.Geteuid() != 0 {
@@ -492,5 +510,27 @@ func TestSessionKeysComeApart(t *testing.T) {
 		if _, _, _, ok := splitSessionKey(key); ok {
 			t.Errorf("%q is a session's key", key)
 		}
+	}
+}
+
+// TestVersionIsNotReadFromTheEnvironment: a variable that somebody set for another reason must not replace a command by a line of text.
+func TestVersionIsNotReadFromTheEnvironment(t *testing.T) {
+	environment := []string{"RECKON_VERSION=1.4.2", "RECKON_HELP=true"}
+	status, stdout, stderr := reckon(t, "", environment, "keys", "list", "--data", filepath.Join(t.TempDir(), "none"))
+	if status != 2 || stdout != "" || !strings.Contains(stderr, "there is no event log") {
+		t.Errorf("status %d\n%s%s", status, stdout, stderr)
+	}
+	if status, stdout, _ := reckon(t, "", environment, "--help"); status != 0 || strings.Contains(stdout, "RECKON_VERSION") || strings.Contains(stdout, "RECKON_HELP") {
+		t.Errorf("status %d\n%s", status, stdout)
+	}
+	if status, stdout, _ := reckon(t, "", environment, "--version"); status != 0 || stdout == "" {
+		t.Errorf("status %d, %q", status, stdout)
+	}
+	file := filepath.Join(t.TempDir(), "reckon.toml")
+	if err := os.WriteFile(file, []byte("version = true\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, stdout, stderr := reckon(t, "", []string{"RECKON_CONFIG=" + file}, "keys", "list", "--data", filepath.Join(t.TempDir(), "none")); status != 2 || stdout != "" {
+		t.Errorf("in a file: status %d\n%s%s", status, stdout, stderr)
 	}
 }

@@ -58,6 +58,9 @@ type engineStatusCmd struct {
 
 // Run exits 1 where the environment is not ready.
 func (c *engineStatusCmd) Run() error {
+	if err := checkData(c.Data); err != nil {
+		return err
+	}
 	status := engine.Status(c.path())
 	if c.JSON {
 		if err := printJSON(status); err != nil {
@@ -105,6 +108,9 @@ type engineAnswer struct {
 func (c *engineTestCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	if err := checkData(c.Data); err != nil { // whoever can change the environment runs programs as this user
+		return err
+	}
 	if status := engine.Status(c.path()); !status.Ready {
 		return (&engineStatusCmd{engineFolder: c.engineFolder, JSON: c.JSON}).Run()
 	}

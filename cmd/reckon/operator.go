@@ -39,7 +39,10 @@ func (i installation) open(ctx context.Context) (*eventstore.Store, func(), erro
 
 // make is open for commands that may be an installation's first.
 func (i installation) make(ctx context.Context) (*eventstore.Store, func(), error) {
-	return i.connect(ctx, func() error { return private.Make(i.Data, slog.Default()) })
+	if err := private.Make(i.Data, slog.Default()); err != nil {
+		return nil, nil, err
+	}
+	return i.connect(ctx, func() error { return nil })
 }
 
 func (i installation) logFolder() string { return filepath.Join(i.Data, "eventstore") }
@@ -79,10 +82,15 @@ func (i installation) connect(ctx context.Context, prepare func() error) (*event
 // check refuses a data folder of another user's, in which a command would leave
 // files that the server cannot open.
 func (i installation) check() error {
-	if _, err := os.Stat(i.Data); errors.Is(err, fs.ErrNotExist) {
-		return nil
+	return checkData(i.Data)
+}
+
+// checkData is private.Check of a folder that need not be there.
+func checkData(folder string) error {
+	if err := private.Check(folder); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return private.Tighten(i.Data, slog.Default())
+	return nil
 }
 
 // mustBe tells that there is nothing to read, where a command that reads would

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -19,7 +20,10 @@ import (
 // TestProjectionCommandsWithoutServer runs the operator's commands on a data
 // folder no server uses.
 func TestProjectionCommandsWithoutServer(t *testing.T) {
-	where := readModels{installation: installation{Data: t.TempDir(), Eventstore: "embedded"}}
+	where := readModels{installation: installation{Data: filepath.Join(t.TempDir(), "data"), Eventstore: "embedded"}}
+	if err := os.Mkdir(where.Data, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	writeRun(t, where.Data)
 
 	ctx := t.Context()

@@ -71,17 +71,19 @@ type LogFormat struct {
 // eventstoreForm is how the address of a log begins.
 var eventstoreForm = regexp.MustCompile(`^(embedded$|unix:.|esdb://.|esdb\+discover://.)`)
 
-// minAdminToken is long enough not to be guessed.
-const minAdminToken = 16
+// minSecret is how long a secret must be not to be guessed.
+const minSecret = 16
 
 // Validate is called by kong once everything is filled in.
 func (s *Serve) Validate() error {
 	switch {
 	case !eventstoreForm.MatchString(s.Eventstore):
 		return fmt.Errorf("--eventstore: say embedded, unix:PATH or esdb://…") // without its value, which may hold a password
-	case s.AdminListen != "" && len(s.AdminToken) < minAdminToken:
+	case s.AdminListen != "" && len(s.AdminToken) < minSecret:
 		return fmt.Errorf("--admin-listen needs an --admin-token (or RECKON_ADMIN_TOKEN) of at least %d characters: metrics and profiles tell what the service does. "+
-			"Without either they are served on admin.sock in the data folder", minAdminToken)
+			"Without either they are served on admin.sock in the data folder", minSecret)
+	case s.PeerSecret != "" && len(s.PeerSecret) < minSecret:
+		return fmt.Errorf("--peer-secret (or RECKON_PEER_SECRET) must have at least %d characters: every user of the machine can reach --peer-listen, and only the secret keeps them out", minSecret)
 	case s.Workers < 0 || s.RegistrationsPerHour < 1 || s.SignInsPerMinute < 1 || s.QueueWait <= 0:
 		return fmt.Errorf("--workers must not be negative; --registrations-per-hour, --sign-ins-per-minute and --queue-wait must be positive")
 	case s.JobSlots < 0 || s.Grace < 0 || s.Beat <= 0:
@@ -158,10 +160,19 @@ func (s *Serve) BlobFolder() (string, error) {
 	return filepath.FromSlash(u.Host + u.Path), nil // file://relative/folder has its first part as a host
 }
 
+// commandLineOnly takes the variables from the flags before the command: --help and
+// --version stand for another command, which a variable must not choose.
+func commandLineOnly(k *kong.Kong) error {
+	for _, flag := range k.Model.Flags {
+		flag.Envs, flag.Tag.Envs = nil, nil
+	}
+	return nil
+}
+
 // Options make a kong parser read RECKON_* variables and the TOML file that
 // --config or RECKON_CONFIG names.
 func Options(getenv func(string) string) []kong.Option {
-	options := []kong.Option{kong.DefaultEnvars("RECKON"), kong.Configuration(TOML)}
+	options := []kong.Option{kong.DefaultEnvars("RECKON"), kong.PostBuild(commandLineOnly), kong.Configuration(TOML)}
 	if path := getenv("RECKON_CONFIG"); path != "" {
 		options = append(options, kong.PostBuild(func(k *kong.Kong) error {
 			resolver, err := k.LoadConfig(path)

@@ -97,6 +97,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		"bucket":      {nil, []string{"--blobs=s3://x"}, "file:///DIR"},
 		"no token":    {nil, []string{"--admin-listen=127.0.0.1:0"}, "RECKON_ADMIN_TOKEN"},
 		"short token": {nil, []string{"--admin-listen=127.0.0.1:0", "--admin-token=short"}, "16"},
+		"peer secret": {map[string]string{"RECKON_PEER_SECRET": "fifteen letters"}, nil, "at least 16"},
 		"negative":    {nil, []string{"--workers=-1"}, "workers"},
 		"proxy":       {nil, []string{"--trusted-proxies=10.0.0.1"}, "10.0.0.0/8"},
 		"public url":  {nil, []string{"--public-url=example.com/x"}, "public-url"},

@@ -53,7 +53,7 @@ func (v resolver) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, 
 	return strings.Join(written, ","), nil
 }
 
-// Validate is kong.Resolver: every key must be somebody's flag.
+// Validate is kong.Resolver: every key must be a flag of some command.
 func (v resolver) Validate(app *kong.Application) error {
 	known := []string{plansKey}
 	var collect func(*kong.Node)
@@ -65,7 +65,9 @@ func (v resolver) Validate(app *kong.Application) error {
 			collect(child)
 		}
 	}
-	collect(app.Node)
+	for _, command := range app.Children {
+		collect(command)
+	}
 	for key := range v {
 		if !slices.Contains(known, key) {
 			return fmt.Errorf("configuration file: there is no setting %q", key)

@@ -15,6 +15,7 @@ import (
 	"reckon/internal/auth"
 	"reckon/internal/auth/limit"
 	"reckon/internal/identity"
+	"reckon/internal/private"
 	"reckon/projections/pgtest"
 )
 
@@ -308,6 +309,13 @@ func TestTokenUse(t *testing.T) {
 func TestOnlyTheOwnerReadsTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "identity.db")
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var refused *private.FolderError
+	if _, err := identity.Open(t.Context(), "sqlite:"+path); !errors.As(err, &refused) {
+		t.Fatalf("a file that others can read: %v", err)
+	}
+	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	db, err := identity.Open(t.Context(), "sqlite:"+path)

@@ -1,17 +1,23 @@
 // Package private keeps an installation's files to the user it runs as.
 //
-// It promises that a folder it has accepted can be entered, and its files read or
-// replaced, by its owner only, and that what it cannot make so is refused with a
-// sentence that says what to do. It never follows a link out of a folder.
+// It promises that a folder it has accepted, its files and all on the way to them
+// can be replaced, and the folder entered, by this user and root only, and that
+// anything else is refused with a sentence that says what to do. The one mode it
+// ever changes is that of an empty folder which it is given to fill: what is in a
+// folder, and a folder that holds something, stay as they are.
 package private
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
+	"os/user"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -19,89 +25,263 @@ import (
 // writable by its user only, whatever mode they ask for.
 func Process() { syscall.Umask(0o077) }
 
-// FolderError says why a folder cannot hold what must stay private.
+// FolderError says why a place cannot hold what must stay private.
 type FolderError struct{ Path, Why string }
 
-func (e *FolderError) Error() string { return fmt.Sprintf("the folder %s %s", e.Path, e.Why) }
+func (e *FolderError) Error() string { return fmt.Sprintf("%s %s", e.Path, e.Why) }
 
 const (
-	others       = 0o077
-	worldWritten = 0o002
+	others        = 0o077
+	othersWrite   = 0o022
+	mostLinks     = 40 // as Linux follows
+	privateFolder = 0o700
+	privateFile   = 0o600
 )
 
-// Make makes a folder and those above it where they are missing, and is Tighten then.
+// Make makes a folder, and those above it, where they are missing, and closes one
+// that is empty. It accepts and refuses what Check does, and makes nothing where
+// it refuses what is there already.
 func Make(path string, logger *slog.Logger) error {
-	if err := os.MkdirAll(path, 0o700); err != nil {
+	if err := Check(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return Tighten(path, logger)
-}
-
-// Tighten takes from everybody else the rights to a folder, and to all in it if
-// it was open. A *FolderError names one that belongs to someone else, or that
-// someone else could put another in the place of.
-func Tighten(path string, logger *slog.Logger) error {
-	path, err := filepath.Abs(path)
-	if err == nil {
-		path, err = filepath.EvalSymlinks(path)
+	if err := os.MkdirAll(path, privateFolder); err != nil {
+		return err
 	}
+	real, err := resolve(path)
 	if err != nil {
 		return err
 	}
-	info, err := os.Stat(path)
+	folder, err := os.OpenFile(real, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(closeEmpty(folder, real, logger), folder.Close())
+}
+
+// closeEmpty looks twice whether the folder is empty: after its mode was changed nobody else can add to it.
+func closeEmpty(folder *os.File, path string, logger *slog.Logger) error {
+	if err := accept(folder, path); err != nil {
+		return err
+	}
+	info, err := folder.Stat()
+	if err != nil || info.Mode().Perm()&others == 0 {
+		return err
+	}
+	if err := folder.Chmod(info.Mode() &^ others); err != nil {
+		return err
+	}
+	logger.Warn("other users of this machine could enter the empty folder: it was closed", "folder", path, "mode", info.Mode().String())
+	if is, err := empty(folder); err != nil || !is {
+		return errors.Join(err, &FolderError{path, "was filled by another user while it was being closed: look at what is in it, or use another folder"})
+	}
+	return nil
+}
+
+// Check changes nothing. A *FolderError names a folder that belongs to someone
+// else, that someone else could put another in the place of, that others can
+// enter though it holds something, or that is for more than an installation.
+func Check(path string) error {
+	real, err := resolve(path)
+	if err != nil {
+		return err
+	}
+	folder, err := os.Open(real)
+	if err != nil {
+		return err
+	}
+	return errors.Join(accept(folder, real), folder.Close())
+}
+
+func accept(folder *os.File, path string) error {
+	info, err := folder.Stat()
 	switch {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return &FolderError{path, "is a file"}
-	}
-	if owner := info.Sys().(*syscall.Stat_t).Uid; int(owner) != os.Geteuid() {
-		return &FolderError{path, fmt.Sprintf("belongs to user %d, and this process runs as user %d: run it as the folder's owner, or give it a folder of its own", owner, os.Geteuid())}
-	}
-	for above := filepath.Dir(path); ; above = filepath.Dir(above) {
-		info, err := os.Stat(above)
-		if err != nil {
-			return err
-		}
-		if info.Mode().Perm()&worldWritten != 0 && info.Mode()&os.ModeSticky == 0 {
-			return &FolderError{path, fmt.Sprintf("lies below %s, where every user of this machine may put another folder in its place: chmod o-w %[1]s, or use a folder elsewhere", above)}
-		}
-		if above == filepath.Dir(above) {
-			break
-		}
-	}
-	if info.Mode().Perm()&others == 0 {
+		return &FolderError{path, "is no folder: name a folder"}
+	case path == "/":
+		return &FolderError{path, "is the whole machine: give Reckon a folder of its own"}
+	case isHome(info):
+		return &FolderError{path, "is a home folder: give Reckon a folder of its own in it"}
+	case info.Mode()&os.ModeSticky != 0:
+		return &FolderError{path, "has the sticky bit, as folders have that many users share: give Reckon a folder of its own"}
+	case owner(info) != os.Geteuid():
+		return &FolderError{path, fmt.Sprintf("belongs to user %d, and this process runs as user %d: run it as the folder's owner, or give it a folder of its own", owner(info), os.Geteuid())}
+	case info.Mode().Perm()&others == 0:
 		return nil
 	}
-	logger.Warn("other users of this machine could enter the folder: its mode and that of all in it were changed", "folder", path, "mode", info.Mode().Perm().String())
-	return tightenAll(path)
+	if is, err := empty(folder); err != nil || is {
+		return err
+	}
+	return &FolderError{path, fmt.Sprintf("is not empty, and other users of this machine can enter it (its mode is %04o). "+
+		"If it is the folder you mean, and all in it is yours, close it: chmod go-rwx %s", info.Mode().Perm(), quoted(path))}
 }
 
-// tightenAll closes the folder first: what it holds cannot be reached any more while it is walked.
-func tightenAll(path string) error {
-	return filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.Type()&os.ModeSymlink != 0 {
-			return err
-		}
-		info, err := entry.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil || info.Mode().Perm()&others == 0 {
-			return err
-		}
-		if err := os.Chmod(path, info.Mode().Perm()&^others); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
+func isHome(folder os.FileInfo) bool {
+	homes := []string{os.Getenv("HOME")}
+	if user, err := user.Current(); err == nil {
+		homes = append(homes, user.HomeDir)
+	}
+	return slices.ContainsFunc(homes, func(home string) bool {
+		info, err := os.Stat(home)
+		return err == nil && os.SameFile(info, folder)
 	})
 }
 
-// File makes a file if it is missing, and takes from everybody else the rights to one that is there.
+func empty(folder *os.File) (bool, error) {
+	if _, err := folder.Seek(0, io.SeekStart); err != nil {
+		return false, err
+	}
+	_, err := folder.ReadDir(1)
+	if errors.Is(err, io.EOF) {
+		return true, nil
+	}
+	return false, err
+}
+
+// File makes a database's file if it is missing. It refuses, with a *FolderError,
+// one that others can open or replace, or beside which they can put one: SQLite
+// believes the journal it finds beside a database.
 func File(path string) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	folder, err := resolve(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	return errors.Join(file.Chmod(0o600), file.Close())
+	info, err := os.Stat(folder)
+	if err != nil {
+		return err
+	}
+	if err := unreplaceable(path, folder, info); err != nil {
+		return err
+	}
+	if info.Mode().Perm()&othersWrite != 0 { // a sticky folder
+		return &FolderError{path, fmt.Sprintf("lies in %s, where other users of this machine can put files beside it: use a folder of its own", folder)}
+	}
+	for _, journal := range []string{"-journal", "-wal", "-shm"} {
+		if err := openFile(path+journal, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return openFile(path, os.O_CREATE)
+}
+
+// openFile opens, and thereby makes if it may, a file for a look at it.
+func openFile(path string, create int) error {
+	if _, err := os.Lstat(path); err == nil {
+		if path, err = resolve(path); err != nil {
+			return err
+		}
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|create|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, privateFile)
+	if err != nil {
+		return err
+	}
+	return errors.Join(acceptFile(file), file.Close())
+}
+
+func acceptFile(file *os.File) error {
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return &FolderError{file.Name(), "is no file"}
+	case owner(info) != os.Geteuid():
+		return &FolderError{file.Name(), fmt.Sprintf("belongs to user %d, and this process runs as user %d: use a file of its own", owner(info), os.Geteuid())}
+	case info.Mode().Perm()&others != 0:
+		return &FolderError{file.Name(), fmt.Sprintf("can be opened by other users of this machine (its mode is %04o). If it is the file you mean, close it: chmod go-rwx %s",
+			info.Mode().Perm(), quoted(file.Name()))}
+	}
+	return nil
+}
+
+// Temporary makes a folder for a while, in $TMPDIR or /tmp, or refuses with a
+// *FolderError where another user could put one in its place.
+func Temporary(prefix string) (string, error) {
+	place, err := resolve(os.TempDir())
+	if err != nil {
+		return "", fmt.Errorf("TMPDIR: %w", err)
+	}
+	info, err := os.Stat(place)
+	if err == nil {
+		err = unreplaceable(place, place, info)
+	}
+	if err != nil {
+		return "", fmt.Errorf("TMPDIR: %w", err)
+	}
+	return os.MkdirTemp(place, prefix)
+}
+
+// resolve is filepath.EvalSymlinks of a path on which nobody else could put
+// anything in another's place: all folders above it, and all links, are of this
+// user or of root. What is missing is an fs.ErrNotExist, after all above it was looked at.
+func resolve(path string) (string, error) {
+	whole, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	real, rest, links := "/", split(whole), 0
+	for len(rest) > 0 {
+		info, err := os.Lstat(real)
+		if err != nil {
+			return "", err
+		}
+		if err := unreplaceable(whole, real, info); err != nil {
+			return "", err
+		}
+		next := filepath.Join(real, rest[0]) // ".." of a link's target is that of the resolved folder
+		rest = rest[1:]
+		if info, err = os.Lstat(next); err != nil {
+			return "", err
+		}
+		if info.Mode()&os.ModeSymlink == 0 {
+			real = next
+			continue
+		}
+		if links++; links > mostLinks {
+			return "", &FolderError{whole, "leads through too many links"}
+		}
+		if !ours(info) {
+			return "", &FolderError{whole, fmt.Sprintf("leads through the link %s of user %d, who could let it lead elsewhere: use a folder elsewhere", next, owner(info))}
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			return "", err
+		}
+		if filepath.IsAbs(target) {
+			real = "/"
+		}
+		rest = append(split(target), rest...)
+	}
+	return real, nil
+}
+
+func split(path string) []string {
+	return slices.DeleteFunc(strings.Split(path, "/"), func(part string) bool { return part == "" || part == "." })
+}
+
+// unreplaceable tells whether nobody else can rename or remove what this user has in a folder.
+func unreplaceable(path, above string, info os.FileInfo) error {
+	open := info.Mode().Perm() & othersWrite
+	switch {
+	case !ours(info):
+		return &FolderError{path, fmt.Sprintf("lies below %s of user %d, who could put something else in its place: use a folder elsewhere", above, owner(info))}
+	case open != 0 && info.Mode()&os.ModeSticky == 0:
+		return &FolderError{path, fmt.Sprintf("lies below %s (mode %04o), where other users of this machine could put something else in its place: chmod go-w %s, or use a folder elsewhere",
+			above, info.Mode().Perm(), quoted(above))}
+	}
+	return nil
+}
+
+func ours(info os.FileInfo) bool { return owner(info) == 0 || owner(info) == os.Geteuid() }
+
+func owner(info os.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
+
+// quoted is a path as a shell reads it.
+func quoted(path string) string {
+	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%") == "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

@@ -2,84 +2,181 @@ package private_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"reckon/internal/private"
 )
 
+const stranger = 65534
+
 var quiet = slog.New(slog.DiscardHandler)
 
-func TestAnOpenFolderIsClosed(t *testing.T) {
-	root := t.TempDir()
-	folder, outside := filepath.Join(root, "data"), filepath.Join(root, "outside")
-	must(t, os.MkdirAll(filepath.Join(folder, "keys"), 0o755), os.Chmod(folder, 0o777), os.Chmod(filepath.Join(folder, "keys"), 0o775),
-		os.WriteFile(filepath.Join(folder, "keys", "a.pem"), nil, 0o644), os.WriteFile(outside, nil, 0o644), os.Chmod(outside, 0o644),
-		os.Symlink(outside, filepath.Join(folder, "link")), os.WriteFile(filepath.Join(folder, "run"), nil, 0o755))
-	for range 2 {
-		if err := private.Tighten(folder, quiet); err != nil {
-			t.Fatal(err)
-		}
-	}
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+// state is all that a change of modes or owners below a folder would change.
+func state(t *testing.T, folder string) string {
+	t.Helper()
+	var all strings.Builder
+	must(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		info, err := entry.Info()
-		if err == nil && entry.Type()&os.ModeSymlink == 0 && info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s: %v", path, info.Mode())
+		if err == nil {
+			fmt.Fprintln(&all, path, info.Mode(), info.Sys().(*syscall.Stat_t).Uid, info.Sys().(*syscall.Stat_t).Ctim)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	}))
+	return all.String()
+}
+
+func refused(t *testing.T, err error, words ...string) {
+	t.Helper()
+	var folder *private.FolderError
+	if !errors.As(err, &folder) {
+		t.Errorf("%v is no refusal", err)
+		return
 	}
-	if info, err := os.Stat(filepath.Join(folder, "run")); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("a program: %v, %v", info.Mode(), err)
+	for _, word := range words {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("%q does not say %q", err, word)
+		}
 	}
-	if info, err := os.Stat(outside); err != nil || info.Mode().Perm() != 0o644 {
-		t.Errorf("a file behind a link: %v, %v", info.Mode(), err)
+}
+
+func TestAnEmptyFolderIsClosed(t *testing.T) {
+	for _, mode := range []fs.FileMode{0o777, 0o755, 0o700, 0o775 | fs.ModeSetgid} {
+		folder := filepath.Join(t.TempDir(), "data")
+		must(t, os.Mkdir(folder, 0o700), os.Chmod(folder, mode))
+		must(t, private.Check(folder), private.Make(folder, quiet), private.Make(folder, quiet))
+		if info, err := os.Stat(folder); err != nil || info.Mode()&^fs.ModeDir != mode&^0o077 {
+			t.Errorf("%v: %v, %v", mode, info.Mode(), err)
+		}
 	}
+}
+
+func TestWhatIsThereIsNeverChanged(t *testing.T) {
+	for _, mode := range []fs.FileMode{0o755, 0o777, 0o710, 0o770 | fs.ModeSetgid, 0o777 | fs.ModeSticky} {
+		root := t.TempDir()
+		folder, outside := filepath.Join(root, "it's mine"), filepath.Join(root, "outside")
+		must(t, os.MkdirAll(filepath.Join(folder, "sub"), 0o755), os.WriteFile(outside, nil, 0o644), os.Link(outside, filepath.Join(folder, "hard")),
+			os.Symlink(outside, filepath.Join(folder, "soft")), os.WriteFile(filepath.Join(folder, "sub", "holiday.txt"), nil, 0o644),
+			os.WriteFile(filepath.Join(folder, "suid"), nil, 0o755), os.Chmod(filepath.Join(folder, "suid"), 0o755|fs.ModeSetuid), os.Chmod(folder, mode))
+		before := state(t, root)
+		for _, f := range []func() error{func() error { return private.Make(folder, quiet) }, func() error { return private.Check(folder) }} {
+			if err := f(); mode&fs.ModeSticky != 0 {
+				refused(t, err, folder, "sticky")
+			} else {
+				refused(t, err, folder, fmt.Sprintf("%04o", mode.Perm()), `chmod go-rwx '`+root+`/it'\''s mine'`)
+			}
+		}
+		if after := state(t, root); after != before {
+			t.Errorf("before:\n%safter:\n%s", before, after)
+		}
+		must(t, os.Chmod(folder, 0o700)) // as the sentence says
+		before = state(t, root)
+		must(t, private.Make(folder, quiet))
+		if after := state(t, root); after != before {
+			t.Errorf("before:\n%safter:\n%s", before, after)
+		}
+	}
+}
+
+func TestFoldersForMoreThanAnInstallationAreRefused(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	must(t, os.Chmod(home, 0o700))
+	refused(t, private.Check("/"), "machine") // Check changes nothing, whatever it says
+	refused(t, private.Check(home), "home")
+	refused(t, private.Make(home, quiet), "home")
+	shared := filepath.Join(t.TempDir(), "shared")
+	must(t, os.Mkdir(shared, 0o700), os.Chmod(shared, 0o777|fs.ModeSticky))
+	refused(t, private.Make(shared, quiet), "sticky")
+	file := filepath.Join(home, "file")
+	must(t, os.WriteFile(file, nil, 0o600))
+	refused(t, private.Make(file, quiet), "no folder")
 }
 
 func TestAFolderOthersCouldReplaceIsRefused(t *testing.T) {
 	above := t.TempDir()
 	folder := filepath.Join(above, "a", "data")
-	must(t, private.Make(folder, quiet), os.Chmod(above, 0o777))
-	var refused *private.FolderError
-	if err := private.Tighten(folder, quiet); !errors.As(err, &refused) || !strings.Contains(err.Error(), "chmod o-w "+above) {
-		t.Errorf("%v", err)
+	must(t, private.Make(folder, quiet))
+	for _, mode := range []fs.FileMode{0o777, 0o775, 0o757} {
+		must(t, os.Chmod(above, mode))
+		refused(t, private.Make(folder, quiet), "chmod go-w "+above)
+		refused(t, private.Make(filepath.Join(above, "b", "data"), quiet), "chmod go-w "+above)
 	}
-	must(t, os.Chmod(above, 0o777|os.ModeSticky)) // as /tmp is
-	if err := private.Tighten(folder, quiet); err != nil {
-		t.Errorf("%v", err)
+	if _, err := os.Stat(filepath.Join(above, "b")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that was refused was made: %v", err)
 	}
+	must(t, os.Chmod(above, 0o777|fs.ModeSticky), private.Make(folder, quiet)) // as /tmp is
 }
 
-func TestAForeignFolderIsRefused(t *testing.T) {
+func TestWhatIsAnotherUsersIsRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can give a folder away")
+		t.Skip("only root can give things away")
 	}
-	folder := t.TempDir()
-	must(t, os.Chown(folder, 65534, 65534))
-	var refused *private.FolderError
-	if err := private.Make(folder, quiet); !errors.As(err, &refused) || !strings.Contains(err.Error(), "65534") {
-		t.Errorf("%v", err)
+	root := t.TempDir()
+	must(t, os.Chmod(root, 0o777|fs.ModeSticky))
+	theirs, ours, link := filepath.Join(root, "theirs"), filepath.Join(root, "ours"), filepath.Join(root, "link")
+	must(t, private.Make(filepath.Join(theirs, "sub"), quiet), private.Make(ours, quiet), os.Symlink("ours", link))
+	must(t, private.Make(link, quiet), private.File(filepath.Join(link, "x.db"))) // our own link
+	must(t, os.Lchown(theirs, stranger, stranger), os.Lchown(link, stranger, stranger), os.Chmod(theirs, 0o755))
+	refused(t, private.Make(theirs, quiet), "65534")
+	for _, path := range []string{filepath.Join(theirs, "sub"), filepath.Join(theirs, "sub", "new"), link, filepath.Join(link, "new")} {
+		refused(t, private.Make(path, quiet), "65534")
+		refused(t, private.File(filepath.Join(path, "x.db")), "65534")
 	}
-	if err := private.Make("/dev/null", quiet); err == nil {
-		t.Error("a device is a folder")
+	refused(t, private.File(filepath.Join(theirs, "x.db")), "65534")
+
+	for _, planted := range []string{"x.db-wal", "x.db-journal", "x.db"} {
+		path := filepath.Join(ours, planted)
+		must(t, os.WriteFile(path, nil, 0o600), os.Chown(path, stranger, stranger))
+		refused(t, private.File(filepath.Join(ours, "x.db")), "65534", planted)
+		must(t, os.Remove(path))
 	}
 }
 
-func TestAFileIsMadePrivate(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "db")
-	must(t, os.WriteFile(path, []byte("x"), 0o644), os.Chmod(path, 0o644), private.File(path))
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 || info.Size() != 1 {
+func TestAFileIsPrivate(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "db")
+	must(t, private.File(path))
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	must(t, os.Chmod(path, 0o640))
+	before := state(t, folder)
+	refused(t, private.File(path), "chmod go-rwx "+path)
+	if after := state(t, folder); after != before {
+		t.Errorf("before:\n%safter:\n%s", before, after)
+	}
+	must(t, os.Chmod(path, 0o600), private.File(path))
+	for _, mode := range []fs.FileMode{0o777, 0o777 | fs.ModeSticky, 0o770} {
+		must(t, os.Chmod(folder, mode))
+		refused(t, private.File(path), folder)
+	}
+}
+
+func TestATemporaryFolder(t *testing.T) {
+	place := t.TempDir()
+	t.Setenv("TMPDIR", place)
+	must(t, os.Chmod(place, 0o777|fs.ModeSticky))
+	folder, err := private.Temporary("x-")
+	if must(t, err); filepath.Dir(folder) != place {
+		t.Errorf("%s", folder)
+	}
+	must(t, os.Chmod(place, 0o777))
+	_, err = private.Temporary("x-")
+	refused(t, err, "TMPDIR", place)
+	if os.Geteuid() == 0 {
+		must(t, os.Chmod(place, 0o755), os.Chown(place, stranger, stranger))
+		_, err = private.Temporary("x-")
+		refused(t, err, "TMPDIR", "65534")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/licensecheck"
 )
@@ -16,18 +17,35 @@ const (
 )
 
 // compatible are the licences, by their SPDX names, whose parts an Apache-2.0 binary may contain.
-var compatible = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MPL-2.0", "Unlicense", "blessing"}
+var compatible = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MPL-2.0", "Unicode-DFS-2016", "Unlicense", "blessing"}
 
 // noLicences are texts that go along but grant nothing under a name of SPDX's.
 var noLicences = regexp.MustCompile(`(?i)^(notice|patents|copyright)`)
 
+// scanner knows what licensecheck knows, and Unicode's licence as it reads since 2020: it names no folders any more.
+func scanner() (*licensecheck.Scanner, error) {
+	known := licensecheck.BuiltinLicenses()
+	for _, l := range known {
+		if _, after, found := strings.Cut(l.LRE, "NOTICE TO USER:"); found && l.ID == "Unicode-DFS-2016" {
+			known = append(known, licensecheck.License{ID: l.ID, Type: l.Type, LRE: "NOTICE TO USER:" + after})
+		}
+	}
+	return licensecheck.NewScanner(known)
+}
+
+var recogniser = sync.OnceValues(scanner) // takes a second to make
+
 // recognise names the licences of a part's texts.
 func (p *part) recognise() error {
+	scanner, err := recogniser()
+	if err != nil {
+		return err
+	}
 	for _, t := range p.texts {
 		if noLicences.MatchString(t.name) {
 			continue
 		}
-		for _, match := range licensecheck.Scan([]byte(t.content)).Match {
+		for _, match := range scanner.Scan([]byte(t.content)).Match {
 			if !match.IsURL && !slices.Contains(p.licences, match.ID) {
 				p.licences = append(p.licences, match.ID)
 			}
@@ -49,10 +67,14 @@ func (p *part) recognise() error {
 func notice(parts []part) []byte {
 	var out strings.Builder
 	out.WriteString("Reckon\nCopyright 2026 The Reckon authors\n\n" +
-		"Licensed under the Apache License, Version 2.0 (LICENSE). The binary contains the parts below,\n" +
-		"unmodified, under licences of their own; `reckon licences` prints their texts.\n\n")
+		"Licensed under the Apache License, Version 2.0 (LICENSE). The binary contains the parts below, under\n" +
+		"licences of their own and unmodified unless said; `reckon licences` prints their texts.\n\n")
 	for _, p := range parts {
-		fmt.Fprintf(&out, "%s\n    %s\n", strings.TrimSpace(p.path+" "+p.version), strings.Join(p.licences, ", "))
+		modified := ""
+		if p.excerpt {
+			modified = " (a modified excerpt in this folder of Reckon's source)"
+		}
+		fmt.Fprintf(&out, "%s%s\n    %s\n", strings.TrimSpace(p.path+" "+p.version), modified, strings.Join(p.licences, ", "))
 	}
 	for _, p := range parts {
 		for _, t := range p.texts {

@@ -28,9 +28,10 @@ var platforms = []string{"linux/amd64", "linux/arm64", "darwin/arm64"}
 
 const standardLibrary = "Go standard library and runtime"
 
-// part is a module, or the Go standard library, that is linked into the binary.
+// part is a module, the Go standard library, or what a package of ours takes from others, in the binary.
 type part struct {
-	path, version string // the version is empty for the standard library: it is the builder's
+	path, version string // the version is empty for the standard library, which is the builder's, and for excerpts
+	excerpt       bool   // the path is that of our package's folder
 	texts         []text // of licences and notices, by file name
 	licences      []string
 }
@@ -68,7 +69,17 @@ func linked(ctx context.Context, root string) ([]part, error) {
 	}
 	found, folders := map[string]*part{}, map[string]map[string]bool{}
 	for _, p := range slices.Concat(lists...) {
-		if p.Module == nil || p.Module.Main {
+		if p.Module == nil {
+			continue
+		}
+		if p.Module.Main {
+			if place, err := filepath.Rel(root, p.Dir); err != nil {
+				return nil, err
+			} else if own, err := excerpt(place, p.Dir); err != nil {
+				return nil, err
+			} else if own != nil {
+				found[place], folders[place] = own, nil
+			}
 			continue
 		}
 		if found[p.Module.Path] == nil {
@@ -103,6 +114,18 @@ func linked(ctx context.Context, root string) ([]part, error) {
 		parts = append(parts, *p)
 	}
 	return parts, nil
+}
+
+// excerpt is the part that a package of ours takes from others, if there is a licence in its folder.
+func excerpt(place, folder string) (*part, error) {
+	if place == "." {
+		return nil, nil
+	}
+	p := &part{path: place, excerpt: true}
+	if err := p.readTexts(folder); err != nil || len(p.texts) == 0 {
+		return nil, err
+	}
+	return p, nil
 }
 
 func packages(ctx context.Context, root, platform string, cgo int) ([]listed, error) {

@@ -22,9 +22,12 @@ func sbom(root, revision string, parts []part) ([]byte, error) {
 	var components []cyclonedx.Component
 	for _, p := range parts {
 		c := cyclonedx.Component{Type: cyclonedx.ComponentTypeLibrary, Name: p.path, Version: p.version, Scope: cyclonedx.ScopeRequired}
-		if p.version != "" {
+		switch {
+		case p.excerpt:
+			c.PackageURL, c.Description = "pkg:generic/"+p.path, "a modified excerpt in this folder of Reckon's source"
+		case p.version != "":
 			c.PackageURL = "pkg:golang/" + p.path + "@" + p.version
-		} else {
+		default:
 			c.Name, c.PackageURL = "std", "pkg:golang/std"
 		}
 		c.BOMRef = c.PackageURL

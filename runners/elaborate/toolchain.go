@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"reckon/commands"
+	"reckon/internal/private"
 )
 
 //go:embed theorems.lean
@@ -60,7 +61,7 @@ func New(ctx context.Context, o Options) (*Toolchain, error) {
 	if err := t.find(ctx); err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp("", "reckon-lean-")
+	folder, err := private.Temporary("reckon-lean-")
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (t *Toolchain) Elaborate(ctx context.Context, source, module string, declar
 	case <-ctx.Done():
 		return commands.Elaborated{}, commands.ErrSaturated
 	}
-	folder, err := os.MkdirTemp("", "reckon-lean-")
+	folder, err := private.Temporary("reckon-lean-")
 	if err != nil {
 		return commands.Elaborated{}, fmt.Errorf("%w: %w", commands.ErrNoElaboration, err)
 	}

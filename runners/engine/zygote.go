@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"reckon/internal/private"
 )
 
 //go:embed python/zygote.py
@@ -125,7 +127,7 @@ func writeProgram(program Program, namespaced bool) (string, error) {
 		}
 		readOnly = append(readOnly, program.ReadOnly...)
 	}
-	folder, err := os.MkdirTemp("", "reckon-engine-")
+	folder, err := private.Temporary("reckon-engine-")
 	if err != nil {
 		return "", err
 	}

@@ -76,7 +76,7 @@ var files = []struct{ path, is string }{
 	{"readmodels.db", "history, jobs, queue: every account's"}, {"readmodels.db-shm", ""}, {"readmodels.db-wal", ""},
 }
 
-// TestDoors: under a umask that would give everything to everyone, and in a folder that was open to all, nobody but the
+// TestDoors: under a umask that would give everything to everyone, and in a folder that was open to all while it was empty, nobody but the
 // owner reaches anything but what is meant for them. What there is, is what docs/security.md says.
 func TestDoors(t *testing.T) {
 	whole, seenDoors, seenFiles := 0, map[int]string{}, map[int]map[string]bool{}
@@ -88,10 +88,13 @@ func TestDoors(t *testing.T) {
 			data := filepath.Join(passable(t), "data")
 			if c.installed {
 				data = DataFolder(t)
-				if err := errors.Join(os.Chmod(filepath.Dir(data), 0o755), os.Chmod(data, 0o777)); err != nil { // as made by hand
+				if err := os.Chmod(filepath.Dir(data), 0o755); err != nil {
 					t.Fatal(err)
 				}
 			} else {
+				if err := errors.Join(os.Mkdir(data, 0o700), os.Chmod(data, 0o777)); err != nil { // as made by hand
+					t.Fatal(err)
+				}
 				DataFolder(t) // skips where the engine cannot be installed
 			}
 			server := startAsked(t, c.umask, data)

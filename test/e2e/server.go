@@ -68,6 +68,9 @@ func RemoveBinary() {
 func DataFolder(t testing.TB) string {
 	t.Helper()
 	data := t.TempDir()
+	if err := os.Chmod(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine")); err != nil {
 		t.Fatal(err)
 	}
