@@ -155,7 +155,7 @@ func File(path string) error {
 	if err := unreplaceable(path, folder, info); err != nil {
 		return err
 	}
-	if info.Mode().Perm()&othersWrite != 0 { // a sticky folder
+	if writableByOthers(info) != 0 { // a sticky folder
 		return &FolderError{path, fmt.Sprintf("lies in %s, where other users of this machine can put files beside it: use a folder of its own", folder)}
 	}
 	for _, journal := range []string{"-journal", "-wal", "-shm"} {
@@ -263,7 +263,7 @@ func split(path string) []string {
 
 // unreplaceable tells whether nobody else can rename or remove what this user has in a folder.
 func unreplaceable(path, above string, info os.FileInfo) error {
-	open := info.Mode().Perm() & othersWrite
+	open := writableByOthers(info)
 	switch {
 	case !ours(info):
 		return &FolderError{path, fmt.Sprintf("lies below %s of user %d, who could put something else in its place: use a folder elsewhere", above, owner(info))}
@@ -272,6 +272,16 @@ func unreplaceable(path, above string, info os.FileInfo) error {
 			above, info.Mode().Perm(), quoted(above))}
 	}
 	return nil
+}
+
+// writableByOthers is the permission bits that let other users write. The group of a user who has one of his own, with
+// his own number, is no other user: where systems give such groups, they make folders writable by the group.
+func writableByOthers(info os.FileInfo) os.FileMode {
+	open := info.Mode().Perm() & othersWrite
+	if stat := info.Sys().(*syscall.Stat_t); stat.Gid == stat.Uid {
+		open &^= 0o020
+	}
+	return open
 }
 
 func ours(info os.FileInfo) bool { return owner(info) == 0 || owner(info) == os.Geteuid() }

@@ -106,7 +106,7 @@ func TestAFolderOthersCouldReplaceIsRefused(t *testing.T) {
 	above := t.TempDir()
 	folder := filepath.Join(above, "a", "data")
 	must(t, private.Make(folder, quiet))
-	for _, mode := range []fs.FileMode{0o777, 0o775, 0o757} {
+	for _, mode := range []fs.FileMode{0o777, 0o757} {
 		must(t, os.Chmod(above, mode))
 		refused(t, private.Make(folder, quiet), "chmod go-w "+above)
 		refused(t, private.Make(filepath.Join(above, "b", "data"), quiet), "chmod go-w "+above)
@@ -115,6 +115,22 @@ func TestAFolderOthersCouldReplaceIsRefused(t *testing.T) {
 		t.Errorf("a folder that was refused was made: %v", err)
 	}
 	must(t, os.Chmod(above, 0o777|fs.ModeSticky), private.Make(folder, quiet)) // as /tmp is
+}
+
+// A folder that its group may write is another user's where the group is not the user's own, by its number.
+func TestAGroupsFolder(t *testing.T) {
+	above := t.TempDir()
+	folder := filepath.Join(above, "data")
+	must(t, os.Chmod(above, 0o775))
+	if info, err := os.Stat(above); err == nil && info.Sys().(*syscall.Stat_t).Gid == uint32(os.Geteuid()) {
+		must(t, private.Make(folder, quiet))
+	} else {
+		refused(t, private.Make(folder, quiet), "chmod go-w "+above)
+	}
+	if os.Geteuid() == 0 {
+		must(t, os.Chown(above, 0, 65534))
+		refused(t, private.Make(folder, quiet), "chmod go-w "+above)
+	}
 }
 
 func TestWhatIsAnotherUsersIsRefused(t *testing.T) {
@@ -156,7 +172,7 @@ func TestAFileIsPrivate(t *testing.T) {
 		t.Errorf("before:\n%safter:\n%s", before, after)
 	}
 	must(t, os.Chmod(path, 0o600), private.File(path))
-	for _, mode := range []fs.FileMode{0o777, 0o777 | fs.ModeSticky, 0o770} {
+	for _, mode := range []fs.FileMode{0o777, 0o777 | fs.ModeSticky} {
 		must(t, os.Chmod(folder, mode))
 		refused(t, private.File(path), folder)
 	}
