@@ -210,9 +210,6 @@ func (s *Server) Interrupt() int {
 	return s.process.ProcessState.ExitCode()
 }
 
-// PID is the server's process id.
-func (s *Server) PID() int { return s.process.Process.Pid }
-
 // Output is what the server has printed so far.
 func (s *Server) Output() string { return s.output.String() }
 

@@ -90,10 +90,10 @@ func (c *checker) recognisers() [builtin.Count]func() bool {
 	typeOne := s.Sort(s.Succ(term.Zero))
 	nat, boolean := name(builtin.Nat), name(builtin.Bool)
 	isNat := func() bool {
-		return c.isType(builtin.Nat, typeOne, 0, constructorOf{builtin.NatZero, nat}, constructorOf{builtin.NatSucc, s.Pi(nat, nat)})
+		return c.isType(builtin.Nat, typeOne, constructorOf{builtin.NatZero, nat}, constructorOf{builtin.NatSucc, s.Pi(nat, nat)})
 	}
 	isBool := func() bool {
-		return c.isType(builtin.Bool, typeOne, 0, constructorOf{builtin.BoolFalse, boolean}, constructorOf{builtin.BoolTrue, boolean})
+		return c.isType(builtin.Bool, typeOne, constructorOf{builtin.BoolFalse, boolean}, constructorOf{builtin.BoolTrue, boolean})
 	}
 	tests := [builtin.Count]func() bool{
 		builtin.Nat: isNat, builtin.NatZero: isNat, builtin.NatSucc: isNat,
@@ -106,12 +106,11 @@ func (c *checker) recognisers() [builtin.Count]func() bool {
 		builtin.CharOfNat:    func() bool { return c.hasPlainType(builtin.CharOfNat, s.Pi(nat, name(builtin.Char))) },
 		builtin.StringOfList: func() bool { return c.hasPlainType(builtin.StringOfList, s.Pi(c.listOfChar(), name(builtin.String))) },
 		builtin.StringMk: func() bool {
-			return c.isType(builtin.String, typeOne, 0, constructorOf{builtin.StringMk, s.Pi(c.listOfChar(), name(builtin.String))})
+			return c.isType(builtin.String, typeOne, constructorOf{builtin.StringMk, s.Pi(c.listOfChar(), name(builtin.String))})
 		},
-		builtin.OutParam:     func() bool { return c.isAnnotation(builtin.OutParam, 1) },
-		builtin.SemiOutParam: func() bool { return c.isAnnotation(builtin.SemiOutParam, 1) },
-		builtin.OptParam:     func() bool { return c.isAnnotation(builtin.OptParam, 2) },
-		builtin.AutoParam:    func() bool { return c.isAnnotation(builtin.AutoParam, 2) },
+	}
+	for id, arguments := range annotations {
+		tests[id] = func() bool { return c.isAnnotation(id, arguments) }
 	}
 	deep := newDeepFingerprints(c.env, c.store)
 	pins := pinnedFingerprints()
@@ -157,9 +156,9 @@ type constructorOf struct {
 
 // isType says whether a constant is an inductive type alone in its block, without universe parameters and indices, with
 // exactly the given type and constructors.
-func (c *checker) isType(id builtin.ID, typ term.Expr, params int, ctors ...constructorOf) bool {
+func (c *checker) isType(id builtin.ID, typ term.Expr, ctors ...constructorOf) bool {
 	k := c.find(c.names.Of(id))
-	if k == nil || k.Inductive == nil || k.Type != typ || len(k.Params) != 0 || k.Inductive.NumParams != params ||
+	if k == nil || k.Inductive == nil || k.Type != typ || len(k.Params) != 0 || k.Inductive.NumParams != 0 ||
 		k.Inductive.NumIndices != 0 || len(k.Inductive.All) != 1 || len(k.Inductive.Constructors) != len(ctors) {
 		return false
 	}
