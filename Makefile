@@ -38,7 +38,7 @@ lint: ## golangci-lint, pinned
 	$(GO) run $(GOLANGCI) run ./...
 
 checker: ## the checker's Python: format, lint, types, tests, by pinned tools
-	runners/engine/checker/python/verify.sh
+	runners/checker/python/verify.sh
 
 architecture: ## who may import whom
 	$(GO) test ./test

@@ -16,6 +16,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/domain/session"
+	"reckon/runners/cluster"
 )
 
 // Kind runs the jobs of one kind.
@@ -75,7 +76,7 @@ type Config struct {
 	Jobs   *commands.Jobs
 	Queue  Queue
 	Run    map[string]Kind
-	Pulse  *Pulse
+	Pulse  *cluster.Pulse
 	Clock  commands.Clock
 	Logger *slog.Logger
 	Build  string
@@ -310,7 +311,7 @@ func (r *Runner) compute(ctx context.Context, in commands.Intent, s job.Submissi
 		return End{}, fmt.Errorf("no runner here for jobs of kind %q", s.Kind)
 	}
 	budget := time.Duration(s.TimeoutMS) * time.Millisecond
-	ctx, cancel := context.WithTimeoutCause(ctx, budget+overrun, errOverrun)
+	ctx, cancel := context.WithTimeoutCause(ctx, budget+cluster.Overrun, errOverrun)
 	defer cancel()
 	defer func() {
 		if thrown := recover(); thrown != nil { // one job must not end the others

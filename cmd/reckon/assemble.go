@@ -34,8 +34,9 @@ import (
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
 	"reckon/runners"
+	"reckon/runners/checker"
+	"reckon/runners/cluster"
 	"reckon/runners/engine"
-	"reckon/runners/engine/checker"
 	"reckon/runners/evaluate"
 	"reckon/runners/proof"
 	"reckon/writeapi"
@@ -72,12 +73,12 @@ type service struct {
 	handler   http.Handler
 	closing   chan struct{} // closed when the process stops: long polls end
 
-	hub          *runners.Hub
-	watch        *runners.Watch
-	rescuer      *runners.Rescuer
-	pulse        *runners.Pulse  // nil without an engine, and so are the following
+	hub          *cluster.Hub
+	watch        *cluster.Watch
+	rescuer      *cluster.Rescuer
+	pulse        *cluster.Pulse  // nil without an engine, and so are the following
 	runner       *runners.Runner // of jobs
-	peers        *runners.Peers
+	peers        *cluster.Peers
 	peerListener net.Listener
 	peerServer   *httpserver.Server
 	drain        func() // waits until no job runs here any more

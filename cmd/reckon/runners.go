@@ -25,6 +25,7 @@ import (
 	"reckon/internal/httpserver"
 	"reckon/projections"
 	"reckon/runners"
+	"reckon/runners/cluster"
 	"reckon/runners/evaluate"
 	"reckon/runners/proof"
 	"reckon/runners/qsim"
@@ -36,10 +37,10 @@ func (s *service) makeRunners(ctx context.Context) error {
 	if err := s.models.Queue.Prepare(ctx); err != nil {
 		return err
 	}
-	s.hub = runners.NewHub()
-	s.watch = runners.NewWatch(runners.WatchConfig{Beat: s.config.Beat, Current: s.current})
+	s.hub = cluster.NewHub()
+	s.watch = cluster.NewWatch(cluster.WatchConfig{Beat: s.config.Beat, Current: s.current})
 	s.evaluator.Owners = s.watch
-	s.rescuer = runners.NewRescuer(runners.Rescuer{
+	s.rescuer = cluster.NewRescuer(cluster.Rescuer{
 		Watch: s.watch, Jobs: s.jobs, Store: s.store, Clock: systemClock{}, Logger: s.logger, Name: s.process, Build: build(),
 	})
 	s.hub.Listen(s.watch.Observe)
@@ -54,7 +55,7 @@ func (s *service) makeRunners(ctx context.Context) error {
 	if slots == 0 {
 		slots = runtime.GOMAXPROCS(0)
 	}
-	s.pulse = runners.NewPulse(runners.PulseConfig{
+	s.pulse = cluster.NewPulse(cluster.PulseConfig{
 		Runner: s.process, Address: s.evaluator.Address, Beat: s.config.Beat, Log: s.store, Clock: systemClock{}, Logger: s.logger, Build: build(),
 		Isolated: s.isolated,
 	})
@@ -125,12 +126,12 @@ func (s *service) startRunners(ctx context.Context, run func(string, func(contex
 	if err != nil {
 		return err
 	}
-	seed := runners.Seed{Dead: s.config.Eventstore == "embedded"}
+	seed := cluster.Seed{Dead: s.config.Eventstore == "embedded"}
 	for _, row := range running {
-		seed.Running = append(seed.Running, runners.SeenAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
+		seed.Running = append(seed.Running, cluster.SeenAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
 	}
 	for _, row := range live {
-		seed.Sessions = append(seed.Sessions, runners.SeenSession{Account: row.Account, SessionID: row.SessionID, Epoch: row.Epoch, Owner: row.Owner})
+		seed.Sessions = append(seed.Sessions, cluster.SeenSession{Account: row.Account, SessionID: row.SessionID, Epoch: row.Epoch, Owner: row.Owner})
 	}
 	s.watch.Begin(seed)
 	run("following the log", func(ctx context.Context) error { return s.hub.Run(ctx, s.store, seen) })
@@ -180,7 +181,7 @@ func (s *service) makePeers(ctx context.Context) error {
 	if s.evaluator.Address == "" {
 		s.evaluator.Address = s.peerListener.Addr().String()
 	}
-	s.peers = runners.NewPeers(secret, s.evaluator.Evaluate)
+	s.peers = cluster.NewPeers(secret, s.evaluator.Evaluate)
 	s.peerServer = httpserver.New(s.peers, httpserver.Processes(), s.logger)
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"reckon/domain/expression"
 	"reckon/domain/run"
 	"reckon/domain/verification"
+	"reckon/runners/checker"
 	"reckon/runners/engine"
-	"reckon/runners/engine/checker"
 )
 
 // Checker is the independent checker as commands see it.

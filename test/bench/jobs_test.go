@@ -24,6 +24,7 @@ import (
 	"reckon/projections"
 	"reckon/projections/projectiontest"
 	"reckon/runners"
+	"reckon/runners/cluster"
 	"reckon/test/processes/fleet"
 )
 
@@ -158,7 +159,7 @@ func BenchmarkJobs(b *testing.B) {
 // ends a job to its waiter's wake-up, as a ratio to that append.
 func BenchmarkLongPoll(b *testing.B) {
 	store := openNode(b)
-	hub := runners.NewHub()
+	hub := cluster.NewHub()
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- hub.Run(ctx, store, event.Position{}) }()

@@ -15,7 +15,7 @@ import (
 
 	"reckon/domain/expression"
 	"reckon/domain/verification"
-	"reckon/runners/engine/checker"
+	"reckon/runners/checker"
 	"reckon/runners/engine/enginetest"
 )
 

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"reckon/domain/verification"
+	"reckon/runners/checker"
 	"reckon/runners/engine"
-	"reckon/runners/engine/checker"
 	"reckon/runners/engine/enginetest"
 )
 

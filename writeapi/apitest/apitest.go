@@ -35,7 +35,7 @@ import (
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
-	"reckon/runners"
+	"reckon/runners/cluster"
 	"reckon/writeapi"
 )
 
@@ -68,7 +68,7 @@ type Server struct {
 	// Jobs, Evaluator and Hub are what the API works with; no runner takes jobs up.
 	Jobs      *commands.Jobs
 	Evaluator *commands.Evaluator
-	Hub       *runners.Hub
+	Hub       *cluster.Hub
 	Closing   chan struct{} // close it to end long polls
 
 	mu      sync.Mutex
@@ -169,7 +169,7 @@ func Start(t testing.TB, o Options) *Server {
 		o.Rules = generous
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Hub: runners.NewHub(), Closing: make(chan struct{}), watched: map[string]int{}}
+	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Hub: cluster.NewHub(), Closing: make(chan struct{}), watched: map[string]int{}}
 	log := store{server.Store, server}
 
 	folder := t.TempDir()

@@ -29,6 +29,7 @@ import (
 	"reckon/projections"
 	"reckon/projections/engine"
 	"reckon/runners"
+	"reckon/runners/cluster"
 )
 
 // Log is what a fleet's log offers: that of eventstore.Store or memory.Store.
@@ -119,8 +120,8 @@ func (f *Fleet) Cancel(ctx context.Context, accountID, jobID string) (commands.C
 // Process is one process of a fleet.
 type Process struct {
 	ID    string
-	Hub   *runners.Hub
-	Watch *runners.Watch
+	Hub   *cluster.Hub
+	Watch *cluster.Watch
 	Log   *Line
 
 	drain func()
@@ -138,20 +139,20 @@ type Options struct {
 // Start starts a process; it is killed at the test's end.
 func (f *Fleet) Start(o Options) *Process {
 	f.t.Helper()
-	p := &Process{ID: uuid.NewString(), Hub: runners.NewHub(), Log: NewLine(f.Log)}
+	p := &Process{ID: uuid.NewString(), Hub: cluster.NewHub(), Log: NewLine(f.Log)}
 	logger := slog.New(slog.DiscardHandler)
 	jobs := *f.Jobs
 	jobs.Store = p.Log
-	p.Watch = runners.NewWatch(runners.WatchConfig{Beat: o.Beat, Current: func(ctx context.Context) error {
+	p.Watch = cluster.NewWatch(cluster.WatchConfig{Beat: o.Beat, Current: func(ctx context.Context) error {
 		head, err := p.Log.Head(ctx)
 		if err != nil {
 			return err
 		}
 		return p.Hub.Reach(ctx, head)
 	}})
-	rescuer := runners.NewRescuer(runners.Rescuer{Watch: p.Watch, Jobs: &jobs, Store: p.Log, Clock: clock{}, Logger: logger, Name: p.ID})
+	rescuer := cluster.NewRescuer(cluster.Rescuer{Watch: p.Watch, Jobs: &jobs, Store: p.Log, Clock: clock{}, Logger: logger, Name: p.ID})
 	var runner *runners.Runner
-	pulse := runners.NewPulse(runners.PulseConfig{Runner: p.ID, Beat: o.Beat, Log: p.Log, Clock: clock{}, Logger: logger, Isolated: func() { runner.KillAll() }})
+	pulse := cluster.NewPulse(cluster.PulseConfig{Runner: p.ID, Beat: o.Beat, Log: p.Log, Clock: clock{}, Logger: logger, Isolated: func() { runner.KillAll() }})
 	runner = runners.New(runners.Config{
 		Claimant: runners.Claimant{Runner: p.ID}, Slots: o.Slots, Grace: o.Grace, Jobs: &jobs, Queue: queue{f}, Run: o.Run,
 		Pulse: pulse, Clock: clock{}, Logger: logger,
@@ -164,9 +165,9 @@ func (f *Fleet) Start(o Options) *Process {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	var seed runners.Seed
+	var seed cluster.Seed
 	for _, row := range running {
-		seed.Running = append(seed.Running, runners.SeenAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
+		seed.Running = append(seed.Running, cluster.SeenAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
 	}
 	p.Watch.Begin(seed)
 	ctx, cancel := context.WithCancel(context.Background())

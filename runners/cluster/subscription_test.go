@@ -1,4 +1,4 @@
-package runners_test
+package cluster_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"reckon/domain/job"
 	"reckon/domain/run"
 	"reckon/eventstore/memory"
-	"reckon/runners"
+	"reckon/runners/cluster"
 )
 
 func appendTo(t *testing.T, log *memory.Store, stream string, events ...event.Event) {
@@ -31,8 +31,8 @@ func appendTo(t *testing.T, log *memory.Store, stream string, events ...event.Ev
 }
 
 // startHub runs a hub until the test's end.
-func startHub(t *testing.T, log *memory.Store, listeners ...func(event.Recorded)) *runners.Hub {
-	hub := runners.NewHub()
+func startHub(t *testing.T, log *memory.Store, listeners ...func(event.Recorded)) *cluster.Hub {
+	hub := cluster.NewHub()
 	for _, l := range listeners {
 		hub.Listen(l)
 	}
@@ -80,7 +80,7 @@ func TestHubHasReachedWhereItBegan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hub := runners.NewHub()
+	hub := cluster.NewHub()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() { _ = hub.Run(ctx, log, head) }()

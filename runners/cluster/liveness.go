@@ -1,4 +1,4 @@
-package runners
+package cluster
 
 import (
 	"context"
@@ -225,7 +225,7 @@ func (w *Watch) abandoned() []attempt {
 	now := time.Now()
 	var list []attempt
 	for id, j := range w.jobs {
-		if j.missing >= 2 || w.dead(j.runner, now) || j.budget > 0 && now.Sub(j.since) > j.budget+overrun+rescueGrace {
+		if j.missing >= 2 || w.dead(j.runner, now) || j.budget > 0 && now.Sub(j.since) > j.budget+Overrun+takeoverDelay {
 			list = append(list, attempt{id, j.nonce})
 		}
 	}
@@ -239,7 +239,7 @@ func (w *Watch) longRunning() []string {
 	defer w.mu.Unlock()
 	var ids []string
 	for id, j := range w.jobs {
-		if j.budget == 0 && time.Since(j.since) > overrun+rescueGrace {
+		if j.budget == 0 && time.Since(j.since) > Overrun+takeoverDelay {
 			ids = append(ids, id)
 		}
 	}

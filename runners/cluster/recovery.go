@@ -1,4 +1,4 @@
-package runners
+package cluster
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// overrun is how long past its budget a job's runner may take to end it.
-	overrun = 30 * time.Second
-	// rescueGrace is how long past that others wait for it.
-	rescueGrace = 30 * time.Second
+	// Overrun is how long past its budget a job's runner may take to end it.
+	Overrun = 30 * time.Second
+	// takeoverDelay is how long past that other processes wait before they take the job over.
+	takeoverDelay = 30 * time.Second
 )
 
 // Rescuer takes jobs from runners that stopped reporting them, and ends the

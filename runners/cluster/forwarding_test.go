@@ -1,4 +1,4 @@
-package runners_test
+package cluster_test
 
 import (
 	"bufio"
@@ -22,16 +22,16 @@ import (
 	"reckon/domain/run"
 	"reckon/internal/httpserver"
 	"reckon/internal/httpserver/httpservertest"
-	"reckon/runners"
+	"reckon/runners/cluster"
 )
 
 // owner is the process that owns every session, reached over HTTP.
-func owner(t *testing.T, secret string, local runners.EvaluateFunc) (address string) {
-	server := httpservertest.Start(t, runners.NewPeers([]byte(secret), local), httpserver.Processes())
+func owner(t *testing.T, secret string, local cluster.EvaluateFunc) (address string) {
+	server := httpservertest.Start(t, cluster.NewPeers([]byte(secret), local), httpserver.Processes())
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-func elsewhere(address string) runners.EvaluateFunc {
+func elsewhere(address string) cluster.EvaluateFunc {
 	return func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
 		return commands.Evaluation{}, &commands.SessionElsewhereError{Owner: "o", Address: address}
 	}
@@ -57,7 +57,7 @@ func TestForwardedAnswersAndErrors(t *testing.T) {
 		})
 		in := commands.Intent{ID: uuid.New(), Account: "a", Actor: "token:t"}
 		c := commands.Evaluate{Expression: "x + 1\x00 ü", SessionID: "notebook"}
-		got, err := runners.NewPeers([]byte("s"), elsewhere(address)).Evaluate(t.Context(), in, c)
+		got, err := cluster.NewPeers([]byte("s"), elsewhere(address)).Evaluate(t.Context(), in, c)
 		switch {
 		case !reflect.DeepEqual(asked, c) || by.ID != in.ID || by.Account != "a" || by.Actor != "token:t":
 			t.Errorf("asked %+v by %+v", asked, by)
@@ -87,7 +87,7 @@ func TestOwnerThatIsGone(t *testing.T) {
 	address := strings.TrimPrefix(gone.URL, "http://")
 	gone.Close()
 	asked := 0
-	p := runners.NewPeers([]byte("s"), func(ctx context.Context, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
+	p := cluster.NewPeers([]byte("s"), func(ctx context.Context, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
 		if asked++; asked == 1 {
 			return elsewhere(address)(ctx, in, c)
 		}
@@ -103,7 +103,7 @@ func TestOnlyPeersAreAnswered(t *testing.T) {
 		t.Error("a stranger was answered")
 		return commands.Evaluation{}, nil
 	})
-	stranger := runners.NewPeers([]byte("another secret"), elsewhere(address))
+	stranger := cluster.NewPeers([]byte("another secret"), elsewhere(address))
 	if _, err := stranger.Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{}); !errors.Is(err, commands.ErrUnavailable) {
 		t.Errorf("a stranger is told %v", err)
 	}
@@ -140,7 +140,7 @@ func TestOnlyPeersAreAnswered(t *testing.T) {
 		_, _ = w.Write([]byte(`{"Evaluation":{"Result":"forged"}}`))
 	}))
 	defer impostor.Close()
-	p := runners.NewPeers([]byte("s"), elsewhere(strings.TrimPrefix(impostor.URL, "http://")))
+	p := cluster.NewPeers([]byte("s"), elsewhere(strings.TrimPrefix(impostor.URL, "http://")))
 	if got, err := p.Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{}); err == nil {
 		t.Errorf("a forged answer was believed: %+v", got)
 	}
@@ -156,7 +156,7 @@ func TestSealedBodies(t *testing.T) {
 		http.Error(w, "", http.StatusTeapot)
 	}))
 	defer spy.Close()
-	_, err := runners.NewPeers([]byte("s"), elsewhere(strings.TrimPrefix(spy.URL, "http://"))).Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{Expression: "1+1"})
+	_, err := cluster.NewPeers([]byte("s"), elsewhere(strings.TrimPrefix(spy.URL, "http://"))).Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{Expression: "1+1"})
 	if err == nil || heard == nil {
 		t.Fatal(err)
 	}
