@@ -7,8 +7,8 @@ import (
 
 	"reckon/domain/account"
 	"reckon/domain/receipt"
-	"reckon/internal/auth/limit"
 	"reckon/internal/httpkit"
+	"reckon/internal/ratelimit"
 )
 
 const (
@@ -121,6 +121,6 @@ func (s Services) quote(plan string, p account.Price, issued time.Time) (quote, 
 	}, nil
 }
 
-func attemptsOf(r limit.Rule) attempts {
+func attemptsOf(r ratelimit.Rule) attempts {
 	return attempts{Requests: r.Requests, WindowSeconds: int64(r.Window / time.Second)}
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"reckon/internal/auth/limit"
+	"reckon/internal/ratelimit"
 )
 
 // Version is the interface version served (spec §9).
@@ -228,7 +228,7 @@ func (a *API) finish(ctx context.Context, p *Problem) {
 }
 
 // SetRateLimit writes X-RateLimit-Limit, -Remaining and -Reset (Unix seconds, as GitHub's API has it).
-func SetRateLimit(header http.Header, a limit.Allowance) {
+func SetRateLimit(header http.Header, a ratelimit.Allowance) {
 	header.Set("X-RateLimit-Limit", strconv.Itoa(a.Limit))
 	header.Set("X-RateLimit-Remaining", strconv.Itoa(a.Remaining))
 	header.Set("X-RateLimit-Reset", strconv.FormatInt((a.ResetAt.UnixMilli()+999)/1000, 10))
