@@ -116,10 +116,13 @@ func sources(t *testing.T) []source {
 	return all
 }
 
-// testKit tells packages that exist for tests only: they may import what tests may.
+// crossPackage says that a package tests several packages of the house together: it may import all of them.
+func crossPackage(pkg string) bool { return within(pkg, "test") }
+
+// testKit says that a package exists for tests only and may import test libraries. One that stands beside the package it
+// tests (storetest, enginetest) obeys that package's import rule; only a package under test/ may import the whole house.
 func testKit(pkg string) bool {
-	last := pkg[strings.LastIndex(pkg, "/")+1:]
-	return strings.HasSuffix(last, "test") || pkg == "test" || strings.HasPrefix(pkg, "test/")
+	return crossPackage(pkg) || strings.HasSuffix(pkg[strings.LastIndex(pkg, "/")+1:], "test")
 }
 
 func rule(pkg string) (key string, may []string) {
@@ -135,7 +138,7 @@ func rule(pkg string) (key string, may []string) {
 
 func TestImports(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.test || testKit(s.pkg) {
+		if s.test || crossPackage(s.pkg) {
 			continue
 		}
 		key, may := rule(s.pkg)
@@ -149,13 +152,15 @@ func TestImports(t *testing.T) {
 			switch {
 			case ours && (own == "cmd" || strings.HasPrefix(own, "cmd/")):
 				t.Errorf("%s imports %s: nobody imports cmd", s.file, path)
+			case ours && crossPackage(own):
+				t.Errorf("%s imports %s: only tests import test/", s.file, path)
 			case ours && !within(own, key) && !matches(own, may):
 				t.Errorf("%s imports %s: %s may import %v", s.file, path, key, may)
-			case !ours && strings.HasPrefix(s.pkg, "domain") && strings.Contains(strings.Split(path, "/")[0], "."):
+			case !ours && strings.HasPrefix(s.pkg, "domain") && !testKit(s.pkg) && strings.Contains(strings.Split(path, "/")[0], "."):
 				t.Errorf("%s imports %s: the domain is the standard library only", s.file, path)
 			}
 			for library, where := range homes {
-				if !ours && within(path, library) && !slices.ContainsFunc(where, func(home string) bool { return within(s.pkg, home) }) {
+				if !ours && !testKit(s.pkg) && within(path, library) && !slices.ContainsFunc(where, func(home string) bool { return within(s.pkg, home) }) {
 					t.Errorf("%s imports %s: its home is %v", s.file, path, where)
 				}
 			}

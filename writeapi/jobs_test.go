@@ -13,7 +13,7 @@ import (
 	"reckon/domain/account"
 	"reckon/domain/slots"
 	"reckon/internal/httpkit"
-	"reckon/writeapi/apitest"
+	"reckon/test/apitest"
 )
 
 func submit(t *testing.T, u *apitest.User, body string, headers ...string) apitest.Answer {

@@ -16,7 +16,7 @@ import (
 	"reckon/internal/auth/limit"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
-	"reckon/writeapi/apitest"
+	"reckon/test/apitest"
 )
 
 // appended counts the events of the log.

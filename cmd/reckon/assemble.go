@@ -239,7 +239,7 @@ func (s *service) makeCommands(ctx context.Context) error {
 	ev.Store, ev.Runs, ev.Blobs, ev.Clock = s.store, ids, s.blobs, systemClock{}
 	ev.Signer = func() *receipt.Signer { return signer }
 	ev.Process, ev.QueueWait = s.process, s.config.QueueWait
-	s.jobs = &commands.Jobs{Store: s.store, Runs: ids, Blobs: s.blobs, Catalogue: domain.Catalogue()}
+	s.jobs = &commands.Jobs{Store: s.store, Runs: ids, Blobs: s.blobs}
 	return nil
 }
 

@@ -201,7 +201,7 @@ func Start(t testing.TB, o Options) *Server {
 		Process: "process-1", QueueWait: time.Second,
 	}
 	server.Evaluator = evaluator
-	server.Jobs = &commands.Jobs{Store: log, Runs: evaluator.Runs, Blobs: kept, Catalogue: domain.Catalogue()}
+	server.Jobs = &commands.Jobs{Store: log, Runs: evaluator.Runs, Blobs: kept}
 	running.Go(func() {
 		if err := server.Hub.Run(ctx, server.Store, event.Position{}); err != nil {
 			t.Error(err)
