@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"reckon/domain/account"
+	"reckon/domain/event"
 	"reckon/domain/receipt"
 	"reckon/internal/auth/limit"
 	"reckon/internal/httpkit"
+	"reckon/internal/view"
 )
 
 const (
@@ -56,13 +58,8 @@ type price struct {
 
 // quote is the envelope of spec §2.6 over a quoteRecord (§2.11).
 type quote struct {
-	Record         httpkit.JSONObject `json:"record" doc:"plan, period, amount_minor, currency, issued_at, expires_at"`
-	ID             string             `json:"id" doc:"SHA-256 of canonical_form, hexadecimal"`
-	CanonicalForm  string             `json:"canonical_form"`
-	Signature      *string            `json:"signature" doc:"Ed25519 over the bytes of canonical_form, base64; null on a deployment without a signing key"`
-	UnsignedReason string             `json:"unsigned_reason,omitempty"`
-	KID            *string            `json:"kid"`
-	KeysURL        string             `json:"keys_url"`
+	Record httpkit.JSONObject `json:"record" doc:"plan, period, amount_minor, currency, issued_at, expires_at"`
+	view.Seal
 }
 
 type quoteRecord struct {
@@ -109,16 +106,12 @@ func (s Services) plans(context.Context, *struct{}) (*plansOutput, error) {
 func (s Services) quote(plan string, p account.Price, issued time.Time) (quote, error) {
 	seal, err := receipt.SealJSON(quoteRecord{
 		Plan: plan, Period: p.Period, AmountMinor: p.AmountMinor, Currency: p.Currency,
-		IssuedAt: timestamp(issued), ExpiresAt: timestamp(issued.Add(quoteLife)),
+		IssuedAt: event.Timestamp(issued), ExpiresAt: event.Timestamp(issued.Add(quoteLife)),
 	}, s.Signer())
 	if err != nil {
 		return quote{}, err
 	}
-	e := seal.Envelop(s.PublicURL+keysPath, "")
-	return quote{
-		Record: httpkit.JSONObject{RawMessage: e.Record}, ID: e.ID, CanonicalForm: e.CanonicalForm,
-		Signature: e.Signature, UnsignedReason: e.UnsignedReason, KID: e.KID, KeysURL: e.KeysURL,
-	}, nil
+	return quote{Record: httpkit.JSONObject{RawMessage: seal.Canonical}, Seal: view.SealOf(seal, s.PublicURL)}, nil
 }
 
 func attemptsOf(r limit.Rule) attempts {

@@ -13,7 +13,7 @@ import (
 	"reckon/domain/job"
 	"reckon/domain/slots"
 	"reckon/internal/httpkit"
-	"reckon/internal/jobview"
+	"reckon/internal/view"
 )
 
 // maxIdempotencyKeyBytes is as long a key as anyone needs.
@@ -42,7 +42,7 @@ type submitInput struct {
 
 // jobReceipt answers a submission (spec §2.7).
 type jobReceipt struct {
-	jobview.Job
+	view.Job
 	JobsRemainingToday int  `json:"jobs_remaining_today" doc:"Jobs of any kind that may still be submitted this UTC day"`
 	Resubmit           bool `json:"resubmit" doc:"The idempotency key matched this job: no slot was spent"`
 }
@@ -187,7 +187,7 @@ func untilMidnight(at time.Time) time.Duration {
 }
 
 func (s Services) cancelJob(ctx context.Context, in *jobIDInput) (*cancelOutput, error) {
-	if !jobview.ValidID(in.ID) {
+	if !view.ValidID(in.ID) {
 		return nil, job.ErrNone
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.Longest)

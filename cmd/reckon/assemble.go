@@ -27,9 +27,9 @@ import (
 	"reckon/internal/httpkit"
 	"reckon/internal/httpserver"
 	"reckon/internal/identity"
-	"reckon/internal/jobview"
 	"reckon/internal/private"
 	"reckon/internal/telemetry"
+	"reckon/internal/view"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
@@ -261,7 +261,7 @@ func (s *service) makeAPI(context.Context) error {
 			}
 		}},
 	})
-	jobView := jobview.Viewer{Stream: streams, Blobs: s.blobs, Place: s.place, Watch: s.hub.Watch, Closing: s.closing}
+	jobView := view.Jobs{Stream: streams, Blobs: s.blobs, Place: s.place, Watch: s.hub.Watch, Closing: s.closing}
 	writes := httpkit.NewWrites()
 	writeapi.Services{
 		Store: s.store, Plans: s.plans, Identity: s.identity, Limiter: limit.NewMemory(), Clock: systemClock{}, Build: build(),

@@ -31,7 +31,7 @@ import (
 	"reckon/internal/httpserver"
 	"reckon/internal/httpserver/httpservertest"
 	"reckon/internal/identity"
-	"reckon/internal/jobview"
+	"reckon/internal/view"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
@@ -208,7 +208,7 @@ func Start(t testing.TB, o Options) *Server {
 		}
 	})
 	streams := writeapi.StreamReader(log)
-	jobView := jobview.Viewer{Stream: streams, Blobs: kept, Watch: server.watchJob, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
+	jobView := view.Jobs{Stream: streams, Blobs: kept, Watch: server.watchJob, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
 		place, err := models.Queue.Place(ctx, jobID)
 		return place, err == nil
 	}}
