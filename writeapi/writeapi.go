@@ -14,8 +14,8 @@ import (
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
-	"reckon/internal/jobview"
 	"reckon/internal/ratelimit"
+	"reckon/internal/view"
 )
 
 // Services are what the handlers call.
@@ -33,7 +33,7 @@ type Services struct {
 	// CloseWorker ends the worker of a session's epoch (commands.SessionKey), if this process has it.
 	CloseWorker func(key string) bool
 	Jobs        *commands.Jobs
-	JobView     jobview.Viewer // shared with readapi
+	JobView     view.Jobs // shared with readapi
 	Proofs      *commands.Proofs
 	// Longest is the time an evaluation may take besides computing: queueing, checking, appending.
 	Longest time.Duration

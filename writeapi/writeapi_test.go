@@ -16,7 +16,7 @@ import (
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
 	"reckon/internal/ratelimit"
-	"reckon/writeapi/apitest"
+	"reckon/test/apitest"
 )
 
 // appended counts the events of the log.

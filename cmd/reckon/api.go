@@ -12,9 +12,9 @@ import (
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/httpserver"
-	"reckon/internal/jobview"
 	"reckon/internal/lifecycle"
 	"reckon/internal/ratelimit"
+	"reckon/internal/view"
 	"reckon/readapi"
 	"reckon/runners/engine"
 	"reckon/writeapi"
@@ -43,7 +43,7 @@ func (s *service) makeAPI() (*api, error) {
 			}
 		}},
 	})
-	jobView := jobview.Viewer{Stream: streams, Blobs: s.stores.blobs, Place: s.place, Watch: s.workers.Hub.Watch, Closing: a.closing}
+	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, Place: s.place, Watch: s.workers.Hub.Watch, Closing: a.closing}
 	writes, evaluator := httpkit.NewWrites(), s.writes.evaluator
 	writeapi.Services{
 		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Clock: systemClock{}, Build: build(),

@@ -5,7 +5,6 @@ import (
 	"os"
 
 	"reckon/commands"
-	"reckon/domain"
 	"reckon/domain/receipt"
 	"reckon/internal/config"
 	"reckon/internal/lifecycle"
@@ -33,7 +32,7 @@ func newWriteSide(ctx context.Context, p process, log *eventLog, s *stores, e *e
 		return nil, err
 	}
 	ids := commands.NewRunIDs(log.store, p.id)
-	w := &writeSide{jobs: &commands.Jobs{Store: log.store, Runs: ids, Blobs: s.blobs, Catalogue: domain.Catalogue()}}
+	w := &writeSide{jobs: &commands.Jobs{Store: log.store, Runs: ids, Blobs: s.blobs}}
 	if e != nil {
 		w.evaluator = &commands.Evaluator{
 			Engine: evaluate.Engine{Engine: e.engine}, Checker: evaluate.Checker{Engine: e.engine, Checker: e.checker},

@@ -21,12 +21,12 @@ import (
 	"reckon/internal/ratelimit"
 )
 
-// Version is the interface version served (spec §9).
+// Version is the interface version served (interface §9).
 const Version = "2026-08"
 
 const versionHeader = "API-Version"
 
-// Access is who may call a route (spec §4, column Auth).
+// Access is who may call a route (interface §4, column Auth).
 type Access int
 
 const (

@@ -17,7 +17,7 @@ type Rules struct {
 	SignIns       ratelimit.Rule // per client address, and per email address
 }
 
-// DefaultRules are those of API-DECISIONS: 5 registrations per address and
+// DefaultRules are the built-in ones: 5 registrations per address and
 // hour, 10 sign-ins a minute per address and per account.
 func DefaultRules() Rules {
 	return Rules{

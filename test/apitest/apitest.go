@@ -30,8 +30,8 @@ import (
 	"reckon/internal/httpserver"
 	"reckon/internal/httpserver/httpservertest"
 	"reckon/internal/identity"
-	"reckon/internal/jobview"
 	"reckon/internal/ratelimit"
+	"reckon/internal/view"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
@@ -201,14 +201,14 @@ func Start(t testing.TB, o Options) *Server {
 		Process: "process-1", QueueWait: time.Second,
 	}
 	server.Evaluator = evaluator
-	server.Jobs = &commands.Jobs{Store: log, Runs: evaluator.Runs, Blobs: kept, Catalogue: domain.Catalogue()}
+	server.Jobs = &commands.Jobs{Store: log, Runs: evaluator.Runs, Blobs: kept}
 	running.Go(func() {
 		if err := server.Hub.Run(ctx, server.Store, event.Position{}); err != nil {
 			t.Error(err)
 		}
 	})
 	streams := writeapi.StreamReader(log)
-	jobView := jobview.Viewer{Stream: streams, Blobs: kept, Watch: server.watchJob, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
+	jobView := view.Jobs{Stream: streams, Blobs: kept, Watch: server.watchJob, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
 		place, err := models.Queue.Place(ctx, jobID)
 		return place, err == nil
 	}}
