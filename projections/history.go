@@ -19,7 +19,7 @@ import (
 // History is the log of evaluations, one row a run.
 type History struct{ from source }
 
-// HistoryRow is a run as history shows it (API: spec §2.11, §4.2).
+// HistoryRow is a run as history shows it (API: interface §2.11, §4.2).
 type HistoryRow struct {
 	bun.BaseModel `bun:"table:history_v1,alias:h"`
 
@@ -142,7 +142,7 @@ func (r *HistoryRow) check(c run.Check) {
 	r.Verdict, r.Basis, r.Method, r.Reason, r.Automatic = c.Verdict, c.Basis, c.Method, c.Reason, c.Automatic
 }
 
-// Bounds of a history query (spec §8; API-DECISIONS "Everywhere").
+// Bounds of a history query (interface §8 leaves them open).
 const (
 	HistoryDefaultLimit  = 50
 	HistoryMaxQueryRunes = 200

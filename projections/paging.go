@@ -10,7 +10,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// MaxLimit is the most rows a page of any list has (spec §8).
+// MaxLimit is the most rows a page of any list has (interface §8).
 const MaxLimit = 200
 
 // Page asks for a part of a list that goes from its newest row to its oldest.

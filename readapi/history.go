@@ -13,7 +13,7 @@ import (
 	"reckon/projections"
 )
 
-// historyInput is spec §4.2. The read model judges the values: it knows them best.
+// historyInput is interface §4.2. The read model judges the values: it knows them best.
 type historyInput struct {
 	Freshness
 	Limit   int    `query:"limit" minimum:"1" maximum:"200" default:"50"`

@@ -8,15 +8,15 @@ import (
 	"reckon/domain/account"
 	"reckon/domain/event"
 	"reckon/domain/receipt"
-	"reckon/internal/auth/limit"
 	"reckon/internal/httpkit"
+	"reckon/internal/ratelimit"
 	"reckon/internal/view"
 )
 
 const (
 	// plansMaxAge is how long anyone may keep the catalogue.
 	plansMaxAge = 300 * time.Second
-	// quoteLife is how long a quote is good (spec §8).
+	// quoteLife is how long a quote is good (interface §8).
 	quoteLife = 24 * time.Hour
 )
 
@@ -56,7 +56,7 @@ type price struct {
 	Quote       quote  `json:"quote" doc:"This price, sealed: it is kept until expires_at"`
 }
 
-// quote is the envelope of spec §2.6 over a quoteRecord (§2.11).
+// quote is the envelope of interface §2.6 over a quoteRecord (§2.11).
 type quote struct {
 	Record httpkit.JSONObject `json:"record" doc:"plan, period, amount_minor, currency, issued_at, expires_at"`
 	view.Seal
@@ -114,6 +114,6 @@ func (s Services) quote(plan string, p account.Price, issued time.Time) (quote, 
 	return quote{Record: httpkit.JSONObject{RawMessage: seal.Canonical}, Seal: view.SealOf(seal, s.PublicURL)}, nil
 }
 
-func attemptsOf(r limit.Rule) attempts {
+func attemptsOf(r ratelimit.Rule) attempts {
 	return attempts{Requests: r.Requests, WindowSeconds: int64(r.Window / time.Second)}
 }

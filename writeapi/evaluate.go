@@ -12,7 +12,7 @@ import (
 	"reckon/internal/view"
 )
 
-// evaluateInput is spec §2.1.
+// evaluateInput is interface §2.1.
 type evaluateInput struct {
 	Body struct {
 		Expression string `json:"expression" minLength:"1" doc:"Source text, evaluated as given" example:"Integrate[x^2 Sin[x], x]"`

@@ -19,7 +19,7 @@ import (
 // maxIdempotencyKeyBytes is as long a key as anyone needs.
 const maxIdempotencyKeyBytes = 255
 
-// submitInput is the submit body of spec §4.3. Its schema gives types only: what
+// submitInput is the submit body of interface §4.3. Its schema gives types only: what
 // a value may be is judged after a job of the same key was looked for.
 type submitInput struct {
 	IdempotencyKey string `header:"Idempotency-Key" doc:"The same as the field idempotency_key"`
@@ -40,7 +40,7 @@ type submitInput struct {
 	}
 }
 
-// jobReceipt answers a submission (spec §2.7).
+// jobReceipt answers a submission (interface §2.7).
 type jobReceipt struct {
 	view.Job
 	JobsRemainingToday int  `json:"jobs_remaining_today" doc:"Jobs of any kind that may still be submitted this UTC day"`

@@ -9,7 +9,7 @@ import (
 	"reckon/internal/view"
 )
 
-// verifyInput is spec §2.4.
+// verifyInput is interface §2.4.
 type verifyInput struct {
 	Body struct {
 		RunID  *int64  `json:"run_id,omitempty" minimum:"1" maximum:"9007199254740991" doc:"A run of yours. Preferred form; then nothing else"`
@@ -18,7 +18,7 @@ type verifyInput struct {
 	}
 }
 
-// verifyOutput is spec §2.5.
+// verifyOutput is interface §2.5.
 type verifyOutput struct {
 	Body struct {
 		Verdict   string  `json:"verdict" enum:"verified,refuted,inconclusive" doc:"inconclusive: nothing was learned"`

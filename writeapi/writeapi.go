@@ -12,9 +12,9 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/run"
 	"reckon/internal/auth"
-	"reckon/internal/auth/limit"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
+	"reckon/internal/ratelimit"
 	"reckon/internal/view"
 )
 
@@ -25,7 +25,7 @@ type Services struct {
 	Store    commands.Store
 	Plans    account.Plans
 	Identity *identity.Store
-	Limiter  limit.Limiter // of evaluations and checks, per account
+	Limiter  ratelimit.Limiter // of evaluations and checks, per account
 	Clock    commands.Clock
 	Build    string // revision of the binary, for event metadata
 
@@ -72,7 +72,7 @@ func (s Services) wrote(ctx context.Context, accountID string, at event.Position
 
 // count counts an evaluation or a check against the plan's limit per minute.
 func (s Services) count(ctx context.Context, plan account.Plan) error {
-	rule := limit.Rule{Requests: plan.PerMinute, Window: time.Minute}
+	rule := ratelimit.Rule{Requests: plan.PerMinute, Window: time.Minute}
 	allowance, err := s.Limiter.Take(ctx, "evaluate:"+auth.Caller(ctx).Account, rule, s.Clock.Now())
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (s Services) count(ctx context.Context, plan account.Plan) error {
 }
 
 // admit writes an allowance into the answer, and refuses when it is used up.
-func (s Services) admit(ctx context.Context, allowance limit.Allowance, detail string, args ...any) error {
+func (s Services) admit(ctx context.Context, allowance ratelimit.Allowance, detail string, args ...any) error {
 	httpkit.SetRateLimit(httpkit.Header(ctx), allowance)
 	if allowance.Allowed {
 		return nil

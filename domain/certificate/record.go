@@ -9,7 +9,7 @@ import (
 	"reckon/domain/upload"
 )
 
-// Record is a certificate as its owner reads it (spec §2.10).
+// Record is a certificate as its owner reads it (interface §2.10).
 type Record struct {
 	CertificateID  string `json:"certificate_id" format:"uuid"`
 	CertificateURL string `json:"certificate_url"`

@@ -3,7 +3,7 @@ package event
 import "context"
 
 // MaxInlineBytes is the largest text, in bytes, that an event carries itself; a
-// longer one lives in the blob store and the event names it (ARCHITECTURE.md §1).
+// longer one lives in the blob store and the event names it (docs/architecture.md#the-log).
 const MaxInlineBytes = 16 << 10
 
 // Blob names bytes in the blob store. The blob is durable before the event.

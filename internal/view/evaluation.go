@@ -2,7 +2,7 @@ package view
 
 import "reckon/domain/run"
 
-// Evaluation is an answered evaluation (spec §2.2), as POST /api/evaluate answers
+// Evaluation is an answered evaluation (interface §2.2), as POST /api/evaluate answers
 // it and as the result of an evaluate job holds it.
 type Evaluation struct {
 	Result          string        `json:"result" doc:"Rendered result"`
@@ -16,7 +16,7 @@ type Evaluation struct {
 	Verification    *Verification `json:"verification" doc:"Automatic check, when a rule covers the expression and reached a verdict; absence means that nothing was learned"`
 }
 
-// Verification is a check that reached a verdict (spec §2.3).
+// Verification is a check that reached a verdict (interface §2.3).
 type Verification struct {
 	Verdict   string `json:"verdict" enum:"verified,refuted"`
 	Basis     string `json:"basis" enum:"exact,numeric,cross_check"`

@@ -12,7 +12,7 @@ import (
 	"reckon/internal/httpkit"
 )
 
-// Job is spec §2.7. What a job does not have yet is left out.
+// Job is interface §2.7. What a job does not have yet is left out.
 type Job struct {
 	JobID          string              `json:"job_id" format:"uuid"`
 	Kind           string              `json:"kind" enum:"evaluate,qsim,proof"`

@@ -15,7 +15,7 @@ import (
 // KeysPath is where the keys that seal are served.
 const KeysPath = "/.well-known/service-keys.json"
 
-// Seal is what makes a record checkable: its canonical form, hash and signature (spec §2.6).
+// Seal is what makes a record checkable: its canonical form, hash and signature (interface §2.6).
 type Seal struct {
 	ID             string  `json:"id" doc:"SHA-256 of canonical_form, hexadecimal"`
 	CanonicalForm  string  `json:"canonical_form" doc:"The record with keys sorted, no whitespace and non-ASCII characters escaped: what was hashed and signed"`
@@ -25,7 +25,7 @@ type Seal struct {
 	KeysURL        string  `json:"keys_url"`
 }
 
-// Receipt is the receipt of a run (spec §2.6).
+// Receipt is the receipt of a run (interface §2.6).
 type Receipt struct {
 	Record CanonicalRecord `json:"record"`
 	Seal
