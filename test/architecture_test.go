@@ -56,6 +56,7 @@ var allowed = map[string][]string{
 	"internal/httpserver":  {},
 	"internal/identity":    {"internal/auth", "internal/private", "internal/ratelimit"},
 	"internal/keyring":     {"domain/keys", "domain/receipt"},
+	"internal/lists":       {},
 	"internal/private":     {},
 	"internal/ratelimit":   {},
 	"internal/supplychain": {},
