@@ -58,6 +58,7 @@ var allowed = map[string][]string{
 	"internal/identity":    {"internal/auth", "internal/private", "internal/ratelimit"},
 	"internal/keyring":     {"domain/keys", "domain/receipt"},
 	"internal/lifecycle":   {},
+	"internal/lists":       {},
 	"internal/private":     {},
 	"internal/ratelimit":   {},
 	"internal/supplychain": {},

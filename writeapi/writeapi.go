@@ -18,6 +18,8 @@ import (
 	"reckon/internal/view"
 )
 
+//go:generate go run reckon/internal/lists
+
 // Services are what the handlers call.
 type Services struct {
 	Store    commands.Store
@@ -43,15 +45,7 @@ type Services struct {
 }
 
 // Register adds every route to the API.
-func (s Services) Register(api *httpkit.API) {
-	s.registerAccounts(api)
-	s.registerTokens(api)
-	s.registerEvaluate(api)
-	s.registerVerify(api)
-	s.registerSessions(api)
-	s.registerJobs(api)
-	s.registerProofs(api)
-}
+func (s Services) Register(api *httpkit.API) { s.addRoutes(api) }
 
 // intent is who wants something, when and from where.
 func (s Services) intent(ctx context.Context) commands.Intent {
