@@ -73,11 +73,11 @@ type service struct {
 	handler   http.Handler
 	closing   chan struct{} // closed when the process stops: long polls end
 
-	hub          *cluster.Hub
-	watch        *cluster.Watch
-	rescuer      *cluster.Rescuer
-	pulse        *cluster.Pulse  // nil without an engine, and so are the following
-	runner       *runners.Runner // of jobs
+	subscription *cluster.Subscription
+	liveness     *cluster.Liveness
+	recovery     *cluster.Recovery
+	heartbeat    *cluster.Heartbeat // nil without an engine, and so are the following
+	runner       *runners.Runner    // of jobs
 	peers        *cluster.Peers
 	peerListener net.Listener
 	peerServer   *httpserver.Server
@@ -261,7 +261,7 @@ func (s *service) makeAPI(context.Context) error {
 			}
 		}},
 	})
-	jobView := jobview.Viewer{Stream: streams, Blobs: s.blobs, Place: s.place, Watch: s.hub.Watch, Closing: s.closing}
+	jobView := jobview.Viewer{Stream: streams, Blobs: s.blobs, Place: s.place, NotifyJobEnded: s.subscription.NotifyJobEnded, Closing: s.closing}
 	writes := httpkit.NewWrites()
 	writeapi.Services{
 		Store: s.store, Plans: s.plans, Identity: s.identity, Limiter: limit.NewMemory(), Clock: systemClock{}, Build: build(),

@@ -37,14 +37,14 @@ func (s *service) makeRunners(ctx context.Context) error {
 	if err := s.models.Queue.Prepare(ctx); err != nil {
 		return err
 	}
-	s.hub = cluster.NewHub()
-	s.watch = cluster.NewWatch(cluster.WatchConfig{Beat: s.config.Beat, Current: s.current})
-	s.evaluator.Owners = s.watch
-	s.rescuer = cluster.NewRescuer(cluster.Rescuer{
-		Watch: s.watch, Jobs: s.jobs, Store: s.store, Clock: systemClock{}, Logger: s.logger, Name: s.process, Build: build(),
+	s.subscription = cluster.NewSubscription()
+	s.liveness = cluster.NewLiveness(cluster.LivenessConfig{Interval: s.config.Beat, CatchUp: s.catchUp})
+	s.evaluator.Owners = s.liveness
+	s.recovery = cluster.NewRecovery(cluster.RecoveryConfig{
+		Liveness: s.liveness, Jobs: s.jobs, Store: s.store, Clock: systemClock{}, Logger: s.logger, Process: s.process, Build: build(),
 	})
-	s.hub.Listen(s.watch.Observe)
-	s.hub.Listen(s.rescuer.Observe)
+	s.subscription.Listen(s.liveness.Observe)
+	s.subscription.Listen(s.recovery.Observe)
 	if s.engine == nil {
 		return nil
 	}
@@ -55,31 +55,31 @@ func (s *service) makeRunners(ctx context.Context) error {
 	if slots == 0 {
 		slots = runtime.GOMAXPROCS(0)
 	}
-	s.pulse = cluster.NewPulse(cluster.PulseConfig{
-		Runner: s.process, Address: s.evaluator.Address, Beat: s.config.Beat, Log: s.store, Clock: systemClock{}, Logger: s.logger, Build: build(),
-		Isolated: s.isolated,
+	s.heartbeat = cluster.NewHeartbeat(cluster.HeartbeatConfig{
+		Runner: s.process, Address: s.evaluator.Address, Interval: s.config.Beat, Log: s.store, Clock: systemClock{}, Logger: s.logger, Build: build(),
+		OnIsolated: s.killHeld,
 	})
 	s.runner = runners.New(runners.Config{
 		Claimant: runners.Claimant{Runner: s.process, OwnSessions: !s.config.Has(config.RoleRun)},
-		Slots:    slots, Grace: s.config.Grace, Jobs: s.jobs, Queue: queue{s}, Pulse: s.pulse, Clock: systemClock{}, Logger: s.logger, Build: build(),
+		Slots:    slots, Grace: s.config.Grace, Jobs: s.jobs, Queue: queue{s}, Heartbeat: s.heartbeat, Clock: systemClock{}, Logger: s.logger, Build: build(),
 		Run: map[string]runners.Kind{ // the one list of kinds
 			job.Evaluate: evaluate.Jobs{Evaluator: s.evaluator, Plans: s.plans, Catalogue: domain.Catalogue()},
 			job.Qsim:     qsim.New(),
 			job.Proof:    proof.Jobs{Judge: s.judge, Blobs: s.blobs, Catalogue: domain.Catalogue(), Clock: systemClock{}, Rev: build()},
 		},
 	})
-	s.hub.Listen(s.runner.Observe)
-	s.hub.Listen(s.observeSessions)
+	s.subscription.Listen(s.runner.Observe)
+	s.subscription.Listen(s.observeSessions)
 	return nil
 }
 
-// current waits until this process has seen what is in the log now.
-func (s *service) current(ctx context.Context) error {
+// catchUp returns once this process has observed every event that is in the log now.
+func (s *service) catchUp(ctx context.Context) error {
 	head, err := s.store.Head(ctx)
 	if err != nil {
 		return err
 	}
-	return s.hub.Reach(ctx, head)
+	return s.subscription.WaitUntilReached(ctx, head)
 }
 
 // observeSessions keeps the engine's sessions those that the log says are ours.
@@ -97,25 +97,25 @@ func (s *service) observeSessions(r event.Recorded) {
 	if key != "" {
 		s.evaluator.Engine.CloseSession(key)
 	}
-	s.pulse.HoldSessions(len(s.watch.OwnedBy(s.process)))
+	s.heartbeat.SetSessionCount(len(s.liveness.OwnedBy(s.process)))
 }
 
-// isolated kills all that others may soon take over.
-func (s *service) isolated() {
+// killHeld kills every job and session that other processes may soon take over.
+func (s *service) killHeld() {
 	s.runner.KillAll()
-	for _, live := range s.watch.OwnedBy(s.process) {
+	for _, live := range s.liveness.OwnedBy(s.process) {
 		s.evaluator.Engine.CloseSession(commands.SessionKey(live.Account, live.SessionID, live.Epoch))
 	}
 }
 
 // leaveSessions ends the sessions of a process that stops: their variables go with it.
 func (s *service) leaveSessions(ctx context.Context) {
-	for _, live := range s.watch.OwnedBy(s.process) {
+	for _, live := range s.liveness.OwnedBy(s.process) {
 		in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: live.Account, Actor: "runner:" + s.process, Build: build()}
 		expire := session.Expire{Account: live.Account, SessionID: live.SessionID, Epoch: live.Epoch, Reason: "shutdown"}
 		if _, err := commands.ExpireSession(ctx, s.store, in, expire); err != nil {
 			s.logger.Warn("a session's end was not logged", "session", live.SessionID, "error", err)
-			return // the others would fare no better; the rescuer ends them
+			return // the others would fare no better; the recovery of another process expires them
 		}
 	}
 }
@@ -126,22 +126,22 @@ func (s *service) startRunners(ctx context.Context, run func(string, func(contex
 	if err != nil {
 		return err
 	}
-	seed := cluster.Seed{Dead: s.config.Eventstore == "embedded"}
+	snapshot := cluster.Snapshot{ProcessesEnded: s.config.Eventstore == "embedded"}
 	for _, row := range running {
-		seed.Running = append(seed.Running, cluster.SeenAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
+		snapshot.Running = append(snapshot.Running, cluster.RunningAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
 	}
 	for _, row := range live {
-		seed.Sessions = append(seed.Sessions, cluster.SeenSession{Account: row.Account, SessionID: row.SessionID, Epoch: row.Epoch, Owner: row.Owner})
+		snapshot.Sessions = append(snapshot.Sessions, cluster.LiveSession{Account: row.Account, SessionID: row.SessionID, Epoch: row.Epoch, Owner: row.Owner})
 	}
-	s.watch.Begin(seed)
-	run("following the log", func(ctx context.Context) error { return s.hub.Run(ctx, s.store, seen) })
+	s.liveness.Restore(snapshot)
+	run("subscription to the log", func(ctx context.Context) error { return s.subscription.Run(ctx, s.store, seen) })
 	if s.config.Has(config.RoleReact) {
-		run("rescuer", s.rescuer.Run)
+		run("recovery", s.recovery.Run)
 	}
 	if s.runner == nil {
 		return nil
 	}
-	run("heartbeats", s.pulse.Run)
+	run("heartbeats", s.heartbeat.Run)
 	run("peers", func(context.Context) error {
 		if err := s.peerServer.Serve(s.peerListener); !errors.Is(err, http.ErrServerClosed) {
 			return err
@@ -223,12 +223,12 @@ func (q queue) Propose(ctx context.Context, c runners.Claimant, n int) ([]runner
 	return list, again, err
 }
 
-// Keep is runners.Queue.
-func (q queue) Keep(ctx context.Context, runner string, jobIDs []string) error {
+// ProlongReservations is runners.Queue.
+func (q queue) ProlongReservations(ctx context.Context, runner string, jobIDs []string) error {
 	return q.s.models.Queue.Keep(ctx, runner, jobIDs)
 }
 
-// Await is runners.Queue: proposals are made from both read models.
-func (q queue) Await(ctx context.Context, jobs, sessions event.Position) error {
-	return errors.Join(q.s.projector.Wait(ctx, "queue", jobs), q.s.projector.Wait(ctx, "sessions", sessions))
+// WaitUntilApplied is runners.Queue: proposals are made from both read models.
+func (q queue) WaitUntilApplied(ctx context.Context, lastJob, lastSession event.Position) error {
+	return errors.Join(q.s.projector.Wait(ctx, "queue", lastJob), q.s.projector.Wait(ctx, "sessions", lastSession))
 }

@@ -13,13 +13,13 @@ const lookAgain = 20 * time.Millisecond
 // Await waits until nothing about a job will change any more, the time is over,
 // or the process stops; then it is the job as read reads it.
 func (v Viewer) Await(ctx context.Context, jobID string, patience time.Duration, read func(context.Context) (job.State, error)) (job.State, error) {
-	happened, stop := v.Watch(jobID)
+	notified, stop := v.NotifyJobEnded(jobID)
 	defer stop()
 	over := time.NewTimer(patience)
 	defer over.Stop()
 	again := lookAgain
 	for last := false; ; {
-		// Watched first, read second: an end in between is not missed.
+		// Registered first, read second: an end in between is not missed.
 		state, err := read(ctx)
 		if err != nil || last {
 			return state, err
@@ -33,7 +33,7 @@ func (v Viewer) Await(ctx context.Context, jobID string, patience time.Duration,
 			again *= 2
 		}
 		select {
-		case <-happened:
+		case <-notified:
 		case <-soon:
 		case <-over.C:
 			last = true

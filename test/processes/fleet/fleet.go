@@ -1,5 +1,5 @@
 // Package fleet is several processes that run jobs, within one test: each has
-// its own hub, watch, heartbeat, rescuer and runner, wired as `reckon serve`
+// its own subscription, liveness, heartbeat, recovery and runner, wired as `reckon serve`
 // wires them, and they share one log and one database of read models.
 //
 // It promises that a process can be killed or cut off from the log at any
@@ -119,10 +119,10 @@ func (f *Fleet) Cancel(ctx context.Context, accountID, jobID string) (commands.C
 
 // Process is one process of a fleet.
 type Process struct {
-	ID    string
-	Hub   *cluster.Hub
-	Watch *cluster.Watch
-	Log   *Line
+	ID           string
+	Subscription *cluster.Subscription
+	Liveness     *cluster.Liveness
+	Log          *Line
 
 	drain func()
 	end   func()
@@ -139,37 +139,37 @@ type Options struct {
 // Start starts a process; it is killed at the test's end.
 func (f *Fleet) Start(o Options) *Process {
 	f.t.Helper()
-	p := &Process{ID: uuid.NewString(), Hub: cluster.NewHub(), Log: NewLine(f.Log)}
+	p := &Process{ID: uuid.NewString(), Subscription: cluster.NewSubscription(), Log: NewLine(f.Log)}
 	logger := slog.New(slog.DiscardHandler)
 	jobs := *f.Jobs
 	jobs.Store = p.Log
-	p.Watch = cluster.NewWatch(cluster.WatchConfig{Beat: o.Beat, Current: func(ctx context.Context) error {
+	p.Liveness = cluster.NewLiveness(cluster.LivenessConfig{Interval: o.Beat, CatchUp: func(ctx context.Context) error {
 		head, err := p.Log.Head(ctx)
 		if err != nil {
 			return err
 		}
-		return p.Hub.Reach(ctx, head)
+		return p.Subscription.WaitUntilReached(ctx, head)
 	}})
-	rescuer := cluster.NewRescuer(cluster.Rescuer{Watch: p.Watch, Jobs: &jobs, Store: p.Log, Clock: clock{}, Logger: logger, Name: p.ID})
+	recovery := cluster.NewRecovery(cluster.RecoveryConfig{Liveness: p.Liveness, Jobs: &jobs, Store: p.Log, Clock: clock{}, Logger: logger, Process: p.ID})
 	var runner *runners.Runner
-	pulse := cluster.NewPulse(cluster.PulseConfig{Runner: p.ID, Beat: o.Beat, Log: p.Log, Clock: clock{}, Logger: logger, Isolated: func() { runner.KillAll() }})
+	heartbeat := cluster.NewHeartbeat(cluster.HeartbeatConfig{Runner: p.ID, Interval: o.Beat, Log: p.Log, Clock: clock{}, Logger: logger, OnIsolated: func() { runner.KillAll() }})
 	runner = runners.New(runners.Config{
 		Claimant: runners.Claimant{Runner: p.ID}, Slots: o.Slots, Grace: o.Grace, Jobs: &jobs, Queue: queue{f}, Run: o.Run,
-		Pulse: pulse, Clock: clock{}, Logger: logger,
+		Heartbeat: heartbeat, Clock: clock{}, Logger: logger,
 	})
-	p.Hub.Listen(p.Watch.Observe)
-	p.Hub.Listen(rescuer.Observe)
-	p.Hub.Listen(runner.Observe)
+	p.Subscription.Listen(p.Liveness.Observe)
+	p.Subscription.Listen(recovery.Observe)
+	p.Subscription.Listen(runner.Observe)
 
 	running, _, seen, err := f.Models.Queue.Snapshot(f.t.Context(), f.Models.Sessions)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	var seed cluster.Seed
+	var snapshot cluster.Snapshot
 	for _, row := range running {
-		seed.Running = append(seed.Running, cluster.SeenAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
+		snapshot.Running = append(snapshot.Running, cluster.RunningAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
 	}
-	p.Watch.Begin(seed)
+	p.Liveness.Restore(snapshot)
 	ctx, cancel := context.WithCancel(context.Background())
 	claiming, stopClaims := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -181,9 +181,9 @@ func (f *Fleet) Start(o Options) *Process {
 			}
 		})
 	}
-	run("hub", func(ctx context.Context) error { return p.Hub.Run(ctx, p.Log, seen) })
-	run("rescuer", rescuer.Run)
-	run("pulse", pulse.Run)
+	run("subscription", func(ctx context.Context) error { return p.Subscription.Run(ctx, p.Log, seen) })
+	run("recovery", recovery.Run)
+	run("heartbeat", heartbeat.Run)
 	drained := make(chan struct{})
 	run("runner", func(context.Context) error { defer close(drained); return runner.Start(claiming) })
 	p.drain = func() { stopClaims(); <-drained }
@@ -210,12 +210,12 @@ func (q queue) Propose(ctx context.Context, c runners.Claimant, n int) ([]runner
 	return list, again, err
 }
 
-func (q queue) Keep(ctx context.Context, runner string, jobIDs []string) error {
+func (q queue) ProlongReservations(ctx context.Context, runner string, jobIDs []string) error {
 	return q.f.Models.Queue.Keep(ctx, runner, jobIDs)
 }
 
-func (q queue) Await(ctx context.Context, jobs, sessions event.Position) error {
-	return errors.Join(q.f.Projector.Wait(ctx, "queue", jobs), q.f.Projector.Wait(ctx, "sessions", sessions))
+func (q queue) WaitUntilApplied(ctx context.Context, lastJob, lastSession event.Position) error {
+	return errors.Join(q.f.Projector.Wait(ctx, "queue", lastJob), q.f.Projector.Wait(ctx, "sessions", lastSession))
 }
 
 // Line is a process's connection to the log, which can be cut: then writes and
