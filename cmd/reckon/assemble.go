@@ -318,7 +318,7 @@ func (s *service) health() readapi.Health {
 		Walls: func() []readapi.Wall {
 			var walls []readapi.Wall
 			for _, b := range s.engine.Boundaries() {
-				walls = append(walls, readapi.Wall{Name: b.Name, InForce: b.InForce, Detail: fmt.Sprint(b.By)})
+				walls = append(walls, readapi.Wall{Name: string(b.Name), InForce: b.InForce, Detail: fmt.Sprint(b.By)})
 			}
 			return walls
 		},
