@@ -34,10 +34,10 @@ import (
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
 	"reckon/runners"
+	"reckon/runners/adapter"
 	"reckon/runners/checker"
 	"reckon/runners/cluster"
 	"reckon/runners/engine"
-	"reckon/runners/evaluate"
 	"reckon/runners/proof"
 	"reckon/writeapi"
 )
@@ -65,7 +65,9 @@ type service struct {
 	reacted   *projections.ReactionState
 	projector *projecting.Engine
 	engine    *engine.Engine
-	evaluator *commands.Evaluator
+	checks    *checker.Checker
+	evaluator *commands.Evaluator // nil without an engine
+	signer    *receipt.Signer     // the key that seals; nil: none
 	jobs      *commands.Jobs
 	judge     *proof.Judge
 	proofs    *commands.Proofs
@@ -199,7 +201,6 @@ func (s *service) makeProjections(ctx context.Context) error {
 // checker, in a process that evaluates anything.
 func (s *service) makeEngine(ctx context.Context) error {
 	if !s.config.Has(config.RoleAPI) && !s.config.Has(config.RoleRun) {
-		s.evaluator = &commands.Evaluator{}
 		return nil
 	}
 	environment := engineEnvironment(s.config.Data)
@@ -221,10 +222,7 @@ func (s *service) makeEngine(ctx context.Context) error {
 		return err
 	}
 	s.onClose(func(context.Context) error { return checks.Close() })
-	s.engine = started
-	s.evaluator = &commands.Evaluator{
-		Engine: evaluate.Engine{Engine: started}, Checker: evaluate.Checker{Engine: started, Checker: checks},
-	}
+	s.engine, s.checks = started, checks
 	return nil
 }
 
@@ -234,14 +232,22 @@ func (s *service) makeCommands(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ids := commands.NewRunIDs(s.store, s.process)
-	ev := s.evaluator
-	ev.Store, ev.Runs, ev.Blobs, ev.Clock = s.store, ids, s.blobs, systemClock{}
-	ev.Signer = func() *receipt.Signer { return signer }
-	ev.Process, ev.QueueWait = s.process, s.config.QueueWait
-	s.jobs = &commands.Jobs{Store: s.store, Runs: ids, Blobs: s.blobs}
+	s.signer = signer
+	s.jobs = &commands.Jobs{Store: s.store, Runs: commands.NewRunIDs(s.store, s.process), Blobs: s.blobs}
 	return nil
 }
+
+// makeEvaluator makes what evaluates in this process; address is where other processes reach it.
+func (s *service) makeEvaluator(address string) (err error) {
+	s.evaluator, err = commands.NewEvaluator(commands.EvaluatorConfig{
+		Store: s.store, Runs: s.jobs.Runs, Blobs: s.blobs, Owners: s.watch, Clock: systemClock{}, Signer: s.sealingKey,
+		Engine: adapter.Engine{Engine: s.engine}, Checker: adapter.Checker{Engine: s.engine, Checker: s.checks},
+		Process: s.process, Address: address, QueueWait: s.config.QueueWait,
+	})
+	return err
+}
+
+func (s *service) sealingKey() *receipt.Signer { return s.signer }
 
 // makeAPI registers every route, in a process that answers HTTP.
 func (s *service) makeAPI(context.Context) error {
@@ -265,7 +271,7 @@ func (s *service) makeAPI(context.Context) error {
 	writes := httpkit.NewWrites()
 	writeapi.Services{
 		Store: s.store, Plans: s.plans, Identity: s.identity, Limiter: limit.NewMemory(), Clock: systemClock{}, Build: build(),
-		Evaluate: s.peers.Evaluate, Verify: s.evaluator.Verify, CloseWorker: s.evaluator.Engine.CloseSession,
+		Evaluate: s.peers.Evaluate, Verify: s.evaluator.Verify, CloseWorker: s.engine.CloseSession,
 		Jobs: s.jobs, JobView: jobView, Proofs: s.proofs,
 		Longest: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.projector.LogID(),
 	}.Register(api)
@@ -273,7 +279,7 @@ func (s *service) makeAPI(context.Context) error {
 	return readapi.Services{
 		Streams: streams, Blobs: s.blobs, Models: s.models, TokenUse: s.identity.LastUsed,
 		JobView: jobView,
-		Plans:   s.plans, Rules: s.rules, Signer: s.evaluator.Signer, Now: time.Now,
+		Plans:   s.plans, Rules: s.rules, Signer: s.sealingKey, Now: time.Now,
 		Wait: s.projector.Wait, Writes: writes, LogID: s.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.busy,
 		Health: s.health(), Build: build(), PublicURL: s.config.PublicURL,
 	}.Register(api)

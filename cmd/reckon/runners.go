@@ -39,7 +39,6 @@ func (s *service) makeRunners(ctx context.Context) error {
 	}
 	s.hub = cluster.NewHub()
 	s.watch = cluster.NewWatch(cluster.WatchConfig{Beat: s.config.Beat, Current: s.current})
-	s.evaluator.Owners = s.watch
 	s.rescuer = cluster.NewRescuer(cluster.Rescuer{
 		Watch: s.watch, Jobs: s.jobs, Store: s.store, Clock: systemClock{}, Logger: s.logger, Name: s.process, Build: build(),
 	})
@@ -48,7 +47,8 @@ func (s *service) makeRunners(ctx context.Context) error {
 	if s.engine == nil {
 		return nil
 	}
-	if err := s.makePeers(ctx); err != nil {
+	address, err := s.makePeers(ctx)
+	if err != nil {
 		return err
 	}
 	slots := s.config.JobSlots
@@ -56,7 +56,7 @@ func (s *service) makeRunners(ctx context.Context) error {
 		slots = runtime.GOMAXPROCS(0)
 	}
 	s.pulse = cluster.NewPulse(cluster.PulseConfig{
-		Runner: s.process, Address: s.evaluator.Address, Beat: s.config.Beat, Log: s.store, Clock: systemClock{}, Logger: s.logger, Build: build(),
+		Runner: s.process, Address: address, Beat: s.config.Beat, Log: s.store, Clock: systemClock{}, Logger: s.logger, Build: build(),
 		Isolated: s.isolated,
 	})
 	s.runner = runners.New(runners.Config{
@@ -95,7 +95,7 @@ func (s *service) observeSessions(r event.Recorded) {
 		return
 	}
 	if key != "" {
-		s.evaluator.Engine.CloseSession(key)
+		s.engine.CloseSession(key)
 	}
 	s.pulse.HoldSessions(len(s.watch.OwnedBy(s.process)))
 }
@@ -104,7 +104,7 @@ func (s *service) observeSessions(r event.Recorded) {
 func (s *service) isolated() {
 	s.runner.KillAll()
 	for _, live := range s.watch.OwnedBy(s.process) {
-		s.evaluator.Engine.CloseSession(commands.SessionKey(live.Account, live.SessionID, live.Epoch))
+		s.engine.CloseSession(commands.SessionKey(live.Account, live.SessionID, live.Epoch))
 	}
 }
 
@@ -112,7 +112,7 @@ func (s *service) isolated() {
 func (s *service) leaveSessions(ctx context.Context) {
 	for _, live := range s.watch.OwnedBy(s.process) {
 		in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: live.Account, Actor: "runner:" + s.process, Build: build()}
-		expire := session.Expire{Account: live.Account, SessionID: live.SessionID, Epoch: live.Epoch, Reason: "shutdown"}
+		expire := session.Expire{Account: live.Account, SessionID: live.SessionID, Epoch: live.Epoch, Reason: session.EndShutdown}
 		if _, err := commands.ExpireSession(ctx, s.store, in, expire); err != nil {
 			s.logger.Warn("a session's end was not logged", "session", live.SessionID, "error", err)
 			return // the others would fare no better; the rescuer ends them
@@ -162,14 +162,14 @@ func (s *service) startRunners(ctx context.Context, run func(string, func(contex
 	return nil
 }
 
-// makePeers opens the address at which other processes reach the sessions that live here.
-func (s *service) makePeers(ctx context.Context) error {
+// makePeers makes the evaluator and opens the address at which other processes reach the sessions that live here.
+func (s *service) makePeers(ctx context.Context) (address string, err error) {
 	secret, err := s.peerSecret()
 	if err != nil {
-		return err
+		return "", err
 	}
 	if s.peerListener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.config.PeerListen); err != nil {
-		return fmt.Errorf("listen for peers (--peer-listen): %w", err)
+		return "", fmt.Errorf("listen for peers (--peer-listen): %w", err)
 	}
 	s.onClose(func(context.Context) error {
 		if err := s.peerListener.Close(); !errors.Is(err, net.ErrClosed) {
@@ -177,13 +177,15 @@ func (s *service) makePeers(ctx context.Context) error {
 		}
 		return nil
 	})
-	s.evaluator.Address = s.config.PeerAddress
-	if s.evaluator.Address == "" {
-		s.evaluator.Address = s.peerListener.Addr().String()
+	if address = s.config.PeerAddress; address == "" {
+		address = s.peerListener.Addr().String()
+	}
+	if err := s.makeEvaluator(address); err != nil {
+		return "", err
 	}
 	s.peers = cluster.NewPeers(secret, s.evaluator.Evaluate)
 	s.peerServer = httpserver.New(s.peers, httpserver.Processes(), s.logger)
-	return nil
+	return address, nil
 }
 
 // peerSecret is what the processes of an installation know each other by: the

@@ -20,9 +20,9 @@ func (s *service) sessionExpired(key string, reason engine.ExpiryReason) {
 	if !ok {
 		return
 	}
-	why := "worker_died"
+	why := session.EndWorkerDied
 	if reason == engine.ExpiredIdle {
-		why = "idle"
+		why = session.EndIdle
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
