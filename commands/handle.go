@@ -18,8 +18,9 @@ const (
 	maxBackoff   = 100 * time.Millisecond
 )
 
-// StreamError is a command that could not be carried out on its stream. It is an
-// ErrUnavailable when that may pass.
+// StreamError says which stream could not be read or appended to, after how many
+// append attempts, and why, in one line. It is an ErrUnavailable when the same
+// command may succeed later.
 type StreamError struct {
 	Stream   string
 	Attempts int // appends that were tried; 0: it failed before the first
@@ -60,12 +61,24 @@ type handled[S any] struct {
 	appended    bool // by this command; false: it was already so
 }
 
+// readState is a stream's present state. Its error is a StreamError.
+func readState[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string) (S, error) {
+	s, err := readSnapshot(ctx, store, d, stream)
+	return s.state, err
+}
+
+// readSnapshot is a stream's present state with the revision to append at. Its
+// error is a StreamError.
 func readSnapshot[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string) (snapshot[S], error) {
 	history, err := store.Read(ctx, stream)
 	if err != nil {
-		return snapshot[S]{}, err
+		return snapshot[S]{}, &StreamError{Stream: stream, Cause: err}
 	}
-	return snapshot[S]{state: d.Fold(history.Domain()), revision: history.Revision, at: history.Last()}, nil
+	return foldHistory(d, history), nil
+}
+
+func foldHistory[C, S any](d decider.Decider[C, S], history History) snapshot[S] {
+	return snapshot[S]{state: d.Fold(history.Domain()), revision: history.Revision, at: history.Last()}
 }
 
 // handle is Handle for callers that must know whether this command appended.
@@ -88,11 +101,11 @@ func handleFrom[C, S any](ctx context.Context, store Store, d decider.Decider[C,
 	defer leave()
 	for backoff := firstBackoff; ; backoff = min(2*backoff, maxBackoff) {
 		if known == nil {
-			read, err := readSnapshot(ctx, store, d, stream)
+			history, err := store.Read(ctx, stream)
 			if err != nil {
 				return failed(err)
 			}
-			known = &read
+			known = new(foldHistory(d, history))
 		}
 		events, err := d.Decide(command, known.state)
 		if err != nil || len(events) == 0 {

@@ -50,7 +50,7 @@ func ownSession(ctx context.Context, store Store, owners Owners, in Intent, open
 	stream := session.Stream(open.Account, open.SessionID)
 	known, err := readSnapshot(ctx, store, session.Decider, stream)
 	if err != nil {
-		return ownedSession{}, &StreamError{Stream: stream, Cause: err}
+		return ownedSession{}, err
 	}
 	for {
 		switch owner := known.state.Owner; {

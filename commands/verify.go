@@ -9,39 +9,40 @@ import (
 	"reckon/domain/run"
 )
 
-// Verify is the intention to check an answer: of a run, or of a pair.
+// Verify is the intention to check an answer: of a run, or of an expression and a
+// result that the caller brings. It has either RunID, or both Code and Result.
 type Verify struct {
-	RunID  int64  // 0: the pair
-	Code   string // the original expression
+	RunID  int64  // 0: Code and Result are checked
+	Code   string // the expression
 	Result string // the answer to check
 }
 
-// Verification is the answer to a Verify.
+// Verification is what a Verify found out.
 type Verification struct {
 	run.Check
-	Position event.Position // of the run's last event, the check when it was kept; zero for a pair
+	Position event.Position // of the run's last event, which is the check if it was kept; zero without a run
 }
 
 // ErrVerifyForm means that a request named neither a run nor a complete pair, or both.
 var ErrVerifyForm = errors.New("give either run_id alone, or both code and result")
 
-// Verify checks an answer with the longer budget and stores what it learned on
-// the run. A pair is checked and stored nowhere.
+// Verify checks an answer within maxCheckBudget and logs what it learned with the
+// run. Without a run nothing is logged. It returns ErrVerifyForm, run.ErrNotFound for a run
+// that the intent's account does not have, or an error of the log or the blobs.
 func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verification, error) {
-	pair := strings.TrimSpace(c.Code) != "" && strings.TrimSpace(c.Result) != ""
+	hasBoth := strings.TrimSpace(c.Code) != "" && strings.TrimSpace(c.Result) != ""
 	switch {
-	case c.RunID != 0 && (c.Code != "" || c.Result != ""), c.RunID == 0 && !pair:
+	case c.RunID != 0 && (c.Code != "" || c.Result != ""), c.RunID == 0 && !hasBoth:
 		return Verification{}, ErrVerifyForm
 	case c.RunID == 0:
 		return Verification{Check: boundCheck(ev.config.Checker.Check(ctx, checkOnRequest(c.Code, c.Result)))}, nil
 	}
-	history, err := ev.config.Store.Read(ctx, run.Stream(c.RunID))
+	s, err := readState(ctx, ev.config.Store, run.Decider, run.Stream(c.RunID))
 	if err != nil {
 		return Verification{}, err
 	}
-	s := run.Decider.Fold(history.Domain())
 	if !s.Exists() || s.Subject().Account != in.Account {
-		return Verification{}, run.ErrNone
+		return Verification{}, run.ErrNotFound
 	}
 	check, err := ev.checkRun(ctx, s)
 	if err != nil {
@@ -55,6 +56,9 @@ func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verificat
 	return Verification{Check: check, Position: at}, err
 }
 
+// checkRun checks a logged answer. It is inconclusive without asking the checker
+// when the run has no answer to check, or when earlier evaluations of its session
+// could have changed what the expression means.
 func (ev *Evaluator) checkRun(ctx context.Context, s run.State) (run.Check, error) {
 	switch {
 	case s.Evaluated == nil, s.Evaluated.Status != run.Success:

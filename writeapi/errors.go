@@ -20,7 +20,7 @@ var problems = []httpkit.Mapping{
 	{Err: commands.ErrSaturated, Kind: httpkit.Saturated},
 	{Err: session.ErrOwnedElsewhere, Kind: httpkit.Unavailable},
 	{Err: job.ErrNone, Kind: httpkit.NoSuchJob},
-	{Err: run.ErrNone, Kind: httpkit.NoSuchRun},
+	{Err: run.ErrNotFound, Kind: httpkit.NoSuchRun},
 	{Err: token.ErrNone, Kind: httpkit.NoSuchToken},
 	{Err: identity.ErrEmail, Kind: httpkit.InvalidRequest},
 	{Err: identity.ErrPassword, Kind: httpkit.InvalidRequest},
