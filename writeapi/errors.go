@@ -11,7 +11,7 @@ import (
 	"reckon/internal/identity"
 )
 
-// problems is the one table of the write side's typed errors.
+// problems says, for each typed error of the write side, of which kind its problem is.
 var problems = []httpkit.Mapping{
 	{Err: commands.ErrExpressionRequired, Kind: httpkit.ExpressionRequired},
 	{Err: commands.ErrInvalidSessionID, Kind: httpkit.InvalidSessionID},

@@ -63,7 +63,8 @@ func (s Services) verify(ctx context.Context, in *verifyInput) (*verifyOutput, e
 	return out, nil
 }
 
-// verifyCommand refuses a malformed request before it counts.
+// verifyCommand refuses a request of the wrong form before it counts against the
+// limit per minute.
 func verifyCommand(in *verifyInput) (commands.Verify, error) {
 	body := in.Body
 	switch {
@@ -75,7 +76,7 @@ func verifyCommand(in *verifyInput) (commands.Verify, error) {
 	return commands.Verify{}, commands.ErrVerifyForm
 }
 
-// optional is null for what there is none of.
+// optional is null for an empty text.
 func optional(s string) *string {
 	if s == "" {
 		return nil
