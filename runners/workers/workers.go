@@ -210,7 +210,7 @@ func (w *Workers) restore(ctx context.Context) (event.Position, error) {
 func (w *Workers) leaveSessions(ctx context.Context) error {
 	for _, live := range w.Liveness.OwnedBy(w.config.Process) {
 		in := commands.Intent{ID: uuid.New(), At: w.config.Clock.Now(), Account: live.Account, Actor: "runner:" + w.config.Process, Build: w.config.Build}
-		expire := session.Expire{Account: live.Account, SessionID: live.SessionID, Epoch: live.Epoch, Reason: "shutdown"}
+		expire := session.Expire{Account: live.Account, SessionID: live.SessionID, Epoch: live.Epoch, Reason: session.EndShutdown}
 		if _, err := commands.ExpireSession(ctx, w.config.Log, in, expire); err != nil {
 			w.config.Logger.Warn("a session's end was not logged; another process's recovery will", "session", live.SessionID, "error", err)
 			return nil // the others would fare no better
