@@ -62,7 +62,7 @@ func TestSubmitReceipt(t *testing.T) {
 	}
 }
 
-// TestRefusedSubmissionsCostNothing is every refusal of spec §4.3 for the kinds served.
+// TestRefusedSubmissionsCostNothing is every refusal of interface §4.3 for the kinds served.
 func TestRefusedSubmissionsCostNothing(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)

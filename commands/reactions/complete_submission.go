@@ -11,7 +11,7 @@ import (
 )
 
 // completeSubmission brings a spent slot to a queued job or to a refund, when the
-// process that submitted died between the two appends.
+// process that submitted died between the two appends (docs/architecture.md#protocols).
 func completeSubmission(jobs *commands.Jobs, by Actor) Reaction {
 	const name = "complete_submission"
 	eventName, handle := on(func(ctx context.Context, e slots.Spent, r event.Recorded) error {

@@ -152,7 +152,7 @@ func recovery(with []reaction) func(*log, int) error {
 	}
 }
 
-// invariants are those of ARCHITECTURE.md §5, for logs in which all reactions have run.
+// invariants are those of docs/architecture.md#protocols, for logs in which all reactions have run.
 func invariants(ids ...string) func(*log) error {
 	return func(l *log) error {
 		holders := 0

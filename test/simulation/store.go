@@ -1,6 +1,6 @@
 // Package simulation interleaves the real commands of jobs, slots and uploads
 // over a log in memory, one store operation at a time, with a crash possible
-// after every one (ARCHITECTURE.md §5).
+// after every one (docs/architecture.md#protocols).
 //
 // It promises to visit every reachable state of a scenario: processes are
 // deterministic in what the store answered them, so a state is the log and, for
