@@ -129,12 +129,14 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 	if len(call.Args) == 0 {
 		return Plan{}, noShape(call.Head + " has no arguments")
 	}
-	if err := usable(call); err != nil {
-		return Plan{}, err
-	}
-	task, err := rule.derive(call)
-	if err != nil {
-		return Plan{}, err
+	task, held := heldTask(call, input)
+	if !held {
+		if err := usable(call); err != nil {
+			return Plan{}, err
+		}
+		if task, err = rule.derive(call); err != nil {
+			return Plan{}, err
+		}
 	}
 	return Plan{
 		Slug: rule.Declare().Slug, Basis: rule.basis(), Check: task.Check.Source(), Task: task,
@@ -147,11 +149,13 @@ var changesMeaning = []string{"Modulus", "GaussianIntegers", "Regularization", "
 
 // optionsOf lists those that a rule reads.
 var optionsOf = map[string][]string{
-	"rewrite_identity":      {"GaussianIntegers", "Modulus"},
-	"factorinteger_product": {"GaussianIntegers"},
-	"primality":             {"GaussianIntegers"},
-	"solve_residual":        {"Modulus"},
-	"polynomial_gcd":        {"Modulus"},
+	"rewrite_identity":        {"GaussianIntegers", "Modulus"},
+	"factorinteger_product":   {"GaussianIntegers"},
+	"primality":               {"GaussianIntegers"},
+	"solve_residual":          {"Modulus"},
+	"polynomial_gcd":          {"Modulus"},
+	"linear_algebra_identity": {"Modulus"},
+	"reduce_sampled":          {"Modulus"},
 }
 
 // admit refuses what is too large or must not be looked at, before anything recursive is done with it.
@@ -222,6 +226,37 @@ func notPermitted() map[string]bool {
 		denied[name] = true
 	}
 	return denied
+}
+
+// holding are the functions that keep what stands in them from being evaluated.
+var holding = []string{"Hold", "HoldComplete", "HoldPattern", "Unevaluated"}
+
+// heldTask is the work order for an answer that is a text, or of which a part is held, where the input has nothing of the kind:
+// no rule's function answers so, and what is held is not its value.
+func heldTask(c Call, input *expression.Expr) (Task, bool) {
+	var part *expression.Expr
+	if c.Answer.Kind == expression.String {
+		part = c.Answer
+	}
+	c.Answer.Walk(func(n *expression.Expr) bool {
+		if part == nil && n.Kind == expression.Call && slices.Contains(holding, n.HeadName()) {
+			part = n
+		}
+		return part == nil
+	})
+	if part == nil || hasAny(input, holding...) || hasText(input) {
+		return Task{}, false
+	}
+	return Task{Kind: "held", Check: call("SameQ", c.Whole, c.Answer), Fields: map[string]any{"part": part}}, true
+}
+
+func hasText(e *expression.Expr) bool {
+	found := false
+	e.Walk(func(n *expression.Expr) bool {
+		found = found || n.Kind == expression.String
+		return !found
+	})
+	return found
 }
 
 // isDifferential recognises Dt[y] and Dt[y, x] of a symbol, which are parts of complete answers.

@@ -21,6 +21,12 @@ func reduceSampled() Rule {
 }
 
 func planReduceSampled(c Call) (Task, error) {
+	if c.Options["Modulus"] != nil {
+		if c.Answer.IsSymbol("False") {
+			c.Answer = call("List")
+		}
+		return planSolveResidual(c)
+	}
 	args := c.Args
 	domain := ""
 	if last := args[len(args)-1]; len(args) > 1 && last.Kind == expression.Symbol && isDomain(last.Text) {

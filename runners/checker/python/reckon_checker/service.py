@@ -27,6 +27,7 @@ from .rules import (
     integrals,
     limits,
     matrices,
+    modular_matrices,
     numeric_value,
     optima,
     polynomials,
@@ -51,6 +52,8 @@ RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
     "primes": whole_numbers.primes,
     "polynomial": polynomials.check,
     "matrix": matrices.check,
+    "modular_matrix": modular_matrices.check,
+    "held": identities.withheld,
 }
 SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "identities_sampled": identities.sampled,

@@ -56,6 +56,8 @@ TASKS: list[dict[str, Any]] = [
         "names": ["t"],
         "answer": tree(["Equal", "x", ["Power", "y", 2]]),
     },
+    {"kind": "held", "part": tree(["Hold", 1])},
+    {"kind": "modular_matrix", "what": "determinant", "matrix": tree(["List", ["List", 1, 2], ["List", 3, 4]]), "answer": tree(3), "modulus": tree(5)},
     {"kind": "factors", "number": tree(2**67 - 1), "pairs": [[tree(193707721), tree(1)], [tree(761838257287), tree(1)]]},
     {"kind": "primes", "what": "PrimePi", "args": [tree(10000)], "answer": tree(1229)},
     {"kind": "polynomial", "what": "PolynomialGCD", "args": [tree(["Plus", X2, -1]), tree(["Plus", "x", 1])], "answer": tree(["Plus", "x", 1])},

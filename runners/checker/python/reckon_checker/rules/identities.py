@@ -14,7 +14,7 @@ from ..agreement import Claim, Survey, names_of, survey
 from ..assumptions import Assumptions
 from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
 from ..normal import proves_equal
-from ..tree import Text, Tree, arguments, free_symbols, is_call, minus, reals, replace, walk
+from ..tree import Text, Tree, arguments, free_symbols, is_call, minus, reals, replace, show, walk
 from ..values import INDETERMINATE
 
 # Functions whose value at a place without width the normal form does not tell: Sign[0] is 0, 0/Abs[0] is not.
@@ -29,9 +29,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     claims, assumptions = read(task)
     if not claims:
         return Open("nothing to compare")
-    odd = not_a_value(claims)
-    if odd is not None:
-        return odd
+    if any(held(side) for claim in claims for side in claim):
+        return Open("a part is held")
     proved = not decimals(claims) and budget.attempted(lambda: proves(claims, assumptions, bool(task.get("real"))))
     if proved and not any(is_call(part, *AT_ZERO) for claim in claims for side in claim for part in walk(side)):
         return Verified(exact=True)
@@ -121,14 +120,10 @@ def decimals(claims: list[Claim]) -> bool:
     return any(reals(side) for claim in claims for side in claim)
 
 
-def not_a_value(claims: list[Claim]) -> Refuted | Open | None:
-    """An answer that is held or a text is no value at all; a part that is held leaves the claim open."""
-    for left, right in claims:
-        if not held(left) and (isinstance(right, Text) or is_call(right, *HELD)):
-            return Refuted(Statement("the answer is " + ("a text" if isinstance(right, Text) else "held") + ", not a value"))
-        if held(left) or held(right):
-            return Open("a part is held")
-    return None
+def withheld(task: dict[str, Any], seed: int) -> Refuted:
+    """An answer that is a text or holds something back, to a question that has nothing of the kind."""
+    part = task["part"]
+    return Refuted(Statement(f"{show(part)[:200]} is " + ("a text" if isinstance(part, Text) else "held") + ", not a value"))
 
 
 def held(node: Tree) -> bool:

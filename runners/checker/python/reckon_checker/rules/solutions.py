@@ -20,11 +20,11 @@ from ..points import Points
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, reals, walk
 from ..tree import show as show_tree
 from ..values import Kind, NonValue, Undecided, show
-from . import components, decimals, diophantine, periodic, window
+from . import components, decimals, diophantine, kernels, periodic, window
 from .algebraic import NotAlgebraic
 from .candidates import Algebraic
 from .identities import held, proves
-from .problem import Problem, finite, put_in, solution
+from .problem import Problem, Solution, finite, put_in, solution
 from .systems import Infinite, TooHard
 
 MAX_SOLUTIONS = 200
@@ -36,6 +36,13 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return Open("too many solutions")
     if any(held(value) for s in task["solutions"] for value in s["values"]):
         return Open("a part of the answer is held")
+    found = judged(task, seed)
+    if task.get("foreign") and not isinstance(found, Refuted):
+        return Open("the answer gives a value to a symbol that the question does not know")
+    return found
+
+
+def judged(task: dict[str, Any], seed: int) -> Residual:
     if task.get("modulus") is not None:
         return diophantine.modular(task)
     conditions = [simplest(c) for c in flatten(task["conditions"])]
@@ -102,12 +109,10 @@ def without_parameters(problem: Problem) -> Residual:
     if not problem.others and identically(problem):
         return constant(problem)
     if len(problem.unknowns) == 1:
-        found = periodic.check(problem)
-        if found is not None:
-            return found
-        found = window.check(problem)
-        if found is not None:
-            return found
+        for check_one in (kernels.check, periodic.check, window.check):
+            found = check_one(problem)
+            if found is not None:
+                return found
     return put_in(problem, "whether all solutions were found")
 
 
@@ -124,11 +129,18 @@ def constant(problem: Problem) -> Residual:
             return Verified(True) if len(problem.solutions) == 1 else Open("solutions besides all")
         if not problem.solutions:
             return Refuted(Statement("every value of the unknowns is a solution"))
+        if problem.complete and problem.domain in ("Complexes", "Reals") and all(countable(problem, s) for s in problem.solutions):
+            return Refuted(Statement("every value of the unknowns is a solution, the answer gives single ones only"))
         return Open("parts of all")
     seen = survey(claims, Assumptions([]), problem.seed)
     if seen.differences:
         return Refuted(Statement("there are no solutions: the equations are false")) if problem.solutions else Verified(seen.exact, "{}")
     return Open("whether the equations hold")
+
+
+def countable(problem: Problem, s: Solution) -> bool:
+    """Whether a solution fixes an unknown to countably many values."""
+    return not s.loose and any(name in problem.unknowns and not free_symbols(value) - s.integers for name, value in s.values.items())
 
 
 def with_parameters(problem: Problem) -> Residual:
