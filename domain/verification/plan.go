@@ -131,7 +131,7 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 	}
 	task, held := heldTask(call, input)
 	if !held {
-		if err := usable(call); err != nil {
+		if err := usable(call, rule.Declare().Slug); err != nil {
 			return Plan{}, err
 		}
 		if task, err = rule.derive(call); err != nil {
@@ -265,7 +265,7 @@ func isDifferential(e *expression.Expr) bool {
 }
 
 // usable refuses answers that are none.
-func usable(call Call) error {
+func usable(call Call, slug string) error {
 	answer := call.Answer
 	for _, name := range []string{"$Failed", "$Aborted", "Null", "$Canceled"} {
 		if answer.IsSymbol(name) {
@@ -282,7 +282,8 @@ func usable(call Call) error {
 	}
 	unevaluated := false
 	answer.Walk(func(n *expression.Expr) bool {
-		unevaluated = unevaluated || n.IsCall(call.Head) && !isDifferential(n)
+		whole := slug == "value_identity" || slug == "primality" // whose answers may hold the function of other arguments
+		unevaluated = unevaluated || n.IsCall(call.Head) && !isDifferential(n) && (!whole || n.Equal(call.Whole))
 		return !unevaluated
 	})
 	if unevaluated && keepsNoHead(call.Head) {

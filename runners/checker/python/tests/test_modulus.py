@@ -85,3 +85,8 @@ def test_remainders(what: str, m: Any, n: Any, answer: Any, wanted: str) -> None
 def test_remainders_from_an_offset() -> None:
     assert remainder("Mod", 9, 3, 3, 1) == "proved"
     assert remainder("Mod", 9, 3, 0, 1) == "refuted"
+
+
+def test_binomials_are_counted_again() -> None:
+    assert check({"kind": "identities", "claims": [[tree(["Binomial", 27, 5]), tree(80730)]]})["status"] == "proved"
+    assert check({"kind": "identities", "claims": [[tree(["Binomial", 27, 5]), tree(80731)]]})["status"] == "refuted"

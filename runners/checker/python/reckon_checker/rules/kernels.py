@@ -48,6 +48,13 @@ def _branch_of_product_log(u: acb) -> arb:
     return -1 - u.real
 
 
+def _root(q: int) -> Inverse:
+    def inside(u: acb) -> arb:
+        return arb(-1) if u.is_zero() else abs(u.arg()) - arb.pi() / q
+
+    return Inverse(inside, lambda u: u**q)
+
+
 INVERSES: dict[str, Inverse] = {
     "Log": Inverse(lambda u: abs(u.imag) - arb.pi(), lambda u: u.exp()),
     "ArcSin": Inverse(_half(lambda u: u.real), lambda u: u.sin()),
@@ -56,6 +63,7 @@ INVERSES: dict[str, Inverse] = {
     "ArcSinh": Inverse(_half(lambda u: u.imag), lambda u: u.sinh()),
     "ArcTanh": Inverse(_half(lambda u: u.imag), lambda u: u.tanh()),
     "ProductLog": Inverse(_branch_of_product_log, lambda u: u * u.exp()),
+    **{f"Root${q}": _root(q) for q in range(2, MAX_DEGREE + 1)},
 }
 
 
@@ -85,10 +93,16 @@ class Level:
 
 
 def natural(node: Tree) -> Tree:
-    """Log[b, z] as Log[z]/Log[b]."""
-    if not isinstance(node, tuple):
+    """Log[b, z] as Log[z]/Log[b], and z^(p/q) as the power p of an inverse function Root$q[z]."""
+    if not isinstance(node, tuple) or node[0] == "Rational":
         return node
     parts = tuple(natural(part) for part in node[1:])
+    if node[0] == "Sqrt" and len(parts) == 1:
+        return ("Root$2", parts[0])
+    if node[0] == "Power" and len(parts) == 2 and is_call(parts[1], "Rational") and free_symbols(parts[0]):
+        p, q = arguments(parts[1])
+        if isinstance(p, int) and isinstance(q, int) and 2 <= q <= MAX_DEGREE:
+            return ("Power", (f"Root${q}", parts[0]), p)
     if node[0] == "Log" and len(parts) == 2:
         return ("Times", ("Log", parts[1]), ("Power", ("Log", parts[0]), -1))
     return (node[0], *parts)

@@ -270,11 +270,27 @@ def linear_solve(matrix: Rows, answer: Tree, right: Tree, case: Case) -> Residua
         return Open("shape")
     b = rows_of(right) or tuple((entry,) for entry in arguments(right))
     x = rows_of(answer) or tuple((entry,) for entry in arguments(answer))
+    if (
+        len(x) != len(matrix[0])
+        and len(b) == len(matrix)
+        and not any(is_call(entry, "List") for row in (*x, *b) for entry in row)
+        and (x or solvable(matrix, b))
+    ):
+        return wrong(f"a solution has {len(matrix[0])} entries, the answer {len(x)}")
     if len(x) != len(matrix[0]) or len(b) != len(matrix) or not b or any(is_call(entry, "List") for row in (*x, *b) for entry in row):
         return Open("shape")
     if len(x[0]) != len(b[0]):
         return wrong("the answer has another shape than the right-hand side")
     return case.claims(entrywise(dotted(matrix, x), b))
+
+
+def solvable(matrix: Rows, b: Rows) -> bool:
+    """Whether a system of rational numbers is proved to have a solution."""
+    left, whole = exact_rows(matrix), exact_rows(tuple((*row, *right) for row, right in zip(matrix, b, strict=True)))
+    if left is None or whole is None:
+        return False
+    ranks = [fmpq_mat(len(m), len(m[0]), [x for row in m for x in row]).rank() for m in (left, whole)]
+    return ranks[0] == ranks[1]
 
 
 def least_squares(matrix: Rows, answer: Tree, right: Tree, case: Case) -> Residual:
