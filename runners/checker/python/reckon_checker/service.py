@@ -31,6 +31,7 @@ from .rules import (
     numeric_value,
     optima,
     polynomials,
+    quantified,
     series,
     solutions,
     sums,
@@ -63,6 +64,7 @@ SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "optimum": optima.check,
     "limit": limits.check,
     "series": series.check,
+    "quantified": quantified.check,
 }
 
 
