@@ -259,6 +259,13 @@ def rational(numerator: int, denominator: int = 1) -> Tree:
     return value.numerator if value.denominator == 1 else ("Rational", value.numerator, value.denominator)
 
 
+def exactly(node: Tree) -> Tree:
+    """The tree with decimals as the fractions that they are."""
+    if isinstance(node, Real):
+        return rational(node.value.numerator, node.value.denominator)
+    return tuple(exactly(part) for part in node) if isinstance(node, tuple) else node
+
+
 def show(node: Tree) -> str:
     """A tree as text of the language, in full form but for the commonest operators."""
     if isinstance(node, Real):

@@ -15,11 +15,10 @@ from .. import budget
 from ..calculus import differentiate
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Sampled, Statement, Supported
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, reals
+from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, minus, reals
 from ..values import NonValue, Number, Undecided, complex_ball, is_number, precision, show
 from .algebraic import NotAlgebraic
 from .candidates import Algebraic, Candidate, bounded
-from .numeric_value import exactly
 from .problem import Problem, Solution, solution
 from .systems import Infinite, TooHard
 from .window import Zeros, bounds

@@ -12,10 +12,11 @@ from typing import Any
 from .. import budget
 from ..agreement import Claim, Survey, names_of, survey
 from ..assumptions import Assumptions
+from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
 from ..normal import proves_equal
-from ..tree import Text, Tree, arguments, free_symbols, is_call, minus, reals, replace, show, walk
-from ..values import INDETERMINATE
+from ..tree import Refused, Text, Tree, arguments, exactly, free_symbols, is_call, minus, reals, replace, show, walk
+from ..values import INDETERMINATE, Relation, Undecided, compare
 
 # Functions whose value at a place without width the normal form does not tell: Sign[0] is 0, 0/Abs[0] is not.
 AT_ZERO = ("Sign", "RealSign", "OffZero$")
@@ -31,7 +32,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return Open("nothing to compare")
     if any(held(side) for claim in claims for side in claim):
         return Open("a part is held")
-    proved = not decimals(claims) and budget.attempted(lambda: proves(claims, assumptions, bool(task.get("real"))))
+    as_written = [(exactly(left), exactly(right)) for left, right in claims]
+    proved = budget.attempted(lambda: proves(as_written, assumptions, bool(task.get("real")))) or (decimals(claims) and equal_numbers(as_written))
     if proved and not any(is_call(part, *AT_ZERO) for claim in claims for side in claim for part in walk(side)):
         return Verified(exact=True)
     seen = survey(claims, assumptions, seed, real=bool(task.get("real")), printed=True)
@@ -164,6 +166,16 @@ def proves(claims: list[Claim], assumptions: Assumptions, real: bool = False) ->
     positive = positive_symbols(assumptions)
     reals = assumptions.reals | (set().union(*(free_symbols(side) for claim in claims for side in claim)) if real else set())
     return all(proves_equal(left, right, positive, assumptions.integers, reals, known_positive(assumptions)) for left, right in claims)
+
+
+def equal_numbers(claims: list[Claim]) -> bool:
+    """Whether the two sides of every claim are numbers that are exactly equal."""
+    if any(free_symbols(side) for claim in claims for side in claim):
+        return False
+    try:
+        return all(compare(evaluate(left), evaluate(right)).relation is Relation.EQUAL for left, right in claims)
+    except (Undecided, Refused):
+        return False
 
 
 def undefined_answer(seen: Survey) -> Residual:

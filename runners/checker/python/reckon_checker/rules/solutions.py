@@ -17,7 +17,7 @@ from ..critical import exact_tree
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..points import Points
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, reals, walk
+from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, reals, walk
 from ..tree import show as show_tree
 from ..values import Kind, NonValue, Undecided, show
 from . import components, decimals, diophantine, kernels, periodic, window
@@ -47,19 +47,27 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
         return diophantine.modular(task)
     conditions = [simplest(c) for c in flatten(task["conditions"])]
     if task.get("approximate") or any(reals(node) for s in task["solutions"] for node in s["values"]) or any(reals(c) for c in conditions):
-        return decimals.check(task, conditions)
+        found = decimals.check(task, conditions)
+        if isinstance(found, Refuted) or task.get("approximate"):
+            return found
+        as_written = [{"names": s["names"], "values": [exactly(value) for value in s["values"]]} for s in task["solutions"]]
+        exact = solved(problem_of(task, [exactly(c) for c in conditions], as_written, seed))
+        return exact if isinstance(exact, Verified) and exact.exact else found
+    return solved(problem_of(task, conditions, task["solutions"], seed))
+
+
+def problem_of(task: dict[str, Any], conditions: list[Tree], solutions: list[dict[str, Any]], seed: int) -> Problem:
     asked = {*task["unknowns"]}.union(*(free_symbols(c) for c in conditions))
-    problem = Problem(
+    return Problem(
         [c for c in conditions if is_call(c, "Equal")],
         [c for c in conditions if not is_call(c, "Equal") and c != "True"],
         list(task["unknowns"]),
         task.get("domain") or "Complexes",
-        [solution(s, asked) for s in task["solutions"]],
+        [solution(s, asked) for s in solutions],
         list(task.get("assumptions") or []),
         bool(task.get("complete")),
         seed,
     )
-    return solved(problem)
 
 
 def simplest(condition: Tree) -> Tree:
