@@ -9,7 +9,7 @@ func polynomialGCD() Rule {
 			Slug: "polynomial_gcd",
 			Heads: []string{
 				"PolynomialGCD", "PolynomialLCM", "PolynomialQuotient", "PolynomialRemainder", "PolynomialQuotientRemainder", "PolynomialExtendedGCD",
-				"Resultant", "Discriminant", "PolynomialMod",
+				"Resultant", "Discriminant", "PolynomialMod", "CoefficientList",
 			},
 			Shows: "Exact polynomial arithmetic over the rationals, or modulo a prime, gives the same, or another, polynomial. The sign of a divisor is a " +
 				"convention and refutes nothing.",

@@ -16,7 +16,8 @@ from typing import Any
 
 import flint
 
-from . import budget, tree
+from . import budget, logic, tree
+from .evaluation import HEADS
 from .findings import Open, Residual, Sampled, as_reply
 from .rules import (
     antiderivatives,
@@ -38,6 +39,7 @@ from .rules import (
     whole_numbers,
 )
 
+HEADS.update(logic.PROPOSITIONS)
 sys.setrecursionlimit(8000)
 sys.set_int_max_str_digits(tree.MAX_INTEGER_DIGITS + 100)  # whole numbers come as JSON
 

@@ -64,7 +64,7 @@ def test_wrong(left: Any, right: Any, assumptions: list[Any]) -> None:
     ("left", "right"),
     [
         (["Plus", "x", 1], ["Plus", ["Hold", "x"], 1]),
-        (["Times", {"r": "0.5"}, "x"], ["Times", HALF, "x"]),
+        (["Times", {"r": "0.1"}, "x"], ["Times", ["Rational", 1, 10], "x"]),  # no machine number is 0.1
         # Jumps without end, and one that lies where nobody looks: support, not proof.
         (["UnitStep", ["Plus", ["Sin", "x"], ["Sin", ["Times", ["Power", 2, HALF], "x"]], ["Rational", -19999, 10000]]], 0),
     ],

@@ -21,7 +21,7 @@ from ..evaluation import EMPTY, Environment, derivative_of, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
 from ..points import Point
-from ..tree import Refused, Tree, arguments, constants, exactly, free_symbols, is_call, minus, reals, replace, walk
+from ..tree import Refused, Tree, arguments, constants, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, walk
 from ..values import Comparison, Undecided, complex_ball, is_number, precision
 from . import boundary, branches
 from .identities import held, proves
@@ -128,8 +128,8 @@ class Problem:
 
     def _hold(self, claims: list[Claim], assumptions: Assumptions) -> Residual:
         decimal = any(reals(side) for claim in claims for side in claim)
-        if proves([(exactly(left), exactly(right)) for left, right in claims], assumptions):
-            return Verified(True)  # decimals as they are written
+        if kept_by_machines(*(side for claim in claims for side in claim)) and proves([(exactly(a), exactly(b)) for a, b in claims], assumptions):
+            return Verified(True)
         seen = survey(claims, assumptions, self.seed, real=True, printed=decimal, enough_differences=40, partial=True)
         varying = any(free_symbols(side) for claim in claims for side in claim)
         ordinary = [region for name, region in seen.regions.items() if not name.endswith(("special place", ", zero"))]

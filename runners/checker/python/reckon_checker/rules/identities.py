@@ -15,7 +15,7 @@ from ..assumptions import Assumptions
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
 from ..normal import proves_equal
-from ..tree import Refused, Text, Tree, arguments, exactly, free_symbols, is_call, minus, reals, replace, show, walk
+from ..tree import Refused, Text, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, show, walk
 from ..values import INDETERMINATE, Relation, Undecided, compare
 
 # Functions whose value at a place without width the normal form does not tell: Sign[0] is 0, 0/Abs[0] is not.
@@ -33,7 +33,9 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if any(held(side) for claim in claims for side in claim):
         return Open("a part is held")
     as_written = [(exactly(left), exactly(right)) for left, right in claims]
-    proved = budget.attempted(lambda: proves(as_written, assumptions, bool(task.get("real")))) or (decimals(claims) and equal_numbers(as_written))
+    proved = kept_by_machines(*(side for claim in claims for side in claim)) and (
+        budget.attempted(lambda: proves(as_written, assumptions, bool(task.get("real")))) or (decimals(claims) and equal_numbers(as_written))
+    )
     if proved and not any(is_call(part, *AT_ZERO) for claim in claims for side in claim for part in walk(side)):
         return Verified(exact=True)
     seen = survey(claims, assumptions, seed, real=bool(task.get("real")), printed=True)

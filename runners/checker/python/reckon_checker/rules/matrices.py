@@ -12,7 +12,7 @@ from ..calculus import differentiate
 from ..deciding import SCHEDULE
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Supported, Verified
-from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, plus, reals, replace, times
+from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, plus, reals, replace, times
 from ..values import Undecided, complex_ball, is_number, precision
 from . import decimal_matrices
 from .decompositions import DECOMPOSITIONS
@@ -44,7 +44,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return Open("the matrix is not written out")
     if reals(task["matrix"]) or reals(answer) or reals(task.get("right", 0)) or task.get("approximate"):
         found = decimal_matrices.check(what, matrix, answer, task.get("right"), case)
-        if isinstance(found, Refuted) or task.get("approximate"):
+        if isinstance(found, Refuted) or task.get("approximate") or not kept_by_machines(task["matrix"], answer, task.get("right", 0)):
             return found
         as_written: dict[str, Any] = {key: exactly(task[key]) for key in ("matrix", "answer", "right") if key in task}
         return found if not proved_exactly(check({**task, **as_written}, seed)) else Verified(exact=True)

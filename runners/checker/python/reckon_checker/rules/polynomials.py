@@ -115,7 +115,7 @@ def flat(node: Tree) -> list[Tree]:
 def check(task: dict[str, Any], seed: int) -> Residual:
     """what[args, variable] == answer; modulus: of the coefficients."""
     what, args, parts = task["what"], list(task["args"]), flat(task["answer"])
-    if len(args) < (1 if what in ("Discriminant", "Congruent") else 2):
+    if len(args) < (1 if what in ("Discriminant", "Congruent", "CoefficientList") else 2):
         return Open("two polynomials are wanted")
     if what == "PolynomialMod" or (what == "Congruent" and isinstance(task.get("modulus"), int)):
         return reduced([*args, *([task["modulus"]] if what == "Congruent" else [])], parts, what)
@@ -140,6 +140,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if what == "PolynomialExtendedGCD":
         return extended_gcd(ring, polynomials, given, ring.index(variable))
     wanted = WANTED[what](ring, polynomials, ring.index(variable))
+    if what == "CoefficientList" and (index_of := ring.index(variable)) >= 0 and len(given) != len(wanted):
+        return Refuted(Statement(f"there are {len(wanted)} coefficients in {ring.names[index_of]}, the answer has {len(given)}"))
     if len(given) != len(wanted):
         return Open("shape")
     found = [same(a, b) for a, b in zip(wanted, given, strict=True)]
@@ -305,6 +307,10 @@ def extended_gcd(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], inde
     return Verified(True) if lead[0] == e else Open("the divisor is not monic")
 
 
+def coefficient_list(ring: Ring, args: list[fmpq_mpoly], index: int) -> list[Quotient]:
+    return [(c, ring.one) for c in coefficients(ring, args[0], index)]
+
+
 # What there is one of only: as many parts as the answer has.
 WANTED: dict[str, Callable[[Ring, list[fmpq_mpoly], int], list[Quotient]]] = {
     "PolynomialQuotient": quotient_of,
@@ -312,6 +318,7 @@ WANTED: dict[str, Callable[[Ring, list[fmpq_mpoly], int], list[Quotient]]] = {
     "PolynomialQuotientRemainder": both_of,
     "Resultant": resultant_of,
     "Discriminant": discriminant_of,
+    "CoefficientList": coefficient_list,
 }
 
 
@@ -340,6 +347,9 @@ def modular(what: str, args: list[Tree], parts: list[Tree], variable: Tree, modu
         return Open("not of that form")
     q, r = divmod(inputs[0], inputs[1])
     wanted_parts = {"PolynomialQuotient": [q], "PolynomialRemainder": [r], "PolynomialQuotientRemainder": [q, r]}.get(what)
+    if what == "Resultant" and len(given) == 1 and inputs[0].degree() >= 0:
+        value = nmod_poly([int(inputs[0].resultant(inputs[1]))], modulus)
+        return Verified(True) if given[0] == value else Refuted(Statement(f"{value} is expected modulo {modulus}"))
     if wanted_parts is None or len(given) != len(wanted_parts):
         return Open("not with a modulus")
     if wanted_parts == given:

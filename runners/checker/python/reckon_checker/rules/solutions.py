@@ -17,7 +17,7 @@ from ..critical import exact_tree
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..points import Points
-from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, reals, walk
+from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, reals, walk
 from ..tree import show as show_tree
 from ..values import Kind, NonValue, Undecided, show
 from . import components, decimals, diophantine, kernels, periodic, window
@@ -48,7 +48,7 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
     conditions = [simplest(c) for c in flatten(task["conditions"])]
     if task.get("approximate") or any(reals(node) for s in task["solutions"] for node in s["values"]) or any(reals(c) for c in conditions):
         found = decimals.check(task, conditions)
-        if isinstance(found, Refuted) or task.get("approximate"):
+        if isinstance(found, Refuted) or task.get("approximate") or not kept_by_machines(*conditions, *(v for s in task["solutions"] for v in s["values"])):
             return found
         as_written = [{"names": s["names"], "values": [exactly(value) for value in s["values"]]} for s in task["solutions"]]
         exact = solved(problem_of(task, [exactly(c) for c in conditions], as_written, seed))
