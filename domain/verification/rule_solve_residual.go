@@ -13,9 +13,9 @@ func solveResidual() Rule {
 			Slug:  "solve_residual",
 			Heads: []string{"Solve", "FindInstance", "SolveValues"},
 			Shows: "Every solution makes the equations and conditions true, and there are no others: counted by a Groebner basis over the rationals, isolated " +
-				"by enclosures, class by class for periodic equations. With parameters: at exact values of them in several regions. A solution that is left out, " +
+				"by enclosures, class by class for periodic equations, within its range for one inverse function such as Log. With parameters: at exact values of them in several regions. A solution that is left out, " +
 				"proved to be one, refutes.",
-			Silent: "Special values of parameters. Whether transcendental equations beyond one exponential have further solutions: then nothing is verified.",
+			Silent: "Special values of parameters. Whether transcendental equations beyond one exponential or one inverse function have further solutions: then nothing is verified.",
 			Examples: []Example{
 				{"Solve[x^2 - 5 x + 6 == 0, x]", "{{x -> 2}, {x -> 3}}"},
 				{"Solve[Sqrt[x + 3] == x - 3, x]", "{{x -> 1}, {x -> 6}}"},

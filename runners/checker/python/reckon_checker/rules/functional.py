@@ -139,8 +139,8 @@ class Problem:
         agree = sum(region.agree + region.close for region in ordinary)
         if decimal:
             return decimals(seen, differences, agree)
-        if differences and varying and all(branchless(side, free_symbols(side)) for claim in claims for side in claim):
-            refutation = Survey(seen.regions, differences).refutation()  # what is analytic everywhere holds everywhere or is wrong
+        if seen.differences and varying and all(branchless(side, free_symbols(side)) for claim in claims for side in claim):
+            refutation = seen.refutation()  # what is analytic everywhere holds everywhere or is wrong
             if refutation is not None:
                 return refutation
         if differences and (agree == 0 or (self.recurrence and len(differences) > agree)):
