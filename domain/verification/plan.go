@@ -129,12 +129,14 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 	if len(call.Args) == 0 {
 		return Plan{}, noShape(call.Head + " has no arguments")
 	}
-	if err := usable(call); err != nil {
-		return Plan{}, err
-	}
-	task, err := rule.derive(call)
-	if err != nil {
-		return Plan{}, err
+	task, held := heldTask(call, input)
+	if !held {
+		if err := usable(call, rule.Declare().Slug); err != nil {
+			return Plan{}, err
+		}
+		if task, err = rule.derive(call); err != nil {
+			return Plan{}, err
+		}
 	}
 	return Plan{
 		Slug: rule.Declare().Slug, Basis: rule.basis(), Check: task.Check.Source(), Task: task,
@@ -147,11 +149,13 @@ var changesMeaning = []string{"Modulus", "GaussianIntegers", "Regularization", "
 
 // optionsOf lists those that a rule reads.
 var optionsOf = map[string][]string{
-	"rewrite_identity":      {"GaussianIntegers", "Modulus"},
-	"factorinteger_product": {"GaussianIntegers"},
-	"primality":             {"GaussianIntegers"},
-	"solve_residual":        {"Modulus"},
-	"polynomial_gcd":        {"Modulus"},
+	"rewrite_identity":        {"GaussianIntegers", "Modulus"},
+	"factorinteger_product":   {"GaussianIntegers"},
+	"primality":               {"GaussianIntegers"},
+	"solve_residual":          {"Modulus"},
+	"polynomial_gcd":          {"Modulus"},
+	"linear_algebra_identity": {"Modulus"},
+	"reduce_sampled":          {"Modulus"},
 }
 
 // admit refuses what is too large or must not be looked at, before anything recursive is done with it.
@@ -224,13 +228,44 @@ func notPermitted() map[string]bool {
 	return denied
 }
 
+// holding are the functions that keep what stands in them from being evaluated.
+var holding = []string{"Hold", "HoldComplete", "HoldPattern", "Unevaluated"}
+
+// heldTask is the work order for an answer that is a text, or of which a part is held, where the input has nothing of the kind:
+// no rule's function answers so, and what is held is not its value.
+func heldTask(c Call, input *expression.Expr) (Task, bool) {
+	var part *expression.Expr
+	if c.Answer.Kind == expression.String {
+		part = c.Answer
+	}
+	c.Answer.Walk(func(n *expression.Expr) bool {
+		if part == nil && n.Kind == expression.Call && slices.Contains(holding, n.HeadName()) {
+			part = n
+		}
+		return part == nil
+	})
+	if part == nil || hasAny(input, holding...) || hasText(input) {
+		return Task{}, false
+	}
+	return Task{Kind: "held", Check: call("SameQ", c.Whole, c.Answer), Fields: map[string]any{"part": part}}, true
+}
+
+func hasText(e *expression.Expr) bool {
+	found := false
+	e.Walk(func(n *expression.Expr) bool {
+		found = found || n.Kind == expression.String
+		return !found
+	})
+	return found
+}
+
 // isDifferential recognises Dt[y] and Dt[y, x] of a symbol, which are parts of complete answers.
 func isDifferential(e *expression.Expr) bool {
 	return e.IsCall("Dt") && len(e.Args) > 0 && e.Args[0].Kind == expression.Symbol
 }
 
 // usable refuses answers that are none.
-func usable(call Call) error {
+func usable(call Call, slug string) error {
 	answer := call.Answer
 	for _, name := range []string{"$Failed", "$Aborted", "Null", "$Canceled"} {
 		if answer.IsSymbol(name) {
@@ -247,7 +282,8 @@ func usable(call Call) error {
 	}
 	unevaluated := false
 	answer.Walk(func(n *expression.Expr) bool {
-		unevaluated = unevaluated || n.IsCall(call.Head) && !isDifferential(n)
+		whole := slug == "value_identity" || slug == "primality" // whose answers may hold the function of other arguments
+		unevaluated = unevaluated || n.IsCall(call.Head) && !isDifferential(n) && (!whole || n.Equal(call.Whole))
 		return !unevaluated
 	})
 	if unevaluated && keepsNoHead(call.Head) {

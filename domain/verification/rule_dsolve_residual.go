@@ -13,8 +13,10 @@ func dsolveResidual() Rule {
 			Slug:  "dsolve_residual",
 			Heads: []string{"DSolve", "DSolveValue"},
 			Shows: "The functions, with any constants, satisfy the equations and the initial conditions, and the constants, whatever they are called, are independent " +
-				"and as many as the orders less the conditions: no solution of a linear equation is missing, and of an equation of first order in a meromorphic constant none but singular ones.",
-			Silent: "Singular solutions of nonlinear equations; whether nonlinear equations of higher order, boundary problems and partial equations have further solutions: then nothing is verified.",
+				"and as many as the orders less the conditions: no solution of a linear equation is missing, and of an equation of first order in a meromorphic constant none but singular ones. A linear equation of second order with constant coefficients between two " +
+				"places has one solution by the determinant of its conditions; of a transport equation with constant coefficients the answer is the general solution. Refuted too where " +
+				"another real branch passes through a point.",
+			Silent: "Singular solutions of nonlinear equations; whether nonlinear equations of higher order, other boundary problems and other partial equations have further solutions: then nothing is verified.",
 			Examples: []Example{
 				{"DSolve[y''[x] + y[x] == 0, y[x], x]", "{{y[x] -> C[1] Cos[x] + C[2] Sin[x]}}"},
 				{"DSolve[y''[x] + y[x] == 0, y[x], x]", "{{y[x] -> C[1] Cos[x]}}"},

@@ -19,7 +19,7 @@ func linearAlgebraIdentity() Rule {
 			Shows: "Everything that defines the answer holds: M.Inverse[M] is the identity; the eigenvalues have the characteristic polynomial of M, eigenvectors are " +
 				"independent, kept in direction and as many as there are; null space vectors are a basis; factors of a decomposition have M as product, are " +
 				"orthonormal, triangular, invertible, diagonal, of Jordan blocks, with signs and order as their definitions say; MatrixPower[M, n] meets the " +
-				"recurrence, or the differential equation where n may be any number.",
+				"recurrence, or the differential equation where n may be any number. With Modulus all of that holds modulo it, and the answer is of its least residues.",
 			Silent: "The order and scale of eigenvectors and of null space vectors, special values of parameters, and the condition number in LUDecomposition.",
 			Examples: []Example{
 				{"Inverse[{{1, 2}, {3, 4}}]", "{{-2, 1}, {3/2, -1/2}}"},
@@ -38,6 +38,9 @@ func planLinearAlgebraIdentity(c Call) (Task, error) {
 		if len(c.Args) > 1 {
 			return Task{}, noShape("further arguments are not checked")
 		}
+	}
+	if c.Options["Modulus"] != nil {
+		return modularMatrixTask(c)
 	}
 	if what, ok := matrixProperties[c.Head]; ok {
 		return matrixTask(c, what)
@@ -67,6 +70,27 @@ var matrixProperties = map[string]string{
 	"PseudoInverse": "pseudo_inverse", "LeastSquares": "least_squares", "QRDecomposition": "qr", "SingularValueDecomposition": "singular_values",
 	"JordanDecomposition": "jordan", "SchurDecomposition": "schur", "HessenbergDecomposition": "hessenberg", "CholeskyDecomposition": "cholesky",
 	"LUDecomposition": "lu", "Adjugate": "adjugate", "RowReduce": "row_reduce",
+}
+
+// modular are the heads that take the option Modulus, and what the checker calls them.
+var modular = map[string]string{
+	"Inverse": "inverse", "Det": "determinant", "LinearSolve": "linear_solve", "NullSpace": "null_space", "MatrixRank": "rank", "RowReduce": "row_reduce",
+}
+
+// modularMatrixTask is the work order for matrices of integers modulo n.
+func modularMatrixTask(c Call) (Task, error) {
+	what, ok := modular[c.Head]
+	if !ok || len(c.Options) > 1 {
+		return Task{}, noShape(c.Head + " with these options is not checked")
+	}
+	fields := map[string]any{"what": what, "matrix": c.Args[0], "answer": c.Answer, "modulus": c.Options["Modulus"]}
+	if wanted := map[bool]int{true: 2, false: 1}[what == "linear_solve"]; len(c.Args) != wanted {
+		return Task{}, noShape("further arguments are not checked")
+	}
+	if what == "linear_solve" {
+		fields["right"] = c.Args[1]
+	}
+	return Task{Kind: "modular_matrix", Check: call("SameQ", c.Whole, c.Answer), Fields: fields}, nil
 }
 
 func matrixTask(c Call, what string) (Task, error) {

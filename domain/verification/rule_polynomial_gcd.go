@@ -9,10 +9,10 @@ func polynomialGCD() Rule {
 			Slug: "polynomial_gcd",
 			Heads: []string{
 				"PolynomialGCD", "PolynomialLCM", "PolynomialQuotient", "PolynomialRemainder", "PolynomialQuotientRemainder", "PolynomialExtendedGCD",
-				"Resultant", "Discriminant", "PolynomialMod",
+				"Resultant", "Discriminant", "PolynomialMod", "CoefficientList",
 			},
 			Shows: "Exact polynomial arithmetic over the rationals, or modulo a prime, gives the same, or another, polynomial. The sign of a divisor is a " +
-				"convention and refutes nothing.",
+				"convention and refutes nothing. Another kind of answer is held against the polynomial by its values.",
 			Silent: "Polynomials with decimal or algebraic coefficients.",
 			Examples: []Example{
 				{"PolynomialGCD[x^2 - 1, x^3 - 1]", "-1 + x"},

@@ -7,9 +7,10 @@ func reduceSampled() Rule {
 	return SampledRule{
 		Declaration: Declaration{
 			Slug:  "reduce_sampled",
-			Heads: []string{"Reduce"},
+			Heads: []string{"Reduce", "Resolve"},
 			Shows: "There is a point at which the input is true and the answer false, or the other way round. Conditions on one number are compared in every " +
-				"cell between the zeros of what they compare and at each zero, answers that list solutions with all solutions, others along lines.",
+				"cell between the zeros of what they compare and at each zero, answers that list solutions with all solutions, others along lines; statements with " +
+				"ForAll or Exists over one number at values of the other symbols in every cell of their projection.",
 			Silent: "That there is no such point.",
 			Examples: []Example{
 				{"Reduce[x^2 > 4, x]", "x > 2"},
@@ -21,6 +22,12 @@ func reduceSampled() Rule {
 }
 
 func planReduceSampled(c Call) (Task, error) {
+	if c.Options["Modulus"] != nil {
+		if c.Answer.IsSymbol("False") {
+			c.Answer = call("List")
+		}
+		return planSolveResidual(c)
+	}
 	args := c.Args
 	domain := ""
 	if last := args[len(args)-1]; len(args) > 1 && last.Kind == expression.Symbol && isDomain(last.Text) {
@@ -40,10 +47,13 @@ func planReduceSampled(c Call) (Task, error) {
 	if input.IsCall("List") {
 		input = call("And", input.Args...)
 	}
-	if hasAny(input, "Exists", "ForAll") || hasAny(c.Answer, "Exists", "ForAll") {
-		return Task{}, noShape("quantifiers are not sampled")
+	if hasAny(c.Answer, "Exists", "ForAll") {
+		return Task{}, noAnswer("a quantifier is left in the answer")
 	}
 	answer := rulesAsCondition(c.Answer)
+	if hasAny(input, "Exists", "ForAll") {
+		return Task{Kind: "quantified", Check: call("Equivalent", input, answer), Fields: map[string]any{"left": input, "right": answer, "domain": domain}}, nil
+	}
 	return Task{Kind: "truth", Check: call("Equivalent", input, answer), Fields: map[string]any{
 		"left": input, "right": answer, "unknowns": unknowns, "domain": domain, "assumptions": c.Assumptions,
 	}}, nil

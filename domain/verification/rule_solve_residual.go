@@ -13,9 +13,9 @@ func solveResidual() Rule {
 			Slug:  "solve_residual",
 			Heads: []string{"Solve", "FindInstance", "SolveValues"},
 			Shows: "Every solution makes the equations and conditions true, and there are no others: counted by a Groebner basis over the rationals, isolated " +
-				"by enclosures, class by class for periodic equations. With parameters: at exact values of them in several regions. A solution that is left out, " +
+				"by enclosures, class by class for periodic equations, within its range for one inverse function such as Log. With parameters: at exact values of them in several regions. A solution that is left out, " +
 				"proved to be one, refutes.",
-			Silent: "Special values of parameters. Whether transcendental equations beyond one exponential have further solutions: then nothing is verified.",
+			Silent: "Special values of parameters. Whether transcendental equations beyond one exponential or one inverse function have further solutions: then nothing is verified.",
 			Examples: []Example{
 				{"Solve[x^2 - 5 x + 6 == 0, x]", "{{x -> 2}, {x -> 3}}"},
 				{"Solve[Sqrt[x + 3] == x - 3, x]", "{{x -> 1}, {x -> 6}}"},
@@ -71,12 +71,12 @@ func solutionsTask(c Call, complete, approximate bool) (Task, error) {
 	if rules, ok := disjunctionAsRules(answer); ok {
 		answer = rules
 	}
-	solutions, err := solutionsOf(answer, unknowns)
+	solutions, foreign, err := solutionsOf(answer, unknowns, freeSymbols(c.Args[0]))
 	if err != nil {
 		return Task{}, err
 	}
 	fields := map[string]any{
-		"conditions": conditions, "unknowns": unknowns, "solutions": solutions, "domain": domain, "assumptions": c.Assumptions,
+		"conditions": conditions, "unknowns": unknowns, "solutions": solutions, "foreign": foreign, "domain": domain, "assumptions": c.Assumptions,
 		"complete": complete && c.Options["MaxRoots"] == nil, "approximate": approximate,
 	}
 	if modulus := c.Options["Modulus"]; modulus != nil {
@@ -115,32 +115,37 @@ func conjunction(e *expression.Expr) []*expression.Expr {
 	return []*expression.Expr{e}
 }
 
-// solutionsOf reads {{x -> a, y -> b}, …} and {x -> a}.
-func solutionsOf(answer *expression.Expr, unknowns []string) ([]map[string]any, error) {
+// solutionsOf reads {{x -> a, y -> b}, …} and {x -> a}. foreign tells whether one gives a value to a symbol that the question
+// (asked) does not know: such a rule says nothing about the unknowns.
+func solutionsOf(answer *expression.Expr, unknowns, asked []string) (solutions []map[string]any, foreign bool, err error) {
 	parts, ok := list(answer)
 	if !ok {
-		return nil, noAnswer("the answer is not a list of solutions")
+		return nil, false, noAnswer("the answer is not a list of solutions")
 	}
 	if len(parts) > 0 && parts[0].IsCall("Rule") {
 		parts = []*expression.Expr{answer}
 	}
 	if len(parts) > MaxSolutions {
-		return nil, noAnswer("the answer has too many solutions to check")
+		return nil, false, noAnswer("the answer has too many solutions to check")
 	}
-	solutions := []map[string]any{}
+	solutions = []map[string]any{}
 	for _, part := range parts {
 		rules, ok := list(part)
 		if !ok {
-			return nil, noAnswer("a solution is not a list of rules")
+			return nil, false, noAnswer("a solution is not a list of rules")
 		}
 		var found []string
 		var values []*expression.Expr
 		for _, rule := range rules {
 			if !rule.IsCall("Rule") || len(rule.Args) != 2 || rule.Args[0].Kind != expression.Symbol {
-				return nil, noAnswer("a solution is not a list of rules for the unknowns")
+				return nil, false, noAnswer("a solution is not a list of rules for the unknowns")
+			}
+			if !slices.Contains(unknowns, rule.Args[0].Text) && !slices.Contains(asked, rule.Args[0].Text) {
+				foreign = true
+				continue
 			}
 			if !slices.Contains(unknowns, rule.Args[0].Text) || slices.Contains(found, rule.Args[0].Text) {
-				return nil, noAnswer(rule.Args[0].Text + " is not an unknown of the equations, or is there twice")
+				return nil, false, noAnswer(rule.Args[0].Text + " is not an unknown of the equations, or is there twice")
 			}
 			found = append(found, rule.Args[0].Text)
 			values = append(values, rule.Args[1])
@@ -150,7 +155,7 @@ func solutionsOf(answer *expression.Expr, unknowns []string) ([]map[string]any, 
 		}
 		solutions = append(solutions, map[string]any{"names": found, "values": values})
 	}
-	return solutions, nil
+	return solutions, foreign, nil
 }
 
 func valuesAsRules(answer *expression.Expr, unknowns []string) *expression.Expr {

@@ -30,6 +30,7 @@ func Rules() []Rule {
 		eliminateResidual(),
 		minimizeSampled(),
 		numericValue(),
+		valueIdentity(),
 	}
 }
 

@@ -30,7 +30,7 @@ the plan out in a throwaway process. The engine is never asked about itself.
 The checker computes with exact numbers and with balls: a midpoint and a radius that is proved to hold the true value. Two values
 are equal only when they are exactly; they are different only when they are exactly different or their balls are disjoint.
 Infinity and its kin are values of their own, equal to no number. No tolerance decides anything. Precision is raised from 64 to
-1024 bits until the matter is decided; where it is not, the verdict is inconclusive.
+1024 bits (for numbers that are close together, further) until the matter is decided; where it is not, the verdict is inconclusive.
 
 | verdict | meaning |
 |---|---|
@@ -61,7 +61,9 @@ kinks, zeros, poles and branch points found in them, at the ends of the cells, f
 exponentials wrap round; parameters of either sign and zero. A decimal number in an answer is the interval that prints so; what
 arithmetic with 53 bits may lose of a result is allowed for. Undefined functions stand for fixed smooth functions without special
 properties: what holds of every function holds of them. A check is bounded by its own processor time, so that a busy machine
-changes no verdict. Symbols that a session has given a value, and units of measure, are not checked.
+changes no verdict. A decimal answer is verified where 53 bits hold every
+decimal as it is written (1.5, not 0.1) and it is exactly right. What stands in Hold or quotation marks is no value: such an
+answer is refuted. Symbols that a session has given a value, and units of measure, are not checked.
 
 # The rules
 `

@@ -19,6 +19,7 @@ from .functions import ELEMENTARY
 from .jumps import JUMPS
 from .lists import LISTS, dot
 from .roots import root_of_call, root_sum_of_call
+from .sequences import SEQUENCES
 from .special import SPECIAL
 from .stand_ins import stand_in
 from .tree import Real, Refused, Text, Tree, arguments, is_call
@@ -471,7 +472,7 @@ HEADS: dict[str, Rule] = {
     **dict.fromkeys(COMPARISONS, _comparison),
 }
 
-FUNCTIONS: dict[str, Callable[..., Value]] = {**ELEMENTARY, **JUMPS, **SPECIAL, **WHOLE, **LISTS}
+FUNCTIONS: dict[str, Callable[..., Value]] = {**ELEMENTARY, **JUMPS, **SPECIAL, **WHOLE, **LISTS, **SEQUENCES}
 
 CONSTANTS: dict[str, Callable[[], Value]] = {
     "Pi": arb.pi,

@@ -16,7 +16,8 @@ from typing import Any
 
 import flint
 
-from . import budget, tree
+from . import budget, logic, tree
+from .evaluation import HEADS
 from .findings import Open, Residual, Sampled, as_reply
 from .rules import (
     antiderivatives,
@@ -27,15 +28,18 @@ from .rules import (
     integrals,
     limits,
     matrices,
+    modular_matrices,
     numeric_value,
     optima,
     polynomials,
+    quantified,
     series,
     solutions,
     sums,
     whole_numbers,
 )
 
+HEADS.update(logic.PROPOSITIONS)
 sys.setrecursionlimit(8000)
 sys.set_int_max_str_digits(tree.MAX_INTEGER_DIGITS + 100)  # whole numbers come as JSON
 
@@ -51,6 +55,8 @@ RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
     "primes": whole_numbers.primes,
     "polynomial": polynomials.check,
     "matrix": matrices.check,
+    "modular_matrix": modular_matrices.check,
+    "held": identities.withheld,
 }
 SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "identities_sampled": identities.sampled,
@@ -60,6 +66,7 @@ SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "optimum": optima.check,
     "limit": limits.check,
     "series": series.check,
+    "quantified": quantified.check,
 }
 
 

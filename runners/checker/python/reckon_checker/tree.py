@@ -17,6 +17,7 @@ MAX_INTEGER_DIGITS = 50000
 MAX_INTEGER_BITS = 170000
 MAX_REAL_TEXT = 10000
 MACHINE_DIGITS = 15.95
+MACHINE_BITS, MACHINE_EXPONENT = 53, 1022
 
 
 class Refused(Exception):
@@ -257,6 +258,24 @@ def power(base: Tree, exponent: Tree) -> Tree:
 def rational(numerator: int, denominator: int = 1) -> Tree:
     value = Fraction(numerator, denominator)
     return value.numerator if value.denominator == 1 else ("Rational", value.numerator, value.denominator)
+
+
+def kept_by_machines(*nodes: Tree) -> bool:
+    """Whether every decimal is a number that 53 bits hold as it is written: 1.5 is, 0.1 is not."""
+    return all(kept_by_a_machine(real.value) for node in nodes for real in reals(node))
+
+
+def kept_by_a_machine(value: Fraction) -> bool:
+    below, above = value.denominator, abs(value.numerator)
+    size = above.bit_length() - (above & -above).bit_length() if above else 0
+    return below & (below - 1) == 0 and size < MACHINE_BITS and below.bit_length() < MACHINE_EXPONENT and above.bit_length() < MACHINE_EXPONENT
+
+
+def exactly(node: Tree) -> Tree:
+    """The tree with decimals as the fractions that they are."""
+    if isinstance(node, Real):
+        return rational(node.value.numerator, node.value.denominator)
+    return tuple(exactly(part) for part in node) if isinstance(node, tuple) else node
 
 
 def show(node: Tree) -> str:

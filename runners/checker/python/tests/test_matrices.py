@@ -1,8 +1,10 @@
 """Every defining property of an answer about a matrix."""
 
 import pytest
+from examples import tree
 
 from reckon_checker import service
+from reckon_checker.service import check
 
 
 def rows(*lines):
@@ -46,3 +48,11 @@ def test_a_symbolic_power_is_proved_for_every_exponent():
     assert status("power", shear, rows([1, "n"], [0, 1]), index="n") == "proved"
     twelve = ["Times", *(["Plus", "n", -i] for i in range(1, 13))]
     assert status("power", shear, rows([1, ["Plus", "n", twelve]], [0, 1]), index="n") == "refuted"
+
+
+def test_a_solution_has_an_entry_for_every_unknown():
+    m, b = rows([4, -2], [-2, 5]), tree(["List", 10, -1])
+    assert check({"kind": "matrix", "what": "linear_solve", "matrix": tree(m), "answer": tree(["List"]), "right": b})["status"] == "refuted"
+    assert check({"kind": "matrix", "what": "linear_solve", "matrix": tree(m), "answer": tree(rows([3], [1])), "right": b})["status"] == "proved"
+    singular = rows([1, 1], [1, 1])
+    assert check({"kind": "matrix", "what": "linear_solve", "matrix": tree(singular), "answer": tree(["List"]), "right": b})["status"] == "open"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cmp_to_key
 from itertools import pairwise
 
 from flint import acb, arb, fmpq
@@ -35,7 +36,7 @@ from .window import Zeros
 
 ORDERS = ("Less", "LessEqual", "Greater", "GreaterEqual")
 COMPARED = (*ORDERS, "Equal", "Unequal")
-BITS = 256
+BITS, MORE_BITS = 256, 1024
 MAX_INTEGERS = 1500
 REACH = fmpq(24)
 
@@ -50,6 +51,10 @@ class Cells:
         self.solving = solving
         self.left, self.right, self.conditions = left, right, conditions
         self.name, self.domain, self.real = name, domain, real
+        self._forget(BITS)
+
+    def _forget(self, bits: int) -> None:
+        self.bits = bits
         self.zeros: dict[Tree, set[Key]] = {}  # of each difference that is algebraic
         self.constant: set[Tree] = set()  # differences that are zero everywhere
         self.numbers: dict[Key, Number] = {}
@@ -59,12 +64,18 @@ class Cells:
         self.complete = True
 
     def compare(self) -> Residual:
-        with precision(BITS):
-            try:
-                self._collect()
-                return self._compare()
-            except Undecided:
-                return Open("zeros not told apart")
+        found: Residual = Open("zeros not told apart")
+        for bits in (BITS, MORE_BITS):
+            self._forget(bits)
+            with precision(bits):
+                try:
+                    self._collect()
+                    found = self._compare()
+                except Undecided:
+                    continue
+            if not isinstance(found, Open):
+                return found
+        return found
 
     def _collect(self) -> None:
         trees = [self.left, self.right, *self.conditions]
@@ -82,7 +93,7 @@ class Cells:
     def _zeros_of(self, e: Tree) -> None:
         try:
             algebraic = Algebraic([("Equal", e, 0)], [], [self.name], "Complexes")
-            found = algebraic.at(BITS)
+            found = algebraic.at(self.bits)
         except Infinite:
             self.constant.add(e)
             return
@@ -106,18 +117,17 @@ class Cells:
         for minimal in algebraic.minimal:
             polynomial = minimal[0] / minimal[0][minimal[0].degree()]
             coefficients = tuple(polynomial.coeffs())
-            near = [i for i, (root, _) in enumerate(isolated(coefficients, BITS)) if root.overlaps(ball)]
-            if len(near) == 1 and polynomial.degree() > 1 and self._is_root(polynomial, ball, algebraic):
+            near = [i for i, (root, _) in enumerate(isolated(coefficients, self.bits)) if root.overlaps(ball)]
+            if len(near) == 1 and polynomial.degree() > 1 and self._is_root(ball, algebraic):
                 return (coefficients, near[0])
         raise Undecided("which root")
 
-    @staticmethod
-    def _is_root(polynomial: object, ball: acb, algebraic: Algebraic) -> bool:
+    def _is_root(self, ball: acb, algebraic: Algebraic) -> bool:
         """Whether only this minimal polynomial has a root in the ball."""
         count = 0
         for minimal in {tuple((m[0] / m[0][m[0].degree()]).coeffs()) for m in algebraic.minimal}:
             if len(minimal) > 2:
-                count += any(root.overlaps(ball) for root, _ in isolated(minimal, BITS))
+                count += any(root.overlaps(ball) for root, _ in isolated(minimal, self.bits))
         return count == 1
 
     def _scan(self, e: Tree) -> None:
@@ -134,7 +144,7 @@ class Cells:
         try:
             zeros = Zeros(e, self.name)
             for low, high in zeros.between(-REACH, REACH)[:40]:
-                self.loose.append(zeros.refined(low, high, BITS))
+                self.loose.append(zeros.refined(low, high, self.bits))
         except Refused:
             return
 
@@ -187,7 +197,7 @@ class Cells:
         for one in loose:
             if not any(one[0].overlaps(other[0]) for other in merged[len(real) :]):
                 merged.append(one)
-        merged.sort(key=lambda one: float(one[0].mid()) if abs(one[0]) < arb(10) ** 300 else 0.0)
+        merged.sort(key=cmp_to_key(by_middle))
         for (a, _, _), (b, _, _) in pairwise(merged):
             if not a < b:
                 raise Undecided("the order of zeros")
@@ -270,7 +280,7 @@ class Cells:
 
     def _evaluated(self, node: Tree, point: Number) -> bool | str | None:
         env = Environment({self.name: point})
-        for bits in (BITS, 1024) if isinstance(point, fmpq | Gaussian) else (BITS,):
+        for bits in (self.bits, MORE_BITS) if isinstance(point, fmpq | Gaussian) else (self.bits,):
             with precision(bits):
                 try:
                     found = truth(node, env)
@@ -278,6 +288,10 @@ class Cells:
                     continue
                 return "none" if isinstance(found, NonValue) else found
         return None
+
+
+def by_middle(a: tuple[arb, Number, Key | None], b: tuple[arb, Number, Key | None]) -> int:
+    return int(a[0].mid() > b[0].mid()) - int(a[0].mid() < b[0].mid())
 
 
 JUMPING = frozenset("Floor Ceiling Round Mod Quotient IntegerPart FractionalPart PrimeQ Divisible EvenQ OddQ Sin Cos Tan Cot Sec Csc".split())

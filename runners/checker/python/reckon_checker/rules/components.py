@@ -18,11 +18,12 @@ from ..critical import exact_tree
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
-from ..tree import Refused, Tree, arguments, rational, replace
+from ..tree import Refused, Tree, arguments, replace
 from ..tree import show as show_tree
 from ..values import NonValue, Number, Undecided, complex_ball, is_number, precision
 from .algebraic import NotAlgebraic, Reader, System
 from .candidates import Algebraic
+from .polynomials import as_tree
 from .problem import Problem, Solution, put_one_in, spelled
 from .systems import Infinite, TooHard, basis
 
@@ -245,11 +246,3 @@ def different(values: list[Tree], names: list[str]) -> list[Tree]:
             if is_number(found) and not any(complex_ball(found).overlaps(complex_ball(other)) for _, other in kept):
                 kept.append((value, found))
     return [value for value, _ in kept]
-
-
-def as_tree(p: fmpq_mpoly, names: list[str]) -> Tree:
-    terms: list[Tree] = []
-    for monomial, c in p.to_dict().items():
-        factors = [("Power", name, int(e)) for name, e in zip(names, monomial, strict=False) if int(e)]
-        terms.append(("Times", rational(int(c.p), int(c.q)), *factors))
-    return ("Plus", *terms)

@@ -15,11 +15,10 @@ from .. import budget
 from ..calculus import differentiate
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Sampled, Statement, Supported
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, reals
+from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, minus, reals
 from ..values import NonValue, Number, Undecided, complex_ball, is_number, precision, show
 from .algebraic import NotAlgebraic
 from .candidates import Algebraic, Candidate, bounded
-from .numeric_value import exactly
 from .problem import Problem, Solution, solution
 from .systems import Infinite, TooHard
 from .window import Zeros, bounds
@@ -259,19 +258,31 @@ def zero_inside(functions: list[Tree], box: dict[str, Number], names: list[str])
 
 
 def left_out(problem: Problem, given: list[dict[str, Number]]) -> Refuted | None:
-    """A real zero that the answer does not have, where it has none or the conditions bound the unknown."""
-    if len(problem.unknowns) != 1 or len(problem.equations) != 1 or not problem.complete or len(arguments(problem.equations[0])) != 2:
+    """A real zero that the answer does not have: where it has none, or the conditions bound the unknown."""
+    if len(problem.unknowns) != 1 or len(problem.equations) != 1 or len(arguments(problem.equations[0])) != 2 or (given and not problem.complete):
         return None
     name = problem.unknowns[0]
     low, high = bounds(problem.others, name)
     if (low is None or high is None) and given:
         return None
-    if problem.domain != "Reals" and not bounded(problem.others, problem.unknowns):
+    if problem.complete and problem.domain != "Reals" and not bounded(problem.others, problem.unknowns):
         return None
+    ranges = [(low if low is not None else fmpq(-24), high if high is not None else fmpq(24))]
+    if not given and high is None:
+        ranges.append((fmpq(24), fmpq(4096)))
+    for start, end in ranges:
+        found = zero_between(problem, given, start, end)
+        if found is not None:
+            return found
+    return None
+
+
+def zero_between(problem: Problem, given: list[dict[str, Number]], low: fmpq, high: fmpq) -> Refuted | None:
+    name = problem.unknowns[0]
     with precision(64):
         zeros = Zeros(minus(*arguments(problem.equations[0])), name)
         try:
-            intervals = zeros.between(low if low is not None else fmpq(-24), high if high is not None else fmpq(24))
+            intervals = zeros.between(low, high)
         except Refused:
             return None
     for one in zeros.candidates(intervals, problem, 128):

@@ -10,16 +10,17 @@ import itertools
 import math
 from typing import Any
 
-from flint import fmpq
+from flint import acb, arb, fmpq
 
 from .. import budget
 from ..assumptions import flatten
 from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus
+from ..tree import show as show_tree
 from ..truth import member
 from ..univariate import polynomial
-from ..values import NonValue, Undecided, precision, whole
+from ..values import Kind, NonValue, Undecided, complex_ball, precision, whole
 from .algebraic import NotAlgebraic, Reader
 from .candidates import Algebraic
 from .problem import Problem, Solution, finite, put_one_in
@@ -215,15 +216,33 @@ def modular(task: dict[str, Any]) -> Residual:
         if set(s["names"]) != set(unknowns):
             return Open("unknowns are left free")
         values = dict(zip(s["names"], s["values"], strict=True))
+        odd = next((name for name in unknowns if no_integer(values[name])), None)
+        if odd is not None:
+            return Refuted(Statement(f"{odd} = {show_tree(values[odd])[:200]} is no integer", exact=False))
         point = [residue(values[name], {}, n) for name in unknowns]
         if any(v is None for v in point):
             return Open("a value is no integer")
         given.add(tuple(v for v in point if v is not None))
     for p in sorted(given - true):
         return Refuted(Statement(f"{spelled(unknowns, p)} is no solution modulo {n}"))
+    if given and not task.get("complete", True):
+        return Verified(True)
     for p in sorted(true - given):
         return Refuted(Statement(f"{spelled(unknowns, p)} is a solution modulo {n} and not in the answer"))
     return Verified(True)
+
+
+def no_integer(node: Tree) -> bool:
+    """Whether a value is certainly neither an integer nor a fraction."""
+    try:
+        value = evaluate(node)
+    except (Undecided, Refused):
+        return False
+    if isinstance(value, NonValue):
+        return value.kind in (Kind.INFINITY, Kind.COMPLEX_INFINITY)
+    if not isinstance(value, arb | acb):
+        return False
+    return not complex_ball(value).imag.contains(0) or not complex_ball(value).real.contains_integer()
 
 
 def residue(node: Tree, values: dict[str, int], n: int) -> int | None:

@@ -9,10 +9,9 @@ constants whose enclosure is not zero; the lack of one by a count of constants o
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
-from flint import acb, fmpq
+from flint import fmpq
 
 from .. import budget
 from ..agreement import Claim, Survey, survey
@@ -22,13 +21,13 @@ from ..evaluation import EMPTY, Environment, derivative_of, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
 from ..points import Point
-from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, minus, plus, reals, replace, times, walk
-from ..values import Comparison, Undecided, Value, complex_ball, is_number, precision
+from ..tree import Refused, Tree, arguments, constants, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, walk
+from ..values import Comparison, Undecided, complex_ball, is_number, precision
+from . import boundary, branches
 from .identities import held, proves
+from .jacobian import BITS, determinant, nonzero, number, rank_at_least
 
 MAX_ORDER = 6
-BITS = 512
-
 Functions = dict[str, Tree]
 
 
@@ -129,7 +128,7 @@ class Problem:
 
     def _hold(self, claims: list[Claim], assumptions: Assumptions) -> Residual:
         decimal = any(reals(side) for claim in claims for side in claim)
-        if not decimal and proves(claims, assumptions):
+        if kept_by_machines(*(side for claim in claims for side in claim)) and proves([(exactly(a), exactly(b)) for a, b in claims], assumptions):
             return Verified(True)
         seen = survey(claims, assumptions, self.seed, real=True, printed=decimal, enough_differences=40, partial=True)
         varying = any(free_symbols(side) for claim in claims for side in claim)
@@ -140,6 +139,10 @@ class Problem:
         agree = sum(region.agree + region.close for region in ordinary)
         if decimal:
             return decimals(seen, differences, agree)
+        if seen.differences and varying and all(branchless(side, free_symbols(side)) for claim in claims for side in claim):
+            refutation = seen.refutation()  # what is analytic everywhere holds everywhere or is wrong
+            if refutation is not None:
+                return refutation
         if differences and (agree == 0 or (self.recurrence and len(differences) > agree)):
             refutation = Survey(seen.regions, differences).refutation()
             if refutation is not None:
@@ -191,6 +194,8 @@ class Problem:
         return int(a.p) - 5
 
     def completeness(self) -> Residual:
+        if len(self.variables) == 2:
+            return self.transported() or Open("how many functions are needed")
         if len(self.variables) != 1 or len(self.general) != len(self.names) or any(len(arguments(e)) != 2 for e in self.general):
             return Open("how many constants are needed")
         self.general = [written_out(e, self.variables[0]) for e in self.general]
@@ -212,11 +217,70 @@ class Problem:
                 return Open("the dimension of the solutions")
         if best is not None and best < needed:
             return Refuted(Statement(f"a general solution has {needed} independent constants, the answer has {best if best else most(self, needed)}"))
+        between = self.at_two_places(orders)
+        if between is not None:
+            return between
+        branch = self.other_branch(orders)
+        if branch is not None:
+            return branch
         if not self.at_one_place(orders) or not self.first_degree(orders):
             return Open("further solutions")
         if self.linear():
             return Verified(True) if len(self.solutions) == 1 else Open("several solutions of a linear equation")
         return Verified(True) if self.reaches_all(total) else Open("further solutions")
+
+    def transported(self) -> Residual | None:
+        """Whether the answer is the general solution of one linear partial equation of first order with constant coefficients."""
+        if len(self.general) != 1 or self.initial or len(self.names) != 1 or len(self.solutions) != 1 or len(arguments(self.general[0])) != 2:
+            return None
+        (u,) = self.names
+        node = boundary.partial_symbols(minus(*arguments(self.general[0])), u, self.variables)
+        if any(isinstance(part, tuple) and (part[0] in (u, "D") or not isinstance(part[0], str)) for part in walk(node)):
+            return None
+        body = applied(self.solutions[0][u], tuple(self.variables))
+        if not boundary.moves(node, u + "$", [f"{u}$0", f"{u}$1"]):
+            return None
+        if boundary.without_functions(body):
+            return Refuted(Statement("the general solution has an arbitrary function, the answer has none"))
+        return Verified(True) if boundary.transported(node, u + "$", [f"{u}$0", f"{u}$1"], self.variables, body) else None
+
+    def at_two_places(self, orders: dict[str, tuple[int, int]]) -> Residual | None:
+        """A linear equation of second order with conditions at two places: one solution, or infinitely many that the answer must show by a
+        constant. None where that is not known."""
+        places = [self._condition(e) for e in self.initial]
+        known = [place for place in places if place is not None]
+        if len(self.names) != 1 or orders[self.names[0]] != (0, 2) or self.recurrence or len(known) != 2 or len(places) != 2 or len(self.solutions) != 1:
+            return None
+        (name,), x = self.names, self.variables[0]
+        node = self._symbols(minus(*arguments(self.general[0])))
+        one = boundary.unique(node, [f"{name}${n}" for n in range(3)], x, known)
+        if one is None or self.constants(self.solutions[0]):
+            return None
+        return Verified(True) if one else Refuted(Statement("the conditions leave infinitely many solutions, or none; the answer has one and no constant"))
+
+    def _condition(self, equation: Tree) -> tuple[Tree, int] | None:
+        """The place and order of a condition y^(n)[place] == number."""
+        sides = arguments(equation)
+        found = [part for side in sides for part in walk(side) if isinstance(part, tuple) and function_of(part, self.names)]
+        if len(found) != 1 or found[0] not in sides or len(sides) != 2:
+            return None
+        part = found[0]
+        assert isinstance(part, tuple)
+        _, order = function_of(part, self.names) or ("", 0)
+        return None if free_symbols(part[1]) else (part[1], order)
+
+    def other_branch(self, orders: dict[str, tuple[int, int]]) -> Refuted | None:
+        """Another solution of one equation of first order."""
+        if len(self.names) != 1 or orders[self.names[0]] != (0, 1) or self.recurrence or self.initial:
+            return None
+        (name,), x = self.names, self.variables[0]
+        answers = []
+        for s in self.solutions:
+            names = self.constants(s)
+            if len(names) != 1:
+                return None
+            answers.append((applied(s[name], (x,)), names[0]))
+        return branches.left_out(self._symbols(minus(*arguments(self.general[0]))), x, f"{name}$0", f"{name}$1", answers)
 
     def reaches_all(self, total: int) -> bool:
         """One equation of first order: a function that is meromorphic in its constant leaves out at most two values (Picard),
@@ -395,53 +459,3 @@ def written_out(node: Tree, x: str) -> Tree:
         if is_call(node[2], "List") and len(parts) == 2 and parts[0] == x and isinstance(parts[1], int):
             return ((("Derivative", parts[1]), node[1][0]), x)
     return (node[0], *(written_out(part, x) for part in node[1:]))
-
-
-def number(value: Value) -> acb:
-    if not is_number(value):
-        raise Undecided("no number")
-    return complex_ball(value)
-
-
-def determinant(rows: list[list[Tree]]) -> Tree:
-    """By expansion: of a few rows."""
-    if not rows:
-        return 1
-    terms = []
-    for j, entry in enumerate(rows[0]):
-        if entry != 0:
-            inner = determinant([row[:j] + row[j + 1 :] for row in rows[1:]])
-            terms.append(times(1 if j % 2 == 0 else -1, entry, inner))
-    return plus(*terms)
-
-
-def nonzero(node: Tree, seed: int) -> bool:
-    """Whether an expression is proved not to vanish at some point."""
-    names = sorted(free_symbols(node))
-    for turn in range(3):
-        values = {name: fmpq(2 * ((41 * (i + 1) + 29 * turn + seed) % 89) + 65, 64) for i, name in enumerate(names)}
-        with precision(BITS):
-            try:
-                if not number(evaluate(node, Environment.of(values))).contains(0):
-                    return True
-            except (Undecided, Refused):
-                continue
-    return False
-
-
-def rank_at_least(matrix: list[list[acb]]) -> int:
-    """Gaussian elimination with pivots that are proved not to be zero."""
-    rows = [list(row) for row in matrix]
-    rank = 0
-    size: Callable[[acb], float] = lambda z: float(z.abs_lower())  # noqa: E731
-    for column in range(len(rows[0]) if rows else 0):
-        pivots = [i for i in range(rank, len(rows)) if not rows[i][column].contains(0)]
-        if not pivots:
-            continue
-        best = max(pivots, key=lambda i: size(rows[i][column]))
-        rows[rank], rows[best] = rows[best], rows[rank]
-        for i in range(rank + 1, len(rows)):
-            share = rows[i][column] / rows[rank][column]
-            rows[i] = [a - share * b for a, b in zip(rows[i], rows[rank], strict=True)]
-        rank += 1
-    return rank

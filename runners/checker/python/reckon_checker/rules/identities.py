@@ -12,10 +12,11 @@ from typing import Any
 from .. import budget
 from ..agreement import Claim, Survey, names_of, survey
 from ..assumptions import Assumptions
+from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
 from ..normal import proves_equal
-from ..tree import Text, Tree, arguments, free_symbols, is_call, minus, reals, replace, walk
-from ..values import INDETERMINATE
+from ..tree import Refused, Text, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, show, walk
+from ..values import INDETERMINATE, Relation, Undecided, compare
 
 # Functions whose value at a place without width the normal form does not tell: Sign[0] is 0, 0/Abs[0] is not.
 AT_ZERO = ("Sign", "RealSign", "OffZero$")
@@ -29,10 +30,12 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     claims, assumptions = read(task)
     if not claims:
         return Open("nothing to compare")
-    odd = not_a_value(claims)
-    if odd is not None:
-        return odd
-    proved = not decimals(claims) and budget.attempted(lambda: proves(claims, assumptions, bool(task.get("real"))))
+    if any(held(side) for claim in claims for side in claim):
+        return Open("a part is held")
+    as_written = [(exactly(left), exactly(right)) for left, right in claims]
+    proved = kept_by_machines(*(side for claim in claims for side in claim)) and (
+        budget.attempted(lambda: proves(as_written, assumptions, bool(task.get("real")))) or (decimals(claims) and equal_numbers(as_written))
+    )
     if proved and not any(is_call(part, *AT_ZERO) for claim in claims for side in claim for part in walk(side)):
         return Verified(exact=True)
     seen = survey(claims, assumptions, seed, real=bool(task.get("real")), printed=True)
@@ -121,14 +124,10 @@ def decimals(claims: list[Claim]) -> bool:
     return any(reals(side) for claim in claims for side in claim)
 
 
-def not_a_value(claims: list[Claim]) -> Refuted | Open | None:
-    """An answer that is held or a text is no value at all; a part that is held leaves the claim open."""
-    for left, right in claims:
-        if not held(left) and (isinstance(right, Text) or is_call(right, *HELD)):
-            return Refuted(Statement("the answer is " + ("a text" if isinstance(right, Text) else "held") + ", not a value"))
-        if held(left) or held(right):
-            return Open("a part is held")
-    return None
+def withheld(task: dict[str, Any], seed: int) -> Refuted:
+    """An answer that is a text or holds something back, to a question that has nothing of the kind."""
+    part = task["part"]
+    return Refuted(Statement(f"{show(part)[:200]} is " + ("a text" if isinstance(part, Text) else "held") + ", not a value"))
 
 
 def held(node: Tree) -> bool:
@@ -169,6 +168,16 @@ def proves(claims: list[Claim], assumptions: Assumptions, real: bool = False) ->
     positive = positive_symbols(assumptions)
     reals = assumptions.reals | (set().union(*(free_symbols(side) for claim in claims for side in claim)) if real else set())
     return all(proves_equal(left, right, positive, assumptions.integers, reals, known_positive(assumptions)) for left, right in claims)
+
+
+def equal_numbers(claims: list[Claim]) -> bool:
+    """Whether the two sides of every claim are numbers that are exactly equal."""
+    if any(free_symbols(side) for claim in claims for side in claim):
+        return False
+    try:
+        return all(compare(evaluate(left), evaluate(right)).relation is Relation.EQUAL for left, right in claims)
+    except (Undecided, Refused):
+        return False
 
 
 def undefined_answer(seen: Survey) -> Residual:

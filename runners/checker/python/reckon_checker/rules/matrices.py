@@ -11,8 +11,8 @@ from flint import acb_mat, fmpq, fmpq_mat, fmpq_poly
 from ..calculus import differentiate
 from ..deciding import SCHEDULE
 from ..evaluation import evaluate
-from ..findings import Open, Residual, Supported, Verified
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, plus, reals, replace, times
+from ..findings import Open, Refuted, Residual, Supported, Verified
+from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, plus, reals, replace, times
 from ..values import Undecided, complex_ball, is_number, precision
 from . import decimal_matrices
 from .decompositions import DECOMPOSITIONS
@@ -43,7 +43,11 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if matrix is None:
         return Open("the matrix is not written out")
     if reals(task["matrix"]) or reals(answer) or reals(task.get("right", 0)) or task.get("approximate"):
-        return decimal_matrices.check(what, matrix, answer, task.get("right"), case)
+        found = decimal_matrices.check(what, matrix, answer, task.get("right"), case)
+        if isinstance(found, Refuted) or task.get("approximate") or not kept_by_machines(task["matrix"], answer, task.get("right", 0)):
+            return found
+        as_written: dict[str, Any] = {key: exactly(task[key]) for key in ("matrix", "answer", "right") if key in task}
+        return found if not proved_exactly(check({**task, **as_written}, seed)) else Verified(exact=True)
     if what == "power":
         return power(matrix, answer, task["index"], case)
     if what == "linear_solve":
@@ -65,7 +69,7 @@ def characteristic(matrix: Rows) -> list[Tree]:
     rational = exact_rows(matrix)
     if rational is not None:
         coefficients = fmpq_mat(n, n, [x for row in rational for x in row]).charpoly().coeffs()
-        return [exactly(coefficients[n - k] * (-1) ** k) for k in range(1, n + 1)]
+        return [rational_tree(coefficients[n - k] * (-1) ** k) for k in range(1, n + 1)]
     found: list[Tree] = []
     for k in range(1, n + 1):
         minors = [determinant(tuple(tuple(matrix[i][j] for j in chosen) for i in chosen)) for chosen in combinations(range(n), k)]
@@ -77,7 +81,11 @@ def determinant(rows: Rows) -> Tree:
     return rows[0][0] if len(rows) == 1 else ("Det", as_tree(rows))
 
 
-def exactly(value: fmpq) -> Tree:
+def proved_exactly(found: Residual) -> bool:
+    return isinstance(found, Verified) and found.exact
+
+
+def rational_tree(value: fmpq) -> Tree:
     return int(value.p) if value.q == 1 else ("Rational", int(value.p), int(value.q))
 
 
@@ -270,11 +278,27 @@ def linear_solve(matrix: Rows, answer: Tree, right: Tree, case: Case) -> Residua
         return Open("shape")
     b = rows_of(right) or tuple((entry,) for entry in arguments(right))
     x = rows_of(answer) or tuple((entry,) for entry in arguments(answer))
+    if (
+        len(x) != len(matrix[0])
+        and len(b) == len(matrix)
+        and not any(is_call(entry, "List") for row in (*x, *b) for entry in row)
+        and (x or solvable(matrix, b))
+    ):
+        return wrong(f"a solution has {len(matrix[0])} entries, the answer {len(x)}")
     if len(x) != len(matrix[0]) or len(b) != len(matrix) or not b or any(is_call(entry, "List") for row in (*x, *b) for entry in row):
         return Open("shape")
     if len(x[0]) != len(b[0]):
         return wrong("the answer has another shape than the right-hand side")
     return case.claims(entrywise(dotted(matrix, x), b))
+
+
+def solvable(matrix: Rows, b: Rows) -> bool:
+    """Whether a system of rational numbers is proved to have a solution."""
+    left, whole = exact_rows(matrix), exact_rows(tuple((*row, *right) for row, right in zip(matrix, b, strict=True)))
+    if left is None or whole is None:
+        return False
+    ranks = [fmpq_mat(len(m), len(m[0]), [x for row in m for x in row]).rank() for m in (left, whole)]
+    return ranks[0] == ranks[1]
 
 
 def least_squares(matrix: Rows, answer: Tree, right: Tree, case: Case) -> Residual:

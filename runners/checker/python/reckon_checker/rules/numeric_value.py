@@ -10,7 +10,7 @@ from .. import budget, machine
 from ..deciding import matched
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
-from ..tree import Real, Tree, free_symbols, rational
+from ..tree import Tree, exactly, free_symbols
 from ..values import (
     INDETERMINATE,
     Number,
@@ -87,10 +87,3 @@ def tolerance(value: Number, digits: int | None, loss: Value | None) -> arb | No
     if digits is not None:
         return arb(complex_ball(value).abs_upper()) * arb(10) ** (1 - digits)
     return machine.allowed(value, loss)
-
-
-def exactly(node: Tree) -> Tree:
-    """The tree with decimals as the fractions that they are."""
-    if isinstance(node, Real):
-        return rational(node.value.numerator, node.value.denominator)
-    return tuple(exactly(part) for part in node) if isinstance(node, tuple) else node

@@ -7,6 +7,7 @@ progressions are held against these class by class, modulo a common multiple of 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flint import acb, arb, fmpq
@@ -29,12 +30,14 @@ from ..values import (
 )
 from .algebraic import NotAlgebraic, rational_of
 from .candidates import Algebraic, Candidate, bounded, holds_at
+from .kernels import NotOfOneKernel, coefficients_of, polynomial, roots
 from .problem import (
     DIGITS,
     MAX_BITS,
     Problem,
     Solution,
     everything_is_seen,
+    far_off,
     height,
     one_to_one,
     put_one_in,
@@ -156,7 +159,7 @@ def ratio(a: Tree, b: Tree) -> fmpq | None:
         return None
 
 
-def read(problem: Problem) -> tuple[Algebraic, Kernel] | None:
+def read(problem: Problem) -> tuple[Waves, Kernel] | None:
     """The equation in w, solved, and the rate of w."""
     name, node = problem.unknowns[0], minus(*arguments(problem.equations[0]))
     rewriter = Rewriter(name)
@@ -181,9 +184,22 @@ def read(problem: Problem) -> tuple[Algebraic, Kernel] | None:
             return None
         rewriter.unit = unit
         equation = ("Equal", rewriter.write(node), 0)
-        return Algebraic([equation], [], [EXPONENTIAL], "Complexes"), Kernel(unit, bool(z.real.is_zero()))
-    except (NotPeriodic, NotAlgebraic, Infinite, TooHard, Undecided):
+        return solved_for_wave(equation), Kernel(unit, bool(z.real.is_zero()))
+    except (NotPeriodic, NotAlgebraic, NotOfOneKernel, Infinite, TooHard, Undecided):
         return None
+
+
+Waves = Callable[[int], list[Number]]  # bits -> the values of w at that precision
+
+
+def solved_for_wave(equation: Tree) -> Waves:
+    """Zero is no value of w."""
+    try:
+        algebraic = Algebraic([equation], [], [EXPONENTIAL], "Complexes")
+    except NotAlgebraic:
+        coefficients = polynomial(minus(*arguments(equation)), EXPONENTIAL)
+        return lambda bits: [settled(root) for root in roots(coefficients, acb(0)) if not root.is_zero()]
+    return lambda bits: [c.values[EXPONENTIAL] for c in algebraic.at(bits) if c.values[EXPONENTIAL] != 0]
 
 
 def check(problem: Problem) -> Residual | None:
@@ -193,26 +209,21 @@ def check(problem: Problem) -> Residual | None:
     found = read(problem)
     if found is None:
         return None
-    algebraic, kernel = found
+    waves, kernel = found
     real = problem.domain == "Reals" or bounded(problem.others, problem.unknowns)
     if real and any(part == "I" for part in symbols(problem.equations[0])):
         return None
     if problem.others or (real and not kernel.imaginary):
         if not real or any(s.integers or s.loose for s in problem.solutions) or not problem.complete:
             return None
-        return one_to_one(problem, lambda bits: members(problem, algebraic, kernel, bits))
+        return one_to_one(problem, lambda bits: members(problem, waves, kernel, bits))
     if any(s.loose for s in problem.solutions) or not problem.complete:
         return None
-    return classes(problem, algebraic, kernel, real)
+    return classes(problem, waves, kernel, real)
 
 
 def symbols(node: Tree) -> list[Tree]:
     return [part for sub in arguments(node) for part in symbols(sub)] if isinstance(node, tuple) else [node]
-
-
-def waves(algebraic: Algebraic, bits: int) -> list[Number]:
-    """The values of w; zero is none."""
-    return [c.values[EXPONENTIAL] for c in algebraic.at(bits) if c.values[EXPONENTIAL] != 0]
 
 
 def starts(found: list[Number], kernel: Kernel, only_real: bool) -> list[Number]:
@@ -252,11 +263,11 @@ def period(kernel: Kernel) -> acb:
     return acb(0, 2 * arb.pi()) / complex_ball(rate)
 
 
-def members(problem: Problem, algebraic: Algebraic, kernel: Kernel, bits: int) -> list[Candidate]:
+def members(problem: Problem, waves: Waves, kernel: Kernel, bits: int) -> list[Candidate]:
     """The real solutions that meet the conditions, where these bound the unknown or there are finitely many."""
     name = problem.unknowns[0]
     with precision(bits):
-        values = starts(waves(algebraic, bits), kernel, True)
+        values = starts(waves(bits), kernel, True)
         if kernel.imaginary:
             low, high = bounds(problem.others, name)
             if low is None or high is None:
@@ -288,6 +299,19 @@ class Progression:
     multiple: int
 
 
+def step_of(value: Tree, constant: str) -> Tree | None:
+    """By how much a value grows with a constant; None where it does not grow evenly."""
+    try:
+        powers = coefficients_of(value, constant)
+        if not set(powers) - {0, 1}:
+            return powers.get(1, 0)
+    except NotOfOneKernel:
+        pass
+    at = [replace(value, constant, n) for n in range(3)]
+    even = proves_zero(("Plus", at[0], ("Times", -2, at[1]), at[2])) and constant not in free_symbols(differentiate(value, constant))
+    return minus(at[1], at[0]) if even else None
+
+
 def progressions(s: Solution, name: str, kernel: Kernel) -> list[Progression] | None:
     """The values of one solution as progressions by whole multiples of the period; None where they are none."""
     value = s.values[name]
@@ -296,9 +320,8 @@ def progressions(s: Solution, name: str, kernel: Kernel) -> list[Progression] | 
     if not s.integers:
         return [Progression(value, 0)]
     (constant,) = s.integers
-    at = [replace(value, constant, n) for n in range(3)]
-    step = minus(at[1], at[0])
-    if not proves_zero(("Plus", at[0], ("Times", -2, at[1]), at[2])) or constant in free_symbols(differentiate(value, constant)):
+    step = step_of(value, constant)
+    if step is None:
         return None
     multiple = ratio(("Times", step, kernel.rate), ("Times", 2, "I", "Pi"))
     if multiple is None or int(multiple.q) > MAX_CLASSES:
@@ -306,7 +329,7 @@ def progressions(s: Solution, name: str, kernel: Kernel) -> list[Progression] | 
     return [Progression(replace(value, constant, n), abs(int(multiple.p))) for n in range(int(multiple.q))]
 
 
-def classes(problem: Problem, algebraic: Algebraic, kernel: Kernel, real: bool) -> Residual | None:
+def classes(problem: Problem, waves: Waves, kernel: Kernel, real: bool) -> Residual | None:
     """The answer's progressions against those of the equation."""
     name = problem.unknowns[0]
     given: list[Progression] = []
@@ -316,26 +339,22 @@ def classes(problem: Problem, algebraic: Algebraic, kernel: Kernel, real: bool) 
             return found
         listed = progressions(s, name, kernel)
         if listed is None:
-            return restricted(problem, algebraic, kernel, real)
+            return restricted(problem, waves, kernel, real)
         given += listed
     if given and not kernel.imaginary and not any(p.multiple for p in given):
         # Some systems answer with the real solutions of such equations: not wrong, but not complete either.
-        finite = one_to_one(problem, lambda bits: members(problem, algebraic, kernel, bits))
-        return (
-            Open("solutions that are not real are not in the answer")
-            if isinstance(finite, Verified)
-            else None
-            if isinstance(finite, Refuted) and not real
-            else finite
-        )
+        finite = one_to_one(problem, lambda bits: members(problem, waves, kernel, bits))
+        if isinstance(finite, Verified):
+            return Open("solutions that are not real are not in the answer")
+        return None if isinstance(finite, Refuted) and not real else finite
     why = "the enclosures stay too wide"
     if height(problem) >= MAX_BITS:
-        return Open("numbers too large to be told apart")
+        return far_off(problem) or Open("numbers too large to be told apart")
     for bits in schedule(problem):
         budget.look()
         with precision(bits):
             try:
-                compared = compare(problem, given, starts(waves(algebraic, bits), kernel, real), period(kernel))
+                compared = compare(problem, given, starts(waves(bits), kernel, real), period(kernel))
             except Undecided as undecided:
                 why = str(undecided)
                 continue
@@ -343,12 +362,14 @@ def classes(problem: Problem, algebraic: Algebraic, kernel: Kernel, real: bool) 
             return compared
         if isinstance(compared, Verified):
             exact = compared.exact or substituted(problem)
-            return Verified(exact, compared.residual) if exact or everything_is_seen(problem, bits) else Open("a part of the answer is too small to be seen")
+            if exact or everything_is_seen(problem, bits):
+                return Verified(exact, compared.residual)
+            return far_off(problem) or Open("a part of the answer is too small to be seen")
         why = compared.why if isinstance(compared, Open) else why
     return Open(why)
 
 
-def restricted(problem: Problem, algebraic: Algebraic, kernel: Kernel, real: bool) -> Refuted | None:
+def restricted(problem: Problem, waves: Waves, kernel: Kernel, real: bool) -> Refuted | None:
     """Families whose constant is restricted further: a solution that none of them gives."""
     name = problem.unknowns[0]
     families: list[tuple[Solution, str, Tree, Tree]] = []
@@ -356,14 +377,14 @@ def restricted(problem: Problem, algebraic: Algebraic, kernel: Kernel, real: boo
         if len(s.integers) != 1 or s.loose or any(free_symbols(c) - s.integers for c in s.conditions):
             return None
         (constant,) = s.integers
-        first, second, third = (replace(s.values[name], constant, n) for n in range(3))
-        if not proves_zero(("Plus", first, ("Times", -2, second), third)) or constant in free_symbols(differentiate(s.values[name], constant)):
+        width = step_of(s.values[name], constant)
+        if width is None:
             return None
-        families.append((s, constant, first, minus(second, first)))
+        families.append((s, constant, replace(s.values[name], constant, 0), width))
     with precision(512):
         try:
             step = period(kernel)
-            for value in starts(waves(algebraic, 512), kernel, real):
+            for value in starts(waves(512), kernel, real):
                 for n in range(-4, 5):
                     x = complex_ball(value) + n * step
                     if not any(may_give(family, x) for family in families):

@@ -7,14 +7,16 @@ modulus they are integers modulo it, of one symbol.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz, nmod_poly
 
 from .. import budget
 from ..findings import Open, Refuted, Residual, Statement, Verified
-from ..tree import Refused, Tree, arguments, is_call, walk
+from ..tree import Refused, Tree, arguments, is_call, rational, walk
 from ..univariate import polynomial as univariate
+from . import identities
 
 MAX_DEGREE = 400
 MAX_TERMS = 3000
@@ -113,7 +115,7 @@ def flat(node: Tree) -> list[Tree]:
 def check(task: dict[str, Any], seed: int) -> Residual:
     """what[args, variable] == answer; modulus: of the coefficients."""
     what, args, parts = task["what"], list(task["args"]), flat(task["answer"])
-    if len(args) < (1 if what in ("Discriminant", "Congruent") else 2):
+    if len(args) < (1 if what in ("Discriminant", "Congruent", "CoefficientList") else 2):
         return Open("two polynomials are wanted")
     if what == "PolynomialMod" or (what == "Congruent" and isinstance(task.get("modulus"), int)):
         return reduced([*args, *([task["modulus"]] if what == "Congruent" else [])], parts, what)
@@ -131,11 +133,39 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         if what in ("PolynomialGCD", "PolynomialLCM"):
             return associate(common(what, polynomials), ring.polynomial(parts[0]), polynomials) if len(parts) == 1 else Open("shape")
         given = [ring.quotient(part) for part in parts]
-        return PROCEDURES[what](ring, polynomials, given, ring.index(variable))
     except Foreign:
-        if any(is_call(part, "Plus", "Times", "Power") or isinstance(part, int) for part in parts):
+        if what not in WANTED:
             return Open("the answer is no rational function over the rationals")
-        raise Refused("answer") from None
+        return by_values(ring, WANTED[what](ring, polynomials, ring.index(variable)), parts, seed)
+    if what == "PolynomialExtendedGCD":
+        return extended_gcd(ring, polynomials, given, ring.index(variable))
+    wanted = WANTED[what](ring, polynomials, ring.index(variable))
+    if what == "CoefficientList" and (index_of := ring.index(variable)) >= 0 and len(given) != len(wanted):
+        return Refuted(Statement(f"there are {len(wanted)} coefficients in {ring.names[index_of]}, the answer has {len(given)}"))
+    if len(given) != len(wanted):
+        return Open("shape")
+    found = [same(a, b) for a, b in zip(wanted, given, strict=True)]
+    return next((part for part in found if isinstance(part, Refuted)), found[0])
+
+
+def by_values(ring: Ring, wanted: list[Quotient], parts: list[Tree], seed: int) -> Residual:
+    """An answer that is no rational function over the rationals may be equal to one all the same."""
+    if len(parts) != len(wanted):
+        return Open("shape")
+    return identities.check({"claims": [(as_fraction(ring, true), part) for true, part in zip(wanted, parts, strict=True)]}, seed)
+
+
+def as_fraction(ring: Ring, value: Quotient) -> Tree:
+    top, bottom = (as_tree(p, ring.names) for p in value)
+    return ("Times", top, ("Power", bottom, -1))
+
+
+def as_tree(p: fmpq_mpoly, names: list[str]) -> Tree:
+    terms: list[Tree] = []
+    for monomial, c in p.to_dict().items():
+        factors = [("Power", name, int(e)) for name, e in zip(names, monomial, strict=False) if int(e)]
+        terms.append(("Times", rational(int(c.p), int(c.q)), *factors))
+    return ("Plus", *terms)
 
 
 def reduced(args: list[Tree], parts: list[Tree], what: str) -> Residual:
@@ -231,19 +261,31 @@ def divided(ring: Ring, p: fmpq_mpoly, d: fmpq_mpoly, index: int) -> tuple[Quoti
         ring.bound(quotient, rest, scale)
 
 
-def quotient(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
-    return same(divided(ring, args[0], args[1], index)[0], given[0]) if len(given) == 1 else Open("shape")
+def quotient_of(ring: Ring, args: list[fmpq_mpoly], index: int) -> list[Quotient]:
+    return [divided(ring, args[0], args[1], index)[0]]
 
 
-def remainder(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
-    return same(divided(ring, args[0], args[1], index)[1], given[0]) if len(given) == 1 else Open("shape")
+def remainder_of(ring: Ring, args: list[fmpq_mpoly], index: int) -> list[Quotient]:
+    return [divided(ring, args[0], args[1], index)[1]]
 
 
-def quotient_remainder(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
-    if len(given) != 2:
-        return Open("shape")
-    found = [same(a, b) for a, b in zip(divided(ring, args[0], args[1], index), given, strict=True)]
-    return next((part for part in found if isinstance(part, Refuted)), found[0])
+def both_of(ring: Ring, args: list[fmpq_mpoly], index: int) -> list[Quotient]:
+    return list(divided(ring, args[0], args[1], index))
+
+
+def resultant_of(ring: Ring, args: list[fmpq_mpoly], index: int) -> list[Quotient]:
+    p, q = args
+    if p.is_zero() or q.is_zero():
+        raise Refused("the resultant with zero")
+    m, n = (len(coefficients(ring, part, index)) - 1 for part in args)
+    budget.look()
+    return [(p**n if m == 0 else q**m if n == 0 else p.resultant(q, ring.names[index]), ring.one)]
+
+
+def discriminant_of(ring: Ring, args: list[fmpq_mpoly], index: int) -> list[Quotient]:
+    if len(coefficients(ring, args[0], index)) < 2:
+        raise Refused("the discriminant of a constant")
+    return [(args[0].discriminant(ring.names[index]), ring.one)]
 
 
 def extended_gcd(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
@@ -265,29 +307,18 @@ def extended_gcd(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], inde
     return Verified(True) if lead[0] == e else Open("the divisor is not monic")
 
 
-def resultant(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
-    p, q = args
-    if p.is_zero() or q.is_zero() or len(given) != 1:
-        return Open("the resultant with zero")
-    m, n = (len(coefficients(ring, part, index)) - 1 for part in args)
-    budget.look()
-    wanted = p**n if m == 0 else q**m if n == 0 else p.resultant(q, ring.names[index])
-    return same((wanted, ring.one), given[0])
+def coefficient_list(ring: Ring, args: list[fmpq_mpoly], index: int) -> list[Quotient]:
+    return [(c, ring.one) for c in coefficients(ring, args[0], index)]
 
 
-def discriminant(ring: Ring, args: list[fmpq_mpoly], given: list[Quotient], index: int) -> Residual:
-    if len(coefficients(ring, args[0], index)) < 2 or len(given) != 1:
-        return Open("the discriminant of a constant")
-    return same((args[0].discriminant(ring.names[index]), ring.one), given[0])
-
-
-PROCEDURES = {
-    "PolynomialQuotient": quotient,
-    "PolynomialRemainder": remainder,
-    "PolynomialQuotientRemainder": quotient_remainder,
-    "PolynomialExtendedGCD": extended_gcd,
-    "Resultant": resultant,
-    "Discriminant": discriminant,
+# What there is one of only: as many parts as the answer has.
+WANTED: dict[str, Callable[[Ring, list[fmpq_mpoly], int], list[Quotient]]] = {
+    "PolynomialQuotient": quotient_of,
+    "PolynomialRemainder": remainder_of,
+    "PolynomialQuotientRemainder": both_of,
+    "Resultant": resultant_of,
+    "Discriminant": discriminant_of,
+    "CoefficientList": coefficient_list,
 }
 
 
@@ -316,6 +347,9 @@ def modular(what: str, args: list[Tree], parts: list[Tree], variable: Tree, modu
         return Open("not of that form")
     q, r = divmod(inputs[0], inputs[1])
     wanted_parts = {"PolynomialQuotient": [q], "PolynomialRemainder": [r], "PolynomialQuotientRemainder": [q, r]}.get(what)
+    if what == "Resultant" and len(given) == 1 and inputs[0].degree() >= 0:
+        value = nmod_poly([int(inputs[0].resultant(inputs[1]))], modulus)
+        return Verified(True) if given[0] == value else Refuted(Statement(f"{value} is expected modulo {modulus}"))
     if wanted_parts is None or len(given) != len(wanted_parts):
         return Open("not with a modulus")
     if wanted_parts == given:

@@ -14,7 +14,7 @@ from ..agreement import Survey, survey
 from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
-from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, replace, walk
+from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, replace, size, walk
 from ..tree import show as show_tree
 from ..values import (
     Gaussian,
@@ -34,6 +34,8 @@ from .identities import proves
 
 MAX_BITS = 20_000
 DIGITS = 60
+FAR_BITS = (256, 2**15, 2**18)
+MAX_FAR_SIZE = 300  # nodes
 
 
 @dataclass
@@ -192,7 +194,7 @@ def one_to_one(problem: Problem, at: Callable[[int], list[Candidate]], note: str
     """Every answer is a solution and every solution an answer. at: bits -> candidates. note: why it is open even then."""
     why = "the enclosures stay too wide"
     if height(problem) >= MAX_BITS:
-        return Open("numbers too large to be told apart")
+        return far_off(problem) or Open("numbers too large to be told apart")
     for bits in schedule(problem):
         budget.look()
         try:
@@ -208,9 +210,43 @@ def one_to_one(problem: Problem, at: Callable[[int], list[Candidate]], note: str
             if note:
                 return Open(note)
             exact = found.exact or substituted(problem)
-            return Verified(exact, found.residual) if exact or everything_is_seen(problem, bits) else Open("a part of the answer is too small to be seen")
+            if exact or everything_is_seen(problem, bits):
+                return Verified(exact, found.residual)
+            return far_off(problem) or Open("a part of the answer is too small to be seen")
         why = found.why if isinstance(found, Open) else why
     return Open(why)
+
+
+def far_off(problem: Problem) -> Refuted | None:
+    """A solution that does not make the equations true, told by many more digits than solving them takes."""
+    for s in problem.solutions:
+        if s.conditions or s.loose or set(s.values) != set(problem.unknowns):
+            continue
+        claims = claims_of(problem, s)
+        for constant in s.integers:
+            claims = [(replace(left, constant, 0), replace(right, constant, 0)) for left, right in claims]
+        if any(free_symbols(side) for claim in claims for side in claim) or sum(size(side) for claim in claims for side in claim) > MAX_FAR_SIZE:
+            continue
+        for left, right in claims:
+            found = far_apart(left, right)
+            if found is not None:
+                where = ", ".join(f"{name} = {show_tree(value)}" for name, value in s.values.items())
+                return Refuted(Statement(f"{where[:200]} is no solution: it leaves {show(found, 5)}", exact=False))
+    return None
+
+
+def far_apart(left: Tree, right: Tree) -> Number | None:
+    """The difference of two constants where it is proved not to be zero."""
+    for bits in FAR_BITS:
+        budget.look()
+        with precision(bits):
+            try:
+                value = evaluate(("Plus", left, ("Times", -1, right)))
+            except (Undecided, Refused):
+                continue
+            if is_number(value) and not complex_ball(value).contains(0):
+                return value
+    return None
 
 
 def everything_is_seen(problem: Problem, bits: int) -> bool:

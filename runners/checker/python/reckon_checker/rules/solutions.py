@@ -17,14 +17,14 @@ from ..critical import exact_tree
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..points import Points
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, reals, walk
+from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, reals, walk
 from ..tree import show as show_tree
 from ..values import Kind, NonValue, Undecided, show
-from . import components, decimals, diophantine, periodic, window
+from . import components, decimals, diophantine, kernels, periodic, window
 from .algebraic import NotAlgebraic
 from .candidates import Algebraic
 from .identities import held, proves
-from .problem import Problem, finite, put_in, solution
+from .problem import Problem, Solution, finite, put_in, solution
 from .systems import Infinite, TooHard
 
 MAX_SOLUTIONS = 200
@@ -36,23 +36,38 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return Open("too many solutions")
     if any(held(value) for s in task["solutions"] for value in s["values"]):
         return Open("a part of the answer is held")
+    found = judged(task, seed)
+    if task.get("foreign") and not isinstance(found, Refuted):
+        return Open("the answer gives a value to a symbol that the question does not know")
+    return found
+
+
+def judged(task: dict[str, Any], seed: int) -> Residual:
     if task.get("modulus") is not None:
         return diophantine.modular(task)
     conditions = [simplest(c) for c in flatten(task["conditions"])]
     if task.get("approximate") or any(reals(node) for s in task["solutions"] for node in s["values"]) or any(reals(c) for c in conditions):
-        return decimals.check(task, conditions)
+        found = decimals.check(task, conditions)
+        if isinstance(found, Refuted) or task.get("approximate") or not kept_by_machines(*conditions, *(v for s in task["solutions"] for v in s["values"])):
+            return found
+        as_written = [{"names": s["names"], "values": [exactly(value) for value in s["values"]]} for s in task["solutions"]]
+        exact = solved(problem_of(task, [exactly(c) for c in conditions], as_written, seed))
+        return exact if isinstance(exact, Verified) and exact.exact else found
+    return solved(problem_of(task, conditions, task["solutions"], seed))
+
+
+def problem_of(task: dict[str, Any], conditions: list[Tree], solutions: list[dict[str, Any]], seed: int) -> Problem:
     asked = {*task["unknowns"]}.union(*(free_symbols(c) for c in conditions))
-    problem = Problem(
+    return Problem(
         [c for c in conditions if is_call(c, "Equal")],
         [c for c in conditions if not is_call(c, "Equal") and c != "True"],
         list(task["unknowns"]),
         task.get("domain") or "Complexes",
-        [solution(s, asked) for s in task["solutions"]],
+        [solution(s, asked) for s in solutions],
         list(task.get("assumptions") or []),
         bool(task.get("complete")),
         seed,
     )
-    return solved(problem)
 
 
 def simplest(condition: Tree) -> Tree:
@@ -102,12 +117,10 @@ def without_parameters(problem: Problem) -> Residual:
     if not problem.others and identically(problem):
         return constant(problem)
     if len(problem.unknowns) == 1:
-        found = periodic.check(problem)
-        if found is not None:
-            return found
-        found = window.check(problem)
-        if found is not None:
-            return found
+        for check_one in (kernels.check, periodic.check, window.check):
+            found = check_one(problem)
+            if found is not None:
+                return found
     return put_in(problem, "whether all solutions were found")
 
 
@@ -124,11 +137,18 @@ def constant(problem: Problem) -> Residual:
             return Verified(True) if len(problem.solutions) == 1 else Open("solutions besides all")
         if not problem.solutions:
             return Refuted(Statement("every value of the unknowns is a solution"))
+        if problem.complete and problem.domain in ("Complexes", "Reals") and all(countable(problem, s) for s in problem.solutions):
+            return Refuted(Statement("every value of the unknowns is a solution, the answer gives single ones only"))
         return Open("parts of all")
     seen = survey(claims, Assumptions([]), problem.seed)
     if seen.differences:
         return Refuted(Statement("there are no solutions: the equations are false")) if problem.solutions else Verified(seen.exact, "{}")
     return Open("whether the equations hold")
+
+
+def countable(problem: Problem, s: Solution) -> bool:
+    """Whether a solution fixes an unknown to countably many values."""
+    return not s.loose and any(name in problem.unknowns and not free_symbols(value) - s.integers for name, value in s.values.items())
 
 
 def with_parameters(problem: Problem) -> Residual:

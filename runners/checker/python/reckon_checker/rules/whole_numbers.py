@@ -14,7 +14,7 @@ from flint import arb, fmpq, fmpz
 
 from .. import budget
 from ..evaluation import Environment, evaluate
-from ..findings import Open, Refuted, Residual, Statement, Verified
+from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..tree import Refused, Tree, arguments, is_call
 from ..values import Gaussian, Kind, NonValue, Value, precision, show, whole
 
@@ -186,7 +186,7 @@ def primes(task: dict[str, Any], seed: int) -> Residual:
     args = [[whole(x) for x in value] if isinstance(value, tuple) else whole(value) for value in values]
     numbers = [whole(x) for x in flat]
     if any(x is None for x in numbers):
-        return Open("not integers")
+        return divided(what, values, answer)
     if any(x is not None and x.bit_length() > MAX_BITS for x in numbers):
         return Open("too large")
     first: Any = args[0]
@@ -202,6 +202,23 @@ def primes(task: dict[str, Any], seed: int) -> Residual:
                 return part
         return Verified(all(isinstance(part, Verified) and part.exact for part in parts))
     return one(what, args, answer)
+
+
+def divided(what: str, values: list[Value], answer: Tree) -> Residual:
+    """Mod and Quotient of real numbers: m - n q with q = floor(m/n)."""
+    if what not in ("Mod", "Quotient") or len(values) != 2 or not all(isinstance(x, fmpq) for x in values):
+        return Open("not integers")
+    m, n = values
+    assert isinstance(m, fmpq)
+    assert isinstance(n, fmpq)
+    if n == 0:
+        return Open("division by zero")
+    quotient = fmpq((m / n).floor())
+    wanted = quotient if what == "Quotient" else m - n * quotient
+    given = evaluate(answer)
+    if not isinstance(given, fmpq):
+        return Open("not a rational number")
+    return Verified(True, show(wanted)) if given == wanted else Refuted(Statement(f"{show(wanted)} is expected"))
 
 
 ELEMENTWISE = frozenset("PrimeQ CompositeQ Prime NextPrime PrimePi PrimePowerQ SquareFreeQ EulerPhi MoebiusMu PrimeNu PrimeOmega LiouvilleLambda".split())
@@ -275,9 +292,11 @@ def arithmetic(what: str, args: list[Any], answer: Tree) -> Residual:
         return agrees(truth_of(answer), all(math.gcd(a, b) == 1 for i, a in enumerate(args) for b in args[i + 1 :]))
     given = integer(answer)
     if what in ("Mod", "Quotient"):
-        if len(args) != 2 or args[1] == 0:
+        if len(args) not in (2, 3) or args[1] == 0:
             return Open("out of bounds")
-        return agrees(given, args[0] % args[1] if what == "Mod" else args[0] // args[1])
+        offset = args[2] if len(args) == 3 else 0
+        quotient = (args[0] - offset) // args[1]
+        return agrees(given, args[0] - args[1] * quotient if what == "Mod" else quotient)
     if what == "GCD":
         return agrees(given, math.gcd(*args))
     if what == "LCM":
@@ -421,4 +440,25 @@ def gaussian_statement(what: str, values: list[Value], answer: Tree) -> Residual
         if given is None or canonical(given) != canonical(common):
             return Refuted(Statement(f"{written(canonical(common))} is expected, up to a unit"))
         return Verified(True) if given == canonical(common) else Open("the unit is a convention")
+    if what in ("Mod", "Quotient") and len(known) == 2 and known[1] != (0, 0):
+        return gaussian_division(what, known[0], known[1], answer)
     return Open("over the Gaussian integers")
+
+
+def gaussian_division(what: str, m: Z, n: Z, answer: Tree) -> Residual:
+    """Which of the remainders that are smaller than n is taken is a convention."""
+    value = evaluate(answer, Environment(printed=True))
+    given = gaussian_integer(value)
+    if given is None:
+        return Refuted(Statement(f"{show(value)} is no Gaussian integer")) if isinstance(value, fmpq | Gaussian) else Open("not a Gaussian integer")
+    if what == "Quotient":
+        product = multiplied(given, n)
+        rest = (m[0] - product[0], m[1] - product[1])
+    else:
+        rest = given
+        top = multiplied((m[0] - rest[0], m[1] - rest[1]), (n[0], -n[1]))
+        if top[0] % norm(n) or top[1] % norm(n):
+            return Refuted(Statement(f"{written(m)} less {written(rest)} is no multiple of {written(n)}"))
+    if norm(rest) >= 2 * norm(n):
+        return Refuted(Statement(f"the remainder {written(rest)} is larger than any convention allows after division by {written(n)}"))
+    return Supported() if 2 * norm(rest) <= norm(n) else Open("which remainder is taken is a convention")

@@ -1,0 +1,224 @@
+"""Procedure "quantified": a statement with ForAll or Exists over one number, and the condition on the other symbols that it is said to be.
+
+At exact values of the other symbols the body is decided in every cell between the zeros of what it compares and at each zero
+(cells.py). The values are taken from every cell of the projection of the body's polynomials (discriminants, resultants, coefficients: Collins
+1975) and of the answer, and at the rational ends of the cells; a value where statement and answer differ is a proof.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from flint import arb, fmpq, fmpq_mpoly, fmpq_poly
+
+from .. import budget
+from ..critical import exact_tree
+from ..findings import Open, Refuted, Sampled, Statement, Supported, Verified
+from ..roots import isolated
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, replace, walk
+from ..values import Undecided, precision, show
+from .cells import ORDERS, Cells, rational_above, rational_below
+from .identities import held
+from .polynomials import Foreign, Ring, coefficients
+
+QUANTIFIERS = ("Exists", "ForAll")
+BITS = 192
+TOTAL = frozenset((*ORDERS, *"Equal Unequal And Or Not Implies Plus Times Power Subtract Minus Rational Abs Sin Cos Exp Min Max".split()))
+MAX_POLYNOMIALS = 24
+MAX_POINTS = 150
+POOL = tuple(fmpq(n, d) for n, d in ((0, 1), (1, 1), (-1, 1), (5, 2), (-7, 3), (2, 1), (-2, 1), (1, 3), (-1, 2), (13, 1), (-13, 1)))
+
+
+class Unknown(Exception):
+    """The truth of a statement is not decided."""
+
+
+def check(task: dict[str, Any], seed: int) -> Sampled:
+    """task: left with quantifiers, right without, domain."""
+    left, right, domain = task["left"], task["right"], task.get("domain") or ""
+    if held(left) or held(right) or domain not in ("", "Reals", "Complexes"):
+        return Open("only real and complex numbers")
+    ordered = any(is_call(part, *ORDERS, "Inequality") for part in walk(left))
+    if ordered and domain == "Complexes":
+        return Open("an order of complex numbers")
+    real = domain == "Reals" or ordered  # what stands in an order is real unless it is said otherwise
+    names = sorted(unbound(left) | free_symbols(right))
+    agreed = 0
+    for point in points(left, right, names):
+        budget.look()
+        here = {name: exact_tree(value) for name, value in zip(names, point, strict=True)}
+        try:
+            wanted, given = truth(put(left, here), real), truth(put(right, here), real)
+        except (Unknown, Undecided, Refused):
+            continue
+        if wanted != given:
+            where = ", ".join(f"{name} = {show(value)}" for name, value in zip(names, point, strict=True))
+            return Refuted(Statement((f"at {where}: " if where else "") + f"{wanted} is expected, the answer gives {given}"))
+        agreed += 1
+    return Supported("True") if agreed else Open("the statement is not decided at any point")
+
+
+def put(node: Tree, values: dict[str, Tree]) -> Tree:
+    for name, value in values.items():
+        node = replace(node, name, value)
+    return node
+
+
+def unbound(node: Tree) -> set[str]:
+    """The symbols of a statement that no quantifier binds."""
+    if is_call(node, *QUANTIFIERS):
+        names, *rest = arguments(node)
+        return set().union(*(unbound(part) for part in rest)) - bound(names)
+    if is_call(node, "And", "Or", "Not", "Implies", "Xor", "Equivalent", "List"):
+        return set().union(*(unbound(part) for part in arguments(node)))
+    return free_symbols(node)
+
+
+def bound(names: Tree) -> set[str]:
+    return {name for name in (arguments(names) if is_call(names, "List") else (names,)) if isinstance(name, str)}
+
+
+def truth(node: Tree, real: bool) -> bool:
+    """Of a statement without free symbols. Raises Unknown."""
+    if node in ("True", "False"):
+        return node == "True"
+    parts = arguments(node)
+    if is_call(node, "And", "Or", "List"):
+        deciding = is_call(node, "Or")
+        answers = [attempted(part, real) for part in parts]
+        if deciding in answers:
+            return deciding
+        if None in answers:
+            raise Unknown
+        return not deciding
+    if is_call(node, "Not"):
+        return not truth(parts[0], real)
+    if is_call(node, "Implies"):
+        return truth(("Or", ("Not", parts[0]), parts[1]), real)
+    if is_call(node, *QUANTIFIERS):
+        return quantified(node, real)
+    if free_symbols(node):
+        raise Unknown
+    return holds_somewhere(node, "unused$", real)
+
+
+def attempted(node: Tree, real: bool) -> bool | None:
+    try:
+        return truth(node, real)
+    except Unknown:
+        return None
+
+
+def quantified(node: Tree, real: bool) -> bool:
+    names, *rest = arguments(node)
+    chosen = bound(names)
+    if len(chosen) != 1 or not 1 <= len(rest) <= 2 or any(is_call(part, *QUANTIFIERS) for inner in rest for part in walk(inner)):
+        raise Unknown  # cells of one number only
+    (name,) = chosen
+    body = rest[-1]
+    if is_call(node, "Exists"):
+        return holds_somewhere(("And", *rest), name, real)
+    if holds_somewhere(("And", *rest[:-1], ("Not", body)), name, real):
+        return False
+    if not defined_everywhere(("And", *rest)):
+        raise Unknown  # what is said of a number where the body has no value is a convention
+    return True
+
+
+def defined_everywhere(node: Tree) -> bool:
+    if not isinstance(node, tuple):
+        return True
+    if node[0] == "Power" and not (isinstance(node[2], int) and node[2] >= 0) and node[1] != "E" and free_symbols(node):
+        return False
+    if node[0] == "Inequality":
+        return all(defined_everywhere(part) for part in node[1::2])
+    return node[0] in TOTAL and all(defined_everywhere(part) for part in node[1:])
+
+
+def holds_somewhere(body: Tree, name: str, real: bool) -> bool:
+    """Whether a condition on one number is true of some number. Raises Unknown."""
+    if free_symbols(body) - {name}:
+        raise Unknown
+    found = Cells(body, "False", [], name, "", real=real, solving=True).compare()
+    if isinstance(found, Refuted):
+        return True
+    if isinstance(found, Verified):
+        return False
+    raise Unknown
+
+
+# Values of the other symbols.
+
+
+def points(left: Tree, right: Tree, names: list[str]) -> list[tuple[fmpq, ...]]:
+    if not names:
+        return [()]
+    if len(names) > 1:
+        return list(itertools.islice(itertools.product(POOL if len(names) == 2 else POOL[:5], repeat=len(names)), MAX_POINTS))
+    return [(value,) for value in one_name(left, right, names[0])]
+
+
+def one_name(left: Tree, right: Tree, name: str) -> list[fmpq]:
+    """Rational values in every cell of the projection, close to each end and at it where it is rational."""
+    ends: list[arb] = []
+    exact: list[fmpq] = list(POOL)
+    with precision(BITS):
+        for p in projection(left, right, name):
+            for root, _ in isolated(tuple(p.coeffs()), BITS):
+                if root.imag.is_zero():
+                    ends.append(root.real)
+            exact += [-factor[0] / factor[1] for factor, _ in p.factor()[1] if factor.degree() == 1]
+    ends.sort(key=lambda end: float(end.mid()))
+    for a, b in itertools.pairwise(ends):
+        low, high = rational_above(a), rational_below(b)
+        if low < high:
+            exact += [low + (high - low) / 1024, (low + high) / 2, high - (high - low) / 1024]
+    if ends:
+        exact += [rational_below(ends[0]) - fmpq(1, 1024), rational_above(ends[-1]) + fmpq(1, 1024)]
+        exact += [rational_below(ends[0]) - 1000, rational_above(ends[-1]) + 1000]
+    return sorted(set(exact), key=str)
+
+
+def projection(left: Tree, right: Tree, name: str) -> list[fmpq_poly]:
+    """Polynomials in the free symbol whose zeros may change the truth of the statement, or of the answer."""
+    found: list[fmpq_mpoly] = []
+    ring = Ring([*differences(left), *differences(right), name])
+    index = ring.index(name)
+    for x in [i for i in range(len(ring.names)) if i != index]:
+        inside = []
+        for e in differences(left):
+            try:
+                inside.append(ring.polynomial(e))
+            except (Foreign, Refused):
+                continue
+        inside = [p for p in inside[:MAX_POLYNOMIALS] if not p.is_zero() and int(p.degrees()[x])]
+        for p in inside:
+            found += coefficients(ring, p, x)
+            if int(p.degrees()[x]) > 1:
+                found.append(p.discriminant(ring.names[x]))
+        found += [p.resultant(q, ring.names[x]) for p, q in itertools.combinations(inside, 2)]
+    for e in [*differences(left), *differences(right)]:
+        try:
+            found.append(ring.polynomial(e))
+        except (Foreign, Refused):
+            continue
+    result = []
+    for p in found:
+        if p.is_zero() or any(int(d) for i, d in enumerate(p.degrees()) if i != index) or not int(p.degrees()[index]):
+            continue
+        terms = {int(m[index]): c for m, c in p.to_dict().items()}
+        dense = fmpq_poly([terms.get(i, 0) for i in range(max(terms) + 1)])
+        result.append(dense // dense.gcd(dense.derivative()))
+    return result
+
+
+def differences(node: Tree) -> list[Tree]:
+    """What the comparisons of a condition compare with zero."""
+    found: list[Tree] = []
+    for part in walk(node):
+        if is_call(part, *ORDERS, "Equal", "Unequal"):
+            found += [minus(a, b) for a, b in itertools.pairwise(arguments(part))]
+        elif is_call(part, "Inequality"):
+            found += [minus(a, b) for a, b in itertools.pairwise(arguments(part)[::2])]
+    return found

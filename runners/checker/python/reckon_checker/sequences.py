@@ -1,0 +1,236 @@
+"""Lists of numbers and digits: functions whose values are lists, or are counted from them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+
+from flint import fmpq, fmpz
+
+from .arithmetic import minus, plus, times
+from .truth import order
+from .values import Undecided, Value, is_exact, undefined, whole
+
+MAX_ENTRIES = 3000
+MAX_MODULUS = 10**7
+
+
+def integers(name: str, function: Callable[..., Value]) -> Callable[..., Value]:
+    """A function of whole numbers and lists of them."""
+
+    def rule(*args: Value) -> Value:
+        found = [[whole(part) for part in arg] if isinstance(arg, tuple) else whole(arg) for arg in args]
+        flat = [n for one in found for n in (one if isinstance(one, list) else [one])]
+        return undefined(name) if any(n is None for n in flat) else function(*found)
+
+    return rule
+
+
+def listed(numbers: list[int]) -> Value:
+    return tuple(fmpq(n) for n in numbers)
+
+
+def span(*args: Value) -> Value:
+    """Range[n], Range[a, b] and Range[a, b, step] of rational numbers."""
+    if not 1 <= len(args) <= 3:
+        return undefined("Range")
+    start: Value = args[0] if len(args) > 1 else fmpq(1)
+    end: Value = args[1] if len(args) > 1 else args[0]
+    step: Value = args[2] if len(args) > 2 else fmpq(1)
+    if not isinstance(start, fmpq) or not isinstance(end, fmpq) or not isinstance(step, fmpq) or step == 0:
+        return undefined("Range")
+    count = int(((end - start) / step).floor()) + 1
+    if count > MAX_ENTRIES:
+        return undefined("a long list")
+    return tuple(start + k * step for k in range(max(count, 0)))
+
+
+def accumulate(values: Value) -> Value:
+    return tuple(itertools.accumulate(values, plus)) if isinstance(values, tuple) else undefined("Accumulate")
+
+
+def differences(values: Value) -> Value:
+    return tuple(minus(b, a) for a, b in itertools.pairwise(values)) if isinstance(values, tuple) else undefined("Differences")
+
+
+def length(values: Value) -> Value:
+    return fmpq(len(values)) if isinstance(values, tuple) else undefined("Length")
+
+
+def reverse(values: Value) -> Value:
+    return values[::-1] if isinstance(values, tuple) else undefined("Reverse")
+
+
+def rank_of(value: Value, others: tuple[Value, ...]) -> int:
+    found = 0
+    for other in others:
+        relation = order(other, value)
+        if not isinstance(relation, int):
+            raise Undecided("an order")
+        found += relation < 0
+    return found
+
+
+def ordered(values: Value) -> Value:
+    """Sort of real numbers."""
+    if not isinstance(values, tuple) or len(values) > 200:
+        return undefined("Sort")
+    return tuple(sorted(values, key=lambda value: rank_of(value, values)))
+
+
+def union(*lists: Value) -> Value:
+    found: list[Value] = []
+    for values in lists:
+        if not isinstance(values, tuple) or not all(is_exact(value) for value in values):
+            return undefined("Union")
+        found += [value for value in values if value not in found]
+    return ordered(tuple(found))
+
+
+def mean(values: Value) -> Value:
+    if not isinstance(values, tuple) or not values:
+        return undefined("Mean")
+    total: Value = fmpq(0)
+    for value in values:
+        total = plus(total, value)
+    return times(total, fmpq(1, len(values)))
+
+
+def subsets(*args: Value) -> Value:
+    values = args[0]
+    if len(args) > 2 or not isinstance(values, tuple) or len(values) > 10:
+        return undefined("Subsets")
+    sizes = range(len(values) + 1)
+    if len(args) == 2:
+        size = whole(args[1][0]) if isinstance(args[1], tuple) and len(args[1]) == 1 else None
+        most = whole(args[1]) if not isinstance(args[1], tuple) else None
+        if size is None and most is None:
+            return undefined("Subsets")
+        sizes = range(size, size + 1) if size is not None else range((most or 0) + 1)
+    return tuple(chosen for size in sizes for chosen in itertools.combinations(values, size))
+
+
+def permutations(values: Value) -> Value:
+    if not isinstance(values, tuple) or len(values) > 6 or len(set(values)) < len(values):
+        return undefined("Permutations")
+    return tuple(itertools.permutations(values))
+
+
+def digits(n: int, base: int = 10) -> list[int]:
+    n, found = abs(n), []
+    while n:
+        n, digit = divmod(n, base)
+        found.append(digit)
+    return found[::-1] or [0]
+
+
+def integer_digits(n: int, base: int = 10, size: int | None = None) -> Value:
+    if base < 2 or abs(n).bit_length() > 20_000:
+        return undefined("IntegerDigits")
+    found = digits(n, base)
+    if size is None:
+        return listed(found)
+    return listed(([0] * max(size - len(found), 0) + found)[-size:] if 0 < size <= MAX_ENTRIES else [])
+
+
+def from_digits(values: list[int], base: int = 10) -> Value:
+    total = 0
+    for digit in values:
+        total = total * base + digit
+    return fmpq(total)
+
+
+def continued_fraction(value: Value, *more: Value) -> Value:
+    if more or not isinstance(value, fmpq):
+        return undefined("ContinuedFraction")
+    negative, x = value < 0, abs(value)
+    found: list[int] = []
+    while True:
+        part = int(x.floor())
+        found.append(-part if negative else part)
+        if x == part:
+            return listed(found)
+        x = 1 / (x - part)
+
+
+def chinese_remainder(residues: list[int], moduli: list[int]) -> Value:
+    if len(residues) != len(moduli) or not moduli or min(moduli) < 1:
+        return undefined("ChineseRemainder")
+    x, modulus = 0, 1
+    for r, m in zip(residues, moduli, strict=True):
+        common = math.gcd(modulus, m)
+        if (r - x) % common:
+            return undefined("residues that contradict each other")
+        x += modulus * ((r - x) // common * pow(modulus // common, -1, m // common) % (m // common)) if m > common else 0
+        modulus = modulus * m // common
+        x %= modulus
+    return fmpq(x)
+
+
+def multiplicative_order(a: int, n: int) -> Value:
+    if not 1 < n < MAX_MODULUS or math.gcd(a, n) != 1:
+        return undefined("MultiplicativeOrder")
+    best = int(fmpz(n).euler_phi())
+    for p, _ in fmpz(best).factor():
+        while best % int(p) == 0 and pow(a, best // int(p), n) == 1:
+            best //= int(p)
+    return fmpq(best)
+
+
+def jacobi(a: int, n: int) -> Value:
+    return fmpq(fmpz(a).jacobi(n)) if n > 0 and n % 2 else undefined("JacobiSymbol")
+
+
+def carmichael(n: int) -> Value:
+    if not 0 < n < 10**30:
+        return undefined("CarmichaelLambda")
+    parts = [2 ** (e - 2) if p == 2 and e > 2 else int((p - 1) * p ** (e - 1)) for p, e in fmpz(n).factor()]
+    return fmpq(math.lcm(*map(int, parts))) if parts else fmpq(1)
+
+
+def valuation(n: int, base: int = 10) -> Value:
+    if n == 0 or base < 2:
+        return undefined("IntegerExponent")
+    found = 0
+    while n % base == 0:
+        n, found = n // base, found + 1
+    return fmpq(found)
+
+
+def multinomial(*parts: int) -> Value:
+    if any(part < 0 for part in parts) or sum(parts) > 20_000:
+        return undefined("Multinomial")
+    total, found = 0, 1
+    for part in parts:
+        total += part
+        found *= math.comb(total, part)
+    return fmpq(found)
+
+
+SEQUENCES: dict[str, Callable[..., Value]] = {
+    "Range": span,
+    "Accumulate": accumulate,
+    "Differences": differences,
+    "Length": length,
+    "Reverse": reverse,
+    "Sort": ordered,
+    "Union": union,
+    "Mean": mean,
+    "Subsets": subsets,
+    "Permutations": permutations,
+    "ContinuedFraction": continued_fraction,
+    "IntegerDigits": integers("IntegerDigits", integer_digits),
+    "IntegerLength": integers("IntegerLength", lambda n, base=10: fmpq(len(digits(n, base)) if n else 0) if base > 1 else undefined("IntegerLength")),
+    "IntegerExponent": integers("IntegerExponent", valuation),
+    "FromDigits": integers("FromDigits", from_digits),
+    "DigitSum": integers("DigitSum", lambda n, base=10: fmpq(sum(digits(n, base))) if base > 1 else undefined("DigitSum")),
+    "ChineseRemainder": integers("ChineseRemainder", chinese_remainder),
+    "MultiplicativeOrder": integers("MultiplicativeOrder", multiplicative_order),
+    "JacobiSymbol": integers("JacobiSymbol", jacobi),
+    "CarmichaelLambda": integers("CarmichaelLambda", carmichael),
+    "Multinomial": integers("Multinomial", multinomial),
+    "BitAnd": integers("BitAnd", lambda a, b: fmpq(a & b)),
+    "BitOr": integers("BitOr", lambda a, b: fmpq(a | b)),
+    "BitXor": integers("BitXor", lambda a, b: fmpq(a ^ b)),
+}
