@@ -9,12 +9,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from .. import budget
+from .. import bounded, budget, closed_sums
 from ..agreement import Claim, Survey, names_of, survey
 from ..assumptions import Assumptions
 from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
 from ..normal import proves_equal
-from ..tree import Text, Tree, arguments, free_symbols, is_call, minus, reals, replace, walk
+from ..tree import Real, Text, Tree, arguments, free_symbols, is_call, minus, rational, reals, replace, walk
 from ..values import INDETERMINATE
 
 # Functions whose value at a place without width the normal form does not tell: Sign[0] is 0, 0/Abs[0] is not.
@@ -32,9 +32,9 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     odd = not_a_value(claims)
     if odd is not None:
         return odd
-    proved = not decimals(claims) and budget.attempted(lambda: proves(claims, assumptions, bool(task.get("real"))))
+    proved = budget.attempted(lambda: proves(claims, assumptions, bool(task.get("real"))))
     if proved and not any(is_call(part, *AT_ZERO) for claim in claims for side in claim for part in walk(side)):
-        return Verified(exact=True)
+        return exactly(claims)
     seen = survey(claims, assumptions, seed, real=bool(task.get("real")), printed=True)
     if any(right == "Indeterminate" for _, right in claims):
         return undefined_answer(seen)
@@ -43,10 +43,15 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         if seen.holds_for_reals is False and not all(point.real for point, _ in seen.differences):
             refuted = _with_reals(claims, assumptions, seed, refuted)
         return refuted
-    found = Verified(exact=True) if proved else conclude(claims, seen)
+    found = exactly(claims) if proved else conclude(claims, seen)
     if isinstance(found, Verified) and assumptions.integers and not found.exact:
         return Supported()  # some integers are not all of them
     return found
+
+
+def exactly(claims: list[Claim]) -> Verified:
+    """An exact proof, which takes decimals for the numbers that their digits say."""
+    return Verified(exact=True, residual="0, decimals taken as the numbers that they print") if decimals(claims) else Verified(exact=True)
 
 
 def _with_reals(claims: list[Claim], assumptions: Assumptions, seed: int, refuted: Refuted) -> Refuted:
@@ -165,8 +170,22 @@ def known_positive(assumptions: Assumptions) -> list[Tree]:
     return found
 
 
+def as_written(node: Tree) -> Tree:
+    """Decimals as the numbers that their digits say."""
+    if isinstance(node, Real):
+        return rational(node.value.numerator, node.value.denominator)
+    return tuple(as_written(part) for part in node) if isinstance(node, tuple) else node
+
+
 def proves(claims: list[Claim], assumptions: Assumptions, real: bool = False) -> bool:
     positive = positive_symbols(assumptions)
+    claims = [(as_written(left), as_written(right)) for left, right in claims]
+    if any(bounded.mentions_jumps(side) for claim in claims for side in claim):
+        bounds = bounded.Bounds(assumptions)
+        claims = [(bounds.resolved(left), bounds.resolved(right)) for left, right in claims]
+        if all(bounded.equal_by_cases(left, right, assumptions.integers) for left, right in claims):
+            return True
+    claims = [(closed_sums.closed(left), closed_sums.closed(right)) for left, right in claims]
     reals = assumptions.reals | (set().union(*(free_symbols(side) for claim in claims for side in claim)) if real else set())
     return all(proves_equal(left, right, positive, assumptions.integers, reals, known_positive(assumptions)) for left, right in claims)
 

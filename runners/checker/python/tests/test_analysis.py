@@ -1,0 +1,163 @@
+"""Integrals, sums, products and identities: the rule beside each group, with right answers in odd forms that must not be refuted."""
+
+from typing import Any
+
+import pytest
+
+from reckon_checker import service
+
+PI_HALF = ["Times", ["Rational", 1, 2], "Pi"]
+X2 = ["Power", "x", 2]
+
+
+def tree(value: Any) -> dict[str, Any]:
+    return {"tree": value}
+
+
+def status(task: dict[str, Any]) -> str:
+    return str(service.check(task)["status"])
+
+
+def integral(term: Any, answer: Any, *ranges: tuple[str, Any, Any]) -> str:
+    spans = [[name, tree(low), tree(high)] for name, low, high in ranges]
+    return status({"kind": "integral", "integrand": tree(term), "ranges": spans, "answer": tree(answer), "assumptions": []})
+
+
+def total(term: Any, answer: Any, *ranges: tuple[str, Any, Any], product: bool = False) -> str:
+    spans = [[name, tree(low), tree(high)] for name, low, high in ranges]
+    return status({"kind": "sum", "term": tree(term), "ranges": spans, "answer": tree(answer), "product": product, "assumptions": []})
+
+
+def identity(left: Any, right: Any, *assumptions: Any) -> str:
+    return status({"kind": "identities", "claims": [[tree(left), tree(right)]], "assumptions": [tree(one) for one in assumptions]})
+
+
+def antiderivative(function: Any, answer: Any) -> str:
+    return status({"kind": "antiderivative", "claims": [[tree(function), tree(["D", answer, "x"])]], "variables": ["x"], "assumptions": []})
+
+
+LOG_SIN = ["Log", ["Sin", "x"]]
+GAUSS = ["Power", "E", ["Plus", ["Times", -1, X2], ["Times", -1, ["Power", "y", 2]]]]
+CIRCLE = ["Power", ["Plus", 1, ["Times", -1, X2]], ["Rational", 1, 2]]
+INFINITE = ["Times", -1, "Infinity"]
+
+
+@pytest.mark.parametrize(
+    ("term", "ranges", "right", "wrong"),
+    [
+        # Ends and stops that are no rational numbers.
+        (LOG_SIN, [("x", 0, "Pi")], ["Times", -1, "Pi", ["Log", 2]], ["Times", "Pi", ["Log", 2]]),
+        (["Tan", "x"], [("x", 0, PI_HALF)], "Infinity", 1),
+        (["Abs", ["Sin", "x"]], [("x", 0, ["Times", 100, "Pi"])], 200, 199),
+        (["Power", "x", ["Times", -1, ["Power", 2, ["Rational", 1, 2]]]], [("x", 1, "Infinity")], ["Plus", 1, ["Power", 2, ["Rational", 1, 2]]], 2),
+        # The way an integral grows.
+        (["Power", "x", -1], [("x", 0, 1)], "Infinity", INFINITE),
+        (["Power", "x", -1], [("x", 1, 0)], INFINITE, "Infinity"),
+        (["Times", ["Sin", "x"], ["Power", "x", -1]], [("x", 0, "Infinity")], PI_HALF, ["Plus", PI_HALF, ["Power", 10, -12]]),
+        # Products, and polynomials inside.
+        (GAUSS, [("x", INFINITE, "Infinity"), ("y", INFINITE, "Infinity")], "Pi", PI_HALF),
+        (1, [("x", -1, 1), ("y", ["Times", -1, CIRCLE], CIRCLE)], "Pi", 3),
+        (["Power", ["Times", "x", "y"], ["Rational", -1, 2]], [("x", 0, 1), ("y", 0, 1)], 4, 5),
+    ],
+)
+def test_integrals(term: Any, ranges: list[Any], right: Any, wrong: Any) -> None:
+    assert integral(term, right, *ranges) == "agrees"
+    assert integral(term, wrong, *ranges) == "refuted"
+
+
+@pytest.mark.parametrize("term", [["Cos", "x"], ["Times", "x", ["Sin", X2]], ["Times", ["Sin", "x"], ["Plus", 1, ["Power", "x", -1]]]])
+def test_integrals_that_swing(term: Any) -> None:
+    assert integral(term, 0, ("x", 1, "Infinity")) == "refuted"
+
+
+def test_an_integral_that_settles_by_swinging_faster() -> None:
+    root = ["Power", ["Times", ["Rational", 1, 8], "Pi"], ["Rational", 1, 2]]
+    assert integral(["Sin", X2], root, ("x", 0, "Infinity")) == "agrees"
+
+
+def test_infinities_of_both_signs_are_no_infinity_of_one() -> None:
+    assert integral(["Power", "x", -1], 0, ("x", -1, 1)) == "refuted"
+    assert integral(["Power", "x", -1], "Indeterminate", ("x", -1, 1)) == "agrees"
+
+
+HUGE = 10**200
+GROWING = ["Plus", 1, ["Power", "k", -1]]
+
+
+@pytest.mark.parametrize(
+    ("term", "ranges", "right", "wrong", "product"),
+    [
+        ("k", [("k", 1, HUGE)], HUGE * (HUGE + 1) // 2, HUGE * HUGE // 2, False),
+        ("k", [("k", 1, "n")], ["Times", ["Rational", 1, 2], "n", ["Plus", 1, "n"]], ["Times", ["Rational", 1, 2], "n", "n"], False),
+        (["Power", "k", -1], [("k", 1, "n")], ["HarmonicNumber", "n"], ["HarmonicNumber", ["Plus", "n", 1]], False),
+        (["Power", "k", -1], [("k", 1, "Infinity")], "Infinity", INFINITE, False),
+        (["Power", ["Times", "i", "j"], -2], [("i", 1, "Infinity"), ("j", 1, "Infinity")], ["Power", ["Zeta", 2], 2], ["Zeta", 2], False),
+        (["Rational", 1, 2], [("k", 1, "Infinity")], 0, 1, True),
+        (GROWING, [("k", 1, "Infinity")], "Infinity", 1, True),
+        (["Power", GROWING, -1], [("k", 1, "Infinity")], 0, 1, True),
+    ],
+)
+def test_sums(term: Any, ranges: list[Any], right: Any, wrong: Any, product: bool) -> None:
+    assert total(term, right, *ranges, product=product) == "agrees"
+    assert total(term, wrong, *ranges, product=product) == "refuted"
+
+
+def test_a_product_with_a_factor_0_that_grows_otherwise_is_not_said_to_grow() -> None:
+    assert total(["Plus", "k", -3], 0, ("k", 1, "Infinity"), product=True) in ("agrees", "open")
+
+
+def test_an_empty_sum() -> None:
+    assert total("k", 0, ("k", 5, 2)) == "agrees"
+
+
+INTEGER = ["Element", "n", "Integers"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "assumptions"),
+    [
+        (["Floor", "x"], 1, [["Less", 1, "x", 2]]),
+        (["Ceiling", "x"], 2, [["Inequality", 1, "Less", "x", "LessEqual", 2]]),
+        (["Mod", ["Power", "n", 2], 4], ["Mod", "n", 2], [INTEGER]),
+        (["Sum", "k", ["List", "k", 1, "n"]], ["Times", ["Rational", 1, 2], "n", ["Plus", "n", 1]], []),
+        (["Sum", ["Power", "k", -1], ["List", "k", 1, "n"]], ["HarmonicNumber", "n"], []),
+        (["Plus", {"r": "0.1"}, {"r": "0.2"}], {"r": "0.3"}, []),
+        (["Times", {"r": "1.5"}, ["Plus", "x", 2]], ["Plus", 3, ["Times", ["Rational", 3, 2], "x"]], []),
+    ],
+)
+def test_proved(left: Any, right: Any, assumptions: list[Any]) -> None:
+    assert identity(left, right, *assumptions) == "proved"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "assumptions"),
+    [
+        (["Floor", "x"], 1, [["Inequality", 1, "Less", "x", "LessEqual", 2]]),
+        (["Floor", "x"], 1, [["Less", 1, "x", 3]]),
+        (["Mod", ["Power", "n", 2], 4], ["Mod", "n", 2], []),
+        (["Mod", ["Power", "n", 2], 4], ["Mod", "n", 4], [INTEGER]),
+        (["Plus", {"r": "0.1"}, {"r": "0.2"}], {"r": "0.31"}, []),
+    ],
+)
+def test_refuted(left: Any, right: Any, assumptions: list[Any]) -> None:
+    assert identity(left, right, *assumptions) == "refuted"
+
+
+ROOT = ["Power", ["Plus", X2, -1], ["Rational", 1, 2]]
+
+
+def test_an_antiderivative_that_is_right_wherever_it_is_real() -> None:
+    assert antiderivative(["Power", ROOT, -1], ["ArcCosh", "x"]) == "proved"
+    assert antiderivative(["Power", ROOT, -1], ["Times", -1, ["ArcCosh", "x"]]) == "refuted"
+    # Real and of the wrong sign for x < -1, and for x < 0.
+    assert antiderivative(["Times", ["Power", "x", -1], ["Power", ROOT, -1]], ["ArcSec", "x"]) == "open"
+    assert antiderivative(["Power", X2, ["Rational", 1, 2]], ["Times", ["Rational", 1, 2], X2]) == "open"
+
+
+def test_an_equation_and_its_multiple() -> None:
+    left, right = ["Equal", ["Plus", ["Times", "a", "x"], ["Times", "b", "x"]], 0], ["Equal", ["Times", ["Plus", "a", "b"], "x"], 0]
+    task = {"kind": "truth", "left": tree(left), "right": tree(right), "assumptions": [], "propositional": False}
+    assert status(task) == "proved"
+    assert status({**task, "right": tree(["Equal", ["Plus", "a", "b"], 0])}) == "refuted"
+    turned = ["Less", ["Times", -1, ["Plus", "a", "b"], "x"], 0]
+    assert status({**task, "left": tree(["Less", *left[1:]]), "right": tree(turned)}) == "refuted"
