@@ -85,23 +85,29 @@ def zeros_of_sine(node: Tree, name: str, low: Number, high: Number) -> list[tupl
 TURNING = ("Sin", "Cos", "Tan", "Cot", "Sec", "Csc")
 
 
-def periods(integrand: Tree, name: str, low: Tree, high: Tree) -> tuple[Tree, int] | None:
-    """The period of an integrand in which the symbol stands in sines and their kin only, and how many of them the range is,
-    where it is a whole number of 2 or more."""
+def period(node: Tree, name: str) -> Tree | None:
+    """The period of an expression in which the symbol stands in sines and their kin only."""
     slopes: list[fmpq] = []
-    if not _collect(integrand, name, slopes) or not slopes or 0 in slopes:
+    if not _collect(node, name, slopes) or not slopes or 0 in slopes:
         return None
     common = slopes[0]
     for slope in slopes[1:]:
         common = fmpq(gcd(int(common.p * slope.q), int(slope.p * common.q)), int(common.q * slope.q))
-    period = times(rational(2 * int(common.q), abs(int(common.p))), "Pi")
+    return times(rational(2 * int(common.q), abs(int(common.p))), "Pi")
+
+
+def periods(integrand: Tree, name: str, low: Tree, high: Tree) -> tuple[Tree, int] | None:
+    """The period of an integrand, and how many of them the range is, where it is a whole number of 2 or more."""
+    turn = period(integrand, name)
+    if turn is None:
+        return None
     try:
-        count = round(Fraction(str(middle(times(minus(high, low), power(period, -1))))))
+        count = round(Fraction(str(middle(times(minus(high, low), power(turn, -1))))))
     except Undecided:
         return None
-    if not 2 <= count <= MOST_PERIODS or not proves_equal(minus(high, low), times(count, period)):
+    if not 2 <= count <= MOST_PERIODS or not proves_equal(minus(high, low), times(count, turn)):
         return None
-    return period, count
+    return turn, count
 
 
 def _collect(node: Tree, name: str, slopes: list[fmpq]) -> bool:

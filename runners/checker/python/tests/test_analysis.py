@@ -161,3 +161,50 @@ def test_an_equation_and_its_multiple() -> None:
     assert status({**task, "right": tree(["Equal", ["Plus", "a", "b"], 0])}) == "refuted"
     turned = ["Less", ["Times", -1, ["Plus", "a", "b"], "x"], 0]
     assert status({**task, "left": tree(["Less", *left[1:]]), "right": tree(turned)}) == "refuted"
+
+
+def optimum(objective: Any, value: Any, point: dict[str, Any] | None = None, **more: Any) -> str:
+    task = {"kind": "optimum", "objective": tree(objective), "constraints": [], "names": ["x"], "value": tree(value)}
+    if point is not None:
+        task["point"] = {name: tree(place) for name, place in point.items()}
+    return status({**task, **more})
+
+
+SINES = ["Plus", ["Sin", "x"], ["Cos", "x"]]
+EXPONENTIALS = ["Plus", ["Power", "E", "x"], ["Times", 4, ["Power", "E", ["Times", -1, "x"]]]]
+DENT = ["Plus", X2, ["Times", -5, ["Abs", "x"]]]
+
+
+@pytest.mark.parametrize(
+    ("objective", "maximise", "right", "wrong"),
+    [
+        (SINES, True, ["Power", 2, ["Rational", 1, 2]], 2),
+        (EXPONENTIALS, False, 4, ["Rational", 39999999999999999, 10000000000000000]),
+        (["Power", "E", "x"], False, 0, ["Rational", -1, 10**6]),
+        (["ArcTan", "x"], True, PI_HALF, 2),
+        (DENT, False, ["Rational", -25, 4], -6),  # -7 is not proved wrong: derivatives do not tell of a kink
+    ],
+)
+def test_optima(objective: Any, maximise: bool, right: Any, wrong: Any) -> None:
+    assert optimum(objective, right, maximise=maximise) == "agrees"
+    assert optimum(objective, wrong, maximise=maximise) == "refuted"
+
+
+def test_an_infinity_at_a_place_where_the_objective_is_a_number() -> None:
+    assert optimum(X2, INFINITE, {"x": 0}) == "refuted"
+    assert optimum("x", INFINITE, {"x": INFINITE}) == "open"
+
+
+def test_a_local_maximum_is_no_minimum() -> None:
+    low, high = {"x": {"r": "-1.5707963267948966"}}, {"x": {"r": "1.5707963267948966"}}
+    assert optimum(["Sin", "x"], {"r": "-1."}, low, maximise=True, local=True) == "refuted"
+    assert optimum(["Sin", "x"], {"r": "1."}, high, maximise=True, local=True) == "agrees"
+    assert optimum(["Power", "x", 4], {"r": "0."}, {"x": {"r": "0.0003"}}, local=True) == "agrees"  # flat: it is near enough
+    assert optimum(["Abs", "x"], {"r": "0."}, {"x": {"r": "1.*^-9"}}, local=True) == "agrees"
+
+
+def test_a_better_place_on_a_linear_equation() -> None:
+    equation = [tree(["Equal", ["Plus", "x", "y"], 10])]
+    found = {"names": ["x", "y"], "constraints": equation, "maximise": True}
+    assert optimum(["Times", "x", "y"], 25, {"x": 5, "y": 5}, **found) == "agrees"
+    assert optimum(["Times", "x", "y"], 24, {"x": 4, "y": 6}, **found) == "refuted"
