@@ -208,3 +208,40 @@ def test_a_better_place_on_a_linear_equation() -> None:
     found = {"names": ["x", "y"], "constraints": equation, "maximise": True}
     assert optimum(["Times", "x", "y"], 25, {"x": 5, "y": 5}, **found) == "agrees"
     assert optimum(["Times", "x", "y"], 24, {"x": 4, "y": 6}, **found) == "refuted"
+
+
+def series(function: Any, order: int, answer: Any) -> str:
+    variables = [{"name": "x", "point": tree(0), "order": tree(order)}]
+    return status({"kind": "series", "function": tree(function), "variables": variables, "answer": tree(answer), "assumptions": []})
+
+
+def big_o(order: Any) -> Any:
+    return ["Power", ["O", "x"], order]
+
+
+LOGARITHM = ["Log", ["Plus", 1, "x"]]
+THREE_TERMS = ["x", ["Times", ["Rational", -1, 2], X2], ["Times", ["Rational", 1, 3], ["Power", "x", 3]]]
+ROOT_EXP = ["Power", "E", ["Power", "x", ["Rational", 1, 2]]]
+ROOT_TERMS = [1, ["Power", "x", ["Rational", 1, 2]], ["Times", ["Rational", 1, 2], "x"]]
+LOG_TERMS = [1, ["Times", "x", ["Log", "x"]], ["Times", ["Rational", 1, 2], X2, ["Power", ["Log", "x"], 2]]]
+
+
+@pytest.mark.parametrize(
+    ("function", "order", "right", "wrong"),
+    [
+        # A term beyond the order that was asked for, below the one that the answer states.
+        (LOGARITHM, 3, [*THREE_TERMS, big_o(4)], [*THREE_TERMS, ["Times", ["Rational", 1, 4], ["Power", "x", 4]], big_o(5)]),
+        (ROOT_EXP, 1, [*ROOT_TERMS, big_o(["Rational", 3, 2])], [*ROOT_TERMS, big_o(2)]),
+        # O[x]^3 may hide x^3 Log[x]^3.
+        (["Power", "x", "x"], 2, [*LOG_TERMS, big_o(3)], [*LOG_TERMS[:2], big_o(3)]),
+    ],
+)
+def test_series(function: Any, order: int, right: Any, wrong: Any) -> None:
+    assert series(function, order, ["Plus", *right]) == "agrees"
+    assert series(function, order, ["Plus", *wrong]) == "refuted"
+
+
+def test_series_data_with_a_denominator() -> None:
+    function = ["Times", ["Power", "x", ["Rational", 1, 2]], ["Power", "E", "x"]]
+    assert series(function, 2, ["SeriesData", "x", 0, ["List", 1, 0, 1], 1, 5, 2]) == "agrees"
+    assert series(function, 2, ["SeriesData", "x", 0, ["List", 1, 0, -1], 1, 5, 2]) == "refuted"

@@ -12,7 +12,7 @@ from ..critical import substituted
 from ..deciding import decide
 from ..evaluation import EMPTY, Environment, concrete, evaluate
 from ..expanding import expand, towards
-from ..expansion import Constant, Expander, Germ
+from ..expansion import Constant, Expander, Germ, tidied
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
 from ..growth import Monomial, X, compared, raised
 from ..parameters import Known, conditions_of, named, sampled
@@ -23,6 +23,7 @@ BITS = (128, 512)
 FAR = 2000
 INDICES = 10
 MAX_ORDER = 45
+BETWEEN_POWERS = fmpq(1, 10**6)
 
 
 def check(task: dict[str, Any], seed: int) -> Sampled:
@@ -135,11 +136,12 @@ def expansion(function: Tree, variable: dict[str, Any], answer: Tree, values: Kn
 
 
 def judge(found: Germ, on: Expander, orders: tuple[int, fmpq | None], values: Known) -> Sampled:
-    """What is left must be smaller than (x - x0)^order, and of the order that the answer states or smaller."""
+    """What is left must be smaller than (x - x0)^order, and have no lower power than the answer states: O[x]^3 may hide
+    x^3 Log[x]."""
     wanted = at(orders[0])
-    stated = None if orders[1] is None else raised(X, -orders[1])
+    stated = None if orders[1] is None else raised(X, BETWEEN_POWERS - orders[1])
     for monomial in on.ordered(found):
-        if compared(monomial, wanted) < 0 and (stated is None or compared(monomial, stated) <= 0):
+        if compared(monomial, wanted) < 0 and (stated is None or compared(monomial, stated) < 0):
             break
         constant = found.terms[monomial]
         if constant.nonzero():
@@ -149,7 +151,7 @@ def judge(found: Germ, on: Expander, orders: tuple[int, fmpq | None], values: Kn
         if not _agrees(constant):
             return Open("a coefficient is not told from zero")
     rest = found.remainder
-    if rest is not None and (compared(rest[0], wanted) >= 0 or (stated is not None and compared(rest[0], stated) > 0)):
+    if rest is not None and (compared(rest[0], wanted) >= 0 or (stated is not None and compared(rest[0], stated) >= 0)):
         raise Undecided("the remainder")
     return Supported()
 
@@ -210,7 +212,7 @@ def compared_values(expected: Any, answer: Tree, values: Known, note: str) -> Sa
 def mixed(tree: Tree, variables: list[dict[str, Any]], orders: tuple[int, int]) -> Tree:
     """The coefficient of Taylor at the point, by derivatives."""
     for variable, order in zip(variables, orders, strict=True):
-        tree = differentiate(tree, variable["name"], order)
+        tree = tidied(differentiate(tree, variable["name"], order))
     for variable in variables:
         tree = replace(tree, variable["name"], variable["point"])
     return times(rational(1, math.factorial(orders[0]) * math.factorial(orders[1])), tree)
