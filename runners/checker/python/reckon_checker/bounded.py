@@ -55,6 +55,8 @@ class Bounds:
         p = polynomial(node, name)
         if p is None or p.degree() != 1 or name not in self.low or name not in self.high:
             return None
+        if not self.low[name][0] < self.high[name][0]:
+            return None  # nothing meets the assumptions
         ends = [(p(x), strict) for x, strict in (self.low[name], self.high[name])]
         return (ends[0], ends[1]) if p[1] > 0 else (ends[1], ends[0])
 

@@ -4,8 +4,9 @@ language takes such a sum for."""
 
 from __future__ import annotations
 
-from flint import fmpq_poly
+from flint import fmpq, fmpq_poly
 
+from .evaluation import evaluate
 from .field import TooLarge
 from .normal import Normalizer
 from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, replace, times
@@ -27,7 +28,7 @@ def closed(node: Tree) -> Tree:
 
 def total(term: Tree, name: str, low: Tree, high: Tree) -> Tree | None:
     """The sum of a term from low to high; None where no formula is known."""
-    if name in free_symbols(low) | free_symbols(high) or any("Infinity" in free_symbols(end) or _infinite(end) for end in (low, high)):
+    if not counts(low, high) or name in free_symbols(low) | free_symbols(high):
         return None
     coefficients = powers(term, name)
     if coefficients is None:
@@ -48,8 +49,24 @@ def total(term: Tree, name: str, low: Tree, high: Tree) -> Tree | None:
     return plus(*parts)
 
 
-def _infinite(end: Tree) -> bool:
-    return end == "Infinity" or (isinstance(end, tuple) and any(_infinite(part) for part in end))
+def counts(low: Tree, high: Tree) -> bool:
+    """Whether the ends are whole numbers wherever their symbols are, and no empty range is seen."""
+    if not whole_valued(low) or not whole_valued(high):
+        return False
+    if free_symbols(low) | free_symbols(high):
+        return True
+    first, last = evaluate(low), evaluate(high)
+    return isinstance(first, fmpq) and isinstance(last, fmpq) and first <= last
+
+
+def whole_valued(end: Tree) -> bool:
+    """Sums, products and powers of whole numbers and symbols."""
+    if isinstance(end, int) or (isinstance(end, str) and free_symbols(end)):
+        return True
+    if is_call(end, "Power") and len(arguments(end)) == 2:
+        base, exponent = arguments(end)
+        return isinstance(exponent, int) and exponent >= 0 and whole_valued(base)
+    return is_call(end, "Plus", "Times", "Subtract", "Minus") and all(whole_valued(part) for part in arguments(end))
 
 
 def bernoulli(n: int) -> fmpq_poly:

@@ -245,3 +245,23 @@ def test_series_data_with_a_denominator() -> None:
     function = ["Times", ["Power", "x", ["Rational", 1, 2]], ["Power", "E", "x"]]
     assert series(function, 2, ["SeriesData", "x", 0, ["List", 1, 0, 1], 1, 5, 2]) == "agrees"
     assert series(function, 2, ["SeriesData", "x", 0, ["List", 1, 0, -1], 1, 5, 2]) == "refuted"
+
+
+BESSEL = ["BesselJ", 0, "x"]
+
+
+def test_bessel_functions_far_out() -> None:
+    assert integral(BESSEL, 1, ("x", 0, "Infinity")) == "agrees"
+    assert integral(BESSEL, 2, ("x", 0, "Infinity")) == "refuted"
+
+
+def test_an_empty_range_has_no_closed_form() -> None:
+    assert identity(["Sum", "k", ["List", "k", 5, 2]], 0) == "proved"
+    assert identity(["Sum", "k", ["List", "k", 5, 2]], -7) == "refuted"
+    half = ["Times", ["Rational", 1, 2], "n"]
+    whole = ["Floor", half]
+    assert total("k", ["Times", ["Rational", 1, 2], whole, ["Plus", 1, whole]], ("k", 1, half)) != "refuted"
+
+
+def test_assumptions_that_nothing_meets_prove_nothing() -> None:
+    assert identity(["Floor", "x"], 7, ["Less", "x", 1], ["Greater", "x", 2]) != "proved"

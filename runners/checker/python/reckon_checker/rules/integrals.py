@@ -18,7 +18,7 @@ from ..values import INFINITY, MINUS_INFINITY, Kind, NonValue, Number, Undecided
 from . import exact_integrals, identities, iterated
 
 BITS = (96, 160)
-FINE_SHARE = 0.3  # of the budget, for an exact answer that agrees and is looked at once more
+FINE_SHARE, FINE_SECONDS = 0.3, 0.15  # of the budget at most, for an exact answer that agrees and is looked at once more
 
 
 def check(task: dict[str, Any], seed: int) -> Sampled:
@@ -87,7 +87,7 @@ def definite(integrand: Tree, name: str, ends: list[Tree], values: Known, task: 
         finer.append(looked_at(FINE_BITS, NARROW))
         return True
 
-    budget.attempted(once_more, FINE_SHARE)
+    budget.attempted(once_more, min(FINE_SHARE, FINE_SECONDS / max(budget.left(), FINE_SECONDS)))
     return finer[0] if finer and isinstance(finer[0], Refuted) else found
 
 
