@@ -24,6 +24,8 @@ FINE_BITS = 192
 STARTS = (3, 5, 7, 10, 14)
 MAX_PIECES = 300
 EVALUATIONS = 3000
+FINE_EVALUATIONS = 1500  # a second look is not to cost more than the first
+FINE_START = 5
 
 
 def total(integrand: Tree, name: str, ends: list[Tree], goal: arb) -> acb:
@@ -134,7 +136,14 @@ def integrated(f: Integrand, a: acb, b: acb) -> acb:
     width = b - a
     path = f if exact else lambda t, flag: width * f(a + t * width, flag)  # ends that are balls: from 0 to 1 instead
     bits = 70 if ctx.prec < FINE_BITS else 110
-    found = acb.integral(path, a if exact else acb(0), b if exact else acb(1), eval_limit=EVALUATIONS, rel_tol=arb(2) ** -bits, abs_tol=arb(2) ** -(bits + 10))
+    found = acb.integral(
+        path,
+        a if exact else acb(0),
+        b if exact else acb(1),
+        eval_limit=EVALUATIONS if ctx.prec < FINE_BITS else FINE_EVALUATIONS,
+        rel_tol=arb(2) ** -bits,
+        abs_tol=arb(2) ** -(bits + 10),
+    )
     if f.refused is not None:
         raise f.refused
     return found
@@ -174,7 +183,9 @@ def best(starts: list[int], value: Callable[[Expander], acb], place: Callable[[a
     found: tuple[acb, arb] | None = None
     for start in starts:
         n = arb(2) ** start
-        for terms in (6, 14):
+        if goal < WIDEST and start < FINE_START:
+            continue
+        for terms in (6, 14) if goal >= WIDEST else (14,):
             try:
                 one = value(Expander(n, terms))
             except Undecided as undecided:

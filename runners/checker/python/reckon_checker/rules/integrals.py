@@ -18,7 +18,7 @@ from ..values import INFINITY, MINUS_INFINITY, Kind, NonValue, Number, Undecided
 from . import exact_integrals, identities, iterated
 
 BITS = (96, 160)
-FINE_SHARE, FINE_SECONDS = 0.3, 0.15  # of the budget at most, for an exact answer that agrees and is looked at once more
+FINE_SHARE, FINE_SECONDS = 0.3, 0.6  # of the budget at most, for an exact answer that agrees and is looked at once more
 
 
 def check(task: dict[str, Any], seed: int) -> Sampled:
