@@ -15,7 +15,8 @@ func minimizeSampled() Rule {
 				"Minimize", "Maximize", "NMinimize", "NMaximize", "FindMinimum", "FindMaximum", "MinValue", "MaxValue", "NMinValue", "NMaxValue",
 				"ArgMin", "ArgMax", "NArgMin", "NArgMax", "FindMinValue", "FindMaxValue", "FindArgMin", "FindArgMax",
 			},
-			Shows:  "The point given is not feasible, the objective has another value there, or a point that was found is proved to be feasible and better.",
+			Shows: "The point given is not feasible, the objective has another value there, a point that was found is proved to be feasible and better, or the value given is proved to be " +
+				"better than all values of the objective; near a local optimum a derivative has the wrong sign.",
 			Silent: "That no better point exists.",
 			Examples: []Example{
 				{"Minimize[x^2 + 2 x + 3, x]", "{2, {x -> -1}}"},

@@ -20,7 +20,7 @@ func rewriteIdentity() Rule {
 			Slug:  "rewrite_identity",
 			Heads: rewritingHeads,
 			Shows: "The answer equals the original expression wherever both are defined, for all complex values of the variables that the assumptions allow: " +
-				"exactly, by a normal form, or numerically, by enclosures that agree to 60 digits in every region that the two expressions show. Refuted at one such point.",
+				"exactly, by a normal form, or numerically, by enclosures that agree to 60 digits in every region that the two expressions show. Decimals count as the numbers they print, where that makes the identity exact. Refuted at one such point.",
 			Silent: "Whether the form is the one asked for: fully factored, shortest, without radicals.",
 			Examples: []Example{
 				{"Factor[x^4 + 4]", "(2 - 2 x + x^2) (2 + 2 x + x^2)"},

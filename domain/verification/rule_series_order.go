@@ -12,7 +12,7 @@ func seriesOrder() Rule {
 		Declaration: Declaration{
 			Slug:   "series_order",
 			Heads:  []string{"Series"},
-			Shows:  "The function less the answer has a term of an order that was asked for: its coefficient is enclosed and not zero.",
+			Shows:  "The function less the answer has a term of an order that was asked for, or of a power below the one that the answer's own O term states: its coefficient is enclosed and not zero.",
 			Silent: "That every coefficient is right for all values of the parameters.",
 			Examples: []Example{
 				{"Series[Sin[x], {x, 0, 5}]", "x - x^3/6 + x^5/120 + O[x]^6"},

@@ -12,8 +12,8 @@ func sumPartial() Rule {
 		Declaration: Declaration{
 			Slug:  "sum_partial",
 			Heads: []string{"Sum"},
-			Shows: "The terms added up one by one (symbolic ends get small integers), with a tail that is enclosed by zeta functions, incomplete Gamma functions and a " +
-				"bounded remainder, come to another value; or the series is proved to diverge and the answer is finite, or the other way round.",
+			Shows: "The closed form of a sum of powers, or the terms added up one by one (symbolic ends get small integers), with a tail that is enclosed by zeta functions, " +
+				"incomplete Gamma functions and a bounded remainder, come to another value; or the series is proved to diverge and the answer is finite or the other infinity, or the other way round.",
 			Silent: "That the closed form holds for all ends.",
 			Examples: []Example{
 				{"Sum[k^2, {k, 1, n}]", "n (1 + n) (1 + 2 n)/6"},
@@ -47,7 +47,7 @@ func productPartial() Rule {
 		Declaration: Declaration{
 			Slug:   "product_partial",
 			Heads:  []string{"Product", "NProduct"},
-			Shows:  "The factors multiplied one by one, and the enclosed tail of their logarithms, come to another value.",
+			Shows:  "The factors multiplied one by one, and the enclosed tail of their logarithms, come to another value: 0 or an infinity where the logarithms add up to one.",
 			Silent: "That the closed form holds for all ends.",
 			Examples: []Example{
 				{"Product[k, {k, 1, n}]", "n!"},

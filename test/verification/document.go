@@ -58,8 +58,9 @@ Infinity and its kin are values of their own, equal to no number. No tolerance d
 Variables are complex unless the input assumes otherwise, as in the language; where an answer fails off the reals only it is
 refuted, and the residual adds that it holds for real values. Points are chosen from the expressions: in every cell between the
 kinks, zeros, poles and branch points found in them, at the ends of the cells, far out, on both sides of cuts, and where
-exponentials wrap round; parameters of either sign and zero. A decimal number in an answer is the interval that prints so; what
-arithmetic with 53 bits may lose of a result is allowed for. Undefined functions stand for fixed smooth functions without special
+exponentials wrap round; parameters of either sign and zero. A decimal number in an answer is the interval that prints so; an
+identity that is exact for the numbers as they print is proved for these. What arithmetic with 53 bits may lose of a result is
+allowed for. Undefined functions stand for fixed smooth functions without special
 properties: what holds of every function holds of them. A check is bounded by its own processor time, so that a busy machine
 changes no verdict. A decimal answer is verified where 53 bits hold every
 decimal as it is written (1.5, not 0.1) and it is exactly right. What stands in Hold or quotation marks is no value: such an

@@ -257,6 +257,8 @@ def _function(head: str, inner: Germ, arg: Tree, on: Expander, before: tuple[Tre
         return _error_function(head, inner, sign, on)
     if sign < 0:
         raise Undecided(head + " far left")
+    if head in ("BesselJ", "BesselY"):
+        return _bessel(head, before, inner, on)
     if head == "LogGamma":
         return _stirling(inner, on)
     if head == "Gamma" and not before:
@@ -315,6 +317,34 @@ def _digamma(z: Germ, on: Expander) -> Germ:
         parts.append(on.scaled(current, exactly(c)) if k < STIRLING else _remainder(current, c, on))
         current = on.times(current, square)
     return on.sum(parts)
+
+
+HANKEL = 5
+
+
+def _bessel(head: str, before: tuple[Tree, ...], z: Germ, on: Expander) -> Germ:
+    """Hankel's expansion (DLMF 10.17.3-4) for real z > 0 and orders from 0 to 4: each of the two sums is off by less than the
+    first term left out (DLMF 10.17(iii))."""
+    nu = Constant(before[0]).rational() if len(before) == 1 else None
+    if nu is None or not 0 <= nu <= 4:
+        raise Undecided("an order of " + head)
+    _real_far(z, on)
+    turned = on.sum([z, on.constant(times(rational(-int((2 * nu + 1).p), 4 * int((2 * nu + 1).q)), "Pi"))])
+    inverse = on.inverse(z)
+    even: list[Germ] = []
+    odd: list[Germ] = []
+    current, coefficient = on.constant(1), fmpq(1)
+    for k in range(2 * HANKEL + 2):
+        signed = coefficient * (-1) ** (k // 2)
+        part = on.scaled(current, exactly(signed)) if k < 2 * HANKEL else _remainder(current, signed, on)
+        (odd if k % 2 else even).append(part)
+        current = on.times(current, inverse)
+        coefficient = coefficient * (4 * nu * nu - (2 * k + 1) ** 2) / (8 * (k + 1))
+    cosine, sine = _turning("Cos", turned, on), _turning("Sin", turned, on)
+    first, second = (cosine, on.scaled(sine, Constant(-1))) if head == "BesselJ" else (sine, cosine)
+    both = on.sum([on.times(first, on.sum(even)), on.times(second, on.sum(odd))])
+    root = on.raise_to(on.scaled(inverse, Constant(times(2, power("Pi", -1)))), exactly(fmpq(1, 2)))
+    return on.times(root, both)
 
 
 def _real_far(z: Germ, on: Expander) -> None:

@@ -65,6 +65,8 @@ def require_convergence(germ: Germ, on: Expander, what: str) -> None:
     if any(turns(m) for m in peers):
         if order(lead) >= 0 and what == "sum" and len(peers) <= 2:
             raise Divergent(0, "the terms do not tend to 0")
+        if what == "integral" and swings(peers):
+            raise Divergent(0, "the integral swings for ever without settling")
         return
     for i in range(4):
         if compared(lead, raised(logs(0, i), fmpq(-1))) >= 0:
@@ -90,6 +92,29 @@ def shape(monomial: Monomial) -> tuple[fmpq, fmpq, fmpq, acb] | None:
     return p, q, s, a
 
 
+def real_power(monomial: Monomial) -> arb | None:
+    """p of x^p, a real number that need not be rational."""
+    if len(monomial) != 1 or monomial[0][0] != level(1):
+        return None
+    value = form_value(monomial[0][1])
+    return value.real if value.imag.is_zero() else None
+
+
+def swings(peers: list[Monomial]) -> bool:
+    """Terms x^p exp(i a x^s) of one p and s with p >= s - 1 and different a: with t = x^s their sum is t^q times a function
+    that comes back to itself as nearly as one likes, so that its integral over some length stays away from 0 for ever."""
+    found = [shape(monomial) for monomial in peers]
+    turning: list[acb] = []
+    for one in found:
+        if one is None or found[0] is None or one[1] != 0 or one[2] <= 0 or one[2] != found[0][2] or one[0] < one[2] - 1:
+            return False
+        a = one[3]
+        if not a.real.is_zero() or any((a - other).contains(0) for other in (acb(0), *turning)):
+            return False
+        turning.append(a)
+    return True
+
+
 def integral(germ: Germ, on: Expander) -> acb:
     """The integral over the range."""
     require_convergence(germ, on, "integral")
@@ -112,11 +137,12 @@ def _rest(germ: Germ, on: Expander, bound_of: object) -> acb:
 
 def _integral_of(monomial: Monomial, on: Expander) -> acb | None:
     """x^p exp(a x^s) by the substitution t = -a x^s: an incomplete Gamma function (DLMF 8.2.2); x^p log(x)^q likewise."""
+    n = acb(on.range.start)
     found = shape(monomial)
     if found is None:
-        return None
+        plain = real_power(monomial)
+        return -(n ** acb(plain + 1)) / acb(plain + 1) if plain is not None and plain < -1 else None
     p, q, s, a = found
-    n = acb(on.range.start)
     if s > 0:
         if q != 0 or not a.real <= 0 or (a.real.is_zero() and not p < s - 1):
             return None

@@ -65,6 +65,8 @@ def test_wrong(left: Any, right: Any, assumptions: list[Any]) -> None:
     [
         (["Plus", "x", 1], ["Plus", ["Hold", "x"], 1]),
         (["Times", {"r": "0.1"}, "x"], ["Times", ["Rational", 1, 10], "x"]),  # no machine number is 0.1
+        (["Plus", {"r": "0.1"}, {"r": "0.2"}], {"r": "0.30000000000000004"}),
+        (["Times", {"r": "0.3333333333333333"}, "x"], ["Times", ["Rational", 1, 3], "x"]),
         # Jumps without end, and one that lies where nobody looks: support, not proof.
         (["UnitStep", ["Plus", ["Sin", "x"], ["Sin", ["Times", ["Power", 2, HALF], "x"]], ["Rational", -19999, 10000]]], 0),
     ],

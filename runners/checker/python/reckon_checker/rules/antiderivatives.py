@@ -18,16 +18,18 @@ from ..agreement import Claim, survey
 from ..arithmetic import divide, power
 from ..assumptions import Assumptions
 from ..calculus import expand_d
+from ..evaluation import evaluate
 from ..findings import Open, Residual, Supported, Verified
 from ..jumps import JUMPS
-from ..points import Name, Point
+from ..points import Name, Point, environment
 from ..reality import on_reals
 from ..sides import JUMPING, continuous
 from ..tree import Refused, Tree, is_call, walk
-from ..values import ONE, Comparison, NonValue, Relation, Undecided, Value, compare, is_number, is_zero
+from ..values import ONE, Comparison, NonValue, Relation, Undecided, Value, compare, is_number, is_zero, precision
 from . import identities
 
 MAX_DIFFERENCES = 400
+KEPT_BITS, LEAST_AGREED = 128, 3
 ROOTS_OF_UNITY = fmpq(12)
 
 # Functions with one value everywhere, whatever one's conventions.
@@ -52,11 +54,12 @@ def check(task: dict[str, Any], seed: int) -> Residual:
 
 
 def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], seed: int) -> Residual:
+    answers = [right for _, right in claims]
     claims = [(left, derived(right)) for left, right in claims]
     plain = all(single_valued(side) for claim in claims for side in claim)
     claims = [(along_reals(left, right), right) for left, right in claims]
-    if not identities.decimals(claims) and budget.attempted(lambda: identities.proves(claims, assumptions)):
-        return Verified(exact=True)
+    if budget.attempted(lambda: identities.proves(claims, assumptions)):
+        return identities.exactly(claims)
     seen = survey(claims, assumptions, seed, printed=True, partial=True, enough_differences=1 if plain else MAX_DIFFERENCES)
     if not seen.differences:
         return identities.conclude(claims, seen)
@@ -70,7 +73,25 @@ def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], 
         seen.differences = principal
     else:
         seen.differences = [(point, found) for point, found in principal if clear(found)]
-    return seen.refutation() or Open("it holds on some branches")
+    return seen.refutation() or where_real(claims, [answer_of(right) for right in answers], assumptions, seed)
+
+
+def where_real(claims: list[Claim], answers: list[Tree], assumptions: Assumptions, seed: int) -> Residual:
+    """Formulas such as ArcCosh[x], of which the real values are meant: whether the derivative is the integrand at all real
+    values of the symbols at which the answer and the integrand are real."""
+
+    def both_real(point: Point) -> bool:
+        try:
+            with precision(KEPT_BITS):
+                return all(isinstance(evaluate(side, environment(point)), fmpq | arb) for side in (*answers, *(left for left, _ in claims)))
+        except (Undecided, Refused):
+            return False
+
+    seen = survey(claims, assumptions, seed, real=True, printed=True, keep=both_real, enough_differences=1)
+    agreed = sum(region.agree for region in seen.regions.values())
+    if seen.differences or not seen.covered or not seen.certain or agreed < LEAST_AGREED or identities.decimals(claims):
+        return Open("it holds on some branches")
+    return Verified(exact=False, residual="0 for real values at which the answer is real")
 
 
 def answer_of(node: Tree) -> Tree:

@@ -21,7 +21,7 @@ from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, replace, walk
 from ..values import NonValue, Undecided, is_number, precision, show
-from . import solutions
+from . import proportional, solutions
 from .cells import COMPARED, ORDERS, Cells
 from .identities import held
 from .problem import Problem, Solution, solution
@@ -54,6 +54,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     names = sorted((free_symbols(left) | free_symbols(right)) - set(COMPARED))
     if not names:
         return constant(left, right)
+    if proportional.same(left, right):
+        return Verified(True, "True")
     for condition in conditions:
         names = sorted({*names, *free_symbols(condition)})
     if len(names) == 1:

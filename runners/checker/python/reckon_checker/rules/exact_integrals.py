@@ -16,11 +16,13 @@ def exact(integrand: Tree, ranges: list[Range]) -> Tree | None:
     found: Tree | None = integrand
     for name, low, high in reversed(ranges):
         if found is not None:
-            found = _integrated(found, name, low, high)
+            found = innermost(found, (name, low, high))
     return found
 
 
-def _integrated(node: Tree, name: str, low: Tree, high: Tree) -> Tree | None:
+def innermost(node: Tree, one: Range) -> Tree | None:
+    """The integral over one range."""
+    name, low, high = one
     normalizer = Normalizer()
     try:
         value, variable = normalizer.normal(node), normalizer.normal(name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from .. import budget
+from .. import bounded, budget, closed_sums
 from ..agreement import Claim, Survey, names_of, survey
 from ..assumptions import Assumptions
 from ..evaluation import evaluate
@@ -32,10 +32,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return Open("nothing to compare")
     if any(held(side) for claim in claims for side in claim):
         return Open("a part is held")
-    as_written = [(exactly(left), exactly(right)) for left, right in claims]
-    proved = kept_by_machines(*(side for claim in claims for side in claim)) and (
-        budget.attempted(lambda: proves(as_written, assumptions, bool(task.get("real")))) or (decimals(claims) and equal_numbers(as_written))
-    )
+    proved = budget.attempted(lambda: proves(claims, assumptions, bool(task.get("real")))) or (decimals(claims) and equal_numbers(claims))
     if proved and not any(is_call(part, *AT_ZERO) for claim in claims for side in claim for part in walk(side)):
         return Verified(exact=True)
     seen = survey(claims, assumptions, seed, real=bool(task.get("real")), printed=True)
@@ -165,17 +162,27 @@ def known_positive(assumptions: Assumptions) -> list[Tree]:
 
 
 def proves(claims: list[Claim], assumptions: Assumptions, real: bool = False) -> bool:
+    """Whether the two sides are proved equal. Decimals are exact only where machine numbers hold them as they are written."""
+    if not kept_by_machines(*(side for claim in claims for side in claim)):
+        return False
     positive = positive_symbols(assumptions)
+    claims = [(exactly(left), exactly(right)) for left, right in claims]
+    if any(bounded.mentions_jumps(side) for claim in claims for side in claim):
+        bounds = bounded.Bounds(assumptions)
+        claims = [(bounds.resolved(left), bounds.resolved(right)) for left, right in claims]
+        if all(bounded.equal_by_cases(left, right, assumptions.integers) for left, right in claims):
+            return True
+    claims = [(closed_sums.closed(left), closed_sums.closed(right)) for left, right in claims]
     reals = assumptions.reals | (set().union(*(free_symbols(side) for claim in claims for side in claim)) if real else set())
     return all(proves_equal(left, right, positive, assumptions.integers, reals, known_positive(assumptions)) for left, right in claims)
 
 
 def equal_numbers(claims: list[Claim]) -> bool:
-    """Whether the two sides of every claim are numbers that are exactly equal."""
-    if any(free_symbols(side) for claim in claims for side in claim):
+    """Whether the two sides of every claim are numbers that are exactly equal, and machine numbers hold their decimals."""
+    if any(free_symbols(side) for claim in claims for side in claim) or not kept_by_machines(*(side for claim in claims for side in claim)):
         return False
     try:
-        return all(compare(evaluate(left), evaluate(right)).relation is Relation.EQUAL for left, right in claims)
+        return all(compare(evaluate(exactly(left)), evaluate(exactly(right))).relation is Relation.EQUAL for left, right in claims)
     except (Undecided, Refused):
         return False
 

@@ -1,43 +1,24 @@
-"""Procedure "integral": definite integrals by enclosures: acb.integral (Johansson 2018) inside, expansions with bounded
-remainders next to the ends and to places where the integrand is not bounded."""
+"""Procedure "integral": an answer against an enclosure of the definite integral (quadrature.py), or against a proof that it diverges."""
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
-from flint import acb, arb, fmpq
+from flint import acb, arb
 
-from .. import budget, tails
-from ..critical import critical, crossings, substituted
-from ..evaluation import EMPTY, Environment, evaluate
-from ..expanding import expand, towards
-from ..expansion import VARIABLE, Expander
+from .. import budget
+from ..critical import substituted
+from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
-from ..integrand import Integrand
 from ..parameters import DIVERGES, Known, conditions_of, named, sampled
+from ..quadrature import FINE_BITS, NARROW, WIDEST, total
 from ..tails import Divergent
-from ..tree import Refused, Tree, free_symbols, power, rational, reals, times
-from ..values import (
-    INFINITY,
-    MINUS_INFINITY,
-    Kind,
-    NonValue,
-    Number,
-    Undecided,
-    Value,
-    complex_ball,
-    is_number,
-    precision,
-    real_ball,
-    settled,
-)
-from . import exact_integrals, identities
+from ..tree import Refused, Tree, free_symbols, reals
+from ..values import INFINITY, MINUS_INFINITY, Kind, NonValue, Number, Undecided, Value, complex_ball, is_number, precision, settled
+from . import exact_integrals, identities, iterated
 
 BITS = (96, 160)
-STARTS = (3, 5, 7, 10, 14)
-MAX_PIECES = 24
-EVALUATIONS = 3000
+FINE_SHARE, FINE_SECONDS = 0.3, 0.6  # of the budget at most, for an exact answer that agrees and is looked at once more
 
 
 def check(task: dict[str, Any], seed: int) -> Sampled:
@@ -49,8 +30,13 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
         if exactly is not None:
             return identities.sampled({"claims": [(exactly, answer)], "assumptions": task.get("assumptions")}, seed)
     if len(ranges) > 1:
-        return iterated(task, seed)
-    name, *ends = ranges[0]
+        return several(task, seed)
+    return single(integrand, ranges[0], task, seed)
+
+
+def single(integrand: Tree, one: list[Tree], task: dict[str, Any], seed: int) -> Sampled:
+    answer = task["answer"]
+    name, ends = str(one[0]), one[1:]
     names = free_symbols(integrand) - {name} | free_symbols(answer)
     for end in ends:
         names |= free_symbols(end)
@@ -75,22 +61,34 @@ def renamed(tree: Tree, name: str, fresh: str) -> Tree:
 
 
 def definite(integrand: Tree, name: str, ends: list[Tree], values: Known, task: dict[str, Any]) -> Sampled:
-    found: Sampled = Open("no enclosure")
-    answer = task["answer"]
-    for bits in BITS:
+    def looked_at(bits: int, goal: arb) -> Sampled:
         budget.look()
         with precision(bits):
             try:
-                true: Value = settled(sum((between(integrand, name, a, b) for a, b in itertools.pairwise(ends)), acb(0)))
+                return against(settled(total(integrand, name, ends, goal)), task["answer"], values, task)
             except Divergent as proof:
-                return diverges(proof, answer, values)
+                return diverges(proof, task["answer"], values)
             except (Undecided, Refused, ValueError, ZeroDivisionError, OverflowError) as problem:
-                found = Open("no enclosure: " + str(problem)[:80])
-                continue
-            found = against(true, answer, values, task)
-            if isinstance(found, Refuted | Supported):
-                return found
-    return found
+                return Open("no enclosure: " + str(problem)[:80])
+
+    found: Sampled = Open("no enclosure")
+    for bits in BITS:
+        found = looked_at(bits, WIDEST)
+        if isinstance(found, Refuted):
+            return found
+        if isinstance(found, Supported):
+            break
+    exact = not task.get("approximate") and not reals(task["answer"]) and not reals(integrand)
+    if not isinstance(found, Supported) or not exact or values:
+        return found
+    finer: list[Sampled] = []
+
+    def once_more() -> bool:
+        finer.append(looked_at(FINE_BITS, NARROW))
+        return True
+
+    budget.attempted(once_more, min(FINE_SHARE, FINE_SECONDS / max(budget.left(), FINE_SECONDS)))
+    return finer[0] if finer and isinstance(finer[0], Refuted) else found
 
 
 def against(true: Value, answer: Tree, values: Known, task: dict[str, Any]) -> Sampled:
@@ -100,7 +98,7 @@ def against(true: Value, answer: Tree, values: Known, task: dict[str, Any]) -> S
         return Open("no enclosure")
     if isinstance(given, NonValue):
         if given.kind in (Kind.INFINITY, Kind.COMPLEX_INFINITY) or given.kind is Kind.INDETERMINATE:
-            return Refuted(Witness(true, given, dict(values), note="the integral converges"))
+            return Refuted(Witness(true, given, dict(values), note="it converges"))
         return Open("no value to compare")
     if not is_number(given):
         return Open("no value to compare")
@@ -133,128 +131,11 @@ def diverges(proof: Divergent, answer: Tree, values: Known) -> Sampled:
         return Refuted(Statement(proof.why, exact=False))
     if isinstance(given, NonValue):
         wrong_way = (given == INFINITY and proof.sign < 0) or (given == MINUS_INFINITY and proof.sign > 0)
-        return Open("the sign of the infinity") if wrong_way else Supported()
+        return Refuted(Statement(f"{proof.why}, to {'Infinity' if proof.sign > 0 else '-Infinity'}", exact=False)) if wrong_way else Supported()
     return Open("no value to compare")
 
 
-def between(integrand: Tree, name: str, low: Tree, high: Tree) -> acb:
-    """The integral from low to high."""
-    a, b = evaluate(low), evaluate(high)
-    if a == INFINITY or b == MINUS_INFINITY:
-        return -between(integrand, name, high, low)
-    if is_number(a) and is_number(b):
-        x, y = real_ball(a), real_ball(b)
-        if x is None or y is None:
-            f = Integrand(integrand, name)
-            return integrated(f, complex_ball(a), complex_ball(b))
-        if x > y:
-            return -between(integrand, name, high, low)
-        if (x - y).is_zero() or low == high:
-            return acb(0)
-    stops = breaks(integrand, name, a, b)
-    points: list[Tree] = [low, *(rational(int(s.p), int(s.q)) for s in stops), high]
-    if len(points) > MAX_PIECES:
-        raise Undecided("too many pieces")
-    f = Integrand(integrand, name)
-    return sum((piece(f, p, q) for p, q in itertools.pairwise(points)), acb(0))
-
-
-def breaks(integrand: Tree, name: str, a: Value, b: Value) -> list[fmpq]:
-    """Rational places inside where the integrand may not be analytic."""
-    found: list[fmpq] = []
-    for x in crossings(critical([integrand]), name, EMPTY):
-        low = is_number(a) and not complex_ball(a).real < arb(x)
-        high = is_number(b) and not complex_ball(b).real > arb(x)
-        if not low and not high:
-            found.append(x)
-    if not found and not is_number(a) and not is_number(b):
-        return [fmpq(0)]
-    return found
-
-
-def piece(f: Integrand, low: Tree, high: Tree) -> acb:
-    """Between two breaks: directly where that works, else with expansions at the ends."""
-    a, b = evaluate(low), evaluate(high)
-    if is_number(a) and is_number(b):
-        whole = integrated(f, complex_ball(a), complex_ball(b))
-        if whole.is_finite() and whole.rad() < 1e-9:
-            return whole
-        left, start = end_part(f, low, 1, b, a)
-        right, stop = end_part(f, high, -1, a, b)
-    elif is_number(a):
-        left, start = end_part(f, low, 1, b, a)
-        right, stop = far_part(f, "Infinity", start)
-    elif is_number(b):
-        right, stop = end_part(f, high, -1, a, b)
-        left, start = far_part(f, times(-1, "Infinity"), stop)
-    else:
-        raise Undecided("the ends")
-    middle = integrated(f, acb(start), acb(stop))
-    if not middle.is_finite():
-        raise Undecided("the middle")
-    return left + middle + right
-
-
-def integrated(f: Integrand, a: acb, b: acb) -> acb:
-    budget.look()
-    exact = a.rad() == 0 and b.rad() == 0
-    width = b - a
-    path = f if exact else lambda t, flag: width * f(a + t * width, flag)  # ends that are balls: from 0 to 1 instead
-    found = acb.integral(path, a if exact else acb(0), b if exact else acb(1), eval_limit=EVALUATIONS, rel_tol=arb(2) ** -70, abs_tol=arb(2) ** -80)
-    if f.refused is not None:
-        raise f.refused
-    return found
-
-
-def end_part(f: Integrand, point: Tree, side: int, other: Value, here: Value) -> tuple[acb, arb]:
-    """The integral next to a finite end, and where it stops."""
-    at = complex_ball(here).real  # type: ignore[arg-type]
-    room = abs(complex_ball(other).real - at) / 3 if is_number(other) else arb(1)
-    probe = at + side * room * arb(2) ** -6
-    direct = integrated(f, acb(at), acb(probe)) if side > 0 else integrated(f, acb(probe), acb(at))
-    if direct.is_finite() and direct.rad() < 1e-9:
-        return direct, probe
-    problem: Exception = Undecided("the end")
-    for start in STARTS:
-        n = arb(2) ** start
-        if not 1 / n < room:
-            continue
-        for terms in (6, 14):
-            try:
-                on = Expander(n, terms)
-                germ = on.times(expand(towards(f.original, f.name, point, side), on), expand(power(VARIABLE, -2), on))
-                value = tails.integral(germ, on)
-            except Undecided as undecided:
-                problem = undecided
-                continue
-            if value.is_finite() and value.rad() < 1e-7:
-                return value, at + side / n
-    raise problem
-
-
-def far_part(f: Integrand, point: Tree, near: arb) -> tuple[acb, arb]:
-    """The integral far out, and where it begins."""
-    problem: Exception = Undecided("the tail")
-    for start in (*STARTS[1:], 22):
-        n = arb(2) ** start
-        if not n > abs(near) + 1:
-            continue
-        for terms in (6, 14):
-            try:
-                on = Expander(n, terms)
-                value = tails.integral(expand(towards(f.original, f.name, point, 1), on), on)
-            except Undecided as undecided:
-                problem = undecided
-                continue
-            if value.is_finite() and value.rad() < 1e-7:
-                return value, n if point == "Infinity" else -n
-    raise problem
-
-
-INNER_TOLERANCE = 40  # bits of inner integrals
-
-
-def iterated(task: dict[str, Any], seed: int) -> Sampled:
+def several(task: dict[str, Any], seed: int) -> Sampled:
     """Several ranges, the first one outermost. Its ends are free of all variables, later ones may use those before them."""
     body, answer = task["integrand"], task["answer"]
     ranges: list[tuple[str, Tree, Tree]] = []
@@ -276,38 +157,12 @@ def iterated(task: dict[str, Any], seed: int) -> Sampled:
     def look(values: Known) -> Sampled:
         known = named(values)
         spans = [(n, substituted(a, known), substituted(b, known)) for n, a, b in ranges]
-        with precision(64):
+        with precision(iterated.BITS):
             try:
-                f = Integrand(substituted(body, known), spans[-1][0])
-                ends = [Integrand(end, name) for name, a, b in spans for end in (a, b)]
-                true = settled(nested(f, ends, [name for name, _, _ in spans], {}, True))
-                return against(true, answer, values, task)
+                return against(settled(iterated.enclosed(substituted(body, known), spans)), answer, values, task)
+            except Divergent as proof:
+                return diverges(proof, answer, values)
             except (Undecided, Refused, ValueError, ZeroDivisionError, OverflowError, TypeError) as problem:
                 return Open("no enclosure: " + str(problem)[:80])
 
     return sampled(names, [answer], conditions, seed, look)
-
-
-def nested(f: Integrand, ends: list[Integrand], names: list[str], at: dict[str, acb], analytic: bool) -> acb:
-    """The integral over the remaining variables: of a function that is analytic in the earlier ones, where analytic is asked for."""
-    depth = len(at)
-    if depth == len(names):
-        return f.value(at, analytic)
-    low, high = (end.value(at, analytic) for end in ends[2 * depth : 2 * depth + 2])
-    if not (low.is_finite() and high.is_finite()):
-        return acb("nan")
-    outer = analytic and depth > 0  # the outermost integral is asked for at no place
-
-    width = high - low
-
-    def inner(t: acb, flag: bool) -> acb:  # the path is from 0 to 1: its ends are exact
-        return width * nested(f, ends, names, {**at, names[depth]: low + t * width}, bool(flag) or outer)
-
-    tolerance = arb(2) ** -INNER_TOLERANCE
-    found = acb.integral(inner, acb(0), acb(1), rel_tol=tolerance, abs_tol=tolerance, eval_limit=400)
-    for part in (f, *ends):
-        if part.refused is not None:
-            if depth > 0:  # an exception does not pass through the outer integrator
-                return acb("nan")
-            raise part.refused
-    return found

@@ -9,13 +9,15 @@ from typing import Any
 from flint import arb, fmpq
 
 from .. import budget
+from ..calculus import differentiate
 from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
+from ..normal import proves_zero
 from ..parameters import Known
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, reals
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, reals, replace, times
 from ..truth import order
 from ..values import Kind, NonValue, Number, Undecided, Value, ball, complex_ball, is_exact, is_number, precision, real_ball, show
-from . import bounds
+from . import bounds, globally
 
 BITS = 128
 ROUNDS = 12
@@ -87,7 +89,8 @@ class Question:
         if isinstance(claimed, Refuted | Open):
             return claimed
         if self.local:
-            return Supported() if claimed is not None else Open("no value")
+            near = self.no_extremum()
+            return near or (Supported() if claimed is not None else Open("no value"))
         better = self.better(claimed)
         if better is not None:
             return better
@@ -98,6 +101,8 @@ class Question:
 
     def beyond(self, claimed: Value) -> Refuted | None:
         """Whether the claimed optimum is better than the objective can be."""
+        if self.never_reached(claimed):
+            return Refuted(Statement(f"the objective stays away from {show(claimed)}, which is better than all its values", exact=False))
         bound = bounds.best(self.objective, self.names, bool(self.constraints), self.sense < 0)
         if bound is None or self.integers:
             return None
@@ -110,6 +115,34 @@ class Question:
         word = "below" if self.sense > 0 else "above"
         return Refuted(Statement(f"the objective is never {word} {show(bound)}, the answer gives {show(claimed)}", exact=False))
 
+    def never_reached(self, claimed: Value) -> bool:
+        """For one real unknown, constraints left aside: whether even without them nothing comes near the claimed value."""
+        if len(self.names) != 1 or not is_number(claimed):
+            return False
+        real = ball(claimed).real * self.sense
+        if self.decimal:
+            real = real + arb(SLACK) * (1 + arb(real.abs_upper()))
+        target = arb(real.upper()).fmpq()
+        return globally.stays_above(times(self.sense, self.objective), self.names[0], target)
+
+    def no_extremum(self) -> Refuted | None:
+        """For a local optimum without constraints."""
+        if self.constraints or self.point is None:
+            return None
+        at: dict[str, arb] = {}
+        shown: Known = {}
+        for name, node in self.point.items():
+            try:
+                value = evaluate(node, Environment(printed=True))
+            except (Undecided, Refused):
+                return None
+            real = real_ball(value) if is_number(value) else None
+            if real is None:
+                return None
+            at[name] = shown[name] = real
+        why = globally.no_extremum_near(self.objective, at, self.sense)
+        return None if why is None else Refuted(Statement(f"at {self.words(shown)} there is no extremum of this kind: {why}", exact=False))
+
     def claimed(self) -> Value | Refuted | Open:
         """The value that is claimed: that of the point, where it agrees."""
         try:
@@ -118,8 +151,10 @@ class Question:
             return Open(str(problem))
         if isinstance(value, tuple | bool):
             return Open("no value")
-        if self.point is None or isinstance(value, NonValue):
+        if self.point is None:
             return value if value is not None else Open("no value")
+        if isinstance(value, NonValue):
+            return self.infinite_at_point(value)
         try:
             at: Known = {name: evaluate(tree, Environment(printed=True)) for name, tree in self.point.items()}
         except (Undecided, Refused) as problem:
@@ -143,6 +178,16 @@ class Question:
         if not complex_ball(there).overlaps(complex_ball(value)) or (is_exact(there) and is_exact(value) and there != value):
             return Refuted(Witness(there, value, at))
         return value
+
+    def infinite_at_point(self, value: NonValue) -> Value | Refuted:
+        """An infinity is no value at a place where the objective is a number."""
+        try:
+            at: Known = {name: evaluate(tree, Environment(printed=True)) for name, tree in (self.point or {}).items()}
+            there = evaluate(self.objective, Environment(at))
+        except (Undecided, Refused):
+            return value
+        placed = set(at) == set(self.names) and all(is_number(x) for x in at.values()) and is_number(there)
+        return Refuted(Witness(there, value, at)) if placed and value.kind is Kind.INFINITY else value
 
     def loose(self, value: Number) -> Number:
         real = ball(value).real
@@ -200,7 +245,7 @@ class Question:
             bound = real - arb(SLACK) * (1 + arb(real.abs_upper())) if self.decimal else real
         else:
             return None
-        for at in self.candidates(claimed):
+        for at in self.on_equation(self.candidates(claimed)):
             budget.look()
             if not self.feasible(at):
                 continue
@@ -212,6 +257,27 @@ class Question:
                     Statement(f"at {self.words(at)} the objective is {show(evaluate(self.objective, Environment(at)))}, which is better", exact=False)
                 )
         return None
+
+    def on_equation(self, found: list[Known]) -> list[Known]:
+        """Places moved onto the one equation among the constraints, where that is linear in some unknown."""
+        equations = [c for c in self.constraints if is_call(c, "Equal") and len(arguments(c)) == 2]
+        if len(equations) != 1:
+            return found
+        difference = minus(*arguments(equations[0]))
+        for name in self.names:
+            slope, rest = differentiate(difference, name), replace(difference, name, 0)
+            if not proves_zero(differentiate(difference, name, 2)):
+                continue
+            moved: list[Known] = []
+            for at in found:
+                try:
+                    a, b = evaluate(slope, Environment(at)), evaluate(rest, Environment(at))
+                except (Undecided, Refused):
+                    continue
+                if isinstance(a, fmpq) and isinstance(b, fmpq) and a != 0:
+                    moved.append({**at, name: -b / a})
+            return moved + found
+        return found
 
     def candidates(self, claimed: Value) -> list[Known]:
         """Rational places: a grid, scattered ones, and what descent from the best of them finds."""

@@ -12,7 +12,7 @@ from ..critical import substituted
 from ..deciding import decide
 from ..evaluation import EMPTY, Environment, concrete, evaluate
 from ..expanding import expand, towards
-from ..expansion import Constant, Expander, Germ
+from ..expansion import Constant, Expander, Germ, tidied
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
 from ..growth import Monomial, X, compared, raised
 from ..parameters import Known, conditions_of, named, sampled
@@ -22,6 +22,8 @@ from ..values import NonValue, Relation, Undecided, Value, is_number, precision
 BITS = (128, 512)
 FAR = 2000
 INDICES = 10
+MAX_ORDER = 45
+BETWEEN_POWERS = fmpq(1, 10**6)
 
 
 def check(task: dict[str, Any], seed: int) -> Sampled:
@@ -53,24 +55,31 @@ def germ_of(tree: Tree, name: str, point: Tree, terms: int) -> tuple[Germ, Expan
     return expand(towards(tree, name, point, 1), on), on
 
 
-def without_order(answer: Tree) -> tuple[Tree, int | None, bool]:
+def without_order(answer: Tree) -> tuple[Tree, fmpq | None, bool]:
     """The answer without its O term, and the order that the term says: None without one. False where there is more than one."""
     if is_call(answer, "SeriesData"):
         parts = arguments(answer)
-        if len(parts) != 6 or not isinstance(parts[4], int) or parts[5] != 1:
+        if len(parts) != 6 or not isinstance(parts[4], int) or not isinstance(parts[5], int) or parts[5] < 1:
             return answer, None, False
-        return answer, parts[4], True
+        return answer, fmpq(parts[4], parts[5]), True
     terms = arguments(answer) if is_call(answer, "Plus") else (answer,)
     rest: list[Tree] = []
-    orders: list[int] = []
+    orders: list[fmpq] = []
     for term in terms:
-        if is_call(term, "O"):
-            orders.append(1)
-        elif is_call(term, "Power") and is_call(arguments(term)[0], "O") and isinstance(arguments(term)[1], int):
-            orders.append(int(str(arguments(term)[1])))
-        else:
+        exponent = fmpq(1) if is_call(term, "O") else order_of(term)
+        if exponent is None:
             rest.append(term)
+        else:
+            orders.append(exponent)
     return plus(*rest), (orders[0] if orders else None), len(orders) <= 1 and not any(_has_order(term) for term in rest)
+
+
+def order_of(term: Tree) -> fmpq | None:
+    """e of O[x]^e."""
+    if not is_call(term, "Power") or not is_call(arguments(term)[0], "O") or free_symbols(arguments(term)[1]):
+        return None
+    exponent = evaluate(arguments(term)[1])
+    return exponent if isinstance(exponent, fmpq) else None
 
 
 def _has_order(node: Tree) -> bool:
@@ -81,25 +90,44 @@ def expanded_series(answer: Tree) -> Tree:
     """SeriesData as a sum."""
     if not is_call(answer, "SeriesData"):
         return answer
-    name, point, coefficients, low, _, _ = arguments(answer)
-    step: Tree = ("Power", name, -1) if point == "Infinity" else name if point == 0 else plus(name, times(-1, point))
-    if not isinstance(low, int):
+    if len(arguments(answer)) != 6:
         raise Refused("SeriesData")
-    return plus(*(times(c, ("Power", step, low + i)) if low + i else c for i, c in enumerate(arguments(coefficients))))
+    name, point, coefficients, low, _, parts = arguments(answer)
+    step: Tree = ("Power", name, -1) if point == "Infinity" else name if point == 0 else plus(name, times(-1, point))
+    if not isinstance(low, int) or not isinstance(parts, int) or parts < 1:
+        raise Refused("SeriesData")
+
+    def raised_step(k: int) -> Tree:
+        return ("Power", step, k // parts if k % parts == 0 else rational(k, parts))
+
+    return plus(*(times(c, raised_step(low + i)) if low + i else c for i, c in enumerate(arguments(coefficients))))
+
+
+def without_orders(answer: Tree) -> Tree:
+    """A nested series without its O terms, as an expression."""
+    if not isinstance(answer, tuple):
+        return answer
+    if is_call(answer, "O") or (is_call(answer, "Power") and is_call(arguments(answer)[0], "O")):
+        return 0
+    return expanded_series(tuple(part if i == 0 else without_orders(part) for i, part in enumerate(answer)))
 
 
 def expansion(function: Tree, variable: dict[str, Any], answer: Tree, values: Known) -> Sampled:
+    """Every term of an order that was asked for, and every one below the order that the answer itself says it is good to."""
     name, point, order = variable["name"], variable["point"], variable["order"]
-    answer, _, simple = without_order(answer)
+    answer, stated, simple = without_order(answer)
     if not simple:
         return Open("the order terms")
     answer = expanded_series(answer)
+    last = max(order, int(stated.ceil()) if stated is not None else order, 0)
+    if last > MAX_ORDER:
+        return Open("the order")
     for bits in BITS:
-        for terms in (max(order, 0) + 4, max(order, 0) + 10):
+        for terms in (last + 4, 2 * last + 10):
             with precision(bits):
                 try:
                     found, on = germ_of(plus(function, times(-1, answer)), name, point, terms)
-                    return judge(found, on, order, values)
+                    return judge(found, on, (order, stated), values)
                 except Undecided:
                     continue
                 except (ValueError, ZeroDivisionError, OverflowError):
@@ -107,21 +135,23 @@ def expansion(function: Tree, variable: dict[str, Any], answer: Tree, values: Kn
     return Open("no expansion")
 
 
-def judge(found: Germ, on: Expander, order: int, values: Known) -> Sampled:
-    """What is left must be smaller than (x - x0)^order."""
-    wanted = at(order)
+def judge(found: Germ, on: Expander, orders: tuple[int, fmpq | None], values: Known) -> Sampled:
+    """What is left must be smaller than (x - x0)^order, and have no lower power than the answer states: O[x]^3 may hide
+    x^3 Log[x]."""
+    wanted = at(orders[0])
+    stated = None if orders[1] is None else raised(X, BETWEEN_POWERS - orders[1])
     for monomial in on.ordered(found):
-        if compared(monomial, wanted) < 0:
+        if compared(monomial, wanted) < 0 and (stated is None or compared(monomial, stated) < 0):
             break
         constant = found.terms[monomial]
         if constant.nonzero():
             where = f" for {', '.join(f'{n} = {v}' for n, v in sorted(values.items(), key=str))}" if values else ""
-            return Refuted(
-                Statement(f"the function less the answer has a term of the order asked for, with coefficient {constant.ball.str(15)}{where}", exact=False)
-            )
+            which = "of the order asked for" if compared(monomial, wanted) >= 0 else "of an order below the one it states"
+            return Refuted(Statement(f"the function less the answer has a term {which}, with coefficient {constant.ball.str(15)}{where}", exact=False))
         if not _agrees(constant):
             return Open("a coefficient is not told from zero")
-    if found.remainder is not None and compared(found.remainder[0], wanted) >= 0:
+    rest = found.remainder
+    if rest is not None and (compared(rest[0], wanted) >= 0 or (stated is not None and compared(rest[0], stated) >= 0)):
         raise Undecided("the remainder")
     return Supported()
 
@@ -182,7 +212,7 @@ def compared_values(expected: Any, answer: Tree, values: Known, note: str) -> Sa
 def mixed(tree: Tree, variables: list[dict[str, Any]], orders: tuple[int, int]) -> Tree:
     """The coefficient of Taylor at the point, by derivatives."""
     for variable, order in zip(variables, orders, strict=True):
-        tree = differentiate(tree, variable["name"], order)
+        tree = tidied(differentiate(tree, variable["name"], order))
     for variable in variables:
         tree = replace(tree, variable["name"], variable["point"])
     return times(rational(1, math.factorial(orders[0]) * math.factorial(orders[1])), tree)
@@ -190,9 +220,7 @@ def mixed(tree: Tree, variables: list[dict[str, Any]], orders: tuple[int, int]) 
 
 def several(function: Tree, variables: list[dict[str, Any]], answer: Tree, values: Known) -> Sampled:
     """Every coefficient up to the orders; functions that are regular at the point only."""
-    answer, _, simple = without_order(answer)
-    if not simple or _has_order(answer) or is_call(answer, "SeriesData"):
-        return Open("the order terms")
+    answer = without_orders(answer)
     first, second = (variable["order"] for variable in variables)
     if not (0 <= first <= 6 and 0 <= second <= 6) or any(variable["point"] == "Infinity" for variable in variables):
         return Open("the orders")

@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import acb, arb, fmpq
 
-from .. import budget, tails
+from .. import budget, closed_sums, tails
 from ..arithmetic import plus as values_plus
 from ..critical import substituted
 from ..evaluation import EMPTY, evaluate
@@ -16,13 +16,16 @@ from ..expansion import VARIABLE, Expander
 from ..findings import Open, Refuted, Sampled, Statement, Supported
 from ..parameters import Known, conditions_of, named, sampled
 from ..tails import Divergent
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, plus, power, replace, times, walk
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, plus, power, reals, replace, times, walk
+from ..univariate import polynomial
 from ..values import NonValue, Undecided, Value, complex_ball, is_number, precision, settled, whole
 from . import identities
 from .integrals import against, diverges
+from .iterated import separated
 
 BITS = (96, 256)
-STARTS = (5, 7, 10)
+STARTS = (5, 7, 10, 14)
+WIDE = 1e-9  # a radius for which terms are added up to the last start
 MAX_PERIOD = 24
 
 
@@ -43,8 +46,10 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
     infinite = [r for r in ranges if any(goes_to_infinity(end) for end in r[1:])]
     if not infinite:
         return finite(task, seed)
-    if len(ranges) > 1 or len(ranges[0]) != 3:
-        return Open("several infinite indices or a step")
+    if any(len(r) != 3 for r in ranges):
+        return Open("an infinite index with a step")
+    if len(ranges) > 1:
+        return several(task, seed)
     name, low, high = ranges[0]
     names = (free_symbols(term) | free_symbols(answer) | outside) - {name}
     conditions = list(task.get("assumptions") or []) + conditions_of(answer)
@@ -58,6 +63,26 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
     return sampled(names, [answer, low, high], conditions, seed, look)
 
 
+def several(task: dict[str, Any], seed: int) -> Sampled:
+    """Several indices of which the term is a product of functions of one each."""
+    spans = [(str(name), low, high) for name, low, high in task["ranges"]]
+    if len({name for name, _, _ in spans}) < len(spans) or (free_symbols(task["term"]) | free_symbols(task["answer"])) - {name for name, _, _ in spans}:
+        return Open("several infinite indices with parameters")
+    factors = None if task.get("product") else separated(task["term"], spans)
+    if factors is None:
+        return Open("several infinite indices")
+    for bits in BITS:
+        with precision(bits):
+            try:
+                true = acb(1)
+                for factor, (name, low, high) in zip(factors, spans, strict=True):
+                    true *= series_between(replace(factor, name, "index$"), "index$", (low, high), False)
+                return against(settled(true), task["answer"], {}, task)
+            except (Undecided, Refused, Divergent, ValueError, ZeroDivisionError, OverflowError):
+                continue
+    return Open("no enclosure")
+
+
 def renamed(tree: Tree, name: str, fresh: str) -> Tree:
     if tree == name:
         return fresh
@@ -69,10 +94,17 @@ def goes_to_infinity(end: Tree) -> bool:
 
 
 def finite(task: dict[str, Any], seed: int) -> Sampled:
-    """Symbolic ends get whole numbers."""
+    """A closed form for the sum of a polynomial; else term by term, symbolic ends as whole numbers."""
+    ranges, conditions = task["ranges"], list(task.get("assumptions") or [])
+    if not task.get("product") and len(ranges) == 1 and len(ranges[0]) in (2, 3) and not reals(task["term"]):
+        name, low, high = ranges[0] if len(ranges[0]) == 3 else (ranges[0][0], 1, ranges[0][1])
+        found = closed_sums.total(task["term"], name, low, high)
+        if found is not None:
+            conditions += identities.in_range((low, high))
+            return identities.sampled({"claims": [(found, task["answer"])], "assumptions": conditions}, seed)
     head = "Product" if task.get("product") else "Sum"
-    left: Tree = (head, task["term"], *(("List", *r) for r in task["ranges"]))
-    return identities.sampled({"claims": [(left, task["answer"])], "assumptions": task.get("assumptions") or []}, seed)
+    left: Tree = (head, task["term"], *(("List", *r) for r in ranges))
+    return identities.sampled({"claims": [(left, task["answer"])], "assumptions": conditions}, seed)
 
 
 def indefinite(task: dict[str, Any], seed: int) -> Sampled:
@@ -96,7 +128,7 @@ def total(term: Tree, name: str, ends: tuple[Tree, Tree], values: Known, task: d
             try:
                 true = settled(series_between(term, name, ends, product))
             except Divergent as proof:
-                return Open("a product without limit") if product else diverges(proof, task["answer"], values)
+                return diverges(proof, task["answer"], values)
             except (Undecided, Refused, ValueError, ZeroDivisionError, OverflowError) as problem:
                 found = Open("no enclosure: " + str(problem)[:80])
                 continue
@@ -111,7 +143,10 @@ def series_between(term: Tree, name: str, ends: tuple[Tree, Tree], product: bool
     mirrored = replace(term, name, times(-1, name))
     if goes_to_infinity(low) and low != "Infinity":
         if high == "Infinity":
-            parts = [from_start(term, name, 1, product), from_start(mirrored, name, 1, product), complex_of(replace(term, name, 0))]
+            try:
+                parts = [from_start(term, name, 1, product), from_start(mirrored, name, 1, product), complex_of(replace(term, name, 0))]
+            except Divergent as proof:
+                raise (Undecided("a product of parts") if product else Divergent(0, proof.why)) from proof
             return parts[0] * parts[1] * parts[2] if product else parts[0] + parts[1] + parts[2]
         end = whole(evaluate(high))
         if end is None:
@@ -194,13 +229,15 @@ def enclosed(term: Tree, name: str, start: int, product: bool) -> acb:
     """The terms up to a power of 2 one by one, the rest from the expansion."""
     if not product and isinstance(term, int) and term == 0:
         return acb(0)
+    term, start = switched_on(term, name, start)
     tree = replace(term, name, VARIABLE)
     problem: Exception = Undecided("the tail")
     best: acb | None = None
-    for exponent in STARTS:
-        n = 2**exponent
-        if n <= start:
-            continue
+    starts = [start] if start >= 2 ** STARTS[0] else []
+    starts += [2**exponent for exponent in STARTS if 2**exponent > start]
+    for n in starts:
+        if best is not None and n == 2 ** STARTS[-1] and best.rad() < WIDE:
+            break
         for terms in (4, 12):
             budget.look()
             try:
@@ -209,18 +246,45 @@ def enclosed(term: Tree, name: str, start: int, product: bool) -> acb:
                 if product:
                     germ = on.log(germ)
                 tail = tails.series(germ, on, n)
+            except Divergent as proof:
+                if not product:
+                    raise
+                return without_limit(proof, partial(term, name, start, n, product))
             except Undecided as undecided:
                 problem = undecided
                 continue
             if not tail.is_finite():
                 continue
-            if best is None or tail.rad() < 1e-12 or exponent == STARTS[-1]:
+            if best is None or tail.rad() < 1e-12 or n == starts[-1]:
                 best = combined(partial(term, name, start, n, product), tail, product)
             if tail.rad() < 1e-12:
                 return best
     if best is None:
         raise problem
     return best
+
+
+def switched_on(term: Tree, name: str, start: int) -> tuple[Tree, int]:
+    """A factor UnitStep[k - c] is a later start."""
+    if not is_call(term, "Times"):
+        return term, start
+    rest: list[Tree] = []
+    for factor in arguments(term):
+        p = polynomial(arguments(factor)[0], name) if is_call(factor, "UnitStep") and len(arguments(factor)) == 1 else None
+        if p is not None and p.degree() == 1 and p[1] > 0:
+            start = max(start, int((-p[0] / p[1]).ceil()))
+        else:
+            rest.append(factor)
+    return times(*rest), start
+
+
+def without_limit(proof: Divergent, head: acb) -> acb:
+    """A product of which the logarithms of the factors add up to an infinity: 0, or one that grows."""
+    if proof.sign < 0:
+        return acb(0)
+    if proof.sign == 0 or head.contains(0) or not head.imag.is_zero():
+        raise Undecided("a product without limit")
+    raise Divergent(1 if head.real > 0 else -1, "the product grows without bound")
 
 
 def combined(head: acb, tail: acb, product: bool) -> acb:
