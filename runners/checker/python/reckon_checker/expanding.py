@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from flint import arb, fmpq
 
 from . import budget
 from .expansion import VARIABLE, Constant, Expander, Germ, exactly
-from .growth import ONE, Monomial, X, form_value, order, product
+from .growth import ONE, Monomial, X, combined, form_value, order, product
 from .reality import is_real
 from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, replace, times
 from .values import INFINITY, MINUS_INFINITY, NonValue, Undecided, Value, complex_ball, is_number, whole
@@ -87,6 +88,8 @@ def _expand(node: Tree, on: Expander) -> Germ:  # noqa: C901 (a table of cases)
         return _power(args[0], args[1], on)
     if head == "Log" and len(args) == 2:
         return expand(times(("Log", args[1]), power(("Log", args[0]), -1)), on)
+    if head == "Erf" and len(args) == 2:
+        return expand(minus(("Erf", args[1]), ("Erf", args[0])), on)
     if head == "Binomial" and len(args) == 2:
         n, k = args
         return expand(times(("Factorial", n), power(times(("Factorial", k), ("Factorial", minus(n, k))), -1)), on)
@@ -184,8 +187,7 @@ def _jumping(head: str, arg: Tree, inner: Germ, on: Expander) -> Germ:
         raise Undecided("a jump may lie in the range")
     shift = {"Ceiling": 1, "Round": 0}.get(head, 0)
     if not isinstance(center, fmpq):
-        middle = Constant((head, inner.terms[ONE].tree))
-        return on.constant((head, inner.terms[ONE].tree)) if isinstance(middle.value, fmpq) else Germ({})
+        return on.constant((head, inner.terms[ONE].tree))
     if head == "Round":
         if (2 * center).q == 1 and center.q != 1:
             raise Undecided("a jump")
@@ -243,12 +245,12 @@ def _holds(condition: Tree, on: Expander) -> bool:
 
 
 def _function(head: str, inner: Germ, arg: Tree, on: Expander, before: tuple[Tree, ...]) -> Germ:
-    if head not in ANALYTIC:
+    if head not in ANALYTIC or (head == "ArcTan" and before):
         raise Refused(head)
     if not grows(inner):
-        if head in ("Gamma", "PolyGamma", "Zeta") and not before[1:]:
-            return _with_poles(head, inner, on, before)
-        return on.near_constant(head, inner, before)
+        return _with_poles(head, inner, on, before, is_real(arg, REAL))
+    if before and head != "PolyGamma":
+        raise Undecided(head + " far out")
     sign = eventual_sign(inner, on)
     if head == "ArcTan":
         turned = on.near_constant("ArcTan", on.inverse(inner))
@@ -268,12 +270,12 @@ def _function(head: str, inner: Germ, arg: Tree, on: Expander, before: tuple[Tre
     raise Undecided(head + " far out")
 
 
-def _with_poles(head: str, inner: Germ, on: Expander, before: tuple[Tree, ...]) -> Germ:
+def _with_poles(head: str, inner: Germ, on: Expander, before: tuple[Tree, ...], along_reals: bool) -> Germ:
     """Next to a pole of Gamma: Gamma(z) = Gamma(z + n)/(z (z + 1) ...), after shifting to the right of 0."""
     center = inner.terms.get(ONE, Constant(0)).value
     k = whole(center)
     if head != "Gamma" or before or k is None or k > 0 or k < -20:
-        return on.near_constant(head, inner, before)
+        return on.near_constant(head, inner, before, along_reals)
     shifted = on.sum([inner, on.constant(1 - k)])
     result = on.near_constant("Gamma", shifted)
     for j in range(1 - k):
@@ -353,7 +355,7 @@ def _real_far(z: Germ, on: Expander) -> None:
     size = on.size(small)
     if not constant.ball.imag.is_zero() or not constant.ball.real > 0:
         raise Undecided("a complex argument")
-    if size is not None and not size[1] * on.range.supremum(size[0]) < 1:
+    if size is not None and not size[1] * on.range.supremum(size[0]) < fmpq(7, 10):  # |ph z| < Pi/4, whatever the remainder is
         raise Undecided("the range starts too early")
     if not on.is_real(Germ(dict(z.terms.items()))):
         raise Undecided("a complex argument")
@@ -382,10 +384,18 @@ def limit_of(germ: Germ, on: Expander) -> tuple[Value | None, Tree | None]:
         return NonValue(INFINITY.kind, None), constant.tree
     turning = [m for m in germ.terms if m != ONE and order(m) == 0]
     if turning:
-        if all(len(m) == 1 for m in turning) and any(germ.terms[m].nonzero() for m in turning):
+        if all(len(m) == 1 for m in turning) and any(germ.terms[m].nonzero() for m in turning) and told_apart(turning):
             return None, None
         raise Undecided("it turns")
     return None, germ.terms[ONE].tree if ONE in germ.terms else 0
+
+
+def told_apart(turning: list[Monomial]) -> bool:
+    """Whether no two of these E^(I c g) are the same in another form."""
+    for a, b in itertools.combinations(turning, 2):
+        if a[0][0] == b[0][0] and form_value(combined(a[0][1], b[0][1], fmpq(-1))).imag.contains(0):
+            return False
+    return all(form_value(form).imag != 0 for m in turning for _, form in m)
 
 
 def towards(function: Tree, name: str, point: Tree, side: int) -> Tree:

@@ -15,6 +15,7 @@ from . import budget
 from .arithmetic import plus as values_plus
 from .arithmetic import times as values_times
 from .calculus import differentiate
+from .cuts import CUTS, not_positive
 from .evaluation import EMPTY, evaluate
 from .growth import ONE, Form, Growth, Monomial, Range, as_growth, combined, compared, form_tree, form_value, growth, order, product, raised
 from .normal import proves_zero
@@ -257,7 +258,7 @@ class Expander:
         monomial, constant, small = self.relative(germ)
         power_of = exponent.rational()
         if k is None:
-            self.off_the_cut(constant, small)
+            self.off_the_cut(monomial, constant, small)
         head: Monomial
         if power_of is not None:
             head = raised(monomial, power_of)
@@ -294,22 +295,24 @@ class Expander:
         constant_power = Constant(power(constant.tree, exponent.tree)) if constant.tree != 1 else Constant(1)
         return self.times(Germ({head: constant_power}), tail)
 
-    def off_the_cut(self, constant: Constant, small: Germ) -> None:
+    def off_the_cut(self, monomial: Monomial, constant: Constant, small: Germ) -> None:
+        """c m (1 + d) is on one side of the negative axis, or on it, on the whole range."""
+        if any(not form_value(form).imag.is_zero() for _, form in monomial):
+            raise Undecided("it turns about the branch point")
         ball = constant.ball
-        if ball.real > 0 or not ball.imag.contains(0):
-            return
-        if ball.imag.is_zero() and self.is_real(small):
-            return  # on the cut and stays on it: the principal value is the same power of the same number
-        raise Undecided("a branch cut")
+        if ball.real > 0 or (ball.imag.is_zero() and self.is_real(small)):
+            return  # |d| < 1, or on the cut and stays there: the principal value is the same power of the same number
+        size = self.size(small)
+        radius = arb(0) if size is None else arb((size[1] * self.range.supremum(size[0])).upper())
+        if not_positive(ball * (1 + acb(arb(0, radius), arb(0, radius)))):
+            raise Undecided("a branch cut")
 
     def is_real(self, germ: Germ) -> bool:
-        return germ.remainder is None and all(c.ball.imag.is_zero() and not any(form_value(f).imag != 0 for _, f in m) for m, c in germ.terms.items())
+        return germ.remainder is None and all(c.ball.imag.is_zero() and all(form_value(f).imag.is_zero() for _, f in m) for m, c in germ.terms.items())
 
     def log(self, germ: Germ) -> Germ:
         monomial, constant, small = self.relative(germ)
-        if any(not form_value(form).imag.is_zero() for _, form in monomial):
-            raise Undecided("the logarithm of something that turns")
-        self.off_the_cut(constant, small)
+        self.off_the_cut(monomial, constant, small)
         parts = [Germ({growth(key): Constant(form_tree(form))}) for key, form in monomial]
 
         def bound(k: int, radius: arb) -> arb:
@@ -344,8 +347,9 @@ class Expander:
         factor = Constant(1) if still == 0 else Constant(power("E", still))
         return self.times(Germ({grown: factor}), tail)
 
-    def near_constant(self, head: str, germ: Germ, args: tuple[Tree, ...] = ()) -> Germ:
-        """An analytic function of something that tends to a constant, by its derivatives there."""
+    def near_constant(self, head: str, germ: Germ, args: tuple[Tree, ...] = (), along_reals: bool = False) -> Germ:
+        """An analytic function of something that tends to a constant, by its derivatives there. along_reals: the something is
+        real. A function that is cut along the real line is analytic along it, on either side of its branch point."""
         center = germ.terms.get(ONE, Constant(0))
         small = Germ({m: c for m, c in germ.terms.items() if m != ONE}, germ.remainder)
         size = self.size(small)
@@ -361,10 +365,11 @@ class Expander:
 
         def bound(k: int, radius: arb) -> arb:
             around = center.ball
-            real = around.imag.is_zero() and self.is_real(small)
+            real = around.imag.is_zero() and (along_reals or self.is_real(small))
             ball: Number = arb(around.real.mid(), (arb(around.real.rad()) + radius).upper())
             if not real:
                 ball = acb(ball, arb(around.imag.mid(), (arb(around.imag.rad()) + radius).upper()))  # type: ignore[arg-type]
+                self.require_analytic(body, ball)
             value = evaluate(derivative_of(body, k), EMPTY.having(VARIABLE, ball))
             if not is_number(value):
                 raise Undecided(head)
@@ -375,6 +380,13 @@ class Expander:
             return self.composed(small, coefficient, bound)
         finally:
             self.count = before
+
+    def require_analytic(self, body: Tree, ball: acb) -> None:
+        """The derivatives of a function may have values across its cut."""
+        head = body[0] if isinstance(body, tuple) else ""
+        if head in CUTS and CUTS[str(head)](ball):
+            raise Undecided("a branch cut")
+        evaluate(body, EMPTY.having(VARIABLE, ball))  # special functions refuse a ball that straddles their cut
 
 
 def form_of(constant: Constant) -> Form:

@@ -149,15 +149,17 @@ class Range:
         if not places:
             return 0
         first = places[0]
+        if not self.logs[first] > 0:
+            raise Undecided("the range starts too early")
         total, scale = arb(0), arb(1)
         for i in range(first + 1, LEVELS):
-            if not self.logs[i - 1 + 0] > 0 or (i in places and not self.logs[i] > 0):
+            if i > places[-1]:
+                break
+            if not self.logs[i] > 0:
                 raise Undecided("the range starts too early")
             scale /= self.logs[i]  # of l_i' against l_first'
             if i in places:
                 total += abs(arb(exponents[i])) * scale
-            if not self.logs[i] > 0:
-                break
         if not total < abs(arb(exponents[first])):
             raise Undecided("not monotone on the range")
         return 1 if exponents[first] > 0 else -1
@@ -180,7 +182,9 @@ class Range:
         if self.monotone(dict(enumerate(lead))) != 1:
             raise Undecided("the range starts too early")
         for key, other in real[1:]:
-            if sign_of(other) > 0:
+            if sign_of(other) < 0:
+                self.at_start(key)  # left out, being negative: all logarithms in it are positive
+            else:
                 ratio = tuple(a - b for a, b in zip(key, lead, strict=True))
                 if self.monotone(dict(enumerate(ratio))) != -1:
                     raise Undecided("the range starts too early")

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 
 from flint import acb, arb, fmpq
 
 from . import budget
+from .cuts import CUTS, not_positive
 from .evaluation import EMPTY, HEADS, Environment, evaluate
+from .reality import conjugate, is_real
 from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, times, walk
+from .univariate import polynomial
 from .values import Undecided, Value, complex_ball, is_number, settled
 
 NAN = acb("nan")
 
 
+def real_argument(node: Tree, env: Environment) -> acb:
+    """The argument of Sign$ or Floor$. It is real on the real line: next to it too, if there it is what is analytic."""
+    value = evaluate(node, env)
+    along = value
+    if any(isinstance(z, acb) for z in env.values.values()):
+        along = evaluate(node, replace(env, values={name: z.real if isinstance(z, acb) else z for name, z in env.values.items()}))
+    if not is_number(value) or not is_number(along) or not complex_ball(along).imag.contains(0):
+        raise Refused("a jump of something that is not real")
+    if not complex_ball(along).imag.is_zero():
+        raise Undecided("real?")
+    return complex_ball(value)
+
+
 def sign_rule(node: tuple[Tree, ...], env: Environment) -> Value:
     """The sign of a real function, continued analytically next to the real line; all of [-1, 1] where it may jump."""
-    value = evaluate(node[1], env)
-    if not is_number(value):
-        raise Undecided("sign")
-    ball = complex_ball(value)
+    ball = real_argument(node[1], env)
     if ball.real > 0:
         return fmpq(1)
     if ball.real < 0:
@@ -31,14 +45,9 @@ def sign_rule(node: tuple[Tree, ...], env: Environment) -> Value:
 
 
 def floor_rule(node: tuple[Tree, ...], env: Environment) -> Value:
-    value = evaluate(node[1], env)
-    if not is_number(value):
-        raise Undecided("floor")
-    ball = complex_ball(value)
+    ball = real_argument(node[1], env)
     low = ball.real.floor()
-    if low.is_exact():
-        return settled(low)
-    if not ball.imag.is_zero() or env.values.get("analytic$") is True:
+    if not low.is_exact() and (not ball.imag.is_zero() or env.values.get("analytic$") is True):
         raise Undecided("a jump")
     return settled(low)
 
@@ -83,15 +92,31 @@ def condition(node: Tree) -> Tree:
         return times(*(step(minus(a, b)) for a, b in itertools.pairwise(parts)))
     if is_call(node, "Inequality"):
         return times(*(condition((op, parts[2 * i], parts[2 * i + 2])) for i, op in enumerate(parts[1::2])))
-    if is_call(node, "Equal"):
-        return 0
-    if is_call(node, "Unequal"):
-        return 1
+    if is_call(node, "Equal", "Unequal") and len(parts) == 2 and at_points(minus(*parts)):
+        return int(is_call(node, "Unequal"))
     raise Refused("a condition")
 
 
+def at_points(difference: Tree) -> bool:
+    """Whether it is zero at single points only: a polynomial that is not constant."""
+    names = free_symbols(difference)
+    found = polynomial(difference, next(iter(names))) if len(names) == 1 else None
+    return found is not None and found.degree() > 0
+
+
+def whole_part(args: tuple[Tree, ...]) -> Tree:
+    """Towards 0."""
+    return times(sign(args[0]), ("Floor$", times(args[0], sign(args[0]))))
+
+
+def size(args: tuple[Tree, ...]) -> Tree:
+    """Abs of a real function by its sign, of another by its conjugate."""
+    mirrored = None if is_real(args[0], free_symbols(args[0])) else conjugate(args[0], free_symbols(args[0]))
+    return times(args[0], sign(args[0])) if mirrored is None else power(times(args[0], mirrored), rational(1, 2))
+
+
 REWRITTEN: dict[str, Callable[[tuple[Tree, ...]], Tree]] = {
-    **dict.fromkeys(("Abs", "RealAbs"), lambda args: times(args[0], sign(args[0]))),
+    **dict.fromkeys(("Abs", "RealAbs"), size),
     **dict.fromkeys(("Sign", "RealSign"), lambda args: sign(args[0])),
     **dict.fromkeys(("UnitStep", "HeavisideTheta"), lambda args: times(*(step(arg) for arg in args))),
     "Ramp": lambda args: times(args[0], step(args[0])),
@@ -100,7 +125,8 @@ REWRITTEN: dict[str, Callable[[tuple[Tree, ...]], Tree]] = {
     "Floor": lambda args: ("Floor$", args[0]),
     "Ceiling": lambda args: times(-1, ("Floor$", times(-1, args[0]))),
     "Round": lambda args: ("Floor$", plus(args[0], rational(1, 2))),
-    "FractionalPart": lambda args: minus(args[0], ("Floor$", args[0])),
+    "IntegerPart": whole_part,
+    "FractionalPart": lambda args: minus(args[0], whole_part(args)),
     "Mod": lambda args: minus(args[0], times(args[1], ("Floor$", times(args[0], power(args[1], -1))))),
     "Boole": lambda args: condition(args[0]),
     "If": lambda args: plus(times(condition(args[0]), args[1]), times(minus(1, condition(args[0])), args[2])),
@@ -110,7 +136,7 @@ REWRITTEN: dict[str, Callable[[tuple[Tree, ...]], Tree]] = {
 
 def prepared(node: Tree) -> Tree:
     """Kinks and jumps of real arguments through Sign$ and Floor$."""
-    if not isinstance(node, tuple):
+    if not isinstance(node, tuple) or not free_symbols(node):
         return node
     if is_call(node, "Piecewise"):
         rest: Tree = 1
@@ -125,30 +151,12 @@ def prepared(node: Tree) -> Tree:
     rule = REWRITTEN.get(node[0]) if isinstance(node[0], str) else None
     if rule is not None and parts:
         return rule(parts)
-    if is_call(node, "FractionalPart", "IntegerPart", "Re", "Im", "Conjugate", "Arg", "Surd", "CubeRoot", "Integrate", "NIntegrate"):
+    if is_call(node, "Re", "Im", "Conjugate", "Arg", "Surd", "CubeRoot", "Integrate", "NIntegrate"):
         raise Refused(str(node[0]))
     return (node[0], *parts)
 
 
-def not_positive(z: acb) -> bool:
-    return z.imag.contains(0) and not z.real > 0
-
-
-def beyond_one(z: acb) -> bool:
-    return z.imag.contains(0) and not abs(z.real) < 1
-
-
-def imaginary(z: acb) -> bool:
-    return z.real.contains(0) and not abs(z.imag) < 1
-
-
-CUTS: dict[str, Callable[[acb], bool]] = {
-    **dict.fromkeys(("Log", "Log2", "Log10"), not_positive),
-    **dict.fromkeys(("ArcSin", "ArcCos", "ArcTanh"), beyond_one),
-    "ArcCosh": lambda z: z.imag.contains(0) and not z.real > 1,
-    **dict.fromkeys(("ArcTan", "ArcSinh"), imaginary),
-}
-UNSAFE = ("ArcSec", "ArcCsc", "ArcSech", "ArcCsch", "ArcCoth", "ArcCot", "ArcTan2")
+UNSAFE = ("ArcSec", "ArcCsc", "ArcSech", "ArcCsch", "ArcCoth", "ArcCot", "Gudermannian")
 
 
 class Integrand:

@@ -3,6 +3,8 @@ zeta and Lerch's function, the remainder by comparison with a power."""
 
 from __future__ import annotations
 
+import itertools
+
 from flint import acb, arb, fmpq
 
 from .expansion import Expander, Germ
@@ -63,7 +65,7 @@ def require_convergence(germ: Germ, on: Expander, what: str) -> None:
     if not constant.nonzero():
         raise Undecided("the leading term may be zero")
     if any(turns(m) for m in peers):
-        if order(lead) >= 0 and what == "sum" and len(peers) <= 2:
+        if order(lead) >= 0 and what == "sum" and stays_away(peers, germ):
             raise Divergent(0, "the terms do not tend to 0")
         if what == "integral" and swings(peers):
             raise Divergent(0, "the integral swings for ever without settling")
@@ -74,6 +76,18 @@ def require_convergence(germ: Germ, on: Expander, what: str) -> None:
             sign = 0 if not ball.imag.is_zero() else 1 if ball.real > 0 else -1
             raise Divergent(sign, f"the {what} grows without bound: its terms fall no faster than 1/n" if what == "sum" else "the integral grows without bound")
     raise Undecided("convergence")
+
+
+def stays_away(peers: list[Monomial], germ: Germ) -> bool:
+    """Whether terms of one size do not tend to 0 together over the integers, as those of Sin[Pi k] do: one alone does not, two
+    of different sizes, and any number of c E^(I p k) with p that differ by no multiple of 2 Pi (their mean square is the sum
+    of |c|^2)."""
+    if len(peers) == 1:
+        return True
+    if len(peers) == 2 and abs(germ.terms[peers[0]].ball) != abs(germ.terms[peers[1]].ball):
+        return True
+    quotients = [product(a, b, fmpq(-1)) for a, b in itertools.combinations(peers, 2)]
+    return all(len(q) == 1 and q[0][0] == level(0) and form_value(q[0][1]).exp() != 1 for q in quotients)
 
 
 def shape(monomial: Monomial) -> tuple[fmpq, fmpq, fmpq, acb] | None:
@@ -186,7 +200,7 @@ def _sum_of(monomial: Monomial, on: Expander, n: int) -> acb:
             return acb(arb(-p)).zeta(acb(n))
         if s == 1 and q == 0:
             z = a.exp()
-            if a.real < 0 or p <= 0:
+            if a.real < 0 or p < 0:
                 value = z**n * z.lerch_phi(acb(arb(-p)), acb(n))
                 if value.is_finite():
                     return value
