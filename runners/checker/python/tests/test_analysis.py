@@ -121,7 +121,6 @@ INTEGER = ["Element", "n", "Integers"]
         (["Mod", ["Power", "n", 2], 4], ["Mod", "n", 2], [INTEGER]),
         (["Sum", "k", ["List", "k", 1, "n"]], ["Times", ["Rational", 1, 2], "n", ["Plus", "n", 1]], []),
         (["Sum", ["Power", "k", -1], ["List", "k", 1, "n"]], ["HarmonicNumber", "n"], []),
-        (["Plus", {"r": "0.1"}, {"r": "0.2"}], {"r": "0.3"}, []),
         (["Times", {"r": "1.5"}, ["Plus", "x", 2]], ["Plus", 3, ["Times", ["Rational", 3, 2], "x"]], []),
     ],
 )
