@@ -12,6 +12,7 @@ from typing import Any
 from .. import budget
 from ..agreement import Claim, Survey, names_of, survey
 from ..assumptions import Assumptions
+from ..domain import somewhere_defined
 from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
 from ..normal import proves_equal
 from ..tree import Text, Tree, arguments, free_symbols, is_call, minus, reals, replace, walk
@@ -168,7 +169,9 @@ def known_positive(assumptions: Assumptions) -> list[Tree]:
 def proves(claims: list[Claim], assumptions: Assumptions, real: bool = False) -> bool:
     positive = positive_symbols(assumptions)
     reals = assumptions.reals | (set().union(*(free_symbols(side) for claim in claims for side in claim)) if real else set())
-    return all(proves_equal(left, right, positive, assumptions.integers, reals, known_positive(assumptions)) for left, right in claims)
+    if not all(proves_equal(left, right, positive, assumptions.integers, reals, known_positive(assumptions)) for left, right in claims):
+        return False
+    return somewhere_defined(claims, names_of(claims), assumptions)
 
 
 def undefined_answer(seen: Survey) -> Residual:

@@ -34,6 +34,7 @@ from .identities import proves
 
 MAX_BITS = 20_000
 DIGITS = 60
+LOST_BITS = 100  # that evaluation may lose of the working precision
 
 
 @dataclass
@@ -223,7 +224,7 @@ def everything_is_seen(problem: Problem, bits: int) -> bool:
                     for symbol in s.integers:
                         value = replace(value, symbol, 1)  # noqa: PLW2901
                     evaluate(value)
-            return not watch.Watch.vanished
+            return watch.seen(bits - LOST_BITS)
         except Undecided:
             return False
         finally:
