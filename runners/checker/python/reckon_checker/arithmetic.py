@@ -330,5 +330,5 @@ def exponential(value: Value) -> Value:
 
 def _watched(argument: Ball, found: Ball) -> Value:
     if Watch.on:
-        watch.result(argument, found, saturates=False)
+        watch.result(argument, found)
     return settled(found)

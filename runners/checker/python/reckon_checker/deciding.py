@@ -24,6 +24,7 @@ from .values import (
 
 SCHEDULE = (64, 320, 1024)
 ENOUGH_DIGITS = 60
+BITS_A_DIGIT = 3.3
 
 MAX_EXTRA_BITS = 20000
 SHORT_NUMBER = 24  # bits
@@ -53,7 +54,7 @@ def decide(left: Callable[[], Value], right: Callable[[], Value], enough: int = 
             if found.relation is not Relation.OVERLAP:
                 return found
             if found.digits >= enough + extra * 3 // 10:
-                if everything_is_seen(left, right):
+                if everything_is_seen(left, right, found.digits):
                     return found
                 found = Comparison(Relation.OVERLAP, found.left, found.right, 0)
             elif found.digits >= ENOUGH_DIGITS:
@@ -62,13 +63,13 @@ def decide(left: Callable[[], Value], right: Callable[[], Value], enough: int = 
     return found
 
 
-def everything_is_seen(left: Callable[[], Value], right: Callable[[], Value]) -> bool:
-    """Whether no part of either side is too small to be seen at this precision."""
+def everything_is_seen(left: Callable[[], Value], right: Callable[[], Value], digits: int) -> bool:
+    """Whether no part of either side is too small to be seen by an agreement to so many digits."""
     watch.reset(True)
     try:
         left()
         right()
-        return not watch.Watch.vanished
+        return watch.seen(digits * BITS_A_DIGIT)
     except Undecided:
         return False
     finally:

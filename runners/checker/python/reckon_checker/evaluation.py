@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from flint import arb, fmpq
 
-from . import budget
+from . import budget, watch
 from .arithmetic import exponential, minus, plus, power, times
 from .calculus import applied, differentiate, expand_d
 from .functions import ELEMENTARY
@@ -22,7 +22,7 @@ from .roots import root_of_call, root_sum_of_call
 from .sequences import SEQUENCES
 from .special import SPECIAL
 from .stand_ins import stand_in
-from .tree import Real, Refused, Text, Tree, arguments, is_call
+from .tree import Real, Refused, Text, Tree, arguments, free_symbols, is_call
 from .tree import undefined as may_be_users
 from .truth import COMPARISONS, member
 from .values import (
@@ -42,6 +42,7 @@ from .values import (
     undefined,
     whole,
 )
+from .watch import Watch
 from .whole import WHOLE
 
 MAX_LOOP = 20000
@@ -83,6 +84,13 @@ def evaluate(node: Tree, env: Environment = EMPTY) -> Value:
     if isinstance(node, Real):
         return _decimal(node, env)
     budget.step()
+    found = _evaluate_call(node, env)
+    if Watch.on and isinstance(found, fmpq) and not free_symbols(node):
+        watch.exact(found)
+    return found
+
+
+def _evaluate_call(node: tuple[Tree, ...], env: Environment) -> Value:
     head = node[0]
     if isinstance(head, str):
         special = HEADS.get(head)

@@ -93,7 +93,7 @@ def numeric(name: str, method: str) -> Function:
         if isinstance(inner, arb) and not found.is_finite():
             found = getattr(acb(inner), method)()
         if Watch.on:
-            watch.result(inner, found)
+            watch.result(inner, found, name)
         return settled(found)
 
     return applied
@@ -155,7 +155,10 @@ def arctan(*args: Value) -> Value:
             return INDETERMINATE
         if isinstance(y, fmpq) and y == 0 and isinstance(x, fmpq) and x > 0:
             return ZERO
-        return settled(acb(arb(x), arb(y)).arg())
+        found = acb(arb(x), arb(y)).arg()
+        watch.visible("ArcTan", acb(arb(x), arb(y)), found)
+        watch.visible("ArcTan", arb(y), found)
+        return settled(found)
     top = plus(x, times(I, y))
     return times(Gaussian(ZERO, fmpq(-1)), _log(divide(top, power(plus(times(x, x), times(y, y)), fmpq(1, 2)))))
 
@@ -221,7 +224,9 @@ def argument(value: Value) -> Value:
         return ZERO
     if isinstance(value, arb) and value > 0:
         return ZERO
-    return settled(complex_ball(value).arg())
+    found = complex_ball(value).arg()
+    watch.visible("Arg", complex_ball(value), found)
+    return settled(found)
 
 
 def real_part(value: Value) -> Value:

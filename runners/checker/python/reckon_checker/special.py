@@ -64,7 +64,10 @@ def special(name: str, arity: int, compute: Callable[..., acb], cuts: tuple[tupl
             raise Undecided("parameter")
         found = compute(*balls)
         if Watch.on:
-            watch.result(balls[-1], found)
+            watch.result(balls[-1], found, name)
+            for parameter in balls[:-1]:
+                watch.result(parameter, found, name, parameter)
+                watch.result(balls[-1], found, name, parameter)
         if real and all(isinstance(arg, fmpq | arb) for arg in args):
             found = acb(found.real)
         return settled(found)
@@ -150,7 +153,9 @@ def erf(*args: Value) -> Value:
 def inverse_erf(x: Value) -> Value:
     if not isinstance(x, fmpq | arb) or not abs(arb(x)) < 1:
         return undefined("InverseErf")
-    return ZERO if isinstance(x, fmpq) and x == 0 else settled(arb(x).erfinv())
+    found = arb(x).erfinv()
+    watch.visible("InverseErf", arb(x), found)
+    return ZERO if isinstance(x, fmpq) and x == 0 else settled(found)
 
 
 _beta_lower = special("Beta", 3, lambda a, b, z: z.beta_lower(a, b), (*NEGATIVE, *BEYOND_ONE))
@@ -168,6 +173,7 @@ def dawson(x: Value) -> Value:
         return undefined("DawsonF")
     z = complex_ball(x)
     found = acb.pi().sqrt() / 2 * (-z * z).exp() * z.erfi()
+    watch.visible("DawsonF", z, found)
     return ZERO if isinstance(x, fmpq) and is_zero(x) else settled(acb(found.real) if isinstance(x, fmpq | arb) else found)
 
 
@@ -188,6 +194,7 @@ def _lambert(z: Value, k: int) -> Value:
     inner = complex_ball(z)
     cut_guard(inner, ((float("-inf"), -0.36787) if k == 0 else (float("-inf"), 0.0),))
     found = inner.lambertw(k)
+    watch.visible("ProductLog", inner, found)
     if k == 0 and isinstance(z, fmpq | arb) and arb(z) > arb(-1).exp() * -1:
         found = acb(found.real)
     return settled(found)
@@ -313,6 +320,9 @@ def hypergeometric(upper: Value, lower: Value, z: Value) -> Value:
     if isinstance(z, fmpq) and z == 0:
         return ONE
     found = balls[-1].hypgeom(balls[: len(upper)], balls[len(upper) : -1])
+    for part in balls:
+        watch.visible("HypergeometricPFQ", balls[-1], found, part)
+        watch.visible("HypergeometricPFQ", part, found)
     if all(isinstance(number, fmpq | arb) for number in numbers) and (len(upper) <= len(lower) or balls[-1].real < 1):
         found = acb(found.real)
     return settled(found)

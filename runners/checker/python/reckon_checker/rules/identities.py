@@ -12,6 +12,7 @@ from typing import Any
 from .. import bounded, budget, closed_sums
 from ..agreement import Claim, Survey, names_of, survey
 from ..assumptions import Assumptions
+from ..domain import somewhere_defined
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
 from ..normal import proves_equal
@@ -174,7 +175,9 @@ def proves(claims: list[Claim], assumptions: Assumptions, real: bool = False) ->
             return True
     claims = [(closed_sums.closed(left), closed_sums.closed(right)) for left, right in claims]
     reals = assumptions.reals | (set().union(*(free_symbols(side) for claim in claims for side in claim)) if real else set())
-    return all(proves_equal(left, right, positive, assumptions.integers, reals, known_positive(assumptions)) for left, right in claims)
+    if not all(proves_equal(left, right, positive, assumptions.integers, reals, known_positive(assumptions)) for left, right in claims):
+        return False
+    return somewhere_defined(claims, names_of(claims), assumptions)
 
 
 def equal_numbers(claims: list[Claim]) -> bool:

@@ -36,6 +36,7 @@ MAX_BITS = 20_000
 DIGITS = 60
 FAR_BITS = (256, 2**15, 2**18)
 MAX_FAR_SIZE = 300  # nodes
+LOST_BITS = 100  # that evaluation may lose of the working precision
 
 
 @dataclass
@@ -259,7 +260,7 @@ def everything_is_seen(problem: Problem, bits: int) -> bool:
                     for symbol in s.integers:
                         value = replace(value, symbol, 1)  # noqa: PLW2901
                     evaluate(value)
-            return not watch.Watch.vanished
+            return watch.seen(bits - LOST_BITS)
         except Undecided:
             return False
         finally:
