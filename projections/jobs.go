@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -23,22 +22,22 @@ type Jobs struct{ db *bun.DB }
 type JobRow struct {
 	bun.BaseModel `bun:"table:jobs_v1,alias:j"`
 
-	JobID         string `bun:"job_id,pk"`
-	Position      int64  `bun:"position,notnull"` // of job.queued in the log: what "newest" means
-	Revision      int64  `bun:"revision,notnull"` // of the last event applied: none is applied twice
-	Account       string `bun:"account,notnull"`
-	Kind          string `bun:"kind,notnull"`
-	Status        string `bun:"status,notnull"`
-	SessionID     string `bun:"session_id,nullzero"`
-	RunID         int64  `bun:"run_id,nullzero"`         // evaluate: fixed at submission, written once the job has run
-	CertificateID string `bun:"certificate_id,nullzero"` // proof: likewise
-	TimeoutMS     int64  `bun:"timeout_ms,notnull"`
-	Attempt       int    `bun:"attempt,notnull"` // claims so far
-	Error         Text   `bun:"error,type:text,notnull"`
-	Published     bool   `bun:"published,notnull"` // the job ended with a run or a certificate
-	CreatedMS     int64  `bun:"created_ms,notnull"`
-	StartedMS     int64  `bun:"started_ms,nullzero"`  // of the latest attempt
-	FinishedMS    int64  `bun:"finished_ms,nullzero"` // Unix times in milliseconds
+	JobID         string     `bun:"job_id,pk"`
+	Position      int64      `bun:"position,notnull"` // of job.queued in the log: what "newest" means
+	Revision      int64      `bun:"revision,notnull"` // of the last event applied: none is applied twice
+	Account       string     `bun:"account,notnull"`
+	Kind          job.Kind   `bun:"kind,notnull"`
+	Status        job.Status `bun:"status,notnull"`
+	SessionID     string     `bun:"session_id,nullzero"`
+	RunID         int64      `bun:"run_id,nullzero"`         // evaluate: fixed at submission, written once the job has run
+	CertificateID string     `bun:"certificate_id,nullzero"` // proof: likewise
+	TimeoutMS     int64      `bun:"timeout_ms,notnull"`
+	Attempt       int        `bun:"attempt,notnull"` // claims so far
+	Error         Text       `bun:"error,type:text,notnull"`
+	Published     bool       `bun:"published,notnull"` // the job ended with a run or a certificate
+	CreatedMS     int64      `bun:"created_ms,notnull"`
+	StartedMS     int64      `bun:"started_ms,nullzero"`  // of the latest attempt
+	FinishedMS    int64      `bun:"finished_ms,nullzero"` // Unix times in milliseconds
 }
 
 // CreatedAt is when the job was queued, UTC.
@@ -112,7 +111,7 @@ func changeJob(ctx context.Context, tx *engine.Tx, jobID string, r event.Recorde
 	return nil
 }
 
-func endJob(ctx context.Context, tx *engine.Tx, status string, o job.Outcome, r event.Recorded) error {
+func endJob(ctx context.Context, tx *engine.Tx, status job.Status, o job.Outcome, r event.Recorded) error {
 	return changeJob(ctx, tx, o.JobID, r, func(row *JobRow) {
 		row.Status, row.Error, row.Published, row.FinishedMS = status, Text(o.Error), o.PublishTo != "", milliseconds(o.FinishedAt, r)
 	})
@@ -128,33 +127,25 @@ func milliseconds(at string, r event.Recorded) int64 {
 	return t.UnixMilli()
 }
 
-var (
-	jobStatuses = []string{job.Queued, job.Running, job.Succeeded, job.Failed, job.TimedOut, job.Cancelled, job.Lost}
-	jobKinds    = []string{job.Evaluate, job.Qsim, job.Proof}
-)
-
 // JobsQuery is a page of an account's jobs, newest first.
 type JobsQuery struct {
-	Limit  int    // 1 to 200
-	Before string // next of the page before; empty: the first page
-	Status string // empty: any
-	Kind   string // empty: any
+	Limit  int        // 1 to 200
+	Before string     // next of the page before; empty: the first page
+	Status job.Status // empty: any
+	Kind   job.Kind   // empty: any; no job is of a kind that nobody declared
 }
 
 // List answers a query; next is empty on the last page. A bad parameter is a *QueryError.
 func (j *Jobs) List(ctx context.Context, account string, q JobsQuery) (rows []JobRow, next string, err error) {
 	query := j.db.NewSelect().Model(&rows).Where("account = ?", account)
-	for _, one := range []struct {
-		parameter, value string
-		of               []string
-	}{{"status", q.Status, jobStatuses}, {"kind", q.Kind, jobKinds}} {
-		if one.value == "" {
-			continue
+	if q.Status != "" {
+		if !slices.Contains(job.Statuses(), q.Status) {
+			return nil, "", &QueryError{"status", fmt.Sprintf("must be one of %v", job.Statuses())}
 		}
-		if !slices.Contains(one.of, one.value) {
-			return nil, "", &QueryError{one.parameter, "must be one of " + strings.Join(one.of, ", ")}
-		}
-		query.Where("? = ?", bun.Ident(one.parameter), one.value)
+		query.Where("status = ?", q.Status)
+	}
+	if q.Kind != "" {
+		query.Where("kind = ?", q.Kind)
 	}
 	if q.Limit < 1 || q.Limit > HistoryMaxLimit {
 		return nil, "", &QueryError{"limit", fmt.Sprintf("must be 1 to %d", HistoryMaxLimit)}
