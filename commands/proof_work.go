@@ -10,7 +10,7 @@ import (
 	"reckon/domain/upload"
 )
 
-// ProofRequest says what a proof job is to check (spec §4.3).
+// ProofRequest says what a proof job is to check (interface §4.3).
 type ProofRequest struct {
 	Export       *string // NDJSON; exactly one of Export, UploadID and Source
 	UploadID     *string

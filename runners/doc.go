@@ -1,5 +1,5 @@
 // Package runners runs jobs: it claims them, computes them and ends them
-// (ARCHITECTURE.md §5).
+// (docs/architecture.md#protocols).
 //
 // It promises that a job is computed for the runner whose claim stands in the
 // job's stream and for no other. It never decides who may have a job — the

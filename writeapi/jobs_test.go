@@ -18,7 +18,7 @@ import (
 	"reckon/domain/slots"
 	"reckon/internal/httpkit"
 	"reckon/runners"
-	"reckon/writeapi/apitest"
+	"reckon/test/apitest"
 )
 
 // other is a kind of job that the service does not have: routes know a kind by its declaration alone.
@@ -94,7 +94,7 @@ func TestSubmitReceipt(t *testing.T) {
 	}
 }
 
-// TestRefusedSubmissionsCostNothing is every refusal of spec §4.3 for the kinds served.
+// TestRefusedSubmissionsCostNothing is every refusal of interface §4.3 for the kinds served.
 func TestRefusedSubmissionsCostNothing(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{Kinds: []runners.Kind{other{}}})
 	u := s.NewUser(t)

@@ -10,7 +10,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/account"
 	"reckon/internal/httpkit"
-	"reckon/writeapi/apitest"
+	"reckon/test/apitest"
 )
 
 const (

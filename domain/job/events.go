@@ -9,7 +9,7 @@ import (
 // Stream names a job's stream.
 func Stream(jobID string) string { return "job-" + jobID }
 
-// Status is how a job stands (spec §3.1).
+// Status is how a job stands (interface §3.1).
 type Status string
 
 // Statuses of a job. The last five are ends.

@@ -7,7 +7,7 @@ import (
 
 	"reckon/domain/account"
 	"reckon/internal/httpkit"
-	"reckon/writeapi/apitest"
+	"reckon/test/apitest"
 )
 
 // malformed is the problem that the kind declares.
