@@ -25,7 +25,7 @@ func (j Jobs) Declare() commands.JobKind {
 			Publishes: job.PublishesRun,
 			Result:    "the fields of an evaluate response",
 			Refusals:  []job.Refusal{{Code: "expression_required"}, {Code: "expression_too_complex"}, {Code: "invalid_session_id"}, {Code: "expression_denied"}},
-			Example:   `{"kind":"evaluate","expression":"FactorInteger[2^128+1]"}`,
+			Example:   `{"kind":"evaluate","expression":"Integrate[x^2, x]"}`,
 		},
 		Prepare: prepare,
 	}
