@@ -79,7 +79,7 @@ type UnknownJobKindError struct {
 }
 
 func (e *UnknownJobKindError) Error() string {
-	return fmt.Sprintf("there is no job kind %q here; the kinds are %s", cut(string(e.Kind), 64), strings.Join(e.Known, ", "))
+	return fmt.Sprintf("there is no job kind %q here; the kinds are %s", shorten(string(e.Kind), 64), strings.Join(e.Known, ", "))
 }
 
 // JobFieldError means that one field of a request is missing, out of range, or

@@ -201,7 +201,7 @@ func TestARefusedSubmissionAppendsNothing(t *testing.T) {
 		"unknown kind":      {commands.JobRequest{Kind: job.Kind(strings.Repeat("x", 1000))}, nil, &kind},
 		"denied":            {commands.JobRequest{Fields: commands.JobFields{"expression": `Run["ls"]`}}, nil, &denied},
 		"too deep":          {commands.JobRequest{Fields: commands.JobFields{"expression": strings.Repeat("(", 10_000)}}, nil, &syntax},
-		"bad session":       {commands.JobRequest{Fields: commands.JobFields{"expression": "1", "session_id": "a/b"}}, commands.ErrBadSessionID, nil},
+		"bad session":       {commands.JobRequest{Fields: commands.JobFields{"expression": "1", "session_id": "a/b"}}, commands.ErrInvalidSessionID, nil},
 		"timeout over plan": {commands.JobRequest{Fields: one, TimeoutMS: ms(plan.JobBudgetMS + 1)}, nil, &timeout},
 		"timeout 0":         {commands.JobRequest{Fields: one, TimeoutMS: ms(0)}, nil, &field},
 		"timeout negative":  {commands.JobRequest{Fields: one, TimeoutMS: ms(-1)}, nil, &field},

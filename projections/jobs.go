@@ -2,9 +2,6 @@ package projections
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -16,7 +13,7 @@ import (
 
 // Jobs is every job there ever was, as its owner lists them. What a job
 // answered is in its stream, not here.
-type Jobs struct{ db *bun.DB }
+type Jobs struct{ from source }
 
 // JobRow is a job as lists show it.
 type JobRow struct {
@@ -127,42 +124,29 @@ func milliseconds(at string, r event.Recorded) int64 {
 	return t.UnixMilli()
 }
 
-// JobsQuery is a page of an account's jobs, newest first.
+// JobsQuery asks for a page of an account's jobs, newest first.
 type JobsQuery struct {
-	Limit  int        // 1 to 200
-	Before string     // next of the page before; empty: the first page
+	Page
 	Status job.Status // empty: any
 	Kind   job.Kind   // empty: any; no job is of a kind that nobody declared
 }
 
 // List answers a query; next is empty on the last page. A bad parameter is a *QueryError.
 func (j *Jobs) List(ctx context.Context, account string, q JobsQuery) (rows []JobRow, next string, err error) {
-	query := j.db.NewSelect().Model(&rows).Where("account = ?", account)
-	if q.Status != "" {
-		if !slices.Contains(job.Statuses(), q.Status) {
-			return nil, "", &QueryError{"status", fmt.Sprintf("must be one of %v", job.Statuses())}
-		}
-		query.Where("status = ?", q.Status)
+	query := j.from.db.NewSelect().Model((*JobRow)(nil)).Where("account = ?", account)
+	if err := (oneOf{"status", string(q.Status), statusNames()}).filter(query); err != nil {
+		return nil, "", err
 	}
 	if q.Kind != "" {
 		query.Where("kind = ?", q.Kind)
 	}
-	if q.Limit < 1 || q.Limit > HistoryMaxLimit {
-		return nil, "", &QueryError{"limit", fmt.Sprintf("must be 1 to %d", HistoryMaxLimit)}
+	return newest(ctx, query, q.Page, func(r JobRow) int64 { return r.Position })
+}
+
+func statusNames() []string {
+	var names []string
+	for _, status := range job.Statuses() {
+		names = append(names, string(status))
 	}
-	if q.Before != "" {
-		position, err := strconv.ParseInt(q.Before, 10, 64)
-		if err != nil {
-			return nil, "", &QueryError{"before", "is not a next_before of this list"}
-		}
-		query.Where("position < ?", position)
-	}
-	if err := query.OrderBy("position", bun.OrderDesc).Limit(int64(q.Limit) + 1).Scan(ctx); err != nil {
-		return nil, "", err
-	}
-	if len(rows) > q.Limit {
-		rows = rows[:q.Limit]
-		next = strconv.FormatInt(rows[q.Limit-1].Position, 10)
-	}
-	return rows, next, nil
+	return names
 }

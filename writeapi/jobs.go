@@ -186,7 +186,7 @@ func (s submissions) notSubmitted(err error, at time.Time) error {
 	case errors.As(err, &refused):
 		return s.api.Kind(refused.Code).Problem("%s", refused.Detail).Field("body."+refused.Field, refused.Reason)
 	}
-	return refusedExpression(notProof(err))
+	return explainRefusal(notProof(err))
 }
 
 // untilMidnight is the rest of the UTC day.

@@ -67,12 +67,12 @@ type Server struct {
 	Clock *Clock
 	Store *memory.Store
 	API   *httpkit.API
-	// Jobs, Evaluator and Hub are what the API works with; no runner takes jobs up.
-	Jobs      *commands.Jobs
-	Kinds     []runners.Kind
-	Evaluator *commands.Evaluator
-	Hub       *cluster.Hub
-	Closing   chan struct{} // close it to end long polls
+	// Jobs, Evaluator and Subscription are what the API works with; no runner takes jobs up.
+	Jobs         *commands.Jobs
+	Kinds        []runners.Kind
+	Evaluator    *commands.Evaluator
+	Subscription *cluster.Subscription
+	Closing      chan struct{} // close it to end long polls
 
 	mu      sync.Mutex
 	away    bool
@@ -86,15 +86,15 @@ func (s *Server) Watched(jobID string) int {
 	return s.watched[jobID]
 }
 
-func (s *Server) watchJob(jobID string) (<-chan struct{}, func()) {
+func (s *Server) notifyJobEnded(jobID string) (<-chan struct{}, func()) {
 	count := func(n int) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.watched[jobID] += n
 	}
-	happened, stop := s.Hub.Watch(jobID)
+	notified, stop := s.Subscription.NotifyJobEnded(jobID)
 	count(1)
-	return happened, func() {
+	return notified, func() {
 		stop()
 		count(-1)
 	}
@@ -173,7 +173,7 @@ func Start(t testing.TB, o Options) *Server {
 		o.Rules = generous
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Hub: cluster.NewHub(), Closing: make(chan struct{}), watched: map[string]int{}}
+	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Subscription: cluster.NewSubscription(), Closing: make(chan struct{}), watched: map[string]int{}}
 	log := store{server.Store, server}
 
 	folder := t.TempDir()
@@ -199,15 +199,16 @@ func Start(t testing.TB, o Options) *Server {
 	}
 
 	calculator := &engine{sessions: map[string]string{}}
-	evaluator := &commands.Evaluator{
-		Store: log, Runs: commands.NewRunIDs(server.Store, "process-1"), Engine: calculator, Checker: checker{},
-		Blobs: kept, Owners: alone{}, Clock: server.Clock, Signer: func() *receipt.Signer { return o.Signer },
-		Process: "process-1", QueueWait: time.Second,
-	}
+	server.Jobs = &commands.Jobs{Store: log, Runs: commands.NewRunIDs(server.Store, "process-1"), Blobs: kept}
+	signer := func() *receipt.Signer { return o.Signer }
+	evaluator, err := commands.NewEvaluator(commands.EvaluatorConfig{
+		Store: log, Runs: server.Jobs.Runs, Engine: calculator, Checker: checker{}, Blobs: kept, Owners: alone{},
+		Clock: server.Clock, Signer: signer, Process: "process-1", QueueWait: time.Second,
+	})
+	must(t, err)
 	server.Evaluator = evaluator
-	server.Jobs = &commands.Jobs{Store: log, Runs: evaluator.Runs, Blobs: kept}
 	running.Go(func() {
-		if err := server.Hub.Run(ctx, server.Store, event.Position{}); err != nil {
+		if err := server.Subscription.Run(ctx, server.Store, event.Position{}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -217,7 +218,7 @@ func Start(t testing.TB, o Options) *Server {
 	}), o.Kinds...)
 	submittable := runners.Submittable(server.Kinds)
 	streams := writeapi.StreamReader(log)
-	jobView := view.Jobs{Stream: streams, Blobs: kept, Watch: server.watchJob, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
+	jobView := view.Jobs{Stream: streams, Blobs: kept, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
 		place, err := models.Queue.Place(ctx, jobID)
 		return place, err == nil
 	}}
@@ -239,7 +240,7 @@ func Start(t testing.TB, o Options) *Server {
 	must(t, readapi.Services{
 		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed,
 		JobView: jobView,
-		Plans:   o.Plans, Rules: o.Rules, Signer: evaluator.Signer, Now: server.Clock.Now,
+		Plans:   o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
 		Wait: projector.Wait, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
 		Busy: func(string, string, int) bool { return false },
 		Health: readapi.Health{
