@@ -19,14 +19,6 @@ import (
 	"reckon/runners/cluster"
 )
 
-// Kind runs the jobs of one kind.
-type Kind interface {
-	// Run computes one job. It returns how the job ended, or an error if the job
-	// itself did not cause it: then another runner may claim the job. When the
-	// context ends, Run kills what it started and returns.
-	Run(ctx context.Context, in commands.Intent, w Work) (End, error)
-}
-
 // Work is a job to compute.
 type Work struct {
 	job.Submission
@@ -38,14 +30,14 @@ type Work struct {
 // The kind sets Output and Result (of any length), Error and what is published; the
 // runner fills in the rest of Outcome.
 type End struct {
-	Status  string
+	Status  job.Status
 	Outcome job.Outcome
 }
 
 // Claimant is what the queue needs to know of a runner to propose jobs to it.
 type Claimant struct {
-	Runner string   // runner id
-	Kinds  []string // kinds of jobs it can run
+	Runner string     // runner id
+	Kinds  []job.Kind // kinds of jobs it can run
 	// OwnSessions: it claims only jobs in sessions that its process owns.
 	OwnSessions bool
 }
@@ -76,7 +68,7 @@ type Config struct {
 	Grace     time.Duration // how long running jobs may still run once the process is told to stop
 	Jobs      *commands.Jobs
 	Queue     Queue
-	Run       map[string]Kind // by name of the kind
+	Run       map[job.Kind]Kind // by name; see ByName
 	Heartbeat *cluster.Heartbeat
 	Clock     commands.Clock
 	Logger    *slog.Logger

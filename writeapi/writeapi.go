@@ -35,7 +35,8 @@ type Services struct {
 	// CloseWorker ends the worker of a session's epoch (commands.SessionKey) and tells whether this process has it.
 	CloseWorker func(key string) bool
 	Jobs        *commands.Jobs
-	JobView     view.Jobs // shared with readapi
+	JobKinds    commands.JobKinds // what can be submitted; Declared says the same to the API
+	JobView     view.Jobs         // shared with readapi
 	Proofs      *commands.Proofs
 	// Longest is the time that an evaluation may take in addition to computing: for waiting, checking and appending.
 	Longest time.Duration

@@ -16,6 +16,7 @@ import (
 	"reckon/internal/ratelimit"
 	"reckon/internal/view"
 	"reckon/readapi"
+	"reckon/runners"
 	"reckon/runners/engine"
 	"reckon/writeapi"
 )
@@ -34,9 +35,10 @@ func (s *service) makeAPI() (*api, error) {
 		return nil, err
 	}
 	a := &api{closing: make(chan struct{})}
-	streams := writeapi.StreamReader(s.log.store)
+	streams, kinds := writeapi.StreamReader(s.log.store), runners.Submittable(s.kinds)
 	kit := httpkit.New(httpkit.Settings{
 		Build: build(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest,
+		Declared: writeapi.Declared(kinds.Declarations()),
 		Authenticator: &auth.Authenticator{Streams: streams, Sessions: s.stores.identity, Now: time.Now, TokenUsed: func(ctx context.Context, id string) {
 			if err := s.stores.identity.TokenUsed(ctx, id); err != nil {
 				s.logger.Warn("the day of a token's use was not kept", "error", err)
@@ -48,7 +50,7 @@ func (s *service) makeAPI() (*api, error) {
 	writeapi.Services{
 		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Clock: systemClock{}, Build: build(),
 		Evaluate: s.writes.peers.Evaluate, Verify: evaluator.Verify, CloseWorker: s.engine.engine.CloseSession,
-		Jobs: s.writes.jobs, JobView: jobView, Proofs: s.writes.proofs,
+		Jobs: s.writes.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writes.proofs,
 		Longest: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.rows.projector.LogID(),
 	}.Register(kit)
 	if err := (readapi.Services{

@@ -14,16 +14,12 @@ import (
 
 	"reckon/commands"
 	"reckon/domain"
-	"reckon/domain/job"
 	"reckon/internal/config"
 	"reckon/internal/httpserver"
 	"reckon/internal/lifecycle"
-	"reckon/runners"
 	"reckon/runners/adapter"
 	"reckon/runners/cluster"
-	"reckon/runners/evaluate"
-	"reckon/runners/proof"
-	"reckon/runners/qsim"
+	"reckon/runners/kinds"
 	"reckon/runners/workers"
 )
 
@@ -46,14 +42,13 @@ func (s *service) makeWorkers(ctx context.Context) error {
 	if slots == 0 {
 		slots = runtime.GOMAXPROCS(0)
 	}
+	s.kinds = kinds.All(kinds.Parts{
+		Evaluator: s.writes.evaluator, Proofs: s.writes.proofs, Judge: s.writes.judge, Blobs: s.stores.blobs,
+		Plans: s.plans, Catalogue: domain.Catalogue(), Clock: systemClock{}, Build: build(),
+	})
 	s.workers.Run(workers.RunConfig{
 		Address: address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
-		Kinds: map[string]runners.Kind{ // the one list of kinds
-			job.Evaluate: evaluate.Jobs{Evaluator: s.writes.evaluator, Plans: s.plans, Catalogue: domain.Catalogue()},
-			job.Qsim:     qsim.New(),
-			job.Proof:    proof.Jobs{Judge: s.writes.judge, Blobs: s.stores.blobs, Catalogue: domain.Catalogue(), Clock: systemClock{}, Rev: build()},
-		},
-		CloseSession: s.engine.engine.CloseSession,
+		Kinds: s.kinds, CloseSession: s.engine.engine.CloseSession,
 	})
 	s.life.Add(s.workers.Parts()...)
 	s.life.Add(peers)

@@ -14,6 +14,7 @@ import (
 	"reckon/internal/lifecycle"
 	"reckon/internal/private"
 	"reckon/internal/telemetry"
+	"reckon/runners"
 	"reckon/runners/workers"
 )
 
@@ -41,7 +42,8 @@ type service struct {
 	engine  *evaluation // nil in a process that evaluates nothing
 	writes  *writeSide
 	workers *workers.Workers
-	api     *api // nil in a process that answers no HTTP
+	kinds   []runners.Kind // of jobs; none in a process that evaluates nothing
+	api     *api           // nil in a process that answers no HTTP
 }
 
 // assemble makes every part; whatever fails, what was made before is stopped.

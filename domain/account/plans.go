@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// Plan is what one plan allows. The catalogue serves these values and the
-// service enforces the same ones.
+// Plan is what one plan allows. The catalogue serves these values as they are
+// described here, and the service enforces the same ones: a limit is a field, its
+// values in DefaultPlans, and the place that enforces it.
 type Plan struct {
-	Name               string   `json:"plan" toml:"plan"`
+	Name               string   `json:"plan" toml:"plan" example:"pro"`
 	Prices             []Price  `json:"prices" toml:"prices"` // none: not for sale
-	EvaluationBudgetMS int64    `json:"evaluation_budget_ms" toml:"evaluation_budget_ms"`
-	PerMinute          int      `json:"per_minute" toml:"per_minute"`
-	JobsPerDay         int      `json:"jobs_per_day" toml:"jobs_per_day"`
-	JobBudgetMS        int64    `json:"job_budget_ms" toml:"job_budget_ms"`
-	ConcurrentJobs     int      `json:"concurrent_jobs" toml:"concurrent_jobs"`
-	Qubits             int      `json:"qubits" toml:"qubits"`
-	ProofExportBytes   int64    `json:"proof_export_bytes" toml:"proof_export_bytes"`
-	Proofs             bool     `json:"proofs" toml:"proofs"`
-	LiveSessions       int      `json:"live_sessions" toml:"live_sessions"`
-	DeniedHeads        []string `json:"denied_heads" toml:"denied_heads"`
+	EvaluationBudgetMS int64    `json:"evaluation_budget_ms" toml:"evaluation_budget_ms" doc:"Compute budget of one evaluation in milliseconds"`
+	PerMinute          int      `json:"per_minute" toml:"per_minute" doc:"Evaluations and checks a minute"`
+	JobsPerDay         int      `json:"jobs_per_day" toml:"jobs_per_day" doc:"Jobs of any kind per UTC day"`
+	JobBudgetMS        int64    `json:"job_budget_ms" toml:"job_budget_ms" doc:"Longest time budget of a job in milliseconds"`
+	ConcurrentJobs     int      `json:"concurrent_jobs" toml:"concurrent_jobs" doc:"Jobs that run at once"`
+	Qubits             int      `json:"qubits" toml:"qubits" doc:"Widest circuit"`
+	ProofExportBytes   int64    `json:"proof_export_bytes" toml:"proof_export_bytes" doc:"Largest proof export in bytes"`
+	Proofs             bool     `json:"proofs" toml:"proofs" doc:"Whether proofs are checked"`
+	LiveSessions       int      `json:"live_sessions" toml:"live_sessions" doc:"Sessions at once"`
+	DeniedHeads        []string `json:"denied_heads" toml:"denied_heads" doc:"Functions that an expression may not call"`
 }
 
 // Price is one way to pay for a plan.

@@ -15,6 +15,7 @@ type Example struct{ Input, Answer string }
 // A Rule is a ResidualRule or a SampledRule; there are no others.
 type Rule interface {
 	Declare() Declaration
+	takes(Call) bool // a call of one of its heads
 	derive(Call) (Task, error)
 	conclude(Finding) Outcome
 	basis() string
@@ -23,12 +24,14 @@ type Rule interface {
 // A ResidualRule checks a statement whose truth is the correctness of the answer: it can verify and refute.
 type ResidualRule struct {
 	Declaration
+	form func(Call) bool // the forms of call it takes; nil: all
 	plan func(Call) (Task, error)
 }
 
 // A SampledRule compares with an independent approximation: it can refute and never verify.
 type SampledRule struct {
 	Declaration
+	form func(Call) bool // the forms of call it takes; nil: all
 	plan func(Call) (Task, error)
 }
 
@@ -51,6 +54,9 @@ func (r ResidualRule) Declare() Declaration { return r.Declaration }
 
 // Declare gives the rule's declaration.
 func (r SampledRule) Declare() Declaration { return r.Declaration }
+
+func (r ResidualRule) takes(call Call) bool { return r.form == nil || r.form(call) }
+func (r SampledRule) takes(call Call) bool  { return r.form == nil || r.form(call) }
 
 func (r ResidualRule) derive(call Call) (Task, error) { return r.plan(call) }
 func (r SampledRule) derive(call Call) (Task, error)  { return r.plan(call) }

@@ -16,6 +16,7 @@ func integrateQuadrature() Rule {
 				{"Integrate[Exp[-x^2], {x, -Infinity, Infinity}]", "Sqrt[Pi]"},
 			},
 		},
+		form: func(c Call) bool { return c.definite() && !c.Approximate },
 		plan: planIntegrateQuadrature,
 	}
 }

@@ -1,6 +1,10 @@
 package verification
 
-import "reckon/domain/expression"
+import (
+	"slices"
+
+	"reckon/domain/expression"
+)
 
 // integrateResidual: the derivative of an antiderivative is the integrand.
 func integrateResidual() Rule {
@@ -17,6 +21,7 @@ func integrateResidual() Rule {
 				{"Integrate[x^2 Sin[x], x]", "2 x Sin[x] + (x^2 - 2) Cos[x]"},
 			},
 		},
+		form: func(c Call) bool { return !c.definite() },
 		plan: planIntegrateResidual,
 	}
 }
@@ -38,3 +43,6 @@ func planIntegrateResidual(c Call) (Task, error) {
 }
 
 func isIterator(e *expression.Expr) bool { return e.IsCall("List") && len(e.Args) >= 3 }
+
+// definite tells whether the call has an iterator {x, a, b}.
+func (c Call) definite() bool { return len(c.Args) > 1 && slices.ContainsFunc(c.Args[1:], isIterator) }

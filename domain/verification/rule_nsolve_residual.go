@@ -16,6 +16,7 @@ func nsolveResidual() Rule {
 				{"NSolve[x^3 - x - 1 == 0, x, Reals]", "{{x -> -1.324717957244746}}"},
 			},
 		},
+		form: func(c Call) bool { return c.Approximate || c.Head != "Solve" && c.Head != "Roots" },
 		plan: planNSolveResidual,
 	}
 }

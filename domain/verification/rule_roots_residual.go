@@ -13,6 +13,7 @@ func rootsResidual() Rule {
 				{"Roots[x^3 - 8 == 0, x]", "x == 2"},
 			},
 		},
+		form: func(c Call) bool { return !c.Approximate },
 		plan: func(c Call) (Task, error) {
 			rules, err := rootsAsRules(c)
 			if err != nil {

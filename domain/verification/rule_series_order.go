@@ -19,6 +19,7 @@ func seriesOrder() Rule {
 				{"Series[Sin[x], {x, 0, 5}]", "x + x^3/6 + x^5/120 + O[x]^6"},
 			},
 		},
+		form: func(c Call) bool { return !c.Normal },
 		plan: planSeries,
 	}
 }
@@ -36,6 +37,7 @@ func seriesTruncation() Rule {
 				{"SeriesCoefficient[Exp[x], {x, 0, 5}]", "1/24"},
 			},
 		},
+		form: func(c Call) bool { return c.Normal || c.Head != "Series" },
 		plan: planSeries,
 	}
 }

@@ -22,6 +22,7 @@ func solveResidual() Rule {
 				{"Solve[Sin[x] == 1/2, x]", "{{x -> ConditionalExpression[Pi/6 + 2 Pi C[1], Element[C[1], Integers]]}}"},
 			},
 		},
+		form: func(c Call) bool { return !c.Approximate },
 		plan: planSolveResidual,
 	}
 }

@@ -20,6 +20,7 @@ func sumPartial() Rule {
 				{"Sum[1/k^2, {k, 1, Infinity}]", "Pi^2/8"},
 			},
 		},
+		form: func(c Call) bool { return !c.Approximate },
 		plan: func(c Call) (Task, error) { return sumTask(c, false, false) },
 	}
 }
@@ -37,6 +38,7 @@ func nsumTruncation() Rule {
 				{"NSum[1/k, {k, 1, Infinity}]", "23953.66"},
 			},
 		},
+		form: func(c Call) bool { return c.Approximate || c.Head == "NSum" },
 		plan: func(c Call) (Task, error) { return sumTask(c, false, true) },
 	}
 }

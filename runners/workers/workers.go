@@ -89,11 +89,11 @@ func (w *Workers) catchUp(ctx context.Context) error {
 
 // RunConfig says which jobs a process runs, and how.
 type RunConfig struct {
-	Address         string                  // where other processes reach the sessions of this one, HOST:PORT
-	Slots           int                     // jobs at a time
-	Grace           time.Duration           // what running jobs get to finish when the process drains
-	OwnSessionsOnly bool                    // run nothing but jobs in sessions that this process owns
-	Kinds           map[string]runners.Kind // by the kind's name
+	Address         string        // where other processes reach the sessions of this one, HOST:PORT
+	Slots           int           // jobs at a time
+	Grace           time.Duration // what running jobs get to finish when the process drains
+	OwnSessionsOnly bool          // run nothing but jobs in sessions that this process owns
+	Kinds           []runners.Kind
 	// CloseSession ends the worker of a session's epoch (commands.SessionKey); nil in a process without sessions.
 	CloseSession func(key string) bool
 }
@@ -111,7 +111,7 @@ func (w *Workers) Run(c RunConfig) {
 	w.runner = runners.New(runners.Config{
 		Claimant: runners.Claimant{Runner: w.config.Process, OwnSessions: c.OwnSessionsOnly},
 		Slots:    c.Slots, Grace: c.Grace, Jobs: w.config.Jobs, Queue: queue{w.config.Models, w.config.Projector}, Heartbeat: w.heartbeat,
-		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: c.Kinds,
+		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: runners.ByName(c.Kinds...),
 	})
 	w.Subscription.Listen(w.runner.Observe)
 	w.Subscription.Listen(w.observeSessions)

@@ -42,6 +42,14 @@ func (clock) Now() time.Time { return time.Now() }
 // Func is a kind of job made of a function.
 type Func func(ctx context.Context, w runners.Work) (runners.End, error)
 
+// Kind is the name of the kind of a fleet's jobs.
+const Kind job.Kind = "fleet"
+
+// Declare is runners.Kind.
+func (Func) Declare() commands.JobKind {
+	return commands.JobKind{Declaration: job.Declaration{Name: Kind}}
+}
+
 // Run is runners.Kind.
 func (f Func) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runners.End, error) {
 	return f(ctx, w)
@@ -97,9 +105,9 @@ func New(t testing.TB, log Log, db *bun.DB) *Fleet {
 func (f *Fleet) Submit(ctx context.Context, accountID, payload string, concurrent int) (string, error) {
 	in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: accountID, Source: "web"}
 	submitted, err := f.Jobs.SubmitJob(ctx, in, commands.SubmitJob{
-		Submission: job.Submission{Kind: job.Qsim, Payload: event.Inline(payload)},
+		Submission: job.Submission{Kind: Kind, Payload: event.Inline(payload)},
 		Plan:       account.Plan{Name: "test", JobsPerDay: 1 << 30, JobBudgetMS: 60_000, ConcurrentJobs: concurrent},
-		Validate:   func(context.Context, job.Submission) error { return nil },
+		Prepare:    func(context.Context, commands.Intent, *job.Submission) error { return nil },
 	})
 	return submitted.Job.Queued.JobID, err
 }
@@ -124,7 +132,7 @@ type Options struct {
 	Beat  time.Duration
 	Slots int
 	Grace time.Duration
-	Run   map[string]runners.Kind
+	Run   Func // computes the jobs
 }
 
 // Start starts a process; it is killed at the test's end.
@@ -138,7 +146,7 @@ func (f *Fleet) Start(o Options) *Process {
 		Process: p.ID, Build: "test", Beat: o.Beat, Log: p.Log, Jobs: &jobs, Models: f.Models, Projector: f.Projector,
 		Clock: clock{}, Logger: logger, Recovers: true,
 	})
-	p.Run(workers.RunConfig{Slots: o.Slots, Grace: o.Grace, Kinds: o.Run})
+	p.Run(workers.RunConfig{Slots: o.Slots, Grace: o.Grace, Kinds: []runners.Kind{o.Run}})
 	p.life.Add(p.Parts()...)
 	p.end = sync.OnceFunc(func() { f.stop(p.life) })
 	f.t.Cleanup(p.Kill)
