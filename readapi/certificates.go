@@ -44,7 +44,8 @@ const (
 func (s Services) registerCertificates(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/certificates", ID: "list-certificates", Tag: "Proofs", Summary: "Your certificates, newest first",
-		Access: httpkit.Bearer, Scope: "jobs:read", Kinds: []httpkit.Kind{httpkit.Unavailable},
+		Description: "A list may lag behind your last write by moments: give its Consistency-Token to wait for it.",
+		Access:      httpkit.Bearer, Scope: "jobs:read", Kinds: []httpkit.Kind{httpkit.Unavailable},
 	}, s.certificates)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/certificates/{id}", ID: "get-certificate", Tag: "Proofs", Summary: "One certificate",

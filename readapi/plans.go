@@ -29,30 +29,30 @@ type plansOutput struct {
 }
 
 type attempts struct {
-	Requests      int   `json:"requests"`
-	WindowSeconds int64 `json:"window_seconds"`
+	Requests      int   `json:"requests" doc:"Number of attempts in one window"`
+	WindowSeconds int64 `json:"window_seconds" doc:"Length of a window in seconds"`
 }
 
 // catalogued is a plan: the values that are enforced.
 type catalogued struct {
-	Plan               string   `json:"plan" example:"pro"`
+	Plan               string   `json:"plan" example:"pro" doc:"Name of the plan"`
 	Prices             []price  `json:"prices" doc:"Empty: not for sale"`
-	EvaluationBudgetMS int64    `json:"evaluation_budget_ms" doc:"Compute budget of one evaluation"`
-	PerMinute          int      `json:"per_minute" doc:"Evaluations and checks a minute"`
-	JobsPerDay         int      `json:"jobs_per_day" doc:"Jobs of any kind per UTC day"`
-	JobBudgetMS        int64    `json:"job_budget_ms" doc:"Longest time budget of a job"`
-	ConcurrentJobs     int      `json:"concurrent_jobs" doc:"Jobs that run at once"`
-	Qubits             int      `json:"qubits" doc:"Widest circuit"`
+	EvaluationBudgetMS int64    `json:"evaluation_budget_ms" doc:"Compute budget of one evaluation, in milliseconds"`
+	PerMinute          int      `json:"per_minute" doc:"Number of evaluations and checks a minute"`
+	JobsPerDay         int      `json:"jobs_per_day" doc:"Number of jobs of any kind per UTC day"`
+	JobBudgetMS        int64    `json:"job_budget_ms" doc:"Longest time budget of a job, in milliseconds"`
+	ConcurrentJobs     int      `json:"concurrent_jobs" doc:"Number of jobs that run at once"`
+	Qubits             int      `json:"qubits" doc:"Width of the widest circuit, in qubits"`
 	Proofs             bool     `json:"proofs" doc:"Whether proofs are checked"`
-	ProofExportBytes   int64    `json:"proof_export_bytes" doc:"Largest proof export"`
-	LiveSessions       int      `json:"live_sessions" doc:"Sessions at once"`
+	ProofExportBytes   int64    `json:"proof_export_bytes" doc:"Size of the largest proof export, in bytes"`
+	LiveSessions       int      `json:"live_sessions" doc:"Number of sessions at once"`
 	DeniedHeads        []string `json:"denied_heads" doc:"Functions that an expression may not call"`
 }
 
 type price struct {
-	Period      string `json:"period" enum:"month,year"`
-	AmountMinor int64  `json:"amount_minor" doc:"In the currency's smallest unit"`
-	Currency    string `json:"currency" doc:"ISO 4217" example:"USD"`
+	Period      string `json:"period" enum:"month,year" doc:"What the price is paid for"`
+	AmountMinor int64  `json:"amount_minor" doc:"The price in the currency's smallest unit (cents for USD)"`
+	Currency    string `json:"currency" doc:"ISO 4217 code" example:"USD"`
 	Quote       quote  `json:"quote" doc:"This price, sealed: it is kept until expires_at"`
 }
 
