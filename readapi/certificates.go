@@ -104,7 +104,7 @@ func (s Services) issued(ctx context.Context, id string) (certificate.Issued, er
 }
 
 func (s Services) certificates(ctx context.Context, in *certificatesInput) (*certificatesOutput, error) {
-	if err := s.settle(ctx, "certificates", in.Token); err != nil {
+	if err := s.waitUntilApplied(ctx, "certificates", in.Token); err != nil {
 		return nil, err
 	}
 	rows, next, err := s.Models.Certificates.List(ctx, auth.Caller(ctx).Account, in.asked())

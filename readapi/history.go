@@ -75,7 +75,7 @@ func (s Services) registerHistory(api *httpkit.API) {
 }
 
 func (s Services) history(ctx context.Context, in *historyInput) (*historyOutput, error) {
-	if err := s.settle(ctx, "history", in.Token); err != nil {
+	if err := s.waitUntilApplied(ctx, "history", in.Token); err != nil {
 		return nil, err
 	}
 	page, err := s.Models.History.List(ctx, auth.Caller(ctx).Account, projections.HistoryQuery{

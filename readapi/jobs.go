@@ -82,7 +82,7 @@ func (s Services) readJob(ctx context.Context, id string) (job.State, error) {
 }
 
 func (s Services) jobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
-	if err := s.settle(ctx, "jobs", in.Token); err != nil {
+	if err := s.waitUntilApplied(ctx, "jobs", in.Token); err != nil {
 		return nil, err
 	}
 	rows, next, err := s.Models.Jobs.List(ctx, auth.Caller(ctx).Account, projections.JobsQuery{

@@ -35,7 +35,7 @@ func (s Services) registerSessions(api *httpkit.API) {
 }
 
 func (s Services) sessions(ctx context.Context, in *Freshness) (*sessionsOutput, error) {
-	if err := s.settle(ctx, "sessions", in.Token); err != nil {
+	if err := s.waitUntilApplied(ctx, "sessions", in.Token); err != nil {
 		return nil, err
 	}
 	account := auth.Caller(ctx).Account

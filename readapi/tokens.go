@@ -40,7 +40,7 @@ func (s Services) registerTokens(api *httpkit.API) {
 }
 
 func (s Services) tokens(ctx context.Context, in *tokensInput) (*tokensOutput, error) {
-	if err := s.settle(ctx, "tokens", in.Token); err != nil {
+	if err := s.waitUntilApplied(ctx, "tokens", in.Token); err != nil {
 		return nil, err
 	}
 	rows, next, err := s.Models.Tokens.List(ctx, auth.Caller(ctx).Account, in.asked())

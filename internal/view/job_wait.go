@@ -7,17 +7,19 @@ import (
 	"reckon/domain/job"
 )
 
-// lookAgain is how soon a job that has ended is looked at again for what it publishes.
-const lookAgain = 20 * time.Millisecond
+// firstReread is after how long a job that has ended is read again for what it
+// publishes; every further time takes twice as long.
+const firstReread = 20 * time.Millisecond
 
-// Await waits until nothing about a job will change any more, the time is over,
-// or the process stops; then it is the job as read reads it.
-func (v Jobs) Await(ctx context.Context, jobID string, patience time.Duration, read func(context.Context) (job.State, error)) (job.State, error) {
+// Await waits until nothing about a job will change any more, for at
+// most the time given, or until the process stops; it returns the job as read reads
+// it then. Its errors are those of read and of the context.
+func (v Jobs) Await(ctx context.Context, jobID string, atMost time.Duration, read func(context.Context) (job.State, error)) (job.State, error) {
 	happened, stop := v.Watch(jobID)
 	defer stop()
-	over := time.NewTimer(patience)
+	over := time.NewTimer(atMost)
 	defer over.Stop()
-	again := lookAgain
+	again := firstReread
 	for last := false; ; {
 		// Watched first, read second: an end in between is not missed.
 		state, err := read(ctx)
