@@ -179,5 +179,9 @@ func (f *inFlight) enter(accountID string) (leave func(), err error) {
 	}, nil
 }
 
-// ElaborationRetry is how long a client without an elaboration service should wait before it looks again.
-const ElaborationRetry = 5 * time.Minute
+const (
+	// ElaborationTimeout bounds an elaboration with what follows it.
+	ElaborationTimeout = 3 * time.Minute
+	// ElaborationRetry is how long a client without an elaboration service should wait before it looks again.
+	ElaborationRetry = 5 * time.Minute
+)

@@ -8,6 +8,7 @@ import (
 
 	"reckon/domain/event"
 	"reckon/domain/job"
+	"reckon/domain/slots"
 	"reckon/domain/upload"
 )
 
@@ -57,7 +58,7 @@ func (j *Jobs) SettleCancellation(ctx context.Context, in Intent, s job.State) e
 	if s.Status != job.Cancelled || !s.Early {
 		return nil
 	}
-	if err := j.refund(ctx, in, s.Queued.Account, s.Queued.Day, s.Queued.SlotID, "cancelled_early"); err != nil {
+	if err := j.refund(ctx, in, refund{s.Queued.Account, s.Queued.Day, s.Queued.SlotID, slots.CancelledEarly}); err != nil {
 		return err
 	}
 	if s.Queued.UploadID == "" {
@@ -94,7 +95,7 @@ func (j *Jobs) Payload(ctx context.Context, s job.Submission) (string, error) {
 // FinishJob ends a job with what a runner computed, then publishes it. Long texts
 // become blobs. With job.ErrSuperseded the job is no longer the runner's and
 // nothing is published.
-func (j *Jobs) FinishJob(ctx context.Context, in Intent, status string, o job.Outcome) (job.State, error) {
+func (j *Jobs) FinishJob(ctx context.Context, in Intent, status job.Status, o job.Outcome) (job.State, error) {
 	o.FinishedAt = stamp(in.At)
 	for _, text := range []*event.Text{&o.Output, &o.Result} {
 		if text.Blob != nil {

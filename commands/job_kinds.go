@@ -2,59 +2,84 @@ package commands
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"reckon/domain/account"
-	"reckon/domain/circuit"
-	"reckon/domain/event"
 	"reckon/domain/job"
 )
 
-// JobRequest is a job as it was asked for (interface §4.3): nothing is validated yet.
+// JobKind is a kind of job as it is submitted.
+type JobKind struct {
+	job.Declaration
+	// Prepare refuses what must not cost a slot and fills in what the kind knows of
+	// a submission that has its JobID, Account and TimeoutMS: the payload and the
+	// ids of what the job is about. It may store blobs; it appends nothing.
+	Prepare func(ctx context.Context, in Intent, r JobRequest, plan account.Plan, s *job.Submission) error
+	// PrepareTimeout is what Prepare may take beyond what a write takes; nil: nothing.
+	PrepareTimeout func(r JobRequest) time.Duration
+}
+
+// JobKinds are the kinds that can be submitted; the first is the default.
+type JobKinds []JobKind
+
+// JobRequest is a job as it was asked for (interface §4.3): nothing is validated yet
+// but the types of its fields.
 type JobRequest struct {
-	Kind           string // empty: evaluate
-	Expression     string
-	SessionID      string
-	Circuit        []byte // JSON
-	Proof          ProofRequest
-	TimeoutMS      *int64 // nil: as long as the plan allows
+	Kind           job.Kind // empty: the default
+	TimeoutMS      *int64   // nil: as long as the plan allows
+	WaitMS         *int64   // nil: not given; the caller waits
 	IdempotencyKey string
-	Given          []string // names of the fields it has that not every kind takes
+	Fields         JobFields
 }
 
-// jobKind is what is particular to submitting a job of one kind.
-type jobKind struct {
-	name   string
-	fields []string // that it takes beside those of every kind
-	fill   func(r JobRequest, s *job.Submission)
-	check  func(r JobRequest, plan account.Plan) error
+// JobFields are the values of a request's fields that not every kind takes, by
+// name: string, int64, []string or json.RawMessage, by the declared type.
+type JobFields map[string]any
+
+// Has tells whether a field was given.
+func (f JobFields) Has(name string) bool {
+	_, given := f[name]
+	return given
 }
 
-// jobKinds is the one list of kinds that can be submitted.
-func jobKinds() []jobKind {
-	return []jobKind{
-		{name: job.Evaluate, fields: []string{"expression", "session_id"}, fill: fillEvaluate, check: checkEvaluate},
-		{name: job.Qsim, fields: []string{"circuit"}, fill: fillQsim, check: checkQsim},
-		{name: job.Proof, fields: []string{"export", "upload_id", "source", "module", "declarations", "run_id", "wait_ms"}, fill: fillProof, check: checkProof},
+// Text is a job.Text field; nil when it was not given.
+func (f JobFields) Text(name string) *string { return valueOf[string](f, name) }
+
+// Integer is a job.Integer field; nil when it was not given.
+func (f JobFields) Integer(name string) *int64 { return valueOf[int64](f, name) }
+
+// Texts is a job.Texts field; nil when it was not given.
+func (f JobFields) Texts(name string) []string {
+	list, _ := f[name].([]string)
+	return list
+}
+
+// Object is a job.Object field; nil when it was not given.
+func (f JobFields) Object(name string) json.RawMessage {
+	object, _ := f[name].(json.RawMessage)
+	return object
+}
+
+func valueOf[T any](f JobFields, name string) *T {
+	value, given := f[name].(T)
+	if !given {
+		return nil
 	}
-}
-
-// JobKinds names the kinds of job that can be submitted.
-func JobKinds() []string {
-	var names []string
-	for _, k := range jobKinds() {
-		names = append(names, k.name)
-	}
-	return names
+	return &value
 }
 
 // UnknownJobKindError means that no job of this kind can be submitted here.
-type UnknownJobKindError struct{ Kind string }
+type UnknownJobKindError struct {
+	Kind  job.Kind
+	Known []string
+}
 
 func (e *UnknownJobKindError) Error() string {
-	return fmt.Sprintf("there is no job kind %q here; the kinds are %s", cut(e.Kind, 64), strings.Join(JobKinds(), ", "))
+	return fmt.Sprintf("there is no job kind %q here; the kinds are %s", cut(string(e.Kind), 64), strings.Join(e.Known, ", "))
 }
 
 // JobFieldError means that one field of a request is missing, out of range, or
@@ -63,82 +88,127 @@ type JobFieldError struct{ Field, Problem string }
 
 func (e *JobFieldError) Error() string { return e.Field + " " + e.Problem }
 
-// Command is the intention of a request under a plan. Its Validate refuses
+// JobRefusedError means that a kind refuses a submission by a code that its
+// declaration lists.
+type JobRefusedError struct {
+	Code   string // as in job.Refusal
+	Field  string // path of what is wrong, below the request
+	Reason string // stable name of the reason within the code
+	Detail string // the sentence for people
+}
+
+func (e *JobRefusedError) Error() string { return e.Detail }
+
+// Declarations are what the kinds say of themselves.
+func (k JobKinds) Declarations() job.Declarations {
+	declared := make(job.Declarations, len(k))
+	for i, kind := range k {
+		declared[i] = kind.Declaration
+	}
+	return declared
+}
+
+// ReadFields reads the fields of a request that not every kind takes; null is
+// the same as not given. A value of another type is a *JobFieldError.
+func (k JobKinds) ReadFields(members map[string]json.RawMessage) (JobFields, error) {
+	fields := JobFields{}
+	for _, f := range k.Declarations().Fields() {
+		raw, given := members[f.Name]
+		if !given || string(raw) == "null" {
+			continue
+		}
+		value, err := readField(f.Type, raw)
+		if err != nil {
+			return nil, &JobFieldError{f.Name, "must be " + string(f.Type)}
+		}
+		fields[f.Name] = value
+	}
+	return fields, nil
+}
+
+func readField(t job.FieldType, raw json.RawMessage) (any, error) {
+	switch t {
+	case job.Text:
+		return decoded[string](raw)
+	case job.Integer:
+		return decoded[int64](raw)
+	case job.Texts:
+		return decoded[[]string](raw)
+	case job.Object:
+		_, err := decoded[map[string]json.RawMessage](raw)
+		return raw, err
+	}
+	return nil, fmt.Errorf("no field has the type %q", t)
+}
+
+func decoded[T any](raw json.RawMessage) (value T, err error) {
+	err = json.Unmarshal(raw, &value)
+	return value, err
+}
+
+// Command is the intention of a request under a plan. Its Prepare refuses
 // whatever must not cost a slot.
-func (r JobRequest) Command(plan account.Plan) SubmitJob {
-	if r.Kind == "" {
-		r.Kind = job.Evaluate
-	}
-	s := job.Submission{Kind: r.Kind, IdempotencyKey: r.IdempotencyKey}
+func (k JobKinds) Command(r JobRequest, plan account.Plan) SubmitJob {
+	kind := k.Of(r)
+	c := SubmitJob{Submission: job.Submission{Kind: r.Kind, IdempotencyKey: r.IdempotencyKey}, Plan: plan}
 	if r.TimeoutMS != nil {
-		s.TimeoutMS = *r.TimeoutMS
+		c.Submission.TimeoutMS = *r.TimeoutMS
 	}
-	kind, known := r.kind()
-	if known {
-		kind.fill(r, &s)
-	}
-	validate := func(context.Context, job.Submission) error {
-		if !known {
-			return &UnknownJobKindError{Kind: r.Kind}
+	if kind == nil {
+		c.Prepare = func(context.Context, Intent, *job.Submission) error {
+			return &UnknownJobKindError{Kind: r.Kind, Known: k.Declarations().Names()}
 		}
-		return r.validate(kind, plan)
+		return c
 	}
-	return SubmitJob{Submission: s, Plan: plan, Validate: validate}
-}
-
-func (r JobRequest) kind() (jobKind, bool) {
-	kinds := jobKinds()
-	i := slices.IndexFunc(kinds, func(k jobKind) bool { return k.name == r.Kind })
-	if i < 0 {
-		return jobKind{}, false
-	}
-	return kinds[i], true
-}
-
-func (r JobRequest) validate(kind jobKind, plan account.Plan) error {
-	for _, field := range r.Given {
-		switch {
-		case slices.Contains(kind.fields, field):
-		case field == "wait_ms":
-			return &JobFieldError{field, "goes with jobs of kind proof only; for others GET /api/jobs/{id}?wait_ms=… waits for the end"}
-		default:
-			return &JobFieldError{field, fmt.Sprintf("does not go with jobs of kind %s, which take %s", kind.name, strings.Join(kind.fields, ", "))}
+	c.Submission.Kind, c.Publishes = kind.Name, kind.Publishes
+	c.Prepare = func(ctx context.Context, in Intent, s *job.Submission) error {
+		if err := k.checkFields(kind, r); err != nil {
+			return err
 		}
+		return kind.Prepare(ctx, in, r, plan, s)
 	}
-	if r.TimeoutMS != nil && *r.TimeoutMS < 1 {
-		return &JobFieldError{"timeout_ms", "must be at least 1"}
-	}
-	return kind.check(r, plan)
+	return c
 }
 
-func fillEvaluate(r JobRequest, s *job.Submission) {
-	s.Payload, s.SessionID = event.Inline(r.Expression), r.SessionID
-}
-
-func checkEvaluate(r JobRequest, plan account.Plan) error {
-	return Admit(Evaluate{Expression: r.Expression, SessionID: r.SessionID, Plan: plan})
-}
-
-func fillQsim(r JobRequest, s *job.Submission) { s.Payload = event.Inline(string(r.Circuit)) }
-
-// checkQsim refuses a circuit that no runner would run: it is read in full, and
-// its cost in memory is estimated.
-func checkQsim(r JobRequest, plan account.Plan) error {
-	if len(r.Circuit) == 0 {
-		return &JobFieldError{"circuit", "is required for jobs of kind qsim"}
-	}
-	if plan.Qubits < 1 { // the parser would read 0 as its default
-		return &circuit.Refusal{Code: circuit.CodeQubitsRange, Gate: -1, Message: "the plan has no qubits"}
-	}
-	limits := circuit.DefaultLimits()
-	limits.Qubits = plan.Qubits
-	c, err := circuit.Parse(r.Circuit, limits)
-	if err != nil {
-		return err
-	}
-	if need := circuit.Estimate(c).MemoryBytes; need > circuit.DefaultMemoryLimitBytes {
-		return &circuit.Refusal{Code: circuit.CodeMemory, Gate: -1,
-			Message: fmt.Sprintf("the circuit needs %d MiB of memory; a job has %d MiB", need>>20, circuit.DefaultMemoryLimitBytes>>20)}
+// Of is the kind of a request; nil when there is none of that name.
+func (k JobKinds) Of(r JobRequest) *JobKind {
+	for i := range k {
+		if k[i].Name == r.Kind || r.Kind == "" {
+			return &k[i]
+		}
 	}
 	return nil
+}
+
+// checkFields refuses fields that do not go with the kind, and values out of range of those of every kind.
+func (k JobKinds) checkFields(kind *JobKind, r JobRequest) error {
+	var takes []string
+	for _, f := range kind.Fields {
+		takes = append(takes, f.Name)
+	}
+	for _, f := range k.Declarations().Fields() {
+		if r.Fields.Has(f.Name) && !slices.Contains(takes, f.Name) {
+			return &JobFieldError{f.Name, fmt.Sprintf("does not go with jobs of kind %s, which take %s", kind.Name, strings.Join(takes, ", "))}
+		}
+	}
+	switch {
+	case r.WaitMS != nil && !kind.Waits:
+		return &JobFieldError{"wait_ms", fmt.Sprintf("goes with jobs of kind %s only; for others GET /api/jobs/{id}?wait_ms=… waits for the end", strings.Join(k.waiting(), ", "))}
+	case r.TimeoutMS != nil && *r.TimeoutMS < 1:
+		return &JobFieldError{"timeout_ms", "must be at least 1"}
+	case r.WaitMS != nil && *r.WaitMS < 0:
+		return &JobFieldError{"wait_ms", "must not be negative"}
+	}
+	return nil
+}
+
+// waiting names the kinds whose submissions may be held.
+func (k JobKinds) waiting() []string {
+	var names []string
+	for _, kind := range k {
+		if kind.Waits {
+			names = append(names, string(kind.Name))
+		}
+	}
+	return names
 }

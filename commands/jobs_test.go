@@ -14,13 +14,14 @@ import (
 
 	"reckon/commands"
 	"reckon/domain"
-	"reckon/domain/circuit"
 	"reckon/domain/event"
 	"reckon/domain/expression"
 	"reckon/domain/job"
 	"reckon/domain/run"
 	"reckon/domain/slots"
 	"reckon/domain/upload"
+	"reckon/runners"
+	"reckon/runners/kinds"
 )
 
 // newJobs is the write side of jobs on a log.
@@ -28,9 +29,12 @@ func newJobs(l *log) *commands.Jobs {
 	return &commands.Jobs{Store: l, Runs: commands.NewRunIDs(l, "p"), Blobs: l.blobs}
 }
 
+// jobKinds are the service's; no part of a process is at hand, so that only what needs none can be submitted.
+var jobKinds = runners.Submittable(kinds.All(kinds.Parts{}))
+
 // submission is an evaluate job that nothing refuses.
 func submission(code, key string) commands.SubmitJob {
-	return commands.JobRequest{Expression: code, IdempotencyKey: key, Given: []string{"expression"}}.Command(plan)
+	return jobKinds.Command(commands.JobRequest{IdempotencyKey: key, Fields: commands.JobFields{"expression": code}}, plan)
 }
 
 func submit(t testing.TB, j *commands.Jobs, c commands.SubmitJob) commands.Submitted {
@@ -62,7 +66,7 @@ func TestSubmitSpendsASlotAndQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := got.Job.Queued
-	want := job.Submission{JobID: s.JobID, Account: anna, Kind: job.Evaluate, Payload: event.Inline("1+1"), RunID: 1, TimeoutMS: plan.JobBudgetMS,
+	want := job.Submission{JobID: s.JobID, Account: anna, Kind: "evaluate", Payload: event.Inline("1+1"), RunID: 1, TimeoutMS: plan.JobBudgetMS,
 		Plan: "free", Concurrent: 1, Source: run.Web, Agent: "test", SubmittedAt: "2026-08-01T12:00:00.000Z"}
 	if s.Submission != want || got.Job.Status != job.Queued || s.Day != "2026-08-01" || s.SlotID != commands.EventID(in.ID, 0) {
 		t.Errorf("%+v\nwant %+v", s, want)
@@ -182,35 +186,30 @@ func TestTheAllowance(t *testing.T) {
 
 func TestARefusedSubmissionAppendsNothing(t *testing.T) {
 	ms := func(n int64) *int64 { return &n }
-	noQubits := plan
-	noQubits.Qubits = 0
+	one := commands.JobFields{"expression": "1"}
 	var denied *commands.DeniedError
 	var syntax *expression.SyntaxError
 	var field *commands.JobFieldError
 	var kind *commands.UnknownJobKindError
 	var timeout *commands.TimeoutOverPlanError
-	var refusal *circuit.Refusal
 	for name, c := range map[string]struct {
 		request commands.JobRequest
 		is      error
 		as      any
 	}{
-		"nothing":              {commands.JobRequest{}, commands.ErrExpressionRequired, nil},
-		"unknown kind":         {commands.JobRequest{Kind: strings.Repeat("x", 1000)}, nil, &kind},
-		"denied":               {commands.JobRequest{Expression: `Run["ls"]`}, nil, &denied},
-		"too deep":             {commands.JobRequest{Expression: strings.Repeat("(", 10_000)}, nil, &syntax},
-		"bad session":          {commands.JobRequest{Expression: "1", SessionID: "a/b"}, commands.ErrBadSessionID, nil},
-		"timeout over plan":    {commands.JobRequest{Expression: "1", TimeoutMS: ms(plan.JobBudgetMS + 1)}, nil, &timeout},
-		"timeout 0":            {commands.JobRequest{Expression: "1", TimeoutMS: ms(0)}, nil, &field},
-		"timeout negative":     {commands.JobRequest{Expression: "1", TimeoutMS: ms(-1)}, nil, &field},
-		"circuit with code":    {commands.JobRequest{Expression: "1", Given: []string{"expression", "circuit"}}, nil, &field},
-		"wait_ms with code":    {commands.JobRequest{Expression: "1", Given: []string{"wait_ms"}}, nil, &field},
-		"no circuit":           {commands.JobRequest{Kind: job.Qsim}, nil, &field},
-		"malformed circuit":    {commands.JobRequest{Kind: job.Qsim, Circuit: []byte(`{"qubits":`)}, nil, &refusal},
-		"qubits over the plan": {commands.JobRequest{Kind: job.Qsim, Circuit: []byte(`{"qubits":5,"gates":[]}`)}, nil, &refusal},
+		"nothing":           {commands.JobRequest{}, commands.ErrExpressionRequired, nil},
+		"unknown kind":      {commands.JobRequest{Kind: job.Kind(strings.Repeat("x", 1000))}, nil, &kind},
+		"denied":            {commands.JobRequest{Fields: commands.JobFields{"expression": `Run["ls"]`}}, nil, &denied},
+		"too deep":          {commands.JobRequest{Fields: commands.JobFields{"expression": strings.Repeat("(", 10_000)}}, nil, &syntax},
+		"bad session":       {commands.JobRequest{Fields: commands.JobFields{"expression": "1", "session_id": "a/b"}}, commands.ErrBadSessionID, nil},
+		"timeout over plan": {commands.JobRequest{Fields: one, TimeoutMS: ms(plan.JobBudgetMS + 1)}, nil, &timeout},
+		"timeout 0":         {commands.JobRequest{Fields: one, TimeoutMS: ms(0)}, nil, &field},
+		"timeout negative":  {commands.JobRequest{Fields: one, TimeoutMS: ms(-1)}, nil, &field},
+		"export with code":  {commands.JobRequest{Fields: commands.JobFields{"expression": "1", "export": ""}}, nil, &field},
+		"wait_ms with code": {commands.JobRequest{Fields: one, WaitMS: ms(1)}, nil, &field},
 	} {
 		l := newLog(t)
-		_, err := newJobs(l).SubmitJob(t.Context(), intentOf(anna), c.request.Command(plan))
+		_, err := newJobs(l).SubmitJob(t.Context(), intentOf(anna), jobKinds.Command(c.request, plan))
 		if c.is != nil && !errors.Is(err, c.is) || c.as != nil && !errors.As(err, c.as) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -220,14 +219,6 @@ func TestARefusedSubmissionAppendsNothing(t *testing.T) {
 		if l.count() != 0 {
 			t.Errorf("%s: %d appends", name, l.count())
 		}
-	}
-	l := newLog(t)
-	circuitJob := commands.JobRequest{Kind: job.Qsim, Circuit: []byte(`{"qubits":1,"gates":[]}`)}
-	if _, err := newJobs(l).SubmitJob(t.Context(), intentOf(anna), circuitJob.Command(noQubits)); !errors.As(err, &refusal) || refusal.Code != circuit.CodeQubitsRange || l.count() != 0 {
-		t.Errorf("a plan without qubits: %v, %d appends", err, l.count())
-	}
-	if got, err := newJobs(l).SubmitJob(t.Context(), intentOf(anna), circuitJob.Command(plan)); err != nil || got.Job.Queued.RunID != 0 || got.Job.Queued.Kind != job.Qsim {
-		t.Errorf("a good circuit: %+v, %v", got, err)
 	}
 }
 
@@ -273,8 +264,8 @@ func TestAnUploadIsForOneJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	withUpload := func(key, id string) commands.SubmitJob {
-		return commands.SubmitJob{Plan: plan, Validate: func(context.Context, job.Submission) error { return nil },
-			Submission: job.Submission{Kind: job.Proof, IdempotencyKey: key, UploadID: id}}
+		return commands.SubmitJob{Plan: plan, Prepare: func(context.Context, commands.Intent, *job.Submission) error { return nil },
+			Submission: job.Submission{Kind: "certified", IdempotencyKey: key, UploadID: id}, Publishes: job.PublishesCertificate}
 	}
 	first := submit(t, j, withUpload("first", "u"))
 	if first.Job.Queued.CertificateID == "" || l.names(upload.Stream("u")) != "upload.stored upload.claimed" {
@@ -336,7 +327,7 @@ func TestCancelling(t *testing.T) {
 		t.Errorf("ended: %+v", got)
 	}
 	for name, c := range map[string]struct{ account, id string }{"another account's": {bert, ended}, "never submitted": {anna, uuid.NewString()}} {
-		if _, err := j.CancelJob(t.Context(), intentOf(c.account), c.id); !errors.Is(err, job.ErrNone) {
+		if _, err := j.CancelJob(t.Context(), intentOf(c.account), c.id); !errors.Is(err, job.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -19,9 +19,10 @@ import (
 type SubmitJob struct {
 	Submission job.Submission // without JobID, RunID, CertificateID and the plan's fields: SubmitJob sets them
 	Plan       account.Plan
-	// Validate refuses what must not cost a slot. It runs only for a job that
-	// does not exist yet, appends nothing, and may look at the job's own claims.
-	Validate func(ctx context.Context, s job.Submission) error
+	Publishes  job.Publication // decides which id is fixed with the submission
+	// Prepare refuses what must not cost a slot and completes the submission. It
+	// runs only for a job that does not exist yet; it appends nothing.
+	Prepare func(ctx context.Context, in Intent, s *job.Submission) error
 }
 
 // Submitted is the answer to a submission.
@@ -95,7 +96,7 @@ func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted
 	return Submitted{Job: queued, JobsRemaining: max(0, c.Plan.JobsPerDay-after.Used()), Position: at}, nil
 }
 
-// complete fills in what the service decides, after everything has been validated.
+// complete fills in what the service decides, and has the kind check the request and fill in the rest.
 func (j *Jobs) complete(ctx context.Context, in Intent, c SubmitJob, id string) (job.Submission, error) {
 	s := c.Submission
 	s.JobID, s.Account, s.Plan, s.Concurrent, s.Source, s.Agent, s.SubmittedAt = id, in.Account, c.Plan.Name, c.Plan.ConcurrentJobs, in.Source, in.Agent, stamp(in.At)
@@ -105,15 +106,16 @@ func (j *Jobs) complete(ctx context.Context, in Intent, c SubmitJob, id string) 
 	case s.TimeoutMS == 0:
 		s.TimeoutMS = c.Plan.JobBudgetMS
 	}
-	if err := c.Validate(ctx, s); err != nil {
+	if err := c.Prepare(ctx, in, &s); err != nil {
 		return s, err
 	}
 	var err error
-	switch s.Kind {
-	case job.Evaluate:
+	switch c.Publishes {
+	case job.PublishesRun:
 		s.RunID, err = j.Runs.Next(ctx, in)
-	case job.Proof:
+	case job.PublishesCertificate:
 		s.CertificateID = newID().String()
+	case job.PublishesNothing:
 	}
 	if err != nil {
 		return s, err
@@ -160,7 +162,7 @@ func (j *Jobs) FinishSubmission(ctx context.Context, in Intent, spent slots.Spen
 		}
 	}
 	if state.Queued.SlotID != spent.SlotID {
-		if err := j.refund(ctx, in, s.Account, spent.Day, spent.SlotID, "duplicate"); err != nil {
+		if err := j.refund(ctx, in, refund{s.Account, spent.Day, spent.SlotID, slots.Duplicate}); err != nil {
 			return job.State{}, event.Position{}, err
 		}
 	}
@@ -179,15 +181,21 @@ func (j *Jobs) claimUpload(ctx context.Context, in Intent, spent slots.Spent) er
 		err = state.Admits(spent.SlotID)
 	}
 	if errors.Is(err, upload.ErrUsed) || errors.Is(err, upload.ErrNone) {
-		if refundErr := j.refund(ctx, in, s.Account, spent.Day, spent.SlotID, "upload_used"); refundErr != nil {
+		if refundErr := j.refund(ctx, in, refund{s.Account, spent.Day, spent.SlotID, slots.UploadUsed}); refundErr != nil {
 			return refundErr
 		}
 	}
 	return err
 }
 
-func (j *Jobs) refund(ctx context.Context, in Intent, accountID, day, slotID, reason string) error {
-	_, _, err := Handle(ctx, j.Store, slots.Decider, slots.Stream(accountID, day), in.again(),
-		slots.Command(slots.Refund{SlotID: slotID, Reason: reason}))
+// refund names the slot that is given back.
+type refund struct {
+	account, day, slotID string // day: YYYY-MM-DD, UTC
+	reason               slots.RefundReason
+}
+
+func (j *Jobs) refund(ctx context.Context, in Intent, r refund) error {
+	_, _, err := Handle(ctx, j.Store, slots.Decider, slots.Stream(r.account, r.day), in.again(),
+		slots.Command(slots.Refund{SlotID: r.slotID, Reason: r.reason}))
 	return err
 }

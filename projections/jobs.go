@@ -19,22 +19,22 @@ type Jobs struct{ from source }
 type JobRow struct {
 	bun.BaseModel `bun:"table:jobs_v1,alias:j"`
 
-	JobID         string `bun:"job_id,pk"`
-	Position      int64  `bun:"position,notnull"` // of job.queued in the log: what "newest" means
-	Revision      int64  `bun:"revision,notnull"` // of the last event applied: none is applied twice
-	Account       string `bun:"account,notnull"`
-	Kind          string `bun:"kind,notnull"`
-	Status        string `bun:"status,notnull"`
-	SessionID     string `bun:"session_id,nullzero"`
-	RunID         int64  `bun:"run_id,nullzero"`         // evaluate: fixed at submission, written once the job has run
-	CertificateID string `bun:"certificate_id,nullzero"` // proof: likewise
-	TimeoutMS     int64  `bun:"timeout_ms,notnull"`
-	Attempt       int    `bun:"attempt,notnull"` // claims so far
-	Error         Text   `bun:"error,type:text,notnull"`
-	Published     bool   `bun:"published,notnull"` // the job ended with a run or a certificate
-	CreatedMS     int64  `bun:"created_ms,notnull"`
-	StartedMS     int64  `bun:"started_ms,nullzero"`  // of the latest attempt
-	FinishedMS    int64  `bun:"finished_ms,nullzero"` // Unix times in milliseconds
+	JobID         string     `bun:"job_id,pk"`
+	Position      int64      `bun:"position,notnull"` // of job.queued in the log: what "newest" means
+	Revision      int64      `bun:"revision,notnull"` // of the last event applied: none is applied twice
+	Account       string     `bun:"account,notnull"`
+	Kind          job.Kind   `bun:"kind,notnull"`
+	Status        job.Status `bun:"status,notnull"`
+	SessionID     string     `bun:"session_id,nullzero"`
+	RunID         int64      `bun:"run_id,nullzero"`         // evaluate: fixed at submission, written once the job has run
+	CertificateID string     `bun:"certificate_id,nullzero"` // proof: likewise
+	TimeoutMS     int64      `bun:"timeout_ms,notnull"`
+	Attempt       int        `bun:"attempt,notnull"` // claims so far
+	Error         Text       `bun:"error,type:text,notnull"`
+	Published     bool       `bun:"published,notnull"` // the job ended with a run or a certificate
+	CreatedMS     int64      `bun:"created_ms,notnull"`
+	StartedMS     int64      `bun:"started_ms,nullzero"`  // of the latest attempt
+	FinishedMS    int64      `bun:"finished_ms,nullzero"` // Unix times in milliseconds
 }
 
 // CreatedAt is when the job was queued, UTC.
@@ -108,7 +108,7 @@ func changeJob(ctx context.Context, tx *engine.Tx, jobID string, r event.Recorde
 	return nil
 }
 
-func endJob(ctx context.Context, tx *engine.Tx, status string, o job.Outcome, r event.Recorded) error {
+func endJob(ctx context.Context, tx *engine.Tx, status job.Status, o job.Outcome, r event.Recorded) error {
 	return changeJob(ctx, tx, o.JobID, r, func(row *JobRow) {
 		row.Status, row.Error, row.Published, row.FinishedMS = status, Text(o.Error), o.PublishTo != "", milliseconds(o.FinishedAt, r)
 	})
@@ -124,25 +124,21 @@ func milliseconds(at string, r event.Recorded) int64 {
 	return t.UnixMilli()
 }
 
-var (
-	jobStatuses = []string{job.Queued, job.Running, job.Succeeded, job.Failed, job.TimedOut, job.Cancelled, job.Lost}
-	jobKinds    = []string{job.Evaluate, job.Qsim, job.Proof}
-)
-
 // JobsQuery asks for a page of an account's jobs, newest first.
 type JobsQuery struct {
 	Page
-	Status string // empty: any
-	Kind   string // empty: any
+	Status job.Status // empty: any
+	Kind   job.Kind   // empty: any; no job is of a kind that nobody declared
 }
 
 // List answers a query; next is empty on the last page. A bad parameter is a *QueryError.
 func (j *Jobs) List(ctx context.Context, account string, q JobsQuery) (rows []JobRow, next string, err error) {
 	query := j.from.db.NewSelect().Model((*JobRow)(nil)).Where("account = ?", account)
-	for _, one := range []oneOf{{"status", q.Status, jobStatuses}, {"kind", q.Kind, jobKinds}} {
-		if err := one.filter(query); err != nil {
-			return nil, "", err
-		}
+	if err := whereOneOf(query, "status", q.Status, job.Statuses()); err != nil {
+		return nil, "", err
+	}
+	if q.Kind != "" {
+		query.Where("kind = ?", q.Kind)
 	}
 	return newest(ctx, query, q.Page, func(r JobRow) int64 { return r.Position })
 }

@@ -40,7 +40,7 @@ func (l *jobLog) add(stream string, e event.Event) event.Recorded {
 }
 
 func (l *jobLog) queue(id, account string, change ...func(*job.Submission)) event.Recorded {
-	s := job.Submission{JobID: id, Account: account, Kind: job.Evaluate, Payload: event.Inline("1+1"), RunID: 7, TimeoutMS: 1000, Concurrent: 2}
+	s := job.Submission{JobID: id, Account: account, Kind: one, Payload: event.Inline("1+1"), RunID: 7, TimeoutMS: 1000, Concurrent: 2}
 	for _, f := range change {
 		f(&s)
 	}
@@ -63,7 +63,14 @@ func inSession(id string) func(*job.Submission) {
 	return func(s *job.Submission) { s.SessionID = id }
 }
 
-func of(kind string) func(*job.Submission) { return func(s *job.Submission) { s.Kind = kind } }
+// Kinds of job: the read models ask nothing of a kind but its name.
+const (
+	one   job.Kind = "one"
+	two   job.Kind = "two"
+	three job.Kind = "three"
+)
+
+func of(kind job.Kind) func(*job.Submission) { return func(s *job.Submission) { s.Kind = kind } }
 
 func concurrent(n int) func(*job.Submission) { return func(s *job.Submission) { s.Concurrent = n } }
 
@@ -72,7 +79,7 @@ func TestJobsProjection(t *testing.T) {
 		jobs := projections.New(db, nil).Jobs
 		l := newJobLog()
 		l.queue("1", alice)
-		l.queue("2", alice, of(job.Qsim))
+		l.queue("2", alice, of(two))
 		l.queue("3", alice)
 		l.queue("4", alice)
 		l.queue("5", bob)
@@ -99,11 +106,11 @@ func TestJobsProjection(t *testing.T) {
 			return all, nil
 		}
 		projectiontest.Given(t, db, jobs.Projection()).When(l.Events...).Then(rows, []string{
-			`4 evaluate queued attempt 0 published false "" 4 [true true]`,
-			`3 evaluate cancelled attempt 0 published false "" 3 [true false]`,
-			`2 qsim running attempt 2 published false "" 2 [false true]`,
-			`1 evaluate succeeded attempt 1 published true "" 1 [false false]`,
-			"5 evaluate failed attempt 1 published false \"the engine failed\\x00\" 5 [false false]",
+			`4 one queued attempt 0 published false "" 4 [true true]`,
+			`3 one cancelled attempt 0 published false "" 3 [true false]`,
+			`2 two running attempt 2 published false "" 2 [false true]`,
+			`1 one succeeded attempt 1 published true "" 1 [false false]`,
+			"5 one failed attempt 1 published false \"the engine failed\\x00\" 5 [false false]",
 		})
 
 		list := func(q projections.JobsQuery) (ids []string, next string) {
@@ -122,15 +129,15 @@ func TestJobsProjection(t *testing.T) {
 		if !slices.Equal(first, []string{"4", "3", "2"}) || !slices.Equal(rest, []string{"1"}) || next == "" || end != "" {
 			t.Errorf("pages %v %q, %v %q", first, next, rest, end)
 		}
-		if ids, _ := list(projections.JobsQuery{Page: projections.Page{Limit: 3}, Kind: job.Qsim}); !slices.Equal(ids, []string{"2"}) {
-			t.Errorf("qsim jobs: %v", ids)
+		if ids, _ := list(projections.JobsQuery{Page: projections.Page{Limit: 3}, Kind: two}); !slices.Equal(ids, []string{"2"}) {
+			t.Errorf("jobs of the second kind: %v", ids)
 		}
 		if ids, _ := list(projections.JobsQuery{Page: projections.Page{Limit: 3}, Status: job.Succeeded}); !slices.Equal(ids, []string{"1"}) {
 			t.Errorf("succeeded jobs: %v", ids)
 		}
 		for _, bad := range []projections.JobsQuery{
 			{Page: projections.Page{Limit: 0}}, {Page: projections.Page{Limit: 201}}, {Page: projections.Page{Limit: 1, Before: "x' OR 1"}},
-			{Page: projections.Page{Limit: 1}, Status: "done"}, {Page: projections.Page{Limit: 1}, Kind: "shell"},
+			{Page: projections.Page{Limit: 1}, Status: "done"},
 		} {
 			var refused *projections.QueryError
 			if _, _, err := jobs.List(t.Context(), alice, bad); !errors.As(err, &refused) {
@@ -184,7 +191,7 @@ func (q *queueTest) propose(c projections.Claimant, n int) []string {
 	q.t.Helper()
 	q.feed()
 	if c.Kinds == nil {
-		c.Kinds = []string{job.Evaluate, job.Qsim}
+		c.Kinds = []job.Kind{one, two}
 	}
 	list, _, err := q.models.Queue.Propose(q.t.Context(), c, n)
 	if err != nil {
@@ -244,10 +251,10 @@ func TestQueueIsFairBetweenAccounts(t *testing.T) {
 func TestQueueProposesWhatARunnerCanDo(t *testing.T) {
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		q := newQueueTest(t, db)
-		q.queue("proof", alice, of(job.Proof))
-		q.queue("circuit", alice, of(job.Qsim))
-		q.want(q.propose(projections.Claimant{Runner: "one", Kinds: []string{job.Qsim}}, 10), "circuit")
-		q.want(q.propose(projections.Claimant{Runner: "one", Kinds: []string{job.Qsim}, OwnSessions: true}, 10))
+		q.queue("proof", alice, of(three))
+		q.queue("circuit", alice, of(two))
+		q.want(q.propose(projections.Claimant{Runner: "one", Kinds: []job.Kind{two}}, 10), "circuit")
+		q.want(q.propose(projections.Claimant{Runner: "one", Kinds: []job.Kind{two}, OwnSessions: true}, 10))
 	})
 }
 
@@ -299,7 +306,7 @@ func TestProposalsRace(t *testing.T) {
 		answers := make(chan answer)
 		for i := range 8 {
 			go func() {
-				list, _, err := q.models.Queue.Propose(t.Context(), projections.Claimant{Runner: fmt.Sprint(i), Kinds: []string{job.Evaluate}}, 2)
+				list, _, err := q.models.Queue.Propose(t.Context(), projections.Claimant{Runner: fmt.Sprint(i), Kinds: []job.Kind{one}}, 2)
 				answers <- answer{list, err}
 			}()
 		}

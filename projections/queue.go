@@ -23,19 +23,19 @@ type Queue struct{ from source }
 type QueueRow struct {
 	bun.BaseModel `bun:"table:queue_v1,alias:q"`
 
-	JobID       string `bun:"job_id,pk"`
-	Position    int64  `bun:"position,notnull"` // of job.queued in the log: a job handed back keeps its age
-	Revision    int64  `bun:"revision,notnull"` // of the last event applied
-	Account     string `bun:"account,notnull"`
-	Kind        string `bun:"kind,notnull"`
-	Session     string `bun:"session,notnull"` // stream of the session it runs in; empty: in none
-	Status      string `bun:"status,notnull"`
-	Concurrent  int    `bun:"concurrent,notnull"` // how many of the account's may run at once
-	TimeoutMS   int64  `bun:"timeout_ms,notnull"`
-	Attempt     int    `bun:"attempt,notnull"`
-	Runner      string `bun:"runner,notnull"` // of the present attempt; empty while queued
-	Nonce       string `bun:"nonce,notnull"`
-	Correlation string `bun:"correlation,notnull"` // of the submission
+	JobID       string     `bun:"job_id,pk"`
+	Position    int64      `bun:"position,notnull"` // of job.queued in the log: a job handed back keeps its age
+	Revision    int64      `bun:"revision,notnull"` // of the last event applied
+	Account     string     `bun:"account,notnull"`
+	Kind        job.Kind   `bun:"kind,notnull"`
+	Session     string     `bun:"session,notnull"` // stream of the session it runs in; empty: in none
+	Status      job.Status `bun:"status,notnull"`
+	Concurrent  int        `bun:"concurrent,notnull"` // how many of the account's may run at once
+	TimeoutMS   int64      `bun:"timeout_ms,notnull"`
+	Attempt     int        `bun:"attempt,notnull"`
+	Runner      string     `bun:"runner,notnull"` // of the present attempt; empty while queued
+	Nonce       string     `bun:"nonce,notnull"`
+	Correlation string     `bun:"correlation,notnull"` // of the submission
 }
 
 // proposalRow reserves a job for one runner until the claim shows in queue_v1. It
@@ -160,7 +160,7 @@ WITH held AS (
 // Claimant is a runner that has room for jobs.
 type Claimant struct {
 	Runner string
-	Kinds  []string // that it can run
+	Kinds  []job.Kind // that it can run
 	// OwnSessions: it takes nothing but jobs in sessions that it owns.
 	OwnSessions bool
 }

@@ -36,18 +36,18 @@ func TestDescriptionIsServedAndKept(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	a := s.Do(t, http.MethodGet, "/openapi.json", "").OK(t)
 	golden(t, "../docs/api/openapi.json", a.Body)
-	golden(t, "../docs/errors.md", errorsPage())
+	golden(t, "../docs/errors.md", errorsPage(s.API.Kinds()))
 	if a.Header.Get("Content-Type") != "application/json" || a.Header.Get("Cache-Control") != "public, max-age=86400" || a.Header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("%v", a.Header)
 	}
 }
 
-func errorsPage() []byte {
+func errorsPage(kinds []httpkit.Kind) []byte {
 	var page bytes.Buffer
-	page.WriteString("# Error codes\n\nGenerated from internal/httpkit/kinds.go by `go generate ./readapi`.\n\n" +
+	page.WriteString("# Error codes\n\nGenerated from internal/httpkit/kinds.go and the declarations of the kinds of job by `go generate ./readapi`.\n\n" +
 		"Every error is `application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail`, `code`, `error` (the same text as `detail`), `request_id`,\n" +
 		"`errors` (the single faults of a refused request) and, where an evaluation was logged without an answer, `run_id`.\n\n| code | status | means | what to do |\n|---|---|---|---|\n")
-	for _, kind := range httpkit.Kinds() {
+	for _, kind := range kinds {
 		fmt.Fprintf(&page, "| `%s` | %d | %s | %s |\n", kind.Code, kind.Status, kind.Title, kind.Help)
 	}
 	return page.Bytes()

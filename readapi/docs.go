@@ -36,7 +36,7 @@ func registerDocs(api *httpkit.API) error {
 	if err != nil {
 		return err
 	}
-	errorCodes, err := render(errorsTemplate, httpkit.Kinds())
+	errorCodes, err := render(errorsTemplate, api.Kinds())
 	if err != nil {
 		return err
 	}

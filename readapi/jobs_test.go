@@ -86,7 +86,6 @@ func TestJobEnds(t *testing.T) {
 	}
 	end(`{"expression":"While[True]","timeout_ms":1500}`, map[string]any{"status": "timeout", "error": "the evaluation ran past the job's time budget of 1.5s…", "output": nil, "result": nil})
 	end(`{"expression":"Quit[]"}`, map[string]any{"status": "failed", "error": "the engine failed: quit", "output": nil, "result": nil})
-	end(`{"kind":"qsim","circuit":{"qubits":1,"shots":10,"seed":1,"gates":[{"gate":"x","target":0}]}}`, map[string]any{"status": "succeeded", "output": "1: 10 of 10 shots", "run_id": nil, "error": nil})
 
 	long := submit(t, u, `{"expression":"Long"}`) // output and result are blobs
 	s.RunJob(t, long)
@@ -221,7 +220,7 @@ func TestListJobs(t *testing.T) {
 	for i := range 5 {
 		body := evaluateJob
 		if i%2 == 1 {
-			body = `{"kind":"qsim","circuit":{"qubits":1,"gates":[]}}`
+			body = `{"kind":"proof","export":"{\"meta\":{\"exporter\":{\"name\":\"lean4export\",\"version\":\"3.1.0\"},\"format\":{\"version\":\"3.1.0\"},\"lean\":{\"githash\":\"x\",\"version\":\"4.29.1\"}}}\n","declarations":["a"]}`
 		}
 		ids = append(ids, submit(t, u, body))
 	}
@@ -248,7 +247,7 @@ func TestListJobs(t *testing.T) {
 		return found, *page.Next
 	}
 	for query, want := range map[string]string{
-		"": "4 3 2 1 0", "?status=queued": "4 3 2", "?kind=qsim": "3 1", "?kind=proof": "", "?status=cancelled&kind=qsim": "1", "?status=lost": "", "?limit=200": "4 3 2 1 0",
+		"": "4 3 2 1 0", "?status=queued": "4 3 2", "?kind=proof": "3 1", "?kind=evaluate": "4 2 0", "?status=cancelled&kind=proof": "1", "?status=lost": "", "?limit=200": "4 3 2 1 0",
 	} {
 		if found, next := list(query); strings.Join(found, " ") != want || next != nil {
 			t.Errorf("%s: %v %v, want %s", query, found, next, want)

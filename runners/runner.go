@@ -19,14 +19,6 @@ import (
 	"reckon/runners/cluster"
 )
 
-// Kind runs the jobs of one kind.
-type Kind interface {
-	// Run computes one job. It answers how the job ended, or an error when that is
-	// not the job's doing: then the job is given to another runner. When the
-	// context ends it kills what it started and returns.
-	Run(ctx context.Context, in commands.Intent, w Work) (End, error)
-}
-
 // Work is a job to compute.
 type Work struct {
 	job.Submission
@@ -38,14 +30,14 @@ type Work struct {
 // Output and Result may be of any length; the rest of Outcome but Error and what
 // is published is the runner's to fill in.
 type End struct {
-	Status  string
+	Status  job.Status
 	Outcome job.Outcome
 }
 
 // Claimant is what a runner says of itself when it asks for jobs.
 type Claimant struct {
 	Runner string
-	Kinds  []string // that it can run
+	Kinds  []job.Kind // that it can run
 	// OwnSessions: it takes nothing but jobs in sessions that its process owns.
 	OwnSessions bool
 }
@@ -75,7 +67,7 @@ type Config struct {
 	Grace  time.Duration // what running jobs get to finish when the process is told to stop
 	Jobs   *commands.Jobs
 	Queue  Queue
-	Run    map[string]Kind
+	Run    map[job.Kind]Kind // by name; see ByName
 	Pulse  *cluster.Pulse
 	Clock  commands.Clock
 	Logger *slog.Logger

@@ -46,6 +46,7 @@ var allowed = map[string][]string{
 	"writeapi":             {"commands", "domain/", "internal/"},
 	"runners":              {"commands", "domain/", "runners/cluster", "internal/private", "internal/view"},
 	"runners/cluster":      {"commands", "domain/"},
+	"runners/kinds":        {"commands", "domain/", "runners"}, // the one place that knows every kind of job
 	"runners/checker":      {"domain/", "runners/engine"},
 	"runners/engine":       {"domain/", "internal/private"},
 	"eventstore":           {"domain/", "commands", "eventstore"},

@@ -19,7 +19,7 @@ var problems = []httpkit.Mapping{
 	{Err: commands.ErrTooManySessions, Kind: httpkit.TooManySessions},
 	{Err: commands.ErrSaturated, Kind: httpkit.Saturated},
 	{Err: session.ErrOwned, Kind: httpkit.Unavailable},
-	{Err: job.ErrNone, Kind: httpkit.NoSuchJob},
+	{Err: job.ErrNotFound, Kind: httpkit.NoSuchJob},
 	{Err: run.ErrNone, Kind: httpkit.NoSuchRun},
 	{Err: token.ErrNone, Kind: httpkit.NoSuchToken},
 	{Err: identity.ErrEmail, Kind: httpkit.InvalidRequest},

@@ -2,14 +2,14 @@ package writeapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
+	"slices"
 	"time"
 	"unicode/utf8"
 
 	"reckon/commands"
-	"reckon/domain/circuit"
 	"reckon/domain/job"
 	"reckon/domain/slots"
 	"reckon/internal/httpkit"
@@ -19,25 +19,33 @@ import (
 // maxIdempotencyKeyBytes is as long a key as anyone needs.
 const maxIdempotencyKeyBytes = 255
 
+// maxWait is the longest a submission is held (interface §4.3).
+const maxWait = 25 * time.Second
+
 // submitInput is the submit body of interface §4.3. Its schema gives types only: what
 // a value may be is judged after a job of the same key was looked for.
 type submitInput struct {
 	IdempotencyKey string `header:"Idempotency-Key" doc:"The same as the field idempotency_key"`
-	Body           struct {
-		Kind           *string             `json:"kind,omitempty" doc:"evaluate (default), qsim or proof" example:"evaluate"`
-		Expression     *string             `json:"expression,omitempty" doc:"evaluate, required: source text, evaluated as given" example:"FactorInteger[2^128+1]"`
-		SessionID      *string             `json:"session_id,omitempty" doc:"evaluate: persistent session to run in. A job in a session is never run twice"`
-		Circuit        *httpkit.JSONObject `json:"circuit,omitempty" doc:"qsim, required: qubits, shots, seed and gates, each with gate, target, control, angle" example:"{\"qubits\":2,\"shots\":1000,\"gates\":[{\"gate\":\"h\",\"target\":0},{\"gate\":\"cx\",\"control\":0,\"target\":1}]}"`
-		TimeoutMS      *int64              `json:"timeout_ms,omitempty" doc:"Time budget in milliseconds, at least 1; the plan's when left out, never more than the plan's"`
-		IdempotencyKey *string             `json:"idempotency_key,omitempty" doc:"1 to 255 bytes of your own. A job of yours with this key is answered instead of a new one, whatever else the body says" example:"monday-7"`
-		Export         *string             `json:"export,omitempty" doc:"proof: export text (NDJSON)"`
-		UploadID       *string             `json:"upload_id,omitempty" doc:"proof: an upload, instead of export"`
-		Declarations   []string            `json:"declarations,omitempty" doc:"proof, required: 1 to 32 names as exported"`
-		RunID          *int64              `json:"run_id,omitempty" doc:"proof: the evaluation the proof is about"`
-		WaitMS         *int64              `json:"wait_ms,omitempty" doc:"proof: hold the request up to this many milliseconds. For other kinds see the long-poll GET"`
-		Source         *string             `json:"source,omitempty" doc:"proof: source text to elaborate first, instead of export or upload_id"`
-		Module         *string             `json:"module,omitempty" doc:"proof with source: the module it becomes"`
+	Body           submitInputBody
+}
+
+// submitInputBody has the fields of every kind; those of single kinds are declared by the kinds.
+type submitInputBody struct {
+	Kind           *string `json:"kind,omitempty" doc:"@job_kinds_list" example:"evaluate"`
+	TimeoutMS      *int64  `json:"timeout_ms,omitempty" doc:"Time budget in milliseconds, at least 1; the plan's when left out, never more than the plan's"`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" doc:"1 to 255 bytes of your own. A job of yours with this key is answered instead of a new one, whatever else the body says" example:"monday-7"`
+	WaitMS         *int64  `json:"wait_ms,omitempty" doc:"@job_kinds_waiting: hold the request up to this many milliseconds. For other kinds see the long-poll GET"`
+
+	members map[string]json.RawMessage // all of them, for the fields of single kinds
+}
+
+// UnmarshalJSON is json.Unmarshaler.
+func (b *submitInputBody) UnmarshalJSON(data []byte) error {
+	type named submitInputBody
+	if err := json.Unmarshal(data, (*named)(b)); err != nil {
+		return err
 	}
+	return json.Unmarshal(data, &b.members)
 }
 
 // jobReceipt answers a submission (interface §2.7).
@@ -55,27 +63,28 @@ type jobIDInput struct {
 
 type cancelOutput struct {
 	Body struct {
-		JobID              string `json:"job_id" format:"uuid"`
-		Status             string `json:"status" enum:"succeeded,failed,timeout,cancelled,lost" doc:"What the job has ended as"`
-		Cancelled          bool   `json:"cancelled" doc:"This request ended the job; false: it had ended before"`
-		Refunded           bool   `json:"refunded" doc:"The job had never started, and its slot was given back to the day it was spent on"`
-		JobsRemainingToday int    `json:"jobs_remaining_today"`
+		JobID              string     `json:"job_id" format:"uuid"`
+		Status             job.Status `json:"status" enum:"succeeded,failed,timeout,cancelled,lost" doc:"What the job has ended as"`
+		Cancelled          bool       `json:"cancelled" doc:"This request ended the job; false: it had ended before"`
+		Refunded           bool       `json:"refunded" doc:"The job had never started, and its slot was given back to the day it was spent on"`
+		JobsRemainingToday int        `json:"jobs_remaining_today"`
 	}
 }
 
 func (s Services) registerJobs(api *httpkit.API) {
+	kinds := s.JobKinds.Declarations()
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/jobs", ID: "submit-job", Tag: "Jobs", Summary: "Submit a job",
 		Description: "Queues work that takes longer than an evaluation may. A job spends one slot of the day's allowance, however it ends; a refused submission spends none. " +
 			"With an idempotency key a submission may be repeated safely: a job that has the key is answered before anything else in the body is judged.",
 		Access: httpkit.Bearer, Scope: "jobs:write", Writes: true, Errors: problems,
-		Kinds: []httpkit.Kind{
-			httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.UnknownJobKind, httpkit.TimeoutOverPlan, httpkit.MalformedCircuit,
-			httpkit.ExpressionRequired, httpkit.TooComplex, httpkit.InvalidSessionID, httpkit.ExpressionDenied, httpkit.TooLarge, httpkit.NotJSON, httpkit.AllowanceSpent, httpkit.InvalidDeclarations, httpkit.ExportChoice, httpkit.InvalidExport, httpkit.ExportTooLarge, httpkit.ExportOverBudget,
-			httpkit.InvalidSource, httpkit.InvalidModule, httpkit.ElaborationFailed, httpkit.ProofsNotOnPlan, httpkit.NoSuchRun, httpkit.NoSuchUpload, httpkit.UploadUsed, httpkit.Elaborating, httpkit.NoElaboration, httpkit.Saturated, httpkit.Unavailable,
-		},
-		Misnamed: map[string]string{"input": "expression", "code": "expression", "type": "kind", "timeout": "timeout_ms", "session": "session_id"},
-	}, s.submitJob)
+		Kinds: slices.Concat([]httpkit.Kind{
+			httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.UnknownJobKind, httpkit.TimeoutOverPlan,
+			httpkit.TooLarge, httpkit.NotJSON, httpkit.AllowanceSpent, httpkit.Unavailable,
+		}, refusalKinds(api, kinds)),
+		BodyFields: fieldSchemas(kinds),
+		Misnamed:   map[string]string{"input": "expression", "code": "expression", "type": "kind", "timeout": "timeout_ms", "session": "session_id"},
+	}, submissions{s, api}.submitJob)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodDelete, Path: "/api/jobs/{id}", ID: "cancel-job", Tag: "Jobs", Summary: "Cancel a job",
 		Description: "A job that has never started gives its slot back. One that is running is killed, and has cost its slot. One that has ended stays as it is.",
@@ -84,21 +93,27 @@ func (s Services) registerJobs(api *httpkit.API) {
 	}, s.cancelJob)
 }
 
-func (s Services) submitJob(ctx context.Context, in *submitInput) (*submitOutput, error) {
-	request, err := jobRequest(in)
+// submissions answers POST /api/jobs.
+type submissions struct {
+	Services
+	api *httpkit.API // has the problems that kinds declare
+}
+
+func (s submissions) submitJob(ctx context.Context, in *submitInput) (*submitOutput, error) {
+	request, err := s.jobRequest(in)
 	if err != nil {
 		return nil, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, s.patience(request))
+	bounded, cancel := context.WithTimeout(ctx, s.submitTimeout(request))
 	defer cancel()
 	intent := s.intent(ctx)
-	submitted, err := s.submit(bounded, intent, request, s.plan(ctx))
+	submitted, err := s.Jobs.SubmitJob(bounded, intent, s.JobKinds.Command(request, s.plan(ctx)))
 	if err != nil {
-		return nil, notSubmitted(err, intent.At)
+		return nil, s.notSubmitted(err, intent.At)
 	}
 	s.wrote(ctx, intent.Account, submitted.Position)
-	if in.Body.WaitMS != nil && request.Kind == job.Proof {
-		if submitted.Job, err = s.awaitEnd(ctx, submitted.Job, *in.Body.WaitMS); err != nil {
+	if kind := s.JobKinds.Of(request); request.WaitMS != nil && kind != nil && kind.Waits {
+		if submitted.Job, err = s.awaitEnd(ctx, submitted.Job, *request.WaitMS); err != nil {
 			return nil, err
 		}
 	}
@@ -109,26 +124,28 @@ func (s Services) submitJob(ctx context.Context, in *submitInput) (*submitOutput
 	return &submitOutput{jobReceipt{Job: view, JobsRemainingToday: max(0, submitted.JobsRemaining), Resubmit: submitted.Resubmit}}, nil
 }
 
+// submitTimeout bounds a submission: an append, and what its kind prepares before it.
+func (s submissions) submitTimeout(r commands.JobRequest) time.Duration {
+	if kind := s.JobKinds.Of(r); kind != nil && kind.PrepareTimeout != nil {
+		return s.Longest + kind.PrepareTimeout(r)
+	}
+	return s.Longest
+}
+
+// awaitEnd holds a submission until its job has ended, or the time is over.
+func (s submissions) awaitEnd(ctx context.Context, state job.State, waitMS int64) (job.State, error) {
+	id, wait := state.Queued.JobID, time.Duration(min(waitMS, maxWait.Milliseconds()))*time.Millisecond
+	return s.JobView.Await(ctx, id, wait, func(ctx context.Context) (job.State, error) { return s.Jobs.Read(ctx, id) })
+}
+
 // jobRequest is the body as the command takes it.
-func jobRequest(in *submitInput) (commands.JobRequest, error) {
+func (s submissions) jobRequest(in *submitInput) (commands.JobRequest, error) {
 	body := in.Body
-	r := commands.JobRequest{Kind: value(body.Kind), Expression: value(body.Expression), SessionID: value(body.SessionID), TimeoutMS: body.TimeoutMS, Proof: proofRequest(in)}
-	if body.Circuit != nil {
-		r.Circuit = body.Circuit.RawMessage
-	}
-	for _, field := range []struct {
-		name  string
-		given bool
-	}{
-		{"expression", body.Expression != nil}, {"session_id", body.SessionID != nil}, {"circuit", body.Circuit != nil},
-		{"export", body.Export != nil}, {"upload_id", body.UploadID != nil}, {"declarations", body.Declarations != nil},
-		{"run_id", body.RunID != nil}, {"wait_ms", body.WaitMS != nil}, {"source", body.Source != nil}, {"module", body.Module != nil},
-	} {
-		if field.given {
-			r.Given = append(r.Given, field.name)
-		}
-	}
+	r := commands.JobRequest{Kind: job.Kind(value(body.Kind)), TimeoutMS: body.TimeoutMS, WaitMS: body.WaitMS}
 	var err error
+	if r.Fields, err = s.JobKinds.ReadFields(body.members); err != nil {
+		return r, s.notSubmitted(err, time.Time{})
+	}
 	r.IdempotencyKey, err = idempotencyKey(in.IdempotencyKey, body.IdempotencyKey)
 	return r, err
 }
@@ -152,11 +169,11 @@ func idempotencyKey(header string, field *string) (string, error) {
 }
 
 // notSubmitted words the refusals that carry more than their kind.
-func notSubmitted(err error, at time.Time) error {
+func (s submissions) notSubmitted(err error, at time.Time) error {
 	var kind *commands.UnknownJobKindError
 	var field *commands.JobFieldError
 	var timeout *commands.TimeoutOverPlanError
-	var refused *circuit.Refusal
+	var refused *commands.JobRefusedError
 	switch {
 	case errors.Is(err, slots.ErrSpent):
 		return httpkit.AllowanceSpent.Problem("%s", slots.ErrSpent.Error()).RetryAfter(untilMidnight(at))
@@ -167,17 +184,9 @@ func notSubmitted(err error, at time.Time) error {
 	case errors.As(err, &timeout):
 		return httpkit.TimeoutOverPlan.Problem("%s", timeout.Error()).Field("body.timeout_ms", "over the plan's")
 	case errors.As(err, &refused):
-		return httpkit.MalformedCircuit.Problem("%s", refused.Error()).Field(circuitLocation(refused), string(refused.Code))
+		return s.api.Kind(refused.Code).Problem("%s", refused.Detail).Field("body."+refused.Field, refused.Reason)
 	}
 	return refusedExpression(notProof(err))
-}
-
-// circuitLocation is the path of what a circuit is refused for.
-func circuitLocation(r *circuit.Refusal) string {
-	if r.Gate < 0 {
-		return "body.circuit"
-	}
-	return fmt.Sprintf("body.circuit.gates[%d]", r.Gate)
 }
 
 // untilMidnight is the rest of the UTC day.
@@ -188,7 +197,7 @@ func untilMidnight(at time.Time) time.Duration {
 
 func (s Services) cancelJob(ctx context.Context, in *jobIDInput) (*cancelOutput, error) {
 	if !view.ValidID(in.ID) {
-		return nil, job.ErrNone
+		return nil, job.ErrNotFound
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.Longest)
 	defer cancel()

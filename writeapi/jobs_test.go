@@ -1,6 +1,7 @@
 package writeapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,11 +11,42 @@ import (
 
 	"github.com/google/uuid"
 
+	"reckon/commands"
 	"reckon/domain/account"
+	"reckon/domain/event"
+	"reckon/domain/job"
 	"reckon/domain/slots"
 	"reckon/internal/httpkit"
+	"reckon/runners"
 	"reckon/test/apitest"
 )
+
+// other is a kind of job that the service does not have: routes know a kind by its declaration alone.
+type other struct{}
+
+func (other) Declare() commands.JobKind {
+	return commands.JobKind{
+		Declaration: job.Declaration{
+			Name: "other", Fields: []job.Field{{Name: "text", Type: job.Text, Required: true, Doc: "anything"}}, Result: "nothing",
+			Refusals: []job.Refusal{{Code: "text_forbidden", Title: "The text is forbidden", Help: "Send another one."}},
+		},
+		Prepare: func(_ context.Context, _ commands.Intent, r commands.JobRequest, _ account.Plan, s *job.Submission) error {
+			text := r.Fields.Text("text")
+			switch {
+			case text == nil:
+				return &commands.JobFieldError{Field: "text", Problem: "is required"}
+			case *text == "forbidden":
+				return &commands.JobRefusedError{Code: "text_forbidden", Field: "text", Reason: "word", Detail: "the text is forbidden"}
+			}
+			s.Payload = event.Inline(*text)
+			return nil
+		},
+	}
+}
+
+func (other) Run(context.Context, commands.Intent, runners.Work) (runners.End, error) {
+	return runners.End{Status: job.Succeeded, Outcome: job.Outcome{Output: event.Inline("done")}}, nil
+}
 
 func submit(t *testing.T, u *apitest.User, body string, headers ...string) apitest.Answer {
 	t.Helper()
@@ -41,7 +73,7 @@ func day(t *testing.T, s *apitest.Server, accountID, utcDay string) slots.State 
 }
 
 func TestSubmitReceipt(t *testing.T) {
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Start(t, apitest.Options{Kinds: []runners.Kind{other{}}})
 	u := s.NewUser(t)
 	a := submit(t, u, `{"expression":"1+1"}`)
 	id := jobOf(t, a)
@@ -52,11 +84,11 @@ func TestSubmitReceipt(t *testing.T) {
 	if a.Header.Get("Consistency-Token") == "" || a.Header.Get("Cache-Control") != "no-store" || uuid.MustParse(id).Version() != 7 {
 		t.Errorf("%s %v", id, a.Header)
 	}
-	a = submit(t, u, `{"kind":"qsim","circuit":{"qubits":1,"gates":[{"gate":"h","target":0}]},"timeout_ms":500}`).OK(t)
-	if a.JSON["kind"] != "qsim" || a.JSON["timeout_ms"] != 500.0 || a.JSON["jobs_remaining_today"] != 8.0 || a.JSON["position"] != 2.0 {
+	a = submit(t, u, `{"kind":"other","text":"x","timeout_ms":500}`).OK(t)
+	if a.JSON["kind"] != "other" || a.JSON["timeout_ms"] != 500.0 || a.JSON["jobs_remaining_today"] != 8.0 || a.JSON["position"] != 2.0 {
 		t.Errorf("%s", a.Body)
 	}
-	a = submit(t, u, `{"kind":null,"expression":"x","session_id":"s","timeout_ms":null,"circuit":null,"wait_ms":null,"declarations":null}`).OK(t)
+	a = submit(t, u, `{"kind":null,"expression":"x","session_id":"s","timeout_ms":null,"text":null,"wait_ms":null,"declarations":null}`).OK(t)
 	if a.JSON["kind"] != "evaluate" || a.JSON["session_id"] != "s" {
 		t.Errorf("%s", a.Body)
 	}
@@ -64,11 +96,10 @@ func TestSubmitReceipt(t *testing.T) {
 
 // TestRefusedSubmissionsCostNothing is every refusal of interface §4.3 for the kinds served.
 func TestRefusedSubmissionsCostNothing(t *testing.T) {
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Start(t, apitest.Options{Kinds: []runners.Kind{other{}}})
 	u := s.NewUser(t)
 	submit(t, u, `{"expression":"1+1"}`).OK(t) // the block of run ids is reserved
 	before := appended(t, s)
-	circuit := func(gates string) string { return `{"kind":"qsim","circuit":{"qubits":2,"gates":[` + gates + `]}}` }
 	for name, c := range map[string]struct {
 		body string
 		kind httpkit.Kind
@@ -82,7 +113,7 @@ func TestRefusedSubmissionsCostNothing(t *testing.T) {
 		"field of another case":      {`{"Expression":"1"}`, httpkit.UnknownField, `\"Expression\"`},
 		"misnamed field":             {`{"input":"1"}`, httpkit.UnknownField, `\"expression\"`},
 		"expression type":            {`{"expression":1}`, httpkit.InvalidRequest, "body.expression"},
-		"unknown kind":               {`{"kind":"matlab","expression":"1"}`, httpkit.UnknownJobKind, "evaluate, qsim"},
+		"unknown kind":               {`{"kind":"matlab","expression":"1"}`, httpkit.UnknownJobKind, "evaluate, "},
 		"kind of another case":       {`{"kind":"Evaluate","expression":"1"}`, httpkit.UnknownJobKind, "Evaluate"},
 		"kind type":                  {`{"kind":1}`, httpkit.InvalidRequest, "body.kind"},
 		"denied head":                {`{"expression":"1+Run[\"ls\"]"}`, httpkit.ExpressionDenied, "Run"},
@@ -94,30 +125,24 @@ func TestRefusedSubmissionsCostNothing(t *testing.T) {
 		"timeout text":               {`{"expression":"1","timeout_ms":"60"}`, httpkit.InvalidRequest, "body.timeout_ms"},
 		"timeout over the plan's":    {`{"expression":"1","timeout_ms":60001}`, httpkit.TimeoutOverPlan, "60000"},
 		"timeout out of range":       {`{"expression":"1","timeout_ms":1e30}`, httpkit.InvalidRequest, ""},
-		"circuit for evaluate":       {`{"expression":"1","circuit":{}}`, httpkit.InvalidRequest, "body.circuit"},
+		"text for evaluate":          {`{"expression":"1","text":""}`, httpkit.InvalidRequest, "body.text"},
 		"declarations for evaluate":  {`{"expression":"1","declarations":[]}`, httpkit.InvalidRequest, "body.declarations"},
 		"export for evaluate":        {`{"expression":"1","export":""}`, httpkit.InvalidRequest, "body.export"},
 		"wait for evaluate":          {`{"expression":"1","wait_ms":0}`, httpkit.InvalidRequest, "body.wait_ms"},
-		"wait for qsim":              {`{"kind":"qsim","circuit":{"qubits":1,"gates":[]},"wait_ms":5}`, httpkit.InvalidRequest, "wait_ms"},
-		"expression for qsim":        {`{"kind":"qsim","circuit":{"qubits":1,"gates":[]},"expression":"1"}`, httpkit.InvalidRequest, "body.expression"},
-		"session for qsim":           {`{"kind":"qsim","circuit":{"qubits":1,"gates":[]},"session_id":"s"}`, httpkit.InvalidRequest, "body.session_id"},
-		"run for qsim":               {`{"kind":"qsim","circuit":{"qubits":1,"gates":[]},"run_id":1}`, httpkit.InvalidRequest, "body.run_id"},
-		"no circuit":                 {`{"kind":"qsim"}`, httpkit.InvalidRequest, "body.circuit"},
-		"circuit type":               {`{"kind":"qsim","circuit":"h 0"}`, httpkit.InvalidRequest, "body.circuit"},
-		"circuit without qubits":     {`{"kind":"qsim","circuit":{"gates":[]}}`, httpkit.MalformedCircuit, "missing_field"},
-		"unknown gate":               {circuit(`{"gate":"h","target":0},{"gate":"warp","target":0}`), httpkit.MalformedCircuit, `"location":"body.circuit.gates[1]","message":"unknown_gate"`},
-		"qubit out of range":         {circuit(`{"gate":"h","target":2}`), httpkit.MalformedCircuit, "qubit_out_of_range"},
-		"repeated qubit":             {circuit(`{"gate":"cx","control":1,"target":1}`), httpkit.MalformedCircuit, "repeated_qubit"},
-		"noise":                      {`{"kind":"qsim","circuit":{"qubits":1,"gates":[],"noise":{}}}`, httpkit.MalformedCircuit, "noise_unsupported"},
-		"qubits over the plan's":     {`{"kind":"qsim","circuit":{"qubits":21,"gates":[{"gate":"t","target":0}]}}`, httpkit.MalformedCircuit, "qubits_out_of_range"},
-		"too many shots":             {`{"kind":"qsim","circuit":{"qubits":1,"gates":[],"shots":100001}}`, httpkit.MalformedCircuit, "shots_out_of_range"},
+		"wait for another":           {`{"kind":"other","text":"","wait_ms":5}`, httpkit.InvalidRequest, "proof only"},
+		"expression for another":     {`{"kind":"other","text":"","expression":"1"}`, httpkit.InvalidRequest, "body.expression"},
+		"session for another":        {`{"kind":"other","text":"","session_id":"s"}`, httpkit.InvalidRequest, "body.session_id"},
+		"run for another":            {`{"kind":"other","text":"","run_id":1}`, httpkit.InvalidRequest, "body.run_id"},
+		"type of a declared field":   {`{"kind":"other","text":1}`, httpkit.InvalidRequest, "body.text"},
+		"run out of range":           {`{"kind":"proof","run_id":1e30}`, httpkit.InvalidRequest, "body.run_id"},
+		"a refusal of a kind's own":  {`{"kind":"other","text":"forbidden"}`, httpkit.Kind{Code: "text_forbidden", Status: 400}, `"location":"body.text","message":"word"`},
 		"key empty":                  {`{"expression":"1","idempotency_key":""}`, httpkit.InvalidRequest, "body.idempotency_key"},
 		"key too long":               {`{"expression":"1","idempotency_key":"` + strings.Repeat("k", 256) + `"}`, httpkit.InvalidRequest, "body.idempotency_key"},
 		"key type":                   {`{"expression":"1","idempotency_key":7}`, httpkit.InvalidRequest, "body.idempotency_key"},
 		"2 MB":                       {`{"expression":"` + strings.Repeat("x", 2<<20) + `"}`, httpkit.TooLarge, ""},
 		"lone surrogate":             {`{"expression":"\ud800"}`, httpkit.InvalidJSON, ""},
 		"the same field twice":       {`{"expression":"1","expression":"2"}`, httpkit.InvalidJSON, ""},
-		"refused with a key is free": {`{"kind":"qsim","idempotency_key":"k"}`, httpkit.InvalidRequest, "body.circuit"},
+		"refused with a key is free": {`{"kind":"other","idempotency_key":"k"}`, httpkit.InvalidRequest, "body.text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := submit(t, u, c.body)
@@ -134,26 +159,6 @@ func TestRefusedSubmissionsCostNothing(t *testing.T) {
 	if a := submit(t, u, `{"expression":"1","idempotency_key":"k"}`).OK(t); a.JSON["jobs_remaining_today"] != 8.0 || a.JSON["resubmit"] != false {
 		t.Errorf("%s", a.Body)
 	}
-}
-
-func TestPlanWithoutQubits(t *testing.T) {
-	plans := account.DefaultPlans()
-	plans[0].Qubits = 0
-	u := apitest.Start(t, apitest.Options{Plans: plans}).NewUser(t)
-	submit(t, u, `{"kind":"qsim","circuit":{"qubits":1,"gates":[]}}`).Want(t, httpkit.MalformedCircuit)
-}
-
-// TestCircuitOverMemory: what no runner could hold is refused before it costs a slot.
-func TestCircuitOverMemory(t *testing.T) {
-	plans := account.DefaultPlans()
-	plans[0].Qubits = 30
-	u := apitest.Start(t, apitest.Options{Plans: plans}).NewUser(t)
-	a := submit(t, u, `{"kind":"qsim","circuit":{"qubits":29,"gates":[{"gate":"t","target":0}]}}`)
-	a.Want(t, httpkit.MalformedCircuit)
-	if !strings.Contains(string(a.Body), "memory_limit") {
-		t.Errorf("%s", a.Body)
-	}
-	submit(t, u, `{"kind":"qsim","circuit":{"qubits":24,"gates":[{"gate":"t","target":0}]}}`).OK(t)
 }
 
 func TestIdempotency(t *testing.T) {
@@ -217,14 +222,14 @@ func TestConcurrentSubmissionsOfOneKeyAreOneJob(t *testing.T) {
 }
 
 func TestDailyAllowance(t *testing.T) {
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Start(t, apitest.Options{Kinds: []runners.Kind{other{}}})
 	u, other := s.NewUser(t), s.NewUser(t)
 	s.Clock.Pass(11*time.Hour + 59*time.Minute + 30*time.Second) // 30 s to midnight
 	var last string
 	for i := range 10 { // the kinds share one allowance
 		body := `{"expression":"1+1"}`
 		if i%2 == 1 {
-			body = `{"kind":"qsim","circuit":{"qubits":1,"gates":[]}}`
+			body = `{"kind":"other","text":"x"}`
 		}
 		a := submit(t, u, body)
 		last = jobOf(t, a)
@@ -297,12 +302,12 @@ func TestSubmitWithoutLog(t *testing.T) {
 func FuzzSubmitBody(f *testing.F) {
 	plans := unlimited()
 	plans[0].JobsPerDay = 1_000_000
-	s := apitest.Start(f, apitest.Options{Plans: plans})
+	s := apitest.Start(f, apitest.Options{Plans: plans, Kinds: []runners.Kind{other{}}})
 	u := s.NewUser(f)
 	for _, seed := range []string{
-		`{"expression":"1+1"}`, `{"kind":"qsim","circuit":{"qubits":2,"gates":[{"gate":"cx","control":0,"target":1}]}}`, `{"kind":"proof","declarations":["a"]}`,
-		`{"expression":"x","session_id":"s","timeout_ms":5,"idempotency_key":"k"}`, `{"idempotency_key":"k"}`, `{"wait_ms":1}`, `[]`, `{"circuit":{"qubits":1e9}}`, "\xff",
-		`{"kind":"qsim","circuit":null}`, `{"timeout_ms":9223372036854775808}`, `{"circuit":[],"kind":"qsim"}`,
+		`{"expression":"1+1"}`, `{"kind":"other","text":"x"}`, `{"kind":"proof","declarations":["a"]}`,
+		`{"expression":"x","session_id":"s","timeout_ms":5,"idempotency_key":"k"}`, `{"idempotency_key":"k"}`, `{"wait_ms":1}`, `[]`, `{"text":{"a":1e9}}`, "\xff",
+		`{"kind":"other","text":null}`, `{"timeout_ms":9223372036854775808}`, `{"text":[],"kind":"other"}`,
 	} {
 		f.Add(seed)
 	}

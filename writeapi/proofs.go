@@ -22,10 +22,6 @@ import (
 const (
 	// storeTimeout bounds what follows an upload's last byte: waiting for a place, reading, storing.
 	storeTimeout = 2 * time.Minute
-	// elaborationTimeout bounds an elaboration with what follows it.
-	elaborationTimeout = 3 * time.Minute
-	// elaborationRetry is when to look again for a service that is not there.
-	elaborationRetry = 5 * time.Minute
 	// elaboratingRetry is when to look again while one's own is in flight.
 	elaboratingRetry = 5 * time.Second
 )
@@ -303,7 +299,7 @@ func (s Services) elaborateProof(ctx context.Context, in *elaborateInput) (*elab
 	if err := s.count(ctx, plan); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, elaborationTimeout)
+	ctx, cancel := context.WithTimeout(ctx, commands.ElaborationTimeout)
 	defer cancel()
 	intent := s.intent(ctx)
 	done, err := s.Proofs.ElaborateProof(ctx, intent, commands.ElaborateProof{Source: in.Body.Source, Module: in.Body.Module, Declarations: in.Body.Declarations, Plan: plan})
@@ -348,7 +344,7 @@ func notProof(err error) error {
 	case errors.Is(err, commands.ErrElaborating):
 		return httpkit.Elaborating.Problem("%s", commands.ErrElaborating.Error()).RetryAfter(elaboratingRetry)
 	case errors.Is(err, commands.ErrNoElaboration):
-		return httpkit.NoElaboration.Problem("%s", commands.ErrNoElaboration.Error()).RetryAfter(elaborationRetry).Because(err)
+		return httpkit.NoElaboration.Problem("%s", commands.ErrNoElaboration.Error()).RetryAfter(commands.ElaborationRetry).Because(err)
 	}
 	return err
 }

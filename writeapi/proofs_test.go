@@ -9,7 +9,6 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/account"
-	"reckon/domain/job"
 	"reckon/internal/httpkit"
 	"reckon/test/apitest"
 )
@@ -83,7 +82,7 @@ func TestElaborate(t *testing.T) {
 		t.Errorf("%s", done.Body)
 	}
 	submitted := u.Do(t, answer.Next.Method, answer.Next.Path, string(answer.Next.Body)).OK(t)
-	if submitted.JSON["status"] != job.Queued || submitted.JSON["kind"] != job.Proof {
+	if submitted.JSON["status"] != "queued" || submitted.JSON["kind"] != "proof" {
 		t.Errorf("%s", submitted.Body)
 	}
 	u.Do(t, answer.Next.Method, answer.Next.Path, string(answer.Next.Body)).Want(t, httpkit.UploadUsed)

@@ -35,7 +35,8 @@ type Services struct {
 	// CloseWorker ends the worker of a session's epoch (commands.SessionKey), if this process has it.
 	CloseWorker func(key string) bool
 	Jobs        *commands.Jobs
-	JobView     view.Jobs // shared with readapi
+	JobKinds    commands.JobKinds // what can be submitted; Declared says the same to the API
+	JobView     view.Jobs         // shared with readapi
 	Proofs      *commands.Proofs
 	// Longest is the time an evaluation may take besides computing: queueing, checking, appending.
 	Longest time.Duration

@@ -69,6 +69,7 @@ type service struct {
 	jobs      *commands.Jobs
 	judge     *proof.Judge
 	proofs    *commands.Proofs
+	kinds     []runners.Kind // of jobs
 	rules     identity.Rules
 	handler   http.Handler
 	closing   chan struct{} // closed when the process stops: long polls end
@@ -252,9 +253,10 @@ func (s *service) makeAPI(context.Context) error {
 	if err != nil {
 		return err
 	}
-	streams := writeapi.StreamReader(s.store)
+	streams, submittable := writeapi.StreamReader(s.store), runners.Submittable(s.kinds)
 	api := httpkit.New(httpkit.Settings{
 		Build: build(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest,
+		Declared: writeapi.Declared(submittable.Declarations()),
 		Authenticator: &auth.Authenticator{Streams: streams, Sessions: s.identity, Now: time.Now, TokenUsed: func(ctx context.Context, id string) {
 			if err := s.identity.TokenUsed(ctx, id); err != nil {
 				s.logger.Warn("the day of a token's use was not kept", "error", err)
@@ -266,7 +268,7 @@ func (s *service) makeAPI(context.Context) error {
 	writeapi.Services{
 		Store: s.store, Plans: s.plans, Identity: s.identity, Limiter: ratelimit.NewMemory(), Clock: systemClock{}, Build: build(),
 		Evaluate: s.peers.Evaluate, Verify: s.evaluator.Verify, CloseWorker: s.evaluator.Engine.CloseSession,
-		Jobs: s.jobs, JobView: jobView, Proofs: s.proofs,
+		Jobs: s.jobs, JobKinds: submittable, JobView: jobView, Proofs: s.proofs,
 		Longest: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.projector.LogID(),
 	}.Register(api)
 	s.handler = api

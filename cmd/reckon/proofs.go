@@ -5,8 +5,10 @@ import (
 	"os"
 
 	"reckon/commands"
+	"reckon/domain"
 	"reckon/internal/config"
 	"reckon/runners/elaborate"
+	"reckon/runners/kinds"
 	"reckon/runners/proof"
 )
 
@@ -33,6 +35,9 @@ func (s *service) makeProofs(ctx context.Context) error {
 		proofs.Elaborator = toolchain
 	}
 	s.proofs = commands.NewProofs(proofs, exportsInMemory)
+	s.kinds = kinds.All(kinds.Parts{
+		Evaluator: s.evaluator, Proofs: s.proofs, Judge: s.judge, Blobs: s.blobs, Plans: s.plans, Catalogue: domain.Catalogue(), Clock: systemClock{}, Build: build(),
+	})
 	return nil
 }
 

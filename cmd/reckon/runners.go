@@ -17,18 +17,13 @@ import (
 	"github.com/google/uuid"
 
 	"reckon/commands"
-	"reckon/domain"
 	"reckon/domain/event"
-	"reckon/domain/job"
 	"reckon/domain/session"
 	"reckon/internal/config"
 	"reckon/internal/httpserver"
 	"reckon/projections"
 	"reckon/runners"
 	"reckon/runners/cluster"
-	"reckon/runners/evaluate"
-	"reckon/runners/proof"
-	"reckon/runners/qsim"
 )
 
 // makeRunners wires what runs jobs, watches the other processes and reaches them.
@@ -62,11 +57,7 @@ func (s *service) makeRunners(ctx context.Context) error {
 	s.runner = runners.New(runners.Config{
 		Claimant: runners.Claimant{Runner: s.process, OwnSessions: !s.config.Has(config.RoleRun)},
 		Slots:    slots, Grace: s.config.Grace, Jobs: s.jobs, Queue: queue{s}, Pulse: s.pulse, Clock: systemClock{}, Logger: s.logger, Build: build(),
-		Run: map[string]runners.Kind{ // the one list of kinds
-			job.Evaluate: evaluate.Jobs{Evaluator: s.evaluator, Plans: s.plans, Catalogue: domain.Catalogue()},
-			job.Qsim:     qsim.New(),
-			job.Proof:    proof.Jobs{Judge: s.judge, Blobs: s.blobs, Catalogue: domain.Catalogue(), Clock: systemClock{}, Rev: build()},
-		},
+		Run: runners.ByName(s.kinds...),
 	})
 	s.hub.Listen(s.runner.Observe)
 	s.hub.Listen(s.observeSessions)

@@ -14,7 +14,7 @@ const MaxAbandoned = 3
 
 // State is a job as a fold of its stream.
 type State struct {
-	Status     string // empty: no such job
+	Status     Status // empty: no such job
 	Queued     WasQueued
 	Runner     string // of the present attempt
 	Nonce      string // of the present attempt; empty while queued
@@ -43,7 +43,10 @@ type Queue struct{ Queued WasQueued }
 type Claim struct{ Runner, Nonce, Now string }
 
 // Release hands the job back unfinished.
-type Release struct{ Nonce, Reason string }
+type Release struct {
+	Nonce  string
+	Reason ReleaseReason
+}
 
 // Abandon takes the job from a runner that stopped reporting it: back into the
 // queue, or lost.
@@ -51,7 +54,7 @@ type Abandon struct{ Nonce, Now string }
 
 // Finish ends the job with an outcome; Status is Succeeded, Failed or TimedOut.
 type Finish struct {
-	Status  string
+	Status  Status
 	Outcome Outcome
 }
 
@@ -66,8 +69,8 @@ func (Finish) jobCommand()  {}
 func (Cancel) jobCommand()  {}
 
 var (
-	// ErrNone means that the account has no such job.
-	ErrNone = errors.New("no such job")
+	// ErrNotFound means that the account has no such job.
+	ErrNotFound = errors.New("no such job")
 	// ErrNotQueued means that the job cannot be claimed now: it runs or has ended.
 	ErrNotQueued = errors.New("the job is not in the queue")
 	// ErrSuperseded means that the attempt no longer holds the job; whatever it computed is dropped.
@@ -89,7 +92,7 @@ func decide(c Command, s State) ([]event.Event, error) {
 		return []event.Event{c.Queued}, nil
 	}
 	if !s.Exists() {
-		return nil, ErrNone
+		return nil, ErrNotFound
 	}
 	switch c := c.(type) {
 	case Claim:
@@ -124,12 +127,6 @@ func abandon(c Abandon, s State) ([]event.Event, error) {
 	return []event.Event{WasReleased{JobID: s.Queued.JobID, Nonce: c.Nonce, Reason: Abandoned}}, nil
 }
 
-// Reasons of a release.
-const (
-	Abandoned = "abandoned"
-	Drained   = "drained"
-)
-
 func finish(c Finish, s State) ([]event.Event, error) {
 	if !holds(s, c.Outcome.Nonce) {
 		return nil, ErrSuperseded
@@ -148,7 +145,7 @@ func finish(c Finish, s State) ([]event.Event, error) {
 func cancel(c Cancel, s State) ([]event.Event, error) {
 	switch {
 	case s.Queued.Account != c.Account:
-		return nil, ErrNone
+		return nil, ErrNotFound
 	case s.Terminal():
 		return nil, nil
 	}
@@ -157,7 +154,7 @@ func cancel(c Cancel, s State) ([]event.Event, error) {
 }
 
 func evolve(s State, e event.Event) State {
-	end := func(status string, o Outcome) {
+	end := func(status Status, o Outcome) {
 		s.Status, s.Outcome, s.FinishedAt = status, o, o.FinishedAt
 	}
 	switch e := e.(type) {

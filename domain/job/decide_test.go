@@ -11,14 +11,14 @@ import (
 const now = "2026-08-01T12:00:00.000Z"
 
 func queued() job.WasQueued {
-	return job.WasQueued{Submission: job.Submission{JobID: "j", Account: "a", Kind: job.Evaluate}, SlotID: "s", Day: "2026-08-01"}
+	return job.WasQueued{Submission: job.Submission{JobID: "j", Account: "a", Kind: "evaluate"}, SlotID: "s", Day: "2026-08-01"}
 }
 
 func claimed(nonce string, attempt int) job.WasClaimed {
 	return job.WasClaimed{JobID: "j", Runner: "r", Nonce: nonce, Attempt: attempt, StartedAt: now}
 }
 
-func released(nonce, reason string) job.WasReleased {
+func released(nonce string, reason job.ReleaseReason) job.WasReleased {
 	return job.WasReleased{JobID: "j", Nonce: nonce, Reason: reason}
 }
 
@@ -27,7 +27,7 @@ func TestClaims(t *testing.T) {
 	claim := job.Claim{Runner: "r", Nonce: "n", Now: now}
 	given(t, job.Decider).When(job.Queue{Queued: queued()}).Then(queued())
 	given(t, job.Decider, queued()).When(job.Queue{Queued: queued()}).ThenNothing()
-	given(t, job.Decider).When(claim).ThenRefused(job.ErrNone)
+	given(t, job.Decider).When(claim).ThenRefused(job.ErrNotFound)
 	given(t, job.Decider, queued()).When(claim).Then(claimed("n", 1))
 	given(t, job.Decider, queued(), claimed("m", 1)).When(claim).ThenRefused(job.ErrNotQueued)
 	given(t, job.Decider, queued(), claimed("m", 1), released("m", job.Drained)).When(claim).Then(claimed("n", 2))
@@ -53,7 +53,7 @@ func TestAbandoning(t *testing.T) {
 func TestOnlyTheHolderEndsAJob(t *testing.T) {
 	given := decidertest.Given[job.Command, job.State]
 	outcome := job.Outcome{JobID: "j", Nonce: "n", Output: event.Inline("2"), FinishedAt: now}
-	finish := func(status string) job.Finish { return job.Finish{Status: status, Outcome: outcome} }
+	finish := func(status job.Status) job.Finish { return job.Finish{Status: status, Outcome: outcome} }
 	given(t, job.Decider, queued(), claimed("n", 1)).When(finish(job.Succeeded)).Then(job.HasSucceeded{Outcome: outcome})
 	given(t, job.Decider, queued(), claimed("n", 1)).When(finish(job.Failed)).Then(job.HasFailed{Outcome: outcome})
 	given(t, job.Decider, queued(), claimed("n", 1)).When(finish(job.TimedOut)).Then(job.HasTimedOut{Outcome: outcome})
@@ -74,8 +74,8 @@ func TestCancelling(t *testing.T) {
 	late.Early = false
 	running := late
 	running.Nonce = "n"
-	given(t, job.Decider).When(cancel).ThenRefused(job.ErrNone)
-	given(t, job.Decider, queued()).When(job.Cancel{Account: "b", Now: now}).ThenRefused(job.ErrNone)
+	given(t, job.Decider).When(cancel).ThenRefused(job.ErrNotFound)
+	given(t, job.Decider, queued()).When(job.Cancel{Account: "b", Now: now}).ThenRefused(job.ErrNotFound)
 	given(t, job.Decider, queued()).When(cancel).Then(early)
 	given(t, job.Decider, queued(), early).When(cancel).ThenNothing()
 	given(t, job.Decider, queued(), early).When(job.Claim{Runner: "r", Nonce: "n", Now: now}).ThenRefused(job.ErrNotQueued)

@@ -64,7 +64,7 @@ func commandsIn(s job.State) []job.Command {
 		job.Queue{Queued: queued()}, job.Queue{Queued: inSession}, job.Claim{Runner: "r", Nonce: fmt.Sprint(s.Attempt + 1), Now: now},
 		job.Release{Nonce: s.Nonce, Reason: job.Drained}, job.Abandon{Nonce: s.Nonce, Now: now}, job.Cancel{Account: "a", Now: now},
 	}
-	for _, status := range []string{job.Succeeded, job.Failed, job.TimedOut} {
+	for _, status := range []job.Status{job.Succeeded, job.Failed, job.TimedOut} {
 		commands = append(commands, job.Finish{Status: status, Outcome: job.Outcome{JobID: "j", Nonce: s.Nonce}})
 	}
 	return commands
@@ -74,13 +74,13 @@ func node(s job.State) string {
 	if !s.Exists() {
 		return "[*]"
 	}
-	return s.Status
+	return string(s.Status)
 }
 
 func label(e event.Event) string {
 	switch e := e.(type) {
 	case job.WasReleased:
-		return e.EventName() + " (" + e.Reason + ")"
+		return e.EventName() + " (" + string(e.Reason) + ")"
 	case job.WasCancelled:
 		if e.Early {
 			return e.EventName() + " (never claimed, slot refunded)"

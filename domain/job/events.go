@@ -9,15 +9,32 @@ import (
 // Stream names a job's stream.
 func Stream(jobID string) string { return "job-" + jobID }
 
-// Statuses of a job (interface §3.1).
+// Status is how a job stands (interface §3.1).
+type Status string
+
+// Statuses of a job. The last five are ends.
 const (
-	Queued    = "queued"
-	Running   = "running"
-	Succeeded = "succeeded"
-	Failed    = "failed"
-	TimedOut  = "timeout"
-	Cancelled = "cancelled"
-	Lost      = "lost"
+	Queued    Status = "queued"
+	Running   Status = "running"
+	Succeeded Status = "succeeded"
+	Failed    Status = "failed"
+	TimedOut  Status = "timeout"
+	Cancelled Status = "cancelled"
+	Lost      Status = "lost"
+)
+
+// Statuses lists them all.
+func Statuses() []Status {
+	return []Status{Queued, Running, Succeeded, Failed, TimedOut, Cancelled, Lost}
+}
+
+// ReleaseReason is why a claimed job went back into the queue.
+type ReleaseReason string
+
+// Reasons of a release.
+const (
+	Abandoned ReleaseReason = "abandoned" // its runner stopped reporting it, or could not run it
+	Drained   ReleaseReason = "drained"   // its runner was told to stop, or had no room for it
 )
 
 // WasQueued puts a job in the queue. It names the slot it lives on.
@@ -38,9 +55,9 @@ type WasClaimed struct {
 
 // WasReleased puts a claimed job back into the queue.
 type WasReleased struct {
-	JobID  string `json:"job_id"`
-	Nonce  string `json:"nonce"`
-	Reason string `json:"reason"` // drained, abandoned
+	JobID  string        `json:"job_id"`
+	Nonce  string        `json:"nonce"`
+	Reason ReleaseReason `json:"reason"`
 }
 
 // Outcome is what a job ended with. What it publishes elsewhere — its run and
@@ -97,7 +114,7 @@ func (WasLost) EventName() string      { return "job.lost" }
 
 // Sample is the submission of the golden files.
 func Sample() Submission {
-	return Submission{JobID: "7c9e6679-7425-50de-944b-e07fc1f90ae7", Account: "0198a1b2-0000-7000-8000-00000000000a", Kind: Evaluate,
+	return Submission{JobID: "7c9e6679-7425-50de-944b-e07fc1f90ae7", Account: "0198a1b2-0000-7000-8000-00000000000a", Kind: "evaluate",
 		Payload: event.Inline("Integrate[x^2, x]"), RunID: 1002, IdempotencyKey: "monday", TimeoutMS: 60_000, Plan: "free", Concurrent: 1, Source: "web", SubmittedAt: "2026-08-01T12:00:00.000Z"}
 }
 
@@ -111,7 +128,7 @@ func Events() []event.Type {
 	return []event.Type{
 		event.Of(WasQueued{Submission: s, SlotID: slot, Day: "2026-08-01"}),
 		event.Of(WasClaimed{JobID: s.JobID, Runner: "0198a1b2-0000-7000-8000-0000000000ff", Nonce: nonce, Attempt: 1, StartedAt: at}),
-		event.Of(WasReleased{JobID: s.JobID, Nonce: nonce, Reason: "abandoned"}),
+		event.Of(WasReleased{JobID: s.JobID, Nonce: nonce, Reason: Abandoned}),
 		event.Of(HasSucceeded{outcome}),
 		event.Of(HasFailed{failed}),
 		event.Of(HasTimedOut{Outcome{JobID: s.JobID, Nonce: nonce, Error: "the compute budget is exhausted", FinishedAt: at}}),

@@ -2,25 +2,18 @@ package job
 
 import "reckon/domain/event"
 
-// Kinds of job.
-const (
-	Evaluate = "evaluate"
-	Qsim     = "qsim"
-	Proof    = "proof"
-)
-
 // Submission is everything a runner needs to know of a job. It travels in the
 // event that spends the slot, so that no crash can lose it.
 type Submission struct {
 	JobID          string     `json:"job_id"` // UUID
 	Account        string     `json:"account"`
-	Kind           string     `json:"kind"`
-	Payload        event.Text `json:"payload"`              // evaluate: the expression; qsim: the circuit's JSON; proof: the JSON of what to check
-	SessionID      string     `json:"session_id,omitempty"` // evaluate
-	UploadID       string     `json:"upload_id,omitempty"`  // proof
-	AboutRunID     int64      `json:"about_run_id,omitempty"`
-	RunID          int64      `json:"run_id,omitempty"`         // evaluate: the run it will write
-	CertificateID  string     `json:"certificate_id,omitempty"` // proof: the certificate it will issue
+	Kind           Kind       `json:"kind"`
+	Payload        event.Text `json:"payload"`                  // what to compute, in the form of its kind
+	SessionID      string     `json:"session_id,omitempty"`     // the session it runs in
+	UploadID       string     `json:"upload_id,omitempty"`      // the upload that this job alone may use
+	AboutRunID     int64      `json:"about_run_id,omitempty"`   // the run that what it publishes is about
+	RunID          int64      `json:"run_id,omitempty"`         // of a kind that publishes a run: the run it will write
+	CertificateID  string     `json:"certificate_id,omitempty"` // of a kind that publishes a certificate: the one it will issue
 	IdempotencyKey string     `json:"idempotency_key,omitempty"`
 	TimeoutMS      int64      `json:"timeout_ms"`
 	Plan           string     `json:"plan"`

@@ -28,10 +28,20 @@ type Spent struct {
 
 // Refunded gives a slot back to the day it was of.
 type Refunded struct {
-	SlotID string `json:"slot_id"`
-	JobID  string `json:"job_id"`
-	Reason string `json:"reason"` // cancelled_early, duplicate, upload_used
+	SlotID string       `json:"slot_id"`
+	JobID  string       `json:"job_id"`
+	Reason RefundReason `json:"reason"`
 }
+
+// RefundReason is why a slot was given back.
+type RefundReason string
+
+// Reasons of a refund.
+const (
+	CancelledEarly RefundReason = "cancelled_early" // the job was cancelled before any runner claimed it
+	Duplicate      RefundReason = "duplicate"       // another submission of the same idempotency key spent a slot first
+	UploadUsed     RefundReason = "upload_used"     // another job holds the upload, or there is none
+)
 
 func (Spent) EventName() string    { return "slots.spent" }
 func (Refunded) EventName() string { return "slots.refunded" }
@@ -41,7 +51,7 @@ func Events() []event.Type {
 	const slot = "0198a1b2-0000-7000-8000-000000005107"
 	return []event.Type{
 		event.Of(Spent{SlotID: slot, Day: "2026-08-01", Submission: job.Sample()}),
-		event.Of(Refunded{SlotID: slot, JobID: job.Sample().JobID, Reason: "cancelled_early"}),
+		event.Of(Refunded{SlotID: slot, JobID: job.Sample().JobID, Reason: CancelledEarly}),
 	}
 }
 
@@ -87,8 +97,11 @@ type Spend struct {
 	Allowance  int // slots a day, by the plan
 }
 
-// Refund gives a slot back; again is fine.
-type Refund struct{ SlotID, Reason string }
+// Refund gives a slot back; a slot that was given back stays as it is.
+type Refund struct {
+	SlotID string
+	Reason RefundReason
+}
 
 func (Spend) slotsCommand()  {}
 func (Refund) slotsCommand() {}

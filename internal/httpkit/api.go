@@ -56,6 +56,8 @@ type Settings struct {
 	PublicURL string
 	// Observe is told of every answered request; route is the path template, empty when none matched. It may be nil.
 	Observe func(method, route string, status int, took time.Duration)
+	// Declared is what routes are described with beside their Go types.
+	Declared Declared
 }
 
 // API serves the operations that Handle adds.

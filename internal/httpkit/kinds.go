@@ -2,8 +2,9 @@ package httpkit
 
 import "net/http"
 
-// Every kind of problem the service answers. A code, once published, keeps its
-// meaning; docs/errors.md is generated from this list.
+// The kinds of problem that the service answers, beside those that kinds of job
+// declare. A code, once published, keeps its meaning; docs/errors.md is generated
+// from both.
 var (
 	InvalidRequest     = Kind{"invalid_request", http.StatusBadRequest, "The request is not valid", "A field or parameter is missing, of the wrong type or out of range; `errors` lists each one. Correct it and send again."}
 	UnknownField       = Kind{"unknown_field", http.StatusBadRequest, "The body has a field nobody knows", "Field names are exact, upper and lower case included. Remove or rename the field that `detail` names."}
@@ -17,9 +18,8 @@ var (
 	InvalidSessionID   = Kind{"invalid_session_id", http.StatusBadRequest, "The session id is not valid", "A session id is your own name for the session: 1 to 64 of A-Z a-z 0-9 . _ -"}
 	VerifyInput        = Kind{"verify_input", http.StatusBadRequest, "Send run_id, or code and result", "Either `run_id` alone, or `code` and `result` together."}
 
-	UnknownJobKind   = Kind{"unknown_job_kind", http.StatusBadRequest, "There is no such kind of job", "`detail` lists the kinds that can be submitted here. No slot was spent."}
-	TimeoutOverPlan  = Kind{"timeout_over_plan", http.StatusBadRequest, "The job asks for more time than the plan gives", "`detail` gives the plan's budget; leave `timeout_ms` out to get all of it. No slot was spent."}
-	MalformedCircuit = Kind{"malformed_circuit", http.StatusBadRequest, "The circuit cannot be run as it is", "`detail` names the gate and what is wrong with it; the message in `errors` is the stable name of the reason (`unknown_gate`, `qubits_out_of_range`, …). No slot was spent."}
+	UnknownJobKind  = Kind{"unknown_job_kind", http.StatusBadRequest, "There is no such kind of job", "`detail` lists the kinds that can be submitted here. No slot was spent."}
+	TimeoutOverPlan = Kind{"timeout_over_plan", http.StatusBadRequest, "The job asks for more time than the plan gives", "`detail` gives the plan's budget; leave `timeout_ms` out to get all of it. No slot was spent."}
 
 	InvalidExport       = Kind{"invalid_export", http.StatusBadRequest, "The proof export cannot be read", "`detail` names the line; the message in `errors` is the stable name of the reason (`bad_meta`, `format_window`, `blank_line`, `bad_json`, …). Send what lean4export writes, format 3.1. Nothing was stored and no slot was spent."}
 	ExportOverBudget    = Kind{"export_over_budget", http.StatusBadRequest, "The proof export is larger than the plan takes", "`detail` gives both sizes. Export fewer declarations or change the plan."}
@@ -69,11 +69,11 @@ var (
 	NoElaboration = Kind{"no_elaboration", http.StatusServiceUnavailable, "There is no elaboration service", "This deployment has none, or it does not respond. Elaborate and export with your own toolchain and upload the export."}
 )
 
-// Kinds lists them all in the order of docs/errors.md.
+// Kinds lists those above in the order of docs/errors.md.
 func Kinds() []Kind {
 	return []Kind{
 		InvalidRequest, UnknownField, InvalidJSON, BodyRequired, InvalidParameter, AmbiguousRequest, UnsupportedVersion, ExpressionRequired, TooComplex, InvalidSessionID, VerifyInput,
-		UnknownJobKind, TimeoutOverPlan, MalformedCircuit,
+		UnknownJobKind, TimeoutOverPlan,
 		InvalidExport, ExportOverBudget, ExportTooLarge, ExportChoice, UnknownUpload, InvalidDeclarations, InvalidSource, InvalidModule, ElaborationFailed,
 		Unauthenticated, InvalidToken, InvalidCredentials,
 		FirstPartyOnly, CrossOrigin, ExpressionDenied, ProofsNotOnPlan,

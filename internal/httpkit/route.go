@@ -54,6 +54,8 @@ type Route struct {
 	Missing map[string]Kind
 	// Misnamed explains a body field that people send under another name.
 	Misnamed map[string]string
+	// BodyFields are optional fields of the body that I's type does not name: it reads them itself.
+	BodyFields map[string]*huma.Schema
 }
 
 // Handle adds an operation. Errors the handler returns become problems through
@@ -69,6 +71,7 @@ func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O
 		a.finish(ctx, problem)
 		return nil, problem
 	})
+	a.complete(route)
 	for _, status := range route.Also { // huma has filled in the 200 of this very map
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: op.Responses["200"].Content}
 	}

@@ -15,8 +15,8 @@ import (
 // Job is interface §2.7. What a job does not have yet is left out.
 type Job struct {
 	JobID          string              `json:"job_id" format:"uuid" doc:"Id of the job"`
-	Kind           string              `json:"kind" enum:"evaluate,qsim,proof" doc:"What the job does"`
-	Status         string              `json:"status" enum:"queued,running,succeeded,failed,timeout,cancelled,lost" doc:"How the job stands. timeout: it ran past its budget. lost: its runner stopped reporting and no attempt was left"`
+	Kind           job.Kind            `json:"kind" enum:"@job_kinds" doc:"What the job does"`
+	Status         job.Status          `json:"status" enum:"@job_statuses" doc:"How the job stands. timeout: it ran past its budget. lost: its runner stopped reporting and no attempt was left"`
 	Position       int                 `json:"position,omitempty" minimum:"1" doc:"Place in the queue while queued: 1 is next"`
 	CreatedAt      string              `json:"created_at" format:"date-time" doc:"When the job was submitted: RFC 3339, UTC, milliseconds"`
 	StartedAt      *string             `json:"started_at" format:"date-time" doc:"When the present or last attempt began: RFC 3339, UTC, milliseconds; null while queued"`
@@ -27,7 +27,7 @@ type Job struct {
 	RunID          int64               `json:"run_id,omitempty" doc:"Id of the run the job wrote; left out until it has"`
 	Output         *string             `json:"output,omitempty" doc:"Rendered result; left out until the job has one"`
 	Error          *string             `json:"error" doc:"Why the job failed; null when it did not"`
-	Result         *httpkit.JSONObject `json:"result,omitempty" doc:"Structured result, once the job has one. evaluate: the fields of an evaluate response. qsim: counts, shots, seed, probabilities, statevector, depth, gate_counts, bit_order, engine. proof: the certificate"`
+	Result         *httpkit.JSONObject `json:"result,omitempty" doc:"Structured result, once the job has one. @job_results"`
 	CertificateID  string              `json:"certificate_id,omitempty" doc:"Proof jobs: the certificate, once issued"`
 	CertificateURL string              `json:"certificate_url,omitempty" doc:"Path of that certificate; left out without one"`
 }
@@ -122,7 +122,7 @@ func (j *Job) Publish(runID int64, certificateID string) {
 }
 
 // Failure is the error of a job: nil when it did not fail.
-func Failure(status, text string) *string {
+func Failure(status job.Status, text string) *string {
 	if status == job.Lost {
 		text = "the runner of the job stopped reporting, and no attempt was left"
 	}

@@ -16,6 +16,7 @@ import (
 // Jobs runs proof jobs: each ends with the certificate that was promised when it
 // was submitted, whatever the verdict.
 type Jobs struct {
+	Proofs    *commands.Proofs // takes what is submitted
 	Judge     *Judge
 	Blobs     commands.Blobs
 	Catalogue event.Catalogue

@@ -35,7 +35,9 @@ import (
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
+	"reckon/runners"
 	"reckon/runners/cluster"
+	"reckon/runners/kinds"
 	"reckon/writeapi"
 )
 
@@ -67,6 +69,7 @@ type Server struct {
 	API   *httpkit.API
 	// Jobs, Evaluator and Hub are what the API works with; no runner takes jobs up.
 	Jobs      *commands.Jobs
+	Kinds     []runners.Kind
 	Evaluator *commands.Evaluator
 	Hub       *cluster.Hub
 	Closing   chan struct{} // close it to end long polls
@@ -146,6 +149,7 @@ type Options struct {
 	Elaborator    commands.Elaborator
 	Limits        httpserver.Limits // of slow clients; the service's own when zero
 	PublicURL     string
+	Kinds         []runners.Kind // beside those of the service
 }
 
 // generous lets tests register and sign in as often as they need.
@@ -207,13 +211,18 @@ func Start(t testing.TB, o Options) *Server {
 			t.Error(err)
 		}
 	})
+	proofs := commands.NewProofs(commands.Proofs{Store: log, Blobs: kept, Jobs: server.Jobs, Judge: inspector{}, Elaborator: o.Elaborator, Clock: server.Clock}, 2)
+	server.Kinds = append(kinds.All(kinds.Parts{
+		Evaluator: evaluator, Proofs: proofs, Blobs: kept, Plans: account.DefaultPlans(), Catalogue: domain.Catalogue(), Clock: server.Clock, Build: "test",
+	}), o.Kinds...)
+	submittable := runners.Submittable(server.Kinds)
 	streams := writeapi.StreamReader(log)
 	jobView := view.Jobs{Stream: streams, Blobs: kept, Watch: server.watchJob, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
 		place, err := models.Queue.Place(ctx, jobID)
 		return place, err == nil
 	}}
 	api := httpkit.New(httpkit.Settings{
-		Build: "test", Logger: quiet, PublicURL: o.PublicURL,
+		Build: "test", Logger: quiet, PublicURL: o.PublicURL, Declared: writeapi.Declared(submittable.Declarations()),
 		Authenticator: &auth.Authenticator{Streams: streams, Sessions: who, Now: server.Clock.Now, TokenUsed: func(ctx context.Context, id string) {
 			if err := who.TokenUsed(ctx, id); err != nil {
 				t.Error(err)
@@ -224,8 +233,7 @@ func Start(t testing.TB, o Options) *Server {
 	writeapi.Services{
 		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseWorker: calculator.CloseSession, Longest: time.Minute,
-		Jobs: server.Jobs, JobView: jobView,
-		Proofs: commands.NewProofs(commands.Proofs{Store: log, Blobs: kept, Jobs: server.Jobs, Judge: inspector{}, Elaborator: o.Elaborator, Clock: server.Clock}, 2),
+		Jobs: server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs,
 		Writes: writes, LogID: projector.LogID(),
 	}.Register(api)
 	must(t, readapi.Services{

@@ -8,12 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"reckon/commands"
-	"reckon/domain"
-	"reckon/domain/account"
-	"reckon/domain/job"
 	"reckon/runners"
-	"reckon/runners/evaluate"
-	"reckon/runners/qsim"
 )
 
 // runnerIntent is a runner's.
@@ -33,10 +28,6 @@ func (s *Server) ClaimJob(t testing.TB, jobID string) (nonce string) {
 // ComputeJob runs the job with its kind's runner and ends it.
 func (s *Server) ComputeJob(t testing.TB, jobID, nonce string) {
 	t.Helper()
-	kinds := map[string]runners.Kind{
-		job.Evaluate: evaluate.Jobs{Evaluator: s.Evaluator, Plans: account.DefaultPlans(), Catalogue: domain.Catalogue()},
-		job.Qsim:     qsim.New(),
-	}
 	state, err := s.Jobs.Read(t.Context(), jobID)
 	must(t, err)
 	content, err := s.Jobs.Payload(t.Context(), state.Queued.Submission)
@@ -44,7 +35,7 @@ func (s *Server) ComputeJob(t testing.TB, jobID, nonce string) {
 	in := s.runnerIntent()
 	in.Account = state.Queued.Account
 	work := runners.Work{Submission: state.Queued.Submission, Content: content, Budget: time.Duration(state.Queued.TimeoutMS) * time.Millisecond}
-	end, err := kinds[state.Queued.Kind].Run(t.Context(), in, work)
+	end, err := runners.ByName(s.Kinds...)[state.Queued.Kind].Run(t.Context(), in, work)
 	must(t, err)
 	s.EndJob(t, jobID, nonce, end)
 }

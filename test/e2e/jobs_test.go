@@ -19,12 +19,14 @@ import (
 	"reckon/domain/run"
 	"reckon/domain/slots"
 	"reckon/eventstore"
+	"reckon/runners"
+	"reckon/runners/kinds"
 )
 
 type jobAnswer struct {
 	JobID              string          `json:"job_id"`
-	Kind               string          `json:"kind"`
-	Status             string          `json:"status"`
+	Kind               job.Kind        `json:"kind"`
+	Status             job.Status      `json:"status"`
 	Position           int             `json:"position"`
 	Attempt            int             `json:"attempt"`
 	RunID              int64           `json:"run_id"`
@@ -78,11 +80,11 @@ func (a *Account) awaitRunning(t testing.TB, id string) {
 }
 
 type cancelAnswer struct {
-	JobID              string `json:"job_id"`
-	Status             string `json:"status"`
-	Cancelled          bool   `json:"cancelled"`
-	Refunded           bool   `json:"refunded"`
-	JobsRemainingToday int    `json:"jobs_remaining_today"`
+	JobID              string     `json:"job_id"`
+	Status             job.Status `json:"status"`
+	Cancelled          bool       `json:"cancelled"`
+	Refunded           bool       `json:"refunded"`
+	JobsRemainingToday int        `json:"jobs_remaining_today"`
 }
 
 func (a *Account) cancel(t testing.TB, id string) cancelAnswer {
@@ -131,10 +133,6 @@ denied_heads = []
 	return path
 }
 
-var bell = map[string]any{"qubits": 2, "shots": 1000, "seed": 7, "gates": []any{
-	map[string]any{"gate": "h", "target": 0}, map[string]any{"gate": "cx", "control": 0, "target": 1},
-}}
-
 const forever = "While[True]"
 
 func TestJobs(t *testing.T) {
@@ -148,27 +146,25 @@ func TestJobs(t *testing.T) {
 	}
 
 	t.Run("every kind that can be submitted is run", func(t *testing.T) {
-		samples := map[string]jobBody{
-			job.Evaluate: {"expression": "1+1"},
-			job.Qsim:     {"kind": "qsim", "circuit": bell},
-			job.Proof:    nil, // has tests of its own
-		}
-		account := fresh()
-		for _, kind := range commands.JobKinds() {
-			body, known := samples[kind]
-			if !known {
-				t.Errorf("no sample of a job of kind %s", kind)
+		account, ran := fresh(), 0
+		for _, kind := range runners.Submittable(kinds.All(kinds.Parts{})) {
+			if kind.Example == "" {
+				continue // has tests of its own
 			}
-			if body == nil {
-				continue
+			ran++
+			var body jobBody
+			if err := json.Unmarshal([]byte(kind.Example), &body); err != nil {
+				t.Fatal(err)
 			}
-			if j := account.awaitJob(t, account.submit(t, body).JobID); j.Status != job.Succeeded || j.Kind != kind {
+			if j := account.awaitJob(t, account.submit(t, body).JobID); j.Status != job.Succeeded || j.Kind != kind.Name {
 				t.Errorf("%+v", j)
 			}
 		}
+		if ran == 0 {
+			t.Error("no kind declares an example")
+		}
 	})
 	t.Run("an evaluate job is a run with a receipt", func(t *testing.T) { evaluateJob(t, fresh()) })
-	t.Run("a qsim job's counts follow from its seed", func(t *testing.T) { qsimJob(t, fresh()) })
 	t.Run("failures and timeouts", func(t *testing.T) { failedJobs(t, fresh()) })
 	t.Run("cancel", func(t *testing.T) { cancelJobs(t, fresh(), log) })
 	t.Run("session", func(t *testing.T) { sessionJobs(t, fresh()) })
@@ -249,31 +245,6 @@ func (a *Account) historyOfJobs(t *testing.T) (found []string) {
 	return nil
 }
 
-func qsimJob(t *testing.T, account *Account) {
-	type counts struct {
-		Counts map[string]int `json:"counts"`
-		Shots  int            `json:"shots"`
-		Seed   *int64         `json:"seed"`
-	}
-	ran := func(circuit map[string]any) counts {
-		t.Helper()
-		j := account.awaitJob(t, account.submit(t, jobBody{"kind": "qsim", "circuit": circuit}).JobID)
-		var c counts
-		if j.Status != job.Succeeded || json.Unmarshal(j.Result, &c) != nil || j.Output == nil || j.RunID != 0 {
-			t.Fatalf("%+v", j)
-		}
-		return c
-	}
-	first, second := ran(bell), ran(bell)
-	if fmt.Sprint(first) == "" || fmt.Sprint(first.Counts) != fmt.Sprint(second.Counts) || first.Counts["00"]+first.Counts["11"] != 1000 || *first.Seed != 7 {
-		t.Errorf("%v and %v", first, second)
-	}
-	drawn := ran(map[string]any{"qubits": 1, "gates": []any{}})
-	if drawn.Seed == nil || drawn.Counts["0"] != 1024 {
-		t.Errorf("%+v", drawn)
-	}
-}
-
 func failedJobs(t *testing.T, account *Account) {
 	j := account.awaitJob(t, account.submit(t, jobBody{"expression": forever, "timeout_ms": 300}).JobID)
 	if j.Status != job.TimedOut || j.Error == nil || j.Output != nil || j.RunID == 0 {
@@ -352,7 +323,7 @@ func idempotentJobs(t *testing.T, account, other *Account, log *eventstore.Store
 		t.Errorf("%+v", j)
 	}
 	account.awaitJob(t, first.JobID)
-	response, err := account.Do("POST", "/api/jobs", jobBody{"kind": "qsim"}, http.Header{"Idempotency-Key": {"k"}})
+	response, err := account.Do("POST", "/api/jobs", jobBody{"kind": "lottery"}, http.Header{"Idempotency-Key": {"k"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,13 +365,7 @@ func refusedJobs(t *testing.T, account, other *Account, log *eventstore.Store) {
 		{jobBody{"expression": "1", "timeout_ms": 0}, 400, "invalid_request"},
 		{jobBody{"expression": "1", "timeout_ms": 30001}, 400, "timeout_over_plan"},
 		{jobBody{"expression": "1", "wait_ms": 100}, 400, "invalid_request"},
-		{jobBody{"expression": "1", "circuit": bell}, 400, "invalid_request"},
-		{jobBody{"kind": "qsim", "circuit": bell, "session_id": "s"}, 400, "invalid_request"},
-		{jobBody{"kind": "qsim", "circuit": bell, "wait_ms": 100}, 400, "invalid_request"},
-		{jobBody{"kind": "qsim"}, 400, "invalid_request"},
-		{jobBody{"kind": "qsim", "circuit": map[string]any{"qubits": 13, "gates": []any{map[string]any{"gate": "t", "target": 0}}}}, 400, "malformed_circuit"},
-		{jobBody{"kind": "qsim", "circuit": map[string]any{"qubits": 2, "gates": []any{map[string]any{"gate": "depolarize", "target": 0}}}}, 400, "malformed_circuit"},
-		{jobBody{"kind": "qsim", "circuit": map[string]any{"qubits": 2, "gates": []any{map[string]any{"gate": "swap", "targets": []int{1, 1}}}}}, 400, "malformed_circuit"},
+		{jobBody{"expression": "1", "export": "x"}, 400, "invalid_request"},
 		{"{", 400, "invalid_json"},
 		{`{"expression":"` + strings.Repeat("(", 100_000) + `"}`, 400, "expression_too_complex"},
 		{`{"expression":"` + strings.Repeat("x", 2<<20) + `"}`, 413, "body_too_large"},
@@ -446,7 +411,7 @@ func refusedJobs(t *testing.T, account, other *Account, log *eventstore.Store) {
 
 func listJobs(t *testing.T, account *Account) {
 	var ids []string
-	for _, body := range []jobBody{{"expression": "1"}, {"kind": "qsim", "circuit": bell}, {"expression": "3"}} {
+	for _, body := range []jobBody{{"expression": "1"}, {"expression": "2"}, {"expression": "3"}} {
 		ids = append(ids, account.submit(t, body).JobID)
 	}
 	list := func(query string) (found []string, next *string) {
@@ -472,7 +437,10 @@ func listJobs(t *testing.T, account *Account) {
 	} else if found, next = list("?limit=2&before=" + *next); !slices.Equal(found, ids[2:]) || next != nil {
 		t.Errorf("%v %v", found, next)
 	}
-	if found, _ := list("?kind=qsim"); !slices.Equal(found, ids[1:2]) {
+	if found, _ := list("?kind=evaluate"); !slices.Equal(found, ids) {
+		t.Errorf("%v", found)
+	}
+	if found, _ := list("?kind=proof"); len(found) != 0 {
 		t.Errorf("%v", found)
 	}
 	for _, id := range ids {

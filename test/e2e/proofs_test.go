@@ -549,7 +549,6 @@ func refusedProofs(t *testing.T, fresh func(string) *Account, log *eventstore.St
 		"timeout over plan":    {"free", jobBody{"export": content, "declarations": names, "timeout_ms": 600_000}, 400, "timeout_over_plan"},
 		"source, no toolchain": {"free", jobBody{"source": "theorem t : True := trivial", "declarations": []string{"t"}}, 503, "no_elaboration"},
 		"wait_ms, evaluate":    {"evaluate", jobBody{"expression": "1+1", "wait_ms": 10}, 400, "invalid_request"},
-		"wait_ms, qsim":        {"evaluate", jobBody{"kind": "qsim", "circuit": bell, "wait_ms": 10}, 400, "invalid_request"},
 	} {
 		by := account
 		switch c.plan {

@@ -32,8 +32,6 @@ func newFleet(t *testing.T) *fleet.Fleet {
 	return fleet.New(t, memory.New(domain.Catalogue()), db)
 }
 
-func kind(f fleet.Func) map[string]runners.Kind { return map[string]runners.Kind{job.Qsim: f} }
-
 func done(output string) (runners.End, error) {
 	return runners.End{Status: job.Succeeded, Outcome: job.Outcome{Output: event.Inline(output)}}, nil
 }
@@ -66,9 +64,9 @@ func state(t *testing.T, f *fleet.Fleet, id string) job.State {
 	return s
 }
 
-func untilStatus(t *testing.T, f *fleet.Fleet, id, status string) job.State {
+func untilStatus(t *testing.T, f *fleet.Fleet, id string, status job.Status) job.State {
 	t.Helper()
-	until(t, "job "+status, func() bool { return state(t, f, id).Status == status })
+	until(t, "job "+string(status), func() bool { return state(t, f, id).Status == status })
 	return state(t, f, id)
 }
 
@@ -79,18 +77,18 @@ func TestEveryJobOnceWithinLimits(t *testing.T) {
 	const accounts, each = 6, 15
 	f := newFleet(t)
 	var ran atomic.Int64
-	options := fleet.Options{Beat: beat, Slots: 4, Run: kind(func(context.Context, runners.Work) (runners.End, error) {
+	options := fleet.Options{Beat: beat, Slots: 4, Run: func(context.Context, runners.Work) (runners.End, error) {
 		ran.Add(1)
 		return done("ok")
-	})}
+	}}
 	var doomed *fleet.Process
 	var kill sync.Once
 	fatal := options
-	fatal.Run = kind(func(ctx context.Context, _ runners.Work) (runners.End, error) {
+	fatal.Run = func(ctx context.Context, _ runners.Work) (runners.End, error) {
 		kill.Do(func() { doomed.Log.Cut() }) // in the middle of its first jobs
 		<-ctx.Done()
 		return runners.End{}, ctx.Err()
-	})
+	}
 	var ids []string
 	for i := range each {
 		for a := range accounts {
@@ -189,7 +187,7 @@ func (b blocking) run(ctx context.Context, w runners.Work) (runners.End, error) 
 func TestCancellingKillsWhatRuns(t *testing.T) {
 	f := newFleet(t)
 	b := newBlocking()
-	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: kind(b.run)})
+	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: b.run})
 	running := submit(t, f, alice, "1", 1)
 	waiting := submit(t, f, alice, "2", 1)
 	if got := <-b.started; got != running {
@@ -215,17 +213,17 @@ func TestCancellingKillsWhatRuns(t *testing.T) {
 func TestCutOffRunnerStopsBeforeItsWorkIsTaken(t *testing.T) {
 	f := newFleet(t)
 	b := newBlocking()
-	cutOff := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: kind(b.run)})
+	cutOff := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: b.run})
 	id := submit(t, f, alice, "1", 1)
 	<-b.started
-	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: kind(func(context.Context, runners.Work) (runners.End, error) {
+	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: func(context.Context, runners.Work) (runners.End, error) {
 		select {
 		case <-b.stopped:
 			return done("after")
 		default:
 			return done("while the other still runs")
 		}
-	})})
+	}})
 	cutOff.Log.Cut()
 	if s := untilStatus(t, f, id, job.Succeeded); s.Outcome.Output.Inline != "after" || s.Attempt != 2 || s.Abandoned != 1 {
 		t.Errorf("%+v", s)
@@ -235,14 +233,14 @@ func TestCutOffRunnerStopsBeforeItsWorkIsTaken(t *testing.T) {
 func TestDrainHandsBack(t *testing.T) {
 	f := newFleet(t)
 	b := newBlocking()
-	leaving := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: kind(b.run)})
+	leaving := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: b.run})
 	id := submit(t, f, alice, "1", 1)
 	<-b.started
 	leaving.Stop() // no grace
 	if s := state(t, f, id); s.Status != job.Queued || s.Abandoned != 0 {
 		t.Errorf("after the drain: %+v", s)
 	}
-	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: kind(func(context.Context, runners.Work) (runners.End, error) { return done("2") })})
+	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: func(context.Context, runners.Work) (runners.End, error) { return done("2") }})
 	if s := untilStatus(t, f, id, job.Succeeded); s.Attempt != 2 {
 		t.Errorf("%+v", s)
 	}
@@ -251,11 +249,11 @@ func TestDrainHandsBack(t *testing.T) {
 func TestDrainLetsWorkFinish(t *testing.T) {
 	f := newFleet(t)
 	started, finish := make(chan struct{}), make(chan struct{})
-	leaving := f.Start(fleet.Options{Beat: beat, Slots: 1, Grace: time.Minute, Run: kind(func(ctx context.Context, _ runners.Work) (runners.End, error) {
+	leaving := f.Start(fleet.Options{Beat: beat, Slots: 1, Grace: time.Minute, Run: func(ctx context.Context, _ runners.Work) (runners.End, error) {
 		close(started)
 		<-finish
 		return done("finished")
-	})})
+	}})
 	id := submit(t, f, alice, "1", 1)
 	<-started
 	stopped := make(chan struct{})
@@ -274,12 +272,12 @@ func TestDrainLetsWorkFinish(t *testing.T) {
 // TestLostAfterThreeAttempts: what no runner can do ends, and does not go round for ever.
 func TestLostAfterThreeAttempts(t *testing.T) {
 	f := newFleet(t)
-	f.Start(fleet.Options{Beat: beat, Slots: 2, Run: kind(func(_ context.Context, w runners.Work) (runners.End, error) {
+	f.Start(fleet.Options{Beat: beat, Slots: 2, Run: func(_ context.Context, w runners.Work) (runners.End, error) {
 		if w.Content == "panic" {
 			panic("a bug")
 		}
 		return runners.End{}, errors.New("the blob is not there")
-	})})
+	}})
 	failing, panicking := submit(t, f, alice, "fail", 1), submit(t, f, alice, "panic", 1)
 	for _, id := range []string{failing, panicking} {
 		if s := untilStatus(t, f, id, job.Lost); s.Attempt != job.MaxAbandoned {
@@ -294,19 +292,19 @@ func TestLostAfterThreeAttempts(t *testing.T) {
 func TestForgottenAttemptIsRescued(t *testing.T) {
 	f := newFleet(t)
 	b := newBlocking()
-	p := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: kind(func(ctx context.Context, w runners.Work) (runners.End, error) {
+	p := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: func(ctx context.Context, w runners.Work) (runners.End, error) {
 		if w.Content == "forgotten" {
 			return done("again")
 		}
 		return b.run(ctx, w)
-	})})
+	}})
 	submit(t, f, alice, "keeps it beating", 1)
 	<-b.started
 	id := submit(t, f, "bob", "forgotten", 1)
 	if _, _, err := f.Jobs.ClaimJob(t.Context(), commands.Intent{ID: uuid.New(), At: time.Now()}, id, p.ID, "a nonce it does not know"); err != nil {
 		t.Fatal(err)
 	}
-	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: kind(func(context.Context, runners.Work) (runners.End, error) { return done("again") })})
+	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: func(context.Context, runners.Work) (runners.End, error) { return done("again") }})
 	if s := untilStatus(t, f, id, job.Succeeded); s.Abandoned != 1 {
 		t.Errorf("%+v", s)
 	}

@@ -46,12 +46,13 @@ func intent(name string, at time.Time) commands.Intent {
 func submit(name, key string, day int, uploadID string) process {
 	return process{name, func(store commands.Store) {
 		j := jobs(store)
-		s := job.Submission{Kind: job.Evaluate, Payload: event.Inline("1+1"), IdempotencyKey: key, UploadID: uploadID}
+		s := job.Submission{Kind: "evaluate", Payload: event.Inline("1+1"), IdempotencyKey: key, UploadID: uploadID}
+		publishes := job.PublishesRun
 		if uploadID != "" {
-			s.Kind = job.Qsim // any kind without a run: the upload is what counts
+			s.Kind, publishes = "other", job.PublishesNothing // the upload is what counts
 		}
 		_, _ = j.SubmitJob(context.Background(), intent(name, days[day]), commands.SubmitJob{
-			Submission: s, Plan: plan, Validate: func(context.Context, job.Submission) error { return nil }})
+			Submission: s, Plan: plan, Publishes: publishes, Prepare: func(context.Context, commands.Intent, *job.Submission) error { return nil }})
 	}}
 }
 
@@ -290,7 +291,7 @@ func lateUpload(l *log) {
 	id, _ := commands.JobID(theAccount, "k")
 	_, _ = l.append(slots.Stream(theAccount, commands.Day(days[0])), event.NoStream, []event.Proposed{{Event: slots.Spent{
 		SlotID: uuid.NewSHA1(uuid.NameSpaceOID, []byte("slot")).String(), Day: commands.Day(days[0]),
-		Submission: job.Submission{JobID: id, Account: theAccount, Kind: job.Qsim, UploadID: theUpload, IdempotencyKey: "k"}}}})
+		Submission: job.Submission{JobID: id, Account: theAccount, Kind: "other", UploadID: theUpload, IdempotencyKey: "k"}}}})
 }
 
 // redelivered reads what its reaction is for and acts on it, step by step.

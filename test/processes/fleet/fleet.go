@@ -41,6 +41,14 @@ func (clock) Now() time.Time { return time.Now() }
 // Func is a kind of job made of a function.
 type Func func(ctx context.Context, w runners.Work) (runners.End, error)
 
+// Kind is the name of the kind of a fleet's jobs.
+const Kind job.Kind = "fleet"
+
+// Declare is runners.Kind.
+func (Func) Declare() commands.JobKind {
+	return commands.JobKind{Declaration: job.Declaration{Name: Kind}}
+}
+
 // Run is runners.Kind.
 func (f Func) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runners.End, error) {
 	return f(ctx, w)
@@ -104,9 +112,9 @@ func (f *Fleet) background(what string, run func(context.Context) error) {
 func (f *Fleet) Submit(ctx context.Context, accountID, payload string, concurrent int) (string, error) {
 	in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: accountID, Source: "web"}
 	submitted, err := f.Jobs.SubmitJob(ctx, in, commands.SubmitJob{
-		Submission: job.Submission{Kind: job.Qsim, Payload: event.Inline(payload)},
+		Submission: job.Submission{Kind: Kind, Payload: event.Inline(payload)},
 		Plan:       account.Plan{Name: "test", JobsPerDay: 1 << 30, JobBudgetMS: 60_000, ConcurrentJobs: concurrent},
-		Validate:   func(context.Context, job.Submission) error { return nil },
+		Prepare:    func(context.Context, commands.Intent, *job.Submission) error { return nil },
 	})
 	return submitted.Job.Queued.JobID, err
 }
@@ -132,7 +140,7 @@ type Options struct {
 	Beat  time.Duration
 	Slots int
 	Grace time.Duration
-	Run   map[string]runners.Kind
+	Run   Func // computes the jobs
 }
 
 // Start starts a process; it is killed at the test's end.
@@ -153,7 +161,7 @@ func (f *Fleet) Start(o Options) *Process {
 	var runner *runners.Runner
 	pulse := cluster.NewPulse(cluster.PulseConfig{Runner: p.ID, Beat: o.Beat, Log: p.Log, Clock: clock{}, Logger: logger, Isolated: func() { runner.KillAll() }})
 	runner = runners.New(runners.Config{
-		Claimant: runners.Claimant{Runner: p.ID}, Slots: o.Slots, Grace: o.Grace, Jobs: &jobs, Queue: queue{f}, Run: o.Run,
+		Claimant: runners.Claimant{Runner: p.ID}, Slots: o.Slots, Grace: o.Grace, Jobs: &jobs, Queue: queue{f}, Run: runners.ByName(o.Run),
 		Pulse: pulse, Clock: clock{}, Logger: logger,
 	})
 	p.Hub.Listen(p.Watch.Observe)

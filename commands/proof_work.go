@@ -1,0 +1,108 @@
+package commands
+
+import (
+	"context"
+	"strings"
+
+	"reckon/domain/account"
+	"reckon/domain/event"
+	"reckon/domain/run"
+	"reckon/domain/upload"
+)
+
+// ProofRequest says what a proof job is to check (interface §4.3).
+type ProofRequest struct {
+	Export       *string // NDJSON; exactly one of Export, UploadID and Source
+	UploadID     *string
+	Source       *string // Lean, elaborated before the slot is spent
+	Module       *string // with Source
+	Declarations []string
+	RunID        *int64 // the evaluation the proof is about
+}
+
+// ProofWork is what a runner is to check: the payload of a proof job, as JSON.
+type ProofWork struct {
+	Declarations []string      `json:"declarations"`
+	Export       upload.Export `json:"export"`
+}
+
+// Blob names the bytes to check.
+func (w ProofWork) Blob() event.Blob { return ProofExport{Export: w.Export}.Blob() }
+
+// PrepareWork refuses what no runner would check, and stores the export: it is
+// read, or the source elaborated, before a slot is spent. jobID is the job it is
+// for: the one job that may hold the upload.
+func (p *Proofs) PrepareWork(ctx context.Context, in Intent, r ProofRequest, plan account.Plan, jobID string) (ProofWork, error) {
+	if err := r.check(plan); err != nil {
+		return ProofWork{}, err
+	}
+	if r.RunID != nil {
+		if err := p.ownsRun(ctx, in.Account, *r.RunID); err != nil {
+			return ProofWork{}, err
+		}
+	}
+	kept, err := p.exportOf(ctx, in, r, plan, jobID)
+	return ProofWork{Declarations: r.Declarations, Export: kept}, err
+}
+
+// check refuses what can be refused without looking at anything stored.
+func (r ProofRequest) check(plan account.Plan) error {
+	given := 0
+	for _, one := range []*string{r.Export, r.UploadID, r.Source} {
+		if one != nil {
+			given++
+		}
+	}
+	switch {
+	case !plan.Proofs:
+		return ErrProofsNotOnPlan
+	case given != 1:
+		return ErrProofChoice
+	case r.Module != nil && r.Source == nil:
+		return &JobFieldError{"module", "goes with source only"}
+	case r.RunID != nil && *r.RunID < 1:
+		return &JobFieldError{"run_id", "must be at least 1"}
+	}
+	if err := checkDeclarations(r.Declarations); err != nil {
+		return err
+	}
+	_, err := checkInline(r.Export, plan)
+	return err
+}
+
+// exportOf makes sure that the export is in the blob store. An upload that
+// another job holds is refused; that one takes it in between is found out when
+// the upload is claimed.
+func (p *Proofs) exportOf(ctx context.Context, in Intent, r ProofRequest, plan account.Plan, jobID string) (upload.Export, error) {
+	switch {
+	case r.UploadID != nil:
+		state, err := p.upload(ctx, *r.UploadID)
+		if err == nil {
+			err = state.Available(in.Account, jobID)
+		}
+		if err != nil {
+			return upload.Export{}, err
+		}
+		return state.Stored.Export, nil
+	case r.Source != nil:
+		source := ElaborateProof{Source: *r.Source, Declarations: r.Declarations, Plan: plan}
+		if r.Module != nil {
+			source.Module = *r.Module
+		}
+		kept, _, err := p.elaborate(ctx, in.Account, source)
+		return kept.Export, err
+	}
+	kept, err := p.keep(ctx, strings.NewReader(*r.Export))
+	return kept.Export, err
+}
+
+func (p *Proofs) ownsRun(ctx context.Context, accountID string, runID int64) error {
+	history, err := p.Store.Read(ctx, run.Stream(runID))
+	if err != nil {
+		return err
+	}
+	if state := run.Decider.Fold(history.Domain()); !state.Exists() || state.Subject().Account != accountID {
+		return run.ErrNone
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package evaluate
+
+import (
+	"context"
+
+	"reckon/commands"
+	"reckon/domain/account"
+	"reckon/domain/event"
+	"reckon/domain/job"
+)
+
+// Kind is the name of the kind.
+const Kind job.Kind = "evaluate"
+
+// Declare is runners.Kind.
+func (j Jobs) Declare() commands.JobKind {
+	return commands.JobKind{
+		Declaration: job.Declaration{
+			Name:    Kind,
+			Summary: "evaluates an expression with a longer budget than a request has, and writes a run with a receipt",
+			Fields: []job.Field{
+				{Name: "expression", Type: job.Text, Required: true, Doc: "source text, evaluated as given", Example: `"FactorInteger[2^128+1]"`},
+				{Name: "session_id", Type: job.Text, Doc: "persistent session to run in. A job in a session is never run twice"},
+			},
+			Publishes: job.PublishesRun,
+			Result:    "the fields of an evaluate response",
+			Refusals:  []job.Refusal{{Code: "expression_required"}, {Code: "expression_too_complex"}, {Code: "invalid_session_id"}, {Code: "expression_denied"}},
+			Example:   `{"kind":"evaluate","expression":"FactorInteger[2^128+1]"}`,
+		},
+		Prepare: prepare,
+	}
+}
+
+// prepare refuses what the engine would not be given.
+func prepare(_ context.Context, _ commands.Intent, r commands.JobRequest, plan account.Plan, s *job.Submission) error {
+	expression := ""
+	if given := r.Fields.Text("expression"); given != nil {
+		expression = *given
+	}
+	if session := r.Fields.Text("session_id"); session != nil {
+		s.SessionID = *session
+	}
+	s.Payload = event.Inline(expression)
+	return commands.Admit(commands.Evaluate{Expression: expression, SessionID: s.SessionID, Plan: plan})
+}

@@ -1,0 +1,37 @@
+package runners
+
+import (
+	"context"
+
+	"reckon/commands"
+	"reckon/domain/job"
+)
+
+// Kind is a kind of job: what it is, how one is submitted and how one is run.
+// Each has a folder below runners/; runners/kinds lists them.
+type Kind interface {
+	// Declare says what the kind is; every call answers the same.
+	Declare() commands.JobKind
+	// Run computes one job. It answers how the job ended, or an error when that is
+	// not the job's doing: then the job is given to another runner. When the
+	// context ends it kills what it started and returns.
+	Run(ctx context.Context, in commands.Intent, w Work) (End, error)
+}
+
+// Submittable are the kinds as commands know them, in the same order.
+func Submittable(kinds []Kind) commands.JobKinds {
+	list := make(commands.JobKinds, len(kinds))
+	for i, kind := range kinds {
+		list[i] = kind.Declare()
+	}
+	return list
+}
+
+// ByName are the kinds as a Runner's Config wants them.
+func ByName(kinds ...Kind) map[job.Kind]Kind {
+	byName := make(map[job.Kind]Kind, len(kinds))
+	for _, kind := range kinds {
+		byName[kind.Declare().Name] = kind
+	}
+	return byName
+}

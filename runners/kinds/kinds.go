@@ -1,0 +1,37 @@
+// Package kinds lists every kind of job.
+//
+// It promises that what can be submitted, what is run, and what the API's
+// description and the docs name is one list. It knows nothing of any kind but
+// where its folder is.
+package kinds
+
+import (
+	"reckon/commands"
+	"reckon/domain/account"
+	"reckon/domain/event"
+	"reckon/runners"
+	"reckon/runners/evaluate"
+	"reckon/runners/proof"
+	"reckon/runners/qsim"
+)
+
+// Parts are the parts of a process that kinds are made of.
+type Parts struct {
+	Evaluator *commands.Evaluator
+	Proofs    *commands.Proofs
+	Judge     *proof.Judge // nil where no job is run
+	Blobs     commands.Blobs
+	Plans     account.Plans
+	Catalogue event.Catalogue
+	Clock     commands.Clock
+	Build     string // revision of the binary
+}
+
+// All lists the kinds in the order they are shown in; the first is the default.
+func All(p Parts) []runners.Kind {
+	return []runners.Kind{
+		evaluate.Jobs{Evaluator: p.Evaluator, Plans: p.Plans, Catalogue: p.Catalogue},
+		qsim.New(),
+		proof.Jobs{Proofs: p.Proofs, Judge: p.Judge, Blobs: p.Blobs, Catalogue: p.Catalogue, Clock: p.Clock, Rev: p.Build},
+	}
+}

@@ -1,0 +1,111 @@
+package qsim_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"reckon/domain/account"
+	"reckon/internal/httpkit"
+	"reckon/test/apitest"
+)
+
+// malformed is the problem that the kind declares.
+var malformed = httpkit.Kind{Code: "malformed_circuit", Status: http.StatusBadRequest}
+
+func submit(t *testing.T, u *apitest.User, body string) apitest.Answer {
+	t.Helper()
+	return u.Do(t, http.MethodPost, "/api/jobs", body)
+}
+
+// TestRefusedCircuitsCostNothing goes through the HTTP API.
+func TestRefusedCircuitsCostNothing(t *testing.T) {
+	u := apitest.Start(t, apitest.Options{}).NewUser(t)
+	circuit := func(gates string) string { return `{"kind":"qsim","circuit":{"qubits":2,"gates":[` + gates + `]}}` }
+	for name, c := range map[string]struct {
+		body string
+		kind httpkit.Kind
+		says string // in detail or errors
+	}{
+		"wait":                   {`{"kind":"qsim","circuit":{"qubits":1,"gates":[]},"wait_ms":5}`, httpkit.InvalidRequest, "wait_ms"},
+		"expression":             {`{"kind":"qsim","circuit":{"qubits":1,"gates":[]},"expression":"1"}`, httpkit.InvalidRequest, "body.expression"},
+		"session":                {`{"kind":"qsim","circuit":{"qubits":1,"gates":[]},"session_id":"s"}`, httpkit.InvalidRequest, "body.session_id"},
+		"run":                    {`{"kind":"qsim","circuit":{"qubits":1,"gates":[]},"run_id":1}`, httpkit.InvalidRequest, "body.run_id"},
+		"no circuit":             {`{"kind":"qsim"}`, httpkit.InvalidRequest, "body.circuit"},
+		"circuit is null":        {`{"kind":"qsim","circuit":null}`, httpkit.InvalidRequest, "body.circuit"},
+		"circuit type":           {`{"kind":"qsim","circuit":"h 0"}`, httpkit.InvalidRequest, "body.circuit"},
+		"circuit for evaluate":   {`{"expression":"1","circuit":{}}`, httpkit.InvalidRequest, "body.circuit"},
+		"circuit without qubits": {`{"kind":"qsim","circuit":{"gates":[]}}`, malformed, "missing_field"},
+		"unknown gate":           {circuit(`{"gate":"h","target":0},{"gate":"warp","target":0}`), malformed, `"location":"body.circuit.gates[1]","message":"unknown_gate"`},
+		"qubit out of range":     {circuit(`{"gate":"h","target":2}`), malformed, "qubit_out_of_range"},
+		"repeated qubit":         {circuit(`{"gate":"cx","control":1,"target":1}`), malformed, "repeated_qubit"},
+		"repeated target":        {circuit(`{"gate":"swap","targets":[1,1]}`), malformed, "repeated_qubit"},
+		"noise":                  {`{"kind":"qsim","circuit":{"qubits":1,"gates":[],"noise":{}}}`, malformed, "noise_unsupported"},
+		"qubits over the plan's": {`{"kind":"qsim","circuit":{"qubits":21,"gates":[{"gate":"t","target":0}]}}`, malformed, "qubits_out_of_range"},
+		"too many shots":         {`{"kind":"qsim","circuit":{"qubits":1,"gates":[],"shots":100001}}`, malformed, "shots_out_of_range"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := submit(t, u, c.body)
+			a.Want(t, c.kind)
+			if !strings.Contains(string(a.Body), c.says) {
+				t.Errorf("no %s in %s", c.says, a.Body)
+			}
+		})
+	}
+	if a := submit(t, u, circuit("")).OK(t); a.JSON["jobs_remaining_today"] != 9.0 || a.JSON["run_id"] != nil {
+		t.Errorf("%s", a.Body)
+	}
+}
+
+func TestPlanWithoutQubits(t *testing.T) {
+	plans := account.DefaultPlans()
+	plans[0].Qubits = 0
+	u := apitest.Start(t, apitest.Options{Plans: plans}).NewUser(t)
+	submit(t, u, `{"kind":"qsim","circuit":{"qubits":1,"gates":[]}}`).Want(t, malformed)
+}
+
+// TestCircuitOverMemory: what no runner could hold is refused before it costs a slot.
+func TestCircuitOverMemory(t *testing.T) {
+	plans := account.DefaultPlans()
+	plans[0].Qubits = 30
+	u := apitest.Start(t, apitest.Options{Plans: plans}).NewUser(t)
+	a := submit(t, u, `{"kind":"qsim","circuit":{"qubits":29,"gates":[{"gate":"t","target":0}]}}`)
+	a.Want(t, malformed)
+	if !strings.Contains(string(a.Body), "memory_limit") {
+		t.Errorf("%s", a.Body)
+	}
+	submit(t, u, `{"kind":"qsim","circuit":{"qubits":24,"gates":[{"gate":"t","target":0}]}}`).OK(t)
+}
+
+// TestCountsFollowFromTheSeed runs jobs as a client has them run.
+func TestCountsFollowFromTheSeed(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	ran := func(circuit string) map[string]any {
+		t.Helper()
+		id, _ := submit(t, u, `{"kind":"qsim","circuit":`+circuit+`}`).OK(t).JSON["job_id"].(string)
+		s.RunJob(t, id)
+		a := u.Do(t, http.MethodGet, "/api/jobs/"+id, "").OK(t)
+		result, _ := a.JSON["result"].(map[string]any)
+		if a.JSON["status"] != "succeeded" || result == nil || a.JSON["run_id"] != nil || a.JSON["error"] != nil {
+			t.Fatalf("%s", a.Body)
+		}
+		result["output"] = a.JSON["output"]
+		return result
+	}
+	bell := `{"qubits":2,"shots":1000,"seed":7,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}`
+	first, _ := ran(bell)["counts"].(map[string]any)
+	second, _ := ran(bell)["counts"].(map[string]any)
+	zeros, _ := first["00"].(float64)
+	ones, _ := first["11"].(float64)
+	if zeros+ones != 1000 || zeros != second["00"] || ones != second["11"] {
+		t.Errorf("%v and %v", first, second)
+	}
+	drawn := ran(`{"qubits":1,"gates":[]}`)
+	if counts, _ := drawn["counts"].(map[string]any); drawn["seed"] == nil || counts["0"] != 1024.0 {
+		t.Errorf("%v", drawn)
+	}
+	if one := ran(`{"qubits":1,"shots":10,"seed":1,"gates":[{"gate":"x","target":0}]}`); one["output"] != "1: 10 of 10 shots" {
+		t.Errorf("%v", one)
+	}
+}

@@ -1,0 +1,81 @@
+package qsim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"reckon/commands"
+	"reckon/domain/account"
+	"reckon/domain/circuit"
+	"reckon/domain/event"
+	"reckon/domain/job"
+)
+
+// Kind is the name of the kind.
+const Kind job.Kind = "qsim"
+
+// codeMalformed is the problem of a circuit that no runner would run.
+const codeMalformed = "malformed_circuit"
+
+// Declare is runners.Kind.
+func (j *Jobs) Declare() commands.JobKind {
+	return commands.JobKind{
+		Declaration: job.Declaration{
+			Name:    Kind,
+			Summary: "simulates a quantum circuit and draws samples from it",
+			Fields: []job.Field{{
+				Name: "circuit", Type: job.Object, Required: true, Doc: "qubits, shots, seed and gates, each with gate, target, control, angle",
+				Example: `{"qubits":2,"shots":1000,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}`,
+			}},
+			Result: "counts, shots, seed, probabilities, statevector, depth, gate_counts, bit_order, engine",
+			Refusals: []job.Refusal{{
+				Code: codeMalformed, Title: "The circuit cannot be run as it is",
+				Help: "`detail` names the gate and what is wrong with it; the message in `errors` is the stable name of the reason (`unknown_gate`, `qubits_out_of_range`, …). No slot was spent.",
+			}},
+			Example: `{"kind":"qsim","circuit":{"qubits":2,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}}`,
+		},
+		Prepare: prepare,
+	}
+}
+
+// prepare refuses a circuit that no runner would run: it is read in full, and
+// its cost in memory is estimated.
+func prepare(_ context.Context, _ commands.Intent, r commands.JobRequest, plan account.Plan, s *job.Submission) error {
+	content := r.Fields.Object("circuit")
+	if len(content) == 0 {
+		return &commands.JobFieldError{Field: "circuit", Problem: "is required for jobs of kind qsim"}
+	}
+	s.Payload = event.Inline(string(content))
+	err := admit(content, plan.Qubits)
+	var refused *circuit.Refusal
+	if errors.As(err, &refused) {
+		return &commands.JobRefusedError{Code: codeMalformed, Field: location(refused), Reason: string(refused.Code), Detail: refused.Error()}
+	}
+	return err
+}
+
+func admit(content []byte, qubits int) error {
+	if qubits < 1 { // the parser would read 0 as its default
+		return &circuit.Refusal{Code: circuit.CodeQubitsRange, Gate: -1, Message: "the plan has no qubits"}
+	}
+	limits := circuit.DefaultLimits()
+	limits.Qubits = qubits
+	c, err := circuit.Parse(content, limits)
+	if err != nil {
+		return err
+	}
+	if need := circuit.Estimate(c).MemoryBytes; need > circuit.DefaultMemoryLimitBytes {
+		return &circuit.Refusal{Code: circuit.CodeMemory, Gate: -1,
+			Message: fmt.Sprintf("the circuit needs %d MiB of memory; a job has %d MiB", need>>20, circuit.DefaultMemoryLimitBytes>>20)}
+	}
+	return nil
+}
+
+// location is the path of what a circuit is refused for.
+func location(r *circuit.Refusal) string {
+	if r.Gate < 0 {
+		return "circuit"
+	}
+	return fmt.Sprintf("circuit.gates[%d]", r.Gate)
+}
