@@ -45,7 +45,7 @@ type historyRow struct {
 	Agent           *string             `json:"agent" doc:"The client as it introduced itself; null when it did not"`
 	ExecutionTimeMS int64               `json:"execution_time_ms" doc:"Time the evaluation took, in milliseconds"`
 	CreatedAt       string              `json:"created_at" format:"date-time" doc:"When the run was logged: RFC 3339, UTC, milliseconds"`
-	Warnings        []string            `json:"warnings" doc:"Messages of the engine, in order"`
+	Warnings        []string            `json:"warnings" doc:"Messages of the engine, and whether the session was lost, in order"`
 	PlotURL         *string             `json:"plot_url" doc:"Path of the graphic (SVG); null when none was kept"`
 	ReceiptURL      *string             `json:"receipt_url" doc:"Path of the signed receipt; null when the run ended without an answer"`
 	Verification    *historyCheck       `json:"verification" doc:"The best check so far, automatic or requested; null when there was none"`

@@ -21,7 +21,7 @@ type Record struct {
 	Answer       string        `json:"answer" doc:"The answer as rendered for people"`
 	Status       string        `json:"status" doc:"success, unevaluated (the engine returned the input unchanged) or plot_omitted (a graphic was made and is over 2 MiB)"`
 	StdoutSHA256 string        `json:"stdout_sha256" doc:"SHA-256 of what the expression printed, hexadecimal; of no bytes when it printed nothing"`
-	Warnings     []string      `json:"warnings" doc:"Messages of the engine, in order"`
+	Warnings     []string      `json:"warnings" doc:"Messages of the engine, and whether the session was lost, in order"`
 	Engine       Engine        `json:"engine" doc:"What computed the answer"`
 	Verification *Verification `json:"verification" doc:"The automatic check, when it reached a verdict; null otherwise"`
 	SessionID    *string       `json:"session_id" doc:"The session it ran in; null when it ran in none"`

@@ -80,7 +80,7 @@ type Evaluated struct {
 	Checkable   bool        `json:"checkable" doc:"Nothing earlier in its session could have changed what the expression means, so that it may be checked elsewhere"`
 	Status      string      `json:"status" enum:"success,unevaluated,plot_omitted" doc:"unevaluated: the engine returned the input unchanged. plot_omitted: a graphic was made and is over 2 MiB"`
 	Stdout      *event.Text `json:"stdout,omitempty" doc:"What it printed; absent: nothing"`
-	Warnings    []string    `json:"warnings,omitempty" doc:"Messages of the engine, in order"`
+	Warnings    []string    `json:"warnings,omitempty" doc:"Messages of the engine, and whether the session was lost, in order"`
 	Plot        *event.Blob `json:"plot,omitempty" doc:"The graphic, SVG; absent: none"`
 	Engine      Engine      `json:"engine" doc:"What computed the answer"`
 	Check       *Check      `json:"check,omitempty" doc:"The automatic check, when it reached a verdict"`

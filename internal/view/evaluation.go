@@ -5,14 +5,14 @@ import "reckon/domain/run"
 // Evaluation is an answered evaluation (interface §2.2), as POST /api/evaluate answers
 // it and as the result of an evaluate job holds it.
 type Evaluation struct {
-	Result          string        `json:"result" doc:"The answer as rendered for people; empty when it is empty"`
+	Result          string        `json:"result" doc:"The answer as rendered for people"`
 	Status          string        `json:"status" enum:"success,unevaluated,plot_omitted" doc:"unevaluated: the engine returned the input unchanged, so the result is no answer. plot_omitted: a graphic was made and is too large to keep"`
 	ExecutionTimeMS int64         `json:"execution_time_ms" doc:"Time the evaluation took, in milliseconds"`
 	RunID           *int64        `json:"run_id" doc:"Id of the run in the execution log: an integer from 1"`
 	PlotURL         *string       `json:"plot_url" doc:"Path of the graphic (SVG), /api/plots/{run_id}; null when none was kept"`
 	ReceiptURL      *string       `json:"receipt_url" doc:"Path of the signed receipt, /api/receipts/{run_id}"`
 	Stdout          *string       `json:"stdout" doc:"What the expression printed; null when it printed nothing"`
-	Warnings        []string      `json:"warnings" doc:"Messages of the engine, in order; empty when there were none"`
+	Warnings        []string      `json:"warnings" doc:"Messages of the engine, and whether the session was lost, in order; empty when there were none"`
 	Verification    *Verification `json:"verification" doc:"The automatic check, when a rule covers the expression and reached a verdict; null means that nothing was learned"`
 }
 
