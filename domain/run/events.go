@@ -20,7 +20,7 @@ type Reserved struct {
 	Process string `json:"process" format:"uuid" doc:"Runner id of the process that uses the ids"`
 }
 
-// Block returns the first and the last run id of a reservation's revision.
+// Block returns the first and the last run id that the reservation of this revision holds.
 func Block(at event.Revision) (first, last int64) {
 	return int64(at)*BlockSize + 1, (int64(at) + 1) * BlockSize
 }
@@ -41,7 +41,7 @@ const (
 	Job = "job"
 )
 
-// Subject is what every outcome of an evaluation names.
+// Subject is what was to be evaluated: part of every event that ends a run.
 type Subject struct {
 	RunID      int64      `json:"run_id" unit:"run id" doc:"The run"`
 	Account    string     `json:"account" format:"uuid" doc:"The account"`
@@ -51,7 +51,7 @@ type Subject struct {
 	JobID      string     `json:"job_id,omitempty" format:"uuid" doc:"The job that ran it; absent: none did"`
 }
 
-// Engine names what computed an answer.
+// Engine names the program that computed an answer.
 type Engine struct {
 	Name     string `json:"name" doc:"Name of the engine"`
 	Revision string `json:"revision" doc:"Version of the engine"`
@@ -69,10 +69,10 @@ type Check struct {
 	Automatic bool   `json:"automatic" doc:"The check ran unasked, with the evaluation"`
 }
 
-// Conclusive tells whether something was learned.
+// Conclusive tells whether the check reached a verdict: verified or refuted.
 func (c Check) Conclusive() bool { return c.Verdict == "verified" || c.Verdict == "refuted" }
 
-// Evaluated is a finished evaluation.
+// Evaluated is an evaluation with an answer.
 type Evaluated struct {
 	Subject
 	Answer      event.Text  `json:"answer" doc:"The answer as rendered for people"`
@@ -80,7 +80,7 @@ type Evaluated struct {
 	Checkable   bool        `json:"checkable" doc:"Nothing earlier in its session could have changed what the expression means, so that it may be checked elsewhere"`
 	Status      string      `json:"status" enum:"success,unevaluated,plot_omitted" doc:"unevaluated: the engine returned the input unchanged. plot_omitted: a graphic was made and is over 2 MiB"`
 	Stdout      *event.Text `json:"stdout,omitempty" doc:"What it printed; absent: nothing"`
-	Warnings    []string    `json:"warnings,omitempty" doc:"Messages of the engine, and whether the session was lost, in order"`
+	Warnings    []string    `json:"warnings,omitempty" doc:"Messages of the engine, and whether the session was lost, in order: at most 101, of at most 1 KiB each"`
 	Plot        *event.Blob `json:"plot,omitempty" doc:"The graphic, SVG; absent: none"`
 	Engine      Engine      `json:"engine" doc:"What computed the answer"`
 	Check       *Check      `json:"check,omitempty" doc:"The automatic check, when it reached a verdict"`
@@ -88,7 +88,7 @@ type Evaluated struct {
 	EvaluatedAt string      `json:"evaluated_at" format:"date-time" doc:"When it ended"`
 }
 
-// Sealed is the receipt of the evaluation it was appended with.
+// Sealed is the receipt of the evaluation that it was appended with.
 type Sealed struct {
 	RunID          int64      `json:"run_id" unit:"run id" doc:"The run"`
 	ReceiptID      string     `json:"receipt_id" format:"sha256" doc:"Id of the receipt: the hash of its canonical bytes"`
@@ -104,11 +104,11 @@ type TimedOut struct {
 	BudgetMS int64 `json:"budget_ms" doc:"The compute budget it ran past"`
 }
 
-// Failed is an evaluation whose engine did not survive it.
+// Failed is an evaluation that the engine's worker did not survive.
 type Failed struct {
 	Subject
 	Reason      string `json:"reason" enum:"crashed,memory,quit,output_too_large,session_closed" doc:"crashed: the worker process ended by a fault. memory: it ran over its memory limit. quit: the expression ended its process. output_too_large: result or output over the limit. session_closed: its session was cleared meanwhile"`
-	Detail      string `json:"detail,omitempty" doc:"What the engine or the system said"`
+	Detail      string `json:"detail,omitempty" doc:"What the engine or the system said, at most 1 KiB"`
 	ExecutionMS int64  `json:"execution_time_ms" doc:"Time until it failed"`
 }
 
