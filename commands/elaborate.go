@@ -33,12 +33,12 @@ type Elaborated struct {
 
 // ElaborationMessage is one message of Lean's about a place in the source.
 type ElaborationMessage struct {
-	Severity  string `json:"severity" enum:"error,warning,information"`
-	Line      int    `json:"line" doc:"From 1"`
-	Column    int    `json:"column" doc:"From 0, in Unicode code points"`
-	EndLine   *int   `json:"end_line"`
-	EndColumn *int   `json:"end_column"`
-	Message   string `json:"message"`
+	Severity  string `json:"severity" enum:"error,warning,information" doc:"How bad it is"`
+	Line      int    `json:"line" doc:"Line of the source, from 1"`
+	Column    int    `json:"column" doc:"Place in the line, from 0, in Unicode code points"`
+	EndLine   *int   `json:"end_line" doc:"Line where the place ends, from 1; null when it is a point"`
+	EndColumn *int   `json:"end_column" doc:"Place in that line, from 0, in Unicode code points; null when it is a point"`
+	Message   string `json:"message" doc:"What Lean says"`
 }
 
 // MaxSourceBytes is the largest source (interface §8).

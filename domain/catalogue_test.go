@@ -6,14 +6,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 
 	"reckon/domain"
@@ -22,10 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files of new event versions, and docs/events")
 
-const (
-	goldenFolder = "testdata/events"
-	docsFile     = "../docs/events/README.md"
-)
+const goldenFolder = "testdata/events"
 
 func goldenFile(name string, version int) string {
 	return filepath.Join(goldenFolder, fmt.Sprintf("%s.v%d.json", name, version))
@@ -100,93 +93,6 @@ func writeGolden(t *testing.T, catalogue event.Catalogue) {
 			write(t, file, append(data, '\n'))
 		}
 	}
-}
-
-// TestEventDocs: docs/events is what the declarations say.
-func TestEventDocs(t *testing.T) {
-	want := docs(t, domain.Catalogue())
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(docsFile), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		write(t, docsFile, want)
-	}
-	if got, err := os.ReadFile(docsFile); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("docs/events/README.md is not what the declarations say (%v): run `make events`", err)
-	}
-}
-
-func write(t *testing.T, file string, data []byte) {
-	t.Helper()
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func docs(t *testing.T, catalogue event.Catalogue) []byte {
-	var out bytes.Buffer
-	out.WriteString("# Events\n\nEvery event type of the log, from the declarations in `domain/`. Written by `make events`; do not edit.\n\n")
-	out.WriteString("| event | version | meaning | declared in |\n|---|---|---|---|\n")
-	var samples bytes.Buffer
-	for _, name := range catalogue.Names() {
-		declared := catalogue[name]
-		goType := reflect.TypeOf(declared.Sample)
-		folder := strings.TrimPrefix(goType.PkgPath(), "reckon/")
-		fmt.Fprintf(&out, "| [`%s`](#%s) | %d | %s | `%s` |\n", name, strings.ReplaceAll(name, ".", ""), declared.Version, meaning(t, goType), folder)
-		var pretty bytes.Buffer
-		_, data, err := catalogue.Encode(declared.Sample)
-		if err == nil {
-			err = json.Indent(&pretty, data, "", "  ")
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&samples, "\n## %s\n\n```json\n%s\n```\n", name, pretty.Bytes())
-	}
-	out.Write(samples.Bytes())
-	return out.Bytes()
-}
-
-// meaning is the first sentence of the Go type's comment, without the type's name.
-func meaning(t *testing.T, goType reflect.Type) string {
-	t.Helper()
-	folder := strings.TrimPrefix(goType.PkgPath(), "reckon/domain/")
-	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range parsed.Decls {
-			decl, ok := d.(*ast.GenDecl)
-			if !ok {
-				continue
-			}
-			for _, s := range decl.Specs {
-				spec, ok := s.(*ast.TypeSpec)
-				if !ok || spec.Name.Name != goType.Name() {
-					continue
-				}
-				for _, comment := range []*ast.CommentGroup{spec.Doc, spec.Comment, decl.Doc} {
-					if comment != nil {
-						return firstSentence(comment.Text(), goType.Name())
-					}
-				}
-			}
-		}
-	}
-	t.Errorf("%s.%s has no comment that says what it means", folder, goType.Name())
-	return ""
-}
-
-func firstSentence(comment, name string) string {
-	text := strings.Join(strings.Fields(comment), " ")
-	text, _, _ = strings.Cut(text, ". ")
-	text = strings.TrimPrefix(strings.TrimSuffix(text, "."), name+" ")
-	return strings.ReplaceAll(text, "|", "\\|")
 }
 
 // moved is a test's event at its third version: v1 held a name, v2 called it

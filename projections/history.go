@@ -211,8 +211,11 @@ func (q *HistoryQuery) normalise() error {
 }
 
 func (q *HistoryQuery) filter(query *bun.SelectQuery, on dialect.Name) error {
-	for _, one := range []oneOf{{"status", q.Status, historyStatuses}, {"source", q.Source, historySources}, {"verdict", q.Verdict, historyVerdicts}} {
-		if err := one.filter(query); err != nil {
+	for _, one := range []struct {
+		column, value string
+		of            []string
+	}{{"status", q.Status, historyStatuses}, {"source", q.Source, historySources}, {"verdict", q.Verdict, historyVerdicts}} {
+		if err := whereOneOf(query, one.column, one.value, one.of); err != nil {
 			return err
 		}
 	}

@@ -134,7 +134,7 @@ type JobsQuery struct {
 // List answers a query; next is empty on the last page. A bad parameter is a *QueryError.
 func (j *Jobs) List(ctx context.Context, account string, q JobsQuery) (rows []JobRow, next string, err error) {
 	query := j.from.db.NewSelect().Model((*JobRow)(nil)).Where("account = ?", account)
-	if err := (oneOf{"status", string(q.Status), statusNames()}).filter(query); err != nil {
+	if err := whereOneOf(query, "status", q.Status, job.Statuses()); err != nil {
 		return nil, "", err
 	}
 	if q.Kind != "" {
@@ -143,10 +143,3 @@ func (j *Jobs) List(ctx context.Context, account string, q JobsQuery) (rows []Jo
 	return newest(ctx, query, q.Page, func(r JobRow) int64 { return r.Position })
 }
 
-func statusNames() []string {
-	var names []string
-	for _, status := range job.Statuses() {
-		names = append(names, string(status))
-	}
-	return names
-}

@@ -51,21 +51,21 @@ func newest[R any](ctx context.Context, query *bun.SelectQuery, p Page, position
 // cursor is where a list goes on after the row of this position.
 func cursor(position int64) string { return strconv.FormatInt(position, 10) }
 
-// oneOf filters rows by a column, named as the parameter of the query is, that
-// holds one of a closed set of values.
-type oneOf struct {
-	column, value string // an empty value filters nothing
-	of            []string
-}
-
-func (o oneOf) filter(query *bun.SelectQuery) error {
-	if o.value == "" {
+// whereOneOf filters rows by a column, named as the parameter of the query is, that
+// holds one of a closed set of values; an empty value filters nothing, and one
+// outside the set is a *QueryError.
+func whereOneOf[S ~string](query *bun.SelectQuery, column string, value S, of []S) error {
+	if value == "" {
 		return nil
 	}
-	if !slices.Contains(o.of, o.value) {
-		return &QueryError{o.column, "must be one of " + strings.Join(o.of, ", ")}
+	if !slices.Contains(of, value) {
+		names := make([]string, len(of))
+		for i, one := range of {
+			names[i] = string(one)
+		}
+		return &QueryError{column, "must be one of " + strings.Join(names, ", ")}
 	}
-	query.Where("? = ?", bun.Ident(o.column), o.value)
+	query.Where("? = ?", bun.Ident(column), value)
 	return nil
 }
 

@@ -38,9 +38,9 @@ type QueueRow struct {
 	Correlation string     `bun:"correlation,notnull"` // of the submission
 }
 
-// proposalRow keeps one runner's chance at a job from the others' until the
-// claim shows in queue_v1. It is no part of the log: losing it costs a claim
-// that is refused.
+// proposalRow reserves a job for one runner until the claim shows in queue_v1. It
+// is no part of the log: without the row another runner may try to claim the job
+// too, and one of the two is refused.
 type proposalRow struct {
 	bun.BaseModel `bun:"table:queue_proposals,alias:p"`
 
@@ -50,9 +50,9 @@ type proposalRow struct {
 	UntilMS int64  `bun:"until_ms,notnull"` // Unix time in milliseconds on the database's clock
 }
 
-// proposalLease is how long a runner's chance is kept: longer than a claim and
-// its way into queue_v1 take, short enough that a runner that dies in between
-// holds nobody up for long.
+// proposalLease is how long a job stays reserved: longer than a claim takes to
+// reach queue_v1, short enough that a runner that dies in between delays the job
+// by seconds only.
 const proposalLease = 10 * time.Second
 
 // proposalLock serializes proposals on PostgreSQL (SQLite has one writer anyway).
@@ -174,8 +174,8 @@ type Proposal struct {
 
 // Propose reserves up to n jobs for a runner, in the order of the queue, within
 // every account's limit of concurrent jobs, one at a time of a session, and jobs
-// of a live session for its owner only. again, when not zero, is when a proposal
-// that another runner has not taken up lapses: the one change that no event tells.
+// of a live session for its owner only. Without a proposal, again is the time until
+// one that another runner has not claimed expires, which no event tells; 0: none will.
 func (q *Queue) Propose(ctx context.Context, c Claimant, n int) (proposals []Proposal, again time.Duration, err error) {
 	err = q.from.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if tx.Dialect().Name() == dialect.PG {
@@ -193,7 +193,7 @@ func (q *Queue) Propose(ctx context.Context, c Claimant, n int) (proposals []Pro
 			return err
 		}
 		if len(proposals) == 0 {
-			again, err = lapse(ctx, tx, now)
+			again, err = untilFirstExpiry(ctx, tx, now)
 			return err
 		}
 		return reserve(ctx, tx, c.Runner, proposals)
@@ -201,8 +201,9 @@ func (q *Queue) Propose(ctx context.Context, c Claimant, n int) (proposals []Pro
 	return proposals, again, err
 }
 
-// lapse is the time until the first proposal of a job that is still queued lapses; 0 without any.
-func lapse(ctx context.Context, tx bun.Tx, now bun.Safe) (time.Duration, error) {
+// untilFirstExpiry is the time until the first proposal of a job that is still
+// queued expires; 0 without any.
+func untilFirstExpiry(ctx context.Context, tx bun.Tx, now bun.Safe) (time.Duration, error) {
 	var left sql.NullInt64
 	err := tx.NewSelect().TableExpr("queue_proposals AS p").ColumnExpr("MIN(p.until_ms) - ?", now).
 		Join("JOIN queue_v1 AS q ON q.job_id = p.job_id AND q.attempt = p.attempt AND q.status = ?", job.Queued).Scan(ctx, &left)

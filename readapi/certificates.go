@@ -44,7 +44,8 @@ const (
 func (s Services) registerCertificates(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/certificates", ID: "list-certificates", Tag: "Proofs", Summary: "Your certificates, newest first",
-		Access: httpkit.Bearer, Scope: "jobs:read", Kinds: []httpkit.Kind{httpkit.Unavailable},
+		Description: "A list may lag behind your last write by moments: give its Consistency-Token to wait for it.",
+		Access:      httpkit.Bearer, Scope: "jobs:read", Kinds: []httpkit.Kind{httpkit.Unavailable},
 	}, s.certificates)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/certificates/{id}", ID: "get-certificate", Tag: "Proofs", Summary: "One certificate",
@@ -103,7 +104,7 @@ func (s Services) issued(ctx context.Context, id string) (certificate.Issued, er
 }
 
 func (s Services) certificates(ctx context.Context, in *certificatesInput) (*certificatesOutput, error) {
-	if err := s.settle(ctx, "certificates", in.Token); err != nil {
+	if err := s.waitUntilApplied(ctx, "certificates", in.Token); err != nil {
 		return nil, err
 	}
 	rows, next, err := s.Models.Certificates.List(ctx, auth.Caller(ctx).Account, in.asked())

@@ -28,26 +28,26 @@ type Dependency struct {
 
 // ProjectionHealth is how far a read model has come.
 type ProjectionHealth struct {
-	Name    string `json:"name"`
-	Version int    `json:"version"`
-	Phase   string `json:"phase"`
-	Lag     uint64 `json:"lag" doc:"Distance to the end of the log, in the log's own units"`
-	Parked  int64  `json:"parked" doc:"Events set aside"`
-	Ready   bool   `json:"ready" doc:"It has reached what the log held when this process started"`
+	Name    string `json:"name" doc:"Name of the read model"`
+	Version int    `json:"version" doc:"Version of its tables, from 1"`
+	Phase   string `json:"phase" doc:"What it is doing: starting, running, retrying (the database or an event fails for now), standby (another process keeps it), paused or halted"`
+	Lag     uint64 `json:"lag" doc:"Distance to the end of the log in the log's own units (bytes for the embedded log)"`
+	Parked  int64  `json:"parked" doc:"Number of events set aside"`
+	Ready   bool   `json:"ready" doc:"True once it has reached what the log held when this process started"`
 }
 
 // Wall is one boundary around the engine's workers.
 type Wall struct {
-	Name    string `json:"name"`
-	InForce bool   `json:"in_force"`
-	Detail  string `json:"detail,omitempty"`
+	Name    string `json:"name" doc:"Name of the boundary"`
+	InForce bool   `json:"in_force" doc:"Whether it is in force"`
+	Detail  string `json:"detail,omitempty" doc:"How it is enforced; left out when there is nothing to say"`
 }
 
 const healthTimeout = 2 * time.Second
 
 type healthzOutput struct {
 	Body struct {
-		Status  string `json:"status" enum:"ok"`
+		Status  string `json:"status" enum:"ok" doc:"Always ok"`
 		Version string `json:"version" doc:"Revision of the binary"`
 	}
 }
@@ -58,21 +58,22 @@ type readyzOutput struct {
 }
 
 type readiness struct {
-	Ready        bool               `json:"ready"`
-	Dependencies []dependencyHealth `json:"dependencies"`
-	Projections  []ProjectionHealth `json:"projections"`
+	Ready        bool               `json:"ready" doc:"True when every dependency and every read model is"`
+	Dependencies []dependencyHealth `json:"dependencies" doc:"What the service does not work without"`
+	Projections  []ProjectionHealth `json:"projections" doc:"The read models"`
 	EngineWalls  []Wall             `json:"engine_walls" doc:"What keeps evaluations in: each boundary and whether it is in force"`
 }
 
 type dependencyHealth struct {
-	Name   string `json:"name"`
-	Ready  bool   `json:"ready"`
-	Detail string `json:"detail,omitempty"`
+	Name   string `json:"name" doc:"Name of the dependency"`
+	Ready  bool   `json:"ready" doc:"Whether it answers as it should"`
+	Detail string `json:"detail,omitempty" doc:"What is wrong, in words; left out when nothing is"`
 }
 
 func (s Services) registerHealth(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/healthz", ID: "healthz", Tag: "Service", Summary: "The process is alive",
+		Description: "Answers 200 as long as the process serves requests, whatever else is away: see /readyz for that.",
 	}, func(context.Context, *struct{}) (*healthzOutput, error) {
 		out := &healthzOutput{}
 		out.Body.Status, out.Body.Version = "ok", s.Build

@@ -16,65 +16,66 @@ import (
 // historyInput is interface §4.2. The read model judges the values: it knows them best.
 type historyInput struct {
 	Freshness
-	Limit   int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Offset  int    `query:"offset" minimum:"0" maximum:"1000000000" default:"0"`
-	Status  string `query:"status" enum:"success,unevaluated,plot_omitted,timeout,error"`
-	Source  string `query:"source" enum:"web,mcp,job"`
+	Limit   int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most rows to answer"`
+	Offset  int    `query:"offset" minimum:"0" maximum:"1000000000" default:"0" doc:"Number of newer rows to skip"`
+	Status  string `query:"status" enum:"success,unevaluated,plot_omitted,timeout,error" doc:"Runs that ended so only"`
+	Source  string `query:"source" enum:"web,mcp,job" doc:"Runs that came from there only"`
 	Query   string `query:"query" doc:"Literal, case-sensitive substring of the expression; trimmed; at most 200 characters"`
 	From    string `query:"from" doc:"UTC day YYYY-MM-DD: runs on or after it" example:"2026-08-01"`
 	To      string `query:"to" doc:"UTC day YYYY-MM-DD: runs on or before it, the whole day included" example:"2026-08-31"`
-	Verdict string `query:"verdict" enum:"verified,refuted,inconclusive" doc:"Rows without a stored verdict are excluded"`
+	Verdict string `query:"verdict" enum:"verified,refuted,inconclusive" doc:"Runs whose stored check has this verdict only; runs without one are left out"`
 }
 
 type historyOutput struct {
 	Body struct {
 		Runs    []historyRow `json:"runs" doc:"Newest first"`
-		Limit   int          `json:"limit"`
-		Offset  int          `json:"offset"`
-		HasMore bool         `json:"has_more"`
+		Limit   int          `json:"limit" doc:"Most rows of this page"`
+		Offset  int          `json:"offset" doc:"Number of newer rows that were skipped"`
+		HasMore bool         `json:"has_more" doc:"Whether there are older rows after this page"`
 	}
 }
 
 type historyRow struct {
-	RunID           int64               `json:"run_id"`
-	Expression      string              `json:"expression" doc:"As it arrived"`
-	Result          *string             `json:"result" doc:"Null when the run ended without an answer"`
-	Status          string              `json:"status" enum:"success,unevaluated,plot_omitted,timeout,error"`
-	Source          string              `json:"source" enum:"web,mcp,job"`
-	SessionID       *string             `json:"session_id"`
-	Agent           *string             `json:"agent" doc:"The client as it introduced itself"`
-	ExecutionTimeMS int64               `json:"execution_time_ms"`
-	CreatedAt       string              `json:"created_at" format:"date-time"`
-	Warnings        []string            `json:"warnings"`
-	PlotURL         *string             `json:"plot_url"`
-	ReceiptURL      *string             `json:"receipt_url"`
-	Verification    *historyCheck       `json:"verification" doc:"The best check so far, automatic or requested"`
-	Certificate     *historyCertificate `json:"certificate"`
+	RunID           int64               `json:"run_id" doc:"Id of the run: an integer from 1"`
+	Expression      string              `json:"expression" doc:"Source text, exactly as submitted"`
+	Result          *string             `json:"result" doc:"The answer as rendered for people; null when the run ended without one"`
+	Status          string              `json:"status" enum:"success,unevaluated,plot_omitted,timeout,error" doc:"How the run ended. unevaluated: the engine returned the input unchanged. plot_omitted: a graphic was made and is over 2 MiB. timeout: it ran past its budget. error: the engine did not survive it"`
+	Source          string              `json:"source" enum:"web,mcp,job" doc:"Where it came from"`
+	SessionID       *string             `json:"session_id" doc:"The session it ran in; null when it ran in none"`
+	Agent           *string             `json:"agent" doc:"The client as it introduced itself; null when it did not"`
+	ExecutionTimeMS int64               `json:"execution_time_ms" doc:"Time the evaluation took, in milliseconds"`
+	CreatedAt       string              `json:"created_at" format:"date-time" doc:"When the run was logged: RFC 3339, UTC, milliseconds"`
+	Warnings        []string            `json:"warnings" doc:"Messages of the engine, and whether the session was lost, in order"`
+	PlotURL         *string             `json:"plot_url" doc:"Path of the graphic (SVG); null when none was kept"`
+	ReceiptURL      *string             `json:"receipt_url" doc:"Path of the signed receipt; null when the run ended without an answer"`
+	Verification    *historyCheck       `json:"verification" doc:"The best check so far, automatic or requested; null when there was none"`
+	Certificate     *historyCertificate `json:"certificate" doc:"The newest certificate about this run; null when there is none"`
 }
 
 type historyCheck struct {
-	Verdict   string  `json:"verdict" enum:"verified,refuted,inconclusive"`
-	Basis     *string `json:"basis"`
-	Method    *string `json:"method"`
-	Reason    *string `json:"reason" doc:"On inconclusive: why"`
-	Automatic bool    `json:"automatic"`
+	Verdict   string  `json:"verdict" enum:"verified,refuted,inconclusive" doc:"What the check found. inconclusive: nothing was learned"`
+	Basis     *string `json:"basis" doc:"What the verdict rests on: exact, numeric or cross_check; null when inconclusive"`
+	Method    *string `json:"method" doc:"Name of the verification rule; null when no rule covers the expression"`
+	Reason    *string `json:"reason" doc:"Why the check is inconclusive; null when it is not"`
+	Automatic bool    `json:"automatic" doc:"True: the check ran unasked, with the evaluation. False: it was requested"`
 }
 
 type historyCertificate struct {
-	CertificateID  string `json:"certificate_id"`
-	Verdict        string `json:"verdict"`
-	CertificateURL string `json:"certificate_url"`
+	CertificateID  string `json:"certificate_id" doc:"Id of the certificate"`
+	Verdict        string `json:"verdict" doc:"verified, rejected, unsupported or inconclusive"`
+	CertificateURL string `json:"certificate_url" doc:"Path of the certificate"`
 }
 
 func (s Services) registerHistory(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/history", ID: "list-history", Tag: "Evaluation", Summary: "Logged evaluations, newest first",
-		Access: httpkit.Bearer, Scope: "history:read", Kinds: []httpkit.Kind{httpkit.Unavailable},
+		Description: "Every evaluation that was logged, those that timed out or failed included. Filters are combined: a row satisfies all that are given. Give the Consistency-Token of a write to have it in the list.",
+		Access:      httpkit.Bearer, Scope: "history:read", Kinds: []httpkit.Kind{httpkit.Unavailable},
 	}, s.history)
 }
 
 func (s Services) history(ctx context.Context, in *historyInput) (*historyOutput, error) {
-	if err := s.settle(ctx, "history", in.Token); err != nil {
+	if err := s.waitUntilApplied(ctx, "history", in.Token); err != nil {
 		return nil, err
 	}
 	page, err := s.Models.History.List(ctx, auth.Caller(ctx).Account, projections.HistoryQuery{

@@ -23,8 +23,8 @@ type jobOutput struct{ Body view.Job }
 type jobsInput struct {
 	Freshness
 	Page
-	Status string `query:"status" enum:"@job_statuses"`
-	Kind   string `query:"kind" enum:"@job_kinds"`
+	Status string `query:"status" enum:"@job_statuses" doc:"Jobs that stand so only"`
+	Kind   string `query:"kind" enum:"@job_kinds" doc:"Jobs of this kind only"`
 }
 
 type jobsOutput struct {
@@ -37,7 +37,8 @@ type jobsOutput struct {
 func (s Services) registerJobs(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/jobs", ID: "list-jobs", Tag: "Jobs", Summary: "Your jobs, newest first",
-		Access: httpkit.Bearer, Scope: "jobs:read", Kinds: []httpkit.Kind{httpkit.Unavailable},
+		Description: "Every job ever submitted, whatever became of it. Give the Consistency-Token of a write to have it in the list.",
+		Access:      httpkit.Bearer, Scope: "jobs:read", Kinds: []httpkit.Kind{httpkit.Unavailable},
 	}, s.jobs)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/jobs/{id}", ID: "get-job", Tag: "Jobs", Summary: "One job, with its result once it has ended",
@@ -81,7 +82,7 @@ func (s Services) readJob(ctx context.Context, id string) (job.State, error) {
 }
 
 func (s Services) jobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) {
-	if err := s.settle(ctx, "jobs", in.Token); err != nil {
+	if err := s.waitUntilApplied(ctx, "jobs", in.Token); err != nil {
 		return nil, err
 	}
 	rows, next, err := s.Models.Jobs.List(ctx, auth.Caller(ctx).Account, projections.JobsQuery{

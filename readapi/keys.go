@@ -14,24 +14,25 @@ import (
 // keysOutput is a JWK set (RFC 7517 §5, RFC 8037 §2).
 type keysOutput struct {
 	Body struct {
-		Keys []jwk `json:"keys"`
+		Keys []jwk `json:"keys" doc:"Every key ever published, oldest first; a retired one stays"`
 	}
 }
 
 type jwk struct {
-	KTY string `json:"kty" example:"OKP"`
-	CRV string `json:"crv" example:"Ed25519"`
+	KTY string `json:"kty" example:"OKP" doc:"Key type: OKP (RFC 8037)"`
+	CRV string `json:"crv" example:"Ed25519" doc:"Curve: Ed25519"`
 	X   string `json:"x" doc:"The public key, base64url"`
-	KID string `json:"kid" doc:"RFC 7638 thumbprint"`
-	Use string `json:"use" example:"sig"`
-	Alg string `json:"alg" example:"EdDSA"`
-	Exp int64  `json:"exp,omitempty" doc:"When the key stopped sealing, Unix seconds; what it sealed before still verifies"`
+	KID string `json:"kid" doc:"Id of the key: its RFC 7638 thumbprint"`
+	Use string `json:"use" example:"sig" doc:"What the key is for: sig (signatures)"`
+	Alg string `json:"alg" example:"EdDSA" doc:"Signature algorithm: EdDSA"`
+	Exp int64  `json:"exp,omitempty" doc:"When the key stopped sealing, in seconds since 1970-01-01 UTC; what it sealed before still verifies. Left out while it may seal"`
 }
 
 func (s Services) registerKeys(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: view.KeysPath, ID: "service-keys", Tag: "Service", Summary: "The keys that seal receipts",
-		PublicFor: 300 * time.Second, Kinds: []httpkit.Kind{httpkit.Unavailable},
+		Description: "A JWK set (RFC 7517) of Ed25519 keys (RFC 8037). A key is listed before it seals anything and for ever after.",
+		PublicFor:   300 * time.Second, Kinds: []httpkit.Kind{httpkit.Unavailable},
 	}, s.keys)
 }
 

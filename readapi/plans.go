@@ -29,8 +29,8 @@ type plansOutput struct {
 }
 
 type attempts struct {
-	Requests      int   `json:"requests"`
-	WindowSeconds int64 `json:"window_seconds"`
+	Requests      int   `json:"requests" doc:"Number of attempts in one window"`
+	WindowSeconds int64 `json:"window_seconds" doc:"Length of a window in seconds"`
 }
 
 // catalogued is a plan: the values that are enforced. Its prices have quotes.
@@ -40,9 +40,9 @@ type catalogued struct {
 }
 
 type price struct {
-	Period      string `json:"period" enum:"month,year"`
-	AmountMinor int64  `json:"amount_minor" doc:"In the currency's smallest unit"`
-	Currency    string `json:"currency" doc:"ISO 4217" example:"USD"`
+	Period      string `json:"period" enum:"month,year" doc:"What the price is paid for"`
+	AmountMinor int64  `json:"amount_minor" doc:"The price in the currency's smallest unit (cents for USD)"`
+	Currency    string `json:"currency" doc:"ISO 4217 code" example:"USD"`
 	Quote       quote  `json:"quote" doc:"This price, sealed: it is kept until expires_at"`
 }
 

@@ -69,12 +69,14 @@ type Page struct {
 
 func (p Page) asked() projections.Page { return projections.Page{Limit: p.Limit, Before: p.Before} }
 
-// patience is how long a list waits for a write to arrive in its read model.
-const patience = 500 * time.Millisecond
+// maxStaleWait is how long a list waits for a write to arrive in its read model.
+const maxStaleWait = 500 * time.Millisecond
 
-// settle waits for the caller's last write known here, and for the one the
-// client names; a list that could not wait long enough says so.
-func (s Services) settle(ctx context.Context, projection, token string) error {
+// waitUntilApplied waits, for at most maxStaleWait, until the projection has applied
+// the caller's last write known to this process and the one that token names. An
+// answer that was given before then has the header Consistency: stale. Its errors
+// are a malformed token and the end of the context.
+func (s Services) waitUntilApplied(ctx context.Context, projection, token string) error {
 	target := s.Writes.Last(auth.Caller(ctx).Account)
 	fresh := true
 	if token != "" {
@@ -89,7 +91,7 @@ func (s Services) settle(ctx context.Context, projection, token string) error {
 		}
 	}
 	if target != (event.Position{}) {
-		bounded, cancel := context.WithTimeout(ctx, patience)
+		bounded, cancel := context.WithTimeout(ctx, maxStaleWait)
 		defer cancel()
 		fresh = s.Wait(bounded, projection, target) == nil && fresh
 	}

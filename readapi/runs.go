@@ -36,7 +36,8 @@ func (s Services) registerReceipts(api *httpkit.API) {
 func (s Services) registerPlots(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/plots/{id}", ID: "get-plot", Tag: "Evaluation", Summary: "The graphic of a run",
-		Access: httpkit.Bearer, Scope: "history:read", ContentType: "image/svg+xml",
+		Description: "An SVG document without scripts, as it was stored with the run.",
+		Access:      httpkit.Bearer, Scope: "history:read", ContentType: "image/svg+xml",
 		Kinds: []httpkit.Kind{httpkit.NoSuchRun, httpkit.NoPlot, httpkit.Unavailable},
 	}, s.plot)
 }

@@ -23,23 +23,24 @@ type tokensOutput struct {
 }
 
 type tokenRow struct {
-	TokenID    string  `json:"token_id"`
-	Name       string  `json:"name"`
+	TokenID    string  `json:"token_id" doc:"Id of the token: SHA-256 of its secret, hexadecimal"`
+	Name       string  `json:"name" doc:"Your name for the token"`
 	Last4      string  `json:"last4" doc:"The last four characters of the secret part"`
-	CreatedAt  string  `json:"created_at" format:"date-time"`
-	ExpiresAt  *string `json:"expires_at" format:"date-time"`
-	LastUsedOn *string `json:"last_used_on" format:"date" doc:"UTC day"`
+	CreatedAt  string  `json:"created_at" format:"date-time" doc:"When it was minted: RFC 3339, UTC, milliseconds"`
+	ExpiresAt  *string `json:"expires_at" format:"date-time" doc:"When it stops being valid: RFC 3339, UTC, milliseconds; null: never"`
+	LastUsedOn *string `json:"last_used_on" format:"date" doc:"UTC day it was last used on; null: not yet"`
 }
 
 func (s Services) registerTokens(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/tokens", ID: "list-tokens", Tag: "Account", Summary: "API tokens",
-		Access: httpkit.FirstParty, Kinds: []httpkit.Kind{httpkit.Unavailable},
+		Description: "Your tokens that were not revoked, without their secrets. Give the Consistency-Token of a write to have it in the list.",
+		Access:      httpkit.FirstParty, Kinds: []httpkit.Kind{httpkit.Unavailable},
 	}, s.tokens)
 }
 
 func (s Services) tokens(ctx context.Context, in *tokensInput) (*tokensOutput, error) {
-	if err := s.settle(ctx, "tokens", in.Token); err != nil {
+	if err := s.waitUntilApplied(ctx, "tokens", in.Token); err != nil {
 		return nil, err
 	}
 	rows, next, err := s.Models.Tokens.List(ctx, auth.Caller(ctx).Account, in.asked())

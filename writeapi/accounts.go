@@ -22,8 +22,8 @@ type credentialsInput struct {
 // signInInput has no bounds: a text that cannot be a password is answered as a wrong password is.
 type signInInput struct {
 	Body struct {
-		Email    string `json:"email" example:"ada@example.com"`
-		Password string `json:"password"`
+		Email    string `json:"email" example:"ada@example.com" doc:"The address of the account, whatever its case"`
+		Password string `json:"password" doc:"Its password"`
 	}
 }
 
@@ -54,7 +54,8 @@ func (s Services) registerAccounts(api *httpkit.API) {
 	}, s.login)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/auth/logout", ID: "logout", Tag: "Account", Summary: "Sign out",
-		Access: httpkit.BrowserOnly, Errors: problems,
+		Description: "Ends the browser session that the cookie names and clears the cookie.",
+		Access:      httpkit.BrowserOnly, Errors: problems,
 	}, s.logout)
 }
 

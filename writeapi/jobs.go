@@ -63,11 +63,11 @@ type jobIDInput struct {
 
 type cancelOutput struct {
 	Body struct {
-		JobID              string     `json:"job_id" format:"uuid"`
+		JobID              string     `json:"job_id" format:"uuid" doc:"Id of the job"`
 		Status             job.Status `json:"status" enum:"succeeded,failed,timeout,cancelled,lost" doc:"What the job has ended as"`
 		Cancelled          bool       `json:"cancelled" doc:"This request ended the job; false: it had ended before"`
 		Refunded           bool       `json:"refunded" doc:"The job had never started, and its slot was given back to the day it was spent on"`
-		JobsRemainingToday int        `json:"jobs_remaining_today"`
+		JobsRemainingToday int        `json:"jobs_remaining_today" doc:"Number of jobs of any kind that may still be submitted this UTC day"`
 	}
 }
 

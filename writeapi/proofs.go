@@ -34,12 +34,12 @@ type uploadInput struct {
 // uploadOutput is interface §2.9.
 type uploadOutput struct {
 	Body struct {
-		UploadID      string        `json:"upload_id" format:"uuid" doc:"For one proof job"`
-		ExportBytes   int64         `json:"export_bytes" doc:"Size of the export, normalised: LF line ends, one at the end"`
+		UploadID      string        `json:"upload_id" format:"uuid" doc:"Id of the upload, for one proof job"`
+		ExportBytes   int64         `json:"export_bytes" doc:"Size of the export in bytes, normalised: LF line ends, one at the end"`
 		ExportSHA256  string        `json:"export_sha256" doc:"SHA-256 of the normalised export, hexadecimal: the identity every certificate about it cites"`
-		Exporter      *upload.Named `json:"exporter"`
-		Lean          *upload.Lean  `json:"lean"`
-		FormatVersion string        `json:"format_version" example:"3.1.0"`
+		Exporter      *upload.Named `json:"exporter" doc:"The program that wrote the export, as its first line says; null when it does not"`
+		Lean          *upload.Lean  `json:"lean" doc:"The version of Lean the export is of, as its first line says; null when it does not"`
+		FormatVersion string        `json:"format_version" example:"3.1.0" doc:"Version of the export format"`
 	}
 }
 
@@ -55,43 +55,43 @@ type validateOutput struct{ Body proofReport }
 
 // proofReport is the validate report of interface §4.4.
 type proofReport struct {
-	OK                   bool                     `json:"ok" doc:"would_be is checked"`
+	OK                   bool                     `json:"ok" doc:"Whether would_be is checked"`
 	WouldBe              string                   `json:"would_be" enum:"checked,refused,unsupported,undecided" doc:"checked: the kernel would judge it. refused: a submit would be refused and spend nothing. unsupported: a submit would be accepted, spend a slot and end as unsupported. undecided: the inspection did not finish"`
-	Refusal              *certificate.Refusal     `json:"refusal"`
-	Export               reportedExport           `json:"export"`
-	Declarations         []reportedDeclaration    `json:"declarations"`
-	AxiomsUsed           []string                 `json:"axioms_used"`
-	Conformance          *certificate.Conformance `json:"conformance"`
+	Refusal              *certificate.Refusal     `json:"refusal" doc:"What is wrong and where; null when nothing was found"`
+	Export               reportedExport           `json:"export" doc:"The inspected bytes"`
+	Declarations         []reportedDeclaration    `json:"declarations" doc:"The declarations that were asked for"`
+	AxiomsUsed           []string                 `json:"axioms_used" doc:"Names of the axioms that any of them reaches"`
+	Conformance          *certificate.Conformance `json:"conformance" doc:"Comparison with Lean's own constants; null where nothing was compared"`
 	Own                  *certificate.Own         `json:"own_definitions" doc:"What the statements rest on that is not Lean's own, as the certificate would print it"`
-	DeclarationsInExport int                      `json:"declarations_in_export"`
-	SlotCost             int                      `json:"slot_cost" doc:"Always 0"`
-	JobsRemainingToday   int                      `json:"jobs_remaining_today"`
-	ElapsedMS            int64                    `json:"elapsed_ms"`
+	DeclarationsInExport int                      `json:"declarations_in_export" doc:"Number of declarations in the whole export"`
+	SlotCost             int                      `json:"slot_cost" doc:"Number of slots this report cost: always 0"`
+	JobsRemainingToday   int                      `json:"jobs_remaining_today" doc:"Number of jobs of any kind that may still be submitted this UTC day"`
+	ElapsedMS            int64                    `json:"elapsed_ms" doc:"Time the inspection took, in milliseconds"`
 }
 
 type reportedExport struct {
-	Bytes  int64       `json:"bytes"`
-	SHA256 *string     `json:"sha256" doc:"Of the normalised export; null when it cannot be read"`
+	Bytes  int64       `json:"bytes" doc:"Size of the normalised export in bytes; of what came in the request when it cannot be read"`
+	SHA256 *string     `json:"sha256" doc:"SHA-256 of the normalised export, hexadecimal; null when it cannot be read"`
 	Inline bool        `json:"inline" doc:"It came in the request, not as an upload"`
 	Meta   *exportMeta `json:"meta" doc:"Its first line; null when it cannot be read"`
 }
 
 type exportMeta struct {
-	Exporter *upload.Named `json:"exporter"`
-	Lean     *upload.Lean  `json:"lean"`
-	Format   exportFormat  `json:"format"`
+	Exporter *upload.Named `json:"exporter" doc:"The program that wrote the export; null when it does not say"`
+	Lean     *upload.Lean  `json:"lean" doc:"The version of Lean the export is of; null when it does not say"`
+	Format   exportFormat  `json:"format" doc:"The format of the export"`
 }
 
 type exportFormat struct {
-	Version string `json:"version"`
+	Version string `json:"version" doc:"Version of the export format"`
 }
 
 type reportedDeclaration struct {
-	Name         string   `json:"name"`
-	Kind         string   `json:"kind"`
-	Statement    *string  `json:"statement"`
-	Axioms       []string `json:"axioms"`
-	ReachesSorry bool     `json:"reaches_sorry"`
+	Name         string   `json:"name" doc:"Name as exported"`
+	Kind         string   `json:"kind" doc:"theorem, definition or opaque; axiom, quotient, inductive, constructor or recursor where such a name was given"`
+	Statement    *string  `json:"statement" doc:"Its type, as the certificate would print it; null where it is too long to be printed"`
+	Axioms       []string `json:"axioms" doc:"Names of the axioms it reaches"`
+	ReachesSorry bool     `json:"reaches_sorry" doc:"Whether it rests on sorry, Lean's placeholder for a missing proof"`
 }
 
 type elaborateInput struct {
@@ -105,36 +105,36 @@ type elaborateInput struct {
 // elaborateOutput is either report of interface §4.4.
 type elaborateOutput struct {
 	Body struct {
-		OK           bool                          `json:"ok"`
-		Phase        string                        `json:"phase,omitempty" enum:"elaborate" doc:"What failed"`
-		Messages     []commands.ElaborationMessage `json:"messages" doc:"Lean's; of a success warnings only"`
-		Hint         string                        `json:"hint,omitempty"`
-		UploadID     string                        `json:"upload_id,omitempty" format:"uuid"`
-		Declarations []string                      `json:"declarations,omitempty" doc:"What the export is of"`
-		Export       *elaboratedExport             `json:"export,omitempty"`
-		Validation   *proofReport                  `json:"validation,omitempty"`
-		Next         *nextRequest                  `json:"next,omitempty" doc:"The request that has the kernel check it"`
+		OK           bool                          `json:"ok" doc:"Whether the source compiled and its export was stored"`
+		Phase        string                        `json:"phase,omitempty" enum:"elaborate" doc:"Where it failed; left out when it did not"`
+		Messages     []commands.ElaborationMessage `json:"messages" doc:"Lean's messages; of a success warnings only"`
+		Hint         string                        `json:"hint,omitempty" doc:"What to do; left out when there is nothing to say"`
+		UploadID     string                        `json:"upload_id,omitempty" format:"uuid" doc:"Id of the upload that holds the export; left out on failure"`
+		Declarations []string                      `json:"declarations,omitempty" doc:"Names the export is of; left out on failure"`
+		Export       *elaboratedExport             `json:"export,omitempty" doc:"The stored export; left out on failure"`
+		Validation   *proofReport                  `json:"validation,omitempty" doc:"What a proof job with it would come to; left out on failure"`
+		Next         *nextRequest                  `json:"next,omitempty" doc:"The request that has the kernel check it; left out on failure"`
 	}
 }
 
 type elaboratedExport struct {
-	Bytes         int64         `json:"bytes"`
-	SHA256        string        `json:"sha256"`
-	Exporter      *upload.Named `json:"exporter"`
-	Lean          *upload.Lean  `json:"lean"`
-	FormatVersion string        `json:"format_version"`
+	Bytes         int64         `json:"bytes" doc:"Size of the normalised export in bytes"`
+	SHA256        string        `json:"sha256" doc:"SHA-256 of the normalised export, hexadecimal"`
+	Exporter      *upload.Named `json:"exporter" doc:"The program that wrote the export, as its first line says; null when it does not"`
+	Lean          *upload.Lean  `json:"lean" doc:"The version of Lean the export is of, as its first line says; null when it does not"`
+	FormatVersion string        `json:"format_version" doc:"Version of the export format"`
 }
 
 type nextRequest struct {
-	Method string    `json:"method" example:"POST"`
-	Path   string    `json:"path" example:"/api/jobs"`
-	Body   nextProof `json:"body"`
+	Method string    `json:"method" example:"POST" doc:"HTTP method"`
+	Path   string    `json:"path" example:"/api/jobs" doc:"Path"`
+	Body   nextProof `json:"body" doc:"JSON body"`
 }
 
 type nextProof struct {
-	Kind         string   `json:"kind" example:"proof"`
-	UploadID     string   `json:"upload_id"`
-	Declarations []string `json:"declarations"`
+	Kind         string   `json:"kind" example:"proof" doc:"Kind of job to submit"`
+	UploadID     string   `json:"upload_id" doc:"Id of the upload"`
+	Declarations []string `json:"declarations" doc:"Names to certify"`
 }
 
 func (s Services) registerProofs(api *httpkit.API) {

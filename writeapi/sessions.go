@@ -15,7 +15,7 @@ type sessionIDInput struct {
 
 type clearedOutput struct {
 	Body struct {
-		SessionID string `json:"session_id"`
+		SessionID string `json:"session_id" doc:"Your name for the session"`
 		Existed   bool   `json:"existed" doc:"Whether there was a live session of that name"`
 	}
 }

@@ -20,11 +20,11 @@ type mintInput struct {
 
 type mintOutput struct {
 	Body struct {
-		TokenID   string  `json:"token_id"`
+		TokenID   string  `json:"token_id" doc:"Id of the token: SHA-256 of its secret, hexadecimal"`
 		Token     string  `json:"token" doc:"The secret; it is shown this once" example:"rk_pat_…"`
-		Name      string  `json:"name"`
-		CreatedAt string  `json:"created_at" format:"date-time"`
-		ExpiresAt *string `json:"expires_at" format:"date-time"`
+		Name      string  `json:"name" doc:"Your name for the token"`
+		CreatedAt string  `json:"created_at" format:"date-time" doc:"When it was minted: RFC 3339, UTC, milliseconds"`
+		ExpiresAt *string `json:"expires_at" format:"date-time" doc:"When it stops being valid: RFC 3339, UTC, milliseconds; null: never"`
 	}
 }
 
@@ -34,7 +34,7 @@ type tokenIDInput struct {
 
 type revokeOutput struct {
 	Body struct {
-		TokenID string `json:"token_id"`
+		TokenID string `json:"token_id" doc:"Id of the token"`
 		Revoked bool   `json:"revoked" doc:"Always true: the token authenticates nothing from now on"`
 	}
 }
@@ -48,7 +48,8 @@ func (s Services) registerTokens(api *httpkit.API) {
 	}, s.mintToken)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodDelete, Path: "/api/tokens/{id}", ID: "revoke-token", Tag: "Account", Summary: "Revoke an API token",
-		Access: httpkit.FirstParty, Errors: problems, Writes: true,
+		Description: "It takes effect at once; what was computed with it stays. Revoking it again answers the same.",
+		Access:      httpkit.FirstParty, Errors: problems, Writes: true,
 		Kinds: []httpkit.Kind{httpkit.NoSuchToken, httpkit.Unavailable},
 	}, s.revokeToken)
 }

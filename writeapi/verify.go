@@ -22,12 +22,12 @@ type verifyInput struct {
 type verifyOutput struct {
 	Body struct {
 		Verdict   string  `json:"verdict" enum:"verified,refuted,inconclusive" doc:"inconclusive: nothing was learned"`
-		Basis     *string `json:"basis" enum:"exact,numeric,cross_check"`
-		Method    *string `json:"method" doc:"Slug of the rule"`
-		Check     *string `json:"check" doc:"Expression evaluated"`
-		Residual  *string `json:"residual" doc:"Its output"`
-		Reason    *string `json:"reason" enum:"cross_check_agrees,no_check_for_head,no_check_for_shape,answer_not_usable,simplify_did_not_reduce,check_timed_out,check_engine_error,check_not_permitted" doc:"On inconclusive: why"`
-		ElapsedMS int64   `json:"elapsed_ms"`
+		Basis     *string `json:"basis" enum:"exact,numeric,cross_check" doc:"What the verdict rests on. exact: symbolic computation. numeric: values at sample points. cross_check: another way to the same answer. Null when nothing was learned"`
+		Method    *string `json:"method" doc:"Name of the verification rule; null when no rule covers the expression"`
+		Check     *string `json:"check" doc:"The expression evaluated for the check; null when none was"`
+		Residual  *string `json:"residual" doc:"What it returned; null when none was evaluated"`
+		Reason    *string `json:"reason" enum:"cross_check_agrees,no_check_for_head,no_check_for_shape,answer_not_usable,simplify_did_not_reduce,check_timed_out,check_engine_error,check_not_permitted" doc:"Why nothing was learned; null with a verdict"`
+		ElapsedMS int64   `json:"elapsed_ms" doc:"Time the check took, in milliseconds"`
 	}
 }
 

@@ -65,7 +65,7 @@ func TestProjectionCommandsWithoutServer(t *testing.T) {
 	if got := phase("history"); got == projecting.Paused {
 		t.Errorf("after resume: %s", got)
 	}
-	if err := (&projectionsPauseCmd{readModels: where, Name: "nothing"}).Run(); !errors.Is(err, projecting.ErrNone) {
+	if err := (&projectionsPauseCmd{readModels: where, Name: "nothing"}).Run(); !errors.Is(err, projecting.ErrNotFound) {
 		t.Errorf("a read model that does not exist: %v", err)
 	}
 	if err := (&projectionsStatusCmd{readModels: where, JSON: true}).Run(); err != nil {
@@ -80,7 +80,7 @@ func TestProjectionCommandsWithoutServer(t *testing.T) {
 	if err := (&projectionsTeardownCmd{readModels: where, Name: "history", Version: 1}).Run(); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&projectionsTeardownCmd{readModels: where, Name: "history", Version: 1}).Run(); !errors.Is(err, projecting.ErrNone) {
+	if err := (&projectionsTeardownCmd{readModels: where, Name: "history", Version: 1}).Run(); !errors.Is(err, projecting.ErrNotFound) {
 		t.Errorf("a version that does not exist: %v", err)
 	}
 }

@@ -17,19 +17,19 @@ func Stream(account string) string { return "account-" + account }
 
 // Registered opens an account.
 type Registered struct {
-	Account string `json:"account"` // UUID
-	Plan    string `json:"plan"`
+	Account string `json:"account" format:"uuid" doc:"The account"`
+	Plan    string `json:"plan" doc:"Name of the plan in force from now on, as the catalogue of plans has it"`
 }
 
 // PlanChanged puts another plan in force.
 type PlanChanged struct {
-	Account string `json:"account"`
-	Plan    string `json:"plan"`
+	Account string `json:"account" format:"uuid" doc:"The account"`
+	Plan    string `json:"plan" doc:"Name of the plan in force from now on"`
 }
 
 // Closed ends an account.
 type Closed struct {
-	Account string `json:"account"`
+	Account string `json:"account" format:"uuid" doc:"The account"`
 }
 
 func (Registered) EventName() string  { return "account.registered" }

@@ -24,17 +24,17 @@ const FormatWindow = ">=3.1.0,<3.2.0"
 // Findings is what a check found. A file may carry names and statements of any
 // length: findings over event.MaxInlineBytes live in the blob store.
 type Findings struct {
-	Reason       string        `json:"reason,omitempty"` // why the verdict is not "verified"
-	Declarations []Declaration `json:"declarations,omitempty"`
-	AxiomsUsed   []string      `json:"axioms_used,omitempty"`
-	Refusal      *Refusal      `json:"refusal,omitempty"`
-	Conformance  *Conformance  `json:"conformance,omitempty"`
-	Own          *Own          `json:"own_definitions,omitempty"` // nil before version 2, which did not look for them
+	Reason       string        `json:"reason,omitempty" doc:"Why the verdict is not verified; absent when it is"`
+	Declarations []Declaration `json:"declarations,omitempty" doc:"The declarations that were asked for"`
+	AxiomsUsed   []string      `json:"axioms_used,omitempty" doc:"Names of the axioms that any of them reaches"`
+	Refusal      *Refusal      `json:"refusal,omitempty" doc:"What is wrong and where; absent when nothing is"`
+	Conformance  *Conformance  `json:"conformance,omitempty" doc:"Comparison with Lean's own constants; absent where nothing was compared"`
+	Own          *Own          `json:"own_definitions,omitempty" doc:"What the statements rest on that is not Lean's own; absent in events of version 1"`
 }
 
 // Declaration is one named declaration.
 type Declaration struct {
-	Name            string   `json:"name"`
+	Name            string   `json:"name" doc:"Name as exported"`
 	Kind            string   `json:"kind" doc:"theorem, definition or opaque; axiom, quotient, inductive, constructor or recursor where such a name was given"`
 	Statement       *string  `json:"statement" doc:"Its type, rendered by the checker; the proof is omitted. The text reads back to that very type. Null where it is too long to be printed, and then the verdict is not verified"`
 	Axioms          []string `json:"axioms" doc:"The axioms the proof actually reaches"`
@@ -43,64 +43,64 @@ type Declaration struct {
 
 // Refusal says what is wrong with a proof, and where.
 type Refusal struct {
-	Declaration string `json:"declaration"`
+	Declaration string `json:"declaration" doc:"Name of the declaration; empty where none is to blame"`
 	Class       string `json:"class" doc:"Stable name of the reason; docs/kernel.md lists them" example:"type_mismatch"`
-	Message     string `json:"message"`
-	File        string `json:"file"`
-	Line        int    `json:"line" doc:"Of the export, from 1; 0 where no line is to blame"`
+	Message     string `json:"message" doc:"What is wrong, in words"`
+	File        string `json:"file" doc:"Name of the file"`
+	Line        int    `json:"line" doc:"Of the export, from 1; 0 where no line is to blame" unit:"lines"`
 }
 
 // Conformance compares the file's constants with those of Lean's own library, by content.
 type Conformance struct {
 	ReferenceLeanVersion *string  `json:"reference_lean_version" doc:"The version whose table was compared with: that of the export or, where there is no table for it, the nearest one"`
-	Matched              int      `json:"matched" doc:"Constants that are Lean's own by content"`
+	Matched              int      `json:"matched" doc:"Constants that are Lean's own by content" unit:"constants"`
 	Differing            []string `json:"differing" doc:"Constants that bear the name of one of Lean's and are others: any of the logical basis, any at all where the export names the table's own version, and otherwise those that a declaration asked for rests on. Any name here makes the verdict unsupported"`
-	Outside              Outside  `json:"outside"`
+	Outside              Outside  `json:"outside" doc:"What the reference does not define"`
 }
 
 // Own is what the declarations asked for rest on and no table of Lean's constants has: the definitions that give the words
 // of their statements a meaning. Axioms and proofs are left out.
 type Own struct {
-	Count       int             `json:"count"`
-	SHA256      string          `json:"sha256" doc:"Of all texts, each followed by a line feed, hexadecimal"`
+	Count       int             `json:"count" unit:"definitions" doc:"Number of definitions"`
+	SHA256      string          `json:"sha256" doc:"Of all texts, each followed by a line feed, hexadecimal" format:"sha256"`
 	Definitions []OwnDefinition `json:"definitions" doc:"In the order of the export"`
-	Omitted     int             `json:"omitted" doc:"How many more there are, left out because the texts are longer than 1 MiB in all; a certificate with any is not verified. sha256 covers them"`
+	Omitted     int             `json:"omitted" doc:"How many more there are, left out because the texts are longer than 1 MiB in all; a certificate with any is not verified. sha256 covers them" unit:"definitions"`
 }
 
 // OwnDefinition is one declaration of the export's author.
 type OwnDefinition struct {
-	Name string `json:"name"`
+	Name string `json:"name" doc:"Name as exported"`
 	Kind string `json:"kind" doc:"definition, opaque or inductive; theorem where a statement mentions a proof by name"`
 	Text string `json:"text" doc:"The declaration, rendered by the checker; what is too long to be printed is given by its fingerprints"`
 }
 
 // Outside is what the reference does not define: the file's own.
 type Outside struct {
-	Count      int      `json:"count"`
-	Namespaces []string `json:"namespaces"`
+	Count      int      `json:"count" unit:"constants" doc:"Number of constants"`
+	Namespaces []string `json:"namespaces" doc:"Their outermost namespaces"`
 }
 
 // Checker is what judged.
 type Checker struct {
-	Name         string `json:"name" example:"reckon"`
+	Name         string `json:"name" example:"reckon" doc:"Name of the checker"`
 	Rev          string `json:"rev" doc:"Revision of the binary"`
-	FormatWindow string `json:"format_window"`
+	FormatWindow string `json:"format_window" doc:"Versions of the export format that it judges, as a range"`
 }
 
 // Issued is a certificate.
 type Issued struct {
-	CertificateID string `json:"certificate_id"` // UUID
-	JobID         string `json:"job_id"`
-	Account       string `json:"account"`
-	AboutRunID    int64  `json:"about_run_id,omitempty"`
-	Verdict       string `json:"verdict"`
+	CertificateID string `json:"certificate_id" format:"uuid" doc:"The certificate"`
+	JobID         string `json:"job_id" format:"uuid" doc:"The job that made it"`
+	Account       string `json:"account" format:"uuid" doc:"The account"`
+	AboutRunID    int64  `json:"about_run_id,omitempty" unit:"run id" doc:"The evaluation the proof is about; absent: none was named"`
+	Verdict       string `json:"verdict" enum:"verified,rejected,unsupported,inconclusive" doc:"rejected: the kernel refused the proof. unsupported: the export cannot be judged. inconclusive: the judge did not finish"`
 	Findings
-	FindingsBlob        *event.Blob   `json:"findings_blob,omitempty"` // JSON of Findings, which are then empty here
-	Export              upload.Export `json:"export"`
-	Checker             Checker       `json:"checker"`
-	DeclarationsChecked int           `json:"declarations_checked"`
-	ElapsedMS           int64         `json:"elapsed_ms"`
-	CreatedAt           string        `json:"created_at"` // RFC 3339
+	FindingsBlob        *event.Blob   `json:"findings_blob,omitempty" doc:"JSON of the findings (reason to own_definitions), which are then absent here, when it is over 16,384 bytes"`
+	Export              upload.Export `json:"export" doc:"The checked bytes"`
+	Checker             Checker       `json:"checker" doc:"What judged"`
+	DeclarationsChecked int           `json:"declarations_checked" unit:"declarations" doc:"Size of the whole checked closure"`
+	ElapsedMS           int64         `json:"elapsed_ms" doc:"Time the check took"`
+	CreatedAt           string        `json:"created_at" format:"date-time" doc:"When the check ended"`
 }
 
 // EventName is event.Event.

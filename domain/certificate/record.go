@@ -11,18 +11,18 @@ import (
 
 // Record is a certificate as its owner reads it (interface §2.10).
 type Record struct {
-	CertificateID  string `json:"certificate_id" format:"uuid"`
-	CertificateURL string `json:"certificate_url"`
-	JobID          string `json:"job_id" format:"uuid" doc:"The producing job"`
-	AboutRunID     *int64 `json:"about_run_id" doc:"The evaluation the proof is about, from the submission's run_id"`
+	CertificateID  string `json:"certificate_id" format:"uuid" doc:"Id of the certificate"`
+	CertificateURL string `json:"certificate_url" doc:"Where the certificate is served to its owner"`
+	JobID          string `json:"job_id" format:"uuid" doc:"The job that made it"`
+	AboutRunID     *int64 `json:"about_run_id" doc:"Id of the evaluation the proof is about, as the submission named it; null when it named none"`
 	Body
 }
 
 // Public is a certificate as anyone reads it: without the account's own ids.
 type Public struct {
-	CertificateID  string `json:"certificate_id" format:"uuid"`
-	CertificateURL string `json:"certificate_url"`
-	PublicURL      string `json:"public_url"`
+	CertificateID  string `json:"certificate_id" format:"uuid" doc:"Id of the certificate"`
+	CertificateURL string `json:"certificate_url" doc:"Where the certificate is served to its owner"`
+	PublicURL      string `json:"public_url" doc:"Where the certificate is served to anyone"`
 	Body
 }
 
@@ -30,26 +30,26 @@ type Public struct {
 // field of an unexported embedded struct.
 type Body struct {
 	Verdict             string        `json:"verdict" enum:"verified,rejected,unsupported,inconclusive" doc:"rejected: the kernel refused the proof. unsupported: the export cannot be judged. inconclusive: the judge did not finish, which is no verdict on the proof"`
-	Reason              *string       `json:"reason" doc:"Explanation; null when verified"`
-	Declarations        []Declaration `json:"declarations" doc:"The declarations the verdict concerns"`
-	AxiomsUsed          []string      `json:"axioms_used" doc:"Union over the certificate"`
-	Refusal             *Refusal      `json:"refusal"`
-	Export              Export        `json:"export"`
-	Checker             Checker       `json:"checker"`
+	Reason              *string       `json:"reason" doc:"Why the verdict is not verified; null when it is"`
+	Declarations        []Declaration `json:"declarations" doc:"The declarations that were asked for"`
+	AxiomsUsed          []string      `json:"axioms_used" doc:"Names of the axioms that any of them reaches"`
+	Refusal             *Refusal      `json:"refusal" doc:"What is wrong with the proof, and where; null when nothing is"`
+	Export              Export        `json:"export" doc:"The checked bytes"`
+	Checker             Checker       `json:"checker" doc:"What judged"`
 	Conformance         *Conformance  `json:"conformance" doc:"Null where nothing was compared"`
 	Own                 *Own          `json:"own_definitions" doc:"What the statements rest on that is not Lean's own: read these to know what was proved. Null on certificates issued before these were recorded"`
-	DeclarationsChecked int           `json:"declarations_checked" doc:"Size of the whole checked closure, not only the named declarations"`
-	ElapsedMS           int64         `json:"elapsed_ms"`
-	CreatedAt           string        `json:"created_at" format:"date-time"`
+	DeclarationsChecked int           `json:"declarations_checked" doc:"Number of declarations in the whole checked closure, not only those asked for"`
+	ElapsedMS           int64         `json:"elapsed_ms" doc:"Time the check took, in milliseconds"`
+	CreatedAt           string        `json:"created_at" format:"date-time" doc:"When the check ended: RFC 3339, UTC, milliseconds"`
 }
 
 // Export identifies the checked bytes.
 type Export struct {
-	SHA256        string        `json:"sha256" doc:"Of the normalised export, hexadecimal"`
-	Bytes         int64         `json:"bytes"`
-	Exporter      *upload.Named `json:"exporter"`
-	Lean          *upload.Lean  `json:"lean"`
-	FormatVersion string        `json:"format_version"`
+	SHA256        string        `json:"sha256" doc:"SHA-256 of the normalised export, hexadecimal"`
+	Bytes         int64         `json:"bytes" doc:"Size of the normalised export in bytes"`
+	Exporter      *upload.Named `json:"exporter" doc:"The program that wrote the export, as its first line says; null when it does not"`
+	Lean          *upload.Lean  `json:"lean" doc:"The version of Lean the export is of, as its first line says; null when it does not"`
+	FormatVersion string        `json:"format_version" doc:"Version of the export format"`
 }
 
 // Path is where a certificate is served.

@@ -7,9 +7,9 @@ import "encoding/json"
 // Event: an append stores Data as it is, under that name and version, and the
 // upcasts apply when the appended event is read.
 type Embedded struct {
-	Name    string          `json:"name"`
-	Version int             `json:"v"`
-	Data    json.RawMessage `json:"data"`
+	Name    string          `json:"name" doc:"Name of the event"`
+	Version int             `json:"v" unit:"schema version" doc:"Version of the event, from 1"`
+	Data    json.RawMessage `json:"data" doc:"The event as it is stored in a stream"`
 }
 
 // EventName is the name of the event it holds.

@@ -8,8 +8,8 @@ const MaxInlineBytes = 16 << 10
 
 // Blob names bytes in the blob store. The blob is durable before the event.
 type Blob struct {
-	SHA256 string `json:"sha256"` // lower-case hex
-	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256" format:"sha256" doc:"Hash of the bytes, and their name in the blob store"`
+	Bytes  int64  `json:"bytes" doc:"Size"`
 }
 
 // BlobReader reads the bytes that a Blob names, and verifies them against its hash.
@@ -19,8 +19,8 @@ type BlobReader interface {
 
 // Text is a string that is either carried inline or named as a blob.
 type Text struct {
-	Inline string `json:"inline,omitempty"`
-	Blob   *Blob  `json:"blob,omitempty"`
+	Inline string `json:"inline,omitempty" doc:"The string itself, when it is no longer than 16,384 bytes"`
+	Blob   *Blob  `json:"blob,omitempty" doc:"Where the string is, when it is longer"`
 }
 
 // Inline makes a Text that the event carries itself.

@@ -40,37 +40,37 @@ const (
 // WasQueued puts a job in the queue. It names the slot it lives on.
 type WasQueued struct {
 	Submission
-	SlotID string `json:"slot_id"`
-	Day    string `json:"day"` // UTC day whose allowance the slot is of, YYYY-MM-DD
+	SlotID string `json:"slot_id" format:"uuid" doc:"The slot it lives on"`
+	Day    string `json:"day" format:"date" doc:"UTC day whose allowance the slot is of"`
 }
 
 // WasClaimed gives the job to a runner. The nonce names this one attempt.
 type WasClaimed struct {
-	JobID     string `json:"job_id"`
-	Runner    string `json:"runner"`
-	Nonce     string `json:"nonce"`
-	Attempt   int    `json:"attempt"` // from 1
-	StartedAt string `json:"started_at"`
+	JobID     string `json:"job_id" format:"uuid" doc:"The job"`
+	Runner    string `json:"runner" format:"uuid" doc:"Id of the runner"`
+	Nonce     string `json:"nonce" format:"uuid" doc:"Id of this attempt"`
+	Attempt   int    `json:"attempt" unit:"attempts" doc:"Number of the attempt, from 1"`
+	StartedAt string `json:"started_at" format:"date-time" doc:"When the attempt began"`
 }
 
 // WasReleased puts a claimed job back into the queue.
 type WasReleased struct {
-	JobID  string        `json:"job_id"`
-	Nonce  string        `json:"nonce"`
-	Reason ReleaseReason `json:"reason"`
+	JobID  string        `json:"job_id" format:"uuid" doc:"The job"`
+	Nonce  string        `json:"nonce" format:"uuid" doc:"The attempt that ends"`
+	Reason ReleaseReason `json:"reason" enum:"drained,abandoned" doc:"drained: its runner ended in good order. abandoned: its runner stopped reporting it"`
 }
 
 // Outcome is what a job ended with. What it publishes elsewhere — its run and
 // receipt, or its certificate — is kept here first: this event decides.
 type Outcome struct {
-	JobID      string           `json:"job_id"`
-	Nonce      string           `json:"nonce,omitempty"`
-	Output     event.Text       `json:"output"`
-	Error      string           `json:"error,omitempty"`
-	Result     event.Text       `json:"result"`            // JSON of the structured result; empty without one
-	Publish    []event.Embedded `json:"publish,omitempty"` // appended to PublishTo once this event stands
-	PublishTo  string           `json:"publish_to,omitempty"`
-	FinishedAt string           `json:"finished_at"`
+	JobID      string           `json:"job_id" format:"uuid" doc:"The job"`
+	Nonce      string           `json:"nonce,omitempty" format:"uuid" doc:"The attempt that ended"`
+	Output     event.Text       `json:"output" doc:"Rendered result; empty without one"`
+	Error      string           `json:"error,omitempty" doc:"Why it failed; absent when it did not"`
+	Result     event.Text       `json:"result" doc:"JSON of the structured result; empty without one"`
+	Publish    []event.Embedded `json:"publish,omitempty" doc:"Events that are appended to the stream publish_to once this event stands: its run and receipt, or its certificate"`
+	PublishTo  string           `json:"publish_to,omitempty" doc:"Name of the stream; absent: nothing is published"`
+	FinishedAt string           `json:"finished_at" format:"date-time" doc:"When it ended"`
 }
 
 // The ends of a job.
@@ -86,21 +86,21 @@ type (
 // WasCancelled ends a job on request. Early means that no runner had ever
 // claimed it: its slot is refunded.
 type WasCancelled struct {
-	JobID      string `json:"job_id"`
-	Early      bool   `json:"early"`
-	Nonce      string `json:"nonce,omitempty"` // the attempt that must be killed
-	SlotID     string `json:"slot_id"`
-	Day        string `json:"day"`
-	UploadID   string `json:"upload_id,omitempty"`
-	FinishedAt string `json:"finished_at"`
+	JobID      string `json:"job_id" format:"uuid" doc:"The job"`
+	Early      bool   `json:"early" doc:"No runner had ever claimed it, so that its slot is refunded"`
+	Nonce      string `json:"nonce,omitempty" format:"uuid" doc:"The attempt that must be killed; absent: none runs"`
+	SlotID     string `json:"slot_id" format:"uuid" doc:"The slot it lived on"`
+	Day        string `json:"day" format:"date" doc:"UTC day whose allowance the slot is of"`
+	UploadID   string `json:"upload_id,omitempty" format:"uuid" doc:"The upload it held; absent: none"`
+	FinishedAt string `json:"finished_at" format:"date-time" doc:"When it was cancelled"`
 }
 
 // WasLost ends a job whose runner stopped reporting when no attempt was left.
 type WasLost struct {
-	JobID      string `json:"job_id"`
-	Nonce      string `json:"nonce"`
-	Attempts   int    `json:"attempts"`
-	FinishedAt string `json:"finished_at"`
+	JobID      string `json:"job_id" format:"uuid" doc:"The job"`
+	Nonce      string `json:"nonce" format:"uuid" doc:"The last attempt"`
+	Attempts   int    `json:"attempts" unit:"attempts" doc:"How many there were"`
+	FinishedAt string `json:"finished_at" format:"date-time" doc:"When it was given up"`
 }
 
 func (WasQueued) EventName() string    { return "job.queued" }

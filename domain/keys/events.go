@@ -12,21 +12,21 @@ const Stream = "keys"
 
 // Published makes a public key known; it seals nothing yet.
 type Published struct {
-	KID string `json:"kid"` // RFC 7638 thumbprint
-	X   string `json:"x"`   // Ed25519 public key, base64url without padding (RFC 8037)
-	At  string `json:"at"`  // RFC 3339
+	KID string `json:"kid" doc:"Id of the key: its RFC 7638 thumbprint, SHA-256, base64url"`
+	X   string `json:"x" doc:"The Ed25519 public key, base64url without padding (RFC 8037)"`
+	At  string `json:"at" format:"date-time" doc:"When it was published"`
 }
 
 // Activated makes a published key the one that seals from now on.
 type Activated struct {
-	KID string `json:"kid"`
-	At  string `json:"at"`
+	KID string `json:"kid" doc:"Id of the key"`
+	At  string `json:"at" format:"date-time" doc:"From when it seals"`
 }
 
 // Retired ends a key's sealing; what it sealed still verifies.
 type Retired struct {
-	KID string `json:"kid"`
-	At  string `json:"at"`
+	KID string `json:"kid" doc:"Id of the key"`
+	At  string `json:"at" format:"date-time" doc:"From when it seals nothing"`
 }
 
 func (Published) EventName() string { return "key.published" }

@@ -14,32 +14,32 @@ import (
 
 // Record is what a receipt says of one run. Integers and strings only.
 type Record struct {
-	V            int           `json:"v"`
-	RunID        int64         `json:"run_id"`
-	Account      string        `json:"account"`
-	Expression   string        `json:"expression"`
-	Answer       string        `json:"answer"`
-	Status       string        `json:"status"`
-	StdoutSHA256 string        `json:"stdout_sha256"` // of the captured output, of nothing when there was none
-	Warnings     []string      `json:"warnings"`
-	Engine       Engine        `json:"engine"`
-	Verification *Verification `json:"verification"`
-	SessionID    *string       `json:"session_id"`
-	Source       string        `json:"source"`
-	EvaluatedAt  string        `json:"evaluated_at"` // RFC 3339, UTC, milliseconds
+	V            int           `json:"v" doc:"Version of this record: 1"`
+	RunID        int64         `json:"run_id" doc:"Id of the run: an integer from 1"`
+	Account      string        `json:"account" doc:"Id of the account: a UUID"`
+	Expression   string        `json:"expression" doc:"Source text, exactly as submitted"`
+	Answer       string        `json:"answer" doc:"The answer as rendered for people"`
+	Status       string        `json:"status" doc:"success, unevaluated (the engine returned the input unchanged) or plot_omitted (a graphic was made and is over 2 MiB)"`
+	StdoutSHA256 string        `json:"stdout_sha256" doc:"SHA-256 of what the expression printed, hexadecimal; of no bytes when it printed nothing"`
+	Warnings     []string      `json:"warnings" doc:"Messages of the engine, and whether the session was lost, in order"`
+	Engine       Engine        `json:"engine" doc:"What computed the answer"`
+	Verification *Verification `json:"verification" doc:"The automatic check, when it reached a verdict; null otherwise"`
+	SessionID    *string       `json:"session_id" doc:"The session it ran in; null when it ran in none"`
+	Source       string        `json:"source" doc:"Where it came from: web, mcp or job"`
+	EvaluatedAt  string        `json:"evaluated_at" doc:"When the evaluation ended: RFC 3339, UTC, milliseconds"`
 }
 
 // Engine names what computed the answer.
 type Engine struct {
-	Name     string `json:"name"`
-	Revision string `json:"revision"`
+	Name     string `json:"name" doc:"Name of the engine"`
+	Revision string `json:"revision" doc:"Version of the engine"`
 }
 
 // Verification is the automatic check's verdict as the receipt keeps it.
 type Verification struct {
-	Verdict string `json:"verdict"`
-	Basis   string `json:"basis"`
-	Method  string `json:"method"`
+	Verdict string `json:"verdict" doc:"verified or refuted"`
+	Basis   string `json:"basis" doc:"What the verdict rests on: exact, numeric or cross_check"`
+	Method  string `json:"method" doc:"Name of the verification rule"`
 }
 
 // Version of Record.

@@ -17,10 +17,10 @@ const BlockSize = 1000
 
 // Reserved takes a block of run ids: its own revision N holds N·BlockSize+1 to (N+1)·BlockSize.
 type Reserved struct {
-	Process string `json:"process"`
+	Process string `json:"process" format:"uuid" doc:"Runner id of the process that uses the ids"`
 }
 
-// Block returns the first and the last run id of a reservation's revision.
+// Block returns the first and the last run id that the reservation of this revision holds.
 func Block(at event.Revision) (first, last int64) {
 	return int64(at)*BlockSize + 1, (int64(at) + 1) * BlockSize
 }
@@ -41,81 +41,81 @@ const (
 	Job = "job"
 )
 
-// Subject is what every outcome of an evaluation names.
+// Subject is what was to be evaluated: part of every event that ends a run.
 type Subject struct {
-	RunID      int64      `json:"run_id"`
-	Account    string     `json:"account"`
-	Expression event.Text `json:"expression"`
-	SessionID  string     `json:"session_id,omitempty"`
-	Source     string     `json:"source"`
-	JobID      string     `json:"job_id,omitempty"`
+	RunID      int64      `json:"run_id" unit:"run id" doc:"The run"`
+	Account    string     `json:"account" format:"uuid" doc:"The account"`
+	Expression event.Text `json:"expression" doc:"Source text, exactly as submitted"`
+	SessionID  string     `json:"session_id,omitempty" doc:"The session it ran in; absent: in none"`
+	Source     string     `json:"source" enum:"web,mcp,job" doc:"Where it came from"`
+	JobID      string     `json:"job_id,omitempty" format:"uuid" doc:"The job that ran it; absent: none did"`
 }
 
-// Engine names what computed an answer.
+// Engine names the program that computed an answer.
 type Engine struct {
-	Name     string `json:"name"`
-	Revision string `json:"revision"`
+	Name     string `json:"name" doc:"Name of the engine"`
+	Revision string `json:"revision" doc:"Version of the engine"`
 }
 
 // Check is a verdict on an answer, or why there is none.
 type Check struct {
-	Verdict   string `json:"verdict"` // verified, refuted, inconclusive
-	Basis     string `json:"basis,omitempty"`
-	Method    string `json:"method,omitempty"`
-	Check     string `json:"check,omitempty"`
-	Residual  string `json:"residual,omitempty"`
-	Reason    string `json:"reason,omitempty"`
-	ElapsedMS int64  `json:"elapsed_ms"`
-	Automatic bool   `json:"automatic"`
+	Verdict   string `json:"verdict" enum:"verified,refuted,inconclusive" doc:"inconclusive: nothing was learned"`
+	Basis     string `json:"basis,omitempty" enum:"exact,numeric,cross_check" doc:"What the verdict rests on"`
+	Method    string `json:"method,omitempty" doc:"Name of the verification rule"`
+	Check     string `json:"check,omitempty" doc:"The expression evaluated for the check"`
+	Residual  string `json:"residual,omitempty" doc:"What it returned"`
+	Reason    string `json:"reason,omitempty" doc:"Why nothing was learned; absent with a verdict"`
+	ElapsedMS int64  `json:"elapsed_ms" doc:"Time the check took"`
+	Automatic bool   `json:"automatic" doc:"The check ran unasked, with the evaluation"`
 }
 
-// Conclusive tells whether something was learned.
+// Conclusive tells whether the check reached a verdict: verified or refuted.
 func (c Check) Conclusive() bool { return c.Verdict == "verified" || c.Verdict == "refuted" }
 
-// Evaluated is a finished evaluation.
+// Evaluated is an evaluation with an answer.
 type Evaluated struct {
 	Subject
-	Answer      event.Text  `json:"answer"`           // as rendered
-	InputForm   event.Text  `json:"input_form"`       // the answer in a form that parses back
-	Checkable   bool        `json:"checkable"`        // nothing earlier in a session could have changed what the expression means
-	Status      string      `json:"status"`           // Success, Unevaluated, PlotOmitted
-	Stdout      *event.Text `json:"stdout,omitempty"` // absent: nothing was printed
-	Warnings    []string    `json:"warnings,omitempty"`
-	Plot        *event.Blob `json:"plot,omitempty"` // SVG
-	Engine      Engine      `json:"engine"`
-	Check       *Check      `json:"check,omitempty"` // the automatic check, when it reached a verdict
-	ExecutionMS int64       `json:"execution_time_ms"`
-	EvaluatedAt string      `json:"evaluated_at"` // RFC 3339, UTC, milliseconds
+	Answer      event.Text  `json:"answer" doc:"The answer as rendered for people"`
+	InputForm   event.Text  `json:"input_form" doc:"The answer in a form that parses back to it"`
+	Checkable   bool        `json:"checkable" doc:"Nothing earlier in its session could have changed what the expression means, so that it may be checked elsewhere"`
+	Status      string      `json:"status" enum:"success,unevaluated,plot_omitted" doc:"unevaluated: the engine returned the input unchanged. plot_omitted: a graphic was made and is over 2 MiB"`
+	Stdout      *event.Text `json:"stdout,omitempty" doc:"What it printed; absent: nothing"`
+	Warnings    []string    `json:"warnings,omitempty" doc:"Messages of the engine, and whether the session was lost, in order: at most 101, of at most 1 KiB each"`
+	Plot        *event.Blob `json:"plot,omitempty" doc:"The graphic, SVG; absent: none"`
+	Engine      Engine      `json:"engine" doc:"What computed the answer"`
+	Check       *Check      `json:"check,omitempty" doc:"The automatic check, when it reached a verdict"`
+	ExecutionMS int64       `json:"execution_time_ms" doc:"Time the evaluation took"`
+	EvaluatedAt string      `json:"evaluated_at" format:"date-time" doc:"When it ended"`
 }
 
-// Sealed is the receipt of the evaluation it was appended with.
+// Sealed is the receipt of the evaluation that it was appended with.
 type Sealed struct {
-	RunID          int64      `json:"run_id"`
-	ReceiptID      string     `json:"receipt_id"` // SHA-256 of the canonical bytes
-	Canonical      event.Text `json:"canonical"`
-	Signature      string     `json:"signature,omitempty"`
-	KID            string     `json:"kid,omitempty"`
-	UnsignedReason string     `json:"unsigned_reason,omitempty"`
+	RunID          int64      `json:"run_id" unit:"run id" doc:"The run"`
+	ReceiptID      string     `json:"receipt_id" format:"sha256" doc:"Id of the receipt: the hash of its canonical bytes"`
+	Canonical      event.Text `json:"canonical" doc:"The canonical bytes: JSON with keys sorted, no whitespace, non-ASCII characters escaped"`
+	Signature      string     `json:"signature,omitempty" doc:"Ed25519 over the canonical bytes, base64; absent without a key"`
+	KID            string     `json:"kid,omitempty" doc:"Id of the key that signed; absent without a key"`
+	UnsignedReason string     `json:"unsigned_reason,omitempty" doc:"Why there is no signature; absent with one"`
 }
 
 // TimedOut is an evaluation killed at the end of its budget.
 type TimedOut struct {
 	Subject
-	BudgetMS int64 `json:"budget_ms"`
+	BudgetMS int64 `json:"budget_ms" doc:"The compute budget it ran past"`
 }
 
-// Failed is an evaluation whose engine did not survive it.
+// Failed is an evaluation that the engine's worker did not survive.
 type Failed struct {
 	Subject
-	Reason      string `json:"reason"` // crashed, memory, quit, output_too_large …
-	Detail      string `json:"detail,omitempty"`
-	ExecutionMS int64  `json:"execution_time_ms"`
+	Reason      string `json:"reason" enum:"crashed,memory,quit,output_too_large,session_closed" doc:"crashed: the worker process ended by a fault. memory: it ran over its memory limit. quit: the expression ended its process. output_too_large: result or output over the limit. session_closed: its session was cleared meanwhile"`
+	Detail      string `json:"detail,omitempty" doc:"What the engine or the system said, at most 1 KiB"`
+	ExecutionMS int64  `json:"execution_time_ms" doc:"Time until it failed"`
 }
 
 // Verified is a check made on request.
 type Verified struct {
-	RunID   int64  `json:"run_id"`
-	Account string `json:"account"`
+	RunID   int64  `json:"run_id" unit:"run id" doc:"The run"`
+	Account string `json:"account" format:"uuid" doc:"The account"`
 	Check
 }
 

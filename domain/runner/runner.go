@@ -11,11 +11,11 @@ func Stream(runnerID string) string { return "runner-" + runnerID }
 
 // Beat says that a runner is alive and which attempts it holds.
 type Beat struct {
-	Runner  string   `json:"runner"` // new in every process
-	Seq     int64    `json:"seq"`
-	Nonces  []string `json:"nonces,omitempty"` // attempts in hand
-	Address string   `json:"address,omitempty"`
-	Leaving bool     `json:"leaving,omitempty"` // the last beat of a runner that drained
+	Runner  string   `json:"runner" format:"uuid" doc:"Id of the runner; new in every process"`
+	Seq     int64    `json:"seq" unit:"beats" doc:"Number of the beat, from 1"`
+	Nonces  []string `json:"nonces,omitempty" doc:"The attempts the runner holds; absent: none"`
+	Address string   `json:"address,omitempty" doc:"Host and port where other processes reach it"`
+	Leaving bool     `json:"leaving,omitempty" doc:"True on the last beat of a runner that hands back what it holds and ends"`
 }
 
 // EventName is the stored name.

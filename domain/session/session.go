@@ -49,26 +49,26 @@ const (
 
 // Opened makes a process the owner.
 type Opened struct {
-	Account   string `json:"account"`
-	SessionID string `json:"session_id"`
-	Owner     string `json:"owner"`             // runner id of the process, new in every process
-	Address   string `json:"address,omitempty"` // where other processes reach the owner
-	Epoch     int    `json:"epoch"`             // from 1, one more with every owner
+	Account   string `json:"account" format:"uuid" doc:"The account"`
+	SessionID string `json:"session_id" doc:"The client's name for the session: 1 to 64 of A-Z a-z 0-9 . _ -"`
+	Owner     string `json:"owner" format:"uuid" doc:"Runner id of the process whose worker holds the session's variables; new in every process"`
+	Address   string `json:"address,omitempty" doc:"Host and port where other processes reach the owner; absent where there is one process"`
+	Epoch     int    `json:"epoch" unit:"epochs" doc:"Number of the opening, from 1, one more each time the session is opened"`
 }
 
 // Cleared ends a session on request.
 type Cleared struct {
-	Account   string `json:"account"`
-	SessionID string `json:"session_id"`
-	Epoch     int    `json:"epoch"`
+	Account   string `json:"account" format:"uuid" doc:"The account"`
+	SessionID string `json:"session_id" doc:"The session"`
+	Epoch     int    `json:"epoch" unit:"epochs" doc:"The epoch that ends"`
 }
 
 // Expired ends a session that was idle, or whose worker or owner died.
 type Expired struct {
-	Account   string    `json:"account"`
-	SessionID string    `json:"session_id"`
-	Epoch     int       `json:"epoch"`
-	Reason    EndReason `json:"reason"` // idle, worker_died, owner_lost, shutdown
+	Account   string    `json:"account" format:"uuid" doc:"The account"`
+	SessionID string    `json:"session_id" doc:"The session"`
+	Epoch     int       `json:"epoch" unit:"epochs" doc:"The epoch that ends"`
+	Reason    EndReason `json:"reason" enum:"idle,worker_died,owner_lost,shutdown" doc:"idle: unused for the idle time. worker_died: its worker process ended. owner_lost: its owner stopped reporting. shutdown: its owner ended in good order"`
 }
 
 func (Opened) EventName() string  { return "session.opened" }

@@ -21,16 +21,16 @@ func Stream(account, day string) string { return "slots-" + account + "-" + day 
 // Spent takes a slot. It carries the whole submission: whoever finds this event
 // without its job can finish what the submitter began.
 type Spent struct {
-	SlotID     string         `json:"slot_id"` // UUID
-	Day        string         `json:"day"`
-	Submission job.Submission `json:"submission"`
+	SlotID     string         `json:"slot_id" format:"uuid" doc:"The slot"`
+	Day        string         `json:"day" format:"date" doc:"UTC day whose allowance it is of"`
+	Submission job.Submission `json:"submission" doc:"The job it is spent for, whole"`
 }
 
 // Refunded gives a slot back to the day it was of.
 type Refunded struct {
-	SlotID string       `json:"slot_id"`
-	JobID  string       `json:"job_id"`
-	Reason RefundReason `json:"reason"`
+	SlotID string       `json:"slot_id" format:"uuid" doc:"The slot"`
+	JobID  string       `json:"job_id" format:"uuid" doc:"The job it was spent for"`
+	Reason RefundReason `json:"reason" enum:"cancelled_early,duplicate,upload_used" doc:"cancelled_early: the job was cancelled before it started. duplicate: the job lives on another slot. upload_used: another job checks its upload"`
 }
 
 // RefundReason is why a slot was given back.

@@ -19,17 +19,17 @@ func Stream(id string) string { return "token-" + id }
 
 // Minted makes a token valid.
 type Minted struct {
-	TokenID   string `json:"token_id"`
-	Account   string `json:"account"`
-	Name      string `json:"name"`
-	Last4     string `json:"last4"`
-	ExpiresAt string `json:"expires_at,omitempty"` // RFC 3339; empty: never
+	TokenID   string `json:"token_id" format:"sha256" doc:"Id of the token: the hash of its secret"`
+	Account   string `json:"account" format:"uuid" doc:"The account"`
+	Name      string `json:"name" doc:"The owner's name for the token: 1 to 100 characters"`
+	Last4     string `json:"last4" doc:"The last four characters of the random part of the secret"`
+	ExpiresAt string `json:"expires_at,omitempty" format:"date-time" doc:"When it stops being valid; absent: never"`
 }
 
 // Revoked ends a token.
 type Revoked struct {
-	TokenID string `json:"token_id"`
-	Account string `json:"account"`
+	TokenID string `json:"token_id" format:"sha256" doc:"Id of the token"`
+	Account string `json:"account" format:"uuid" doc:"The account"`
 }
 
 func (Minted) EventName() string  { return "token.minted" }

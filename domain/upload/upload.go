@@ -18,37 +18,37 @@ func Stream(uploadID string) string { return "upload-" + uploadID }
 
 // Named is a name with a version, as an export's meta line gives it.
 type Named struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
+	Name    string `json:"name" doc:"Name"`
+	Version string `json:"version" doc:"Version, as the program gives it"`
 }
 
 // Lean is the Lean version an export says it is of.
 type Lean struct {
-	Version string `json:"version"`
-	Githash string `json:"githash"`
+	Version string `json:"version" doc:"Version of Lean"`
+	Githash string `json:"githash" doc:"Commit of Lean, hexadecimal"`
 }
 
 // Export is the identity of an export.
 type Export struct {
-	SHA256        string `json:"sha256"` // of the normalised export
-	Bytes         int64  `json:"bytes"`
-	Exporter      *Named `json:"exporter,omitempty"`
-	Lean          *Lean  `json:"lean,omitempty"`
-	FormatVersion string `json:"format_version"`
+	SHA256        string `json:"sha256" format:"sha256" doc:"Hash of the normalised export"`
+	Bytes         int64  `json:"bytes" doc:"Size of the normalised export"`
+	Exporter      *Named `json:"exporter,omitempty" doc:"The program that wrote the export, as its first line says; absent when it does not"`
+	Lean          *Lean  `json:"lean,omitempty" doc:"The version of Lean the export is of, as its first line says; absent when it does not"`
+	FormatVersion string `json:"format_version" doc:"Version of the export format"`
 }
 
 // Stored makes an export available to one job.
 type Stored struct {
-	UploadID string     `json:"upload_id"`
-	Account  string     `json:"account"`
-	Blob     event.Blob `json:"blob"` // the normalised export
-	Export   Export     `json:"export"`
+	UploadID string     `json:"upload_id" format:"uuid" doc:"The upload"`
+	Account  string     `json:"account" format:"uuid" doc:"The account"`
+	Blob     event.Blob `json:"blob" doc:"The normalised export in the blob store"`
+	Export   Export     `json:"export" doc:"What the export says of itself"`
 }
 
 // Claimed gives the upload to a job.
 type Claimed struct {
-	UploadID string `json:"upload_id"`
-	JobID    string `json:"job_id"`
+	UploadID string `json:"upload_id" format:"uuid" doc:"The upload"`
+	JobID    string `json:"job_id" format:"uuid" doc:"The job that checks it"`
 }
 
 // Refused says that a slot's submission came second. It is an event because it
@@ -56,15 +56,15 @@ type Claimed struct {
 // submissions could see the upload used and free in turn, and a job would be
 // queued on a slot that is being refunded.
 type Refused struct {
-	UploadID string `json:"upload_id"`
-	JobID    string `json:"job_id"`
-	SlotID   string `json:"slot_id"`
+	UploadID string `json:"upload_id" format:"uuid" doc:"The upload"`
+	JobID    string `json:"job_id" format:"uuid" doc:"The job that does not get it"`
+	SlotID   string `json:"slot_id" format:"uuid" doc:"The job's slot, which is refunded"`
 }
 
 // Released frees the upload: its job was cancelled before it started.
 type Released struct {
-	UploadID string `json:"upload_id"`
-	JobID    string `json:"job_id"`
+	UploadID string `json:"upload_id" format:"uuid" doc:"The upload"`
+	JobID    string `json:"job_id" format:"uuid" doc:"The job that had it and never started"`
 }
 
 func (Stored) EventName() string   { return "upload.stored" }

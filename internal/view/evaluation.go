@@ -5,26 +5,26 @@ import "reckon/domain/run"
 // Evaluation is an answered evaluation (interface §2.2), as POST /api/evaluate answers
 // it and as the result of an evaluate job holds it.
 type Evaluation struct {
-	Result          string        `json:"result" doc:"Rendered result"`
+	Result          string        `json:"result" doc:"The answer as rendered for people"`
 	Status          string        `json:"status" enum:"success,unevaluated,plot_omitted" doc:"unevaluated: the engine returned the input unchanged, so the result is no answer. plot_omitted: a graphic was made and is too large to keep"`
-	ExecutionTimeMS int64         `json:"execution_time_ms" doc:"Elapsed time in milliseconds"`
-	RunID           *int64        `json:"run_id" doc:"Execution-log row id"`
-	PlotURL         *string       `json:"plot_url" doc:"/api/plots/{run_id}, when a graphic was rendered"`
-	ReceiptURL      *string       `json:"receipt_url" doc:"/api/receipts/{run_id}"`
-	Stdout          *string       `json:"stdout" doc:"Captured output"`
-	Warnings        []string      `json:"warnings" doc:"Engine warnings"`
-	Verification    *Verification `json:"verification" doc:"Automatic check, when a rule covers the expression and reached a verdict; absence means that nothing was learned"`
+	ExecutionTimeMS int64         `json:"execution_time_ms" doc:"Time the evaluation took, in milliseconds"`
+	RunID           *int64        `json:"run_id" doc:"Id of the run in the execution log: an integer from 1"`
+	PlotURL         *string       `json:"plot_url" doc:"Path of the graphic (SVG), /api/plots/{run_id}; null when none was kept"`
+	ReceiptURL      *string       `json:"receipt_url" doc:"Path of the signed receipt, /api/receipts/{run_id}"`
+	Stdout          *string       `json:"stdout" doc:"What the expression printed; null when it printed nothing"`
+	Warnings        []string      `json:"warnings" doc:"Messages of the engine, and whether the session was lost, in order; empty when there were none"`
+	Verification    *Verification `json:"verification" doc:"The automatic check, when a rule covers the expression and reached a verdict; null means that nothing was learned"`
 }
 
 // Verification is a check that reached a verdict (interface §2.3).
 type Verification struct {
-	Verdict   string `json:"verdict" enum:"verified,refuted"`
-	Basis     string `json:"basis" enum:"exact,numeric,cross_check"`
-	Method    string `json:"method" doc:"Slug of the derivation rule" example:"integrate_residual"`
+	Verdict   string `json:"verdict" enum:"verified,refuted" doc:"What the check found of the answer"`
+	Basis     string `json:"basis" enum:"exact,numeric,cross_check" doc:"What the verdict rests on. exact: symbolic computation. numeric: values at sample points. cross_check: another way to the same answer"`
+	Method    string `json:"method" doc:"Name of the verification rule" example:"integrate_residual"`
 	Check     string `json:"check" doc:"The expression evaluated for the check"`
-	Residual  string `json:"residual" doc:"What it returned"`
-	ElapsedMS int64  `json:"elapsed_ms"`
-	Automatic bool   `json:"automatic" doc:"The check ran unasked alongside the evaluation"`
+	Residual  string `json:"residual" doc:"What the expression of check returned"`
+	ElapsedMS int64  `json:"elapsed_ms" doc:"Time the check took, in milliseconds"`
+	Automatic bool   `json:"automatic" doc:"True: the check ran unasked, with the evaluation. False: it was requested"`
 }
 
 // EvaluationOf is the view of an evaluation; result and stdout are its whole

@@ -14,22 +14,22 @@ import (
 
 // Job is interface §2.7. What a job does not have yet is left out.
 type Job struct {
-	JobID          string              `json:"job_id" format:"uuid"`
-	Kind           job.Kind            `json:"kind" enum:"@job_kinds"`
-	Status         job.Status          `json:"status" enum:"@job_statuses" doc:"timeout: it ran past its budget. lost: its runner stopped reporting and no attempt was left"`
+	JobID          string              `json:"job_id" format:"uuid" doc:"Id of the job"`
+	Kind           job.Kind            `json:"kind" enum:"@job_kinds" doc:"What the job does"`
+	Status         job.Status          `json:"status" enum:"@job_statuses" doc:"How the job stands. timeout: it ran past its budget. lost: its runner stopped reporting and no attempt was left"`
 	Position       int                 `json:"position,omitempty" minimum:"1" doc:"Place in the queue while queued: 1 is next"`
-	CreatedAt      string              `json:"created_at" format:"date-time"`
-	StartedAt      *string             `json:"started_at" format:"date-time" doc:"Of the present or last attempt; null while queued"`
-	FinishedAt     *string             `json:"finished_at" format:"date-time"`
+	CreatedAt      string              `json:"created_at" format:"date-time" doc:"When the job was submitted: RFC 3339, UTC, milliseconds"`
+	StartedAt      *string             `json:"started_at" format:"date-time" doc:"When the present or last attempt began: RFC 3339, UTC, milliseconds; null while queued"`
+	FinishedAt     *string             `json:"finished_at" format:"date-time" doc:"When the job ended: RFC 3339, UTC, milliseconds; null before"`
 	TimeoutMS      int64               `json:"timeout_ms" doc:"Time budget in milliseconds"`
-	Attempt        int                 `json:"attempt" doc:"How often a runner has taken it up"`
-	SessionID      string              `json:"session_id,omitempty" doc:"The session it runs in"`
-	RunID          int64               `json:"run_id,omitempty" doc:"The execution-log row the job wrote, once it has"`
-	Output         *string             `json:"output,omitempty" doc:"Rendered result, once the job has one"`
+	Attempt        int                 `json:"attempt" doc:"Number of attempts so far: how often a runner has taken the job; 0 before the first"`
+	SessionID      string              `json:"session_id,omitempty" doc:"The session it runs in; left out when it runs in none"`
+	RunID          int64               `json:"run_id,omitempty" doc:"Id of the run the job wrote; left out until it has"`
+	Output         *string             `json:"output,omitempty" doc:"Rendered result; left out until the job has one"`
 	Error          *string             `json:"error" doc:"Why the job failed; null when it did not"`
 	Result         *httpkit.JSONObject `json:"result,omitempty" doc:"Structured result, once the job has one. @job_results"`
 	CertificateID  string              `json:"certificate_id,omitempty" doc:"Proof jobs: the certificate, once issued"`
-	CertificateURL string              `json:"certificate_url,omitempty"`
+	CertificateURL string              `json:"certificate_url,omitempty" doc:"Path of that certificate; left out without one"`
 }
 
 // Jobs makes the views of jobs from their streams.

@@ -18,10 +18,10 @@ const (
 
 // Await waits until nothing about a job will change any more, the time is over,
 // or the process stops; then it is the job as read reads it.
-func (v Jobs) Await(ctx context.Context, jobID string, patience time.Duration, read func(context.Context) (job.State, error)) (job.State, error) {
+func (v Jobs) Await(ctx context.Context, jobID string, atMost time.Duration, read func(context.Context) (job.State, error)) (job.State, error) {
 	notified, stop := v.NotifyJobEnded(jobID)
 	defer stop()
-	over := time.NewTimer(patience)
+	over := time.NewTimer(atMost)
 	defer over.Stop()
 	again := backoff.ExponentialBackOff{InitialInterval: lookAgain, Multiplier: 2, MaxInterval: mostLookAgain}
 	for last := false; ; {

@@ -36,7 +36,7 @@ func (e *Engine) Admin() http.Handler {
 func answer(w http.ResponseWriter, v any, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	switch {
-	case errors.Is(err, ErrNone):
+	case errors.Is(err, ErrNotFound):
 		w.WriteHeader(http.StatusNotFound)
 	case err != nil:
 		w.WriteHeader(http.StatusInternalServerError)

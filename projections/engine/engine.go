@@ -27,13 +27,13 @@ type Engine struct {
 	log     Log
 	logger  *slog.Logger
 	logID   string
-	bell    *bell
+	moved   *signal
 	workers []*worker
 	byName  map[string]*worker
 }
 
-// ErrNone means that there is no projection of that name.
-var ErrNone = errors.New("no such projection")
+// ErrNotFound means that there is no projection of that name, or nothing parked of that stream.
+var ErrNotFound = errors.New("no such projection")
 
 // New prepares the projections: it makes what tables are missing and reads the checkpoints.
 func New(ctx context.Context, config Config, projections ...Projection) (*Engine, error) {
@@ -52,7 +52,7 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{db: config.DB, log: config.Log, logger: config.Logger, logID: logID, bell: newBell(), byName: map[string]*worker{}}
+	e := &Engine{db: config.DB, log: config.Log, logger: config.Logger, logID: logID, moved: newSignal(), byName: map[string]*worker{}}
 	writing := new(sync.Mutex)
 	for _, p := range projections {
 		if err := p.validate(config.DB); err != nil {
@@ -63,9 +63,9 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 		}
 		w := &worker{
 			Projection: p, db: config.DB, log: config.Log, logID: logID, logger: config.Logger, now: now, writing: writing,
-			control: make(chan func(context.Context) error), bell: e.bell, bootHead: head, phase: Starting, changed: make(chan struct{}),
+			control: make(chan func(context.Context) error), moved: e.moved, bootHead: head, phase: Starting, changed: make(chan struct{}),
 		}
-		if err := w.load(ctx); err != nil {
+		if err := w.loadCheckpoint(ctx); err != nil {
 			return nil, err
 		}
 		e.workers = append(e.workers, w)
@@ -89,7 +89,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	feed := newFeed(e.log, foremost, names)
 	var group sync.WaitGroup
-	group.Go(func() { listen(ctx, e.db, e.bell, e.logger) })
+	group.Go(func() { listen(ctx, e.db, e.moved, e.logger) })
 	for _, w := range e.workers {
 		w.feed = feed
 		group.Go(func() {
@@ -111,7 +111,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // Wait, Ready and Status follow what another process does.
 func (e *Engine) Watch(ctx context.Context) error {
 	var group sync.WaitGroup
-	group.Go(func() { listen(ctx, e.db, e.bell, e.logger) })
+	group.Go(func() { listen(ctx, e.db, e.moved, e.logger) })
 	for _, w := range e.workers {
 		group.Go(func() { w.watch(ctx) })
 	}
@@ -124,7 +124,7 @@ func (e *Engine) Watch(ctx context.Context) error {
 func (e *Engine) Wait(ctx context.Context, name string, p event.Position) error {
 	w := e.byName[name]
 	if w == nil {
-		return fmt.Errorf("%w: %s", ErrNone, name)
+		return fmt.Errorf("%w: %s", ErrNotFound, name)
 	}
 	return w.wait(ctx, p)
 }
@@ -134,7 +134,7 @@ func (e *Engine) LogID() string { return e.logID }
 
 // Pause stops a projection where it stands, until it is resumed, by any process.
 func (e *Engine) Pause(ctx context.Context, name string) error {
-	return e.ask(ctx, name, func(ctx context.Context, w *worker) error {
+	return e.onWorker(ctx, name, func(ctx context.Context, w *worker) error {
 		if err := setPhase(ctx, w.db, w.Projection, phasePaused, "on request"); err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (e *Engine) Pause(ctx context.Context, name string) error {
 
 // Resume lets a paused or halted projection go on where it stands.
 func (e *Engine) Resume(ctx context.Context, name string) error {
-	return e.ask(ctx, name, func(ctx context.Context, w *worker) error {
+	return e.onWorker(ctx, name, func(ctx context.Context, w *worker) error {
 		if err := setPhase(ctx, w.db, w.Projection, phaseRunning, ""); err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (e *Engine) Resume(ctx context.Context, name string) error {
 
 // Boot drops a projection's tables and builds them again from the log.
 func (e *Engine) Boot(ctx context.Context, name string) error {
-	return e.ask(ctx, name, func(ctx context.Context, w *worker) error {
+	return e.onWorker(ctx, name, func(ctx context.Context, w *worker) error {
 		err := w.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 			if err := TearDown(ctx, tx, w.Name, w.Version); err != nil {
 				return err
@@ -173,11 +173,12 @@ func (e *Engine) Boot(ctx context.Context, name string) error {
 	})
 }
 
-// ask lets the projection's own goroutine do something between two batches.
-func (e *Engine) ask(ctx context.Context, name string, do func(context.Context, *worker) error) error {
+// onWorker runs do on the goroutine of the named projection, between two batches.
+// It returns ErrNotFound, the error of do, or the context's.
+func (e *Engine) onWorker(ctx context.Context, name string, do func(context.Context, *worker) error) error {
 	w := e.byName[name]
 	if w == nil {
-		return fmt.Errorf("%w: %s", ErrNone, name)
+		return fmt.Errorf("%w: %s", ErrNotFound, name)
 	}
 	answer := make(chan error, 1)
 	request := func(ctx context.Context) error {

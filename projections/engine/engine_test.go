@@ -50,7 +50,7 @@ var errBad = errors.New("bad event")
 // shelf is the projection; an event whose value is "bad" cannot be applied while bad is set.
 func shelf(bad *atomic.Bool, onBad engine.Policy) engine.Projection {
 	rows := engine.TableOf("key", func(r *thing) string { return r.Key }, engine.Index{Name: "shelf_v1_value", Columns: "value"})
-	p := engine.Projection{Name: "shelf", Version: 1, Tables: []engine.Table{rows}, OnBad: onBad}
+	p := engine.Projection{Name: "shelf", Version: 1, Tables: []engine.Table{rows}, OnFailure: onBad}
 	engine.On(&p, func(_ context.Context, tx *engine.Tx, e added, r event.Recorded) error {
 		if e.Value == "bad" && bad.Load() {
 			return errBad
@@ -318,7 +318,7 @@ func TestDropParked(t *testing.T) {
 		if err := e.DropParked(t.Context(), "shelf", "s"); err != nil {
 			t.Fatal(err)
 		}
-		if err := e.DropParked(t.Context(), "shelf", "s"); !errors.Is(err, engine.ErrNone) {
+		if err := e.DropParked(t.Context(), "shelf", "s"); !errors.Is(err, engine.ErrNotFound) {
 			t.Error(err)
 		}
 		f.reach(e, f.append("s", added{"c", "2"}))
@@ -598,7 +598,7 @@ func TestVersionsSideBySide(t *testing.T) {
 		if n, err := f.db.NewSelect().Model((*thing)(nil)).Count(t.Context()); err == nil {
 			t.Errorf("the old version's table is still there with %d rows", n)
 		}
-		if err := engine.TearDown(t.Context(), f.db, "shelf", 1); !errors.Is(err, engine.ErrNone) {
+		if err := engine.TearDown(t.Context(), f.db, "shelf", 1); !errors.Is(err, engine.ErrNotFound) {
 			t.Error(err)
 		}
 		stop()

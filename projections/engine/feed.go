@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// feedBuffer is how far a projection may fall behind the feed.
+	// feedBuffer is how many events a projection may be behind the feed.
 	feedBuffer = 1024
-	// feedPatience is how long a full buffer may hold up the others. Then its
-	// owner is cut off, reads what it missed by itself and joins again.
+	// feedPatience is how long a full buffer may hold up the other projections. Then
+	// its projection is cut off, reads the events it missed itself and joins again.
 	feedPatience = time.Second
 )
 
@@ -62,13 +62,14 @@ func (f *feed) dispatch(it item) {
 		select {
 		case m.items <- it:
 		default:
-			f.press(m, it)
+			f.sendOrCutOff(m, it)
 		}
 	}
 }
 
-// press waits a while for a member that is behind.
-func (f *feed) press(m *member, it item) {
+// sendOrCutOff waits up to feedPatience for room in the buffer of a member that is
+// behind, then removes the member and closes its channel.
+func (f *feed) sendOrCutOff(m *member, it item) {
 	patience := time.NewTimer(feedPatience)
 	defer patience.Stop()
 	select {

@@ -17,28 +17,28 @@ const channel = "reckon_projections"
 // relistenAfter is the pause before listening again when the connection failed.
 const relistenAfter = time.Second
 
-// bell wakes whoever waits for another process's progress.
-type bell struct {
+// signal wakes everyone who waits on next, each time it is sent.
+type signal struct {
 	mu   sync.Mutex
-	rung chan struct{}
+	sent chan struct{}
 }
 
-func newBell() *bell { return &bell{rung: make(chan struct{})} }
+func newSignal() *signal { return &signal{sent: make(chan struct{})} }
 
-func (b *bell) ring() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	close(b.rung)
-	b.rung = make(chan struct{})
+func (s *signal) send() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.sent)
+	s.sent = make(chan struct{})
 }
 
-func (b *bell) next() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.rung
+func (s *signal) next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sent
 }
 
-// notify tells other processes, once the transaction has committed.
+// notify tells the other processes that a checkpoint has moved, once tx commits.
 func notify(ctx context.Context, tx bun.IDB) error {
 	if tx.Dialect().Name() != dialect.PG {
 		return nil
@@ -47,14 +47,15 @@ func notify(ctx context.Context, tx bun.IDB) error {
 	return err
 }
 
-// listen rings the bell whenever a checkpoint moves, where the database can
-// tell; whoever waits looks by itself now and then too.
-func listen(ctx context.Context, db *bun.DB, b *bell, logger *slog.Logger) {
+// listen sends moved whenever another process commits a checkpoint, until the
+// context ends. Only PostgreSQL can tell; on SQLite it does nothing, and whoever
+// waits reads the checkpoint every standbyLook as well.
+func listen(ctx context.Context, db *bun.DB, moved *signal, logger *slog.Logger) {
 	if db.Dialect().Name() != dialect.PG {
 		return
 	}
 	for ctx.Err() == nil {
-		if err := listenOnce(ctx, db, b); err != nil && ctx.Err() == nil {
+		if err := listenOnce(ctx, db, moved); err != nil && ctx.Err() == nil {
 			logger.Debug("listening for other processes' progress", "error", err)
 		}
 		select {
@@ -64,7 +65,7 @@ func listen(ctx context.Context, db *bun.DB, b *bell, logger *slog.Logger) {
 	}
 }
 
-func listenOnce(ctx context.Context, db *bun.DB, b *bell) error {
+func listenOnce(ctx context.Context, db *bun.DB, moved *signal) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
@@ -79,7 +80,7 @@ func listenOnce(ctx context.Context, db *bun.DB, b *bell) error {
 			if _, err := pg.WaitForNotification(ctx); err != nil {
 				return err // the connection is closed with the context
 			}
-			b.ring()
+			moved.send()
 		}
 	})
 }

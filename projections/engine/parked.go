@@ -45,7 +45,7 @@ func ListParked(ctx context.Context, db bun.IDB) ([]Parked, error) {
 // RetryParked applies what a projection set aside, each stream in its order and
 // whole; a stream that fails again stays parked and is named in the error.
 func (e *Engine) RetryParked(ctx context.Context, name string) error {
-	return e.ask(ctx, name, func(ctx context.Context, w *worker) error {
+	return e.onWorker(ctx, name, func(ctx context.Context, w *worker) error {
 		var failed []error
 		for stream := range w.parked {
 			if err := w.unpark(ctx, stream, w.reapply); err != nil {
@@ -61,9 +61,9 @@ func (e *Engine) RetryParked(ctx context.Context, name string) error {
 // DropParked gives up what a projection set aside of one stream: its later
 // events are applied again, the parked ones never.
 func (e *Engine) DropParked(ctx context.Context, name, stream string) error {
-	return e.ask(ctx, name, func(ctx context.Context, w *worker) error {
+	return e.onWorker(ctx, name, func(ctx context.Context, w *worker) error {
 		if !w.parked[stream] {
-			return fmt.Errorf("%w: nothing of stream %s is parked", ErrNone, stream)
+			return fmt.Errorf("%w: nothing of stream %s is parked", ErrNotFound, stream)
 		}
 		if err := w.unpark(ctx, stream, nil); err != nil {
 			return err

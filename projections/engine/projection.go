@@ -12,7 +12,7 @@ import (
 	"reckon/domain/event"
 )
 
-// Policy says what becomes of a projection at an event it cannot apply.
+// Policy says what a projection does at an event that it cannot apply.
 type Policy string
 
 const (
@@ -25,11 +25,11 @@ const (
 // Projection is everything one read model declares. Its tables' names end in
 // its version, so that a new version boots beside the one in use.
 type Projection struct {
-	Name    string
-	Version int
-	Tables  []Table
-	OnBad   Policy // empty: Halt
-	on      map[string]handler
+	Name      string
+	Version   int
+	Tables    []Table
+	OnFailure Policy // empty: Halt
+	on        map[string]handler
 }
 
 type handler func(context.Context, *Tx, event.Recorded) error

@@ -146,7 +146,7 @@ func TearDown(ctx context.Context, db bun.IDB, name string, version int) error {
 		row := stateRow{Name: name, Version: version}
 		err := tx.NewSelect().Model(&row).WherePK().Scan(ctx)
 		if errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("%w: %s, version %d", ErrNone, name, version)
+			return fmt.Errorf("%w: %s, version %d", ErrNotFound, name, version)
 		}
 		if err != nil {
 			return err

@@ -26,7 +26,7 @@ const (
 	// read wait for positions that may concern nobody.
 	saveWhenQuiet = 50 * time.Millisecond
 
-	// attempts at one event before it is judged bad.
+	// attempts at one event before the projection halts or parks it.
 	attempts     = 5
 	firstBackoff = 20 * time.Millisecond
 	maxBackoff   = 2 * time.Second
@@ -42,7 +42,7 @@ const (
 var ErrStopped = errors.New("the projection is stopped")
 
 var (
-	errHalted   = errors.New("halted at a bad event")
+	errHalted   = errors.New("halted at an event that cannot be applied")
 	errCutOff   = errors.New("cut off from the feed")
 	errRelocate = errors.New("the checkpoint was moved on request")
 )
@@ -58,13 +58,13 @@ type worker struct {
 	now     func() time.Time
 	writing *sync.Mutex // one writer at a time where the database has no more (SQLite)
 	control chan func(context.Context) error
-	bell    *bell // rung when another process has moved a checkpoint
+	moved   *signal // sent when another process has moved a checkpoint
 
-	saved    event.Position  // as this process left it in the database
-	unsaved  int             // positions past it
-	unsure   *event.Position // a commit whose outcome is unknown would have saved this
-	parked   map[string]bool // streams with something set aside
-	bootHead event.Position  // head when the process started: what readiness asks for
+	saved         event.Position  // as this process left it in the database
+	unsaved       int             // positions past it
+	unknownCommit *event.Position // where the checkpoint is if the last commit, whose outcome is unknown, took place
+	parked        map[string]bool // streams with something set aside
+	bootHead      event.Position  // head when the process started: what readiness asks for
 
 	stillSince event.Position // where a standby last saw the checkpoint move to
 
@@ -80,12 +80,12 @@ type worker struct {
 type Phase string
 
 const (
-	Starting Phase = "starting"
-	Running  Phase = "running"
+	Starting Phase = "starting" // the checkpoint is not read yet
+	Running  Phase = "running"  // it applies events as they come
 	Retrying Phase = "retrying" // the database or an event fails for the time being
 	Standby  Phase = "standby"  // another process keeps it
-	Paused   Phase = "paused"
-	Halted   Phase = "halted"
+	Paused   Phase = "paused"   // by an operator, until resumed
+	Halted   Phase = "halted"   // at an event that cannot be applied
 )
 
 func (w *worker) run(ctx context.Context) error {
@@ -93,7 +93,7 @@ func (w *worker) run(ctx context.Context) error {
 		err := w.step(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return w.leave()
+			return w.saveOnStop()
 		case err == nil, errors.Is(err, errCutOff), errors.Is(err, errRelocate), errors.Is(err, errHalted):
 		case errors.Is(err, errFenced):
 			w.logger.Info("projection stepped down: another process keeps it", "projection", w.id())
@@ -101,15 +101,16 @@ func (w *worker) run(ctx context.Context) error {
 		default:
 			w.logger.Error("projection failed; trying again", "projection", w.id(), "error", err)
 			w.setPhase(Retrying, err.Error())
-			if err := w.pause(ctx, maxBackoff); err != nil && ctx.Err() == nil {
+			if err := w.serveRequests(ctx, maxBackoff); err != nil && ctx.Err() == nil {
 				w.logger.Error("projection request failed", "projection", w.id(), "error", err)
 			}
 		}
 	}
 }
 
-// leave writes down how far a stopping process got, so that the next one reads less again.
-func (w *worker) leave() error {
+// saveOnStop saves the checkpoint of a process that ends, so that the next one
+// reads fewer events again. It takes at most a second.
+func (w *worker) saveOnStop() error {
 	if w.unsaved == 0 {
 		return nil
 	}
@@ -124,17 +125,19 @@ func (w *worker) leave() error {
 func (w *worker) step(ctx context.Context) error {
 	switch phase, _ := w.state(); phase {
 	case Starting:
-		return w.load(ctx)
+		return w.loadCheckpoint(ctx)
 	case Paused, Halted:
-		return w.pause(ctx, 0)
+		return w.serveRequests(ctx, 0)
 	case Standby:
 		return w.standby(ctx, true)
 	}
 	return w.follow(ctx)
 }
 
-// load takes up where the database says.
-func (w *worker) load(ctx context.Context) error {
+// loadCheckpoint sets the position, the parked streams and the phase to what the
+// database holds. A projection that was halted runs again: the process may be a
+// newer one that can apply the event.
+func (w *worker) loadCheckpoint(ctx context.Context) error {
 	row, err := loadState(ctx, w.db, w.Projection, w.TableNames(w.db), w.logID)
 	if err != nil {
 		return err
@@ -142,12 +145,12 @@ func (w *worker) load(ctx context.Context) error {
 	if w.parked, err = parkedStreams(ctx, w.db, w.Projection); err != nil {
 		return err
 	}
-	w.saved, w.unsaved, w.unsure = positionOf(row), 0, nil
+	w.saved, w.unsaved, w.unknownCommit = positionOf(row), 0, nil
 	w.setPosition(w.saved, 0)
 	switch row.Phase {
 	case phasePaused:
 		w.setPhase(Paused, row.Reason)
-	case phaseHalted: // a new process may be a mended one
+	case phaseHalted:
 		if err := setPhase(ctx, w.db, w.Projection, phaseRunning, ""); err != nil {
 			return err
 		}
@@ -220,7 +223,7 @@ func (w *worker) consume(ctx context.Context, items <-chan item) error {
 			if !open {
 				return nil
 			}
-			batch = w.fill(append(batch[:0], it), items)
+			batch = w.fillBatch(append(batch[:0], it), items)
 			if err := w.process(ctx, batch); err != nil {
 				return err
 			}
@@ -228,8 +231,9 @@ func (w *worker) consume(ctx context.Context, items <-chan item) error {
 	}
 }
 
-// fill adds what is there already; while the projection is far behind it lingers for a full batch.
-func (w *worker) fill(batch []item, items <-chan item) []item {
+// fillBatch adds the items that have arrived. While the projection has not reached
+// bootHead it waits up to batchLinger for a full batch.
+func (w *worker) fillBatch(batch []item, items <-chan item) []item {
 	var linger <-chan time.Time
 	for len(batch) < maxBatch {
 		select {
@@ -260,8 +264,8 @@ func (w *worker) fill(batch []item, items <-chan item) []item {
 	return batch
 }
 
-// process applies a batch in one transaction; when that fails, event by event,
-// so that what is good goes on and what is bad is known.
+// process applies a batch in one transaction; when that fails, event by event, so
+// that one event that cannot be applied holds up no other.
 func (w *worker) process(ctx context.Context, batch []item) error {
 	batch = w.unseen(batch)
 	if len(batch) == 0 {
@@ -282,7 +286,8 @@ func (w *worker) process(ctx context.Context, batch []item) error {
 	return nil
 }
 
-// unseen leaves out what a cut-off or an overlap brings twice.
+// unseen leaves out the events up to the present position, which come a second
+// time after a cut-off from the feed.
 func (w *worker) unseen(batch []item) []item {
 	position := w.at()
 	for i, it := range batch {
@@ -301,7 +306,7 @@ func (w *worker) apply(ctx context.Context, batch []item) error {
 			concerned = append(concerned, it)
 		}
 	}
-	arrived := w.saved.Less(w.bootHead) && !last.Less(w.bootHead) // a position may stand for a long way
+	arrived := w.saved.Less(w.bootHead) && !last.Less(w.bootHead) // one position may stand for many events
 	if len(concerned) == 0 && w.unsaved+len(batch) < saveEvery && !arrived {
 		w.unsaved += len(batch)
 		w.setPosition(last, len(batch))
@@ -337,14 +342,14 @@ func (w *worker) save(ctx context.Context, f func(context.Context, *Tx) error, t
 		w.writing.Lock()
 		defer w.writing.Unlock()
 	}
-	if err := w.settle(ctx); err != nil {
+	if err := w.resolveUnknownCommit(ctx); err != nil {
 		return err
 	}
-	w.unsure = &to
+	w.unknownCommit = &to
 	err := InTx(ctx, w.db, func(ctx context.Context, tx *Tx) error {
 		if f != nil {
 			if err := f(ctx, tx); err != nil {
-				w.unsure = nil // rolled back before anything was committed
+				w.unknownCommit = nil // rolled back before anything was committed
 				return err
 			}
 		}
@@ -354,7 +359,7 @@ func (w *worker) save(ctx context.Context, f func(context.Context, *Tx) error, t
 		return notify(ctx, tx.tx)
 	})
 	if err == nil || errors.Is(err, errFenced) {
-		w.unsure = nil
+		w.unknownCommit = nil
 	}
 	if err == nil {
 		w.saved, w.unsaved = to, 0
@@ -362,23 +367,25 @@ func (w *worker) save(ctx context.Context, f func(context.Context, *Tx) error, t
 	return err
 }
 
-// settle finds out whether a commit that failed on its way was one after all.
-func (w *worker) settle(ctx context.Context) error {
-	if w.unsure == nil {
+// resolveUnknownCommit reads whether the last commit, whose outcome was not
+// reported, took place.
+func (w *worker) resolveUnknownCommit(ctx context.Context) error {
+	if w.unknownCommit == nil {
 		return nil
 	}
 	row := stateRow{Name: w.Name, Version: w.Version}
 	if err := w.db.NewSelect().Model(&row).WherePK().Scan(ctx); err != nil {
 		return err
 	}
-	if positionOf(row) == *w.unsure {
-		w.saved, w.unsaved = *w.unsure, 0
+	if positionOf(row) == *w.unknownCommit {
+		w.saved, w.unsaved = *w.unknownCommit, 0
 	}
-	w.unsure = nil
+	w.unknownCommit = nil
 	return nil
 }
 
-// applyOne tries one event until it succeeds or is known to be bad itself.
+// applyOne applies one event, again with back-off while the database does not
+// answer, and up to `attempts` times while it does; then it halts or parks.
 func (w *worker) applyOne(ctx context.Context, it item) error {
 	backoff := firstBackoff
 	for attempt := 1; ; {
@@ -393,22 +400,24 @@ func (w *worker) applyOne(ctx context.Context, it item) error {
 		if down := w.db.PingContext(ctx); down != nil {
 			err = fmt.Errorf("the database does not answer: %w", down)
 		} else if it.err != nil || attempt == attempts {
-			return w.bad(ctx, it, err)
+			return w.haltOrPark(ctx, it, err)
 		} else {
 			attempt++
 		}
 		w.setPhase(Retrying, err.Error())
-		if err := w.pause(ctx, backoff); err != nil {
+		if err := w.serveRequests(ctx, backoff); err != nil {
 			return err
 		}
 		backoff = min(2*backoff, maxBackoff)
 	}
 }
 
-// bad sets the event aside or stops here, in a transaction of its own.
-func (w *worker) bad(ctx context.Context, it item, cause error) error {
+// haltOrPark records that an event cannot be applied, in a transaction of its own:
+// by the projection's policy it stops here, or the event is parked and the
+// projection goes on. It returns errHalted in the first case.
+func (w *worker) haltOrPark(ctx context.Context, it item, cause error) error {
 	reason := fmt.Sprintf("%s at revision %d of %s: %v", nameOf(it), it.recorded.Revision, it.recorded.Stream, cause)
-	if w.OnBad != Park {
+	if w.OnFailure != Park {
 		w.logger.Error("projection halted", "projection", w.id(), "error", reason)
 		w.setPhase(Halted, reason)
 		return errors.Join(errHalted, setPhase(ctx, w.db, w.Projection, phaseHalted, reason))
@@ -426,8 +435,9 @@ func (w *worker) bad(ctx context.Context, it item, cause error) error {
 	return nil
 }
 
-// pause serves requests for a while, for ever when d is zero.
-func (w *worker) pause(ctx context.Context, d time.Duration) error {
+// serveRequests waits for a request of an operator for d, without end when d is 0,
+// and returns what the request returned.
+func (w *worker) serveRequests(ctx context.Context, d time.Duration) error {
 	var over <-chan time.Time
 	if d > 0 {
 		over = time.After(d)
@@ -447,13 +457,14 @@ func (w *worker) pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// standby follows the checkpoint another process moves. A keeper takes over when
-// it stands still though there is something to do and nobody paused it.
+// standby follows the checkpoint that another process moves. With keeper it takes
+// the projection over once the checkpoint has not moved for standbyQuiet although
+// the log goes further and nobody paused it.
 func (w *worker) standby(ctx context.Context, keeper bool) error {
 	still := w.now()
 	for {
-		rung := w.bell.next()
-		phase, err := w.look(ctx)
+		moved := w.moved.next()
+		phase, err := w.readCheckpoint(ctx)
 		if err != nil {
 			return err
 		}
@@ -475,25 +486,26 @@ func (w *worker) standby(ctx context.Context, keeper bool) error {
 			return ctx.Err()
 		case request := <-w.control:
 			return request(ctx)
-		case <-rung:
+		case <-moved:
 		case <-time.After(standbyLook):
 		}
 	}
 }
 
-// look takes over the position another process left in the database.
-func (w *worker) look(ctx context.Context) (phase string, err error) {
+// readCheckpoint sets the position to the one in the database and returns the phase there.
+func (w *worker) readCheckpoint(ctx context.Context) (phase string, err error) {
 	row := stateRow{Name: w.Name, Version: w.Version}
 	if err := w.db.NewSelect().Model(&row).WherePK().Scan(ctx); err != nil {
 		return "", err
 	}
-	w.saved, w.unsaved, w.unsure = positionOf(row), 0, nil
+	w.saved, w.unsaved, w.unknownCommit = positionOf(row), 0, nil
 	if w.saved != w.at() {
 		w.setPosition(w.saved, 0)
 	}
 	return row.Phase, nil
 }
 
+// nothingToDo tells whether the projection is stopped on purpose or has reached the end of the log.
 func (w *worker) nothingToDo(ctx context.Context, phase string) (bool, error) {
 	if phase != phaseRunning {
 		return true, nil
@@ -516,6 +528,7 @@ func (w *worker) watch(ctx context.Context) {
 	}
 }
 
+// at is the position up to which everything is applied.
 func (w *worker) at() event.Position {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -533,7 +546,7 @@ func (w *worker) setPosition(p event.Position, events int) {
 	defer w.mu.Unlock()
 	w.position = p
 	w.meter.add(w.now(), p, events)
-	w.wake()
+	w.signalChange()
 }
 
 func (w *worker) setPhase(phase Phase, reason string) {
@@ -543,15 +556,17 @@ func (w *worker) setPhase(phase Phase, reason string) {
 		return
 	}
 	w.phase, w.reason = phase, reason
-	w.wake()
+	w.signalChange()
 }
 
-func (w *worker) wake() {
+// signalChange wakes everyone in wait. The caller holds mu.
+func (w *worker) signalChange() {
 	close(w.changed)
 	w.changed = make(chan struct{})
 }
 
-// wait returns when the projection has reached the position, stands still, or the context ends.
+// wait returns nil when the projection has reached the position, ErrStopped when it
+// is paused or halted, or the context's error.
 func (w *worker) wait(ctx context.Context, p event.Position) error {
 	for {
 		w.mu.Lock()
