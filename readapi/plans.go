@@ -33,20 +33,10 @@ type attempts struct {
 	WindowSeconds int64 `json:"window_seconds"`
 }
 
-// catalogued is a plan: the values that are enforced.
+// catalogued is a plan with a quote for each of its prices.
 type catalogued struct {
-	Plan               string   `json:"plan" example:"pro"`
-	Prices             []price  `json:"prices" doc:"Empty: not for sale"`
-	EvaluationBudgetMS int64    `json:"evaluation_budget_ms" doc:"Compute budget of one evaluation"`
-	PerMinute          int      `json:"per_minute" doc:"Evaluations and checks a minute"`
-	JobsPerDay         int      `json:"jobs_per_day" doc:"Jobs of any kind per UTC day"`
-	JobBudgetMS        int64    `json:"job_budget_ms" doc:"Longest time budget of a job"`
-	ConcurrentJobs     int      `json:"concurrent_jobs" doc:"Jobs that run at once"`
-	Qubits             int      `json:"qubits" doc:"Widest circuit"`
-	Proofs             bool     `json:"proofs" doc:"Whether proofs are checked"`
-	ProofExportBytes   int64    `json:"proof_export_bytes" doc:"Largest proof export"`
-	LiveSessions       int      `json:"live_sessions" doc:"Sessions at once"`
-	DeniedHeads        []string `json:"denied_heads" doc:"Functions that an expression may not call"`
+	account.Plan
+	Prices []price `json:"prices" doc:"Empty: not for sale"` // instead of the plan's own
 }
 
 type price struct {
@@ -87,11 +77,8 @@ func (s Services) plans(context.Context, *struct{}) (*plansOutput, error) {
 	out.Body.Registration, out.Body.SignIn = attemptsOf(s.Rules.Registrations), attemptsOf(s.Rules.SignIns)
 	out.Body.Plans = make([]catalogued, len(s.Plans))
 	for i, p := range s.Plans {
-		out.Body.Plans[i] = catalogued{
-			Plan: p.Name, Prices: make([]price, len(p.Prices)), EvaluationBudgetMS: p.EvaluationBudgetMS, PerMinute: p.PerMinute,
-			JobsPerDay: p.JobsPerDay, JobBudgetMS: p.JobBudgetMS, ConcurrentJobs: p.ConcurrentJobs, Qubits: p.Qubits,
-			Proofs: p.Proofs, ProofExportBytes: p.ProofExportBytes, LiveSessions: p.LiveSessions, DeniedHeads: append([]string{}, p.DeniedHeads...),
-		}
+		out.Body.Plans[i] = catalogued{Plan: p, Prices: make([]price, len(p.Prices))}
+		out.Body.Plans[i].DeniedHeads = append([]string{}, p.DeniedHeads...) // [] and not null
 		for k, of := range p.Prices {
 			quoted, err := s.quote(p.Name, of, issued)
 			if err != nil {
