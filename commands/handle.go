@@ -3,17 +3,19 @@ package commands
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"reckon/domain/decider"
 	"reckon/domain/event"
 )
 
-// firstBackoff is the longest wait before the second attempt; it doubles up to maxBackoff.
+// Before the second attempt a writer waits between 0 and twice firstBackoff; the
+// range doubles with every attempt, up to twice maxBackoff.
 const (
-	firstBackoff = 2 * time.Millisecond
-	maxBackoff   = 100 * time.Millisecond
+	firstBackoff = time.Millisecond
+	maxBackoff   = 50 * time.Millisecond
 )
 
 // Handle is the one append loop: read, fold, decide, append at the revision
@@ -43,7 +45,7 @@ func handle[C, S any](ctx context.Context, store Store, d decider.Decider[C, S],
 		return handled[S]{}, errors.Join(ErrUnavailable, err)
 	}
 	defer leave()
-	backoff := firstBackoff
+	pause := backoff.ExponentialBackOff{InitialInterval: firstBackoff, RandomizationFactor: 1, Multiplier: 2, MaxInterval: maxBackoff}
 	for {
 		history, err := store.Read(ctx, stream)
 		if err != nil {
@@ -64,8 +66,7 @@ func handle[C, S any](ctx context.Context, store Store, d decider.Decider[C, S],
 		select {
 		case <-ctx.Done():
 			return handled[S]{}, errors.Join(ErrUnavailable, ErrConflict, ctx.Err())
-		case <-time.After(rand.N(backoff)):
-			backoff = min(2*backoff, maxBackoff)
+		case <-time.After(pause.NextBackOff()):
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 
@@ -380,7 +381,7 @@ func (w *worker) settle(ctx context.Context) error {
 
 // applyOne tries one event until it succeeds or is known to be bad itself.
 func (w *worker) applyOne(ctx context.Context, it item) error {
-	backoff := firstBackoff
+	pause := backoff.ExponentialBackOff{InitialInterval: firstBackoff, Multiplier: 2, MaxInterval: maxBackoff}
 	for attempt := 1; ; {
 		err := w.apply(ctx, []item{it})
 		if err == nil {
@@ -398,10 +399,9 @@ func (w *worker) applyOne(ctx context.Context, it item) error {
 			attempt++
 		}
 		w.setPhase(Retrying, err.Error())
-		if err := w.pause(ctx, backoff); err != nil {
+		if err := w.pause(ctx, pause.NextBackOff()); err != nil {
 			return err
 		}
-		backoff = min(2*backoff, maxBackoff)
 	}
 }
 
