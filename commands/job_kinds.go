@@ -12,7 +12,7 @@ import (
 	"reckon/domain/job"
 )
 
-// JobRequest is a job as it was asked for (spec §4.3): nothing is validated yet.
+// JobRequest is a job as it was asked for (interface §4.3): nothing is validated yet.
 type JobRequest struct {
 	Kind           string // empty: evaluate
 	Expression     string

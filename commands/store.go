@@ -28,13 +28,7 @@ type History struct {
 }
 
 // Domain returns the events alone, for a fold.
-func (h History) Domain() []event.Event {
-	events := make([]event.Event, len(h.Events))
-	for i, r := range h.Events {
-		events[i] = r.Event
-	}
-	return events
-}
+func (h History) Domain() []event.Event { return event.Events(h.Events) }
 
 // Last is the last event's position, the zero position of an empty stream.
 func (h History) Last() event.Position {

@@ -11,7 +11,7 @@ import (
 	"reckon/domain/upload"
 )
 
-// ProofRequest is what a proof job is asked for (spec §4.3).
+// ProofRequest is what a proof job is asked for (interface §4.3).
 type ProofRequest struct {
 	Export       *string // NDJSON; exactly one of Export, UploadID and Source
 	UploadID     *string

@@ -37,7 +37,7 @@ type Config struct {
 	Connection string // unix:PATH of a node's socket, or esdb://user:password@host:port
 	Insecure   bool   // connect to an esdb:// server without TLS or without credentials all the same
 	Catalogue  event.Catalogue
-	Logger     *slog.Logger
+	Logger     *slog.Logger // discards if nil
 }
 
 // Store is the log behind an EventStoreDB-compatible server.
@@ -55,6 +55,9 @@ var (
 // Connect waits until the server answers or the context ends. Errors: *UnguardedError,
 // commands.ErrUnavailable, or of an address that is none.
 func Connect(ctx context.Context, config Config) (*Store, error) {
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
 	connection, err := newConnection(config)
 	if err != nil {
 		return nil, err

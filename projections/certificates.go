@@ -52,7 +52,7 @@ func (*Certificates) Projection() engine.Projection {
 	return p
 }
 
-// CertificatesMaxLimit is the largest page (spec §8).
+// CertificatesMaxLimit is the largest page (interface §8).
 const CertificatesMaxLimit = 200
 
 // List is a page of an account's certificates, newest first. before is the

@@ -20,10 +20,10 @@ import (
 // History is the log of evaluations, one row a run.
 type History struct {
 	db    *bun.DB
-	blobs Blobs
+	blobs event.BlobReader
 }
 
-// HistoryRow is a run as history shows it (API: spec §2.11, §4.2).
+// HistoryRow is a run as history shows it (API: interface §2.11, §4.2).
 type HistoryRow struct {
 	bun.BaseModel `bun:"table:history_v1,alias:h"`
 
@@ -75,9 +75,11 @@ func (h *History) evaluated(ctx context.Context, tx *engine.Tx, e run.Evaluated,
 	if err != nil {
 		return err
 	}
-	if row.Result, err = whole(ctx, h.blobs, e.Answer); err != nil {
+	answer, err := e.Answer.Load(ctx, h.blobs)
+	if err != nil {
 		return err
 	}
+	row.Result = Text(answer)
 	row.Status, row.ExecutionMS, row.Warnings = e.Status, e.ExecutionMS, e.Warnings
 	row.HasPlot, row.HasReceipt = e.Plot != nil, true
 	if e.Check != nil {
@@ -125,12 +127,12 @@ func (h *History) certified(ctx context.Context, tx *engine.Tx, e certificate.Is
 }
 
 func (h *History) row(ctx context.Context, s run.Subject, r event.Recorded) (*HistoryRow, error) {
-	expression, err := whole(ctx, h.blobs, s.Expression)
+	expression, err := s.Expression.Load(ctx, h.blobs)
 	if err != nil {
 		return nil, err
 	}
 	return &HistoryRow{
-		RunID: s.RunID, Position: int64(r.Position.Commit), Account: s.Account, Expression: expression,
+		RunID: s.RunID, Position: int64(r.Position.Commit), Account: s.Account, Expression: Text(expression),
 		Source: s.Source, SessionID: s.SessionID, JobID: s.JobID, Agent: Text(r.Metadata.Agent), CreatedMS: r.Metadata.At.UnixMilli(),
 	}, nil
 }
@@ -144,7 +146,7 @@ func (r *HistoryRow) check(c run.Check) {
 	r.Verdict, r.Basis, r.Method, r.Reason, r.Automatic = c.Verdict, c.Basis, c.Method, c.Reason, c.Automatic
 }
 
-// Bounds of a history query (spec §8; API-DECISIONS "Everywhere").
+// Bounds of a history query (interface §8 leaves them open).
 const (
 	HistoryDefaultLimit  = 50
 	HistoryMaxLimit      = 200

@@ -121,7 +121,7 @@ func endJob(ctx context.Context, tx *engine.Tx, status string, o job.Outcome, r 
 // milliseconds is a moment that an event of a job names: what GET of the job
 // shows too. One that does not name it is as old as its metadata says.
 func milliseconds(at string, r event.Recorded) int64 {
-	t, err := time.Parse(time.RFC3339, at)
+	t, err := event.ParseTimestamp(at)
 	if err != nil {
 		t = r.Metadata.At
 	}

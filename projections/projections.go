@@ -1,18 +1,11 @@
 package projections
 
 import (
-	"context"
-
 	"github.com/uptrace/bun"
 
 	"reckon/domain/event"
 	"reckon/projections/engine"
 )
-
-// Blobs reads what events name by hash.
-type Blobs interface {
-	Get(ctx context.Context, blob event.Blob) ([]byte, error)
-}
 
 // ReadModels are all read models over one database.
 type ReadModels struct {
@@ -25,7 +18,7 @@ type ReadModels struct {
 }
 
 // New is the read models; nothing is created yet.
-func New(db *bun.DB, blobs Blobs) *ReadModels {
+func New(db *bun.DB, blobs event.BlobReader) *ReadModels {
 	return &ReadModels{
 		History:      &History{db: db, blobs: blobs},
 		Tokens:       &Tokens{db: db},

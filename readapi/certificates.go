@@ -8,8 +8,10 @@ import (
 	"github.com/google/uuid"
 
 	"reckon/domain/certificate"
+	"reckon/domain/event"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
+	"reckon/internal/view"
 )
 
 type certificateInput struct {
@@ -65,7 +67,7 @@ func (s Services) certificate(ctx context.Context, in *certificateInput) (*certi
 	if issued.Account != auth.Caller(ctx).Account {
 		return nil, noCertificate()
 	}
-	if issued, err = s.whole(ctx, issued); err != nil {
+	if issued, err = issued.Whole(ctx, s.Blobs); err != nil {
 		return nil, err
 	}
 	return &certificateOutput{issued.Record(s.PublicURL)}, nil
@@ -74,7 +76,7 @@ func (s Services) certificate(ctx context.Context, in *certificateInput) (*certi
 func (s Services) publicCertificate(ctx context.Context, in *certificateInput) (*publicCertificateOutput, error) {
 	issued, err := s.issued(ctx, in.ID)
 	if err == nil {
-		issued, err = s.whole(ctx, issued)
+		issued, err = issued.Whole(ctx, s.Blobs)
 	}
 	if err != nil {
 		return nil, err
@@ -94,23 +96,11 @@ func (s Services) issued(ctx context.Context, id string) (certificate.Issued, er
 	if err != nil {
 		return certificate.Issued{}, err
 	}
-	issued, found := certificate.Of(domainEvents(history))
+	issued, found := certificate.Of(event.Events(history))
 	if !found {
 		return certificate.Issued{}, noCertificate()
 	}
 	return issued, nil
-}
-
-// whole is a certificate with its findings at hand.
-func (s Services) whole(ctx context.Context, issued certificate.Issued) (certificate.Issued, error) {
-	if issued.FindingsBlob == nil {
-		return issued, nil
-	}
-	content, err := s.Blobs.Get(ctx, *issued.FindingsBlob)
-	if err != nil {
-		return issued, err
-	}
-	return issued.WithFindings(content)
 }
 
 func (s Services) certificates(ctx context.Context, in *certificatesInput) (*certificatesOutput, error) {
@@ -135,13 +125,13 @@ func (s Services) certificates(ctx context.Context, in *certificatesInput) (*cer
 				break
 			}
 		}
-		if issued, err = s.whole(ctx, issued); err != nil {
+		if issued, err = issued.Whole(ctx, s.Blobs); err != nil {
 			return nil, err
 		}
 		out.Body.Certificates = append(out.Body.Certificates, issued.Record(s.PublicURL))
 	}
 	if more {
-		out.Body.NextBefore = optional(rows[len(rows)-1].Cursor())
+		out.Body.NextBefore = view.Optional(rows[len(rows)-1].Cursor())
 	}
 	return out, nil
 }

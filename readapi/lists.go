@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"time"
 
+	"reckon/domain/event"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
+	"reckon/internal/view"
 )
 
 type sessionsOutput struct {
@@ -75,8 +77,8 @@ func (s Services) sessions(ctx context.Context, in *Freshness) (*sessionsOutput,
 	out.Body.Sessions = make([]sessionRow, len(rows))
 	for i, row := range rows {
 		out.Body.Sessions[i] = sessionRow{
-			SessionID: row.SessionID, CreatedAt: timestamp(row.CreatedAt()), LastUsedAt: timestamp(row.LastUsedAt()),
-			ExpiresAt: timestamp(row.LastUsedAt().Add(s.SessionIdle)), Evaluations: row.Evaluations,
+			SessionID: row.SessionID, CreatedAt: event.Timestamp(row.CreatedAt()), LastUsedAt: event.Timestamp(row.LastUsedAt()),
+			ExpiresAt: event.Timestamp(row.LastUsedAt().Add(s.SessionIdle)), Evaluations: row.Evaluations,
 			Busy: s.Busy(account, row.SessionID, row.Epoch),
 		}
 	}
@@ -100,12 +102,12 @@ func (s Services) tokens(ctx context.Context, in *tokensInput) (*tokensOutput, e
 		return nil, err
 	}
 	out := &tokensOutput{}
-	out.Body.NextBefore = optional(next)
+	out.Body.NextBefore = view.Optional(next)
 	out.Body.Tokens = make([]tokenRow, len(rows))
 	for i, row := range rows {
 		out.Body.Tokens[i] = tokenRow{
-			TokenID: row.TokenID, Name: string(row.Name), Last4: row.Last4, CreatedAt: timestamp(row.CreatedAt()),
-			ExpiresAt: optional(row.ExpiresAt), LastUsedOn: optional(used[row.TokenID]),
+			TokenID: row.TokenID, Name: string(row.Name), Last4: row.Last4, CreatedAt: event.Timestamp(row.CreatedAt()),
+			ExpiresAt: view.Optional(row.ExpiresAt), LastUsedOn: view.Optional(used[row.TokenID]),
 		}
 	}
 	return out, nil

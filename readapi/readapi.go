@@ -2,7 +2,6 @@ package readapi
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"reckon/domain/account"
@@ -11,21 +10,16 @@ import (
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
-	"reckon/internal/jobview"
+	"reckon/internal/view"
 	"reckon/projections"
 )
-
-// Blobs reads what events name by hash.
-type Blobs interface {
-	Get(ctx context.Context, blob event.Blob) ([]byte, error)
-}
 
 // Services are what the handlers read from.
 type Services struct {
 	Streams auth.ReadStream
-	Blobs   Blobs
+	Blobs   event.BlobReader
 	Models  *projections.ReadModels
-	JobView jobview.Viewer // shared with writeapi
+	JobView view.Jobs // shared with writeapi
 	// TokenUse is the UTC day (YYYY-MM-DD) each token was last used on.
 	TokenUse func(ctx context.Context, tokenIDs []string) (map[string]string, error)
 
@@ -102,28 +96,4 @@ func (s Services) settle(ctx context.Context, projection, token string) error {
 		httpkit.Header(ctx).Set(httpkit.ConsistencyHeader, httpkit.Stale)
 	}
 	return ctx.Err()
-}
-
-// timestamp is how the API writes times: RFC 3339, UTC, milliseconds.
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
-func plotURL(runID int64) string { return fmt.Sprintf("/api/plots/%d", runID) }
-
-func receiptURL(runID int64) string { return fmt.Sprintf("/api/receipts/%d", runID) }
-
-// optional is null for what there is none of.
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// domainEvents are the events of a stream alone, for a fold.
-func domainEvents(history []event.Recorded) []event.Event {
-	events := make([]event.Event, len(history))
-	for i, r := range history {
-		events[i] = r.Event
-	}
-	return events
 }

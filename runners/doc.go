@@ -1,5 +1,5 @@
 // Package runners runs jobs: a runner claims a job, computes it and ends it
-// (ARCHITECTURE.md §5).
+// (docs/architecture.md#protocols).
 //
 // It promises that a job is computed only by the runner whose claim was appended to
 // the job's stream. It does not decide who may have a job (the append of the claim

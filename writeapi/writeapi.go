@@ -12,10 +12,10 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/run"
 	"reckon/internal/auth"
-	"reckon/internal/auth/limit"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
-	"reckon/internal/jobview"
+	"reckon/internal/ratelimit"
+	"reckon/internal/view"
 )
 
 // Services are what the handlers call.
@@ -23,7 +23,7 @@ type Services struct {
 	Store    commands.Store
 	Plans    account.Plans
 	Identity *identity.Store
-	Limiter  limit.Limiter // of evaluations and checks, per account
+	Limiter  ratelimit.Limiter // of evaluations and checks, per account
 	Clock    commands.Clock
 	Build    string // revision of the binary, for event metadata
 
@@ -33,7 +33,7 @@ type Services struct {
 	// CloseWorker ends the worker of a session's epoch (commands.SessionKey), if this process has it.
 	CloseWorker func(key string) bool
 	Jobs        *commands.Jobs
-	JobView     jobview.Viewer // shared with readapi
+	JobView     view.Jobs // shared with readapi
 	Proofs      *commands.Proofs
 	// Longest is the time an evaluation may take besides computing: queueing, checking, appending.
 	Longest time.Duration
@@ -78,7 +78,7 @@ func (s Services) wrote(ctx context.Context, accountID string, at event.Position
 
 // count counts an evaluation or a check against the plan's limit per minute.
 func (s Services) count(ctx context.Context, plan account.Plan) error {
-	rule := limit.Rule{Requests: plan.PerMinute, Window: time.Minute}
+	rule := ratelimit.Rule{Requests: plan.PerMinute, Window: time.Minute}
 	allowance, err := s.Limiter.Take(ctx, "evaluate:"+auth.Caller(ctx).Account, rule, s.Clock.Now())
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (s Services) count(ctx context.Context, plan account.Plan) error {
 }
 
 // admit writes an allowance into the answer, and refuses when it is used up.
-func (s Services) admit(ctx context.Context, allowance limit.Allowance, detail string, args ...any) error {
+func (s Services) admit(ctx context.Context, allowance ratelimit.Allowance, detail string, args ...any) error {
 	httpkit.SetRateLimit(httpkit.Header(ctx), allowance)
 	if allowance.Allowed {
 		return nil

@@ -21,15 +21,15 @@ import (
 	"reckon/domain/receipt"
 	"reckon/eventstore"
 	"reckon/internal/auth"
-	"reckon/internal/auth/limit"
 	"reckon/internal/blobs"
 	"reckon/internal/config"
 	"reckon/internal/httpkit"
 	"reckon/internal/httpserver"
 	"reckon/internal/identity"
-	"reckon/internal/jobview"
 	"reckon/internal/private"
+	"reckon/internal/ratelimit"
 	"reckon/internal/telemetry"
+	"reckon/internal/view"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
@@ -172,8 +172,8 @@ func (s *service) makeStores(ctx context.Context) error {
 	}
 	s.onClose(func(context.Context) error { return people.Close() })
 	s.rules = identity.Rules{
-		Registrations: limit.Rule{Requests: s.config.RegistrationsPerHour, Window: time.Hour},
-		SignIns:       limit.Rule{Requests: s.config.SignInsPerMinute, Window: time.Minute},
+		Registrations: ratelimit.Rule{Requests: s.config.RegistrationsPerHour, Window: time.Hour},
+		SignIns:       ratelimit.Rule{Requests: s.config.SignInsPerMinute, Window: time.Minute},
 	}
 	s.identity = identity.New(people, time.Now, s.rules)
 	return nil
@@ -239,7 +239,7 @@ func (s *service) makeCommands(ctx context.Context) error {
 	ev.Store, ev.Runs, ev.Blobs, ev.Clock = s.store, ids, s.blobs, systemClock{}
 	ev.Signer = func() *receipt.Signer { return signer }
 	ev.Process, ev.QueueWait = s.process, s.config.QueueWait
-	s.jobs = &commands.Jobs{Store: s.store, Runs: ids, Blobs: s.blobs, Catalogue: domain.Catalogue()}
+	s.jobs = &commands.Jobs{Store: s.store, Runs: ids, Blobs: s.blobs}
 	return nil
 }
 
@@ -261,10 +261,10 @@ func (s *service) makeAPI(context.Context) error {
 			}
 		}},
 	})
-	jobView := jobview.Viewer{Stream: streams, Blobs: s.blobs, Place: s.place, NotifyJobEnded: s.subscription.NotifyJobEnded, Closing: s.closing}
+	jobView := view.Jobs{Stream: streams, Blobs: s.blobs, Place: s.place, NotifyJobEnded: s.subscription.NotifyJobEnded, Closing: s.closing}
 	writes := httpkit.NewWrites()
 	writeapi.Services{
-		Store: s.store, Plans: s.plans, Identity: s.identity, Limiter: limit.NewMemory(), Clock: systemClock{}, Build: build(),
+		Store: s.store, Plans: s.plans, Identity: s.identity, Limiter: ratelimit.NewMemory(), Clock: systemClock{}, Build: build(),
 		Evaluate: s.peers.Evaluate, Verify: s.evaluator.Verify, CloseWorker: s.evaluator.Engine.CloseSession,
 		Jobs: s.jobs, JobView: jobView, Proofs: s.proofs,
 		Longest: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.projector.LogID(),

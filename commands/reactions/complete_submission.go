@@ -11,7 +11,7 @@ import (
 )
 
 // completeSubmission brings a spent slot to a queued job or a refund, when the
-// submitter died in between (ARCHITECTURE.md §5).
+// submitter died in between (docs/architecture.md#protocols).
 func completeSubmission(jobs *commands.Jobs, by Actor) Reaction {
 	const name = "complete_submission"
 	eventName, handle := on(func(ctx context.Context, e slots.Spent, r event.Recorded) error {

@@ -1,5 +1,5 @@
 // Package cluster is what the processes of an installation know of each other
-// (ARCHITECTURE.md §5): a process's one subscription to the log, the heartbeats it
+// (docs/architecture.md#protocols): a process's one subscription to the log, the heartbeats it
 // writes, the liveness of the other processes, the forwarding of evaluations to the
 // process that owns a session, and the recovery of jobs and sessions of dead processes.
 //

@@ -20,7 +20,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"reckon/commands"
-	"reckon/domain"
 	"reckon/domain/account"
 	"reckon/domain/event"
 	"reckon/domain/job"
@@ -82,7 +81,7 @@ func New(t testing.TB, log Log, db *bun.DB) *Fleet {
 	}
 	f := &Fleet{
 		Log: log, Models: models, Projector: projector, t: t,
-		Jobs: &commands.Jobs{Store: log, Runs: commands.NewRunIDs(log, "fleet"), Blobs: blobs{}, Catalogue: domain.Catalogue()},
+		Jobs: &commands.Jobs{Store: log, Runs: commands.NewRunIDs(log, "fleet"), Blobs: blobs{}},
 	}
 	f.background("read models", projector.Run)
 	return f

@@ -1,4 +1,4 @@
-package jobview
+package view
 
 import (
 	"context"
@@ -12,7 +12,7 @@ const lookAgain = 20 * time.Millisecond
 
 // Await waits until nothing about a job will change any more, the time is over,
 // or the process stops; then it is the job as read reads it.
-func (v Viewer) Await(ctx context.Context, jobID string, patience time.Duration, read func(context.Context) (job.State, error)) (job.State, error) {
+func (v Jobs) Await(ctx context.Context, jobID string, patience time.Duration, read func(context.Context) (job.State, error)) (job.State, error) {
 	notified, stop := v.NotifyJobEnded(jobID)
 	defer stop()
 	over := time.NewTimer(patience)

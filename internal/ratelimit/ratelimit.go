@@ -1,11 +1,11 @@
-// Package limit counts requests in windows of time: at most so many per key and
+// Package ratelimit counts requests in windows of time: at most so many per key and
 // window, a window beginning with a key's first request.
 //
 // It promises that a refused request costs nothing more, and never blocks one
 // key behind another's work. It knows neither accounts nor addresses: a key is
 // any string. Memory counts for one process; internal/identity counts in the
 // database for several.
-package limit
+package ratelimit
 
 import (
 	"context"

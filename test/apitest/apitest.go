@@ -25,13 +25,13 @@ import (
 	"reckon/domain/receipt"
 	"reckon/eventstore/memory"
 	"reckon/internal/auth"
-	"reckon/internal/auth/limit"
 	"reckon/internal/blobs"
 	"reckon/internal/httpkit"
 	"reckon/internal/httpserver"
 	"reckon/internal/httpserver/httpservertest"
 	"reckon/internal/identity"
-	"reckon/internal/jobview"
+	"reckon/internal/ratelimit"
+	"reckon/internal/view"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
@@ -150,8 +150,8 @@ type Options struct {
 
 // generous lets tests register and sign in as often as they need.
 var generous = identity.Rules{
-	Registrations: limit.Rule{Requests: 1000, Window: time.Hour},
-	SignIns:       limit.Rule{Requests: 1000, Window: time.Minute},
+	Registrations: ratelimit.Rule{Requests: 1000, Window: time.Hour},
+	SignIns:       ratelimit.Rule{Requests: 1000, Window: time.Minute},
 }
 
 const sessionIdle = 30 * time.Minute
@@ -201,14 +201,14 @@ func Start(t testing.TB, o Options) *Server {
 		Process: "process-1", QueueWait: time.Second,
 	}
 	server.Evaluator = evaluator
-	server.Jobs = &commands.Jobs{Store: log, Runs: evaluator.Runs, Blobs: kept, Catalogue: domain.Catalogue()}
+	server.Jobs = &commands.Jobs{Store: log, Runs: evaluator.Runs, Blobs: kept}
 	running.Go(func() {
 		if err := server.Subscription.Run(ctx, server.Store, event.Position{}); err != nil {
 			t.Error(err)
 		}
 	})
 	streams := writeapi.StreamReader(log)
-	jobView := jobview.Viewer{Stream: streams, Blobs: kept, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
+	jobView := view.Jobs{Stream: streams, Blobs: kept, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
 		place, err := models.Queue.Place(ctx, jobID)
 		return place, err == nil
 	}}
@@ -222,7 +222,7 @@ func Start(t testing.TB, o Options) *Server {
 	})
 	writes := httpkit.NewWrites()
 	writeapi.Services{
-		Store: log, Plans: o.Plans, Identity: who, Limiter: limit.NewMemory(), Clock: server.Clock, Build: "test",
+		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseWorker: calculator.CloseSession, Longest: time.Minute,
 		Jobs: server.Jobs, JobView: jobView,
 		Proofs: commands.NewProofs(commands.Proofs{Store: log, Blobs: kept, Jobs: server.Jobs, Judge: inspector{}, Elaborator: o.Elaborator, Clock: server.Clock}, 2),

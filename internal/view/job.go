@@ -1,4 +1,4 @@
-package jobview
+package view
 
 import (
 	"context"
@@ -6,12 +6,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"reckon/domain/certificate"
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/internal/httpkit"
 )
 
-// Job is spec §2.7. What a job does not have yet is left out.
+// Job is interface §2.7. What a job does not have yet is left out.
 type Job struct {
 	JobID          string              `json:"job_id" format:"uuid"`
 	Kind           string              `json:"kind" enum:"evaluate,qsim,proof"`
@@ -31,13 +32,11 @@ type Job struct {
 	CertificateURL string              `json:"certificate_url,omitempty"`
 }
 
-// Viewer makes the view of a job.
-type Viewer struct {
+// Jobs makes the views of jobs from their streams.
+type Jobs struct {
 	// Stream reads a whole stream; one that was never written is empty.
 	Stream func(ctx context.Context, stream string) ([]event.Recorded, error)
-	Blobs  interface {
-		Get(ctx context.Context, blob event.Blob) ([]byte, error)
-	}
+	Blobs  event.BlobReader
 	// Place is a queued job's place in the queue; it is left out when it cannot be told.
 	Place func(ctx context.Context, jobID string) (place int, known bool)
 	// NotifyJobEnded returns a channel that receives when a job has ended and when what it
@@ -54,7 +53,7 @@ func ValidID(id string) bool {
 
 // Complete tells whether a job has ended and what it published can be read:
 // nothing about it will change.
-func (v Viewer) Complete(ctx context.Context, s job.State) (bool, error) {
+func (v Jobs) Complete(ctx context.Context, s job.State) (bool, error) {
 	if !s.Terminal() {
 		return false, nil
 	}
@@ -64,7 +63,7 @@ func (v Viewer) Complete(ctx context.Context, s job.State) (bool, error) {
 
 // published tells whether the job's run or certificate is in the log: it follows
 // the event that ended the job.
-func (v Viewer) published(ctx context.Context, s job.State) (bool, error) {
+func (v Jobs) published(ctx context.Context, s job.State) (bool, error) {
 	if s.Outcome.PublishTo == "" {
 		return false, nil
 	}
@@ -73,10 +72,10 @@ func (v Viewer) published(ctx context.Context, s job.State) (bool, error) {
 }
 
 // Of is the view of a job that exists.
-func (v Viewer) Of(ctx context.Context, s job.State) (Job, error) {
+func (v Jobs) Of(ctx context.Context, s job.State) (Job, error) {
 	q := s.Queued
 	j := Job{
-		JobID: q.JobID, Kind: q.Kind, Status: s.Status, CreatedAt: q.SubmittedAt, FinishedAt: optional(s.FinishedAt),
+		JobID: q.JobID, Kind: q.Kind, Status: s.Status, CreatedAt: q.SubmittedAt, FinishedAt: Optional(s.FinishedAt),
 		TimeoutMS: q.TimeoutMS, Attempt: s.Attempt, SessionID: q.SessionID, Error: Failure(s.Status, s.Outcome.Error),
 	}
 	if s.Status == job.Queued {
@@ -85,7 +84,7 @@ func (v Viewer) Of(ctx context.Context, s job.State) (Job, error) {
 		}
 		return j, nil
 	}
-	j.StartedAt = optional(s.StartedAt)
+	j.StartedAt = Optional(s.StartedAt)
 	if !s.Terminal() {
 		return j, nil
 	}
@@ -94,17 +93,16 @@ func (v Viewer) Of(ctx context.Context, s job.State) (Job, error) {
 		return Job{}, err
 	}
 	if published {
-		j.RunID, j.CertificateID = q.RunID, q.CertificateID
-		j.CertificateURL = CertificateURL(q.CertificateID)
+		j.Publish(q.RunID, q.CertificateID)
 	}
-	output, err := v.text(ctx, s.Outcome.Output)
+	output, err := s.Outcome.Output.Load(ctx, v.Blobs)
 	if err != nil {
 		return Job{}, err
 	}
 	if output != "" || s.Status == job.Succeeded {
 		j.Output = &output
 	}
-	result, err := v.text(ctx, s.Outcome.Result)
+	result, err := s.Outcome.Result.Load(ctx, v.Blobs)
 	if err != nil {
 		return Job{}, err
 	}
@@ -114,12 +112,13 @@ func (v Viewer) Of(ctx context.Context, s job.State) (Job, error) {
 	return j, nil
 }
 
-func (v Viewer) text(ctx context.Context, t event.Text) (string, error) {
-	if t.Blob == nil {
-		return t.Inline, nil
+// Publish names the run or the certificate a job has written, once it can be read;
+// 0 and the empty string are none.
+func (j *Job) Publish(runID int64, certificateID string) {
+	j.RunID, j.CertificateID = runID, certificateID
+	if certificateID != "" {
+		j.CertificateURL = certificate.Path(certificateID)
 	}
-	content, err := v.Blobs.Get(ctx, *t.Blob)
-	return string(content), err
 }
 
 // Failure is the error of a job: nil when it did not fail.
@@ -127,21 +126,5 @@ func Failure(status, text string) *string {
 	if status == job.Lost {
 		text = "the runner of the job stopped reporting, and no attempt was left"
 	}
-	return optional(text)
-}
-
-// CertificateURL is where a certificate is served; empty without one.
-func CertificateURL(certificateID string) string {
-	if certificateID == "" {
-		return ""
-	}
-	return "/api/certificates/" + certificateID
-}
-
-// optional is null for what there is none of.
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
+	return Optional(text)
 }

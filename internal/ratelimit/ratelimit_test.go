@@ -1,4 +1,4 @@
-package limit_test
+package ratelimit_test
 
 import (
 	"context"
@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"reckon/internal/auth/limit"
+	"reckon/internal/ratelimit"
 )
 
 func TestMemory(t *testing.T) {
-	m, rule := limit.NewMemory(), limit.Rule{Requests: 3, Window: time.Minute}
+	m, rule := ratelimit.NewMemory(), ratelimit.Rule{Requests: 3, Window: time.Minute}
 	start := time.Date(2026, 8, 1, 12, 0, 30, 0, time.UTC)
-	take := func(key string, after time.Duration) limit.Allowance {
+	take := func(key string, after time.Duration) ratelimit.Allowance {
 		a, err := m.Take(context.Background(), key, rule, start.Add(after))
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,30 @@
+package view
+
+import (
+	"strconv"
+	"time"
+
+	"reckon/domain/event"
+)
+
+// ReceiptPath is where the receipt of a run is served.
+func ReceiptPath(runID int64) string { return "/api/receipts/" + strconv.FormatInt(runID, 10) }
+
+// PlotPath is where the graphic of a run is served.
+func PlotPath(runID int64) string { return "/api/plots/" + strconv.FormatInt(runID, 10) }
+
+// Optional is null for the empty string.
+func Optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Moment is a moment as answers hold it (event.Timestamp), null for the zero time.
+func Moment(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	return Optional(event.Timestamp(t))
+}
