@@ -43,7 +43,7 @@ func (s *service) makeAPI() (*api, error) {
 			}
 		}},
 	})
-	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, Place: s.place, Watch: s.workers.Hub.Watch, Closing: a.closing}
+	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, Place: s.place, NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
 	writes, evaluator := httpkit.NewWrites(), s.writes.evaluator
 	writeapi.Services{
 		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Clock: systemClock{}, Build: build(),
@@ -122,7 +122,7 @@ func (s *service) health() readapi.Health {
 		Walls: func() []readapi.Wall {
 			var walls []readapi.Wall
 			for _, b := range s.engine.engine.Boundaries() {
-				walls = append(walls, readapi.Wall{Name: b.Name, InForce: b.InForce, Detail: fmt.Sprint(b.By)})
+				walls = append(walls, readapi.Wall{Name: string(b.Name), InForce: b.InForce, Detail: fmt.Sprint(b.By)})
 			}
 			return walls
 		},

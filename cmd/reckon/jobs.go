@@ -45,7 +45,7 @@ func (s *service) makeWorkers(ctx context.Context) error {
 		slots = runtime.GOMAXPROCS(0)
 	}
 	evaluator := s.writes.evaluator
-	evaluator.Owners = s.workers.Watch
+	evaluator.Owners = s.workers.Liveness
 	s.workers.Run(workers.RunConfig{
 		Address: evaluator.Address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
 		Kinds: map[string]runners.Kind{ // the one list of kinds

@@ -39,10 +39,10 @@ type Jobs struct {
 	Blobs  event.BlobReader
 	// Place is a queued job's place in the queue; it is left out when it cannot be told.
 	Place func(ctx context.Context, jobID string) (place int, known bool)
-	// Watch returns a channel that receives when a job has ended and when what it
-	// publishes is in the log; stop ends the watch.
-	Watch   func(jobID string) (happened <-chan struct{}, stop func())
-	Closing <-chan struct{} // closed when this process stops: nobody is to wait any more
+	// NotifyJobEnded returns a channel that receives when a job has ended and when what it
+	// publishes is in the log; stop ends that.
+	NotifyJobEnded func(jobID string) (notified <-chan struct{}, stop func())
+	Closing        <-chan struct{} // closed when this process stops: nobody is to wait any more
 }
 
 // ValidID tells whether a job may have this id. Ids have one spelling.

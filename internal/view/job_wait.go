@@ -19,13 +19,13 @@ const (
 // Await waits until nothing about a job will change any more, the time is over,
 // or the process stops; then it is the job as read reads it.
 func (v Jobs) Await(ctx context.Context, jobID string, patience time.Duration, read func(context.Context) (job.State, error)) (job.State, error) {
-	happened, stop := v.Watch(jobID)
+	notified, stop := v.NotifyJobEnded(jobID)
 	defer stop()
 	over := time.NewTimer(patience)
 	defer over.Stop()
 	again := backoff.ExponentialBackOff{InitialInterval: lookAgain, Multiplier: 2, MaxInterval: mostLookAgain}
 	for last := false; ; {
-		// Watched first, read second: an end in between is not missed.
+		// Registered first, read second: an end in between is not missed.
 		state, err := read(ctx)
 		if err != nil || last {
 			return state, err
@@ -38,7 +38,7 @@ func (v Jobs) Await(ctx context.Context, jobID string, patience time.Duration, r
 			soon = time.After(again.NextBackOff())
 		}
 		select {
-		case <-happened:
+		case <-notified:
 		case <-soon:
 		case <-over.C:
 			last = true

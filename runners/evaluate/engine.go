@@ -35,7 +35,7 @@ func translate(err error) error {
 	case errors.Is(err, engine.ErrSessionClosed):
 		return &commands.EngineFailedError{Reason: "session_closed", Detail: "the session was closed while it evaluated"}
 	case errors.As(err, &failed):
-		return &commands.EngineFailedError{Reason: failed.Reason, Detail: failed.Detail}
+		return &commands.EngineFailedError{Reason: string(failed.Reason), Detail: failed.Detail}
 	}
 	return err
 }

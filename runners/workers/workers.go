@@ -31,7 +31,7 @@ import (
 type Log interface {
 	commands.Store
 	cluster.Log
-	cluster.Beats
+	cluster.HeartbeatLog
 	Head(ctx context.Context) (event.Position, error)
 }
 
@@ -56,35 +56,35 @@ type Config struct {
 
 // Workers are the workers of one process.
 type Workers struct {
-	Hub   *cluster.Hub
-	Watch *cluster.Watch
+	Subscription *cluster.Subscription
+	Liveness     *cluster.Liveness
 
-	config  Config
-	rescuer *cluster.Rescuer
-	pulse   *cluster.Pulse // nil in a process that runs no jobs, and so is runner
-	runner  *runners.Runner
-	kinds   RunConfig
+	config    Config
+	recovery  *cluster.Recovery
+	heartbeat *cluster.Heartbeat // nil in a process that runs no jobs, and so is runner
+	runner    *runners.Runner
+	running   RunConfig
 }
 
 // New wires what every process has: it follows the log and watches the others.
 func New(c Config) *Workers {
-	w := &Workers{config: c, Hub: cluster.NewHub()}
-	w.Watch = cluster.NewWatch(cluster.WatchConfig{Beat: c.Beat, Current: w.current})
-	w.rescuer = cluster.NewRescuer(cluster.Rescuer{
-		Watch: w.Watch, Jobs: c.Jobs, Store: c.Log, Clock: c.Clock, Logger: c.Logger, Name: c.Process, Build: c.Build,
+	w := &Workers{config: c, Subscription: cluster.NewSubscription()}
+	w.Liveness = cluster.NewLiveness(cluster.LivenessConfig{Interval: c.Beat, CatchUp: w.catchUp})
+	w.recovery = cluster.NewRecovery(cluster.RecoveryConfig{
+		Liveness: w.Liveness, Jobs: c.Jobs, Store: c.Log, Clock: c.Clock, Logger: c.Logger, Process: c.Process, Build: c.Build,
 	})
-	w.Hub.Listen(w.Watch.Observe)
-	w.Hub.Listen(w.rescuer.Observe)
+	w.Subscription.Listen(w.Liveness.Observe)
+	w.Subscription.Listen(w.recovery.Observe)
 	return w
 }
 
-// current waits until this process has seen what is in the log now.
-func (w *Workers) current(ctx context.Context) error {
+// catchUp returns once this process has observed every event that is in the log now.
+func (w *Workers) catchUp(ctx context.Context) error {
 	head, err := w.config.Log.Head(ctx)
 	if err != nil {
 		return err
 	}
-	return w.Hub.Reach(ctx, head)
+	return w.Subscription.WaitUntilReached(ctx, head)
 }
 
 // RunConfig says which jobs a process runs, and how.
@@ -103,18 +103,18 @@ func (w *Workers) Run(c RunConfig) {
 	if c.CloseSession == nil {
 		c.CloseSession = func(string) bool { return false }
 	}
-	w.kinds = c
-	w.pulse = cluster.NewPulse(cluster.PulseConfig{
-		Runner: w.config.Process, Address: c.Address, Beat: w.config.Beat, Log: w.config.Log, Clock: w.config.Clock,
-		Logger: w.config.Logger, Build: w.config.Build, Isolated: w.KillAll,
+	w.running = c
+	w.heartbeat = cluster.NewHeartbeat(cluster.HeartbeatConfig{
+		Runner: w.config.Process, Address: c.Address, Interval: w.config.Beat, Log: w.config.Log, Clock: w.config.Clock,
+		Logger: w.config.Logger, Build: w.config.Build, OnIsolated: w.KillAll,
 	})
 	w.runner = runners.New(runners.Config{
 		Claimant: runners.Claimant{Runner: w.config.Process, OwnSessions: c.OwnSessionsOnly},
-		Slots:    c.Slots, Grace: c.Grace, Jobs: w.config.Jobs, Queue: queue{w.config.Models, w.config.Projector}, Pulse: w.pulse,
+		Slots:    c.Slots, Grace: c.Grace, Jobs: w.config.Jobs, Queue: queue{w.config.Models, w.config.Projector}, Heartbeat: w.heartbeat,
 		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: c.Kinds,
 	})
-	w.Hub.Listen(w.runner.Observe)
-	w.Hub.Listen(w.observeSessions)
+	w.Subscription.Listen(w.runner.Observe)
+	w.Subscription.Listen(w.observeSessions)
 }
 
 // observeSessions closes the workers of sessions that the log says are over, and
@@ -123,21 +123,21 @@ func (w *Workers) observeSessions(r event.Recorded) {
 	switch e := r.Event.(type) {
 	case session.Opened:
 	case session.Cleared:
-		w.kinds.CloseSession(commands.SessionKey(e.Account, e.SessionID, e.Epoch))
+		w.running.CloseSession(commands.SessionKey(e.Account, e.SessionID, e.Epoch))
 	case session.Expired:
-		w.kinds.CloseSession(commands.SessionKey(e.Account, e.SessionID, e.Epoch))
+		w.running.CloseSession(commands.SessionKey(e.Account, e.SessionID, e.Epoch))
 	default:
 		return
 	}
-	w.pulse.HoldSessions(len(w.Watch.OwnedBy(w.config.Process)))
+	w.heartbeat.SetSessionCount(len(w.Liveness.OwnedBy(w.config.Process)))
 }
 
 // KillAll stops all jobs and sessions of the process at once and logs nothing:
 // other processes may take them over any moment.
 func (w *Workers) KillAll() {
 	w.runner.KillAll()
-	for _, live := range w.Watch.OwnedBy(w.config.Process) {
-		w.kinds.CloseSession(commands.SessionKey(live.Account, live.SessionID, live.Epoch))
+	for _, live := range w.Liveness.OwnedBy(w.config.Process) {
+		w.running.CloseSession(commands.SessionKey(live.Account, live.SessionID, live.Epoch))
 	}
 }
 
@@ -146,17 +146,17 @@ func (w *Workers) Parts() []lifecycle.Part {
 	var after event.Position
 	parts := []lifecycle.Part{{
 		Name:  "subscription to the log",
-		Start: func(ctx context.Context) (err error) { after, err = w.seed(ctx); return err },
-		Run:   func(ctx context.Context) error { return w.Hub.Run(ctx, w.config.Log, after) },
+		Start: func(ctx context.Context) (err error) { after, err = w.restore(ctx); return err },
+		Run:   func(ctx context.Context) error { return w.Subscription.Run(ctx, w.config.Log, after) },
 	}}
 	if w.config.Recovers {
-		parts = append(parts, lifecycle.Part{Name: "recovery of abandoned jobs", Run: w.rescuer.Run})
+		parts = append(parts, lifecycle.Part{Name: "recovery of abandoned jobs", Run: w.recovery.Run})
 	}
 	if w.runner == nil {
 		return parts
 	}
 	return append(parts,
-		lifecycle.Part{Name: "heartbeat", Run: w.pulse.Run},
+		lifecycle.Part{Name: "heartbeat", Run: w.heartbeat.Run},
 		lifecycle.Part{Name: "sessions", Stop: w.leaveSessions},
 		w.jobs())
 }
@@ -189,26 +189,26 @@ func (w *Workers) jobs() lifecycle.Part {
 	}
 }
 
-// seed tells the watch what the read models know, and returns the position of the log they know it at.
-func (w *Workers) seed(ctx context.Context) (event.Position, error) {
+// restore tells the liveness what the read models know, and returns the position of the log they know it at.
+func (w *Workers) restore(ctx context.Context) (event.Position, error) {
 	running, live, seen, err := w.config.Models.Queue.Snapshot(ctx, w.config.Models.Sessions)
 	if err != nil {
 		return seen, err
 	}
-	seed := cluster.Seed{Dead: w.config.OthersAreGone}
+	snapshot := cluster.Snapshot{ProcessesEnded: w.config.OthersAreGone}
 	for _, row := range running {
-		seed.Running = append(seed.Running, cluster.SeenAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
+		snapshot.Running = append(snapshot.Running, cluster.RunningAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
 	}
 	for _, row := range live {
-		seed.Sessions = append(seed.Sessions, cluster.SeenSession{Account: row.Account, SessionID: row.SessionID, Epoch: row.Epoch, Owner: row.Owner})
+		snapshot.Sessions = append(snapshot.Sessions, cluster.LiveSession{Account: row.Account, SessionID: row.SessionID, Epoch: row.Epoch, Owner: row.Owner})
 	}
-	w.Watch.Begin(seed)
+	w.Liveness.Restore(snapshot)
 	return seen, nil
 }
 
 // leaveSessions logs the end of the sessions this process owns: their variables go with it.
 func (w *Workers) leaveSessions(ctx context.Context) error {
-	for _, live := range w.Watch.OwnedBy(w.config.Process) {
+	for _, live := range w.Liveness.OwnedBy(w.config.Process) {
 		in := commands.Intent{ID: uuid.New(), At: w.config.Clock.Now(), Account: live.Account, Actor: "runner:" + w.config.Process, Build: w.config.Build}
 		expire := session.Expire{Account: live.Account, SessionID: live.SessionID, Epoch: live.Epoch, Reason: "shutdown"}
 		if _, err := commands.ExpireSession(ctx, w.config.Log, in, expire); err != nil {
@@ -235,12 +235,12 @@ func (q queue) Propose(ctx context.Context, c runners.Claimant, n int) ([]runner
 	return list, again, err
 }
 
-// Keep is runners.Queue.
-func (q queue) Keep(ctx context.Context, runner string, jobIDs []string) error {
+// ProlongReservations is runners.Queue.
+func (q queue) ProlongReservations(ctx context.Context, runner string, jobIDs []string) error {
 	return q.models.Queue.Keep(ctx, runner, jobIDs)
 }
 
-// Await is runners.Queue: proposals are made from both read models.
-func (q queue) Await(ctx context.Context, jobs, sessions event.Position) error {
-	return errors.Join(q.projector.Wait(ctx, "queue", jobs), q.projector.Wait(ctx, "sessions", sessions))
+// WaitUntilApplied is runners.Queue: proposals are made from both read models.
+func (q queue) WaitUntilApplied(ctx context.Context, lastJob, lastSession event.Position) error {
+	return errors.Join(q.projector.Wait(ctx, "queue", lastJob), q.projector.Wait(ctx, "sessions", lastSession))
 }

@@ -65,11 +65,11 @@ type Server struct {
 	Clock *Clock
 	Store *memory.Store
 	API   *httpkit.API
-	// Jobs, Evaluator and Hub are what the API works with; no runner takes jobs up.
-	Jobs      *commands.Jobs
-	Evaluator *commands.Evaluator
-	Hub       *cluster.Hub
-	Closing   chan struct{} // close it to end long polls
+	// Jobs, Evaluator and Subscription are what the API works with; no runner takes jobs up.
+	Jobs         *commands.Jobs
+	Evaluator    *commands.Evaluator
+	Subscription *cluster.Subscription
+	Closing      chan struct{} // close it to end long polls
 
 	mu      sync.Mutex
 	away    bool
@@ -83,15 +83,15 @@ func (s *Server) Watched(jobID string) int {
 	return s.watched[jobID]
 }
 
-func (s *Server) watchJob(jobID string) (<-chan struct{}, func()) {
+func (s *Server) notifyJobEnded(jobID string) (<-chan struct{}, func()) {
 	count := func(n int) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.watched[jobID] += n
 	}
-	happened, stop := s.Hub.Watch(jobID)
+	notified, stop := s.Subscription.NotifyJobEnded(jobID)
 	count(1)
-	return happened, func() {
+	return notified, func() {
 		stop()
 		count(-1)
 	}
@@ -169,7 +169,7 @@ func Start(t testing.TB, o Options) *Server {
 		o.Rules = generous
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Hub: cluster.NewHub(), Closing: make(chan struct{}), watched: map[string]int{}}
+	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Subscription: cluster.NewSubscription(), Closing: make(chan struct{}), watched: map[string]int{}}
 	log := store{server.Store, server}
 
 	folder := t.TempDir()
@@ -203,12 +203,12 @@ func Start(t testing.TB, o Options) *Server {
 	server.Evaluator = evaluator
 	server.Jobs = &commands.Jobs{Store: log, Runs: evaluator.Runs, Blobs: kept}
 	running.Go(func() {
-		if err := server.Hub.Run(ctx, server.Store, event.Position{}); err != nil {
+		if err := server.Subscription.Run(ctx, server.Store, event.Position{}); err != nil {
 			t.Error(err)
 		}
 	})
 	streams := writeapi.StreamReader(log)
-	jobView := view.Jobs{Stream: streams, Blobs: kept, Watch: server.watchJob, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
+	jobView := view.Jobs{Stream: streams, Blobs: kept, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
 		place, err := models.Queue.Place(ctx, jobID)
 		return place, err == nil
 	}}
