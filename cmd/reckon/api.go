@@ -47,14 +47,14 @@ func (s *service) makeAPI() (*api, error) {
 	writes, evaluator := httpkit.NewWrites(), s.writes.evaluator
 	writeapi.Services{
 		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Clock: systemClock{}, Build: build(),
-		Evaluate: s.writes.peers.Evaluate, Verify: evaluator.Verify, CloseWorker: evaluator.Engine.CloseSession,
+		Evaluate: s.writes.peers.Evaluate, Verify: evaluator.Verify, CloseWorker: s.engine.engine.CloseSession,
 		Jobs: s.writes.jobs, JobView: jobView, Proofs: s.writes.proofs,
 		Longest: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.rows.projector.LogID(),
 	}.Register(kit)
 	if err := (readapi.Services{
 		Streams: streams, Blobs: s.stores.blobs, Models: s.rows.models, TokenUse: s.stores.identity.LastUsed,
 		JobView: jobView,
-		Plans:   s.plans, Rules: s.stores.rules, Signer: evaluator.Signer, Now: time.Now,
+		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writes.sealingKey, Now: time.Now,
 		Wait: s.rows.projector.Wait, Writes: writes, LogID: s.rows.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.busy,
 		Health: s.health(), Build: build(), PublicURL: s.config.PublicURL,
 	}).Register(kit); err != nil {

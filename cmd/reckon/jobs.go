@@ -12,12 +12,14 @@ import (
 	"runtime"
 	"strings"
 
+	"reckon/commands"
 	"reckon/domain"
 	"reckon/domain/job"
 	"reckon/internal/config"
 	"reckon/internal/httpserver"
 	"reckon/internal/lifecycle"
 	"reckon/runners"
+	"reckon/runners/adapter"
 	"reckon/runners/cluster"
 	"reckon/runners/evaluate"
 	"reckon/runners/proof"
@@ -36,7 +38,7 @@ func (s *service) makeWorkers(ctx context.Context) error {
 		s.life.Add(s.workers.Parts()...)
 		return nil
 	}
-	peers, err := s.makePeers(ctx)
+	peers, address, err := s.makePeers(ctx)
 	if err != nil {
 		return err
 	}
@@ -44,39 +46,48 @@ func (s *service) makeWorkers(ctx context.Context) error {
 	if slots == 0 {
 		slots = runtime.GOMAXPROCS(0)
 	}
-	evaluator := s.writes.evaluator
-	evaluator.Owners = s.workers.Liveness
 	s.workers.Run(workers.RunConfig{
-		Address: evaluator.Address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
+		Address: address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
 		Kinds: map[string]runners.Kind{ // the one list of kinds
-			job.Evaluate: evaluate.Jobs{Evaluator: evaluator, Plans: s.plans, Catalogue: domain.Catalogue()},
+			job.Evaluate: evaluate.Jobs{Evaluator: s.writes.evaluator, Plans: s.plans, Catalogue: domain.Catalogue()},
 			job.Qsim:     qsim.New(),
 			job.Proof:    proof.Jobs{Judge: s.writes.judge, Blobs: s.stores.blobs, Catalogue: domain.Catalogue(), Clock: systemClock{}, Rev: build()},
 		},
-		CloseSession: evaluator.Engine.CloseSession,
+		CloseSession: s.engine.engine.CloseSession,
 	})
 	s.life.Add(s.workers.Parts()...)
 	s.life.Add(peers)
 	return nil
 }
 
-// makePeers opens the address at which other processes reach the sessions that live here.
-func (s *service) makePeers(ctx context.Context) (lifecycle.Part, error) {
+// makeEvaluator makes what evaluates in this process; address is where other processes reach it.
+func (s *service) makeEvaluator(address string) (err error) {
+	s.writes.evaluator, err = commands.NewEvaluator(commands.EvaluatorConfig{
+		Store: s.log.store, Runs: s.writes.jobs.Runs, Blobs: s.stores.blobs, Owners: s.workers.Liveness, Clock: systemClock{},
+		Engine: adapter.Engine{Engine: s.engine.engine}, Checker: adapter.Checker{Engine: s.engine.engine, Checker: s.engine.checker},
+		Signer: s.writes.sealingKey, Process: s.id, Address: address, QueueWait: s.config.QueueWait,
+	})
+	return err
+}
+
+// makePeers makes the evaluator and opens the address at which other processes reach the sessions that live here.
+func (s *service) makePeers(ctx context.Context) (part lifecycle.Part, address string, err error) {
 	secret, err := s.peerSecret()
 	if err != nil {
-		return lifecycle.Part{}, err
+		return part, "", err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.config.PeerListen)
 	if err != nil {
-		return lifecycle.Part{}, fmt.Errorf("listen for peers (--peer-listen): %w", err)
+		return part, "", fmt.Errorf("listen for peers (--peer-listen): %w", err)
 	}
-	evaluator := s.writes.evaluator
-	evaluator.Address = s.config.PeerAddress
-	if evaluator.Address == "" {
-		evaluator.Address = listener.Addr().String()
+	if address = s.config.PeerAddress; address == "" {
+		address = listener.Addr().String()
 	}
-	s.writes.peers = cluster.NewPeers(secret, evaluator.Evaluate)
-	return httpPart("peers", httpserver.New(s.writes.peers, httpserver.Processes(), s.logger), listener), nil
+	if err := s.makeEvaluator(address); err != nil {
+		return part, "", errors.Join(err, listener.Close())
+	}
+	s.writes.peers = cluster.NewPeers(secret, s.writes.evaluator.Evaluate)
+	return httpPart("peers", httpserver.New(s.writes.peers, httpserver.Processes(), s.logger), listener), address, nil
 }
 
 // peerSecret is what the processes of an installation know each other by: the

@@ -85,7 +85,7 @@ func (s *service) make(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if s.writes, err = newWriteSide(ctx, s.process, s.log, s.stores, s.engine); err != nil {
+	if s.writes, err = newWriteSide(ctx, s.process, s.log, s.stores); err != nil {
 		return err
 	}
 	if err = s.makeWorkers(ctx); err != nil {

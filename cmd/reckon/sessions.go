@@ -22,9 +22,9 @@ func logExpiredSessions(p process, log *eventLog) func(key string, reason engine
 		if !ok {
 			return
 		}
-		why := "worker_died"
+		why := session.EndWorkerDied
 		if reason == engine.ExpiredIdle {
-			why = "idle"
+			why = session.EndIdle
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()

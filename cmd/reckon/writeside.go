@@ -10,7 +10,6 @@ import (
 	"reckon/internal/lifecycle"
 	"reckon/runners/cluster"
 	"reckon/runners/elaborate"
-	"reckon/runners/evaluate"
 	"reckon/runners/proof"
 )
 
@@ -19,29 +18,24 @@ const exportsInMemory = 2
 
 // writeSide is what decides: commands of evaluations, jobs and proofs.
 type writeSide struct {
-	evaluator *commands.Evaluator // nil in a process that evaluates nothing
+	evaluator *commands.Evaluator // made with the workers; nil in a process that evaluates nothing
+	signer    *receipt.Signer     // the key that seals; nil without one
 	jobs      *commands.Jobs
 	judge     *proof.Judge
 	proofs    *commands.Proofs
 	peers     *cluster.Peers // forwards evaluations of sessions that live elsewhere; nil in a process that evaluates nothing
 }
 
-func newWriteSide(ctx context.Context, p process, log *eventLog, s *stores, e *evaluation) (*writeSide, error) {
+func newWriteSide(ctx context.Context, p process, log *eventLog, s *stores) (*writeSide, error) {
 	signer, err := loadSigner(ctx, p, log)
 	if err != nil {
 		return nil, err
 	}
-	ids := commands.NewRunIDs(log.store, p.id)
-	w := &writeSide{jobs: &commands.Jobs{Store: log.store, Runs: ids, Blobs: s.blobs}}
-	if e != nil {
-		w.evaluator = &commands.Evaluator{
-			Engine: evaluate.Engine{Engine: e.engine}, Checker: evaluate.Checker{Engine: e.engine, Checker: e.checker},
-			Store: log.store, Runs: ids, Blobs: s.blobs, Clock: systemClock{}, Signer: func() *receipt.Signer { return signer },
-			Process: p.id, QueueWait: p.config.QueueWait,
-		}
-	}
+	w := &writeSide{signer: signer, jobs: &commands.Jobs{Store: log.store, Runs: commands.NewRunIDs(log.store, p.id), Blobs: s.blobs}}
 	return w, w.makeProofs(ctx, p, log, s)
 }
+
+func (w *writeSide) sealingKey() *receipt.Signer { return w.signer }
 
 // makeProofs wires what takes, judges and certifies proofs.
 func (w *writeSide) makeProofs(ctx context.Context, p process, log *eventLog, s *stores) error {

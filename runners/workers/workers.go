@@ -63,10 +63,10 @@ type Workers struct {
 	recovery  *cluster.Recovery
 	heartbeat *cluster.Heartbeat // nil in a process that runs no jobs, and so is runner
 	runner    *runners.Runner
-	running   RunConfig
+	kinds     RunConfig
 }
 
-// New wires what every process has: it follows the log and watches the others.
+// New wires what every process has: it follows the log and knows which others are alive.
 func New(c Config) *Workers {
 	w := &Workers{config: c, Subscription: cluster.NewSubscription()}
 	w.Liveness = cluster.NewLiveness(cluster.LivenessConfig{Interval: c.Beat, CatchUp: w.catchUp})
@@ -103,7 +103,7 @@ func (w *Workers) Run(c RunConfig) {
 	if c.CloseSession == nil {
 		c.CloseSession = func(string) bool { return false }
 	}
-	w.running = c
+	w.kinds = c
 	w.heartbeat = cluster.NewHeartbeat(cluster.HeartbeatConfig{
 		Runner: w.config.Process, Address: c.Address, Interval: w.config.Beat, Log: w.config.Log, Clock: w.config.Clock,
 		Logger: w.config.Logger, Build: w.config.Build, OnIsolated: w.KillAll,
@@ -123,9 +123,9 @@ func (w *Workers) observeSessions(r event.Recorded) {
 	switch e := r.Event.(type) {
 	case session.Opened:
 	case session.Cleared:
-		w.running.CloseSession(commands.SessionKey(e.Account, e.SessionID, e.Epoch))
+		w.kinds.CloseSession(commands.SessionKey(e.Account, e.SessionID, e.Epoch))
 	case session.Expired:
-		w.running.CloseSession(commands.SessionKey(e.Account, e.SessionID, e.Epoch))
+		w.kinds.CloseSession(commands.SessionKey(e.Account, e.SessionID, e.Epoch))
 	default:
 		return
 	}
@@ -137,7 +137,7 @@ func (w *Workers) observeSessions(r event.Recorded) {
 func (w *Workers) KillAll() {
 	w.runner.KillAll()
 	for _, live := range w.Liveness.OwnedBy(w.config.Process) {
-		w.running.CloseSession(commands.SessionKey(live.Account, live.SessionID, live.Epoch))
+		w.kinds.CloseSession(commands.SessionKey(live.Account, live.SessionID, live.Epoch))
 	}
 }
 
@@ -210,7 +210,7 @@ func (w *Workers) restore(ctx context.Context) (event.Position, error) {
 func (w *Workers) leaveSessions(ctx context.Context) error {
 	for _, live := range w.Liveness.OwnedBy(w.config.Process) {
 		in := commands.Intent{ID: uuid.New(), At: w.config.Clock.Now(), Account: live.Account, Actor: "runner:" + w.config.Process, Build: w.config.Build}
-		expire := session.Expire{Account: live.Account, SessionID: live.SessionID, Epoch: live.Epoch, Reason: "shutdown"}
+		expire := session.Expire{Account: live.Account, SessionID: live.SessionID, Epoch: live.Epoch, Reason: session.EndShutdown}
 		if _, err := commands.ExpireSession(ctx, w.config.Log, in, expire); err != nil {
 			w.config.Logger.Warn("a session's end was not logged; another process's recovery will", "session", live.SessionID, "error", err)
 			return nil // the others would fare no better
