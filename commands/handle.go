@@ -4,18 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"reckon/domain/decider"
 	"reckon/domain/event"
 )
 
-// The wait after a conflict is random: at most firstBackoff after the first, and
-// twice as long at most after each further one, up to maxBackoff.
+// The wait after a conflict is random: between 0 and twice firstBackoff after the
+// first; the range doubles with each further one, up to twice maxBackoff.
 const (
-	firstBackoff = 2 * time.Millisecond
-	maxBackoff   = 100 * time.Millisecond
+	firstBackoff = time.Millisecond
+	maxBackoff   = 50 * time.Millisecond
 )
 
 // StreamError says which stream could not be read or appended to, after how many
@@ -99,7 +100,7 @@ func handleFrom[C, S any](ctx context.Context, store Store, d decider.Decider[C,
 		return failed(fmt.Errorf("%w: waiting for this process's other writers: %w", ErrUnavailable, err))
 	}
 	defer leave()
-	for backoff := firstBackoff; ; backoff = min(2*backoff, maxBackoff) {
+	for pause := (&backoff.ExponentialBackOff{InitialInterval: firstBackoff, RandomizationFactor: 1, Multiplier: 2, MaxInterval: maxBackoff}); ; {
 		if known == nil {
 			history, err := store.Read(ctx, stream)
 			if err != nil {
@@ -124,7 +125,7 @@ func handleFrom[C, S any](ctx context.Context, store Store, d decider.Decider[C,
 		select {
 		case <-ctx.Done():
 			return failed(fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrConflict, ctx.Err()))
-		case <-time.After(rand.N(backoff)):
+		case <-time.After(pause.NextBackOff()):
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (s Services) wrote(ctx context.Context, accountID string, at event.Position
 // count counts an evaluation or a check against the plan's limit per minute.
 func (s Services) count(ctx context.Context, plan account.Plan) error {
 	rule := ratelimit.Rule{Requests: plan.PerMinute, Window: time.Minute}
-	allowance, err := s.Limiter.Take(ctx, "evaluate:"+auth.Caller(ctx).Account, rule, s.Clock.Now())
+	allowance, err := s.Limiter.Count(ctx, "evaluate:"+auth.Caller(ctx).Account, rule, s.Clock.Now())
 	if err != nil {
 		return err
 	}

@@ -2,25 +2,29 @@ package account
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
+	"strconv"
 	"time"
 )
 
-// Plan is what one plan allows. The catalogue serves these values as they are
-// described here, and the service enforces the same ones: a limit is a field, its
-// values in DefaultPlans, and the place that enforces it.
+// Plan is what one plan allows. The catalogue serves these fields and the service
+// enforces the same ones. The tags are everything that is said of a limit: its
+// key, its description in the interface (doc), and its least value where that is
+// not 0 (least). Besides this struct and DefaultPlans, a limit is named only
+// where it is enforced.
 type Plan struct {
-	Name               string   `json:"plan" toml:"plan" example:"pro"`
+	Name               string   `json:"plan" toml:"plan" example:"pro" doc:"Name of the plan"`
 	Prices             []Price  `json:"prices" toml:"prices"` // none: not for sale
-	EvaluationBudgetMS int64    `json:"evaluation_budget_ms" toml:"evaluation_budget_ms" doc:"Compute budget of one evaluation in milliseconds"`
-	PerMinute          int      `json:"per_minute" toml:"per_minute" doc:"Evaluations and checks a minute"`
-	JobsPerDay         int      `json:"jobs_per_day" toml:"jobs_per_day" doc:"Jobs of any kind per UTC day"`
-	JobBudgetMS        int64    `json:"job_budget_ms" toml:"job_budget_ms" doc:"Longest time budget of a job in milliseconds"`
-	ConcurrentJobs     int      `json:"concurrent_jobs" toml:"concurrent_jobs" doc:"Jobs that run at once"`
-	Qubits             int      `json:"qubits" toml:"qubits" doc:"Widest circuit"`
-	ProofExportBytes   int64    `json:"proof_export_bytes" toml:"proof_export_bytes" doc:"Largest proof export in bytes"`
+	EvaluationBudgetMS int64    `json:"evaluation_budget_ms" toml:"evaluation_budget_ms" least:"1" doc:"Compute budget of one evaluation in milliseconds"`
+	PerMinute          int      `json:"per_minute" toml:"per_minute" least:"1" doc:"Number of evaluations and checks a minute"`
+	JobsPerDay         int      `json:"jobs_per_day" toml:"jobs_per_day" doc:"Number of jobs of any kind per UTC day"`
+	JobBudgetMS        int64    `json:"job_budget_ms" toml:"job_budget_ms" least:"1" doc:"Longest time budget of a job in milliseconds"`
+	ConcurrentJobs     int      `json:"concurrent_jobs" toml:"concurrent_jobs" doc:"Number of jobs that run at once"`
+	Qubits             int      `json:"qubits" toml:"qubits" doc:"Width of the widest circuit in qubits"`
 	Proofs             bool     `json:"proofs" toml:"proofs" doc:"Whether proofs are checked"`
-	LiveSessions       int      `json:"live_sessions" toml:"live_sessions" doc:"Sessions at once"`
+	ProofExportBytes   int64    `json:"proof_export_bytes" toml:"proof_export_bytes" doc:"Size of the largest proof export in bytes"`
+	LiveSessions       int      `json:"live_sessions" toml:"live_sessions" doc:"Number of sessions at once"`
 	DeniedHeads        []string `json:"denied_heads" toml:"denied_heads" doc:"Functions that an expression may not call"`
 }
 
@@ -69,12 +73,26 @@ func (p Plans) Validate() error {
 			return fmt.Errorf("a plan has no name")
 		case seen[plan.Name]:
 			return fmt.Errorf("plan %q is there twice", plan.Name)
-		case plan.EvaluationBudgetMS <= 0 || plan.PerMinute <= 0 || plan.JobBudgetMS <= 0:
-			return fmt.Errorf("plan %q: evaluation_budget_ms, per_minute and job_budget_ms must be positive", plan.Name)
-		case plan.JobsPerDay < 0 || plan.ConcurrentJobs < 0 || plan.Qubits < 0 || plan.ProofExportBytes < 0 || plan.LiveSessions < 0:
-			return fmt.Errorf("plan %q has a negative limit", plan.Name)
+		}
+		if err := plan.validateLimits(); err != nil {
+			return err
 		}
 		seen[plan.Name] = true
+	}
+	return nil
+}
+
+// validateLimits wants every number to be at least what its tag says.
+func (p Plan) validateLimits() error {
+	limits := reflect.ValueOf(p)
+	for field, value := range limits.Fields() {
+		if !value.CanInt() {
+			continue
+		}
+		least, _ := strconv.ParseInt(field.Tag.Get("least"), 10, 64) // no tag: 0
+		if value.Int() < least {
+			return fmt.Errorf("plan %q: %s must be at least %d", p.Name, field.Tag.Get("toml"), least)
+		}
 	}
 	return nil
 }

@@ -77,37 +77,38 @@ type LogFormat struct {
 // eventstoreForm is how the address of a log begins.
 var eventstoreForm = regexp.MustCompile(`^(embedded$|unix:.|esdb://.|esdb\+discover://.)`)
 
-// minSecret is how long a secret must be not to be guessed.
-const minSecret = 16
+const (
+	// minSecretBytes is how long a secret must be not to be guessed.
+	minSecretBytes = 16
+	// minProofMiB is the memory without which no proof can be checked.
+	minProofMiB = 64
+)
 
-// Validate is called by kong once everything is filled in.
+// Validate is called by kong once everything is filled in. It returns a
+// SettingError for every setting that cannot be used, joined.
 func (s *Serve) Validate() error {
-	switch {
-	case !eventstoreForm.MatchString(s.Eventstore):
-		return fmt.Errorf("--eventstore: say embedded, unix:PATH or esdb://…") // without its value, which may hold a password
-	case s.AdminListen != "" && len(s.AdminToken) < minSecret:
-		return fmt.Errorf("--admin-listen needs an --admin-token (or RECKON_ADMIN_TOKEN) of at least %d characters: metrics and profiles tell what the service does. "+
-			"Without either they are served on admin.sock in the data folder", minSecret)
-	case s.PeerSecret != "" && len(s.PeerSecret) < minSecret:
-		return fmt.Errorf("--peer-secret (or RECKON_PEER_SECRET) must have at least %d characters: every user of the machine can reach --peer-listen, and only the secret keeps them out", minSecret)
-	case s.Workers < 0 || s.RegistrationsPerHour < 1 || s.SignInsPerMinute < 1 || s.QueueWait <= 0:
-		return fmt.Errorf("--workers must not be negative; --registrations-per-hour, --sign-ins-per-minute and --queue-wait must be positive")
-	case s.JobSlots < 0 || s.Grace < 0 || s.Beat <= 0:
-		return fmt.Errorf("--job-slots and --grace must not be negative; --beat must be positive")
-	case s.ProofMemory < 64:
-		return fmt.Errorf("--proof-memory must be at least 64")
-	case len(s.Roles) == 0:
-		return fmt.Errorf("--roles is empty: the process would do nothing")
-	}
-	var err error
-	if s.PublicURL, err = PublicURL(s.PublicURL); err != nil {
-		return fmt.Errorf("--public-url: %w", err)
-	}
-	if _, err := s.BlobFolder(); err != nil {
-		return err
-	}
+	c := checks{of: s}
+	c.require("Eventstore", eventstoreForm.MatchString(s.Eventstore), "must be embedded, unix:PATH or esdb://…") // without its value, which may hold a password
+	c.require("AdminToken", s.AdminListen == "" || len(s.AdminToken) >= minSecretBytes, "must have at least %d bytes when --admin-listen is set: metrics and profiles tell what the service does. "+
+		"Without either they are served on admin.sock in the data folder", minSecretBytes)
+	c.require("PeerSecret", s.PeerSecret == "" || len(s.PeerSecret) >= minSecretBytes, "must have at least %d bytes: every user of the machine can reach --peer-listen, and only the secret keeps them out", minSecretBytes)
+	c.require("Workers", s.Workers >= 0, "must not be negative; 0 is one per core")
+	c.require("JobSlots", s.JobSlots >= 0, "must not be negative; 0 is one per core")
+	c.require("QueueWait", s.QueueWait > 0, "must be longer than 0s")
+	c.require("Grace", s.Grace >= 0, "must not be negative")
+	c.require("Beat", s.Beat > 0, "must be longer than 0s")
+	c.require("RegistrationsPerHour", s.RegistrationsPerHour > 0, "must be at least 1")
+	c.require("SignInsPerMinute", s.SignInsPerMinute > 0, "must be at least 1")
+	c.require("ProofMemory", s.ProofMemory >= minProofMiB, "must be at least %d (MiB)", minProofMiB)
+	c.require("Roles", len(s.Roles) > 0, "must name at least one of api, project, run and react: the process would do nothing")
+	publicURL, err := PublicURL(s.PublicURL)
+	c.refuse("PublicURL", err)
+	s.PublicURL = publicURL
+	_, err = s.BlobFolder()
+	c.join(err)
 	_, err = s.Proxies()
-	return err
+	c.join(err)
+	return c.err()
 }
 
 // Proxies are the trusted networks.
@@ -116,7 +117,7 @@ func (s *Serve) Proxies() ([]netip.Prefix, error) {
 	for _, written := range s.TrustedProxies {
 		network, err := netip.ParsePrefix(written)
 		if err != nil {
-			return nil, fmt.Errorf("--trusted-proxies %q: say a network such as 10.0.0.0/8", written)
+			return nil, settingError(*s, "TrustedProxies", fmt.Errorf("%q is not a network such as 10.0.0.0/8", written))
 		}
 		networks = append(networks, network)
 	}
@@ -161,7 +162,7 @@ func (s *Serve) BlobFolder() (string, error) {
 	}
 	u, err := url.Parse(s.Blobs)
 	if err != nil || u.Scheme != "file" || u.Host+u.Path == "" {
-		return "", fmt.Errorf("--blobs %q: say file:///DIR", s.Blobs)
+		return "", settingError(*s, "Blobs", fmt.Errorf("%q is not file:///DIR", s.Blobs))
 	}
 	return filepath.FromSlash(u.Host + u.Path), nil // file://relative/folder has its first part as a host
 }

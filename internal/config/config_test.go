@@ -95,7 +95,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		"store":       {nil, []string{"--eventstore=http://x"}, "esdb"},
 		"no socket":   {nil, []string{"--eventstore=unix:"}, "unix:PATH"},
 		"bucket":      {nil, []string{"--blobs=s3://x"}, "file:///DIR"},
-		"no token":    {nil, []string{"--admin-listen=127.0.0.1:0"}, "RECKON_ADMIN_TOKEN"},
+		"no token":    {nil, []string{"--admin-listen=127.0.0.1:0"}, "--admin-token (RECKON_ADMIN_TOKEN, or admin-token in the configuration file)"},
 		"short token": {nil, []string{"--admin-listen=127.0.0.1:0", "--admin-token=short"}, "16"},
 		"peer secret": {map[string]string{"RECKON_PEER_SECRET": "fifteen letters"}, nil, "at least 16"},
 		"negative":    {nil, []string{"--workers=-1"}, "workers"},
@@ -107,6 +107,41 @@ func TestMistakesAreNamed(t *testing.T) {
 				t.Errorf("%v, want it to name %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestEveryNumberIsBounded: a setting that counts or lasts cannot be negative, and the message gives all its names.
+func TestEveryNumberIsBounded(t *testing.T) {
+	var cli struct {
+		Serve config.Serve `cmd:""`
+	}
+	parser, err := kong.New(&cli, config.Options(os.Getenv)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, flag := range parser.Model.Children[0].Flags {
+		value := map[reflect.Kind]string{reflect.Int: "-1", reflect.Int64: "-1s"}[flag.Target.Kind()]
+		if value == "" {
+			continue
+		}
+		checked++
+		want := "--" + flag.Name + " (" + flag.Envs[0] + ", or " + flag.Name + " in the configuration file): must "
+		if _, err := parse(t, nil, "--"+flag.Name+"="+value); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if checked < 8 {
+		t.Errorf("only %d settings are numbers or durations: the walk is wrong", checked)
+	}
+}
+
+func TestAllMistakesAreToldAtOnce(t *testing.T) {
+	_, err := parse(t, nil, "--workers=-1", "--beat=0s", "--public-url=x", "--trusted-proxies=10.0.0.1")
+	for _, setting := range []string{"--workers", "--beat", "--public-url", "--trusted-proxies"} {
+		if err == nil || !strings.Contains(err.Error(), setting+" (RECKON_") {
+			t.Errorf("%v, want it to name %s", err, setting)
+		}
 	}
 }
 

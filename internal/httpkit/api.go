@@ -62,11 +62,11 @@ type Settings struct {
 
 // API serves the operations that Handle adds.
 type API struct {
-	settings    Settings
-	adapter     *adapter
-	huma        huma.API
-	crossOrigin *http.CrossOriginProtection
-	strangers   strangers
+	settings       Settings
+	adapter        *adapter
+	huma           huma.API
+	crossOrigin    *http.CrossOriginProtection
+	untrustedPeers untrustedPeers
 }
 
 // New returns an API without routes.

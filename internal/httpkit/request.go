@@ -49,7 +49,7 @@ func (a *API) describe(r *http.Request) Request {
 		Secure: r.TLS != nil || strings.HasPrefix(a.settings.PublicURL, "https://") ||
 			a.fromProxy(r) && r.Header.Get("X-Forwarded-Proto") == "https",
 	}
-	a.noticeStranger(r)
+	a.warnOfUntrustedProxy(r)
 	if !requestIDPattern.MatchString(described.ID) {
 		described.ID = uuid.Must(uuid.NewV7()).String()
 	}
@@ -76,17 +76,18 @@ func (a *API) fromProxy(r *http.Request) bool {
 	return a.trusts(remoteAddress(r))
 }
 
-// strangers are the addresses already warned about.
-type strangers struct {
+// untrustedPeers are the addresses of peers that a warning was logged about already.
+type untrustedPeers struct {
 	mu   sync.Mutex
 	seen []netip.Addr
 }
 
-// maxStrangers bounds the warnings: whoever reaches the port can send these headers.
-const maxStrangers = 8
+// maxWarnedPeers bounds the warnings of one process: whoever reaches the port can send these headers.
+const maxWarnedPeers = 8
 
-// noticeStranger warns, once an address, of forwarded headers that are not believed.
-func (a *API) noticeStranger(r *http.Request) {
+// warnOfUntrustedProxy logs a warning, once for each address, when forwarded
+// headers come from a peer that is not a trusted proxy: they are ignored.
+func (a *API) warnOfUntrustedProxy(r *http.Request) {
 	forwarded := ""
 	for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "X-Real-Ip"} {
 		if r.Header.Get(name) != "" {
@@ -98,12 +99,12 @@ func (a *API) noticeStranger(r *http.Request) {
 		return
 	}
 	from := remoteAddress(r)
-	a.strangers.mu.Lock()
-	defer a.strangers.mu.Unlock()
-	if len(a.strangers.seen) >= maxStrangers || slices.Contains(a.strangers.seen, from) {
+	a.untrustedPeers.mu.Lock()
+	defer a.untrustedPeers.mu.Unlock()
+	if len(a.untrustedPeers.seen) >= maxWarnedPeers || slices.Contains(a.untrustedPeers.seen, from) {
 		return
 	}
-	a.strangers.seen = append(a.strangers.seen, from)
+	a.untrustedPeers.seen = append(a.untrustedPeers.seen, from)
 	a.settings.Logger.Warn("forwarded headers come from an address that is not trusted: all its clients count as one, and its word about TLS is not believed; "+
 		"if it is your proxy, start with --trusted-proxies and its network (docs/operating.md)", "address", from, "header", forwarded,
 		"remedy", "--trusted-proxies "+netip.PrefixFrom(from, from.BitLen()).String())

@@ -33,7 +33,7 @@ var (
 	ErrNoAccount = errors.New("no account has this address")
 )
 
-// Store is the identity tables.
+// Store reads and writes the identity tables. Its methods may be called concurrently.
 type Store struct {
 	db      *bun.DB
 	now     func() time.Time
@@ -104,7 +104,7 @@ func (s *Store) SignIn(ctx context.Context, email, password string, announce Ann
 		return Session{}, err
 	}
 	if !known {
-		row.PasswordHash = nobody
+		row.PasswordHash = unknownAccountHash
 	}
 	if !validPassword(password) { // bounded before it is hashed; hash something all the same
 		known, password = false, "not a password"

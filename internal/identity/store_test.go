@@ -254,10 +254,10 @@ func TestRates(t *testing.T) {
 		// Two processes count in one place.
 		one, two := identity.NewWindows(db), identity.NewWindows(db)
 		rule := ratelimit.Rule{Requests: 3, Window: time.Minute}
-		if n := count(4, func() (ratelimit.Allowance, error) { return one.Take(ctx, "k", rule, c.Now()) }); n != 3 {
+		if n := count(4, func() (ratelimit.Allowance, error) { return one.Count(ctx, "k", rule, c.Now()) }); n != 3 {
 			t.Errorf("%d", n)
 		}
-		if a, err := two.Take(ctx, "k", rule, c.Now()); err != nil || a.Allowed || a.Remaining != 0 || !a.ResetAt.Equal(c.Now().Add(time.Minute)) {
+		if a, err := two.Count(ctx, "k", rule, c.Now()); err != nil || a.Allowed || a.Remaining != 0 || !a.ResetAt.Equal(c.Now().Add(time.Minute)) {
 			t.Errorf("%+v %v", a, err)
 		}
 	})

@@ -28,14 +28,14 @@ func DefaultRules() Rules {
 
 // CountRegistration counts an attempt to register from a client address.
 func (s *Store) CountRegistration(ctx context.Context, address string) (ratelimit.Allowance, error) {
-	return s.windows.Take(ctx, "register:"+address, s.rules.Registrations, s.now())
+	return s.windows.Count(ctx, "register:"+address, s.rules.Registrations, s.now())
 }
 
 // CountSignIn counts an attempt to sign in, and returns the tighter of the two
 // allowances. It counts for addresses nobody registered too.
 func (s *Store) CountSignIn(ctx context.Context, address, email string) (ratelimit.Allowance, error) {
 	now := s.now()
-	ofAddress, err := s.windows.Take(ctx, "sign-in:"+address, s.rules.SignIns, now)
+	ofAddress, err := s.windows.Count(ctx, "sign-in:"+address, s.rules.SignIns, now)
 	if err != nil || !ofAddress.Allowed {
 		return ofAddress, err
 	}
@@ -43,7 +43,7 @@ func (s *Store) CountSignIn(ctx context.Context, address, email string) (ratelim
 	if !ok {
 		return ofAddress, nil
 	}
-	ofAccount, err := s.windows.Take(ctx, "sign-in:"+hashOf(key), s.rules.SignIns, now)
+	ofAccount, err := s.windows.Count(ctx, "sign-in:"+hashOf(key), s.rules.SignIns, now)
 	if err != nil || ofAccount.Remaining < ofAddress.Remaining || !ofAccount.Allowed {
 		return ofAccount, err
 	}
@@ -62,8 +62,8 @@ func NewWindows(db *bun.DB) *Windows { return &Windows{db: db} }
 // sweepEvery is how many requests pass between two removals of ended windows.
 const sweepEvery = 1000
 
-// Take is ratelimit.Limiter: one statement, so that concurrent requests are all counted.
-func (w *Windows) Take(ctx context.Context, key string, rule ratelimit.Rule, now time.Time) (ratelimit.Allowance, error) {
+// Count is ratelimit.Limiter: one statement, so that concurrent requests are all counted.
+func (w *Windows) Count(ctx context.Context, key string, rule ratelimit.Rule, now time.Time) (ratelimit.Allowance, error) {
 	if w.taken.Add(1)%sweepEvery == 0 {
 		if _, err := w.db.NewDelete().Model((*windowRow)(nil)).Where("ends_at <= ?", now.UnixMilli()).Exec(ctx); err != nil {
 			return ratelimit.Allowance{}, fmt.Errorf("identity: windows: %w", err)
@@ -80,5 +80,5 @@ func (w *Windows) Take(ctx context.Context, key string, rule ratelimit.Rule, now
 	if err != nil {
 		return ratelimit.Allowance{}, fmt.Errorf("identity: windows: %w", err)
 	}
-	return ratelimit.Verdict(rule, time.UnixMilli(row.StartedAt), row.Used), nil
+	return ratelimit.NewAllowance(rule, time.UnixMilli(row.StartedAt), row.Used), nil
 }

@@ -1,9 +1,9 @@
 // Package ratelimit counts requests in windows of time: at most so many per key and
 // window, a window beginning with a key's first request.
 //
-// It promises that a refused request costs nothing more, and never blocks one
-// key behind another's work. It knows neither accounts nor addresses: a key is
-// any string. Memory counts for one process; internal/identity counts in the
+// It promises that a refused request does not prolong the window, and that
+// counting for one key never waits for another. It knows neither accounts nor
+// addresses: a key is any string. Memory counts for one process; internal/identity counts in the
 // database for several.
 package ratelimit
 
@@ -13,29 +13,30 @@ import (
 	"time"
 )
 
-// Rule is how many requests fit into one window.
+// Rule is how many requests are allowed in one window.
 type Rule struct {
-	Requests int
-	Window   time.Duration
+	Requests int           // at least 1
+	Window   time.Duration // from a key's first request
 }
 
 // Allowance is what counting one request found.
 type Allowance struct {
 	Allowed   bool
-	Limit     int
-	Remaining int
+	Limit     int       // requests in the window
+	Remaining int       // of them, after this one; never negative
 	ResetAt   time.Time // when the window ends and the whole limit is there again
 }
 
-// Limiter counts.
+// Limiter counts requests. Its methods may be called concurrently.
 type Limiter interface {
-	// Take counts one request of the key at this moment.
-	Take(ctx context.Context, key string, rule Rule, now time.Time) (Allowance, error)
+	// Count counts one request of the key at the time now. It fails only when the
+	// counts cannot be reached.
+	Count(ctx context.Context, key string, rule Rule, now time.Time) (Allowance, error)
 }
 
-// Verdict is the allowance of a key whose window began at start and now holds
+// NewAllowance is the allowance of a key whose window began at start and now holds
 // used requests, this one included.
-func Verdict(rule Rule, start time.Time, used int) Allowance {
+func NewAllowance(rule Rule, start time.Time, used int) Allowance {
 	return Allowance{
 		Allowed:   used <= rule.Requests,
 		Limit:     rule.Requests,
@@ -62,8 +63,8 @@ type window struct {
 // NewMemory returns a Limiter that has counted nothing.
 func NewMemory() *Memory { return &Memory{windows: map[string]window{}} }
 
-// Take is Limiter.
-func (m *Memory) Take(_ context.Context, key string, rule Rule, now time.Time) (Allowance, error) {
+// Count is Limiter.
+func (m *Memory) Count(_ context.Context, key string, rule Rule, now time.Time) (Allowance, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w, counted := m.windows[key]
@@ -75,7 +76,7 @@ func (m *Memory) Take(_ context.Context, key string, rule Rule, now time.Time) (
 		w.used++
 	}
 	m.windows[key] = w
-	return Verdict(rule, w.start, w.used), nil
+	return NewAllowance(rule, w.start, w.used), nil
 }
 
 func (m *Memory) sweep(now time.Time) {

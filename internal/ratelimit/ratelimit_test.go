@@ -13,7 +13,7 @@ func TestMemory(t *testing.T) {
 	m, rule := ratelimit.NewMemory(), ratelimit.Rule{Requests: 3, Window: time.Minute}
 	start := time.Date(2026, 8, 1, 12, 0, 30, 0, time.UTC)
 	take := func(key string, after time.Duration) ratelimit.Allowance {
-		a, err := m.Take(context.Background(), key, rule, start.Add(after))
+		a, err := m.Count(context.Background(), key, rule, start.Add(after))
 		if err != nil {
 			t.Fatal(err)
 		}

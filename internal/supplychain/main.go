@@ -1,6 +1,7 @@
 // Command supplychain writes what has to go along with a binary that others made
-// parts of: NOTICE and the texts of their licences (`licences`), and a list of all
-// parts in CycloneDX's form (`sbom`).
+// parts of: NOTICE and the texts of their licences (`licences`), a list of all
+// parts in CycloneDX's form (`sbom`), and what each direct dependency costs
+// (`dependencies`, docs/dependencies.md).
 //
 // It promises that every module linked into cmd/reckon on any platform we build
 // for is named with its version and licence, and that a module whose licence is
@@ -18,7 +19,10 @@ import (
 	"strings"
 )
 
-const usage = "usage: supplychain licences | supplychain sbom FILE"
+//go:generate go run . dependencies
+
+const usage = "usage: supplychain licences | supplychain sbom FILE | supplychain dependencies [ACTIONS], where ACTIONS is what\n" +
+	"CGO_ENABLED=0 go build -a -debug-actiongraph=ACTIONS ./cmd/reckon wrote: only then are compile times measured"
 
 func main() {
 	if err := run(context.Background(), os.Args[1:]); err != nil {
@@ -31,6 +35,9 @@ func run(ctx context.Context, arguments []string) error {
 	root, err := moduleRoot(ctx)
 	if err != nil {
 		return err
+	}
+	if len(arguments) > 0 && arguments[0] == "dependencies" && len(arguments) <= 2 {
+		return writeDependencies(ctx, root, strings.Join(arguments[1:], ""))
 	}
 	parts, err := linked(ctx, root)
 	if err != nil {

@@ -121,3 +121,52 @@ func readLicence(t *testing.T, path string) string {
 	}
 	return content
 }
+
+// TestDependenciesAreAccountedFor: the table names exactly the modules that go.mod requires directly, with the modules each
+// brings as they are today, a size for what is linked, and a reason. Sizes and times are measured by `make generate`.
+func TestDependenciesAreAccountedFor(t *testing.T) {
+	root, err := moduleRoot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile(filepath.Join(root, dependenciesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := dependencies(t.Context(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := written(string(document))
+	for n := range list {
+		was, is := before[list[n].module], &list[n]
+		is.megabytes, is.compileSecs = was.megabytes, was.compileSecs
+		if len(strings.TrimSpace(was.why)) < 20 {
+			t.Errorf("%s: %s does not say why it stays", dependenciesFile, is.module)
+		}
+	}
+	want, err := replaceTable(string(document), table(list, before))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want != string(document) {
+		t.Errorf("%s is out of date: run `go generate ./internal/supplychain`; the table is now\n%s", dependenciesFile, table(list, before))
+	}
+}
+
+func TestPackageOfASymbol(t *testing.T) {
+	for symbol, want := range map[string]string{
+		"github.com/cockroachdb/pebble/v2.(*DB).Get": "github.com/cockroachdb/pebble/v2",
+		"gopkg.in/yaml%2ev2.Marshal":                 "gopkg.in/yaml.v2",
+		"runtime.main":                               "runtime",
+		"go:itab.*github.com/uptrace/bun.DB,github.com/uptrace/bun.IConn":   "github.com/uptrace/bun",
+		"reckon/projections.first[go.shape.struct { a.b/c.T }]":             "reckon/projections",
+		"slices.SortFunc[go.shape.[]github.com/uptrace/bun/schema.T,go.sh]": "slices",
+		"type:.eq.struct {}": "type:",
+		"memcpy":             "",
+	} {
+		if got := packageOf(symbol); got != want {
+			t.Errorf("%s: %q, want %q", symbol, got, want)
+		}
+	}
+}

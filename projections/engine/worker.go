@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 
@@ -387,7 +388,7 @@ func (w *worker) resolveUnknownCommit(ctx context.Context) error {
 // applyOne applies one event, again with back-off while the database does not
 // answer, and up to `attempts` times while it does; then it halts or parks.
 func (w *worker) applyOne(ctx context.Context, it item) error {
-	backoff := firstBackoff
+	pause := backoff.ExponentialBackOff{InitialInterval: firstBackoff, Multiplier: 2, MaxInterval: maxBackoff}
 	for attempt := 1; ; {
 		err := w.apply(ctx, []item{it})
 		if err == nil {
@@ -405,10 +406,9 @@ func (w *worker) applyOne(ctx context.Context, it item) error {
 			attempt++
 		}
 		w.setPhase(Retrying, err.Error())
-		if err := w.serveRequests(ctx, backoff); err != nil {
+		if err := w.serveRequests(ctx, pause.NextBackOff()); err != nil {
 			return err
 		}
-		backoff = min(2*backoff, maxBackoff)
 	}
 }
 
