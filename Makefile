@@ -19,7 +19,7 @@ test: ## run every test, with the real engine, node and databases
 
 race: ## the packages where goroutines meet, under the race detector
 	$(GO) test -race -short -timeout 30m ./commands/... ./eventstore/... ./projections/... ./internal/... ./readapi/... ./writeapi/... ./runners/... \
-	  ./domain/circuit ./domain/lean/export
+	  ./domain/circuit ./domain/lean/check ./domain/lean/export
 
 verify: ## generated files up to date, vet, lint, the checker's own tools, import rules
 	@state() { git status --porcelain; git diff | cksum; }; before="$$(state)"; \
