@@ -54,7 +54,7 @@ func JobKinds() []string {
 type UnknownJobKindError struct{ Kind string }
 
 func (e *UnknownJobKindError) Error() string {
-	return fmt.Sprintf("there is no job kind %q here; the kinds are %s", cut(e.Kind, 64), strings.Join(JobKinds(), ", "))
+	return fmt.Sprintf("there is no job kind %q here; the kinds are %s", shorten(e.Kind, 64), strings.Join(JobKinds(), ", "))
 }
 
 // JobFieldError means that one field of a request is missing, out of range, or

@@ -199,7 +199,7 @@ func TestARefusedSubmissionAppendsNothing(t *testing.T) {
 		"unknown kind":         {commands.JobRequest{Kind: strings.Repeat("x", 1000)}, nil, &kind},
 		"denied":               {commands.JobRequest{Expression: `Run["ls"]`}, nil, &denied},
 		"too deep":             {commands.JobRequest{Expression: strings.Repeat("(", 10_000)}, nil, &syntax},
-		"bad session":          {commands.JobRequest{Expression: "1", SessionID: "a/b"}, commands.ErrBadSessionID, nil},
+		"bad session":          {commands.JobRequest{Expression: "1", SessionID: "a/b"}, commands.ErrInvalidSessionID, nil},
 		"timeout over plan":    {commands.JobRequest{Expression: "1", TimeoutMS: ms(plan.JobBudgetMS + 1)}, nil, &timeout},
 		"timeout 0":            {commands.JobRequest{Expression: "1", TimeoutMS: ms(0)}, nil, &field},
 		"timeout negative":     {commands.JobRequest{Expression: "1", TimeoutMS: ms(-1)}, nil, &field},

@@ -147,7 +147,7 @@ func (p *Proofs) ownsRun(ctx context.Context, accountID string, runID int64) err
 		return err
 	}
 	if state := run.Decider.Fold(history.Domain()); !state.Exists() || state.Subject().Account != accountID {
-		return run.ErrNone
+		return run.ErrNotFound
 	}
 	return nil
 }

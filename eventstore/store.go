@@ -311,7 +311,7 @@ type opener func(ctx context.Context, client *esdb.Client, after event.Position)
 // follow yields from a source, moving after along, and opens it again there
 // when the transport fails. It tells whether the source has ended by itself.
 func (s *Store) follow(ctx context.Context, after *event.Position, codec Codec, open opener, yield func(event.Recorded, error) bool) (ended bool) {
-	pause := firstRetryPause
+	pause := doubling(firstRetryPause, maxRetryPause)
 	for {
 		before := *after
 		wanted, err := s.followOnce(ctx, after, codec, open, yield)
@@ -328,12 +328,11 @@ func (s *Store) follow(ctx context.Context, after *event.Position, codec Codec, 
 			return false
 		}
 		if before != *after {
-			pause = firstRetryPause
+			pause.Reset()
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(pause):
-			pause = min(2*pause, maxRetryPause)
+		case <-time.After(pause.NextBackOff()):
 		}
 	}
 }

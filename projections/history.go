@@ -3,7 +3,6 @@ package projections
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -18,10 +17,7 @@ import (
 )
 
 // History is the log of evaluations, one row a run.
-type History struct {
-	db    *bun.DB
-	blobs event.BlobReader
-}
+type History struct{ from source }
 
 // HistoryRow is a run as history shows it (API: interface §2.11, §4.2).
 type HistoryRow struct {
@@ -75,7 +71,7 @@ func (h *History) evaluated(ctx context.Context, tx *engine.Tx, e run.Evaluated,
 	if err != nil {
 		return err
 	}
-	answer, err := e.Answer.Load(ctx, h.blobs)
+	answer, err := e.Answer.Load(ctx, h.from.blobs)
 	if err != nil {
 		return err
 	}
@@ -127,7 +123,7 @@ func (h *History) certified(ctx context.Context, tx *engine.Tx, e certificate.Is
 }
 
 func (h *History) row(ctx context.Context, s run.Subject, r event.Recorded) (*HistoryRow, error) {
-	expression, err := s.Expression.Load(ctx, h.blobs)
+	expression, err := s.Expression.Load(ctx, h.from.blobs)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +145,6 @@ func (r *HistoryRow) check(c run.Check) {
 // Bounds of a history query (interface §8 leaves them open).
 const (
 	HistoryDefaultLimit  = 50
-	HistoryMaxLimit      = 200
 	HistoryMaxQueryRunes = 200
 )
 
@@ -161,7 +156,7 @@ var (
 
 // HistoryQuery is a history request as it arrived; the zero value lists the newest.
 type HistoryQuery struct {
-	Limit   int // 0: HistoryDefaultLimit
+	Limit   int // 0: HistoryDefaultLimit; at most MaxLimit
 	Offset  int
 	Status  string
 	Source  string
@@ -170,11 +165,6 @@ type HistoryQuery struct {
 	To      string // YYYY-MM-DD: runs on or before this UTC day, the whole day included
 	Verdict string
 }
-
-// QueryError names the parameter that was refused.
-type QueryError struct{ Parameter, Problem string }
-
-func (e *QueryError) Error() string { return e.Parameter + " " + e.Problem }
 
 // HistoryPage is one page, newest first.
 type HistoryPage struct {
@@ -190,8 +180,8 @@ func (h *History) List(ctx context.Context, account string, q HistoryQuery) (His
 		return HistoryPage{}, err
 	}
 	page := HistoryPage{Limit: q.Limit, Offset: q.Offset}
-	query := h.db.NewSelect().Model(&page.Rows).Where("account = ?", account)
-	if err := q.filter(query, h.db.Dialect().Name()); err != nil {
+	query := h.from.db.NewSelect().Model(&page.Rows).Where("account = ?", account)
+	if err := q.filter(query, h.from.db.Dialect().Name()); err != nil {
 		return HistoryPage{}, err
 	}
 	if err := query.OrderBy("position", bun.OrderDesc).Limit(int64(q.Limit) + 1).Offset(int64(q.Offset)).Scan(ctx); err != nil {
@@ -208,29 +198,22 @@ func (q *HistoryQuery) normalise() error {
 		q.Limit = HistoryDefaultLimit
 	}
 	q.Query = strings.TrimSpace(q.Query)
+	if err := validLimit(q.Limit); err != nil {
+		return err
+	}
 	switch {
-	case q.Limit < 1 || q.Limit > HistoryMaxLimit:
-		return &QueryError{"limit", fmt.Sprintf("must be 1 to %d", HistoryMaxLimit)}
 	case q.Offset < 0:
 		return &QueryError{"offset", "must not be negative"}
 	case utf8.RuneCountInString(q.Query) > HistoryMaxQueryRunes:
 		return &QueryError{"query", fmt.Sprintf("is longer than %d characters", HistoryMaxQueryRunes)}
 	}
-	for _, one := range []struct {
-		parameter, value string
-		of               []string
-	}{{"status", q.Status, historyStatuses}, {"source", q.Source, historySources}, {"verdict", q.Verdict, historyVerdicts}} {
-		if one.value != "" && !slices.Contains(one.of, one.value) {
-			return &QueryError{one.parameter, "must be one of " + strings.Join(one.of, ", ")}
-		}
-	}
 	return nil
 }
 
 func (q *HistoryQuery) filter(query *bun.SelectQuery, on dialect.Name) error {
-	for column, value := range map[string]string{"status": q.Status, "source": q.Source, "verdict": q.Verdict} {
-		if value != "" {
-			query.Where("? = ?", bun.Ident(column), value)
+	for _, one := range []oneOf{{"status", q.Status, historyStatuses}, {"source", q.Source, historySources}, {"verdict", q.Verdict, historyVerdicts}} {
+		if err := one.filter(query); err != nil {
+			return err
 		}
 	}
 	if q.Query != "" {

@@ -24,14 +24,13 @@ type publicCertificateOutput struct{ Body certificate.Public }
 
 type certificatesInput struct {
 	Freshness
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Before string `query:"before" maxLength:"32" doc:"next_before of the page before"`
+	Page
 }
 
 type certificatesOutput struct {
 	Body struct {
 		Certificates []certificate.Record `json:"certificates" doc:"Newest first. A page may be shorter than its limit when its certificates are long"`
-		NextBefore   *string              `json:"next_before" doc:"For the next page; null on the last"`
+		view.NextPage
 	}
 }
 
@@ -107,7 +106,7 @@ func (s Services) certificates(ctx context.Context, in *certificatesInput) (*cer
 	if err := s.settle(ctx, "certificates", in.Token); err != nil {
 		return nil, err
 	}
-	rows, more, err := s.Models.Certificates.List(ctx, auth.Caller(ctx).Account, in.Limit, in.Before)
+	rows, next, err := s.Models.Certificates.List(ctx, auth.Caller(ctx).Account, in.asked())
 	if err != nil {
 		return nil, refusedQuery(err)
 	}
@@ -121,7 +120,7 @@ func (s Services) certificates(ctx context.Context, in *certificatesInput) (*cer
 		}
 		if blob := issued.FindingsBlob; blob != nil {
 			if loaded += blob.Bytes; loaded > longFindingsBytes && i > 0 {
-				rows, more = rows[:i], true
+				next = rows[i-1].Cursor()
 				break
 			}
 		}
@@ -130,8 +129,6 @@ func (s Services) certificates(ctx context.Context, in *certificatesInput) (*cer
 		}
 		out.Body.Certificates = append(out.Body.Certificates, issued.Record(s.PublicURL))
 	}
-	if more {
-		out.Body.NextBefore = view.Optional(rows[len(rows)-1].Cursor())
-	}
+	out.Body.NextBefore = view.Optional(next)
 	return out, nil
 }

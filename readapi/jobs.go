@@ -22,16 +22,15 @@ type jobOutput struct{ Body view.Job }
 
 type jobsInput struct {
 	Freshness
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Before string `query:"before" maxLength:"32" doc:"next_before of the page before"`
+	Page
 	Status string `query:"status" enum:"queued,running,succeeded,failed,timeout,cancelled,lost"`
 	Kind   string `query:"kind" enum:"evaluate,qsim,proof"`
 }
 
 type jobsOutput struct {
 	Body struct {
-		Jobs       []view.Job `json:"jobs" doc:"Newest first, without position, output and result: GET one job for these"`
-		NextBefore *string    `json:"next_before" doc:"For the next page; null on the last"`
+		Jobs []view.Job `json:"jobs" doc:"Newest first, without position, output and result: GET one job for these"`
+		view.NextPage
 	}
 }
 
@@ -86,7 +85,7 @@ func (s Services) jobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) 
 		return nil, err
 	}
 	rows, next, err := s.Models.Jobs.List(ctx, auth.Caller(ctx).Account, projections.JobsQuery{
-		Limit: in.Limit, Before: in.Before, Status: in.Status, Kind: in.Kind,
+		Page: in.asked(), Status: in.Status, Kind: in.Kind,
 	})
 	if err != nil {
 		return nil, refusedQuery(err)

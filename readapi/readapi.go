@@ -14,6 +14,8 @@ import (
 	"reckon/projections"
 )
 
+//go:generate go run reckon/internal/lists
+
 // Services are what the handlers read from.
 type Services struct {
 	Streams auth.ReadStream
@@ -45,16 +47,7 @@ type Services struct {
 // Register adds every route to the API. The description of the API is served
 // from here, so that it must be registered last.
 func (s Services) Register(api *httpkit.API) error {
-	s.registerReceipts(api)
-	s.registerPlots(api)
-	s.registerHistory(api)
-	s.registerSessions(api)
-	s.registerTokens(api)
-	s.registerJobs(api)
-	s.registerPlans(api)
-	s.registerKeys(api)
-	s.registerCertificates(api)
-	s.registerHealth(api)
+	s.addRoutes(api)
 	return registerDocs(api)
 }
 
@@ -67,6 +60,14 @@ type runIDInput struct {
 type Freshness struct {
 	Token string `header:"Consistency-Token" doc:"As a write answered it: the list then includes that write, or says Consistency: stale"`
 }
+
+// Page is what every list that is paged by next_before takes; exported as Freshness is.
+type Page struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most rows to answer"`
+	Before string `query:"before" maxLength:"32" doc:"next_before of the page before; left out for the newest rows"`
+}
+
+func (p Page) asked() projections.Page { return projections.Page{Limit: p.Limit, Before: p.Before} }
 
 // patience is how long a list waits for a write to arrive in its read model.
 const patience = 500 * time.Millisecond

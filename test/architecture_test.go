@@ -47,6 +47,7 @@ var allowed = map[string][]string{
 	"runners":              {"commands", "domain/", "runners/cluster", "internal/private", "internal/view"},
 	"runners/cluster":      {"commands", "domain/"},
 	"runners/checker":      {"domain/", "runners/engine"},
+	"runners/workers":      {"runners", "commands", "domain/", "projections", "internal/lifecycle"},
 	"runners/engine":       {"domain/", "internal/private"},
 	"eventstore":           {"domain/", "commands", "eventstore"},
 	"internal/auth":        {"domain/account", "domain/event", "domain/token", "internal/httpkit"},
@@ -56,6 +57,8 @@ var allowed = map[string][]string{
 	"internal/httpserver":  {},
 	"internal/identity":    {"internal/auth", "internal/private", "internal/ratelimit"},
 	"internal/keyring":     {"domain/keys", "domain/receipt"},
+	"internal/lifecycle":   {},
+	"internal/lists":       {},
 	"internal/private":     {},
 	"internal/ratelimit":   {},
 	"internal/supplychain": {},
@@ -356,6 +359,46 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 		if !has {
 			t.Errorf("package %s has no package comment (doc.go: what it promises and what it never does)", pkg)
 		}
+	}
+}
+
+// TestEveryCommandIsDocumented: what a command promises and which errors it returns stands at its declaration, because HTTP,
+// jobs and reactions all rely on it.
+func TestEveryCommandIsDocumented(t *testing.T) {
+	obvious := []string{"Error", "Unwrap", "Is"} // methods of errors
+	declared := 0
+	for _, s := range sources(t) {
+		if s.test || !within(s.pkg, "commands") {
+			continue
+		}
+		undocumented := func(name string, docs ...*ast.CommentGroup) {
+			if ast.IsExported(name) && !slices.Contains(obvious, name) {
+				declared++
+				if !slices.ContainsFunc(docs, func(c *ast.CommentGroup) bool { return c != nil }) {
+					t.Errorf("%s: %s has no doc comment", s.file, name)
+				}
+			}
+		}
+		for _, decl := range s.tree.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				undocumented(d.Name.Name, d.Doc)
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						undocumented(spec.Name.Name, spec.Doc, d.Doc)
+					case *ast.ValueSpec:
+						for _, name := range spec.Names {
+							undocumented(name.Name, spec.Doc, spec.Comment, d.Doc)
+						}
+					}
+				}
+			}
+		}
+	}
+	if declared < 100 {
+		t.Fatalf("only %d exported names found: the walk is wrong", declared)
 	}
 }
 

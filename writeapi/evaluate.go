@@ -41,31 +41,34 @@ func (s Services) evaluate(ctx context.Context, in *evaluateInput) (*evaluateOut
 	if err := s.count(ctx, plan); err != nil {
 		return nil, err
 	}
-	// A client that hangs up does not end what it asked for: the run is logged, and
-	// a session's worker is not killed in the middle.
+	// An evaluation goes on when its client closes the connection: the run is logged,
+	// and a session's worker is not killed in the middle.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Longest+plan.EvaluationBudget())
 	defer cancel()
 	intent := s.intent(ctx)
 	answer, err := s.Evaluate(ctx, intent, commands.Evaluate{Expression: in.Body.Expression, SessionID: in.Body.SessionID, Plan: plan})
 	if err != nil {
-		return nil, s.notEvaluated(ctx, intent.Account, plan, err)
+		return nil, s.explainFailure(ctx, intent.Account, plan, err)
 	}
 	s.wrote(ctx, intent.Account, answer.Position)
 	return &evaluateOutput{view.EvaluationOf(answer.Run, answer.Result, answer.Stdout)}, nil
 }
 
-// notEvaluated words the errors that carry more than their kind.
-func (s Services) notEvaluated(ctx context.Context, accountID string, plan account.Plan, err error) error {
+// explainFailure makes the problem of an error that says more than its kind: which
+// head is denied, what the parser refused, which run was logged without an answer.
+// Any other error is returned as it is, for the table of problems.
+func (s Services) explainFailure(ctx context.Context, accountID string, plan account.Plan, err error) error {
 	var ended *commands.RunEndedError
 	if errors.As(err, &ended) {
 		s.wrote(ctx, accountID, ended.Position)
 		return runEnded(ended, plan)
 	}
-	return refusedExpression(err)
+	return explainRefusal(err)
 }
 
-// refusedExpression words why an expression is not evaluated.
-func refusedExpression(err error) error {
+// explainRefusal makes the problem of an expression that is not admitted. Any other
+// error is returned as it is.
+func explainRefusal(err error) error {
 	var denied *commands.DeniedError
 	var refused *expression.SyntaxError
 	switch {
@@ -77,6 +80,7 @@ func refusedExpression(err error) error {
 	return err
 }
 
+// runEnded makes the problem of a run that was logged without an answer.
 func runEnded(ended *commands.RunEndedError, plan account.Plan) error {
 	var failed *commands.EngineFailedError
 	switch {

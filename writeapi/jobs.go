@@ -169,7 +169,7 @@ func notSubmitted(err error, at time.Time) error {
 	case errors.As(err, &refused):
 		return httpkit.MalformedCircuit.Problem("%s", refused.Error()).Field(circuitLocation(refused), string(refused.Code))
 	}
-	return refusedExpression(notProof(err))
+	return explainRefusal(notProof(err))
 }
 
 // circuitLocation is the path of what a circuit is refused for.

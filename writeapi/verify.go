@@ -64,7 +64,8 @@ func (s Services) verify(ctx context.Context, in *verifyInput) (*verifyOutput, e
 	return out, nil
 }
 
-// verifyCommand refuses a malformed request before it counts.
+// verifyCommand refuses a request of the wrong form before it counts against the
+// limit per minute.
 func verifyCommand(in *verifyInput) (commands.Verify, error) {
 	body := in.Body
 	switch {

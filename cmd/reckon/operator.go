@@ -52,7 +52,7 @@ func (i installation) connect(ctx context.Context, prepare func() error) (*event
 		return nil, nil, err
 	}
 	connection, insecure, closeNode := i.Eventstore, i.Insecure, func() {}
-	if connection == "embedded" {
+	if connection == config.EmbeddedLog {
 		var running connections
 		ok, err := askServer(ctx, i.Data, "GET", "/connections", &running)
 		if err != nil {
@@ -116,9 +116,6 @@ func (i installation) people(ctx context.Context) (*identity.Store, func(), erro
 }
 
 func (i installation) plans() (account.Plans, error) {
-	if i.Config == "" {
-		return account.DefaultPlans(), nil
-	}
 	return config.LoadPlans(string(i.Config))
 }
 

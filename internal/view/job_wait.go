@@ -4,11 +4,17 @@ import (
 	"context"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"reckon/domain/job"
 )
 
-// lookAgain is how soon a job that has ended is looked at again for what it publishes.
-const lookAgain = 20 * time.Millisecond
+// A job that has ended is read again for what it publishes after lookAgain, then
+// after twice as long each time, up to mostLookAgain.
+const (
+	lookAgain     = 20 * time.Millisecond
+	mostLookAgain = time.Minute // above every patience: a limit that backoff wants
+)
 
 // Await waits until nothing about a job will change any more, the time is over,
 // or the process stops; then it is the job as read reads it.
@@ -17,7 +23,7 @@ func (v Jobs) Await(ctx context.Context, jobID string, patience time.Duration, r
 	defer stop()
 	over := time.NewTimer(patience)
 	defer over.Stop()
-	again := lookAgain
+	again := backoff.ExponentialBackOff{InitialInterval: lookAgain, Multiplier: 2, MaxInterval: mostLookAgain}
 	for last := false; ; {
 		// Registered first, read second: an end in between is not missed.
 		state, err := read(ctx)
@@ -29,8 +35,7 @@ func (v Jobs) Await(ctx context.Context, jobID string, patience time.Duration, r
 		}
 		var soon <-chan time.Time
 		if state.Terminal() { // what it publishes is about to be appended; a watch that began after the end is not told of it
-			soon = time.After(again)
-			again *= 2
+			soon = time.After(again.NextBackOff())
 		}
 		select {
 		case <-notified:

@@ -28,3 +28,8 @@ func Moment(t time.Time) *string {
 	}
 	return Optional(event.Timestamp(t))
 }
+
+// NextPage ends a page of a list that goes from its newest row to its oldest.
+type NextPage struct {
+	NextBefore *string `json:"next_before" doc:"What to give as before for the next page; null on the last page"`
+}

@@ -119,7 +119,7 @@ func (r *Recovery) expireSessions(ctx context.Context) error {
 	for _, s := range r.Liveness.orphanedSessions() {
 		in := r.intent()
 		in.Account = s.Account
-		expire := session.Expire{Account: s.Account, SessionID: s.SessionID, Epoch: s.Epoch, Reason: "owner_lost"}
+		expire := session.Expire{Account: s.Account, SessionID: s.SessionID, Epoch: s.Epoch, Reason: session.EndOwnerLost}
 		if _, err := commands.ExpireSession(ctx, r.Store, in, expire); err != nil {
 			return err
 		}

@@ -195,13 +195,14 @@ func Start(t testing.TB, o Options) *Server {
 	}
 
 	calculator := &engine{sessions: map[string]string{}}
-	evaluator := &commands.Evaluator{
-		Store: log, Runs: commands.NewRunIDs(server.Store, "process-1"), Engine: calculator, Checker: checker{},
-		Blobs: kept, Owners: alone{}, Clock: server.Clock, Signer: func() *receipt.Signer { return o.Signer },
-		Process: "process-1", QueueWait: time.Second,
-	}
+	server.Jobs = &commands.Jobs{Store: log, Runs: commands.NewRunIDs(server.Store, "process-1"), Blobs: kept}
+	signer := func() *receipt.Signer { return o.Signer }
+	evaluator, err := commands.NewEvaluator(commands.EvaluatorConfig{
+		Store: log, Runs: server.Jobs.Runs, Engine: calculator, Checker: checker{}, Blobs: kept, Owners: alone{},
+		Clock: server.Clock, Signer: signer, Process: "process-1", QueueWait: time.Second,
+	})
+	must(t, err)
 	server.Evaluator = evaluator
-	server.Jobs = &commands.Jobs{Store: log, Runs: evaluator.Runs, Blobs: kept}
 	running.Go(func() {
 		if err := server.Subscription.Run(ctx, server.Store, event.Position{}); err != nil {
 			t.Error(err)
@@ -231,7 +232,7 @@ func Start(t testing.TB, o Options) *Server {
 	must(t, readapi.Services{
 		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed,
 		JobView: jobView,
-		Plans:   o.Plans, Rules: o.Rules, Signer: evaluator.Signer, Now: server.Clock.Now,
+		Plans:   o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
 		Wait: projector.Wait, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
 		Busy: func(string, string, int) bool { return false },
 		Health: readapi.Health{

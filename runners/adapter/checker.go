@@ -1,10 +1,11 @@
-package evaluate
+package adapter
 
 import (
 	"context"
 	"errors"
 	"time"
 
+	"reckon/commands"
 	"reckon/domain/expression"
 	"reckon/domain/run"
 	"reckon/domain/verification"
@@ -12,33 +13,33 @@ import (
 	"reckon/runners/engine"
 )
 
-// Checker is the independent checker as commands see it.
+// Checker is the independent checker as a commands.Checker.
 type Checker struct {
 	Engine  *engine.Engine // asked only how it reads the expression
 	Checker *checker.Checker
 }
 
-// Check derives a plan from the shape of the expression, makes sure that the
-// engine reads the expression as we do, and has the plan carried out.
-func (c Checker) Check(ctx context.Context, code, answer string, budget time.Duration) run.Check {
+// Check is commands.Checker: it derives a plan from the shape of the expression,
+// makes sure that the engine reads the expression as the service's parser does,
+// and has the plan carried out.
+func (c Checker) Check(ctx context.Context, r commands.CheckRequest) run.Check {
 	started := time.Now()
-	outcome := c.check(ctx, code, answer, budget)
+	outcome := c.check(ctx, r)
 	return run.Check{
 		Verdict: outcome.Verdict, Basis: outcome.Basis, Method: outcome.Method, Check: outcome.Check,
 		Residual: outcome.Residual, Reason: outcome.Reason, ElapsedMS: time.Since(started).Milliseconds(),
 	}
 }
 
-func (c Checker) check(ctx context.Context, code, answer string, budget time.Duration) verification.Outcome {
-	input, err := expression.Parse(code)
-	if err != nil {
+func (c Checker) check(ctx context.Context, r commands.CheckRequest) verification.Outcome {
+	if r.Tree == nil {
 		return inconclusive(verification.ReasonNoShape)
 	}
-	given, err := expression.Parse(answer)
+	answer, err := expression.Parse(r.Answer)
 	if err != nil {
 		return inconclusive(verification.ReasonAnswerNotUsable)
 	}
-	plan, err := verification.Derive(input, given)
+	plan, err := verification.Derive(r.Tree, answer)
 	var none *verification.NoPlanError
 	if errors.As(err, &none) {
 		return verification.OutcomeOf(none)
@@ -46,30 +47,31 @@ func (c Checker) check(ctx context.Context, code, answer string, budget time.Dur
 	if err != nil {
 		return inconclusive(verification.ReasonEngineError)
 	}
-	if outcome, same := c.readAlike(ctx, code, input, budget+readSlack); !same {
+	if outcome, same := c.engineReadsTheSame(ctx, r); !same {
 		return outcome
 	}
-	finding, err := c.Checker.Check(ctx, plan, budget)
+	finding, err := c.Checker.Check(ctx, plan, r.Budget)
 	if err != nil {
 		return inconclusive(verification.ReasonEngineError)
 	}
 	return verification.Conclude(plan, finding)
 }
 
-// readSlack is the wall time that the engine gets to read an expression, over the budget: a machine that is busy must not
-// change a verdict.
+// readSlack is wall time that the engine gets to read an expression, in addition to the budget: a machine that is busy must
+// not change a verdict.
 const readSlack = 10 * time.Second
 
-// readAlike asks a throwaway worker how the engine reads the expression. Where
-// it reads something else, a check of our reading would say nothing.
-func (c Checker) readAlike(ctx context.Context, code string, ours *expression.Expr, budget time.Duration) (verification.Outcome, bool) {
-	theirs, err := c.Engine.InputFullForm(ctx, code, budget)
+// engineReadsTheSame asks a throwaway worker how the engine reads the expression.
+// Where it reads something else than the service's parser, a check of the
+// parser's reading would say nothing about the answer.
+func (c Checker) engineReadsTheSame(ctx context.Context, r commands.CheckRequest) (verification.Outcome, bool) {
+	engineForm, err := c.Engine.InputFullForm(ctx, r.Code, r.Budget+readSlack)
 	switch {
 	case errors.Is(err, engine.ErrBudgetExhausted):
 		return inconclusive(verification.ReasonTimedOut), false
 	case err != nil:
 		return inconclusive(verification.ReasonEngineError), false
-	case !expression.SameAsEngine(ours, theirs):
+	case !expression.SameAsEngine(r.Tree, engineForm):
 		return inconclusive(verification.ReasonNotPermitted), false
 	}
 	return verification.Outcome{}, true

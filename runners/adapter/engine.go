@@ -1,4 +1,4 @@
-package evaluate
+package adapter
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"reckon/runners/engine"
 )
 
-// Engine is the default engine as commands see it.
+// Engine is the evaluation engine as a commands.Engine.
 type Engine struct{ Engine *engine.Engine }
 
-// Evaluate runs one expression.
+// Evaluate is commands.Engine.
 func (e Engine) Evaluate(ctx context.Context, r commands.EngineRequest) (commands.EngineOutcome, error) {
 	o, err := e.Engine.Evaluate(ctx, engine.Request{Code: r.Code, Session: r.Session, Budget: r.Budget, QueueWait: r.QueueWait})
 	outcome := commands.EngineOutcome{
@@ -40,13 +40,13 @@ func translate(err error) error {
 	return err
 }
 
-// CloseSession ends a session's worker.
+// CloseSession is commands.Engine.
 func (e Engine) CloseSession(key string) bool { return e.Engine.CloseSession(key) }
 
-// LiveSessions counts the workers of the keys with this prefix.
+// LiveSessions is commands.Engine.
 func (e Engine) LiveSessions(prefix string) int {
 	return len(e.Engine.Sessions(strings.TrimSuffix(prefix, "/")))
 }
 
-// Describe names the engine and its revision.
+// Describe is commands.Engine.
 func (e Engine) Describe() (name, revision string) { return e.Engine.Info() }
