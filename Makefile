@@ -18,13 +18,15 @@ test: ## run every test, with the real engine, node and databases
 	$(GO) test -count=1 -timeout 30m ./... # -count=1: the cache does not see the binaries that e2e tests build
 
 race: ## the packages where goroutines meet, under the race detector
-	$(GO) test -race -short -timeout 30m ./commands/... ./eventstore/... ./projections/... ./internal/... ./readapi/... ./writeapi/... ./runners/...
+	$(GO) test -race -short -timeout 30m ./commands/... ./eventstore/... ./projections/... ./internal/... ./readapi/... ./writeapi/... ./runners/... \
+	  ./domain/circuit ./domain/lean/check ./domain/lean/export
 
 verify: ## generated files up to date, vet, lint, the checker's own tools, import rules
 	@state() { git status --porcelain; git diff | cksum; }; before="$$(state)"; \
 	$(MAKE) --no-print-directory generate && \
 	if [ "$$before" != "$$(state)" ]; then git status --short; echo "generated files were out of date: commit what \`make generate\` wrote"; exit 1; fi
 	$(GO) vet ./...
+	$(GO) vet -tags bench ./test/bench
 	$(MAKE) --no-print-directory lint checker architecture
 
 generate: ## write everything that is generated from declarations
@@ -59,10 +61,10 @@ sbom: ## list all parts of the binary and of the engine's environment as Cyclone
 bench: ## figures as ratios to a limit or a peer of the same run (docs/bench)
 	$(GO) test -tags bench -run '^$$' -bench . -benchtime 1x -timeout 60m ./test/bench
 
-fuzz: ## every fuzz target for a while (FUZZTIME=30s each)
+fuzz: ## every fuzz target for FUZZTIME (default 60s each; CI: 10s, about 30 targets)
 	@$(GO) list ./... | while read p; do \
 	  $(GO) test -list '^Fuzz' $$p 2>/dev/null | grep '^Fuzz' | while read f; do \
-	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-30s} $$p || exit 1; done || exit 1; done
+	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-60s} $$p || exit 1; done || exit 1; done
 
 clean: ## remove what was built; data folders stay
 	rm -f reckon reckon.cdx.json

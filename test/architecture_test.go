@@ -75,8 +75,8 @@ var homes = map[string][]string{
 	"github.com/cockroachdb/pebble":              {"eventstore/node"},
 	"google.golang.org/grpc":                     {"eventstore"},
 	"github.com/uptrace/bun":                     {"projections", "internal/identity"},
-	"github.com/uptrace/bunrouter":               {"readapi", "writeapi", "internal/httpkit"},
-	"github.com/danielgtaylor/huma":              {"readapi", "writeapi", "internal/httpkit", "internal/view"},
+	"github.com/uptrace/bunrouter":               {"internal/httpkit"},
+	"github.com/danielgtaylor/huma":              {"internal/httpkit", "internal/view"},
 	"github.com/ThreeDotsLabs/watermill":         {"eventstore", "commands/reactions"},
 	"github.com/ory/dockertest":                  {},
 	"github.com/alecthomas/kong":                 {"cmd", "internal/config"},
@@ -176,6 +176,39 @@ func TestImports(t *testing.T) {
 				if !ours && !testKit(s.pkg) && within(path, library) && !slices.ContainsFunc(where, func(home string) bool { return within(s.pkg, home) }) {
 					t.Errorf("%s imports %s: its home is %v", s.file, path, where)
 				}
+			}
+		}
+	}
+}
+
+// TestRulesNameWhatIsThere: a rule for a package or a library that is gone allows what nobody decided on.
+func TestRulesNameWhatIsThere(t *testing.T) {
+	all := sources(t)
+	exists := func(pkg string) bool {
+		return pkg == "" || slices.ContainsFunc(all, func(s source) bool { return within(s.pkg, strings.TrimSuffix(pkg, "/")) })
+	}
+	imports := func(library, home string) bool {
+		return slices.ContainsFunc(all, func(s source) bool {
+			return within(s.pkg, home) && slices.ContainsFunc(s.tree.Imports, func(spec *ast.ImportSpec) bool {
+				path, _ := strconv.Unquote(spec.Path.Value)
+				return within(path, library)
+			})
+		})
+	}
+	for pkg, may := range allowed {
+		for _, named := range append([]string{pkg}, may...) {
+			if !exists(named) {
+				t.Errorf("the import rule of %s names %s, which does not exist", pkg, named)
+			}
+		}
+	}
+	for library, where := range homes {
+		if len(where) == 0 && !slices.ContainsFunc(all, func(s source) bool { return imports(library, s.pkg) }) {
+			t.Errorf("there is a rule for %s, which nothing imports", library)
+		}
+		for _, home := range where {
+			if !imports(library, home) {
+				t.Errorf("%s is a home of %s and does not import it", home, library)
 			}
 		}
 	}

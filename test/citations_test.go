@@ -25,7 +25,7 @@ var (
 func anchors(page string) []string {
 	var found []string
 	for _, m := range heading.FindAllStringSubmatch(page, -1) {
-		text := strings.ToLower(regexp.MustCompile("[^\\w\\- ]").ReplaceAllString(m[1], ""))
+		text := strings.ToLower(regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(m[1], ""))
 		found = append(found, strings.ReplaceAll(text, " ", "-"))
 	}
 	return found

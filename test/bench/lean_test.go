@@ -139,13 +139,13 @@ func commandTime(b *testing.B, name string, args ...string) (duration, float64) 
 			state := command.ProcessState
 			return duration{time.Since(start), state.UserTime() + state.SystemTime()}, most
 		case <-time.After(2 * time.Millisecond):
-			most = max(most, residentBytes(command.Process.Pid))
+			most = max(most, peakResidentBytes(command.Process.Pid))
 		}
 	}
 }
 
-// residentBytes is the most memory a process has held, or 0 when it cannot be told.
-func residentBytes(pid int) float64 {
+// peakResidentBytes is the most memory a process has held, or 0 when it cannot be told.
+func peakResidentBytes(pid int) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0

@@ -99,7 +99,7 @@ func TestDoors(t *testing.T) {
 			}
 			server := startAsked(t, c.umask, data)
 			fill(t, server)
-			found, taken := listeners(t, server.process.Process.Pid), map[int]bool{}
+			found, taken := listeners(t, server.PID()), map[int]bool{}
 			for _, l := range found {
 				n := slices.IndexFunc(doors, func(d door) bool { return d.is(l, server) })
 				if n < 0 || taken[n] {
@@ -178,7 +178,7 @@ func startAsked(t *testing.T, umask, data string) *Server {
 	}
 	config := GenerousPlans(t, filepath.Join(folder, "plans"))
 	server := start(t, through, data, "--config", config, "--admin-listen", adminHost+":0", "--admin-token", adminToken)
-	found := listeners(t, server.process.Process.Pid)
+	found := listeners(t, server.PID())
 	n := slices.IndexFunc(found, func(l listener) bool { return strings.HasPrefix(l.address, adminHost+":") })
 	if n < 0 {
 		t.Fatalf("nothing listens at --admin-listen: %+v", found)

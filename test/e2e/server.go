@@ -213,6 +213,9 @@ func (s *Server) Interrupt() int {
 // Output is what the server has printed so far.
 func (s *Server) Output() string { return s.output.String() }
 
+// PID is the server's process id.
+func (s *Server) PID() int { return s.process.Process.Pid }
+
 // Account is a signed-in client.
 type Account struct {
 	ID    string

@@ -106,7 +106,7 @@ func TestManyUploadsAtOnce(t *testing.T) {
 // peakMemoryMiB is the most memory a server has had in use.
 func peakMemoryMiB(t *testing.T, server *Server) int {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.process.Process.Pid))
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.PID()))
 	if err != nil {
 		t.Skipf("needs /proc: %v", err)
 	}
