@@ -65,3 +65,18 @@ def test_ends_closer_than_a_float_tells() -> None:
     assert reduced(near) == "refuted"
     assert reduced(["Log", 8]) == "agrees"
     assert reduced(["Times", 3, ["Log", 2]]) == "agrees"
+
+
+@pytest.mark.parametrize(
+    ("right", "wanted"),
+    [
+        (["Equal", ["Times", ["Plus", "a", "b"], "x"], 0], "proved"),
+        (["Equal", ["Times", "a", "x"], ["Times", -1, "b", "x"]], "proved"),
+        (["Equal", 0, ["Times", "x", ["Plus", "b", "a"]]], "proved"),
+        (["Equal", ["Times", ["Plus", "a", ["Times", -1, "b"]], "x"], 0], "refuted"),
+        (["Equal", ["Plus", "a", "b"], 0], "refuted"),
+    ],
+)
+def test_the_same_equation(right: Any, wanted: str) -> None:
+    left = ["Equal", ["Plus", ["Times", "a", "x"], ["Times", "b", "x"]], 0]
+    assert str(check({"kind": "truth", "left": tree(left), "right": tree(right)})["status"]) == wanted

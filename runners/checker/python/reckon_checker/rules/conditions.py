@@ -19,7 +19,8 @@ from ..assumptions import INTEGER_DOMAINS, flatten
 from ..critical import exact_tree
 from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
-from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, replace, walk
+from ..normal import proves_equal
+from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, minus, replace, walk
 from ..values import NonValue, Undecided, is_number, precision, show
 from . import proportional, solutions
 from .cells import COMPARED, ORDERS, Cells
@@ -40,6 +41,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return Refuted(Statement("the input is a number and the answer a condition"))
     if task.get("propositional"):
         return truth_table(left, right)
+    if not task.get("unknowns") and same_equation(left, right):
+        return Verified(True, "True")
     domain = task.get("domain") or ""
     if domain == "Complexes":
         domain = ""
@@ -61,6 +64,15 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if len(names) == 1:
         return Cells(left, right, conditions, names[0], domain, real=real(left, conditions, domain), solving=bool(task.get("unknowns"))).compare()
     return along_lines(task, names, conditions, domain, seed)
+
+
+def same_equation(left: Tree, right: Tree) -> bool:
+    """Whether two equations compare the same difference with zero, by its normal form: a x + b x == 0 and (a + b) x == 0."""
+    sides = [arguments(node) if is_call(node, "Equal") else () for node in (left, right)]
+    if any(len(parts) != 2 for parts in sides):
+        return False
+    (a, b), (c, d) = sides
+    return proves_equal(minus(a, b), minus(c, d)) or proves_equal(minus(a, b), minus(d, c))
 
 
 CONDITIONS = frozenset((*COMPARED, *"Inequality And Or Not Implies Xor Nand Nor Equivalent Element NotElement".split()))
