@@ -7,6 +7,7 @@ import (
 
 	"reckon/domain/event"
 	"reckon/domain/run"
+	"reckon/domain/verification"
 )
 
 // Verify is the intention to check an answer: of a run, or of an expression and a
@@ -62,9 +63,9 @@ func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verificat
 func (ev *Evaluator) checkRun(ctx context.Context, s run.State) (run.Check, error) {
 	switch {
 	case s.Evaluated == nil, s.Evaluated.Status != run.Success:
-		return run.Check{Verdict: "inconclusive", Reason: "answer_not_usable"}, nil
+		return run.Check{Verdict: verification.VerdictInconclusive, Reason: verification.ReasonAnswerNotUsable}, nil
 	case !s.Evaluated.Checkable:
-		return run.Check{Verdict: "inconclusive", Reason: "check_not_permitted"}, nil
+		return run.Check{Verdict: verification.VerdictInconclusive, Reason: verification.ReasonNotPermitted}, nil
 	}
 	code, err := loadText(ctx, ev.config.Blobs, s.Evaluated.Expression)
 	if err != nil {

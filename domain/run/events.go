@@ -20,7 +20,7 @@ type Reserved struct {
 	Process string `json:"process"`
 }
 
-// Block returns the first and the last run id that the reservation of this revision holds.
+// Block returns the first and the last run id of a reservation's revision.
 func Block(at event.Revision) (first, last int64) {
 	return int64(at)*BlockSize + 1, (int64(at) + 1) * BlockSize
 }
@@ -41,17 +41,17 @@ const (
 	Job = "job"
 )
 
-// Subject is what was to be evaluated: part of every event that ends a run.
+// Subject is what every outcome of an evaluation names.
 type Subject struct {
 	RunID      int64      `json:"run_id"`
 	Account    string     `json:"account"`
-	Expression event.Text `json:"expression"`           // as submitted
-	SessionID  string     `json:"session_id,omitempty"` // empty: no session
-	Source     string     `json:"source"`               // Web, MCP, Job
-	JobID      string     `json:"job_id,omitempty"`     // empty: no job's run
+	Expression event.Text `json:"expression"`
+	SessionID  string     `json:"session_id,omitempty"`
+	Source     string     `json:"source"`
+	JobID      string     `json:"job_id,omitempty"`
 }
 
-// Engine names the program that computed an answer.
+// Engine names what computed an answer.
 type Engine struct {
 	Name     string `json:"name"`
 	Revision string `json:"revision"`
@@ -59,57 +59,57 @@ type Engine struct {
 
 // Check is a verdict on an answer, or why there is none.
 type Check struct {
-	Verdict   string `json:"verdict"`            // verified, refuted, inconclusive
-	Basis     string `json:"basis,omitempty"`    // of a verdict: exact, numeric, cross_check
-	Method    string `json:"method,omitempty"`   // slug of the rule; empty: no rule applied
-	Check     string `json:"check,omitempty"`    // the expression that was computed
-	Residual  string `json:"residual,omitempty"` // what it came to
-	Reason    string `json:"reason,omitempty"`   // why it is inconclusive: a slug
-	ElapsedMS int64  `json:"elapsed_ms"`         // wall time
-	Automatic bool   `json:"automatic"`          // made alongside the evaluation, not on request
+	Verdict   string `json:"verdict"` // verified, refuted, inconclusive
+	Basis     string `json:"basis,omitempty"`
+	Method    string `json:"method,omitempty"`
+	Check     string `json:"check,omitempty"`
+	Residual  string `json:"residual,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	ElapsedMS int64  `json:"elapsed_ms"`
+	Automatic bool   `json:"automatic"`
 }
 
-// Conclusive tells whether the check reached a verdict: verified or refuted.
+// Conclusive tells whether something was learned.
 func (c Check) Conclusive() bool { return c.Verdict == "verified" || c.Verdict == "refuted" }
 
-// Evaluated is an evaluation with an answer.
+// Evaluated is a finished evaluation.
 type Evaluated struct {
 	Subject
-	Answer      event.Text  `json:"answer"`             // as rendered for people
-	InputForm   event.Text  `json:"input_form"`         // the answer in a form that parses back
-	Checkable   bool        `json:"checkable"`          // nothing earlier in a session could have changed what the expression means
-	Status      string      `json:"status"`             // Success, Unevaluated, PlotOmitted
-	Stdout      *event.Text `json:"stdout,omitempty"`   // absent: nothing was printed
-	Warnings    []string    `json:"warnings,omitempty"` // at most 101 of at most 1 KiB each
-	Plot        *event.Blob `json:"plot,omitempty"`     // SVG; absent: no graphic was made
+	Answer      event.Text  `json:"answer"`           // as rendered
+	InputForm   event.Text  `json:"input_form"`       // the answer in a form that parses back
+	Checkable   bool        `json:"checkable"`        // nothing earlier in a session could have changed what the expression means
+	Status      string      `json:"status"`           // Success, Unevaluated, PlotOmitted
+	Stdout      *event.Text `json:"stdout,omitempty"` // absent: nothing was printed
+	Warnings    []string    `json:"warnings,omitempty"`
+	Plot        *event.Blob `json:"plot,omitempty"` // SVG
 	Engine      Engine      `json:"engine"`
-	Check       *Check      `json:"check,omitempty"`   // the automatic check; absent: it reached no verdict
-	ExecutionMS int64       `json:"execution_time_ms"` // wall time of computing
-	EvaluatedAt string      `json:"evaluated_at"`      // RFC 3339, UTC, milliseconds
+	Check       *Check      `json:"check,omitempty"` // the automatic check, when it reached a verdict
+	ExecutionMS int64       `json:"execution_time_ms"`
+	EvaluatedAt string      `json:"evaluated_at"` // RFC 3339, UTC, milliseconds
 }
 
-// Sealed is the receipt of the evaluation that it was appended with.
+// Sealed is the receipt of the evaluation it was appended with.
 type Sealed struct {
 	RunID          int64      `json:"run_id"`
-	ReceiptID      string     `json:"receipt_id"`                // SHA-256 of the canonical bytes
-	Canonical      event.Text `json:"canonical"`                 // the canonical bytes that were signed
-	Signature      string     `json:"signature,omitempty"`       // Ed25519, base64; empty: unsigned
-	KID            string     `json:"kid,omitempty"`             // of the key that signed
-	UnsignedReason string     `json:"unsigned_reason,omitempty"` // why there is no signature
+	ReceiptID      string     `json:"receipt_id"` // SHA-256 of the canonical bytes
+	Canonical      event.Text `json:"canonical"`
+	Signature      string     `json:"signature,omitempty"`
+	KID            string     `json:"kid,omitempty"`
+	UnsignedReason string     `json:"unsigned_reason,omitempty"`
 }
 
 // TimedOut is an evaluation killed at the end of its budget.
 type TimedOut struct {
 	Subject
-	BudgetMS int64 `json:"budget_ms"` // wall time it was given
+	BudgetMS int64 `json:"budget_ms"`
 }
 
-// Failed is an evaluation that the engine's worker did not survive.
+// Failed is an evaluation whose engine did not survive it.
 type Failed struct {
 	Subject
-	Reason      string `json:"reason"`            // crashed, memory, quit, output_too_large …
-	Detail      string `json:"detail,omitempty"`  // for people, at most 1 KiB
-	ExecutionMS int64  `json:"execution_time_ms"` // wall time until it ended
+	Reason      string `json:"reason"` // crashed, memory, quit, output_too_large …
+	Detail      string `json:"detail,omitempty"`
+	ExecutionMS int64  `json:"execution_time_ms"`
 }
 
 // Verified is a check made on request.

@@ -1,8 +1,8 @@
 // Command lists writes list.go of a package whose files each declare one thing:
 // the read models of projections (every type with a method Projection), and the
-// routes of readapi and writeapi (every method of Services named registerX). What is declared is thereby listed, in the order of names; a file
-// added or deleted needs no other edit. It runs by `go generate` in the package's
-// folder, and a test fails while a list is out of date.
+// routes of readapi and writeapi (every method of Services named registerX that takes
+// the API). The order is that of names; a file added or deleted needs no other edit. It
+// runs by `go generate` in the package's folder, and a test fails while a list is out of date.
 package main
 
 import (
@@ -58,7 +58,7 @@ func listOf(folder string) ([]byte, error) {
 		found.Package = tree.Name.Name
 		for _, d := range tree.Decls {
 			if method, ok := d.(*ast.FuncDecl); ok && method.Recv != nil {
-				found.add(receiver(method), method.Name.Name)
+				found.add(method)
 			}
 		}
 	}
@@ -78,13 +78,27 @@ type declared struct {
 	Routes  []string // methods of Services that add routes
 }
 
-func (d *declared) add(receiver, method string) {
-	switch {
-	case method == "Projection":
-		d.Models = append(d.Models, receiver)
-	case receiver == "Services" && strings.HasPrefix(method, "register") && method != "register":
-		d.Routes = append(d.Routes, method)
+func (d *declared) add(method *ast.FuncDecl) {
+	switch name := method.Name.Name; {
+	case name == "Projection":
+		d.Models = append(d.Models, receiver(method))
+	case receiver(method) == "Services" && strings.HasPrefix(name, "register") && takesAPI(method):
+		d.Routes = append(d.Routes, name)
 	}
+}
+
+// takesAPI tells whether a method's only parameter is the API that routes are added to (*httpkit.API).
+func takesAPI(method *ast.FuncDecl) bool {
+	parameters := method.Type.Params.List
+	if len(parameters) != 1 || len(parameters[0].Names) > 1 {
+		return false
+	}
+	pointer, ok := parameters[0].Type.(*ast.StarExpr)
+	if !ok {
+		return false
+	}
+	selector, ok := pointer.X.(*ast.SelectorExpr)
+	return ok && selector.Sel.Name == "API"
 }
 
 // receiver is the type a method is of.
