@@ -142,4 +142,3 @@ func (j *Jobs) List(ctx context.Context, account string, q JobsQuery) (rows []Jo
 	}
 	return newest(ctx, query, q.Page, func(r JobRow) int64 { return r.Position })
 }
-

@@ -117,7 +117,7 @@ func TestInstallAfterAKilledInstall(t *testing.T) {
 		t.Fatal("nothing works on the folder")
 	}
 	must(t, child.Process.Kill())
-	<-ended
+	_ = <-ended
 	close(killed)
 	eventually(t, "an end of what the installation had started", func() bool { return len(processes(t, folder)) == 0 })
 	if status := engine.Status(folder); status.Ready || !strings.Contains(status.Damage, "is missing") {

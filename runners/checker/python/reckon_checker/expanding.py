@@ -249,7 +249,7 @@ def _function(head: str, inner: Germ, arg: Tree, on: Expander, before: tuple[Tre
         raise Refused(head)
     if not grows(inner):
         return _with_poles(head, inner, on, before, is_real(arg, REAL))
-    if before and head != "PolyGamma":
+    if before and head not in ("PolyGamma", "BesselJ", "BesselY"):
         raise Undecided(head + " far out")
     sign = eventual_sign(inner, on)
     if head == "ArcTan":
