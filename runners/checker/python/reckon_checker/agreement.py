@@ -17,7 +17,7 @@ from .findings import Refuted, Witness
 from .machine import rounding, widened
 from .points import Point, Points, environment
 from .tree import Refused, Tree, constants, free_symbols, reals
-from .values import Comparison, Kind, NonValue, Relation, Value, is_number
+from .values import Comparison, Kind, NonValue, Relation, Value, is_number, whole
 
 Claim = tuple[Tree, Tree]
 
@@ -147,8 +147,12 @@ def _add(seen: Survey, point: Point, found: Comparison, partial: bool) -> None:
     region = seen.regions.setdefault(point.region, Region())
     if found.relation is Relation.DIFFERENT:
         if point.values and (_infinite(found.left) or _infinite(found.right)):
-            # A pole of one side: where it is removable the other side has its limit, so nothing follows.
-            region.outside += 1
+            # A pole of one side: where it is removable the other side has its limit, so nothing follows. Poles lie at special
+            # places and at whole numbers; elsewhere a side may be infinite all over the region.
+            if point.special or any(whole(value) is not None for value in point.values.values()):
+                region.outside += 1
+            else:
+                region.unknown += 1
             return
         region.differ += 1
         seen.differences.append((point, found))
