@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from . import budget
 from .assumptions import Assumptions
-from .deciding import ENOUGH_DIGITS, decide, height
+from .deciding import ENOUGH_DIGITS, decide, height, hidden
 from .evaluation import Environment, evaluate
 from .findings import Refuted, Witness
 from .machine import rounding, widened
@@ -125,7 +125,8 @@ def at_point(claims: Sequence[Claim], left: Environment, right: Environment, los
     """The first difference among the claims at a point, else the worst comparison. lossy: decimals are in play, so that
     values may be off by what machine arithmetic loses."""
     worst = Comparison(Relation.EQUAL)
-    extra = height(*(side for claim in claims for side in claim))
+    sides = [side for claim in claims for side in claim]
+    extra = max(height(*sides), *(hidden(side) for side in sides), 0)
     for a, b in claims:
         if lossy:
             lost = rounding(a, left), rounding(b, left)
