@@ -10,8 +10,9 @@ import (
 	"reckon/domain/token"
 )
 
-// RegisterAccount opens an account on the first plan of the catalogue. It may
-// be repeated: an account registered twice is registered once.
+// RegisterAccount opens the intent's account on the first plan of the catalogue,
+// and returns the position of the account's last event. It may be repeated: an
+// account that exists stays as it is. Its errors are Handle's.
 func RegisterAccount(ctx context.Context, store Store, plans account.Plans, in Intent) (event.Position, error) {
 	_, at, err := Handle(ctx, store, account.Decider, account.Stream(in.Account), in,
 		account.Command(account.Register{Account: in.Account, Plan: plans[0].Name}))
@@ -21,7 +22,9 @@ func RegisterAccount(ctx context.Context, store Store, plans account.Plans, in I
 // ErrNoPlan means that the catalogue has no plan of that name.
 var ErrNoPlan = errors.New("no such plan")
 
-// ChangePlan puts another plan in force.
+// ChangePlan puts another plan in force for the intent's account, and returns the
+// position of the account's last event. It returns ErrNoPlan, account.ErrNone,
+// account.ErrClosed, or an error of Handle.
 func ChangePlan(ctx context.Context, store Store, plans account.Plans, in Intent, plan string) (event.Position, error) {
 	if _, known := plans.Find(plan); !known {
 		return event.Position{}, ErrNoPlan
@@ -31,21 +34,23 @@ func ChangePlan(ctx context.Context, store Store, plans account.Plans, in Intent
 	return at, err
 }
 
-// CloseAccount ends an account.
+// CloseAccount ends the intent's account, and returns the position of the
+// account's last event. A closed account stays closed. It returns account.ErrNone
+// or an error of Handle.
 func CloseAccount(ctx context.Context, store Store, in Intent) (event.Position, error) {
 	_, at, err := Handle(ctx, store, account.Decider, account.Stream(in.Account), in,
 		account.Command(account.Close{Account: in.Account}))
 	return at, err
 }
 
-// PlanOf is the plan in force for an account, from its stream. A plan that has
-// left the catalogue is served as the first one.
+// PlanOf is the plan in force for an account, from its stream. For a plan that is
+// no longer in the catalogue it answers the catalogue's first. It returns
+// account.ErrNone, account.ErrClosed, or a StreamError.
 func PlanOf(ctx context.Context, store Store, plans account.Plans, accountID string) (account.Plan, error) {
-	history, err := store.Read(ctx, account.Stream(accountID))
+	state, err := readState(ctx, store, account.Decider, account.Stream(accountID))
 	if err != nil {
 		return account.Plan{}, err
 	}
-	state := account.Decider.Fold(history.Domain())
 	switch {
 	case !state.Exists:
 		return account.Plan{}, account.ErrNone
@@ -55,14 +60,19 @@ func PlanOf(ctx context.Context, store Store, plans account.Plans, accountID str
 	return plans.InForce(state.Plan), nil
 }
 
-// MintToken makes a token valid; the caller made the secret and keeps it.
+// MintToken makes an API token of the intent's account valid until expiresAt (zero:
+// for ever). tokenID is the SHA-256 of the secret, which the caller made and the
+// log never sees; last4 its last four characters. It returns the position of the
+// token's last event, or an error of the token's decider or of Handle.
 func MintToken(ctx context.Context, store Store, in Intent, tokenID, name, last4 string, expiresAt time.Time) (event.Position, error) {
 	_, at, err := Handle(ctx, store, token.Decider, token.Stream(tokenID), in,
 		token.Command(token.Mint{TokenID: tokenID, Account: in.Account, Name: name, Last4: last4, ExpiresAt: expiresAt}))
 	return at, err
 }
 
-// RevokeToken ends a token of the intent's account.
+// RevokeToken ends a token of the intent's account; it authenticates nothing from
+// now on. It returns the position of the token's last event, token.ErrNone when
+// the account has no such token, or an error of Handle.
 func RevokeToken(ctx context.Context, store Store, in Intent, tokenID string) (event.Position, error) {
 	_, at, err := Handle(ctx, store, token.Decider, token.Stream(tokenID), in,
 		token.Command(token.Revoke{TokenID: tokenID, Account: in.Account}))

@@ -6,14 +6,17 @@ import (
 	"reckon/domain/event"
 )
 
-// Blobs keeps large bytes by their content. A blob is durable when Put returns.
+// Blobs keeps large contents under their SHA-256.
 type Blobs interface {
+	// Put stores a content and returns its name; the content is durable when it
+	// returns. A content that is stored already is stored once.
 	Put(ctx context.Context, content []byte) (event.Blob, error)
-	// Get verifies what it returns against the hash that names it.
+	// Get returns a content after it has compared it with the hash that names it.
 	Get(ctx context.Context, blob event.Blob) ([]byte, error)
 }
 
-// storeText makes the Text of a string: inline, or a durable blob when it is long.
+// storeText makes the Text of a string: inline up to event.MaxInlineBytes, else a
+// blob that is durable when it returns.
 func storeText(ctx context.Context, blobs Blobs, s string) (event.Text, error) {
 	if len(s) <= event.MaxInlineBytes {
 		return event.Inline(s), nil
@@ -25,7 +28,7 @@ func storeText(ctx context.Context, blobs Blobs, s string) (event.Text, error) {
 	return event.Text{Blob: &blob}, nil
 }
 
-// loadText is the string of a Text.
+// loadText is the string of a Text, read from the blobs when it is not inline.
 func loadText(ctx context.Context, blobs Blobs, t event.Text) (string, error) {
 	if t.Blob == nil {
 		return t.Inline, nil

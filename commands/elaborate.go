@@ -41,7 +41,7 @@ type ElaborationMessage struct {
 	Message   string `json:"message"`
 }
 
-// MaxSourceBytes is the largest source (spec §8).
+// MaxSourceBytes is the largest source (interface §8).
 const MaxSourceBytes = 64 << 10
 
 // DefaultModule is what a source becomes when nothing is said.

@@ -6,53 +6,59 @@ import (
 	"time"
 )
 
-// Engine evaluates expressions, each in a process of its own.
+// Engine evaluates expressions in worker processes: one of its own for each
+// evaluation, and one for each live session.
 type Engine interface {
-	// Evaluate runs code; it kills the worker at the end of the budget
-	// (ErrBudgetExhausted) and answers EngineFailedError when the engine did not survive.
+	// Evaluate evaluates one expression. It returns ErrBudgetExhausted when it
+	// killed the worker at the end of the budget or the session's worker was busy
+	// for that long, an EngineFailedError when the worker did not survive,
+	// ErrSaturated when no worker became free in time, or the context's error. The
+	// outcome's Elapsed is set with an error too.
 	Evaluate(ctx context.Context, r EngineRequest) (EngineOutcome, error)
-	// CloseSession ends a session's worker, if there is one.
+	// CloseSession kills a session's worker and tells whether there was one. What
+	// the worker evaluates ends with an EngineFailedError.
 	CloseSession(key string) bool
-	// LiveSessions counts the workers whose key begins with prefix.
+	// LiveSessions counts the session workers of this process whose key begins with
+	// prefix, which ends with a slash (SessionKey).
 	LiveSessions(prefix string) int
 	// Describe names the engine and its revision, as receipts do.
 	Describe() (name, revision string)
 }
 
-// EngineRequest is one evaluation.
+// EngineRequest is one expression to evaluate.
 type EngineRequest struct {
 	Code      string
-	Session   string        // empty: a fresh process; else the worker of this key, made when there is none
-	Budget    time.Duration // of computing and of waiting for the session's turn; waiting for a worker is not counted
-	QueueWait time.Duration // longest wait for a worker before ErrSaturated
+	Session   string        // SessionKey of the worker, made when there is none; empty: a worker for this evaluation alone
+	Budget    time.Duration // wall time for computing and for waiting until the session's worker is free; waiting for a worker is not counted
+	QueueWait time.Duration // longest wait for a worker before ErrSaturated; 0: no wait
 }
 
-// EngineOutcome is what an evaluation gave.
+// EngineOutcome is what the engine answered.
 type EngineOutcome struct {
-	Result      string // as rendered
-	InputForm   string // the answer in a form that parses back
-	Stdout      string
-	Messages    []string
-	SVG         []byte // cleaned; nil without a graphic
-	PlotOmitted bool   // a graphic was made and is too large to keep
-	Unevaluated bool   // the engine returned the input unchanged
-	// SessionOpened: this ran first in its session's worker, so that nothing was defined before it.
+	Result      string   // the answer as rendered
+	InputForm   string   // the answer in a form that parses back
+	Stdout      string   // what was printed; empty: nothing
+	Messages    []string // the engine's warnings, in order
+	SVG         []byte   // the graphic without scripts and references to elsewhere; nil: none was made
+	PlotOmitted bool     // a graphic was made and is too large to keep
+	Unevaluated bool     // the engine returned the input unchanged
+	// SessionOpened: this was the first evaluation of its session's worker, so that nothing was defined before it.
 	SessionOpened bool
-	SessionLost   bool // the session's worker had died unnoticed: this ran in a fresh one
-	Elapsed       time.Duration
+	SessionLost   bool          // the session's worker had died unnoticed, and this ran in a new one
+	Elapsed       time.Duration // wall time of computing
 }
 
 var (
-	// ErrBudgetExhausted means that the evaluation was killed at the end of its budget.
+	// ErrBudgetExhausted means that the evaluation was stopped at the end of its budget.
 	ErrBudgetExhausted = errors.New("the compute budget is exhausted")
 	// ErrSaturated means that no worker was free in time; retry later.
 	ErrSaturated = errors.New("all workers are busy; retry in a moment")
 )
 
-// EngineFailedError means that the engine did not survive one evaluation.
+// EngineFailedError means that the worker did not survive one evaluation.
 type EngineFailedError struct {
-	Reason string // crashed, memory, quit, output_too_large …: a stable slug
-	Detail string
+	Reason string // a stable slug: crashed, memory, quit, output_too_large, session_closed …
+	Detail string // for people; may be empty
 }
 
 func (e *EngineFailedError) Error() string {

@@ -120,7 +120,7 @@ func TestAnyOutcomeHasAReceiptThatVerifies(t *testing.T) {
 
 func TestWithoutAKeyTheReceiptSaysSo(t *testing.T) {
 	h := newHouse(t, newLog(t))
-	h.Signer = func() *receipt.Signer { return nil }
+	h.with(func(c *commands.EvaluatorConfig) { c.Signer = func() *receipt.Signer { return nil } })
 	got, err := h.Evaluate(t.Context(), intentOf(anna), evaluate("1+1"))
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +134,9 @@ func TestWithoutAKeyTheReceiptSaysSo(t *testing.T) {
 func TestAnotherKeyDoesNotVerify(t *testing.T) {
 	h := newHouse(t, newLog(t))
 	forger := ed25519.NewKeyFromSeed([]byte(strings.Repeat("f", ed25519.SeedSize)))
-	h.Signer = func() *receipt.Signer { return &receipt.Signer{KID: newSigner().KID, Key: forger} }
+	h.with(func(c *commands.EvaluatorConfig) {
+		c.Signer = func() *receipt.Signer { return &receipt.Signer{KID: newSigner().KID, Key: forger} }
+	})
 	got, err := h.Evaluate(t.Context(), intentOf(anna), evaluate("1+1"))
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +182,7 @@ func (brokenBlobs) Put(context.Context, []byte) (event.Blob, error) { return eve
 
 func TestWithoutABlobThereIsNoEvent(t *testing.T) {
 	h := newHouse(t, newLog(t))
-	h.Blobs = brokenBlobs{}
+	h.with(func(c *commands.EvaluatorConfig) { c.Blobs = brokenBlobs{} })
 	long := strings.Repeat("7", event.MaxInlineBytes+1)
 	for name, o := range map[string]commands.EngineOutcome{
 		"answer": {Result: long}, "input form": {InputForm: long}, "stdout": {Stdout: long}, "plot": {SVG: []byte("<svg/>")},
@@ -378,8 +380,8 @@ func TestRefusalsReachNoWorker(t *testing.T) {
 	}{
 		"nothing":                   {evaluate(""), commands.ErrExpressionRequired, nil},
 		"blanks":                    {evaluate(" \t\n"), commands.ErrExpressionRequired, nil},
-		"bad session":               {inSession("a/b", "1"), commands.ErrBadSessionID, nil},
-		"long session":              {inSession(strings.Repeat("a", session.MaxIDBytes+1), "1"), commands.ErrBadSessionID, nil},
+		"bad session":               {inSession("a/b", "1"), commands.ErrInvalidSessionID, nil},
+		"long session":              {inSession(strings.Repeat("a", session.MaxIDBytes+1), "1"), commands.ErrInvalidSessionID, nil},
 		"denied":                    {evaluate(`Run["ls"]`), nil, &denied},
 		"denied within":             {evaluate(`{1, f[Import["x"] + 1]}`), nil, &denied},
 		"denied by prefix":          {evaluate(`Run @ "ls"`), nil, &denied},
@@ -549,7 +551,7 @@ func TestWaitingForATurnEndsNoSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	busy := &waiting{h.engine}
-	h.Engine = busy
+	h.with(func(c *commands.EvaluatorConfig) { c.Engine = busy })
 	_, err := h.Evaluate(t.Context(), intentOf(anna), inSession("notebook", "x"))
 	if !errors.Is(err, commands.ErrBudgetExhausted) {
 		t.Fatal(err)
@@ -589,7 +591,7 @@ func TestLiveSessionsAreLimited(t *testing.T) {
 	if _, err := commands.OwnSession(t.Context(), h.log, owners{"other": true}, intentOf(anna), elsewhere); err != nil {
 		t.Fatal(err)
 	}
-	h.Owners = owners{"other": true, h.Process: true}
+	h.with(func(c *commands.EvaluatorConfig) { c.Owners = owners{"other": true, c.Process: true} })
 	var far *commands.SessionElsewhereError
 	if err := evaluateIn(anna, "far"); !errors.As(err, &far) || far.Address != "127.0.0.1:9" {
 		t.Errorf("a session elsewhere: %v", err)

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -10,16 +11,34 @@ import (
 	"reckon/domain/event"
 )
 
-// firstBackoff is the longest wait before the second attempt; it doubles up to maxBackoff.
+// The wait after a conflict is random: at most firstBackoff after the first, and
+// twice as long at most after each further one, up to maxBackoff.
 const (
 	firstBackoff = 2 * time.Millisecond
 	maxBackoff   = 100 * time.Millisecond
 )
 
+// StreamError says which stream could not be read or appended to, after how many
+// append attempts, and why, in one line. It is an ErrUnavailable when the same
+// command may succeed later.
+type StreamError struct {
+	Stream   string
+	Attempts int // appends that were tried; 0: it failed before the first
+	Cause    error
+}
+
+func (e *StreamError) Error() string {
+	return fmt.Sprintf("stream %s, after %d append attempts: %v", e.Stream, e.Attempts, e.Cause)
+}
+
+// Unwrap is the cause.
+func (e *StreamError) Unwrap() error { return e.Cause }
+
 // Handle is the one append loop: read, fold, decide, append at the revision
 // read, and again when another writer was first, until the context's deadline.
 // It returns the state after the stream's last event and that event's position,
-// also with a refusal; with any other error it returns neither.
+// also with a refusal, which is the decider's own error; with any other error, a
+// StreamError, it returns neither.
 //
 // Writers of one stream within this process queue behind each other, so that a
 // busy stream costs waiting and not wasted appends; across processes the store
@@ -29,49 +48,90 @@ func Handle[C, S any](ctx context.Context, store Store, d decider.Decider[C, S],
 	return h.state, h.at, err
 }
 
-// handled is what a command led to.
-type handled[S any] struct {
-	state    S              // after the stream's last event
-	at       event.Position // of that event
-	appended bool           // by this command; false: it was already so
+// snapshot is a stream's state after its event of one revision.
+type snapshot[S any] struct {
+	state    S
+	revision event.Revision // event.NoStream: before the first event
+	at       event.Position // of the event; zero before the first
 }
 
-// handle is Handle for those who must know whether it was their command.
+// handled is what a command led to.
+type handled[S any] struct {
+	snapshot[S]      // of the stream's last event
+	appended    bool // by this command; false: it was already so
+}
+
+// readState is a stream's present state. Its error is a StreamError.
+func readState[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string) (S, error) {
+	s, err := readSnapshot(ctx, store, d, stream)
+	return s.state, err
+}
+
+// readSnapshot is a stream's present state with the revision to append at. Its
+// error is a StreamError.
+func readSnapshot[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string) (snapshot[S], error) {
+	history, err := store.Read(ctx, stream)
+	if err != nil {
+		return snapshot[S]{}, &StreamError{Stream: stream, Cause: err}
+	}
+	return foldHistory(d, history), nil
+}
+
+func foldHistory[C, S any](d decider.Decider[C, S], history History) snapshot[S] {
+	return snapshot[S]{state: d.Fold(history.Domain()), revision: history.Revision, at: history.Last()}
+}
+
+// handle is Handle for callers that must know whether this command appended.
 func handle[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string, in Intent, command C) (handled[S], error) {
+	return handleFrom(ctx, store, d, stream, nil, in, command)
+}
+
+// handleFrom is handle for callers that have read the stream already: the first
+// attempt decides on known, and the stream is read only after a conflict. With
+// known nil it is read first.
+func handleFrom[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string, known *snapshot[S], in Intent, command C) (handled[S], error) {
+	attempts := 0
+	failed := func(cause error) (handled[S], error) {
+		return handled[S]{}, &StreamError{Stream: stream, Attempts: attempts, Cause: cause}
+	}
 	leave, err := store.Enter(ctx, stream)
 	if err != nil {
-		return handled[S]{}, errors.Join(ErrUnavailable, err)
+		return failed(fmt.Errorf("%w: waiting for this process's other writers: %w", ErrUnavailable, err))
 	}
 	defer leave()
-	backoff := firstBackoff
-	for {
-		history, err := store.Read(ctx, stream)
-		if err != nil {
-			return handled[S]{}, err
+	for backoff := firstBackoff; ; backoff = min(2*backoff, maxBackoff) {
+		if known == nil {
+			history, err := store.Read(ctx, stream)
+			if err != nil {
+				return failed(err)
+			}
+			known = new(foldHistory(d, history))
 		}
-		state := d.Fold(history.Domain())
-		events, err := d.Decide(command, state)
+		events, err := d.Decide(command, known.state)
 		if err != nil || len(events) == 0 {
-			return handled[S]{state: state, at: history.Last()}, err
+			return handled[S]{snapshot: *known}, err
 		}
-		appended, err := store.Append(ctx, stream, history.Revision, in.Propose(events))
+		appended, err := store.Append(ctx, stream, known.revision, in.Propose(events))
+		attempts++
 		switch {
 		case err == nil:
-			return handled[S]{state: d.FoldFrom(state, events), at: appended.Position, appended: true}, nil
+			after := snapshot[S]{state: d.FoldFrom(known.state, events), revision: appended.Revision, at: appended.Position}
+			return handled[S]{snapshot: after, appended: true}, nil
 		case !errors.Is(err, ErrConflict):
-			return handled[S]{}, err
+			return failed(err)
 		}
+		known = nil
 		select {
 		case <-ctx.Done():
-			return handled[S]{}, errors.Join(ErrUnavailable, ErrConflict, ctx.Err())
+			return failed(fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrConflict, ctx.Err()))
 		case <-time.After(rand.N(backoff)):
-			backoff = min(2*backoff, maxBackoff)
 		}
 	}
 }
 
 // Create is Handle for a stream that should not exist yet: it appends without
-// reading first, and only a stream that does exist is read after all.
+// reading first, and only a stream that does exist is read after all. Its errors
+// are Handle's.
 func Create[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string, in Intent, command C) (S, event.Position, error) {
 	var none S
 	state := d.Initial()
@@ -86,5 +146,5 @@ func Create[C, S any](ctx context.Context, store Store, d decider.Decider[C, S],
 	case errors.Is(err, ErrConflict):
 		return Handle(ctx, store, d, stream, in, command)
 	}
-	return none, event.Position{}, err
+	return none, event.Position{}, &StreamError{Stream: stream, Attempts: 1, Cause: err}
 }

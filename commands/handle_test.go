@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -106,8 +107,15 @@ func TestConflictsEndWithTheDeadline(t *testing.T) {
 		defer cancel()
 		begun := time.Now()
 		_, _, err := changePlan(ctx, l, intentOf(anna), "mine")
-		if !errors.Is(err, commands.ErrUnavailable) {
+		if !errors.Is(err, commands.ErrUnavailable) || !errors.Is(err, commands.ErrConflict) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
+		}
+		var failed *commands.StreamError
+		if !errors.As(err, &failed) || failed.Stream != account.Stream(anna) || failed.Attempts != n {
+			t.Errorf("%+v after %d attempts", failed, n)
+		}
+		if want := fmt.Sprintf("stream account-%s, after %d append attempts: %v: %v: context deadline exceeded", anna, n, commands.ErrUnavailable, commands.ErrConflict); err.Error() != want {
+			t.Errorf("%q, want %q", err, want)
 		}
 		if time.Since(begun) != 10*time.Second { // the bubble's clock
 			t.Errorf("gave up after %v", time.Since(begun))
@@ -122,8 +130,15 @@ func TestHandleSaysWhenTheLogIsAway(t *testing.T) {
 	l := newLog(t)
 	register(t, l, anna)
 	l.before = func(string) error { return commands.ErrUnavailable }
-	if _, _, err := changePlan(t.Context(), l, intentOf(anna), "pro"); !errors.Is(err, commands.ErrUnavailable) {
+	if _, _, err := changePlan(t.Context(), l, intentOf(anna), "pro"); !errors.Is(err, commands.ErrUnavailable) ||
+		err.Error() != fmt.Sprintf("stream account-%s, after 1 append attempts: %v", anna, commands.ErrUnavailable) {
 		t.Errorf("away: %v", err)
+	}
+	gone, giveUp := context.WithCancel(t.Context())
+	giveUp()
+	var failed *commands.StreamError
+	if _, _, err := changePlan(gone, l, intentOf(anna), "pro"); !errors.As(err, &failed) || failed.Attempts != 0 || strings.Contains(err.Error(), "\n") {
+		t.Errorf("gave up before an append: %v", err)
 	}
 	leave, err := l.Enter(t.Context(), account.Stream(anna))
 	if err != nil {

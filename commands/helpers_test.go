@@ -51,6 +51,7 @@ type log struct {
 
 	mu      sync.Mutex
 	appends int
+	reads   map[string]int // by stream
 	// before runs ahead of every append; its error is the append's.
 	before func(stream string) error
 }
@@ -77,6 +78,28 @@ func (l *log) Append(ctx context.Context, stream string, at event.Revision, even
 		l.mu.Unlock()
 	}
 	return appended, err
+}
+
+func (l *log) Read(ctx context.Context, stream string) (commands.History, error) {
+	l.mu.Lock()
+	if l.reads == nil {
+		l.reads = map[string]int{}
+	}
+	l.reads[stream]++
+	l.mu.Unlock()
+	return l.Store.Read(ctx, stream)
+}
+
+// readsDuring counts how often something reads a stream.
+func (l *log) readsDuring(stream string, something func()) int {
+	count := func() int {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.reads[stream]
+	}
+	before := count()
+	something()
+	return count() - before
 }
 
 // expectBlobs wants every blob an event names to be there already.
@@ -205,11 +228,11 @@ type checker struct {
 	budgets []time.Duration
 }
 
-func (c *checker) Check(_ context.Context, code, answer string, budget time.Duration) run.Check {
+func (c *checker) Check(_ context.Context, r commands.CheckRequest) run.Check {
 	c.mu.Lock()
-	c.budgets = append(c.budgets, budget)
+	c.budgets = append(c.budgets, r.Budget)
 	c.mu.Unlock()
-	return c.check(code, answer)
+	return c.check(r.Code, r.Answer)
 }
 
 // asked is how often the checker was asked.
@@ -233,6 +256,8 @@ func (o owners) Alive(_ context.Context, owner string) (bool, error) { return o[
 // house is the write side of one process.
 type house struct {
 	*commands.Evaluator
+	config  commands.EvaluatorConfig
+	t       testing.TB
 	log     *log
 	engine  *engine
 	checker *checker
@@ -246,18 +271,29 @@ func newHouse(t testing.TB, l *log) *house {
 	t.Helper()
 	signer := newSigner()
 	h := &house{
-		log: l,
+		t: t, log: l,
 		engine: &engine{workers: map[string]bool{}, answer: func(commands.EngineRequest) (commands.EngineOutcome, error) {
 			return commands.EngineOutcome{Result: "2", InputForm: "2", Elapsed: 30 * time.Millisecond}, nil
 		}},
 		checker: &checker{check: func(string, string) run.Check { return verified }},
 	}
 	process := uuid.NewString()
-	h.Evaluator = &commands.Evaluator{
+	h.config = commands.EvaluatorConfig{
 		Store: l, Runs: commands.NewRunIDs(l, process), Engine: h.engine, Checker: h.checker, Blobs: l.blobs, Owners: owners{process: true},
 		Clock: clock{noon.Add(1500 * time.Microsecond)}, Signer: func() *receipt.Signer { return signer }, Process: process, Address: "127.0.0.1:1", QueueWait: time.Second,
 	}
+	h.with(func(*commands.EvaluatorConfig) {})
 	return h
+}
+
+// with makes the house's evaluator anew, of a changed configuration.
+func (h *house) with(change func(*commands.EvaluatorConfig)) {
+	h.t.Helper()
+	change(&h.config)
+	var err error
+	if h.Evaluator, err = commands.NewEvaluator(h.config); err != nil {
+		h.t.Fatal(err)
+	}
 }
 
 // answers makes the engine answer every request so.
@@ -271,7 +307,7 @@ func (h *house) text(t testing.TB, text event.Text) string {
 	if text.Blob == nil {
 		return text.Inline
 	}
-	content, err := h.Blobs.Get(context.Background(), *text.Blob)
+	content, err := h.config.Blobs.Get(context.Background(), *text.Blob)
 	if err != nil {
 		t.Fatal(err)
 	}

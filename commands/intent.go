@@ -9,34 +9,38 @@ import (
 )
 
 // Clock is the one source of time of the write side.
-type Clock interface{ Now() time.Time }
+type Clock interface {
+	// Now is the wall clock's time, in any zone.
+	Now() time.Time
+}
 
 // Intent says who wants something, when and from where. It is made once per
 // request or reaction and becomes the metadata of every event that follows.
 type Intent struct {
 	ID          uuid.UUID // of the command; event ids are derived from it
-	At          time.Time
-	Account     string
-	Actor       string
-	Source      string
-	Agent       string
-	Traceparent string
-	Build       string
-	Correlation string // empty: the command's own id
-	Causation   string
+	At          time.Time // when it was asked for; events keep it in UTC, to the millisecond
+	Account     string    // whose streams it is about; empty: no account's
+	Actor       string    // session, token:<id>, oauth:<client>, reaction:<name>, runner:<id> or operator
+	Source      string    // run.Web, run.MCP or run.Job
+	Agent       string    // the client's name as it introduced itself
+	Traceparent string    // W3C trace context
+	Build       string    // revision of this binary
+	Correlation string    // id of the command that all this began with; empty: this command's own id
+	Causation   string    // id of the event that led to this command; empty: none did
 }
 
 // eventNamespace is the UUIDv5 namespace of event ids (RFC 9562 §5.5).
 var eventNamespace = uuid.MustParse("5b1c7f0e-51b6-4f0c-9a64-2f8d1f5a7e11")
 
-// EventID is the id of the index-th event of a command: the same command always
-// proposes the same ids, so a repeated append is idempotent in the store.
+// EventID is the id (UUIDv5) of a command's event of this index, from 0 to 65535:
+// the same command always proposes the same ids, so that the store answers a
+// repeated append as it answered the first.
 func EventID(command uuid.UUID, index int) string {
 	return uuid.NewSHA1(eventNamespace, append(command[:], byte(index>>8), byte(index))).String()
 }
 
-// Propose dresses events with ids and metadata: the one place where metadata is set.
-// The version is the codec's to fill in.
+// Propose gives the events of this command their ids and their metadata: no other
+// place sets metadata. The schema version is filled in by the codec.
 func (in Intent) Propose(events []event.Event) []event.Proposed {
 	correlation := in.Correlation
 	if correlation == "" {

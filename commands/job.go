@@ -14,10 +14,9 @@ import (
 // Jobs is the write side of jobs: everything that appends to a job's stream, its
 // slot's and its upload's.
 type Jobs struct {
-	Store     Store
-	Runs      *RunIDs
-	Blobs     Blobs
-	Catalogue event.Catalogue
+	Store Store
+	Runs  *RunIDs
+	Blobs Blobs
 }
 
 // Read folds one job's stream; a job that does not exist has State.Exists false.
@@ -120,13 +119,13 @@ func (j *Jobs) PublishOutcome(ctx context.Context, in Intent, s job.State) error
 	if !s.Terminal() || len(s.Outcome.Publish) == 0 {
 		return nil
 	}
-	events, err := j.Catalogue.Extract(s.Outcome.Publish)
-	if err != nil {
-		return err
+	events := make([]event.Event, len(s.Outcome.Publish))
+	for i, e := range s.Outcome.Publish {
+		events[i] = e // appended as it was encoded when the job ended
 	}
 	in = in.as(s.Queued.JobID)
 	in.Account, in.Source, in.Agent = s.Queued.Account, "job", s.Queued.Agent
-	_, err = j.Store.Append(ctx, s.Outcome.PublishTo, event.NoStream, in.Propose(events))
+	_, err := j.Store.Append(ctx, s.Outcome.PublishTo, event.NoStream, in.Propose(events))
 	if errors.Is(err, ErrConflict) {
 		return nil // published before: the stream's id is this job's alone
 	}

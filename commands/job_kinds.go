@@ -12,7 +12,7 @@ import (
 	"reckon/domain/job"
 )
 
-// JobRequest is a job as it was asked for (spec §4.3): nothing is validated yet.
+// JobRequest is a job as it was asked for (interface §4.3): nothing is validated yet.
 type JobRequest struct {
 	Kind           string // empty: evaluate
 	Expression     string
@@ -54,7 +54,7 @@ func JobKinds() []string {
 type UnknownJobKindError struct{ Kind string }
 
 func (e *UnknownJobKindError) Error() string {
-	return fmt.Sprintf("there is no job kind %q here; the kinds are %s", cut(e.Kind, 64), strings.Join(JobKinds(), ", "))
+	return fmt.Sprintf("there is no job kind %q here; the kinds are %s", shorten(e.Kind, 64), strings.Join(JobKinds(), ", "))
 }
 
 // JobFieldError means that one field of a request is missing, out of range, or

@@ -25,7 +25,7 @@ import (
 
 // newJobs is the write side of jobs on a log.
 func newJobs(l *log) *commands.Jobs {
-	return &commands.Jobs{Store: l, Runs: commands.NewRunIDs(l, "p"), Blobs: l.blobs, Catalogue: domain.Catalogue()}
+	return &commands.Jobs{Store: l, Runs: commands.NewRunIDs(l, "p"), Blobs: l.blobs}
 }
 
 // submission is an evaluate job that nothing refuses.
@@ -199,7 +199,7 @@ func TestARefusedSubmissionAppendsNothing(t *testing.T) {
 		"unknown kind":         {commands.JobRequest{Kind: strings.Repeat("x", 1000)}, nil, &kind},
 		"denied":               {commands.JobRequest{Expression: `Run["ls"]`}, nil, &denied},
 		"too deep":             {commands.JobRequest{Expression: strings.Repeat("(", 10_000)}, nil, &syntax},
-		"bad session":          {commands.JobRequest{Expression: "1", SessionID: "a/b"}, commands.ErrBadSessionID, nil},
+		"bad session":          {commands.JobRequest{Expression: "1", SessionID: "a/b"}, commands.ErrInvalidSessionID, nil},
 		"timeout over plan":    {commands.JobRequest{Expression: "1", TimeoutMS: ms(plan.JobBudgetMS + 1)}, nil, &timeout},
 		"timeout 0":            {commands.JobRequest{Expression: "1", TimeoutMS: ms(0)}, nil, &field},
 		"timeout negative":     {commands.JobRequest{Expression: "1", TimeoutMS: ms(-1)}, nil, &field},
@@ -423,7 +423,7 @@ func TestHandingBackAndLosing(t *testing.T) {
 // finished is a running job's outcome with a run to publish.
 func finished(t testing.TB, j *commands.Jobs, s job.State, answer string) job.Outcome {
 	t.Helper()
-	publish, err := j.Catalogue.Embed(run.Evaluated{
+	publish, err := domain.Catalogue().Embed(run.Evaluated{
 		Subject: run.Subject{RunID: s.Queued.RunID, Account: s.Queued.Account, Expression: s.Queued.Payload, Source: run.Job, JobID: s.Queued.JobID},
 		Answer:  event.Inline(answer), Status: run.Success,
 	})

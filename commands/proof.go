@@ -42,7 +42,7 @@ func NewProofs(p Proofs, places int) *Proofs {
 	return &p
 }
 
-// MaxDeclarations is the largest number of names one check is about (spec §8).
+// MaxDeclarations is the largest number of names one check is about (interface §8).
 const MaxDeclarations = 32
 
 const maxNameBytes = 1000

@@ -8,15 +8,18 @@ import (
 	"reckon/domain/run"
 )
 
-// Reserver appends run.Reserved with a random event id and no expected
-// revision: the one append where no conflict is possible, because whatever
-// revision it gets is its own.
+// Reserver appends a reservation of run ids.
 type Reserver interface {
+	// Reserve appends one event with a random id at no expected revision, and returns
+	// the revision it got. A conflict is not possible: whatever revision it got is
+	// its own. It returns ErrUnavailable when the log does not answer; the event may
+	// then stand in the log, and its ids are given to nobody.
 	Reserve(ctx context.Context, stream string, e event.Proposed) (event.Revision, error)
 }
 
-// RunIDs hands out run ids, a block at a time. No id is given twice, by this
-// process or any other; a process that dies leaves a gap.
+// RunIDs hands out run ids from blocks of run.BlockSize that it reserves in the log.
+// No id is given twice, by this process or any other; the rest of a block is lost
+// when its process ends. It is safe for concurrent use.
 type RunIDs struct {
 	store   Reserver
 	process string
@@ -25,12 +28,13 @@ type RunIDs struct {
 	next, last int64
 }
 
-// NewRunIDs starts with nothing reserved. process names this process in the log.
+// NewRunIDs has nothing reserved yet. process is this process's runner id, for the log.
 func NewRunIDs(store Reserver, process string) *RunIDs {
 	return &RunIDs{store: store, process: process, next: 1, last: 0}
 }
 
-// Next returns a run id nobody has had; in names the command a new block is reserved for.
+// Next returns a run id that was never given before; a new block is reserved on
+// behalf of in. Its error is a StreamError of the reservation.
 func (r *RunIDs) Next(ctx context.Context, in Intent) (int64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,7 +44,7 @@ func (r *RunIDs) Next(ctx context.Context, in Intent) (int64, error) {
 		reserved.ID = newID().String()
 		at, err := r.store.Reserve(ctx, run.ReservationStream, reserved)
 		if err != nil {
-			return 0, err
+			return 0, &StreamError{Stream: run.ReservationStream, Attempts: 1, Cause: err}
 		}
 		r.next, r.last = run.Block(at)
 	}

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"reckon/domain/event"
 	"reckon/domain/session"
@@ -10,67 +11,88 @@ import (
 
 // Owners tells which processes still report.
 type Owners interface {
+	// Alive answers false once a process is known to have stopped. An error means
+	// that it cannot be known now; the session then stays as it is.
 	Alive(ctx context.Context, owner string) (bool, error)
 }
 
 // Ownership is a session this process owns, as it stood when it was asked for.
 type Ownership struct {
-	Epoch  int
-	Fresh  bool   // this call opened the epoch
-	Before string // how the epoch before ended; empty for a session's first
+	Epoch       int
+	Opened      bool              // by this call
+	PreviousEnd session.EndReason // of the epoch before, when this call opened one; empty for a session's first
 }
 
-// SessionElsewhereError means that a live process other than this one owns the session.
+// SessionElsewhereError means that a live process other than this one owns the
+// session: the call is to be forwarded to Address. It is a session.ErrOwnedElsewhere.
 type SessionElsewhereError struct{ Owner, Address string }
 
 func (e *SessionElsewhereError) Error() string {
 	return "session is owned by process " + e.Owner + " at " + e.Address
 }
 
-// Is makes it a session.ErrOwned.
-func (e *SessionElsewhereError) Is(target error) bool { return target == session.ErrOwned }
+// Is makes it a session.ErrOwnedElsewhere.
+func (e *SessionElsewhereError) Is(target error) bool { return target == session.ErrOwnedElsewhere }
 
-// OwnSession makes this process the owner, unless a live process is: then it
-// returns SessionElsewhereError. An owner that no longer reports loses the session.
-func OwnSession(ctx context.Context, store Store, owners Owners, in Intent, open session.Open) (Ownership, error) {
+// ownedSession is a session that this process owns, with its stream as it was
+// when it was asked for.
+type ownedSession struct {
+	Ownership
+	id     string
+	stream snapshot[session.State]
+}
+
+// ownSession makes open.Owner the owner, unless a live process is: then it
+// returns SessionElsewhereError. An owner that no longer reports loses the
+// session. mayOpen refuses to open a session that lives nowhere. The stream is
+// read once, and again only after another process wrote to it meanwhile.
+func ownSession(ctx context.Context, store Store, owners Owners, in Intent, open session.Open, mayOpen func() error) (ownedSession, error) {
 	stream := session.Stream(open.Account, open.SessionID)
+	known, err := readSnapshot(ctx, store, session.Decider, stream)
+	if err != nil {
+		return ownedSession{}, err
+	}
 	for {
-		before, err := readSession(ctx, store, stream)
-		if err != nil {
-			return Ownership{}, err
-		}
-		if before.Live && before.Owner == open.Owner {
-			return Ownership{Epoch: before.Epoch}, nil
-		}
-		if before.Live {
-			alive, err := owners.Alive(ctx, before.Owner)
-			if err != nil {
-				return Ownership{}, err
-			}
-			if alive {
-				return Ownership{}, &SessionElsewhereError{Owner: before.Owner, Address: before.Address}
-			}
-			expire := session.Expire{Account: open.Account, SessionID: open.SessionID, Epoch: before.Epoch, Reason: "owner_lost"}
-			if _, err := ExpireSession(ctx, store, in, expire); err != nil {
-				return Ownership{}, err
-			}
-			before.Ended = expire.Reason
-		}
-		after, err := handle(ctx, store, session.Decider, stream, in.again(), session.Command(open))
-		if errors.Is(err, session.ErrOwned) {
-			continue // somebody else was faster: look again at who it is
+		switch owner := known.state.Owner; {
+		case !known.state.Live:
+			err = mayOpen()
+		case owner != open.Owner:
+			open.LostOwner = owner
+			err = confirmLost(ctx, owners, known.state)
+		default:
+			return ownedSession{id: open.SessionID, stream: known, Ownership: Ownership{Epoch: known.state.Epoch}}, nil
 		}
 		if err != nil {
-			return Ownership{}, err
+			return ownedSession{}, err
 		}
-		if !after.appended { // another call of this process was faster
-			return Ownership{Epoch: after.state.Epoch}, nil
+		after, err := handleFrom(ctx, store, session.Decider, stream, &known, in.again(), session.Command(open))
+		switch {
+		case errors.Is(err, session.ErrOwnedElsewhere):
+			known = after.snapshot // another process was faster: decide again, about that one
+			continue
+		case err != nil:
+			return ownedSession{}, err
 		}
-		return Ownership{Epoch: after.state.Epoch, Fresh: true, Before: before.Ended}, nil
+		owned := ownedSession{id: open.SessionID, stream: after.snapshot, Ownership: Ownership{Epoch: after.state.Epoch, Opened: after.appended}}
+		if after.appended {
+			owned.PreviousEnd = after.state.Ended
+		}
+		return owned, nil
 	}
 }
 
-// ClearSession ends a session on request and tells whether it existed, and which epoch it was.
+// confirmLost is nil when the session's owner has stopped reporting.
+func confirmLost(ctx context.Context, owners Owners, s session.State) error {
+	alive, err := owners.Alive(ctx, s.Owner)
+	if err == nil && alive {
+		err = &SessionElsewhereError{Owner: s.Owner, Address: s.Address}
+	}
+	return err
+}
+
+// ClearSession ends a session on request and tells whether it existed, and which
+// epoch it was. Without a live session it appends nothing and answers false. Its
+// errors are Handle's.
 func ClearSession(ctx context.Context, store Store, in Intent, sessionID string) (existed bool, epoch int, at event.Position, err error) {
 	h, err := handle(ctx, store, session.Decider, session.Stream(in.Account, sessionID), in,
 		session.Command(session.Clear{Account: in.Account, SessionID: sessionID}))
@@ -80,16 +102,16 @@ func ClearSession(ctx context.Context, store Store, in Intent, sessionID string)
 	return true, h.state.Epoch, h.at, nil
 }
 
-// ExpireSession ends one epoch of a session.
+// ExpireSession ends one epoch of a session; an epoch that has ended, and any
+// later one, stays as it is. It returns the position of the stream's last event.
+// Its errors are Handle's.
 func ExpireSession(ctx context.Context, store Store, in Intent, expire session.Expire) (event.Position, error) {
 	_, at, err := Handle(ctx, store, session.Decider, session.Stream(expire.Account, expire.SessionID), in.again(), session.Command(expire))
 	return at, err
 }
 
-func readSession(ctx context.Context, store Store, stream string) (session.State, error) {
-	history, err := store.Read(ctx, stream)
-	if err != nil {
-		return session.State{}, err
-	}
-	return session.Decider.Fold(history.Domain()), nil
+// SessionKey names the worker of one epoch of a session to the engine. All keys
+// of an account begin with accountID/, all of a session with accountID/sessionID/.
+func SessionKey(accountID, sessionID string, epoch int) string {
+	return fmt.Sprintf("%s/%s/%d", accountID, sessionID, epoch)
 }

@@ -27,14 +27,14 @@ var notebook = session.Stream(anna, "notebook")
 func TestASessionHasOneOwner(t *testing.T) {
 	l := newLog(t)
 	both := owners{"one": true, "two": true}
-	if got, err := own(l, both, "one"); err != nil || got != (commands.Ownership{Epoch: 1, Fresh: true}) {
+	if got, err := own(l, both, "one"); err != nil || got != (commands.Ownership{Epoch: 1, Opened: true}) {
 		t.Errorf("the first: %+v, %v", got, err)
 	}
 	if got, err := own(l, both, "one"); err != nil || got != (commands.Ownership{Epoch: 1}) {
 		t.Errorf("the same again: %+v, %v", got, err)
 	}
 	var far *commands.SessionElsewhereError
-	if _, err := own(l, both, "two"); !errors.As(err, &far) || *far != (commands.SessionElsewhereError{Owner: "one", Address: "at one"}) || !errors.Is(err, session.ErrOwned) {
+	if _, err := own(l, both, "two"); !errors.As(err, &far) || *far != (commands.SessionElsewhereError{Owner: "one", Address: "at one"}) || !errors.Is(err, session.ErrOwnedElsewhere) {
 		t.Errorf("another while it lives: %v", err)
 	}
 	if got := l.names(notebook); got != "session.opened" {
@@ -47,7 +47,7 @@ func TestADeadOwnerLosesItsSession(t *testing.T) {
 	if _, err := own(l, owners{"one": true}, "one"); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := own(l, owners{"two": true}, "two"); err != nil || got != (commands.Ownership{Epoch: 2, Fresh: true, Before: "owner_lost"}) {
+	if got, err := own(l, owners{"two": true}, "two"); err != nil || got != (commands.Ownership{Epoch: 2, Opened: true, PreviousEnd: "owner_lost"}) {
 		t.Errorf("taken over: %+v, %v", got, err)
 	}
 	if got := l.names(notebook); got != "session.opened session.expired session.opened" {
@@ -115,7 +115,7 @@ func TestOneCallOpens(t *testing.T) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if got.Fresh {
+			if got.Opened {
 				fresh++
 			}
 		})
@@ -211,7 +211,7 @@ func TestClearSession(t *testing.T) {
 			t.Errorf("clear: %v %d %v %v", existed, epoch, at, err)
 		}
 	}
-	if got, err := own(l, owners{"one": true}, "one"); err != nil || got != (commands.Ownership{Epoch: 3, Fresh: true, Before: "cleared"}) {
+	if got, err := own(l, owners{"one": true}, "one"); err != nil || got != (commands.Ownership{Epoch: 3, Opened: true, PreviousEnd: "cleared"}) {
 		t.Errorf("after clearing: %+v, %v", got, err)
 	}
 	if existed, _, _, err := commands.ClearSession(t.Context(), l, intentOf(bert), "notebook"); existed || err != nil {

@@ -7,34 +7,31 @@ import (
 	"reckon/domain/event"
 )
 
-// Store is the log as commands need it: one stream at a time.
+// Store is the log as commands need it: one stream at a time. Every method returns
+// ErrUnavailable when the log cannot be reached or does not answer in time.
 type Store interface {
-	// Enter queues behind this process's other writers of the stream; call leave when done.
-	// It only saves wasted appends: what decides is the expected revision.
+	// Enter waits for this process's other writers of the stream to leave; leave must
+	// be called when done. It saves appends that would conflict; what decides is the
+	// expected revision.
 	Enter(ctx context.Context, stream string) (leave func(), err error)
 	// Read returns the whole stream, oldest first; a stream that was never
 	// written has no events and revision event.NoStream.
 	Read(ctx context.Context, stream string) (History, error)
-	// Append writes all events or none, at exactly the revision given. It returns
-	// ErrConflict when the stream has moved on. A replay of an append that had
-	// succeeded succeeds again (event ids are compared, payloads are not).
+	// Append writes all events or none, directly after the revision given. It returns
+	// ErrConflict when the stream's last event has another revision. An append that
+	// stands in the log already, by its event ids, succeeds again; the payloads are
+	// not compared.
 	Append(ctx context.Context, stream string, at event.Revision, events []event.Proposed) (Appended, error)
 }
 
-// History is one stream as read.
+// History is one stream as it was read.
 type History struct {
-	Events   []event.Recorded
-	Revision event.Revision // of the last event
+	Events   []event.Recorded // oldest first
+	Revision event.Revision   // of the last event; event.NoStream without one
 }
 
-// Domain returns the events alone, for a fold.
-func (h History) Domain() []event.Event {
-	events := make([]event.Event, len(h.Events))
-	for i, r := range h.Events {
-		events[i] = r.Event
-	}
-	return events
-}
+// Domain returns the events without ids and metadata, for a fold.
+func (h History) Domain() []event.Event { return event.Events(h.Events) }
 
 // Last is the last event's position, the zero position of an empty stream.
 func (h History) Last() event.Position {

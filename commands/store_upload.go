@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// MaxExportBytes is the structural cap of a proof export (spec §8).
+	// MaxExportBytes is the structural cap of a proof export (interface §8).
 	MaxExportBytes = 16 << 20
-	// MaxInlineExportBytes is the largest export a job or a validation carries itself (spec §8).
+	// MaxInlineExportBytes is the largest export a job or a validation carries itself (interface §8).
 	MaxInlineExportBytes = 640 << 10
 	// maxMetaBytes bounds each text of the first line: they stand in events.
 	maxMetaBytes = 200

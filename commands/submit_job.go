@@ -56,7 +56,7 @@ func JobID(accountID, idempotencyKey string) (string, error) {
 func Day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // SubmitJob queues a job: spend first, carry the intent, finish forward
-// (ARCHITECTURE.md §5). A refusal has appended nothing; a crash after the slot
+// (docs/architecture.md#protocols). A refusal has appended nothing; a crash after the slot
 // is spent is finished by the reaction to slots.spent.
 func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted, error) {
 	id, err := JobID(in.Account, c.Submission.IdempotencyKey)

@@ -11,7 +11,7 @@ import (
 	"reckon/domain/upload"
 )
 
-// ProofRequest is what a proof job is asked for (spec §4.3).
+// ProofRequest is what a proof job is asked for (interface §4.3).
 type ProofRequest struct {
 	Export       *string // NDJSON; exactly one of Export, UploadID and Source
 	UploadID     *string
@@ -147,7 +147,7 @@ func (p *Proofs) ownsRun(ctx context.Context, accountID string, runID int64) err
 		return err
 	}
 	if state := run.Decider.Fold(history.Domain()); !state.Exists() || state.Subject().Account != accountID {
-		return run.ErrNone
+		return run.ErrNotFound
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type ValidateProof struct {
 	Plan         account.Plan
 }
 
-// What a submission would come to (spec §4.4).
+// What a submission would come to (interface §4.4).
 const (
 	WouldBeChecked     = "checked"
 	WouldBeRefused     = "refused"     // and spend nothing

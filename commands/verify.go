@@ -4,67 +4,46 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"reckon/domain/event"
 	"reckon/domain/run"
+	"reckon/domain/verification"
 )
 
-// Checker finds out independently whether an answer is right. It never fails:
-// what goes wrong is an inconclusive check with its reason.
-type Checker interface {
-	// Check answers within the budget. code is the expression as submitted,
-	// answer the engine's answer in a form that parses back.
-	Check(ctx context.Context, code, answer string, budget time.Duration) run.Check
-}
-
-const (
-	minAutomaticBudget = 300 * time.Millisecond
-	// requestedBudget is what a check asked for may take. Automatic ones get a
-	// third of their evaluation's time, within these bounds.
-	requestedBudget = 10 * time.Second
-)
-
-// automaticCheck checks an answer alongside its evaluation.
-func (ev *Evaluator) automaticCheck(ctx context.Context, code string, o EngineOutcome) run.Check {
-	check := ev.Checker.Check(ctx, code, o.InputForm, min(max(minAutomaticBudget, o.Elapsed/3), requestedBudget))
-	check.Automatic = true
-	return boundCheck(check)
-}
-
-// Verify is the intention to check an answer: of a run, or of a pair.
+// Verify is the intention to check an answer: of a run, or of an expression and a
+// result that the caller brings. It has either RunID, or both Code and Result.
 type Verify struct {
-	RunID  int64  // 0: the pair
-	Code   string // the original expression
+	RunID  int64  // 0: Code and Result are checked
+	Code   string // the expression
 	Result string // the answer to check
 }
 
-// Verification is the answer to a Verify.
+// Verification is what a Verify found out.
 type Verification struct {
 	run.Check
-	Position event.Position // of the run's last event, the check when it was kept; zero for a pair
+	Position event.Position // of the run's last event, which is the check if it was kept; zero without a run
 }
 
 // ErrVerifyForm means that a request named neither a run nor a complete pair, or both.
 var ErrVerifyForm = errors.New("give either run_id alone, or both code and result")
 
-// Verify checks an answer with the longer budget and stores what it learned on
-// the run. A pair is checked and stored nowhere.
+// Verify checks an answer within maxCheckBudget and logs what it learned with the
+// run. Without a run nothing is logged. It returns ErrVerifyForm, run.ErrNotFound for a run
+// that the intent's account does not have, or an error of the log or the blobs.
 func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verification, error) {
-	pair := strings.TrimSpace(c.Code) != "" && strings.TrimSpace(c.Result) != ""
+	hasBoth := strings.TrimSpace(c.Code) != "" && strings.TrimSpace(c.Result) != ""
 	switch {
-	case c.RunID != 0 && (c.Code != "" || c.Result != ""), c.RunID == 0 && !pair:
+	case c.RunID != 0 && (c.Code != "" || c.Result != ""), c.RunID == 0 && !hasBoth:
 		return Verification{}, ErrVerifyForm
 	case c.RunID == 0:
-		return Verification{Check: boundCheck(ev.Checker.Check(ctx, c.Code, c.Result, requestedBudget))}, nil
+		return Verification{Check: boundCheck(ev.config.Checker.Check(ctx, checkOnRequest(c.Code, c.Result)))}, nil
 	}
-	history, err := ev.Store.Read(ctx, run.Stream(c.RunID))
+	s, err := readState(ctx, ev.config.Store, run.Decider, run.Stream(c.RunID))
 	if err != nil {
 		return Verification{}, err
 	}
-	s := run.Decider.Fold(history.Domain())
 	if !s.Exists() || s.Subject().Account != in.Account {
-		return Verification{}, run.ErrNone
+		return Verification{}, run.ErrNotFound
 	}
 	check, err := ev.checkRun(ctx, s)
 	if err != nil {
@@ -73,31 +52,32 @@ func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verificat
 	if s.Evaluated == nil {
 		return Verification{Check: check}, nil
 	}
-	_, at, err := Handle(ctx, ev.Store, run.Decider, run.Stream(c.RunID), in,
+	_, at, err := Handle(ctx, ev.config.Store, run.Decider, run.Stream(c.RunID), in,
 		run.Command(run.RecordCheck{Verified: run.Verified{RunID: c.RunID, Account: in.Account, Check: check}}))
 	return Verification{Check: check, Position: at}, err
 }
 
+// checkRun checks a logged answer. It is inconclusive without asking the checker
+// when the run has no answer to check, or when earlier evaluations of its session
+// could have changed what the expression means.
 func (ev *Evaluator) checkRun(ctx context.Context, s run.State) (run.Check, error) {
 	switch {
 	case s.Evaluated == nil, s.Evaluated.Status != run.Success:
-		return run.Check{Verdict: "inconclusive", Reason: "answer_not_usable"}, nil
+		return run.Check{Verdict: verification.VerdictInconclusive, Reason: verification.ReasonAnswerNotUsable}, nil
 	case !s.Evaluated.Checkable:
-		return run.Check{Verdict: "inconclusive", Reason: "check_not_permitted"}, nil
+		return run.Check{Verdict: verification.VerdictInconclusive, Reason: verification.ReasonNotPermitted}, nil
 	}
-	code, err := loadText(ctx, ev.Blobs, s.Evaluated.Expression)
+	code, err := loadText(ctx, ev.config.Blobs, s.Evaluated.Expression)
 	if err != nil {
 		return run.Check{}, err
 	}
-	answer, err := loadText(ctx, ev.Blobs, s.Evaluated.InputForm)
+	answer, err := loadText(ctx, ev.config.Blobs, s.Evaluated.InputForm)
 	if err != nil {
 		return run.Check{}, err
 	}
-	return boundCheck(ev.Checker.Check(ctx, code, answer, requestedBudget)), nil
+	return boundCheck(ev.config.Checker.Check(ctx, checkOnRequest(code, answer))), nil
 }
 
-// boundCheck keeps an event with a check small, whatever the check's output was.
-func boundCheck(c run.Check) run.Check {
-	c.Check, c.Residual = cut(c.Check, event.MaxInlineBytes), cut(c.Residual, event.MaxInlineBytes)
-	return c
+func checkOnRequest(code, answer string) CheckRequest {
+	return CheckRequest{Code: code, Tree: parseOrNil(code), Answer: answer, Budget: maxCheckBudget}
 }

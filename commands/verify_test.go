@@ -122,7 +122,7 @@ func TestRunsOfOthersDoNotExist(t *testing.T) {
 		account string
 		id      int64
 	}{"another account's": {bert, id}, "never given": {anna, id + 1}, "negative": {anna, -1}} {
-		if _, err := h.Verify(t.Context(), intentOf(c.account), commands.Verify{RunID: c.id}); !errors.Is(err, run.ErrNone) {
+		if _, err := h.Verify(t.Context(), intentOf(c.account), commands.Verify{RunID: c.id}); !errors.Is(err, run.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

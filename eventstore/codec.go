@@ -12,7 +12,7 @@ import (
 )
 
 // MaxAppendBytes bounds one append: data, metadata and names of all its
-// events. The log's own limit is 1 MiB (ARCHITECTURE.md §1).
+// events. The log's own limit is 1 MiB (docs/architecture.md#the-log).
 const MaxAppendBytes = 512 << 10
 
 // ErrTooLarge is returned for an append over MaxAppendBytes; nothing was appended.

@@ -66,7 +66,7 @@ func newConnection(c Config) (*connection, error) {
 
 // search asks for a server until one answers, and puts a new client to work.
 func (c *connection) search() {
-	for pause := firstProbePause; ; pause = min(2*pause, maxProbePause) {
+	for pause := doubling(firstProbePause, maxProbePause); ; {
 		err := c.probe()
 		if err == nil && c.serve() == nil {
 			return
@@ -75,7 +75,7 @@ func (c *connection) search() {
 		select {
 		case <-c.ctx.Done():
 			return
-		case <-time.After(pause):
+		case <-time.After(pause.NextBackOff()):
 		}
 	}
 }

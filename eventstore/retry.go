@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"github.com/cenkalti/backoff/v5"
 
 	"reckon/commands"
 )
@@ -15,7 +16,7 @@ import (
 func retry[T any](ctx context.Context, c *connection, op func(context.Context, *esdb.Client) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	for pause := firstRetryPause; ; pause = min(2*pause, maxRetryPause) {
+	for pause := doubling(firstRetryPause, maxRetryPause); ; {
 		result, err := once(ctx, c, op)
 		if err == nil || verdict(err) != again {
 			return result, translate(ctx, err)
@@ -23,9 +24,14 @@ func retry[T any](ctx context.Context, c *connection, op func(context.Context, *
 		select {
 		case <-ctx.Done():
 			return result, fmt.Errorf("%w: %w", commands.ErrUnavailable, err)
-		case <-time.After(pause):
+		case <-time.After(pause.NextBackOff()):
 		}
 	}
+}
+
+// doubling are pauses that begin with first and double up to most.
+func doubling(first, most time.Duration) *backoff.ExponentialBackOff {
+	return &backoff.ExponentialBackOff{InitialInterval: first, Multiplier: 2, MaxInterval: most}
 }
 
 func once[T any](ctx context.Context, c *connection, op func(context.Context, *esdb.Client) (T, error)) (T, error) {

@@ -37,7 +37,7 @@ type Config struct {
 	Connection string // unix:PATH of a node's socket, or esdb://user:password@host:port
 	Insecure   bool   // connect to an esdb:// server without TLS or without credentials all the same
 	Catalogue  event.Catalogue
-	Logger     *slog.Logger
+	Logger     *slog.Logger // discards if nil
 }
 
 // Store is the log behind an EventStoreDB-compatible server.
@@ -55,6 +55,9 @@ var (
 // Connect waits until the server answers or the context ends. Errors: *UnguardedError,
 // commands.ErrUnavailable, or of an address that is none.
 func Connect(ctx context.Context, config Config) (*Store, error) {
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
 	connection, err := newConnection(config)
 	if err != nil {
 		return nil, err
@@ -308,7 +311,7 @@ type opener func(ctx context.Context, client *esdb.Client, after event.Position)
 // follow yields from a source, moving after along, and opens it again there
 // when the transport fails. It tells whether the source has ended by itself.
 func (s *Store) follow(ctx context.Context, after *event.Position, codec Codec, open opener, yield func(event.Recorded, error) bool) (ended bool) {
-	pause := firstRetryPause
+	pause := doubling(firstRetryPause, maxRetryPause)
 	for {
 		before := *after
 		wanted, err := s.followOnce(ctx, after, codec, open, yield)
@@ -325,12 +328,11 @@ func (s *Store) follow(ctx context.Context, after *event.Position, codec Codec, 
 			return false
 		}
 		if before != *after {
-			pause = firstRetryPause
+			pause.Reset()
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(pause):
-			pause = min(2*pause, maxRetryPause)
+		case <-time.After(pause.NextBackOff()):
 		}
 	}
 }

@@ -184,7 +184,7 @@ func (t *tail) deliver(ctx context.Context, before <-chan struct{}, d delivery) 
 			return false
 		}
 	}
-	for pause := firstRedelivery; ; pause = min(2*pause, maxRedelivery) {
+	for pause := doubling(firstRedelivery, maxRedelivery); ; {
 		msgCtx, cancel := context.WithCancel(context.WithValue(ctx, deliveryKey{}, d))
 		msg := newMessage(msgCtx, d)
 		acked := t.send(ctx, msg)
@@ -195,7 +195,7 @@ func (t *tail) deliver(ctx context.Context, before <-chan struct{}, d delivery) 
 		select {
 		case <-ctx.Done():
 			return false
-		case <-time.After(pause):
+		case <-time.After(pause.NextBackOff()):
 		}
 	}
 }

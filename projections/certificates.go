@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"github.com/uptrace/bun"
 
@@ -14,7 +13,7 @@ import (
 )
 
 // Certificates lists the certificates of an account.
-type Certificates struct{ db *bun.DB }
+type Certificates struct{ from source }
 
 // CertificateRow is a certificate as lists show it.
 type CertificateRow struct {
@@ -52,32 +51,11 @@ func (*Certificates) Projection() engine.Projection {
 	return p
 }
 
-// CertificatesMaxLimit is the largest page (spec §8).
-const CertificatesMaxLimit = 200
-
-// List is a page of an account's certificates, newest first. before is the
-// Cursor of the last row of the page before, empty for the first page; more says
-// whether there are others after this page.
-func (c *Certificates) List(ctx context.Context, account string, limit int, before string) (rows []CertificateRow, more bool, err error) {
-	query := c.db.NewSelect().Model(&rows).Where("account = ?", account)
-	if before != "" {
-		position, err := strconv.ParseInt(before, 10, 64)
-		if err != nil {
-			return nil, false, &QueryError{"before", "is not a next_before of this list"}
-		}
-		query.Where("position < ?", position)
-	}
-	if limit < 1 || limit > CertificatesMaxLimit {
-		return nil, false, &QueryError{"limit", fmt.Sprintf("must be 1 to %d", CertificatesMaxLimit)}
-	}
-	if err := query.OrderBy("position", bun.OrderDesc).Limit(int64(limit) + 1).Scan(ctx); err != nil {
-		return nil, false, err
-	}
-	if len(rows) > limit {
-		return rows[:limit], true, nil
-	}
-	return rows, false, nil
+// List is a page of an account's certificates, newest first; next is empty on the last page.
+func (c *Certificates) List(ctx context.Context, account string, p Page) (rows []CertificateRow, next string, err error) {
+	query := c.from.db.NewSelect().Model((*CertificateRow)(nil)).Where("account = ?", account)
+	return newest(ctx, query, p, func(r CertificateRow) int64 { return r.Position })
 }
 
-// Cursor is where a list goes on after this row.
-func (r CertificateRow) Cursor() string { return strconv.FormatInt(r.Position, 10) }
+// Cursor is where the list goes on after this row: the next of a page that was cut short here.
+func (r CertificateRow) Cursor() string { return cursor(r.Position) }

@@ -34,11 +34,11 @@ func TestCertificatesAreListedNewestFirst(t *testing.T) {
 			var pages []page
 			before := ""
 			for {
-				rows, more, err := models.Certificates.List(ctx, alice, 2, before)
+				rows, next, err := models.Certificates.List(ctx, alice, projections.Page{Limit: 2, Before: before})
 				if err != nil {
 					return nil, err
 				}
-				p := page{more: more}
+				p := page{more: next != ""}
 				for _, row := range rows {
 					issued, err := row.Issued()
 					if err != nil || issued.Reason != "why\x00" {
@@ -46,15 +46,18 @@ func TestCertificatesAreListedNewestFirst(t *testing.T) {
 					}
 					p.ids = append(p.ids, issued.CertificateID)
 				}
-				if pages = append(pages, p); !more {
+				if pages = append(pages, p); next == "" {
 					return pages, nil
 				}
-				before = rows[len(rows)-1].Cursor()
+				if next != rows[len(rows)-1].Cursor() {
+					return nil, errors.New("next " + next)
+				}
+				before = next
 			}
 		}, []page{{[]string{"c", "b"}, true}, {[]string{"a"}, false}})
 		for _, limit := range []int{0, 201} {
 			var refused *projections.QueryError
-			if _, _, err := models.Certificates.List(t.Context(), alice, limit, ""); !errors.As(err, &refused) {
+			if _, _, err := models.Certificates.List(t.Context(), alice, projections.Page{Limit: limit}); !errors.As(err, &refused) {
 				t.Errorf("limit %d: %v", limit, err)
 			}
 		}

@@ -3,7 +3,6 @@ package projections
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -18,12 +17,9 @@ import (
 )
 
 // History is the log of evaluations, one row a run.
-type History struct {
-	db    *bun.DB
-	blobs Blobs
-}
+type History struct{ from source }
 
-// HistoryRow is a run as history shows it (API: spec §2.11, §4.2).
+// HistoryRow is a run as history shows it (API: interface §2.11, §4.2).
 type HistoryRow struct {
 	bun.BaseModel `bun:"table:history_v1,alias:h"`
 
@@ -75,9 +71,11 @@ func (h *History) evaluated(ctx context.Context, tx *engine.Tx, e run.Evaluated,
 	if err != nil {
 		return err
 	}
-	if row.Result, err = whole(ctx, h.blobs, e.Answer); err != nil {
+	answer, err := e.Answer.Load(ctx, h.from.blobs)
+	if err != nil {
 		return err
 	}
+	row.Result = Text(answer)
 	row.Status, row.ExecutionMS, row.Warnings = e.Status, e.ExecutionMS, e.Warnings
 	row.HasPlot, row.HasReceipt = e.Plot != nil, true
 	if e.Check != nil {
@@ -125,12 +123,12 @@ func (h *History) certified(ctx context.Context, tx *engine.Tx, e certificate.Is
 }
 
 func (h *History) row(ctx context.Context, s run.Subject, r event.Recorded) (*HistoryRow, error) {
-	expression, err := whole(ctx, h.blobs, s.Expression)
+	expression, err := s.Expression.Load(ctx, h.from.blobs)
 	if err != nil {
 		return nil, err
 	}
 	return &HistoryRow{
-		RunID: s.RunID, Position: int64(r.Position.Commit), Account: s.Account, Expression: expression,
+		RunID: s.RunID, Position: int64(r.Position.Commit), Account: s.Account, Expression: Text(expression),
 		Source: s.Source, SessionID: s.SessionID, JobID: s.JobID, Agent: Text(r.Metadata.Agent), CreatedMS: r.Metadata.At.UnixMilli(),
 	}, nil
 }
@@ -144,10 +142,9 @@ func (r *HistoryRow) check(c run.Check) {
 	r.Verdict, r.Basis, r.Method, r.Reason, r.Automatic = c.Verdict, c.Basis, c.Method, c.Reason, c.Automatic
 }
 
-// Bounds of a history query (spec §8; API-DECISIONS "Everywhere").
+// Bounds of a history query (interface §8 leaves them open).
 const (
 	HistoryDefaultLimit  = 50
-	HistoryMaxLimit      = 200
 	HistoryMaxQueryRunes = 200
 )
 
@@ -159,7 +156,7 @@ var (
 
 // HistoryQuery is a history request as it arrived; the zero value lists the newest.
 type HistoryQuery struct {
-	Limit   int // 0: HistoryDefaultLimit
+	Limit   int // 0: HistoryDefaultLimit; at most MaxLimit
 	Offset  int
 	Status  string
 	Source  string
@@ -168,11 +165,6 @@ type HistoryQuery struct {
 	To      string // YYYY-MM-DD: runs on or before this UTC day, the whole day included
 	Verdict string
 }
-
-// QueryError names the parameter that was refused.
-type QueryError struct{ Parameter, Problem string }
-
-func (e *QueryError) Error() string { return e.Parameter + " " + e.Problem }
 
 // HistoryPage is one page, newest first.
 type HistoryPage struct {
@@ -188,8 +180,8 @@ func (h *History) List(ctx context.Context, account string, q HistoryQuery) (His
 		return HistoryPage{}, err
 	}
 	page := HistoryPage{Limit: q.Limit, Offset: q.Offset}
-	query := h.db.NewSelect().Model(&page.Rows).Where("account = ?", account)
-	if err := q.filter(query, h.db.Dialect().Name()); err != nil {
+	query := h.from.db.NewSelect().Model(&page.Rows).Where("account = ?", account)
+	if err := q.filter(query, h.from.db.Dialect().Name()); err != nil {
 		return HistoryPage{}, err
 	}
 	if err := query.OrderBy("position", bun.OrderDesc).Limit(int64(q.Limit) + 1).Offset(int64(q.Offset)).Scan(ctx); err != nil {
@@ -206,29 +198,22 @@ func (q *HistoryQuery) normalise() error {
 		q.Limit = HistoryDefaultLimit
 	}
 	q.Query = strings.TrimSpace(q.Query)
+	if err := validLimit(q.Limit); err != nil {
+		return err
+	}
 	switch {
-	case q.Limit < 1 || q.Limit > HistoryMaxLimit:
-		return &QueryError{"limit", fmt.Sprintf("must be 1 to %d", HistoryMaxLimit)}
 	case q.Offset < 0:
 		return &QueryError{"offset", "must not be negative"}
 	case utf8.RuneCountInString(q.Query) > HistoryMaxQueryRunes:
 		return &QueryError{"query", fmt.Sprintf("is longer than %d characters", HistoryMaxQueryRunes)}
 	}
-	for _, one := range []struct {
-		parameter, value string
-		of               []string
-	}{{"status", q.Status, historyStatuses}, {"source", q.Source, historySources}, {"verdict", q.Verdict, historyVerdicts}} {
-		if one.value != "" && !slices.Contains(one.of, one.value) {
-			return &QueryError{one.parameter, "must be one of " + strings.Join(one.of, ", ")}
-		}
-	}
 	return nil
 }
 
 func (q *HistoryQuery) filter(query *bun.SelectQuery, on dialect.Name) error {
-	for column, value := range map[string]string{"status": q.Status, "source": q.Source, "verdict": q.Verdict} {
-		if value != "" {
-			query.Where("? = ?", bun.Ident(column), value)
+	for _, one := range []oneOf{{"status", q.Status, historyStatuses}, {"source", q.Source, historySources}, {"verdict", q.Verdict, historyVerdicts}} {
+		if err := one.filter(query); err != nil {
+			return err
 		}
 	}
 	if q.Query != "" {

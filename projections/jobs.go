@@ -2,10 +2,6 @@ package projections
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -17,7 +13,7 @@ import (
 
 // Jobs is every job there ever was, as its owner lists them. What a job
 // answered is in its stream, not here.
-type Jobs struct{ db *bun.DB }
+type Jobs struct{ from source }
 
 // JobRow is a job as lists show it.
 type JobRow struct {
@@ -121,7 +117,7 @@ func endJob(ctx context.Context, tx *engine.Tx, status string, o job.Outcome, r 
 // milliseconds is a moment that an event of a job names: what GET of the job
 // shows too. One that does not name it is as old as its metadata says.
 func milliseconds(at string, r event.Recorded) int64 {
-	t, err := time.Parse(time.RFC3339, at)
+	t, err := event.ParseTimestamp(at)
 	if err != nil {
 		t = r.Metadata.At
 	}
@@ -133,45 +129,20 @@ var (
 	jobKinds    = []string{job.Evaluate, job.Qsim, job.Proof}
 )
 
-// JobsQuery is a page of an account's jobs, newest first.
+// JobsQuery asks for a page of an account's jobs, newest first.
 type JobsQuery struct {
-	Limit  int    // 1 to 200
-	Before string // next of the page before; empty: the first page
+	Page
 	Status string // empty: any
 	Kind   string // empty: any
 }
 
 // List answers a query; next is empty on the last page. A bad parameter is a *QueryError.
 func (j *Jobs) List(ctx context.Context, account string, q JobsQuery) (rows []JobRow, next string, err error) {
-	query := j.db.NewSelect().Model(&rows).Where("account = ?", account)
-	for _, one := range []struct {
-		parameter, value string
-		of               []string
-	}{{"status", q.Status, jobStatuses}, {"kind", q.Kind, jobKinds}} {
-		if one.value == "" {
-			continue
+	query := j.from.db.NewSelect().Model((*JobRow)(nil)).Where("account = ?", account)
+	for _, one := range []oneOf{{"status", q.Status, jobStatuses}, {"kind", q.Kind, jobKinds}} {
+		if err := one.filter(query); err != nil {
+			return nil, "", err
 		}
-		if !slices.Contains(one.of, one.value) {
-			return nil, "", &QueryError{one.parameter, "must be one of " + strings.Join(one.of, ", ")}
-		}
-		query.Where("? = ?", bun.Ident(one.parameter), one.value)
 	}
-	if q.Limit < 1 || q.Limit > HistoryMaxLimit {
-		return nil, "", &QueryError{"limit", fmt.Sprintf("must be 1 to %d", HistoryMaxLimit)}
-	}
-	if q.Before != "" {
-		position, err := strconv.ParseInt(q.Before, 10, 64)
-		if err != nil {
-			return nil, "", &QueryError{"before", "is not a next_before of this list"}
-		}
-		query.Where("position < ?", position)
-	}
-	if err := query.OrderBy("position", bun.OrderDesc).Limit(int64(q.Limit) + 1).Scan(ctx); err != nil {
-		return nil, "", err
-	}
-	if len(rows) > q.Limit {
-		rows = rows[:q.Limit]
-		next = strconv.FormatInt(rows[q.Limit-1].Position, 10)
-	}
-	return rows, next, nil
+	return newest(ctx, query, q.Page, func(r JobRow) int64 { return r.Position })
 }

@@ -87,7 +87,7 @@ func TestJobsProjection(t *testing.T) {
 		rows := func(ctx context.Context) (any, error) {
 			var all []string
 			for _, account := range []string{alice, bob} {
-				list, _, err := jobs.List(ctx, account, projections.JobsQuery{Limit: 10})
+				list, _, err := jobs.List(ctx, account, projections.JobsQuery{Page: projections.Page{Limit: 10}})
 				if err != nil {
 					return nil, err
 				}
@@ -117,18 +117,21 @@ func TestJobsProjection(t *testing.T) {
 			}
 			return ids, next
 		}
-		first, next := list(projections.JobsQuery{Limit: 3})
-		rest, end := list(projections.JobsQuery{Limit: 3, Before: next})
+		first, next := list(projections.JobsQuery{Page: projections.Page{Limit: 3}})
+		rest, end := list(projections.JobsQuery{Page: projections.Page{Limit: 3, Before: next}})
 		if !slices.Equal(first, []string{"4", "3", "2"}) || !slices.Equal(rest, []string{"1"}) || next == "" || end != "" {
 			t.Errorf("pages %v %q, %v %q", first, next, rest, end)
 		}
-		if ids, _ := list(projections.JobsQuery{Limit: 3, Kind: job.Qsim}); !slices.Equal(ids, []string{"2"}) {
+		if ids, _ := list(projections.JobsQuery{Page: projections.Page{Limit: 3}, Kind: job.Qsim}); !slices.Equal(ids, []string{"2"}) {
 			t.Errorf("qsim jobs: %v", ids)
 		}
-		if ids, _ := list(projections.JobsQuery{Limit: 3, Status: job.Succeeded}); !slices.Equal(ids, []string{"1"}) {
+		if ids, _ := list(projections.JobsQuery{Page: projections.Page{Limit: 3}, Status: job.Succeeded}); !slices.Equal(ids, []string{"1"}) {
 			t.Errorf("succeeded jobs: %v", ids)
 		}
-		for _, bad := range []projections.JobsQuery{{Limit: 0}, {Limit: 201}, {Limit: 1, Before: "x' OR 1"}, {Limit: 1, Status: "done"}, {Limit: 1, Kind: "shell"}} {
+		for _, bad := range []projections.JobsQuery{
+			{Page: projections.Page{Limit: 0}}, {Page: projections.Page{Limit: 201}}, {Page: projections.Page{Limit: 1, Before: "x' OR 1"}},
+			{Page: projections.Page{Limit: 1}, Status: "done"}, {Page: projections.Page{Limit: 1}, Kind: "shell"},
+		} {
 			var refused *projections.QueryError
 			if _, _, err := jobs.List(t.Context(), alice, bad); !errors.As(err, &refused) {
 				t.Errorf("%+v: %v", bad, err)

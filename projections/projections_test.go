@@ -243,22 +243,22 @@ func TestTokens(t *testing.T) {
 		events := []event.Recorded{minted("1", "a"), minted("2", "b"), minted("3", "a"), minted("4", "a"),
 			l.Add(token.Stream("3"), noon, token.Revoked{TokenID: "3", Account: "a"})}
 		projectiontest.Given(t, db, tokens.Projection()).When(events...).Then(func(ctx context.Context) (any, error) {
-			rows, next, err := tokens.List(ctx, "a", 10, "")
+			rows, next, err := tokens.List(ctx, "a", projections.Page{Limit: 10})
 			if next != "" {
 				t.Errorf("next of the only page: %q", next)
 			}
 			return rows, err
 		}, []projections.TokenRow{row("4", 400), row("1", 100)})
-		rows, next, err := tokens.List(t.Context(), "a", 1, "")
+		rows, next, err := tokens.List(t.Context(), "a", projections.Page{Limit: 1})
 		if err != nil || len(rows) != 1 || rows[0].TokenID != "4" || next == "" {
 			t.Fatalf("first page %v, %q, %v", rows, next, err)
 		}
-		rows, next, err = tokens.List(t.Context(), "a", 1, next)
+		rows, next, err = tokens.List(t.Context(), "a", projections.Page{Limit: 1, Before: next})
 		if err != nil || len(rows) != 1 || rows[0].TokenID != "1" || next != "" {
 			t.Errorf("second page %v, %q, %v", rows, next, err)
 		}
 		var refused *projections.QueryError
-		if _, _, err := tokens.List(t.Context(), "a", 1, "1 OR 1=1"); !errors.As(err, &refused) {
+		if _, _, err := tokens.List(t.Context(), "a", projections.Page{Limit: 1, Before: "1 OR 1=1"}); !errors.As(err, &refused) {
 			t.Error(err)
 		}
 	})

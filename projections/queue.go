@@ -17,7 +17,7 @@ import (
 
 // Queue is the jobs that have not ended, and who should run which one next. It
 // proposes; the append of job.claimed decides.
-type Queue struct{ db *bun.DB }
+type Queue struct{ from source }
 
 // QueueRow is a job that is queued or running.
 type QueueRow struct {
@@ -124,7 +124,7 @@ func leaveQueue(tx *engine.Tx, jobID string) error {
 
 // Prepare makes the table of proposals where it is missing.
 func (q *Queue) Prepare(ctx context.Context) error {
-	return engine.CreateTables(ctx, q.db, func(ctx context.Context, tx bun.Tx) error {
+	return engine.CreateTables(ctx, q.from.db, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewCreateTable().Model((*proposalRow)(nil)).IfNotExists().Exec(ctx)
 		return err
 	})
@@ -177,7 +177,7 @@ type Proposal struct {
 // of a live session for its owner only. again, when not zero, is when a proposal
 // that another runner has not taken up lapses: the one change that no event tells.
 func (q *Queue) Propose(ctx context.Context, c Claimant, n int) (proposals []Proposal, again time.Duration, err error) {
-	err = q.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+	err = q.from.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if tx.Dialect().Name() == dialect.PG {
 			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", proposalLock); err != nil {
 				return err
@@ -232,7 +232,7 @@ func databaseClock(db bun.IDB) bun.Safe {
 // Keep prolongs the proposals of jobs that a runner has claimed, for as long as
 // the queue has not seen the claims.
 func (q *Queue) Keep(ctx context.Context, runner string, jobIDs []string) error {
-	_, err := q.db.NewUpdate().Model((*proposalRow)(nil)).Set("until_ms = ? + ?", databaseClock(q.db), proposalLease.Milliseconds()).
+	_, err := q.from.db.NewUpdate().Model((*proposalRow)(nil)).Set("until_ms = ? + ?", databaseClock(q.from.db), proposalLease.Milliseconds()).
 		Where("runner = ? AND job_id IN (?)", runner, bun.List(jobIDs)).Exec(ctx)
 	return err
 }
@@ -241,14 +241,14 @@ func (q *Queue) Keep(ctx context.Context, runner string, jobIDs []string) error 
 // accounts, from 1. A job that the queue has not seen yet stands behind all that
 // it has; what the plan's limit of concurrent jobs holds up keeps its place.
 func (q *Queue) Place(ctx context.Context, jobID string) (int, error) {
-	statement := fmt.Sprintf(heldAndWaiting, databaseClock(q.db)) + fmt.Sprintf(ranked, "waiting") + `
+	statement := fmt.Sprintf(heldAndWaiting, databaseClock(q.from.db)) + fmt.Sprintf(ranked, "waiting") + `
 SELECT CASE
 	WHEN EXISTS (SELECT 1 FROM held WHERE job_id = ?0) THEN 1
 	ELSE 1 + (SELECT COUNT(*) FROM ranked AS r LEFT JOIN ranked AS me ON me.job_id = ?0
 		WHERE me.job_id IS NULL OR r.load < me.load OR r.load = me.load AND r.position < me.position)
 END`
 	var place int
-	err := q.db.NewRaw(statement, jobID).Scan(ctx, &place)
+	err := q.from.db.NewRaw(statement, jobID).Scan(ctx, &place)
 	return place, err
 }
 
@@ -256,7 +256,7 @@ END`
 // as these tables have got, and the place in the log to go on from: what a
 // watcher starts with.
 func (q *Queue) Snapshot(ctx context.Context, sessions *Sessions) (running []QueueRow, live []SessionRow, seen event.Position, err error) {
-	err = q.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+	err = q.from.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if seen, err = engine.Checkpoint(ctx, tx, q.Projection()); err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 
 // Sessions is who owns which session, and how much it was used. Whether it is
 // busy now only its owner knows.
-type Sessions struct{ db *bun.DB }
+type Sessions struct{ from source }
 
 // SessionRow is a session that has not ended.
 type SessionRow struct {
@@ -100,6 +100,6 @@ func (*Sessions) used(ctx context.Context, tx *engine.Tx, s run.Subject, r event
 // List is an account's sessions that have not ended, by name. A plan bounds how many there are.
 func (s *Sessions) List(ctx context.Context, account string) ([]SessionRow, error) {
 	var rows []SessionRow
-	err := s.db.NewSelect().Model(&rows).Where("account = ?", account).Order("session_id").Scan(ctx)
+	err := s.from.db.NewSelect().Model(&rows).Where("account = ?", account).Order("session_id").Scan(ctx)
 	return rows, err
 }

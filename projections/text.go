@@ -1,12 +1,9 @@
 package projections
 
 import (
-	"context"
 	"database/sql/driver"
 	"fmt"
 	"strings"
-
-	"reckon/domain/event"
 )
 
 // Text is a string stored so that every string comes back as it was: a database
@@ -33,13 +30,4 @@ func (t *Text) Scan(stored any) error {
 		return fmt.Errorf("a text is stored as %T", stored)
 	}
 	return nil
-}
-
-// whole is the string of an event's text, from the blob store when it is long.
-func whole(ctx context.Context, blobs Blobs, t event.Text) (Text, error) {
-	if t.Blob == nil {
-		return Text(t.Inline), nil
-	}
-	content, err := blobs.Get(ctx, *t.Blob)
-	return Text(content), err
 }

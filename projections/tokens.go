@@ -2,7 +2,6 @@ package projections
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -14,7 +13,7 @@ import (
 
 // Tokens is what an account sees of its API tokens. Whether a token is valid is
 // never asked here: authentication folds the token's stream.
-type Tokens struct{ db *bun.DB }
+type Tokens struct{ from source }
 
 // TokenRow is a token that was not revoked.
 type TokenRow struct {
@@ -52,23 +51,8 @@ func (*Tokens) Projection() engine.Projection {
 	return p
 }
 
-// List is a page of an account's tokens, newest first. before is the next of
-// the page before, empty for the first page; next is empty on the last.
-func (t *Tokens) List(ctx context.Context, account string, limit int, before string) (rows []TokenRow, next string, err error) {
-	query := t.db.NewSelect().Model(&rows).Where("account = ?", account)
-	if before != "" {
-		position, err := strconv.ParseInt(before, 10, 64)
-		if err != nil {
-			return nil, "", &QueryError{"before", "is not a next_before of this list"}
-		}
-		query.Where("position < ?", position)
-	}
-	if err := query.OrderBy("position", bun.OrderDesc).Limit(int64(limit) + 1).Scan(ctx); err != nil {
-		return nil, "", err
-	}
-	if len(rows) > limit {
-		rows = rows[:limit]
-		next = strconv.FormatInt(rows[limit-1].Position, 10)
-	}
-	return rows, next, nil
+// List is a page of an account's tokens, newest first; next is empty on the last page.
+func (t *Tokens) List(ctx context.Context, account string, p Page) (rows []TokenRow, next string, err error) {
+	query := t.from.db.NewSelect().Model((*TokenRow)(nil)).Where("account = ?", account)
+	return newest(ctx, query, p, func(r TokenRow) int64 { return r.Position })
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"reckon/writeapi/apitest"
+	"reckon/test/apitest"
 )
 
 // TestPagesInABrowser opens the pages in headless Chromium: the policy lets them

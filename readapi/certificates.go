@@ -8,8 +8,10 @@ import (
 	"github.com/google/uuid"
 
 	"reckon/domain/certificate"
+	"reckon/domain/event"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
+	"reckon/internal/view"
 )
 
 type certificateInput struct {
@@ -22,14 +24,13 @@ type publicCertificateOutput struct{ Body certificate.Public }
 
 type certificatesInput struct {
 	Freshness
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Before string `query:"before" maxLength:"32" doc:"next_before of the page before"`
+	Page
 }
 
 type certificatesOutput struct {
 	Body struct {
 		Certificates []certificate.Record `json:"certificates" doc:"Newest first. A page may be shorter than its limit when its certificates are long"`
-		NextBefore   *string              `json:"next_before" doc:"For the next page; null on the last"`
+		view.NextPage
 	}
 }
 
@@ -65,7 +66,7 @@ func (s Services) certificate(ctx context.Context, in *certificateInput) (*certi
 	if issued.Account != auth.Caller(ctx).Account {
 		return nil, noCertificate()
 	}
-	if issued, err = s.whole(ctx, issued); err != nil {
+	if issued, err = issued.Whole(ctx, s.Blobs); err != nil {
 		return nil, err
 	}
 	return &certificateOutput{issued.Record(s.PublicURL)}, nil
@@ -74,7 +75,7 @@ func (s Services) certificate(ctx context.Context, in *certificateInput) (*certi
 func (s Services) publicCertificate(ctx context.Context, in *certificateInput) (*publicCertificateOutput, error) {
 	issued, err := s.issued(ctx, in.ID)
 	if err == nil {
-		issued, err = s.whole(ctx, issued)
+		issued, err = issued.Whole(ctx, s.Blobs)
 	}
 	if err != nil {
 		return nil, err
@@ -94,30 +95,18 @@ func (s Services) issued(ctx context.Context, id string) (certificate.Issued, er
 	if err != nil {
 		return certificate.Issued{}, err
 	}
-	issued, found := certificate.Of(domainEvents(history))
+	issued, found := certificate.Of(event.Events(history))
 	if !found {
 		return certificate.Issued{}, noCertificate()
 	}
 	return issued, nil
 }
 
-// whole is a certificate with its findings at hand.
-func (s Services) whole(ctx context.Context, issued certificate.Issued) (certificate.Issued, error) {
-	if issued.FindingsBlob == nil {
-		return issued, nil
-	}
-	content, err := s.Blobs.Get(ctx, *issued.FindingsBlob)
-	if err != nil {
-		return issued, err
-	}
-	return issued.WithFindings(content)
-}
-
 func (s Services) certificates(ctx context.Context, in *certificatesInput) (*certificatesOutput, error) {
 	if err := s.settle(ctx, "certificates", in.Token); err != nil {
 		return nil, err
 	}
-	rows, more, err := s.Models.Certificates.List(ctx, auth.Caller(ctx).Account, in.Limit, in.Before)
+	rows, next, err := s.Models.Certificates.List(ctx, auth.Caller(ctx).Account, in.asked())
 	if err != nil {
 		return nil, refusedQuery(err)
 	}
@@ -131,17 +120,15 @@ func (s Services) certificates(ctx context.Context, in *certificatesInput) (*cer
 		}
 		if blob := issued.FindingsBlob; blob != nil {
 			if loaded += blob.Bytes; loaded > longFindingsBytes && i > 0 {
-				rows, more = rows[:i], true
+				next = rows[i-1].Cursor()
 				break
 			}
 		}
-		if issued, err = s.whole(ctx, issued); err != nil {
+		if issued, err = issued.Whole(ctx, s.Blobs); err != nil {
 			return nil, err
 		}
 		out.Body.Certificates = append(out.Body.Certificates, issued.Record(s.PublicURL))
 	}
-	if more {
-		out.Body.NextBefore = optional(rows[len(rows)-1].Cursor())
-	}
+	out.Body.NextBefore = view.Optional(next)
 	return out, nil
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"reckon/internal/httpkit"
-	"reckon/writeapi/apitest"
+	"reckon/test/apitest"
 )
 
 //go:generate go test . -run TestDescription -update

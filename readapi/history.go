@@ -5,12 +5,15 @@ import (
 	"errors"
 	"net/http"
 
+	"reckon/domain/certificate"
+	"reckon/domain/event"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
+	"reckon/internal/view"
 	"reckon/projections"
 )
 
-// historyInput is spec §4.2. The read model judges the values: it knows them best.
+// historyInput is interface §4.2. The read model judges the values: it knows them best.
 type historyInput struct {
 	Freshness
 	Limit   int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
@@ -93,25 +96,24 @@ func (s Services) history(ctx context.Context, in *historyInput) (*historyOutput
 func rowOf(r projections.HistoryRow) historyRow {
 	row := historyRow{
 		RunID: r.RunID, Expression: string(r.Expression), Status: r.Status, Source: r.Source,
-		SessionID: optional(r.SessionID), Agent: optional(string(r.Agent)), ExecutionTimeMS: r.ExecutionMS,
-		CreatedAt: timestamp(r.CreatedAt()), Warnings: r.Warnings,
+		SessionID: view.Optional(r.SessionID), Agent: view.Optional(string(r.Agent)), ExecutionTimeMS: r.ExecutionMS,
+		CreatedAt: event.Timestamp(r.CreatedAt()), Warnings: r.Warnings,
 	}
 	if row.Warnings == nil {
 		row.Warnings = []string{}
 	}
 	if r.HasReceipt {
-		result, url := string(r.Result), receiptURL(r.RunID)
-		row.Result, row.ReceiptURL = &result, &url
+		result := string(r.Result)
+		row.Result, row.ReceiptURL = &result, view.Optional(view.ReceiptPath(r.RunID))
 	}
 	if r.HasPlot {
-		url := plotURL(r.RunID)
-		row.PlotURL = &url
+		row.PlotURL = view.Optional(view.PlotPath(r.RunID))
 	}
 	if r.Verdict != "" {
-		row.Verification = &historyCheck{Verdict: r.Verdict, Basis: optional(r.Basis), Method: optional(r.Method), Reason: optional(r.Reason), Automatic: r.Automatic}
+		row.Verification = &historyCheck{Verdict: r.Verdict, Basis: view.Optional(r.Basis), Method: view.Optional(r.Method), Reason: view.Optional(r.Reason), Automatic: r.Automatic}
 	}
 	if r.CertificateID != "" {
-		row.Certificate = &historyCertificate{CertificateID: r.CertificateID, Verdict: r.CertificateVerdict, CertificateURL: "/api/certificates/" + r.CertificateID}
+		row.Certificate = &historyCertificate{CertificateID: r.CertificateID, Verdict: r.CertificateVerdict, CertificateURL: certificate.Path(r.CertificateID)}
 	}
 	return row
 }

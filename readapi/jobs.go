@@ -5,10 +5,11 @@ import (
 	"net/http"
 	"time"
 
+	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
-	"reckon/internal/jobview"
+	"reckon/internal/view"
 	"reckon/projections"
 )
 
@@ -17,20 +18,19 @@ type jobInput struct {
 	WaitMS int64  `query:"wait_ms" minimum:"0" maximum:"25000" default:"0" doc:"Hold the request for up to so many milliseconds until the job has ended"`
 }
 
-type jobOutput struct{ Body jobview.Job }
+type jobOutput struct{ Body view.Job }
 
 type jobsInput struct {
 	Freshness
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Before string `query:"before" maxLength:"32" doc:"next_before of the page before"`
+	Page
 	Status string `query:"status" enum:"queued,running,succeeded,failed,timeout,cancelled,lost"`
 	Kind   string `query:"kind" enum:"evaluate,qsim,proof"`
 }
 
 type jobsOutput struct {
 	Body struct {
-		Jobs       []jobview.Job `json:"jobs" doc:"Newest first, without position, output and result: GET one job for these"`
-		NextBefore *string       `json:"next_before" doc:"For the next page; null on the last"`
+		Jobs []view.Job `json:"jobs" doc:"Newest first, without position, output and result: GET one job for these"`
+		view.NextPage
 	}
 }
 
@@ -56,24 +56,24 @@ func (s Services) job(ctx context.Context, in *jobInput) (*jobOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	view, err := s.JobView.Of(ctx, state)
+	answer, err := s.JobView.Of(ctx, state)
 	if err != nil {
 		return nil, err
 	}
-	return &jobOutput{view}, nil
+	return &jobOutput{answer}, nil
 }
 
 // readJob is a job of the caller; another account's is not found.
 func (s Services) readJob(ctx context.Context, id string) (job.State, error) {
 	missing := httpkit.NoSuchJob.Problem("your account has no such job")
-	if !jobview.ValidID(id) {
+	if !view.ValidID(id) {
 		return job.State{}, missing
 	}
 	history, err := s.Streams(ctx, job.Stream(id))
 	if err != nil {
 		return job.State{}, err
 	}
-	state := job.Decider.Fold(domainEvents(history))
+	state := job.Decider.Fold(event.Events(history))
 	if !state.Exists() || state.Queued.Account != auth.Caller(ctx).Account {
 		return job.State{}, missing
 	}
@@ -85,35 +85,27 @@ func (s Services) jobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) 
 		return nil, err
 	}
 	rows, next, err := s.Models.Jobs.List(ctx, auth.Caller(ctx).Account, projections.JobsQuery{
-		Limit: in.Limit, Before: in.Before, Status: in.Status, Kind: in.Kind,
+		Page: in.asked(), Status: in.Status, Kind: in.Kind,
 	})
 	if err != nil {
 		return nil, refusedQuery(err)
 	}
 	out := &jobsOutput{}
-	out.Body.NextBefore = optional(next)
-	out.Body.Jobs = make([]jobview.Job, len(rows))
+	out.Body.NextBefore = view.Optional(next)
+	out.Body.Jobs = make([]view.Job, len(rows))
 	for i, row := range rows {
 		out.Body.Jobs[i] = listed(row)
 	}
 	return out, nil
 }
 
-func listed(r projections.JobRow) jobview.Job {
-	j := jobview.Job{
-		JobID: r.JobID, Kind: r.Kind, Status: r.Status, CreatedAt: timestamp(r.CreatedAt()), StartedAt: moment(r.StartedAt()), FinishedAt: moment(r.FinishedAt()),
-		TimeoutMS: r.TimeoutMS, Attempt: r.Attempt, SessionID: r.SessionID, Error: jobview.Failure(r.Status, string(r.Error)),
+func listed(r projections.JobRow) view.Job {
+	j := view.Job{
+		JobID: r.JobID, Kind: r.Kind, Status: r.Status, CreatedAt: event.Timestamp(r.CreatedAt()), StartedAt: view.Moment(r.StartedAt()), FinishedAt: view.Moment(r.FinishedAt()),
+		TimeoutMS: r.TimeoutMS, Attempt: r.Attempt, SessionID: r.SessionID, Error: view.Failure(r.Status, string(r.Error)),
 	}
 	if r.Published {
-		j.RunID, j.CertificateID, j.CertificateURL = r.RunID, r.CertificateID, jobview.CertificateURL(r.CertificateID)
+		j.Publish(r.RunID, r.CertificateID)
 	}
 	return j
-}
-
-// moment is null for a time that has not come.
-func moment(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	return optional(timestamp(t))
 }

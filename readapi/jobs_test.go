@@ -16,7 +16,7 @@ import (
 	"reckon/domain/run"
 	"reckon/internal/httpkit"
 	"reckon/runners"
-	"reckon/writeapi/apitest"
+	"reckon/test/apitest"
 )
 
 func submit(t *testing.T, u *apitest.User, body string) string {

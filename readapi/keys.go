@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"time"
 
+	"reckon/domain/event"
 	"reckon/domain/keys"
 	"reckon/internal/httpkit"
+	"reckon/internal/view"
 )
-
-const keysPath = "/.well-known/service-keys.json"
 
 // keysOutput is a JWK set (RFC 7517 §5, RFC 8037 §2).
 type keysOutput struct {
@@ -30,7 +30,7 @@ type jwk struct {
 
 func (s Services) registerKeys(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
-		Method: http.MethodGet, Path: keysPath, ID: "service-keys", Tag: "Service", Summary: "The keys that seal receipts",
+		Method: http.MethodGet, Path: view.KeysPath, ID: "service-keys", Tag: "Service", Summary: "The keys that seal receipts",
 		PublicFor: 300 * time.Second, Kinds: []httpkit.Kind{httpkit.Unavailable},
 	}, s.keys)
 }
@@ -42,7 +42,7 @@ func (s Services) keys(ctx context.Context, _ *struct{}) (*keysOutput, error) {
 	}
 	out := &keysOutput{}
 	out.Body.Keys = []jwk{}
-	for _, key := range keys.Decider.Fold(domainEvents(history)).Keys {
+	for _, key := range keys.Decider.Fold(event.Events(history)).Keys {
 		entry := jwk{KTY: "OKP", CRV: "Ed25519", X: key.X, KID: key.KID, Use: "sig", Alg: "EdDSA"}
 		if !key.RetiredAt.IsZero() {
 			entry.Exp = key.RetiredAt.Unix()

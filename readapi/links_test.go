@@ -13,7 +13,7 @@ import (
 	"reckon/domain/certificate"
 	"reckon/domain/event"
 	"reckon/internal/config"
-	"reckon/writeapi/apitest"
+	"reckon/test/apitest"
 )
 
 // TestEveryAddressHandedOutIsServed follows, from what has a fixed place, every

@@ -6,15 +6,17 @@ import (
 	"time"
 
 	"reckon/domain/account"
+	"reckon/domain/event"
 	"reckon/domain/receipt"
-	"reckon/internal/auth/limit"
 	"reckon/internal/httpkit"
+	"reckon/internal/ratelimit"
+	"reckon/internal/view"
 )
 
 const (
 	// plansMaxAge is how long anyone may keep the catalogue.
 	plansMaxAge = 300 * time.Second
-	// quoteLife is how long a quote is good (spec §8).
+	// quoteLife is how long a quote is good (interface §8).
 	quoteLife = 24 * time.Hour
 )
 
@@ -54,15 +56,10 @@ type price struct {
 	Quote       quote  `json:"quote" doc:"This price, sealed: it is kept until expires_at"`
 }
 
-// quote is the envelope of spec §2.6 over a quoteRecord (§2.11).
+// quote is the envelope of interface §2.6 over a quoteRecord (§2.11).
 type quote struct {
-	Record         httpkit.JSONObject `json:"record" doc:"plan, period, amount_minor, currency, issued_at, expires_at"`
-	ID             string             `json:"id" doc:"SHA-256 of canonical_form, hexadecimal"`
-	CanonicalForm  string             `json:"canonical_form"`
-	Signature      *string            `json:"signature" doc:"Ed25519 over the bytes of canonical_form, base64; null on a deployment without a signing key"`
-	UnsignedReason string             `json:"unsigned_reason,omitempty"`
-	KID            *string            `json:"kid"`
-	KeysURL        string             `json:"keys_url"`
+	Record httpkit.JSONObject `json:"record" doc:"plan, period, amount_minor, currency, issued_at, expires_at"`
+	view.Seal
 }
 
 type quoteRecord struct {
@@ -109,18 +106,14 @@ func (s Services) plans(context.Context, *struct{}) (*plansOutput, error) {
 func (s Services) quote(plan string, p account.Price, issued time.Time) (quote, error) {
 	seal, err := receipt.SealJSON(quoteRecord{
 		Plan: plan, Period: p.Period, AmountMinor: p.AmountMinor, Currency: p.Currency,
-		IssuedAt: timestamp(issued), ExpiresAt: timestamp(issued.Add(quoteLife)),
+		IssuedAt: event.Timestamp(issued), ExpiresAt: event.Timestamp(issued.Add(quoteLife)),
 	}, s.Signer())
 	if err != nil {
 		return quote{}, err
 	}
-	e := seal.Envelop(s.PublicURL+keysPath, "")
-	return quote{
-		Record: httpkit.JSONObject{RawMessage: e.Record}, ID: e.ID, CanonicalForm: e.CanonicalForm,
-		Signature: e.Signature, UnsignedReason: e.UnsignedReason, KID: e.KID, KeysURL: e.KeysURL,
-	}, nil
+	return quote{Record: httpkit.JSONObject{RawMessage: seal.Canonical}, Seal: view.SealOf(seal, s.PublicURL)}, nil
 }
 
-func attemptsOf(r limit.Rule) attempts {
+func attemptsOf(r ratelimit.Rule) attempts {
 	return attempts{Requests: r.Requests, WindowSeconds: int64(r.Window / time.Second)}
 }

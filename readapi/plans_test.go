@@ -9,7 +9,7 @@ import (
 
 	"reckon/domain/account"
 	"reckon/domain/receipt"
-	"reckon/writeapi/apitest"
+	"reckon/test/apitest"
 )
 
 type catalogue struct {

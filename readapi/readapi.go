@@ -2,7 +2,6 @@ package readapi
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"reckon/domain/account"
@@ -11,21 +10,18 @@ import (
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
-	"reckon/internal/jobview"
+	"reckon/internal/view"
 	"reckon/projections"
 )
 
-// Blobs reads what events name by hash.
-type Blobs interface {
-	Get(ctx context.Context, blob event.Blob) ([]byte, error)
-}
+//go:generate go run reckon/internal/lists
 
 // Services are what the handlers read from.
 type Services struct {
 	Streams auth.ReadStream
-	Blobs   Blobs
+	Blobs   event.BlobReader
 	Models  *projections.ReadModels
-	JobView jobview.Viewer // shared with writeapi
+	JobView view.Jobs // shared with writeapi
 	// TokenUse is the UTC day (YYYY-MM-DD) each token was last used on.
 	TokenUse func(ctx context.Context, tokenIDs []string) (map[string]string, error)
 
@@ -51,16 +47,7 @@ type Services struct {
 // Register adds every route to the API. The description of the API is served
 // from here, so that it must be registered last.
 func (s Services) Register(api *httpkit.API) error {
-	s.registerReceipts(api)
-	s.registerPlots(api)
-	s.registerHistory(api)
-	s.registerSessions(api)
-	s.registerTokens(api)
-	s.registerJobs(api)
-	s.registerPlans(api)
-	s.registerKeys(api)
-	s.registerCertificates(api)
-	s.registerHealth(api)
+	s.addRoutes(api)
 	return registerDocs(api)
 }
 
@@ -73,6 +60,14 @@ type runIDInput struct {
 type Freshness struct {
 	Token string `header:"Consistency-Token" doc:"As a write answered it: the list then includes that write, or says Consistency: stale"`
 }
+
+// Page is what every list that is paged by next_before takes; exported as Freshness is.
+type Page struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most rows to answer"`
+	Before string `query:"before" maxLength:"32" doc:"next_before of the page before; left out for the newest rows"`
+}
+
+func (p Page) asked() projections.Page { return projections.Page{Limit: p.Limit, Before: p.Before} }
 
 // patience is how long a list waits for a write to arrive in its read model.
 const patience = 500 * time.Millisecond
@@ -102,28 +97,4 @@ func (s Services) settle(ctx context.Context, projection, token string) error {
 		httpkit.Header(ctx).Set(httpkit.ConsistencyHeader, httpkit.Stale)
 	}
 	return ctx.Err()
-}
-
-// timestamp is how the API writes times: RFC 3339, UTC, milliseconds.
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
-func plotURL(runID int64) string { return fmt.Sprintf("/api/plots/%d", runID) }
-
-func receiptURL(runID int64) string { return fmt.Sprintf("/api/receipts/%d", runID) }
-
-// optional is null for what there is none of.
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// domainEvents are the events of a stream alone, for a fold.
-func domainEvents(history []event.Recorded) []event.Event {
-	events := make([]event.Event, len(history))
-	for i, r := range history {
-		events[i] = r.Event
-	}
-	return events
 }

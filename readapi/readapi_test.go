@@ -18,7 +18,7 @@ import (
 	"reckon/domain/keys"
 	"reckon/domain/receipt"
 	"reckon/internal/httpkit"
-	"reckon/writeapi/apitest"
+	"reckon/test/apitest"
 )
 
 func unlimited() account.Plans {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"reckon/internal/httpserver"
-	"reckon/writeapi/apitest"
+	"reckon/test/apitest"
 )
 
 // slowForms are ways to keep a request going; each ends with the connection, if ever.

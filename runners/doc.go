@@ -1,9 +1,8 @@
-// Package runners runs jobs: it claims them, computes them and ends them
-// (ARCHITECTURE.md §5).
+// Package runners runs jobs: a runner claims a job, computes it and ends it
+// (docs/architecture.md#protocols).
 //
-// It promises that a job is computed for the runner whose claim stands in the
-// job's stream and for no other. It never decides who may have a job — the
-// append does — and never computes anything itself: the kinds of job are in
-// packages of their own. What the processes know of each other, and what they
-// do for one that is gone, is package cluster.
+// It promises that a job is computed only by the runner whose claim was appended to
+// the job's stream. It does not decide who may have a job (the append of the claim
+// does) and computes nothing itself: each kind of job is a package of its own. What
+// the processes of an installation know of each other is package cluster.
 package runners

@@ -21,238 +21,239 @@ import (
 
 // Kind runs the jobs of one kind.
 type Kind interface {
-	// Run computes one job. It answers how the job ended, or an error when that is
-	// not the job's doing: then the job is given to another runner. When the
-	// context ends it kills what it started and returns.
+	// Run computes one job. It returns how the job ended, or an error if the job
+	// itself did not cause it: then another runner may claim the job. When the
+	// context ends, Run kills what it started and returns.
 	Run(ctx context.Context, in commands.Intent, w Work) (End, error)
 }
 
 // Work is a job to compute.
 type Work struct {
 	job.Submission
-	Content string        // of Payload
-	Budget  time.Duration // of computing
+	Content string        // the whole text of Payload
+	Budget  time.Duration // for computing, without the time to claim and to end
 }
 
 // End is how a job ended: Status is job.Succeeded, job.Failed or job.TimedOut.
-// Output and Result may be of any length; the rest of Outcome but Error and what
-// is published is the runner's to fill in.
+// The kind sets Output and Result (of any length), Error and what is published; the
+// runner fills in the rest of Outcome.
 type End struct {
 	Status  string
 	Outcome job.Outcome
 }
 
-// Claimant is what a runner says of itself when it asks for jobs.
+// Claimant is what the queue needs to know of a runner to propose jobs to it.
 type Claimant struct {
-	Runner string
-	Kinds  []string // that it can run
-	// OwnSessions: it takes nothing but jobs in sessions that its process owns.
+	Runner string   // runner id
+	Kinds  []string // kinds of jobs it can run
+	// OwnSessions: it claims only jobs in sessions that its process owns.
 	OwnSessions bool
 }
 
-// Proposal is a job a runner may claim.
+// Proposal is a job that the queue has reserved for a runner to claim.
 type Proposal struct {
 	JobID       string
-	Correlation string // of the submission
+	Correlation string // correlation id of the submission
 }
 
-// Queue proposes jobs. The append of a claim decides.
+// Queue proposes jobs and reserves them for a short time. Only the append of a claim
+// to the job's stream decides who runs a job.
 type Queue interface {
-	// Propose reserves up to n jobs. When there is none, again is the time after
-	// which there may be one though no event says so; 0: events tell.
-	Propose(ctx context.Context, c Claimant, n int) (list []Proposal, again time.Duration, err error)
-	// Keep prolongs what was reserved, for jobs whose claim the queue may not have seen.
-	Keep(ctx context.Context, runner string, jobIDs []string) error
-	// Await returns once the queue has seen an event of a job and one of a session,
-	// and all such before them, by their positions in the log.
-	Await(ctx context.Context, ofJob, ofSession event.Position) error
+	// Propose reserves up to n jobs. If there are none, retryAfter is when to ask again
+	// although no event announces a job; 0: wait for an event.
+	Propose(ctx context.Context, c Claimant, n int) (list []Proposal, retryAfter time.Duration, err error)
+	// ProlongReservations prolongs the reservations of jobs whose claim the queue may not have applied yet.
+	ProlongReservations(ctx context.Context, runner string, jobIDs []string) error
+	// WaitUntilApplied returns once the queue has applied every event of jobs up to lastJob
+	// and every event of sessions up to lastSession, positions in the log.
+	WaitUntilApplied(ctx context.Context, lastJob, lastSession event.Position) error
 }
 
 // Config configures a runner.
 type Config struct {
 	Claimant
-	Slots  int           // jobs at a time
-	Grace  time.Duration // what running jobs get to finish when the process is told to stop
-	Jobs   *commands.Jobs
-	Queue  Queue
-	Run    map[string]Kind
-	Pulse  *cluster.Pulse
-	Clock  commands.Clock
-	Logger *slog.Logger
-	Build  string
+	Slots     int           // jobs at a time
+	Grace     time.Duration // how long running jobs may still run once the process is told to stop
+	Jobs      *commands.Jobs
+	Queue     Queue
+	Run       map[string]Kind // by name of the kind
+	Heartbeat *cluster.Heartbeat
+	Clock     commands.Clock
+	Logger    *slog.Logger
+	Build     string
 }
 
 // Runner claims jobs and runs them.
 type Runner struct {
 	Config
-	free  chan struct{} // one per slot that is not in use
-	woken chan struct{}
+	freeSlots chan struct{} // one element per slot that is not in use
+	wakeUp    chan struct{} // receives when a job may have become ready
 
-	mu   sync.Mutex
-	held map[string]*holding // by job id
-	// positions of the latest events that may have made a job ready
-	ofJob, ofSession event.Position
+	mu       sync.Mutex
+	attempts map[string]*attempt // running here, by job id
+	// positions of the latest events of a job and of a session that may have made a job ready
+	lastJob, lastSession event.Position
 }
 
-// holding is an attempt in hand.
-type holding struct {
+// attempt is an attempt at a job that runs here.
+type attempt struct {
 	nonce string
 	kill  context.CancelCauseFunc
 }
 
 var (
-	errTaken    = errors.New("the job is no longer this runner's")
-	errIsolated = errors.New("the process cannot report")
-	errDrained  = errors.New("the process is stopping")
-	errOverrun  = errors.New("the job ran past its time budget and was stopped")
+	errSuperseded = errors.New("the job is no longer this runner's")
+	errIsolated   = errors.New("the process cannot report")
+	errDrained    = errors.New("the process is stopping")
+	errOverrun    = errors.New("the job ran past its time budget and was stopped")
 )
 
 const (
-	// awaitQueue is the longest wait for the queue to have seen an event; then the runner asks anyway.
-	awaitQueue = 5 * time.Second
-	// claimTimeout is how long a claim may take.
+	// applyTimeout is the longest wait for the queue to have applied an event; then the runner asks it all the same.
+	applyTimeout = 5 * time.Second
+	// claimTimeout bounds the append of a claim.
 	claimTimeout = 5 * time.Second
 	// retryPause is the pause after an error of the queue or the log.
 	retryPause = 500 * time.Millisecond
-	// keepEvery is how often reservations of running jobs are prolonged.
-	keepEvery = 3 * time.Second
-	// settleTimeout is how long the end of an attempt may take to be logged after its work was stopped.
-	settleTimeout = 10 * time.Second
+	// prolongInterval is the time between two prolongations of the reservations of running jobs.
+	prolongInterval = 3 * time.Second
+	// handBackTimeout bounds the appends that hand a job back after its work was stopped.
+	handBackTimeout = 10 * time.Second
 )
 
-// New is a runner that runs nothing yet; its Observe must listen to the process's hub.
+// New returns a runner that runs nothing yet; its Observe must listen to the process's Subscription.
 func New(c Config) *Runner {
 	c.Kinds = slices.Sorted(maps.Keys(c.Run))
-	r := &Runner{Config: c, free: make(chan struct{}, c.Slots), woken: make(chan struct{}, 1), held: map[string]*holding{}}
+	r := &Runner{Config: c, freeSlots: make(chan struct{}, c.Slots), wakeUp: make(chan struct{}, 1), attempts: map[string]*attempt{}}
 	for range c.Slots {
-		r.free <- struct{}{}
+		r.freeSlots <- struct{}{}
 	}
 	return r
 }
 
-// Observe is told of every event in the order of the log: it wakes a runner that
-// waits for work, and stops work on jobs that are not its own any more.
-func (r *Runner) Observe(e event.Recorded) {
-	latest := &r.ofJob
-	switch of := e.Event.(type) {
+// Observe is called with every event in the log's order: it wakes a runner that waits
+// for jobs, and kills the work on jobs that another attempt has or that have ended.
+func (r *Runner) Observe(recorded event.Recorded) {
+	latest := &r.lastJob
+	switch e := recorded.Event.(type) {
 	case job.WasQueued:
 	case session.Opened, session.Cleared, session.Expired:
-		latest = &r.ofSession
+		latest = &r.lastSession
 	case job.WasReleased:
-		r.taken(of.JobID, func(nonce string) bool { return nonce == of.Nonce })
+		r.killAttempt(e.JobID, func(nonce string) bool { return nonce == e.Nonce })
 	case job.WasClaimed:
-		r.taken(of.JobID, func(nonce string) bool { return nonce != of.Nonce })
-		return // makes nothing ready
-	case job.HasSucceeded, job.HasFailed, job.HasTimedOut: // by whoever holds it
+		r.killAttempt(e.JobID, func(nonce string) bool { return nonce != e.Nonce })
+		return // a claim makes no job ready
+	case job.HasSucceeded, job.HasFailed, job.HasTimedOut: // appended by the attempt itself
 	case job.WasCancelled:
-		r.taken(of.JobID, func(string) bool { return true })
+		r.killAttempt(e.JobID, func(string) bool { return true })
 	case job.WasLost:
-		r.taken(of.JobID, func(string) bool { return true })
+		r.killAttempt(e.JobID, func(string) bool { return true })
 	default:
 		return
 	}
 	r.mu.Lock()
-	*latest = e.Position
+	*latest = recorded.Position
 	r.mu.Unlock()
 	select {
-	case r.woken <- struct{}{}:
-	default:
+	case r.wakeUp <- struct{}{}:
+	default: // a wake-up is pending
 	}
 }
 
-// taken stops the work on a job whose attempt is over.
-func (r *Runner) taken(jobID string, over func(nonce string) bool) {
+// killAttempt kills the attempt at a job that runs here, if its nonce matches.
+func (r *Runner) killAttempt(jobID string, matches func(nonce string) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if h := r.held[jobID]; h != nil && over(h.nonce) {
-		h.kill(errTaken)
+	if a := r.attempts[jobID]; a != nil && matches(a.nonce) {
+		a.kill(errSuperseded)
 	}
 }
 
-// KillAll stops all work at once and hands nothing back: for a process that cannot report.
+// KillAll kills all attempts at once and hands no job back: for a process that can write no heartbeats.
 func (r *Runner) KillAll() { r.killAll(errIsolated) }
 
-func (r *Runner) killAll(why error) {
+func (r *Runner) killAll(cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, h := range r.held {
-		h.kill(why)
+	for _, a := range r.attempts {
+		a.kill(cause)
 	}
 }
 
 // Start claims and runs jobs until the context ends, then lets running jobs
 // finish within the grace period and hands back those that did not.
 func (r *Runner) Start(ctx context.Context) error {
-	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	var works sync.WaitGroup
-	works.Go(func() { r.keepReservations(ctx) })
-	for r.next(ctx) {
-		for _, p := range r.propose(ctx) {
-			<-r.free
-			works.Go(func() {
-				defer func() { r.free <- struct{}{} }()
-				r.attempt(working, p)
+	var group sync.WaitGroup
+	group.Go(func() { r.prolongReservations(ctx) })
+	for r.waitForFreeSlot(ctx) {
+		for _, p := range r.nextProposals(ctx) {
+			<-r.freeSlots
+			group.Go(func() {
+				defer func() { r.freeSlots <- struct{}{} }()
+				r.claimAndRun(running, p)
 			})
 		}
 	}
-	drained := time.AfterFunc(r.Grace, func() { r.killAll(errDrained) })
-	defer drained.Stop()
-	works.Wait()
+	grace := time.AfterFunc(r.Grace, func() { r.killAll(errDrained) })
+	defer grace.Stop()
+	group.Wait()
 	return nil
 }
 
-// next waits until there is a free slot; false: the runner is to stop.
-func (r *Runner) next(ctx context.Context) bool {
+// waitForFreeSlot returns true once a slot is free, and false once the context has ended.
+func (r *Runner) waitForFreeSlot(ctx context.Context) bool {
 	select {
-	case slot := <-r.free:
-		r.free <- slot
+	case slot := <-r.freeSlots:
+		r.freeSlots <- slot
 		return ctx.Err() == nil
 	case <-ctx.Done():
 		return false
 	}
 }
 
-// propose returns jobs to claim, at most one for each free slot, and waits for
-// something to happen when there is none.
-func (r *Runner) propose(ctx context.Context) []Proposal {
-	if r.Pulse.Connected(ctx) != nil {
+// nextProposals returns jobs to claim, at most one for each free slot. If there are
+// none it waits until there may be some and returns none.
+func (r *Runner) nextProposals(ctx context.Context) []Proposal {
+	if r.Heartbeat.WaitUntilConnected(ctx) != nil {
 		return nil
 	}
 	r.mu.Lock()
-	ofJob, ofSession := r.ofJob, r.ofSession
+	lastJob, lastSession := r.lastJob, r.lastSession
 	r.mu.Unlock()
-	bounded, cancel := context.WithTimeout(ctx, awaitQueue)
-	err := r.Queue.Await(bounded, ofJob, ofSession)
+	bounded, cancel := context.WithTimeout(ctx, applyTimeout)
+	err := r.Queue.WaitUntilApplied(bounded, lastJob, lastSession)
 	cancel()
 	if err != nil && ctx.Err() == nil {
 		r.Logger.Warn("the queue is behind the log", "error", err)
 	}
-	list, again, err := r.Queue.Propose(ctx, r.Claimant, len(r.free))
+	list, retryAfter, err := r.Queue.Propose(ctx, r.Claimant, len(r.freeSlots))
 	switch {
 	case ctx.Err() != nil:
 		return nil
 	case err != nil:
-		r.Logger.Warn("asking for jobs failed; trying again", "error", err)
-		again = retryPause
+		r.Logger.Warn("asking the queue for jobs failed; trying again", "error", err)
+		retryAfter = retryPause
 	case len(list) > 0:
 		return list
 	}
-	var later <-chan time.Time
-	if again > 0 {
-		later = time.After(again)
+	var retry <-chan time.Time
+	if retryAfter > 0 {
+		retry = time.After(retryAfter)
 	}
 	select {
-	case <-r.woken:
-	case <-later:
+	case <-r.wakeUp:
+	case <-retry:
 	case <-ctx.Done():
 	}
 	return nil
 }
 
-// keepReservations prolongs the reservations of what is in hand.
-func (r *Runner) keepReservations(ctx context.Context) {
-	ticker := time.NewTicker(keepEvery)
+// prolongReservations prolongs the reservations of the jobs that run here until the context ends.
+func (r *Runner) prolongReservations(ctx context.Context) {
+	ticker := time.NewTicker(prolongInterval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -261,50 +262,50 @@ func (r *Runner) keepReservations(ctx context.Context) {
 		case <-ticker.C:
 		}
 		r.mu.Lock()
-		ids := slices.Collect(maps.Keys(r.held))
+		ids := slices.Collect(maps.Keys(r.attempts))
 		r.mu.Unlock()
 		if len(ids) == 0 {
 			continue
 		}
-		if err := r.Queue.Keep(ctx, r.Runner, ids); err != nil && ctx.Err() == nil {
+		if err := r.Queue.ProlongReservations(ctx, r.Runner, ids); err != nil && ctx.Err() == nil {
 			r.Logger.Warn("reservations were not prolonged", "error", err)
 		}
 	}
 }
 
-// attempt claims a job and brings the attempt to its end.
-func (r *Runner) attempt(ctx context.Context, p Proposal) {
-	work, kill := context.WithCancelCause(ctx)
+// claimAndRun claims a job, computes it and ends it.
+func (r *Runner) claimAndRun(ctx context.Context, p Proposal) {
+	working, kill := context.WithCancelCause(ctx)
 	defer kill(nil)
-	h := &holding{nonce: uuid.NewString(), kill: kill}
-	r.Pulse.Hold(h.nonce)
-	defer r.Pulse.Drop(h.nonce)
+	a := &attempt{nonce: uuid.NewString(), kill: kill}
+	r.Heartbeat.AddAttempt(a.nonce)
+	defer r.Heartbeat.RemoveAttempt(a.nonce)
 	r.mu.Lock()
-	r.held[p.JobID] = h
+	r.attempts[p.JobID] = a
 	r.mu.Unlock()
 	defer func() {
 		r.mu.Lock()
-		delete(r.held, p.JobID)
+		delete(r.attempts, p.JobID)
 		r.mu.Unlock()
 	}()
 
 	in := commands.Intent{ID: uuid.New(), At: r.Clock.Now(), Actor: "runner:" + r.Runner, Source: "job", Build: r.Build, Correlation: p.Correlation}
-	claiming, cancel := context.WithTimeout(work, claimTimeout) // while the reservation holds
-	state, _, err := r.Jobs.ClaimJob(claiming, in, p.JobID, r.Runner, h.nonce)
+	claiming, cancel := context.WithTimeout(working, claimTimeout) // shorter than the reservation
+	state, _, err := r.Jobs.ClaimJob(claiming, in, p.JobID, r.Runner, a.nonce)
 	cancel()
 	switch {
 	case errors.Is(err, job.ErrNotQueued):
-		return // somebody was faster, or it was cancelled; the reservation lapses once the queue knows
+		return // another runner claimed it, or it was cancelled; the queue ends the reservation when it applies that event
 	case err != nil:
 		r.Logger.Warn("a claim failed", "job", p.JobID, "error", err)
-		return // a claim that happened after all is missing from the next two beats
+		return // if the claim was appended all the same, two heartbeats without its nonce give the job back
 	}
 	in.Account, in.Agent = state.Queued.Account, state.Queued.Agent
-	end, err := r.compute(work, in, state.Queued.Submission)
-	r.settle(ctx, work, in, state, h, end, err)
+	end, err := r.compute(working, in, state.Queued.Submission)
+	r.concludeAttempt(ctx, working, in, state, a, end, err)
 }
 
-// compute runs the job within its budget and what may pass until it is killed.
+// compute runs the job; it is killed cluster.Overrun past its budget.
 func (r *Runner) compute(ctx context.Context, in commands.Intent, s job.Submission) (end End, err error) {
 	kind, known := r.Run[s.Kind]
 	if !known {
@@ -314,7 +315,7 @@ func (r *Runner) compute(ctx context.Context, in commands.Intent, s job.Submissi
 	ctx, cancel := context.WithTimeoutCause(ctx, budget+cluster.Overrun, errOverrun)
 	defer cancel()
 	defer func() {
-		if thrown := recover(); thrown != nil { // one job must not end the others
+		if thrown := recover(); thrown != nil { // a panic must not end the other jobs of the process
 			end, err = End{}, fmt.Errorf("the runner panicked: %v", thrown)
 		}
 	}()
@@ -329,40 +330,42 @@ func (r *Runner) compute(ctx context.Context, in commands.Intent, s job.Submissi
 	return end, err
 }
 
-// settle logs how an attempt ended.
-func (r *Runner) settle(ctx, work context.Context, in commands.Intent, s job.State, h *holding, end End, err error) {
+// concludeAttempt appends how an attempt ended: the job's outcome, or that the job is
+// handed back. It appends nothing for an attempt that another has superseded.
+func (r *Runner) concludeAttempt(ctx, working context.Context, in commands.Intent, s job.State, a *attempt, end End, err error) {
 	id := s.Queued.JobID
-	if cause := context.Cause(work); errors.Is(cause, errTaken) || errors.Is(cause, errIsolated) {
-		r.Logger.Info("work was stopped", "job", id, "cause", cause)
+	cause := context.Cause(working)
+	if errors.Is(cause, errSuperseded) || errors.Is(cause, errIsolated) {
+		r.Logger.Info("an attempt was killed", "job", id, "attempt", a.nonce, "cause", cause)
 		return
 	}
 	if err == nil {
-		err = r.finish(work, in, id, h, end)
-		if err == nil || errors.Is(err, job.ErrSuperseded) || work.Err() != nil && !errors.Is(context.Cause(work), errDrained) {
+		err = r.appendOutcome(working, in, id, a, end)
+		if err == nil || errors.Is(err, job.ErrSuperseded) || working.Err() != nil && !errors.Is(context.Cause(working), errDrained) {
 			return
 		}
 	}
-	bounded, cancel := context.WithTimeout(ctx, settleTimeout)
+	bounded, cancel := context.WithTimeout(ctx, handBackTimeout)
 	defer cancel()
 	in.ID, in.At = uuid.New(), r.Clock.Now()
 	var elsewhere *commands.SessionElsewhereError
-	drained := errors.Is(context.Cause(work), errDrained) && s.Queued.Rerunnable()
+	drained := errors.Is(context.Cause(working), errDrained) && s.Queued.Rerunnable()
 	switch {
-	case drained, errors.As(err, &elsewhere), errors.Is(err, commands.ErrSaturated): // it was not run, or may be run again
-		err = r.Jobs.ReleaseJob(bounded, in, id, h.nonce)
+	case drained, errors.As(err, &elsewhere), errors.Is(err, commands.ErrSaturated): // it has not run, or may run again
+		err = r.Jobs.ReleaseJob(bounded, in, id, a.nonce)
 	default:
-		r.Logger.Warn("a job could not be run here", "job", id, "error", err)
-		_, err = r.Jobs.AbandonJob(bounded, in, id, h.nonce)
+		r.Logger.Warn("a job could not be run here", "job", id, "attempt", a.nonce, "error", err)
+		_, err = r.Jobs.AbandonJob(bounded, in, id, a.nonce)
 	}
 	if err != nil && !errors.Is(err, job.ErrSuperseded) {
-		r.Logger.Warn("a job was not handed back", "job", id, "error", err)
+		r.Logger.Warn("a job was not handed back", "job", id, "attempt", a.nonce, "error", err)
 	}
 }
 
-// finish ends the job with what was computed, and keeps trying while the log is
-// away and the attempt is the runner's.
-func (r *Runner) finish(ctx context.Context, in commands.Intent, id string, h *holding, end End) error {
-	end.Outcome.JobID, end.Outcome.Nonce = id, h.nonce
+// appendOutcome ends the job with what was computed. While the log is unavailable it
+// tries again until the attempt is killed.
+func (r *Runner) appendOutcome(ctx context.Context, in commands.Intent, id string, a *attempt, end End) error {
+	end.Outcome.JobID, end.Outcome.Nonce = id, a.nonce
 	in.ID, in.At = uuid.New(), r.Clock.Now()
 	for {
 		_, err := r.Jobs.FinishJob(ctx, in, end.Status, end.Outcome)

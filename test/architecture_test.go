@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,39 +22,50 @@ const module = "reckon/"
 // allowed lists, for the longest matching prefix of a package's path, which
 // other packages of the house it may import. Its own subtree is always allowed.
 var allowed = map[string][]string{
-	"domain":              {"domain/"}, // the catalogue
-	"domain/event":        {},
-	"domain/decider":      {"domain/event"},
-	"domain/account":      {"domain/event", "domain/decider"},
-	"domain/slots":        {"domain/event", "domain/decider", "domain/job"},
-	"domain/job":          {"domain/event", "domain/decider"},
-	"domain/run":          {"domain/event", "domain/decider"},
-	"domain/session":      {"domain/event", "domain/decider"},
-	"domain/upload":       {"domain/event", "domain/decider"},
-	"domain/certificate":  {"domain/event", "domain/decider", "domain/upload"},
-	"domain/billing":      {"domain/event", "domain/decider"},
-	"domain/keys":         {"domain/event", "domain/decider"},
-	"domain/token":        {"domain/event", "domain/decider"},
-	"domain/grant":        {"domain/event", "domain/decider"},
-	"domain/runner":       {"domain/event", "domain/decider"},
-	"domain/receipt":      {"domain/run"},
-	"domain/burst":        {"domain/run", "domain/job"},
-	"domain/expression":   {},
-	"domain/verification": {"domain/expression"},
-	"domain/circuit":      {},
-	"domain/lean":         {},
-	"commands":            {"domain/", "commands"},
-	"projections":         {"domain/", "projections", "internal/private"},
-	"readapi":             {"projections", "domain/", "internal/"},
-	"writeapi":            {"commands", "domain/", "internal/"},
-	"runners":             {"commands", "domain/", "runners/cluster", "internal/private"},
-	"runners/cluster":     {"commands", "domain/"},
-	"runners/checker":     {"domain/", "runners/engine"},
-	"runners/engine":      {"domain/", "internal/private"},
-	"eventstore":          {"domain/", "commands", "eventstore"},
-	"internal":            {"domain/", "internal/"},
-	"cmd":                 {""},
-	"test":                {""},
+	"domain":               {"domain/"}, // the catalogue
+	"domain/event":         {},
+	"domain/decider":       {"domain/event"},
+	"domain/account":       {"domain/event", "domain/decider"},
+	"domain/slots":         {"domain/event", "domain/decider", "domain/job"},
+	"domain/job":           {"domain/event", "domain/decider"},
+	"domain/run":           {"domain/event", "domain/decider"},
+	"domain/session":       {"domain/event", "domain/decider"},
+	"domain/upload":        {"domain/event", "domain/decider"},
+	"domain/certificate":   {"domain/event", "domain/decider", "domain/upload"},
+	"domain/keys":          {"domain/event", "domain/decider"},
+	"domain/token":         {"domain/event", "domain/decider"},
+	"domain/runner":        {"domain/event", "domain/decider"},
+	"domain/receipt":       {"domain/run"},
+	"domain/expression":    {},
+	"domain/verification":  {"domain/expression"},
+	"domain/circuit":       {},
+	"domain/lean":          {},
+	"commands":             {"domain/", "commands"},
+	"projections":          {"domain/", "projections", "internal/private"},
+	"readapi":              {"projections", "domain/", "internal/"},
+	"writeapi":             {"commands", "domain/", "internal/"},
+	"runners":              {"commands", "domain/", "runners/cluster", "internal/private", "internal/view"},
+	"runners/cluster":      {"commands", "domain/"},
+	"runners/checker":      {"domain/", "runners/engine"},
+	"runners/workers":      {"runners", "commands", "domain/", "projections", "internal/lifecycle"},
+	"runners/engine":       {"domain/", "internal/private"},
+	"eventstore":           {"domain/", "commands", "eventstore"},
+	"internal/auth":        {"domain/account", "domain/event", "domain/token", "internal/httpkit"},
+	"internal/blobs":       {"domain/event"},
+	"internal/config":      {"domain/account"},
+	"internal/httpkit":     {"domain/event", "internal/httpserver", "internal/ratelimit"},
+	"internal/httpserver":  {},
+	"internal/identity":    {"internal/auth", "internal/private", "internal/ratelimit"},
+	"internal/keyring":     {"domain/keys", "domain/receipt"},
+	"internal/lifecycle":   {},
+	"internal/lists":       {},
+	"internal/private":     {},
+	"internal/ratelimit":   {},
+	"internal/supplychain": {},
+	"internal/telemetry":   {},
+	"internal/view":        {"domain/", "internal/httpkit"},
+	"cmd":                  {""},
+	"test":                 {""},
 }
 
 // homes lists the libraries that may be imported from few places only.
@@ -63,7 +75,7 @@ var homes = map[string][]string{
 	"google.golang.org/grpc":                     {"eventstore"},
 	"github.com/uptrace/bun":                     {"projections", "internal/identity"},
 	"github.com/uptrace/bunrouter":               {"readapi", "writeapi", "internal/httpkit"},
-	"github.com/danielgtaylor/huma":              {"readapi", "writeapi", "internal/httpkit"},
+	"github.com/danielgtaylor/huma":              {"readapi", "writeapi", "internal/httpkit", "internal/view"},
 	"github.com/ThreeDotsLabs/watermill":         {"eventstore", "commands/reactions"},
 	"github.com/ory/dockertest":                  {},
 	"github.com/alecthomas/kong":                 {"cmd", "internal/config"},
@@ -116,10 +128,13 @@ func sources(t *testing.T) []source {
 	return all
 }
 
-// testKit tells packages that exist for tests only: they may import what tests may.
+// crossPackage says that a package tests several packages of the house together: it may import all of them.
+func crossPackage(pkg string) bool { return within(pkg, "test") }
+
+// testKit says that a package exists for tests only and may import test libraries. One that stands beside the package it
+// tests (storetest, enginetest) obeys that package's import rule; only a package under test/ may import the whole house.
 func testKit(pkg string) bool {
-	last := pkg[strings.LastIndex(pkg, "/")+1:]
-	return strings.HasSuffix(last, "test") || pkg == "test" || strings.HasPrefix(pkg, "test/")
+	return crossPackage(pkg) || strings.HasSuffix(pkg[strings.LastIndex(pkg, "/")+1:], "test")
 }
 
 func rule(pkg string) (key string, may []string) {
@@ -135,7 +150,7 @@ func rule(pkg string) (key string, may []string) {
 
 func TestImports(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.test || testKit(s.pkg) {
+		if s.test || crossPackage(s.pkg) {
 			continue
 		}
 		key, may := rule(s.pkg)
@@ -149,18 +164,78 @@ func TestImports(t *testing.T) {
 			switch {
 			case ours && (own == "cmd" || strings.HasPrefix(own, "cmd/")):
 				t.Errorf("%s imports %s: nobody imports cmd", s.file, path)
+			case ours && crossPackage(own):
+				t.Errorf("%s imports %s: only tests import test/", s.file, path)
 			case ours && !within(own, key) && !matches(own, may):
 				t.Errorf("%s imports %s: %s may import %v", s.file, path, key, may)
-			case !ours && strings.HasPrefix(s.pkg, "domain") && strings.Contains(strings.Split(path, "/")[0], "."):
+			case !ours && strings.HasPrefix(s.pkg, "domain") && !testKit(s.pkg) && strings.Contains(strings.Split(path, "/")[0], "."):
 				t.Errorf("%s imports %s: the domain is the standard library only", s.file, path)
 			}
 			for library, where := range homes {
-				if !ours && within(path, library) && !slices.ContainsFunc(where, func(home string) bool { return within(s.pkg, home) }) {
+				if !ours && !testKit(s.pkg) && within(path, library) && !slices.ContainsFunc(where, func(home string) bool { return within(s.pkg, home) }) {
 					t.Errorf("%s imports %s: its home is %v", s.file, path, where)
 				}
 			}
 		}
 	}
+}
+
+// TestNoCircleOfFolders: Go refuses circles of packages; this refuses circles of folders, in which two
+// siblings import packages out of each other's subtrees and neither can be understood first.
+func TestNoCircleOfFolders(t *testing.T) {
+	edges := map[string]map[string]string{} // folder → sibling folder → a file that imports from it
+	for _, s := range sources(t) {
+		if s.test || testKit(s.pkg) {
+			continue
+		}
+		for _, spec := range s.tree.Imports {
+			path, _ := strconv.Unquote(spec.Path.Value)
+			own, ours := strings.CutPrefix(path, module)
+			from, to := siblings(s.pkg, own)
+			if !ours || from == to || testKit(own) {
+				continue
+			}
+			if edges[from] == nil {
+				edges[from] = map[string]string{}
+			}
+			edges[from][to] = s.file
+		}
+	}
+	state := map[string]int{} // 1: on the way, 2: done
+	var walk func(folder string, way []string)
+	walk = func(folder string, way []string) {
+		if state[folder] == 1 {
+			circle := append(way[slices.Index(way, folder):], folder)
+			t.Errorf("a circle of folders: %s (for example %s)", strings.Join(circle, " → "), edges[circle[0]][circle[1]])
+			return
+		}
+		if state[folder] == 2 {
+			return
+		}
+		state[folder] = 1
+		for _, next := range slices.Sorted(maps.Keys(edges[folder])) {
+			walk(next, append(slices.Clone(way), folder))
+		}
+		state[folder] = 2
+	}
+	for _, folder := range slices.Sorted(maps.Keys(edges)) {
+		walk(folder, nil)
+	}
+	if len(edges) < 10 {
+		t.Fatalf("only %d folders import another: the walk is wrong", len(edges))
+	}
+}
+
+// siblings are the folders in which two packages part: a/b/c and a/d/e part in a/b and a/d. A package that
+// lies above the other has no sibling of it, and both are the same.
+func siblings(one, other string) (string, string) {
+	a, b := strings.Split(one, "/"), strings.Split(other, "/")
+	for n := range min(len(a), len(b)) {
+		if a[n] != b[n] {
+			return strings.Join(a[:n+1], "/"), strings.Join(b[:n+1], "/")
+		}
+	}
+	return one, one
 }
 
 func within(pkg, prefix string) bool { return pkg == prefix || strings.HasPrefix(pkg, prefix+"/") }
@@ -254,10 +329,50 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	}
 }
 
+// TestEveryCommandIsDocumented: what a command promises and which errors it returns stands at its declaration, because HTTP,
+// jobs and reactions all rely on it.
+func TestEveryCommandIsDocumented(t *testing.T) {
+	obvious := []string{"Error", "Unwrap", "Is"} // methods of errors
+	declared := 0
+	for _, s := range sources(t) {
+		if s.test || !within(s.pkg, "commands") {
+			continue
+		}
+		undocumented := func(name string, docs ...*ast.CommentGroup) {
+			if ast.IsExported(name) && !slices.Contains(obvious, name) {
+				declared++
+				if !slices.ContainsFunc(docs, func(c *ast.CommentGroup) bool { return c != nil }) {
+					t.Errorf("%s: %s has no doc comment", s.file, name)
+				}
+			}
+		}
+		for _, decl := range s.tree.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				undocumented(d.Name.Name, d.Doc)
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						undocumented(spec.Name.Name, spec.Doc, d.Doc)
+					case *ast.ValueSpec:
+						for _, name := range spec.Names {
+							undocumented(name.Name, spec.Doc, spec.Comment, d.Doc)
+						}
+					}
+				}
+			}
+		}
+	}
+	if declared < 100 {
+		t.Fatalf("only %d exported names found: the walk is wrong", declared)
+	}
+}
+
 // TestTopLevel keeps the top level as it was agreed.
 func TestTopLevel(t *testing.T) {
 	fixed := []string{"domain", "commands", "projections", "readapi", "writeapi", "runners", "eventstore", "cmd", "test", "internal", "docs",
-		"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md", "LICENSE", "NOTICE", "reckon.cdx.json", "reckon-data", "reckon"}
+		"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "NOTICE", "reckon.cdx.json", "reckon-data", "reckon"}
 	entries, err := os.ReadDir("..")
 	if err != nil {
 		t.Fatal(err)

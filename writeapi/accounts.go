@@ -19,7 +19,7 @@ type credentialsInput struct {
 	}
 }
 
-// signInInput has no bounds: what is not a password is a wrong one, told in the same words.
+// signInInput has no bounds: a text that cannot be a password is answered as a wrong password is.
 type signInInput struct {
 	Body struct {
 		Email    string `json:"email" example:"ada@example.com"`
@@ -63,19 +63,19 @@ func (s Services) register(ctx context.Context, in *credentialsInput) (*userOutp
 	if err != nil {
 		return nil, err
 	}
-	if err := s.admit(ctx, allowance, "at most %d registrations are accepted from one address in an hour", allowance.Limit); err != nil {
+	if err := s.rejectIfOverLimit(ctx, allowance, "at most %d registrations are accepted from one address in an hour", allowance.Limit); err != nil {
 		return nil, err
 	}
 	out := &userOutput{}
-	out.Body.UserID, err = s.Identity.Register(ctx, in.Body.Email, in.Body.Password, s.announce)
+	out.Body.UserID, err = s.Identity.Register(ctx, in.Body.Email, in.Body.Password, s.openInLog)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// announce puts a new account into the log.
-func (s Services) announce(ctx context.Context, accountID string) error {
+// openInLog opens a new account in the log.
+func (s Services) openInLog(ctx context.Context, accountID string) error {
 	in := s.intent(ctx)
 	in.Account, in.Actor = accountID, "session"
 	at, err := commands.RegisterAccount(ctx, s.Store, s.Plans, in)
@@ -91,10 +91,10 @@ func (s Services) login(ctx context.Context, in *signInInput) (*userOutput, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := s.admit(ctx, allowance, "at most %d sign-ins a minute are accepted", allowance.Limit); err != nil {
+	if err := s.rejectIfOverLimit(ctx, allowance, "at most %d sign-ins a minute are accepted", allowance.Limit); err != nil {
 		return nil, err
 	}
-	opened, err := s.Identity.SignIn(ctx, in.Body.Email, in.Body.Password, s.announce)
+	opened, err := s.Identity.SignIn(ctx, in.Body.Email, in.Body.Password, s.openInLog)
 	if errors.Is(err, identity.ErrCredentials) {
 		return nil, httpkit.InvalidCredentials.Problem("%s", identity.ErrCredentials.Error()).With("WWW-Authenticate", `Bearer realm="reckon"`)
 	}

@@ -11,16 +11,16 @@ import (
 	"reckon/internal/identity"
 )
 
-// problems is the one table of the write side's typed errors.
+// problems says, for each typed error of the write side, of which kind its problem is.
 var problems = []httpkit.Mapping{
 	{Err: commands.ErrExpressionRequired, Kind: httpkit.ExpressionRequired},
-	{Err: commands.ErrBadSessionID, Kind: httpkit.InvalidSessionID},
+	{Err: commands.ErrInvalidSessionID, Kind: httpkit.InvalidSessionID},
 	{Err: commands.ErrVerifyForm, Kind: httpkit.VerifyInput},
 	{Err: commands.ErrTooManySessions, Kind: httpkit.TooManySessions},
 	{Err: commands.ErrSaturated, Kind: httpkit.Saturated},
-	{Err: session.ErrOwned, Kind: httpkit.Unavailable},
+	{Err: session.ErrOwnedElsewhere, Kind: httpkit.Unavailable},
 	{Err: job.ErrNone, Kind: httpkit.NoSuchJob},
-	{Err: run.ErrNone, Kind: httpkit.NoSuchRun},
+	{Err: run.ErrNotFound, Kind: httpkit.NoSuchRun},
 	{Err: token.ErrNone, Kind: httpkit.NoSuchToken},
 	{Err: identity.ErrEmail, Kind: httpkit.InvalidRequest},
 	{Err: identity.ErrPassword, Kind: httpkit.InvalidRequest},

@@ -3,17 +3,16 @@ package writeapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"reckon/commands"
 	"reckon/domain/account"
 	"reckon/domain/expression"
-	"reckon/domain/run"
 	"reckon/internal/httpkit"
+	"reckon/internal/view"
 )
 
-// evaluateInput is spec §2.1.
+// evaluateInput is interface §2.1.
 type evaluateInput struct {
 	Body struct {
 		Expression string `json:"expression" minLength:"1" doc:"Source text, evaluated as given" example:"Integrate[x^2 Sin[x], x]"`
@@ -21,33 +20,7 @@ type evaluateInput struct {
 	}
 }
 
-// evaluateOutput is spec §2.2.
-type evaluateOutput struct {
-	Body evaluation
-}
-
-type evaluation struct {
-	Result          string        `json:"result" doc:"Rendered result"`
-	Status          string        `json:"status" enum:"success,unevaluated,plot_omitted" doc:"unevaluated: the engine returned the input unchanged, so the result is no answer. plot_omitted: a graphic was made and is too large to keep"`
-	ExecutionTimeMS int64         `json:"execution_time_ms" doc:"Elapsed time in milliseconds"`
-	RunID           *int64        `json:"run_id" doc:"Execution-log row id"`
-	PlotURL         *string       `json:"plot_url" doc:"/api/plots/{run_id}, when a graphic was rendered"`
-	ReceiptURL      *string       `json:"receipt_url" doc:"/api/receipts/{run_id}"`
-	Stdout          *string       `json:"stdout" doc:"Captured output"`
-	Warnings        []string      `json:"warnings" doc:"Engine warnings"`
-	Verification    *verification `json:"verification" doc:"Automatic check, when a rule covers the expression and reached a verdict; absence means that nothing was learned"`
-}
-
-// verification is spec §2.3.
-type verification struct {
-	Verdict   string `json:"verdict" enum:"verified,refuted"`
-	Basis     string `json:"basis" enum:"exact,numeric,cross_check"`
-	Method    string `json:"method" doc:"Slug of the derivation rule" example:"integrate_residual"`
-	Check     string `json:"check" doc:"The expression evaluated for the check"`
-	Residual  string `json:"residual" doc:"What it returned"`
-	ElapsedMS int64  `json:"elapsed_ms"`
-	Automatic bool   `json:"automatic" doc:"The check ran unasked alongside the evaluation"`
-}
+type evaluateOutput struct{ Body view.Evaluation }
 
 func (s Services) registerEvaluate(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
@@ -68,31 +41,34 @@ func (s Services) evaluate(ctx context.Context, in *evaluateInput) (*evaluateOut
 	if err := s.count(ctx, plan); err != nil {
 		return nil, err
 	}
-	// A client that hangs up does not end what it asked for: the run is logged, and
-	// a session's worker is not killed in the middle.
+	// An evaluation goes on when its client closes the connection: the run is logged,
+	// and a session's worker is not killed in the middle.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Longest+plan.EvaluationBudget())
 	defer cancel()
 	intent := s.intent(ctx)
 	answer, err := s.Evaluate(ctx, intent, commands.Evaluate{Expression: in.Body.Expression, SessionID: in.Body.SessionID, Plan: plan})
 	if err != nil {
-		return nil, s.notEvaluated(ctx, intent.Account, plan, err)
+		return nil, s.explainFailure(ctx, intent.Account, plan, err)
 	}
 	s.wrote(ctx, intent.Account, answer.Position)
-	return &evaluateOutput{Body: answered(answer)}, nil
+	return &evaluateOutput{view.EvaluationOf(answer.Run, answer.Result, answer.Stdout)}, nil
 }
 
-// notEvaluated words the errors that carry more than their kind.
-func (s Services) notEvaluated(ctx context.Context, accountID string, plan account.Plan, err error) error {
+// explainFailure makes the problem of an error that says more than its kind: which
+// head is denied, what the parser refused, which run was logged without an answer.
+// Any other error is returned as it is, for the table of problems.
+func (s Services) explainFailure(ctx context.Context, accountID string, plan account.Plan, err error) error {
 	var ended *commands.RunEndedError
 	if errors.As(err, &ended) {
 		s.wrote(ctx, accountID, ended.Position)
 		return runEnded(ended, plan)
 	}
-	return refusedExpression(err)
+	return explainRefusal(err)
 }
 
-// refusedExpression words why an expression is not evaluated.
-func refusedExpression(err error) error {
+// explainRefusal makes the problem of an expression that is not admitted. Any other
+// error is returned as it is.
+func explainRefusal(err error) error {
 	var denied *commands.DeniedError
 	var refused *expression.SyntaxError
 	switch {
@@ -104,6 +80,7 @@ func refusedExpression(err error) error {
 	return err
 }
 
+// runEnded makes the problem of a run that was logged without an answer.
 func runEnded(ended *commands.RunEndedError, plan account.Plan) error {
 	var failed *commands.EngineFailedError
 	switch {
@@ -113,31 +90,4 @@ func runEnded(ended *commands.RunEndedError, plan account.Plan) error {
 		return httpkit.EngineFailed.Problem("%s", failed.Error()).Run(ended.RunID)
 	}
 	return ended
-}
-
-func answered(a commands.Evaluation) evaluation {
-	receiptURL := fmt.Sprintf("/api/receipts/%d", a.RunID)
-	e := evaluation{
-		Result: a.Result, Status: a.Run.Status, ExecutionTimeMS: a.Run.ExecutionMS,
-		RunID: &a.RunID, ReceiptURL: &receiptURL, Warnings: a.Run.Warnings, Verification: verificationOf(a.Run.Check),
-	}
-	if e.Warnings == nil {
-		e.Warnings = []string{}
-	}
-	if a.Stdout != "" {
-		e.Stdout = &a.Stdout
-	}
-	if a.Run.Plot != nil {
-		plotURL := fmt.Sprintf("/api/plots/%d", a.RunID)
-		e.PlotURL = &plotURL
-	}
-	return e
-}
-
-// verificationOf is never an inconclusive placeholder.
-func verificationOf(c *run.Check) *verification {
-	if c == nil || !c.Conclusive() {
-		return nil
-	}
-	return &verification{Verdict: c.Verdict, Basis: c.Basis, Method: c.Method, Check: c.Check, Residual: c.Residual, ElapsedMS: c.ElapsedMS, Automatic: c.Automatic}
 }

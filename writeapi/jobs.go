@@ -13,13 +13,13 @@ import (
 	"reckon/domain/job"
 	"reckon/domain/slots"
 	"reckon/internal/httpkit"
-	"reckon/internal/jobview"
+	"reckon/internal/view"
 )
 
 // maxIdempotencyKeyBytes is as long a key as anyone needs.
 const maxIdempotencyKeyBytes = 255
 
-// submitInput is the submit body of spec §4.3. Its schema gives types only: what
+// submitInput is the submit body of interface §4.3. Its schema gives types only: what
 // a value may be is judged after a job of the same key was looked for.
 type submitInput struct {
 	IdempotencyKey string `header:"Idempotency-Key" doc:"The same as the field idempotency_key"`
@@ -40,9 +40,9 @@ type submitInput struct {
 	}
 }
 
-// jobReceipt answers a submission (spec §2.7).
+// jobReceipt answers a submission (interface §2.7).
 type jobReceipt struct {
-	jobview.Job
+	view.Job
 	JobsRemainingToday int  `json:"jobs_remaining_today" doc:"Jobs of any kind that may still be submitted this UTC day"`
 	Resubmit           bool `json:"resubmit" doc:"The idempotency key matched this job: no slot was spent"`
 }
@@ -169,7 +169,7 @@ func notSubmitted(err error, at time.Time) error {
 	case errors.As(err, &refused):
 		return httpkit.MalformedCircuit.Problem("%s", refused.Error()).Field(circuitLocation(refused), string(refused.Code))
 	}
-	return refusedExpression(notProof(err))
+	return explainRefusal(notProof(err))
 }
 
 // circuitLocation is the path of what a circuit is refused for.
@@ -187,7 +187,7 @@ func untilMidnight(at time.Time) time.Duration {
 }
 
 func (s Services) cancelJob(ctx context.Context, in *jobIDInput) (*cancelOutput, error) {
-	if !jobview.ValidID(in.ID) {
+	if !view.ValidID(in.ID) {
 		return nil, job.ErrNone
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.Longest)

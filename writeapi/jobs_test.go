@@ -13,7 +13,7 @@ import (
 	"reckon/domain/account"
 	"reckon/domain/slots"
 	"reckon/internal/httpkit"
-	"reckon/writeapi/apitest"
+	"reckon/test/apitest"
 )
 
 func submit(t *testing.T, u *apitest.User, body string, headers ...string) apitest.Answer {
@@ -62,7 +62,7 @@ func TestSubmitReceipt(t *testing.T) {
 	}
 }
 
-// TestRefusedSubmissionsCostNothing is every refusal of spec §4.3 for the kinds served.
+// TestRefusedSubmissionsCostNothing is every refusal of interface §4.3 for the kinds served.
 func TestRefusedSubmissionsCostNothing(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)

@@ -9,7 +9,7 @@ import (
 	"reckon/domain/job"
 )
 
-// maxWait is the longest a submission is held (spec §4.3).
+// maxWait is the longest a submission is held (interface §4.3).
 const maxWait = 25 * time.Second
 
 // proofRequest is what the body says of a proof.

@@ -35,7 +35,7 @@ type uploadInput struct {
 	ContentEncoding string `header:"Content-Encoding" doc:"gzip when the export is compressed"`
 }
 
-// uploadOutput is spec §2.9.
+// uploadOutput is interface §2.9.
 type uploadOutput struct {
 	Body struct {
 		UploadID      string        `json:"upload_id" format:"uuid" doc:"For one proof job"`
@@ -57,7 +57,7 @@ type validateInput struct {
 
 type validateOutput struct{ Body proofReport }
 
-// proofReport is the validate report of spec §4.4.
+// proofReport is the validate report of interface §4.4.
 type proofReport struct {
 	OK                   bool                     `json:"ok" doc:"would_be is checked"`
 	WouldBe              string                   `json:"would_be" enum:"checked,refused,unsupported,undecided" doc:"checked: the kernel would judge it. refused: a submit would be refused and spend nothing. unsupported: a submit would be accepted, spend a slot and end as unsupported. undecided: the inspection did not finish"`
@@ -106,7 +106,7 @@ type elaborateInput struct {
 	}
 }
 
-// elaborateOutput is either report of spec §4.4.
+// elaborateOutput is either report of interface §4.4.
 type elaborateOutput struct {
 	Body struct {
 		OK           bool                          `json:"ok"`
@@ -270,7 +270,7 @@ func (s Services) validateProof(ctx context.Context, in *validateInput) (*valida
 	}
 	report, err := s.Proofs.ValidateProof(ctx, s.intent(ctx), commands.ValidateProof{Export: in.Body.Export, UploadID: in.Body.UploadID, Declarations: in.Body.Declarations, Plan: plan})
 	switch {
-	case errors.Is(err, commands.ErrNoUpload): // spec §4.4 wants 400 here
+	case errors.Is(err, commands.ErrNoUpload): // interface §4.4 wants 400 here
 		return nil, httpkit.UnknownUpload.Problem("your account has no such upload").Field("body.upload_id", "unknown")
 	case err != nil:
 		return nil, notProof(err)

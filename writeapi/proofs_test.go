@@ -11,7 +11,7 @@ import (
 	"reckon/domain/account"
 	"reckon/domain/job"
 	"reckon/internal/httpkit"
-	"reckon/writeapi/apitest"
+	"reckon/test/apitest"
 )
 
 const (

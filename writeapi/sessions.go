@@ -31,7 +31,7 @@ func (s Services) registerSessions(api *httpkit.API) {
 
 func (s Services) clearSession(ctx context.Context, in *sessionIDInput) (*clearedOutput, error) {
 	if !session.ValidID(in.ID) {
-		return nil, commands.ErrBadSessionID
+		return nil, commands.ErrInvalidSessionID
 	}
 	intent := s.intent(ctx)
 	existed, epoch, at, err := commands.ClearSession(ctx, s.Store, intent, in.ID)

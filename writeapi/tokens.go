@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"reckon/commands"
+	"reckon/domain/event"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 )
@@ -38,9 +39,6 @@ type revokeOutput struct {
 	}
 }
 
-// timeFormat is how the API writes times: RFC 3339, UTC, milliseconds.
-const timeFormat = "2006-01-02T15:04:05.000Z"
-
 func (s Services) registerTokens(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/tokens", ID: "mint-token", Tag: "Account", Summary: "Mint an API token",
@@ -69,9 +67,9 @@ func (s Services) mintToken(ctx context.Context, in *mintInput) (*mintOutput, er
 	s.wrote(ctx, intent.Account, at)
 	out := &mintOutput{}
 	out.Body.TokenID, out.Body.Token, out.Body.Name = id, secret, in.Body.Name
-	out.Body.CreatedAt = intent.At.UTC().Format(timeFormat)
+	out.Body.CreatedAt = event.Timestamp(intent.At)
 	if !expires.IsZero() {
-		written := expires.UTC().Format(timeFormat)
+		written := event.Timestamp(expires)
 		out.Body.ExpiresAt = &written
 	}
 	return out, nil

@@ -6,9 +6,10 @@ import (
 
 	"reckon/commands"
 	"reckon/internal/httpkit"
+	"reckon/internal/view"
 )
 
-// verifyInput is spec §2.4.
+// verifyInput is interface §2.4.
 type verifyInput struct {
 	Body struct {
 		RunID  *int64  `json:"run_id,omitempty" minimum:"1" maximum:"9007199254740991" doc:"A run of yours. Preferred form; then nothing else"`
@@ -17,7 +18,7 @@ type verifyInput struct {
 	}
 }
 
-// verifyOutput is spec §2.5.
+// verifyOutput is interface §2.5.
 type verifyOutput struct {
 	Body struct {
 		Verdict   string  `json:"verdict" enum:"verified,refuted,inconclusive" doc:"inconclusive: nothing was learned"`
@@ -55,15 +56,16 @@ func (s Services) verify(ctx context.Context, in *verifyInput) (*verifyOutput, e
 	s.wrote(ctx, intent.Account, checked.Position)
 	out := &verifyOutput{}
 	out.Body.Verdict, out.Body.ElapsedMS = checked.Verdict, checked.ElapsedMS
-	out.Body.Basis, out.Body.Method = optional(checked.Basis), optional(checked.Method)
-	out.Body.Check, out.Body.Residual = optional(checked.Check.Check), optional(checked.Residual)
+	out.Body.Basis, out.Body.Method = view.Optional(checked.Basis), view.Optional(checked.Method)
+	out.Body.Check, out.Body.Residual = view.Optional(checked.Check.Check), view.Optional(checked.Residual)
 	if !checked.Conclusive() {
-		out.Body.Reason = optional(checked.Reason)
+		out.Body.Reason = view.Optional(checked.Reason)
 	}
 	return out, nil
 }
 
-// verifyCommand refuses a malformed request before it counts.
+// verifyCommand refuses a request of the wrong form before it counts against the
+// limit per minute.
 func verifyCommand(in *verifyInput) (commands.Verify, error) {
 	body := in.Body
 	switch {
@@ -73,12 +75,4 @@ func verifyCommand(in *verifyInput) (commands.Verify, error) {
 		return commands.Verify{Code: *body.Code, Result: *body.Result}, nil
 	}
 	return commands.Verify{}, commands.ErrVerifyForm
-}
-
-// optional is null for what there is none of.
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

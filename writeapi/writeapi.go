@@ -12,48 +12,42 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/run"
 	"reckon/internal/auth"
-	"reckon/internal/auth/limit"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
-	"reckon/internal/jobview"
+	"reckon/internal/ratelimit"
+	"reckon/internal/view"
 )
 
-// Services are what the handlers call.
+//go:generate go run reckon/internal/lists
+
+// Services are what the handlers call. All fields are required.
 type Services struct {
 	Store    commands.Store
 	Plans    account.Plans
 	Identity *identity.Store
-	Limiter  limit.Limiter // of evaluations and checks, per account
+	Limiter  ratelimit.Limiter // of evaluations and checks, per account
 	Clock    commands.Clock
 	Build    string // revision of the binary, for event metadata
 
-	// Evaluate and Verify are a commands.Evaluator's, or what forwards to the process that owns a session.
+	// Evaluate and Verify are those of a commands.Evaluator; Evaluate may forward to the process that owns a session.
 	Evaluate func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error)
 	Verify   func(context.Context, commands.Intent, commands.Verify) (commands.Verification, error)
-	// CloseWorker ends the worker of a session's epoch (commands.SessionKey), if this process has it.
+	// CloseWorker ends the worker of a session's epoch (commands.SessionKey) and tells whether this process has it.
 	CloseWorker func(key string) bool
 	Jobs        *commands.Jobs
-	JobView     jobview.Viewer // shared with readapi
+	JobView     view.Jobs // shared with readapi
 	Proofs      *commands.Proofs
-	// Longest is the time an evaluation may take besides computing: queueing, checking, appending.
+	// Longest is the time that an evaluation may take in addition to computing: for waiting, checking and appending.
 	Longest time.Duration
 
 	Writes *httpkit.Writes // shared with readapi
-	LogID  string
+	LogID  string          // of the log, for consistency tokens
 }
 
-// Register adds every route to the API.
-func (s Services) Register(api *httpkit.API) {
-	s.registerAccounts(api)
-	s.registerTokens(api)
-	s.registerEvaluate(api)
-	s.registerVerify(api)
-	s.registerSessions(api)
-	s.registerJobs(api)
-	s.registerProofs(api)
-}
+// Register adds every route of the write side to the API.
+func (s Services) Register(api *httpkit.API) { s.addRoutes(api) }
 
-// intent is who wants something, when and from where.
+// intent is who made this request, when and from where; each call is a command of its own.
 func (s Services) intent(ctx context.Context) commands.Intent {
 	request, caller := httpkit.RequestOf(ctx), auth.Caller(ctx)
 	return commands.Intent{
@@ -62,12 +56,13 @@ func (s Services) intent(ctx context.Context) commands.Intent {
 	}
 }
 
-// plan is the caller's; one that has left the catalogue is served as the first.
+// plan is the caller's plan. For one that is no longer in the catalogue it is the catalogue's first.
 func (s Services) plan(ctx context.Context) account.Plan {
 	return s.Plans.InForce(auth.Caller(ctx).Plan)
 }
 
-// wrote says in the answer and to this process's lists where a write stands.
+// wrote puts the position of a write into the answer's Consistency-Token, and has
+// this process's lists wait for it. The zero position is none.
 func (s Services) wrote(ctx context.Context, accountID string, at event.Position) {
 	if at == (event.Position{}) {
 		return
@@ -78,16 +73,17 @@ func (s Services) wrote(ctx context.Context, accountID string, at event.Position
 
 // count counts an evaluation or a check against the plan's limit per minute.
 func (s Services) count(ctx context.Context, plan account.Plan) error {
-	rule := limit.Rule{Requests: plan.PerMinute, Window: time.Minute}
+	rule := ratelimit.Rule{Requests: plan.PerMinute, Window: time.Minute}
 	allowance, err := s.Limiter.Take(ctx, "evaluate:"+auth.Caller(ctx).Account, rule, s.Clock.Now())
 	if err != nil {
 		return err
 	}
-	return s.admit(ctx, allowance, "the plan allows %d evaluations and checks a minute", plan.PerMinute)
+	return s.rejectIfOverLimit(ctx, allowance, "the plan allows %d evaluations and checks a minute", plan.PerMinute)
 }
 
-// admit writes an allowance into the answer, and refuses when it is used up.
-func (s Services) admit(ctx context.Context, allowance limit.Allowance, detail string, args ...any) error {
+// rejectIfOverLimit writes an allowance into the answer's headers. When it is used
+// up it returns the problem of kind RateLimited with this detail.
+func (s Services) rejectIfOverLimit(ctx context.Context, allowance ratelimit.Allowance, detail string, args ...any) error {
 	httpkit.SetRateLimit(httpkit.Header(ctx), allowance)
 	if allowance.Allowed {
 		return nil
@@ -96,8 +92,9 @@ func (s Services) admit(ctx context.Context, allowance limit.Allowance, detail s
 	return httpkit.RateLimited.Problem(detail, args...).RetryAfter(wait)
 }
 
-// StreamReader reads streams for authentication and readapi, which know no commands:
-// a log that is away is a 503.
+// StreamReader reads streams for authentication and readapi, which know no commands.
+// Its error is the problem to answer when the log is unavailable, and otherwise the
+// store's.
 func StreamReader(store commands.Store) auth.ReadStream {
 	return func(ctx context.Context, stream string) ([]event.Recorded, error) {
 		history, err := store.Read(ctx, stream)

@@ -13,10 +13,10 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/token"
 	"reckon/internal/auth"
-	"reckon/internal/auth/limit"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
-	"reckon/writeapi/apitest"
+	"reckon/internal/ratelimit"
+	"reckon/test/apitest"
 )
 
 // appended counts the events of the log.
@@ -296,7 +296,7 @@ func TestFailedSignInsAreAlike(t *testing.T) {
 
 func TestAttemptsAreLimited(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{Rules: identity.Rules{
-		Registrations: limit.Rule{Requests: 2, Window: time.Hour}, SignIns: limit.Rule{Requests: 3, Window: time.Minute},
+		Registrations: ratelimit.Rule{Requests: 2, Window: time.Hour}, SignIns: ratelimit.Rule{Requests: 3, Window: time.Minute},
 	}})
 	register := func(email string) apitest.Answer {
 		return s.Do(t, http.MethodPost, "/auth/register", `{"email":"`+email+`","password":"12345678"}`)

@@ -45,18 +45,18 @@ func (s *service) makeAdmin(ctx context.Context) error {
 		return errors.Join(err, listener.Close())
 	}
 	mux := s.observation()
-	mux.Handle("/projections/", http.StripPrefix("/projections", s.projector.Admin()))
+	mux.Handle("/projections/", http.StripPrefix("/projections", s.rows.projector.Admin()))
 	mux.HandleFunc("GET /connections", func(w http.ResponseWriter, _ *http.Request) { // where the parts of this server are
-		_ = json.NewEncoder(w).Encode(connections{Eventstore: s.connection, Insecure: s.config.InsecureEventstore, Process: s.process})
+		_ = json.NewEncoder(w).Encode(connections{Eventstore: s.log.connection, Insecure: s.config.InsecureEventstore, Process: s.id})
 	})
-	s.serveAdmin(mux, listener)
+	s.addAdmin("admin socket", mux, listener)
 	if s.config.AdminListen == "" {
 		return nil
 	}
 	if listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.config.AdminListen); err != nil {
 		return fmt.Errorf("admin listener (--admin-listen): %w", err)
 	}
-	s.serveAdmin(guardAdmin(s.observation(), s.config.AdminListen, s.config.AdminToken), listener)
+	s.addAdmin("admin listener", guardAdmin(s.observation(), s.config.AdminListen, s.config.AdminToken), listener)
 	return nil
 }
 
@@ -114,14 +114,8 @@ func (s *service) claimSocket(path string) error {
 	return fmt.Errorf("admin socket: cannot tell whether another server uses the data folder %s: %w", s.config.Data, err)
 }
 
-func (s *service) serveAdmin(handler http.Handler, listener net.Listener) {
-	server := httpserver.New(handler, httpserver.Processes(), s.logger)
-	s.running.Go(func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.logger.Error("admin listener", "error", err)
-		}
-	})
-	s.stoppers = append(s.stoppers, func() { _ = server.Close() })
+func (s *service) addAdmin(name string, handler http.Handler, listener net.Listener) {
+	s.life.Add(httpPart(name, httpserver.New(handler, httpserver.Processes(), s.logger), listener))
 }
 
 type connections struct {

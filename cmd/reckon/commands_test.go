@@ -419,7 +419,7 @@ func TestAskServer(t *testing.T) {
 
 func TestClaimSocket(t *testing.T) {
 	claim := func(data string) error {
-		return (&service{config: config.Serve{Data: data}}).claimSocket(adminSocket(data))
+		return (&service{process: process{config: config.Serve{Data: data}}}).claimSocket(adminSocket(data))
 	}
 	live := listenAdmin(t, http.NotFoundHandler())
 	if err := claim(live); err == nil || !strings.Contains(err.Error(), live) {
@@ -450,7 +450,7 @@ func TestClaimSocket(t *testing.T) {
 
 func TestASocketsPathIsShort(t *testing.T) {
 	data := filepath.Join(t.TempDir(), strings.Repeat("d", maxSocketPath))
-	err := (&service{config: config.Serve{Data: data}}).makeAdmin(t.Context())
+	err := (&service{process: process{config: config.Serve{Data: data}}}).makeAdmin(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "--data") {
 		t.Errorf("%v", err)
 	}
@@ -467,7 +467,7 @@ func TestPeersShareOneSecret(t *testing.T) {
 	var group sync.WaitGroup
 	for n := range 8 {
 		group.Go(func() {
-			s := &service{process: fmt.Sprint("process-", n), config: config.Serve{Keys: folder}}
+			s := &service{process: process{id: fmt.Sprint("process-", n), config: config.Serve{Keys: folder}}}
 			secret, err := s.peerSecret()
 			if err != nil {
 				t.Error(err)
@@ -490,7 +490,7 @@ func TestPeersShareOneSecret(t *testing.T) {
 	if info, err := os.Stat(entries[0]); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	configured := &service{config: config.Serve{Keys: folder, PeerSecret: "given"}}
+	configured := &service{process: process{config: config.Serve{Keys: folder, PeerSecret: "given"}}}
 	if secret, err := configured.peerSecret(); err != nil || string(secret) != "given" {
 		t.Errorf("%s, %v", secret, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"reckon/internal/config"
 	"reckon/internal/private"
 	"reckon/runners/engine"
 )
@@ -115,7 +116,7 @@ func (c *engineTestCmd) Run() error {
 		return (&engineStatusCmd{engineFolder: c.engineFolder, JSON: c.JSON}).Run()
 	}
 	options := engine.Options{Environment: c.path()}
-	if c.Sandbox == "off" {
+	if c.Sandbox == config.SandboxOff {
 		options.Sandbox = engine.SandboxOff
 	}
 	e, err := engine.Start(ctx, options)

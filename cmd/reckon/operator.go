@@ -13,11 +13,11 @@ import (
 	"reckon/domain"
 	"reckon/domain/account"
 	"reckon/eventstore"
-	"reckon/internal/auth/limit"
 	"reckon/internal/blobs"
 	"reckon/internal/config"
 	"reckon/internal/identity"
 	"reckon/internal/private"
+	"reckon/internal/ratelimit"
 )
 
 // installation says where an operator's command finds the service's data.
@@ -52,7 +52,7 @@ func (i installation) connect(ctx context.Context, prepare func() error) (*event
 		return nil, nil, err
 	}
 	connection, insecure, closeNode := i.Eventstore, i.Insecure, func() {}
-	if connection == "embedded" {
+	if connection == config.EmbeddedLog {
 		var running connections
 		ok, err := askServer(ctx, i.Data, "GET", "/connections", &running)
 		if err != nil {
@@ -111,14 +111,11 @@ func (i installation) people(ctx context.Context) (*identity.Store, func(), erro
 	if err != nil {
 		return nil, nil, err
 	}
-	unlimited := limit.Rule{Requests: 1 << 30, Window: time.Minute}
+	unlimited := ratelimit.Rule{Requests: 1 << 30, Window: time.Minute}
 	return identity.New(db, time.Now, identity.Rules{Registrations: unlimited, SignIns: unlimited}), func() { _ = db.Close() }, nil
 }
 
 func (i installation) plans() (account.Plans, error) {
-	if i.Config == "" {
-		return account.DefaultPlans(), nil
-	}
 	return config.LoadPlans(string(i.Config))
 }
 

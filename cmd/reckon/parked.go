@@ -10,7 +10,6 @@ import (
 
 	"reckon/commands"
 	"reckon/commands/reactions"
-	"reckon/domain"
 	"reckon/domain/event"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
@@ -122,7 +121,7 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	jobs := &commands.Jobs{Store: store, Runs: commands.NewRunIDs(store, "operator"), Blobs: content, Catalogue: domain.Catalogue()}
+	jobs := &commands.Jobs{Store: store, Runs: commands.NewRunIDs(store, "operator"), Blobs: content}
 	list := reactions.All(jobs, reactions.Actor{Clock: systemClock{}, Build: build()})
 	failed := 0
 	for _, p := range parked {

@@ -114,14 +114,8 @@ func readCertificate(ctx context.Context, store *eventstore.Store, kept blobs.St
 	if !found {
 		return issued, work, errors.New("there is no certificate " + id)
 	}
-	if issued.FindingsBlob != nil {
-		findings, err := kept.Get(ctx, *issued.FindingsBlob)
-		if err != nil {
-			return issued, work, err
-		}
-		if issued, err = issued.WithFindings(findings); err != nil {
-			return issued, work, err
-		}
+	if issued, err = issued.Whole(ctx, kept); err != nil {
+		return issued, work, err
 	}
 	jobs := &commands.Jobs{Store: store, Blobs: kept}
 	state, err := jobs.Read(ctx, issued.JobID)

@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
 
 	"reckon/eventstore"
 	"reckon/eventstore/node/eventlog"
 	"reckon/internal/config"
-	"reckon/internal/httpserver"
 	"reckon/internal/private"
 	"reckon/internal/telemetry"
 	"reckon/runners/engine"
@@ -56,71 +53,46 @@ func couldNotServe(err error) error {
 	return fmt.Errorf("serve: %w", err)
 }
 
-// serve listens and runs everything until the context ends or a part fails.
+// serve runs every part until the context ends or a part fails.
 func (s *service) serve(ctx context.Context, stopSignals func()) error {
-	failed := make(chan error, 8)
-	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	if err := s.start(background, failed); err != nil {
-		return errors.Join(err, s.close(cancel))
+	err := s.life.Start(ctx)
+	if err == nil {
+		err = s.awaitReady(ctx)
 	}
-
-	var api *httpserver.Server
-	var listener net.Listener
-	if s.config.Has(config.RoleAPI) {
-		var err error
-		if listener, err = net.Listen("tcp", s.config.Listen); err != nil {
-			return errors.Join(fmt.Errorf("listen (--listen): %w", err), s.close(cancel))
-		}
-		api = httpserver.New(s.handler, httpserver.Clients(), s.logger)
-		go func() { failed <- api.Serve(listener) }()
-	}
-	err := s.awaitReady(ctx, failed)
 	if err == nil && ctx.Err() == nil {
-		s.announce(listener)
+		s.announce()
 		select {
 		case <-ctx.Done():
-		case err = <-failed:
+		case err = <-s.life.Failed():
 		}
 	}
 	s.logger.Info("stopping")
 	stopSignals() // a second signal ends the process at once
-	s.stop(api)
-	return errors.Join(err, s.close(cancel))
+	return errors.Join(err, s.stop(context.WithoutCancel(ctx)))
 }
 
-// stop lets requests and jobs end, or hands them back, while everything still runs.
-func (s *service) stop(api *httpserver.Server) {
-	bounded, done := context.WithTimeout(context.Background(), max(shutdownTimeout, s.config.Grace))
-	defer done()
-	close(s.closing)
-	var ending sync.WaitGroup
-	if s.drain != nil {
-		ending.Go(s.drain)
-	}
-	if api != nil {
-		if shutdownErr := api.Shutdown(bounded); shutdownErr != nil {
-			s.logger.Warn("some requests were cut off", "error", shutdownErr)
-		}
-	}
-	ending.Wait()
-	s.leaveSessions(bounded)
+// stop lets requests and jobs end, or hands them back, while everything still
+// runs; then it stops the parts.
+func (s *service) stop(ctx context.Context) error {
+	draining, drained := context.WithTimeout(ctx, max(shutdownTimeout, s.config.Grace))
+	s.life.Drain(draining)
+	drained()
+	stopping, stopped := context.WithTimeout(ctx, shutdownTimeout)
+	defer stopped()
+	return s.life.Stop(stopping)
 }
 
 // awaitReady waits until the read models have caught up with the log as it was,
-// or the context ends.
-func (s *service) awaitReady(ctx context.Context, failed <-chan error) error {
-	if s.projector == nil {
-		return nil
-	}
+// the context ends, or a part fails.
+func (s *service) awaitReady(ctx context.Context) error {
 	const look = 20 * time.Millisecond
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
-	for begun := time.Now(); !s.projector.Ready(); {
+	for begun := time.Now(); !s.rows.projector.Ready(); {
 		select {
 		case <-ctx.Done():
 			return nil
-		case err := <-failed:
+		case err := <-s.life.Failed():
 			return err
 		case <-ticker.C:
 		}
@@ -133,13 +105,13 @@ func (s *service) awaitReady(ctx context.Context, failed <-chan error) error {
 }
 
 // announce prints where the service is and three lines that work.
-func (s *service) announce(listener net.Listener) {
-	if listener == nil {
-		fmt.Println("ready", s.process)
+func (s *service) announce() {
+	if s.api == nil {
+		fmt.Println("ready", s.id)
 		return
 	}
-	base := "http://" + listener.Addr().String()
-	fmt.Printf("ready %s\n  log  %s\n  data %s\n\ntry:\n", base, eventstore.Redacted(s.connection), s.config.Data)
+	base := "http://" + s.api.listener.Addr().String()
+	fmt.Printf("ready %s\n  log  %s\n  data %s\n\ntry:\n", base, eventstore.Redacted(s.log.connection), s.config.Data)
 	if s.config.PublicURL != "" {
 		base = s.config.PublicURL // a Secure cookie goes nowhere else
 	}

@@ -13,22 +13,25 @@ import (
 	"reckon/runners/engine"
 )
 
-// sessionExpired says in the log that a session's worker is gone. When that
-// fails, the owner's next evaluation finds out by itself.
-func (s *service) sessionExpired(key string, reason engine.ExpiryReason) {
-	accountID, sessionID, epoch, ok := splitSessionKey(key)
-	if !ok {
-		return
-	}
-	why := "worker_died"
-	if reason == engine.ExpiredIdle {
-		why = "idle"
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: accountID, Actor: "runner:" + s.process, Build: build()}
-	if _, err := commands.ExpireSession(ctx, s.store, in, session.Expire{Account: accountID, SessionID: sessionID, Epoch: epoch, Reason: why}); err != nil {
-		s.logger.Warn("a session's end was not logged", "reason", why, "error", err)
+// logExpiredSessions returns what the engine calls when a session's worker is
+// gone: it writes session.expired. When that fails, the owner's next evaluation
+// finds out by itself.
+func logExpiredSessions(p process, log *eventLog) func(key string, reason engine.ExpiryReason) {
+	return func(key string, reason engine.ExpiryReason) {
+		accountID, sessionID, epoch, ok := splitSessionKey(key)
+		if !ok {
+			return
+		}
+		why := session.EndWorkerDied
+		if reason == engine.ExpiredIdle {
+			why = session.EndIdle
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: accountID, Actor: "runner:" + p.id, Build: build()}
+		if _, err := commands.ExpireSession(ctx, log.store, in, session.Expire{Account: accountID, SessionID: sessionID, Epoch: epoch, Reason: why}); err != nil {
+			p.logger.Warn("a session's end was not logged", "session", sessionID, "reason", why, "error", err)
+		}
 	}
 }
 

@@ -17,24 +17,24 @@ import (
 
 // loadSigner returns the key that seals, made on a deployment's first start. A
 // process that does not hold the active key seals nothing, and says so.
-func (s *service) loadSigner(ctx context.Context) (*receipt.Signer, error) {
-	ring, err := openKeys(s.config.KeyFolder(), s.logger)
+func loadSigner(ctx context.Context, p process, log *eventLog) (*receipt.Signer, error) {
+	ring, err := openKeys(p.config.KeyFolder(), p.logger)
 	if err != nil {
 		return nil, err
 	}
-	history, err := s.store.Read(ctx, keys.Stream)
+	history, err := log.store.Read(ctx, keys.Stream)
 	if err != nil {
 		return nil, err
 	}
 	state := keys.Decider.Fold(history.Domain())
 	if state.Active == "" {
-		if state, err = firstKey(ctx, s.store, ring); err != nil {
+		if state, err = firstKey(ctx, log.store, ring); err != nil {
 			return nil, err
 		}
 	}
 	signer, err := ring.Signer(state.Active)
 	if errors.Is(err, keyring.ErrNoKey) {
-		s.logger.Warn("receipts will not be signed: " + err.Error())
+		p.logger.Warn("receipts will not be signed: " + err.Error())
 		return nil, nil
 	}
 	return signer, err

@@ -10,14 +10,14 @@ import (
 	"reckon/domain/upload"
 )
 
-// completeSubmission brings a spent slot to a queued job or a refund, when the
-// submitter died in between (ARCHITECTURE.md §5).
+// completeSubmission brings a spent slot to a queued job or to a refund, when the
+// process that submitted died between the two appends (docs/architecture.md#protocols).
 func completeSubmission(jobs *commands.Jobs, by Actor) Reaction {
 	const name = "complete_submission"
 	eventName, handle := on(func(ctx context.Context, e slots.Spent, r event.Recorded) error {
 		_, _, err := jobs.FinishSubmission(ctx, by.intent(name, r), e)
 		if errors.Is(err, upload.ErrUsed) || errors.Is(err, upload.ErrNone) {
-			return nil // refused and refunded: that is an end
+			return nil // the upload was refused and the slot refunded: nothing is left to do
 		}
 		return err
 	})

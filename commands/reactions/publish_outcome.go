@@ -9,8 +9,9 @@ import (
 	"reckon/domain/job"
 )
 
-// publishOutcome appends the run or certificate that a job's terminal event
-// carries, when the runner died before it did.
+// publishOutcome appends the events that a job's terminal event carries, of its
+// run or its certificate, when the runner died before it appended them. They are
+// appended as they were encoded when the job ended.
 func publishOutcome(jobs *commands.Jobs, by Actor) Reaction {
 	const name = "publish_outcome"
 	return Reaction{

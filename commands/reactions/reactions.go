@@ -12,12 +12,15 @@ import (
 
 // Reaction is one thing that follows from events.
 type Reaction struct {
-	Name   string   // in metadata as the actor, and of its checkpoint: never renamed
-	On     []string // event names
+	Name string   // of the actor in metadata (reaction:<name>) and of the checkpoint: it must never change
+	On   []string // names of the events it reacts to
+	// Handle reacts to one event. It may be called again with the same event, at any
+	// time and by several processes at once. An event whose last attempt returns
+	// anything but commands.ErrUnavailable is parked.
 	Handle func(context.Context, event.Recorded) error
 }
 
-// All is the one list of reactions.
+// All is every reaction of the service.
 func All(jobs *commands.Jobs, by Actor) []Reaction {
 	return []Reaction{
 		completeSubmission(jobs, by),
@@ -26,10 +29,10 @@ func All(jobs *commands.Jobs, by Actor) []Reaction {
 	}
 }
 
-// Actor is who reacts: this process.
+// Actor is the process that reacts.
 type Actor struct {
 	Clock commands.Clock
-	Build string
+	Build string // revision of this binary, for metadata
 }
 
 // intent is a reaction's command to an event: the same event leads to the same
@@ -47,7 +50,7 @@ func (a Actor) intent(reaction string, r event.Recorded) commands.Intent {
 	}
 }
 
-// Topics is the list as a subscriber wants it: reaction → event names.
+// Topics maps each reaction's name to the names of its events, for a subscriber.
 func Topics(list []Reaction) map[string][]string {
 	topics := make(map[string][]string, len(list))
 	for _, r := range list {
@@ -68,8 +71,9 @@ func on[E event.Event](f func(context.Context, E, event.Recorded) error) (name s
 	}
 }
 
-// Retry handles a parked event once more, as an operator asks; the parking is
-// the caller's to undo.
+// Retry has the reaction of this name handle a parked event once more, as an
+// operator asks, and returns the reaction's error. When it is nil the caller
+// removes the event from the parked ones.
 func Retry(ctx context.Context, list []Reaction, name string, r event.Recorded) error {
 	for _, reaction := range list {
 		if reaction.Name == name {

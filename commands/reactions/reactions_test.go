@@ -269,7 +269,7 @@ func TestUnreadableIsParked(t *testing.T) {
 // TestJobReactions finish what a process left when it died after each append.
 func TestJobReactions(t *testing.T) {
 	b := newBench(t, domain.Catalogue())
-	jobs := &commands.Jobs{Store: b.log, Runs: commands.NewRunIDs(b.log, "p"), Catalogue: domain.Catalogue()}
+	jobs := &commands.Jobs{Store: b.log, Runs: commands.NewRunIDs(b.log, "p")}
 	list := reactions.All(jobs, reactions.Actor{Clock: systemClock{}, Build: "test"})
 	var names []string
 	for _, r := range list {

@@ -8,8 +8,9 @@ import (
 	"reckon/domain/job"
 )
 
-// refundCancelled gives back the slot and the upload of a job that was cancelled
-// before it was first claimed, when the canceller died in between.
+// refundCancelled refunds the slot and releases the upload of a job that was
+// cancelled before its first claim, when the process that cancelled it died in
+// between.
 func refundCancelled(jobs *commands.Jobs, by Actor) Reaction {
 	const name = "refund_cancelled"
 	eventName, handle := on(func(ctx context.Context, e job.WasCancelled, r event.Recorded) error {

@@ -16,41 +16,46 @@ import (
 )
 
 const (
-	handleTimeout = time.Minute
-	closeTimeout  = 10 * time.Second
+	handleTimeout = time.Minute      // of one attempt at one event
+	closeTimeout  = 10 * time.Second // for the handlers to return when Run ends
 
+	// A failed event is tried again 4 times, 20 ms after the first attempt and three
+	// times as long after each further one, at most 5 s, all randomised by half.
 	retries         = 4
 	firstRetryAfter = 20 * time.Millisecond
 	maxRetryAfter   = 5 * time.Second
 )
 
-// quieter keeps the router's own comings and goings for whoever debugs it.
-var quieter = map[slog.Level]slog.Level{slog.LevelInfo: slog.LevelDebug}
+// routerLevels logs the router's starts and stops of handlers as debug messages.
+var routerLevels = map[slog.Level]slog.Level{slog.LevelInfo: slog.LevelDebug}
 
-// Parked is an event a reaction gave up on.
+// Parked is an event that a reaction could not handle.
 type Parked struct {
-	Reaction  string
+	Reaction  string // the reaction's name
 	Stream    string
 	Revision  event.Revision
 	EventID   string
 	EventName string
-	Reason    string
+	Reason    string // the error of the last attempt
 	ParkedAt  time.Time
 }
 
-// Parking keeps what reactions gave up on; it is durable when Park returns.
+// Parking keeps the events that reactions could not handle, for an operator.
 type Parking interface {
+	// Park stores an event; it is durable when Park returns. Parking it again is
+	// not an error.
 	Park(ctx context.Context, p Parked) error
 }
 
 // Messages is the log as a watermill subscriber: a reaction's name is its topic.
 type Messages interface {
 	message.Subscriber
-	// Recorded is the event a message carries, or why it cannot be read.
+	// Recorded is the event of a message. With an error, that the event cannot be
+	// read, its id, stream and revision are set all the same.
 	Recorded(m *message.Message) (event.Recorded, error)
 }
 
-// Deps is what reactions run on.
+// Deps is what reactions run on. All of it is required.
 type Deps struct {
 	List     []Reaction
 	Messages Messages
@@ -59,16 +64,17 @@ type Deps struct {
 	Logger   *slog.Logger
 }
 
-// Run reacts until the context ends.
+// Run reacts until the context ends, and then returns nil. An error means that the
+// subscription could not be made or ended by itself.
 func Run(ctx context.Context, d Deps) error {
-	router, err := message.NewRouter(message.RouterConfig{CloseTimeout: closeTimeout}, watermill.NewSlogLoggerWithLevelMapping(d.Logger, quieter))
+	router, err := message.NewRouter(message.RouterConfig{CloseTimeout: closeTimeout}, watermill.NewSlogLoggerWithLevelMapping(d.Logger, routerLevels))
 	if err != nil {
 		return err
 	}
 	for _, r := range d.List {
 		handler := router.AddConsumerHandler(r.Name, r.Name, d.Messages, d.handler(r))
 		handler.AddMiddleware(
-			d.park(r), // outermost: sees what the retries could not mend
+			d.park(r), // outermost: it is called after the last retry
 			middleware.Retry{
 				MaxRetries: retries, InitialInterval: firstRetryAfter, MaxInterval: maxRetryAfter, Multiplier: 3,
 				RandomizationFactor: 0.5, ResetContextOnRetry: true,
@@ -98,8 +104,9 @@ func (d Deps) handler(r Reaction) message.NoPublishHandlerFunc {
 	}
 }
 
-// park sets aside what failed for good. While the log or the parking itself is
-// not available, or the process ends, the event is not acknowledged and comes again.
+// park parks an event whose last attempt failed, and acknowledges it. While the log
+// or the parking itself is not available, or when the process ends, the event is
+// not acknowledged and is delivered again.
 func (d Deps) park(r Reaction) message.HandlerMiddleware {
 	return func(next message.HandlerFunc) message.HandlerFunc {
 		return func(m *message.Message) ([]*message.Message, error) {
@@ -108,7 +115,7 @@ func (d Deps) park(r Reaction) message.HandlerMiddleware {
 			if cause == nil || isUnavailable(cause) || ctx.Err() != nil {
 				return nil, cause
 			}
-			recorded, _ := d.Messages.Recorded(m) // where it stands is known even when it cannot be read
+			recorded, _ := d.Messages.Recorded(m) // id, stream and revision are set with an error too
 			parked := Parked{
 				Reaction: r.Name, Stream: recorded.Stream, Revision: recorded.Revision, EventID: recorded.ID,
 				EventName: m.Metadata.Get("event"), Reason: cause.Error(), ParkedAt: d.Clock.Now().UTC(),

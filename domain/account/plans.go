@@ -87,7 +87,7 @@ var ioHeads = []string{
 	"URLExecute", "URLFetch", "URLDownload", "SocketConnect", "LinkLaunch", "Install",
 }
 
-// DefaultPlans is the catalogue of API-DECISIONS.md; a TOML file overrides it.
+// DefaultPlans is the built-in catalogue; `[[plans]]` tables of the TOML file replace it.
 func DefaultPlans() Plans {
 	const mib = 1 << 20
 	return Plans{

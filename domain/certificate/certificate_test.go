@@ -1,6 +1,7 @@
 package certificate_test
 
 import (
+	"context"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -63,6 +64,11 @@ func TestAnEmptyCertificateHasEmptyListsAndNulls(t *testing.T) {
 	}
 }
 
+// kept is a blob store with one content.
+type kept []byte
+
+func (k kept) Get(context.Context, event.Blob) ([]byte, error) { return k, nil }
+
 func TestFindingsMayBeElsewhere(t *testing.T) {
 	whole := issued()
 	findings, err := json.Marshal(whole.Findings)
@@ -71,11 +77,11 @@ func TestFindingsMayBeElsewhere(t *testing.T) {
 	}
 	slim := whole
 	slim.Findings, slim.FindingsBlob = certificate.Findings{}, &event.Blob{}
-	back, err := slim.WithFindings(findings)
+	back, err := slim.Whole(t.Context(), kept(findings))
 	if err != nil || !reflect.DeepEqual(back, whole) {
 		t.Errorf("%+v %v", back, err)
 	}
-	if _, err := slim.WithFindings([]byte("{")); err == nil {
+	if _, err := slim.Whole(t.Context(), kept("{")); err == nil {
 		t.Error("half a blob was read")
 	}
 }

@@ -1,4 +1,4 @@
-// Package certificate is the record of one proof check (spec §2.10): what was
+// Package certificate is the record of one proof check (interface §2.10): what was
 // claimed, what the kernel found, what it rests on, and about which bytes.
 //
 // It promises that a certificate is one event of its own stream, never changed

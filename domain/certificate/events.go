@@ -10,7 +10,7 @@ import (
 // Stream names a certificate's stream.
 func Stream(certificateID string) string { return "certificate-" + certificateID }
 
-// Verdicts (spec §2.10).
+// Verdicts (interface §2.10).
 const (
 	Verified     = "verified"
 	Rejected     = "rejected"     // the kernel refused the proof

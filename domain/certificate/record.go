@@ -1,13 +1,15 @@
 package certificate
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
+	"reckon/domain/event"
 	"reckon/domain/upload"
 )
 
-// Record is a certificate as its owner reads it (spec §2.10).
+// Record is a certificate as its owner reads it (interface §2.10).
 type Record struct {
 	CertificateID  string `json:"certificate_id" format:"uuid"`
 	CertificateURL string `json:"certificate_url"`
@@ -87,10 +89,19 @@ func (i Issued) body() Body {
 	return b
 }
 
-// WithFindings is a certificate whose findings were read from their blob.
-func (i Issued) WithFindings(blob []byte) (Issued, error) {
+// Whole returns the certificate with its findings at hand, read from blobs when
+// the event names them there. Its errors are those of blobs, or say that the
+// findings are not JSON.
+func (i Issued) Whole(ctx context.Context, blobs event.BlobReader) (Issued, error) {
+	if i.FindingsBlob == nil {
+		return i, nil
+	}
+	findings, err := blobs.Get(ctx, *i.FindingsBlob)
+	if err != nil {
+		return Issued{}, err
+	}
 	i.FindingsBlob = nil
-	if err := json.Unmarshal(blob, &i.Findings); err != nil {
+	if err := json.Unmarshal(findings, &i.Findings); err != nil {
 		return Issued{}, fmt.Errorf("certificate %s: its findings cannot be read: %w", i.CertificateID, err)
 	}
 	return i, nil

@@ -2,16 +2,21 @@ package event
 
 import "encoding/json"
 
-// Embedded is an event kept inside another one until it is appended to its own
-// stream. It keeps its own name and version, so that its upcasts apply wherever
-// it stands.
+// Embedded is an encoded event that another event carries until it is appended
+// to a stream of its own. It has its own name and schema version. It is itself an
+// Event: an append stores Data as it is, under that name and version, and the
+// upcasts apply when the appended event is read.
 type Embedded struct {
 	Name    string          `json:"name"`
 	Version int             `json:"v"`
 	Data    json.RawMessage `json:"data"`
 }
 
-// Embed encodes events for keeping inside another one.
+// EventName is the name of the event it holds.
+func (e Embedded) EventName() string { return e.Name }
+
+// Embed encodes events that another event is to carry. An event that the
+// catalogue does not declare is ErrUnknown.
 func (c Catalogue) Embed(events ...Event) ([]Embedded, error) {
 	embedded := make([]Embedded, len(events))
 	for i, e := range events {
@@ -22,16 +27,4 @@ func (c Catalogue) Embed(events ...Event) ([]Embedded, error) {
 		embedded[i] = Embedded{Name: e.EventName(), Version: version, Data: data}
 	}
 	return embedded, nil
-}
-
-// Extract decodes embedded events through their upcasts.
-func (c Catalogue) Extract(embedded []Embedded) ([]Event, error) {
-	events := make([]Event, len(embedded))
-	for i, e := range embedded {
-		var err error
-		if events[i], err = c.Decode(e.Name, e.Version, e.Data); err != nil {
-			return nil, err
-		}
-	}
-	return events, nil
 }

@@ -105,11 +105,19 @@ func (c Catalogue) Decode(name string, version int, data []byte) (Event, error) 
 	return e, nil
 }
 
-// Encode returns the version and the JSON under which e is stored today.
+// Encode returns the schema version and the JSON under which e is stored: today's,
+// but an Embedded event's own. A name that is not declared is ErrUnknown, an
+// embedded version that this binary does not know a VersionError.
 func (c Catalogue) Encode(e Event) (version int, data []byte, err error) {
 	t, known := c[e.EventName()]
 	if !known {
 		return 0, nil, fmt.Errorf("%w %q: declare it in domain/catalogue.go", ErrUnknown, e.EventName())
+	}
+	if encoded, already := e.(Embedded); already {
+		if encoded.Version < 1 || encoded.Version > t.Version {
+			return 0, nil, &VersionError{Name: t.Name, Stored: encoded.Version, Newest: t.Version}
+		}
+		return encoded.Version, encoded.Data, nil
 	}
 	data, err = Marshal(e)
 	return t.Version, data, err

@@ -53,3 +53,12 @@ type Recorded struct {
 	Event    Event
 	Metadata Metadata
 }
+
+// Events returns the events of a history alone, for a fold.
+func Events(history []Recorded) []Event {
+	events := make([]Event, len(history))
+	for i, r := range history {
+		events[i] = r.Event
+	}
+	return events
+}

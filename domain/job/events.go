@@ -9,7 +9,7 @@ import (
 // Stream names a job's stream.
 func Stream(jobID string) string { return "job-" + jobID }
 
-// Statuses of a job (spec §3.1).
+// Statuses of a job (interface §3.1).
 const (
 	Queued    = "queued"
 	Running   = "running"

@@ -79,7 +79,7 @@ func decide(c Command, s State) ([]event.Event, error) {
 		if _, known := s.Find(c.KID); known {
 			return nil, nil
 		}
-		return []event.Event{Published{KID: c.KID, X: c.X, At: stamp(c.Now)}}, nil
+		return []event.Event{Published{KID: c.KID, X: c.X, At: event.Timestamp(c.Now)}}, nil
 	case Activate:
 		return activate(c, s)
 	}
@@ -96,11 +96,11 @@ func activate(c Activate, s State) ([]event.Event, error) {
 	case s.Active == c.KID:
 		return nil, nil
 	case s.Active == "":
-		return []event.Event{Activated{KID: c.KID, At: stamp(c.Now)}}, nil
+		return []event.Event{Activated{KID: c.KID, At: event.Timestamp(c.Now)}}, nil
 	case c.Now.Sub(key.PublishedAt) < MinPublished:
 		return nil, ErrTooYoung
 	}
-	return []event.Event{Activated{KID: c.KID, At: stamp(c.Now)}, Retired{KID: s.Active, At: stamp(c.Now)}}, nil
+	return []event.Event{Activated{KID: c.KID, At: event.Timestamp(c.Now)}, Retired{KID: s.Active, At: event.Timestamp(c.Now)}}, nil
 }
 
 func evolve(s State, e event.Event) State {
@@ -112,25 +112,22 @@ func evolve(s State, e event.Event) State {
 	}
 	switch e := e.(type) {
 	case Published:
-		s.Keys = append(slices.Clone(s.Keys), Key{KID: e.KID, X: e.X, PublishedAt: unstamp(e.At)})
+		s.Keys = append(slices.Clone(s.Keys), Key{KID: e.KID, X: e.X, PublishedAt: momentOf(e.At)})
 	case Activated:
 		s.Active = e.KID
-		update(e.KID, func(k *Key) { k.ActiveFrom = unstamp(e.At) })
+		update(e.KID, func(k *Key) { k.ActiveFrom = momentOf(e.At) })
 	case Retired:
 		if s.Active == e.KID {
 			s.Active = ""
 		}
-		update(e.KID, func(k *Key) { k.RetiredAt = unstamp(e.At) })
+		update(e.KID, func(k *Key) { k.RetiredAt = momentOf(e.At) })
 	}
 	return s
 }
 
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
-func unstamp(s string) time.Time {
-	t, err := time.Parse(time.RFC3339, s)
-	if err != nil {
-		return time.Time{} // written by stamp only
-	}
+// momentOf is the moment an event holds, the zero time where it is unreadable:
+// only event.Timestamp wrote it.
+func momentOf(s string) time.Time {
+	t, _ := event.ParseTimestamp(s)
 	return t
 }

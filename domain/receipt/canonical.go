@@ -29,7 +29,7 @@ func refuse(format string, args ...any) error {
 	return &NotCanonicalisableError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// Canonical returns the canonical serialization of one JSON value (spec §2.6):
+// Canonical returns the canonical serialization of one JSON value (interface §2.6):
 // keys sorted by code point, no whitespace, everything outside printable ASCII
 // escaped as lower-case \uXXXX. Duplicate keys, lone surrogates and bytes that
 // are not UTF-8 are refused, because two readers could disagree on them.

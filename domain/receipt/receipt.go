@@ -84,7 +84,7 @@ func identity(canonical []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Envelope is a receipt as it is served (spec §2.6).
+// Envelope is a receipt as it is served (interface §2.6).
 type Envelope struct {
 	Record         json.RawMessage `json:"record"`
 	ID             string          `json:"id"`

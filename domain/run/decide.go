@@ -37,19 +37,20 @@ func (s State) Subject() Subject {
 // Command is one of Record, RecordTimeout, RecordFailure, RecordCheck.
 type Command interface{ runCommand() }
 
-// Record keeps a finished evaluation with its receipt.
+// Record records an answer with its receipt, in one append.
 type Record struct {
 	Evaluated Evaluated
 	Sealed    Sealed
 }
 
-// RecordTimeout keeps an evaluation that ran past its budget.
+// RecordTimeout records an evaluation that was killed at the end of its budget.
 type RecordTimeout struct{ TimedOut TimedOut }
 
-// RecordFailure keeps an evaluation whose engine failed.
+// RecordFailure records an evaluation that the engine's worker did not survive.
 type RecordFailure struct{ Failed Failed }
 
-// RecordCheck keeps a check made on request.
+// RecordCheck records a check made on request, if it says something new: a verdict is
+// not replaced by an inconclusive check.
 type RecordCheck struct{ Verified Verified }
 
 func (Record) runCommand()        {}
@@ -60,13 +61,14 @@ func (RecordCheck) runCommand()   {}
 var (
 	// ErrUsed means that the run id already names another evaluation.
 	ErrUsed = errors.New("the run id is in use")
-	// ErrNone means that the account has no such run.
-	ErrNone = errors.New("no such run")
-	// ErrNoAnswer means that the run ended without an answer to check.
+	// ErrNotFound means that the account has no run of this id.
+	ErrNotFound = errors.New("no such run")
+	// ErrNoAnswer means that the run ended without an answer that could be checked.
 	ErrNoAnswer = errors.New("the run has no answer")
 )
 
-// Decider is the write model of a run's stream.
+// Decider is the write model of a run's stream. It refuses with ErrUsed,
+// ErrNotFound and ErrNoAnswer.
 var Decider = decider.Decider[Command, State]{
 	Initial: func() State { return State{} },
 	Decide:  decide,
@@ -76,20 +78,20 @@ var Decider = decider.Decider[Command, State]{
 func decide(c Command, s State) ([]event.Event, error) {
 	switch c := c.(type) {
 	case Record:
-		return first(s, c.Evaluated.Subject, c.Evaluated, c.Sealed)
+		return recordOnce(s, c.Evaluated.Subject, c.Evaluated, c.Sealed)
 	case RecordTimeout:
-		return first(s, c.TimedOut.Subject, c.TimedOut)
+		return recordOnce(s, c.TimedOut.Subject, c.TimedOut)
 	case RecordFailure:
-		return first(s, c.Failed.Subject, c.Failed)
+		return recordOnce(s, c.Failed.Subject, c.Failed)
 	case RecordCheck:
-		return check(s, c.Verified)
+		return recordCheck(s, c.Verified)
 	}
 	return nil, fmt.Errorf("run: unknown command %T", c)
 }
 
-// first admits the outcome of a run once. A job's outcome may be published
-// again by whoever finds it unpublished; that changes nothing.
-func first(s State, subject Subject, events ...event.Event) ([]event.Event, error) {
+// recordOnce records the outcome of a run. A job's outcome may be recorded again
+// by whoever finds it unpublished: that changes nothing.
+func recordOnce(s State, subject Subject, events ...event.Event) ([]event.Event, error) {
 	if !s.Exists() {
 		return events, nil
 	}
@@ -99,16 +101,17 @@ func first(s State, subject Subject, events ...event.Event) ([]event.Event, erro
 	return nil, fmt.Errorf("%w: %d", ErrUsed, subject.RunID)
 }
 
-func check(s State, v Verified) ([]event.Event, error) {
+// recordCheck records a check that says something new about an answer.
+func recordCheck(s State, v Verified) ([]event.Event, error) {
 	switch {
 	case !s.Exists() || s.Subject().Account != v.Account:
-		return nil, ErrNone
+		return nil, ErrNotFound
 	case s.Evaluated == nil:
 		return nil, ErrNoAnswer
 	case s.Check != nil && s.Check.Conclusive() && !v.Conclusive():
 		return nil, nil // a verdict is never replaced by "nothing was learned"
 	case s.Check != nil && s.Check.Verdict == v.Verdict && s.Check.Method == v.Method && s.Check.Reason == v.Reason:
-		return nil, nil // nothing new
+		return nil, nil // it says the same as the check before
 	}
 	return []event.Event{v}, nil
 }

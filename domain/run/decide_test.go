@@ -31,10 +31,10 @@ func TestRun(t *testing.T) {
 	given(t, run.Decider, ofJob, sealed).When(record).ThenRefused(run.ErrUsed)
 
 	verified := verdict("verified", "m")
-	given(t, run.Decider).When(run.RecordCheck{Verified: verified}).ThenRefused(run.ErrNone)
+	given(t, run.Decider).When(run.RecordCheck{Verified: verified}).ThenRefused(run.ErrNotFound)
 	given(t, run.Decider, timedOut).When(run.RecordCheck{Verified: verified}).ThenRefused(run.ErrNoAnswer)
 	given(t, run.Decider, evaluated, sealed).When(run.RecordCheck{Verified: verified}).Then(verified)
-	given(t, run.Decider, evaluated, sealed).When(run.RecordCheck{Verified: run.Verified{RunID: 5, Account: "b"}}).ThenRefused(run.ErrNone)
+	given(t, run.Decider, evaluated, sealed).When(run.RecordCheck{Verified: run.Verified{RunID: 5, Account: "b"}}).ThenRefused(run.ErrNotFound)
 	given(t, run.Decider, evaluated, sealed, verified).When(run.RecordCheck{Verified: verdict("inconclusive", "")}).ThenNothing()
 	given(t, run.Decider, evaluated, sealed, verified).When(run.RecordCheck{Verified: verified}).ThenNothing()
 	given(t, run.Decider, evaluated, sealed, verified).When(run.RecordCheck{Verified: verdict("refuted", "n")}).Then(verdict("refuted", "n"))

@@ -19,7 +19,8 @@ func Stream(account, sessionID string) string { return "session-" + account + "-
 // MaxIDBytes is the longest session id; its characters are A-Za-z0-9._-
 const MaxIDBytes = 64
 
-// ValidID tells whether a client may name a session so.
+// ValidID tells whether id is 1 to MaxIDBytes bytes of A-Z a-z 0-9 . _ - and so
+// may name a session.
 func ValidID(id string) bool {
 	if id == "" || len(id) > MaxIDBytes {
 		return false
@@ -33,6 +34,18 @@ func ValidID(id string) bool {
 	}
 	return true
 }
+
+// EndReason is why an epoch of a session ended.
+type EndReason string
+
+// The reasons: EndCleared is the Cleared event, the others are reasons of Expired.
+const (
+	EndCleared    EndReason = "cleared"     // its account asked for it
+	EndIdle       EndReason = "idle"        // it was not used for the engine's idle time
+	EndWorkerDied EndReason = "worker_died" // its worker was killed at the end of a budget, crashed or quit
+	EndOwnerLost  EndReason = "owner_lost"  // its owner stopped reporting
+	EndShutdown   EndReason = "shutdown"    // its owner stopped in good order
+)
 
 // Opened makes a process the owner.
 type Opened struct {
@@ -52,10 +65,10 @@ type Cleared struct {
 
 // Expired ends a session that was idle, or whose worker or owner died.
 type Expired struct {
-	Account   string `json:"account"`
-	SessionID string `json:"session_id"`
-	Epoch     int    `json:"epoch"`
-	Reason    string `json:"reason"` // idle, worker_died, owner_lost, shutdown
+	Account   string    `json:"account"`
+	SessionID string    `json:"session_id"`
+	Epoch     int       `json:"epoch"`
+	Reason    EndReason `json:"reason"` // idle, worker_died, owner_lost, shutdown
 }
 
 func (Opened) EventName() string  { return "session.opened" }
@@ -68,24 +81,29 @@ func Events() []event.Type {
 	return []event.Type{
 		event.Of(Opened{Account: account, SessionID: id, Owner: "0198a1b2-0000-7000-8000-0000000000ff", Address: "127.0.0.1:9090", Epoch: 1}),
 		event.Of(Cleared{Account: account, SessionID: id, Epoch: 1}),
-		event.Of(Expired{Account: account, SessionID: id, Epoch: 2, Reason: "idle"}),
+		event.Of(Expired{Account: account, SessionID: id, Epoch: 2, Reason: EndIdle}),
 	}
 }
 
 // State is the session's present owner.
 type State struct {
 	Live    bool
-	Owner   string
-	Address string
-	Epoch   int
-	Ended   string // why the last epoch ended: cleared, or the reason of its expiry
+	Owner   string    // runner id of the owning process; empty unless Live
+	Address string    // where other processes reach the owner; empty unless Live
+	Epoch   int       // the present or latest one; 0: the session was never opened
+	Ended   EndReason // why the latest epoch that ended did; empty: none has
 }
 
 // Command is one of Open, Clear, Expire.
 type Command interface{ sessionCommand() }
 
-// Open asks for ownership.
-type Open struct{ Account, SessionID, Owner, Address string }
+// Open asks for ownership. It is refused with ErrOwnedElsewhere while another
+// process than LostOwner owns the session.
+type Open struct {
+	Account, SessionID string
+	Owner, Address     string
+	LostOwner          string // a process that no longer reports: its epoch expires first; empty: none
+}
 
 // Clear ends the session on request.
 type Clear struct{ Account, SessionID string }
@@ -94,15 +112,15 @@ type Clear struct{ Account, SessionID string }
 type Expire struct {
 	Account, SessionID string
 	Epoch              int
-	Reason             string
+	Reason             EndReason
 }
 
 func (Open) sessionCommand()   {}
 func (Clear) sessionCommand()  {}
 func (Expire) sessionCommand() {}
 
-// ErrOwned means that another process owns the session: forward the call to it.
-var ErrOwned = errors.New("another process owns the session")
+// ErrOwnedElsewhere means that another process owns the session: forward the call to it.
+var ErrOwnedElsewhere = errors.New("another process owns the session")
 
 // Decider is the write model of a session's stream.
 var Decider = decider.Decider[Command, State]{
@@ -114,13 +132,7 @@ var Decider = decider.Decider[Command, State]{
 func decide(c Command, s State) ([]event.Event, error) {
 	switch c := c.(type) {
 	case Open:
-		switch {
-		case s.Live && s.Owner == c.Owner:
-			return nil, nil
-		case s.Live:
-			return nil, ErrOwned
-		}
-		return []event.Event{Opened{Account: c.Account, SessionID: c.SessionID, Owner: c.Owner, Address: c.Address, Epoch: s.Epoch + 1}}, nil
+		return open(c, s)
 	case Clear:
 		if !s.Live {
 			return nil, nil
@@ -135,12 +147,25 @@ func decide(c Command, s State) ([]event.Event, error) {
 	return nil, fmt.Errorf("session: unknown command %T", c)
 }
 
+func open(c Open, s State) ([]event.Event, error) {
+	opened := Opened{Account: c.Account, SessionID: c.SessionID, Owner: c.Owner, Address: c.Address, Epoch: s.Epoch + 1}
+	switch {
+	case !s.Live:
+		return []event.Event{opened}, nil
+	case s.Owner == c.Owner:
+		return nil, nil
+	case s.Owner == c.LostOwner:
+		return []event.Event{Expired{Account: c.Account, SessionID: c.SessionID, Epoch: s.Epoch, Reason: EndOwnerLost}, opened}, nil
+	}
+	return nil, ErrOwnedElsewhere
+}
+
 func evolve(s State, e event.Event) State {
 	switch e := e.(type) {
 	case Opened:
-		return State{Live: true, Owner: e.Owner, Address: e.Address, Epoch: e.Epoch}
+		return State{Live: true, Owner: e.Owner, Address: e.Address, Epoch: e.Epoch, Ended: s.Ended}
 	case Cleared:
-		return State{Epoch: e.Epoch, Ended: "cleared"}
+		return State{Epoch: e.Epoch, Ended: EndCleared}
 	case Expired:
 		return State{Epoch: e.Epoch, Ended: e.Reason}
 	}

@@ -23,7 +23,14 @@ func TestSession(t *testing.T) {
 
 	given(t, session.Decider).When(open("p")).Then(opened("p", 1))
 	given(t, session.Decider, opened("p", 1)).When(open("p")).ThenNothing()
-	given(t, session.Decider, opened("p", 1)).When(open("q")).ThenRefused(session.ErrOwned)
+	given(t, session.Decider, opened("p", 1)).When(open("q")).ThenRefused(session.ErrOwnedElsewhere)
+	takeOver := open("q")
+	takeOver.LostOwner = "p"
+	lost := session.Expired{Account: "a", SessionID: "s", Epoch: 1, Reason: session.EndOwnerLost}
+	given(t, session.Decider, opened("p", 1)).When(takeOver).Then(lost, opened("q", 2))
+	given(t, session.Decider, opened("r", 1)).When(takeOver).ThenRefused(session.ErrOwnedElsewhere)
+	given(t, session.Decider, opened("q", 1)).When(takeOver).ThenNothing()
+	given(t, session.Decider, opened("p", 1), cleared).When(takeOver).Then(opened("q", 2))
 	given(t, session.Decider, opened("p", 1), expired).When(open("q")).Then(opened("q", 2))
 	given(t, session.Decider, opened("p", 1), cleared).When(open("p")).Then(opened("p", 2))
 	given(t, session.Decider).When(clearIt).ThenNothing()

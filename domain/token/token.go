@@ -95,7 +95,7 @@ func decide(c Command, s State) ([]event.Event, error) {
 		}
 		minted := Minted{TokenID: c.TokenID, Account: c.Account, Name: c.Name, Last4: c.Last4}
 		if !c.ExpiresAt.IsZero() {
-			minted.ExpiresAt = c.ExpiresAt.UTC().Format("2006-01-02T15:04:05.000Z")
+			minted.ExpiresAt = event.Timestamp(c.ExpiresAt)
 		}
 		return []event.Event{minted}, nil
 	case Revoke:
@@ -115,7 +115,7 @@ func evolve(s State, e event.Event) State {
 	case Minted:
 		s.Exists, s.Account, s.Name = true, e.Account, e.Name
 		if e.ExpiresAt != "" {
-			t, err := time.Parse(time.RFC3339, e.ExpiresAt)
+			t, err := event.ParseTimestamp(e.ExpiresAt)
 			if err != nil {
 				t = time.Unix(0, 0) // unreadable: expired rather than eternal
 			}

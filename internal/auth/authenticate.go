@@ -123,7 +123,7 @@ func (a *Authenticator) bearer(ctx context.Context, header string, route httpkit
 	if err != nil {
 		return Principal{}, err
 	}
-	state := token.Decider.Fold(events(history))
+	state := token.Decider.Fold(event.Events(history))
 	if !state.ValidAt(a.Now()) {
 		return Principal{}, a.refuse(httpkit.InvalidToken, "the token is unknown, expired or revoked")
 	}
@@ -135,7 +135,7 @@ func (a *Authenticator) account(ctx context.Context, id string) (account.State, 
 	if err != nil {
 		return account.State{}, err
 	}
-	return account.Decider.Fold(events(history)), nil
+	return account.Decider.Fold(event.Events(history)), nil
 }
 
 // refuse is a 401 that says how to authenticate (RFC 6750 §3).
@@ -148,12 +148,4 @@ func (a *Authenticator) refuse(kind httpkit.Kind, detail string) error {
 		challenge += `, error="invalid_token"`
 	}
 	return kind.Problem("%s", detail).With("WWW-Authenticate", challenge)
-}
-
-func events(history []event.Recorded) []event.Event {
-	all := make([]event.Event, len(history))
-	for i, r := range history {
-		all[i] = r.Event
-	}
-	return all
 }

@@ -21,6 +21,12 @@ const (
 	RoleReact   = "react"   // runs reactions
 )
 
+// EmbeddedLog is the --eventstore of a process that runs the log itself.
+const EmbeddedLog = "embedded"
+
+// SandboxOff is the --engine-sandbox of an engine without its boundaries.
+const SandboxOff = "off"
+
 // Serve configures `reckon serve`.
 type Serve struct {
 	Config File `help:"TOML file with the same names as these flags." name:"config" placeholder:"FILE"`

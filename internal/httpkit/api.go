@@ -18,15 +18,15 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"reckon/internal/auth/limit"
+	"reckon/internal/ratelimit"
 )
 
-// Version is the interface version served (spec §9).
+// Version is the interface version served (interface §9).
 const Version = "2026-08"
 
 const versionHeader = "API-Version"
 
-// Access is who may call a route (spec §4, column Auth).
+// Access is who may call a route (interface §4, column Auth).
 type Access int
 
 const (
@@ -228,7 +228,7 @@ func (a *API) finish(ctx context.Context, p *Problem) {
 }
 
 // SetRateLimit writes X-RateLimit-Limit, -Remaining and -Reset (Unix seconds, as GitHub's API has it).
-func SetRateLimit(header http.Header, a limit.Allowance) {
+func SetRateLimit(header http.Header, a ratelimit.Allowance) {
 	header.Set("X-RateLimit-Limit", strconv.Itoa(a.Limit))
 	header.Set("X-RateLimit-Remaining", strconv.Itoa(a.Remaining))
 	header.Set("X-RateLimit-Reset", strconv.FormatInt((a.ResetAt.UnixMilli()+999)/1000, 10))

@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"reckon/domain/event"
-	"reckon/internal/auth/limit"
 	"reckon/internal/httpkit"
 	"reckon/internal/httpserver"
 	"reckon/internal/httpserver/httpservertest"
+	"reckon/internal/ratelimit"
 )
 
 // open lets everyone in, but for routes that ask for a credential and requests without one.
@@ -444,7 +444,7 @@ func TestClientAddress(t *testing.T) {
 
 func TestSetRateLimit(t *testing.T) {
 	h := http.Header{}
-	httpkit.SetRateLimit(h, limit.Allowance{Limit: 20, Remaining: 3, ResetAt: time.UnixMilli(1_000_500)})
+	httpkit.SetRateLimit(h, ratelimit.Allowance{Limit: 20, Remaining: 3, ResetAt: time.UnixMilli(1_000_500)})
 	if h.Get("X-RateLimit-Limit") != "20" || h.Get("X-RateLimit-Remaining") != "3" || h.Get("X-RateLimit-Reset") != "1001" {
 		t.Errorf("%v", h)
 	}

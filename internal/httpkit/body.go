@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// MaxJSONBytes is the largest JSON body (spec §8).
+	// MaxJSONBytes is the largest JSON body (interface §8).
 	MaxJSONBytes = 1 << 20
 	// maxPublicBytes is the largest JSON body of a route that anyone may call:
 	// nobody without a credential makes the service hold a megabyte.

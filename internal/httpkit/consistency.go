@@ -9,7 +9,7 @@ import (
 	"reckon/domain/event"
 )
 
-// Headers of reading one's own writes (ARCHITECTURE.md §7).
+// Headers of reading one's own writes (docs/architecture.md#reading-ones-own-writes).
 const (
 	TokenHeader       = "Consistency-Token"
 	ConsistencyHeader = "Consistency"

@@ -24,7 +24,7 @@ const (
 	hashBytes = 32
 )
 
-// Bounds of a password in characters (spec §8).
+// Bounds of a password in characters (interface §8).
 const (
 	MinPasswordRunes = 8
 	MaxPasswordRunes = 128

@@ -13,9 +13,9 @@ import (
 	"github.com/uptrace/bun"
 
 	"reckon/internal/auth"
-	"reckon/internal/auth/limit"
 	"reckon/internal/identity"
 	"reckon/internal/private"
+	"reckon/internal/ratelimit"
 	"reckon/projections/pgtest"
 )
 
@@ -214,7 +214,7 @@ func TestAddressesAndPasswords(t *testing.T) {
 func TestRates(t *testing.T) {
 	onEach(t, func(t *testing.T, s *identity.Store, db *bun.DB, c *clock) {
 		ctx := context.Background()
-		count := func(n int, take func() (limit.Allowance, error)) (allowed int) {
+		count := func(n int, take func() (ratelimit.Allowance, error)) (allowed int) {
 			for range n {
 				a, err := take()
 				if err != nil {
@@ -226,11 +226,11 @@ func TestRates(t *testing.T) {
 			}
 			return allowed
 		}
-		register := func(address string) func() (limit.Allowance, error) {
-			return func() (limit.Allowance, error) { return s.CountRegistration(ctx, address) }
+		register := func(address string) func() (ratelimit.Allowance, error) {
+			return func() (ratelimit.Allowance, error) { return s.CountRegistration(ctx, address) }
 		}
-		signIn := func(address, email string) func() (limit.Allowance, error) {
-			return func() (limit.Allowance, error) { return s.CountSignIn(ctx, address, email) }
+		signIn := func(address, email string) func() (ratelimit.Allowance, error) {
+			return func() (ratelimit.Allowance, error) { return s.CountSignIn(ctx, address, email) }
 		}
 		if n := count(8, register("1.2.3.4")); n != 5 {
 			t.Errorf("%d registrations from one address", n)
@@ -253,8 +253,8 @@ func TestRates(t *testing.T) {
 		}
 		// Two processes count in one place.
 		one, two := identity.NewWindows(db), identity.NewWindows(db)
-		rule := limit.Rule{Requests: 3, Window: time.Minute}
-		if n := count(4, func() (limit.Allowance, error) { return one.Take(ctx, "k", rule, c.Now()) }); n != 3 {
+		rule := ratelimit.Rule{Requests: 3, Window: time.Minute}
+		if n := count(4, func() (ratelimit.Allowance, error) { return one.Take(ctx, "k", rule, c.Now()) }); n != 3 {
 			t.Errorf("%d", n)
 		}
 		if a, err := two.Take(ctx, "k", rule, c.Now()); err != nil || a.Allowed || a.Remaining != 0 || !a.ResetAt.Equal(c.Now().Add(time.Minute)) {

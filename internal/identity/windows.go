@@ -8,32 +8,32 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"reckon/internal/auth/limit"
+	"reckon/internal/ratelimit"
 )
 
 // Rules bound how often one may try.
 type Rules struct {
-	Registrations limit.Rule // per client address
-	SignIns       limit.Rule // per client address, and per email address
+	Registrations ratelimit.Rule // per client address
+	SignIns       ratelimit.Rule // per client address, and per email address
 }
 
-// DefaultRules are those of API-DECISIONS: 5 registrations per address and
+// DefaultRules are the built-in ones: 5 registrations per address and
 // hour, 10 sign-ins a minute per address and per account.
 func DefaultRules() Rules {
 	return Rules{
-		Registrations: limit.Rule{Requests: 5, Window: time.Hour},
-		SignIns:       limit.Rule{Requests: 10, Window: time.Minute},
+		Registrations: ratelimit.Rule{Requests: 5, Window: time.Hour},
+		SignIns:       ratelimit.Rule{Requests: 10, Window: time.Minute},
 	}
 }
 
 // CountRegistration counts an attempt to register from a client address.
-func (s *Store) CountRegistration(ctx context.Context, address string) (limit.Allowance, error) {
+func (s *Store) CountRegistration(ctx context.Context, address string) (ratelimit.Allowance, error) {
 	return s.windows.Take(ctx, "register:"+address, s.rules.Registrations, s.now())
 }
 
 // CountSignIn counts an attempt to sign in, and returns the tighter of the two
 // allowances. It counts for addresses nobody registered too.
-func (s *Store) CountSignIn(ctx context.Context, address, email string) (limit.Allowance, error) {
+func (s *Store) CountSignIn(ctx context.Context, address, email string) (ratelimit.Allowance, error) {
 	now := s.now()
 	ofAddress, err := s.windows.Take(ctx, "sign-in:"+address, s.rules.SignIns, now)
 	if err != nil || !ofAddress.Allowed {
@@ -50,7 +50,7 @@ func (s *Store) CountSignIn(ctx context.Context, address, email string) (limit.A
 	return ofAddress, nil
 }
 
-// Windows is a limit.Limiter that several processes share.
+// Windows is a ratelimit.Limiter that several processes share.
 type Windows struct {
 	db    *bun.DB
 	taken atomic.Int64
@@ -62,11 +62,11 @@ func NewWindows(db *bun.DB) *Windows { return &Windows{db: db} }
 // sweepEvery is how many requests pass between two removals of ended windows.
 const sweepEvery = 1000
 
-// Take is limit.Limiter: one statement, so that concurrent requests are all counted.
-func (w *Windows) Take(ctx context.Context, key string, rule limit.Rule, now time.Time) (limit.Allowance, error) {
+// Take is ratelimit.Limiter: one statement, so that concurrent requests are all counted.
+func (w *Windows) Take(ctx context.Context, key string, rule ratelimit.Rule, now time.Time) (ratelimit.Allowance, error) {
 	if w.taken.Add(1)%sweepEvery == 0 {
 		if _, err := w.db.NewDelete().Model((*windowRow)(nil)).Where("ends_at <= ?", now.UnixMilli()).Exec(ctx); err != nil {
-			return limit.Allowance{}, fmt.Errorf("identity: windows: %w", err)
+			return ratelimit.Allowance{}, fmt.Errorf("identity: windows: %w", err)
 		}
 	}
 	var row windowRow
@@ -78,7 +78,7 @@ func (w *Windows) Take(ctx context.Context, key string, rule limit.Rule, now tim
 		RETURNING key, started_at, ends_at, used`,
 		key, now.UnixMilli(), now.Add(rule.Window).UnixMilli()).Scan(ctx, &row)
 	if err != nil {
-		return limit.Allowance{}, fmt.Errorf("identity: windows: %w", err)
+		return ratelimit.Allowance{}, fmt.Errorf("identity: windows: %w", err)
 	}
-	return limit.Verdict(rule, time.UnixMilli(row.StartedAt), row.Used), nil
+	return ratelimit.Verdict(rule, time.UnixMilli(row.StartedAt), row.Used), nil
 }

@@ -1,10 +1,10 @@
-// Package cluster is what the processes of an installation know of each other:
-// one subscription to the log per process, the heartbeat it writes, who of the
-// others is alive, evaluations forwarded to the process that owns a session, and
-// the recovery of jobs and sessions of processes that are gone (ARCHITECTURE.md §5).
+// Package cluster is what the processes of an installation know of each other
+// (docs/architecture.md#protocols): a process's one subscription to the log, the heartbeats it
+// writes, the liveness of the other processes, the forwarding of evaluations to the
+// process that owns a session, and the recovery of jobs and sessions of dead processes.
 //
-// It promises that a process which cannot report kills its work before anybody
-// may take it over, and that nothing is decided by comparing clocks: who is alive
-// is measured from when a beat was seen. Nothing here asks again and again
-// whether there is something to do.
+// It promises that a process which cannot write heartbeats kills its work before
+// another process may take it over, and that no clocks of two processes are compared:
+// liveness is measured from when a heartbeat was observed. Nothing here polls the
+// log or the database.
 package cluster

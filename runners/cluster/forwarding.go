@@ -19,33 +19,33 @@ import (
 )
 
 const (
-	forwardPath  = "/evaluate"
-	signedBy     = "X-Reckon-Peer" // HMAC-SHA256 under the installation's secret of what seal writes, hex
-	bodyDigest   = "X-Reckon-Body" // SHA-256 of the body, hex
-	maxForwarded = 8 << 20         // an expression is at most the API's 1 MB
-	maxAnswer    = 64 << 20        // a result and an output of at most 1 MB each, escaped
-	unreachable  = 500 * time.Millisecond
+	forwardPath      = "/evaluate"
+	signatureHeader  = "X-Reckon-Peer"        // what signature returns
+	digestHeader     = "X-Reckon-Body"        // SHA-256 of the body, hex
+	maxRequestBytes  = 8 << 20                // an expression is at most the API's 1 MB
+	maxResponseBytes = 64 << 20               // a result and an output of at most 1 MB each, escaped
+	unreachablePause = 500 * time.Millisecond // before an owner that did not accept a connection is tried again
 )
 
 // EvaluateFunc is a commands.Evaluator's Evaluate.
 type EvaluateFunc func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error)
 
-// Peers forwards evaluations to the process that owns their session, and
-// answers those that others forward. Who knows the secret is a peer.
+// Peers forwards evaluations to the process that owns their session, and evaluates
+// what other processes forward. A peer is a process that knows the secret.
 type Peers struct {
 	Secret []byte
 	Local  EvaluateFunc
 	client http.Client
 }
 
-// NewPeers evaluates what is this process's own with local.
+// NewPeers returns the peers of a process that evaluates in its own sessions with local.
 func NewPeers(secret []byte, local EvaluateFunc) *Peers {
 	return &Peers{Secret: secret, Local: local, client: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}}}
 }
 
-// Evaluate evaluates here, or where the session lives. While its owner cannot be
-// reached it waits: either the owner answers again, or it is taken for dead and
-// the session begins anew here, with a warning.
+// Evaluate evaluates in this process, or in the one that owns the session. While no
+// connection to the owner can be made it tries again, until the owner answers or counts
+// as dead; then the session begins anew in this process and the evaluation has a warning.
 func (p *Peers) Evaluate(ctx context.Context, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
 	for {
 		answer, err := p.Local(ctx, in, c)
@@ -53,14 +53,14 @@ func (p *Peers) Evaluate(ctx context.Context, in commands.Intent, c commands.Eva
 		if !errors.As(err, &elsewhere) {
 			return answer, err
 		}
-		answer, err = p.ask(ctx, elsewhere.Address, in, c)
+		answer, err = p.forward(ctx, elsewhere.Address, in, c)
 		switch {
-		case errors.As(err, &elsewhere): // it has moved meanwhile
+		case errors.As(err, &elsewhere): // the session has another owner by now
 		case notDelivered(err):
 			select {
 			case <-ctx.Done():
 				return answer, fmt.Errorf("%w: %w", commands.ErrUnavailable, elsewhere)
-			case <-time.After(unreachable):
+			case <-time.After(unreachablePause):
 			}
 		default:
 			return answer, err
@@ -86,7 +86,7 @@ type forwardedAnswer struct {
 
 // forwardedError is a typed error on its way between processes.
 type forwardedError struct {
-	Kind     string
+	Kind     errorKind
 	Message  string         `json:",omitempty"`
 	RunID    int64          `json:",omitempty"`
 	Position event.Position `json:",omitzero"`
@@ -96,15 +96,17 @@ type forwardedError struct {
 	Address  string         `json:",omitempty"`
 }
 
-// Kinds of a forwarded error.
+// errorKind says which typed error a forwardedError stands for.
+type errorKind string
+
 const (
-	kindTimeout      = "budget_exhausted"
-	kindFailed       = "engine_failed"
-	kindElsewhere    = "elsewhere"
-	kindSessions     = "too_many_sessions"
-	kindSaturated    = "saturated"
-	kindUnavailable  = "unavailable"
-	kindUnclassified = "error"
+	kindTimeout      errorKind = "budget_exhausted"
+	kindFailed       errorKind = "engine_failed"
+	kindElsewhere    errorKind = "elsewhere"
+	kindSessions     errorKind = "too_many_sessions"
+	kindSaturated    errorKind = "saturated"
+	kindUnavailable  errorKind = "unavailable"
+	kindUnclassified errorKind = "error"
 )
 
 func packError(err error) *forwardedError {
@@ -156,7 +158,7 @@ func (e *forwardedError) unpack() error {
 	return &commands.RunEndedError{RunID: e.RunID, Position: e.Position, Cause: cause}
 }
 
-func (p *Peers) ask(ctx context.Context, address string, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
+func (p *Peers) forward(ctx context.Context, address string, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
 	body, err := json.Marshal(forwarded{in, c})
 	if err != nil {
 		return commands.Evaluation{}, err
@@ -165,7 +167,7 @@ func (p *Peers) ask(ctx context.Context, address string, in commands.Intent, c c
 	if err != nil {
 		return commands.Evaluation{}, err
 	}
-	p.seal(request.Header, "ask", body)
+	p.sign(request.Header, directionRequest, body)
 	response, err := p.client.Do(request)
 	if err != nil {
 		if notDelivered(err) {
@@ -174,11 +176,11 @@ func (p *Peers) ask(ctx context.Context, address string, in commands.Intent, c c
 		return commands.Evaluation{}, fmt.Errorf("%w: the process that owns the session: %w", commands.ErrUnavailable, err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	answered, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	answered, err := io.ReadAll(io.LimitReader(response.Body, maxResponseBytes))
 	if err != nil {
 		return commands.Evaluation{}, fmt.Errorf("%w: the process that owns the session: %w", commands.ErrUnavailable, err)
 	}
-	if response.StatusCode != http.StatusOK || !p.sealed(response.Header, "answer", int64(len(answered))) || !digested(response.Header, answered) {
+	if response.StatusCode != http.StatusOK || !p.signed(response.Header, directionAnswer, int64(len(answered))) || !digestMatches(response.Header, answered) {
 		return commands.Evaluation{}, fmt.Errorf("%w: %s is no process of this installation, or has another peer secret (%s)", commands.ErrUnavailable, address, response.Status)
 	}
 	var answer forwardedAnswer
@@ -191,17 +193,17 @@ func (p *Peers) ask(ctx context.Context, address string, in commands.Intent, c c
 	return answer.Evaluation, nil
 }
 
-// ServeHTTP answers what another process forwards. The seal is in the headers and
-// covers length and digest of the body: of a stranger's body no byte is read.
+// ServeHTTP evaluates what another process forwards. The signature is in the headers and
+// covers length and digest of the body, so no byte is read of the body of one that is no peer.
 func (p *Peers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method != http.MethodPost || r.URL.Path != forwardPath:
 		http.NotFound(w, r)
 		return
-	case r.ContentLength < 0 || r.ContentLength > maxForwarded:
+	case r.ContentLength < 0 || r.ContentLength > maxRequestBytes:
 		http.Error(w, "the body must say its length, of at most 8 MiB", http.StatusRequestEntityTooLarge)
 		return
-	case !p.sealed(r.Header, "ask", r.ContentLength):
+	case !p.signed(r.Header, directionRequest, r.ContentLength):
 		http.Error(w, "not a peer", http.StatusForbidden)
 		return
 	}
@@ -211,7 +213,7 @@ func (p *Peers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		http.Error(w, "unreadable", http.StatusBadRequest)
 		return
-	case !digested(r.Header, body):
+	case !digestMatches(r.Header, body):
 		http.Error(w, "not the body that was sealed", http.StatusForbidden)
 		return
 	case json.Unmarshal(body, &asked) != nil:
@@ -229,30 +231,40 @@ func (p *Peers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	p.seal(w.Header(), "answer", encoded)
-	_, _ = w.Write(encoded) // who asked finds out by itself that it did not arrive
+	p.sign(w.Header(), directionAnswer, encoded)
+	_, _ = w.Write(encoded) // a peer that gets no whole answer reports that itself
 }
 
-// seal writes the digest of a body and, over its direction, length and digest, a
-// MAC, so that an answer cannot be asked back.
-func (p *Peers) seal(header http.Header, direction string, body []byte) {
+// direction says which way a message goes; it is part of what is signed, so that an
+// answer cannot be sent back as a request.
+type direction string
+
+const (
+	directionRequest direction = "ask"
+	directionAnswer  direction = "answer"
+)
+
+// sign sets the digest and the signature of a body.
+func (p *Peers) sign(header http.Header, d direction, body []byte) {
 	digest := sha256.Sum256(body)
-	header.Set(bodyDigest, hex.EncodeToString(digest[:]))
-	header.Set(signedBy, p.mac(direction, int64(len(body)), header.Get(bodyDigest)))
+	header.Set(digestHeader, hex.EncodeToString(digest[:]))
+	header.Set(signatureHeader, p.signature(d, int64(len(body)), header.Get(digestHeader)))
 }
 
-func (p *Peers) sealed(header http.Header, direction string, length int64) bool {
-	return hmac.Equal([]byte(p.mac(direction, length, header.Get(bodyDigest))), []byte(header.Get(signedBy)))
+// signed tells whether a header has the signature of its direction, length and digest.
+func (p *Peers) signed(header http.Header, d direction, length int64) bool {
+	return hmac.Equal([]byte(p.signature(d, length, header.Get(digestHeader))), []byte(header.Get(signatureHeader)))
 }
 
-func (p *Peers) mac(direction string, length int64, digest string) string {
+// signature is HMAC-SHA256 (RFC 2104) under the installation's secret, in hex.
+func (p *Peers) signature(d direction, length int64, digest string) string {
 	mac := hmac.New(sha256.New, p.Secret)
-	_, _ = fmt.Fprintf(mac, "%s\n%d\n%s", direction, length, digest) // a hash never fails
+	_, _ = fmt.Fprintf(mac, "%s\n%d\n%s", d, length, digest) // a hash never fails
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// digested tells whether a body is the one its header names.
-func digested(header http.Header, body []byte) bool {
+// digestMatches tells whether a body has the digest in its header.
+func digestMatches(header http.Header, body []byte) bool {
 	digest := sha256.Sum256(body)
-	return header.Get(bodyDigest) == hex.EncodeToString(digest[:])
+	return header.Get(digestHeader) == hex.EncodeToString(digest[:])
 }

@@ -13,149 +13,154 @@ import (
 	"reckon/domain/runner"
 )
 
-// leaveTimeout is how long a process that ends tries to say so.
+// leaveTimeout is for how long a process that stops tries to write its last heartbeat.
 const leaveTimeout = 2 * time.Second
 
-// Beats is where heartbeats are written.
-type Beats interface {
+// HeartbeatLog is the event log as a Heartbeat writes to it.
+type HeartbeatLog interface {
 	Read(ctx context.Context, stream string) (commands.History, error)
 	Append(ctx context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error)
 	KeepNewest(ctx context.Context, stream string, count int) error
 }
 
-// Pulse is the heartbeat of a process. It beats while the process holds attempts
-// or sessions; of one that holds nothing, nobody needs to know whether it lives.
-type Pulse struct {
-	PulseConfig
-	revision event.Revision
+// Heartbeat writes a process's heartbeats. It writes them only while the process
+// holds attempts or sessions: nobody asks whether a process that holds nothing is alive.
+type Heartbeat struct {
+	HeartbeatConfig
+	revision event.Revision // of the last heartbeat; used by Run's goroutine only, as is seq
 	seq      int64
 
-	mu       sync.Mutex
-	held     map[string]bool // nonces
-	sessions int
-	isolated chan struct{} // closed when a beat is written again; nil while they are
-	changed  chan struct{}
+	mu        sync.Mutex
+	attempts  map[string]bool // nonces
+	sessions  int
+	connected chan struct{} // nil while heartbeats can be written; else closed when they can be again
+	changed   chan struct{}
 }
 
-// PulseConfig configures a pulse.
-type PulseConfig struct {
-	Runner  string // this process's runner id
-	Address string // where other processes reach it
-	Beat    time.Duration
-	Log     Beats
-	Clock   commands.Clock
-	Logger  *slog.Logger
-	Build   string
-	// Isolated is called when the process could not beat for so long that others
-	// may soon take what it holds: everything must be killed before it returns.
-	Isolated func()
+// HeartbeatConfig configures a Heartbeat.
+type HeartbeatConfig struct {
+	Runner   string        // this process's runner id
+	Address  string        // host:port where other processes reach it
+	Interval time.Duration // between heartbeats; 0: DefaultHeartbeatInterval
+	Log      HeartbeatLog
+	Clock    commands.Clock
+	Logger   *slog.Logger
+	Build    string
+	// OnIsolated is called when no heartbeat could be written for so long that others
+	// may soon take over what this process holds. It must kill all of that before it returns.
+	OnIsolated func()
 }
 
-// NewPulse holds nothing yet.
-func NewPulse(c PulseConfig) *Pulse {
-	if c.Beat <= 0 {
-		c.Beat = DefaultBeat
+// NewHeartbeat returns the heartbeat of a process that holds nothing yet.
+func NewHeartbeat(c HeartbeatConfig) *Heartbeat {
+	if c.Interval <= 0 {
+		c.Interval = DefaultHeartbeatInterval
 	}
-	return &Pulse{PulseConfig: c, revision: event.NoStream, held: map[string]bool{}, changed: make(chan struct{}, 1)}
+	return &Heartbeat{HeartbeatConfig: c, revision: event.NoStream, attempts: map[string]bool{}, changed: make(chan struct{}, 1)}
 }
 
-// Hold lists an attempt in every beat from now on; call it before claiming.
-func (p *Pulse) Hold(nonce string) { p.change(func() { p.held[nonce] = true }) }
+// AddAttempt lists an attempt in every later heartbeat. Call it before the claim is appended.
+func (h *Heartbeat) AddAttempt(nonce string) { h.update(func() { h.attempts[nonce] = true }) }
 
-// Drop ends that.
-func (p *Pulse) Drop(nonce string) { p.change(func() { delete(p.held, nonce) }) }
+// RemoveAttempt removes an attempt from every later heartbeat. Call it only once the
+// attempt has ended or been handed back: after two heartbeats without it others take the job over.
+func (h *Heartbeat) RemoveAttempt(nonce string) { h.update(func() { delete(h.attempts, nonce) }) }
 
-// HoldSessions says how many sessions the process owns.
-func (p *Pulse) HoldSessions(n int) { p.change(func() { p.sessions = n }) }
+// SetSessionCount sets how many sessions the process owns.
+func (h *Heartbeat) SetSessionCount(n int) { h.update(func() { h.sessions = n }) }
 
-func (p *Pulse) change(f func()) {
-	p.mu.Lock()
-	f()
-	p.mu.Unlock()
+// update changes what the process holds and wakes Run.
+func (h *Heartbeat) update(change func()) {
+	h.mu.Lock()
+	change()
+	h.mu.Unlock()
 	select {
-	case p.changed <- struct{}{}:
-	default:
+	case h.changed <- struct{}{}:
+	default: // a wake-up is pending
 	}
 }
 
-func (p *Pulse) holds() (nonces []string, anything bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for nonce := range p.held {
+// holdings returns the nonces to list, and whether heartbeats are needed: while
+// anything is held, and while the process is isolated, to learn when that ends.
+func (h *Heartbeat) holdings() (nonces []string, needed bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for nonce := range h.attempts {
 		nonces = append(nonces, nonce)
 	}
-	return nonces, len(nonces) > 0 || p.sessions > 0 || p.isolated != nil
+	return nonces, len(nonces) > 0 || h.sessions > 0 || h.connected != nil
 }
 
-// Connected returns once the process is not isolated: only then it may take work.
-func (p *Pulse) Connected(ctx context.Context) error {
-	p.mu.Lock()
-	isolated := p.isolated
-	p.mu.Unlock()
-	if isolated == nil {
+// WaitUntilConnected returns once the process is not isolated: an isolated process
+// must not claim jobs.
+func (h *Heartbeat) WaitUntilConnected(ctx context.Context) error {
+	h.mu.Lock()
+	connected := h.connected
+	h.mu.Unlock()
+	if connected == nil {
 		return nil
 	}
 	select {
-	case <-isolated:
+	case <-connected:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (p *Pulse) setIsolated(is bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (h *Heartbeat) setIsolated(isolated bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	switch {
-	case is && p.isolated == nil:
-		p.isolated = make(chan struct{})
-	case !is && p.isolated != nil:
-		close(p.isolated)
-		p.isolated = nil
+	case isolated && h.connected == nil:
+		h.connected = make(chan struct{})
+	case !isolated && h.connected != nil:
+		close(h.connected)
+		h.connected = nil
 	}
 }
 
-// Run beats until the context ends, then says that the process is leaving.
-func (p *Pulse) Run(ctx context.Context) error {
+// Run writes heartbeats until the context ends, then one that says that the process leaves.
+func (h *Heartbeat) Run(ctx context.Context) error {
 	for {
-		if _, anything := p.holds(); anything {
-			p.beatWhileHolding(ctx)
+		if _, needed := h.holdings(); needed {
+			h.writeWhileHolding(ctx)
 		}
 		select {
-		case <-p.changed:
+		case <-h.changed:
 		case <-ctx.Done():
-			p.leave()
+			h.announceLeaving()
 			return nil
 		}
 	}
 }
 
-// beatWhileHolding returns when nothing is held any more and beats are written,
-// or the context ends.
-func (p *Pulse) beatWhileHolding(ctx context.Context) {
-	patience := killAfter * p.Beat
-	alarm := time.NewTimer(patience) // counted from before a beat was sent, so before anybody saw it
-	defer alarm.Stop()
-	over := make(chan struct{})
-	defer close(over)
-	go p.watchAlarm(alarm, patience, over)
-	ticker := time.NewTicker(p.Beat)
+// writeWhileHolding returns when nothing is held any more and heartbeats can be
+// written, or when the context ends.
+func (h *Heartbeat) writeWhileHolding(ctx context.Context) {
+	killAfter := killAfterIntervals * h.Interval
+	deadline := time.NewTimer(killAfter) // runs from before a heartbeat is sent, so from before anybody saw it
+	defer deadline.Stop()
+	done := make(chan struct{})
+	defer close(done)
+	go h.isolateAtDeadline(deadline, killAfter, done)
+	ticker := time.NewTicker(h.Interval)
 	defer ticker.Stop()
 	for {
-		nonces, anything := p.holds()
-		if !anything {
+		nonces, needed := h.holdings()
+		if !needed {
 			return
 		}
 		begun := time.Now()
-		bounded, cancel := context.WithTimeout(ctx, patience)
-		err := p.beat(bounded, runner.Beat{Nonces: nonces})
+		bounded, cancel := context.WithTimeout(ctx, killAfter)
+		err := h.write(bounded, runner.Beat{Nonces: nonces})
 		cancel()
 		switch {
 		case err == nil:
-			p.setIsolated(false)
-			alarm.Reset(max(1, patience-time.Since(begun)))
+			h.setIsolated(false)
+			deadline.Reset(max(1, killAfter-time.Since(begun)))
 		case ctx.Err() == nil:
-			p.Logger.Warn("a heartbeat was not written", "error", err)
+			h.Logger.Warn("a heartbeat was not written", "stream", runner.Stream(h.Runner), "error", err)
 		}
 		select {
 		case <-ticker.C:
@@ -165,51 +170,54 @@ func (p *Pulse) beatWhileHolding(ctx context.Context) {
 	}
 }
 
-// watchAlarm does not depend on the log, which may not answer at all.
-func (p *Pulse) watchAlarm(alarm *time.Timer, patience time.Duration, over <-chan struct{}) {
+// isolateAtDeadline kills the process's work when the deadline passes. It is a
+// goroutine of its own because an append to the log may not return.
+func (h *Heartbeat) isolateAtDeadline(deadline *time.Timer, killAfter time.Duration, done <-chan struct{}) {
 	for {
 		select {
-		case <-alarm.C:
-			p.Logger.Error("no heartbeat could be written: killing all work and sessions before others take them over")
-			p.setIsolated(true)
-			p.Isolated()
-			alarm.Reset(patience)
-		case <-over:
+		case <-deadline.C:
+			h.Logger.Error("no heartbeat could be written: killing all jobs and sessions of this process before others take them over",
+				"stream", runner.Stream(h.Runner), "for", killAfter)
+			h.setIsolated(true)
+			h.OnIsolated()
+			deadline.Reset(killAfter)
+		case <-done:
 			return
 		}
 	}
 }
 
-func (p *Pulse) beat(ctx context.Context, b runner.Beat) error {
-	stream := runner.Stream(p.Runner)
-	if p.seq == 0 {
-		if err := p.Log.KeepNewest(ctx, stream, 1); err != nil {
+// write appends one heartbeat; the runner, number and address are filled in.
+func (h *Heartbeat) write(ctx context.Context, beat runner.Beat) error {
+	stream := runner.Stream(h.Runner)
+	if h.seq == 0 {
+		if err := h.Log.KeepNewest(ctx, stream, 1); err != nil {
 			return err
 		}
 	}
-	p.seq++
-	b.Runner, b.Seq, b.Address = p.Runner, p.seq, p.Address
-	in := commands.Intent{ID: uuid.New(), At: p.Clock.Now(), Actor: "runner:" + p.Runner, Build: p.Build}
-	appended, err := p.Log.Append(ctx, stream, p.revision, in.Propose([]event.Event{b}))
+	h.seq++
+	beat.Runner, beat.Seq, beat.Address = h.Runner, h.seq, h.Address
+	in := commands.Intent{ID: uuid.New(), At: h.Clock.Now(), Actor: "runner:" + h.Runner, Build: h.Build}
+	appended, err := h.Log.Append(ctx, stream, h.revision, in.Propose([]event.Event{beat}))
 	if err == nil {
-		p.revision = appended.Revision
+		h.revision = appended.Revision
 		return nil
 	}
-	// An append that seemed to fail may have happened: look where the stream stands.
-	if history, readErr := p.Log.Read(ctx, stream); readErr == nil {
-		p.revision = history.Revision
+	// An append that returned an error may have been written all the same: read the stream's revision.
+	if history, readErr := h.Log.Read(ctx, stream); readErr == nil {
+		h.revision = history.Revision
 	}
 	return err
 }
 
-// leave spares the others the wait for a lease to end.
-func (p *Pulse) leave() {
-	if p.seq == 0 {
-		return // it never held anything
+// announceLeaving writes the last heartbeat, so that others need not wait for the lease to end.
+func (h *Heartbeat) announceLeaving() {
+	if h.seq == 0 {
+		return // nobody has heard of this process
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 	defer cancel()
-	if err := p.beat(ctx, runner.Beat{Leaving: true}); err != nil {
-		p.Logger.Warn("leaving was not announced", "error", err)
+	if err := h.write(ctx, runner.Beat{Leaving: true}); err != nil {
+		h.Logger.Warn("the last heartbeat was not written", "stream", runner.Stream(h.Runner), "error", err)
 	}
 }

@@ -11,259 +11,261 @@ import (
 	"reckon/domain/session"
 )
 
-// Timing of heartbeats, all in terms of the interval between two.
+// Timing of heartbeats, in heartbeat intervals.
 const (
-	// DefaultBeat is the interval between two beats of a process that holds something.
-	DefaultBeat = time.Second
-	// killAfter is how many intervals a process may fail to beat before it kills
-	// its work; leaseBeats is how many of silence others wait before they take it.
-	// The difference is the time to kill and the delay of what others see.
-	killAfter  = 5
-	leaseBeats = 10
+	// DefaultHeartbeatInterval is the time between two heartbeats of a process that holds something.
+	DefaultHeartbeatInterval = time.Second
+	// killAfterIntervals is for how many intervals a process may fail to write a heartbeat
+	// before it kills its work. leaseIntervals is for how many intervals others hear nothing of
+	// it before they take its work over. The difference is time to kill, and for the delay
+	// with which others see a heartbeat.
+	killAfterIntervals = 5
+	leaseIntervals     = 10
 )
 
-// Watch is what a process has seen of the others: who beats, which attempts run,
-// who owns which session. All times are this process's own monotonic clock at
-// the moment something was seen.
-type Watch struct {
-	beat    time.Duration
-	current func(context.Context) error
+// Liveness is what a process has observed of all processes of the installation:
+// which are alive, which attempts at jobs are running, and who owns which session.
+// Every time is this process's own monotonic clock when the event was observed.
+type Liveness struct {
+	interval time.Duration
+	catchUp  func(context.Context) error
 
 	mu       sync.Mutex
-	runners  map[string]*seenRunner
-	jobs     map[string]*seenJob     // running, by job id
-	sessions map[string]*SeenSession // live, by stream
+	runners  map[string]*observedRunner
+	jobs     map[string]*runningJob  // by job id
+	sessions map[string]*LiveSession // by stream
 }
 
-type seenRunner struct {
-	last time.Time // latest sign of life
-	gone bool      // it said so
+type observedRunner struct {
+	lastSeen time.Time // when the latest event that names it was observed
+	left     bool      // its last heartbeat announced that it leaves, or its process has ended
 }
 
-type seenJob struct {
+type runningJob struct {
 	nonce, runner string
-	since         time.Time
-	missing       int           // beats of its runner, since, that do not list it
+	claimSeen     time.Time     // when the claim was observed
+	unlisted      int           // heartbeats of its runner, since the claim, that do not list it
 	budget        time.Duration // 0: not looked up yet
 }
 
-// SeenSession is a live session with its owner.
-type SeenSession struct {
+// LiveSession is a session that has been neither cleared nor expired, and its owner.
+type LiveSession struct {
 	Account, SessionID string
 	Epoch              int
-	Owner              string
+	Owner              string // runner id
 }
 
-// WatchConfig configures a watch.
-type WatchConfig struct {
-	Beat time.Duration // 0: DefaultBeat
-	// Current returns once everything that is in the log has been observed. It
-	// keeps a process that was cut off from taking its own silence for others'.
-	Current func(context.Context) error
+// LivenessConfig configures a Liveness.
+type LivenessConfig struct {
+	Interval time.Duration // between heartbeats; 0: DefaultHeartbeatInterval
+	// CatchUp returns once every event that is in the log has been observed. Without
+	// it a process that was cut off from the log would take others for dead.
+	CatchUp func(context.Context) error
 }
 
-// NewWatch has seen nothing yet.
-func NewWatch(c WatchConfig) *Watch {
-	if c.Beat <= 0 {
-		c.Beat = DefaultBeat
+// NewLiveness returns a Liveness that has observed nothing yet.
+func NewLiveness(c LivenessConfig) *Liveness {
+	if c.Interval <= 0 {
+		c.Interval = DefaultHeartbeatInterval
 	}
-	return &Watch{
-		beat: c.Beat, current: c.Current,
-		runners: map[string]*seenRunner{}, jobs: map[string]*seenJob{}, sessions: map[string]*SeenSession{},
+	return &Liveness{
+		interval: c.Interval, catchUp: c.CatchUp,
+		runners: map[string]*observedRunner{}, jobs: map[string]*runningJob{}, sessions: map[string]*LiveSession{},
 	}
 }
 
-// lease is how long a runner may be silent.
-func (w *Watch) lease() time.Duration { return leaseBeats * w.beat }
+// lease is for how long nothing may be heard of a runner that counts as alive.
+func (l *Liveness) lease() time.Duration { return leaseIntervals * l.interval }
 
-// Observe learns from an event; it is a listener of a Hub.
-func (w *Watch) Observe(r event.Recorded) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// Observe records what an event says; it is a listener of a Subscription.
+func (l *Liveness) Observe(recorded event.Recorded) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := time.Now()
-	switch e := r.Event.(type) {
+	switch e := recorded.Event.(type) {
 	case runner.Beat:
-		w.beatSeen(e, now)
+		l.observeHeartbeat(e, now)
 	case job.WasClaimed:
-		w.jobs[e.JobID] = &seenJob{nonce: e.Nonce, runner: e.Runner, since: now}
-		w.alive(e.Runner, now)
+		l.jobs[e.JobID] = &runningJob{nonce: e.Nonce, runner: e.Runner, claimSeen: now}
+		l.markSeen(e.Runner, now)
 	case job.WasReleased:
-		delete(w.jobs, e.JobID)
+		delete(l.jobs, e.JobID)
 	case session.Opened:
 		stream := session.Stream(e.Account, e.SessionID)
-		if known := w.sessions[stream]; known == nil || known.Epoch < e.Epoch {
-			w.sessions[stream] = &SeenSession{Account: e.Account, SessionID: e.SessionID, Epoch: e.Epoch, Owner: e.Owner}
-			w.alive(e.Owner, now)
+		if known := l.sessions[stream]; known == nil || known.Epoch < e.Epoch {
+			l.sessions[stream] = &LiveSession{Account: e.Account, SessionID: e.SessionID, Epoch: e.Epoch, Owner: e.Owner}
+			l.markSeen(e.Owner, now)
 		}
 	case session.Cleared:
-		w.sessionOver(session.Stream(e.Account, e.SessionID), e.Epoch)
+		l.removeSession(session.Stream(e.Account, e.SessionID), e.Epoch)
 	case session.Expired:
-		w.sessionOver(session.Stream(e.Account, e.SessionID), e.Epoch)
+		l.removeSession(session.Stream(e.Account, e.SessionID), e.Epoch)
 	default:
-		if jobID, _ := ended(e); jobID != "" {
-			delete(w.jobs, jobID)
+		if jobID, _ := endedJob(e); jobID != "" {
+			delete(l.jobs, jobID)
 		}
 	}
 }
 
-// Seed is what was the case before the first event observed.
-type Seed struct {
-	Running  []SeenAttempt
-	Sessions []SeenSession
-	// Dead: the log was down until now, so that whoever is named here and does not
-	// beat again has lost what it held.
-	Dead bool
+// Snapshot is the state of the installation before the first event that is observed.
+type Snapshot struct {
+	Running  []RunningAttempt
+	Sessions []LiveSession
+	// ProcessesEnded: the log lived in a process that has ended, so every process
+	// named here has ended too and has lost what it held, unless it is heard of again.
+	ProcessesEnded bool
 }
 
-// SeenAttempt is a running job.
-type SeenAttempt struct{ JobID, Nonce, Runner string }
+// RunningAttempt is an attempt at a job that was claimed and has not ended.
+type RunningAttempt struct{ JobID, Nonce, Runner string }
 
-// Begin takes up what was the case before the first event observed.
-func (w *Watch) Begin(s Seed) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// Restore sets the state before the first event; call it before Observe.
+func (l *Liveness) Restore(s Snapshot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := time.Now()
-	named := func(runnerID string) {
-		w.alive(runnerID, now)
-		w.runners[runnerID].gone = s.Dead
+	restoreRunner := func(runnerID string) {
+		l.markSeen(runnerID, now)
+		l.runners[runnerID].left = s.ProcessesEnded
 	}
 	for _, a := range s.Running {
-		w.jobs[a.JobID] = &seenJob{nonce: a.Nonce, runner: a.Runner, since: now}
-		named(a.Runner)
+		l.jobs[a.JobID] = &runningJob{nonce: a.Nonce, runner: a.Runner, claimSeen: now}
+		restoreRunner(a.Runner)
 	}
 	for _, live := range s.Sessions {
-		w.sessions[session.Stream(live.Account, live.SessionID)] = &live
-		named(live.Owner)
+		l.sessions[session.Stream(live.Account, live.SessionID)] = &live
+		restoreRunner(live.Owner)
 	}
 }
 
-func (w *Watch) alive(runnerID string, now time.Time) {
-	if known := w.runners[runnerID]; known != nil {
-		known.last = now
+// markSeen records that an event named a runner. The caller holds l.mu.
+func (l *Liveness) markSeen(runnerID string, now time.Time) {
+	if known := l.runners[runnerID]; known != nil {
+		known.lastSeen = now
 		return
 	}
-	for id, other := range w.runners { // those nobody has named for long
-		if now.Sub(other.last) > 10*w.lease() {
-			delete(w.runners, id)
+	for id, other := range l.runners { // forget runners that no event has named for ten leases
+		if now.Sub(other.lastSeen) > 10*l.lease() {
+			delete(l.runners, id)
 		}
 	}
-	w.runners[runnerID] = &seenRunner{last: now}
+	l.runners[runnerID] = &observedRunner{lastSeen: now}
 }
 
-func (w *Watch) beatSeen(b runner.Beat, now time.Time) {
-	w.alive(b.Runner, now)
-	w.runners[b.Runner].gone = b.Leaving
-	listed := make(map[string]bool, len(b.Nonces))
-	for _, nonce := range b.Nonces {
+func (l *Liveness) observeHeartbeat(beat runner.Beat, now time.Time) {
+	l.markSeen(beat.Runner, now)
+	l.runners[beat.Runner].left = beat.Leaving
+	listed := make(map[string]bool, len(beat.Nonces))
+	for _, nonce := range beat.Nonces {
 		listed[nonce] = true
 	}
-	for _, j := range w.jobs {
-		if j.runner == b.Runner && !listed[j.nonce] {
-			j.missing++
+	for _, j := range l.jobs {
+		if j.runner == beat.Runner && !listed[j.nonce] {
+			j.unlisted++
 		}
 	}
 }
 
-func (w *Watch) sessionOver(stream string, epoch int) {
-	if known := w.sessions[stream]; known != nil && known.Epoch <= epoch {
-		delete(w.sessions, stream)
+func (l *Liveness) removeSession(stream string, epoch int) {
+	if known := l.sessions[stream]; known != nil && known.Epoch <= epoch {
+		delete(l.sessions, stream)
 	}
 }
 
-// dead tells whether a runner must be taken for dead. Held: w.mu.
-func (w *Watch) dead(runnerID string, now time.Time) bool {
-	known := w.runners[runnerID]
-	return known == nil || known.gone || now.Sub(known.last) > w.lease()
+// isDead tells whether a runner left, was never seen, or has been silent for longer
+// than a lease. The caller holds l.mu.
+func (l *Liveness) isDead(runnerID string, now time.Time) bool {
+	known := l.runners[runnerID]
+	return known == nil || known.left || now.Sub(known.lastSeen) > l.lease()
 }
 
-// Alive is commands.Owners. A process nobody has seen is given a lease's time.
-func (w *Watch) Alive(ctx context.Context, runnerID string) (bool, error) {
-	for confirmed := false; ; confirmed = true {
-		w.mu.Lock()
+// Alive is commands.Owners. A process that no event has named yet counts as alive
+// for one lease from the first question.
+func (l *Liveness) Alive(ctx context.Context, runnerID string) (bool, error) {
+	for caughtUp := false; ; caughtUp = true {
+		l.mu.Lock()
 		now := time.Now()
-		if w.runners[runnerID] == nil {
-			w.alive(runnerID, now)
+		if l.runners[runnerID] == nil {
+			l.markSeen(runnerID, now)
 		}
-		dead := w.dead(runnerID, now)
-		w.mu.Unlock()
-		if !dead || confirmed {
+		dead := l.isDead(runnerID, now)
+		l.mu.Unlock()
+		if !dead || caughtUp {
 			return !dead, nil
 		}
-		if err := w.current(ctx); err != nil {
+		if err := l.catchUp(ctx); err != nil {
 			return false, err
 		}
 	}
 }
 
-// OwnedBy lists the live sessions of a process.
-func (w *Watch) OwnedBy(owner string) []SeenSession {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var list []SeenSession
-	for _, s := range w.sessions {
-		if s.Owner == owner {
+// OwnedBy lists the live sessions of a process, in no order.
+func (l *Liveness) OwnedBy(owner string) []LiveSession {
+	return l.sessionsWhere(func(s *LiveSession) bool { return s.Owner == owner })
+}
+
+// orphanedSessions lists the live sessions whose owner is dead, in no order.
+func (l *Liveness) orphanedSessions() []LiveSession {
+	now := time.Now()
+	return l.sessionsWhere(func(s *LiveSession) bool { return l.isDead(s.Owner, now) })
+}
+
+func (l *Liveness) sessionsWhere(match func(*LiveSession) bool) []LiveSession {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var list []LiveSession
+	for _, s := range l.sessions {
+		if match(s) {
 			list = append(list, *s)
 		}
 	}
 	return list
 }
 
-// idle tells whether there is nothing that could be lost.
-func (w *Watch) idle() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.jobs) == 0 && len(w.sessions) == 0
+// idle tells whether no job is running and no session is live.
+func (l *Liveness) idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.jobs) == 0 && len(l.sessions) == 0
 }
 
 // attempt names one attempt at a job.
 type attempt struct{ jobID, nonce string }
 
-// abandoned lists the attempts whose runner is dead, or does not report them.
-func (w *Watch) abandoned() []attempt {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// abandonedAttempts lists the attempts whose runner is dead, has not listed them in
+// two heartbeats, or has let them run takeoverDelay past their budget and Overrun.
+func (l *Liveness) abandonedAttempts() []attempt {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := time.Now()
 	var list []attempt
-	for id, j := range w.jobs {
-		if j.missing >= 2 || w.dead(j.runner, now) || j.budget > 0 && now.Sub(j.since) > j.budget+Overrun+takeoverDelay {
+	for id, j := range l.jobs {
+		overdue := j.budget > 0 && now.Sub(j.claimSeen) > j.budget+Overrun+takeoverDelay
+		if j.unlisted >= 2 || l.isDead(j.runner, now) || overdue {
 			list = append(list, attempt{id, j.nonce})
 		}
 	}
 	return list
 }
 
-// longRunning lists the jobs that run for longer than the least budget could
-// explain and whose own is not known yet.
-func (w *Watch) longRunning() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// jobsNeedingBudget lists the ids of the jobs whose budget is not known and that
+// have run for so long that it must be: past any end that a budget of 0 allows.
+func (l *Liveness) jobsNeedingBudget() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var ids []string
-	for id, j := range w.jobs {
-		if j.budget == 0 && time.Since(j.since) > Overrun+takeoverDelay {
+	for id, j := range l.jobs {
+		if j.budget == 0 && time.Since(j.claimSeen) > Overrun+takeoverDelay {
 			ids = append(ids, id)
 		}
 	}
 	return ids
 }
 
-func (w *Watch) setBudget(jobID string, budget time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if j := w.jobs[jobID]; j != nil {
+func (l *Liveness) setBudget(jobID string, budget time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if j := l.jobs[jobID]; j != nil {
 		j.budget = budget
 	}
-}
-
-// orphans lists the sessions whose owner is dead.
-func (w *Watch) orphans() []SeenSession {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	now := time.Now()
-	var list []SeenSession
-	for _, s := range w.sessions {
-		if w.dead(s.Owner, now) {
-			list = append(list, *s)
-		}
-	}
-	return list
 }

@@ -13,47 +13,53 @@ import (
 )
 
 const (
-	// Overrun is how long past its budget a job's runner may take to end it.
+	// Overrun is how long past its budget a job's own runner may take to end it.
 	Overrun = 30 * time.Second
-	// takeoverDelay is how long past that other processes wait before they take the job over.
+	// takeoverDelay is how long past the budget and Overrun other processes wait before
+	// they take the job over.
 	takeoverDelay = 30 * time.Second
 )
 
-// Rescuer takes jobs from runners that stopped reporting them, and ends the
-// sessions of processes that are gone. Several may work at once: an attempt is
-// named by its nonce and a session by its epoch, so that nothing ends twice.
-type Rescuer struct {
-	Watch  *Watch
-	Jobs   *commands.Jobs
-	Store  commands.Store
-	Clock  commands.Clock
-	Logger *slog.Logger
-	Name   string // of this process
-	Build  string
-
+// Recovery takes over the jobs of runners that stopped reporting them, and expires
+// the sessions of processes that are dead. Several processes may do so at once: an
+// attempt is named by its nonce and a session by its epoch, so nothing ends twice.
+type Recovery struct {
+	RecoveryConfig
 	changed chan struct{}
 }
 
-// NewRescuer prepares a rescuer; its Observe must listen to the hub its watch listens to.
-func NewRescuer(r Rescuer) *Rescuer {
-	r.changed = make(chan struct{}, 1)
-	return &r
+// RecoveryConfig configures a Recovery.
+type RecoveryConfig struct {
+	Liveness *Liveness
+	Jobs     *commands.Jobs
+	Store    commands.Store
+	Clock    commands.Clock
+	Logger   *slog.Logger
+	Process  string // this process's runner id
+	Build    string
 }
 
-// Observe wakes a rescuer that has nothing to watch.
-func (r *Rescuer) Observe(event.Recorded) {
+// NewRecovery returns a recovery that is not running yet; its Observe must listen to
+// the Subscription that its Liveness listens to.
+func NewRecovery(c RecoveryConfig) *Recovery {
+	return &Recovery{RecoveryConfig: c, changed: make(chan struct{}, 1)}
+}
+
+// Observe wakes Run, which sleeps while no job runs and no session is live.
+func (r *Recovery) Observe(event.Recorded) {
 	select {
 	case r.changed <- struct{}{}:
-	default:
+	default: // a wake-up is pending
 	}
 }
 
-// Run looks once a beat while anything runs, and sleeps while nothing does.
-func (r *Rescuer) Run(ctx context.Context) error {
-	ticker := time.NewTicker(r.Watch.beat)
+// Run looks for abandoned attempts and orphaned sessions once per heartbeat interval
+// while there are jobs or sessions, and sleeps while there are none.
+func (r *Recovery) Run(ctx context.Context) error {
+	ticker := time.NewTicker(r.Liveness.interval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		if r.Watch.idle() {
+		if r.Liveness.idle() {
 			select {
 			case <-r.changed:
 			case <-ctx.Done():
@@ -62,8 +68,8 @@ func (r *Rescuer) Run(ctx context.Context) error {
 		}
 		select {
 		case <-ticker.C:
-			if err := r.rescue(ctx); err != nil && ctx.Err() == nil {
-				r.Logger.Warn("looking after runners failed; trying again", "error", err)
+			if err := r.recoverAll(ctx); err != nil && ctx.Err() == nil {
+				r.Logger.Warn("recovery of jobs and sessions of dead processes failed; trying again", "error", err)
 			}
 		case <-ctx.Done():
 		}
@@ -71,39 +77,58 @@ func (r *Rescuer) Run(ctx context.Context) error {
 	return nil
 }
 
-func (r *Rescuer) rescue(ctx context.Context) error {
-	for _, id := range r.Watch.longRunning() {
+func (r *Recovery) recoverAll(ctx context.Context) error {
+	if err := r.lookUpBudgets(ctx); err != nil {
+		return err
+	}
+	if len(r.Liveness.abandonedAttempts()) == 0 && len(r.Liveness.orphanedSessions()) == 0 {
+		return nil
+	}
+	if err := r.Liveness.catchUp(ctx); err != nil { // it may be this process that heard nothing
+		return err
+	}
+	if err := r.takeOverJobs(ctx); err != nil {
+		return err
+	}
+	return r.expireSessions(ctx)
+}
+
+func (r *Recovery) lookUpBudgets(ctx context.Context) error {
+	for _, id := range r.Liveness.jobsNeedingBudget() {
 		state, err := r.Jobs.Read(ctx, id)
 		if err != nil {
 			return err
 		}
-		r.Watch.setBudget(id, max(1, time.Duration(state.Queued.TimeoutMS)*time.Millisecond))
-	}
-	if len(r.Watch.abandoned()) == 0 && len(r.Watch.orphans()) == 0 {
-		return nil
-	}
-	if err := r.Watch.current(ctx); err != nil { // the silence may be ours
-		return err
-	}
-	for _, a := range r.Watch.abandoned() {
-		state, err := r.Jobs.AbandonJob(ctx, r.intent(), a.jobID, a.nonce)
-		if err != nil {
-			return err
-		}
-		r.Logger.Info("took a job from a runner that stopped reporting it", "job", a.jobID, "now", state.Status)
-	}
-	for _, s := range r.Watch.orphans() {
-		in := r.intent()
-		in.Account = s.Account
-		expire := session.Expire{Account: s.Account, SessionID: s.SessionID, Epoch: s.Epoch, Reason: "owner_lost"}
-		if _, err := commands.ExpireSession(ctx, r.Store, in, expire); err != nil {
-			return err
-		}
-		r.Logger.Info("ended a session whose process is gone", "account", s.Account, "session", s.SessionID)
+		r.Liveness.setBudget(id, max(1, time.Duration(state.Queued.TimeoutMS)*time.Millisecond))
 	}
 	return nil
 }
 
-func (r *Rescuer) intent() commands.Intent {
-	return commands.Intent{ID: uuid.New(), At: r.Clock.Now(), Actor: "rescuer:" + r.Name, Build: r.Build}
+func (r *Recovery) takeOverJobs(ctx context.Context) error {
+	for _, a := range r.Liveness.abandonedAttempts() {
+		state, err := r.Jobs.AbandonJob(ctx, r.intent(), a.jobID, a.nonce)
+		if err != nil {
+			return err
+		}
+		r.Logger.Info("took a job over from a runner that stopped reporting it", "job", a.jobID, "now", state.Status)
+	}
+	return nil
+}
+
+func (r *Recovery) expireSessions(ctx context.Context) error {
+	for _, s := range r.Liveness.orphanedSessions() {
+		in := r.intent()
+		in.Account = s.Account
+		expire := session.Expire{Account: s.Account, SessionID: s.SessionID, Epoch: s.Epoch, Reason: session.EndOwnerLost}
+		if _, err := commands.ExpireSession(ctx, r.Store, in, expire); err != nil {
+			return err
+		}
+		r.Logger.Info("expired a session whose process is dead", "account", s.Account, "session", s.SessionID, "owner", s.Owner)
+	}
+	return nil
+}
+
+// intent is a new intent of the recovery. Logs name this actor "rescuer:" and always have.
+func (r *Recovery) intent() commands.Intent {
+	return commands.Intent{ID: uuid.New(), At: r.Clock.Now(), Actor: "rescuer:" + r.Process, Build: r.Build}
 }

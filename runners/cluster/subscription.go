@@ -11,153 +11,158 @@ import (
 	"reckon/domain/session"
 )
 
-// Log is the log as a hub follows it; eventstore.Store says what it yields.
+// Log is the event log as a Subscription reads it; eventstore.Store says what
+// SubscribeAll yields.
 type Log interface {
 	SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error]
 }
 
-// Hub is the one subscription of a process: whoever waits for something to
-// happen waits here, without a subscription of its own.
-type Hub struct {
-	mu        sync.Mutex
-	waiters   map[string][]chan struct{} // by job
-	publishes map[string]string          // stream a job that is waited for publishes to → its job
-	listeners []func(event.Recorded)
-	position  event.Position // of the last event passed on
-	moved     chan struct{}  // closed when position changes and somebody waits for that; else nil
+// Subscription is a process's one subscription to the log. Everything in the
+// process that waits for an event waits on it and opens no subscription of its own.
+type Subscription struct {
+	mu           sync.Mutex
+	waiters      map[string][]chan struct{} // by job id
+	publications map[string]string          // stream that a job with waiters publishes to → job id
+	listeners    []func(event.Recorded)
+	position     event.Position // of the last event passed on to the listeners
+	advanced     chan struct{}  // closed when position changes; nil while nobody waits for that
 }
 
-// NewHub is a hub that follows nothing yet.
-func NewHub() *Hub {
-	return &Hub{waiters: map[string][]chan struct{}{}, publishes: map[string]string{}}
+// NewSubscription returns a subscription that is not running yet.
+func NewSubscription() *Subscription {
+	return &Subscription{waiters: map[string][]chan struct{}{}, publications: map[string]string{}}
 }
 
-// Listen adds a function that is told of every event of jobs, sessions and
-// beats, in the log's order. It must not block. All listeners are added before Run.
-func (h *Hub) Listen(f func(event.Recorded)) { h.listeners = append(h.listeners, f) }
+// Listen adds a function that is called with every event of jobs, sessions and
+// heartbeats, in the log's order. It must not block. Add all listeners before Run.
+func (s *Subscription) Listen(listener func(event.Recorded)) {
+	s.listeners = append(s.listeners, listener)
+}
 
-// followed are the events a hub's listeners may be told of.
-var followed = []string{
+// subscribedEvents are the stored names of the events that listeners may be called with.
+var subscribedEvents = []string{
 	job.WasQueued{}.EventName(), job.WasClaimed{}.EventName(), job.WasReleased{}.EventName(), job.HasSucceeded{}.EventName(),
 	job.HasFailed{}.EventName(), job.HasTimedOut{}.EventName(), job.WasCancelled{}.EventName(), job.WasLost{}.EventName(),
 	session.Opened{}.EventName(), session.Cleared{}.EventName(), session.Expired{}.EventName(), runner.Beat{}.EventName(),
 }
 
-// Run follows the log after a position until the context ends.
-func (h *Hub) Run(ctx context.Context, log Log, after event.Position) error {
-	h.reached(after) // a log that stays quiet has been followed to its end
-	for r, err := range log.SubscribeAll(ctx, after, followed...) {
-		if err != nil && r.Position == (event.Position{}) {
+// Run reads the log after a position until the context ends.
+func (s *Subscription) Run(ctx context.Context, log Log, after event.Position) error {
+	s.advance(after) // nothing may follow: then this position is the end of the log
+	for recorded, err := range log.SubscribeAll(ctx, after, subscribedEvents...) {
+		if err != nil && recorded.Position == (event.Position{}) {
 			if ctx.Err() != nil {
 				return nil
 			}
 			return err
 		}
-		if r.Event != nil { // else not followed, or of a newer binary
-			for _, tell := range h.listeners {
-				tell(r)
+		if recorded.Event != nil { // nil: not subscribed to, or of a type that only a newer binary knows
+			for _, listener := range s.listeners {
+				listener(recorded)
 			}
 		}
-		h.wake(r)
+		s.advance(recorded.Position)
+		s.notifyWaiters(recorded)
 	}
 	return nil
 }
 
-// Reach returns once everything up to a position of the log has been passed on.
-func (h *Hub) Reach(ctx context.Context, p event.Position) error {
+// WaitUntilReached returns once every event up to a position of the log has been
+// passed on to the listeners.
+func (s *Subscription) WaitUntilReached(ctx context.Context, position event.Position) error {
 	for {
-		h.mu.Lock()
-		if !h.position.Less(p) {
-			h.mu.Unlock()
+		s.mu.Lock()
+		if !s.position.Less(position) {
+			s.mu.Unlock()
 			return nil
 		}
-		if h.moved == nil {
-			h.moved = make(chan struct{})
+		if s.advanced == nil {
+			s.advanced = make(chan struct{})
 		}
-		moved := h.moved
-		h.mu.Unlock()
+		advanced := s.advanced
+		s.mu.Unlock()
 		select {
-		case <-moved:
+		case <-advanced:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// Watch returns a channel that receives when something has happened for which
-// somebody waits for a job: it ended, or what it publishes — its run or its
-// certificate — was appended. Call stop when done.
+// NotifyJobEnded returns a channel that receives when a job has ended, and once
+// more when the run or certificate that the job publishes has been appended (only
+// if its Outcome.PublishTo is set). The caller must call stop when it waits no longer.
 //
-// Watch first, then fold the job's stream, then wait: an end that comes in
-// between is not missed. A job that ended with Outcome.PublishTo set has its run
-// or certificate a moment later; the channel receives once more then.
-func (h *Hub) Watch(jobID string) (happened <-chan struct{}, stop func()) {
-	waiter := make(chan struct{}, 2) // an end and a publication: nothing is dropped, nobody blocks
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.waiters[jobID] = append(h.waiters[jobID], waiter)
-	return waiter, func() { h.leave(jobID, waiter) }
+// Call it first, then fold the job's stream, then wait on the channel: an end that
+// is appended between the fold and the wait is not missed.
+func (s *Subscription) NotifyJobEnded(jobID string) (notified <-chan struct{}, stop func()) {
+	waiter := make(chan struct{}, 2) // one place for the end, one for the publication: a send never blocks
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiters[jobID] = append(s.waiters[jobID], waiter)
+	return waiter, func() { s.removeWaiter(jobID, waiter) }
 }
 
-func (h *Hub) leave(jobID string, waiter chan struct{}) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	of := h.waiters[jobID]
-	for i, other := range of {
+func (s *Subscription) removeWaiter(jobID string, waiter chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	remaining := s.waiters[jobID]
+	for i, other := range remaining {
 		if other == waiter {
-			of[i] = of[len(of)-1]
-			of = of[:len(of)-1]
+			remaining[i] = remaining[len(remaining)-1]
+			remaining = remaining[:len(remaining)-1]
 			break
 		}
 	}
-	if len(of) > 0 {
-		h.waiters[jobID] = of
+	if len(remaining) > 0 {
+		s.waiters[jobID] = remaining
 		return
 	}
-	delete(h.waiters, jobID)
-	for stream, other := range h.publishes {
+	delete(s.waiters, jobID)
+	for stream, other := range s.publications {
 		if other == jobID {
-			delete(h.publishes, stream)
+			delete(s.publications, stream)
 		}
 	}
 }
 
-// reached moves the position on and wakes whoever waits for that.
-func (h *Hub) reached(p event.Position) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.position = p
-	if h.moved != nil {
-		close(h.moved)
-		h.moved = nil
+// advance sets the position and ends every WaitUntilReached that waits for it.
+func (s *Subscription) advance(position event.Position) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.position = position
+	if s.advanced != nil {
+		close(s.advanced)
+		s.advanced = nil
 	}
 }
 
-func (h *Hub) wake(r event.Recorded) {
-	jobID, publishTo := ended(r.Event)
-	h.reached(r.Position)
-	h.mu.Lock()
-	defer h.mu.Unlock()
+// notifyWaiters notifies those who wait for the job that an event ends or publishes for.
+func (s *Subscription) notifyWaiters(recorded event.Recorded) {
+	jobID, publishTo := endedJob(recorded.Event)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if jobID == "" {
-		if jobID = h.publishes[r.Stream]; jobID == "" {
+		if jobID = s.publications[recorded.Stream]; jobID == "" {
 			return
 		}
-		delete(h.publishes, r.Stream)
+		delete(s.publications, recorded.Stream)
 	}
-	waiters := h.waiters[jobID]
+	waiters := s.waiters[jobID]
 	if len(waiters) > 0 && publishTo != "" {
-		h.publishes[publishTo] = jobID
+		s.publications[publishTo] = jobID
 	}
 	for _, waiter := range waiters {
 		select {
 		case waiter <- struct{}{}:
-		default: // it has enough to wake up for
+		default: // two notifications are pending already
 		}
 	}
 }
 
-// ended is the job an event ends, and where the job publishes what it computed.
-func ended(e event.Event) (jobID, publishTo string) {
+// endedJob returns the id of the job that an event ends and the stream to which
+// that job publishes its run or certificate; both are empty for other events.
+func endedJob(e event.Event) (jobID, publishTo string) {
 	switch e := e.(type) {
 	case job.HasSucceeded:
 		return e.JobID, e.PublishTo

@@ -30,30 +30,30 @@ func appendTo(t *testing.T, log *memory.Store, stream string, events ...event.Ev
 	}
 }
 
-// startHub runs a hub until the test's end.
-func startHub(t *testing.T, log *memory.Store, listeners ...func(event.Recorded)) *cluster.Hub {
-	hub := cluster.NewHub()
+// startSubscription runs a subscription until the test's end.
+func startSubscription(t *testing.T, log *memory.Store, listeners ...func(event.Recorded)) *cluster.Subscription {
+	subscription := cluster.NewSubscription()
 	for _, l := range listeners {
-		hub.Listen(l)
+		subscription.Listen(l)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- hub.Run(ctx, log, event.Position{}) }()
+	go func() { ended <- subscription.Run(ctx, log, event.Position{}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
-	return hub
+	return subscription
 }
 
-func TestHubWakesWhoWaits(t *testing.T) {
+func TestSubscriptionNotifiesWaiters(t *testing.T) {
 	log := memory.New(domain.Catalogue())
-	hub := startHub(t, log)
-	one, stopOne := hub.Watch("j")
-	two, stopTwo := hub.Watch("j")
-	other, stopOther := hub.Watch("k")
+	subscription := startSubscription(t, log)
+	one, stopOne := subscription.NotifyJobEnded("j")
+	two, stopTwo := subscription.NotifyJobEnded("j")
+	other, stopOther := subscription.NotifyJobEnded("k")
 	appendTo(t, log, job.Stream("j"), job.HasSucceeded{Outcome: job.Outcome{JobID: "j", PublishTo: run.Stream(7)}})
 	<-one
 	<-two
@@ -66,27 +66,27 @@ func TestHubWakesWhoWaits(t *testing.T) {
 	stopOther()
 	select {
 	case <-two:
-		t.Error("woken after stop")
+		t.Error("notified after stop")
 	default:
 	}
 }
 
-// TestHubHasReachedWhereItBegan: a log on which nothing happens after a restart
+// TestSubscriptionHasReachedItsStart: a log on which nothing happens after a restart
 // has been followed to its end, and nobody waits for more.
-func TestHubHasReachedWhereItBegan(t *testing.T) {
+func TestSubscriptionHasReachedItsStart(t *testing.T) {
 	log := memory.New(domain.Catalogue())
 	appendTo(t, log, run.Stream(7), run.TimedOut{Subject: run.Subject{RunID: 7}})
 	head, err := log.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	hub := cluster.NewHub()
+	subscription := cluster.NewSubscription()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { _ = hub.Run(ctx, log, head) }()
+	go func() { _ = subscription.Run(ctx, log, head) }()
 	bounded, done := context.WithTimeout(t.Context(), time.Minute)
 	defer done()
-	if err := hub.Reach(bounded, head); err != nil {
+	if err := subscription.WaitUntilReached(bounded, head); err != nil {
 		t.Error(err)
 	}
 }

@@ -71,7 +71,7 @@ func (e *Engine) Close(context.Context) error {
 	e.mu.Lock()
 	e.closed = true
 	for _, s := range e.sessions {
-		e.end(s)
+		e.closeSession(s)
 	}
 	e.mu.Unlock()
 	return e.zygote.Close()
@@ -141,7 +141,7 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 		outcome.SessionOpened, outcome.SessionReplaced, err = e.inSession(ctx, request, call, &answer)
 	}
 	if err == nil && answer.Error != "" {
-		err = refused(answer.Error)
+		err = refusal(answer.Error)
 	}
 	if err != nil {
 		return outcome, err
@@ -160,7 +160,7 @@ func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Dur
 		return "", err
 	}
 	if answer.Error != "" {
-		return "", refused(answer.Error)
+		return "", refusal(answer.Error)
 	}
 	if !strings.HasPrefix(answer.FullForm, "Hold[") || !strings.HasSuffix(answer.FullForm, "]") {
 		return "", &FailedError{Reason: ReasonRefused, Detail: "the engine did not keep the input held"}
@@ -170,7 +170,7 @@ func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Dur
 
 // oneShot runs one request in a fresh worker.
 func (e *Engine) oneShot(ctx context.Context, request Request, call any, answer *reply) error {
-	release, err := e.slot(ctx, request.QueueWait)
+	release, err := e.acquireSlot(ctx, request.QueueWait)
 	if err != nil {
 		return err
 	}
@@ -185,8 +185,8 @@ func (e *Engine) oneShot(ctx context.Context, request Request, call any, answer 
 	return worker.Call(ctx, call, answer)
 }
 
-// slot waits for the right to evaluate.
-func (e *Engine) slot(ctx context.Context, wait time.Duration) (release func(), err error) {
+// acquireSlot waits until fewer than Options.Concurrency evaluations run.
+func (e *Engine) acquireSlot(ctx context.Context, wait time.Duration) (release func(), err error) {
 	release = func() { <-e.slots }
 	select {
 	case e.slots <- struct{}{}:

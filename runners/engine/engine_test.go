@@ -64,7 +64,7 @@ func TestEvaluate(t *testing.T) {
 
 func TestEvaluateFailures(t *testing.T) {
 	e := enginetest.Start(t, engine.Options{Limits: engine.Limits{MemoryBytes: 512 << 20}})
-	for code, reason := range map[string]string{
+	for code, reason := range map[string]engine.FailureReason{
 		"1+":                                   engine.ReasonRefused,
 		"":                                     engine.ReasonRefused,
 		"Quit[]":                               engine.ReasonQuit,

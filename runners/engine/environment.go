@@ -35,6 +35,16 @@ const minPythonMinor = 11
 var ErrNoPython = errors.New("the engine needs Python 3.11 or later with its venv module on the PATH: install it " +
 	"(Debian and Ubuntu: apt install python3 python3-venv) and start again")
 
+// InstallStep names a step of Install.
+type InstallStep string
+
+// Steps of Install, in order.
+const (
+	StepCreate   InstallStep = "create"   // the virtual environment
+	StepPackages InstallStep = "packages" // download and install them
+	StepCheck    InstallStep = "check"    // the engine answers
+)
+
 // Cause is why a step of Install failed, as far as its output tells.
 type Cause string
 
@@ -65,14 +75,14 @@ var causes = []struct {
 
 // InstallError says which step of Install failed, why, and what it printed.
 type InstallError struct {
-	Step   string // create, packages, check
+	Step   InstallStep
 	Cause  Cause
 	Folder string
 	Output string // the end of what the step printed
 	Err    error
 }
 
-func newInstallError(step, folder, output string, err error) *InstallError {
+func newInstallError(step InstallStep, folder, output string, err error) *InstallError {
 	e := &InstallError{Step: step, Cause: CauseUnknown, Folder: folder, Output: output, Err: err}
 	for _, c := range causes {
 		if c.says.MatchString(output) || c.says.MatchString(err.Error()) {
@@ -84,10 +94,10 @@ func newInstallError(step, folder, output string, err error) *InstallError {
 }
 
 func (e *InstallError) Error() string {
-	advice := map[string]string{
-		"create":   "Python could not make a virtual environment (Debian and Ubuntu: apt install python3-venv)",
-		"packages": "pip could not install the pinned packages",
-		"check":    "the installed packages do not run on this machine",
+	advice := map[InstallStep]string{
+		StepCreate:   "Python could not make a virtual environment (Debian and Ubuntu: apt install python3-venv)",
+		StepPackages: "pip could not install the pinned packages",
+		StepCheck:    "the installed packages do not run on this machine",
 	}[e.Step]
 	for _, c := range causes {
 		if c.is == e.Cause {
@@ -187,13 +197,13 @@ func (in installer) install(ctx context.Context, python string) (err error) {
 		}
 	}()
 	if err := os.Mkdir(in.making, 0o700); err != nil {
-		return in.failed("create", "", err)
+		return in.stepError(StepCreate, "", err)
 	}
-	if err := in.make(ctx, python); err != nil {
+	if err := in.build(ctx, python); err != nil {
 		return err
 	}
 	if err := writeManifest(in.making); err != nil {
-		return in.failed("check", "", err)
+		return in.stepError(StepCheck, "", err)
 	}
 	if err := os.Rename(in.folder, old); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -217,35 +227,35 @@ sys.argv[0] = "pip"
 runpy.run_module("pip", run_name="__main__", alter_sys=True)
 `
 
-func (in installer) make(ctx context.Context, python string) error {
+func (in installer) build(ctx context.Context, python string) error {
 	temporary := filepath.Join(in.making, "tmp") // on the disk that is to hold the environment, and gone with it
 	if err := os.Mkdir(temporary, 0o700); err != nil {
-		return in.failed("create", "", err)
+		return in.stepError(StepCreate, "", err)
 	}
 	in.progress("making a private Python environment in " + in.folder)
-	if err := in.step(ctx, "create", temporary, python, "-I", "-m", "venv", "--without-pip", in.making); err != nil {
+	if err := in.runStep(ctx, StepCreate, temporary, python, "-I", "-m", "venv", "--without-pip", in.making); err != nil {
 		return err
 	}
 	list := filepath.Join(in.making, "requirements.txt")
 	if err := os.WriteFile(list, requirements, 0o600); err != nil {
-		return in.failed("packages", "", err)
+		return in.stepError(StepPackages, "", err)
 	}
 	in.progress("installing " + strings.Join(pinned(), " ") + " (about 30 MB, once)")
-	err := in.step(ctx, "packages", temporary, Python(in.making), "-I", "-c", runPip, "install", "--no-input", "--disable-pip-version-check",
+	err := in.runStep(ctx, StepPackages, temporary, Python(in.making), "-I", "-c", runPip, "install", "--no-input", "--disable-pip-version-check",
 		"--progress-bar", "off", "--retries", "2", "--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", list)
 	if err != nil {
 		return err
 	}
 	in.progress("checking that the engine answers")
-	err = in.step(ctx, "check", temporary, Python(in.making), "-I", "-B", "-c", "import woxi, sympy, flint; assert woxi.interpret('1+1') == '2'")
+	err = in.runStep(ctx, StepCheck, temporary, Python(in.making), "-I", "-B", "-c", "import woxi, sympy, flint; assert woxi.interpret('1+1') == '2'")
 	if err != nil {
 		return err
 	}
-	return in.settle(temporary)
+	return in.removeUnneeded(temporary)
 }
 
-// settle leaves what the engine needs, to the owner only.
-func (in installer) settle(temporary string) error {
+// removeUnneeded deletes what the engine does not need and takes every permission from all but the owner.
+func (in installer) removeUnneeded(temporary string) error {
 	if err := os.RemoveAll(temporary); err != nil {
 		return err
 	}
@@ -272,17 +282,17 @@ func (in installer) settle(temporary string) error {
 	})
 }
 
-func (in installer) failed(step, output string, err error) error {
+func (in installer) stepError(step InstallStep, output string, err error) error {
 	return newInstallError(step, in.folder, output, err)
 }
 
-// stillAt is how often people are told that a silent step goes on.
-const stillAt = 10 * time.Second
+// progressInterval is how often people are told that a silent step goes on.
+const progressInterval = 10 * time.Second
 
-// step runs a program that ends with this process. Its standard input is the lock's file, so that the lock is held until the
+// runStep runs a program that ends with this process. Its standard input is the lock's file, so that the lock is held until the
 // program, too, has ended.
-func (in installer) step(ctx context.Context, name, temporary, program string, arguments ...string) error {
-	output := &tail{}
+func (in installer) runStep(ctx context.Context, name InstallStep, temporary, program string, arguments ...string) error {
+	output := &outputTail{}
 	lines, told := io.Pipe()
 	command := exec.CommandContext(ctx, program, arguments...)
 	command.Stdin, command.Stdout = in.lock, io.MultiWriter(output, told)
@@ -294,7 +304,7 @@ func (in installer) step(ctx context.Context, name, temporary, program string, a
 	telling := make(chan struct{})
 	go func() {
 		defer close(telling)
-		in.tell(name, lines)
+		in.reportProgress(name, lines)
 	}()
 	runtime.LockOSThread() // the parent in the kernel's eyes is the thread that starts a process: it must not end before it
 	err := command.Run()
@@ -305,13 +315,13 @@ func (in installer) step(ctx context.Context, name, temporary, program string, a
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return in.failed(name, output.String(), err)
+		return in.stepError(name, output.String(), err)
 	}
 	return nil
 }
 
-// tell passes on what a step prints, and at intervals that it goes on.
-func (in installer) tell(step string, output io.Reader) {
+// reportProgress passes on what a step prints, and at intervals that it goes on.
+func (in installer) reportProgress(step InstallStep, output io.Reader) {
 	lines := make(chan string)
 	go func() {
 		defer close(lines)
@@ -330,7 +340,7 @@ func (in installer) tell(step string, output io.Reader) {
 			case line != "":
 				in.progress("  " + line)
 			}
-		case <-time.After(stillAt):
+		case <-time.After(progressInterval):
 			in.progress(fmt.Sprintf("  still at it: %s, %.0f s", step, time.Since(begun).Seconds()))
 		}
 	}

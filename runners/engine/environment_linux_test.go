@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -11,40 +10,17 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 )
 
-// copied is an environment of the test's own, from the shared one: an environment may be moved and copied.
-func copied(t *testing.T) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("copies and installs packages: not with -short")
-	}
-	folder := filepath.Join(t.TempDir(), "data", "engine")
-	if err := os.CopyFS(folder, os.DirFS(enginetest.Environment(t))); err != nil {
-		t.Fatal(err)
-	}
-	err := filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error { // CopyFS makes folders with the umask's mode
-		if err == nil && d.IsDir() {
-			err = os.Chmod(path, 0o700)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if status := engine.Status(folder); !status.Ready {
-		t.Fatalf("a copy is not ready: %+v", status)
-	}
-	return folder
-}
-
 // Every way in which an environment can differ from what was installed is found and named.
 func TestDamageIsFound(t *testing.T) {
-	folder := copied(t)
+	startIndex(t, 0, nil)
+	folder := installed(t)
 	at := func(pattern string) string {
 		found, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil || len(found) == 0 {
@@ -111,30 +87,38 @@ func TestDamageIsFound(t *testing.T) {
 // kill -9 in the middle of an installation: nothing goes on, what was there is still there, and the next one works, for
 // processes that start together too.
 func TestInstallAfterAKilledInstall(t *testing.T) {
-	folder := copied(t)
+	var stall atomic.Bool
+	downloading, killed := make(chan struct{}, 1), make(chan struct{})
+	served := startIndex(t, 0, func(string) {
+		if stall.CompareAndSwap(true, false) { // the first download of the process that is killed
+			downloading <- struct{}{}
+			<-killed
+		}
+	})
+	folder := installed(t)
 	gone, err := filepath.Glob(filepath.Join(folder, "lib", "python3*", "site-packages", "woxi"))
 	if err != nil || len(gone) != 1 {
 		t.Fatalf("%v, %v", gone, err)
 	}
 	must(t, os.RemoveAll(gone[0]))
+	t.Setenv("PIP_CACHE_DIR", t.TempDir())
+	stall.Store(true)
 	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), "RECKON_TEST_INSTALL="+folder)
-	output, err := child.StdoutPipe()
-	must(t, err)
+	child.Env = append(os.Environ(), "RECKON_TEST_INSTALL="+folder, "RECKON_TEST_PINS="+string(served.pins))
 	must(t, child.Start())
-	for lines := bufio.NewScanner(output); ; {
-		if !lines.Scan() {
-			t.Fatal("the installation ended before it was killed")
-		}
-		if strings.Contains(lines.Text(), "Installing collected") {
-			break
-		}
+	ended := make(chan error, 1)
+	go func() { ended <- child.Wait() }()
+	select {
+	case <-downloading:
+	case err := <-ended:
+		t.Fatalf("the installation ended before it was killed: %v", err)
 	}
 	if working := processes(t, folder); len(working) == 0 {
 		t.Fatal("nothing works on the folder")
 	}
 	must(t, child.Process.Kill())
-	_ = child.Wait()
+	<-ended
+	close(killed)
 	eventually(t, "an end of what the installation had started", func() bool { return len(processes(t, folder)) == 0 })
 	if status := engine.Status(folder); status.Ready || !strings.Contains(status.Damage, "is missing") {
 		t.Errorf("after the kill: %+v", status)
@@ -171,7 +155,8 @@ func TestInstallAfterAKilledInstall(t *testing.T) {
 }
 
 // installUntilKilled is the process that TestInstallAfterAKilledInstall kills.
-func installUntilKilled(folder string) {
+func installUntilKilled(folder, pins string) {
+	engine.PinForTest([]byte(pins))
 	fmt.Println(engine.Install(context.Background(), folder, func(step string) { fmt.Println(step) }))
 	os.Exit(2)
 }
@@ -182,11 +167,7 @@ func TestInstallWithoutAnIndex(t *testing.T) {
 		t.Skip("makes a virtual environment: not with -short")
 	}
 	enginetest.Environment(t) // skips where there is no Python
-	t.Setenv("PIP_CONFIG_FILE", os.DevNull)
-	t.Setenv("PIP_FIND_LINKS", "")
-	t.Setenv("PIP_NO_INDEX", "")
-	t.Setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
-	t.Setenv("PIP_CACHE_DIR", t.TempDir())
+	useIndex(t, "http://127.0.0.1:1/simple")
 	folder := filepath.Join(t.TempDir(), "engine")
 	var steps []string
 	err := engine.Install(t.Context(), folder, func(step string) { steps = append(steps, step) })
@@ -203,6 +184,7 @@ func TestInstallWithoutAnIndex(t *testing.T) {
 // A full disk is named, and given back what was taken.
 func TestInstallOnAFullDisk(t *testing.T) {
 	if small := os.Getenv("RECKON_TEST_SMALL_DISK"); small != "" { // inside a mount namespace
+		t.Cleanup(engine.PinForTest([]byte(os.Getenv("RECKON_TEST_PINS"))))
 		err := engine.Install(t.Context(), filepath.Join(small, "engine"), nil)
 		failed, ok := errors.AsType[*engine.InstallError](err)
 		if !ok || failed.Cause != engine.CauseDiskFull || !strings.Contains(err.Error(), small) || strings.Contains(err.Error(), "venv") {
@@ -211,15 +193,12 @@ func TestInstallOnAFullDisk(t *testing.T) {
 		nothingLeft(t, filepath.Join(small, "engine"))
 		return
 	}
-	if testing.Short() {
-		t.Skip("makes a virtual environment: not with -short")
-	}
-	enginetest.Environment(t) // skips where there is no Python
+	served := startIndex(t, 4<<20, nil)
 	folder := t.TempDir()
 	const script = `mount -t tmpfs -o size=$0 none "$1" || exit 77; exec "$2" -test.run '^TestInstallOnAFullDisk$' -test.v`
-	for _, size := range []string{"64k", "20m"} { // too little for a virtual environment, and for the packages
+	for _, size := range []string{"64k", "2m"} { // too little for a virtual environment, and for the packages
 		command := exec.Command("unshare", "-m", "sh", "-c", script, size, folder, os.Args[0])
-		command.Env = append(os.Environ(), "RECKON_TEST_SMALL_DISK="+folder)
+		command.Env = append(os.Environ(), "RECKON_TEST_SMALL_DISK="+folder, "RECKON_TEST_PINS="+string(served.pins))
 		output, err := command.CombinedOutput()
 		if command.ProcessState == nil || command.ProcessState.ExitCode() == 77 || command.ProcessState.ExitCode() == 1 && !strings.Contains(string(output), "RUN") {
 			t.Skipf("cannot mount a small disk here: %v %s", err, output)

@@ -14,24 +14,27 @@ var ErrSaturated = errors.New("every engine worker is busy; try again shortly")
 // ErrClosed says that the engine is shutting down.
 var ErrClosed = errors.New("the engine is closed")
 
+// FailureReason says why the engine gave no answer.
+type FailureReason string
+
 // Reasons of a FailedError.
 const (
-	ReasonCrashed        = "crashed"          // the process ended by a fault (a stack that ran over, an internal error)
-	ReasonMemory         = "memory"           // the process ran over its memory limit
-	ReasonQuit           = "quit"             // the expression ended its own process (Quit, Exit)
-	ReasonOutputTooLarge = "output_too_large" // result or standard output over OutputLimitBytes
-	ReasonRefused        = "refused"          // the engine could not read or evaluate the input; Detail is its own message
+	ReasonCrashed        FailureReason = "crashed"          // the process ended by a fault (a stack that ran over, an internal error)
+	ReasonMemory         FailureReason = "memory"           // the process ran over its memory limit
+	ReasonQuit           FailureReason = "quit"             // the expression ended its own process (Quit, Exit)
+	ReasonOutputTooLarge FailureReason = "output_too_large" // result or standard output over OutputLimitBytes
+	ReasonRefused        FailureReason = "refused"          // the engine could not read or evaluate the input; Detail is its own message
 )
 
 // FailedError says that the engine gave no answer for this one evaluation. The service itself is unharmed.
 type FailedError struct {
-	Reason string // one of the Reason constants
+	Reason FailureReason
 	Detail string // for people; bounded
 }
 
 func (e *FailedError) Error() string {
 	if e.Detail == "" {
-		return "the engine failed: " + e.Reason
+		return "the engine failed: " + string(e.Reason)
 	}
 	return fmt.Sprintf("the engine failed: %s: %s", e.Reason, e.Detail)
 }

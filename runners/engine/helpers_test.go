@@ -9,7 +9,7 @@ import (
 )
 
 // failure is the reason of a FailedError, or nothing.
-func failure(err error) string {
+func failure(err error) engine.FailureReason {
 	var failed *engine.FailedError
 	if errors.As(err, &failed) {
 		return failed.Reason

@@ -27,9 +27,9 @@ const manifestName = "reckon-environment"
 var errNotInstalled = errors.New("not installed")
 
 // damageError: the folder is not what was installed.
-type damageError struct{ path, is string }
+type damageError struct{ path, difference string }
 
-func (e *damageError) Error() string { return e.path + " " + e.is }
+func (e *damageError) Error() string { return e.path + " " + e.difference }
 
 // writeManifest is the last step of making an environment, before it gets its name.
 func writeManifest(folder string) error {
@@ -37,7 +37,7 @@ func writeManifest(folder string) error {
 	if err != nil {
 		return err
 	}
-	files, err := contents(folder)
+	files, err := listFiles(folder)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func verify(folder string) error {
 		}
 		wanted[path] = content
 	}
-	files, err := contents(folder)
+	files, err := listFiles(folder)
 	if err != nil {
 		return err
 	}
@@ -116,8 +116,8 @@ type entry struct {
 	content string // as the manifest has it
 }
 
-// contents lists the files of an environment, in the order of their paths.
-func contents(folder string) ([]*entry, error) {
+// listFiles lists the files of an environment, in the order of their paths.
+func listFiles(folder string) ([]*entry, error) {
 	var list []*entry
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

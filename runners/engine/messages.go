@@ -7,8 +7,8 @@ import (
 
 var parseError = regexp.MustCompile(`^Parse error:\s+--> ([0-9]+):([0-9]+)`)
 
-// refused makes an error for people of the engine's own: where it stopped reading, without the names of its grammar.
-func refused(text string) *FailedError {
+// refusal turns the engine's own error text into one for people: where it stopped reading, without the names of its grammar.
+func refusal(text string) *FailedError {
 	detail := strings.TrimPrefix(text, "Evaluation error: ")
 	if at := parseError.FindStringSubmatch(text); at != nil {
 		detail = "the input cannot be read at line " + at[1] + ", column " + at[2]

@@ -48,7 +48,7 @@ func TestRefused(t *testing.T) {
 		"Evaluation error: Rasterize: unsupported expression type":                  "Rasterize: unsupported expression type",
 		"something else": "something else",
 	} {
-		if got := refused(text); got.Detail != want || got.Reason != ReasonRefused {
+		if got := refusal(text); got.Detail != want || got.Reason != ReasonRefused {
 			t.Errorf("%q: %+v", text, got)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // TestMain lets the test binary be the process that a test kills.
 func TestMain(m *testing.M) {
 	if folder := os.Getenv("RECKON_TEST_INSTALL"); folder != "" {
-		installUntilKilled(folder)
+		installUntilKilled(folder, os.Getenv("RECKON_TEST_PINS"))
 	}
 	if environment := os.Getenv("RECKON_TEST_SERVER"); environment != "" {
 		serveUntilKilled(environment)

@@ -32,11 +32,11 @@ type SessionInfo struct {
 	Busy        bool
 }
 
-// session is a forked worker that stays. All fields but turn and gone belong to Engine.mu.
+// session is a forked worker that stays. Engine.mu guards all fields but turn and closed.
 type session struct {
-	key  string
-	turn chan struct{} // held by the one evaluation that runs
-	gone chan struct{} // closed when the session is over
+	key    string
+	turn   chan struct{} // held by the one evaluation that runs
+	closed chan struct{} // closed when the session has ended
 
 	worker      *Worker // nil until the first evaluation forks it
 	created     time.Time
@@ -50,18 +50,18 @@ type session struct {
 func (e *Engine) inSession(ctx context.Context, request Request, call any, answer *reply) (opened, replaced bool, err error) {
 	started := time.Now()
 	for {
-		s, err := e.enter(request.Session)
+		s, err := e.enterSession(request.Session)
 		if err != nil {
 			return false, false, err
 		}
 		again, err := func() (bool, error) {
-			defer e.leave(s)
+			defer e.leaveSession(s)
 			if err := s.takeTurn(ctx, request.Budget-time.Since(started)); err != nil {
 				return errors.Is(err, errSessionOver), err
 			}
 			defer func() { <-s.turn }()
 			budget := request.Budget - time.Since(started)
-			release, err := e.slot(ctx, request.QueueWait)
+			release, err := e.acquireSlot(ctx, request.QueueWait)
 			if err != nil {
 				return false, err
 			}
@@ -89,7 +89,7 @@ func (s *session) takeTurn(ctx context.Context, wait time.Duration) error {
 	select {
 	case s.turn <- struct{}{}:
 		return nil
-	case <-s.gone:
+	case <-s.closed:
 		return errSessionOver
 	case <-timer.C:
 		return ErrBudgetExhausted
@@ -105,7 +105,7 @@ func (e *Engine) sessionWorker(ctx context.Context, s *session) (worker *Worker,
 	e.mu.Unlock()
 	if worker != nil {
 		if !worker.Alive() {
-			e.expire(s, ExpiredDied)
+			e.expireSession(s, ExpiredDied)
 			return nil, false, false, errSessionOver
 		}
 		return worker, false, false, nil
@@ -116,7 +116,7 @@ func (e *Engine) sessionWorker(ctx context.Context, s *session) (worker *Worker,
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	select {
-	case <-s.gone:
+	case <-s.closed:
 		worker.Kill()
 		return nil, false, false, errSessionOver
 	default:
@@ -124,18 +124,18 @@ func (e *Engine) sessionWorker(ctx context.Context, s *session) (worker *Worker,
 	s.worker, s.created = worker, time.Now()
 	_, replaced = e.died[s.key]
 	delete(e.died, s.key)
-	go e.watch(s, worker)
+	go e.expireWhenWorkerDies(s, worker)
 	return worker, true, replaced, nil
 }
 
-// watch expires a session whose worker dies while nothing runs in it; a running evaluation notices by itself.
-func (e *Engine) watch(s *session, worker *Worker) {
+// expireWhenWorkerDies expires a session whose worker dies while nothing runs in it; a running evaluation notices by itself.
+func (e *Engine) expireWhenWorkerDies(s *session, worker *Worker) {
 	<-worker.Done()
 	e.mu.Lock()
 	idle := s.users == 0
 	e.mu.Unlock()
 	if idle {
-		e.expire(s, ExpiredDied)
+		e.expireSession(s, ExpiredDied)
 	}
 }
 
@@ -148,7 +148,7 @@ func (e *Engine) callInSession(ctx context.Context, s *session, worker *Worker, 
 		return nil
 	}
 	select {
-	case <-s.gone:
+	case <-s.closed:
 		return ErrSessionClosed
 	default:
 	}
@@ -156,12 +156,12 @@ func (e *Engine) callInSession(ctx context.Context, s *session, worker *Worker, 
 	if errors.Is(err, ErrBudgetExhausted) {
 		reason = ExpiredBudget
 	}
-	e.expire(s, reason)
+	e.expireSession(s, reason)
 	return err
 }
 
-// enter finds or makes the session and keeps it from expiring until leave.
-func (e *Engine) enter(key string) (*session, error) {
+// enterSession returns the session, making it if there is none, and keeps it from expiring until leaveSession.
+func (e *Engine) enterSession(key string) (*session, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -169,7 +169,7 @@ func (e *Engine) enter(key string) (*session, error) {
 	}
 	s := e.sessions[key]
 	if s == nil {
-		s = &session{key: key, turn: make(chan struct{}, 1), gone: make(chan struct{})}
+		s = &session{key: key, turn: make(chan struct{}, 1), closed: make(chan struct{})}
 		e.sessions[key] = s
 	}
 	s.users++
@@ -179,7 +179,7 @@ func (e *Engine) enter(key string) (*session, error) {
 	return s, nil
 }
 
-func (e *Engine) leave(s *session) {
+func (e *Engine) leaveSession(s *session) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s.users--
@@ -199,18 +199,18 @@ func (e *Engine) expireIdle(s *session) {
 	due := s.users == 0 && time.Since(s.used) >= e.options.SessionIdle
 	e.mu.Unlock()
 	if due {
-		e.expire(s, ExpiredIdle)
+		e.expireSession(s, ExpiredIdle)
 	}
 }
 
-// expire ends a session that ended by itself, once, and tells whoever asked to be told.
-func (e *Engine) expire(s *session, reason ExpiryReason) {
+// expireSession closes a session for a reason of its own and calls OnSessionExpired, once.
+func (e *Engine) expireSession(s *session, reason ExpiryReason) {
 	e.mu.Lock()
 	current := e.sessions[s.key] == s
 	if current {
-		e.end(s)
+		e.closeSession(s)
 		if reason != ExpiredIdle {
-			e.remember(s.key)
+			e.rememberDied(s.key)
 		}
 	}
 	e.mu.Unlock()
@@ -219,8 +219,8 @@ func (e *Engine) expire(s *session, reason ExpiryReason) {
 	}
 }
 
-// remember keeps, for as long as the session could have lived, that its user was not told yet. Held: e.mu.
-func (e *Engine) remember(key string) {
+// rememberDied keeps for SessionIdle that a session died, so that its next evaluation can be answered with a warning. The caller holds e.mu.
+func (e *Engine) rememberDied(key string) {
 	now := time.Now()
 	for other, since := range e.died {
 		if now.Sub(since) > e.options.SessionIdle {
@@ -230,10 +230,10 @@ func (e *Engine) remember(key string) {
 	e.died[key] = now
 }
 
-// end removes a session and kills its worker. Held: e.mu.
-func (e *Engine) end(s *session) {
+// closeSession removes a session and kills its worker. The caller holds e.mu.
+func (e *Engine) closeSession(s *session) {
 	delete(e.sessions, s.key)
-	close(s.gone)
+	close(s.closed)
 	if s.expiry != nil {
 		s.expiry.Stop()
 	}
@@ -252,7 +252,7 @@ func (e *Engine) CloseSession(key string) bool {
 		return false
 	}
 	existed := s.worker != nil
-	e.end(s)
+	e.closeSession(s)
 	return existed
 }
 

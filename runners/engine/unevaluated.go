@@ -29,7 +29,7 @@ func unevaluated(code, inputForm string, messages []string) bool {
 		return false
 	}
 	head := output.HeadName()
-	input := asked(inputs[len(inputs)-1], head)
+	input := lastComputation(inputs[len(inputs)-1], head)
 	if head == "" || input.HeadName() != head || input.Kind != expression.Call {
 		return false
 	}
@@ -45,7 +45,7 @@ func unevaluated(code, inputForm string, messages []string) bool {
 	case standsForItself(head):
 		return false
 	case functions[head]:
-		return inexact(output)
+		return hasInexactValue(output)
 	default:
 		return true
 	}
@@ -57,9 +57,9 @@ func isTable(code string) bool {
 	return err == nil && input.Kind == expression.Call && tables[input.HeadName()]
 }
 
-// asked finds the computation in the input whose head the output could have kept: the last statement, the value of an
+// lastComputation finds the computation in the input whose head the output could have kept: the last statement, the value of an
 // assignment, the argument of something that only rewrites.
-func asked(input *expression.Expr, head string) *expression.Expr {
+func lastComputation(input *expression.Expr, head string) *expression.Expr {
 	for input.Kind == expression.Call && input.HeadName() != head && len(input.Args) > 0 {
 		switch name := input.HeadName(); {
 		case name == "CompoundExpression", name == "Set" && len(input.Args) == 2:
@@ -73,8 +73,8 @@ func asked(input *expression.Expr, head string) *expression.Expr {
 	return input
 }
 
-// inexact tells whether all arguments are numbers and one of them is a Real: a numeric function then has a value.
-func inexact(call *expression.Expr) bool {
+// hasInexactValue tells whether all arguments are numbers and one of them is a Real: a numeric function then has a value.
+func hasInexactValue(call *expression.Expr) bool {
 	found := false
 	for _, argument := range call.Args {
 		switch argument.Kind {
@@ -103,7 +103,7 @@ func standsForItself(head string) bool {
 	return structures[head]
 }
 
-func words(list string) map[string]bool {
+func wordSet(list string) map[string]bool {
 	set := map[string]bool{}
 	for _, word := range strings.Fields(list) {
 		set[word] = true
@@ -112,15 +112,15 @@ func words(list string) map[string]bool {
 }
 
 // rewriters answer their argument, rewritten.
-var rewriters = words(`N Simplify FullSimplify Expand ExpandAll Factor Together Apart Cancel Collect Evaluate Identity ReleaseHold
+var rewriters = wordSet(`N Simplify FullSimplify Expand ExpandAll Factor Together Apart Cancel Collect Evaluate Identity ReleaseHold
 	Chop Rationalize PowerExpand ComplexExpand TrigExpand TrigReduce TrigToExp ExpToTrig FunctionExpand Refine Normal
 	InputForm StandardForm TraditionalForm OutputForm FullForm TeXForm First Last Quiet Check TimeConstrained Block Module With`)
 
 // tables are laid out rather than computed.
-var tables = words(`MatrixForm TableForm Grid Column Row TreeForm DateObject Dataset`)
+var tables = wordSet(`MatrixForm TableForm Grid Column Row TreeForm DateObject Dataset`)
 
 // structures are heads of values: containers, operators on symbols, held code, graphics and other objects.
-var structures = words(`List Association Rule RuleDelayed Sequence Hold HoldComplete HoldForm HoldPattern Unevaluated Defer Function Slot
+var structures = wordSet(`List Association Rule RuleDelayed Sequence Hold HoldComplete HoldForm HoldPattern Unevaluated Defer Function Slot
 	SlotSequence Pattern Blank BlankSequence BlankNullSequence Optional Alternatives Repeated RepeatedNull Condition PatternTest Except
 	Verbatim Longest Shortest PatternSequence OptionsPattern KeyValuePattern Plus Times Power Subtract Divide Minus Rational Complex
 	Equal Unequal SameQ UnsameQ Less LessEqual Greater GreaterEqual Inequality And Or Not Xor Implies Equivalent Nand Nor Element
@@ -135,7 +135,7 @@ var structures = words(`List Association Rule RuleDelayed Sequence Hold HoldComp
 	StringForm TextString Print CompoundExpression Set SetDelayed Cycles ParametricFunction CompiledFunction Short Shallow`)
 
 // functions of mathematics that have no simpler form for most arguments.
-var functions = words(`Abs AbsArg AiryAi AiryAiPrime AiryBi AiryBiPrime AngerJ ArcCos ArcCosh ArcCot ArcCoth ArcCsc ArcCsch ArcSec
+var functions = wordSet(`Abs AbsArg AiryAi AiryAiPrime AiryBi AiryBiPrime AngerJ ArcCos ArcCosh ArcCot ArcCoth ArcCsc ArcCsch ArcSec
 	ArcSech ArcSin ArcSinh ArcTan ArcTanh Arg ArithmeticGeometricMean BellB BernoulliB BesselI BesselJ BesselK BesselY Beta
 	BetaRegularized Binomial BitAnd BitLength BitNot BitOr BitShiftLeft BitShiftRight BitXor Boole CatalanNumber Ceiling ChebyshevT
 	ChebyshevU Conjugate Cos CosIntegral Cosh CoshIntegral Cot Coth Csc Csch CubeRoot DawsonF DedekindEta DigitCount DiracDelta

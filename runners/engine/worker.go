@@ -23,8 +23,8 @@ type Worker struct {
 	done       chan struct{}
 
 	mu     sync.Mutex
-	handle int // process descriptor, -1 once the process is gone
-	end    controlMessage
+	handle int            // process descriptor, -1 once the process is gone
+	exit   controlMessage // how the process ended, once it is gone
 }
 
 // Alive tells whether the process is still there.
@@ -52,15 +52,15 @@ func (w *Worker) Kill() {
 	_ = w.connection.Close()
 }
 
-// ended records how the process ended.
-func (w *Worker) ended(message controlMessage) {
+// recordExit records how the process ended.
+func (w *Worker) recordExit(message controlMessage) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.handle >= 0 {
 		_ = unix.Close(w.handle)
 		w.handle = -1
 	}
-	w.end = message
+	w.exit = message
 	close(w.done)
 }
 
@@ -79,10 +79,13 @@ func (w *Worker) Call(ctx context.Context, request, reply any) error {
 	defer stop()
 	answer, err := w.exchange(append(line, '\n'))
 	if err != nil {
-		return w.failure(ctx, err)
+		return w.callError(ctx, err)
 	}
 	if bytes.HasPrefix(answer, []byte(`{"failed":`)) {
-		var failed struct{ Failed, Detail string }
+		var failed struct {
+			Failed FailureReason
+			Detail string
+		}
 		if json.Unmarshal(answer, &failed) == nil {
 			w.Kill()
 			return &FailedError{Reason: failed.Failed, Detail: failed.Detail}
@@ -121,8 +124,8 @@ func (w *Worker) exchange(line []byte) ([]byte, error) {
 	}
 }
 
-// failure says why no reply came, and makes sure that the process is gone.
-func (w *Worker) failure(ctx context.Context, err error) error {
+// callError returns why no reply came, and makes sure that the process is gone.
+func (w *Worker) callError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		w.Kill()
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -142,14 +145,14 @@ func (w *Worker) failure(ctx context.Context, err error) error {
 	<-w.done
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if unix.Signal(w.end.Signal) == unix.SIGPROF { // the program's own timer of processor time
+	if unix.Signal(w.exit.Signal) == unix.SIGPROF { // the program's own timer of processor time
 		return ErrBudgetExhausted
 	}
-	return failedBy(w.end)
+	return exitFailure(w.exit)
 }
 
-// failedBy reads the way a worker ended. The engine aborts when memory is refused to it; a fault is a stack that ran over.
-func failedBy(end controlMessage) *FailedError {
+// exitFailure is the error for the way a worker ended. The engine aborts when memory is refused to it; a fault is a stack that ran over.
+func exitFailure(end controlMessage) *FailedError {
 	switch unix.Signal(end.Signal) {
 	case 0:
 		if end.Code >= 70 {

@@ -24,7 +24,7 @@ func TestWorkersThatMisbehaveAreFailuresOfOneRequest(t *testing.T) {
 	})
 	for name, c := range map[string]struct {
 		number int
-		reason string
+		reason engine.FailureReason
 	}{
 		"flood":        {2 << 20, engine.ReasonOutputTooLarge}, // a reply over its bound, refused by the worker itself
 		"endless line": {0, engine.ReasonOutputTooLarge},       // bytes without end on the protocol's own socket

@@ -1,7 +1,7 @@
-// Package evaluate makes the evaluation engine and the independent checker what
-// commands ask for: the ports commands.Engine and commands.Checker.
+// Package evaluate runs the jobs of kind evaluate: the expression is evaluated,
+// checked and sealed as a request would be, within the job's own time budget.
 //
-// It promises that a verdict is about the expression the engine evaluated: where
-// the engine reads the text otherwise than our parser, there is none. It never
-// decides what is logged.
+// It promises that a job's run has the id that was promised at submission. It
+// appends nothing but the ownership of a session: the run is part of the job's
+// outcome, and published once the job's terminal event stands.
 package evaluate

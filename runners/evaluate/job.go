@@ -10,6 +10,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/domain/run"
+	"reckon/internal/view"
 	"reckon/runners"
 )
 
@@ -50,57 +51,11 @@ func (j Jobs) Run(ctx context.Context, in commands.Intent, w runners.Work) (runn
 	case cause != nil:
 		end.Status, end.Outcome.Error = job.Failed, cause.Error()
 	default:
-		result, err := event.Marshal(resultOf(answer))
+		result, err := event.Marshal(view.EvaluationOf(answer.Run, answer.Result, answer.Stdout))
 		if err != nil {
 			return runners.End{}, err
 		}
 		end.Outcome.Output, end.Outcome.Result = event.Inline(answer.Result), event.Inline(string(result))
 	}
 	return end, nil
-}
-
-// result is the structured result of an evaluate job: the fields of an evaluate
-// response (spec §2.2).
-type result struct {
-	Result          string   `json:"result"`
-	Status          string   `json:"status"`
-	ExecutionTimeMS int64    `json:"execution_time_ms"`
-	RunID           int64    `json:"run_id"`
-	PlotURL         *string  `json:"plot_url"`
-	ReceiptURL      string   `json:"receipt_url"`
-	Stdout          *string  `json:"stdout"`
-	Warnings        []string `json:"warnings"`
-	Verification    *checked `json:"verification"`
-}
-
-// checked is spec §2.3.
-type checked struct {
-	Verdict   string `json:"verdict"`
-	Basis     string `json:"basis"`
-	Method    string `json:"method"`
-	Check     string `json:"check"`
-	Residual  string `json:"residual"`
-	ElapsedMS int64  `json:"elapsed_ms"`
-	Automatic bool   `json:"automatic"`
-}
-
-func resultOf(a commands.Evaluation) result {
-	r := result{
-		Result: a.Result, Status: a.Run.Status, ExecutionTimeMS: a.Run.ExecutionMS, RunID: a.RunID,
-		ReceiptURL: fmt.Sprintf("/api/receipts/%d", a.RunID), Warnings: a.Run.Warnings,
-	}
-	if r.Warnings == nil {
-		r.Warnings = []string{}
-	}
-	if a.Stdout != "" {
-		r.Stdout = &a.Stdout
-	}
-	if a.Run.Plot != nil {
-		plotURL := fmt.Sprintf("/api/plots/%d", a.RunID)
-		r.PlotURL = &plotURL
-	}
-	if c := a.Run.Check; c != nil && c.Conclusive() {
-		r.Verification = &checked{Verdict: c.Verdict, Basis: c.Basis, Method: c.Method, Check: c.Check, Residual: c.Residual, ElapsedMS: c.ElapsedMS, Automatic: c.Automatic}
-	}
-	return r
 }

@@ -45,7 +45,7 @@ func (j Jobs) end(ctx context.Context, s job.Submission, work commands.ProofWork
 	issued := certificate.Issued{
 		CertificateID: s.CertificateID, JobID: s.JobID, Account: s.Account, AboutRunID: s.AboutRunID, Verdict: string(report.Verdict),
 		Findings: commands.FindingsOf(report), Export: work.Export, Checker: certificate.Checker{Name: "reckon", Rev: j.Rev, FormatWindow: certificate.FormatWindow},
-		DeclarationsChecked: report.DeclarationsChecked, ElapsedMS: report.ElapsedMS, CreatedAt: j.Clock.Now().UTC().Format(timestamp),
+		DeclarationsChecked: report.DeclarationsChecked, ElapsedMS: report.ElapsedMS, CreatedAt: event.Timestamp(j.Clock.Now()),
 	}
 	record, err := event.Marshal(issued.Record(""))
 	if err != nil {
@@ -77,6 +77,3 @@ func (j Jobs) shorten(ctx context.Context, issued certificate.Issued) (certifica
 	issued.Findings, issued.FindingsBlob = certificate.Findings{}, &blob
 	return issued, nil
 }
-
-// timestamp is how events hold moments: RFC 3339, UTC, milliseconds.
-const timestamp = "2006-01-02T15:04:05.000Z"

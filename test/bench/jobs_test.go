@@ -134,14 +134,14 @@ func BenchmarkJobs(b *testing.B) {
 				if err != nil {
 					return err
 				}
-				happened, stop := p.Hub.Watch(id)
+				notified, stop := p.Subscription.NotifyJobEnded(id)
 				defer stop()
 				for {
 					s, err := f.Jobs.Read(b.Context(), id)
 					if err != nil || s.Terminal() {
 						return err
 					}
-					<-happened
+					<-notified
 				}
 			})
 			if jobs == 0 || took < jobs {
@@ -154,15 +154,15 @@ func BenchmarkJobs(b *testing.B) {
 	b.ReportMetric(raw.Seconds()/jobs.Seconds(), "ratio")
 }
 
-// BenchmarkLongPoll has 5,000 waiters in one hub and ends jobs that some of them
+// BenchmarkLongPoll has 5,000 waiters on one subscription and ends jobs that some of them
 // wait for: memory of a waiter, and the time from the begin of the append that
 // ends a job to its waiter's wake-up, as a ratio to that append.
 func BenchmarkLongPoll(b *testing.B) {
 	store := openNode(b)
-	hub := cluster.NewHub()
+	subscription := cluster.NewSubscription()
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- hub.Run(ctx, store, event.Position{}) }()
+	go func() { ended <- subscription.Run(ctx, store, event.Position{}) }()
 	b.Cleanup(func() { cancel(); <-ended })
 
 	before := heap()
@@ -170,11 +170,11 @@ func BenchmarkLongPoll(b *testing.B) {
 	woken := make([]chan time.Time, jobPollers)
 	for i := range ids {
 		ids[i], woken[i] = uuid.NewString(), make(chan time.Time, 1)
-		happened, stop := hub.Watch(ids[i])
+		notified, stop := subscription.NotifyJobEnded(ids[i])
 		go func() {
 			defer stop()
 			select {
-			case <-happened:
+			case <-notified:
 				woken[i] <- time.Now()
 			case <-ctx.Done():
 			}

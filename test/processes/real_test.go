@@ -427,7 +427,7 @@ func (b *books) unfairness() float64 {
 }
 
 // TestOperatorStopsARunner: a runner told to stop finishes or hands back what it
-// has, ends with status 0, and leaves nothing to a rescuer.
+// has, ends with status 0, and leaves nothing to recover.
 func TestOperatorStopsARunner(t *testing.T) {
 	in := install(t)
 	api := in.api("api,project,react")

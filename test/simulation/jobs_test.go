@@ -35,7 +35,7 @@ func (reserver) Reserve(context.Context, string, event.Proposed) (event.Revision
 }
 
 func jobs(store commands.Store) *commands.Jobs {
-	return &commands.Jobs{Store: store, Runs: commands.NewRunIDs(reserver{}, "p"), Catalogue: domain.Catalogue()}
+	return &commands.Jobs{Store: store, Runs: commands.NewRunIDs(reserver{}, "p")}
 }
 
 // intent has a command id of its own, the same in every execution of the schedule.
@@ -80,7 +80,7 @@ func runner(name, id string) process {
 			return
 		}
 		runID := claimed.Queued.RunID
-		embedded, err := j.Catalogue.Embed(run.Failed{Subject: run.Subject{RunID: runID, Account: theAccount, Source: run.Job, JobID: id}, Reason: name})
+		embedded, err := domain.Catalogue().Embed(run.Failed{Subject: run.Subject{RunID: runID, Account: theAccount, Source: run.Job, JobID: id}, Reason: name})
 		if err != nil {
 			panic(err)
 		}
@@ -152,7 +152,7 @@ func recovery(with []reaction) func(*log, int) error {
 	}
 }
 
-// invariants are those of ARCHITECTURE.md §5, for logs in which all reactions have run.
+// invariants are those of docs/architecture.md#protocols, for logs in which all reactions have run.
 func invariants(ids ...string) func(*log) error {
 	return func(l *log) error {
 		holders := 0

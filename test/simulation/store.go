@@ -1,6 +1,6 @@
 // Package simulation interleaves the real commands of jobs, slots and uploads
 // over a log in memory, one store operation at a time, with a crash possible
-// after every one (ARCHITECTURE.md §5).
+// after every one (docs/architecture.md#protocols).
 //
 // It promises to visit every reachable state of a scenario: processes are
 // deterministic in what the store answered them, so a state is the log and, for
@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"reckon/commands"
+	"reckon/domain"
 	"reckon/domain/event"
 )
 
@@ -57,14 +58,32 @@ func (l *log) append(stream string, at event.Revision, events []event.Proposed) 
 	if int(at)+1 != len(l.streams[stream]) {
 		return commands.Appended{}, commands.ErrConflict
 	}
-	for _, e := range events {
-		l.streams[stream] = append(l.streams[stream], e.Event)
+	for _, proposed := range events {
+		e, err := asRead(proposed.Event)
+		if err != nil {
+			return commands.Appended{}, err
+		}
+		l.streams[stream] = append(l.streams[stream], e)
 		digest := fnv.New64a()
-		fmt.Fprintf(digest, "%x %s %+v", l.digests[stream], e.Event.EventName(), e.Event)
+		fmt.Fprintf(digest, "%x %s %+v", l.digests[stream], e.EventName(), e)
 		l.digests[stream] = digest.Sum64()
-		l.order = append(l.order, entry{stream, e.Event})
+		l.order = append(l.order, entry{stream, e})
 	}
 	return commands.Appended{Revision: event.Revision(len(l.streams[stream]) - 1)}, nil
+}
+
+var catalogue = domain.Catalogue()
+
+// asRead is an event as a log returns it: one that was appended in its encoded form is decoded.
+func asRead(e event.Event) (event.Event, error) {
+	if _, encoded := e.(event.Embedded); !encoded {
+		return e, nil
+	}
+	version, data, err := catalogue.Encode(e)
+	if err != nil {
+		return nil, err
+	}
+	return catalogue.Decode(e.EventName(), version, data)
 }
 
 // directStore serves one process at a time, for the recovery after a crash.

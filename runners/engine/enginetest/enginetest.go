@@ -7,9 +7,11 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,14 +31,7 @@ func Environment(t testing.TB) string {
 		}
 		return folder
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatalf("no cache folder for the engine: %v; set RECKON_TEST_ENGINE", err)
-	}
-	folder := filepath.Join(cache, "reckon", "engine-"+engine.Revision())
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	err = engine.Install(ctx, folder, func(step string) { t.Log(step) })
+	folder, err := shared()
 	install, failed := errors.AsType[*engine.InstallError](err)
 	if errors.Is(err, engine.ErrNoPython) || failed && install.Cause == engine.CauseUnreachable {
 		t.Skipf("no engine on this machine: %v", err)
@@ -46,6 +41,18 @@ func Environment(t testing.TB) string {
 	}
 	return folder
 }
+
+// shared installs the shared environment, or reads all of it to see that it is whole: once in a test process.
+var shared = sync.OnceValues(func() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no cache folder for the engine: %w; set RECKON_TEST_ENGINE", err)
+	}
+	folder := filepath.Join(cache, "reckon", "engine-"+engine.Revision())
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	return folder, engine.Install(ctx, folder, func(step string) { _, _ = fmt.Fprintln(os.Stderr, step) })
+})
 
 // Start brings up an engine for one test and ends it with the test.
 func Start(t testing.TB, options engine.Options) *engine.Engine {

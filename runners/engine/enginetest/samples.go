@@ -1,11 +1,14 @@
 package enginetest
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"os"
 	"os/exec"
@@ -25,6 +28,8 @@ type Sample struct {
 	Expected string // alternatives separated by " || "
 	Area     string
 	How      string // exact, equiv, num:T, numlist, set, svg, msg:Sym::tag, stdout:text, manual, unscored
+
+	comparer *comparer // one for all of a test's samples
 }
 
 // Answer is what came back for a Sample.
@@ -46,13 +51,15 @@ func Samples(t testing.TB) []Sample {
 		t.Fatal(err)
 	}
 	var samples []Sample
+	one := &comparer{}
+	t.Cleanup(one.close)
 	for line := range strings.Lines(string(content)) {
 		fields := strings.Split(strings.TrimRight(line, "\n"), "\t")
 		if len(fields) != 3 {
 			t.Fatalf("not input, expected, how: %q", line)
 		}
 		area, how, _ := strings.Cut(fields[2], ";")
-		samples = append(samples, Sample{Input: fields[0], Expected: fields[1], Area: area, How: how})
+		samples = append(samples, Sample{Input: fields[0], Expected: fields[1], Area: area, How: how, comparer: one})
 	}
 	return samples
 }
@@ -101,7 +108,7 @@ func (s Sample) matches(t testing.TB, how, argument, expected string, answer Ans
 	case "set":
 		return slices.Equal(elements(answer.Result), elements(expected))
 	case "equiv":
-		return bare(answer.Result) == bare(expected) || equivalent(t, answer.Result, expected)
+		return bare(answer.Result) == bare(expected) || s.comparer.equivalent(t, answer.Result, expected)
 	case "msg":
 		named := func(warning string) bool { return strings.HasPrefix(warning, argument+":") }
 		return bare(answer.Result) == bare(expected) && slices.ContainsFunc(answer.Warnings, named)
@@ -174,8 +181,15 @@ func elements(text string) []string {
 //go:embed equivalent.py
 var equivalentSource string
 
+// comparer is one process that compares with sympy, started by the first question: importing sympy takes most of its time.
+type comparer struct {
+	process   *exec.Cmd
+	questions io.WriteCloser
+	answers   *bufio.Reader
+}
+
 // equivalent asks sympy whether two InputForm expressions are mathematically equal.
-func equivalent(t testing.TB, got, expected string) bool {
+func (c *comparer) equivalent(t testing.TB, got, expected string) bool {
 	t.Helper()
 	a, err := expression.Parse(got)
 	if err != nil {
@@ -189,13 +203,38 @@ func equivalent(t testing.TB, got, expected string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), engine.Python(Environment(t)), "-I", "-c", equivalentSource)
-	command.Stdin = bytes.NewReader(append(question, '\n'))
-	answer, err := command.Output()
+	if c.process == nil {
+		c.start(t)
+	}
+	_, err = c.questions.Write(append(question, '\n'))
+	answer, readErr := c.answers.ReadString('\n')
+	if err = errors.Join(err, readErr); err != nil {
+		t.Fatalf("compare with sympy: %v", err)
+	}
+	return strings.TrimSpace(answer) == "true"
+}
+
+func (c *comparer) start(t testing.TB) {
+	t.Helper()
+	process := exec.Command(engine.Python(Environment(t)), "-I", "-c", equivalentSource)
+	process.Stderr = os.Stderr
+	questions, err := process.StdinPipe()
+	answers, answersErr := process.StdoutPipe()
+	if err = errors.Join(err, answersErr); err == nil {
+		err = process.Start()
+	}
 	if err != nil {
 		t.Fatalf("compare with sympy: %v", err)
 	}
-	return strings.TrimSpace(string(answer)) == "true"
+	c.process, c.questions, c.answers = process, questions, bufio.NewReader(answers)
+}
+
+// close ends the process by ending its input.
+func (c *comparer) close() {
+	if c.process != nil {
+		_ = c.questions.Close()
+		_ = c.process.Wait()
+	}
 }
 
 // jsonTree is the shape equivalent.py reads.

@@ -1,6 +1,6 @@
 // Package fleet is several processes that run jobs, within one test: each has
-// its own hub, watch, heartbeat, rescuer and runner, wired as `reckon serve`
-// wires them, and they share one log and one database of read models.
+// its own workers (reckon/runners/workers), as `reckon serve` has them, and they
+// share one log and one database of read models.
 //
 // It promises that a process can be killed or cut off from the log at any
 // moment, which real processes do less obediently. What a job computes is the
@@ -20,16 +20,16 @@ import (
 	"github.com/uptrace/bun"
 
 	"reckon/commands"
-	"reckon/domain"
 	"reckon/domain/account"
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/eventstore"
 	"reckon/eventstore/storetest"
+	"reckon/internal/lifecycle"
 	"reckon/projections"
 	"reckon/projections/engine"
 	"reckon/runners"
-	"reckon/runners/cluster"
+	"reckon/runners/workers"
 )
 
 // Log is what a fleet's log offers: that of eventstore.Store or memory.Store.
@@ -82,23 +82,15 @@ func New(t testing.TB, log Log, db *bun.DB) *Fleet {
 	}
 	f := &Fleet{
 		Log: log, Models: models, Projector: projector, t: t,
-		Jobs: &commands.Jobs{Store: log, Runs: commands.NewRunIDs(log, "fleet"), Blobs: blobs{}, Catalogue: domain.Catalogue()},
+		Jobs: &commands.Jobs{Store: log, Runs: commands.NewRunIDs(log, "fleet"), Blobs: blobs{}},
 	}
-	f.background("read models", projector.Run)
+	life := lifecycle.New(slog.New(slog.DiscardHandler))
+	life.Add(lifecycle.Part{Name: "read models", Run: projector.Run})
+	t.Cleanup(func() { f.stop(life) })
+	if err := life.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	return f
-}
-
-// background runs something until the test's end.
-func (f *Fleet) background(what string, run func(context.Context) error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- run(ctx) }()
-	f.t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
-			f.t.Errorf("%s: %v", what, err)
-		}
-	})
 }
 
 // Submit queues a job of an account that may run so many at once.
@@ -119,13 +111,12 @@ func (f *Fleet) Cancel(ctx context.Context, accountID, jobID string) (commands.C
 
 // Process is one process of a fleet.
 type Process struct {
-	ID    string
-	Hub   *cluster.Hub
-	Watch *cluster.Watch
-	Log   *Line
+	*workers.Workers
+	ID  string
+	Log *Line
 
-	drain func()
-	end   func()
+	life *lifecycle.Lifecycle
+	end  func()
 }
 
 // Options of a process.
@@ -139,84 +130,41 @@ type Options struct {
 // Start starts a process; it is killed at the test's end.
 func (f *Fleet) Start(o Options) *Process {
 	f.t.Helper()
-	p := &Process{ID: uuid.NewString(), Hub: cluster.NewHub(), Log: NewLine(f.Log)}
 	logger := slog.New(slog.DiscardHandler)
+	p := &Process{ID: uuid.NewString(), Log: NewLine(f.Log), life: lifecycle.New(logger)}
 	jobs := *f.Jobs
 	jobs.Store = p.Log
-	p.Watch = cluster.NewWatch(cluster.WatchConfig{Beat: o.Beat, Current: func(ctx context.Context) error {
-		head, err := p.Log.Head(ctx)
-		if err != nil {
-			return err
-		}
-		return p.Hub.Reach(ctx, head)
-	}})
-	rescuer := cluster.NewRescuer(cluster.Rescuer{Watch: p.Watch, Jobs: &jobs, Store: p.Log, Clock: clock{}, Logger: logger, Name: p.ID})
-	var runner *runners.Runner
-	pulse := cluster.NewPulse(cluster.PulseConfig{Runner: p.ID, Beat: o.Beat, Log: p.Log, Clock: clock{}, Logger: logger, Isolated: func() { runner.KillAll() }})
-	runner = runners.New(runners.Config{
-		Claimant: runners.Claimant{Runner: p.ID}, Slots: o.Slots, Grace: o.Grace, Jobs: &jobs, Queue: queue{f}, Run: o.Run,
-		Pulse: pulse, Clock: clock{}, Logger: logger,
+	p.Workers = workers.New(workers.Config{
+		Process: p.ID, Build: "test", Beat: o.Beat, Log: p.Log, Jobs: &jobs, Models: f.Models, Projector: f.Projector,
+		Clock: clock{}, Logger: logger, Recovers: true,
 	})
-	p.Hub.Listen(p.Watch.Observe)
-	p.Hub.Listen(rescuer.Observe)
-	p.Hub.Listen(runner.Observe)
-
-	running, _, seen, err := f.Models.Queue.Snapshot(f.t.Context(), f.Models.Sessions)
-	if err != nil {
+	p.Run(workers.RunConfig{Slots: o.Slots, Grace: o.Grace, Kinds: o.Run})
+	p.life.Add(p.Parts()...)
+	p.end = sync.OnceFunc(func() { f.stop(p.life) })
+	f.t.Cleanup(p.Kill)
+	if err := p.life.Start(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}
-	var seed cluster.Seed
-	for _, row := range running {
-		seed.Running = append(seed.Running, cluster.SeenAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
-	}
-	p.Watch.Begin(seed)
-	ctx, cancel := context.WithCancel(context.Background())
-	claiming, stopClaims := context.WithCancel(ctx)
-	var group sync.WaitGroup
-	var once sync.Once
-	run := func(what string, f2 func(context.Context) error) {
-		group.Go(func() {
-			if err := f2(ctx); err != nil && ctx.Err() == nil {
-				f.t.Errorf("%s: %v", what, err)
-			}
-		})
-	}
-	run("hub", func(ctx context.Context) error { return p.Hub.Run(ctx, p.Log, seen) })
-	run("rescuer", rescuer.Run)
-	run("pulse", pulse.Run)
-	drained := make(chan struct{})
-	run("runner", func(context.Context) error { defer close(drained); return runner.Start(claiming) })
-	p.drain = func() { stopClaims(); <-drained }
-	p.end = func() { once.Do(func() { cancel(); stopClaims(); runner.KillAll(); group.Wait() }) }
-	f.t.Cleanup(p.Kill)
 	return p
 }
 
+// stop ends a process and reports the part of it that failed.
+func (f *Fleet) stop(life *lifecycle.Lifecycle) {
+	if err := life.Stop(context.Background()); err != nil {
+		f.t.Error(err)
+	}
+	select {
+	case err := <-life.Failed():
+		f.t.Error(err)
+	default:
+	}
+}
+
 // Stop drains the process as SIGTERM does.
-func (p *Process) Stop() { p.drain(); p.end() }
+func (p *Process) Stop() { p.life.Drain(context.Background()); p.end() }
 
 // Kill ends the process as SIGKILL does: nothing it does from now on is logged.
 func (p *Process) Kill() { p.Log.Cut(); p.Log.end(); p.end() }
-
-// queue is runners.Queue, as cmd/reckon wires it.
-type queue struct{ f *Fleet }
-
-func (q queue) Propose(ctx context.Context, c runners.Claimant, n int) ([]runners.Proposal, time.Duration, error) {
-	found, again, err := q.f.Models.Queue.Propose(ctx, projections.Claimant(c), n)
-	list := make([]runners.Proposal, len(found))
-	for i, p := range found {
-		list[i] = runners.Proposal{JobID: p.JobID, Correlation: p.Correlation}
-	}
-	return list, again, err
-}
-
-func (q queue) Keep(ctx context.Context, runner string, jobIDs []string) error {
-	return q.f.Models.Queue.Keep(ctx, runner, jobIDs)
-}
-
-func (q queue) Await(ctx context.Context, jobs, sessions event.Position) error {
-	return errors.Join(q.f.Projector.Wait(ctx, "queue", jobs), q.f.Projector.Wait(ctx, "sessions", sessions))
-}
 
 // Line is a process's connection to the log, which can be cut: then writes and
 // reads hang until their context ends, as they do behind a broken network.

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"reckon/commands"
+	"reckon/internal/auth"
+	"reckon/internal/httpkit"
+	"reckon/internal/httpserver"
+	"reckon/internal/lifecycle"
+	"reckon/internal/ratelimit"
+	"reckon/internal/view"
+	"reckon/readapi"
+	"reckon/runners/engine"
+	"reckon/writeapi"
+)
+
+// api is the HTTP interface of a process.
+type api struct {
+	server   *httpserver.Server
+	listener net.Listener  // nil before it was started
+	closing  chan struct{} // closed when the process stops: long polls end
+}
+
+// makeAPI registers every route.
+func (s *service) makeAPI() (*api, error) {
+	proxies, err := s.config.Proxies()
+	if err != nil {
+		return nil, err
+	}
+	a := &api{closing: make(chan struct{})}
+	streams := writeapi.StreamReader(s.log.store)
+	kit := httpkit.New(httpkit.Settings{
+		Build: build(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest,
+		Authenticator: &auth.Authenticator{Streams: streams, Sessions: s.stores.identity, Now: time.Now, TokenUsed: func(ctx context.Context, id string) {
+			if err := s.stores.identity.TokenUsed(ctx, id); err != nil {
+				s.logger.Warn("the day of a token's use was not kept", "error", err)
+			}
+		}},
+	})
+	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, Place: s.place, NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
+	writes, evaluator := httpkit.NewWrites(), s.writes.evaluator
+	writeapi.Services{
+		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Clock: systemClock{}, Build: build(),
+		Evaluate: s.writes.peers.Evaluate, Verify: evaluator.Verify, CloseWorker: s.engine.engine.CloseSession,
+		Jobs: s.writes.jobs, JobView: jobView, Proofs: s.writes.proofs,
+		Longest: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.rows.projector.LogID(),
+	}.Register(kit)
+	if err := (readapi.Services{
+		Streams: streams, Blobs: s.stores.blobs, Models: s.rows.models, TokenUse: s.stores.identity.LastUsed,
+		JobView: jobView,
+		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writes.sealingKey, Now: time.Now,
+		Wait: s.rows.projector.Wait, Writes: writes, LogID: s.rows.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.busy,
+		Health: s.health(), Build: build(), PublicURL: s.config.PublicURL,
+	}).Register(kit); err != nil {
+		return nil, err
+	}
+	a.server = httpserver.New(kit, httpserver.Clients(), s.logger)
+	s.life.Add(a.part(s.config.Listen))
+	return a, nil
+}
+
+// part listens when it is started, after everything its handlers call.
+func (a *api) part(address string) lifecycle.Part {
+	return lifecycle.Part{
+		Name: "API",
+		Start: func(ctx context.Context) (err error) {
+			if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", address); err != nil {
+				return fmt.Errorf("listen (--listen): %w", err)
+			}
+			return nil
+		},
+		Run: func(ctx context.Context) error { return serveUntil(ctx, a.server, a.listener) },
+		Drain: func(ctx context.Context) error {
+			close(a.closing)
+			return a.server.Shutdown(ctx)
+		},
+	}
+}
+
+// place is a job's in the queue; a job is answered without it when the queue cannot be asked.
+func (s *service) place(ctx context.Context, jobID string) (int, bool) {
+	place, err := s.rows.models.Queue.Place(ctx, jobID)
+	if err != nil {
+		s.logger.Warn("the queue cannot tell a job's place", "error", err)
+	}
+	return place, err == nil
+}
+
+// busy tells whether this process evaluates in a session.
+func (s *service) busy(accountID, sessionID string, epoch int) bool {
+	for _, live := range s.engine.engine.Sessions(accountID) {
+		if live.Key == commands.SessionKey(accountID, sessionID, epoch) {
+			return live.Busy
+		}
+	}
+	return false
+}
+
+func (s *service) health() readapi.Health {
+	return readapi.Health{
+		Logger: s.logger,
+		Dependencies: []readapi.Dependency{
+			{Name: "eventstore", Check: func(ctx context.Context) error { _, err := s.log.store.Head(ctx); return err }},
+			{Name: "database", Check: s.rows.db.PingContext},
+			{Name: "identity", Check: s.stores.identity.Ready},
+			{Name: "blobs", Check: s.stores.blobs.Ready},
+		},
+		Projections: func(ctx context.Context) ([]readapi.ProjectionHealth, error) {
+			list, err := s.rows.projector.Status(ctx)
+			healths := make([]readapi.ProjectionHealth, len(list))
+			for i, p := range list {
+				healths[i] = readapi.ProjectionHealth{Name: p.Name, Version: p.Version, Phase: string(p.Phase), Lag: p.Lag, Parked: p.Parked, Ready: p.Ready}
+			}
+			return healths, err
+		},
+		Walls: func() []readapi.Wall {
+			var walls []readapi.Wall
+			for _, b := range s.engine.engine.Boundaries() {
+				walls = append(walls, readapi.Wall{Name: string(b.Name), InForce: b.InForce, Detail: fmt.Sprint(b.By)})
+			}
+			return walls
+		},
+	}
+}
+
+// httpPart serves on a listener that is open already.
+func httpPart(name string, server *httpserver.Server, listener net.Listener) lifecycle.Part {
+	return lifecycle.Part{
+		Name: name,
+		Run:  func(ctx context.Context) error { return serveUntil(ctx, server, listener) },
+		Stop: func(context.Context) error {
+			if err := listener.Close(); !errors.Is(err, net.ErrClosed) { // it was never served
+				return err
+			}
+			return nil
+		},
+	}
+}
+
+// serveUntil serves until the server is shut down, or ctx ends: then every connection is closed.
+func serveUntil(ctx context.Context, server *httpserver.Server, listener net.Listener) error {
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

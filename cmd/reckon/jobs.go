@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"reckon/commands"
+	"reckon/domain"
+	"reckon/domain/job"
+	"reckon/internal/config"
+	"reckon/internal/httpserver"
+	"reckon/internal/lifecycle"
+	"reckon/runners"
+	"reckon/runners/adapter"
+	"reckon/runners/cluster"
+	"reckon/runners/evaluate"
+	"reckon/runners/proof"
+	"reckon/runners/qsim"
+	"reckon/runners/workers"
+)
+
+// makeWorkers wires what runs jobs, watches the other processes and reaches them.
+// A process without the role run still runs the jobs of the sessions it owns.
+func (s *service) makeWorkers(ctx context.Context) error {
+	s.workers = workers.New(workers.Config{
+		Process: s.id, Build: build(), Beat: s.config.Beat, Log: s.log.store, Jobs: s.writes.jobs, Models: s.rows.models, Projector: s.rows.projector,
+		Clock: systemClock{}, Logger: s.logger, Recovers: s.config.Has(config.RoleReact), OthersAreGone: s.config.Eventstore == config.EmbeddedLog,
+	})
+	if s.engine == nil {
+		s.life.Add(s.workers.Parts()...)
+		return nil
+	}
+	peers, address, err := s.makePeers(ctx)
+	if err != nil {
+		return err
+	}
+	slots := s.config.JobSlots
+	if slots == 0 {
+		slots = runtime.GOMAXPROCS(0)
+	}
+	s.workers.Run(workers.RunConfig{
+		Address: address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
+		Kinds: map[string]runners.Kind{ // the one list of kinds
+			job.Evaluate: evaluate.Jobs{Evaluator: s.writes.evaluator, Plans: s.plans, Catalogue: domain.Catalogue()},
+			job.Qsim:     qsim.New(),
+			job.Proof:    proof.Jobs{Judge: s.writes.judge, Blobs: s.stores.blobs, Catalogue: domain.Catalogue(), Clock: systemClock{}, Rev: build()},
+		},
+		CloseSession: s.engine.engine.CloseSession,
+	})
+	s.life.Add(s.workers.Parts()...)
+	s.life.Add(peers)
+	return nil
+}
+
+// makeEvaluator makes what evaluates in this process; address is where other processes reach it.
+func (s *service) makeEvaluator(address string) (err error) {
+	s.writes.evaluator, err = commands.NewEvaluator(commands.EvaluatorConfig{
+		Store: s.log.store, Runs: s.writes.jobs.Runs, Blobs: s.stores.blobs, Owners: s.workers.Liveness, Clock: systemClock{},
+		Engine: adapter.Engine{Engine: s.engine.engine}, Checker: adapter.Checker{Engine: s.engine.engine, Checker: s.engine.checker},
+		Signer: s.writes.sealingKey, Process: s.id, Address: address, QueueWait: s.config.QueueWait,
+	})
+	return err
+}
+
+// makePeers makes the evaluator and opens the address at which other processes reach the sessions that live here.
+func (s *service) makePeers(ctx context.Context) (part lifecycle.Part, address string, err error) {
+	secret, err := s.peerSecret()
+	if err != nil {
+		return part, "", err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.config.PeerListen)
+	if err != nil {
+		return part, "", fmt.Errorf("listen for peers (--peer-listen): %w", err)
+	}
+	if address = s.config.PeerAddress; address == "" {
+		address = listener.Addr().String()
+	}
+	if err := s.makeEvaluator(address); err != nil {
+		return part, "", errors.Join(err, listener.Close())
+	}
+	s.writes.peers = cluster.NewPeers(secret, s.writes.evaluator.Evaluate)
+	return httpPart("peers", httpserver.New(s.writes.peers, httpserver.Processes(), s.logger), listener), address, nil
+}
+
+// peerSecret is what the processes of an installation know each other by: the
+// one configured, or the one in the folder of keys, made by whoever comes first.
+func (s *service) peerSecret() ([]byte, error) {
+	if s.config.PeerSecret != "" {
+		return []byte(s.config.PeerSecret), nil
+	}
+	path := filepath.Join(s.config.KeyFolder(), "peer.secret")
+	var fresh [32]byte
+	_, _ = rand.Read(fresh[:]) // never fails (crypto/rand documents it)
+	draft := path + "." + s.id
+	if err := os.WriteFile(draft, []byte(hex.EncodeToString(fresh[:])+"\n"), 0o600); err != nil {
+		return nil, fmt.Errorf("secret between processes: %w", err)
+	}
+	linked := os.Link(draft, path) // only the first succeeds
+	if err := os.Remove(draft); err != nil {
+		return nil, err
+	}
+	if linked != nil && !errors.Is(linked, os.ErrExist) {
+		return nil, fmt.Errorf("secret between processes: %w", linked)
+	}
+	secret, err := os.ReadFile(path)
+	return []byte(strings.TrimSpace(string(secret))), err
+}

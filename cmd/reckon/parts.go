@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"reckon/domain"
+	"reckon/eventstore"
+	"reckon/internal/blobs"
+	"reckon/internal/config"
+	"reckon/internal/identity"
+	"reckon/internal/lifecycle"
+	"reckon/internal/ratelimit"
+	"reckon/projections"
+	projecting "reckon/projections/engine"
+	"reckon/runners/checker"
+	"reckon/runners/engine"
+)
+
+// eventLog is the connection to the log, and the embedded node where there is one.
+type eventLog struct {
+	store      *eventstore.Store
+	connection string // the log's address, with its credentials
+}
+
+// openLog starts the embedded node, or connects to the log that was named.
+func openLog(ctx context.Context, p process) (*eventLog, error) {
+	l := &eventLog{connection: p.config.Eventstore}
+	if l.connection == config.EmbeddedLog {
+		n, err := openNode(filepath.Join(p.config.Data, "eventstore"), "", p.logger)
+		if err != nil {
+			return nil, err
+		}
+		p.life.Add(lifecycle.Part{Name: "embedded node", Stop: n.Close})
+		l.connection = n.ConnectionString()
+	}
+	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: l.connection, Insecure: p.config.InsecureEventstore, Catalogue: domain.Catalogue(), Logger: p.logger})
+	if err != nil {
+		return nil, err
+	}
+	p.life.Add(lifecycle.Part{Name: "connection to the log", Stop: func(context.Context) error { store.Close(); return nil }})
+	l.store = store
+	return l, nil
+}
+
+// stores are what is kept beside the log: large bytes, and people's addresses and passwords.
+type stores struct {
+	blobs    blobs.Store
+	identity *identity.Store
+	rules    identity.Rules
+}
+
+func openStores(ctx context.Context, p process) (*stores, error) {
+	folder, err := p.config.BlobFolder()
+	if err != nil {
+		return nil, err
+	}
+	content, err := openBlobs(folder, p.logger)
+	if err != nil {
+		return nil, err
+	}
+	people, err := identity.Open(ctx, p.config.IdentityAddress())
+	if err != nil {
+		return nil, err
+	}
+	p.life.Add(lifecycle.Part{Name: "identity tables", Stop: func(context.Context) error { return people.Close() }})
+	rules := identity.Rules{
+		Registrations: ratelimit.Rule{Requests: p.config.RegistrationsPerHour, Window: time.Hour},
+		SignIns:       ratelimit.Rule{Requests: p.config.SignInsPerMinute, Window: time.Minute},
+	}
+	return &stores{blobs: content, identity: identity.New(people, time.Now, rules), rules: rules}, nil
+}
+
+// readSide is the read models. Every process reads them; one with the role
+// project keeps them.
+type readSide struct {
+	db        *projections.DB
+	models    *projections.ReadModels
+	reacted   *projections.ReactionState
+	projector *projecting.Engine
+}
+
+func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*readSide, error) {
+	db, err := projections.Open(ctx, p.config.DatabaseAddress())
+	if err != nil {
+		return nil, err
+	}
+	p.life.Add(lifecycle.Part{Name: "database of read models", Stop: func(context.Context) error { return db.Close() }})
+	r := &readSide{db: db, models: projections.New(db, s.blobs)}
+	if r.projector, err = projecting.New(ctx, projecting.Config{DB: db, Log: log.store, Logger: p.logger}, r.models.All()...); err != nil {
+		return nil, err
+	}
+	if r.reacted, err = projections.NewReactionState(ctx, db); err != nil {
+		return nil, err
+	}
+	if err := r.models.Queue.Prepare(ctx); err != nil {
+		return nil, err
+	}
+	run := r.projector.Watch
+	if p.config.Has(config.RoleProject) {
+		run = r.projector.Run
+	}
+	p.life.Add(lifecycle.Part{Name: "read models", Run: run})
+	return r, nil
+}
+
+// evaluation is the engine with its independent checker, each of processes of their own.
+type evaluation struct {
+	engine  *engine.Engine
+	checker *checker.Checker
+}
+
+// startEngine installs the engine where it is missing and starts it with its checker.
+func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, error) {
+	environment := engineEnvironment(p.config.Data)
+	if err := engine.Install(ctx, environment, func(step string) { fmt.Fprintln(os.Stderr, "engine:", step) }); err != nil {
+		return nil, err
+	}
+	sandbox := engine.SandboxRequired
+	if p.config.EngineSandbox == config.SandboxOff {
+		p.logger.Warn("the engine runs without its walls: expressions can reach this machine's files and network")
+		sandbox = engine.SandboxOff
+	}
+	started, err := engine.Start(ctx, engine.Options{
+		Environment: environment, Sandbox: sandbox, Concurrency: p.config.Workers, OnSessionExpired: logExpiredSessions(p, log),
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.life.Add(lifecycle.Part{Name: "engine", Stop: started.Close})
+	checks, err := checker.New(ctx, environment, checker.Options{Sandbox: sandbox})
+	if err != nil {
+		return nil, err
+	}
+	p.life.Add(lifecycle.Part{Name: "checker", Stop: func(context.Context) error { return checks.Close() }})
+	return &evaluation{engine: started, checker: checks}, nil
+}

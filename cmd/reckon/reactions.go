@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+
+	"reckon/commands/reactions"
+	"reckon/eventstore"
+	"reckon/internal/lifecycle"
+	"reckon/projections"
+)
+
+// reactions runs the reactions, one after another in each stream.
+func (s *service) reactions() lifecycle.Part {
+	list := reactions.All(s.writes.jobs, reactions.Actor{Clock: systemClock{}, Build: build()})
+	return lifecycle.Part{Name: "reactions", Run: func(ctx context.Context) error {
+		return reactions.Run(ctx, reactions.Deps{
+			List: list, Clock: systemClock{}, Logger: s.logger, Parking: parking{s.rows.reacted},
+			Messages: &eventstore.Subscriber{
+				Log: s.log.store, Topics: reactions.Topics(list), Checkpoints: s.rows.reacted.Of(s.rows.projector.LogID()), Logger: s.logger,
+			},
+		})
+	}}
+}
+
+// parking keeps what reactions gave up on in the database of the read models.
+type parking struct{ state *projections.ReactionState }
+
+// Park is reactions.Parking.
+func (p parking) Park(ctx context.Context, e reactions.Parked) error {
+	return p.state.Park(ctx, projections.ParkedReaction{
+		Reaction: e.Reaction, EventID: e.EventID, Stream: e.Stream, Revision: int64(e.Revision), EventName: e.EventName,
+		Reason: projections.Text(e.Reason), ParkedAt: e.ParkedAt,
+	})
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"reckon/domain/account"
+	"reckon/internal/config"
+	"reckon/internal/lifecycle"
+	"reckon/internal/private"
+	"reckon/internal/telemetry"
+	"reckon/runners/workers"
+)
+
+// systemClock is the machine's.
+type systemClock struct{}
+
+func (systemClock) Now() time.Time { return time.Now() }
+
+// process is what every part of one process is told.
+type process struct {
+	config  config.Serve
+	logger  *slog.Logger
+	id      string // this process's runner id, a UUID that is new every time
+	plans   account.Plans
+	metrics *telemetry.Metrics
+	life    *lifecycle.Lifecycle // each part adds itself once it is made
+}
+
+// service is the parts of `reckon serve`, in the order in which they are made and started.
+type service struct {
+	process
+	log     *eventLog
+	stores  *stores
+	rows    *readSide
+	engine  *evaluation // nil in a process that evaluates nothing
+	writes  *writeSide
+	workers *workers.Workers
+	api     *api // nil in a process that answers no HTTP
+}
+
+// assemble makes every part; whatever fails, what was made before is stopped.
+func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*service, error) {
+	data, err := filepath.Abs(c.Data) // workers run in folders of their own
+	if err != nil {
+		return nil, err
+	}
+	c.Data = data
+	if err := private.Make(data, logger); err != nil {
+		return nil, err
+	}
+	plans, err := config.LoadPlans(string(c.Config))
+	if err != nil {
+		return nil, err
+	}
+	s := &service{process: process{
+		config: c, logger: logger, id: uuid.NewString(), plans: plans, metrics: telemetry.NewMetrics(build()), life: lifecycle.New(logger),
+	}}
+	if err := s.make(ctx); err != nil {
+		bounded, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		defer done()
+		return nil, errors.Join(err, s.life.Stop(bounded))
+	}
+	return s, nil
+}
+
+// make makes the parts; each needs those before it.
+func (s *service) make(ctx context.Context) (err error) {
+	if s.log, err = openLog(ctx, s.process); err != nil {
+		return err
+	}
+	if s.stores, err = openStores(ctx, s.process); err != nil {
+		return err
+	}
+	if s.rows, err = openReadSide(ctx, s.process, s.log, s.stores); err != nil {
+		return err
+	}
+	if s.config.Has(config.RoleAPI) || s.config.Has(config.RoleRun) {
+		if s.engine, err = startEngine(ctx, s.process, s.log); err != nil {
+			return err
+		}
+	}
+	if s.writes, err = newWriteSide(ctx, s.process, s.log, s.stores); err != nil {
+		return err
+	}
+	if err = s.makeWorkers(ctx); err != nil {
+		return err
+	}
+	if s.config.Has(config.RoleReact) {
+		s.life.Add(s.reactions())
+	}
+	if err = s.makeAdmin(ctx); err != nil {
+		return err
+	}
+	if s.config.Has(config.RoleAPI) {
+		s.api, err = s.makeAPI()
+	}
+	return err
+}

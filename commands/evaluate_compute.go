@@ -1,0 +1,129 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"reckon/domain/event"
+	"reckon/domain/run"
+)
+
+// Bounds of what a run keeps of its warnings.
+const (
+	maxWarnings     = 100
+	maxWarningBytes = 1 << 10
+)
+
+// computation is what the engine made of an evaluation.
+type computation struct {
+	runID     int64
+	outcome   EngineOutcome
+	evaluated run.Evaluated // with an answer
+	ended     run.Command   // without an answer: how the run ended
+	cause     error         // why there is no answer: ErrBudgetExhausted or *EngineFailedError; nil with one
+}
+
+// compute has the engine evaluate, and stores what is too long for an event. An
+// evaluation that ran out of its budget or did not leave the engine alive is a
+// computation without an answer; an error is one that says nothing about the
+// expression: ErrSaturated, the context's, or of the blobs.
+func (ev *Evaluator) compute(ctx context.Context, in Intent, subject run.Subject, a admitted, owned ownedSession) (computation, error) {
+	request := EngineRequest{Code: a.Expression, Budget: a.budget(), QueueWait: ev.config.QueueWait}
+	if owned.id != "" {
+		request.Session = SessionKey(in.Account, owned.id, owned.Epoch)
+	}
+	o, err := ev.config.Engine.Evaluate(ctx, request)
+	c := computation{runID: subject.RunID, outcome: o, cause: err}
+	var failed *EngineFailedError
+	switch {
+	case err == nil:
+		c.evaluated, err = ev.evaluated(ctx, subject, o, owned)
+		return c, err
+	case errors.Is(err, ErrBudgetExhausted):
+		c.ended = run.RecordTimeout{TimedOut: run.TimedOut{Subject: subject, BudgetMS: request.Budget.Milliseconds()}}
+	case errors.As(err, &failed):
+		c.ended = run.RecordFailure{Failed: run.Failed{Subject: subject, Reason: failed.Reason, Detail: shorten(failed.Detail, maxWarningBytes), ExecutionMS: o.Elapsed.Milliseconds()}}
+	default:
+		return computation{}, err
+	}
+	ev.expireIfWorkerIsGone(ctx, in, owned)
+	return c, nil
+}
+
+// evaluated is the event of an answer, not checked yet. Whatever is long is durable
+// as a blob when it returns.
+func (ev *Evaluator) evaluated(ctx context.Context, subject run.Subject, o EngineOutcome, owned ownedSession) (run.Evaluated, error) {
+	name, revision := ev.config.Engine.Describe()
+	e := run.Evaluated{
+		Subject: subject, Status: statusOf(o), Checkable: owned.id == "" || o.SessionOpened,
+		Warnings: boundWarnings(o.Messages), Engine: run.Engine{Name: name, Revision: revision},
+		ExecutionMS: o.Elapsed.Milliseconds(), EvaluatedAt: stamp(ev.config.Clock.Now()),
+	}
+	if warning := owned.lossWarning(o); warning != "" {
+		e.Warnings = append(e.Warnings, warning)
+	}
+	var err error
+	if e.Answer, err = storeText(ctx, ev.config.Blobs, o.Result); err != nil {
+		return e, err
+	}
+	if e.InputForm, err = storeText(ctx, ev.config.Blobs, o.InputForm); err != nil {
+		return e, err
+	}
+	if e.Stdout, err = ev.storeStdout(ctx, o.Stdout); err != nil {
+		return e, err
+	}
+	e.Plot, err = ev.storePlot(ctx, o)
+	return e, err
+}
+
+func statusOf(o EngineOutcome) string {
+	switch {
+	case o.PlotOmitted:
+		return run.PlotOmitted
+	case o.Unevaluated:
+		return run.Unevaluated
+	}
+	return run.Success
+}
+
+// storeStdout is nil when nothing was printed.
+func (ev *Evaluator) storeStdout(ctx context.Context, stdout string) (*event.Text, error) {
+	if stdout == "" {
+		return nil, nil
+	}
+	text, err := storeText(ctx, ev.config.Blobs, stdout)
+	return &text, err
+}
+
+// storePlot is nil without a graphic to keep.
+func (ev *Evaluator) storePlot(ctx context.Context, o EngineOutcome) (*event.Blob, error) {
+	if o.SVG == nil || o.PlotOmitted {
+		return nil, nil
+	}
+	plot, err := ev.config.Blobs.Put(ctx, o.SVG)
+	return &plot, err
+}
+
+// boundWarnings keeps the first maxWarnings messages, each shortened to
+// maxWarningBytes, and one more that counts the rest.
+func boundWarnings(messages []string) []string {
+	var kept []string
+	for i, m := range messages {
+		if i == maxWarnings {
+			return append(kept, fmt.Sprintf("%d more warnings", len(messages)-maxWarnings))
+		}
+		kept = append(kept, shorten(m, maxWarningBytes))
+	}
+	return kept
+}
+
+// shorten cuts s to at most maxBytes at a character's border and ends it with an
+// ellipsis, unless it is short enough already.
+func shorten(s string, maxBytes int) string {
+	if len(s) <= maxBytes {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxBytes-len("…")], "") + "…"
+}

@@ -1,0 +1,51 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+
+	"reckon/domain/session"
+)
+
+// ownSession makes this process the owner of the evaluation's session; without
+// one it does nothing. It returns SessionElsewhereError, ErrTooManySessions for a
+// session that the plan has no room for, or an error of the log.
+func (ev *Evaluator) ownSession(ctx context.Context, in Intent, a admitted) (ownedSession, error) {
+	if a.SessionID == "" {
+		return ownedSession{}, nil
+	}
+	open := session.Open{Account: in.Account, SessionID: a.SessionID, Owner: ev.config.Process, Address: ev.config.Address}
+	return ownSession(ctx, ev.config.Store, ev.config.Owners, in, open, func() error {
+		if ev.config.Engine.LiveSessions(in.Account+"/") >= a.Plan.LiveSessions {
+			return ErrTooManySessions
+		}
+		return nil
+	})
+}
+
+// expireIfWorkerIsGone logs that a session's variables are gone, if they are: an
+// evaluation that ran out of time while it waited for its turn leaves the worker
+// to the evaluation that has it. An error of the log is dropped: the session's
+// owner finds the worker missing at the next evaluation.
+func (ev *Evaluator) expireIfWorkerIsGone(ctx context.Context, in Intent, owned ownedSession) {
+	if owned.id == "" || ev.config.Engine.LiveSessions(in.Account+"/"+owned.id+"/") > 0 {
+		return
+	}
+	expire := session.Expire{Account: in.Account, SessionID: owned.id, Epoch: owned.Epoch, Reason: session.EndWorkerDied}
+	_, _ = handleFrom(ctx, ev.config.Store, session.Decider, session.Stream(in.Account, owned.id), &owned.stream, in.again(), session.Command(expire))
+}
+
+// lossWarning says that a session's variables are gone although nobody asked for
+// that; empty when they are not, or when the session was only idle.
+func (s ownedSession) lossWarning(o EngineOutcome) string {
+	reason := s.PreviousEnd
+	switch {
+	case s.id == "":
+		return ""
+	case o.SessionLost:
+		reason = session.EndWorkerDied
+	case !s.Opened || reason == "" || reason == session.EndCleared || reason == session.EndIdle:
+		return ""
+	}
+	return fmt.Sprintf("Session %s was lost (%s): its variables and definitions are gone; this evaluation ran in a fresh one.", s.id, reason)
+}

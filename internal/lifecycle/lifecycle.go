@@ -1,0 +1,159 @@
+// Package lifecycle starts, supervises and stops the parts of one process.
+//
+// It promises that parts start in the order in which they were added and stop in
+// the opposite one, that the background work of a part has returned before the
+// part is stopped and before any part added earlier is, and that every error and
+// log line names its part. The first part that fails is reported by Failed; what
+// fails after it is logged. It knows nothing about what the parts do.
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Part is one part of a process. It has been made already: what it holds (files,
+// sockets, connections) is given up by Stop. Every function may be nil.
+type Part struct {
+	Name string // in messages, such as "read models"
+	// Start is called once, before the next part's. An error ends the process.
+	Start func(ctx context.Context) error
+	// Run works in the background until ctx ends. An error before that ends the
+	// process; returning nil does not.
+	Run func(ctx context.Context) error
+	// Drain refuses new work and returns when the work in hand has ended or was
+	// handed back. All parts still run, and all drain at once. It is called only
+	// for parts that were started. An error is logged as a warning.
+	Drain func(ctx context.Context) error
+	// Stop gives up what the part holds. Its Run has returned.
+	Stop func(ctx context.Context) error
+}
+
+// Lifecycle is the parts of a process. Its methods are called by one goroutine.
+type Lifecycle struct {
+	logger *slog.Logger
+	parts  []*running
+	failed chan error // holds one
+}
+
+// running is a part with its background work.
+type running struct {
+	Part
+	started bool
+	cancel  context.CancelFunc
+	done    chan struct{} // closed when Run has returned; nil without background work
+}
+
+// New returns a lifecycle without parts.
+func New(logger *slog.Logger) *Lifecycle {
+	return &Lifecycle{logger: logger, failed: make(chan error, 1)}
+}
+
+// Add takes charge of parts that have been made: from now on Stop stops them,
+// whether they were started or not.
+func (l *Lifecycle) Add(parts ...Part) {
+	for _, p := range parts {
+		l.parts = append(l.parts, &running{Part: p})
+	}
+}
+
+// Start starts every part in order. After an error Stop must be called too. The
+// end of ctx interrupts Start functions only: background work ends with Stop.
+func (l *Lifecycle) Start(ctx context.Context) error {
+	for _, p := range l.parts {
+		if p.Start != nil {
+			if err := p.Start(ctx); err != nil {
+				return named(p.Name, err)
+			}
+		}
+		p.started = true
+		if p.Run != nil {
+			l.run(context.WithoutCancel(ctx), p)
+		}
+	}
+	return nil
+}
+
+func (l *Lifecycle) run(ctx context.Context, p *running) {
+	ctx, p.cancel = context.WithCancel(ctx)
+	p.done = make(chan struct{})
+	go func() {
+		defer close(p.done)
+		if err := p.Run(ctx); err != nil && ctx.Err() == nil {
+			l.fail(named(p.Name, err))
+		}
+	}()
+}
+
+func (l *Lifecycle) fail(err error) {
+	select {
+	case l.failed <- err:
+	default: // the process ends because of an earlier failure already
+		l.logger.Error("a further part failed", "error", err)
+	}
+}
+
+// Failed yields the error of the first part whose background work failed. The
+// caller ends the process: Drain, then Stop.
+func (l *Lifecycle) Failed() <-chan error { return l.failed }
+
+// Drain drains all parts that were started at the same time and returns when
+// each has returned; ctx bounds those that heed it.
+func (l *Lifecycle) Drain(ctx context.Context) {
+	var draining sync.WaitGroup
+	for _, p := range l.parts {
+		if !p.started || p.Drain == nil {
+			continue
+		}
+		draining.Go(func() {
+			if err := p.Drain(ctx); err != nil {
+				l.logger.Warn("not all work in hand could end", "part", p.Name, "error", err)
+			}
+		})
+	}
+	draining.Wait()
+}
+
+// stillRunningAfter is when a part whose background work does not return is named in the log.
+const stillRunningAfter = 15 * time.Second
+
+// Stop ends every part's background work and stops the part, last added first,
+// also after errors, which it joins. A second call does nothing.
+func (l *Lifecycle) Stop(ctx context.Context) error {
+	var errs []error
+	for n := len(l.parts) - 1; n >= 0; n-- {
+		p := l.parts[n]
+		if p.done != nil {
+			p.cancel()
+			l.await(p)
+		}
+		if p.Stop != nil {
+			errs = append(errs, named(p.Name, p.Stop(ctx)))
+		}
+	}
+	l.parts = nil
+	return errors.Join(errs...)
+}
+
+func (l *Lifecycle) await(p *running) {
+	late := time.NewTimer(stillRunningAfter)
+	defer late.Stop()
+	select {
+	case <-p.done:
+		return
+	case <-late.C:
+		l.logger.Warn("a part has not ended yet", "part", p.Name, "waited", stillRunningAfter)
+	}
+	<-p.done
+}
+
+func named(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}

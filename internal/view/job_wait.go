@@ -1,0 +1,51 @@
+package view
+
+import (
+	"context"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"reckon/domain/job"
+)
+
+// A job that has ended is read again for what it publishes after lookAgain, then
+// after twice as long each time, up to mostLookAgain.
+const (
+	lookAgain     = 20 * time.Millisecond
+	mostLookAgain = time.Minute // above every patience: a limit that backoff wants
+)
+
+// Await waits until nothing about a job will change any more, the time is over,
+// or the process stops; then it is the job as read reads it.
+func (v Jobs) Await(ctx context.Context, jobID string, patience time.Duration, read func(context.Context) (job.State, error)) (job.State, error) {
+	notified, stop := v.NotifyJobEnded(jobID)
+	defer stop()
+	over := time.NewTimer(patience)
+	defer over.Stop()
+	again := backoff.ExponentialBackOff{InitialInterval: lookAgain, Multiplier: 2, MaxInterval: mostLookAgain}
+	for last := false; ; {
+		// Registered first, read second: an end in between is not missed.
+		state, err := read(ctx)
+		if err != nil || last {
+			return state, err
+		}
+		if complete, err := v.Complete(ctx, state); err != nil || complete {
+			return state, err
+		}
+		var soon <-chan time.Time
+		if state.Terminal() { // what it publishes is about to be appended; a watch that began after the end is not told of it
+			soon = time.After(again.NextBackOff())
+		}
+		select {
+		case <-notified:
+		case <-soon:
+		case <-over.C:
+			last = true
+		case <-v.Closing:
+			last = true
+		case <-ctx.Done():
+			return job.State{}, ctx.Err()
+		}
+	}
+}

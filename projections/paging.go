@@ -1,0 +1,77 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uptrace/bun"
+)
+
+// MaxLimit is the most rows a page of any list has (interface §8).
+const MaxLimit = 200
+
+// Page asks for a part of a list that goes from its newest row to its oldest.
+type Page struct {
+	Limit  int    // rows, 1 to MaxLimit
+	Before string // what List returned as next with the page before; empty: the first page
+}
+
+// QueryError names the parameter of a query that was refused, and says why.
+type QueryError struct{ Parameter, Problem string }
+
+func (e *QueryError) Error() string { return e.Parameter + " " + e.Problem }
+
+// newest reads a page of the rows that query selects, by their column position:
+// the place in the log of the event that made the row. next is empty on the last
+// page. A limit or a before that is out of bounds is a *QueryError.
+func newest[R any](ctx context.Context, query *bun.SelectQuery, p Page, position func(R) int64) (rows []R, next string, err error) {
+	if err := validLimit(p.Limit); err != nil {
+		return nil, "", err
+	}
+	if p.Before != "" {
+		before, err := strconv.ParseInt(p.Before, 10, 64)
+		if err != nil {
+			return nil, "", &QueryError{"before", "is not a next_before of this list"}
+		}
+		query.Where("position < ?", before)
+	}
+	if err := query.OrderBy("position", bun.OrderDesc).Limit(int64(p.Limit)+1).Scan(ctx, &rows); err != nil {
+		return nil, "", err
+	}
+	if len(rows) > p.Limit {
+		rows = rows[:p.Limit]
+		next = cursor(position(rows[p.Limit-1]))
+	}
+	return rows, next, nil
+}
+
+// cursor is where a list goes on after the row of this position.
+func cursor(position int64) string { return strconv.FormatInt(position, 10) }
+
+// oneOf filters rows by a column, named as the parameter of the query is, that
+// holds one of a closed set of values.
+type oneOf struct {
+	column, value string // an empty value filters nothing
+	of            []string
+}
+
+func (o oneOf) filter(query *bun.SelectQuery) error {
+	if o.value == "" {
+		return nil
+	}
+	if !slices.Contains(o.of, o.value) {
+		return &QueryError{o.column, "must be one of " + strings.Join(o.of, ", ")}
+	}
+	query.Where("? = ?", bun.Ident(o.column), o.value)
+	return nil
+}
+
+func validLimit(limit int) error {
+	if limit < 1 || limit > MaxLimit {
+		return &QueryError{"limit", fmt.Sprintf("must be 1 to %d", MaxLimit)}
+	}
+	return nil
+}

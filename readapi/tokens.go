@@ -1,0 +1,67 @@
+package readapi
+
+import (
+	"context"
+	"net/http"
+
+	"reckon/domain/event"
+	"reckon/internal/auth"
+	"reckon/internal/httpkit"
+	"reckon/internal/view"
+)
+
+type tokensInput struct {
+	Freshness
+	Page
+}
+
+type tokensOutput struct {
+	Body struct {
+		Tokens []tokenRow `json:"tokens" doc:"Newest first; revoked ones are gone"`
+		view.NextPage
+	}
+}
+
+type tokenRow struct {
+	TokenID    string  `json:"token_id"`
+	Name       string  `json:"name"`
+	Last4      string  `json:"last4" doc:"The last four characters of the secret part"`
+	CreatedAt  string  `json:"created_at" format:"date-time"`
+	ExpiresAt  *string `json:"expires_at" format:"date-time"`
+	LastUsedOn *string `json:"last_used_on" format:"date" doc:"UTC day"`
+}
+
+func (s Services) registerTokens(api *httpkit.API) {
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodGet, Path: "/api/tokens", ID: "list-tokens", Tag: "Account", Summary: "API tokens",
+		Access: httpkit.FirstParty, Kinds: []httpkit.Kind{httpkit.Unavailable},
+	}, s.tokens)
+}
+
+func (s Services) tokens(ctx context.Context, in *tokensInput) (*tokensOutput, error) {
+	if err := s.settle(ctx, "tokens", in.Token); err != nil {
+		return nil, err
+	}
+	rows, next, err := s.Models.Tokens.List(ctx, auth.Caller(ctx).Account, in.asked())
+	if err != nil {
+		return nil, refusedQuery(err)
+	}
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.TokenID
+	}
+	used, err := s.TokenUse(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := &tokensOutput{}
+	out.Body.NextBefore = view.Optional(next)
+	out.Body.Tokens = make([]tokenRow, len(rows))
+	for i, row := range rows {
+		out.Body.Tokens[i] = tokenRow{
+			TokenID: row.TokenID, Name: string(row.Name), Last4: row.Last4, CreatedAt: event.Timestamp(row.CreatedAt()),
+			ExpiresAt: view.Optional(row.ExpiresAt), LastUsedOn: view.Optional(used[row.TokenID]),
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,246 @@
+// Package workers wires what a process needs to run jobs together with other
+// processes: the one subscription to the log, what is known of the other
+// processes, the recovery of abandoned attempts, the heartbeat, and the runner
+// with its queue over the read models. `reckon serve` and the tests of several
+// processes use the same wiring.
+//
+// It promises that every observer listens before the log is followed, and that
+// what the read models knew when the process started is known before the first
+// event is passed on. It never decides what a job computes.
+package workers
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"reckon/commands"
+	"reckon/domain/event"
+	"reckon/domain/session"
+	"reckon/internal/lifecycle"
+	"reckon/projections"
+	projecting "reckon/projections/engine"
+	"reckon/runners"
+	"reckon/runners/cluster"
+)
+
+// Log is the log as the workers of a process need it.
+type Log interface {
+	commands.Store
+	cluster.Log
+	cluster.HeartbeatLog
+	Head(ctx context.Context) (event.Position, error)
+}
+
+// Config configures the workers of one process. All fields but Recovers and
+// OthersAreGone are required.
+type Config struct {
+	Process   string // runner id, new in every process
+	Build     string // revision of the binary, for event metadata
+	Beat      time.Duration
+	Log       Log
+	Jobs      *commands.Jobs
+	Models    *projections.ReadModels
+	Projector *projecting.Engine // to wait until the queue and the sessions have seen an event
+	Clock     commands.Clock
+	Logger    *slog.Logger
+	// Recovers makes this process take over attempts that other processes abandoned.
+	Recovers bool
+	// OthersAreGone says that no other process can write to this log, so that
+	// every attempt and session that was live before this process started is abandoned.
+	OthersAreGone bool
+}
+
+// Workers are the workers of one process.
+type Workers struct {
+	Subscription *cluster.Subscription
+	Liveness     *cluster.Liveness
+
+	config    Config
+	recovery  *cluster.Recovery
+	heartbeat *cluster.Heartbeat // nil in a process that runs no jobs, and so is runner
+	runner    *runners.Runner
+	kinds     RunConfig
+}
+
+// New wires what every process has: it follows the log and knows which others are alive.
+func New(c Config) *Workers {
+	w := &Workers{config: c, Subscription: cluster.NewSubscription()}
+	w.Liveness = cluster.NewLiveness(cluster.LivenessConfig{Interval: c.Beat, CatchUp: w.catchUp})
+	w.recovery = cluster.NewRecovery(cluster.RecoveryConfig{
+		Liveness: w.Liveness, Jobs: c.Jobs, Store: c.Log, Clock: c.Clock, Logger: c.Logger, Process: c.Process, Build: c.Build,
+	})
+	w.Subscription.Listen(w.Liveness.Observe)
+	w.Subscription.Listen(w.recovery.Observe)
+	return w
+}
+
+// catchUp returns once this process has observed every event that is in the log now.
+func (w *Workers) catchUp(ctx context.Context) error {
+	head, err := w.config.Log.Head(ctx)
+	if err != nil {
+		return err
+	}
+	return w.Subscription.WaitUntilReached(ctx, head)
+}
+
+// RunConfig says which jobs a process runs, and how.
+type RunConfig struct {
+	Address         string                  // where other processes reach the sessions of this one, HOST:PORT
+	Slots           int                     // jobs at a time
+	Grace           time.Duration           // what running jobs get to finish when the process drains
+	OwnSessionsOnly bool                    // run nothing but jobs in sessions that this process owns
+	Kinds           map[string]runners.Kind // by the kind's name
+	// CloseSession ends the worker of a session's epoch (commands.SessionKey); nil in a process without sessions.
+	CloseSession func(key string) bool
+}
+
+// Run makes the process run jobs. It is called before Parts.
+func (w *Workers) Run(c RunConfig) {
+	if c.CloseSession == nil {
+		c.CloseSession = func(string) bool { return false }
+	}
+	w.kinds = c
+	w.heartbeat = cluster.NewHeartbeat(cluster.HeartbeatConfig{
+		Runner: w.config.Process, Address: c.Address, Interval: w.config.Beat, Log: w.config.Log, Clock: w.config.Clock,
+		Logger: w.config.Logger, Build: w.config.Build, OnIsolated: w.KillAll,
+	})
+	w.runner = runners.New(runners.Config{
+		Claimant: runners.Claimant{Runner: w.config.Process, OwnSessions: c.OwnSessionsOnly},
+		Slots:    c.Slots, Grace: c.Grace, Jobs: w.config.Jobs, Queue: queue{w.config.Models, w.config.Projector}, Heartbeat: w.heartbeat,
+		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: c.Kinds,
+	})
+	w.Subscription.Listen(w.runner.Observe)
+	w.Subscription.Listen(w.observeSessions)
+}
+
+// observeSessions closes the workers of sessions that the log says are over, and
+// tells the heartbeat how many sessions the process owns.
+func (w *Workers) observeSessions(r event.Recorded) {
+	switch e := r.Event.(type) {
+	case session.Opened:
+	case session.Cleared:
+		w.kinds.CloseSession(commands.SessionKey(e.Account, e.SessionID, e.Epoch))
+	case session.Expired:
+		w.kinds.CloseSession(commands.SessionKey(e.Account, e.SessionID, e.Epoch))
+	default:
+		return
+	}
+	w.heartbeat.SetSessionCount(len(w.Liveness.OwnedBy(w.config.Process)))
+}
+
+// KillAll stops all jobs and sessions of the process at once and logs nothing:
+// other processes may take them over any moment.
+func (w *Workers) KillAll() {
+	w.runner.KillAll()
+	for _, live := range w.Liveness.OwnedBy(w.config.Process) {
+		w.kinds.CloseSession(commands.SessionKey(live.Account, live.SessionID, live.Epoch))
+	}
+}
+
+// Parts are what the process runs, in the order in which they start.
+func (w *Workers) Parts() []lifecycle.Part {
+	var after event.Position
+	parts := []lifecycle.Part{{
+		Name:  "subscription to the log",
+		Start: func(ctx context.Context) (err error) { after, err = w.restore(ctx); return err },
+		Run:   func(ctx context.Context) error { return w.Subscription.Run(ctx, w.config.Log, after) },
+	}}
+	if w.config.Recovers {
+		parts = append(parts, lifecycle.Part{Name: "recovery of abandoned jobs", Run: w.recovery.Run})
+	}
+	if w.runner == nil {
+		return parts
+	}
+	return append(parts,
+		lifecycle.Part{Name: "heartbeat", Run: w.heartbeat.Run},
+		lifecycle.Part{Name: "sessions", Stop: w.leaveSessions},
+		w.jobs())
+}
+
+// jobs claims and runs. Draining lets running jobs end within the grace period and
+// hands back the others; stopping without having drained kills them.
+func (w *Workers) jobs() lifecycle.Part {
+	draining, drained := make(chan struct{}), make(chan struct{})
+	return lifecycle.Part{
+		Name: "jobs",
+		Run: func(ctx context.Context) error {
+			defer close(drained)
+			claiming, stopClaims := context.WithCancel(ctx)
+			defer stopClaims()
+			defer context.AfterFunc(ctx, w.runner.KillAll)()
+			go func() {
+				select {
+				case <-draining:
+					stopClaims()
+				case <-claiming.Done():
+				}
+			}()
+			return w.runner.Start(claiming)
+		},
+		Drain: func(context.Context) error {
+			close(draining)
+			<-drained
+			return nil
+		},
+	}
+}
+
+// restore tells the liveness what the read models know, and returns the position of the log they know it at.
+func (w *Workers) restore(ctx context.Context) (event.Position, error) {
+	running, live, seen, err := w.config.Models.Queue.Snapshot(ctx, w.config.Models.Sessions)
+	if err != nil {
+		return seen, err
+	}
+	snapshot := cluster.Snapshot{ProcessesEnded: w.config.OthersAreGone}
+	for _, row := range running {
+		snapshot.Running = append(snapshot.Running, cluster.RunningAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
+	}
+	for _, row := range live {
+		snapshot.Sessions = append(snapshot.Sessions, cluster.LiveSession{Account: row.Account, SessionID: row.SessionID, Epoch: row.Epoch, Owner: row.Owner})
+	}
+	w.Liveness.Restore(snapshot)
+	return seen, nil
+}
+
+// leaveSessions logs the end of the sessions this process owns: their variables go with it.
+func (w *Workers) leaveSessions(ctx context.Context) error {
+	for _, live := range w.Liveness.OwnedBy(w.config.Process) {
+		in := commands.Intent{ID: uuid.New(), At: w.config.Clock.Now(), Account: live.Account, Actor: "runner:" + w.config.Process, Build: w.config.Build}
+		expire := session.Expire{Account: live.Account, SessionID: live.SessionID, Epoch: live.Epoch, Reason: session.EndShutdown}
+		if _, err := commands.ExpireSession(ctx, w.config.Log, in, expire); err != nil {
+			w.config.Logger.Warn("a session's end was not logged; another process's recovery will", "session", live.SessionID, "error", err)
+			return nil // the others would fare no better
+		}
+	}
+	return nil
+}
+
+// queue is runners.Queue over the read models.
+type queue struct {
+	models    *projections.ReadModels
+	projector *projecting.Engine
+}
+
+// Propose is runners.Queue.
+func (q queue) Propose(ctx context.Context, c runners.Claimant, n int) ([]runners.Proposal, time.Duration, error) {
+	found, again, err := q.models.Queue.Propose(ctx, projections.Claimant(c), n)
+	list := make([]runners.Proposal, len(found))
+	for i, p := range found {
+		list[i] = runners.Proposal{JobID: p.JobID, Correlation: p.Correlation}
+	}
+	return list, again, err
+}
+
+// ProlongReservations is runners.Queue.
+func (q queue) ProlongReservations(ctx context.Context, runner string, jobIDs []string) error {
+	return q.models.Queue.Keep(ctx, runner, jobIDs)
+}
+
+// WaitUntilApplied is runners.Queue: proposals are made from both read models.
+func (q queue) WaitUntilApplied(ctx context.Context, lastJob, lastSession event.Position) error {
+	return errors.Join(q.projector.Wait(ctx, "queue", lastJob), q.projector.Wait(ctx, "sessions", lastSession))
+}

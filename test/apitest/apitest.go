@@ -1,0 +1,367 @@
+// Package apitest runs the whole HTTP API for tests: a real server, real
+// identity tables, real read models on SQLite and real blobs over a log in
+// memory. Only the evaluation engine and the checker are stand-ins, because
+// starting Python is the business of the end-to-end tests.
+package apitest
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"reckon/commands"
+	"reckon/domain"
+	"reckon/domain/account"
+	"reckon/domain/event"
+	"reckon/domain/receipt"
+	"reckon/eventstore/memory"
+	"reckon/internal/auth"
+	"reckon/internal/blobs"
+	"reckon/internal/httpkit"
+	"reckon/internal/httpserver"
+	"reckon/internal/httpserver/httpservertest"
+	"reckon/internal/identity"
+	"reckon/internal/ratelimit"
+	"reckon/internal/view"
+	"reckon/projections"
+	projecting "reckon/projections/engine"
+	"reckon/readapi"
+	"reckon/runners/cluster"
+	"reckon/writeapi"
+)
+
+// Clock is a clock the test moves.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// Now is commands.Clock.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Pass moves the clock on.
+func (c *Clock) Pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// Server is a running API.
+type Server struct {
+	httpservertest.Server
+	Clock *Clock
+	Store *memory.Store
+	API   *httpkit.API
+	// Jobs, Evaluator and Subscription are what the API works with; no runner takes jobs up.
+	Jobs         *commands.Jobs
+	Evaluator    *commands.Evaluator
+	Subscription *cluster.Subscription
+	Closing      chan struct{} // close it to end long polls
+
+	mu      sync.Mutex
+	away    bool
+	watched map[string]int // requests that wait, by job
+}
+
+// Watched counts the requests that wait for a job.
+func (s *Server) Watched(jobID string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.watched[jobID]
+}
+
+func (s *Server) notifyJobEnded(jobID string) (<-chan struct{}, func()) {
+	count := func(n int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.watched[jobID] += n
+	}
+	notified, stop := s.Subscription.NotifyJobEnded(jobID)
+	count(1)
+	return notified, func() {
+		stop()
+		count(-1)
+	}
+}
+
+// LogAway makes every read and append of the log fail as unavailable, or ends that.
+func (s *Server) LogAway(away bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = away
+}
+
+// store is the log as the commands see it.
+type store struct {
+	*memory.Store
+	server *Server
+}
+
+func (s store) refuse() error {
+	s.server.mu.Lock()
+	defer s.server.mu.Unlock()
+	if s.server.away {
+		return commands.ErrUnavailable
+	}
+	return nil
+}
+
+// Read is commands.Store.
+func (s store) Read(ctx context.Context, stream string) (commands.History, error) {
+	if err := s.refuse(); err != nil {
+		return commands.History{}, err
+	}
+	return s.Store.Read(ctx, stream)
+}
+
+// Append is commands.Store.
+func (s store) Append(ctx context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {
+	if err := s.refuse(); err != nil {
+		return commands.Appended{}, err
+	}
+	return s.Store.Append(ctx, stream, at, events)
+}
+
+// Options of a server.
+type Options struct {
+	Signer *receipt.Signer
+	Plans  account.Plans
+	Rules  identity.Rules
+	TLS    bool
+	// NoProjections leaves the read models where they stand.
+	NoProjections bool
+	Elaborator    commands.Elaborator
+	Limits        httpserver.Limits // of slow clients; the service's own when zero
+	PublicURL     string
+}
+
+// generous lets tests register and sign in as often as they need.
+var generous = identity.Rules{
+	Registrations: ratelimit.Rule{Requests: 1000, Window: time.Hour},
+	SignIns:       ratelimit.Rule{Requests: 1000, Window: time.Minute},
+}
+
+const sessionIdle = 30 * time.Minute
+
+// Start runs an API until the test ends.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	if o.Plans == nil {
+		o.Plans = account.DefaultPlans()
+	}
+	if o.Limits == (httpserver.Limits{}) {
+		o.Limits = httpserver.Clients()
+	}
+	if o.Rules == (identity.Rules{}) {
+		o.Rules = generous
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Subscription: cluster.NewSubscription(), Closing: make(chan struct{}), watched: map[string]int{}}
+	log := store{server.Store, server}
+
+	folder := t.TempDir()
+	kept, err := blobs.OpenFolder(filepath.Join(folder, "blobs"))
+	must(t, err)
+	people, err := identity.Open(ctx, "sqlite:"+filepath.Join(folder, "identity.db"))
+	must(t, err)
+	who := identity.New(people, server.Clock.Now, o.Rules)
+	rows, err := projections.Open(ctx, "sqlite:"+filepath.Join(folder, "readmodels.db"))
+	must(t, err)
+	models := projections.New(rows, kept)
+	must(t, models.Queue.Prepare(ctx))
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	projector, err := projecting.New(ctx, projecting.Config{DB: rows, Log: server.Store, Logger: quiet}, models.All()...)
+	must(t, err)
+	var running sync.WaitGroup
+	if !o.NoProjections {
+		running.Go(func() {
+			if err := projector.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+
+	calculator := &engine{sessions: map[string]string{}}
+	server.Jobs = &commands.Jobs{Store: log, Runs: commands.NewRunIDs(server.Store, "process-1"), Blobs: kept}
+	signer := func() *receipt.Signer { return o.Signer }
+	evaluator, err := commands.NewEvaluator(commands.EvaluatorConfig{
+		Store: log, Runs: server.Jobs.Runs, Engine: calculator, Checker: checker{}, Blobs: kept, Owners: alone{},
+		Clock: server.Clock, Signer: signer, Process: "process-1", QueueWait: time.Second,
+	})
+	must(t, err)
+	server.Evaluator = evaluator
+	running.Go(func() {
+		if err := server.Subscription.Run(ctx, server.Store, event.Position{}); err != nil {
+			t.Error(err)
+		}
+	})
+	streams := writeapi.StreamReader(log)
+	jobView := view.Jobs{Stream: streams, Blobs: kept, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
+		place, err := models.Queue.Place(ctx, jobID)
+		return place, err == nil
+	}}
+	api := httpkit.New(httpkit.Settings{
+		Build: "test", Logger: quiet, PublicURL: o.PublicURL,
+		Authenticator: &auth.Authenticator{Streams: streams, Sessions: who, Now: server.Clock.Now, TokenUsed: func(ctx context.Context, id string) {
+			if err := who.TokenUsed(ctx, id); err != nil {
+				t.Error(err)
+			}
+		}},
+	})
+	writes := httpkit.NewWrites()
+	writeapi.Services{
+		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Clock: server.Clock, Build: "test",
+		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseWorker: calculator.CloseSession, Longest: time.Minute,
+		Jobs: server.Jobs, JobView: jobView,
+		Proofs: commands.NewProofs(commands.Proofs{Store: log, Blobs: kept, Jobs: server.Jobs, Judge: inspector{}, Elaborator: o.Elaborator, Clock: server.Clock}, 2),
+		Writes: writes, LogID: projector.LogID(),
+	}.Register(api)
+	must(t, readapi.Services{
+		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed,
+		JobView: jobView,
+		Plans:   o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
+		Wait: projector.Wait, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
+		Busy: func(string, string, int) bool { return false },
+		Health: readapi.Health{
+			Dependencies: []readapi.Dependency{
+				{Name: "eventstore", Check: func(context.Context) error { return log.refuse() }},
+				{Name: "identity", Check: who.Ready}, {Name: "blobs", Check: kept.Ready},
+			},
+			Projections: func(ctx context.Context) ([]readapi.ProjectionHealth, error) {
+				list, err := projector.Status(ctx)
+				healths := make([]readapi.ProjectionHealth, len(list))
+				for i, p := range list {
+					healths[i] = readapi.ProjectionHealth{Name: p.Name, Version: p.Version, Phase: string(p.Phase), Lag: p.Lag, Parked: p.Parked, Ready: p.Ready}
+				}
+				return healths, err
+			},
+			Logger: quiet,
+		},
+		Build: "test", PublicURL: o.PublicURL,
+	}.Register(api))
+	server.API = api
+	begin := httpservertest.Start
+	if o.TLS {
+		begin = httpservertest.StartTLS
+	}
+	server.Server = begin(t, api, o.Limits)
+	t.Cleanup(func() {
+		server.Close()
+		cancel()
+		running.Wait()
+		must(t, people.Close())
+		must(t, rows.Close())
+	})
+	return server
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Answer is what the server said.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	JSON   map[string]any // nil when the body is not a JSON object
+}
+
+// Code is the code of a problem, empty for any other answer.
+func (a Answer) Code() string {
+	code, _ := a.JSON["code"].(string)
+	return code
+}
+
+// Want fails the test unless the answer is a problem of this kind.
+func (a Answer) Want(t testing.TB, kind httpkit.Kind) {
+	t.Helper()
+	if a.Status != kind.Status || a.Code() != kind.Code || a.Header.Get("Content-Type") != "application/problem+json" {
+		t.Fatalf("got %d %.400s, want %d %s", a.Status, a.Body, kind.Status, kind.Code)
+	}
+}
+
+// OK fails the test unless the answer is 200.
+func (a Answer) OK(t testing.TB) Answer {
+	t.Helper()
+	if a.Status != http.StatusOK {
+		t.Fatalf("got %d %.400s", a.Status, a.Body)
+	}
+	return a
+}
+
+// Do sends a request; path is taken exactly as written, headers are name, value pairs.
+func (s *Server) Do(t testing.TB, method, path, body string, headers ...string) Answer {
+	t.Helper()
+	request, err := http.NewRequest(method, s.URL, strings.NewReader(body))
+	must(t, err)
+	request.URL.Opaque, request.URL.RawQuery, _ = strings.Cut(path, "?")
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := s.Client().Do(request)
+	must(t, err)
+	defer func() { _ = response.Body.Close() }()
+	a := Answer{Status: response.StatusCode, Header: response.Header}
+	a.Body, err = io.ReadAll(response.Body)
+	must(t, err)
+	if json.Unmarshal(a.Body, &a.JSON) != nil {
+		a.JSON = nil
+	}
+	return a
+}
+
+// User is a registered account with a browser session and an API token.
+type User struct {
+	ID, Email, Password string
+	Cookie              string // header value
+	Token               string
+	TokenID             string
+	server              *Server
+}
+
+// NewUser registers, signs in and mints a token.
+func (s *Server) NewUser(t testing.TB) *User {
+	t.Helper()
+	u := &User{Email: uuid.NewString() + "@example.com", Password: "correct horse", server: s}
+	credentials := `{"email":"` + u.Email + `","password":"` + u.Password + `"}`
+	u.ID, _ = s.Do(t, http.MethodPost, "/auth/register", credentials).OK(t).JSON["user_id"].(string)
+	u.Cookie = strings.Split(s.Do(t, http.MethodPost, "/auth/login", credentials).OK(t).Header.Get("Set-Cookie"), ";")[0]
+	minted := s.Do(t, http.MethodPost, "/api/tokens", `{"name":"test"}`, "Cookie", u.Cookie).OK(t)
+	u.Token, _ = minted.JSON["token"].(string)
+	u.TokenID, _ = minted.JSON["token_id"].(string)
+	return u
+}
+
+// Do sends a request with the user's token.
+func (u *User) Do(t testing.TB, method, path, body string, headers ...string) Answer {
+	t.Helper()
+	return u.server.Do(t, method, path, body, append([]string{"Authorization", "Bearer " + u.Token}, headers...)...)
+}
+
+// Evaluate evaluates an expression.
+func (u *User) Evaluate(t testing.TB, expression string) Answer {
+	t.Helper()
+	body, err := json.Marshal(map[string]string{"expression": expression})
+	must(t, err)
+	return u.Do(t, http.MethodPost, "/api/evaluate", string(body))
+}

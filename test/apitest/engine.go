@@ -1,0 +1,104 @@
+package apitest
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"reckon/commands"
+	"reckon/domain/run"
+)
+
+// engine is a deterministic stand-in for the evaluation engine: it knows a few
+// expressions, each for one thing an API answers. Anything else comes back unevaluated.
+type engine struct {
+	mu       sync.Mutex
+	sessions map[string]string // last value of x, by session key
+}
+
+// SVG is the graphic of Plot[x,{x,0,1}].
+const SVG = `<svg xmlns="http://www.w3.org/2000/svg"></svg>`
+
+// Evaluate is commands.Engine.
+func (e *engine) Evaluate(ctx context.Context, r commands.EngineRequest) (commands.EngineOutcome, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	value, live := e.sessions[r.Session]
+	if r.Session != "" && !live {
+		e.sessions[r.Session] = ""
+	}
+	o := commands.EngineOutcome{Elapsed: time.Millisecond, SessionOpened: r.Session != "" && !live}
+	switch code := r.Code; {
+	case code == "While[True]":
+		delete(e.sessions, r.Session)
+		return o, commands.ErrBudgetExhausted
+	case code == "Quit[]":
+		delete(e.sessions, r.Session)
+		return o, &commands.EngineFailedError{Reason: "quit"}
+	case code == "saturate":
+		return o, commands.ErrSaturated
+	case code == "1+1":
+		o.Result = "2"
+	case code == "Print[<&>]":
+		o.Result, o.Stdout, o.Messages = "Null", "<&>\n", []string{"Print::note: <&>"}
+	case code == "Long":
+		o.Result = strings.Repeat("é<", 40_000)
+	case strings.HasPrefix(code, "Plot"):
+		o.Result, o.SVG = "-Graphics-", []byte(SVG)
+	case strings.HasPrefix(code, "x="):
+		e.sessions[r.Session] = code[2:]
+		o.Result = code[2:]
+	case code == "x" && value != "":
+		o.Result = value
+	default:
+		o.Result, o.Unevaluated = code, true
+	}
+	o.InputForm = o.Result
+	return o, nil
+}
+
+// CloseSession is commands.Engine.
+func (e *engine) CloseSession(key string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, live := e.sessions[key]
+	delete(e.sessions, key)
+	return live
+}
+
+// LiveSessions is commands.Engine.
+func (e *engine) LiveSessions(prefix string) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := 0
+	for key := range e.sessions {
+		if strings.HasPrefix(key, prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+// Describe is commands.Engine.
+func (e *engine) Describe() (name, revision string) { return "stand-in", "1" }
+
+// checker verifies 1+1 and learns nothing of the rest.
+type checker struct{}
+
+// Check is commands.Checker.
+func (checker) Check(_ context.Context, r commands.CheckRequest) run.Check {
+	switch code, answer := r.Code, r.Answer; {
+	case code == "1+1" && answer == "2":
+		return run.Check{Verdict: "verified", Basis: "exact", Method: "rewrite_identity", Check: "1+1 - (2)", Residual: "0", ElapsedMS: 1}
+	case code == "1+1":
+		return run.Check{Verdict: "refuted", Basis: "exact", Method: "rewrite_identity", Check: "1+1 - (" + answer + ")", Residual: "-1", ElapsedMS: 1}
+	}
+	return run.Check{Verdict: "inconclusive", Reason: "no_check_for_head"}
+}
+
+// alone is commands.Owners of a process that has no peers.
+type alone struct{}
+
+// Alive is commands.Owners.
+func (alone) Alive(context.Context, string) (bool, error) { return false, nil }

@@ -1,0 +1,145 @@
+package test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const limitsPage = "../docs/limits.md"
+
+// limit is one bound of docs/limits.md. Its value is read from the source.
+type limit struct {
+	what    string
+	pkg     string // folder
+	name    string // of the constant
+	unit    string // bytes, time, or what is counted
+	answer  string // what comes beyond it
+	subject string // heading of the page
+}
+
+var limits = []limit{
+	{"body of a JSON request", "internal/httpkit", "MaxJSONBytes", "bytes", "413 `body_too_large`", "Requests"},
+	{"the same without a credential", "internal/httpkit", "maxPublicBytes", "bytes", "413 `body_too_large`", "Requests"},
+	{"nesting of JSON", "internal/httpkit", "maxJSONDepth", "levels", "400 `invalid_json`", "Requests"},
+	{"all headers of a request", "internal/httpserver", "maxHeaderBytes", "bytes", "431", "Requests"},
+	{"`User-Agent` kept with a run", "internal/httpkit", "maxAgentBytes", "bytes", "cut", "Requests"},
+	{"`idempotency_key`", "writeapi", "maxIdempotencyKeyBytes", "bytes", "400 `invalid_request`", "Requests"},
+	{"`wait_ms` of a submission (of a long poll: 400)", "writeapi", "maxWait", "time", "taken as the limit", "Requests"},
+	{"text of an expression", "domain/expression", "MaxBytes", "bytes", "400 `expression_too_complex`", "Evaluation"},
+	{"words of an expression", "domain/expression", "MaxTokens", "tokens", "400 `expression_too_complex`", "Evaluation"},
+	{"nesting of an expression", "domain/expression", "MaxDepth", "levels", "400 `expression_too_complex`", "Evaluation"},
+	{"name of a session", "domain/session", "MaxIDBytes", "bytes", "400 `invalid_session_id`", "Evaluation"},
+	{"warnings kept of a run", "commands", "maxWarnings", "warnings", "the rest is left out", "Evaluation"},
+	{"one warning", "commands", "maxWarningBytes", "bytes", "cut", "Evaluation"},
+	{"text kept inside an event", "domain/event", "MaxInlineBytes", "bytes", "kept as a blob", "Evaluation"},
+	{"tree that a check takes", "domain/verification", "MaxNodes", "nodes", "no verdict", "Evaluation"},
+	{"nesting that a check takes", "domain/verification", "MaxDepth", "levels", "no verdict", "Evaluation"},
+	{"solutions that a check takes", "domain/verification", "MaxSolutions", "solutions", "no verdict", "Evaluation"},
+	{"one number that a check takes", "domain/verification", "MaxDigits", "digits", "no verdict", "Evaluation"},
+	{"text searched for in history", "projections", "HistoryMaxQueryRunes", "characters", "400 `invalid_parameter`", "Lists"},
+	{"page of any list", "projections", "MaxLimit", "rows", "400 `invalid_parameter`", "Lists"},
+	{"attempts of a job that its runners abandon", "domain/job", "MaxAbandoned", "attempts", "`lost`", "Jobs"},
+	{"qubits of a circuit by state vector, on any plan", "domain/circuit", "MaxQubits", "qubits", "400 `malformed_circuit`", "Jobs"},
+	{"qubits of a Clifford circuit, on any plan", "domain/circuit", "MaxCliffordQubit", "qubits", "400 `malformed_circuit`", "Jobs"},
+	{"proof export, uploaded", "commands", "MaxExportBytes", "bytes", "413 `body_too_large`; a plan may take less: 400 `export_over_budget`", "Proofs"},
+	{"proof export inside a job", "commands", "MaxInlineExportBytes", "bytes", "400 `export_too_large`", "Proofs"},
+	{"declarations of one check", "commands", "MaxDeclarations", "names", "400 `invalid_declarations`", "Proofs"},
+	{"source to elaborate", "commands", "MaxSourceBytes", "bytes", "400 `invalid_source`", "Proofs"},
+	{"one append", "eventstore/node/eventlog", "MaxAppendBytes", "bytes", "INVALID_ARGUMENT", "The node"},
+	{"name of a stream", "eventstore/node/eventlog", "MaxStreamNameBytes", "bytes", "INVALID_ARGUMENT", "The node"},
+	{"calls of one connection at a time, subscriptions included", "eventstore/node", "maxStreamsPerClient", "calls", "waits", "The node"},
+	{"payload of appends not yet durable, all clients together", "eventstore/node", "maxHeldBytes", "bytes", "UNAVAILABLE", "The node"},
+	{"regular expression of a filter", "eventstore/node", "maxRegexBytes", "bytes", "INVALID_ARGUMENT", "The node"},
+}
+
+// constantOf evaluates a constant of a package from its source. The expression may use numbers and time's units only.
+func constantOf(t *testing.T, folder, name string) constant.Value {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	units := strings.NewReplacer("time.Millisecond", fmt.Sprint(int64(time.Millisecond)), "time.Second", fmt.Sprint(int64(time.Second)), "time.Minute", fmt.Sprint(int64(time.Minute)))
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := token.NewFileSet()
+		tree, err := parser.ParseFile(set, file, source, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range tree.Decls {
+			group, ok := d.(*ast.GenDecl)
+			if !ok || group.Tok != token.CONST {
+				continue
+			}
+			for _, spec := range group.Specs {
+				value := spec.(*ast.ValueSpec)
+				for i, id := range value.Names {
+					if id.Name != name || i >= len(value.Values) {
+						continue
+					}
+					text := source[set.Position(value.Values[i].Pos()).Offset:set.Position(value.Values[i].End()).Offset]
+					found, err := types.Eval(set, nil, token.NoPos, units.Replace(string(text)))
+					if err != nil {
+						t.Fatalf("%s: %s = %s: %v", file, name, text, err)
+					}
+					return found.Value
+				}
+			}
+		}
+	}
+	t.Fatalf("%s has no constant %s: mend the table in test/limits_test.go", folder, name)
+	return nil
+}
+
+// shown is a limit's value as a reader wants it.
+func shown(value constant.Value, unit string) string {
+	n, _ := constant.Int64Val(constant.ToInt(value))
+	switch {
+	case unit == "time":
+		return time.Duration(n).String()
+	case unit == "bytes" && n >= 1<<20 && n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case unit == "bytes" && n >= 1<<10 && n%(1<<10) == 0:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d %s", n, unit)
+}
+
+// TestLimitsPage keeps docs/limits.md equal to the constants that enforce the limits.
+func TestLimitsPage(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# Limits\n\nWhat anything from outside may be, and what is answered beyond it. Written by `make generate` from the constants that enforce them; do not edit.\n" +
+		"What depends on the plan is served by `GET /billing/plans`; deadlines of slow clients are in [operating.md](operating.md#slow-clients),\n" +
+		"what a proof check may cost in [kernel.md](kernel.md).\n")
+	subject := ""
+	for _, l := range limits {
+		if l.subject != subject {
+			subject = l.subject
+			fmt.Fprintf(&b, "\n## %s\n\n| what | at most | beyond it | where |\n|---|---|---|---|\n", subject)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | `%s`, `%s` |\n", l.what, shown(constantOf(t, l.pkg, l.name), l.unit), l.answer, l.pkg, l.name)
+	}
+	page, err := os.ReadFile(limitsPage)
+	if err == nil && string(page) == b.String() {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s is not what the constants say: make generate", limitsPage)
+	}
+	if err := os.WriteFile(limitsPage, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
