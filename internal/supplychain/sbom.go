@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/CycloneDX/cyclonedx-go"
 	"github.com/google/uuid"
@@ -13,7 +14,7 @@ import (
 
 // pythonLicences are those of the packages that the engine's environment is made of (docs/licences.md). They are fetched
 // by the operator's own package client and no part of the binary.
-var pythonLicences = map[string]string{"woxi": "AGPL-3.0-only", "sympy": "BSD-3-Clause", "mpmath": "BSD-3-Clause", "python-flint": "MIT AND LGPL-3.0-or-later"}
+var pythonLicences = map[string]string{"woxi": "AGPL-3.0-only", "python-flint": "MIT AND LGPL-3.0-or-later"}
 
 const requirementsFile = "runners/engine/requirements.txt"
 
@@ -72,7 +73,7 @@ func licenceChoices(names ...string) *cyclonedx.Licenses {
 }
 
 var (
-	pinned = regexp.MustCompile(`(?m)^([a-z]+)==([0-9.]+)((?: \\\n +--hash=sha256:[0-9a-f]{64})+)`)
+	pinned = regexp.MustCompile(`(?m)^([a-z-]+)==([0-9.]+)((?: \\\n +--hash=sha256:[0-9a-f]{64})+)`)
 	hash   = regexp.MustCompile(`[0-9a-f]{64}`)
 )
 
@@ -96,7 +97,7 @@ func pythonPackages(root string) ([]cyclonedx.Component, error) {
 		address := "pkg:pypi/" + name + "@" + version
 		list = append(list, cyclonedx.Component{
 			Type: cyclonedx.ComponentTypeLibrary, BOMRef: address, PackageURL: address, Name: name, Version: version, Scope: cyclonedx.ScopeExcluded,
-			Hashes: &hashes, Licenses: licenceChoices(licence),
+			Hashes: &hashes, Licenses: licenceChoices(strings.Split(licence, " AND ")...),
 			Description: "fetched at installation into the engine's private environment; not part of the binary",
 		})
 	}

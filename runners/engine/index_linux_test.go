@@ -35,8 +35,6 @@ func startIndex(t *testing.T, bulkBytes int, beforeDownload func(file string)) i
 	files, pages, pins := map[string][]byte{}, map[string]string{}, ""
 	for name, modules := range map[string]map[string]string{
 		"woxi":         {"woxi/__init__.py": "def interpret(code):\n    return str(eval(code))\n", "woxi/bulk.txt": strings.Repeat("x", bulkBytes)},
-		"sympy":        {"sympy/__init__.py": "import mpmath\n"},
-		"mpmath":       {"mpmath/__init__.py": "pi = 3\n"},
 		"python-flint": {"flint/__init__.py": "fmpz = int\n"},
 	} {
 		file := strings.ReplaceAll(name, "-", "_") + "-0.0.1-py3-none-any.whl"

@@ -181,14 +181,14 @@ func elements(text string) []string {
 //go:embed equivalent.py
 var equivalentSource string
 
-// comparer is one process that compares with sympy, started by the first question: importing sympy takes most of its time.
+// comparer is one process that compares by enclosures, started by the first question.
 type comparer struct {
 	process   *exec.Cmd
 	questions io.WriteCloser
 	answers   *bufio.Reader
 }
 
-// equivalent asks sympy whether two InputForm expressions are mathematically equal.
+// equivalent asks whether two InputForm expressions are mathematically equal.
 func (c *comparer) equivalent(t testing.TB, got, expected string) bool {
 	t.Helper()
 	a, err := expression.Parse(got)
@@ -209,7 +209,7 @@ func (c *comparer) equivalent(t testing.TB, got, expected string) bool {
 	_, err = c.questions.Write(append(question, '\n'))
 	answer, readErr := c.answers.ReadString('\n')
 	if err = errors.Join(err, readErr); err != nil {
-		t.Fatalf("compare with sympy: %v", err)
+		t.Fatalf("compare: %v", err)
 	}
 	return strings.TrimSpace(answer) == "true"
 }
@@ -224,7 +224,7 @@ func (c *comparer) start(t testing.TB) {
 		err = process.Start()
 	}
 	if err != nil {
-		t.Fatalf("compare with sympy: %v", err)
+		t.Fatalf("compare: %v", err)
 	}
 	c.process, c.questions, c.answers = process, questions, bufio.NewReader(answers)
 }

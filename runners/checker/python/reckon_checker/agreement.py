@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 from . import budget
 from .assumptions import Assumptions
-from .deciding import ENOUGH_DIGITS, decide, height
+from .deciding import ENOUGH_DIGITS, decide, height, hidden
 from .evaluation import Environment, evaluate
 from .findings import Refuted, Witness
 from .machine import rounding, widened
 from .points import Point, Points, environment
 from .tree import Refused, Tree, constants, free_symbols, reals
-from .values import Comparison, Kind, NonValue, Relation, Value, is_number
+from .values import Comparison, Kind, NonValue, Relation, Value, is_number, whole
 
 Claim = tuple[Tree, Tree]
 
@@ -125,7 +125,8 @@ def at_point(claims: Sequence[Claim], left: Environment, right: Environment, los
     """The first difference among the claims at a point, else the worst comparison. lossy: decimals are in play, so that
     values may be off by what machine arithmetic loses."""
     worst = Comparison(Relation.EQUAL)
-    extra = height(*(side for claim in claims for side in claim))
+    sides = [side for claim in claims for side in claim]
+    extra = max(height(*sides), *(hidden(side) for side in sides), 0)
     for a, b in claims:
         if lossy:
             lost = rounding(a, left), rounding(b, left)
@@ -147,8 +148,12 @@ def _add(seen: Survey, point: Point, found: Comparison, partial: bool) -> None:
     region = seen.regions.setdefault(point.region, Region())
     if found.relation is Relation.DIFFERENT:
         if point.values and (_infinite(found.left) or _infinite(found.right)):
-            # A pole of one side: where it is removable the other side has its limit, so nothing follows.
-            region.outside += 1
+            # A pole of one side: where it is removable the other side has its limit, so nothing follows. Poles lie at special
+            # places and at whole numbers; elsewhere a side may be infinite all over the region.
+            if point.special or any(whole(value) is not None for value in point.values.values()):
+                region.outside += 1
+            else:
+                region.unknown += 1
             return
         region.differ += 1
         seen.differences.append((point, found))

@@ -10,6 +10,7 @@ from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, walk
 from .values import NonValue, Undecided, precision
 
 INTEGER_DOMAINS = frozenset("Integers PositiveIntegers NonNegativeIntegers NegativeIntegers NonPositiveIntegers Primes".split())
+REAL_DOMAINS = frozenset("Reals Rationals PositiveReals NegativeReals NonNegativeReals NonPositiveReals PositiveRationals NegativeRationals".split())
 COMPARISONS = ("Less", "LessEqual", "Greater", "GreaterEqual")
 BITS = 128  # at which points are tested
 
@@ -32,7 +33,7 @@ class Assumptions:
             symbols = {name for name in names if isinstance(name, str)}
             if parts[1] in INTEGER_DOMAINS:
                 self.integers |= symbols
-            elif parts[1] != "Complexes":
+            elif parts[1] in REAL_DOMAINS:
                 self.reals |= symbols
         elif is_call(condition, "Equal") and len(parts) == 2:
             for name, other in (parts, parts[::-1]):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from flint import arb
 
 from . import budget, watch
-from .tree import Tree, walk
+from .evaluation import evaluate
+from .tree import Refused, Tree, free_symbols, walk
 from .values import (
     Comparison,
     Relation,
@@ -28,6 +30,7 @@ BITS_A_DIGIT = 3.3
 
 MAX_EXTRA_BITS = 20000
 SHORT_NUMBER = 24  # bits
+MAX_HIDDEN_BITS = 12000  # of what constants hide, at which it is looked for
 
 UNKNOWN = Comparison(Relation.INCOMPARABLE)
 
@@ -89,6 +92,36 @@ def height(*nodes: Tree) -> int:
             elif isinstance(part, tuple) and part[0] in ("Factorial", "Gamma") and len(part) == 2 and isinstance(part[1], int):
                 bits += abs(part[1]) * part[1].bit_length() if part[1] > SHORT_NUMBER else 0
     return bits
+
+
+@lru_cache(maxsize=256)
+def hidden(node: Tree) -> int:
+    """Bits below which parts of a tree without symbols lie, as E^-500 does; 0 where 60 digits show them."""
+    bits = 0
+    for part in constant_parts(node):
+        with precision(SCHEDULE[0]):
+            watch.reset(True)
+            try:
+                evaluate(part)
+                depth = watch.Watch.depth
+            except (Undecided, Refused):
+                depth = 0
+            finally:
+                watch.reset(False)
+        if SCHEDULE[1] < 2 * depth <= MAX_HIDDEN_BITS:
+            bits = max(bits, 2 * depth)
+    return bits
+
+
+def constant_parts(node: Tree) -> Iterator[Tree]:
+    """The largest parts without symbols."""
+    if not isinstance(node, tuple):
+        return
+    if not free_symbols(node):
+        yield node
+        return
+    for part in node[1:]:
+        yield from constant_parts(part)
 
 
 def matched(a: Value, b: Value) -> list[tuple[Value, Value]] | None:

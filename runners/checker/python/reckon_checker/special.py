@@ -347,7 +347,7 @@ _elliptic_e = special("EllipticE", 1, lambda m: m.elliptic_e(), BEYOND_ONE)
 _elliptic_e_inc = special("EllipticE", 2, lambda phi, m: acb.elliptic_e_inc(principal(phi), m), BEYOND_ONE)
 _elliptic_pi = special("EllipticPi", 2, acb.elliptic_pi, BEYOND_ONE)
 _elliptic_pi_inc = special("EllipticPi", 3, lambda n, phi, m: acb.elliptic_pi_inc(n, principal(phi), m), BEYOND_ONE)
-_lerch = special("LerchPhi", 3, lambda z, s, a: z.lerch_phi(s, a))
+_lerch = special("LerchPhi", 3, lambda s, a, z: z.lerch_phi(s, a), BEYOND_ONE)
 _laguerre3 = special("LaguerreL", 3, lambda n, a, x: x.laguerre_l(n, a), NEGATIVE)
 _laguerre2 = special("LaguerreL", 2, lambda n, x: x.laguerre_l(n), NEGATIVE)
 
@@ -380,7 +380,7 @@ SPECIAL: dict[str, Function] = {
     "CoshIntegral": special("CoshIntegral", 1, lambda z: z.chi(), NEGATIVE),
     "Beta": beta,
     "PolyLog": special("PolyLog", 2, lambda s, z: z.polylog(s), BEYOND_ONE),
-    "LerchPhi": lambda z, s, a: _lerch(z, s, right_half(a)),
+    "LerchPhi": lambda z, s, a: _lerch(s, right_half(a), z),
     "ProductLog": product_log,
     "BesselJ": special("BesselJ", 2, lambda n, z: z.bessel_j(n), NEGATIVE),
     "BesselY": special("BesselY", 2, lambda n, z: z.bessel_y(n), NEGATIVE),

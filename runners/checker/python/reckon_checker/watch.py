@@ -52,7 +52,7 @@ def _upper(value: arb | acb) -> arb:
 
 def terms(a: arb | acb, b: arb | acb) -> None:
     """Called for a sum of two balls."""
-    if a.is_zero() or b.is_zero():
+    if a.is_zero() or b.is_zero() or not (a.is_finite() and b.is_finite()):
         return
     for large, small in ((a, b), (b, a)):
         low = arb(large.abs_lower())
@@ -70,6 +70,8 @@ def exact(value: fmpq) -> None:
 def result(argument: arb | acb, value: arb | acb, name: str | None = None, order: arb | acb | None = None) -> None:
     """Called for a function's value. Near a whole number it is taken to have reached a limit; near its argument it follows it,
     as Sin[10^-50] does. name: of a function whose values at small and large arguments come near to those of others."""
+    if not (argument.is_finite() and value.is_finite()):
+        return  # it is Undecided
     z, w = _complex(argument), _complex(value)
     if not value.is_exact():
         if value.contains(0):

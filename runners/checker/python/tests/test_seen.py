@@ -39,6 +39,12 @@ def test_what_is_too_small_to_be_seen_is_not_verified(left, right):
     assert verdict(left, right) != "proved"
 
 
+def test_what_constants_hide_is_looked_for():
+    assert verdict(["Times", ["Gamma", TINY], TINY], 1) == "refuted"
+    assert verdict(["Sinh", 800], ["Times", HALF, ["Power", "E", 800]]) == "refuted"
+    assert verdict(["Times", ["Tan", ["Times", HALF, "Pi"]], ["Power", ["Tan", ["Times", HALF, "Pi"]], -1]], 1) == "open"
+
+
 NOTHING = ["Plus", ["Gamma", 3], -2]
 ROOTS = ["Plus", ["Power", 2, HALF], ["Power", 3, HALF], ["Times", -1, ["Power", ["Plus", 5, ["Times", 2, ["Power", 6, HALF]]], HALF]]]
 SIDE = ["Plus", ["Power", ["Power", "x", 2], HALF], "x"]
