@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -76,17 +77,19 @@ func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted
 		return Submitted{}, err
 	}
 	day := Day(in.At)
+	spent := slots.Spent{SlotID: EventID(in.ID, 0), Day: day, Submission: s}
 	after, _, err := Handle(ctx, j.Store, slots.Decider, slots.Stream(in.Account, day), in, slots.Command(
-		slots.Spend{SlotID: EventID(in.ID, 0), Day: day, Submission: s, Allowance: c.Plan.JobsPerDay}))
+		slots.Spend{SlotID: spent.SlotID, Day: day, Submission: s, Allowance: c.Plan.JobsPerDay}))
 	if err != nil {
 		return Submitted{}, err
 	}
-	slot, held := after.Of(id)
-	if !held {
-		return Submitted{}, fmt.Errorf("job %s: the slot just spent is not in its stream", id)
+	if slotID, holds := after.Of(id); !holds || slotID != spent.SlotID {
+		// Another submission of the same key holds the job's slot: its words count.
+		if spent, err = j.spentFor(ctx, in.Account, day, id); err != nil {
+			return Submitted{}, err
+		}
 	}
-	// The slot may be another submission's of the same key: then that one's words count.
-	queued, at, err := j.FinishSubmission(ctx, in, slot.Spent)
+	queued, at, err := j.FinishSubmission(ctx, in, spent)
 	if err != nil {
 		return Submitted{}, err
 	}
@@ -94,6 +97,21 @@ func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted
 		return j.resubmitted(ctx, in, c.Plan, queued)
 	}
 	return Submitted{Job: queued, JobsRemaining: max(0, c.Plan.JobsPerDay-after.Used()), Position: at}, nil
+}
+
+// spentFor is the event that spent the slot which a job holds of a day: the latest of the job's.
+func (j *Jobs) spentFor(ctx context.Context, accountID, day, jobID string) (slots.Spent, error) {
+	stream := slots.Stream(accountID, day)
+	history, err := j.Store.Read(ctx, stream)
+	if err != nil {
+		return slots.Spent{}, &StreamError{Stream: stream, Cause: err}
+	}
+	for _, r := range slices.Backward(history.Events) {
+		if e, ok := r.Event.(slots.Spent); ok && e.Submission.JobID == jobID {
+			return e, nil
+		}
+	}
+	return slots.Spent{}, fmt.Errorf("stream %s: job %s holds no slot", stream, jobID)
 }
 
 // complete fills in what the service decides, and has the kind check the request and fill in the rest.

@@ -12,7 +12,9 @@ type Decider[C, S any] struct {
 	Initial func() S
 	// Decide returns the events a command leads to; none means "already so".
 	Decide func(C, S) ([]event.Event, error)
-	// Evolve folds one event into the state; it must not fail and ignores events it does not know.
+	// Evolve folds one event into the state; it must not fail and ignores events it does not know. The state it is
+	// given is its own to change, maps included, so that a fold costs time and memory linear in the history: whoever
+	// needs the state before an event folds again.
 	Evolve func(S, event.Event) S
 }
 

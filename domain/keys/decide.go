@@ -105,14 +105,13 @@ func activate(c Activate, s State) ([]event.Event, error) {
 
 func evolve(s State, e event.Event) State {
 	update := func(kid string, f func(*Key)) {
-		s.Keys = slices.Clone(s.Keys)
 		if i := slices.IndexFunc(s.Keys, func(k Key) bool { return k.KID == kid }); i >= 0 {
 			f(&s.Keys[i])
 		}
 	}
 	switch e := e.(type) {
 	case Published:
-		s.Keys = append(slices.Clone(s.Keys), Key{KID: e.KID, X: e.X, PublishedAt: momentOf(e.At)})
+		s.Keys = append(s.Keys, Key{KID: e.KID, X: e.X, PublishedAt: momentOf(e.At)})
 	case Activated:
 		s.Active = e.KID
 		update(e.KID, func(k *Key) { k.ActiveFrom = momentOf(e.At) })

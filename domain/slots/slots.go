@@ -55,34 +55,25 @@ func Events() []event.Type {
 	}
 }
 
-// Slot is one spent slot.
-type Slot struct {
-	Spent
-	Refunded bool
+// State is what a decision needs of a day: which job holds which slot. It does not keep submissions, whose size has no
+// part in the cost of the next one.
+type State struct {
+	slots map[string]slot   // by slot id; those that were given back stay, so that each is given back once
+	held  map[string]string // job id → id of the slot it holds
 }
 
-// State is the day so far, in the order the slots were spent.
-type State struct{ Slots []Slot }
-
-// Used counts the slots that are spent and not refunded.
-func (s State) Used() int {
-	n := 0
-	for _, slot := range s.Slots {
-		if !slot.Refunded {
-			n++
-		}
-	}
-	return n
+type slot struct {
+	jobID    string
+	refunded bool
 }
 
-// Of returns the slot a job holds, if it holds one of this day.
-func (s State) Of(jobID string) (Slot, bool) {
-	for _, slot := range s.Slots {
-		if slot.Submission.JobID == jobID && !slot.Refunded {
-			return slot, true
-		}
-	}
-	return Slot{}, false
+// Used counts the slots that are spent and not refunded. A job holds at most one.
+func (s State) Used() int { return len(s.held) }
+
+// Of returns the id of the slot a job holds, if it holds one of this day.
+func (s State) Of(jobID string) (slotID string, holds bool) {
+	slotID, holds = s.held[jobID]
+	return slotID, holds
 }
 
 // Command is one of Spend, Refund.
@@ -127,12 +118,11 @@ func decide(c Command, s State) ([]event.Event, error) {
 		}
 		return []event.Event{Spent{SlotID: c.SlotID, Day: c.Day, Submission: c.Submission}}, nil
 	case Refund:
-		for _, slot := range s.Slots {
-			if slot.SlotID == c.SlotID && !slot.Refunded {
-				return []event.Event{Refunded{SlotID: c.SlotID, JobID: slot.Submission.JobID, Reason: c.Reason}}, nil
-			}
+		spent, known := s.slots[c.SlotID]
+		if !known || spent.refunded {
+			return nil, nil
 		}
-		return nil, nil
+		return []event.Event{Refunded{SlotID: c.SlotID, JobID: spent.jobID, Reason: c.Reason}}, nil
 	}
 	return nil, fmt.Errorf("slots: unknown command %T", c)
 }
@@ -140,15 +130,21 @@ func decide(c Command, s State) ([]event.Event, error) {
 func evolve(s State, e event.Event) State {
 	switch e := e.(type) {
 	case Spent:
-		s.Slots = append(s.Slots[:len(s.Slots):len(s.Slots)], Slot{Spent: e})
-	case Refunded:
-		slots := append([]Slot(nil), s.Slots...)
-		for i := range slots {
-			if slots[i].SlotID == e.SlotID {
-				slots[i].Refunded = true
-			}
+		if s.slots == nil {
+			s.slots, s.held = map[string]slot{}, map[string]string{}
 		}
-		s.Slots = slots
+		jobID := e.Submission.JobID
+		s.slots[e.SlotID] = slot{jobID: jobID}
+		s.held[jobID] = e.SlotID
+	case Refunded:
+		spent, known := s.slots[e.SlotID]
+		if !known {
+			return s
+		}
+		s.slots[e.SlotID] = slot{jobID: spent.jobID, refunded: true}
+		if s.held[spent.jobID] == e.SlotID {
+			delete(s.held, spent.jobID)
+		}
 	}
 	return s
 }

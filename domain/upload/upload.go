@@ -7,7 +7,6 @@ package upload
 import (
 	"errors"
 	"fmt"
-	"maps"
 
 	"reckon/domain/decider"
 	"reckon/domain/event"
@@ -189,11 +188,11 @@ func evolve(s State, e event.Event) State {
 	return s
 }
 
+// with is the set with one more member; a set that is nil is made.
 func with(set map[string]bool, member string) map[string]bool {
-	larger := maps.Clone(set)
-	if larger == nil {
-		larger = map[string]bool{}
+	if set == nil {
+		set = map[string]bool{}
 	}
-	larger[member] = true
-	return larger
+	set[member] = true
+	return set
 }

@@ -1,0 +1,16 @@
+package account_test
+
+import (
+	"fmt"
+	"testing"
+
+	"reckon/domain/account"
+	"reckon/domain/decider/decidertest"
+	"reckon/domain/event"
+)
+
+func TestAFoldIsLinear(t *testing.T) {
+	decidertest.Linear(t, account.Decider, func(i int) event.Event {
+		return account.PlanChanged{Plan: fmt.Sprint(i)}
+	})
+}

@@ -1,0 +1,15 @@
+package job_test
+
+import (
+	"testing"
+
+	"reckon/domain/decider/decidertest"
+	"reckon/domain/event"
+	"reckon/domain/job"
+)
+
+func TestAFoldIsLinear(t *testing.T) {
+	decidertest.Linear(t, job.Decider, func(i int) event.Event {
+		return []event.Event{job.WasQueued{}, job.WasClaimed{Attempt: i}, job.WasReleased{Reason: job.Abandoned}}[i%3]
+	})
+}
