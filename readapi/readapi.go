@@ -26,9 +26,11 @@ type Services struct {
 	TokenUse func(ctx context.Context, tokenIDs []string) (map[string]string, error)
 
 	// Wait returns nil once a projection has applied everything up to a position.
-	Wait   func(ctx context.Context, projection string, p event.Position) error
-	Writes *httpkit.Writes // shared with writeapi
-	LogID  string
+	Wait func(ctx context.Context, projection string, p event.Position) error
+	// IsReady tells whether a projection holds all that the log held when it began to be built.
+	IsReady func(projection string) bool
+	Writes  *httpkit.Writes // shared with writeapi
+	LogID   string
 
 	Plans  account.Plans
 	Rules  identity.Rules
@@ -74,11 +76,12 @@ const maxStaleWait = 500 * time.Millisecond
 
 // waitUntilApplied waits, for at most maxStaleWait, until the projection has applied
 // the caller's last write known to this process and the one that token names. An
-// answer that was given before then has the header Consistency: stale. Its errors
+// answer that was given before then, or while the projection is being built, has the
+// header Consistency: stale. Its errors
 // are a malformed token and the end of the context.
 func (s Services) waitUntilApplied(ctx context.Context, projection, token string) error {
 	target := s.Writes.Last(auth.Caller(ctx).Account)
-	fresh := true
+	fresh := s.IsReady(projection)
 	if token != "" {
 		asked, err := httpkit.ParseConsistencyToken(token)
 		switch {

@@ -57,7 +57,7 @@ func (s *service) makeAPI() (*api, error) {
 		Streams: streams, Blobs: s.stores.blobs, Models: s.rows.models, TokenUse: s.stores.identity.LastUsed,
 		JobView: jobView,
 		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writes.sealingKey, Now: time.Now,
-		Wait: s.rows.projector.Wait, Writes: writes, LogID: s.rows.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.busy,
+		Wait: s.rows.projector.Wait, IsReady: s.rows.projector.IsReady, Writes: writes, LogID: s.rows.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.busy,
 		Health: s.health(), Build: build(), PublicURL: s.config.PublicURL,
 	}).Register(kit); err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 		}
 		w := &worker{
 			Projection: p, db: config.DB, log: config.Log, logID: logID, logger: config.Logger, now: now, writing: writing,
-			control: make(chan func(context.Context) error), moved: e.moved, bootHead: head, phase: Starting, changed: make(chan struct{}),
+			control: make(chan func(context.Context) error), moved: e.moved, readyFrom: head, phase: Starting, changed: make(chan struct{}),
 		}
 		if err := w.loadCheckpoint(ctx); err != nil {
 			return nil, err
@@ -157,7 +157,11 @@ func (e *Engine) Resume(ctx context.Context, name string) error {
 // Boot drops a projection's tables and builds them again from the log.
 func (e *Engine) Boot(ctx context.Context, name string) error {
 	return e.onWorker(ctx, name, func(ctx context.Context, w *worker) error {
-		err := w.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		head, err := e.log.Head(ctx)
+		if err != nil {
+			return err
+		}
+		err = w.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 			if err := TearDown(ctx, tx, w.Name, w.Version); err != nil {
 				return err
 			}
@@ -167,6 +171,9 @@ func (e *Engine) Boot(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
+		w.mu.Lock()
+		w.readyFrom = head
+		w.mu.Unlock()
 		w.setPosition(event.Position{}, 0)
 		w.setPhase(Starting, "")
 		return nil

@@ -217,6 +217,47 @@ func TestBootAndLive(t *testing.T) {
 	})
 }
 
+// TestBuiltAnewIsNotReady: a read model that is built anew is ready again when it has reached what the log held when that
+// began, however long before the process started.
+func TestBuiltAnewIsNotReady(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		gate := make(chan struct{})
+		var closed atomic.Bool
+		rows := engine.TableOf("key", func(r *thing) string { return r.Key }, engine.Index{Name: "shelf_v1_value", Columns: "value"})
+		p := engine.Projection{Name: "shelf", Version: 1, Tables: []engine.Table{rows}}
+		engine.On(&p, func(ctx context.Context, tx *engine.Tx, e added, _ event.Recorded) error {
+			if closed.Load() {
+				select {
+				case <-gate:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			rows.Put(tx, &thing{Key: e.Key, Value: e.Value})
+			return nil
+		})
+		e, stop := f.start(p)
+		defer stop()
+		last := f.append("s1", added{"a", "1"}, added{"b", "2"})
+		f.reach(e, last)
+		if !e.Ready() || !e.IsReady("shelf") {
+			t.Error("caught up and not ready")
+		}
+		closed.Store(true)
+		if err := e.Boot(t.Context(), "shelf"); err != nil {
+			t.Fatal(err)
+		}
+		if e.Ready() || e.IsReady("shelf") {
+			t.Error("ready with an empty table")
+		}
+		close(gate)
+		f.reach(e, last)
+		if !e.Ready() || !e.IsReady("shelf") {
+			t.Error("built anew and not ready")
+		}
+	})
+}
+
 func TestRestartGoesOn(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		e, stop := f.start(shelf(&f.bad, engine.Halt))

@@ -19,7 +19,7 @@ type Status struct {
 	Rate     float64        `json:"rate_per_s"` // events per second of late
 	ETA      float64        `json:"eta_s"`      // seconds to the head at that rate; 0 when there, -1 when unknown
 	Parked   int64          `json:"parked"`     // events set aside
-	Ready    bool           `json:"ready"`      // has reached what the log held when this process started
+	Ready    bool           `json:"ready"`      // has reached what the log held when this process started, or when it was last built anew
 }
 
 // Status describes every projection.
@@ -41,7 +41,7 @@ func (e *Engine) Status(ctx context.Context) ([]Status, error) {
 }
 
 // Ready tells whether every projection has reached what the log held when this
-// process started and goes on from there; a paused one counts as asked for.
+// process started, or when it was last built anew, and goes on from there; a paused one counts as asked for.
 func (e *Engine) Ready() bool {
 	for _, w := range e.workers {
 		if phase, _ := w.state(); phase != Paused && !w.ready() {
@@ -51,10 +51,22 @@ func (e *Engine) Ready() bool {
 	return true
 }
 
+// IsReady tells whether the named projection is; one that is paused or halted is ready once it had been: what it holds
+// is complete up to where it stands.
+func (e *Engine) IsReady(name string) bool {
+	w := e.byName[name]
+	if w == nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.position.Less(w.readyFrom)
+}
+
 func (w *worker) ready() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.phase != Halted && !w.position.Less(w.bootHead)
+	return w.phase != Halted && !w.position.Less(w.readyFrom)
 }
 
 func (w *worker) status(head event.Position) Status {

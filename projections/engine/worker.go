@@ -65,7 +65,7 @@ type worker struct {
 	unsaved       int             // positions past it
 	unknownCommit *event.Position // where the checkpoint is if the last commit, whose outcome is unknown, took place
 	parked        map[string]bool // streams with something set aside
-	bootHead      event.Position  // head when the process started: what readiness asks for
+	readyFrom     event.Position  // head of the log when the process started or Boot began: the position from which it is ready
 
 	stillSince event.Position // where a standby last saw the checkpoint move to
 
@@ -233,7 +233,7 @@ func (w *worker) consume(ctx context.Context, items <-chan item) error {
 }
 
 // fillBatch adds the items that have arrived. While the projection has not reached
-// bootHead it waits up to batchLinger for a full batch.
+// readyFrom it waits up to batchLinger for a full batch.
 func (w *worker) fillBatch(batch []item, items <-chan item) []item {
 	var linger <-chan time.Time
 	for len(batch) < maxBatch {
@@ -246,7 +246,7 @@ func (w *worker) fillBatch(batch []item, items <-chan item) []item {
 			continue
 		default:
 		}
-		if !batch[len(batch)-1].recorded.Position.Less(w.bootHead) {
+		if !batch[len(batch)-1].recorded.Position.Less(w.readyFrom) {
 			return batch
 		}
 		if linger == nil {
@@ -307,7 +307,7 @@ func (w *worker) apply(ctx context.Context, batch []item) error {
 			concerned = append(concerned, it)
 		}
 	}
-	arrived := w.saved.Less(w.bootHead) && !last.Less(w.bootHead) // one position may stand for many events
+	arrived := w.saved.Less(w.readyFrom) && !last.Less(w.readyFrom) // one position may stand for many events
 	if len(concerned) == 0 && w.unsaved+len(batch) < saveEvery && !arrived {
 		w.unsaved += len(batch)
 		w.setPosition(last, len(batch))

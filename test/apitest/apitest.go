@@ -241,7 +241,7 @@ func Start(t testing.TB, o Options) *Server {
 		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed,
 		JobView: jobView,
 		Plans:   o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
-		Wait: projector.Wait, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
+		Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
 		Busy: func(string, string, int) bool { return false },
 		Health: readapi.Health{
 			Dependencies: []readapi.Dependency{
