@@ -15,7 +15,7 @@ var (
 	numbered       = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)*)\.? `)
 	interfaceCited = regexp.MustCompile(`interface §([0-9]+(?:\.[0-9]+)*)`)
 	decisionCited  = regexp.MustCompile(`\bADRs? ([0-9]+)`)
-	pageCited      = regexp.MustCompile(`\bdocs/[A-Za-z0-9_./-]*\.(?:md|json|py)(?:#[a-z0-9-]+)?`)
+	pageCited      = regexp.MustCompile(`(?:^|[^/\w])(docs/[A-Za-z0-9_./-]*\.(?:md|json|py)(?:#[a-z0-9-]+)?)`)
 	link           = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	// unpublished names texts that readers of the repository do not have.
 	unpublished = regexp.MustCompile(`ARCHITECTURE\.md|API-DECISIONS|http-api-2026-08|\bspec §|eventstore-protocol\.md|verdicts\.md|lean-export-format\.md`)
@@ -87,9 +87,9 @@ func TestCitations(t *testing.T) {
 				t.Errorf("%s cites ADR %s, which docs/adr does not hold", name, m[1])
 			}
 		}
-		for _, m := range pageCited.FindAllString(text, -1) {
+		for _, m := range pageCited.FindAllStringSubmatch(text, -1) {
 			cited++
-			checkPage(t, name, "../"+m)
+			checkPage(t, name, "../"+m[1])
 		}
 		if filepath.Ext(path) == ".md" {
 			for _, m := range link.FindAllStringSubmatch(text, -1) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the import table of docs/architecture.md, and docs/limits.md")
+var update = flag.Bool("update", false, "write the import table of docs/architecture.md, docs/limits.md, and what docs/api/README.md lists")
 
 const (
 	housePage   = "../docs/architecture.md"

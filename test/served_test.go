@@ -1,0 +1,84 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	apiPage    = "../docs/api/README.md"
+	servedOpen = "<!-- not served: written by go test ./test -run TestWhatIsNotServed -update -->\n"
+	servedEnd  = "<!-- end of not served -->"
+)
+
+// promised finds the routes of docs/api/interface.md: rows of its tables, and addresses in its sentences.
+var promised = []*regexp.Regexp{
+	regexp.MustCompile(`(?m)^\| (GET|POST|DELETE) \| (/\S+)`),
+	regexp.MustCompile(`(?m)^(GET|POST|DELETE) (/[a-z/{}]+)`),
+	regexp.MustCompile(`()(/mcp)\b`),
+	regexp.MustCompile(`()\b(llms\.txt|agents\.md)\b`),
+}
+
+// TestWhatIsNotServed keeps the list in docs/api/README.md of what the interface promises and the service does not answer yet.
+func TestWhatIsNotServed(t *testing.T) {
+	contract, err := os.ReadFile("../docs/api/interface.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	description, err := os.ReadFile("../docs/api/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var served struct {
+		Paths map[string]map[string]any `json:"paths"`
+	}
+	if err := json.Unmarshal(description, &served); err != nil {
+		t.Fatal(err)
+	}
+	var missing []string
+	found := 0
+	for _, pattern := range promised {
+		for _, m := range pattern.FindAllStringSubmatch(string(contract), -1) {
+			method, path := m[1], strings.TrimRight(m[2], ".")
+			found++
+			if _, ok := served.Paths[path][strings.ToLower(method)]; ok {
+				continue
+			}
+			route := strings.TrimSpace(fmt.Sprintf("%s %s", method, path))
+			if !slices.Contains(missing, route) {
+				missing = append(missing, route)
+			}
+		}
+	}
+	if found < 30 {
+		t.Fatalf("only %d routes found in the interface: the patterns are wrong", found)
+	}
+	var list strings.Builder
+	for _, route := range missing {
+		fmt.Fprintf(&list, "- `%s`\n", route)
+	}
+	page, err := os.ReadFile(apiPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, opened := strings.Cut(string(page), servedOpen)
+	_, after, closed := strings.Cut(rest, servedEnd)
+	if !opened || !closed {
+		t.Fatalf("%s has no place for what is not served", apiPage)
+	}
+	want := before + servedOpen + list.String() + servedEnd + after
+	if want == string(page) {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s does not list what is not served: make generate\n%s", apiPage, list.String())
+	}
+	if err := os.WriteFile(apiPage, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
