@@ -17,7 +17,7 @@ func TestAccounts(t *testing.T) {
 		p, err := commands.PlanOf(t.Context(), l, plans, accountID)
 		return p.Name, err
 	}
-	if _, err := planOf(anna); !errors.Is(err, account.ErrNone) {
+	if _, err := planOf(anna); !errors.Is(err, account.ErrNotFound) {
 		t.Errorf("no account: %v", err)
 	}
 	for range 2 {
@@ -30,7 +30,7 @@ func TestAccounts(t *testing.T) {
 	if _, err := commands.ChangePlan(t.Context(), l, plans, intentOf(anna), "nosuch"); !errors.Is(err, commands.ErrNoPlan) {
 		t.Errorf("no such plan: %v", err)
 	}
-	if _, err := commands.ChangePlan(t.Context(), l, plans, intentOf(bert), "pro"); !errors.Is(err, account.ErrNone) {
+	if _, err := commands.ChangePlan(t.Context(), l, plans, intentOf(bert), "pro"); !errors.Is(err, account.ErrNotFound) {
 		t.Errorf("no such account: %v", err)
 	}
 	if l.count() != appends {
@@ -73,7 +73,7 @@ func TestTokens(t *testing.T) {
 	if _, err := mint(intentOf(bert)); !errors.Is(err, token.ErrTaken) {
 		t.Errorf("minted again: %v", err)
 	}
-	if _, err := commands.RevokeToken(t.Context(), l, intentOf(bert), "hash"); !errors.Is(err, token.ErrNone) {
+	if _, err := commands.RevokeToken(t.Context(), l, intentOf(bert), "hash"); !errors.Is(err, token.ErrNotFound) {
 		t.Errorf("revoked by another account: %v", err)
 	}
 	for range 2 {

@@ -27,12 +27,3 @@ func storeText(ctx context.Context, blobs Blobs, s string) (event.Text, error) {
 	}
 	return event.Text{Blob: &blob}, nil
 }
-
-// loadText is the string of a Text, read from the blobs when it is not inline.
-func loadText(ctx context.Context, blobs Blobs, t event.Text) (string, error) {
-	if t.Blob == nil {
-		return t.Inline, nil
-	}
-	b, err := blobs.Get(ctx, *t.Blob)
-	return string(b), err
-}

@@ -271,7 +271,7 @@ func TestAnUploadIsForOneJob(t *testing.T) {
 	if first.Job.Queued.CertificateID == "" || l.names(upload.Stream("u")) != "upload.stored upload.claimed" {
 		t.Errorf("%+v; %s", first, l.names(upload.Stream("u")))
 	}
-	for id, want := range map[string]error{"u": upload.ErrUsed, "nosuch": upload.ErrNone} {
+	for id, want := range map[string]error{"u": upload.ErrUsed, "nosuch": upload.ErrNotFound} {
 		if _, err := j.SubmitJob(t.Context(), intentOf(anna), withUpload("for "+id, id)); !errors.Is(err, want) {
 			t.Errorf("%s: %v", id, err)
 		}

@@ -37,7 +37,7 @@ func (p *Proofs) PrepareWork(ctx context.Context, in Intent, r ProofRequest, pla
 		return ProofWork{}, err
 	}
 	if r.RunID != nil {
-		if err := p.ownsRun(ctx, in.Account, *r.RunID); err != nil {
+		if err := p.checkRunOwner(ctx, in.Account, *r.RunID); err != nil {
 			return ProofWork{}, err
 		}
 	}
@@ -96,12 +96,13 @@ func (p *Proofs) exportOf(ctx context.Context, in Intent, r ProofRequest, plan a
 	return kept.Export, err
 }
 
-func (p *Proofs) ownsRun(ctx context.Context, accountID string, runID int64) error {
-	history, err := p.Store.Read(ctx, run.Stream(runID))
+// checkRunOwner returns run.ErrNotFound unless the account has a run of this id, or a StreamError.
+func (p *Proofs) checkRunOwner(ctx context.Context, accountID string, runID int64) error {
+	state, err := readState(ctx, p.Store, run.Decider, run.Stream(runID))
 	if err != nil {
 		return err
 	}
-	if state := run.Decider.Fold(history.Domain()); !state.Exists() || state.Subject().Account != accountID {
+	if !state.Exists() || state.Subject().Account != accountID {
 		return run.ErrNotFound
 	}
 	return nil

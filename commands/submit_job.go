@@ -99,7 +99,7 @@ func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted
 // complete fills in what the service decides, and has the kind check the request and fill in the rest.
 func (j *Jobs) complete(ctx context.Context, in Intent, c SubmitJob, id string) (job.Submission, error) {
 	s := c.Submission
-	s.JobID, s.Account, s.Plan, s.Concurrent, s.Source, s.Agent, s.SubmittedAt = id, in.Account, c.Plan.Name, c.Plan.ConcurrentJobs, in.Source, in.Agent, stamp(in.At)
+	s.JobID, s.Account, s.Plan, s.Concurrent, s.Source, s.Agent, s.SubmittedAt = id, in.Account, c.Plan.Name, c.Plan.ConcurrentJobs, in.Source, in.Agent, event.Timestamp(in.At)
 	switch {
 	case s.TimeoutMS > c.Plan.JobBudgetMS:
 		return s, &TimeoutOverPlanError{RequestedMS: s.TimeoutMS, PlanMS: c.Plan.JobBudgetMS}
@@ -131,13 +131,14 @@ func (j *Jobs) resubmitted(ctx context.Context, in Intent, plan account.Plan, ex
 	return Submitted{Job: existing, Resubmit: true, JobsRemaining: remaining}, err
 }
 
-// Remaining is how many jobs the intent's account may still submit on its day.
+// Remaining is how many jobs the intent's account may still submit on the UTC day of
+// the intent. Its error is a StreamError.
 func (j *Jobs) Remaining(ctx context.Context, in Intent, plan account.Plan) (int, error) {
-	history, err := j.Store.Read(ctx, slots.Stream(in.Account, Day(in.At)))
+	day, err := readState(ctx, j.Store, slots.Decider, slots.Stream(in.Account, Day(in.At)))
 	if err != nil {
 		return 0, err
 	}
-	return max(0, plan.JobsPerDay-slots.Decider.Fold(history.Domain()).Used()), nil
+	return max(0, plan.JobsPerDay-day.Used()), nil
 }
 
 // FinishSubmission brings a spent slot to its end: a queued job, or a refund. It
@@ -156,7 +157,7 @@ func (j *Jobs) FinishSubmission(ctx context.Context, in Intent, spent slots.Spen
 			return job.State{}, event.Position{}, err
 		}
 		queue := job.Queue{Queued: job.WasQueued{Submission: s, SlotID: spent.SlotID, Day: spent.Day}}
-		state, at, err = Create(ctx, j.Store, job.Decider, job.Stream(s.JobID), in.as(spent.SlotID), job.Command(queue))
+		state, at, err = Create(ctx, j.Store, job.Decider, job.Stream(s.JobID), in.withID(spent.SlotID), job.Command(queue))
 		if err != nil {
 			return job.State{}, event.Position{}, err
 		}
@@ -175,12 +176,12 @@ func (j *Jobs) claimUpload(ctx context.Context, in Intent, spent slots.Spent) er
 	if s.UploadID == "" {
 		return nil
 	}
-	state, _, err := Handle(ctx, j.Store, upload.Decider, upload.Stream(s.UploadID), in.again(),
+	state, _, err := Handle(ctx, j.Store, upload.Decider, upload.Stream(s.UploadID), in.withNewID(),
 		upload.Command(upload.Claim{Account: s.Account, JobID: s.JobID, SlotID: spent.SlotID}))
 	if err == nil {
 		err = state.Admits(spent.SlotID)
 	}
-	if errors.Is(err, upload.ErrUsed) || errors.Is(err, upload.ErrNone) {
+	if errors.Is(err, upload.ErrUsed) || errors.Is(err, upload.ErrNotFound) {
 		if refundErr := j.refund(ctx, in, refund{s.Account, spent.Day, spent.SlotID, slots.UploadUsed}); refundErr != nil {
 			return refundErr
 		}
@@ -195,7 +196,7 @@ type refund struct {
 }
 
 func (j *Jobs) refund(ctx context.Context, in Intent, r refund) error {
-	_, _, err := Handle(ctx, j.Store, slots.Decider, slots.Stream(r.account, r.day), in.again(),
+	_, _, err := Handle(ctx, j.Store, slots.Decider, slots.Stream(r.account, r.day), in.withNewID(),
 		slots.Command(slots.Refund{SlotID: r.slotID, Reason: r.reason}))
 	return err
 }

@@ -50,9 +50,6 @@ type ProofReport struct {
 	Elapsed       time.Duration
 }
 
-// ErrNoUpload means that the account has no such upload.
-var ErrNoUpload = upload.ErrNone
-
 const (
 	// inspectTimeout bounds a validation.
 	inspectTimeout = 20 * time.Second
@@ -89,8 +86,8 @@ func (p *Proofs) validate(ctx context.Context, in Intent, c ValidateProof) (Proo
 		switch {
 		case err != nil:
 			return ProofReport{}, err
-		case errors.Is(state.Available(in.Account, ""), upload.ErrNone):
-			return ProofReport{}, ErrNoUpload
+		case errors.Is(state.Available(in.Account, ""), upload.ErrNotFound):
+			return ProofReport{}, upload.ErrNotFound
 		case state.Job != "":
 			return refusedReport(classUploadUsed, upload.ErrUsed.Error(), 0), nil
 		}
@@ -152,13 +149,9 @@ func refusedReport(class, message string, line int) ProofReport {
 // upload folds an upload's stream; ids that are no stream's are nobody's upload.
 func (p *Proofs) upload(ctx context.Context, id string) (upload.State, error) {
 	if !canonicalUUID(id) {
-		return upload.State{}, ErrNoUpload
+		return upload.State{}, upload.ErrNotFound
 	}
-	history, err := p.Store.Read(ctx, upload.Stream(id))
-	if err != nil {
-		return upload.State{}, err
-	}
-	return upload.Decider.Fold(history.Domain()), nil
+	return readState(ctx, p.Store, upload.Decider, upload.Stream(id))
 }
 
 // content is the export a request is about, normalised.

@@ -67,11 +67,11 @@ func (ev *Evaluator) checkRun(ctx context.Context, s run.State) (run.Check, erro
 	case !s.Evaluated.Checkable:
 		return run.Check{Verdict: verification.VerdictInconclusive, Reason: verification.ReasonNotPermitted}, nil
 	}
-	code, err := loadText(ctx, ev.config.Blobs, s.Evaluated.Expression)
+	code, err := s.Evaluated.Expression.Load(ctx, ev.config.Blobs)
 	if err != nil {
 		return run.Check{}, err
 	}
-	answer, err := loadText(ctx, ev.config.Blobs, s.Evaluated.InputForm)
+	answer, err := s.Evaluated.InputForm.Load(ctx, ev.config.Blobs)
 	if err != nil {
 		return run.Check{}, err
 	}

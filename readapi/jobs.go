@@ -50,7 +50,7 @@ func (s Services) registerJobs(api *httpkit.API) {
 func (s Services) job(ctx context.Context, in *jobInput) (*jobOutput, error) {
 	state, err := s.readJob(ctx, in.ID)
 	if err == nil && in.WaitMS > 0 {
-		state, err = s.JobView.Await(ctx, in.ID, time.Duration(in.WaitMS)*time.Millisecond, func(ctx context.Context) (job.State, error) {
+		state, err = s.JobView.WaitUntilComplete(ctx, in.ID, time.Duration(in.WaitMS)*time.Millisecond, func(ctx context.Context) (job.State, error) {
 			return s.readJob(ctx, in.ID)
 		})
 	}

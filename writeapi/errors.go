@@ -21,7 +21,7 @@ var problems = []httpkit.Mapping{
 	{Err: session.ErrOwnedElsewhere, Kind: httpkit.Unavailable},
 	{Err: job.ErrNotFound, Kind: httpkit.NoSuchJob},
 	{Err: run.ErrNotFound, Kind: httpkit.NoSuchRun},
-	{Err: token.ErrNone, Kind: httpkit.NoSuchToken},
+	{Err: token.ErrNotFound, Kind: httpkit.NoSuchToken},
 	{Err: identity.ErrEmail, Kind: httpkit.InvalidRequest},
 	{Err: identity.ErrPassword, Kind: httpkit.InvalidRequest},
 	{Err: identity.ErrEmailTaken, Kind: httpkit.EmailTaken},
@@ -32,7 +32,7 @@ var problems = []httpkit.Mapping{
 	{Err: commands.ErrInlineExport, Kind: httpkit.ExportTooLarge},
 	{Err: commands.ErrSource, Kind: httpkit.InvalidSource},
 	{Err: commands.ErrModule, Kind: httpkit.InvalidModule},
-	{Err: upload.ErrNone, Kind: httpkit.NoSuchUpload},
+	{Err: upload.ErrNotFound, Kind: httpkit.NoSuchUpload},
 	{Err: upload.ErrUsed, Kind: httpkit.UploadUsed},
 	{Err: commands.ErrUnavailable, Kind: httpkit.Unavailable},
 }

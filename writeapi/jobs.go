@@ -135,7 +135,7 @@ func (s submissions) submitTimeout(r commands.JobRequest) time.Duration {
 // awaitEnd holds a submission until its job has ended, or the time is over.
 func (s submissions) awaitEnd(ctx context.Context, state job.State, waitMS int64) (job.State, error) {
 	id, wait := state.Queued.JobID, time.Duration(min(waitMS, maxWait.Milliseconds()))*time.Millisecond
-	return s.JobView.Await(ctx, id, wait, func(ctx context.Context) (job.State, error) { return s.Jobs.Read(ctx, id) })
+	return s.JobView.WaitUntilComplete(ctx, id, wait, func(ctx context.Context) (job.State, error) { return s.Jobs.Read(ctx, id) })
 }
 
 // jobRequest is the body as the command takes it.

@@ -266,7 +266,7 @@ func (s Services) validateProof(ctx context.Context, in *validateInput) (*valida
 	}
 	report, err := s.Proofs.ValidateProof(ctx, s.intent(ctx), commands.ValidateProof{Export: in.Body.Export, UploadID: in.Body.UploadID, Declarations: in.Body.Declarations, Plan: plan})
 	switch {
-	case errors.Is(err, commands.ErrNoUpload): // interface §4.4 wants 400 here
+	case errors.Is(err, upload.ErrNotFound): // interface §4.4 wants 400 here
 		return nil, httpkit.UnknownUpload.Problem("your account has no such upload").Field("body.upload_id", "unknown")
 	case err != nil:
 		return nil, notProof(err)

@@ -16,7 +16,7 @@ func completeSubmission(jobs *commands.Jobs, by Actor) Reaction {
 	const name = "complete_submission"
 	eventName, handle := on(func(ctx context.Context, e slots.Spent, r event.Recorded) error {
 		_, _, err := jobs.FinishSubmission(ctx, by.intent(name, r), e)
-		if errors.Is(err, upload.ErrUsed) || errors.Is(err, upload.ErrNone) {
+		if errors.Is(err, upload.ErrUsed) || errors.Is(err, upload.ErrNotFound) {
 			return nil // the upload was refused and the slot refunded: nothing is left to do
 		}
 		return err

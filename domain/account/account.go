@@ -70,8 +70,8 @@ func (ChangePlan) accountCommand() {}
 func (Close) accountCommand()      {}
 
 var (
-	// ErrNone means that there is no such account.
-	ErrNone = errors.New("no such account")
+	// ErrNotFound means that there is no such account.
+	ErrNotFound = errors.New("no such account")
 	// ErrClosed means that the account is closed.
 	ErrClosed = errors.New("the account is closed")
 )
@@ -92,7 +92,7 @@ func decide(c Command, s State) ([]event.Event, error) {
 	}
 	switch {
 	case !s.Exists:
-		return nil, ErrNone
+		return nil, ErrNotFound
 	case s.Closed:
 		return nil, ErrClosed
 	}

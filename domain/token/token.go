@@ -74,8 +74,8 @@ func (Mint) tokenCommand()   {}
 func (Revoke) tokenCommand() {}
 
 var (
-	// ErrNone means that the account has no such token.
-	ErrNone = errors.New("no such token")
+	// ErrNotFound means that the account has no such token.
+	ErrNotFound = errors.New("no such token")
 	// ErrTaken means that a secret was drawn twice, which does not happen by chance.
 	ErrTaken = errors.New("this token exists already")
 )
@@ -100,7 +100,7 @@ func decide(c Command, s State) ([]event.Event, error) {
 		return []event.Event{minted}, nil
 	case Revoke:
 		if !s.Exists || s.Account != c.Account {
-			return nil, ErrNone
+			return nil, ErrNotFound
 		}
 		if s.Revoked {
 			return nil, nil

@@ -112,8 +112,8 @@ func (Claim) uploadCommand()   {}
 func (Release) uploadCommand() {}
 
 var (
-	// ErrNone means that the account has no such upload.
-	ErrNone = errors.New("no such upload")
+	// ErrNotFound means that the account has no such upload.
+	ErrNotFound = errors.New("no such upload")
 	// ErrUsed means that another job holds the upload.
 	ErrUsed = errors.New("the upload is checked by another job; upload the export again for another check")
 )
@@ -131,7 +131,7 @@ func (s State) Admits(slotID string) error {
 func (s State) Available(account, jobID string) error {
 	switch {
 	case s.Stored == nil || s.Stored.Account != account:
-		return ErrNone
+		return ErrNotFound
 	case s.Job != "" && s.Job != jobID:
 		return ErrUsed
 	}
@@ -166,7 +166,7 @@ func decide(c Command, s State) ([]event.Event, error) {
 func claim(c Claim, s State) ([]event.Event, error) {
 	switch {
 	case s.Stored == nil || s.Stored.Account != c.Account:
-		return nil, ErrNone
+		return nil, ErrNotFound
 	case s.Refused[c.SlotID], s.Job == c.JobID, s.Released[c.JobID]:
 		return nil, nil // decided before
 	case s.Job != "":
