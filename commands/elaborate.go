@@ -33,13 +33,23 @@ type Elaborated struct {
 
 // ElaborationMessage is one message of Lean's about a place in the source.
 type ElaborationMessage struct {
-	Severity  string `json:"severity" enum:"error,warning,information" doc:"How bad it is"`
-	Line      int    `json:"line" doc:"Line of the source, from 1"`
-	Column    int    `json:"column" doc:"Place in the line, from 0, in Unicode code points"`
-	EndLine   *int   `json:"end_line" doc:"Line where the place ends, from 1; null when it is a point"`
-	EndColumn *int   `json:"end_column" doc:"Place in that line, from 0, in Unicode code points; null when it is a point"`
-	Message   string `json:"message" doc:"What Lean says"`
+	Severity  Severity `json:"severity" enum:"error,warning,information" doc:"How bad it is"`
+	Line      int      `json:"line" doc:"Line of the source, from 1"`
+	Column    int      `json:"column" doc:"Place in the line, from 0, in Unicode code points"`
+	EndLine   *int     `json:"end_line" doc:"Line where the place ends, from 1; null when it is a point"`
+	EndColumn *int     `json:"end_column" doc:"Place in that line, from 0, in Unicode code points; null when it is a point"`
+	Message   string   `json:"message" doc:"What Lean says"`
 }
+
+// Severity is how bad Lean says a message is.
+type Severity string
+
+// Severities of a message. A source with an error has no export.
+const (
+	SeverityError       Severity = "error"
+	SeverityWarning     Severity = "warning"
+	SeverityInformation Severity = "information"
+)
 
 // MaxSourceBytes is the largest source (interface §8).
 const MaxSourceBytes = 64 << 10
@@ -65,7 +75,7 @@ type ElaborationError struct{ Messages []ElaborationMessage }
 
 func (e *ElaborationError) Error() string {
 	for _, m := range e.Messages {
-		if m.Severity == "error" {
+		if m.Severity == SeverityError {
 			first, _, _ := strings.Cut(m.Message, "\n")
 			return fmt.Sprintf("the source does not elaborate: line %d, column %d: %s", m.Line, m.Column, first)
 		}

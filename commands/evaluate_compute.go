@@ -78,7 +78,7 @@ func (ev *Evaluator) evaluated(ctx context.Context, subject run.Subject, o Engin
 	return e, err
 }
 
-func statusOf(o EngineOutcome) string {
+func statusOf(o EngineOutcome) run.Status {
 	switch {
 	case o.PlotOmitted:
 		return run.PlotOmitted

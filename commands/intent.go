@@ -21,12 +21,12 @@ type Intent struct {
 	At          time.Time // when it was asked for; events keep it in UTC, to the millisecond
 	Account     string    // whose streams it is about; empty: no account's
 	Actor       string    // session, token:<id>, oauth:<client>, reaction:<name>, runner:<id> or operator
-	Source      string    // run.Web, run.MCP or run.Job
-	Agent       string    // the client's name as it introduced itself
-	Traceparent string    // W3C trace context
-	Build       string    // revision of this binary
-	Correlation string    // id of the command that all this began with; empty: this command's own id
-	Causation   string    // id of the event that led to this command; empty: none did
+	Source      event.Source
+	Agent       string // the client's name as it introduced itself
+	Traceparent string // W3C trace context
+	Build       string // revision of this binary
+	Correlation string // id of the command that all this began with; empty: this command's own id
+	Causation   string // id of the event that led to this command; empty: none did
 }
 
 // eventNamespace is the UUIDv5 namespace of event ids (RFC 9562 §5.5).

@@ -121,7 +121,7 @@ func (j *Jobs) PublishOutcome(ctx context.Context, in Intent, s job.State) error
 		events[i] = e // appended as it was encoded when the job ended
 	}
 	in = in.withID(s.Queued.JobID)
-	in.Account, in.Source, in.Agent = s.Queued.Account, "job", s.Queued.Agent
+	in.Account, in.Source, in.Agent = s.Queued.Account, event.SourceJob, s.Queued.Agent
 	_, err := j.Store.Append(ctx, s.Outcome.PublishTo, event.NoStream, in.Propose(events))
 	switch {
 	case err == nil, errors.Is(err, ErrConflict): // a conflict: published before, because the stream's id is this job's alone

@@ -67,7 +67,7 @@ func TestSubmitSpendsASlotAndQueues(t *testing.T) {
 	}
 	s := got.Job.Queued
 	want := job.Submission{JobID: s.JobID, Account: anna, Kind: "evaluate", Payload: event.Inline("1+1"), RunID: 1, TimeoutMS: plan.JobBudgetMS,
-		Plan: "free", Concurrent: 1, Source: run.Web, Agent: "test", SubmittedAt: "2026-08-01T12:00:00.000Z"}
+		Plan: "free", Concurrent: 1, Source: event.SourceWeb, Agent: "test", SubmittedAt: "2026-08-01T12:00:00.000Z"}
 	if s.Submission != want || got.Job.Status != job.Queued || s.Day != "2026-08-01" || s.SlotID != commands.EventID(in.ID, 0) {
 		t.Errorf("%+v\nwant %+v", s, want)
 	}
@@ -415,7 +415,7 @@ func TestHandingBackAndLosing(t *testing.T) {
 func finished(t testing.TB, j *commands.Jobs, s job.State, answer string) job.Outcome {
 	t.Helper()
 	publish, err := domain.Catalogue().Embed(run.Evaluated{
-		Subject: run.Subject{RunID: s.Queued.RunID, Account: s.Queued.Account, Expression: s.Queued.Payload, Source: run.Job, JobID: s.Queued.JobID},
+		Subject: run.Subject{RunID: s.Queued.RunID, Account: s.Queued.Account, Expression: s.Queued.Payload, Source: event.SourceJob, JobID: s.Queued.JobID},
 		Answer:  event.Inline(answer), Status: run.Success,
 	})
 	if err != nil {
@@ -445,7 +445,7 @@ func TestAFinishedJobIsPublishedOnce(t *testing.T) {
 	if err != nil || len(history.Events) != 1 {
 		t.Fatalf("%d events, %v", len(history.Events), err)
 	}
-	if m := history.Events[0].Metadata; m.Account != anna || m.Source != run.Job || m.Agent != "test" || m.Actor != "runner:r" || m.Correlation != runner.ID.String() {
+	if m := history.Events[0].Metadata; m.Account != anna || m.Source != event.SourceJob || m.Agent != "test" || m.Actor != "runner:r" || m.Correlation != runner.ID.String() {
 		t.Errorf("%+v", m)
 	}
 }

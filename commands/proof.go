@@ -146,7 +146,7 @@ func reasonOf(r check.Report) string {
 }
 
 // Sentence is the verdict as a job's output words it.
-func Sentence(verdict string, f certificate.Findings) string {
+func Sentence(verdict certificate.Verdict, f certificate.Findings) string {
 	switch verdict {
 	case certificate.Verified:
 		names := make([]string, len(f.Declarations))

@@ -23,12 +23,15 @@ type ValidateProof struct {
 	Plan         account.Plan
 }
 
-// What a submission would come to (interface §4.4).
+// Forecast is what would become of a proof job if it were submitted (interface §4.4).
+type Forecast string
+
+// Forecasts of a proof job.
 const (
-	WouldBeChecked     = "checked"
-	WouldBeRefused     = "refused"     // and spend nothing
-	WouldBeUnsupported = "unsupported" // accepted, and a slot spent on it
-	Undecided          = "undecided"   // the inspection did not finish
+	WouldBeChecked     Forecast = "checked"     // the kernel would judge the proof
+	WouldBeRefused     Forecast = "refused"     // the submission would be refused and spend no slot
+	WouldBeUnsupported Forecast = "unsupported" // the job would spend a slot and end with the verdict unsupported
+	WouldBeUndecided   Forecast = "undecided"   // the inspection did not finish
 )
 
 // Classes of refusal of a submission that no checker has.
@@ -42,7 +45,7 @@ const (
 
 // ProofReport is the answer.
 type ProofReport struct {
-	WouldBe string
+	WouldBe Forecast
 	Inline  bool
 	Export  ProofExport // zero: it could not be read
 	certificate.Findings
@@ -105,7 +108,7 @@ func (p *Proofs) validate(ctx context.Context, in Intent, c ValidateProof) (Proo
 	var bad *export.Error
 	switch {
 	case errors.As(err, &bad) && bad.Class == export.Stopped:
-		return ProofReport{WouldBe: Undecided, Findings: certificate.Findings{Refusal: &certificate.Refusal{Class: resourceLimit, Message: bad.Message, File: exportFile, Line: bad.Line}}}, nil
+		return ProofReport{WouldBe: WouldBeUndecided, Findings: certificate.Findings{Refusal: &certificate.Refusal{Class: resourceLimit, Message: bad.Message, File: exportFile, Line: bad.Line}}}, nil
 	case errors.As(err, &bad):
 		return refusedReport(string(bad.Class), bad.Message, bad.Line), nil
 	case err != nil:
@@ -177,7 +180,7 @@ func (p *Proofs) inspect(ctx context.Context, content []byte, declarations []str
 	case check.Unsupported, check.Rejected:
 		report.WouldBe = WouldBeUnsupported
 	case check.Inconclusive:
-		report.WouldBe = Undecided
+		report.WouldBe = WouldBeUndecided
 		if found.Refusal != nil {
 			refusal := certificate.Refusal(*found.Refusal)
 			report.Refusal = &refusal

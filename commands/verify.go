@@ -7,7 +7,6 @@ import (
 
 	"reckon/domain/event"
 	"reckon/domain/run"
-	"reckon/domain/verification"
 )
 
 // Verify is the intention to check an answer: of a run, or of an expression and a
@@ -63,9 +62,9 @@ func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verificat
 func (ev *Evaluator) checkRun(ctx context.Context, s run.State) (run.Check, error) {
 	switch {
 	case s.Evaluated == nil, s.Evaluated.Status != run.Success:
-		return run.Check{Verdict: verification.VerdictInconclusive, Reason: verification.ReasonAnswerNotUsable}, nil
+		return run.Check{Verdict: run.VerdictInconclusive, Reason: run.ReasonAnswerNotUsable}, nil
 	case !s.Evaluated.Checkable:
-		return run.Check{Verdict: verification.VerdictInconclusive, Reason: verification.ReasonNotPermitted}, nil
+		return run.Check{Verdict: run.VerdictInconclusive, Reason: run.ReasonNotPermitted}, nil
 	}
 	code, err := s.Evaluated.Expression.Load(ctx, ev.config.Blobs)
 	if err != nil {

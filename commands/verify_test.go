@@ -146,7 +146,7 @@ func TestWhatCannotBeChecked(t *testing.T) {
 	asked := h.checker.asked()
 	for name, c := range map[string]struct {
 		id     int64
-		reason string
+		reason run.InconclusiveReason
 	}{"later in a session": {later, "check_not_permitted"}, "unevaluated": {unevaluated, "answer_not_usable"}, "timed out": {ended.RunID, "answer_not_usable"}} {
 		if got := h.verify(t, c.id, verified); got.Verdict != "inconclusive" || got.Reason != c.reason || got.Automatic {
 			t.Errorf("%s: %+v", name, got)

@@ -23,8 +23,8 @@ type jobOutput struct{ Body view.Job }
 type jobsInput struct {
 	Freshness
 	Page
-	Status string `query:"status" enum:"@job_statuses" doc:"Jobs that stand so only"`
-	Kind   string `query:"kind" enum:"@job_kinds" doc:"Jobs of this kind only"`
+	Status job.Status `query:"status" enum:"@job_statuses" doc:"Jobs that stand so only"`
+	Kind   job.Kind   `query:"kind" enum:"@job_kinds" doc:"Jobs of this kind only"`
 }
 
 type jobsOutput struct {
@@ -86,7 +86,7 @@ func (s Services) jobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) 
 		return nil, err
 	}
 	rows, next, err := s.Models.Jobs.List(ctx, auth.Caller(ctx).Account, projections.JobsQuery{
-		Page: in.asked(), Status: job.Status(in.Status), Kind: job.Kind(in.Kind),
+		Page: in.asked(), Status: in.Status, Kind: in.Kind,
 	})
 	if err != nil {
 		return nil, refusedQuery(err)

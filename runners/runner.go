@@ -281,7 +281,7 @@ func (r *Runner) claimAndRun(ctx context.Context, p Proposal) {
 		r.mu.Unlock()
 	}()
 
-	in := commands.Intent{ID: uuid.New(), At: r.Clock.Now(), Actor: "runner:" + r.Runner, Source: "job", Build: r.Build, Correlation: p.Correlation}
+	in := commands.Intent{ID: uuid.New(), At: r.Clock.Now(), Actor: "runner:" + r.Runner, Source: event.SourceJob, Build: r.Build, Correlation: p.Correlation}
 	claiming, cancel := context.WithTimeout(working, claimTimeout) // shorter than the reservation
 	state, _, err := r.Jobs.ClaimJob(claiming, in, p.JobID, r.Runner, a.nonce)
 	cancel()

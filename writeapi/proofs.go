@@ -56,7 +56,7 @@ type validateOutput struct{ Body proofReport }
 // proofReport is the validate report of interface §4.4.
 type proofReport struct {
 	OK                   bool                     `json:"ok" doc:"Whether would_be is checked"`
-	WouldBe              string                   `json:"would_be" enum:"checked,refused,unsupported,undecided" doc:"checked: the kernel would judge it. refused: a submit would be refused and spend nothing. unsupported: a submit would be accepted, spend a slot and end as unsupported. undecided: the inspection did not finish"`
+	WouldBe              commands.Forecast        `json:"would_be" enum:"checked,refused,unsupported,undecided" doc:"checked: the kernel would judge it. refused: a submit would be refused and spend nothing. unsupported: a submit would be accepted, spend a slot and end as unsupported. undecided: the inspection did not finish"`
 	Refusal              *certificate.Refusal     `json:"refusal" doc:"What is wrong and where; null when nothing was found"`
 	Export               reportedExport           `json:"export" doc:"The inspected bytes"`
 	Declarations         []reportedDeclaration    `json:"declarations" doc:"The declarations that were asked for"`
@@ -352,7 +352,7 @@ func notProof(err error) error {
 func elaborationFailed(err *commands.ElaborationError) error {
 	problem := httpkit.ElaborationFailed.Problem("%s", err.Error())
 	for _, m := range err.Messages {
-		problem = problem.Field(fmt.Sprintf("body.source:%d:%d", m.Line, m.Column), m.Severity+": "+m.Message)
+		problem = problem.Field(fmt.Sprintf("body.source:%d:%d", m.Line, m.Column), string(m.Severity)+": "+m.Message)
 	}
 	return problem
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"reckon/commands"
+	"reckon/domain/run"
 	"reckon/internal/httpkit"
 	"reckon/internal/view"
 )
@@ -21,13 +22,13 @@ type verifyInput struct {
 // verifyOutput is interface §2.5.
 type verifyOutput struct {
 	Body struct {
-		Verdict   string  `json:"verdict" enum:"verified,refuted,inconclusive" doc:"inconclusive: nothing was learned"`
-		Basis     *string `json:"basis" enum:"exact,numeric,cross_check" doc:"What the verdict rests on. exact: symbolic computation. numeric: values at sample points. cross_check: another way to the same answer. Null when nothing was learned"`
-		Method    *string `json:"method" doc:"Name of the verification rule; null when no rule covers the expression"`
-		Check     *string `json:"check" doc:"The expression evaluated for the check; null when none was"`
-		Residual  *string `json:"residual" doc:"What it returned; null when none was evaluated"`
-		Reason    *string `json:"reason" enum:"cross_check_agrees,no_check_for_head,no_check_for_shape,answer_not_usable,simplify_did_not_reduce,check_timed_out,check_engine_error,check_not_permitted" doc:"Why nothing was learned; null with a verdict"`
-		ElapsedMS int64   `json:"elapsed_ms" doc:"Time the check took, in milliseconds"`
+		Verdict   run.Verdict             `json:"verdict" enum:"verified,refuted,inconclusive" doc:"inconclusive: nothing was learned"`
+		Basis     *run.Basis              `json:"basis" enum:"exact,numeric,cross_check" doc:"What the verdict rests on. exact: symbolic computation. numeric: values at sample points. cross_check: another way to the same answer. Null when nothing was learned"`
+		Method    *string                 `json:"method" doc:"Name of the verification rule; null when no rule covers the expression"`
+		Check     *string                 `json:"check" doc:"The expression evaluated for the check; null when none was"`
+		Residual  *string                 `json:"residual" doc:"What it returned; null when none was evaluated"`
+		Reason    *run.InconclusiveReason `json:"reason" enum:"cross_check_agrees,no_check_for_head,no_check_for_shape,answer_not_usable,simplify_did_not_reduce,check_timed_out,check_engine_error,check_not_permitted" doc:"Why nothing was learned; null with a verdict"`
+		ElapsedMS int64                   `json:"elapsed_ms" doc:"Time the check took, in milliseconds"`
 	}
 }
 

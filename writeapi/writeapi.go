@@ -10,7 +10,6 @@ import (
 	"reckon/commands"
 	"reckon/domain/account"
 	"reckon/domain/event"
-	"reckon/domain/run"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
@@ -52,7 +51,7 @@ func (s Services) Register(api *httpkit.API) { s.addRoutes(api) }
 func (s Services) intent(ctx context.Context) commands.Intent {
 	request, caller := httpkit.RequestOf(ctx), auth.Caller(ctx)
 	return commands.Intent{
-		ID: uuid.New(), At: s.Clock.Now(), Account: caller.Account, Actor: caller.Actor, Source: run.Web,
+		ID: uuid.New(), At: s.Clock.Now(), Account: caller.Account, Actor: caller.Actor, Source: event.SourceWeb,
 		Agent: request.Agent, Traceparent: request.Traceparent, Build: s.Build,
 	}
 }

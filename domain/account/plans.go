@@ -30,10 +30,19 @@ type Plan struct {
 
 // Price is one way to pay for a plan.
 type Price struct {
-	Period      string `json:"period" toml:"period"` // month, year
-	AmountMinor int64  `json:"amount_minor" toml:"amount_minor"`
-	Currency    string `json:"currency" toml:"currency"` // ISO 4217
+	Period      Period `json:"period" toml:"period"`
+	AmountMinor int64  `json:"amount_minor" toml:"amount_minor"` // in the smallest unit of the currency: cents for USD
+	Currency    string `json:"currency" toml:"currency"`         // ISO 4217
 }
+
+// Period is what a price is paid for.
+type Period string
+
+// Periods of a price.
+const (
+	Monthly Period = "month"
+	Yearly  Period = "year"
+)
 
 // EvaluationBudget is the compute budget of one evaluation.
 func (p Plan) EvaluationBudget() time.Duration {
@@ -112,10 +121,10 @@ func DefaultPlans() Plans {
 	return Plans{
 		{Name: "free", EvaluationBudgetMS: 3_000, PerMinute: 20, JobsPerDay: 10, JobBudgetMS: 60_000, ConcurrentJobs: 1,
 			Qubits: 20, ProofExportBytes: 1 * mib, Proofs: true, LiveSessions: 2, DeniedHeads: ioHeads},
-		{Name: "pro", Prices: []Price{{"month", 1200, "USD"}, {"year", 12000, "USD"}},
+		{Name: "pro", Prices: []Price{{Monthly, 1200, "USD"}, {Yearly, 12000, "USD"}},
 			EvaluationBudgetMS: 20_000, PerMinute: 120, JobsPerDay: 200, JobBudgetMS: 15 * 60_000, ConcurrentJobs: 4,
 			Qubits: 24, ProofExportBytes: 16 * mib, Proofs: true, LiveSessions: 10, DeniedHeads: ioHeads},
-		{Name: "team", Prices: []Price{{"month", 4900, "USD"}, {"year", 49000, "USD"}},
+		{Name: "team", Prices: []Price{{Monthly, 4900, "USD"}, {Yearly, 49000, "USD"}},
 			EvaluationBudgetMS: 60_000, PerMinute: 600, JobsPerDay: 2000, JobBudgetMS: 60 * 60_000, ConcurrentJobs: 16,
 			Qubits: 26, ProofExportBytes: 16 * mib, Proofs: true, LiveSessions: 50, DeniedHeads: ioHeads},
 	}

@@ -29,7 +29,7 @@ type Public struct {
 // Body is what both say of the check. It is exported because encoders read no
 // field of an unexported embedded struct.
 type Body struct {
-	Verdict             string        `json:"verdict" enum:"verified,rejected,unsupported,inconclusive" doc:"rejected: the kernel refused the proof. unsupported: the export cannot be judged. inconclusive: the judge did not finish, which is no verdict on the proof"`
+	Verdict             Verdict       `json:"verdict" enum:"verified,rejected,unsupported,inconclusive" doc:"rejected: the kernel refused the proof. unsupported: the export cannot be judged. inconclusive: the judge did not finish, which is no verdict on the proof"`
 	Reason              *string       `json:"reason" doc:"Why the verdict is not verified; null when it is"`
 	Declarations        []Declaration `json:"declarations" doc:"The declarations that were asked for"`
 	AxiomsUsed          []string      `json:"axioms_used" doc:"Names of the axioms that any of them reaches"`

@@ -115,7 +115,7 @@ func (WasLost) EventName() string      { return "job.lost" }
 // Sample is the submission of the golden files.
 func Sample() Submission {
 	return Submission{JobID: "7c9e6679-7425-50de-944b-e07fc1f90ae7", Account: "0198a1b2-0000-7000-8000-00000000000a", Kind: "evaluate",
-		Payload: event.Inline("Integrate[x^2, x]"), RunID: 1002, IdempotencyKey: "monday", TimeoutMS: 60_000, Plan: "free", Concurrent: 1, Source: "web", SubmittedAt: "2026-08-01T12:00:00.000Z"}
+		Payload: event.Inline("Integrate[x^2, x]"), RunID: 1002, IdempotencyKey: "monday", TimeoutMS: 60_000, Plan: "free", Concurrent: 1, Source: event.SourceWeb, SubmittedAt: "2026-08-01T12:00:00.000Z"}
 }
 
 // Events declares this package's event types.

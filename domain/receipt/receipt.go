@@ -10,6 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"reckon/domain/event"
+	"reckon/domain/run"
 )
 
 // Record is what a receipt says of one run. Integers and strings only.
@@ -19,13 +22,13 @@ type Record struct {
 	Account      string        `json:"account" doc:"Id of the account: a UUID"`
 	Expression   string        `json:"expression" doc:"Source text, exactly as submitted"`
 	Answer       string        `json:"answer" doc:"The answer as rendered for people"`
-	Status       string        `json:"status" doc:"success, unevaluated (the engine returned the input unchanged) or plot_omitted (a graphic was made and is over 2 MiB)"`
+	Status       run.Status    `json:"status" doc:"success, unevaluated (the engine returned the input unchanged) or plot_omitted (a graphic was made and is over 2 MiB)"`
 	StdoutSHA256 string        `json:"stdout_sha256" doc:"SHA-256 of what the expression printed, hexadecimal; of no bytes when it printed nothing"`
 	Warnings     []string      `json:"warnings" doc:"Messages of the engine, and whether the session was lost, in order"`
 	Engine       Engine        `json:"engine" doc:"What computed the answer"`
 	Verification *Verification `json:"verification" doc:"The automatic check, when it reached a verdict; null otherwise"`
 	SessionID    *string       `json:"session_id" doc:"The session it ran in; null when it ran in none"`
-	Source       string        `json:"source" doc:"Where it came from: web, mcp or job"`
+	Source       event.Source  `json:"source" doc:"Where it came from: web, mcp or job"`
 	EvaluatedAt  string        `json:"evaluated_at" doc:"When the evaluation ended: RFC 3339, UTC, milliseconds"`
 }
 
@@ -37,9 +40,9 @@ type Engine struct {
 
 // Verification is the automatic check's verdict as the receipt keeps it.
 type Verification struct {
-	Verdict string `json:"verdict" doc:"verified or refuted"`
-	Basis   string `json:"basis" doc:"What the verdict rests on: exact, numeric or cross_check"`
-	Method  string `json:"method" doc:"Name of the verification rule"`
+	Verdict run.Verdict `json:"verdict" doc:"verified or refuted"`
+	Basis   run.Basis   `json:"basis" doc:"What the verdict rests on: exact, numeric or cross_check"`
+	Method  string      `json:"method" doc:"Name of the verification rule"`
 }
 
 // Version of Record.

@@ -10,12 +10,12 @@ import (
 
 func TestRun(t *testing.T) {
 	given := decidertest.Given[run.Command, run.State]
-	subject := run.Subject{RunID: 5, Account: "a", Expression: event.Inline("1+1"), Source: run.Web}
+	subject := run.Subject{RunID: 5, Account: "a", Expression: event.Inline("1+1"), Source: event.SourceWeb}
 	evaluated := run.Evaluated{Subject: subject, Answer: event.Inline("2"), Status: run.Success}
 	sealed := run.Sealed{RunID: 5, ReceiptID: "id"}
 	record := run.Record{Evaluated: evaluated, Sealed: sealed}
 	timedOut, failed := run.TimedOut{Subject: subject, BudgetMS: 1}, run.Failed{Subject: subject, Reason: "crashed"}
-	verdict := func(v, method string) run.Verified {
+	verdict := func(v run.Verdict, method string) run.Verified {
 		return run.Verified{RunID: 5, Account: "a", Check: run.Check{Verdict: v, Method: method}}
 	}
 

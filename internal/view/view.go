@@ -14,7 +14,7 @@ func ReceiptPath(runID int64) string { return "/api/receipts/" + strconv.FormatI
 func PlotPath(runID int64) string { return "/api/plots/" + strconv.FormatInt(runID, 10) }
 
 // Optional is null for the empty string.
-func Optional(s string) *string {
+func Optional[T ~string](s T) *T {
 	if s == "" {
 		return nil
 	}

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"reckon/domain/run"
 )
 
 //go:embed python/evaluate.py
 var evaluateSource []byte
 
-// OutputLimitBytes bounds the result and the standard output of one evaluation; more is ReasonOutputTooLarge.
+// OutputLimitBytes bounds the result and the standard output of one evaluation; more is run.FailureOutputTooLarge.
 const OutputLimitBytes = 1 << 20
 
 // DefaultSessionIdle is how long a session lives without being used (spec section 3.2).
@@ -163,7 +165,7 @@ func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Dur
 		return "", refusal(answer.Error)
 	}
 	if !strings.HasPrefix(answer.FullForm, "Hold[") || !strings.HasSuffix(answer.FullForm, "]") {
-		return "", &FailedError{Reason: ReasonRefused, Detail: "the engine did not keep the input held"}
+		return "", &FailedError{Reason: run.FailureRefused, Detail: "the engine did not keep the input held"}
 	}
 	return answer.FullForm, nil
 }
