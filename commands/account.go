@@ -19,15 +19,15 @@ func RegisterAccount(ctx context.Context, store Store, plans account.Plans, in I
 	return at, err
 }
 
-// ErrNoPlan means that the catalogue has no plan of that name.
-var ErrNoPlan = errors.New("no such plan")
+// ErrUnknownPlan means that the catalogue has no plan of that name.
+var ErrUnknownPlan = errors.New("no such plan")
 
 // ChangePlan puts another plan in force for the intent's account, and returns the
-// position of the account's last event. It returns ErrNoPlan, account.ErrNotFound,
+// position of the account's last event. It returns ErrUnknownPlan, account.ErrNotFound,
 // account.ErrClosed, or an error of Handle.
 func ChangePlan(ctx context.Context, store Store, plans account.Plans, in Intent, plan string) (event.Position, error) {
 	if _, known := plans.Find(plan); !known {
-		return event.Position{}, ErrNoPlan
+		return event.Position{}, ErrUnknownPlan
 	}
 	_, at, err := Handle(ctx, store, account.Decider, account.Stream(in.Account), in,
 		account.Command(account.ChangePlan{Account: in.Account, Plan: plan}))

@@ -27,7 +27,7 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("registered: %q, %v; %s", got, err, l.names(account.Stream(anna)))
 	}
 	appends := l.count()
-	if _, err := commands.ChangePlan(t.Context(), l, plans, intentOf(anna), "nosuch"); !errors.Is(err, commands.ErrNoPlan) {
+	if _, err := commands.ChangePlan(t.Context(), l, plans, intentOf(anna), "nosuch"); !errors.Is(err, commands.ErrUnknownPlan) {
 		t.Errorf("no such plan: %v", err)
 	}
 	if _, err := commands.ChangePlan(t.Context(), l, plans, intentOf(bert), "pro"); !errors.Is(err, account.ErrNotFound) {
@@ -70,7 +70,7 @@ func TestTokens(t *testing.T) {
 	if want := (token.Minted{TokenID: "hash", Account: anna, Name: "laptop", Last4: "x9Qz", ExpiresAt: "2026-08-31T12:00:00.000Z"}); err != nil || history.Events[0].Event != event.Event(want) {
 		t.Errorf("%+v, %v", history.Events, err)
 	}
-	if _, err := mint(intentOf(bert)); !errors.Is(err, token.ErrTaken) {
+	if _, err := mint(intentOf(bert)); !errors.Is(err, token.ErrAlreadyMinted) {
 		t.Errorf("minted again: %v", err)
 	}
 	if _, err := commands.RevokeToken(t.Context(), l, intentOf(bert), "hash"); !errors.Is(err, token.ErrNotFound) {

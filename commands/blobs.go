@@ -6,7 +6,7 @@ import (
 	"reckon/domain/event"
 )
 
-// Blobs keeps large contents under their SHA-256.
+// Blobs stores contents that are too long for events, under their SHA-256.
 type Blobs interface {
 	// Put stores a content and returns its name; the content is durable when it
 	// returns. A content that is stored already is stored once.

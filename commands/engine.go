@@ -57,7 +57,7 @@ var (
 	ErrSaturated = errors.New("all workers are busy; retry in a moment")
 )
 
-// EngineFailedError means that the worker did not survive one evaluation.
+// EngineFailedError means that one evaluation has no answer although its budget was not exhausted.
 type EngineFailedError struct {
 	Reason run.FailureReason
 	Detail string // for people; may be empty

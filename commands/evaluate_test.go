@@ -35,7 +35,7 @@ func inSession(id, code string) commands.Evaluate {
 func (h *house) envelope(t testing.TB, s run.Sealed) receipt.Envelope {
 	t.Helper()
 	seal := receipt.Seal{Canonical: []byte(h.text(t, s.Canonical)), ID: s.ReceiptID, Signature: s.Signature, KID: s.KID, UnsignedReason: s.UnsignedReason}
-	return seal.Envelop("/.well-known/service-keys.json", "")
+	return seal.Envelope("/.well-known/service-keys.json", "")
 }
 
 func TestAnEvaluationIsLoggedWithItsReceipt(t *testing.T) {
@@ -427,7 +427,7 @@ func TestAUsedRunIDIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Publish(t.Context(), intentOf(anna), again); !errors.Is(err, run.ErrUsed) {
+	if _, err := h.Publish(t.Context(), intentOf(anna), again); !errors.Is(err, run.ErrRunIDUsed) {
 		t.Errorf("%v", err)
 	}
 	job, err := h.Compute(t.Context(), intentOf(anna), 77, "job", evaluate("2+2"))

@@ -31,13 +31,14 @@ func (j *Jobs) handle(ctx context.Context, in Intent, jobID string, c job.Comman
 // Cancellation is the answer to a cancel.
 type Cancellation struct {
 	Job       job.State
-	Cancelled bool // by this call
-	Refunded  bool
+	Cancelled bool // by this call; false: the job had ended before
+	Refunded  bool // by this call: no runner had claimed the job
 	Position  event.Position
 }
 
-// CancelJob ends a job on its owner's request. Before the first claim the slot
-// is refunded; a running job is killed by its runner, which sees the event.
+// CancelJob ends a job on its owner's request. Before the first claim the slot is
+// refunded; a running job is killed by its runner when the runner observes the event. It
+// returns job.ErrNotFound if the account has no such job, or an error of Handle.
 func (j *Jobs) CancelJob(ctx context.Context, in Intent, jobID string) (Cancellation, error) {
 	h, err := handle(ctx, j.Store, job.Decider, job.Stream(jobID), in, job.Command(job.Cancel{Account: in.Account, Now: event.Timestamp(in.At)}))
 	if err != nil {
@@ -47,8 +48,9 @@ func (j *Jobs) CancelJob(ctx context.Context, in Intent, jobID string) (Cancella
 		j.SettleCancellation(ctx, in, h.state)
 }
 
-// SettleCancellation gives back what an early cancellation frees: the slot and
-// the upload. It is repeated freely, by whoever cancelled and by the reaction.
+// SettleCancellation refunds the slot and releases the upload of a job that was cancelled
+// before its first claim; for any other job it does nothing. It may be repeated: CancelJob
+// and the reaction refund_cancelled both call it. Its errors are Handle's.
 func (j *Jobs) SettleCancellation(ctx context.Context, in Intent, s job.State) error {
 	if s.Status != job.Cancelled || !s.Early {
 		return nil
@@ -64,26 +66,32 @@ func (j *Jobs) SettleCancellation(ctx context.Context, in Intent, s job.State) e
 	return err
 }
 
-// ClaimJob asks for a job on behalf of a runner; job.ErrNotQueued means that
-// somebody else was faster, or the job has ended.
+// ClaimJob gives a job to a runner, as the attempt that nonce names. It returns
+// job.ErrNotQueued if another attempt has the job or the job has ended, job.ErrNotFound, or
+// an error of Handle.
 func (j *Jobs) ClaimJob(ctx context.Context, in Intent, jobID, runnerID, nonce string) (job.State, event.Position, error) {
 	return j.handle(ctx, in, jobID, job.Claim{Runner: runnerID, Nonce: nonce, Now: event.Timestamp(in.At)})
 }
 
-// ReleaseJob hands a job back unfinished, as a draining runner does.
+// ReleaseJob puts a job back into the queue unfinished, without counting the attempt as
+// abandoned. It returns job.ErrSuperseded if nonce no longer names the present attempt, or
+// an error of Handle.
 func (j *Jobs) ReleaseJob(ctx context.Context, in Intent, jobID, nonce string) error {
 	_, _, err := j.handle(ctx, in, jobID, job.Release{Nonce: nonce, Reason: job.Drained})
 	return err
 }
 
-// AbandonJob takes a job from a runner that stopped reporting it.
+// AbandonJob takes a job from a runner that stopped reporting the attempt: the job goes
+// back into the queue, or is lost after job.MaxAbandoned of these. An attempt that has
+// ended is left alone. Its errors are Handle's.
 func (j *Jobs) AbandonJob(ctx context.Context, in Intent, jobID, nonce string) (job.State, error) {
 	s, _, err := j.handle(ctx, in, jobID, job.Abandon{Nonce: nonce, Now: event.Timestamp(in.At)})
 	return s, err
 }
 
-// Payload is what a job is to work on, at hand however long it is.
-func (j *Jobs) Payload(ctx context.Context, s job.Submission) (string, error) {
+// LoadPayload returns what a job is to compute, read from the blobs where it is long.
+// Its errors are those of the blobs.
+func (j *Jobs) LoadPayload(ctx context.Context, s job.Submission) (string, error) {
 	return s.Payload.Load(ctx, j.Blobs)
 }
 

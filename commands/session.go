@@ -81,7 +81,8 @@ func ownSession(ctx context.Context, store Store, owners Owners, in Intent, open
 	}
 }
 
-// confirmLost is nil when the session's owner has stopped reporting.
+// confirmLost returns nil if the session's owner has stopped reporting,
+// SessionElsewhereError if it has not, or an error of owners.
 func confirmLost(ctx context.Context, owners Owners, s session.State) error {
 	alive, err := owners.Alive(ctx, s.Owner)
 	if err == nil && alive {

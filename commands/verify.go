@@ -23,17 +23,17 @@ type Verification struct {
 	Position event.Position // of the run's last event, which is the check if it was kept; zero without a run
 }
 
-// ErrVerifyForm means that a request named neither a run nor a complete pair, or both.
-var ErrVerifyForm = errors.New("give either run_id alone, or both code and result")
+// ErrInvalidVerifyRequest means that a request named neither a run nor a complete pair, or both.
+var ErrInvalidVerifyRequest = errors.New("give either run_id alone, or both code and result")
 
 // Verify checks an answer within maxCheckBudget and logs what it learned with the
-// run. Without a run nothing is logged. It returns ErrVerifyForm, run.ErrNotFound for a run
+// run. Without a run nothing is logged. It returns ErrInvalidVerifyRequest, run.ErrNotFound for a run
 // that the intent's account does not have, or an error of the log or the blobs.
 func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verification, error) {
 	hasBoth := strings.TrimSpace(c.Code) != "" && strings.TrimSpace(c.Result) != ""
 	switch {
 	case c.RunID != 0 && (c.Code != "" || c.Result != ""), c.RunID == 0 && !hasBoth:
-		return Verification{}, ErrVerifyForm
+		return Verification{}, ErrInvalidVerifyRequest
 	case c.RunID == 0:
 		return Verification{Check: boundCheck(ev.config.Checker.Check(ctx, checkOnRequest(c.Code, c.Result)))}, nil
 	}

@@ -17,7 +17,7 @@ func TestVerifyTakesARunOrAPair(t *testing.T) {
 		"nothing": {}, "code alone": {Code: "1+1"}, "result alone": {Result: "2"}, "blank result": {Code: "1+1", Result: " "},
 		"run and code": {RunID: 1, Code: "1+1"}, "run and result": {RunID: 1, Result: "2"}, "run and pair": {RunID: 1, Code: "1+1", Result: "2"},
 	} {
-		if _, err := h.Verify(t.Context(), intentOf(anna), c); !errors.Is(err, commands.ErrVerifyForm) {
+		if _, err := h.Verify(t.Context(), intentOf(anna), c); !errors.Is(err, commands.ErrInvalidVerifyRequest) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

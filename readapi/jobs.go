@@ -102,8 +102,8 @@ func (s Services) jobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) 
 
 func listed(r projections.JobRow) view.Job {
 	j := view.Job{
-		JobID: r.JobID, Kind: r.Kind, Status: r.Status, CreatedAt: event.Timestamp(r.CreatedAt()), StartedAt: view.Moment(r.StartedAt()), FinishedAt: view.Moment(r.FinishedAt()),
-		TimeoutMS: r.TimeoutMS, Attempt: r.Attempt, SessionID: r.SessionID, Error: view.Failure(r.Status, string(r.Error)),
+		JobID: r.JobID, Kind: r.Kind, Status: r.Status, CreatedAt: event.Timestamp(r.CreatedAt()), StartedAt: view.OptionalTime(r.StartedAt()), FinishedAt: view.OptionalTime(r.FinishedAt()),
+		TimeoutMS: r.TimeoutMS, Attempt: r.Attempt, SessionID: r.SessionID, Error: view.ErrorText(r.Status, string(r.Error)),
 	}
 	if r.Published {
 		j.Publish(r.RunID, r.CertificateID)

@@ -15,7 +15,7 @@ import (
 var problems = []httpkit.Mapping{
 	{Err: commands.ErrExpressionRequired, Kind: httpkit.ExpressionRequired},
 	{Err: commands.ErrInvalidSessionID, Kind: httpkit.InvalidSessionID},
-	{Err: commands.ErrVerifyForm, Kind: httpkit.VerifyInput},
+	{Err: commands.ErrInvalidVerifyRequest, Kind: httpkit.VerifyInput},
 	{Err: commands.ErrTooManySessions, Kind: httpkit.TooManySessions},
 	{Err: commands.ErrSaturated, Kind: httpkit.Saturated},
 	{Err: session.ErrOwnedElsewhere, Kind: httpkit.Unavailable},
@@ -29,10 +29,10 @@ var problems = []httpkit.Mapping{
 	{Err: commands.ErrProofsNotOnPlan, Kind: httpkit.ProofsNotOnPlan},
 	{Err: commands.ErrExportChoice, Kind: httpkit.ExportChoice},
 	{Err: commands.ErrProofChoice, Kind: httpkit.ExportChoice},
-	{Err: commands.ErrInlineExport, Kind: httpkit.ExportTooLarge},
-	{Err: commands.ErrSource, Kind: httpkit.InvalidSource},
-	{Err: commands.ErrModule, Kind: httpkit.InvalidModule},
+	{Err: commands.ErrInlineExportTooLarge, Kind: httpkit.ExportTooLarge},
+	{Err: commands.ErrInvalidSource, Kind: httpkit.InvalidSource},
+	{Err: commands.ErrInvalidModule, Kind: httpkit.InvalidModule},
 	{Err: upload.ErrNotFound, Kind: httpkit.NoSuchUpload},
-	{Err: upload.ErrUsed, Kind: httpkit.UploadUsed},
+	{Err: upload.ErrUploadUsed, Kind: httpkit.UploadUsed},
 	{Err: commands.ErrUnavailable, Kind: httpkit.Unavailable},
 }

@@ -46,7 +46,7 @@ func (s Services) verify(ctx context.Context, in *verifyInput) (*verifyOutput, e
 	if err != nil {
 		return nil, err
 	}
-	if err := s.count(ctx, s.plan(ctx)); err != nil {
+	if err := s.countRequest(ctx, s.plan(ctx)); err != nil {
 		return nil, err
 	}
 	intent := s.intent(ctx)
@@ -54,7 +54,7 @@ func (s Services) verify(ctx context.Context, in *verifyInput) (*verifyOutput, e
 	if err != nil {
 		return nil, err
 	}
-	s.wrote(ctx, intent.Account, checked.Position)
+	s.announceWrite(ctx, intent.Account, checked.Position)
 	out := &verifyOutput{}
 	out.Body.Verdict, out.Body.ElapsedMS = checked.Verdict, checked.ElapsedMS
 	out.Body.Basis, out.Body.Method = view.Optional(checked.Basis), view.Optional(checked.Method)
@@ -75,5 +75,5 @@ func verifyCommand(in *verifyInput) (commands.Verify, error) {
 	case body.RunID == nil && body.Code != nil && body.Result != nil:
 		return commands.Verify{Code: *body.Code, Result: *body.Result}, nil
 	}
-	return commands.Verify{}, commands.ErrVerifyForm
+	return commands.Verify{}, commands.ErrInvalidVerifyRequest
 }

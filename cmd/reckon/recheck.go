@@ -110,11 +110,11 @@ func readCertificate(ctx context.Context, store *eventstore.Store, kept blobs.St
 	if err != nil {
 		return certificate.Issued{}, work, err
 	}
-	issued, found := certificate.Of(history.Domain())
+	issued, found := certificate.FromHistory(history.Domain())
 	if !found {
 		return issued, work, errors.New("there is no certificate " + id)
 	}
-	if issued, err = issued.Whole(ctx, kept); err != nil {
+	if issued, err = issued.LoadFindings(ctx, kept); err != nil {
 		return issued, work, err
 	}
 	jobs := &commands.Jobs{Store: store, Blobs: kept}
@@ -122,7 +122,7 @@ func readCertificate(ctx context.Context, store *eventstore.Store, kept blobs.St
 	if err != nil {
 		return issued, work, err
 	}
-	payload, err := jobs.Payload(ctx, state.Queued.Submission)
+	payload, err := jobs.LoadPayload(ctx, state.Queued.Submission)
 	if err != nil {
 		return issued, work, err
 	}

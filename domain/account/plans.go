@@ -70,7 +70,8 @@ func (p Plans) InForce(name string) Plan {
 	return p[0]
 }
 
-// Validate says what is wrong with a catalogue someone wrote.
+// Validate returns what is wrong with a catalogue that an operator wrote: no plan, a plan
+// without a name, a name given twice, or a limit below its least value.
 func (p Plans) Validate() error {
 	if len(p) == 0 {
 		return fmt.Errorf("the plan catalogue is empty")
@@ -81,7 +82,7 @@ func (p Plans) Validate() error {
 		case plan.Name == "":
 			return fmt.Errorf("a plan has no name")
 		case seen[plan.Name]:
-			return fmt.Errorf("plan %q is there twice", plan.Name)
+			return fmt.Errorf("plan %q is given twice", plan.Name)
 		}
 		if err := plan.validateLimits(); err != nil {
 			return err
@@ -91,7 +92,7 @@ func (p Plans) Validate() error {
 	return nil
 }
 
-// validateLimits wants every number to be at least what its tag says.
+// validateLimits returns an error for the first number that is below its least tag (0 without one).
 func (p Plan) validateLimits() error {
 	limits := reflect.ValueOf(p)
 	for field, value := range limits.Fields() {
@@ -106,8 +107,8 @@ func (p Plan) validateLimits() error {
 	return nil
 }
 
-// ioHeads are refused with a clear message in every plan. They would fail
-// anyway: the operating system is the boundary, this list is a courtesy.
+// ioHeads are the functions of input, output and network, which every built-in plan
+// denies. The sandbox would stop them too; the list gives the user a clear message.
 var ioHeads = []string{
 	"Run", "RunProcess", "StartProcess", "Import", "Export", "ReadString", "ReadLine", "ReadList", "Get", "Put", "PutAppend",
 	"OpenRead", "OpenWrite", "OpenAppend", "DeleteFile", "CopyFile", "RenameFile", "CreateFile", "CreateDirectory",

@@ -137,8 +137,8 @@ func sample() Issued {
 	}
 }
 
-// Of is the certificate of a stream; false where the stream has none.
-func Of(history []event.Event) (Issued, bool) {
+// FromHistory is the certificate of a stream; false where the stream has none.
+func FromHistory(history []event.Event) (Issued, bool) {
 	for _, e := range history {
 		if issued, ok := e.(Issued); ok {
 			return issued, true

@@ -2,8 +2,8 @@ package job
 
 import "reckon/domain/event"
 
-// Submission is everything a runner needs to know of a job. It travels in the
-// event that spends the slot, so that no crash can lose it.
+// Submission is everything a runner needs to know of a job. It is part of slots.spent,
+// so that a process that finds the slot spent and no job can queue the job.
 type Submission struct {
 	JobID          string       `json:"job_id" format:"uuid" doc:"The job"`
 	Account        string       `json:"account" format:"uuid" doc:"The account"`

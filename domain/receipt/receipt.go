@@ -57,7 +57,7 @@ type Seal struct {
 	UnsignedReason string // why there is no signature; empty with one
 }
 
-// Signer seals canonical bytes. A deployment without a key has none.
+// Signer is the key that signs receipts. A deployment without a key has none.
 type Signer struct {
 	KID string
 	Key ed25519.PrivateKey
@@ -66,7 +66,7 @@ type Signer struct {
 // NoKeyReason is the unsigned_reason of a deployment without a signing key.
 const NoKeyReason = "this deployment has no signing key"
 
-// SealJSON makes the seal of any JSON value; signer may be nil.
+// SealJSON makes the seal of a value's JSON, unsigned if signer is nil. Its errors are those of CanonicalOf.
 func SealJSON(v any, signer *Signer) (Seal, error) {
 	canonical, err := CanonicalOf(v)
 	if err != nil {
@@ -99,9 +99,9 @@ type Envelope struct {
 	ReceiptURL     string          `json:"receipt_url,omitempty"`
 }
 
-// Envelop dresses a seal for serving. The record served is the canonical form
-// itself, so that no re-encoding stands between reader and signature.
-func (s Seal) Envelop(keysURL, receiptURL string) Envelope {
+// Envelope is the seal as it is served. The record is the canonical form itself, byte for
+// byte, so that a reader can check the signature without encoding it again.
+func (s Seal) Envelope(keysURL, receiptURL string) Envelope {
 	e := Envelope{
 		Record: s.Canonical, ID: s.ID, CanonicalForm: string(s.Canonical),
 		UnsignedReason: s.UnsignedReason, KeysURL: keysURL, ReceiptURL: receiptURL,
@@ -112,7 +112,7 @@ func (s Seal) Envelop(keysURL, receiptURL string) Envelope {
 	return e
 }
 
-// What a check can find wrong; errors.Is tells them apart.
+// Errors of Check.
 var (
 	ErrCanonicalDiffers = errors.New("canonical_form is not the canonical serialization of record")
 	ErrIDDiffers        = errors.New("id is not the SHA-256 of the canonical form")
@@ -121,7 +121,8 @@ var (
 	ErrBadSignature     = errors.New("the signature does not verify")
 )
 
-// Check verifies an envelope offline against published keys (by kid).
+// Check verifies an envelope offline against published keys, by kid. It returns the error of
+// Canonical, or ErrCanonicalDiffers, ErrIDDiffers, ErrUnsigned, ErrUnknownKey or ErrBadSignature.
 func Check(e Envelope, keys map[string]ed25519.PublicKey) error {
 	canonical, err := Canonical(e.Record)
 	if err != nil {

@@ -22,13 +22,13 @@ func TestRun(t *testing.T) {
 	given(t, run.Decider).When(record).Then(evaluated, sealed)
 	given(t, run.Decider).When(run.RecordTimeout{TimedOut: timedOut}).Then(timedOut)
 	given(t, run.Decider).When(run.RecordFailure{Failed: failed}).Then(failed)
-	given(t, run.Decider, evaluated, sealed).When(record).ThenRefused(run.ErrUsed)
-	given(t, run.Decider, timedOut).When(record).ThenRefused(run.ErrUsed)
+	given(t, run.Decider, evaluated, sealed).When(record).ThenRefused(run.ErrRunIDUsed)
+	given(t, run.Decider, timedOut).When(record).ThenRefused(run.ErrRunIDUsed)
 
 	ofJob := evaluated
 	ofJob.JobID = "j"
 	given(t, run.Decider, ofJob, sealed).When(run.Record{Evaluated: ofJob, Sealed: sealed}).ThenNothing()
-	given(t, run.Decider, ofJob, sealed).When(record).ThenRefused(run.ErrUsed)
+	given(t, run.Decider, ofJob, sealed).When(record).ThenRefused(run.ErrRunIDUsed)
 
 	verified := verdict("verified", "m")
 	given(t, run.Decider).When(run.RecordCheck{Verified: verified}).ThenRefused(run.ErrNotFound)

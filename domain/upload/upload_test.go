@@ -43,14 +43,14 @@ func TestAvailability(t *testing.T) {
 		want         error
 	}{
 		"absent": {fold(), "a", "j", upload.ErrNotFound}, "other's": {fold(stored), "b", "j", upload.ErrNotFound},
-		"free": {fold(stored), "a", "j", nil}, "own": {fold(stored, claimed), "a", "j", nil}, "used": {fold(stored, claimed), "a", "k", upload.ErrUsed},
+		"free": {fold(stored), "a", "j", nil}, "own": {fold(stored, claimed), "a", "j", nil}, "used": {fold(stored, claimed), "a", "k", upload.ErrUploadUsed},
 	} {
-		if err := c.state.Available(c.account, c.job); !errors.Is(err, c.want) {
+		if err := c.state.CheckAvailable(c.account, c.job); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
 	refused := fold(stored, claimed, upload.Refused{UploadID: "u", JobID: "k", SlotID: "t"})
-	if !errors.Is(refused.Admits("t"), upload.ErrUsed) || refused.Admits("s") != nil {
+	if !errors.Is(refused.CheckAdmitted("t"), upload.ErrUploadUsed) || refused.CheckAdmitted("s") != nil {
 		t.Error("a refused slot must stay refused, and only it")
 	}
 }

@@ -21,8 +21,8 @@ func Optional[T ~string](s T) *T {
 	return &s
 }
 
-// Moment is a moment as answers hold it (event.Timestamp), null for the zero time.
-func Moment(t time.Time) *string {
+// OptionalTime is a moment as answers hold it (event.Timestamp), null for the zero time.
+func OptionalTime(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}

@@ -119,7 +119,7 @@ func (t *Toolchain) Elaborate(ctx context.Context, source, module string, declar
 	}
 	folder, err := private.Temporary("reckon-lean-")
 	if err != nil {
-		return commands.Elaborated{}, fmt.Errorf("%w: %w", commands.ErrNoElaboration, err)
+		return commands.Elaborated{}, fmt.Errorf("%w: %w", commands.ErrElaborationUnavailable, err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	bounded, cancel := context.WithTimeout(ctx, t.Timeout)
@@ -129,7 +129,7 @@ func (t *Toolchain) Elaborate(ctx context.Context, source, module string, declar
 	case ctx.Err() != nil:
 		return commands.Elaborated{}, ctx.Err()
 	case err != nil:
-		return commands.Elaborated{}, fmt.Errorf("%w: %w", commands.ErrNoElaboration, err)
+		return commands.Elaborated{}, fmt.Errorf("%w: %w", commands.ErrElaborationUnavailable, err)
 	}
 	return result, nil
 }

@@ -44,7 +44,7 @@ type Engine struct {
 	closed   bool
 }
 
-// Start brings the engine up: it answers when a worker has evaluated and its boundaries were proved.
+// Start starts the engine. It returns once a worker has evaluated and the boundaries were observed from inside a worker.
 func Start(ctx context.Context, options Options) (*Engine, error) {
 	if options.Concurrency <= 0 {
 		options.Concurrency = 2 * runtime.GOMAXPROCS(0)
@@ -152,9 +152,9 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 	return outcome, nil
 }
 
-// InputFullForm is what the engine prints for ToString[FullForm[Hold[code]]], read in a throwaway worker. Reading runs
-// code that asks to be run: the answer is for comparison with our own reading only (expression.SameAsEngine, which also
-// knows how strings stand in it).
+// InputFullForm is what the engine prints for ToString[FullForm[Hold[code]]] in a worker of its own. The engine may run
+// code while it reads the text, so that the result is only good for comparison with the reading of the service's parser
+// (expression.SameAsEngine, which also knows how strings stand in it).
 func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Duration) (string, error) {
 	var answer reply
 	request := Request{Budget: budget, QueueWait: budget}

@@ -29,9 +29,9 @@ func (e *FailedError) Error() string {
 	return fmt.Sprintf("the engine failed: %s: %s", e.Reason, e.Detail)
 }
 
-// UnsafeError says that the workers could not be walled in as required.
+// UnsafeError says that the workers could not be isolated as the Sandbox option requires.
 type UnsafeError struct {
-	Open []string // what a worker was still able to do
+	Open []string // what a worker was able to do although it must not
 }
 
 func (e *UnsafeError) Error() string {

@@ -143,7 +143,7 @@ func recovery(with []reaction) func(*log, int) error {
 			for _, r := range with {
 				for range 2 {
 					err := r.on(j, intent(fmt.Sprint(r.name, i), days[1]), l.order[i].event)
-					if err != nil && !errors.Is(err, upload.ErrUsed) {
+					if err != nil && !errors.Is(err, upload.ErrUploadUsed) {
 						return fmt.Errorf("reaction %s to %T: %w", r.name, l.order[i].event, err)
 					}
 				}
