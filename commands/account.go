@@ -19,15 +19,15 @@ func RegisterAccount(ctx context.Context, store Store, plans account.Plans, in I
 	return at, err
 }
 
-// ErrNoPlan means that the catalogue has no plan of that name.
-var ErrNoPlan = errors.New("no such plan")
+// ErrUnknownPlan means that the catalogue has no plan of that name.
+var ErrUnknownPlan = errors.New("no such plan")
 
 // ChangePlan puts another plan in force for the intent's account, and returns the
-// position of the account's last event. It returns ErrNoPlan, account.ErrNone,
+// position of the account's last event. It returns ErrUnknownPlan, account.ErrNotFound,
 // account.ErrClosed, or an error of Handle.
 func ChangePlan(ctx context.Context, store Store, plans account.Plans, in Intent, plan string) (event.Position, error) {
 	if _, known := plans.Find(plan); !known {
-		return event.Position{}, ErrNoPlan
+		return event.Position{}, ErrUnknownPlan
 	}
 	_, at, err := Handle(ctx, store, account.Decider, account.Stream(in.Account), in,
 		account.Command(account.ChangePlan{Account: in.Account, Plan: plan}))
@@ -35,7 +35,7 @@ func ChangePlan(ctx context.Context, store Store, plans account.Plans, in Intent
 }
 
 // CloseAccount ends the intent's account, and returns the position of the
-// account's last event. A closed account stays closed. It returns account.ErrNone
+// account's last event. A closed account stays closed. It returns account.ErrNotFound
 // or an error of Handle.
 func CloseAccount(ctx context.Context, store Store, in Intent) (event.Position, error) {
 	_, at, err := Handle(ctx, store, account.Decider, account.Stream(in.Account), in,
@@ -45,7 +45,7 @@ func CloseAccount(ctx context.Context, store Store, in Intent) (event.Position, 
 
 // PlanOf is the plan in force for an account, from its stream. For a plan that is
 // no longer in the catalogue it answers the catalogue's first. It returns
-// account.ErrNone, account.ErrClosed, or a StreamError.
+// account.ErrNotFound, account.ErrClosed, or a StreamError.
 func PlanOf(ctx context.Context, store Store, plans account.Plans, accountID string) (account.Plan, error) {
 	state, err := readState(ctx, store, account.Decider, account.Stream(accountID))
 	if err != nil {
@@ -53,7 +53,7 @@ func PlanOf(ctx context.Context, store Store, plans account.Plans, accountID str
 	}
 	switch {
 	case !state.Exists:
-		return account.Plan{}, account.ErrNone
+		return account.Plan{}, account.ErrNotFound
 	case state.Closed:
 		return account.Plan{}, account.ErrClosed
 	}
@@ -71,7 +71,7 @@ func MintToken(ctx context.Context, store Store, in Intent, tokenID, name, last4
 }
 
 // RevokeToken ends a token of the intent's account; it authenticates nothing from
-// now on. It returns the position of the token's last event, token.ErrNone when
+// now on. It returns the position of the token's last event, token.ErrNotFound when
 // the account has no such token, or an error of Handle.
 func RevokeToken(ctx context.Context, store Store, in Intent, tokenID string) (event.Position, error) {
 	_, at, err := Handle(ctx, store, token.Decider, token.Stream(tokenID), in,

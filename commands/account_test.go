@@ -17,7 +17,7 @@ func TestAccounts(t *testing.T) {
 		p, err := commands.PlanOf(t.Context(), l, plans, accountID)
 		return p.Name, err
 	}
-	if _, err := planOf(anna); !errors.Is(err, account.ErrNone) {
+	if _, err := planOf(anna); !errors.Is(err, account.ErrNotFound) {
 		t.Errorf("no account: %v", err)
 	}
 	for range 2 {
@@ -27,10 +27,10 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("registered: %q, %v; %s", got, err, l.names(account.Stream(anna)))
 	}
 	appends := l.count()
-	if _, err := commands.ChangePlan(t.Context(), l, plans, intentOf(anna), "nosuch"); !errors.Is(err, commands.ErrNoPlan) {
+	if _, err := commands.ChangePlan(t.Context(), l, plans, intentOf(anna), "nosuch"); !errors.Is(err, commands.ErrUnknownPlan) {
 		t.Errorf("no such plan: %v", err)
 	}
-	if _, err := commands.ChangePlan(t.Context(), l, plans, intentOf(bert), "pro"); !errors.Is(err, account.ErrNone) {
+	if _, err := commands.ChangePlan(t.Context(), l, plans, intentOf(bert), "pro"); !errors.Is(err, account.ErrNotFound) {
 		t.Errorf("no such account: %v", err)
 	}
 	if l.count() != appends {
@@ -70,10 +70,10 @@ func TestTokens(t *testing.T) {
 	if want := (token.Minted{TokenID: "hash", Account: anna, Name: "laptop", Last4: "x9Qz", ExpiresAt: "2026-08-31T12:00:00.000Z"}); err != nil || history.Events[0].Event != event.Event(want) {
 		t.Errorf("%+v, %v", history.Events, err)
 	}
-	if _, err := mint(intentOf(bert)); !errors.Is(err, token.ErrTaken) {
+	if _, err := mint(intentOf(bert)); !errors.Is(err, token.ErrAlreadyMinted) {
 		t.Errorf("minted again: %v", err)
 	}
-	if _, err := commands.RevokeToken(t.Context(), l, intentOf(bert), "hash"); !errors.Is(err, token.ErrNone) {
+	if _, err := commands.RevokeToken(t.Context(), l, intentOf(bert), "hash"); !errors.Is(err, token.ErrNotFound) {
 		t.Errorf("revoked by another account: %v", err)
 	}
 	for range 2 {

@@ -6,7 +6,7 @@ import (
 	"reckon/domain/event"
 )
 
-// Blobs keeps large contents under their SHA-256.
+// Blobs stores contents that are too long for events, under their SHA-256.
 type Blobs interface {
 	// Put stores a content and returns its name; the content is durable when it
 	// returns. A content that is stored already is stored once.
@@ -26,13 +26,4 @@ func storeText(ctx context.Context, blobs Blobs, s string) (event.Text, error) {
 		return event.Text{}, err
 	}
 	return event.Text{Blob: &blob}, nil
-}
-
-// loadText is the string of a Text, read from the blobs when it is not inline.
-func loadText(ctx context.Context, blobs Blobs, t event.Text) (string, error) {
-	if t.Blob == nil {
-		return t.Inline, nil
-	}
-	b, err := blobs.Get(ctx, *t.Blob)
-	return string(b), err
 }

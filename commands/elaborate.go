@@ -20,11 +20,11 @@ import (
 type Elaborator interface {
 	// Elaborate compiles one module and exports the named declarations, or every
 	// theorem of the source when none is named. A source that does not compile is
-	// an Elaborated without an Export; ErrNoElaboration: the toolchain did not answer.
+	// an Elaborated without an Export; ErrElaborationUnavailable: the toolchain did not answer.
 	Elaborate(ctx context.Context, source, module string, declarations []string) (Elaborated, error)
 }
 
-// Elaborated is what became of a source.
+// Elaborated is the result of elaborating a source.
 type Elaborated struct {
 	Messages     []ElaborationMessage
 	Export       []byte   // NDJSON; nil: the source has errors
@@ -33,31 +33,41 @@ type Elaborated struct {
 
 // ElaborationMessage is one message of Lean's about a place in the source.
 type ElaborationMessage struct {
-	Severity  string `json:"severity" enum:"error,warning,information" doc:"How bad it is"`
-	Line      int    `json:"line" doc:"Line of the source, from 1"`
-	Column    int    `json:"column" doc:"Place in the line, from 0, in Unicode code points"`
-	EndLine   *int   `json:"end_line" doc:"Line where the place ends, from 1; null when it is a point"`
-	EndColumn *int   `json:"end_column" doc:"Place in that line, from 0, in Unicode code points; null when it is a point"`
-	Message   string `json:"message" doc:"What Lean says"`
+	Severity  Severity `json:"severity" enum:"error,warning,information" doc:"How bad it is"`
+	Line      int      `json:"line" doc:"Line of the source, from 1"`
+	Column    int      `json:"column" doc:"Place in the line, from 0, in Unicode code points"`
+	EndLine   *int     `json:"end_line" doc:"Line where the place ends, from 1; null when it is a point"`
+	EndColumn *int     `json:"end_column" doc:"Place in that line, from 0, in Unicode code points; null when it is a point"`
+	Message   string   `json:"message" doc:"What Lean says"`
 }
 
-// MaxSourceBytes is the largest source (interface §8).
+// Severity is how bad Lean says a message is.
+type Severity string
+
+// Severities of a message. A source with an error has no export.
+const (
+	SeverityError       Severity = "error"
+	SeverityWarning     Severity = "warning"
+	SeverityInformation Severity = "information"
+)
+
+// MaxSourceBytes is the size of the largest Lean source, in bytes (interface §8).
 const MaxSourceBytes = 64 << 10
 
-// DefaultModule is what a source becomes when nothing is said.
+// DefaultModule is the name of the module that a source becomes when the request names none.
 const DefaultModule = "Service"
 
 const maxModuleBytes = 200
 
 var (
-	// ErrNoElaboration means that there is no toolchain, or that it does not answer.
-	ErrNoElaboration = errors.New("this deployment has no elaboration service, or it does not respond; send an export instead")
-	// ErrElaborating means that the account has an elaboration in flight.
-	ErrElaborating = errors.New("an elaboration of your account is in flight; wait for its answer")
-	// ErrSource means that there is no source to elaborate, or too much.
-	ErrSource = fmt.Errorf("source must be 1 to %d bytes of UTF-8", MaxSourceBytes)
-	// ErrModule means that the name cannot be a module's.
-	ErrModule = errors.New("module must be a dotted name of ASCII identifiers outside Lean's own libraries, like Service or My.Proofs")
+	// ErrElaborationUnavailable means that the deployment has no toolchain, or that the toolchain does not answer.
+	ErrElaborationUnavailable = errors.New("this deployment has no elaboration service, or it does not respond; send an export instead")
+	// ErrElaborationInFlight means that the account has an elaboration in flight.
+	ErrElaborationInFlight = errors.New("an elaboration of your account is in flight; wait for its answer")
+	// ErrInvalidSource means that a source is blank, longer than MaxSourceBytes or not UTF-8.
+	ErrInvalidSource = fmt.Errorf("source must be 1 to %d bytes of UTF-8", MaxSourceBytes)
+	// ErrInvalidModule means that a text cannot be the name of a source's module.
+	ErrInvalidModule = errors.New("module must be a dotted name of ASCII identifiers outside Lean's own libraries, like Service or My.Proofs")
 )
 
 // ElaborationError means that a source has errors.
@@ -65,7 +75,7 @@ type ElaborationError struct{ Messages []ElaborationMessage }
 
 func (e *ElaborationError) Error() string {
 	for _, m := range e.Messages {
-		if m.Severity == "error" {
+		if m.Severity == SeverityError {
 			first, _, _ := strings.Cut(m.Message, "\n")
 			return fmt.Sprintf("the source does not elaborate: line %d, column %d: %s", m.Line, m.Column, first)
 		}
@@ -73,7 +83,7 @@ func (e *ElaborationError) Error() string {
 	return "the source does not elaborate"
 }
 
-// ElaborateProof is the intention to make an upload of a source.
+// ElaborateProof is the command to make an upload of a Lean source.
 type ElaborateProof struct {
 	Source, Module string // Module empty: DefaultModule
 	Declarations   []string
@@ -88,8 +98,8 @@ type ElaboratedProof struct {
 	Position   event.Position
 }
 
-// ElaborateProof elaborates, stores the export as an upload and validates it.
-// Nothing is spent.
+// ElaborateProof elaborates a source, stores its export as an upload and validates it. It
+// spends no slot. A source with errors is an answer without an upload, not an error.
 func (p *Proofs) ElaborateProof(ctx context.Context, in Intent, c ElaborateProof) (ElaboratedProof, error) {
 	if len(c.Declarations) > 0 {
 		if err := checkDeclarations(c.Declarations); err != nil {
@@ -123,13 +133,13 @@ func (p *Proofs) elaborate(ctx context.Context, accountID string, c ElaboratePro
 	case !c.Plan.Proofs:
 		return ProofExport{}, Elaborated{}, ErrProofsNotOnPlan
 	case strings.TrimSpace(c.Source) == "" || len(c.Source) > MaxSourceBytes || !utf8.ValidString(c.Source):
-		return ProofExport{}, Elaborated{}, ErrSource
+		return ProofExport{}, Elaborated{}, ErrInvalidSource
 	case !validModule(module):
-		return ProofExport{}, Elaborated{}, ErrModule
+		return ProofExport{}, Elaborated{}, ErrInvalidModule
 	case p.Elaborator == nil:
-		return ProofExport{}, Elaborated{}, ErrNoElaboration
+		return ProofExport{}, Elaborated{}, ErrElaborationUnavailable
 	}
-	leave, err := p.elaborating.enter(accountID)
+	leave, err := p.elaborating.begin(accountID)
 	if err != nil {
 		return ProofExport{}, Elaborated{}, err
 	}
@@ -143,13 +153,14 @@ func (p *Proofs) elaborate(ctx context.Context, accountID string, c ElaboratePro
 	case int64(len(result.Export)) > c.Plan.ProofExportBytes:
 		return ProofExport{}, result, &ExportOverBudgetError{Bytes: int64(len(result.Export)), PlanBytes: c.Plan.ProofExportBytes}
 	}
-	kept, err := p.keep(ctx, bytes.NewReader(result.Export))
+	kept, err := p.storeExport(ctx, bytes.NewReader(result.Export))
 	return kept, result, err
 }
 
 var modulePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 
-// validModule keeps a source from standing where the toolchain's libraries are.
+// validModule tells whether a text may be the name of a source's module: dotted ASCII
+// identifiers, at most maxModuleBytes, outside the libraries of the toolchain.
 func validModule(module string) bool {
 	first, _, _ := strings.Cut(module, ".")
 	switch first {
@@ -159,17 +170,18 @@ func validModule(module string) bool {
 	return len(module) <= maxModuleBytes && modulePattern.MatchString(module)
 }
 
-// inFlight lets each account do one thing at a time in this process.
+// inFlight is the set of accounts that have an elaboration running in this process: one each.
 type inFlight struct {
 	mu       sync.Mutex
 	accounts map[string]bool
 }
 
-func (f *inFlight) enter(accountID string) (leave func(), err error) {
+// begin adds an account until leave is called. It returns ErrElaborationInFlight if the account is there already.
+func (f *inFlight) begin(accountID string) (leave func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.accounts[accountID] {
-		return nil, ErrElaborating
+		return nil, ErrElaborationInFlight
 	}
 	f.accounts[accountID] = true
 	return func() {
@@ -180,7 +192,7 @@ func (f *inFlight) enter(accountID string) (leave func(), err error) {
 }
 
 const (
-	// ElaborationTimeout bounds an elaboration with what follows it.
+	// ElaborationTimeout bounds an elaboration together with storing and validating its export.
 	ElaborationTimeout = 3 * time.Minute
 	// ElaborationRetry is how long a client without an elaboration service should wait before it looks again.
 	ElaborationRetry = 5 * time.Minute

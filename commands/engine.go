@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"reckon/domain/run"
 )
 
 // Engine evaluates expressions in worker processes: one of its own for each
@@ -55,15 +57,15 @@ var (
 	ErrSaturated = errors.New("all workers are busy; retry in a moment")
 )
 
-// EngineFailedError means that the worker did not survive one evaluation.
+// EngineFailedError means that one evaluation has no answer although its budget was not exhausted.
 type EngineFailedError struct {
-	Reason string // a stable slug: crashed, memory, quit, output_too_large, session_closed …
+	Reason run.FailureReason
 	Detail string // for people; may be empty
 }
 
 func (e *EngineFailedError) Error() string {
 	if e.Detail == "" {
-		return "the engine failed: " + e.Reason
+		return "the engine failed: " + string(e.Reason)
 	}
-	return "the engine failed: " + e.Reason + ": " + e.Detail
+	return "the engine failed: " + string(e.Reason) + ": " + e.Detail
 }

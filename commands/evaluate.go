@@ -53,7 +53,7 @@ func (c EvaluatorConfig) Validate() error {
 	return nil
 }
 
-// Evaluator evaluates expressions, logs them with their receipts, and checks answers.
+// Evaluator evaluates expressions, appends runs and their receipts to the log, and checks answers.
 type Evaluator struct{ config EvaluatorConfig }
 
 // NewEvaluator is the one way to make an Evaluator. Its error is Validate's.
@@ -64,7 +64,7 @@ func NewEvaluator(config EvaluatorConfig) (*Evaluator, error) {
 	return &Evaluator{config}, nil
 }
 
-// Evaluate is the intention to evaluate one expression.
+// Evaluate is the command to evaluate one expression.
 type Evaluate struct {
 	Expression string
 	SessionID  string // empty: no session
@@ -72,6 +72,7 @@ type Evaluate struct {
 	Budget     time.Duration // of computing, for a job; 0: the plan's for an evaluation
 }
 
+// budget is the time that computing may take.
 func (c Evaluate) budget() time.Duration {
 	if c.Budget > 0 {
 		return c.Budget

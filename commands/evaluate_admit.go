@@ -33,8 +33,8 @@ type admitted struct {
 	source event.Text       // the text as events hold it, durable
 }
 
-// Admit refuses what no worker should see. It decides by the service's own parser
-// alone and stores nothing. It returns ErrExpressionRequired, ErrInvalidSessionID,
+// Admit refuses an expression that must not reach a worker. It reads the text with the
+// service's own parser and stores nothing. It returns ErrExpressionRequired, ErrInvalidSessionID,
 // a DeniedError, or an expression.SyntaxError for a text that is too long or too
 // deeply nested; any other text that the parser does not read is for the engine to judge.
 func Admit(c Evaluate) error {
@@ -85,9 +85,9 @@ func parseOrNil(code string) *expression.Expr {
 	return tree
 }
 
-// rejectIfUnsafeToEvaluate keeps, of a parser's refusal, what protects the engine:
-// a text that is too long, has too many nodes, or is nested so deep that the
-// engine would die of it. For any other text it is nil.
+// rejectIfUnsafeToEvaluate returns an expression.SyntaxError for a text that the parser
+// refused because it is too long, has too many nodes, or is nested so deep that the engine
+// would crash. It returns nil for any other text that the parser refused: the engine reads it.
 func rejectIfUnsafeToEvaluate(code string, parseError error) error {
 	var refused *expression.SyntaxError
 	if !errors.As(parseError, &refused) {

@@ -59,7 +59,7 @@ func (ev *Evaluator) evaluated(ctx context.Context, subject run.Subject, o Engin
 	e := run.Evaluated{
 		Subject: subject, Status: statusOf(o), Checkable: owned.id == "" || o.SessionOpened,
 		Warnings: boundWarnings(o.Messages), Engine: run.Engine{Name: name, Revision: revision},
-		ExecutionMS: o.Elapsed.Milliseconds(), EvaluatedAt: stamp(ev.config.Clock.Now()),
+		ExecutionMS: o.Elapsed.Milliseconds(), EvaluatedAt: event.Timestamp(ev.config.Clock.Now()),
 	}
 	if warning := owned.lossWarning(o); warning != "" {
 		e.Warnings = append(e.Warnings, warning)
@@ -78,7 +78,7 @@ func (ev *Evaluator) evaluated(ctx context.Context, subject run.Subject, o Engin
 	return e, err
 }
 
-func statusOf(o EngineOutcome) string {
+func statusOf(o EngineOutcome) run.Status {
 	switch {
 	case o.PlotOmitted:
 		return run.PlotOmitted

@@ -44,7 +44,7 @@ func (e *RunEndedError) Unwrap() error { return e.Cause }
 
 // Publish logs an outcome, in one append: the run with its receipt, or how it
 // ended. It returns the answer, a RunEndedError for an outcome without one,
-// run.ErrUsed when the run id names another evaluation, or an error of the log. A
+// run.ErrRunIDUsed when the run id names another evaluation, or an error of the log. A
 // job's outcome may be published again; that changes nothing.
 func (ev *Evaluator) Publish(ctx context.Context, in Intent, c Computed) (Evaluation, error) {
 	_, at, err := Create(ctx, ev.config.Store, run.Decider, run.Stream(c.runID), in, c.record)

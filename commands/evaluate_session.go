@@ -32,7 +32,7 @@ func (ev *Evaluator) expireIfWorkerIsGone(ctx context.Context, in Intent, owned 
 		return
 	}
 	expire := session.Expire{Account: in.Account, SessionID: owned.id, Epoch: owned.Epoch, Reason: session.EndWorkerDied}
-	_, _ = handleFrom(ctx, ev.config.Store, session.Decider, session.Stream(in.Account, owned.id), &owned.stream, in.again(), session.Command(expire))
+	_, _ = handleFrom(ctx, ev.config.Store, session.Decider, session.Stream(in.Account, owned.id), &owned.stream, in.withNewID(), session.Command(expire))
 }
 
 // lossWarning says that a session's variables are gone although nobody asked for

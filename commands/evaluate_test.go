@@ -35,7 +35,7 @@ func inSession(id, code string) commands.Evaluate {
 func (h *house) envelope(t testing.TB, s run.Sealed) receipt.Envelope {
 	t.Helper()
 	seal := receipt.Seal{Canonical: []byte(h.text(t, s.Canonical)), ID: s.ReceiptID, Signature: s.Signature, KID: s.KID, UnsignedReason: s.UnsignedReason}
-	return seal.Envelop("/.well-known/service-keys.json", "")
+	return seal.Envelope("/.well-known/service-keys.json", "")
 }
 
 func TestAnEvaluationIsLoggedWithItsReceipt(t *testing.T) {
@@ -56,7 +56,7 @@ func TestAnEvaluationIsLoggedWithItsReceipt(t *testing.T) {
 	automatic.Automatic = true
 	stdout := event.Inline("hello\n")
 	want := run.Evaluated{
-		Subject: run.Subject{RunID: got.RunID, Account: anna, Expression: event.Inline("1+1"), Source: run.Web},
+		Subject: run.Subject{RunID: got.RunID, Account: anna, Expression: event.Inline("1+1"), Source: event.SourceWeb},
 		Answer:  event.Inline("2"), InputForm: event.Inline("2"), Checkable: true, Status: run.Success, Stdout: &stdout,
 		Warnings: []string{"N::note: <&>"}, Plot: got.Run.Plot, Engine: run.Engine{Name: "stand-in", Revision: "1"}, Check: &automatic,
 		ExecutionMS: 1, EvaluatedAt: "2026-08-01T12:00:00.001Z",
@@ -81,7 +81,7 @@ func TestAnEvaluationIsLoggedWithItsReceipt(t *testing.T) {
 	}
 	sum := sha256.Sum256([]byte("hello\n"))
 	if want := (receipt.Record{V: 1, RunID: got.RunID, Account: anna, Expression: "1+1", Answer: "2", Status: run.Success, StdoutSHA256: hex.EncodeToString(sum[:]),
-		Warnings: []string{"N::note: <&>"}, Engine: receipt.Engine{Name: "stand-in", Revision: "1"}, Source: run.Web, EvaluatedAt: "2026-08-01T12:00:00.001Z",
+		Warnings: []string{"N::note: <&>"}, Engine: receipt.Engine{Name: "stand-in", Revision: "1"}, Source: event.SourceWeb, EvaluatedAt: "2026-08-01T12:00:00.001Z",
 		Verification: &receipt.Verification{Verdict: "verified", Basis: "exact", Method: "rewrite_identity"}}); !reflect.DeepEqual(record, want) {
 		t.Errorf("record %+v\nwant %+v", record, want)
 	}
@@ -198,7 +198,7 @@ func TestWithoutABlobThereIsNoEvent(t *testing.T) {
 }
 
 func TestStatuses(t *testing.T) {
-	for want, o := range map[string]commands.EngineOutcome{
+	for want, o := range map[run.Status]commands.EngineOutcome{
 		run.Success:     {Result: "2"},
 		run.Unevaluated: {Result: "f[x]", Unevaluated: true},
 		run.PlotOmitted: {Result: "-Graphics-", SVG: []byte("<svg/>"), PlotOmitted: true},
@@ -316,7 +316,7 @@ func TestTimeoutsAndFailuresAreLogged(t *testing.T) {
 			t.Errorf("%s: stream %s", name, got)
 		}
 		s := h.run(t, ended.RunID)
-		if subject := (run.Subject{RunID: 1, Account: anna, Expression: event.Inline("While[True]"), Source: run.Web}); s.Subject() != subject || s.Sealed != nil {
+		if subject := (run.Subject{RunID: 1, Account: anna, Expression: event.Inline("While[True]"), Source: event.SourceWeb}); s.Subject() != subject || s.Sealed != nil {
 			t.Errorf("%s: %+v", name, s)
 		}
 		if head, _ := h.log.Head(t.Context()); ended.Position != head {
@@ -427,7 +427,7 @@ func TestAUsedRunIDIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Publish(t.Context(), intentOf(anna), again); !errors.Is(err, run.ErrUsed) {
+	if _, err := h.Publish(t.Context(), intentOf(anna), again); !errors.Is(err, run.ErrRunIDUsed) {
 		t.Errorf("%v", err)
 	}
 	job, err := h.Compute(t.Context(), intentOf(anna), 77, "job", evaluate("2+2"))

@@ -56,10 +56,10 @@ type snapshot[S any] struct {
 	at       event.Position // of the event; zero before the first
 }
 
-// handled is what a command led to.
+// handled is the result of a command.
 type handled[S any] struct {
 	snapshot[S]      // of the stream's last event
-	appended    bool // by this command; false: it was already so
+	appended    bool // this command appended; false: the state was already as the command wants it
 }
 
 // readState is a stream's present state. Its error is a StreamError.
@@ -78,6 +78,7 @@ func readSnapshot[C, S any](ctx context.Context, store Store, d decider.Decider[
 	return foldHistory(d, history), nil
 }
 
+// foldHistory folds a stream that was read whole.
 func foldHistory[C, S any](d decider.Decider[C, S], history History) snapshot[S] {
 	return snapshot[S]{state: d.Fold(history.Domain()), revision: history.Revision, at: history.Last()}
 }

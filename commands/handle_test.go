@@ -51,7 +51,7 @@ func TestHandleAppendsWhatWasDecided(t *testing.T) {
 
 func TestARefusalAppendsNothing(t *testing.T) {
 	l := newLog(t)
-	if _, _, err := changePlan(t.Context(), l, intentOf(anna), "pro"); !errors.Is(err, account.ErrNone) {
+	if _, _, err := changePlan(t.Context(), l, intentOf(anna), "pro"); !errors.Is(err, account.ErrNotFound) {
 		t.Errorf("an account that does not exist: %v", err)
 	}
 	if n := l.count(); n != 0 {
@@ -215,7 +215,7 @@ func TestCreateFallsBackToWhatIsThere(t *testing.T) {
 		t.Errorf("registered again: %+v at %v, %v", state, at, err)
 	}
 	if _, _, err := commands.Create(t.Context(), l, account.Decider, account.Stream(bert), intentOf(bert),
-		account.Command(account.Close{Account: bert})); !errors.Is(err, account.ErrNone) {
+		account.Command(account.Close{Account: bert})); !errors.Is(err, account.ErrNotFound) {
 		t.Errorf("refused by the empty state: %v", err)
 	}
 	l.before = func(string) error { return commands.ErrUnavailable }

@@ -39,7 +39,7 @@ func (c clock) Now() time.Time { return c.at }
 
 // intentOf is a new command of an account.
 func intentOf(accountID string) commands.Intent {
-	return commands.Intent{ID: uuid.New(), At: noon, Account: accountID, Actor: "session", Source: run.Web, Agent: "test"}
+	return commands.Intent{ID: uuid.New(), At: noon, Account: accountID, Actor: "session", Source: event.SourceWeb, Agent: "test"}
 }
 
 // log is a log in memory that counts appends, knows that blobs come before the

@@ -21,12 +21,12 @@ type Intent struct {
 	At          time.Time // when it was asked for; events keep it in UTC, to the millisecond
 	Account     string    // whose streams it is about; empty: no account's
 	Actor       string    // session, token:<id>, oauth:<client>, reaction:<name>, runner:<id> or operator
-	Source      string    // run.Web, run.MCP or run.Job
-	Agent       string    // the client's name as it introduced itself
-	Traceparent string    // W3C trace context
-	Build       string    // revision of this binary
-	Correlation string    // id of the command that all this began with; empty: this command's own id
-	Causation   string    // id of the event that led to this command; empty: none did
+	Source      event.Source
+	Agent       string // the client's name as it introduced itself
+	Traceparent string // W3C trace context
+	Build       string // revision of this binary
+	Correlation string // id of the command that all this began with; empty: this command's own id
+	Causation   string // id of the event that led to this command; empty: none did
 }
 
 // eventNamespace is the UUIDv5 namespace of event ids (RFC 9562 §5.5).
@@ -67,5 +67,23 @@ func (in Intent) Propose(events []event.Event) []event.Proposed {
 	return proposed
 }
 
-// stamp writes a moment as events hold it: RFC 3339, UTC, milliseconds.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// withNewID is the intent of one more command that the same request or event leads
+// to: it has a random id, and the correlation of the first.
+func (in Intent) withNewID() Intent {
+	if in.Correlation == "" {
+		in.Correlation = in.ID.String()
+	}
+	in.ID = newID()
+	return in
+}
+
+// withID is withNewID with this command id, a UUID, instead of a random one. It is for
+// appends that several processes may make: all of them propose the same event ids, and
+// the log keeps the events once. An id that is no UUID is replaced by a random one.
+func (in Intent) withID(id string) Intent {
+	in = in.withNewID()
+	if fixed, err := uuid.Parse(id); err == nil {
+		in.ID = fixed
+	}
+	return in
+}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/google/uuid"
-
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/domain/slots"
@@ -20,13 +18,10 @@ type Jobs struct {
 	Blobs Blobs
 }
 
-// Read folds one job's stream; a job that does not exist has State.Exists false.
+// Read folds one job's stream; a job that does not exist has State.Exists false. Its
+// error is a StreamError.
 func (j *Jobs) Read(ctx context.Context, jobID string) (job.State, error) {
-	history, err := j.Store.Read(ctx, job.Stream(jobID))
-	if err != nil {
-		return job.State{}, err
-	}
-	return job.Decider.Fold(history.Domain()), nil
+	return readState(ctx, j.Store, job.Decider, job.Stream(jobID))
 }
 
 func (j *Jobs) handle(ctx context.Context, in Intent, jobID string, c job.Command) (job.State, event.Position, error) {
@@ -36,15 +31,16 @@ func (j *Jobs) handle(ctx context.Context, in Intent, jobID string, c job.Comman
 // Cancellation is the answer to a cancel.
 type Cancellation struct {
 	Job       job.State
-	Cancelled bool // by this call
-	Refunded  bool
+	Cancelled bool // by this call; false: the job had ended before
+	Refunded  bool // by this call: no runner had claimed the job
 	Position  event.Position
 }
 
-// CancelJob ends a job on its owner's request. Before the first claim the slot
-// is refunded; a running job is killed by its runner, which sees the event.
+// CancelJob ends a job on its owner's request. Before the first claim the slot is
+// refunded; a running job is killed by its runner when the runner observes the event. It
+// returns job.ErrNotFound if the account has no such job, or an error of Handle.
 func (j *Jobs) CancelJob(ctx context.Context, in Intent, jobID string) (Cancellation, error) {
-	h, err := handle(ctx, j.Store, job.Decider, job.Stream(jobID), in, job.Command(job.Cancel{Account: in.Account, Now: stamp(in.At)}))
+	h, err := handle(ctx, j.Store, job.Decider, job.Stream(jobID), in, job.Command(job.Cancel{Account: in.Account, Now: event.Timestamp(in.At)}))
 	if err != nil {
 		return Cancellation{}, err
 	}
@@ -52,8 +48,9 @@ func (j *Jobs) CancelJob(ctx context.Context, in Intent, jobID string) (Cancella
 		j.SettleCancellation(ctx, in, h.state)
 }
 
-// SettleCancellation gives back what an early cancellation frees: the slot and
-// the upload. It is repeated freely, by whoever cancelled and by the reaction.
+// SettleCancellation refunds the slot and releases the upload of a job that was cancelled
+// before its first claim; for any other job it does nothing. It may be repeated: CancelJob
+// and the reaction refund_cancelled both call it. Its errors are Handle's.
 func (j *Jobs) SettleCancellation(ctx context.Context, in Intent, s job.State) error {
 	if s.Status != job.Cancelled || !s.Early {
 		return nil
@@ -64,39 +61,45 @@ func (j *Jobs) SettleCancellation(ctx context.Context, in Intent, s job.State) e
 	if s.Queued.UploadID == "" {
 		return nil
 	}
-	_, _, err := Handle(ctx, j.Store, upload.Decider, upload.Stream(s.Queued.UploadID), in.again(),
+	_, _, err := Handle(ctx, j.Store, upload.Decider, upload.Stream(s.Queued.UploadID), in.withNewID(),
 		upload.Command(upload.Release{JobID: s.Queued.JobID}))
 	return err
 }
 
-// ClaimJob asks for a job on behalf of a runner; job.ErrNotQueued means that
-// somebody else was faster, or the job has ended.
+// ClaimJob gives a job to a runner, as the attempt that nonce names. It returns
+// job.ErrNotQueued if another attempt has the job or the job has ended, job.ErrNotFound, or
+// an error of Handle.
 func (j *Jobs) ClaimJob(ctx context.Context, in Intent, jobID, runnerID, nonce string) (job.State, event.Position, error) {
-	return j.handle(ctx, in, jobID, job.Claim{Runner: runnerID, Nonce: nonce, Now: stamp(in.At)})
+	return j.handle(ctx, in, jobID, job.Claim{Runner: runnerID, Nonce: nonce, Now: event.Timestamp(in.At)})
 }
 
-// ReleaseJob hands a job back unfinished, as a draining runner does.
+// ReleaseJob puts a job back into the queue unfinished, without counting the attempt as
+// abandoned. It returns job.ErrSuperseded if nonce no longer names the present attempt, or
+// an error of Handle.
 func (j *Jobs) ReleaseJob(ctx context.Context, in Intent, jobID, nonce string) error {
 	_, _, err := j.handle(ctx, in, jobID, job.Release{Nonce: nonce, Reason: job.Drained})
 	return err
 }
 
-// AbandonJob takes a job from a runner that stopped reporting it.
+// AbandonJob takes a job from a runner that stopped reporting the attempt: the job goes
+// back into the queue, or is lost after job.MaxAbandoned of these. An attempt that has
+// ended is left alone. Its errors are Handle's.
 func (j *Jobs) AbandonJob(ctx context.Context, in Intent, jobID, nonce string) (job.State, error) {
-	s, _, err := j.handle(ctx, in, jobID, job.Abandon{Nonce: nonce, Now: stamp(in.At)})
+	s, _, err := j.handle(ctx, in, jobID, job.Abandon{Nonce: nonce, Now: event.Timestamp(in.At)})
 	return s, err
 }
 
-// Payload is what a job is to work on, at hand however long it is.
-func (j *Jobs) Payload(ctx context.Context, s job.Submission) (string, error) {
-	return loadText(ctx, j.Blobs, s.Payload)
+// LoadPayload returns what a job is to compute, read from the blobs where it is long.
+// Its errors are those of the blobs.
+func (j *Jobs) LoadPayload(ctx context.Context, s job.Submission) (string, error) {
+	return s.Payload.Load(ctx, j.Blobs)
 }
 
 // FinishJob ends a job with what a runner computed, then publishes it. Long texts
 // become blobs. With job.ErrSuperseded the job is no longer the runner's and
 // nothing is published.
 func (j *Jobs) FinishJob(ctx context.Context, in Intent, status job.Status, o job.Outcome) (job.State, error) {
-	o.FinishedAt = stamp(in.At)
+	o.FinishedAt = event.Timestamp(in.At)
 	for _, text := range []*event.Text{&o.Output, &o.Result} {
 		if text.Blob != nil {
 			continue
@@ -115,7 +118,8 @@ func (j *Jobs) FinishJob(ctx context.Context, in Intent, status job.Status, o jo
 
 // PublishOutcome appends what a job's terminal event carries — its run and
 // receipt, or its certificate — under the id fixed when its slot was spent. It
-// is repeated freely, by the runner and by the reaction.
+// may be repeated: the runner and the reaction publish_outcome both call it. Its
+// error is a StreamError.
 func (j *Jobs) PublishOutcome(ctx context.Context, in Intent, s job.State) error {
 	if !s.Terminal() || len(s.Outcome.Publish) == 0 {
 		return nil
@@ -124,30 +128,12 @@ func (j *Jobs) PublishOutcome(ctx context.Context, in Intent, s job.State) error
 	for i, e := range s.Outcome.Publish {
 		events[i] = e // appended as it was encoded when the job ended
 	}
-	in = in.as(s.Queued.JobID)
-	in.Account, in.Source, in.Agent = s.Queued.Account, "job", s.Queued.Agent
+	in = in.withID(s.Queued.JobID)
+	in.Account, in.Source, in.Agent = s.Queued.Account, event.SourceJob, s.Queued.Agent
 	_, err := j.Store.Append(ctx, s.Outcome.PublishTo, event.NoStream, in.Propose(events))
-	if errors.Is(err, ErrConflict) {
-		return nil // published before: the stream's id is this job's alone
+	switch {
+	case err == nil, errors.Is(err, ErrConflict): // a conflict: published before, because the stream's id is this job's alone
+		return nil
 	}
-	return err
-}
-
-// as is the same intent as a command of a fixed id, for steps that several
-// processes may take: whoever comes second proposes the same event ids.
-func (in Intent) as(id string) Intent {
-	in = in.again()
-	if fixed, err := uuid.Parse(id); err == nil {
-		in.ID = fixed
-	}
-	return in
-}
-
-// again is the same intent as one more command of its own.
-func (in Intent) again() Intent {
-	if in.Correlation == "" {
-		in.Correlation = in.ID.String()
-	}
-	in.ID = newID()
-	return in
+	return &StreamError{Stream: s.Outcome.PublishTo, Attempts: 1, Cause: err}
 }

@@ -15,11 +15,11 @@ import (
 // JobKind is a kind of job as it is submitted.
 type JobKind struct {
 	job.Declaration
-	// Prepare refuses what must not cost a slot and fills in what the kind knows of
-	// a submission that has its JobID, Account and TimeoutMS: the payload and the
+	// Prepare refuses invalid requests, before a slot is spent, and fills in what the
+	// kind knows of a submission that has its JobID, Account and TimeoutMS: the payload and the
 	// ids of what the job is about. It may store blobs; it appends nothing.
 	Prepare func(ctx context.Context, in Intent, r JobRequest, plan account.Plan, s *job.Submission) error
-	// PrepareTimeout is what Prepare may take beyond what a write takes; nil: nothing.
+	// PrepareTimeout is the time that Prepare may take in addition to the timeout of a write; nil: none.
 	PrepareTimeout func(r JobRequest) time.Duration
 }
 
@@ -146,10 +146,10 @@ func decoded[T any](raw json.RawMessage) (value T, err error) {
 	return value, err
 }
 
-// Command is the intention of a request under a plan. Its Prepare refuses
-// whatever must not cost a slot.
+// Command is the command of a request under a plan. Its Prepare refuses invalid
+// requests, before a slot is spent.
 func (k JobKinds) Command(r JobRequest, plan account.Plan) SubmitJob {
-	kind := k.Of(r)
+	kind := k.KindOf(r)
 	c := SubmitJob{Submission: job.Submission{Kind: r.Kind, IdempotencyKey: r.IdempotencyKey}, Plan: plan}
 	if r.TimeoutMS != nil {
 		c.Submission.TimeoutMS = *r.TimeoutMS
@@ -170,8 +170,8 @@ func (k JobKinds) Command(r JobRequest, plan account.Plan) SubmitJob {
 	return c
 }
 
-// Of is the kind of a request; nil when there is none of that name.
-func (k JobKinds) Of(r JobRequest) *JobKind {
+// KindOf returns the kind of a request; nil if none has that name.
+func (k JobKinds) KindOf(r JobRequest) *JobKind {
 	for i := range k {
 		if k[i].Name == r.Kind || r.Kind == "" {
 			return &k[i]

@@ -67,7 +67,7 @@ func TestSubmitSpendsASlotAndQueues(t *testing.T) {
 	}
 	s := got.Job.Queued
 	want := job.Submission{JobID: s.JobID, Account: anna, Kind: "evaluate", Payload: event.Inline("1+1"), RunID: 1, TimeoutMS: plan.JobBudgetMS,
-		Plan: "free", Concurrent: 1, Source: run.Web, Agent: "test", SubmittedAt: "2026-08-01T12:00:00.000Z"}
+		Plan: "free", Concurrent: 1, Source: event.SourceWeb, Agent: "test", SubmittedAt: "2026-08-01T12:00:00.000Z"}
 	if s.Submission != want || got.Job.Status != job.Queued || s.Day != "2026-08-01" || s.SlotID != commands.EventID(in.ID, 0) {
 		t.Errorf("%+v\nwant %+v", s, want)
 	}
@@ -89,7 +89,7 @@ func TestALongPayloadIsABlob(t *testing.T) {
 	if got.Job.Queued.Payload.Blob == nil {
 		t.Error("kept inline")
 	}
-	if content, err := j.Payload(t.Context(), got.Job.Queued.Submission); err != nil || content != code {
+	if content, err := j.LoadPayload(t.Context(), got.Job.Queued.Submission); err != nil || content != code {
 		t.Errorf("%d bytes, %v", len(content), err)
 	}
 }
@@ -170,12 +170,12 @@ func TestTheAllowance(t *testing.T) {
 		}
 	}
 	spent := l.names(today)
-	if _, err := j.SubmitJob(t.Context(), intentOf(anna), submission("1+1", "")); !errors.Is(err, slots.ErrSpent) || l.names(today) != spent {
+	if _, err := j.SubmitJob(t.Context(), intentOf(anna), submission("1+1", "")); !errors.Is(err, slots.ErrAllowanceSpent) || l.names(today) != spent {
 		t.Errorf("one too many: %v", err)
 	}
 	late := intentOf(anna)
 	late.At = time.Date(2026, 8, 2, 1, 0, 0, 0, time.FixedZone("", 2*3600)) // still 1 August in UTC
-	if _, err := j.SubmitJob(t.Context(), late, submission("1+1", "")); !errors.Is(err, slots.ErrSpent) {
+	if _, err := j.SubmitJob(t.Context(), late, submission("1+1", "")); !errors.Is(err, slots.ErrAllowanceSpent) {
 		t.Errorf("days are UTC: %v", err)
 	}
 	late.At = noon.AddDate(0, 0, 1)
@@ -271,7 +271,7 @@ func TestAnUploadIsForOneJob(t *testing.T) {
 	if first.Job.Queued.CertificateID == "" || l.names(upload.Stream("u")) != "upload.stored upload.claimed" {
 		t.Errorf("%+v; %s", first, l.names(upload.Stream("u")))
 	}
-	for id, want := range map[string]error{"u": upload.ErrUsed, "nosuch": upload.ErrNone} {
+	for id, want := range map[string]error{"u": upload.ErrUploadUsed, "nosuch": upload.ErrNotFound} {
 		if _, err := j.SubmitJob(t.Context(), intentOf(anna), withUpload("for "+id, id)); !errors.Is(err, want) {
 			t.Errorf("%s: %v", id, err)
 		}
@@ -415,7 +415,7 @@ func TestHandingBackAndLosing(t *testing.T) {
 func finished(t testing.TB, j *commands.Jobs, s job.State, answer string) job.Outcome {
 	t.Helper()
 	publish, err := domain.Catalogue().Embed(run.Evaluated{
-		Subject: run.Subject{RunID: s.Queued.RunID, Account: s.Queued.Account, Expression: s.Queued.Payload, Source: run.Job, JobID: s.Queued.JobID},
+		Subject: run.Subject{RunID: s.Queued.RunID, Account: s.Queued.Account, Expression: s.Queued.Payload, Source: event.SourceJob, JobID: s.Queued.JobID},
 		Answer:  event.Inline(answer), Status: run.Success,
 	})
 	if err != nil {
@@ -445,7 +445,7 @@ func TestAFinishedJobIsPublishedOnce(t *testing.T) {
 	if err != nil || len(history.Events) != 1 {
 		t.Fatalf("%d events, %v", len(history.Events), err)
 	}
-	if m := history.Events[0].Metadata; m.Account != anna || m.Source != run.Job || m.Agent != "test" || m.Actor != "runner:r" || m.Correlation != runner.ID.String() {
+	if m := history.Events[0].Metadata; m.Account != anna || m.Source != event.SourceJob || m.Agent != "test" || m.Actor != "runner:r" || m.Correlation != runner.ID.String() {
 		t.Errorf("%+v", m)
 	}
 }
@@ -500,7 +500,7 @@ func TestSlotsAndJobsAgree(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"submit": func(t *rapid.T) {
 				got, err := j.SubmitJob(ctx, at(t), submission("1+1", rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "key")))
-				if errors.Is(err, slots.ErrSpent) {
+				if errors.Is(err, slots.ErrAllowanceSpent) {
 					return
 				}
 				if err != nil || got.JobsRemaining < 0 {
@@ -531,15 +531,15 @@ func TestSlotsAndJobsAgree(t *testing.T) {
 						t.Fatal(err)
 					}
 					state := slots.Decider.Fold(history.Domain())
-					if state.Used() > plan.JobsPerDay {
-						t.Fatalf("%s: %d slots used", day, state.Used())
+					if state.SlotsUsed() > plan.JobsPerDay {
+						t.Fatalf("%s: %d slots used", day, state.SlotsUsed())
 					}
 					for _, id := range ids {
-						if _, holds := state.Of(id); holds {
+						if _, holds := state.HeldBy(id); holds {
 							held[id]++
 						}
 					}
-					used += state.Used()
+					used += state.SlotsUsed()
 				}
 				for _, id := range ids {
 					s, err := j.Read(ctx, id)

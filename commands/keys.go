@@ -18,7 +18,7 @@ func PublishKey(ctx context.Context, store Store, in Intent, public ed25519.Publ
 
 // ActivateKey lets a published key seal from now on and retires the one that did.
 // It returns the keys after the command, keys.ErrNotPublished for a key that is not known,
-// keys.ErrTooYoung for one that was published less than keys.MinPublished ago, or
+// keys.ErrPublishedTooRecently for one that was published less than keys.MinPublished ago, or
 // an error of Handle.
 func ActivateKey(ctx context.Context, store Store, in Intent, kid string) (keys.State, error) {
 	s, _, err := Handle(ctx, store, keys.Decider, keys.Stream, in,

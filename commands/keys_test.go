@@ -48,7 +48,7 @@ func TestKeysArePublishedBeforeTheySeal(t *testing.T) {
 		t.Error("a key nobody published may seal")
 	}
 	appends := l.count()
-	if _, err := commands.ActivateKey(t.Context(), l, at(time.Hour+keys.MinPublished-time.Millisecond), keys.Thumbprint(second)); !errors.Is(err, keys.ErrTooYoung) || l.count() != appends {
+	if _, err := commands.ActivateKey(t.Context(), l, at(time.Hour+keys.MinPublished-time.Millisecond), keys.Thumbprint(second)); !errors.Is(err, keys.ErrPublishedTooRecently) || l.count() != appends {
 		t.Errorf("too early: %v", err)
 	}
 	if state, err = commands.ActivateKey(t.Context(), l, at(time.Hour+keys.MinPublished), keys.Thumbprint(second)); err != nil || state.Active != keys.Thumbprint(second) {

@@ -13,8 +13,8 @@ import (
 	"reckon/domain/lean/check"
 )
 
-// ProofJudge looks at exports in processes of their own: a file from outside can
-// ask for more memory and stack than anybody has.
+// ProofJudge inspects exports in child processes with limits on memory and time: an
+// export from outside may need more of either than the machine has.
 type ProofJudge interface {
 	// Inspect says what can be said of an export without the kernel. One that ran
 	// out of time or memory is reported as check.Inconclusive.
@@ -31,13 +31,13 @@ type Proofs struct {
 	Elaborator Elaborator // nil: the deployment has none
 	Clock      Clock
 
-	places      chan struct{} // for exports held in memory
+	memorySlots chan struct{} // one element for each export that is held in memory
 	elaborating *inFlight
 }
 
-// NewProofs completes p: so many exports may be in memory at a time.
-func NewProofs(p Proofs, places int) *Proofs {
-	p.places = make(chan struct{}, places)
+// NewProofs returns p with at most memorySlots exports in memory at a time.
+func NewProofs(p Proofs, memorySlots int) *Proofs {
+	p.memorySlots = make(chan struct{}, memorySlots)
 	p.elaborating = &inFlight{accounts: map[string]bool{}}
 	return &p
 }
@@ -47,7 +47,7 @@ const MaxDeclarations = 32
 
 const maxNameBytes = 1000
 
-// DeclarationsError means that the list of names is not one.
+// DeclarationsError means that a list of declarations is empty, too long, or has a name that is invalid or given twice.
 type DeclarationsError struct {
 	Index   int // of the name; -1: the list itself
 	Problem string
@@ -60,7 +60,7 @@ func (e *DeclarationsError) Error() string {
 	return fmt.Sprintf("declarations[%d] %s", e.Index, e.Problem)
 }
 
-// checkDeclarations refuses what cannot be a list of names, whatever an export declares.
+// checkDeclarations returns a DeclarationsError for a list that no export could have the declarations of.
 func checkDeclarations(names []string) error {
 	if len(names) < 1 || len(names) > MaxDeclarations {
 		return &DeclarationsError{Index: -1, Problem: fmt.Sprintf("must be 1 to %d names", MaxDeclarations)}
@@ -106,10 +106,10 @@ func validName(name string) bool {
 	return true
 }
 
-// Class of a finding that the judge's process reports by not reporting.
+// resourceLimit is the class of a refusal when the judge's process ran out of time or memory.
 const resourceLimit = check.ResourceLimit
 
-// FindingsOf is a report in the words of a certificate.
+// FindingsOf is a checker's report as a certificate holds it.
 func FindingsOf(r check.Report) certificate.Findings {
 	f := certificate.Findings{Declarations: make([]certificate.Declaration, len(r.Declarations)), AxiomsUsed: r.AxiomsUsed, Reason: reasonOf(r)}
 	for i, d := range r.Declarations {
@@ -145,8 +145,8 @@ func reasonOf(r check.Report) string {
 	return f.Declaration + ": " + f.Message
 }
 
-// Sentence is the verdict as a job's output words it.
-func Sentence(verdict string, f certificate.Findings) string {
+// VerdictSentence is a verdict with its findings as one English sentence: the output of a proof job.
+func VerdictSentence(verdict certificate.Verdict, f certificate.Findings) string {
 	switch verdict {
 	case certificate.Verified:
 		names := make([]string, len(f.Declarations))
@@ -175,6 +175,6 @@ var (
 	ErrExportChoice = errors.New("send exactly one of export and upload_id")
 	// ErrProofChoice is ErrExportChoice where a source may be sent as well.
 	ErrProofChoice = errors.New("send exactly one of export, upload_id and source")
-	// ErrInlineExport means that an export is too large to be sent in a JSON body.
-	ErrInlineExport = fmt.Errorf("an export in the body has up to %d bytes; upload a larger one with POST /api/proofs and send its upload_id", MaxInlineExportBytes)
+	// ErrInlineExportTooLarge means that an export is too large to be sent in a JSON body.
+	ErrInlineExportTooLarge = fmt.Errorf("an export in the body has up to %d bytes; upload a larger one with POST /api/proofs and send its upload_id", MaxInlineExportBytes)
 )

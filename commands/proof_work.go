@@ -29,15 +29,15 @@ type ProofWork struct {
 // Blob names the bytes to check.
 func (w ProofWork) Blob() event.Blob { return ProofExport{Export: w.Export}.Blob() }
 
-// PrepareWork refuses what no runner would check, and stores the export: it is
-// read, or the source elaborated, before a slot is spent. jobID is the job it is
-// for: the one job that may hold the upload.
+// PrepareWork refuses an invalid request and stores the export of a valid one, before a
+// slot is spent: an export is read whole, a source is elaborated. jobID is the job that
+// will claim the upload, if the request names one.
 func (p *Proofs) PrepareWork(ctx context.Context, in Intent, r ProofRequest, plan account.Plan, jobID string) (ProofWork, error) {
 	if err := r.check(plan); err != nil {
 		return ProofWork{}, err
 	}
 	if r.RunID != nil {
-		if err := p.ownsRun(ctx, in.Account, *r.RunID); err != nil {
+		if err := p.checkRunOwner(ctx, in.Account, *r.RunID); err != nil {
 			return ProofWork{}, err
 		}
 	}
@@ -45,7 +45,7 @@ func (p *Proofs) PrepareWork(ctx context.Context, in Intent, r ProofRequest, pla
 	return ProofWork{Declarations: r.Declarations, Export: kept}, err
 }
 
-// check refuses what can be refused without looking at anything stored.
+// check refuses a request that is invalid whatever the log and the blobs hold.
 func (r ProofRequest) check(plan account.Plan) error {
 	given := 0
 	for _, one := range []*string{r.Export, r.UploadID, r.Source} {
@@ -70,15 +70,15 @@ func (r ProofRequest) check(plan account.Plan) error {
 	return err
 }
 
-// exportOf makes sure that the export is in the blob store. An upload that
-// another job holds is refused; that one takes it in between is found out when
+// exportOf returns the export of a request, which is in the blob store when it returns. An
+// upload that another job holds is refused; a job that claims it after this is found when
 // the upload is claimed.
 func (p *Proofs) exportOf(ctx context.Context, in Intent, r ProofRequest, plan account.Plan, jobID string) (upload.Export, error) {
 	switch {
 	case r.UploadID != nil:
 		state, err := p.upload(ctx, *r.UploadID)
 		if err == nil {
-			err = state.Available(in.Account, jobID)
+			err = state.CheckAvailable(in.Account, jobID)
 		}
 		if err != nil {
 			return upload.Export{}, err
@@ -92,16 +92,17 @@ func (p *Proofs) exportOf(ctx context.Context, in Intent, r ProofRequest, plan a
 		kept, _, err := p.elaborate(ctx, in.Account, source)
 		return kept.Export, err
 	}
-	kept, err := p.keep(ctx, strings.NewReader(*r.Export))
+	kept, err := p.storeExport(ctx, strings.NewReader(*r.Export))
 	return kept.Export, err
 }
 
-func (p *Proofs) ownsRun(ctx context.Context, accountID string, runID int64) error {
-	history, err := p.Store.Read(ctx, run.Stream(runID))
+// checkRunOwner returns run.ErrNotFound unless the account has a run of this id, or a StreamError.
+func (p *Proofs) checkRunOwner(ctx context.Context, accountID string, runID int64) error {
+	state, err := readState(ctx, p.Store, run.Decider, run.Stream(runID))
 	if err != nil {
 		return err
 	}
-	if state := run.Decider.Fold(history.Domain()); !state.Exists() || state.Subject().Account != accountID {
+	if !state.Exists() || state.Subject().Account != accountID {
 		return run.ErrNotFound
 	}
 	return nil

@@ -65,7 +65,7 @@ func ownSession(ctx context.Context, store Store, owners Owners, in Intent, open
 		if err != nil {
 			return ownedSession{}, err
 		}
-		after, err := handleFrom(ctx, store, session.Decider, stream, &known, in.again(), session.Command(open))
+		after, err := handleFrom(ctx, store, session.Decider, stream, &known, in.withNewID(), session.Command(open))
 		switch {
 		case errors.Is(err, session.ErrOwnedElsewhere):
 			known = after.snapshot // another process was faster: decide again, about that one
@@ -81,7 +81,8 @@ func ownSession(ctx context.Context, store Store, owners Owners, in Intent, open
 	}
 }
 
-// confirmLost is nil when the session's owner has stopped reporting.
+// confirmLost returns nil if the session's owner has stopped reporting,
+// SessionElsewhereError if it has not, or an error of owners.
 func confirmLost(ctx context.Context, owners Owners, s session.State) error {
 	alive, err := owners.Alive(ctx, s.Owner)
 	if err == nil && alive {
@@ -106,7 +107,7 @@ func ClearSession(ctx context.Context, store Store, in Intent, sessionID string)
 // later one, stays as it is. It returns the position of the stream's last event.
 // Its errors are Handle's.
 func ExpireSession(ctx context.Context, store Store, in Intent, expire session.Expire) (event.Position, error) {
-	_, at, err := Handle(ctx, store, session.Decider, session.Stream(expire.Account, expire.SessionID), in.again(), session.Command(expire))
+	_, at, err := Handle(ctx, store, session.Decider, session.Stream(expire.Account, expire.SessionID), in.withNewID(), session.Command(expire))
 	return at, err
 }
 

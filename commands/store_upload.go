@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// MaxExportBytes is the structural cap of a proof export (interface §8).
+	// MaxExportBytes is the size of the largest proof export in bytes, on any plan (interface §8).
 	MaxExportBytes = 16 << 20
 	// MaxInlineExportBytes is the largest export a job or a validation carries itself (interface §8).
 	MaxInlineExportBytes = 640 << 10
-	// maxMetaBytes bounds each text of the first line: they stand in events.
+	// maxMetaBytes bounds each text of the first line, because events hold these texts.
 	maxMetaBytes = 200
 )
 
@@ -34,15 +34,16 @@ func (e *ExportOverBudgetError) Error() string {
 	return fmt.Sprintf("the export has %d bytes; the plan takes up to %d", e.Bytes, e.PlanBytes)
 }
 
-// StoreUpload is the intention to keep an export for a job.
+// StoreUpload is the command to store an export for one job.
 type StoreUpload struct {
-	Export io.Reader // at hand: it is read while others wait
+	Export io.Reader // on disk or in memory: while it is read, other requests wait for its place in memory
 	Bytes  int64
 	Plan   account.Plan
 }
 
-// StoreUpload reads an export and keeps it. An *export.Error says why it cannot
-// be read; nothing is kept then.
+// StoreUpload reads an export whole and stores it. It returns an *export.Error for one
+// that cannot be read, ErrProofsNotOnPlan, an ExportOverBudgetError, ErrSaturated, or an
+// error of the blobs or of Handle; nothing is stored then.
 func (p *Proofs) StoreUpload(ctx context.Context, in Intent, c StoreUpload) (upload.Stored, event.Position, error) {
 	switch {
 	case !c.Plan.Proofs:
@@ -50,7 +51,7 @@ func (p *Proofs) StoreUpload(ctx context.Context, in Intent, c StoreUpload) (upl
 	case c.Bytes > c.Plan.ProofExportBytes:
 		return upload.Stored{}, event.Position{}, &ExportOverBudgetError{Bytes: c.Bytes, PlanBytes: c.Plan.ProofExportBytes}
 	}
-	kept, err := p.keep(ctx, c.Export)
+	kept, err := p.storeExport(ctx, c.Export)
 	if err != nil {
 		return upload.Stored{}, event.Position{}, err
 	}
@@ -77,9 +78,9 @@ type ProofExport struct {
 // Blob names the export's bytes.
 func (e ProofExport) Blob() event.Blob { return event.Blob{SHA256: e.SHA256, Bytes: e.Bytes} }
 
-// keep reads an export, which holds a place, and stores it normalised.
-func (p *Proofs) keep(ctx context.Context, r io.Reader) (ProofExport, error) {
-	leave, err := p.enter(ctx)
+// storeExport reads an export while it holds a memory slot, and stores it normalised.
+func (p *Proofs) storeExport(ctx context.Context, r io.Reader) (ProofExport, error) {
+	leave, err := p.acquireMemorySlot(ctx)
 	if err != nil {
 		return ProofExport{}, err
 	}
@@ -98,11 +99,11 @@ func (p *Proofs) keep(ctx context.Context, r io.Reader) (ProofExport, error) {
 	return e, nil
 }
 
-// enter waits for one of the few places for exports in memory.
-func (p *Proofs) enter(ctx context.Context) (leave func(), err error) {
+// acquireMemorySlot waits for one of the few memorySlots for exports in memory.
+func (p *Proofs) acquireMemorySlot(ctx context.Context) (leave func(), err error) {
 	select {
-	case p.places <- struct{}{}:
-		return func() { <-p.places }, nil
+	case p.memorySlots <- struct{}{}:
+		return func() { <-p.memorySlots }, nil
 	case <-ctx.Done():
 		return nil, ErrSaturated
 	}
@@ -141,9 +142,9 @@ func readExport(ctx context.Context, r io.Reader) (content []byte, e ProofExport
 	return content, e, nil
 }
 
-// normalise gives an export the form its identity is of: LF line ends, exactly
-// one at the end. One blank line at the end is dropped; any other is refused. It
-// works in place.
+// normalise returns an export with LF line ends and exactly one at its end: the form that
+// is hashed and stored. One blank line at the end is dropped; any other is refused. The
+// result overwrites raw.
 func normalise(raw []byte) ([]byte, error) {
 	out := raw[:0]
 	for line := 1; len(raw) > 0; line++ {

@@ -16,13 +16,13 @@ import (
 	"reckon/domain/upload"
 )
 
-// SubmitJob is the intention to queue one job.
+// SubmitJob is the command to queue one job.
 type SubmitJob struct {
 	Submission job.Submission // without JobID, RunID, CertificateID and the plan's fields: SubmitJob sets them
 	Plan       account.Plan
 	Publishes  job.Publication // decides which id is fixed with the submission
-	// Prepare refuses what must not cost a slot and completes the submission. It
-	// runs only for a job that does not exist yet; it appends nothing.
+	// Prepare refuses an invalid request, before a slot is spent, and completes the
+	// submission. It runs only for a job that does not exist yet; it appends nothing.
 	Prepare func(ctx context.Context, in Intent, s *job.Submission) error
 }
 
@@ -54,12 +54,13 @@ func JobID(accountID, idempotencyKey string) (string, error) {
 	return id.String(), err
 }
 
-// Day is the UTC day a moment belongs to, as the slots' streams are named.
+// Day is the UTC day of a time as YYYY-MM-DD, the form in which the names of slots' streams have it.
 func Day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// SubmitJob queues a job: spend first, carry the intent, finish forward
-// (docs/architecture.md#protocols). A refusal has appended nothing; a crash after the slot
-// is spent is finished by the reaction to slots.spent.
+// SubmitJob queues a job in three appends: it spends a slot, claims the upload if there is
+// one, and queues the job (docs/architecture.md#protocols). A refusal has appended nothing,
+// unless another job claimed the upload meanwhile: then the slot is refunded. After a crash
+// the reaction complete_submission makes the appends that are missing.
 func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted, error) {
 	id, err := JobID(in.Account, c.Submission.IdempotencyKey)
 	if err != nil {
@@ -83,8 +84,8 @@ func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted
 	if err != nil {
 		return Submitted{}, err
 	}
-	if slotID, holds := after.Of(id); !holds || slotID != spent.SlotID {
-		// Another submission of the same key holds the job's slot: its words count.
+	if slotID, holds := after.HeldBy(id); !holds || slotID != spent.SlotID {
+		// Another submission with the same key spent the slot first: its content is queued.
 		if spent, err = j.spentFor(ctx, in.Account, day, id); err != nil {
 			return Submitted{}, err
 		}
@@ -93,13 +94,13 @@ func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted
 	if err != nil {
 		return Submitted{}, err
 	}
-	if queued.Queued.SlotID != EventID(in.ID, 0) { // ours, if one was spent, is given back
+	if queued.Queued.SlotID != EventID(in.ID, 0) { // the job was queued by another submission with the same key; a slot that this one spent is refunded
 		return j.resubmitted(ctx, in, c.Plan, queued)
 	}
-	return Submitted{Job: queued, JobsRemaining: max(0, c.Plan.JobsPerDay-after.Used()), Position: at}, nil
+	return Submitted{Job: queued, JobsRemaining: max(0, c.Plan.JobsPerDay-after.SlotsUsed()), Position: at}, nil
 }
 
-// spentFor is the event that spent the slot which a job holds of a day: the latest of the job's.
+// spentFor returns the event that spent the slot which a job holds of a day: the latest of the job's. Its error is a StreamError, or that the job holds none.
 func (j *Jobs) spentFor(ctx context.Context, accountID, day, jobID string) (slots.Spent, error) {
 	stream := slots.Stream(accountID, day)
 	history, err := j.Store.Read(ctx, stream)
@@ -114,10 +115,10 @@ func (j *Jobs) spentFor(ctx context.Context, accountID, day, jobID string) (slot
 	return slots.Spent{}, fmt.Errorf("stream %s: job %s holds no slot", stream, jobID)
 }
 
-// complete fills in what the service decides, and has the kind check the request and fill in the rest.
+// complete returns the submission with the fields that the service sets and those that its kind sets in Prepare.
 func (j *Jobs) complete(ctx context.Context, in Intent, c SubmitJob, id string) (job.Submission, error) {
 	s := c.Submission
-	s.JobID, s.Account, s.Plan, s.Concurrent, s.Source, s.Agent, s.SubmittedAt = id, in.Account, c.Plan.Name, c.Plan.ConcurrentJobs, in.Source, in.Agent, stamp(in.At)
+	s.JobID, s.Account, s.Plan, s.Concurrent, s.Source, s.Agent, s.SubmittedAt = id, in.Account, c.Plan.Name, c.Plan.ConcurrentJobs, in.Source, in.Agent, event.Timestamp(in.At)
 	switch {
 	case s.TimeoutMS > c.Plan.JobBudgetMS:
 		return s, &TimeoutOverPlanError{RequestedMS: s.TimeoutMS, PlanMS: c.Plan.JobBudgetMS}
@@ -144,24 +145,27 @@ func (j *Jobs) complete(ctx context.Context, in Intent, c SubmitJob, id string) 
 	return s, err
 }
 
+// resubmitted answers a submission whose idempotency key names a job that exists.
 func (j *Jobs) resubmitted(ctx context.Context, in Intent, plan account.Plan, existing job.State) (Submitted, error) {
 	remaining, err := j.Remaining(ctx, in, plan)
 	return Submitted{Job: existing, Resubmit: true, JobsRemaining: remaining}, err
 }
 
-// Remaining is how many jobs the intent's account may still submit on its day.
+// Remaining is how many jobs the intent's account may still submit on the UTC day of
+// the intent. Its error is a StreamError.
 func (j *Jobs) Remaining(ctx context.Context, in Intent, plan account.Plan) (int, error) {
-	history, err := j.Store.Read(ctx, slots.Stream(in.Account, Day(in.At)))
+	day, err := readState(ctx, j.Store, slots.Decider, slots.Stream(in.Account, Day(in.At)))
 	if err != nil {
 		return 0, err
 	}
-	return max(0, plan.JobsPerDay-slots.Decider.Fold(history.Domain()).Used()), nil
+	return max(0, plan.JobsPerDay-day.SlotsUsed()), nil
 }
 
-// FinishSubmission brings a spent slot to its end: a queued job, or a refund. It
-// is repeated freely, by the submitter and by the reaction to slots.spent: both
-// append the same bytes under the same event ids, so whoever comes second is
-// answered as if it had been first.
+// FinishSubmission queues the job of a spent slot, or refunds the slot if its upload is
+// used or the job has another slot. It may be repeated: SubmitJob and the reaction
+// complete_submission both call it, and append the same bytes under the same event ids, so
+// that the second append succeeds like the first. It returns upload.ErrUploadUsed or
+// upload.ErrNotFound after a refund, or an error of Handle.
 func (j *Jobs) FinishSubmission(ctx context.Context, in Intent, spent slots.Spent) (job.State, event.Position, error) {
 	s := spent.Submission
 	state, err := j.Read(ctx, s.JobID)
@@ -174,7 +178,7 @@ func (j *Jobs) FinishSubmission(ctx context.Context, in Intent, spent slots.Spen
 			return job.State{}, event.Position{}, err
 		}
 		queue := job.Queue{Queued: job.WasQueued{Submission: s, SlotID: spent.SlotID, Day: spent.Day}}
-		state, at, err = Create(ctx, j.Store, job.Decider, job.Stream(s.JobID), in.as(spent.SlotID), job.Command(queue))
+		state, at, err = Create(ctx, j.Store, job.Decider, job.Stream(s.JobID), in.withID(spent.SlotID), job.Command(queue))
 		if err != nil {
 			return job.State{}, event.Position{}, err
 		}
@@ -187,18 +191,19 @@ func (j *Jobs) FinishSubmission(ctx context.Context, in Intent, spent slots.Spen
 	return state, at, j.SettleCancellation(ctx, in, state)
 }
 
-// claimUpload takes the upload a submission needs, or refunds its slot.
+// claimUpload claims the upload of a submission for its job. If the upload is used or
+// unknown it refunds the slot and returns upload.ErrUploadUsed or upload.ErrNotFound.
 func (j *Jobs) claimUpload(ctx context.Context, in Intent, spent slots.Spent) error {
 	s := spent.Submission
 	if s.UploadID == "" {
 		return nil
 	}
-	state, _, err := Handle(ctx, j.Store, upload.Decider, upload.Stream(s.UploadID), in.again(),
+	state, _, err := Handle(ctx, j.Store, upload.Decider, upload.Stream(s.UploadID), in.withNewID(),
 		upload.Command(upload.Claim{Account: s.Account, JobID: s.JobID, SlotID: spent.SlotID}))
 	if err == nil {
-		err = state.Admits(spent.SlotID)
+		err = state.CheckAdmitted(spent.SlotID)
 	}
-	if errors.Is(err, upload.ErrUsed) || errors.Is(err, upload.ErrNone) {
+	if errors.Is(err, upload.ErrUploadUsed) || errors.Is(err, upload.ErrNotFound) {
 		if refundErr := j.refund(ctx, in, refund{s.Account, spent.Day, spent.SlotID, slots.UploadUsed}); refundErr != nil {
 			return refundErr
 		}
@@ -206,14 +211,15 @@ func (j *Jobs) claimUpload(ctx context.Context, in Intent, spent slots.Spent) er
 	return err
 }
 
-// refund names the slot that is given back.
+// refund is a slot to refund and why.
 type refund struct {
 	account, day, slotID string // day: YYYY-MM-DD, UTC
 	reason               slots.RefundReason
 }
 
+// refund refunds a slot; one that was refunded stays as it is. Its error is Handle's.
 func (j *Jobs) refund(ctx context.Context, in Intent, r refund) error {
-	_, _, err := Handle(ctx, j.Store, slots.Decider, slots.Stream(r.account, r.day), in.again(),
+	_, _, err := Handle(ctx, j.Store, slots.Decider, slots.Stream(r.account, r.day), in.withNewID(),
 		slots.Command(slots.Refund{SlotID: r.slotID, Reason: r.reason}))
 	return err
 }

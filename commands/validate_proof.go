@@ -15,7 +15,7 @@ import (
 	"reckon/domain/upload"
 )
 
-// ValidateProof is the question what a proof job would come to.
+// ValidateProof asks what would become of a proof job. It has either Export or UploadID.
 type ValidateProof struct {
 	Export       *string
 	UploadID     *string
@@ -23,15 +23,18 @@ type ValidateProof struct {
 	Plan         account.Plan
 }
 
-// What a submission would come to (interface §4.4).
+// Forecast is what would become of a proof job if it were submitted (interface §4.4).
+type Forecast string
+
+// Forecasts of a proof job.
 const (
-	WouldBeChecked     = "checked"
-	WouldBeRefused     = "refused"     // and spend nothing
-	WouldBeUnsupported = "unsupported" // accepted, and a slot spent on it
-	Undecided          = "undecided"   // the inspection did not finish
+	WouldBeChecked     Forecast = "checked"     // the kernel would judge the proof
+	WouldBeRefused     Forecast = "refused"     // the submission would be refused and spend no slot
+	WouldBeUnsupported Forecast = "unsupported" // the job would spend a slot and end with the verdict unsupported
+	WouldBeUndecided   Forecast = "undecided"   // the inspection did not finish
 )
 
-// Classes of refusal of a submission that no checker has.
+// Classes of refusals that the checker does not have: they are found before the export is read.
 const (
 	classPlan         = "proofs_not_on_plan"
 	classBudget       = "export_over_budget"
@@ -40,27 +43,25 @@ const (
 	classUploadUsed   = "upload_used"
 )
 
-// ProofReport is the answer.
+// ProofReport is the answer to ValidateProof.
 type ProofReport struct {
-	WouldBe string
-	Inline  bool
-	Export  ProofExport // zero: it could not be read
+	WouldBe Forecast
+	Inline  bool        // the export came in the request, not as an upload
+	Export  ProofExport // zero but for Bytes if the export could not be read
 	certificate.Findings
 	JobsRemaining int
 	Elapsed       time.Duration
 }
 
-// ErrNoUpload means that the account has no such upload.
-var ErrNoUpload = upload.ErrNone
-
 const (
 	// inspectTimeout bounds a validation.
 	inspectTimeout = 20 * time.Second
-	exportFile     = "export.ndjson" // what refusals call the file
+	exportFile     = "export.ndjson" // name of the file in refusals
 )
 
-// ValidateProof inspects without the kernel. It appends nothing, and an upload
-// stays as it is.
+// ValidateProof inspects an export without the kernel, within inspectTimeout. It appends
+// nothing and does not claim an upload. It returns ErrExportChoice, upload.ErrNotFound,
+// ErrSaturated, or an error of the log, the blobs or the judge; a refusal is an answer.
 func (p *Proofs) ValidateProof(ctx context.Context, in Intent, c ValidateProof) (ProofReport, error) {
 	begun := p.Clock.Now()
 	if (c.Export == nil) == (c.UploadID == nil) {
@@ -89,17 +90,17 @@ func (p *Proofs) validate(ctx context.Context, in Intent, c ValidateProof) (Proo
 		switch {
 		case err != nil:
 			return ProofReport{}, err
-		case errors.Is(state.Available(in.Account, ""), upload.ErrNone):
-			return ProofReport{}, ErrNoUpload
+		case errors.Is(state.CheckAvailable(in.Account, ""), upload.ErrNotFound):
+			return ProofReport{}, upload.ErrNotFound
 		case state.Job != "":
-			return refusedReport(classUploadUsed, upload.ErrUsed.Error(), 0), nil
+			return refusedReport(classUploadUsed, upload.ErrUploadUsed.Error(), 0), nil
 		}
 		stored = state.Stored
 	}
 	if class, err := refusedBeforehand(c); err != nil {
 		return refusedReport(class, err.Error(), 0), nil
 	}
-	leave, err := p.enter(ctx)
+	leave, err := p.acquireMemorySlot(ctx)
 	if err != nil {
 		return ProofReport{}, err
 	}
@@ -108,7 +109,7 @@ func (p *Proofs) validate(ctx context.Context, in Intent, c ValidateProof) (Proo
 	var bad *export.Error
 	switch {
 	case errors.As(err, &bad) && bad.Class == export.Stopped:
-		return ProofReport{WouldBe: Undecided, Findings: certificate.Findings{Refusal: &certificate.Refusal{Class: resourceLimit, Message: bad.Message, File: exportFile, Line: bad.Line}}}, nil
+		return ProofReport{WouldBe: WouldBeUndecided, Findings: certificate.Findings{Refusal: &certificate.Refusal{Class: resourceLimit, Message: bad.Message, File: exportFile, Line: bad.Line}}}, nil
 	case errors.As(err, &bad):
 		return refusedReport(string(bad.Class), bad.Message, bad.Line), nil
 	case err != nil:
@@ -119,7 +120,7 @@ func (p *Proofs) validate(ctx context.Context, in Intent, c ValidateProof) (Proo
 	return report, err
 }
 
-// refusedBeforehand is why a submission would be refused whatever the export says.
+// refusedBeforehand returns why a submission would be refused whatever its export holds; nil if it would not.
 func refusedBeforehand(c ValidateProof) (class string, err error) {
 	if !c.Plan.Proofs {
 		return classPlan, ErrProofsNotOnPlan
@@ -130,13 +131,13 @@ func refusedBeforehand(c ValidateProof) (class string, err error) {
 	return checkInline(c.Export, c.Plan)
 }
 
-// checkInline bounds an export that is part of a JSON body.
+// checkInline returns why an export that is part of a JSON body is too long; nil if it is not, or if there is none.
 func checkInline(content *string, plan account.Plan) (class string, err error) {
 	switch {
 	case content == nil:
 		return "", nil
 	case len(*content) > MaxInlineExportBytes:
-		return classInline, ErrInlineExport
+		return classInline, ErrInlineExportTooLarge
 	case int64(len(*content)) > plan.ProofExportBytes:
 		return classBudget, &ExportOverBudgetError{Bytes: int64(len(*content)), PlanBytes: plan.ProofExportBytes}
 	}
@@ -149,19 +150,15 @@ func refusedReport(class, message string, line int) ProofReport {
 	}}
 }
 
-// upload folds an upload's stream; ids that are no stream's are nobody's upload.
+// upload folds an upload's stream. It returns upload.ErrNotFound for an id that is no UUID, or a StreamError.
 func (p *Proofs) upload(ctx context.Context, id string) (upload.State, error) {
 	if !canonicalUUID(id) {
-		return upload.State{}, ErrNoUpload
+		return upload.State{}, upload.ErrNotFound
 	}
-	history, err := p.Store.Read(ctx, upload.Stream(id))
-	if err != nil {
-		return upload.State{}, err
-	}
-	return upload.Decider.Fold(history.Domain()), nil
+	return readState(ctx, p.Store, upload.Decider, upload.Stream(id))
 }
 
-// content is the export a request is about, normalised.
+// content reads and normalises the export of a request.
 func (p *Proofs) content(ctx context.Context, inline *string, stored *upload.Stored) ([]byte, ProofExport, error) {
 	if stored == nil {
 		return readExport(ctx, strings.NewReader(*inline))
@@ -173,7 +170,7 @@ func (p *Proofs) content(ctx context.Context, inline *string, stored *upload.Sto
 	return readExport(ctx, bytes.NewReader(raw))
 }
 
-// inspect turns the judge's words into what a submission would come to.
+// inspect has the judge inspect an export, and forecasts from its report.
 func (p *Proofs) inspect(ctx context.Context, content []byte, declarations []string) (ProofReport, error) {
 	found, err := p.Judge.Inspect(ctx, content, declarations)
 	if err != nil {
@@ -184,7 +181,7 @@ func (p *Proofs) inspect(ctx context.Context, content []byte, declarations []str
 	case check.Unsupported, check.Rejected:
 		report.WouldBe = WouldBeUnsupported
 	case check.Inconclusive:
-		report.WouldBe = Undecided
+		report.WouldBe = WouldBeUndecided
 		if found.Refusal != nil {
 			refusal := certificate.Refusal(*found.Refusal)
 			report.Refusal = &refusal
@@ -193,5 +190,5 @@ func (p *Proofs) inspect(ctx context.Context, content []byte, declarations []str
 	return report, nil
 }
 
-// ReachesSorry tells whether a declaration leaves a proof out.
+// ReachesSorry tells whether a declaration rests on sorry, Lean's placeholder for a missing proof.
 func ReachesSorry(d certificate.Declaration) bool { return slices.Contains(d.Axioms, "sorryAx") }

@@ -7,7 +7,6 @@ import (
 
 	"reckon/domain/event"
 	"reckon/domain/run"
-	"reckon/domain/verification"
 )
 
 // Verify is the intention to check an answer: of a run, or of an expression and a
@@ -24,17 +23,17 @@ type Verification struct {
 	Position event.Position // of the run's last event, which is the check if it was kept; zero without a run
 }
 
-// ErrVerifyForm means that a request named neither a run nor a complete pair, or both.
-var ErrVerifyForm = errors.New("give either run_id alone, or both code and result")
+// ErrInvalidVerifyRequest means that a request named neither a run nor a complete pair, or both.
+var ErrInvalidVerifyRequest = errors.New("give either run_id alone, or both code and result")
 
 // Verify checks an answer within maxCheckBudget and logs what it learned with the
-// run. Without a run nothing is logged. It returns ErrVerifyForm, run.ErrNotFound for a run
+// run. Without a run nothing is logged. It returns ErrInvalidVerifyRequest, run.ErrNotFound for a run
 // that the intent's account does not have, or an error of the log or the blobs.
 func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verification, error) {
 	hasBoth := strings.TrimSpace(c.Code) != "" && strings.TrimSpace(c.Result) != ""
 	switch {
 	case c.RunID != 0 && (c.Code != "" || c.Result != ""), c.RunID == 0 && !hasBoth:
-		return Verification{}, ErrVerifyForm
+		return Verification{}, ErrInvalidVerifyRequest
 	case c.RunID == 0:
 		return Verification{Check: boundCheck(ev.config.Checker.Check(ctx, checkOnRequest(c.Code, c.Result)))}, nil
 	}
@@ -63,15 +62,15 @@ func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verificat
 func (ev *Evaluator) checkRun(ctx context.Context, s run.State) (run.Check, error) {
 	switch {
 	case s.Evaluated == nil, s.Evaluated.Status != run.Success:
-		return run.Check{Verdict: verification.VerdictInconclusive, Reason: verification.ReasonAnswerNotUsable}, nil
+		return run.Check{Verdict: run.VerdictInconclusive, Reason: run.ReasonAnswerNotUsable}, nil
 	case !s.Evaluated.Checkable:
-		return run.Check{Verdict: verification.VerdictInconclusive, Reason: verification.ReasonNotPermitted}, nil
+		return run.Check{Verdict: run.VerdictInconclusive, Reason: run.ReasonNotPermitted}, nil
 	}
-	code, err := loadText(ctx, ev.config.Blobs, s.Evaluated.Expression)
+	code, err := s.Evaluated.Expression.Load(ctx, ev.config.Blobs)
 	if err != nil {
 		return run.Check{}, err
 	}
-	answer, err := loadText(ctx, ev.config.Blobs, s.Evaluated.InputForm)
+	answer, err := s.Evaluated.InputForm.Load(ctx, ev.config.Blobs)
 	if err != nil {
 		return run.Check{}, err
 	}

@@ -17,7 +17,7 @@ func TestVerifyTakesARunOrAPair(t *testing.T) {
 		"nothing": {}, "code alone": {Code: "1+1"}, "result alone": {Result: "2"}, "blank result": {Code: "1+1", Result: " "},
 		"run and code": {RunID: 1, Code: "1+1"}, "run and result": {RunID: 1, Result: "2"}, "run and pair": {RunID: 1, Code: "1+1", Result: "2"},
 	} {
-		if _, err := h.Verify(t.Context(), intentOf(anna), c); !errors.Is(err, commands.ErrVerifyForm) {
+		if _, err := h.Verify(t.Context(), intentOf(anna), c); !errors.Is(err, commands.ErrInvalidVerifyRequest) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -146,7 +146,7 @@ func TestWhatCannotBeChecked(t *testing.T) {
 	asked := h.checker.asked()
 	for name, c := range map[string]struct {
 		id     int64
-		reason string
+		reason run.InconclusiveReason
 	}{"later in a session": {later, "check_not_permitted"}, "unevaluated": {unevaluated, "answer_not_usable"}, "timed out": {ended.RunID, "answer_not_usable"}} {
 		if got := h.verify(t, c.id, verified); got.Verdict != "inconclusive" || got.Reason != c.reason || got.Automatic {
 			t.Errorf("%s: %+v", name, got)

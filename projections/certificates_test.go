@@ -14,7 +14,7 @@ import (
 	"reckon/projections/projectiontest"
 )
 
-func (l *jobLog) certify(id, account, verdict string, aboutRun int64) event.Recorded {
+func (l *jobLog) certify(id, account string, verdict certificate.Verdict, aboutRun int64) event.Recorded {
 	return l.add(certificate.Stream(id), certificate.Issued{CertificateID: id, Account: account, Verdict: verdict, AboutRunID: aboutRun, Findings: certificate.Findings{Reason: "why\x00"}})
 }
 
@@ -67,17 +67,20 @@ func TestCertificatesAreListedNewestFirst(t *testing.T) {
 func TestHistoryShowsTheCertificateOfARun(t *testing.T) {
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		models := projections.New(db, nil)
-		for name, c := range map[string]struct{ verdicts, shown []string }{
+		for name, c := range map[string]struct {
+			verdicts []certificate.Verdict
+			shown    []string // id and verdict of the certificate
+		}{
 			"none":                        {nil, []string{"", ""}},
-			"the newest":                  {[]string{certificate.Verified, certificate.Rejected}, []string{"2", certificate.Rejected}},
-			"inconclusive before":         {[]string{certificate.Inconclusive, certificate.Verified}, []string{"2", certificate.Verified}},
-			"inconclusive after":          {[]string{certificate.Verified, certificate.Inconclusive}, []string{"1", certificate.Verified}},
-			"inconclusive only, newest":   {[]string{certificate.Inconclusive, certificate.Inconclusive}, []string{"2", certificate.Inconclusive}},
-			"unsupported is a verdict":    {[]string{certificate.Unsupported, certificate.Inconclusive}, []string{"1", certificate.Unsupported}},
-			"about another run is not it": {[]string{"elsewhere"}, []string{"", ""}},
+			"the newest":                  {[]certificate.Verdict{certificate.Verified, certificate.Rejected}, []string{"2", string(certificate.Rejected)}},
+			"inconclusive before":         {[]certificate.Verdict{certificate.Inconclusive, certificate.Verified}, []string{"2", string(certificate.Verified)}},
+			"inconclusive after":          {[]certificate.Verdict{certificate.Verified, certificate.Inconclusive}, []string{"1", string(certificate.Verified)}},
+			"inconclusive only, newest":   {[]certificate.Verdict{certificate.Inconclusive, certificate.Inconclusive}, []string{"2", string(certificate.Inconclusive)}},
+			"unsupported is a verdict":    {[]certificate.Verdict{certificate.Unsupported, certificate.Inconclusive}, []string{"1", string(certificate.Unsupported)}},
+			"about another run is not it": {[]certificate.Verdict{"elsewhere"}, []string{"", ""}},
 		} {
 			log := newJobLog()
-			ran := log.add(run.Stream(7), run.TimedOut{Subject: run.Subject{RunID: 7, Account: alice, Expression: event.Inline("x"), Source: run.Web}})
+			ran := log.add(run.Stream(7), run.TimedOut{Subject: run.Subject{RunID: 7, Account: alice, Expression: event.Inline("x"), Source: event.SourceWeb}})
 			var certified []event.Recorded
 			for i, verdict := range c.verdicts {
 				about := int64(7)
@@ -91,7 +94,7 @@ func TestHistoryShowsTheCertificateOfARun(t *testing.T) {
 				if err != nil || len(page.Rows) != 1 {
 					return nil, errors.Join(err, errors.New(name))
 				}
-				return []string{page.Rows[0].CertificateID, page.Rows[0].CertificateVerdict}, nil
+				return []string{page.Rows[0].CertificateID, string(page.Rows[0].CertificateVerdict)}, nil
 			}, c.shown)
 		}
 	})

@@ -23,30 +23,30 @@ type History struct{ from source }
 type HistoryRow struct {
 	bun.BaseModel `bun:"table:history_v1,alias:h"`
 
-	RunID       int64    `bun:"run_id,pk"`
-	Position    int64    `bun:"position,notnull"` // in the log: what "newest" means
-	Account     string   `bun:"account,notnull"`
-	Expression  Text     `bun:"expression,type:text,notnull"`
-	Result      Text     `bun:"result,type:text,notnull"`
-	Status      string   `bun:"status,notnull"`
-	Source      string   `bun:"source,notnull"`
-	SessionID   string   `bun:"session_id,nullzero"`
-	JobID       string   `bun:"job_id,nullzero"`
-	Agent       Text     `bun:"agent,type:text,notnull"`
-	ExecutionMS int64    `bun:"execution_time_ms,notnull"`
-	CreatedMS   int64    `bun:"created_ms,notnull"` // Unix time in milliseconds, from the event's metadata
-	Warnings    []string `bun:"warnings,type:text,nullzero"`
-	HasPlot     bool     `bun:"has_plot,notnull"`
-	HasReceipt  bool     `bun:"has_receipt,notnull"`
+	RunID       int64        `bun:"run_id,pk"`
+	Position    int64        `bun:"position,notnull"` // in the log: what "newest" means
+	Account     string       `bun:"account,notnull"`
+	Expression  Text         `bun:"expression,type:text,notnull"`
+	Result      Text         `bun:"result,type:text,notnull"`
+	Status      run.Status   `bun:"status,notnull"`
+	Source      event.Source `bun:"source,notnull"`
+	SessionID   string       `bun:"session_id,nullzero"`
+	JobID       string       `bun:"job_id,nullzero"`
+	Agent       Text         `bun:"agent,type:text,notnull"`
+	ExecutionMS int64        `bun:"execution_time_ms,notnull"`
+	CreatedMS   int64        `bun:"created_ms,notnull"` // Unix time in milliseconds, from the event's metadata
+	Warnings    []string     `bun:"warnings,type:text,nullzero"`
+	HasPlot     bool         `bun:"has_plot,notnull"`
+	HasReceipt  bool         `bun:"has_receipt,notnull"`
 
-	Verdict   string `bun:"verdict,nullzero"` // of the best check so far; empty: none is stored
-	Basis     string `bun:"basis,nullzero"`
-	Method    string `bun:"method,nullzero"`
-	Reason    string `bun:"reason,nullzero"`
-	Automatic bool   `bun:"automatic,notnull"` // that check ran unasked
+	Verdict   run.Verdict            `bun:"verdict,nullzero"` // of the best check so far; empty: none is stored
+	Basis     run.Basis              `bun:"basis,nullzero"`
+	Method    string                 `bun:"method,nullzero"`
+	Reason    run.InconclusiveReason `bun:"reason,nullzero"`
+	Automatic bool                   `bun:"automatic,notnull"` // that check ran unasked
 
-	CertificateID      string `bun:"certificate_id,nullzero"`
-	CertificateVerdict string `bun:"certificate_verdict,nullzero"`
+	CertificateID      string              `bun:"certificate_id,nullzero"`
+	CertificateVerdict certificate.Verdict `bun:"certificate_verdict,nullzero"`
 }
 
 // CreatedAt is the time of the run, UTC.
@@ -148,22 +148,16 @@ const (
 	HistoryMaxQueryRunes = 200
 )
 
-var (
-	historyStatuses = []string{run.Success, run.Unevaluated, run.PlotOmitted, run.Timeout, run.Error}
-	historySources  = []string{run.Web, run.MCP, run.Job}
-	historyVerdicts = []string{"verified", "refuted", "inconclusive"}
-)
-
 // HistoryQuery is a history request as it arrived; the zero value lists the newest.
 type HistoryQuery struct {
 	Limit   int // 0: HistoryDefaultLimit; at most MaxLimit
 	Offset  int
-	Status  string
-	Source  string
-	Query   string // literal, case-sensitive substring of the expression; trimmed
-	From    string // YYYY-MM-DD: runs on or after this UTC day
-	To      string // YYYY-MM-DD: runs on or before this UTC day, the whole day included
-	Verdict string
+	Status  run.Status   // empty: any
+	Source  event.Source // empty: any
+	Query   string       // literal, case-sensitive substring of the expression; trimmed
+	From    string       // YYYY-MM-DD: runs on or after this UTC day
+	To      string       // YYYY-MM-DD: runs on or before this UTC day, the whole day included
+	Verdict run.Verdict  // of the stored check; empty: any, or none
 }
 
 // HistoryPage is one page, newest first.
@@ -211,13 +205,14 @@ func (q *HistoryQuery) normalise() error {
 }
 
 func (q *HistoryQuery) filter(query *bun.SelectQuery, on dialect.Name) error {
-	for _, one := range []struct {
-		column, value string
-		of            []string
-	}{{"status", q.Status, historyStatuses}, {"source", q.Source, historySources}, {"verdict", q.Verdict, historyVerdicts}} {
-		if err := whereOneOf(query, one.column, one.value, one.of); err != nil {
-			return err
-		}
+	if err := whereOneOf(query, "status", q.Status, run.Statuses()); err != nil {
+		return err
+	}
+	if err := whereOneOf(query, "source", q.Source, event.Sources()); err != nil {
+		return err
+	}
+	if err := whereOneOf(query, "verdict", q.Verdict, run.Verdicts()); err != nil {
+		return err
 	}
 	if q.Query != "" {
 		contains := "instr(expression, ?) > 0" // LIKE would fold case and read % and _

@@ -39,7 +39,7 @@ func (b blobs) Get(_ context.Context, blob event.Blob) ([]byte, error) {
 var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
 func subject(id int64, account, expression string) run.Subject {
-	return run.Subject{RunID: id, Account: account, Expression: event.Inline(expression), Source: run.Web}
+	return run.Subject{RunID: id, Account: account, Expression: event.Inline(expression), Source: event.SourceWeb}
 }
 
 func evaluated(s run.Subject, answer string) run.Evaluated {
@@ -58,7 +58,7 @@ func TestHistoryRows(t *testing.T) {
 		row := func(id, position int64, change func(*projections.HistoryRow)) projections.HistoryRow {
 			r := projections.HistoryRow{
 				RunID: id, Position: position, Account: "a", Expression: "1+1", Result: "2", Status: run.Success,
-				Source: run.Web, ExecutionMS: 3, CreatedMS: noon.UnixMilli(), HasReceipt: true,
+				Source: event.SourceWeb, ExecutionMS: 3, CreatedMS: noon.UnixMilli(), HasReceipt: true,
 			}
 			change(&r)
 			return r
@@ -78,13 +78,13 @@ func TestHistoryRows(t *testing.T) {
 		l = projectiontest.Log{}
 		everything := automatic
 		everything.Status, everything.Warnings, everything.Plot = run.PlotOmitted, []string{"a \"b\"", "ä"}, &event.Blob{SHA256: "p"}
-		everything.SessionID, everything.JobID, everything.Source = "s", "j", run.Job
+		everything.SessionID, everything.JobID, everything.Source = "s", "j", event.SourceJob
 		projectiontest.Given(t, db, history.Projection()).
 			When(l.Add("run-1", noon, everything, event.Metadata{Agent: "curl/8 \x00"})).
 			Then(all, []projections.HistoryRow{row(1, 100, func(r *projections.HistoryRow) {
 				checked(r)
 				r.Status, r.Warnings, r.HasPlot = run.PlotOmitted, []string{"a \"b\"", "ä"}, true
-				r.SessionID, r.JobID, r.Source, r.Agent = "s", "j", run.Job, "curl/8 \x00"
+				r.SessionID, r.JobID, r.Source, r.Agent = "s", "j", event.SourceJob, "curl/8 \x00"
 			})})
 
 		l = projectiontest.Log{}
@@ -119,7 +119,7 @@ func TestHistoryRows(t *testing.T) {
 		// Texts come back as they were, from a blob too.
 		strange := "a\x00b\uffff\ufffe'\"\\%_?{}\u2028𝒳"
 		l = projectiontest.Log{}
-		inBlob := evaluated(run.Subject{RunID: 2, Account: "a", Expression: event.Text{Blob: &event.Blob{SHA256: "long"}}, Source: run.Web}, "2")
+		inBlob := evaluated(run.Subject{RunID: 2, Account: "a", Expression: event.Text{Blob: &event.Blob{SHA256: "long"}}, Source: event.SourceWeb}, "2")
 		projectiontest.Given(t, db, history.Projection()).When(
 			l.Add("run-1", noon, evaluated(subject(1, "a", strange), strange)),
 			l.Add("run-2", noon, inBlob),
@@ -142,10 +142,10 @@ func TestHistoryQueries(t *testing.T) {
 		first := evaluated(subject(9, "a", "Sin[x]"), "Sin[x]")
 		first.Status = run.Unevaluated
 		second := evaluated(subject(3, "a", "50% of sin[x]_"), "y")
-		second.Source = run.MCP
+		second.Source = event.SourceMCP
 		second.Check = &run.Check{Verdict: "verified"}
 		third := evaluated(subject(7, "a", "a'b; DROP TABLE h"), "z")
-		third.Source = run.Job
+		third.Source = event.SourceJob
 		l.Add("run-9", day(1, 0, 0, 0, 0), first)
 		l.Add("run-3", day(1, 23, 59, 59, 999), second)
 		l.Add("run-7", day(2, 0, 0, 0, 0), third)

@@ -35,9 +35,9 @@ type certificatesOutput struct {
 }
 
 const (
-	// longFindingsBytes is how much of findings that are blobs one page loads.
+	// longFindingsBytes bounds the findings that one page loads from blobs, in bytes.
 	longFindingsBytes = 4 << 20
-	// certificateAge is how long a public certificate may be kept by others: it never changes.
+	// certificateAge is how long caches may keep a public certificate, which never changes.
 	certificateAge = 24 * time.Hour
 )
 
@@ -67,7 +67,7 @@ func (s Services) certificate(ctx context.Context, in *certificateInput) (*certi
 	if issued.Account != auth.Caller(ctx).Account {
 		return nil, noCertificate()
 	}
-	if issued, err = issued.Whole(ctx, s.Blobs); err != nil {
+	if issued, err = issued.LoadFindings(ctx, s.Blobs); err != nil {
 		return nil, err
 	}
 	return &certificateOutput{issued.Record(s.PublicURL)}, nil
@@ -76,7 +76,7 @@ func (s Services) certificate(ctx context.Context, in *certificateInput) (*certi
 func (s Services) publicCertificate(ctx context.Context, in *certificateInput) (*publicCertificateOutput, error) {
 	issued, err := s.issued(ctx, in.ID)
 	if err == nil {
-		issued, err = issued.Whole(ctx, s.Blobs)
+		issued, err = issued.LoadFindings(ctx, s.Blobs)
 	}
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (s Services) issued(ctx context.Context, id string) (certificate.Issued, er
 	if err != nil {
 		return certificate.Issued{}, err
 	}
-	issued, found := certificate.Of(event.Events(history))
+	issued, found := certificate.FromHistory(event.Events(history))
 	if !found {
 		return certificate.Issued{}, noCertificate()
 	}
@@ -125,7 +125,7 @@ func (s Services) certificates(ctx context.Context, in *certificatesInput) (*cer
 				break
 			}
 		}
-		if issued, err = issued.Whole(ctx, s.Blobs); err != nil {
+		if issued, err = issued.LoadFindings(ctx, s.Blobs); err != nil {
 			return nil, err
 		}
 		out.Body.Certificates = append(out.Body.Certificates, issued.Record(s.PublicURL))

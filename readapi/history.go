@@ -7,6 +7,7 @@ import (
 
 	"reckon/domain/certificate"
 	"reckon/domain/event"
+	"reckon/domain/run"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/view"
@@ -16,14 +17,14 @@ import (
 // historyInput is interface §4.2. The read model judges the values: it knows them best.
 type historyInput struct {
 	Freshness
-	Limit   int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most rows to answer"`
-	Offset  int    `query:"offset" minimum:"0" maximum:"1000000000" default:"0" doc:"Number of newer rows to skip"`
-	Status  string `query:"status" enum:"success,unevaluated,plot_omitted,timeout,error" doc:"Runs that ended so only"`
-	Source  string `query:"source" enum:"web,mcp,job" doc:"Runs that came from there only"`
-	Query   string `query:"query" doc:"Literal, case-sensitive substring of the expression; trimmed; at most 200 characters"`
-	From    string `query:"from" doc:"UTC day YYYY-MM-DD: runs on or after it" example:"2026-08-01"`
-	To      string `query:"to" doc:"UTC day YYYY-MM-DD: runs on or before it, the whole day included" example:"2026-08-31"`
-	Verdict string `query:"verdict" enum:"verified,refuted,inconclusive" doc:"Runs whose stored check has this verdict only; runs without one are left out"`
+	Limit   int          `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most rows to answer"`
+	Offset  int          `query:"offset" minimum:"0" maximum:"1000000000" default:"0" doc:"Number of newer rows to skip"`
+	Status  run.Status   `query:"status" enum:"success,unevaluated,plot_omitted,timeout,error" doc:"Runs that ended so only"`
+	Source  event.Source `query:"source" enum:"web,mcp,job" doc:"Runs that came from there only"`
+	Query   string       `query:"query" doc:"Literal, case-sensitive substring of the expression; trimmed; at most 200 characters"`
+	From    string       `query:"from" doc:"UTC day YYYY-MM-DD: runs on or after it" example:"2026-08-01"`
+	To      string       `query:"to" doc:"UTC day YYYY-MM-DD: runs on or before it, the whole day included" example:"2026-08-31"`
+	Verdict run.Verdict  `query:"verdict" enum:"verified,refuted,inconclusive" doc:"Runs whose stored check has this verdict only; runs without one are left out"`
 }
 
 type historyOutput struct {
@@ -39,8 +40,8 @@ type historyRow struct {
 	RunID           int64               `json:"run_id" doc:"Id of the run: an integer from 1"`
 	Expression      string              `json:"expression" doc:"Source text, exactly as submitted"`
 	Result          *string             `json:"result" doc:"The answer as rendered for people; null when the run ended without one"`
-	Status          string              `json:"status" enum:"success,unevaluated,plot_omitted,timeout,error" doc:"How the run ended. unevaluated: the engine returned the input unchanged. plot_omitted: a graphic was made and is over 2 MiB. timeout: it ran past its budget. error: the engine did not survive it"`
-	Source          string              `json:"source" enum:"web,mcp,job" doc:"Where it came from"`
+	Status          run.Status          `json:"status" enum:"success,unevaluated,plot_omitted,timeout,error" doc:"How the run ended. unevaluated: the engine returned the input unchanged. plot_omitted: a graphic was made and is over 2 MiB. timeout: it ran past its budget. error: the engine did not survive it"`
+	Source          event.Source        `json:"source" enum:"web,mcp,job" doc:"Where it came from"`
 	SessionID       *string             `json:"session_id" doc:"The session it ran in; null when it ran in none"`
 	Agent           *string             `json:"agent" doc:"The client as it introduced itself; null when it did not"`
 	ExecutionTimeMS int64               `json:"execution_time_ms" doc:"Time the evaluation took, in milliseconds"`
@@ -53,17 +54,17 @@ type historyRow struct {
 }
 
 type historyCheck struct {
-	Verdict   string  `json:"verdict" enum:"verified,refuted,inconclusive" doc:"What the check found. inconclusive: nothing was learned"`
-	Basis     *string `json:"basis" doc:"What the verdict rests on: exact, numeric or cross_check; null when inconclusive"`
-	Method    *string `json:"method" doc:"Name of the verification rule; null when no rule covers the expression"`
-	Reason    *string `json:"reason" doc:"Why the check is inconclusive; null when it is not"`
-	Automatic bool    `json:"automatic" doc:"True: the check ran unasked, with the evaluation. False: it was requested"`
+	Verdict   run.Verdict             `json:"verdict" enum:"verified,refuted,inconclusive" doc:"What the check found. inconclusive: nothing was learned"`
+	Basis     *run.Basis              `json:"basis" doc:"What the verdict rests on: exact, numeric or cross_check; null when inconclusive"`
+	Method    *string                 `json:"method" doc:"Name of the verification rule; null when no rule covers the expression"`
+	Reason    *run.InconclusiveReason `json:"reason" doc:"Why the check is inconclusive; null when it is not"`
+	Automatic bool                    `json:"automatic" doc:"True: the check ran unasked, with the evaluation. False: it was requested"`
 }
 
 type historyCertificate struct {
-	CertificateID  string `json:"certificate_id" doc:"Id of the certificate"`
-	Verdict        string `json:"verdict" doc:"verified, rejected, unsupported or inconclusive"`
-	CertificateURL string `json:"certificate_url" doc:"Path of the certificate"`
+	CertificateID  string              `json:"certificate_id" doc:"Id of the certificate"`
+	Verdict        certificate.Verdict `json:"verdict" doc:"verified, rejected, unsupported or inconclusive"`
+	CertificateURL string              `json:"certificate_url" doc:"Path of the certificate"`
 }
 
 func (s Services) registerHistory(api *httpkit.API) {

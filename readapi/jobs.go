@@ -23,8 +23,8 @@ type jobOutput struct{ Body view.Job }
 type jobsInput struct {
 	Freshness
 	Page
-	Status string `query:"status" enum:"@job_statuses" doc:"Jobs that stand so only"`
-	Kind   string `query:"kind" enum:"@job_kinds" doc:"Jobs of this kind only"`
+	Status job.Status `query:"status" enum:"@job_statuses" doc:"Jobs that stand so only"`
+	Kind   job.Kind   `query:"kind" enum:"@job_kinds" doc:"Jobs of this kind only"`
 }
 
 type jobsOutput struct {
@@ -50,7 +50,7 @@ func (s Services) registerJobs(api *httpkit.API) {
 func (s Services) job(ctx context.Context, in *jobInput) (*jobOutput, error) {
 	state, err := s.readJob(ctx, in.ID)
 	if err == nil && in.WaitMS > 0 {
-		state, err = s.JobView.Await(ctx, in.ID, time.Duration(in.WaitMS)*time.Millisecond, func(ctx context.Context) (job.State, error) {
+		state, err = s.JobView.WaitUntilComplete(ctx, in.ID, time.Duration(in.WaitMS)*time.Millisecond, func(ctx context.Context) (job.State, error) {
 			return s.readJob(ctx, in.ID)
 		})
 	}
@@ -86,7 +86,7 @@ func (s Services) jobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) 
 		return nil, err
 	}
 	rows, next, err := s.Models.Jobs.List(ctx, auth.Caller(ctx).Account, projections.JobsQuery{
-		Page: in.asked(), Status: job.Status(in.Status), Kind: job.Kind(in.Kind),
+		Page: in.asked(), Status: in.Status, Kind: in.Kind,
 	})
 	if err != nil {
 		return nil, refusedQuery(err)
@@ -102,8 +102,8 @@ func (s Services) jobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) 
 
 func listed(r projections.JobRow) view.Job {
 	j := view.Job{
-		JobID: r.JobID, Kind: r.Kind, Status: r.Status, CreatedAt: event.Timestamp(r.CreatedAt()), StartedAt: view.Moment(r.StartedAt()), FinishedAt: view.Moment(r.FinishedAt()),
-		TimeoutMS: r.TimeoutMS, Attempt: r.Attempt, SessionID: r.SessionID, Error: view.Failure(r.Status, string(r.Error)),
+		JobID: r.JobID, Kind: r.Kind, Status: r.Status, CreatedAt: event.Timestamp(r.CreatedAt()), StartedAt: view.OptionalTime(r.StartedAt()), FinishedAt: view.OptionalTime(r.FinishedAt()),
+		TimeoutMS: r.TimeoutMS, Attempt: r.Attempt, SessionID: r.SessionID, Error: view.ErrorText(r.Status, string(r.Error)),
 	}
 	if r.Published {
 		j.Publish(r.RunID, r.CertificateID)

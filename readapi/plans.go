@@ -40,10 +40,10 @@ type catalogued struct {
 }
 
 type price struct {
-	Period      string `json:"period" enum:"month,year" doc:"What the price is paid for"`
-	AmountMinor int64  `json:"amount_minor" doc:"The price in the currency's smallest unit (cents for USD)"`
-	Currency    string `json:"currency" doc:"ISO 4217 code" example:"USD"`
-	Quote       quote  `json:"quote" doc:"This price, sealed: it is kept until expires_at"`
+	Period      account.Period `json:"period" enum:"month,year" doc:"What the price is paid for"`
+	AmountMinor int64          `json:"amount_minor" doc:"The price in the currency's smallest unit (cents for USD)"`
+	Currency    string         `json:"currency" doc:"ISO 4217 code" example:"USD"`
+	Quote       quote          `json:"quote" doc:"This price, sealed: it is kept until expires_at"`
 }
 
 // quote is the envelope of interface §2.6 over a quoteRecord (§2.11).
@@ -53,12 +53,12 @@ type quote struct {
 }
 
 type quoteRecord struct {
-	Plan        string `json:"plan"`
-	Period      string `json:"period"`
-	AmountMinor int64  `json:"amount_minor"`
-	Currency    string `json:"currency"`
-	IssuedAt    string `json:"issued_at"`
-	ExpiresAt   string `json:"expires_at"`
+	Plan        string         `json:"plan"`
+	Period      account.Period `json:"period"`
+	AmountMinor int64          `json:"amount_minor"`
+	Currency    string         `json:"currency"`
+	IssuedAt    string         `json:"issued_at"`
+	ExpiresAt   string         `json:"expires_at"`
 }
 
 func (s Services) registerPlans(api *httpkit.API) {

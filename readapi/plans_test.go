@@ -61,7 +61,7 @@ func TestPlansServeWhatIsEnforced(t *testing.T) {
 			if err := receipt.Check(price.Quote, published); err != nil {
 				t.Errorf("%s %s: %v", p.Name, price.Period, err)
 			}
-			want := `{"amount_minor":` + marshal(t, price.AmountMinor) + `,"currency":"USD","expires_at":"2026-08-02T12:00:00.000Z","issued_at":"2026-08-01T12:00:00.000Z","period":"` + price.Period + `","plan":"` + p.Name + `"}`
+			want := `{"amount_minor":` + marshal(t, price.AmountMinor) + `,"currency":"USD","expires_at":"2026-08-02T12:00:00.000Z","issued_at":"2026-08-01T12:00:00.000Z","period":"` + string(price.Period) + `","plan":"` + p.Name + `"}`
 			if string(price.Quote.Record) != want || price.Quote.KeysURL != "/.well-known/service-keys.json" {
 				t.Errorf("got  %s\nwant %s", price.Quote.Record, want)
 			}

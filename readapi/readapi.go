@@ -58,7 +58,7 @@ type runIDInput struct {
 	ID int64 `path:"id" minimum:"1" maximum:"9007199254740991" doc:"run_id of an evaluation of yours"`
 }
 
-// Freshness is what every list takes; exported because huma reads no field of an unexported embedded struct.
+// Freshness is the input that every list takes. It is exported because huma reads no field of an unexported embedded struct.
 type Freshness struct {
 	Token string `header:"Consistency-Token" doc:"As a write answered it: the list then includes that write, or says Consistency: stale"`
 }
@@ -71,7 +71,7 @@ type Page struct {
 
 func (p Page) asked() projections.Page { return projections.Page{Limit: p.Limit, Before: p.Before} }
 
-// maxStaleWait is how long a list waits for a write to arrive in its read model.
+// maxStaleWait is the longest time that a list waits until its read model has applied a write.
 const maxStaleWait = 500 * time.Millisecond
 
 // waitUntilApplied waits, for at most maxStaleWait, until the projection has applied
@@ -88,7 +88,7 @@ func (s Services) waitUntilApplied(ctx context.Context, projection, token string
 		case err != nil:
 			return err
 		case asked.Log != s.LogID:
-			fresh = false // another log's places mean nothing here
+			fresh = false // positions of another log cannot be compared with this one's
 		case target.Less(asked.Position):
 			target = asked.Position
 		}

@@ -21,7 +21,7 @@ type plotOutput struct {
 	Body        []byte
 }
 
-// plotPolicy makes a plot that is opened by itself as inert as one in <img>.
+// plotPolicy is the Content-Security-Policy of a plot: opened as a document it may run and load nothing, as in <img>.
 const plotPolicy = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; sandbox; frame-ancestors 'none'"
 
 func (s Services) registerReceipts(api *httpkit.API) {

@@ -10,11 +10,11 @@ import (
 // Kind is a kind of job: what it is, how one is submitted and how one is run.
 // Each has a folder below runners/; runners/kinds lists them.
 type Kind interface {
-	// Declare says what the kind is; every call answers the same.
+	// Declare returns the kind's declaration; every call returns the same.
 	Declare() commands.JobKind
-	// Run computes one job. It answers how the job ended, or an error when that is
-	// not the job's doing: then the job is given to another runner. When the
-	// context ends it kills what it started and returns.
+	// Run computes one job and returns how it ended. An error means that the attempt
+	// failed for a reason outside the job; the job is then given to another runner. When
+	// the context ends, Run kills the processes that it started and returns.
 	Run(ctx context.Context, in commands.Intent, w Work) (End, error)
 }
 

@@ -19,7 +19,7 @@ import (
 	"reckon/runners/cluster"
 )
 
-// Work is a job to compute.
+// Work is a job with its payload at hand.
 type Work struct {
 	job.Submission
 	Content string        // the whole text of Payload
@@ -38,7 +38,7 @@ type End struct {
 type Claimant struct {
 	Runner string     // runner id
 	Kinds  []job.Kind // kinds of jobs it can run
-	// OwnSessions: it claims only jobs in sessions that its process owns.
+	// OwnSessions: the runner claims only jobs in sessions that its process owns.
 	OwnSessions bool
 }
 
@@ -72,7 +72,7 @@ type Config struct {
 	Heartbeat *cluster.Heartbeat
 	Clock     commands.Clock
 	Logger    *slog.Logger
-	Build     string
+	Build     string // revision of the binary, for event metadata
 }
 
 // Runner claims jobs and runs them.
@@ -281,7 +281,7 @@ func (r *Runner) claimAndRun(ctx context.Context, p Proposal) {
 		r.mu.Unlock()
 	}()
 
-	in := commands.Intent{ID: uuid.New(), At: r.Clock.Now(), Actor: "runner:" + r.Runner, Source: "job", Build: r.Build, Correlation: p.Correlation}
+	in := commands.Intent{ID: uuid.New(), At: r.Clock.Now(), Actor: "runner:" + r.Runner, Source: event.SourceJob, Build: r.Build, Correlation: p.Correlation}
 	claiming, cancel := context.WithTimeout(working, claimTimeout) // shorter than the reservation
 	state, _, err := r.Jobs.ClaimJob(claiming, in, p.JobID, r.Runner, a.nonce)
 	cancel()
@@ -311,7 +311,7 @@ func (r *Runner) compute(ctx context.Context, in commands.Intent, s job.Submissi
 			end, err = End{}, fmt.Errorf("the runner panicked: %v", thrown)
 		}
 	}()
-	content, err := r.Jobs.Payload(ctx, s)
+	content, err := r.Jobs.LoadPayload(ctx, s)
 	if err != nil {
 		return End{}, err
 	}

@@ -68,20 +68,20 @@ func (s Services) register(ctx context.Context, in *credentialsInput) (*userOutp
 		return nil, err
 	}
 	out := &userOutput{}
-	out.Body.UserID, err = s.Identity.Register(ctx, in.Body.Email, in.Body.Password, s.openInLog)
+	out.Body.UserID, err = s.Identity.Register(ctx, in.Body.Email, in.Body.Password, s.registerInLog)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// openInLog opens a new account in the log.
-func (s Services) openInLog(ctx context.Context, accountID string) error {
+// registerInLog appends account.registered for a new account.
+func (s Services) registerInLog(ctx context.Context, accountID string) error {
 	in := s.intent(ctx)
 	in.Account, in.Actor = accountID, "session"
 	at, err := commands.RegisterAccount(ctx, s.Store, s.Plans, in)
 	if err == nil {
-		s.wrote(ctx, accountID, at)
+		s.announceWrite(ctx, accountID, at)
 	}
 	return err
 }
@@ -95,7 +95,7 @@ func (s Services) login(ctx context.Context, in *signInInput) (*userOutput, erro
 	if err := s.rejectIfOverLimit(ctx, allowance, "at most %d sign-ins a minute are accepted", allowance.Limit); err != nil {
 		return nil, err
 	}
-	opened, err := s.Identity.SignIn(ctx, in.Body.Email, in.Body.Password, s.openInLog)
+	opened, err := s.Identity.SignIn(ctx, in.Body.Email, in.Body.Password, s.registerInLog)
 	if errors.Is(err, identity.ErrCredentials) {
 		return nil, httpkit.InvalidCredentials.Problem("%s", identity.ErrCredentials.Error()).With("WWW-Authenticate", `Bearer realm="reckon"`)
 	}

@@ -38,19 +38,19 @@ func (s Services) registerEvaluate(api *httpkit.API) {
 
 func (s Services) evaluate(ctx context.Context, in *evaluateInput) (*evaluateOutput, error) {
 	plan := s.plan(ctx)
-	if err := s.count(ctx, plan); err != nil {
+	if err := s.countRequest(ctx, plan); err != nil {
 		return nil, err
 	}
 	// An evaluation goes on when its client closes the connection: the run is logged,
 	// and a session's worker is not killed in the middle.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Longest+plan.EvaluationBudget())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Overhead+plan.EvaluationBudget())
 	defer cancel()
 	intent := s.intent(ctx)
 	answer, err := s.Evaluate(ctx, intent, commands.Evaluate{Expression: in.Body.Expression, SessionID: in.Body.SessionID, Plan: plan})
 	if err != nil {
 		return nil, s.explainFailure(ctx, intent.Account, plan, err)
 	}
-	s.wrote(ctx, intent.Account, answer.Position)
+	s.announceWrite(ctx, intent.Account, answer.Position)
 	return &evaluateOutput{view.EvaluationOf(answer.Run, answer.Result, answer.Stdout)}, nil
 }
 
@@ -60,7 +60,7 @@ func (s Services) evaluate(ctx context.Context, in *evaluateInput) (*evaluateOut
 func (s Services) explainFailure(ctx context.Context, accountID string, plan account.Plan, err error) error {
 	var ended *commands.RunEndedError
 	if errors.As(err, &ended) {
-		s.wrote(ctx, accountID, ended.Position)
+		s.announceWrite(ctx, accountID, ended.Position)
 		return runEnded(ended, plan)
 	}
 	return explainRefusal(err)

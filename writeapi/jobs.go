@@ -16,7 +16,7 @@ import (
 	"reckon/internal/view"
 )
 
-// maxIdempotencyKeyBytes is as long a key as anyone needs.
+// maxIdempotencyKeyBytes is the longest idempotency key, in bytes (interface §4.3).
 const maxIdempotencyKeyBytes = 255
 
 // maxWait is the longest a submission is held (interface §4.3).
@@ -36,7 +36,7 @@ type submitInputBody struct {
 	IdempotencyKey *string `json:"idempotency_key,omitempty" doc:"1 to 255 bytes of your own. A job of yours with this key is answered instead of a new one, whatever else the body says" example:"monday-7"`
 	WaitMS         *int64  `json:"wait_ms,omitempty" doc:"@job_kinds_waiting: hold the request up to this many milliseconds. For other kinds see the long-poll GET"`
 
-	members map[string]json.RawMessage // all of them, for the fields of single kinds
+	members map[string]json.RawMessage // all members of the body, for the fields of single kinds
 }
 
 // UnmarshalJSON is json.Unmarshaler.
@@ -109,10 +109,10 @@ func (s submissions) submitJob(ctx context.Context, in *submitInput) (*submitOut
 	intent := s.intent(ctx)
 	submitted, err := s.Jobs.SubmitJob(bounded, intent, s.JobKinds.Command(request, s.plan(ctx)))
 	if err != nil {
-		return nil, s.notSubmitted(err, intent.At)
+		return nil, s.explainSubmitError(err, intent.At)
 	}
-	s.wrote(ctx, intent.Account, submitted.Position)
-	if kind := s.JobKinds.Of(request); request.WaitMS != nil && kind != nil && kind.Waits {
+	s.announceWrite(ctx, intent.Account, submitted.Position)
+	if kind := s.JobKinds.KindOf(request); request.WaitMS != nil && kind != nil && kind.Waits {
 		if submitted.Job, err = s.awaitEnd(ctx, submitted.Job, *request.WaitMS); err != nil {
 			return nil, err
 		}
@@ -126,25 +126,25 @@ func (s submissions) submitJob(ctx context.Context, in *submitInput) (*submitOut
 
 // submitTimeout bounds a submission: an append, and what its kind prepares before it.
 func (s submissions) submitTimeout(r commands.JobRequest) time.Duration {
-	if kind := s.JobKinds.Of(r); kind != nil && kind.PrepareTimeout != nil {
-		return s.Longest + kind.PrepareTimeout(r)
+	if kind := s.JobKinds.KindOf(r); kind != nil && kind.PrepareTimeout != nil {
+		return s.Overhead + kind.PrepareTimeout(r)
 	}
-	return s.Longest
+	return s.Overhead
 }
 
 // awaitEnd holds a submission until its job has ended, or the time is over.
 func (s submissions) awaitEnd(ctx context.Context, state job.State, waitMS int64) (job.State, error) {
 	id, wait := state.Queued.JobID, time.Duration(min(waitMS, maxWait.Milliseconds()))*time.Millisecond
-	return s.JobView.Await(ctx, id, wait, func(ctx context.Context) (job.State, error) { return s.Jobs.Read(ctx, id) })
+	return s.JobView.WaitUntilComplete(ctx, id, wait, func(ctx context.Context) (job.State, error) { return s.Jobs.Read(ctx, id) })
 }
 
-// jobRequest is the body as the command takes it.
+// jobRequest makes the request that the command takes from the body. Its error is a problem.
 func (s submissions) jobRequest(in *submitInput) (commands.JobRequest, error) {
 	body := in.Body
 	r := commands.JobRequest{Kind: job.Kind(value(body.Kind)), TimeoutMS: body.TimeoutMS, WaitMS: body.WaitMS}
 	var err error
 	if r.Fields, err = s.JobKinds.ReadFields(body.members); err != nil {
-		return r, s.notSubmitted(err, time.Time{})
+		return r, s.explainSubmitError(err, time.Time{})
 	}
 	r.IdempotencyKey, err = idempotencyKey(in.IdempotencyKey, body.IdempotencyKey)
 	return r, err
@@ -168,15 +168,16 @@ func idempotencyKey(header string, field *string) (string, error) {
 	return key, nil
 }
 
-// notSubmitted words the refusals that carry more than their kind.
-func (s submissions) notSubmitted(err error, at time.Time) error {
+// explainSubmitError makes the problem of a refused submission; any other error is returned
+// as it is. at is the time of the request, for the end of its UTC day.
+func (s submissions) explainSubmitError(err error, at time.Time) error {
 	var kind *commands.UnknownJobKindError
 	var field *commands.JobFieldError
 	var timeout *commands.TimeoutOverPlanError
 	var refused *commands.JobRefusedError
 	switch {
-	case errors.Is(err, slots.ErrSpent):
-		return httpkit.AllowanceSpent.Problem("%s", slots.ErrSpent.Error()).RetryAfter(untilMidnight(at))
+	case errors.Is(err, slots.ErrAllowanceSpent):
+		return httpkit.AllowanceSpent.Problem("%s", slots.ErrAllowanceSpent.Error()).RetryAfter(untilMidnight(at))
 	case errors.As(err, &kind):
 		return httpkit.UnknownJobKind.Problem("%s", kind.Error()).Field("body.kind", "unknown")
 	case errors.As(err, &field):
@@ -186,10 +187,10 @@ func (s submissions) notSubmitted(err error, at time.Time) error {
 	case errors.As(err, &refused):
 		return s.api.Kind(refused.Code).Problem("%s", refused.Detail).Field("body."+refused.Field, refused.Reason)
 	}
-	return explainRefusal(notProof(err))
+	return explainRefusal(explainProofError(err))
 }
 
-// untilMidnight is the rest of the UTC day.
+// untilMidnight is the time from at to the end of its UTC day.
 func untilMidnight(at time.Time) time.Duration {
 	year, month, day := at.UTC().Date()
 	return time.Date(year, month, day+1, 0, 0, 0, 0, time.UTC).Sub(at)
@@ -199,14 +200,14 @@ func (s Services) cancelJob(ctx context.Context, in *jobIDInput) (*cancelOutput,
 	if !view.ValidID(in.ID) {
 		return nil, job.ErrNotFound
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.Longest)
+	ctx, cancel := context.WithTimeout(ctx, s.Overhead)
 	defer cancel()
 	intent := s.intent(ctx)
 	cancelled, err := s.Jobs.CancelJob(ctx, intent, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	s.wrote(ctx, intent.Account, cancelled.Position)
+	s.announceWrite(ctx, intent.Account, cancelled.Position)
 	remaining, err := s.Jobs.Remaining(ctx, intent, s.plan(ctx))
 	if err != nil {
 		return nil, err
@@ -217,7 +218,7 @@ func (s Services) cancelJob(ctx context.Context, in *jobIDInput) (*cancelOutput,
 	return out, nil
 }
 
-// value is the empty string for what was not given.
+// value is the string that a pointer points to; empty for nil.
 func value(s *string) string {
 	if s == nil {
 		return ""

@@ -201,7 +201,7 @@ func TestIdempotency(t *testing.T) {
 	if a := submit(t, u, `{"expression":"1+1","idempotency_key":"k"}`).OK(t); a.JSON["job_id"] != id || a.JSON["jobs_remaining_today"] != 10.0 {
 		t.Errorf("%s", a.Body)
 	}
-	if used := day(t, s, u.ID, "2026-08-01").Used(); used != 1 {
+	if used := day(t, s, u.ID, "2026-08-01").SlotsUsed(); used != 1 {
 		t.Errorf("%d slots for one job", used)
 	}
 }
@@ -222,8 +222,8 @@ func TestConcurrentSubmissionsOfOneKeyAreOneJob(t *testing.T) {
 			fresh++
 		}
 	}
-	if len(ids) != 1 || fresh != 1 || day(t, s, u.ID, "2026-08-01").Used() != 1 {
-		t.Errorf("%d jobs, %d of them new, %d slots", len(ids), fresh, day(t, s, u.ID, "2026-08-01").Used())
+	if len(ids) != 1 || fresh != 1 || day(t, s, u.ID, "2026-08-01").SlotsUsed() != 1 {
+		t.Errorf("%d jobs, %d of them new, %d slots", len(ids), fresh, day(t, s, u.ID, "2026-08-01").SlotsUsed())
 	}
 }
 
@@ -287,7 +287,7 @@ func TestCancel(t *testing.T) {
 	yesterday := jobOf(t, submit(t, u, `{"expression":"1+1"}`))
 	s.Clock.Pass(12 * time.Hour)
 	cancel(yesterday, `{"job_id":"ID","status":"cancelled","cancelled":true,"refunded":true,"jobs_remaining_today":10}`)
-	if used := day(t, s, u.ID, "2026-08-01").Used(); used != 2 {
+	if used := day(t, s, u.ID, "2026-08-01").SlotsUsed(); used != 2 {
 		t.Errorf("%d slots of the day before are spent", used)
 	}
 }
@@ -319,12 +319,12 @@ func FuzzSubmitBody(f *testing.F) {
 	}
 	allowed := map[int]bool{200: true, 400: true, 403: true, 413: true}
 	f.Fuzz(func(t *testing.T, body string) {
-		before := day(t, s, u.ID, "2026-08-01").Used()
+		before := day(t, s, u.ID, "2026-08-01").SlotsUsed()
 		a := u.Do(t, http.MethodPost, "/api/jobs", body)
 		if !allowed[a.Status] || !json.Valid(a.Body) {
 			t.Fatalf("%q: %d %s", body, a.Status, a.Body)
 		}
-		spent := day(t, s, u.ID, "2026-08-01").Used() - before
+		spent := day(t, s, u.ID, "2026-08-01").SlotsUsed() - before
 		if want := a.Status == http.StatusOK && a.JSON["resubmit"] == false; want != (spent == 1) || spent > 1 {
 			t.Fatalf("%q: %d slots spent by %d %s", body, spent, a.Status, fmt.Sprint(a.JSON["resubmit"]))
 		}

@@ -22,7 +22,7 @@ import (
 const (
 	// storeTimeout bounds what follows an upload's last byte: waiting for a place, reading, storing.
 	storeTimeout = 2 * time.Minute
-	// elaboratingRetry is when to look again while one's own is in flight.
+	// elaboratingRetry is the Retry-After of a request that is refused while another elaboration of its account runs.
 	elaboratingRetry = 5 * time.Second
 )
 
@@ -56,7 +56,7 @@ type validateOutput struct{ Body proofReport }
 // proofReport is the validate report of interface §4.4.
 type proofReport struct {
 	OK                   bool                     `json:"ok" doc:"Whether would_be is checked"`
-	WouldBe              string                   `json:"would_be" enum:"checked,refused,unsupported,undecided" doc:"checked: the kernel would judge it. refused: a submit would be refused and spend nothing. unsupported: a submit would be accepted, spend a slot and end as unsupported. undecided: the inspection did not finish"`
+	WouldBe              commands.Forecast        `json:"would_be" enum:"checked,refused,unsupported,undecided" doc:"checked: the kernel would judge it. refused: a submit would be refused and spend nothing. unsupported: a submit would be accepted, spend a slot and end as unsupported. undecided: the inspection did not finish"`
 	Refusal              *certificate.Refusal     `json:"refusal" doc:"What is wrong and where; null when nothing was found"`
 	Export               reportedExport           `json:"export" doc:"The inspected bytes"`
 	Declarations         []reportedDeclaration    `json:"declarations" doc:"The declarations that were asked for"`
@@ -164,19 +164,19 @@ func (s Services) registerProofs(api *httpkit.API) {
 
 func (s Services) uploadProof(ctx context.Context, in *uploadInput) (*uploadOutput, error) {
 	plan := s.plan(ctx)
-	if err := s.count(ctx, plan); err != nil {
+	if err := s.countRequest(ctx, plan); err != nil {
 		return nil, err
 	}
 	if !plan.Proofs { // before the body is read
 		return nil, commands.ErrProofsNotOnPlan
 	}
-	body, err := decoded(in, httpkit.Upload(ctx))
+	body, err := decompress(in, httpkit.Upload(ctx))
 	if err != nil {
 		return nil, err
 	}
 	spooled, err := spool(body, plan.ProofExportBytes)
 	if err != nil {
-		return nil, notUploaded(err)
+		return nil, explainUploadError(err)
 	}
 	defer spooled.close()
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
@@ -184,9 +184,9 @@ func (s Services) uploadProof(ctx context.Context, in *uploadInput) (*uploadOutp
 	intent := s.intent(ctx)
 	stored, at, err := s.Proofs.StoreUpload(ctx, intent, commands.StoreUpload{Export: spooled.file, Bytes: spooled.bytes, Plan: plan})
 	if err != nil {
-		return nil, notProof(err)
+		return nil, explainProofError(err)
 	}
-	s.wrote(ctx, intent.Account, at)
+	s.announceWrite(ctx, intent.Account, at)
 	out := &uploadOutput{}
 	e := stored.Export
 	out.Body.UploadID, out.Body.ExportBytes, out.Body.ExportSHA256 = stored.UploadID, e.Bytes, e.SHA256
@@ -194,8 +194,9 @@ func (s Services) uploadProof(ctx context.Context, in *uploadInput) (*uploadOutp
 	return out, nil
 }
 
-// decoded is the export's own bytes, by what the headers say of the body.
-func decoded(in *uploadInput, body io.Reader) (io.Reader, error) {
+// decompress returns a reader of the export, decompressed if the headers say that the body is gzip.
+// Its error is a problem of another media type or encoding, or of a body that is no gzip.
+func decompress(in *uploadInput, body io.Reader) (io.Reader, error) {
 	media, _, err := mime.ParseMediaType(in.ContentType)
 	encoding := strings.ToLower(strings.TrimSpace(in.ContentEncoding))
 	zipped := media == "application/gzip" || media == "application/x-gzip"
@@ -205,17 +206,17 @@ func decoded(in *uploadInput, body io.Reader) (io.Reader, error) {
 	case zipped || encoding == "gzip":
 		unzipped, err := gzip.NewReader(body)
 		if err != nil {
-			return nil, notUploaded(err)
+			return nil, explainUploadError(err)
 		}
 		return unzipped, nil
 	}
 	return body, nil
 }
 
-// spooled is an upload on disk: a client that sends slowly holds no memory.
+// spooled is an upload on disk, so that a client that sends slowly holds no memory.
 type spooled struct {
 	file  *os.File
-	bytes int64 // of the export; the file has no more than the plan takes
+	bytes int64 // size of the export; the file holds no more of it than the plan allows
 }
 
 // spool reads an export to its end, or to the cap, and keeps at most keepBytes
@@ -248,8 +249,9 @@ func spool(body io.Reader, keepBytes int64) (*spooled, error) {
 
 func (s *spooled) close() { _ = s.file.Close() }
 
-// notUploaded words the errors of reading a body.
-func notUploaded(err error) error {
+// explainUploadError makes the problem of a body that could not be read. Problems, and
+// errors of the disk, are returned as they are.
+func explainUploadError(err error) error {
 	var problem *httpkit.Problem
 	var disk *os.PathError
 	switch {
@@ -261,15 +263,15 @@ func notUploaded(err error) error {
 
 func (s Services) validateProof(ctx context.Context, in *validateInput) (*validateOutput, error) {
 	plan := s.plan(ctx)
-	if err := s.count(ctx, plan); err != nil {
+	if err := s.countRequest(ctx, plan); err != nil {
 		return nil, err
 	}
 	report, err := s.Proofs.ValidateProof(ctx, s.intent(ctx), commands.ValidateProof{Export: in.Body.Export, UploadID: in.Body.UploadID, Declarations: in.Body.Declarations, Plan: plan})
 	switch {
-	case errors.Is(err, commands.ErrNoUpload): // interface §4.4 wants 400 here
+	case errors.Is(err, upload.ErrNotFound): // interface §4.4 wants 400 here
 		return nil, httpkit.UnknownUpload.Problem("your account has no such upload").Field("body.upload_id", "unknown")
 	case err != nil:
-		return nil, notProof(err)
+		return nil, explainProofError(err)
 	}
 	return &validateOutput{reportOf(report)}, nil
 }
@@ -296,7 +298,7 @@ func reportOf(r commands.ProofReport) proofReport {
 
 func (s Services) elaborateProof(ctx context.Context, in *elaborateInput) (*elaborateOutput, error) {
 	plan := s.plan(ctx)
-	if err := s.count(ctx, plan); err != nil {
+	if err := s.countRequest(ctx, plan); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, commands.ElaborationTimeout)
@@ -304,7 +306,7 @@ func (s Services) elaborateProof(ctx context.Context, in *elaborateInput) (*elab
 	intent := s.intent(ctx)
 	done, err := s.Proofs.ElaborateProof(ctx, intent, commands.ElaborateProof{Source: in.Body.Source, Module: in.Body.Module, Declarations: in.Body.Declarations, Plan: plan})
 	if err != nil {
-		return nil, notProof(err)
+		return nil, explainProofError(err)
 	}
 	out := &elaborateOutput{}
 	out.Body.Messages = done.Messages
@@ -316,7 +318,7 @@ func (s Services) elaborateProof(ctx context.Context, in *elaborateInput) (*elab
 		out.Body.Hint = "Correct the first error and send the source again: an elaboration costs no slot. Imports are limited to the toolchain's own libraries."
 		return out, nil
 	}
-	s.wrote(ctx, intent.Account, done.Position)
+	s.announceWrite(ctx, intent.Account, done.Position)
 	validation, e := reportOf(done.Validation), done.Upload.Export
 	out.Body.OK, out.Body.UploadID, out.Body.Declarations, out.Body.Validation = true, done.Upload.UploadID, done.Declarations, &validation
 	out.Body.Export = &elaboratedExport{Bytes: e.Bytes, SHA256: e.SHA256, Exporter: e.Exporter, Lean: e.Lean, FormatVersion: e.FormatVersion}
@@ -324,8 +326,8 @@ func (s Services) elaborateProof(ctx context.Context, in *elaborateInput) (*elab
 	return out, nil
 }
 
-// notProof words the refusals of exports and sources that carry more than their kind.
-func notProof(err error) error {
+// explainProofError makes the problem of a refused export or source; any other error is returned as it is.
+func explainProofError(err error) error {
 	var bad *export.Error
 	var over *commands.ExportOverBudgetError
 	var names *commands.DeclarationsError
@@ -341,10 +343,10 @@ func notProof(err error) error {
 		return httpkit.InvalidDeclarations.Problem("%s", names.Error()).Field("body.declarations", names.Problem)
 	case errors.As(err, &source):
 		return elaborationFailed(source)
-	case errors.Is(err, commands.ErrElaborating):
-		return httpkit.Elaborating.Problem("%s", commands.ErrElaborating.Error()).RetryAfter(elaboratingRetry)
-	case errors.Is(err, commands.ErrNoElaboration):
-		return httpkit.NoElaboration.Problem("%s", commands.ErrNoElaboration.Error()).RetryAfter(commands.ElaborationRetry).Because(err)
+	case errors.Is(err, commands.ErrElaborationInFlight):
+		return httpkit.Elaborating.Problem("%s", commands.ErrElaborationInFlight.Error()).RetryAfter(elaboratingRetry)
+	case errors.Is(err, commands.ErrElaborationUnavailable):
+		return httpkit.NoElaboration.Problem("%s", commands.ErrElaborationUnavailable.Error()).RetryAfter(commands.ElaborationRetry).Because(err)
 	}
 	return err
 }
@@ -352,7 +354,7 @@ func notProof(err error) error {
 func elaborationFailed(err *commands.ElaborationError) error {
 	problem := httpkit.ElaborationFailed.Problem("%s", err.Error())
 	for _, m := range err.Messages {
-		problem = problem.Field(fmt.Sprintf("body.source:%d:%d", m.Line, m.Column), m.Severity+": "+m.Message)
+		problem = problem.Field(fmt.Sprintf("body.source:%d:%d", m.Line, m.Column), string(m.Severity)+": "+m.Message)
 	}
 	return problem
 }

@@ -32,7 +32,7 @@ func (e elaborator) Elaborate(ctx context.Context, source, module string, declar
 		e.entered <- struct{}{}
 		<-e.leave
 	case "gone":
-		return commands.Elaborated{}, commands.ErrNoElaboration
+		return commands.Elaborated{}, commands.ErrElaborationUnavailable
 	case "wrong":
 		return commands.Elaborated{Messages: []commands.ElaborationMessage{{Severity: "error", Line: 3, Column: 2, Message: "type mismatch\nmore"}}}, nil
 	case "huge":

@@ -39,8 +39,8 @@ func (s Services) clearSession(ctx context.Context, in *sessionIDInput) (*cleare
 		return nil, err
 	}
 	if existed {
-		s.CloseWorker(commands.SessionKey(intent.Account, in.ID, epoch))
-		s.wrote(ctx, intent.Account, at)
+		s.CloseSessionWorker(commands.SessionKey(intent.Account, in.ID, epoch))
+		s.announceWrite(ctx, intent.Account, at)
 	}
 	out := &clearedOutput{}
 	out.Body.SessionID, out.Body.Existed = in.ID, existed

@@ -65,7 +65,7 @@ func (s Services) mintToken(ctx context.Context, in *mintInput) (*mintOutput, er
 	if err != nil {
 		return nil, err
 	}
-	s.wrote(ctx, intent.Account, at)
+	s.announceWrite(ctx, intent.Account, at)
 	out := &mintOutput{}
 	out.Body.TokenID, out.Body.Token, out.Body.Name = id, secret, in.Body.Name
 	out.Body.CreatedAt = event.Timestamp(intent.At)
@@ -82,7 +82,7 @@ func (s Services) revokeToken(ctx context.Context, in *tokenIDInput) (*revokeOut
 	if err != nil {
 		return nil, err
 	}
-	s.wrote(ctx, intent.Account, at)
+	s.announceWrite(ctx, intent.Account, at)
 	out := &revokeOutput{}
 	out.Body.TokenID, out.Body.Revoked = in.ID, true
 	return out, nil

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"reckon/commands"
+	"reckon/domain/run"
 	"reckon/internal/httpkit"
 	"reckon/internal/view"
 )
@@ -21,13 +22,13 @@ type verifyInput struct {
 // verifyOutput is interface §2.5.
 type verifyOutput struct {
 	Body struct {
-		Verdict   string  `json:"verdict" enum:"verified,refuted,inconclusive" doc:"inconclusive: nothing was learned"`
-		Basis     *string `json:"basis" enum:"exact,numeric,cross_check" doc:"What the verdict rests on. exact: symbolic computation. numeric: values at sample points. cross_check: another way to the same answer. Null when nothing was learned"`
-		Method    *string `json:"method" doc:"Name of the verification rule; null when no rule covers the expression"`
-		Check     *string `json:"check" doc:"The expression evaluated for the check; null when none was"`
-		Residual  *string `json:"residual" doc:"What it returned; null when none was evaluated"`
-		Reason    *string `json:"reason" enum:"cross_check_agrees,no_check_for_head,no_check_for_shape,answer_not_usable,simplify_did_not_reduce,check_timed_out,check_engine_error,check_not_permitted" doc:"Why nothing was learned; null with a verdict"`
-		ElapsedMS int64   `json:"elapsed_ms" doc:"Time the check took, in milliseconds"`
+		Verdict   run.Verdict             `json:"verdict" enum:"verified,refuted,inconclusive" doc:"inconclusive: nothing was learned"`
+		Basis     *run.Basis              `json:"basis" enum:"exact,numeric,cross_check" doc:"What the verdict rests on. exact: symbolic computation. numeric: values at sample points. cross_check: another way to the same answer. Null when nothing was learned"`
+		Method    *string                 `json:"method" doc:"Name of the verification rule; null when no rule covers the expression"`
+		Check     *string                 `json:"check" doc:"The expression evaluated for the check; null when none was"`
+		Residual  *string                 `json:"residual" doc:"What it returned; null when none was evaluated"`
+		Reason    *run.InconclusiveReason `json:"reason" enum:"cross_check_agrees,no_check_for_head,no_check_for_shape,answer_not_usable,simplify_did_not_reduce,check_timed_out,check_engine_error,check_not_permitted" doc:"Why nothing was learned; null with a verdict"`
+		ElapsedMS int64                   `json:"elapsed_ms" doc:"Time the check took, in milliseconds"`
 	}
 }
 
@@ -45,7 +46,7 @@ func (s Services) verify(ctx context.Context, in *verifyInput) (*verifyOutput, e
 	if err != nil {
 		return nil, err
 	}
-	if err := s.count(ctx, s.plan(ctx)); err != nil {
+	if err := s.countRequest(ctx, s.plan(ctx)); err != nil {
 		return nil, err
 	}
 	intent := s.intent(ctx)
@@ -53,7 +54,7 @@ func (s Services) verify(ctx context.Context, in *verifyInput) (*verifyOutput, e
 	if err != nil {
 		return nil, err
 	}
-	s.wrote(ctx, intent.Account, checked.Position)
+	s.announceWrite(ctx, intent.Account, checked.Position)
 	out := &verifyOutput{}
 	out.Body.Verdict, out.Body.ElapsedMS = checked.Verdict, checked.ElapsedMS
 	out.Body.Basis, out.Body.Method = view.Optional(checked.Basis), view.Optional(checked.Method)
@@ -74,5 +75,5 @@ func verifyCommand(in *verifyInput) (commands.Verify, error) {
 	case body.RunID == nil && body.Code != nil && body.Result != nil:
 		return commands.Verify{Code: *body.Code, Result: *body.Result}, nil
 	}
-	return commands.Verify{}, commands.ErrVerifyForm
+	return commands.Verify{}, commands.ErrInvalidVerifyRequest
 }

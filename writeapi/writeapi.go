@@ -10,7 +10,6 @@ import (
 	"reckon/commands"
 	"reckon/domain/account"
 	"reckon/domain/event"
-	"reckon/domain/run"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
@@ -32,14 +31,14 @@ type Services struct {
 	// Evaluate and Verify are those of a commands.Evaluator; Evaluate may forward to the process that owns a session.
 	Evaluate func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error)
 	Verify   func(context.Context, commands.Intent, commands.Verify) (commands.Verification, error)
-	// CloseWorker ends the worker of a session's epoch (commands.SessionKey) and tells whether this process has it.
-	CloseWorker func(key string) bool
-	Jobs        *commands.Jobs
-	JobKinds    commands.JobKinds // what can be submitted; Declared says the same to the API
-	JobView     view.Jobs         // shared with readapi
-	Proofs      *commands.Proofs
-	// Longest is the time that an evaluation may take in addition to computing: for waiting, checking and appending.
-	Longest time.Duration
+	// CloseSessionWorker ends the worker of a session's epoch (commands.SessionKey) and tells whether this process has it.
+	CloseSessionWorker func(key string) bool
+	Jobs               *commands.Jobs
+	JobKinds           commands.JobKinds // what can be submitted; Declared says the same to the API
+	JobView            view.Jobs         // shared with readapi
+	Proofs             *commands.Proofs
+	// Overhead is the time that a request may take in addition to computing: for waiting, checking and appending.
+	Overhead time.Duration
 
 	Writes *httpkit.Writes // shared with readapi
 	LogID  string          // of the log, for consistency tokens
@@ -52,7 +51,7 @@ func (s Services) Register(api *httpkit.API) { s.addRoutes(api) }
 func (s Services) intent(ctx context.Context) commands.Intent {
 	request, caller := httpkit.RequestOf(ctx), auth.Caller(ctx)
 	return commands.Intent{
-		ID: uuid.New(), At: s.Clock.Now(), Account: caller.Account, Actor: caller.Actor, Source: run.Web,
+		ID: uuid.New(), At: s.Clock.Now(), Account: caller.Account, Actor: caller.Actor, Source: event.SourceWeb,
 		Agent: request.Agent, Traceparent: request.Traceparent, Build: s.Build,
 	}
 }
@@ -62,9 +61,9 @@ func (s Services) plan(ctx context.Context) account.Plan {
 	return s.Plans.InForce(auth.Caller(ctx).Plan)
 }
 
-// wrote puts the position of a write into the answer's Consistency-Token, and has
+// announceWrite puts the position of a write into the answer's Consistency-Token, and has
 // this process's lists wait for it. The zero position is none.
-func (s Services) wrote(ctx context.Context, accountID string, at event.Position) {
+func (s Services) announceWrite(ctx context.Context, accountID string, at event.Position) {
 	if at == (event.Position{}) {
 		return
 	}
@@ -72,8 +71,8 @@ func (s Services) wrote(ctx context.Context, accountID string, at event.Position
 	httpkit.SetToken(httpkit.Header(ctx), httpkit.ConsistencyToken{Log: s.LogID, Position: at})
 }
 
-// count counts an evaluation or a check against the plan's limit per minute.
-func (s Services) count(ctx context.Context, plan account.Plan) error {
+// countRequest counts an evaluation or a check against the plan's limit per minute.
+func (s Services) countRequest(ctx context.Context, plan account.Plan) error {
 	rule := ratelimit.Rule{Requests: plan.PerMinute, Window: time.Minute}
 	allowance, err := s.Limiter.Count(ctx, "evaluate:"+auth.Caller(ctx).Account, rule, s.Clock.Now())
 	if err != nil {

@@ -49,9 +49,9 @@ func (s *service) makeAPI() (*api, error) {
 	writes, evaluator := httpkit.NewWrites(), s.writes.evaluator
 	writeapi.Services{
 		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Clock: systemClock{}, Build: build(),
-		Evaluate: s.writes.peers.Evaluate, Verify: evaluator.Verify, CloseWorker: s.engine.engine.CloseSession,
+		Evaluate: s.writes.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
 		Jobs: s.writes.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writes.proofs,
-		Longest: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.rows.projector.LogID(),
+		Overhead: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.rows.projector.LogID(),
 	}.Register(kit)
 	if err := (readapi.Services{
 		Streams: streams, Blobs: s.stores.blobs, Models: s.rows.models, TokenUse: s.stores.identity.LastUsed,

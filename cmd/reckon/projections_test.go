@@ -102,7 +102,7 @@ func writeRun(t *testing.T, data string) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	evaluated := domainrun.Evaluated{Subject: domainrun.Subject{RunID: 1, Account: "a", Expression: event.Inline("1+1"), Source: domainrun.Web}, Answer: event.Inline("2"), Status: domainrun.Success}
+	evaluated := domainrun.Evaluated{Subject: domainrun.Subject{RunID: 1, Account: "a", Expression: event.Inline("1+1"), Source: event.SourceWeb}, Answer: event.Inline("2"), Status: domainrun.Success}
 	if _, err := store.Append(t.Context(), domainrun.Stream(1), event.NoStream, []event.Proposed{{ID: uuid.NewString(), Event: evaluated}}); err != nil {
 		t.Fatal(err)
 	}

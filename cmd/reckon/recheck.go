@@ -30,14 +30,14 @@ type leanRecheckCmd struct {
 
 // recheckReport is what a second check comes to.
 type recheckReport struct {
-	CertificateID string   `json:"certificate_id"`
-	Agrees        bool     `json:"agrees"`
-	Certified     string   `json:"certified"` // verdict of the certificate
-	Found         string   `json:"found"`     // verdict now
-	Differing     []string `json:"differing"` // fields that are not what the certificate says
-	CertifiedRev  string   `json:"certified_rev"`
-	Rev           string   `json:"rev"` // of this binary
-	ElapsedMS     int64    `json:"elapsed_ms"`
+	CertificateID string              `json:"certificate_id"`
+	Agrees        bool                `json:"agrees"`
+	Certified     certificate.Verdict `json:"certified"` // verdict of the certificate
+	Found         certificate.Verdict `json:"found"`     // verdict now
+	Differing     []string            `json:"differing"` // fields that are not what the certificate says
+	CertifiedRev  string              `json:"certified_rev"`
+	Rev           string              `json:"rev"` // of this binary
+	ElapsedMS     int64               `json:"elapsed_ms"`
 }
 
 // Run compares. It exits 1 when something differs, and 2 when the second check did not finish.
@@ -93,11 +93,11 @@ func (c *leanRecheckCmd) recheck(ctx context.Context, store *eventstore.Store) (
 		return recheckReport{}, err
 	}
 	report := recheckReport{
-		CertificateID: issued.CertificateID, Certified: issued.Verdict, Found: string(found.Verdict), Differing: []string{},
+		CertificateID: issued.CertificateID, Certified: issued.Verdict, Found: certificate.Verdict(found.Verdict), Differing: []string{},
 		CertifiedRev: issued.Checker.Rev, Rev: build(), ElapsedMS: found.ElapsedMS,
 	}
 	if issued.Verdict != certificate.Inconclusive { // which was no verdict, so there is none to differ from
-		report.Differing = differing(issued, string(found.Verdict), found.DeclarationsChecked, commands.FindingsOf(found))
+		report.Differing = differing(issued, report.Found, found.DeclarationsChecked, commands.FindingsOf(found))
 	}
 	report.Agrees = len(report.Differing) == 0
 	return report, nil
@@ -110,11 +110,11 @@ func readCertificate(ctx context.Context, store *eventstore.Store, kept blobs.St
 	if err != nil {
 		return certificate.Issued{}, work, err
 	}
-	issued, found := certificate.Of(history.Domain())
+	issued, found := certificate.FromHistory(history.Domain())
 	if !found {
 		return issued, work, errors.New("there is no certificate " + id)
 	}
-	if issued, err = issued.Whole(ctx, kept); err != nil {
+	if issued, err = issued.LoadFindings(ctx, kept); err != nil {
 		return issued, work, err
 	}
 	jobs := &commands.Jobs{Store: store, Blobs: kept}
@@ -122,7 +122,7 @@ func readCertificate(ctx context.Context, store *eventstore.Store, kept blobs.St
 	if err != nil {
 		return issued, work, err
 	}
-	payload, err := jobs.Payload(ctx, state.Queued.Submission)
+	payload, err := jobs.LoadPayload(ctx, state.Queued.Submission)
 	if err != nil {
 		return issued, work, err
 	}
@@ -136,7 +136,7 @@ func readCertificate(ctx context.Context, store *eventstore.Store, kept blobs.St
 }
 
 // differing names the fields in which a second check found something else.
-func differing(issued certificate.Issued, verdict string, checked int, found certificate.Findings) []string {
+func differing(issued certificate.Issued, verdict certificate.Verdict, checked int, found certificate.Findings) []string {
 	text, err := event.Marshal(found)
 	var now certificate.Findings // as it would read had it been stored: empty and absent lists are the same there
 	if err == nil {

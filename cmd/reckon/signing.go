@@ -63,7 +63,7 @@ func firstKey(ctx context.Context, store commands.Store, ring keyring.Ring) (key
 		return keys.State{}, err
 	}
 	state, err := commands.ActivateKey(ctx, store, operatorIntent(), keys.Thumbprint(public))
-	if errors.Is(err, keys.ErrTooYoung) {
+	if errors.Is(err, keys.ErrPublishedTooRecently) {
 		return state, nil
 	}
 	return state, err

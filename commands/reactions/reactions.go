@@ -10,7 +10,7 @@ import (
 	"reckon/domain/event"
 )
 
-// Reaction is one thing that follows from events.
+// Reaction issues a command for every event of some types.
 type Reaction struct {
 	Name string   // of the actor in metadata (reaction:<name>) and of the checkpoint: it must never change
 	On   []string // names of the events it reacts to
@@ -59,8 +59,8 @@ func Topics(list []Reaction) map[string][]string {
 	return topics
 }
 
-// on makes a handler of one event type.
-func on[E event.Event](f func(context.Context, E, event.Recorded) error) (name string, handle func(context.Context, event.Recorded) error) {
+// handlerOf returns the name of an event type and a handler that calls f with its events.
+func handlerOf[E event.Event](f func(context.Context, E, event.Recorded) error) (name string, handle func(context.Context, event.Recorded) error) {
 	var zero E
 	return zero.EventName(), func(ctx context.Context, r event.Recorded) error {
 		e, ok := r.Event.(E)

@@ -303,7 +303,7 @@ func TestJobReactions(t *testing.T) {
 		return history.Domain()
 	}
 	submission := func(id string) job.Submission {
-		return job.Submission{JobID: id, Account: "a", Kind: "evaluate", RunID: 7, TimeoutMS: 1000, Source: run.Job}
+		return job.Submission{JobID: id, Account: "a", Kind: "evaluate", RunID: 7, TimeoutMS: 1000, Source: event.SourceJob}
 	}
 	waiting, cancelled, ended := uuid.NewString(), uuid.NewString(), uuid.NewString()
 	day := slots.Stream("a", "2026-08-01")

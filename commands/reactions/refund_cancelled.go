@@ -13,7 +13,7 @@ import (
 // between.
 func refundCancelled(jobs *commands.Jobs, by Actor) Reaction {
 	const name = "refund_cancelled"
-	eventName, handle := on(func(ctx context.Context, e job.WasCancelled, r event.Recorded) error {
+	eventName, handle := handlerOf(func(ctx context.Context, e job.WasCancelled, r event.Recorded) error {
 		state, err := jobs.Read(ctx, e.JobID)
 		if err != nil {
 			return err

@@ -46,23 +46,23 @@ func Events() []event.Type {
 	}
 }
 
-// State is the plan in force.
+// State is an account as a fold of its stream.
 type State struct {
 	Exists bool
 	Closed bool
-	Plan   string
+	Plan   string // name of the plan in force
 }
 
 // Command is one of Register, ChangePlan, Close.
 type Command interface{ accountCommand() }
 
-// Register opens the account; again is fine.
+// Register opens the account; one that exists stays as it is.
 type Register struct{ Account, Plan string }
 
-// ChangePlan puts a plan in force.
+// ChangePlan puts another plan in force. The caller makes sure that the catalogue has it.
 type ChangePlan struct{ Account, Plan string }
 
-// Close ends the account.
+// Close ends the account for good: every later command is refused with ErrClosed.
 type Close struct{ Account string }
 
 func (Register) accountCommand()   {}
@@ -70,8 +70,8 @@ func (ChangePlan) accountCommand() {}
 func (Close) accountCommand()      {}
 
 var (
-	// ErrNone means that there is no such account.
-	ErrNone = errors.New("no such account")
+	// ErrNotFound means that there is no such account.
+	ErrNotFound = errors.New("no such account")
 	// ErrClosed means that the account is closed.
 	ErrClosed = errors.New("the account is closed")
 )
@@ -92,7 +92,7 @@ func decide(c Command, s State) ([]event.Event, error) {
 	}
 	switch {
 	case !s.Exists:
-		return nil, ErrNone
+		return nil, ErrNotFound
 	case s.Closed:
 		return nil, ErrClosed
 	}

@@ -13,7 +13,7 @@ func TestAccount(t *testing.T) {
 
 	given(t, account.Decider).When(account.Register{Account: "a", Plan: "free"}).Then(open)
 	given(t, account.Decider, open).When(account.Register{Account: "a", Plan: "free"}).ThenNothing()
-	given(t, account.Decider).When(account.ChangePlan{Account: "a", Plan: "pro"}).ThenRefused(account.ErrNone)
+	given(t, account.Decider).When(account.ChangePlan{Account: "a", Plan: "pro"}).ThenRefused(account.ErrNotFound)
 	given(t, account.Decider, open).When(account.ChangePlan{Account: "a", Plan: "pro"}).Then(account.PlanChanged{Account: "a", Plan: "pro"})
 	given(t, account.Decider, open).When(account.ChangePlan{Account: "a", Plan: "free"}).ThenNothing()
 	given(t, account.Decider, open).When(account.Close{Account: "a"}).Then(closed)

@@ -30,10 +30,19 @@ type Plan struct {
 
 // Price is one way to pay for a plan.
 type Price struct {
-	Period      string `json:"period" toml:"period"` // month, year
-	AmountMinor int64  `json:"amount_minor" toml:"amount_minor"`
-	Currency    string `json:"currency" toml:"currency"` // ISO 4217
+	Period      Period `json:"period" toml:"period"`
+	AmountMinor int64  `json:"amount_minor" toml:"amount_minor"` // in the smallest unit of the currency: cents for USD
+	Currency    string `json:"currency" toml:"currency"`         // ISO 4217
 }
+
+// Period is what a price is paid for.
+type Period string
+
+// Periods of a price.
+const (
+	Monthly Period = "month"
+	Yearly  Period = "year"
+)
 
 // EvaluationBudget is the compute budget of one evaluation.
 func (p Plan) EvaluationBudget() time.Duration {
@@ -61,7 +70,8 @@ func (p Plans) InForce(name string) Plan {
 	return p[0]
 }
 
-// Validate says what is wrong with a catalogue someone wrote.
+// Validate returns what is wrong with a catalogue that an operator wrote: no plan, a plan
+// without a name, a name given twice, or a limit below its least value.
 func (p Plans) Validate() error {
 	if len(p) == 0 {
 		return fmt.Errorf("the plan catalogue is empty")
@@ -72,7 +82,7 @@ func (p Plans) Validate() error {
 		case plan.Name == "":
 			return fmt.Errorf("a plan has no name")
 		case seen[plan.Name]:
-			return fmt.Errorf("plan %q is there twice", plan.Name)
+			return fmt.Errorf("plan %q is given twice", plan.Name)
 		}
 		if err := plan.validateLimits(); err != nil {
 			return err
@@ -82,7 +92,7 @@ func (p Plans) Validate() error {
 	return nil
 }
 
-// validateLimits wants every number to be at least what its tag says.
+// validateLimits returns an error for the first number that is below its least tag (0 without one).
 func (p Plan) validateLimits() error {
 	limits := reflect.ValueOf(p)
 	for field, value := range limits.Fields() {
@@ -97,8 +107,8 @@ func (p Plan) validateLimits() error {
 	return nil
 }
 
-// ioHeads are refused with a clear message in every plan. They would fail
-// anyway: the operating system is the boundary, this list is a courtesy.
+// ioHeads are the functions of input, output and network, which every built-in plan
+// denies. The sandbox would stop them too; the list gives the user a clear message.
 var ioHeads = []string{
 	"Run", "RunProcess", "StartProcess", "Import", "Export", "ReadString", "ReadLine", "ReadList", "Get", "Put", "PutAppend",
 	"OpenRead", "OpenWrite", "OpenAppend", "DeleteFile", "CopyFile", "RenameFile", "CreateFile", "CreateDirectory",
@@ -112,10 +122,10 @@ func DefaultPlans() Plans {
 	return Plans{
 		{Name: "free", EvaluationBudgetMS: 3_000, PerMinute: 20, JobsPerDay: 10, JobBudgetMS: 60_000, ConcurrentJobs: 1,
 			Qubits: 20, ProofExportBytes: 1 * mib, Proofs: true, LiveSessions: 2, DeniedHeads: ioHeads},
-		{Name: "pro", Prices: []Price{{"month", 1200, "USD"}, {"year", 12000, "USD"}},
+		{Name: "pro", Prices: []Price{{Monthly, 1200, "USD"}, {Yearly, 12000, "USD"}},
 			EvaluationBudgetMS: 20_000, PerMinute: 120, JobsPerDay: 200, JobBudgetMS: 15 * 60_000, ConcurrentJobs: 4,
 			Qubits: 24, ProofExportBytes: 16 * mib, Proofs: true, LiveSessions: 10, DeniedHeads: ioHeads},
-		{Name: "team", Prices: []Price{{"month", 4900, "USD"}, {"year", 49000, "USD"}},
+		{Name: "team", Prices: []Price{{Monthly, 4900, "USD"}, {Yearly, 49000, "USD"}},
 			EvaluationBudgetMS: 60_000, PerMinute: 600, JobsPerDay: 2000, JobBudgetMS: 60 * 60_000, ConcurrentJobs: 16,
 			Qubits: 26, ProofExportBytes: 16 * mib, Proofs: true, LiveSessions: 50, DeniedHeads: ioHeads},
 	}

@@ -77,20 +77,20 @@ func TestFindingsMayBeElsewhere(t *testing.T) {
 	}
 	slim := whole
 	slim.Findings, slim.FindingsBlob = certificate.Findings{}, &event.Blob{}
-	back, err := slim.Whole(t.Context(), kept(findings))
+	back, err := slim.LoadFindings(t.Context(), kept(findings))
 	if err != nil || !reflect.DeepEqual(back, whole) {
 		t.Errorf("%+v %v", back, err)
 	}
-	if _, err := slim.Whole(t.Context(), kept("{")); err == nil {
+	if _, err := slim.LoadFindings(t.Context(), kept("{")); err == nil {
 		t.Error("half a blob was read")
 	}
 }
 
 func TestOf(t *testing.T) {
-	if _, ok := certificate.Of(nil); ok {
+	if _, ok := certificate.FromHistory(nil); ok {
 		t.Error("a certificate of nothing")
 	}
-	if i, ok := certificate.Of([]event.Event{issued()}); !ok || i.Verdict != certificate.Unsupported {
+	if i, ok := certificate.FromHistory([]event.Event{issued()}); !ok || i.Verdict != certificate.Unsupported {
 		t.Errorf("%+v", i)
 	}
 }

@@ -10,12 +10,15 @@ import (
 // Stream names a certificate's stream.
 func Stream(certificateID string) string { return "certificate-" + certificateID }
 
-// Verdicts (interface §2.10).
+// Verdict is what a check found of a proof (interface §2.10).
+type Verdict string
+
+// Verdicts on a proof.
 const (
-	Verified     = "verified"
-	Rejected     = "rejected"     // the kernel refused the proof
-	Unsupported  = "unsupported"  // the export cannot be judged
-	Inconclusive = "inconclusive" // the judge did not finish; never a verdict on the proof
+	Verified     Verdict = "verified"     // the kernel accepts every declaration that was asked for
+	Rejected     Verdict = "rejected"     // the kernel refused the proof
+	Unsupported  Verdict = "unsupported"  // the export cannot be judged
+	Inconclusive Verdict = "inconclusive" // the check did not finish, which says nothing of the proof
 )
 
 // FormatWindow is the range of export format versions that are judged.
@@ -89,11 +92,11 @@ type Checker struct {
 
 // Issued is a certificate.
 type Issued struct {
-	CertificateID string `json:"certificate_id" format:"uuid" doc:"The certificate"`
-	JobID         string `json:"job_id" format:"uuid" doc:"The job that made it"`
-	Account       string `json:"account" format:"uuid" doc:"The account"`
-	AboutRunID    int64  `json:"about_run_id,omitempty" unit:"run id" doc:"The evaluation the proof is about; absent: none was named"`
-	Verdict       string `json:"verdict" enum:"verified,rejected,unsupported,inconclusive" doc:"rejected: the kernel refused the proof. unsupported: the export cannot be judged. inconclusive: the judge did not finish"`
+	CertificateID string  `json:"certificate_id" format:"uuid" doc:"The certificate"`
+	JobID         string  `json:"job_id" format:"uuid" doc:"The job that made it"`
+	Account       string  `json:"account" format:"uuid" doc:"The account"`
+	AboutRunID    int64   `json:"about_run_id,omitempty" unit:"run id" doc:"The evaluation the proof is about; absent: none was named"`
+	Verdict       Verdict `json:"verdict" enum:"verified,rejected,unsupported,inconclusive" doc:"rejected: the kernel refused the proof. unsupported: the export cannot be judged. inconclusive: the judge did not finish"`
 	Findings
 	FindingsBlob        *event.Blob   `json:"findings_blob,omitempty" doc:"JSON of the findings (reason to own_definitions), which are then absent here, when it is over 16,384 bytes"`
 	Export              upload.Export `json:"export" doc:"The checked bytes"`
@@ -134,8 +137,8 @@ func sample() Issued {
 	}
 }
 
-// Of is the certificate of a stream; false where the stream has none.
-func Of(history []event.Event) (Issued, bool) {
+// FromHistory is the certificate of a stream; false where the stream has none.
+func FromHistory(history []event.Event) (Issued, bool) {
 	for _, e := range history {
 		if issued, ok := e.(Issued); ok {
 			return issued, true

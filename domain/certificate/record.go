@@ -26,10 +26,10 @@ type Public struct {
 	Body
 }
 
-// Body is what both say of the check. It is exported because encoders read no
+// Body is what Record and Public both say of the check. It is exported because encoders read no
 // field of an unexported embedded struct.
 type Body struct {
-	Verdict             string        `json:"verdict" enum:"verified,rejected,unsupported,inconclusive" doc:"rejected: the kernel refused the proof. unsupported: the export cannot be judged. inconclusive: the judge did not finish, which is no verdict on the proof"`
+	Verdict             Verdict       `json:"verdict" enum:"verified,rejected,unsupported,inconclusive" doc:"rejected: the kernel refused the proof. unsupported: the export cannot be judged. inconclusive: the judge did not finish, which is no verdict on the proof"`
 	Reason              *string       `json:"reason" doc:"Why the verdict is not verified; null when it is"`
 	Declarations        []Declaration `json:"declarations" doc:"The declarations that were asked for"`
 	AxiomsUsed          []string      `json:"axioms_used" doc:"Names of the axioms that any of them reaches"`
@@ -55,10 +55,11 @@ type Export struct {
 // Path is where a certificate is served.
 func Path(certificateID string) string { return "/api/certificates/" + certificateID }
 
-// PublicPath is where anyone may read it.
+// PublicPath is where a certificate is served to anyone.
 func PublicPath(certificateID string) string { return Path(certificateID) + "/public" }
 
-// Record words the certificate for its owner; base is the scheme and host clients use, or empty.
+// Record is the certificate as its owner reads it; base is the scheme and host that
+// clients use, such as https://example.org, or empty for paths alone.
 func (i Issued) Record(base string) Record {
 	r := Record{CertificateID: i.CertificateID, CertificateURL: base + Path(i.CertificateID), JobID: i.JobID, Body: i.body()}
 	if i.AboutRunID != 0 {
@@ -67,7 +68,7 @@ func (i Issued) Record(base string) Record {
 	return r
 }
 
-// Public words the certificate for anyone.
+// Public is the certificate as anyone reads it; base is that of Record.
 func (i Issued) Public(base string) Public {
 	return Public{CertificateID: i.CertificateID, CertificateURL: base + Path(i.CertificateID), PublicURL: base + PublicPath(i.CertificateID), Body: i.body()}
 }
@@ -89,10 +90,10 @@ func (i Issued) body() Body {
 	return b
 }
 
-// Whole returns the certificate with its findings at hand, read from blobs when
+// LoadFindings returns the certificate with its findings, read from blobs when
 // the event names them there. Its errors are those of blobs, or say that the
 // findings are not JSON.
-func (i Issued) Whole(ctx context.Context, blobs event.BlobReader) (Issued, error) {
+func (i Issued) LoadFindings(ctx context.Context, blobs event.BlobReader) (Issued, error) {
 	if i.FindingsBlob == nil {
 		return i, nil
 	}

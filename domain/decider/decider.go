@@ -1,7 +1,6 @@
 // Package decider is the shape of every write model: three pure functions.
 //
-// It promises nothing but that shape, and never does I/O: whoever reads the
-// stream, appends to it and retries is commands.Handle.
+// It does no I/O: commands.Handle reads the stream, appends to it and retries.
 package decider
 
 import "reckon/domain/event"
@@ -10,7 +9,8 @@ import "reckon/domain/event"
 // the state S (Chassaing, "Functional Event Sourcing Decider", 2021).
 type Decider[C, S any] struct {
 	Initial func() S
-	// Decide returns the events a command leads to; none means "already so".
+	// Decide returns the events a command leads to, none if the state is already as the
+	// command wants it, or an error with which the command is refused.
 	Decide func(C, S) ([]event.Event, error)
 	// Evolve folds one event into the state; it must not fail and ignores events it does not know. The state it is
 	// given is its own to change, maps included, so that a fold costs time and memory linear in the history: whoever
@@ -18,12 +18,12 @@ type Decider[C, S any] struct {
 	Evolve func(S, event.Event) S
 }
 
-// Fold is the state after a history.
+// Fold returns the state after a whole stream, oldest event first.
 func (d Decider[C, S]) Fold(history []event.Event) S {
 	return d.FoldFrom(d.Initial(), history)
 }
 
-// FoldFrom continues a fold.
+// FoldFrom returns the state after s and the events that follow it.
 func (d Decider[C, S]) FoldFrom(s S, history []event.Event) S {
 	for _, e := range history {
 		s = d.Evolve(s, e)

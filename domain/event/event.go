@@ -45,7 +45,7 @@ func Of[E Event](sample E, upcasts ...Upcast) Type {
 // Catalogue is the list of all event types of one binary, by stored name.
 type Catalogue map[string]Type
 
-// NewCatalogue joins the groups and refuses a name that is declared twice.
+// NewCatalogue joins the groups. Its error is a name that is declared twice.
 func NewCatalogue(groups ...[]Type) (Catalogue, error) {
 	c := Catalogue{}
 	for _, group := range groups {

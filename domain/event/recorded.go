@@ -30,11 +30,24 @@ type Metadata struct {
 	At          time.Time `json:"at"`                    // UTC, milliseconds; rows take their times from here
 	Account     string    `json:"account,omitempty"`     // whose stream this is about
 	Actor       string    `json:"actor,omitempty"`       // session, token:<id>, oauth:<client>, reaction:<name>, operator, runner:<id>
-	Source      string    `json:"source,omitempty"`      // web, mcp, job
+	Source      Source    `json:"source,omitempty"`      // where the command came from; empty: an operator or a process of the service
 	Agent       string    `json:"agent,omitempty"`       // client name as it introduced itself
 	Traceparent string    `json:"traceparent,omitempty"` // W3C trace context
 	Build       string    `json:"build,omitempty"`       // revision of the binary that wrote it
 }
+
+// Source is where a command came from.
+type Source string
+
+// Sources of a command.
+const (
+	SourceWeb Source = "web" // a request to the HTTP API
+	SourceMCP Source = "mcp" // a call of an MCP tool
+	SourceJob Source = "job" // a job that a runner computed
+)
+
+// Sources lists them all.
+func Sources() []Source { return []Source{SourceWeb, SourceMCP, SourceJob} }
 
 // Proposed is an event on its way into the log. Its id makes a retried append
 // idempotent in the store itself.

@@ -19,11 +19,11 @@ type State struct {
 	Runner     string // of the present attempt
 	Nonce      string // of the present attempt; empty while queued
 	Attempt    int    // claims so far
-	Abandoned  int
+	Abandoned  int    // attempts that were taken from their runners
 	StartedAt  string // of the latest attempt
 	FinishedAt string
 	Outcome    Outcome // once Status is Succeeded, Failed or TimedOut
-	Early      bool    // cancelled before any claim
+	Early      bool    // cancelled before any runner claimed it: the slot is refunded
 }
 
 // Exists tells whether the job has been queued.
@@ -39,10 +39,12 @@ type Command interface{ jobCommand() }
 // as it is: the caller compares the slots.
 type Queue struct{ Queued WasQueued }
 
-// Claim asks for the job on behalf of a runner.
+// Claim gives the job to a runner, as the attempt that Nonce names; Now is an
+// event.Timestamp. It is refused with ErrNotQueued.
 type Claim struct{ Runner, Nonce, Now string }
 
-// Release hands the job back unfinished.
+// Release puts the job back into the queue unfinished. It is refused with
+// ErrSuperseded unless Nonce names the present attempt.
 type Release struct {
 	Nonce  string
 	Reason ReleaseReason
@@ -73,7 +75,7 @@ var (
 	ErrNotFound = errors.New("no such job")
 	// ErrNotQueued means that the job cannot be claimed now: it runs or has ended.
 	ErrNotQueued = errors.New("the job is not in the queue")
-	// ErrSuperseded means that the attempt no longer holds the job; whatever it computed is dropped.
+	// ErrSuperseded means that the attempt no longer holds the job: what it computed must not be published.
 	ErrSuperseded = errors.New("the job is no longer this runner's")
 )
 
@@ -115,12 +117,13 @@ func decide(c Command, s State) ([]event.Event, error) {
 	return nil, fmt.Errorf("job: unknown command %T", c)
 }
 
+// holds tells whether the job runs as the attempt of this nonce.
 func holds(s State, nonce string) bool { return s.Status == Running && s.Nonce == nonce }
 
 func abandon(c Abandon, s State) ([]event.Event, error) {
 	switch {
 	case !holds(s, c.Nonce):
-		return nil, nil // it has moved on by itself
+		return nil, nil // that attempt has ended already
 	case s.Abandoned+1 >= MaxAbandoned || !s.Queued.Rerunnable():
 		return []event.Event{WasLost{JobID: s.Queued.JobID, Nonce: c.Nonce, Attempts: s.Attempt, FinishedAt: c.Now}}, nil
 	}

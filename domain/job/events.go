@@ -37,10 +37,10 @@ const (
 	Drained   ReleaseReason = "drained"   // its runner was told to stop, or had no room for it
 )
 
-// WasQueued puts a job in the queue. It names the slot it lives on.
+// WasQueued puts a job in the queue. SlotID is the slot that was spent for the job.
 type WasQueued struct {
 	Submission
-	SlotID string `json:"slot_id" format:"uuid" doc:"The slot it lives on"`
+	SlotID string `json:"slot_id" format:"uuid" doc:"The slot that was spent for it"`
 	Day    string `json:"day" format:"date" doc:"UTC day whose allowance the slot is of"`
 }
 
@@ -60,8 +60,9 @@ type WasReleased struct {
 	Reason ReleaseReason `json:"reason" enum:"drained,abandoned" doc:"drained: its runner ended in good order. abandoned: its runner stopped reporting it"`
 }
 
-// Outcome is what a job ended with. What it publishes elsewhere — its run and
-// receipt, or its certificate — is kept here first: this event decides.
+// Outcome is what a job ended with. The events of its run and receipt, or of its
+// certificate, are part of it and are appended to their own stream afterwards, so that
+// the append of the terminal event alone decides what is published.
 type Outcome struct {
 	JobID      string           `json:"job_id" format:"uuid" doc:"The job"`
 	Nonce      string           `json:"nonce,omitempty" format:"uuid" doc:"The attempt that ended"`
@@ -89,7 +90,7 @@ type WasCancelled struct {
 	JobID      string `json:"job_id" format:"uuid" doc:"The job"`
 	Early      bool   `json:"early" doc:"No runner had ever claimed it, so that its slot is refunded"`
 	Nonce      string `json:"nonce,omitempty" format:"uuid" doc:"The attempt that must be killed; absent: none runs"`
-	SlotID     string `json:"slot_id" format:"uuid" doc:"The slot it lived on"`
+	SlotID     string `json:"slot_id" format:"uuid" doc:"The slot that was spent for it"`
 	Day        string `json:"day" format:"date" doc:"UTC day whose allowance the slot is of"`
 	UploadID   string `json:"upload_id,omitempty" format:"uuid" doc:"The upload it held; absent: none"`
 	FinishedAt string `json:"finished_at" format:"date-time" doc:"When it was cancelled"`
@@ -115,7 +116,7 @@ func (WasLost) EventName() string      { return "job.lost" }
 // Sample is the submission of the golden files.
 func Sample() Submission {
 	return Submission{JobID: "7c9e6679-7425-50de-944b-e07fc1f90ae7", Account: "0198a1b2-0000-7000-8000-00000000000a", Kind: "evaluate",
-		Payload: event.Inline("Integrate[x^2, x]"), RunID: 1002, IdempotencyKey: "monday", TimeoutMS: 60_000, Plan: "free", Concurrent: 1, Source: "web", SubmittedAt: "2026-08-01T12:00:00.000Z"}
+		Payload: event.Inline("Integrate[x^2, x]"), RunID: 1002, IdempotencyKey: "monday", TimeoutMS: 60_000, Plan: "free", Concurrent: 1, Source: event.SourceWeb, SubmittedAt: "2026-08-01T12:00:00.000Z"}
 }
 
 // Events declares this package's event types.

@@ -42,13 +42,14 @@ func (s State) Find(kid string) (Key, bool) {
 // Command is one of Publish, Activate.
 type Command interface{ keysCommand() }
 
-// Publish makes a key known.
+// Publish makes a public key known; X is its JWK member x. A key that is known stays as it is.
 type Publish struct {
 	KID, X string
 	Now    time.Time
 }
 
-// Activate lets a published key seal and retires the one before it.
+// Activate lets a published key seal from now on and retires the key that did. It is
+// refused with ErrNotPublished, ErrRetired and ErrPublishedTooRecently.
 type Activate struct {
 	KID string
 	Now time.Time
@@ -62,8 +63,8 @@ var (
 	ErrNotPublished = errors.New("the key is not published")
 	// ErrRetired means that a retired key was to seal again.
 	ErrRetired = errors.New("the key is retired")
-	// ErrTooYoung means that the key has not been published for MinPublished.
-	ErrTooYoung = fmt.Errorf("the key must be published for %v before it seals", MinPublished)
+	// ErrPublishedTooRecently means that the key has not been published for MinPublished.
+	ErrPublishedTooRecently = fmt.Errorf("the key must be published for %v before it seals", MinPublished)
 )
 
 // Decider is the write model of Stream.
@@ -98,7 +99,7 @@ func activate(c Activate, s State) ([]event.Event, error) {
 	case s.Active == "":
 		return []event.Event{Activated{KID: c.KID, At: event.Timestamp(c.Now)}}, nil
 	case c.Now.Sub(key.PublishedAt) < MinPublished:
-		return nil, ErrTooYoung
+		return nil, ErrPublishedTooRecently
 	}
 	return []event.Event{Activated{KID: c.KID, At: event.Timestamp(c.Now)}, Retired{KID: s.Active, At: event.Timestamp(c.Now)}}, nil
 }
@@ -111,22 +112,22 @@ func evolve(s State, e event.Event) State {
 	}
 	switch e := e.(type) {
 	case Published:
-		s.Keys = append(s.Keys, Key{KID: e.KID, X: e.X, PublishedAt: momentOf(e.At)})
+		s.Keys = append(s.Keys, Key{KID: e.KID, X: e.X, PublishedAt: parseOrZero(e.At)})
 	case Activated:
 		s.Active = e.KID
-		update(e.KID, func(k *Key) { k.ActiveFrom = momentOf(e.At) })
+		update(e.KID, func(k *Key) { k.ActiveFrom = parseOrZero(e.At) })
 	case Retired:
 		if s.Active == e.KID {
 			s.Active = ""
 		}
-		update(e.KID, func(k *Key) { k.RetiredAt = momentOf(e.At) })
+		update(e.KID, func(k *Key) { k.RetiredAt = parseOrZero(e.At) })
 	}
 	return s
 }
 
-// momentOf is the moment an event holds, the zero time where it is unreadable:
-// only event.Timestamp wrote it.
-func momentOf(s string) time.Time {
+// parseOrZero is the time that an event holds. Only event.Timestamp writes it, so that it
+// always parses; the zero time otherwise.
+func parseOrZero(s string) time.Time {
 	t, _ := event.ParseTimestamp(s)
 	return t
 }

@@ -20,7 +20,7 @@ func TestKeys(t *testing.T) {
 	given(t, keys.Decider).When(keys.Activate{KID: "a", Now: t0}).ThenRefused(keys.ErrNotPublished)
 	given(t, keys.Decider, publishedA).When(keys.Activate{KID: "a", Now: t0}).Then(activeA)
 	given(t, keys.Decider, publishedA, activeA).When(keys.Activate{KID: "a", Now: t0}).ThenNothing()
-	given(t, keys.Decider, publishedA, activeA, publishedB).When(keys.Activate{KID: "b", Now: t0.Add(5 * time.Minute)}).ThenRefused(keys.ErrTooYoung)
+	given(t, keys.Decider, publishedA, activeA, publishedB).When(keys.Activate{KID: "b", Now: t0.Add(5 * time.Minute)}).ThenRefused(keys.ErrPublishedTooRecently)
 	given(t, keys.Decider, publishedA, activeA, publishedB).When(keys.Activate{KID: "b", Now: t0.Add(10 * time.Minute)}).
 		Then(keys.Activated{KID: "b", At: at10}, keys.Retired{KID: "a", At: at10})
 	given(t, keys.Decider, publishedA, activeA, publishedB, keys.Activated{KID: "b", At: at5}, keys.Retired{KID: "a", At: at5}).

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what Canonical reads.
+// Bounds of what Canonical reads: bytes of the text, and nested objects and arrays.
 const (
 	MaxCanonicalBytes = 8 << 20
 	MaxCanonicalDepth = 64
@@ -189,8 +189,8 @@ func appendString(out []byte, s string) []byte {
 }
 
 // canonicalNumber writes a number as Python's json.loads followed by json.dumps
-// would: integers of any size as they are, others as float.__repr__. Records of
-// ours hold integers only; the rest serves whoever checks a foreign record.
+// would: integers of any size as they are, others as float.__repr__. The service's own
+// records hold integers only; other numbers occur in records of other services.
 func canonicalNumber(literal string) (string, error) {
 	if !strings.ContainsAny(literal, ".eE") {
 		n, ok := new(big.Int).SetString(literal, 10)

@@ -19,7 +19,7 @@ func ExampleCheck() {
 	if err != nil {
 		panic(err)
 	}
-	served := seal.Envelop("/.well-known/service-keys.json", "/api/receipts/1")
+	served := seal.Envelope("/.well-known/service-keys.json", "/api/receipts/1")
 	fmt.Println(receipt.Check(served, published))
 
 	forged := served

@@ -10,6 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"reckon/domain/event"
+	"reckon/domain/run"
 )
 
 // Record is what a receipt says of one run. Integers and strings only.
@@ -19,13 +22,13 @@ type Record struct {
 	Account      string        `json:"account" doc:"Id of the account: a UUID"`
 	Expression   string        `json:"expression" doc:"Source text, exactly as submitted"`
 	Answer       string        `json:"answer" doc:"The answer as rendered for people"`
-	Status       string        `json:"status" doc:"success, unevaluated (the engine returned the input unchanged) or plot_omitted (a graphic was made and is over 2 MiB)"`
+	Status       run.Status    `json:"status" doc:"success, unevaluated (the engine returned the input unchanged) or plot_omitted (a graphic was made and is over 2 MiB)"`
 	StdoutSHA256 string        `json:"stdout_sha256" doc:"SHA-256 of what the expression printed, hexadecimal; of no bytes when it printed nothing"`
 	Warnings     []string      `json:"warnings" doc:"Messages of the engine, and whether the session was lost, in order"`
 	Engine       Engine        `json:"engine" doc:"What computed the answer"`
 	Verification *Verification `json:"verification" doc:"The automatic check, when it reached a verdict; null otherwise"`
 	SessionID    *string       `json:"session_id" doc:"The session it ran in; null when it ran in none"`
-	Source       string        `json:"source" doc:"Where it came from: web, mcp or job"`
+	Source       event.Source  `json:"source" doc:"Where it came from: web, mcp or job"`
 	EvaluatedAt  string        `json:"evaluated_at" doc:"When the evaluation ended: RFC 3339, UTC, milliseconds"`
 }
 
@@ -37,9 +40,9 @@ type Engine struct {
 
 // Verification is the automatic check's verdict as the receipt keeps it.
 type Verification struct {
-	Verdict string `json:"verdict" doc:"verified or refuted"`
-	Basis   string `json:"basis" doc:"What the verdict rests on: exact, numeric or cross_check"`
-	Method  string `json:"method" doc:"Name of the verification rule"`
+	Verdict run.Verdict `json:"verdict" doc:"verified or refuted"`
+	Basis   run.Basis   `json:"basis" doc:"What the verdict rests on: exact, numeric or cross_check"`
+	Method  string      `json:"method" doc:"Name of the verification rule"`
 }
 
 // Version of Record.
@@ -54,7 +57,7 @@ type Seal struct {
 	UnsignedReason string // why there is no signature; empty with one
 }
 
-// Signer seals canonical bytes. A deployment without a key has none.
+// Signer is the key that signs receipts. A deployment without a key has none.
 type Signer struct {
 	KID string
 	Key ed25519.PrivateKey
@@ -63,7 +66,7 @@ type Signer struct {
 // NoKeyReason is the unsigned_reason of a deployment without a signing key.
 const NoKeyReason = "this deployment has no signing key"
 
-// SealJSON makes the seal of any JSON value; signer may be nil.
+// SealJSON makes the seal of a value's JSON, unsigned if signer is nil. Its errors are those of CanonicalOf.
 func SealJSON(v any, signer *Signer) (Seal, error) {
 	canonical, err := CanonicalOf(v)
 	if err != nil {
@@ -96,9 +99,9 @@ type Envelope struct {
 	ReceiptURL     string          `json:"receipt_url,omitempty"`
 }
 
-// Envelop dresses a seal for serving. The record served is the canonical form
-// itself, so that no re-encoding stands between reader and signature.
-func (s Seal) Envelop(keysURL, receiptURL string) Envelope {
+// Envelope is the seal as it is served. The record is the canonical form itself, byte for
+// byte, so that a reader can check the signature without encoding it again.
+func (s Seal) Envelope(keysURL, receiptURL string) Envelope {
 	e := Envelope{
 		Record: s.Canonical, ID: s.ID, CanonicalForm: string(s.Canonical),
 		UnsignedReason: s.UnsignedReason, KeysURL: keysURL, ReceiptURL: receiptURL,
@@ -109,7 +112,7 @@ func (s Seal) Envelop(keysURL, receiptURL string) Envelope {
 	return e
 }
 
-// What a check can find wrong; errors.Is tells them apart.
+// Errors of Check.
 var (
 	ErrCanonicalDiffers = errors.New("canonical_form is not the canonical serialization of record")
 	ErrIDDiffers        = errors.New("id is not the SHA-256 of the canonical form")
@@ -118,7 +121,8 @@ var (
 	ErrBadSignature     = errors.New("the signature does not verify")
 )
 
-// Check verifies an envelope offline against published keys (by kid).
+// Check verifies an envelope offline against published keys, by kid. It returns the error of
+// Canonical, or ErrCanonicalDiffers, ErrIDDiffers, ErrUnsigned, ErrUnknownKey or ErrBadSignature.
 func Check(e Envelope, keys map[string]ed25519.PublicKey) error {
 	canonical, err := Canonical(e.Record)
 	if err != nil {

@@ -108,7 +108,7 @@ func TestEveryByteIsCovered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := seal.Envelop("/keys", "/api/receipts/7")
+	good := seal.Envelope("/keys", "/api/receipts/7")
 	if err := receipt.Check(good, known); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestEveryByteIsCovered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := unsigned.Envelop("/keys", "")
+	e := unsigned.Envelope("/keys", "")
 	if e.Signature != nil || e.UnsignedReason == "" || !errors.Is(receipt.Check(e, known), receipt.ErrUnsigned) {
 		t.Errorf("an unsigned seal must say so: %+v", e)
 	}

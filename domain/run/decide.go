@@ -59,15 +59,15 @@ func (RecordFailure) runCommand() {}
 func (RecordCheck) runCommand()   {}
 
 var (
-	// ErrUsed means that the run id already names another evaluation.
-	ErrUsed = errors.New("the run id is in use")
+	// ErrRunIDUsed means that the run id already names another evaluation.
+	ErrRunIDUsed = errors.New("the run id is in use")
 	// ErrNotFound means that the account has no run of this id.
 	ErrNotFound = errors.New("no such run")
 	// ErrNoAnswer means that the run ended without an answer that could be checked.
 	ErrNoAnswer = errors.New("the run has no answer")
 )
 
-// Decider is the write model of a run's stream. It refuses with ErrUsed,
+// Decider is the write model of a run's stream. It refuses with ErrRunIDUsed,
 // ErrNotFound and ErrNoAnswer.
 var Decider = decider.Decider[Command, State]{
 	Initial: func() State { return State{} },
@@ -89,8 +89,9 @@ func decide(c Command, s State) ([]event.Event, error) {
 	return nil, fmt.Errorf("run: unknown command %T", c)
 }
 
-// recordOnce records the outcome of a run. A job's outcome may be recorded again
-// by whoever finds it unpublished: that changes nothing.
+// recordOnce records the outcome of a run that does not exist yet. For the outcome of a
+// job whose run exists it decides nothing: runner and reaction may both publish it. For
+// any other run that exists it returns ErrRunIDUsed.
 func recordOnce(s State, subject Subject, events ...event.Event) ([]event.Event, error) {
 	if !s.Exists() {
 		return events, nil
@@ -98,7 +99,7 @@ func recordOnce(s State, subject Subject, events ...event.Event) ([]event.Event,
 	if subject.JobID != "" && s.Subject().JobID == subject.JobID {
 		return nil, nil
 	}
-	return nil, fmt.Errorf("%w: %d", ErrUsed, subject.RunID)
+	return nil, fmt.Errorf("%w: %d", ErrRunIDUsed, subject.RunID)
 }
 
 // recordCheck records a check that says something new about an answer.

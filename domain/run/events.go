@@ -25,30 +25,85 @@ func Block(at event.Revision) (first, last int64) {
 	return int64(at)*BlockSize + 1, (int64(at) + 1) * BlockSize
 }
 
-// Statuses of a run in the log. Success, Unevaluated and PlotOmitted have a receipt.
+// Status is how a run ended.
+type Status string
+
+// Statuses of a run. Success, Unevaluated and PlotOmitted have a receipt and are part
+// of run.evaluated; Timeout stands for run.timed_out and Error for run.failed.
 const (
-	Success     = "success"
-	Unevaluated = "unevaluated"
-	PlotOmitted = "plot_omitted"
-	Timeout     = "timeout"
-	Error       = "error"
+	Success     Status = "success"
+	Unevaluated Status = "unevaluated"  // the engine returned the input unchanged
+	PlotOmitted Status = "plot_omitted" // a graphic was made and is over 2 MiB
+	Timeout     Status = "timeout"      // the evaluation was killed at the end of its budget
+	Error       Status = "error"        // the engine's worker did not survive it
 )
 
-// Sources of a run.
+// Statuses lists them all.
+func Statuses() []Status {
+	return []Status{Success, Unevaluated, PlotOmitted, Timeout, Error}
+}
+
+// Verdict is what a check found of an answer.
+type Verdict string
+
+// Verdicts of a check.
 const (
-	Web = "web"
-	MCP = "mcp"
-	Job = "job"
+	VerdictVerified     Verdict = "verified"
+	VerdictRefuted      Verdict = "refuted"
+	VerdictInconclusive Verdict = "inconclusive" // nothing was learned; Check.Reason says why
+)
+
+// Verdicts lists them all.
+func Verdicts() []Verdict {
+	return []Verdict{VerdictVerified, VerdictRefuted, VerdictInconclusive}
+}
+
+// Basis is what a verdict rests on.
+type Basis string
+
+// Bases of a verdict.
+const (
+	BasisExact      Basis = "exact"       // a proof by exact arithmetic
+	BasisNumeric    Basis = "numeric"     // values in proved enclosures
+	BasisCrossCheck Basis = "cross_check" // a second computation
+)
+
+// InconclusiveReason is why a check learned nothing.
+type InconclusiveReason string
+
+// Reasons of VerdictInconclusive (interface §2.5).
+const (
+	ReasonCrossCheckAgrees InconclusiveReason = "cross_check_agrees"      // a second computation agrees, which proves nothing
+	ReasonNoHead           InconclusiveReason = "no_check_for_head"       // no rule checks this function
+	ReasonNoShape          InconclusiveReason = "no_check_for_shape"      // no rule checks an expression of this form
+	ReasonAnswerNotUsable  InconclusiveReason = "answer_not_usable"       // there is no answer, or the service's parser does not read it
+	ReasonNotReduced       InconclusiveReason = "simplify_did_not_reduce" // the check neither proved nor refuted the answer
+	ReasonTimedOut         InconclusiveReason = "check_timed_out"         // the check ran past its budget
+	ReasonEngineError      InconclusiveReason = "check_engine_error"      // the checker or the engine failed
+	ReasonNotPermitted     InconclusiveReason = "check_not_permitted"     // the session or the engine may read the expression otherwise than the checker
+)
+
+// FailureReason is why an evaluation has no answer although its budget was not exhausted.
+type FailureReason string
+
+// Reasons of Failed.
+const (
+	FailureCrashed        FailureReason = "crashed"          // the worker process ended by a fault (a stack that ran over, an internal error)
+	FailureMemory         FailureReason = "memory"           // the worker process ran over its memory limit
+	FailureQuit           FailureReason = "quit"             // the expression ended its own process (Quit, Exit)
+	FailureOutputTooLarge FailureReason = "output_too_large" // result or standard output over the engine's limit
+	FailureRefused        FailureReason = "refused"          // the engine could not read or evaluate the input
+	FailureSessionClosed  FailureReason = "session_closed"   // the session was cleared while it evaluated
 )
 
 // Subject is what was to be evaluated: part of every event that ends a run.
 type Subject struct {
-	RunID      int64      `json:"run_id" unit:"run id" doc:"The run"`
-	Account    string     `json:"account" format:"uuid" doc:"The account"`
-	Expression event.Text `json:"expression" doc:"Source text, exactly as submitted"`
-	SessionID  string     `json:"session_id,omitempty" doc:"The session it ran in; absent: in none"`
-	Source     string     `json:"source" enum:"web,mcp,job" doc:"Where it came from"`
-	JobID      string     `json:"job_id,omitempty" format:"uuid" doc:"The job that ran it; absent: none did"`
+	RunID      int64        `json:"run_id" unit:"run id" doc:"The run"`
+	Account    string       `json:"account" format:"uuid" doc:"The account"`
+	Expression event.Text   `json:"expression" doc:"Source text, exactly as submitted"`
+	SessionID  string       `json:"session_id,omitempty" doc:"The session it ran in; absent: in none"`
+	Source     event.Source `json:"source" enum:"web,mcp,job" doc:"Where it came from"`
+	JobID      string       `json:"job_id,omitempty" format:"uuid" doc:"The job that ran it; absent: none did"`
 }
 
 // Engine names the program that computed an answer.
@@ -59,18 +114,18 @@ type Engine struct {
 
 // Check is a verdict on an answer, or why there is none.
 type Check struct {
-	Verdict   string `json:"verdict" enum:"verified,refuted,inconclusive" doc:"inconclusive: nothing was learned"`
-	Basis     string `json:"basis,omitempty" enum:"exact,numeric,cross_check" doc:"What the verdict rests on"`
-	Method    string `json:"method,omitempty" doc:"Name of the verification rule"`
-	Check     string `json:"check,omitempty" doc:"The expression evaluated for the check"`
-	Residual  string `json:"residual,omitempty" doc:"What it returned"`
-	Reason    string `json:"reason,omitempty" doc:"Why nothing was learned; absent with a verdict"`
-	ElapsedMS int64  `json:"elapsed_ms" doc:"Time the check took"`
-	Automatic bool   `json:"automatic" doc:"The check ran unasked, with the evaluation"`
+	Verdict   Verdict            `json:"verdict" enum:"verified,refuted,inconclusive" doc:"inconclusive: nothing was learned"`
+	Basis     Basis              `json:"basis,omitempty" enum:"exact,numeric,cross_check" doc:"What the verdict rests on"`
+	Method    string             `json:"method,omitempty" doc:"Name of the verification rule"`
+	Check     string             `json:"check,omitempty" doc:"The expression evaluated for the check"`
+	Residual  string             `json:"residual,omitempty" doc:"What it returned"`
+	Reason    InconclusiveReason `json:"reason,omitempty" enum:"cross_check_agrees,no_check_for_head,no_check_for_shape,answer_not_usable,simplify_did_not_reduce,check_timed_out,check_engine_error,check_not_permitted" doc:"Why nothing was learned; absent with a verdict"`
+	ElapsedMS int64              `json:"elapsed_ms" doc:"Time the check took"`
+	Automatic bool               `json:"automatic" doc:"The check ran unasked, with the evaluation"`
 }
 
 // Conclusive tells whether the check reached a verdict: verified or refuted.
-func (c Check) Conclusive() bool { return c.Verdict == "verified" || c.Verdict == "refuted" }
+func (c Check) Conclusive() bool { return c.Verdict == VerdictVerified || c.Verdict == VerdictRefuted }
 
 // Evaluated is an evaluation with an answer.
 type Evaluated struct {
@@ -78,7 +133,7 @@ type Evaluated struct {
 	Answer      event.Text  `json:"answer" doc:"The answer as rendered for people"`
 	InputForm   event.Text  `json:"input_form" doc:"The answer in a form that parses back to it"`
 	Checkable   bool        `json:"checkable" doc:"Nothing earlier in its session could have changed what the expression means, so that it may be checked elsewhere"`
-	Status      string      `json:"status" enum:"success,unevaluated,plot_omitted" doc:"unevaluated: the engine returned the input unchanged. plot_omitted: a graphic was made and is over 2 MiB"`
+	Status      Status      `json:"status" enum:"success,unevaluated,plot_omitted" doc:"unevaluated: the engine returned the input unchanged. plot_omitted: a graphic was made and is over 2 MiB"`
 	Stdout      *event.Text `json:"stdout,omitempty" doc:"What it printed; absent: nothing"`
 	Warnings    []string    `json:"warnings,omitempty" doc:"Messages of the engine, and whether the session was lost, in order: at most 101, of at most 1 KiB each"`
 	Plot        *event.Blob `json:"plot,omitempty" doc:"The graphic, SVG; absent: none"`
@@ -107,9 +162,9 @@ type TimedOut struct {
 // Failed is an evaluation that the engine's worker did not survive.
 type Failed struct {
 	Subject
-	Reason      string `json:"reason" enum:"crashed,memory,quit,output_too_large,session_closed" doc:"crashed: the worker process ended by a fault. memory: it ran over its memory limit. quit: the expression ended its process. output_too_large: result or output over the limit. session_closed: its session was cleared meanwhile"`
-	Detail      string `json:"detail,omitempty" doc:"What the engine or the system said, at most 1 KiB"`
-	ExecutionMS int64  `json:"execution_time_ms" doc:"Time until it failed"`
+	Reason      FailureReason `json:"reason" enum:"crashed,memory,quit,output_too_large,refused,session_closed" doc:"crashed: the worker process ended by a fault. memory: it ran over its memory limit. quit: the expression ended its process. output_too_large: result or output over the limit. refused: the engine could not read or evaluate the input. session_closed: its session was cleared meanwhile"`
+	Detail      string        `json:"detail,omitempty" doc:"What the engine or the system said, at most 1 KiB"`
+	ExecutionMS int64         `json:"execution_time_ms" doc:"Time until it failed"`
 }
 
 // Verified is a check made on request.
@@ -129,9 +184,9 @@ func (Verified) EventName() string  { return "run.verified" }
 // Events declares this package's event types.
 func Events() []event.Type {
 	const account, session = "0198a1b2-0000-7000-8000-00000000000a", "notebook-1"
-	subject := Subject{RunID: 1001, Account: account, Expression: event.Inline("Integrate[x^2, x]"), SessionID: session, Source: Web}
+	subject := Subject{RunID: 1001, Account: account, Expression: event.Inline("Integrate[x^2, x]"), SessionID: session, Source: event.SourceWeb}
 	stdout := event.Inline("hello\n")
-	check := Check{Verdict: "verified", Basis: "exact", Method: "integrate_residual", Check: "D[x^3/3, x] - x^2", Residual: "0", ElapsedMS: 12, Automatic: true}
+	check := Check{Verdict: VerdictVerified, Basis: BasisExact, Method: "integrate_residual", Check: "D[x^3/3, x] - x^2", Residual: "0", ElapsedMS: 12, Automatic: true}
 	sha := "3d0a62f999375c96e670d9d3cbdfb8e4ab470c5b1326d04131ece4d644362cb8"
 	return []event.Type{
 		event.Of(Reserved{Process: "0198a1b2-0000-7000-8000-0000000000ff"}),
@@ -140,7 +195,7 @@ func Events() []event.Type {
 			Engine: Engine{Name: "woxi", Revision: "0.3.0"}, Check: &check, ExecutionMS: 3, EvaluatedAt: "2026-08-01T12:00:00.000Z"}),
 		event.Of(Sealed{RunID: 1001, ReceiptID: sha, Canonical: event.Inline(`{"run_id":1001}`), Signature: "LU6z…", KID: "1IG2tMH7J2wbJZnOf8LJzQitKf7LMvoAElsuDMVM54Y"}),
 		event.Of(TimedOut{Subject: subject, BudgetMS: 3000}),
-		event.Of(Failed{Subject: subject, Reason: "crashed", Detail: "signal: aborted", ExecutionMS: 40}),
+		event.Of(Failed{Subject: subject, Reason: FailureCrashed, Detail: "signal: aborted", ExecutionMS: 40}),
 		event.Of(Verified{RunID: 1001, Account: account, Check: check}),
 	}
 }

@@ -1,8 +1,8 @@
 // Package session is who owns a live evaluation session: the process whose
 // worker holds its variables.
 //
-// It promises that a session has one owner at a time, told apart by an epoch.
-// It never holds a variable: those live and die with the worker.
+// It promises that a session has one owner at a time; the epoch numbers the ownerships.
+// The variables themselves are in the worker's memory only and are lost with it.
 package session
 
 import (

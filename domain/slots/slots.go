@@ -3,7 +3,7 @@
 //
 // It promises that a job holds at most one slot of a day, and at most one refund
 // per slot.
-// It never knows what day it is: the day is in the stream's name.
+// The day is in the stream's name: deciding needs no clock.
 package slots
 
 import (
@@ -67,11 +67,11 @@ type slot struct {
 	refunded bool
 }
 
-// Used counts the slots that are spent and not refunded. A job holds at most one.
-func (s State) Used() int { return len(s.held) }
+// SlotsUsed counts the slots that are spent and not refunded. A job holds at most one.
+func (s State) SlotsUsed() int { return len(s.held) }
 
-// Of returns the id of the slot a job holds, if it holds one of this day.
-func (s State) Of(jobID string) (slotID string, holds bool) {
+// HeldBy returns the id of the slot of this day that a job holds; false if it holds none.
+func (s State) HeldBy(jobID string) (slotID string, holds bool) {
 	slotID, holds = s.held[jobID]
 	return slotID, holds
 }
@@ -79,8 +79,8 @@ func (s State) Of(jobID string) (slotID string, holds bool) {
 // Command is one of Spend, Refund.
 type Command interface{ slotsCommand() }
 
-// Spend takes a slot for a submission; a job that holds one of this day keeps
-// it. One that gave its slot back — its upload was used — may spend another.
+// Spend takes a slot for a submission. A job that holds a slot of this day keeps that
+// slot; a job whose slot was refunded may spend another. It is refused with ErrAllowanceSpent.
 type Spend struct {
 	SlotID     string
 	Day        string
@@ -97,8 +97,8 @@ type Refund struct {
 func (Spend) slotsCommand()  {}
 func (Refund) slotsCommand() {}
 
-// ErrSpent means that the day's allowance is used up.
-var ErrSpent = errors.New("the daily job allowance is spent; it is renewed at 00:00 UTC")
+// ErrAllowanceSpent means that the day's allowance is used up.
+var ErrAllowanceSpent = errors.New("the daily job allowance is spent; it is renewed at 00:00 UTC")
 
 // Decider is the write model of a day's stream.
 var Decider = decider.Decider[Command, State]{
@@ -110,11 +110,11 @@ var Decider = decider.Decider[Command, State]{
 func decide(c Command, s State) ([]event.Event, error) {
 	switch c := c.(type) {
 	case Spend:
-		if _, has := s.Of(c.Submission.JobID); has {
+		if _, has := s.HeldBy(c.Submission.JobID); has {
 			return nil, nil
 		}
-		if s.Used() >= c.Allowance {
-			return nil, ErrSpent
+		if s.SlotsUsed() >= c.Allowance {
+			return nil, ErrAllowanceSpent
 		}
 		return []event.Event{Spent{SlotID: c.SlotID, Day: c.Day, Submission: c.Submission}}, nil
 	case Refund:

@@ -22,11 +22,11 @@ func TestSlots(t *testing.T) {
 
 	given(t, slots.Decider).When(spend("s", "j", 1)).Then(spent("s", "j"))
 	given(t, slots.Decider, spent("s", "j")).When(spend("x", "j", 1)).ThenNothing()
-	given(t, slots.Decider, spent("s", "j")).When(spend("x", "k", 1)).ThenRefused(slots.ErrSpent)
+	given(t, slots.Decider, spent("s", "j")).When(spend("x", "k", 1)).ThenRefused(slots.ErrAllowanceSpent)
 	given(t, slots.Decider, spent("s", "j")).When(spend("x", "k", 2)).Then(spent("x", "k"))
 	given(t, slots.Decider, spent("s", "j"), refunded).When(spend("x", "k", 1)).Then(spent("x", "k"))
 	given(t, slots.Decider, spent("s", "j"), refunded).When(spend("x", "j", 1)).Then(spent("x", "j"))
-	given(t, slots.Decider).When(spend("s", "j", 0)).ThenRefused(slots.ErrSpent)
+	given(t, slots.Decider).When(spend("s", "j", 0)).ThenRefused(slots.ErrAllowanceSpent)
 	given(t, slots.Decider, spent("s", "j")).When(refund).Then(refunded)
 	given(t, slots.Decider, spent("s", "j"), refunded).When(refund).ThenNothing()
 	given(t, slots.Decider, spent("s", "j")).When(slots.Refund{SlotID: "other"}).ThenNothing()

@@ -2,7 +2,7 @@
 // which is also its id and names its stream, so that authentication folds one
 // stream and a new or revoked token takes effect at once.
 //
-// It never sees the secret.
+// The secret itself is never stored.
 package token
 
 import (
@@ -67,17 +67,17 @@ type Mint struct {
 	ExpiresAt                     time.Time // zero: never
 }
 
-// Revoke ends a token of the account; again is fine.
+// Revoke ends a token of the account; a revoked token stays revoked. It is refused with ErrNotFound.
 type Revoke struct{ TokenID, Account string }
 
 func (Mint) tokenCommand()   {}
 func (Revoke) tokenCommand() {}
 
 var (
-	// ErrNone means that the account has no such token.
-	ErrNone = errors.New("no such token")
-	// ErrTaken means that a secret was drawn twice, which does not happen by chance.
-	ErrTaken = errors.New("this token exists already")
+	// ErrNotFound means that the account has no such token.
+	ErrNotFound = errors.New("no such token")
+	// ErrAlreadyMinted means that a token of this secret exists. Secrets have 178 random bits: the generator repeats itself.
+	ErrAlreadyMinted = errors.New("this token exists already")
 )
 
 // Decider is the write model of a token's stream.
@@ -91,7 +91,7 @@ func decide(c Command, s State) ([]event.Event, error) {
 	switch c := c.(type) {
 	case Mint:
 		if s.Exists {
-			return nil, ErrTaken
+			return nil, ErrAlreadyMinted
 		}
 		minted := Minted{TokenID: c.TokenID, Account: c.Account, Name: c.Name, Last4: c.Last4}
 		if !c.ExpiresAt.IsZero() {
@@ -100,7 +100,7 @@ func decide(c Command, s State) ([]event.Event, error) {
 		return []event.Event{minted}, nil
 	case Revoke:
 		if !s.Exists || s.Account != c.Account {
-			return nil, ErrNone
+			return nil, ErrNotFound
 		}
 		if s.Revoked {
 			return nil, nil

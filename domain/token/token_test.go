@@ -17,9 +17,9 @@ func TestToken(t *testing.T) {
 	mint := token.Mint{TokenID: "h", Account: "a", Name: "n", Last4: "abcd", ExpiresAt: expiry}
 
 	given(t, token.Decider).When(mint).Then(minted)
-	given(t, token.Decider, minted).When(mint).ThenRefused(token.ErrTaken)
-	given(t, token.Decider).When(token.Revoke{TokenID: "h", Account: "a"}).ThenRefused(token.ErrNone)
-	given(t, token.Decider, minted).When(token.Revoke{TokenID: "h", Account: "b"}).ThenRefused(token.ErrNone)
+	given(t, token.Decider, minted).When(mint).ThenRefused(token.ErrAlreadyMinted)
+	given(t, token.Decider).When(token.Revoke{TokenID: "h", Account: "a"}).ThenRefused(token.ErrNotFound)
+	given(t, token.Decider, minted).When(token.Revoke{TokenID: "h", Account: "b"}).ThenRefused(token.ErrNotFound)
 	given(t, token.Decider, minted).When(token.Revoke{TokenID: "h", Account: "a"}).Then(revoked)
 	given(t, token.Decider, minted, revoked).When(token.Revoke{TokenID: "h", Account: "a"}).ThenNothing()
 

@@ -87,7 +87,7 @@ func Events() []event.Type {
 // State is the upload and the job that holds it.
 type State struct {
 	Stored   *Stored
-	Job      string          // holds the upload; empty: free
+	Job      string          // the job that holds the upload; empty: none
 	Refused  map[string]bool // slots whose submission was refused, for ever
 	Released map[string]bool // jobs that gave the upload back, for ever
 }
@@ -98,9 +98,10 @@ type Command interface{ uploadCommand() }
 // Store makes an export available.
 type Store struct{ Stored Stored }
 
-// Claim takes the upload for a job of its account, on behalf of the slot that
-// was spent for it; again for the same job is fine. Whether it succeeded is in
-// the state: see State.Admits.
+// Claim takes the upload for a job of its account, on behalf of the slot that was spent
+// for the job; a job that holds the upload keeps it. A claim that comes too late is not
+// refused but recorded as Refused: ask State.CheckAdmitted afterwards. ErrNotFound: the
+// account has no such upload.
 type Claim struct{ Account, JobID, SlotID string }
 
 // Release frees the upload if this job holds it.
@@ -111,28 +112,30 @@ func (Claim) uploadCommand()   {}
 func (Release) uploadCommand() {}
 
 var (
-	// ErrNone means that the account has no such upload.
-	ErrNone = errors.New("no such upload")
-	// ErrUsed means that another job holds the upload.
-	ErrUsed = errors.New("the upload is checked by another job; upload the export again for another check")
+	// ErrNotFound means that the account has no such upload.
+	ErrNotFound = errors.New("no such upload")
+	// ErrUploadUsed means that another job holds the upload.
+	ErrUploadUsed = errors.New("the upload is checked by another job; upload the export again for another check")
 )
 
-// Admits tells, after a Claim, whether the slot's submission may go on to the
-// queue: nil, or ErrUsed for a slot that was refused.
-func (s State) Admits(slotID string) error {
+// CheckAdmitted returns, after a Claim, ErrUploadUsed if the submission of this slot was
+// refused, and nil if its job may be queued.
+func (s State) CheckAdmitted(slotID string) error {
 	if s.Refused[slotID] {
-		return ErrUsed
+		return ErrUploadUsed
 	}
 	return nil
 }
 
-// Available tells whether a job may still hope to get the upload: a look before a slot is spent.
-func (s State) Available(account, jobID string) error {
+// CheckAvailable returns nil if this job could claim the upload now, ErrNotFound if the
+// account has no such upload, and ErrUploadUsed if another job holds it. It is asked before
+// a slot is spent; only a Claim decides.
+func (s State) CheckAvailable(account, jobID string) error {
 	switch {
 	case s.Stored == nil || s.Stored.Account != account:
-		return ErrNone
+		return ErrNotFound
 	case s.Job != "" && s.Job != jobID:
-		return ErrUsed
+		return ErrUploadUsed
 	}
 	return nil
 }
@@ -165,7 +168,7 @@ func decide(c Command, s State) ([]event.Event, error) {
 func claim(c Claim, s State) ([]event.Event, error) {
 	switch {
 	case s.Stored == nil || s.Stored.Account != c.Account:
-		return nil, ErrNone
+		return nil, ErrNotFound
 	case s.Refused[c.SlotID], s.Job == c.JobID, s.Released[c.JobID]:
 		return nil, nil // decided before
 	case s.Job != "":
@@ -188,7 +191,7 @@ func evolve(s State, e event.Event) State {
 	return s
 }
 
-// with is the set with one more member; a set that is nil is made.
+// with returns the set with one more member: the same map, or a new one for nil.
 func with(set map[string]bool, member string) map[string]bool {
 	if set == nil {
 		set = map[string]bool{}

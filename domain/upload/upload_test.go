@@ -19,8 +19,8 @@ func TestUpload(t *testing.T) {
 
 	given(t, upload.Decider).When(upload.Store{Stored: stored}).Then(stored)
 	given(t, upload.Decider, stored).When(upload.Store{Stored: stored}).ThenNothing()
-	given(t, upload.Decider).When(claim("j", "s")).ThenRefused(upload.ErrNone)
-	given(t, upload.Decider, stored).When(upload.Claim{Account: "b", JobID: "j", SlotID: "s"}).ThenRefused(upload.ErrNone)
+	given(t, upload.Decider).When(claim("j", "s")).ThenRefused(upload.ErrNotFound)
+	given(t, upload.Decider, stored).When(upload.Claim{Account: "b", JobID: "j", SlotID: "s"}).ThenRefused(upload.ErrNotFound)
 	given(t, upload.Decider, stored).When(claim("j", "s")).Then(claimed("j"))
 	given(t, upload.Decider, stored, claimed("j")).When(claim("j", "s")).ThenNothing()
 	given(t, upload.Decider, stored, claimed("j")).When(claim("k", "t")).Then(refused)
@@ -42,15 +42,15 @@ func TestAvailability(t *testing.T) {
 		account, job string
 		want         error
 	}{
-		"absent": {fold(), "a", "j", upload.ErrNone}, "other's": {fold(stored), "b", "j", upload.ErrNone},
-		"free": {fold(stored), "a", "j", nil}, "own": {fold(stored, claimed), "a", "j", nil}, "used": {fold(stored, claimed), "a", "k", upload.ErrUsed},
+		"absent": {fold(), "a", "j", upload.ErrNotFound}, "other's": {fold(stored), "b", "j", upload.ErrNotFound},
+		"free": {fold(stored), "a", "j", nil}, "own": {fold(stored, claimed), "a", "j", nil}, "used": {fold(stored, claimed), "a", "k", upload.ErrUploadUsed},
 	} {
-		if err := c.state.Available(c.account, c.job); !errors.Is(err, c.want) {
+		if err := c.state.CheckAvailable(c.account, c.job); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
 	refused := fold(stored, claimed, upload.Refused{UploadID: "u", JobID: "k", SlotID: "t"})
-	if !errors.Is(refused.Admits("t"), upload.ErrUsed) || refused.Admits("s") != nil {
+	if !errors.Is(refused.CheckAdmitted("t"), upload.ErrUploadUsed) || refused.CheckAdmitted("s") != nil {
 		t.Error("a refused slot must stay refused, and only it")
 	}
 }

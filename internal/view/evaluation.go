@@ -6,7 +6,7 @@ import "reckon/domain/run"
 // it and as the result of an evaluate job holds it.
 type Evaluation struct {
 	Result          string        `json:"result" doc:"The answer as rendered for people"`
-	Status          string        `json:"status" enum:"success,unevaluated,plot_omitted" doc:"unevaluated: the engine returned the input unchanged, so the result is no answer. plot_omitted: a graphic was made and is too large to keep"`
+	Status          run.Status    `json:"status" enum:"success,unevaluated,plot_omitted" doc:"unevaluated: the engine returned the input unchanged, so the result is no answer. plot_omitted: a graphic was made and is too large to keep"`
 	ExecutionTimeMS int64         `json:"execution_time_ms" doc:"Time the evaluation took, in milliseconds"`
 	RunID           *int64        `json:"run_id" doc:"Id of the run in the execution log: an integer from 1"`
 	PlotURL         *string       `json:"plot_url" doc:"Path of the graphic (SVG), /api/plots/{run_id}; null when none was kept"`
@@ -18,13 +18,13 @@ type Evaluation struct {
 
 // Verification is a check that reached a verdict (interface §2.3).
 type Verification struct {
-	Verdict   string `json:"verdict" enum:"verified,refuted" doc:"What the check found of the answer"`
-	Basis     string `json:"basis" enum:"exact,numeric,cross_check" doc:"What the verdict rests on. exact: symbolic computation. numeric: values at sample points. cross_check: another way to the same answer"`
-	Method    string `json:"method" doc:"Name of the verification rule" example:"integrate_residual"`
-	Check     string `json:"check" doc:"The expression evaluated for the check"`
-	Residual  string `json:"residual" doc:"What the expression of check returned"`
-	ElapsedMS int64  `json:"elapsed_ms" doc:"Time the check took, in milliseconds"`
-	Automatic bool   `json:"automatic" doc:"True: the check ran unasked, with the evaluation. False: it was requested"`
+	Verdict   run.Verdict `json:"verdict" enum:"verified,refuted" doc:"What the check found of the answer"`
+	Basis     run.Basis   `json:"basis" enum:"exact,numeric,cross_check" doc:"What the verdict rests on. exact: symbolic computation. numeric: values at sample points. cross_check: another way to the same answer"`
+	Method    string      `json:"method" doc:"Name of the verification rule" example:"integrate_residual"`
+	Check     string      `json:"check" doc:"The expression evaluated for the check"`
+	Residual  string      `json:"residual" doc:"What the expression of check returned"`
+	ElapsedMS int64       `json:"elapsed_ms" doc:"Time the check took, in milliseconds"`
+	Automatic bool        `json:"automatic" doc:"True: the check ran unasked, with the evaluation. False: it was requested"`
 }
 
 // EvaluationOf is the view of an evaluation; result and stdout are its whole

@@ -76,7 +76,7 @@ func (v Jobs) Of(ctx context.Context, s job.State) (Job, error) {
 	q := s.Queued
 	j := Job{
 		JobID: q.JobID, Kind: q.Kind, Status: s.Status, CreatedAt: q.SubmittedAt, FinishedAt: Optional(s.FinishedAt),
-		TimeoutMS: q.TimeoutMS, Attempt: s.Attempt, SessionID: q.SessionID, Error: Failure(s.Status, s.Outcome.Error),
+		TimeoutMS: q.TimeoutMS, Attempt: s.Attempt, SessionID: q.SessionID, Error: ErrorText(s.Status, s.Outcome.Error),
 	}
 	if s.Status == job.Queued {
 		if place, known := v.Place(ctx, q.JobID); known {
@@ -121,8 +121,8 @@ func (j *Job) Publish(runID int64, certificateID string) {
 	}
 }
 
-// Failure is the error of a job: nil when it did not fail.
-func Failure(status job.Status, text string) *string {
+// ErrorText is the error of a job: nil when it did not fail.
+func ErrorText(status job.Status, text string) *string {
 	if status == job.Lost {
 		text = "the runner of the job stopped reporting, and no attempt was left"
 	}

@@ -9,23 +9,25 @@ import (
 	"reckon/domain/job"
 )
 
-// A job that has ended is read again for what it publishes after lookAgain, then
-// after twice as long each time, up to mostLookAgain.
+// A job that has ended, but whose run or certificate cannot be read yet, is read again
+// after firstRetry, then after twice as long each time, up to maxRetry.
 const (
-	lookAgain     = 20 * time.Millisecond
-	mostLookAgain = time.Minute // above every patience: a limit that backoff wants
+	firstRetry = 20 * time.Millisecond
+	maxRetry   = time.Minute // longer than any request is held
 )
 
-// Await waits until nothing about a job will change any more, the time is over,
-// or the process stops; then it is the job as read reads it.
-func (v Jobs) Await(ctx context.Context, jobID string, atMost time.Duration, read func(context.Context) (job.State, error)) (job.State, error) {
+// WaitUntilComplete waits until a job has ended and what it publishes can be read
+// (Complete), but no longer than atMost and no longer than the process runs, and
+// returns the job as read reads it then. Its errors are those of read and of Complete,
+// or the context's.
+func (v Jobs) WaitUntilComplete(ctx context.Context, jobID string, atMost time.Duration, read func(context.Context) (job.State, error)) (job.State, error) {
 	notified, stop := v.NotifyJobEnded(jobID)
 	defer stop()
-	over := time.NewTimer(atMost)
-	defer over.Stop()
-	again := backoff.ExponentialBackOff{InitialInterval: lookAgain, Multiplier: 2, MaxInterval: mostLookAgain}
+	timeout := time.NewTimer(atMost)
+	defer timeout.Stop()
+	retry := backoff.ExponentialBackOff{InitialInterval: firstRetry, Multiplier: 2, MaxInterval: maxRetry}
 	for last := false; ; {
-		// Registered first, read second: an end in between is not missed.
+		// The notification is registered before the job is read, so that an end in between is not missed.
 		state, err := read(ctx)
 		if err != nil || last {
 			return state, err
@@ -34,13 +36,13 @@ func (v Jobs) Await(ctx context.Context, jobID string, atMost time.Duration, rea
 			return state, err
 		}
 		var soon <-chan time.Time
-		if state.Terminal() { // what it publishes is about to be appended; a watch that began after the end is not told of it
-			soon = time.After(again.NextBackOff())
+		if state.Terminal() { // it ended before the notification was registered, or its run or certificate is not appended yet
+			soon = time.After(retry.NextBackOff())
 		}
 		select {
 		case <-notified:
 		case <-soon:
-		case <-over.C:
+		case <-timeout.C:
 			last = true
 		case <-v.Closing:
 			last = true

@@ -55,6 +55,6 @@ func ReceiptOf(ctx context.Context, sealed run.Sealed, blobs event.BlobReader, b
 
 // SealOf is the view of a seal.
 func SealOf(seal receipt.Seal, base string) Seal {
-	e := seal.Envelop(base+KeysPath, "")
+	e := seal.Envelope(base+KeysPath, "")
 	return Seal{ID: e.ID, CanonicalForm: e.CanonicalForm, Signature: e.Signature, UnsignedReason: e.UnsignedReason, KID: e.KID, KeysURL: e.KeysURL}
 }

@@ -14,15 +14,15 @@ func ReceiptPath(runID int64) string { return "/api/receipts/" + strconv.FormatI
 func PlotPath(runID int64) string { return "/api/plots/" + strconv.FormatInt(runID, 10) }
 
 // Optional is null for the empty string.
-func Optional(s string) *string {
+func Optional[T ~string](s T) *T {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
 
-// Moment is a moment as answers hold it (event.Timestamp), null for the zero time.
-func Moment(t time.Time) *string {
+// OptionalTime is a moment as answers hold it (event.Timestamp), null for the zero time.
+func OptionalTime(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/expression"
+	"reckon/domain/run"
 	"reckon/runners/adapter"
 )
 
@@ -20,7 +21,7 @@ func TestWhatIsNotAskedOfTheEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for reason, r := range map[string]commands.CheckRequest{
+	for reason, r := range map[run.InconclusiveReason]commands.CheckRequest{
 		"no_check_for_shape": {Code: "1 +* 2", Answer: "2"},
 		"answer_not_usable":  {Code: "1+1", Tree: tree, Answer: "2 +*"},
 		"no_check_for_head":  {Code: "f[x]", Tree: unnamed, Answer: "f[x]"},

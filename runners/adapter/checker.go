@@ -26,8 +26,8 @@ func (c Checker) Check(ctx context.Context, r commands.CheckRequest) run.Check {
 	started := time.Now()
 	outcome := c.check(ctx, r)
 	return run.Check{
-		Verdict: outcome.Verdict, Basis: outcome.Basis, Method: outcome.Method, Check: outcome.Check,
-		Residual: outcome.Residual, Reason: outcome.Reason, ElapsedMS: time.Since(started).Milliseconds(),
+		Verdict: run.Verdict(outcome.Verdict), Basis: run.Basis(outcome.Basis), Method: outcome.Method, Check: outcome.Check,
+		Residual: outcome.Residual, Reason: run.InconclusiveReason(outcome.Reason), ElapsedMS: time.Since(started).Milliseconds(),
 	}
 }
 

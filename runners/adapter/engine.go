@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"reckon/commands"
+	"reckon/domain/run"
 	"reckon/runners/engine"
 )
 
@@ -33,9 +34,9 @@ func translate(err error) error {
 	case errors.Is(err, engine.ErrSaturated), errors.Is(err, engine.ErrClosed):
 		return commands.ErrSaturated
 	case errors.Is(err, engine.ErrSessionClosed):
-		return &commands.EngineFailedError{Reason: "session_closed", Detail: "the session was closed while it evaluated"}
+		return &commands.EngineFailedError{Reason: run.FailureSessionClosed, Detail: "the session was closed while it evaluated"}
 	case errors.As(err, &failed):
-		return &commands.EngineFailedError{Reason: string(failed.Reason), Detail: failed.Detail}
+		return &commands.EngineFailedError{Reason: failed.Reason, Detail: failed.Detail}
 	}
 	return err
 }

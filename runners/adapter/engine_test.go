@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"reckon/commands"
+	"reckon/domain/run"
 	"reckon/runners/engine"
 )
 
@@ -21,7 +22,7 @@ func TestErrorsOfTheEngine(t *testing.T) {
 		}
 	}
 	var failed *commands.EngineFailedError
-	if got := translate(&engine.FailedError{Reason: engine.ReasonCrashed, Detail: "signal: aborted"}); !errors.As(got, &failed) || *failed != (commands.EngineFailedError{Reason: "crashed", Detail: "signal: aborted"}) {
+	if got := translate(&engine.FailedError{Reason: run.FailureCrashed, Detail: "signal: aborted"}); !errors.As(got, &failed) || *failed != (commands.EngineFailedError{Reason: "crashed", Detail: "signal: aborted"}) {
 		t.Errorf("a crash: %v", got)
 	}
 	if got := translate(engine.ErrSessionClosed); !errors.As(got, &failed) || failed.Reason != "session_closed" {

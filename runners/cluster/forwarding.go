@@ -16,6 +16,7 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/event"
+	"reckon/domain/run"
 )
 
 const (
@@ -87,13 +88,13 @@ type forwardedAnswer struct {
 // forwardedError is a typed error on its way between processes.
 type forwardedError struct {
 	Kind     errorKind
-	Message  string         `json:",omitempty"`
-	RunID    int64          `json:",omitempty"`
-	Position event.Position `json:",omitzero"`
-	Reason   string         `json:",omitempty"`
-	Detail   string         `json:",omitempty"`
-	Owner    string         `json:",omitempty"`
-	Address  string         `json:",omitempty"`
+	Message  string            `json:",omitempty"`
+	RunID    int64             `json:",omitempty"`
+	Position event.Position    `json:",omitzero"`
+	Reason   run.FailureReason `json:",omitempty"`
+	Detail   string            `json:",omitempty"`
+	Owner    string            `json:",omitempty"`
+	Address  string            `json:",omitempty"`
 }
 
 // errorKind says which typed error a forwardedError stands for.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// jailFailed is the exit status of a jail that could not shut its doors.
+// jailFailed is the exit status of a process that could not restrict itself as its policy says.
 const jailFailed = 125
 
 // policy is what a jailed process may do. It travels as the last argument.
@@ -33,7 +33,7 @@ const (
 // systemFolders are what programs of most distributions need to start.
 var systemFolders = []string{"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/dev/urandom", "/nix/store"}
 
-// command is a program about to run in a folder inside the walls.
+// command is a program that is to run in a folder, restricted by a policy.
 func (t *Toolchain) command(folder, program string, arguments []string) (*exec.Cmd, error) {
 	p := policy{
 		ReadWrite: folder, MemoryBytes: t.MemoryBytes, CPUSeconds: int64(4*t.Timeout/time.Second) + 1, FileBytes: maxFileBytes, OpenFiles: maxOpenFiles,
@@ -54,8 +54,8 @@ func (t *Toolchain) command(folder, program string, arguments []string) (*exec.C
 	return command, nil
 }
 
-// Jail puts this process behind the walls of a policy and becomes its program.
-// It returns only when that fails: an exit status.
+// Jail restricts this process as a policy says and replaces it by the policy's program.
+// It returns only if that fails: an exit status.
 func Jail(text string) int {
 	var p policy
 	err := json.Unmarshal([]byte(text), &p)

@@ -27,9 +27,9 @@ func isolate(command *exec.Cmd, off bool) {
 	command.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: jailedUser, HostID: os.Getgid(), Size: 1}}
 }
 
-// enter shuts the doors and becomes the program.
+// enter restricts the process and executes the program in its place.
 func enter(p policy) error {
-	runtime.LockOSThread() // the thread that executes the program is the one that is walled in
+	runtime.LockOSThread() // only the thread that is restricted may execute the program
 	for _, limit := range []struct {
 		what int
 		most int64
@@ -40,16 +40,16 @@ func enter(p policy) error {
 		}
 	}
 	if !p.WallsOff {
-		if err := wallIn(p); err != nil {
+		if err := restrict(p); err != nil {
 			return err
 		}
 	}
 	return unix.Exec(p.Program, append([]string{p.Program}, p.Arguments...), os.Environ())
 }
 
-// wallIn leaves the files of the policy, and takes away the system calls that
-// reach past files: sockets, other processes, namespaces, the kernel itself.
-func wallIn(p policy) error {
+// restrict leaves the process the files of the policy, and denies the system calls that
+// reach anything else: sockets, other processes, namespaces, the kernel itself.
+func restrict(p policy) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no new privileges: %w", err)
 	}
@@ -122,7 +122,7 @@ func allow(ruleset uintptr, path string, access uint64) error {
 	return nil
 }
 
-// forbidden answers EPERM. Landlock says which files; these are what is no file.
+// forbidden are the system calls that answer EPERM: those that reach something other than files, which Landlock does not restrict.
 var forbidden = []string{
 	"socket", "socketpair", "connect", "bind", "listen", "io_uring_setup", "io_uring_enter", "io_uring_register",
 	"ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp",

@@ -7,10 +7,10 @@ import (
 	"os/exec"
 )
 
-// isolate has nothing to isolate with on this system.
+// isolate does nothing: namespaces are Linux's.
 func isolate(*exec.Cmd, bool) {}
 
-// enter refuses: the walls are Linux's.
+// enter fails: a process can be restricted on Linux only.
 func enter(policy) error {
 	return errors.New("elaboration needs Linux: it runs foreign code and this system has none of the walls")
 }

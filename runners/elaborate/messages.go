@@ -16,11 +16,11 @@ const (
 
 // leanMessage is one line of `lean --json`.
 type leanMessage struct {
-	Severity string    `json:"severity"`
-	Pos      *position `json:"pos"`
-	EndPos   *position `json:"endPos"`
-	Data     string    `json:"data"`
-	Silent   bool      `json:"isSilent"`
+	Severity commands.Severity `json:"severity"`
+	Pos      *position         `json:"pos"`
+	EndPos   *position         `json:"endPos"`
+	Data     string            `json:"data"`
+	Silent   bool              `json:"isSilent"`
 }
 
 type position struct {
@@ -39,7 +39,7 @@ func messages(printed []byte) []commands.ElaborationMessage {
 			continue
 		}
 		switch m.Severity {
-		case "error", "warning", "information":
+		case commands.SeverityError, commands.SeverityWarning, commands.SeverityInformation:
 		default:
 			continue
 		}
@@ -59,8 +59,8 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:maxMessageBytes], "") + "…"
 }
 
-// only keeps the messages of one severity.
-func only(list []commands.ElaborationMessage, severity string) []commands.ElaborationMessage {
+// ofSeverity returns the messages of one severity, in order; never nil.
+func ofSeverity(list []commands.ElaborationMessage, severity commands.Severity) []commands.ElaborationMessage {
 	kept := []commands.ElaborationMessage{}
 	for _, m := range list {
 		if m.Severity == severity {
@@ -70,7 +70,7 @@ func only(list []commands.ElaborationMessage, severity string) []commands.Elabor
 	return kept
 }
 
-// said is a message of ours where Lean has none.
-func said(text string) commands.ElaborationMessage {
-	return commands.ElaborationMessage{Severity: "error", Line: 1, Message: clip(text)}
+// serviceError is an error that the service found and Lean did not report; it stands on line 1.
+func serviceError(text string) commands.ElaborationMessage {
+	return commands.ElaborationMessage{Severity: commands.SeverityError, Line: 1, Message: clip(text)}
 }

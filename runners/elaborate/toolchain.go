@@ -119,7 +119,7 @@ func (t *Toolchain) Elaborate(ctx context.Context, source, module string, declar
 	}
 	folder, err := private.Temporary("reckon-lean-")
 	if err != nil {
-		return commands.Elaborated{}, fmt.Errorf("%w: %w", commands.ErrNoElaboration, err)
+		return commands.Elaborated{}, fmt.Errorf("%w: %w", commands.ErrElaborationUnavailable, err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	bounded, cancel := context.WithTimeout(ctx, t.Timeout)
@@ -129,7 +129,7 @@ func (t *Toolchain) Elaborate(ctx context.Context, source, module string, declar
 	case ctx.Err() != nil:
 		return commands.Elaborated{}, ctx.Err()
 	case err != nil:
-		return commands.Elaborated{}, fmt.Errorf("%w: %w", commands.ErrNoElaboration, err)
+		return commands.Elaborated{}, fmt.Errorf("%w: %w", commands.ErrElaborationUnavailable, err)
 	}
 	return result, nil
 }
@@ -147,21 +147,21 @@ func (t *Toolchain) elaborate(ctx context.Context, folder, source, module string
 		return result, err
 	}
 	list := messages(compiled.printed)
-	if compiled.failed != "" || len(only(list, "error")) > 0 {
-		if len(only(list, "error")) == 0 {
-			list = append(list, said(compiled.why("the elaboration")))
+	if compiled.failed != "" || len(ofSeverity(list, commands.SeverityError)) > 0 {
+		if len(ofSeverity(list, commands.SeverityError)) == 0 {
+			list = append(list, serviceError(compiled.why("the elaboration")))
 		}
 		result.Messages = list
 		return result, nil
 	}
-	result.Messages = only(list, "warning")
+	result.Messages = ofSeverity(list, commands.SeverityWarning)
 	if len(declarations) == 0 {
 		if declarations, err = t.theorems(ctx, folder, module); err != nil {
 			return result, err
 		}
 	}
 	if len(declarations) == 0 {
-		return commands.Elaborated{Messages: append(list, said("the source declares no theorem or lemma; name what to export in declarations"))}, nil
+		return commands.Elaborated{Messages: append(list, serviceError("the source declares no theorem or lemma; name what to export in declarations"))}, nil
 	}
 	result.Declarations = declarations
 	exported, err := t.run(ctx, folder, maxExportBytes, t.Exporter, append([]string{module, "--"}, declarations...)...)
@@ -169,7 +169,7 @@ func (t *Toolchain) elaborate(ctx context.Context, folder, source, module string
 	case err != nil:
 		return result, err
 	case exported.failed != "":
-		return commands.Elaborated{Messages: append(list, said(exported.why("the export")))}, nil
+		return commands.Elaborated{Messages: append(list, serviceError(exported.why("the export")))}, nil
 	}
 	result.Export = exported.printed
 	return result, nil

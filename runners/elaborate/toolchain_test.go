@@ -116,7 +116,7 @@ func TestStandInFails(t *testing.T) {
 			toolchain = hasty // only what never ends may run out of time, on the slowest machine
 		}
 		got, err := toolchain.Elaborate(t.Context(), source, "Service", nil)
-		failures := only(got.Messages, "error")
+		failures := ofSeverity(got.Messages, commands.SeverityError)
 		if err != nil || got.Export != nil || len(failures) != 1 || !strings.Contains(failures[0].Message, want) {
 			t.Errorf("%q: %+v %v, want %q", source, got, err, want)
 		}
@@ -199,7 +199,7 @@ func TestRealToolchain(t *testing.T) {
 	}
 	for source, want := range map[string]string{"theorem x : 1 = 2 := rfl": "", "import Mathlib": "Mathlib", `#eval IO.FS.readFile "/etc/passwd"` + "\ntheorem t : True := trivial": ""} {
 		got, err := toolchain.Elaborate(t.Context(), source, "Service", nil)
-		if err != nil || got.Export != nil || len(only(got.Messages, "error")) == 0 || !strings.Contains(got.Messages[0].Message, want) {
+		if err != nil || got.Export != nil || len(ofSeverity(got.Messages, commands.SeverityError)) == 0 || !strings.Contains(got.Messages[0].Message, want) {
 			t.Errorf("%s: %v %+v", source, err, got)
 		}
 	}

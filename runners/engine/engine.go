@@ -7,12 +7,14 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"reckon/domain/run"
 )
 
 //go:embed python/evaluate.py
 var evaluateSource []byte
 
-// OutputLimitBytes bounds the result and the standard output of one evaluation; more is ReasonOutputTooLarge.
+// OutputLimitBytes bounds the result and the standard output of one evaluation; more is run.FailureOutputTooLarge.
 const OutputLimitBytes = 1 << 20
 
 // DefaultSessionIdle is how long a session lives without being used (spec section 3.2).
@@ -42,7 +44,7 @@ type Engine struct {
 	closed   bool
 }
 
-// Start brings the engine up: it answers when a worker has evaluated and its boundaries were proved.
+// Start starts the engine. It returns once a worker has evaluated and the boundaries were observed from inside a worker.
 func Start(ctx context.Context, options Options) (*Engine, error) {
 	if options.Concurrency <= 0 {
 		options.Concurrency = 2 * runtime.GOMAXPROCS(0)
@@ -150,9 +152,9 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 	return outcome, nil
 }
 
-// InputFullForm is what the engine prints for ToString[FullForm[Hold[code]]], read in a throwaway worker. Reading runs
-// code that asks to be run: the answer is for comparison with our own reading only (expression.SameAsEngine, which also
-// knows how strings stand in it).
+// InputFullForm is what the engine prints for ToString[FullForm[Hold[code]]] in a worker of its own. The engine may run
+// code while it reads the text, so that the result is only good for comparison with the reading of the service's parser
+// (expression.SameAsEngine, which also knows how strings stand in it).
 func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Duration) (string, error) {
 	var answer reply
 	request := Request{Budget: budget, QueueWait: budget}
@@ -163,7 +165,7 @@ func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Dur
 		return "", refusal(answer.Error)
 	}
 	if !strings.HasPrefix(answer.FullForm, "Hold[") || !strings.HasSuffix(answer.FullForm, "]") {
-		return "", &FailedError{Reason: ReasonRefused, Detail: "the engine did not keep the input held"}
+		return "", &FailedError{Reason: run.FailureRefused, Detail: "the engine did not keep the input held"}
 	}
 	return answer.FullForm, nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"reckon/domain/run"
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 )
@@ -64,17 +65,17 @@ func TestEvaluate(t *testing.T) {
 
 func TestEvaluateFailures(t *testing.T) {
 	e := enginetest.Start(t, engine.Options{Limits: engine.Limits{MemoryBytes: 512 << 20}})
-	for code, reason := range map[string]engine.FailureReason{
-		"1+":                                   engine.ReasonRefused,
-		"":                                     engine.ReasonRefused,
-		"Quit[]":                               engine.ReasonQuit,
-		"Exit[3]":                              engine.ReasonQuit,
-		"Range[10^10]":                         engine.ReasonRefused, // the engine's own guard
-		"Table[1,{10^9}]":                      engine.ReasonMemory,
-		`StringRepeat["a",10^8]`:               engine.ReasonMemory,
-		`StringRepeat["a",3*10^6]`:             engine.ReasonOutputTooLarge,
-		`Print[StringRepeat["a",3*10^6]]`:      engine.ReasonOutputTooLarge,
-		`ToExpression[StringRepeat["(",10^5]]`: engine.ReasonCrashed,
+	for code, reason := range map[string]run.FailureReason{
+		"1+":                                   run.FailureRefused,
+		"":                                     run.FailureRefused,
+		"Quit[]":                               run.FailureQuit,
+		"Exit[3]":                              run.FailureQuit,
+		"Range[10^10]":                         run.FailureRefused, // the engine's own guard
+		"Table[1,{10^9}]":                      run.FailureMemory,
+		`StringRepeat["a",10^8]`:               run.FailureMemory,
+		`StringRepeat["a",3*10^6]`:             run.FailureOutputTooLarge,
+		`Print[StringRepeat["a",3*10^6]]`:      run.FailureOutputTooLarge,
+		`ToExpression[StringRepeat["(",10^5]]`: run.FailureCrashed,
 	} {
 		outcome, err := evaluate(t, e, code)
 		if failure(err) != reason {
@@ -104,7 +105,7 @@ func TestEndlessOutputCostsTheServerNothing(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	_, err := evaluate(t, e, `Do[Print[StringRepeat["0123456789",10^5]],{100}]`)
 	runtime.ReadMemStats(&after)
-	if reason := failure(err); reason != engine.ReasonOutputTooLarge && reason != engine.ReasonMemory {
+	if reason := failure(err); reason != run.FailureOutputTooLarge && reason != run.FailureMemory {
 		t.Errorf("got %v", err)
 	}
 	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 16<<20 {

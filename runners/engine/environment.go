@@ -31,7 +31,7 @@ const layout = "2"
 // Oldest Python that may run the engine.
 const minPythonMinor = 11
 
-// ErrNoPython says that the machine has no usable Python.
+// ErrNoPython says that the machine has no Python of a version that can run the engine.
 var ErrNoPython = errors.New("the engine needs Python 3.11 or later with its venv module on the PATH: install it " +
 	"(Debian and Ubuntu: apt install python3 python3-venv) and start again")
 
@@ -193,7 +193,7 @@ func (in installer) install(ctx context.Context, python string) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = os.RemoveAll(in.making) // a full disk is given back what was taken
+			_ = os.RemoveAll(in.making) // the disk may be full: free what this attempt took
 		}
 	}()
 	if err := os.Mkdir(in.making, 0o700); err != nil {

@@ -3,6 +3,8 @@ package engine
 import (
 	"errors"
 	"fmt"
+
+	"reckon/domain/run"
 )
 
 // ErrBudgetExhausted says that the evaluation ran past its budget; its worker was killed.
@@ -14,22 +16,10 @@ var ErrSaturated = errors.New("every engine worker is busy; try again shortly")
 // ErrClosed says that the engine is shutting down.
 var ErrClosed = errors.New("the engine is closed")
 
-// FailureReason says why the engine gave no answer.
-type FailureReason string
-
-// Reasons of a FailedError.
-const (
-	ReasonCrashed        FailureReason = "crashed"          // the process ended by a fault (a stack that ran over, an internal error)
-	ReasonMemory         FailureReason = "memory"           // the process ran over its memory limit
-	ReasonQuit           FailureReason = "quit"             // the expression ended its own process (Quit, Exit)
-	ReasonOutputTooLarge FailureReason = "output_too_large" // result or standard output over OutputLimitBytes
-	ReasonRefused        FailureReason = "refused"          // the engine could not read or evaluate the input; Detail is its own message
-)
-
 // FailedError says that the engine gave no answer for this one evaluation. The service itself is unharmed.
 type FailedError struct {
-	Reason FailureReason
-	Detail string // for people; bounded
+	Reason run.FailureReason // any but run.FailureSessionClosed
+	Detail string            // for people; with run.FailureRefused the engine's own message
 }
 
 func (e *FailedError) Error() string {
@@ -39,9 +29,9 @@ func (e *FailedError) Error() string {
 	return fmt.Sprintf("the engine failed: %s: %s", e.Reason, e.Detail)
 }
 
-// UnsafeError says that the workers could not be walled in as required.
+// UnsafeError says that the workers could not be isolated as the Sandbox option requires.
 type UnsafeError struct {
-	Open []string // what a worker was still able to do
+	Open []string // what a worker was able to do although it must not
 }
 
 func (e *UnsafeError) Error() string {

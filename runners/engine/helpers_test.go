@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"reckon/domain/run"
 	"reckon/runners/engine"
 )
 
 // failure is the reason of a FailedError, or nothing.
-func failure(err error) engine.FailureReason {
+func failure(err error) run.FailureReason {
 	var failed *engine.FailedError
 	if errors.As(err, &failed) {
 		return failed.Reason

@@ -3,6 +3,8 @@ package engine
 import (
 	"regexp"
 	"strings"
+
+	"reckon/domain/run"
 )
 
 var parseError = regexp.MustCompile(`^Parse error:\s+--> ([0-9]+):([0-9]+)`)
@@ -13,7 +15,7 @@ func refusal(text string) *FailedError {
 	if at := parseError.FindStringSubmatch(text); at != nil {
 		detail = "the input cannot be read at line " + at[1] + ", column " + at[2]
 	}
-	return &FailedError{Reason: ReasonRefused, Detail: detail}
+	return &FailedError{Reason: run.FailureRefused, Detail: detail}
 }
 
 var messageName = regexp.MustCompile(`^[\pL$][\pL\pN$` + "`" + `]*::[\pL\pN]+: `)

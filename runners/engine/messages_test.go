@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"reckon/domain/run"
 )
 
 func TestOneLine(t *testing.T) {
@@ -48,7 +50,7 @@ func TestRefused(t *testing.T) {
 		"Evaluation error: Rasterize: unsupported expression type":                  "Rasterize: unsupported expression type",
 		"something else": "something else",
 	} {
-		if got := refusal(text); got.Detail != want || got.Reason != ReasonRefused {
+		if got := refusal(text); got.Detail != want || got.Reason != run.FailureRefused {
 			t.Errorf("%q: %+v", text, got)
 		}
 	}

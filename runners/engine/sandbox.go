@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Sandbox says how workers are walled in. The zero value is the safe one.
+// Sandbox says whether workers must be isolated. The zero value is SandboxRequired.
 type Sandbox int
 
 const (

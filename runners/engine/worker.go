@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"reckon/domain/run"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -73,7 +75,7 @@ func (w *Worker) Call(ctx context.Context, request, reply any) error {
 	}
 	if len(line) >= w.process.limits.RequestBytes {
 		w.Kill()
-		return &FailedError{Reason: ReasonRefused, Detail: "the request is too large for the engine"}
+		return &FailedError{Reason: run.FailureRefused, Detail: "the request is too large for the engine"}
 	}
 	stop := context.AfterFunc(ctx, func() { _ = w.connection.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
@@ -83,7 +85,7 @@ func (w *Worker) Call(ctx context.Context, request, reply any) error {
 	}
 	if bytes.HasPrefix(answer, []byte(`{"failed":`)) {
 		var failed struct {
-			Failed FailureReason
+			Failed run.FailureReason
 			Detail string
 		}
 		if json.Unmarshal(answer, &failed) == nil {
@@ -93,7 +95,7 @@ func (w *Worker) Call(ctx context.Context, request, reply any) error {
 	}
 	if err := json.Unmarshal(answer, reply); err != nil {
 		w.Kill()
-		return &FailedError{Reason: ReasonCrashed, Detail: "the worker's reply is not readable"}
+		return &FailedError{Reason: run.FailureCrashed, Detail: "the worker's reply is not readable"}
 	}
 	return nil
 }
@@ -135,7 +137,7 @@ func (w *Worker) callError(ctx context.Context, err error) error {
 	}
 	if errors.Is(err, errReplyTooLarge) {
 		w.Kill()
-		return &FailedError{Reason: ReasonOutputTooLarge}
+		return &FailedError{Reason: run.FailureOutputTooLarge}
 	}
 	select { // the socket ends a moment before the zygote reports how
 	case <-w.done:
@@ -156,13 +158,13 @@ func exitFailure(end controlMessage) *FailedError {
 	switch unix.Signal(end.Signal) {
 	case 0:
 		if end.Code >= 70 {
-			return &FailedError{Reason: ReasonCrashed, Detail: fmt.Sprintf("the worker could not run (exit %d)", end.Code)}
+			return &FailedError{Reason: run.FailureCrashed, Detail: fmt.Sprintf("the worker could not run (exit %d)", end.Code)}
 		}
-		return &FailedError{Reason: ReasonQuit, Detail: "the expression ended its own process"}
+		return &FailedError{Reason: run.FailureQuit, Detail: "the expression ended its own process"}
 	case unix.SIGABRT:
-		return &FailedError{Reason: ReasonMemory, Detail: "the evaluation ran over its memory limit"}
+		return &FailedError{Reason: run.FailureMemory, Detail: "the evaluation ran over its memory limit"}
 	default:
-		return &FailedError{Reason: ReasonCrashed, Detail: "the engine's process ended: " + unix.SignalName(unix.Signal(end.Signal))}
+		return &FailedError{Reason: run.FailureCrashed, Detail: "the engine's process ended: " + unix.SignalName(unix.Signal(end.Signal))}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"reckon/domain/run"
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 )
@@ -24,14 +25,14 @@ func TestWorkersThatMisbehaveAreFailuresOfOneRequest(t *testing.T) {
 	})
 	for name, c := range map[string]struct {
 		number int
-		reason engine.FailureReason
+		reason run.FailureReason
 	}{
-		"flood":        {2 << 20, engine.ReasonOutputTooLarge}, // a reply over its bound, refused by the worker itself
-		"endless line": {0, engine.ReasonOutputTooLarge},       // bytes without end on the protocol's own socket
-		"garbage":      {0, engine.ReasonCrashed},
-		"exit":         {0, engine.ReasonQuit},
-		"raise":        {0, engine.ReasonCrashed},
-		"memory":       {1 << 40, engine.ReasonMemory},
+		"flood":        {2 << 20, run.FailureOutputTooLarge}, // a reply over its bound, refused by the worker itself
+		"endless line": {0, run.FailureOutputTooLarge},       // bytes without end on the protocol's own socket
+		"garbage":      {0, run.FailureCrashed},
+		"exit":         {0, run.FailureQuit},
+		"raise":        {0, run.FailureCrashed},
+		"memory":       {1 << 40, run.FailureMemory},
 	} {
 		var before, after runtime.MemStats
 		runtime.GC()
@@ -46,7 +47,7 @@ func TestWorkersThatMisbehaveAreFailuresOfOneRequest(t *testing.T) {
 			t.Errorf("%s: the server's memory grew by %d bytes", name, grown)
 		}
 	}
-	if _, err := try(t, zygote, strings.Repeat("x", 100<<10), 0); failure(err) != engine.ReasonRefused {
+	if _, err := try(t, zygote, strings.Repeat("x", 100<<10), 0); failure(err) != run.FailureRefused {
 		t.Errorf("a request over its bound: %v", err)
 	}
 	if reply, err := try(t, zygote, "pid", 0); err != nil || reply.Answer == "" {
@@ -143,7 +144,7 @@ func TestADeadZygoteIsReplacedAndTakesItsWorkersAlong(t *testing.T) {
 	if err := unix.Kill(all[0], unix.SIGKILL); err != nil { // the zygote is the oldest
 		t.Fatal(err)
 	}
-	if err := <-spinning; failure(err) != engine.ReasonCrashed {
+	if err := <-spinning; failure(err) != run.FailureCrashed {
 		t.Errorf("the call under way: %v", err)
 	}
 	if reply, err := try(t, zygote, "pid", 0); err != nil || reply.Answer == "" {

@@ -25,7 +25,7 @@ type Jobs struct {
 // Run is runners.Kind.
 func (j Jobs) Run(ctx context.Context, in commands.Intent, w runners.Work) (runners.End, error) {
 	plan := j.Plans.InForce(w.Plan)
-	in.Source = run.Job
+	in.Source = event.SourceJob
 	computed, err := j.Evaluator.Compute(ctx, in, w.RunID, w.JobID, commands.Evaluate{Expression: w.Content, SessionID: w.SessionID, Plan: plan, Budget: w.Budget})
 	switch {
 	case errors.Is(err, commands.ErrTooManySessions):

@@ -44,7 +44,7 @@ func (j Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runne
 // end makes the certificate and what the job says of it.
 func (j Jobs) end(ctx context.Context, s job.Submission, work commands.ProofWork, report check.Report) (runners.End, error) {
 	issued := certificate.Issued{
-		CertificateID: s.CertificateID, JobID: s.JobID, Account: s.Account, AboutRunID: s.AboutRunID, Verdict: string(report.Verdict),
+		CertificateID: s.CertificateID, JobID: s.JobID, Account: s.Account, AboutRunID: s.AboutRunID, Verdict: certificate.Verdict(report.Verdict),
 		Findings: commands.FindingsOf(report), Export: work.Export, Checker: certificate.Checker{Name: "reckon", Rev: j.Rev, FormatWindow: certificate.FormatWindow},
 		DeclarationsChecked: report.DeclarationsChecked, ElapsedMS: report.ElapsedMS, CreatedAt: event.Timestamp(j.Clock.Now()),
 	}
@@ -53,7 +53,7 @@ func (j Jobs) end(ctx context.Context, s job.Submission, work commands.ProofWork
 		return runners.End{}, err
 	}
 	outcome := job.Outcome{
-		Output: event.Inline(commands.Sentence(issued.Verdict, issued.Findings)), Result: event.Inline(string(record)),
+		Output: event.Inline(commands.VerdictSentence(issued.Verdict, issued.Findings)), Result: event.Inline(string(record)),
 		PublishTo: certificate.Stream(s.CertificateID),
 	}
 	if issued, err = j.shorten(ctx, issued); err != nil {

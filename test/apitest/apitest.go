@@ -233,7 +233,7 @@ func Start(t testing.TB, o Options) *Server {
 	writes := httpkit.NewWrites()
 	writeapi.Services{
 		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Clock: server.Clock, Build: "test",
-		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseWorker: calculator.CloseSession, Longest: time.Minute,
+		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: calculator.CloseSession, Overhead: time.Minute,
 		Jobs: server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs,
 		Writes: writes, LogID: projector.LogID(),
 	}.Register(api)

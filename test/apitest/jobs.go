@@ -30,7 +30,7 @@ func (s *Server) ComputeJob(t testing.TB, jobID, nonce string) {
 	t.Helper()
 	state, err := s.Jobs.Read(t.Context(), jobID)
 	must(t, err)
-	content, err := s.Jobs.Payload(t.Context(), state.Queued.Submission)
+	content, err := s.Jobs.LoadPayload(t.Context(), state.Queued.Submission)
 	must(t, err)
 	in := s.runnerIntent()
 	in.Account = state.Queued.Account

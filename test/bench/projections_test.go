@@ -104,9 +104,9 @@ func bootLog(b *testing.B) *eventstore.Store {
 
 func appendRun(ctx context.Context, store *eventstore.Store, id int64) error {
 	at := time.UnixMilli(1_785_000_000_000 + id).UTC()
-	metadata := event.Metadata{Correlation: uuid.NewString(), At: at, Account: "a", Actor: "token:t", Source: run.Web, Agent: "curl/8.0", Build: "bench"}
+	metadata := event.Metadata{Correlation: uuid.NewString(), At: at, Account: "a", Actor: "token:t", Source: event.SourceWeb, Agent: "curl/8.0", Build: "bench"}
 	evaluated := run.Evaluated{
-		Subject: run.Subject{RunID: id, Account: "a", Expression: event.Inline(fmt.Sprintf("Integrate[x^%d Sin[x], x]", id)), Source: run.Web},
+		Subject: run.Subject{RunID: id, Account: "a", Expression: event.Inline(fmt.Sprintf("Integrate[x^%d Sin[x], x]", id)), Source: event.SourceWeb},
 		Answer:  event.Inline("-x Cos[x] + Sin[x]"), InputForm: event.Inline("-x Cos[x] + Sin[x]"), Checkable: true, Status: run.Success,
 		Engine: run.Engine{Name: "woxi", Revision: "0.3.0"}, ExecutionMS: 3, EvaluatedAt: at.Format(time.RFC3339Nano),
 		Check: &run.Check{Verdict: "verified", Basis: "exact", Method: "integrate_residual", Check: "D[...]", Residual: "0", ElapsedMS: 12, Automatic: true},

@@ -583,7 +583,7 @@ func used(t *testing.T, log *eventstore.Store, account *Account) (n int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n += slots.Decider.Fold(history.Domain()).Used()
+		n += slots.Decider.Fold(history.Domain()).SlotsUsed()
 	}
 	return n
 }

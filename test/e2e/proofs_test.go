@@ -142,7 +142,7 @@ func proofVerdicts(t *testing.T, account *Account, log *eventstore.Store) {
 	for i, c := range []struct {
 		file, declaration string
 		timeoutMS         int
-		verdict           string
+		verdict           certificate.Verdict
 		axioms            []string
 		refusal           string // class
 		output            string // part of
@@ -268,7 +268,10 @@ func certificateReads(t *testing.T, account, other *Account) {
 
 func certificateAboutRun(t *testing.T, account *Account) {
 	e := account.evaluate(t, "1+1", "")
-	for _, c := range []struct{ file, name, shown string }{
+	for _, c := range []struct {
+		file, name string
+		shown      certificate.Verdict
+	}{
 		{"judge/strLit", "Char.ofNat", certificate.Inconclusive}, {"judge/addComm", "addComm", certificate.Verified}, {"judge/strLit", "Char.ofNat", certificate.Verified},
 	} {
 		body := jobBody{"export": leanExport(t, c.file), "declarations": []string{c.name}, "run_id": e.RunID}
@@ -284,9 +287,9 @@ func certificateAboutRun(t *testing.T, account *Account) {
 			Runs []struct {
 				RunID       int64 `json:"run_id"`
 				Certificate *struct {
-					CertificateID  string `json:"certificate_id"`
-					Verdict        string `json:"verdict"`
-					CertificateURL string `json:"certificate_url"`
+					CertificateID  string              `json:"certificate_id"`
+					Verdict        certificate.Verdict `json:"verdict"`
+					CertificateURL string              `json:"certificate_url"`
 				} `json:"certificate"`
 			}
 		}

@@ -81,7 +81,7 @@ func runner(name, id string) process {
 			return
 		}
 		runID := claimed.Queued.RunID
-		embedded, err := domain.Catalogue().Embed(run.Failed{Subject: run.Subject{RunID: runID, Account: theAccount, Source: run.Job, JobID: id}, Reason: name})
+		embedded, err := domain.Catalogue().Embed(run.Failed{Subject: run.Subject{RunID: runID, Account: theAccount, Source: event.SourceJob, JobID: id}, Reason: run.FailureReason(name)})
 		if err != nil {
 			panic(err)
 		}
@@ -143,7 +143,7 @@ func recovery(with []reaction) func(*log, int) error {
 			for _, r := range with {
 				for range 2 {
 					err := r.on(j, intent(fmt.Sprint(r.name, i), days[1]), l.order[i].event)
-					if err != nil && !errors.Is(err, upload.ErrUsed) {
+					if err != nil && !errors.Is(err, upload.ErrUploadUsed) {
 						return fmt.Errorf("reaction %s to %T: %w", r.name, l.order[i].event, err)
 					}
 				}
@@ -226,7 +226,7 @@ func runInvariants(l *log, id string, s job.State) error {
 		if s.Status != job.Succeeded || s.Outcome.PublishTo != stream {
 			return fmt.Errorf("run %s of a job that is %s", stream, s.Status)
 		}
-		if r.Failed.Reason != s.Outcome.Nonce {
+		if string(r.Failed.Reason) != s.Outcome.Nonce {
 			return fmt.Errorf("the run is %s's, the job ended by %s", r.Failed.Reason, s.Outcome.Nonce)
 		}
 		return nil

@@ -16,19 +16,19 @@ import (
 	"reckon/domain/event"
 )
 
-// Spec is a decider with a history.
+// Spec is a scenario before its command: a decider and the events that have happened.
 type Spec[C, S any] struct {
 	t       *testing.T
 	decider decider.Decider[C, S]
 	history []event.Event
 }
 
-// Given starts from a history.
+// Given begins a scenario in which these events have happened, oldest first.
 func Given[C, S any](t *testing.T, d decider.Decider[C, S], history ...event.Event) Spec[C, S] {
 	return Spec[C, S]{t: t, decider: d, history: history}
 }
 
-// When gives the command. The history is folded twice: an Evolve that is not a function of its arguments fails here.
+// When has the decider decide on a command. The history is folded twice: an Evolve that is not a function of its arguments fails here.
 func (s Spec[C, S]) When(command C) Outcome {
 	s.t.Helper()
 	o := Outcome{t: s.t, history: s.history, command: command}
@@ -43,7 +43,7 @@ func (s Spec[C, S]) When(command C) Outcome {
 	return o
 }
 
-// Outcome is what the decider decided.
+// Outcome is what the decider decided: events or a refusal.
 type Outcome struct {
 	t       *testing.T
 	history []event.Event
@@ -52,7 +52,7 @@ type Outcome struct {
 	err     error
 }
 
-// Then wants exactly these events.
+// Then fails the test unless the decider decided exactly these events, in this order.
 func (o Outcome) Then(want ...event.Event) {
 	o.t.Helper()
 	if o.err == nil && (reflect.DeepEqual(o.events, want) || len(o.events) == 0 && len(want) == 0) {
@@ -62,10 +62,10 @@ func (o Outcome) Then(want ...event.Event) {
 	o.report(lines("wanted", want))
 }
 
-// ThenNothing wants the command accepted with no event.
+// ThenNothing fails the test unless the command was accepted without an event.
 func (o Outcome) ThenNothing() { o.t.Helper(); o.Then() }
 
-// ThenRefused wants this error and no event.
+// ThenRefused fails the test unless the command was refused with this error (errors.Is) and without an event.
 func (o Outcome) ThenRefused(want error) {
 	o.t.Helper()
 	if errors.Is(o.err, want) && len(o.events) == 0 {

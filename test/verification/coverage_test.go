@@ -1,0 +1,52 @@
+package verification
+
+import (
+	"testing"
+
+	"reckon/domain/expression"
+	"reckon/domain/verification"
+)
+
+// TestEveryRuleHasPairs: each rule takes at least one right and one wrong answer of the lists that the tests of this package
+// have checked. Which rule takes a pair is what Derive says: most lists name a topic, not a rule.
+func TestEveryRuleHasPairs(t *testing.T) {
+	type count struct{ right, wrong int }
+	counts := map[string]*count{}
+	for _, rule := range verification.Rules() {
+		counts[rule.Declare().Slug] = &count{}
+	}
+	for name, list := range map[string]func() ([]Pair, error){"battery": Battery, "forms": Forms, "independent": Independent, "classes": Classes, "stranger": Stranger} {
+		pairs, err := list()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(pairs) == 0 {
+			t.Errorf("the list %s is empty", name)
+		}
+		for _, pair := range pairs {
+			input, err := expression.Parse(pair.Input)
+			if err != nil {
+				continue // the tests of the list judge that
+			}
+			answer, err := expression.Parse(pair.Answer)
+			if err != nil {
+				continue
+			}
+			plan, err := verification.Derive(input, answer)
+			if err != nil {
+				continue
+			}
+			if pair.Right {
+				counts[plan.Slug].right++
+			} else {
+				counts[plan.Slug].wrong++
+			}
+		}
+	}
+	for slug, c := range counts {
+		if c.right == 0 || c.wrong == 0 {
+			t.Errorf("rule %s has %d right and %d wrong answers: add pairs to testdata", slug, c.right, c.wrong)
+		}
+		t.Logf("%s: %d right, %d wrong", slug, c.right, c.wrong)
+	}
+}
