@@ -62,9 +62,9 @@ bench: ## figures as ratios to a limit or a peer of the same run (docs/bench)
 	$(GO) test -tags bench -run '^$$' -bench . -benchtime 1x -timeout 60m ./test/bench
 
 fuzz: ## every fuzz target for FUZZTIME (default 60s each; CI: 10s, about 30 targets)
-	@$(GO) list ./... | while read p; do \
-	  $(GO) test -list '^Fuzz' $$p 2>/dev/null | grep '^Fuzz' | while read f; do \
-	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-60s} $$p || exit 1; done || exit 1; done
+	@grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u | while read p; do \
+	  grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$p/*_test.go | cut -c6- | while read f; do \
+	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-60s} $$p </dev/null || exit 1; done || exit 1; done
 
 clean: ## remove what was built; data folders stay
 	rm -f reckon reckon.cdx.json

@@ -143,7 +143,7 @@ func numbered(base int, text string) string {
 func TestLeanCheckStaysWithinItsMemory(t *testing.T) {
 	program := buildReckon(t)
 	for name, write := range hungry {
-		for _, bound := range []int{256, 512, 2048} {
+		for _, bound := range []int{256, 512, 1024} {
 			if bound > 256 && name == "a large file" {
 				continue // fits
 			}

@@ -27,8 +27,11 @@ import (
 	"reckon/runners/engine/enginetest"
 )
 
-// startTimeout is how long a server may take to be ready on a slow machine.
-const startTimeout = 2 * time.Minute
+// How long a server may take to be ready on a slow machine, with its engine installed and if it has to install it first.
+const (
+	startTimeout   = 2 * time.Minute
+	installTimeout = 10 * time.Minute
+)
 
 var (
 	buildOnce sync.Once
@@ -139,6 +142,10 @@ func Start(t testing.TB, data string, arguments ...string) *Server {
 // start is Start by way of a program that becomes the one named by its further arguments.
 func start(t testing.TB, through []string, data string, arguments ...string) *Server {
 	t.Helper()
+	limit := startTimeout
+	if _, err := os.Stat(filepath.Join(data, "engine")); errors.Is(err, os.ErrNotExist) {
+		limit = installTimeout
+	}
 	s := &Server{Data: data, t: t, output: &lockedBuffer{}, exited: make(chan struct{})}
 	arguments = append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--registrations-per-hour", "1000", "--sign-ins-per-minute", "1000"}, arguments...)
 	arguments = append(append(through, Binary(t)), arguments...)
@@ -172,7 +179,7 @@ func start(t testing.TB, through []string, data string, arguments ...string) *Se
 		close(s.exited)
 	}()
 	t.Cleanup(s.Kill)
-	deadline := time.After(startTimeout)
+	deadline := time.After(limit)
 	for s.URL == "" || s.Log == "" {
 		select {
 		case address, more := <-ready:
@@ -184,7 +191,7 @@ func start(t testing.TB, through []string, data string, arguments ...string) *Se
 				s.URL = address
 			}
 		case <-deadline:
-			t.Fatalf("not ready after %v:\n%s", startTimeout, s.output)
+			t.Fatalf("not ready after %v:\n%s", limit, s.output)
 		}
 	}
 	return s

@@ -30,7 +30,7 @@ type installation struct {
 // plans lets a test submit as fast as it can; accounts may run two jobs at once.
 const plans = `[[plans]]
 plan = "free"
-evaluation_budget_ms = 10000
+evaluation_budget_ms = 5000
 per_minute = 100000
 jobs_per_day = 1000
 job_budget_ms = 60000

@@ -10,6 +10,7 @@ It locks itself in before it reads the first byte. When the control socket close
 """
 import ctypes
 import errno
+import gc
 import importlib.util
 import json
 import os
@@ -226,6 +227,8 @@ class Zygote:
         self.program = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(self.program)
         getattr(self.program, "warm", lambda: None)()
+        gc.collect()
+        gc.freeze()  # a collection in a worker writes to no page it shares with the zygote
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
         os.dup2(nothing, 1)
