@@ -79,10 +79,10 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		err = runStabilizer(ctx, c, rng, report, &result)
 	case c.precision == Single:
 		result.Engine = "statevector-single-v1"
-		err = runStatevector(ctx, c, setup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse, limit - need}, rng, report, &result)
+		err = runStatevector(ctx, c, engineSetup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse, limit - need}, rng, report, &result)
 	default:
 		result.Engine = "statevector-double-v1"
-		err = runStatevector(ctx, c, setup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse, limit - need}, rng, report, &result)
+		err = runStatevector(ctx, c, engineSetup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse, limit - need}, rng, report, &result)
 	}
 	if err != nil {
 		return Result{}, err
@@ -110,7 +110,7 @@ func (c Circuit) engine(asked string) (string, error) {
 		}
 		return EngineStabilizer, nil
 	}
-	return "", refuse(CodeEngine, "engine must be %q or %q, not %q", EngineStatevector, EngineStabilizer, clip(asked))
+	return "", refuse(CodeEngine, "engine must be %q or %q, not %q", EngineStatevector, EngineStabilizer, clipText(asked))
 }
 
 func (c Circuit) isClifford() bool {
@@ -122,8 +122,8 @@ func (c Circuit) isClifford() bool {
 	return true
 }
 
-// setup is how the state-vector engine goes about a circuit. Only geometry and fuse affect rounding; Run fixes both.
-type setup[F float] struct {
+// engineSetup is how the state-vector engine goes about a circuit. Only geometry and fuse affect rounding; Run fixes both.
+type engineSetup[F float] struct {
 	geometry geometry
 	kernels  kernels[F]
 	threads  int
@@ -131,7 +131,7 @@ type setup[F float] struct {
 	spare    int64 // bytes for states of branches that wait; without them branches are run again
 }
 
-func runStatevector[F float](ctx context.Context, c Circuit, how setup[F], rng *random, report *progress, result *Result) error {
+func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F], rng *random, report *progress, result *Result) error {
 	p := lower(c)
 	for i := range p.segments {
 		if ctx.Err() != nil {

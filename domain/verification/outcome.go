@@ -84,7 +84,7 @@ func Conclude(plan Plan, finding Finding) Outcome {
 	case finding.Status == StatusFailed:
 		outcome = Outcome{Verdict: VerdictInconclusive, Reason: ReasonEngineError}
 	case strings.HasPrefix(finding.Why, unsupported):
-		outcome = Outcome{Verdict: VerdictInconclusive, Reason: plan.blame(strings.TrimPrefix(finding.Why, unsupported))}
+		outcome = Outcome{Verdict: VerdictInconclusive, Reason: plan.unsupportedReason(strings.TrimPrefix(finding.Why, unsupported))}
 	default:
 		outcome = plan.rule.conclude(finding)
 	}
@@ -92,8 +92,8 @@ func Conclude(plan Plan, finding Finding) Outcome {
 	return outcome
 }
 
-// blame tells whether the input or the answer brought a name that the checker does not handle.
-func (p Plan) blame(name string) string {
+// unsupportedReason tells whether the input or the answer brought a name that the checker does not handle.
+func (p Plan) unsupportedReason(name string) string {
 	name = strings.TrimPrefix(name, "symbol ")
 	if p.input.FreeOf(expression.Sym(name)) {
 		return ReasonAnswerNotUsable

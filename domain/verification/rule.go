@@ -15,7 +15,7 @@ type Example struct{ Input, Answer string }
 // A Rule is a ResidualRule or a SampledRule; there are no others.
 type Rule interface {
 	Declare() Declaration
-	takes(Call) bool // a call of one of its heads
+	appliesTo(Call) bool // a call of one of its heads
 	derive(Call) (Task, error)
 	conclude(Finding) Outcome
 	basis() string
@@ -55,8 +55,8 @@ func (r ResidualRule) Declare() Declaration { return r.Declaration }
 // Declare gives the rule's declaration.
 func (r SampledRule) Declare() Declaration { return r.Declaration }
 
-func (r ResidualRule) takes(call Call) bool { return r.form == nil || r.form(call) }
-func (r SampledRule) takes(call Call) bool  { return r.form == nil || r.form(call) }
+func (r ResidualRule) appliesTo(call Call) bool { return r.form == nil || r.form(call) }
+func (r SampledRule) appliesTo(call Call) bool  { return r.form == nil || r.form(call) }
 
 func (r ResidualRule) derive(call Call) (Task, error) { return r.plan(call) }
 func (r SampledRule) derive(call Call) (Task, error)  { return r.plan(call) }

@@ -215,7 +215,7 @@ func TestRules(t *testing.T) {
 			}
 			fitting := 0
 			for _, other := range Rules() {
-				if slices.Contains(other.Declare().Heads, call.Head) && other.takes(call) {
+				if slices.Contains(other.Declare().Heads, call.Head) && other.appliesTo(call) {
 					fitting++
 				}
 			}

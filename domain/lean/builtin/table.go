@@ -80,14 +80,14 @@ const (
 
 // Row describes a built-in constant.
 type Row struct {
-	Name     string // of plain components joined by dots
-	Evidence Evidence
-	Needs    []ID // what has to be visible and genuine for it to be recognised
+	Name          string // of plain components joined by dots
+	Evidence      Evidence
+	Prerequisites []ID // what has to be visible and genuine for it to be recognised
 }
 
 var (
-	unaryNat  = []ID{Nat, NatZero, NatSucc}
-	ofNumbers = []ID{Nat, NatZero, NatSucc, Bool, BoolFalse, BoolTrue}
+	unaryNat   = []ID{Nat, NatZero, NatSucc}
+	natAndBool = []ID{Nat, NatZero, NatSucc, Bool, BoolFalse, BoolTrue}
 )
 
 // Table has the row of each constant.
@@ -103,16 +103,16 @@ var Table = [Count]Row{
 	NatSub:        {"Nat.sub", ByEquations, append(unaryNat[:3:3], NatPred)},
 	NatMul:        {"Nat.mul", ByEquations, append(unaryNat[:3:3], NatAdd)},
 	NatPow:        {"Nat.pow", ByEquations, append(unaryNat[:3:3], NatMul)},
-	NatBeq:        {"Nat.beq", ByEquations, ofNumbers},
-	NatBle:        {"Nat.ble", ByEquations, ofNumbers},
+	NatBeq:        {"Nat.beq", ByEquations, natAndBool},
+	NatBle:        {"Nat.ble", ByEquations, natAndBool},
 	NatDiv:        {"Nat.div", ByEquations, unaryNat},
 	NatMod:        {"Nat.mod", ByEquations, unaryNat},
 	NatGcd:        {"Nat.gcd", ByEquations, unaryNat},
 	NatLog2:       {"Nat.log2", ByEquations, unaryNat},
-	NatBitwise:    {"Nat.bitwise", ByEquations, ofNumbers},
-	NatLand:       {"Nat.land", ByEquations, append(ofNumbers[:6:6], NatBitwise)},
-	NatLor:        {"Nat.lor", ByEquations, append(ofNumbers[:6:6], NatBitwise)},
-	NatXor:        {"Nat.xor", ByEquations, append(ofNumbers[:6:6], NatBitwise)},
+	NatBitwise:    {"Nat.bitwise", ByEquations, natAndBool},
+	NatLand:       {"Nat.land", ByEquations, append(natAndBool[:6:6], NatBitwise)},
+	NatLor:        {"Nat.lor", ByEquations, append(natAndBool[:6:6], NatBitwise)},
+	NatXor:        {"Nat.xor", ByEquations, append(natAndBool[:6:6], NatBitwise)},
 	NatShiftLeft:  {"Nat.shiftLeft", ByEquations, append(unaryNat[:3:3], NatMul)},
 	NatShiftRight: {"Nat.shiftRight", ByEquations, append(unaryNat[:3:3], NatDiv)},
 	List:          {"List", ByStructure, []ID{ListNil, ListCons}},

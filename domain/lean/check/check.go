@@ -28,7 +28,7 @@ func Run(ctx context.Context, r io.Reader, opts Options) (*Report, error) {
 	if file == nil {
 		return report, err
 	}
-	j := &judge{report: report, file: file, opts: opts, tables: loadShipped()}
+	j := &judge{report: report, file: file, opts: opts, tables: loadReferenceTables()}
 	j.run(ctx)
 	return report, nil
 }
@@ -45,7 +45,7 @@ func read(ctx context.Context, r io.Reader, opts Options) (*Report, *export.File
 	var bad *export.Error
 	switch {
 	case errors.As(err, &bad):
-		unreadable(report, bad, opts)
+		reportUnreadable(report, bad, opts)
 		return report, nil, nil
 	case err != nil:
 		return nil, nil, err
@@ -53,8 +53,8 @@ func read(ctx context.Context, r io.Reader, opts Options) (*Report, *export.File
 	return report, file, nil
 }
 
-// unreadable reports a file that cannot be read to its end.
-func unreadable(report *Report, bad *export.Error, opts Options) {
+// reportUnreadable reports a file that cannot be read to its end.
+func reportUnreadable(report *Report, bad *export.Error, opts Options) {
 	report.Refusal = &Refusal{Class: string(bad.Class), Message: bad.Message, File: opts.FileName, Line: bad.Line}
 	switch bad.Class {
 	case export.TooLarge, export.Stopped:
@@ -71,9 +71,9 @@ type judge struct {
 	report *Report
 	file   *export.File
 	opts   Options
-	tables shipped
-	core   *core
-	reach  *reach
+	tables referenceTables
+	core   *coreComparison
+	reach  *axiomReach
 	axioms []term.Name // reached by what is asked for, in order of name handles
 
 	recognises func(term.Name) bool // by the kernel
@@ -128,7 +128,7 @@ func (j *judge) describe() (missing *Refusal) {
 	j.reach = newReach(s, j.file.Declarations)
 	j.core = newCore(j.file, j.tables, j.recognises)
 	asked, missing := j.describeDeclarations()
-	meaning := j.meaning(asked)
+	meaning := j.statementDependencies(asked)
 	restedOn := map[term.Name]bool{}
 	for _, unit := range meaning {
 		for _, n := range namesOf(&j.file.Declarations[unit]) {
@@ -179,16 +179,16 @@ func (j *judge) judgeFoundations() {
 // describeDeclarations fills in the named declarations and the union of their axioms; it returns what is wrong with
 // the names.
 func (j *judge) describeDeclarations() (asked []term.Name, missing *Refusal) {
-	names, missing := j.resolve()
+	names, missing := j.resolveNames()
 	used := map[term.Name]bool{}
 	j.language = j.newLanguage()
 	for _, n := range names {
 		d := &j.file.Declarations[j.reach.unitOf[n]]
 		item := Declaration{Name: j.names.Text(n), Kind: kindOf(d, n), Axioms: []string{}}
-		if refusal := j.state(n, &item); missing == nil {
+		if refusal := j.fillStatement(n, &item); missing == nil {
 			missing = refusal
 		}
-		for _, a := range j.reach.of(n) {
+		for _, a := range j.reach.axiomsOf(n) {
 			item.Axioms = append(item.Axioms, j.names.Text(a))
 			used[a] = true
 		}

@@ -16,8 +16,8 @@ func (j *judge) lineOf(n term.Name) int {
 	return 0
 }
 
-// resolve finds the declared names asked for.
-func (j *judge) resolve() (names []term.Name, missing *Refusal) {
+// resolveNames finds the declared names asked for.
+func (j *judge) resolveNames() (names []term.Name, missing *Refusal) {
 	if j.opts.All {
 		for i := range j.file.Declarations {
 			if d := &j.file.Declarations[i]; d.Kind == term.Inductive {
@@ -55,7 +55,7 @@ func (j *judge) resolve() (names []term.Name, missing *Refusal) {
 			names = append(names, found[0])
 		case missing != nil:
 		case len(found) > 1:
-			missing = &Refusal{Declaration: asked, Class: AmbiguousDeclaration, File: j.opts.FileName, Message: j.ambiguous(found)}
+			missing = &Refusal{Declaration: asked, Class: AmbiguousDeclaration, File: j.opts.FileName, Message: j.ambiguityMessage(found)}
 		default:
 			missing = &Refusal{Declaration: asked, Class: MissingDeclaration, File: j.opts.FileName,
 				Message: "the export does not declare it"}
@@ -67,8 +67,8 @@ func (j *judge) resolve() (names []term.Name, missing *Refusal) {
 	return names, missing
 }
 
-// ambiguous lists how to ask for each of several names whose components are joined to the same text.
-func (j *judge) ambiguous(found []term.Name) string {
+// ambiguityMessage lists how to ask for each of several names whose components are joined to the same text.
+func (j *judge) ambiguityMessage(found []term.Name) string {
 	const most = 4
 	var forms []string
 	for _, n := range found[:min(len(found), most)] {

@@ -16,8 +16,8 @@ const maxOwnBytes = 1 << 20
 
 // ownDefinitions renders what the declarations asked for rest on and no table knows, in the order of the file. What was
 // asked for by name and rests on more than can be printed is refused: a reader could not know what was verified.
-func (j *judge) ownDefinitions(meaning []int) (out *Own, refusal *Refusal) {
-	out = &Own{Definitions: []OwnDefinition{}}
+func (j *judge) ownDefinitions(meaning []int) (out *OwnDefinitions, refusal *Refusal) {
+	out = &OwnDefinitions{Definitions: []OwnDefinition{}}
 	whole := sha256.New()
 	room := maxOwnBytes
 	for _, unit := range meaning {
@@ -46,8 +46,8 @@ func (j *judge) ownDefinitions(meaning []int) (out *Own, refusal *Refusal) {
 // isOwn says whether a declaration introduces a constant that is not Lean's.
 func (j *judge) isOwn(d *term.Declaration) bool {
 	return slices.ContainsFunc(namesOf(d), func(n term.Name) bool {
-		whose, _ := j.core.standing(n)
-		return whose != genuine
+		whose, _ := j.core.originOf(n)
+		return whose != originLean
 	})
 }
 

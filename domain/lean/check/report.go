@@ -44,15 +44,15 @@ const (
 
 // Report is the outcome of a check. Its JSON is what `reckon lean check --json` prints.
 type Report struct {
-	Kernel              Kernel        `json:"kernel"`
-	Verdict             Verdict       `json:"verdict"`
-	Refusal             *Refusal      `json:"refusal"`
-	Declarations        []Declaration `json:"declarations"`
-	AxiomsUsed          []string      `json:"axioms_used"`
-	Conformance         *Conformance  `json:"conformance"`
-	OwnDefinitions      *Own          `json:"own_definitions"`
-	DeclarationsChecked int           `json:"declarations_checked"`
-	ElapsedMS           int64         `json:"elapsed_ms"` // set by the caller, who has a clock
+	Kernel              Kernel          `json:"kernel"`
+	Verdict             Verdict         `json:"verdict"`
+	Refusal             *Refusal        `json:"refusal"`
+	Declarations        []Declaration   `json:"declarations"`
+	AxiomsUsed          []string        `json:"axioms_used"`
+	Conformance         *Conformance    `json:"conformance"`
+	OwnDefinitions      *OwnDefinitions `json:"own_definitions"`
+	DeclarationsChecked int             `json:"declarations_checked"`
+	ElapsedMS           int64           `json:"elapsed_ms"` // set by the caller, who has a clock
 
 	Export Export `json:"-"`
 	// Unreadable says that the file could not be read as an export; Refusal has the line.
@@ -77,10 +77,10 @@ type Declaration struct {
 	StatementSHA256 *string  `json:"statement_sha256"` // of the statement's UTF-8 text, lower-case hex; null without one
 }
 
-// Own is what the declarations asked for rest on and no reference table knows: the definitions that give the words of
+// OwnDefinitions is what the declarations asked for rest on and no reference table knows: the definitions that give the words of
 // their statements a meaning, in the order of the file. Proofs are left out: whatever proves a proposition, it says the
 // same.
-type Own struct {
+type OwnDefinitions struct {
 	Count       int             `json:"count"`
 	SHA256      string          `json:"sha256"` // of all texts, each followed by a line feed, lower-case hex
 	Definitions []OwnDefinition `json:"definitions"`
@@ -105,14 +105,14 @@ type Export struct {
 // Conformance compares the declarations of the file with the reference table of the Lean version it claims, or of the
 // nearest one.
 type Conformance struct {
-	ReferenceLeanVersion *string  `json:"reference_lean_version"` // of the table: the nearest where the file's version has none
-	Matched              int      `json:"matched"`
-	Differing            []string `json:"differing"`
-	Outside              Outside  `json:"outside"`
+	ReferenceLeanVersion *string             `json:"reference_lean_version"` // of the table: the nearest where the file's version has none
+	Matched              int                 `json:"matched"`
+	Differing            []string            `json:"differing"`
+	Outside              OutsideDeclarations `json:"outside"`
 }
 
-// Outside is the declarations the table does not have.
-type Outside struct {
+// OutsideDeclarations is the declarations the table does not have.
+type OutsideDeclarations struct {
 	Count      int      `json:"count"`
 	Namespaces []string `json:"namespaces"` // first components of their names, sorted
 }

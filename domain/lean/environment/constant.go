@@ -61,7 +61,7 @@ type RecursorInfo struct {
 	NumParams, NumIndices, NumMotives, NumMinors int
 	Rules                                        []term.Rule
 	K                                            bool
-	Major                                        term.Name // the type eliminated
+	MajorInductive                               term.Name // the type eliminated
 }
 
 // FirstIndex is the position of the first index among the arguments.

@@ -38,16 +38,16 @@ func New(store *term.Store, declarations []term.Declaration) *Environment {
 	}
 	heights := newHeights(env)
 	for unit := range declarations {
-		env.enterDeclaration(unit)
+		env.addDeclaration(unit)
 		heights.assign(unit)
 	}
 	return env
 }
 
-func (env *Environment) enterDeclaration(unit int) {
+func (env *Environment) addDeclaration(unit int) {
 	d := &env.declarations[unit]
 	if d.Kind == term.Inductive {
-		env.enterBlock(unit, d.Block)
+		env.addBlock(unit, d.Block)
 		return
 	}
 	c := Constant{Name: d.Name, Unit: unit, Params: d.LevelParams, Type: d.Type, Unsafe: d.Unsafe || d.Partial}
@@ -63,17 +63,17 @@ func (env *Environment) enterDeclaration(unit int) {
 	case term.Quotient:
 		c.Kind, c.Quotient = Quotient, d.QuotKind
 	}
-	env.enter(c)
+	env.addConstant(c)
 }
 
-func (env *Environment) enterBlock(unit int, b *term.Block) {
+func (env *Environment) addBlock(unit int, b *term.Block) {
 	all := make([]term.Name, len(b.Types))
 	for i, t := range b.Types {
 		all[i] = t.Name
 	}
 	isRec := env.blockIsRec(b, all)
 	for _, t := range b.Types {
-		env.enter(Constant{Name: t.Name, Kind: Inductive, Unit: unit, Unsafe: t.Unsafe, Params: t.LevelParams, Type: t.Type,
+		env.addConstant(Constant{Name: t.Name, Kind: Inductive, Unit: unit, Unsafe: t.Unsafe, Params: t.LevelParams, Type: t.Type,
 			Inductive: &InductiveInfo{NumParams: int(t.NumParams), NumIndices: int(t.NumIndices),
 				Constructors: t.Constructors, All: all, IsRec: isRec}})
 	}
@@ -82,18 +82,18 @@ func (env *Environment) enterBlock(unit int, b *term.Block) {
 		for t := k.Type; env.store.Kind(t) == term.KindPi; t = term.Expr(env.store.Node(t).B) {
 			arity++
 		}
-		env.enter(Constant{Name: k.Name, Kind: Constructor, Unit: unit, Unsafe: k.Unsafe, Params: k.LevelParams, Type: k.Type,
+		env.addConstant(Constant{Name: k.Name, Kind: Constructor, Unit: unit, Unsafe: k.Unsafe, Params: k.LevelParams, Type: k.Type,
 			Constructor: &ConstructorInfo{Inductive: k.Inductive, NumParams: int(k.NumParams), NumFields: max(0, arity-int(k.NumParams))}})
 	}
 	for _, r := range b.Recursors {
-		env.enter(Constant{Name: r.Name, Kind: Recursor, Unit: unit, Unsafe: r.Unsafe, Params: r.LevelParams, Type: r.Type,
+		env.addConstant(Constant{Name: r.Name, Kind: Recursor, Unit: unit, Unsafe: r.Unsafe, Params: r.LevelParams, Type: r.Type,
 			Recursor: env.recursorInfo(&r, len(b.Types) == 1 && len(b.Constructors) == 1)})
 	}
 }
 
 func (env *Environment) recursorInfo(r *term.Recursor, mayBeK bool) *RecursorInfo {
 	info := &RecursorInfo{NumParams: int(r.NumParams), NumIndices: int(r.NumIndices), NumMotives: int(r.NumMotives),
-		NumMinors: int(r.NumMinor), Rules: r.Rules, K: r.K && mayBeK}
+		NumMinors: int(r.NumMinors), Rules: r.Rules, K: r.K && mayBeK}
 	t := r.Type
 	for range info.MajorIndex() {
 		if env.store.Kind(t) != term.KindPi {
@@ -103,7 +103,7 @@ func (env *Environment) recursorInfo(r *term.Recursor, mayBeK bool) *RecursorInf
 	}
 	if n := env.store.Node(t); n.Kind == term.KindPi {
 		if h := env.store.Node(env.store.Head(term.Expr(n.A))); h.Kind == term.KindConst {
-			info.Major = term.Name(h.A)
+			info.MajorInductive = term.Name(h.A)
 		}
 	}
 	return info
@@ -121,7 +121,7 @@ func (env *Environment) blockIsRec(b *term.Block, all []term.Name) bool {
 	return false
 }
 
-func (env *Environment) enter(c Constant) {
+func (env *Environment) addConstant(c Constant) {
 	if env.byName[c.Name] >= 0 {
 		if _, known := env.duplicates[c.Unit]; !known {
 			env.duplicates[c.Unit] = c.Name
@@ -141,14 +141,14 @@ func (env *Environment) Declarations() []term.Declaration { return env.declarati
 // Declaration is the record with the given index.
 func (env *Environment) Declaration(unit int) *term.Declaration { return &env.declarations[unit] }
 
-// Duplicate returns a name of the given declaration that an earlier one has.
-func (env *Environment) Duplicate(unit int) (term.Name, bool) {
+// DuplicateName returns a name of the given declaration that an earlier one has.
+func (env *Environment) DuplicateName(unit int) (term.Name, bool) {
 	n, ok := env.duplicates[unit]
 	return n, ok
 }
 
-// Place returns the index of the declaration that introduces n.
-func (env *Environment) Place(n term.Name) (unit int, ok bool) {
+// IntroducedBy returns the index of the declaration that introduces n.
+func (env *Environment) IntroducedBy(n term.Name) (unit int, ok bool) {
 	if int(n) >= len(env.byName) || env.byName[n] < 0 {
 		return 0, false
 	}
@@ -159,6 +159,6 @@ func (env *Environment) Place(n term.Name) (unit int, ok bool) {
 // declared. Call it before the environment is shared.
 func (env *Environment) AddRecursor(unit int, r *term.Recursor, mayBeK bool) {
 	if int(r.Name) < len(env.byName) && env.byName[r.Name] < 0 {
-		env.enter(Constant{Name: r.Name, Kind: Recursor, Unit: unit, Params: r.LevelParams, Type: r.Type, Recursor: env.recursorInfo(r, mayBeK)})
+		env.addConstant(Constant{Name: r.Name, Kind: Recursor, Unit: unit, Params: r.LevelParams, Type: r.Type, Recursor: env.recursorInfo(r, mayBeK)})
 	}
 }

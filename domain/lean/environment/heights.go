@@ -19,12 +19,12 @@ func (h *heights) assign(unit int) {
 	if d.Kind != term.Definition {
 		return
 	}
-	own := h.env.At(unit + 1)
+	own := h.env.ViewAt(unit + 1)
 	c := own.Find(d.Name)
 	if c == nil || c.Unit != unit {
 		return
 	}
-	h.view = h.env.At(unit)
+	h.view = h.env.ViewAt(unit)
 	switch d.Hint {
 	case term.HintOpaque:
 		c.Height = OpaqueHeight

@@ -21,14 +21,14 @@ type View struct {
 	stage Stage
 }
 
-// At is the view of the declaration with the given index; the number of declarations is the place after the last.
-func (env *Environment) At(unit int) View { return View{env: env, unit: unit} }
+// ViewAt is the view of the declaration with the given index; the number of declarations is the place after the last.
+func (env *Environment) ViewAt(unit int) View { return View{env: env, unit: unit} }
 
 // Unit is the place of the view.
 func (v *View) Unit() int { return v.unit }
 
-// Advance shows more of the declaration's own block.
-func (v *View) Advance(stage Stage) { v.stage = stage }
+// SetStage shows more of the declaration's own block.
+func (v *View) SetStage(stage Stage) { v.stage = stage }
 
 // Find returns the constant called n if it is visible, or nil.
 func (v *View) Find(n term.Name) *Constant {

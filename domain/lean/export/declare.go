@@ -49,16 +49,16 @@ func (d *parser) readDeclaration() *Error {
 		case "hints":
 			r.hint, err = d.readHints()
 		case "safety":
-			r.safety, err = d.choice("safe", "partial", "unsafe")
+			r.safety, err = d.readOneOf("safe", "partial", "unsafe")
 		case "kind":
-			r.quotKind, err = d.choice("type", "ctor", "lift", "ind")
+			r.quotKind, err = d.readOneOf("type", "ctor", "lift", "ind")
 		}
 		return err
 	})
 }
 
-// choice reads a string that must be one of the given.
-func (d *parser) choice(options ...string) (string, *Error) {
+// readOneOf reads a string that must be one of the given.
+func (d *parser) readOneOf(options ...string) (string, *Error) {
 	text, err := d.scan.string()
 	if err != nil {
 		return "", err
@@ -82,7 +82,7 @@ func (d *parser) readHints() (term.Hint, *Error) {
 		}
 		return term.HintRegular, err
 	}
-	text, err := d.choice("opaque", "abbrev")
+	text, err := d.readOneOf("opaque", "abbrev")
 	if text == "abbrev" {
 		return term.HintAbbrev, err
 	}
@@ -123,7 +123,7 @@ func (d *decoder) declare() *Error {
 	if err != nil {
 		return err
 	}
-	decl.Type = d.at(typ)
+	decl.Type = d.exprAt(typ)
 	switch d.kind {
 	case axiomRecord:
 		decl.Kind = term.Axiom
@@ -141,7 +141,7 @@ func (d *decoder) declare() *Error {
 		if err != nil {
 			return err
 		}
-		decl.Value = d.at(value)
+		decl.Value = d.exprAt(value)
 		if _, declared := d.file.types[decl.Name]; !declared && decl.Kind != term.Theorem {
 			d.file.values[decl.Name] = value
 		}
@@ -312,8 +312,8 @@ func (d *parser) readRec() *Error {
 	return err
 }
 
-// count narrows a count; one that does not fit is wrong whatever it counts, and stays wrong.
-func count(n uint64) uint32 { return clamp(n, math.MaxInt32) }
+// narrowCount narrows a count; one that does not fit is wrong whatever it counts, and stays wrong.
+func narrowCount(n uint64) uint32 { return clamp(n, math.MaxInt32) }
 
 // declareBlock adds the declaration of an inductive record.
 func (d *decoder) declareBlock() *Error {
@@ -358,14 +358,14 @@ func (d *decoder) header(name, typ uint64, levelParams []uint64) (n term.Name, e
 	}
 	d.file.addType(n, o)
 	ps, err = d.nameList(levelParams)
-	return n, d.at(o), ps, err
+	return n, d.exprAt(o), ps, err
 }
 
 func (d *decoder) inductiveType(t *declaredType) (out term.InductiveType, err *Error) {
 	if out.Name, out.Type, out.LevelParams, err = d.header(t.name, t.typ, t.levelParams); err != nil {
 		return out, err
 	}
-	out.NumParams, out.NumIndices, out.NumNested = count(t.numParams), count(t.numIndices), count(t.numNested)
+	out.NumParams, out.NumIndices, out.NumNested = narrowCount(t.numParams), narrowCount(t.numIndices), narrowCount(t.numNested)
 	out.IsRec, out.IsReflexive, out.Unsafe = t.isRec, t.isReflexive, t.isUnsafe
 	if out.All, err = d.nameList(t.all); err != nil {
 		return out, err
@@ -378,7 +378,7 @@ func (d *decoder) constructor(k *declaredCtor) (out term.Constructor, err *Error
 	if out.Name, out.Type, out.LevelParams, err = d.header(k.name, k.typ, k.levelParams); err != nil {
 		return out, err
 	}
-	out.Index, out.NumParams, out.NumFields, out.Unsafe = count(k.cidx), count(k.numParams), count(k.numFields), k.isUnsafe
+	out.Index, out.NumParams, out.NumFields, out.Unsafe = narrowCount(k.cidx), narrowCount(k.numParams), narrowCount(k.numFields), k.isUnsafe
 	out.Inductive, err = d.name(k.induct)
 	return out, err
 }
@@ -387,8 +387,8 @@ func (d *decoder) recursor(r *declaredRec) (out term.Recursor, err *Error) {
 	if out.Name, out.Type, out.LevelParams, err = d.header(r.name, r.typ, r.levelParams); err != nil {
 		return out, err
 	}
-	out.NumParams, out.NumIndices = count(r.numParams), count(r.numIndices)
-	out.NumMotives, out.NumMinor = count(r.numMotives), count(r.numMinors)
+	out.NumParams, out.NumIndices = narrowCount(r.numParams), narrowCount(r.numIndices)
+	out.NumMotives, out.NumMinors = narrowCount(r.numMotives), narrowCount(r.numMinors)
 	out.K, out.Unsafe = r.k, r.isUnsafe
 	if out.All, err = d.nameList(r.all); err != nil {
 		return out, err
@@ -402,7 +402,7 @@ func (d *decoder) recursor(r *declaredRec) (out term.Recursor, err *Error) {
 		if err != nil {
 			return out, err
 		}
-		out.Rules = append(out.Rules, term.Rule{Constructor: ctor, NumFields: count(rule.nfields), Value: d.at(rhs)})
+		out.Rules = append(out.Rules, term.Rule{Constructor: ctor, NumFields: narrowCount(rule.nfields), Value: d.exprAt(rhs)})
 	}
 	return out, nil
 }

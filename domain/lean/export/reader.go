@@ -34,10 +34,10 @@ func Read(ctx context.Context, r io.Reader, limits Limits) (*File, error) {
 	return d.file, d.readAhead(l)
 }
 
-// linesPerLook and bytesPerLook are how many lines, or bytes, pass at most between looks at the deadline.
+// linesPerCheck and bytesPerLook are how many lines, or bytes, pass at most between looks at the deadline.
 const (
-	linesPerLook = 1024
-	bytesPerLook = 256 << 10
+	linesPerCheck = 1024
+	bytesPerCheck = 256 << 10
 )
 
 // batch is a run of records, and why there are no more after it.
@@ -117,7 +117,7 @@ func (d *decoder) defineBatch(b *batch) (end bool, err error) {
 
 // defineWithin defines what the record says, if there is room for it.
 func (d *decoder) defineWithin() (err *Error) {
-	defer func() { err = orNoRoom(recover(), err) }()
+	defer func() { err = limitError(recover(), err) }()
 	switch {
 	case d.err != nil:
 		return d.err
@@ -127,14 +127,14 @@ func (d *decoder) defineWithin() (err *Error) {
 	return d.define()
 }
 
-// orNoRoom makes the panic of a store without room an error.
-func orNoRoom(p any, err *Error) *Error {
+// limitError makes the panic of a store without room an error.
+func limitError(p any, err *Error) *Error {
 	switch p := p.(type) {
 	case nil:
 		return err
 	case term.OutOfMemory:
 		return fail(TooLarge, "%s", p.Error())
-	case term.OutOfRoom:
+	case term.StoreFull:
 		return fail(TooLarge, "%s", p.Error())
 	default:
 		panic(p)
@@ -149,11 +149,11 @@ type lines struct {
 	hash   hash.Hash
 	parser parser
 
-	long     []byte // a line longer than the reader's buffer
-	count    int
-	bytes    int64
-	unlooked int // bytes since the last look at the deadline
-	blank    int // line number of a blank line; fine only if nothing follows
+	longLine        []byte // a line longer than the reader's buffer
+	count           int
+	bytes           int64
+	bytesSinceCheck int // bytes since the last look at the deadline
+	blank           int // line number of a blank line; fine only if nothing follows
 }
 
 // fill parses the next lines into b.
@@ -161,7 +161,7 @@ func (l *lines) fill(b *batch) {
 	b.count, b.last, b.err = 0, false, nil
 	start := l.bytes
 	for !b.last && b.count < len(b.records) && l.bytes-start < bytesPerBatch {
-		b.last, b.err = l.next(b)
+		b.last, b.err = l.parseLine(b)
 	}
 	b.lines, b.bytes = l.count, l.bytes
 	if b.last && b.err == nil {
@@ -169,8 +169,8 @@ func (l *lines) fill(b *batch) {
 	}
 }
 
-// next parses one line into b, and says whether it was the last and why.
-func (l *lines) next(b *batch) (last bool, err error) {
+// parseLine parses one line into b, and says whether it was the last and why.
+func (l *lines) parseLine(b *batch) (last bool, err error) {
 	line, err := l.nextLine()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return true, err
@@ -191,11 +191,11 @@ func (l *lines) next(b *batch) (last bool, err error) {
 	case l.count > l.limits.Records:
 		return true, &Error{Line: l.count, Class: TooLarge, Message: "the file has too many lines"}
 	}
-	if l.unlooked += len(line); l.count%linesPerLook == 0 || l.unlooked >= bytesPerLook {
+	if l.bytesSinceCheck += len(line); l.count%linesPerCheck == 0 || l.bytesSinceCheck >= bytesPerCheck {
 		if l.ctx.Err() != nil {
-			return true, stoppedBy(l.ctx, l.count)
+			return true, contextError(l.ctx, l.count)
 		}
-		l.unlooked = 0
+		l.bytesSinceCheck = 0
 	}
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	line = bytes.TrimSuffix(line, []byte{'\r'})
@@ -215,26 +215,26 @@ func (l *lines) next(b *batch) (last bool, err error) {
 
 // nextLine returns the next line with its end, or nothing at the end of the file.
 func (l *lines) nextLine() ([]byte, error) {
-	l.long = l.long[:0]
+	l.longLine = l.longLine[:0]
 	for {
 		line, err := l.in.ReadSlice('\n')
-		if len(l.long)+len(line) > l.limits.LineBytes {
+		if len(l.longLine)+len(line) > l.limits.LineBytes {
 			return nil, &Error{Line: l.count + 1, Class: TooLarge, Message: "a line is too long"}
 		}
 		more := errors.Is(err, bufio.ErrBufferFull)
-		if len(l.long) == 0 && !more {
+		if len(l.longLine) == 0 && !more {
 			return line, err
 		}
-		if need := len(l.long) + len(line); need > cap(l.long) {
+		if need := len(l.longLine) + len(line); need > cap(l.longLine) {
 			grown, err := l.growLine(2 * need)
 			if err != nil {
 				return nil, err
 			}
-			l.long = grown
+			l.longLine = grown
 		}
-		l.long = append(l.long, line...)
+		l.longLine = append(l.longLine, line...)
 		if !more {
-			return l.long, err
+			return l.longLine, err
 		}
 	}
 }
@@ -242,16 +242,16 @@ func (l *lines) nextLine() ([]byte, error) {
 // growLine makes room for a longer line.
 func (l *lines) growLine(capacity int) (grown []byte, err error) {
 	defer func() {
-		if full := orNoRoom(recover(), nil); full != nil {
+		if full := limitError(recover(), nil); full != nil {
 			full.Line = l.count + 1
 			err = full
 		}
 	}()
-	return term.Grow(l.limits.Room, l.long, len(l.long), capacity), nil
+	return term.Grow(l.limits.Room, l.longLine, len(l.longLine), capacity), nil
 }
 
-// stoppedBy says why the context has ended: in time, or with the memory, which whoever watches it gives as the cause.
-func stoppedBy(ctx context.Context, line int) *Error {
+// contextError says why the context has ended: in time, or with the memory, which whoever watches it gives as the cause.
+func contextError(ctx context.Context, line int) *Error {
 	if out, ok := errors.AsType[term.OutOfMemory](context.Cause(ctx)); ok {
 		return &Error{Line: line, Class: TooLarge, Message: out.Error()}
 	}
@@ -260,7 +260,7 @@ func stoppedBy(ctx context.Context, line int) *Error {
 
 // parseWithin parses one line, if there is room for what it says.
 func (d *parser) parseWithin(line []byte) (err *Error) {
-	defer func() { err = orNoRoom(recover(), err) }()
+	defer func() { err = limitError(recover(), err) }()
 	if !utf8.Valid(line) {
 		return fail(BadJSON, "the line is not UTF-8")
 	}
@@ -278,8 +278,8 @@ type indexMap struct {
 	sparse map[uint64]uint32
 }
 
-// slack is how far beyond twice the defined indices the dense part may reach.
-const slack = 1 << 12
+// denseSlack is how far beyond twice the defined indices the dense part may reach.
+const denseSlack = 1 << 12
 
 func (m *indexMap) get(i uint64) (uint32, bool) {
 	if i < uint64(len(m.dense)) {
@@ -295,7 +295,7 @@ func (m *indexMap) define(i uint64, handle uint32) {
 	switch {
 	case i < uint64(len(m.dense)):
 		m.dense[i] = handle + 1
-	case i < uint64(2*len(m.dense)+slack):
+	case i < uint64(2*len(m.dense)+denseSlack):
 		length := max(int(i)+1, len(m.dense)+len(m.dense)/2+64)
 		grown := term.Grow(m.room, m.dense, length, length)
 		for j, v := range m.sparse {

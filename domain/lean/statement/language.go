@@ -10,12 +10,12 @@ import (
 // Language writes and reads what one file states, one statement at a time.
 type Language struct {
 	*Names
-	file     *export.File
-	known    func(term.Name) bool
-	params   map[term.Name][]term.Name // universe parameters of the declared names
-	notation notation
-	arena    *arena
-	copied   map[uint32]id
+	file           *export.File
+	isLeanConstant func(term.Name) bool
+	params         map[term.Name][]term.Name // universe parameters of the declared names
+	notation       notation
+	arena          *arena
+	copied         map[uint32]exprID
 }
 
 // MaxBytes bounds the text of one statement.
@@ -36,7 +36,7 @@ type tooLong struct{}
 
 // New returns the language of a file. known says which constants are Lean's own; only for those notation is used.
 func New(file *export.File, names *Names, known func(term.Name) bool) *Language {
-	l := &Language{Names: names, file: file, known: known, params: map[term.Name][]term.Name{}, arena: newArena(), copied: map[uint32]id{}}
+	l := &Language{Names: names, file: file, isLeanConstant: known, params: map[term.Name][]term.Name{}, arena: newArena(), copied: map[uint32]exprID{}}
 	for i := range file.Declarations {
 		forEachName(&file.Declarations[i], func(n term.Name, params []term.Name) {
 			if _, ok := l.params[n]; !ok { // of a name declared twice, the first stands
@@ -86,7 +86,7 @@ func (l *Language) render(handle uint32, explicit bool) (text string, ok bool, e
 		return "", false, ErrTooLong
 	}
 	text = s.print(handle, whole)
-	s.arena.steps = maxSteps // as many for reading as for printing
+	s.arena.stepsLeft = maxSteps // as many for reading as for printing
 	back, readable := s.read(text)
 	return text, readable == nil && back == whole, nil
 }
@@ -110,11 +110,11 @@ func (l *Language) newSession() *session {
 		l.arena.reset()
 	}
 	if len(l.copied) > maxKept {
-		l.copied = map[uint32]id{}
+		l.copied = map[uint32]exprID{}
 	} else {
 		clear(l.copied)
 	}
 	s := &session{Language: l, constants: map[term.Name]constantType{}, heads: make([]builtHead, len(l.notation.operators))}
-	s.importer = importer{file: l.file, arena: l.arena, exprs: l.copied, levels: map[term.Level]lid{}, left: maxNodes / 2}
+	s.importer = importer{file: l.file, arena: l.arena, exprs: l.copied, levels: map[term.Level]levelID{}, nodesLeft: maxNodes / 2}
 	return s
 }

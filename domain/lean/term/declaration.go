@@ -71,13 +71,13 @@ type Constructor struct {
 
 // Recursor is one recursor of a block.
 type Recursor struct {
-	Name                                        Name
-	LevelParams                                 []Name
-	Type                                        Expr
-	All                                         []Name
-	NumParams, NumIndices, NumMotives, NumMinor uint32
-	Rules                                       []Rule
-	K, Unsafe                                   bool
+	Name                                         Name
+	LevelParams                                  []Name
+	Type                                         Expr
+	All                                          []Name
+	NumParams, NumIndices, NumMotives, NumMinors uint32
+	Rules                                        []Rule
+	K, Unsafe                                    bool
 }
 
 // Rule is what a recursor does on one constructor: Value is applied to parameters, motives, minor premises and fields.

@@ -13,14 +13,14 @@ import (
 // garbage collector has not given back yet, and the growth is refused when both together are more than the limit. A nil
 // Room has no limit.
 type Room struct {
-	limit, named uint64
-	mu           sync.Mutex // held while memory is looked at and taken
+	limit, reportedLimit uint64
+	mu                   sync.Mutex // held while memory is looked at and taken
 }
 
 // NewRoom returns room for a process whose Go runtime holds at most that many bytes. The pages of the program itself are
 // not among them. Who runs out is told of the bound named.
 func NewRoom(bytes, named int64) *Room {
-	return &Room{limit: uint64(max(0, bytes)), named: uint64(named)}
+	return &Room{limit: uint64(max(0, bytes)), reportedLimit: uint64(named)}
 }
 
 // OutOfMemory is what growing panics with when there is no room.
@@ -30,8 +30,8 @@ func (o OutOfMemory) Error() string {
 	return fmt.Sprintf("the check needs more than the %d MiB of memory it may use", o.Limit>>20)
 }
 
-// unlooked is how large a growth is made without a look at the memory.
-const unlooked = 256 << 10
+// unmeasuredBytes is how large a growth is made without a look at the memory.
+const unmeasuredBytes = 256 << 10
 
 // Held is the memory the Go runtime holds now, in bytes.
 func Held() uint64 {
@@ -40,9 +40,9 @@ func Held() uint64 {
 	return sample[0].Value.Uint64() - sample[1].Value.Uint64()
 }
 
-// Need panics with OutOfMemory when so many more bytes are not to be had.
-func (r *Room) Need(bytes int) {
-	if r == nil || bytes < unlooked {
+// Require panics with OutOfMemory when so many more bytes are not to be had.
+func (r *Room) Require(bytes int) {
+	if r == nil || bytes < unmeasuredBytes {
 		return
 	}
 	r.mu.Lock()
@@ -56,14 +56,14 @@ func (r *Room) need(bytes int) {
 	}
 	debug.FreeOSMemory() // what was outgrown is garbage that is still held
 	if Held()+uint64(bytes) > r.limit {
-		panic(OutOfMemory{r.named})
+		panic(OutOfMemory{r.reportedLimit})
 	}
 }
 
 // Grow returns a slice of the given length and capacity that begins as old does.
 func Grow[T any](r *Room, old []T, length, capacity int) []T {
 	bytes := capacity * int(reflect.TypeFor[T]().Size())
-	if r == nil || bytes < unlooked {
+	if r == nil || bytes < unmeasuredBytes {
 		grown := make([]T, length, capacity)
 		copy(grown, old)
 		return grown

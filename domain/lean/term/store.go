@@ -24,19 +24,19 @@ type Store struct {
 	literalBytes int // taken by the literals made here, those of the parents excepted
 	literalLimit int
 
-	memo   memo // of the substitution under way
-	nested int  // how deep substitutions have gone, in steps of stackLook
-	room   *Room
+	memo           memo // of the substitution under way
+	deepestNesting int  // how deep substitutions have gone, in levels, a multiple of levelsPerStackCheck
+	room           *Room
 }
 
-// OutOfRoom is what building an expression panics with when the store's limit is reached. Package kernel recovers it
+// StoreFull is what building an expression panics with when the store's limit is reached. Package kernel recovers it
 // at the boundary of a declaration and reports it as a resource error.
-type OutOfRoom struct {
+type StoreFull struct {
 	Limit int
 	Bytes bool // Limit counts the bytes of literals, not expressions
 }
 
-func (o OutOfRoom) Error() string {
+func (o StoreFull) Error() string {
 	if o.Bytes {
 		return fmt.Sprintf("literals of more than %d bytes are needed", o.Limit)
 	}

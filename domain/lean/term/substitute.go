@@ -46,14 +46,14 @@ func (m *memo) put(room *Room, e Expr, depth uint32, result Expr) {
 		m.used = 0
 		for _, en := range old {
 			if en.generation == m.generation {
-				m.place(en)
+				m.insert(en)
 			}
 		}
 	}
-	m.place(memoEntry{uint32(e), depth, m.generation, result})
+	m.insert(memoEntry{uint32(e), depth, m.generation, result})
 }
 
-func (m *memo) place(en memoEntry) {
+func (m *memo) insert(en memoEntry) {
 	mask := uint32(len(m.entries) - 1)
 	i := mix(en.expr, en.depth, 0, 0) & mask
 	for m.entries[i].generation == m.generation {
@@ -71,21 +71,21 @@ type TooDeep struct{}
 
 func (TooDeep) Error() string { return "an expression is nested too deeply" }
 
-// stackLook is how much deeper a substitution goes between looks at the memory, and nestingBytes what a level of it takes
+// levelsPerStackCheck is how much deeper a substitution goes between looks at the memory, and nestingBytes what a level of it takes
 // of the stack at most, with the copy that the runtime makes when a stack grows.
 const (
-	stackLook    = 1 << 13
-	nestingBytes = 1 << 10
+	levelsPerStackCheck = 1 << 13
+	nestingBytes        = 1 << 10
 )
 
-// nest bounds the recursion of a substitution.
-func (s *Store) nest(nesting int) {
+// limitNesting bounds the recursion of a substitution.
+func (s *Store) limitNesting(nesting int) {
 	if nesting > maxNesting {
 		panic(TooDeep{})
 	}
-	if nesting > s.nested+stackLook {
-		s.room.Need(nesting * nestingBytes)
-		s.nested += stackLook
+	if nesting > s.deepestNesting+levelsPerStackCheck {
+		s.room.Require(nesting * nestingBytes)
+		s.deepestNesting += levelsPerStackCheck
 	}
 }
 
@@ -125,7 +125,7 @@ func (s *Store) instantiate(e Expr, depth uint32, values []Expr, nesting int) Ex
 	if r, ok := s.memo.get(e, depth); ok {
 		return r
 	}
-	s.nest(nesting)
+	s.limitNesting(nesting)
 	nesting++
 	var r Expr
 	switch n.Kind {
@@ -172,7 +172,7 @@ func (s *Store) abstract(e Expr, depth uint32, locals []Expr, first uint32, nest
 	if r, ok := s.memo.get(e, depth); ok {
 		return r
 	}
-	s.nest(nesting)
+	s.limitNesting(nesting)
 	nesting++
 	var r Expr
 	switch n.Kind {
@@ -227,7 +227,7 @@ func (s *Store) instantiateLevels(e Expr, m *levelMap, nesting int) Expr {
 	if r, ok := s.memo.get(e, 0); ok {
 		return r
 	}
-	s.nest(nesting)
+	s.limitNesting(nesting)
 	nesting++
 	var r Expr
 	switch n.Kind {
@@ -313,7 +313,7 @@ func (s *Store) replace(e Expr, f func(Expr) (Expr, bool), done map[Expr]Expr, n
 	if r, ok := done[e]; ok {
 		return r
 	}
-	s.nest(nesting)
+	s.limitNesting(nesting)
 	nesting++
 	r, ok := f(e)
 	if !ok {

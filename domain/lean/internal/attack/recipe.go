@@ -207,8 +207,8 @@ func printsPlainly(r *check.Report) error {
 	return nil
 }
 
-// whole: a statement that is verified is not cut.
-func whole(r *check.Report) error {
+// statementUncut: a statement that is verified is not cut.
+func statementUncut(r *check.Report) error {
 	for _, d := range r.Declarations {
 		if r.Verdict == check.Verified && strings.Contains(statementOf(d), "…") {
 			return fmt.Errorf("verified, and the statement is cut: other theorems print as this one and have its hash")
@@ -235,8 +235,8 @@ func accepted(r *check.Report) error {
 	return nil
 }
 
-// all: every outcome holds.
-func all(outcomes ...Outcome) Outcome {
+// allOf: every outcome holds.
+func allOf(outcomes ...Outcome) Outcome {
 	return func(r *check.Report) error {
 		for _, o := range outcomes {
 			if err := o(r); err != nil {
