@@ -63,9 +63,9 @@ func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verificat
 func (ev *Evaluator) checkRun(ctx context.Context, s run.State) (run.Check, error) {
 	switch {
 	case s.Evaluated == nil, s.Evaluated.Status != run.Success:
-		return run.Check{Verdict: verification.VerdictInconclusive, Reason: verification.ReasonAnswerNotUsable}, nil
+		return run.Check{Verdict: string(verification.VerdictInconclusive), Reason: string(verification.ReasonAnswerNotUsable)}, nil
 	case !s.Evaluated.Checkable:
-		return run.Check{Verdict: verification.VerdictInconclusive, Reason: verification.ReasonNotPermitted}, nil
+		return run.Check{Verdict: string(verification.VerdictInconclusive), Reason: string(verification.ReasonNotPermitted)}, nil
 	}
 	code, err := loadText(ctx, ev.config.Blobs, s.Evaluated.Expression)
 	if err != nil {

@@ -22,7 +22,7 @@ func Estimate(c Circuit) Cost {
 	return c.cost(engine, runtime.GOMAXPROCS(0))
 }
 
-func (c Circuit) cost(engine string, threads int) Cost {
+func (c Circuit) cost(engine Engine, threads int) Cost {
 	const perCount = 96 // a map entry and its share of the table
 	var cost Cost
 	cost.MemoryBytes = 1<<20 + int64(c.shots)*int64(c.slots+perCount)

@@ -7,11 +7,14 @@ import (
 	"unsafe"
 )
 
-// Engine names for Options.Engine.
+// Engine is a simulator that Run can use.
+type Engine string
+
+// The engines that Options.Engine names.
 const (
-	EngineAuto        = ""            // the choice described in docs/circuits.md, a function of the circuit alone
-	EngineStatevector = "statevector" // all 2^n amplitudes
-	EngineStabilizer  = "stabilizer"  // Clifford gates only
+	EngineAuto        Engine = ""            // the choice described in docs/circuits.md, a function of the circuit alone
+	EngineStatevector Engine = "statevector" // all 2^n amplitudes
+	EngineStabilizer  Engine = "stabilizer"  // Clifford gates only
 )
 
 // DefaultMemoryLimitBytes is what Run may allocate when Options says nothing: 26 qubits in double precision.
@@ -22,7 +25,7 @@ type Options struct {
 	Seed             uint64 // used when the circuit names no seed
 	Threads          int    // 0: one per processor
 	MemoryLimitBytes int64  // 0: DefaultMemoryLimitBytes; what the estimate leaves of it saves repeating work mid-circuit
-	Engine           string // EngineAuto, EngineStatevector or EngineStabilizer
+	Engine           Engine // EngineAuto, EngineStatevector or EngineStabilizer
 
 	// Progress, when set, is called with the fraction of work done, from Run's own goroutines, never concurrently, at
 	// most a thousand times. It must not block.
@@ -91,7 +94,7 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 }
 
 // engine chooses by the circuit alone: the tableau for Clifford circuits too wide for probabilities to be listed.
-func (c Circuit) engine(asked string) (string, error) {
+func (c Circuit) engine(asked Engine) (Engine, error) {
 	clifford := c.isClifford()
 	switch asked {
 	case EngineAuto:
@@ -110,7 +113,7 @@ func (c Circuit) engine(asked string) (string, error) {
 		}
 		return EngineStabilizer, nil
 	}
-	return "", refuse(CodeEngine, "engine must be %q or %q, not %q", EngineStatevector, EngineStabilizer, clipText(asked))
+	return "", refuse(CodeEngine, "engine must be %q or %q, not %q", EngineStatevector, EngineStabilizer, clipText(string(asked)))
 }
 
 func (c Circuit) isClifford() bool {

@@ -19,7 +19,7 @@ const (
 // Plan says what the checker is to compute. It is made by Derive only.
 type Plan struct {
 	Slug  string // the rule
-	Basis string // the weakest basis a verdict of this plan can have
+	Basis Basis  // the weakest basis a verdict of this plan can have
 	Check string // the expression that is checked, in the service's language
 	Task  Task   // what to compute, as JSON for the checker
 

@@ -18,7 +18,7 @@ type Rule interface {
 	appliesTo(Call) bool // a call of one of its heads
 	derive(Call) (Task, error)
 	conclude(Finding) Outcome
-	basis() string
+	basis() Basis
 }
 
 // A ResidualRule checks a statement whose truth is the correctness of the answer: it can verify and refute.
@@ -61,8 +61,8 @@ func (r SampledRule) appliesTo(call Call) bool  { return r.form == nil || r.form
 func (r ResidualRule) derive(call Call) (Task, error) { return r.plan(call) }
 func (r SampledRule) derive(call Call) (Task, error)  { return r.plan(call) }
 
-func (ResidualRule) basis() string { return BasisNumeric }
-func (SampledRule) basis() string  { return BasisCrossCheck }
+func (ResidualRule) basis() Basis { return BasisNumeric }
+func (SampledRule) basis() Basis  { return BasisCrossCheck }
 
 func (ResidualRule) conclude(f Finding) Outcome { return judgeResidual(f).outcome }
 

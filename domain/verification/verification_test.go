@@ -70,7 +70,10 @@ func TestDerive(t *testing.T) {
 
 func TestDeriveRefuses(t *testing.T) {
 	long := "{" + strings.Repeat("{x -> 1}, ", MaxSolutions) + "{x -> 1}}"
-	for _, test := range []struct{ input, answer, reason string }{
+	for _, test := range []struct {
+		input, answer string
+		reason        Reason
+	}{
 		{"StringLength[x]", "1", ReasonNoHead},
 		{"x", "x", ReasonNoHead},
 		{"a = 1; Expand[a x]", "x", ReasonNoShape},
@@ -112,9 +115,11 @@ func TestConclude(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		plan                   Plan
-		finding                Finding
-		verdict, basis, reason string
+		plan    Plan
+		finding Finding
+		verdict Verdict
+		basis   Basis
+		reason  Reason
 	}{
 		{residual, Finding{Status: StatusProved, Exact: true}, VerdictVerified, BasisExact, ""},
 		{residual, Finding{Status: StatusProved}, VerdictVerified, BasisNumeric, ""},

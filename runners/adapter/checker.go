@@ -26,8 +26,8 @@ func (c Checker) Check(ctx context.Context, r commands.CheckRequest) run.Check {
 	started := time.Now()
 	outcome := c.check(ctx, r)
 	return run.Check{
-		Verdict: outcome.Verdict, Basis: outcome.Basis, Method: outcome.Method, Check: outcome.Check,
-		Residual: outcome.Residual, Reason: outcome.Reason, ElapsedMS: time.Since(started).Milliseconds(),
+		Verdict: string(outcome.Verdict), Basis: string(outcome.Basis), Method: outcome.Method, Check: outcome.Check,
+		Residual: outcome.Residual, Reason: string(outcome.Reason), ElapsedMS: time.Since(started).Milliseconds(),
 	}
 }
 
@@ -77,6 +77,6 @@ func (c Checker) engineReadsTheSame(ctx context.Context, r commands.CheckRequest
 	return verification.Outcome{}, true
 }
 
-func inconclusive(reason string) verification.Outcome {
+func inconclusive(reason verification.Reason) verification.Outcome {
 	return verification.Outcome{Verdict: verification.VerdictInconclusive, Reason: reason}
 }

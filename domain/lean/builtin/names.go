@@ -23,7 +23,7 @@ func Intern(s *term.Store) *Names {
 	return n
 }
 
-// Handle is the handle of a built-in constant.
+// Handle is the name of a built-in constant in the store.
 func (n *Names) Handle(id ID) term.Name { return n.handles[id] }
 
 // ID is the built-in constant with the given name.
@@ -32,8 +32,8 @@ func (n *Names) ID(name term.Name) (ID, bool) {
 	return id, ok
 }
 
-// StringMaker is the maker that string literals of a file stand for: String.mk where that is String's constructor, and
-// String.ofList otherwise.
+// StringMaker is the function that a string literal of the file applies to its list of characters: String.mk if that is
+// String's only constructor, String.ofList otherwise.
 func (n *Names) StringMaker(declarations []term.Declaration) ID {
 	for i := range declarations {
 		if b := declarations[i].Block; b != nil && len(b.Types) == 1 && b.Types[0].Name == n.handles[String] &&

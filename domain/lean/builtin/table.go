@@ -64,17 +64,17 @@ const (
 	Count // how many there are
 )
 
-// Evidence is how a constant is known to be what its name says.
+// Evidence says how a file's constant is recognised as Lean's constant of that name.
 type Evidence uint8
 
 const (
-	// ByStructure: the declaration is compared with the only right one, constructors and types included.
+	// ByStructure: the declaration equals the expected one, constructors and types included.
 	ByStructure Evidence = iota
 	// ByEquations: the kernel proves, for free variables, equations that determine the operation on all numbers.
 	ByEquations
-	// ByType: any function of the right type will do, because nothing more is claimed of it.
+	// ByType: the type is the expected one; no reduction depends on the value.
 	ByType
-	// ByContent: the kernel treats it as any other constant; the reference tables say whether it is Lean's.
+	// ByContent: the kernel treats it as any other constant; package check compares it with the reference tables.
 	ByContent
 )
 
@@ -151,11 +151,11 @@ var Table = [Count]Row{
 
 func (id ID) String() string { return Table[id].Name }
 
-// NatLiteral is what a numeral stands for: Nat.succ (… Nat.zero).
+// NatLiteral lists the constants of the expression that a numeral abbreviates: Nat.succ (… Nat.zero).
 var NatLiteral = []ID{Nat, NatZero, NatSucc}
 
-// StringLiteral is what a string literal stands for with the given maker: maker [Char.ofNat …, …]. Lean's kernel uses
-// String.ofList since 4.26, and used the constructor String.mk before.
+// StringLiteral lists the constants of the expression that a string literal abbreviates: maker [Char.ofNat …, …]. Lean's
+// kernel uses the maker String.ofList since 4.26, and used the constructor String.mk before.
 func StringLiteral(maker ID) []ID {
 	return append([]ID{String, maker, List, ListNil, ListCons, Char, CharOfNat}, NatLiteral...)
 }

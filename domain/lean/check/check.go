@@ -55,7 +55,7 @@ func read(ctx context.Context, r io.Reader, opts Options) (*Report, *export.File
 
 // reportUnreadable reports a file that cannot be read to its end.
 func reportUnreadable(report *Report, bad *export.Error, opts Options) {
-	report.Refusal = &Refusal{Class: string(bad.Class), Message: bad.Message, File: opts.FileName, Line: bad.Line}
+	report.Refusal = &Refusal{Class: Class(bad.Class), Message: bad.Message, File: opts.FileName, Line: bad.Line}
 	switch bad.Class {
 	case export.TooLarge, export.Stopped:
 		report.Verdict = Inconclusive
@@ -103,7 +103,7 @@ func (j *judge) run(ctx context.Context) {
 		if r.Class == unsafeClass {
 			j.report.Verdict = Unsupported
 		}
-		j.refuse(r.Declaration, string(r.Class), r.Message, r.Line)
+		j.refuse(r.Declaration, Class(r.Class), r.Message, r.Line)
 	case result.Exhausted != nil:
 		e := result.Exhausted
 		j.report.Kernel, j.report.Verdict = Undecided, Inconclusive
@@ -144,7 +144,7 @@ func (j *judge) describe() (missing *Refusal) {
 	return missing
 }
 
-func (j *judge) refuse(declaration term.Name, class, message string, line int) {
+func (j *judge) refuse(declaration term.Name, class Class, message string, line int) {
 	if j.report.Refusal == nil {
 		j.report.Refusal = &Refusal{Declaration: j.names.Text(declaration), Class: class, Message: message, File: j.opts.FileName, Line: line}
 	}

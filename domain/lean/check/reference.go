@@ -220,7 +220,7 @@ func (e *entries) declaration(d *term.Declaration) {
 	case term.Definition, term.Opaque:
 		made = e.fingerprinter.Expr(d.Value)
 	case term.Quotient:
-		made = e.fingerprinter.Text('q', d.QuotKind)
+		made = e.fingerprinter.Text('q', string(d.QuotKind))
 	}
 	e.add(d.Name, safety(d.Unsafe, d.Partial)+d.Kind.String(), typ, made)
 }

@@ -27,19 +27,22 @@ const (
 	Inconclusive Verdict = "inconclusive" // the check did not finish
 )
 
+// Class names the reason of a refusal: one of the classes below, of package export or of package kernel.
+type Class string
+
 // Classes of refusal beyond those of packages export and kernel.
 const (
-	MissingDeclaration    = "missing_declaration"      // a name asked for is not declared
-	AmbiguousDeclaration  = "ambiguous_declaration"    // a name asked for is how several declarations print
-	Sorry                 = "sorry"                    // sorryAx is reached
-	CustomAxiom           = "custom_axiom"             // an axiom outside the core library is reached
-	ForgedAxiom           = "forged_axiom"             // a core axiom's name on something else
-	BasisDiffers          = "basis_differs"            // a logical constant is not Lean's
-	ConformanceDiffers    = "conformance_differs"      // a core definition is not that of the claimed version
-	StatementTooLong      = "statement_too_long"       // a declaration asked for states more than can be printed
-	StatementUnreadable   = "statement_unreadable"     // what is printed for a declaration does not read back
-	OwnDefinitionsTooLong = "own_definitions_too_long" // a statement rests on definitions that cannot be printed
-	ResourceLimit         = "resource_limit"           // the check ran out of time, memory or depth
+	MissingDeclaration    Class = "missing_declaration"      // a name asked for is not declared
+	AmbiguousDeclaration  Class = "ambiguous_declaration"    // a name asked for is how several declarations print
+	Sorry                 Class = "sorry"                    // sorryAx is reached
+	CustomAxiom           Class = "custom_axiom"             // an axiom outside the core library is reached
+	ForgedAxiom           Class = "forged_axiom"             // a core axiom's name on something else
+	BasisDiffers          Class = "basis_differs"            // a logical constant is not Lean's
+	ConformanceDiffers    Class = "conformance_differs"      // a core definition is not that of the claimed version
+	StatementTooLong      Class = "statement_too_long"       // a declaration asked for states more than can be printed
+	StatementUnreadable   Class = "statement_unreadable"     // what is printed for a declaration does not read back
+	OwnDefinitionsTooLong Class = "own_definitions_too_long" // a statement rests on definitions that cannot be printed
+	ResourceLimit         Class = "resource_limit"           // the check ran out of time, memory or depth
 )
 
 // Report is the outcome of a check. Its JSON is what `reckon lean check --json` prints.
@@ -62,7 +65,7 @@ type Report struct {
 // Refusal says what is wrong and where.
 type Refusal struct {
 	Declaration string `json:"declaration"`
-	Class       string `json:"class"`
+	Class       Class  `json:"class"`
 	Message     string `json:"message"`
 	File        string `json:"file"`
 	Line        int    `json:"line"`

@@ -6,19 +6,20 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// Environment is the declared constants. It is built from what the file says before anything is checked, and then only
-// read: a declaration sees the constants of earlier declarations, and the file as a whole is accepted only if every
-// declaration is, so that nothing wrong a later check relied on survives. Recursors, counts and flags are the file's
-// own; the block that declares them is refused unless they are what the kernel generates.
+// Environment holds the declared constants. It is built before any declaration is checked, and then only read. A
+// declaration is checked against earlier declarations that may not have been checked yet; this is sound because a file is
+// accepted only if every declaration is. Recursors, counts and flags are those of the file; the kernel refuses a block
+// whose records differ from the ones it generates.
 type Environment struct {
 	store        *term.Store
 	declarations []term.Declaration
 	constants    []Constant
 	byName       []int32           // index into constants, by name; -1 when not declared
-	duplicates   map[int]term.Name // by declaration: a name of its that an earlier declaration has
+	duplicates   map[int]term.Name // by declaration: its first name that an earlier declaration introduces
 }
 
-// New enters every declared name. Of a name declared twice the first stands; Duplicate tells of the second.
+// New adds every declared constant. Of a name declared twice the first declaration counts; DuplicateName reports the
+// second. The slice is kept and must not be changed.
 func New(store *term.Store, declarations []term.Declaration) *Environment {
 	env := &Environment{
 		store:        store,
@@ -109,7 +110,7 @@ func (env *Environment) recursorInfo(r *term.Recursor, mayBeK bool) *RecursorInf
 	return info
 }
 
-// blockIsRec says whether a constructor of the block has a field that mentions a type of the block.
+// blockIsRec reports whether a constructor of the block has a field whose type mentions a type of the block.
 func (env *Environment) blockIsRec(b *term.Block, all []term.Name) bool {
 	for _, k := range b.Constructors {
 		if env.store.AnyDomain(k.Type, func(domain term.Expr) bool {
@@ -141,7 +142,7 @@ func (env *Environment) Declarations() []term.Declaration { return env.declarati
 // Declaration is the record with the given index.
 func (env *Environment) Declaration(unit int) *term.Declaration { return &env.declarations[unit] }
 
-// DuplicateName returns a name of the given declaration that an earlier one has.
+// DuplicateName returns the first name of the given declaration that an earlier declaration introduces.
 func (env *Environment) DuplicateName(unit int) (term.Name, bool) {
 	n, ok := env.duplicates[unit]
 	return n, ok
@@ -155,8 +156,8 @@ func (env *Environment) IntroducedBy(n term.Name) (unit int, ok bool) {
 	return env.constants[env.byName[n]].Unit, true
 }
 
-// AddRecursor enters a recursor that the block of the given declaration should have and leaves out, unless its name is
-// declared. Call it before the environment is shared.
+// AddRecursor adds a recursor that the file leaves out to the block of the given declaration. It does nothing when the
+// name is declared. Do not call it once several goroutines read the environment.
 func (env *Environment) AddRecursor(unit int, r *term.Recursor, mayBeK bool) {
 	if int(r.Name) < len(env.byName) && env.byName[r.Name] < 0 {
 		env.addConstant(Constant{Name: r.Name, Kind: Recursor, Unit: unit, Params: r.LevelParams, Type: r.Type, Recursor: env.recursorInfo(r, mayBeK)})

@@ -2,7 +2,8 @@ package environment
 
 import "reckon/domain/lean/term"
 
-// heights computes definitional heights instead of believing the file's: 1 + the largest height a value mentions.
+// heights computes definitional heights, which order lazy delta reduction: 1 + the largest height of a definition that the
+// value mentions. The heights that the file gives are not used.
 type heights struct {
 	env    *Environment
 	view   View // of the definition whose height is computed

@@ -13,7 +13,7 @@ type declared struct {
 	hint             term.Hint
 	safety           string
 	unsafe           bool
-	quotKind         string
+	quotKind         term.QuotKind
 }
 
 // declarationFields are the fields of each kind of declaration.
@@ -51,7 +51,9 @@ func (d *parser) readDeclaration() *Error {
 		case "safety":
 			r.safety, err = d.readOneOf("safe", "partial", "unsafe")
 		case "kind":
-			r.quotKind, err = d.readOneOf("type", "ctor", "lift", "ind")
+			var kind string
+			kind, err = d.readOneOf(string(term.QuotType), string(term.QuotCtor), string(term.QuotLift), string(term.QuotInd))
+			r.quotKind = term.QuotKind(kind)
 		}
 		return err
 	})

@@ -9,10 +9,10 @@ import (
 // reduction rule never applies to another constant.
 func (c *checker) checkQuotient(d *term.Declaration) {
 	s := c.store
-	expected := map[string]struct {
+	expected := map[term.QuotKind]struct {
 		name   term.Name
 		params int
-	}{"type": {c.names.Handle(builtin.Quot), 1}, "ctor": {c.names.Handle(builtin.QuotMk), 1}, "lift": {c.names.Handle(builtin.QuotLift), 2}, "ind": {c.names.Handle(builtin.QuotInd), 1}}[d.QuotKind]
+	}{term.QuotType: {c.names.Handle(builtin.Quot), 1}, term.QuotCtor: {c.names.Handle(builtin.QuotMk), 1}, term.QuotLift: {c.names.Handle(builtin.QuotLift), 2}, term.QuotInd: {c.names.Handle(builtin.QuotInd), 1}}[d.QuotKind]
 	if expected.params == 0 || expected.name != d.Name {
 		refuse(InvalidQuotient, "%s is no quotient constant of kind %q", s.NameString(d.Name), d.QuotKind)
 	}
@@ -23,7 +23,7 @@ func (c *checker) checkQuotient(d *term.Declaration) {
 	if !c.sameUpToLevels(d.Type, c.quotientType(d)) {
 		refuse(InvalidQuotient, "the type of %s is not the built-in one", s.NameString(d.Name))
 	}
-	if d.QuotKind == "lift" {
+	if d.QuotKind == term.QuotLift {
 		c.requireEq()
 	}
 }
@@ -41,12 +41,12 @@ func (c *checker) quotientType(d *term.Declaration) term.Expr {
 		return s.Apps(s.Const(c.names.Handle(builtin.QuotMk), us), []term.Expr{alpha, r, a})
 	}
 	switch d.QuotKind {
-	case "type":
+	case term.QuotType:
 		return s.Pis([]term.Expr{alpha, r}, s.Sort(u))
-	case "ctor":
+	case term.QuotCtor:
 		a := c.newLocal(alpha)
 		return s.Pis([]term.Expr{alpha, r, a}, quot)
-	case "lift":
+	case term.QuotLift:
 		v := s.Param(d.LevelParams[1])
 		beta := c.newLocal(s.Sort(v))
 		f := c.newLocal(s.Pi(alpha, beta))

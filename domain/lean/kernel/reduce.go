@@ -289,9 +289,9 @@ func (c *checker) toConstructorByEta(e term.Expr, rec *environment.RecursorInfo)
 func (c *checker) reduceQuot(e term.Expr, k *environment.Constant) (term.Expr, bool) {
 	var majorIndex int
 	switch k.Quotient {
-	case "lift":
+	case term.QuotLift:
 		majorIndex = 5
-	case "ind":
+	case term.QuotInd:
 		majorIndex = 4
 	default:
 		return 0, false
@@ -307,7 +307,7 @@ func (c *checker) reduceQuot(e term.Expr, k *environment.Constant) (term.Expr, b
 	if n.Kind != term.KindConst || len(mkArgs) != 3 {
 		return 0, false
 	}
-	if mk := c.findConstant(term.Name(n.A)); mk == nil || mk.Quotient != "ctor" {
+	if mk := c.findConstant(term.Name(n.A)); mk == nil || mk.Quotient != term.QuotCtor {
 		return 0, false
 	}
 	return c.store.Apps(c.store.App(args[3], mkArgs[2]), args[majorIndex+1:]), true

@@ -205,7 +205,7 @@ func (a *arena) nat(digits string) exprID {
 }
 func (a *arena) str(s string) exprID { return a.intern(node{kind: term.KindStr, a: a.text(s)}) }
 
-// looseOutsideBinder is the loose range of a body seen from outside its binder.
+// looseOutsideBinder is node.loose of a binder whose body has the given loose.
 func looseOutsideBinder(loose uint32) uint32 {
 	if loose == 0 {
 		return 0

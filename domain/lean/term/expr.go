@@ -32,8 +32,8 @@ type Node struct {
 	HasParam bool // a universe parameter occurs
 }
 
-// MaxBVar is the largest de Bruijn index kept apart. A file's larger ones all become it: no expression that fits in
-// memory binds so many variables, so both are equally loose.
+// MaxBVar is the largest de Bruijn index represented; BVar maps every larger index to it. No expression that fits in
+// memory binds that many variables, so both indices are loose.
 const MaxBVar = 1 << 28
 
 // Node returns the node of e.
@@ -109,7 +109,7 @@ func (s *Store) Proj(typeName Name, index uint32, e Expr) Expr {
 		Locals: n.Locals, HasParam: n.HasParam}, e)
 }
 
-// looseOutsideBinder is the loose range of a body seen from outside its binder.
+// looseOutsideBinder is Node.Loose of a binder whose body has the given Loose.
 func looseOutsideBinder(loose uint32) uint32 {
 	if loose == 0 {
 		return 0
@@ -140,8 +140,9 @@ func (s *Store) Str(text string) Expr {
 	return s.intern(Node{Kind: KindStr, A: i}, 0)
 }
 
-// countLiteralBytes counts the bytes of a new literal. Together with the room for its expression it is looked at before
-// anything is entered, so that a literal is there exactly while its expression is.
+// countLiteralBytes counts the bytes of a new literal, and panics with StoreFull or OutOfMemory when the literal or its
+// expression cannot be added. It runs before anything is added, so that a literal is in the store exactly while its
+// expression is.
 func (s *Store) countLiteralBytes(bytes int) {
 	if len(s.exprs) >= s.exprLimit {
 		panic(StoreFull{Limit: s.exprLimit})
@@ -184,8 +185,8 @@ func (s *Store) IsConst(e Expr, n Name) bool {
 	return node.Kind == KindConst && node.A == uint32(n)
 }
 
-// intern returns the handle of a node, whose newest part is given. A node with a part made after Freeze cannot be among
-// the frozen ones, so most of what a check makes is looked for in the small table only.
+// intern returns the handle of n; newest is the largest handle among its parts. A node with a part built after Freeze is
+// not frozen itself, so most lookups need the small table only.
 func (s *Store) intern(n Node, newest Expr) Expr {
 	h := mix(n.A, n.B, n.C, uint32(n.Kind))
 	if newest < s.frozen {

@@ -1,7 +1,7 @@
 package term
 
-// memo remembers results of one substitution by (expression, binder depth), so that a shared subterm is rewritten
-// once. Bumping the generation empties it.
+// memo maps (expression, binder depth) to the result of one substitution, so that a shared subterm is rewritten once.
+// Raising the generation empties it.
 type memo struct {
 	entries    []memoEntry
 	generation uint32
@@ -66,19 +66,20 @@ func (m *memo) insert(en memoEntry) {
 // maxNesting bounds the recursion of a substitution. An expression nested deeper is out of reach of the checker too.
 const maxNesting = 1 << 20
 
-// TooDeep is what a substitution panics with when an expression is nested deeper than it may recurse.
+// TooDeep is the panic of a substitution in an expression nested deeper than maxNesting.
 type TooDeep struct{}
 
 func (TooDeep) Error() string { return "an expression is nested too deeply" }
 
-// levelsPerStackCheck is how much deeper a substitution goes between looks at the memory, and nestingBytes what a level of it takes
-// of the stack at most, with the copy that the runtime makes when a stack grows.
+// levelsPerStackCheck is the number of recursion levels between two checks that the stack fits in the room. nestingBytes
+// is the most stack one level takes, in bytes, the copy included that the runtime makes when a stack grows.
 const (
 	levelsPerStackCheck = 1 << 13
 	nestingBytes        = 1 << 10
 )
 
-// limitNesting bounds the recursion of a substitution.
+// limitNesting panics with TooDeep beyond maxNesting levels of recursion, and with OutOfMemory when the stack does not fit
+// in the room.
 func (s *Store) limitNesting(nesting int) {
 	if nesting > maxNesting {
 		panic(TooDeep{})
@@ -302,8 +303,8 @@ func (s *Store) substituteLevel(l Level, m *levelMap) Level {
 	return r
 }
 
-// Replace rewrites e from the outside in: where f answers, its answer stands and is not looked into. The expression
-// and the answers have no loose variables that f would have to adjust.
+// Replace rewrites e from the outside in: where f returns true, its result replaces the subexpression and is not searched
+// further. Neither the replaced subexpressions nor the results have loose variables.
 func (s *Store) Replace(e Expr, f func(Expr) (Expr, bool)) Expr {
 	done := map[Expr]Expr{}
 	return s.replace(e, f, done, 0)

@@ -43,7 +43,7 @@ func (r Recipe) Run() error {
 	body := r.body()
 	for _, v := range versions {
 		report, err := r.judge(v, body)
-		if err == nil && !r.MayMismatch && report.Refusal != nil && report.Refusal.Class == string(kernel.RecursorMismatch) {
+		if err == nil && !r.MayMismatch && report.Refusal != nil && report.Refusal.Class == check.Class(kernel.RecursorMismatch) {
 			err = fmt.Errorf("the recipe's own recursors are wrong: %s", describe(report))
 		}
 		if err == nil {
