@@ -149,7 +149,7 @@ func TestSampledRulesNeverVerify(t *testing.T) {
 		if _, sampled := rule.(SampledRule); !sampled {
 			continue
 		}
-		for _, status := range []string{StatusProved, StatusAgrees, StatusRefuted, StatusOpen, StatusTimedOut, StatusFailed, "", "verified"} {
+		for _, status := range []Status{StatusProved, StatusAgrees, StatusRefuted, StatusOpen, StatusTimedOut, StatusFailed, "", "verified"} {
 			if got := rule.conclude(Finding{Status: status, Exact: true}); got.Verdict == VerdictVerified {
 				t.Errorf("%s verified on %q", rule.Declare().Slug, status)
 			}
