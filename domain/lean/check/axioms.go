@@ -6,8 +6,8 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// axiomReach knows which axioms every declaration of a file reaches through types, values, constructors and recursors.
-// Sets of axioms are interned, so that the many equal ones cost nothing.
+// axiomReach holds the axioms that each declaration of a file depends on, directly or not, through types, values,
+// constructors and recursors. Equal sets of axioms are stored once.
 type axiomReach struct {
 	uses   *references
 	unitOf map[term.Name]int // the declaration that introduces a name; the first one

@@ -13,7 +13,7 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// Options say what to check and within which bounds.
+// Options say which declarations to check and within which bounds.
 type Options struct {
 	Declarations []string // names as exported, components joined by dots
 	All          bool     // every declaration of the file instead
@@ -22,7 +22,8 @@ type Options struct {
 	Kernel       kernel.Options
 }
 
-// Run reads an export and judges it. The error is r's own; everything else is in the report.
+// Run reads an export, checks it and judges the named declarations. The error is that of r; every other failure is in the
+// report.
 func Run(ctx context.Context, r io.Reader, opts Options) (*Report, error) {
 	report, file, err := read(ctx, r, opts)
 	if file == nil {
@@ -66,7 +67,7 @@ func reportUnreadable(report *Report, bad *export.Error, opts Options) {
 	}
 }
 
-// judge is one check under way.
+// judge is the state of one call of Run.
 type judge struct {
 	report *Report
 	file   *export.File
@@ -121,7 +122,8 @@ func (j *judge) run(ctx context.Context) {
 	}
 }
 
-// describe fills in what needs no kernel. It returns what is wrong with the names asked for.
+// describe fills in the parts of the report that do not depend on the kernel. missing is the refusal of a declaration name
+// that is unknown, ambiguous or cannot be printed.
 func (j *judge) describe() (missing *Refusal) {
 	s := j.file.Store
 	j.names = statement.NewNames(s, j.file.Declarations, referenceNames())

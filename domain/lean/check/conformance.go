@@ -8,17 +8,17 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// origin is whose a declared constant is.
+// origin says whether a declared constant is Lean's own.
 type origin uint8
 
 const (
-	originOwn       origin = iota // no table knows its name
-	originLean                    // Lean's, by its content
-	originDiffering               // it bears the name of one of Lean's and is another
+	originOwn       origin = iota // the uploader's: no reference table has its name
+	originLean                    // Lean's: its content is that of the reference table
+	originDiffering               // it has the name of one of Lean's constants and another content
 )
 
-// coreComparison compares the constants of a file with the tables: the logical basis, which is the same in every version, and the
-// table of the version the file names, or of the nearest that has one.
+// coreComparison compares the constants of a file with the reference tables: the logical basis, which is the same in every
+// version of Lean, and the table of the version that the file names, or of the nearest version that has one.
 type coreComparison struct {
 	store     *term.Store
 	entries   map[term.Name]Entry
@@ -42,7 +42,7 @@ func newCore(f *export.File, tables referenceTables, recognises func(term.Name) 
 	return c
 }
 
-// originOf says whose the constant n is, and how it differs where it does.
+// originOf returns the origin of the constant n; how describes the difference of a differing one.
 func (c *coreComparison) originOf(n term.Name) (s origin, how string) {
 	plain, ok := c.store.PlainName(n)
 	entry, declared := c.entries[n]
@@ -79,8 +79,8 @@ func (c *coreComparison) isBasis(n term.Name) bool {
 	return inBasis
 }
 
-// conformance compares every declaration of the file with the tables. Which constants of a file that names a version
-// without a table count as differing is for the caller to say: those that something asked for rests on.
+// conformance compares every declaration of the file with the reference tables. In a file whose version has no table, only
+// constants in restedOn count as differing.
 func (j *judge) conformance(restedOn map[term.Name]bool) *Conformance {
 	c := &Conformance{Differing: []string{}, ReferenceLeanVersion: &j.core.reference.LeanVersion, Outside: OutsideDeclarations{Namespaces: []string{}}}
 	namespaces := map[string]bool{}
@@ -115,13 +115,13 @@ func (j *judge) conformance(restedOn map[term.Name]bool) *Conformance {
 	return c
 }
 
-// difference is a constant that bears one of Lean's names and is another.
+// difference is a constant with the name of one of Lean's and another content; how describes where they differ.
 type difference struct {
 	name term.Name
 	how  string
 }
 
-// judgeCore refuses a core that is not Lean's.
+// judgeCore refuses a file in which a constant of Lean's core has another content.
 func (j *judge) judgeCore() {
 	for _, d := range j.differing {
 		if j.core.isBasis(d.name) {

@@ -18,12 +18,12 @@ import (
 //go:embed reference/*.json
 var referenceFiles embed.FS
 
-// Entry is the content of one constant: its kind, the fingerprint of its type, and that of what it is made of, or -.
-// Constants count in it by name, for they have entries of their own; theorems count by what they state, and universe
-// parameters by position.
+// Entry is the content of one constant as text: its kind, the fingerprint of its type, and the fingerprint of its value
+// or constructors, or "-". Constants inside count by name, for they have entries of their own; theorems count by their
+// type, and universe parameters by position.
 type Entry string
 
-// differences says how a constant differs from the one that the reference has under its name.
+// differences describes how a constant differs from the reference's constant of the same name.
 func (e Entry) differences(reference Entry) string {
 	have, want := strings.Fields(string(e)), strings.Fields(string(reference))
 	if have[0] != want[0] {
@@ -67,7 +67,7 @@ type Basis map[string][]Entry
 
 const basisFile = "reference/basis.json"
 
-// referenceTables is the tables in the program.
+// referenceTables holds the tables embedded in the program.
 type referenceTables struct {
 	basis      Basis
 	references []Reference
@@ -154,7 +154,7 @@ func BuildReference(f *export.File) Reference {
 	return r
 }
 
-// BuildBasis computes what an export contributes to the basis.
+// BuildBasis computes the entries of the logical constants that an export declares.
 func BuildBasis(f *export.File) Basis {
 	b := Basis{}
 	constants := BuildReference(f).Constants
@@ -166,7 +166,7 @@ func BuildBasis(f *export.File) Basis {
 	return b
 }
 
-// Merge adds what other has.
+// Merge adds the entries of other to b.
 func (b Basis) Merge(other Basis) {
 	for name, list := range other {
 		for _, entry := range list {

@@ -6,7 +6,7 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// Kernel is what the type checker says of the whole file. It is about soundness alone.
+// Kernel is the type checker's result for the whole file. It says nothing about axioms or definitions.
 type Kernel string
 
 // The answers of the kernel.
@@ -80,14 +80,13 @@ type Declaration struct {
 	StatementSHA256 *string  `json:"statement_sha256"` // of the statement's UTF-8 text, lower-case hex; null without one
 }
 
-// OwnDefinitions is what the declarations asked for rest on and no reference table knows: the definitions that give the words of
-// their statements a meaning, in the order of the file. Proofs are left out: whatever proves a proposition, it says the
-// same.
+// OwnDefinitions lists the definitions of the uploader that the statements of the named declarations depend on, in the
+// order of the file. Proofs are left out: a proposition means the same whatever proves it.
 type OwnDefinitions struct {
 	Count       int             `json:"count"`
 	SHA256      string          `json:"sha256"` // of all texts, each followed by a line feed, lower-case hex
 	Definitions []OwnDefinition `json:"definitions"`
-	Omitted     int             `json:"omitted"` // the last ones, left out because the texts are too long; the hash covers them
+	Omitted     int             `json:"omitted"` // number of last definitions left out beyond 1 MiB of text; the hash covers them
 }
 
 // OwnDefinition is one declaration, rendered whole.
@@ -114,13 +113,13 @@ type Conformance struct {
 	Outside              OutsideDeclarations `json:"outside"`
 }
 
-// OutsideDeclarations is the declarations the table does not have.
+// OutsideDeclarations counts the declarations that the reference table does not have.
 type OutsideDeclarations struct {
 	Count      int      `json:"count"`
 	Namespaces []string `json:"namespaces"` // first components of their names, sorted
 }
 
-// kindOf is the certificate's word for a declaration.
+// kindOf is the kind of a declared name as certificates spell it.
 func kindOf(d *term.Declaration, n term.Name) string {
 	if d.Kind != term.Inductive {
 		return d.Kind.String()

@@ -5,8 +5,8 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// references finds what expressions refer to: constants, the structures of projections, and all that a literal stands
-// for. Each call looks at every part once.
+// references finds the names that expressions refer to: constants, the structures of projections, and the constants of
+// the expression that a literal abbreviates. A call visits each shared subexpression once.
 type references struct {
 	store   *term.Store
 	literal map[term.Kind][]term.Name

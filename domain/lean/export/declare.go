@@ -59,7 +59,7 @@ func (d *parser) readDeclaration() *Error {
 	})
 }
 
-// readOneOf reads a string that must be one of the given.
+// readOneOf reads a string and refuses it unless it is one of the options.
 func (d *parser) readOneOf(options ...string) (string, *Error) {
 	text, err := d.scan.string()
 	if err != nil {
@@ -155,7 +155,7 @@ func (d *decoder) declare() *Error {
 
 func (f *File) addDeclaration(d term.Declaration) { f.Declarations = append(f.Declarations, d) }
 
-// addType notes the written type of a name; of a name declared twice, the first stands, as in the kernel.
+// addType records the written type of a name; of a name declared twice the first declaration counts, as in the kernel.
 func (f *File) addType(n term.Name, typ ordinal) {
 	if _, ok := f.types[n]; !ok {
 		f.types[n] = typ
@@ -314,7 +314,7 @@ func (d *parser) readRec() *Error {
 	return err
 }
 
-// narrowCount narrows a count; one that does not fit is wrong whatever it counts, and stays wrong.
+// narrowCount converts a count to 32 bits, larger ones to 2^31 - 1, which no block has: the kernel refuses both alike.
 func narrowCount(n uint64) uint32 { return clamp(n, math.MaxInt32) }
 
 // declareBlock adds the declaration of an inductive record.
@@ -349,7 +349,7 @@ func (d *decoder) declareBlock() *Error {
 	return nil
 }
 
-// header looks up what types, constructors and recursors have in common.
+// header resolves the name, type and universe parameters that types, constructors and recursors all have.
 func (d *decoder) header(name, typ uint64, levelParams []uint64) (n term.Name, e term.Expr, ps []term.Name, err *Error) {
 	if n, err = d.name(name); err != nil {
 		return n, e, ps, err

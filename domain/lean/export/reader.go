@@ -14,10 +14,11 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// Read reads an export. The error is an *Error, or what r returned; with it, the file holds what was read before.
+// Read reads an export. The error is an *Error, or the error of r. The File is never nil: with an error it holds the
+// records before the wrong one.
 //
-// Lines are parsed on another goroutine than the one that defines what they say, unless limits.Threads is 1. r is not
-// used after Read has returned.
+// Unless limits.Threads is 1, lines are parsed on a goroutine of their own while earlier records are added to the file. r
+// is not used after Read has returned.
 func Read(ctx context.Context, r io.Reader, limits Limits) (*File, error) {
 	limits = limits.withDefaults()
 	d := &decoder{limits: limits, sizes: map[term.Name]nameSize{}, file: &File{Store: term.NewStore(), types: map[term.Name]ordinal{},
@@ -34,13 +35,13 @@ func Read(ctx context.Context, r io.Reader, limits Limits) (*File, error) {
 	return d.file, d.readAhead(l)
 }
 
-// linesPerCheck and bytesPerLook are how many lines, or bytes, pass at most between looks at the deadline.
+// linesPerCheck and bytesPerCheck are the most lines, and bytes, read between two checks of the context.
 const (
 	linesPerCheck = 1024
 	bytesPerCheck = 256 << 10
 )
 
-// batch is a run of records, and why there are no more after it.
+// batch holds consecutive records; the last batch of a file also says why reading ended.
 type batch struct {
 	records [256]record
 	count   int
@@ -54,7 +55,7 @@ type batch struct {
 // bytesPerBatch bounds what the records of one batch hold.
 const bytesPerBatch = 128 << 10
 
-// readInTurn parses a batch and defines it, then the next.
+// readInTurn parses and defines one batch after the other on the caller's goroutine.
 func (d *decoder) readInTurn(l *lines) error {
 	b := &batch{}
 	for {
@@ -65,7 +66,7 @@ func (d *decoder) readInTurn(l *lines) error {
 	}
 }
 
-// readAhead parses the next batch while one is defined.
+// readAhead parses up to two batches ahead on a goroutine of its own, while the caller's goroutine defines them.
 func (d *decoder) readAhead(l *lines) error {
 	const ahead = 2
 	empty, full := make(chan *batch, ahead), make(chan *batch, ahead)
@@ -86,7 +87,7 @@ func (d *decoder) readAhead(l *lines) error {
 	ended := false
 	for b := range full {
 		if ended {
-			continue // until the parser has stopped
+			continue // drain the channel until the parser has stopped
 		}
 		if ended, result = d.defineBatch(b); ended {
 			close(empty)
@@ -97,7 +98,8 @@ func (d *decoder) readAhead(l *lines) error {
 	return result
 }
 
-// defineBatch defines what the records of a batch say, up to the first that is wrong.
+// defineBatch adds the records of a batch to the file, up to the first wrong one. end is true at the end of the file and
+// at an error.
 func (d *decoder) defineBatch(b *batch) (end bool, err error) {
 	f := d.file
 	for i := range b.records[:b.count] {
@@ -115,7 +117,7 @@ func (d *decoder) defineBatch(b *batch) (end bool, err error) {
 	return b.last, b.err
 }
 
-// defineWithin defines what the record says, if there is room for it.
+// defineWithin adds the current record to the file. A store that is full or out of memory becomes an Error.
 func (d *decoder) defineWithin() (err *Error) {
 	defer func() { err = limitError(recover(), err) }()
 	switch {
@@ -127,7 +129,8 @@ func (d *decoder) defineWithin() (err *Error) {
 	return d.define()
 }
 
-// limitError makes the panic of a store without room an error.
+// limitError turns the recovered panic p of a full store, or of one out of memory, into an Error of class TooLarge; any
+// other panic continues. Without a panic it returns err.
 func limitError(p any, err *Error) *Error {
 	switch p := p.(type) {
 	case nil:
@@ -152,7 +155,7 @@ type lines struct {
 	longLine        []byte // a line longer than the reader's buffer
 	count           int
 	bytes           int64
-	bytesSinceCheck int // bytes since the last look at the deadline
+	bytesSinceCheck int // bytes read since the context was last checked
 	blank           int // line number of a blank line; fine only if nothing follows
 }
 
@@ -169,7 +172,7 @@ func (l *lines) fill(b *batch) {
 	}
 }
 
-// parseLine parses one line into b, and says whether it was the last and why.
+// parseLine parses one line into b. last is true at the end of the file and at an error.
 func (l *lines) parseLine(b *batch) (last bool, err error) {
 	line, err := l.nextLine()
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -213,7 +216,7 @@ func (l *lines) parseLine(b *batch) (last bool, err error) {
 	return r.err != nil, nil
 }
 
-// nextLine returns the next line with its end, or nothing at the end of the file.
+// nextLine returns the next line, its line end included; at the end of the file it returns an empty line.
 func (l *lines) nextLine() ([]byte, error) {
 	l.longLine = l.longLine[:0]
 	for {
@@ -250,7 +253,8 @@ func (l *lines) growLine(capacity int) (grown []byte, err error) {
 	return term.Grow(l.limits.Room, l.longLine, len(l.longLine), capacity), nil
 }
 
-// contextError says why the context has ended: in time, or with the memory, which whoever watches it gives as the cause.
+// contextError is the Error for a context that has ended: TooLarge when its cause is term.OutOfMemory, as a watcher of
+// memory sets it, Stopped otherwise.
 func contextError(ctx context.Context, line int) *Error {
 	if out, ok := errors.AsType[term.OutOfMemory](context.Cause(ctx)); ok {
 		return &Error{Line: line, Class: TooLarge, Message: out.Error()}
@@ -258,7 +262,7 @@ func contextError(ctx context.Context, line int) *Error {
 	return &Error{Line: line, Class: Stopped, Message: "the time given ran out"}
 }
 
-// parseWithin parses one line, if there is room for what it says.
+// parseWithin parses one line. Running out of memory becomes an Error.
 func (d *parser) parseWithin(line []byte) (err *Error) {
 	defer func() { err = limitError(recover(), err) }()
 	if !utf8.Valid(line) {
@@ -271,14 +275,14 @@ func (d *parser) parseWithin(line []byte) (err *Error) {
 	return d.readRecord()
 }
 
-// indexMap maps the file's indices to handles. Indices are mostly dense; wild ones go to a map.
+// indexMap maps the file's indices to handles: a slice for indices near the dense range, a map for all others.
 type indexMap struct {
 	room   *term.Room
 	dense  []uint32 // handle+1; 0 when undefined
 	sparse map[uint64]uint32
 }
 
-// denseSlack is how far beyond twice the defined indices the dense part may reach.
+// denseSlack is how far an index may exceed twice the number of defined indices and still go to the slice.
 const denseSlack = 1 << 12
 
 func (m *indexMap) get(i uint64) (uint32, bool) {
@@ -290,7 +294,7 @@ func (m *indexMap) get(i uint64) (uint32, bool) {
 	return v, ok
 }
 
-// define enters an index; the caller knows it is free.
+// define maps index i to handle. The caller has checked that i is not defined.
 func (m *indexMap) define(i uint64, handle uint32) {
 	switch {
 	case i < uint64(len(m.dense)):

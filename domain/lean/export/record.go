@@ -114,7 +114,7 @@ func kindOfKey(key []byte) recordKind {
 	return noRecord
 }
 
-// record is what a line says, its indices not yet looked up. A slot for one is used again and again.
+// record is one parsed line, its indices not yet resolved. Records are reused to save allocations.
 type record struct {
 	line  int   // of the file, from 1
 	bytes int64 // of the file up to the end of the line
@@ -134,7 +134,7 @@ type record struct {
 	meta        *Meta
 }
 
-// parser turns lines into records. It knows nothing of what other lines say.
+// parser turns lines into records, each without regard to the others.
 type parser struct {
 	*record    // being read
 	limits     Limits
@@ -142,7 +142,7 @@ type parser struct {
 	internText map[string]string // one copy of each string
 }
 
-// decoder defines what records say, one after the other.
+// decoder resolves the indices of records in file order and adds what they define to the file.
 type decoder struct {
 	*record // being defined
 	file    *File
@@ -153,10 +153,10 @@ type decoder struct {
 	exprs   indexMap // to positions in file.written
 }
 
-// keptCapacity is the largest buffer that a slot keeps for its next record.
+// keptCapacity is the largest capacity of a slice that a record keeps when it is reused.
 const keptCapacity = 64
 
-// emptied is an empty slice over the same array, unless that is large.
+// emptied returns s with length 0, or nil when its capacity is more than keptCapacity.
 func emptied[T any](s []T) []T {
 	if cap(s) > keptCapacity {
 		return nil
@@ -218,7 +218,7 @@ func spaceOfKey(key []byte) indexSpace {
 // fieldSet is the fields of an object seen so far.
 type fieldSet uint32
 
-// markSeen marks a field as seen and refuses it a second time.
+// markSeen marks a field as seen and refuses a field seen before.
 func (f *fieldSet) markSeen(bit uint) *Error {
 	if *f&(1<<bit) != 0 {
 		return fail(BadRecord, "a field is there twice")

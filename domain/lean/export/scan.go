@@ -5,13 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads the JSON of one line, strictly. Its methods return nil or an error without a line number.
+// scanner reads the JSON of one line by RFC 8259. Its methods return nil or an
+// Error without a line number.
 type scanner struct {
 	line  []byte
 	pos   int
 	depth int
-	text  []byte // holds decoded strings that have escapes
-	max   int    // nesting
+	text  []byte // buffer for strings that have escapes
+	max   int    // largest depth of nested values
 }
 
 func (s *scanner) reset(line []byte) { s.line, s.pos, s.depth = line, 0, 0 }
@@ -48,7 +49,7 @@ func (s *scanner) expect(c byte) *Error {
 	return nil
 }
 
-// object reads an object, calling field at the value of each key. The key is only good until the value is read.
+// object reads an object and calls field for each key, which has to read the value. The key is valid until then.
 func (s *scanner) object(field func(key []byte) *Error) *Error {
 	if err := s.openBracket('{'); err != nil {
 		return err
@@ -78,7 +79,7 @@ func (s *scanner) object(field func(key []byte) *Error) *Error {
 	}
 }
 
-// array reads an array, calling item at each value.
+// array reads an array and calls item for each element, which has to read it.
 func (s *scanner) array(item func() *Error) *Error {
 	if err := s.openBracket('['); err != nil {
 		return err
@@ -123,7 +124,7 @@ func (s *scanner) closeBracket() *Error {
 	return nil
 }
 
-// string reads a string. The result aliases the line or the scanner and is only good until the next string.
+// string reads a string. The result shares memory with the line or the scanner and is valid until the next string.
 func (s *scanner) string() ([]byte, *Error) {
 	if s.peek() != '"' {
 		if c := s.peek(); c == '{' || c == '[' || c == '-' || c >= '0' && c <= '9' || c == 't' || c == 'f' || c == 'n' {
@@ -254,7 +255,7 @@ func (s *scanner) digits() ([]byte, *Error) {
 	return text, nil
 }
 
-// number reads a natural number; one too large for 63 bits comes out as the largest that fits.
+// number reads a natural number; one beyond 63 bits is read as 2^63 - 1.
 func (s *scanner) number() (uint64, *Error) {
 	text, err := s.digits()
 	if err != nil {
@@ -289,7 +290,7 @@ func (s *scanner) keyword(w string) *Error {
 	return nil
 }
 
-// skipValue reads any value.
+// skipValue reads any value and discards it.
 func (s *scanner) skipValue() *Error {
 	switch c := s.peek(); {
 	case c == '{':
@@ -346,7 +347,7 @@ func (s *scanner) digitRun() bool {
 	return s.pos > start
 }
 
-// expectEnd refuses anything after the value.
+// expectEnd refuses anything but white space after the value.
 func (s *scanner) expectEnd() *Error {
 	if s.peek() != 0 || s.pos < len(s.line) {
 		return s.malformed("something follows the object")
