@@ -5,9 +5,9 @@ import (
 	"runtime"
 )
 
-// Cost bounds what running a circuit takes.
+// Cost bounds the memory and the work of running a circuit.
 type Cost struct {
-	MemoryBytes int64 // the least Run needs
+	MemoryBytes int64 // bytes that Run allocates at least; Run refuses a smaller limit
 	// Operations counts complex multiplications, an upper bound that ignores fusion. A core with AVX-512 does about
 	// 2e9 a second, one without SIMD about 2e8.
 	Operations int64

@@ -128,8 +128,8 @@ func (p *planner[F]) plan(operators []operator) plan[F] {
 	return out
 }
 
-// chooseOperators takes operators in order, passing over those whose targets no longer fit a block and those that do not commute
-// with one passed over.
+// chooseOperators selects the operators of the next sweep, in order. It skips an operator whose targets do not fit in the
+// block any more, or that does not commute with a skipped one; rest holds the skipped ones.
 func (p *planner[F]) chooseOperators(operators []operator) (chosen, rest []operator, active wires) {
 	active = 1<<p.geometry.runBits - 1
 	if p.geometry.blockBits == p.geometry.stateBits {
@@ -180,7 +180,7 @@ func (p *planner[F]) sweep(operators []operator, active wires) sweep[F] {
 	return s
 }
 
-// positionToEvict is the active position outside the lanes whose wire is needed last as a target of the operators to come.
+// positionToEvict is the active position outside the lanes whose wire is the last to be a target of the coming operators.
 func (p *planner[F]) positionToEvict(operators []operator, active wires) int {
 	candidates := active &^ (1<<p.geometry.laneBits - 1)
 	for _, op := range operators {

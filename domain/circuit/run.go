@@ -125,7 +125,7 @@ func (c Circuit) isClifford() bool {
 	return true
 }
 
-// engineSetup is how the state-vector engine goes about a circuit. Only geometry and fuse affect rounding; Run fixes both.
+// engineSetup configures one run of the state-vector engine. Only geometry and fuse affect rounding; Run fixes both.
 type engineSetup[F float] struct {
 	geometry geometry
 	kernels  kernels[F]
@@ -179,7 +179,7 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	return nil
 }
 
-// withoutDust leaves out probabilities that only rounding made different from zero.
+// withoutDust drops the probabilities below 1e-12, which only rounding made different from zero.
 func withoutDust(probabilities map[string]float64) map[string]float64 {
 	const dust = 1e-12
 	for key, p := range probabilities {

@@ -80,7 +80,7 @@ func (t *tableau) rotateY(a int, turns uint64) {
 	t.applyS(a, 1)
 }
 
-// applyXWhere applies X where the symbol is 1; symbol 0 is the constant 1.
+// applyXWhere applies X to qubit a on condition that the symbol is 1; symbol 0 is the constant 1.
 func (t *tableau) applyXWhere(a, symbol int) {
 	z, sign := t.z[a], t.signs[symbol]
 	for w := range sign {
@@ -269,8 +269,8 @@ func prefixParity(v uint64) uint64 {
 	return v
 }
 
-// measureAll returns the outcome of measuring every qubit, in terms of the symbols so far and new ones for what stays
-// random. The tableau is used up.
+// measureAll returns the outcome of measuring every qubit as parities of the symbols so far and of a new symbol for each
+// random outcome. It destroys the tableau.
 func (t *tableau) measureAll(ctx context.Context) ([]parity, error) {
 	// Clear the X part of all rows but the pivots: the rest constrain the Z outcomes.
 	pivots := make([]uint64, t.words)
@@ -340,7 +340,7 @@ func (t *tableau) measureAll(ctx context.Context) ([]parity, error) {
 	return outcomes, nil
 }
 
-// without is the column less the excluded rows, and whether anything is left.
+// without is the column with the excluded rows cleared; any is true when a row remains.
 func without(column, excluded []uint64) (mask []uint64, any bool) {
 	mask = make([]uint64, len(column))
 	for w := range column {

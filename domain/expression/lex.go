@@ -28,7 +28,7 @@ type token struct {
 // is reports whether t is the operator of that spelling.
 func (t token) is(spelling string) bool { return t.kind == tokenOperator && t.text == spelling }
 
-// lexer cuts a text into tokens, one at a time, never going back: each byte is looked at a bounded number of times.
+// lexer cuts a text into tokens, one at a time, without backtracking: it reads each byte a bounded number of times.
 type lexer struct {
 	src            string
 	at             Position // of the next byte not yet read

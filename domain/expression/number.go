@@ -9,7 +9,7 @@ import (
 const (
 	// maxConvertedDigits bounds a literal whose digits must be computed (16^^ff, 5*^9): conversion is not linear.
 	maxConvertedDigits = 4096
-	// maxComputedDigits bounds, over a whole text, the digits that come out of literals shorter than their value.
+	// maxComputedDigits bounds, over a whole text, the digits computed for literals shorter than their value (5*^9).
 	maxComputedDigits = 1 << 20
 	// machineDigits is the most significant digits a literal may have and still be a machine number.
 	machineDigits = 17

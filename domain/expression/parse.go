@@ -4,7 +4,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds on what Parse reads. A text over one of them is refused with the place where it went over.
+// Bounds on the text that Parse reads. A text beyond one of them is refused at the position where it exceeds the bound.
 const (
 	MaxBytes  = 1 << 20 // of text
 	MaxTokens = 1 << 18 // words of text

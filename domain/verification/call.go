@@ -6,7 +6,7 @@ import (
 	"reckon/domain/expression"
 )
 
-// Call is the one call of the input that a rule looks at, with what stands around it taken into account.
+// Call is the function call in the input that a rule checks, with the effect of the functions around it.
 type Call struct {
 	Head        string
 	Args        []*expression.Expr // positional
@@ -19,13 +19,13 @@ type Call struct {
 	Whole       *expression.Expr // the call as it stood, options included
 }
 
-// valuePreservingHeads are the functions that hand their first argument's value on.
+// valuePreservingHeads are the functions whose value is that of their first argument.
 var valuePreservingHeads = []string{"Quiet", "Evaluate", "Identity", "TimeConstrained", "MemoryConstrained", "Check", "Defer", "InputForm", "MatrixForm", "StandardForm", "TraditionalForm"}
 
-// displayWrappers are wrappers of answers that only say how to show them.
+// displayWrappers are the heads of answers that only say how to display the argument.
 var displayWrappers = []string{"MatrixForm", "InputForm", "StandardForm", "TraditionalForm", "HoldForm"}
 
-// resolve finds the call that matters: under assignments, N, Normal, Assuming and rewriting functions around it.
+// resolve returns the call to be checked: the one inside assignments, N, Normal, Assuming and rewriting functions.
 func resolve(input, answer *expression.Expr) (Call, error) {
 	for len(answer.Args) == 1 && slices.Contains(displayWrappers, answer.HeadName()) {
 		answer = answer.Args[0]
@@ -204,7 +204,7 @@ func mentionsAny(e *expression.Expr, symbols ...string) bool {
 	return found
 }
 
-// identities is the task of claims that must hold wherever they are looked at.
+// identities is the task for claims left == right that must hold at every chosen point.
 func identities(check *expression.Expr, claims [][2]*expression.Expr, assumptions []*expression.Expr, more map[string]any) Task {
 	fields := map[string]any{"claims": claims, "assumptions": assumptions}
 	for key, value := range more {

@@ -67,10 +67,10 @@ const (
 	StatusFailed   Status = "crashed" // the checker died or failed
 )
 
-// Finding is what the checker says about a plan.
+// Finding is the checker's result for a plan.
 type Finding struct {
 	Status    Status `json:"status"`
-	Residual  string `json:"residual"`   // what the check came to; the proof of a refutation: where, what is expected, what is given
+	Residual  string `json:"residual"`   // the computed difference; of a refutation its proof: where, the expected value, the given one
 	Exact     bool   `json:"exact"`      // by exact algebra, not by numbers
 	Why       string `json:"why"`        // for an open finding
 	CPUMicros int64  `json:"cpu_us"`     // processor time of the procedure
@@ -90,7 +90,7 @@ type Outcome struct {
 	Reason   Reason // only with VerdictInconclusive
 }
 
-// Conclude turns what the checker found into the outcome of a plan.
+// Conclude derives the outcome of a plan from the checker's finding.
 func Conclude(plan Plan, finding Finding) Outcome {
 	var outcome Outcome
 	switch {
@@ -107,7 +107,8 @@ func Conclude(plan Plan, finding Finding) Outcome {
 	return outcome
 }
 
-// unsupportedReason tells whether the input or the answer brought a name that the checker does not handle.
+// unsupportedReason is ReasonNoShape when the input contains the name that the checker does not handle, and
+// ReasonAnswerNotUsable when only the answer does.
 func (p Plan) unsupportedReason(name string) Reason {
 	name = strings.TrimPrefix(name, "symbol ")
 	if p.input.FreeOf(expression.Sym(name)) {

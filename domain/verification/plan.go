@@ -8,7 +8,7 @@ import (
 	"reckon/domain/expression"
 )
 
-// Bounds on what is handed to the checker, which counts again.
+// Bounds on the trees sent to the checker, which checks them again.
 const (
 	MaxNodes     = 20000
 	MaxDepth     = 250
@@ -16,7 +16,7 @@ const (
 	MaxDigits    = 50000 // of one number
 )
 
-// Plan says what the checker is to compute. It is made by Derive only.
+// Plan is the check of one answer: which rule, and which task for the checker. Only Derive makes one.
 type Plan struct {
 	Slug  string // the rule
 	Basis Basis  // the weakest basis a verdict of this plan can have
@@ -27,7 +27,7 @@ type Plan struct {
 	input *expression.Expr
 }
 
-// Task is the checker's work order: Kind names one of its procedures, Fields are the procedure's own.
+// Task is the request to the checker: Kind names one of its procedures, Fields are that procedure's arguments.
 type Task struct {
 	Kind   string
 	Check  *expression.Expr
@@ -144,7 +144,7 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 	}, nil
 }
 
-// changesMeaning are options under which an answer means something else than the rules suppose.
+// changesMeaning are options that change the meaning of an answer, so that the rules do not apply.
 var changesMeaning = []string{"Modulus", "GaussianIntegers", "Regularization", "VerifyConvergence", "Analytic"}
 
 // optionsOf lists those that a rule reads.
@@ -264,7 +264,8 @@ func isDifferential(e *expression.Expr) bool {
 	return e.IsCall("Dt") && len(e.Args) > 0 && e.Args[0].Kind == expression.Symbol
 }
 
-// requireUsable refuses answers that are none.
+// requireUsable refuses (ReasonAnswerNotUsable) answers that are unevaluated or failures, or that contain units, missing
+// values or Indeterminate.
 func requireUsable(call Call, slug string) error {
 	answer := call.Answer
 	for _, name := range []string{"$Failed", "$Aborted", "Null", "$Canceled"} {

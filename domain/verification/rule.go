@@ -1,11 +1,11 @@
 package verification
 
-// A Declaration says what a rule is about; docs/verification.md is made from it.
+// Declaration describes a rule; docs/verification.md is generated from it.
 type Declaration struct {
 	Slug     string    // the "method" of section 2.3
 	Heads    []string  // the functions of the language it checks
-	Shows    string    // what a verdict of this rule says
-	Silent   string    // what it does not say
+	Shows    string    // the statement that a verdict of this rule is about
+	Silent   string    // properties of the answer that a verdict does not cover
 	Examples []Example // shown with the checker's own outcome
 }
 

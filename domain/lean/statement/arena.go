@@ -50,7 +50,7 @@ type arena struct {
 	stepsLeft  int // left for substitution and inference
 }
 
-// maxNodes and maxSteps bound the work for one statement.
+// maxNodes is the most nodes, and maxSteps the most steps of substitution and inference, for one statement.
 const (
 	maxNodes = 1 << 18
 	maxSteps = 1 << 20
@@ -213,7 +213,7 @@ func looseOutsideBinder(loose uint32) uint32 {
 	return loose - 1
 }
 
-// takeStep counts work; it says whether there is some left.
+// takeStep counts one step of substitution or inference; it reports false when none are left.
 func (a *arena) takeStep() bool {
 	a.stepsLeft--
 	return a.stepsLeft >= 0

@@ -8,8 +8,8 @@ import (
 // What notation leaves out is determined by syntax alone: no definition is unfolded. Where the type found this way is
 // not literally the one that is left out, the notation is not used.
 
-// infer finds the type of an expression whose free variables have the given types, innermost last. It assumes that
-// the expression is well-typed; of another it finds some type or none.
+// infer returns the type of an expression whose free variables have the given types, innermost last. The expression must
+// be well-typed; of an ill-typed one the result means nothing. ok is false when the steps or nodes run out.
 func (s *session) infer(types []exprID, e exprID) (exprID, bool) {
 	a := s.arena
 	if !a.takeStep() {
@@ -53,7 +53,7 @@ func (s *session) infer(types []exprID, e exprID) (exprID, bool) {
 	return 0, false
 }
 
-// withType returns types with one more, leaving types alone.
+// withType returns a copy of types with t appended.
 func withType(types []exprID, t exprID) []exprID { return append(types[:len(types):len(types)], t) }
 
 // knownConstant is a constant without universe parameters.
@@ -190,7 +190,7 @@ func (s *session) constantType(n term.Name, levels levelID) (exprID, bool) {
 	return sub.expr(declared.typ)
 }
 
-// maxTypeNodes bounds the types of constants that inference looks at.
+// maxTypeNodes is the size, in nodes, of the largest constant's type that inference imports.
 const maxTypeNodes = 4096
 
 // constantType is the imported type of a constant, if it could be imported.

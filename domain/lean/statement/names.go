@@ -9,7 +9,7 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// Names renders the names of one export and reads them back.
+// Names prints the names of one export as text and reads them back.
 //
 // A component is written as it is when it is an identifier of visible letters of one script. Everything else stands in
 // «»: a numeric component as «#5», reserved words, texts that are no identifiers. Within «», \u{…} stands for a
@@ -27,14 +27,15 @@ type Names struct {
 	looks     []uint64 // of the names of the store
 }
 
-// Reference is the names of Lean's own library.
+// Reference holds the names of Lean's own library.
 type Reference struct {
 	names map[string][]component // by their components joined by dots
 	texts map[string]bool        // as rendered
 	looks map[uint64]bool
 }
 
-// NewReference takes names whose components are joined by dots; components of digits are numeric.
+// NewReference returns the reference of names given with their components joined by dots; components of digits are
+// numeric.
 func NewReference(dotted []string) *Reference {
 	r := &Reference{names: map[string][]component{}, texts: map[string]bool{}, looks: map[uint64]bool{}}
 	for _, name := range dotted {
@@ -49,7 +50,8 @@ func NewReference(dotted []string) *Reference {
 	return r
 }
 
-// NamesIn finds the names of the reference that a store has. A name of one component with a dot in it is none of them.
+// NamesIn maps the names of the store that are in the reference to their text. A component with a dot in it matches no
+// name of the reference.
 func (r *Reference) NamesIn(store *term.Store) map[term.Name]string {
 	found := map[term.Name]string{}
 	names := &Names{store: store}
@@ -171,7 +173,7 @@ func (names *Names) Param(n term.Name) string {
 // Quoted renders a name with every component in «».
 func (names *Names) Quoted(n term.Name) string { return quotedText(names.components(n), never) }
 
-// hasLookAlike says whether another name of a table looks like n.
+// hasLookAlike reports whether the table has a name other than n that looks like n.
 func (names *Names) hasLookAlike(table map[uint64]term.Name, n term.Name) bool {
 	other, ok := table[names.looks[n]]
 	return ok && other != n

@@ -62,7 +62,7 @@ var operators = []operator{
 	{symbol: "<", level: relation, left: relation + 1, right: relation + 1, head: patternOf("LT.lt", natType, patternOf("instLTNat"))},
 }
 
-// ownConstant is the name of a constant that is Lean's own in this file.
+// ownConstant returns the name of a constant of this file that is Lean's own.
 func (l *Language) ownConstant(dotted string) (term.Name, bool) {
 	n, ok := l.file.Store.LookupDotted(dotted)
 	return n, ok && l.isLeanConstant(n)
@@ -91,7 +91,8 @@ func (l *Language) resolve(p pattern) (out resolved, ok bool) {
 	return out, true
 }
 
-// notation is what the notation stands for in one file. Where ok is false, it is not used.
+// notation holds the constants of one file that the notation stands for. Notation with a false has… field, or an operator
+// that is not listed, is not used.
 type notation struct {
 	operators []resolvedOperator
 	not       term.Name
@@ -136,7 +137,7 @@ func (s *session) build(r resolved) exprID {
 
 func (s *session) zeros(count int) levelID { return s.arena.list(make([]levelID, count)) }
 
-// builtHead is what an operator of the notation stands for, once it is needed.
+// builtHead caches the expression that an operator stands for; ok is false when it could not be built.
 type builtHead struct {
 	e  exprID
 	ok bool

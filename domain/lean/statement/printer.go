@@ -13,10 +13,10 @@ import (
 type printer struct {
 	*session
 	out   strings.Builder
-	taken map[string]bool // skeletons of what no bound variable may be called
+	taken map[string]bool // skeletons of the names that no bound variable may have
 	scope []string        // names of the bound variables around, innermost last
 	types []exprID        // their types
-	looks map[string]int  // how many of them look like this
+	looks map[string]int  // by look: how many variables in scope have it
 	uses  map[occurrence]bool
 	depth int
 }
@@ -55,7 +55,7 @@ func (p *printer) takeNames(e exprID, seen map[exprID]bool) {
 	})
 }
 
-// write adds a text, within the bound.
+// write appends texts, and panics with tooLong beyond MaxBytes.
 func (p *printer) write(texts ...string) {
 	for _, text := range texts {
 		if p.out.Len()+len(text) > MaxBytes {
@@ -134,7 +134,7 @@ func (p *printer) expr(handle uint32, level int) {
 	}
 }
 
-// parenthesised writes something that binds as strongly as own, in parentheses where more is needed.
+// parenthesised calls write for text of binding strength own, in parentheses where the context needs more than that.
 func (p *printer) parenthesised(level, own int, write func()) {
 	if level > own {
 		p.write("(")
@@ -200,8 +200,8 @@ var (
 	closers = [...]string{export.Default: ")", export.Implicit: "}", export.StrictImplicit: "⦄", export.InstImplicit: "]"}
 )
 
-// binders writes consecutive binders, those of one closed type and annotation together. It returns what is below them,
-// and how many there are, which are in scope.
+// binders writes consecutive binders, those of one closed type and annotation together. It returns the body below them
+// and their number; their variables stay in scope.
 func (p *printer) binders(handle uint32, kind term.Kind) (body uint32, count int) {
 	for {
 		w := p.file.Written(handle)
@@ -250,7 +250,7 @@ func (p *printer) occurs(e exprID, index uint32) bool {
 		return known
 	}
 	if !p.arena.takeStep() {
-		return true // then the variable is just named
+		return true // out of steps: the variable gets a name it may not need
 	}
 	result := false
 	p.arena.rebuild(n, func(part exprID, under uint32) (exprID, bool) {
@@ -261,7 +261,8 @@ func (p *printer) occurs(e exprID, index uint32) bool {
 	return result
 }
 
-// chooseName chooses a name for a bound variable: its own, unless that is taken, or says nothing.
+// chooseName returns the name printed for a bound variable: the first component of the file's name if that is a legible
+// identifier, x otherwise; with _1, _2 and so on after it where the name is taken.
 func (p *printer) chooseName(n term.Name) string {
 	base := "x"
 	if parts := p.components(n); len(parts) > 0 && !p.explicit { // macro scopes hang components below the name the user wrote
@@ -341,7 +342,8 @@ func (p *printer) constant(handle uint32) {
 	}
 }
 
-// writeNotation writes an application of a constant of Lean's own the way Lean does, if the notation stands for just it.
+// writeNotation writes an application of one of Lean's constants in Lean's notation. It reports false, and has written
+// nothing, where the notation would read back to another expression.
 func (p *printer) writeNotation(handle uint32, head export.Written, args []uint32, level int) bool {
 	if head.Kind != term.KindConst {
 		return false
@@ -402,8 +404,8 @@ func (p *printer) binary(handle uint32, name term.Name, left, right uint32, leve
 	return false
 }
 
-// operatorFits says whether operator i between two operands stands for an expression, and at which level where that is not
-// the one that can be left out.
+// operatorFits reports whether operator i between two operands reads back to the expression handle. universe is the level
+// to be written with the operator; nil when the reader infers it.
 func (p *printer) operatorFits(i int, handle, left, right uint32) (ok bool, universe *levelID) {
 	stands := func(head exprID, found bool) bool {
 		return found && p.arena.app(p.arena.app(head, p.arenaExpr(left)), p.arenaExpr(right)) == p.arenaExpr(handle)

@@ -52,7 +52,7 @@ func (s *session) read(text string) (e exprID, err error) {
 	return e, nil
 }
 
-// fail ends reading.
+// fail panics with a syntaxError at the current token; session.read recovers it.
 func (r *reader) fail(format string, args ...any) {
 	panic(&syntaxError{r.lexer.at, fmt.Sprintf(format, args...)})
 }
@@ -100,7 +100,7 @@ func (r *reader) unbindVariables(count int) {
 	r.types = r.types[:len(r.types)-count]
 }
 
-// expr reads an expression that binds at least as strongly as level.
+// expr reads an expression whose operators bind at least as strongly as level.
 func (r *reader) expr(level int) exprID {
 	r.enter()
 	defer r.leave()
@@ -127,7 +127,8 @@ func (r *reader) expr(level int) exprID {
 	}
 }
 
-// operator is the binary operator that is next, by its place in the notation. It must stand for something in this file.
+// operator returns the index in the notation of the binary operator that is the next token, if this file declares the
+// constants it stands for.
 func (r *reader) operator() (i int, ok bool) {
 	if r.token.kind != symbolToken {
 		return 0, false
@@ -136,7 +137,7 @@ func (r *reader) operator() (i int, ok bool) {
 	return i, i >= 0
 }
 
-// applyOperator reads the level, if it is not left out, and the right operand.
+// applyOperator reads the universe level of operator i, if one is written, and its right operand.
 func (r *reader) applyOperator(i int, left exprID) exprID {
 	op := r.notation.operators[i]
 	var head exprID
@@ -399,7 +400,7 @@ func (r *reader) name() term.Name {
 	return n
 }
 
-// constant reads the levels behind the name of a constant.
+// constant reads the universe levels after the name of a constant.
 func (r *reader) constant(n term.Name) exprID {
 	var levels []levelID
 	if r.accept(".{") {
@@ -412,7 +413,7 @@ func (r *reader) constant(n term.Name) exprID {
 	return r.arena.constant(n, r.arena.list(levels))
 }
 
-// number reads digits without needless zeros.
+// number reads decimal digits without leading zeros.
 func (r *reader) number() string {
 	digits := r.token.text
 	if r.token.kind != numberToken || len(digits) > 1 && digits[0] == '0' {

@@ -14,7 +14,7 @@ import (
 // for concurrent use.
 type Room struct {
 	limit, reportedLimit uint64
-	mu           sync.Mutex // held from measuring memory until the growth is allocated
+	mu                   sync.Mutex // held from measuring memory until the growth is allocated
 }
 
 // NewRoom returns a Room that limits the memory of the Go runtime to the given number of bytes; the program's own pages do

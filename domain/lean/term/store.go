@@ -24,7 +24,7 @@ type Store struct {
 	literalBytes int // bytes of the literals added to this store, those of its parents excluded
 	literalLimit int
 
-	memo   memo // results of the substitution being carried out
+	memo           memo // results of the substitution being carried out
 	deepestNesting int  // how deep substitutions have gone, in levels, a multiple of levelsPerStackCheck
 	room           *Room
 }

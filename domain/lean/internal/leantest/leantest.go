@@ -20,14 +20,14 @@ func SharedDir(t testing.TB, name string) string {
 	return data
 }
 
-// SharedFiles returns the exports of a folder of the shared ones.
+// SharedFiles returns the paths of the exports in a shared folder, or skips the test where it is absent.
 func SharedFiles(t testing.TB, name string) []string {
 	t.Helper()
 	return exports(t, SharedDir(t, name))
 }
 
-// AcceptedExports returns the accepted exports of the repository and, where they are at hand, those of two folders of the shared
-// ones.
+// AcceptedExports returns the paths of the repository's accepted exports and, where they exist, of those in two shared
+// folders.
 func AcceptedExports(t testing.TB) []string {
 	t.Helper()
 	files := exports(t, filepath.Join(repositoryRoot(t), "domain", "lean", "internal", "rules", "testdata"))
@@ -40,7 +40,7 @@ func AcceptedExports(t testing.TB) []string {
 	return files
 }
 
-// AcceptedExport returns an accepted export of the repository, by the rule it keeps.
+// AcceptedExport returns the path of the repository's export that keeps the given rule of docs/kernel.md.
 func AcceptedExport(t testing.TB, rule string) string {
 	t.Helper()
 	return filepath.Join(repositoryRoot(t), "domain", "lean", "internal", "rules", "testdata", rule+".accept.ndjson")
