@@ -44,7 +44,7 @@ type blockType struct {
 	rec     term.Expr // its recursor, at the block's levels
 }
 
-// blockCtor is a constructor: applied, it is value; its type without parameters is body.
+// blockCtor is a constructor of the block.
 type blockCtor struct {
 	name  term.Name
 	value term.Expr // the constructor applied to the type's parameters
@@ -53,7 +53,7 @@ type blockCtor struct {
 	hypotheses int // how many of its fields have an induction hypothesis
 }
 
-// generatedRecursor is what the kernel derives for one type.
+// generatedRecursor is the recursor that the kernel derives for one type.
 type generatedRecursor struct {
 	name       term.Name
 	params     []term.Name
@@ -93,7 +93,7 @@ func (b *block) generateRecursors() []generatedRecursor {
 	b.checkConstructors()
 	b.checkOccurrences()
 	b.view.SetStage(environment.ConstructorsVisible)
-	b.forget() // what could not be reduced so far may be now
+	b.forget() // expressions that were stuck reduce now that the constructors are visible
 	b.findElimination()
 	b.buildMotives()
 	b.buildMinors()
@@ -135,7 +135,8 @@ func (b *block) openTypes() {
 	}
 }
 
-// openIndices takes the indices off a type without parameters and checks the universe below them.
+// openIndices makes the indices of a type, its parameters already instantiated, free variables, and checks that a sort
+// follows and that it is the universe of the block.
 func (b *block) openIndices(bt *blockType, rest term.Expr) {
 	s := b.store
 	for {
@@ -159,7 +160,7 @@ func (b *block) openIndices(bt *blockType, rest term.Expr) {
 	}
 }
 
-// requireClosed refuses loose bound variables.
+// requireClosed refuses (LooseVariable) an expression with loose bound variables.
 func (b *block) requireClosed(e term.Expr) {
 	if b.store.Node(e).Loose > 0 {
 		refuse(LooseVariable, "a bound variable has no binder")
@@ -215,7 +216,7 @@ func (b *block) openBinder(binder term.Node) term.Expr {
 	}
 }
 
-// mentionsBlock says whether a type of the block, auxiliary ones included, occurs in e.
+// mentionsBlock reports whether a type of the block, auxiliary ones included, occurs in e.
 func (b *block) mentionsBlock(e term.Expr) bool {
 	return b.store.Mentions(e, func(n term.Name) bool {
 		for _, t := range b.types {
@@ -315,7 +316,8 @@ func (b *block) instantiatePis(typ term.Expr, params []term.Expr) term.Expr {
 	return b.store.Instantiate(typ, params)
 }
 
-// targetType returns the type of the block that e is a full application of, indices free of the block's types, or nil.
+// targetType returns the type of the block, and the indices, if e is that type applied to the block's parameters and to
+// indices free of the block's types; nil otherwise.
 func (b *block) targetType(e term.Expr) (*blockType, []term.Expr) {
 	for _, t := range b.types {
 		if indices, ok := b.applicationOf(t, e); ok {
@@ -361,7 +363,7 @@ func (b *block) checkResults() {
 	}
 }
 
-// reportName is the declared type to name in a refusal: auxiliary types belong to the first.
+// reportName is the declared type that a refusal about t names; for an auxiliary type it is the first of the block.
 func (b *block) reportName(t *blockType) term.Name {
 	if t.nested != 0 {
 		return b.source.Types[0].Name
@@ -369,7 +371,7 @@ func (b *block) reportName(t *blockType) term.Name {
 	return t.name
 }
 
-// openFields makes the leading arguments of a type free variables, showing each one as it is met.
+// openFields makes the leading arguments of a type free variables, and calls visit, if not nil, with each one's type.
 func (b *block) openFields(typ term.Expr, visit func(i int, domain term.Expr)) (fields []term.Expr, rest term.Expr) {
 	for {
 		b.tick()
@@ -523,7 +525,8 @@ func (b *block) eliminatesLarge() bool {
 	return true
 }
 
-// isK: a proposition alone in its block, with one constructor that has no fields, is eliminated by its type alone.
+// isK reports whether the recursor reduces by the type of its major premise alone: a proposition alone in its block, with
+// one constructor that has no fields.
 func (b *block) isK() bool {
 	return len(b.types) == 1 && b.checker.levels.alwaysZero(b.resultLevel) && len(b.types[0].ctors) == 1 &&
 		b.store.Kind(b.types[0].ctors[0].body) != term.KindPi

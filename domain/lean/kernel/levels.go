@@ -46,17 +46,17 @@ type levelOrder struct {
 	guardKeyBytes int                   // of the keys of guards
 }
 
-// Levels whose comparison needs more than this end the check as not finished.
+// Bounds on one comparison of levels; beyond them the check ends as not finished.
 const (
 	maxLevelTerms = 1 << 12 // of one level
 	maxLevelParts = 1 << 17 // visited of one level
 	maxGuardBytes = 1 << 22 // of guards, as keys
 )
 
-// maxRemembered bounds what is kept from one comparison to the next.
+// maxRemembered is the most entries of the caches that are kept from one comparison to the next.
 const maxRemembered = 1 << 16
 
-// smallLevel is the size up to which a level is cheaper to look at again than to remember.
+// smallLevel is the size, in nodes, up to which a level is not cached: computing it again is cheaper.
 const smallLevel = 32
 
 func newLevelOrder(store *term.Store, tick func()) *levelOrder {
@@ -324,7 +324,7 @@ func (c *collector) add(t levelTerm) {
 	c.form = append(kept, t)
 }
 
-// termLeq says whether t is at most the maximum right.
+// termLeq reports whether the term t is at most the maximum right, whatever the parameters are.
 func (o *levelOrder) termLeq(t levelTerm, right levelForm) bool {
 	if t.base == term.Zero {
 		return o.formReaches(right, t.offset, t.guard, 0, false)
@@ -418,7 +418,8 @@ const (
 	isPositive
 )
 
-// search looks for parameters to be zero so that holds holds and every guard of fails fails.
+// search decides (DPLL) whether parameters can be chosen zero or positive so that every clause of mustHold holds and every
+// guard of mustFail fails.
 type search struct {
 	order    *levelOrder
 	mustHold []clause
@@ -461,8 +462,8 @@ func (s *search) undo(mark int) {
 	s.trail = s.trail[:mark]
 }
 
-// propagate sets what follows. It fails on a contradiction, and returns a parameter on which it hangs whether a guard
-// fails, or 0 when all do.
+// propagate assigns the parameters whose values follow (unit propagation). ok is false on a contradiction; undecided is a
+// parameter to branch on, or 0 when every guard of mustFail fails already.
 func (s *search) propagate() (undecided term.Level, ok bool) {
 	for {
 		before := len(s.trail)
@@ -509,7 +510,7 @@ func (s *search) propagate() (undecided term.Level, ok bool) {
 	}
 }
 
-// clauseState is whether a parameter of c is positive, and those that are not decided.
+// clauseState reports whether a parameter of c is positive, and returns those that are not assigned.
 func (s *search) clauseState(c clause) (satisfied bool, open clause) {
 	for _, p := range c {
 		switch s.values[p] {

@@ -35,7 +35,7 @@ import (
 // first claim and means v = 0 under the second. Then a call R F V counts as S V where V < F, or V ≤ F, is plain to see.
 // What else R takes is either a proof, which no result depends on, or the same in all calls.
 
-// recursion is what an operation is to be recognised as; v is any number.
+// recursion specifies S, the function an operation is compared with; v is any number.
 type recursion struct {
 	guard   func(v term.Expr) term.Expr // a Bool
 	next    func(v term.Expr) term.Expr
@@ -43,7 +43,7 @@ type recursion struct {
 	base    func(v term.Expr) term.Expr
 }
 
-// symbolic is a run of the checker with recognised operations folded.
+// symbolic is a run of the checker in which operations recognised before are not unfolded.
 type symbolic struct {
 	*equations
 	spec           recursion
@@ -68,17 +68,17 @@ type fact struct {
 	outcome bool
 }
 
-// fuelCall is a recursion on fuel, and what is proved of it.
+// fuelCall is a recursion R f v on fuel f, and the claims proved of it.
 type fuelCall struct {
 	arguments    int         // besides the fuel
-	value        int         // which of them is v
+	value        int         // index of v among the arguments
 	fixed        []term.Expr // those that are the same in all calls; 0 for v and for proofs
 	fuel, v      term.Expr   // of the claim under proof
 	proven       bool        // R f v = S v where v < f
 	provenAtFuel bool        // and where v = f
 }
 
-// Bounds of a run; beyond them the operation is not recognised.
+// The most comparisons and recursions in one run; an operation that needs more is not recognised.
 const (
 	maxSymbolicCases = 6 // comparisons on one path
 	maxFuelCalls     = 8
@@ -92,7 +92,7 @@ func (s *symbolic) runSymbolic(f func() bool) bool {
 	return f()
 }
 
-// assuming evaluates f with one more fact.
+// assuming evaluates f with one fact added, and removes it afterwards.
 func (s *symbolic) assuming(known fact, f func() bool) bool {
 	s.facts = append(s.facts, known)
 	s.forget()
@@ -151,7 +151,7 @@ func (s *symbolic) comparison(e term.Expr) (fact, bool) {
 	return fact{}, false
 }
 
-// stripSuccessors takes successors off both sides of a comparison.
+// stripSuccessors removes the successors that both sides of a comparison have in common.
 func (s *symbolic) stripSuccessors(x, y term.Expr) (term.Expr, term.Expr) {
 	for {
 		x, y = s.whnf(x), s.whnf(y)
@@ -220,7 +220,8 @@ func (s *symbolic) settleComparison(op natOp, x, y term.Expr) (outcome, ok bool)
 	return false, false
 }
 
-// equalNumbers says whether two reduced numbers are plainly equal.
+// equalNumbers reports whether two reduced numbers, their common successors removed, are the same expression or are
+// definitionally equal applications.
 func (s *symbolic) equalNumbers(x, y term.Expr) bool {
 	if x == y {
 		return true
@@ -246,7 +247,7 @@ func (s *symbolic) guardOutcome(guard term.Expr) (outcome, known bool) {
 	return false, false
 }
 
-// equalsSpec says whether a result is S v, spelt out once.
+// equalsSpec reports whether result is S v, with S replaced once by its specification.
 func (s *symbolic) equalsSpec(result, v term.Expr) bool {
 	guard, known := s.guardOutcome(s.spec.guard(v))
 	if !known {
@@ -389,7 +390,8 @@ func (s *symbolic) withFuel(key, fuel term.Expr) term.Expr {
 	return s.store.App(term.Expr(n.A), fuel)
 }
 
-// analyseFuelCall finds out which argument of a recursion is v, and which are proofs. It returns nil when it is none to prove.
+// analyseFuelCall determines which argument of a recursion is v and which are proofs. It returns nil when the recursion
+// does not have that form.
 func (s *symbolic) analyseFuelCall(key term.Expr, args []term.Expr) *fuelCall {
 	call := &fuelCall{arguments: len(args), value: -1, fixed: make([]term.Expr, len(args))}
 	typ := s.typeOf(key)
@@ -416,7 +418,7 @@ func (s *symbolic) analyseFuelCall(key term.Expr, args []term.Expr) *fuelCall {
 	return call
 }
 
-// matchesClaim says whether the arguments of a call are those the claim is about.
+// matchesClaim reports whether the arguments of a call, v and proofs left out, are those the claim was made for.
 func (s *symbolic) matchesClaim(call *fuelCall, args []term.Expr) bool {
 	if len(args) != call.arguments {
 		return false
@@ -475,7 +477,7 @@ func (s *symbolic) callInstance(key term.Expr, call *fuelCall, fuel, v term.Expr
 	return e, true
 }
 
-// countsAsSpec says whether a call counts as S v.
+// countsAsSpec reports whether the claims proved, or the induction hypothesis, make the call with this fuel equal to S v.
 func (s *symbolic) countsAsSpec(call *fuelCall, fuel, v term.Expr) bool {
 	if s.proving == call { // the hypothesis of induction
 		guard, _ := s.guardOutcome(s.spec.guard(call.v))
@@ -484,7 +486,8 @@ func (s *symbolic) countsAsSpec(call *fuelCall, fuel, v term.Expr) bool {
 	return call.proven && (s.provablyLess(v, fuel) || call.provenAtFuel && s.provablyAtMost(v, fuel))
 }
 
-// provablyLess and atMost say whether v < fuel and v ≤ fuel are plain to see.
+// provablyLess and provablyAtMost report whether v < fuel and v ≤ fuel follow from the form of the expressions. False means
+// not known.
 func (s *symbolic) provablyLess(v, fuel term.Expr) bool {
 	if p, ok := s.natPredecessor(s.whnf(fuel)); ok {
 		return s.provablyAtMost(v, p)

@@ -31,7 +31,7 @@ type Recipe struct {
 // defaultVersions are one with a table of definitions, one without, and none.
 var defaultVersions = []string{"4.29.1", "4.99.0", "-"}
 
-// Outcome says what is wrong with a report, or nothing.
+// Outcome returns an error that describes what is wrong with a report, or nil.
 type Outcome func(r *check.Report) error
 
 // Run judges the recipe's file under each version.
@@ -207,7 +207,7 @@ func printsPlainly(r *check.Report) error {
 	return nil
 }
 
-// statementUncut: a statement that is verified is not cut.
+// statementUncut: the statement of a verified declaration is printed in full.
 func statementUncut(r *check.Report) error {
 	for _, d := range r.Declarations {
 		if r.Verdict == check.Verified && strings.Contains(statementOf(d), "…") {

@@ -1,5 +1,5 @@
-"""Jump functions of bounded arguments: Floor of something that they keep between two whole numbers is known, and an expression in
-which a whole number stands inside of Mod only has finitely many cases."""
+"""Jump functions of bounded arguments: Floor of an expression that the assumptions keep between two whole numbers is known, and an
+expression in which a symbol of whole numbers occurs inside Mod only has finitely many cases."""
 
 from __future__ import annotations
 
