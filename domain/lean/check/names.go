@@ -8,7 +8,7 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// lineOf is where a name is declared; 0 where it is not.
+// lineOf is the line of the export that declares n, from 1; 0 when n is not declared.
 func (j *judge) lineOf(n term.Name) int {
 	if unit, ok := j.reach.unitOf[n]; ok {
 		return j.file.Declarations[unit].Line
@@ -16,7 +16,7 @@ func (j *judge) lineOf(n term.Name) int {
 	return 0
 }
 
-// resolveNames finds the declared names asked for.
+// resolveNames returns the declared names that Options asks for; missing is the refusal of the first one not found.
 func (j *judge) resolveNames() (names []term.Name, missing *Refusal) {
 	if j.opts.All {
 		for i := range j.file.Declarations {
@@ -67,7 +67,7 @@ func (j *judge) resolveNames() (names []term.Name, missing *Refusal) {
 	return names, missing
 }
 
-// ambiguityMessage lists how to ask for each of several names whose components are joined to the same text.
+// ambiguityMessage lists, for several names whose components join to the same text, the unambiguous spelling of each.
 func (j *judge) ambiguityMessage(found []term.Name) string {
 	const most = 4
 	var forms []string

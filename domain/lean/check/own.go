@@ -11,11 +11,12 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// maxOwnBytes bounds the texts of own definitions in one report.
+// maxOwnBytes bounds the texts of own definitions in one report, in bytes.
 const maxOwnBytes = 1 << 20
 
-// ownDefinitions renders what the declarations asked for rest on and no table knows, in the order of the file. What was
-// asked for by name and rests on more than can be printed is refused: a reader could not know what was verified.
+// ownDefinitions renders the uploader's definitions that the statements of the named declarations depend on, in the order
+// of the file. It refuses (OwnDefinitionsTooLong) when their texts exceed the bound and declarations were asked for by
+// name: a reader could not see what was verified.
 func (j *judge) ownDefinitions(meaning []int) (out *OwnDefinitions, refusal *Refusal) {
 	out = &OwnDefinitions{Definitions: []OwnDefinition{}}
 	whole := sha256.New()
@@ -43,7 +44,7 @@ func (j *judge) ownDefinitions(meaning []int) (out *OwnDefinitions, refusal *Ref
 	return out, refusal
 }
 
-// isOwn says whether a declaration introduces a constant that is not Lean's.
+// isOwn reports whether a declaration introduces a constant that is not Lean's.
 func (j *judge) isOwn(d *term.Declaration) bool {
 	return slices.ContainsFunc(namesOf(d), func(n term.Name) bool {
 		whose, _ := j.core.originOf(n)
@@ -51,7 +52,7 @@ func (j *judge) isOwn(d *term.Declaration) bool {
 	})
 }
 
-// definitionText renders a declaration. What is too long to be printed is given by its fingerprints, and the error says so.
+// definitionText renders a declaration. One too long to be printed is given by its fingerprints, and the error says so.
 func (j *judge) definitionText(d *term.Declaration) (string, error) {
 	w := definitionWriter{judge: j}
 	if d.Kind == term.Inductive {

@@ -203,13 +203,13 @@ func (c *checker) isList() bool {
 	return cons.Type == s.Pis([]term.Expr{alpha}, s.Pi(alpha, s.Pi(of(alpha), of(alpha))))
 }
 
-// isPlainType says whether a constant is an inductive type in Type, without parameters and indices.
+// isPlainType reports whether a constant is an inductive type in Type, without parameters and indices.
 func (c *checker) isPlainType(id builtin.ID) bool {
 	k := c.findConstant(c.names.Handle(id))
 	return k != nil && k.Inductive != nil && len(k.Params) == 0 && k.Type == c.store.Sort(c.store.Succ(term.Zero))
 }
 
-// hasPlainType says whether a constant has the given type and no universe parameters.
+// hasPlainType reports whether a constant has the given type and no universe parameters.
 func (c *checker) hasPlainType(id builtin.ID, typ term.Expr) bool {
 	k := c.findConstant(c.names.Handle(id))
 	return k != nil && len(k.Params) == 0 && k.Type == typ
@@ -246,7 +246,7 @@ func (c *checker) isAnnotation(id builtin.ID, count int) bool {
 // annotations are Lean's annotations of binder types, with their number of arguments.
 var annotations = map[builtin.ID]int{builtin.OutParam: 1, builtin.SemiOutParam: 1, builtin.OptParam: 2, builtin.AutoParam: 2}
 
-// annotates says whether the constant called n, applied to count arguments, stands for the first of them.
+// annotates reports whether n, applied to count arguments, is an annotation that returns the first of them.
 func (c *checker) annotates(n term.Name, count int) bool {
 	id, ok := c.names.ID(n)
 	return ok && annotations[id] == count && count > 0 && c.hasBuiltin(id)
