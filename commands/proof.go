@@ -106,8 +106,13 @@ func validName(name string) bool {
 	return true
 }
 
-// resourceLimit is the class of a refusal when the judge's process ran out of time or memory.
-const resourceLimit = check.ResourceLimit
+// resourceLimit is the class of a finding about a check that ended without a report.
+const resourceLimit = string(check.ResourceLimit)
+
+// refusalOf is a refusal in the words of a certificate.
+func refusalOf(r *check.Refusal) *certificate.Refusal {
+	return &certificate.Refusal{Declaration: r.Declaration, Class: string(r.Class), Message: r.Message, File: r.File, Line: r.Line}
+}
 
 // FindingsOf is a checker's report as a certificate holds it.
 func FindingsOf(r check.Report) certificate.Findings {
@@ -116,8 +121,7 @@ func FindingsOf(r check.Report) certificate.Findings {
 		f.Declarations[i] = certificate.Declaration(d)
 	}
 	if r.Refusal != nil && r.Verdict != check.Inconclusive {
-		refusal := certificate.Refusal(*r.Refusal)
-		f.Refusal = &refusal
+		f.Refusal = refusalOf(r.Refusal)
 	}
 	if c := r.Conformance; c != nil {
 		f.Conformance = &certificate.Conformance{ReferenceLeanVersion: c.ReferenceLeanVersion, Matched: c.Matched, Differing: c.Differing, Outside: certificate.Outside(c.Outside)}

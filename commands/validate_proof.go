@@ -183,8 +183,7 @@ func (p *Proofs) inspect(ctx context.Context, content []byte, declarations []str
 	case check.Inconclusive:
 		report.WouldBe = WouldBeUndecided
 		if found.Refusal != nil {
-			refusal := certificate.Refusal(*found.Refusal)
-			report.Refusal = &refusal
+			report.Refusal = refusalOf(found.Refusal)
 		}
 	}
 	return report, nil

@@ -49,7 +49,7 @@ var limits = []limit{
 	{"page of any list", "projections", "MaxLimit", "rows", "400 `invalid_parameter`", "Lists"},
 	{"attempts of a job that its runners abandon", "domain/job", "MaxAbandoned", "attempts", "`lost`", "Jobs"},
 	{"qubits of a circuit by state vector, on any plan", "domain/circuit", "MaxQubits", "qubits", "400 `malformed_circuit`", "Jobs"},
-	{"qubits of a Clifford circuit, on any plan", "domain/circuit", "MaxCliffordQubit", "qubits", "400 `malformed_circuit`", "Jobs"},
+	{"qubits of a Clifford circuit, on any plan", "domain/circuit", "MaxCliffordQubits", "qubits", "400 `malformed_circuit`", "Jobs"},
 	{"proof export, uploaded", "commands", "MaxExportBytes", "bytes", "413 `body_too_large`; a plan may take less: 400 `export_over_budget`", "Proofs"},
 	{"proof export inside a job", "commands", "MaxInlineExportBytes", "bytes", "400 `export_too_large`", "Proofs"},
 	{"declarations of one check", "commands", "MaxDeclarations", "names", "400 `invalid_declarations`", "Proofs"},

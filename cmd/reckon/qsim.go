@@ -52,7 +52,7 @@ func (c *qsimCmd) Run() error {
 
 func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result, error) {
 	limits := circuit.DefaultLimits()
-	limits.Qubits, limits.CliffordQubits = circuit.MaxQubits, circuit.MaxCliffordQubit
+	limits.Qubits, limits.CliffordQubits = circuit.MaxQubits, circuit.MaxCliffordQubits
 	source, err := c.read(stdin, limits.Bytes)
 	if err != nil {
 		return circuit.Result{}, err
@@ -75,7 +75,7 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result
 		return circuit.Result{}, err
 	}
 	return circuit.Run(ctx, parsed, circuit.Options{
-		Seed: freshSeed(), Threads: c.Threads, MemoryLimitBytes: c.MemoryMiB << 20, Engine: c.Engine,
+		Seed: freshSeed(), Threads: c.Threads, MemoryLimitBytes: c.MemoryMiB << 20, Engine: circuit.Engine(c.Engine),
 	})
 }
 

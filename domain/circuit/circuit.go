@@ -11,10 +11,10 @@ const (
 
 // Bounds that no caller can raise.
 const (
-	MaxQubits        = 30   // state vector: 16 GiB of amplitudes in double precision
-	MaxCliffordQubit = 1000 // stabilizer tableau
-	MaxSeed          = 1<<53 - 1
-	DefaultShots     = 1024
+	MaxQubits         = 30   // state vector: 16 GiB of amplitudes in double precision
+	MaxCliffordQubits = 1000 // stabilizer tableau
+	MaxSeed           = 1<<53 - 1
+	DefaultShots      = 1024
 )
 
 // Limits bound what Parse accepts. A zero field takes the default of [DefaultLimits], except CliffordQubits.
@@ -46,7 +46,7 @@ func (l Limits) withDefaults() Limits {
 		l.Bytes = d.Bytes
 	}
 	l.Qubits = min(l.Qubits, MaxQubits)
-	l.CliffordQubits = max(min(l.CliffordQubits, MaxCliffordQubit), l.Qubits)
+	l.CliffordQubits = max(min(l.CliffordQubits, MaxCliffordQubits), l.Qubits)
 	return l
 }
 
@@ -108,7 +108,7 @@ func (c Circuit) WithShots(shots int, limits Limits) (Circuit, error) {
 // WithPrecision returns the circuit with another precision.
 func (c Circuit) WithPrecision(p Precision) (Circuit, error) {
 	if p != Double && p != Single {
-		return Circuit{}, refuse(CodePrecision, "precision must be %q or %q, not %q", Double, Single, clip(string(p)))
+		return Circuit{}, refuse(CodePrecision, "precision must be %q or %q, not %q", Double, Single, clipText(string(p)))
 	}
 	c.precision = p
 	return c, nil

@@ -45,9 +45,9 @@ func (t *tableau) apply(g gate) {
 		case kindX:
 			t.cx(c, a)
 		case kindY:
-			t.rotate(a, 3)
+			t.applyS(a, 3)
 			t.cx(c, a)
-			t.rotate(a, 1)
+			t.applyS(a, 1)
 		case kindZ:
 			t.cz(c, a)
 		case kindP:
@@ -59,18 +59,18 @@ func (t *tableau) apply(g gate) {
 	}
 	switch g.kind {
 	case kindX:
-		t.flip(a, 0)
+		t.applyXWhere(a, 0)
 	case kindY:
-		t.rotate(a, 2)
-		t.flip(a, 0)
+		t.applyS(a, 2)
+		t.applyXWhere(a, 0)
 	case kindZ:
-		t.rotate(a, 2)
+		t.applyS(a, 2)
 	case kindH:
 		t.h(a)
 	case kindS:
-		t.rotate(a, 1)
+		t.applyS(a, 1)
 	case kindSdg:
-		t.rotate(a, 3)
+		t.applyS(a, 3)
 	case kindSX:
 		t.rotateX(a, 1)
 	case kindSXdg:
@@ -81,8 +81,8 @@ func (t *tableau) apply(g gate) {
 		t.z[a], t.z[b] = t.z[b], t.z[a]
 		if g.kind == kindISwap {
 			t.cz(a, b)
-			t.rotate(a, 1)
-			t.rotate(b, 1)
+			t.applyS(a, 1)
+			t.applyS(b, 1)
 		}
 	default:
 		turns := [3]uint64{}
@@ -91,15 +91,15 @@ func (t *tableau) apply(g gate) {
 		}
 		switch g.kind {
 		case kindP, kindRZ:
-			t.rotate(a, turns[0])
+			t.applyS(a, turns[0])
 		case kindRX:
 			t.rotateX(a, turns[0])
 		case kindRY:
 			t.rotateY(a, turns[0])
 		case kindU: // u(θ, φ, λ) = p(φ)·ry(θ)·p(λ)
-			t.rotate(a, turns[2])
+			t.applyS(a, turns[2])
 			t.rotateY(a, turns[0])
-			t.rotate(a, turns[1])
+			t.applyS(a, turns[1])
 		}
 	}
 }

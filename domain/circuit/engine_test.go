@@ -63,10 +63,10 @@ func TestArrangementsAgree(t *testing.T) {
 		n := 1 + round%10
 		c := build(t, n).random(rng, 120, unitaryNames, false).circuit
 		whole := geometryOf(n, 8)
-		want := runWith(t, c, setup[float64]{whole, scalarKernels[float64](), 1, plain, 0})
-		fused := runWith(t, c, setup[float64]{whole, scalarKernels[float64](), 1, fuse, 0})
-		blocked := runWith(t, c, setup[float64]{small(n), bestKernels64(), 2, fuse, 0})
-		blockedPlain := runWith(t, c, setup[float64]{small(n), bestKernels64(), 3, plain, 0})
+		want := runWith(t, c, engineSetup[float64]{whole, scalarKernels[float64](), 1, plain, 0})
+		fused := runWith(t, c, engineSetup[float64]{whole, scalarKernels[float64](), 1, fuse, 0})
+		blocked := runWith(t, c, engineSetup[float64]{small(n), bestKernels64(), 2, fuse, 0})
+		blockedPlain := runWith(t, c, engineSetup[float64]{small(n), bestKernels64(), 3, plain, 0})
 		closeStates(t, fused.Statevector, want.Statevector, 1e-12)
 		closeStates(t, blocked.Statevector, want.Statevector, 1e-12)
 		closeStates(t, blockedPlain.Statevector, want.Statevector, 1e-12)
@@ -135,10 +135,10 @@ func TestInstructionSetsGiveSameResult(t *testing.T) {
 	for _, n := range []int{6, 10, 18} {
 		c := build(t, n).random(rng, 150, unitaryNames, false).circuit
 		double := func(k kernels[float64], threads int) Result {
-			return runWith(t, c, setup[float64]{geometryOf(n, 8), k, threads, fuse, 0})
+			return runWith(t, c, engineSetup[float64]{geometryOf(n, 8), k, threads, fuse, 0})
 		}
 		single := func(k kernels[float32], threads int) Result {
-			return runWith(t, c, setup[float32]{geometryOf(n, 4), k, threads, fuse, 0})
+			return runWith(t, c, engineSetup[float32]{geometryOf(n, 4), k, threads, fuse, 0})
 		}
 		sameResult(t, double(scalarKernels[float64](), 1), double(bestKernels64(), 2))
 		sameResult(t, single(scalarKernels[float32](), 1), single(bestKernels32(), 2))
@@ -224,7 +224,7 @@ func TestMemoryDoesNotChangeTheResult(t *testing.T) {
 			b.random(rng, 15, unitaryNames, false).add([]string{"measure", "reset"}[event%2], []int{int(rng.uint64() % uint64(n))}, nil)
 		}
 		b.random(rng, 10, unitaryNames, false)
-		how := setup[float64]{geometryOf(n, 8), bestKernels64(), 2, fuse, 0}
+		how := engineSetup[float64]{geometryOf(n, 8), bestKernels64(), 2, fuse, 0}
 		without := runWith(t, b.circuit, how)
 		for copies := int64(1); copies < 5; copies++ {
 			how.spare = copies * 16 << how.geometry.stateBits
@@ -268,7 +268,7 @@ func TestTableauAgreesWithStateVector(t *testing.T) {
 func parityDistribution(key []parity) map[string]float64 {
 	symbols := map[int]int{}
 	for _, p := range key {
-		p.each(func(s int) {
+		p.forEach(func(s int) {
 			if _, ok := symbols[s]; !ok && s != 0 {
 				symbols[s] = len(symbols)
 			}
@@ -279,7 +279,7 @@ func parityDistribution(key []parity) map[string]float64 {
 		text := make([]byte, len(key))
 		for i, p := range key {
 			odd := 0
-			p.each(func(s int) {
+			p.forEach(func(s int) {
 				if s == 0 {
 					odd ^= 1
 				} else {
@@ -392,7 +392,7 @@ func TestRepeatedMeasurementsAgree(t *testing.T) {
 		for _, q := range permute(rng, n) {
 			again[q] = state.measure(q)
 		}
-		solved, err := state.solve(context.Background())
+		solved, err := state.measureAll(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -406,7 +406,7 @@ func TestRepeatedMeasurementsAgree(t *testing.T) {
 
 func symbols(p parity) string {
 	text := ""
-	p.each(func(s int) { text += fmt.Sprint(" ", s) })
+	p.forEach(func(s int) { text += fmt.Sprint(" ", s) })
 	return text
 }
 

@@ -5,9 +5,9 @@ import (
 	"runtime"
 )
 
-// Cost bounds what running a circuit takes.
+// Cost bounds the memory and the work of running a circuit.
 type Cost struct {
-	MemoryBytes int64 // the least Run needs
+	MemoryBytes int64 // bytes that Run allocates at least; Run refuses a smaller limit
 	// Operations counts complex multiplications, an upper bound that ignores fusion. A core with AVX-512 does about
 	// 2e9 a second, one without SIMD about 2e8.
 	Operations int64
@@ -22,7 +22,7 @@ func Estimate(c Circuit) Cost {
 	return c.cost(engine, runtime.GOMAXPROCS(0))
 }
 
-func (c Circuit) cost(engine string, threads int) Cost {
+func (c Circuit) cost(engine Engine, threads int) Cost {
 	const perCount = 96 // a map entry and its share of the table
 	var cost Cost
 	cost.MemoryBytes = 1<<20 + int64(c.shots)*int64(c.slots+perCount)

@@ -90,8 +90,8 @@ func (m *machine[F]) steps(ctx context.Context, sw *sweep[F], s state[F], block 
 	return nil
 }
 
-// runs calls visit for every contiguous run of a block: its place in the block and in the state.
-func (sw *sweep[F]) runs(base int, visit func(local, memory, length int)) {
+// forEachRun calls visit for every contiguous run of a block: its place in the block and in the state.
+func (sw *sweep[F]) forEachRun(base int, visit func(local, memory, length int)) {
 	contiguous := 0
 	for contiguous < len(sw.active) && sw.active[contiguous] == contiguous {
 		contiguous++
@@ -109,14 +109,14 @@ func (sw *sweep[F]) runs(base int, visit func(local, memory, length int)) {
 }
 
 func (sw *sweep[F]) gather(s, buffer state[F], base int) {
-	sw.runs(base, func(local, memory, length int) {
+	sw.forEachRun(base, func(local, memory, length int) {
 		copy(buffer.re[local:local+length], s.re[memory:])
 		copy(buffer.im[local:local+length], s.im[memory:])
 	})
 }
 
 func (sw *sweep[F]) scatter(s, buffer state[F], base int) {
-	sw.runs(base, func(local, memory, length int) {
+	sw.forEachRun(base, func(local, memory, length int) {
 		copy(s.re[memory:], buffer.re[local:local+length])
 		copy(s.im[memory:], buffer.im[local:local+length])
 	})

@@ -47,7 +47,7 @@ func partner(earlier []operator, op operator) int {
 	best, bestGain := -1, 0.0
 	for i := len(earlier) - 1; i >= max(0, len(earlier)-fusionWindow); i-- {
 		candidate := earlier[i]
-		if candidate.all()&op.all() != 0 {
+		if candidate.allWires()&op.allWires() != 0 {
 			targets, selectors, controls := productShape(candidate, op)
 			if k := targets.count(); k <= maxTargets && 2*k+selectors.count() <= maxTableBits {
 				gain := cost(candidate.targets, candidate.controls) + cost(op.targets, op.controls) - cost(targets, controls)

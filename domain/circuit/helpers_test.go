@@ -82,7 +82,7 @@ func mustRun(t testing.TB, c Circuit, options Options) Result {
 }
 
 // runWith runs the state-vector engine with a setup of the test's own.
-func runWith[F float](t testing.TB, c Circuit, how setup[F]) Result {
+func runWith[F float](t testing.TB, c Circuit, how engineSetup[F]) Result {
 	t.Helper()
 	r := Result{Seed: c.seed, Shots: c.shots}
 	if err := runStatevector(context.Background(), c, how, newRandom(c.seed), &progress{}, &r); err != nil {

@@ -1,6 +1,6 @@
 package circuit
 
-// program is a circuit in the form the state-vector engine runs. Uncontrolled swaps are gone: they only rename wires.
+// program is a circuit in the form the state-vector engine runs. Uncontrolled swaps are resolved: they rename wires.
 type program struct {
 	wires    int
 	segments []segment
@@ -9,7 +9,7 @@ type program struct {
 	final    []int    // wire each qubit is on at the end
 }
 
-// segment is a run of operators and what ends it; the last segment ends with eventEnd.
+// segment is a sequence of operators followed by a mid-circuit event; the last segment ends with eventEnd.
 type segment struct {
 	operators []operator
 	event     event

@@ -47,7 +47,7 @@ type register struct {
 }
 
 // maxBits bounds the classical bits of a program.
-const maxBits = MaxCliffordQubit
+const maxBits = MaxCliffordQubits
 
 type qasmParser struct {
 	tokens  []token
@@ -128,7 +128,7 @@ func (p *qasmParser) statement() error {
 		if r.bits {
 			return p.measureAssign()
 		}
-		return p.fail(CodeMalformed, "%s is a qubit register, not a gate", clip(t.text))
+		return p.fail(CodeMalformed, "%s is a qubit register, not a gate", clipText(t.text))
 	}
 	if slices.Contains(unsupportedWords, t.text) {
 		return p.fail(CodeUnsupported, "%s is not part of the supported OpenQASM subset", t.text)
@@ -184,10 +184,10 @@ func (p *qasmParser) declare(bits bool) error {
 		indexable = true
 	}
 	if _, taken := p.names[name.text]; taken {
-		return p.fail(CodeMalformed, "%s is declared twice", clip(name.text))
+		return p.fail(CodeMalformed, "%s is declared twice", clipText(name.text))
 	}
-	if slices.Contains(unsupportedWords, name.text) || specExists(name.text) {
-		return p.fail(CodeMalformed, "%s is a reserved name", clip(name.text))
+	if slices.Contains(unsupportedWords, name.text) || hasGateSpec(name.text) {
+		return p.fail(CodeMalformed, "%s is a reserved name", clipText(name.text))
 	}
 	r := register{bits: bits, size: size, indexable: indexable}
 	total, most, code := &p.circuit.qubits, p.limits.CliffordQubits, CodeQubitsRange
@@ -211,7 +211,7 @@ func (p *qasmParser) declare(bits bool) error {
 	return p.expect(";")
 }
 
-func specExists(name string) bool {
+func hasGateSpec(name string) bool {
 	_, ok := specByName[name]
 	return ok
 }
@@ -235,7 +235,7 @@ func (p *qasmParser) index() (int, error) {
 func (p *qasmParser) operand(bits bool) (first, size int, err error) {
 	name := p.next()
 	if name.kind == tokenHardware {
-		return 0, 0, p.fail(CodeUnsupported, "hardware qubits such as %s are not supported; declare qubits", clip(name.text))
+		return 0, 0, p.fail(CodeUnsupported, "hardware qubits such as %s are not supported; declare qubits", clipText(name.text))
 	}
 	r, ok := p.names[name.text]
 	if name.kind != tokenName || !ok || r.bits != bits {
@@ -249,7 +249,7 @@ func (p *qasmParser) operand(bits bool) (first, size int, err error) {
 		return r.first, r.size, nil
 	}
 	if !r.indexable {
-		return 0, 0, p.fail(CodeMalformed, "%s has no elements", clip(name.text))
+		return 0, 0, p.fail(CodeMalformed, "%s has no elements", clipText(name.text))
 	}
 	i, err := p.index()
 	if err != nil {
@@ -259,7 +259,7 @@ func (p *qasmParser) operand(bits bool) (first, size int, err error) {
 		i += r.size // OpenQASM 3 counts negative indexes from the end
 	}
 	if i < 0 || i >= r.size {
-		return 0, 0, p.fail(CodeQubitRange, "%s has no element %d", clip(name.text), i)
+		return 0, 0, p.fail(CodeQubitRange, "%s has no element %d", clipText(name.text), i)
 	}
 	return r.first + i, 1, nil
 }
@@ -305,7 +305,7 @@ func (p *qasmParser) measure(q, size, c, bits int) error {
 		return p.fail(CodeTargets, "%d qubits cannot be measured into %d bits", size, bits)
 	}
 	for i := range size {
-		if err := p.enter("measure", []int{q + i}, nil, nil, []int{c + i}); err != nil {
+		if err := p.appendGate("measure", []int{q + i}, nil, nil, []int{c + i}); err != nil {
 			return err
 		}
 	}
@@ -329,12 +329,12 @@ func (p *qasmParser) plainStatement(name string) error {
 	if name == "barrier" {
 		// Its qubits are filled in at the end when it spans all: later declarations count too.
 		if targets == nil {
-			return firstError(p.enterGate(gate{name: name, kind: kindBarrier}), p.expect(";"))
+			return firstError(p.appendCheckedGate(gate{name: name, kind: kindBarrier}), p.expect(";"))
 		}
-		return firstError(p.enter(name, targets, nil, nil, nil), p.expect(";"))
+		return firstError(p.appendGate(name, targets, nil, nil, nil), p.expect(";"))
 	}
 	for _, q := range targets {
-		if err := p.enter(name, []int{q}, nil, nil, nil); err != nil {
+		if err := p.appendGate(name, []int{q}, nil, nil, nil); err != nil {
 			return err
 		}
 	}
@@ -360,7 +360,7 @@ func (p *qasmParser) operands() ([]operandRange, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(out) == MaxCliffordQubit {
+		if len(out) == MaxCliffordQubits {
 			return nil, p.fail(CodeTargets, "too many operands")
 		}
 		out = append(out, operandRange{first, size})
@@ -370,16 +370,16 @@ func (p *qasmParser) operands() ([]operandRange, error) {
 	}
 }
 
-// enter checks one gate and appends it.
-func (p *qasmParser) enter(name string, targets, controls []int, params []float64, slots []int) error {
+// appendGate checks one gate and appends it.
+func (p *qasmParser) appendGate(name string, targets, controls []int, params []float64, slots []int) error {
 	g, err := newGate(len(p.circuit.gates), name, targets, controls, params, slots, p.circuit.qubits)
 	if err != nil {
 		return atLine(err, p.peek().line)
 	}
-	return p.enterGate(g)
+	return p.appendCheckedGate(g)
 }
 
-func (p *qasmParser) enterGate(g gate) error {
+func (p *qasmParser) appendCheckedGate(g gate) error {
 	if len(p.circuit.gates) >= p.limits.Gates {
 		return p.fail(CodeTooManyGates, "the program has more than %d gates", p.limits.Gates)
 	}

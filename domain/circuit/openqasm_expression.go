@@ -105,7 +105,7 @@ func (p *qasmParser) atom(depth int) (float64, error) {
 	case tokenNumber:
 		value, err := strconv.ParseFloat(strings.ReplaceAll(t.text, "_", ""), 64)
 		if err != nil {
-			return 0, p.fail(CodeAngleRange, "%s is not a finite double", clip(t.text))
+			return 0, p.fail(CodeAngleRange, "%s is not a finite double", clipText(t.text))
 		}
 		return value, nil
 	case tokenName:
@@ -127,7 +127,7 @@ func (p *qasmParser) atom(depth int) (float64, error) {
 
 func (p *qasmParser) function(name token, depth int) (float64, error) {
 	if p.peek().text != "(" {
-		return 0, p.fail(CodeUnsupported, "%s is not a number; only pi, tau and euler are named", clip(name.text))
+		return 0, p.fail(CodeUnsupported, "%s is not a number; only pi, tau and euler are named", clipText(name.text))
 	}
 	p.next()
 	x, err := p.sum(depth + 1)
@@ -138,7 +138,7 @@ func (p *qasmParser) function(name token, depth int) (float64, error) {
 		return 0, err
 	}
 	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return 0, p.fail(CodeAngleRange, "the argument of %s is not a finite number", clip(name.text))
+		return 0, p.fail(CodeAngleRange, "the argument of %s is not a finite number", clipText(name.text))
 	}
 	s, c := sincos(x)
 	switch name.text {
@@ -151,5 +151,5 @@ func (p *qasmParser) function(name token, depth int) (float64, error) {
 	case "sqrt":
 		return math.Sqrt(x), nil
 	}
-	return 0, p.fail(CodeUnsupported, "function %s is not supported; sin, cos, tan and sqrt are", clip(name.text))
+	return 0, p.fail(CodeUnsupported, "function %s is not supported; sin, cos, tan and sqrt are", clipText(name.text))
 }

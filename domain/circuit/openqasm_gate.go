@@ -44,11 +44,11 @@ func (p *qasmParser) application() error {
 		return p.fail(CodeMalformed, "expected a gate, found %s", name.describe())
 	}
 	if isNoise(name.text) {
-		return p.fail(CodeNoise, "noise is not simulated; remove %s", clip(name.text))
+		return p.fail(CodeNoise, "noise is not simulated; remove %s", clipText(name.text))
 	}
 	g, ok := qasmGates[name.text]
 	if !ok {
-		return p.fail(CodeUnknownGate, "unknown gate %s", clip(name.text))
+		return p.fail(CodeUnknownGate, "unknown gate %s", clipText(name.text))
 	}
 	if added > 0 && g.phased {
 		return p.fail(CodeUnsupported, "ctrl on %s is not supported: its global phase differs between dialects; use cu", name.text)
@@ -89,7 +89,7 @@ func (p *qasmParser) modifiers() (controls int, inverted bool, err error) {
 				if err != nil {
 					return 0, false, err
 				}
-				if value != math.Trunc(value) || value < 1 || value > MaxCliffordQubit {
+				if value != math.Trunc(value) || value < 1 || value > MaxCliffordQubits {
 					return 0, false, p.fail(CodeControls, "ctrl takes a positive number of controls")
 				}
 				count = int(value)
@@ -132,14 +132,14 @@ func (p *qasmParser) broadcast(g qasmGate, added int, inverted bool, params []fl
 			}
 		}
 		split := added + g.controls
-		if err := p.enterNamed(g, inverted, params, qubits[:split:split], qubits[split:]); err != nil {
+		if err := p.appendNamedGate(g, inverted, params, qubits[:split:split], qubits[split:]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *qasmParser) enterNamed(g qasmGate, inverted bool, params []float64, controls, targets []int) error {
+func (p *qasmParser) appendNamedGate(g qasmGate, inverted bool, params []float64, controls, targets []int) error {
 	name := g.name
 	spec := specByName[name]
 	if spec.kind == kindU && len(params) == 4 { // cu(θ, φ, λ, γ): the phase γ is a phase of the control
@@ -147,7 +147,7 @@ func (p *qasmParser) enterNamed(g qasmGate, inverted bool, params []float64, con
 		if inverted {
 			gamma = -gamma
 		}
-		if err := p.enter("p", controls[:1], controls[1:], []float64{gamma}, nil); err != nil {
+		if err := p.appendGate("p", controls[:1], controls[1:], []float64{gamma}, nil); err != nil {
 			return err
 		}
 		params = params[:3]
@@ -176,13 +176,13 @@ func (p *qasmParser) enterNamed(g qasmGate, inverted bool, params []float64, con
 		}
 		name = "cswap"
 	} else if len(controls) != spec.controls {
-		name = uncontrolled(spec.kind)
+		name = uncontrolledName(spec.kind)
 	}
-	return p.enter(name, targets, controls, params, nil)
+	return p.appendGate(name, targets, controls, params, nil)
 }
 
-// uncontrolled is the name of a one-qubit kind without controls.
-func uncontrolled(k kind) string {
+// uncontrolledName is the name of a one-qubit kind without controls.
+func uncontrolledName(k kind) string {
 	for _, spec := range gateSpecs {
 		if spec.kind == k && spec.controls == 0 {
 			return spec.name

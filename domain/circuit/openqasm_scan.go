@@ -27,9 +27,9 @@ func (t token) describe() string {
 	case tokenEnd:
 		return "the end of the program"
 	case tokenString:
-		return strconv.Quote(clip(t.text))
+		return strconv.Quote(clipText(t.text))
 	}
-	return clip(t.text)
+	return clipText(t.text)
 }
 
 func itoa(i int) string { return strconv.Itoa(i) }
@@ -79,14 +79,14 @@ func (s *scanner) token() (token, error) {
 		for isLetter(s.byte(0)) || isDigit(s.byte(0)) || s.byte(0) >= utf8.RuneSelf {
 			s.at++
 		}
-		return s.taken(tokenName, start), nil
+		return s.tokenFrom(tokenName, start), nil
 	case isDigit(c) || c == '.' && isDigit(s.byte(1)):
 		s.number()
-		return s.taken(tokenNumber, start), nil
+		return s.tokenFrom(tokenNumber, start), nil
 	case c == '$' && isDigit(s.byte(1)):
 		for s.at++; isDigit(s.byte(0)); s.at++ {
 		}
-		return s.taken(tokenHardware, start), nil
+		return s.tokenFrom(tokenHardware, start), nil
 	case c == '"' || c == '\'':
 		for s.at++; s.byte(0) != c; s.at++ {
 			if s.at >= len(s.text) || s.byte(0) == '\n' {
@@ -97,19 +97,19 @@ func (s *scanner) token() (token, error) {
 		return token{kind: tokenString, text: s.text[start+1 : s.at-1], line: s.line}, nil
 	case c == '-' && s.byte(1) == '>', c == '*' && s.byte(1) == '*':
 		s.at += 2
-		return s.taken(tokenSymbol, start), nil
+		return s.tokenFrom(tokenSymbol, start), nil
 	}
 	const symbols = "[](){};,=+-*/@:^"
 	for i := range len(symbols) {
 		if symbols[i] == c {
 			s.at++
-			return s.taken(tokenSymbol, start), nil
+			return s.tokenFrom(tokenSymbol, start), nil
 		}
 	}
 	return token{}, refuse(CodeMalformed, "unexpected character %s", strconv.QuoteRune(rune(c)))
 }
 
-func (s *scanner) taken(kind tokenKind, start int) token {
+func (s *scanner) tokenFrom(kind tokenKind, start int) token {
 	return token{kind: kind, text: s.text[start:s.at], line: s.line}
 }
 

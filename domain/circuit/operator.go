@@ -36,18 +36,18 @@ const (
 	maxTableBits = 6
 )
 
-func (o operator) all() wires { return o.targets | o.selectors | o.controls }
+func (o operator) allWires() wires { return o.targets | o.selectors | o.controls }
 
 func (o operator) dim() int { return 1 << o.targets.count() }
 
-func (o operator) at(selector, row, column int) scalar {
+func (o operator) entry(selector, row, column int) scalar {
 	dim := o.dim()
 	return o.matrix[(selector*dim+row)*dim+column]
 }
 
 // commutes reports whether two operators commute because each acts diagonally on every wire they share.
 func (o operator) commutes(p operator) bool {
-	return o.targets&p.all() == 0 && p.targets&o.all() == 0
+	return o.targets&p.allWires() == 0 && p.targets&o.allWires() == 0
 }
 
 // deposit spreads the low bits of x over the set, lowest first.
@@ -88,7 +88,7 @@ func (o operator) expand(targets wires, outside uint64, into []scalar) {
 		ownColumn := extract(x, o.targets)
 		for ownRow := range o.dim() {
 			y := x&^uint64(o.targets) | deposit(ownRow, o.targets)
-			into[extract(y, targets)*dim+column] = o.at(selector, ownRow, ownColumn)
+			into[extract(y, targets)*dim+column] = o.entry(selector, ownRow, ownColumn)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (o operator) expand(targets wires, outside uint64, into []scalar) {
 func productShape(first, second operator) (targets, selectors, controls wires) {
 	targets = first.targets | second.targets
 	controls = first.controls & second.controls &^ targets
-	selectors = (first.all() | second.all()) &^ targets &^ controls
+	selectors = (first.allWires() | second.allWires()) &^ targets &^ controls
 	return targets, selectors, controls
 }
 
@@ -191,7 +191,7 @@ func (o operator) reshaped(targets, selectors, controls wires) operator {
 	out := operator{targets: targets, selectors: selectors, controls: controls}
 	dim := out.dim()
 	out.matrix = make([]scalar, dim*dim<<selectors.count())
-	dropped := uint64(o.all() &^ targets &^ selectors)
+	dropped := uint64(o.allWires() &^ targets &^ selectors)
 	for s := range 1 << selectors.count() {
 		x := deposit(s, selectors) | dropped
 		from := extract(x, o.selectors)
@@ -199,7 +199,7 @@ func (o operator) reshaped(targets, selectors, controls wires) operator {
 			for column := range dim {
 				r := extract(deposit(row, targets)|x, o.targets)
 				c := extract(deposit(column, targets)|x, o.targets)
-				out.matrix[(s*dim+row)*dim+column] = o.at(from, r, c)
+				out.matrix[(s*dim+row)*dim+column] = o.entry(from, r, c)
 			}
 		}
 	}

@@ -184,24 +184,24 @@ func (r *reader) gate(index int) (rawGate, error) {
 			g.name, named, err = r.gateName(index)
 		case "target", "targets":
 			g.targets, present, err = r.qubits(index, g.name, key)
-			err = firstError(err, once(given, "target", key, present, index, g.name))
+			err = firstError(err, refuseDuplicate(given, "target", key, present, index, g.name))
 		case "control", "controls":
 			g.controls, present, err = r.qubits(index, g.name, key)
-			err = firstError(err, once(given, "control", key, present, index, g.name))
+			err = firstError(err, refuseDuplicate(given, "control", key, present, index, g.name))
 		case "angle", "rotation":
 			var angle *float64
 			angle, err = r.angle(index, g.name, key)
 			if angle != nil {
 				g.params = []float64{*angle}
 			}
-			err = firstError(err, once(given, "angle", key, angle != nil, index, g.name))
+			err = firstError(err, refuseDuplicate(given, "angle", key, angle != nil, index, g.name))
 		case "params", "angles":
 			var params []float64
 			params, err = r.angles(index, g.name, key)
 			if params != nil {
 				g.params = params
 			}
-			err = firstError(err, once(given, "angle", key, params != nil, index, g.name))
+			err = firstError(err, refuseDuplicate(given, "angle", key, params != nil, index, g.name))
 		case "theta", "phi", "lambda":
 			angles[map[string]int{"theta": 0, "phi": 1, "lambda": 2}[key]], err = r.angle(index, g.name, key)
 		default:
@@ -249,8 +249,8 @@ func (g *rawGate) takeNamedAngles(index int, angles [3]*float64, other string) e
 	return nil
 }
 
-// once refuses a field together with its alias.
-func once(given map[string]string, meaning, key string, present bool, index int, name string) error {
+// refuseDuplicate refuses a field together with its alias.
+func refuseDuplicate(given map[string]string, meaning, key string, present bool, index int, name string) error {
 	if !present {
 		return nil
 	}
@@ -271,9 +271,9 @@ func firstError(errs ...error) error {
 }
 
 func (r *reader) unknownField(index int, name, key string) error {
-	code, message := CodeUnknownField, "unknown field "+strconv.Quote(clip(key))
+	code, message := CodeUnknownField, "unknown field "+strconv.Quote(clipText(key))
 	if isNoise(key) {
-		code, message = CodeNoise, "noise is not simulated; remove "+strconv.Quote(clip(key))
+		code, message = CodeNoise, "noise is not simulated; remove "+strconv.Quote(clipText(key))
 	}
 	if index == circuitLevel {
 		return refuse(code, "%s", message)
@@ -360,7 +360,7 @@ func (r *reader) angle(index int, name, key string) (*float64, error) {
 	}
 	angle, err := strconv.ParseFloat(number.String(), 64)
 	if err != nil || math.IsInf(angle, 0) || math.IsNaN(angle) {
-		return nil, refuseGate(CodeAngleRange, index, name, "%s %s is not a finite double", key, clip(number.String()))
+		return nil, refuseGate(CodeAngleRange, index, name, "%s %s is not a finite double", key, clipText(number.String()))
 	}
 	return &angle, nil
 }
@@ -377,7 +377,7 @@ func (r *reader) precision() (Precision, error) {
 		return Single, nil
 	}
 	if s, ok := token.(string); ok {
-		return "", refuse(CodePrecision, "precision must be %q or %q, not %q", Double, Single, clip(s))
+		return "", refuse(CodePrecision, "precision must be %q or %q, not %q", Double, Single, clipText(s))
 	}
 	return "", refuse(CodeWrongType, "precision must be a string, not %s", describe(token))
 }
@@ -416,7 +416,7 @@ func toInteger(token json.Token, index int, name, key string) (int64, error) {
 	}
 	what := describe(token)
 	if ok {
-		what = clip(number.String())
+		what = clipText(number.String())
 	}
 	if index == circuitLevel {
 		return 0, refuse(CodeWrongType, "%s must be an integer, not %s", key, what)
@@ -433,9 +433,9 @@ func (r *reader) key(seen map[string]bool, index int, name string) (string, erro
 	key, _ := token.(string) // the decoder allows only strings here
 	if seen[key] {
 		if index == circuitLevel {
-			return "", refuse(CodeDuplicateField, "%s is given twice", clip(key))
+			return "", refuse(CodeDuplicateField, "%s is given twice", clipText(key))
 		}
-		return "", refuseGate(CodeDuplicateField, index, name, "%s is given twice", clip(key))
+		return "", refuseGate(CodeDuplicateField, index, name, "%s is given twice", clipText(key))
 	}
 	seen[key] = true
 	return key, nil

@@ -121,16 +121,16 @@ func (l layout) positions(w wires) wires {
 func (p *planner[F]) plan(operators []operator) plan[F] {
 	out := plan[F]{geometry: p.geometry}
 	for len(operators) > 0 {
-		chosen, rest, active := p.choose(operators)
+		chosen, rest, active := p.chooseOperators(operators)
 		out.sweeps = append(out.sweeps, p.sweep(chosen, active))
 		operators = rest
 	}
 	return out
 }
 
-// choose takes operators in order, passing over those whose targets no longer fit a block and those that do not commute
-// with one passed over.
-func (p *planner[F]) choose(operators []operator) (chosen, rest []operator, active wires) {
+// chooseOperators selects the operators of the next sweep, in order. It skips an operator whose targets do not fit in the
+// block any more, or that does not commute with a skipped one; rest holds the skipped ones.
+func (p *planner[F]) chooseOperators(operators []operator) (chosen, rest []operator, active wires) {
 	active = 1<<p.geometry.runBits - 1
 	if p.geometry.blockBits == p.geometry.stateBits {
 		return operators, nil, 1<<p.geometry.stateBits - 1
@@ -138,13 +138,13 @@ func (p *planner[F]) choose(operators []operator) (chosen, rest []operator, acti
 	var blockedTargets, blocked wires
 	for _, op := range operators {
 		fits := (active | p.layout.positions(op.targets)).count() <= p.geometry.blockBits
-		if fits && op.targets&blocked == 0 && op.all()&blockedTargets == 0 {
+		if fits && op.targets&blocked == 0 && op.allWires()&blockedTargets == 0 {
 			active |= p.layout.positions(op.targets)
 			chosen = append(chosen, op)
 			continue
 		}
 		blockedTargets |= op.targets
-		blocked |= op.all()
+		blocked |= op.allWires()
 		rest = append(rest, op)
 	}
 	for position := 0; active.count() < p.geometry.blockBits; position++ {
@@ -166,9 +166,9 @@ func (p *planner[F]) sweep(operators []operator, active wires) sweep[F] {
 		for t := op.targets; t != 0; t &= t - 1 {
 			wire := extractWire(t)
 			if lane := p.layout[wire]; lane < geo.laneBits {
-				with := p.victim(operators[i:], active)
+				with := p.positionToEvict(operators[i:], active)
 				s.steps = append(s.steps, step[F]{exchange: true, lane: lane, with: (active & (1<<with - 1)).count()})
-				p.exchange(lane, with)
+				p.swapPositions(lane, with)
 			}
 		}
 		s.steps = append(s.steps, p.step(op, active, s.outer))
@@ -180,8 +180,8 @@ func (p *planner[F]) sweep(operators []operator, active wires) sweep[F] {
 	return s
 }
 
-// victim is the active position outside the lanes whose wire is needed last as a target of the operators to come.
-func (p *planner[F]) victim(operators []operator, active wires) int {
+// positionToEvict is the active position outside the lanes whose wire is the last to be a target of the coming operators.
+func (p *planner[F]) positionToEvict(operators []operator, active wires) int {
 	candidates := active &^ (1<<p.geometry.laneBits - 1)
 	for _, op := range operators {
 		left := candidates &^ p.layout.positions(op.targets)
@@ -193,8 +193,8 @@ func (p *planner[F]) victim(operators []operator, active wires) int {
 	return extractWire(candidates)
 }
 
-// exchange records that the wires at two positions have changed places.
-func (p *planner[F]) exchange(a, b int) {
+// swapPositions records that the wires at two positions have changed places.
+func (p *planner[F]) swapPositions(a, b int) {
 	for wire, position := range p.layout {
 		switch position {
 		case a:
@@ -250,7 +250,7 @@ func (p *planner[F]) step(op operator, active, outer wires) step[F] {
 				selector := extract(toWires(x), op.selectors)
 				for row := range dim {
 					for column := range dim {
-						value := op.at(selector, targetOrder[row], targetOrder[column])
+						value := op.entry(selector, targetOrder[row], targetOrder[column])
 						if x&uint64(laneControls) != uint64(laneControls) {
 							value = scalar{}
 							if row == column {

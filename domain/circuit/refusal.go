@@ -51,13 +51,13 @@ func refuse(code Code, format string, args ...any) *Refusal {
 func refuseGate(code Code, index int, name, format string, args ...any) *Refusal {
 	where := fmt.Sprintf("gate %d", index)
 	if name != "" {
-		where += fmt.Sprintf(" (%s)", clip(name))
+		where += fmt.Sprintf(" (%s)", clipText(name))
 	}
 	return &Refusal{Code: code, Message: where + ": " + fmt.Sprintf(format, args...), Gate: index}
 }
 
-// clip bounds foreign text before it is echoed in a message.
-func clip(s string) string {
+// clipText bounds foreign text before it is echoed in a message.
+func clipText(s string) string {
 	runes := []rune(s)
 	if len(runes) > maxQuotedNameLength {
 		return string(runes[:maxQuotedNameLength]) + "…"

@@ -7,11 +7,14 @@ import (
 	"unsafe"
 )
 
-// Engine names for Options.Engine.
+// Engine is a simulator that Run can use.
+type Engine string
+
+// The engines that Options.Engine names.
 const (
-	EngineAuto        = ""            // the choice described in docs/circuits.md, a function of the circuit alone
-	EngineStatevector = "statevector" // all 2^n amplitudes
-	EngineStabilizer  = "stabilizer"  // Clifford gates only
+	EngineAuto        Engine = ""            // the choice described in docs/circuits.md, a function of the circuit alone
+	EngineStatevector Engine = "statevector" // all 2^n amplitudes
+	EngineStabilizer  Engine = "stabilizer"  // Clifford gates only
 )
 
 // DefaultMemoryLimitBytes is what Run may allocate when Options says nothing: 26 qubits in double precision.
@@ -22,7 +25,7 @@ type Options struct {
 	Seed             uint64 // used when the circuit names no seed
 	Threads          int    // 0: one per processor
 	MemoryLimitBytes int64  // 0: DefaultMemoryLimitBytes; what the estimate leaves of it saves repeating work mid-circuit
-	Engine           string // EngineAuto, EngineStatevector or EngineStabilizer
+	Engine           Engine // EngineAuto, EngineStatevector or EngineStabilizer
 
 	// Progress, when set, is called with the fraction of work done, from Run's own goroutines, never concurrently, at
 	// most a thousand times. It must not block.
@@ -79,10 +82,10 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		err = runStabilizer(ctx, c, rng, report, &result)
 	case c.precision == Single:
 		result.Engine = "statevector-single-v1"
-		err = runStatevector(ctx, c, setup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse, limit - need}, rng, report, &result)
+		err = runStatevector(ctx, c, engineSetup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse, limit - need}, rng, report, &result)
 	default:
 		result.Engine = "statevector-double-v1"
-		err = runStatevector(ctx, c, setup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse, limit - need}, rng, report, &result)
+		err = runStatevector(ctx, c, engineSetup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse, limit - need}, rng, report, &result)
 	}
 	if err != nil {
 		return Result{}, err
@@ -91,7 +94,7 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 }
 
 // engine chooses by the circuit alone: the tableau for Clifford circuits too wide for probabilities to be listed.
-func (c Circuit) engine(asked string) (string, error) {
+func (c Circuit) engine(asked Engine) (Engine, error) {
 	clifford := c.isClifford()
 	switch asked {
 	case EngineAuto:
@@ -110,7 +113,7 @@ func (c Circuit) engine(asked string) (string, error) {
 		}
 		return EngineStabilizer, nil
 	}
-	return "", refuse(CodeEngine, "engine must be %q or %q, not %q", EngineStatevector, EngineStabilizer, clip(asked))
+	return "", refuse(CodeEngine, "engine must be %q or %q, not %q", EngineStatevector, EngineStabilizer, clipText(string(asked)))
 }
 
 func (c Circuit) isClifford() bool {
@@ -122,8 +125,8 @@ func (c Circuit) isClifford() bool {
 	return true
 }
 
-// setup is how the state-vector engine goes about a circuit. Only geometry and fuse affect rounding; Run fixes both.
-type setup[F float] struct {
+// engineSetup configures one run of the state-vector engine. Only geometry and fuse affect rounding; Run fixes both.
+type engineSetup[F float] struct {
 	geometry geometry
 	kernels  kernels[F]
 	threads  int
@@ -131,7 +134,7 @@ type setup[F float] struct {
 	spare    int64 // bytes for states of branches that wait; without them branches are run again
 }
 
-func runStatevector[F float](ctx context.Context, c Circuit, how setup[F], rng *random, report *progress, result *Result) error {
+func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F], rng *random, report *progress, result *Result) error {
 	p := lower(c)
 	for i := range p.segments {
 		if ctx.Err() != nil {
@@ -176,7 +179,7 @@ func runStatevector[F float](ctx context.Context, c Circuit, how setup[F], rng *
 	return nil
 }
 
-// withoutDust leaves out probabilities that only rounding made different from zero.
+// withoutDust drops the probabilities below 1e-12, which only rounding made different from zero.
 func withoutDust(probabilities map[string]float64) map[string]float64 {
 	const dust = 1e-12
 	for key, p := range probabilities {

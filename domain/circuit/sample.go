@@ -21,8 +21,8 @@ func chunkSum[F float](re, im []F) (lanes [8]float64) {
 	return lanes
 }
 
-// total adds the lanes whose index has all bits of mask set to those of value.
-func total(lanes [8]float64, mask, value int) float64 {
+// laneTotal adds the lanes whose index has all bits of mask set to those of value.
+func laneTotal(lanes [8]float64, mask, value int) float64 {
 	sum := 0.0
 	for l, v := range lanes {
 		if l&mask == value {
@@ -36,14 +36,14 @@ func total(lanes [8]float64, mask, value int) float64 {
 func (m *machine[F]) chunkTotals(ctx context.Context, s state[F]) ([]float64, error) {
 	size := min(1<<chunkBits, len(s.re))
 	totals := make([]float64, len(s.re)/size)
-	err := m.eachChunk(ctx, len(totals), func(i int) {
-		totals[i] = total(chunkSum(s.re[i*size:(i+1)*size], s.im[i*size:(i+1)*size]), 0, 0)
+	err := m.forEachChunk(ctx, len(totals), func(i int) {
+		totals[i] = laneTotal(chunkSum(s.re[i*size:(i+1)*size], s.im[i*size:(i+1)*size]), 0, 0)
 	})
 	return totals, err
 }
 
-// eachChunk visits chunk numbers 0 to count-1 on the machine's threads.
-func (m *machine[F]) eachChunk(ctx context.Context, count int, visit func(i int)) error {
+// forEachChunk visits chunk numbers 0 to count-1 on the machine's threads.
+func (m *machine[F]) forEachChunk(ctx context.Context, count int, visit func(i int)) error {
 	const checkEvery, worthSharing = 256, 32
 	threads := m.threads
 	if count < worthSharing {
@@ -130,22 +130,22 @@ func (m *machine[F]) bitWeights(ctx context.Context, s state[F], position int) (
 	size := min(1<<chunkBits, len(s.re))
 	count := len(s.re) / size
 	zeros, ones := make([]float64, count), make([]float64, count)
-	err = m.eachChunk(ctx, count, func(i int) {
+	err = m.forEachChunk(ctx, count, func(i int) {
 		re, im := s.re[i*size:(i+1)*size], s.im[i*size:(i+1)*size]
 		run := 1 << position
 		switch {
 		case run < 8:
 			lanes := chunkSum(re, im)
-			zeros[i], ones[i] = total(lanes, run, 0), total(lanes, run, run)
+			zeros[i], ones[i] = laneTotal(lanes, run, 0), laneTotal(lanes, run, run)
 		case run < size:
 			for at := 0; at < size; at += 2 * run {
-				zeros[i] += total(chunkSum(re[at:at+run], im[at:at+run]), 0, 0)
-				ones[i] += total(chunkSum(re[at+run:at+2*run], im[at+run:at+2*run]), 0, 0)
+				zeros[i] += laneTotal(chunkSum(re[at:at+run], im[at:at+run]), 0, 0)
+				ones[i] += laneTotal(chunkSum(re[at+run:at+2*run], im[at+run:at+2*run]), 0, 0)
 			}
 		case i*size&run == 0:
-			zeros[i] = total(chunkSum(re, im), 0, 0)
+			zeros[i] = laneTotal(chunkSum(re, im), 0, 0)
 		default:
-			ones[i] = total(chunkSum(re, im), 0, 0)
+			ones[i] = laneTotal(chunkSum(re, im), 0, 0)
 		}
 	})
 	for i := range count {
@@ -160,7 +160,7 @@ func (m *machine[F]) collapse(ctx context.Context, s state[F], position, value i
 	bit := 1 << position
 	size := min(1<<chunkBits, len(s.re))
 	factor := F(scale)
-	return m.eachChunk(ctx, len(s.re)/size, func(i int) {
+	return m.forEachChunk(ctx, len(s.re)/size, func(i int) {
 		for at := i * size; at < (i+1)*size; at++ {
 			if at&bit != 0 {
 				continue // each pair of amplitudes is handled at its lower index

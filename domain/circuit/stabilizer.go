@@ -51,8 +51,8 @@ func (t *tableau) h(a int) {
 	t.x[a], t.z[a] = z, x
 }
 
-// rotate applies S the given number of times.
-func (t *tableau) rotate(a int, turns uint64) {
+// applyS applies S the given number of times.
+func (t *tableau) applyS(a int, turns uint64) {
 	x, z, sign := t.x[a], t.z[a], t.signs[0]
 	for w := range sign {
 		switch turns {
@@ -70,18 +70,18 @@ func (t *tableau) rotate(a int, turns uint64) {
 
 func (t *tableau) rotateX(a int, turns uint64) {
 	t.h(a)
-	t.rotate(a, turns)
+	t.applyS(a, turns)
 	t.h(a)
 }
 
 func (t *tableau) rotateY(a int, turns uint64) {
-	t.rotate(a, 3)
+	t.applyS(a, 3)
 	t.rotateX(a, turns)
-	t.rotate(a, 1)
+	t.applyS(a, 1)
 }
 
-// flip applies X where the symbol is 1; symbol 0 is the constant 1.
-func (t *tableau) flip(a, symbol int) {
+// applyXWhere applies X to qubit a on condition that the symbol is 1; symbol 0 is the constant 1.
+func (t *tableau) applyXWhere(a, symbol int) {
 	z, sign := t.z[a], t.signs[symbol]
 	for w := range sign {
 		sign[w] ^= z[w]
@@ -174,7 +174,7 @@ func (t *tableau) firstRow(column, excluded []uint64) int {
 // parity is a sum modulo 2 of symbols; symbol 0 is the constant 1.
 type parity []uint64
 
-func (p parity) with(symbol int) parity {
+func (p parity) toggled(symbol int) parity {
 	for len(p) <= symbol/64 {
 		p = append(p, 0)
 	}
@@ -182,8 +182,8 @@ func (p parity) with(symbol int) parity {
 	return p
 }
 
-// each calls visit for every symbol in ascending order.
-func (p parity) each(visit func(symbol int)) {
+// forEach calls visit for every symbol in ascending order.
+func (p parity) forEach(visit func(symbol int)) {
 	for w, v := range p {
 		for ; v != 0; v &= v - 1 {
 			visit(64*w + bits.TrailingZeros64(v))
@@ -224,7 +224,7 @@ func (t *tableau) measureRandom(q, p int) parity {
 	fresh := make([]uint64, t.words)
 	fresh[p/64] = stabilizer
 	t.signs = append(t.signs, fresh)
-	return parity(nil).with(len(t.signs) - 1)
+	return parity(nil).toggled(len(t.signs) - 1)
 }
 
 // measureDetermined finds the sign of Z on q as the product of the stabilizers whose destabilizer anticommutes with it.
@@ -247,7 +247,7 @@ func (t *tableau) measureDetermined(q int) parity {
 	}
 	var out parity
 	if exponent%4 != 0 {
-		out = out.with(0)
+		out = out.toggled(0)
 	}
 	for s, sign := range t.signs {
 		odd := 0
@@ -255,7 +255,7 @@ func (t *tableau) measureDetermined(q int) parity {
 			odd ^= bits.OnesCount64(sign[w]&rows) & 1
 		}
 		if odd != 0 {
-			out = out.with(s)
+			out = out.toggled(s)
 		}
 	}
 	return out
@@ -269,9 +269,9 @@ func prefixParity(v uint64) uint64 {
 	return v
 }
 
-// solve returns the outcome of measuring every qubit, in terms of the symbols so far and new ones for what stays
-// random. The tableau is used up.
-func (t *tableau) solve(ctx context.Context) ([]parity, error) {
+// measureAll returns the outcome of measuring every qubit as parities of the symbols so far and of a new symbol for each
+// random outcome. It destroys the tableau.
+func (t *tableau) measureAll(ctx context.Context) ([]parity, error) {
 	// Clear the X part of all rows but the pivots: the rest constrain the Z outcomes.
 	pivots := make([]uint64, t.words)
 	for w := t.half; w < t.words; w++ {
@@ -321,10 +321,10 @@ func (t *tableau) solve(ctx context.Context) ([]parity, error) {
 	fixed := len(t.signs)
 	for q, p := range row {
 		if p < 0 {
-			outcomes[q] = outcomes[q].with(fixed)
+			outcomes[q] = outcomes[q].toggled(fixed)
 			for other, r := range row {
 				if r >= 0 && bit(t.z[q], r) {
-					outcomes[other] = outcomes[other].with(fixed)
+					outcomes[other] = outcomes[other].toggled(fixed)
 				}
 			}
 			fixed++
@@ -333,14 +333,14 @@ func (t *tableau) solve(ctx context.Context) ([]parity, error) {
 	for q, p := range row {
 		for s, sign := range t.signs {
 			if p >= 0 && bit(sign, p) {
-				outcomes[q] = outcomes[q].with(s)
+				outcomes[q] = outcomes[q].toggled(s)
 			}
 		}
 	}
 	return outcomes, nil
 }
 
-// without is the column less the excluded rows, and whether anything is left.
+// without is the column with the excluded rows cleared; any is true when a row remains.
 func without(column, excluded []uint64) (mask []uint64, any bool) {
 	mask = make([]uint64, len(column))
 	for w := range column {

@@ -40,7 +40,7 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, report *progress) ([]par
 			t.apply(*in.gate)
 			continue
 		case in.event.kind == eventReset:
-			t.measure(in.event.wire).each(func(symbol int) { t.flip(in.event.wire, symbol) })
+			t.measure(in.event.wire).forEach(func(symbol int) { t.applyXWhere(in.event.wire, symbol) })
 			continue
 		case in.deferred:
 			waiting[in.event.slot] = in.event.wire
@@ -49,7 +49,7 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, report *progress) ([]par
 		}
 		written[in.event.slot] = true
 	}
-	final, err := t.solve(ctx)
+	final, err := t.measureAll(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func sampleParities(ctx context.Context, key []parity, shots int, rng *random) (
 	vectors := map[int][]uint64{}
 	last := 0
 	for i, p := range key {
-		p.each(func(symbol int) {
+		p.forEach(func(symbol int) {
 			if symbol == 0 {
 				constant[i/64] ^= 1 << (i % 64)
 				return

@@ -29,7 +29,7 @@ type branch[F float] struct {
 	weight  float64
 	key     []byte   // outcomes so far, as characters
 	path    []byte   // the value of every event so far
-	state   state[F] // empty for a waiting branch that no memory was left for: it is run again from the start
+	state   state[F] // empty for a waiting branch without memory for its state: replay recomputes it
 }
 
 // simulation runs one program on the state-vector engine.
@@ -85,8 +85,7 @@ func (sim *simulation[F]) walk(ctx context.Context, start branch[F]) error {
 	return nil
 }
 
-// split lets a branch's shots meet a measurement or reset. The branches it returns are in the order they must wait: the
-// last one goes first.
+// split divides a branch by the outcomes of a measurement or reset. The last of the returned branches has to run first.
 func (sim *simulation[F]) split(ctx context.Context, b branch[F], e event) ([]branch[F], error) {
 	position := sim.layouts[b.segment][e.wire]
 	zero, one, err := sim.machine.bitWeights(ctx, b.state, position)

@@ -173,7 +173,7 @@ func ParseFullForm(text string) (*Expr, error) {
 		return nil, err
 	}
 	p.lex.engineFmt = true
-	all, err := p.all()
+	all, err := p.expressions()
 	if err != nil {
 		return nil, err
 	}

@@ -165,7 +165,7 @@ func (e *Expr) names(pick func(*Expr) (string, bool)) []string {
 	return names
 }
 
-// FreeOf reports whether part occurs nowhere in e, heads included.
+// FreeOf reports whether no node of e, heads included, equals part.
 func (e *Expr) FreeOf(part *Expr) bool {
 	free := true
 	e.Walk(func(n *Expr) bool {
@@ -177,14 +177,14 @@ func (e *Expr) FreeOf(part *Expr) bool {
 	return free
 }
 
-// Replace gives e with every node equal to from replaced by to, outermost first; what was put in is not looked at
-// again. It knows nothing of scoping: a bound variable is replaced like any other.
+// Replace returns e with every node equal to from replaced by to, outermost first; a replacement is not searched again.
+// Scoping is ignored: a bound variable is replaced like any other.
 func (e *Expr) Replace(from, to *Expr) *Expr {
 	return e.Map(func(n *Expr) (*Expr, bool) { return to, n.Equal(from) })
 }
 
-// Map gives e with every node for which change answers true replaced by its answer, outermost first; what was put in is
-// not looked at again. Unchanged parts are shared with e.
+// Map returns e with every node for which change returns true replaced by its result, outermost first; a replacement is
+// not searched again. Unchanged subtrees are shared with e.
 func (e *Expr) Map(change func(*Expr) (*Expr, bool)) *Expr {
 	if e == nil {
 		return nil

@@ -38,7 +38,7 @@ func (p *parser) infix(op infixOperator, left operand) (operand, error) {
 	case shapeColon:
 		return p.colon(left)
 	case shapeSet:
-		return p.set(op, left)
+		return p.assignment(op, left)
 	case shapeTagSet:
 		return p.tagSet(left)
 	case shapeTilde:
@@ -48,7 +48,7 @@ func (p *parser) infix(op infixOperator, left operand) (operand, error) {
 	case shapeMessage:
 		return p.message(left)
 	case shapeFile:
-		return p.put(op, left)
+		return p.putFile(op, left)
 	case shapePrime:
 		return p.prime(left)
 	}
@@ -62,7 +62,7 @@ func (p *parser) binary(op infixOperator, left operand, minPrec int) (operand, e
 	if err != nil {
 		return operand{}, err
 	}
-	return p.call(left.e.Pos, named(at, op.head), left, right)
+	return p.call(left.e.Pos, headOperand(at, op.head), left, right)
 }
 
 // flat reads a right side and adds it to the chain of the same operator.
@@ -75,7 +75,7 @@ func (p *parser) flat(op infixOperator, left operand) (operand, error) {
 	if left.chain == chainFlat && left.e.IsCall(op.head) {
 		return p.extend(left, chainFlat, right)
 	}
-	made, err := p.call(left.e.Pos, named(at, op.head), left, right)
+	made, err := p.call(left.e.Pos, headOperand(at, op.head), left, right)
 	made.chain = chainFlat
 	return made, err
 }
@@ -89,7 +89,7 @@ func (p *parser) compare(op infixOperator, left operand) (operand, error) {
 	}
 	switch {
 	case left.chain != chainCompare:
-		made, err := p.call(left.e.Pos, named(at, op.head), left, right)
+		made, err := p.call(left.e.Pos, headOperand(at, op.head), left, right)
 		made.chain = chainCompare
 		return made, err
 	case left.e.IsCall(op.head):
@@ -105,7 +105,7 @@ func (p *parser) compare(op infixOperator, left operand) (operand, error) {
 		left.e.Head, left.e.Args = Sym("Inequality"), mixed
 		left.e.Head.Pos = at
 	}
-	return p.extend(left, chainCompare, named(at, op.head), right)
+	return p.extend(left, chainCompare, headOperand(at, op.head), right)
 }
 
 func (p *parser) postfix(op infixOperator, left operand) (operand, error) {
@@ -113,7 +113,7 @@ func (p *parser) postfix(op infixOperator, left operand) (operand, error) {
 	if err := p.advance(); err != nil {
 		return operand{}, err
 	}
-	return p.call(left.e.Pos, named(at, op.head), left)
+	return p.call(left.e.Pos, headOperand(at, op.head), left)
 }
 
 // product reads *, / or a factor without an operator. Chains of both are one Times: a/b c is Times[a, Power[b, -1], c].
@@ -130,12 +130,12 @@ func (p *parser) product(op infixOperator, left operand) (operand, error) {
 		return operand{}, err
 	}
 	if divides {
-		if right, err = p.call(right.e.Pos, named(at, "Power"), right, minusOne(at)); err != nil {
+		if right, err = p.call(right.e.Pos, headOperand(at, "Power"), right, minusOne(at)); err != nil {
 			return operand{}, err
 		}
 	}
 	if left.chain != chainProduct {
-		if left, err = p.call(left.e.Pos, named(at, "Times"), left); err != nil {
+		if left, err = p.call(left.e.Pos, headOperand(at, "Times"), left); err != nil {
 			return operand{}, err
 		}
 	}
@@ -169,7 +169,7 @@ func (p *parser) sum(op infixOperator, left operand) (operand, error) {
 	if left.chain == chainSum {
 		return p.extend(left, chainSum, right)
 	}
-	made, err := p.call(left.e.Pos, named(at, op.head), left, right)
+	made, err := p.call(left.e.Pos, headOperand(at, op.head), left, right)
 	made.chain = chainSum
 	return made, err
 }
@@ -180,7 +180,7 @@ func (p *parser) compound(left operand) (operand, error) {
 	if err := p.advance(); err != nil {
 		return operand{}, err
 	}
-	right := named(at, "Null")
+	right := headOperand(at, "Null")
 	if p.beginsOperand() && !p.lineEnded() {
 		var err error
 		if right, err = p.expression(precCompound); err != nil {
@@ -190,7 +190,7 @@ func (p *parser) compound(left operand) (operand, error) {
 	if left.chain == chainFlat && left.e.IsCall("CompoundExpression") {
 		return p.extend(left, chainFlat, right)
 	}
-	made, err := p.call(left.e.Pos, named(at, "CompoundExpression"), left, right)
+	made, err := p.call(left.e.Pos, headOperand(at, "CompoundExpression"), left, right)
 	made.chain = chainFlat
 	return made, err
 }
@@ -203,7 +203,7 @@ func (p *parser) span(first operand, pos Position) (operand, error) {
 		return operand{}, err
 	}
 	if !p.tok.is(";;") || p.lineEnded() {
-		return p.call(pos, named(at, "Span"), first, last)
+		return p.call(pos, headOperand(at, "Span"), first, last)
 	}
 	step, err := p.operandAfter(precSpan)
 	if err != nil {
@@ -212,7 +212,7 @@ func (p *parser) span(first operand, pos Position) (operand, error) {
 	if p.tok.is(";;") && !p.lineEnded() {
 		return operand{}, refuse(ReasonUnsupported, p.tok.pos, "a span has at most three parts: put it in parentheses")
 	}
-	return p.call(pos, named(at, "Span"), first, last, step)
+	return p.call(pos, headOperand(at, "Span"), first, last, step)
 }
 
 // spanPart takes ;; and reads the part after it if there is one.
@@ -222,7 +222,7 @@ func (p *parser) spanPart() (operand, error) {
 		return operand{}, err
 	}
 	if !p.beginsOperand() || p.tok.is(";;") || p.lineEnded() {
-		return named(at, "All"), nil
+		return headOperand(at, "All"), nil
 	}
 	return p.expression(precSpan)
 }
@@ -235,17 +235,17 @@ func (p *parser) colon(left operand) (operand, error) {
 		if err != nil {
 			return operand{}, err
 		}
-		return p.call(left.e.Pos, named(at, "Pattern"), left, right)
+		return p.call(left.e.Pos, headOperand(at, "Pattern"), left, right)
 	}
 	right, err := p.operandAfter(precOptional)
 	if err != nil {
 		return operand{}, err
 	}
-	return p.call(left.e.Pos, named(at, "Optional"), left, right)
+	return p.call(left.e.Pos, headOperand(at, "Optional"), left, right)
 }
 
-// set reads x=y and x=. .
-func (p *parser) set(op infixOperator, left operand) (operand, error) {
+// assignment reads x=y and x=. .
+func (p *parser) assignment(op infixOperator, left operand) (operand, error) {
 	at := p.tok.pos
 	if err := p.advance(); err != nil {
 		return operand{}, err
@@ -254,13 +254,13 @@ func (p *parser) set(op infixOperator, left operand) (operand, error) {
 		if err := p.advance(); err != nil {
 			return operand{}, err
 		}
-		return p.call(left.e.Pos, named(at, "Unset"), left)
+		return p.call(left.e.Pos, headOperand(at, "Unset"), left)
 	}
 	right, err := p.expression(op.prec - 1)
 	if err != nil {
 		return operand{}, err
 	}
-	return p.call(left.e.Pos, named(at, op.head), left, right)
+	return p.call(left.e.Pos, headOperand(at, op.head), left, right)
 }
 
 // tagSet reads f/:lhs=rhs, f/:lhs:=rhs and f/:lhs=. .
@@ -284,13 +284,13 @@ func (p *parser) tagSet(tag operand) (operand, error) {
 		if err := p.advance(); err != nil {
 			return operand{}, err
 		}
-		return p.call(tag.e.Pos, named(at, "TagUnset"), tag, lhs)
+		return p.call(tag.e.Pos, headOperand(at, "TagUnset"), tag, lhs)
 	}
 	rhs, err := p.expression(precSet - 1)
 	if err != nil {
 		return operand{}, err
 	}
-	return p.call(tag.e.Pos, named(at, head), tag, lhs, rhs)
+	return p.call(tag.e.Pos, headOperand(at, head), tag, lhs, rhs)
 }
 
 // tilde reads a~f~b.
@@ -333,7 +333,7 @@ func (p *parser) bracketed(op infixOperator, left operand) (operand, error) {
 	}
 	head := left
 	if part {
-		head, args = named(at, "Part"), append([]operand{left}, args...)
+		head, args = headOperand(at, "Part"), append([]operand{left}, args...)
 	}
 	made, err := p.call(left.e.Pos, head, args...)
 	if err != nil {
@@ -370,13 +370,13 @@ func (p *parser) message(left operand) (operand, error) {
 	if left.chain == chainFlat && left.e.IsCall("MessageName") {
 		return p.extend(left, chainFlat, name)
 	}
-	made, err := p.call(left.e.Pos, named(at, "MessageName"), left, name)
+	made, err := p.call(left.e.Pos, headOperand(at, "MessageName"), left, name)
 	made.chain = chainFlat
 	return made, err
 }
 
-// put reads e>>file and e>>>file.
-func (p *parser) put(op infixOperator, left operand) (operand, error) {
+// putFile reads e>>file and e>>>file.
+func (p *parser) putFile(op infixOperator, left operand) (operand, error) {
 	at := p.tok.pos
 	file, err := p.lex.fileName()
 	if err != nil {
@@ -385,7 +385,7 @@ func (p *parser) put(op infixOperator, left operand) (operand, error) {
 	if err := p.advance(); err != nil {
 		return operand{}, err
 	}
-	return p.call(left.e.Pos, named(at, op.head), left, operand{e: file, height: 1})
+	return p.call(left.e.Pos, headOperand(at, op.head), left, operand{e: file, height: 1})
 }
 
 // prime reads f', f” and so on.
@@ -399,7 +399,7 @@ func (p *parser) prime(left operand) (operand, error) {
 		}
 	}
 	p.steps += order
-	derivative, err := p.call(at, named(at, "Derivative"), operand{e: &Expr{Kind: Integer, Text: strconv.Itoa(order), Pos: at}, height: 1})
+	derivative, err := p.call(at, headOperand(at, "Derivative"), operand{e: &Expr{Kind: Integer, Text: strconv.Itoa(order), Pos: at}, height: 1})
 	if err != nil {
 		return operand{}, err
 	}

@@ -28,13 +28,13 @@ type token struct {
 // is reports whether t is the operator of that spelling.
 func (t token) is(spelling string) bool { return t.kind == tokenOperator && t.text == spelling }
 
-// lexer cuts a text into tokens, one at a time, never going back: each byte is looked at a bounded number of times.
+// lexer cuts a text into tokens, one at a time, without backtracking: it reads each byte a bounded number of times.
 type lexer struct {
-	src       string
-	at        Position // of the next byte not yet read
-	tokens    int
-	conjured  int  // digits made that the text does not hold, see number.go
-	engineFmt bool // strings are delimited as the engine's FullForm does it, see ParseFullForm
+	src            string
+	at             Position // of the next byte not yet read
+	tokens         int
+	computedDigits int  // digits made that the text does not hold, see number.go
+	engineFmt      bool // strings are delimited as the engine's FullForm does it, see ParseFullForm
 }
 
 // rest is the text not yet read.
@@ -95,7 +95,7 @@ func (l *lexer) next() (token, error) {
 		t.node, err = l.slot()
 	case c == '%':
 		t.kind = tokenAtom
-		t.node, err = l.out()
+		t.node, err = l.outReference()
 	case c == '`':
 		err = l.symbol(&t)
 	case c < utf8.RuneSelf && c != '\\' && !isLetter(rune(c)):
@@ -373,8 +373,8 @@ func (l *lexer) slot() (*Expr, error) {
 	return made(Int(1)), nil
 }
 
-// out reads %, %% and so on, and %5.
-func (l *lexer) out() (*Expr, error) {
+// outReference reads %, %% and so on, and %5.
+func (l *lexer) outReference() (*Expr, error) {
 	start := l.at
 	count := 0
 	for l.peekByte(0) == '%' {

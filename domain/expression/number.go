@@ -9,8 +9,8 @@ import (
 const (
 	// maxConvertedDigits bounds a literal whose digits must be computed (16^^ff, 5*^9): conversion is not linear.
 	maxConvertedDigits = 4096
-	// maxConjuredDigits bounds, over a whole text, the digits that come out of literals shorter than their value.
-	maxConjuredDigits = 1 << 20
+	// maxComputedDigits bounds, over a whole text, the digits computed for literals shorter than their value (5*^9).
+	maxComputedDigits = 1 << 20
 	// machineDigits is the most significant digits a literal may have and still be a machine number.
 	machineDigits = 17
 )
@@ -32,7 +32,7 @@ func (l *lexer) number() (*Expr, error) {
 	n := literal{pos: l.at, base: 10}
 	n.whole = l.digits()
 	if l.peekByte(0) == '^' && l.peekByte(1) == '^' {
-		if err := l.based(&n); err != nil {
+		if err := l.basedNumber(&n); err != nil {
 			return nil, err
 		}
 	} else if l.peekByte(0) == '.' && l.peekByte(1) != '.' {
@@ -60,8 +60,8 @@ func (l *lexer) digits() string {
 	return l.src[from:l.at.Offset]
 }
 
-// based reads ^^digits[.digits] after the base.
-func (l *lexer) based(n *literal) error {
+// basedNumber reads ^^digits[.digits] after the base.
+func (l *lexer) basedNumber(n *literal) error {
 	base := 0
 	if len(n.whole) <= 2 {
 		base, _ = strconv.Atoi(n.whole)
@@ -183,17 +183,17 @@ func (l *lexer) integer(n literal) (*Expr, error) {
 	var made *Expr
 	if n.exponent >= 0 {
 		made = &Expr{Kind: Integer, Text: value.Mul(value, scale).String(), Pos: n.pos}
-		l.conjured += len(made.Text)
+		l.computedDigits += len(made.Text)
 	} else if ratio := new(big.Rat).SetFrac(value, scale); ratio.IsInt() {
 		made = &Expr{Kind: Integer, Text: ratio.Num().String(), Pos: n.pos}
 	} else {
 		made = callAt(n.pos, "Rational",
 			&Expr{Kind: Integer, Text: ratio.Num().String(), Pos: n.pos},
 			&Expr{Kind: Integer, Text: ratio.Denom().String(), Pos: n.pos})
-		l.conjured += len(made.Args[0].Text) + len(made.Args[1].Text)
+		l.computedDigits += len(made.Args[0].Text) + len(made.Args[1].Text)
 	}
-	if l.conjured > maxConjuredDigits {
-		return nil, refuse(ReasonNumber, n.pos, "the numbers up to here have more than %d digits when written out", maxConjuredDigits)
+	if l.computedDigits > maxComputedDigits {
+		return nil, refuse(ReasonNumber, n.pos, "the numbers up to here have more than %d digits when written out", maxComputedDigits)
 	}
 	return made, nil
 }

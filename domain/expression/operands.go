@@ -97,15 +97,15 @@ func (p *parser) prefix() (operand, error) {
 	case "_", "__", "___", "_.":
 		return p.blank(nil)
 	case "-":
-		return p.minus()
+		return p.unaryMinus()
 	case "+":
-		return p.plus()
+		return p.unaryPlus()
 	case "!!":
 		return p.doubleNot()
 	case ";;":
 		return p.span(operand{e: &Expr{Kind: Integer, Text: "1", Pos: tok.pos}, height: 1}, tok.pos)
 	case "<<":
-		return p.get()
+		return p.getFile()
 	}
 	return operand{}, p.unexpected()
 }
@@ -148,7 +148,7 @@ func (p *parser) group(head, closer string) (operand, error) {
 		return operand{}, err
 	}
 	p.bracket--
-	made, err := p.call(pos, named(pos, head), args...)
+	made, err := p.call(pos, headOperand(pos, head), args...)
 	if err != nil {
 		return operand{}, err
 	}
@@ -164,7 +164,7 @@ func (p *parser) arguments(closer string) ([]operand, error) {
 	for {
 		var arg operand
 		if p.tok.is(",") || p.tok.is(closer) {
-			arg = named(p.tok.pos, "Null")
+			arg = headOperand(p.tok.pos, "Null")
 		} else {
 			var err error
 			if arg, err = p.expression(0); err != nil {
@@ -188,7 +188,7 @@ func (p *parser) prefixOperator(op infixOperator) (operand, error) {
 	if err != nil {
 		return operand{}, err
 	}
-	return p.call(pos, named(pos, op.head), right)
+	return p.call(pos, headOperand(pos, op.head), right)
 }
 
 // operandAfter takes the operator that is the next token and reads the operand after it.
@@ -199,8 +199,8 @@ func (p *parser) operandAfter(minPrec int) (operand, error) {
 	return p.expression(minPrec)
 }
 
-// minus reads -x: a number takes the sign, everything else becomes Times[-1, x].
-func (p *parser) minus() (operand, error) {
+// unaryMinus reads -x: a number takes the sign, everything else becomes Times[-1, x].
+func (p *parser) unaryMinus() (operand, error) {
 	pos := p.tok.pos
 	right, err := p.operandAfter(precMinus)
 	if err != nil {
@@ -215,13 +215,13 @@ func (p *parser) negate(pos Position, x operand) (operand, error) {
 	case x.chain == chainLiteral:
 		return operand{e: &Expr{Kind: x.e.Kind, Text: negated(x.e.Text), Pos: pos}, height: 1}, nil
 	case x.chain == chainProduct:
-		made, err := p.call(pos, named(pos, "Times"), minusOne(pos))
+		made, err := p.call(pos, headOperand(pos, "Times"), minusOne(pos))
 		if err != nil {
 			return operand{}, err
 		}
 		return p.splice(made, x)
 	}
-	made, err := p.call(pos, named(pos, "Times"), minusOne(pos), x)
+	made, err := p.call(pos, headOperand(pos, "Times"), minusOne(pos), x)
 	made.chain = chainProduct
 	return made, err
 }
@@ -238,13 +238,13 @@ func negated(text string) string {
 	return "-" + text
 }
 
-func (p *parser) plus() (operand, error) {
+func (p *parser) unaryPlus() (operand, error) {
 	pos := p.tok.pos
 	right, err := p.operandAfter(precMinus)
 	if err != nil {
 		return operand{}, err
 	}
-	made, err := p.call(pos, named(pos, "Plus"), right)
+	made, err := p.call(pos, headOperand(pos, "Plus"), right)
 	made.chain = chainSum
 	return made, err
 }
@@ -255,14 +255,14 @@ func (p *parser) doubleNot() (operand, error) {
 	if err != nil {
 		return operand{}, err
 	}
-	if right, err = p.call(pos, named(pos, "Not"), right); err != nil {
+	if right, err = p.call(pos, headOperand(pos, "Not"), right); err != nil {
 		return operand{}, err
 	}
-	return p.call(pos, named(pos, "Not"), right)
+	return p.call(pos, headOperand(pos, "Not"), right)
 }
 
-// get reads <<file.
-func (p *parser) get() (operand, error) {
+// getFile reads <<file.
+func (p *parser) getFile() (operand, error) {
 	pos := p.tok.pos
 	file, err := p.lex.fileName()
 	if err != nil {
@@ -271,7 +271,7 @@ func (p *parser) get() (operand, error) {
 	if err := p.advance(); err != nil {
 		return operand{}, err
 	}
-	return p.call(pos, named(pos, "Get"), operand{e: file, height: 1})
+	return p.call(pos, headOperand(pos, "Get"), operand{e: file, height: 1})
 }
 
 // blankHeads are the patterns by the number of underscores.
@@ -294,19 +294,19 @@ func (p *parser) blank(name *Expr) (operand, error) {
 			return operand{}, err
 		}
 	}
-	pattern, err := p.call(underscore.pos, named(underscore.pos, blankHeads[underscore.text]), heads...)
+	pattern, err := p.call(underscore.pos, headOperand(underscore.pos, blankHeads[underscore.text]), heads...)
 	if err != nil {
 		return operand{}, err
 	}
 	pos := underscore.pos
 	if name != nil {
 		pos = name.Pos
-		if pattern, err = p.call(pos, named(pos, "Pattern"), operand{e: name, height: 1}, pattern); err != nil {
+		if pattern, err = p.call(pos, headOperand(pos, "Pattern"), operand{e: name, height: 1}, pattern); err != nil {
 			return operand{}, err
 		}
 	}
 	if underscore.text == "_." {
-		return p.call(pos, named(pos, "Optional"), pattern)
+		return p.call(pos, headOperand(pos, "Optional"), pattern)
 	}
 	return pattern, nil
 }

@@ -4,7 +4,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds on what Parse reads. A text over one of them is refused with the place where it went over.
+// Bounds on the text that Parse reads. A text beyond one of them is refused at the position where it exceeds the bound.
 const (
 	MaxBytes  = 1 << 20 // of text
 	MaxTokens = 1 << 18 // words of text
@@ -32,7 +32,7 @@ func ParseAll(src string) ([]*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.all()
+	return p.expressions()
 }
 
 // parser is an operator precedence parser: a loop over the operators after an operand, each taking its right side at its
@@ -56,8 +56,8 @@ func newParser(src string) (*parser, error) {
 	return &parser{lex: lexer{src: src, at: start}}, nil
 }
 
-// all reads expressions to the end of the text.
-func (p *parser) all() ([]*Expr, error) {
+// expressions reads expressions to the end of the text.
+func (p *parser) expressions() ([]*Expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func (p *parser) expect(spelling string) error {
 	return p.advance()
 }
 
-// named is the head of an operator's call.
-func named(pos Position, head string) operand {
+// headOperand is the head of an operator's call.
+func headOperand(pos Position, head string) operand {
 	return operand{e: &Expr{Kind: Symbol, Text: head, Pos: pos}, height: 1}
 }
 

@@ -235,7 +235,7 @@ func TestLinear(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.all(); err != nil {
+			if _, err := p.expressions(); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			return p.steps, p.lex.tokens

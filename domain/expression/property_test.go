@@ -287,7 +287,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		all, err := p.all()
+		all, err := p.expressions()
 		if p.steps > 3*p.lex.tokens+3 || p.lex.tokens > len(text)+1 {
 			t.Fatalf("%d steps for %d words of %d bytes", p.steps, p.lex.tokens, len(text))
 		}

@@ -6,7 +6,7 @@ import (
 	"reckon/domain/expression"
 )
 
-// Call is the one call of the input that a rule looks at, with what stands around it taken into account.
+// Call is the function call in the input that a rule checks, with the effect of the functions around it.
 type Call struct {
 	Head        string
 	Args        []*expression.Expr // positional
@@ -19,15 +19,15 @@ type Call struct {
 	Whole       *expression.Expr // the call as it stood, options included
 }
 
-// transparent are the functions that hand their first argument's value on.
-var transparent = []string{"Quiet", "Evaluate", "Identity", "TimeConstrained", "MemoryConstrained", "Check", "Defer", "InputForm", "MatrixForm", "StandardForm", "TraditionalForm"}
+// valuePreservingHeads are the functions whose value is that of their first argument.
+var valuePreservingHeads = []string{"Quiet", "Evaluate", "Identity", "TimeConstrained", "MemoryConstrained", "Check", "Defer", "InputForm", "MatrixForm", "StandardForm", "TraditionalForm"}
 
-// displayed are wrappers of answers that only say how to show them.
-var displayed = []string{"MatrixForm", "InputForm", "StandardForm", "TraditionalForm", "HoldForm"}
+// displayWrappers are the heads of answers that only say how to display the argument.
+var displayWrappers = []string{"MatrixForm", "InputForm", "StandardForm", "TraditionalForm", "HoldForm"}
 
-// resolve finds the call that matters: under assignments, N, Normal, Assuming and rewriting functions around it.
+// resolve returns the call to be checked: the one inside assignments, N, Normal, Assuming and rewriting functions.
 func resolve(input, answer *expression.Expr) (Call, error) {
-	for len(answer.Args) == 1 && slices.Contains(displayed, answer.HeadName()) {
+	for len(answer.Args) == 1 && slices.Contains(displayWrappers, answer.HeadName()) {
 		answer = answer.Args[0]
 	}
 	call := Call{Answer: answer, Options: map[string]*expression.Expr{}}
@@ -45,14 +45,14 @@ func resolve(input, answer *expression.Expr) (Call, error) {
 		case name == "Set" && len(e.Args) == 2 && e.Args[0].Kind == expression.Symbol:
 			e = e.Args[1]
 			continue
-		case slices.Contains(transparent, name) && len(e.Args) >= 1:
+		case slices.Contains(valuePreservingHeads, name) && len(e.Args) >= 1:
 			e = e.Args[0]
 			continue
 		case name == "Assuming" && len(e.Args) == 2:
 			call.Assumptions = append(call.Assumptions, e.Args[0])
 			e = e.Args[1]
 			continue
-		case name == "N" && (len(e.Args) == 1 || len(e.Args) == 2) && slices.Contains(approximable, e.Args[0].HeadName()):
+		case name == "N" && (len(e.Args) == 1 || len(e.Args) == 2) && slices.Contains(approximableHeads, e.Args[0].HeadName()):
 			call.Approximate = true
 			if len(e.Args) == 2 {
 				call.Precision = e.Args[1]
@@ -63,7 +63,7 @@ func resolve(input, answer *expression.Expr) (Call, error) {
 			call.Normal = true
 			e = e.Args[0]
 			continue
-		case slices.Contains(rewritingHeads, name) && len(e.Args) == 1 && slices.Contains(rewritten, e.Args[0].HeadName()):
+		case slices.Contains(rewritingHeads, name) && len(e.Args) == 1 && slices.Contains(rewritableHeads, e.Args[0].HeadName()):
 			e = e.Args[0]
 			continue
 		case name == "CompoundExpression":
@@ -113,11 +113,11 @@ func isDerivative(e *expression.Expr) bool {
 	return e.Kind == expression.Call && e.Head.Kind == expression.Call && e.Head.Head.IsCall("Derivative")
 }
 
-// approximable are the calls that N may stand around and another rule than numeric_value checks.
-var approximable = []string{"Integrate", "Sum", "Product", "Solve", "Roots", "Limit", "Minimize", "Maximize", "Eigenvalues", "Eigenvectors", "Eigensystem", "Inverse", "LinearSolve", "DSolve"}
+// approximableHeads are the calls that N may stand around and another rule than numeric_value checks.
+var approximableHeads = []string{"Integrate", "Sum", "Product", "Solve", "Roots", "Limit", "Minimize", "Maximize", "Eigenvalues", "Eigenvectors", "Eigensystem", "Inverse", "LinearSolve", "DSolve"}
 
-// rewritten are the calls that a rewriting function may stand around without changing what is to be checked.
-var rewritten = []string{"Integrate", "D", "Dt", "Sum", "Product", "Limit", "Solve", "DSolve", "DSolveValue", "RSolve", "RSolveValue", "Det", "Inverse", "LinearSolve", "MatrixExp", "MatrixPower", "Dot", "Eigenvalues", "Roots", "Reduce", "Series", "Normal"}
+// rewritableHeads are the calls that a rewriting function may stand around without changing what is to be checked.
+var rewritableHeads = []string{"Integrate", "D", "Dt", "Sum", "Product", "Limit", "Solve", "DSolve", "DSolveValue", "RSolve", "RSolveValue", "Det", "Inverse", "LinearSolve", "MatrixExp", "MatrixPower", "Dot", "Eigenvalues", "Roots", "Reduce", "Series", "Normal"}
 
 // keepsNoHead tells whether an answer that still holds the head is unevaluated. Rewriting functions and derivatives may
 // well be part of an answer.
@@ -161,8 +161,8 @@ func list(e *expression.Expr) ([]*expression.Expr, bool) {
 	return nil, false
 }
 
-// listed gives the elements of a list, or the expression alone.
-func listed(e *expression.Expr) []*expression.Expr {
+// elementsOf gives the elements of a list, or the expression alone.
+func elementsOf(e *expression.Expr) []*expression.Expr {
 	if parts, ok := list(e); ok {
 		return parts
 	}
@@ -173,17 +173,17 @@ func call(name string, args ...*expression.Expr) *expression.Expr {
 	return expression.NewCall(name, args...)
 }
 
-func minus(a, b *expression.Expr) *expression.Expr {
+func difference(a, b *expression.Expr) *expression.Expr {
 	if b.IsInt(0) {
 		return a
 	}
 	return call("Plus", a, call("Times", expression.Int(-1), b))
 }
 
-func equal(a, b *expression.Expr) *expression.Expr { return call("Equal", a, b) }
+func equation(a, b *expression.Expr) *expression.Expr { return call("Equal", a, b) }
 
-// names lists the texts of symbols; false when one is no symbol.
-func names(parts []*expression.Expr) ([]string, bool) {
+// symbolNames lists the texts of symbols; false when one is no symbol.
+func symbolNames(parts []*expression.Expr) ([]string, bool) {
 	out := make([]string, len(parts))
 	for i, part := range parts {
 		if part.Kind != expression.Symbol {
@@ -194,8 +194,8 @@ func names(parts []*expression.Expr) ([]string, bool) {
 	return out, true
 }
 
-// hasAny reports whether one of the symbols occurs in e.
-func hasAny(e *expression.Expr, symbols ...string) bool {
+// mentionsAny reports whether one of the symbols occurs in e.
+func mentionsAny(e *expression.Expr, symbols ...string) bool {
 	found := false
 	e.Walk(func(n *expression.Expr) bool {
 		found = found || n.Kind == expression.Symbol && slices.Contains(symbols, n.Text)
@@ -204,7 +204,7 @@ func hasAny(e *expression.Expr, symbols ...string) bool {
 	return found
 }
 
-// identities is the task of claims that must hold wherever they are looked at.
+// identities is the task for claims left == right that must hold at every chosen point.
 func identities(check *expression.Expr, claims [][2]*expression.Expr, assumptions []*expression.Expr, more map[string]any) Task {
 	fields := map[string]any{"claims": claims, "assumptions": assumptions}
 	for key, value := range more {

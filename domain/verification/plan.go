@@ -8,7 +8,7 @@ import (
 	"reckon/domain/expression"
 )
 
-// Bounds on what is handed to the checker, which counts again.
+// Bounds on the trees sent to the checker, which checks them again.
 const (
 	MaxNodes     = 20000
 	MaxDepth     = 250
@@ -16,10 +16,10 @@ const (
 	MaxDigits    = 50000 // of one number
 )
 
-// Plan says what the checker is to compute. It is made by Derive only.
+// Plan is the check of one answer: which rule, and which task for the checker. Only Derive makes one.
 type Plan struct {
 	Slug  string // the rule
-	Basis string // the weakest basis a verdict of this plan can have
+	Basis Basis  // the weakest basis a verdict of this plan can have
 	Check string // the expression that is checked, in the service's language
 	Task  Task   // what to compute, as JSON for the checker
 
@@ -27,7 +27,7 @@ type Plan struct {
 	input *expression.Expr
 }
 
-// Task is the checker's work order: Kind names one of its procedures, Fields are the procedure's own.
+// Task is the request to the checker: Kind names one of its procedures, Fields are that procedure's arguments.
 type Task struct {
 	Kind   string
 	Check  *expression.Expr
@@ -38,38 +38,38 @@ type Task struct {
 func (t Task) MarshalJSON() ([]byte, error) {
 	flat := map[string]any{"kind": t.Kind}
 	for key, value := range t.Fields {
-		flat[key] = wire(value)
+		flat[key] = wireForm(value)
 	}
 	return json.Marshal(flat)
 }
 
-// wire replaces trees by their wire form wherever they stand in a field.
-func wire(value any) any {
+// wireForm replaces trees by their wire form wherever they stand in a field.
+func wireForm(value any) any {
 	switch v := value.(type) {
 	case *expression.Expr:
 		return map[string]tree{"tree": {v}}
 	case []*expression.Expr:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = wire(e)
+			out[i] = wireForm(e)
 		}
 		return out
 	case [][2]*expression.Expr:
 		out := make([]any, len(v))
 		for i, pair := range v {
-			out[i] = []any{wire(pair[0]), wire(pair[1])}
+			out[i] = []any{wireForm(pair[0]), wireForm(pair[1])}
 		}
 		return out
 	case []map[string]any:
 		out := make([]any, len(v))
 		for i, fields := range v {
-			out[i] = wire(fields)
+			out[i] = wireForm(fields)
 		}
 		return out
 	case map[string]any:
 		out := map[string]any{}
 		for key, part := range v {
-			out[key] = wire(part)
+			out[key] = wireForm(part)
 		}
 		return out
 	}
@@ -131,7 +131,7 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 	}
 	task, held := heldTask(call, input)
 	if !held {
-		if err := usable(call, rule.Declare().Slug); err != nil {
+		if err := requireUsable(call, rule.Declare().Slug); err != nil {
 			return Plan{}, err
 		}
 		if task, err = rule.derive(call); err != nil {
@@ -144,7 +144,7 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 	}, nil
 }
 
-// changesMeaning are options under which an answer means something else than the rules suppose.
+// changesMeaning are options that change the meaning of an answer, so that the rules do not apply.
 var changesMeaning = []string{"Modulus", "GaussianIntegers", "Regularization", "VerifyConvergence", "Analytic"}
 
 // optionsOf lists those that a rule reads.
@@ -166,10 +166,10 @@ func admit(input, answer *expression.Expr) error {
 	if answer == nil {
 		return noAnswer("the answer is not an expression of the language")
 	}
-	if !bounded(input) {
+	if !withinBounds(input) {
 		return noShape("the expression is too large to check")
 	}
-	if !bounded(answer) {
+	if !withinBounds(answer) {
 		return noAnswer("the answer is too large to check")
 	}
 	for _, e := range []*expression.Expr{input, answer} {
@@ -183,8 +183,8 @@ func admit(input, answer *expression.Expr) error {
 	return nil
 }
 
-// bounded counts nodes and depth without recursion.
-func bounded(e *expression.Expr) bool {
+// withinBounds counts nodes and depth without recursion.
+func withinBounds(e *expression.Expr) bool {
 	type item struct {
 		node  *expression.Expr
 		depth int
@@ -228,8 +228,8 @@ func notPermitted() map[string]bool {
 	return denied
 }
 
-// holding are the functions that keep what stands in them from being evaluated.
-var holding = []string{"Hold", "HoldComplete", "HoldPattern", "Unevaluated"}
+// holdingHeads are the functions that keep what stands in them from being evaluated.
+var holdingHeads = []string{"Hold", "HoldComplete", "HoldPattern", "Unevaluated"}
 
 // heldTask is the work order for an answer that is a text, or of which a part is held, where the input has nothing of the kind:
 // no rule's function answers so, and what is held is not its value.
@@ -239,12 +239,12 @@ func heldTask(c Call, input *expression.Expr) (Task, bool) {
 		part = c.Answer
 	}
 	c.Answer.Walk(func(n *expression.Expr) bool {
-		if part == nil && n.Kind == expression.Call && slices.Contains(holding, n.HeadName()) {
+		if part == nil && n.Kind == expression.Call && slices.Contains(holdingHeads, n.HeadName()) {
 			part = n
 		}
 		return part == nil
 	})
-	if part == nil || hasAny(input, holding...) || hasText(input) {
+	if part == nil || mentionsAny(input, holdingHeads...) || hasText(input) {
 		return Task{}, false
 	}
 	return Task{Kind: "held", Check: call("SameQ", c.Whole, c.Answer), Fields: map[string]any{"part": part}}, true
@@ -264,8 +264,9 @@ func isDifferential(e *expression.Expr) bool {
 	return e.IsCall("Dt") && len(e.Args) > 0 && e.Args[0].Kind == expression.Symbol
 }
 
-// usable refuses answers that are none.
-func usable(call Call, slug string) error {
+// requireUsable refuses (ReasonAnswerNotUsable) answers that are unevaluated or failures, or that contain units, missing
+// values or Indeterminate.
+func requireUsable(call Call, slug string) error {
 	answer := call.Answer
 	for _, name := range []string{"$Failed", "$Aborted", "Null", "$Canceled"} {
 		if answer.IsSymbol(name) {
@@ -277,7 +278,7 @@ func usable(call Call, slug string) error {
 			return noAnswer("the answer holds " + name)
 		}
 	}
-	if answer.Kind == expression.Call && hasAny(answer, "Indeterminate") {
+	if answer.Kind == expression.Call && mentionsAny(answer, "Indeterminate") {
 		return noAnswer("a part of the answer is Indeterminate")
 	}
 	unevaluated := false

@@ -1,11 +1,11 @@
 package verification
 
-// A Declaration says what a rule is about; docs/verification.md is made from it.
+// Declaration describes a rule; docs/verification.md is generated from it.
 type Declaration struct {
 	Slug     string    // the "method" of section 2.3
 	Heads    []string  // the functions of the language it checks
-	Shows    string    // what a verdict of this rule says
-	Silent   string    // what it does not say
+	Shows    string    // the statement that a verdict of this rule is about
+	Silent   string    // properties of the answer that a verdict does not cover
 	Examples []Example // shown with the checker's own outcome
 }
 
@@ -15,10 +15,10 @@ type Example struct{ Input, Answer string }
 // A Rule is a ResidualRule or a SampledRule; there are no others.
 type Rule interface {
 	Declare() Declaration
-	takes(Call) bool // a call of one of its heads
+	appliesTo(Call) bool // a call of one of its heads
 	derive(Call) (Task, error)
 	conclude(Finding) Outcome
-	basis() string
+	basis() Basis
 }
 
 // A ResidualRule checks a statement whose truth is the correctness of the answer: it can verify and refute.
@@ -55,14 +55,14 @@ func (r ResidualRule) Declare() Declaration { return r.Declaration }
 // Declare gives the rule's declaration.
 func (r SampledRule) Declare() Declaration { return r.Declaration }
 
-func (r ResidualRule) takes(call Call) bool { return r.form == nil || r.form(call) }
-func (r SampledRule) takes(call Call) bool  { return r.form == nil || r.form(call) }
+func (r ResidualRule) appliesTo(call Call) bool { return r.form == nil || r.form(call) }
+func (r SampledRule) appliesTo(call Call) bool  { return r.form == nil || r.form(call) }
 
 func (r ResidualRule) derive(call Call) (Task, error) { return r.plan(call) }
 func (r SampledRule) derive(call Call) (Task, error)  { return r.plan(call) }
 
-func (ResidualRule) basis() string { return BasisNumeric }
-func (SampledRule) basis() string  { return BasisCrossCheck }
+func (ResidualRule) basis() Basis { return BasisNumeric }
+func (SampledRule) basis() Basis  { return BasisCrossCheck }
 
 func (ResidualRule) conclude(f Finding) Outcome { return judgeResidual(f).outcome }
 

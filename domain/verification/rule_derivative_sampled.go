@@ -25,26 +25,26 @@ func derivativeSampled() Rule {
 
 func planDerivativeSampled(c Call) (Task, error) {
 	if c.Head == "Dt" {
-		c = partial(c)
+		c = partialDerivative(c)
 	}
 	left, err := derivativeOf(c)
 	if err != nil {
 		return Task{}, err
 	}
-	task := identities(minus(left, c.Answer), orders(c, left), c.Assumptions, nil)
+	task := identities(difference(left, c.Answer), derivativeClaims(c, left), c.Assumptions, nil)
 	task.Kind = "identities_sampled"
 	return task, nil
 }
 
-// partial turns a total derivative into a partial one: every other symbol becomes a function of the variable.
-func partial(c Call) Call {
+// partialDerivative turns a total derivative into a partial one: every other symbol becomes a function of the variable.
+func partialDerivative(c Call) Call {
 	if len(c.Args) != 2 || c.Args[1].Kind != expression.Symbol {
 		return c
 	}
 	variable := c.Args[1]
 	var constants []*expression.Expr
 	if given := c.Options["Constants"]; given != nil {
-		constants = listed(given)
+		constants = elementsOf(given)
 	}
 	free := freeSymbols(call("List", c.Args[0], c.Answer))
 	dependent := func(n *expression.Expr) (*expression.Expr, bool) {
@@ -63,8 +63,8 @@ func partial(c Call) Call {
 	return c
 }
 
-// orders are the claims to look at: one, or for D[f, {x, n}] those of several orders n.
-func orders(c Call, left *expression.Expr) [][2]*expression.Expr {
+// derivativeClaims are the claims to look at: one, or for D[f, {x, n}] those of several orders n.
+func derivativeClaims(c Call, left *expression.Expr) [][2]*expression.Expr {
 	for _, spec := range c.Args[min(1, len(c.Args)):] {
 		parts, ok := list(spec)
 		if !ok || c.Head != "D" || len(parts) != 2 || parts[1].Kind != expression.Symbol {
@@ -125,7 +125,7 @@ func vectorCalculus(head string, f *expression.Expr, variables []*expression.Exp
 		}
 		return call("Plus", parts...), nil
 	case head == "Curl" && isVector && len(fields) == 3 && len(variables) == 3:
-		return call("List", minus(by(2, 1), by(1, 2)), minus(by(0, 2), by(2, 0)), minus(by(1, 0), by(0, 1))), nil
+		return call("List", difference(by(2, 1), by(1, 2)), difference(by(0, 2), by(2, 0)), difference(by(1, 0), by(0, 1))), nil
 	}
 	return nil, noShape("this shape of " + head + " is not checked")
 }

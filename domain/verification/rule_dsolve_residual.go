@@ -48,15 +48,15 @@ func functionsTask(c Call, recurrence bool) (Task, error) {
 	if len(c.Args) != 3 {
 		return Task{}, noShape("equations, functions and variables are wanted")
 	}
-	independent := listed(c.Args[2])
+	independent := elementsOf(c.Args[2])
 	if len(independent) == 3 && independent[1].Kind != expression.Symbol { // {x, a, b}
 		independent = independent[:1]
 	}
-	variables, ok := names(independent)
+	variables, ok := symbolNames(independent)
 	if !ok {
 		return Task{}, noShape("an independent variable is not a symbol")
 	}
-	unknowns := listed(c.Args[1])
+	unknowns := elementsOf(c.Args[1])
 	var functions []string
 	for _, unknown := range unknowns {
 		name := unknown
@@ -92,7 +92,7 @@ func functionsTask(c Call, recurrence bool) (Task, error) {
 func valueAsRule(answer *expression.Expr, unknowns []*expression.Expr) *expression.Expr {
 	values := []*expression.Expr{answer}
 	if len(unknowns) > 1 {
-		values = listed(answer)
+		values = elementsOf(answer)
 	}
 	var rules []*expression.Expr
 	for i, value := range values {
@@ -120,7 +120,7 @@ func functionSolutions(answer *expression.Expr, functions, variables []string) (
 	for _, part := range parts {
 		var bindings []map[string]any
 		var rules []*expression.Expr
-		for _, rule := range listed(part) {
+		for _, rule := range elementsOf(part) {
 			if !rule.IsCall("Rule") || len(rule.Args) != 2 {
 				return nil, nil, noAnswer("a solution is not a list of rules")
 			}
@@ -137,7 +137,7 @@ func functionSolutions(answer *expression.Expr, functions, variables []string) (
 		if len(bindings) != len(functions) {
 			return nil, nil, noAnswer("a solution does not give every unknown")
 		}
-		solutions = append(solutions, wire(bindings))
+		solutions = append(solutions, wireForm(bindings))
 		shown = append(shown, call("List", rules...))
 	}
 	if len(solutions) == 0 {
@@ -160,10 +160,10 @@ func bindingOf(left, right *expression.Expr, variables []string) (string, *expre
 	if left.Kind != expression.Call || left.Head.Kind != expression.Symbol {
 		return "", nil, noAnswer("a rule is not for an unknown function")
 	}
-	if _, ok := names(left.Args); !ok {
+	if _, ok := symbolNames(left.Args); !ok {
 		return "", nil, noAnswer("a function's arguments are not the variables")
 	}
-	if hasAny(right, "Solve", "InverseFunction", "RootSum", "Inactive") {
+	if mentionsAny(right, "Solve", "InverseFunction", "RootSum", "Inactive") {
 		return "", nil, noAnswer("implicit solutions are not checked")
 	}
 	return left.Head.Text, call("Function", call("List", left.Args...), right), nil

@@ -22,7 +22,7 @@ func planEliminateResidual(c Call) (Task, error) {
 	if len(c.Args) != 2 || len(c.Options) > 0 {
 		return Task{}, noShape("Eliminate needs equations and symbols")
 	}
-	eliminated, ok := names(listed(c.Args[1]))
+	eliminated, ok := symbolNames(elementsOf(c.Args[1]))
 	if !ok {
 		return Task{}, noShape("what is to be eliminated is not a symbol")
 	}

@@ -38,7 +38,7 @@ func planFactorIntegerProduct(c Call) (Task, error) {
 		if !ok || len(pair) != 2 {
 			return Task{}, noAnswer("a factor is not {prime, exponent}")
 		}
-		pairs = append(pairs, []any{wire(pair[0]), wire(pair[1])})
+		pairs = append(pairs, []any{wireForm(pair[0]), wireForm(pair[1])})
 		powers = append(powers, call("Power", pair[0], pair[1]))
 	}
 	if pairs == nil {

@@ -41,14 +41,14 @@ func planFindRootResidual(c Call) (Task, error) {
 		}
 		unknowns = append(unknowns, spec)
 	}
-	if _, ok := names(unknowns); !ok {
+	if _, ok := symbolNames(unknowns); !ok {
 		return Task{}, noShape("an unknown is not a symbol")
 	}
 	// An expression without == is to vanish.
-	equations := slices.Clone(listed(c.Args[0]))
+	equations := slices.Clone(elementsOf(c.Args[0]))
 	for i, e := range equations {
 		if !e.IsCall("Equal") {
-			equations[i] = equal(e, expression.Int(0))
+			equations[i] = equation(e, expression.Int(0))
 		}
 	}
 	c.Args = []*expression.Expr{call("List", equations...), call("List", unknowns...)}

@@ -32,12 +32,12 @@ func integralTask(c Call, approximate bool) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
-	if hasAny(c.Args[0], "List") || c.Answer.IsCall("List") {
+	if mentionsAny(c.Args[0], "List") || c.Answer.IsCall("List") {
 		return Task{}, noShape("integrals of lists are not checked by quadrature")
 	}
 	principal := c.Options["PrincipalValue"]
 	check := call("NIntegrate", c.Args...)
-	return Task{Kind: "integral", Check: minus(check, c.Answer), Fields: map[string]any{
+	return Task{Kind: "integral", Check: difference(check, c.Answer), Fields: map[string]any{
 		"integrand": c.Args[0], "ranges": ranges, "answer": c.Answer, "assumptions": c.Assumptions, "approximate": approximate,
 		"digits": digitsOf(c.Precision), "principal_value": principal != nil && principal.IsSymbol("True"),
 	}}, nil
@@ -53,7 +53,7 @@ func rangesOf(iterators []*expression.Expr, least int) ([]any, error) {
 		}
 		one := []any{parts[0].Text}
 		for _, part := range parts[1:] {
-			one = append(one, wire(part))
+			one = append(one, wireForm(part))
 		}
 		ranges = append(ranges, one)
 	}

@@ -31,13 +31,13 @@ func planIntegrateResidual(c Call) (Task, error) {
 		return Task{}, noShape("Integrate needs a variable")
 	}
 	variables := c.Args[1:]
-	natural, ok := names(variables)
+	natural, ok := symbolNames(variables)
 	if !ok {
 		return Task{}, noShape("the integration variable is not a symbol")
 	}
 	integrand := c.Args[0]
 	derivative := call("D", append([]*expression.Expr{c.Answer}, variables...)...)
-	task := identities(minus(derivative, integrand), [][2]*expression.Expr{{integrand, derivative}}, c.Assumptions, map[string]any{"variables": natural})
+	task := identities(difference(derivative, integrand), [][2]*expression.Expr{{integrand, derivative}}, c.Assumptions, map[string]any{"variables": natural})
 	task.Kind = "antiderivative"
 	return task, nil
 }

@@ -47,15 +47,15 @@ func planLinearAlgebraIdentity(c Call) (Task, error) {
 	}
 	matrix, answer := c.Args[0], c.Answer
 	same := func(left, right *expression.Expr) (Task, error) {
-		return identities(minus(left, right), [][2]*expression.Expr{{left, right}}, c.Assumptions, map[string]any{"answer": answer}), nil
+		return identities(difference(left, right), [][2]*expression.Expr{{left, right}}, c.Assumptions, map[string]any{"answer": answer}), nil
 	}
-	unit := call("IdentityMatrix", expression.Int(int64(len(listed(matrix)))))
+	unit := call("IdentityMatrix", expression.Int(int64(len(elementsOf(matrix)))))
 	switch c.Head {
 	case "CharacteristicPolynomial":
 		if len(c.Args) != 2 {
 			return Task{}, noShape("a matrix and a variable are wanted")
 		}
-		return same(call("Det", minus(matrix, call("Times", c.Args[1], unit))), answer)
+		return same(call("Det", difference(matrix, call("Times", c.Args[1], unit))), answer)
 	case "MatrixPower":
 		if len(c.Args) == 2 && c.Args[1].Kind == expression.Symbol {
 			return matrixTask(c, "power")
@@ -72,14 +72,14 @@ var matrixProperties = map[string]string{
 	"LUDecomposition": "lu", "Adjugate": "adjugate", "RowReduce": "row_reduce",
 }
 
-// modular are the heads that take the option Modulus, and what the checker calls them.
-var modular = map[string]string{
+// modularHeads are the heads that take the option Modulus, and what the checker calls them.
+var modularHeads = map[string]string{
 	"Inverse": "inverse", "Det": "determinant", "LinearSolve": "linear_solve", "NullSpace": "null_space", "MatrixRank": "rank", "RowReduce": "row_reduce",
 }
 
 // modularMatrixTask is the work order for matrices of integers modulo n.
 func modularMatrixTask(c Call) (Task, error) {
-	what, ok := modular[c.Head]
+	what, ok := modularHeads[c.Head]
 	if !ok || len(c.Options) > 1 {
 		return Task{}, noShape(c.Head + " with these options is not checked")
 	}

@@ -70,7 +70,7 @@ func planMinimizeSampled(c Call) (Task, error) {
 
 // optimised reads x, {x, y}, {x, x0} and {{x, x0}, {y, y0}}.
 func optimised(e *expression.Expr, local bool) ([]string, error) {
-	parts := listed(e)
+	parts := elementsOf(e)
 	if local && e.IsCall("List") && len(parts) > 1 && parts[1].Kind != expression.Symbol && !parts[0].IsCall("List") {
 		parts = parts[:1]
 	}
@@ -84,7 +84,7 @@ func optimised(e *expression.Expr, local bool) ([]string, error) {
 		}
 		symbols = append(symbols, part)
 	}
-	found, ok := names(symbols)
+	found, ok := symbolNames(symbols)
 	if !ok || len(found) == 0 {
 		return nil, noShape("a variable is not a symbol")
 	}
@@ -100,7 +100,7 @@ func optimum(c Call, unknowns []string, fields map[string]any) error {
 	case slices.Contains([]string{"ArgMin", "ArgMax", "NArgMin", "NArgMax", "FindArgMin", "FindArgMax"}, c.Head):
 		values := []*expression.Expr{c.Answer}
 		if len(unknowns) > 1 || c.Answer.IsCall("List") {
-			values = listed(c.Answer)
+			values = elementsOf(c.Answer)
 		}
 		if len(values) != len(unknowns) {
 			return noAnswer("the answer is not a point")

@@ -31,7 +31,7 @@ func planNSolveResidual(c Call) (Task, error) {
 		c.Answer = rules
 	case "NSolveValues":
 		if len(c.Args) > 1 {
-			if unknowns, ok := names(unknownsOf(c.Args[1])); ok {
+			if unknowns, ok := symbolNames(unknownsOf(c.Args[1])); ok {
 				c.Answer = valuesAsRules(c.Answer, unknowns)
 			}
 		}

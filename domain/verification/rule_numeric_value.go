@@ -22,7 +22,7 @@ func numericValue() Rule {
 			if len(c.Args) == 2 && !c.Args[1].IsSymbol("MachinePrecision") {
 				fields["digits"] = c.Args[1]
 			}
-			return Task{Kind: "value", Check: minus(call("N", c.Args...), c.Answer), Fields: fields}, nil
+			return Task{Kind: "value", Check: difference(call("N", c.Args...), c.Answer), Fields: fields}, nil
 		},
 	}
 }

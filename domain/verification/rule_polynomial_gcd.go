@@ -44,5 +44,5 @@ func planPolynomialGCD(c Call) (Task, error) {
 		return Task{}, noShape("two polynomials are wanted")
 	}
 	fields["args"] = args
-	return Task{Kind: "polynomial", Check: minus(call(c.Head, c.Args...), c.Answer), Fields: fields}, nil
+	return Task{Kind: "polynomial", Check: difference(call(c.Head, c.Args...), c.Answer), Fields: fields}, nil
 }

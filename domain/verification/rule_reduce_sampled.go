@@ -35,7 +35,7 @@ func planReduceSampled(c Call) (Task, error) {
 	}
 	var unknowns []string
 	if len(args) > 1 {
-		found, ok := names(unknownsOf(args[1]))
+		found, ok := symbolNames(unknownsOf(args[1]))
 		if !ok {
 			return Task{}, noShape("an unknown is not a symbol")
 		}
@@ -47,11 +47,11 @@ func planReduceSampled(c Call) (Task, error) {
 	if input.IsCall("List") {
 		input = call("And", input.Args...)
 	}
-	if hasAny(c.Answer, "Exists", "ForAll") {
+	if mentionsAny(c.Answer, "Exists", "ForAll") {
 		return Task{}, noAnswer("a quantifier is left in the answer")
 	}
 	answer := rulesAsCondition(c.Answer)
-	if hasAny(input, "Exists", "ForAll") {
+	if mentionsAny(input, "Exists", "ForAll") {
 		return Task{Kind: "quantified", Check: call("Equivalent", input, answer), Fields: map[string]any{"left": input, "right": answer, "domain": domain}}, nil
 	}
 	return Task{Kind: "truth", Check: call("Equivalent", input, answer), Fields: map[string]any{
@@ -68,11 +68,11 @@ func rulesAsCondition(answer *expression.Expr) *expression.Expr {
 	cases := []*expression.Expr{expression.Sym("False")}
 	for _, solution := range solutions {
 		parts := []*expression.Expr{expression.Sym("True")}
-		for _, rule := range listed(solution) {
+		for _, rule := range elementsOf(solution) {
 			if !rule.IsCall("Rule") || len(rule.Args) != 2 {
 				return answer
 			}
-			parts = append(parts, equal(rule.Args[0], rule.Args[1]))
+			parts = append(parts, equation(rule.Args[0], rule.Args[1]))
 		}
 		cases = append(cases, call("And", parts...))
 	}

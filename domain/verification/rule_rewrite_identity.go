@@ -38,7 +38,7 @@ func planRewriteIdentity(c Call) (Task, error) {
 	}
 	original := c.Args[0]
 	if modulus := c.Options["Modulus"]; modulus != nil {
-		return Task{Kind: "polynomial", Check: minus(original, c.Answer), Fields: map[string]any{
+		return Task{Kind: "polynomial", Check: difference(original, c.Answer), Fields: map[string]any{
 			"what": "Congruent", "args": []*expression.Expr{original}, "answer": c.Answer, "modulus": modulus,
 		}}, nil
 	}
@@ -58,7 +58,7 @@ func planRewriteIdentity(c Call) (Task, error) {
 			more["real"] = true
 			break
 		}
-		complexOnes, _ := names(listed(c.Args[1]))
+		complexOnes, _ := symbolNames(elementsOf(c.Args[1]))
 		for _, name := range freeSymbols(call("List", original, c.Answer)) {
 			if !slices.Contains(complexOnes, name) {
 				assumptions = append(assumptions, call("Element", expression.Sym(name), expression.Sym("Reals")))
@@ -71,7 +71,7 @@ func planRewriteIdentity(c Call) (Task, error) {
 	if isLogical(original) || isLogical(c.Answer) {
 		return logicalTask(call("Equivalent", original, c.Answer), original, c.Answer, assumptions)
 	}
-	return identities(minus(original, c.Answer), [][2]*expression.Expr{{original, c.Answer}}, assumptions, more), nil
+	return identities(difference(original, c.Answer), [][2]*expression.Expr{{original, c.Answer}}, assumptions, more), nil
 }
 
 // isLogical recognises formulas whose value is a truth value.

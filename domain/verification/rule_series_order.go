@@ -62,7 +62,7 @@ func planSeries(c Call) (Task, error) {
 		}
 		variables = append(variables, map[string]any{"name": parts[0].Text, "point": parts[1], "order": order})
 	}
-	if hasAny(c.Args[0], "List") {
+	if mentionsAny(c.Args[0], "List") {
 		return Task{}, noShape("expansions of lists are not checked")
 	}
 	fields := map[string]any{"function": c.Args[0], "answer": c.Answer, "assumptions": c.Assumptions}
@@ -71,13 +71,13 @@ func planSeries(c Call) (Task, error) {
 			return Task{}, noShape("coefficients in more than two variables are not checked")
 		}
 		fields["coefficient"], fields["index"] = variables, index
-		return Task{Kind: "series", Check: minus(call("SeriesCoefficient", c.Args...), c.Answer), Fields: fields}, nil
+		return Task{Kind: "series", Check: difference(call("SeriesCoefficient", c.Args...), c.Answer), Fields: fields}, nil
 	}
 	if len(variables) > 2 {
 		return Task{}, noShape("expansions in more than two variables are not checked")
 	}
 	fields["variables"] = variables
-	return Task{Kind: "series", Check: minus(c.Args[0], call("Normal", c.Answer)), Fields: fields}, nil
+	return Task{Kind: "series", Check: difference(c.Args[0], call("Normal", c.Answer)), Fields: fields}, nil
 }
 
 // integerText reads an integer, a minus sign before it included.

@@ -52,7 +52,7 @@ func solutionsTask(c Call, complete, approximate bool) (Task, error) {
 	}
 	var unknowns []string
 	if len(args) > 1 {
-		found, ok := names(unknownsOf(args[1]))
+		found, ok := symbolNames(unknownsOf(args[1]))
 		if !ok {
 			return Task{}, noShape("an unknown is not a symbol")
 		}
@@ -61,7 +61,7 @@ func solutionsTask(c Call, complete, approximate bool) (Task, error) {
 		unknowns = freeSymbols(c.Args[0])
 	}
 	for _, condition := range conditions {
-		if hasAny(condition, "Or", "Exists", "ForAll", "Not", "Modulus") {
+		if mentionsAny(condition, "Or", "Exists", "ForAll", "Not", "Modulus") {
 			return Task{}, noShape("only equations and conditions joined by && are put to the test")
 		}
 	}
@@ -87,7 +87,7 @@ func solutionsTask(c Call, complete, approximate bool) (Task, error) {
 }
 
 // unknownsOf reads x, {x, y} and {{x, x0}, …}.
-func unknownsOf(e *expression.Expr) []*expression.Expr { return listed(e) }
+func unknownsOf(e *expression.Expr) []*expression.Expr { return elementsOf(e) }
 
 func isDomain(name string) bool {
 	return slices.Contains([]string{"Reals", "Complexes", "Integers", "PositiveReals", "PositiveIntegers", "NonNegativeReals", "NonNegativeIntegers", "NegativeReals", "NegativeIntegers", "Primes"}, name)
@@ -108,7 +108,7 @@ func conjunction(e *expression.Expr) []*expression.Expr {
 		if leftIsList && rightIsList && len(left) == len(right) {
 			var out []*expression.Expr
 			for i := range left {
-				out = append(out, conjunction(equal(left[i], right[i]))...)
+				out = append(out, conjunction(equation(left[i], right[i]))...)
 			}
 			return out
 		}
@@ -161,10 +161,10 @@ func solutionsOf(answer *expression.Expr, unknowns, asked []string) (solutions [
 
 func valuesAsRules(answer *expression.Expr, unknowns []string) *expression.Expr {
 	var solutions []*expression.Expr
-	for _, part := range listed(answer) {
+	for _, part := range elementsOf(answer) {
 		values := []*expression.Expr{part}
 		if len(unknowns) > 1 {
-			values = listed(part)
+			values = elementsOf(part)
 		}
 		var rules []*expression.Expr
 		for i, value := range values {
@@ -182,7 +182,7 @@ func substitution(conditions []*expression.Expr, solutions []map[string]any) *ex
 	var residuals, rules []*expression.Expr
 	for _, condition := range conditions {
 		if condition.IsCall("Equal") && len(condition.Args) == 2 {
-			condition = minus(condition.Args[0], condition.Args[1])
+			condition = difference(condition.Args[0], condition.Args[1])
 		}
 		residuals = append(residuals, condition)
 	}

@@ -79,7 +79,7 @@ func sumTask(c Call, product, approximate bool) (Task, error) {
 		}
 		ranges = append(ranges, parsed...)
 	}
-	if hasAny(c.Args[0], "List") {
+	if mentionsAny(c.Args[0], "List") {
 		return Task{}, noShape("sums of lists are not checked")
 	}
 	if c.Args[0].IsCall("ReplaceAll") && len(c.Args[0].Args) != 2 {
@@ -89,7 +89,7 @@ func sumTask(c Call, product, approximate bool) (Task, error) {
 	if product {
 		name = "Product"
 	}
-	return Task{Kind: "sum", Check: minus(call(name, c.Args...), c.Answer), Fields: map[string]any{
+	return Task{Kind: "sum", Check: difference(call(name, c.Args...), c.Answer), Fields: map[string]any{
 		"term": c.Args[0], "ranges": ranges, "answer": c.Answer, "product": product, "approximate": approximate, "assumptions": c.Assumptions,
 		"digits": digitsOf(c.Precision),
 	}}, nil

@@ -38,7 +38,7 @@ func Rules() []Rule {
 // ruleFor picks the rule of a call: by its head, and by its form where a head has several rules.
 func ruleFor(call Call) Rule {
 	for _, rule := range Rules() {
-		if slices.Contains(rule.Declare().Heads, call.Head) && rule.takes(call) {
+		if slices.Contains(rule.Declare().Heads, call.Head) && rule.appliesTo(call) {
 			return rule
 		}
 	}

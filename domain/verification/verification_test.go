@@ -70,7 +70,10 @@ func TestDerive(t *testing.T) {
 
 func TestDeriveRefuses(t *testing.T) {
 	long := "{" + strings.Repeat("{x -> 1}, ", MaxSolutions) + "{x -> 1}}"
-	for _, test := range []struct{ input, answer, reason string }{
+	for _, test := range []struct {
+		input, answer string
+		reason        Reason
+	}{
 		{"StringLength[x]", "1", ReasonNoHead},
 		{"x", "x", ReasonNoHead},
 		{"a = 1; Expand[a x]", "x", ReasonNoShape},
@@ -112,9 +115,11 @@ func TestConclude(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		plan                   Plan
-		finding                Finding
-		verdict, basis, reason string
+		plan    Plan
+		finding Finding
+		verdict Verdict
+		basis   Basis
+		reason  Reason
 	}{
 		{residual, Finding{Status: StatusProved, Exact: true}, VerdictVerified, BasisExact, ""},
 		{residual, Finding{Status: StatusProved}, VerdictVerified, BasisNumeric, ""},
@@ -144,7 +149,7 @@ func TestSampledRulesNeverVerify(t *testing.T) {
 		if _, sampled := rule.(SampledRule); !sampled {
 			continue
 		}
-		for _, status := range []string{StatusProved, StatusAgrees, StatusRefuted, StatusOpen, StatusTimedOut, StatusFailed, "", "verified"} {
+		for _, status := range []Status{StatusProved, StatusAgrees, StatusRefuted, StatusOpen, StatusTimedOut, StatusFailed, "", "verified"} {
 			if got := rule.conclude(Finding{Status: status, Exact: true}); got.Verdict == VerdictVerified {
 				t.Errorf("%s verified on %q", rule.Declare().Slug, status)
 			}
@@ -215,7 +220,7 @@ func TestRules(t *testing.T) {
 			}
 			fitting := 0
 			for _, other := range Rules() {
-				if slices.Contains(other.Declare().Heads, call.Head) && other.takes(call) {
+				if slices.Contains(other.Declare().Heads, call.Head) && other.appliesTo(call) {
 					fitting++
 				}
 			}

@@ -77,6 +77,6 @@ func (c Checker) engineReadsTheSame(ctx context.Context, r commands.CheckRequest
 	return verification.Outcome{}, true
 }
 
-func inconclusive(reason string) verification.Outcome {
+func inconclusive(reason verification.Reason) verification.Outcome {
 	return verification.Outcome{Verdict: verification.VerdictInconclusive, Reason: reason}
 }

@@ -49,9 +49,10 @@ func TestCheck(t *testing.T) {
 	}
 	ctx := t.Context()
 	for _, test := range []struct {
-		name, input, answer, status string
-		exact                       bool
-		budget                      time.Duration
+		name, input, answer string
+		status              verification.Status
+		exact               bool
+		budget              time.Duration
 	}{
 		{"by algebra", "Expand[(x + y)^2]", "x^2 + 2 x y + y^2", verification.StatusProved, true, 20 * time.Second},
 		{"by numbers", "FullSimplify[Gamma[x] Gamma[1 - x]]", "Pi/Sin[Pi x]", verification.StatusProved, false, 20 * time.Second},

@@ -68,7 +68,7 @@ func (j *Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runn
 // parse reads what was accepted when it was submitted, so that no plan's limit applies again.
 func parse(content string) (circuit.Circuit, error) {
 	limits := circuit.DefaultLimits()
-	limits.Qubits, limits.CliffordQubits = circuit.MaxQubits, circuit.MaxCliffordQubit
+	limits.Qubits, limits.CliffordQubits = circuit.MaxQubits, circuit.MaxCliffordQubits
 	limits.Bytes = max(limits.Bytes, len(content))
 	return circuit.Parse([]byte(content), limits)
 }

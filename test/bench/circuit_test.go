@@ -126,7 +126,7 @@ func BenchmarkCircuit(b *testing.B) {
 }
 
 func runCircuit(b *testing.B, text []byte, precision circuit.Precision) float64 {
-	limits := circuit.Limits{Qubits: circuit.MaxQubits, CliffordQubits: circuit.MaxCliffordQubit}
+	limits := circuit.Limits{Qubits: circuit.MaxQubits, CliffordQubits: circuit.MaxCliffordQubits}
 	c, err := circuit.Parse(text, limits)
 	if err != nil {
 		b.Fatal(err)

@@ -27,7 +27,7 @@ func TestExamples(t *testing.T) {
 			if result.Method != d.Slug {
 				t.Errorf("%s is an example of %s and was checked by %q (%s)", example.Input, d.Slug, result.Method, result.Reason)
 			}
-			shown = append(shown, Shown{d.Slug, example.Input, example.Answer, result.Verdict, result.Basis, result.Reason, result.Check, result.Residual})
+			shown = append(shown, Shown{d.Slug, example.Input, example.Answer, string(result.Verdict), string(result.Basis), string(result.Reason), result.Check, result.Residual})
 		}
 	}
 	if *update {

@@ -12,8 +12,9 @@ import (
 func TestReasons(t *testing.T) {
 	c := start(t)
 	for _, test := range []struct {
-		name, input, answer, reason string
-		budget                      time.Duration
+		name, input, answer string
+		reason              verification.Reason
+		budget              time.Duration
 	}{
 		{"a sampled route agrees", "Integrate[x^2, {x, 0, 1}]", "1/3", verification.ReasonCrossCheckAgrees, checkBudget},
 		{"no rule for the head", "StringLength[x]", "3", verification.ReasonNoHead, checkBudget},

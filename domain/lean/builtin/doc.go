@@ -1,7 +1,8 @@
-// Package builtin is the one list of constants that mean more to a checker of Lean proofs than their declarations say:
-// those that literals stand for, the operations computed with big numbers, quotients, and the logical constants that
-// the core axioms and printed statements speak of.
+// Package builtin lists the constants that a checker of Lean proofs treats specially: those that literals abbreviate, the
+// operations computed with big numbers, quotients, and the logical constants that the core axioms and printed statements
+// mention.
 //
-// The kernel, the walk over axioms and the printed statements read this list and no other. It promises that what a
-// literal stands for is listed whole. It never says that a constant is genuine: each row says how that is found out.
+// The kernel, the search for axioms and the printer of statements all use this list. For a literal it names every constant
+// of the expression that the literal abbreviates. A row says how a constant is recognised, not that a file's constant of
+// that name is Lean's.
 package builtin

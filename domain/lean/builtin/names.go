@@ -9,35 +9,35 @@ import (
 // Names are the handles of the built-in constants in one store. A handle stands for the name built of these components
 // and for no other that prints alike.
 type Names struct {
-	of [Count]term.Name
-	id map[term.Name]ID
+	handles [Count]term.Name
+	ids     map[term.Name]ID
 }
 
 // Intern enters the names into s.
 func Intern(s *term.Store) *Names {
-	n := &Names{id: make(map[term.Name]ID, Count)}
+	n := &Names{ids: make(map[term.Name]ID, Count)}
 	for id := range Count {
-		n.of[id] = s.InternDotted(Table[id].Name)
-		n.id[n.of[id]] = id
+		n.handles[id] = s.InternDotted(Table[id].Name)
+		n.ids[n.handles[id]] = id
 	}
 	return n
 }
 
-// Of is the handle of a built-in constant.
-func (n *Names) Of(id ID) term.Name { return n.of[id] }
+// Handle is the name of a built-in constant in the store.
+func (n *Names) Handle(id ID) term.Name { return n.handles[id] }
 
 // ID is the built-in constant with the given name.
 func (n *Names) ID(name term.Name) (ID, bool) {
-	id, ok := n.id[name]
+	id, ok := n.ids[name]
 	return id, ok
 }
 
-// StringMaker is the maker that string literals of a file stand for: String.mk where that is String's constructor, and
-// String.ofList otherwise.
+// StringMaker is the function that a string literal of the file applies to its list of characters: String.mk if that is
+// String's only constructor, String.ofList otherwise.
 func (n *Names) StringMaker(declarations []term.Declaration) ID {
 	for i := range declarations {
-		if b := declarations[i].Block; b != nil && len(b.Types) == 1 && b.Types[0].Name == n.of[String] &&
-			slices.Equal(b.Types[0].Constructors, []term.Name{n.of[StringMk]}) {
+		if b := declarations[i].Block; b != nil && len(b.Types) == 1 && b.Types[0].Name == n.handles[String] &&
+			slices.Equal(b.Types[0].Constructors, []term.Name{n.handles[StringMk]}) {
 			return StringMk
 		}
 	}

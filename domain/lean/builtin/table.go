@@ -64,30 +64,30 @@ const (
 	Count // how many there are
 )
 
-// Evidence is how a constant is known to be what its name says.
+// Evidence says how a file's constant is recognised as Lean's constant of that name.
 type Evidence uint8
 
 const (
-	// ByStructure: the declaration is compared with the only right one, constructors and types included.
+	// ByStructure: the declaration equals the expected one, constructors and types included.
 	ByStructure Evidence = iota
 	// ByEquations: the kernel proves, for free variables, equations that determine the operation on all numbers.
 	ByEquations
-	// ByType: any function of the right type will do, because nothing more is claimed of it.
+	// ByType: the type is the expected one; no reduction depends on the value.
 	ByType
-	// ByContent: the kernel treats it as any other constant; the reference tables say whether it is Lean's.
+	// ByContent: the kernel treats it as any other constant; package check compares it with the reference tables.
 	ByContent
 )
 
 // Row describes a built-in constant.
 type Row struct {
-	Name     string // of plain components joined by dots
-	Evidence Evidence
-	Needs    []ID // what has to be visible and genuine for it to be recognised
+	Name          string // of plain components joined by dots
+	Evidence      Evidence
+	Prerequisites []ID // what has to be visible and genuine for it to be recognised
 }
 
 var (
-	unaryNat  = []ID{Nat, NatZero, NatSucc}
-	ofNumbers = []ID{Nat, NatZero, NatSucc, Bool, BoolFalse, BoolTrue}
+	unaryNat   = []ID{Nat, NatZero, NatSucc}
+	natAndBool = []ID{Nat, NatZero, NatSucc, Bool, BoolFalse, BoolTrue}
 )
 
 // Table has the row of each constant.
@@ -103,16 +103,16 @@ var Table = [Count]Row{
 	NatSub:        {"Nat.sub", ByEquations, append(unaryNat[:3:3], NatPred)},
 	NatMul:        {"Nat.mul", ByEquations, append(unaryNat[:3:3], NatAdd)},
 	NatPow:        {"Nat.pow", ByEquations, append(unaryNat[:3:3], NatMul)},
-	NatBeq:        {"Nat.beq", ByEquations, ofNumbers},
-	NatBle:        {"Nat.ble", ByEquations, ofNumbers},
+	NatBeq:        {"Nat.beq", ByEquations, natAndBool},
+	NatBle:        {"Nat.ble", ByEquations, natAndBool},
 	NatDiv:        {"Nat.div", ByEquations, unaryNat},
 	NatMod:        {"Nat.mod", ByEquations, unaryNat},
 	NatGcd:        {"Nat.gcd", ByEquations, unaryNat},
 	NatLog2:       {"Nat.log2", ByEquations, unaryNat},
-	NatBitwise:    {"Nat.bitwise", ByEquations, ofNumbers},
-	NatLand:       {"Nat.land", ByEquations, append(ofNumbers[:6:6], NatBitwise)},
-	NatLor:        {"Nat.lor", ByEquations, append(ofNumbers[:6:6], NatBitwise)},
-	NatXor:        {"Nat.xor", ByEquations, append(ofNumbers[:6:6], NatBitwise)},
+	NatBitwise:    {"Nat.bitwise", ByEquations, natAndBool},
+	NatLand:       {"Nat.land", ByEquations, append(natAndBool[:6:6], NatBitwise)},
+	NatLor:        {"Nat.lor", ByEquations, append(natAndBool[:6:6], NatBitwise)},
+	NatXor:        {"Nat.xor", ByEquations, append(natAndBool[:6:6], NatBitwise)},
 	NatShiftLeft:  {"Nat.shiftLeft", ByEquations, append(unaryNat[:3:3], NatMul)},
 	NatShiftRight: {"Nat.shiftRight", ByEquations, append(unaryNat[:3:3], NatDiv)},
 	List:          {"List", ByStructure, []ID{ListNil, ListCons}},
@@ -151,11 +151,11 @@ var Table = [Count]Row{
 
 func (id ID) String() string { return Table[id].Name }
 
-// NatLiteral is what a numeral stands for: Nat.succ (… Nat.zero).
+// NatLiteral lists the constants of the expression that a numeral abbreviates: Nat.succ (… Nat.zero).
 var NatLiteral = []ID{Nat, NatZero, NatSucc}
 
-// StringLiteral is what a string literal stands for with the given maker: maker [Char.ofNat …, …]. Lean's kernel uses
-// String.ofList since 4.26, and used the constructor String.mk before.
+// StringLiteral lists the constants of the expression that a string literal abbreviates: maker [Char.ofNat …, …]. Lean's
+// kernel uses the maker String.ofList since 4.26, and used the constructor String.mk before.
 func StringLiteral(maker ID) []ID {
 	return append([]ID{String, maker, List, ListNil, ListCons, Char, CharOfNat}, NatLiteral...)
 }

@@ -6,9 +6,9 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// reach knows which axioms every declaration of a file reaches through types, values, constructors and recursors.
-// Sets of axioms are interned, so that the many equal ones cost nothing.
-type reach struct {
+// axiomReach holds the axioms that each declaration of a file depends on, directly or not, through types, values,
+// constructors and recursors. Equal sets of axioms are stored once.
+type axiomReach struct {
 	uses   *references
 	unitOf map[term.Name]int // the declaration that introduces a name; the first one
 	ofUnit []int             // set by declaration
@@ -17,8 +17,8 @@ type reach struct {
 	unions map[[2]int]int
 }
 
-func newReach(store *term.Store, declarations []term.Declaration) *reach {
-	r := &reach{uses: newReferences(store, declarations), unitOf: map[term.Name]int{}, ofUnit: make([]int, len(declarations)),
+func newReach(store *term.Store, declarations []term.Declaration) *axiomReach {
+	r := &axiomReach{uses: newReferences(store, declarations), unitOf: map[term.Name]int{}, ofUnit: make([]int, len(declarations)),
 		sets: [][]term.Name{nil}, index: map[string]int{"": 0}, unions: map[[2]int]int{}}
 	for unit := range declarations {
 		d := &declarations[unit]
@@ -26,7 +26,7 @@ func newReach(store *term.Store, declarations []term.Declaration) *reach {
 		if d.Kind == term.Axiom {
 			set = r.intern([]term.Name{d.Name})
 		}
-		r.uses.of(expressionsOf(d), func(n term.Name) {
+		r.uses.visitNames(expressionsOf(d), func(n term.Name) {
 			if used, earlier := r.unitOf[n]; earlier {
 				set = r.union(set, r.ofUnit[used])
 			}
@@ -41,8 +41,8 @@ func newReach(store *term.Store, declarations []term.Declaration) *reach {
 	return r
 }
 
-// of returns the axioms a declared name reaches.
-func (r *reach) of(n term.Name) []term.Name {
+// axiomsOf returns the axioms a declared name reaches.
+func (r *axiomReach) axiomsOf(n term.Name) []term.Name {
 	unit, ok := r.unitOf[n]
 	if !ok {
 		return nil
@@ -50,7 +50,7 @@ func (r *reach) of(n term.Name) []term.Name {
 	return r.sets[r.ofUnit[unit]]
 }
 
-func (r *reach) union(a, b int) int {
+func (r *axiomReach) union(a, b int) int {
 	switch {
 	case a == b || b == 0:
 		return a
@@ -68,7 +68,7 @@ func (r *reach) union(a, b int) int {
 	return u
 }
 
-func (r *reach) intern(set []term.Name) int {
+func (r *axiomReach) intern(set []term.Name) int {
 	key := make([]byte, 0, len(set)*4)
 	for _, n := range set {
 		key = append(key, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))

@@ -13,7 +13,7 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// Options say what to check and within which bounds.
+// Options say which declarations to check and within which bounds.
 type Options struct {
 	Declarations []string // names as exported, components joined by dots
 	All          bool     // every declaration of the file instead
@@ -22,13 +22,14 @@ type Options struct {
 	Kernel       kernel.Options
 }
 
-// Run reads an export and judges it. The error is r's own; everything else is in the report.
+// Run reads an export, checks it and judges the named declarations. The error is that of r; every other failure is in the
+// report.
 func Run(ctx context.Context, r io.Reader, opts Options) (*Report, error) {
 	report, file, err := read(ctx, r, opts)
 	if file == nil {
 		return report, err
 	}
-	j := &judge{report: report, file: file, opts: opts, tables: loadShipped()}
+	j := &judge{report: report, file: file, opts: opts, tables: loadReferenceTables()}
 	j.run(ctx)
 	return report, nil
 }
@@ -45,7 +46,7 @@ func read(ctx context.Context, r io.Reader, opts Options) (*Report, *export.File
 	var bad *export.Error
 	switch {
 	case errors.As(err, &bad):
-		unreadable(report, bad, opts)
+		reportUnreadable(report, bad, opts)
 		return report, nil, nil
 	case err != nil:
 		return nil, nil, err
@@ -53,9 +54,9 @@ func read(ctx context.Context, r io.Reader, opts Options) (*Report, *export.File
 	return report, file, nil
 }
 
-// unreadable reports a file that cannot be read to its end.
-func unreadable(report *Report, bad *export.Error, opts Options) {
-	report.Refusal = &Refusal{Class: string(bad.Class), Message: bad.Message, File: opts.FileName, Line: bad.Line}
+// reportUnreadable reports a file that cannot be read to its end.
+func reportUnreadable(report *Report, bad *export.Error, opts Options) {
+	report.Refusal = &Refusal{Class: Class(bad.Class), Message: bad.Message, File: opts.FileName, Line: bad.Line}
 	switch bad.Class {
 	case export.TooLarge, export.Stopped:
 		report.Verdict = Inconclusive
@@ -66,14 +67,14 @@ func unreadable(report *Report, bad *export.Error, opts Options) {
 	}
 }
 
-// judge is one check under way.
+// judge is the state of one call of Run.
 type judge struct {
 	report *Report
 	file   *export.File
 	opts   Options
-	tables shipped
-	core   *core
-	reach  *reach
+	tables referenceTables
+	core   *coreComparison
+	reach  *axiomReach
 	axioms []term.Name // reached by what is asked for, in order of name handles
 
 	recognises func(term.Name) bool // by the kernel
@@ -103,7 +104,7 @@ func (j *judge) run(ctx context.Context) {
 		if r.Class == unsafeClass {
 			j.report.Verdict = Unsupported
 		}
-		j.refuse(r.Declaration, string(r.Class), r.Message, r.Line)
+		j.refuse(r.Declaration, Class(r.Class), r.Message, r.Line)
 	case result.Exhausted != nil:
 		e := result.Exhausted
 		j.report.Kernel, j.report.Verdict = Undecided, Inconclusive
@@ -121,14 +122,15 @@ func (j *judge) run(ctx context.Context) {
 	}
 }
 
-// describe fills in what needs no kernel. It returns what is wrong with the names asked for.
+// describe fills in the parts of the report that do not depend on the kernel. missing is the refusal of a declaration name
+// that is unknown, ambiguous or cannot be printed.
 func (j *judge) describe() (missing *Refusal) {
 	s := j.file.Store
 	j.names = statement.NewNames(s, j.file.Declarations, referenceNames())
 	j.reach = newReach(s, j.file.Declarations)
 	j.core = newCore(j.file, j.tables, j.recognises)
 	asked, missing := j.describeDeclarations()
-	meaning := j.meaning(asked)
+	meaning := j.statementDependencies(asked)
 	restedOn := map[term.Name]bool{}
 	for _, unit := range meaning {
 		for _, n := range namesOf(&j.file.Declarations[unit]) {
@@ -144,7 +146,7 @@ func (j *judge) describe() (missing *Refusal) {
 	return missing
 }
 
-func (j *judge) refuse(declaration term.Name, class, message string, line int) {
+func (j *judge) refuse(declaration term.Name, class Class, message string, line int) {
 	if j.report.Refusal == nil {
 		j.report.Refusal = &Refusal{Declaration: j.names.Text(declaration), Class: class, Message: message, File: j.opts.FileName, Line: line}
 	}
@@ -179,16 +181,16 @@ func (j *judge) judgeFoundations() {
 // describeDeclarations fills in the named declarations and the union of their axioms; it returns what is wrong with
 // the names.
 func (j *judge) describeDeclarations() (asked []term.Name, missing *Refusal) {
-	names, missing := j.resolve()
+	names, missing := j.resolveNames()
 	used := map[term.Name]bool{}
 	j.language = j.newLanguage()
 	for _, n := range names {
 		d := &j.file.Declarations[j.reach.unitOf[n]]
 		item := Declaration{Name: j.names.Text(n), Kind: kindOf(d, n), Axioms: []string{}}
-		if refusal := j.state(n, &item); missing == nil {
+		if refusal := j.fillStatement(n, &item); missing == nil {
 			missing = refusal
 		}
-		for _, a := range j.reach.of(n) {
+		for _, a := range j.reach.axiomsOf(n) {
 			item.Axioms = append(item.Axioms, j.names.Text(a))
 			used[a] = true
 		}

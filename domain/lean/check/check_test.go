@@ -28,7 +28,7 @@ func judge(t *testing.T, text string, opts check.Options) *check.Report {
 
 func file(t *testing.T, folder, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(leantest.Dir(t, folder), name+".ndjson"))
+	text, err := os.ReadFile(filepath.Join(leantest.SharedDir(t, folder), name+".ndjson"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,18 +8,18 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// standing is whose a declared constant is.
-type standing uint8
+// origin says whether a declared constant is Lean's own.
+type origin uint8
 
 const (
-	own       standing = iota // no table knows its name
-	genuine                   // Lean's, by its content
-	differing                 // it bears the name of one of Lean's and is another
+	originOwn       origin = iota // the uploader's: no reference table has its name
+	originLean                    // Lean's: its content is that of the reference table
+	originDiffering               // it has the name of one of Lean's constants and another content
 )
 
-// core compares the constants of a file with the tables: the logical basis, which is the same in every version, and the
-// table of the version the file names, or of the nearest that has one.
-type core struct {
+// coreComparison compares the constants of a file with the reference tables: the logical basis, which is the same in every
+// version of Lean, and the table of the version that the file names, or of the nearest version that has one.
+type coreComparison struct {
 	store     *term.Store
 	entries   map[term.Name]Entry
 	basis     Basis
@@ -30,47 +30,47 @@ type core struct {
 	recognises func(term.Name) bool // the kernel: such an operation computes what its name says
 }
 
-func newCore(f *export.File, tables shipped, recognises func(term.Name) bool) *core {
-	c := &core{store: f.Store, entries: entriesOf(f.Store, f.Declarations), basis: tables.basis, recognises: recognises, computed: map[term.Name]bool{}}
+func newCore(f *export.File, tables referenceTables, recognises func(term.Name) bool) *coreComparison {
+	c := &coreComparison{store: f.Store, entries: entriesOf(f.Store, f.Declarations), basis: tables.basis, recognises: recognises, computed: map[term.Name]bool{}}
 	c.reference, c.exact = tables.nearest(f.Meta.LeanVersion)
 	names := builtin.Intern(f.Store)
 	for id := range builtin.Count {
 		if _, inTable := c.reference.Constants[id.String()]; !inTable && builtin.Table[id].Evidence == builtin.ByEquations {
-			c.computed[names.Of(id)] = true
+			c.computed[names.Handle(id)] = true
 		}
 	}
 	return c
 }
 
-// standing says whose the constant n is, and how it differs where it does.
-func (c *core) standing(n term.Name) (s standing, how string) {
+// originOf returns the origin of the constant n; how describes the difference of a differing one.
+func (c *coreComparison) originOf(n term.Name) (s origin, how string) {
 	plain, ok := c.store.PlainName(n)
 	entry, declared := c.entries[n]
 	if !ok || !declared {
-		return own, ""
+		return originOwn, ""
 	}
 	if allowed, inBasis := c.basis[plain]; inBasis {
 		if slices.Contains(allowed, entry) {
-			return genuine, ""
+			return originLean, ""
 		}
-		return differing, entry.differences(allowed[0])
+		return originDiffering, entry.differences(allowed[0])
 	}
 	expected, inTable := c.reference.Constants[plain]
 	switch {
 	case c.computed[n] && c.recognises(n):
-		return genuine, ""
+		return originLean, ""
 	case c.computed[n]:
-		return differing, "it is not found to compute what Lean's computes"
+		return originDiffering, "it is not found to compute what Lean's computes"
 	case !inTable:
-		return own, ""
+		return originOwn, ""
 	case entry == expected:
-		return genuine, ""
+		return originLean, ""
 	}
-	return differing, entry.differences(expected)
+	return originDiffering, entry.differences(expected)
 }
 
 // isBasis says whether n is one of the logical constants.
-func (c *core) isBasis(n term.Name) bool {
+func (c *coreComparison) isBasis(n term.Name) bool {
 	plain, ok := c.store.PlainName(n)
 	if !ok {
 		return false
@@ -79,10 +79,10 @@ func (c *core) isBasis(n term.Name) bool {
 	return inBasis
 }
 
-// conformance compares every declaration of the file with the tables. Which constants of a file that names a version
-// without a table count as differing is for the caller to say: those that something asked for rests on.
+// conformance compares every declaration of the file with the reference tables. In a file whose version has no table, only
+// constants in restedOn count as differing.
 func (j *judge) conformance(restedOn map[term.Name]bool) *Conformance {
-	c := &Conformance{Differing: []string{}, ReferenceLeanVersion: &j.core.reference.LeanVersion, Outside: Outside{Namespaces: []string{}}}
+	c := &Conformance{Differing: []string{}, ReferenceLeanVersion: &j.core.reference.LeanVersion, Outside: OutsideDeclarations{Namespaces: []string{}}}
 	namespaces := map[string]bool{}
 	seen := map[term.Name]bool{}
 	for i := range j.file.Declarations {
@@ -91,10 +91,10 @@ func (j *judge) conformance(restedOn map[term.Name]bool) *Conformance {
 				continue
 			}
 			seen[n] = true
-			switch whose, how := j.core.standing(n); {
-			case whose == genuine:
+			switch whose, how := j.core.originOf(n); {
+			case whose == originLean:
 				c.Matched++
-			case whose == differing && (j.core.exact && !j.core.computed[n] || j.core.isBasis(n) || restedOn[n]):
+			case whose == originDiffering && (j.core.exact && !j.core.computed[n] || j.core.isBasis(n) || restedOn[n]):
 				c.Differing = append(c.Differing, j.names.Text(n))
 				j.differing = append(j.differing, difference{n, how})
 			default:
@@ -115,13 +115,13 @@ func (j *judge) conformance(restedOn map[term.Name]bool) *Conformance {
 	return c
 }
 
-// difference is a constant that bears one of Lean's names and is another.
+// difference is a constant with the name of one of Lean's and another content; how describes where they differ.
 type difference struct {
 	name term.Name
 	how  string
 }
 
-// judgeCore refuses a core that is not Lean's.
+// judgeCore refuses a file in which a constant of Lean's core has another content.
 func (j *judge) judgeCore() {
 	for _, d := range j.differing {
 		if j.core.isBasis(d.name) {
@@ -132,10 +132,10 @@ func (j *judge) judgeCore() {
 	}
 }
 
-// meaning is the declarations that what is asked for rests on: everything the types of theorems mention, through the
+// statementDependencies is the declarations that what is asked for rests on: everything the types of theorems mention, through the
 // values of definitions and the constructors of types, and the same for the axioms that are reached. Theorems count
 // where a type that is asked for mentions them, and by what they state: whatever proves a proposition, it says the same.
-func (j *judge) meaning(asked []term.Name) (units []int) {
+func (j *judge) statementDependencies(asked []term.Name) (units []int) {
 	reached := make([]bool, len(j.file.Declarations))
 	var queue []int
 	add := func(n term.Name) {
@@ -151,11 +151,11 @@ func (j *judge) meaning(asked []term.Name) (units []int) {
 	}
 	for _, n := range asked {
 		if d := &j.file.Declarations[j.reach.unitOf[n]]; d.Kind == term.Theorem {
-			j.reach.uses.of([]term.Expr{d.Type}, add)
+			j.reach.uses.visitNames([]term.Expr{d.Type}, add)
 		} else {
 			add(n)
 		}
-		for _, axiom := range j.reach.of(n) {
+		for _, axiom := range j.reach.axiomsOf(n) {
 			add(axiom)
 		}
 	}
@@ -163,7 +163,7 @@ func (j *judge) meaning(asked []term.Name) (units []int) {
 		unit := queue[0]
 		queue = queue[1:]
 		units = append(units, unit)
-		j.reach.uses.of(contentOf(&j.file.Declarations[unit]), addUnlessProof)
+		j.reach.uses.visitNames(contentOf(&j.file.Declarations[unit]), addUnlessProof)
 	}
 	slices.Sort(units)
 	return units

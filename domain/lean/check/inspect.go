@@ -19,7 +19,7 @@ func Inspect(ctx context.Context, r io.Reader, opts Options) (*Report, error) {
 		report.Kernel = Undecided
 		return report, nil
 	}
-	j := &judge{report: report, file: file, opts: opts, tables: loadShipped()}
+	j := &judge{report: report, file: file, opts: opts, tables: loadReferenceTables()}
 	j.recognises = kernel.Prepare(ctx, file.Store, file.Declarations, opts.Kernel).Recognises
 	missing := j.describe()
 	report.Verdict = Verified

@@ -8,7 +8,7 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// lineOf is where a name is declared; 0 where it is not.
+// lineOf is the line of the export that declares n, from 1; 0 when n is not declared.
 func (j *judge) lineOf(n term.Name) int {
 	if unit, ok := j.reach.unitOf[n]; ok {
 		return j.file.Declarations[unit].Line
@@ -16,8 +16,8 @@ func (j *judge) lineOf(n term.Name) int {
 	return 0
 }
 
-// resolve finds the declared names asked for.
-func (j *judge) resolve() (names []term.Name, missing *Refusal) {
+// resolveNames returns the declared names that Options asks for; missing is the refusal of the first one not found.
+func (j *judge) resolveNames() (names []term.Name, missing *Refusal) {
 	if j.opts.All {
 		for i := range j.file.Declarations {
 			if d := &j.file.Declarations[i]; d.Kind == term.Inductive {
@@ -55,7 +55,7 @@ func (j *judge) resolve() (names []term.Name, missing *Refusal) {
 			names = append(names, found[0])
 		case missing != nil:
 		case len(found) > 1:
-			missing = &Refusal{Declaration: asked, Class: AmbiguousDeclaration, File: j.opts.FileName, Message: j.ambiguous(found)}
+			missing = &Refusal{Declaration: asked, Class: AmbiguousDeclaration, File: j.opts.FileName, Message: j.ambiguityMessage(found)}
 		default:
 			missing = &Refusal{Declaration: asked, Class: MissingDeclaration, File: j.opts.FileName,
 				Message: "the export does not declare it"}
@@ -67,8 +67,8 @@ func (j *judge) resolve() (names []term.Name, missing *Refusal) {
 	return names, missing
 }
 
-// ambiguous lists how to ask for each of several names whose components are joined to the same text.
-func (j *judge) ambiguous(found []term.Name) string {
+// ambiguityMessage lists, for several names whose components join to the same text, the unambiguous spelling of each.
+func (j *judge) ambiguityMessage(found []term.Name) string {
 	const most = 4
 	var forms []string
 	for _, n := range found[:min(len(found), most)] {

@@ -42,17 +42,17 @@ func TestForgedNumbersAreNotPrintedAsNumbers(t *testing.T) {
 		forge func(b *leantest.Builder) int // an expression that is 4
 	}{
 		"numeric component": {"Nat.add 2 2 = «#5»", func(b *leantest.Builder) int {
-			b.Reuse("five", component(b, 90001, 0, "", "5"))
+			b.ReuseName("five", component(b, 90001, 0, "", "5"))
 			b.Def("five", b.Const("Nat"), numeral(b, "4"))
 			return b.Const("five")
 		}},
 		"digits": {"Nat.add 2 2 = «5»", func(b *leantest.Builder) int {
-			b.Reuse("five", component(b, 90001, 0, "5", ""))
+			b.ReuseName("five", component(b, 90001, 0, "5", ""))
 			b.Def("five", b.Const("Nat"), numeral(b, "4"))
 			return b.Const("five")
 		}},
 		"one component": {"Nat.add 2 2 = «OfNat.ofNat».{0} Nat (nat_lit 5) (instOfNatNat (nat_lit 5))", func(b *leantest.Builder) int {
-			b.Reuse("forged", component(b, 90001, 0, "OfNat.ofNat", ""))
+			b.ReuseName("forged", component(b, 90001, 0, "OfNat.ofNat", ""))
 			u := b.Param("u")
 			sort := b.Sort(b.Succ(u))
 			instance := func(alpha, n int) int { return b.App(b.Const("OfNat", u), b.BVar(alpha), b.BVar(n)) }
@@ -87,7 +87,7 @@ func TestNamesInReports(t *testing.T) {
 	identity, proof := b.Pi("p", prop, b.Pi("h", b.BVar(0), b.BVar(1))), b.Lam("p", prop, b.Lam("h", b.BVar(0), b.BVar(0)))
 	add := func(index int, text, digits string) {
 		label := fmt.Sprint("label", index)
-		b.Reuse(label, component(b, index, 0, text, digits))
+		b.ReuseName(label, component(b, index, 0, text, digits))
 		b.Theorem(label, identity, proof)
 	}
 	add(90001, "a.b", "")
@@ -120,7 +120,7 @@ func TestAxiomsOfOneComponent(t *testing.T) {
 	b := leantest.NewBuilder()
 	prop := b.Sort(0)
 	b.Inductive("True", prop, 0, 0, false, leantest.Ctor{Name: "True.intro", Type: b.Const("True")})
-	b.Reuse("joined", component(b, 90001, 0, "Lean.trustCompiler", ""))
+	b.ReuseName("joined", component(b, 90001, 0, "Lean.trustCompiler", ""))
 	b.Axiom("joined", b.Const("True"))
 	b.Theorem("mine", b.Const("True"), b.Const("joined"))
 	r, err := check.Inspect(context.Background(), strings.NewReader(b.Text()), named("mine"))
@@ -154,11 +154,11 @@ func TestTooLongStatement(t *testing.T) {
 func TestForgedSortsAndLookAlikes(t *testing.T) {
 	b := leantest.NewBuilder()
 	prop := b.Sort(0)
-	b.Reuse("three", component(b, 90001, 0, "", "3"))
+	b.ReuseName("three", component(b, 90001, 0, "", "3"))
 	b.Axiom("numbered", b.Pi("x", b.Sort(b.Succ(b.Param("three"))), prop), "three")
 	for i, name := range []string{"Type", "Nat\u3164", "N\u0430t", "Nat"} {
 		label := fmt.Sprint("label", i)
-		b.Reuse(label, component(b, 90002+i, 0, name, ""))
+		b.ReuseName(label, component(b, 90002+i, 0, name, ""))
 		b.Axiom(label, prop)
 		b.Axiom(fmt.Sprint("of", i), b.Const(label))
 	}

@@ -19,7 +19,7 @@ func nearest(asked string, declared []string) string {
 	return best
 }
 
-// editDistance counts insertions, deletions and replacements (Levenshtein); at limit or above it may stop early.
+// editDistance is the Levenshtein distance of a and b; a distance of limit or more may be returned as any value ≥ limit.
 func editDistance(a, b []rune, limit int) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

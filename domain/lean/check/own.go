@@ -11,13 +11,14 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// maxOwnBytes bounds the texts of own definitions in one report.
+// maxOwnBytes bounds the texts of own definitions in one report, in bytes.
 const maxOwnBytes = 1 << 20
 
-// ownDefinitions renders what the declarations asked for rest on and no table knows, in the order of the file. What was
-// asked for by name and rests on more than can be printed is refused: a reader could not know what was verified.
-func (j *judge) ownDefinitions(meaning []int) (out *Own, refusal *Refusal) {
-	out = &Own{Definitions: []OwnDefinition{}}
+// ownDefinitions renders the uploader's definitions that the statements of the named declarations depend on, in the order
+// of the file. It refuses (OwnDefinitionsTooLong) when their texts exceed the bound and declarations were asked for by
+// name: a reader could not see what was verified.
+func (j *judge) ownDefinitions(meaning []int) (out *OwnDefinitions, refusal *Refusal) {
+	out = &OwnDefinitions{Definitions: []OwnDefinition{}}
 	whole := sha256.New()
 	room := maxOwnBytes
 	for _, unit := range meaning {
@@ -43,15 +44,15 @@ func (j *judge) ownDefinitions(meaning []int) (out *Own, refusal *Refusal) {
 	return out, refusal
 }
 
-// isOwn says whether a declaration introduces a constant that is not Lean's.
+// isOwn reports whether a declaration introduces a constant that is not Lean's.
 func (j *judge) isOwn(d *term.Declaration) bool {
 	return slices.ContainsFunc(namesOf(d), func(n term.Name) bool {
-		whose, _ := j.core.standing(n)
-		return whose != genuine
+		whose, _ := j.core.originOf(n)
+		return whose != originLean
 	})
 }
 
-// definitionText renders a declaration. What is too long to be printed is given by its fingerprints, and the error says so.
+// definitionText renders a declaration. One too long to be printed is given by its fingerprints, and the error says so.
 func (j *judge) definitionText(d *term.Declaration) (string, error) {
 	w := definitionWriter{judge: j}
 	if d.Kind == term.Inductive {

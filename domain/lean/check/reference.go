@@ -18,16 +18,16 @@ import (
 //go:embed reference/*.json
 var referenceFiles embed.FS
 
-// Entry is the content of one constant: its kind, the fingerprint of its type, and that of what it is made of, or -.
-// Constants count in it by name, for they have entries of their own; theorems count by what they state, and universe
-// parameters by position.
+// Entry is the content of one constant as text: its kind, the fingerprint of its type, and the fingerprint of its value
+// or constructors, or "-". Constants inside count by name, for they have entries of their own; theorems count by their
+// type, and universe parameters by position.
 type Entry string
 
-// differences says how a constant differs from the one that the reference has under its name.
+// differences describes how a constant differs from the reference's constant of the same name.
 func (e Entry) differences(reference Entry) string {
 	have, want := strings.Fields(string(e)), strings.Fields(string(reference))
 	if have[0] != want[0] {
-		return "it is " + article(have[0]) + " where Lean has " + article(want[0])
+		return "it is " + withArticle(have[0]) + " where Lean has " + withArticle(want[0])
 	}
 	var parts []string
 	if have[1] != want[1] {
@@ -49,7 +49,7 @@ func (e Entry) differences(reference Entry) string {
 	return parts[0] + " differs"
 }
 
-func article(noun string) string {
+func withArticle(noun string) string {
 	if strings.ContainsAny(noun[:1], "aeiou") {
 		return "an " + noun
 	}
@@ -67,14 +67,14 @@ type Basis map[string][]Entry
 
 const basisFile = "reference/basis.json"
 
-// shipped is the tables in the program.
-type shipped struct {
+// referenceTables holds the tables embedded in the program.
+type referenceTables struct {
 	basis      Basis
 	references []Reference
 }
 
-var loadShipped = sync.OnceValue(func() shipped {
-	var s shipped
+var loadReferenceTables = sync.OnceValue(func() referenceTables {
+	var s referenceTables
 	mustRead(basisFile, &s.basis)
 	names, err := fs.Glob(referenceFiles, "reference/lean-*.json")
 	if err != nil || len(names) == 0 {
@@ -100,7 +100,7 @@ func mustRead(name string, v any) {
 
 // nearest returns the table of the version, or of the one nearest to it: nearest in the minor version, then in the
 // patch. A version that cannot be read is nearest to the newest table.
-func (s shipped) nearest(version string) (r *Reference, exact bool) {
+func (s referenceTables) nearest(version string) (r *Reference, exact bool) {
 	asked := versionOf(version)
 	for i := range s.references {
 		candidate := &s.references[i]
@@ -154,7 +154,7 @@ func BuildReference(f *export.File) Reference {
 	return r
 }
 
-// BuildBasis computes what an export contributes to the basis.
+// BuildBasis computes the entries of the logical constants that an export declares.
 func BuildBasis(f *export.File) Basis {
 	b := Basis{}
 	constants := BuildReference(f).Constants
@@ -166,7 +166,7 @@ func BuildBasis(f *export.File) Basis {
 	return b
 }
 
-// Merge adds what other has.
+// Merge adds the entries of other to b.
 func (b Basis) Merge(other Basis) {
 	for name, list := range other {
 		for _, entry := range list {
@@ -180,7 +180,7 @@ func (b Basis) Merge(other Basis) {
 
 // entriesOf computes the entry of every declared name; of a name declared twice the first stands.
 func entriesOf(s *term.Store, declarations []term.Declaration) map[term.Name]Entry {
-	e := entries{fingerprinter: term.NewFingerprinter(s), of: make(map[term.Name]Entry, len(declarations))}
+	e := entries{fingerprinter: term.NewFingerprinter(s), byName: make(map[term.Name]Entry, len(declarations))}
 	for i := range declarations {
 		if d := &declarations[i]; d.Kind == term.Inductive {
 			e.block(d.Block)
@@ -188,41 +188,41 @@ func entriesOf(s *term.Store, declarations []term.Declaration) map[term.Name]Ent
 			e.declaration(d)
 		}
 	}
-	return e.of
+	return e.byName
 }
 
 type entries struct {
 	fingerprinter *term.Fingerprinter
-	of            map[term.Name]Entry
+	byName        map[term.Name]Entry
 }
 
-func (e *entries) put(n term.Name, kind string, typ, made term.Fingerprint) {
-	if _, ok := e.of[n]; ok {
+func (e *entries) add(n term.Name, kind string, typ, made term.Fingerprint) {
+	if _, ok := e.byName[n]; ok {
 		return
 	}
 	content := "-"
 	if made != (term.Fingerprint{}) {
 		content = hex.EncodeToString(made[:])
 	}
-	e.of[n] = Entry(kind + " " + hex.EncodeToString(typ[:]) + " " + content)
+	e.byName[n] = Entry(kind + " " + hex.EncodeToString(typ[:]) + " " + content)
 }
 
-// typed is the fingerprint of a type with its universe parameters.
-func (e *entries) typed(typ term.Expr, params []term.Name) term.Fingerprint {
+// typeFingerprint is the fingerprint of a type with its universe parameters.
+func (e *entries) typeFingerprint(typ term.Expr, params []term.Name) term.Fingerprint {
 	e.fingerprinter.WithParams(params)
 	return e.fingerprinter.Combine('R', e.fingerprinter.Number(uint64(len(params))), e.fingerprinter.Expr(typ))
 }
 
 func (e *entries) declaration(d *term.Declaration) {
-	typ := e.typed(d.Type, d.LevelParams)
+	typ := e.typeFingerprint(d.Type, d.LevelParams)
 	var made term.Fingerprint
 	switch d.Kind {
 	case term.Definition, term.Opaque:
 		made = e.fingerprinter.Expr(d.Value)
 	case term.Quotient:
-		made = e.fingerprinter.Text('q', d.QuotKind)
+		made = e.fingerprinter.Text('q', string(d.QuotKind))
 	}
-	e.put(d.Name, safety(d.Unsafe, d.Partial)+d.Kind.String(), typ, made)
+	e.add(d.Name, safety(d.Unsafe, d.Partial)+d.Kind.String(), typ, made)
 }
 
 func (e *entries) block(b *term.Block) {
@@ -240,18 +240,18 @@ func (e *entries) block(b *term.Block) {
 		for _, n := range t.Constructors {
 			parts = append(parts, f.Name(n))
 			if k, ok := constructors[n]; ok {
-				parts = append(parts, e.typed(k.Type, k.LevelParams))
+				parts = append(parts, e.typeFingerprint(k.Type, k.LevelParams))
 			}
 		}
-		e.put(t.Name, safety(t.Unsafe, false)+term.Inductive.String(), e.typed(t.Type, t.LevelParams), f.Combine('B', parts...))
+		e.add(t.Name, safety(t.Unsafe, false)+term.Inductive.String(), e.typeFingerprint(t.Type, t.LevelParams), f.Combine('B', parts...))
 	}
 	for i := range b.Constructors {
 		k := &b.Constructors[i]
-		e.put(k.Name, "constructor", e.typed(k.Type, k.LevelParams), f.Name(k.Inductive))
+		e.add(k.Name, "constructor", e.typeFingerprint(k.Type, k.LevelParams), f.Name(k.Inductive))
 	}
 	for i := range b.Recursors {
 		r := &b.Recursors[i]
-		e.put(r.Name, "recursor", e.typed(r.Type, r.LevelParams), term.Fingerprint{})
+		e.add(r.Name, "recursor", e.typeFingerprint(r.Type, r.LevelParams), term.Fingerprint{})
 	}
 }
 

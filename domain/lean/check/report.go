@@ -6,7 +6,7 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// Kernel is what the type checker says of the whole file. It is about soundness alone.
+// Kernel is the type checker's result for the whole file. It says nothing about axioms or definitions.
 type Kernel string
 
 // The answers of the kernel.
@@ -27,32 +27,35 @@ const (
 	Inconclusive Verdict = "inconclusive" // the check did not finish
 )
 
+// Class names the reason of a refusal: one of the classes below, of package export or of package kernel.
+type Class string
+
 // Classes of refusal beyond those of packages export and kernel.
 const (
-	MissingDeclaration    = "missing_declaration"      // a name asked for is not declared
-	AmbiguousDeclaration  = "ambiguous_declaration"    // a name asked for is how several declarations print
-	Sorry                 = "sorry"                    // sorryAx is reached
-	CustomAxiom           = "custom_axiom"             // an axiom outside the core library is reached
-	ForgedAxiom           = "forged_axiom"             // a core axiom's name on something else
-	BasisDiffers          = "basis_differs"            // a logical constant is not Lean's
-	ConformanceDiffers    = "conformance_differs"      // a core definition is not that of the claimed version
-	StatementTooLong      = "statement_too_long"       // a declaration asked for states more than can be printed
-	StatementUnreadable   = "statement_unreadable"     // what is printed for a declaration does not read back
-	OwnDefinitionsTooLong = "own_definitions_too_long" // a statement rests on definitions that cannot be printed
-	ResourceLimit         = "resource_limit"           // the check ran out of time, memory or depth
+	MissingDeclaration    Class = "missing_declaration"      // a name asked for is not declared
+	AmbiguousDeclaration  Class = "ambiguous_declaration"    // a name asked for is how several declarations print
+	Sorry                 Class = "sorry"                    // sorryAx is reached
+	CustomAxiom           Class = "custom_axiom"             // an axiom outside the core library is reached
+	ForgedAxiom           Class = "forged_axiom"             // a core axiom's name on something else
+	BasisDiffers          Class = "basis_differs"            // a logical constant is not Lean's
+	ConformanceDiffers    Class = "conformance_differs"      // a core definition is not that of the claimed version
+	StatementTooLong      Class = "statement_too_long"       // a declaration asked for states more than can be printed
+	StatementUnreadable   Class = "statement_unreadable"     // what is printed for a declaration does not read back
+	OwnDefinitionsTooLong Class = "own_definitions_too_long" // a statement rests on definitions that cannot be printed
+	ResourceLimit         Class = "resource_limit"           // the check ran out of time, memory or depth
 )
 
 // Report is the outcome of a check. Its JSON is what `reckon lean check --json` prints.
 type Report struct {
-	Kernel              Kernel        `json:"kernel"`
-	Verdict             Verdict       `json:"verdict"`
-	Refusal             *Refusal      `json:"refusal"`
-	Declarations        []Declaration `json:"declarations"`
-	AxiomsUsed          []string      `json:"axioms_used"`
-	Conformance         *Conformance  `json:"conformance"`
-	OwnDefinitions      *Own          `json:"own_definitions"`
-	DeclarationsChecked int           `json:"declarations_checked"`
-	ElapsedMS           int64         `json:"elapsed_ms"` // set by the caller, who has a clock
+	Kernel              Kernel          `json:"kernel"`
+	Verdict             Verdict         `json:"verdict"`
+	Refusal             *Refusal        `json:"refusal"`
+	Declarations        []Declaration   `json:"declarations"`
+	AxiomsUsed          []string        `json:"axioms_used"`
+	Conformance         *Conformance    `json:"conformance"`
+	OwnDefinitions      *OwnDefinitions `json:"own_definitions"`
+	DeclarationsChecked int             `json:"declarations_checked"`
+	ElapsedMS           int64           `json:"elapsed_ms"` // set by the caller, who has a clock
 
 	Export Export `json:"-"`
 	// Unreadable says that the file could not be read as an export; Refusal has the line.
@@ -62,7 +65,7 @@ type Report struct {
 // Refusal says what is wrong and where.
 type Refusal struct {
 	Declaration string `json:"declaration"`
-	Class       string `json:"class"`
+	Class       Class  `json:"class"`
 	Message     string `json:"message"`
 	File        string `json:"file"`
 	Line        int    `json:"line"`
@@ -77,14 +80,13 @@ type Declaration struct {
 	StatementSHA256 *string  `json:"statement_sha256"` // of the statement's UTF-8 text, lower-case hex; null without one
 }
 
-// Own is what the declarations asked for rest on and no reference table knows: the definitions that give the words of
-// their statements a meaning, in the order of the file. Proofs are left out: whatever proves a proposition, it says the
-// same.
-type Own struct {
+// OwnDefinitions lists the definitions of the uploader that the statements of the named declarations depend on, in the
+// order of the file. Proofs are left out: a proposition means the same whatever proves it.
+type OwnDefinitions struct {
 	Count       int             `json:"count"`
 	SHA256      string          `json:"sha256"` // of all texts, each followed by a line feed, lower-case hex
 	Definitions []OwnDefinition `json:"definitions"`
-	Omitted     int             `json:"omitted"` // the last ones, left out because the texts are too long; the hash covers them
+	Omitted     int             `json:"omitted"` // number of last definitions left out beyond 1 MiB of text; the hash covers them
 }
 
 // OwnDefinition is one declaration, rendered whole.
@@ -105,19 +107,19 @@ type Export struct {
 // Conformance compares the declarations of the file with the reference table of the Lean version it claims, or of the
 // nearest one.
 type Conformance struct {
-	ReferenceLeanVersion *string  `json:"reference_lean_version"` // of the table: the nearest where the file's version has none
-	Matched              int      `json:"matched"`
-	Differing            []string `json:"differing"`
-	Outside              Outside  `json:"outside"`
+	ReferenceLeanVersion *string             `json:"reference_lean_version"` // of the table: the nearest where the file's version has none
+	Matched              int                 `json:"matched"`
+	Differing            []string            `json:"differing"`
+	Outside              OutsideDeclarations `json:"outside"`
 }
 
-// Outside is the declarations the table does not have.
-type Outside struct {
+// OutsideDeclarations counts the declarations that the reference table does not have.
+type OutsideDeclarations struct {
 	Count      int      `json:"count"`
 	Namespaces []string `json:"namespaces"` // first components of their names, sorted
 }
 
-// kindOf is the certificate's word for a declaration.
+// kindOf is the kind of a declared name as certificates spell it.
 func kindOf(d *term.Declaration, n term.Name) string {
 	if d.Kind != term.Inductive {
 		return d.Kind.String()

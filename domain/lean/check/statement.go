@@ -13,7 +13,7 @@ import (
 
 // referenceNames are the names of the shipped tables.
 var referenceNames = sync.OnceValue(func() *statement.Reference {
-	tables := loadShipped()
+	tables := loadReferenceTables()
 	var dotted []string
 	for name := range tables.basis {
 		dotted = append(dotted, name)
@@ -29,14 +29,14 @@ var referenceNames = sync.OnceValue(func() *statement.Reference {
 // newLanguage is the language of the file. Notation is for the constants that are Lean's own.
 func (j *judge) newLanguage() *statement.Language {
 	return statement.New(j.file, j.names, func(n term.Name) bool {
-		whose, _ := j.core.standing(n)
-		return whose == genuine
+		whose, _ := j.core.originOf(n)
+		return whose == originLean
 	})
 }
 
-// state fills in what a declaration states. A statement that cannot be printed is null; where the name was asked for,
+// fillStatement fills in what a declaration states. A statement that cannot be printed is null; where the name was asked for,
 // that is refused, for nobody could see what was verified.
-func (j *judge) state(n term.Name, item *Declaration) *Refusal {
+func (j *judge) fillStatement(n term.Name, item *Declaration) *Refusal {
 	text, err := j.language.Statement(n)
 	if err == nil {
 		sum := sha256.Sum256([]byte(text))

@@ -17,7 +17,7 @@ import (
 func TestRealStatementsReadBack(t *testing.T) {
 	count := 0
 	for _, folder := range []string{"accept", "judge"} {
-		for _, path := range leantest.Files(t, folder) {
+		for _, path := range leantest.SharedFiles(t, folder) {
 			if strings.Contains(path, "3.0.0") {
 				continue
 			}
@@ -31,7 +31,7 @@ func TestRealStatementsReadBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			j := &judge{file: file, names: statement.NewNames(file.Store, file.Declarations, referenceNames()),
-				core: newCore(file, loadShipped(), func(term.Name) bool { return false })}
+				core: newCore(file, loadReferenceTables(), func(term.Name) bool { return false })}
 			language := j.newLanguage()
 			for i := range file.Declarations {
 				for _, n := range namesOf(&file.Declarations[i]) {

@@ -5,8 +5,8 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// references finds what expressions refer to: constants, the structures of projections, and all that a literal stands
-// for. Each call looks at every part once.
+// references finds the names that expressions refer to: constants, the structures of projections, and the constants of
+// the expression that a literal abbreviates. A call visits each shared subexpression once.
 type references struct {
 	store   *term.Store
 	literal map[term.Kind][]term.Name
@@ -19,7 +19,7 @@ func newReferences(store *term.Store, declarations []term.Declaration) *referenc
 	names := builtin.Intern(store)
 	handles := func(ids []builtin.ID) (out []term.Name) {
 		for _, id := range ids {
-			out = append(out, names.Of(id))
+			out = append(out, names.Handle(id))
 		}
 		return out
 	}
@@ -29,8 +29,8 @@ func newReferences(store *term.Store, declarations []term.Declaration) *referenc
 	}}
 }
 
-// of shows every name that the expressions refer to; one may be shown more than once.
-func (r *references) of(exprs []term.Expr, visit func(term.Name)) {
+// visitNames shows every name that the expressions refer to; one may be shown more than once.
+func (r *references) visitNames(exprs []term.Expr, visit func(term.Name)) {
 	r.call++
 	r.stack = append(r.stack[:0], exprs...)
 	for len(r.stack) > 0 {

@@ -17,7 +17,7 @@ const (
 	Recursor
 )
 
-// Constant is what is known of a declared name.
+// Constant is a declared constant. One of Inductive, Constructor, Recursor and Quotient is set, or none, as Kind says.
 type Constant struct {
 	Name   term.Name
 	Kind   Kind
@@ -31,13 +31,13 @@ type Constant struct {
 	Inductive   *InductiveInfo
 	Constructor *ConstructorInfo
 	Recursor    *RecursorInfo
-	Quotient    string // type, ctor, lift, ind
+	Quotient    term.QuotKind
 }
 
-// Unfolds says whether delta reduction applies. Opaque constants never unfold.
+// Unfolds reports whether delta reduction replaces the constant by its value. Opaque constants never unfold.
 func (c *Constant) Unfolds() bool { return c.Kind == Definition || c.Kind == Theorem }
 
-// InductiveInfo is what a type adds.
+// InductiveInfo describes an inductive type.
 type InductiveInfo struct {
 	NumParams, NumIndices int
 	Constructors          []term.Name
@@ -45,23 +45,23 @@ type InductiveInfo struct {
 	IsRec                 bool
 }
 
-// StructureLike types have one constructor and no indices; eta holds for those that are not recursive.
+// StructureLike reports whether structure eta applies: one constructor, no indices, not recursive.
 func (i *InductiveInfo) StructureLike() bool {
 	return len(i.Constructors) == 1 && i.NumIndices == 0 && !i.IsRec
 }
 
-// ConstructorInfo is what a constructor adds.
+// ConstructorInfo describes a constructor.
 type ConstructorInfo struct {
 	Inductive            term.Name
 	NumParams, NumFields int
 }
 
-// RecursorInfo is what a recursor adds.
+// RecursorInfo describes a recursor.
 type RecursorInfo struct {
 	NumParams, NumIndices, NumMotives, NumMinors int
 	Rules                                        []term.Rule
 	K                                            bool
-	Major                                        term.Name // the type eliminated
+	MajorInductive                               term.Name // the type eliminated
 }
 
 // FirstIndex is the position of the first index among the arguments.

@@ -1,8 +1,8 @@
 // Package environment is the constants that the declarations of a file introduce.
 //
-// It promises that a constant is only ever looked up from a place in the order of declarations: the only way to it is a
-// View, and a View shows what comes before its place and nothing else. What a declaration, a literal or a built-in
-// operation rests on can therefore never come later, or be itself.
+// A constant is found only through a View, and a View has a place: the index of a declaration in file order. It shows the
+// constants of declarations before that place and no others. Nothing that a declaration, a literal or a built-in operation
+// depends on can therefore be declared later or be the declaration itself.
 //
-// Nothing in it is checked or trusted: it holds what the file says. Package kernel decides whether that is right.
+// The constants are those that the file declares, unchecked. Package kernel checks them.
 package environment

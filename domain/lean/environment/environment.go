@@ -6,19 +6,20 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// Environment is the declared constants. It is built from what the file says before anything is checked, and then only
-// read: a declaration sees the constants of earlier declarations, and the file as a whole is accepted only if every
-// declaration is, so that nothing wrong a later check relied on survives. Recursors, counts and flags are the file's
-// own; the block that declares them is refused unless they are what the kernel generates.
+// Environment holds the declared constants. It is built before any declaration is checked, and then only read. A
+// declaration is checked against earlier declarations that may not have been checked yet; this is sound because a file is
+// accepted only if every declaration is. Recursors, counts and flags are those of the file; the kernel refuses a block
+// whose records differ from the ones it generates.
 type Environment struct {
 	store        *term.Store
 	declarations []term.Declaration
 	constants    []Constant
 	byName       []int32           // index into constants, by name; -1 when not declared
-	duplicates   map[int]term.Name // by declaration: a name of its that an earlier declaration has
+	duplicates   map[int]term.Name // by declaration: its first name that an earlier declaration introduces
 }
 
-// New enters every declared name. Of a name declared twice the first stands; Duplicate tells of the second.
+// New adds every declared constant. Of a name declared twice the first declaration counts; DuplicateName reports the
+// second. The slice is kept and must not be changed.
 func New(store *term.Store, declarations []term.Declaration) *Environment {
 	env := &Environment{
 		store:        store,
@@ -38,16 +39,16 @@ func New(store *term.Store, declarations []term.Declaration) *Environment {
 	}
 	heights := newHeights(env)
 	for unit := range declarations {
-		env.enterDeclaration(unit)
+		env.addDeclaration(unit)
 		heights.assign(unit)
 	}
 	return env
 }
 
-func (env *Environment) enterDeclaration(unit int) {
+func (env *Environment) addDeclaration(unit int) {
 	d := &env.declarations[unit]
 	if d.Kind == term.Inductive {
-		env.enterBlock(unit, d.Block)
+		env.addBlock(unit, d.Block)
 		return
 	}
 	c := Constant{Name: d.Name, Unit: unit, Params: d.LevelParams, Type: d.Type, Unsafe: d.Unsafe || d.Partial}
@@ -63,17 +64,17 @@ func (env *Environment) enterDeclaration(unit int) {
 	case term.Quotient:
 		c.Kind, c.Quotient = Quotient, d.QuotKind
 	}
-	env.enter(c)
+	env.addConstant(c)
 }
 
-func (env *Environment) enterBlock(unit int, b *term.Block) {
+func (env *Environment) addBlock(unit int, b *term.Block) {
 	all := make([]term.Name, len(b.Types))
 	for i, t := range b.Types {
 		all[i] = t.Name
 	}
 	isRec := env.blockIsRec(b, all)
 	for _, t := range b.Types {
-		env.enter(Constant{Name: t.Name, Kind: Inductive, Unit: unit, Unsafe: t.Unsafe, Params: t.LevelParams, Type: t.Type,
+		env.addConstant(Constant{Name: t.Name, Kind: Inductive, Unit: unit, Unsafe: t.Unsafe, Params: t.LevelParams, Type: t.Type,
 			Inductive: &InductiveInfo{NumParams: int(t.NumParams), NumIndices: int(t.NumIndices),
 				Constructors: t.Constructors, All: all, IsRec: isRec}})
 	}
@@ -82,18 +83,18 @@ func (env *Environment) enterBlock(unit int, b *term.Block) {
 		for t := k.Type; env.store.Kind(t) == term.KindPi; t = term.Expr(env.store.Node(t).B) {
 			arity++
 		}
-		env.enter(Constant{Name: k.Name, Kind: Constructor, Unit: unit, Unsafe: k.Unsafe, Params: k.LevelParams, Type: k.Type,
+		env.addConstant(Constant{Name: k.Name, Kind: Constructor, Unit: unit, Unsafe: k.Unsafe, Params: k.LevelParams, Type: k.Type,
 			Constructor: &ConstructorInfo{Inductive: k.Inductive, NumParams: int(k.NumParams), NumFields: max(0, arity-int(k.NumParams))}})
 	}
 	for _, r := range b.Recursors {
-		env.enter(Constant{Name: r.Name, Kind: Recursor, Unit: unit, Unsafe: r.Unsafe, Params: r.LevelParams, Type: r.Type,
+		env.addConstant(Constant{Name: r.Name, Kind: Recursor, Unit: unit, Unsafe: r.Unsafe, Params: r.LevelParams, Type: r.Type,
 			Recursor: env.recursorInfo(&r, len(b.Types) == 1 && len(b.Constructors) == 1)})
 	}
 }
 
 func (env *Environment) recursorInfo(r *term.Recursor, mayBeK bool) *RecursorInfo {
 	info := &RecursorInfo{NumParams: int(r.NumParams), NumIndices: int(r.NumIndices), NumMotives: int(r.NumMotives),
-		NumMinors: int(r.NumMinor), Rules: r.Rules, K: r.K && mayBeK}
+		NumMinors: int(r.NumMinors), Rules: r.Rules, K: r.K && mayBeK}
 	t := r.Type
 	for range info.MajorIndex() {
 		if env.store.Kind(t) != term.KindPi {
@@ -103,13 +104,13 @@ func (env *Environment) recursorInfo(r *term.Recursor, mayBeK bool) *RecursorInf
 	}
 	if n := env.store.Node(t); n.Kind == term.KindPi {
 		if h := env.store.Node(env.store.Head(term.Expr(n.A))); h.Kind == term.KindConst {
-			info.Major = term.Name(h.A)
+			info.MajorInductive = term.Name(h.A)
 		}
 	}
 	return info
 }
 
-// blockIsRec says whether a constructor of the block has a field that mentions a type of the block.
+// blockIsRec reports whether a constructor of the block has a field whose type mentions a type of the block.
 func (env *Environment) blockIsRec(b *term.Block, all []term.Name) bool {
 	for _, k := range b.Constructors {
 		if env.store.AnyDomain(k.Type, func(domain term.Expr) bool {
@@ -121,7 +122,7 @@ func (env *Environment) blockIsRec(b *term.Block, all []term.Name) bool {
 	return false
 }
 
-func (env *Environment) enter(c Constant) {
+func (env *Environment) addConstant(c Constant) {
 	if env.byName[c.Name] >= 0 {
 		if _, known := env.duplicates[c.Unit]; !known {
 			env.duplicates[c.Unit] = c.Name
@@ -141,24 +142,24 @@ func (env *Environment) Declarations() []term.Declaration { return env.declarati
 // Declaration is the record with the given index.
 func (env *Environment) Declaration(unit int) *term.Declaration { return &env.declarations[unit] }
 
-// Duplicate returns a name of the given declaration that an earlier one has.
-func (env *Environment) Duplicate(unit int) (term.Name, bool) {
+// DuplicateName returns the first name of the given declaration that an earlier declaration introduces.
+func (env *Environment) DuplicateName(unit int) (term.Name, bool) {
 	n, ok := env.duplicates[unit]
 	return n, ok
 }
 
-// Place returns the index of the declaration that introduces n.
-func (env *Environment) Place(n term.Name) (unit int, ok bool) {
+// IntroducedBy returns the index of the declaration that introduces n.
+func (env *Environment) IntroducedBy(n term.Name) (unit int, ok bool) {
 	if int(n) >= len(env.byName) || env.byName[n] < 0 {
 		return 0, false
 	}
 	return env.constants[env.byName[n]].Unit, true
 }
 
-// AddRecursor enters a recursor that the block of the given declaration should have and leaves out, unless its name is
-// declared. Call it before the environment is shared.
+// AddRecursor adds a recursor that the file leaves out to the block of the given declaration. It does nothing when the
+// name is declared. Do not call it once several goroutines read the environment.
 func (env *Environment) AddRecursor(unit int, r *term.Recursor, mayBeK bool) {
 	if int(r.Name) < len(env.byName) && env.byName[r.Name] < 0 {
-		env.enter(Constant{Name: r.Name, Kind: Recursor, Unit: unit, Params: r.LevelParams, Type: r.Type, Recursor: env.recursorInfo(r, mayBeK)})
+		env.addConstant(Constant{Name: r.Name, Kind: Recursor, Unit: unit, Params: r.LevelParams, Type: r.Type, Recursor: env.recursorInfo(r, mayBeK)})
 	}
 }

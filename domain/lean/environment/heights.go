@@ -2,7 +2,8 @@ package environment
 
 import "reckon/domain/lean/term"
 
-// heights computes definitional heights instead of believing the file's: 1 + the largest height a value mentions.
+// heights computes definitional heights, which order lazy delta reduction: 1 + the largest height of a definition that the
+// value mentions. The heights that the file gives are not used.
 type heights struct {
 	env    *Environment
 	view   View // of the definition whose height is computed
@@ -19,12 +20,12 @@ func (h *heights) assign(unit int) {
 	if d.Kind != term.Definition {
 		return
 	}
-	own := h.env.At(unit + 1)
+	own := h.env.ViewAt(unit + 1)
 	c := own.Find(d.Name)
 	if c == nil || c.Unit != unit {
 		return
 	}
-	h.view = h.env.At(unit)
+	h.view = h.env.ViewAt(unit)
 	switch d.Hint {
 	case term.HintOpaque:
 		c.Height = OpaqueHeight

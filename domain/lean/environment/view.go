@@ -2,7 +2,7 @@ package environment
 
 import "reckon/domain/lean/term"
 
-// Stage is how much of its own inductive block a declaration sees.
+// Stage says which constants of its own inductive block a declaration sees.
 type Stage uint8
 
 // The stages of checking an inductive block, in order.
@@ -13,22 +13,23 @@ const (
 	RecursorsVisible
 )
 
-// View is the environment as the declaration at one place sees it: all earlier declarations, and of its own block as
-// much as its stage says. It is the only way to a constant.
+// View is the environment as one declaration sees it: the constants of all earlier declarations, and those of its own
+// block that its stage shows.
 type View struct {
 	env   *Environment
 	unit  int
 	stage Stage
 }
 
-// At is the view of the declaration with the given index; the number of declarations is the place after the last.
-func (env *Environment) At(unit int) View { return View{env: env, unit: unit} }
+// ViewAt returns the view of the declaration with index unit, at stage NothingVisible. With unit = Len it shows every
+// declaration.
+func (env *Environment) ViewAt(unit int) View { return View{env: env, unit: unit} }
 
-// Unit is the place of the view.
+// Unit is the index of the declaration whose view this is.
 func (v *View) Unit() int { return v.unit }
 
-// Advance shows more of the declaration's own block.
-func (v *View) Advance(stage Stage) { v.stage = stage }
+// SetStage sets which constants of the declaration's own block are visible.
+func (v *View) SetStage(stage Stage) { v.stage = stage }
 
 // Find returns the constant called n if it is visible, or nil.
 func (v *View) Find(n term.Name) *Constant {

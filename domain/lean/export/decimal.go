@@ -31,11 +31,11 @@ func (p *powersOfTen) read(digits string) (*big.Int, bool) {
 	if !ok {
 		return nil, false
 	}
-	high.Mul(high, p.at(level))
+	high.Mul(high, p.power(level))
 	return high.Add(high, rest), true
 }
 
-func (p *powersOfTen) at(level int) *big.Int {
+func (p *powersOfTen) power(level int) *big.Int {
 	for len(*p) <= level {
 		var next *big.Int
 		if n := len(*p); n == 0 {

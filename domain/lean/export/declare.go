@@ -13,7 +13,7 @@ type declared struct {
 	hint             term.Hint
 	safety           string
 	unsafe           bool
-	quotKind         string
+	quotKind         term.QuotKind
 }
 
 // declarationFields are the fields of each kind of declaration.
@@ -49,16 +49,18 @@ func (d *parser) readDeclaration() *Error {
 		case "hints":
 			r.hint, err = d.readHints()
 		case "safety":
-			r.safety, err = d.choice("safe", "partial", "unsafe")
+			r.safety, err = d.readOneOf("safe", "partial", "unsafe")
 		case "kind":
-			r.quotKind, err = d.choice("type", "ctor", "lift", "ind")
+			var kind string
+			kind, err = d.readOneOf(string(term.QuotType), string(term.QuotCtor), string(term.QuotLift), string(term.QuotInd))
+			r.quotKind = term.QuotKind(kind)
 		}
 		return err
 	})
 }
 
-// choice reads a string that must be one of the given.
-func (d *parser) choice(options ...string) (string, *Error) {
+// readOneOf reads a string and refuses it unless it is one of the options.
+func (d *parser) readOneOf(options ...string) (string, *Error) {
 	text, err := d.scan.string()
 	if err != nil {
 		return "", err
@@ -82,7 +84,7 @@ func (d *parser) readHints() (term.Hint, *Error) {
 		}
 		return term.HintRegular, err
 	}
-	text, err := d.choice("opaque", "abbrev")
+	text, err := d.readOneOf("opaque", "abbrev")
 	if text == "abbrev" {
 		return term.HintAbbrev, err
 	}
@@ -123,7 +125,7 @@ func (d *decoder) declare() *Error {
 	if err != nil {
 		return err
 	}
-	decl.Type = d.at(typ)
+	decl.Type = d.exprAt(typ)
 	switch d.kind {
 	case axiomRecord:
 		decl.Kind = term.Axiom
@@ -141,7 +143,7 @@ func (d *decoder) declare() *Error {
 		if err != nil {
 			return err
 		}
-		decl.Value = d.at(value)
+		decl.Value = d.exprAt(value)
 		if _, declared := d.file.types[decl.Name]; !declared && decl.Kind != term.Theorem {
 			d.file.values[decl.Name] = value
 		}
@@ -153,7 +155,7 @@ func (d *decoder) declare() *Error {
 
 func (f *File) addDeclaration(d term.Declaration) { f.Declarations = append(f.Declarations, d) }
 
-// addType notes the written type of a name; of a name declared twice, the first stands, as in the kernel.
+// addType records the written type of a name; of a name declared twice the first declaration counts, as in the kernel.
 func (f *File) addType(n term.Name, typ ordinal) {
 	if _, ok := f.types[n]; !ok {
 		f.types[n] = typ
@@ -312,8 +314,8 @@ func (d *parser) readRec() *Error {
 	return err
 }
 
-// count narrows a count; one that does not fit is wrong whatever it counts, and stays wrong.
-func count(n uint64) uint32 { return clamp(n, math.MaxInt32) }
+// narrowCount converts a count to 32 bits, larger ones to 2^31 - 1, which no block has: the kernel refuses both alike.
+func narrowCount(n uint64) uint32 { return clamp(n, math.MaxInt32) }
 
 // declareBlock adds the declaration of an inductive record.
 func (d *decoder) declareBlock() *Error {
@@ -347,7 +349,7 @@ func (d *decoder) declareBlock() *Error {
 	return nil
 }
 
-// header looks up what types, constructors and recursors have in common.
+// header resolves the name, type and universe parameters that types, constructors and recursors all have.
 func (d *decoder) header(name, typ uint64, levelParams []uint64) (n term.Name, e term.Expr, ps []term.Name, err *Error) {
 	if n, err = d.name(name); err != nil {
 		return n, e, ps, err
@@ -358,14 +360,14 @@ func (d *decoder) header(name, typ uint64, levelParams []uint64) (n term.Name, e
 	}
 	d.file.addType(n, o)
 	ps, err = d.nameList(levelParams)
-	return n, d.at(o), ps, err
+	return n, d.exprAt(o), ps, err
 }
 
 func (d *decoder) inductiveType(t *declaredType) (out term.InductiveType, err *Error) {
 	if out.Name, out.Type, out.LevelParams, err = d.header(t.name, t.typ, t.levelParams); err != nil {
 		return out, err
 	}
-	out.NumParams, out.NumIndices, out.NumNested = count(t.numParams), count(t.numIndices), count(t.numNested)
+	out.NumParams, out.NumIndices, out.NumNested = narrowCount(t.numParams), narrowCount(t.numIndices), narrowCount(t.numNested)
 	out.IsRec, out.IsReflexive, out.Unsafe = t.isRec, t.isReflexive, t.isUnsafe
 	if out.All, err = d.nameList(t.all); err != nil {
 		return out, err
@@ -378,7 +380,7 @@ func (d *decoder) constructor(k *declaredCtor) (out term.Constructor, err *Error
 	if out.Name, out.Type, out.LevelParams, err = d.header(k.name, k.typ, k.levelParams); err != nil {
 		return out, err
 	}
-	out.Index, out.NumParams, out.NumFields, out.Unsafe = count(k.cidx), count(k.numParams), count(k.numFields), k.isUnsafe
+	out.Index, out.NumParams, out.NumFields, out.Unsafe = narrowCount(k.cidx), narrowCount(k.numParams), narrowCount(k.numFields), k.isUnsafe
 	out.Inductive, err = d.name(k.induct)
 	return out, err
 }
@@ -387,8 +389,8 @@ func (d *decoder) recursor(r *declaredRec) (out term.Recursor, err *Error) {
 	if out.Name, out.Type, out.LevelParams, err = d.header(r.name, r.typ, r.levelParams); err != nil {
 		return out, err
 	}
-	out.NumParams, out.NumIndices = count(r.numParams), count(r.numIndices)
-	out.NumMotives, out.NumMinor = count(r.numMotives), count(r.numMinors)
+	out.NumParams, out.NumIndices = narrowCount(r.numParams), narrowCount(r.numIndices)
+	out.NumMotives, out.NumMinors = narrowCount(r.numMotives), narrowCount(r.numMinors)
 	out.K, out.Unsafe = r.k, r.isUnsafe
 	if out.All, err = d.nameList(r.all); err != nil {
 		return out, err
@@ -402,7 +404,7 @@ func (d *decoder) recursor(r *declaredRec) (out term.Recursor, err *Error) {
 		if err != nil {
 			return out, err
 		}
-		out.Rules = append(out.Rules, term.Rule{Constructor: ctor, NumFields: count(rule.nfields), Value: d.at(rhs)})
+		out.Rules = append(out.Rules, term.Rule{Constructor: ctor, NumFields: narrowCount(rule.nfields), Value: d.exprAt(rhs)})
 	}
 	return out, nil
 }

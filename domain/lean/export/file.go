@@ -5,7 +5,7 @@ import "reckon/domain/lean/term"
 // FormatWindowText is the range of format versions read.
 const FormatWindowText = ">=3.1.0 <3.2.0"
 
-// File is what an export says.
+// File is an export that was read. Nothing in it is checked.
 type File struct {
 	Store        *term.Store
 	Declarations []term.Declaration
@@ -28,8 +28,8 @@ type Meta struct {
 
 type ordinal uint32
 
-// Written is one expression as the file has it, with the names and annotations of binders that package term leaves
-// out. A, B and C are as in term.Node, except that expressions are handles for File.Written.
+// Written is one expression with the names and annotations of binders, which package term leaves out. A, B and C are as
+// in term.Node, except that expressions are handles for File.Written.
 type Written struct {
 	Expr    term.Expr
 	A, B, C uint32
@@ -64,7 +64,7 @@ func (f *File) WrittenValue(n term.Name) (handle uint32, ok bool) {
 	return uint32(o), ok
 }
 
-// Limits bound reading. The zero value means the defaults.
+// Limits bound reading. A zero field takes its default; a file beyond a limit is refused with TooLarge.
 type Limits struct {
 	Bytes      int64 // of the whole file; default 1 GiB
 	LineBytes  int   // of one line; default 64 MiB
@@ -73,7 +73,7 @@ type Limits struct {
 	DigitCount int   // of one numeric literal; default 1<<20
 	Threads    int   // 1 to parse lines on the caller's goroutine; default two goroutines
 
-	Room *term.Room // of the process; default no limit
+	Room *term.Room // bounds the memory of the process; nil: no limit
 }
 
 func (l Limits) withDefaults() Limits {
@@ -92,7 +92,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Children are the handles of the expressions w is directly made of.
+// Children are the handles of the immediate subexpressions of w.
 func (w Written) Children() []uint32 {
 	switch w.Kind {
 	case term.KindApp, term.KindLam, term.KindPi:

@@ -17,12 +17,12 @@ func (d *parser) readMetaBody() *Error {
 	return d.scan.object(func(key []byte) *Error {
 		part, ok := targets[string(key)]
 		if !ok {
-			return d.scan.skip()
+			return d.scan.skipValue()
 		}
 		return d.scan.object(func(key []byte) *Error {
 			target, ok := part[string(key)]
 			if !ok {
-				return d.scan.skip()
+				return d.scan.skipValue()
 			}
 			text, err := d.string()
 			*target = text

@@ -14,10 +14,11 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// Read reads an export. The error is an *Error, or what r returned; with it, the file holds what was read before.
+// Read reads an export. The error is an *Error, or the error of r. The File is never nil: with an error it holds the
+// records before the wrong one.
 //
-// Lines are parsed on another goroutine than the one that defines what they say, unless limits.Threads is 1. r is not
-// used after Read has returned.
+// Unless limits.Threads is 1, lines are parsed on a goroutine of their own while earlier records are added to the file. r
+// is not used after Read has returned.
 func Read(ctx context.Context, r io.Reader, limits Limits) (*File, error) {
 	limits = limits.withDefaults()
 	d := &decoder{limits: limits, sizes: map[term.Name]nameSize{}, file: &File{Store: term.NewStore(), types: map[term.Name]ordinal{},
@@ -34,13 +35,13 @@ func Read(ctx context.Context, r io.Reader, limits Limits) (*File, error) {
 	return d.file, d.readAhead(l)
 }
 
-// linesPerLook and bytesPerLook are how many lines, or bytes, pass at most between looks at the deadline.
+// linesPerCheck and bytesPerCheck are the most lines, and bytes, read between two checks of the context.
 const (
-	linesPerLook = 1024
-	bytesPerLook = 256 << 10
+	linesPerCheck = 1024
+	bytesPerCheck = 256 << 10
 )
 
-// batch is a run of records, and why there are no more after it.
+// batch holds consecutive records; the last batch of a file also says why reading ended.
 type batch struct {
 	records [256]record
 	count   int
@@ -54,7 +55,7 @@ type batch struct {
 // bytesPerBatch bounds what the records of one batch hold.
 const bytesPerBatch = 128 << 10
 
-// readInTurn parses a batch and defines it, then the next.
+// readInTurn parses and defines one batch after the other on the caller's goroutine.
 func (d *decoder) readInTurn(l *lines) error {
 	b := &batch{}
 	for {
@@ -65,7 +66,7 @@ func (d *decoder) readInTurn(l *lines) error {
 	}
 }
 
-// readAhead parses the next batch while one is defined.
+// readAhead parses up to two batches ahead on a goroutine of its own, while the caller's goroutine defines them.
 func (d *decoder) readAhead(l *lines) error {
 	const ahead = 2
 	empty, full := make(chan *batch, ahead), make(chan *batch, ahead)
@@ -86,7 +87,7 @@ func (d *decoder) readAhead(l *lines) error {
 	ended := false
 	for b := range full {
 		if ended {
-			continue // until the parser has stopped
+			continue // drain the channel until the parser has stopped
 		}
 		if ended, result = d.defineBatch(b); ended {
 			close(empty)
@@ -97,7 +98,8 @@ func (d *decoder) readAhead(l *lines) error {
 	return result
 }
 
-// defineBatch defines what the records of a batch say, up to the first that is wrong.
+// defineBatch adds the records of a batch to the file, up to the first wrong one. end is true at the end of the file and
+// at an error.
 func (d *decoder) defineBatch(b *batch) (end bool, err error) {
 	f := d.file
 	for i := range b.records[:b.count] {
@@ -115,9 +117,9 @@ func (d *decoder) defineBatch(b *batch) (end bool, err error) {
 	return b.last, b.err
 }
 
-// defineWithin defines what the record says, if there is room for it.
+// defineWithin adds the current record to the file. A store that is full or out of memory becomes an Error.
 func (d *decoder) defineWithin() (err *Error) {
-	defer func() { err = orNoRoom(recover(), err) }()
+	defer func() { err = limitError(recover(), err) }()
 	switch {
 	case d.err != nil:
 		return d.err
@@ -127,14 +129,15 @@ func (d *decoder) defineWithin() (err *Error) {
 	return d.define()
 }
 
-// orNoRoom makes the panic of a store without room an error.
-func orNoRoom(p any, err *Error) *Error {
+// limitError turns the recovered panic p of a full store, or of one out of memory, into an Error of class TooLarge; any
+// other panic continues. Without a panic it returns err.
+func limitError(p any, err *Error) *Error {
 	switch p := p.(type) {
 	case nil:
 		return err
 	case term.OutOfMemory:
 		return fail(TooLarge, "%s", p.Error())
-	case term.OutOfRoom:
+	case term.StoreFull:
 		return fail(TooLarge, "%s", p.Error())
 	default:
 		panic(p)
@@ -149,11 +152,11 @@ type lines struct {
 	hash   hash.Hash
 	parser parser
 
-	long     []byte // a line longer than the reader's buffer
-	count    int
-	bytes    int64
-	unlooked int // bytes since the last look at the deadline
-	blank    int // line number of a blank line; fine only if nothing follows
+	longLine        []byte // a line longer than the reader's buffer
+	count           int
+	bytes           int64
+	bytesSinceCheck int // bytes read since the context was last checked
+	blank           int // line number of a blank line; fine only if nothing follows
 }
 
 // fill parses the next lines into b.
@@ -161,7 +164,7 @@ func (l *lines) fill(b *batch) {
 	b.count, b.last, b.err = 0, false, nil
 	start := l.bytes
 	for !b.last && b.count < len(b.records) && l.bytes-start < bytesPerBatch {
-		b.last, b.err = l.next(b)
+		b.last, b.err = l.parseLine(b)
 	}
 	b.lines, b.bytes = l.count, l.bytes
 	if b.last && b.err == nil {
@@ -169,8 +172,8 @@ func (l *lines) fill(b *batch) {
 	}
 }
 
-// next parses one line into b, and says whether it was the last and why.
-func (l *lines) next(b *batch) (last bool, err error) {
+// parseLine parses one line into b. last is true at the end of the file and at an error.
+func (l *lines) parseLine(b *batch) (last bool, err error) {
 	line, err := l.nextLine()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return true, err
@@ -191,11 +194,11 @@ func (l *lines) next(b *batch) (last bool, err error) {
 	case l.count > l.limits.Records:
 		return true, &Error{Line: l.count, Class: TooLarge, Message: "the file has too many lines"}
 	}
-	if l.unlooked += len(line); l.count%linesPerLook == 0 || l.unlooked >= bytesPerLook {
+	if l.bytesSinceCheck += len(line); l.count%linesPerCheck == 0 || l.bytesSinceCheck >= bytesPerCheck {
 		if l.ctx.Err() != nil {
-			return true, stoppedBy(l.ctx, l.count)
+			return true, contextError(l.ctx, l.count)
 		}
-		l.unlooked = 0
+		l.bytesSinceCheck = 0
 	}
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	line = bytes.TrimSuffix(line, []byte{'\r'})
@@ -213,28 +216,28 @@ func (l *lines) next(b *batch) (last bool, err error) {
 	return r.err != nil, nil
 }
 
-// nextLine returns the next line with its end, or nothing at the end of the file.
+// nextLine returns the next line, its line end included; at the end of the file it returns an empty line.
 func (l *lines) nextLine() ([]byte, error) {
-	l.long = l.long[:0]
+	l.longLine = l.longLine[:0]
 	for {
 		line, err := l.in.ReadSlice('\n')
-		if len(l.long)+len(line) > l.limits.LineBytes {
+		if len(l.longLine)+len(line) > l.limits.LineBytes {
 			return nil, &Error{Line: l.count + 1, Class: TooLarge, Message: "a line is too long"}
 		}
 		more := errors.Is(err, bufio.ErrBufferFull)
-		if len(l.long) == 0 && !more {
+		if len(l.longLine) == 0 && !more {
 			return line, err
 		}
-		if need := len(l.long) + len(line); need > cap(l.long) {
+		if need := len(l.longLine) + len(line); need > cap(l.longLine) {
 			grown, err := l.growLine(2 * need)
 			if err != nil {
 				return nil, err
 			}
-			l.long = grown
+			l.longLine = grown
 		}
-		l.long = append(l.long, line...)
+		l.longLine = append(l.longLine, line...)
 		if !more {
-			return l.long, err
+			return l.longLine, err
 		}
 	}
 }
@@ -242,25 +245,26 @@ func (l *lines) nextLine() ([]byte, error) {
 // growLine makes room for a longer line.
 func (l *lines) growLine(capacity int) (grown []byte, err error) {
 	defer func() {
-		if full := orNoRoom(recover(), nil); full != nil {
+		if full := limitError(recover(), nil); full != nil {
 			full.Line = l.count + 1
 			err = full
 		}
 	}()
-	return term.Grow(l.limits.Room, l.long, len(l.long), capacity), nil
+	return term.Grow(l.limits.Room, l.longLine, len(l.longLine), capacity), nil
 }
 
-// stoppedBy says why the context has ended: in time, or with the memory, which whoever watches it gives as the cause.
-func stoppedBy(ctx context.Context, line int) *Error {
+// contextError is the Error for a context that has ended: TooLarge when its cause is term.OutOfMemory, as a watcher of
+// memory sets it, Stopped otherwise.
+func contextError(ctx context.Context, line int) *Error {
 	if out, ok := errors.AsType[term.OutOfMemory](context.Cause(ctx)); ok {
 		return &Error{Line: line, Class: TooLarge, Message: out.Error()}
 	}
 	return &Error{Line: line, Class: Stopped, Message: "the time given ran out"}
 }
 
-// parseWithin parses one line, if there is room for what it says.
+// parseWithin parses one line. Running out of memory becomes an Error.
 func (d *parser) parseWithin(line []byte) (err *Error) {
-	defer func() { err = orNoRoom(recover(), err) }()
+	defer func() { err = limitError(recover(), err) }()
 	if !utf8.Valid(line) {
 		return fail(BadJSON, "the line is not UTF-8")
 	}
@@ -271,15 +275,15 @@ func (d *parser) parseWithin(line []byte) (err *Error) {
 	return d.readRecord()
 }
 
-// indexMap maps the file's indices to handles. Indices are mostly dense; wild ones go to a map.
+// indexMap maps the file's indices to handles: a slice for indices near the dense range, a map for all others.
 type indexMap struct {
 	room   *term.Room
 	dense  []uint32 // handle+1; 0 when undefined
 	sparse map[uint64]uint32
 }
 
-// slack is how far beyond twice the defined indices the dense part may reach.
-const slack = 1 << 12
+// denseSlack is how far an index may exceed twice the number of defined indices and still go to the slice.
+const denseSlack = 1 << 12
 
 func (m *indexMap) get(i uint64) (uint32, bool) {
 	if i < uint64(len(m.dense)) {
@@ -290,12 +294,12 @@ func (m *indexMap) get(i uint64) (uint32, bool) {
 	return v, ok
 }
 
-// define enters an index; the caller knows it is free.
+// define maps index i to handle. The caller has checked that i is not defined.
 func (m *indexMap) define(i uint64, handle uint32) {
 	switch {
 	case i < uint64(len(m.dense)):
 		m.dense[i] = handle + 1
-	case i < uint64(2*len(m.dense)+slack):
+	case i < uint64(2*len(m.dense)+denseSlack):
 		length := max(int(i)+1, len(m.dense)+len(m.dense)/2+64)
 		grown := term.Grow(m.room, m.dense, length, length)
 		for j, v := range m.sparse {

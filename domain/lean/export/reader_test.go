@@ -201,7 +201,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(meta + `{"ie":0,"sort":0}`)
 	f.Add(meta + `{"in":1,"str":{"pre":0,"str":"a\u00e9\n"}}` + "\n" + `{"il":1,"imax":[0,0]}`)
 	for _, rule := range []string{"iota", "let-value"} {
-		text, err := os.ReadFile(leantest.Own(f, rule))
+		text, err := os.ReadFile(leantest.AcceptedExport(f, rule))
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -37,18 +37,18 @@ const (
 	inductiveRecord
 )
 
-// space is an index space.
-type space uint8
+// indexSpace is an index space.
+type indexSpace uint8
 
 const (
-	noIndex space = iota
+	noIndex indexSpace = iota
 	nameIndex
 	levelIndex
 	exprIndex
 )
 
 // spaceOf is the index space a kind of record defines an index of.
-func (k recordKind) spaceOf() space {
+func (k recordKind) spaceOf() indexSpace {
 	switch {
 	case k == nameStr || k == nameNum:
 		return nameIndex
@@ -114,14 +114,14 @@ func kindOfKey(key []byte) recordKind {
 	return noRecord
 }
 
-// record is what a line says, its indices not yet looked up. A slot for one is used again and again.
+// record is one parsed line, its indices not yet resolved. Records are reused to save allocations.
 type record struct {
 	line  int   // of the file, from 1
 	bytes int64 // of the file up to the end of the line
 	err   *Error
 
 	kind    recordKind
-	space   space
+	space   indexSpace
 	index   uint64
 	a, b, c uint64
 	list    []uint64 // levels of a constant
@@ -134,7 +134,7 @@ type record struct {
 	meta        *Meta
 }
 
-// parser turns lines into records. It knows nothing of what other lines say.
+// parser turns lines into records, each without regard to the others.
 type parser struct {
 	*record    // being read
 	limits     Limits
@@ -142,7 +142,7 @@ type parser struct {
 	internText map[string]string // one copy of each string
 }
 
-// decoder defines what records say, one after the other.
+// decoder resolves the indices of records in file order and adds what they define to the file.
 type decoder struct {
 	*record // being defined
 	file    *File
@@ -153,10 +153,10 @@ type decoder struct {
 	exprs   indexMap // to positions in file.written
 }
 
-// keptCapacity is the largest buffer that a slot keeps for its next record.
+// keptCapacity is the largest capacity of a slice that a record keeps when it is reused.
 const keptCapacity = 64
 
-// emptied is an empty slice over the same array, unless that is large.
+// emptied returns s with length 0, or nil when its capacity is more than keptCapacity.
 func emptied[T any](s []T) []T {
 	if cap(s) > keptCapacity {
 		return nil
@@ -178,7 +178,7 @@ func (d *parser) readRecord() *Error {
 		}
 		kind := kindOfKey(key)
 		if kind == noRecord {
-			return d.scan.skip()
+			return d.scan.skipValue()
 		}
 		if d.kind != noRecord {
 			return fail(BadRecord, "a record is of two kinds")
@@ -189,7 +189,7 @@ func (d *parser) readRecord() *Error {
 	if err != nil {
 		return err
 	}
-	if err := d.scan.end(); err != nil {
+	if err := d.scan.expectEnd(); err != nil {
 		return err
 	}
 	if d.kind == noRecord {
@@ -201,7 +201,7 @@ func (d *parser) readRecord() *Error {
 	return nil
 }
 
-func spaceOfKey(key []byte) space {
+func spaceOfKey(key []byte) indexSpace {
 	if len(key) == 2 && key[0] == 'i' {
 		switch key[1] {
 		case 'n':
@@ -218,8 +218,8 @@ func spaceOfKey(key []byte) space {
 // fieldSet is the fields of an object seen so far.
 type fieldSet uint32
 
-// once marks a field as seen and refuses it a second time.
-func (f *fieldSet) once(bit uint) *Error {
+// markSeen marks a field as seen and refuses a field seen before.
+func (f *fieldSet) markSeen(bit uint) *Error {
 	if *f&(1<<bit) != 0 {
 		return fail(BadRecord, "a field is there twice")
 	}
@@ -233,13 +233,13 @@ func (d *parser) object(fields []string, read func(field int) *Error) *Error {
 	err := d.scan.object(func(key []byte) *Error {
 		for i, name := range fields {
 			if string(key) == name {
-				if err := seen.once(uint(i)); err != nil {
+				if err := seen.markSeen(uint(i)); err != nil {
 					return err
 				}
 				return read(i)
 			}
 		}
-		return d.scan.skip()
+		return d.scan.skipValue()
 	})
 	if err != nil {
 		return err
@@ -283,7 +283,7 @@ func (d *parser) string() (string, *Error) {
 	if d.internText == nil {
 		d.internText = map[string]string{}
 	}
-	d.limits.Room.Need(len(text))
+	d.limits.Room.Require(len(text))
 	kept := string(text)
 	d.internText[kept] = kept
 	return kept, nil
@@ -338,7 +338,7 @@ func (d *parser) readBody() *Error {
 			if field == 0 {
 				return d.number(&d.a)
 			}
-			return d.scan.skip()
+			return d.scan.skipValue()
 		})
 	case exprNat:
 		return d.readDigitString()
@@ -614,13 +614,13 @@ func (d *decoder) buildExpr() (w Written, err *Error) {
 		}
 		w.Kind, w.A, w.B, w.Expr = term.KindConst, uint32(n), uint32(ls), s.Const(n, ls)
 	case exprApp:
-		fn, arg, err := d.two(d.a, d.b)
+		fn, arg, err := d.exprPair(d.a, d.b)
 		if err != nil {
 			return w, err
 		}
-		w.Kind, w.A, w.B, w.Expr = term.KindApp, uint32(fn), uint32(arg), s.App(d.at(fn), d.at(arg))
+		w.Kind, w.A, w.B, w.Expr = term.KindApp, uint32(fn), uint32(arg), s.App(d.exprAt(fn), d.exprAt(arg))
 	case exprLam, exprPi:
-		typ, body, err := d.two(d.a, d.b)
+		typ, body, err := d.exprPair(d.a, d.b)
 		if err != nil {
 			return w, err
 		}
@@ -629,12 +629,12 @@ func (d *decoder) buildExpr() (w Written, err *Error) {
 		}
 		w.A, w.B, w.Binder = uint32(typ), uint32(body), d.binder
 		if d.kind == exprLam {
-			w.Kind, w.Expr = term.KindLam, s.Lam(d.at(typ), d.at(body))
+			w.Kind, w.Expr = term.KindLam, s.Lam(d.exprAt(typ), d.exprAt(body))
 		} else {
-			w.Kind, w.Expr = term.KindPi, s.Pi(d.at(typ), d.at(body))
+			w.Kind, w.Expr = term.KindPi, s.Pi(d.exprAt(typ), d.exprAt(body))
 		}
 	case exprLet:
-		typ, value, err := d.two(d.a, d.b)
+		typ, value, err := d.exprPair(d.a, d.b)
 		if err != nil {
 			return w, err
 		}
@@ -646,7 +646,7 @@ func (d *decoder) buildExpr() (w Written, err *Error) {
 			return w, err
 		}
 		w.Kind, w.A, w.B, w.C = term.KindLet, uint32(typ), uint32(value), uint32(body)
-		w.Expr = s.Let(d.at(typ), d.at(value), d.at(body))
+		w.Expr = s.Let(d.exprAt(typ), d.exprAt(value), d.exprAt(body))
 	case exprProj:
 		n, err := d.name(d.a)
 		if err != nil {
@@ -657,7 +657,7 @@ func (d *decoder) buildExpr() (w Written, err *Error) {
 			return w, err
 		}
 		w.Kind, w.A, w.B, w.C = term.KindProj, uint32(n), clamp(d.b, math.MaxUint32), uint32(e)
-		w.Expr = s.Proj(n, w.B, d.at(e))
+		w.Expr = s.Proj(n, w.B, d.exprAt(e))
 	case exprNat:
 		v, ok := decimal(string(d.digits))
 		if !ok {
@@ -670,10 +670,10 @@ func (d *decoder) buildExpr() (w Written, err *Error) {
 	return w, nil
 }
 
-// at is the expression at a position.
-func (d *decoder) at(o ordinal) term.Expr { return d.file.written[o].Expr }
+// exprAt is the expression at a position.
+func (d *decoder) exprAt(o ordinal) term.Expr { return d.file.written[o].Expr }
 
-func (d *decoder) two(a, b uint64) (x, y ordinal, err *Error) {
+func (d *decoder) exprPair(a, b uint64) (x, y ordinal, err *Error) {
 	if x, err = d.expr(a); err != nil {
 		return x, y, err
 	}

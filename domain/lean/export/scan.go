@@ -5,22 +5,23 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads the JSON of one line, strictly. Its methods return nil or an error without a line number.
+// scanner reads the JSON of one line by RFC 8259. Its methods return nil or an
+// Error without a line number.
 type scanner struct {
 	line  []byte
 	pos   int
 	depth int
-	text  []byte // holds decoded strings that have escapes
-	max   int    // nesting
+	text  []byte // buffer for strings that have escapes
+	max   int    // largest depth of nested values
 }
 
 func (s *scanner) reset(line []byte) { s.line, s.pos, s.depth = line, 0, 0 }
 
-func (s *scanner) bad(what string) *Error {
+func (s *scanner) malformed(what string) *Error {
 	return fail(BadJSON, "%s at column %d", what, s.pos+1)
 }
 
-func (s *scanner) space() {
+func (s *scanner) skipSpace() {
 	for s.pos < len(s.line) {
 		switch s.line[s.pos] {
 		case ' ', '\t', '\n', '\r':
@@ -33,7 +34,7 @@ func (s *scanner) space() {
 
 // peek returns the next byte that is not white space, or 0 at the end.
 func (s *scanner) peek() byte {
-	s.space()
+	s.skipSpace()
 	if s.pos < len(s.line) {
 		return s.line[s.pos]
 	}
@@ -42,19 +43,19 @@ func (s *scanner) peek() byte {
 
 func (s *scanner) expect(c byte) *Error {
 	if s.peek() != c {
-		return s.bad("expected '" + string(rune(c)) + "'")
+		return s.malformed("expected '" + string(rune(c)) + "'")
 	}
 	s.pos++
 	return nil
 }
 
-// object reads an object, calling field at the value of each key. The key is only good until the value is read.
+// object reads an object and calls field for each key, which has to read the value. The key is valid until then.
 func (s *scanner) object(field func(key []byte) *Error) *Error {
-	if err := s.open('{'); err != nil {
+	if err := s.openBracket('{'); err != nil {
 		return err
 	}
 	if s.peek() == '}' {
-		return s.shut()
+		return s.closeBracket()
 	}
 	for {
 		key, err := s.string()
@@ -71,20 +72,20 @@ func (s *scanner) object(field func(key []byte) *Error) *Error {
 		case ',':
 			s.pos++
 		case '}':
-			return s.shut()
+			return s.closeBracket()
 		default:
-			return s.bad("expected ',' or '}'")
+			return s.malformed("expected ',' or '}'")
 		}
 	}
 }
 
-// array reads an array, calling item at each value.
+// array reads an array and calls item for each element, which has to read it.
 func (s *scanner) array(item func() *Error) *Error {
-	if err := s.open('['); err != nil {
+	if err := s.openBracket('['); err != nil {
 		return err
 	}
 	if s.peek() == ']' {
-		return s.shut()
+		return s.closeBracket()
 	}
 	for {
 		if err := item(); err != nil {
@@ -94,20 +95,20 @@ func (s *scanner) array(item func() *Error) *Error {
 		case ',':
 			s.pos++
 		case ']':
-			return s.shut()
+			return s.closeBracket()
 		default:
-			return s.bad("expected ',' or ']'")
+			return s.malformed("expected ',' or ']'")
 		}
 	}
 }
 
-func (s *scanner) open(c byte) *Error {
+func (s *scanner) openBracket(c byte) *Error {
 	if s.peek() != c {
 		if s.pos < len(s.line) && (s.line[s.pos] == '{' || s.line[s.pos] == '[' || s.line[s.pos] == '"' || s.line[s.pos] == '-' ||
 			s.line[s.pos] >= '0' && s.line[s.pos] <= '9' || s.line[s.pos] == 't' || s.line[s.pos] == 'f' || s.line[s.pos] == 'n') {
 			return fail(BadRecord, "expected '%c' at column %d", c, s.pos+1)
 		}
-		return s.bad("expected '" + string(rune(c)) + "'")
+		return s.malformed("expected '" + string(rune(c)) + "'")
 	}
 	s.pos++
 	s.depth++
@@ -117,19 +118,19 @@ func (s *scanner) open(c byte) *Error {
 	return nil
 }
 
-func (s *scanner) shut() *Error {
+func (s *scanner) closeBracket() *Error {
 	s.pos++
 	s.depth--
 	return nil
 }
 
-// string reads a string. The result aliases the line or the scanner and is only good until the next string.
+// string reads a string. The result shares memory with the line or the scanner and is valid until the next string.
 func (s *scanner) string() ([]byte, *Error) {
 	if s.peek() != '"' {
 		if c := s.peek(); c == '{' || c == '[' || c == '-' || c >= '0' && c <= '9' || c == 't' || c == 'f' || c == 'n' {
 			return nil, fail(BadRecord, "expected a string at column %d", s.pos+1)
 		}
-		return nil, s.bad("expected a string")
+		return nil, s.malformed("expected a string")
 	}
 	s.pos++
 	start := s.pos
@@ -142,12 +143,12 @@ func (s *scanner) string() ([]byte, *Error) {
 		case c == '\\':
 			return s.escaped(start)
 		case c < 0x20:
-			return nil, s.bad("control character in a string")
+			return nil, s.malformed("control character in a string")
 		default:
 			s.pos++
 		}
 	}
-	return nil, s.bad("unterminated string")
+	return nil, s.malformed("unterminated string")
 }
 
 // escaped reads the rest of a string that has escapes.
@@ -160,7 +161,7 @@ func (s *scanner) escaped(start int) ([]byte, *Error) {
 			s.pos++
 			return s.text, nil
 		case c < 0x20:
-			return nil, s.bad("control character in a string")
+			return nil, s.malformed("control character in a string")
 		case c != '\\':
 			s.text = append(s.text, c)
 			s.pos++
@@ -188,24 +189,24 @@ func (s *scanner) escaped(start int) ([]byte, *Error) {
 		case 'u':
 			r, ok := s.hex4()
 			if !ok {
-				return nil, s.bad("bad \\u escape")
+				return nil, s.malformed("bad \\u escape")
 			}
 			if utf16.IsSurrogate(r) {
 				if s.pos+1 >= len(s.line) || s.line[s.pos] != '\\' || s.line[s.pos+1] != 'u' {
-					return nil, s.bad("lone surrogate")
+					return nil, s.malformed("lone surrogate")
 				}
 				s.pos += 2
 				low, ok := s.hex4()
 				if r = utf16.DecodeRune(r, low); !ok || r == utf8.RuneError {
-					return nil, s.bad("lone surrogate")
+					return nil, s.malformed("lone surrogate")
 				}
 			}
 			s.text = utf8.AppendRune(s.text, r)
 		default:
-			return nil, s.bad("bad escape")
+			return nil, s.malformed("bad escape")
 		}
 	}
-	return nil, s.bad("unterminated string")
+	return nil, s.malformed("unterminated string")
 }
 
 func (s *scanner) hex4() (rune, bool) {
@@ -235,7 +236,7 @@ func (s *scanner) digits() ([]byte, *Error) {
 		if c == '"' || c == '{' || c == '[' || c == '-' || c == 't' || c == 'f' || c == 'n' {
 			return nil, fail(BadRecord, "expected a natural number at column %d", s.pos+1)
 		}
-		return nil, s.bad("expected a number")
+		return nil, s.malformed("expected a number")
 	}
 	start := s.pos
 	for s.pos < len(s.line) && s.line[s.pos] >= '0' && s.line[s.pos] <= '9' {
@@ -243,7 +244,7 @@ func (s *scanner) digits() ([]byte, *Error) {
 	}
 	text := s.line[start:s.pos]
 	if len(text) > 1 && text[0] == '0' {
-		return nil, s.bad("number with a leading zero")
+		return nil, s.malformed("number with a leading zero")
 	}
 	if s.pos < len(s.line) {
 		switch s.line[s.pos] {
@@ -254,7 +255,7 @@ func (s *scanner) digits() ([]byte, *Error) {
 	return text, nil
 }
 
-// number reads a natural number; one too large for 63 bits comes out as the largest that fits.
+// number reads a natural number; one beyond 63 bits is read as 2^63 - 1.
 func (s *scanner) number() (uint64, *Error) {
 	text, err := s.digits()
 	if err != nil {
@@ -274,41 +275,41 @@ func (s *scanner) number() (uint64, *Error) {
 func (s *scanner) boolean() (bool, *Error) {
 	switch s.peek() {
 	case 't':
-		return true, s.word("true")
+		return true, s.keyword("true")
 	case 'f':
-		return false, s.word("false")
+		return false, s.keyword("false")
 	}
 	return false, fail(BadRecord, "expected true or false at column %d", s.pos+1)
 }
 
-func (s *scanner) word(w string) *Error {
+func (s *scanner) keyword(w string) *Error {
 	if len(s.line)-s.pos < len(w) || string(s.line[s.pos:s.pos+len(w)]) != w {
-		return s.bad("unknown word")
+		return s.malformed("unknown word")
 	}
 	s.pos += len(w)
 	return nil
 }
 
-// skip reads any value.
-func (s *scanner) skip() *Error {
+// skipValue reads any value and discards it.
+func (s *scanner) skipValue() *Error {
 	switch c := s.peek(); {
 	case c == '{':
-		return s.object(func([]byte) *Error { return s.skip() })
+		return s.object(func([]byte) *Error { return s.skipValue() })
 	case c == '[':
-		return s.array(s.skip)
+		return s.array(s.skipValue)
 	case c == '"':
 		_, err := s.string()
 		return err
 	case c == 't':
-		return s.word("true")
+		return s.keyword("true")
 	case c == 'f':
-		return s.word("false")
+		return s.keyword("false")
 	case c == 'n':
-		return s.word("null")
+		return s.keyword("null")
 	case c == '-' || c >= '0' && c <= '9':
 		return s.anyNumber()
 	}
-	return s.bad("expected a value")
+	return s.malformed("expected a value")
 }
 
 func (s *scanner) anyNumber() *Error {
@@ -318,12 +319,12 @@ func (s *scanner) anyNumber() *Error {
 	if s.pos < len(s.line) && s.line[s.pos] == '0' {
 		s.pos++
 	} else if !s.digitRun() {
-		return s.bad("bad number")
+		return s.malformed("bad number")
 	}
 	if s.pos < len(s.line) && s.line[s.pos] == '.' {
 		s.pos++
 		if !s.digitRun() {
-			return s.bad("bad number")
+			return s.malformed("bad number")
 		}
 	}
 	if s.pos < len(s.line) && (s.line[s.pos] == 'e' || s.line[s.pos] == 'E') {
@@ -332,7 +333,7 @@ func (s *scanner) anyNumber() *Error {
 			s.pos++
 		}
 		if !s.digitRun() {
-			return s.bad("bad number")
+			return s.malformed("bad number")
 		}
 	}
 	return nil
@@ -346,10 +347,10 @@ func (s *scanner) digitRun() bool {
 	return s.pos > start
 }
 
-// end refuses anything after the value.
-func (s *scanner) end() *Error {
+// expectEnd refuses anything but white space after the value.
+func (s *scanner) expectEnd() *Error {
 	if s.peek() != 0 || s.pos < len(s.line) {
-		return s.bad("something follows the object")
+		return s.malformed("something follows the object")
 	}
 	return nil
 }

@@ -62,18 +62,18 @@ func intransitive() (b *leantest.Builder, prop, typ, two int) {
 	// step n : (∀ y, r y n → Two) → Two
 	ih := func(n int) int { return b.Pi("y", two, b.Pi("h", b.App(b.Const("r"), b.BVar(0), n), two)) }
 	motive := b.Lam("n", two, b.Pi("ih", ih(b.BVar(1)), two))
-	b.Unfold("step", b.Pi("n", two, b.Pi("ih", ih(b.BVar(1)), two)), b.Lam("n", two, b.App(b.Const("Two.rec", one), motive,
+	b.RegularDef("step", b.Pi("n", two, b.Pi("ih", ih(b.BVar(1)), two)), b.Lam("n", two, b.App(b.Const("Two.rec", one), motive,
 		b.Lam("ih", ih(zeroC), zeroC), b.Lam("ih", ih(oneC), b.App(b.BVar(0), zeroC, b.Const("less"))), b.BVar(0))))
 	constant := b.Lam("x", two, b.Lam("h", b.App(accR, b.BVar(0)), two))
 	run := b.App(b.Const("Acc.rec", one, one), two, b.Const("r"), constant,
 		b.Lam("x", two, b.Lam("h", b.Pi("y", two, b.Pi("h", b.App(b.Const("r"), b.BVar(0), b.BVar(1)), b.App(accR, b.BVar(1)))),
 			b.App(b.Const("step"), b.BVar(1)))), b.BVar(1), b.BVar(0))
-	b.Unfold("run", b.Pi("n", two, b.Pi("h", b.App(accR, b.BVar(0)), two)),
+	b.RegularDef("run", b.Pi("n", two, b.Pi("h", b.App(accR, b.BVar(0)), two)),
 		b.Lam("n", two, b.Lam("h", b.App(accR, b.BVar(0)), run)))
 	runs := func(n, h int) int { return b.App(b.Const("run"), n, h) }
-	b.Unfold("a", two, runs(oneC, b.Const("seed")))
-	b.Unfold("b", two, runs(oneC, b.App(b.Const("Acc.intro", one), two, b.Const("r"), oneC, b.Const("inv"))))
-	b.Unfold("c", two, runs(zeroC, b.App(b.Const("inv"), zeroC, b.Const("less"))))
+	b.RegularDef("a", two, runs(oneC, b.Const("seed")))
+	b.RegularDef("b", two, runs(oneC, b.App(b.Const("Acc.intro", one), two, b.Const("r"), oneC, b.Const("inv"))))
+	b.RegularDef("c", two, runs(zeroC, b.App(b.Const("inv"), zeroC, b.Const("less"))))
 	return b, prop, typ, two
 }
 
@@ -111,7 +111,7 @@ func gated() (b *leantest.Builder, two int) {
 	eq := func(x, y string) int { return b.App(b.Const("Eq", one), two, b.Const(x), b.Const(y)) }
 	p := eq("a", "b")
 	motive := b.Lam("y", two, b.Lam("h", b.App(b.Const("Eq", one), two, b.Const("a"), b.BVar(0)), typ))
-	b.Unfold("gate", b.Pi("h", p, typ), b.Lam("h", p,
+	b.RegularDef("gate", b.Pi("h", p, typ), b.Lam("h", p,
 		b.App(b.Const("Eq.rec", b.Succ(one), one), two, b.Const("a"), motive, prop, b.Const("b"), b.BVar(0))))
 	mk := b.Pi("h", p, b.Pi("bit", two, b.App(b.Const("Owner"), b.BVar(1))))
 	b.Inductive("Owner", b.Pi("h", p, b.App(b.Const("gate"), b.BVar(0))), 1, 0, false, leantest.Ctor{Name: "Owner.mk", Type: mk, Fields: 1})

@@ -33,7 +33,7 @@ func checkFile(t testing.TB, path string, opts kernel.Options) (*export.File, ke
 
 func TestAcceptsEveryGoodExport(t *testing.T) {
 	for _, folder := range []string{"accept", "judge"} {
-		for _, path := range leantest.Files(t, folder) {
+		for _, path := range leantest.SharedFiles(t, folder) {
 			if strings.Contains(path, "format-3.0.0") {
 				continue
 			}
@@ -104,7 +104,7 @@ var refusals = map[string]struct {
 }
 
 func TestRefusesEveryBadExport(t *testing.T) {
-	for _, path := range leantest.Files(t, "reject") {
+	for _, path := range leantest.SharedFiles(t, "reject") {
 		name := strings.TrimSuffix(filepath.Base(path), ".ndjson")
 		want, ok := refusals[name]
 		if !ok {

@@ -10,40 +10,41 @@ import (
 // deadline is looked at before each. Zero bits at the low end are taken off first: powers of two cost nothing.
 
 const (
-	// blockWords is the size of number up to which multiplication is left to math/big: about 10 ms.
+	// blockWords is the size, in words, up to which math/big multiplies: about 10 ms.
 	blockWords = 1 << 13
-	// divideWords is the size of a digit of a long division: about 10 ms by a divisor of that size.
+	// divideWords is the size, in words, of a digit of a long division: about 10 ms by a divisor of that size.
 	divideWords = 1 << 14
-	// gcdWords is the size of number up to which math/big finds a greatest common divisor: about 70 ms.
+	// gcdWords is the size, in words, up to which math/big finds a greatest common divisor: about 70 ms.
 	gcdWords = 1 << 12
-	// wordBits is the size of a word of math/big.
+	// wordBits is the size of a word of math/big, in bits.
 	wordBits = bits.UintSize
 )
 
-// arithmetic computes with large numbers; spend is told about the words of work before each piece, and may panic.
-type arithmetic struct{ spend func(words int) }
+// arithmetic computes with large numbers. It calls countWork with the number of words before each part of a computation;
+// countWork may panic to end it.
+type arithmetic struct{ countWork func(words int) }
 
-func words(x *big.Int) int { return len(x.Bits()) }
+func wordCount(x *big.Int) int { return len(x.Bits()) }
 
 // mul is x·y.
 func (a arithmetic) mul(x, y *big.Int) *big.Int {
-	if words(x) <= blockWords && words(y) <= blockWords {
+	if wordCount(x) <= blockWords && wordCount(y) <= blockWords {
 		return a.mulBlock(x, y)
 	}
-	x, zerosX := odd(x)
-	y, zerosY := odd(y)
+	x, zerosX := splitPowerOfTwo(x)
+	y, zerosY := splitPowerOfTwo(y)
 	r := a.karatsuba(x, y)
-	a.spend(words(r))
+	a.countWork(wordCount(r))
 	return r.Lsh(r, zerosX+zerosY)
 }
 
 func (a arithmetic) mulBlock(x, y *big.Int) *big.Int {
-	a.spend(1 + words(x)*words(y)>>4)
+	a.countWork(1 + wordCount(x)*wordCount(y)>>4)
 	return new(big.Int).Mul(x, y)
 }
 
-// odd splits off the factors of two.
-func odd(x *big.Int) (*big.Int, uint) {
+// splitPowerOfTwo splits off the factors of two.
+func splitPowerOfTwo(x *big.Int) (*big.Int, uint) {
 	zeros := x.TrailingZeroBits()
 	if zeros < wordBits {
 		return x, 0
@@ -53,15 +54,15 @@ func odd(x *big.Int) (*big.Int, uint) {
 
 // karatsuba multiplies by three products of half the size (Karatsuba and Ofman, 1962).
 func (a arithmetic) karatsuba(x, y *big.Int) *big.Int {
-	if words(x) < words(y) {
+	if wordCount(x) < wordCount(y) {
 		x, y = y, x
 	}
-	if words(x) <= blockWords || words(y) == 0 {
+	if wordCount(x) <= blockWords || wordCount(y) == 0 {
 		return a.mulBlock(x, y)
 	}
-	half := (words(x) + 1) / 2
+	half := (wordCount(x) + 1) / 2
 	x1, x0 := splitWords(x, half)
-	if words(y) <= half {
+	if wordCount(y) <= half {
 		high := a.karatsuba(x1, y)
 		high.Lsh(high, uint(half)*wordBits)
 		return high.Add(high, a.karatsuba(x0, y))
@@ -69,7 +70,7 @@ func (a arithmetic) karatsuba(x, y *big.Int) *big.Int {
 	y1, y0 := splitWords(y, half)
 	high, low := a.karatsuba(x1, y1), a.karatsuba(x0, y0)
 	middle := a.karatsuba(new(big.Int).Add(x0, x1), new(big.Int).Add(y0, y1))
-	a.spend(4 * words(x))
+	a.countWork(4 * wordCount(x))
 	middle.Sub(middle, high).Sub(middle, low)
 	r := high.Lsh(high, uint(half)*wordBits)
 	r.Add(r, middle)
@@ -86,7 +87,7 @@ func splitWords(x *big.Int, count int) (high, low *big.Int) {
 	return new(big.Int).SetBits(w[count:]), new(big.Int).SetBits(w[:count:count])
 }
 
-// pow is x^n. The caller has made sure that there is room for it.
+// pow is x^n. The caller has checked that the result has at most maxNatBits bits.
 func (a arithmetic) pow(x *big.Int, n uint64) *big.Int {
 	if n == 0 {
 		return big.NewInt(1)
@@ -105,27 +106,27 @@ func (a arithmetic) pow(x *big.Int, n uint64) *big.Int {
 			}
 		}
 	}
-	a.spend(words(r) + int(uint64(zeros)*n/wordBits))
+	a.countWork(wordCount(r) + int(uint64(zeros)*n/wordBits))
 	return new(big.Int).Lsh(r, uint(uint64(zeros)*n))
 }
 
 // quoRem is x/y and x mod y for y > 0: long division with large digits.
 func (a arithmetic) quoRem(x, y *big.Int) (quotient, remainder *big.Int) {
-	if words(x) <= 2*divideWords || words(x) < words(y) {
-		a.spend(1 + max(0, words(x)-words(y)+1)*words(y)>>3)
+	if wordCount(x) <= 2*divideWords || wordCount(x) < wordCount(y) {
+		a.countWork(1 + max(0, wordCount(x)-wordCount(y)+1)*wordCount(y)>>3)
 		return new(big.Int).QuoRem(x, y, new(big.Int))
 	}
 	if zeros := y.TrailingZeroBits(); zeros >= wordBits { // x/(m·2^k) = (x/2^k)/m, and the low bits are of the remainder
-		a.spend(words(x))
+		a.countWork(wordCount(x))
 		q, r := a.quoRem(new(big.Int).Rsh(x, zeros), new(big.Int).Rsh(y, zeros))
 		low := new(big.Int).And(x, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), zeros), big.NewInt(1)))
 		return q, low.Or(low, r.Lsh(r, zeros))
 	}
-	digits := (words(x) + divideWords - 1) / divideWords
+	digits := (wordCount(x) + divideWords - 1) / divideWords
 	out := make([]big.Word, digits*divideWords)
 	r := new(big.Int)
 	for i := digits - 1; i >= 0; i-- {
-		a.spend(divideWords + divideWords*words(y)>>5)
+		a.countWork(divideWords + divideWords*wordCount(y)>>5)
 		all := x.Bits()
 		from, to := i*divideWords, min(len(all), (i+1)*divideWords)
 		digit := new(big.Int).SetBits(all[from:to:to])
@@ -142,9 +143,9 @@ func (a arithmetic) gcd(x, y *big.Int) *big.Int {
 	if x.Cmp(y) < 0 {
 		x, y = y, x
 	}
-	for words(y) > 0 {
-		if words(x) <= gcdWords {
-			a.spend(1 + words(x)*words(y)>>3)
+	for wordCount(y) > 0 {
+		if wordCount(x) <= gcdWords {
+			a.countWork(1 + wordCount(x)*wordCount(y)>>3)
 			return new(big.Int).GCD(nil, nil, x, y)
 		}
 		m, ok := lehmer(x, y)
@@ -153,8 +154,8 @@ func (a arithmetic) gcd(x, y *big.Int) *big.Int {
 			x, y = y, r
 			continue
 		}
-		a.spend(4 * words(x))
-		x, y = combine(m[0], x, m[1], y), combine(m[2], x, m[3], y)
+		a.countWork(4 * wordCount(x))
+		x, y = linearCombination(m[0], x, m[1], y), linearCombination(m[2], x, m[3], y)
 	}
 	return x
 }
@@ -179,7 +180,7 @@ func lehmer(x, y *big.Int) (m [4]int64, ok bool) {
 	return m, m[1] != 0
 }
 
-func combine(p int64, x *big.Int, q int64, y *big.Int) *big.Int {
+func linearCombination(p int64, x *big.Int, q int64, y *big.Int) *big.Int {
 	r := new(big.Int).Mul(big.NewInt(p), x)
 	return r.Add(r, new(big.Int).Mul(big.NewInt(q), y))
 }

@@ -37,24 +37,24 @@ func blocks(seed uint64, count int) *big.Int {
 
 func TestArithmeticAgreesWithTheStandardLibrary(t *testing.T) {
 	var spent int
-	exact := arithmetic{spend: func(words int) { spent += words }}
+	exact := arithmetic{countWork: func(words int) { spent += words }}
 	compare := func(t interface {
 		Fatalf(string, ...any)
 	}, x, y *big.Int) {
 		keptX, keptY := new(big.Int).Set(x), new(big.Int).Set(y)
 		if got := exact.mul(x, y); got.Cmp(new(big.Int).Mul(x, y)) != 0 {
-			t.Fatalf("product of %d and %d words", words(x), words(y))
+			t.Fatalf("product of %d and %d words", wordCount(x), wordCount(y))
 		}
 		if y.Sign() > 0 {
 			q, r := exact.quoRem(x, y)
 			wantQ, wantR := new(big.Int).QuoRem(x, y, new(big.Int))
 			if q.Cmp(wantQ) != 0 || r.Cmp(wantR) != 0 {
-				t.Fatalf("quotient of %d and %d words", words(x), words(y))
+				t.Fatalf("quotient of %d and %d words", wordCount(x), wordCount(y))
 			}
 		}
-		if words(x)*words(y) < 1<<25 {
+		if wordCount(x)*wordCount(y) < 1<<25 {
 			if got := exact.gcd(x, y); got.Cmp(new(big.Int).GCD(nil, nil, x, y)) != 0 {
-				t.Fatalf("divisor of %d and %d words", words(x), words(y))
+				t.Fatalf("divisor of %d and %d words", wordCount(x), wordCount(y))
 			}
 		}
 		if x.Cmp(keptX) != 0 || y.Cmp(keptY) != 0 {
@@ -65,7 +65,7 @@ func TestArithmeticAgreesWithTheStandardLibrary(t *testing.T) {
 		x, y := drawNatural(t, 60), drawNatural(t, 60)
 		compare(t, x, y)
 		if n := rapid.Uint64Range(0, 40).Draw(t, "exponent"); exact.pow(x, n).Cmp(new(big.Int).Exp(x, new(big.Int).SetUint64(n), nil)) != 0 {
-			t.Fatalf("power %d of %d words", n, words(x))
+			t.Fatalf("power %d of %d words", n, wordCount(x))
 		}
 	})
 	// Sizes around those at which the way of computing changes.

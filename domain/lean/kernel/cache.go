@@ -2,8 +2,8 @@ package kernel
 
 import "reckon/domain/lean/term"
 
-// exprCache maps expressions to expressions for the duration of one declaration. It is indexed by handle, and emptied
-// by changing the generation.
+// exprCache maps expressions to expressions for the duration of one declaration. It is a slice indexed by handle; reset
+// empties it in constant time by raising the generation.
 type exprCache struct {
 	room       *term.Room
 	entries    []cacheEntry
@@ -40,8 +40,8 @@ func (c *exprCache) reset() {
 	}
 }
 
-// pairSet is a set of unordered pairs of expressions, for the duration of one declaration: open addressing, emptied by
-// changing the generation.
+// pairSet is a set of unordered pairs of expressions for the duration of one declaration: open addressing with linear
+// probing; reset empties it in constant time by raising the generation.
 type pairSet struct {
 	room       *term.Room
 	slots      []pairSlot
@@ -54,7 +54,7 @@ type pairSlot struct {
 	generation uint32
 }
 
-// slot is where key is, or where it belongs.
+// slot returns the slot that holds key, or the free slot where key is to be inserted.
 func (s *pairSet) slot(key uint64) *pairSlot {
 	mask := uint64(len(s.slots) - 1)
 	for i := key * 0x9E3779B97F4A7C15 >> 32 & mask; ; i = (i + 1) & mask {
@@ -64,15 +64,15 @@ func (s *pairSet) slot(key uint64) *pairSlot {
 	}
 }
 
-func (s *pairSet) has(a, b term.Expr) bool {
-	return s.count > 0 && s.slot(pair(a, b)).generation == s.generation
+func (s *pairSet) contains(a, b term.Expr) bool {
+	return s.count > 0 && s.slot(pairKey(a, b)).generation == s.generation
 }
 
 func (s *pairSet) add(a, b term.Expr) {
 	if 2*s.count >= len(s.slots) {
 		s.grow()
 	}
-	key := pair(a, b)
+	key := pairKey(a, b)
 	sl := s.slot(key)
 	if sl.generation != s.generation {
 		*sl = pairSlot{key, s.generation}
@@ -100,8 +100,8 @@ func (s *pairSet) reset() {
 	}
 }
 
-// pair is an unordered pair of expressions.
-func pair(a, b term.Expr) uint64 {
+// pairKey is the same 64-bit key for (a, b) and (b, a).
+func pairKey(a, b term.Expr) uint64 {
 	if a > b {
 		a, b = b, a
 	}

@@ -12,16 +12,16 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// Options bound a check. The zero value means the defaults.
+// Options bound a check. A zero field takes its default.
 type Options struct {
 	Workers  int // goroutines checking declarations; default GOMAXPROCS
-	MaxDepth int // of recursion; default DefaultMaxDepth
+	MaxDepth int // levels of recursion; default DefaultMaxDepth
 	MaxExprs int // distinct expressions per worker, those of the file included; default term.MaxExprs
 
-	Room *term.Room // of the process; default no limit
+	Room *term.Room // bounds the memory of the process; nil: no limit
 
-	// Progress, when set, is called now and then with the number of declarations checked. Calls come from one
-	// goroutine at a time.
+	// Progress, when not nil, is called after every 64th declaration and the last one with the number checked so far,
+	// which never falls. Calls come from one goroutine at a time.
 	Progress func(checked, total int)
 }
 
@@ -30,12 +30,12 @@ const DefaultMaxDepth = 200_000
 
 // Result is the outcome of Check.
 type Result struct {
-	Checked   int        // declarations found right
-	Refusal   *Refusal   // why the first wrong declaration is refused, or nil
-	Exhausted *Exhausted // set when the check did not finish and nothing was refused
+	Checked   int        // number of declarations accepted
+	Refusal   *Refusal   // of the first refused declaration in file order; nil when none was
+	Exhausted *Exhausted // why the check did not finish; nil when it did or a declaration was refused
 }
 
-// Accepted says whether every declaration was found right.
+// Accepted reports whether every declaration was accepted.
 func (r Result) Accepted() bool { return r.Refusal == nil && r.Exhausted == nil }
 
 // Check checks declarations in the given order against one another: each may use what earlier ones declare. The store
@@ -51,8 +51,9 @@ type Session struct {
 	checkers []*checker // one for each worker
 }
 
-// Prepare does what has to precede checking. When there is more than one worker, each has a copy of the store, and the
-// caller may read the original while the session runs.
+// Prepare builds the environment, recognises the built-in constants and clones the store once for each worker. With more
+// than one worker the caller may read the original store while the session runs; see LeavesStoreAlone. Running out of
+// memory for clones reduces the number of workers; running out before that is reported by Run.
 func Prepare(ctx context.Context, store *term.Store, declarations []term.Declaration, opts Options) *Session {
 	if opts.Workers <= 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
@@ -64,7 +65,7 @@ func Prepare(ctx context.Context, store *term.Store, declarations []term.Declara
 		store.SetExprLimit(opts.MaxExprs)
 	}
 	r := &run{opts: opts, refusals: make([]*Refusal, len(declarations)), total: len(declarations)}
-	r.refused.Store(math.MaxInt64)
+	r.firstRefused.Store(math.MaxInt64)
 	s := &Session{run: r}
 	if r.exhausted = r.prepare(ctx, store, declarations); r.exhausted != nil {
 		return s
@@ -75,17 +76,17 @@ func Prepare(ctx context.Context, store *term.Store, declarations []term.Declara
 			if !ok {
 				break // fewer workers need less
 			}
-			s.checkers = append(s.checkers, newChecker(ctx, r.base, own, opts.Room, opts.MaxDepth, &r.refused))
+			s.checkers = append(s.checkers, newChecker(ctx, r.foundation, own, opts.Room, opts.MaxDepth, &r.firstRefused))
 		}
 	}
 	if len(s.checkers) == 0 {
-		s.checkers = append(s.checkers, newChecker(ctx, r.base, store, opts.Room, opts.MaxDepth, &r.refused))
+		s.checkers = append(s.checkers, newChecker(ctx, r.foundation, store, opts.Room, opts.MaxDepth, &r.firstRefused))
 	}
 	store.SetRoom(nil) // the caller may go on with it
 	return s
 }
 
-// cloneWithin copies a store if there is room for it.
+// cloneWithin clones the store within room; ok is false when the memory does not suffice.
 func cloneWithin(store *term.Store, room *term.Room) (own *term.Store, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -98,17 +99,18 @@ func cloneWithin(store *term.Store, room *term.Room) (own *term.Store, ok bool) 
 	return store.Clone(room), true
 }
 
-// Recognises says whether the constant called n is a built-in one that is declared as it has to be: of an operation on
-// numbers, that it computes what its name says. It answers once Prepare has returned.
+// Recognises reports whether n is a built-in constant whose declaration is the one its name promises; an operation on
+// Nat was proved to compute that operation. It may be called at any time after Prepare.
 func (s *Session) Recognises(n term.Name) bool {
-	if s.run.base == nil {
+	if s.run.foundation == nil {
 		return false
 	}
-	id, ok := s.run.base.names.ID(n)
-	return ok && s.run.base.known.from[id] != never
+	id, ok := s.run.foundation.names.ID(n)
+	return ok && s.run.foundation.known.usableFrom[id] != neverUsable
 }
 
-// LeavesStoreAlone says whether the caller may read the store while the session runs.
+// LeavesStoreAlone reports whether the caller may read the store while the session runs: every worker has a clone, or
+// there is no worker because Prepare failed.
 func (s *Session) LeavesStoreAlone() bool { return len(s.checkers) != 1 }
 
 // Run checks the declarations. A session runs once.
@@ -116,21 +118,21 @@ func (s *Session) Run() Result {
 	var group sync.WaitGroup
 	for _, c := range s.checkers {
 		c.store.SetRoom(s.run.opts.Room)
-		group.Go(func() { s.run.work(c) })
+		group.Go(func() { s.run.checkUnits(c) })
 	}
 	group.Wait()
 	return s.run.result()
 }
 
-// run is one call of Check.
+// run is the state that the workers of one session share.
 type run struct {
-	base     *foundation
-	opts     Options
-	total    int
-	next     atomic.Int64
-	checked  atomic.Int64
-	refused  atomic.Int64 // smallest index of a refused declaration
-	refusals []*Refusal   // by declaration
+	foundation   *foundation
+	opts         Options
+	total        int
+	nextUnit     atomic.Int64
+	checked      atomic.Int64
+	firstRefused atomic.Int64 // smallest index of a refused declaration
+	refusals     []*Refusal   // by declaration
 
 	mu        sync.Mutex
 	exhausted *Exhausted
@@ -142,32 +144,32 @@ func (r *run) prepare(ctx context.Context, store *term.Store, declarations []ter
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case runtime.Error: // a defect of the checker: never a verdict, never a dead server
+		case runtime.Error: // a defect of the checker is reported as not finished; it neither decides nor ends the process
 			e = &Exhausted{Reason: "internal error: " + p.Error()}
 		default:
 			if !isUnwinding(p) {
 				panic(p)
 			}
-			e = &Exhausted{Reason: reason(p)}
+			e = &Exhausted{Reason: exhaustionReason(p)}
 		}
 	}()
 	store.SetRoom(r.opts.Room)
-	r.base = newFoundation(store, declarations)
-	c := newChecker(ctx, r.base, store, r.opts.Room, r.opts.MaxDepth, &r.refused)
+	r.foundation = newFoundation(store, declarations)
+	c := newChecker(ctx, r.foundation, store, r.opts.Room, r.opts.MaxDepth, &r.firstRefused)
 	c.recognise()
 	c.addMissingRecursors()
 	store.Freeze()
 	return nil
 }
 
-// work checks declarations until none is left.
-func (r *run) work(c *checker) {
+// checkUnits takes declarations in file order and checks them until none is left or the context has ended.
+func (r *run) checkUnits(c *checker) {
 	for {
-		unit := int(r.next.Add(1)) - 1
+		unit := int(r.nextUnit.Add(1)) - 1
 		if unit >= r.total {
 			return
 		}
-		if int64(unit) > r.refused.Load() {
+		if int64(unit) > r.firstRefused.Load() {
 			continue
 		}
 		refusal, exhausted := c.checkUnit(unit)
@@ -175,7 +177,7 @@ func (r *run) work(c *checker) {
 		case refusal != nil:
 			r.refusals[unit] = refusal
 			if !refusal.minor {
-				r.refuse(int64(unit))
+				r.recordRefusal(int64(unit))
 			}
 		case exhausted != nil:
 			r.mu.Lock()
@@ -187,24 +189,25 @@ func (r *run) work(c *checker) {
 				return
 			}
 		default:
-			r.progress(int(r.checked.Add(1)))
+			r.reportProgress(int(r.checked.Add(1)))
 		}
 	}
 }
 
-func (r *run) refuse(unit int64) {
+// recordRefusal lowers firstRefused to unit, unless an earlier declaration was refused.
+func (r *run) recordRefusal(unit int64) {
 	for {
-		old := r.refused.Load()
-		if unit >= old || r.refused.CompareAndSwap(old, unit) {
+		old := r.firstRefused.Load()
+		if unit >= old || r.firstRefused.CompareAndSwap(old, unit) {
 			return
 		}
 	}
 }
 
-// progressEvery is how many declarations pass between reports.
+// progressEvery is the number of declarations between two calls of Options.Progress.
 const progressEvery = 64
 
-func (r *run) progress(checked int) {
+func (r *run) reportProgress(checked int) {
 	if r.opts.Progress == nil || checked%progressEvery != 0 && checked != r.total {
 		return
 	}
@@ -216,8 +219,8 @@ func (r *run) progress(checked int) {
 	}
 }
 
-// result picks the first refusal. One that is not minor says more; a declaration before it that could not be finished
-// does not make it less wrong.
+// result reports the first refusal that is not minor, or else the first minor one. A refusal takes precedence over an
+// unfinished declaration, wherever that stands in the file: the refused declaration is wrong in any case.
 func (r *run) result() Result {
 	result := Result{Checked: int(r.checked.Load())}
 	for _, refusal := range r.refusals {
@@ -238,7 +241,8 @@ func (r *run) result() Result {
 	return result
 }
 
-// checkUnit checks one declaration. Everything that unwinds the checker ends here.
+// checkUnit checks one declaration. Every panic that the checker raises on purpose is recovered here and returned as a
+// Refusal or Exhausted; abandonedPanic returns neither.
 func (c *checker) checkUnit(unit int) (refusal *Refusal, exhausted *Exhausted) {
 	d := c.env.Declaration(unit)
 	defer func() {
@@ -247,29 +251,29 @@ func (c *checker) checkUnit(unit int) (refusal *Refusal, exhausted *Exhausted) {
 			return
 		}
 		switch p := p.(type) {
-		case refused:
+		case refusalPanic:
 			if p.name == term.Anonymous {
 				p.name = d.Name
 			}
 			refusal = &Refusal{Declaration: p.name, Class: p.class, Message: p.message, Line: d.Line,
 				minor: p.minor || p.class == UnsafeDeclaration}
-		case passed:
+		case abandonedPanic:
 		case runtime.Error:
-			// A defect of the checker: never a verdict, never a dead server.
+			// A defect of the checker is reported as not finished; it neither decides nor ends the process.
 			exhausted = &Exhausted{Declaration: d.Name, Line: d.Line, Reason: "internal error: " + p.Error()}
 		default:
 			if !isUnwinding(p) {
 				panic(p)
 			}
-			exhausted = &Exhausted{Declaration: d.Name, Line: d.Line, Reason: reason(p)}
+			exhausted = &Exhausted{Declaration: d.Name, Line: d.Line, Reason: exhaustionReason(p)}
 		}
 	}()
-	if name, duplicate := c.env.Duplicate(unit); duplicate {
+	if name, duplicate := c.env.DuplicateName(unit); duplicate {
 		return &Refusal{Declaration: d.Name, Class: DuplicateDeclaration, Line: d.Line,
 			Message: "the name " + c.store.NameString(name) + " is already declared"}, nil
 	}
 	if c.ctx.Err() != nil {
-		panic(outOfContext(c.ctx))
+		panic(contextEnded(c.ctx))
 	}
 	c.begin(unit)
 	c.checkDeclaration(d)
@@ -309,22 +313,22 @@ func (c *checker) checkValue(d *term.Declaration) {
 	}
 }
 
-// isUnwinding says whether a recovered value is one the checker unwinds with.
+// isUnwinding reports whether the recovered value p is a panic that the checker or the store raises on purpose.
 func isUnwinding(p any) bool {
 	switch p.(type) {
-	case refused, stopped, passed, term.OutOfRoom, term.OutOfMemory, term.TooDeep:
+	case refusalPanic, exhaustedPanic, abandonedPanic, term.StoreFull, term.OutOfMemory, term.TooDeep:
 		return true
 	}
 	return false
 }
 
-func reason(p any) string {
+func exhaustionReason(p any) string {
 	switch p := p.(type) {
-	case stopped:
+	case exhaustedPanic:
 		return p.reason
 	case error:
 		return p.Error()
-	case refused:
+	case refusalPanic:
 		return p.message
 	}
 	return fmt.Sprint(p)
@@ -350,15 +354,15 @@ func (c *checker) recursorNames(types []term.InductiveType, nested int) []term.N
 	return names
 }
 
-// addMissingRecursors declares recursors that a block should have and whose records a file leaves out, so that what
-// uses them is judged by what they are. The block itself is refused.
+// addMissingRecursors declares the recursors whose records a file leaves out, so that declarations using them are checked
+// against the right types. The block that lacks a record is still refused.
 func (c *checker) addMissingRecursors() {
 	for unit := range c.env.Len() {
 		b := c.env.Declaration(unit).Block
 		if b == nil || len(b.Types) == 0 || len(b.Recursors) >= len(b.Types) {
 			continue
 		}
-		if _, duplicate := c.env.Duplicate(unit); !duplicate {
+		if _, duplicate := c.env.DuplicateName(unit); !duplicate {
 			c.generateMissing(unit, b)
 		}
 	}
@@ -373,10 +377,10 @@ func (c *checker) generateMissing(unit int, source *term.Block) {
 	c.begin(unit)
 	b := c.newBlock(source)
 	b.checkRecords()
-	for _, g := range b.generate() {
+	for _, g := range b.generateRecursors() {
 		c.env.AddRecursor(unit, &term.Recursor{Name: g.name, LevelParams: g.params, Type: g.typ, NumParams: uint32(b.numParams()),
-			NumIndices: uint32(g.numIndices), NumMotives: uint32(len(b.types)), NumMinor: uint32(b.minorCount), Rules: g.rules, K: b.isK()},
+			NumIndices: uint32(g.numIndices), NumMotives: uint32(len(b.types)), NumMinors: uint32(b.minorCount), Rules: g.rules, K: b.isK()},
 			len(b.types) == 1)
 	}
-	c.base = c.store.ExprCount() // what was generated stays
+	c.permanentExprs = c.store.ExprCount() // the generated recursors outlive this declaration
 }

@@ -6,7 +6,7 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// answer is the result of a shortcut of definitional equality.
+// answer is the three-valued result of an incomplete test of definitional equality.
 type answer uint8
 
 const (
@@ -29,7 +29,7 @@ func answerOf(b bool) answer {
 // was asked for and nothing that follows from it, so that no answer depends on which questions came before: a recursor
 // whose type and rules were built on different answers proves False.
 func (c *checker) defEq(a, b term.Expr) bool {
-	if a == b || c.equal.has(a, b) {
+	if a == b || c.equal.contains(a, b) {
 		return true
 	}
 	c.enter()
@@ -42,21 +42,21 @@ func (c *checker) defEq(a, b term.Expr) bool {
 }
 
 func (c *checker) defEqCore(a, b term.Expr) bool {
-	if r := c.quick(a, b); r != unknown {
+	if r := c.quickDefEq(a, b); r != unknown {
 		return r == yes
 	}
-	if (c.store.Node(a).Locals == 0 || c.eager) && c.store.IsConst(b, c.names.Of(builtin.BoolTrue)) {
-		if c.store.IsConst(c.whnf(a), c.names.Of(builtin.BoolTrue)) {
+	if (c.store.Node(a).Locals == 0 || c.eager) && c.store.IsConst(b, c.names.Handle(builtin.BoolTrue)) {
+		if c.store.IsConst(c.whnf(a), c.names.Handle(builtin.BoolTrue)) {
 			return true
 		}
 	}
-	x, y := c.core(a, true), c.core(b, true)
+	x, y := c.whnfCore(a, true), c.whnfCore(b, true)
 	if x != a || y != b {
-		if r := c.quick(x, y); r != unknown {
+		if r := c.quickDefEq(x, y); r != unknown {
 			return r == yes
 		}
 	}
-	if r := c.proofIrrelevant(x, y); r != unknown {
+	if r := c.defEqProofs(x, y); r != unknown {
 		return r == yes
 	}
 	x, y, r := c.lazyDelta(x, y)
@@ -75,17 +75,17 @@ func (c *checker) defEqCore(a, b term.Expr) bool {
 		}
 	}
 	// So far projections were reduced cheaply only.
-	fullX, fullY := c.core(x, false), c.core(y, false)
+	fullX, fullY := c.whnfCore(x, false), c.whnfCore(y, false)
 	if fullX != x || fullY != y {
 		return c.defEq(fullX, fullY)
 	}
 	return c.defEqApp(x, y) || c.etaExpansion(x, y) || c.etaExpansion(y, x) || c.etaStructure(x, y) || c.etaStructure(y, x) ||
-		c.stringExpansion(x, y) || c.stringExpansion(y, x) || c.unitLike(x, y)
+		c.stringExpansion(x, y) || c.stringExpansion(y, x) || c.defEqUnitLike(x, y)
 }
 
-// quick settles what needs no reduction.
-func (c *checker) quick(a, b term.Expr) answer {
-	if a == b || c.equal.has(a, b) {
+// quickDefEq compares a and b without reducing them: sorts, binders, literals, and pairs compared before.
+func (c *checker) quickDefEq(a, b term.Expr) answer {
+	if a == b || c.equal.contains(a, b) {
 		return yes
 	}
 	na, nb := c.store.Node(a), c.store.Node(b)
@@ -119,7 +119,7 @@ func (c *checker) defEqBinders(kind term.Kind, a, b term.Expr) bool {
 			equal = false
 			break
 		}
-		locals = append(locals, c.local(domain))
+		locals = append(locals, c.newLocal(domain))
 		a, b = term.Expr(na.B), term.Expr(nb.B)
 	}
 	equal = equal && c.defEq(c.store.Instantiate(a, locals), c.store.Instantiate(b, locals))
@@ -143,8 +143,9 @@ func (c *checker) equalLevels(a, b term.Levels) bool {
 	return true
 }
 
-// proofIrrelevant: two proofs are equal when they prove the same proposition.
-func (c *checker) proofIrrelevant(a, b term.Expr) answer {
+// defEqProofs decides by proof irrelevance: two proofs of definitionally equal propositions are equal. It is unknown when
+// a is no proof.
+func (c *checker) defEqProofs(a, b term.Expr) answer {
 	typ := c.typeOf(a)
 	if !c.isProp(typ) {
 		return unknown
@@ -181,9 +182,10 @@ func (c *checker) lazyDelta(a, b term.Expr) (term.Expr, term.Expr, answer) {
 	}
 }
 
-// deltaStep unfolds one side or both once. It is stuck when neither side unfolds.
+// deltaStep unfolds a definition once: of two, the one of greater height, or both when the heights are equal. stuck is
+// true when neither side unfolds.
 func (c *checker) deltaStep(a, b term.Expr) (nextA, nextB term.Expr, r answer, stuck bool) {
-	ka, kb := c.delta(a), c.delta(b)
+	ka, kb := c.deltaConstant(a), c.deltaConstant(b)
 	switch {
 	case ka == nil && kb == nil:
 		return a, b, unknown, true
@@ -209,29 +211,30 @@ func (c *checker) deltaStep(a, b term.Expr) (nextA, nextB term.Expr, r answer, s
 		}
 		a, b = c.unfoldCheap(a), c.unfoldCheap(b)
 	}
-	return a, b, c.quick(a, b), false
+	return a, b, c.quickDefEq(a, b), false
 }
 
 func (c *checker) unfoldCheap(e term.Expr) term.Expr {
 	u, _ := c.unfold(e)
-	return c.core(u, true)
+	return c.whnfCore(u, true)
 }
 
-// unfoldProjection reduces an application of a projection that was left alone so far.
+// unfoldProjection reduces an application headed by a projection, unfolding definitions inside its structure.
 func (c *checker) unfoldProjection(e term.Expr) (term.Expr, bool) {
 	if c.store.Kind(c.store.Head(e)) != term.KindProj {
 		return 0, false
 	}
-	r := c.core(e, false)
+	r := c.whnfCore(e, false)
 	return r, r != e
 }
 
-// sameArguments tries to show two applications of one definition equal without unfolding it.
+// sameArguments reports whether two applications of one definition are equal because their levels and arguments are. A
+// failed comparison is remembered in c.unequal; the definition has to be unfolded then.
 func (c *checker) sameArguments(a, b term.Expr) bool {
 	if c.store.Kind(a) != term.KindApp || c.store.Kind(b) != term.KindApp {
 		return false
 	}
-	if c.unequal.has(a, b) {
+	if c.unequal.contains(a, b) {
 		return false
 	}
 	if c.equalSpines(a, b) {
@@ -271,8 +274,8 @@ func (c *checker) defEqStructures(na, nb term.Node) bool {
 			break
 		}
 	}
-	if fa, ok := c.field(term.Name(na.A), int(na.B), a); ok {
-		if fb, ok := c.field(term.Name(nb.A), int(nb.B), b); ok {
+	if fa, ok := c.projectField(term.Name(na.A), int(na.B), a); ok {
+		if fb, ok := c.projectField(term.Name(nb.A), int(nb.B), b); ok {
 			return c.defEq(fa, fb)
 		}
 	}
@@ -318,7 +321,7 @@ func (c *checker) etaStructure(e, built term.Expr) bool {
 	info := k.Constructor
 	var buf [8]term.Expr
 	_, args := c.store.Spine(built, buf[:0])
-	ind := c.find(info.Inductive)
+	ind := c.findConstant(info.Inductive)
 	if len(args) != info.NumParams+info.NumFields || ind == nil || ind.Inductive == nil || !ind.Inductive.StructureLike() {
 		return false
 	}
@@ -333,14 +336,14 @@ func (c *checker) etaStructure(e, built term.Expr) bool {
 	return true
 }
 
-// unitLike: two values of a structure type without fields are equal.
-func (c *checker) unitLike(a, b term.Expr) bool {
+// defEqUnitLike reports whether a and b are values of the same structure type without fields; all such values are equal.
+func (c *checker) defEqUnitLike(a, b term.Expr) bool {
 	typ := c.whnf(c.typeOf(a))
 	k, _ := c.headConstant(typ)
 	if k == nil || k.Inductive == nil || !k.Inductive.StructureLike() {
 		return false
 	}
-	ctor := c.find(k.Inductive.Constructors[0])
+	ctor := c.findConstant(k.Inductive.Constructors[0])
 	if ctor == nil || ctor.Constructor == nil || ctor.Constructor.NumFields != 0 {
 		return false
 	}

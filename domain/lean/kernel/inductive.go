@@ -17,16 +17,16 @@ import (
 // block is the state of checking one inductive declaration.
 type block struct {
 	*checker
-	source     *term.Block
-	params     []term.Name // universe parameters
-	levels     term.Levels // the same as levels
-	locals     []term.Expr // the parameters
-	types      []*blockType
-	level      term.Level // of the universe the types live in
-	large      bool       // eliminates into every universe
-	elimLevel  term.Level
-	elimParam  term.Name // the recursors' own universe parameter, when large
-	minorCount int
+	source      *term.Block
+	params      []term.Name // universe parameters
+	paramLevels term.Levels // the same as levels
+	paramLocals []term.Expr // the parameters
+	types       []*blockType
+	resultLevel term.Level // of the universe the types live in
+	largeElim   bool       // eliminates into every universe
+	elimLevel   term.Level
+	elimParam   term.Name // the recursors' own universe parameter, when large
+	minorCount  int
 }
 
 // blockType is a type of the block, declared or auxiliary.
@@ -44,7 +44,7 @@ type blockType struct {
 	rec     term.Expr // its recursor, at the block's levels
 }
 
-// blockCtor is a constructor: applied, it is value; its type without parameters is body.
+// blockCtor is a constructor of the block.
 type blockCtor struct {
 	name  term.Name
 	value term.Expr // the constructor applied to the type's parameters
@@ -53,7 +53,7 @@ type blockCtor struct {
 	hypotheses int // how many of its fields have an induction hypothesis
 }
 
-// generatedRecursor is what the kernel derives for one type.
+// generatedRecursor is the recursor that the kernel derives for one type.
 type generatedRecursor struct {
 	name       term.Name
 	params     []term.Name
@@ -66,7 +66,7 @@ type generatedRecursor struct {
 func (c *checker) checkInductive(d *term.Declaration) {
 	b := c.newBlock(d.Block)
 	b.checkRecords()
-	b.compare(b.generate())
+	b.compareRecords(b.generateRecursors())
 }
 
 func (c *checker) newBlock(source *term.Block) *block {
@@ -80,27 +80,27 @@ func (c *checker) newBlock(source *term.Block) *block {
 	for i, p := range b.params {
 		ls[i] = c.store.Param(p)
 	}
-	b.levels = c.store.List(ls)
+	b.paramLevels = c.store.List(ls)
 	return b
 }
 
-// generate checks the types and constructors and derives the recursors.
-func (b *block) generate() []generatedRecursor {
+// generateRecursors checks the types and constructors and derives the recursors.
+func (b *block) generateRecursors() []generatedRecursor {
 	b.openTypes()
-	b.view.Advance(environment.TypesVisible)
+	b.view.SetStage(environment.TypesVisible)
 	b.openConstructors()
 	b.checkResults()
 	b.checkConstructors()
 	b.checkOccurrences()
-	b.view.Advance(environment.ConstructorsVisible)
-	b.forget() // what could not be reduced so far may be now
+	b.view.SetStage(environment.ConstructorsVisible)
+	b.forget() // expressions that were stuck reduce now that the constructors are visible
 	b.findElimination()
 	b.buildMotives()
 	b.buildMinors()
 	return b.buildRecursors()
 }
 
-func (b *block) numParams() int { return len(b.locals) }
+func (b *block) numParams() int { return len(b.paramLocals) }
 
 // openTypes checks the declared types: parameters, which all types share, then indices, then one universe.
 func (b *block) openTypes() {
@@ -110,7 +110,7 @@ func (b *block) openTypes() {
 		if i > 0 && !slices.Equal(t.LevelParams, b.params) {
 			refuseAt(t.Name, InvalidInductive, "the types of a block have the same universe parameters")
 		}
-		b.closed(t.Type)
+		b.requireClosed(t.Type)
 		b.sortOf(t.Type, true)
 		bt := &blockType{name: t.Name, typ: t.Type}
 		rest := b.whnf(t.Type)
@@ -120,22 +120,23 @@ func (b *block) openTypes() {
 				refuseAt(t.Name, InvalidInductive, "%s has %d parameters but its type has %d arguments", s.NameString(t.Name), t.NumParams, p)
 			}
 			if i == 0 {
-				b.locals = append(b.locals, b.argument(n))
-			} else if p >= len(b.locals) || !b.defEq(term.Expr(n.A), term.Expr(s.Node(b.locals[p]).B)) {
+				b.paramLocals = append(b.paramLocals, b.openBinder(n))
+			} else if p >= len(b.paramLocals) || !b.defEq(term.Expr(n.A), term.Expr(s.Node(b.paramLocals[p]).B)) {
 				refuseAt(t.Name, InvalidInductive, "the types of a block have the same parameters")
 			}
-			rest = b.whnf(s.Instantiate(term.Expr(n.B), b.locals[p:p+1]))
+			rest = b.whnf(s.Instantiate(term.Expr(n.B), b.paramLocals[p:p+1]))
 		}
-		if int(t.NumParams) != len(b.locals) {
+		if int(t.NumParams) != len(b.paramLocals) {
 			refuseAt(t.Name, InvalidInductive, "the types of a block have the same parameters")
 		}
 		b.openIndices(bt, rest)
-		bt.constant = s.Apps(s.Const(t.Name, b.levels), b.locals)
+		bt.constant = s.Apps(s.Const(t.Name, b.paramLevels), b.paramLocals)
 		b.types = append(b.types, bt)
 	}
 }
 
-// openIndices takes the indices off a type without parameters and checks the universe below them.
+// openIndices makes the indices of a type, its parameters already instantiated, free variables, and checks that a sort
+// follows and that it is the universe of the block.
 func (b *block) openIndices(bt *blockType, rest term.Expr) {
 	s := b.store
 	for {
@@ -144,7 +145,7 @@ func (b *block) openIndices(bt *blockType, rest term.Expr) {
 		if n.Kind != term.KindPi {
 			break
 		}
-		index := b.argument(n)
+		index := b.openBinder(n)
 		bt.indices = append(bt.indices, index)
 		rest = b.whnf(s.Instantiate(term.Expr(n.B), []term.Expr{index}))
 	}
@@ -153,14 +154,14 @@ func (b *block) openIndices(bt *blockType, rest term.Expr) {
 		refuseAt(b.reportName(bt), InvalidInductive, "%s is no type family: it ends in %s", s.NameString(bt.name), s.Describe(rest))
 	}
 	if len(b.types) == 0 {
-		b.level = term.Level(n.A)
-	} else if !b.checker.levels.equal(b.level, term.Level(n.A)) {
+		b.resultLevel = term.Level(n.A)
+	} else if !b.checker.levels.equal(b.resultLevel, term.Level(n.A)) {
 		refuseAt(b.reportName(bt), InvalidInductive, "the types of a block, nested ones included, live in one universe")
 	}
 }
 
-// closed refuses loose bound variables.
-func (b *block) closed(e term.Expr) {
+// requireClosed refuses (LooseVariable) an expression with loose bound variables.
+func (b *block) requireClosed(e term.Expr) {
 	if b.store.Node(e).Loose > 0 {
 		refuse(LooseVariable, "a bound variable has no binder")
 	}
@@ -177,17 +178,17 @@ func (b *block) openConstructors() {
 	for i := range b.source.Types {
 		for _, name := range b.source.Types[i].Constructors {
 			k := byName[name]
-			b.closed(k.Type)
+			b.requireClosed(k.Type)
 			b.sortOf(k.Type, true)
 			body := k.Type
-			for p, local := range b.locals {
+			for p, local := range b.paramLocals {
 				n := s.Node(body)
 				if n.Kind != term.KindPi || !b.defEq(term.Expr(n.A), term.Expr(s.Node(local).B)) {
 					refuseAt(b.source.Types[i].Name, InvalidConstructor, "argument %d of %s is not the parameter of its type", p+1, s.NameString(name))
 				}
 				body = s.Instantiate(term.Expr(n.B), []term.Expr{local})
 			}
-			value := s.Apps(s.Const(name, b.levels), b.locals)
+			value := s.Apps(s.Const(name, b.paramLevels), b.paramLocals)
 			b.types[i].ctors = append(b.types[i].ctors, blockCtor{name: name, value: value, body: body})
 		}
 	}
@@ -199,24 +200,24 @@ func (b *block) openConstructors() {
 	}
 }
 
-// argument opens a binder of a declared type. Annotations that mean nothing to the kernel are taken off its type, as
+// openBinder opens a binder of a declared type. Annotations that mean nothing to the kernel are taken off its type, as
 // Lean does: recursors mention T where a constructor mentions outParam T. Only names that are declared as the identity
 // are taken off.
-func (b *block) argument(binder term.Node) term.Expr {
+func (b *block) openBinder(binder term.Node) term.Expr {
 	typ := term.Expr(binder.A)
 	for {
 		var buf [4]term.Expr
 		head, args := b.store.Spine(typ, buf[:0])
 		n := b.store.Node(head)
 		if n.Kind != term.KindConst || !b.annotates(term.Name(n.A), len(args)) {
-			return b.local(typ)
+			return b.newLocal(typ)
 		}
 		typ = args[0]
 	}
 }
 
-// declaresAny says whether a type of the block, auxiliary ones included, occurs in e.
-func (b *block) declaresAny(e term.Expr) bool {
+// mentionsBlock reports whether a type of the block, auxiliary ones included, occurs in e.
+func (b *block) mentionsBlock(e term.Expr) bool {
 	return b.store.Mentions(e, func(n term.Name) bool {
 		for _, t := range b.types {
 			if t.name == n {
@@ -242,12 +243,12 @@ func (b *block) replaceNested(e term.Expr) (term.Expr, bool) {
 	if n.Kind != term.KindConst {
 		return 0, false
 	}
-	k := b.find(term.Name(n.A))
+	k := b.findConstant(term.Name(n.A))
 	if k == nil || k.Inductive == nil || k.Unit == b.view.Unit() || k.Unit < 0 || k.Inductive.NumParams > len(args) {
 		return 0, false
 	}
 	params := args[:k.Inductive.NumParams]
-	if !slices.ContainsFunc(params, b.declaresAny) {
+	if !slices.ContainsFunc(params, b.mentionsBlock) {
 		return 0, false
 	}
 	if slices.ContainsFunc(params, func(p term.Expr) bool { return s.Node(p).Loose > 0 }) {
@@ -275,7 +276,7 @@ func (b *block) replaceNested(e term.Expr) (term.Expr, bool) {
 // addAuxiliary adds a type standing for the type called name at the given levels and parameters.
 func (b *block) addAuxiliary(name term.Name, levels term.Levels, params []term.Expr) *blockType {
 	s := b.store
-	k := b.find(name)
+	k := b.findConstant(name)
 	if k == nil || k.Inductive == nil || len(k.Params) != len(s.LevelsOf(levels)) {
 		refuse(InvalidNested, "%s is no inductive type", s.NameString(name))
 	}
@@ -289,7 +290,7 @@ func (b *block) addAuxiliary(name term.Name, levels term.Levels, params []term.E
 		Inductive: &environment.InductiveInfo{IsRec: true}})
 	b.openIndices(t, b.whnf(t.typ))
 	for _, ctorName := range k.Inductive.Constructors {
-		ctor := b.find(ctorName)
+		ctor := b.findConstant(ctorName)
 		if ctor == nil || ctor.Constructor == nil || len(ctor.Params) != len(k.Params) {
 			refuse(InvalidNested, "%s is no constructor", s.NameString(ctorName))
 		}
@@ -315,8 +316,9 @@ func (b *block) instantiatePis(typ term.Expr, params []term.Expr) term.Expr {
 	return b.store.Instantiate(typ, params)
 }
 
-// whichType returns the type of the block that e is a full application of, indices free of the block's types, or nil.
-func (b *block) whichType(e term.Expr) (*blockType, []term.Expr) {
+// targetType returns the type of the block, and the indices, if e is that type applied to the block's parameters and to
+// indices free of the block's types; nil otherwise.
+func (b *block) targetType(e term.Expr) (*blockType, []term.Expr) {
 	for _, t := range b.types {
 		if indices, ok := b.applicationOf(t, e); ok {
 			return t, indices
@@ -341,7 +343,7 @@ func (b *block) applicationOf(t *blockType, e term.Expr) ([]term.Expr, bool) {
 		return nil, false
 	}
 	indices := args[len(args)-count:]
-	if slices.ContainsFunc(indices, b.declaresAny) {
+	if slices.ContainsFunc(indices, b.mentionsBlock) {
 		return nil, false
 	}
 	return indices, true
@@ -361,7 +363,7 @@ func (b *block) checkResults() {
 	}
 }
 
-// reportName is the declared type to name in a refusal: auxiliary types belong to the first.
+// reportName is the declared type that a refusal about t names; for an auxiliary type it is the first of the block.
 func (b *block) reportName(t *blockType) term.Name {
 	if t.nested != 0 {
 		return b.source.Types[0].Name
@@ -369,7 +371,7 @@ func (b *block) reportName(t *blockType) term.Name {
 	return t.name
 }
 
-// openFields makes the leading arguments of a type free variables, showing each one as it is met.
+// openFields makes the leading arguments of a type free variables, and calls visit, if not nil, with each one's type.
 func (b *block) openFields(typ term.Expr, visit func(i int, domain term.Expr)) (fields []term.Expr, rest term.Expr) {
 	for {
 		b.tick()
@@ -380,7 +382,7 @@ func (b *block) openFields(typ term.Expr, visit func(i int, domain term.Expr)) (
 		if visit != nil {
 			visit(len(fields), term.Expr(n.A))
 		}
-		field := b.argument(n)
+		field := b.openBinder(n)
 		fields = append(fields, field)
 		typ = b.store.Instantiate(term.Expr(n.B), []term.Expr{field})
 	}
@@ -388,16 +390,16 @@ func (b *block) openFields(typ term.Expr, visit func(i int, domain term.Expr)) (
 
 // checkConstructors checks universes and positivity of every field.
 func (b *block) checkConstructors() {
-	inProp := b.checker.levels.alwaysZero(b.level)
+	inProp := b.checker.levels.alwaysZero(b.resultLevel)
 	for _, t := range b.types {
 		for j := range t.ctors {
 			ctor := &t.ctors[j]
 			saved := b.nextLocal
 			b.openFields(ctor.body, func(i int, domain term.Expr) {
 				l := b.sortOf(domain, false)
-				if !inProp && !b.checker.levels.leq(l, b.level) {
+				if !inProp && !b.checker.levels.leq(l, b.resultLevel) {
 					refuseAt(b.reportName(t), UniverseTooBig, "field %d of %s lives in universe %s, the type in %s", i+1,
-						b.store.NameString(ctor.name), b.store.DescribeLevel(l), b.store.DescribeLevel(b.level))
+						b.store.NameString(ctor.name), b.store.DescribeLevel(l), b.store.DescribeLevel(b.resultLevel))
 				}
 				b.checkPositive(t, ctor, i, domain)
 			})
@@ -411,22 +413,22 @@ func (b *block) checkPositive(t *blockType, ctor *blockCtor, field int, domain t
 	for {
 		b.tick()
 		domain = b.whnf(domain)
-		if !b.declaresAny(domain) {
+		if !b.mentionsBlock(domain) {
 			return
 		}
 		n := b.store.Node(domain)
 		if n.Kind != term.KindPi {
-			if u, _ := b.whichType(domain); u == nil {
+			if u, _ := b.targetType(domain); u == nil {
 				refuseAt(b.reportName(t), InvalidOccurrence, "field %d of %s uses a type being declared in a way that is not allowed",
 					field+1, b.store.NameString(ctor.name))
 			}
 			return
 		}
-		if b.declaresAny(term.Expr(n.A)) {
+		if b.mentionsBlock(term.Expr(n.A)) {
 			refuseAt(b.reportName(t), NonPositiveOccurrence, "field %d of %s takes a type being declared as an argument",
 				field+1, b.store.NameString(ctor.name))
 		}
-		domain = b.store.Instantiate(term.Expr(n.B), []term.Expr{b.argument(n)})
+		domain = b.store.Instantiate(term.Expr(n.B), []term.Expr{b.openBinder(n)})
 	}
 }
 
@@ -473,11 +475,11 @@ func (b *block) checkOccurrences() {
 	for i := range b.source.Constructors {
 		k := &b.source.Constructors[i]
 		typ := k.Type
-		for range b.locals {
+		for range b.paramLocals {
 			walk(term.Expr(s.Node(typ).A), k.Inductive)
 			typ = term.Expr(s.Node(typ).B)
 		}
-		walk(s.Instantiate(typ, b.locals), k.Inductive)
+		walk(s.Instantiate(typ, b.paramLocals), k.Inductive)
 	}
 }
 
@@ -494,15 +496,15 @@ func (b *block) checkReserved(n, of term.Name) {
 //
 // Trap (arena large-elim-param): Sort u may be Prop; being not always zero is not enough.
 func (b *block) findElimination() {
-	b.large = b.eliminatesLarge()
-	if b.large {
+	b.largeElim = b.eliminatesLarge()
+	if b.largeElim {
 		b.elimParam = b.store.FreshName("u")
 		b.elimLevel = b.store.Param(b.elimParam)
 	}
 }
 
 func (b *block) eliminatesLarge() bool {
-	if b.store.LevelNode(b.level).Positive {
+	if b.store.LevelNode(b.resultLevel).Positive {
 		return true
 	}
 	if len(b.types) > 1 || len(b.types[0].ctors) > 1 {
@@ -523,18 +525,19 @@ func (b *block) eliminatesLarge() bool {
 	return true
 }
 
-// isK: a proposition alone in its block, with one constructor that has no fields, is eliminated by its type alone.
+// isK reports whether the recursor reduces by the type of its major premise alone: a proposition alone in its block, with
+// one constructor that has no fields.
 func (b *block) isK() bool {
-	return len(b.types) == 1 && b.checker.levels.alwaysZero(b.level) && len(b.types[0].ctors) == 1 &&
+	return len(b.types) == 1 && b.checker.levels.alwaysZero(b.resultLevel) && len(b.types[0].ctors) == 1 &&
 		b.store.Kind(b.types[0].ctors[0].body) != term.KindPi
 }
 
 func (b *block) buildMotives() {
 	s := b.store
 	for _, t := range b.types {
-		t.major = b.local(s.Apps(t.constant, t.indices))
+		t.major = b.newLocal(s.Apps(t.constant, t.indices))
 		motiveType := s.Pis(append(slices.Clone(t.indices), t.major), s.Sort(b.elimLevel))
-		t.motive = b.local(motiveType)
+		t.motive = b.newLocal(motiveType)
 	}
 }
 
@@ -557,11 +560,11 @@ func (b *block) recursiveFields(fields []term.Expr) []recursiveField {
 		for s.Kind(typ) == term.KindPi {
 			b.tick()
 			n := s.Node(typ)
-			argument := b.argument(n)
+			argument := b.openBinder(n)
 			r.arguments = append(r.arguments, argument)
 			typ = b.whnf(s.Instantiate(term.Expr(n.B), []term.Expr{argument}))
 		}
-		if r.target, r.indices = b.whichType(typ); r.target != nil {
+		if r.target, r.indices = b.targetType(typ); r.target != nil {
 			out = append(out, r)
 		} else {
 			b.nextLocal = saved
@@ -577,7 +580,7 @@ func (b *block) buildMinors() {
 			ctor := &t.ctors[i]
 			saved := b.nextLocal
 			fields, rest := b.openFields(ctor.body, nil)
-			target, indices := b.whichType(rest)
+			target, indices := b.targetType(rest)
 			if target == nil {
 				refuse(InvalidConstructor, "%s does not end in its type", s.NameString(ctor.name))
 			}
@@ -587,11 +590,11 @@ func (b *block) buildMinors() {
 			ctor.hypotheses = len(recursive)
 			for _, r := range recursive {
 				conclusion := s.App(s.Apps(r.target.motive, r.indices), s.Apps(r.field, r.arguments))
-				locals = append(locals, b.local(s.Pis(r.arguments, conclusion)))
+				locals = append(locals, b.newLocal(s.Pis(r.arguments, conclusion)))
 			}
 			minorType := s.Pis(locals, result)
 			b.nextLocal = saved
-			t.minors = append(t.minors, b.local(minorType))
+			t.minors = append(t.minors, b.newLocal(minorType))
 		}
 		b.minorCount += len(t.minors)
 	}
@@ -605,9 +608,9 @@ func (b *block) buildRecursors() []generatedRecursor {
 		motives = append(motives, t.motive)
 		minors = append(minors, t.minors...)
 	}
-	common := slices.Concat(b.locals, motives, minors)
-	params, levels := b.params, b.levels
-	if b.large {
+	common := slices.Concat(b.paramLocals, motives, minors)
+	params, levels := b.params, b.paramLevels
+	if b.largeElim {
 		params = append([]term.Name{b.elimParam}, params...)
 		levels = s.List(append([]term.Level{b.elimLevel}, s.LevelsOf(levels)...))
 	}
@@ -618,7 +621,7 @@ func (b *block) buildRecursors() []generatedRecursor {
 	out := make([]generatedRecursor, len(b.types))
 	minor := 0
 	for i, t := range b.types {
-		typ := b.close(s.Pi, slices.Concat(common, t.indices, []term.Expr{t.major}), s.App(s.Apps(t.motive, t.indices), t.major))
+		typ := b.abstractLocals(s.Pi, slices.Concat(common, t.indices, []term.Expr{t.major}), s.App(s.Apps(t.motive, t.indices), t.major))
 		out[i] = generatedRecursor{name: names[i], params: params, typ: typ, numIndices: len(t.indices)}
 		for _, ctor := range t.ctors {
 			saved := b.nextLocal
@@ -633,7 +636,7 @@ func (b *block) buildRecursors() []generatedRecursor {
 				call := s.App(s.Apps(s.Apps(r.target.rec, common), r.indices), s.Apps(r.field, r.arguments))
 				value = s.App(value, s.Lams(r.arguments, call))
 			}
-			value = b.close(s.Lam, slices.Concat(common, fields), value)
+			value = b.abstractLocals(s.Lam, slices.Concat(common, fields), value)
 			b.nextLocal = saved
 			out[i].rules = append(out[i].rules, term.Rule{Constructor: ctor.name, NumFields: uint32(len(fields)), Value: value})
 		}
@@ -641,18 +644,18 @@ func (b *block) buildRecursors() []generatedRecursor {
 	return out
 }
 
-// close abstracts body over locals, with nested applications put back in the place of auxiliary types everywhere.
-func (b *block) close(binder func(typ, body term.Expr) term.Expr, locals []term.Expr, body term.Expr) term.Expr {
-	r := b.store.Abstract(b.restore(body), locals)
+// abstractLocals abstracts body over locals, with nested applications put back in the place of auxiliary types everywhere.
+func (b *block) abstractLocals(binder func(typ, body term.Expr) term.Expr, locals []term.Expr, body term.Expr) term.Expr {
+	r := b.store.Abstract(b.restoreNested(body), locals)
 	for i := len(locals) - 1; i >= 0; i-- {
-		b.spend(len(locals)) // each binder's type is gone through once
-		typ := b.restore(term.Expr(b.store.Node(locals[i]).B))
+		b.countWork(len(locals)) // each binder's type is gone through once
+		typ := b.restoreNested(term.Expr(b.store.Node(locals[i]).B))
 		r = binder(b.store.Abstract(typ, locals[:i]), r)
 	}
 	return r
 }
 
-func (b *block) restore(e term.Expr) term.Expr {
+func (b *block) restoreNested(e term.Expr) term.Expr {
 	if len(b.types) == len(b.source.Types) {
 		return e
 	}

@@ -59,27 +59,27 @@ func (b *block) checkRecords() {
 	b.distinctParams(b.params)
 }
 
-// compare checks every derived field of the file's records against what was generated.
-func (b *block) compare(recursors []generatedRecursor) {
+// compareRecords checks every derived field of the file's records against what was generated.
+func (b *block) compareRecords(recursors []generatedRecursor) {
 	b.compareTypes()
 	byName := map[term.Name]*term.Recursor{}
 	for i := range b.source.Recursors {
 		byName[b.source.Recursors[i].Name] = &b.source.Recursors[i]
 	}
 	main := b.source.Types[0].Name
-	var minor *refused
+	var minor *refusalPanic
 	matched := 0
 	for i := range recursors {
 		r := byName[recursors[i].name]
 		if r == nil {
-			minor = &refused{name: main, class: RecursorMismatch, minor: true,
+			minor = &refusalPanic{name: main, class: RecursorMismatch, minor: true,
 				message: "the recursor of " + b.store.NameString(b.types[i].name) + " is missing"}
 			continue
 		}
 		matched++
 		b.compareRecursor(r, &recursors[i])
 		if r.K != b.isK() {
-			minor = &refused{name: main, class: RecursorMismatch, minor: true, message: "k is wrong in " + b.store.NameString(r.Name)}
+			minor = &refusalPanic{name: main, class: RecursorMismatch, minor: true, message: "k is wrong in " + b.store.NameString(r.Name)}
 		}
 	}
 	if matched != len(b.source.Recursors) {
@@ -95,7 +95,7 @@ func (b *block) compareTypes() {
 	for _, t := range b.types {
 		for _, ctor := range t.ctors {
 			b.store.AnyDomain(ctor.body, func(domain term.Expr) bool {
-				if b.declaresAny(domain) {
+				if b.mentionsBlock(domain) {
 					isRec = true
 					isReflexive = isReflexive || b.store.Kind(domain) == term.KindPi
 				}
@@ -137,7 +137,7 @@ func (b *block) compareRecursor(r *term.Recursor, g *generatedRecursor) {
 		mismatch("the list of all types")
 	}
 	if int(r.NumParams) != b.numParams() || int(r.NumIndices) != g.numIndices || int(r.NumMotives) != len(b.types) ||
-		int(r.NumMinor) != b.minorCount {
+		int(r.NumMinors) != b.minorCount {
 		mismatch("a count")
 	}
 	levels := make([]term.Level, len(g.params))

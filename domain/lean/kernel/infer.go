@@ -16,7 +16,7 @@ func (c *checker) infer(e term.Expr, check bool) term.Expr {
 		return t
 	}
 	if !check {
-		if t, ok := c.assumed.get(e); ok {
+		if t, ok := c.inferredOnly.get(e); ok {
 			return t
 		}
 	}
@@ -55,12 +55,12 @@ func (c *checker) infer(e term.Expr, check bool) term.Expr {
 	if check {
 		c.inferred.set(e, t)
 	} else {
-		c.assumed.set(e, t)
+		c.inferredOnly.set(e, t)
 	}
 	return t
 }
 
-// checkLevel refuses parameters the declaration does not have.
+// checkLevel refuses l (UndefinedUniverse) when it has a universe parameter that the declaration does not declare.
 func (c *checker) checkLevel(l term.Level) {
 	n := c.store.LevelNode(l)
 	if !n.HasParam {
@@ -106,7 +106,7 @@ func (c *checker) checkLargeLevel(l term.Level, seen map[term.Level]bool) {
 
 func (c *checker) inferConst(n term.Node, check bool) term.Expr {
 	name, ls := term.Name(n.A), term.Levels(n.B)
-	k := c.find(name)
+	k := c.findConstant(name)
 	if k == nil {
 		refuse(UnknownConstant, "%s is not declared before its use", c.store.NameString(name))
 	}
@@ -130,7 +130,7 @@ func (c *checker) inferApp(e term.Expr, check bool) term.Expr {
 	var buf [8]term.Expr
 	head, args := c.store.Spine(e, buf[:0])
 	typ := c.infer(head, check)
-	done := 0 // args[done:i] are still to be put into typ
+	done := 0 // args[done:i] are still to be substituted into typ
 	for i, arg := range args {
 		n := c.store.Node(typ)
 		if n.Kind != term.KindPi {
@@ -154,10 +154,11 @@ func (c *checker) inferApp(e term.Expr, check bool) term.Expr {
 	return c.store.Instantiate(typ, args[done:])
 }
 
-// argumentFits compares an argument's type with the expected one; eagerReduce _ a asks for eager computation.
+// argumentFits reports whether argType is definitionally equal to domain. For an argument eagerReduce _ a the comparison
+// computes Nat operations on literals even beside free variables.
 func (c *checker) argumentFits(arg, argType, domain term.Expr) bool {
 	if n := c.store.Node(arg); n.Kind == term.KindApp {
-		if m := c.store.Node(term.Expr(n.A)); m.Kind == term.KindApp && c.store.IsConst(term.Expr(m.A), c.names.Of(builtin.EagerReduce)) {
+		if m := c.store.Node(term.Expr(n.A)); m.Kind == term.KindApp && c.store.IsConst(term.Expr(m.A), c.names.Handle(builtin.EagerReduce)) {
 			if !c.eager {
 				c.eager = true
 				c.forgetReductions()
@@ -182,7 +183,7 @@ func (c *checker) inferLam(e term.Expr, check bool) term.Expr {
 		if check {
 			c.sortOf(domain, true)
 		}
-		locals = append(locals, c.local(domain))
+		locals = append(locals, c.newLocal(domain))
 		domains = append(domains, term.Expr(n.A))
 		body = term.Expr(n.B)
 	}
@@ -192,7 +193,7 @@ func (c *checker) inferLam(e term.Expr, check bool) term.Expr {
 		for _, local := range locals {
 			s = c.enterScope(s, local)
 		}
-		t = c.checkIn(body, s)
+		t = c.checkInScope(body, s)
 	} else {
 		t = c.infer(c.store.Instantiate(body, locals), false)
 	}
@@ -217,7 +218,7 @@ func (c *checker) inferPi(e term.Expr, check bool) term.Expr {
 		}
 		domain := c.store.Instantiate(term.Expr(n.A), locals)
 		levels = append(levels, c.sortOf(domain, check))
-		locals = append(locals, c.local(domain))
+		locals = append(locals, c.newLocal(domain))
 		body = term.Expr(n.B)
 	}
 	l := c.sortOf(c.store.Instantiate(body, locals), check)
@@ -241,7 +242,7 @@ func (c *checker) inferLet(e term.Expr, check bool) term.Expr {
 	return c.infer(c.store.Instantiate(body, values), check)
 }
 
-// openLets walks a chain of lets, showing each type and value with the earlier values put in.
+// openLets walks a chain of lets and calls visit with each type and value, the earlier values substituted.
 func (c *checker) openLets(e term.Expr, visit func(typ, value term.Expr)) (body term.Expr, values []term.Expr) {
 	for {
 		n := c.store.Node(e)
@@ -272,8 +273,8 @@ func (c *checker) sortOf(e term.Expr, check bool) term.Level {
 
 // isProp says whether the type e is in Prop: its universe is zero whatever the parameters are.
 //
-// Trap (lean4#14807, arena proj-of-subst-prop): a type whose universe cannot be told, because reduction is stuck, must
-// not pass for one that is no proposition.
+// Trap (lean4#14807, arena proj-of-subst-prop): a type whose universe cannot be determined, because reduction is stuck,
+// must not count as a type outside Prop.
 func (c *checker) isProp(e term.Expr) bool { return c.levels.alwaysZero(c.sortOf(e, false)) }
 
 // inferProj types a projection: the structure's type is an inductive type with one constructor, and the field's type is
@@ -289,12 +290,12 @@ func (c *checker) inferProj(n term.Node, check bool) term.Expr {
 	if hn.Kind != term.KindConst || term.Name(hn.A) != name {
 		refuse(InvalidProjection, "a projection of %s is applied to a value of type %s", c.store.NameString(name), c.store.Describe(typ))
 	}
-	k := c.find(name)
+	k := c.findConstant(name)
 	if k == nil || k.Inductive == nil || len(k.Inductive.Constructors) != 1 ||
 		len(args) != k.Inductive.NumParams+k.Inductive.NumIndices {
 		refuse(InvalidProjection, "%s is no type with a single constructor", c.store.NameString(name))
 	}
-	ctor := c.find(k.Inductive.Constructors[0])
+	ctor := c.findConstant(k.Inductive.Constructors[0])
 	if ctor == nil || ctor.Constructor == nil || len(ctor.Params) != len(c.store.LevelsOf(term.Levels(hn.B))) {
 		refuse(InvalidProjection, "%s has no constructor to project from", c.store.NameString(name))
 	}

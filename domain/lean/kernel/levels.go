@@ -37,37 +37,37 @@ import (
 // v = 0. Nothing here does it.
 
 type levelOrder struct {
-	store    *term.Store
-	tick     func()
-	known    map[[2]term.Level]bool
-	forms    map[term.Level]levelForm
-	positive map[term.Level]clause // of large levels
-	guards   map[string]*guard     // one of each
-	size     int                   // of the keys of guards
+	store         *term.Store
+	tick          func()
+	leqCache      map[[2]term.Level]bool
+	forms         map[term.Level]levelForm
+	positive      map[term.Level]clause // of large levels
+	guards        map[string]*guard     // one of each
+	guardKeyBytes int                   // of the keys of guards
 }
 
-// Levels whose comparison needs more than this end the check as not finished.
+// Bounds on one comparison of levels; beyond them the check ends as not finished.
 const (
 	maxLevelTerms = 1 << 12 // of one level
 	maxLevelParts = 1 << 17 // visited of one level
 	maxGuardBytes = 1 << 22 // of guards, as keys
 )
 
-// maxRemembered bounds what is kept from one comparison to the next.
+// maxRemembered is the most entries of the caches that are kept from one comparison to the next.
 const maxRemembered = 1 << 16
 
-// smallLevel is the size up to which a level is cheaper to look at again than to remember.
+// smallLevel is the size, in nodes, up to which a level is not cached: computing it again is cheaper.
 const smallLevel = 32
 
 func newLevelOrder(store *term.Store, tick func()) *levelOrder {
-	o := &levelOrder{store: store, tick: tick, known: map[[2]term.Level]bool{}}
+	o := &levelOrder{store: store, tick: tick, leqCache: map[[2]term.Level]bool{}}
 	o.forgetForms()
 	return o
 }
 
 func (o *levelOrder) forgetForms() {
 	o.forms, o.positive, o.guards = map[term.Level]levelForm{}, map[term.Level]clause{}, map[string]*guard{"": always}
-	o.size = 0
+	o.guardKeyBytes = 0
 }
 
 // leq says whether a ≤ b whatever the parameters are.
@@ -76,24 +76,24 @@ func (o *levelOrder) leq(a, b term.Level) bool {
 		return true
 	}
 	key := [2]term.Level{a, b}
-	if r, ok := o.known[key]; ok {
+	if r, ok := o.leqCache[key]; ok {
 		return r
 	}
-	if len(o.known) > maxRemembered {
-		clear(o.known)
+	if len(o.leqCache) > maxRemembered {
+		clear(o.leqCache)
 	}
-	if len(o.forms)+len(o.positive)+len(o.guards) > maxRemembered || o.size > maxGuardBytes/2 {
+	if len(o.forms)+len(o.positive)+len(o.guards) > maxRemembered || o.guardKeyBytes > maxGuardBytes/2 {
 		o.forgetForms()
 	}
 	right := o.form(b)
 	r := true
 	for _, t := range o.form(a) {
-		if !o.covered(t, right) {
+		if !o.termLeq(t, right) {
 			r = false
 			break
 		}
 	}
-	o.known[key] = r
+	o.leqCache[key] = r
 	return r
 }
 
@@ -176,8 +176,8 @@ func subset(a, b clause) bool {
 	return len(a) == 0
 }
 
-// and is g with one more clause.
-func (o *levelOrder) and(g *guard, c clause) *guard {
+// withClause is g with one more clause.
+func (o *levelOrder) withClause(g *guard, c clause) *guard {
 	clauses := make([]clause, 0, len(g.clauses)+1)
 	for _, have := range g.clauses {
 		if subset(have, c) {
@@ -187,10 +187,10 @@ func (o *levelOrder) and(g *guard, c clause) *guard {
 			clauses = append(clauses, have)
 		}
 	}
-	return o.guard(append(clauses, c))
+	return o.internGuard(append(clauses, c))
 }
 
-func (o *levelOrder) guard(clauses []clause) *guard {
+func (o *levelOrder) internGuard(clauses []clause) *guard {
 	o.tick()
 	slices.SortFunc(clauses, func(a, b clause) int { return slices.Compare(a, b) })
 	var key []byte
@@ -202,7 +202,7 @@ func (o *levelOrder) guard(clauses []clause) *guard {
 	}
 	g, ok := o.guards[string(key)]
 	if !ok {
-		if o.size += len(key); o.size > maxGuardBytes {
+		if o.guardKeyBytes += len(key); o.guardKeyBytes > maxGuardBytes {
 			panic(levelTooLarge)
 		}
 		g = &guard{clauses}
@@ -211,13 +211,13 @@ func (o *levelOrder) guard(clauses []clause) *guard {
 	return g
 }
 
-// without is g without the clauses that p satisfies.
-func (o *levelOrder) without(g *guard, p term.Level) *guard {
+// withoutSatisfied is g without the clauses that p satisfies.
+func (o *levelOrder) withoutSatisfied(g *guard, p term.Level) *guard {
 	has := func(c clause) bool { return slices.Contains(c, p) }
 	if !slices.ContainsFunc(g.clauses, has) {
 		return g
 	}
-	return o.guard(slices.DeleteFunc(slices.Clone(g.clauses), has))
+	return o.internGuard(slices.DeleteFunc(slices.Clone(g.clauses), has))
 }
 
 // implies says whether g implies h clause by clause.
@@ -244,7 +244,7 @@ func (o *levelOrder) form(l term.Level) levelForm {
 	return c.form
 }
 
-var levelTooLarge = stopped{"a universe level has too many parts to be compared"}
+var levelTooLarge = exhaustedPanic{"a universe level has too many parts to be compared"}
 
 // collector gathers the terms of one level.
 type collector struct {
@@ -293,12 +293,12 @@ func (c *collector) collect(l term.Level, offset int, g *guard) {
 			if len(positive) == 0 {
 				return
 			}
-			g = c.and(g, positive)
+			g = c.withClause(g, positive)
 		}
 		c.collect(term.Level(n.A), offset, g)
 	case term.LevelParam:
 		if offset == 0 { // where l is zero the term is, whatever the guard says
-			g = c.without(g, l)
+			g = c.withoutSatisfied(g, l)
 		}
 		c.add(levelTerm{l, offset, g})
 	}
@@ -324,10 +324,10 @@ func (c *collector) add(t levelTerm) {
 	c.form = append(kept, t)
 }
 
-// covered says whether t is at most the maximum right.
-func (o *levelOrder) covered(t levelTerm, right levelForm) bool {
+// termLeq reports whether the term t is at most the maximum right, whatever the parameters are.
+func (o *levelOrder) termLeq(t levelTerm, right levelForm) bool {
 	if t.base == term.Zero {
-		return o.reaches(right, t.offset, t.guard, 0, false)
+		return o.formReaches(right, t.offset, t.guard, 0, false)
 	}
 	var keepUp []*guard
 	o.tick()
@@ -339,14 +339,14 @@ func (o *levelOrder) covered(t levelTerm, right levelForm) bool {
 			keepUp = append(keepUp, u.guard)
 		}
 	}
-	if !o.implies(o.and(t.guard, clause{t.base}), keepUp) {
+	if !o.implies(o.withClause(t.guard, clause{t.base}), keepUp) {
 		return false
 	}
-	return t.offset == 0 || o.reaches(right, t.offset, t.guard, t.base, true)
+	return t.offset == 0 || o.formReaches(right, t.offset, t.guard, t.base, true)
 }
 
-// reaches says whether the maximum right is at least k where g holds and, when asked for, the parameter zero is zero.
-func (o *levelOrder) reaches(right levelForm, k int, g *guard, zero term.Level, zeroed bool) bool {
+// formReaches says whether the maximum right is at least k where g holds and, when asked for, the parameter zero is zero.
+func (o *levelOrder) formReaches(right levelForm, k int, g *guard, zero term.Level, zeroed bool) bool {
 	if zeroed {
 		clauses := make([]clause, 0, len(g.clauses))
 		for _, c := range g.clauses {
@@ -356,7 +356,7 @@ func (o *levelOrder) reaches(right levelForm, k int, g *guard, zero term.Level, 
 			}
 			clauses = append(clauses, rest)
 		}
-		g = o.guard(clauses)
+		g = o.internGuard(clauses)
 	}
 	var enough []*guard
 	for _, u := range right {
@@ -365,7 +365,7 @@ func (o *levelOrder) reaches(right levelForm, k int, g *guard, zero term.Level, 
 			if u.base == term.Zero || u.offset+1 < k || zeroed && u.base == zero {
 				continue
 			}
-			h = o.and(h, clause{u.base})
+			h = o.withClause(h, clause{u.base})
 		}
 		if zeroed {
 			h = o.withoutZero(h, zero)
@@ -392,7 +392,7 @@ func (o *levelOrder) withoutZero(g *guard, p term.Level) *guard {
 		}
 		clauses = append(clauses, rest)
 	}
-	return o.guard(clauses)
+	return o.internGuard(clauses)
 }
 
 // implies says whether g implies one of the alternatives.
@@ -405,8 +405,8 @@ func (o *levelOrder) implies(g *guard, alternatives []*guard) bool {
 	if len(alternatives) == 0 {
 		return false // all parameters positive satisfy every guard
 	}
-	s := search{order: o, holds: g.clauses, fails: alternatives, values: map[term.Level]zeroness{}}
-	return !s.possible()
+	s := search{order: o, mustHold: g.clauses, mustFail: alternatives, values: map[term.Level]zeroness{}}
+	return !s.satisfiable()
 }
 
 // zeroness is what is decided about a parameter.
@@ -418,16 +418,17 @@ const (
 	isPositive
 )
 
-// search looks for parameters to be zero so that holds holds and every guard of fails fails.
+// search decides (DPLL) whether parameters can be chosen zero or positive so that every clause of mustHold holds and every
+// guard of mustFail fails.
 type search struct {
-	order  *levelOrder
-	holds  []clause
-	fails  []*guard
-	values map[term.Level]zeroness
-	trail  []term.Level // decided parameters, in order
+	order    *levelOrder
+	mustHold []clause
+	mustFail []*guard
+	values   map[term.Level]zeroness
+	trail    []term.Level // decided parameters, in order
 }
 
-func (s *search) possible() bool {
+func (s *search) satisfiable() bool {
 	mark := len(s.trail)
 	undecided, ok := s.propagate()
 	if !ok {
@@ -439,8 +440,8 @@ func (s *search) possible() bool {
 	}
 	for _, value := range []zeroness{isZero, isPositive} {
 		inner := len(s.trail)
-		s.set(undecided, value)
-		if s.possible() {
+		s.assign(undecided, value)
+		if s.satisfiable() {
 			return true
 		}
 		s.undo(inner)
@@ -449,7 +450,7 @@ func (s *search) possible() bool {
 	return false
 }
 
-func (s *search) set(p term.Level, z zeroness) {
+func (s *search) assign(p term.Level, z zeroness) {
 	s.values[p] = z
 	s.trail = append(s.trail, p)
 }
@@ -461,28 +462,28 @@ func (s *search) undo(mark int) {
 	s.trail = s.trail[:mark]
 }
 
-// propagate sets what follows. It fails on a contradiction, and returns a parameter on which it hangs whether a guard
-// fails, or 0 when all do.
+// propagate assigns the parameters whose values follow (unit propagation). ok is false on a contradiction; undecided is a
+// parameter to branch on, or 0 when every guard of mustFail fails already.
 func (s *search) propagate() (undecided term.Level, ok bool) {
 	for {
 		before := len(s.trail)
-		for _, c := range s.holds {
+		for _, c := range s.mustHold {
 			s.order.tick()
-			switch satisfied, open := s.state(c); {
+			switch satisfied, open := s.clauseState(c); {
 			case satisfied || len(open) > 1:
 			case len(open) == 0:
 				return 0, false
 			default:
-				s.set(open[0], isPositive)
+				s.assign(open[0], isPositive)
 			}
 		}
 		undecided = 0
-		for _, g := range s.fails {
+		for _, g := range s.mustFail {
 			failed, contested := false, 0
 			var last clause
 			for _, c := range g.clauses {
 				s.order.tick()
-				switch satisfied, open := s.state(c); {
+				switch satisfied, open := s.clauseState(c); {
 				case satisfied:
 				case len(open) == 0:
 					failed = true
@@ -497,7 +498,7 @@ func (s *search) propagate() (undecided term.Level, ok bool) {
 				return 0, false
 			case contested == 1:
 				for _, p := range last {
-					s.set(p, isZero)
+					s.assign(p, isZero)
 				}
 			default:
 				undecided = last[0]
@@ -509,8 +510,8 @@ func (s *search) propagate() (undecided term.Level, ok bool) {
 	}
 }
 
-// state is whether a parameter of c is positive, and those that are not decided.
-func (s *search) state(c clause) (satisfied bool, open clause) {
+// clauseState reports whether a parameter of c is positive, and returns those that are not assigned.
+func (s *search) clauseState(c clause) (satisfied bool, open clause) {
 	for _, p := range c {
 		switch s.values[p] {
 		case isPositive:

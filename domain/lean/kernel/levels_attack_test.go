@@ -185,13 +185,13 @@ func TestLevelsOfPigeonsAndHoles(t *testing.T) {
 			steps := 0
 			o := newLevelOrder(s, func() {
 				if steps++; steps > most {
-					panic(stopped{"enough"})
+					panic(exhaustedPanic{"enough"})
 				}
 			})
 			answered, got := func() (answered, got bool) {
 				defer func() {
 					if p := recover(); p != nil {
-						if _, ok := p.(stopped); !ok {
+						if _, ok := p.(exhaustedPanic); !ok {
 							panic(p)
 						}
 					}

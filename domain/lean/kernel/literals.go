@@ -29,9 +29,9 @@ const (
 	opLog2
 )
 
-// operationOf is the operation that each built-in constant computes. Nat.pred and Nat.bitwise are only steps towards
-// recognising others.
-var operationOf = [builtin.Count]natOp{
+// natOpOf maps built-in constants to the operations computed on literals. Nat.pred and Nat.bitwise have none: they are
+// recognised only as prerequisites of others.
+var natOpOf = [builtin.Count]natOp{
 	builtin.NatAdd: opAdd, builtin.NatSub: opSub, builtin.NatMul: opMul, builtin.NatPow: opPow, builtin.NatDiv: opDiv,
 	builtin.NatMod: opMod, builtin.NatGcd: opGcd, builtin.NatBeq: opBeq, builtin.NatBle: opBle, builtin.NatLand: opLand,
 	builtin.NatLor: opLor, builtin.NatXor: opXor, builtin.NatShiftLeft: opShiftLeft, builtin.NatShiftRight: opShiftRight,
@@ -45,13 +45,13 @@ const maxNatBits = 1 << 26
 // maxPowExponent is the largest exponent computed at once, as in Lean; larger ones are unfolded.
 const maxPowExponent = 1 << 24
 
-// operation is the one that the constant called n computes here.
-func (c *checker) operation(n term.Name) natOp {
+// usableNatOp returns the operation that the declaration being checked may compute for the constant n, or noOp.
+func (c *checker) usableNatOp(n term.Name) natOp {
 	id, ok := c.names.ID(n)
-	if !ok || !c.has(id) {
+	if !ok || !c.hasBuiltin(id) {
 		return noOp
 	}
-	return operationOf[id]
+	return natOpOf[id]
 }
 
 // natLiteralType: a numeric literal stands for Nat.succ (… Nat.zero), so Nat has to be what it should be.
@@ -59,15 +59,15 @@ func (c *checker) natLiteralType() term.Expr {
 	if !c.hasNat() {
 		refuse(InvalidLiteral, "a numeric literal needs Lean's own Nat, with Nat.zero and Nat.succ, declared before it")
 	}
-	return c.store.Const(c.names.Of(builtin.Nat), term.NoLevels)
+	return c.store.Const(c.names.Handle(builtin.Nat), term.NoLevels)
 }
 
-// natOf reads a literal or Nat.zero.
-func (c *checker) natOf(e term.Expr) (*big.Int, bool) {
+// natValue returns the value of e, if e is a numeric literal or Nat.zero.
+func (c *checker) natValue(e term.Expr) (*big.Int, bool) {
 	if c.store.Kind(e) == term.KindNat {
 		return c.store.NatValue(e), true
 	}
-	if c.hasNat() && c.store.IsConst(e, c.names.Of(builtin.NatZero)) {
+	if c.hasNat() && c.store.IsConst(e, c.names.Handle(builtin.NatZero)) {
 		return new(big.Int), true
 	}
 	return nil, false
@@ -77,14 +77,14 @@ func (c *checker) natOf(e term.Expr) (*big.Int, bool) {
 func (c *checker) natConstructor(e term.Expr) term.Expr {
 	v := c.store.NatValue(e)
 	if v.Sign() == 0 {
-		return c.store.Const(c.names.Of(builtin.NatZero), term.NoLevels)
+		return c.store.Const(c.names.Handle(builtin.NatZero), term.NoLevels)
 	}
-	c.spend(words(v))
+	c.countWork(wordCount(v))
 	return c.store.App(c.natSucc(), c.store.Nat(new(big.Int).Sub(v, big.NewInt(1))))
 }
 
 func (c *checker) natSucc() term.Expr {
-	return c.store.Const(c.names.Of(builtin.NatSucc), term.NoLevels)
+	return c.store.Const(c.names.Handle(builtin.NatSucc), term.NoLevels)
 }
 
 // reduceNat computes an operation on literals. Only operations whose definitions in the file are the ones Lean pins are
@@ -98,16 +98,16 @@ func (c *checker) reduceNat(e term.Expr) (term.Expr, bool) {
 	switch head.Kind {
 	case term.KindConst:
 		name := term.Name(head.A)
-		if name == c.names.Of(builtin.NatSucc) && c.hasNat() {
-			v, ok := c.natOf(c.whnf(term.Expr(n.B)))
+		if name == c.names.Handle(builtin.NatSucc) && c.hasNat() {
+			v, ok := c.natValue(c.whnf(term.Expr(n.B)))
 			if !ok {
 				return 0, false
 			}
-			c.spend(words(v))
+			c.countWork(wordCount(v))
 			return c.store.Nat(new(big.Int).Add(v, big.NewInt(1))), true
 		}
-		if c.operation(name) == opLog2 {
-			v, ok := c.natOf(c.whnf(term.Expr(n.B)))
+		if c.usableNatOp(name) == opLog2 {
+			v, ok := c.natValue(c.whnf(term.Expr(n.B)))
 			if !ok {
 				return 0, false
 			}
@@ -118,58 +118,59 @@ func (c *checker) reduceNat(e term.Expr) (term.Expr, bool) {
 		if fn.Kind != term.KindConst {
 			return 0, false
 		}
-		op := c.operation(term.Name(fn.A))
+		op := c.usableNatOp(term.Name(fn.A))
 		if op == noOp || op == opLog2 {
 			return 0, false
 		}
 		if c.symbolic == nil && (!c.mayBecomeLiteral(term.Expr(head.B)) || !c.mayBecomeLiteral(term.Expr(n.B))) {
 			return 0, false
 		}
-		if x, ok := c.natOf(c.whnf(term.Expr(head.B))); ok {
-			if y, ok := c.natOf(c.whnf(term.Expr(n.B))); ok {
+		if x, ok := c.natValue(c.whnf(term.Expr(head.B))); ok {
+			if y, ok := c.natValue(c.whnf(term.Expr(n.B))); ok {
 				return c.computeNat(op, x, y)
 			}
 		}
 		if c.symbolic != nil {
-			return c.symbolic.fold(op, term.Expr(head.B), term.Expr(n.B))
+			return c.symbolic.foldOperation(op, term.Expr(head.B), term.Expr(n.B))
 		}
 	}
 	return 0, false
 }
 
-// mayBecomeLiteral saves reducing one argument where the other plainly is no number.
+// mayBecomeLiteral reports whether whnf could turn e into a literal. Where it cannot, the other argument of the operation
+// need not be reduced.
 func (c *checker) mayBecomeLiteral(e term.Expr) bool {
 	switch c.store.Kind(e) {
 	case term.KindLocal, term.KindLam, term.KindPi, term.KindSort:
 		return false
 	}
 	n := c.store.Node(e)
-	return n.Kind != term.KindApp || n.Locals == 0 || !c.store.IsConst(term.Expr(n.A), c.names.Of(builtin.NatSucc)) || c.mayBecomeLiteral(term.Expr(n.B))
+	return n.Kind != term.KindApp || n.Locals == 0 || !c.store.IsConst(term.Expr(n.A), c.names.Handle(builtin.NatSucc)) || c.mayBecomeLiteral(term.Expr(n.B))
 }
 
-// computeNat applies an operation to numbers. What it costs is known before it starts: a result of more than maxNatBits
-// is not computed, and arithmetic looks at the deadline between pieces.
+// computeNat applies an operation to numbers. The size of the result is bounded before it is computed: beyond maxNatBits
+// the check ends as not finished. Long computations check the context between parts.
 func (c *checker) computeNat(op natOp, x, y *big.Int) (term.Expr, bool) {
-	exact := arithmetic{spend: c.spend}
-	c.spend(words(x) + words(y))
+	exact := arithmetic{countWork: c.countWork}
+	c.countWork(wordCount(x) + wordCount(y))
 	r := new(big.Int)
 	switch op {
 	case opAdd:
-		c.natRoom(max(x.BitLen(), y.BitLen()) + 1)
+		c.limitNatBits(max(x.BitLen(), y.BitLen()) + 1)
 		r.Add(x, y)
 	case opSub:
 		if x.Cmp(y) > 0 {
 			r.Sub(x, y)
 		}
 	case opMul:
-		c.natRoom(x.BitLen() + y.BitLen())
+		c.limitNatBits(x.BitLen() + y.BitLen())
 		r = exact.mul(x, y)
 	case opPow:
 		if !y.IsUint64() || y.Uint64() > maxPowExponent {
 			return 0, false
 		}
 		if x.BitLen() > 1 {
-			c.natRoom((x.BitLen()-1)*int(y.Uint64()) + 1)
+			c.limitNatBits((x.BitLen()-1)*int(y.Uint64()) + 1)
 		}
 		r = exact.pow(x, y.Uint64())
 	case opDiv:
@@ -197,9 +198,9 @@ func (c *checker) computeNat(op natOp, x, y *big.Int) (term.Expr, bool) {
 	case opShiftLeft:
 		if x.Sign() != 0 {
 			if !y.IsUint64() || y.Uint64() > maxNatBits {
-				c.natRoom(maxNatBits + 1)
+				c.limitNatBits(maxNatBits + 1)
 			}
-			c.natRoom(x.BitLen() + int(y.Uint64()))
+			c.limitNatBits(x.BitLen() + int(y.Uint64()))
 			r.Lsh(x, uint(y.Uint64()))
 		}
 	case opShiftRight:
@@ -210,35 +211,36 @@ func (c *checker) computeNat(op natOp, x, y *big.Int) (term.Expr, bool) {
 	return c.store.Nat(r), true
 }
 
-// natRoom stops the check when a number of that many bits is about to be made and is too large.
-func (c *checker) natRoom(bits int) {
+// limitNatBits ends the check as not finished when bits is more than maxNatBits, the largest literal computed.
+func (c *checker) limitNatBits(bits int) {
 	if bits > maxNatBits {
-		panic(stopped{"a numeric literal grows too large"})
+		panic(exhaustedPanic{"a numeric literal grows too large"})
 	}
 }
 
-// wordsPerStep is how many words of arithmetic count as one step.
+// wordsPerStep is the number of machine words of arithmetic that count as one step.
 const wordsPerStep = 64
 
-// spend counts work on large numbers and looks at the deadline when there is much of it.
-func (c *checker) spend(words int) {
+// countWork counts arithmetic on the given number of machine words as steps, and checks the context when that is at
+// least one step.
+func (c *checker) countWork(words int) {
 	before := c.steps
 	c.steps += words / wordsPerStep
 	if c.steps/tickEvery != before/tickEvery {
-		c.look()
+		c.stopIfCancelled()
 	}
 }
 
 func (c *checker) boolConst(b bool) term.Expr {
 	if b {
-		return c.store.Const(c.names.Of(builtin.BoolTrue), term.NoLevels)
+		return c.store.Const(c.names.Handle(builtin.BoolTrue), term.NoLevels)
 	}
-	return c.store.Const(c.names.Of(builtin.BoolFalse), term.NoLevels)
+	return c.store.Const(c.names.Handle(builtin.BoolFalse), term.NoLevels)
 }
 
-// isNatZero and natPredecessor see literals as constructor applications.
+// isNatZero reports whether e is Nat.zero or the literal 0.
 func (c *checker) isNatZero(e term.Expr) bool {
-	v, ok := c.natOf(e)
+	v, ok := c.natValue(e)
 	return ok && v.Sign() == 0
 }
 
@@ -247,18 +249,18 @@ func (c *checker) natPredecessor(e term.Expr) (term.Expr, bool) {
 	switch n.Kind {
 	case term.KindNat:
 		if v := c.store.NatValue(e); v.Sign() > 0 {
-			c.spend(words(v))
+			c.countWork(wordCount(v))
 			return c.store.Nat(new(big.Int).Sub(v, big.NewInt(1))), true
 		}
 	case term.KindApp:
-		if c.store.IsConst(term.Expr(n.A), c.names.Of(builtin.NatSucc)) {
+		if c.store.IsConst(term.Expr(n.A), c.names.Handle(builtin.NatSucc)) {
 			return term.Expr(n.B), true
 		}
 	}
 	return 0, false
 }
 
-// defEqOffset compares successors by what they succeed.
+// defEqOffset compares two successors (literals included) by comparing their predecessors.
 func (c *checker) defEqOffset(a, b term.Expr) answer {
 	if !c.hasNat() {
 		return unknown
@@ -289,20 +291,20 @@ func (c *checker) reduceNative(e term.Expr) (term.Expr, bool) {
 	}
 	var result term.Expr
 	switch term.Name(head.A) {
-	case c.names.Of(builtin.ReduceBool):
-		if !c.has(builtin.ReduceBool) {
+	case c.names.Handle(builtin.ReduceBool):
+		if !c.hasBuiltin(builtin.ReduceBool) {
 			return 0, false
 		}
 		result = c.whnf(term.Expr(n.B))
-		if !c.store.IsConst(result, c.names.Of(builtin.BoolTrue)) && !c.store.IsConst(result, c.names.Of(builtin.BoolFalse)) {
+		if !c.store.IsConst(result, c.names.Handle(builtin.BoolTrue)) && !c.store.IsConst(result, c.names.Handle(builtin.BoolFalse)) {
 			return 0, false
 		}
-	case c.names.Of(builtin.ReduceNat):
-		if !c.has(builtin.ReduceNat) {
+	case c.names.Handle(builtin.ReduceNat):
+		if !c.hasBuiltin(builtin.ReduceNat) {
 			return 0, false
 		}
 		result = c.whnf(term.Expr(n.B))
-		if _, ok := c.natOf(result); !ok {
+		if _, ok := c.natValue(result); !ok {
 			return 0, false
 		}
 	default:
@@ -315,9 +317,9 @@ func (c *checker) reduceNative(e term.Expr) (term.Expr, bool) {
 // is in that application has to be declared, and to be what it is called.
 func (c *checker) stringLiteralType() term.Expr {
 	if !c.hasStrings() {
-		refuse(InvalidLiteral, "a string literal needs Lean's own String, %s, List, Char, Char.ofNat and Nat declared before it", c.known.maker)
+		refuse(InvalidLiteral, "a string literal needs Lean's own String, %s, List, Char, Char.ofNat and Nat declared before it", c.builtins.stringMaker)
 	}
-	return c.store.Const(c.names.Of(builtin.String), term.NoLevels)
+	return c.store.Const(c.names.Handle(builtin.String), term.NoLevels)
 }
 
 // expandString writes a string literal as an application to the list of its characters.
@@ -327,16 +329,16 @@ func (c *checker) expandString(e term.Expr) (term.Expr, bool) {
 	}
 	s := c.store
 	level := s.List([]term.Level{term.Zero})
-	char := s.Const(c.names.Of(builtin.Char), term.NoLevels)
-	list := s.App(s.Const(c.names.Of(builtin.ListNil), level), char)
-	cons := s.App(s.Const(c.names.Of(builtin.ListCons), level), char)
-	charOfNat := s.Const(c.names.Of(builtin.CharOfNat), term.NoLevels)
+	char := s.Const(c.names.Handle(builtin.Char), term.NoLevels)
+	list := s.App(s.Const(c.names.Handle(builtin.ListNil), level), char)
+	cons := s.App(s.Const(c.names.Handle(builtin.ListCons), level), char)
+	charOfNat := s.Const(c.names.Handle(builtin.CharOfNat), term.NoLevels)
 	runes := []rune(s.StrValue(e))
 	for i := len(runes) - 1; i >= 0; i-- {
 		c.tick()
 		list = s.Apps(cons, []term.Expr{s.App(charOfNat, s.Nat(big.NewInt(int64(runes[i])))), list})
 	}
-	return s.App(s.Const(c.names.Of(c.known.maker), term.NoLevels), list), true
+	return s.App(s.Const(c.names.Handle(c.builtins.stringMaker), term.NoLevels), list), true
 }
 
 // stringExpansion compares a literal with an application of the string maker.
@@ -348,7 +350,7 @@ func (c *checker) stringExpansion(literal, other term.Expr) bool {
 	if n.Kind != term.KindApp || c.store.Kind(term.Expr(n.A)) != term.KindConst {
 		return false
 	}
-	if !c.hasStrings() || !c.store.IsConst(term.Expr(n.A), c.names.Of(c.known.maker)) {
+	if !c.hasStrings() || !c.store.IsConst(term.Expr(n.A), c.names.Handle(c.builtins.stringMaker)) {
 		return false
 	}
 	expanded, _ := c.expandString(literal)

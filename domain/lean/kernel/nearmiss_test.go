@@ -765,8 +765,8 @@ func satisfies(file *export.File, id builtin.ID) bool {
 	c.recognise()
 	for _, op := range natOperations {
 		if op.id == id {
-			return c.holds(base.env.Len(), func() bool {
-				return op.equations(&equations{checker: c, nat: c.natLiteralType(), boolean: c.store.Const(base.names.Of(builtin.Bool), term.NoLevels), self: base.names.Of(id)})
+			return c.holdsAt(base.env.Len(), func() bool {
+				return op.equations(&equations{checker: c, nat: c.natLiteralType(), boolean: c.store.Const(base.names.Handle(builtin.Bool), term.NoLevels), self: base.names.Handle(id)})
 			})
 		}
 	}
@@ -796,5 +796,5 @@ func recognises(file *export.File, name string) bool {
 	c := newChecker(context.Background(), base, file.Store, nil, DefaultMaxDepth, &refused)
 	c.recognise()
 	id, _ := base.names.ID(file.Store.InternDotted(name))
-	return base.known.from[id] != never
+	return base.known.usableFrom[id] != neverUsable
 }

@@ -2,36 +2,36 @@ package kernel
 
 import "reckon/domain/lean/term"
 
-// Checking below a binder usually means putting a free variable into the body, which copies the body once for every
-// binder above it. Where nothing depends on the value of what stands below, the body is checked as it is instead, with
-// the free variables its loose ones stand for kept beside it. Everything else falls back to copying.
+// Checking below a binder usually instantiates the body with a free variable, which copies the body once for every
+// binder above it. Where no type depends on the value of a subterm, the body is checked with its loose variables, and a
+// scope tells which free variable each of them stands for. Every other case instantiates.
 //
-// An open expression is cached per scope and not by what it uses of the scope, so one that is shared between scopes is
-// checked in each. The number of visits is bounded, and copying takes over when they are spent.
+// The cache key of an open expression is the whole scope, not the part of it that occurs in the expression, so an
+// expression shared by several scopes is checked in each. After maxOpenVisits visits the checker instantiates instead.
 
-// scope is the free variables that the loose variables of an expression stand for, the last being index 0.
+// scope lists the free variables that the loose de Bruijn indices of an expression stand for; the last is index 0.
 type scope struct {
 	locals []term.Expr
-	id     uint32 // equal for equal locals
+	id     uint32 // scopes with equal locals have equal ids
 }
 
-// maxOpenVisits is how many open expressions one declaration may visit.
+// maxOpenVisits is the number of open expressions that one declaration may visit before the checker instantiates.
 const maxOpenVisits = 1 << 18
 
-// enterScope returns s with one more free variable. Scopes made from one share their list: the earlier is done with when
-// the later is made.
+// enterScope returns s extended by one free variable. Two scopes extended from the same s share memory: do not use the
+// first after making the second.
 func (c *checker) enterScope(s scope, local term.Expr) scope {
 	key := uint64(s.id)<<32 | uint64(local)
-	id, ok := c.scopes[key]
+	id, ok := c.scopeIDs[key]
 	if !ok {
-		id = uint32(len(c.scopes)) + 1
-		c.scopes[key] = id
+		id = uint32(len(c.scopeIDs)) + 1
+		c.scopeIDs[key] = id
 	}
 	return scope{append(s.locals, local), id}
 }
 
-// checkIn infers the type of e in s and checks every part of it. The type has no loose variables.
-func (c *checker) checkIn(e term.Expr, s scope) term.Expr {
+// checkInScope infers the type of e in s and checks every part of it. The type has no loose variables.
+func (c *checker) checkInScope(e term.Expr, s scope) term.Expr {
 	n := c.store.Node(e)
 	if n.Loose == 0 {
 		return c.infer(e, true)
@@ -43,7 +43,7 @@ func (c *checker) checkIn(e term.Expr, s scope) term.Expr {
 		return term.Expr(c.store.Node(s.locals[len(s.locals)-1-int(n.A)]).B)
 	}
 	key := uint64(s.id)<<32 | uint64(e)
-	if t, ok := c.open[key]; ok {
+	if t, ok := c.scopedTypes[key]; ok {
 		return t
 	}
 	c.openVisits++
@@ -51,26 +51,26 @@ func (c *checker) checkIn(e term.Expr, s scope) term.Expr {
 	var t term.Expr
 	switch n.Kind {
 	case term.KindApp:
-		t = c.checkAppIn(e, s)
+		t = c.checkAppInScope(e, s)
 	case term.KindLam:
-		t = c.checkLamIn(e, s)
+		t = c.checkLamInScope(e, s)
 	default:
 		t = c.infer(c.store.Instantiate(e, s.locals), true)
 	}
 	c.leave()
-	c.open[key] = t
+	c.scopedTypes[key] = t
 	return t
 }
 
-// checkAppIn checks an application whose type depends on no open argument.
-func (c *checker) checkAppIn(e term.Expr, s scope) term.Expr {
+// checkAppInScope checks an application whose type depends on no open argument.
+func (c *checker) checkAppInScope(e term.Expr, s scope) term.Expr {
 	var buf, domainBuf [8]term.Expr
 	head, args := c.store.Spine(e, buf[:0])
 	domains := domainBuf[:0]
 	if k := c.store.Node(head); k.Loose > 0 && k.Kind != term.KindBVar && k.Kind != term.KindLam {
 		return c.infer(c.store.Instantiate(e, s.locals), true)
 	}
-	typ := c.checkIn(head, s)
+	typ := c.checkInScope(head, s)
 	for _, arg := range args {
 		n := c.store.Node(typ)
 		if n.Kind != term.KindPi || c.store.Node(term.Expr(n.B)).Loose > 0 && c.store.Node(arg).Loose > 0 {
@@ -80,7 +80,7 @@ func (c *checker) checkAppIn(e term.Expr, s scope) term.Expr {
 		typ = c.store.Instantiate(term.Expr(n.B), []term.Expr{arg})
 	}
 	for i, arg := range args {
-		argType := c.checkIn(arg, s)
+		argType := c.checkInScope(arg, s)
 		if argType != domains[i] && !c.argumentFits(arg, argType, domains[i]) {
 			refuse(ArgumentMismatch, "argument %d of %s has type %s where %s is expected",
 				i+1, c.store.Describe(c.store.Instantiate(head, s.locals)), c.store.Describe(argType), c.store.Describe(domains[i]))
@@ -89,17 +89,17 @@ func (c *checker) checkAppIn(e term.Expr, s scope) term.Expr {
 	return typ
 }
 
-// checkLamIn checks a function, all its leading binders at once.
-func (c *checker) checkLamIn(e term.Expr, s scope) term.Expr {
+// checkLamInScope checks a function, all its leading binders at once.
+func (c *checker) checkLamInScope(e term.Expr, s scope) term.Expr {
 	saved := c.nextLocal
 	outer := len(s.locals)
 	for n := c.store.Node(e); n.Kind == term.KindLam; n = c.store.Node(e) {
 		domain := c.store.Instantiate(term.Expr(n.A), s.locals)
 		c.sortOf(domain, true)
-		s = c.enterScope(s, c.local(domain))
+		s = c.enterScope(s, c.newLocal(domain))
 		e = term.Expr(n.B)
 	}
-	t := c.store.Pis(s.locals[outer:], c.checkIn(e, s))
+	t := c.store.Pis(s.locals[outer:], c.checkInScope(e, s))
 	c.nextLocal = saved
 	return t
 }

@@ -13,8 +13,8 @@ import (
 //go:embed pinned.json
 var pinnedJSON []byte
 
-// pinned are fingerprints of definitions of Nat operations whose recursion is not plain enough to be recognised by
-// their equations. They cover a definition with everything it is made of.
+// pinnedFingerprints returns, by name, the accepted fingerprints of Nat operations whose recursion cannot be recognised
+// by equations. A fingerprint covers a definition and every constant it refers to.
 func pinnedFingerprints() map[string]map[string]bool {
 	var table map[string][]string
 	if err := json.Unmarshal(pinnedJSON, &table); err != nil {
@@ -35,7 +35,7 @@ func PinnedNames() []string {
 	return []string{builtin.NatDiv.String(), builtin.NatMod.String(), builtin.NatGcd.String(), builtin.NatBitwise.String(), builtin.NatLog2.String()}
 }
 
-// equations states what an operation has to satisfy on the constructors of Nat, for all x and y.
+// equations tests the equations that an operation has to satisfy on the constructors of Nat, for all x and y.
 type equations struct {
 	*checker
 	nat, boolean term.Expr
@@ -43,20 +43,20 @@ type equations struct {
 }
 
 func (q *equations) zero() term.Expr {
-	return q.store.Const(q.names.Of(builtin.NatZero), term.NoLevels)
+	return q.store.Const(q.names.Handle(builtin.NatZero), term.NoLevels)
 }
 func (q *equations) succ(e term.Expr) term.Expr {
 	return q.store.App(q.natSucc(), e)
 }
-func (q *equations) variable() term.Expr { return q.local(q.nat) }
-func (q *equations) call(name term.Name, args ...term.Expr) term.Expr {
+func (q *equations) variable() term.Expr { return q.newLocal(q.nat) }
+func (q *equations) applyConst(name term.Name, args ...term.Expr) term.Expr {
 	return q.store.Apps(q.store.Const(name, term.NoLevels), args)
 }
-func (q *equations) op(args ...term.Expr) term.Expr { return q.call(q.self, args...) }
+func (q *equations) applySelf(args ...term.Expr) term.Expr { return q.applyConst(q.self, args...) }
 
-// typed says whether the operation has the type Nat → Nat → result.
-func (q *equations) typed(result term.Expr) bool {
-	k := q.find(q.self)
+// isBinaryWithResult reports whether the operation has the type Nat → Nat → result.
+func (q *equations) isBinaryWithResult(result term.Expr) bool {
+	k := q.findConstant(q.self)
 	return k.Type == q.store.Pi(q.nat, q.store.Pi(q.nat, result))
 }
 
@@ -65,71 +65,71 @@ type natOperation struct {
 	equations func(q *equations) bool // nil: recognised by fingerprint only
 }
 
-// natOperations are in the order in which they are built on each other. Where equations are given they determine the
-// operation on all numbers, by induction.
+// natOperations lists the operations, each after those its definition uses. Equations, where given, determine the
+// operation on all numbers by induction.
 var natOperations = []natOperation{
 	{builtin.NatAdd, func(q *equations) bool {
 		x, y := q.variable(), q.variable()
-		return q.typed(q.nat) && q.defEq(q.op(x, q.zero()), x) && q.defEq(q.op(y, q.succ(x)), q.succ(q.op(y, x)))
+		return q.isBinaryWithResult(q.nat) && q.defEq(q.applySelf(x, q.zero()), x) && q.defEq(q.applySelf(y, q.succ(x)), q.succ(q.applySelf(y, x)))
 	}},
 	{builtin.NatPred, func(q *equations) bool {
 		x := q.variable()
-		return q.find(q.self).Type == q.store.Pi(q.nat, q.nat) && q.defEq(q.op(q.zero()), q.zero()) && q.defEq(q.op(q.succ(x)), x)
+		return q.findConstant(q.self).Type == q.store.Pi(q.nat, q.nat) && q.defEq(q.applySelf(q.zero()), q.zero()) && q.defEq(q.applySelf(q.succ(x)), x)
 	}},
 	{builtin.NatSub, func(q *equations) bool {
 		x, y := q.variable(), q.variable()
-		pred := q.names.Of(builtin.NatPred)
-		return q.typed(q.nat) && q.defEq(q.op(x, q.zero()), x) && q.defEq(q.op(y, q.succ(x)), q.call(pred, q.op(y, x)))
+		pred := q.names.Handle(builtin.NatPred)
+		return q.isBinaryWithResult(q.nat) && q.defEq(q.applySelf(x, q.zero()), x) && q.defEq(q.applySelf(y, q.succ(x)), q.applyConst(pred, q.applySelf(y, x)))
 	}},
 	{builtin.NatMul, func(q *equations) bool {
 		x, y := q.variable(), q.variable()
-		add := q.names.Of(builtin.NatAdd)
-		return q.typed(q.nat) && q.defEq(q.op(x, q.zero()), q.zero()) && q.defEq(q.op(y, q.succ(x)), q.call(add, q.op(y, x), y))
+		add := q.names.Handle(builtin.NatAdd)
+		return q.isBinaryWithResult(q.nat) && q.defEq(q.applySelf(x, q.zero()), q.zero()) && q.defEq(q.applySelf(y, q.succ(x)), q.applyConst(add, q.applySelf(y, x), y))
 	}},
 	{builtin.NatPow, func(q *equations) bool {
 		x, y := q.variable(), q.variable()
-		mul := q.names.Of(builtin.NatMul)
-		return q.typed(q.nat) && q.defEq(q.op(x, q.zero()), q.succ(q.zero())) && q.defEq(q.op(y, q.succ(x)), q.call(mul, q.op(y, x), y))
+		mul := q.names.Handle(builtin.NatMul)
+		return q.isBinaryWithResult(q.nat) && q.defEq(q.applySelf(x, q.zero()), q.succ(q.zero())) && q.defEq(q.applySelf(y, q.succ(x)), q.applyConst(mul, q.applySelf(y, x), y))
 	}},
 	{builtin.NatBeq, func(q *equations) bool {
 		x, y := q.variable(), q.variable()
-		return q.typed(q.boolean) &&
-			q.defEq(q.op(q.zero(), q.zero()), q.boolConst(true)) && q.defEq(q.op(q.zero(), q.succ(x)), q.boolConst(false)) &&
-			q.defEq(q.op(q.succ(x), q.zero()), q.boolConst(false)) && q.defEq(q.op(q.succ(y), q.succ(x)), q.op(y, x))
+		return q.isBinaryWithResult(q.boolean) &&
+			q.defEq(q.applySelf(q.zero(), q.zero()), q.boolConst(true)) && q.defEq(q.applySelf(q.zero(), q.succ(x)), q.boolConst(false)) &&
+			q.defEq(q.applySelf(q.succ(x), q.zero()), q.boolConst(false)) && q.defEq(q.applySelf(q.succ(y), q.succ(x)), q.applySelf(y, x))
 	}},
 	{builtin.NatBle, func(q *equations) bool {
 		x, y := q.variable(), q.variable()
-		return q.typed(q.boolean) &&
-			q.defEq(q.op(q.zero(), q.zero()), q.boolConst(true)) && q.defEq(q.op(q.zero(), q.succ(x)), q.boolConst(true)) &&
-			q.defEq(q.op(q.succ(x), q.zero()), q.boolConst(false)) && q.defEq(q.op(q.succ(y), q.succ(x)), q.op(y, x))
+		return q.isBinaryWithResult(q.boolean) &&
+			q.defEq(q.applySelf(q.zero(), q.zero()), q.boolConst(true)) && q.defEq(q.applySelf(q.zero(), q.succ(x)), q.boolConst(true)) &&
+			q.defEq(q.applySelf(q.succ(x), q.zero()), q.boolConst(false)) && q.defEq(q.applySelf(q.succ(y), q.succ(x)), q.applySelf(y, x))
 	}},
-	{builtin.NatDiv, divides(true)},
-	{builtin.NatMod, divides(false)},
+	{builtin.NatDiv, divisionTest(true)},
+	{builtin.NatMod, divisionTest(false)},
 	{builtin.NatGcd, nil},
-	{builtin.NatLog2, logarithm},
+	{builtin.NatLog2, logarithmTest},
 	{builtin.NatBitwise, nil},
-	{builtin.NatLand, bitwise(func(a, b bool) bool { return a && b })},
-	{builtin.NatLor, bitwise(func(a, b bool) bool { return a || b })},
-	{builtin.NatXor, bitwise(func(a, b bool) bool { return a != b })},
+	{builtin.NatLand, bitwiseTest(func(a, b bool) bool { return a && b })},
+	{builtin.NatLor, bitwiseTest(func(a, b bool) bool { return a || b })},
+	{builtin.NatXor, bitwiseTest(func(a, b bool) bool { return a != b })},
 	{builtin.NatShiftLeft, func(q *equations) bool {
 		x, y := q.variable(), q.variable()
-		mul := q.names.Of(builtin.NatMul)
+		mul := q.names.Handle(builtin.NatMul)
 		two := q.succ(q.succ(q.zero()))
-		return q.typed(q.nat) && q.defEq(q.op(x, q.zero()), x) && q.defEq(q.op(x, q.succ(y)), q.op(q.call(mul, two, x), y))
+		return q.isBinaryWithResult(q.nat) && q.defEq(q.applySelf(x, q.zero()), x) && q.defEq(q.applySelf(x, q.succ(y)), q.applySelf(q.applyConst(mul, two, x), y))
 	}},
 	{builtin.NatShiftRight, func(q *equations) bool {
 		x, y := q.variable(), q.variable()
-		div := q.names.Of(builtin.NatDiv)
+		div := q.names.Handle(builtin.NatDiv)
 		two := q.succ(q.succ(q.zero()))
-		return q.typed(q.nat) && q.defEq(q.op(x, q.zero()), x) && q.defEq(q.op(x, q.succ(y)), q.call(div, q.op(x, y), two))
+		return q.isBinaryWithResult(q.nat) && q.defEq(q.applySelf(x, q.zero()), x) && q.defEq(q.applySelf(x, q.succ(y)), q.applyConst(div, q.applySelf(x, y), two))
 	}},
 }
 
-// bitwise recognises Nat.bitwise f where f is the given function of two bits.
-func bitwise(f func(a, b bool) bool) func(q *equations) bool {
+// bitwiseTest returns the test that an operation is Nat.bitwise f, where f is the given function of two bits.
+func bitwiseTest(f func(a, b bool) bool) func(q *equations) bool {
 	return func(q *equations) bool {
-		n := q.store.Node(q.find(q.self).Value)
-		if !q.typed(q.nat) || n.Kind != term.KindApp || !q.store.IsConst(term.Expr(n.A), q.names.Of(builtin.NatBitwise)) {
+		n := q.store.Node(q.findConstant(q.self).Value)
+		if !q.isBinaryWithResult(q.nat) || n.Kind != term.KindApp || !q.store.IsConst(term.Expr(n.A), q.names.Handle(builtin.NatBitwise)) {
 			return false
 		}
 		fn := term.Expr(n.B)
@@ -147,35 +147,35 @@ func bitwise(f func(a, b bool) bool) func(q *equations) bool {
 	}
 }
 
-// deepFingerprints identify a definition together with all it is made of: a constant counts as its own declaration,
-// not just as its name. Proofs count by what they prove.
+// deepFingerprints computes fingerprints in which a constant counts by the fingerprint of its declaration, not by its
+// name alone. A theorem counts by its type.
 type deepFingerprints struct {
-	env   *environment.Environment
-	store *term.Store
-	done  map[term.Name]term.Fingerprint
-	now   map[term.Name]bool
+	env        *environment.Environment
+	store      *term.Store
+	done       map[term.Name]term.Fingerprint
+	inProgress map[term.Name]bool
 }
 
 func newDeepFingerprints(env *environment.Environment, store *term.Store) *deepFingerprints {
-	return &deepFingerprints{env: env, store: store, done: map[term.Name]term.Fingerprint{}, now: map[term.Name]bool{}}
+	return &deepFingerprints{env: env, store: store, done: map[term.Name]term.Fingerprint{}, inProgress: map[term.Name]bool{}}
 }
 
-func (d *deepFingerprints) of(name term.Name) term.Fingerprint {
+func (d *deepFingerprints) fingerprint(name term.Name) term.Fingerprint {
 	if h, ok := d.done[name]; ok {
 		return h
 	}
 	f := term.NewFingerprinter(d.store)
-	unit, declared := d.env.Place(name)
-	if !declared || d.now[name] {
+	unit, declared := d.env.IntroducedBy(name)
+	if !declared || d.inProgress[name] {
 		return f.Name(name)
 	}
-	own, earlier := d.env.At(unit+1), d.env.At(unit)
+	own, earlier := d.env.ViewAt(unit+1), d.env.ViewAt(unit)
 	k := own.Find(name)
-	d.now[name] = true
-	defer delete(d.now, name)
+	d.inProgress[name] = true
+	defer delete(d.inProgress, name)
 	f.Constant = func(n term.Name) term.Fingerprint {
 		if earlier.Find(n) != nil {
-			return d.of(n)
+			return d.fingerprint(n)
 		}
 		return f.Name(n)
 	}
@@ -194,16 +194,16 @@ func (d *deepFingerprints) of(name term.Name) term.Fingerprint {
 			}
 		}
 	case environment.Constructor:
-		parts = append(parts, d.of(k.Constructor.Inductive))
+		parts = append(parts, d.fingerprint(k.Constructor.Inductive))
 	case environment.Recursor:
-		parts = append(parts, d.of(k.Recursor.Major))
+		parts = append(parts, d.fingerprint(k.Recursor.MajorInductive))
 	}
 	h := f.Combine('D', parts...)
 	d.done[name] = h
 	return h
 }
 
-// Fingerprints computes the fingerprints that pinned.json holds, of those of the named definitions that are declared.
+// Fingerprints computes the fingerprints that pinned.json holds, in lower-case hex, for those of names that are declared.
 func Fingerprints(store *term.Store, declarations []term.Declaration, names []string) map[string][]string {
 	deep := newDeepFingerprints(environment.New(store, declarations), store)
 	out := map[string][]string{}
@@ -212,10 +212,10 @@ func Fingerprints(store *term.Store, declarations []term.Declaration, names []st
 		if !ok {
 			continue
 		}
-		if _, declared := deep.env.Place(n); !declared {
+		if _, declared := deep.env.IntroducedBy(n); !declared {
 			continue
 		}
-		h := deep.of(n)
+		h := deep.fingerprint(n)
 		out[name] = []string{hex.EncodeToString(h[:])}
 	}
 	return out

@@ -258,7 +258,7 @@ func visitSamples(t *testing.T, most int, visit func(c *checker, samples []term.
 		var locals, samples []term.Expr
 		for c.store.Kind(body) == term.KindLam {
 			n := c.store.Node(body)
-			locals = append(locals, c.local(c.store.Instantiate(term.Expr(n.A), locals)))
+			locals = append(locals, c.newLocal(c.store.Instantiate(term.Expr(n.A), locals)))
 			body = term.Expr(n.B)
 		}
 		stack := []term.Expr{c.store.Instantiate(body, locals)}
@@ -280,7 +280,7 @@ func TestReductionKeepsTypes(t *testing.T) {
 	visitSamples(t, 40, func(c *checker, samples []term.Expr) {
 		for _, e := range samples {
 			typ := c.typeOf(e)
-			for _, reduced := range []term.Expr{c.whnf(e), c.core(e, false), c.core(e, true)} {
+			for _, reduced := range []term.Expr{c.whnf(e), c.whnfCore(e, false), c.whnfCore(e, true)} {
 				if !c.defEq(c.typeOf(reduced), typ) {
 					t.Errorf("%s has type %s, reduced %s", c.store.Describe(e), c.store.Describe(typ), c.store.Describe(c.typeOf(reduced)))
 				}

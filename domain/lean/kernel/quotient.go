@@ -9,10 +9,10 @@ import (
 // reduction rule never applies to another constant.
 func (c *checker) checkQuotient(d *term.Declaration) {
 	s := c.store
-	expected := map[string]struct {
+	expected := map[term.QuotKind]struct {
 		name   term.Name
 		params int
-	}{"type": {c.names.Of(builtin.Quot), 1}, "ctor": {c.names.Of(builtin.QuotMk), 1}, "lift": {c.names.Of(builtin.QuotLift), 2}, "ind": {c.names.Of(builtin.QuotInd), 1}}[d.QuotKind]
+	}{term.QuotType: {c.names.Handle(builtin.Quot), 1}, term.QuotCtor: {c.names.Handle(builtin.QuotMk), 1}, term.QuotLift: {c.names.Handle(builtin.QuotLift), 2}, term.QuotInd: {c.names.Handle(builtin.QuotInd), 1}}[d.QuotKind]
 	if expected.params == 0 || expected.name != d.Name {
 		refuse(InvalidQuotient, "%s is no quotient constant of kind %q", s.NameString(d.Name), d.QuotKind)
 	}
@@ -23,7 +23,7 @@ func (c *checker) checkQuotient(d *term.Declaration) {
 	if !c.sameUpToLevels(d.Type, c.quotientType(d)) {
 		refuse(InvalidQuotient, "the type of %s is not the built-in one", s.NameString(d.Name))
 	}
-	if d.QuotKind == "lift" {
+	if d.QuotKind == term.QuotLift {
 		c.requireEq()
 	}
 }
@@ -34,32 +34,32 @@ func (c *checker) quotientType(d *term.Declaration) term.Expr {
 	u := s.Param(d.LevelParams[0])
 	us := s.List([]term.Level{u})
 	prop := s.Sort(term.Zero)
-	alpha := c.local(s.Sort(u))
-	r := c.local(s.Pi(alpha, s.Pi(alpha, prop)))
-	quot := s.Apps(s.Const(c.names.Of(builtin.Quot), us), []term.Expr{alpha, r})
+	alpha := c.newLocal(s.Sort(u))
+	r := c.newLocal(s.Pi(alpha, s.Pi(alpha, prop)))
+	quot := s.Apps(s.Const(c.names.Handle(builtin.Quot), us), []term.Expr{alpha, r})
 	mk := func(a term.Expr) term.Expr {
-		return s.Apps(s.Const(c.names.Of(builtin.QuotMk), us), []term.Expr{alpha, r, a})
+		return s.Apps(s.Const(c.names.Handle(builtin.QuotMk), us), []term.Expr{alpha, r, a})
 	}
 	switch d.QuotKind {
-	case "type":
+	case term.QuotType:
 		return s.Pis([]term.Expr{alpha, r}, s.Sort(u))
-	case "ctor":
-		a := c.local(alpha)
+	case term.QuotCtor:
+		a := c.newLocal(alpha)
 		return s.Pis([]term.Expr{alpha, r, a}, quot)
-	case "lift":
+	case term.QuotLift:
 		v := s.Param(d.LevelParams[1])
-		beta := c.local(s.Sort(v))
-		f := c.local(s.Pi(alpha, beta))
-		a, b := c.local(alpha), c.local(alpha)
-		related := c.local(s.Apps(r, []term.Expr{a, b}))
-		equal := s.Apps(s.Const(c.names.Of(builtin.Eq), s.List([]term.Level{v})), []term.Expr{beta, s.App(f, a), s.App(f, b)})
-		sound := c.local(s.Pis([]term.Expr{a, b, related}, equal))
+		beta := c.newLocal(s.Sort(v))
+		f := c.newLocal(s.Pi(alpha, beta))
+		a, b := c.newLocal(alpha), c.newLocal(alpha)
+		related := c.newLocal(s.Apps(r, []term.Expr{a, b}))
+		equal := s.Apps(s.Const(c.names.Handle(builtin.Eq), s.List([]term.Level{v})), []term.Expr{beta, s.App(f, a), s.App(f, b)})
+		sound := c.newLocal(s.Pis([]term.Expr{a, b, related}, equal))
 		return s.Pis([]term.Expr{alpha, r, beta, f, sound}, s.Pi(quot, beta))
 	default:
-		motive := c.local(s.Pi(quot, prop))
-		a := c.local(alpha)
-		onMk := c.local(s.Pis([]term.Expr{a}, s.App(motive, mk(a))))
-		q := c.local(quot)
+		motive := c.newLocal(s.Pi(quot, prop))
+		a := c.newLocal(alpha)
+		onMk := c.newLocal(s.Pis([]term.Expr{a}, s.App(motive, mk(a))))
+		q := c.newLocal(quot)
 		return s.Pis([]term.Expr{alpha, r, motive, onMk, q}, s.App(motive, q))
 	}
 }
@@ -67,20 +67,20 @@ func (c *checker) quotientType(d *term.Declaration) term.Expr {
 // requireEq refuses unless Eq is what Quot.lift speaks of: Quot.lift's soundness rests on it.
 func (c *checker) requireEq() {
 	s := c.store
-	eq, refl := c.find(c.names.Of(builtin.Eq)), c.find(c.names.Of(builtin.EqRefl))
+	eq, refl := c.findConstant(c.names.Handle(builtin.Eq)), c.findConstant(c.names.Handle(builtin.EqRefl))
 	if eq == nil || eq.Inductive == nil || refl == nil || refl.Constructor == nil || len(eq.Params) != 1 || len(refl.Params) != 1 ||
-		len(eq.Inductive.Constructors) != 1 || eq.Inductive.Constructors[0] != c.names.Of(builtin.EqRefl) || eq.Inductive.NumParams != 2 ||
+		len(eq.Inductive.Constructors) != 1 || eq.Inductive.Constructors[0] != c.names.Handle(builtin.EqRefl) || eq.Inductive.NumParams != 2 ||
 		eq.Unit != refl.Unit {
 		refuse(InvalidQuotient, "Quot needs Eq declared before it")
 	}
 	defer func(saved uint32) { c.nextLocal = saved }(c.nextLocal)
-	alpha := c.local(s.Sort(s.Param(eq.Params[0])))
-	a, b := c.local(alpha), c.local(alpha)
+	alpha := c.newLocal(s.Sort(s.Param(eq.Params[0])))
+	a, b := c.newLocal(alpha), c.newLocal(alpha)
 	eqType := s.Pis([]term.Expr{alpha, a, b}, s.Sort(term.Zero))
-	alpha = c.local(s.Sort(s.Param(refl.Params[0])))
-	a = c.local(alpha)
+	alpha = c.newLocal(s.Sort(s.Param(refl.Params[0])))
+	a = c.newLocal(alpha)
 	reflType := s.Pis([]term.Expr{alpha, a},
-		s.Apps(s.Const(c.names.Of(builtin.Eq), s.List([]term.Level{s.Param(refl.Params[0])})), []term.Expr{alpha, a, a}))
+		s.Apps(s.Const(c.names.Handle(builtin.Eq), s.List([]term.Level{s.Param(refl.Params[0])})), []term.Expr{alpha, a, a}))
 	if !c.sameUpToLevels(eq.Type, eqType) || !c.sameUpToLevels(refl.Type, reflType) {
 		refuse(InvalidQuotient, "Quot needs Eq to be equality")
 	}
@@ -89,10 +89,10 @@ func (c *checker) requireEq() {
 // sameUpToLevels says whether two expressions are built alike, with equal levels where levels stand. Records of the
 // file that the kernel generates itself are compared this way: no reduction, no unfolding.
 func (c *checker) sameUpToLevels(a, b term.Expr) bool {
-	return c.same(a, b, map[uint64]bool{})
+	return c.sameStructure(a, b, map[uint64]bool{})
 }
 
-func (c *checker) same(a, b term.Expr, seen map[uint64]bool) bool {
+func (c *checker) sameStructure(a, b term.Expr, seen map[uint64]bool) bool {
 	if a == b {
 		return true
 	}
@@ -113,14 +113,14 @@ func (c *checker) same(a, b term.Expr, seen map[uint64]bool) bool {
 	case term.KindConst:
 		return na.A == nb.A && c.equalLevels(term.Levels(na.B), term.Levels(nb.B))
 	case term.KindApp, term.KindLam, term.KindPi:
-		return c.same(term.Expr(na.A), term.Expr(nb.A), seen) && c.same(term.Expr(na.B), term.Expr(nb.B), seen)
+		return c.sameStructure(term.Expr(na.A), term.Expr(nb.A), seen) && c.sameStructure(term.Expr(na.B), term.Expr(nb.B), seen)
 	case term.KindLet:
-		return c.same(term.Expr(na.A), term.Expr(nb.A), seen) && c.same(term.Expr(na.B), term.Expr(nb.B), seen) &&
-			c.same(term.Expr(na.C), term.Expr(nb.C), seen)
+		return c.sameStructure(term.Expr(na.A), term.Expr(nb.A), seen) && c.sameStructure(term.Expr(na.B), term.Expr(nb.B), seen) &&
+			c.sameStructure(term.Expr(na.C), term.Expr(nb.C), seen)
 	case term.KindProj:
-		return na.A == nb.A && na.B == nb.B && c.same(term.Expr(na.C), term.Expr(nb.C), seen)
+		return na.A == nb.A && na.B == nb.B && c.sameStructure(term.Expr(na.C), term.Expr(nb.C), seen)
 	case term.KindLocal:
-		return na.A == nb.A && c.same(term.Expr(na.B), term.Expr(nb.B), seen)
+		return na.A == nb.A && c.sameStructure(term.Expr(na.B), term.Expr(nb.B), seen)
 	}
 	return false
 }

@@ -35,24 +35,24 @@ import (
 // first claim and means v = 0 under the second. Then a call R F V counts as S V where V < F, or V ≤ F, is plain to see.
 // What else R takes is either a proof, which no result depends on, or the same in all calls.
 
-// recursion is what an operation is to be recognised as; v is any number.
+// recursion specifies S, the function an operation is compared with; v is any number.
 type recursion struct {
-	guard func(v term.Expr) term.Expr // a Bool
-	next  func(v term.Expr) term.Expr
-	wrap  bool // one more than at next; else the same
-	base  func(v term.Expr) term.Expr
+	guard   func(v term.Expr) term.Expr // a Bool
+	next    func(v term.Expr) term.Expr
+	addsOne bool // one more than at next; else the same
+	base    func(v term.Expr) term.Expr
 }
 
-// symbolic is a run of the checker with recognised operations folded.
+// symbolic is a run of the checker in which operations recognised before are not unfolded.
 type symbolic struct {
 	*equations
-	spec     recursion
-	constant uint32    // free variables below this number are the same throughout
-	fuel     term.Expr // stands for the fuel in keys of calls
-	stands   term.Expr // S, a free variable; 0 when calls are not looked for
-	facts    []fact
-	calls    map[term.Expr]*fuelCall
-	proving  *fuelCall
+	spec           recursion
+	constantLocals uint32    // free variables below this number are the same throughout
+	fuel           term.Expr // stands for the fuel in keys of calls
+	specFunction   term.Expr // S, a free variable; 0 when calls are not looked for
+	facts          []fact
+	calls          map[term.Expr]*fuelCall
+	proving        *fuelCall
 
 	wellFounded map[term.Expr]*accessibleCall // by recursor, with what stands before the index
 	descending  *accessibleCall               // the one under proof
@@ -68,31 +68,31 @@ type fact struct {
 	outcome bool
 }
 
-// fuelCall is a recursion on fuel, and what is proved of it.
+// fuelCall is a recursion R f v on fuel f, and the claims proved of it.
 type fuelCall struct {
-	arguments int         // besides the fuel
-	value     int         // which of them is v
-	fixed     []term.Expr // those that are the same in all calls; 0 for v and for proofs
-	fuel, v   term.Expr   // of the claim under proof
-	proven    bool        // R f v = S v where v < f
-	reaches   bool        // and where v = f
+	arguments    int         // besides the fuel
+	value        int         // index of v among the arguments
+	fixed        []term.Expr // those that are the same in all calls; 0 for v and for proofs
+	fuel, v      term.Expr   // of the claim under proof
+	proven       bool        // R f v = S v where v < f
+	provenAtFuel bool        // and where v = f
 }
 
-// Bounds of a run; beyond them the operation is not recognised.
+// The most comparisons and recursions in one run; an operation that needs more is not recognised.
 const (
 	maxSymbolicCases = 6 // comparisons on one path
 	maxFuelCalls     = 8
 )
 
-// run evaluates with the checker in symbolic mode.
-func (s *symbolic) run(f func() bool) bool {
+// runSymbolic evaluates with the checker in symbolic mode.
+func (s *symbolic) runSymbolic(f func() bool) bool {
 	s.symbolic = s
 	s.forget()
 	defer func() { s.symbolic = nil; s.forget() }()
 	return f()
 }
 
-// assuming evaluates f with one more fact.
+// assuming evaluates f with one fact added, and removes it afterwards.
 func (s *symbolic) assuming(known fact, f func() bool) bool {
 	s.facts = append(s.facts, known)
 	s.forget()
@@ -102,8 +102,8 @@ func (s *symbolic) assuming(known fact, f func() bool) bool {
 	return ok
 }
 
-// cases reduces e, splitting where it is stuck on a comparison, and says whether f holds of every result.
-func (s *symbolic) cases(e term.Expr, f func(result term.Expr) bool) bool {
+// holdsInAllCases reduces e, splitting where it is stuck on a comparison, and says whether f holds of every result.
+func (s *symbolic) holdsInAllCases(e term.Expr, f func(result term.Expr) bool) bool {
 	if len(s.facts) > maxSymbolicCases {
 		return false
 	}
@@ -114,7 +114,7 @@ func (s *symbolic) cases(e term.Expr, f func(result term.Expr) bool) bool {
 	}
 	for _, outcome := range []bool{true, false} {
 		open.outcome = outcome
-		if !s.assuming(open, func() bool { return s.cases(e, f) }) {
+		if !s.assuming(open, func() bool { return s.holdsInAllCases(e, f) }) {
 			return false
 		}
 	}
@@ -138,11 +138,11 @@ func (s *symbolic) comparison(e term.Expr) (fact, bool) {
 		default:
 			return fact{}, false
 		}
-		if op := s.operation(term.Name(n.A)); (op == opBeq || op == opBle) && len(args) == 2 {
-			x, y := s.compared(args[0], args[1])
+		if op := s.usableNatOp(term.Name(n.A)); (op == opBeq || op == opBle) && len(args) == 2 {
+			x, y := s.stripSuccessors(args[0], args[1])
 			return fact{op: op, x: x, y: y}, true
 		}
-		k := s.find(term.Name(n.A))
+		k := s.findConstant(term.Name(n.A))
 		if k == nil || k.Recursor == nil || k.Recursor.MajorIndex() >= len(args) {
 			return fact{}, false
 		}
@@ -151,8 +151,8 @@ func (s *symbolic) comparison(e term.Expr) (fact, bool) {
 	return fact{}, false
 }
 
-// compared takes successors off both sides of a comparison.
-func (s *symbolic) compared(x, y term.Expr) (term.Expr, term.Expr) {
+// stripSuccessors removes the successors that both sides of a comparison have in common.
+func (s *symbolic) stripSuccessors(x, y term.Expr) (term.Expr, term.Expr) {
 	for {
 		x, y = s.whnf(x), s.whnf(y)
 		px, ok := s.natPredecessor(x)
@@ -168,8 +168,8 @@ func (s *symbolic) compared(x, y term.Expr) (term.Expr, term.Expr) {
 	}
 }
 
-// fold reduces a recognised operation on numbers that are not all literals. It says what is true of all numbers.
-func (s *symbolic) fold(op natOp, x, y term.Expr) (term.Expr, bool) {
+// foldOperation reduces a recognised operation on numbers that are not all literals. It says what is true of all numbers.
+func (s *symbolic) foldOperation(op natOp, x, y term.Expr) (term.Expr, bool) {
 	switch op {
 	case opAdd:
 		y = s.whnf(y)
@@ -177,23 +177,23 @@ func (s *symbolic) fold(op natOp, x, y term.Expr) (term.Expr, bool) {
 			return s.whnf(x), true
 		}
 		if p, ok := s.natPredecessor(y); ok {
-			return s.succ(s.call(s.names.Of(builtin.NatAdd), x, p)), true
+			return s.succ(s.applyConst(s.names.Handle(builtin.NatAdd), x, p)), true
 		}
 	case opSub, opMod:
 		if s.isNatZero(s.whnf(y)) {
 			return s.whnf(x), true
 		}
 	case opBeq, opBle:
-		x, y = s.compared(x, y)
-		if outcome, ok := s.compare(op, x, y); ok {
+		x, y = s.stripSuccessors(x, y)
+		if outcome, ok := s.settleComparison(op, x, y); ok {
 			return s.boolConst(outcome), true
 		}
 	}
 	return 0, false
 }
 
-// compare settles a comparison whose successors are taken off: at most one side is a successor.
-func (s *symbolic) compare(op natOp, x, y term.Expr) (outcome, ok bool) {
+// settleComparison settles a comparison whose successors are taken off: at most one side is a successor.
+func (s *symbolic) settleComparison(op natOp, x, y term.Expr) (outcome, ok bool) {
 	_, largerX := s.natPredecessor(x)
 	_, largerY := s.natPredecessor(y)
 	zeroX, zeroY := s.isNatZero(x), s.isNatZero(y)
@@ -205,14 +205,14 @@ func (s *symbolic) compare(op natOp, x, y term.Expr) (outcome, ok bool) {
 	}
 	for _, known := range s.facts {
 		switch {
-		case known.op == op && s.same(known.x, x) && s.same(known.y, y), op == opBeq && known.op == opBeq && s.same(known.x, y) && s.same(known.y, x):
+		case known.op == op && s.equalNumbers(known.x, x) && s.equalNumbers(known.y, y), op == opBeq && known.op == opBeq && s.equalNumbers(known.x, y) && s.equalNumbers(known.y, x):
 			return known.outcome, true
-		case op == opBle && known.op == opBle && (s.same(s.succ(known.y), x) && s.same(known.x, y) || s.same(known.y, x) && s.same(known.x, s.succ(y))):
+		case op == opBle && known.op == opBle && (s.equalNumbers(s.succ(known.y), x) && s.equalNumbers(known.x, y) || s.equalNumbers(known.y, x) && s.equalNumbers(known.x, s.succ(y))):
 			return !known.outcome, true // y+1 ≤ x exactly when not x ≤ y
-		case op == opBle && known.op == opBeq && known.outcome && (s.same(known.x, x) && s.same(known.y, y) || s.same(known.x, y) && s.same(known.y, x)):
+		case op == opBle && known.op == opBeq && known.outcome && (s.equalNumbers(known.x, x) && s.equalNumbers(known.y, y) || s.equalNumbers(known.x, y) && s.equalNumbers(known.y, x)):
 			return true, true
-		case op == opBle && known.op == opBle && known.outcome && s.same(known.x, y) && s.same(known.y, x):
-			if equal, ok := s.compare(opBeq, x, y); ok {
+		case op == opBle && known.op == opBle && known.outcome && s.equalNumbers(known.x, y) && s.equalNumbers(known.y, x):
+			if equal, ok := s.settleComparison(opBeq, x, y); ok {
 				return equal, true // of y ≤ x it is known that it holds
 			}
 		}
@@ -220,35 +220,36 @@ func (s *symbolic) compare(op natOp, x, y term.Expr) (outcome, ok bool) {
 	return false, false
 }
 
-// same says whether two reduced numbers are plainly equal.
-func (s *symbolic) same(x, y term.Expr) bool {
+// equalNumbers reports whether two reduced numbers, their common successors removed, are the same expression or are
+// definitionally equal applications.
+func (s *symbolic) equalNumbers(x, y term.Expr) bool {
 	if x == y {
 		return true
 	}
 	px, okX := s.natPredecessor(x)
 	py, okY := s.natPredecessor(y)
 	if okX && okY {
-		return s.same(s.whnf(px), s.whnf(py))
+		return s.equalNumbers(s.whnf(px), s.whnf(py))
 	}
 	nx, ny := s.store.Node(x), s.store.Node(y)
 	return nx.Kind == term.KindApp && ny.Kind == term.KindApp && s.defEq(x, y)
 }
 
-// holdsNow says whether guard v is true under the facts; known says whether they tell.
-func (s *symbolic) holdsNow(guard term.Expr) (outcome, known bool) {
+// guardOutcome says whether guard v is true under the facts; known says whether they tell.
+func (s *symbolic) guardOutcome(guard term.Expr) (outcome, known bool) {
 	r := s.whnf(guard)
 	switch {
-	case s.store.IsConst(r, s.names.Of(builtin.BoolTrue)):
+	case s.store.IsConst(r, s.names.Handle(builtin.BoolTrue)):
 		return true, true
-	case s.store.IsConst(r, s.names.Of(builtin.BoolFalse)):
+	case s.store.IsConst(r, s.names.Handle(builtin.BoolFalse)):
 		return false, true
 	}
 	return false, false
 }
 
-// is says whether a result is S v, spelt out once.
-func (s *symbolic) is(result, v term.Expr) bool {
-	guard, known := s.holdsNow(s.spec.guard(v))
+// equalsSpec reports whether result is S v, with S replaced once by its specification.
+func (s *symbolic) equalsSpec(result, v term.Expr) bool {
+	guard, known := s.guardOutcome(s.spec.guard(v))
 	if !known {
 		open, ok := s.comparison(s.whnf(s.spec.guard(v)))
 		if !ok || len(s.facts) > maxSymbolicCases {
@@ -256,7 +257,7 @@ func (s *symbolic) is(result, v term.Expr) bool {
 		}
 		for _, outcome := range []bool{true, false} {
 			open.outcome = outcome
-			if !s.assuming(open, func() bool { return s.is(result, v) }) {
+			if !s.assuming(open, func() bool { return s.equalsSpec(result, v) }) {
 				return false
 			}
 		}
@@ -265,19 +266,19 @@ func (s *symbolic) is(result, v term.Expr) bool {
 	if !guard {
 		return s.defEq(result, s.spec.base(v))
 	}
-	if s.spec.wrap {
+	if s.spec.addsOne {
 		p, ok := s.natPredecessor(s.whnf(result))
 		if !ok {
 			return false
 		}
 		result = p
 	}
-	return s.defEq(s.whnf(result), s.store.App(s.stands, s.spec.next(v)))
+	return s.defEq(s.whnf(result), s.store.App(s.specFunction, s.spec.next(v)))
 }
 
-// intercept sees a recursion on fuel before it unfolds, and puts S in its place where that is proved.
-func (s *symbolic) intercept(e term.Expr) (term.Expr, bool) {
-	if s.stands == 0 {
+// interceptFuelCall sees a recursion on fuel before it unfolds, and puts S in its place where that is proved.
+func (s *symbolic) interceptFuelCall(e term.Expr) (term.Expr, bool) {
+	if s.specFunction == 0 {
 		return 0, false
 	}
 	if n := s.store.Node(s.store.Head(e)); n.Kind != term.KindConst && n.Kind != term.KindProj {
@@ -310,42 +311,42 @@ func (s *symbolic) intercept(e term.Expr) (term.Expr, bool) {
 		if len(s.calls) >= maxFuelCalls {
 			return 0, false
 		}
-		if call = s.meet(key, args); call == nil {
+		if call = s.analyseFuelCall(key, args); call == nil {
 			return 0, false
 		}
 		s.calls[key] = call
-		s.prove(key, call)
+		s.proveFuelCall(key, call)
 	}
-	if !s.matches(call, args) {
+	if !s.matchesClaim(call, args) {
 		return 0, false
 	}
 	v := args[call.value]
 	switch {
 	case s.trivial && (call.proven || s.proving == call && s.whnf(fuel) == call.fuel):
 		return s.spec.base(v), true
-	case s.trivial || !s.enough(call, fuel, v):
+	case s.trivial || !s.countsAsSpec(call, fuel, v):
 		return 0, false
 	}
-	return s.store.App(s.stands, v), true
+	return s.store.App(s.specFunction, v), true
 }
 
 func (s *symbolic) natRecursor() term.Name {
-	n, _ := s.store.LookupStr(s.names.Of(builtin.Nat), "rec")
+	n, _ := s.store.LookupStr(s.names.Handle(builtin.Nat), "rec")
 	return n
 }
 
 // natRecursorArity is how many arguments the recursor of Nat takes, the number last.
 func (s *symbolic) natRecursorArity() (int, bool) {
-	k := s.find(s.natRecursor())
-	if k == nil || k.Recursor == nil || k.Recursor.Major != s.names.Of(builtin.Nat) {
+	k := s.findConstant(s.natRecursor())
+	if k == nil || k.Recursor == nil || k.Recursor.MajorInductive != s.names.Handle(builtin.Nat) {
 		return 0, false
 	}
 	return k.Recursor.MajorIndex() + 1, true
 }
 
-// folds says whether the checker leaves applications of the constant called n alone in a run.
-func (s *symbolic) folds(n term.Name) bool {
-	return s.operation(n) != noOp
+// leavesFolded says whether the checker leaves applications of the constant called n alone in a run.
+func (s *symbolic) leavesFolded(n term.Name) bool {
+	return s.usableNatOp(n) != noOp
 }
 
 // recursorUnder unfolds what a projection is of until that is a recursor of Nat on all its arguments and no more.
@@ -389,8 +390,9 @@ func (s *symbolic) withFuel(key, fuel term.Expr) term.Expr {
 	return s.store.App(term.Expr(n.A), fuel)
 }
 
-// meet finds out which argument of a recursion is v, and which are proofs. It returns nil when it is none to prove.
-func (s *symbolic) meet(key term.Expr, args []term.Expr) *fuelCall {
+// analyseFuelCall determines which argument of a recursion is v and which are proofs. It returns nil when the recursion
+// does not have that form.
+func (s *symbolic) analyseFuelCall(key term.Expr, args []term.Expr) *fuelCall {
 	call := &fuelCall{arguments: len(args), value: -1, fixed: make([]term.Expr, len(args))}
 	typ := s.typeOf(key)
 	for i, arg := range args {
@@ -401,7 +403,7 @@ func (s *symbolic) meet(key term.Expr, args []term.Expr) *fuelCall {
 		}
 		switch {
 		case s.isProp(term.Expr(n.A)):
-		case s.store.Node(arg).Locals <= s.constant && s.store.Node(term.Expr(n.A)).Locals <= s.constant: // of one type throughout
+		case s.store.Node(arg).Locals <= s.constantLocals && s.store.Node(term.Expr(n.A)).Locals <= s.constantLocals: // of one type throughout
 			call.fixed[i] = arg
 		case call.value < 0 && s.whnf(term.Expr(n.A)) == s.nat:
 			call.value = i
@@ -416,8 +418,8 @@ func (s *symbolic) meet(key term.Expr, args []term.Expr) *fuelCall {
 	return call
 }
 
-// matches says whether the arguments of a call are those the claim is about.
-func (s *symbolic) matches(call *fuelCall, args []term.Expr) bool {
+// matchesClaim reports whether the arguments of a call, v and proofs left out, are those the claim was made for.
+func (s *symbolic) matchesClaim(call *fuelCall, args []term.Expr) bool {
 	if len(args) != call.arguments {
 		return false
 	}
@@ -429,31 +431,31 @@ func (s *symbolic) matches(call *fuelCall, args []term.Expr) bool {
 	return true
 }
 
-// prove tries to prove the claim about a recursion, in a run of its own: none of the facts and no other claim under
+// proveFuelCall tries to prove the claim about a recursion, in a run of its own: none of the facts and no other claim under
 // proof counts there.
-func (s *symbolic) prove(key term.Expr, call *fuelCall) {
+func (s *symbolic) proveFuelCall(key term.Expr, call *fuelCall) {
 	facts, outer, descending := s.facts, s.proving, s.descending
 	s.facts, s.proving, s.descending = nil, call, nil
 	s.forget()
 	call.fuel, call.v = s.variable(), s.variable()
-	step, ok := s.instance(key, call, s.succ(call.fuel), call.v)
+	step, ok := s.callInstance(key, call, s.succ(call.fuel), call.v)
 	if s.trivial {
-		first, ok0 := s.instance(key, call, s.zero(), call.v)
+		first, ok0 := s.callInstance(key, call, s.zero(), call.v)
 		base := func(result term.Expr) bool { return s.defEq(result, s.spec.base(call.v)) }
-		call.proven = ok && ok0 && s.cases(first, base) && s.cases(step, base)
+		call.proven = ok && ok0 && s.holdsInAllCases(first, base) && s.holdsInAllCases(step, base)
 	} else {
-		first, ok0 := s.instance(key, call, s.zero(), s.zero())
-		call.proven = ok && s.cases(step, func(result term.Expr) bool { return s.is(result, call.v) })
+		first, ok0 := s.callInstance(key, call, s.zero(), s.zero())
+		call.proven = ok && s.holdsInAllCases(step, func(result term.Expr) bool { return s.equalsSpec(result, call.v) })
 		s.proving = nil
 		s.forget()
-		call.reaches = call.proven && ok0 && s.isNatZero(s.whnf(first)) && s.isNatZero(s.whnf(s.spec.base(s.zero())))
+		call.provenAtFuel = call.proven && ok0 && s.isNatZero(s.whnf(first)) && s.isNatZero(s.whnf(s.spec.base(s.zero())))
 	}
 	s.facts, s.proving, s.descending = facts, outer, descending
 	s.forget()
 }
 
-// instance is R fuel v with free variables for the proofs it takes.
-func (s *symbolic) instance(key term.Expr, call *fuelCall, fuel, v term.Expr) (term.Expr, bool) {
+// callInstance is R fuel v with free variables for the proofs it takes.
+func (s *symbolic) callInstance(key term.Expr, call *fuelCall, fuel, v term.Expr) (term.Expr, bool) {
 	e := s.withFuel(key, fuel)
 	typ := s.typeOf(e)
 	for i := range call.arguments {
@@ -467,7 +469,7 @@ func (s *symbolic) instance(key term.Expr, call *fuelCall, fuel, v term.Expr) (t
 		case i == call.value:
 			arg = v
 		case arg == 0:
-			arg = s.local(term.Expr(n.A))
+			arg = s.newLocal(term.Expr(n.A))
 		}
 		e = s.store.App(e, arg)
 		typ = s.store.Instantiate(term.Expr(n.B), []term.Expr{arg})
@@ -475,64 +477,65 @@ func (s *symbolic) instance(key term.Expr, call *fuelCall, fuel, v term.Expr) (t
 	return e, true
 }
 
-// enough says whether a call counts as S v.
-func (s *symbolic) enough(call *fuelCall, fuel, v term.Expr) bool {
+// countsAsSpec reports whether the claims proved, or the induction hypothesis, make the call with this fuel equal to S v.
+func (s *symbolic) countsAsSpec(call *fuelCall, fuel, v term.Expr) bool {
 	if s.proving == call { // the hypothesis of induction
-		guard, _ := s.holdsNow(s.spec.guard(call.v))
+		guard, _ := s.guardOutcome(s.spec.guard(call.v))
 		return guard && s.whnf(fuel) == call.fuel && s.defEq(v, s.spec.next(call.v))
 	}
-	return call.proven && (s.less(v, fuel) || call.reaches && s.atMost(v, fuel))
+	return call.proven && (s.provablyLess(v, fuel) || call.provenAtFuel && s.provablyAtMost(v, fuel))
 }
 
-// less and atMost say whether v < fuel and v ≤ fuel are plain to see.
-func (s *symbolic) less(v, fuel term.Expr) bool {
+// provablyLess and provablyAtMost report whether v < fuel and v ≤ fuel follow from the form of the expressions. False means
+// not known.
+func (s *symbolic) provablyLess(v, fuel term.Expr) bool {
 	if p, ok := s.natPredecessor(s.whnf(fuel)); ok {
-		return s.atMost(v, p)
+		return s.provablyAtMost(v, p)
 	}
-	if smaller, ok := s.smaller(v); ok {
-		guard, _ := s.holdsNow(s.spec.guard(smaller))
-		return guard && s.defEq(v, s.spec.next(smaller)) && s.atMost(smaller, fuel)
+	if smaller, ok := s.boundingOperand(v); ok {
+		guard, _ := s.guardOutcome(s.spec.guard(smaller))
+		return guard && s.defEq(v, s.spec.next(smaller)) && s.provablyAtMost(smaller, fuel)
 	}
 	return false
 }
 
-func (s *symbolic) atMost(v, fuel term.Expr) bool {
+func (s *symbolic) provablyAtMost(v, fuel term.Expr) bool {
 	s.tick()
 	v, fuel = s.whnf(v), s.whnf(fuel)
-	if s.same(v, fuel) || s.isNatZero(v) {
+	if s.equalNumbers(v, fuel) || s.isNatZero(v) {
 		return true
 	}
 	if pf, ok := s.natPredecessor(fuel); ok {
 		if pv, ok := s.natPredecessor(v); ok {
-			return s.atMost(pv, pf)
+			return s.provablyAtMost(pv, pf)
 		}
-		return s.atMost(v, pf) // and so v ≤ fuel
+		return s.provablyAtMost(v, pf) // and so v ≤ fuel
 	}
-	if x, ok := s.smaller(v); ok {
-		return s.atMost(x, fuel)
+	if x, ok := s.boundingOperand(v); ok {
+		return s.provablyAtMost(x, fuel)
 	}
 	return false
 }
 
-// smaller is x where v is x - y or x / y, which are at most x.
-func (s *symbolic) smaller(v term.Expr) (x term.Expr, ok bool) {
+// boundingOperand is x where v is x - y or x / y, which are at most x.
+func (s *symbolic) boundingOperand(v term.Expr) (x term.Expr, ok bool) {
 	head, args := s.store.Spine(s.whnf(v), nil)
 	n := s.store.Node(head)
 	if n.Kind != term.KindConst || len(args) != 2 {
 		return 0, false
 	}
-	op := s.operation(term.Name(n.A))
+	op := s.usableNatOp(term.Name(n.A))
 	return args[0], op == opSub || op == opDiv
 }
 
-// follows proves that f x = S x for all x, where f is the operation with its other argument, if any, put in.
-func (s *symbolic) follows(f func(x term.Expr) term.Expr) bool {
+// followsSpec proves that f x = S x for all x, where f is the operation with its other argument, if any, put in.
+func (s *symbolic) followsSpec(f func(x term.Expr) term.Expr) bool {
 	x := s.variable()
 	for _, v := range [][]term.Expr{{x}, {s.zero(), s.succ(x)}} {
 		all := true
 		for _, v := range v {
-			all = all && s.cases(f(v), func(result term.Expr) bool {
-				return result == s.store.App(s.stands, v) || s.is(result, v)
+			all = all && s.holdsInAllCases(f(v), func(result term.Expr) bool {
+				return result == s.store.App(s.specFunction, v) || s.equalsSpec(result, v)
 			})
 		}
 		if all {

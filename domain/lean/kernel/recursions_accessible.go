@@ -23,9 +23,9 @@ func (s *symbolic) accessible(e term.Expr) (recursor, index term.Expr, ok bool) 
 	if n.Kind != term.KindConst {
 		return 0, 0, false
 	}
-	k := s.find(term.Name(n.A))
+	k := s.findConstant(term.Name(n.A))
 	// One motive: a block of this type alone, so that the parameters of the recursor are those of the type.
-	if k == nil || k.Recursor == nil || k.Recursor.NumIndices != 1 || k.Recursor.NumMotives != 1 || len(args) != k.Recursor.MajorIndex()+1 || !s.isAccessibility(k.Recursor.Major) {
+	if k == nil || k.Recursor == nil || k.Recursor.NumIndices != 1 || k.Recursor.NumMotives != 1 || len(args) != k.Recursor.MajorIndex()+1 || !s.isAccessibility(k.Recursor.MajorInductive) {
 		return 0, 0, false
 	}
 	first := k.Recursor.FirstIndex()
@@ -35,11 +35,11 @@ func (s *symbolic) accessible(e term.Expr) (recursor, index term.Expr, ok bool) 
 // isAccessibility says whether the constant called n is an inductive predicate with one constructor, whose first field is
 // the index.
 func (s *symbolic) isAccessibility(n term.Name) bool {
-	k := s.find(n)
+	k := s.findConstant(n)
 	if k == nil || k.Inductive == nil || k.Inductive.NumIndices != 1 || len(k.Inductive.Constructors) != 1 {
 		return false
 	}
-	ctor := s.find(k.Inductive.Constructors[0])
+	ctor := s.findConstant(k.Inductive.Constructors[0])
 	if ctor == nil || ctor.Constructor == nil || ctor.Constructor.NumFields != 2 || ctor.Constructor.NumParams != k.Inductive.NumParams {
 		return false
 	}
@@ -63,7 +63,7 @@ func (s *symbolic) isAccessibility(n term.Name) bool {
 // interceptAccessible puts S in the place of a well-founded recursion of which the claim is proved.
 func (s *symbolic) interceptAccessible(e term.Expr) (term.Expr, bool) {
 	recursor, index, ok := s.accessible(e)
-	if !ok || s.trivial || s.store.Node(recursor).Locals > s.constant || s.whnf(s.typeOf(e)) != s.nat {
+	if !ok || s.trivial || s.store.Node(recursor).Locals > s.constantLocals || s.whnf(s.typeOf(e)) != s.nat {
 		return 0, false
 	}
 	v, pattern, ok := s.valueIn(index)
@@ -84,12 +84,12 @@ func (s *symbolic) interceptAccessible(e term.Expr) (term.Expr, bool) {
 		return 0, false
 	}
 	if s.descending == call { // the hypothesis of induction
-		guard, _ := s.holdsNow(s.spec.guard(call.v))
+		guard, _ := s.guardOutcome(s.spec.guard(call.v))
 		ok = guard && s.defEq(v, s.spec.next(call.v))
 	} else {
 		ok = call.proven
 	}
-	return s.store.App(s.stands, v), ok
+	return s.store.App(s.specFunction, v), ok
 }
 
 // valueIn finds the number in an index, and how the index is made of it.
@@ -106,7 +106,7 @@ func (s *symbolic) valueIn(index term.Expr) (v term.Expr, pattern func(v term.Ex
 	at := -1
 	for i, arg := range args {
 		switch {
-		case s.store.Node(arg).Locals <= s.constant:
+		case s.store.Node(arg).Locals <= s.constantLocals:
 		case at < 0 && i >= k.Constructor.NumParams && s.whnf(s.typeOf(arg)) == s.nat:
 			at = i
 		default:
@@ -129,7 +129,7 @@ func (s *symbolic) proveAccessible(recursor, e term.Expr, call *accessibleCall) 
 	s.facts, s.proving, s.descending = nil, nil, call
 	s.forget()
 	if unfolded, ok := s.unfoldAccessible(recursor, e, call.index); ok {
-		call.proven = s.cases(unfolded, func(result term.Expr) bool { return s.is(result, call.v) })
+		call.proven = s.holdsInAllCases(unfolded, func(result term.Expr) bool { return s.equalsSpec(result, call.v) })
 	}
 	s.facts, s.proving, s.descending = facts, proving, descending
 	s.forget()
@@ -139,15 +139,15 @@ func (s *symbolic) proveAccessible(recursor, e term.Expr, call *accessibleCall) 
 func (s *symbolic) unfoldAccessible(recursor, e, index term.Expr) (term.Expr, bool) {
 	head, args := s.store.Spine(recursor, nil)
 	n := s.store.Node(head)
-	k := s.find(term.Name(n.A))
-	ctor := s.find(s.find(k.Recursor.Major).Inductive.Constructors[0])
+	k := s.findConstant(term.Name(n.A))
+	ctor := s.findConstant(s.findConstant(k.Recursor.MajorInductive).Inductive.Constructors[0])
 	if len(k.Recursor.Rules) != 1 || k.Recursor.Rules[0].Constructor != ctor.Name || k.Recursor.Rules[0].NumFields != 2 {
 		return 0, false
 	}
 	// The levels of the predicate are those in the type of the proof at hand.
 	_, all := s.store.Spine(e, nil)
 	p := s.store.Node(s.store.Head(s.whnf(s.typeOf(all[len(all)-1]))))
-	if p.Kind != term.KindConst || term.Name(p.A) != k.Recursor.Major || len(s.store.LevelsOf(term.Levels(p.B))) != len(ctor.Params) {
+	if p.Kind != term.KindConst || term.Name(p.A) != k.Recursor.MajorInductive || len(s.store.LevelsOf(term.Levels(p.B))) != len(ctor.Params) {
 		return 0, false
 	}
 	typ := s.instantiateParams(ctor.Type, ctor, term.Levels(p.B))
@@ -162,7 +162,7 @@ func (s *symbolic) unfoldAccessible(recursor, e, index term.Expr) (term.Expr, bo
 	if m.Kind != term.KindPi || !s.isProp(term.Expr(m.A)) {
 		return 0, false
 	}
-	h := s.local(term.Expr(m.A))
+	h := s.newLocal(term.Expr(m.A))
 	value := s.instantiateParams(k.Recursor.Rules[0].Value, k, term.Levels(n.B))
 	return s.beta(value, append(args, index, h)), true
 }

@@ -7,9 +7,9 @@ import (
 
 // newSymbolic prepares a run; constants is how many free variables stand for the same number throughout.
 func newSymbolic(q *equations, spec recursion) *symbolic {
-	s := &symbolic{equations: q, spec: spec, constant: q.nextLocal, calls: map[term.Expr]*fuelCall{}, wellFounded: map[term.Expr]*accessibleCall{}}
+	s := &symbolic{equations: q, spec: spec, constantLocals: q.nextLocal, calls: map[term.Expr]*fuelCall{}, wellFounded: map[term.Expr]*accessibleCall{}}
 	s.fuel = q.variable()
-	s.stands = q.local(q.store.Pi(q.nat, q.nat))
+	s.specFunction = q.newLocal(q.store.Pi(q.nat, q.nat))
 	return s
 }
 
@@ -22,13 +22,13 @@ func (q *equations) numeral(n int) term.Expr {
 	return e
 }
 
-// divides recognises Nat.div and Nat.mod. Apart from recursion by subtraction it knows counting up and, of Nat.mod,
+// divisionTest recognises Nat.div and Nat.mod. Apart from recursion by subtraction it knows counting up and, of Nat.mod,
 // x - y·(x/y).
-func divides(wrap bool) func(q *equations) bool {
+func divisionTest(wrap bool) func(q *equations) bool {
 	return func(q *equations) bool {
-		sub, ok := q.names.Of(builtin.NatSub), q.has(builtin.NatSub)
-		ble, ok2 := q.names.Of(builtin.NatBle), q.has(builtin.NatBle)
-		if _, ok3 := q.names.Of(builtin.NatBeq), q.has(builtin.NatBeq); !ok || !ok2 || !ok3 || !q.typed(q.nat) {
+		sub, ok := q.names.Handle(builtin.NatSub), q.hasBuiltin(builtin.NatSub)
+		ble, ok2 := q.names.Handle(builtin.NatBle), q.hasBuiltin(builtin.NatBle)
+		if _, ok3 := q.names.Handle(builtin.NatBeq), q.hasBuiltin(builtin.NatBeq); !ok || !ok2 || !ok3 || !q.isBinaryWithResult(q.nat) {
 			return false
 		}
 		y := q.variable()
@@ -38,16 +38,16 @@ func divides(wrap bool) func(q *equations) bool {
 			base = func(term.Expr) term.Expr { return q.zero() }
 		}
 		s := newSymbolic(q, recursion{
-			guard: func(v term.Expr) term.Expr { return q.call(ble, divisor, v) },
-			next:  func(v term.Expr) term.Expr { return q.call(sub, v, divisor) },
-			wrap:  wrap,
-			base:  base,
+			guard:   func(v term.Expr) term.Expr { return q.applyConst(ble, divisor, v) },
+			next:    func(v term.Expr) term.Expr { return q.applyConst(sub, v, divisor) },
+			addsOne: wrap,
+			base:    base,
 		})
-		return s.run(func() bool {
+		return s.runSymbolic(func() bool {
 			if !s.atZero(base) {
 				return s.byQuotient(wrap)
 			}
-			return s.follows(func(x term.Expr) term.Expr { return q.op(x, divisor) }) || s.countsUp(divisor, wrap) || s.byQuotient(wrap)
+			return s.followsSpec(func(x term.Expr) term.Expr { return q.applySelf(x, divisor) }) || s.countsUp(divisor, wrap) || s.byQuotient(wrap)
 		})
 	}
 }
@@ -60,7 +60,7 @@ func (s *symbolic) atZero(base func(v term.Expr) term.Expr) bool {
 	s.forget()
 	x := s.variable()
 	at := func(v term.Expr) bool {
-		return s.cases(s.op(v, s.zero()), func(result term.Expr) bool { return s.defEq(result, base(v)) })
+		return s.holdsInAllCases(s.applySelf(v, s.zero()), func(result term.Expr) bool { return s.defEq(result, base(v)) })
 	}
 	if at(x) {
 		return true
@@ -71,8 +71,8 @@ func (s *symbolic) atZero(base func(v term.Expr) term.Expr) bool {
 	if at(s.succ(x)) {
 		return true
 	}
-	before := s.op(x, s.zero()) // which is base x by hypothesis
-	return s.cases(s.op(s.succ(x), s.zero()), func(result term.Expr) bool {
+	before := s.applySelf(x, s.zero()) // which is base x by hypothesis
+	return s.holdsInAllCases(s.applySelf(s.succ(x), s.zero()), func(result term.Expr) bool {
 		if s.defEq(base(s.succ(x)), s.zero()) {
 			return s.defEq(result, before)
 		}
@@ -86,24 +86,24 @@ func (s *symbolic) atZero(base func(v term.Expr) term.Expr) bool {
 //	(x+1) % d = 0 where x % d + 1 = d, and x % d + 1 otherwise
 //	(x+1) / d = x / d + 1 where (x+1) % d = 0, and x / d otherwise
 func (s *symbolic) countsUp(divisor term.Expr, wrap bool) bool {
-	stands := s.stands
-	s.stands = 0
-	defer func() { s.stands = stands; s.forget() }()
+	stands := s.specFunction
+	s.specFunction = 0
+	defer func() { s.specFunction = stands; s.forget() }()
 	s.forget()
 	x := s.variable()
-	before := s.op(x, divisor)
-	after := s.op(s.succ(x), divisor)
-	if !s.isNatZero(s.whnf(s.op(s.zero(), divisor))) {
+	before := s.applySelf(x, divisor)
+	after := s.applySelf(s.succ(x), divisor)
+	if !s.isNatZero(s.whnf(s.applySelf(s.zero(), divisor))) {
 		return false
 	}
-	beq := s.names.Of(builtin.NatBeq)
-	atMultiple := s.call(beq, s.succ(before), divisor)
+	beq := s.names.Handle(builtin.NatBeq)
+	atMultiple := s.applyConst(beq, s.succ(before), divisor)
 	if wrap {
-		mod, ok := s.names.Of(builtin.NatMod), s.has(builtin.NatMod)
+		mod, ok := s.names.Handle(builtin.NatMod), s.hasBuiltin(builtin.NatMod)
 		if !ok {
 			return false
 		}
-		atMultiple = s.call(beq, s.call(mod, s.succ(x), divisor), s.zero())
+		atMultiple = s.applyConst(beq, s.applyConst(mod, s.succ(x), divisor), s.zero())
 	}
 	open, ok := s.comparison(s.whnf(atMultiple))
 	if !ok {
@@ -116,7 +116,7 @@ func (s *symbolic) countsUp(divisor term.Expr, wrap bool) bool {
 	for _, outcome := range []bool{true, false} {
 		open.outcome = outcome
 		ok := s.assuming(open, func() bool {
-			return s.cases(after, func(result term.Expr) bool {
+			return s.holdsInAllCases(after, func(result term.Expr) bool {
 				switch {
 				case !wrap && outcome:
 					return s.isNatZero(result)
@@ -136,31 +136,31 @@ func (s *symbolic) countsUp(divisor term.Expr, wrap bool) bool {
 
 // byQuotient proves x % y = x - y·(x/y), or with y and x/y the other way round, for all x and y.
 func (s *symbolic) byQuotient(wrap bool) bool {
-	div, ok := s.names.Of(builtin.NatDiv), s.has(builtin.NatDiv)
-	mul, ok2 := s.names.Of(builtin.NatMul), s.has(builtin.NatMul)
+	div, ok := s.names.Handle(builtin.NatDiv), s.hasBuiltin(builtin.NatDiv)
+	mul, ok2 := s.names.Handle(builtin.NatMul), s.hasBuiltin(builtin.NatMul)
 	if wrap || !ok || !ok2 {
 		return false
 	}
 	s.forget()
 	x, y := s.variable(), s.variable()
-	sub, quotient := s.names.Of(builtin.NatSub), s.call(div, x, y)
-	result := s.whnf(s.op(x, y))
-	return s.defEq(result, s.call(sub, x, s.call(mul, y, quotient))) || s.defEq(result, s.call(sub, x, s.call(mul, quotient, y)))
+	sub, quotient := s.names.Handle(builtin.NatSub), s.applyConst(div, x, y)
+	result := s.whnf(s.applySelf(x, y))
+	return s.defEq(result, s.applyConst(sub, x, s.applyConst(mul, y, quotient))) || s.defEq(result, s.applyConst(sub, x, s.applyConst(mul, quotient, y)))
 }
 
-// logarithm recognises Nat.log2.
-func logarithm(q *equations) bool {
-	div, ok := q.names.Of(builtin.NatDiv), q.has(builtin.NatDiv)
-	ble, ok2 := q.names.Of(builtin.NatBle), q.has(builtin.NatBle)
-	if !ok || !ok2 || q.find(q.self).Type != q.store.Pi(q.nat, q.nat) {
+// logarithmTest recognises Nat.log2.
+func logarithmTest(q *equations) bool {
+	div, ok := q.names.Handle(builtin.NatDiv), q.hasBuiltin(builtin.NatDiv)
+	ble, ok2 := q.names.Handle(builtin.NatBle), q.hasBuiltin(builtin.NatBle)
+	if !ok || !ok2 || q.findConstant(q.self).Type != q.store.Pi(q.nat, q.nat) {
 		return false
 	}
 	two := q.numeral(2)
 	s := newSymbolic(q, recursion{
-		guard: func(v term.Expr) term.Expr { return q.call(ble, two, v) },
-		next:  func(v term.Expr) term.Expr { return q.call(div, v, two) },
-		wrap:  true,
-		base:  func(term.Expr) term.Expr { return q.zero() },
+		guard:   func(v term.Expr) term.Expr { return q.applyConst(ble, two, v) },
+		next:    func(v term.Expr) term.Expr { return q.applyConst(div, v, two) },
+		addsOne: true,
+		base:    func(term.Expr) term.Expr { return q.zero() },
 	})
-	return s.run(func() bool { return s.follows(func(x term.Expr) term.Expr { return q.op(x) }) })
+	return s.runSymbolic(func() bool { return s.followsSpec(func(x term.Expr) term.Expr { return q.applySelf(x) }) })
 }

@@ -24,15 +24,15 @@ func recognise(t *testing.T, file *export.File, name string) bool {
 	c.recognise()
 	c.addMissingRecursors()
 	self := file.Store.InternDotted(name)
-	unit, declared := base.env.Place(self)
+	unit, declared := base.env.IntroducedBy(self)
 	if !declared {
 		t.Fatalf("%s is not declared", name)
 	}
 	for _, op := range natOperations {
 		if op.id.String() == name {
-			base.known.from[op.id] = never
+			base.known.usableFrom[op.id] = neverUsable
 			before := c.steps
-			ok := c.holds(unit+1, func() bool {
+			ok := c.holdsAt(unit+1, func() bool {
 				return op.equations(&equations{checker: c, nat: c.natLiteralType(), boolean: 0, self: self})
 			})
 			t.Logf("%s: %v in %d steps", name, ok, c.steps-before)
@@ -59,7 +59,7 @@ func readExport(t *testing.T, path string) *export.File {
 
 // Lean's own definitions are recognised by what they compute, without their fingerprints.
 func TestRecursionsOfLeanAreRecognised(t *testing.T) {
-	file := readExport(t, filepath.Join(leantest.Dir(t, "accept"), "init-prelude.ndjson"))
+	file := readExport(t, filepath.Join(leantest.SharedDir(t, "accept"), "init-prelude.ndjson"))
 	for _, name := range []string{"Nat.div", "Nat.mod"} {
 		if !recognise(t, file, name) {
 			t.Errorf("%s is not recognised", name)

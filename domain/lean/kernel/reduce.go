@@ -18,7 +18,7 @@ func (c *checker) whnf(e term.Expr) term.Expr {
 	r := e
 	for {
 		c.tick()
-		r = c.core(r, false)
+		r = c.whnfCore(r, false)
 		if v, ok := c.reduceNat(r); ok {
 			r = v
 			break
@@ -38,18 +38,18 @@ func (c *checker) whnf(e term.Expr) term.Expr {
 	return r
 }
 
-// core reduces the head of e without unfolding definitions: beta, let, projections, recursors, quotients. Arguments of
-// recursors are reduced as far as needed, definitions included. A cheap reduction does not unfold to make a projection
-// go: comparing two projections may not need it.
-func (c *checker) core(e term.Expr, cheap bool) term.Expr {
+// whnfCore reduces e to weak head normal form by beta, zeta, projections, recursors and quotients, without unfolding the
+// definition at the head. The major premise of a recursor is reduced with whnf. With cheap, the structure of a
+// projection is reduced with whnfCore only: two projections can often be compared without unfolding more.
+func (c *checker) whnfCore(e term.Expr, cheap bool) term.Expr {
 	switch c.store.Kind(e) {
 	case term.KindApp, term.KindLet, term.KindProj:
 	default:
 		return e
 	}
-	cache := &c.cores
+	cache := &c.whnfCores
 	if cheap {
-		cache = &c.cheapCores
+		cache = &c.cheapWhnfCores
 	}
 	if r, ok := cache.get(e); ok {
 		return r
@@ -57,7 +57,7 @@ func (c *checker) core(e term.Expr, cheap bool) term.Expr {
 	c.enter()
 	r := e
 	for {
-		next, ok := c.coreStep(r, cheap)
+		next, ok := c.whnfCoreStep(r, cheap)
 		if !ok {
 			break
 		}
@@ -73,7 +73,7 @@ func (c *checker) core(e term.Expr, cheap bool) term.Expr {
 	return r
 }
 
-func (c *checker) coreStep(e term.Expr, cheap bool) (term.Expr, bool) {
+func (c *checker) whnfCoreStep(e term.Expr, cheap bool) (term.Expr, bool) {
 	n := c.store.Node(e)
 	switch n.Kind {
 	case term.KindLet:
@@ -86,7 +86,7 @@ func (c *checker) coreStep(e term.Expr, cheap bool) (term.Expr, bool) {
 		return 0, false
 	}
 	if c.symbolic != nil {
-		if known, ok := c.symbolic.intercept(e); ok {
+		if known, ok := c.symbolic.interceptFuelCall(e); ok {
 			return known, true
 		}
 	}
@@ -97,7 +97,7 @@ func (c *checker) coreStep(e term.Expr, cheap bool) (term.Expr, bool) {
 		_, args := c.store.Spine(e, buf[:0])
 		return c.beta(head, args), true
 	case term.KindLet, term.KindProj:
-		reduced := c.core(head, cheap)
+		reduced := c.whnfCore(head, cheap)
 		if reduced == head {
 			return 0, false
 		}
@@ -106,7 +106,7 @@ func (c *checker) coreStep(e term.Expr, cheap bool) (term.Expr, bool) {
 		return c.store.Apps(reduced, args), true
 	case term.KindConst:
 		hn := c.store.Node(head)
-		k := c.find(term.Name(hn.A))
+		k := c.findConstant(term.Name(hn.A))
 		if k == nil {
 			return 0, false
 		}
@@ -120,8 +120,8 @@ func (c *checker) coreStep(e term.Expr, cheap bool) (term.Expr, bool) {
 	return 0, false
 }
 
-// beta applies a function to as many of args as it has binders. Where the body is such an application again it goes on,
-// and puts all values in at once.
+// beta applies fn to args. As long as the body is a function applied again, it continues there, and substitutes all
+// values in one pass.
 func (c *checker) beta(fn term.Expr, args []term.Expr) term.Expr {
 	values := args[:0:0]
 	for {
@@ -152,19 +152,19 @@ func (c *checker) beta(fn term.Expr, args []term.Expr) term.Expr {
 	}
 }
 
-// reduceProj takes the field out of a constructor application.
+// reduceProj reduces a projection of a constructor application to the field.
 func (c *checker) reduceProj(n term.Node, cheap bool) (term.Expr, bool) {
 	e := term.Expr(n.C)
 	if cheap {
-		e = c.core(e, true)
+		e = c.whnfCore(e, true)
 	} else {
 		e = c.whnf(e)
 	}
-	return c.field(term.Name(n.A), int(n.B), e)
+	return c.projectField(term.Name(n.A), int(n.B), e)
 }
 
-// field is field number index of e, where e is a constructor application of the structure type.
-func (c *checker) field(structure term.Name, index int, e term.Expr) (term.Expr, bool) {
+// projectField returns field number index of e, if e is a constructor application of the structure type.
+func (c *checker) projectField(structure term.Name, index int, e term.Expr) (term.Expr, bool) {
 	if c.store.Kind(e) == term.KindStr {
 		if expanded, ok := c.expandString(e); ok {
 			e = c.whnf(expanded)
@@ -182,8 +182,8 @@ func (c *checker) field(structure term.Name, index int, e term.Expr) (term.Expr,
 	return 0, false
 }
 
-// reduceRec applies a recursor to a constructor application: the rule's value gets parameters, motives, minor premises
-// and the fields.
+// reduceRec reduces a recursor whose major premise is a constructor application (iota): the value of the constructor's
+// rule is applied to the parameters, motives, minor premises, fields and remaining arguments.
 func (c *checker) reduceRec(e, head term.Expr, k *environment.Constant, ls term.Levels) (term.Expr, bool) {
 	rec := k.Recursor
 	var buf [16]term.Expr
@@ -244,11 +244,11 @@ func (c *checker) toConstructorByK(major term.Expr, rec *environment.RecursorInf
 	typ := c.whnf(c.typeOf(major))
 	head, args := c.store.Spine(typ, nil)
 	n := c.store.Node(head)
-	if n.Kind != term.KindConst || term.Name(n.A) != rec.Major || len(args) < rec.NumParams {
+	if n.Kind != term.KindConst || term.Name(n.A) != rec.MajorInductive || len(args) < rec.NumParams {
 		return 0, false
 	}
-	k := c.find(rec.Major)
-	if k == nil || k.Inductive == nil || len(k.Inductive.Constructors) != 1 || c.find(k.Inductive.Constructors[0]) == nil {
+	k := c.findConstant(rec.MajorInductive)
+	if k == nil || k.Inductive == nil || len(k.Inductive.Constructors) != 1 || c.findConstant(k.Inductive.Constructors[0]) == nil {
 		return 0, false
 	}
 	built := c.store.Apps(c.store.Const(k.Inductive.Constructors[0], term.Levels(n.B)), args[:rec.NumParams])
@@ -263,7 +263,7 @@ func (c *checker) toConstructorByK(major term.Expr, rec *environment.RecursorInf
 //
 // Trap (arena accRecNoEta): recursive types have no eta.
 func (c *checker) toConstructorByEta(e term.Expr, rec *environment.RecursorInfo) term.Expr {
-	k := c.find(rec.Major)
+	k := c.findConstant(rec.MajorInductive)
 	if k == nil || k.Inductive == nil || !k.Inductive.StructureLike() {
 		return e
 	}
@@ -273,14 +273,14 @@ func (c *checker) toConstructorByEta(e term.Expr, rec *environment.RecursorInfo)
 	typ := c.whnf(c.typeOf(e))
 	head, args := c.store.Spine(typ, nil)
 	n := c.store.Node(head)
-	ctor := c.find(k.Inductive.Constructors[0])
-	if n.Kind != term.KindConst || term.Name(n.A) != rec.Major || ctor == nil || ctor.Constructor == nil ||
+	ctor := c.findConstant(k.Inductive.Constructors[0])
+	if n.Kind != term.KindConst || term.Name(n.A) != rec.MajorInductive || ctor == nil || ctor.Constructor == nil ||
 		len(args) < ctor.Constructor.NumParams || c.isProp(typ) {
 		return e
 	}
 	built := c.store.Apps(c.store.Const(ctor.Name, term.Levels(n.B)), args[:ctor.Constructor.NumParams])
 	for i := range ctor.Constructor.NumFields {
-		built = c.store.App(built, c.store.Proj(rec.Major, uint32(i), e))
+		built = c.store.App(built, c.store.Proj(rec.MajorInductive, uint32(i), e))
 	}
 	return built
 }
@@ -289,9 +289,9 @@ func (c *checker) toConstructorByEta(e term.Expr, rec *environment.RecursorInfo)
 func (c *checker) reduceQuot(e term.Expr, k *environment.Constant) (term.Expr, bool) {
 	var majorIndex int
 	switch k.Quotient {
-	case "lift":
+	case term.QuotLift:
 		majorIndex = 5
-	case "ind":
+	case term.QuotInd:
 		majorIndex = 4
 	default:
 		return 0, false
@@ -307,16 +307,16 @@ func (c *checker) reduceQuot(e term.Expr, k *environment.Constant) (term.Expr, b
 	if n.Kind != term.KindConst || len(mkArgs) != 3 {
 		return 0, false
 	}
-	if mk := c.find(term.Name(n.A)); mk == nil || mk.Quotient != "ctor" {
+	if mk := c.findConstant(term.Name(n.A)); mk == nil || mk.Quotient != term.QuotCtor {
 		return 0, false
 	}
 	return c.store.Apps(c.store.App(args[3], mkArgs[2]), args[majorIndex+1:]), true
 }
 
-// delta returns the definition or theorem at the head of e if it unfolds.
-func (c *checker) delta(e term.Expr) *environment.Constant {
+// deltaConstant returns the definition or theorem at the head of e if it unfolds.
+func (c *checker) deltaConstant(e term.Expr) *environment.Constant {
 	k, ls := c.headConstant(e)
-	if k == nil || !k.Unfolds() || len(c.store.LevelsOf(ls)) != len(k.Params) || c.symbolic != nil && c.symbolic.folds(k.Name) {
+	if k == nil || !k.Unfolds() || len(c.store.LevelsOf(ls)) != len(k.Params) || c.symbolic != nil && c.symbolic.leavesFolded(k.Name) {
 		return nil
 	}
 	return k
@@ -324,7 +324,7 @@ func (c *checker) delta(e term.Expr) *environment.Constant {
 
 // unfold replaces the definition at the head of e by its value.
 func (c *checker) unfold(e term.Expr) (term.Expr, bool) {
-	k := c.delta(e)
+	k := c.deltaConstant(e)
 	if k == nil {
 		return 0, false
 	}

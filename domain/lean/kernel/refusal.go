@@ -48,8 +48,8 @@ type Refusal struct {
 	Message     string
 	Line        int
 
-	// minor marks a record that differs from the generated one in a way that no reduction depends on, and unsafe
-	// declarations, which are not judged; a refusal that is not minor is reported first, because it says more.
+	// minor marks a record that differs from the generated one in a field that no reduction reads, and an unsafe
+	// declaration, which is not checked. A refusal that is not minor takes precedence over a minor one.
 	minor bool
 }
 
@@ -64,33 +64,34 @@ type Exhausted struct {
 
 func (e *Exhausted) Error() string { return "not finished: " + e.Reason }
 
-// refused, stopped and passed unwind the checker; checkUnit recovers them and nothing else.
-type refused struct {
-	name    term.Name // 0: the declaration being checked
+// refusalPanic, exhaustedPanic and abandonedPanic unwind the checker; checkUnit recovers them.
+type refusalPanic struct {
+	name    term.Name // of the refused declaration; Anonymous: the one being checked
 	class   Class
 	message string
 	minor   bool
 }
 
-type stopped struct{ reason string }
+type exhaustedPanic struct{ reason string }
 
-var outOfTime = stopped{"the time given ran out, or the check was cancelled"}
+var outOfTime = exhaustedPanic{"the time given ran out, or the check was cancelled"}
 
-// outOfContext says why a context has ended: with the memory, which whoever watches it gives as the cause, or in time.
-func outOfContext(ctx context.Context) stopped {
+// contextEnded is the panic for a context that has ended. Its reason names memory when the cause of the context is
+// term.OutOfMemory, as a watcher of memory sets it, and time or cancellation otherwise.
+func contextEnded(ctx context.Context) exhaustedPanic {
 	if out, ok := errors.AsType[term.OutOfMemory](context.Cause(ctx)); ok {
-		return stopped{out.Error()}
+		return exhaustedPanic{out.Error()}
 	}
 	return outOfTime
 }
 
-// passed abandons a declaration because an earlier one is already refused.
-type passed struct{}
+// abandonedPanic ends the check of a declaration because an earlier one was refused.
+type abandonedPanic struct{}
 
 func refuse(class Class, format string, args ...any) {
-	panic(refused{class: class, message: fmt.Sprintf(format, args...)})
+	panic(refusalPanic{class: class, message: fmt.Sprintf(format, args...)})
 }
 
 func refuseAt(name term.Name, class Class, format string, args ...any) {
-	panic(refused{name: name, class: class, message: fmt.Sprintf(format, args...)})
+	panic(refusalPanic{name: name, class: class, message: fmt.Sprintf(format, args...)})
 }

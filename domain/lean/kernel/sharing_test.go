@@ -19,8 +19,8 @@ func unary() (b *leantest.Builder, n int) {
 	rec := func(zero, succ, major int) int {
 		return b.App(b.Const("N.rec", one), b.Lam("n", n, n), zero, b.Lam("n", n, b.Lam("ih", n, succ)), major)
 	}
-	b.Unfold("N.add", b.Pi("a", n, b.Pi("b", n, n)), b.Lam("a", n, b.Lam("b", n, rec(b.BVar(0), b.App(b.Const("N.S"), b.BVar(0)), b.BVar(1)))))
-	b.Unfold("count", b.Pi("m", n, n), b.Lam("m", n,
+	b.RegularDef("N.add", b.Pi("a", n, b.Pi("b", n, n)), b.Lam("a", n, b.Lam("b", n, rec(b.BVar(0), b.App(b.Const("N.S"), b.BVar(0)), b.BVar(1)))))
+	b.RegularDef("count", b.Pi("m", n, n), b.Lam("m", n,
 		rec(b.Const("N.O"), b.App(b.Const("N.add"), b.BVar(0), b.App(b.Const("N.S"), b.Const("N.O"))), b.BVar(0))))
 	return b, n
 }
@@ -49,15 +49,15 @@ func TestHardEqualities(t *testing.T) {
 			return n, b.App(b.Const("count"), b.App(b.Const("N.S"), k)), b.App(b.Const("N.add"), b.App(b.Const("count"), k), numeral(b, 1))
 		},
 		"discarded argument": func(b *leantest.Builder, n int) (int, int, int) {
-			b.Unfold("drop", b.Pi("m", n, n), b.Lam("m", n, b.Const("N.O")))
+			b.RegularDef("drop", b.Pi("m", n, n), b.Lam("m", n, b.Const("N.O")))
 			count := func(k int) int { return b.App(b.Const("drop"), b.App(b.Const("count"), numeral(b, k))) }
 			return n, count(200), count(201)
 		},
 		"identical nesting": func(b *leantest.Builder, n int) (int, int, int) {
-			b.Unfold("f0", b.Pi("x", n, n), b.Lam("x", n, b.BVar(0)))
+			b.RegularDef("f0", b.Pi("x", n, n), b.Lam("x", n, b.BVar(0)))
 			f := b.Const("f0")
 			for _, name := range []string{"f1", "f2", "f3", "f4"} {
-				b.Unfold(name, b.Pi("x", n, n), b.Lam("x", n, b.App(f, b.App(f, b.BVar(0)))))
+				b.RegularDef(name, b.Pi("x", n, n), b.Lam("x", n, b.App(f, b.App(f, b.BVar(0)))))
 				f = b.Const(name)
 			}
 			nest := b.Const("N.O")
@@ -76,7 +76,7 @@ func TestHardEqualities(t *testing.T) {
 			tree := trees(b)
 			whole := b.App(b.Const("perfect"), numeral(b, 300), b.Const("Tr.leaf"))
 			depth := func(name string, step int) int {
-				b.Unfold(name, b.Pi("t", tree, n), b.Lam("t", tree, b.App(b.Const("Tr.rec", b.Succ(0)), b.Lam("t", tree, n), b.Const("N.O"),
+				b.RegularDef(name, b.Pi("t", tree, n), b.Lam("t", tree, b.App(b.Const("Tr.rec", b.Succ(0)), b.Lam("t", tree, n), b.Const("N.O"),
 					b.Lam("l", tree, b.Lam("r", tree, b.Lam("i", n, b.Lam("j", n, step)))), b.BVar(0))))
 				return b.App(b.Const(name), whole)
 			}
@@ -106,7 +106,7 @@ func TestHardEqualities(t *testing.T) {
 		},
 		"Church numerals": func(b *leantest.Builder, n int) (int, int, int) {
 			typ := b.Pi("s", b.Pi("x", n, n), b.Pi("z", n, n))
-			b.Unfold("mul", b.Pi("a", typ, b.Pi("b", typ, typ)),
+			b.RegularDef("mul", b.Pi("a", typ, b.Pi("b", typ, typ)),
 				b.Lam("a", typ, b.Lam("b", typ, b.Lam("s", b.Pi("x", n, n), b.App(b.BVar(2), b.App(b.BVar(1), b.BVar(0)))))))
 			church := func(k int) int {
 				e := b.BVar(0)
@@ -134,7 +134,7 @@ func trees(b *leantest.Builder) int {
 		leantest.Ctor{Name: "Tr.node", Type: b.Pi("l", tree, b.Pi("r", tree, tree)), Fields: 2})
 	fn := b.Pi("t", tree, tree)
 	step := b.Lam("k", n, b.Lam("ih", fn, b.Lam("t", tree, b.App(b.BVar(1), b.App(b.Const("Tr.node"), b.BVar(0), b.BVar(0))))))
-	b.Unfold("perfect", b.Pi("k", n, fn), b.Lam("k", n,
+	b.RegularDef("perfect", b.Pi("k", n, fn), b.Lam("k", n,
 		b.App(b.Const("N.rec", b.Succ(0)), b.Lam("k", n, fn), b.Lam("t", tree, b.BVar(0)), step, b.BVar(0))))
 	return tree
 }
@@ -144,7 +144,7 @@ func TestSharedBodiesUnderBinders(t *testing.T) {
 	const levels = 4000
 	b, n := unary()
 	fn := b.Pi("x", n, n)
-	b.Unfold("twice", b.Pi("f", fn, b.Pi("g", fn, n)),
+	b.RegularDef("twice", b.Pi("f", fn, b.Pi("g", fn, n)),
 		b.Lam("f", fn, b.Lam("g", fn, b.App(b.Const("N.add"), b.App(b.BVar(1), b.Const("N.O")), b.App(b.BVar(0), b.Const("N.O"))))))
 	body := b.BVar(levels - 1)
 	for i := 1; i < levels; i++ {

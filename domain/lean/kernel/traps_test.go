@@ -180,9 +180,9 @@ func natPrelude(t *testing.T) *leantest.Builder {
 		}
 		switch name.Str.Str {
 		case "Nat":
-			b.Reuse("Nat", name.In)
+			b.ReuseName("Nat", name.In)
 		case "zero", "succ", "rec":
-			b.Reuse("Nat."+name.Str.Str, name.In)
+			b.ReuseName("Nat."+name.Str.Str, name.In)
 		}
 	}
 	return b

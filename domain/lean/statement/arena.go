@@ -5,10 +5,10 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// id is a handle of an expression of an arena, lid one of a universe level or of a list of levels.
+// exprID is a handle of an expression of an arena, lid one of a universe level or of a list of levels.
 type (
-	id  uint32
-	lid uint32
+	exprID  uint32
+	levelID uint32
 )
 
 // node is one expression. A, B and C are as in term.Node, except that levels and expressions are those of the arena and
@@ -33,8 +33,8 @@ const listLink = term.LevelParam + 1
 
 // The level 0, which also stands for the list without levels.
 const (
-	zero    lid = 0
-	noLevel lid = 0
+	zero    levelID = 0
+	noLevel levelID = 0
 )
 
 // arena holds the expressions of one statement, each distinct one once, so that the same handle means the same
@@ -44,27 +44,27 @@ type arena struct {
 	table      []uint64 // open addressing: the generation and the handle + 1 of a node
 	generation uint32
 	levels     []level
-	levelIndex map[level]lid
+	levelIndex map[level]levelID
 	texts      []string
 	textIndex  map[string]uint32
-	steps      int // left for substitution and inference
+	stepsLeft  int // left for substitution and inference
 }
 
-// maxNodes and maxSteps bound the work for one statement.
+// maxNodes is the most nodes, and maxSteps the most steps of substitution and inference, for one statement.
 const (
 	maxNodes = 1 << 18
 	maxSteps = 1 << 20
 )
 
 func newArena() *arena {
-	a := &arena{table: make([]uint64, 256), levelIndex: map[level]lid{}, textIndex: map[string]uint32{}}
+	a := &arena{table: make([]uint64, 256), levelIndex: map[level]levelID{}, textIndex: map[string]uint32{}}
 	a.reset()
 	return a
 }
 
 // reset empties the arena for another statement.
 func (a *arena) reset() {
-	a.steps = maxSteps
+	a.stepsLeft = maxSteps
 	a.nodes, a.levels, a.texts = a.nodes[:0], append(a.levels[:0], level{}), a.texts[:0]
 	if a.generation++; a.generation == 0 { // after 2^32 statements the oldest entries would be valid again
 		clear(a.table)
@@ -75,18 +75,18 @@ func (a *arena) reset() {
 	a.levelIndex[level{}] = zero
 }
 
-func (a *arena) intern(n node) id {
+func (a *arena) intern(n node) exprID {
 	mask := uint32(len(a.table) - 1)
 	i := n.hash() & mask
 	for ; uint32(a.table[i]>>32) == a.generation; i = (i + 1) & mask {
 		if e := uint32(a.table[i]) - 1; a.nodes[e] == n {
-			return id(e)
+			return exprID(e)
 		}
 	}
 	if len(a.nodes) >= maxNodes {
 		panic(tooLong{})
 	}
-	e := id(len(a.nodes))
+	e := exprID(len(a.nodes))
 	a.nodes = append(a.nodes, n)
 	a.table[i] = uint64(a.generation)<<32 | uint64(e+1)
 	if 2*len(a.nodes) > len(a.table) {
@@ -115,36 +115,36 @@ func (n *node) hash() uint32 {
 	return uint32(h >> 32)
 }
 
-func (a *arena) internLevel(l level) lid {
+func (a *arena) internLevel(l level) levelID {
 	if e, ok := a.levelIndex[l]; ok {
 		return e
 	}
 	if len(a.levels) >= maxNodes {
 		panic(tooLong{})
 	}
-	e := lid(len(a.levels))
+	e := levelID(len(a.levels))
 	a.levels = append(a.levels, l)
 	a.levelIndex[l] = e
 	return e
 }
 
-func (a *arena) succ(l lid) lid {
+func (a *arena) succ(l levelID) levelID {
 	return a.internLevel(level{kind: term.LevelSucc, a: uint32(l), hasParams: a.levels[l].hasParams})
 }
 
-func (a *arena) max(x, y lid) lid  { return a.pair(term.LevelMax, x, y) }
-func (a *arena) imax(x, y lid) lid { return a.pair(term.LevelIMax, x, y) }
+func (a *arena) max(x, y levelID) levelID  { return a.pair(term.LevelMax, x, y) }
+func (a *arena) imax(x, y levelID) levelID { return a.pair(term.LevelIMax, x, y) }
 
-func (a *arena) pair(kind term.LevelKind, x, y lid) lid {
+func (a *arena) pair(kind term.LevelKind, x, y levelID) levelID {
 	return a.internLevel(level{kind: kind, a: uint32(x), b: uint32(y), hasParams: a.levels[x].hasParams || a.levels[y].hasParams})
 }
 
-func (a *arena) param(n term.Name) lid {
+func (a *arena) param(n term.Name) levelID {
 	return a.internLevel(level{kind: term.LevelParam, a: uint32(n), hasParams: true})
 }
 
 // list interns a list of levels.
-func (a *arena) list(items []lid) lid {
+func (a *arena) list(items []levelID) levelID {
 	rest := noLevel
 	for i := len(items) - 1; i >= 0; i-- {
 		rest = a.pair(listLink, items[i], rest)
@@ -153,9 +153,9 @@ func (a *arena) list(items []lid) lid {
 }
 
 // items are the levels of a list.
-func (a *arena) items(list lid) (out []lid) {
-	for ; list != noLevel; list = lid(a.levels[list].b) {
-		out = append(out, lid(a.levels[list].a))
+func (a *arena) items(list levelID) (out []levelID) {
+	for ; list != noLevel; list = levelID(a.levels[list].b) {
+		out = append(out, levelID(a.levels[list].a))
 	}
 	return out
 }
@@ -170,76 +170,78 @@ func (a *arena) text(s string) uint32 {
 	return i
 }
 
-func (a *arena) bvar(i uint32) id { return a.intern(node{kind: term.KindBVar, a: i, loose: i + 1}) }
+func (a *arena) bvar(i uint32) exprID { return a.intern(node{kind: term.KindBVar, a: i, loose: i + 1}) }
 
-func (a *arena) sort(l lid) id {
+func (a *arena) sort(l levelID) exprID {
 	return a.intern(node{kind: term.KindSort, a: uint32(l), hasParams: a.levels[l].hasParams})
 }
 
-func (a *arena) constant(n term.Name, levels lid) id {
+func (a *arena) constant(n term.Name, levels levelID) exprID {
 	return a.intern(node{kind: term.KindConst, a: uint32(n), b: uint32(levels), hasParams: a.levels[levels].hasParams})
 }
 
-func (a *arena) app(f, x id) id {
+func (a *arena) app(f, x exprID) exprID {
 	return a.intern(node{kind: term.KindApp, a: uint32(f), b: uint32(x), loose: max(a.nodes[f].loose, a.nodes[x].loose),
 		hasParams: a.nodes[f].hasParams || a.nodes[x].hasParams})
 }
 
-func (a *arena) bind(kind term.Kind, binder export.Binder, typ, body id) id {
-	return a.intern(node{kind: kind, binder: binder, a: uint32(typ), b: uint32(body), loose: max(a.nodes[typ].loose, below(a.nodes[body].loose)),
+func (a *arena) bind(kind term.Kind, binder export.Binder, typ, body exprID) exprID {
+	return a.intern(node{kind: kind, binder: binder, a: uint32(typ), b: uint32(body), loose: max(a.nodes[typ].loose, looseOutsideBinder(a.nodes[body].loose)),
 		hasParams: a.nodes[typ].hasParams || a.nodes[body].hasParams})
 }
 
-func (a *arena) let(typ, value, body id) id {
+func (a *arena) let(typ, value, body exprID) exprID {
 	return a.intern(node{kind: term.KindLet, a: uint32(typ), b: uint32(value), c: uint32(body),
-		loose:     max(a.nodes[typ].loose, a.nodes[value].loose, below(a.nodes[body].loose)),
+		loose:     max(a.nodes[typ].loose, a.nodes[value].loose, looseOutsideBinder(a.nodes[body].loose)),
 		hasParams: a.nodes[typ].hasParams || a.nodes[value].hasParams || a.nodes[body].hasParams})
 }
 
-func (a *arena) proj(structure term.Name, index uint32, e id) id {
+func (a *arena) proj(structure term.Name, index uint32, e exprID) exprID {
 	return a.intern(node{kind: term.KindProj, a: uint32(structure), b: index, c: uint32(e), loose: a.nodes[e].loose, hasParams: a.nodes[e].hasParams})
 }
 
-func (a *arena) nat(digits string) id { return a.intern(node{kind: term.KindNat, a: a.text(digits)}) }
-func (a *arena) str(s string) id      { return a.intern(node{kind: term.KindStr, a: a.text(s)}) }
+func (a *arena) nat(digits string) exprID {
+	return a.intern(node{kind: term.KindNat, a: a.text(digits)})
+}
+func (a *arena) str(s string) exprID { return a.intern(node{kind: term.KindStr, a: a.text(s)}) }
 
-// below is the loose range of a body seen from outside its binder.
-func below(loose uint32) uint32 {
+// looseOutsideBinder is node.loose of a binder whose body has the given loose.
+func looseOutsideBinder(loose uint32) uint32 {
 	if loose == 0 {
 		return 0
 	}
 	return loose - 1
 }
 
-// step counts work; it says whether there is some left.
-func (a *arena) step() bool {
-	a.steps--
-	return a.steps >= 0
+// takeStep counts one step of substitution or inference; it reports false when none are left.
+func (a *arena) takeStep() bool {
+	a.stepsLeft--
+	return a.stepsLeft >= 0
 }
 
 // importer copies expressions of a file into an arena.
 type importer struct {
-	file   *export.File
-	arena  *arena
-	exprs  map[uint32]id
-	levels map[term.Level]lid
-	left   int // nodes that may still be copied
-	depth  int
+	file      *export.File
+	arena     *arena
+	exprs     map[uint32]exprID
+	levels    map[term.Level]levelID
+	nodesLeft int // nodes that may still be copied
+	depth     int
 }
 
 // expr copies the expression with a handle of the file, annotations of binders included and their names left out.
-func (m *importer) expr(handle uint32) (id, bool) {
+func (m *importer) expr(handle uint32) (exprID, bool) {
 	if e, ok := m.exprs[handle]; ok {
 		return e, true
 	}
-	if m.left <= 0 || m.depth >= maxDepth {
+	if m.nodesLeft <= 0 || m.depth >= maxDepth {
 		return 0, false
 	}
-	m.left--
+	m.nodesLeft--
 	m.depth++
 	defer func() { m.depth-- }()
 	w := m.file.Written(handle)
-	var parts [3]id
+	var parts [3]exprID
 	for i, child := range w.Children() {
 		e, ok := m.expr(child)
 		if !ok {
@@ -255,7 +257,7 @@ func (m *importer) expr(handle uint32) (id, bool) {
 }
 
 // node copies one node whose parts are copied. The part of a projection is the first.
-func (m *importer) node(w export.Written, parts [3]id) (id, bool) {
+func (m *importer) node(w export.Written, parts [3]exprID) (exprID, bool) {
 	a := m.arena
 	switch w.Kind {
 	case term.KindBVar:
@@ -264,7 +266,7 @@ func (m *importer) node(w export.Written, parts [3]id) (id, bool) {
 		l, ok := m.level(term.Level(w.A))
 		return a.sort(l), ok
 	case term.KindConst:
-		var levels []lid
+		var levels []levelID
 		for _, l := range m.file.Store.LevelsOf(term.Levels(w.B)) {
 			copied, ok := m.level(l)
 			if !ok {
@@ -293,21 +295,21 @@ func (m *importer) node(w export.Written, parts [3]id) (id, bool) {
 	return 0, false
 }
 
-func (m *importer) level(l term.Level) (lid, bool) {
+func (m *importer) level(l term.Level) (levelID, bool) {
 	if l == term.Zero {
 		return zero, true
 	}
 	if e, ok := m.levels[l]; ok {
 		return e, true
 	}
-	if m.left <= 0 || m.depth >= maxDepth {
+	if m.nodesLeft <= 0 || m.depth >= maxDepth {
 		return 0, false
 	}
-	m.left--
+	m.nodesLeft--
 	m.depth++
 	defer func() { m.depth-- }()
 	n := m.file.Store.LevelNode(l)
-	var out lid
+	var out levelID
 	switch n.Kind {
 	case term.LevelParam:
 		out = m.arena.param(term.Name(n.A))

@@ -8,11 +8,11 @@ import (
 // What notation leaves out is determined by syntax alone: no definition is unfolded. Where the type found this way is
 // not literally the one that is left out, the notation is not used.
 
-// infer finds the type of an expression whose free variables have the given types, innermost last. It assumes that
-// the expression is well-typed; of another it finds some type or none.
-func (s *session) infer(types []id, e id) (id, bool) {
+// infer returns the type of an expression whose free variables have the given types, innermost last. The expression must
+// be well-typed; of an ill-typed one the result means nothing. ok is false when the steps or nodes run out.
+func (s *session) infer(types []exprID, e exprID) (exprID, bool) {
 	a := s.arena
-	if !a.step() {
+	if !a.takeStep() {
 		return 0, false
 	}
 	n := a.nodes[e]
@@ -24,23 +24,23 @@ func (s *session) infer(types []id, e id) (id, bool) {
 		}
 		return s.lift(types[i], n.a+1)
 	case term.KindSort:
-		return a.sort(a.succ(lid(n.a))), true
+		return a.sort(a.succ(levelID(n.a))), true
 	case term.KindConst:
-		return s.constantType(term.Name(n.a), lid(n.b))
+		return s.constantType(term.Name(n.a), levelID(n.b))
 	case term.KindApp:
 		return s.inferApp(types, e)
 	case term.KindLam:
-		body, ok := s.infer(push(types, id(n.a)), id(n.b))
+		body, ok := s.infer(withType(types, exprID(n.a)), exprID(n.b))
 		if !ok {
 			return 0, false
 		}
-		return a.bind(term.KindPi, n.binder, id(n.a), body), true
+		return a.bind(term.KindPi, n.binder, exprID(n.a), body), true
 	case term.KindPi:
-		from, ok := s.sortOf(types, id(n.a))
+		from, ok := s.sortOf(types, exprID(n.a))
 		if !ok {
 			return 0, false
 		}
-		to, ok := s.sortOf(push(types, id(n.a)), id(n.b))
+		to, ok := s.sortOf(withType(types, exprID(n.a)), exprID(n.b))
 		if !ok {
 			return 0, false
 		}
@@ -53,17 +53,17 @@ func (s *session) infer(types []id, e id) (id, bool) {
 	return 0, false
 }
 
-// push returns types with one more, leaving types alone.
-func push(types []id, t id) []id { return append(types[:len(types):len(types)], t) }
+// withType returns a copy of types with t appended.
+func withType(types []exprID, t exprID) []exprID { return append(types[:len(types):len(types)], t) }
 
 // knownConstant is a constant without universe parameters.
-func (s *session) knownConstant(dotted string) (id, bool) {
+func (s *session) knownConstant(dotted string) (exprID, bool) {
 	n, ok := s.file.Store.LookupDotted(dotted)
 	return s.arena.constant(n, noLevel), ok
 }
 
 // inferApp finds the type of an application from the type of its head.
-func (s *session) inferApp(types []id, e id) (id, bool) {
+func (s *session) inferApp(types []exprID, e exprID) (exprID, bool) {
 	a := s.arena
 	head, args := a.spine(e)
 	typ, ok := s.infer(types, head)
@@ -78,19 +78,19 @@ func (s *session) inferApp(types []id, e id) (id, bool) {
 			}
 			done = i
 		}
-		typ = id(a.nodes[typ].b)
+		typ = exprID(a.nodes[typ].b)
 	}
 	return s.instantiateBeta(typ, args[done:])
 }
 
 // instantiateBeta is instantiate, with the functions at the head of the result applied to their arguments.
-func (s *session) instantiateBeta(e id, args []id) (id, bool) {
+func (s *session) instantiateBeta(e exprID, args []exprID) (exprID, bool) {
 	e, ok := s.instantiate(e, args)
-	for ok && s.arena.step() {
+	for ok && s.arena.takeStep() {
 		head, args := s.arena.spine(e)
 		count := 0
 		for ; count < len(args) && s.arena.nodes[head].kind == term.KindLam; count++ {
-			head = id(s.arena.nodes[head].b)
+			head = exprID(s.arena.nodes[head].b)
 		}
 		if count == 0 {
 			return e, true
@@ -106,10 +106,10 @@ func (s *session) instantiateBeta(e id, args []id) (id, bool) {
 }
 
 // spine splits an application into its head and arguments.
-func (a *arena) spine(e id) (head id, args []id) {
+func (a *arena) spine(e exprID) (head exprID, args []exprID) {
 	for a.nodes[e].kind == term.KindApp {
-		args = append(args, id(a.nodes[e].b))
-		e = id(a.nodes[e].a)
+		args = append(args, exprID(a.nodes[e].b))
+		e = exprID(a.nodes[e].a)
 	}
 	for i, j := 0, len(args)-1; i < j; i, j = i+1, j-1 {
 		args[i], args[j] = args[j], args[i]
@@ -118,16 +118,16 @@ func (a *arena) spine(e id) (head id, args []id) {
 }
 
 // sortOf finds the universe level of a type.
-func (s *session) sortOf(types []id, typ id) (lid, bool) {
+func (s *session) sortOf(types []exprID, typ exprID) (levelID, bool) {
 	e, ok := s.infer(types, typ)
 	if !ok || s.arena.nodes[e].kind != term.KindSort {
 		return 0, false
 	}
-	return lid(s.arena.nodes[e].a), true
+	return levelID(s.arena.nodes[e].a), true
 }
 
 // simpleIMax and simpleMax are imax and max, simplified where that is plain to see, as Lean does.
-func (a *arena) simpleIMax(x, y lid) lid {
+func (a *arena) simpleIMax(x, y levelID) levelID {
 	switch {
 	case y == zero || x == y || x == zero:
 		return y
@@ -137,7 +137,7 @@ func (a *arena) simpleIMax(x, y lid) lid {
 	return a.imax(x, y)
 }
 
-func (a *arena) simpleMax(x, y lid) lid {
+func (a *arena) simpleMax(x, y levelID) levelID {
 	switch {
 	case x == y || x == zero:
 		return y
@@ -156,21 +156,21 @@ func (a *arena) simpleMax(x, y lid) lid {
 }
 
 // offset splits n successors off a level.
-func (a *arena) offset(l lid) (base lid, n int) {
+func (a *arena) offset(l levelID) (base levelID, n int) {
 	for a.levels[l].kind == term.LevelSucc {
-		l = lid(a.levels[l].a)
+		l = levelID(a.levels[l].a)
 		n++
 	}
 	return l, n
 }
 
 // constantType is the declared type of a constant at the given levels.
-func (s *session) constantType(n term.Name, levels lid) (id, bool) {
+func (s *session) constantType(n term.Name, levels levelID) (exprID, bool) {
 	declared, ok := s.constants[n]
 	if !ok {
 		handle, found := s.file.WrittenType(n)
 		if found {
-			m := &importer{file: s.file, arena: s.arena, exprs: map[uint32]id{}, levels: map[term.Level]lid{}, left: maxTypeNodes}
+			m := &importer{file: s.file, arena: s.arena, exprs: map[uint32]exprID{}, levels: map[term.Level]levelID{}, nodesLeft: maxTypeNodes}
 			declared.typ, declared.ok = m.expr(handle)
 		}
 		s.constants[n] = declared
@@ -182,32 +182,32 @@ func (s *session) constantType(n term.Name, levels lid) (id, bool) {
 	if len(items) == 0 {
 		return declared.typ, true
 	}
-	table := make(map[term.Name]lid, len(params))
+	table := make(map[term.Name]levelID, len(params))
 	for i, p := range params {
 		table[p] = items[i]
 	}
-	sub := &levelSubstitution{session: s, params: table, exprs: map[id]id{}, levels: map[lid]lid{}}
+	sub := &levelSubstitution{session: s, params: table, exprs: map[exprID]exprID{}, levels: map[levelID]levelID{}}
 	return sub.expr(declared.typ)
 }
 
-// maxTypeNodes bounds the types of constants that inference looks at.
+// maxTypeNodes is the size, in nodes, of the largest constant's type that inference imports.
 const maxTypeNodes = 4096
 
 // constantType is the imported type of a constant, if it could be imported.
 type constantType struct {
-	typ id
+	typ exprID
 	ok  bool
 }
 
 // levelSubstitution puts levels in the place of universe parameters.
 type levelSubstitution struct {
 	session *session
-	params  map[term.Name]lid
-	exprs   map[id]id
-	levels  map[lid]lid
+	params  map[term.Name]levelID
+	exprs   map[exprID]exprID
+	levels  map[levelID]levelID
 }
 
-func (m *levelSubstitution) expr(e id) (id, bool) {
+func (m *levelSubstitution) expr(e exprID) (exprID, bool) {
 	a := m.session.arena
 	n := a.nodes[e]
 	if !n.hasParams {
@@ -216,24 +216,24 @@ func (m *levelSubstitution) expr(e id) (id, bool) {
 	if out, ok := m.exprs[e]; ok {
 		return out, true
 	}
-	if !a.step() {
+	if !a.takeStep() {
 		return 0, false
 	}
-	var out id
+	var out exprID
 	var ok bool
 	switch n.kind {
 	case term.KindSort:
-		out, ok = a.sort(m.level(lid(n.a))), true
+		out, ok = a.sort(m.level(levelID(n.a))), true
 	case term.KindConst:
-		out, ok = a.constant(term.Name(n.a), m.level(lid(n.b))), true
+		out, ok = a.constant(term.Name(n.a), m.level(levelID(n.b))), true
 	default:
-		out, ok = a.rebuild(n, func(part id, _ uint32) (id, bool) { return m.expr(part) })
+		out, ok = a.rebuild(n, func(part exprID, _ uint32) (exprID, bool) { return m.expr(part) })
 	}
 	m.exprs[e] = out
 	return out, ok
 }
 
-func (m *levelSubstitution) level(l lid) lid {
+func (m *levelSubstitution) level(l levelID) levelID {
 	a := m.session.arena
 	n := a.levels[l]
 	if !n.hasParams {
@@ -242,7 +242,7 @@ func (m *levelSubstitution) level(l lid) lid {
 	if out, ok := m.levels[l]; ok {
 		return out
 	}
-	var out lid
+	var out levelID
 	switch n.kind {
 	case term.LevelParam:
 		value, ok := m.params[term.Name(n.a)]
@@ -251,13 +251,13 @@ func (m *levelSubstitution) level(l lid) lid {
 		}
 		out = value
 	case term.LevelSucc:
-		out = a.succ(m.level(lid(n.a)))
+		out = a.succ(m.level(levelID(n.a)))
 	case term.LevelMax:
-		out = a.simpleMax(m.level(lid(n.a)), m.level(lid(n.b)))
+		out = a.simpleMax(m.level(levelID(n.a)), m.level(levelID(n.b)))
 	case term.LevelIMax:
-		out = a.simpleIMax(m.level(lid(n.a)), m.level(lid(n.b)))
+		out = a.simpleIMax(m.level(levelID(n.a)), m.level(levelID(n.b)))
 	default:
-		out = a.pair(n.kind, m.level(lid(n.a)), m.level(lid(n.b)))
+		out = a.pair(n.kind, m.level(levelID(n.a)), m.level(levelID(n.b)))
 	}
 	m.levels[l] = out
 	return out
@@ -265,8 +265,8 @@ func (m *levelSubstitution) level(l lid) lid {
 
 // rebuild makes a compound expression anew from what change makes of its parts; under tells how many binders of n are
 // around the part.
-func (a *arena) rebuild(n node, change func(part id, under uint32) (id, bool)) (id, bool) {
-	part := func(handle, under uint32) (id, bool) { return change(id(handle), under) }
+func (a *arena) rebuild(n node, change func(part exprID, under uint32) (exprID, bool)) (exprID, bool) {
+	part := func(handle, under uint32) (exprID, bool) { return change(exprID(handle), under) }
 	switch n.kind {
 	case term.KindApp:
 		f, ok := part(n.a, 0)
@@ -313,20 +313,20 @@ func (a *arena) rebuild(n node, change func(part id, under uint32) (id, bool)) (
 }
 
 // lift adds by to the free variables of an expression.
-func (s *session) lift(e id, by uint32) (id, bool) {
+func (s *session) lift(e exprID, by uint32) (exprID, bool) {
 	if by == 0 {
 		return e, true
 	}
-	return s.substitute(e, func(i, under uint32) (id, bool) { return s.arena.bvar(i + by), true })
+	return s.substitute(e, func(i, under uint32) (exprID, bool) { return s.arena.bvar(i + by), true })
 }
 
 // instantiate puts args, given outermost first, in the place of the innermost free variables.
-func (s *session) instantiate(e id, args []id) (id, bool) {
+func (s *session) instantiate(e exprID, args []exprID) (exprID, bool) {
 	count := uint32(len(args))
 	if count == 0 {
 		return e, true
 	}
-	return s.substitute(e, func(i, under uint32) (id, bool) {
+	return s.substitute(e, func(i, under uint32) (exprID, bool) {
 		if i -= under; i < count {
 			return s.lift(args[count-1-i], under)
 		}
@@ -336,20 +336,20 @@ func (s *session) instantiate(e id, args []id) (id, bool) {
 
 // substitute replaces the free variables of an expression; replace gets the index and how many binders of e are
 // around it, which are counted in the index.
-func (s *session) substitute(e id, replace func(i, under uint32) (id, bool)) (id, bool) {
+func (s *session) substitute(e exprID, replace func(i, under uint32) (exprID, bool)) (exprID, bool) {
 	type place struct {
-		e     id
+		e     exprID
 		under uint32
 	}
-	memo := map[place]id{}
-	var walk func(e id, under uint32) (id, bool)
-	walk = func(e id, under uint32) (id, bool) {
+	memo := map[place]exprID{}
+	var walk func(e exprID, under uint32) (exprID, bool)
+	walk = func(e exprID, under uint32) (exprID, bool) {
 		a := s.arena
 		n := a.nodes[e]
 		if n.loose <= under {
 			return e, true
 		}
-		if !a.step() {
+		if !a.takeStep() {
 			return 0, false
 		}
 		if n.kind == term.KindBVar {
@@ -358,7 +358,7 @@ func (s *session) substitute(e id, replace func(i, under uint32) (id, bool)) (id
 		if out, ok := memo[place{e, under}]; ok {
 			return out, true
 		}
-		out, ok := a.rebuild(n, func(part id, more uint32) (id, bool) { return walk(part, under+more) })
+		out, ok := a.rebuild(n, func(part exprID, more uint32) (exprID, bool) { return walk(part, under+more) })
 		memo[place{e, under}] = out
 		return out, ok
 	}
@@ -366,17 +366,17 @@ func (s *session) substitute(e id, replace func(i, under uint32) (id, bool)) (id
 }
 
 // atSortOf is @c.{u} A for a type A of Sort u.
-func (s *session) atSortOf(constant term.Name, types []id, typ id) (id, bool) {
+func (s *session) atSortOf(constant term.Name, types []exprID, typ exprID) (exprID, bool) {
 	u, ok := s.sortOf(types, typ)
 	if !ok {
 		return 0, false
 	}
 	a := s.arena
-	return a.app(a.constant(constant, a.list([]lid{u})), typ), true
+	return a.app(a.constant(constant, a.list([]levelID{u})), typ), true
 }
 
 // headStructure is the constant at the head of the type of e.
-func (s *session) headStructure(types []id, e id) (term.Name, bool) {
+func (s *session) headStructure(types []exprID, e exprID) (term.Name, bool) {
 	typ, ok := s.infer(types, e)
 	if !ok {
 		return 0, false

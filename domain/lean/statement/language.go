@@ -7,15 +7,15 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// Language writes and reads what one file states, one statement at a time.
+// Language prints the statements of one file in Lean's notation and reads them back. It is not safe for concurrent use.
 type Language struct {
 	*Names
-	file     *export.File
-	known    func(term.Name) bool
-	params   map[term.Name][]term.Name // universe parameters of the declared names
-	notation notation
-	arena    *arena
-	copied   map[uint32]id
+	file           *export.File
+	isLeanConstant func(term.Name) bool
+	params         map[term.Name][]term.Name // universe parameters of the declared names
+	notation       notation
+	arena          *arena
+	copied         map[uint32]exprID
 }
 
 // MaxBytes bounds the text of one statement.
@@ -24,19 +24,20 @@ const MaxBytes = 64 << 10
 // maxDepth bounds how deep expressions may be nested.
 const maxDepth = 10_000
 
-// What can be wrong with a statement.
+// The errors of Statement and Expression.
 var (
 	ErrTooLong    = errors.New("the statement is too long to be printed")
 	ErrUnreadable = errors.New("the printed statement does not read back")
 	errUndeclared = errors.New("the name is not declared")
 )
 
-// tooLong is what printing and reading panic with at a bound; Statement recovers it.
+// tooLong is the panic of printing and reading beyond a bound; render recovers it.
 type tooLong struct{}
 
-// New returns the language of a file. known says which constants are Lean's own; only for those notation is used.
+// New returns the language of a file. known reports whether a constant is Lean's own; only those are printed with
+// notation.
 func New(file *export.File, names *Names, known func(term.Name) bool) *Language {
-	l := &Language{Names: names, file: file, known: known, params: map[term.Name][]term.Name{}, arena: newArena(), copied: map[uint32]id{}}
+	l := &Language{Names: names, file: file, isLeanConstant: known, params: map[term.Name][]term.Name{}, arena: newArena(), copied: map[uint32]exprID{}}
 	for i := range file.Declarations {
 		forEachName(&file.Declarations[i], func(n term.Name, params []term.Name) {
 			if _, ok := l.params[n]; !ok { // of a name declared twice, the first stands
@@ -86,12 +87,13 @@ func (l *Language) render(handle uint32, explicit bool) (text string, ok bool, e
 		return "", false, ErrTooLong
 	}
 	text = s.print(handle, whole)
-	s.arena.steps = maxSteps // as many for reading as for printing
+	s.arena.stepsLeft = maxSteps // as many for reading as for printing
 	back, readable := s.read(text)
 	return text, readable == nil && back == whole, nil
 }
 
-// session is the work on one statement. It uses the arena of the language, so that the one before is over.
+// session is the state of printing and reading one statement. It empties and uses the arena of the language, so a language
+// has one session at a time.
 type session struct {
 	*Language
 	importer  importer
@@ -100,7 +102,7 @@ type session struct {
 	explicit  bool
 }
 
-// maxKept bounds the tables that are kept from one statement for the next, which has to clear them.
+// maxKept is the largest number of entries of a map that is cleared and used again for the next statement.
 const maxKept = 1 << 10
 
 func (l *Language) newSession() *session {
@@ -110,11 +112,11 @@ func (l *Language) newSession() *session {
 		l.arena.reset()
 	}
 	if len(l.copied) > maxKept {
-		l.copied = map[uint32]id{}
+		l.copied = map[uint32]exprID{}
 	} else {
 		clear(l.copied)
 	}
 	s := &session{Language: l, constants: map[term.Name]constantType{}, heads: make([]builtHead, len(l.notation.operators))}
-	s.importer = importer{file: l.file, arena: l.arena, exprs: l.copied, levels: map[term.Level]lid{}, left: maxNodes / 2}
+	s.importer = importer{file: l.file, arena: l.arena, exprs: l.copied, levels: map[term.Level]levelID{}, nodesLeft: maxNodes / 2}
 	return s
 }

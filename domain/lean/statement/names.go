@@ -9,7 +9,7 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// Names renders the names of one export and reads them back.
+// Names prints the names of one export as text and reads them back.
 //
 // A component is written as it is when it is an identifier of visible letters of one script. Everything else stands in
 // «»: a numeric component as «#5», reserved words, texts that are no identifiers. Within «», \u{…} stands for a
@@ -27,14 +27,15 @@ type Names struct {
 	looks     []uint64 // of the names of the store
 }
 
-// Reference is the names of Lean's own library.
+// Reference holds the names of Lean's own library.
 type Reference struct {
 	names map[string][]component // by their components joined by dots
 	texts map[string]bool        // as rendered
 	looks map[uint64]bool
 }
 
-// NewReference takes names whose components are joined by dots; components of digits are numeric.
+// NewReference returns the reference of names given with their components joined by dots; components of digits are
+// numeric.
 func NewReference(dotted []string) *Reference {
 	r := &Reference{names: map[string][]component{}, texts: map[string]bool{}, looks: map[uint64]bool{}}
 	for _, name := range dotted {
@@ -49,8 +50,9 @@ func NewReference(dotted []string) *Reference {
 	return r
 }
 
-// In finds the names of the reference that a store has. A name of one component with a dot in it is none of them.
-func (r *Reference) In(store *term.Store) map[term.Name]string {
+// NamesIn maps the names of the store that are in the reference to their text. A component with a dot in it matches no
+// name of the reference.
+func (r *Reference) NamesIn(store *term.Store) map[term.Name]string {
 	found := map[term.Name]string{}
 	names := &Names{store: store}
 	for dotted, parts := range r.names {
@@ -64,7 +66,7 @@ func (r *Reference) In(store *term.Store) map[term.Name]string {
 // NewNames returns the names of an export with the given declarations.
 func NewNames(store *term.Store, declarations []term.Declaration, reference *Reference) *Names {
 	names := &Names{store: store, reference: reference, declared: map[uint64]term.Name{}, params: map[uint64]term.Name{}, texts: map[term.Name]string{}}
-	names.look()
+	names.computeLooks()
 	note := func(table map[uint64]term.Name, n term.Name) {
 		key := names.looks[n]
 		if other, ok := table[key]; ok && other != n {
@@ -84,8 +86,8 @@ func NewNames(store *term.Store, declarations []term.Declaration, reference *Ref
 	return names
 }
 
-// look finds the looks of all names of the store, each from that of the prefix, which precedes it.
-func (names *Names) look() {
+// computeLooks finds the looks of all names of the store, each from that of the prefix, which precedes it.
+func (names *Names) computeLooks() {
 	names.looks = make([]uint64, names.store.NameCount())
 	names.looks[term.Anonymous] = noLook
 	for i := 1; i < len(names.looks); i++ {
@@ -150,7 +152,7 @@ func (names *Names) Text(n term.Name) string {
 	parts := names.components(n)
 	text := plainText(parts)
 	if !names.reference.texts[text] {
-		if names.reference.looks[names.looks[n]] || names.looksElse(names.declared, n) || looksReserved(parts) {
+		if names.reference.looks[names.looks[n]] || names.hasLookAlike(names.declared, n) || looksReserved(parts) {
 			text = quotedText(parts, looksAlike)
 		}
 	}
@@ -162,7 +164,7 @@ func (names *Names) Text(n term.Name) string {
 func (names *Names) Param(n term.Name) string {
 	parts := names.components(n)
 	text := plainText(parts)
-	if names.looksElse(names.params, n) || looksReserved(parts) {
+	if names.hasLookAlike(names.params, n) || looksReserved(parts) {
 		return quotedText(parts, looksAlike)
 	}
 	return text
@@ -171,8 +173,8 @@ func (names *Names) Param(n term.Name) string {
 // Quoted renders a name with every component in «».
 func (names *Names) Quoted(n term.Name) string { return quotedText(names.components(n), never) }
 
-// looksElse says whether another name of a table looks like n.
-func (names *Names) looksElse(table map[uint64]term.Name, n term.Name) bool {
+// hasLookAlike reports whether the table has a name other than n that looks like n.
+func (names *Names) hasLookAlike(table map[uint64]term.Name, n term.Name) bool {
 	other, ok := table[names.looks[n]]
 	return ok && other != n
 }

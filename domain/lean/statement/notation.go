@@ -33,37 +33,39 @@ type pattern struct {
 	args []pattern
 }
 
-func of(name string, args ...pattern) pattern { return pattern{name, args} }
+func patternOf(name string, args ...pattern) pattern { return pattern{name, args} }
 
 var (
-	natType      = of("Nat")
+	natType      = patternOf("Nat")
 	natural      = "instOfNatNat" // of("OfNat.ofNat", Nat, n, of(natural, n)) is the numeral n
-	natAdd       = of("instHAdd", natType, of("instAddNat"))
-	natSub       = of("instHSub", natType, of("instSubNat"))
-	natMul       = of("instHMul", natType, of("instMulNat"))
-	natPow       = of("instHPow", natType, natType, of("instPowNat", natType, of("instNatPowNat")))
-	natOperation = func(name string, instance pattern) pattern { return of(name, natType, natType, natType, instance) }
+	natAdd       = patternOf("instHAdd", natType, patternOf("instAddNat"))
+	natSub       = patternOf("instHSub", natType, patternOf("instSubNat"))
+	natMul       = patternOf("instHMul", natType, patternOf("instMulNat"))
+	natPow       = patternOf("instHPow", natType, natType, patternOf("instPowNat", natType, patternOf("instNatPowNat")))
+	natOperation = func(name string, instance pattern) pattern {
+		return patternOf(name, natType, natType, natType, instance)
+	}
 )
 
 // operators is the notation for binary operations. The constants it stands for must be Lean's own.
 var operators = []operator{
-	{symbol: "∧", level: andLevel, left: andLevel + 1, right: andLevel, head: of("And")},
-	{symbol: "∨", level: orLevel, left: orLevel + 1, right: orLevel, head: of("Or")},
-	{symbol: "↔", level: iffLevel, left: iffLevel + 1, right: iffLevel + 1, head: of("Iff")},
-	{symbol: "=", level: relation, left: relation + 1, right: relation + 1, head: of("Eq"), typed: true},
-	{symbol: "≠", level: relation, left: relation + 1, right: relation + 1, head: of("Ne"), typed: true},
+	{symbol: "∧", level: andLevel, left: andLevel + 1, right: andLevel, head: patternOf("And")},
+	{symbol: "∨", level: orLevel, left: orLevel + 1, right: orLevel, head: patternOf("Or")},
+	{symbol: "↔", level: iffLevel, left: iffLevel + 1, right: iffLevel + 1, head: patternOf("Iff")},
+	{symbol: "=", level: relation, left: relation + 1, right: relation + 1, head: patternOf("Eq"), typed: true},
+	{symbol: "≠", level: relation, left: relation + 1, right: relation + 1, head: patternOf("Ne"), typed: true},
 	{symbol: "+", level: additive, left: additive, right: additive + 1, head: natOperation("HAdd.hAdd", natAdd)},
 	{symbol: "-", level: additive, left: additive, right: additive + 1, head: natOperation("HSub.hSub", natSub)},
 	{symbol: "*", level: product, left: product, right: product + 1, head: natOperation("HMul.hMul", natMul)},
 	{symbol: "^", level: power, left: power + 1, right: power, head: natOperation("HPow.hPow", natPow)},
-	{symbol: "≤", level: relation, left: relation + 1, right: relation + 1, head: of("LE.le", natType, of("instLENat"))},
-	{symbol: "<", level: relation, left: relation + 1, right: relation + 1, head: of("LT.lt", natType, of("instLTNat"))},
+	{symbol: "≤", level: relation, left: relation + 1, right: relation + 1, head: patternOf("LE.le", natType, patternOf("instLENat"))},
+	{symbol: "<", level: relation, left: relation + 1, right: relation + 1, head: patternOf("LT.lt", natType, patternOf("instLTNat"))},
 }
 
-// own is the name of a constant that is Lean's own in this file.
-func (l *Language) own(dotted string) (term.Name, bool) {
+// ownConstant returns the name of a constant of this file that is Lean's own.
+func (l *Language) ownConstant(dotted string) (term.Name, bool) {
 	n, ok := l.file.Store.LookupDotted(dotted)
-	return n, ok && l.known(n)
+	return n, ok && l.isLeanConstant(n)
 }
 
 // resolved is a pattern with the names of this file.
@@ -75,7 +77,7 @@ type resolved struct {
 
 // resolve finds the constants of a pattern; all of them must be Lean's own.
 func (l *Language) resolve(p pattern) (out resolved, ok bool) {
-	if out.name, ok = l.own(p.name); !ok {
+	if out.name, ok = l.ownConstant(p.name); !ok {
 		return out, false
 	}
 	out.levels = len(l.params[out.name])
@@ -89,7 +91,8 @@ func (l *Language) resolve(p pattern) (out resolved, ok bool) {
 	return out, true
 }
 
-// notation is what the notation stands for in one file. Where ok is false, it is not used.
+// notation holds the constants of one file that the notation stands for. Notation with a false has… field, or an operator
+// that is not listed, is not used.
 type notation struct {
 	operators []resolvedOperator
 	not       term.Name
@@ -114,17 +117,17 @@ func (l *Language) resolveNotation() {
 		}
 	}
 	n := &l.notation
-	n.not, n.hasNot = l.own("Not")
-	n.exists, n.hasExists = l.own("Exists")
+	n.not, n.hasNot = l.ownConstant("Not")
+	n.exists, n.hasExists = l.ownConstant("Exists")
 	var ok [3]bool
-	n.nat, ok[0] = l.own("Nat")
-	n.ofNat, ok[1] = l.own("OfNat.ofNat")
-	n.instance, ok[2] = l.own(natural)
+	n.nat, ok[0] = l.ownConstant("Nat")
+	n.ofNat, ok[1] = l.ownConstant("OfNat.ofNat")
+	n.instance, ok[2] = l.ownConstant(natural)
 	n.hasNat = ok[0] && ok[1] && ok[2]
 }
 
 // build makes the expression of a pattern.
-func (s *session) build(r resolved) id {
+func (s *session) build(r resolved) exprID {
 	e := s.arena.constant(r.name, s.zeros(r.levels))
 	for _, arg := range r.args {
 		e = s.arena.app(e, s.build(arg))
@@ -132,16 +135,16 @@ func (s *session) build(r resolved) id {
 	return e
 }
 
-func (s *session) zeros(count int) lid { return s.arena.list(make([]lid, count)) }
+func (s *session) zeros(count int) levelID { return s.arena.list(make([]levelID, count)) }
 
-// builtHead is what an operator of the notation stands for, once it is needed.
+// builtHead caches the expression that an operator stands for; ok is false when it could not be built.
 type builtHead struct {
-	e  id
+	e  exprID
 	ok bool
 }
 
 // headOf is what operator i of the notation stands for, with the type of the left operand where it is left out.
-func (s *session) headOf(i int, types []id, left id) (id, bool) {
+func (s *session) headOf(i int, types []exprID, left exprID) (exprID, bool) {
 	op := s.notation.operators[i]
 	if op.typed {
 		typ, ok := s.infer(types, left)
@@ -157,19 +160,19 @@ func (s *session) headOf(i int, types []id, left id) (id, bool) {
 }
 
 // headAt is headOf for an operator with a type, at a level that is not left out.
-func (s *session) headAt(i int, level lid, types []id, left id) (id, bool) {
+func (s *session) headAt(i int, level levelID, types []exprID, left exprID) (exprID, bool) {
 	typ, ok := s.infer(types, left)
 	if !ok {
 		return 0, false
 	}
 	a := s.arena
-	return a.app(a.constant(s.notation.operators[i].head.name, a.list([]lid{level})), typ), true
+	return a.app(a.constant(s.notation.operators[i].head.name, a.list([]levelID{level})), typ), true
 }
 
 // numeral is the natural number with the given digits as terms write it.
-func (s *session) numeral(digits string) id {
+func (s *session) numeral(digits string) exprID {
 	a, n := s.arena, s.notation
-	at := func(c term.Name) id { return a.constant(c, s.zeros(len(s.params[c]))) }
+	at := func(c term.Name) exprID { return a.constant(c, s.zeros(len(s.params[c]))) }
 	literal := a.nat(digits)
 	return a.app(a.app(a.app(at(n.ofNat), at(n.nat)), literal), a.app(at(n.instance), literal))
 }

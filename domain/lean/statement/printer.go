@@ -13,29 +13,29 @@ import (
 type printer struct {
 	*session
 	out   strings.Builder
-	taken map[string]bool // skeletons of what no bound variable may be called
+	taken map[string]bool // skeletons of the names that no bound variable may have
 	scope []string        // names of the bound variables around, innermost last
-	types []id            // their types
-	looks map[string]int  // how many of them look like this
+	types []exprID        // their types
+	looks map[string]int  // by look: how many variables in scope have it
 	uses  map[occurrence]bool
 	depth int
 }
 
 type occurrence struct {
-	e     id
+	e     exprID
 	index uint32
 }
 
 // print writes an expression of the file, which is whole in the arena.
-func (s *session) print(handle uint32, whole id) string {
+func (s *session) print(handle uint32, whole exprID) string {
 	p := &printer{session: s, taken: map[string]bool{}, uses: map[occurrence]bool{}, looks: map[string]int{}}
-	p.takeNames(whole, map[id]bool{})
+	p.takeNames(whole, map[exprID]bool{})
 	p.expr(handle, lowest)
 	return p.out.String()
 }
 
 // takeNames keeps bound variables from being called like a constant of the statement, or like its first component.
-func (p *printer) takeNames(e id, seen map[id]bool) {
+func (p *printer) takeNames(e exprID, seen map[exprID]bool) {
 	if seen[e] {
 		return
 	}
@@ -49,13 +49,13 @@ func (p *printer) takeNames(e id, seen map[id]bool) {
 		}
 		return
 	}
-	p.arena.rebuild(n, func(part id, _ uint32) (id, bool) {
+	p.arena.rebuild(n, func(part exprID, _ uint32) (exprID, bool) {
 		p.takeNames(part, seen)
 		return part, true
 	})
 }
 
-// write adds a text, within the bound.
+// write appends texts, and panics with tooLong beyond MaxBytes.
 func (p *printer) write(texts ...string) {
 	for _, text := range texts {
 		if p.out.Len()+len(text) > MaxBytes {
@@ -65,16 +65,16 @@ func (p *printer) write(texts ...string) {
 	}
 }
 
-// id is the handle in the arena of an expression of the file.
-func (p *printer) id(handle uint32) id { return p.importer.exprs[handle] }
+// arenaExpr is the handle in the arena of an expression of the file.
+func (p *printer) arenaExpr(handle uint32) exprID { return p.importer.exprs[handle] }
 
-func (p *printer) push(name string, typ id) {
+func (p *printer) bindVariable(name string, typ exprID) {
 	p.looks[variableLook(name)]++
 	p.scope = append(p.scope, name)
 	p.types = append(p.types, typ)
 }
 
-func (p *printer) pop(count int) {
+func (p *printer) unbindVariables(count int) {
 	for _, name := range p.scope[len(p.scope)-count:] {
 		p.looks[variableLook(name)]--
 	}
@@ -96,35 +96,35 @@ func (p *printer) expr(handle uint32, level int) {
 			p.write("#", strconv.Itoa(int(w.A)))
 		}
 	case term.KindSort:
-		p.sort(lid(p.arena.nodes[p.id(handle)].a), level)
+		p.sort(levelID(p.arena.nodes[p.arenaExpr(handle)].a), level)
 	case term.KindConst, term.KindApp:
 		p.application(handle, level)
 	case term.KindPi:
 		p.pi(handle, level)
 	case term.KindLam:
-		p.within(level, lowest, func() {
+		p.parenthesised(level, lowest, func() {
 			p.write("fun")
 			body, count := p.binders(handle, term.KindLam)
 			p.write(" => ")
 			p.expr(body, lowest)
-			p.pop(count)
+			p.unbindVariables(count)
 		})
 	case term.KindLet:
-		p.within(level, lowest, func() {
-			name := p.fresh(w.Name)
+		p.parenthesised(level, lowest, func() {
+			name := p.chooseName(w.Name)
 			p.write("let ", name, " : ")
 			p.expr(w.A, lowest)
 			p.write(" := ")
 			p.expr(w.B, lowest)
 			p.write("; ")
-			p.push(name, p.id(w.A))
+			p.bindVariable(name, p.arenaExpr(w.A))
 			p.expr(w.C, lowest)
-			p.pop(1)
+			p.unbindVariables(1)
 		})
 	case term.KindProj:
 		p.projection(w, level)
 	case term.KindNat:
-		p.within(level, applied, func() { p.write("nat_lit ", p.arena.texts[p.arena.nodes[p.id(handle)].a]) })
+		p.parenthesised(level, applied, func() { p.write("nat_lit ", p.arena.texts[p.arena.nodes[p.arenaExpr(handle)].a]) })
 	case term.KindStr:
 		text := p.file.Store.StrValue(w.Expr)
 		if len(text) > MaxBytes {
@@ -134,8 +134,8 @@ func (p *printer) expr(handle uint32, level int) {
 	}
 }
 
-// within writes something that binds as strongly as own, in parentheses where more is needed.
-func (p *printer) within(level, own int, write func()) {
+// parenthesised calls write for text of binding strength own, in parentheses where the context needs more than that.
+func (p *printer) parenthesised(level, own int, write func()) {
 	if level > own {
 		p.write("(")
 	}
@@ -149,7 +149,7 @@ func (p *printer) within(level, own int, write func()) {
 func (p *printer) projection(w export.Written, level int) {
 	index := strconv.Itoa(int(w.B) + 1)
 	if !p.explicit {
-		if structure, ok := p.headStructure(p.types, p.id(w.C)); ok && structure == term.Name(w.A) {
+		if structure, ok := p.headStructure(p.types, p.arenaExpr(w.C)); ok && structure == term.Name(w.A) {
 			inner := atomic
 			if kind := p.file.Written(w.C).Kind; kind != term.KindBVar && kind != term.KindProj {
 				inner++
@@ -163,7 +163,7 @@ func (p *printer) projection(w export.Written, level int) {
 	if p.explicit {
 		structure = p.Quoted(term.Name(w.A))
 	}
-	p.within(level, applied, func() {
+	p.parenthesised(level, applied, func() {
 		p.write("#proj ", structure, " ", index, " ")
 		p.expr(w.C, atomic)
 	})
@@ -173,26 +173,26 @@ func (p *printer) projection(w export.Written, level int) {
 func (p *printer) pi(handle uint32, level int) {
 	w := p.file.Written(handle)
 	if p.isArrow(w) {
-		p.within(level, arrow, func() {
+		p.parenthesised(level, arrow, func() {
 			p.expr(w.A, arrowLeft)
 			p.write(" → ")
-			p.push("_", p.id(w.A))
+			p.bindVariable("_", p.arenaExpr(w.A))
 			p.expr(w.B, arrow)
-			p.pop(1)
+			p.unbindVariables(1)
 		})
 		return
 	}
-	p.within(level, lowest, func() {
+	p.parenthesised(level, lowest, func() {
 		p.write("∀")
 		body, count := p.binders(handle, term.KindPi)
 		p.write(", ")
 		p.expr(body, lowest)
-		p.pop(count)
+		p.unbindVariables(count)
 	})
 }
 
 func (p *printer) isArrow(w export.Written) bool {
-	return w.Kind == term.KindPi && w.Binder == export.Default && !p.explicit && !p.occurs(p.id(w.B), 0)
+	return w.Kind == term.KindPi && w.Binder == export.Default && !p.explicit && !p.occurs(p.arenaExpr(w.B), 0)
 }
 
 var (
@@ -200,8 +200,8 @@ var (
 	closers = [...]string{export.Default: ")", export.Implicit: "}", export.StrictImplicit: "⦄", export.InstImplicit: "]"}
 )
 
-// binders writes consecutive binders, those of one closed type and annotation together. It returns what is below them,
-// and how many there are, which are in scope.
+// binders writes consecutive binders, those of one closed type and annotation together. It returns the body below them
+// and their number; their variables stay in scope.
 func (p *printer) binders(handle uint32, kind term.Kind) (body uint32, count int) {
 	for {
 		w := p.file.Written(handle)
@@ -212,32 +212,32 @@ func (p *printer) binders(handle uint32, kind term.Kind) (body uint32, count int
 		var names []string
 		next := w
 		for {
-			name := p.fresh(next.Name)
+			name := p.chooseName(next.Name)
 			if len(names) > 0 {
 				p.write(" ")
 			}
 			p.write(name)
 			names = append(names, name)
-			p.push(name, p.id(w.A))
+			p.bindVariable(name, p.arenaExpr(w.A))
 			handle = next.B
 			next = p.file.Written(handle)
-			if next.Kind != kind || next.Binder != w.Binder || p.id(w.A) != p.id(next.A) || p.arena.nodes[p.id(w.A)].loose > 0 || p.isArrow(next) {
+			if next.Kind != kind || next.Binder != w.Binder || p.arenaExpr(w.A) != p.arenaExpr(next.A) || p.arena.nodes[p.arenaExpr(w.A)].loose > 0 || p.isArrow(next) {
 				break
 			}
 		}
-		p.pop(len(names))
+		p.unbindVariables(len(names))
 		p.write(" : ")
 		p.expr(w.A, lowest)
 		p.write(closers[w.Binder])
 		for _, name := range names {
-			p.push(name, p.id(w.A))
+			p.bindVariable(name, p.arenaExpr(w.A))
 		}
 		count += len(names)
 	}
 }
 
 // occurs says whether the variable with the given index occurs in an expression.
-func (p *printer) occurs(e id, index uint32) bool {
+func (p *printer) occurs(e exprID, index uint32) bool {
 	n := p.arena.nodes[e]
 	if n.loose <= index {
 		return false
@@ -249,11 +249,11 @@ func (p *printer) occurs(e id, index uint32) bool {
 	if known, ok := p.uses[key]; ok {
 		return known
 	}
-	if !p.arena.step() {
-		return true // then the variable is just named
+	if !p.arena.takeStep() {
+		return true // out of steps: the variable gets a name it may not need
 	}
 	result := false
-	p.arena.rebuild(n, func(part id, under uint32) (id, bool) {
+	p.arena.rebuild(n, func(part exprID, under uint32) (exprID, bool) {
 		result = result || p.occurs(part, index+under)
 		return part, true
 	})
@@ -261,8 +261,9 @@ func (p *printer) occurs(e id, index uint32) bool {
 	return result
 }
 
-// fresh chooses a name for a bound variable: its own, unless that is taken, or says nothing.
-func (p *printer) fresh(n term.Name) string {
+// chooseName returns the name printed for a bound variable: the first component of the file's name if that is a legible
+// identifier, x otherwise; with _1, _2 and so on after it where the name is taken.
+func (p *printer) chooseName(n term.Name) string {
 	base := "x"
 	if parts := p.components(n); len(parts) > 0 && !p.explicit { // macro scopes hang components below the name the user wrote
 		if first := parts[0]; !first.numeric && isIdentifier(first.text) && first.text != "_" && legible(first.text) {
@@ -294,14 +295,14 @@ func (p *printer) application(handle uint32, level int) {
 	}
 	slices.Reverse(args)
 	w := p.file.Written(head)
-	if !p.explicit && p.notated(handle, w, args, level) {
+	if !p.explicit && p.writeNotation(handle, w, args, level) {
 		return
 	}
 	own := atomic
 	if len(args) > 0 {
 		own = applied
 	}
-	p.within(level, own, func() {
+	p.parenthesised(level, own, func() {
 		switch w.Kind {
 		case term.KindConst:
 			p.constant(head)
@@ -319,7 +320,7 @@ func (p *printer) application(handle uint32, level int) {
 
 // constant writes a name with its levels, and @ where it has implicit arguments.
 func (p *printer) constant(handle uint32) {
-	n := p.arena.nodes[p.id(handle)]
+	n := p.arena.nodes[p.arenaExpr(handle)]
 	name := term.Name(n.a)
 	if p.explicit {
 		p.write("@", p.Quoted(name))
@@ -329,7 +330,7 @@ func (p *printer) constant(handle uint32) {
 		}
 		p.write(p.Text(name))
 	}
-	if levels := p.arena.items(lid(n.b)); len(levels) > 0 {
+	if levels := p.arena.items(levelID(n.b)); len(levels) > 0 {
 		p.write(".{")
 		for i, l := range levels {
 			if i > 0 {
@@ -341,8 +342,9 @@ func (p *printer) constant(handle uint32) {
 	}
 }
 
-// notated writes an application of a constant of Lean's own the way Lean does, if the notation stands for just it.
-func (p *printer) notated(handle uint32, head export.Written, args []uint32, level int) bool {
+// writeNotation writes an application of one of Lean's constants in Lean's notation. It reports false, and has written
+// nothing, where the notation would read back to another expression.
+func (p *printer) writeNotation(handle uint32, head export.Written, args []uint32, level int) bool {
 	if head.Kind != term.KindConst {
 		return false
 	}
@@ -353,8 +355,8 @@ func (p *printer) notated(handle uint32, head export.Written, args []uint32, lev
 	case p.notation.hasExists && name == p.notation.exists && len(args) == 2:
 		return p.exists(handle, args[1], level)
 	case p.notation.hasNat && name == p.notation.ofNat && len(args) == 3 && p.file.Written(args[1]).Kind == term.KindNat:
-		digits := p.arena.texts[p.arena.nodes[p.id(args[1])].a]
-		if p.numeral(digits) == p.id(handle) {
+		digits := p.arena.texts[p.arena.nodes[p.arenaExpr(args[1])].a]
+		if p.numeral(digits) == p.arenaExpr(handle) {
 			p.write(digits)
 			return true
 		}
@@ -366,10 +368,10 @@ func (p *printer) notated(handle uint32, head export.Written, args []uint32, lev
 }
 
 func (p *printer) negation(handle, arg uint32, level int) bool {
-	if p.arena.app(p.arena.constant(p.notation.not, noLevel), p.id(arg)) != p.id(handle) {
+	if p.arena.app(p.arena.constant(p.notation.not, noLevel), p.arenaExpr(arg)) != p.arenaExpr(handle) {
 		return false
 	}
-	p.within(level, notLevel, func() {
+	p.parenthesised(level, notLevel, func() {
 		p.write("¬")
 		p.expr(arg, notLevel)
 	})
@@ -382,11 +384,11 @@ func (p *printer) binary(handle uint32, name term.Name, left, right uint32, leve
 		if op.head.name != name {
 			continue
 		}
-		shown, universe := p.shows(i, handle, left, right)
+		shown, universe := p.operatorFits(i, handle, left, right)
 		if !shown {
 			return false
 		}
-		p.within(level, op.level, func() {
+		p.parenthesised(level, op.level, func() {
 			p.expr(left, op.left)
 			p.write(" ", op.symbol)
 			if universe != nil {
@@ -402,18 +404,18 @@ func (p *printer) binary(handle uint32, name term.Name, left, right uint32, leve
 	return false
 }
 
-// shows says whether operator i between two operands stands for an expression, and at which level where that is not
-// the one that can be left out.
-func (p *printer) shows(i int, handle, left, right uint32) (ok bool, universe *lid) {
-	stands := func(head id, found bool) bool {
-		return found && p.arena.app(p.arena.app(head, p.id(left)), p.id(right)) == p.id(handle)
+// operatorFits reports whether operator i between two operands reads back to the expression handle. universe is the level
+// to be written with the operator; nil when the reader infers it.
+func (p *printer) operatorFits(i int, handle, left, right uint32) (ok bool, universe *levelID) {
+	stands := func(head exprID, found bool) bool {
+		return found && p.arena.app(p.arena.app(head, p.arenaExpr(left)), p.arenaExpr(right)) == p.arenaExpr(handle)
 	}
-	if stands(p.headOf(i, p.types, p.id(left))) {
+	if stands(p.headOf(i, p.types, p.arenaExpr(left))) {
 		return true, nil
 	}
-	constant, _ := p.arena.spine(p.id(handle))
-	levels := p.arena.items(lid(p.arena.nodes[constant].b))
-	if p.notation.operators[i].typed && len(levels) == 1 && stands(p.headAt(i, levels[0], p.types, p.id(left))) {
+	constant, _ := p.arena.spine(p.arenaExpr(handle))
+	levels := p.arena.items(levelID(p.arena.nodes[constant].b))
+	if p.notation.operators[i].typed && len(levels) == 1 && stands(p.headAt(i, levels[0], p.types, p.arenaExpr(left))) {
 		return true, &levels[0]
 	}
 	return false, nil
@@ -425,45 +427,45 @@ func (p *printer) exists(handle, lambda uint32, level int) bool {
 	if w.Kind != term.KindLam || w.Binder != export.Default {
 		return false
 	}
-	head, ok := p.atSortOf(p.notation.exists, p.types, p.id(w.A))
-	if !ok || p.arena.app(head, p.id(lambda)) != p.id(handle) {
+	head, ok := p.atSortOf(p.notation.exists, p.types, p.arenaExpr(w.A))
+	if !ok || p.arena.app(head, p.arenaExpr(lambda)) != p.arenaExpr(handle) {
 		return false
 	}
-	p.within(level, lowest, func() {
-		name := p.fresh(w.Name)
+	p.parenthesised(level, lowest, func() {
+		name := p.chooseName(w.Name)
 		p.write("∃ (", name, " : ")
 		p.expr(w.A, lowest)
 		p.write("), ")
-		p.push(name, p.id(w.A))
+		p.bindVariable(name, p.arenaExpr(w.A))
 		p.expr(w.B, lowest)
-		p.pop(1)
+		p.unbindVariables(1)
 	})
 	return true
 }
 
 // sort writes Prop, Type l or Sort l.
-func (p *printer) sort(l lid, level int) {
+func (p *printer) sort(l levelID, level int) {
 	word := "Sort "
 	switch {
 	case p.explicit:
 	case l == zero:
-		p.within(level, atomic, func() { p.write("Prop") })
+		p.parenthesised(level, atomic, func() { p.write("Prop") })
 		return
 	case p.arena.levels[l].kind == term.LevelSucc:
-		word, l = "Type ", lid(p.arena.levels[l].a)
+		word, l = "Type ", levelID(p.arena.levels[l].a)
 		if l == zero {
-			p.within(level, atomic, func() { p.write("Type") }) // so that no argument is taken for its level
+			p.parenthesised(level, atomic, func() { p.write("Type") }) // so that no argument is taken for its level
 			return
 		}
 	}
-	p.within(level, applied, func() {
+	p.parenthesised(level, applied, func() {
 		p.write(word)
 		p.level(l, atomic)
 	})
 }
 
 // level writes a universe level: numbers, names, l+n, max and imax.
-func (p *printer) level(l lid, level int) {
+func (p *printer) level(l levelID, level int) {
 	if p.depth++; p.depth > maxDepth {
 		panic(tooLong{})
 	}
@@ -476,7 +478,7 @@ func (p *printer) level(l lid, level int) {
 	case base == zero:
 		p.write(strconv.Itoa(offset))
 	case offset > 0:
-		p.within(level, additive, func() {
+		p.parenthesised(level, additive, func() {
 			p.level(base, atomic)
 			p.write("+", strconv.Itoa(offset))
 		})
@@ -489,11 +491,11 @@ func (p *printer) level(l lid, level int) {
 		if n.kind == term.LevelIMax {
 			word = "imax "
 		}
-		p.within(level, applied, func() {
+		p.parenthesised(level, applied, func() {
 			p.write(word)
-			p.level(lid(n.a), atomic)
+			p.level(levelID(n.a), atomic)
 			p.write(" ")
-			p.level(lid(n.b), atomic)
+			p.level(levelID(n.b), atomic)
 		})
 	}
 }

@@ -16,7 +16,7 @@ type reader struct {
 	lexer lexer
 	token token
 	scope []string // names of the bound variables around, innermost last; "" for one without a name
-	types []id
+	types []exprID
 	depth int
 }
 
@@ -30,7 +30,7 @@ func (e *syntaxError) Error() string { return fmt.Sprintf("byte %d: %s", e.At, e
 
 // read reads a text of at most MaxBytes and returns its expression in the arena. It panics with tooLong where the
 // arena is full.
-func (s *session) read(text string) (e id, err error) {
+func (s *session) read(text string) (e exprID, err error) {
 	if len(text) > MaxBytes {
 		return 0, &syntaxError{MaxBytes, "the text is too long"}
 	}
@@ -52,24 +52,24 @@ func (s *session) read(text string) (e id, err error) {
 	return e, nil
 }
 
-// fail ends reading.
+// fail panics with a syntaxError at the current token; session.read recovers it.
 func (r *reader) fail(format string, args ...any) {
 	panic(&syntaxError{r.lexer.at, fmt.Sprintf(format, args...)})
 }
 
 func (r *reader) advance() { r.token = r.lexer.next() }
 
-func (r *reader) sees(symbol string) bool {
+func (r *reader) nextIs(symbol string) bool {
 	return r.token.kind == symbolToken && r.token.text == symbol
 }
 
-func (r *reader) seesWord(word string) bool {
+func (r *reader) nextIsWord(word string) bool {
 	return r.token.kind == keywordToken && r.token.text == word
 }
 
 // accept takes a symbol if it is next.
 func (r *reader) accept(symbol string) bool {
-	if r.sees(symbol) {
+	if r.nextIs(symbol) {
 		r.advance()
 		return true
 	}
@@ -90,27 +90,27 @@ func (r *reader) enter() {
 
 func (r *reader) leave() { r.depth-- }
 
-func (r *reader) push(name string, typ id) {
+func (r *reader) bindVariable(name string, typ exprID) {
 	r.scope = append(r.scope, name)
 	r.types = append(r.types, typ)
 }
 
-func (r *reader) pop(count int) {
+func (r *reader) unbindVariables(count int) {
 	r.scope = r.scope[:len(r.scope)-count]
 	r.types = r.types[:len(r.types)-count]
 }
 
-// expr reads an expression that binds at least as strongly as level.
-func (r *reader) expr(level int) id {
+// expr reads an expression whose operators bind at least as strongly as level.
+func (r *reader) expr(level int) exprID {
 	r.enter()
 	defer r.leave()
 	left, strength := r.prefix(level)
 	for {
-		if r.sees("→") && level <= arrow && strength >= arrowLeft {
+		if r.nextIs("→") && level <= arrow && strength >= arrowLeft {
 			r.advance()
-			r.push("", left)
+			r.bindVariable("", left)
 			body := r.expr(arrow)
-			r.pop(1)
+			r.unbindVariables(1)
 			left, strength = r.arena.bind(term.KindPi, export.Default, left, body), arrow
 			continue
 		}
@@ -123,11 +123,12 @@ func (r *reader) expr(level int) id {
 			return left
 		}
 		r.advance()
-		left, strength = r.apply(i, left), op.level
+		left, strength = r.applyOperator(i, left), op.level
 	}
 }
 
-// operator is the binary operator that is next, by its place in the notation. It must stand for something in this file.
+// operator returns the index in the notation of the binary operator that is the next token, if this file declares the
+// constants it stands for.
 func (r *reader) operator() (i int, ok bool) {
 	if r.token.kind != symbolToken {
 		return 0, false
@@ -136,10 +137,10 @@ func (r *reader) operator() (i int, ok bool) {
 	return i, i >= 0
 }
 
-// apply reads the level, if it is not left out, and the right operand.
-func (r *reader) apply(i int, left id) id {
+// applyOperator reads the universe level of operator i, if one is written, and its right operand.
+func (r *reader) applyOperator(i int, left exprID) exprID {
 	op := r.notation.operators[i]
-	var head id
+	var head exprID
 	var ok bool
 	if op.typed && r.accept(".{") {
 		level := r.level(true)
@@ -156,17 +157,17 @@ func (r *reader) apply(i int, left id) id {
 }
 
 // prefix reads an expression without binary operators at its top, and says how strongly it binds.
-func (r *reader) prefix(level int) (e id, strength int) {
+func (r *reader) prefix(level int) (e exprID, strength int) {
 	if level == lowest {
 		switch {
 		case r.accept("∀"):
-			return r.bound(term.KindPi, ","), lowest
-		case r.seesWord("fun"):
+			return r.bindersAndBody(term.KindPi, ","), lowest
+		case r.nextIsWord("fun"):
 			r.advance()
-			return r.bound(term.KindLam, "=>"), lowest
+			return r.bindersAndBody(term.KindLam, "=>"), lowest
 		case r.accept("∃"):
 			return r.exists(), lowest
-		case r.seesWord("let"):
+		case r.nextIsWord("let"):
 			r.advance()
 			return r.let(), lowest
 		}
@@ -178,7 +179,7 @@ func (r *reader) prefix(level int) (e id, strength int) {
 		return r.arena.app(r.arena.constant(r.notation.not, noLevel), r.expr(notLevel)), notLevel
 	}
 	if level <= applied {
-		if e, ok := r.word(); ok {
+		if e, ok := r.keywordExpr(); ok {
 			return e, applied
 		}
 	}
@@ -190,13 +191,13 @@ func (r *reader) prefix(level int) (e id, strength int) {
 	return head, strength
 }
 
-// word reads Type l, Sort l, nat_lit n or #proj S i e.
-func (r *reader) word() (e id, ok bool) {
+// keywordExpr reads Type l, Sort l, nat_lit n or #proj S i e.
+func (r *reader) keywordExpr() (e exprID, ok bool) {
 	switch {
-	case r.seesWord("Sort"):
+	case r.nextIsWord("Sort"):
 		r.advance()
 		return r.arena.sort(r.level(false)), true
-	case r.seesWord("Type"):
+	case r.nextIsWord("Type"):
 		rest := *r
 		r.advance()
 		if r.startsLevel() {
@@ -204,7 +205,7 @@ func (r *reader) word() (e id, ok bool) {
 		}
 		r.lexer, r.token = rest.lexer, rest.token
 		return 0, false
-	case r.seesWord("nat_lit"):
+	case r.nextIsWord("nat_lit"):
 		r.advance()
 		return r.arena.nat(r.number()), true
 	case r.accept("#proj"):
@@ -215,15 +216,15 @@ func (r *reader) word() (e id, ok bool) {
 	return 0, false
 }
 
-// bound reads binders, the symbol after them, and the body.
-func (r *reader) bound(kind term.Kind, then string) id {
+// bindersAndBody reads binders, the symbol after them, and the body.
+func (r *reader) bindersAndBody(kind term.Kind, then string) exprID {
 	type binding struct {
-		typ    id
+		typ    exprID
 		binder export.Binder
 	}
 	var all []binding
 	for {
-		i := slices.IndexFunc(openers[:], r.sees)
+		i := slices.IndexFunc(openers[:], r.nextIs)
 		if i < 0 {
 			break
 		}
@@ -241,7 +242,7 @@ func (r *reader) bound(kind term.Kind, then string) id {
 				r.fail("the binder is too complicated")
 			}
 			all = append(all, binding{lifted, export.Binder(i)})
-			r.push(name, lifted)
+			r.bindVariable(name, lifted)
 		}
 	}
 	if len(all) == 0 {
@@ -249,7 +250,7 @@ func (r *reader) bound(kind term.Kind, then string) id {
 	}
 	r.expect(then)
 	e := r.expr(lowest)
-	r.pop(len(all))
+	r.unbindVariables(len(all))
 	for _, b := range slices.Backward(all) {
 		e = r.arena.bind(kind, b.binder, b.typ, e)
 	}
@@ -270,7 +271,7 @@ func (r *reader) variable() string {
 }
 
 // exists reads what stands behind ∃.
-func (r *reader) exists() id {
+func (r *reader) exists() exprID {
 	r.expect("(")
 	name := r.variable()
 	r.expect(":")
@@ -284,22 +285,22 @@ func (r *reader) exists() id {
 	if !ok {
 		r.fail("the universe of ∃ is not plain to see")
 	}
-	r.push(name, typ)
+	r.bindVariable(name, typ)
 	body := r.expr(lowest)
-	r.pop(1)
+	r.unbindVariables(1)
 	return r.arena.app(head, r.arena.bind(term.KindLam, export.Default, typ, body))
 }
 
-func (r *reader) let() id {
+func (r *reader) let() exprID {
 	name := r.variable()
 	r.expect(":")
 	typ := r.expr(lowest)
 	r.expect(":=")
 	value := r.expr(lowest)
 	r.expect(";")
-	r.push(name, typ)
+	r.bindVariable(name, typ)
 	body := r.expr(lowest)
-	r.pop(1)
+	r.unbindVariables(1)
 	return r.arena.let(typ, value, body)
 }
 
@@ -316,10 +317,10 @@ func (r *reader) startsAtom() bool {
 }
 
 // atom reads an expression that needs no parentheses anywhere, and projections of it.
-func (r *reader) atom() id {
+func (r *reader) atom() exprID {
 	r.enter()
 	defer r.leave()
-	e := r.simple()
+	e := r.primary()
 	for r.token.kind == fieldToken {
 		index := r.index(r.token.text)
 		r.advance()
@@ -332,7 +333,7 @@ func (r *reader) atom() id {
 	return e
 }
 
-func (r *reader) simple() id {
+func (r *reader) primary() exprID {
 	switch {
 	case r.accept("("):
 		e := r.expr(lowest)
@@ -346,10 +347,10 @@ func (r *reader) simple() id {
 			r.fail("the number of the free variable is wrong")
 		}
 		return r.arena.bvar(uint32(i))
-	case r.seesWord("Prop"):
+	case r.nextIsWord("Prop"):
 		r.advance()
 		return r.arena.sort(zero)
-	case r.seesWord("Type"):
+	case r.nextIsWord("Type"):
 		r.advance()
 		return r.arena.sort(r.arena.succ(zero))
 	case r.token.kind == numberToken:
@@ -369,7 +370,7 @@ func (r *reader) simple() id {
 }
 
 // identifier reads a bound variable or a constant without implicit arguments.
-func (r *reader) identifier() id {
+func (r *reader) identifier() exprID {
 	if parts := r.token.parts; len(parts) > 0 && !parts[0].numeric {
 		if i := slices.Index(r.scope, parts[0].text); i >= 0 && parts[0].text != "" {
 			if len(parts) > 1 {
@@ -399,9 +400,9 @@ func (r *reader) name() term.Name {
 	return n
 }
 
-// constant reads the levels behind the name of a constant.
-func (r *reader) constant(n term.Name) id {
-	var levels []lid
+// constant reads the universe levels after the name of a constant.
+func (r *reader) constant(n term.Name) exprID {
+	var levels []levelID
 	if r.accept(".{") {
 		levels = append(levels, r.level(true))
 		for r.accept(",") {
@@ -412,7 +413,7 @@ func (r *reader) constant(n term.Name) id {
 	return r.arena.constant(n, r.arena.list(levels))
 }
 
-// number reads digits without needless zeros.
+// number reads decimal digits without leading zeros.
 func (r *reader) number() string {
 	digits := r.token.text
 	if r.token.kind != numberToken || len(digits) > 1 && digits[0] == '0' {
@@ -432,19 +433,19 @@ func (r *reader) index(digits string) uint32 {
 }
 
 func (r *reader) startsLevel() bool {
-	return r.sees("(") || r.token.kind == nameToken || r.token.kind == numberToken
+	return r.nextIs("(") || r.token.kind == nameToken || r.token.kind == numberToken
 }
 
 // level reads a universe level; whole says that one of several words may stand without parentheses.
-func (r *reader) level(whole bool) lid {
+func (r *reader) level(whole bool) levelID {
 	r.enter()
 	defer r.leave()
-	var l lid
+	var l levelID
 	switch {
 	case r.accept("("):
 		l = r.level(true)
 		r.expect(")")
-	case whole && (r.seesWord("max") || r.seesWord("imax")):
+	case whole && (r.nextIsWord("max") || r.nextIsWord("imax")):
 		kind := term.LevelMax
 		if r.token.text == "imax" {
 			kind = term.LevelIMax
@@ -464,7 +465,7 @@ func (r *reader) level(whole bool) lid {
 }
 
 // successors reads how many successors are on a level.
-func (r *reader) successors(l lid) lid {
+func (r *reader) successors(l levelID) levelID {
 	n, err := strconv.Atoi(r.number())
 	if err != nil || n > maxOffset {
 		r.fail("the universe is too large")

@@ -90,7 +90,7 @@ func (w *world) named(label string, parts ...string) string {
 	for _, part := range parts {
 		i = w.at(i, part)
 	}
-	w.Reuse(label, i)
+	w.ReuseName(label, i)
 	return label
 }
 
@@ -122,7 +122,7 @@ func (w *world) language(t failer) *Language {
 		dotted = append(dotted, c.name)
 	}
 	reference := NewReference(dotted)
-	own := reference.In(file.Store)
+	own := reference.NamesIn(file.Store)
 	return New(file, NewNames(file.Store, file.Declarations, reference), func(n term.Name) bool { _, ok := own[n]; return ok })
 }
 
@@ -154,12 +154,12 @@ func TestStatements(t *testing.T) {
 		}},
 		{"nat_lit 2 = 2", func(w *world) int { return w.equal(w.Nat("2"), w.numeral("2")) }},
 		{"Type «#3» → Type 3", func(w *world) int {
-			w.Reuse("three", w.at(0, "#3"))
+			w.ReuseName("three", w.at(0, "#3"))
 			return w.Pi("x", w.Sort(w.Succ(w.Param("three"))), w.Sort(w.Succ(w.Succ(w.Succ(w.Succ(0))))))
 		}},
 		{"Sort «max» → Sort «l» → Sort «3»", func(w *world) int {
 			for _, name := range []string{"max", "l", "3"} {
-				w.Reuse(name, w.at(0, name))
+				w.ReuseName(name, w.at(0, name))
 			}
 			return w.Pi("x", w.Sort(w.Param("max")), w.Pi("x", w.Sort(w.Param("l")), w.Sort(w.Param("3"))))
 		}},
@@ -192,7 +192,7 @@ func TestStatements(t *testing.T) {
 			w.Axiom("a.b", w.Sort(0))
 			w.Axiom(w.named("joined", "a.b"), w.Sort(0))
 			w.Axiom(w.named("empty", ""), w.Sort(0))
-			w.Reuse("anonymous", 0)
+			w.ReuseName("anonymous", 0)
 			w.Axiom("anonymous", w.Sort(0))
 			return w.Pi("x", w.Const("a.b"), w.Pi("x", w.Const("joined"), w.Pi("x", w.Const("empty"), w.App(w.Const("anonymous")))))
 		}},
@@ -406,7 +406,7 @@ func random(t *rapid.T) *world {
 			n, typ := bound()
 			return w.binding("lam", n, typ, expr(size/2, depth+1), binder.Draw(t, "binder"))
 		case 5:
-			w.Reuse("bound", w.at(0, component.Draw(t, "bound")))
+			w.ReuseName("bound", w.at(0, component.Draw(t, "bound")))
 			return w.Let("bound", expr(size/3, depth), expr(size/3, depth), expr(size/3, depth+1))
 		case 6:
 			return w.Proj(name(), rapid.IntRange(0, 3).Draw(t, "field"), expr(size-1, depth))
@@ -434,8 +434,8 @@ func random(t *rapid.T) *world {
 // different names are different texts.
 func roundTrip(t *rapid.T) {
 	l := random(t).language(t)
-	s := New(l.file, l.Names, l.known).newSession() // in whose arena all types stay
-	statements := map[string]id{}
+	s := New(l.file, l.Names, l.isLeanConstant).newSession() // in whose arena all types stay
+	statements := map[string]exprID{}
 	for i := range l.file.Declarations {
 		n := l.file.Declarations[i].Name
 		for _, explicit := range []bool{false, true} {

@@ -27,6 +27,17 @@ const (
 	HintAbbrev
 )
 
+// QuotKind says which of the four quotient constants a record declares.
+type QuotKind string
+
+// The kinds of quotient constant, as lean4export spells them.
+const (
+	QuotType QuotKind = "type" // Quot
+	QuotCtor QuotKind = "ctor" // Quot.mk
+	QuotLift QuotKind = "lift" // Quot.lift
+	QuotInd  QuotKind = "ind"  // Quot.ind
+)
+
 // Declaration is one declaring record, as written: nothing in it is trusted.
 type Declaration struct {
 	Kind        DeclarationKind
@@ -34,12 +45,12 @@ type Declaration struct {
 	Name        Name   // of the first type for Inductive
 	LevelParams []Name // not set for Inductive
 	Type        Expr
-	Value       Expr   // Definition, Theorem, Opaque
-	Hint        Hint   // Definition
-	Unsafe      bool   // marked unsafe
-	Partial     bool   // marked partial
-	QuotKind    string // Quotient: type, ctor, lift or ind
-	Block       *Block // Inductive
+	Value       Expr     // Definition, Theorem, Opaque
+	Hint        Hint     // Definition
+	Unsafe      bool     // marked unsafe
+	Partial     bool     // marked partial
+	QuotKind    QuotKind // Quotient
+	Block       *Block   // Inductive
 }
 
 // Block is a group of mutually inductive types with their constructors and recursors.
@@ -71,13 +82,13 @@ type Constructor struct {
 
 // Recursor is one recursor of a block.
 type Recursor struct {
-	Name                                        Name
-	LevelParams                                 []Name
-	Type                                        Expr
-	All                                         []Name
-	NumParams, NumIndices, NumMotives, NumMinor uint32
-	Rules                                       []Rule
-	K, Unsafe                                   bool
+	Name                                         Name
+	LevelParams                                  []Name
+	Type                                         Expr
+	All                                          []Name
+	NumParams, NumIndices, NumMotives, NumMinors uint32
+	Rules                                        []Rule
+	K, Unsafe                                    bool
 }
 
 // Rule is what a recursor does on one constructor: Value is applied to parameters, motives, minor premises and fields.

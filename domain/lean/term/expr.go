@@ -32,8 +32,8 @@ type Node struct {
 	HasParam bool // a universe parameter occurs
 }
 
-// MaxBVar is the largest de Bruijn index kept apart. A file's larger ones all become it: no expression that fits in
-// memory binds so many variables, so both are equally loose.
+// MaxBVar is the largest de Bruijn index represented; BVar maps every larger index to it. No expression that fits in
+// memory binds that many variables, so both indices are loose.
 const MaxBVar = 1 << 28
 
 // Node returns the node of e.
@@ -90,7 +90,7 @@ func (s *Store) Pi(typ, body Expr) Expr { return s.binder(KindPi, typ, body) }
 
 func (s *Store) binder(kind Kind, typ, body Expr) Expr {
 	nt, nb := &s.exprs[typ], &s.exprs[body]
-	return s.intern(Node{Kind: kind, A: uint32(typ), B: uint32(body), Loose: max(nt.Loose, under(nb.Loose)),
+	return s.intern(Node{Kind: kind, A: uint32(typ), B: uint32(body), Loose: max(nt.Loose, looseOutsideBinder(nb.Loose)),
 		Locals: max(nt.Locals, nb.Locals), HasParam: nt.HasParam || nb.HasParam}, max(typ, body))
 }
 
@@ -98,7 +98,7 @@ func (s *Store) binder(kind Kind, typ, body Expr) Expr {
 func (s *Store) Let(typ, value, body Expr) Expr {
 	nt, nv, nb := &s.exprs[typ], &s.exprs[value], &s.exprs[body]
 	return s.intern(Node{Kind: KindLet, A: uint32(typ), B: uint32(value), C: uint32(body),
-		Loose:  max(nt.Loose, nv.Loose, under(nb.Loose)),
+		Loose:  max(nt.Loose, nv.Loose, looseOutsideBinder(nb.Loose)),
 		Locals: max(nt.Locals, nv.Locals, nb.Locals), HasParam: nt.HasParam || nv.HasParam || nb.HasParam}, max(typ, value, body))
 }
 
@@ -109,8 +109,8 @@ func (s *Store) Proj(typeName Name, index uint32, e Expr) Expr {
 		Locals: n.Locals, HasParam: n.HasParam}, e)
 }
 
-// under is the loose range of a body seen from outside its binder.
-func under(loose uint32) uint32 {
+// looseOutsideBinder is Node.Loose of a binder whose body has the given Loose.
+func looseOutsideBinder(loose uint32) uint32 {
 	if loose == 0 {
 		return 0
 	}
@@ -121,7 +121,7 @@ func under(loose uint32) uint32 {
 func (s *Store) Nat(v *big.Int) Expr {
 	i, ok := s.nats.find(v)
 	if !ok {
-		s.roomForLiteral(literalBytes + len(v.Bits())*wordBytes)
+		s.countLiteralBytes(literalBytes + len(v.Bits())*wordBytes)
 		i = s.nats.add(v)
 	}
 	return s.intern(Node{Kind: KindNat, A: i}, 0)
@@ -134,22 +134,23 @@ func (s *Store) NatValue(e Expr) *big.Int { return s.nats.value(s.exprs[e].A) }
 func (s *Store) Str(text string) Expr {
 	i, ok := s.strs.find(text)
 	if !ok {
-		s.roomForLiteral(literalBytes + len(text))
+		s.countLiteralBytes(literalBytes + len(text))
 		i = s.strs.add(text)
 	}
 	return s.intern(Node{Kind: KindStr, A: i}, 0)
 }
 
-// roomForLiteral counts the bytes of a new literal. Together with the room for its expression it is looked at before
-// anything is entered, so that a literal is there exactly while its expression is.
-func (s *Store) roomForLiteral(bytes int) {
+// countLiteralBytes counts the bytes of a new literal, and panics with StoreFull or OutOfMemory when the literal or its
+// expression cannot be added. It runs before anything is added, so that a literal is in the store exactly while its
+// expression is.
+func (s *Store) countLiteralBytes(bytes int) {
 	if len(s.exprs) >= s.exprLimit {
-		panic(OutOfRoom{Limit: s.exprLimit})
+		panic(StoreFull{Limit: s.exprLimit})
 	}
 	if s.literalBytes+bytes > s.literalLimit {
-		panic(OutOfRoom{Limit: s.literalLimit, Bytes: true})
+		panic(StoreFull{Limit: s.literalLimit, Bytes: true})
 	}
-	s.room.Need(bytes)
+	s.room.Require(bytes)
 	s.literalBytes += bytes
 }
 
@@ -184,8 +185,8 @@ func (s *Store) IsConst(e Expr, n Name) bool {
 	return node.Kind == KindConst && node.A == uint32(n)
 }
 
-// intern returns the handle of a node, whose newest part is given. A node with a part made after Freeze cannot be among
-// the frozen ones, so most of what a check makes is looked for in the small table only.
+// intern returns the handle of n; newest is the largest handle among its parts. A node with a part built after Freeze is
+// not frozen itself, so most lookups need the small table only.
 func (s *Store) intern(n Node, newest Expr) Expr {
 	h := mix(n.A, n.B, n.C, uint32(n.Kind))
 	if newest < s.frozen {
@@ -197,7 +198,7 @@ func (s *Store) intern(n Node, newest Expr) Expr {
 		return e
 	}
 	if len(s.exprs) >= s.exprLimit {
-		panic(OutOfRoom{Limit: s.exprLimit})
+		panic(StoreFull{Limit: s.exprLimit})
 	}
 	if s.exprTable.full() {
 		s.exprTable = newTable(s.room, (len(s.exprs)-int(s.frozen))*2)

@@ -10,12 +10,12 @@ import (
 // annotations of binders. Equal structures have equal fingerprints in every store and every process.
 type Fingerprint [16]byte
 
-// maxDecimalBits is up to which size a number counts by its decimal digits. Those of larger ones take long to find: they
-// count by their bytes, most significant first.
+// maxDecimalBits is the size up to which a number is hashed by its decimal digits. Converting larger ones takes too long:
+// they are hashed by their bytes, most significant first.
 const maxDecimalBits = 1 << 10
 
-// Fingerprinter computes fingerprints over one store, each part once. The result is only good for the expressions the
-// store has at that time.
+// Fingerprinter computes fingerprints over one store and caches those of subexpressions. Its cache is wrong after
+// Store.Truncate.
 type Fingerprinter struct {
 	store      *Store
 	exprs      map[Expr]Fingerprint // without universe parameters

@@ -2,7 +2,7 @@ package term
 
 import "fmt"
 
-// Store holds names, levels and expressions, each distinct one once.
+// Store holds names, universe levels and expressions, each distinct one once (hash-consing).
 type Store struct {
 	names     []nameNode
 	nameIndex map[nameKey]Name
@@ -14,39 +14,39 @@ type Store struct {
 	listTable  table
 
 	exprs       []Node
-	frozen      Expr  // the expressions below this handle are for ever
-	frozenTable table // of those, shared by clones and only read
-	exprTable   table // of the others
+	frozen      Expr  // expressions below this handle are never removed
+	frozenTable table // index of the frozen expressions; shared by clones, read only
+	exprTable   table // index of the other expressions
 	exprLimit   int
 
 	nats         naturals
 	strs         texts
-	literalBytes int // taken by the literals made here, those of the parents excepted
+	literalBytes int // bytes of the literals added to this store, those of its parents excluded
 	literalLimit int
 
-	memo   memo // of the substitution under way
-	nested int  // how deep substitutions have gone, in steps of stackLook
-	room   *Room
+	memo           memo // results of the substitution being carried out
+	deepestNesting int  // how deep substitutions have gone, in levels, a multiple of levelsPerStackCheck
+	room           *Room
 }
 
-// OutOfRoom is what building an expression panics with when the store's limit is reached. Package kernel recovers it
-// at the boundary of a declaration and reports it as a resource error.
-type OutOfRoom struct {
+// StoreFull is the panic of building an expression beyond a limit of the store. Package kernel recovers it at the boundary
+// of a declaration and reports the check as not finished.
+type StoreFull struct {
 	Limit int
-	Bytes bool // Limit counts the bytes of literals, not expressions
+	Bytes bool // true: Limit counts bytes of literals; false: expressions
 }
 
-func (o OutOfRoom) Error() string {
+func (o StoreFull) Error() string {
 	if o.Bytes {
 		return fmt.Sprintf("literals of more than %d bytes are needed", o.Limit)
 	}
 	return fmt.Sprintf("more than %d distinct expressions are needed", o.Limit)
 }
 
-// MaxExprs is the default limit of distinct expressions in one store.
+// MaxExprs is the default and largest limit of distinct expressions in one store.
 const MaxExprs = 1 << 27
 
-// MaxLiteralBytes is the default limit of what the literals of one store take.
+// MaxLiteralBytes is the default limit of the bytes that the literals of one store occupy.
 const MaxLiteralBytes = 1 << 30
 
 // NewStore returns a store that holds Anonymous, Zero and NoLevels.
@@ -68,18 +68,18 @@ func NewStore() *Store {
 	return s
 }
 
-// SetExprLimit bounds the number of distinct expressions; building one more panics with OutOfRoom.
+// SetExprLimit bounds the number of distinct expressions; building one more panics with StoreFull.
 func (s *Store) SetExprLimit(n int) { s.exprLimit = min(n, MaxExprs) }
 
-// SetLiteralLimit bounds the bytes of literals this store may still make; making more panics with OutOfRoom.
+// SetLiteralLimit bounds the bytes of literals added from now on; adding more panics with StoreFull.
 func (s *Store) SetLiteralLimit(n int) { s.literalLimit = s.literalBytes + n }
 
-// SetRoom makes the store grow within r only. Growing beyond it panics with OutOfMemory.
+// SetRoom makes the store's tables grow within r; a growth that r refuses panics with OutOfMemory. Nil removes the limit.
 func (s *Store) SetRoom(r *Room) { s.room = r }
 
-// Clone returns a store in which every handle of s means the same; what either adds later is its own. The clone grows
-// within r, from the start, and interns no further names (only FreshName), because names are what files write and
-// workers read no files.
+// Clone returns a store in which every handle of s means the same. Expressions added later to one of them are not in the
+// other. The clone, its first allocations included, grows within r. It must intern no names except by FreshName: workers
+// read no files, and the clone shares the index of names with s.
 func (s *Store) Clone(r *Room) *Store {
 	return &Store{
 		names:       s.names[:len(s.names):len(s.names)],
@@ -102,8 +102,8 @@ func (s *Store) Clone(r *Room) *Store {
 	}
 }
 
-// Freeze keeps the expressions made so far for ever, in a table that is not written to again. What a check makes for the
-// time of one declaration then lives in a small table, which stays in the processor's cache however large the file is.
+// Freeze makes the expressions built so far permanent and their index read only. The expressions that checking one
+// declaration builds are then indexed by a small table, which stays in the processor's cache however large the file is.
 func (s *Store) Freeze() {
 	if s.frozen > 0 {
 		return
@@ -113,14 +113,14 @@ func (s *Store) Freeze() {
 	s.frozenTable, s.exprTable = s.exprTable, small
 }
 
-// smallTable is how many expressions the table of the unfrozen ones starts with; largeTable is the number of slots from
-// which on it starts anew.
+// smallTable is the initial capacity, in expressions, of the index of unfrozen expressions; an emptied index of more than
+// largeTable slots is replaced by one of the initial capacity.
 const (
 	smallTable = 1 << 11
 	largeTable = 1 << 16
 )
 
-// Truncate forgets the expressions made after the store had count of them, frozen ones excepted, and the numbers in them.
+// Truncate removes the expressions with handles from count on, frozen ones excepted, and the numbers that only they hold.
 func (s *Store) Truncate(count int) {
 	count = max(count, int(s.frozen))
 	anew := count == int(s.frozen) && s.frozen > 0 && len(s.exprTable.slots) >= largeTable

@@ -1,7 +1,7 @@
 package term
 
-// memo remembers results of one substitution by (expression, binder depth), so that a shared subterm is rewritten
-// once. Bumping the generation empties it.
+// memo maps (expression, binder depth) to the result of one substitution, so that a shared subterm is rewritten once.
+// Raising the generation empties it.
 type memo struct {
 	entries    []memoEntry
 	generation uint32
@@ -46,14 +46,14 @@ func (m *memo) put(room *Room, e Expr, depth uint32, result Expr) {
 		m.used = 0
 		for _, en := range old {
 			if en.generation == m.generation {
-				m.place(en)
+				m.insert(en)
 			}
 		}
 	}
-	m.place(memoEntry{uint32(e), depth, m.generation, result})
+	m.insert(memoEntry{uint32(e), depth, m.generation, result})
 }
 
-func (m *memo) place(en memoEntry) {
+func (m *memo) insert(en memoEntry) {
 	mask := uint32(len(m.entries) - 1)
 	i := mix(en.expr, en.depth, 0, 0) & mask
 	for m.entries[i].generation == m.generation {
@@ -66,26 +66,27 @@ func (m *memo) place(en memoEntry) {
 // maxNesting bounds the recursion of a substitution. An expression nested deeper is out of reach of the checker too.
 const maxNesting = 1 << 20
 
-// TooDeep is what a substitution panics with when an expression is nested deeper than it may recurse.
+// TooDeep is the panic of a substitution in an expression nested deeper than maxNesting.
 type TooDeep struct{}
 
 func (TooDeep) Error() string { return "an expression is nested too deeply" }
 
-// stackLook is how much deeper a substitution goes between looks at the memory, and nestingBytes what a level of it takes
-// of the stack at most, with the copy that the runtime makes when a stack grows.
+// levelsPerStackCheck is the number of recursion levels between two checks that the stack fits in the room. nestingBytes
+// is the most stack one level takes, in bytes, the copy included that the runtime makes when a stack grows.
 const (
-	stackLook    = 1 << 13
-	nestingBytes = 1 << 10
+	levelsPerStackCheck = 1 << 13
+	nestingBytes        = 1 << 10
 )
 
-// nest bounds the recursion of a substitution.
-func (s *Store) nest(nesting int) {
+// limitNesting panics with TooDeep beyond maxNesting levels of recursion, and with OutOfMemory when the stack does not fit
+// in the room.
+func (s *Store) limitNesting(nesting int) {
 	if nesting > maxNesting {
 		panic(TooDeep{})
 	}
-	if nesting > s.nested+stackLook {
-		s.room.Need(nesting * nestingBytes)
-		s.nested += stackLook
+	if nesting > s.deepestNesting+levelsPerStackCheck {
+		s.room.Require(nesting * nestingBytes)
+		s.deepestNesting += levelsPerStackCheck
 	}
 }
 
@@ -125,7 +126,7 @@ func (s *Store) instantiate(e Expr, depth uint32, values []Expr, nesting int) Ex
 	if r, ok := s.memo.get(e, depth); ok {
 		return r
 	}
-	s.nest(nesting)
+	s.limitNesting(nesting)
 	nesting++
 	var r Expr
 	switch n.Kind {
@@ -172,7 +173,7 @@ func (s *Store) abstract(e Expr, depth uint32, locals []Expr, first uint32, nest
 	if r, ok := s.memo.get(e, depth); ok {
 		return r
 	}
-	s.nest(nesting)
+	s.limitNesting(nesting)
 	nesting++
 	var r Expr
 	switch n.Kind {
@@ -227,7 +228,7 @@ func (s *Store) instantiateLevels(e Expr, m *levelMap, nesting int) Expr {
 	if r, ok := s.memo.get(e, 0); ok {
 		return r
 	}
-	s.nest(nesting)
+	s.limitNesting(nesting)
 	nesting++
 	var r Expr
 	switch n.Kind {
@@ -302,8 +303,8 @@ func (s *Store) substituteLevel(l Level, m *levelMap) Level {
 	return r
 }
 
-// Replace rewrites e from the outside in: where f answers, its answer stands and is not looked into. The expression
-// and the answers have no loose variables that f would have to adjust.
+// Replace rewrites e from the outside in: where f returns true, its result replaces the subexpression and is not searched
+// further. Neither the replaced subexpressions nor the results have loose variables.
 func (s *Store) Replace(e Expr, f func(Expr) (Expr, bool)) Expr {
 	done := map[Expr]Expr{}
 	return s.replace(e, f, done, 0)
@@ -313,7 +314,7 @@ func (s *Store) replace(e Expr, f func(Expr) (Expr, bool), done map[Expr]Expr, n
 	if r, ok := done[e]; ok {
 		return r
 	}
-	s.nest(nesting)
+	s.limitNesting(nesting)
 	nesting++
 	r, ok := f(e)
 	if !ok {

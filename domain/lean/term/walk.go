@@ -2,7 +2,7 @@ package term
 
 import "slices"
 
-// Walker visits the parts of expressions before the wholes, each once in its life, without recursion.
+// Walker visits expressions in post-order, without recursion. It visits each expression once over all calls of Walk.
 type Walker struct {
 	store *Store
 	seen  []bool
@@ -12,7 +12,7 @@ type Walker struct {
 // NewWalker returns a walker over the expressions s has now.
 func NewWalker(s *Store) *Walker { return &Walker{store: s, seen: make([]bool, len(s.exprs))} }
 
-// Walk visits what of root was not visited before.
+// Walk visits root and its subexpressions, those left out that an earlier call visited.
 func (w *Walker) Walk(root Expr, visit func(e Expr, n Node)) {
 	w.stack = append(w.stack[:0], root)
 	for len(w.stack) > 0 {
@@ -38,7 +38,7 @@ func (w *Walker) Walk(root Expr, visit func(e Expr, n Node)) {
 	}
 }
 
-// Children are the expressions n is directly made of, the type of a free variable excepted.
+// Children are the immediate subexpressions of n. The type of a free variable is not one of them.
 func (n Node) Children() (children [3]Expr, count int) {
 	switch n.Kind {
 	case KindApp, KindLam, KindPi:
@@ -51,7 +51,7 @@ func (n Node) Children() (children [3]Expr, count int) {
 	return children, 0
 }
 
-// AnyDomain says whether f holds of the type of an argument of the function type typ, as written.
+// AnyDomain reports whether f is true of the domain of one of typ's leading Pi binders. It does not reduce.
 func (s *Store) AnyDomain(typ Expr, f func(domain Expr) bool) bool {
 	for n := s.Node(typ); n.Kind == KindPi; n = s.Node(Expr(n.B)) {
 		if f(Expr(n.A)) {
@@ -61,7 +61,7 @@ func (s *Store) AnyDomain(typ Expr, f func(domain Expr) bool) bool {
 	return false
 }
 
-// Mentions says whether a constant in e has a name for which is holds.
+// Mentions reports whether e contains a constant whose name satisfies the predicate.
 func (s *Store) Mentions(e Expr, is func(Name) bool) bool { return s.mentions(e, is, map[Expr]bool{}) }
 
 func (s *Store) mentions(e Expr, is func(Name) bool, seen map[Expr]bool) bool {

@@ -75,9 +75,9 @@ func (e *evaluator) whnf(t *Term) *Term {
 			if len(args) == 0 {
 				return t
 			}
-			t = apply(substitution{head.local: args[0]}.put(head.b), args[1:]...)
+			t = apply(substitution{head.local: args[0]}.applyTo(head.b), args[1:]...)
 		case letTerm:
-			t = apply(substitution{head.local: head.a}.put(head.b), args...)
+			t = apply(substitution{head.local: head.a}.applyTo(head.b), args...)
 		case projTerm:
 			field, ok := e.field(head)
 			if !ok {

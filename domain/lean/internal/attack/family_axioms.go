@@ -121,11 +121,11 @@ theorem boom : True := kept`, Want: reaches("evil")},
 	{Name: "an axiom called like a theorem of the core", Attack: "Eq.symm is an axiom: known names are no licence.",
 		Text: textLogic + `
 axiom Eq.symm.{u} : ∀ (α : Sort u) (a b : α), Eq.{u} α a b → Eq.{u} α b a
-theorem boom : Eq.{1} Bool Bool.true Bool.true := Eq.symm.{1} Bool Bool.true Bool.true (Eq.refl.{1} Bool Bool.true)`, Want: all(reaches("Eq.symm"), notVerified)},
+theorem boom : Eq.{1} Bool Bool.true Bool.true := Eq.symm.{1} Bool Bool.true Bool.true (Eq.refl.{1} Bool Bool.true)`, Want: allOf(reaches("Eq.symm"), notVerified)},
 	{Name: "an axiom with an empty name", Attack: "The axiom's name is one empty component.",
 		Text: textLogic + `
 axiom «» : False
-theorem boom : False := «»`, Want: all(reaches("«»"), notVerified)},
+theorem boom : False := «»`, Want: allOf(reaches("«»"), notVerified)},
 	{Name: "an axiom with an invisible name", Attack: "The axiom is called like the core's, with a zero-width space.",
 		Text: textLogic + textIff + `
 axiom «propext\u200b» : False
@@ -137,7 +137,7 @@ theorem boom : False := evil`, Want: notVerified},
 	{Name: "sorryAx", Attack: "The axiom behind sorry.",
 		Text: textLogic + `
 axiom sorryAx.{u} : ∀ (α : Sort u), Bool → α
-theorem boom : False := sorryAx.{0} False Bool.true`, Want: all(reaches("sorryAx"), notVerified)},
+theorem boom : False := sorryAx.{0} False Bool.true`, Want: allOf(reaches("sorryAx"), notVerified)},
 	{Name: "sorryAx as a definition", Attack: "sorryAx is a theorem of another type: it is no sorry, and nothing is wrong with it but its name.",
 		Text: textLogic + `
 theorem sorryAx : True := True.intro
@@ -346,7 +346,7 @@ theorem boom : Eq.{1} Bool (Decidable.decide False instDecidableFalse) Bool.true
 	{Name: "of_decide_eq_true forged", Attack: "The theorem that turns decide p = true into p is an axiom.",
 		Text: textLogic + textDecidable + `
 axiom of_decide_eq_true : ∀ (p : Prop), Decidable p → True → p
-theorem boom : False := of_decide_eq_true False (Decidable.isFalse False (fun (h : False) => h)) True.intro`, Want: all(reaches("of_decide_eq_true"), notVerified)},
+theorem boom : False := of_decide_eq_true False (Decidable.isFalse False (fun (h : False) => h)) True.intro`, Want: allOf(reaches("of_decide_eq_true"), notVerified)},
 	{Name: "of_decide_eq_true over a forged decide", Attack: "The theorem is a theorem whose type does not say p.",
 		Text: textLogic + textDecidable + `
 def Decidable.decide : ∀ (p : Prop), Decidable p → Bool := fun (p : Prop) (d : Decidable p) => Bool.true

@@ -47,7 +47,7 @@ theorem boom.{«u+1»} : ∀ (α : Sort «u+1»), True := fun (α : Sort «u+1»
 	{Name: "a constant called Type", Attack: "«Type» is Prop by definition; Prop = Type would be false of the sorts (finding 3).",
 		Text: textLogic + `
 def «Type» : Type 0 := Prop
-theorem boom : Eq.{2} (Type 0) Prop «Type» := Eq.refl.{2} (Type 0) Prop`, Want: all(shown("Type"), printsUnlike("Prop = Type"))},
+theorem boom : Eq.{2} (Type 0) Prop «Type» := Eq.refl.{2} (Type 0) Prop`, Want: allOf(shown("Type"), printsUnlike("Prop = Type"))},
 	{Name: "a constant called Prop", Attack: "«Prop» is Bool.",
 		Text: textLogic + `
 def «Prop» : Type 0 := Bool
@@ -136,32 +136,32 @@ theorem boom : Eq.{1} Nat (HAdd.hAdd.{0, 0, 0} Nat Nat Nat (instHAdd.{0} Nat ins
 		Text: textLogic + textNat + textOfNat + textSums[len(textOfNat):len(textSums)-len("def instAddNat : Add.{0} Nat := Add.mk.{0} Nat Nat.add\n")] + `
 def instAddNat : Add.{0} Nat := Add.mk.{0} Nat (fun (x y : Nat) => 5)
 theorem boom : Eq.{1} Nat (HAdd.hAdd.{0, 0, 0} Nat Nat Nat (instHAdd.{0} Nat instAddNat) ` + numeral("2") + numeral("2") + `) ` + numeral("5") + ` := Eq.refl.{1} Nat 5`,
-		Want: all(shown("instAddNat"), printsUnlike("2 + 2 = 5"))},
+		Want: allOf(shown("instAddNat"), printsUnlike("2 + 2 = 5"))},
 	{Name: "a forged instOfNatNat", Attack: "The instance of numerals gives 5 for every numeral: 2 = 5.",
 		Text: textLogic + textNat + textOfNat[:len(textOfNat)-len("def instOfNatNat : ∀ (n : Nat), OfNat.{0} Nat n := fun (n : Nat) => OfNat.mk.{0} Nat n n\n")] + `
 def instOfNatNat : ∀ (n : Nat), OfNat.{0} Nat n := fun (n : Nat) => OfNat.mk.{0} Nat n 5
 theorem boom : Eq.{1} Nat ` + numeral("2") + numeral("5") + ` := Eq.refl.{1} Nat 5`,
-		Want: all(shown("instOfNatNat"), printsUnlike("2 = 5"))},
+		Want: allOf(shown("instOfNatNat"), printsUnlike("2 = 5"))},
 	{Name: "a forged OfNat", Attack: "OfNat holds no value: numerals are made by OfNat.ofNat alone.",
 		Text: textLogic + textNat + `
 inductive OfNat.{u} (α : Type u) (n : Nat) : Type u | OfNat.mk : OfNat.{u} α n
 def OfNat.ofNat.{u} : ∀ (α : Type u) (n : Nat), OfNat.{u} α n → Nat := fun (α : Type u) (n : Nat) (self : OfNat.{u} α n) => 5
 def instOfNatNat : ∀ (n : Nat), OfNat.{0} Nat n := fun (n : Nat) => OfNat.mk.{0} Nat n
 theorem boom : Eq.{1} Nat ` + numeral("2") + numeral("5") + ` := Eq.refl.{1} Nat 5`,
-		Want: all(shown("OfNat"), printsUnlike("2 = 5"))},
+		Want: allOf(shown("OfNat"), printsUnlike("2 = 5"))},
 	{Name: "a forged LE.le", Attack: "LE.le holds of everything.",
 		Text: textLogic + textNat + textOfNat + `
 inductive LE.{u} (α : Type u) : Type u | LE.mk : (α → α → Prop) → LE.{u} α
 def LE.le.{u} : ∀ (α : Type u), LE.{u} α → α → α → Prop := fun (α : Type u) (self : LE.{u} α) (a b : α) => True
 def instLENat : LE.{0} Nat := LE.mk.{0} Nat (fun (a b : Nat) => False)
 theorem boom : LE.le.{0} Nat instLENat ` + numeral("5") + numeral("2") + ` := True.intro`,
-		Want: all(shown("LE.le", "instLENat"), printsUnlike("5 ≤ 2"))},
+		Want: allOf(shown("LE.le", "instLENat"), printsUnlike("5 ≤ 2"))},
 	{Name: "an instance for another type's numerals", Attack: "Numerals over a type that is Nat by definition, with an instance of its own.",
 		Text: textLogic + textNat + textOfNat + `
 def Number : Type := Nat
 def instNumber : ∀ (n : Nat), OfNat.{0} Number n := fun (n : Nat) => OfNat.mk.{0} Number n 5
 theorem boom : Eq.{1} Number (OfNat.ofNat.{0} Number 2 (instNumber 2)) (OfNat.ofNat.{0} Number 3 (instNumber 3)) := Eq.refl.{1} Nat 5`,
-		Want: all(shown("Number", "instNumber"), printsUnlike("2 = 3"))},
+		Want: allOf(shown("Number", "instNumber"), printsUnlike("2 = 3"))},
 	{Name: "a numeral that is not its literal", Attack: "OfNat.ofNat Nat 2 with the instance for 3.",
 		Text: textLogic + textNat + textOfNat + `
 theorem boom : Eq.{1} Nat (OfNat.ofNat.{0} Nat 3 (OfNat.mk.{0} Nat 3 2)) ` + numeral("2") + ` := Eq.refl.{1} Nat 2`,
@@ -170,7 +170,7 @@ theorem boom : Eq.{1} Nat (OfNat.ofNat.{0} Nat 3 (OfNat.mk.{0} Nat 3 2)) ` + num
 		Text: textLogic + textNat + textOfNat + `
 def myInst : OfNat.{0} Nat 3 := OfNat.mk.{0} Nat 3 2
 theorem boom : Eq.{1} Nat (OfNat.ofNat.{0} Nat 3 myInst) ` + numeral("2") + ` := Eq.refl.{1} Nat 2`,
-		Want: all(shown("myInst"), printsUnlike("3 = 2"))},
+		Want: allOf(shown("myInst"), printsUnlike("3 = 2"))},
 	{Name: "a definition that says what one likes", Attack: "IsPrime is the uploader's own: a reader must see what it was taken to mean.",
 		Text: textLogic + textNat + textOfNat + `
 def IsPrime : Nat → Prop := fun (n : Nat) => True
@@ -223,7 +223,7 @@ theorem boom : And False True → False := fun (h : And False True) => And.rec.{
 				v = lam(&Local{"t", constant("True")}, v)
 			}
 			d.Type, d.Value = t, v
-		}, Versions: []string{"4.29.1"}, Want: whole},
+		}, Versions: []string{"4.29.1"}, Want: statementUncut},
 }
 
 // versionRecipes name versions that have no table, or look as if they had one.

@@ -30,7 +30,7 @@ const largestMutated = 300_000
 // something else, or shows by its own definitions that the same words mean something else.
 func TestMutantsOfRealExportsShowWhatTheyMean(t *testing.T) {
 	perFile, verified, count := numberFrom("MUTANTS", mutantsPerFile), 0, 0
-	for _, path := range append(leantest.Files(t, "accept"), leantest.Files(t, "judge")...) {
+	for _, path := range append(leantest.SharedFiles(t, "accept"), leantest.SharedFiles(t, "judge")...) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -31,7 +31,7 @@ type Recipe struct {
 // defaultVersions are one with a table of definitions, one without, and none.
 var defaultVersions = []string{"4.29.1", "4.99.0", "-"}
 
-// Outcome says what is wrong with a report, or nothing.
+// Outcome returns an error that describes what is wrong with a report, or nil.
 type Outcome func(r *check.Report) error
 
 // Run judges the recipe's file under each version.
@@ -43,7 +43,7 @@ func (r Recipe) Run() error {
 	body := r.body()
 	for _, v := range versions {
 		report, err := r.judge(v, body)
-		if err == nil && !r.MayMismatch && report.Refusal != nil && report.Refusal.Class == string(kernel.RecursorMismatch) {
+		if err == nil && !r.MayMismatch && report.Refusal != nil && report.Refusal.Class == check.Class(kernel.RecursorMismatch) {
 			err = fmt.Errorf("the recipe's own recursors are wrong: %s", describe(report))
 		}
 		if err == nil {
@@ -207,8 +207,8 @@ func printsPlainly(r *check.Report) error {
 	return nil
 }
 
-// whole: a statement that is verified is not cut.
-func whole(r *check.Report) error {
+// statementUncut: the statement of a verified declaration is printed in full.
+func statementUncut(r *check.Report) error {
 	for _, d := range r.Declarations {
 		if r.Verdict == check.Verified && strings.Contains(statementOf(d), "…") {
 			return fmt.Errorf("verified, and the statement is cut: other theorems print as this one and have its hash")
@@ -235,8 +235,8 @@ func accepted(r *check.Report) error {
 	return nil
 }
 
-// all: every outcome holds.
-func all(outcomes ...Outcome) Outcome {
+// allOf: every outcome holds.
+func allOf(outcomes ...Outcome) Outcome {
 	return func(r *check.Report) error {
 		for _, o := range outcomes {
 			if err := o(r); err != nil {

@@ -111,7 +111,7 @@ func instantiate(t *Term, n int, values []*Term) *Term {
 		s[t.local] = values[i]
 		t = t.b
 	}
-	return s.put(t)
+	return s.applyTo(t)
 }
 
 func fieldsOf(t *Inductive, k *Ctor, params []*Local) []*Local {

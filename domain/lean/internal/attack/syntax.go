@@ -112,7 +112,7 @@ func telescope(t *Term) (locals []*Local, rest *Term) {
 // substitution puts terms in the place of variables. Binders whose types change are renewed.
 type substitution map[*Local]*Term
 
-func (s substitution) put(t *Term) *Term {
+func (s substitution) applyTo(t *Term) *Term {
 	if t == nil {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (s substitution) put(t *Term) *Term {
 	}
 	out := *t
 	if t.local != nil {
-		fresh := &Local{t.local.name, s.put(t.local.typ)}
+		fresh := &Local{t.local.name, s.applyTo(t.local.typ)}
 		out.local = fresh
 		old, had := s[t.local]
 		s[t.local] = variable(fresh)
@@ -134,11 +134,11 @@ func (s substitution) put(t *Term) *Term {
 				s[t.local] = old
 			}
 		}()
-		out.b = s.put(t.b)
-		out.a = s.put(t.a)
+		out.b = s.applyTo(t.b)
+		out.a = s.applyTo(t.a)
 		return &out
 	}
-	out.a, out.b, out.c = s.put(t.a), s.put(t.b), s.put(t.c)
+	out.a, out.b, out.c = s.applyTo(t.a), s.applyTo(t.b), s.applyTo(t.c)
 	return &out
 }
 

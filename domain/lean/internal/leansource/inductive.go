@@ -91,7 +91,7 @@ func (f *File) DeclareInductive(block []*declaredType) {
 			rules = append(rules, fmt.Sprintf(`{"ctor":%d,"nfields":%d,"rhs":%d}`, f.name(rule.Constructor), rule.NumFields, f.expression(rule.Value)))
 		}
 		recs = append(recs, fmt.Sprintf(`{"all":%s,"isUnsafe":false,"k":%v,"levelParams":%s,"name":%d,"numIndices":%d,"numMinors":%d,"numMotives":%d,"numParams":%d,"rules":[%s],"type":%d}`,
-			f.nameList(all), r.K, f.nameList(r.LevelParams), f.name(r.Name), r.NumIndices, r.NumMinor, r.NumMotives, r.NumParams, strings.Join(rules, ","), f.expression(r.Type)))
+			f.nameList(all), r.K, f.nameList(r.LevelParams), f.name(r.Name), r.NumIndices, r.NumMinors, r.NumMotives, r.NumParams, strings.Join(rules, ","), f.expression(r.Type)))
 	}
 	f.put(fmt.Sprintf(`{"inductive":{"ctors":[%s],"recs":[%s],"types":[%s]}}`, strings.Join(ctors, ","), strings.Join(recs, ","), strings.Join(types, ",")))
 }
@@ -365,7 +365,7 @@ func (d *deriver) recursors(params []term.Name) []term.Recursor {
 	var out []term.Recursor
 	for _, t := range d.types {
 		r := term.Recursor{Name: t.rec, LevelParams: params, NumParams: uint32(len(d.params)), NumIndices: uint32(len(t.indices)),
-			NumMotives: uint32(len(motives)), NumMinor: uint32(len(minors)), K: d.isK()}
+			NumMotives: uint32(len(motives)), NumMinors: uint32(len(minors)), K: d.isK()}
 		arguments := append(slices.Clone(t.indices), t.major)
 		r.Type = d.restore(s.Pis(slices.Concat(before, arguments), s.Apps(t.motive, arguments)))
 		for i := range t.ctors {

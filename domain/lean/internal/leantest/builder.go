@@ -45,8 +45,8 @@ func (b *Builder) Name(dotted string) int {
 	return i
 }
 
-// Reuse tells of a name that the lines the file started with define.
-func (b *Builder) Reuse(dotted string, index int) { b.names[dotted] = index }
+// ReuseName tells of a name that the lines the file started with define.
+func (b *Builder) ReuseName(dotted string, index int) { b.names[dotted] = index }
 
 func (b *Builder) level(format string, args ...any) int {
 	b.nextLevel++
@@ -106,8 +106,8 @@ func (b *Builder) Theorem(name string, typ, value int, params ...string) {
 	b.Line(`{"thm":{"name":%d,"levelParams":%s,"type":%d,"value":%d,"all":[%d]}}`, n, b.nameList(params), typ, value, n)
 }
 
-// Unfold is Def with a regular height, so that arguments are compared before it is unfolded.
-func (b *Builder) Unfold(name string, typ, value int, params ...string) {
+// RegularDef is Def with a regular height, so that arguments are compared before it is unfolded.
+func (b *Builder) RegularDef(name string, typ, value int, params ...string) {
 	n := b.Name(name)
 	b.Line(`{"def":{"name":%d,"levelParams":%s,"type":%d,"value":%d,"all":[%d],"hints":{"regular":1},"safety":"safe"}}`, n, b.nameList(params), typ, value, n)
 }

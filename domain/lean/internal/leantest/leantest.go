@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Dir returns a folder of ../shared/data/lean-exports next to the repository, or skips the test where it is absent.
-func Dir(t testing.TB, name string) string {
+// SharedDir returns a folder of ../shared/data/lean-exports next to the repository, or skips the test where it is absent.
+func SharedDir(t testing.TB, name string) string {
 	t.Helper()
 	data := shared(t, name)
 	if _, err := os.Stat(data); err != nil {
@@ -20,41 +20,41 @@ func Dir(t testing.TB, name string) string {
 	return data
 }
 
-// Files returns the exports of a folder of the shared ones.
-func Files(t testing.TB, name string) []string {
+// SharedFiles returns the paths of the exports in a shared folder, or skips the test where it is absent.
+func SharedFiles(t testing.TB, name string) []string {
 	t.Helper()
-	return exports(t, Dir(t, name))
+	return exports(t, SharedDir(t, name))
 }
 
-// Good returns the accepted exports of the repository and, where they are at hand, those of two folders of the shared
-// ones.
-func Good(t testing.TB) []string {
+// AcceptedExports returns the paths of the repository's accepted exports and, where they exist, of those in two shared
+// folders.
+func AcceptedExports(t testing.TB) []string {
 	t.Helper()
-	files := exports(t, filepath.Join(root(t), "domain", "lean", "internal", "rules", "testdata"))
+	files := exports(t, filepath.Join(repositoryRoot(t), "domain", "lean", "internal", "rules", "testdata"))
 	files = slices.DeleteFunc(files, func(path string) bool { return !strings.HasSuffix(path, ".accept.ndjson") })
 	for _, folder := range []string{"accept", "judge"} {
 		if _, err := os.Stat(shared(t, folder)); err == nil {
-			files = append(files, Files(t, folder)...)
+			files = append(files, SharedFiles(t, folder)...)
 		}
 	}
 	return files
 }
 
-// Own returns an accepted export of the repository, by the rule it keeps.
-func Own(t testing.TB, rule string) string {
+// AcceptedExport returns the path of the repository's export that keeps the given rule of docs/kernel.md.
+func AcceptedExport(t testing.TB, rule string) string {
 	t.Helper()
-	return filepath.Join(root(t), "domain", "lean", "internal", "rules", "testdata", rule+".accept.ndjson")
+	return filepath.Join(repositoryRoot(t), "domain", "lean", "internal", "rules", "testdata", rule+".accept.ndjson")
 }
 
 // Prelude returns the repository's largest export: what Lean's literals rest on.
-func Prelude(t testing.TB) string { return Own(t, "string-literals") }
+func Prelude(t testing.TB) string { return AcceptedExport(t, "string-literals") }
 
 func shared(t testing.TB, folder string) string {
-	return filepath.Join(root(t), "..", "shared", "data", "lean-exports", folder)
+	return filepath.Join(repositoryRoot(t), "..", "shared", "data", "lean-exports", folder)
 }
 
-// root is the folder of go.mod.
-func root(t testing.TB) string {
+// repositoryRoot is the folder of go.mod.
+func repositoryRoot(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {

@@ -159,7 +159,7 @@ func (g *generator) recurse(r term.Recursor, level term.Level, motive func(major
 		m := s.Lam(major, motive(major))
 		result, typ = s.App(result, m), s.Instantiate(term.Expr(n.B), []term.Expr{m})
 	}
-	for range r.NumMinor {
+	for range r.NumMinors {
 		n := s.Node(typ)
 		var domains, hypotheses []term.Expr
 		at := term.Expr(n.A)

@@ -85,8 +85,8 @@ func TestEveryRule(t *testing.T) {
 				if class, at := judge(t, file(r, "accept"), workers); class != "" {
 					t.Errorf("what keeps the rule is refused: %s at %s", class, at)
 				}
-				if class, at := judge(t, file(r, "refuse"), workers); class != r.class || at != r.at {
-					t.Errorf("what breaks the rule: %q at %q, not %s at %s", class, at, r.class, r.at)
+				if class, at := judge(t, file(r, "refuse"), workers); class != r.class || at != r.refusedDeclaration {
+					t.Errorf("what breaks the rule: %q at %q, not %s at %s", class, at, r.class, r.refusedDeclaration)
 				}
 			}
 		})

@@ -196,7 +196,7 @@ def power(base: Value, exponent: Value) -> Value:
 
 
 def _power_near_zero(base: Number, exponent: fmpq) -> Value:
-    """What holds every power of the numbers in a ball around zero."""
+    """A ball that contains x^exponent for every x in the ball base, which contains zero. exponent > 0."""
     bound = arb(0, (arb(complex_ball(base).abs_upper()) ** arb(exponent)).upper())
     if isinstance(base, arb) and base >= 0:
         return settled(bound)

@@ -1,4 +1,4 @@
-"""What the input assumes of its symbols. Symbols of which nothing is assumed are complex, as in the language."""
+"""The assumptions of the input on its symbols. Symbols without assumptions are complex, as in the language."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Assumptions:
         return name in self.reals or name in self.integers
 
     def critical(self) -> list[Tree]:
-        """What is zero at the ends of the admissible set."""
+        """The expressions whose zeros bound the admissible set: the differences of the conditions' sides."""
         found: list[Tree] = []
         for condition in self.conditions:
             parts = arguments(condition)

@@ -1,5 +1,5 @@
-"""What assumptions say of jumps: Floor of something that they keep between two whole numbers is known, and an expression in
-which a whole number stands inside of Mod only has finitely many cases."""
+"""Jump functions of bounded arguments: Floor of an expression that the assumptions keep between two whole numbers is known, and an
+expression in which a symbol of whole numbers occurs inside Mod only has finitely many cases."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Bounds:
                     ends[name] = (value, strict)
 
     def interval(self, node: Tree) -> tuple[End, End] | None:
-        """What a linear expression in one bounded symbol is between."""
+        """The lower and upper bound of a linear expression in one bounded symbol; None for any other expression."""
         names = free_symbols(node)
         if len(names) != 1:
             return None

@@ -167,7 +167,7 @@ def _of_log(node: tuple[Tree, ...], name: str) -> Tree:
 
 
 def _of_condition(condition: Tree) -> list[Tree]:
-    """What is zero at the ends of the set on which a condition holds."""
+    """The expressions whose zeros bound the set on which a condition holds: the differences of its comparisons' sides."""
     found: list[Tree] = []
     for part in walk(condition):
         if is_call(part, "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "Unequal"):

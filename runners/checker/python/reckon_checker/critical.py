@@ -1,4 +1,4 @@
-"""Where an expression changes its ways along a real line: zeros of the arguments of Abs, Log, roots, steps and denominators,
+"""The points of a real line where an expression may not be smooth: zeros of the arguments of Abs, Log, roots, steps and denominators,
 ends of the cases of a Piecewise. They are looked for to choose points, not to prove anything: one that is missed costs a
 look, never a proof.
 """

@@ -51,7 +51,7 @@ MACHINE_EPSILON = fmpq(1, 2**53)
 
 @dataclass(frozen=True)
 class Environment:
-    """What symbols stand for. values: of variables; functions: trees of pure functions for undefined heads; constants: of
+    """The meaning of symbols. values: of variables; functions: trees of pure functions for undefined heads; constants: of
     C[k]. printed: whether decimal numbers are the intervals that print so (an answer's) or within half a unit of 2^-52 of
     what is written (an input's)."""
 

@@ -1,4 +1,4 @@
-"""What a procedure found. A refutation carries its proof; Verified exists for residual rules only, so that a sampled rule
+"""The results of procedures. A refutation carries its proof; Verified exists for residual rules only, so that a sampled rule
 cannot say it: its functions are typed Sampled.
 """
 

@@ -98,7 +98,7 @@ def condition(node: Tree) -> Tree:
 
 
 def at_points(difference: Tree) -> bool:
-    """Whether it is zero at single points only: a polynomial that is not constant."""
+    """Whether the difference has isolated zeros only: it is a non-constant polynomial in one symbol."""
     names = free_symbols(difference)
     found = polynomial(difference, next(iter(names))) if len(names) == 1 else None
     return found is not None and found.degree() > 0

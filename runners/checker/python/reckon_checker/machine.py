@@ -1,4 +1,4 @@
-"""What arithmetic with 53 bits may lose: the radius of enclosures of 53 bits, with slack for libraries that are off by some
+"""The rounding error of arithmetic with 53 bits: the radius of enclosures of 53 bits, with slack for libraries that are off by some
 units of the last place."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def rounding(node: Tree, env: Environment) -> Value | None:
 
 
 def allowed(value: Number, lost: Value | None) -> arb | None:
-    """How far from a value the result of machine arithmetic may be; None where nothing is promised."""
+    """The largest error that machine arithmetic may have at this value; None where there is no bound."""
     if lost is None or not is_number(lost):
         return None
     return arb(complex_ball(lost).rad()) * SLACK + arb(complex_ball(value).abs_upper()) * arb(2) ** (6 - BITS)

@@ -1,4 +1,4 @@
-"""Where to look: exact points under the assumptions, chosen from the expressions themselves.
+"""Points of comparison: exact values of the symbols that satisfy the assumptions, chosen from the expressions themselves.
 
 Every symbol that may be real gets points in each cell between the places where an expression changes its ways (critical.py),
 just inside both ends of a cell, far out, and on the places themselves; symbols that may be complex get points in every
@@ -227,5 +227,5 @@ def constants_of(values: dict[Name, Value]) -> dict[Tree, Value]:
 
 
 def environment(point: Point, functions: dict[str, Tree] | None = None, printed: bool = False) -> Environment:
-    """What symbols stand for at a point."""
+    """The environment that gives every symbol its value at the point."""
     return Environment(point.values, functions or {}, constants_of(point.values), printed)

@@ -182,7 +182,7 @@ def series(germ: Germ, on: Expander, n: int) -> acb:
 
 
 def _sum_bound(monomial: Monomial, on: Expander) -> arb:
-    """What a falling comparison sums to: at most its first value and its integral."""
+    """An upper bound of the sum of a decreasing monomial from the start of the range: its first value plus its integral."""
     found = harmless(monomial)
     if found is None:
         raise Undecided("the remainder does not fall fast enough")

@@ -21,7 +21,7 @@ MACHINE_BITS, MACHINE_EXPONENT = 53, 1022
 
 
 class Refused(Exception):
-    """What the checker does not handle: an unknown head, a size over its bounds."""
+    """Raised for an expression that the checker does not handle: an unknown head, a size over its bounds."""
 
 
 class Real:

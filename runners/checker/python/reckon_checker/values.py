@@ -1,4 +1,4 @@
-"""What an expression comes to, and the only place where two such things are compared.
+"""The values of expressions, and the only place where two values are compared.
 
 A value is exact (a rational, a Gaussian rational), a ball (arb, acb: a midpoint with a proved radius), a truth value, a list
 (tuple) of values, or a NonValue. compare answers Equal only for exact equals and Different only with a proof: exactly
@@ -28,7 +28,7 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True)
 class NonValue:
-    """What is not a number. direction, of an Infinity only, is 1, -1 or another exact number of any size."""
+    """A value that is not a number. direction, of an Infinity only, is 1, -1 or another exact number of any size."""
 
     kind: Kind
     direction: fmpq | Gaussian | None = None
@@ -159,7 +159,7 @@ class Relation(enum.Enum):
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two values relate. digits: of an overlap, to how many significant digits. left, right: the entries it is about."""
+    """The relation of two values. digits: of an OVERLAP, the significant digits that agree. left, right: the entries that decide it."""
 
     relation: Relation
     left: Value = ZERO

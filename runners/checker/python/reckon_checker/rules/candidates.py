@@ -188,7 +188,7 @@ def bounded(others: list[Tree], unknowns: list[str]) -> bool:
 
 
 def minimal_polynomial(family: Family, index: int) -> fmpq_poly:
-    """Of a coordinate of the solutions of a family: irreducible."""
+    """The irreducible polynomial over the rationals of one coordinate of the solutions of a family."""
     n = family.modulus.degree()
     if n == 1:
         values = family.exact()

@@ -131,7 +131,7 @@ def widened(value: Number, radius: arb) -> acb:
 
 
 def tolerances(algebraic: Algebraic, one: Candidate, digits: float) -> dict[str, arb]:
-    """How far from a solution its decimals may be."""
+    """By unknown: the largest distance from the exact solution that its printed decimals may have."""
     loss = arb(2) ** -52 if digits < 16 else arb(10) ** (1 - int(digits))
     if algebraic.system.used == 1:
         (name,) = one.values

@@ -26,7 +26,7 @@ Quotient = tuple[fmpq_mpoly, fmpq_mpoly]  # top and bottom
 
 
 class Foreign(Exception):
-    """What is no rational function with rational coefficients."""
+    """Raised for an expression that is no rational function with rational coefficients."""
 
 
 class Ring:

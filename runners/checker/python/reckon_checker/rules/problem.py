@@ -130,7 +130,7 @@ def joined(node: Tree) -> list[Tree]:
 
 
 def height(problem: Problem) -> int:
-    """How many bits the numbers of the answer may need to be told from others."""
+    """The largest height, in bits, of a number in the answer: the precision needed to separate it from other numbers."""
     total = 0
     for s in problem.solutions:
         for value in s.values.values():

@@ -27,7 +27,7 @@ SAMPLE = 6  # points of symbols at which a rank is looked for
 
 @dataclass
 class Case:
-    """What is assumed, and the seed of points."""
+    """The assumptions of a check, and the seed by which its points are chosen."""
 
     assumptions: list[Tree] = field(default_factory=list)
     seed: int = 0

@@ -80,7 +80,7 @@ def bound(names: Tree) -> set[str]:
 
 
 def truth(node: Tree, real: bool) -> bool:
-    """Of a statement without free symbols. Raises Unknown."""
+    """The truth value of a statement without free symbols. Raises Unknown when it cannot be decided."""
     if node in ("True", "False"):
         return node == "True"
     parts = arguments(node)
@@ -214,7 +214,7 @@ def projection(left: Tree, right: Tree, name: str) -> list[fmpq_poly]:
 
 
 def differences(node: Tree) -> list[Tree]:
-    """What the comparisons of a condition compare with zero."""
+    """The difference left - right of every comparison in a condition."""
     found: list[Tree] = []
     for part in walk(node):
         if is_call(part, *ORDERS, "Equal", "Unequal"):

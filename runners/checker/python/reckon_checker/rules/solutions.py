@@ -152,7 +152,7 @@ def countable(problem: Problem, s: Solution) -> bool:
 
 
 def with_parameters(problem: Problem) -> Residual:
-    """At exact values of the parameters, chosen in several regions, the problem without them is decided."""
+    """Decides the problem at exact values of its parameters, chosen in several regions of the parameter space."""
     assumptions = Assumptions(problem.assumptions)
     names = problem.parameters
     if set(problem.unknowns) & {name for a in problem.assumptions for name in free_symbols(a)}:
