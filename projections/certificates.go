@@ -45,7 +45,7 @@ func (*Certificates) Projection() engine.Projection {
 		if err != nil {
 			return err
 		}
-		certificateRows.Put(tx, &CertificateRow{CertificateID: e.CertificateID, Position: int64(r.Position.Commit), Account: e.Account, Document: Text(document)})
+		certificateRows.Upsert(tx, &CertificateRow{CertificateID: e.CertificateID, Position: int64(r.Position.Commit), Account: e.Account, Document: Text(document)})
 		return nil
 	})
 	return p
@@ -54,7 +54,7 @@ func (*Certificates) Projection() engine.Projection {
 // List is a page of an account's certificates, newest first; next is empty on the last page.
 func (c *Certificates) List(ctx context.Context, account string, p Page) (rows []CertificateRow, next string, err error) {
 	query := c.from.db.NewSelect().Model((*CertificateRow)(nil)).Where("account = ?", account)
-	return newest(ctx, query, p, func(r CertificateRow) int64 { return r.Position })
+	return newestPage(ctx, query, p, func(r CertificateRow) int64 { return r.Position })
 }
 
 // Cursor is where the list goes on after this row: the next of a page that was cut short here.

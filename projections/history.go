@@ -67,7 +67,7 @@ func (h *History) Projection() engine.Projection {
 }
 
 func (h *History) evaluated(ctx context.Context, tx *engine.Tx, e run.Evaluated, r event.Recorded) error {
-	row, err := h.row(ctx, e.Subject, r)
+	row, err := h.newRow(ctx, e.Subject, r)
 	if err != nil {
 		return err
 	}
@@ -79,34 +79,34 @@ func (h *History) evaluated(ctx context.Context, tx *engine.Tx, e run.Evaluated,
 	row.Status, row.ExecutionMS, row.Warnings = e.Status, e.ExecutionMS, e.Warnings
 	row.HasPlot, row.HasReceipt = e.Plot != nil, true
 	if e.Check != nil {
-		row.check(*e.Check)
+		row.setCheck(*e.Check)
 	}
-	historyRows.Put(tx, row)
+	historyRows.Upsert(tx, row)
 	return nil
 }
 
 func (h *History) timedOut(ctx context.Context, tx *engine.Tx, e run.TimedOut, r event.Recorded) error {
-	row, err := h.row(ctx, e.Subject, r)
+	row, err := h.newRow(ctx, e.Subject, r)
 	if err != nil {
 		return err
 	}
 	row.Status, row.ExecutionMS = run.Timeout, e.BudgetMS
-	historyRows.Put(tx, row)
+	historyRows.Upsert(tx, row)
 	return nil
 }
 
 func (h *History) failed(ctx context.Context, tx *engine.Tx, e run.Failed, r event.Recorded) error {
-	row, err := h.row(ctx, e.Subject, r)
+	row, err := h.newRow(ctx, e.Subject, r)
 	if err != nil {
 		return err
 	}
 	row.Status, row.ExecutionMS = run.Error, e.ExecutionMS
-	historyRows.Put(tx, row)
+	historyRows.Upsert(tx, row)
 	return nil
 }
 
 func (h *History) verified(ctx context.Context, tx *engine.Tx, e run.Verified, _ event.Recorded) error {
-	return historyRows.Update(ctx, tx, e.RunID, func(row *HistoryRow) { row.check(e.Check) })
+	return historyRows.Update(ctx, tx, e.RunID, func(row *HistoryRow) { row.setCheck(e.Check) })
 }
 
 // certified shows the newest certificate about a run; one that is no verdict replaces none that is.
@@ -122,7 +122,7 @@ func (h *History) certified(ctx context.Context, tx *engine.Tx, e certificate.Is
 	})
 }
 
-func (h *History) row(ctx context.Context, s run.Subject, r event.Recorded) (*HistoryRow, error) {
+func (h *History) newRow(ctx context.Context, s run.Subject, r event.Recorded) (*HistoryRow, error) {
 	expression, err := s.Expression.Load(ctx, h.from.blobs)
 	if err != nil {
 		return nil, err
@@ -133,8 +133,8 @@ func (h *History) row(ctx context.Context, s run.Subject, r event.Recorded) (*Hi
 	}, nil
 }
 
-// check stores a check, unless it learned nothing and one that did is there.
-func (r *HistoryRow) check(c run.Check) {
+// setCheck stores a check, unless it learned nothing and one that did is there.
+func (r *HistoryRow) setCheck(c run.Check) {
 	known := run.Check{Verdict: r.Verdict}
 	if known.Conclusive() && !c.Conclusive() {
 		return
@@ -226,11 +226,11 @@ func (q *HistoryQuery) filter(query *bun.SelectQuery, on dialect.Name) error {
 		}
 		query.Where(contains, Text(q.Query))
 	}
-	from, err := day("from", q.From)
+	from, err := parseDay("from", q.From)
 	if err != nil {
 		return err
 	}
-	to, err := day("to", q.To)
+	to, err := parseDay("to", q.To)
 	if err != nil {
 		return err
 	}
@@ -243,8 +243,8 @@ func (q *HistoryQuery) filter(query *bun.SelectQuery, on dialect.Name) error {
 	return nil
 }
 
-// day reads YYYY-MM-DD as the start of that UTC day; empty is no day.
-func day(parameter, s string) (time.Time, error) {
+// parseDay reads YYYY-MM-DD as the start of that UTC day; empty is no day.
+func parseDay(parameter, s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}

@@ -41,12 +41,12 @@ type JobRow struct {
 func (r JobRow) CreatedAt() time.Time { return time.UnixMilli(r.CreatedMS).UTC() }
 
 // StartedAt is when the latest attempt began, UTC; the zero time before the first.
-func (r JobRow) StartedAt() time.Time { return momentOf(r.StartedMS) }
+func (r JobRow) StartedAt() time.Time { return timeFromMillis(r.StartedMS) }
 
 // FinishedAt is when the job ended, UTC; the zero time before that.
-func (r JobRow) FinishedAt() time.Time { return momentOf(r.FinishedMS) }
+func (r JobRow) FinishedAt() time.Time { return timeFromMillis(r.FinishedMS) }
 
-func momentOf(ms int64) time.Time {
+func timeFromMillis(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}
@@ -60,19 +60,19 @@ var jobRows = engine.TableOf("job_id", func(r *JobRow) string { return r.JobID }
 func (*Jobs) Projection() engine.Projection {
 	p := engine.Projection{Name: "jobs", Version: 1, Tables: []engine.Table{jobRows}}
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasQueued, r event.Recorded) error {
-		known, err := jobRows.Get(ctx, tx, e.JobID)
+		known, err := jobRows.Row(ctx, tx, e.JobID)
 		if err != nil || known != nil {
 			return err
 		}
-		jobRows.Put(tx, &JobRow{
+		jobRows.Upsert(tx, &JobRow{
 			JobID: e.JobID, Position: int64(r.Position.Commit), Revision: int64(r.Revision), Account: e.Account, Kind: e.Kind, Status: job.Queued,
-			SessionID: e.SessionID, RunID: e.RunID, CertificateID: e.CertificateID, TimeoutMS: e.TimeoutMS, CreatedMS: milliseconds(e.SubmittedAt, r),
+			SessionID: e.SessionID, RunID: e.RunID, CertificateID: e.CertificateID, TimeoutMS: e.TimeoutMS, CreatedMS: eventMillis(e.SubmittedAt, r),
 		})
 		return nil
 	})
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasClaimed, r event.Recorded) error {
 		return changeJob(ctx, tx, e.JobID, r, func(row *JobRow) {
-			row.Status, row.Attempt, row.StartedMS = job.Running, e.Attempt, milliseconds(e.StartedAt, r)
+			row.Status, row.Attempt, row.StartedMS = job.Running, e.Attempt, eventMillis(e.StartedAt, r)
 		})
 	})
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasReleased, r event.Recorded) error {
@@ -98,25 +98,25 @@ func (*Jobs) Projection() engine.Projection {
 
 // changeJob applies an event to its job's row once.
 func changeJob(ctx context.Context, tx *engine.Tx, jobID string, r event.Recorded, change func(*JobRow)) error {
-	row, err := jobRows.Get(ctx, tx, jobID)
+	row, err := jobRows.Row(ctx, tx, jobID)
 	if err != nil || row == nil || row.Revision >= int64(r.Revision) {
 		return err
 	}
 	change(row)
 	row.Revision = int64(r.Revision)
-	jobRows.Put(tx, row)
+	jobRows.Upsert(tx, row)
 	return nil
 }
 
 func endJob(ctx context.Context, tx *engine.Tx, status job.Status, o job.Outcome, r event.Recorded) error {
 	return changeJob(ctx, tx, o.JobID, r, func(row *JobRow) {
-		row.Status, row.Error, row.Published, row.FinishedMS = status, Text(o.Error), o.PublishTo != "", milliseconds(o.FinishedAt, r)
+		row.Status, row.Error, row.Published, row.FinishedMS = status, Text(o.Error), o.PublishTo != "", eventMillis(o.FinishedAt, r)
 	})
 }
 
-// milliseconds is a moment that an event of a job names: what GET of the job
+// eventMillis is a moment that an event of a job names: what GET of the job
 // shows too. One that does not name it is as old as its metadata says.
-func milliseconds(at string, r event.Recorded) int64 {
+func eventMillis(at string, r event.Recorded) int64 {
 	t, err := event.ParseTimestamp(at)
 	if err != nil {
 		t = r.Metadata.At
@@ -140,5 +140,5 @@ func (j *Jobs) List(ctx context.Context, account string, q JobsQuery) (rows []Jo
 	if q.Kind != "" {
 		query.Where("kind = ?", q.Kind)
 	}
-	return newest(ctx, query, q.Page, func(r JobRow) int64 { return r.Position })
+	return newestPage(ctx, query, q.Page, func(r JobRow) int64 { return r.Position })
 }

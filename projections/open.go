@@ -49,7 +49,7 @@ func open(address string) (*bun.DB, error) {
 		if rest == "" {
 			return nil, fmt.Errorf("database %q names no file: say sqlite:PATH", address)
 		}
-		if err := private.File(rest); err != nil { // SQLite gives its journals the same mode
+		if err := private.MakeFile(rest); err != nil { // SQLite gives its journals the same mode
 			return nil, fmt.Errorf("database %s: %w", address, err)
 		}
 		file := (&url.URL{Path: rest}).EscapedPath()

@@ -24,10 +24,10 @@ type QueryError struct{ Parameter, Problem string }
 
 func (e *QueryError) Error() string { return e.Parameter + " " + e.Problem }
 
-// newest reads a page of the rows that query selects, by their column position:
+// newestPage reads a page of the rows that query selects, by their column position:
 // the place in the log of the event that made the row. next is empty on the last
 // page. A limit or a before that is out of bounds is a *QueryError.
-func newest[R any](ctx context.Context, query *bun.SelectQuery, p Page, position func(R) int64) (rows []R, next string, err error) {
+func newestPage[R any](ctx context.Context, query *bun.SelectQuery, p Page, position func(R) int64) (rows []R, next string, err error) {
 	if err := validLimit(p.Limit); err != nil {
 		return nil, "", err
 	}

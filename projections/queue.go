@@ -66,7 +66,7 @@ var queueRows = engine.TableOf("job_id", func(r *QueueRow) string { return r.Job
 func (*Queue) Projection() engine.Projection {
 	p := engine.Projection{Name: "queue", Version: 1, Tables: []engine.Table{queueRows}}
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasQueued, r event.Recorded) error {
-		known, err := queueRows.Get(ctx, tx, e.JobID)
+		known, err := queueRows.Row(ctx, tx, e.JobID)
 		if err != nil || known != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (*Queue) Projection() engine.Projection {
 		if e.SessionID != "" {
 			row.Session = session.Stream(e.Account, e.SessionID)
 		}
-		queueRows.Put(tx, row)
+		queueRows.Upsert(tx, row)
 		return nil
 	})
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasClaimed, r event.Recorded) error {
@@ -107,13 +107,13 @@ func (*Queue) Projection() engine.Projection {
 }
 
 func changeQueued(ctx context.Context, tx *engine.Tx, jobID string, r event.Recorded, change func(*QueueRow)) error {
-	row, err := queueRows.Get(ctx, tx, jobID)
+	row, err := queueRows.Row(ctx, tx, jobID)
 	if err != nil || row == nil || row.Revision >= int64(r.Revision) {
 		return err
 	}
 	change(row)
 	row.Revision = int64(r.Revision)
-	queueRows.Put(tx, row)
+	queueRows.Upsert(tx, row)
 	return nil
 }
 
@@ -122,8 +122,8 @@ func leaveQueue(tx *engine.Tx, jobID string) error {
 	return nil
 }
 
-// Prepare makes the table of proposals where it is missing.
-func (q *Queue) Prepare(ctx context.Context) error {
+// CreateProposalsTable makes the table of proposals where it is missing.
+func (q *Queue) CreateProposalsTable(ctx context.Context) error {
 	return engine.CreateTables(ctx, q.from.db, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewCreateTable().Model((*proposalRow)(nil)).IfNotExists().Exec(ctx)
 		return err
@@ -161,8 +161,8 @@ WITH held AS (
 type Claimant struct {
 	Runner string
 	Kinds  []job.Kind // that it can run
-	// OwnSessions: it takes nothing but jobs in sessions that it owns.
-	OwnSessions bool
+	// OwnSessionsOnly: it takes nothing but jobs in sessions that it owns.
+	OwnSessionsOnly bool
 }
 
 // Proposal is a job a runner may claim: nobody else is proposed it for a while.
@@ -172,11 +172,11 @@ type Proposal struct {
 	Correlation string `bun:"correlation"` // of the submission
 }
 
-// Propose reserves up to n jobs for a runner, in the order of the queue, within
+// ProposeJobs reserves up to n jobs for a runner, in the order of the queue, within
 // every account's limit of concurrent jobs, one at a time of a session, and jobs
 // of a live session for its owner only. Without a proposal, again is the time until
 // one that another runner has not claimed expires, which no event tells; 0: none will.
-func (q *Queue) Propose(ctx context.Context, c Claimant, n int) (proposals []Proposal, again time.Duration, err error) {
+func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals []Proposal, again time.Duration, err error) {
 	err = q.from.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if tx.Dialect().Name() == dialect.PG {
 			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", proposalLock); err != nil {
@@ -189,14 +189,14 @@ func (q *Queue) Propose(ctx context.Context, c Claimant, n int) (proposals []Pro
 		}
 		statement := fmt.Sprintf(heldAndWaiting, now) + eligible + fmt.Sprintf(ranked, "eligible") +
 			" SELECT job_id, attempt, correlation FROM ranked WHERE load < concurrent ORDER BY load, position LIMIT ?"
-		if err := tx.NewRaw(statement, bun.List(c.Kinds), !c.OwnSessions, c.Runner, !c.OwnSessions, n).Scan(ctx, &proposals); err != nil {
+		if err := tx.NewRaw(statement, bun.List(c.Kinds), !c.OwnSessionsOnly, c.Runner, !c.OwnSessionsOnly, n).Scan(ctx, &proposals); err != nil {
 			return err
 		}
 		if len(proposals) == 0 {
 			again, err = untilFirstExpiry(ctx, tx, now)
 			return err
 		}
-		return reserve(ctx, tx, c.Runner, proposals)
+		return insertProposals(ctx, tx, c.Runner, proposals)
 	})
 	return proposals, again, err
 }
@@ -213,7 +213,7 @@ func untilFirstExpiry(ctx context.Context, tx bun.Tx, now bun.Safe) (time.Durati
 	return time.Duration(left.Int64+1) * time.Millisecond, nil
 }
 
-func reserve(ctx context.Context, tx bun.Tx, runner string, proposals []Proposal) error {
+func insertProposals(ctx context.Context, tx bun.Tx, runner string, proposals []Proposal) error {
 	rows := make([]proposalRow, len(proposals))
 	for i, p := range proposals {
 		rows[i] = proposalRow{JobID: p.JobID, Attempt: p.Attempt, Runner: runner}
@@ -230,9 +230,9 @@ func databaseClock(db bun.IDB) bun.Safe {
 	return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 }
 
-// Keep prolongs the proposals of jobs that a runner has claimed, for as long as
+// ExtendProposals prolongs the proposals of jobs that a runner has claimed, for as long as
 // the queue has not seen the claims.
-func (q *Queue) Keep(ctx context.Context, runner string, jobIDs []string) error {
+func (q *Queue) ExtendProposals(ctx context.Context, runner string, jobIDs []string) error {
 	_, err := q.from.db.NewUpdate().Model((*proposalRow)(nil)).Set("until_ms = ? + ?", databaseClock(q.from.db), proposalLease.Milliseconds()).
 		Where("runner = ? AND job_id IN (?)", runner, bun.List(jobIDs)).Exec(ctx)
 	return err

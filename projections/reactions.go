@@ -52,8 +52,8 @@ func NewReactionState(ctx context.Context, db *bun.DB) (*ReactionState, error) {
 	return &ReactionState{db: db}, err
 }
 
-// Of is the checkpoints of one log: those of another say nothing about it.
-func (s *ReactionState) Of(logID string) *ReactionCheckpoints {
+// CheckpointsOf is the checkpoints of one log: those of another say nothing about it.
+func (s *ReactionState) CheckpointsOf(logID string) *ReactionCheckpoints {
 	return &ReactionCheckpoints{db: s.db, logID: logID}
 }
 

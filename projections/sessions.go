@@ -65,11 +65,11 @@ func (s *Sessions) Projection() engine.Projection {
 
 func (*Sessions) opened(ctx context.Context, tx *engine.Tx, e session.Opened, r event.Recorded) error {
 	stream, at := session.Stream(e.Account, e.SessionID), r.Metadata.At.UnixMilli()
-	known, err := sessionRows.Get(ctx, tx, stream)
+	known, err := sessionRows.Row(ctx, tx, stream)
 	if err != nil || known != nil && known.Epoch >= e.Epoch {
 		return err
 	}
-	sessionRows.Put(tx, &SessionRow{
+	sessionRows.Upsert(tx, &SessionRow{
 		Stream: stream, Position: int64(r.Position.Commit), Account: e.Account, SessionID: e.SessionID,
 		Epoch: e.Epoch, Owner: e.Owner, Address: e.Address, CreatedMS: at, LastUsedMS: at,
 	})
@@ -78,7 +78,7 @@ func (*Sessions) opened(ctx context.Context, tx *engine.Tx, e session.Opened, r 
 
 func (*Sessions) ended(ctx context.Context, tx *engine.Tx, account, sessionID string, epoch int) error {
 	stream := session.Stream(account, sessionID)
-	known, err := sessionRows.Get(ctx, tx, stream)
+	known, err := sessionRows.Row(ctx, tx, stream)
 	if err == nil && known != nil && known.Epoch <= epoch {
 		sessionRows.Delete(tx, stream)
 	}

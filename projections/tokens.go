@@ -38,7 +38,7 @@ var tokenRows = engine.TableOf("token_id", func(r *TokenRow) string { return r.T
 func (*Tokens) Projection() engine.Projection {
 	p := engine.Projection{Name: "tokens", Version: 1, Tables: []engine.Table{tokenRows}}
 	engine.On(&p, func(_ context.Context, tx *engine.Tx, e token.Minted, r event.Recorded) error {
-		tokenRows.Put(tx, &TokenRow{
+		tokenRows.Upsert(tx, &TokenRow{
 			TokenID: e.TokenID, Position: int64(r.Position.Commit), Account: e.Account, Name: Text(e.Name), Last4: e.Last4,
 			CreatedMS: r.Metadata.At.UnixMilli(), ExpiresAt: e.ExpiresAt,
 		})
@@ -54,5 +54,5 @@ func (*Tokens) Projection() engine.Projection {
 // List is a page of an account's tokens, newest first; next is empty on the last page.
 func (t *Tokens) List(ctx context.Context, account string, p Page) (rows []TokenRow, next string, err error) {
 	query := t.from.db.NewSelect().Model((*TokenRow)(nil)).Where("account = ?", account)
-	return newest(ctx, query, p, func(r TokenRow) int64 { return r.Position })
+	return newestPage(ctx, query, p, func(r TokenRow) int64 { return r.Position })
 }

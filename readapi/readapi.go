@@ -27,7 +27,7 @@ type Services struct {
 
 	// Wait returns nil once a projection has applied everything up to a position.
 	Wait   func(ctx context.Context, projection string, p event.Position) error
-	Writes *httpkit.Writes // shared with writeapi
+	Writes *httpkit.AccountWrites // shared with writeapi
 	LogID  string
 
 	Plans  account.Plans
@@ -77,7 +77,7 @@ const maxStaleWait = 500 * time.Millisecond
 // answer that was given before then has the header Consistency: stale. Its errors
 // are a malformed token and the end of the context.
 func (s Services) waitUntilApplied(ctx context.Context, projection, token string) error {
-	target := s.Writes.Last(auth.Caller(ctx).Account)
+	target := s.Writes.LastWrite(auth.PrincipalOf(ctx).Account)
 	fresh := true
 	if token != "" {
 		asked, err := httpkit.ParseConsistencyToken(token)
@@ -96,7 +96,7 @@ func (s Services) waitUntilApplied(ctx context.Context, projection, token string
 		fresh = s.Wait(bounded, projection, target) == nil && fresh
 	}
 	if !fresh {
-		httpkit.Header(ctx).Set(httpkit.ConsistencyHeader, httpkit.Stale)
+		httpkit.AnswerHeader(ctx).Set(httpkit.ConsistencyHeader, httpkit.Stale)
 	}
 	return ctx.Err()
 }

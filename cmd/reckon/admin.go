@@ -37,15 +37,15 @@ func (s *service) makeAdmin(ctx context.Context) error {
 	if err := s.claimSocket(path); err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path) // with the mode that private.Process leaves it
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path) // with the mode that private.RestrictUmask leaves it
 	if err != nil {
 		return fmt.Errorf("admin socket: %w", err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	mux := s.observation()
-	mux.Handle("/projections/", http.StripPrefix("/projections", s.rows.projector.Admin()))
+	mux := s.observationRoutes()
+	mux.Handle("/projections/", http.StripPrefix("/projections", s.readSide.projector.Admin()))
 	mux.HandleFunc("GET /connections", func(w http.ResponseWriter, _ *http.Request) { // where the parts of this server are
 		_ = json.NewEncoder(w).Encode(connections{Eventstore: s.log.connection, Insecure: s.config.InsecureEventstore, Process: s.id})
 	})
@@ -56,12 +56,12 @@ func (s *service) makeAdmin(ctx context.Context) error {
 	if listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.config.AdminListen); err != nil {
 		return fmt.Errorf("admin listener (--admin-listen): %w", err)
 	}
-	s.addAdmin("admin listener", guardAdmin(s.observation(), s.config.AdminListen, s.config.AdminToken), listener)
+	s.addAdmin("admin listener", guardAdmin(s.observationRoutes(), s.config.AdminListen, s.config.AdminToken), listener)
 	return nil
 }
 
-// observation is what tells how the process fares.
-func (s *service) observation() *http.ServeMux {
+// observationRoutes is what tells how the process fares.
+func (s *service) observationRoutes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", s.metrics.Handler())
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
@@ -115,7 +115,7 @@ func (s *service) claimSocket(path string) error {
 }
 
 func (s *service) addAdmin(name string, handler http.Handler, listener net.Listener) {
-	s.life.Add(httpPart(name, httpserver.New(handler, httpserver.Processes(), s.logger), listener))
+	s.life.Add(httpPart(name, httpserver.New(handler, httpserver.ProcessLimits(), s.logger), listener))
 }
 
 type connections struct {

@@ -41,7 +41,7 @@ type engineInstallCmd struct{ engineFolder }
 func (c *engineInstallCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := private.Make(c.Data, slog.Default()); err != nil {
+	if err := private.MakeFolder(c.Data, slog.Default()); err != nil {
 		return err
 	}
 	if err := engine.Install(ctx, c.path(), func(step string) { fmt.Fprintln(os.Stderr, step) }); err != nil {

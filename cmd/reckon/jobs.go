@@ -27,7 +27,7 @@ import (
 // A process without the role run still runs the jobs of the sessions it owns.
 func (s *service) makeWorkers(ctx context.Context) error {
 	s.workers = workers.New(workers.Config{
-		Process: s.id, Build: build(), Beat: s.config.Beat, Log: s.log.store, Jobs: s.writes.jobs, Models: s.rows.models, Projector: s.rows.projector,
+		Process: s.id, Build: buildRevision(), Beat: s.config.Beat, Log: s.log.store, Jobs: s.writeSide.jobs, Models: s.readSide.models, Projector: s.readSide.projector,
 		Clock: systemClock{}, Logger: s.logger, Recovers: s.config.Has(config.RoleReact), OthersAreGone: s.config.Eventstore == config.EmbeddedLog,
 	})
 	if s.engine == nil {
@@ -43,8 +43,8 @@ func (s *service) makeWorkers(ctx context.Context) error {
 		slots = runtime.GOMAXPROCS(0)
 	}
 	s.kinds = kinds.All(kinds.Parts{
-		Evaluator: s.writes.evaluator, Proofs: s.writes.proofs, Judge: s.writes.judge, Blobs: s.stores.blobs,
-		Plans: s.plans, Catalogue: domain.Catalogue(), Clock: systemClock{}, Build: build(),
+		Evaluator: s.writeSide.evaluator, Proofs: s.writeSide.proofs, Judge: s.writeSide.judge, Blobs: s.stores.blobs,
+		Plans: s.plans, Catalogue: domain.Catalogue(), Clock: systemClock{}, Build: buildRevision(),
 	})
 	s.workers.Run(workers.RunConfig{
 		Address: address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
@@ -57,10 +57,10 @@ func (s *service) makeWorkers(ctx context.Context) error {
 
 // makeEvaluator makes what evaluates in this process; address is where other processes reach it.
 func (s *service) makeEvaluator(address string) (err error) {
-	s.writes.evaluator, err = commands.NewEvaluator(commands.EvaluatorConfig{
-		Store: s.log.store, Runs: s.writes.jobs.Runs, Blobs: s.stores.blobs, Owners: s.workers.Liveness, Clock: systemClock{},
+	s.writeSide.evaluator, err = commands.NewEvaluator(commands.EvaluatorConfig{
+		Store: s.log.store, Runs: s.writeSide.jobs.Runs, Blobs: s.stores.blobs, Owners: s.workers.Liveness, Clock: systemClock{},
 		Engine: adapter.Engine{Engine: s.engine.engine}, Checker: adapter.Checker{Engine: s.engine.engine, Checker: s.engine.checker},
-		Signer: s.writes.sealingKey, Process: s.id, Address: address, QueueWait: s.config.QueueWait,
+		Signer: s.writeSide.sealingKey, Process: s.id, Address: address, QueueWait: s.config.QueueWait,
 	})
 	return err
 }
@@ -81,8 +81,8 @@ func (s *service) makePeers(ctx context.Context) (part lifecycle.Part, address s
 	if err := s.makeEvaluator(address); err != nil {
 		return part, "", errors.Join(err, listener.Close())
 	}
-	s.writes.peers = cluster.NewPeers(secret, s.writes.evaluator.Evaluate)
-	return httpPart("peers", httpserver.New(s.writes.peers, httpserver.Processes(), s.logger), listener), address, nil
+	s.writeSide.peers = cluster.NewPeers(secret, s.writeSide.evaluator.Evaluate)
+	return httpPart("peers", httpserver.New(s.writeSide.peers, httpserver.ProcessLimits(), s.logger), listener), address, nil
 }
 
 // peerSecret is what the processes of an installation know each other by: the

@@ -77,10 +77,10 @@ func openStores(ctx context.Context, p process) (*stores, error) {
 // readSide is the read models. Every process reads them; one with the role
 // project keeps them.
 type readSide struct {
-	db        *projections.DB
-	models    *projections.ReadModels
-	reacted   *projections.ReactionState
-	projector *projecting.Engine
+	db            *projections.DB
+	models        *projections.ReadModels
+	reactionState *projections.ReactionState
+	projector     *projecting.Engine
 }
 
 func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*readSide, error) {
@@ -93,10 +93,10 @@ func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*re
 	if r.projector, err = projecting.New(ctx, projecting.Config{DB: db, Log: log.store, Logger: p.logger}, r.models.All()...); err != nil {
 		return nil, err
 	}
-	if r.reacted, err = projections.NewReactionState(ctx, db); err != nil {
+	if r.reactionState, err = projections.NewReactionState(ctx, db); err != nil {
 		return nil, err
 	}
-	if err := r.models.Queue.Prepare(ctx); err != nil {
+	if err := r.models.Queue.CreateProposalsTable(ctx); err != nil {
 		return nil, err
 	}
 	run := r.projector.Watch

@@ -22,8 +22,8 @@ type holding struct {
 	bytes  int64
 }
 
-// take waits for room, but not long: a stalled client must not stall the others.
-func (h *holding) take(ctx context.Context, sizeBytes int) error {
+// reserve waits for room, but not long: a stalled client must not stall the others.
+func (h *holding) reserve(ctx context.Context, sizeBytes int) error {
 	n := min(int64(sizeBytes)+eventOverheadBytes, h.budget.limit)
 	if !h.budget.bytes.TryAcquire(n) {
 		ctx, cancel := context.WithTimeout(ctx, maxHeldWait)

@@ -37,11 +37,11 @@ func (g *groupsService) Create(ctx context.Context, req *persistent.CreateReq) (
 	options := req.GetOptions()
 	stream, err := groupSource(options)
 	if err != nil {
-		return nil, answer(ctx, err)
+		return nil, statusError(ctx, err)
 	}
 	data, err := protojson.Marshal(options)
 	if err != nil {
-		return nil, answer(ctx, invalid("the declaration of the group cannot be stored: "+err.Error()))
+		return nil, statusError(ctx, invalid("the declaration of the group cannot be stored: "+err.Error()))
 	}
 	event := eventlog.Proposed{ID: uuid.New(), Type: groupDeclaredType, JSON: true, Data: data}
 	_, err = g.log.Append(ctx, groupStream(stream, options.GetGroupName()), eventlog.NoStream(), []eventlog.Proposed{event})
@@ -49,7 +49,7 @@ func (g *groupsService) Create(ctx context.Context, req *persistent.CreateReq) (
 	if errors.As(err, &exists) {
 		err = groupFailure(codes.AlreadyExists, "persistent-subscription-exists", stream, options.GetGroupName())
 	}
-	return &persistent.CreateResp{}, answer(ctx, err)
+	return &persistent.CreateResp{}, statusError(ctx, err)
 }
 
 // groupSource is the stream a group reads, AllStream for all events.
@@ -78,7 +78,7 @@ func (g *groupsService) Delete(ctx context.Context, req *persistent.DeleteReq) (
 		stream = eventlog.AllStream
 	}
 	if err := checkGroup(stream, group); err != nil {
-		return nil, answer(ctx, err)
+		return nil, statusError(ctx, err)
 	}
 	_, err := g.log.Delete(ctx, groupStream(stream, group), eventlog.StreamExists())
 	var missing *eventlog.WrongExpectedRevisionError
@@ -86,16 +86,16 @@ func (g *groupsService) Delete(ctx context.Context, req *persistent.DeleteReq) (
 	if errors.As(err, &missing) || errors.As(err, &deleted) {
 		err = groupFailure(codes.NotFound, "persistent-subscription-does-not-exist", stream, group)
 	}
-	return &persistent.DeleteResp{}, answer(ctx, err)
+	return &persistent.DeleteResp{}, statusError(ctx, err)
 }
 
 // Read refuses, but only after the request arrived: a client that cannot finish sending
 // never learns why.
 func (g *groupsService) Read(call persistent.PersistentSubscriptions_ReadServer) error {
 	if _, err := call.Recv(); err != nil {
-		return answer(call.Context(), transportError(err))
+		return statusError(call.Context(), transportError(err))
 	}
-	return answer(call.Context(), &failure{code: codes.Unimplemented, message: "this node does not deliver persistent subscriptions: use a catch-up subscription"})
+	return statusError(call.Context(), &failure{code: codes.Unimplemented, message: "this node does not deliver persistent subscriptions: use a catch-up subscription"})
 }
 
 func groupFailure(code codes.Code, exception, stream, group string) error {

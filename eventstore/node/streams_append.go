@@ -28,7 +28,7 @@ func (s *streamsService) Append(call streams.Streams_AppendServer) error {
 	defer held.release()
 	stream, expected, events, err := receiveAppend(call, &held)
 	if err != nil {
-		return answer(call.Context(), err)
+		return statusError(call.Context(), err)
 	}
 	result, err := s.log.Append(call.Context(), stream, expected, events)
 	var wrong *eventlog.WrongExpectedRevisionError
@@ -36,7 +36,7 @@ func (s *streamsService) Append(call streams.Streams_AppendServer) error {
 		return call.SendAndClose(&streams.AppendResp{Result: wrongExpectedToWire(wrong)})
 	}
 	if err != nil {
-		return answer(call.Context(), err)
+		return statusError(call.Context(), err)
 	}
 	return call.SendAndClose(&streams.AppendResp{Result: &streams.AppendResp_Success_{Success: appendedToWire(result)}})
 }
@@ -95,7 +95,7 @@ func admitEvent(ctx context.Context, message proposedMessage, held *holding, pay
 	if *payload += event.SizeBytes(); *payload > eventlog.MaxAppendBytes {
 		return event, &eventlog.AppendTooLargeError{LimitBytes: eventlog.MaxAppendBytes}
 	}
-	return event, held.take(ctx, event.SizeBytes())
+	return event, held.reserve(ctx, event.SizeBytes())
 }
 
 // transportError: the client went away or sent what is no request.

@@ -55,13 +55,13 @@ func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) err
 	case <-s.closing:
 		err = errShuttingDown
 	}
-	c.end()
+	c.releaseUnfinished()
 	c.waiting.Wait()
-	return answer(call.Context(), err)
+	return statusError(call.Context(), err)
 }
 
 func (c *batchCall) receive() (err error) {
-	defer recovered(c.service.logger, "BatchAppend", &err)
+	defer recoverAsInternal(c.service.logger, "BatchAppend", &err)
 	for {
 		chunk, err := c.call.Recv()
 		if errors.Is(err, io.EOF) {
@@ -70,14 +70,14 @@ func (c *batchCall) receive() (err error) {
 		if err != nil {
 			return err
 		}
-		if err := c.take(chunk); err != nil {
+		if err := c.addChunk(chunk); err != nil {
 			return err
 		}
 	}
 }
 
-// end gives back what unfinished batches hold.
-func (c *batchCall) end() {
+// releaseUnfinished gives back what unfinished batches hold.
+func (c *batchCall) releaseUnfinished() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = true
@@ -86,8 +86,8 @@ func (c *batchCall) end() {
 	}
 }
 
-// take adds a chunk to its batch; the final one sends the batch off.
-func (c *batchCall) take(chunk *streams.BatchAppendReq) error {
+// addChunk adds a chunk to its batch; the final one sends the batch off.
+func (c *batchCall) addChunk(chunk *streams.BatchAppendReq) error {
 	id, err := uuidFromWire(chunk.GetCorrelationId())
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (c *batchCall) take(chunk *streams.BatchAppendReq) error {
 	}
 	if chunk.GetIsFinal() {
 		delete(c.open, id)
-		c.finish(b)
+		c.submitAndAnswer(b)
 	}
 	return nil
 }
@@ -149,13 +149,13 @@ func newBatch(first *streams.BatchAppendReq, held *budget) *batch {
 	return b
 }
 
-// finish hands the batch to the log in the order of final chunks, and answers when durable.
-func (c *batchCall) finish(b *batch) {
+// submitAndAnswer hands the batch to the log in the order of final chunks, and answers when durable.
+func (c *batchCall) submitAndAnswer(b *batch) {
 	ctx, cancel := c.call.Context(), context.CancelFunc(func() {})
 	if !b.deadline.IsZero() {
 		ctx, cancel = context.WithDeadline(ctx, b.deadline)
 	}
-	pending, err := c.submit(ctx, b)
+	pending, err := c.submitBatch(ctx, b)
 	c.waiting.Add(1)
 	go func() {
 		defer c.waiting.Done()
@@ -166,11 +166,11 @@ func (c *batchCall) finish(b *batch) {
 			result, err = pending.Wait(ctx)
 		}
 		b.held.release()
-		c.answer(b, result, err)
+		c.sendAnswer(b, result, err)
 	}()
 }
 
-func (c *batchCall) submit(ctx context.Context, b *batch) (*eventlog.Pending, error) {
+func (c *batchCall) submitBatch(ctx context.Context, b *batch) (*eventlog.Pending, error) {
 	if b.refused != nil {
 		return nil, b.refused
 	}
@@ -196,8 +196,8 @@ func expectedOfBatch(o *streams.BatchAppendReq_Options) (eventlog.Expected, erro
 	}
 }
 
-// answer sends one response; when that fails the client is gone and receive ends too.
-func (c *batchCall) answer(b *batch, result eventlog.Result, err error) {
+// sendAnswer sends one response; when that fails the client is gone and receive ends too.
+func (c *batchCall) sendAnswer(b *batch, result eventlog.Result, err error) {
 	response := &streams.BatchAppendResp{CorrelationId: b.correlation, StreamIdentifier: b.options.GetStreamIdentifier()}
 	switch e := b.options.GetExpectedStreamPosition().(type) {
 	case *streams.BatchAppendReq_Options_StreamPosition:

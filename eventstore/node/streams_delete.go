@@ -12,11 +12,11 @@ import (
 func (s *streamsService) Delete(ctx context.Context, req *streams.DeleteReq) (*streams.DeleteResp, error) {
 	expected, err := expectedOfDelete(req.GetOptions())
 	if err != nil {
-		return nil, answer(ctx, err)
+		return nil, statusError(ctx, err)
 	}
 	result, err := s.log.Delete(ctx, string(req.GetOptions().GetStreamIdentifier().GetStreamName()), expected)
 	if err != nil {
-		return nil, answer(ctx, err)
+		return nil, statusError(ctx, err)
 	}
 	return &streams.DeleteResp{PositionOption: &streams.DeleteResp_Position_{
 		Position: &streams.DeleteResp_Position{CommitPosition: result.Position, PreparePosition: result.Position},
@@ -27,11 +27,11 @@ func (s *streamsService) Delete(ctx context.Context, req *streams.DeleteReq) (*s
 func (s *streamsService) Tombstone(ctx context.Context, req *streams.TombstoneReq) (*streams.TombstoneResp, error) {
 	expected, err := expectedOfTombstone(req.GetOptions())
 	if err != nil {
-		return nil, answer(ctx, err)
+		return nil, statusError(ctx, err)
 	}
 	result, err := s.log.Tombstone(ctx, string(req.GetOptions().GetStreamIdentifier().GetStreamName()), expected)
 	if err != nil {
-		return nil, answer(ctx, err)
+		return nil, statusError(ctx, err)
 	}
 	return &streams.TombstoneResp{PositionOption: &streams.TombstoneResp_Position_{
 		Position: &streams.TombstoneResp_Position{CommitPosition: result.Position, PreparePosition: result.Position},

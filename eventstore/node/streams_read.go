@@ -10,33 +10,33 @@ import (
 	"reckon/eventstore/node/eventlog"
 )
 
-// place is where a read or a subscription begins.
-type place uint8
+// startPoint is where a read or a subscription begins.
+type startPoint uint8
 
 const (
-	fromStart place = iota + 1
+	fromStart startPoint = iota + 1
 	fromEnd
 	fromNumber
 )
 
 // readRequest is a Read call after its options were checked.
 type readRequest struct {
-	stream    string // empty for $all
-	from      place
-	number    uint64 // revision or position, for fromNumber
-	backwards bool
-	links     bool // resolve them
-	subscribe bool
-	count     uint64
-	filter    *filter
-	idAsText  bool
+	stream       string // empty for $all
+	from         startPoint
+	number       uint64 // revision or position, for fromNumber
+	backwards    bool
+	resolveLinks bool // resolve them
+	subscribe    bool
+	count        uint64
+	filter       *filter
+	idAsText     bool
 }
 
 // Read answers reads and subscriptions of a stream or of $all.
 func (s *streamsService) Read(req *streams.ReadReq, call streams.Streams_ReadServer) error {
 	r, err := readFromWire(req.GetOptions())
 	if err != nil {
-		return answer(call.Context(), err)
+		return statusError(call.Context(), err)
 	}
 	out := &reply{call: call, request: r, closing: s.closing}
 	switch {
@@ -49,11 +49,11 @@ func (s *streamsService) Read(req *streams.ReadReq, call streams.Streams_ReadSer
 	default:
 		err = s.readStream(r, out)
 	}
-	return answer(call.Context(), err)
+	return statusError(call.Context(), err)
 }
 
 func readFromWire(o *streams.ReadReq_Options) (*readRequest, error) {
-	r := &readRequest{links: o.GetResolveLinks()}
+	r := &readRequest{resolveLinks: o.GetResolveLinks()}
 	switch o.GetReadDirection() {
 	case streams.ReadReq_Options_Forwards:
 	case streams.ReadReq_Options_Backwards:
@@ -172,7 +172,7 @@ func (r *readRequest) resolve(view *eventlog.View, records []eventlog.Record) ([
 	out := make([]resolved, 0, len(records))
 	for i := range records {
 		one := resolved{event: &records[i]}
-		if stream, revision, ok := linkTarget(&records[i]); r.links && ok {
+		if stream, revision, ok := linkTarget(&records[i]); r.resolveLinks && ok {
 			target, found, err := view.Event(stream, revision)
 			if err != nil {
 				return nil, err

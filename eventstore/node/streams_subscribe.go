@@ -12,12 +12,12 @@ import (
 // A subscription reads the log page by page, and sleeps at its end until a write to its
 // stream wakes it. It never holds more than one page, however slow its client is.
 
-// step sends one page and returns how many records it covered, and whether that was the end.
-type step func() (records int, atEnd bool, err error)
+// pageStep sends one page and returns how many records it covered, and whether that was the end.
+type pageStep func() (records int, atEnd bool, err error)
 
 // follow runs the steps for ever and reports each turn from reading to live. Coming live
 // is reported again after the subscriber fell more than a live buffer behind.
-func (o *reply) follow(watch *eventlog.Watch, next step, caughtUp func() error) error {
+func (o *reply) follow(watch *eventlog.Watch, next pageStep, caughtUp func() error) error {
 	live, burst := false, 0
 	for {
 		if err := o.interrupted(); err != nil {
@@ -49,13 +49,13 @@ func (o *reply) follow(watch *eventlog.Watch, next step, caughtUp func() error) 
 	}
 }
 
-func (o *reply) confirm() error {
+func (o *reply) sendConfirmation() error {
 	return o.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Confirmation{
 		Confirmation: &streams.ReadResp_SubscriptionConfirmation{SubscriptionId: uuid.NewString()},
 	}})
 }
 
-func (o *reply) caughtUp() error {
+func (o *reply) sendCaughtUp() error {
 	return o.call.Send(&streams.ReadResp{Content: &streams.ReadResp_CaughtUp_{CaughtUp: &streams.ReadResp_CaughtUp{}}})
 }
 
@@ -67,10 +67,10 @@ func (s *streamsService) subscribeStream(r *readRequest, out *reply) error {
 	if err != nil {
 		return err
 	}
-	if err := out.confirm(); err != nil {
+	if err := out.sendConfirmation(); err != nil {
 		return err
 	}
-	return out.follow(watch, func() (int, bool, error) { return s.streamStep(r, out, &next) }, out.caughtUp)
+	return out.follow(watch, func() (int, bool, error) { return s.streamStep(r, out, &next) }, out.sendCaughtUp)
 }
 
 // subscriptionStart is the first revision to deliver; a given revision was seen already.
@@ -95,7 +95,7 @@ func (s *streamsService) streamStep(r *readRequest, out *reply, next *uint64) (i
 	last := uint64(info.Last)
 	if info.Tombstoned {
 		// the tombstone itself is delivered, then the subscription fails
-		last = eventlog.TombstoneRev
+		last = eventlog.TombstoneRevision
 	} else if info.Last < 0 {
 		return 0, true, nil
 	}
@@ -131,7 +131,7 @@ func (s *streamsService) subscribeAll(r *readRequest, out *reply) error {
 	case r.from == fromEnd:
 		a.next = end + 1
 	}
-	if err := out.confirm(); err != nil {
+	if err := out.sendConfirmation(); err != nil {
 		return err
 	}
 	return out.follow(watch, a.step, a.caughtUp)
@@ -213,7 +213,7 @@ func (a *allSubscription) caughtUp() error {
 			}
 		}
 	}
-	return a.out.caughtUp()
+	return a.out.sendCaughtUp()
 }
 
 // position is that of the event in the place where it was read.

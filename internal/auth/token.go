@@ -21,7 +21,7 @@ const (
 // MintToken draws a new token.
 func MintToken() string {
 	secret := tokenPrefix + randomDigits(secretDigits)
-	return secret + checksum(secret)
+	return secret + checksumDigitsOf(secret)
 }
 
 // WellFormed tells whether a token has the right shape and checksum. It says
@@ -36,7 +36,7 @@ func WellFormed(token string) bool {
 		}
 	}
 	body := len(token) - checksumDigits
-	return checksum(token[:body]) == token[body:]
+	return checksumDigitsOf(token[:body]) == token[body:]
 }
 
 // TokenID is what the log knows of a token: the lower-case hex SHA-256 of it.
@@ -51,7 +51,7 @@ func Last4(token string) string {
 	return token[end-4 : end]
 }
 
-func checksum(s string) string {
+func checksumDigitsOf(s string) string {
 	sum := crc32.ChecksumIEEE([]byte(s))
 	var out [checksumDigits]byte // 62^6 > 2^32
 	for i := checksumDigits - 1; i >= 0; i-- {

@@ -16,8 +16,8 @@ import (
 type Store interface {
 	// Put keeps content.
 	Put(ctx context.Context, content []byte) (event.Blob, error)
-	// Stream keeps what r yields, at most maxBytes of it (ErrTooLarge), without holding it in memory.
-	Stream(ctx context.Context, r io.Reader, maxBytes int64) (event.Blob, error)
+	// PutStream keeps what r yields, at most maxBytes of it (ErrTooLarge), without holding it in memory.
+	PutStream(ctx context.Context, r io.Reader, maxBytes int64) (event.Blob, error)
 	// Get returns a blob that was checked against its name.
 	Get(ctx context.Context, b event.Blob) ([]byte, error)
 	// Ready tells whether the store can be reached.
@@ -26,8 +26,8 @@ type Store interface {
 }
 
 var (
-	// ErrMissing means that the store has no such blob.
-	ErrMissing = errors.New("no such blob")
+	// ErrNotFound means that the store has no such blob.
+	ErrNotFound = errors.New("no such blob")
 	// ErrCorrupt means that stored bytes do not hash to the name they are under.
 	ErrCorrupt = errors.New("the stored blob is corrupt")
 	// ErrTooLarge means that a stream went on past its bound.
@@ -36,10 +36,10 @@ var (
 
 var namePattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// key is where a blob is kept below the store's root: 256 folders.
-func key(sha string) (string, error) {
+// relativePath is where a blob is kept below the store's root: 256 folders.
+func relativePath(sha string) (string, error) {
 	if !namePattern.MatchString(sha) {
-		return "", fmt.Errorf("%w: %q is not a SHA-256", ErrMissing, sha)
+		return "", fmt.Errorf("%w: %q is not a SHA-256", ErrNotFound, sha)
 	}
 	return sha[:2] + "/" + sha, nil
 }
@@ -49,8 +49,8 @@ func nameOf(content []byte) event.Blob {
 	return event.Blob{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(content))}
 }
 
-// check compares content with the name it was stored under.
-func check(content []byte, b event.Blob) error {
+// verifyContent compares content with the name it was stored under.
+func verifyContent(content []byte, b event.Blob) error {
 	if got := nameOf(content); got.SHA256 != b.SHA256 || got.Bytes != b.Bytes {
 		return fmt.Errorf("%w: %s of %d bytes holds %s of %d bytes", ErrCorrupt, b.SHA256, b.Bytes, got.SHA256, got.Bytes)
 	}

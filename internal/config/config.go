@@ -74,8 +74,8 @@ type LogFormat struct {
 	Format string `help:"Form of a log line." default:"text" enum:"text,json"`
 }
 
-// eventstoreForm is how the address of a log begins.
-var eventstoreForm = regexp.MustCompile(`^(embedded$|unix:.|esdb://.|esdb\+discover://.)`)
+// eventstorePattern is how the address of a log begins.
+var eventstorePattern = regexp.MustCompile(`^(embedded$|unix:.|esdb://.|esdb\+discover://.)`)
 
 const (
 	// minSecretBytes is how long a secret must be not to be guessed.
@@ -88,7 +88,7 @@ const (
 // SettingError for every setting that cannot be used, joined.
 func (s *Serve) Validate() error {
 	c := checks{of: s}
-	c.require("Eventstore", eventstoreForm.MatchString(s.Eventstore), "must be embedded, unix:PATH or esdb://…") // without its value, which may hold a password
+	c.require("Eventstore", eventstorePattern.MatchString(s.Eventstore), "must be embedded, unix:PATH or esdb://…") // without its value, which may hold a password
 	c.require("AdminToken", s.AdminListen == "" || len(s.AdminToken) >= minSecretBytes, "must have at least %d bytes when --admin-listen is set: metrics and profiles tell what the service does. "+
 		"Without either they are served on admin.sock in the data folder", minSecretBytes)
 	c.require("PeerSecret", s.PeerSecret == "" || len(s.PeerSecret) >= minSecretBytes, "must have at least %d bytes: every user of the machine can reach --peer-listen, and only the secret keeps them out", minSecretBytes)

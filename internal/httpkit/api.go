@@ -141,7 +141,7 @@ func (a *API) OpenAPI() ([]byte, error) {
 // ServeHTTP does what every request needs before and after its route.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
-	described := a.describe(r)
+	described := a.readRequest(r)
 	answer := &answerWriter{ResponseWriter: w}
 	r = r.Clone(context.WithValue(r.Context(), requestKey{}, described))
 
@@ -153,12 +153,12 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 	defer func() {
-		a.recovered(answer, r, recover())
+		a.recoverPanic(answer, r, recover())
 		if a.settings.Observe != nil {
 			a.settings.Observe(r.Method, answer.route, answer.status, time.Since(begun))
 		}
 	}()
-	if problem := a.refuse(r); problem != nil {
+	if problem := a.checkRequest(r); problem != nil {
 		a.WriteProblem(answer, r, problem)
 		return
 	}
@@ -175,8 +175,8 @@ func (a *API) RefuseFraming(w http.ResponseWriter, r *http.Request, why string) 
 	a.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), framingKey{}, why)))
 }
 
-// refuse turns away what no route may see.
-func (a *API) refuse(r *http.Request) *Problem {
+// checkRequest turns away what no route may see.
+func (a *API) checkRequest(r *http.Request) *Problem {
 	if why, ok := r.Context().Value(framingKey{}).(string); ok {
 		return AmbiguousRequest.Problem("%s", why)
 	}
@@ -185,14 +185,14 @@ func (a *API) refuse(r *http.Request) *Problem {
 	}
 	if r.Header.Get("Authorization") == "" {
 		if err := a.crossOrigin.Check(r); err != nil {
-			return CrossOrigin.Problem("a browser sent this from another site; sign in on this one or send an Authorization header").Because(err)
+			return CrossOrigin.Problem("a browser sent this from another site; sign in on this one or send an Authorization header").WithCause(err)
 		}
 	}
 	return checkAddress(r)
 }
 
-// recovered answers a panic with 500, or cuts the connection when an answer had begun.
-func (a *API) recovered(w *answerWriter, r *http.Request, panicked any) {
+// recoverPanic answers a panic with 500, or cuts the connection when an answer had begun.
+func (a *API) recoverPanic(w *answerWriter, r *http.Request, panicked any) {
 	if panicked == nil {
 		return
 	}
@@ -209,7 +209,7 @@ func (a *API) recovered(w *answerWriter, r *http.Request, panicked any) {
 
 // WriteProblem answers with a problem outside of huma.
 func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
-	a.finish(r.Context(), p)
+	a.recordProblem(r.Context(), p)
 	header := w.Header()
 	for name, values := range p.headers {
 		header[name] = values
@@ -221,8 +221,8 @@ func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
 	}
 }
 
-// finish names the request in a problem and logs what is our fault.
-func (a *API) finish(ctx context.Context, p *Problem) {
+// recordProblem names the request in a problem and logs what is our fault.
+func (a *API) recordProblem(ctx context.Context, p *Problem) {
 	p.RequestID = RequestOf(ctx).ID
 	if p.Status >= http.StatusInternalServerError && ctx.Err() == nil {
 		a.settings.Logger.Error("request failed", "request_id", p.RequestID, "code", p.Code, "detail", p.Detail, "cause", p.cause)
@@ -260,8 +260,8 @@ func (w *answerWriter) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// note records the route that matched.
-func note(w http.ResponseWriter, route string) {
+// setRoute records the route that matched.
+func setRoute(w http.ResponseWriter, route string) {
 	if answer, ok := w.(*answerWriter); ok {
 		answer.route = route
 	}

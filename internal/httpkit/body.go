@@ -38,7 +38,7 @@ func readJSON(r *http.Request, limitBytes int64) (io.ReadCloser, *Problem) {
 	case err != nil && isTimeout(err):
 		return nil, tooSlow()
 	case err != nil:
-		return nil, InvalidRequest.Problem("the body could not be read to its end").Because(err)
+		return nil, InvalidRequest.Problem("the body could not be read to its end").WithCause(err)
 	case int64(len(body)) > limitBytes:
 		httpserver.Discard(r.Body, maxDrainBytes)
 		return nil, tooLarge(limitBytes)

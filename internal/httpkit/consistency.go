@@ -41,7 +41,7 @@ func (t ConsistencyToken) String() string {
 // ParseConsistencyToken reads what String wrote; anything else is a Problem.
 func ParseConsistencyToken(s string) (ConsistencyToken, error) {
 	malformed := InvalidParameter.Problem("the Consistency-Token is not one of ours; send it as a write answered it, or not at all").
-		Field("header."+TokenHeader, "malformed")
+		WithField("header."+TokenHeader, "malformed")
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil || len(b) < tokenFixedBytes || len(b) > tokenFixedBytes+maxLogIDBytes || b[0] != tokenVersion {
 		return ConsistencyToken{}, malformed
@@ -59,10 +59,10 @@ func ParseConsistencyToken(s string) (ConsistencyToken, error) {
 // SetToken writes the token of a write into its answer.
 func SetToken(header http.Header, t ConsistencyToken) { header.Set(TokenHeader, t.String()) }
 
-// Writes remembers where each account's last write through this process stands.
+// AccountWrites remembers where each account's last write through this process stands.
 // It is bounded: of more than 2×writesGeneration accounts the idle are forgotten,
 // and then only the client's own token says what to wait for.
-type Writes struct {
+type AccountWrites struct {
 	mu       sync.Mutex
 	young    map[string]event.Position
 	old      map[string]event.Position
@@ -71,16 +71,16 @@ type Writes struct {
 
 const writesGeneration = 20_000
 
-// NewWrites returns an empty memory.
-func NewWrites() *Writes {
-	return &Writes{young: map[string]event.Position{}, old: map[string]event.Position{}, capacity: writesGeneration}
+// NewAccountWrites returns an empty memory.
+func NewAccountWrites() *AccountWrites {
+	return &AccountWrites{young: map[string]event.Position{}, old: map[string]event.Position{}, capacity: writesGeneration}
 }
 
-// Note records a write.
-func (w *Writes) Note(account string, at event.Position) {
+// RecordWrite records a write.
+func (w *AccountWrites) RecordWrite(account string, at event.Position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if last := w.last(account); at.Less(last) {
+	if last := w.lastWrite(account); at.Less(last) {
 		return
 	}
 	if len(w.young) >= w.capacity {
@@ -89,14 +89,14 @@ func (w *Writes) Note(account string, at event.Position) {
 	w.young[account] = at
 }
 
-// Last is the account's last write, the zero position when none is known.
-func (w *Writes) Last(account string) event.Position {
+// LastWrite is the account's last write, the zero position when none is known.
+func (w *AccountWrites) LastWrite(account string) event.Position {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.last(account)
+	return w.lastWrite(account)
 }
 
-func (w *Writes) last(account string) event.Position {
+func (w *AccountWrites) lastWrite(account string) event.Position {
 	if at, known := w.young[account]; known {
 		return at
 	}

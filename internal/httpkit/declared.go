@@ -36,16 +36,16 @@ func (a *API) Kind(code string) Kind {
 	return a.Kinds()[i]
 }
 
-// complete fills in, after huma has made an operation's schemas from Go types,
+// addDeclaredSchemas fills in, after huma has made an operation's schemas from Go types,
 // what is declared elsewhere.
-func (a *API) complete(route Route) {
+func (a *API) addDeclaredSchemas(route Route) {
 	if item := a.huma.OpenAPI().Paths[route.Path]; item != nil {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Delete} {
 			if op == nil || op.OperationID != route.ID {
 				continue
 			}
 			for _, parameter := range op.Parameters {
-				a.fill(parameter.Schema)
+				a.replaceDeclaredNames(parameter.Schema)
 			}
 			if len(route.BodyFields) > 0 {
 				a.addFields(op.RequestBody.Content["application/json"].Schema, route.BodyFields)
@@ -54,13 +54,13 @@ func (a *API) complete(route Route) {
 	}
 	for _, schema := range a.huma.OpenAPI().Components.Schemas.Map() {
 		for _, property := range schema.Properties {
-			a.fill(property)
+			a.replaceDeclaredNames(property)
 		}
 	}
 }
 
-// fill puts the declared values in the place of the names that a schema's tags give.
-func (a *API) fill(s *huma.Schema) {
+// replaceDeclaredNames puts the declared values in the place of the names that a schema's tags give.
+func (a *API) replaceDeclaredNames(s *huma.Schema) {
 	for name, text := range a.settings.Declared.Texts {
 		s.Description = strings.ReplaceAll(s.Description, "@"+name, text)
 	}

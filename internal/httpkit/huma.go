@@ -42,7 +42,7 @@ func fromHuma(route Route, status int, message string, errs []error) *Problem {
 	case len(fields) == 0:
 		return InvalidRequest.Problem("%s", message)
 	}
-	problem := explain(route, fields[0])
+	problem := problemOfFault(route, fields[0])
 	problem.Errors = fields
 	return problem
 }
@@ -56,7 +56,7 @@ func fieldErrors(errs []error) []FieldError {
 			continue
 		}
 		detail := detailer.ErrorDetail()
-		fields = append(fields, FieldError{Location: clip(detail.Location), Message: clip(detail.Message)})
+		fields = append(fields, FieldError{Location: truncate(detail.Location), Message: truncate(detail.Message)})
 	}
 	// Maps are validated in no order; answers have one. A misnamed field explains a missing one.
 	sort.SliceStable(fields, func(i, j int) bool {
@@ -70,19 +70,19 @@ func fieldErrors(errs []error) []FieldError {
 
 func isUnknown(f FieldError) bool { return f.Message == validation.MsgUnexpectedProperty }
 
-// explain chooses the kind and the sentence for the first fault.
-func explain(route Route, f FieldError) *Problem {
+// problemOfFault chooses the kind and the sentence for the first fault.
+func problemOfFault(route Route, f FieldError) *Problem {
 	where, name, _ := strings.Cut(f.Location, ".")
 	if where != "body" {
 		return InvalidParameter.Problem("%s: %s", f.Location, f.Message)
 	}
 	if isUnknown(f) {
-		if right, ok := route.Misnamed[name]; ok {
+		if right, ok := route.MisnamedFields[name]; ok {
 			return UnknownField.Problem("the body has no field %q: the field is %q", name, right)
 		}
 		return UnknownField.Problem("the body has no field %q", name)
 	}
-	for field, kind := range route.Missing {
+	for field, kind := range route.MissingFieldKinds {
 		missing := name == "" && f.Message == fmt.Sprintf(validation.MsgExpectedRequiredProperty, field)
 		empty := name == field && f.Message == fmt.Sprintf(validation.MsgExpectedMinLength, 1)
 		if missing || empty {

@@ -49,8 +49,8 @@ func (p *Problem) ContentType(string) string { return problemType }
 
 const problemType = "application/problem+json"
 
-// With sets a header of the answer.
-func (p *Problem) With(header, value string) *Problem {
+// WithHeader sets a header of the answer.
+func (p *Problem) WithHeader(header, value string) *Problem {
 	if p.headers == nil {
 		p.headers = http.Header{}
 	}
@@ -58,9 +58,9 @@ func (p *Problem) With(header, value string) *Problem {
 	return p
 }
 
-// RetryAfter says when to come back, in whole seconds and at least one.
-func (p *Problem) RetryAfter(wait time.Duration) *Problem {
-	return p.With("Retry-After", strconv.FormatInt(WholeSeconds(wait), 10))
+// WithRetryAfter says when to come back, in whole seconds and at least one.
+func (p *Problem) WithRetryAfter(wait time.Duration) *Problem {
+	return p.WithHeader("Retry-After", strconv.FormatInt(WholeSeconds(wait), 10))
 }
 
 // WholeSeconds rounds a wait up to whole seconds, at least one.
@@ -68,20 +68,20 @@ func WholeSeconds(wait time.Duration) int64 {
 	return max(1, int64((wait+time.Second-1)/time.Second))
 }
 
-// Run names the logged run the problem is about.
-func (p *Problem) Run(runID int64) *Problem {
+// WithRun names the logged run the problem is about.
+func (p *Problem) WithRun(runID int64) *Problem {
 	p.RunID = &runID
 	return p
 }
 
-// Because keeps what led to the problem for the log.
-func (p *Problem) Because(err error) *Problem {
+// WithCause keeps what led to the problem for the log.
+func (p *Problem) WithCause(err error) *Problem {
 	p.cause = err
 	return p
 }
 
-// Field adds one fault.
-func (p *Problem) Field(location, message string) *Problem {
+// WithField adds one fault.
+func (p *Problem) WithField(location, message string) *Problem {
 	p.Errors = append(p.Errors, FieldError{Location: location, Message: message})
 	return p
 }
@@ -102,17 +102,17 @@ func Translate(err error, table []Mapping) *Problem {
 	}
 	for _, row := range table {
 		if errors.Is(err, row.Err) {
-			p := row.Kind.Problem("%s", row.Err.Error()).Because(err)
+			p := row.Kind.Problem("%s", row.Err.Error()).WithCause(err)
 			if row.Kind.Status == http.StatusServiceUnavailable {
-				p = p.RetryAfter(retryUnavailable)
+				p = p.WithRetryAfter(retryUnavailable)
 			}
 			return p
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return Unavailable.Problem("the request ran out of time; try again in a moment").Because(err).RetryAfter(retryUnavailable)
+		return Unavailable.Problem("the request ran out of time; try again in a moment").WithCause(err).WithRetryAfter(retryUnavailable)
 	}
-	return Internal.Problem("something went wrong here; it is in the log under this request_id").Because(err)
+	return Internal.Problem("something went wrong here; it is in the log under this request_id").WithCause(err)
 }
 
 // retryUnavailable is the Retry-After of a 503 with no better estimate.

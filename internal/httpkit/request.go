@@ -40,8 +40,8 @@ var (
 // maxAgentBytes bounds what is kept of a User-Agent.
 const maxAgentBytes = 200
 
-// describe reads the headers every request may carry.
-func (a *API) describe(r *http.Request) Request {
+// readRequest reads the headers every request may carry.
+func (a *API) readRequest(r *http.Request) Request {
 	described := Request{
 		ID:      r.Header.Get("X-Request-Id"),
 		Address: a.clientAddress(r),
@@ -73,7 +73,7 @@ func printable(s string, most int) string {
 }
 
 func (a *API) fromProxy(r *http.Request) bool {
-	return a.trusts(remoteAddress(r))
+	return a.trustsProxy(remoteAddress(r))
 }
 
 // untrustedPeers are the addresses of peers that a warning was logged about already.
@@ -110,7 +110,7 @@ func (a *API) warnOfUntrustedProxy(r *http.Request) {
 		"remedy", "--trusted-proxies "+netip.PrefixFrom(from, from.BitLen()).String())
 }
 
-func (a *API) trusts(address netip.Addr) bool {
+func (a *API) trustsProxy(address netip.Addr) bool {
 	for _, prefix := range a.settings.TrustedProxies {
 		if prefix.Contains(address) {
 			return true
@@ -133,7 +133,7 @@ func remoteAddress(r *http.Request) netip.Addr {
 func (a *API) clientAddress(r *http.Request) string {
 	address := remoteAddress(r)
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && a.trusts(address); i-- {
+	for i := len(hops) - 1; i >= 0 && a.trustsProxy(address); i-- {
 		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
 		if err != nil {
 			break
@@ -164,10 +164,10 @@ func checkAddress(r *http.Request) *Problem {
 			return InvalidParameter.Problem("a query parameter's name is not UTF-8 or contains U+0000")
 		}
 		if len(all) > 1 {
-			return InvalidParameter.Problem("the query parameter %q is given %d times", clip(name), len(all)).Field("query."+clip(name), "given more than once")
+			return InvalidParameter.Problem("the query parameter %q is given %d times", truncate(name), len(all)).WithField("query."+truncate(name), "given more than once")
 		}
 		if !plainText(all[0]) {
-			return InvalidParameter.Problem("the query parameter %q is not UTF-8 or contains U+0000", clip(name)).Field("query."+clip(name), "not text")
+			return InvalidParameter.Problem("the query parameter %q is not UTF-8 or contains U+0000", truncate(name)).WithField("query."+truncate(name), "not text")
 		}
 	}
 	r.URL.RawQuery = values.Encode()

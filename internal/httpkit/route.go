@@ -30,30 +30,30 @@ type Route struct {
 	Kinds []Kind
 	// Errors maps what its handler returns.
 	Errors []Mapping
-	// Limited says that answers carry X-RateLimit-*.
-	Limited bool
-	// Writes says that answers carry a Consistency-Token.
-	Writes bool
+	// RateLimited says that answers carry X-RateLimit-*.
+	RateLimited bool
+	// ReturnsToken says that answers carry a Consistency-Token.
+	ReturnsToken bool
 
 	// PublicFor makes answers public: readable cross-origin, with an ETag and this max-age.
 	PublicFor time.Duration
-	// Fixed says that the handler answers with the same []byte every time: however many read it slowly, there is one.
-	Fixed bool
+	// FixedBody says that the handler answers with the same []byte every time: however many read it slowly, there is one.
+	FixedBody bool
 	// UploadBytes makes the body a stream of at most so many bytes; see Upload.
 	UploadBytes int64
 	// UploadTypes are the media types of that stream, for the description.
 	UploadTypes []string
-	// Also lists other statuses that are answered with the body of the 200.
-	Also []int
+	// AlsoStatuses lists other statuses that are answered with the body of the 200.
+	AlsoStatuses []int
 	// ContentType of the 200 answer; empty: application/json.
 	ContentType string
 	// Hidden leaves the route out of the description.
 	Hidden bool
 
-	// Missing gives a required body field that is absent or empty a kind of its own.
-	Missing map[string]Kind
-	// Misnamed explains a body field that people send under another name.
-	Misnamed map[string]string
+	// MissingFieldKinds gives a required body field that is absent or empty a kind of its own.
+	MissingFieldKinds map[string]Kind
+	// MisnamedFields explains a body field that people send under another name.
+	MisnamedFields map[string]string
 	// BodyFields are optional fields of the body that I's type does not name: it reads them itself.
 	BodyFields map[string]*huma.Schema
 }
@@ -68,11 +68,11 @@ func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O
 			return out, nil
 		}
 		problem := Translate(err, route.Errors)
-		a.finish(ctx, problem)
+		a.recordProblem(ctx, problem)
 		return nil, problem
 	})
-	a.complete(route)
-	for _, status := range route.Also { // huma has filled in the 200 of this very map
+	a.addDeclaredSchemas(route)
+	for _, status := range route.AlsoStatuses { // huma has filled in the 200 of this very map
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: op.Responses["200"].Content}
 	}
 }
@@ -122,7 +122,7 @@ func (a *API) responses(route Route) map[string]*huma.Response {
 	if route.Method != http.MethodGet {
 		kinds = append(kinds, CrossOrigin)
 	}
-	if route.Limited {
+	if route.RateLimited {
 		kinds = append(kinds, RateLimited)
 	}
 	problemSchema := a.huma.OpenAPI().Components.Schemas.Schema(problemGoType, true, "Problem")
@@ -146,11 +146,11 @@ func (a *API) responses(route Route) map[string]*huma.Response {
 		ok.Content = map[string]*huma.MediaType{route.ContentType: {Schema: &huma.Schema{Type: huma.TypeString}}}
 	}
 	ok.Headers = map[string]*huma.Param{}
-	if route.Limited {
+	if route.RateLimited {
 		maps.Copy(ok.Headers, rateLimitHeaders())
 		responses["429"].Headers = rateLimitHeaders()
 	}
-	if route.Writes {
+	if route.ReturnsToken {
 		ok.Headers[TokenHeader] = &huma.Param{Description: "Send it with a list to see this write in it", Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	responses["200"] = ok
@@ -168,9 +168,9 @@ func rateLimitHeaders() map[string]*huma.Param {
 
 type headerKey struct{}
 
-// Header is the header of the answer to be, for what a handler sets whether it
+// AnswerHeader is the header of the answer to be, for what a handler sets whether it
 // answers or fails: rate limits, tokens, cookies.
-func Header(ctx context.Context) http.Header {
+func AnswerHeader(ctx context.Context) http.Header {
 	header, ok := ctx.Value(headerKey{}).(http.Header)
 	if !ok {
 		return http.Header{}

@@ -19,19 +19,19 @@ type body struct {
 	control *http.ResponseController
 	limits  Limits
 
-	mu        sync.Mutex
-	credit    time.Duration
-	ended     bool
-	failed    bool
-	abandoned bool
+	mu           sync.Mutex
+	waitBudget   time.Duration
+	ended        bool
+	failed       bool
+	waitingEnded bool
 }
 
 // Read is io.Reader. A client that is too slow is a net.Error with Timeout.
 func (b *body) Read(p []byte) (int, error) {
 	begun := time.Now()
 	b.mu.Lock()
-	if !b.abandoned && !b.ended {
-		b.deadline(begun.Add(b.credit))
+	if !b.waitingEnded && !b.ended {
+		b.setReadDeadline(begun.Add(b.waitBudget))
 	}
 	b.mu.Unlock()
 
@@ -39,7 +39,7 @@ func (b *body) Read(p []byte) (int, error) {
 
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.credit = min(b.limits.Stall, b.credit-time.Since(begun)+time.Duration(n)*time.Second/time.Duration(b.limits.Rate))
+	b.waitBudget = min(b.limits.MaxSilence, b.waitBudget-time.Since(begun)+time.Duration(n)*time.Second/time.Duration(b.limits.MinBytesPerSecond))
 	switch {
 	case errors.Is(err, io.EOF):
 		b.ended = true
@@ -51,35 +51,35 @@ func (b *body) Read(p []byte) (int, error) {
 
 // Close is io.Closer; nobody reads the rest.
 func (b *body) Close() error {
-	_ = b.abandon()
+	_ = b.stopWaiting()
 	return b.ReadCloser.Close()
 }
 
-// abandon gives what is left Linger to arrive, once; after a failed read nothing
+// stopWaiting gives what is left Linger to arrive, once; after a failed read nothing
 // more is waited for. It tells whether a read has failed.
-func (b *body) abandon() (failed bool) {
+func (b *body) stopWaiting() (failed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ended || b.abandoned {
+	if b.ended || b.waitingEnded {
 		return b.failed
 	}
-	b.abandoned = true
-	wait := b.limits.Linger
+	b.waitingEnded = true
+	wait := b.limits.DiscardWait
 	if b.failed {
 		wait = 0
 	}
-	b.deadline(time.Now().Add(wait))
+	b.setReadDeadline(time.Now().Add(wait))
 	return b.failed
 }
 
-// deadline is for the connection; one that has none (a test recorder) cannot be slow.
-func (b *body) deadline(t time.Time) { _ = b.control.SetReadDeadline(t) }
+// setReadDeadline is for the connection; one that has none (a test recorder) cannot be slow.
+func (b *body) setReadDeadline(t time.Time) { _ = b.control.SetReadDeadline(t) }
 
 // Discard reads and throws away up to most bytes of a body that is refused,
 // while they arrive soon, so that its client reads the answer instead of a reset.
 func Discard(r io.Reader, most int64) {
 	if b, ok := r.(*body); ok {
-		_ = b.abandon()
+		_ = b.stopWaiting()
 	}
 	_, _ = io.CopyN(io.Discard, r, most) // what does not come is not missed
 }

@@ -17,10 +17,10 @@ type conn struct {
 	net.Conn
 	limits Limits
 
-	mu   sync.Mutex
-	head []byte // what was read since the current request began
-	skip int64  // bytes of a body that come before the next head
-	deaf bool   // this connection has no next request
+	mu            sync.Mutex
+	head          []byte // what was read since the current request began
+	bodyBytesLeft int64  // bytes of a body that come before the next head
+	lastRequest   bool   // this connection has no next request
 }
 
 // Read is net.Conn.
@@ -28,20 +28,20 @@ func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.deaf || n <= 0 {
+	if c.lastRequest || n <= 0 {
 		return n, err
 	}
-	skipped := min(c.skip, int64(n))
-	c.skip -= skipped
+	skipped := min(c.bodyBytesLeft, int64(n))
+	c.bodyBytesLeft -= skipped
 	c.head = append(c.head, p[skipped:n]...) // net/http refuses heads over MaxHeaderBytes
 	return n, err
 }
 
 // Write is net.Conn. Each piece, of what the least rate moves in a stall, has that long.
 func (c *conn) Write(p []byte) (written int, err error) {
-	piece := max(1, int(float64(c.limits.Rate)*c.limits.Stall.Seconds()))
+	piece := max(1, int(float64(c.limits.MinBytesPerSecond)*c.limits.MaxSilence.Seconds()))
 	for {
-		if err := c.SetWriteDeadline(time.Now().Add(c.limits.Stall)); err != nil {
+		if err := c.SetWriteDeadline(time.Now().Add(c.limits.MaxSilence)); err != nil {
 			return written, err
 		}
 		n, err := c.Conn.Write(p[written:min(len(p), written+piece)])
@@ -66,22 +66,22 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// framing says why the end of the request is not the same for every reader of
+// checkFraming says why the end of the request is not the same for every reader of
 // RFC 9112, or nothing, and finds where the next request begins.
-func (c *conn) framing(r *http.Request) string {
+func (c *conn) checkFraming(r *http.Request) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.deaf {
+	if c.lastRequest {
 		return ""
 	}
 	head, rest, whole := cutHead(c.head)
-	why := ambiguous(head, r.ProtoAtLeast(1, 1))
+	why := framingFault(head, r.ProtoAtLeast(1, 1))
 	if why != "" || !whole || r.ContentLength < 0 || r.Close {
-		c.deaf, c.head = true, nil
+		c.lastRequest, c.head = true, nil
 		return why
 	}
 	arrived := min(int64(len(rest)), r.ContentLength)
-	c.skip = r.ContentLength - arrived
+	c.bodyBytesLeft = r.ContentLength - arrived
 	c.head = append([]byte(nil), rest[arrived:]...)
 	return ""
 }
@@ -102,8 +102,8 @@ func cutHead(data []byte) (head, rest []byte, whole bool) {
 	}
 }
 
-// ambiguous names what RFC 9112 §2.2, §5.2, §6.1 and §6.3 let different readers read differently.
-func ambiguous(head []byte, http11 bool) string {
+// framingFault names what RFC 9112 §2.2, §5.2, §6.1 and §6.3 let different readers read differently.
+func framingFault(head []byte, http11 bool) string {
 	lengths, codings := 0, 0
 	for line := range bytes.Lines(head) {
 		if !bytes.HasSuffix(line, []byte("\r\n")) {

@@ -21,26 +21,26 @@ import (
 type Limits struct {
 	Header time.Duration // for the headers of a request, from their first byte
 	Idle   time.Duration // between two requests of a connection
-	// Stall is the longest silence within a body, and the longest time in which
+	// MaxSilence is the longest silence within a body, and the longest time in which
 	// the client takes nothing of an answer.
-	Stall time.Duration
-	Rate  int // bytes a second that bodies and answers must reach in the long run
-	// Linger is what is left of a body when nobody wants it any more gets to
+	MaxSilence        time.Duration
+	MinBytesPerSecond int // bytes a second that bodies and answers must reach in the long run
+	// DiscardWait is what is left of a body when nobody wants it any more gets to
 	// arrive, so that its client reads the answer instead of a reset.
-	Linger time.Duration
+	DiscardWait time.Duration
 }
 
-// Clients are the limits of those who are not known. An idle connection is
+// ClientLimits are the limits of those who are not known. An idle connection is
 // closed within 30 seconds like a slow one: a client that does not read a short
 // answer cannot be told from one that has nothing to ask.
-func Clients() Limits {
-	return Limits{Header: 10 * time.Second, Idle: 25 * time.Second, Stall: 15 * time.Second, Rate: 4 << 10, Linger: 2 * time.Second}
+func ClientLimits() Limits {
+	return Limits{Header: 10 * time.Second, Idle: 25 * time.Second, MaxSilence: 15 * time.Second, MinBytesPerSecond: 4 << 10, DiscardWait: 2 * time.Second}
 }
 
-// Processes are the limits among the processes of an installation: their
+// ProcessLimits are the limits among the processes of an installation: their
 // clients keep idle connections for a minute.
-func Processes() Limits {
-	l := Clients()
+func ProcessLimits() Limits {
+	l := ClientLimits()
 	l.Idle = 2 * time.Minute
 	return l
 }
@@ -77,9 +77,9 @@ func (s *Server) Shutdown(ctx context.Context) error { return s.http.Shutdown(ct
 // Close is http.Server's.
 func (s *Server) Close() error { return s.http.Close() }
 
-// Parts are the server and the listener that Serve would use, for tests that
+// ServerAndListener are the server and the listener that Serve would use, for tests that
 // serve with net/http/httptest.
-func (s *Server) Parts(l net.Listener) (*http.Server, net.Listener) {
+func (s *Server) ServerAndListener(l net.Listener) (*http.Server, net.Listener) {
 	return s.http, listener{l, s.limits}
 }
 
@@ -117,15 +117,15 @@ func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	why := ""
 	if c, ok := r.Context().Value(connKey{}).(*conn); ok {
-		why = c.framing(r)
+		why = c.checkFraming(r)
 	}
 	// Where a chunked body ends is known to its reader alone: the connection ends with it.
 	if why != "" || r.ContentLength < 0 {
 		header.Set("Connection", "close")
 	}
 	if r.ContentLength != 0 && r.Body != nil && r.Body != http.NoBody {
-		arriving := &body{ReadCloser: r.Body, control: http.NewResponseController(w), limits: g.limits, credit: g.limits.Stall}
-		defer func() { _ = arriving.abandon() }()
+		arriving := &body{ReadCloser: r.Body, control: http.NewResponseController(w), limits: g.limits, waitBudget: g.limits.MaxSilence}
+		defer func() { _ = arriving.stopWaiting() }()
 		w = &answer{w, arriving}
 		r = r.WithContext(r.Context()) // net/http looks at its own copy to tell what is left of the body
 		r.Body = arriving
@@ -148,8 +148,8 @@ type answer struct {
 	body *body
 }
 
-func (a *answer) begin() {
-	if a.body.abandon() { // net/http does not notice that a client ended its body early
+func (a *answer) endBody() {
+	if a.body.stopWaiting() { // net/http does not notice that a client ended its body early
 		a.Header().Set("Connection", "close")
 	}
 }
@@ -157,20 +157,20 @@ func (a *answer) begin() {
 // WriteHeader is http.ResponseWriter.
 func (a *answer) WriteHeader(status int) {
 	if status >= http.StatusOK {
-		a.begin()
+		a.endBody()
 	}
 	a.ResponseWriter.WriteHeader(status)
 }
 
 // Write is http.ResponseWriter.
 func (a *answer) Write(p []byte) (int, error) {
-	a.begin()
+	a.endBody()
 	return a.ResponseWriter.Write(p)
 }
 
 // FlushError is what http.ResponseController looks for.
 func (a *answer) FlushError() error {
-	a.begin()
+	a.endBody()
 	return http.NewResponseController(a.ResponseWriter).Flush()
 }
 

@@ -36,9 +36,9 @@ type hasher struct{ slots chan struct{} }
 
 func newHasher() hasher { return hasher{slots: make(chan struct{}, runtime.GOMAXPROCS(0))} }
 
-// key is the argon2id of a password in NFC, so that the same characters typed on
+// deriveKey is the argon2id of a password in NFC, so that the same characters typed on
 // another system are the same password (RFC 8265 §4.2).
-func (h hasher) key(ctx context.Context, password string, salt []byte) ([]byte, error) {
+func (h hasher) deriveKey(ctx context.Context, password string, salt []byte) ([]byte, error) {
 	select {
 	case h.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -52,7 +52,7 @@ func (h hasher) key(ctx context.Context, password string, salt []byte) ([]byte, 
 func (h hasher) hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // it never fails
-	key, err := h.key(ctx, password, salt)
+	key, err := h.deriveKey(ctx, password, salt)
 	if err != nil {
 		return "", err
 	}
@@ -79,7 +79,7 @@ func (h hasher) matches(ctx context.Context, password, encoded string) (bool, er
 	if err != nil {
 		return false, fmt.Errorf("identity: stored hash: %w", err)
 	}
-	got, err := h.key(ctx, password, salt)
+	got, err := h.deriveKey(ctx, password, salt)
 	if err != nil {
 		return false, err
 	}

@@ -21,16 +21,16 @@ import (
 const SessionLifetime = 14 * 24 * time.Hour
 
 var (
-	// ErrEmail means that an address is not one.
-	ErrEmail = errors.New("this is not an email address")
-	// ErrPassword means that a password is too short or too long.
-	ErrPassword = fmt.Errorf("a password has %d to %d characters", MinPasswordRunes, MaxPasswordRunes)
+	// ErrInvalidEmail means that an address is not one.
+	ErrInvalidEmail = errors.New("this is not an email address")
+	// ErrInvalidPassword means that a password is too short or too long.
+	ErrInvalidPassword = fmt.Errorf("a password has %d to %d characters", MinPasswordRunes, MaxPasswordRunes)
 	// ErrEmailTaken means that the address is registered already.
 	ErrEmailTaken = errors.New("this address is already registered; sign in instead")
-	// ErrCredentials means that address and password do not belong together; it does not say which is wrong.
-	ErrCredentials = errors.New("wrong email or password")
-	// ErrNoAccount means that nobody registered the address.
-	ErrNoAccount = errors.New("no account has this address")
+	// ErrWrongCredentials means that address and password do not belong together; it does not say which is wrong.
+	ErrWrongCredentials = errors.New("wrong email or password")
+	// ErrAccountNotFound means that nobody registered the address.
+	ErrAccountNotFound = errors.New("no account has this address")
 )
 
 // Store reads and writes the identity tables. Its methods may be called concurrently.
@@ -48,25 +48,25 @@ func New(db *bun.DB, now func() time.Time, rules Rules) *Store {
 	return &Store{db: db, now: now, hasher: newHasher(), rules: rules, windows: NewWindows(db)}
 }
 
-// Announce puts account.registered into the log; repeating it changes nothing.
-type Announce func(ctx context.Context, account string) error
+// LogRegistration puts account.registered into the log; repeating it changes nothing.
+type LogRegistration func(ctx context.Context, account string) error
 
 // Register opens an account: a pending row takes the address, the log is told,
 // the row becomes active. A crash in between is finished by SignIn.
-func (s *Store) Register(ctx context.Context, email, password string, announce Announce) (account string, err error) {
+func (s *Store) Register(ctx context.Context, email, password string, announce LogRegistration) (account string, err error) {
 	key, ok := emailKey(email)
 	switch {
 	case !ok:
-		return "", ErrEmail
+		return "", ErrInvalidEmail
 	case !validPassword(password):
-		return "", ErrPassword
+		return "", ErrInvalidPassword
 	}
 	// Hashed before the address is looked up: a taken one takes as long.
 	hash, err := s.hasher.hash(ctx, password)
 	if err != nil {
 		return "", err
 	}
-	row := accountRow{ID: uuid.NewString(), Email: email, EmailKey: key, PasswordHash: hash, State: pending, CreatedAt: s.now().UnixMilli()}
+	row := accountRow{ID: uuid.NewString(), Email: email, EmailKey: key, PasswordHash: hash, State: accountPending, CreatedAt: s.now().UnixMilli()}
 	inserted, err := s.db.NewInsert().Model(&row).On("CONFLICT (email_key) DO NOTHING").Exec(ctx)
 	if err != nil {
 		return "", fmt.Errorf("identity: register: %w", err)
@@ -77,11 +77,11 @@ func (s *Store) Register(ctx context.Context, email, password string, announce A
 	return row.ID, s.activate(ctx, row.ID, announce)
 }
 
-func (s *Store) activate(ctx context.Context, account string, announce Announce) error {
+func (s *Store) activate(ctx context.Context, account string, announce LogRegistration) error {
 	if err := announce(ctx, account); err != nil {
 		return err
 	}
-	_, err := s.db.NewUpdate().Model((*accountRow)(nil)).Set("state = ?", active).Where("id = ?", account).Exec(ctx)
+	_, err := s.db.NewUpdate().Model((*accountRow)(nil)).Set("state = ?", accountActive).Where("id = ?", account).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("identity: activate: %w", err)
 	}
@@ -97,10 +97,10 @@ type Session struct {
 
 // SignIn checks a password and opens a browser session. It finishes a
 // registration that was interrupted.
-func (s *Store) SignIn(ctx context.Context, email, password string, announce Announce) (Session, error) {
-	row, err := s.find(ctx, email)
+func (s *Store) SignIn(ctx context.Context, email, password string, announce LogRegistration) (Session, error) {
+	row, err := s.findAccount(ctx, email)
 	known := err == nil
-	if err != nil && !errors.Is(err, ErrNoAccount) {
+	if err != nil && !errors.Is(err, ErrAccountNotFound) {
 		return Session{}, err
 	}
 	if !known {
@@ -114,17 +114,17 @@ func (s *Store) SignIn(ctx context.Context, email, password string, announce Ann
 	case err != nil:
 		return Session{}, err
 	case !matches || !known:
-		return Session{}, ErrCredentials
+		return Session{}, ErrWrongCredentials
 	}
-	if row.State == pending {
+	if row.State == accountPending {
 		if err := s.activate(ctx, row.ID, announce); err != nil {
 			return Session{}, err
 		}
 	}
-	return s.open(ctx, row.ID)
+	return s.openSession(ctx, row.ID)
 }
 
-func (s *Store) open(ctx context.Context, account string) (Session, error) {
+func (s *Store) openSession(ctx context.Context, account string) (Session, error) {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // it never fails
 	now := s.now()
@@ -144,7 +144,7 @@ func (s *Store) SessionAccount(ctx context.Context, secret string) (string, erro
 	var row sessionRow
 	err := s.db.NewSelect().Model(&row).Where("hash = ? AND expires_at > ?", hashOf(secret), s.now().UnixMilli()).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", auth.ErrNoSession
+		return "", auth.ErrSessionNotFound
 	}
 	if err != nil {
 		return "", fmt.Errorf("identity: session: %w", err)
@@ -162,7 +162,7 @@ func (s *Store) SignOut(ctx context.Context, secret string) error {
 
 // AccountOf is the account that registered an address, for operators' commands.
 func (s *Store) AccountOf(ctx context.Context, email string) (account string, err error) {
-	row, err := s.find(ctx, email)
+	row, err := s.findAccount(ctx, email)
 	return row.ID, err
 }
 
@@ -172,15 +172,15 @@ func (s *Store) Ready(ctx context.Context) error {
 	return err
 }
 
-func (s *Store) find(ctx context.Context, email string) (accountRow, error) {
+func (s *Store) findAccount(ctx context.Context, email string) (accountRow, error) {
 	var row accountRow
 	key, ok := emailKey(email)
 	if !ok {
-		return row, ErrNoAccount
+		return row, ErrAccountNotFound
 	}
 	err := s.db.NewSelect().Model(&row).Where("email_key = ?", key).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return accountRow{}, ErrNoAccount
+		return accountRow{}, ErrAccountNotFound
 	}
 	if err != nil {
 		return row, fmt.Errorf("identity: %w", err)

@@ -16,8 +16,8 @@ type usedToday struct {
 	tokens map[string]bool
 }
 
-// first tells whether a token is new on a day; memory is as large as a day's tokens.
-func (u *usedToday) first(token, day string) bool {
+// firstUse tells whether a token is new on a day; memory is as large as a day's tokens.
+func (u *usedToday) firstUse(token, day string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.day != day {
@@ -34,7 +34,7 @@ func (u *usedToday) first(token, day string) bool {
 // a token and day and process. It is a convenience for its owner, not history.
 func (s *Store) TokenUsed(ctx context.Context, tokenID string) error {
 	day := s.now().UTC().Format(time.DateOnly)
-	if !s.used.first(tokenID, day) {
+	if !s.used.firstUse(tokenID, day) {
 		return nil
 	}
 	row := tokenUseRow{TokenID: tokenID, LastUsedOn: day}

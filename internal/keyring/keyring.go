@@ -31,8 +31,8 @@ func Open(folder string) (Ring, error) {
 	return Ring{folder: folder}, nil
 }
 
-// ErrNoKey means that this process does not hold the private half of a key.
-var ErrNoKey = errors.New("the private half of this signing key is not in the key folder")
+// ErrKeyNotFound means that this process does not hold the private half of a key.
+var ErrKeyNotFound = errors.New("the private half of this signing key is not in the key folder")
 
 func (r Ring) path(kid string) string { return filepath.Join(r.folder, kid+".pem") }
 
@@ -76,7 +76,7 @@ func writeDurably(path string, content []byte) error {
 func (r Ring) Signer(kid string) (*receipt.Signer, error) {
 	content, err := os.ReadFile(r.path(kid))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s", ErrNoKey, kid)
+		return nil, fmt.Errorf("%w: %s", ErrKeyNotFound, kid)
 	}
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (l *Lifecycle) Start(ctx context.Context) error {
 	for _, p := range l.parts {
 		if p.Start != nil {
 			if err := p.Start(ctx); err != nil {
-				return named(p.Name, err)
+				return withPartName(p.Name, err)
 			}
 		}
 		p.started = true
@@ -84,12 +84,12 @@ func (l *Lifecycle) run(ctx context.Context, p *running) {
 	go func() {
 		defer close(p.done)
 		if err := p.Run(ctx); err != nil && ctx.Err() == nil {
-			l.fail(named(p.Name, err))
+			l.reportFailure(withPartName(p.Name, err))
 		}
 	}()
 }
 
-func (l *Lifecycle) fail(err error) {
+func (l *Lifecycle) reportFailure(err error) {
 	select {
 	case l.failed <- err:
 	default: // the process ends because of an earlier failure already
@@ -129,17 +129,17 @@ func (l *Lifecycle) Stop(ctx context.Context) error {
 		p := l.parts[n]
 		if p.done != nil {
 			p.cancel()
-			l.await(p)
+			l.waitForRun(p)
 		}
 		if p.Stop != nil {
-			errs = append(errs, named(p.Name, p.Stop(ctx)))
+			errs = append(errs, withPartName(p.Name, p.Stop(ctx)))
 		}
 	}
 	l.parts = nil
 	return errors.Join(errs...)
 }
 
-func (l *Lifecycle) await(p *running) {
+func (l *Lifecycle) waitForRun(p *running) {
 	late := time.NewTimer(stillRunningAfter)
 	defer late.Stop()
 	select {
@@ -151,7 +151,7 @@ func (l *Lifecycle) await(p *running) {
 	<-p.done
 }
 
-func named(name string, err error) error {
+func withPartName(name string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -21,9 +21,9 @@ import (
 	"syscall"
 )
 
-// Process makes everything this process and its children create readable and
+// RestrictUmask makes everything this process and its children create readable and
 // writable by its user only, whatever mode they ask for.
-func Process() { syscall.Umask(0o077) }
+func RestrictUmask() { syscall.Umask(0o077) }
 
 // FolderError says why a place cannot hold what must stay private.
 type FolderError struct{ Path, Why string }
@@ -31,18 +31,18 @@ type FolderError struct{ Path, Why string }
 func (e *FolderError) Error() string { return fmt.Sprintf("%s %s", e.Path, e.Why) }
 
 const (
-	others        = 0o077
+	othersAny     = 0o077
 	othersWrite   = 0o022
 	mostLinks     = 40 // as Linux follows
 	privateFolder = 0o700
 	privateFile   = 0o600
 )
 
-// Make makes a folder, and those above it, where they are missing, and closes one
+// MakeFolder makes a folder, and those above it, where they are missing, and closes one
 // that is empty. It accepts and refuses what Check does, and makes nothing where
 // it refuses what is there already.
-func Make(path string, logger *slog.Logger) error {
-	if err := Check(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func MakeFolder(path string, logger *slog.Logger) error {
+	if err := CheckFolder(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := os.MkdirAll(path, privateFolder); err != nil {
@@ -56,19 +56,19 @@ func Make(path string, logger *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(closeEmpty(folder, real, logger), folder.Close())
+	return errors.Join(restrictEmpty(folder, real, logger), folder.Close())
 }
 
-// closeEmpty looks twice whether the folder is empty: after its mode was changed nobody else can add to it.
-func closeEmpty(folder *os.File, path string, logger *slog.Logger) error {
-	if err := accept(folder, path); err != nil {
+// restrictEmpty looks twice whether the folder is empty: after its mode was changed nobody else can add to it.
+func restrictEmpty(folder *os.File, path string, logger *slog.Logger) error {
+	if err := checkOpenFolder(folder, path); err != nil {
 		return err
 	}
 	info, err := folder.Stat()
-	if err != nil || info.Mode().Perm()&others == 0 {
+	if err != nil || info.Mode().Perm()&othersAny == 0 {
 		return err
 	}
-	if err := folder.Chmod(info.Mode() &^ others); err != nil {
+	if err := folder.Chmod(info.Mode() &^ othersAny); err != nil {
 		return err
 	}
 	logger.Warn("other users of this machine could enter the empty folder: it was closed", "folder", path, "mode", info.Mode().String())
@@ -78,10 +78,10 @@ func closeEmpty(folder *os.File, path string, logger *slog.Logger) error {
 	return nil
 }
 
-// Check changes nothing. A *FolderError names a folder that belongs to someone
+// CheckFolder changes nothing. A *FolderError names a folder that belongs to someone
 // else, that someone else could put another in the place of, that others can
 // enter though it holds something, or that is for more than an installation.
-func Check(path string) error {
+func CheckFolder(path string) error {
 	real, err := resolve(path)
 	if err != nil {
 		return err
@@ -90,10 +90,10 @@ func Check(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(accept(folder, real), folder.Close())
+	return errors.Join(checkOpenFolder(folder, real), folder.Close())
 }
 
-func accept(folder *os.File, path string) error {
+func checkOpenFolder(folder *os.File, path string) error {
 	info, err := folder.Stat()
 	switch {
 	case err != nil:
@@ -108,7 +108,7 @@ func accept(folder *os.File, path string) error {
 		return &FolderError{path, "has the sticky bit, as folders have that many users share: give Reckon a folder of its own"}
 	case owner(info) != os.Geteuid():
 		return &FolderError{path, fmt.Sprintf("belongs to user %d, and this process runs as user %d: run it as the folder's owner, or give it a folder of its own", owner(info), os.Geteuid())}
-	case info.Mode().Perm()&others == 0:
+	case info.Mode().Perm()&othersAny == 0:
 		return nil
 	}
 	if is, err := empty(folder); err != nil || is {
@@ -140,10 +140,10 @@ func empty(folder *os.File) (bool, error) {
 	return false, err
 }
 
-// File makes a database's file if it is missing. It refuses, with a *FolderError,
+// MakeFile makes a database's file if it is missing. It refuses, with a *FolderError,
 // one that others can open or replace, or beside which they can put one: SQLite
 // believes the journal it finds beside a database.
-func File(path string) error {
+func MakeFile(path string) error {
 	folder, err := resolve(filepath.Dir(path))
 	if err != nil {
 		return err
@@ -177,10 +177,10 @@ func openFile(path string, create int) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(acceptFile(file), file.Close())
+	return errors.Join(checkOpenFile(file), file.Close())
 }
 
-func acceptFile(file *os.File) error {
+func checkOpenFile(file *os.File) error {
 	info, err := file.Stat()
 	switch {
 	case err != nil:
@@ -189,16 +189,16 @@ func acceptFile(file *os.File) error {
 		return &FolderError{file.Name(), "is no file"}
 	case owner(info) != os.Geteuid():
 		return &FolderError{file.Name(), fmt.Sprintf("belongs to user %d, and this process runs as user %d: use a file of its own", owner(info), os.Geteuid())}
-	case info.Mode().Perm()&others != 0:
+	case info.Mode().Perm()&othersAny != 0:
 		return &FolderError{file.Name(), fmt.Sprintf("can be opened by other users of this machine (its mode is %04o). If it is the file you mean, close it: chmod go-rwx %s",
 			info.Mode().Perm(), quoted(file.Name()))}
 	}
 	return nil
 }
 
-// Temporary makes a folder for a while, in $TMPDIR or /tmp, or refuses with a
+// MakeTemporaryFolder makes a folder for a while, in $TMPDIR or /tmp, or refuses with a
 // *FolderError where another user could put one in its place.
-func Temporary(prefix string) (string, error) {
+func MakeTemporaryFolder(prefix string) (string, error) {
 	place, err := resolve(os.TempDir())
 	if err != nil {
 		return "", fmt.Errorf("TMPDIR: %w", err)
@@ -221,7 +221,7 @@ func resolve(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	real, rest, links := "/", split(whole), 0
+	real, rest, links := "/", pathParts(whole), 0
 	for len(rest) > 0 {
 		info, err := os.Lstat(real)
 		if err != nil {
@@ -242,7 +242,7 @@ func resolve(path string) (string, error) {
 		if links++; links > mostLinks {
 			return "", &FolderError{whole, "leads through too many links"}
 		}
-		if !ours(info) {
+		if !ownedByUserOrRoot(info) {
 			return "", &FolderError{whole, fmt.Sprintf("leads through the link %s of user %d, who could let it lead elsewhere: use a folder elsewhere", next, owner(info))}
 		}
 		target, err := os.Readlink(next)
@@ -252,12 +252,12 @@ func resolve(path string) (string, error) {
 		if filepath.IsAbs(target) {
 			real = "/"
 		}
-		rest = append(split(target), rest...)
+		rest = append(pathParts(target), rest...)
 	}
 	return real, nil
 }
 
-func split(path string) []string {
+func pathParts(path string) []string {
 	return slices.DeleteFunc(strings.Split(path, "/"), func(part string) bool { return part == "" || part == "." })
 }
 
@@ -265,7 +265,7 @@ func split(path string) []string {
 func unreplaceable(path, above string, info os.FileInfo) error {
 	open := writableByOthers(info)
 	switch {
-	case !ours(info):
+	case !ownedByUserOrRoot(info):
 		return &FolderError{path, fmt.Sprintf("lies below %s of user %d, who could put something else in its place: use a folder elsewhere", above, owner(info))}
 	case open != 0 && info.Mode()&os.ModeSticky == 0:
 		return &FolderError{path, fmt.Sprintf("lies below %s (mode %04o), where other users of this machine could put something else in its place: chmod go-w %s, or use a folder elsewhere",
@@ -284,7 +284,7 @@ func writableByOthers(info os.FileInfo) os.FileMode {
 	return open
 }
 
-func ours(info os.FileInfo) bool { return owner(info) == 0 || owner(info) == os.Geteuid() }
+func ownedByUserOrRoot(info os.FileInfo) bool { return owner(info) == 0 || owner(info) == os.Geteuid() }
 
 func owner(info os.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 

@@ -35,8 +35,8 @@ func NewProgress(w io.Writer, terminal bool, now func() time.Time, what string, 
 	return &Progress{w: w, terminal: terminal, now: now, what: what, total: total, begun: begun, shown: begun}
 }
 
-// Set says how many steps are done.
-func (p *Progress) Set(done int64) {
+// SetDone says how many steps are done.
+func (p *Progress) SetDone(done int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done = done
@@ -50,8 +50,8 @@ func (p *Progress) Set(done int64) {
 	}
 }
 
-// Done shows the end.
-func (p *Progress) Done() {
+// Finish shows the end.
+func (p *Progress) Finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.show(p.now())

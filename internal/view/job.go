@@ -71,12 +71,12 @@ func (v Jobs) published(ctx context.Context, s job.State) (bool, error) {
 	return len(events) > 0, err
 }
 
-// Of is the view of a job that exists.
-func (v Jobs) Of(ctx context.Context, s job.State) (Job, error) {
+// View is the view of a job that exists.
+func (v Jobs) View(ctx context.Context, s job.State) (Job, error) {
 	q := s.Queued
 	j := Job{
-		JobID: q.JobID, Kind: q.Kind, Status: s.Status, CreatedAt: q.SubmittedAt, FinishedAt: Optional(s.FinishedAt),
-		TimeoutMS: q.TimeoutMS, Attempt: s.Attempt, SessionID: q.SessionID, Error: Failure(s.Status, s.Outcome.Error),
+		JobID: q.JobID, Kind: q.Kind, Status: s.Status, CreatedAt: q.SubmittedAt, FinishedAt: NullIfEmpty(s.FinishedAt),
+		TimeoutMS: q.TimeoutMS, Attempt: s.Attempt, SessionID: q.SessionID, Error: FailureText(s.Status, s.Outcome.Error),
 	}
 	if s.Status == job.Queued {
 		if place, known := v.Place(ctx, q.JobID); known {
@@ -84,7 +84,7 @@ func (v Jobs) Of(ctx context.Context, s job.State) (Job, error) {
 		}
 		return j, nil
 	}
-	j.StartedAt = Optional(s.StartedAt)
+	j.StartedAt = NullIfEmpty(s.StartedAt)
 	if !s.Terminal() {
 		return j, nil
 	}
@@ -93,7 +93,7 @@ func (v Jobs) Of(ctx context.Context, s job.State) (Job, error) {
 		return Job{}, err
 	}
 	if published {
-		j.Publish(q.RunID, q.CertificateID)
+		j.SetPublished(q.RunID, q.CertificateID)
 	}
 	output, err := s.Outcome.Output.Load(ctx, v.Blobs)
 	if err != nil {
@@ -112,19 +112,19 @@ func (v Jobs) Of(ctx context.Context, s job.State) (Job, error) {
 	return j, nil
 }
 
-// Publish names the run or the certificate a job has written, once it can be read;
+// SetPublished names the run or the certificate a job has written, once it can be read;
 // 0 and the empty string are none.
-func (j *Job) Publish(runID int64, certificateID string) {
+func (j *Job) SetPublished(runID int64, certificateID string) {
 	j.RunID, j.CertificateID = runID, certificateID
 	if certificateID != "" {
 		j.CertificateURL = certificate.Path(certificateID)
 	}
 }
 
-// Failure is the error of a job: nil when it did not fail.
-func Failure(status job.Status, text string) *string {
+// FailureText is the error of a job: nil when it did not fail.
+func FailureText(status job.Status, text string) *string {
 	if status == job.Lost {
 		text = "the runner of the job stopped reporting, and no attempt was left"
 	}
-	return Optional(text)
+	return NullIfEmpty(text)
 }

@@ -12,18 +12,18 @@ import (
 // A job that has ended is read again for what it publishes after lookAgain, then
 // after twice as long each time, up to mostLookAgain.
 const (
-	lookAgain     = 20 * time.Millisecond
-	mostLookAgain = time.Minute // above every patience: a limit that backoff wants
+	firstReread = 20 * time.Millisecond
+	maxReread   = time.Minute // above every patience: a limit that backoff wants
 )
 
-// Await waits until nothing about a job will change any more, the time is over,
+// WaitComplete waits until nothing about a job will change any more, the time is over,
 // or the process stops; then it is the job as read reads it.
-func (v Jobs) Await(ctx context.Context, jobID string, atMost time.Duration, read func(context.Context) (job.State, error)) (job.State, error) {
+func (v Jobs) WaitComplete(ctx context.Context, jobID string, atMost time.Duration, read func(context.Context) (job.State, error)) (job.State, error) {
 	notified, stop := v.NotifyJobEnded(jobID)
 	defer stop()
 	over := time.NewTimer(atMost)
 	defer over.Stop()
-	again := backoff.ExponentialBackOff{InitialInterval: lookAgain, Multiplier: 2, MaxInterval: mostLookAgain}
+	again := backoff.ExponentialBackOff{InitialInterval: firstReread, Multiplier: 2, MaxInterval: maxReread}
 	for last := false; ; {
 		// Registered first, read second: an end in between is not missed.
 		state, err := read(ctx)

@@ -27,7 +27,7 @@ type Engine struct {
 	log     Log
 	logger  *slog.Logger
 	logID   string
-	moved   *signal
+	moved   *wakeUp
 	workers []*worker
 	byName  map[string]*worker
 }
@@ -52,7 +52,7 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{db: config.DB, log: config.Log, logger: config.Logger, logID: logID, moved: newSignal(), byName: map[string]*worker{}}
+	e := &Engine{db: config.DB, log: config.Log, logger: config.Logger, logID: logID, moved: newWakeUp(), byName: map[string]*worker{}}
 	writing := new(sync.Mutex)
 	for _, p := range projections {
 		if err := p.validate(config.DB); err != nil {
@@ -83,13 +83,13 @@ func (e *Engine) Run(ctx context.Context) error {
 	var names []string
 	for _, w := range e.workers {
 		names = append(names, w.eventNames()...)
-		if at := w.at(); foremost.Less(at) {
+		if at := w.currentPosition(); foremost.Less(at) {
 			foremost = at
 		}
 	}
 	feed := newFeed(e.log, foremost, names)
 	var group sync.WaitGroup
-	group.Go(func() { listen(ctx, e.db, e.moved, e.logger) })
+	group.Go(func() { forwardNotifications(ctx, e.db, e.moved, e.logger) })
 	for _, w := range e.workers {
 		w.feed = feed
 		group.Go(func() {
@@ -111,7 +111,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // Wait, Ready and Status follow what another process does.
 func (e *Engine) Watch(ctx context.Context) error {
 	var group sync.WaitGroup
-	group.Go(func() { listen(ctx, e.db, e.moved, e.logger) })
+	group.Go(func() { forwardNotifications(ctx, e.db, e.moved, e.logger) })
 	for _, w := range e.workers {
 		group.Go(func() { w.watch(ctx) })
 	}
@@ -183,7 +183,7 @@ func (e *Engine) onWorker(ctx context.Context, name string, do func(context.Cont
 	answer := make(chan error, 1)
 	request := func(ctx context.Context) error {
 		answer <- do(ctx, w)
-		return errRelocate
+		return errCheckpointMoved
 	}
 	select {
 	case w.control <- request:

@@ -12,9 +12,9 @@ import (
 const (
 	// feedBuffer is how many events a projection may be behind the feed.
 	feedBuffer = 1024
-	// feedPatience is how long a full buffer may hold up the other projections. Then
+	// maxFeedDelay is how long a full buffer may hold up the other projections. Then
 	// its projection is cut off, reads the events it missed itself and joins again.
-	feedPatience = time.Second
+	maxFeedDelay = time.Second
 )
 
 // feed is the process's one subscription, dispatched to the projections that
@@ -67,10 +67,10 @@ func (f *feed) dispatch(it item) {
 	}
 }
 
-// sendOrCutOff waits up to feedPatience for room in the buffer of a member that is
+// sendOrCutOff waits up to maxFeedDelay for room in the buffer of a member that is
 // behind, then removes the member and closes its channel.
 func (f *feed) sendOrCutOff(m *member, it item) {
-	patience := time.NewTimer(feedPatience)
+	patience := time.NewTimer(maxFeedDelay)
 	defer patience.Stop()
 	select {
 	case m.items <- it:

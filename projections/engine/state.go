@@ -50,8 +50,8 @@ type parkedRow struct {
 	ParkedAt  time.Time `bun:"parked_at,notnull"`
 }
 
-// errFenced means that another process has moved the checkpoint.
-var errFenced = errors.New("another process keeps this projection")
+// errCheckpointTaken means that another process has moved the checkpoint.
+var errCheckpointTaken = errors.New("another process keeps this projection")
 
 // schemaLock is the PostgreSQL advisory lock of whoever creates tables.
 const schemaLock = 0x7265636b6f6e // "reckon"
@@ -115,9 +115,9 @@ func (e *ForeignLogError) Error() string {
 	return fmt.Sprintf("projection %s was built from log %s and this is log %s: give the database of this log, or remove the tables with `reckon projections teardown`", e.Projection, e.Built, e.Given)
 }
 
-// fence moves the checkpoint from where this process left it, or fails: because
+// moveCheckpoint moves the checkpoint from where this process left it, or fails: because
 // another process moved it, or because it was paused.
-func fence(ctx context.Context, tx bun.IDB, p Projection, from, to event.Position) error {
+func moveCheckpoint(ctx context.Context, tx bun.IDB, p Projection, from, to event.Position) error {
 	result, err := tx.NewUpdate().Model((*stateRow)(nil)).
 		Set("position = ?", int64(to.Commit)).Set("prepare = ?", int64(to.Prepare)).
 		Where("name = ? AND version = ? AND position = ? AND prepare = ?", p.Name, p.Version, int64(from.Commit), int64(from.Prepare)).
@@ -128,7 +128,7 @@ func fence(ctx context.Context, tx bun.IDB, p Projection, from, to event.Positio
 	}
 	moved, err := result.RowsAffected()
 	if err == nil && moved == 0 {
-		err = errFenced
+		err = errCheckpointTaken
 	}
 	return err
 }
@@ -177,16 +177,16 @@ func parkedStreams(ctx context.Context, db bun.IDB, p Projection) (map[string]bo
 	return streams, err
 }
 
-func park(ctx context.Context, tx bun.IDB, p Projection, it item, reason string, now time.Time) error {
+func insertParked(ctx context.Context, tx bun.IDB, p Projection, it item, reason string, now time.Time) error {
 	row := parkedRow{
 		Name: p.Name, Version: p.Version, Stream: it.recorded.Stream, Revision: int64(it.recorded.Revision),
-		Position: int64(it.recorded.Position.Commit), EventID: it.recorded.ID, EventName: nameOf(it), Reason: reason, ParkedAt: now,
+		Position: int64(it.recorded.Position.Commit), EventID: it.recorded.ID, EventName: eventNameOf(it), Reason: reason, ParkedAt: now,
 	}
 	_, err := tx.NewInsert().Model(&row).On("CONFLICT DO NOTHING").Exec(ctx)
 	return err
 }
 
-func nameOf(it item) string {
+func eventNameOf(it item) string {
 	var unreadable interface{ EventName() string }
 	switch {
 	case it.recorded.Event != nil:

@@ -44,7 +44,7 @@ func (e *Engine) Status(ctx context.Context) ([]Status, error) {
 // process started and goes on from there; a paused one counts as asked for.
 func (e *Engine) Ready() bool {
 	for _, w := range e.workers {
-		if phase, _ := w.state(); phase != Paused && !w.ready() {
+		if phase, _ := w.currentPhase(); phase != Paused && !w.ready() {
 			return false
 		}
 	}
@@ -78,7 +78,7 @@ func (w *worker) status(head event.Position) Status {
 }
 
 // meter measures speed over the last one to two windows.
-type meter struct{ before, since, last sample }
+type meter struct{ previousWindow, currentWindow, latest sample }
 
 type sample struct {
 	at       time.Time
@@ -88,22 +88,22 @@ type sample struct {
 
 const meterWindow = 5 * time.Second
 
-// add counts events on the way to a position; a move without events starts anew.
-func (m *meter) add(now time.Time, p event.Position, events int) {
-	m.last = sample{now, p.Commit, m.last.events + events}
+// record counts events on the way to a position; a move without events starts anew.
+func (m *meter) record(now time.Time, p event.Position, events int) {
+	m.latest = sample{now, p.Commit, m.latest.events + events}
 	switch {
-	case m.since.at.IsZero() || events == 0:
-		m.before, m.since = m.last, m.last
-	case now.Sub(m.since.at) >= meterWindow:
-		m.before, m.since = m.since, m.last
+	case m.currentWindow.at.IsZero() || events == 0:
+		m.previousWindow, m.currentWindow = m.latest, m.latest
+	case now.Sub(m.currentWindow.at) >= meterWindow:
+		m.previousWindow, m.currentWindow = m.currentWindow, m.latest
 	}
 }
 
 // rates are events and log units per second.
 func (m *meter) rates(now time.Time) (events, units float64) {
-	passed := now.Sub(m.before.at).Seconds()
-	if m.before.at.IsZero() || passed <= 0 {
+	passed := now.Sub(m.previousWindow.at).Seconds()
+	if m.previousWindow.at.IsZero() || passed <= 0 {
 		return 0, 0
 	}
-	return float64(m.last.events-m.before.events) / passed, float64(m.last.position-m.before.position) / passed
+	return float64(m.latest.events-m.previousWindow.events) / passed, float64(m.latest.position-m.previousWindow.position) / passed
 }

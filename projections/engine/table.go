@@ -41,8 +41,8 @@ func TableOf[K comparable, R any](column string, key func(*R) K, indexes ...Inde
 	return &Rows[K, R]{column: column, key: key, indexes: indexes}
 }
 
-// Get returns a copy of the row under a key, nil when there is none.
-func (t *Rows[K, R]) Get(ctx context.Context, tx *Tx, key K) (*R, error) {
+// Row returns a copy of the row under a key, nil when there is none.
+func (t *Rows[K, R]) Row(ctx context.Context, tx *Tx, key K) (*R, error) {
 	b := t.buffer(tx)
 	if row, known := b.rows[key]; known {
 		if row == nil {
@@ -62,20 +62,20 @@ func (t *Rows[K, R]) Get(ctx context.Context, tx *Tx, key K) (*R, error) {
 	return row, nil
 }
 
-// Put inserts the row or replaces the one under its key.
-func (t *Rows[K, R]) Put(tx *Tx, row *R) { t.buffer(tx).set(t.key(row), row) }
+// Upsert inserts the row or replaces the one under its key.
+func (t *Rows[K, R]) Upsert(tx *Tx, row *R) { t.buffer(tx).set(t.key(row), row) }
 
 // Delete removes the row under a key, if there is one.
 func (t *Rows[K, R]) Delete(tx *Tx, key K) { t.buffer(tx).set(key, nil) }
 
 // Update changes the row under a key; when there is none, nothing happens.
 func (t *Rows[K, R]) Update(ctx context.Context, tx *Tx, key K, change func(*R)) error {
-	row, err := t.Get(ctx, tx, key)
+	row, err := t.Row(ctx, tx, key)
 	if err != nil || row == nil {
 		return err
 	}
 	change(row)
-	t.Put(tx, row)
+	t.Upsert(tx, row)
 	return nil
 }
 

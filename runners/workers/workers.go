@@ -109,7 +109,7 @@ func (w *Workers) Run(c RunConfig) {
 		Logger: w.config.Logger, Build: w.config.Build, OnIsolated: w.KillAll,
 	})
 	w.runner = runners.New(runners.Config{
-		Claimant: runners.Claimant{Runner: w.config.Process, OwnSessions: c.OwnSessionsOnly},
+		Claimant: runners.Claimant{Runner: w.config.Process, OwnSessionsOnly: c.OwnSessionsOnly},
 		Slots:    c.Slots, Grace: c.Grace, Jobs: w.config.Jobs, Queue: queue{w.config.Models, w.config.Projector}, Heartbeat: w.heartbeat,
 		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: runners.ByName(c.Kinds...),
 	})
@@ -227,7 +227,7 @@ type queue struct {
 
 // Propose is runners.Queue.
 func (q queue) Propose(ctx context.Context, c runners.Claimant, n int) ([]runners.Proposal, time.Duration, error) {
-	found, again, err := q.models.Queue.Propose(ctx, projections.Claimant(c), n)
+	found, again, err := q.models.Queue.ProposeJobs(ctx, projections.Claimant(c), n)
 	list := make([]runners.Proposal, len(found))
 	for i, p := range found {
 		list[i] = runners.Proposal{JobID: p.JobID, Correlation: p.Correlation}
@@ -237,7 +237,7 @@ func (q queue) Propose(ctx context.Context, c runners.Claimant, n int) ([]runner
 
 // ProlongReservations is runners.Queue.
 func (q queue) ProlongReservations(ctx context.Context, runner string, jobIDs []string) error {
-	return q.models.Queue.Keep(ctx, runner, jobIDs)
+	return q.models.Queue.ExtendProposals(ctx, runner, jobIDs)
 }
 
 // WaitUntilApplied is runners.Queue: proposals are made from both read models.

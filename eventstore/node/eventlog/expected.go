@@ -32,8 +32,8 @@ func StreamExists() Expected { return Expected{Kind: ExpectStreamExists} }
 // Revision expects revision as the last one.
 func Revision(revision uint64) Expected { return Expected{Kind: ExpectRevision, Revision: revision} }
 
-// Number is the legacy form of the expectation used in trailers: -2, -1, -4 or the revision.
-func (e Expected) Number() string {
+// LegacyNumber is the legacy form of the expectation used in trailers: -2, -1, -4 or the revision.
+func (e Expected) LegacyNumber() string {
 	switch e.Kind {
 	case ExpectAny:
 		return "-2"
@@ -69,8 +69,8 @@ const (
 	acceptOrKnown         // accept, unless the first id is known in this stream
 	knownOrRevive         // success if the ids are stored from revision 0 on, else accept
 	knownOrWrong          // success if the ids are stored after the expected revision, else wrong
-	wrong
-	deleted
+	wrongRevision
+	streamDeleted
 )
 
 // streamState is what a write needs to know of a stream.
@@ -83,10 +83,10 @@ type streamState struct {
 
 func (s *streamState) softDeleted() bool { return s.metadata.softDeleted() }
 
-// judge is the expected-revision table of the protocol for a write of events.
-func judge(s *streamState, e Expected) verdict {
+// evaluateExpected is the expected-revision table of the protocol for a write of events.
+func evaluateExpected(s *streamState, e Expected) verdict {
 	if s.tombstoned {
-		return deleted
+		return streamDeleted
 	}
 	switch e.Kind {
 	case ExpectAny:
@@ -94,9 +94,9 @@ func judge(s *streamState, e Expected) verdict {
 	case ExpectStreamExists:
 		switch {
 		case s.softDeleted():
-			return deleted
+			return streamDeleted
 		case s.last < 0 && !s.hasMetadata:
-			return wrong
+			return wrongRevision
 		}
 		return acceptOrKnown
 	case ExpectNoStream:
@@ -114,24 +114,24 @@ func judge(s *streamState, e Expected) verdict {
 		case s.last >= 0 && e.Revision < uint64(s.last):
 			return knownOrWrong
 		}
-		return wrong
+		return wrongRevision
 	default:
-		return wrong
+		return wrongRevision
 	}
 }
 
-// judgeDeletion is the same table for a soft delete or a tombstone, whose ids are made
+// evaluateExpectedDeletion is the same table for a soft delete or a tombstone, whose ids are made
 // by the server and so are never known.
-func judgeDeletion(s *streamState, e Expected, tombstone bool) verdict {
+func evaluateExpectedDeletion(s *streamState, e Expected, tombstone bool) verdict {
 	never := s.last < 0 && !s.hasMetadata
 	if never && !s.tombstoned && !tombstone {
-		return wrong
+		return wrongRevision
 	}
-	switch v := judge(s, e); v {
+	switch v := evaluateExpected(s, e); v {
 	case acceptOrKnown, knownOrRevive:
 		return accept
 	case knownOrWrong:
-		return wrong
+		return wrongRevision
 	default:
 		return v
 	}

@@ -70,7 +70,7 @@ func (l *Log) checkHead(mark headMark) error {
 	lost := func(reason string) error {
 		return &CorruptError{Dir: l.dir, Position: mark.position, Reason: reason + " (the file " + headFileName + " names the newest acknowledged record; removing that file accepts the loss)"}
 	}
-	id, err := l.get(l.db, identityKey)
+	id, err := l.readValue(l.db, identityKey)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (l *Log) checkHead(mark headMark) error {
 	if len(id) == 1+len(mark.id) && !bytes.Equal(id[1:], mark.id[:]) {
 		return lost("it is not the log this folder held before")
 	}
-	value, err := l.get(l.db, recordKey(mark.position))
+	value, err := l.readValue(l.db, recordKey(mark.position))
 	if err != nil {
 		return err
 	}

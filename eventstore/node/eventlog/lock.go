@@ -25,7 +25,7 @@ func lockFolder(dir string) (*os.File, error) {
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock the data folder %s: %w", dir, err)
 		}
-		return nil, &FolderInUseError{Dir: dir, PID: holder(f)}
+		return nil, &FolderInUseError{Dir: dir, PID: lockHolder(f)}
 	}
 	// written before it is cut, so that the first line is a process id at every moment
 	line := strconv.Itoa(os.Getpid()) + "\n"
@@ -38,8 +38,8 @@ func lockFolder(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// holder is the process id in the lock file, 0 when there is none.
-func holder(f *os.File) int {
+// lockHolder is the process id in the lock file, 0 when there is none.
+func lockHolder(f *os.File) int {
 	text, _ := io.ReadAll(io.LimitReader(f, 32)) // what could be read is all there is to say
 	line, _, _ := strings.Cut(string(text), "\n")
 	pid, _ := strconv.Atoi(line)

@@ -57,15 +57,15 @@ type Options struct {
 
 // Log is an open event log. Its methods may be called concurrently.
 type Log struct {
-	dir     string
-	clock   func() time.Time
-	logger  *slog.Logger
-	db      *pebble.DB
-	lock    *os.File
-	headAt  *os.File
-	id      uuid.UUID
-	genesis hash
-	topics  topics
+	dir      string
+	clock    func() time.Time
+	logger   *slog.Logger
+	db       *pebble.DB
+	lock     *os.File
+	headFile *os.File
+	id       uuid.UUID
+	genesis  hash
+	topics   topics
 
 	viewMu sync.Mutex
 	view   *View
@@ -108,13 +108,13 @@ func Open(o Options) (*Log, error) {
 		stopped:  make(chan struct{}),
 	}
 	l.close = sync.OnceValue(l.shutdown)
-	if err := l.open(o); err != nil {
+	if err := l.openFiles(o); err != nil {
 		return nil, errors.Join(err, l.closeFiles())
 	}
 	return l, nil
 }
 
-func (l *Log) open(o Options) error {
+func (l *Log) openFiles(o Options) error {
 	db, err := l.openStorage(filepath.Join(o.Dir, "log"), o)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (l *Log) open(o Options) error {
 	if err != nil {
 		return err
 	}
-	if l.headAt, err = os.OpenFile(filepath.Join(o.Dir, headFileName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+	if l.headFile, err = os.OpenFile(filepath.Join(o.Dir, headFileName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return fmt.Errorf("open the head file of the event log: %w", err)
 	}
 	if created {
@@ -238,7 +238,7 @@ func reportDamage(logger *slog.Logger) func(pebble.DataCorruptionInfo) {
 
 // loadIdentity reads the log id, or makes one in an empty store.
 func (l *Log) loadIdentity(random io.Reader) (created bool, err error) {
-	value, err := l.get(l.db, identityKey)
+	value, err := l.readValue(l.db, identityKey)
 	if err != nil {
 		return false, err
 	}
@@ -294,7 +294,7 @@ func (l *Log) shutdown() error {
 	l.viewMu.Unlock()
 	view.Close()
 	// tables carry checksums, and are not replayed at the next start
-	return errors.Join(l.db.Flush(), l.headAt.Sync(), l.closeFiles())
+	return errors.Join(l.db.Flush(), l.headFile.Sync(), l.closeFiles())
 }
 
 // closeFiles closes what open got to open; the lock last.
@@ -306,15 +306,15 @@ func (l *Log) closeFiles() error {
 	if l.db != nil {
 		errs = append(errs, l.db.Close())
 	}
-	if l.headAt != nil {
-		errs = append(errs, l.headAt.Close())
+	if l.headFile != nil {
+		errs = append(errs, l.headFile.Close())
 	}
 	return errors.Join(append(errs, l.lock.Close())...)
 }
 
 // markHead notes the newest durable record. Failing only weakens the check at the next start.
 func (l *Log) markHead(position uint64, link hash) {
-	if _, err := l.headAt.WriteAt(headMark{l.id, position, link}.encode(), 0); err != nil {
+	if _, err := l.headFile.WriteAt(headMark{l.id, position, link}.encode(), 0); err != nil {
 		l.logger.Error("cannot write the head file of the event log", "error", err)
 	}
 }
@@ -325,8 +325,8 @@ type reader interface {
 	NewIterWithContext(ctx context.Context, o *pebble.IterOptions) (*pebble.Iterator, error)
 }
 
-// get returns a copy of the value, nil when there is none.
-func (l *Log) get(from reader, key []byte) ([]byte, error) {
+// readValue returns a copy of the value, nil when there is none.
+func (l *Log) readValue(from reader, key []byte) ([]byte, error) {
 	value, closer, err := from.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, nil
@@ -354,7 +354,7 @@ func (l *Log) record(from reader, position uint64) (Record, error) {
 
 // recordAt reads the record of a revision that must exist.
 func (l *Log) recordAt(from reader, stream string, revision uint64) (Record, error) {
-	value, err := l.get(from, appendRevisionKey(nil, stream, revision))
+	value, err := l.readValue(from, appendRevisionKey(nil, stream, revision))
 	if err != nil {
 		return Record{}, err
 	}
@@ -366,7 +366,7 @@ func (l *Log) recordAt(from reader, stream string, revision uint64) (Record, err
 
 // head reads the head of a stream; a stream never written to has last = -1.
 func (l *Log) head(from reader, stream string) (head, error) {
-	value, err := l.get(from, headKey(stream))
+	value, err := l.readValue(from, headKey(stream))
 	if err != nil {
 		return head{}, err
 	}

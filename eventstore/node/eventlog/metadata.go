@@ -9,14 +9,14 @@ import (
 
 // Names and types the protocol reserves.
 const (
-	AllStream            = "$all"
-	MetadataType         = "$metadata"
-	TombstoneType        = "$streamDeleted"
-	LinkType             = "$>"
-	metaPrefix           = "$$"
-	DeletedBefore        = math.MaxInt64 // the $tb of a soft-deleted stream
-	TombstoneRev  uint64 = math.MaxInt64 // the revision of a tombstone
-	maxAgeSeconds        = 1 << 38       // larger ages hide nothing
+	AllStream                = "$all"
+	MetadataType             = "$metadata"
+	TombstoneType            = "$streamDeleted"
+	LinkType                 = "$>"
+	metaPrefix               = "$$"
+	DeletedBefore            = math.MaxInt64 // the $tb of a soft-deleted stream
+	TombstoneRevision uint64 = math.MaxInt64 // the revision of a tombstone
+	maxAgeSeconds            = 1 << 38       // larger ages hide nothing
 )
 
 // IsMetaStream reports whether the stream holds the metadata of another one.

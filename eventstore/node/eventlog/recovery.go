@@ -57,7 +57,7 @@ func (w *writer) replayWindow(iterator *pebble.Iterator) error {
 		}
 		w.position, w.chain = s.Position, s.chain
 		w.createdTicks = s.CreatedTicks
-		w.recent.add(s.ID, s.Stream, placed{s.Revision, s.Position}, len(iterator.Value()))
+		w.recent.add(s.ID, s.Stream, recordedAt{s.Revision, s.Position}, len(iterator.Value()))
 	}
 	w.durable = w.position
 	return nil
@@ -78,7 +78,7 @@ func checkLink(dir string, s *stored, position uint64, previous hash) error {
 
 // storedRecord reads a record with its link.
 func (l *Log) storedRecord(from reader, position uint64) (stored, error) {
-	value, err := l.get(from, recordKey(position))
+	value, err := l.readValue(from, recordKey(position))
 	if err != nil {
 		return stored{}, err
 	}

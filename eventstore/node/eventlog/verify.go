@@ -69,7 +69,7 @@ func (l *Log) verifyRecords(ctx context.Context, position, last uint64, link *ha
 		if err := checkLink(l.dir, &s, position, *link); err != nil {
 			return 0, err
 		}
-		indexed, err := l.get(view.snapshot, appendRevisionKey(nil, s.Stream, s.Revision))
+		indexed, err := l.readValue(view.snapshot, appendRevisionKey(nil, s.Stream, s.Revision))
 		if err != nil {
 			return 0, err
 		}
@@ -158,19 +158,19 @@ func (l *Log) verifyIndexEntry(view *View, key, value []byte, report *Report, wa
 		*walk = indexWalk{entries: walk.entries, stream: append([]byte(nil), prefix...)}
 		report.Streams++
 	}
-	if revision != walk.next && revision != TombstoneRev || position <= walk.last {
+	if revision != walk.next && revision != TombstoneRevision || position <= walk.last {
 		return &CorruptError{Dir: l.dir, Position: position, Reason: fmt.Sprintf("stream %q has revision %d where %d belongs", stream, revision, walk.next)}
 	}
 	walk.entries++
 	walk.last = position
-	if revision != TombstoneRev {
+	if revision != TombstoneRevision {
 		walk.next = revision + 1
 	}
 	h, err := l.head(view.snapshot, stream)
 	if err != nil {
 		return err
 	}
-	if revision != TombstoneRev && h.last < int64(revision) || h.position < position || revision == TombstoneRev && !h.tombstoned {
+	if revision != TombstoneRevision && h.last < int64(revision) || h.position < position || revision == TombstoneRevision && !h.tombstoned {
 		return &CorruptError{Dir: l.dir, Position: position, Reason: fmt.Sprintf("the head of stream %q is behind its events", stream)}
 	}
 	return nil

@@ -139,7 +139,7 @@ func (v *View) ReadAll(ctx context.Context, from uint64, backwards bool, page Pa
 	}
 	var records []Record
 	size := 0
-	for valid := move(iterator, true, backwards); valid && len(records) < page.Records && (size < page.Bytes || len(records) == 0); valid = move(iterator, false, backwards) {
+	for valid := stepIterator(iterator, true, backwards); valid && len(records) < page.Records && (size < page.Bytes || len(records) == 0); valid = stepIterator(iterator, false, backwards) {
 		record, err := v.parse(iterator)
 		if err != nil {
 			_ = iterator.Close()
@@ -156,7 +156,7 @@ func (v *View) ReadAll(ctx context.Context, from uint64, backwards bool, page Pa
 
 // ReadStream reads the records with revisions first … last, in either direction.
 func (v *View) ReadStream(ctx context.Context, stream string, first, last uint64, backwards bool, page Page) ([]Record, error) {
-	if first > last || last > TombstoneRev {
+	if first > last || last > TombstoneRevision {
 		return nil, nil
 	}
 	index, err := v.snapshot.NewIterWithContext(ctx, &pebble.IterOptions{
@@ -173,7 +173,7 @@ func (v *View) ReadStream(ctx context.Context, stream string, first, last uint64
 }
 
 func (v *View) readIndexed(ctx context.Context, index *pebble.Iterator, stream string, backwards bool, page Page) ([]Record, error) {
-	if !move(index, true, backwards) {
+	if !stepIterator(index, true, backwards) {
 		return nil, nil
 	}
 	log, err := v.snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: []byte{recordSpace}, UpperBound: recordKey(v.head + 1)})
@@ -183,7 +183,7 @@ func (v *View) readIndexed(ctx context.Context, index *pebble.Iterator, stream s
 	defer func() { _ = log.Close() }()
 	var records []Record
 	size := 0
-	for valid := true; valid && len(records) < page.Records && (size < page.Bytes || len(records) == 0); valid = move(index, false, backwards) {
+	for valid := true; valid && len(records) < page.Records && (size < page.Bytes || len(records) == 0); valid = stepIterator(index, false, backwards) {
 		if len(index.Value()) != 8 {
 			return nil, &CorruptError{Dir: v.log.dir, Reason: fmt.Sprintf("the index of stream %q cannot be read", stream)}
 		}
@@ -207,8 +207,8 @@ func (v *View) readIndexed(ctx context.Context, index *pebble.Iterator, stream s
 	return records, nil
 }
 
-// move steps an iterator in the direction of the read.
-func move(i *pebble.Iterator, start, backwards bool) bool {
+// stepIterator steps an iterator in the direction of the read.
+func stepIterator(i *pebble.Iterator, start, backwards bool) bool {
 	switch {
 	case start && backwards:
 		return i.Last()

@@ -196,12 +196,12 @@ func (w *writer) run() {
 	for {
 		select {
 		case r := <-w.log.requests:
-			w.group(r)
+			w.decideAndCommit(r)
 		case <-w.log.closing:
 			for {
 				select {
 				case r := <-w.log.requests:
-					w.group(r)
+					w.decideAndCommit(r)
 				default:
 					return
 				}
@@ -210,10 +210,10 @@ func (w *writer) run() {
 	}
 }
 
-// group decides the request and those that wait behind it, and makes them durable at once.
-func (w *writer) group(r *request) {
+// decideAndCommit decides the request and those that wait behind it, and makes them durable at once.
+func (w *writer) decideAndCommit(r *request) {
 	for r != nil {
-		w.take(r)
+		w.decideRequest(r)
 		r = nil
 		if len(w.decided) < maxGroupRequests && w.batch.Len() < maxGroupBytes {
 			select {
@@ -225,9 +225,9 @@ func (w *writer) group(r *request) {
 	w.commit()
 }
 
-// take decides one request. A request that has to read what the group wrote makes the
+// decideRequest decides one request. A request that has to read what the group wrote makes the
 // group durable first.
-func (w *writer) take(r *request) {
+func (w *writer) decideRequest(r *request) {
 	result, err := w.decide(r)
 	if errors.Is(err, errNeedsDurable) {
 		w.commit()
@@ -256,7 +256,7 @@ func (w *writer) decide(r *request) (Result, error) {
 func (w *writer) commit() {
 	if len(w.changed) > 0 {
 		for stream, state := range w.changed {
-			w.set(headKey(stream), state.encode())
+			w.putInBatch(headKey(stream), state.encode())
 		}
 		if err := w.log.db.Apply(w.batch, pebble.Sync); err != nil {
 			// not reached: the storage ends the process when it cannot write
@@ -296,11 +296,11 @@ func (w *writer) append(r *request) (Result, error) {
 			return Result{}, &StreamDeletedError{r.stream}
 		}
 	}
-	v := judge(s, r.expected)
+	v := evaluateExpected(s, r.expected)
 	if len(r.events) == 0 {
 		return emptyAppend(r, s, v)
 	}
-	known, isKnown, err := w.known(r, s, v)
+	known, isKnown, err := w.findRepeated(r, s, v)
 	if err != nil || isKnown {
 		return known, err
 	}
@@ -316,27 +316,27 @@ func (w *writer) append(r *request) (Result, error) {
 // emptyAppend only tests the expectation; there are no ids to recognise it by.
 func emptyAppend(r *request, s *streamState, v verdict) (Result, error) {
 	switch v {
-	case deleted:
+	case streamDeleted:
 		return Result{}, &StreamDeletedError{r.stream}
-	case wrong, knownOrWrong:
+	case wrongRevision, knownOrWrong:
 		return Result{}, &WrongExpectedRevisionError{Stream: r.stream, Expected: r.expected, Actual: s.last}
 	}
 	return Result{LastRevision: s.last, Position: s.position}, nil
 }
 
-// known tells whether the append is a repetition of one already stored, and answers it;
+// findRepeated tells whether the append is a repetition of one already stored, and answers it;
 // an error refuses the append.
-func (w *writer) known(r *request, s *streamState, v verdict) (Result, bool, error) {
+func (w *writer) findRepeated(r *request, s *streamState, v verdict) (Result, bool, error) {
 	conflict := &WrongExpectedRevisionError{Stream: r.stream, Expected: r.expected, Actual: s.last}
 	switch v {
 	case accept:
 		return Result{}, false, nil
-	case deleted:
+	case streamDeleted:
 		return Result{}, false, &StreamDeletedError{r.stream}
 	case acceptOrKnown:
-		return w.knownRecently(r, conflict)
+		return w.findRepeatedInWindow(r, conflict)
 	case knownOrWrong, knownOrRevive:
-		result, ok, err := w.knownAtRevision(r, s)
+		result, ok, err := w.findRepeatedAtRevision(r, s)
 		if err == nil && !ok && v == knownOrWrong {
 			err = conflict
 		}
@@ -346,9 +346,9 @@ func (w *writer) known(r *request, s *streamState, v verdict) (Result, bool, err
 	}
 }
 
-// knownRecently looks the ids up in the recent window of the log.
-func (w *writer) knownRecently(r *request, conflict error) (Result, bool, error) {
-	var last placed
+// findRepeatedInWindow looks the ids up in the recent window of the log.
+func (w *writer) findRepeatedInWindow(r *request, conflict error) (Result, bool, error) {
+	var last recordedAt
 	for i := range r.events {
 		at, ok := w.recent.find(r.events[i].ID, r.stream)
 		switch {
@@ -362,8 +362,8 @@ func (w *writer) knownRecently(r *request, conflict error) (Result, bool, error)
 	return Result{LastRevision: int64(last.revision), Position: last.position}, true, nil
 }
 
-// knownAtRevision compares the ids with those stored right after the expected revision.
-func (w *writer) knownAtRevision(r *request, s *streamState) (Result, bool, error) {
+// findRepeatedAtRevision compares the ids with those stored right after the expected revision.
+func (w *writer) findRepeatedAtRevision(r *request, s *streamState) (Result, bool, error) {
 	if s.position > w.durable {
 		return Result{}, false, errNeedsDurable
 	}
@@ -424,7 +424,7 @@ func (w *writer) appendMetadata(r *request, s, base *streamState) Result {
 
 // delete replaces the metadata by one that hides every event.
 func (w *writer) delete(r *request) (Result, error) {
-	s, err := w.judged(r, false)
+	s, err := w.decideDeletion(r, false)
 	if err != nil {
 		return Result{}, err
 	}
@@ -437,26 +437,26 @@ func (w *writer) delete(r *request) (Result, error) {
 }
 
 func (w *writer) tombstone(r *request) (Result, error) {
-	s, err := w.judged(r, true)
+	s, err := w.decideDeletion(r, true)
 	if err != nil {
 		return Result{}, err
 	}
-	w.write(r.stream, TombstoneRev, &Proposed{ID: w.newID(), Type: TombstoneType})
+	w.write(r.stream, TombstoneRevision, &Proposed{ID: w.newID(), Type: TombstoneType})
 	s.position = w.position
 	s.tombstoned = true
 	w.changed[r.stream] = s
 	return Result{LastRevision: math.MaxInt64, Position: w.position}, nil
 }
 
-func (w *writer) judged(r *request, tombstone bool) (*streamState, error) {
+func (w *writer) decideDeletion(r *request, tombstone bool) (*streamState, error) {
 	s, err := w.state(r.stream)
 	if err != nil {
 		return nil, err
 	}
-	switch judgeDeletion(s, r.expected, tombstone) {
+	switch evaluateExpectedDeletion(s, r.expected, tombstone) {
 	case accept:
 		return s, nil
-	case deleted:
+	case streamDeleted:
 		return nil, &StreamDeletedError{r.stream}
 	default:
 		return nil, &WrongExpectedRevisionError{Stream: r.stream, Expected: r.expected, Actual: s.last}
@@ -501,13 +501,13 @@ func (w *writer) write(stream string, revision uint64, event *Proposed) {
 		Metadata:     event.Metadata,
 		Data:         event.Data,
 	}, salt, w.chain)
-	w.set(recordKey(w.position), w.record)
-	w.set(appendRevisionKey(nil, stream, revision), recordKey(w.position)[1:])
-	w.recent.add(event.ID, stream, placed{revision, w.position}, len(w.record))
+	w.putInBatch(recordKey(w.position), w.record)
+	w.putInBatch(appendRevisionKey(nil, stream, revision), recordKey(w.position)[1:])
+	w.recent.add(event.ID, stream, recordedAt{revision, w.position}, len(w.record))
 }
 
-// set puts a pair into the group.
-func (w *writer) set(key, value []byte) {
+// putInBatch puts a pair into the group.
+func (w *writer) putInBatch(key, value []byte) {
 	if err := w.batch.Set(key, value, nil); err != nil {
 		storageFailed(err)
 	}
@@ -545,7 +545,7 @@ func (w *writer) newID() uuid.UUID {
 
 // appendIdentity writes the first event of a new log together with its identity.
 func (w *writer) appendIdentity() error {
-	w.set(identityKey, append([]byte{recordFormat}, w.log.id[:]...))
+	w.putInBatch(identityKey, append([]byte{recordFormat}, w.log.id[:]...))
 	s, err := w.state(IdentityStream)
 	if err != nil {
 		return err
