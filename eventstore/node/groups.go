@@ -13,9 +13,9 @@ import (
 	"reckon/eventstore/node/eventlog"
 )
 
-// groupsService keeps declarations of persistent subscriptions: a group can be declared
-// and taken back, durably, but not read from. It is not advertised, and every other
-// method answers UNIMPLEMENTED.
+// groupsService stores declarations of persistent subscriptions: a group can be created
+// and deleted, durably, but not read. It is not advertised, and every other method
+// answers UNIMPLEMENTED.
 type groupsService struct {
 	persistent.UnimplementedPersistentSubscriptionsServer
 	log *eventlog.Log
@@ -26,8 +26,8 @@ const (
 	maxGroupNameBytes = 1024
 )
 
-// groupStream holds the declaration of one group; that a stream can begin only once makes
-// the group unique.
+// groupStream names the stream that holds the declaration of one group. The declaration
+// is appended expecting no stream, so that a group is created once.
 func groupStream(stream, group string) string {
 	return "$persistentsubscription-" + stream + "::" + group + "-declaration"
 }
@@ -52,7 +52,7 @@ func (g *groupsService) Create(ctx context.Context, req *persistent.CreateReq) (
 	return &persistent.CreateResp{}, statusError(ctx, err)
 }
 
-// groupSource is the stream a group reads, AllStream for all events.
+// groupSource returns the stream that a group reads; AllStream for all events.
 func groupSource(o *persistent.CreateReq_Options) (string, error) {
 	stream := string(o.GetStream().GetStreamIdentifier().GetStreamName())
 	if o.GetStreamOption() == nil { // clients of the first protocol
@@ -71,7 +71,7 @@ func checkGroup(stream, group string) error {
 	return nil
 }
 
-// Delete takes the declaration of a group back.
+// Delete deletes the declaration of a group.
 func (g *groupsService) Delete(ctx context.Context, req *persistent.DeleteReq) (*persistent.DeleteResp, error) {
 	stream, group := string(req.GetOptions().GetStreamIdentifier().GetStreamName()), req.GetOptions().GetGroupName()
 	if req.GetOptions().GetAll() != nil {
@@ -89,8 +89,8 @@ func (g *groupsService) Delete(ctx context.Context, req *persistent.DeleteReq) (
 	return &persistent.DeleteResp{}, statusError(ctx, err)
 }
 
-// Read refuses, but only after the request arrived: a client that cannot finish sending
-// never learns why.
+// Read answers UNIMPLEMENTED after it has received the request: a client whose sending is
+// interrupted does not report the status.
 func (g *groupsService) Read(call persistent.PersistentSubscriptions_ReadServer) error {
 	if _, err := call.Recv(); err != nil {
 		return statusError(call.Context(), transportError(err))

@@ -17,7 +17,8 @@ import (
 	"reckon/eventstore/node/eventlog"
 )
 
-// failure is a refused call: the status and the trailers clients map to their own errors.
+// failure is a refused call: the status and the trailers that clients translate into
+// their own errors.
 type failure struct {
 	code     codes.Code
 	message  string
@@ -35,7 +36,7 @@ func invalid(message string) *failure {
 	return &failure{code: codes.InvalidArgument, message: message}
 }
 
-// failureOf gives every error of a call its status and trailers.
+// failureOf translates an error of a call into its status and trailers.
 func failureOf(err error) *failure {
 	var (
 		f         *failure
@@ -76,8 +77,8 @@ func failureOf(err error) *failure {
 	}
 }
 
-// statusError is the error a handler returns: trailers set, status made. Errors of the
-// transport itself pass through.
+// statusError sets the trailers of a call and returns the status error for its handler to
+// return. Errors that are a status already, those of the transport, are returned as they are.
 func statusError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -92,7 +93,7 @@ func statusError(ctx context.Context, err error) error {
 	return status.Error(f.code, f.message)
 }
 
-// printable escapes what may not stand in a trailer.
+// printable percent-encodes a name with characters that a trailer may not contain.
 func printable(name string) string {
 	for i := range len(name) {
 		if name[i] < ' ' || name[i] > '~' {
@@ -102,7 +103,8 @@ func printable(name string) string {
 	return name
 }
 
-// recoverUnary and recoverStream keep a mistake in one call from ending all others.
+// recoverUnary and recoverStream answer a call that panics with INTERNAL, so that it
+// does not end the process.
 func recoverUnary(logger *slog.Logger) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
 		defer recoverAsInternal(logger, info.FullMethod, &err)

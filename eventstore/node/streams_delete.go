@@ -8,7 +8,8 @@ import (
 	"reckon/eventstore/node/eventlog"
 )
 
-// Delete soft-deletes a stream.
+// Delete soft-deletes a stream: reads no longer show its events, and an append continues
+// their numbering.
 func (s *streamsService) Delete(ctx context.Context, req *streams.DeleteReq) (*streams.DeleteResp, error) {
 	expected, err := expectedOfDelete(req.GetOptions())
 	if err != nil {
@@ -23,7 +24,7 @@ func (s *streamsService) Delete(ctx context.Context, req *streams.DeleteReq) (*s
 	}}, nil
 }
 
-// Tombstone closes a stream for ever.
+// Tombstone closes a stream: it can never be read or written again.
 func (s *streamsService) Tombstone(ctx context.Context, req *streams.TombstoneReq) (*streams.TombstoneResp, error) {
 	expected, err := expectedOfTombstone(req.GetOptions())
 	if err != nil {

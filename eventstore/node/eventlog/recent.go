@@ -21,10 +21,10 @@ type recentEntry struct {
 	sizeBytes int
 }
 
-// recordedAt is where an event went.
+// recordedAt is the revision and the position of a stored event.
 type recordedAt struct{ revision, position uint64 }
 
-// recentIDs remembers where the events of the window are.
+// recentIDs maps the ids of the window's events to their revision and position.
 type recentIDs struct {
 	places    map[recentKey]recordedAt
 	ring      []recentEntry // the window, behind entries already left
@@ -36,7 +36,7 @@ func newRecentIDs() *recentIDs {
 	return &recentIDs{places: map[recentKey]recordedAt{}}
 }
 
-// add must be called in log order.
+// add adds an event; calls are in the order of the log.
 func (r *recentIDs) add(id uuid.UUID, stream string, at recordedAt, sizeBytes int) {
 	entry := recentEntry{recentKey: recentKey{id, stream}, position: at.position, sizeBytes: sizeBytes}
 	r.ring = append(r.ring, entry)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// verifyPage bounds how long one snapshot is held during verification.
+// verifyPage is how many records are verified under one snapshot, which keeps storage from being freed.
 const verifyPage = 1024
 
 // Report is the result of a verification that found nothing wrong.
@@ -24,8 +24,8 @@ type Report struct {
 }
 
 // Verify recomputes the hash chain over every record that was durable when it was called,
-// and checks that the indexes say the same as the log. It reads in pages, beside readers
-// and writers. Damage is a *CorruptError.
+// and checks the indexes against the log. Readers and writers go on meanwhile. Damage is a
+// *CorruptError.
 func (l *Log) Verify(ctx context.Context) (Report, error) {
 	report := Report{LogID: l.id}
 	view, err := l.View()
