@@ -85,8 +85,8 @@ func (c *engineStatusCmd) Run() error {
 
 type engineTestCmd struct {
 	engineFolder
-	Sandbox string `help:"How workers are walled in." enum:"required,off" default:"required" name:"engine-sandbox" env:"RECKON_ENGINE_SANDBOX"`
-	JSON    bool   `help:"Print JSON." name:"json"`
+	Sandbox config.Sandbox `help:"How workers are walled in." enum:"required,off" default:"required" name:"engine-sandbox" env:"RECKON_ENGINE_SANDBOX"`
+	JSON    bool           `help:"Print JSON." name:"json"`
 }
 
 // engineReport is what `reckon engine test` found.

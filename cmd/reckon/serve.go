@@ -24,7 +24,7 @@ type serveCmd struct{ config.Serve }
 
 // Run serves until SIGINT or SIGTERM.
 func (c *serveCmd) Run() error {
-	logger, err := telemetry.NewLogger(os.Stderr, c.Log.Level, c.Log.Format)
+	logger, err := telemetry.NewLogger(os.Stderr, string(c.Log.Level), telemetry.Format(c.Log.Format))
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// bufferedAnswer holds a public answer back until its ETag is known.
+// bufferedAnswer buffers a public answer until its ETag is computed.
 type bufferedAnswer struct {
 	http.ResponseWriter
 	fixed  bool // the handler's bytes never change: they are not copied
@@ -34,7 +34,7 @@ func (b *bufferedAnswer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sendWithETag sends what was held back: with a strong ETag, or as 304 when the client has it.
+// sendWithETag sends the buffered answer with a strong ETag, or 304 when If-None-Match names that ETag.
 func (b *bufferedAnswer) sendWithETag(r *http.Request, maxAge time.Duration) {
 	if b.status == 0 {
 		b.status = http.StatusOK
@@ -61,7 +61,7 @@ func (b *bufferedAnswer) sendWithETag(r *http.Request, maxAge time.Duration) {
 	_, _ = b.ResponseWriter.Write(b.body)
 }
 
-// matches is the weak comparison of If-None-Match (RFC 9110 §13.1.2).
+// matches reports whether If-None-Match names the ETag, by weak comparison (RFC 9110 §13.1.2).
 func matches(header, etag string) bool {
 	for candidate := range strings.SplitSeq(header, ",") {
 		candidate = strings.TrimPrefix(strings.TrimSpace(candidate), "W/")

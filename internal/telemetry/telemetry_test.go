@@ -23,7 +23,7 @@ func TestLogger(t *testing.T) {
 		t.Error(out.String())
 	}
 	for _, bad := range [][2]string{{"chatty", "text"}, {"info", "xml"}} {
-		if _, err := telemetry.NewLogger(&out, bad[0], bad[1]); err == nil {
+		if _, err := telemetry.NewLogger(&out, bad[0], telemetry.Format(bad[1])); err == nil {
 			t.Errorf("%v accepted", bad)
 		}
 	}
