@@ -24,7 +24,7 @@ type HistoryRow struct {
 	bun.BaseModel `bun:"table:history_v1,alias:h"`
 
 	RunID       int64    `bun:"run_id,pk"`
-	Position    int64    `bun:"position,notnull"` // in the log: what "newest" means
+	Position    int64    `bun:"position,notnull"` // commit position in the log: lists are in its descending order
 	Account     string   `bun:"account,notnull"`
 	Expression  Text     `bun:"expression,type:text,notnull"`
 	Result      Text     `bun:"result,type:text,notnull"`
@@ -43,19 +43,19 @@ type HistoryRow struct {
 	Basis     string `bun:"basis,nullzero"`
 	Method    string `bun:"method,nullzero"`
 	Reason    string `bun:"reason,nullzero"`
-	Automatic bool   `bun:"automatic,notnull"` // that check ran unasked
+	Automatic bool   `bun:"automatic,notnull"` // the check ran with the evaluation, without a request
 
 	CertificateID      string `bun:"certificate_id,nullzero"`
 	CertificateVerdict string `bun:"certificate_verdict,nullzero"`
 }
 
-// CreatedAt is the time of the run, UTC.
+// CreatedAt returns the time of the run, UTC.
 func (r HistoryRow) CreatedAt() time.Time { return time.UnixMilli(r.CreatedMS).UTC() }
 
 var historyRows = engine.TableOf("run_id", func(r *HistoryRow) int64 { return r.RunID },
 	engine.Index{Name: "history_v1_newest", Columns: "account, position DESC"})
 
-// Projection keeps history_v1.
+// Projection declares the table history_v1 and its handlers.
 func (h *History) Projection() engine.Projection {
 	p := engine.Projection{Name: "history", Version: 1, Tables: []engine.Table{historyRows}}
 	engine.On(&p, h.evaluated)
@@ -109,7 +109,7 @@ func (h *History) verified(ctx context.Context, tx *engine.Tx, e run.Verified, _
 	return historyRows.Update(ctx, tx, e.RunID, func(row *HistoryRow) { row.setCheck(e.Check) })
 }
 
-// certified shows the newest certificate about a run; one that is no verdict replaces none that is.
+// certified stores the newest certificate about a run. An inconclusive one does not replace one with a verdict.
 func (h *History) certified(ctx context.Context, tx *engine.Tx, e certificate.Issued, _ event.Recorded) error {
 	if e.AboutRunID == 0 {
 		return nil
@@ -133,7 +133,7 @@ func (h *History) newRow(ctx context.Context, s run.Subject, r event.Recorded) (
 	}, nil
 }
 
-// setCheck stores a check, unless it learned nothing and one that did is there.
+// setCheck stores a check, unless it is inconclusive and the stored one is not.
 func (r *HistoryRow) setCheck(c run.Check) {
 	known := run.Check{Verdict: r.Verdict}
 	if known.Conclusive() && !c.Conclusive() {
@@ -243,7 +243,8 @@ func (q *HistoryQuery) filter(query *bun.SelectQuery, on dialect.Name) error {
 	return nil
 }
 
-// parseDay reads YYYY-MM-DD as the start of that UTC day; empty is no day.
+// parseDay parses YYYY-MM-DD as the start of that UTC day; the zero time for the empty
+// string. The error is a *QueryError.
 func parseDay(parameter, s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil

@@ -11,8 +11,7 @@ import (
 	"reckon/projections/engine"
 )
 
-// Jobs is every job there ever was, as its owner lists them. What a job
-// answered is in its stream, not here.
+// Jobs lists all jobs of an account. The result of a job is in the job's stream.
 type Jobs struct{ from source }
 
 // JobRow is a job as lists show it.
@@ -21,7 +20,7 @@ type JobRow struct {
 
 	JobID         string     `bun:"job_id,pk"`
 	Position      int64      `bun:"position,notnull"` // of job.queued in the log: what "newest" means
-	Revision      int64      `bun:"revision,notnull"` // of the last event applied: none is applied twice
+	Revision      int64      `bun:"revision,notnull"` // of the last event applied; events up to it are skipped
 	Account       string     `bun:"account,notnull"`
 	Kind          job.Kind   `bun:"kind,notnull"`
 	Status        job.Status `bun:"status,notnull"`
@@ -37,13 +36,13 @@ type JobRow struct {
 	FinishedMS    int64      `bun:"finished_ms,nullzero"` // Unix times in milliseconds
 }
 
-// CreatedAt is when the job was queued, UTC.
+// CreatedAt returns when the job was queued, UTC.
 func (r JobRow) CreatedAt() time.Time { return time.UnixMilli(r.CreatedMS).UTC() }
 
-// StartedAt is when the latest attempt began, UTC; the zero time before the first.
+// StartedAt returns when the latest attempt began, UTC; the zero time before the first.
 func (r JobRow) StartedAt() time.Time { return timeFromMillis(r.StartedMS) }
 
-// FinishedAt is when the job ended, UTC; the zero time before that.
+// FinishedAt returns when the job ended, UTC; the zero time while it has not.
 func (r JobRow) FinishedAt() time.Time { return timeFromMillis(r.FinishedMS) }
 
 func timeFromMillis(ms int64) time.Time {
@@ -56,7 +55,7 @@ func timeFromMillis(ms int64) time.Time {
 var jobRows = engine.TableOf("job_id", func(r *JobRow) string { return r.JobID },
 	engine.Index{Name: "jobs_v1_newest", Columns: "account, position DESC"})
 
-// Projection keeps jobs_v1.
+// Projection declares the table jobs_v1 and its handlers.
 func (*Jobs) Projection() engine.Projection {
 	p := engine.Projection{Name: "jobs", Version: 1, Tables: []engine.Table{jobRows}}
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasQueued, r event.Recorded) error {
@@ -96,7 +95,7 @@ func (*Jobs) Projection() engine.Projection {
 	return p
 }
 
-// changeJob applies an event to its job's row once.
+// changeJob applies an event to its job's row, unless the row has that revision already.
 func changeJob(ctx context.Context, tx *engine.Tx, jobID string, r event.Recorded, change func(*JobRow)) error {
 	row, err := jobRows.Row(ctx, tx, jobID)
 	if err != nil || row == nil || row.Revision >= int64(r.Revision) {
@@ -114,8 +113,8 @@ func endJob(ctx context.Context, tx *engine.Tx, status job.Status, o job.Outcome
 	})
 }
 
-// eventMillis is a moment that an event of a job names: what GET of the job
-// shows too. One that does not name it is as old as its metadata says.
+// eventMillis returns the time at in Unix milliseconds, as GET of the job shows it. For an
+// event without that time it returns the time of the metadata.
 func eventMillis(at string, r event.Recorded) int64 {
 	t, err := event.ParseTimestamp(at)
 	if err != nil {

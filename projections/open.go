@@ -26,11 +26,11 @@ const (
 	postgresConnections = 16
 )
 
-// DB is a database of read models; who wires the service holds one without
-// knowing what is behind it.
+// DB is a database of read models. It is named here so that cmd need not import bun.
 type DB = bun.DB
 
-// Open opens a database of read models: "sqlite:PATH" or "postgres://…".
+// Open opens a database of read models, "sqlite:PATH" or "postgres://…", and returns an
+// error when it does not answer. A SQLite file is created if it is missing.
 func Open(ctx context.Context, address string) (*bun.DB, error) {
 	db, err := open(address)
 	if err != nil {

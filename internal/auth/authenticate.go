@@ -17,7 +17,7 @@ import (
 // written is empty.
 type ReadStream func(ctx context.Context, stream string) ([]event.Recorded, error)
 
-// Sessions finds the account of a browser session.
+// Sessions reads browser sessions.
 type Sessions interface {
 	// SessionAccount returns ErrSessionNotFound for a secret that is not a live session's.
 	SessionAccount(ctx context.Context, secret string) (account string, err error)
@@ -41,7 +41,7 @@ func CookieName(r httpkit.Request) string {
 	return PlainCookie
 }
 
-// Principal is who calls.
+// Principal is the caller of a request.
 type Principal struct {
 	Account string
 	Plan    string // name of the plan in force
@@ -63,9 +63,9 @@ type Authenticator struct {
 	Streams  ReadStream
 	Sessions Sessions
 	Now      func() time.Time
-	// TokenUsed is told of every accepted API token; what it cannot do is no reason to refuse.
+	// TokenUsed is called with the id of every accepted API token; nil: it is not called.
 	TokenUsed func(ctx context.Context, tokenID string)
-	// MetadataURL is where OAuth clients learn about this resource (RFC 9728).
+	// MetadataURL is the address of this resource's OAuth metadata (RFC 9728); empty: there is none.
 	MetadataURL string
 }
 
@@ -138,7 +138,7 @@ func (a *Authenticator) readAccount(ctx context.Context, id string) (account.Sta
 	return account.Decider.Fold(event.Events(history)), nil
 }
 
-// unauthorized is a 401 that says how to authenticate (RFC 6750 §3).
+// unauthorized returns a 401 with the WWW-Authenticate header of RFC 6750 §3.
 func (a *Authenticator) unauthorized(kind httpkit.Kind, detail string) error {
 	challenge := `Bearer realm="reckon"`
 	if a.MetadataURL != "" {

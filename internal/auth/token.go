@@ -24,8 +24,8 @@ func MintToken() string {
 	return secret + checksumDigitsOf(secret)
 }
 
-// WellFormed tells whether a token has the right shape and checksum. It says
-// nothing about whether the token was ever minted.
+// WellFormed reports whether a text has the form and checksum of a token. Whether the token
+// exists and is valid is decided by its stream.
 func WellFormed(token string) bool {
 	if len(token) != len(tokenPrefix)+secretDigits+checksumDigits || !strings.HasPrefix(token, tokenPrefix) {
 		return false
@@ -39,13 +39,13 @@ func WellFormed(token string) bool {
 	return checksumDigitsOf(token[:body]) == token[body:]
 }
 
-// TokenID is what the log knows of a token: the lower-case hex SHA-256 of it.
+// TokenID returns the id under which the log knows a token: its SHA-256 in lower-case hex.
 func TokenID(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }
 
-// Last4 is the end of a token's random part, by which its owner recognises it.
+// Last4 returns the last four characters of a token's random part, which are shown to its owner.
 func Last4(token string) string {
 	end := len(token) - checksumDigits
 	return token[end-4 : end]

@@ -14,13 +14,15 @@ import (
 
 // Store keeps blobs.
 type Store interface {
-	// Put keeps content.
+	// Put stores content durably under its SHA-256. It is idempotent.
 	Put(ctx context.Context, content []byte) (event.Blob, error)
-	// PutStream keeps what r yields, at most maxBytes of it (ErrTooLarge), without holding it in memory.
+	// PutStream stores what r yields, without holding it in memory. ErrTooLarge: r yields
+	// more than maxBytes, and nothing is stored.
 	PutStream(ctx context.Context, r io.Reader, maxBytes int64) (event.Blob, error)
-	// Get returns a blob that was checked against its name.
+	// Get returns the content of a blob. Errors: ErrNotFound; ErrCorrupt when size or
+	// SHA-256 differ from b.
 	Get(ctx context.Context, b event.Blob) ([]byte, error)
-	// Ready tells whether the store can be reached.
+	// Ready returns an error when the store cannot be reached.
 	Ready(ctx context.Context) error
 	Close() error
 }
@@ -30,7 +32,7 @@ var (
 	ErrNotFound = errors.New("no such blob")
 	// ErrCorrupt means that stored bytes do not hash to the name they are under.
 	ErrCorrupt = errors.New("the stored blob is corrupt")
-	// ErrTooLarge means that a stream went on past its bound.
+	// ErrTooLarge is returned by PutStream for content longer than its bound.
 	ErrTooLarge = errors.New("the content is too large")
 )
 
@@ -70,5 +72,5 @@ func copyHashed(w io.Writer, r io.Reader, maxBytes int64) (event.Blob, error) {
 	return event.Blob{SHA256: hex.EncodeToString(hash.Sum(nil)), Bytes: n}, nil
 }
 
-// temporaryPrefix marks what a crash may leave behind in a folder.
+// temporaryPrefix begins the names of files that are being written; a crash may leave them in the folder.
 const temporaryPrefix = ".incoming-"

@@ -17,10 +17,10 @@ import (
 // Folder is a Store in a local folder.
 type Folder struct{ root string }
 
-// abandonedAfter is the age at which a temporary file is nobody's any more.
+// abandonedAfter is the age at which a temporary file was left by a crash and is removed.
 const abandonedAfter = time.Hour
 
-// OpenFolder opens or makes a folder and clears away what a crash left in it.
+// OpenFolder opens or creates a folder and removes the temporary files that a crash left in it.
 func OpenFolder(root string) (*Folder, error) {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return nil, fmt.Errorf("blob folder: %w", err)
@@ -74,7 +74,7 @@ func (f *Folder) PutStream(ctx context.Context, r io.Reader, maxBytes int64) (na
 	return named, f.renameDurably(incoming.Name(), named)
 }
 
-// renameDurably gives a synced temporary file its name.
+// renameDurably renames a synced temporary file to its blob's name and syncs the folders.
 func (f *Folder) renameDurably(temporary string, named event.Blob) error {
 	path, err := f.path(named)
 	if err != nil {
@@ -96,7 +96,7 @@ func (f *Folder) renameDurably(temporary string, named event.Blob) error {
 	return syncFolder(folder)
 }
 
-// syncFolders makes sure that a blob another writer has just renamed is durable.
+// syncFolders makes a blob durable that another writer has just renamed.
 func (f *Folder) syncFolders(named event.Blob) error {
 	path, err := f.path(named)
 	if err != nil {

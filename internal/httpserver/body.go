@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// body is a request's, as it arrives. Waiting for it uses up a credit that
-// arriving bytes earn back: a token bucket of Stall, filled at Rate. Only time
-// spent in Read counts, so that a busy handler is not the client's fault.
+// body reads the body of a request within its limits. Time spent in Read is taken from
+// waitBudget, which is at most MaxSilence; each byte that arrives adds the time it takes at
+// MinBytesPerSecond. Time that the handler spends outside of Read is not counted.
 //
-// Once the end was seen net/http watches the connection for the client's leaving;
-// a deadline would then end a long poll, so none is set any more.
+// After the end of the body net/http reads the connection to notice when the client leaves.
+// A read deadline would end a long poll then, so none is set after the end.
 type body struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -26,7 +26,7 @@ type body struct {
 	waitingEnded bool
 }
 
-// Read is io.Reader. A client that is too slow is a net.Error with Timeout.
+// Read is io.Reader. For a client that is too slow the error is a net.Error whose Timeout is true.
 func (b *body) Read(p []byte) (int, error) {
 	begun := time.Now()
 	b.mu.Lock()
@@ -49,14 +49,14 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close is io.Closer; nobody reads the rest.
+// Close is io.Closer.
 func (b *body) Close() error {
 	_ = b.stopWaiting()
 	return b.ReadCloser.Close()
 }
 
-// stopWaiting gives what is left Linger to arrive, once; after a failed read nothing
-// more is waited for. It tells whether a read has failed.
+// stopWaiting lets the rest of the body arrive for DiscardWait, or not at all after a failed
+// read. Only the first call has an effect. It reports whether a read has failed.
 func (b *body) stopWaiting() (failed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,11 +72,11 @@ func (b *body) stopWaiting() (failed bool) {
 	return b.failed
 }
 
-// setReadDeadline is for the connection; one that has none (a test recorder) cannot be slow.
+// setReadDeadline sets the connection's read deadline. Test recorders have none and return an error.
 func (b *body) setReadDeadline(t time.Time) { _ = b.control.SetReadDeadline(t) }
 
-// Discard reads and throws away up to most bytes of a body that is refused,
-// while they arrive soon, so that its client reads the answer instead of a reset.
+// Discard reads up to most bytes of a refused body for at most DiscardWait, so that the
+// client receives the answer instead of a reset connection.
 func Discard(r io.Reader, most int64) {
 	if b, ok := r.(*body); ok {
 		_ = b.stopWaiting()

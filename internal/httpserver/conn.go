@@ -10,9 +10,9 @@ import (
 
 type connKey struct{}
 
-// conn bounds every write, and keeps the bytes of the current request's head:
-// net/http drops a Content-Length beside Transfer-Encoding before a handler
-// could see that there were two answers to where the request ends.
+// conn bounds every write, and keeps the bytes of the current request's head: net/http
+// removes a Content-Length beside Transfer-Encoding before a handler could see that the
+// request had both.
 type conn struct {
 	net.Conn
 	limits Limits
@@ -37,7 +37,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write is net.Conn. Each piece, of what the least rate moves in a stall, has that long.
+// Write is net.Conn. It writes in pieces of MinBytesPerSecond×MaxSilence bytes; each piece
+// must be sent within MaxSilence.
 func (c *conn) Write(p []byte) (written int, err error) {
 	piece := max(1, int(float64(c.limits.MinBytesPerSecond)*c.limits.MaxSilence.Seconds()))
 	for {
@@ -48,7 +49,7 @@ func (c *conn) Write(p []byte) (written int, err error) {
 		written += n
 		if err != nil {
 			if tcp, ok := c.Conn.(*net.TCPConn); ok {
-				_ = tcp.SetLinger(0) // the kernel need not keep what nobody takes
+				_ = tcp.SetLinger(0) // the kernel drops the unsent bytes
 			}
 			return written, err
 		}
@@ -58,7 +59,7 @@ func (c *conn) Write(p []byte) (written int, err error) {
 	}
 }
 
-// CloseWrite lets net/http end an answer before the connection.
+// CloseWrite closes the connection for writing; net/http calls it before it closes the connection.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -66,8 +67,8 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// checkFraming says why the end of the request is not the same for every reader of
-// RFC 9112, or nothing, and finds where the next request begins.
+// checkFraming returns why two readers of RFC 9112 may find different ends of the request,
+// or "", and sets where the head of the next request begins.
 func (c *conn) checkFraming(r *http.Request) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +87,8 @@ func (c *conn) checkFraming(r *http.Request) string {
 	return ""
 }
 
-// cutHead splits at the first empty line that is not before the request line.
+// cutHead splits data after the first empty line that follows the request line; whole is
+// false when there is none.
 func cutHead(data []byte) (head, rest []byte, whole bool) {
 	data = bytes.TrimLeft(data, "\r\n")
 	for at := 0; ; {

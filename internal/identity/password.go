@@ -30,8 +30,7 @@ const (
 	MaxPasswordRunes = 128
 )
 
-// hasher computes at most one hash per core: a flood of sign-ins queues here
-// instead of taking 19 MiB and a core each.
+// hasher computes at most one hash per core at a time: each takes 19 MiB and a core.
 type hasher struct{ slots chan struct{} }
 
 func newHasher() hasher { return hasher{slots: make(chan struct{}, runtime.GOMAXPROCS(0))} }
@@ -60,7 +59,7 @@ func (h hasher) hash(ctx context.Context, password string) (string, error) {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes, encode(salt), encode(key)), nil
 }
 
-// unknownAccountHash is compared with when an address is unknown, so that it takes as long.
+// unknownAccountHash is compared with when an address is unknown, so that the answer takes as long.
 var unknownAccountHash = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes,
 	strings.Repeat("A", base64.RawStdEncoding.EncodedLen(saltBytes)), strings.Repeat("A", base64.RawStdEncoding.EncodedLen(hashBytes)))
 

@@ -21,15 +21,15 @@ import (
 const SessionLifetime = 14 * 24 * time.Hour
 
 var (
-	// ErrInvalidEmail means that an address is not one.
+	// ErrInvalidEmail is returned for a text that is no e-mail address.
 	ErrInvalidEmail = errors.New("this is not an email address")
 	// ErrInvalidPassword means that a password is too short or too long.
 	ErrInvalidPassword = fmt.Errorf("a password has %d to %d characters", MinPasswordRunes, MaxPasswordRunes)
 	// ErrEmailTaken means that the address is registered already.
 	ErrEmailTaken = errors.New("this address is already registered; sign in instead")
-	// ErrWrongCredentials means that address and password do not belong together; it does not say which is wrong.
+	// ErrWrongCredentials is returned for an unknown address and for a wrong password alike.
 	ErrWrongCredentials = errors.New("wrong email or password")
-	// ErrAccountNotFound means that nobody registered the address.
+	// ErrAccountNotFound is returned for an address that is not registered.
 	ErrAccountNotFound = errors.New("no account has this address")
 )
 
@@ -43,16 +43,17 @@ type Store struct {
 	used    usedToday
 }
 
-// New uses the tables of a database that Open returned.
+// New returns a Store over a database that Open returned.
 func New(db *bun.DB, now func() time.Time, rules Rules) *Store {
 	return &Store{db: db, now: now, hasher: newHasher(), rules: rules, windows: NewWindows(db)}
 }
 
-// LogRegistration puts account.registered into the log; repeating it changes nothing.
+// LogRegistration appends account.registered to the log. It is idempotent.
 type LogRegistration func(ctx context.Context, account string) error
 
-// Register opens an account: a pending row takes the address, the log is told,
-// the row becomes active. A crash in between is finished by SignIn.
+// Register inserts a pending row for the address, calls announce, and makes the row
+// active. After a crash in between SignIn does the rest. Errors: ErrInvalidEmail,
+// ErrInvalidPassword, ErrEmailTaken, or that of announce.
 func (s *Store) Register(ctx context.Context, email, password string, announce LogRegistration) (account string, err error) {
 	key, ok := emailKey(email)
 	switch {
@@ -61,7 +62,7 @@ func (s *Store) Register(ctx context.Context, email, password string, announce L
 	case !validPassword(password):
 		return "", ErrInvalidPassword
 	}
-	// Hashed before the address is looked up: a taken one takes as long.
+	// Hashed before the address is looked up, so that the time does not show whether it is registered.
 	hash, err := s.hasher.hash(ctx, password)
 	if err != nil {
 		return "", err
@@ -88,15 +89,15 @@ func (s *Store) activate(ctx context.Context, account string, announce LogRegist
 	return nil
 }
 
-// Session is a browser session as it is handed out: once.
+// Session is a new browser session. Its secret is not stored and cannot be read again.
 type Session struct {
 	Account   string
 	Secret    string // the cookie's value
 	ExpiresAt time.Time
 }
 
-// SignIn checks a password and opens a browser session. It finishes a
-// registration that was interrupted.
+// SignIn checks a password and opens a browser session of SessionLifetime. It completes a
+// registration that was interrupted. Errors: ErrWrongCredentials, or that of announce.
 func (s *Store) SignIn(ctx context.Context, email, password string, announce LogRegistration) (Session, error) {
 	row, err := s.findAccount(ctx, email)
 	known := err == nil
@@ -106,7 +107,7 @@ func (s *Store) SignIn(ctx context.Context, email, password string, announce Log
 	if !known {
 		row.PasswordHash = unknownAccountHash
 	}
-	if !validPassword(password) { // bounded before it is hashed; hash something all the same
+	if !validPassword(password) { // a password of any length is not hashed, but something is, so that it takes as long
 		known, password = false, "not a password"
 	}
 	matches, err := s.hasher.matches(ctx, password, row.PasswordHash)
@@ -152,7 +153,7 @@ func (s *Store) SessionAccount(ctx context.Context, secret string) (string, erro
 	return row.Account, nil
 }
 
-// SignOut ends a browser session; one that has ended already is fine.
+// SignOut ends a browser session. It is no error when the session has ended.
 func (s *Store) SignOut(ctx context.Context, secret string) error {
 	if _, err := s.db.NewDelete().Model((*sessionRow)(nil)).Where("hash = ?", hashOf(secret)).Exec(ctx); err != nil {
 		return fmt.Errorf("identity: sign out: %w", err)
@@ -160,13 +161,13 @@ func (s *Store) SignOut(ctx context.Context, secret string) error {
 	return nil
 }
 
-// AccountOf is the account that registered an address, for operators' commands.
+// AccountOf returns the id of the account with an address, or ErrAccountNotFound.
 func (s *Store) AccountOf(ctx context.Context, email string) (account string, err error) {
 	row, err := s.findAccount(ctx, email)
 	return row.ID, err
 }
 
-// Ready tells whether the tables can be read.
+// Ready returns an error when the tables cannot be read.
 func (s *Store) Ready(ctx context.Context) error {
 	_, err := s.db.NewSelect().Model((*accountRow)(nil)).Limit(1).Count(ctx)
 	return err

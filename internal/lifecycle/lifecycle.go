@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Part is one part of a process. It has been made already: what it holds (files,
-// sockets, connections) is given up by Stop. Every function may be nil.
+// Part is one part of a process that has been made: Stop releases what it holds (files,
+// sockets, connections). Every function may be nil.
 type Part struct {
 	Name string // in messages, such as "read models"
 	// Start is called once, before the next part's. An error ends the process.
@@ -25,11 +25,11 @@ type Part struct {
 	// Run works in the background until ctx ends. An error before that ends the
 	// process; returning nil does not.
 	Run func(ctx context.Context) error
-	// Drain refuses new work and returns when the work in hand has ended or was
-	// handed back. All parts still run, and all drain at once. It is called only
-	// for parts that were started. An error is logged as a warning.
+	// Drain refuses new work and returns when the work in progress has ended or was handed
+	// back. It is called for started parts only, for all at the same time, while all still
+	// run. An error is logged as a warning.
 	Drain func(ctx context.Context) error
-	// Stop gives up what the part holds. Its Run has returned.
+	// Stop releases what the part holds. It is called after Run has returned.
 	Stop func(ctx context.Context) error
 }
 
@@ -53,8 +53,7 @@ func New(logger *slog.Logger) *Lifecycle {
 	return &Lifecycle{logger: logger, failed: make(chan error, 1)}
 }
 
-// Add takes charge of parts that have been made: from now on Stop stops them,
-// whether they were started or not.
+// Add adds parts that have been made. Stop stops them, whether they were started or not.
 func (l *Lifecycle) Add(parts ...Part) {
 	for _, p := range parts {
 		l.parts = append(l.parts, &running{Part: p})
@@ -101,8 +100,8 @@ func (l *Lifecycle) reportFailure(err error) {
 // caller ends the process: Drain, then Stop.
 func (l *Lifecycle) Failed() <-chan error { return l.failed }
 
-// Drain drains all parts that were started at the same time and returns when
-// each has returned; ctx bounds those that heed it.
+// Drain drains all started parts at the same time and returns when every Drain has
+// returned. ctx is passed to each.
 func (l *Lifecycle) Drain(ctx context.Context) {
 	var draining sync.WaitGroup
 	for _, p := range l.parts {
@@ -111,7 +110,7 @@ func (l *Lifecycle) Drain(ctx context.Context) {
 		}
 		draining.Go(func() {
 			if err := p.Drain(ctx); err != nil {
-				l.logger.Warn("not all work in hand could end", "part", p.Name, "error", err)
+				l.logger.Warn("not all work in progress could end", "part", p.Name, "error", err)
 			}
 		})
 	}

@@ -32,8 +32,8 @@ func TestAMethodIsListedByWhatItDeclares(t *testing.T) {
 		want   map[string]int // how often each part stands in the list
 	}{
 		{"func (*Visits) Projection() {}\nfunc (*Visits) List() {}\nfunc Projection() {}", map[string]int{"Visits: &Visits{from}": 1, "m.Visits.Projection()": 1}},
-		{"func (Services) registerVisits() {}\nfunc (Services) visits() {}\nfunc (Services) register() {}\nfunc registerDocs() {}",
-			map[string]int{"s.registerVisits(api)": 1, "s.visits": 0, "s.register(": 0, "registerDocs": 0}},
+		{"func (Services) registerVisits(api *httpkit.API) {}\nfunc (Services) registerOther() {}\nfunc (Services) visits() {}\nfunc (Services) register() {}\nfunc registerDocs() {}",
+			map[string]int{"s.registerVisits(api)": 1, "registerOther": 0, "s.visits": 0, "s.register(": 0, "registerDocs": 0}},
 	} {
 		folder := t.TempDir()
 		if err := os.WriteFile(filepath.Join(folder, "visits.go"), []byte("package p\n\n"+c.source), 0o600); err != nil {

@@ -1,10 +1,9 @@
 // Package private keeps an installation's files to the user it runs as.
 //
-// It promises that a folder it has accepted, its files and all on the way to them
-// can be replaced, and the folder entered, by this user and root only, and that
-// anything else is refused with a sentence that says what to do. The one mode it
-// ever changes is that of an empty folder which it is given to fill: what is in a
-// folder, and a folder that holds something, stay as they are.
+// It promises that only this user and root can enter a folder it has accepted, and replace
+// the folder, its files or a folder above them. Every other folder is refused with a
+// *FolderError that says what to do. It changes the mode of empty folders only; files and
+// folders that are not empty keep theirs.
 package private
 
 import (
@@ -21,11 +20,12 @@ import (
 	"syscall"
 )
 
-// RestrictUmask makes everything this process and its children create readable and
-// writable by its user only, whatever mode they ask for.
+// RestrictUmask sets the umask to 077: files that this process and its children create are
+// accessible to their user only, whatever mode they ask for.
 func RestrictUmask() { syscall.Umask(0o077) }
 
-// FolderError says why a place cannot hold what must stay private.
+// FolderError is returned for a path that cannot hold private files; Why says the reason
+// and what to do.
 type FolderError struct{ Path, Why string }
 
 func (e *FolderError) Error() string { return fmt.Sprintf("%s %s", e.Path, e.Why) }
@@ -38,9 +38,9 @@ const (
 	privateFile   = 0o600
 )
 
-// MakeFolder makes a folder, and those above it, where they are missing, and closes one
-// that is empty. It accepts and refuses what Check does, and makes nothing where
-// it refuses what is there already.
+// MakeFolder creates a folder with mode 0700, and the missing ones above it. An existing
+// folder that is empty loses the permissions of other users; an existing folder that
+// CheckFolder refuses is refused, and nothing is created.
 func MakeFolder(path string, logger *slog.Logger) error {
 	if err := CheckFolder(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -59,7 +59,8 @@ func MakeFolder(path string, logger *slog.Logger) error {
 	return errors.Join(restrictEmpty(folder, real, logger), folder.Close())
 }
 
-// restrictEmpty looks twice whether the folder is empty: after its mode was changed nobody else can add to it.
+// restrictEmpty removes other users' permissions from an empty folder. It checks that the
+// folder is empty again after the change, when no other user can add a file.
 func restrictEmpty(folder *os.File, path string, logger *slog.Logger) error {
 	if err := checkOpenFolder(folder, path); err != nil {
 		return err
@@ -78,9 +79,9 @@ func restrictEmpty(folder *os.File, path string, logger *slog.Logger) error {
 	return nil
 }
 
-// CheckFolder changes nothing. A *FolderError names a folder that belongs to someone
-// else, that someone else could put another in the place of, that others can
-// enter though it holds something, or that is for more than an installation.
+// CheckFolder returns a *FolderError for a folder that another user owns or can replace,
+// that other users can enter although it is not empty, or that is shared (a home folder,
+// one with the sticky bit, the root). It changes nothing.
 func CheckFolder(path string) error {
 	real, err := resolve(path)
 	if err != nil {
@@ -140,9 +141,9 @@ func empty(folder *os.File) (bool, error) {
 	return false, err
 }
 
-// MakeFile makes a database's file if it is missing. It refuses, with a *FolderError,
-// one that others can open or replace, or beside which they can put one: SQLite
-// believes the journal it finds beside a database.
+// MakeFile creates a database's file if it is missing. It returns a *FolderError when other
+// users can open or replace the file, or create files beside it: SQLite applies a journal
+// that it finds beside a database.
 func MakeFile(path string) error {
 	folder, err := resolve(filepath.Dir(path))
 	if err != nil {
@@ -166,7 +167,8 @@ func MakeFile(path string) error {
 	return openFile(path, os.O_CREATE)
 }
 
-// openFile opens, and thereby makes if it may, a file for a look at it.
+// openFile checks that a file is a regular file of this user only. With os.O_CREATE it
+// creates a missing one.
 func openFile(path string, create int) error {
 	if _, err := os.Lstat(path); err == nil {
 		if path, err = resolve(path); err != nil {
@@ -196,8 +198,8 @@ func checkOpenFile(file *os.File) error {
 	return nil
 }
 
-// MakeTemporaryFolder makes a folder for a while, in $TMPDIR or /tmp, or refuses with a
-// *FolderError where another user could put one in its place.
+// MakeTemporaryFolder creates a folder in $TMPDIR or /tmp. It returns a *FolderError when
+// another user could replace the folder. The caller removes it.
 func MakeTemporaryFolder(prefix string) (string, error) {
 	place, err := resolve(os.TempDir())
 	if err != nil {
@@ -213,9 +215,9 @@ func MakeTemporaryFolder(prefix string) (string, error) {
 	return os.MkdirTemp(place, prefix)
 }
 
-// resolve is filepath.EvalSymlinks of a path on which nobody else could put
-// anything in another's place: all folders above it, and all links, are of this
-// user or of root. What is missing is an fs.ErrNotExist, after all above it was looked at.
+// resolve is filepath.EvalSymlinks that returns a *FolderError when another user can replace
+// a component of the path: every folder and every link on it must belong to this user or to
+// root. For a missing component the error is fs.ErrNotExist; those above it were checked.
 func resolve(path string) (string, error) {
 	whole, err := filepath.Abs(path)
 	if err != nil {
@@ -261,7 +263,8 @@ func pathParts(path string) []string {
 	return slices.DeleteFunc(strings.Split(path, "/"), func(part string) bool { return part == "" || part == "." })
 }
 
-// unreplaceable tells whether nobody else can rename or remove what this user has in a folder.
+// unreplaceable returns a *FolderError when another user can rename or remove this user's
+// files in the folder.
 func unreplaceable(path, above string, info os.FileInfo) error {
 	open := writableByOthers(info)
 	switch {
@@ -274,8 +277,9 @@ func unreplaceable(path, above string, info os.FileInfo) error {
 	return nil
 }
 
-// writableByOthers is the permission bits that let other users write. The group of a user who has one of his own, with
-// his own number, is no other user: where systems give such groups, they make folders writable by the group.
+// writableByOthers returns the permission bits that let other users write. The bit of the
+// group is left out when the group's number is the owner's: systems that give each user a
+// group make folders writable by it.
 func writableByOthers(info os.FileInfo) os.FileMode {
 	open := info.Mode().Perm() & othersWrite
 	if stat := info.Sys().(*syscall.Stat_t); stat.Gid == stat.Uid {
@@ -288,7 +292,7 @@ func ownedByUserOrRoot(info os.FileInfo) bool { return owner(info) == 0 || owner
 
 func owner(info os.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
-// quoted is a path as a shell reads it.
+// quoted quotes a path for a shell.
 func quoted(path string) string {
 	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%") == "" {
 		return path

@@ -16,8 +16,9 @@ const (
 	maxReread   = time.Minute // above every patience: a limit that backoff wants
 )
 
-// WaitComplete waits until nothing about a job will change any more, the time is over,
-// or the process stops; then it is the job as read reads it.
+// WaitComplete waits until the job is complete, atMost has passed, or the process stops,
+// and returns the job's state as read returns it then. Errors: that of read, of the blob or
+// stream reader, or the context's.
 func (v Jobs) WaitComplete(ctx context.Context, jobID string, atMost time.Duration, read func(context.Context) (job.State, error)) (job.State, error) {
 	notified, stop := v.NotifyJobEnded(jobID)
 	defer stop()

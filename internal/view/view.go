@@ -13,7 +13,7 @@ func ReceiptPath(runID int64) string { return "/api/receipts/" + strconv.FormatI
 // PlotPath is where the graphic of a run is served.
 func PlotPath(runID int64) string { return "/api/plots/" + strconv.FormatInt(runID, 10) }
 
-// NullIfEmpty is null for the empty string.
+// NullIfEmpty returns a pointer to s, nil (null in JSON) for the empty string.
 func NullIfEmpty(s string) *string {
 	if s == "" {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"net/http"
 )
 
-// Admin serves operators: GET / lists the projections, GET /parked what is set
-// aside, POST /{name}/{pause|resume|boot|retry} acts. It checks no credentials:
-// put it behind the admin socket only.
+// Admin returns the handler of operators' requests: GET / lists the projections, GET /parked
+// the parked events, POST /{name}/{pause|resume|boot|retry|drop} acts on one projection. It
+// checks no credentials: serve it on the admin socket only.
 func (e *Engine) Admin() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {

@@ -11,10 +11,10 @@ import (
 	"github.com/uptrace/bun/dialect"
 )
 
-// channel is where PostgreSQL tells other processes that a checkpoint moved.
+// channel is the PostgreSQL notification channel on which processes report that a checkpoint moved.
 const channel = "reckon_projections"
 
-// relistenAfter is the pause before listening again when the connection failed.
+// relistenAfter is the pause before listening again after the connection has failed.
 const relistenAfter = time.Second
 
 // wakeUp wakes everyone who waits on next, each time it is sent.

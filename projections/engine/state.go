@@ -14,28 +14,30 @@ import (
 	"reckon/domain/event"
 )
 
-// Phases of a projection as the database keeps them.
+// storedPhase is the phase of a projection in the database; Phase is that in a process.
+type storedPhase string
+
 const (
-	phaseRunning = "running"
-	phasePaused  = "paused"
-	phaseHalted  = "halted"
+	phaseRunning storedPhase = "running"
+	phasePaused  storedPhase = "paused"
+	phaseHalted  storedPhase = "halted"
 )
 
 // stateRow is a projection's checkpoint.
 type stateRow struct {
 	bun.BaseModel `bun:"table:projection_state,alias:s"`
 
-	Name     string `bun:"name,pk"`
-	Version  int    `bun:"version,pk"`
-	LogID    string `bun:"log_id,notnull"`
-	Position int64  `bun:"position,notnull"`
-	Prepare  int64  `bun:"prepare,notnull"`
-	Phase    string `bun:"phase,notnull"`
-	Reason   string `bun:"reason,notnull"` // why it is halted
-	Tables   string `bun:"tables,notnull"` // names, for whoever removes a version it does not know
+	Name     string      `bun:"name,pk"`
+	Version  int         `bun:"version,pk"`
+	LogID    string      `bun:"log_id,notnull"`
+	Position int64       `bun:"position,notnull"`
+	Prepare  int64       `bun:"prepare,notnull"`
+	Phase    storedPhase `bun:"phase,notnull"`
+	Reason   string      `bun:"reason,notnull"` // why the projection is halted
+	Tables   string      `bun:"tables,notnull"` // names of the tables, with commas, so that TearDown can drop those of any version
 }
 
-// parkedRow is an event set aside.
+// parkedRow is a parked event.
 type parkedRow struct {
 	bun.BaseModel `bun:"table:projection_parked,alias:p"`
 
@@ -53,11 +55,11 @@ type parkedRow struct {
 // errCheckpointTaken means that another process has moved the checkpoint.
 var errCheckpointTaken = errors.New("another process keeps this projection")
 
-// schemaLock is the PostgreSQL advisory lock of whoever creates tables.
+// schemaLock is the PostgreSQL advisory lock under which tables are created.
 const schemaLock = 0x7265636b6f6e // "reckon"
 
-// CreateTables runs f in a transaction, alone among all processes: PostgreSQL
-// lets two CREATE … IF NOT EXISTS at once fail each other.
+// CreateTables runs f in a transaction, on PostgreSQL under an advisory lock: two concurrent
+// CREATE … IF NOT EXISTS of the same table fail there.
 func CreateTables(ctx context.Context, db bun.IDB, f func(context.Context, bun.Tx) error) error {
 	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if tx.Dialect().Name() == dialect.PG {
@@ -88,9 +90,8 @@ func positionOf(s stateRow) event.Position {
 func loadState(ctx context.Context, db bun.IDB, p Projection, tables []string, logID string) (stateRow, error) {
 	row := stateRow{Name: p.Name, Version: p.Version, LogID: logID, Phase: phaseRunning, Tables: strings.Join(tables, ",")}
 	err := CreateTables(ctx, db, func(ctx context.Context, tx bun.Tx) error {
-		// A row was made with its tables. These are left alone then: even to say that
-		// an index is there, PostgreSQL waits for those who write the table, one of
-		// whom may wait for us.
+		// The row was inserted together with the tables, so they exist. CREATE INDEX IF NOT
+		// EXISTS would wait for every writer of the table, one of which may wait for this lock.
 		if err := tx.NewSelect().Model(&row).WherePK().Scan(ctx); !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
@@ -108,7 +109,7 @@ func loadState(ctx context.Context, db bun.IDB, p Projection, tables []string, l
 	return row, err
 }
 
-// ForeignLogError means that the tables were built from another log.
+// ForeignLogError is returned by New for tables that were built from another log.
 type ForeignLogError struct{ Projection, Built, Given string }
 
 func (e *ForeignLogError) Error() string {
@@ -133,14 +134,15 @@ func moveCheckpoint(ctx context.Context, tx bun.IDB, p Projection, from, to even
 	return err
 }
 
-func setPhase(ctx context.Context, db bun.IDB, p Projection, phase, reason string) error {
+func setPhase(ctx context.Context, db bun.IDB, p Projection, phase storedPhase, reason string) error {
 	_, err := db.NewUpdate().Model((*stateRow)(nil)).Set("phase = ?", phase).Set("reason = ?", reason).
 		Where("name = ? AND version = ?", p.Name, p.Version).Exec(ctx)
 	return err
 }
 
-// TearDown removes a version of a projection: tables, checkpoint and parked
-// events. It need not be one this binary knows; none may be running on it.
+// TearDown removes the tables, checkpoint and parked events of a version of a projection,
+// which this binary need not know. No process may be running it. ErrNotFound: there is no
+// such version.
 func TearDown(ctx context.Context, db bun.IDB, name string, version int) error {
 	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		row := stateRow{Name: name, Version: version}
@@ -165,7 +167,7 @@ func TearDown(ctx context.Context, db bun.IDB, name string, version int) error {
 	})
 }
 
-// parkedStreams are the streams of which something is set aside.
+// parkedStreams returns the streams with parked events.
 func parkedStreams(ctx context.Context, db bun.IDB, p Projection) (map[string]bool, error) {
 	var names []string
 	err := db.NewSelect().Model((*parkedRow)(nil)).ColumnExpr("DISTINCT stream").

@@ -7,7 +7,7 @@ import (
 	"reckon/domain/event"
 )
 
-// Status is what an operator sees of a projection.
+// Status is the state of a projection, for operators.
 type Status struct {
 	Name     string         `json:"name"`
 	Version  int            `json:"version"`
@@ -16,13 +16,13 @@ type Status struct {
 	Position event.Position `json:"position"`
 	Head     event.Position `json:"head"`
 	Lag      uint64         `json:"lag"`        // head - position, in the log's own units (bytes)
-	Rate     float64        `json:"rate_per_s"` // events per second of late
+	Rate     float64        `json:"rate_per_s"` // events per second over the last 5 to 10 s
 	ETA      float64        `json:"eta_s"`      // seconds to the head at that rate; 0 when there, -1 when unknown
 	Parked   int64          `json:"parked"`     // events set aside
 	Ready    bool           `json:"ready"`      // has reached what the log held when this process started
 }
 
-// Status describes every projection.
+// Status returns the state of every projection.
 func (e *Engine) Status(ctx context.Context) ([]Status, error) {
 	head, err := e.log.Head(ctx)
 	if err != nil {
@@ -40,8 +40,8 @@ func (e *Engine) Status(ctx context.Context) ([]Status, error) {
 	return list, nil
 }
 
-// Ready tells whether every projection has reached what the log held when this
-// process started and goes on from there; a paused one counts as asked for.
+// Ready reports whether every projection has applied what the log held when this process
+// started, and none is halted. A paused projection counts as ready.
 func (e *Engine) Ready() bool {
 	for _, w := range e.workers {
 		if phase, _ := w.currentPhase(); phase != Paused && !w.ready() {
@@ -77,7 +77,7 @@ func (w *worker) status(head event.Position) Status {
 	return s
 }
 
-// meter measures speed over the last one to two windows.
+// meter measures rates over the last one to two meterWindows.
 type meter struct{ previousWindow, currentWindow, latest sample }
 
 type sample struct {

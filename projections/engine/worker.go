@@ -21,25 +21,25 @@ const (
 	maxBatch = 500
 	// batchLinger is how long a batch that is not full waits for more while the projection is behind.
 	batchLinger = 20 * time.Millisecond
-	// saveAfterUnhandled is how many positions that concern nobody pass before the checkpoint alone is written.
+	// saveAfterUnhandled is after how many events without a handler the checkpoint is written without rows.
 	saveAfterUnhandled = 5000
-	// idleSaveDelay is how long nothing may come before that: processes that only
-	// read wait for positions that may concern nobody.
+	// idleSaveDelay is after how long without an event the checkpoint is written: processes
+	// that only read the tables may wait for the position of an event without a handler.
 	idleSaveDelay = 50 * time.Millisecond
 
-	// maxAttempts at one event before the projection halts or parks it.
+	// maxAttempts is how often one event is tried before the projection halts or parks it.
 	maxAttempts  = 5
 	firstBackoff = 20 * time.Millisecond
 	maxBackoff   = 2 * time.Second
 
-	// standbyPollInterval is how often a projection that stepped down looks at the
-	// checkpoint, takeoverDelay how long that may stand still with work to do
-	// before it is taken over.
+	// standbyPollInterval is how often a projection in standby reads the checkpoint.
+	// takeoverDelay is how long the checkpoint may stand still while the log is ahead of it
+	// before this process takes the projection over.
 	standbyPollInterval = 250 * time.Millisecond
 	takeoverDelay       = 5 * time.Second
 )
 
-// ErrStopped means that the projection does not move: paused or halted.
+// ErrStopped is returned by Wait for a projection that is paused or halted.
 var ErrStopped = errors.New("the projection is stopped")
 
 var (
@@ -48,7 +48,7 @@ var (
 	errCheckpointMoved = errors.New("the checkpoint was moved on request")
 )
 
-// worker keeps one projection. Only its own goroutine touches what is not under mu.
+// worker runs one projection. Fields that mu does not guard are used by its goroutine only.
 type worker struct {
 	Projection
 	db      *bun.DB
@@ -57,15 +57,15 @@ type worker struct {
 	logID   string
 	logger  *slog.Logger
 	now     func() time.Time
-	writing *sync.Mutex // one writer at a time where the database has no more (SQLite)
+	writing *sync.Mutex // held by the one writer on SQLite
 	control chan func(context.Context) error
 	moved   *wakeUp // sent when another process has moved a checkpoint
 
-	saved         event.Position  // as this process left it in the database
-	unsaved       int             // positions past it
+	saved         event.Position  // checkpoint that this process last wrote or read
+	unsaved       int             // events since then that had no handler
 	unknownCommit *event.Position // where the checkpoint is if the last commit, whose outcome is unknown, took place
-	parked        map[string]bool // streams with something set aside
-	bootHead      event.Position  // head when the process started: what readiness asks for
+	parked        map[string]bool // streams with parked events
+	bootHead      event.Position  // head of the log when the process started; Ready requires it
 
 	lastSeenPosition event.Position // where a standby last saw the checkpoint move to
 
@@ -83,10 +83,10 @@ type Phase string
 const (
 	Starting Phase = "starting" // the checkpoint is not read yet
 	Running  Phase = "running"  // it applies events as they come
-	Retrying Phase = "retrying" // the database or an event fails for the time being
-	Standby  Phase = "standby"  // another process keeps it
-	Paused   Phase = "paused"   // by an operator, until resumed
-	Halted   Phase = "halted"   // at an event that cannot be applied
+	Retrying Phase = "retrying" // the database or an event failed and is tried again
+	Standby  Phase = "standby"  // another process runs it
+	Paused   Phase = "paused"   // an operator stopped it
+	Halted   Phase = "halted"   // it stopped at an event that it cannot apply
 )
 
 func (w *worker) run(ctx context.Context) error {
@@ -181,7 +181,7 @@ func (w *worker) follow(ctx context.Context) error {
 	return errCutOff
 }
 
-// readMissed sends the events up to a position and that, then closes the channel.
+// readMissed sends the events up to and including a position, then closes the channel.
 func readMissed(ctx context.Context, events iter.Seq2[event.Recorded, error], upTo event.Position, to chan<- item) {
 	defer close(to)
 	for r, err := range events {
@@ -493,7 +493,7 @@ func (w *worker) standby(ctx context.Context, keeper bool) error {
 }
 
 // readCheckpoint sets the position to the one in the database and returns the phase there.
-func (w *worker) readCheckpoint(ctx context.Context) (phase string, err error) {
+func (w *worker) readCheckpoint(ctx context.Context) (phase storedPhase, err error) {
 	row := stateRow{Name: w.Name, Version: w.Version}
 	if err := w.db.NewSelect().Model(&row).WherePK().Scan(ctx); err != nil {
 		return "", err
@@ -506,7 +506,7 @@ func (w *worker) readCheckpoint(ctx context.Context) (phase string, err error) {
 }
 
 // nothingToDo tells whether the projection is stopped on purpose or has reached the end of the log.
-func (w *worker) nothingToDo(ctx context.Context, phase string) (bool, error) {
+func (w *worker) nothingToDo(ctx context.Context, phase storedPhase) (bool, error) {
 	if phase != phaseRunning {
 		return true, nil
 	}
@@ -528,7 +528,7 @@ func (w *worker) watch(ctx context.Context) {
 	}
 }
 
-// currentPosition is the position up to which everything is applied.
+// currentPosition returns the position up to which every event is applied.
 func (w *worker) currentPosition() event.Position {
 	w.mu.Lock()
 	defer w.mu.Unlock()
