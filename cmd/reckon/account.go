@@ -64,7 +64,7 @@ type accountTokenCmd struct {
 	JSON        bool   `help:"Print JSON." name:"json"`
 }
 
-// maxExpiresDays is what the API allows too.
+// maxExpiresDays is the longest life of a token in days, the same as in the API.
 const maxExpiresDays = 3650
 
 // Validate is called by kong.
@@ -125,7 +125,8 @@ func (c *accountCloseCmd) Run() error {
 
 func withoutPosition(_ event.Position, err error) error { return err }
 
-// withStores opens the installation for one command.
+// withStores opens the log and the identity tables, calls f and closes them. The whole
+// command has one minute.
 func (i installation) withStores(open storeOpener, f func(context.Context, *eventstore.Store, *identity.Store, account.Plans) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -85,7 +85,7 @@ func (a *api) part(address string) lifecycle.Part {
 	}
 }
 
-// placeInQueue is a job's in the queue; a job is answered without it when the queue cannot be asked.
+// placeInQueue returns a job's place in the queue; false when the queue cannot be read.
 func (s *service) placeInQueue(ctx context.Context, jobID string) (int, bool) {
 	place, err := s.readSide.models.Queue.Place(ctx, jobID)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *service) placeInQueue(ctx context.Context, jobID string) (int, bool) {
 	return place, err == nil
 }
 
-// sessionBusy tells whether this process evaluates in a session.
+// sessionBusy reports whether this process is evaluating in a session.
 func (s *service) sessionBusy(accountID, sessionID string, epoch int) bool {
 	for _, live := range s.engine.engine.Sessions(accountID) {
 		if live.Key == commands.SessionKey(accountID, sessionID, epoch) {

@@ -29,15 +29,15 @@ type installation struct {
 	Config     config.File `help:"TOML file of the server." name:"config" placeholder:"FILE"`
 }
 
-// openStore connects to the log: through the running server's node, or a node of our
-// own when no server runs. Where there is no log it makes none.
+// openStore connects to the log: through the node of the running server, or through a node
+// that it starts when no server runs. It returns an error when there is no log.
 func (i installation) openStore(ctx context.Context) (*eventstore.Store, func(), error) {
 	return i.connect(ctx, func() error {
 		return requireExists(i.logFolder(), "event log")
 	})
 }
 
-// createStore is open for commands that may be an installation's first.
+// createStore is openStore that creates the data folder and the log if they are missing.
 func (i installation) createStore(ctx context.Context) (*eventstore.Store, func(), error) {
 	if err := private.MakeFolder(i.Data, slog.Default()); err != nil {
 		return nil, nil, err
@@ -85,7 +85,7 @@ func (i installation) checkFolder() error {
 	return checkData(i.Data)
 }
 
-// checkData is private.CheckFolder of a folder that need not be there.
+// checkData is private.CheckFolder that accepts a missing folder.
 func checkData(folder string) error {
 	if err := private.CheckFolder(folder); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -104,7 +104,7 @@ func requireExists(path, what string) error {
 	return nil
 }
 
-// openIdentity opens the identity tables. An operator is not counted against the limits.
+// openIdentity opens the identity tables without limits on registrations and sign-ins.
 func (i installation) openIdentity(ctx context.Context) (*identity.Store, func(), error) {
 	serve := config.Serve{Data: i.Data, Identity: i.Identity}
 	db, err := identity.Open(ctx, serve.IdentityAddress())
@@ -119,7 +119,7 @@ func (i installation) loadPlans() (account.Plans, error) {
 	return config.LoadPlans(string(i.Config))
 }
 
-// openExistingBlobs opens the large bytes of an installation that has some.
+// openExistingBlobs opens the blobs of an installation; an error when their folder is missing.
 func (i installation) openExistingBlobs(address string) (blobs.Store, error) {
 	folder, err := (&config.Serve{Data: i.Data, Blobs: address}).BlobFolder()
 	if err != nil {

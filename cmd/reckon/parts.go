@@ -46,7 +46,7 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 	return l, nil
 }
 
-// stores are what is kept beside the log: large bytes, and people's addresses and passwords.
+// stores are the stores beside the log: blobs, and the identity tables.
 type stores struct {
 	blobs    blobs.Store
 	identity *identity.Store
@@ -74,8 +74,7 @@ func openStores(ctx context.Context, p process) (*stores, error) {
 	return &stores{blobs: content, identity: identity.New(people, time.Now, rules), rules: rules}, nil
 }
 
-// readSide is the read models. Every process reads them; one with the role
-// project keeps them.
+// readSide is the read models. Every process reads them; one with the role project writes them.
 type readSide struct {
 	db            *projections.DB
 	models        *projections.ReadModels

@@ -38,7 +38,7 @@ func (r readModels) databaseAddress() string {
 	return (&config.Serve{Data: r.Data, Database: r.Database}).DatabaseAddress()
 }
 
-// openDatabase is for commands that only look at what is there.
+// openDatabase opens the database of read models; an error when a SQLite file is missing.
 func (r readModels) openDatabase(ctx context.Context) (*projections.DB, func(), error) {
 	if path, local := strings.CutPrefix(r.databaseAddress(), "sqlite:"); local {
 		if err := requireExists(path, "database of read models"); err != nil {
@@ -56,7 +56,7 @@ func (r readModels) makeDatabase(ctx context.Context) (*projections.DB, func(), 
 	return db, func() { _ = db.Close() }, nil
 }
 
-// withEngine keeps the read models for as long as f takes: for commands where no server runs.
+// withEngine runs the projections in this process while f runs, for commands without a running server.
 func (r readModels) withEngine(ctx context.Context, f func(*projecting.Engine) error) error {
 	store, closeStore, err := r.openStore(ctx)
 	if err != nil {
@@ -109,7 +109,7 @@ func (r readModels) readStatus(ctx context.Context) ([]projecting.Status, error)
 	return list, err
 }
 
-// runAction asks the running server to do something, or does it where none runs.
+// runAction sends an action on a projection to the running server, or runs do when there is none.
 func (r readModels) runAction(ctx context.Context, name, action string, do func(*projecting.Engine) error) error {
 	ok, err := askServer(ctx, r.Data, "POST", "/projections/"+name+"/"+action, &struct{}{})
 	if ok || err != nil {

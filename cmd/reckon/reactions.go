@@ -22,7 +22,7 @@ func (s *service) reactions() lifecycle.Part {
 	}}
 }
 
-// parking keeps what reactions gave up on in the database of the read models.
+// parking stores the parked events of reactions in the database of read models.
 type parking struct{ state *projections.ReactionState }
 
 // Park is reactions.Parking.

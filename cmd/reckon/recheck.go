@@ -28,7 +28,7 @@ type leanRecheckCmd struct {
 	JSON        bool          `help:"Print JSON." name:"json"`
 }
 
-// recheckReport is what a second check comes to.
+// recheckReport is the result of a second check.
 type recheckReport struct {
 	CertificateID string   `json:"certificate_id"`
 	Agrees        bool     `json:"agrees"`

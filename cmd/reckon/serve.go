@@ -37,7 +37,7 @@ func (c *serveCmd) Run() error {
 	return s.runParts(ctx, stop)
 }
 
-// couldNotServe prints what an operator can do something about and exits 2.
+// couldNotServe prints errors whose message tells an operator what to do, and exits with 2.
 func couldNotServe(err error) error {
 	var inUse *eventlog.FolderInUseError
 	var unsafe *engine.UnsafeError
@@ -104,7 +104,7 @@ func (s *service) awaitReady(ctx context.Context) error {
 	return nil
 }
 
-// announce prints where the service is and three lines that work.
+// announce prints the addresses of the service and three commands to try it.
 func (s *service) announce() {
 	if s.api == nil {
 		fmt.Println("ready", s.id)

@@ -18,12 +18,12 @@ import (
 	"reckon/runners/workers"
 )
 
-// systemClock is the machine's.
+// systemClock is the clock of the machine.
 type systemClock struct{}
 
 func (systemClock) Now() time.Time { return time.Now() }
 
-// process is what every part of one process is told.
+// process holds what every part of one process needs.
 type process struct {
 	config  config.Serve
 	logger  *slog.Logger
@@ -71,7 +71,7 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 	return s, nil
 }
 
-// makeParts makes the parts; each needs those before it.
+// makeParts makes the parts in order; each needs those before it.
 func (s *service) makeParts(ctx context.Context) (err error) {
 	if s.log, err = openLog(ctx, s.process); err != nil {
 		return err

@@ -15,8 +15,8 @@ import (
 	"reckon/internal/private"
 )
 
-// loadSigner returns the key that seals, made on a deployment's first start. A
-// process that does not hold the active key seals nothing, and says so.
+// loadSigner returns the active signing key, which the first start of a deployment creates.
+// In a process without that key it returns nil and logs a warning: receipts are not signed.
 func loadSigner(ctx context.Context, p process, log *eventLog) (*receipt.Signer, error) {
 	ring, err := openKeys(p.config.KeyFolder(), p.logger)
 	if err != nil {

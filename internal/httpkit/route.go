@@ -57,7 +57,7 @@ type Route struct {
 	MisnamedFields map[string]string
 	// BodyFields are optional fields of the body that the input type decodes itself and that
 	// huma does not see in it.
-	BodyFields map[string]*huma.Schema
+	BodyFields map[string]*Schema
 }
 
 // Handle adds an operation. Errors of the handler are translated by route.Errors; I and O
