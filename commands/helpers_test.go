@@ -58,7 +58,7 @@ type log struct {
 
 // elsewhere is the log as another process has it: they share no queue.
 func (l *log) elsewhere() *log {
-	return &log{Store: l.As(domain.Catalogue()), t: l.t, blobs: l.blobs}
+	return &log{Store: l.WithCatalogue(domain.Catalogue()), t: l.t, blobs: l.blobs}
 }
 
 func (l *log) Append(ctx context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {

@@ -16,8 +16,9 @@ import (
 
 const socketScheme = "unix:"
 
-// UnguardedError: whoever may write to the log is an administrator of the service,
-// and this server would let others in.
+// UnguardedError is returned by Connect for an address at which other users could
+// read, write or impersonate the log: everyone who can write to the log is an
+// administrator of the service. Missing says what the address lacks.
 type UnguardedError struct{ Missing string }
 
 func (e *UnguardedError) Error() string {
@@ -25,14 +26,16 @@ func (e *UnguardedError) Error() string {
 		"Say esdb://user:password@host:port with TLS, or unix:PATH of a socket of your own, or --insecure-eventstore if nobody else can reach that server", e.Missing)
 }
 
-// ValidAddress tells whether an address is one that Connect understands.
-func ValidAddress(address string) error {
+// CheckAddress returns an error for an address that Connect cannot parse. It opens
+// no connection and does not check who else can reach the server.
+func CheckAddress(address string) error {
 	_, err := clientConfiguration(address)
 	return err
 }
 
-// clientConfiguration reads an address. The official client takes no path of a
-// socket in its own form of address, but dials whatever gRPC can.
+// clientConfiguration parses an address. The official client's connection strings
+// cannot name a Unix socket, but its dialer accepts every gRPC target, so the
+// socket's path is set in the parsed configuration.
 func clientConfiguration(address string) (*esdb.Configuration, error) {
 	path, local := strings.CutPrefix(address, socketScheme)
 	if !local {
@@ -57,20 +60,21 @@ func clientConfiguration(address string) (*esdb.Configuration, error) {
 	return config, nil
 }
 
-// guarded tells what an address lacks to keep others out, or from standing in for the log.
-func guarded(c *esdb.Configuration) error {
+// checkGuarded returns an *UnguardedError unless the address is that of a Unix socket
+// of this user or root, or uses verified TLS with a client certificate or a user and password.
+func checkGuarded(c *esdb.Configuration) error {
 	if strings.HasPrefix(c.Address, socketScheme) {
 		address, err := url.Parse(c.Address)
 		if err != nil {
 			return err
 		}
-		return guardedSocket(address.Path)
+		return checkSocketOwner(address.Path)
 	}
 	switch {
 	case c.DisableTLS:
-		return &UnguardedError{"has tls=false: what it says can be read and changed on the way"}
+		return &UnguardedError{"has tls=false: events can be read and changed on the network"}
 	case c.SkipCertificateVerification:
-		return &UnguardedError{"has tlsVerifyCert=false: any server could stand in for it"}
+		return &UnguardedError{"has tlsVerifyCert=false: any server could stand in for the event store"}
 	case c.UserCertFile != "" || c.UserKeyFile != "":
 		if _, err := tls.LoadX509KeyPair(c.UserCertFile, c.UserKeyFile); err != nil { // the client library takes "" for its own folder
 			return &UnguardedError{fmt.Sprintf("names a client certificate that cannot be used (userCertFile and userKeyFile, as absolute paths): %v", err)}
@@ -83,26 +87,27 @@ func guarded(c *esdb.Configuration) error {
 	return nil
 }
 
-// guardedSocket looks who could have put the socket there. Who can connect to one is for its own mode to say.
-func guardedSocket(path string) error {
-	for _, place := range []string{filepath.Dir(path), path} {
-		info, err := os.Stat(place)
+// checkSocketOwner returns an *UnguardedError when another user owns the socket or its
+// folder, or can create files in the folder. Who can connect is set by the socket's mode.
+func checkSocketOwner(path string) error {
+	for _, name := range []string{filepath.Dir(path), path} {
+		info, err := os.Stat(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // nobody but the folder's owner can make what is missing
+			return nil // only the folder's owner can create the missing file
 		case err != nil:
 			return err
 		case info.IsDir() && info.Mode().Perm()&0o022 != 0:
-			return &UnguardedError{"names a socket in " + place + ", where other users of this machine can put one"}
+			return &UnguardedError{"names a socket in " + name + ", where other users of this machine can put one"}
 		}
 		if owner := int(info.Sys().(*syscall.Stat_t).Uid); owner != os.Geteuid() && owner != 0 {
-			return &UnguardedError{fmt.Sprintf("names a socket of another user's: %s belongs to user %d", place, owner)}
+			return &UnguardedError{fmt.Sprintf("names a socket of another user's: %s belongs to user %d", name, owner)}
 		}
 	}
 	return nil
 }
 
-// Redacted is an address without its password, for people and logs.
+// Redacted returns the address with its password replaced by "…", for messages and logs.
 func Redacted(address string) string {
 	before, after, found := strings.Cut(address, "://")
 	if !found {
@@ -116,7 +121,7 @@ func Redacted(address string) string {
 	return before + "://" + user + ":…@" + host
 }
 
-// withoutAddress drops a *url.Error, which repeats the address and with it a password.
+// withoutAddress replaces a *url.Error, whose text repeats the address and its password.
 func withoutAddress(err error) error {
 	var parsing *url.Error
 	if errors.As(err, &parsing) {

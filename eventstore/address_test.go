@@ -35,7 +35,7 @@ func TestUnguardedServersAreRefused(t *testing.T) {
 		refused(t, address+query, "client certificate")
 	}
 	for _, good := range []string{address, address + "?tls=true", "esdb+discover://someone:secret@127.0.0.1:1,127.0.0.1:2"} {
-		if err := eventstore.ValidAddress(good); err != nil {
+		if err := eventstore.CheckAddress(good); err != nil {
 			t.Errorf("%s: %v", good, err)
 		}
 	}
@@ -82,7 +82,7 @@ func TestASocketOfOthersIsRefused(t *testing.T) {
 // TestAddressesKeepTheirPasswords: no message repeats one.
 func TestAddressesKeepTheirPasswords(t *testing.T) {
 	for _, address := range []string{"esdb://someone:s3cret@host:port", "esdb://someone:s3cret/x@host:1", "http://someone:s3cret@host", "esdb://someone:s3cret%zz@host"} {
-		if err := eventstore.ValidAddress(address); err == nil || strings.Contains(err.Error(), "s3cret") {
+		if err := eventstore.CheckAddress(address); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v", address, err)
 		}
 		if shown := eventstore.Redacted(address); strings.Contains(shown, "s3cret") || !strings.Contains(shown, "someone") {
@@ -95,7 +95,7 @@ func TestAddressesKeepTheirPasswords(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"", "unix:", "embedded", "esdb://"} {
-		if err := eventstore.ValidAddress(address); err == nil {
+		if err := eventstore.CheckAddress(address); err == nil {
 			t.Errorf("%q is an address", address)
 		}
 	}

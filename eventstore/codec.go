@@ -18,10 +18,10 @@ const MaxAppendBytes = 512 << 10
 // ErrTooLarge is returned for an append over MaxAppendBytes; nothing was appended.
 var ErrTooLarge = errors.New("append is larger than 512 KiB: store the large field as a blob and name it")
 
-// Codec turns events into what the log stores and back.
+// Codec encodes events for the log (JSON data and metadata) and decodes stored events.
 type Codec struct{ catalogue event.Catalogue }
 
-// NewCodec makes the codec of a catalogue.
+// NewCodec returns a codec for the event types of a catalogue.
 func NewCodec(catalogue event.Catalogue) Codec { return Codec{catalogue} }
 
 // Raw is an event as the log stores it: JSON data and JSON metadata.
@@ -31,13 +31,14 @@ type Raw struct {
 	Data     []byte
 	Metadata []byte
 
-	// Set on what was read, not on what is to be appended.
+	// Set on events that were read; ignored by appends.
 	Stream   string
 	Revision event.Revision
 	Position event.Position
 }
 
-// DecodeError is an event of a known name that this binary cannot read.
+// DecodeError is returned for a stored event whose name is in the catalogue and whose
+// data or metadata this binary cannot decode.
 type DecodeError struct {
 	Name     string
 	Stream   string
@@ -51,10 +52,11 @@ func (e *DecodeError) Error() string {
 
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// EventName is the stored name, for whoever dispatches by name.
+// EventName returns the stored name, so that callers can dispatch an unreadable event by its type.
 func (e *DecodeError) EventName() string { return e.Name }
 
-// Encode encodes the events of one append and fills in their schema versions.
+// Encode encodes the events of one append and sets their schema versions. It returns
+// ErrTooLarge when data, metadata and names exceed MaxAppendBytes together.
 func (c Codec) Encode(events []event.Proposed) ([]Raw, error) {
 	raws := make([]Raw, len(events))
 	size := 0
@@ -81,7 +83,7 @@ func (c Codec) Encode(events []event.Proposed) ([]Raw, error) {
 	return raws, nil
 }
 
-// Decode reads a stored event; every name must be known.
+// Decode decodes a stored event. A name that is not in the catalogue is a *DecodeError.
 func (c Codec) Decode(raw Raw) (event.Recorded, error) {
 	r := event.Recorded{ID: raw.ID.String(), Stream: raw.Stream, Revision: raw.Revision, Position: raw.Position}
 	if err := json.Unmarshal(raw.Metadata, &r.Metadata); err != nil {
@@ -95,8 +97,8 @@ func (c Codec) Decode(raw Raw) (event.Recorded, error) {
 	return r, nil
 }
 
-// Only is the codec that reads these event types and passes all others by;
-// without names, all the catalogue declares. Most readers of $all want few.
+// Only returns a codec for these event types; DecodeAny returns every other event
+// without its data. Without names it returns c. Most readers of $all handle few types.
 func (c Codec) Only(names ...string) Codec {
 	if len(names) == 0 {
 		return c
@@ -110,8 +112,9 @@ func (c Codec) Only(names ...string) Codec {
 	return Codec{only}
 }
 
-// DecodeAny is Decode for $all, where the store's own events ($…) and foreign
-// ones pass by too: those come back without an Event, for their position only.
+// DecodeAny is Decode for events of $all. For the store's own events (streams that begin
+// with $) and for names outside the catalogue it returns a Recorded whose Event is nil:
+// only its stream, revision and position are set.
 func (c Codec) DecodeAny(raw Raw) (event.Recorded, error) {
 	if _, known := c.catalogue[raw.Name]; !known || strings.HasPrefix(raw.Stream, "$") {
 		return event.Recorded{Stream: raw.Stream, Revision: raw.Revision, Position: raw.Position}, nil

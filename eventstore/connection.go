@@ -21,10 +21,10 @@ const (
 
 var errClosed = errors.New("the store is closed")
 
-// connection holds the one client that serves, and replaces it when the server
-// has gone: the client itself blocks without regard to a context while it looks
-// for a server, is closed for good when it finds none, and leaks a connection
-// each time it looks again.
+// connection holds the one client in use and replaces it when the server stops
+// answering. The client cannot be left to reconnect: while it discovers a server it
+// ignores contexts, after a failed discovery it stays closed, and every discovery
+// leaks a connection.
 type connection struct {
 	config esdb.Configuration
 	logger *slog.Logger
@@ -38,8 +38,8 @@ type connection struct {
 	closed bool
 }
 
-// client counts who is using it, so that it is closed only when nobody is:
-// closing one in use panics.
+// client counts its users and is closed when the last one releases it: closing a
+// client in use panics.
 type client struct {
 	*esdb.Client
 	users   int
@@ -51,7 +51,7 @@ func newConnection(c Config) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := guarded(config); err != nil && !c.Insecure {
+	if err := checkGuarded(config); err != nil && !c.Insecure {
 		return nil, err
 	}
 	logger := c.Logger
@@ -64,9 +64,10 @@ func newConnection(c Config) (*connection, error) {
 	return connected, nil
 }
 
-// search asks for a server until one answers, and puts a new client to work.
+// search probes the server with pauses from firstProbePause to maxProbePause until it
+// answers or the connection is closed, then puts a new client into service.
 func (c *connection) search() {
-	for pause := doubling(firstProbePause, maxProbePause); ; {
+	for pause := newBackoff(firstProbePause, maxProbePause); ; {
 		err := c.probe()
 		if err == nil && c.serve() == nil {
 			return
@@ -80,7 +81,7 @@ func (c *connection) search() {
 	}
 }
 
-// probe reads one event with a client of its own, which is thrown away.
+// probe reads one event with a client that is closed afterwards, within probeTimeout.
 func (c *connection) probe() error {
 	config := c.config
 	config.MaxDiscoverAttempts = 1
@@ -97,7 +98,7 @@ func (c *connection) probe() error {
 
 func (c *connection) serve() error {
 	config := c.config
-	config.MaxDiscoverAttempts = math.MaxInt32 // a client that gave up would block its callers for ever
+	config.MaxDiscoverAttempts = math.MaxInt32 // a client that stops discovering blocks its callers for ever
 	serving, err := esdb.NewClient(&config)
 	if err != nil {
 		return err
@@ -112,7 +113,8 @@ func (c *connection) serve() error {
 	return nil
 }
 
-// acquire waits for a serving client; every acquire needs a release.
+// acquire waits for a client in service. Every client it returns must be released.
+// Errors: errClosed, or the context's.
 func (c *connection) acquire(ctx context.Context) (*client, error) {
 	for {
 		c.mu.Lock()
@@ -147,8 +149,9 @@ func (c *connection) release(used *client) {
 	}
 }
 
-// lost says that the server behind this client does not answer.
-func (c *connection) lost(gone *client) {
+// replaceClient takes a client whose server does not answer out of service and starts
+// the search for another. It does nothing when the client was replaced already.
+func (c *connection) replaceClient(gone *client) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.live != gone || c.closed {
@@ -159,7 +162,7 @@ func (c *connection) lost(gone *client) {
 	go c.search()
 }
 
-// close ends the search and closes the client once its last user has left.
+// close ends the search and closes the client when its last user releases it.
 func (c *connection) close() {
 	c.stop()
 	c.mu.Lock()

@@ -13,39 +13,40 @@ import (
 	"reckon/commands"
 )
 
-type outcome int
+type callOutcome int
 
 const (
-	final    outcome = iota // the server's considered answer
-	conflict                // the stream has moved on
-	again                   // not answered: nobody knows whether it happened
+	outcomeFinal    callOutcome = iota // the server's considered answer
+	outcomeConflict                    // the stream has moved on
+	outcomeUnknown                     // not answered: nobody knows whether it happened
 )
 
-// verdict sorts a client's error by what may be done about it.
-func verdict(err error) outcome {
+// classify maps an error of the client to what the caller may do: outcomeUnknown may be
+// retried with the same event ids, outcomeConflict must be decided again, outcomeFinal is returned.
+func classify(err error) callOutcome {
 	var failure *esdb.Error
 	if errors.As(err, &failure) {
 		switch failure.Code() {
 		case esdb.ErrorCodeWrongExpectedVersion:
-			return conflict
+			return outcomeConflict
 		case esdb.ErrorUnavailable, esdb.ErrorCodeDeadlineExceeded, esdb.ErrorAborted,
 			esdb.ErrorCodeNotLeader, esdb.ErrorCodeConnectionClosed:
-			return again
+			return outcomeUnknown
 		case esdb.ErrorCodeStreamDeleted:
-			return final
+			return outcomeFinal
 		}
 	}
 	if errors.Is(err, io.EOF) { // the server ended the call before its answer was read
-		return again
+		return outcomeUnknown
 	}
 	switch status.Code(err) {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Aborted, codes.Canceled, codes.Internal, codes.ResourceExhausted:
-		return again
+		return outcomeUnknown
 	}
-	return final
+	return outcomeFinal
 }
 
-// isUnavailable tells that the server behind the client has gone.
+// isUnavailable reports whether the error means that the client has lost its server.
 func isUnavailable(err error) bool {
 	var failure *esdb.Error
 	if errors.As(err, &failure) {
@@ -54,13 +55,14 @@ func isUnavailable(err error) bool {
 	return status.Code(err) == codes.Unavailable
 }
 
-// translate says in the terms of commands what the client said.
-func translate(ctx context.Context, err error) error {
+// commandError translates an error of the client: commands.ErrConflict, commands.ErrUnavailable
+// (wrapping the cause), ErrDeleted, or the error itself.
+func commandError(ctx context.Context, err error) error {
 	var failure *esdb.Error
 	switch {
 	case err == nil:
 		return nil
-	case verdict(err) == conflict:
+	case classify(err) == outcomeConflict:
 		return commands.ErrConflict
 	case ctx.Err() != nil, errors.Is(err, errClosed):
 		return fmt.Errorf("%w: %w", commands.ErrUnavailable, err)

@@ -5,19 +5,21 @@ import (
 	"sync"
 )
 
-// Queues lets the writers of one key in one process go one after another.
-// The zero value is ready for use; a key nobody waits for costs no memory.
+// Queues is a set of locks by key, first come first served, for the writers of one
+// process: writers of the same stream would otherwise conflict with each other. The
+// zero value is ready for use; a key without holder or waiters takes no memory.
 type Queues struct {
 	mu   sync.Mutex
 	keys map[string]*queue
 }
 
 type queue struct {
-	turn    chan struct{} // holds one token while somebody is in
-	waiting int           // in or waiting
+	turn    chan struct{} // holds one token while the key is locked
+	waiting int           // callers that hold the lock or wait for it
 }
 
-// Enter waits for the key's turn; leave gives it to the one who waits longest.
+// Enter waits for the lock of a key. The caller that has waited longest gets it next;
+// leave releases it and may be called more than once. The error is the context's.
 func (q *Queues) Enter(ctx context.Context, key string) (leave func(), err error) {
 	q.mu.Lock()
 	if q.keys == nil {
@@ -33,14 +35,14 @@ func (q *Queues) Enter(ctx context.Context, key string) (leave func(), err error
 
 	select {
 	case k.turn <- struct{}{}:
-		return sync.OnceFunc(func() { <-k.turn; q.done(key, k) }), nil
+		return sync.OnceFunc(func() { <-k.turn; q.leave(key, k) }), nil
 	case <-ctx.Done():
-		q.done(key, k)
+		q.leave(key, k)
 		return nil, ctx.Err()
 	}
 }
 
-func (q *Queues) done(key string, k *queue) {
+func (q *Queues) leave(key string, k *queue) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if k.waiting--; k.waiting == 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 )
 
-// KeepNewest makes a stream keep its newest events only: the older ones are no
-// longer read and may be scavenged. Saying so again changes nothing.
+// KeepNewest sets a stream's $maxCount: reads of the stream return its newest count
+// events only, and the server may scavenge older ones. It is idempotent.
 func (s *Store) KeepNewest(ctx context.Context, stream string, count int) error {
 	var metadata esdb.StreamMetadata
 	metadata.SetMaxCount(uint64(count))

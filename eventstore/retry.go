@@ -11,15 +11,16 @@ import (
 	"reckon/commands"
 )
 
-// retry calls op until it succeeds or fails for a reason of its own. Every call
-// sends the same bytes, so that a repeated append is one append.
+// retry calls op until it succeeds, is refused, or RetryTimeout has passed: then the
+// error is commands.ErrUnavailable. Every call sends the same bytes, so that the server
+// recognises a repeated append and stores it once.
 func retry[T any](ctx context.Context, c *connection, op func(context.Context, *esdb.Client) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
+	ctx, cancel := context.WithTimeout(ctx, RetryTimeout)
 	defer cancel()
-	for pause := doubling(firstRetryPause, maxRetryPause); ; {
-		result, err := once(ctx, c, op)
-		if err == nil || verdict(err) != again {
-			return result, translate(ctx, err)
+	for pause := newBackoff(firstRetryPause, maxRetryPause); ; {
+		result, err := tryOnce(ctx, c, op)
+		if err == nil || classify(err) != outcomeUnknown {
+			return result, commandError(ctx, err)
 		}
 		select {
 		case <-ctx.Done():
@@ -29,30 +30,30 @@ func retry[T any](ctx context.Context, c *connection, op func(context.Context, *
 	}
 }
 
-// doubling are pauses that begin with first and double up to most.
-func doubling(first, most time.Duration) *backoff.ExponentialBackOff {
+// newBackoff returns pauses that begin with first and double up to most.
+func newBackoff(first, most time.Duration) *backoff.ExponentialBackOff {
 	return &backoff.ExponentialBackOff{InitialInterval: first, Multiplier: 2, MaxInterval: most}
 }
 
-func once[T any](ctx context.Context, c *connection, op func(context.Context, *esdb.Client) (T, error)) (T, error) {
+func tryOnce[T any](ctx context.Context, c *connection, op func(context.Context, *esdb.Client) (T, error)) (T, error) {
 	client, err := c.acquire(ctx)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	return call(ctx, func() (T, error) {
+	return callWithContext(ctx, func() (T, error) {
 		defer c.release(client)
 		result, err := op(ctx, client.Client)
 		if isUnavailable(err) {
-			c.lost(client)
+			c.replaceClient(client)
 		}
 		return result, err
 	})
 }
 
-// call returns when f does or when the context ends: the client looks for a
-// server without regard to a context, and then f is left to finish alone.
-func call[T any](ctx context.Context, f func() (T, error)) (T, error) {
+// callWithContext returns when f does or when the context ends. The client ignores
+// contexts while it discovers a server; f then goes on in its goroutine and its result is dropped.
+func callWithContext[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type answer struct {
 		result T
 		err    error

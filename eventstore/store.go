@@ -19,28 +19,43 @@ import (
 	"reckon/domain/event"
 )
 
-// Patience is how long one call is retried while the server does not answer,
-// unless its context ends sooner.
-const Patience = 30 * time.Second
+// RetryTimeout is how long one call is retried while the server does not answer. The
+// end of the call's context ends the retries sooner.
+const RetryTimeout = 30 * time.Second
 
 const (
 	firstRetryPause = 5 * time.Millisecond
 	maxRetryPause   = 500 * time.Millisecond
 )
 
-// ErrDeleted is returned for a stream that was tombstoned; it can be neither
-// read nor written ever again.
+// ErrDeleted is returned for a stream that was tombstoned: it can be neither read nor
+// written again.
 var ErrDeleted = errors.New("the stream was tombstoned")
 
-// Config says which log and which events.
+// Config configures Connect. Connection and Catalogue are required.
 type Config struct {
-	Connection string // unix:PATH of a node's socket, or esdb://user:password@host:port
-	Insecure   bool   // connect to an esdb:// server without TLS or without credentials all the same
-	Catalogue  event.Catalogue
-	Logger     *slog.Logger // discards if nil
+	Connection string          // unix:PATH of a node's socket, or esdb://user:password@host:port
+	Insecure   bool            // accept an esdb:// server without TLS or without credentials; default: refuse it
+	Catalogue  event.Catalogue // event types that can be written and read
+	Logger     *slog.Logger    // nil: nothing is logged
 }
 
-// Store is the log behind an EventStoreDB-compatible server.
+// Validate returns an error that names the field of c that Connect cannot use, or nil.
+func (c Config) Validate() error {
+	if c.Connection == "" {
+		return errors.New("eventstore.Config.Connection is empty: say unix:PATH or esdb://…")
+	}
+	if len(c.Catalogue) == 0 {
+		return errors.New("eventstore.Config.Catalogue is empty: no event could be written or read")
+	}
+	if err := CheckAddress(c.Connection); err != nil {
+		return fmt.Errorf("eventstore.Config.Connection: %w", err)
+	}
+	return nil
+}
+
+// Store reads and appends events on an EventStoreDB-compatible server. Its methods may
+// be called concurrently.
 type Store struct {
 	Queues
 	connection *connection
@@ -52,9 +67,12 @@ var (
 	_ commands.Reserver = (*Store)(nil)
 )
 
-// Connect waits until the server answers or the context ends. Errors: *UnguardedError,
-// commands.ErrUnavailable, or of an address that is none.
+// Connect waits until the server answers or the context ends. Errors: that of
+// Config.Validate, *UnguardedError, commands.ErrUnavailable.
 func Connect(ctx context.Context, config Config) (*Store, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -71,10 +89,13 @@ func Connect(ctx context.Context, config Config) (*Store, error) {
 	return &Store{connection: connection, codec: NewCodec(config.Catalogue)}, nil
 }
 
-// Close ends every subscription's connection once its user has left.
+// Close makes every further call fail and closes the client when the last call in
+// progress, subscriptions included, has returned.
 func (s *Store) Close() { s.connection.close() }
 
-// Append writes all events or none at exactly the revision given.
+// Append writes all events or none, directly after revision at (event.NoStream: as the
+// stream's first). Errors: commands.ErrConflict when the stream is at another revision,
+// ErrTooLarge, ErrDeleted, and commands.ErrUnavailable when the outcome is unknown.
 func (s *Store) Append(ctx context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {
 	var expected esdb.ExpectedRevision = esdb.NoStream{}
 	switch {
@@ -86,10 +107,10 @@ func (s *Store) Append(ctx context.Context, stream string, at event.Revision, ev
 	return s.append(ctx, stream, expected, events)
 }
 
-// Reserve writes one event at the stream's next revision, whatever that is, and
-// returns it: for a stream where the revision itself is what is wanted and no
-// two writers can contradict each other (run ids). When the server fails midway
-// a second copy may be written; the revision returned is this caller's alone.
+// Reserve writes one event at the stream's next revision and returns that revision: for
+// a stream whose revisions are used as numbers (run ids), where appends of two writers
+// cannot contradict each other. When the server fails during the call the event may be
+// written twice; no other caller gets the revision returned.
 func (s *Store) Reserve(ctx context.Context, stream string, e event.Proposed) (event.Revision, error) {
 	appended, err := s.append(ctx, stream, esdb.Any{}, []event.Proposed{e})
 	return appended.Revision, err
@@ -122,7 +143,8 @@ func (s *Store) append(ctx context.Context, stream string, expected esdb.Expecte
 	})
 }
 
-// Read returns the whole stream, oldest first.
+// Read returns the whole stream, oldest event first. A stream that was never written
+// has no events and the revision event.NoStream.
 func (s *Store) Read(ctx context.Context, stream string) (commands.History, error) {
 	events, err := retry(ctx, s.connection, func(ctx context.Context, client *esdb.Client) ([]event.Recorded, error) {
 		return s.readStream(ctx, client, stream, esdb.Start{}, math.MaxInt64)
@@ -133,7 +155,7 @@ func (s *Store) Read(ctx context.Context, stream string) (commands.History, erro
 	return commands.History{Events: events, Revision: events[len(events)-1].Revision}, nil
 }
 
-// Event returns one event by its stream and revision.
+// Event returns one event by its stream and revision, or an error when there is none.
 func (s *Store) Event(ctx context.Context, stream string, revision event.Revision) (event.Recorded, error) {
 	events, err := retry(ctx, s.connection, func(ctx context.Context, client *esdb.Client) ([]event.Recorded, error) {
 		return s.readStream(ctx, client, stream, esdb.Revision(uint64(revision)), 1)
@@ -181,37 +203,37 @@ func readRaw(ctx context.Context, client *esdb.Client, stream string, from esdb.
 	}
 }
 
-// ReadAll yields what the log holds after a position, up to its present end.
-// The store's own events, foreign ones and, where names are given, all others
-// come without an Event, an unreadable one with a *DecodeError; any other error
-// is the last thing yielded.
+// ReadAll yields every event after a position, up to the end the log has when the read
+// reaches it. Events of the store itself, events outside the catalogue and, where names
+// are given, events of other names are yielded with a nil Event. An event that cannot be
+// decoded is yielded with a *DecodeError; any other error ends the sequence.
 func (s *Store) ReadAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error] {
 	return func(yield func(event.Recorded, error) bool) {
 		from := after
-		s.follow(ctx, &from, s.codec.Only(only...), openRead, yield)
+		s.follow(ctx, &from, s.codec.Only(only...), openOnce, yield)
 	}
 }
 
-// SubscribeAll is ReadAll that goes on with every event as it is appended. It
-// survives a server's restart and ends with the context. Where names are given,
-// the server leaves the others out of what is there already: then a position
-// without an Event stands for all before it.
+// SubscribeAll is ReadAll that continues with every event as it is appended, across
+// restarts of the server, until the context ends. Where names are given, the server
+// filters the events that are in the log already: a position yielded without an Event
+// then covers every event up to it.
 func (s *Store) SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error] {
 	return func(yield func(event.Recorded, error) bool) {
 		from, codec := after, s.codec.Only(only...)
-		if len(only) > 0 && !s.follow(ctx, &from, codec, openPast(only), yield) {
+		if len(only) > 0 && !s.follow(ctx, &from, codec, openUpToHead(only), yield) {
 			return
 		}
 		s.follow(ctx, &from, codec, openLive, yield)
 	}
 }
 
-func openRead(ctx context.Context, client *esdb.Client, after event.Position) (source, error) {
+func openOnce(ctx context.Context, client *esdb.Client, after event.Position) (rawSource, error) {
 	reader, err := client.ReadAll(ctx, esdb.ReadAllOptions{Direction: esdb.Forwards, From: allPosition(after)}, math.MaxInt64)
 	if err != nil {
-		return source{}, err
+		return rawSource{}, err
 	}
-	return source{
+	return rawSource{
 		next: func() (Raw, error) {
 			resolved, err := reader.Recv()
 			if err != nil {
@@ -223,32 +245,35 @@ func openRead(ctx context.Context, client *esdb.Client, after event.Position) (s
 	}, nil
 }
 
-// openLive follows every event: whoever waits for the position of its own
-// append must not wait until the server has passed by a window of others.
-func openLive(ctx context.Context, client *esdb.Client, after event.Position) (source, error) {
+// openLive subscribes without a filter. A filtered subscription reports its position
+// once per filterWindow events only, too late for a reader that waits for the position
+// of its own append.
+func openLive(ctx context.Context, client *esdb.Client, after event.Position) (rawSource, error) {
 	return subscribe(ctx, client, esdb.SubscribeToAllOptions{From: allPosition(after)})
 }
 
-// filterWindow is how many events the server passes by before it says where it is.
+// filterWindow is how many events a filtered subscription skips before the server
+// reports its position.
 const filterWindow = 512
 
-// openPast reads the events of these names up to the end the log has now. The
-// protocol's client filters subscriptions only, so it is one that is left there.
-func openPast(names []string) opener {
-	return func(ctx context.Context, client *esdb.Client, after event.Position) (source, error) {
+// openUpToHead yields the events of these names up to the head that the log has now. It
+// is a subscription that is ended at the head, because the client filters subscriptions
+// and not reads.
+func openUpToHead(names []string) openSource {
+	return func(ctx context.Context, client *esdb.Client, after event.Position) (rawSource, error) {
 		head, err := readHead(ctx, client)
 		if err != nil {
-			return source{}, err
+			return rawSource{}, err
 		}
 		if !after.Less(head) {
-			return source{next: func() (Raw, error) { return Raw{}, io.EOF }, close: func() {}}, nil
+			return rawSource{next: func() (Raw, error) { return Raw{}, io.EOF }, close: func() {}}, nil
 		}
 		past, err := subscribe(ctx, client, esdb.SubscribeToAllOptions{
 			From: allPosition(after), MaxSearchWindow: filterWindow,
 			Filter: &esdb.SubscriptionFilter{Type: esdb.EventFilterType, Prefixes: names},
 		})
 		if err != nil {
-			return source{}, err
+			return rawSource{}, err
 		}
 		at, following := after, past.next
 		past.next = func() (Raw, error) {
@@ -263,13 +288,13 @@ func openPast(names []string) opener {
 	}
 }
 
-// subscribe yields events and, as nothing but positions, how far a filter has got.
-func subscribe(ctx context.Context, client *esdb.Client, options esdb.SubscribeToAllOptions) (source, error) {
+// subscribe yields events, and a Raw with only a Position for each checkpoint of a filter.
+func subscribe(ctx context.Context, client *esdb.Client, options esdb.SubscribeToAllOptions) (rawSource, error) {
 	subscription, err := client.SubscribeToAll(ctx, options)
 	if err != nil {
-		return source{}, err
+		return rawSource{}, err
 	}
-	return source{
+	return rawSource{
 		next: func() (Raw, error) {
 			for {
 				switch got := subscription.Recv(); {
@@ -301,17 +326,18 @@ func subscriptionError(err error) error {
 	return err
 }
 
-type source struct {
+type rawSource struct {
 	next  func() (Raw, error)
 	close func()
 }
 
-type opener func(ctx context.Context, client *esdb.Client, after event.Position) (source, error)
+type openSource func(ctx context.Context, client *esdb.Client, after event.Position) (rawSource, error)
 
-// follow yields from a source, moving after along, and opens it again there
-// when the transport fails. It tells whether the source has ended by itself.
-func (s *Store) follow(ctx context.Context, after *event.Position, codec Codec, open opener, yield func(event.Recorded, error) bool) (ended bool) {
-	pause := doubling(firstRetryPause, maxRetryPause)
+// follow yields the events of a source and advances after with each; when the transport
+// fails it opens the source again at after. It returns true when the source reached its
+// end, and false when the consumer stopped or an error was yielded.
+func (s *Store) follow(ctx context.Context, after *event.Position, codec Codec, open openSource, yield func(event.Recorded, error) bool) (ended bool) {
+	pause := newBackoff(firstRetryPause, maxRetryPause)
 	for {
 		before := *after
 		wanted, err := s.followOnce(ctx, after, codec, open, yield)
@@ -323,8 +349,8 @@ func (s *Store) follow(ctx context.Context, after *event.Position, codec Codec, 
 		case ctx.Err() != nil:
 			yield(event.Recorded{}, ctx.Err())
 			return false
-		case verdict(err) != again:
-			yield(event.Recorded{}, translate(ctx, err))
+		case classify(err) != outcomeUnknown:
+			yield(event.Recorded{}, commandError(ctx, err))
 			return false
 		}
 		if before != *after {
@@ -337,8 +363,9 @@ func (s *Store) follow(ctx context.Context, after *event.Position, codec Codec, 
 	}
 }
 
-// followOnce returns when the source has ended or failed, or nobody wants more.
-func (s *Store) followOnce(ctx context.Context, after *event.Position, codec Codec, open opener, yield func(event.Recorded, error) bool) (wanted bool, err error) {
+// followOnce opens the source once and returns when it has ended or failed, or the
+// consumer has stopped (wanted is false).
+func (s *Store) followOnce(ctx context.Context, after *event.Position, codec Codec, open openSource, yield func(event.Recorded, error) bool) (wanted bool, err error) {
 	client, err := s.connection.acquire(ctx)
 	if err != nil {
 		return true, err
@@ -346,13 +373,13 @@ func (s *Store) followOnce(ctx context.Context, after *event.Position, codec Cod
 	defer s.connection.release(client)
 	defer func() {
 		if isUnavailable(err) {
-			s.connection.lost(client)
+			s.connection.replaceClient(client)
 		}
 	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	from := *after
-	source, err := call(ctx, func() (source, error) { return open(ctx, client.Client, from) })
+	source, err := callWithContext(ctx, func() (rawSource, error) { return open(ctx, client.Client, from) })
 	if err != nil {
 		return true, err
 	}
@@ -376,7 +403,7 @@ func (s *Store) followOnce(ctx context.Context, after *event.Position, codec Cod
 	}
 }
 
-// Head is the position of the log's last event; the zero position when it has none.
+// Head returns the position of the log's last event, the zero position for an empty log.
 func (s *Store) Head(ctx context.Context) (event.Position, error) {
 	return retry(ctx, s.connection, readHead)
 }
@@ -397,32 +424,31 @@ func readHead(ctx context.Context, client *esdb.Client) (event.Position, error) 
 	return rawOf(last.OriginalEvent()).Position, nil
 }
 
-// IdentityStream names a log: the id of its first event is the log's identity
-// for as long as the log exists. It is written when the first store asks, by
-// nobody twice, and holds nothing else. Its event is no domain event.
+// IdentityStream is the stream whose one event identifies the log: the event's id is the
+// log's id for as long as the log exists. The first call of LogID appends it, expecting
+// no stream, so that it is written once. It is no domain event.
 const IdentityStream = "reckon-log"
 
 const identityEvent = "reckon.log_named"
 
-// LogID is the identity of the log: what tells a position of one log from the
-// same number in another.
+// LogID returns the id of the log. Positions of logs with different ids cannot be compared.
 func (s *Store) LogID(ctx context.Context) (string, error) {
 	return retry(ctx, s.connection, func(ctx context.Context, client *esdb.Client) (string, error) {
 		for {
 			raws, err := readRaw(ctx, client, IdentityStream, esdb.Start{}, 1)
 			if err != nil || len(raws) > 0 {
-				return idOf(raws), err
+				return firstEventID(raws), err
 			}
 			named := esdb.EventData{EventID: uuid.New(), EventType: identityEvent, ContentType: esdb.ContentTypeJson, Data: []byte("{}")}
 			_, err = client.AppendToStream(ctx, IdentityStream, esdb.AppendToStreamOptions{ExpectedRevision: esdb.NoStream{}}, named)
-			if err != nil && verdict(err) != conflict {
+			if err != nil && classify(err) != outcomeConflict {
 				return "", err
 			}
 		}
 	})
 }
 
-func idOf(raws []Raw) string {
+func firstEventID(raws []Raw) string {
 	if len(raws) == 0 {
 		return ""
 	}

@@ -17,30 +17,33 @@ import (
 )
 
 const (
-	// inFlight is how many events of a topic may be handled at the same time.
-	inFlight = 64
-	// saveAfter is how long a topic's progress may stay unwritten, and savePassed
-	// how many events that are not its own: what was not written is handled again.
-	saveAfter  = 200 * time.Millisecond
-	savePassed = 1000
+	// maxInFlight is how many events of a topic are handled at the same time at most.
+	maxInFlight = 64
+	// A topic's checkpoint is saved at most once per saveInterval, and after
+	// saveAfterSkipped events that are not the topic's. Events after the saved
+	// checkpoint are handled again by the next start.
+	saveInterval     = 200 * time.Millisecond
+	saveAfterSkipped = 1000
 
 	firstRedelivery = 50 * time.Millisecond
 	maxRedelivery   = 5 * time.Second
 )
 
-// Checkpoints keeps how far a topic has got: every event up to there is acknowledged.
+// Checkpoints stores, per topic, the position up to which every event is acknowledged.
 type Checkpoints interface {
+	// Load returns the zero position for a topic that was never saved.
 	Load(ctx context.Context, topic string) (event.Position, error)
-	// Save never moves a checkpoint back.
+	// Save stores a checkpoint; a position before the stored one changes nothing.
 	Save(ctx context.Context, topic string, p event.Position) error
 }
 
-// Subscriber hands the log to a watermill router. A topic is a list of event names.
+// Subscriber delivers the log to a watermill router. A topic is a list of event names.
 //
-// Messages of one stream come in order, each after the one before was
-// acknowledged; messages of different streams come concurrently. The checkpoint
-// is the contiguous acknowledged prefix, so that a crash repeats and never skips.
-// What is not acknowledged comes again.
+// Messages of one stream are delivered in order, each after the one before was
+// acknowledged; messages of different streams concurrently, at most 64 at a time. The
+// checkpoint is the end of the contiguous acknowledged prefix: after a crash events may
+// be delivered again, and none is skipped. A message that is not acknowledged is
+// delivered again, after 50 ms at first and up to 5 s later.
 type Subscriber struct {
 	Log interface {
 		SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error]
@@ -65,7 +68,8 @@ type delivery struct {
 
 type deliveryKey struct{}
 
-// Recorded is the event a message of a Subscriber carries, or why it cannot be read.
+// Recorded returns the event that a message of a Subscriber carries, or the error that
+// decoding the event returned.
 func (*Subscriber) Recorded(m *message.Message) (event.Recorded, error) {
 	d, ours := m.Context().Value(deliveryKey{}).(delivery)
 	if !ours {
@@ -78,7 +82,8 @@ func (s *Subscriber) init() {
 	s.initOnce.Do(func() { s.closing, s.close = context.WithCancel(context.Background()) })
 }
 
-// Subscribe sends the topic's events after its checkpoint.
+// Subscribe delivers the topic's events after its checkpoint until the context ends or
+// Close is called; then it closes the channel.
 func (s *Subscriber) Subscribe(ctx context.Context, topic string) (<-chan *message.Message, error) {
 	names, known := s.Topics[topic]
 	if !known {
@@ -91,9 +96,9 @@ func (s *Subscriber) Subscribe(ctx context.Context, topic string) (<-chan *messa
 	s.init()
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.closing, cancel)
-	t := &tail{
+	t := &topicSubscription{
 		subscriber: s, topic: topic, names: names, out: make(chan *message.Message),
-		free: make(chan struct{}, inFlight), last: map[string]chan struct{}{}, progress: newPrefix(from),
+		slots: make(chan struct{}, maxInFlight), lastOfStream: map[string]chan struct{}{}, progress: newAcknowledgedPrefix(from),
 	}
 	s.running.Go(func() {
 		defer stop()
@@ -103,7 +108,7 @@ func (s *Subscriber) Subscribe(ctx context.Context, topic string) (<-chan *messa
 	return t.out, nil
 }
 
-// Close ends all subscriptions and writes their progress.
+// Close ends all subscriptions and returns when their checkpoints are saved.
 func (s *Subscriber) Close() error {
 	s.init()
 	s.closeOnce.Do(s.close)
@@ -111,21 +116,21 @@ func (s *Subscriber) Close() error {
 	return nil
 }
 
-// tail is one subscription.
-type tail struct {
-	subscriber *Subscriber
-	topic      string
-	names      []string
-	out        chan *message.Message
-	free       chan struct{}            // a token for each event in flight
-	last       map[string]chan struct{} // stream → closed when its latest event is acknowledged
-	progress   *prefix
+// topicSubscription is one subscription.
+type topicSubscription struct {
+	subscriber   *Subscriber
+	topic        string
+	names        []string
+	out          chan *message.Message
+	slots        chan struct{}            // a token for each event in flight
+	lastOfStream map[string]chan struct{} // stream → closed when its latest event is acknowledged
+	progress     *acknowledgedPrefix
 }
 
-func (t *tail) run(ctx context.Context, from event.Position) {
+func (t *topicSubscription) run(ctx context.Context, from event.Position) {
 	var handling, saving sync.WaitGroup
 	stopSaving := make(chan struct{})
-	saving.Go(func() { t.save(stopSaving) })
+	saving.Go(func() { t.saveProgress(stopSaving) })
 	for r, err := range t.subscriber.Log.SubscribeAll(ctx, from, t.names...) {
 		if err != nil && r.Position == (event.Position{}) {
 			if ctx.Err() == nil {
@@ -134,21 +139,21 @@ func (t *tail) run(ctx context.Context, from event.Position) {
 			break
 		}
 		if !slices.Contains(t.names, eventName(r, err)) {
-			t.progress.pass(r.Position)
+			t.progress.skip(r.Position)
 			continue
 		}
 		select {
-		case t.free <- struct{}{}:
+		case t.slots <- struct{}{}:
 		case <-ctx.Done():
 			continue // the sequence ends with the context
 		}
 		done := t.progress.begin(r.Position)
-		before := t.last[r.Stream]
+		before := t.lastOfStream[r.Stream]
 		acknowledged := make(chan struct{})
-		t.forget()
-		t.last[r.Stream] = acknowledged
+		t.forgetAcknowledged()
+		t.lastOfStream[r.Stream] = acknowledged
 		handling.Go(func() {
-			defer func() { <-t.free }()
+			defer func() { <-t.slots }()
 			if t.deliver(ctx, before, delivery{r, err}) {
 				done()
 				close(acknowledged)
@@ -161,22 +166,24 @@ func (t *tail) run(ctx context.Context, from event.Position) {
 	saving.Wait()
 }
 
-// forget drops the streams whose last event is acknowledged, now and then.
-func (t *tail) forget() {
-	if len(t.last) < 4*inFlight {
+// forgetAcknowledged removes the streams whose last event is acknowledged from
+// lastOfStream, once it holds 4×maxInFlight streams.
+func (t *topicSubscription) forgetAcknowledged() {
+	if len(t.lastOfStream) < 4*maxInFlight {
 		return
 	}
-	for stream, acknowledged := range t.last {
+	for stream, acknowledged := range t.lastOfStream {
 		select {
 		case <-acknowledged:
-			delete(t.last, stream)
+			delete(t.lastOfStream, stream)
 		default:
 		}
 	}
 }
 
-// deliver sends an event, after the one before of its stream, until it is acknowledged.
-func (t *tail) deliver(ctx context.Context, before <-chan struct{}, d delivery) bool {
+// deliver waits until the previous event of the stream is acknowledged, then sends this
+// one until it is acknowledged. It returns false when the context ends first.
+func (t *topicSubscription) deliver(ctx context.Context, before <-chan struct{}, d delivery) bool {
 	if before != nil {
 		select {
 		case <-before:
@@ -184,7 +191,7 @@ func (t *tail) deliver(ctx context.Context, before <-chan struct{}, d delivery) 
 			return false
 		}
 	}
-	for pause := doubling(firstRedelivery, maxRedelivery); ; {
+	for pause := newBackoff(firstRedelivery, maxRedelivery); ; {
 		msgCtx, cancel := context.WithCancel(context.WithValue(ctx, deliveryKey{}, d))
 		msg := newMessage(msgCtx, d)
 		acked := t.send(ctx, msg)
@@ -200,7 +207,7 @@ func (t *tail) deliver(ctx context.Context, before <-chan struct{}, d delivery) 
 	}
 }
 
-func (t *tail) send(ctx context.Context, msg *message.Message) (acked bool) {
+func (t *topicSubscription) send(ctx context.Context, msg *message.Message) (acked bool) {
 	select {
 	case t.out <- msg:
 	case <-ctx.Done():
@@ -212,7 +219,8 @@ func (t *tail) send(ctx context.Context, msg *message.Message) (acked bool) {
 	case <-msg.Nacked():
 		return false
 	case <-ctx.Done():
-		// A handler may still be at it; what it acknowledges from now on is handled again.
+		// A handler may still be running; an acknowledgement after this point is lost, and
+		// the next start delivers the event again.
 		return false
 	}
 }
@@ -240,11 +248,11 @@ func eventName(r event.Recorded, err error) string {
 	return ""
 }
 
-// save writes the progress soon after it changes, and once more at the end.
-func (t *tail) save(stop <-chan struct{}) {
+// saveProgress writes the progress soon after it changes, and once more at the end.
+func (t *topicSubscription) saveProgress(stop <-chan struct{}) {
 	var saved event.Position
 	write := func() {
-		p := t.progress.at()
+		p := t.progress.current()
 		if p == saved {
 			return
 		}
@@ -261,82 +269,84 @@ func (t *tail) save(stop <-chan struct{}) {
 		case <-stop:
 			write()
 			return
-		case <-t.progress.changed:
+		case <-t.progress.saveRequested:
 		}
 		write()
 		select {
 		case <-stop:
 			write()
 			return
-		case <-time.After(saveAfter):
+		case <-time.After(saveInterval):
 		}
 	}
 }
 
-// prefix finds the position up to which everything is acknowledged.
-type prefix struct {
-	changed chan struct{} // holds a token when there is something worth writing
+// acknowledgedPrefix finds the position up to which everything is acknowledged.
+type acknowledgedPrefix struct {
+	saveRequested chan struct{} // holds a token while a save is due
 
-	mu       sync.Mutex
-	position event.Position
-	open     []*step // in log order, the first not done
-	passed   int     // events passed since the last one handled
+	mu         sync.Mutex
+	position   event.Position
+	unfinished []*handledEvent // in log order, the first not done
+	skipped    int             // events passed since the last one handled
 }
 
-type step struct {
+type handledEvent struct {
 	position event.Position
 	done     bool
 }
 
-func newPrefix(from event.Position) *prefix {
-	return &prefix{position: from, changed: make(chan struct{}, 1)}
+func newAcknowledgedPrefix(from event.Position) *acknowledgedPrefix {
+	return &acknowledgedPrefix{position: from, saveRequested: make(chan struct{}, 1)}
 }
 
-func (p *prefix) at() event.Position {
+func (p *acknowledgedPrefix) current() event.Position {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.position
 }
 
-// pass moves over an event nobody handles.
-func (p *prefix) pass(to event.Position) {
+// skip records an event that is not the topic's. The checkpoint may move past it once
+// every event before it is acknowledged.
+func (p *acknowledgedPrefix) skip(to event.Position) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch n := len(p.open); {
+	switch n := len(p.unfinished); {
 	case n == 0:
 		p.position = to
-		if p.passed++; p.passed >= savePassed {
-			p.worth()
+		if p.skipped++; p.skipped >= saveAfterSkipped {
+			p.requestSave()
 		}
-	case p.open[n-1].done:
-		p.open[n-1].position = to
+	case p.unfinished[n-1].done:
+		p.unfinished[n-1].position = to
 	default:
-		p.open = append(p.open, &step{to, true})
+		p.unfinished = append(p.unfinished, &handledEvent{to, true})
 	}
 }
 
-// begin waits for an event to be done; nothing is acknowledged past it before.
-func (p *prefix) begin(at event.Position) (done func()) {
+// begin records an event that is being handled. The checkpoint stays before it until
+// done is called.
+func (p *acknowledgedPrefix) begin(at event.Position) (done func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := &step{position: at}
-	p.open = append(p.open, s)
+	s := &handledEvent{position: at}
+	p.unfinished = append(p.unfinished, s)
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		s.done = true
-		for len(p.open) > 0 && p.open[0].done {
-			p.position = p.open[0].position
-			p.open = p.open[1:]
+		for len(p.unfinished) > 0 && p.unfinished[0].done {
+			p.position = p.unfinished[0].position
+			p.unfinished = p.unfinished[1:]
 		}
-		p.worth()
+		p.requestSave()
 	}
 }
 
-func (p *prefix) worth() {
-	p.passed = 0
+func (p *acknowledgedPrefix) requestSave() {
+	p.skipped = 0
 	select {
-	case p.changed <- struct{}{}:
+	case p.saveRequested <- struct{}{}:
 	default:
 	}
 }

@@ -15,7 +15,7 @@ import (
 // Certificates lists the certificates of an account.
 type Certificates struct{ from source }
 
-// CertificateRow is a certificate as lists show it.
+// CertificateRow is the row of a certificate.
 type CertificateRow struct {
 	bun.BaseModel `bun:"table:certificates_v1,alias:c"`
 
@@ -25,7 +25,7 @@ type CertificateRow struct {
 	Document      Text   `bun:"document,type:text,notnull"` // JSON of certificate.Issued; long findings are in their blob
 }
 
-// Issued is the certificate of the row.
+// Issued decodes the certificate of the row.
 func (r CertificateRow) Issued() (certificate.Issued, error) {
 	var issued certificate.Issued
 	if err := json.Unmarshal([]byte(r.Document), &issued); err != nil {
@@ -37,7 +37,7 @@ func (r CertificateRow) Issued() (certificate.Issued, error) {
 var certificateRows = engine.TableOf("certificate_id", func(r *CertificateRow) string { return r.CertificateID },
 	engine.Index{Name: "certificates_v1_newest", Columns: "account, position DESC"})
 
-// Projection keeps certificates_v1.
+// Projection declares the table certificates_v1 and its handlers.
 func (*Certificates) Projection() engine.Projection {
 	p := engine.Projection{Name: "certificates", Version: 1, Tables: []engine.Table{certificateRows}}
 	engine.On(&p, func(_ context.Context, tx *engine.Tx, e certificate.Issued, r event.Recorded) error {
@@ -45,17 +45,18 @@ func (*Certificates) Projection() engine.Projection {
 		if err != nil {
 			return err
 		}
-		certificateRows.Put(tx, &CertificateRow{CertificateID: e.CertificateID, Position: int64(r.Position.Commit), Account: e.Account, Document: Text(document)})
+		certificateRows.Upsert(tx, &CertificateRow{CertificateID: e.CertificateID, Position: int64(r.Position.Commit), Account: e.Account, Document: Text(document)})
 		return nil
 	})
 	return p
 }
 
-// List is a page of an account's certificates, newest first; next is empty on the last page.
+// List returns a page of an account's certificates, newest first, and the cursor of the next
+// page, which is empty on the last. A bad parameter is a *QueryError.
 func (c *Certificates) List(ctx context.Context, account string, p Page) (rows []CertificateRow, next string, err error) {
 	query := c.from.db.NewSelect().Model((*CertificateRow)(nil)).Where("account = ?", account)
-	return newest(ctx, query, p, func(r CertificateRow) int64 { return r.Position })
+	return newestPage(ctx, query, p, func(r CertificateRow) int64 { return r.Position })
 }
 
-// Cursor is where the list goes on after this row: the next of a page that was cut short here.
+// Cursor returns the cursor of the page that begins after this row.
 func (r CertificateRow) Cursor() string { return cursor(r.Position) }

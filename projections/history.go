@@ -49,13 +49,13 @@ type HistoryRow struct {
 	CertificateVerdict certificate.Verdict `bun:"certificate_verdict,nullzero"`
 }
 
-// CreatedAt is the time of the run, UTC.
+// CreatedAt returns the time of the run, UTC.
 func (r HistoryRow) CreatedAt() time.Time { return time.UnixMilli(r.CreatedMS).UTC() }
 
 var historyRows = engine.TableOf("run_id", func(r *HistoryRow) int64 { return r.RunID },
 	engine.Index{Name: "history_v1_newest", Columns: "account, position DESC"})
 
-// Projection keeps history_v1.
+// Projection declares the table history_v1 and its handlers.
 func (h *History) Projection() engine.Projection {
 	p := engine.Projection{Name: "history", Version: 1, Tables: []engine.Table{historyRows}}
 	engine.On(&p, h.evaluated)
@@ -67,7 +67,7 @@ func (h *History) Projection() engine.Projection {
 }
 
 func (h *History) evaluated(ctx context.Context, tx *engine.Tx, e run.Evaluated, r event.Recorded) error {
-	row, err := h.row(ctx, e.Subject, r)
+	row, err := h.newRow(ctx, e.Subject, r)
 	if err != nil {
 		return err
 	}
@@ -79,37 +79,37 @@ func (h *History) evaluated(ctx context.Context, tx *engine.Tx, e run.Evaluated,
 	row.Status, row.ExecutionMS, row.Warnings = e.Status, e.ExecutionMS, e.Warnings
 	row.HasPlot, row.HasReceipt = e.Plot != nil, true
 	if e.Check != nil {
-		row.check(*e.Check)
+		row.setCheck(*e.Check)
 	}
-	historyRows.Put(tx, row)
+	historyRows.Upsert(tx, row)
 	return nil
 }
 
 func (h *History) timedOut(ctx context.Context, tx *engine.Tx, e run.TimedOut, r event.Recorded) error {
-	row, err := h.row(ctx, e.Subject, r)
+	row, err := h.newRow(ctx, e.Subject, r)
 	if err != nil {
 		return err
 	}
 	row.Status, row.ExecutionMS = run.Timeout, e.BudgetMS
-	historyRows.Put(tx, row)
+	historyRows.Upsert(tx, row)
 	return nil
 }
 
 func (h *History) failed(ctx context.Context, tx *engine.Tx, e run.Failed, r event.Recorded) error {
-	row, err := h.row(ctx, e.Subject, r)
+	row, err := h.newRow(ctx, e.Subject, r)
 	if err != nil {
 		return err
 	}
 	row.Status, row.ExecutionMS = run.Error, e.ExecutionMS
-	historyRows.Put(tx, row)
+	historyRows.Upsert(tx, row)
 	return nil
 }
 
 func (h *History) verified(ctx context.Context, tx *engine.Tx, e run.Verified, _ event.Recorded) error {
-	return historyRows.Update(ctx, tx, e.RunID, func(row *HistoryRow) { row.check(e.Check) })
+	return historyRows.Update(ctx, tx, e.RunID, func(row *HistoryRow) { row.setCheck(e.Check) })
 }
 
-// certified shows the newest certificate about a run; one that is no verdict replaces none that is.
+// certified stores the newest certificate about a run. An inconclusive one does not replace one with a verdict.
 func (h *History) certified(ctx context.Context, tx *engine.Tx, e certificate.Issued, _ event.Recorded) error {
 	if e.AboutRunID == 0 {
 		return nil
@@ -122,7 +122,7 @@ func (h *History) certified(ctx context.Context, tx *engine.Tx, e certificate.Is
 	})
 }
 
-func (h *History) row(ctx context.Context, s run.Subject, r event.Recorded) (*HistoryRow, error) {
+func (h *History) newRow(ctx context.Context, s run.Subject, r event.Recorded) (*HistoryRow, error) {
 	expression, err := s.Expression.Load(ctx, h.from.blobs)
 	if err != nil {
 		return nil, err
@@ -133,8 +133,8 @@ func (h *History) row(ctx context.Context, s run.Subject, r event.Recorded) (*Hi
 	}, nil
 }
 
-// check stores a check, unless it learned nothing and one that did is there.
-func (r *HistoryRow) check(c run.Check) {
+// setCheck stores a check, unless it is inconclusive and the stored one is not.
+func (r *HistoryRow) setCheck(c run.Check) {
 	known := run.Check{Verdict: r.Verdict}
 	if known.Conclusive() && !c.Conclusive() {
 		return
@@ -221,11 +221,11 @@ func (q *HistoryQuery) filter(query *bun.SelectQuery, on dialect.Name) error {
 		}
 		query.Where(contains, Text(q.Query))
 	}
-	from, err := day("from", q.From)
+	from, err := parseDay("from", q.From)
 	if err != nil {
 		return err
 	}
-	to, err := day("to", q.To)
+	to, err := parseDay("to", q.To)
 	if err != nil {
 		return err
 	}
@@ -238,8 +238,9 @@ func (q *HistoryQuery) filter(query *bun.SelectQuery, on dialect.Name) error {
 	return nil
 }
 
-// day reads YYYY-MM-DD as the start of that UTC day; empty is no day.
-func day(parameter, s string) (time.Time, error) {
+// parseDay parses YYYY-MM-DD as the start of that UTC day; the zero time for the empty
+// string. The error is a *QueryError.
+func parseDay(parameter, s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}

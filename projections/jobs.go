@@ -11,8 +11,7 @@ import (
 	"reckon/projections/engine"
 )
 
-// Jobs is every job there ever was, as its owner lists them. What a job
-// answered is in its stream, not here.
+// Jobs lists all jobs of an account. The result of a job is in the job's stream.
 type Jobs struct{ from source }
 
 // JobRow is a job as lists show it.
@@ -21,7 +20,7 @@ type JobRow struct {
 
 	JobID         string     `bun:"job_id,pk"`
 	Position      int64      `bun:"position,notnull"` // of job.queued in the log: what "newest" means
-	Revision      int64      `bun:"revision,notnull"` // of the last event applied: none is applied twice
+	Revision      int64      `bun:"revision,notnull"` // of the last event applied; events up to it are skipped
 	Account       string     `bun:"account,notnull"`
 	Kind          job.Kind   `bun:"kind,notnull"`
 	Status        job.Status `bun:"status,notnull"`
@@ -37,16 +36,16 @@ type JobRow struct {
 	FinishedMS    int64      `bun:"finished_ms,nullzero"` // Unix times in milliseconds
 }
 
-// CreatedAt is when the job was queued, UTC.
+// CreatedAt returns when the job was queued, UTC.
 func (r JobRow) CreatedAt() time.Time { return time.UnixMilli(r.CreatedMS).UTC() }
 
-// StartedAt is when the latest attempt began, UTC; the zero time before the first.
-func (r JobRow) StartedAt() time.Time { return momentOf(r.StartedMS) }
+// StartedAt returns when the latest attempt began, UTC; the zero time before the first.
+func (r JobRow) StartedAt() time.Time { return timeFromMillis(r.StartedMS) }
 
-// FinishedAt is when the job ended, UTC; the zero time before that.
-func (r JobRow) FinishedAt() time.Time { return momentOf(r.FinishedMS) }
+// FinishedAt returns when the job ended, UTC; the zero time while it has not.
+func (r JobRow) FinishedAt() time.Time { return timeFromMillis(r.FinishedMS) }
 
-func momentOf(ms int64) time.Time {
+func timeFromMillis(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}
@@ -56,23 +55,23 @@ func momentOf(ms int64) time.Time {
 var jobRows = engine.TableOf("job_id", func(r *JobRow) string { return r.JobID },
 	engine.Index{Name: "jobs_v1_newest", Columns: "account, position DESC"})
 
-// Projection keeps jobs_v1.
+// Projection declares the table jobs_v1 and its handlers.
 func (*Jobs) Projection() engine.Projection {
 	p := engine.Projection{Name: "jobs", Version: 1, Tables: []engine.Table{jobRows}}
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasQueued, r event.Recorded) error {
-		known, err := jobRows.Get(ctx, tx, e.JobID)
+		known, err := jobRows.Row(ctx, tx, e.JobID)
 		if err != nil || known != nil {
 			return err
 		}
-		jobRows.Put(tx, &JobRow{
+		jobRows.Upsert(tx, &JobRow{
 			JobID: e.JobID, Position: int64(r.Position.Commit), Revision: int64(r.Revision), Account: e.Account, Kind: e.Kind, Status: job.Queued,
-			SessionID: e.SessionID, RunID: e.RunID, CertificateID: e.CertificateID, TimeoutMS: e.TimeoutMS, CreatedMS: milliseconds(e.SubmittedAt, r),
+			SessionID: e.SessionID, RunID: e.RunID, CertificateID: e.CertificateID, TimeoutMS: e.TimeoutMS, CreatedMS: eventMillis(e.SubmittedAt, r),
 		})
 		return nil
 	})
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasClaimed, r event.Recorded) error {
 		return changeJob(ctx, tx, e.JobID, r, func(row *JobRow) {
-			row.Status, row.Attempt, row.StartedMS = job.Running, e.Attempt, milliseconds(e.StartedAt, r)
+			row.Status, row.Attempt, row.StartedMS = job.Running, e.Attempt, eventMillis(e.StartedAt, r)
 		})
 	})
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasReleased, r event.Recorded) error {
@@ -96,27 +95,27 @@ func (*Jobs) Projection() engine.Projection {
 	return p
 }
 
-// changeJob applies an event to its job's row once.
+// changeJob applies an event to its job's row, unless the row has that revision already.
 func changeJob(ctx context.Context, tx *engine.Tx, jobID string, r event.Recorded, change func(*JobRow)) error {
-	row, err := jobRows.Get(ctx, tx, jobID)
+	row, err := jobRows.Row(ctx, tx, jobID)
 	if err != nil || row == nil || row.Revision >= int64(r.Revision) {
 		return err
 	}
 	change(row)
 	row.Revision = int64(r.Revision)
-	jobRows.Put(tx, row)
+	jobRows.Upsert(tx, row)
 	return nil
 }
 
 func endJob(ctx context.Context, tx *engine.Tx, status job.Status, o job.Outcome, r event.Recorded) error {
 	return changeJob(ctx, tx, o.JobID, r, func(row *JobRow) {
-		row.Status, row.Error, row.Published, row.FinishedMS = status, Text(o.Error), o.PublishTo != "", milliseconds(o.FinishedAt, r)
+		row.Status, row.Error, row.Published, row.FinishedMS = status, Text(o.Error), o.PublishTo != "", eventMillis(o.FinishedAt, r)
 	})
 }
 
-// milliseconds is a moment that an event of a job names: what GET of the job
-// shows too. One that does not name it is as old as its metadata says.
-func milliseconds(at string, r event.Recorded) int64 {
+// eventMillis returns the time at in Unix milliseconds, as GET of the job shows it. For an
+// event without that time it returns the time of the metadata.
+func eventMillis(at string, r event.Recorded) int64 {
 	t, err := event.ParseTimestamp(at)
 	if err != nil {
 		t = r.Metadata.At
@@ -140,5 +139,5 @@ func (j *Jobs) List(ctx context.Context, account string, q JobsQuery) (rows []Jo
 	if q.Kind != "" {
 		query.Where("kind = ?", q.Kind)
 	}
-	return newest(ctx, query, q.Page, func(r JobRow) int64 { return r.Position })
+	return newestPage(ctx, query, q.Page, func(r JobRow) int64 { return r.Position })
 }

@@ -158,7 +158,7 @@ type queueTest struct {
 
 func newQueueTest(t *testing.T, db *bun.DB) *queueTest {
 	models := projections.New(db, nil)
-	if err := models.Queue.Prepare(t.Context()); err != nil {
+	if err := models.Queue.CreateProposalsTable(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	config := engine.Config{DB: db, Log: memory.New(domain.Catalogue())} // for its tables only
@@ -193,7 +193,7 @@ func (q *queueTest) propose(c projections.Claimant, n int) []string {
 	if c.Kinds == nil {
 		c.Kinds = []job.Kind{one, two}
 	}
-	list, _, err := q.models.Queue.Propose(q.t.Context(), c, n)
+	list, _, err := q.models.Queue.ProposeJobs(q.t.Context(), c, n)
 	if err != nil {
 		q.t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestQueueIsFairBetweenAccounts(t *testing.T) {
 		q.want(q.propose(one, 3), "a1", "b1", "c1")
 		q.want(q.propose(projections.Claimant{Runner: "two"}, 10), "a2") // two of alice's, one of carol's: the limits
 		q.want(q.propose(one, 10))
-		if _, again, err := q.models.Queue.Propose(t.Context(), one, 1); err != nil || again <= 0 || again > time.Minute {
+		if _, again, err := q.models.Queue.ProposeJobs(t.Context(), one, 1); err != nil || again <= 0 || again > time.Minute {
 			t.Errorf("ask again in %v, %v", again, err)
 		}
 		q.claim("a1", "n1", 1)
@@ -254,7 +254,7 @@ func TestQueueProposesWhatARunnerCanDo(t *testing.T) {
 		q.queue("proof", alice, of(three))
 		q.queue("circuit", alice, of(two))
 		q.want(q.propose(projections.Claimant{Runner: "one", Kinds: []job.Kind{two}}, 10), "circuit")
-		q.want(q.propose(projections.Claimant{Runner: "one", Kinds: []job.Kind{two}, OwnSessions: true}, 10))
+		q.want(q.propose(projections.Claimant{Runner: "one", Kinds: []job.Kind{two}, OwnSessionsOnly: true}, 10))
 	})
 }
 
@@ -271,7 +271,7 @@ func TestQueueInSessions(t *testing.T) {
 		q.queue("free", bob, concurrent(1))
 		other := projections.Claimant{Runner: "other"}
 		q.want(q.propose(other, 1), "n1") // nobody's yet; and nothing of a session that is another's
-		owner := projections.Claimant{Runner: "owner", OwnSessions: true}
+		owner := projections.Claimant{Runner: "owner", OwnSessionsOnly: true}
 		q.want(q.propose(owner, 10), "s1") // one at a time, in the order they were submitted
 		q.claim("s1", "x", 1)
 		q.want(q.propose(owner, 10))
@@ -306,7 +306,7 @@ func TestProposalsRace(t *testing.T) {
 		answers := make(chan answer)
 		for i := range 8 {
 			go func() {
-				list, _, err := q.models.Queue.Propose(t.Context(), projections.Claimant{Runner: fmt.Sprint(i), Kinds: []job.Kind{one}}, 2)
+				list, _, err := q.models.Queue.ProposeJobs(t.Context(), projections.Claimant{Runner: fmt.Sprint(i), Kinds: []job.Kind{one}}, 2)
 				answers <- answer{list, err}
 			}()
 		}

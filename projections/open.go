@@ -26,11 +26,11 @@ const (
 	postgresConnections = 16
 )
 
-// DB is a database of read models; who wires the service holds one without
-// knowing what is behind it.
+// DB is a database of read models. It is named here so that cmd need not import bun.
 type DB = bun.DB
 
-// Open opens a database of read models: "sqlite:PATH" or "postgres://…".
+// Open opens a database of read models, "sqlite:PATH" or "postgres://…", and returns an
+// error when it does not answer. A SQLite file is created if it is missing.
 func Open(ctx context.Context, address string) (*bun.DB, error) {
 	db, err := open(address)
 	if err != nil {
@@ -49,7 +49,7 @@ func open(address string) (*bun.DB, error) {
 		if rest == "" {
 			return nil, fmt.Errorf("database %q names no file: say sqlite:PATH", address)
 		}
-		if err := private.File(rest); err != nil { // SQLite gives its journals the same mode
+		if err := private.MakeFile(rest); err != nil { // SQLite gives its journals the same mode
 			return nil, fmt.Errorf("database %s: %w", address, err)
 		}
 		file := (&url.URL{Path: rest}).EscapedPath()

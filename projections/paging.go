@@ -16,18 +16,18 @@ const MaxLimit = 200
 // Page asks for a part of a list that goes from its newest row to its oldest.
 type Page struct {
 	Limit  int    // rows, 1 to MaxLimit
-	Before string // what List returned as next with the page before; empty: the first page
+	Before string // cursor that List returned with the previous page; empty: the first page
 }
 
-// QueryError names the parameter of a query that was refused, and says why.
+// QueryError is returned for a query with a bad parameter.
 type QueryError struct{ Parameter, Problem string }
 
 func (e *QueryError) Error() string { return e.Parameter + " " + e.Problem }
 
-// newest reads a page of the rows that query selects, by their column position:
-// the place in the log of the event that made the row. next is empty on the last
-// page. A limit or a before that is out of bounds is a *QueryError.
-func newest[R any](ctx context.Context, query *bun.SelectQuery, p Page, position func(R) int64) (rows []R, next string, err error) {
+// newestPage reads a page of the rows that query selects, in descending order of their
+// column position. next is the cursor of the next page, empty on the last. A limit or a
+// cursor that is out of bounds is a *QueryError.
+func newestPage[R any](ctx context.Context, query *bun.SelectQuery, p Page, position func(R) int64) (rows []R, next string, err error) {
 	if err := validLimit(p.Limit); err != nil {
 		return nil, "", err
 	}
@@ -48,7 +48,7 @@ func newest[R any](ctx context.Context, query *bun.SelectQuery, p Page, position
 	return rows, next, nil
 }
 
-// cursor is where a list goes on after the row of this position.
+// cursor returns the cursor of the page that begins after the row with this position.
 func cursor(position int64) string { return strconv.FormatInt(position, 10) }
 
 // whereOneOf filters rows by a column, named as the parameter of the query is, that

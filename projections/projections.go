@@ -8,8 +8,8 @@ import (
 
 //go:generate go run reckon/internal/lists
 
-// source is what read models are kept in and made from.
+// source is the database of read models and the store of the blobs that events name.
 type source struct {
 	db    *bun.DB
-	blobs event.BlobReader // of the texts that events name
+	blobs event.BlobReader // holds the long texts of events
 }

@@ -15,8 +15,8 @@ import (
 	"reckon/projections/engine"
 )
 
-// Queue is the jobs that have not ended, and who should run which one next. It
-// proposes; the append of job.claimed decides.
+// Queue holds the jobs that have not ended and proposes them to runners. Which runner has a
+// job is decided by the append of job.claimed.
 type Queue struct{ from source }
 
 // QueueRow is a job that is queued or running.
@@ -28,9 +28,9 @@ type QueueRow struct {
 	Revision    int64      `bun:"revision,notnull"` // of the last event applied
 	Account     string     `bun:"account,notnull"`
 	Kind        job.Kind   `bun:"kind,notnull"`
-	Session     string     `bun:"session,notnull"` // stream of the session it runs in; empty: in none
+	Session     string     `bun:"session,notnull"` // stream of the session that the job runs in; empty: no session
 	Status      job.Status `bun:"status,notnull"`
-	Concurrent  int        `bun:"concurrent,notnull"` // how many of the account's may run at once
+	Concurrent  int        `bun:"concurrent,notnull"` // how many jobs of the account may run at once
 	TimeoutMS   int64      `bun:"timeout_ms,notnull"`
 	Attempt     int        `bun:"attempt,notnull"`
 	Runner      string     `bun:"runner,notnull"` // of the present attempt; empty while queued
@@ -50,9 +50,8 @@ type proposalRow struct {
 	UntilMS int64  `bun:"until_ms,notnull"` // Unix time in milliseconds on the database's clock
 }
 
-// proposalLease is how long a job stays reserved: longer than a claim takes to
-// reach queue_v1, short enough that a runner that dies in between delays the job
-// by seconds only.
+// proposalLease is how long a job stays reserved for a runner. It is longer than a claim
+// takes to reach queue_v1; a runner that crashes before its claim delays the job by as much.
 const proposalLease = 10 * time.Second
 
 // proposalLock serializes proposals on PostgreSQL (SQLite has one writer anyway).
@@ -62,11 +61,11 @@ var queueRows = engine.TableOf("job_id", func(r *QueueRow) string { return r.Job
 	engine.Index{Name: "queue_v1_account", Columns: "account, position"},
 	engine.Index{Name: "queue_v1_status", Columns: "status"})
 
-// Projection keeps queue_v1.
+// Projection declares the table queue_v1 and its handlers.
 func (*Queue) Projection() engine.Projection {
 	p := engine.Projection{Name: "queue", Version: 1, Tables: []engine.Table{queueRows}}
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasQueued, r event.Recorded) error {
-		known, err := queueRows.Get(ctx, tx, e.JobID)
+		known, err := queueRows.Row(ctx, tx, e.JobID)
 		if err != nil || known != nil {
 			return err
 		}
@@ -77,7 +76,7 @@ func (*Queue) Projection() engine.Projection {
 		if e.SessionID != "" {
 			row.Session = session.Stream(e.Account, e.SessionID)
 		}
-		queueRows.Put(tx, row)
+		queueRows.Upsert(tx, row)
 		return nil
 	})
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasClaimed, r event.Recorded) error {
@@ -107,13 +106,13 @@ func (*Queue) Projection() engine.Projection {
 }
 
 func changeQueued(ctx context.Context, tx *engine.Tx, jobID string, r event.Recorded, change func(*QueueRow)) error {
-	row, err := queueRows.Get(ctx, tx, jobID)
+	row, err := queueRows.Row(ctx, tx, jobID)
 	if err != nil || row == nil || row.Revision >= int64(r.Revision) {
 		return err
 	}
 	change(row)
 	row.Revision = int64(r.Revision)
-	queueRows.Put(tx, row)
+	queueRows.Upsert(tx, row)
 	return nil
 }
 
@@ -122,8 +121,8 @@ func leaveQueue(tx *engine.Tx, jobID string) error {
 	return nil
 }
 
-// Prepare makes the table of proposals where it is missing.
-func (q *Queue) Prepare(ctx context.Context) error {
+// CreateProposalsTable creates the table of proposals if it is missing.
+func (q *Queue) CreateProposalsTable(ctx context.Context) error {
 	return engine.CreateTables(ctx, q.from.db, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewCreateTable().Model((*proposalRow)(nil)).IfNotExists().Exec(ctx)
 		return err
@@ -157,26 +156,26 @@ WITH held AS (
 )`
 )
 
-// Claimant is a runner that has room for jobs.
+// Claimant is a runner that asks for jobs.
 type Claimant struct {
 	Runner string
-	Kinds  []job.Kind // that it can run
-	// OwnSessions: it takes nothing but jobs in sessions that it owns.
-	OwnSessions bool
+	Kinds  []job.Kind // kinds of job that the runner can run
+	// OwnSessionsOnly: the runner is proposed jobs in sessions that it owns, and no others.
+	OwnSessionsOnly bool
 }
 
-// Proposal is a job a runner may claim: nobody else is proposed it for a while.
+// Proposal is a job that a runner may claim. It is proposed to no other runner for proposalLease.
 type Proposal struct {
 	JobID       string `bun:"job_id"`
-	Attempt     int    `bun:"attempt"`     // claims before
+	Attempt     int    `bun:"attempt"`     // number of claims so far
 	Correlation string `bun:"correlation"` // of the submission
 }
 
-// Propose reserves up to n jobs for a runner, in the order of the queue, within
+// ProposeJobs reserves up to n jobs for a runner, in the order of the queue, within
 // every account's limit of concurrent jobs, one at a time of a session, and jobs
 // of a live session for its owner only. Without a proposal, again is the time until
 // one that another runner has not claimed expires, which no event tells; 0: none will.
-func (q *Queue) Propose(ctx context.Context, c Claimant, n int) (proposals []Proposal, again time.Duration, err error) {
+func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals []Proposal, again time.Duration, err error) {
 	err = q.from.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if tx.Dialect().Name() == dialect.PG {
 			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", proposalLock); err != nil {
@@ -189,14 +188,14 @@ func (q *Queue) Propose(ctx context.Context, c Claimant, n int) (proposals []Pro
 		}
 		statement := fmt.Sprintf(heldAndWaiting, now) + eligible + fmt.Sprintf(ranked, "eligible") +
 			" SELECT job_id, attempt, correlation FROM ranked WHERE load < concurrent ORDER BY load, position LIMIT ?"
-		if err := tx.NewRaw(statement, bun.List(c.Kinds), !c.OwnSessions, c.Runner, !c.OwnSessions, n).Scan(ctx, &proposals); err != nil {
+		if err := tx.NewRaw(statement, bun.List(c.Kinds), !c.OwnSessionsOnly, c.Runner, !c.OwnSessionsOnly, n).Scan(ctx, &proposals); err != nil {
 			return err
 		}
 		if len(proposals) == 0 {
 			again, err = untilFirstExpiry(ctx, tx, now)
 			return err
 		}
-		return reserve(ctx, tx, c.Runner, proposals)
+		return insertProposals(ctx, tx, c.Runner, proposals)
 	})
 	return proposals, again, err
 }
@@ -213,7 +212,7 @@ func untilFirstExpiry(ctx context.Context, tx bun.Tx, now bun.Safe) (time.Durati
 	return time.Duration(left.Int64+1) * time.Millisecond, nil
 }
 
-func reserve(ctx context.Context, tx bun.Tx, runner string, proposals []Proposal) error {
+func insertProposals(ctx context.Context, tx bun.Tx, runner string, proposals []Proposal) error {
 	rows := make([]proposalRow, len(proposals))
 	for i, p := range proposals {
 		rows[i] = proposalRow{JobID: p.JobID, Attempt: p.Attempt, Runner: runner}
@@ -230,17 +229,17 @@ func databaseClock(db bun.IDB) bun.Safe {
 	return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 }
 
-// Keep prolongs the proposals of jobs that a runner has claimed, for as long as
-// the queue has not seen the claims.
-func (q *Queue) Keep(ctx context.Context, runner string, jobIDs []string) error {
+// ExtendProposals extends by proposalLease the proposals of jobs that a runner has claimed
+// and whose claims are not in queue_v1 yet.
+func (q *Queue) ExtendProposals(ctx context.Context, runner string, jobIDs []string) error {
 	_, err := q.from.db.NewUpdate().Model((*proposalRow)(nil)).Set("until_ms = ? + ?", databaseClock(q.from.db), proposalLease.Milliseconds()).
 		Where("runner = ? AND job_id IN (?)", runner, bun.List(jobIDs)).Exec(ctx)
 	return err
 }
 
-// Place is the place of a queued job in the order of the queue over all
-// accounts, from 1. A job that the queue has not seen yet stands behind all that
-// it has; what the plan's limit of concurrent jobs holds up keeps its place.
+// Place returns the place of a queued job in the order of the queue over all accounts, from
+// 1. A job that is not in queue_v1 yet is placed after all that are. Jobs that wait for the
+// plan's limit of concurrent jobs are counted too.
 func (q *Queue) Place(ctx context.Context, jobID string) (int, error) {
 	statement := fmt.Sprintf(heldAndWaiting, databaseClock(q.from.db)) + fmt.Sprintf(ranked, "waiting") + `
 SELECT CASE
@@ -253,9 +252,8 @@ END`
 	return place, err
 }
 
-// Snapshot is every job that is running and every session that is live, as far
-// as these tables have got, and the place in the log to go on from: what a
-// watcher starts with.
+// Snapshot returns the running jobs and the live sessions, and the position up to which both
+// tables have applied the log. A subscription that starts there completes the snapshot.
 func (q *Queue) Snapshot(ctx context.Context, sessions *Sessions) (running []QueueRow, live []SessionRow, seen event.Position, err error) {
 	err = q.from.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if seen, err = engine.Checkpoint(ctx, tx, q.Projection()); err != nil {

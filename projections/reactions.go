@@ -12,9 +12,9 @@ import (
 	"reckon/projections/engine"
 )
 
-// ReactionState keeps how far each reaction has got and what it set aside. These
-// tables are not rebuilt from the log: without them a reaction starts from the
-// first event, which repeats and loses nothing.
+// ReactionState stores the checkpoints of reactions and the events they have parked. These
+// tables are not rebuilt from the log. When they are lost, reactions start from the first
+// event again, which is harmless: reactions are idempotent.
 type ReactionState struct{ db *bun.DB }
 
 type reactionCheckpoint struct {
@@ -26,7 +26,7 @@ type reactionCheckpoint struct {
 	Prepare  int64  `bun:"prepare,notnull"`
 }
 
-// ParkedReaction is an event a reaction gave up on.
+// ParkedReaction is an event that a reaction has parked.
 type ParkedReaction struct {
 	bun.BaseModel `bun:"table:reaction_parked" json:"-"`
 
@@ -39,7 +39,7 @@ type ParkedReaction struct {
 	ParkedAt  time.Time `bun:"parked_at,notnull" json:"parked_at"`
 }
 
-// NewReactionState makes the tables where they are missing.
+// NewReactionState creates the tables if they are missing.
 func NewReactionState(ctx context.Context, db *bun.DB) (*ReactionState, error) {
 	err := engine.CreateTables(ctx, db, func(ctx context.Context, tx bun.Tx) error {
 		for _, model := range []any{(*reactionCheckpoint)(nil), (*ParkedReaction)(nil)} {
@@ -52,18 +52,18 @@ func NewReactionState(ctx context.Context, db *bun.DB) (*ReactionState, error) {
 	return &ReactionState{db: db}, err
 }
 
-// Of is the checkpoints of one log: those of another say nothing about it.
-func (s *ReactionState) Of(logID string) *ReactionCheckpoints {
+// CheckpointsOf is the checkpoints of one log: those of another say nothing about it.
+func (s *ReactionState) CheckpointsOf(logID string) *ReactionCheckpoints {
 	return &ReactionCheckpoints{db: s.db, logID: logID}
 }
 
-// ReactionCheckpoints keeps how far each reaction has got in one log.
+// ReactionCheckpoints stores, per reaction, the position in one log up to which every event is handled.
 type ReactionCheckpoints struct {
 	db    *bun.DB
 	logID string
 }
 
-// Load is the zero position for a reaction that has not run yet.
+// Load returns the checkpoint of a reaction, the zero position when it has none.
 func (c *ReactionCheckpoints) Load(ctx context.Context, name string) (event.Position, error) {
 	row := reactionCheckpoint{Name: name, LogID: c.logID}
 	err := c.db.NewSelect().Model(&row).WherePK().Scan(ctx)
@@ -73,7 +73,7 @@ func (c *ReactionCheckpoints) Load(ctx context.Context, name string) (event.Posi
 	return event.Position{Commit: uint64(row.Position), Prepare: uint64(row.Prepare)}, err
 }
 
-// Save never moves a checkpoint back, whichever process comes last.
+// Save stores a checkpoint. A position before the stored one changes nothing.
 func (c *ReactionCheckpoints) Save(ctx context.Context, name string, p event.Position) error {
 	row := reactionCheckpoint{Name: name, LogID: c.logID, Position: int64(p.Commit), Prepare: int64(p.Prepare)}
 	_, err := c.db.NewInsert().Model(&row).On("CONFLICT (name, log_id) DO UPDATE").
@@ -81,20 +81,20 @@ func (c *ReactionCheckpoints) Save(ctx context.Context, name string, p event.Pos
 	return err
 }
 
-// Park keeps an event a reaction gave up on, once.
+// Park stores an event that a reaction has parked. It is idempotent.
 func (s *ReactionState) Park(ctx context.Context, p ParkedReaction) error {
 	_, err := s.db.NewInsert().Model(&p).On("CONFLICT DO NOTHING").Exec(ctx)
 	return err
 }
 
-// Parked lists what reactions gave up on, oldest first.
+// Parked lists the parked events of all reactions, in the order in which they were parked.
 func (s *ReactionState) Parked(ctx context.Context) ([]ParkedReaction, error) {
 	var rows []ParkedReaction
 	err := s.db.NewSelect().Model(&rows).Order("parked_at", "reaction", "event_id").Scan(ctx)
 	return rows, err
 }
 
-// Unpark forgets an event that was set aside.
+// Unpark removes an event that a reaction had parked.
 func (s *ReactionState) Unpark(ctx context.Context, reaction, eventID string) error {
 	_, err := s.db.NewDelete().Model((*ParkedReaction)(nil)).Where("reaction = ? AND event_id = ?", reaction, eventID).Exec(ctx)
 	return err

@@ -12,8 +12,8 @@ import (
 	"reckon/projections/engine"
 )
 
-// Sessions is who owns which session, and how much it was used. Whether it is
-// busy now only its owner knows.
+// Sessions holds the owner and the use of each session that has not ended. Whether a
+// session is evaluating is known to its owner only.
 type Sessions struct{ from source }
 
 // SessionRow is a session that has not ended.
@@ -21,7 +21,7 @@ type SessionRow struct {
 	bun.BaseModel `bun:"table:sessions_v1,alias:s"`
 
 	Stream      string `bun:"stream,pk"`
-	Position    int64  `bun:"position,notnull"` // of the last event counted here: no event counts twice
+	Position    int64  `bun:"position,notnull"` // of the last event counted; events up to it are skipped
 	Account     string `bun:"account,notnull"`
 	SessionID   string `bun:"session_id,notnull"`
 	Epoch       int    `bun:"epoch,notnull"`
@@ -41,7 +41,7 @@ func (r SessionRow) LastUsedAt() time.Time { return time.UnixMilli(r.LastUsedMS)
 var sessionRows = engine.TableOf("stream", func(r *SessionRow) string { return r.Stream },
 	engine.Index{Name: "sessions_v1_account", Columns: "account, session_id"})
 
-// Projection keeps sessions_v1.
+// Projection declares the table sessions_v1 and its handlers.
 func (s *Sessions) Projection() engine.Projection {
 	p := engine.Projection{Name: "sessions", Version: 1, Tables: []engine.Table{sessionRows}}
 	engine.On(&p, s.opened)
@@ -65,11 +65,11 @@ func (s *Sessions) Projection() engine.Projection {
 
 func (*Sessions) opened(ctx context.Context, tx *engine.Tx, e session.Opened, r event.Recorded) error {
 	stream, at := session.Stream(e.Account, e.SessionID), r.Metadata.At.UnixMilli()
-	known, err := sessionRows.Get(ctx, tx, stream)
+	known, err := sessionRows.Row(ctx, tx, stream)
 	if err != nil || known != nil && known.Epoch >= e.Epoch {
 		return err
 	}
-	sessionRows.Put(tx, &SessionRow{
+	sessionRows.Upsert(tx, &SessionRow{
 		Stream: stream, Position: int64(r.Position.Commit), Account: e.Account, SessionID: e.SessionID,
 		Epoch: e.Epoch, Owner: e.Owner, Address: e.Address, CreatedMS: at, LastUsedMS: at,
 	})
@@ -78,7 +78,7 @@ func (*Sessions) opened(ctx context.Context, tx *engine.Tx, e session.Opened, r 
 
 func (*Sessions) ended(ctx context.Context, tx *engine.Tx, account, sessionID string, epoch int) error {
 	stream := session.Stream(account, sessionID)
-	known, err := sessionRows.Get(ctx, tx, stream)
+	known, err := sessionRows.Row(ctx, tx, stream)
 	if err == nil && known != nil && known.Epoch <= epoch {
 		sessionRows.Delete(tx, stream)
 	}
@@ -97,7 +97,7 @@ func (*Sessions) used(ctx context.Context, tx *engine.Tx, s run.Subject, r event
 	})
 }
 
-// List is an account's sessions that have not ended, by name. A plan bounds how many there are.
+// List returns an account's sessions that have not ended, by name. The plan bounds their number.
 func (s *Sessions) List(ctx context.Context, account string) ([]SessionRow, error) {
 	var rows []SessionRow
 	err := s.from.db.NewSelect().Model(&rows).Where("account = ?", account).Order("session_id").Scan(ctx)

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Text is a string stored so that every string comes back as it was: a database
-// text holds no NUL. NUL becomes two noncharacters, and the first of them, where
-// it occurs by itself, is doubled.
+// Text is a string that may contain U+0000, which a database text cannot hold. It is stored
+// with U+0000 as U+FFFF U+FFFE and U+FFFF as U+FFFF U+FFFF.
 type Text string
 
 var (

@@ -11,8 +11,8 @@ import (
 	"reckon/projections/engine"
 )
 
-// Tokens is what an account sees of its API tokens. Whether a token is valid is
-// never asked here: authentication folds the token's stream.
+// Tokens lists an account's API tokens that were not revoked. Authentication does not read
+// it: it folds the token's stream.
 type Tokens struct{ from source }
 
 // TokenRow is a token that was not revoked.
@@ -34,11 +34,11 @@ func (r TokenRow) CreatedAt() time.Time { return time.UnixMilli(r.CreatedMS).UTC
 var tokenRows = engine.TableOf("token_id", func(r *TokenRow) string { return r.TokenID },
 	engine.Index{Name: "tokens_v1_newest", Columns: "account, position DESC"})
 
-// Projection keeps tokens_v1.
+// Projection declares the table tokens_v1 and its handlers.
 func (*Tokens) Projection() engine.Projection {
 	p := engine.Projection{Name: "tokens", Version: 1, Tables: []engine.Table{tokenRows}}
 	engine.On(&p, func(_ context.Context, tx *engine.Tx, e token.Minted, r event.Recorded) error {
-		tokenRows.Put(tx, &TokenRow{
+		tokenRows.Upsert(tx, &TokenRow{
 			TokenID: e.TokenID, Position: int64(r.Position.Commit), Account: e.Account, Name: Text(e.Name), Last4: e.Last4,
 			CreatedMS: r.Metadata.At.UnixMilli(), ExpiresAt: e.ExpiresAt,
 		})
@@ -51,8 +51,9 @@ func (*Tokens) Projection() engine.Projection {
 	return p
 }
 
-// List is a page of an account's tokens, newest first; next is empty on the last page.
+// List returns a page of an account's tokens, newest first, and the cursor of the next
+// page, which is empty on the last. A bad parameter is a *QueryError.
 func (t *Tokens) List(ctx context.Context, account string, p Page) (rows []TokenRow, next string, err error) {
 	query := t.from.db.NewSelect().Model((*TokenRow)(nil)).Where("account = ?", account)
-	return newest(ctx, query, p, func(r TokenRow) int64 { return r.Position })
+	return newestPage(ctx, query, p, func(r TokenRow) int64 { return r.Position })
 }

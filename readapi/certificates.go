@@ -64,7 +64,7 @@ func (s Services) certificate(ctx context.Context, in *certificateInput) (*certi
 	if err != nil {
 		return nil, err
 	}
-	if issued.Account != auth.Caller(ctx).Account {
+	if issued.Account != auth.PrincipalOf(ctx).Account {
 		return nil, noCertificate()
 	}
 	if issued, err = issued.LoadFindings(ctx, s.Blobs); err != nil {
@@ -107,7 +107,7 @@ func (s Services) certificates(ctx context.Context, in *certificatesInput) (*cer
 	if err := s.waitUntilApplied(ctx, "certificates", in.Token); err != nil {
 		return nil, err
 	}
-	rows, next, err := s.Models.Certificates.List(ctx, auth.Caller(ctx).Account, in.asked())
+	rows, next, err := s.Models.Certificates.List(ctx, auth.PrincipalOf(ctx).Account, in.asked())
 	if err != nil {
 		return nil, refusedQuery(err)
 	}
@@ -130,6 +130,6 @@ func (s Services) certificates(ctx context.Context, in *certificatesInput) (*cer
 		}
 		out.Body.Certificates = append(out.Body.Certificates, issued.Record(s.PublicURL))
 	}
-	out.Body.NextBefore = view.Optional(next)
+	out.Body.NextBefore = view.NullIfEmpty(next)
 	return out, nil
 }

@@ -81,8 +81,8 @@ func (s Services) registerHealth(api *httpkit.API) {
 	})
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/readyz", ID: "readyz", Tag: "Service", Summary: "Everything asked for works",
-		Description: "200 when it does; 503 with the same body when something does not, or a read model is still being built.",
-		Also:        []int{http.StatusServiceUnavailable},
+		Description:  "200 when it does; 503 with the same body when something does not, or a read model is still being built.",
+		AlsoStatuses: []int{http.StatusServiceUnavailable},
 	}, s.readyz)
 }
 

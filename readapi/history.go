@@ -79,7 +79,7 @@ func (s Services) history(ctx context.Context, in *historyInput) (*historyOutput
 	if err := s.waitUntilApplied(ctx, "history", in.Token); err != nil {
 		return nil, err
 	}
-	page, err := s.Models.History.List(ctx, auth.Caller(ctx).Account, projections.HistoryQuery{
+	page, err := s.Models.History.List(ctx, auth.PrincipalOf(ctx).Account, projections.HistoryQuery{
 		Limit: in.Limit, Offset: in.Offset, Status: in.Status, Source: in.Source,
 		Query: in.Query, From: in.From, To: in.To, Verdict: in.Verdict,
 	})
@@ -98,7 +98,7 @@ func (s Services) history(ctx context.Context, in *historyInput) (*historyOutput
 func rowOf(r projections.HistoryRow) historyRow {
 	row := historyRow{
 		RunID: r.RunID, Expression: string(r.Expression), Status: r.Status, Source: r.Source,
-		SessionID: view.Optional(r.SessionID), Agent: view.Optional(string(r.Agent)), ExecutionTimeMS: r.ExecutionMS,
+		SessionID: view.NullIfEmpty(r.SessionID), Agent: view.NullIfEmpty(string(r.Agent)), ExecutionTimeMS: r.ExecutionMS,
 		CreatedAt: event.Timestamp(r.CreatedAt()), Warnings: r.Warnings,
 	}
 	if row.Warnings == nil {
@@ -106,13 +106,13 @@ func rowOf(r projections.HistoryRow) historyRow {
 	}
 	if r.HasReceipt {
 		result := string(r.Result)
-		row.Result, row.ReceiptURL = &result, view.Optional(view.ReceiptPath(r.RunID))
+		row.Result, row.ReceiptURL = &result, view.NullIfEmpty(view.ReceiptPath(r.RunID))
 	}
 	if r.HasPlot {
-		row.PlotURL = view.Optional(view.PlotPath(r.RunID))
+		row.PlotURL = view.NullIfEmpty(view.PlotPath(r.RunID))
 	}
 	if r.Verdict != "" {
-		row.Verification = &historyCheck{Verdict: r.Verdict, Basis: view.Optional(r.Basis), Method: view.Optional(r.Method), Reason: view.Optional(r.Reason), Automatic: r.Automatic}
+		row.Verification = &historyCheck{Verdict: r.Verdict, Basis: view.NullIfEmpty(r.Basis), Method: view.NullIfEmpty(r.Method), Reason: view.NullIfEmpty(r.Reason), Automatic: r.Automatic}
 	}
 	if r.CertificateID != "" {
 		row.Certificate = &historyCertificate{CertificateID: r.CertificateID, Verdict: r.CertificateVerdict, CertificateURL: certificate.Path(r.CertificateID)}
@@ -126,5 +126,5 @@ func refusedQuery(err error) error {
 	if !errors.As(err, &refused) {
 		return err
 	}
-	return httpkit.InvalidParameter.Problem("query.%s %s", refused.Parameter, refused.Problem).Field("query."+refused.Parameter, refused.Problem)
+	return httpkit.InvalidParameter.Problem("query.%s %s", refused.Parameter, refused.Problem).WithField("query."+refused.Parameter, refused.Problem)
 }

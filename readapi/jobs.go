@@ -57,7 +57,7 @@ func (s Services) job(ctx context.Context, in *jobInput) (*jobOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.JobView.Of(ctx, state)
+	answer, err := s.JobView.View(ctx, state)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (s Services) readJob(ctx context.Context, id string) (job.State, error) {
 		return job.State{}, err
 	}
 	state := job.Decider.Fold(event.Events(history))
-	if !state.Exists() || state.Queued.Account != auth.Caller(ctx).Account {
+	if !state.Exists() || state.Queued.Account != auth.PrincipalOf(ctx).Account {
 		return job.State{}, missing
 	}
 	return state, nil
@@ -85,14 +85,14 @@ func (s Services) jobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) 
 	if err := s.waitUntilApplied(ctx, "jobs", in.Token); err != nil {
 		return nil, err
 	}
-	rows, next, err := s.Models.Jobs.List(ctx, auth.Caller(ctx).Account, projections.JobsQuery{
+	rows, next, err := s.Models.Jobs.List(ctx, auth.PrincipalOf(ctx).Account, projections.JobsQuery{
 		Page: in.asked(), Status: in.Status, Kind: in.Kind,
 	})
 	if err != nil {
 		return nil, refusedQuery(err)
 	}
 	out := &jobsOutput{}
-	out.Body.NextBefore = view.Optional(next)
+	out.Body.NextBefore = view.NullIfEmpty(next)
 	out.Body.Jobs = make([]view.Job, len(rows))
 	for i, row := range rows {
 		out.Body.Jobs[i] = listed(row)
@@ -102,11 +102,11 @@ func (s Services) jobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) 
 
 func listed(r projections.JobRow) view.Job {
 	j := view.Job{
-		JobID: r.JobID, Kind: r.Kind, Status: r.Status, CreatedAt: event.Timestamp(r.CreatedAt()), StartedAt: view.OptionalTime(r.StartedAt()), FinishedAt: view.OptionalTime(r.FinishedAt()),
-		TimeoutMS: r.TimeoutMS, Attempt: r.Attempt, SessionID: r.SessionID, Error: view.ErrorText(r.Status, string(r.Error)),
+		JobID: r.JobID, Kind: r.Kind, Status: r.Status, CreatedAt: event.Timestamp(r.CreatedAt()), StartedAt: view.NullableTimestamp(r.StartedAt()), FinishedAt: view.NullableTimestamp(r.FinishedAt()),
+		TimeoutMS: r.TimeoutMS, Attempt: r.Attempt, SessionID: r.SessionID, Error: view.FailureText(r.Status, string(r.Error)),
 	}
 	if r.Published {
-		j.Publish(r.RunID, r.CertificateID)
+		j.SetPublished(r.RunID, r.CertificateID)
 	}
 	return j
 }

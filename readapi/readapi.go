@@ -29,7 +29,7 @@ type Services struct {
 	Wait func(ctx context.Context, projection string, p event.Position) error
 	// IsReady tells whether a projection holds all that the log held when it began to be built.
 	IsReady func(projection string) bool
-	Writes  *httpkit.Writes // shared with writeapi
+	Writes  *httpkit.AccountWrites // shared with writeapi
 	LogID   string
 
 	Plans  account.Plans
@@ -80,7 +80,7 @@ const maxStaleWait = 500 * time.Millisecond
 // header Consistency: stale. Its errors
 // are a malformed token and the end of the context.
 func (s Services) waitUntilApplied(ctx context.Context, projection, token string) error {
-	target := s.Writes.Last(auth.Caller(ctx).Account)
+	target := s.Writes.LastWrite(auth.PrincipalOf(ctx).Account)
 	fresh := s.IsReady(projection)
 	if token != "" {
 		asked, err := httpkit.ParseConsistencyToken(token)
@@ -99,7 +99,7 @@ func (s Services) waitUntilApplied(ctx context.Context, projection, token string
 		fresh = s.Wait(bounded, projection, target) == nil && fresh
 	}
 	if !fresh {
-		httpkit.Header(ctx).Set(httpkit.ConsistencyHeader, httpkit.Stale)
+		httpkit.AnswerHeader(ctx).Set(httpkit.ConsistencyHeader, httpkit.Stale)
 	}
 	return ctx.Err()
 }

@@ -81,7 +81,7 @@ func (s Services) run(ctx context.Context, id int64) (run.State, error) {
 		return run.State{}, err
 	}
 	state := run.Decider.Fold(event.Events(history))
-	if !state.Exists() || state.Subject().Account != auth.Caller(ctx).Account {
+	if !state.Exists() || state.Subject().Account != auth.PrincipalOf(ctx).Account {
 		return run.State{}, httpkit.NoSuchRun.Problem("your account has no run %d", id)
 	}
 	return state, nil

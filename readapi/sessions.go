@@ -38,7 +38,7 @@ func (s Services) sessions(ctx context.Context, in *Freshness) (*sessionsOutput,
 	if err := s.waitUntilApplied(ctx, "sessions", in.Token); err != nil {
 		return nil, err
 	}
-	account := auth.Caller(ctx).Account
+	account := auth.PrincipalOf(ctx).Account
 	rows, err := s.Models.Sessions.List(ctx, account)
 	if err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func again(c *net.TCPConn, first, piece string) {
 // TestNoRouteHoldsSlowClients: every route × every way to be slow, with and
 // without a credential, and addresses and methods that are not served.
 func TestNoRouteHoldsSlowClients(t *testing.T) {
-	s := apitest.Start(t, apitest.Options{Limits: httpserver.Limits{Header: 300 * time.Millisecond, Idle: 300 * time.Millisecond, Stall: 300 * time.Millisecond, Rate: 4 << 10, Linger: 100 * time.Millisecond}})
+	s := apitest.Start(t, apitest.Options{Limits: httpserver.Limits{Header: 300 * time.Millisecond, Idle: 300 * time.Millisecond, MaxSilence: 300 * time.Millisecond, MinBytesPerSecond: 4 << 10, DiscardWait: 100 * time.Millisecond}})
 	u := s.NewUser(t)
 	var api struct{ Paths map[string]map[string]any }
 	if err := json.Unmarshal(s.Do(t, http.MethodGet, "/openapi.json", "").OK(t).Body, &api); err != nil {

@@ -43,7 +43,7 @@ func (s Services) tokens(ctx context.Context, in *tokensInput) (*tokensOutput, e
 	if err := s.waitUntilApplied(ctx, "tokens", in.Token); err != nil {
 		return nil, err
 	}
-	rows, next, err := s.Models.Tokens.List(ctx, auth.Caller(ctx).Account, in.asked())
+	rows, next, err := s.Models.Tokens.List(ctx, auth.PrincipalOf(ctx).Account, in.asked())
 	if err != nil {
 		return nil, refusedQuery(err)
 	}
@@ -56,12 +56,12 @@ func (s Services) tokens(ctx context.Context, in *tokensInput) (*tokensOutput, e
 		return nil, err
 	}
 	out := &tokensOutput{}
-	out.Body.NextBefore = view.Optional(next)
+	out.Body.NextBefore = view.NullIfEmpty(next)
 	out.Body.Tokens = make([]tokenRow, len(rows))
 	for i, row := range rows {
 		out.Body.Tokens[i] = tokenRow{
 			TokenID: row.TokenID, Name: string(row.Name), Last4: row.Last4, CreatedAt: event.Timestamp(row.CreatedAt()),
-			ExpiresAt: view.Optional(row.ExpiresAt), LastUsedOn: view.Optional(used[row.TokenID]),
+			ExpiresAt: view.NullIfEmpty(row.ExpiresAt), LastUsedOn: view.NullIfEmpty(used[row.TokenID]),
 		}
 	}
 	return out, nil

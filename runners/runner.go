@@ -38,8 +38,8 @@ type End struct {
 type Claimant struct {
 	Runner string     // runner id
 	Kinds  []job.Kind // kinds of jobs it can run
-	// OwnSessions: the runner claims only jobs in sessions that its process owns.
-	OwnSessions bool
+	// OwnSessionsOnly: the runner claims only jobs in sessions that its process owns.
+	OwnSessionsOnly bool
 }
 
 // Proposal is a job that the queue has reserved for a runner to claim.

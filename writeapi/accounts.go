@@ -44,13 +44,13 @@ func (s Services) registerAccounts(api *httpkit.API) {
 		Method: http.MethodPost, Path: "/auth/register", ID: "register", Tag: "Account", Summary: "Open an account",
 		Description: "The account starts on the Free plan.",
 		Kinds:       []httpkit.Kind{httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.EmailTaken, httpkit.NotJSON, httpkit.TooLarge, httpkit.Unavailable},
-		Errors:      problems, Limited: true, Writes: true,
+		Errors:      problems, RateLimited: true, ReturnsToken: true,
 	}, s.register)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/auth/login", ID: "login", Tag: "Account", Summary: "Sign in",
 		Description: "Opens a browser session: an HttpOnly cookie named __Host-reckon, or reckon without TLS.",
 		Kinds:       []httpkit.Kind{httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.InvalidCredentials, httpkit.NotJSON, httpkit.TooLarge, httpkit.Unavailable},
-		Errors:      problems, Limited: true,
+		Errors:      problems, RateLimited: true,
 	}, s.login)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/auth/logout", ID: "logout", Tag: "Account", Summary: "Sign out",
@@ -68,15 +68,15 @@ func (s Services) register(ctx context.Context, in *credentialsInput) (*userOutp
 		return nil, err
 	}
 	out := &userOutput{}
-	out.Body.UserID, err = s.Identity.Register(ctx, in.Body.Email, in.Body.Password, s.registerInLog)
+	out.Body.UserID, err = s.Identity.Register(ctx, in.Body.Email, in.Body.Password, s.openInLog)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// registerInLog appends account.registered for a new account.
-func (s Services) registerInLog(ctx context.Context, accountID string) error {
+// openInLog appends account.registered for a new account.
+func (s Services) openInLog(ctx context.Context, accountID string) error {
 	in := s.intent(ctx)
 	in.Account, in.Actor = accountID, "session"
 	at, err := commands.RegisterAccount(ctx, s.Store, s.Plans, in)
@@ -95,9 +95,9 @@ func (s Services) login(ctx context.Context, in *signInInput) (*userOutput, erro
 	if err := s.rejectIfOverLimit(ctx, allowance, "at most %d sign-ins a minute are accepted", allowance.Limit); err != nil {
 		return nil, err
 	}
-	opened, err := s.Identity.SignIn(ctx, in.Body.Email, in.Body.Password, s.registerInLog)
-	if errors.Is(err, identity.ErrCredentials) {
-		return nil, httpkit.InvalidCredentials.Problem("%s", identity.ErrCredentials.Error()).With("WWW-Authenticate", `Bearer realm="reckon"`)
+	opened, err := s.Identity.SignIn(ctx, in.Body.Email, in.Body.Password, s.openInLog)
+	if errors.Is(err, identity.ErrWrongCredentials) {
+		return nil, httpkit.InvalidCredentials.Problem("%s", identity.ErrWrongCredentials.Error()).WithHeader("WWW-Authenticate", `Bearer realm="reckon"`)
 	}
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (s Services) login(ctx context.Context, in *signInInput) (*userOutput, erro
 }
 
 func (s Services) logout(ctx context.Context, _ *struct{}) (*signedOutOutput, error) {
-	if err := s.Identity.SignOut(ctx, auth.Caller(ctx).Secret); err != nil {
+	if err := s.Identity.SignOut(ctx, auth.PrincipalOf(ctx).Secret); err != nil {
 		return nil, err
 	}
 	setCookie(ctx, "", time.Unix(0, 0))
@@ -127,5 +127,5 @@ func setCookie(ctx context.Context, secret string, expires time.Time) {
 	if secret == "" {
 		cookie.MaxAge = -1
 	}
-	httpkit.Header(ctx).Add("Set-Cookie", cookie.String())
+	httpkit.AnswerHeader(ctx).Add("Set-Cookie", cookie.String())
 }

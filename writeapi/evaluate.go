@@ -26,13 +26,13 @@ func (s Services) registerEvaluate(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/evaluate", ID: "evaluate", Tag: "Evaluation", Summary: "Evaluate an expression",
 		Description: "Evaluates within the plan's compute budget, checks the answer where a rule covers it, and logs the run with its signed receipt before answering.",
-		Access:      httpkit.Bearer, Scope: "evaluate", Limited: true, Writes: true, Errors: problems,
+		Access:      httpkit.Bearer, Scope: "evaluate", RateLimited: true, ReturnsToken: true, Errors: problems,
 		Kinds: []httpkit.Kind{
 			httpkit.ExpressionRequired, httpkit.TooComplex, httpkit.InvalidSessionID, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired,
 			httpkit.ExpressionDenied, httpkit.BudgetExhausted, httpkit.TooManySessions, httpkit.TooLarge, httpkit.NotJSON, httpkit.EngineFailed, httpkit.Saturated, httpkit.Unavailable,
 		},
-		Missing:  map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired},
-		Misnamed: map[string]string{"input": "expression", "code": "expression"},
+		MissingFieldKinds: map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired},
+		MisnamedFields:    map[string]string{"input": "expression", "code": "expression"},
 	}, s.evaluate)
 }
 
@@ -73,9 +73,9 @@ func explainRefusal(err error) error {
 	var refused *expression.SyntaxError
 	switch {
 	case errors.As(err, &denied):
-		return httpkit.ExpressionDenied.Problem("%s", denied.Error()).Because(err)
+		return httpkit.ExpressionDenied.Problem("%s", denied.Error()).WithCause(err)
 	case errors.As(err, &refused):
-		return httpkit.TooComplex.Problem("%s", refused.Error()).Because(err)
+		return httpkit.TooComplex.Problem("%s", refused.Error()).WithCause(err)
 	}
 	return err
 }
@@ -85,9 +85,9 @@ func runEnded(ended *commands.RunEndedError, plan account.Plan) error {
 	var failed *commands.EngineFailedError
 	switch {
 	case errors.Is(ended, commands.ErrBudgetExhausted):
-		return httpkit.BudgetExhausted.Problem("the evaluation ran past the plan's compute budget of %v and was stopped; simplify it or submit it as a job", plan.EvaluationBudget()).Run(ended.RunID)
+		return httpkit.BudgetExhausted.Problem("the evaluation ran past the plan's compute budget of %v and was stopped; simplify it or submit it as a job", plan.EvaluationBudget()).WithRun(ended.RunID)
 	case errors.As(ended, &failed):
-		return httpkit.EngineFailed.Problem("%s", failed.Error()).Run(ended.RunID)
+		return httpkit.EngineFailed.Problem("%s", failed.Error()).WithRun(ended.RunID)
 	}
 	return ended
 }

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"reckon/domain/job"
 	"reckon/internal/httpkit"
 )
@@ -53,8 +51,8 @@ func alternatives(names []string) string {
 }
 
 // fieldSchemas describes the fields that not every kind of job takes.
-func fieldSchemas(kinds job.Declarations) map[string]*huma.Schema {
-	schemas := map[string]*huma.Schema{}
+func fieldSchemas(kinds job.Declarations) map[string]*httpkit.Schema {
+	schemas := map[string]*httpkit.Schema{}
 	for _, f := range kinds.Fields() {
 		schema := fieldSchema(f.Type)
 		var takers []string
@@ -75,17 +73,17 @@ func fieldSchemas(kinds job.Declarations) map[string]*huma.Schema {
 }
 
 // fieldSchema gives the type only: what a value may be is judged after a job of the same key was looked for.
-func fieldSchema(t job.FieldType) *huma.Schema {
+func fieldSchema(t job.FieldType) *httpkit.Schema {
 	switch t {
 	case job.Integer:
-		return &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
+		return &httpkit.Schema{Type: httpkit.TypeInteger, Format: "int64"}
 	case job.Texts:
-		return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}
+		return &httpkit.Schema{Type: httpkit.TypeArray, Items: &httpkit.Schema{Type: httpkit.TypeString}}
 	case job.Object:
-		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+		return &httpkit.Schema{Type: httpkit.TypeObject, AdditionalProperties: true}
 	case job.Text:
 	}
-	return &huma.Schema{Type: huma.TypeString}
+	return &httpkit.Schema{Type: httpkit.TypeString}
 }
 
 // refusalKinds are the problems that submissions of some kind may be answered with.

@@ -77,18 +77,18 @@ func (s Services) registerJobs(api *httpkit.API) {
 		Method: http.MethodPost, Path: "/api/jobs", ID: "submit-job", Tag: "Jobs", Summary: "Submit a job",
 		Description: "Queues work that takes longer than an evaluation may. A job spends one slot of the day's allowance, however it ends; a refused submission spends none. " +
 			"With an idempotency key a submission may be repeated safely: a job that has the key is answered before anything else in the body is judged.",
-		Access: httpkit.Bearer, Scope: "jobs:write", Writes: true, Errors: problems,
+		Access: httpkit.Bearer, Scope: "jobs:write", ReturnsToken: true, Errors: problems,
 		Kinds: slices.Concat([]httpkit.Kind{
 			httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.UnknownJobKind, httpkit.TimeoutOverPlan,
 			httpkit.TooLarge, httpkit.NotJSON, httpkit.AllowanceSpent, httpkit.Unavailable,
 		}, refusalKinds(api, kinds)),
-		BodyFields: fieldSchemas(kinds),
-		Misnamed:   map[string]string{"input": "expression", "code": "expression", "type": "kind", "timeout": "timeout_ms", "session": "session_id"},
+		BodyFields:     fieldSchemas(kinds),
+		MisnamedFields: map[string]string{"input": "expression", "code": "expression", "type": "kind", "timeout": "timeout_ms", "session": "session_id"},
 	}, submissions{s, api}.submitJob)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodDelete, Path: "/api/jobs/{id}", ID: "cancel-job", Tag: "Jobs", Summary: "Cancel a job",
 		Description: "A job that has never started gives its slot back. One that is running is killed, and has cost its slot. One that has ended stays as it is.",
-		Access:      httpkit.Bearer, Scope: "jobs:write", Writes: true, Errors: problems,
+		Access:      httpkit.Bearer, Scope: "jobs:write", ReturnsToken: true, Errors: problems,
 		Kinds: []httpkit.Kind{httpkit.NoSuchJob, httpkit.Unavailable},
 	}, s.cancelJob)
 }
@@ -117,7 +117,7 @@ func (s submissions) submitJob(ctx context.Context, in *submitInput) (*submitOut
 			return nil, err
 		}
 	}
-	view, err := s.JobView.Of(ctx, submitted.Job)
+	view, err := s.JobView.View(ctx, submitted.Job)
 	if err != nil {
 		return nil, err
 	}
@@ -158,12 +158,12 @@ func idempotencyKey(header string, field *string) (string, error) {
 	case field == nil && header == "":
 		return "", nil
 	case field != nil && header != "" && *field != header:
-		return "", httpkit.InvalidRequest.Problem("idempotency_key and the header Idempotency-Key differ; send one of them").Field(location, "differs from the header Idempotency-Key")
+		return "", httpkit.InvalidRequest.Problem("idempotency_key and the header Idempotency-Key differ; send one of them").WithField(location, "differs from the header Idempotency-Key")
 	case field != nil:
 		key = *field
 	}
 	if key == "" || len(key) > maxIdempotencyKeyBytes || !utf8.ValidString(key) {
-		return "", httpkit.InvalidRequest.Problem("an idempotency key is 1 to %d bytes of UTF-8", maxIdempotencyKeyBytes).Field(location, "must be 1 to 255 bytes of UTF-8")
+		return "", httpkit.InvalidRequest.Problem("an idempotency key is 1 to %d bytes of UTF-8", maxIdempotencyKeyBytes).WithField(location, "must be 1 to 255 bytes of UTF-8")
 	}
 	return key, nil
 }
@@ -177,15 +177,15 @@ func (s submissions) explainSubmitError(err error, at time.Time) error {
 	var refused *commands.JobRefusedError
 	switch {
 	case errors.Is(err, slots.ErrAllowanceSpent):
-		return httpkit.AllowanceSpent.Problem("%s", slots.ErrAllowanceSpent.Error()).RetryAfter(untilMidnight(at))
+		return httpkit.AllowanceSpent.Problem("%s", slots.ErrAllowanceSpent.Error()).WithRetryAfter(untilMidnight(at))
 	case errors.As(err, &kind):
-		return httpkit.UnknownJobKind.Problem("%s", kind.Error()).Field("body.kind", "unknown")
+		return httpkit.UnknownJobKind.Problem("%s", kind.Error()).WithField("body.kind", "unknown")
 	case errors.As(err, &field):
-		return httpkit.InvalidRequest.Problem("%s", field.Error()).Field("body."+field.Field, field.Problem)
+		return httpkit.InvalidRequest.Problem("%s", field.Error()).WithField("body."+field.Field, field.Problem)
 	case errors.As(err, &timeout):
-		return httpkit.TimeoutOverPlan.Problem("%s", timeout.Error()).Field("body.timeout_ms", "over the plan's")
+		return httpkit.TimeoutOverPlan.Problem("%s", timeout.Error()).WithField("body.timeout_ms", "over the plan's")
 	case errors.As(err, &refused):
-		return s.api.Kind(refused.Code).Problem("%s", refused.Detail).Field("body."+refused.Field, refused.Reason)
+		return s.api.Kind(refused.Code).Problem("%s", refused.Detail).WithField("body."+refused.Field, refused.Reason)
 	}
 	return explainRefusal(explainProofError(err))
 }

@@ -141,24 +141,24 @@ func (s Services) registerProofs(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/proofs", ID: "upload-proof", Tag: "Proofs", Summary: "Upload a proof export",
 		Description: "The body is the raw export: application/x-ndjson, or gzip (application/gzip with Content-Encoding: gzip); not a JSON envelope. It is read whole before anything is stored. One upload is checked by one job.",
-		Access:      httpkit.Bearer, Scope: "proofs:write", Limited: true, Writes: true, Errors: problems, UploadBytes: commands.MaxExportBytes,
+		Access:      httpkit.Bearer, Scope: "proofs:write", RateLimited: true, ReturnsToken: true, Errors: problems, UploadBytes: commands.MaxExportBytes,
 		UploadTypes: []string{"application/x-ndjson", "application/gzip"},
 		Kinds:       []httpkit.Kind{httpkit.InvalidExport, httpkit.ExportOverBudget, httpkit.InvalidRequest, httpkit.ProofsNotOnPlan, httpkit.BodyTimeout, httpkit.TooLarge, httpkit.NotAnExport, httpkit.Saturated, httpkit.Unavailable},
 	}, s.uploadProof)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/proofs/validate", ID: "validate-proof", Tag: "Proofs", Summary: "What a proof job would come to",
 		Description: "Everything but the kernel: it costs no slot and consumes no upload. It cannot detect a wrong proof; only the kernel can, when a job is submitted.",
-		Access:      httpkit.Bearer, Scope: "proofs:write", Limited: true, Errors: problems,
+		Access:      httpkit.Bearer, Scope: "proofs:write", RateLimited: true, Errors: problems,
 		Kinds: []httpkit.Kind{httpkit.ExportChoice, httpkit.UnknownUpload, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.TooLarge, httpkit.NotJSON, httpkit.Saturated, httpkit.Unavailable},
 	}, s.validateProof)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/proofs/elaborate", ID: "elaborate-proof", Tag: "Proofs", Summary: "Make an upload of Lean source",
 		Description: "Compiles the source with the server's own toolchain and libraries, exports its theorems and stores the export as an upload. It costs no slot; the kernel's check is a job of its own.",
-		Access:      httpkit.Bearer, Scope: "proofs:write", Limited: true, Writes: true, Errors: problems,
+		Access:      httpkit.Bearer, Scope: "proofs:write", RateLimited: true, ReturnsToken: true, Errors: problems,
 		Kinds: []httpkit.Kind{httpkit.InvalidSource, httpkit.InvalidModule, httpkit.InvalidDeclarations, httpkit.InvalidExport, httpkit.ExportOverBudget, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON,
 			httpkit.BodyRequired, httpkit.ProofsNotOnPlan, httpkit.TooLarge, httpkit.NotJSON, httpkit.Elaborating, httpkit.NoElaboration, httpkit.Saturated, httpkit.Unavailable},
-		Missing:  map[string]httpkit.Kind{"source": httpkit.InvalidSource},
-		Misnamed: map[string]string{"code": "source", "export": "source", "upload_id": "source"},
+		MissingFieldKinds: map[string]httpkit.Kind{"source": httpkit.InvalidSource},
+		MisnamedFields:    map[string]string{"code": "source", "export": "source", "upload_id": "source"},
 	}, s.elaborateProof)
 }
 
@@ -258,7 +258,7 @@ func explainUploadError(err error) error {
 	case errors.As(err, &problem), errors.As(err, &disk):
 		return err
 	}
-	return httpkit.InvalidExport.Problem("the body could not be read to its end: %v", err).Because(err)
+	return httpkit.InvalidExport.Problem("the body could not be read to its end: %v", err).WithCause(err)
 }
 
 func (s Services) validateProof(ctx context.Context, in *validateInput) (*validateOutput, error) {
@@ -269,7 +269,7 @@ func (s Services) validateProof(ctx context.Context, in *validateInput) (*valida
 	report, err := s.Proofs.ValidateProof(ctx, s.intent(ctx), commands.ValidateProof{Export: in.Body.Export, UploadID: in.Body.UploadID, Declarations: in.Body.Declarations, Plan: plan})
 	switch {
 	case errors.Is(err, upload.ErrNotFound): // interface §4.4 wants 400 here
-		return nil, httpkit.UnknownUpload.Problem("your account has no such upload").Field("body.upload_id", "unknown")
+		return nil, httpkit.UnknownUpload.Problem("your account has no such upload").WithField("body.upload_id", "unknown")
 	case err != nil:
 		return nil, explainProofError(err)
 	}
@@ -334,19 +334,19 @@ func explainProofError(err error) error {
 	var source *commands.ElaborationError
 	switch {
 	case errors.As(err, &bad) && bad.Class == export.Stopped:
-		return httpkit.Saturated.Problem("the export could not be read in time").RetryAfter(elaboratingRetry)
+		return httpkit.Saturated.Problem("the export could not be read in time").WithRetryAfter(elaboratingRetry)
 	case errors.As(err, &bad):
-		return httpkit.InvalidExport.Problem("%s", bad.Error()).Field(fmt.Sprintf("export.line[%d]", bad.Line), string(bad.Class)).Because(err)
+		return httpkit.InvalidExport.Problem("%s", bad.Error()).WithField(fmt.Sprintf("export.line[%d]", bad.Line), string(bad.Class)).WithCause(err)
 	case errors.As(err, &over):
 		return httpkit.ExportOverBudget.Problem("%s", over.Error())
 	case errors.As(err, &names):
-		return httpkit.InvalidDeclarations.Problem("%s", names.Error()).Field("body.declarations", names.Problem)
+		return httpkit.InvalidDeclarations.Problem("%s", names.Error()).WithField("body.declarations", names.Problem)
 	case errors.As(err, &source):
 		return elaborationFailed(source)
 	case errors.Is(err, commands.ErrElaborationInFlight):
-		return httpkit.Elaborating.Problem("%s", commands.ErrElaborationInFlight.Error()).RetryAfter(elaboratingRetry)
+		return httpkit.Elaborating.Problem("%s", commands.ErrElaborationInFlight.Error()).WithRetryAfter(elaboratingRetry)
 	case errors.Is(err, commands.ErrElaborationUnavailable):
-		return httpkit.NoElaboration.Problem("%s", commands.ErrElaborationUnavailable.Error()).RetryAfter(commands.ElaborationRetry).Because(err)
+		return httpkit.NoElaboration.Problem("%s", commands.ErrElaborationUnavailable.Error()).WithRetryAfter(commands.ElaborationRetry).WithCause(err)
 	}
 	return err
 }
@@ -354,7 +354,7 @@ func explainProofError(err error) error {
 func elaborationFailed(err *commands.ElaborationError) error {
 	problem := httpkit.ElaborationFailed.Problem("%s", err.Error())
 	for _, m := range err.Messages {
-		problem = problem.Field(fmt.Sprintf("body.source:%d:%d", m.Line, m.Column), string(m.Severity)+": "+m.Message)
+		problem = problem.WithField(fmt.Sprintf("body.source:%d:%d", m.Line, m.Column), string(m.Severity)+": "+m.Message)
 	}
 	return problem
 }

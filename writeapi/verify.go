@@ -36,7 +36,7 @@ func (s Services) registerVerify(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/verify", ID: "verify", Tag: "Evaluation", Summary: "Check an answer independently",
 		Description: "Either run_id alone, or code and result together. A check counts as an evaluation against the limit per minute.",
-		Access:      httpkit.Bearer, Scope: "verify", Limited: true, Writes: true, Errors: problems,
+		Access:      httpkit.Bearer, Scope: "verify", RateLimited: true, ReturnsToken: true, Errors: problems,
 		Kinds: []httpkit.Kind{httpkit.VerifyInput, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.NoSuchRun, httpkit.TooLarge, httpkit.NotJSON, httpkit.Saturated, httpkit.Unavailable},
 	}, s.verify)
 }
@@ -57,10 +57,10 @@ func (s Services) verify(ctx context.Context, in *verifyInput) (*verifyOutput, e
 	s.announceWrite(ctx, intent.Account, checked.Position)
 	out := &verifyOutput{}
 	out.Body.Verdict, out.Body.ElapsedMS = checked.Verdict, checked.ElapsedMS
-	out.Body.Basis, out.Body.Method = view.Optional(checked.Basis), view.Optional(checked.Method)
-	out.Body.Check, out.Body.Residual = view.Optional(checked.Check.Check), view.Optional(checked.Residual)
+	out.Body.Basis, out.Body.Method = view.NullIfEmpty(checked.Basis), view.NullIfEmpty(checked.Method)
+	out.Body.Check, out.Body.Residual = view.NullIfEmpty(checked.Check.Check), view.NullIfEmpty(checked.Residual)
 	if !checked.Conclusive() {
-		out.Body.Reason = view.Optional(checked.Reason)
+		out.Body.Reason = view.NullIfEmpty(checked.Reason)
 	}
 	return out, nil
 }

@@ -40,8 +40,8 @@ type Services struct {
 	// Overhead is the time that a request may take in addition to computing: for waiting, checking and appending.
 	Overhead time.Duration
 
-	Writes *httpkit.Writes // shared with readapi
-	LogID  string          // of the log, for consistency tokens
+	Writes *httpkit.AccountWrites // shared with readapi
+	LogID  string                 // of the log, for consistency tokens
 }
 
 // Register adds every route of the write side to the API.
@@ -49,7 +49,7 @@ func (s Services) Register(api *httpkit.API) { s.addRoutes(api) }
 
 // intent is who made this request, when and from where; each call is a command of its own.
 func (s Services) intent(ctx context.Context) commands.Intent {
-	request, caller := httpkit.RequestOf(ctx), auth.Caller(ctx)
+	request, caller := httpkit.RequestOf(ctx), auth.PrincipalOf(ctx)
 	return commands.Intent{
 		ID: uuid.New(), At: s.Clock.Now(), Account: caller.Account, Actor: caller.Actor, Source: event.SourceWeb,
 		Agent: request.Agent, Traceparent: request.Traceparent, Build: s.Build,
@@ -58,7 +58,7 @@ func (s Services) intent(ctx context.Context) commands.Intent {
 
 // plan is the caller's plan. For one that is no longer in the catalogue it is the catalogue's first.
 func (s Services) plan(ctx context.Context) account.Plan {
-	return s.Plans.InForce(auth.Caller(ctx).Plan)
+	return s.Plans.InForce(auth.PrincipalOf(ctx).Plan)
 }
 
 // announceWrite puts the position of a write into the answer's Consistency-Token, and has
@@ -67,14 +67,14 @@ func (s Services) announceWrite(ctx context.Context, accountID string, at event.
 	if at == (event.Position{}) {
 		return
 	}
-	s.Writes.Note(accountID, at)
-	httpkit.SetToken(httpkit.Header(ctx), httpkit.ConsistencyToken{Log: s.LogID, Position: at})
+	s.Writes.RecordWrite(accountID, at)
+	httpkit.SetToken(httpkit.AnswerHeader(ctx), httpkit.ConsistencyToken{Log: s.LogID, Position: at})
 }
 
 // countRequest counts an evaluation or a check against the plan's limit per minute.
 func (s Services) countRequest(ctx context.Context, plan account.Plan) error {
 	rule := ratelimit.Rule{Requests: plan.PerMinute, Window: time.Minute}
-	allowance, err := s.Limiter.Count(ctx, "evaluate:"+auth.Caller(ctx).Account, rule, s.Clock.Now())
+	allowance, err := s.Limiter.Count(ctx, "evaluate:"+auth.PrincipalOf(ctx).Account, rule, s.Clock.Now())
 	if err != nil {
 		return err
 	}
@@ -84,12 +84,12 @@ func (s Services) countRequest(ctx context.Context, plan account.Plan) error {
 // rejectIfOverLimit writes an allowance into the answer's headers. When it is used
 // up it returns the problem of kind RateLimited with this detail.
 func (s Services) rejectIfOverLimit(ctx context.Context, allowance ratelimit.Allowance, detail string, args ...any) error {
-	httpkit.SetRateLimit(httpkit.Header(ctx), allowance)
+	httpkit.SetRateLimit(httpkit.AnswerHeader(ctx), allowance)
 	if allowance.Allowed {
 		return nil
 	}
 	wait := allowance.ResetAt.Sub(s.Clock.Now())
-	return httpkit.RateLimited.Problem(detail, args...).RetryAfter(wait)
+	return httpkit.RateLimited.Problem(detail, args...).WithRetryAfter(wait)
 }
 
 // StreamReader reads streams for authentication and readapi, which know no commands.

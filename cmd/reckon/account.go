@@ -38,7 +38,7 @@ func (c *accountCreateCmd) Run() error {
 	if line = strings.TrimRight(line, "\r\n"); line == "" {
 		return errors.Join(errors.New("no password on standard input"), err)
 	}
-	return c.with(c.make, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
+	return c.withStores(c.createStore, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
 		id, err := people.Register(ctx, c.Email, line, func(ctx context.Context, id string) error {
 			in := operatorIntent()
 			in.Account = id
@@ -64,7 +64,7 @@ type accountTokenCmd struct {
 	JSON        bool   `help:"Print JSON." name:"json"`
 }
 
-// maxExpiresDays is what the API allows too.
+// maxExpiresDays is the longest life of a token in days, the same as in the API.
 const maxExpiresDays = 3650
 
 // Validate is called by kong.
@@ -107,7 +107,7 @@ type accountPlanCmd struct {
 // Run changes the plan.
 func (c *accountPlanCmd) Run() error {
 	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, plans account.Plans, in commands.Intent) error {
-		return done(commands.ChangePlan(ctx, store, plans, in, c.Plan))
+		return withoutPosition(commands.ChangePlan(ctx, store, plans, in, c.Plan))
 	})
 }
 
@@ -119,17 +119,18 @@ type accountCloseCmd struct {
 // Run closes the account.
 func (c *accountCloseCmd) Run() error {
 	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ account.Plans, in commands.Intent) error {
-		return done(commands.CloseAccount(ctx, store, in))
+		return withoutPosition(commands.CloseAccount(ctx, store, in))
 	})
 }
 
-func done(_ event.Position, err error) error { return err }
+func withoutPosition(_ event.Position, err error) error { return err }
 
-// with opens the installation for one command.
-func (i installation) with(open opening, f func(context.Context, *eventstore.Store, *identity.Store, account.Plans) error) error {
+// withStores opens the log and the identity tables, calls f and closes them. The whole
+// command has one minute.
+func (i installation) withStores(open storeOpener, f func(context.Context, *eventstore.Store, *identity.Store, account.Plans) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	plans, err := i.plans()
+	plans, err := i.loadPlans()
 	if err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func (i installation) with(open opening, f func(context.Context, *eventstore.Sto
 		return err
 	}
 	defer closeStore()
-	people, closePeople, err := i.people(ctx)
+	people, closePeople, err := i.openIdentity(ctx)
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (i installation) with(open opening, f func(context.Context, *eventstore.Sto
 
 // forAccount is with, for the account of an address.
 func (i installation) forAccount(email string, f func(context.Context, *eventstore.Store, account.Plans, commands.Intent) error) error {
-	return i.with(i.open, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
+	return i.withStores(i.openStore, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
 		id, err := people.AccountOf(ctx, email)
 		if err != nil {
 			return err

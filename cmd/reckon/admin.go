@@ -21,8 +21,8 @@ import (
 	"reckon/internal/httpserver"
 )
 
-// adminSocket is where a running server listens for operators' commands. Who may
-// open the folder may give them.
+// adminSocket returns the path of the socket on which a running server receives operators'
+// commands. Only the user who can enter the data folder can connect.
 func adminSocket(data string) string { return filepath.Join(data, "admin.sock") }
 
 // maxSocketPath is what every system allows (sun_path in unix(7) and in the BSDs, less its final zero).
@@ -37,15 +37,15 @@ func (s *service) makeAdmin(ctx context.Context) error {
 	if err := s.claimSocket(path); err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path) // with the mode that private.Process leaves it
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path) // with the mode that private.RestrictUmask leaves it
 	if err != nil {
 		return fmt.Errorf("admin socket: %w", err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	mux := s.observation()
-	mux.Handle("/projections/", http.StripPrefix("/projections", s.rows.projector.Admin()))
+	mux := s.observationRoutes()
+	mux.Handle("/projections/", http.StripPrefix("/projections", s.readSide.projector.Admin()))
 	mux.HandleFunc("GET /connections", func(w http.ResponseWriter, _ *http.Request) { // where the parts of this server are
 		_ = json.NewEncoder(w).Encode(connections{Eventstore: s.log.connection, Insecure: s.config.InsecureEventstore, Process: s.id})
 	})
@@ -56,12 +56,12 @@ func (s *service) makeAdmin(ctx context.Context) error {
 	if listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.config.AdminListen); err != nil {
 		return fmt.Errorf("admin listener (--admin-listen): %w", err)
 	}
-	s.addAdmin("admin listener", guardAdmin(s.observation(), s.config.AdminListen, s.config.AdminToken), listener)
+	s.addAdmin("admin listener", guardAdmin(s.observationRoutes(), s.config.AdminListen, s.config.AdminToken), listener)
 	return nil
 }
 
-// observation is what tells how the process fares.
-func (s *service) observation() *http.ServeMux {
+// observationRoutes serves metrics and profiles of the process.
+func (s *service) observationRoutes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", s.metrics.Handler())
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
@@ -69,8 +69,9 @@ func (s *service) observation() *http.ServeMux {
 	return mux
 }
 
-// guardAdmin lets those in who know the token and did not come by a name of
-// someone else's: a web page whose name was made to point here (DNS rebinding).
+// guardAdmin requires the token, and a Host header that is an IP address, localhost or the
+// configured name: a web page could otherwise reach the listener by a name of its own that
+// resolves to this machine (DNS rebinding).
 func guardAdmin(next http.Handler, address, token string) http.Handler {
 	own, _, _ := net.SplitHostPort(address)
 	want := sha256.Sum256([]byte(token))
@@ -99,7 +100,8 @@ func ownHost(header, own string) bool {
 	return err == nil || strings.EqualFold(host, "localhost") || own != "" && strings.EqualFold(host, own)
 }
 
-// claimSocket removes the socket of a server that is gone, and leaves a live one's.
+// claimSocket removes the socket of a server that has ended. It returns an error when a
+// server answers on the socket.
 func (s *service) claimSocket(path string) error {
 	connection, err := net.DialTimeout("unix", path, time.Second)
 	switch {
@@ -115,7 +117,7 @@ func (s *service) claimSocket(path string) error {
 }
 
 func (s *service) addAdmin(name string, handler http.Handler, listener net.Listener) {
-	s.life.Add(httpPart(name, httpserver.New(handler, httpserver.Processes(), s.logger), listener))
+	s.life.Add(httpPart(name, httpserver.New(handler, httpserver.ProcessLimits(), s.logger), listener))
 }
 
 type connections struct {
@@ -124,7 +126,8 @@ type connections struct {
 	Process    string `json:"process"`
 }
 
-// askServer asks the server that runs on a data folder; ok is false when none does.
+// askServer sends a request to the server that runs on a data folder and decodes its JSON
+// answer; ok is false when no server runs.
 func askServer(ctx context.Context, data, method, path string, answer any) (ok bool, err error) {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", adminSocket(data))

@@ -37,7 +37,7 @@ func (s *service) makeAPI() (*api, error) {
 	a := &api{closing: make(chan struct{})}
 	streams, kinds := writeapi.StreamReader(s.log.store), runners.Submittable(s.kinds)
 	kit := httpkit.New(httpkit.Settings{
-		Build: build(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest,
+		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest,
 		Declared: writeapi.Declared(kinds.Declarations()),
 		Authenticator: &auth.Authenticator{Streams: streams, Sessions: s.stores.identity, Now: time.Now, TokenUsed: func(ctx context.Context, id string) {
 			if err := s.stores.identity.TokenUsed(ctx, id); err != nil {
@@ -45,24 +45,24 @@ func (s *service) makeAPI() (*api, error) {
 			}
 		}},
 	})
-	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, Place: s.place, NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
-	writes, evaluator := httpkit.NewWrites(), s.writes.evaluator
+	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, Place: s.placeInQueue, NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
+	writes, evaluator := httpkit.NewAccountWrites(), s.writeSide.evaluator
 	writeapi.Services{
-		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Clock: systemClock{}, Build: build(),
-		Evaluate: s.writes.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
-		Jobs: s.writes.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writes.proofs,
-		Overhead: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.rows.projector.LogID(),
+		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Clock: systemClock{}, Build: buildRevision(),
+		Evaluate: s.writeSide.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
+		Jobs: s.writeSide.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writeSide.proofs,
+		Overhead: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.readSide.projector.LogID(),
 	}.Register(kit)
 	if err := (readapi.Services{
-		Streams: streams, Blobs: s.stores.blobs, Models: s.rows.models, TokenUse: s.stores.identity.LastUsed,
+		Streams: streams, Blobs: s.stores.blobs, Models: s.readSide.models, TokenUse: s.stores.identity.LastUsed,
 		JobView: jobView,
-		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writes.sealingKey, Now: time.Now,
-		Wait: s.rows.projector.Wait, IsReady: s.rows.projector.IsReady, Writes: writes, LogID: s.rows.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.busy,
-		Health: s.health(), Build: build(), PublicURL: s.config.PublicURL,
+		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writeSide.sealingKey, Now: time.Now,
+		Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, LogID: s.readSide.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.sessionBusy,
+		Health: s.health(), Build: buildRevision(), PublicURL: s.config.PublicURL,
 	}).Register(kit); err != nil {
 		return nil, err
 	}
-	a.server = httpserver.New(kit, httpserver.Clients(), s.logger)
+	a.server = httpserver.New(kit, httpserver.ClientLimits(), s.logger)
 	s.life.Add(a.part(s.config.Listen))
 	return a, nil
 }
@@ -85,17 +85,17 @@ func (a *api) part(address string) lifecycle.Part {
 	}
 }
 
-// place is a job's in the queue; a job is answered without it when the queue cannot be asked.
-func (s *service) place(ctx context.Context, jobID string) (int, bool) {
-	place, err := s.rows.models.Queue.Place(ctx, jobID)
+// placeInQueue returns a job's place in the queue; false when the queue cannot be read.
+func (s *service) placeInQueue(ctx context.Context, jobID string) (int, bool) {
+	place, err := s.readSide.models.Queue.Place(ctx, jobID)
 	if err != nil {
 		s.logger.Warn("the queue cannot tell a job's place", "error", err)
 	}
 	return place, err == nil
 }
 
-// busy tells whether this process evaluates in a session.
-func (s *service) busy(accountID, sessionID string, epoch int) bool {
+// sessionBusy reports whether this process is evaluating in a session.
+func (s *service) sessionBusy(accountID, sessionID string, epoch int) bool {
 	for _, live := range s.engine.engine.Sessions(accountID) {
 		if live.Key == commands.SessionKey(accountID, sessionID, epoch) {
 			return live.Busy
@@ -109,12 +109,12 @@ func (s *service) health() readapi.Health {
 		Logger: s.logger,
 		Dependencies: []readapi.Dependency{
 			{Name: "eventstore", Check: func(ctx context.Context) error { _, err := s.log.store.Head(ctx); return err }},
-			{Name: "database", Check: s.rows.db.PingContext},
+			{Name: "database", Check: s.readSide.db.PingContext},
 			{Name: "identity", Check: s.stores.identity.Ready},
 			{Name: "blobs", Check: s.stores.blobs.Ready},
 		},
 		Projections: func(ctx context.Context) ([]readapi.ProjectionHealth, error) {
-			list, err := s.rows.projector.Status(ctx)
+			list, err := s.readSide.projector.Status(ctx)
 			healths := make([]readapi.ProjectionHealth, len(list))
 			for i, p := range list {
 				healths[i] = readapi.ProjectionHealth{Name: p.Name, Version: p.Version, Phase: string(p.Phase), Lag: p.Lag, Parked: p.Parked, Ready: p.Ready}

@@ -41,7 +41,7 @@ type engineInstallCmd struct{ engineFolder }
 func (c *engineInstallCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := private.Make(c.Data, slog.Default()); err != nil {
+	if err := private.MakeFolder(c.Data, slog.Default()); err != nil {
 		return err
 	}
 	if err := engine.Install(ctx, c.path(), func(step string) { fmt.Fprintln(os.Stderr, step) }); err != nil {
@@ -85,8 +85,8 @@ func (c *engineStatusCmd) Run() error {
 
 type engineTestCmd struct {
 	engineFolder
-	Sandbox string `help:"How workers are walled in." enum:"required,off" default:"required" name:"engine-sandbox" env:"RECKON_ENGINE_SANDBOX"`
-	JSON    bool   `help:"Print JSON." name:"json"`
+	Sandbox config.Sandbox `help:"How workers are walled in." enum:"required,off" default:"required" name:"engine-sandbox" env:"RECKON_ENGINE_SANDBOX"`
+	JSON    bool           `help:"Print JSON." name:"json"`
 }
 
 // engineReport is what `reckon engine test` found.

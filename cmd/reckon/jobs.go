@@ -23,13 +23,17 @@ import (
 	"reckon/runners/workers"
 )
 
-// makeWorkers wires what runs jobs, watches the other processes and reaches them.
+// makeWorkers makes the parts that run jobs, observe the other processes and forward to them.
 // A process without the role run still runs the jobs of the sessions it owns.
 func (s *service) makeWorkers(ctx context.Context) error {
-	s.workers = workers.New(workers.Config{
-		Process: s.id, Build: build(), Beat: s.config.Beat, Log: s.log.store, Jobs: s.writes.jobs, Models: s.rows.models, Projector: s.rows.projector,
+	wiring := workers.Config{
+		Process: s.id, Build: buildRevision(), Beat: s.config.Beat, Log: s.log.store, Jobs: s.writeSide.jobs, Models: s.readSide.models, Projector: s.readSide.projector,
 		Clock: systemClock{}, Logger: s.logger, Recovers: s.config.Has(config.RoleReact), OthersAreGone: s.config.Eventstore == config.EmbeddedLog,
-	})
+	}
+	if err := wiring.Validate(); err != nil {
+		return err
+	}
+	s.workers = workers.New(wiring)
 	if s.engine == nil {
 		s.life.Add(s.workers.Parts()...)
 		return nil
@@ -43,8 +47,8 @@ func (s *service) makeWorkers(ctx context.Context) error {
 		slots = runtime.GOMAXPROCS(0)
 	}
 	s.kinds = kinds.All(kinds.Parts{
-		Evaluator: s.writes.evaluator, Proofs: s.writes.proofs, Judge: s.writes.judge, Blobs: s.stores.blobs,
-		Plans: s.plans, Catalogue: domain.Catalogue(), Clock: systemClock{}, Build: build(),
+		Evaluator: s.writeSide.evaluator, Proofs: s.writeSide.proofs, Judge: s.writeSide.judge, Blobs: s.stores.blobs,
+		Plans: s.plans, Catalogue: domain.Catalogue(), Clock: systemClock{}, Build: buildRevision(),
 	})
 	s.workers.Run(workers.RunConfig{
 		Address: address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
@@ -55,17 +59,18 @@ func (s *service) makeWorkers(ctx context.Context) error {
 	return nil
 }
 
-// makeEvaluator makes what evaluates in this process; address is where other processes reach it.
+// makeEvaluator makes the evaluator of this process; other processes forward evaluations to address.
 func (s *service) makeEvaluator(address string) (err error) {
-	s.writes.evaluator, err = commands.NewEvaluator(commands.EvaluatorConfig{
-		Store: s.log.store, Runs: s.writes.jobs.Runs, Blobs: s.stores.blobs, Owners: s.workers.Liveness, Clock: systemClock{},
+	s.writeSide.evaluator, err = commands.NewEvaluator(commands.EvaluatorConfig{
+		Store: s.log.store, Runs: s.writeSide.jobs.Runs, Blobs: s.stores.blobs, Owners: s.workers.Liveness, Clock: systemClock{},
 		Engine: adapter.Engine{Engine: s.engine.engine}, Checker: adapter.Checker{Engine: s.engine.engine, Checker: s.engine.checker},
-		Signer: s.writes.sealingKey, Process: s.id, Address: address, QueueWait: s.config.QueueWait,
+		Signer: s.writeSide.sealingKey, Process: s.id, Address: address, QueueWait: s.config.QueueWait,
 	})
 	return err
 }
 
-// makePeers makes the evaluator and opens the address at which other processes reach the sessions that live here.
+// makePeers makes the evaluator and listens on --peer-listen, where other processes forward evaluations for
+// sessions of this process.
 func (s *service) makePeers(ctx context.Context) (part lifecycle.Part, address string, err error) {
 	secret, err := s.peerSecret()
 	if err != nil {
@@ -81,12 +86,12 @@ func (s *service) makePeers(ctx context.Context) (part lifecycle.Part, address s
 	if err := s.makeEvaluator(address); err != nil {
 		return part, "", errors.Join(err, listener.Close())
 	}
-	s.writes.peers = cluster.NewPeers(secret, s.writes.evaluator.Evaluate)
-	return httpPart("peers", httpserver.New(s.writes.peers, httpserver.Processes(), s.logger), listener), address, nil
+	s.writeSide.peers = cluster.NewPeers(secret, s.writeSide.evaluator.Evaluate)
+	return httpPart("peers", httpserver.New(s.writeSide.peers, httpserver.ProcessLimits(), s.logger), listener), address, nil
 }
 
-// peerSecret is what the processes of an installation know each other by: the
-// one configured, or the one in the folder of keys, made by whoever comes first.
+// peerSecret returns the secret that the processes of an installation share: the
+// configured one, or that in the folder of keys. The first process to start creates it.
 func (s *service) peerSecret() ([]byte, error) {
 	if s.config.PeerSecret != "" {
 		return []byte(s.config.PeerSecret), nil

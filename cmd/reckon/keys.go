@@ -33,14 +33,14 @@ type keyReport struct {
 
 // Run lists the keys.
 func (c *keysListCmd) Run() error {
-	return withStore(c.open, func(ctx context.Context, store *eventstore.Store) error {
+	return withStore(c.openStore, func(ctx context.Context, store *eventstore.Store) error {
 		state, err := readKeys(ctx, store)
 		if err != nil {
 			return err
 		}
 		reports := make([]keyReport, 0, len(state.Keys))
 		for _, k := range state.Keys {
-			reports = append(reports, report(k, state.Active))
+			reports = append(reports, keyReportOf(k, state.Active))
 		}
 		if c.JSON {
 			return printJSON(reports)
@@ -52,7 +52,7 @@ func (c *keysListCmd) Run() error {
 	})
 }
 
-func report(k keys.Key, active string) keyReport {
+func keyReportOf(k keys.Key, active string) keyReport {
 	r := keyReport{KID: k.KID, Status: "published", PublishedAt: k.PublishedAt}
 	if !k.ActiveFrom.IsZero() {
 		r.ActiveFrom = &k.ActiveFrom
@@ -74,7 +74,7 @@ type keysRotateCmd struct {
 // Run publishes a key when none waits, or activates the one that has waited long
 // enough. The server loads a new active key when it starts.
 func (c *keysRotateCmd) Run() error {
-	return withStore(c.make, func(ctx context.Context, store *eventstore.Store) error {
+	return withStore(c.createStore, func(ctx context.Context, store *eventstore.Store) error {
 		state, err := readKeys(ctx, store)
 		if err != nil {
 			return err
@@ -120,10 +120,10 @@ func readKeys(ctx context.Context, store commands.Store) (keys.State, error) {
 	return keys.Decider.Fold(history.Domain()), nil
 }
 
-// opening is installation.open or installation.make.
-type opening func(context.Context) (*eventstore.Store, func(), error)
+// storeOpener is installation.open or installation.make.
+type storeOpener func(context.Context) (*eventstore.Store, func(), error)
 
-func withStore(open opening, f func(context.Context, *eventstore.Store) error) error {
+func withStore(open storeOpener, f func(context.Context, *eventstore.Store) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	store, closeStore, err := open(ctx)

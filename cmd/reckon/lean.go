@@ -69,10 +69,10 @@ func (c *leanCheckCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	return leanStatus(report)
+	return exitStatusOf(report)
 }
 
-func leanStatus(r *check.Report) error {
+func exitStatusOf(r *check.Report) error {
 	switch {
 	case r.Verdict == check.Inconclusive || r.Unreadable:
 		return exitStatus(2)
@@ -83,7 +83,7 @@ func leanStatus(r *check.Report) error {
 }
 
 func (c *leanCheckCmd) check(ctx context.Context) (*check.Report, error) {
-	names, err := c.names()
+	names, err := c.declarationNames()
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (c *leanCheckCmd) check(ctx context.Context) (*check.Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	progress := newLeanProgress(os.Stderr, c.Quiet, size)
-	defer progress.end()
+	defer progress.clearBar()
 	start := time.Now()
 	report, err := proof.Within(ctx, c.MemoryMiB<<20, progress.reading(in), check.Options{
 		Declarations: names,
@@ -119,7 +119,7 @@ func (c *leanCheckCmd) check(ctx context.Context) (*check.Report, error) {
 	return report, err
 }
 
-func (c *leanCheckCmd) names() ([]string, error) {
+func (c *leanCheckCmd) declarationNames() ([]string, error) {
 	if c.DeclarationsFile == "" {
 		return c.Declarations, nil
 	}
@@ -248,8 +248,8 @@ func (p *leanProgress) show(what string, done, total int64) {
 	p.shown = true
 }
 
-// end wipes the bar.
-func (p *leanProgress) end() {
+// clearBar wipes the bar.
+func (p *leanProgress) clearBar() {
 	if p.shown {
 		fmt.Fprintf(p.out, "\r%s\r", strings.Repeat(" ", 60))
 	}

@@ -44,7 +44,7 @@ func TestLeanCheckExitStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := leanStatus(report); !errors.Is(got, c.want) {
+		if got := exitStatusOf(report); !errors.Is(got, c.want) {
 			t.Errorf("%s: %v, want %v (%+v)", name, got, c.want, report.Refusal)
 		}
 		if err := printLeanReport(&strings.Builder{}, report, false); err != nil {
@@ -58,7 +58,7 @@ func TestLeanDeclarationsFileHasANameALine(t *testing.T) {
 	if err := os.WriteFile(path, []byte("A.b\n\n  «c d».e \r\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	names, err := (&leanCheckCmd{DeclarationsFile: path}).names()
+	names, err := (&leanCheckCmd{DeclarationsFile: path}).declarationNames()
 	if err != nil || !slices.Equal(names, []string{"A.b", "«c d».e"}) {
 		t.Errorf("%v %q", err, names)
 	}

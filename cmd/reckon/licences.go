@@ -10,7 +10,7 @@ import (
 //go:embed third_party_licences.txt
 var thirdPartyLicences string
 
-// licencesCmd prints what has to go along with the binary.
+// licencesCmd prints the notices and licences that must be distributed with the binary.
 type licencesCmd struct{}
 
 // Run prints NOTICE and the licences of all parts.

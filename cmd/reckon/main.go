@@ -36,11 +36,11 @@ func main() {
 
 // run returns the exit status: 0 fine, 1 found something wrong, 2 could not run.
 func run(args []string) int {
-	private.Process()
+	private.RestrictUmask()
 	var line commandLine
 	options := append(config.Options(os.Getenv),
 		kong.Name("reckon"),
-		kong.Vars{"version": build()},
+		kong.Vars{"version": buildRevision()},
 		kong.Description("A computation service whose answers can be checked."),
 		kong.UsageOnError(),
 		kong.Exit(func(status int) { os.Exit(status) }),
@@ -71,12 +71,12 @@ type versionCmd struct{}
 
 // Run prints the revision.
 func (versionCmd) Run() error {
-	fmt.Println(build())
+	fmt.Println(buildRevision())
 	return nil
 }
 
-// build is the revision this binary was built from, as events and /healthz give it.
-func build() string {
+// buildRevision is the revision this binary was built from, as events and /healthz give it.
+func buildRevision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

@@ -46,7 +46,7 @@ func (c *nodeCmd) Run() error {
 
 // openNode opens the node of a folder that is its owner's only.
 func openNode(folder, listen string, logger *slog.Logger) (*node.Node, error) {
-	if err := private.Make(folder, logger); err != nil {
+	if err := private.MakeFolder(folder, logger); err != nil {
 		return nil, err
 	}
 	return node.Open(node.Config{Dir: folder, Listen: listen, Logger: logger})

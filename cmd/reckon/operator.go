@@ -29,17 +29,17 @@ type installation struct {
 	Config     config.File `help:"TOML file of the server." name:"config" placeholder:"FILE"`
 }
 
-// open connects to the log: through the running server's node, or a node of our
-// own when no server runs. Where there is no log it makes none.
-func (i installation) open(ctx context.Context) (*eventstore.Store, func(), error) {
+// openStore connects to the log: through the node of the running server, or through a node
+// that it starts when no server runs. It returns an error when there is no log.
+func (i installation) openStore(ctx context.Context) (*eventstore.Store, func(), error) {
 	return i.connect(ctx, func() error {
-		return mustBe(i.logFolder(), "event log")
+		return requireExists(i.logFolder(), "event log")
 	})
 }
 
-// make is open for commands that may be an installation's first.
-func (i installation) make(ctx context.Context) (*eventstore.Store, func(), error) {
-	if err := private.Make(i.Data, slog.Default()); err != nil {
+// createStore is openStore that creates the data folder and the log if they are missing.
+func (i installation) createStore(ctx context.Context) (*eventstore.Store, func(), error) {
+	if err := private.MakeFolder(i.Data, slog.Default()); err != nil {
 		return nil, nil, err
 	}
 	return i.connect(ctx, func() error { return nil })
@@ -48,7 +48,7 @@ func (i installation) make(ctx context.Context) (*eventstore.Store, func(), erro
 func (i installation) logFolder() string { return filepath.Join(i.Data, "eventstore") }
 
 func (i installation) connect(ctx context.Context, prepare func() error) (*eventstore.Store, func(), error) {
-	if err := i.check(); err != nil {
+	if err := i.checkFolder(); err != nil {
 		return nil, nil, err
 	}
 	connection, insecure, closeNode := i.Eventstore, i.Insecure, func() {}
@@ -79,23 +79,23 @@ func (i installation) connect(ctx context.Context, prepare func() error) (*event
 	return store, func() { store.Close(); closeNode() }, nil
 }
 
-// check refuses a data folder of another user's, in which a command would leave
+// checkFolder refuses a data folder of another user's, in which a command would leave
 // files that the server cannot open.
-func (i installation) check() error {
+func (i installation) checkFolder() error {
 	return checkData(i.Data)
 }
 
-// checkData is private.Check of a folder that need not be there.
+// checkData is private.CheckFolder that accepts a missing folder.
 func checkData(folder string) error {
-	if err := private.Check(folder); !errors.Is(err, fs.ErrNotExist) {
+	if err := private.CheckFolder(folder); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// mustBe tells that there is nothing to read, where a command that reads would
+// requireExists tells that there is nothing to read, where a command that reads would
 // have to make what it reads.
-func mustBe(path, what string) error {
+func requireExists(path, what string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no %s at %s: `reckon serve` makes one; --data DIR names another installation", what, path)
 	} else if err != nil {
@@ -104,8 +104,8 @@ func mustBe(path, what string) error {
 	return nil
 }
 
-// people opens the identity tables. An operator is not counted against the limits.
-func (i installation) people(ctx context.Context) (*identity.Store, func(), error) {
+// openIdentity opens the identity tables without limits on registrations and sign-ins.
+func (i installation) openIdentity(ctx context.Context) (*identity.Store, func(), error) {
 	serve := config.Serve{Data: i.Data, Identity: i.Identity}
 	db, err := identity.Open(ctx, serve.IdentityAddress())
 	if err != nil {
@@ -115,24 +115,24 @@ func (i installation) people(ctx context.Context) (*identity.Store, func(), erro
 	return identity.New(db, time.Now, identity.Rules{Registrations: unlimited, SignIns: unlimited}), func() { _ = db.Close() }, nil
 }
 
-func (i installation) plans() (account.Plans, error) {
+func (i installation) loadPlans() (account.Plans, error) {
 	return config.LoadPlans(string(i.Config))
 }
 
-// blobs opens the large bytes of an installation that has some.
-func (i installation) blobs(address string) (blobs.Store, error) {
+// openExistingBlobs opens the blobs of an installation; an error when their folder is missing.
+func (i installation) openExistingBlobs(address string) (blobs.Store, error) {
 	folder, err := (&config.Serve{Data: i.Data, Blobs: address}).BlobFolder()
 	if err != nil {
 		return nil, err
 	}
-	if err := mustBe(folder, "folder of blobs"); err != nil {
+	if err := requireExists(folder, "folder of blobs"); err != nil {
 		return nil, err
 	}
 	return openBlobs(folder, slog.Default())
 }
 
 func openBlobs(folder string, logger *slog.Logger) (blobs.Store, error) {
-	if err := private.Make(folder, logger); err != nil {
+	if err := private.MakeFolder(folder, logger); err != nil {
 		return nil, err
 	}
 	return blobs.OpenFolder(folder)

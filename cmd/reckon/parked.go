@@ -34,7 +34,7 @@ type parkedListCmd struct {
 
 // Run lists what is parked. It exits 1 when there is something.
 func (c *parkedListCmd) Run() error {
-	ctx, stop := interruptible()
+	ctx, stop := interruptContext()
 	defer stop()
 	db, closeDatabase, err := c.openDatabase(ctx)
 	if err != nil {
@@ -82,12 +82,12 @@ type parkedRetryCmd struct {
 
 // Run tries again what a read model or a reaction of that name set aside.
 func (c *parkedRetryCmd) Run() error {
-	ctx, stop := interruptible()
+	ctx, stop := interruptContext()
 	defer stop()
 	models := projections.New(nil, nil)
 	for _, p := range models.All() {
 		if p.Name == c.Name {
-			return c.act(ctx, c.Name, "retry", func(e *projecting.Engine) error { return e.RetryParked(ctx, c.Name) })
+			return c.runAction(ctx, c.Name, "retry", func(e *projecting.Engine) error { return e.RetryParked(ctx, c.Name) })
 		}
 	}
 	for _, r := range reactions.All(nil, reactions.Actor{}) {
@@ -104,12 +104,12 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 		return err
 	}
 	defer closeDatabase()
-	store, closeStore, err := c.open(ctx)
+	store, closeStore, err := c.openStore(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
-	content, err := c.blobs(c.Blobs)
+	content, err := c.openExistingBlobs(c.Blobs)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 		return err
 	}
 	jobs := &commands.Jobs{Store: store, Runs: commands.NewRunIDs(store, "operator"), Blobs: content}
-	list := reactions.All(jobs, reactions.Actor{Clock: systemClock{}, Build: build()})
+	list := reactions.All(jobs, reactions.Actor{Clock: systemClock{}, Build: buildRevision()})
 	failed := 0
 	for _, p := range parked {
 		if p.Reaction != c.Name {
@@ -155,9 +155,9 @@ type parkedDropCmd struct {
 
 // Run gives up the parked events of one stream; its later ones are applied again.
 func (c *parkedDropCmd) Run() error {
-	ctx, stop := interruptible()
+	ctx, stop := interruptContext()
 	defer stop()
-	return c.act(ctx, c.Name, "drop?stream="+url.QueryEscape(c.Stream), func(e *projecting.Engine) error {
+	return c.runAction(ctx, c.Name, "drop?stream="+url.QueryEscape(c.Stream), func(e *projecting.Engine) error {
 		return e.DropParked(ctx, c.Name, c.Stream)
 	})
 }

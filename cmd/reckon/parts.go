@@ -46,7 +46,7 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 	return l, nil
 }
 
-// stores are what is kept beside the log: large bytes, and people's addresses and passwords.
+// stores are the stores beside the log: blobs, and the identity tables.
 type stores struct {
 	blobs    blobs.Store
 	identity *identity.Store
@@ -74,13 +74,12 @@ func openStores(ctx context.Context, p process) (*stores, error) {
 	return &stores{blobs: content, identity: identity.New(people, time.Now, rules), rules: rules}, nil
 }
 
-// readSide is the read models. Every process reads them; one with the role
-// project keeps them.
+// readSide is the read models. Every process reads them; one with the role project writes them.
 type readSide struct {
-	db        *projections.DB
-	models    *projections.ReadModels
-	reacted   *projections.ReactionState
-	projector *projecting.Engine
+	db            *projections.DB
+	models        *projections.ReadModels
+	reactionState *projections.ReactionState
+	projector     *projecting.Engine
 }
 
 func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*readSide, error) {
@@ -93,10 +92,10 @@ func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*re
 	if r.projector, err = projecting.New(ctx, projecting.Config{DB: db, Log: log.store, Logger: p.logger}, r.models.All()...); err != nil {
 		return nil, err
 	}
-	if r.reacted, err = projections.NewReactionState(ctx, db); err != nil {
+	if r.reactionState, err = projections.NewReactionState(ctx, db); err != nil {
 		return nil, err
 	}
-	if err := r.models.Queue.Prepare(ctx); err != nil {
+	if err := r.models.Queue.CreateProposalsTable(ctx); err != nil {
 		return nil, err
 	}
 	run := r.projector.Watch

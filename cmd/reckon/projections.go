@@ -38,10 +38,10 @@ func (r readModels) databaseAddress() string {
 	return (&config.Serve{Data: r.Data, Database: r.Database}).DatabaseAddress()
 }
 
-// openDatabase is for commands that only look at what is there.
+// openDatabase opens the database of read models; an error when a SQLite file is missing.
 func (r readModels) openDatabase(ctx context.Context) (*projections.DB, func(), error) {
 	if path, local := strings.CutPrefix(r.databaseAddress(), "sqlite:"); local {
-		if err := mustBe(path, "database of read models"); err != nil {
+		if err := requireExists(path, "database of read models"); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -56,9 +56,9 @@ func (r readModels) makeDatabase(ctx context.Context) (*projections.DB, func(), 
 	return db, func() { _ = db.Close() }, nil
 }
 
-// withEngine keeps the read models for as long as f takes: for commands where no server runs.
+// withEngine runs the projections in this process while f runs, for commands without a running server.
 func (r readModels) withEngine(ctx context.Context, f func(*projecting.Engine) error) error {
-	store, closeStore, err := r.open(ctx)
+	store, closeStore, err := r.openStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,10 +76,10 @@ func (r readModels) withEngine(ctx context.Context, f func(*projecting.Engine) e
 	if err != nil {
 		return err
 	}
-	return keeping(ctx, db, store, content, f)
+	return withRunningEngine(ctx, db, store, content, f)
 }
 
-func keeping(ctx context.Context, db *projections.DB, store *eventstore.Store, content blobs.Store, f func(*projecting.Engine) error) error {
+func withRunningEngine(ctx context.Context, db *projections.DB, store *eventstore.Store, content blobs.Store, f func(*projecting.Engine) error) error {
 	e, err := projecting.New(ctx, projecting.Config{DB: db, Log: store, Logger: slog.Default()}, projections.New(db, content).All()...)
 	if err != nil {
 		return err
@@ -95,8 +95,8 @@ func keeping(ctx context.Context, db *projections.DB, store *eventstore.Store, c
 	return err
 }
 
-// status asks the running server, or reads the tables where none runs.
-func (r readModels) status(ctx context.Context) ([]projecting.Status, error) {
+// readStatus asks the running server, or reads the tables where none runs.
+func (r readModels) readStatus(ctx context.Context) ([]projecting.Status, error) {
 	var list []projecting.Status
 	ok, err := askServer(ctx, r.Data, "GET", "/projections/", &list)
 	if ok || err != nil {
@@ -109,8 +109,8 @@ func (r readModels) status(ctx context.Context) ([]projecting.Status, error) {
 	return list, err
 }
 
-// act asks the running server to do something, or does it where none runs.
-func (r readModels) act(ctx context.Context, name, action string, do func(*projecting.Engine) error) error {
+// runAction sends an action on a projection to the running server, or runs do when there is none.
+func (r readModels) runAction(ctx context.Context, name, action string, do func(*projecting.Engine) error) error {
 	ok, err := askServer(ctx, r.Data, "POST", "/projections/"+name+"/"+action, &struct{}{})
 	if ok || err != nil {
 		return err
@@ -125,9 +125,9 @@ type projectionsStatusCmd struct {
 
 // Run shows the read models. It exits 1 when one is halted or has parked something.
 func (c *projectionsStatusCmd) Run() error {
-	ctx, stop := interruptible()
+	ctx, stop := interruptContext()
 	defer stop()
-	list, err := c.status(ctx)
+	list, err := c.readStatus(ctx)
 	if err != nil {
 		return err
 	}
@@ -148,12 +148,12 @@ func printStatus(list []projecting.Status) error {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tVERSION\tPHASE\tPOSITION\tHEAD\tRATE\tETA\tPARKED\tREASON")
 	for _, s := range list {
-		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%d\t%.0f/s\t%s\t%d\t%s\n", s.Name, s.Version, s.Phase, s.Position.Commit, s.Head.Commit, s.Rate, eta(s), s.Parked, s.Reason)
+		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%d\t%.0f/s\t%s\t%d\t%s\n", s.Name, s.Version, s.Phase, s.Position.Commit, s.Head.Commit, s.Rate, formatETA(s), s.Parked, s.Reason)
 	}
 	return table.Flush()
 }
 
-func eta(s projecting.Status) string {
+func formatETA(s projecting.Status) string {
 	switch {
 	case s.Lag == 0:
 		return "-"
@@ -170,14 +170,14 @@ type projectionsBootCmd struct {
 
 // Run builds a read model again and says how far it is until it is there.
 func (c *projectionsBootCmd) Run() error {
-	ctx, stop := interruptible()
+	ctx, stop := interruptContext()
 	defer stop()
 	ok, err := askServer(ctx, c.Data, "POST", "/projections/"+c.Name+"/boot", &struct{}{})
 	if err != nil {
 		return err
 	}
 	if ok {
-		return c.progress(ctx, func() ([]projecting.Status, error) { return c.status(ctx) })
+		return c.progress(ctx, func() ([]projecting.Status, error) { return c.readStatus(ctx) })
 	}
 	return c.withEngine(ctx, func(e *projecting.Engine) error {
 		if err := e.Boot(ctx, c.Name); err != nil {
@@ -197,7 +197,7 @@ func (c *projectionsBootCmd) progress(ctx context.Context, status func() ([]proj
 			if s.Name != c.Name {
 				continue
 			}
-			fmt.Fprintf(os.Stderr, "%s: %s, %d of %d, %.0f events/s, %s left\n", s.Name, s.Phase, s.Position.Commit, s.Head.Commit, s.Rate, eta(s))
+			fmt.Fprintf(os.Stderr, "%s: %s, %d of %d, %.0f events/s, %s left\n", s.Name, s.Phase, s.Position.Commit, s.Head.Commit, s.Rate, formatETA(s))
 			switch {
 			case s.Phase == projecting.Halted:
 				fmt.Fprintln(os.Stderr, s.Reason)
@@ -221,9 +221,9 @@ type projectionsPauseCmd struct {
 
 // Run stops a read model until it is resumed, over restarts too.
 func (c *projectionsPauseCmd) Run() error {
-	ctx, stop := interruptible()
+	ctx, stop := interruptContext()
 	defer stop()
-	return c.act(ctx, c.Name, "pause", func(e *projecting.Engine) error { return e.Pause(ctx, c.Name) })
+	return c.runAction(ctx, c.Name, "pause", func(e *projecting.Engine) error { return e.Pause(ctx, c.Name) })
 }
 
 type projectionsResumeCmd struct {
@@ -233,9 +233,9 @@ type projectionsResumeCmd struct {
 
 // Run lets a read model go on.
 func (c *projectionsResumeCmd) Run() error {
-	ctx, stop := interruptible()
+	ctx, stop := interruptContext()
 	defer stop()
-	return c.act(ctx, c.Name, "resume", func(e *projecting.Engine) error { return e.Resume(ctx, c.Name) })
+	return c.runAction(ctx, c.Name, "resume", func(e *projecting.Engine) error { return e.Resume(ctx, c.Name) })
 }
 
 type projectionsTeardownCmd struct {
@@ -246,7 +246,7 @@ type projectionsTeardownCmd struct {
 
 // Run removes tables, checkpoint and parked events of a version.
 func (c *projectionsTeardownCmd) Run() error {
-	ctx, stop := interruptible()
+	ctx, stop := interruptContext()
 	defer stop()
 	var list []projecting.Status
 	if _, err := askServer(ctx, c.Data, "GET", "/projections/", &list); err != nil {
@@ -265,6 +265,6 @@ func (c *projectionsTeardownCmd) Run() error {
 	return projecting.TearDown(ctx, db, c.Name, c.Version)
 }
 
-func interruptible() (context.Context, context.CancelFunc) {
+func interruptContext() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }

@@ -41,7 +41,7 @@ func TestProjectionCommandsWithoutServer(t *testing.T) {
 	}
 	phase := func(name string) projecting.Phase {
 		t.Helper()
-		list, err := where.status(ctx)
+		list, err := where.readStatus(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

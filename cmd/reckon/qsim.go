@@ -53,7 +53,7 @@ func (c *qsimCmd) Run() error {
 func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result, error) {
 	limits := circuit.DefaultLimits()
 	limits.Qubits, limits.CliffordQubits = circuit.MaxQubits, circuit.MaxCliffordQubits
-	source, err := c.read(stdin, limits.Bytes)
+	source, err := c.readSource(stdin, limits.Bytes)
 	if err != nil {
 		return circuit.Result{}, err
 	}
@@ -79,8 +79,8 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result
 	})
 }
 
-// read returns at most one byte more than allowed, so that the parser can refuse what is too long.
-func (c *qsimCmd) read(stdin io.Reader, most int) ([]byte, error) {
+// readSource returns at most one byte more than allowed, so that the parser can refuse what is too long.
+func (c *qsimCmd) readSource(stdin io.Reader, most int) ([]byte, error) {
 	if c.File != "-" {
 		file, err := os.Open(c.File)
 		if err != nil {
@@ -113,7 +113,7 @@ func printHistogram(w io.Writer, r circuit.Result, rows int) error {
 		if rest := eighths % 8; rest > 0 {
 			bar += string(rune('█' + 8 - rest)) // U+2588 is the full block, the next seven are ever thinner
 		}
-		fmt.Fprintf(&out, "%s %8d %6.2f%% %s\n", shorten(key), n, 100*float64(n)/float64(r.Shots), bar)
+		fmt.Fprintf(&out, "%s %8d %6.2f%% %s\n", shortenKey(key), n, 100*float64(n)/float64(r.Shots), bar)
 	}
 	if rest := len(keys) - len(shown); rest > 0 {
 		fmt.Fprintf(&out, "… and %d more outcomes\n", rest)
@@ -123,8 +123,8 @@ func printHistogram(w io.Writer, r circuit.Result, rows int) error {
 	return err
 }
 
-// shorten keeps long keys on one line: both ends and the number of qubits between.
-func shorten(key string) string {
+// shortenKey keeps long keys on one line: both ends and the number of qubits between.
+func shortenKey(key string) string {
 	const most, end = 64, 24
 	if len(key) <= most {
 		return key

@@ -11,18 +11,18 @@ import (
 
 // reactions runs the reactions, one after another in each stream.
 func (s *service) reactions() lifecycle.Part {
-	list := reactions.All(s.writes.jobs, reactions.Actor{Clock: systemClock{}, Build: build()})
+	list := reactions.All(s.writeSide.jobs, reactions.Actor{Clock: systemClock{}, Build: buildRevision()})
 	return lifecycle.Part{Name: "reactions", Run: func(ctx context.Context) error {
 		return reactions.Run(ctx, reactions.Deps{
-			List: list, Clock: systemClock{}, Logger: s.logger, Parking: parking{s.rows.reacted},
+			List: list, Clock: systemClock{}, Logger: s.logger, Parking: parking{s.readSide.reactionState},
 			Messages: &eventstore.Subscriber{
-				Log: s.log.store, Topics: reactions.Topics(list), Checkpoints: s.rows.reacted.Of(s.rows.projector.LogID()), Logger: s.logger,
+				Log: s.log.store, Topics: reactions.Topics(list), Checkpoints: s.readSide.reactionState.CheckpointsOf(s.readSide.projector.LogID()), Logger: s.logger,
 			},
 		})
 	}}
 }
 
-// parking keeps what reactions gave up on in the database of the read models.
+// parking stores the parked events of reactions in the database of read models.
 type parking struct{ state *projections.ReactionState }
 
 // Park is reactions.Parking.

@@ -28,7 +28,7 @@ type leanRecheckCmd struct {
 	JSON        bool          `help:"Print JSON." name:"json"`
 }
 
-// recheckReport is what a second check comes to.
+// recheckReport is the result of a second check.
 type recheckReport struct {
 	CertificateID string              `json:"certificate_id"`
 	Agrees        bool                `json:"agrees"`
@@ -43,7 +43,7 @@ type recheckReport struct {
 // Run compares. It exits 1 when something differs, and 2 when the second check did not finish.
 func (c *leanRecheckCmd) Run() error {
 	ctx := context.Background()
-	store, closeStore, err := c.open(ctx)
+	store, closeStore, err := c.openStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (c *leanRecheckCmd) Run() error {
 }
 
 func (c *leanRecheckCmd) recheck(ctx context.Context, store *eventstore.Store) (recheckReport, error) {
-	kept, err := c.blobs(c.Blobs)
+	kept, err := c.openExistingBlobs(c.Blobs)
 	if err != nil {
 		return recheckReport{}, err
 	}
@@ -94,10 +94,10 @@ func (c *leanRecheckCmd) recheck(ctx context.Context, store *eventstore.Store) (
 	}
 	report := recheckReport{
 		CertificateID: issued.CertificateID, Certified: issued.Verdict, Found: certificate.Verdict(found.Verdict), Differing: []string{},
-		CertifiedRev: issued.Checker.Rev, Rev: build(), ElapsedMS: found.ElapsedMS,
+		CertifiedRev: issued.Checker.Rev, Rev: buildRevision(), ElapsedMS: found.ElapsedMS,
 	}
 	if issued.Verdict != certificate.Inconclusive { // which was no verdict, so there is none to differ from
-		report.Differing = differing(issued, report.Found, found.DeclarationsChecked, commands.FindingsOf(found))
+		report.Differing = differingFields(issued, report.Found, found.DeclarationsChecked, commands.FindingsOf(found))
 	}
 	report.Agrees = len(report.Differing) == 0
 	return report, nil
@@ -135,8 +135,8 @@ func readCertificate(ctx context.Context, store *eventstore.Store, kept blobs.St
 	return issued, work, nil
 }
 
-// differing names the fields in which a second check found something else.
-func differing(issued certificate.Issued, verdict certificate.Verdict, checked int, found certificate.Findings) []string {
+// differingFields names the fields in which a second check found something else.
+func differingFields(issued certificate.Issued, verdict certificate.Verdict, checked int, found certificate.Findings) []string {
 	text, err := event.Marshal(found)
 	var now certificate.Findings // as it would read had it been stored: empty and absent lists are the same there
 	if err == nil {

@@ -24,7 +24,7 @@ type serveCmd struct{ config.Serve }
 
 // Run serves until SIGINT or SIGTERM.
 func (c *serveCmd) Run() error {
-	logger, err := telemetry.NewLogger(os.Stderr, c.Log.Level, c.Log.Format)
+	logger, err := telemetry.NewLogger(os.Stderr, string(c.Log.Level), telemetry.Format(c.Log.Format))
 	if err != nil {
 		return err
 	}
@@ -34,10 +34,10 @@ func (c *serveCmd) Run() error {
 	if err != nil {
 		return couldNotServe(err)
 	}
-	return s.serve(ctx, stop)
+	return s.runParts(ctx, stop)
 }
 
-// couldNotServe prints what an operator can do something about and exits 2.
+// couldNotServe prints errors whose message tells an operator what to do, and exits with 2.
 func couldNotServe(err error) error {
 	var inUse *eventlog.FolderInUseError
 	var unsafe *engine.UnsafeError
@@ -53,8 +53,8 @@ func couldNotServe(err error) error {
 	return fmt.Errorf("serve: %w", err)
 }
 
-// serve runs every part until the context ends or a part fails.
-func (s *service) serve(ctx context.Context, stopSignals func()) error {
+// runParts runs every part until the context ends or a part fails.
+func (s *service) runParts(ctx context.Context, stopSignals func()) error {
 	err := s.life.Start(ctx)
 	if err == nil {
 		err = s.awaitReady(ctx)
@@ -68,12 +68,12 @@ func (s *service) serve(ctx context.Context, stopSignals func()) error {
 	}
 	s.logger.Info("stopping")
 	stopSignals() // a second signal ends the process at once
-	return errors.Join(err, s.stop(context.WithoutCancel(ctx)))
+	return errors.Join(err, s.drainAndStop(context.WithoutCancel(ctx)))
 }
 
-// stop lets requests and jobs end, or hands them back, while everything still
+// drainAndStop lets requests and jobs end, or hands them back, while everything still
 // runs; then it stops the parts.
-func (s *service) stop(ctx context.Context) error {
+func (s *service) drainAndStop(ctx context.Context) error {
 	draining, drained := context.WithTimeout(ctx, max(shutdownTimeout, s.config.Grace))
 	s.life.Drain(draining)
 	drained()
@@ -88,7 +88,7 @@ func (s *service) awaitReady(ctx context.Context) error {
 	const look = 20 * time.Millisecond
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
-	for begun := time.Now(); !s.rows.projector.Ready(); {
+	for begun := time.Now(); !s.readSide.projector.Ready(); {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -104,7 +104,7 @@ func (s *service) awaitReady(ctx context.Context) error {
 	return nil
 }
 
-// announce prints where the service is and three lines that work.
+// announce prints the addresses of the service and three commands to try it.
 func (s *service) announce() {
 	if s.api == nil {
 		fmt.Println("ready", s.id)

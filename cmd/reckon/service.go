@@ -18,12 +18,12 @@ import (
 	"reckon/runners/workers"
 )
 
-// systemClock is the machine's.
+// systemClock is the clock of the machine.
 type systemClock struct{}
 
 func (systemClock) Now() time.Time { return time.Now() }
 
-// process is what every part of one process is told.
+// process holds what every part of one process needs.
 type process struct {
 	config  config.Serve
 	logger  *slog.Logger
@@ -36,14 +36,14 @@ type process struct {
 // service is the parts of `reckon serve`, in the order in which they are made and started.
 type service struct {
 	process
-	log     *eventLog
-	stores  *stores
-	rows    *readSide
-	engine  *evaluation // nil in a process that evaluates nothing
-	writes  *writeSide
-	workers *workers.Workers
-	kinds   []runners.Kind // of jobs; none in a process that evaluates nothing
-	api     *api           // nil in a process that answers no HTTP
+	log       *eventLog
+	stores    *stores
+	readSide  *readSide
+	engine    *evaluation // nil in a process that evaluates nothing
+	writeSide *writeSide
+	workers   *workers.Workers
+	kinds     []runners.Kind // of jobs; none in a process that evaluates nothing
+	api       *api           // nil in a process that answers no HTTP
 }
 
 // assemble makes every part; whatever fails, what was made before is stopped.
@@ -53,7 +53,7 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 		return nil, err
 	}
 	c.Data = data
-	if err := private.Make(data, logger); err != nil {
+	if err := private.MakeFolder(data, logger); err != nil {
 		return nil, err
 	}
 	plans, err := config.LoadPlans(string(c.Config))
@@ -61,9 +61,9 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 		return nil, err
 	}
 	s := &service{process: process{
-		config: c, logger: logger, id: uuid.NewString(), plans: plans, metrics: telemetry.NewMetrics(build()), life: lifecycle.New(logger),
+		config: c, logger: logger, id: uuid.NewString(), plans: plans, metrics: telemetry.NewMetrics(buildRevision()), life: lifecycle.New(logger),
 	}}
-	if err := s.make(ctx); err != nil {
+	if err := s.makeParts(ctx); err != nil {
 		bounded, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer done()
 		return nil, errors.Join(err, s.life.Stop(bounded))
@@ -71,15 +71,15 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 	return s, nil
 }
 
-// make makes the parts; each needs those before it.
-func (s *service) make(ctx context.Context) (err error) {
+// makeParts makes the parts in order; each needs those before it.
+func (s *service) makeParts(ctx context.Context) (err error) {
 	if s.log, err = openLog(ctx, s.process); err != nil {
 		return err
 	}
 	if s.stores, err = openStores(ctx, s.process); err != nil {
 		return err
 	}
-	if s.rows, err = openReadSide(ctx, s.process, s.log, s.stores); err != nil {
+	if s.readSide, err = openReadSide(ctx, s.process, s.log, s.stores); err != nil {
 		return err
 	}
 	if s.config.Has(config.RoleAPI) || s.config.Has(config.RoleRun) {
@@ -87,7 +87,7 @@ func (s *service) make(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if s.writes, err = newWriteSide(ctx, s.process, s.log, s.stores); err != nil {
+	if s.writeSide, err = newWriteSide(ctx, s.process, s.log, s.stores); err != nil {
 		return err
 	}
 	if err = s.makeWorkers(ctx); err != nil {

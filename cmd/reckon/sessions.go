@@ -28,7 +28,7 @@ func logExpiredSessions(p process, log *eventLog) func(key string, reason engine
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: accountID, Actor: "runner:" + p.id, Build: build()}
+		in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: accountID, Actor: "runner:" + p.id, Build: buildRevision()}
 		if _, err := commands.ExpireSession(ctx, log.store, in, session.Expire{Account: accountID, SessionID: sessionID, Epoch: epoch, Reason: why}); err != nil {
 			p.logger.Warn("a session's end was not logged", "session", sessionID, "reason", why, "error", err)
 		}

@@ -15,8 +15,8 @@ import (
 	"reckon/internal/private"
 )
 
-// loadSigner returns the key that seals, made on a deployment's first start. A
-// process that does not hold the active key seals nothing, and says so.
+// loadSigner returns the active signing key, which the first start of a deployment creates.
+// In a process without that key it returns nil and logs a warning: receipts are not signed.
 func loadSigner(ctx context.Context, p process, log *eventLog) (*receipt.Signer, error) {
 	ring, err := openKeys(p.config.KeyFolder(), p.logger)
 	if err != nil {
@@ -33,7 +33,7 @@ func loadSigner(ctx context.Context, p process, log *eventLog) (*receipt.Signer,
 		}
 	}
 	signer, err := ring.Signer(state.Active)
-	if errors.Is(err, keyring.ErrNoKey) {
+	if errors.Is(err, keyring.ErrKeyNotFound) {
 		p.logger.Warn("receipts will not be signed: " + err.Error())
 		return nil, nil
 	}
@@ -41,14 +41,14 @@ func loadSigner(ctx context.Context, p process, log *eventLog) (*receipt.Signer,
 }
 
 func openKeys(folder string, logger *slog.Logger) (keyring.Ring, error) {
-	if err := private.Make(folder, logger); err != nil {
+	if err := private.MakeFolder(folder, logger); err != nil {
 		return keyring.Ring{}, err
 	}
 	return keyring.Open(folder)
 }
 
 func operatorIntent() commands.Intent {
-	return commands.Intent{ID: uuid.New(), At: time.Now(), Actor: "operator", Build: build()}
+	return commands.Intent{ID: uuid.New(), At: time.Now(), Actor: "operator", Build: buildRevision()}
 }
 
 // firstKey makes, publishes and activates the first key of a deployment. Where

@@ -16,7 +16,7 @@ import (
 // exportsInMemory is how many exports may be in this process's memory at a time.
 const exportsInMemory = 2
 
-// writeSide is what decides: commands of evaluations, jobs and proofs.
+// writeSide holds the commands of evaluations, jobs and proofs.
 type writeSide struct {
 	evaluator *commands.Evaluator // made with the workers; nil in a process that evaluates nothing
 	signer    *receipt.Signer     // the key that seals; nil without one

@@ -65,7 +65,7 @@ func (b *bench) start(list ...reactions.Reaction) (stop func()) {
 		b.t.Fatal(err)
 	}
 	subscriber := &eventstore.Subscriber{
-		Log: b.log, Topics: reactions.Topics(list), Checkpoints: b.state.Of(id), Logger: slog.New(slog.DiscardHandler),
+		Log: b.log, Topics: reactions.Topics(list), Checkpoints: b.state.CheckpointsOf(id), Logger: slog.New(slog.DiscardHandler),
 	}
 	ctx, cancel := context.WithCancel(b.t.Context())
 	ended := make(chan struct{})
@@ -257,7 +257,7 @@ func TestUnreadableIsParked(t *testing.T) {
 	b := newBench(t, storetest.WiderCatalogue())
 	b.note("s", "newer")
 	old := *b
-	old.log = b.log.As(storetest.Catalogue())
+	old.log = b.log.WithCatalogue(storetest.Catalogue())
 	w := newWitness(func(string, int) error { return nil })
 	old.start(w.reaction())
 	b.until("parked", func() bool {
@@ -336,7 +336,7 @@ func TestJobReactions(t *testing.T) {
 		}
 		for _, name := range names {
 			b.until(name+" has handled its events", func() bool {
-				p, err := b.state.Of(id).Load(t.Context(), name)
+				p, err := b.state.CheckpointsOf(id).Load(t.Context(), name)
 				return err == nil && p != event.Position{}
 			})
 		}

@@ -1,8 +1,8 @@
-// Package memory is a log in memory, for the tests of commands and for
-// simulations: everything the contract of storetest asks, and nothing is durable.
+// Package memory is a log in memory for the tests of commands and for simulations. It
+// keeps the contract of storetest, except that nothing is durable.
 //
-// Events pass through the same codec as in the real log, so that what cannot be
-// stored cannot be stored here either. It is never used by the server.
+// Events are encoded and decoded by the codec of the real log: an event that the real
+// log refuses is refused here too. The server never uses this package.
 package memory
 
 import (
@@ -18,7 +18,7 @@ import (
 	"reckon/eventstore"
 )
 
-// Store is a log in memory, as one binary sees it.
+// Store is a log in memory with the catalogue of one binary.
 type Store struct {
 	eventstore.Queues
 	*log
@@ -28,23 +28,24 @@ type Store struct {
 type log struct {
 	id string
 
-	mu      sync.RWMutex
-	all     []eventstore.Raw
-	streams map[string][]int // places in all
-	newest  map[string]int   // how many events a stream keeps, of those that say
-	grown   chan struct{}    // closed by the next append
+	mu         sync.RWMutex
+	all        []eventstore.Raw
+	streams    map[string][]int // indexes in all
+	keepNewest map[string]int   // for streams with such a limit: how many newest events Read returns
+	grown      chan struct{}    // closed by the next append
 }
 
-// New is an empty log.
+// New returns an empty log.
 func New(catalogue event.Catalogue) *Store {
 	return &Store{
 		codec: eventstore.NewCodec(catalogue),
-		log:   &log{id: uuid.NewString(), streams: map[string][]int{}, newest: map[string]int{}, grown: make(chan struct{})},
+		log:   &log{id: uuid.NewString(), streams: map[string][]int{}, keepNewest: map[string]int{}, grown: make(chan struct{})},
 	}
 }
 
-// As is the same log seen by a binary with another catalogue.
-func (s *Store) As(catalogue event.Catalogue) *Store {
+// WithCatalogue returns a Store over the same log that decodes with another catalogue,
+// as a binary of another version does.
+func (s *Store) WithCatalogue(catalogue event.Catalogue) *Store {
 	return &Store{codec: eventstore.NewCodec(catalogue), log: s.log}
 }
 
@@ -62,7 +63,7 @@ func (s *Store) Reserve(ctx context.Context, stream string, e event.Proposed) (e
 	return appended.Revision, err
 }
 
-// append expects the revision at, or any when it is nil.
+// append writes the events after revision at, or at the end when at is nil.
 func (s *Store) append(ctx context.Context, stream string, at *event.Revision, events []event.Proposed) (commands.Appended, error) {
 	if err := ctx.Err(); err != nil {
 		return commands.Appended{}, fmt.Errorf("%w: %w", commands.ErrUnavailable, err)
@@ -92,7 +93,8 @@ func (s *Store) append(ctx context.Context, stream string, at *event.Revision, e
 	return appended(s.all[len(s.all)-1]), nil
 }
 
-// replayed answers an append that stands in the stream already, by its ids.
+// replayed returns the result of an append whose events, by their ids, are in the stream
+// already after revision at, or commands.ErrConflict.
 func (s *Store) replayed(stream string, at event.Revision, raws []eventstore.Raw) (commands.Appended, error) {
 	places := s.streams[stream]
 	first := int(at) + 1
@@ -120,7 +122,7 @@ func (s *Store) Read(ctx context.Context, stream string) (commands.History, erro
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	places := s.streams[stream]
-	if count, bounded := s.newest[stream]; bounded {
+	if count, bounded := s.keepNewest[stream]; bounded {
 		places = places[max(0, len(places)-count):]
 	}
 	for _, place := range places {
@@ -134,11 +136,11 @@ func (s *Store) Read(ctx context.Context, stream string) (commands.History, erro
 	return history, nil
 }
 
-// KeepNewest makes Read return a stream's newest events only.
+// KeepNewest makes Read return the newest count events of a stream.
 func (s *Store) KeepNewest(_ context.Context, stream string, count int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.newest[stream] = count
+	s.keepNewest[stream] = count
 	return nil
 }
 
@@ -204,5 +206,5 @@ func (s *Store) Head(context.Context) (event.Position, error) {
 	return s.all[len(s.all)-1].Position, nil
 }
 
-// LogID is the identity of the log.
+// LogID returns the id of the log.
 func (s *Store) LogID(context.Context) (string, error) { return s.id, nil }

@@ -10,6 +10,6 @@ import (
 func TestContract(t *testing.T) {
 	storetest.Run(t, func(*testing.T) storetest.Opened {
 		store := memory.New(storetest.Catalogue())
-		return storetest.Opened{Store: store, Newer: store.As(storetest.WiderCatalogue())}
+		return storetest.Opened{Store: store, Newer: store.WithCatalogue(storetest.WiderCatalogue())}
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// budget bounds the payload bytes that all appends together hold in memory.
+// budget bounds the payload bytes that all appends in progress hold in memory together.
 type budget struct {
 	bytes *semaphore.Weighted
 	limit int64
@@ -16,14 +16,15 @@ func newBudget(limitBytes int64) *budget {
 	return &budget{bytes: semaphore.NewWeighted(limitBytes), limit: limitBytes}
 }
 
-// holding is what one append holds; it is given back as a whole.
+// holding is the part of the budget that one append has reserved; release returns all of it.
 type holding struct {
 	budget *budget
 	bytes  int64
 }
 
-// take waits for room, but not long: a stalled client must not stall the others.
-func (h *holding) take(ctx context.Context, sizeBytes int) error {
+// reserve reserves the bytes of one event. It waits up to maxHeldWait for other appends
+// to release theirs, then returns errTooBusy: a stalled client must not stall the others.
+func (h *holding) reserve(ctx context.Context, sizeBytes int) error {
 	n := min(int64(sizeBytes)+eventOverheadBytes, h.budget.limit)
 	if !h.budget.bytes.TryAcquire(n) {
 		ctx, cancel := context.WithTimeout(ctx, maxHeldWait)
@@ -41,5 +42,5 @@ func (h *holding) release() {
 	h.bytes = 0
 }
 
-// eventOverheadBytes is what an event costs beyond its payload on its way to the disk.
+// eventOverheadBytes is what an event is counted for beyond its payload.
 const eventOverheadBytes = 512

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// featuresService tells clients what they may call. Services absent from the list
+// featuresService lists the methods that clients may call. Services outside the list
 // answer UNIMPLEMENTED.
 type featuresService struct {
 	serverfeatures.UnimplementedServerFeaturesServer

@@ -12,10 +12,10 @@ import (
 // filter selects events of $all by stream name or by event type.
 type filter struct {
 	byType   bool
-	regex    *regexp2.Regexp // .NET syntax; searched for, not matched whole
-	prefixes []string        // any of them, when there is no regex
-	window   int             // events considered between two looks at the interval
-	interval int             // events considered per checkpoint
+	regex    *regexp2.Regexp // .NET syntax; matches when it is found anywhere in the name
+	prefixes []string        // used when regex is nil: the name begins with one of them
+	window   int             // events read per page
+	interval int             // events read per checkpoint sent
 }
 
 // filterFromWire returns nil when the request wants every event.
@@ -71,7 +71,7 @@ func (f *filter) compile(expression *streams.ReadReq_Options_FilterOptions_Expre
 	return nil
 }
 
-// matches reports whether the event is wanted; a nil filter wants all.
+// matches reports whether the filter selects the event; a nil filter selects every event.
 func (f *filter) matches(r *eventlog.Record) (bool, error) {
 	if f == nil {
 		return true, nil
@@ -95,7 +95,7 @@ func (f *filter) matches(r *eventlog.Record) (bool, error) {
 	return false, nil
 }
 
-// hiddenFromAll reports whether the record is bookkeeping of the server that $all leaves out.
+// hiddenFromAll reports whether the record is one of the server's own that reads of $all omit.
 func hiddenFromAll(r *eventlog.Record) bool {
 	const group = "$persistentsubscription-$all::"
 	return r.Stream == "$epoch-information" ||

@@ -13,9 +13,9 @@ import (
 	"reckon/eventstore/node/eventlog"
 )
 
-// groupsService keeps declarations of persistent subscriptions: a group can be declared
-// and taken back, durably, but not read from. It is not advertised, and every other
-// method answers UNIMPLEMENTED.
+// groupsService stores declarations of persistent subscriptions: a group can be created
+// and deleted, durably, but not read. It is not advertised, and every other method
+// answers UNIMPLEMENTED.
 type groupsService struct {
 	persistent.UnimplementedPersistentSubscriptionsServer
 	log *eventlog.Log
@@ -26,8 +26,8 @@ const (
 	maxGroupNameBytes = 1024
 )
 
-// groupStream holds the declaration of one group; that a stream can begin only once makes
-// the group unique.
+// groupStream names the stream that holds the declaration of one group. The declaration
+// is appended expecting no stream, so that a group is created once.
 func groupStream(stream, group string) string {
 	return "$persistentsubscription-" + stream + "::" + group + "-declaration"
 }
@@ -37,11 +37,11 @@ func (g *groupsService) Create(ctx context.Context, req *persistent.CreateReq) (
 	options := req.GetOptions()
 	stream, err := groupSource(options)
 	if err != nil {
-		return nil, answer(ctx, err)
+		return nil, statusError(ctx, err)
 	}
 	data, err := protojson.Marshal(options)
 	if err != nil {
-		return nil, answer(ctx, invalid("the declaration of the group cannot be stored: "+err.Error()))
+		return nil, statusError(ctx, invalid("the declaration of the group cannot be stored: "+err.Error()))
 	}
 	event := eventlog.Proposed{ID: uuid.New(), Type: groupDeclaredType, JSON: true, Data: data}
 	_, err = g.log.Append(ctx, groupStream(stream, options.GetGroupName()), eventlog.NoStream(), []eventlog.Proposed{event})
@@ -49,10 +49,10 @@ func (g *groupsService) Create(ctx context.Context, req *persistent.CreateReq) (
 	if errors.As(err, &exists) {
 		err = groupFailure(codes.AlreadyExists, "persistent-subscription-exists", stream, options.GetGroupName())
 	}
-	return &persistent.CreateResp{}, answer(ctx, err)
+	return &persistent.CreateResp{}, statusError(ctx, err)
 }
 
-// groupSource is the stream a group reads, AllStream for all events.
+// groupSource returns the stream that a group reads; AllStream for all events.
 func groupSource(o *persistent.CreateReq_Options) (string, error) {
 	stream := string(o.GetStream().GetStreamIdentifier().GetStreamName())
 	if o.GetStreamOption() == nil { // clients of the first protocol
@@ -71,14 +71,14 @@ func checkGroup(stream, group string) error {
 	return nil
 }
 
-// Delete takes the declaration of a group back.
+// Delete deletes the declaration of a group.
 func (g *groupsService) Delete(ctx context.Context, req *persistent.DeleteReq) (*persistent.DeleteResp, error) {
 	stream, group := string(req.GetOptions().GetStreamIdentifier().GetStreamName()), req.GetOptions().GetGroupName()
 	if req.GetOptions().GetAll() != nil {
 		stream = eventlog.AllStream
 	}
 	if err := checkGroup(stream, group); err != nil {
-		return nil, answer(ctx, err)
+		return nil, statusError(ctx, err)
 	}
 	_, err := g.log.Delete(ctx, groupStream(stream, group), eventlog.StreamExists())
 	var missing *eventlog.WrongExpectedRevisionError
@@ -86,16 +86,16 @@ func (g *groupsService) Delete(ctx context.Context, req *persistent.DeleteReq) (
 	if errors.As(err, &missing) || errors.As(err, &deleted) {
 		err = groupFailure(codes.NotFound, "persistent-subscription-does-not-exist", stream, group)
 	}
-	return &persistent.DeleteResp{}, answer(ctx, err)
+	return &persistent.DeleteResp{}, statusError(ctx, err)
 }
 
-// Read refuses, but only after the request arrived: a client that cannot finish sending
-// never learns why.
+// Read answers UNIMPLEMENTED after it has received the request: a client whose sending is
+// interrupted does not report the status.
 func (g *groupsService) Read(call persistent.PersistentSubscriptions_ReadServer) error {
 	if _, err := call.Recv(); err != nil {
-		return answer(call.Context(), transportError(err))
+		return statusError(call.Context(), transportError(err))
 	}
-	return answer(call.Context(), &failure{code: codes.Unimplemented, message: "this node does not deliver persistent subscriptions: use a catch-up subscription"})
+	return statusError(call.Context(), &failure{code: codes.Unimplemented, message: "this node does not deliver persistent subscriptions: use a catch-up subscription"})
 }
 
 func groupFailure(code codes.Code, exception, stream, group string) error {

@@ -10,20 +10,23 @@ import (
 	"strconv"
 )
 
-// SocketName is the Unix socket in a node's folder, where it listens unless told otherwise.
+// SocketName is the file name of the Unix socket in a node's folder.
 const SocketName = "node.sock"
 
-// maxSocketPath is what every system allows (sun_path in unix(7) and in the BSDs, less its final zero).
+// maxSocketPath is the longest socket path in bytes that every system accepts (sun_path
+// in unix(7) and in the BSDs, without the final zero).
 const maxSocketPath = 103
 
-// NotLoopbackError: the node has no access control, so it refuses to listen for strangers.
+// NotLoopbackError is returned by Open when Config.Listen is not a loopback address: the
+// node has no access control.
 type NotLoopbackError struct{ Listen string }
 
 func (e *NotLoopbackError) Error() string {
 	return fmt.Sprintf("will not listen on %s: everyone who reaches an embedded node is an administrator, so it listens on a socket of its owner's or on loopback, such as 127.0.0.1:2113", e.Listen)
 }
 
-// SocketPathError: the system has no room for the path of a Unix socket.
+// SocketPathError is returned by Open when the path of the node's socket is longer than
+// the system accepts.
 type SocketPathError struct{ Path string }
 
 func (e *SocketPathError) Error() string {
@@ -48,7 +51,7 @@ func listen(dir, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// ownerListener removes its socket when it is closed.
+// ownerListener is a listener on a Unix socket that removes the socket when it is closed.
 type ownerListener struct {
 	*net.UnixListener
 	path string
@@ -58,10 +61,10 @@ func (l *ownerListener) Close() error { return errors.Join(l.UnixListener.Close(
 
 func (l *ownerListener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
 
-// listenOwner listens on the socket of a folder, which nobody but its owner can
-// connect to (unix(7): connecting needs write permission). It is made in a folder
-// no one else can enter and gets its name when its mode is set, so that there is
-// no moment at which others could. One that a dead node left is replaced: the
+// listenOwner listens on the socket of a folder, to which only the folder's owner can
+// connect (unix(7): connecting needs write permission). The socket is created in a new
+// folder of mode 0700 and renamed to its place after its mode is 0600, so that no other
+// user can connect in between. The socket of a node that crashed is replaced: the
 // caller holds the folder's lock.
 func listenOwner(dir string) (_ net.Listener, err error) {
 	dir, err = filepath.Abs(dir)
@@ -91,7 +94,7 @@ func listenOwner(dir string) (_ net.Listener, err error) {
 	return &ownerListener{listener, path}, nil
 }
 
-// endpoint is where clients are told to connect.
+// endpoint is the address that gossip gives to clients.
 type endpoint struct {
 	host string
 	port int
@@ -101,7 +104,7 @@ func (n *Node) advertised(c Config) endpoint {
 	e := endpoint{c.AdvertiseHost, c.AdvertisePort}
 	tcp, ok := n.listener.Addr().(*net.TCPAddr)
 	if !ok {
-		return e // nobody discovers what only its owner's processes reach
+		return e // clients of a Unix socket use no gossip
 	}
 	if e.host == "" {
 		e.host = tcp.IP.String()
@@ -112,8 +115,8 @@ func (n *Node) advertised(c Config) endpoint {
 	return e
 }
 
-// ConnectionString is what eventstore.Connect takes: unix:PATH, or esdb://…, which
-// is what an official client takes too.
+// ConnectionString returns the address for eventstore.Connect: unix:PATH, or esdb://…,
+// which an official client accepts too.
 func (n *Node) ConnectionString() string {
 	switch address := n.listener.Addr().(type) {
 	case *net.TCPAddr:

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"sync"
@@ -19,14 +20,25 @@ import (
 	"reckon/eventstore/node/eventlog"
 )
 
-// Config of a node. Only Dir is required.
+// Config configures a node. Only Dir is required.
 type Config struct {
-	Dir           string
-	Listen        string // host:port on a loopback address, port 0 for any; if empty, SocketName in Dir
-	AdvertiseHost string // what gossip tells clients to dial; the listening address if empty
-	AdvertisePort int    // the listening port if 0
-	Logger        *slog.Logger
-	Clock         func() time.Time // creation stamps and $maxAge; time.Now if nil
+	Dir           string           // folder of the log; created when it is absent
+	Listen        string           // host:port of a loopback address, port 0 for a free one; empty: the socket SocketName in Dir
+	AdvertiseHost string           // host that gossip gives to clients; empty: that of Listen
+	AdvertisePort int              // port that gossip gives to clients; 0: that of Listen
+	Logger        *slog.Logger     // nil: nothing is logged
+	Clock         func() time.Time // for creation stamps and $maxAge; nil: time.Now
+}
+
+// Validate returns an error that names the field of c that Open cannot use, or nil.
+func (c Config) Validate() error {
+	switch {
+	case c.Dir == "":
+		return errors.New("node.Config.Dir is empty: name the folder of the log")
+	case c.AdvertisePort < 0 || c.AdvertisePort > 65535:
+		return fmt.Errorf("node.Config.AdvertisePort is %d: a port is 0 to 65535", c.AdvertisePort)
+	}
+	return nil
 }
 
 // Node is a running node.
@@ -36,19 +48,22 @@ type Node struct {
 	listener net.Listener
 	server   *grpc.Server
 	closing  chan struct{} // closed when subscriptions must end
-	served   chan error
+	served   chan error    // receives the result of Serve, once
 	close    func(context.Context) error
 }
 
 // Open opens the log in c.Dir and serves it. It returns once clients can connect.
-// Errors: *eventlog.FolderInUseError (the folder belongs to a running process),
-// *eventlog.CorruptError, *eventlog.FormatError, *NotLoopbackError, *SocketPathError, or
-// of the system.
+// Errors: that of Config.Validate, *eventlog.FolderInUseError (another process has the
+// folder open), *eventlog.CorruptError, *eventlog.FormatError, *NotLoopbackError,
+// *SocketPathError, or an error of the system.
 func Open(c Config) (*Node, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	// the log first: whoever starts a second node wants to hear about the folder, not the port
+	// the log before the listener: the error of a second node on a folder names the folder, not the port
 	log, err := eventlog.Open(eventlog.Options{Dir: c.Dir, Clock: c.Clock, Logger: c.Logger})
 	if err != nil {
 		return nil, err
@@ -72,7 +87,7 @@ func (n *Node) newServer(advertise endpoint) *grpc.Server {
 	server := grpc.NewServer(
 		// clients ping every 10 s even without streams
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: clientPingMin, PermitWithoutStream: true}),
-		// finds clients that vanished; no connection is ever too old
+		// closes the connections of clients that are gone; connections have no maximum age
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: serverPingEvery, Timeout: serverPingTimeout}),
 		grpc.MaxRecvMsgSize(maxMessageBytes),
 		grpc.MaxConcurrentStreams(maxStreamsPerClient),
@@ -88,20 +103,20 @@ func (n *Node) newServer(advertise endpoint) *grpc.Server {
 	return server
 }
 
-// LogID is the identity of the log, made with it. Clients read the same id in the first
-// event of $all, in stream eventlog.IdentityStream.
+// LogID returns the id of the log, made when the log was created. Clients read the same
+// id from the first event of $all, in stream eventlog.IdentityStream.
 func (n *Node) LogID() uuid.UUID { return n.log.ID() }
 
-// Verify recomputes the hash chain and the indexes over the whole log. It runs beside
-// readers and writers. A *eventlog.CorruptError names the first wrong position.
+// Verify recomputes the hash chain and checks the indexes of the whole log while readers
+// and writers go on. A *eventlog.CorruptError names the first wrong position.
 func (n *Node) Verify(ctx context.Context) (eventlog.Report, error) { return n.log.Verify(ctx) }
 
-// Done yields, once, the error that ended serving; nil after Close.
+// Done returns a channel that receives, once, the error that ended serving; nil after Close.
 func (n *Node) Done() <-chan error { return n.served }
 
-// Close ends subscriptions, lets the calls in flight finish, and closes the log. When
-// ctx ends first the remaining calls are cut off; appends already taken are still made
-// durable before Close returns.
+// Close ends subscriptions, waits for the calls in progress, and closes the log. When ctx
+// ends first the remaining calls are cancelled; appends that the log has accepted are
+// made durable before Close returns in any case.
 func (n *Node) Close(ctx context.Context) error { return n.close(ctx) }
 
 func (n *Node) shutdown(ctx context.Context) error {

@@ -295,7 +295,7 @@ func TestTombstone(t *testing.T) {
 	wantCode(t, "tombstone again", err, esdb.ErrorCodeStreamDeleted)
 	all, err := r.client.ReadAll(testCtx(t), esdb.ReadAllOptions{From: esdb.End{}, Direction: esdb.Backwards}, 1)
 	last := drain(t, all, err)
-	if len(last) != 1 || last[0].Event.EventType != eventlog.TombstoneType || last[0].Event.EventNumber != eventlog.TombstoneRev || last[0].Event.Position.Commit != buried.Position.Commit {
+	if len(last) != 1 || last[0].Event.EventType != eventlog.TombstoneType || last[0].Event.EventNumber != eventlog.TombstoneRevision || last[0].Event.Position.Commit != buried.Position.Commit {
 		t.Errorf("$all ends with %+v", last[0].Event)
 	}
 }

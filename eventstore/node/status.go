@@ -17,7 +17,8 @@ import (
 	"reckon/eventstore/node/eventlog"
 )
 
-// failure is a refused call: the status and the trailers clients map to their own errors.
+// failure is a refused call: the status and the trailers that clients translate into
+// their own errors.
 type failure struct {
 	code     codes.Code
 	message  string
@@ -35,7 +36,7 @@ func invalid(message string) *failure {
 	return &failure{code: codes.InvalidArgument, message: message}
 }
 
-// failureOf gives every error of a call its status and trailers.
+// failureOf translates an error of a call into its status and trailers.
 func failureOf(err error) *failure {
 	var (
 		f         *failure
@@ -43,7 +44,7 @@ func failureOf(err error) *failure {
 		isDeleted *eventlog.StreamDeletedError
 		denied    *eventlog.AccessDeniedError
 		tooLarge  *eventlog.AppendTooLargeError
-		bad       *eventlog.InvalidRequestError
+		malformed *eventlog.InvalidRequestError
 		corrupt   *eventlog.CorruptError
 	)
 	switch {
@@ -52,16 +53,16 @@ func failureOf(err error) *failure {
 	case errors.As(err, &revision):
 		// clients of other languages parse this sentence
 		message := fmt.Sprintf("the operation failed: WrongExpectedVersion. Stream: %s, Expected version: %s, Actual version: %d",
-			printable(revision.Stream), revision.Expected.Number(), revision.Actual)
+			printable(revision.Stream), revision.Expected.LegacyNumber(), revision.Actual)
 		return &failure{codes.FailedPrecondition, message, metadata.Pairs("exception", "wrong-expected-version",
-			"stream-name", printable(revision.Stream), "expected-version", revision.Expected.Number(), "actual-version", strconv.FormatInt(revision.Actual, 10))}
+			"stream-name", printable(revision.Stream), "expected-version", revision.Expected.LegacyNumber(), "actual-version", strconv.FormatInt(revision.Actual, 10))}
 	case errors.As(err, &isDeleted):
 		return &failure{codes.FailedPrecondition, err.Error(), metadata.Pairs("exception", "stream-deleted", "stream-name", printable(isDeleted.Stream))}
 	case errors.As(err, &denied):
 		return &failure{codes.PermissionDenied, err.Error(), metadata.Pairs("exception", "access-denied")}
 	case errors.As(err, &tooLarge):
 		return &failure{codes.InvalidArgument, err.Error(), metadata.Pairs("exception", "maximum-append-size-exceeded", "maximum-append-size", strconv.Itoa(tooLarge.LimitBytes))}
-	case errors.As(err, &bad):
+	case errors.As(err, &malformed):
 		return invalid(err.Error())
 	case errors.As(err, &corrupt):
 		return &failure{code: codes.DataLoss, message: err.Error()}
@@ -76,9 +77,9 @@ func failureOf(err error) *failure {
 	}
 }
 
-// answer is the error a handler returns: trailers set, status made. Errors of the
-// transport itself pass through.
-func answer(ctx context.Context, err error) error {
+// statusError sets the trailers of a call and returns the status error for its handler to
+// return. Errors that are a status already, those of the transport, are returned as they are.
+func statusError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -92,7 +93,7 @@ func answer(ctx context.Context, err error) error {
 	return status.Error(f.code, f.message)
 }
 
-// printable escapes what may not stand in a trailer.
+// printable percent-encodes a name with characters that a trailer may not contain.
 func printable(name string) string {
 	for i := range len(name) {
 		if name[i] < ' ' || name[i] > '~' {
@@ -102,22 +103,23 @@ func printable(name string) string {
 	return name
 }
 
-// recoverUnary and recoverStream keep a mistake in one call from ending all others.
+// recoverUnary and recoverStream answer a call that panics with INTERNAL, so that it
+// does not end the process.
 func recoverUnary(logger *slog.Logger) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
-		defer recovered(logger, info.FullMethod, &err)
+		defer recoverAsInternal(logger, info.FullMethod, &err)
 		return handler(ctx, req)
 	}
 }
 
 func recoverStream(logger *slog.Logger) grpc.StreamServerInterceptor {
 	return func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
-		defer recovered(logger, info.FullMethod, &err)
+		defer recoverAsInternal(logger, info.FullMethod, &err)
 		return handler(srv, stream)
 	}
 }
 
-func recovered(logger *slog.Logger, method string, err *error) {
+func recoverAsInternal(logger *slog.Logger, method string, err *error) {
 	if cause := recover(); cause != nil {
 		logger.Error("call panicked", "method", method, "cause", cause, "stack", string(debug.Stack()))
 		*err = status.Error(codes.Internal, "internal error; the node's log says more")

@@ -28,7 +28,7 @@ func (s *streamsService) Append(call streams.Streams_AppendServer) error {
 	defer held.release()
 	stream, expected, events, err := receiveAppend(call, &held)
 	if err != nil {
-		return answer(call.Context(), err)
+		return statusError(call.Context(), err)
 	}
 	result, err := s.log.Append(call.Context(), stream, expected, events)
 	var wrong *eventlog.WrongExpectedRevisionError
@@ -36,13 +36,13 @@ func (s *streamsService) Append(call streams.Streams_AppendServer) error {
 		return call.SendAndClose(&streams.AppendResp{Result: wrongExpectedToWire(wrong)})
 	}
 	if err != nil {
-		return answer(call.Context(), err)
+		return statusError(call.Context(), err)
 	}
 	return call.SendAndClose(&streams.AppendResp{Result: &streams.AppendResp_Success_{Success: appendedToWire(result)}})
 }
 
-// receiveAppend reads the whole request, also when it is already known to be refused:
-// a client that cannot finish sending never learns why.
+// receiveAppend reads the whole request, at most maxDrainBytes after it is refused: a
+// client whose sending is interrupted does not report the reason.
 func receiveAppend(call streams.Streams_AppendServer, held *holding) (stream string, expected eventlog.Expected, events []eventlog.Proposed, refused error) {
 	first, err := call.Recv()
 	if err != nil {
@@ -79,7 +79,8 @@ func receiveAppend(call streams.Streams_AppendServer, held *holding) (stream str
 	}
 }
 
-// receiveEvent takes one event into memory if the append stays within its limit.
+// receiveEvent returns one event of the append, or an error when the append exceeds
+// eventlog.MaxAppendBytes with it.
 func receiveEvent(ctx context.Context, message *streams.AppendReq_ProposedMessage, held *holding, payload *int) (eventlog.Proposed, error) {
 	if message == nil {
 		return eventlog.Proposed{}, invalid("a message of the append carries no event")
@@ -95,10 +96,10 @@ func admitEvent(ctx context.Context, message proposedMessage, held *holding, pay
 	if *payload += event.SizeBytes(); *payload > eventlog.MaxAppendBytes {
 		return event, &eventlog.AppendTooLargeError{LimitBytes: eventlog.MaxAppendBytes}
 	}
-	return event, held.take(ctx, event.SizeBytes())
+	return event, held.reserve(ctx, event.SizeBytes())
 }
 
-// transportError: the client went away or sent what is no request.
+// transportError translates the error of a first Recv: a call that ends without a message is invalid.
 func transportError(err error) error {
 	if errors.Is(err, io.EOF) {
 		return invalid("the call carries no request")
@@ -142,7 +143,7 @@ func appendedToWire(r eventlog.Result) *streams.AppendResp_Success {
 	return success
 }
 
-// wrongExpectedToWire fills the fields of today's and of the first clients.
+// wrongExpectedToWire sets the fields that current clients read and those of clients of version 20.6.0.
 func wrongExpectedToWire(e *eventlog.WrongExpectedRevisionError) *streams.AppendResp_WrongExpectedVersion_ {
 	w := &streams.AppendResp_WrongExpectedVersion{}
 	if e.Actual < 0 {

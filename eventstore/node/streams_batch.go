@@ -34,17 +34,17 @@ type batch struct {
 type batchCall struct {
 	service *streamsService
 	call    streams.Streams_BatchAppendServer
-	slots   chan struct{} // one per batch that is open or unanswered
+	slots   chan struct{} // holds one token per batch that is open or unanswered
 	sendMu  sync.Mutex
 	waiting sync.WaitGroup
 
 	mu    sync.Mutex
 	open  map[uuid.UUID]*batch
-	ended bool // no more chunks are taken
+	ended bool // further chunks are refused
 }
 
-// BatchAppend takes appends until the client half-closes, or the node closes (clients keep
-// such a call open for as long as they live), and returns when all are answered.
+// BatchAppend receives appends until the client half-closes or the node closes (clients
+// keep such a call open for their whole life), and returns when all are answered.
 func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) error {
 	c := &batchCall{service: s, call: call, open: map[uuid.UUID]*batch{}, slots: make(chan struct{}, maxOpenBatches)}
 	received := make(chan error, 1)
@@ -55,13 +55,13 @@ func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) err
 	case <-s.closing:
 		err = errShuttingDown
 	}
-	c.end()
+	c.releaseUnfinished()
 	c.waiting.Wait()
-	return answer(call.Context(), err)
+	return statusError(call.Context(), err)
 }
 
 func (c *batchCall) receive() (err error) {
-	defer recovered(c.service.logger, "BatchAppend", &err)
+	defer recoverAsInternal(c.service.logger, "BatchAppend", &err)
 	for {
 		chunk, err := c.call.Recv()
 		if errors.Is(err, io.EOF) {
@@ -70,14 +70,15 @@ func (c *batchCall) receive() (err error) {
 		if err != nil {
 			return err
 		}
-		if err := c.take(chunk); err != nil {
+		if err := c.addChunk(chunk); err != nil {
 			return err
 		}
 	}
 }
 
-// end gives back what unfinished batches hold.
-func (c *batchCall) end() {
+// releaseUnfinished ends the call: it refuses further chunks and releases the budget
+// that unfinished batches have reserved.
+func (c *batchCall) releaseUnfinished() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = true
@@ -86,8 +87,8 @@ func (c *batchCall) end() {
 	}
 }
 
-// take adds a chunk to its batch; the final one sends the batch off.
-func (c *batchCall) take(chunk *streams.BatchAppendReq) error {
+// addChunk adds a chunk to its batch; the final chunk submits the batch.
+func (c *batchCall) addChunk(chunk *streams.BatchAppendReq) error {
 	id, err := uuidFromWire(chunk.GetCorrelationId())
 	if err != nil {
 		return err
@@ -125,7 +126,7 @@ func (c *batchCall) take(chunk *streams.BatchAppendReq) error {
 	}
 	if chunk.GetIsFinal() {
 		delete(c.open, id)
-		c.finish(b)
+		c.submitAndAnswer(b)
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func newBatch(first *streams.BatchAppendReq, held *budget) *batch {
 	b := &batch{correlation: first.GetCorrelationId(), options: first.GetOptions(), held: holding{budget: held}}
 	switch deadline := b.options.GetDeadlineOption().(type) {
 	case *streams.BatchAppendReq_Options_Deadline:
-		// a duration outside of what time.Duration holds is no limit
+		// a duration that time.Duration cannot hold is no limit
 		if d := deadline.Deadline; d.IsValid() && d.GetSeconds() < int64(time.Duration(1<<63-1)/time.Second) {
 			b.deadline = time.Now().Add(d.AsDuration())
 		}
@@ -149,13 +150,14 @@ func newBatch(first *streams.BatchAppendReq, held *budget) *batch {
 	return b
 }
 
-// finish hands the batch to the log in the order of final chunks, and answers when durable.
-func (c *batchCall) finish(b *batch) {
+// submitAndAnswer submits the batch to the log, in the order of final chunks, and answers
+// in the background when it is durable or refused.
+func (c *batchCall) submitAndAnswer(b *batch) {
 	ctx, cancel := c.call.Context(), context.CancelFunc(func() {})
 	if !b.deadline.IsZero() {
 		ctx, cancel = context.WithDeadline(ctx, b.deadline)
 	}
-	pending, err := c.submit(ctx, b)
+	pending, err := c.submitBatch(ctx, b)
 	c.waiting.Add(1)
 	go func() {
 		defer c.waiting.Done()
@@ -166,11 +168,11 @@ func (c *batchCall) finish(b *batch) {
 			result, err = pending.Wait(ctx)
 		}
 		b.held.release()
-		c.answer(b, result, err)
+		c.sendAnswer(b, result, err)
 	}()
 }
 
-func (c *batchCall) submit(ctx context.Context, b *batch) (*eventlog.Pending, error) {
+func (c *batchCall) submitBatch(ctx context.Context, b *batch) (*eventlog.Pending, error) {
 	if b.refused != nil {
 		return nil, b.refused
 	}
@@ -196,8 +198,8 @@ func expectedOfBatch(o *streams.BatchAppendReq_Options) (eventlog.Expected, erro
 	}
 }
 
-// answer sends one response; when that fails the client is gone and receive ends too.
-func (c *batchCall) answer(b *batch, result eventlog.Result, err error) {
+// sendAnswer sends one response. It ignores an error: then the connection is gone and receive ends too.
+func (c *batchCall) sendAnswer(b *batch, result eventlog.Result, err error) {
 	response := &streams.BatchAppendResp{CorrelationId: b.correlation, StreamIdentifier: b.options.GetStreamIdentifier()}
 	switch e := b.options.GetExpectedStreamPosition().(type) {
 	case *streams.BatchAppendReq_Options_StreamPosition:
@@ -233,7 +235,7 @@ func batchSuccess(r eventlog.Result) *streams.BatchAppendResp_Success {
 	return success
 }
 
-// batchError is the in-band form of a refusal: a code and exactly one detail.
+// batchError returns a refusal as BatchAppend answers it: a status with exactly one detail.
 func batchError(err error) *rpcstatus.Status {
 	var (
 		wrong     *eventlog.WrongExpectedRevisionError

@@ -8,30 +8,31 @@ import (
 	"reckon/eventstore/node/eventlog"
 )
 
-// Delete soft-deletes a stream.
+// Delete soft-deletes a stream: reads no longer show its events, and an append continues
+// their numbering.
 func (s *streamsService) Delete(ctx context.Context, req *streams.DeleteReq) (*streams.DeleteResp, error) {
 	expected, err := expectedOfDelete(req.GetOptions())
 	if err != nil {
-		return nil, answer(ctx, err)
+		return nil, statusError(ctx, err)
 	}
 	result, err := s.log.Delete(ctx, string(req.GetOptions().GetStreamIdentifier().GetStreamName()), expected)
 	if err != nil {
-		return nil, answer(ctx, err)
+		return nil, statusError(ctx, err)
 	}
 	return &streams.DeleteResp{PositionOption: &streams.DeleteResp_Position_{
 		Position: &streams.DeleteResp_Position{CommitPosition: result.Position, PreparePosition: result.Position},
 	}}, nil
 }
 
-// Tombstone closes a stream for ever.
+// Tombstone closes a stream: it can never be read or written again.
 func (s *streamsService) Tombstone(ctx context.Context, req *streams.TombstoneReq) (*streams.TombstoneResp, error) {
 	expected, err := expectedOfTombstone(req.GetOptions())
 	if err != nil {
-		return nil, answer(ctx, err)
+		return nil, statusError(ctx, err)
 	}
 	result, err := s.log.Tombstone(ctx, string(req.GetOptions().GetStreamIdentifier().GetStreamName()), expected)
 	if err != nil {
-		return nil, answer(ctx, err)
+		return nil, statusError(ctx, err)
 	}
 	return &streams.TombstoneResp{PositionOption: &streams.TombstoneResp_Position_{
 		Position: &streams.TombstoneResp_Position{CommitPosition: result.Position, PreparePosition: result.Position},

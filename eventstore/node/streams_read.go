@@ -10,33 +10,33 @@ import (
 	"reckon/eventstore/node/eventlog"
 )
 
-// place is where a read or a subscription begins.
-type place uint8
+// startPoint is where a read or a subscription begins.
+type startPoint uint8
 
 const (
-	fromStart place = iota + 1
+	fromStart startPoint = iota + 1
 	fromEnd
 	fromNumber
 )
 
-// readRequest is a Read call after its options were checked.
+// readRequest holds the checked options of a Read call.
 type readRequest struct {
-	stream    string // empty for $all
-	from      place
-	number    uint64 // revision or position, for fromNumber
-	backwards bool
-	links     bool // resolve them
-	subscribe bool
-	count     uint64
-	filter    *filter
-	idAsText  bool
+	stream       string // empty for $all
+	from         startPoint
+	number       uint64 // revision or position, for fromNumber
+	backwards    bool
+	resolveLinks bool // resolve them
+	subscribe    bool
+	count        uint64
+	filter       *filter
+	idAsText     bool
 }
 
 // Read answers reads and subscriptions of a stream or of $all.
 func (s *streamsService) Read(req *streams.ReadReq, call streams.Streams_ReadServer) error {
 	r, err := readFromWire(req.GetOptions())
 	if err != nil {
-		return answer(call.Context(), err)
+		return statusError(call.Context(), err)
 	}
 	out := &reply{call: call, request: r, closing: s.closing}
 	switch {
@@ -49,11 +49,11 @@ func (s *streamsService) Read(req *streams.ReadReq, call streams.Streams_ReadSer
 	default:
 		err = s.readStream(r, out)
 	}
-	return answer(call.Context(), err)
+	return statusError(call.Context(), err)
 }
 
 func readFromWire(o *streams.ReadReq_Options) (*readRequest, error) {
-	r := &readRequest{links: o.GetResolveLinks()}
+	r := &readRequest{resolveLinks: o.GetResolveLinks()}
 	switch o.GetReadDirection() {
 	case streams.ReadReq_Options_Forwards:
 	case streams.ReadReq_Options_Backwards:
@@ -88,7 +88,7 @@ func readFromWire(o *streams.ReadReq_Options) (*readRequest, error) {
 	return r, r.setSource(o)
 }
 
-// setSource takes the stream, or $all, and where to begin.
+// setSource sets the stream ("" for $all) and the start of the read.
 func (r *readRequest) setSource(o *streams.ReadReq_Options) error {
 	switch source := o.GetStreamOption().(type) {
 	case *streams.ReadReq_Options_All:
@@ -149,7 +149,8 @@ type reply struct {
 	closing <-chan struct{}
 }
 
-// interrupted is the reason to stop between two pages, if there is one.
+// interrupted returns why the call must stop between two pages: its context's error, or
+// errShuttingDown; nil otherwise.
 func (o *reply) interrupted() error {
 	select {
 	case <-o.call.Context().Done():
@@ -161,18 +162,18 @@ func (o *reply) interrupted() error {
 	}
 }
 
-// resolved is an event with the event it links to.
+// resolved is an event, or a link event with its target.
 type resolved struct {
-	event *eventlog.Record // nil when the link leads nowhere
-	link  *eventlog.Record // nil for an event that is no link, or is not resolved
+	event *eventlog.Record // nil when the link's target does not exist
+	link  *eventlog.Record // nil for an event that is no link, or that was not to be resolved
 }
 
-// resolve follows links if the request wants that. It needs the view the records came from.
+// resolve resolves links if the request asks for it. view is the one that the records were read from.
 func (r *readRequest) resolve(view *eventlog.View, records []eventlog.Record) ([]resolved, error) {
 	out := make([]resolved, 0, len(records))
 	for i := range records {
 		one := resolved{event: &records[i]}
-		if stream, revision, ok := linkTarget(&records[i]); r.links && ok {
+		if stream, revision, ok := linkTarget(&records[i]); r.resolveLinks && ok {
 			target, found, err := view.Event(stream, revision)
 			if err != nil {
 				return nil, err
@@ -187,7 +188,8 @@ func (r *readRequest) resolve(view *eventlog.View, records []eventlog.Record) ([
 	return out, nil
 }
 
-// linkTarget parses revision@stream. A link that does not parse is an ordinary event.
+// linkTarget parses the revision@stream of a link. ok is false for other events and for
+// links that do not parse, which are sent like other events.
 func linkTarget(r *eventlog.Record) (stream string, revision uint64, ok bool) {
 	if r.Type != eventlog.LinkType {
 		return "", 0, false
@@ -197,7 +199,7 @@ func linkTarget(r *eventlog.Record) (stream string, revision uint64, ok bool) {
 	return stream, revision, found && err == nil && stream != "" && len(stream) <= eventlog.MaxStreamNameBytes
 }
 
-// send sends events one by one; flow control makes it wait for a slow client.
+// send sends events one by one. It blocks while the client does not receive (flow control).
 func (o *reply) send(events []resolved) error {
 	for _, e := range events {
 		message := &streams.ReadResp_ReadEvent{}
@@ -217,7 +219,7 @@ func (o *reply) send(events []resolved) error {
 	return nil
 }
 
-// readStream sends the visible events as they were when the call came.
+// readStream sends the events of a stream that were visible when the call arrived.
 func (s *streamsService) readStream(r *readRequest, out *reply) error {
 	info, err := s.streamInfo(r.stream)
 	switch {
@@ -258,7 +260,7 @@ func (s *streamsService) readStream(r *readRequest, out *reply) error {
 	return nil
 }
 
-// span is the range of revisions a read covers.
+// span returns the range of revisions that a read covers; ok is false when it is empty.
 func (r *readRequest) span(info eventlog.StreamInfo) (first, last uint64, ok bool) {
 	first, last = info.First, uint64(info.Last)
 	switch {
@@ -285,7 +287,8 @@ func (s *streamsService) streamInfo(stream string) (eventlog.StreamInfo, error) 
 	return view.Stream(stream)
 }
 
-// streamPage reads one page and gives the view back before anything is sent.
+// streamPage reads one page. It closes its view before it returns, so that no snapshot is
+// held while events are sent.
 func (s *streamsService) streamPage(r *readRequest, out *reply, first, last uint64, records int) ([]resolved, []uint64, error) {
 	view, err := s.log.View()
 	if err != nil {
@@ -304,7 +307,7 @@ func (s *streamsService) streamPage(r *readRequest, out *reply, first, last uint
 	return events, revisions, err
 }
 
-// readAll sends events of $all up to the end the log had when the call came.
+// readAll sends events of $all up to the head that the log had when the call arrived.
 func (s *streamsService) readAll(r *readRequest, out *reply) error {
 	end, err := s.head()
 	if err != nil {
@@ -344,7 +347,8 @@ func (s *streamsService) head() (uint64, error) {
 	return view.Head(), nil
 }
 
-// allCursor is the first position to read forwards, or the one to stay below backwards.
+// allCursor returns the first position of a forward read, or the position above the first
+// of a backward read.
 func (r *readRequest) allCursor(end uint64) uint64 {
 	switch r.from {
 	case fromStart:
@@ -356,7 +360,8 @@ func (r *readRequest) allCursor(end uint64) uint64 {
 	}
 }
 
-// pageSize: a filtered read needs more records than matches.
+// pageSize returns how many records to read at once. A filtered read reads whole pages,
+// because not every record matches.
 func (r *readRequest) pageSize(left uint64) int {
 	if r.filter != nil {
 		return pageRecords

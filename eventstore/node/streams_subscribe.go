@@ -9,15 +9,16 @@ import (
 	"reckon/eventstore/node/eventlog"
 )
 
-// A subscription reads the log page by page, and sleeps at its end until a write to its
-// stream wakes it. It never holds more than one page, however slow its client is.
+// A subscription reads the log page by page and waits at the end until a write to its
+// stream. It never holds more than one page in memory, however slow its client is.
 
-// step sends one page and returns how many records it covered, and whether that was the end.
-type step func() (records int, atEnd bool, err error)
+// pageStep sends one page and returns how many records it covered, and whether that was the end.
+type pageStep func() (records int, atEnd bool, err error)
 
-// follow runs the steps for ever and reports each turn from reading to live. Coming live
-// is reported again after the subscriber fell more than a live buffer behind.
-func (o *reply) follow(watch *eventlog.Watch, next step, caughtUp func() error) error {
+// follow runs next until the call or the node ends. It calls caughtUp whenever the
+// subscriber reaches the end of the log, first after the start and again after it was
+// more than liveBufferEvents behind.
+func (o *reply) follow(watch *eventlog.Watch, next pageStep, caughtUp func() error) error {
 	live, burst := false, 0
 	for {
 		if err := o.interrupted(); err != nil {
@@ -49,13 +50,13 @@ func (o *reply) follow(watch *eventlog.Watch, next step, caughtUp func() error) 
 	}
 }
 
-func (o *reply) confirm() error {
+func (o *reply) sendConfirmation() error {
 	return o.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Confirmation{
 		Confirmation: &streams.ReadResp_SubscriptionConfirmation{SubscriptionId: uuid.NewString()},
 	}})
 }
 
-func (o *reply) caughtUp() error {
+func (o *reply) sendCaughtUp() error {
 	return o.call.Send(&streams.ReadResp{Content: &streams.ReadResp_CaughtUp_{CaughtUp: &streams.ReadResp_CaughtUp{}}})
 }
 
@@ -67,13 +68,14 @@ func (s *streamsService) subscribeStream(r *readRequest, out *reply) error {
 	if err != nil {
 		return err
 	}
-	if err := out.confirm(); err != nil {
+	if err := out.sendConfirmation(); err != nil {
 		return err
 	}
-	return out.follow(watch, func() (int, bool, error) { return s.streamStep(r, out, &next) }, out.caughtUp)
+	return out.follow(watch, func() (int, bool, error) { return s.streamStep(r, out, &next) }, out.sendCaughtUp)
 }
 
-// subscriptionStart is the first revision to deliver; a given revision was seen already.
+// subscriptionStart returns the first revision to deliver: the one after the revision
+// that the request names.
 func (s *streamsService) subscriptionStart(r *readRequest) (uint64, error) {
 	switch {
 	case r.from == fromStart:
@@ -95,7 +97,7 @@ func (s *streamsService) streamStep(r *readRequest, out *reply, next *uint64) (i
 	last := uint64(info.Last)
 	if info.Tombstoned {
 		// the tombstone itself is delivered, then the subscription fails
-		last = eventlog.TombstoneRev
+		last = eventlog.TombstoneRevision
 	} else if info.Last < 0 {
 		return 0, true, nil
 	}
@@ -131,7 +133,7 @@ func (s *streamsService) subscribeAll(r *readRequest, out *reply) error {
 	case r.from == fromEnd:
 		a.next = end + 1
 	}
-	if err := out.confirm(); err != nil {
+	if err := out.sendConfirmation(); err != nil {
 		return err
 	}
 	return out.follow(watch, a.step, a.caughtUp)
@@ -144,7 +146,7 @@ type allSubscription struct {
 	out        *reply
 	next       uint64 // position of the next record to consider
 	considered int    // records since the last checkpoint of an interval
-	reported   uint64 // newest position the client knows, by event or by checkpoint
+	reported   uint64 // newest position of an event sent
 	checkpoint uint64 // newest checkpoint sent
 }
 
@@ -174,7 +176,7 @@ func (a *allSubscription) step() (int, bool, error) {
 	return page.considered, a.next > end, err
 }
 
-// countConsidered sends a checkpoint when an interval is full.
+// countConsidered counts records towards the filter's interval and sends a checkpoint when it is full.
 func (a *allSubscription) countConsidered(records int) error {
 	filter := a.request.filter
 	if filter == nil {
@@ -187,8 +189,8 @@ func (a *allSubscription) countConsidered(records int) error {
 	return a.sendCheckpoint()
 }
 
-// sendCheckpoint tells the client that everything before next is dealt with, unless it
-// knows that already.
+// sendCheckpoint sends the position before next as a checkpoint, unless the client has
+// received that position or a later one.
 func (a *allSubscription) sendCheckpoint() error {
 	position := a.next - 1
 	if a.next == 0 || position <= a.checkpoint || position < a.reported {
@@ -213,10 +215,10 @@ func (a *allSubscription) caughtUp() error {
 			}
 		}
 	}
-	return a.out.caughtUp()
+	return a.out.sendCaughtUp()
 }
 
-// position is that of the event in the place where it was read.
+// position returns the position of the record that was read: that of the link, for a resolved link.
 func (e *resolved) position() uint64 {
 	if e.link != nil {
 		return e.link.Position

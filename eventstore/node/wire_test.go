@@ -437,18 +437,18 @@ func TestGossipAndFeatures(t *testing.T) {
 func TestBudgetIsGivenBack(t *testing.T) {
 	b := newBudget(10_000)
 	first := holding{budget: b}
-	if err := first.take(context.Background(), 9_000); err != nil {
+	if err := first.reserve(context.Background(), 9_000); err != nil {
 		t.Fatal(err)
 	}
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
 	second := holding{budget: b}
-	if err := second.take(done, 9_000); !errors.Is(err, errTooBusy) {
+	if err := second.reserve(done, 9_000); !errors.Is(err, errTooBusy) {
 		t.Fatalf("got %v", err)
 	}
 	second.release()
 	first.release()
-	if err := second.take(context.Background(), 20_000); err != nil {
+	if err := second.reserve(context.Background(), 20_000); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -17,14 +17,14 @@ import (
 // written is empty.
 type ReadStream func(ctx context.Context, stream string) ([]event.Recorded, error)
 
-// Sessions finds the account of a browser session.
+// Sessions reads browser sessions.
 type Sessions interface {
-	// SessionAccount returns ErrNoSession for a secret that is not a live session's.
+	// SessionAccount returns ErrSessionNotFound for a secret that is not a live session's.
 	SessionAccount(ctx context.Context, secret string) (account string, err error)
 }
 
-// ErrNoSession means that a secret names no live browser session.
-var ErrNoSession = errors.New("no such browser session")
+// ErrSessionNotFound means that a secret names no live browser session.
+var ErrSessionNotFound = errors.New("no such browser session")
 
 // Cookie names of a browser session, with and without TLS. The __Host- prefix
 // makes browsers insist on Secure, Path=/ and no Domain (RFC 6265bis §4.1.3.2).
@@ -41,7 +41,7 @@ func CookieName(r httpkit.Request) string {
 	return PlainCookie
 }
 
-// Principal is who calls.
+// Principal is the caller of a request.
 type Principal struct {
 	Account string
 	Plan    string // name of the plan in force
@@ -52,8 +52,8 @@ type Principal struct {
 
 type principalKey struct{}
 
-// Caller is the principal of a request that was authenticated.
-func Caller(ctx context.Context) Principal {
+// PrincipalOf is the principal of a request that was authenticated.
+func PrincipalOf(ctx context.Context) Principal {
 	p, _ := ctx.Value(principalKey{}).(Principal)
 	return p
 }
@@ -63,9 +63,9 @@ type Authenticator struct {
 	Streams  ReadStream
 	Sessions Sessions
 	Now      func() time.Time
-	// TokenUsed is told of every accepted API token; what it cannot do is no reason to refuse.
+	// TokenUsed is called with the id of every accepted API token; nil: it is not called.
 	TokenUsed func(ctx context.Context, tokenID string)
-	// MetadataURL is where OAuth clients learn about this resource (RFC 9728).
+	// MetadataURL is the address of this resource's OAuth metadata (RFC 9728); empty: there is none.
 	MetadataURL string
 }
 
@@ -74,16 +74,16 @@ func (a *Authenticator) Authenticate(r *http.Request, route httpkit.Route) (cont
 	if route.Access == httpkit.Public {
 		return r.Context(), nil
 	}
-	p, err := a.principal(r, route)
+	p, err := a.authenticateCredential(r, route)
 	if err != nil {
 		return nil, err
 	}
-	state, err := a.account(r.Context(), p.Account)
+	state, err := a.readAccount(r.Context(), p.Account)
 	switch {
 	case err != nil:
 		return nil, err
 	case !state.Exists || state.Closed:
-		return nil, a.refuse(httpkit.InvalidToken, "the account of this credential is closed")
+		return nil, a.unauthorized(httpkit.InvalidToken, "the account of this credential is closed")
 	}
 	p.Plan = state.Plan
 	if p.TokenID != "" && a.TokenUsed != nil {
@@ -92,28 +92,28 @@ func (a *Authenticator) Authenticate(r *http.Request, route httpkit.Route) (cont
 	return context.WithValue(r.Context(), principalKey{}, p), nil
 }
 
-func (a *Authenticator) principal(r *http.Request, route httpkit.Route) (Principal, error) {
+func (a *Authenticator) authenticateCredential(r *http.Request, route httpkit.Route) (Principal, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
-		return a.bearer(r.Context(), header, route)
+		return a.authenticateToken(r.Context(), header, route)
 	}
 	cookie, err := r.Cookie(CookieName(httpkit.RequestOf(r.Context())))
 	if err != nil || cookie.Value == "" {
-		return Principal{}, a.refuse(httpkit.Unauthenticated, "send an API token as Authorization: Bearer …, or sign in")
+		return Principal{}, a.unauthorized(httpkit.Unauthenticated, "send an API token as Authorization: Bearer …, or sign in")
 	}
 	owner, err := a.Sessions.SessionAccount(r.Context(), cookie.Value)
-	if errors.Is(err, ErrNoSession) {
-		return Principal{}, a.refuse(httpkit.Unauthenticated, "the browser session has ended; sign in again")
+	if errors.Is(err, ErrSessionNotFound) {
+		return Principal{}, a.unauthorized(httpkit.Unauthenticated, "the browser session has ended; sign in again")
 	}
 	return Principal{Account: owner, Actor: "session", Secret: cookie.Value}, err
 }
 
-func (a *Authenticator) bearer(ctx context.Context, header string, route httpkit.Route) (Principal, error) {
+func (a *Authenticator) authenticateToken(ctx context.Context, header string, route httpkit.Route) (Principal, error) {
 	scheme, secret, _ := strings.Cut(header, " ")
 	if secret = strings.TrimSpace(secret); !strings.EqualFold(scheme, "Bearer") || secret == "" {
-		return Principal{}, a.refuse(httpkit.InvalidToken, "the Authorization header must be: Bearer, a space and a token")
+		return Principal{}, a.unauthorized(httpkit.InvalidToken, "the Authorization header must be: Bearer, a space and a token")
 	}
 	if !WellFormed(secret) {
-		return Principal{}, a.refuse(httpkit.InvalidToken, "the token is malformed: its checksum does not match")
+		return Principal{}, a.unauthorized(httpkit.InvalidToken, "the token is malformed: its checksum does not match")
 	}
 	if route.Access == httpkit.BrowserOnly {
 		return Principal{}, httpkit.FirstPartyOnly.Problem("a token cannot do this; sign in and use the browser session")
@@ -125,12 +125,12 @@ func (a *Authenticator) bearer(ctx context.Context, header string, route httpkit
 	}
 	state := token.Decider.Fold(event.Events(history))
 	if !state.ValidAt(a.Now()) {
-		return Principal{}, a.refuse(httpkit.InvalidToken, "the token is unknown, expired or revoked")
+		return Principal{}, a.unauthorized(httpkit.InvalidToken, "the token is unknown, expired or revoked")
 	}
 	return Principal{Account: state.Account, Actor: "token:" + id, TokenID: id}, nil
 }
 
-func (a *Authenticator) account(ctx context.Context, id string) (account.State, error) {
+func (a *Authenticator) readAccount(ctx context.Context, id string) (account.State, error) {
 	history, err := a.Streams(ctx, account.Stream(id))
 	if err != nil {
 		return account.State{}, err
@@ -138,8 +138,8 @@ func (a *Authenticator) account(ctx context.Context, id string) (account.State, 
 	return account.Decider.Fold(event.Events(history)), nil
 }
 
-// refuse is a 401 that says how to authenticate (RFC 6750 §3).
-func (a *Authenticator) refuse(kind httpkit.Kind, detail string) error {
+// unauthorized returns a 401 with the WWW-Authenticate header of RFC 6750 §3.
+func (a *Authenticator) unauthorized(kind httpkit.Kind, detail string) error {
 	challenge := `Bearer realm="reckon"`
 	if a.MetadataURL != "" {
 		challenge = `Bearer resource_metadata="` + a.MetadataURL + `"`
@@ -147,5 +147,5 @@ func (a *Authenticator) refuse(kind httpkit.Kind, detail string) error {
 	if kind.Code == httpkit.InvalidToken.Code {
 		challenge += `, error="invalid_token"`
 	}
-	return kind.Problem("%s", detail).With("WWW-Authenticate", challenge)
+	return kind.Problem("%s", detail).WithHeader("WWW-Authenticate", challenge)
 }

@@ -33,7 +33,7 @@ func (s sessions) SessionAccount(_ context.Context, secret string) (string, erro
 	if owner, live := s[secret]; live {
 		return owner, nil
 	}
-	return "", auth.ErrNoSession
+	return "", auth.ErrSessionNotFound
 }
 
 func TestAuthenticate(t *testing.T) {
@@ -59,7 +59,7 @@ func TestAuthenticate(t *testing.T) {
 		}
 		ctx, err := a.Authenticate(r, httpkit.Route{Access: access})
 		if err == nil {
-			return auth.Caller(ctx), nil
+			return auth.PrincipalOf(ctx), nil
 		}
 		var problem *httpkit.Problem
 		if !errors.As(err, &problem) {

@@ -21,11 +21,11 @@ const (
 // MintToken draws a new token.
 func MintToken() string {
 	secret := tokenPrefix + randomDigits(secretDigits)
-	return secret + checksum(secret)
+	return secret + checksumDigitsOf(secret)
 }
 
-// WellFormed tells whether a token has the right shape and checksum. It says
-// nothing about whether the token was ever minted.
+// WellFormed reports whether a text has the form and checksum of a token. Whether the token
+// exists and is valid is decided by its stream.
 func WellFormed(token string) bool {
 	if len(token) != len(tokenPrefix)+secretDigits+checksumDigits || !strings.HasPrefix(token, tokenPrefix) {
 		return false
@@ -36,22 +36,22 @@ func WellFormed(token string) bool {
 		}
 	}
 	body := len(token) - checksumDigits
-	return checksum(token[:body]) == token[body:]
+	return checksumDigitsOf(token[:body]) == token[body:]
 }
 
-// TokenID is what the log knows of a token: the lower-case hex SHA-256 of it.
+// TokenID returns the id under which the log knows a token: its SHA-256 in lower-case hex.
 func TokenID(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }
 
-// Last4 is the end of a token's random part, by which its owner recognises it.
+// Last4 returns the last four characters of a token's random part, which are shown to its owner.
 func Last4(token string) string {
 	end := len(token) - checksumDigits
 	return token[end-4 : end]
 }
 
-func checksum(s string) string {
+func checksumDigitsOf(s string) string {
 	sum := crc32.ChecksumIEEE([]byte(s))
 	var out [checksumDigits]byte // 62^6 > 2^32
 	for i := checksumDigits - 1; i >= 0; i-- {

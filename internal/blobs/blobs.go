@@ -14,32 +14,34 @@ import (
 
 // Store keeps blobs.
 type Store interface {
-	// Put keeps content.
+	// Put stores content durably under its SHA-256. It is idempotent.
 	Put(ctx context.Context, content []byte) (event.Blob, error)
-	// Stream keeps what r yields, at most maxBytes of it (ErrTooLarge), without holding it in memory.
-	Stream(ctx context.Context, r io.Reader, maxBytes int64) (event.Blob, error)
-	// Get returns a blob that was checked against its name.
+	// PutStream stores what r yields, without holding it in memory. ErrTooLarge: r yields
+	// more than maxBytes, and nothing is stored.
+	PutStream(ctx context.Context, r io.Reader, maxBytes int64) (event.Blob, error)
+	// Get returns the content of a blob. Errors: ErrNotFound; ErrCorrupt when size or
+	// SHA-256 differ from b.
 	Get(ctx context.Context, b event.Blob) ([]byte, error)
-	// Ready tells whether the store can be reached.
+	// Ready returns an error when the store cannot be reached.
 	Ready(ctx context.Context) error
 	Close() error
 }
 
 var (
-	// ErrMissing means that the store has no such blob.
-	ErrMissing = errors.New("no such blob")
+	// ErrNotFound means that the store has no such blob.
+	ErrNotFound = errors.New("no such blob")
 	// ErrCorrupt means that stored bytes do not hash to the name they are under.
 	ErrCorrupt = errors.New("the stored blob is corrupt")
-	// ErrTooLarge means that a stream went on past its bound.
+	// ErrTooLarge is returned by PutStream for content longer than its bound.
 	ErrTooLarge = errors.New("the content is too large")
 )
 
 var namePattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// key is where a blob is kept below the store's root: 256 folders.
-func key(sha string) (string, error) {
+// relativePath is where a blob is kept below the store's root: 256 folders.
+func relativePath(sha string) (string, error) {
 	if !namePattern.MatchString(sha) {
-		return "", fmt.Errorf("%w: %q is not a SHA-256", ErrMissing, sha)
+		return "", fmt.Errorf("%w: %q is not a SHA-256", ErrNotFound, sha)
 	}
 	return sha[:2] + "/" + sha, nil
 }
@@ -49,8 +51,8 @@ func nameOf(content []byte) event.Blob {
 	return event.Blob{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(content))}
 }
 
-// check compares content with the name it was stored under.
-func check(content []byte, b event.Blob) error {
+// verifyContent compares content with the name it was stored under.
+func verifyContent(content []byte, b event.Blob) error {
 	if got := nameOf(content); got.SHA256 != b.SHA256 || got.Bytes != b.Bytes {
 		return fmt.Errorf("%w: %s of %d bytes holds %s of %d bytes", ErrCorrupt, b.SHA256, b.Bytes, got.SHA256, got.Bytes)
 	}
@@ -70,5 +72,5 @@ func copyHashed(w io.Writer, r io.Reader, maxBytes int64) (event.Blob, error) {
 	return event.Blob{SHA256: hex.EncodeToString(hash.Sum(nil)), Bytes: n}, nil
 }
 
-// temporaryPrefix marks what a crash may leave behind in a folder.
+// temporaryPrefix begins the names of files that are being written; a crash may leave them in the folder.
 const temporaryPrefix = ".incoming-"

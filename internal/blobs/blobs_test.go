@@ -34,7 +34,7 @@ func TestFolder(t *testing.T) {
 			t.Fatalf("%+v %v", got, err)
 		}
 	}
-	if got, err := store.Stream(ctx, strings.NewReader("abc"), 3); err != nil || got != want {
+	if got, err := store.PutStream(ctx, strings.NewReader("abc"), 3); err != nil || got != want {
 		t.Errorf("%+v %v", got, err)
 	}
 	if got, err := store.Get(ctx, want); err != nil || string(got) != "abc" {
@@ -47,15 +47,15 @@ func TestFolder(t *testing.T) {
 		t.Errorf("another size: %v", err)
 	}
 	for _, sha := range []string{strings.Repeat("0", 64), "", "../../etc/passwd", strings.ToUpper(abc)} {
-		if _, err := store.Get(ctx, event.Blob{SHA256: sha}); !errors.Is(err, blobs.ErrMissing) {
+		if _, err := store.Get(ctx, event.Blob{SHA256: sha}); !errors.Is(err, blobs.ErrNotFound) {
 			t.Errorf("%q: %v", sha, err)
 		}
 	}
-	if _, err := store.Stream(ctx, strings.NewReader("abcd"), 3); !errors.Is(err, blobs.ErrTooLarge) {
+	if _, err := store.PutStream(ctx, strings.NewReader("abcd"), 3); !errors.Is(err, blobs.ErrTooLarge) {
 		t.Errorf("over the bound: %v", err)
 	}
 	broken := io.MultiReader(strings.NewReader("ab"), brokenReader{})
-	if _, err := store.Stream(ctx, broken, 10); !errors.Is(err, errBroken) {
+	if _, err := store.PutStream(ctx, broken, 10); !errors.Is(err, errBroken) {
 		t.Errorf("broken stream: %v", err)
 	}
 }

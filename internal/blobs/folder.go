@@ -17,10 +17,10 @@ import (
 // Folder is a Store in a local folder.
 type Folder struct{ root string }
 
-// abandonedAfter is the age at which a temporary file is nobody's any more.
+// abandonedAfter is the age at which a temporary file was left by a crash and is removed.
 const abandonedAfter = time.Hour
 
-// OpenFolder opens or makes a folder and clears away what a crash left in it.
+// OpenFolder opens or creates a folder and removes the temporary files that a crash left in it.
 func OpenFolder(root string) (*Folder, error) {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return nil, fmt.Errorf("blob folder: %w", err)
@@ -44,14 +44,14 @@ func OpenFolder(root string) (*Folder, error) {
 // Put is Store.
 func (f *Folder) Put(ctx context.Context, content []byte) (event.Blob, error) {
 	named := nameOf(content)
-	if f.has(named) {
-		return named, f.settle(named)
+	if f.contains(named) {
+		return named, f.syncFolders(named)
 	}
-	return f.Stream(ctx, bytes.NewReader(content), named.Bytes)
+	return f.PutStream(ctx, bytes.NewReader(content), named.Bytes)
 }
 
-// Stream is Store: temporary file in the same file system, sync, rename, sync of the folder.
-func (f *Folder) Stream(ctx context.Context, r io.Reader, maxBytes int64) (named event.Blob, err error) {
+// PutStream is Store: temporary file in the same file system, sync, rename, sync of the folder.
+func (f *Folder) PutStream(ctx context.Context, r io.Reader, maxBytes int64) (named event.Blob, err error) {
 	if err := ctx.Err(); err != nil {
 		return event.Blob{}, err
 	}
@@ -71,11 +71,11 @@ func (f *Folder) Stream(ctx context.Context, r io.Reader, maxBytes int64) (named
 	if err := errors.Join(incoming.Sync(), incoming.Close()); err != nil {
 		return event.Blob{}, fmt.Errorf("blob folder: %w", err)
 	}
-	return named, f.adopt(incoming.Name(), named)
+	return named, f.renameDurably(incoming.Name(), named)
 }
 
-// adopt gives a synced temporary file its name.
-func (f *Folder) adopt(temporary string, named event.Blob) error {
+// renameDurably renames a synced temporary file to its blob's name and syncs the folders.
+func (f *Folder) renameDurably(temporary string, named event.Blob) error {
 	path, err := f.path(named)
 	if err != nil {
 		return err
@@ -96,8 +96,8 @@ func (f *Folder) adopt(temporary string, named event.Blob) error {
 	return syncFolder(folder)
 }
 
-// settle makes sure that a blob another writer has just renamed is durable.
-func (f *Folder) settle(named event.Blob) error {
+// syncFolders makes a blob durable that another writer has just renamed.
+func (f *Folder) syncFolders(named event.Blob) error {
 	path, err := f.path(named)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (f *Folder) settle(named event.Blob) error {
 	return errors.Join(syncFolder(filepath.Dir(path)), syncFolder(f.root))
 }
 
-func (f *Folder) has(b event.Blob) bool {
+func (f *Folder) contains(b event.Blob) bool {
 	path, err := f.path(b)
 	if err != nil {
 		return false
@@ -122,12 +122,12 @@ func (f *Folder) Get(_ context.Context, b event.Blob) ([]byte, error) {
 	}
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s", ErrMissing, b.SHA256)
+		return nil, fmt.Errorf("%w: %s", ErrNotFound, b.SHA256)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("blob folder: %w", err)
 	}
-	return content, check(content, b)
+	return content, verifyContent(content, b)
 }
 
 // Ready is Store.
@@ -140,7 +140,7 @@ func (f *Folder) Ready(context.Context) error {
 func (f *Folder) Close() error { return nil }
 
 func (f *Folder) path(b event.Blob) (string, error) {
-	k, err := key(b.SHA256)
+	k, err := relativePath(b.SHA256)
 	return filepath.Join(f.root, filepath.FromSlash(k)), err
 }
 

@@ -13,21 +13,43 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Roles a process can have.
+// Role is one kind of work that a process does (--roles).
+type Role string
+
+// The roles. A process may have several.
 const (
-	RoleAPI     = "api"     // answers HTTP
-	RoleProject = "project" // keeps the read models
-	RoleRun     = "run"     // evaluates
-	RoleReact   = "react"   // runs reactions
+	RoleAPI     Role = "api"     // answers HTTP
+	RoleProject Role = "project" // writes the read models
+	RoleRun     Role = "run"     // runs jobs
+	RoleReact   Role = "react"   // runs reactions and recovers abandoned attempts
 )
 
 // EmbeddedLog is the --eventstore of a process that runs the log itself.
 const EmbeddedLog = "embedded"
 
-// SandboxOff is the --engine-sandbox of an engine without its boundaries.
-const SandboxOff = "off"
+// Sandbox says whether the engine's workers must be isolated (--engine-sandbox).
+type Sandbox string
 
-// Serve configures `reckon serve`.
+// The sandbox modes.
+const (
+	SandboxRequired Sandbox = "required" // the engine does not start unless files, network and other processes are out of reach
+	SandboxOff      Sandbox = "off"      // expressions can reach this machine's files and network
+)
+
+// LogLevel is the least level that is logged (--log-level): debug, info, warn or error.
+type LogLevel string
+
+// LogFormat is the form of a log line (--log-format).
+type LogFormat string
+
+// The forms of a log line.
+const (
+	LogText LogFormat = "text" // key=value pairs
+	LogJSON LogFormat = "json" // one JSON object a line
+)
+
+// Serve configures `reckon serve`. The tags hold the defaults. Validate names every
+// setting that cannot be used.
 type Serve struct {
 	Config File `help:"TOML file with the same names as these flags." name:"config" placeholder:"FILE"`
 
@@ -40,12 +62,12 @@ type Serve struct {
 
 	InsecureEventstore bool `help:"Accept an esdb:// address without TLS or without credentials, though whoever can write to that log is an administrator of this service."`
 
-	Database string   `help:"Read models: sqlite:PATH or postgres://…; empty for a file in the data folder." placeholder:"ADDRESS"`
-	Identity string   `help:"Accounts' addresses and passwords: sqlite:PATH or postgres://…; empty for the database, or a file in the data folder." placeholder:"ADDRESS"`
-	Blobs    string   `help:"Large bytes: file:///DIR; empty for a folder in the data folder." placeholder:"URL"`
-	Roles    []string `help:"What this process does." default:"api,project,run,react" enum:"api,project,run,react"`
+	Database string `help:"Read models: sqlite:PATH or postgres://…; empty for a file in the data folder." placeholder:"ADDRESS"`
+	Identity string `help:"Accounts' addresses and passwords: sqlite:PATH or postgres://…; empty for the database, or a file in the data folder." placeholder:"ADDRESS"`
+	Blobs    string `help:"Large bytes: file:///DIR; empty for a folder in the data folder." placeholder:"URL"`
+	Roles    []Role `help:"What this process does." default:"api,project,run,react" enum:"api,project,run,react"`
 
-	EngineSandbox string        `help:"required, or off to run the engine without its walls." default:"required" enum:"required,off"`
+	EngineSandbox Sandbox       `help:"required, or off to run the engine without its walls." default:"required" enum:"required,off"`
 	Workers       int           `help:"Evaluations at a time; 0 for one per core." default:"0"`
 	QueueWait     time.Duration `help:"Longest wait for a worker before an evaluation is answered 503." default:"10s"`
 
@@ -65,30 +87,31 @@ type Serve struct {
 	SignInsPerMinute     int      `help:"Sign-ins a minute per client address and per account." default:"10"`
 	TrustedProxies       []string `help:"Networks whose X-Forwarded-For and X-Forwarded-Proto are believed." placeholder:"CIDR"`
 
-	Log LogFormat `embed:"" prefix:"log-"`
+	Log Logging `embed:"" prefix:"log-"`
 }
 
-// LogFormat configures the log lines of a process.
-type LogFormat struct {
-	Level  string `help:"Least level that is logged." default:"info" enum:"debug,info,warn,error"`
-	Format string `help:"Form of a log line." default:"text" enum:"text,json"`
+// Logging configures the log lines of a process, which are written to standard error.
+type Logging struct {
+	Level  LogLevel  `help:"Least level that is logged." default:"info" enum:"debug,info,warn,error"`
+	Format LogFormat `help:"Form of a log line." default:"text" enum:"text,json"`
 }
 
-// eventstoreForm is how the address of a log begins.
-var eventstoreForm = regexp.MustCompile(`^(embedded$|unix:.|esdb://.|esdb\+discover://.)`)
+// eventstorePattern matches the beginning of every address that --eventstore accepts.
+var eventstorePattern = regexp.MustCompile(`^(embedded$|unix:.|esdb://.|esdb\+discover://.)`)
 
 const (
-	// minSecretBytes is how long a secret must be not to be guessed.
+	// minSecretBytes is the least length of a secret.
 	minSecretBytes = 16
-	// minProofMiB is the memory without which no proof can be checked.
+	// minProofMiB is the least memory of one proof check: less holds no export.
 	minProofMiB = 64
 )
 
-// Validate is called by kong once everything is filled in. It returns a
-// SettingError for every setting that cannot be used, joined.
+// Validate is called by kong after flags, variables and the file were read. It returns
+// a *SettingError for every setting that cannot be used, joined, and puts PublicURL into
+// its normal form.
 func (s *Serve) Validate() error {
 	c := checks{of: s}
-	c.require("Eventstore", eventstoreForm.MatchString(s.Eventstore), "must be embedded, unix:PATH or esdb://…") // without its value, which may hold a password
+	c.require("Eventstore", eventstorePattern.MatchString(s.Eventstore), "must be embedded, unix:PATH or esdb://…") // without its value, which may hold a password
 	c.require("AdminToken", s.AdminListen == "" || len(s.AdminToken) >= minSecretBytes, "must have at least %d bytes when --admin-listen is set: metrics and profiles tell what the service does. "+
 		"Without either they are served on admin.sock in the data folder", minSecretBytes)
 	c.require("PeerSecret", s.PeerSecret == "" || len(s.PeerSecret) >= minSecretBytes, "must have at least %d bytes: every user of the machine can reach --peer-listen, and only the secret keeps them out", minSecretBytes)
@@ -111,7 +134,7 @@ func (s *Serve) Validate() error {
 	return c.err()
 }
 
-// Proxies are the trusted networks.
+// Proxies parses TrustedProxies. The error is a *SettingError.
 func (s *Serve) Proxies() ([]netip.Prefix, error) {
 	var networks []netip.Prefix
 	for _, written := range s.TrustedProxies {
@@ -124,10 +147,10 @@ func (s *Serve) Proxies() ([]netip.Prefix, error) {
 	return networks, nil
 }
 
-// Has tells whether the process has a role.
-func (s *Serve) Has(role string) bool { return slices.Contains(s.Roles, role) }
+// Has reports whether the process has a role.
+func (s *Serve) Has(role Role) bool { return slices.Contains(s.Roles, role) }
 
-// DatabaseAddress is where the read models are.
+// DatabaseAddress returns the address of the read models: Database, or readmodels.db in Data.
 func (s *Serve) DatabaseAddress() string {
 	if s.Database != "" {
 		return s.Database
@@ -135,7 +158,7 @@ func (s *Serve) DatabaseAddress() string {
 	return "sqlite:" + filepath.Join(s.Data, "readmodels.db")
 }
 
-// KeyFolder is where the signing keys are.
+// KeyFolder returns the folder of the signing keys: Keys, or keys in Data.
 func (s *Serve) KeyFolder() string {
 	if s.Keys != "" {
 		return s.Keys
@@ -143,8 +166,9 @@ func (s *Serve) KeyFolder() string {
 	return filepath.Join(s.Data, "keys")
 }
 
-// IdentityAddress is where addresses and passwords are: never in a SQLite file
-// of read models, which is not synced at every commit.
+// IdentityAddress returns the address of the identity tables: Identity, the PostgreSQL of
+// Database, or identity.db in Data. A SQLite file of read models is not used: it is not
+// synced at every commit.
 func (s *Serve) IdentityAddress() string {
 	switch {
 	case s.Identity != "":
@@ -155,7 +179,7 @@ func (s *Serve) IdentityAddress() string {
 	return "sqlite:" + filepath.Join(s.Data, "identity.db")
 }
 
-// BlobFolder is where large bytes are.
+// BlobFolder returns the folder of blobs: that of Blobs, or blobs in Data. The error is a *SettingError.
 func (s *Serve) BlobFolder() (string, error) {
 	if s.Blobs == "" {
 		return filepath.Abs(filepath.Join(s.Data, "blobs"))
@@ -164,11 +188,11 @@ func (s *Serve) BlobFolder() (string, error) {
 	if err != nil || u.Scheme != "file" || u.Host+u.Path == "" {
 		return "", settingError(*s, "Blobs", fmt.Errorf("%q is not file:///DIR", s.Blobs))
 	}
-	return filepath.FromSlash(u.Host + u.Path), nil // file://relative/folder has its first part as a host
+	return filepath.FromSlash(u.Host + u.Path), nil // in file://relative/folder the first part of the path is parsed as the host
 }
 
-// commandLineOnly takes the variables from the flags before the command: --help and
-// --version stand for another command, which a variable must not choose.
+// commandLineOnly removes the environment variables of the flags before the command:
+// --help and --version replace the command, which a variable must not do.
 func commandLineOnly(k *kong.Kong) error {
 	for _, flag := range k.Model.Flags {
 		flag.Envs, flag.Tag.Envs = nil, nil
@@ -176,8 +200,9 @@ func commandLineOnly(k *kong.Kong) error {
 	return nil
 }
 
-// Options make a kong parser read RECKON_* variables and the TOML file that
-// --config or RECKON_CONFIG names.
+// Options returns the options with which a kong parser reads RECKON_* variables and the
+// TOML file that --config or RECKON_CONFIG names. A flag wins over a variable, a variable
+// over the file.
 func Options(getenv func(string) string) []kong.Option {
 	options := []kong.Option{kong.DefaultEnvars("RECKON"), kong.PostBuild(commandLineOnly), kong.Configuration(TOML)}
 	if path := getenv("RECKON_CONFIG"); path != "" {

@@ -71,7 +71,7 @@ func TestSameNamesEverywhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Listen != "c:1" || s.AdminListen != "e:2" || s.Data != "f" || s.QueueWait != 3*time.Second || s.Log.Level != "debug" || s.Log.Format != "json" || s.Workers != 3 || !reflect.DeepEqual(s.Roles, []string{"api", "run"}) {
+			if s.Listen != "c:1" || s.AdminListen != "e:2" || s.Data != "f" || s.QueueWait != 3*time.Second || s.Log.Level != "debug" || s.Log.Format != "json" || s.Workers != 3 || !reflect.DeepEqual(s.Roles, []config.Role{config.RoleAPI, config.RoleRun}) {
 				t.Errorf("%+v", s)
 			}
 		})

@@ -26,13 +26,13 @@ func TOML(r io.Reader) (kong.Resolver, error) {
 	if err := toml.NewDecoder(r).Decode(&values); err != nil {
 		return nil, fmt.Errorf("configuration file: %w", err)
 	}
-	return resolver(values), nil
+	return fileValues(values), nil
 }
 
-type resolver map[string]any
+type fileValues map[string]any
 
 // Resolve is kong.Resolver.
-func (v resolver) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+func (v fileValues) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	value, given := v[flag.Name]
 	if !given {
 		return nil, nil
@@ -54,7 +54,7 @@ func (v resolver) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, 
 }
 
 // Validate is kong.Resolver: every key must be a flag of some command.
-func (v resolver) Validate(app *kong.Application) error {
+func (v fileValues) Validate(app *kong.Application) error {
 	known := []string{plansKey}
 	var collect func(*kong.Node)
 	collect = func(n *kong.Node) {

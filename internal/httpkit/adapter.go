@@ -37,7 +37,7 @@ func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	route, _ := op.Metadata[routeKey].(Route)
 	a.methods[path] = append(a.methods[path], op.Method)
 	a.router.Handle(op.Method, path, func(w http.ResponseWriter, r bunrouter.Request) error {
-		note(w, op.Path)
+		setRoute(w, op.Path)
 		prepared, problem := a.api.admit(w, r.Request, op, route)
 		if problem != nil {
 			a.api.WriteProblem(w, r.Request, problem)
@@ -50,9 +50,9 @@ func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 			handler(decodedContext{humabunrouter.NewContext(op, admitted, w), r.URL.RawPath != ""})
 			return nil
 		}
-		held := &buffered{ResponseWriter: w, fixed: route.Fixed}
+		held := &bufferedAnswer{ResponseWriter: w, fixed: route.FixedBody}
 		handler(decodedContext{humabunrouter.NewContext(op, admitted, held), r.URL.RawPath != ""})
-		held.finish(r.Request, route.PublicFor)
+		held.sendWithETag(r.Request, route.PublicFor)
 		return nil
 	})
 }

@@ -26,7 +26,7 @@ const Version = "2026-08"
 
 const versionHeader = "API-Version"
 
-// Access is who may call a route (interface §4, column Auth).
+// Access is the kind of credential that a route requires (interface §4, column Auth).
 type Access int
 
 const (
@@ -36,28 +36,39 @@ const (
 	Bearer
 	// FirstParty takes an API token or a browser session.
 	FirstParty
-	// BrowserOnly takes a browser session: what a stolen token must not be able to do.
+	// BrowserOnly takes a browser session only: a stolen API token cannot call the route.
 	BrowserOnly
 )
 
-// Authenticator finds out who calls. It returns a context that carries the
-// caller, or a Problem.
+// Authenticator authenticates a request for a route. It returns the request's context with
+// the caller in it, or a *Problem.
 type Authenticator interface {
 	Authenticate(r *http.Request, route Route) (context.Context, error)
 }
 
-// Settings of an API; Logger and Authenticator are required.
+// Settings configure an API. Logger and Authenticator are required.
 type Settings struct {
 	Build          string // revision of the binary, for the description
 	Logger         *slog.Logger
 	Authenticator  Authenticator
-	TrustedProxies []netip.Prefix
-	// PublicURL is the scheme and host clients use, as config.PublicURL writes it; empty when nobody said.
+	TrustedProxies []netip.Prefix // networks whose X-Forwarded-For and X-Forwarded-Proto are believed; default: none
+	// PublicURL is the scheme and host that clients use, in the form of config.PublicURL; empty: not configured.
 	PublicURL string
-	// Observe is told of every answered request; route is the path template, empty when none matched. It may be nil.
+	// Observe is called after every answer; route is the path template, empty when none matched. It may be nil.
 	Observe func(method, route string, status int, took time.Duration)
-	// Declared is what routes are described with beside their Go types.
+	// Declared adds to the description what the Go types of the routes do not hold.
 	Declared Declared
+}
+
+// Validate returns an error that names the field of s that New cannot use, or nil.
+func (s Settings) Validate() error {
+	switch {
+	case s.Logger == nil:
+		return errors.New("httpkit.Settings.Logger is missing")
+	case s.Authenticator == nil:
+		return errors.New("httpkit.Settings.Authenticator is missing")
+	}
+	return nil
 }
 
 // API serves the operations that Handle adds.
@@ -69,8 +80,12 @@ type API struct {
 	untrustedPeers untrustedPeers
 }
 
-// New returns an API without routes.
+// New returns an API without routes. It panics for settings that Validate refuses, which
+// are a mistake of the program.
 func New(settings Settings) *API {
+	if err := settings.Validate(); err != nil {
+		panic(err)
+	}
 	a := &API{settings: settings, crossOrigin: http.NewCrossOriginProtection()}
 	configureHuma()
 	a.adapter = newAdapter(a)
@@ -86,8 +101,9 @@ func New(settings Settings) *API {
 	return a
 }
 
-// configuration is huma's, without what it adds by itself: no $schema members,
-// no Link headers (CreateHooks), no documentation pages that load foreign scripts.
+// configuration returns huma's configuration without its defaults that Reckon does not
+// serve: $schema members, Link headers (CreateHooks) and documentation pages, which load
+// scripts of other hosts.
 func configuration() huma.Config {
 	format := huma.Format{Marshal: marshalJSON, Unmarshal: json.Unmarshal}
 	config := huma.DefaultConfig("Reckon", Version)
@@ -103,8 +119,8 @@ func configuration() huma.Config {
 	return config
 }
 
-// schemaName tells the types of domain packages apart by their package: two may
-// have a Verification.
+// schemaName names the schema of a type. Types of domain packages are prefixed with their
+// package, because two packages may declare the same name.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	if t.Kind() == reflect.Pointer {
@@ -116,14 +132,14 @@ func schemaName(t reflect.Type, hint string) string {
 	return name
 }
 
-// marshalJSON leaves <, > and & as they are: an answer reads as it was computed.
+// marshalJSON writes JSON without escaping <, > and &, which are common in expressions.
 func marshalJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(v)
 }
 
-// OpenAPI is the description of the routes added so far, as indented JSON.
+// OpenAPI returns the OpenAPI description of the routes added so far, as indented JSON.
 func (a *API) OpenAPI() ([]byte, error) {
 	describeNulls(a.huma.OpenAPI().Components.Schemas)
 	description, err := a.huma.OpenAPI().MarshalJSON()
@@ -138,10 +154,11 @@ func (a *API) OpenAPI() ([]byte, error) {
 	return indented.Bytes(), nil
 }
 
-// ServeHTTP does what every request needs before and after its route.
+// ServeHTTP sets the headers of every answer, refuses what no route may receive, serves the
+// route, and observes the answer.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
-	described := a.describe(r)
+	described := a.readRequest(r)
 	answer := &answerWriter{ResponseWriter: w}
 	r = r.Clone(context.WithValue(r.Context(), requestKey{}, described))
 
@@ -153,12 +170,12 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 	defer func() {
-		a.recovered(answer, r, recover())
+		a.recoverPanic(answer, r, recover())
 		if a.settings.Observe != nil {
 			a.settings.Observe(r.Method, answer.route, answer.status, time.Since(begun))
 		}
 	}()
-	if problem := a.refuse(r); problem != nil {
+	if problem := a.checkRequest(r); problem != nil {
 		a.WriteProblem(answer, r, problem)
 		return
 	}
@@ -175,8 +192,9 @@ func (a *API) RefuseFraming(w http.ResponseWriter, r *http.Request, why string) 
 	a.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), framingKey{}, why)))
 }
 
-// refuse turns away what no route may see.
-func (a *API) refuse(r *http.Request) *Problem {
+// checkRequest returns the problem of a request that no route may receive, or nil: ambiguous
+// framing, another API version, a cross-origin write, an address that is no text.
+func (a *API) checkRequest(r *http.Request) *Problem {
 	if why, ok := r.Context().Value(framingKey{}).(string); ok {
 		return AmbiguousRequest.Problem("%s", why)
 	}
@@ -185,14 +203,14 @@ func (a *API) refuse(r *http.Request) *Problem {
 	}
 	if r.Header.Get("Authorization") == "" {
 		if err := a.crossOrigin.Check(r); err != nil {
-			return CrossOrigin.Problem("a browser sent this from another site; sign in on this one or send an Authorization header").Because(err)
+			return CrossOrigin.Problem("a browser sent this from another site; sign in on this one or send an Authorization header").WithCause(err)
 		}
 	}
 	return checkAddress(r)
 }
 
-// recovered answers a panic with 500, or cuts the connection when an answer had begun.
-func (a *API) recovered(w *answerWriter, r *http.Request, panicked any) {
+// recoverPanic answers a panic with 500, or closes the connection when the answer has begun.
+func (a *API) recoverPanic(w *answerWriter, r *http.Request, panicked any) {
 	if panicked == nil {
 		return
 	}
@@ -207,9 +225,9 @@ func (a *API) recovered(w *answerWriter, r *http.Request, panicked any) {
 	a.WriteProblem(w, r, Internal.Problem("something went wrong here; it is in the log under this request_id"))
 }
 
-// WriteProblem answers with a problem outside of huma.
+// WriteProblem answers with a problem; routes of huma answer theirs by returning it.
 func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
-	a.finish(r.Context(), p)
+	a.recordProblem(r.Context(), p)
 	header := w.Header()
 	for name, values := range p.headers {
 		header[name] = values
@@ -221,8 +239,8 @@ func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
 	}
 }
 
-// finish names the request in a problem and logs what is our fault.
-func (a *API) finish(ctx context.Context, p *Problem) {
+// recordProblem sets the problem's request id and logs a problem of status 500 or above.
+func (a *API) recordProblem(ctx context.Context, p *Problem) {
 	p.RequestID = RequestOf(ctx).ID
 	if p.Status >= http.StatusInternalServerError && ctx.Err() == nil {
 		a.settings.Logger.Error("request failed", "request_id", p.RequestID, "code", p.Code, "detail", p.Detail, "cause", p.cause)
@@ -236,7 +254,7 @@ func SetRateLimit(header http.Header, a ratelimit.Allowance) {
 	header.Set("X-RateLimit-Reset", strconv.FormatInt((a.ResetAt.UnixMilli()+999)/1000, 10))
 }
 
-// answerWriter remembers what was answered.
+// answerWriter records the status of an answer and the route that matched.
 type answerWriter struct {
 	http.ResponseWriter
 	status int
@@ -260,8 +278,8 @@ func (w *answerWriter) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// note records the route that matched.
-func note(w http.ResponseWriter, route string) {
+// setRoute records the route that matched.
+func setRoute(w http.ResponseWriter, route string) {
 	if answer, ok := w.(*answerWriter); ok {
 		answer.route = route
 	}

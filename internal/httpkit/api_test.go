@@ -29,7 +29,7 @@ type open struct{}
 
 func (open) Authenticate(r *http.Request, route httpkit.Route) (context.Context, error) {
 	if route.Access != httpkit.Public && r.Header.Get("Authorization") == "" {
-		return nil, httpkit.Unauthenticated.Problem("a credential is needed").With("WWW-Authenticate", "Bearer")
+		return nil, httpkit.Unauthenticated.Problem("a credential is needed").WithHeader("WWW-Authenticate", "Bearer")
 	}
 	return r.Context(), nil
 }
@@ -63,8 +63,8 @@ func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 	for path, access := range map[string]httpkit.Access{"/echo": httpkit.Public, "/mine/echo": httpkit.Bearer} {
 		httpkit.Handle(api, httpkit.Route{
 			Method: http.MethodPost, Path: path, ID: strings.ReplaceAll(path[1:], "/", "-"), Tag: "test", Access: access,
-			Missing:  map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired},
-			Misnamed: map[string]string{"input": "expression"},
+			MissingFieldKinds: map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired},
+			MisnamedFields:    map[string]string{"input": "expression"},
 		}, func(_ context.Context, in *echoInput) (*echoOutput, error) {
 			out := &echoOutput{}
 			out.Body.Echo = in.Body.Expression
@@ -93,7 +93,7 @@ func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 			case "deadline":
 				return nil, context.DeadlineExceeded
 			case "run":
-				return nil, httpkit.BudgetExhausted.Problem("over").Run(12)
+				return nil, httpkit.BudgetExhausted.Problem("over").WithRun(12)
 			}
 			return nil, errors.New("secret detail")
 		})
@@ -111,7 +111,7 @@ func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 			out.Body.Echo = fmt.Sprint(n)
 			return out, nil
 		})
-	return httpservertest.Start(t, api, httpserver.Clients()).Server
+	return httpservertest.Start(t, api, httpserver.ClientLimits()).Server
 }
 
 type answer struct {
@@ -464,15 +464,15 @@ func TestConsistencyToken(t *testing.T) {
 }
 
 func TestWritesRemembersTheLatest(t *testing.T) {
-	w := httpkit.NewWrites()
+	w := httpkit.NewAccountWrites()
 	at := func(n uint64) event.Position { return event.Position{Commit: n, Prepare: n} }
-	w.Note("a", at(5))
-	w.Note("a", at(3))
+	w.RecordWrite("a", at(5))
+	w.RecordWrite("a", at(3))
 	for i := range 30_000 {
-		w.Note(fmt.Sprint(i), at(1))
+		w.RecordWrite(fmt.Sprint(i), at(1))
 	}
-	if w.Last("a") != at(5) || w.Last("29999") != at(1) || w.Last("nobody") != (event.Position{}) {
-		t.Error(w.Last("a"), w.Last("29999"))
+	if w.LastWrite("a") != at(5) || w.LastWrite("29999") != at(1) || w.LastWrite("nobody") != (event.Position{}) {
+		t.Error(w.LastWrite("a"), w.LastWrite("29999"))
 	}
 }
 
@@ -489,7 +489,7 @@ func TestKindsAreDistinct(t *testing.T) {
 func TestDescriptionIsDeterministic(t *testing.T) {
 	describe := func() []byte {
 		api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.DiscardHandler), Authenticator: open{}})
-		httpkit.Handle(api, httpkit.Route{Method: http.MethodPost, Path: "/echo", ID: "echo", Tag: "test", Limited: true, Access: httpkit.Bearer},
+		httpkit.Handle(api, httpkit.Route{Method: http.MethodPost, Path: "/echo", ID: "echo", Tag: "test", RateLimited: true, Access: httpkit.Bearer},
 			func(context.Context, *echoInput) (*echoOutput, error) { return nil, nil })
 		description, err := api.OpenAPI()
 		if err != nil {

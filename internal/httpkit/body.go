@@ -16,16 +16,16 @@ import (
 const (
 	// MaxJSONBytes is the largest JSON body (interface §8).
 	MaxJSONBytes = 1 << 20
-	// maxPublicBytes is the largest JSON body of a route that anyone may call:
-	// nobody without a credential makes the service hold a megabyte.
+	// maxPublicBytes is the largest JSON body of a Public route: a client without a
+	// credential cannot make the service hold MaxJSONBytes.
 	maxPublicBytes = 64 << 10
-	// maxDrainBytes is how much of an oversized body is read and thrown away, so
-	// that a client that is still sending reads its 413 instead of a reset.
+	// maxDrainBytes is how much of an oversized body is read and discarded, so that a
+	// client that is still sending receives its 413 instead of a reset connection.
 	maxDrainBytes = 8 << 20
 )
 
-// readJSON reads, bounds and checks a JSON body and returns it for huma to decode.
-// How slowly it may come is httpserver's business.
+// readJSON reads a JSON body of at most limitBytes, checks it with CheckJSON and returns
+// it for huma to decode. httpserver bounds how slowly it may arrive.
 func readJSON(r *http.Request, limitBytes int64) (io.ReadCloser, *Problem) {
 	if !isJSON(r.Header) {
 		return nil, NotJSON.Problem("the body must be application/json in UTF-8 without Content-Encoding")
@@ -38,7 +38,7 @@ func readJSON(r *http.Request, limitBytes int64) (io.ReadCloser, *Problem) {
 	case err != nil && isTimeout(err):
 		return nil, tooSlow()
 	case err != nil:
-		return nil, InvalidRequest.Problem("the body could not be read to its end").Because(err)
+		return nil, InvalidRequest.Problem("the body could not be read to its end").WithCause(err)
 	case int64(len(body)) > limitBytes:
 		httpserver.Discard(r.Body, maxDrainBytes)
 		return nil, tooLarge(limitBytes)
@@ -82,9 +82,9 @@ func isJSON(header http.Header) bool {
 
 type uploadKey struct{}
 
-// Upload is the body of a Route with UploadBytes, as it arrives: never buffered
-// whole, bounded, and for as long as bytes come.
-// A body over the bound ends in a Problem of kind TooLarge.
+// Upload returns the body of a Route with UploadBytes. It is read as it arrives and never
+// buffered whole. Beyond UploadBytes Read returns a *Problem of kind TooLarge; a body that
+// is too slow for httpserver's limits, one of kind BodyTimeout.
 func Upload(ctx context.Context) io.Reader {
 	reader, ok := ctx.Value(uploadKey{}).(io.Reader)
 	if !ok {

@@ -16,7 +16,7 @@ const (
 	Stale             = "stale" // the only value of ConsistencyHeader
 )
 
-// ConsistencyToken is a place in one log that a later list must have reached.
+// ConsistencyToken is a position of one log that a read model must have reached before it answers a list.
 type ConsistencyToken struct {
 	Log      string // id of the log
 	Position event.Position
@@ -28,7 +28,7 @@ const (
 	maxLogIDBytes   = 64
 )
 
-// String is the opaque form: base64url of version, position and log id.
+// String returns the token as clients send it: base64url of version, position and log id.
 func (t ConsistencyToken) String() string {
 	b := make([]byte, 0, tokenFixedBytes+len(t.Log))
 	b = append(b, tokenVersion)
@@ -38,10 +38,10 @@ func (t ConsistencyToken) String() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// ParseConsistencyToken reads what String wrote; anything else is a Problem.
+// ParseConsistencyToken parses the result of String. The error is a *Problem of kind InvalidParameter.
 func ParseConsistencyToken(s string) (ConsistencyToken, error) {
 	malformed := InvalidParameter.Problem("the Consistency-Token is not one of ours; send it as a write answered it, or not at all").
-		Field("header."+TokenHeader, "malformed")
+		WithField("header."+TokenHeader, "malformed")
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil || len(b) < tokenFixedBytes || len(b) > tokenFixedBytes+maxLogIDBytes || b[0] != tokenVersion {
 		return ConsistencyToken{}, malformed
@@ -56,13 +56,13 @@ func ParseConsistencyToken(s string) (ConsistencyToken, error) {
 	return token, nil
 }
 
-// SetToken writes the token of a write into its answer.
+// SetToken sets the Consistency-Token header of the answer to a write.
 func SetToken(header http.Header, t ConsistencyToken) { header.Set(TokenHeader, t.String()) }
 
-// Writes remembers where each account's last write through this process stands.
-// It is bounded: of more than 2×writesGeneration accounts the idle are forgotten,
-// and then only the client's own token says what to wait for.
-type Writes struct {
+// AccountWrites holds the position of each account's last write through this process. It
+// holds at most 2×writesGeneration accounts and drops those that wrote longest ago; a list
+// of theirs then waits only for the position of the client's own Consistency-Token.
+type AccountWrites struct {
 	mu       sync.Mutex
 	young    map[string]event.Position
 	old      map[string]event.Position
@@ -71,16 +71,16 @@ type Writes struct {
 
 const writesGeneration = 20_000
 
-// NewWrites returns an empty memory.
-func NewWrites() *Writes {
-	return &Writes{young: map[string]event.Position{}, old: map[string]event.Position{}, capacity: writesGeneration}
+// NewAccountWrites returns an AccountWrites without accounts.
+func NewAccountWrites() *AccountWrites {
+	return &AccountWrites{young: map[string]event.Position{}, old: map[string]event.Position{}, capacity: writesGeneration}
 }
 
-// Note records a write.
-func (w *Writes) Note(account string, at event.Position) {
+// RecordWrite records the position of an account's write. An earlier position changes nothing.
+func (w *AccountWrites) RecordWrite(account string, at event.Position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if last := w.last(account); at.Less(last) {
+	if last := w.lastWrite(account); at.Less(last) {
 		return
 	}
 	if len(w.young) >= w.capacity {
@@ -89,14 +89,14 @@ func (w *Writes) Note(account string, at event.Position) {
 	w.young[account] = at
 }
 
-// Last is the account's last write, the zero position when none is known.
-func (w *Writes) Last(account string) event.Position {
+// LastWrite returns the position of the account's last write, the zero position when none is known.
+func (w *AccountWrites) LastWrite(account string) event.Position {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.last(account)
+	return w.lastWrite(account)
 }
 
-func (w *Writes) last(account string) event.Position {
+func (w *AccountWrites) lastWrite(account string) event.Position {
 	if at, known := w.young[account]; known {
 		return at
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Declared is what an API takes from declarations made elsewhere, and not from
-// its own Go types: what differs with the parts a process is put together of.
+// Declared is the part of an API's description that comes from declarations outside its
+// Go types, such as the kinds of job that a process has.
 type Declared struct {
 	// Kinds are problems beside those that Kinds lists; all are of status 400.
 	Kinds []Kind
@@ -26,8 +26,8 @@ func (a *API) Kinds() []Kind {
 	return all
 }
 
-// Kind is the kind of a code; it panics for a code that the API does not have,
-// which is a fault of the declaration that names it.
+// Kind returns the kind of problem with a code. It panics for a code that the API does not
+// have, which is a mistake in the declaration that names it.
 func (a *API) Kind(code string) Kind {
 	i := slices.IndexFunc(a.Kinds(), func(k Kind) bool { return k.Code == code })
 	if i < 0 {
@@ -36,16 +36,16 @@ func (a *API) Kind(code string) Kind {
 	return a.Kinds()[i]
 }
 
-// complete fills in, after huma has made an operation's schemas from Go types,
-// what is declared elsewhere.
-func (a *API) complete(route Route) {
+// addDeclaredSchemas adds what Declared holds to the schemas that huma made from the Go
+// types of an operation.
+func (a *API) addDeclaredSchemas(route Route) {
 	if item := a.huma.OpenAPI().Paths[route.Path]; item != nil {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Delete} {
 			if op == nil || op.OperationID != route.ID {
 				continue
 			}
 			for _, parameter := range op.Parameters {
-				a.fill(parameter.Schema)
+				a.replaceDeclaredNames(parameter.Schema)
 			}
 			if len(route.BodyFields) > 0 {
 				a.addFields(op.RequestBody.Content["application/json"].Schema, route.BodyFields)
@@ -54,13 +54,14 @@ func (a *API) complete(route Route) {
 	}
 	for _, schema := range a.huma.OpenAPI().Components.Schemas.Map() {
 		for _, property := range schema.Properties {
-			a.fill(property)
+			a.replaceDeclaredNames(property)
 		}
 	}
 }
 
-// fill puts the declared values in the place of the names that a schema's tags give.
-func (a *API) fill(s *huma.Schema) {
+// replaceDeclaredNames replaces the @names in a schema's description and enum by the declared texts and values.
+// It panics for an enum that is not declared.
+func (a *API) replaceDeclaredNames(s *huma.Schema) {
 	for name, text := range a.settings.Declared.Texts {
 		s.Description = strings.ReplaceAll(s.Description, "@"+name, text)
 	}

@@ -32,8 +32,8 @@ var configureHuma = sync.OnceFunc(func() {
 	}
 })
 
-// fromHuma turns what huma found wrong with a request into a problem: always
-// 400, because 422 is kept for what the engine refused.
+// fromHuma returns the problem of a request that huma refused. Its status is 400 also
+// where huma says 422, which is kept for expressions that the engine could not finish.
 func fromHuma(route Route, status int, message string, errs []error) *Problem {
 	fields := fieldErrors(errs)
 	switch {
@@ -42,12 +42,12 @@ func fromHuma(route Route, status int, message string, errs []error) *Problem {
 	case len(fields) == 0:
 		return InvalidRequest.Problem("%s", message)
 	}
-	problem := explain(route, fields[0])
+	problem := problemOfFault(route, fields[0])
 	problem.Errors = fields
 	return problem
 }
 
-// fieldErrors keeps location and message only: the value may be a password.
+// fieldErrors returns the location and message of each fault, without the value, which may be a password.
 func fieldErrors(errs []error) []FieldError {
 	fields := make([]FieldError, 0, len(errs))
 	for _, err := range errs {
@@ -56,9 +56,10 @@ func fieldErrors(errs []error) []FieldError {
 			continue
 		}
 		detail := detailer.ErrorDetail()
-		fields = append(fields, FieldError{Location: clip(detail.Location), Message: clip(detail.Message)})
+		fields = append(fields, FieldError{Location: truncate(detail.Location), Message: truncate(detail.Message)})
 	}
-	// Maps are validated in no order; answers have one. A misnamed field explains a missing one.
+	// huma reports the faults of maps in random order. Unknown fields come first: a
+	// misnamed field is often why another one is missing.
 	sort.SliceStable(fields, func(i, j int) bool {
 		if a, b := isUnknown(fields[i]), isUnknown(fields[j]); a != b {
 			return a
@@ -70,19 +71,19 @@ func fieldErrors(errs []error) []FieldError {
 
 func isUnknown(f FieldError) bool { return f.Message == validation.MsgUnexpectedProperty }
 
-// explain chooses the kind and the sentence for the first fault.
-func explain(route Route, f FieldError) *Problem {
+// problemOfFault returns the problem, with kind and detail, of the first fault of a request.
+func problemOfFault(route Route, f FieldError) *Problem {
 	where, name, _ := strings.Cut(f.Location, ".")
 	if where != "body" {
 		return InvalidParameter.Problem("%s: %s", f.Location, f.Message)
 	}
 	if isUnknown(f) {
-		if right, ok := route.Misnamed[name]; ok {
+		if right, ok := route.MisnamedFields[name]; ok {
 			return UnknownField.Problem("the body has no field %q: the field is %q", name, right)
 		}
 		return UnknownField.Problem("the body has no field %q", name)
 	}
-	for field, kind := range route.Missing {
+	for field, kind := range route.MissingFieldKinds {
 		missing := name == "" && f.Message == fmt.Sprintf(validation.MsgExpectedRequiredProperty, field)
 		empty := name == field && f.Message == fmt.Sprintf(validation.MsgExpectedMinLength, 1)
 		if missing || empty {

@@ -6,8 +6,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// JSONObject is an object whose members others define and check: it is passed on
-// byte for byte.
+// JSONObject is a JSON object that is passed on byte for byte. Its members are defined and
+// checked where the object is used.
 type JSONObject struct{ json.RawMessage }
 
 // Schema is huma.SchemaProvider.

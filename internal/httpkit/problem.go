@@ -49,8 +49,8 @@ func (p *Problem) ContentType(string) string { return problemType }
 
 const problemType = "application/problem+json"
 
-// With sets a header of the answer.
-func (p *Problem) With(header, value string) *Problem {
+// WithHeader sets a header of the answer and returns p.
+func (p *Problem) WithHeader(header, value string) *Problem {
 	if p.headers == nil {
 		p.headers = http.Header{}
 	}
@@ -58,9 +58,9 @@ func (p *Problem) With(header, value string) *Problem {
 	return p
 }
 
-// RetryAfter says when to come back, in whole seconds and at least one.
-func (p *Problem) RetryAfter(wait time.Duration) *Problem {
-	return p.With("Retry-After", strconv.FormatInt(WholeSeconds(wait), 10))
+// WithRetryAfter sets Retry-After, in whole seconds rounded up, at least 1.
+func (p *Problem) WithRetryAfter(wait time.Duration) *Problem {
+	return p.WithHeader("Retry-After", strconv.FormatInt(WholeSeconds(wait), 10))
 }
 
 // WholeSeconds rounds a wait up to whole seconds, at least one.
@@ -68,20 +68,20 @@ func WholeSeconds(wait time.Duration) int64 {
 	return max(1, int64((wait+time.Second-1)/time.Second))
 }
 
-// Run names the logged run the problem is about.
-func (p *Problem) Run(runID int64) *Problem {
+// WithRun sets the id of the logged run that the problem is about.
+func (p *Problem) WithRun(runID int64) *Problem {
 	p.RunID = &runID
 	return p
 }
 
-// Because keeps what led to the problem for the log.
-func (p *Problem) Because(err error) *Problem {
+// WithCause sets the error that is logged with the problem. It is not sent to the client.
+func (p *Problem) WithCause(err error) *Problem {
 	p.cause = err
 	return p
 }
 
-// Field adds one fault.
-func (p *Problem) Field(location, message string) *Problem {
+// WithField adds one fault of the request to Errors.
+func (p *Problem) WithField(location, message string) *Problem {
 	p.Errors = append(p.Errors, FieldError{Location: location, Message: message})
 	return p
 }
@@ -93,32 +93,32 @@ type Mapping struct {
 	Kind Kind
 }
 
-// Translate turns any error of a handler into the problem to answer: a Problem
-// is itself, an error of the table its kind, a deadline 503, everything else an
-// internal error whose text stays in the log.
+// Translate returns the problem with which an error of a handler is answered: a *Problem
+// itself, an error in the table its kind, a deadline or cancellation 503, and every other
+// error 500 with its text in the log only.
 func Translate(err error, table []Mapping) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
 	for _, row := range table {
 		if errors.Is(err, row.Err) {
-			p := row.Kind.Problem("%s", row.Err.Error()).Because(err)
+			p := row.Kind.Problem("%s", row.Err.Error()).WithCause(err)
 			if row.Kind.Status == http.StatusServiceUnavailable {
-				p = p.RetryAfter(retryUnavailable)
+				p = p.WithRetryAfter(retryUnavailable)
 			}
 			return p
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return Unavailable.Problem("the request ran out of time; try again in a moment").Because(err).RetryAfter(retryUnavailable)
+		return Unavailable.Problem("the request ran out of time; try again in a moment").WithCause(err).WithRetryAfter(retryUnavailable)
 	}
-	return Internal.Problem("something went wrong here; it is in the log under this request_id").Because(err)
+	return Internal.Problem("something went wrong here; it is in the log under this request_id").WithCause(err)
 }
 
-// retryUnavailable is the Retry-After of a 503 with no better estimate.
+// retryUnavailable is the Retry-After of a 503 for which no wait is known.
 const retryUnavailable = 2 * time.Second
 
-// Kind is one kind of problem: what docs/errors.md lists.
+// Kind is one kind of problem. docs/errors.md lists them all.
 type Kind struct {
 	Code   string
 	Status int
@@ -126,7 +126,7 @@ type Kind struct {
 	Help   string // when it happens and what to do
 }
 
-// Problem makes an occurrence of the kind.
+// Problem returns a problem of the kind with a detail.
 func (k Kind) Problem(format string, args ...any) *Problem {
 	detail := fmt.Sprintf(format, args...)
 	return &Problem{

@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// buffered holds a public answer back until its ETag is known.
-type buffered struct {
+// bufferedAnswer buffers a public answer until its ETag is computed.
+type bufferedAnswer struct {
 	http.ResponseWriter
 	fixed  bool // the handler's bytes never change: they are not copied
 	status int
 	body   []byte
 }
 
-func (b *buffered) WriteHeader(status int) {
+func (b *bufferedAnswer) WriteHeader(status int) {
 	if b.status == 0 {
 		b.status = status
 	}
 }
 
-func (b *buffered) Write(p []byte) (int, error) {
+func (b *bufferedAnswer) Write(p []byte) (int, error) {
 	b.WriteHeader(http.StatusOK)
 	if b.fixed && b.body == nil {
 		b.body = slices.Clip(p)
@@ -34,8 +34,8 @@ func (b *buffered) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// finish sends what was held back: with a strong ETag, or as 304 when the client has it.
-func (b *buffered) finish(r *http.Request, maxAge time.Duration) {
+// sendWithETag sends the buffered answer with a strong ETag, or 304 when If-None-Match names that ETag.
+func (b *bufferedAnswer) sendWithETag(r *http.Request, maxAge time.Duration) {
 	if b.status == 0 {
 		b.status = http.StatusOK
 	}
@@ -61,7 +61,7 @@ func (b *buffered) finish(r *http.Request, maxAge time.Duration) {
 	_, _ = b.ResponseWriter.Write(b.body)
 }
 
-// matches is the weak comparison of If-None-Match (RFC 9110 §13.1.2).
+// matches reports whether If-None-Match names the ETag, by weak comparison (RFC 9110 §13.1.2).
 func matches(header, etag string) bool {
 	for candidate := range strings.SplitSeq(header, ",") {
 		candidate = strings.TrimPrefix(strings.TrimSpace(candidate), "W/")

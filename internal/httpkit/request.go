@@ -15,12 +15,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// Request is what is known of a request before anyone looks at its route.
+// Request holds what is known of a request before its route is chosen.
 type Request struct {
 	ID          string // X-Request-Id, the client's or ours
 	Traceparent string // W3C trace context, empty when absent or malformed
 	Address     string // client address as rate limits key it: IPv4, or the /64 of an IPv6
-	Agent       string // client name as it introduced itself, bounded
+	Agent       string // User-Agent, at most maxAgentBytes of printable text
 	Secure      bool   // reached over TLS: here, at a trusted proxy, or because that is the only public address
 }
 
@@ -40,8 +40,8 @@ var (
 // maxAgentBytes bounds what is kept of a User-Agent.
 const maxAgentBytes = 200
 
-// describe reads the headers every request may carry.
-func (a *API) describe(r *http.Request) Request {
+// readRequest reads the headers that every request may have.
+func (a *API) readRequest(r *http.Request) Request {
 	described := Request{
 		ID:      r.Header.Get("X-Request-Id"),
 		Address: a.clientAddress(r),
@@ -59,7 +59,7 @@ func (a *API) describe(r *http.Request) Request {
 	return described
 }
 
-// printable cuts text to a bound and drops what is not printable ASCII or UTF-8.
+// printable returns at most most bytes of s, without control characters and invalid UTF-8.
 func printable(s string, most int) string {
 	if len(s) > most {
 		s = s[:most]
@@ -73,16 +73,16 @@ func printable(s string, most int) string {
 }
 
 func (a *API) fromProxy(r *http.Request) bool {
-	return a.trusts(remoteAddress(r))
+	return a.trustsProxy(remoteAddress(r))
 }
 
-// untrustedPeers are the addresses of peers that a warning was logged about already.
+// untrustedPeers are the addresses of peers about which a warning was logged.
 type untrustedPeers struct {
 	mu   sync.Mutex
 	seen []netip.Addr
 }
 
-// maxWarnedPeers bounds the warnings of one process: whoever reaches the port can send these headers.
+// maxWarnedPeers bounds the warnings of one process: every client can send these headers.
 const maxWarnedPeers = 8
 
 // warnOfUntrustedProxy logs a warning, once for each address, when forwarded
@@ -110,7 +110,7 @@ func (a *API) warnOfUntrustedProxy(r *http.Request) {
 		"remedy", "--trusted-proxies "+netip.PrefixFrom(from, from.BitLen()).String())
 }
 
-func (a *API) trusts(address netip.Addr) bool {
+func (a *API) trustsProxy(address netip.Addr) bool {
 	for _, prefix := range a.settings.TrustedProxies {
 		if prefix.Contains(address) {
 			return true
@@ -133,7 +133,7 @@ func remoteAddress(r *http.Request) netip.Addr {
 func (a *API) clientAddress(r *http.Request) string {
 	address := remoteAddress(r)
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && a.trusts(address); i-- {
+	for i := len(hops) - 1; i >= 0 && a.trustsProxy(address); i-- {
 		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
 		if err != nil {
 			break
@@ -149,8 +149,9 @@ func (a *API) clientAddress(r *http.Request) string {
 	return address.String()
 }
 
-// checkAddress refuses a path or query that not every reader would read alike,
-// and writes the query back in the one form that was checked.
+// checkAddress returns the problem of a path or query that two readers may read
+// differently: not UTF-8, with U+0000, or with a repeated parameter. It rewrites the query
+// in the form that was checked.
 func checkAddress(r *http.Request) *Problem {
 	if !plainText(r.URL.Path) {
 		return InvalidParameter.Problem("the path is not UTF-8 or contains U+0000")
@@ -164,10 +165,10 @@ func checkAddress(r *http.Request) *Problem {
 			return InvalidParameter.Problem("a query parameter's name is not UTF-8 or contains U+0000")
 		}
 		if len(all) > 1 {
-			return InvalidParameter.Problem("the query parameter %q is given %d times", clip(name), len(all)).Field("query."+clip(name), "given more than once")
+			return InvalidParameter.Problem("the query parameter %q is given %d times", truncate(name), len(all)).WithField("query."+truncate(name), "given more than once")
 		}
 		if !plainText(all[0]) {
-			return InvalidParameter.Problem("the query parameter %q is not UTF-8 or contains U+0000", clip(name)).Field("query."+clip(name), "not text")
+			return InvalidParameter.Problem("the query parameter %q is not UTF-8 or contains U+0000", truncate(name)).WithField("query."+truncate(name), "not text")
 		}
 	}
 	r.URL.RawQuery = values.Encode()

@@ -26,40 +26,42 @@ type Route struct {
 	Access Access
 	Scope  string // OAuth scope of a Bearer route
 
-	// Kinds are the problems the route has of its own; those of every route are added.
+	// Kinds are the problems of this route; those that every route has are added.
 	Kinds []Kind
-	// Errors maps what its handler returns.
+	// Errors maps errors of the handler to kinds of problem.
 	Errors []Mapping
-	// Limited says that answers carry X-RateLimit-*.
-	Limited bool
-	// Writes says that answers carry a Consistency-Token.
-	Writes bool
+	// RateLimited: answers carry X-RateLimit-Limit, -Remaining and -Reset.
+	RateLimited bool
+	// ReturnsToken: answers carry a Consistency-Token.
+	ReturnsToken bool
 
-	// PublicFor makes answers public: readable cross-origin, with an ETag and this max-age.
+	// PublicFor makes answers public: readable cross-origin, with an ETag and this max-age; 0: they are private.
 	PublicFor time.Duration
-	// Fixed says that the handler answers with the same []byte every time: however many read it slowly, there is one.
-	Fixed bool
-	// UploadBytes makes the body a stream of at most so many bytes; see Upload.
+	// FixedBody: the handler answers with the same []byte every time. It is sent without a
+	// copy, so that many slow clients share one.
+	FixedBody bool
+	// UploadBytes makes the body a stream of at most this many bytes (see Upload); 0: the body is JSON.
 	UploadBytes int64
 	// UploadTypes are the media types of that stream, for the description.
 	UploadTypes []string
-	// Also lists other statuses that are answered with the body of the 200.
-	Also []int
+	// AlsoStatuses lists other statuses that are answered with the body of the 200.
+	AlsoStatuses []int
 	// ContentType of the 200 answer; empty: application/json.
 	ContentType string
 	// Hidden leaves the route out of the description.
 	Hidden bool
 
-	// Missing gives a required body field that is absent or empty a kind of its own.
-	Missing map[string]Kind
-	// Misnamed explains a body field that people send under another name.
-	Misnamed map[string]string
-	// BodyFields are optional fields of the body that I's type does not name: it reads them itself.
-	BodyFields map[string]*huma.Schema
+	// MissingFieldKinds are the kinds of problem for required body fields that are absent or empty, by field.
+	MissingFieldKinds map[string]Kind
+	// MisnamedFields maps common wrong names of body fields to the right ones, for the problem's detail.
+	MisnamedFields map[string]string
+	// BodyFields are optional fields of the body that the input type decodes itself and that
+	// huma does not see in it.
+	BodyFields map[string]*Schema
 }
 
-// Handle adds an operation. Errors the handler returns become problems through
-// the route's table; I and O are huma's input and output structs.
+// Handle adds an operation. Errors of the handler are translated by route.Errors; I and O
+// are huma's input and output structs.
 func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O, error)) {
 	op := a.operation(route)
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
@@ -68,16 +70,16 @@ func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O
 			return out, nil
 		}
 		problem := Translate(err, route.Errors)
-		a.finish(ctx, problem)
+		a.recordProblem(ctx, problem)
 		return nil, problem
 	})
-	a.complete(route)
-	for _, status := range route.Also { // huma has filled in the 200 of this very map
+	a.addDeclaredSchemas(route)
+	for _, status := range route.AlsoStatuses { // huma has filled in the 200 of this very map
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: op.Responses["200"].Content}
 	}
 }
 
-// operation is the route as huma wants it.
+// operation returns the route as an operation of huma.
 func (a *API) operation(route Route) huma.Operation {
 	op := huma.Operation{
 		Method: route.Method, Path: route.Path, OperationID: route.ID,
@@ -86,8 +88,8 @@ func (a *API) operation(route Route) huma.Operation {
 		BodyReadTimeout: -1,               // huma's would end the whole request after five seconds
 		Metadata:        map[string]any{routeKey: route},
 		Responses:       a.responses(route),
-		// A misspelt filter must not answer everything. What anyone may ask is
-		// left alone: health checks and caches add parameters of their own.
+		// A misspelt filter must not return the unfiltered list. Public routes accept
+		// unknown parameters: health checks and caches add some.
 		RejectUnknownQueryParameters: route.Access != Public,
 	}
 	if route.UploadBytes > 0 {
@@ -107,7 +109,7 @@ func (a *API) operation(route Route) huma.Operation {
 	return op
 }
 
-// responses documents the 200 and every problem by status, with its codes.
+// responses returns the description of the 200 answer and of the problems, by status with their codes.
 func (a *API) responses(route Route) map[string]*huma.Response {
 	kinds := slices.Concat(route.Kinds, []Kind{InvalidParameter, AmbiguousRequest, UnsupportedVersion, Internal})
 	if route.Access != Public {
@@ -122,7 +124,7 @@ func (a *API) responses(route Route) map[string]*huma.Response {
 	if route.Method != http.MethodGet {
 		kinds = append(kinds, CrossOrigin)
 	}
-	if route.Limited {
+	if route.RateLimited {
 		kinds = append(kinds, RateLimited)
 	}
 	problemSchema := a.huma.OpenAPI().Components.Schemas.Schema(problemGoType, true, "Problem")
@@ -146,11 +148,11 @@ func (a *API) responses(route Route) map[string]*huma.Response {
 		ok.Content = map[string]*huma.MediaType{route.ContentType: {Schema: &huma.Schema{Type: huma.TypeString}}}
 	}
 	ok.Headers = map[string]*huma.Param{}
-	if route.Limited {
+	if route.RateLimited {
 		maps.Copy(ok.Headers, rateLimitHeaders())
 		responses["429"].Headers = rateLimitHeaders()
 	}
-	if route.Writes {
+	if route.ReturnsToken {
 		ok.Headers[TokenHeader] = &huma.Param{Description: "Send it with a list to see this write in it", Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	responses["200"] = ok
@@ -168,9 +170,9 @@ func rateLimitHeaders() map[string]*huma.Param {
 
 type headerKey struct{}
 
-// Header is the header of the answer to be, for what a handler sets whether it
-// answers or fails: rate limits, tokens, cookies.
-func Header(ctx context.Context) http.Header {
+// AnswerHeader returns the header of the answer of a request. What a handler sets there
+// (rate limits, tokens, cookies) is sent with its error too.
+func AnswerHeader(ctx context.Context) http.Header {
 	header, ok := ctx.Value(headerKey{}).(http.Header)
 	if !ok {
 		return http.Header{}
@@ -178,8 +180,8 @@ func Header(ctx context.Context) http.Header {
 	return header
 }
 
-// admit authenticates, then reads and checks the body: in this order, so that
-// nobody without a credential makes the service read a megabyte.
+// admit authenticates the request, then reads and checks its body: in this order, so that
+// a client without a credential cannot make the service read MaxJSONBytes.
 func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, route Route) (*http.Request, *Problem) {
 	ctx, err := a.settings.Authenticator.Authenticate(r, route)
 	if err != nil {

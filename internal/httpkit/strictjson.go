@@ -60,13 +60,13 @@ func jsonError(decoder *jsontext.Decoder, err error) error {
 	case !ok: // it ended before anything began
 		return &JSONError{decoder.InputOffset(), "the body is not one JSON value: " + err.Error()}
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return &JSONError{fault.ByteOffset, fmt.Sprintf("the key %q stands twice in one object", clip(fault.JSONPointer.LastToken()))}
+		return &JSONError{fault.ByteOffset, fmt.Sprintf("the key %q stands twice in one object", truncate(fault.JSONPointer.LastToken()))}
 	}
-	return &JSONError{fault.ByteOffset, "the body is not one JSON value: " + clip(fault.Err.Error())}
+	return &JSONError{fault.ByteOffset, "the body is not one JSON value: " + truncate(fault.Err.Error())}
 }
 
-// clip keeps foreign text short enough to repeat in an answer.
-func clip(s string) string {
+// truncate keeps foreign text short enough to repeat in an answer.
+func truncate(s string) string {
 	const most = 64
 	if len(s) <= most {
 		return s

@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// body is a request's, as it arrives. Waiting for it uses up a credit that
-// arriving bytes earn back: a token bucket of Stall, filled at Rate. Only time
-// spent in Read counts, so that a busy handler is not the client's fault.
+// body reads the body of a request within its limits. Time spent in Read is taken from
+// waitBudget, which is at most MaxSilence; each byte that arrives adds the time it takes at
+// MinBytesPerSecond. Time that the handler spends outside of Read is not counted.
 //
-// Once the end was seen net/http watches the connection for the client's leaving;
-// a deadline would then end a long poll, so none is set any more.
+// After the end of the body net/http reads the connection to notice when the client leaves.
+// A read deadline would end a long poll then, so none is set after the end.
 type body struct {
 	io.ReadCloser
 	control *http.ResponseController
 	limits  Limits
 
-	mu        sync.Mutex
-	credit    time.Duration
-	ended     bool
-	failed    bool
-	abandoned bool
+	mu           sync.Mutex
+	waitBudget   time.Duration
+	ended        bool
+	failed       bool
+	waitingEnded bool
 }
 
-// Read is io.Reader. A client that is too slow is a net.Error with Timeout.
+// Read is io.Reader. For a client that is too slow the error is a net.Error whose Timeout is true.
 func (b *body) Read(p []byte) (int, error) {
 	begun := time.Now()
 	b.mu.Lock()
-	if !b.abandoned && !b.ended {
-		b.deadline(begun.Add(b.credit))
+	if !b.waitingEnded && !b.ended {
+		b.setReadDeadline(begun.Add(b.waitBudget))
 	}
 	b.mu.Unlock()
 
@@ -39,7 +39,7 @@ func (b *body) Read(p []byte) (int, error) {
 
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.credit = min(b.limits.Stall, b.credit-time.Since(begun)+time.Duration(n)*time.Second/time.Duration(b.limits.Rate))
+	b.waitBudget = min(b.limits.MaxSilence, b.waitBudget-time.Since(begun)+time.Duration(n)*time.Second/time.Duration(b.limits.MinBytesPerSecond))
 	switch {
 	case errors.Is(err, io.EOF):
 		b.ended = true
@@ -49,37 +49,37 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close is io.Closer; nobody reads the rest.
+// Close is io.Closer.
 func (b *body) Close() error {
-	_ = b.abandon()
+	_ = b.stopWaiting()
 	return b.ReadCloser.Close()
 }
 
-// abandon gives what is left Linger to arrive, once; after a failed read nothing
-// more is waited for. It tells whether a read has failed.
-func (b *body) abandon() (failed bool) {
+// stopWaiting lets the rest of the body arrive for DiscardWait, or not at all after a failed
+// read. Only the first call has an effect. It reports whether a read has failed.
+func (b *body) stopWaiting() (failed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ended || b.abandoned {
+	if b.ended || b.waitingEnded {
 		return b.failed
 	}
-	b.abandoned = true
-	wait := b.limits.Linger
+	b.waitingEnded = true
+	wait := b.limits.DiscardWait
 	if b.failed {
 		wait = 0
 	}
-	b.deadline(time.Now().Add(wait))
+	b.setReadDeadline(time.Now().Add(wait))
 	return b.failed
 }
 
-// deadline is for the connection; one that has none (a test recorder) cannot be slow.
-func (b *body) deadline(t time.Time) { _ = b.control.SetReadDeadline(t) }
+// setReadDeadline sets the connection's read deadline. Test recorders have none and return an error.
+func (b *body) setReadDeadline(t time.Time) { _ = b.control.SetReadDeadline(t) }
 
-// Discard reads and throws away up to most bytes of a body that is refused,
-// while they arrive soon, so that its client reads the answer instead of a reset.
+// Discard reads up to most bytes of a refused body for at most DiscardWait, so that the
+// client receives the answer instead of a reset connection.
 func Discard(r io.Reader, most int64) {
 	if b, ok := r.(*body); ok {
-		_ = b.abandon()
+		_ = b.stopWaiting()
 	}
 	_, _ = io.CopyN(io.Discard, r, most) // what does not come is not missed
 }

@@ -10,17 +10,17 @@ import (
 
 type connKey struct{}
 
-// conn bounds every write, and keeps the bytes of the current request's head:
-// net/http drops a Content-Length beside Transfer-Encoding before a handler
-// could see that there were two answers to where the request ends.
+// conn bounds every write, and keeps the bytes of the current request's head: net/http
+// removes a Content-Length beside Transfer-Encoding before a handler could see that the
+// request had both.
 type conn struct {
 	net.Conn
 	limits Limits
 
-	mu   sync.Mutex
-	head []byte // what was read since the current request began
-	skip int64  // bytes of a body that come before the next head
-	deaf bool   // this connection has no next request
+	mu            sync.Mutex
+	head          []byte // what was read since the current request began
+	bodyBytesLeft int64  // bytes of a body that come before the next head
+	lastRequest   bool   // this connection has no next request
 }
 
 // Read is net.Conn.
@@ -28,27 +28,28 @@ func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.deaf || n <= 0 {
+	if c.lastRequest || n <= 0 {
 		return n, err
 	}
-	skipped := min(c.skip, int64(n))
-	c.skip -= skipped
+	skipped := min(c.bodyBytesLeft, int64(n))
+	c.bodyBytesLeft -= skipped
 	c.head = append(c.head, p[skipped:n]...) // net/http refuses heads over MaxHeaderBytes
 	return n, err
 }
 
-// Write is net.Conn. Each piece, of what the least rate moves in a stall, has that long.
+// Write is net.Conn. It writes in pieces of MinBytesPerSecond×MaxSilence bytes; each piece
+// must be sent within MaxSilence.
 func (c *conn) Write(p []byte) (written int, err error) {
-	piece := max(1, int(float64(c.limits.Rate)*c.limits.Stall.Seconds()))
+	piece := max(1, int(float64(c.limits.MinBytesPerSecond)*c.limits.MaxSilence.Seconds()))
 	for {
-		if err := c.SetWriteDeadline(time.Now().Add(c.limits.Stall)); err != nil {
+		if err := c.SetWriteDeadline(time.Now().Add(c.limits.MaxSilence)); err != nil {
 			return written, err
 		}
 		n, err := c.Conn.Write(p[written:min(len(p), written+piece)])
 		written += n
 		if err != nil {
 			if tcp, ok := c.Conn.(*net.TCPConn); ok {
-				_ = tcp.SetLinger(0) // the kernel need not keep what nobody takes
+				_ = tcp.SetLinger(0) // the kernel drops the unsent bytes
 			}
 			return written, err
 		}
@@ -58,7 +59,7 @@ func (c *conn) Write(p []byte) (written int, err error) {
 	}
 }
 
-// CloseWrite lets net/http end an answer before the connection.
+// CloseWrite closes the connection for writing; net/http calls it before it closes the connection.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -66,27 +67,28 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// framing says why the end of the request is not the same for every reader of
-// RFC 9112, or nothing, and finds where the next request begins.
-func (c *conn) framing(r *http.Request) string {
+// checkFraming returns why two readers of RFC 9112 may find different ends of the request,
+// or "", and sets where the head of the next request begins.
+func (c *conn) checkFraming(r *http.Request) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.deaf {
+	if c.lastRequest {
 		return ""
 	}
 	head, rest, whole := cutHead(c.head)
-	why := ambiguous(head, r.ProtoAtLeast(1, 1))
+	why := framingFault(head, r.ProtoAtLeast(1, 1))
 	if why != "" || !whole || r.ContentLength < 0 || r.Close {
-		c.deaf, c.head = true, nil
+		c.lastRequest, c.head = true, nil
 		return why
 	}
 	arrived := min(int64(len(rest)), r.ContentLength)
-	c.skip = r.ContentLength - arrived
+	c.bodyBytesLeft = r.ContentLength - arrived
 	c.head = append([]byte(nil), rest[arrived:]...)
 	return ""
 }
 
-// cutHead splits at the first empty line that is not before the request line.
+// cutHead splits data after the first empty line that follows the request line; whole is
+// false when there is none.
 func cutHead(data []byte) (head, rest []byte, whole bool) {
 	data = bytes.TrimLeft(data, "\r\n")
 	for at := 0; ; {
@@ -102,8 +104,8 @@ func cutHead(data []byte) (head, rest []byte, whole bool) {
 	}
 }
 
-// ambiguous names what RFC 9112 §2.2, §5.2, §6.1 and §6.3 let different readers read differently.
-func ambiguous(head []byte, http11 bool) string {
+// framingFault names what RFC 9112 §2.2, §5.2, §6.1 and §6.3 let different readers read differently.
+func framingFault(head []byte, http11 bool) string {
 	lengths, codings := 0, 0
 	for line := range bytes.Lines(head) {
 		if !bytes.HasSuffix(line, []byte("\r\n")) {

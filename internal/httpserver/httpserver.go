@@ -1,12 +1,11 @@
-// Package httpserver is the one way HTTP is served here: to clients, to
-// operators and among processes.
+// Package httpserver serves HTTP to clients, to operators and among processes; no other
+// package makes an http.Server.
 //
-// It promises that no client holds a connection by being slow, whatever the
-// handler does: headers, bodies and answers have deadlines, and a body or an
-// answer must keep up a least rate. It promises that a request whose end two
-// readers could see in different places is refused, and that every answer of a
-// handler carries headers that let a browser run, frame and guess nothing. It
-// never knows what is served.
+// It promises that no client holds a connection by being slow, whatever the handler does:
+// headers, bodies and answers have deadlines, and bodies and answers a minimum rate. It
+// promises that a request whose end two readers could find in different places is refused,
+// and that every answer carries headers that forbid a browser to run scripts, to frame the
+// answer and to guess its type. It knows nothing of the handlers it serves.
 package httpserver
 
 import (
@@ -17,30 +16,30 @@ import (
 	"time"
 )
 
-// Limits bound what a slow client may cost. None may be zero.
+// Limits bound how long a slow client can hold a connection. None may be zero.
 type Limits struct {
 	Header time.Duration // for the headers of a request, from their first byte
 	Idle   time.Duration // between two requests of a connection
-	// Stall is the longest silence within a body, and the longest time in which
-	// the client takes nothing of an answer.
-	Stall time.Duration
-	Rate  int // bytes a second that bodies and answers must reach in the long run
-	// Linger is what is left of a body when nobody wants it any more gets to
-	// arrive, so that its client reads the answer instead of a reset.
-	Linger time.Duration
+	// MaxSilence is the longest time in which no byte of a body arrives, and the longest in
+	// which the client reads no byte of an answer.
+	MaxSilence        time.Duration
+	MinBytesPerSecond int // average rate that bodies and answers must reach
+	// DiscardWait is how long the rest of a body that is not read may still arrive, so that
+	// the client receives the answer instead of a reset connection.
+	DiscardWait time.Duration
 }
 
-// Clients are the limits of those who are not known. An idle connection is
-// closed within 30 seconds like a slow one: a client that does not read a short
-// answer cannot be told from one that has nothing to ask.
-func Clients() Limits {
-	return Limits{Header: 10 * time.Second, Idle: 25 * time.Second, Stall: 15 * time.Second, Rate: 4 << 10, Linger: 2 * time.Second}
+// ClientLimits returns the limits for clients of the API. An idle connection is closed
+// within 30 seconds, as a slow one is: the server cannot distinguish a client that does not
+// read a short answer from one that sends no further request.
+func ClientLimits() Limits {
+	return Limits{Header: 10 * time.Second, Idle: 25 * time.Second, MaxSilence: 15 * time.Second, MinBytesPerSecond: 4 << 10, DiscardWait: 2 * time.Second}
 }
 
-// Processes are the limits among the processes of an installation: their
-// clients keep idle connections for a minute.
-func Processes() Limits {
-	l := Clients()
+// ProcessLimits returns the limits among the processes of an installation, whose clients
+// keep idle connections for a minute.
+func ProcessLimits() Limits {
+	l := ClientLimits()
 	l.Idle = 2 * time.Minute
 	return l
 }
@@ -77,9 +76,9 @@ func (s *Server) Shutdown(ctx context.Context) error { return s.http.Shutdown(ct
 // Close is http.Server's.
 func (s *Server) Close() error { return s.http.Close() }
 
-// Parts are the server and the listener that Serve would use, for tests that
+// ServerAndListener returns the server and the listener that Serve uses, for tests that
 // serve with net/http/httptest.
-func (s *Server) Parts(l net.Listener) (*http.Server, net.Listener) {
+func (s *Server) ServerAndListener(l net.Listener) (*http.Server, net.Listener) {
 	return s.http, listener{l, s.limits}
 }
 
@@ -97,12 +96,12 @@ func (l listener) Accept() (net.Conn, error) {
 	return &conn{Conn: c, limits: l.limits}, nil
 }
 
-// FramingRefuser is a handler that words the refusal of an ambiguous request itself.
+// FramingRefuser is a handler that writes the refusal of an ambiguous request itself.
 type FramingRefuser interface {
 	RefuseFraming(w http.ResponseWriter, r *http.Request, why string)
 }
 
-// guard stands before every handler.
+// guard sets the security headers of every answer, refuses ambiguous requests and bounds bodies.
 type guard struct {
 	next   http.Handler
 	limits Limits
@@ -117,15 +116,15 @@ func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	why := ""
 	if c, ok := r.Context().Value(connKey{}).(*conn); ok {
-		why = c.framing(r)
+		why = c.checkFraming(r)
 	}
-	// Where a chunked body ends is known to its reader alone: the connection ends with it.
+	// Only the reader of a chunked body knows where it ends: the connection is closed after it.
 	if why != "" || r.ContentLength < 0 {
 		header.Set("Connection", "close")
 	}
 	if r.ContentLength != 0 && r.Body != nil && r.Body != http.NoBody {
-		arriving := &body{ReadCloser: r.Body, control: http.NewResponseController(w), limits: g.limits, credit: g.limits.Stall}
-		defer func() { _ = arriving.abandon() }()
+		arriving := &body{ReadCloser: r.Body, control: http.NewResponseController(w), limits: g.limits, waitBudget: g.limits.MaxSilence}
+		defer func() { _ = arriving.stopWaiting() }()
 		w = &answer{w, arriving}
 		r = r.WithContext(r.Context()) // net/http looks at its own copy to tell what is left of the body
 		r.Body = arriving
@@ -141,15 +140,15 @@ func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, why, http.StatusBadRequest)
 }
 
-// answer notices when an answer begins: net/http then reads what is left of the
-// body, before the first line is sent.
+// answer stops waiting for the body when the answer begins: net/http then reads the rest of
+// the body before it sends the first line.
 type answer struct {
 	http.ResponseWriter
 	body *body
 }
 
-func (a *answer) begin() {
-	if a.body.abandon() { // net/http does not notice that a client ended its body early
+func (a *answer) endBody() {
+	if a.body.stopWaiting() { // net/http does not notice that a client ended its body early
 		a.Header().Set("Connection", "close")
 	}
 }
@@ -157,20 +156,20 @@ func (a *answer) begin() {
 // WriteHeader is http.ResponseWriter.
 func (a *answer) WriteHeader(status int) {
 	if status >= http.StatusOK {
-		a.begin()
+		a.endBody()
 	}
 	a.ResponseWriter.WriteHeader(status)
 }
 
 // Write is http.ResponseWriter.
 func (a *answer) Write(p []byte) (int, error) {
-	a.begin()
+	a.endBody()
 	return a.ResponseWriter.Write(p)
 }
 
 // FlushError is what http.ResponseController looks for.
 func (a *answer) FlushError() error {
-	a.begin()
+	a.endBody()
 	return http.NewResponseController(a.ResponseWriter).Flush()
 }
 

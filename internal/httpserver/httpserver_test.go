@@ -48,7 +48,7 @@ func within(t *testing.T, handler http.Handler, test func(t *testing.T, dial fun
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		l := &pipes{dialled: make(chan net.Conn), closed: make(chan struct{})}
-		server := httpserver.New(handler, httpserver.Clients(), slog.New(slog.DiscardHandler))
+		server := httpserver.New(handler, httpserver.ClientLimits(), slog.New(slog.DiscardHandler))
 		go func() {
 			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 				t.Error(err)
@@ -239,7 +239,7 @@ func TestLivingClientsAreNot(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ended = make(chan error, 1)
 			l := &pipes{dialled: make(chan net.Conn), closed: make(chan struct{})}
-			server := httpserver.New(waits, httpserver.Clients(), slog.New(slog.DiscardHandler))
+			server := httpserver.New(waits, httpserver.ClientLimits(), slog.New(slog.DiscardHandler))
 			go func() { _ = server.Serve(l) }()
 			client := l.dial()
 			_, _ = io.WriteString(client, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")

@@ -1,10 +1,10 @@
-// Package identity holds what the event log must not: addresses, password
-// hashes, browser sessions and the counters of registration and sign-in. It is
-// the service's only store of personal data, and no projection rebuild touches it.
+// Package identity stores what the event log must not hold: e-mail addresses, password
+// hashes, browser sessions and the counters of registration and sign-in. It is the
+// service's only store of personal data and cannot be rebuilt from the log.
 //
 // It promises that an address is registered once, whatever its case; that a
 // registration interrupted between its two stores is finished by the next
-// sign-in; and that a failed sign-in tells by body, status and time nothing
-// about whether the address exists. It never stores a password or a session's
-// secret, only an argon2id hash of the one and a SHA-256 of the other.
+// sign-in; and that body, status and time of a failed sign-in are the same whether or not
+// the address exists. Of a password it stores an argon2id hash only, of a session's secret
+// a SHA-256.
 package identity

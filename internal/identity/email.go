@@ -15,7 +15,7 @@ const (
 	maxLocalBytes = 64  // RFC 5321 §4.5.3.1.1
 )
 
-// emailKey is the form of an address that is unique, or false for none.
+// emailKey returns the unique form of an address, in lower case; false for an invalid address.
 func emailKey(email string) (string, bool) {
 	local, _, _ := strings.Cut(email, "@")
 	if len(email) > maxEmailBytes || len(local) > maxLocalBytes || !emailPattern.MatchString(email) {

@@ -43,7 +43,7 @@ func Open(ctx context.Context, address string) (*bun.DB, error) {
 func connect(address string) (*bun.DB, error) {
 	switch scheme, rest, _ := strings.Cut(address, ":"); scheme {
 	case "sqlite":
-		if err := private.File(rest); err != nil { // SQLite gives its journals the same mode
+		if err := private.MakeFile(rest); err != nil { // SQLite gives its journals the same mode
 			return nil, fmt.Errorf("identity database: %w", err)
 		}
 		pool, err := sql.Open(sqliteshim.ShimName, "file:"+(&url.URL{Path: rest}).EscapedPath()+"?"+sqlitePragmas)

@@ -30,15 +30,14 @@ const (
 	MaxPasswordRunes = 128
 )
 
-// hasher computes at most one hash per core: a flood of sign-ins queues here
-// instead of taking 19 MiB and a core each.
+// hasher computes at most one hash per core at a time: each takes 19 MiB and a core.
 type hasher struct{ slots chan struct{} }
 
 func newHasher() hasher { return hasher{slots: make(chan struct{}, runtime.GOMAXPROCS(0))} }
 
-// key is the argon2id of a password in NFC, so that the same characters typed on
+// deriveKey is the argon2id of a password in NFC, so that the same characters typed on
 // another system are the same password (RFC 8265 §4.2).
-func (h hasher) key(ctx context.Context, password string, salt []byte) ([]byte, error) {
+func (h hasher) deriveKey(ctx context.Context, password string, salt []byte) ([]byte, error) {
 	select {
 	case h.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -52,7 +51,7 @@ func (h hasher) key(ctx context.Context, password string, salt []byte) ([]byte, 
 func (h hasher) hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // it never fails
-	key, err := h.key(ctx, password, salt)
+	key, err := h.deriveKey(ctx, password, salt)
 	if err != nil {
 		return "", err
 	}
@@ -60,7 +59,7 @@ func (h hasher) hash(ctx context.Context, password string) (string, error) {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes, encode(salt), encode(key)), nil
 }
 
-// unknownAccountHash is compared with when an address is unknown, so that it takes as long.
+// unknownAccountHash is compared with when an address is unknown, so that the answer takes as long.
 var unknownAccountHash = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes,
 	strings.Repeat("A", base64.RawStdEncoding.EncodedLen(saltBytes)), strings.Repeat("A", base64.RawStdEncoding.EncodedLen(hashBytes)))
 
@@ -79,7 +78,7 @@ func (h hasher) matches(ctx context.Context, password, encoded string) (bool, er
 	if err != nil {
 		return false, fmt.Errorf("identity: stored hash: %w", err)
 	}
-	got, err := h.key(ctx, password, salt)
+	got, err := h.deriveKey(ctx, password, salt)
 	if err != nil {
 		return false, err
 	}

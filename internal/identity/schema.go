@@ -22,8 +22,8 @@ type accountRow struct {
 
 // States of an account's row.
 const (
-	pending = "pending" // account.registered may not be in the log yet
-	active  = "active"
+	accountPending = "pending" // account.registered may not be in the log yet
+	accountActive  = "active"
 )
 
 type sessionRow struct {

@@ -21,16 +21,16 @@ import (
 const SessionLifetime = 14 * 24 * time.Hour
 
 var (
-	// ErrEmail means that an address is not one.
-	ErrEmail = errors.New("this is not an email address")
-	// ErrPassword means that a password is too short or too long.
-	ErrPassword = fmt.Errorf("a password has %d to %d characters", MinPasswordRunes, MaxPasswordRunes)
+	// ErrInvalidEmail is returned for a text that is no e-mail address.
+	ErrInvalidEmail = errors.New("this is not an email address")
+	// ErrInvalidPassword means that a password is too short or too long.
+	ErrInvalidPassword = fmt.Errorf("a password has %d to %d characters", MinPasswordRunes, MaxPasswordRunes)
 	// ErrEmailTaken means that the address is registered already.
 	ErrEmailTaken = errors.New("this address is already registered; sign in instead")
-	// ErrCredentials means that address and password do not belong together; it does not say which is wrong.
-	ErrCredentials = errors.New("wrong email or password")
-	// ErrNoAccount means that nobody registered the address.
-	ErrNoAccount = errors.New("no account has this address")
+	// ErrWrongCredentials is returned for an unknown address and for a wrong password alike.
+	ErrWrongCredentials = errors.New("wrong email or password")
+	// ErrAccountNotFound is returned for an address that is not registered.
+	ErrAccountNotFound = errors.New("no account has this address")
 )
 
 // Store reads and writes the identity tables. Its methods may be called concurrently.
@@ -43,30 +43,31 @@ type Store struct {
 	used    usedToday
 }
 
-// New uses the tables of a database that Open returned.
+// New returns a Store over a database that Open returned.
 func New(db *bun.DB, now func() time.Time, rules Rules) *Store {
 	return &Store{db: db, now: now, hasher: newHasher(), rules: rules, windows: NewWindows(db)}
 }
 
-// Announce puts account.registered into the log; repeating it changes nothing.
-type Announce func(ctx context.Context, account string) error
+// LogRegistration appends account.registered to the log. It is idempotent.
+type LogRegistration func(ctx context.Context, account string) error
 
-// Register opens an account: a pending row takes the address, the log is told,
-// the row becomes active. A crash in between is finished by SignIn.
-func (s *Store) Register(ctx context.Context, email, password string, announce Announce) (account string, err error) {
+// Register inserts a pending row for the address, calls announce, and makes the row
+// active. After a crash in between SignIn does the rest. Errors: ErrInvalidEmail,
+// ErrInvalidPassword, ErrEmailTaken, or that of announce.
+func (s *Store) Register(ctx context.Context, email, password string, announce LogRegistration) (account string, err error) {
 	key, ok := emailKey(email)
 	switch {
 	case !ok:
-		return "", ErrEmail
+		return "", ErrInvalidEmail
 	case !validPassword(password):
-		return "", ErrPassword
+		return "", ErrInvalidPassword
 	}
-	// Hashed before the address is looked up: a taken one takes as long.
+	// Hashed before the address is looked up, so that the time does not show whether it is registered.
 	hash, err := s.hasher.hash(ctx, password)
 	if err != nil {
 		return "", err
 	}
-	row := accountRow{ID: uuid.NewString(), Email: email, EmailKey: key, PasswordHash: hash, State: pending, CreatedAt: s.now().UnixMilli()}
+	row := accountRow{ID: uuid.NewString(), Email: email, EmailKey: key, PasswordHash: hash, State: accountPending, CreatedAt: s.now().UnixMilli()}
 	inserted, err := s.db.NewInsert().Model(&row).On("CONFLICT (email_key) DO NOTHING").Exec(ctx)
 	if err != nil {
 		return "", fmt.Errorf("identity: register: %w", err)
@@ -77,36 +78,36 @@ func (s *Store) Register(ctx context.Context, email, password string, announce A
 	return row.ID, s.activate(ctx, row.ID, announce)
 }
 
-func (s *Store) activate(ctx context.Context, account string, announce Announce) error {
+func (s *Store) activate(ctx context.Context, account string, announce LogRegistration) error {
 	if err := announce(ctx, account); err != nil {
 		return err
 	}
-	_, err := s.db.NewUpdate().Model((*accountRow)(nil)).Set("state = ?", active).Where("id = ?", account).Exec(ctx)
+	_, err := s.db.NewUpdate().Model((*accountRow)(nil)).Set("state = ?", accountActive).Where("id = ?", account).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("identity: activate: %w", err)
 	}
 	return nil
 }
 
-// Session is a browser session as it is handed out: once.
+// Session is a new browser session. Its secret is not stored and cannot be read again.
 type Session struct {
 	Account   string
 	Secret    string // the cookie's value
 	ExpiresAt time.Time
 }
 
-// SignIn checks a password and opens a browser session. It finishes a
-// registration that was interrupted.
-func (s *Store) SignIn(ctx context.Context, email, password string, announce Announce) (Session, error) {
-	row, err := s.find(ctx, email)
+// SignIn checks a password and opens a browser session of SessionLifetime. It completes a
+// registration that was interrupted. Errors: ErrWrongCredentials, or that of announce.
+func (s *Store) SignIn(ctx context.Context, email, password string, announce LogRegistration) (Session, error) {
+	row, err := s.findAccount(ctx, email)
 	known := err == nil
-	if err != nil && !errors.Is(err, ErrNoAccount) {
+	if err != nil && !errors.Is(err, ErrAccountNotFound) {
 		return Session{}, err
 	}
 	if !known {
 		row.PasswordHash = unknownAccountHash
 	}
-	if !validPassword(password) { // bounded before it is hashed; hash something all the same
+	if !validPassword(password) { // a password of any length is not hashed, but something is, so that it takes as long
 		known, password = false, "not a password"
 	}
 	matches, err := s.hasher.matches(ctx, password, row.PasswordHash)
@@ -114,17 +115,17 @@ func (s *Store) SignIn(ctx context.Context, email, password string, announce Ann
 	case err != nil:
 		return Session{}, err
 	case !matches || !known:
-		return Session{}, ErrCredentials
+		return Session{}, ErrWrongCredentials
 	}
-	if row.State == pending {
+	if row.State == accountPending {
 		if err := s.activate(ctx, row.ID, announce); err != nil {
 			return Session{}, err
 		}
 	}
-	return s.open(ctx, row.ID)
+	return s.openSession(ctx, row.ID)
 }
 
-func (s *Store) open(ctx context.Context, account string) (Session, error) {
+func (s *Store) openSession(ctx context.Context, account string) (Session, error) {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // it never fails
 	now := s.now()
@@ -144,7 +145,7 @@ func (s *Store) SessionAccount(ctx context.Context, secret string) (string, erro
 	var row sessionRow
 	err := s.db.NewSelect().Model(&row).Where("hash = ? AND expires_at > ?", hashOf(secret), s.now().UnixMilli()).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", auth.ErrNoSession
+		return "", auth.ErrSessionNotFound
 	}
 	if err != nil {
 		return "", fmt.Errorf("identity: session: %w", err)
@@ -152,7 +153,7 @@ func (s *Store) SessionAccount(ctx context.Context, secret string) (string, erro
 	return row.Account, nil
 }
 
-// SignOut ends a browser session; one that has ended already is fine.
+// SignOut ends a browser session. It is no error when the session has ended.
 func (s *Store) SignOut(ctx context.Context, secret string) error {
 	if _, err := s.db.NewDelete().Model((*sessionRow)(nil)).Where("hash = ?", hashOf(secret)).Exec(ctx); err != nil {
 		return fmt.Errorf("identity: sign out: %w", err)
@@ -160,27 +161,27 @@ func (s *Store) SignOut(ctx context.Context, secret string) error {
 	return nil
 }
 
-// AccountOf is the account that registered an address, for operators' commands.
+// AccountOf returns the id of the account with an address, or ErrAccountNotFound.
 func (s *Store) AccountOf(ctx context.Context, email string) (account string, err error) {
-	row, err := s.find(ctx, email)
+	row, err := s.findAccount(ctx, email)
 	return row.ID, err
 }
 
-// Ready tells whether the tables can be read.
+// Ready returns an error when the tables cannot be read.
 func (s *Store) Ready(ctx context.Context) error {
 	_, err := s.db.NewSelect().Model((*accountRow)(nil)).Limit(1).Count(ctx)
 	return err
 }
 
-func (s *Store) find(ctx context.Context, email string) (accountRow, error) {
+func (s *Store) findAccount(ctx context.Context, email string) (accountRow, error) {
 	var row accountRow
 	key, ok := emailKey(email)
 	if !ok {
-		return row, ErrNoAccount
+		return row, ErrAccountNotFound
 	}
 	err := s.db.NewSelect().Model(&row).Where("email_key = ?", key).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return accountRow{}, ErrNoAccount
+		return accountRow{}, ErrAccountNotFound
 	}
 	if err != nil {
 		return row, fmt.Errorf("identity: %w", err)

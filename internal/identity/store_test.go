@@ -108,20 +108,20 @@ func TestRegisterSignInSignOut(t *testing.T) {
 			t.Error("an active account was announced again")
 		}
 		for _, wrong := range [][2]string{{"ada@example.com", "correct horsf"}, {"ada@example.com", ""}, {"ada@example.com", strings.Repeat("x", 200)}, {"eve@example.com", "correct horse"}, {"' OR 1=1 --", "correct horse"}, {"", ""}} {
-			if _, err := s.SignIn(ctx, wrong[0], wrong[1], log.announce); !errors.Is(err, identity.ErrCredentials) {
+			if _, err := s.SignIn(ctx, wrong[0], wrong[1], log.announce); !errors.Is(err, identity.ErrWrongCredentials) {
 				t.Errorf("%q: %v", wrong, err)
 			}
 		}
 		if got, err := s.SessionAccount(ctx, session.Secret); err != nil || got != account {
 			t.Errorf("%q %v", got, err)
 		}
-		if _, err := s.SessionAccount(ctx, "' OR '1'='1"); !errors.Is(err, auth.ErrNoSession) {
+		if _, err := s.SessionAccount(ctx, "' OR '1'='1"); !errors.Is(err, auth.ErrSessionNotFound) {
 			t.Error(err)
 		}
 		if err := errors.Join(s.SignOut(ctx, session.Secret), s.SignOut(ctx, session.Secret)); err != nil {
 			t.Error(err)
 		}
-		if _, err := s.SessionAccount(ctx, session.Secret); !errors.Is(err, auth.ErrNoSession) {
+		if _, err := s.SessionAccount(ctx, session.Secret); !errors.Is(err, auth.ErrSessionNotFound) {
 			t.Errorf("after sign-out: %v", err)
 		}
 		session, err = s.SignIn(ctx, "ada@example.com", "correct horse", log.announce)
@@ -129,7 +129,7 @@ func TestRegisterSignInSignOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.pass(identity.SessionLifetime)
-		if _, err := s.SessionAccount(ctx, session.Secret); !errors.Is(err, auth.ErrNoSession) {
+		if _, err := s.SessionAccount(ctx, session.Secret); !errors.Is(err, auth.ErrSessionNotFound) {
 			t.Errorf("after its lifetime: %v", err)
 		}
 		if got, err := s.AccountOf(ctx, "ADA@example.com"); err != nil || got != account {
@@ -188,12 +188,12 @@ func TestAddressesAndPasswords(t *testing.T) {
 	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, _ *clock) {
 		ctx, log := context.Background(), &logged{}
 		for _, email := range []string{"", "a", "@b.c", "a@", "a@b@c", "a b@c.d", "a@b..c", "a@-b.c", ".a@b.c", "a.@b.c", "a..b@c.d", "a@b.c\n", "a@b.c\x00", "é@b.c", "a@b_c.d", strings.Repeat("a", 65) + "@b.c", "a@" + strings.Repeat("b.", 130) + "c", `"a b"@c.d`, "a@[1.2.3.4]"} {
-			if _, err := s.Register(ctx, email, "correct horse", log.announce); !errors.Is(err, identity.ErrEmail) {
+			if _, err := s.Register(ctx, email, "correct horse", log.announce); !errors.Is(err, identity.ErrInvalidEmail) {
 				t.Errorf("%q: %v", email, err)
 			}
 		}
 		for _, password := range []string{"", "1234567", "ééééééé", strings.Repeat("x", 129)} {
-			if _, err := s.Register(ctx, "a@b.c", password, log.announce); !errors.Is(err, identity.ErrPassword) {
+			if _, err := s.Register(ctx, "a@b.c", password, log.announce); !errors.Is(err, identity.ErrInvalidPassword) {
 				t.Errorf("%q: %v", password, err)
 			}
 		}

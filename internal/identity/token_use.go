@@ -9,15 +9,15 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// usedToday remembers which tokens' use is written down for the day.
+// usedToday holds the tokens whose use on the current UTC day is stored.
 type usedToday struct {
 	mu     sync.Mutex
 	day    string
 	tokens map[string]bool
 }
 
-// first tells whether a token is new on a day; memory is as large as a day's tokens.
-func (u *usedToday) first(token, day string) bool {
+// firstUse reports whether this is the token's first call on a day, in this process.
+func (u *usedToday) firstUse(token, day string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.day != day {
@@ -30,11 +30,11 @@ func (u *usedToday) first(token, day string) bool {
 	return true
 }
 
-// TokenUsed writes down the UTC day of a token's use: one row a token, one write
-// a token and day and process. It is a convenience for its owner, not history.
+// TokenUsed stores the UTC day of a token's last use: one row per token, written at most
+// once a day by each process. It is shown to the token's owner and decides nothing.
 func (s *Store) TokenUsed(ctx context.Context, tokenID string) error {
 	day := s.now().UTC().Format(time.DateOnly)
-	if !s.used.first(tokenID, day) {
+	if !s.used.firstUse(tokenID, day) {
 		return nil
 	}
 	row := tokenUseRow{TokenID: tokenID, LastUsedOn: day}
@@ -44,8 +44,8 @@ func (s *Store) TokenUsed(ctx context.Context, tokenID string) error {
 	return nil
 }
 
-// LastUsed is the UTC day (YYYY-MM-DD) of each token's last use; a token that
-// was never used is absent.
+// LastUsed returns the UTC day (YYYY-MM-DD) of each token's last use, by token id; a token
+// that was never used is absent.
 func (s *Store) LastUsed(ctx context.Context, tokenIDs []string) (map[string]string, error) {
 	days := map[string]string{}
 	if len(tokenIDs) == 0 {

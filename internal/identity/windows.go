@@ -11,7 +11,7 @@ import (
 	"reckon/internal/ratelimit"
 )
 
-// Rules bound how often one may try.
+// Rules bound how often clients may register and sign in.
 type Rules struct {
 	Registrations ratelimit.Rule // per client address
 	SignIns       ratelimit.Rule // per client address, and per email address
@@ -31,8 +31,8 @@ func (s *Store) CountRegistration(ctx context.Context, address string) (ratelimi
 	return s.windows.Count(ctx, "register:"+address, s.rules.Registrations, s.now())
 }
 
-// CountSignIn counts an attempt to sign in, and returns the tighter of the two
-// allowances. It counts for addresses nobody registered too.
+// CountSignIn counts an attempt to sign in for the client address and for the e-mail
+// address, registered or not, and returns the allowance with fewer requests left.
 func (s *Store) CountSignIn(ctx context.Context, address, email string) (ratelimit.Allowance, error) {
 	now := s.now()
 	ofAddress, err := s.windows.Count(ctx, "sign-in:"+address, s.rules.SignIns, now)

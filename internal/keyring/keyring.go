@@ -1,8 +1,8 @@
 // Package keyring keeps the private halves of the keys that seal receipts: one
 // PEM file each, readable by its owner only, named by the key's kid.
 //
-// It promises that a key file is durable before its public half is published.
-// It never decides which key seals: the stream `keys` does.
+// It promises that a key file is durable before Generate returns the public half. Which
+// key seals is decided by the stream `keys`.
 package keyring
 
 import (
@@ -31,12 +31,12 @@ func Open(folder string) (Ring, error) {
 	return Ring{folder: folder}, nil
 }
 
-// ErrNoKey means that this process does not hold the private half of a key.
-var ErrNoKey = errors.New("the private half of this signing key is not in the key folder")
+// ErrKeyNotFound is returned when the folder has no private half of a key.
+var ErrKeyNotFound = errors.New("the private half of this signing key is not in the key folder")
 
 func (r Ring) path(kid string) string { return filepath.Join(r.folder, kid+".pem") }
 
-// Generate makes a key pair and keeps its private half.
+// Generate makes a key pair, stores its private half durably and returns the public half.
 func (r Ring) Generate() (ed25519.PublicKey, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -72,11 +72,11 @@ func writeDurably(path string, content []byte) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// Signer loads the private half of a key.
+// Signer loads the private half of a key, or returns ErrKeyNotFound.
 func (r Ring) Signer(kid string) (*receipt.Signer, error) {
 	content, err := os.ReadFile(r.path(kid))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s", ErrNoKey, kid)
+		return nil, fmt.Errorf("%w: %s", ErrKeyNotFound, kid)
 	}
 	if err != nil {
 		return nil, err

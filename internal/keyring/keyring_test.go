@@ -33,7 +33,7 @@ func TestAKeyComesBack(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
 	}
-	if _, err := ring.Signer("absent"); !errors.Is(err, keyring.ErrNoKey) {
+	if _, err := ring.Signer("absent"); !errors.Is(err, keyring.ErrKeyNotFound) {
 		t.Errorf("absent key: %v", err)
 	}
 	if err := os.Rename(filepath.Join(folder, kid+".pem"), filepath.Join(folder, "other.pem")); err != nil {

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Part is one part of a process. It has been made already: what it holds (files,
-// sockets, connections) is given up by Stop. Every function may be nil.
+// Part is one part of a process that has been made: Stop releases what it holds (files,
+// sockets, connections). Every function may be nil.
 type Part struct {
 	Name string // in messages, such as "read models"
 	// Start is called once, before the next part's. An error ends the process.
@@ -25,11 +25,11 @@ type Part struct {
 	// Run works in the background until ctx ends. An error before that ends the
 	// process; returning nil does not.
 	Run func(ctx context.Context) error
-	// Drain refuses new work and returns when the work in hand has ended or was
-	// handed back. All parts still run, and all drain at once. It is called only
-	// for parts that were started. An error is logged as a warning.
+	// Drain refuses new work and returns when the work in progress has ended or was handed
+	// back. It is called for started parts only, for all at the same time, while all still
+	// run. An error is logged as a warning.
 	Drain func(ctx context.Context) error
-	// Stop gives up what the part holds. Its Run has returned.
+	// Stop releases what the part holds. It is called after Run has returned.
 	Stop func(ctx context.Context) error
 }
 
@@ -53,8 +53,7 @@ func New(logger *slog.Logger) *Lifecycle {
 	return &Lifecycle{logger: logger, failed: make(chan error, 1)}
 }
 
-// Add takes charge of parts that have been made: from now on Stop stops them,
-// whether they were started or not.
+// Add adds parts that have been made. Stop stops them, whether they were started or not.
 func (l *Lifecycle) Add(parts ...Part) {
 	for _, p := range parts {
 		l.parts = append(l.parts, &running{Part: p})
@@ -67,7 +66,7 @@ func (l *Lifecycle) Start(ctx context.Context) error {
 	for _, p := range l.parts {
 		if p.Start != nil {
 			if err := p.Start(ctx); err != nil {
-				return named(p.Name, err)
+				return withPartName(p.Name, err)
 			}
 		}
 		p.started = true
@@ -84,12 +83,12 @@ func (l *Lifecycle) run(ctx context.Context, p *running) {
 	go func() {
 		defer close(p.done)
 		if err := p.Run(ctx); err != nil && ctx.Err() == nil {
-			l.fail(named(p.Name, err))
+			l.reportFailure(withPartName(p.Name, err))
 		}
 	}()
 }
 
-func (l *Lifecycle) fail(err error) {
+func (l *Lifecycle) reportFailure(err error) {
 	select {
 	case l.failed <- err:
 	default: // the process ends because of an earlier failure already
@@ -101,8 +100,8 @@ func (l *Lifecycle) fail(err error) {
 // caller ends the process: Drain, then Stop.
 func (l *Lifecycle) Failed() <-chan error { return l.failed }
 
-// Drain drains all parts that were started at the same time and returns when
-// each has returned; ctx bounds those that heed it.
+// Drain drains all started parts at the same time and returns when every Drain has
+// returned. ctx is passed to each.
 func (l *Lifecycle) Drain(ctx context.Context) {
 	var draining sync.WaitGroup
 	for _, p := range l.parts {
@@ -111,7 +110,7 @@ func (l *Lifecycle) Drain(ctx context.Context) {
 		}
 		draining.Go(func() {
 			if err := p.Drain(ctx); err != nil {
-				l.logger.Warn("not all work in hand could end", "part", p.Name, "error", err)
+				l.logger.Warn("not all work in progress could end", "part", p.Name, "error", err)
 			}
 		})
 	}
@@ -129,17 +128,17 @@ func (l *Lifecycle) Stop(ctx context.Context) error {
 		p := l.parts[n]
 		if p.done != nil {
 			p.cancel()
-			l.await(p)
+			l.waitForRun(p)
 		}
 		if p.Stop != nil {
-			errs = append(errs, named(p.Name, p.Stop(ctx)))
+			errs = append(errs, withPartName(p.Name, p.Stop(ctx)))
 		}
 	}
 	l.parts = nil
 	return errors.Join(errs...)
 }
 
-func (l *Lifecycle) await(p *running) {
+func (l *Lifecycle) waitForRun(p *running) {
 	late := time.NewTimer(stillRunningAfter)
 	defer late.Stop()
 	select {
@@ -151,7 +150,7 @@ func (l *Lifecycle) await(p *running) {
 	<-p.done
 }
 
-func named(name string, err error) error {
+func withPartName(name string, err error) error {
 	if err == nil {
 		return nil
 	}

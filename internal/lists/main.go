@@ -33,20 +33,20 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	list, err := listOf(folder)
+	list, err := renderList(folder)
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(listFile, list, 0o644)
 }
 
-// listOf is the list of the package in a folder.
-func listOf(folder string) ([]byte, error) {
+// renderList is the list of the package in a folder.
+func renderList(folder string) ([]byte, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
 		return nil, err
 	}
-	var found declared
+	var found declarations
 	for _, file := range files {
 		if name := filepath.Base(file); name == listFile || strings.HasSuffix(name, "_test.go") {
 			continue
@@ -71,18 +71,18 @@ func listOf(folder string) ([]byte, error) {
 	return format.Source(list.Bytes())
 }
 
-// declared is what the files of a package declare.
-type declared struct {
+// declarations is what the files of a package declare.
+type declarations struct {
 	Package string
 	Models  []string // types of read models
 	Routes  []string // methods of Services that add routes
 }
 
-func (d *declared) add(method *ast.FuncDecl) {
+func (d *declarations) add(method *ast.FuncDecl) {
 	switch name := method.Name.Name; {
 	case name == "Projection":
-		d.Models = append(d.Models, receiver(method))
-	case receiver(method) == "Services" && strings.HasPrefix(name, "register") && takesAPI(method):
+		d.Models = append(d.Models, receiverType(method))
+	case receiverType(method) == "Services" && strings.HasPrefix(name, "register") && takesAPI(method):
 		d.Routes = append(d.Routes, name)
 	}
 }
@@ -101,8 +101,8 @@ func takesAPI(method *ast.FuncDecl) bool {
 	return ok && selector.Sel.Name == "API"
 }
 
-// receiver is the type a method is of.
-func receiver(method *ast.FuncDecl) string {
+// receiverType is the type a method is of.
+func receiverType(method *ast.FuncDecl) string {
 	of := method.Recv.List[0].Type
 	if pointer, ok := of.(*ast.StarExpr); ok {
 		of = pointer.X

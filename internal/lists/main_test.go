@@ -15,7 +15,7 @@ func TestListsAreComplete(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := listOf(folder)
+		want, err := renderList(folder)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestAMethodIsListedByWhatItDeclares(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		list, err := listOf(folder)
+		list, err := renderList(folder)
 		if err != nil {
 			t.Fatal(err)
 		}

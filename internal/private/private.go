@@ -1,10 +1,9 @@
 // Package private keeps an installation's files to the user it runs as.
 //
-// It promises that a folder it has accepted, its files and all on the way to them
-// can be replaced, and the folder entered, by this user and root only, and that
-// anything else is refused with a sentence that says what to do. The one mode it
-// ever changes is that of an empty folder which it is given to fill: what is in a
-// folder, and a folder that holds something, stay as they are.
+// It promises that only this user and root can enter a folder it has accepted, and replace
+// the folder, its files or a folder above them. Every other folder is refused with a
+// *FolderError that says what to do. It changes the mode of empty folders only; files and
+// folders that are not empty keep theirs.
 package private
 
 import (
@@ -21,28 +20,29 @@ import (
 	"syscall"
 )
 
-// Process makes everything this process and its children create readable and
-// writable by its user only, whatever mode they ask for.
-func Process() { syscall.Umask(0o077) }
+// RestrictUmask sets the umask to 077: files that this process and its children create are
+// accessible to their user only, whatever mode they ask for.
+func RestrictUmask() { syscall.Umask(0o077) }
 
-// FolderError says why a place cannot hold what must stay private.
+// FolderError is returned for a path that cannot hold private files; Why says the reason
+// and what to do.
 type FolderError struct{ Path, Why string }
 
 func (e *FolderError) Error() string { return fmt.Sprintf("%s %s", e.Path, e.Why) }
 
 const (
-	others        = 0o077
+	othersAny     = 0o077
 	othersWrite   = 0o022
 	mostLinks     = 40 // as Linux follows
 	privateFolder = 0o700
 	privateFile   = 0o600
 )
 
-// Make makes a folder, and those above it, where they are missing, and closes one
-// that is empty. It accepts and refuses what Check does, and makes nothing where
-// it refuses what is there already.
-func Make(path string, logger *slog.Logger) error {
-	if err := Check(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// MakeFolder creates a folder with mode 0700, and the missing ones above it. An existing
+// folder that is empty loses the permissions of other users; an existing folder that
+// CheckFolder refuses is refused, and nothing is created.
+func MakeFolder(path string, logger *slog.Logger) error {
+	if err := CheckFolder(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := os.MkdirAll(path, privateFolder); err != nil {
@@ -56,19 +56,20 @@ func Make(path string, logger *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(closeEmpty(folder, real, logger), folder.Close())
+	return errors.Join(restrictEmpty(folder, real, logger), folder.Close())
 }
 
-// closeEmpty looks twice whether the folder is empty: after its mode was changed nobody else can add to it.
-func closeEmpty(folder *os.File, path string, logger *slog.Logger) error {
-	if err := accept(folder, path); err != nil {
+// restrictEmpty removes other users' permissions from an empty folder. It checks that the
+// folder is empty again after the change, when no other user can add a file.
+func restrictEmpty(folder *os.File, path string, logger *slog.Logger) error {
+	if err := checkOpenFolder(folder, path); err != nil {
 		return err
 	}
 	info, err := folder.Stat()
-	if err != nil || info.Mode().Perm()&others == 0 {
+	if err != nil || info.Mode().Perm()&othersAny == 0 {
 		return err
 	}
-	if err := folder.Chmod(info.Mode() &^ others); err != nil {
+	if err := folder.Chmod(info.Mode() &^ othersAny); err != nil {
 		return err
 	}
 	logger.Warn("other users of this machine could enter the empty folder: it was closed", "folder", path, "mode", info.Mode().String())
@@ -78,10 +79,10 @@ func closeEmpty(folder *os.File, path string, logger *slog.Logger) error {
 	return nil
 }
 
-// Check changes nothing. A *FolderError names a folder that belongs to someone
-// else, that someone else could put another in the place of, that others can
-// enter though it holds something, or that is for more than an installation.
-func Check(path string) error {
+// CheckFolder returns a *FolderError for a folder that another user owns or can replace,
+// that other users can enter although it is not empty, or that is shared (a home folder,
+// one with the sticky bit, the root). It changes nothing.
+func CheckFolder(path string) error {
 	real, err := resolve(path)
 	if err != nil {
 		return err
@@ -90,10 +91,10 @@ func Check(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(accept(folder, real), folder.Close())
+	return errors.Join(checkOpenFolder(folder, real), folder.Close())
 }
 
-func accept(folder *os.File, path string) error {
+func checkOpenFolder(folder *os.File, path string) error {
 	info, err := folder.Stat()
 	switch {
 	case err != nil:
@@ -108,7 +109,7 @@ func accept(folder *os.File, path string) error {
 		return &FolderError{path, "has the sticky bit, as folders have that many users share: give Reckon a folder of its own"}
 	case owner(info) != os.Geteuid():
 		return &FolderError{path, fmt.Sprintf("belongs to user %d, and this process runs as user %d: run it as the folder's owner, or give it a folder of its own", owner(info), os.Geteuid())}
-	case info.Mode().Perm()&others == 0:
+	case info.Mode().Perm()&othersAny == 0:
 		return nil
 	}
 	if is, err := empty(folder); err != nil || is {
@@ -140,10 +141,10 @@ func empty(folder *os.File) (bool, error) {
 	return false, err
 }
 
-// File makes a database's file if it is missing. It refuses, with a *FolderError,
-// one that others can open or replace, or beside which they can put one: SQLite
-// believes the journal it finds beside a database.
-func File(path string) error {
+// MakeFile creates a database's file if it is missing. It returns a *FolderError when other
+// users can open or replace the file, or create files beside it: SQLite applies a journal
+// that it finds beside a database.
+func MakeFile(path string) error {
 	folder, err := resolve(filepath.Dir(path))
 	if err != nil {
 		return err
@@ -166,7 +167,8 @@ func File(path string) error {
 	return openFile(path, os.O_CREATE)
 }
 
-// openFile opens, and thereby makes if it may, a file for a look at it.
+// openFile checks that a file is a regular file of this user only. With os.O_CREATE it
+// creates a missing one.
 func openFile(path string, create int) error {
 	if _, err := os.Lstat(path); err == nil {
 		if path, err = resolve(path); err != nil {
@@ -177,10 +179,10 @@ func openFile(path string, create int) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(acceptFile(file), file.Close())
+	return errors.Join(checkOpenFile(file), file.Close())
 }
 
-func acceptFile(file *os.File) error {
+func checkOpenFile(file *os.File) error {
 	info, err := file.Stat()
 	switch {
 	case err != nil:
@@ -189,16 +191,16 @@ func acceptFile(file *os.File) error {
 		return &FolderError{file.Name(), "is no file"}
 	case owner(info) != os.Geteuid():
 		return &FolderError{file.Name(), fmt.Sprintf("belongs to user %d, and this process runs as user %d: use a file of its own", owner(info), os.Geteuid())}
-	case info.Mode().Perm()&others != 0:
+	case info.Mode().Perm()&othersAny != 0:
 		return &FolderError{file.Name(), fmt.Sprintf("can be opened by other users of this machine (its mode is %04o). If it is the file you mean, close it: chmod go-rwx %s",
 			info.Mode().Perm(), quoted(file.Name()))}
 	}
 	return nil
 }
 
-// Temporary makes a folder for a while, in $TMPDIR or /tmp, or refuses with a
-// *FolderError where another user could put one in its place.
-func Temporary(prefix string) (string, error) {
+// MakeTemporaryFolder creates a folder in $TMPDIR or /tmp. It returns a *FolderError when
+// another user could replace the folder. The caller removes it.
+func MakeTemporaryFolder(prefix string) (string, error) {
 	place, err := resolve(os.TempDir())
 	if err != nil {
 		return "", fmt.Errorf("TMPDIR: %w", err)
@@ -213,15 +215,15 @@ func Temporary(prefix string) (string, error) {
 	return os.MkdirTemp(place, prefix)
 }
 
-// resolve is filepath.EvalSymlinks of a path on which nobody else could put
-// anything in another's place: all folders above it, and all links, are of this
-// user or of root. What is missing is an fs.ErrNotExist, after all above it was looked at.
+// resolve is filepath.EvalSymlinks that returns a *FolderError when another user can replace
+// a component of the path: every folder and every link on it must belong to this user or to
+// root. For a missing component the error is fs.ErrNotExist; those above it were checked.
 func resolve(path string) (string, error) {
 	whole, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
 	}
-	real, rest, links := "/", split(whole), 0
+	real, rest, links := "/", pathParts(whole), 0
 	for len(rest) > 0 {
 		info, err := os.Lstat(real)
 		if err != nil {
@@ -242,7 +244,7 @@ func resolve(path string) (string, error) {
 		if links++; links > mostLinks {
 			return "", &FolderError{whole, "leads through too many links"}
 		}
-		if !ours(info) {
+		if !ownedByUserOrRoot(info) {
 			return "", &FolderError{whole, fmt.Sprintf("leads through the link %s of user %d, who could let it lead elsewhere: use a folder elsewhere", next, owner(info))}
 		}
 		target, err := os.Readlink(next)
@@ -252,20 +254,21 @@ func resolve(path string) (string, error) {
 		if filepath.IsAbs(target) {
 			real = "/"
 		}
-		rest = append(split(target), rest...)
+		rest = append(pathParts(target), rest...)
 	}
 	return real, nil
 }
 
-func split(path string) []string {
+func pathParts(path string) []string {
 	return slices.DeleteFunc(strings.Split(path, "/"), func(part string) bool { return part == "" || part == "." })
 }
 
-// unreplaceable tells whether nobody else can rename or remove what this user has in a folder.
+// unreplaceable returns a *FolderError when another user can rename or remove this user's
+// files in the folder.
 func unreplaceable(path, above string, info os.FileInfo) error {
 	open := writableByOthers(info)
 	switch {
-	case !ours(info):
+	case !ownedByUserOrRoot(info):
 		return &FolderError{path, fmt.Sprintf("lies below %s of user %d, who could put something else in its place: use a folder elsewhere", above, owner(info))}
 	case open != 0 && info.Mode()&os.ModeSticky == 0:
 		return &FolderError{path, fmt.Sprintf("lies below %s (mode %04o), where other users of this machine could put something else in its place: chmod go-w %s, or use a folder elsewhere",
@@ -274,8 +277,9 @@ func unreplaceable(path, above string, info os.FileInfo) error {
 	return nil
 }
 
-// writableByOthers is the permission bits that let other users write. The group of a user who has one of his own, with
-// his own number, is no other user: where systems give such groups, they make folders writable by the group.
+// writableByOthers returns the permission bits that let other users write. The bit of the
+// group is left out when the group's number is the owner's: systems that give each user a
+// group make folders writable by it.
 func writableByOthers(info os.FileInfo) os.FileMode {
 	open := info.Mode().Perm() & othersWrite
 	if stat := info.Sys().(*syscall.Stat_t); stat.Gid == stat.Uid {
@@ -284,11 +288,11 @@ func writableByOthers(info os.FileInfo) os.FileMode {
 	return open
 }
 
-func ours(info os.FileInfo) bool { return owner(info) == 0 || owner(info) == os.Geteuid() }
+func ownedByUserOrRoot(info os.FileInfo) bool { return owner(info) == 0 || owner(info) == os.Geteuid() }
 
 func owner(info os.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
-// quoted is a path as a shell reads it.
+// quoted quotes a path for a shell.
 func quoted(path string) string {
 	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%") == "" {
 		return path

@@ -53,7 +53,7 @@ func TestAnEmptyFolderIsClosed(t *testing.T) {
 	for _, mode := range []fs.FileMode{0o777, 0o755, 0o700, 0o775 | fs.ModeSetgid} {
 		folder := filepath.Join(t.TempDir(), "data")
 		must(t, os.Mkdir(folder, 0o700), os.Chmod(folder, mode))
-		must(t, private.Check(folder), private.Make(folder, quiet), private.Make(folder, quiet))
+		must(t, private.CheckFolder(folder), private.MakeFolder(folder, quiet), private.MakeFolder(folder, quiet))
 		if info, err := os.Stat(folder); err != nil || info.Mode()&^fs.ModeDir != mode&^0o077 {
 			t.Errorf("%v: %v, %v", mode, info.Mode(), err)
 		}
@@ -68,7 +68,7 @@ func TestWhatIsThereIsNeverChanged(t *testing.T) {
 			os.Symlink(outside, filepath.Join(folder, "soft")), os.WriteFile(filepath.Join(folder, "sub", "holiday.txt"), nil, 0o644),
 			os.WriteFile(filepath.Join(folder, "suid"), nil, 0o755), os.Chmod(filepath.Join(folder, "suid"), 0o755|fs.ModeSetuid), os.Chmod(folder, mode))
 		before := state(t, root)
-		for _, f := range []func() error{func() error { return private.Make(folder, quiet) }, func() error { return private.Check(folder) }} {
+		for _, f := range []func() error{func() error { return private.MakeFolder(folder, quiet) }, func() error { return private.CheckFolder(folder) }} {
 			if err := f(); mode&fs.ModeSticky != 0 {
 				refused(t, err, folder, "sticky")
 			} else {
@@ -80,7 +80,7 @@ func TestWhatIsThereIsNeverChanged(t *testing.T) {
 		}
 		must(t, os.Chmod(folder, 0o700)) // as the sentence says
 		before = state(t, root)
-		must(t, private.Make(folder, quiet))
+		must(t, private.MakeFolder(folder, quiet))
 		if after := state(t, root); after != before {
 			t.Errorf("before:\n%safter:\n%s", before, after)
 		}
@@ -91,30 +91,30 @@ func TestFoldersForMoreThanAnInstallationAreRefused(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	must(t, os.Chmod(home, 0o700))
-	refused(t, private.Check("/"), "machine") // Check changes nothing, whatever it says
-	refused(t, private.Check(home), "home")
-	refused(t, private.Make(home, quiet), "home")
+	refused(t, private.CheckFolder("/"), "machine") // Check changes nothing, whatever it says
+	refused(t, private.CheckFolder(home), "home")
+	refused(t, private.MakeFolder(home, quiet), "home")
 	shared := filepath.Join(t.TempDir(), "shared")
 	must(t, os.Mkdir(shared, 0o700), os.Chmod(shared, 0o777|fs.ModeSticky))
-	refused(t, private.Make(shared, quiet), "sticky")
+	refused(t, private.MakeFolder(shared, quiet), "sticky")
 	file := filepath.Join(home, "file")
 	must(t, os.WriteFile(file, nil, 0o600))
-	refused(t, private.Make(file, quiet), "no folder")
+	refused(t, private.MakeFolder(file, quiet), "no folder")
 }
 
 func TestAFolderOthersCouldReplaceIsRefused(t *testing.T) {
 	above := t.TempDir()
 	folder := filepath.Join(above, "a", "data")
-	must(t, private.Make(folder, quiet))
+	must(t, private.MakeFolder(folder, quiet))
 	for _, mode := range []fs.FileMode{0o777, 0o757} {
 		must(t, os.Chmod(above, mode))
-		refused(t, private.Make(folder, quiet), "chmod go-w "+above)
-		refused(t, private.Make(filepath.Join(above, "b", "data"), quiet), "chmod go-w "+above)
+		refused(t, private.MakeFolder(folder, quiet), "chmod go-w "+above)
+		refused(t, private.MakeFolder(filepath.Join(above, "b", "data"), quiet), "chmod go-w "+above)
 	}
 	if _, err := os.Stat(filepath.Join(above, "b")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that was refused was made: %v", err)
 	}
-	must(t, os.Chmod(above, 0o777|fs.ModeSticky), private.Make(folder, quiet)) // as /tmp is
+	must(t, os.Chmod(above, 0o777|fs.ModeSticky), private.MakeFolder(folder, quiet)) // as /tmp is
 }
 
 // A folder that its group may write is another user's where the group is not the user's own, by its number.
@@ -123,13 +123,13 @@ func TestAGroupsFolder(t *testing.T) {
 	folder := filepath.Join(above, "data")
 	must(t, os.Chmod(above, 0o775))
 	if info, err := os.Stat(above); err == nil && info.Sys().(*syscall.Stat_t).Gid == uint32(os.Geteuid()) {
-		must(t, private.Make(folder, quiet))
+		must(t, private.MakeFolder(folder, quiet))
 	} else {
-		refused(t, private.Make(folder, quiet), "chmod go-w "+above)
+		refused(t, private.MakeFolder(folder, quiet), "chmod go-w "+above)
 	}
 	if os.Geteuid() == 0 {
 		must(t, os.Chown(above, 0, 65534))
-		refused(t, private.Make(folder, quiet), "chmod go-w "+above)
+		refused(t, private.MakeFolder(folder, quiet), "chmod go-w "+above)
 	}
 }
 
@@ -140,20 +140,20 @@ func TestWhatIsAnotherUsersIsRefused(t *testing.T) {
 	root := t.TempDir()
 	must(t, os.Chmod(root, 0o777|fs.ModeSticky))
 	theirs, ours, link := filepath.Join(root, "theirs"), filepath.Join(root, "ours"), filepath.Join(root, "link")
-	must(t, private.Make(filepath.Join(theirs, "sub"), quiet), private.Make(ours, quiet), os.Symlink("ours", link))
-	must(t, private.Make(link, quiet), private.File(filepath.Join(link, "x.db"))) // our own link
+	must(t, private.MakeFolder(filepath.Join(theirs, "sub"), quiet), private.MakeFolder(ours, quiet), os.Symlink("ours", link))
+	must(t, private.MakeFolder(link, quiet), private.MakeFile(filepath.Join(link, "x.db"))) // our own link
 	must(t, os.Lchown(theirs, stranger, stranger), os.Lchown(link, stranger, stranger), os.Chmod(theirs, 0o755))
-	refused(t, private.Make(theirs, quiet), "65534")
+	refused(t, private.MakeFolder(theirs, quiet), "65534")
 	for _, path := range []string{filepath.Join(theirs, "sub"), filepath.Join(theirs, "sub", "new"), link, filepath.Join(link, "new")} {
-		refused(t, private.Make(path, quiet), "65534")
-		refused(t, private.File(filepath.Join(path, "x.db")), "65534")
+		refused(t, private.MakeFolder(path, quiet), "65534")
+		refused(t, private.MakeFile(filepath.Join(path, "x.db")), "65534")
 	}
-	refused(t, private.File(filepath.Join(theirs, "x.db")), "65534")
+	refused(t, private.MakeFile(filepath.Join(theirs, "x.db")), "65534")
 
 	for _, planted := range []string{"x.db-wal", "x.db-journal", "x.db"} {
 		path := filepath.Join(ours, planted)
 		must(t, os.WriteFile(path, nil, 0o600), os.Chown(path, stranger, stranger))
-		refused(t, private.File(filepath.Join(ours, "x.db")), "65534", planted)
+		refused(t, private.MakeFile(filepath.Join(ours, "x.db")), "65534", planted)
 		must(t, os.Remove(path))
 	}
 }
@@ -161,20 +161,20 @@ func TestWhatIsAnotherUsersIsRefused(t *testing.T) {
 func TestAFileIsPrivate(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "db")
-	must(t, private.File(path))
+	must(t, private.MakeFile(path))
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	must(t, os.Chmod(path, 0o640))
 	before := state(t, folder)
-	refused(t, private.File(path), "chmod go-rwx "+path)
+	refused(t, private.MakeFile(path), "chmod go-rwx "+path)
 	if after := state(t, folder); after != before {
 		t.Errorf("before:\n%safter:\n%s", before, after)
 	}
-	must(t, os.Chmod(path, 0o600), private.File(path))
+	must(t, os.Chmod(path, 0o600), private.MakeFile(path))
 	for _, mode := range []fs.FileMode{0o777, 0o777 | fs.ModeSticky} {
 		must(t, os.Chmod(folder, mode))
-		refused(t, private.File(path), folder)
+		refused(t, private.MakeFile(path), folder)
 	}
 }
 
@@ -182,16 +182,16 @@ func TestATemporaryFolder(t *testing.T) {
 	place := t.TempDir()
 	t.Setenv("TMPDIR", place)
 	must(t, os.Chmod(place, 0o777|fs.ModeSticky))
-	folder, err := private.Temporary("x-")
+	folder, err := private.MakeTemporaryFolder("x-")
 	if must(t, err); filepath.Dir(folder) != place {
 		t.Errorf("%s", folder)
 	}
 	must(t, os.Chmod(place, 0o777))
-	_, err = private.Temporary("x-")
+	_, err = private.MakeTemporaryFolder("x-")
 	refused(t, err, "TMPDIR", place)
 	if os.Geteuid() == 0 {
 		must(t, os.Chmod(place, 0o755), os.Chown(place, stranger, stranger))
-		_, err = private.Temporary("x-")
+		_, err = private.MakeTemporaryFolder("x-")
 		refused(t, err, "TMPDIR", "65534")
 	}
 }

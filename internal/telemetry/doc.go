@@ -1,4 +1,4 @@
-// Package telemetry is how a process tells what it does: log lines, metrics and
-// the progress of long work. It promises never to log a body, a credential or an
-// expression, and that its metrics have a bounded number of series.
+// Package telemetry makes the log lines, metrics and progress reports of a process. It
+// never logs a body, a credential or an expression, and its metrics have a bounded number
+// of series.
 package telemetry

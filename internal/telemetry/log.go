@@ -6,17 +6,27 @@ import (
 	"log/slog"
 )
 
-// NewLogger writes log lines of at least a level (debug, info, warn, error) as text or json.
-func NewLogger(w io.Writer, level, format string) (*slog.Logger, error) {
+// Format is the form of a log line.
+type Format string
+
+// The forms of a log line.
+const (
+	Text Format = "text" // key=value pairs
+	JSON Format = "json" // one JSON object a line
+)
+
+// NewLogger returns a logger that writes lines of at least a level (debug, info, warn or
+// error) to w. The error names a level or a format that is none of those.
+func NewLogger(w io.Writer, level string, format Format) (*slog.Logger, error) {
 	var least slog.Level
 	if err := least.UnmarshalText([]byte(level)); err != nil {
 		return nil, fmt.Errorf("log level %q: say debug, info, warn or error", level)
 	}
 	options := &slog.HandlerOptions{Level: least}
 	switch format {
-	case "text":
+	case Text:
 		return slog.New(slog.NewTextHandler(w, options)), nil
-	case "json":
+	case JSON:
 		return slog.New(slog.NewJSONHandler(w, options)), nil
 	}
 	return nil, fmt.Errorf("log format %q: say text or json", format)

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// progressEvery is the least time between two lines: a terminal's is redrawn,
-// a file's is added.
+// The least time between two reports: on a terminal the line is redrawn, in a file one is added.
 const (
 	progressEvery       = 100 * time.Millisecond
 	progressEveryInFile = 5 * time.Second
@@ -35,8 +34,8 @@ func NewProgress(w io.Writer, terminal bool, now func() time.Time, what string, 
 	return &Progress{w: w, terminal: terminal, now: now, what: what, total: total, begun: begun, shown: begun}
 }
 
-// Set says how many steps are done.
-func (p *Progress) Set(done int64) {
+// SetDone sets how many steps are done, and reports it when the last report is old enough.
+func (p *Progress) SetDone(done int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done = done
@@ -50,8 +49,8 @@ func (p *Progress) Set(done int64) {
 	}
 }
 
-// Done shows the end.
-func (p *Progress) Done() {
+// Finish shows the end.
+func (p *Progress) Finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.show(p.now())

@@ -23,7 +23,7 @@ func TestLogger(t *testing.T) {
 		t.Error(out.String())
 	}
 	for _, bad := range [][2]string{{"chatty", "text"}, {"info", "xml"}} {
-		if _, err := telemetry.NewLogger(&out, bad[0], bad[1]); err == nil {
+		if _, err := telemetry.NewLogger(&out, bad[0], telemetry.Format(bad[1])); err == nil {
 			t.Errorf("%v accepted", bad)
 		}
 	}
@@ -36,9 +36,9 @@ func TestProgress(t *testing.T) {
 	p := telemetry.NewProgress(&file, false, clock, "rebuilding history", 200)
 	for i := range 10 {
 		now = now.Add(time.Second)
-		p.Set(int64(i+1) * 10)
+		p.SetDone(int64(i+1) * 10)
 	}
-	p.Done()
+	p.Finish()
 	want := "rebuilding history [######..................]  25%  50 of 200, 10/s, 15s left\n" +
 		"rebuilding history [############............]  50%  100 of 200, 10/s, 10s left\n" +
 		"rebuilding history [############............]  50%  100 of 200, 10/s, 10s left\n"
@@ -48,8 +48,8 @@ func TestProgress(t *testing.T) {
 	var terminal bytes.Buffer
 	p = telemetry.NewProgress(&terminal, true, clock, "reading", 0)
 	now = now.Add(time.Second)
-	p.Set(7)
-	p.Done()
+	p.SetDone(7)
+	p.Finish()
 	if got := terminal.String(); strings.Count(got, "\r") != 2 || !strings.Contains(got, "reading 7, 7/s") || !strings.HasSuffix(got, "\n") {
 		t.Errorf("%q", got)
 	}

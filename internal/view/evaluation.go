@@ -33,13 +33,13 @@ func EvaluationOf(e run.Evaluated, result, stdout string) Evaluation {
 	receiptURL := ReceiptPath(e.RunID)
 	v := Evaluation{
 		Result: result, Status: e.Status, ExecutionTimeMS: e.ExecutionMS, RunID: &e.RunID, ReceiptURL: &receiptURL,
-		Stdout: Optional(stdout), Warnings: e.Warnings, Verification: verificationOf(e.Check),
+		Stdout: NullIfEmpty(stdout), Warnings: e.Warnings, Verification: verificationOf(e.Check),
 	}
 	if v.Warnings == nil {
 		v.Warnings = []string{}
 	}
 	if e.Plot != nil {
-		v.PlotURL = Optional(PlotPath(e.RunID))
+		v.PlotURL = NullIfEmpty(PlotPath(e.RunID))
 	}
 	return v
 }

@@ -12,7 +12,7 @@ import (
 	"reckon/internal/httpkit"
 )
 
-// Job is interface §2.7. What a job does not have yet is left out.
+// Job is a job as it is answered (interface §2.7). Fields that the job does not have yet are left out.
 type Job struct {
 	JobID          string              `json:"job_id" format:"uuid" doc:"Id of the job"`
 	Kind           job.Kind            `json:"kind" enum:"@job_kinds" doc:"What the job does"`
@@ -37,22 +37,22 @@ type Jobs struct {
 	// Stream reads a whole stream; one that was never written is empty.
 	Stream func(ctx context.Context, stream string) ([]event.Recorded, error)
 	Blobs  event.BlobReader
-	// Place is a queued job's place in the queue; it is left out when it cannot be told.
+	// Place returns a queued job's place in the queue, from 1; known is false when the queue cannot be read.
 	Place func(ctx context.Context, jobID string) (place int, known bool)
-	// NotifyJobEnded returns a channel that receives when a job has ended and when what it
-	// publishes is in the log; stop ends that.
+	// NotifyJobEnded returns a channel that receives when a job has ended, and again when the
+	// run or certificate that it publishes is in the log; stop ends the notifications.
 	NotifyJobEnded func(jobID string) (notified <-chan struct{}, stop func())
-	Closing        <-chan struct{} // closed when this process stops: nobody is to wait any more
+	Closing        <-chan struct{} // closed when this process stops: WaitUntilComplete returns
 }
 
-// ValidID tells whether a job may have this id. Ids have one spelling.
+// ValidID reports whether id is a UUID in lower case with hyphens, as the ids of jobs are.
 func ValidID(id string) bool {
 	parsed, err := uuid.Parse(id)
 	return err == nil && parsed.String() == id
 }
 
-// Complete tells whether a job has ended and what it published can be read:
-// nothing about it will change.
+// Complete reports whether a job has ended and the run or certificate that it publishes
+// is in the log: its view does not change any more.
 func (v Jobs) Complete(ctx context.Context, s job.State) (bool, error) {
 	if !s.Terminal() {
 		return false, nil
@@ -61,8 +61,8 @@ func (v Jobs) Complete(ctx context.Context, s job.State) (bool, error) {
 	return published || s.Outcome.PublishTo == "", err
 }
 
-// published tells whether the job's run or certificate is in the log: it follows
-// the event that ended the job.
+// published reports whether the job's run or certificate is in the log. It is appended
+// after the event that ended the job.
 func (v Jobs) published(ctx context.Context, s job.State) (bool, error) {
 	if s.Outcome.PublishTo == "" {
 		return false, nil
@@ -71,12 +71,12 @@ func (v Jobs) published(ctx context.Context, s job.State) (bool, error) {
 	return len(events) > 0, err
 }
 
-// Of is the view of a job that exists.
-func (v Jobs) Of(ctx context.Context, s job.State) (Job, error) {
+// View is the view of a job that exists.
+func (v Jobs) View(ctx context.Context, s job.State) (Job, error) {
 	q := s.Queued
 	j := Job{
-		JobID: q.JobID, Kind: q.Kind, Status: s.Status, CreatedAt: q.SubmittedAt, FinishedAt: Optional(s.FinishedAt),
-		TimeoutMS: q.TimeoutMS, Attempt: s.Attempt, SessionID: q.SessionID, Error: ErrorText(s.Status, s.Outcome.Error),
+		JobID: q.JobID, Kind: q.Kind, Status: s.Status, CreatedAt: q.SubmittedAt, FinishedAt: NullIfEmpty(s.FinishedAt),
+		TimeoutMS: q.TimeoutMS, Attempt: s.Attempt, SessionID: q.SessionID, Error: FailureText(s.Status, s.Outcome.Error),
 	}
 	if s.Status == job.Queued {
 		if place, known := v.Place(ctx, q.JobID); known {
@@ -84,7 +84,7 @@ func (v Jobs) Of(ctx context.Context, s job.State) (Job, error) {
 		}
 		return j, nil
 	}
-	j.StartedAt = Optional(s.StartedAt)
+	j.StartedAt = NullIfEmpty(s.StartedAt)
 	if !s.Terminal() {
 		return j, nil
 	}
@@ -93,7 +93,7 @@ func (v Jobs) Of(ctx context.Context, s job.State) (Job, error) {
 		return Job{}, err
 	}
 	if published {
-		j.Publish(q.RunID, q.CertificateID)
+		j.SetPublished(q.RunID, q.CertificateID)
 	}
 	output, err := s.Outcome.Output.Load(ctx, v.Blobs)
 	if err != nil {
@@ -112,19 +112,19 @@ func (v Jobs) Of(ctx context.Context, s job.State) (Job, error) {
 	return j, nil
 }
 
-// Publish names the run or the certificate a job has written, once it can be read;
+// SetPublished names the run or the certificate a job has written, once it can be read;
 // 0 and the empty string are none.
-func (j *Job) Publish(runID int64, certificateID string) {
+func (j *Job) SetPublished(runID int64, certificateID string) {
 	j.RunID, j.CertificateID = runID, certificateID
 	if certificateID != "" {
 		j.CertificateURL = certificate.Path(certificateID)
 	}
 }
 
-// ErrorText is the error of a job: nil when it did not fail.
-func ErrorText(status job.Status, text string) *string {
+// FailureText is the error of a job: nil when it did not fail.
+func FailureText(status job.Status, text string) *string {
 	if status == job.Lost {
 		text = "the runner of the job stopped reporting, and no attempt was left"
 	}
-	return Optional(text)
+	return NullIfEmpty(text)
 }

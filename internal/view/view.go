@@ -13,20 +13,20 @@ func ReceiptPath(runID int64) string { return "/api/receipts/" + strconv.FormatI
 // PlotPath is where the graphic of a run is served.
 func PlotPath(runID int64) string { return "/api/plots/" + strconv.FormatInt(runID, 10) }
 
-// Optional is null for the empty string.
-func Optional[T ~string](s T) *T {
+// NullIfEmpty is null for the empty string.
+func NullIfEmpty[T ~string](s T) *T {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
 
-// OptionalTime is a moment as answers hold it (event.Timestamp), null for the zero time.
-func OptionalTime(t time.Time) *string {
+// NullableTimestamp is a moment as answers hold it (event.Timestamp), null for the zero time.
+func NullableTimestamp(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	return Optional(event.Timestamp(t))
+	return NullIfEmpty(event.Timestamp(t))
 }
 
 // NextPage ends a page of a list that goes from its newest row to its oldest.

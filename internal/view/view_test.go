@@ -70,10 +70,10 @@ func TestReceiptServesTheSealedBytes(t *testing.T) {
 }
 
 func TestMomentIsNullForATimeThatHasNotCome(t *testing.T) {
-	if got := view.OptionalTime(time.Time{}); got != nil {
+	if got := view.NullableTimestamp(time.Time{}); got != nil {
 		t.Errorf("the zero time is %s", *got)
 	}
-	if got := view.OptionalTime(time.UnixMilli(1)); got == nil || *got != "1970-01-01T00:00:00.001Z" {
+	if got := view.NullableTimestamp(time.UnixMilli(1)); got == nil || *got != "1970-01-01T00:00:00.001Z" {
 		t.Errorf("%v", got)
 	}
 }

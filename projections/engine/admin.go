@@ -7,33 +7,33 @@ import (
 	"net/http"
 )
 
-// Admin serves operators: GET / lists the projections, GET /parked what is set
-// aside, POST /{name}/{pause|resume|boot|retry} acts. It checks no credentials:
-// put it behind the admin socket only.
+// Admin returns the handler of operators' requests: GET / lists the projections, GET /parked
+// the parked events, POST /{name}/{pause|resume|boot|retry|drop} acts on one projection. It
+// checks no credentials: serve it on the admin socket only.
 func (e *Engine) Admin() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		list, err := e.Status(r.Context())
-		answer(w, list, err)
+		writeJSON(w, list, err)
 	})
 	mux.HandleFunc("GET /parked", func(w http.ResponseWriter, r *http.Request) {
 		list, err := ListParked(r.Context(), e.db)
-		answer(w, list, err)
+		writeJSON(w, list, err)
 	})
 	for action, do := range map[string]func(context.Context, string) error{
 		"pause": e.Pause, "resume": e.Resume, "boot": e.Boot, "retry": e.RetryParked,
 	} {
 		mux.HandleFunc("POST /{name}/"+action, func(w http.ResponseWriter, r *http.Request) {
-			answer(w, struct{}{}, do(r.Context(), r.PathValue("name")))
+			writeJSON(w, struct{}{}, do(r.Context(), r.PathValue("name")))
 		})
 	}
 	mux.HandleFunc("POST /{name}/drop", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, struct{}{}, e.DropParked(r.Context(), r.PathValue("name"), r.URL.Query().Get("stream")))
+		writeJSON(w, struct{}{}, e.DropParked(r.Context(), r.PathValue("name"), r.URL.Query().Get("stream")))
 	})
 	return mux
 }
 
-func answer(w http.ResponseWriter, v any, err error) {
+func writeJSON(w http.ResponseWriter, v any, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	switch {
 	case errors.Is(err, ErrNotFound):

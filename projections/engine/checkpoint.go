@@ -10,8 +10,8 @@ import (
 	"reckon/domain/event"
 )
 
-// Checkpoint is how far a projection's tables have got, as the database of db
-// says, whichever process keeps them; the zero position before they begin.
+// Checkpoint returns the position up to which a projection's tables have applied the log,
+// as it is stored in the database; the zero position when they have applied nothing.
 func Checkpoint(ctx context.Context, db bun.IDB, p Projection) (event.Position, error) {
 	row := stateRow{Name: p.Name, Version: p.Version}
 	err := db.NewSelect().Model(&row).WherePK().Scan(ctx)

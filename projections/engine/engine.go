@@ -13,33 +13,51 @@ import (
 	"reckon/domain/event"
 )
 
-// Config is what an engine works with.
+// Config configures New. DB and Log are required.
 type Config struct {
 	DB     *bun.DB
 	Log    Log
-	Logger *slog.Logger
-	Now    func() time.Time // nil: time.Now; for rates and parking, never in rows
+	Logger *slog.Logger     // nil: nothing is logged
+	Now    func() time.Time // for rates and the times of parked events, never for rows; nil: time.Now
 }
 
-// Engine keeps the projections of one process.
+// Validate returns an error that names the field of c that New cannot use, or nil.
+func (c Config) Validate() error {
+	switch {
+	case c.DB == nil:
+		return errors.New("engine.Config.DB is missing")
+	case c.Log == nil:
+		return errors.New("engine.Config.Log is missing")
+	}
+	return nil
+}
+
+// Engine runs the projections of one process, or follows those that another process runs.
 type Engine struct {
 	db      *bun.DB
 	log     Log
 	logger  *slog.Logger
 	logID   string
-	moved   *signal
+	moved   *wakeUp
 	workers []*worker
 	byName  map[string]*worker
 }
 
-// ErrNotFound means that there is no projection of that name, or nothing parked of that stream.
+// ErrNotFound is returned for a name that no projection has, and for a stream without parked events.
 var ErrNotFound = errors.New("no such projection")
 
-// New prepares the projections: it makes what tables are missing and reads the checkpoints.
+// New creates the tables of the projections if they are missing and reads their checkpoints.
+// Errors: that of Config.Validate, *ForeignLogError, or of the database or the log.
 func New(ctx context.Context, config Config, projections ...Projection) (*Engine, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
 	now := config.Now
 	if now == nil {
 		now = time.Now
+	}
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
 	}
 	if err := createStateTables(ctx, config.DB); err != nil {
 		return nil, fmt.Errorf("projection tables: %w", err)
@@ -52,7 +70,7 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{db: config.DB, log: config.Log, logger: config.Logger, logID: logID, moved: newSignal(), byName: map[string]*worker{}}
+	e := &Engine{db: config.DB, log: config.Log, logger: config.Logger, logID: logID, moved: newWakeUp(), byName: map[string]*worker{}}
 	writing := new(sync.Mutex)
 	for _, p := range projections {
 		if err := p.validate(config.DB); err != nil {
@@ -74,22 +92,23 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 	return e, nil
 }
 
-// Run keeps the projections until the context ends or the log cannot be followed.
+// Run applies the log to the projections until the context ends, which is no error, or the
+// log cannot be followed.
 func (e *Engine) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	// The feed starts where the foremost projection stands; the others read up to it by themselves.
+	// The feed starts at the checkpoint that is furthest ahead; the other projections read up to it themselves.
 	var foremost event.Position
 	var names []string
 	for _, w := range e.workers {
 		names = append(names, w.eventNames()...)
-		if at := w.at(); foremost.Less(at) {
+		if at := w.currentPosition(); foremost.Less(at) {
 			foremost = at
 		}
 	}
 	feed := newFeed(e.log, foremost, names)
 	var group sync.WaitGroup
-	group.Go(func() { listen(ctx, e.db, e.moved, e.logger) })
+	group.Go(func() { forwardNotifications(ctx, e.db, e.moved, e.logger) })
 	for _, w := range e.workers {
 		w.feed = feed
 		group.Go(func() {
@@ -107,11 +126,11 @@ func (e *Engine) Run(ctx context.Context) error {
 	return err
 }
 
-// Watch is Run for a process that reads the projections and does not keep them:
-// Wait, Ready and Status follow what another process does.
+// Watch is Run for a process that reads the tables and does not write them: Wait, Ready and
+// Status report the progress of another process. It returns nil when the context ends.
 func (e *Engine) Watch(ctx context.Context) error {
 	var group sync.WaitGroup
-	group.Go(func() { listen(ctx, e.db, e.moved, e.logger) })
+	group.Go(func() { forwardNotifications(ctx, e.db, e.moved, e.logger) })
 	for _, w := range e.workers {
 		group.Go(func() { w.watch(ctx) })
 	}
@@ -129,10 +148,10 @@ func (e *Engine) Wait(ctx context.Context, name string, p event.Position) error 
 	return w.wait(ctx, p)
 }
 
-// LogID is the identity of the log whose positions Wait understands.
+// LogID returns the id of the log that the engine follows. Wait compares positions of that log only.
 func (e *Engine) LogID() string { return e.logID }
 
-// Pause stops a projection where it stands, until it is resumed, by any process.
+// Pause stops a projection at its checkpoint until Resume, in this process or another.
 func (e *Engine) Pause(ctx context.Context, name string) error {
 	return e.onWorker(ctx, name, func(ctx context.Context, w *worker) error {
 		if err := setPhase(ctx, w.db, w.Projection, phasePaused, "on request"); err != nil {
@@ -143,7 +162,7 @@ func (e *Engine) Pause(ctx context.Context, name string) error {
 	})
 }
 
-// Resume lets a paused or halted projection go on where it stands.
+// Resume lets a paused or halted projection continue from its checkpoint.
 func (e *Engine) Resume(ctx context.Context, name string) error {
 	return e.onWorker(ctx, name, func(ctx context.Context, w *worker) error {
 		if err := setPhase(ctx, w.db, w.Projection, phaseRunning, ""); err != nil {
@@ -190,7 +209,7 @@ func (e *Engine) onWorker(ctx context.Context, name string, do func(context.Cont
 	answer := make(chan error, 1)
 	request := func(ctx context.Context) error {
 		answer <- do(ctx, w)
-		return errRelocate
+		return errCheckpointMoved
 	}
 	select {
 	case w.control <- request:

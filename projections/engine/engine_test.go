@@ -58,7 +58,7 @@ func shelf(bad *atomic.Bool, onBad engine.Policy) engine.Projection {
 		if e.Value == "panic" && bad.Load() {
 			panic("handler")
 		}
-		rows.Put(tx, &thing{Key: e.Key, Value: e.Value, At: r.Metadata.At.UnixMilli()})
+		rows.Upsert(tx, &thing{Key: e.Key, Value: e.Value, At: r.Metadata.At.UnixMilli()})
 		return nil
 	})
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e changed, _ event.Recorded) error {
@@ -233,7 +233,7 @@ func TestBuiltAnewIsNotReady(t *testing.T) {
 					return ctx.Err()
 				}
 			}
-			rows.Put(tx, &thing{Key: e.Key, Value: e.Value})
+			rows.Upsert(tx, &thing{Key: e.Key, Value: e.Value})
 			return nil
 		})
 		e, stop := f.start(p)
@@ -619,7 +619,7 @@ func TestVersionsSideBySide(t *testing.T) {
 		rows := engine.TableOf("key", func(r *thing2) string { return r.Key })
 		next := engine.Projection{Name: "shelf", Version: 2, Tables: []engine.Table{rows}}
 		engine.On(&next, func(_ context.Context, tx *engine.Tx, e added, _ event.Recorded) error {
-			rows.Put(tx, &thing2{Key: e.Key})
+			rows.Upsert(tx, &thing2{Key: e.Key})
 			return nil
 		})
 		old, stopOld := f.start(shelf(&f.bad, engine.Halt))

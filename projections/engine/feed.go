@@ -12,12 +12,12 @@ import (
 const (
 	// feedBuffer is how many events a projection may be behind the feed.
 	feedBuffer = 1024
-	// feedPatience is how long a full buffer may hold up the other projections. Then
-	// its projection is cut off, reads the events it missed itself and joins again.
-	feedPatience = time.Second
+	// maxFeedDelay is how long a full buffer may delay the other projections. Then its
+	// projection is removed from the feed, reads the missed events itself and joins again.
+	maxFeedDelay = time.Second
 )
 
-// feed is the process's one subscription, dispatched to the projections that
+// feed is the one subscription of a process, whose events are sent to the projections that
 // have caught up with it.
 type feed struct {
 	log   Log
@@ -28,7 +28,8 @@ type feed struct {
 	members  map[*member]bool
 }
 
-// member receives every event after from; a closed channel means cut off.
+// member is a projection that receives every event after from. The channel is closed when
+// the projection is removed because it is too slow.
 type member struct {
 	from  event.Position
 	items chan item
@@ -67,10 +68,10 @@ func (f *feed) dispatch(it item) {
 	}
 }
 
-// sendOrCutOff waits up to feedPatience for room in the buffer of a member that is
+// sendOrCutOff waits up to maxFeedDelay for room in the buffer of a member that is
 // behind, then removes the member and closes its channel.
 func (f *feed) sendOrCutOff(m *member, it item) {
-	patience := time.NewTimer(feedPatience)
+	patience := time.NewTimer(maxFeedDelay)
 	defer patience.Stop()
 	select {
 	case m.items <- it:

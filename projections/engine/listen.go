@@ -11,35 +11,35 @@ import (
 	"github.com/uptrace/bun/dialect"
 )
 
-// channel is where PostgreSQL tells other processes that a checkpoint moved.
+// channel is the PostgreSQL notification channel on which processes report that a checkpoint moved.
 const channel = "reckon_projections"
 
-// relistenAfter is the pause before listening again when the connection failed.
+// relistenAfter is the pause before listening again after the connection has failed.
 const relistenAfter = time.Second
 
-// signal wakes everyone who waits on next, each time it is sent.
-type signal struct {
+// wakeUp wakes everyone who waits on next, each time it is sent.
+type wakeUp struct {
 	mu   sync.Mutex
 	sent chan struct{}
 }
 
-func newSignal() *signal { return &signal{sent: make(chan struct{})} }
+func newWakeUp() *wakeUp { return &wakeUp{sent: make(chan struct{})} }
 
-func (s *signal) send() {
+func (s *wakeUp) send() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	close(s.sent)
 	s.sent = make(chan struct{})
 }
 
-func (s *signal) next() <-chan struct{} {
+func (s *wakeUp) next() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sent
 }
 
-// notify tells the other processes that a checkpoint has moved, once tx commits.
-func notify(ctx context.Context, tx bun.IDB) error {
+// notifyOtherProcesses tells the other processes that a checkpoint has moved, once tx commits.
+func notifyOtherProcesses(ctx context.Context, tx bun.IDB) error {
 	if tx.Dialect().Name() != dialect.PG {
 		return nil
 	}
@@ -47,15 +47,15 @@ func notify(ctx context.Context, tx bun.IDB) error {
 	return err
 }
 
-// listen sends moved whenever another process commits a checkpoint, until the
+// forwardNotifications sends moved whenever another process commits a checkpoint, until the
 // context ends. Only PostgreSQL can tell; on SQLite it does nothing, and whoever
-// waits reads the checkpoint every standbyLook as well.
-func listen(ctx context.Context, db *bun.DB, moved *signal, logger *slog.Logger) {
+// waits reads the checkpoint every standbyPollInterval as well.
+func forwardNotifications(ctx context.Context, db *bun.DB, moved *wakeUp, logger *slog.Logger) {
 	if db.Dialect().Name() != dialect.PG {
 		return
 	}
 	for ctx.Err() == nil {
-		if err := listenOnce(ctx, db, moved); err != nil && ctx.Err() == nil {
+		if err := forwardUntilDisconnected(ctx, db, moved); err != nil && ctx.Err() == nil {
 			logger.Debug("listening for other processes' progress", "error", err)
 		}
 		select {
@@ -65,7 +65,7 @@ func listen(ctx context.Context, db *bun.DB, moved *signal, logger *slog.Logger)
 	}
 }
 
-func listenOnce(ctx context.Context, db *bun.DB, moved *signal) error {
+func forwardUntilDisconnected(ctx context.Context, db *bun.DB, moved *wakeUp) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err

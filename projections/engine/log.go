@@ -7,11 +7,10 @@ import (
 	"reckon/domain/event"
 )
 
-// Log is the log as projections follow it. The sequence yields in the log's
-// order: an event without Event is not ours, or not among the names given where
-// any are, and only its position counts, which may stand for many events; an
-// error beside a position is an event that cannot be read (its EventName method
-// tells which); an error without one ends the sequence.
+// Log is the log that projections follow. SubscribeAll yields in the log's order. A
+// Recorded without Event is of another type than those named, or none of this service's; its
+// position may cover many events. An error with a position is an event that cannot be
+// decoded (its method EventName returns the type); an error without position ends the sequence.
 type Log interface {
 	SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error]
 	Event(ctx context.Context, stream string, revision event.Revision) (event.Recorded, error)

@@ -11,7 +11,7 @@ import (
 	"reckon/domain/event"
 )
 
-// Parked is an event a projection set aside.
+// Parked is an event that a projection has parked.
 type Parked struct {
 	Projection string         `json:"projection"`
 	Version    int            `json:"version"`
@@ -23,7 +23,7 @@ type Parked struct {
 	ParkedAt   time.Time      `json:"parked_at"`
 }
 
-// ListParked lists what all projections have set aside, in the log's order.
+// ListParked lists the parked events of all projections, in the order of the log.
 func ListParked(ctx context.Context, db bun.IDB) ([]Parked, error) {
 	if err := createStateTables(ctx, db); err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func ListParked(ctx context.Context, db bun.IDB) ([]Parked, error) {
 	return list, nil
 }
 
-// RetryParked applies what a projection set aside, each stream in its order and
-// whole; a stream that fails again stays parked and is named in the error.
+// RetryParked applies the parked events of a projection, each stream in one transaction. A
+// stream that fails again stays parked and is named in the error.
 func (e *Engine) RetryParked(ctx context.Context, name string) error {
 	return e.onWorker(ctx, name, func(ctx context.Context, w *worker) error {
 		var failed []error
@@ -58,8 +58,8 @@ func (e *Engine) RetryParked(ctx context.Context, name string) error {
 	})
 }
 
-// DropParked gives up what a projection set aside of one stream: its later
-// events are applied again, the parked ones never.
+// DropParked deletes the parked events of one stream. They are never applied; later events
+// of the stream are.
 func (e *Engine) DropParked(ctx context.Context, name, stream string) error {
 	return e.onWorker(ctx, name, func(ctx context.Context, w *worker) error {
 		if !w.parked[stream] {
@@ -73,7 +73,8 @@ func (e *Engine) DropParked(ctx context.Context, name, stream string) error {
 	})
 }
 
-// unpark hands the stream's parked events to f, oldest first, and forgets them.
+// unpark calls f (nil: nothing) with the stream's parked events, oldest first, and deletes
+// them, in one transaction.
 func (w *worker) unpark(ctx context.Context, stream string, f func(context.Context, *Tx, parkedRow) error) error {
 	return w.save(ctx, func(ctx context.Context, tx *Tx) error {
 		var rows []parkedRow

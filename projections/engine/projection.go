@@ -12,18 +12,18 @@ import (
 	"reckon/domain/event"
 )
 
-// Policy says what a projection does at an event that it cannot apply.
+// Policy is what a projection does at an event that it cannot apply.
 type Policy string
 
 const (
-	// Halt stops the projection there until it is resumed; the default.
+	// Halt, the default, stops the projection at the event until it is resumed.
 	Halt Policy = "halt"
-	// Park sets the event aside, with all later ones of its stream, and goes on.
+	// Park stores the event, and all later ones of its stream, for an operator and continues.
 	Park Policy = "park"
 )
 
-// Projection is everything one read model declares. Its tables' names end in
-// its version, so that a new version boots beside the one in use.
+// Projection declares one read model. The names of its tables end in _v and its version, so
+// that a new version is built beside the one in use.
 type Projection struct {
 	Name      string
 	Version   int
@@ -34,8 +34,8 @@ type Projection struct {
 
 type handler func(context.Context, *Tx, event.Recorded) error
 
-// On adds the handler of one event type. Handlers are idempotent: they set
-// what an event says and count nothing that they cannot recognise again.
+// On adds the handler of one event type. Handlers must be idempotent: an event may be
+// applied again after its rows were written.
 func On[E event.Event](p *Projection, f func(context.Context, *Tx, E, event.Recorded) error) {
 	var zero E
 	if p.on == nil {
@@ -50,7 +50,8 @@ func On[E event.Event](p *Projection, f func(context.Context, *Tx, E, event.Reco
 	}
 }
 
-// Apply runs the projection's handler of the event, if it has one.
+// Apply calls the projection's handler of the event, if it has one. A panic of the handler
+// is returned as an error.
 func (p Projection) Apply(ctx context.Context, tx *Tx, r event.Recorded) (err error) {
 	if r.Event == nil {
 		return nil
@@ -105,7 +106,7 @@ func (p Projection) validate(db *bun.DB) error {
 	return nil
 }
 
-// Create makes the projection's tables where they are missing.
+// Create creates the projection's tables if they are missing.
 func (p Projection) Create(ctx context.Context, db bun.IDB) error {
 	for _, t := range p.Tables {
 		if err := t.create(ctx, db); err != nil {

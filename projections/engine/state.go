@@ -14,28 +14,30 @@ import (
 	"reckon/domain/event"
 )
 
-// Phases of a projection as the database keeps them.
+// storedPhase is the phase of a projection in the database; Phase is that in a process.
+type storedPhase string
+
 const (
-	phaseRunning = "running"
-	phasePaused  = "paused"
-	phaseHalted  = "halted"
+	phaseRunning storedPhase = "running"
+	phasePaused  storedPhase = "paused"
+	phaseHalted  storedPhase = "halted"
 )
 
 // stateRow is a projection's checkpoint.
 type stateRow struct {
 	bun.BaseModel `bun:"table:projection_state,alias:s"`
 
-	Name     string `bun:"name,pk"`
-	Version  int    `bun:"version,pk"`
-	LogID    string `bun:"log_id,notnull"`
-	Position int64  `bun:"position,notnull"`
-	Prepare  int64  `bun:"prepare,notnull"`
-	Phase    string `bun:"phase,notnull"`
-	Reason   string `bun:"reason,notnull"` // why it is halted
-	Tables   string `bun:"tables,notnull"` // names, for whoever removes a version it does not know
+	Name     string      `bun:"name,pk"`
+	Version  int         `bun:"version,pk"`
+	LogID    string      `bun:"log_id,notnull"`
+	Position int64       `bun:"position,notnull"`
+	Prepare  int64       `bun:"prepare,notnull"`
+	Phase    storedPhase `bun:"phase,notnull"`
+	Reason   string      `bun:"reason,notnull"` // why the projection is halted
+	Tables   string      `bun:"tables,notnull"` // names of the tables, with commas, so that TearDown can drop those of any version
 }
 
-// parkedRow is an event set aside.
+// parkedRow is a parked event.
 type parkedRow struct {
 	bun.BaseModel `bun:"table:projection_parked,alias:p"`
 
@@ -50,14 +52,14 @@ type parkedRow struct {
 	ParkedAt  time.Time `bun:"parked_at,notnull"`
 }
 
-// errFenced means that another process has moved the checkpoint.
-var errFenced = errors.New("another process keeps this projection")
+// errCheckpointTaken means that another process has moved the checkpoint.
+var errCheckpointTaken = errors.New("another process keeps this projection")
 
-// schemaLock is the PostgreSQL advisory lock of whoever creates tables.
+// schemaLock is the PostgreSQL advisory lock under which tables are created.
 const schemaLock = 0x7265636b6f6e // "reckon"
 
-// CreateTables runs f in a transaction, alone among all processes: PostgreSQL
-// lets two CREATE … IF NOT EXISTS at once fail each other.
+// CreateTables runs f in a transaction, on PostgreSQL under an advisory lock: two concurrent
+// CREATE … IF NOT EXISTS of the same table fail there.
 func CreateTables(ctx context.Context, db bun.IDB, f func(context.Context, bun.Tx) error) error {
 	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if tx.Dialect().Name() == dialect.PG {
@@ -88,9 +90,8 @@ func positionOf(s stateRow) event.Position {
 func loadState(ctx context.Context, db bun.IDB, p Projection, tables []string, logID string) (stateRow, error) {
 	row := stateRow{Name: p.Name, Version: p.Version, LogID: logID, Phase: phaseRunning, Tables: strings.Join(tables, ",")}
 	err := CreateTables(ctx, db, func(ctx context.Context, tx bun.Tx) error {
-		// A row was made with its tables. These are left alone then: even to say that
-		// an index is there, PostgreSQL waits for those who write the table, one of
-		// whom may wait for us.
+		// The row was inserted together with the tables, so they exist. CREATE INDEX IF NOT
+		// EXISTS would wait for every writer of the table, one of which may wait for this lock.
 		if err := tx.NewSelect().Model(&row).WherePK().Scan(ctx); !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
@@ -108,16 +109,16 @@ func loadState(ctx context.Context, db bun.IDB, p Projection, tables []string, l
 	return row, err
 }
 
-// ForeignLogError means that the tables were built from another log.
+// ForeignLogError is returned by New for tables that were built from another log.
 type ForeignLogError struct{ Projection, Built, Given string }
 
 func (e *ForeignLogError) Error() string {
 	return fmt.Sprintf("projection %s was built from log %s and this is log %s: give the database of this log, or remove the tables with `reckon projections teardown`", e.Projection, e.Built, e.Given)
 }
 
-// fence moves the checkpoint from where this process left it, or fails: because
+// moveCheckpoint moves the checkpoint from where this process left it, or fails: because
 // another process moved it, or because it was paused.
-func fence(ctx context.Context, tx bun.IDB, p Projection, from, to event.Position) error {
+func moveCheckpoint(ctx context.Context, tx bun.IDB, p Projection, from, to event.Position) error {
 	result, err := tx.NewUpdate().Model((*stateRow)(nil)).
 		Set("position = ?", int64(to.Commit)).Set("prepare = ?", int64(to.Prepare)).
 		Where("name = ? AND version = ? AND position = ? AND prepare = ?", p.Name, p.Version, int64(from.Commit), int64(from.Prepare)).
@@ -128,19 +129,20 @@ func fence(ctx context.Context, tx bun.IDB, p Projection, from, to event.Positio
 	}
 	moved, err := result.RowsAffected()
 	if err == nil && moved == 0 {
-		err = errFenced
+		err = errCheckpointTaken
 	}
 	return err
 }
 
-func setPhase(ctx context.Context, db bun.IDB, p Projection, phase, reason string) error {
+func setPhase(ctx context.Context, db bun.IDB, p Projection, phase storedPhase, reason string) error {
 	_, err := db.NewUpdate().Model((*stateRow)(nil)).Set("phase = ?", phase).Set("reason = ?", reason).
 		Where("name = ? AND version = ?", p.Name, p.Version).Exec(ctx)
 	return err
 }
 
-// TearDown removes a version of a projection: tables, checkpoint and parked
-// events. It need not be one this binary knows; none may be running on it.
+// TearDown removes the tables, checkpoint and parked events of a version of a projection,
+// which this binary need not know. No process may be running it. ErrNotFound: there is no
+// such version.
 func TearDown(ctx context.Context, db bun.IDB, name string, version int) error {
 	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		row := stateRow{Name: name, Version: version}
@@ -165,7 +167,7 @@ func TearDown(ctx context.Context, db bun.IDB, name string, version int) error {
 	})
 }
 
-// parkedStreams are the streams of which something is set aside.
+// parkedStreams returns the streams with parked events.
 func parkedStreams(ctx context.Context, db bun.IDB, p Projection) (map[string]bool, error) {
 	var names []string
 	err := db.NewSelect().Model((*parkedRow)(nil)).ColumnExpr("DISTINCT stream").
@@ -177,16 +179,16 @@ func parkedStreams(ctx context.Context, db bun.IDB, p Projection) (map[string]bo
 	return streams, err
 }
 
-func park(ctx context.Context, tx bun.IDB, p Projection, it item, reason string, now time.Time) error {
+func insertParked(ctx context.Context, tx bun.IDB, p Projection, it item, reason string, now time.Time) error {
 	row := parkedRow{
 		Name: p.Name, Version: p.Version, Stream: it.recorded.Stream, Revision: int64(it.recorded.Revision),
-		Position: int64(it.recorded.Position.Commit), EventID: it.recorded.ID, EventName: nameOf(it), Reason: reason, ParkedAt: now,
+		Position: int64(it.recorded.Position.Commit), EventID: it.recorded.ID, EventName: eventNameOf(it), Reason: reason, ParkedAt: now,
 	}
 	_, err := tx.NewInsert().Model(&row).On("CONFLICT DO NOTHING").Exec(ctx)
 	return err
 }
 
-func nameOf(it item) string {
+func eventNameOf(it item) string {
 	var unreadable interface{ EventName() string }
 	switch {
 	case it.recorded.Event != nil:

@@ -7,7 +7,7 @@ import (
 	"reckon/domain/event"
 )
 
-// Status is what an operator sees of a projection.
+// Status is the state of a projection, for operators.
 type Status struct {
 	Name     string         `json:"name"`
 	Version  int            `json:"version"`
@@ -16,13 +16,13 @@ type Status struct {
 	Position event.Position `json:"position"`
 	Head     event.Position `json:"head"`
 	Lag      uint64         `json:"lag"`        // head - position, in the log's own units (bytes)
-	Rate     float64        `json:"rate_per_s"` // events per second of late
+	Rate     float64        `json:"rate_per_s"` // events per second over the last 5 to 10 s
 	ETA      float64        `json:"eta_s"`      // seconds to the head at that rate; 0 when there, -1 when unknown
 	Parked   int64          `json:"parked"`     // events set aside
 	Ready    bool           `json:"ready"`      // has reached what the log held when this process started, or when it was last built anew
 }
 
-// Status describes every projection.
+// Status returns the state of every projection.
 func (e *Engine) Status(ctx context.Context) ([]Status, error) {
 	head, err := e.log.Head(ctx)
 	if err != nil {
@@ -44,7 +44,7 @@ func (e *Engine) Status(ctx context.Context) ([]Status, error) {
 // process started, or when it was last built anew, and goes on from there; a paused one counts as asked for.
 func (e *Engine) Ready() bool {
 	for _, w := range e.workers {
-		if phase, _ := w.state(); phase != Paused && !w.ready() {
+		if phase, _ := w.currentPhase(); phase != Paused && !w.ready() {
 			return false
 		}
 	}
@@ -89,8 +89,8 @@ func (w *worker) status(head event.Position) Status {
 	return s
 }
 
-// meter measures speed over the last one to two windows.
-type meter struct{ before, since, last sample }
+// meter measures rates over the last one to two meterWindows.
+type meter struct{ previousWindow, currentWindow, latest sample }
 
 type sample struct {
 	at       time.Time
@@ -100,22 +100,22 @@ type sample struct {
 
 const meterWindow = 5 * time.Second
 
-// add counts events on the way to a position; a move without events starts anew.
-func (m *meter) add(now time.Time, p event.Position, events int) {
-	m.last = sample{now, p.Commit, m.last.events + events}
+// record counts events on the way to a position; a move without events starts anew.
+func (m *meter) record(now time.Time, p event.Position, events int) {
+	m.latest = sample{now, p.Commit, m.latest.events + events}
 	switch {
-	case m.since.at.IsZero() || events == 0:
-		m.before, m.since = m.last, m.last
-	case now.Sub(m.since.at) >= meterWindow:
-		m.before, m.since = m.since, m.last
+	case m.currentWindow.at.IsZero() || events == 0:
+		m.previousWindow, m.currentWindow = m.latest, m.latest
+	case now.Sub(m.currentWindow.at) >= meterWindow:
+		m.previousWindow, m.currentWindow = m.currentWindow, m.latest
 	}
 }
 
 // rates are events and log units per second.
 func (m *meter) rates(now time.Time) (events, units float64) {
-	passed := now.Sub(m.before.at).Seconds()
-	if m.before.at.IsZero() || passed <= 0 {
+	passed := now.Sub(m.previousWindow.at).Seconds()
+	if m.previousWindow.at.IsZero() || passed <= 0 {
 		return 0, 0
 	}
-	return float64(m.last.events-m.before.events) / passed, float64(m.last.position-m.before.position) / passed
+	return float64(m.latest.events-m.previousWindow.events) / passed, float64(m.latest.position-m.previousWindow.position) / passed
 }

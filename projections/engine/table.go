@@ -13,7 +13,7 @@ import (
 // rowsPerInsert bounds one INSERT statement.
 const rowsPerInsert = 250
 
-// Table is a table as the engine handles it; TableOf makes one.
+// Table is a table of a projection. TableOf makes one.
 type Table interface {
 	tableName(db *bun.DB) string
 	create(ctx context.Context, db bun.IDB) error
@@ -21,9 +21,9 @@ type Table interface {
 
 // Rows is a table with rows of type R (a bun model) under one key column of type K.
 //
-// Handlers read and write rows through it: within a batch a row is read at most
-// once and written once, all rows of a table in few statements. That is what
-// makes a boot about as fast as inserting the rows alone.
+// Handlers read and write rows with it. Within a batch a changed row is held in memory and
+// written once, up to rowsPerInsert rows per statement, so that building a table takes
+// about as long as inserting its rows.
 type Rows[K comparable, R any] struct {
 	column  string
 	key     func(*R) K
@@ -32,17 +32,17 @@ type Rows[K comparable, R any] struct {
 
 // Index is an index of a table.
 type Index struct {
-	Name    string // in the database, so with the version in it
+	Name    string // unique in the database: it holds the version
 	Columns string // as in SQL
 }
 
-// TableOf declares a table: its key column, the key of a row, and its indexes.
+// TableOf declares a table by its key column, the function that returns a row's key, and its indexes.
 func TableOf[K comparable, R any](column string, key func(*R) K, indexes ...Index) *Rows[K, R] {
 	return &Rows[K, R]{column: column, key: key, indexes: indexes}
 }
 
-// Get returns a copy of the row under a key, nil when there is none.
-func (t *Rows[K, R]) Get(ctx context.Context, tx *Tx, key K) (*R, error) {
+// Row returns a copy of the row under a key, nil when there is none.
+func (t *Rows[K, R]) Row(ctx context.Context, tx *Tx, key K) (*R, error) {
 	b := t.buffer(tx)
 	if row, known := b.rows[key]; known {
 		if row == nil {
@@ -62,20 +62,20 @@ func (t *Rows[K, R]) Get(ctx context.Context, tx *Tx, key K) (*R, error) {
 	return row, nil
 }
 
-// Put inserts the row or replaces the one under its key.
-func (t *Rows[K, R]) Put(tx *Tx, row *R) { t.buffer(tx).set(t.key(row), row) }
+// Upsert inserts the row or replaces the one under its key.
+func (t *Rows[K, R]) Upsert(tx *Tx, row *R) { t.buffer(tx).set(t.key(row), row) }
 
 // Delete removes the row under a key, if there is one.
 func (t *Rows[K, R]) Delete(tx *Tx, key K) { t.buffer(tx).set(key, nil) }
 
-// Update changes the row under a key; when there is none, nothing happens.
+// Update applies change to the row with a key. Without such a row it does nothing.
 func (t *Rows[K, R]) Update(ctx context.Context, tx *Tx, key K, change func(*R)) error {
-	row, err := t.Get(ctx, tx, key)
+	row, err := t.Row(ctx, tx, key)
 	if err != nil || row == nil {
 		return err
 	}
 	change(row)
-	t.Put(tx, row)
+	t.Upsert(tx, row)
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (t *Rows[K, R]) create(ctx context.Context, db bun.IDB) error {
 	return nil
 }
 
-// Tx is one batch's transaction as handlers see it: through the tables only.
+// Tx is the transaction of one batch. Handlers use it through Rows only.
 type Tx struct {
 	tx      bun.Tx
 	buffers map[any]any
@@ -164,7 +164,7 @@ type flusher interface {
 	flush(ctx context.Context, tx bun.Tx) error
 }
 
-// InTx runs handlers in a transaction of their own and writes what they left.
+// InTx runs f in a transaction and writes the rows that it changed.
 func InTx(ctx context.Context, db *bun.DB, f func(context.Context, *Tx) error) error {
 	return db.RunInTx(ctx, nil, func(ctx context.Context, sqlTx bun.Tx) error {
 		tx := &Tx{tx: sqlTx, buffers: map[any]any{}}

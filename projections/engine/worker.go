@@ -21,34 +21,34 @@ const (
 	maxBatch = 500
 	// batchLinger is how long a batch that is not full waits for more while the projection is behind.
 	batchLinger = 20 * time.Millisecond
-	// saveEvery is how many positions that concern nobody pass before the checkpoint alone is written.
-	saveEvery = 5000
-	// saveWhenQuiet is how long nothing may come before that: processes that only
-	// read wait for positions that may concern nobody.
-	saveWhenQuiet = 50 * time.Millisecond
+	// saveAfterUnhandled is after how many events without a handler the checkpoint is written without rows.
+	saveAfterUnhandled = 5000
+	// idleSaveDelay is after how long without an event the checkpoint is written: processes
+	// that only read the tables may wait for the position of an event without a handler.
+	idleSaveDelay = 50 * time.Millisecond
 
-	// attempts at one event before the projection halts or parks it.
-	attempts     = 5
+	// maxAttempts is how often one event is tried before the projection halts or parks it.
+	maxAttempts  = 5
 	firstBackoff = 20 * time.Millisecond
 	maxBackoff   = 2 * time.Second
 
-	// standbyLook is how often a projection that stepped down looks at the
-	// checkpoint, standbyQuiet how long that may stand still with work to do
-	// before it is taken over.
-	standbyLook  = 250 * time.Millisecond
-	standbyQuiet = 5 * time.Second
+	// standbyPollInterval is how often a projection in standby reads the checkpoint.
+	// takeoverDelay is how long the checkpoint may stand still while the log is ahead of it
+	// before this process takes the projection over.
+	standbyPollInterval = 250 * time.Millisecond
+	takeoverDelay       = 5 * time.Second
 )
 
-// ErrStopped means that the projection does not move: paused or halted.
+// ErrStopped is returned by Wait for a projection that is paused or halted.
 var ErrStopped = errors.New("the projection is stopped")
 
 var (
-	errHalted   = errors.New("halted at an event that cannot be applied")
-	errCutOff   = errors.New("cut off from the feed")
-	errRelocate = errors.New("the checkpoint was moved on request")
+	errHalted          = errors.New("halted at an event that cannot be applied")
+	errCutOff          = errors.New("cut off from the feed")
+	errCheckpointMoved = errors.New("the checkpoint was moved on request")
 )
 
-// worker keeps one projection. Only its own goroutine touches what is not under mu.
+// worker runs one projection. Fields that mu does not guard are used by its goroutine only.
 type worker struct {
 	Projection
 	db      *bun.DB
@@ -57,17 +57,17 @@ type worker struct {
 	logID   string
 	logger  *slog.Logger
 	now     func() time.Time
-	writing *sync.Mutex // one writer at a time where the database has no more (SQLite)
+	writing *sync.Mutex // held by the one writer on SQLite
 	control chan func(context.Context) error
-	moved   *signal // sent when another process has moved a checkpoint
+	moved   *wakeUp // sent when another process has moved a checkpoint
 
-	saved         event.Position  // as this process left it in the database
-	unsaved       int             // positions past it
+	saved         event.Position  // checkpoint that this process last wrote or read
+	unsaved       int             // events since then that had no handler
 	unknownCommit *event.Position // where the checkpoint is if the last commit, whose outcome is unknown, took place
 	parked        map[string]bool // streams with something set aside
 	readyFrom     event.Position  // head of the log when the process started or Boot began: the position from which it is ready
 
-	stillSince event.Position // where a standby last saw the checkpoint move to
+	lastSeenPosition event.Position // where a standby last saw the checkpoint move to
 
 	mu       sync.Mutex
 	position event.Position
@@ -83,20 +83,20 @@ type Phase string
 const (
 	Starting Phase = "starting" // the checkpoint is not read yet
 	Running  Phase = "running"  // it applies events as they come
-	Retrying Phase = "retrying" // the database or an event fails for the time being
-	Standby  Phase = "standby"  // another process keeps it
-	Paused   Phase = "paused"   // by an operator, until resumed
-	Halted   Phase = "halted"   // at an event that cannot be applied
+	Retrying Phase = "retrying" // the database or an event failed and is tried again
+	Standby  Phase = "standby"  // another process runs it
+	Paused   Phase = "paused"   // an operator stopped it
+	Halted   Phase = "halted"   // it stopped at an event that it cannot apply
 )
 
 func (w *worker) run(ctx context.Context) error {
 	for {
-		err := w.step(ctx)
+		err := w.runPhase(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return w.saveOnStop()
-		case err == nil, errors.Is(err, errCutOff), errors.Is(err, errRelocate), errors.Is(err, errHalted):
-		case errors.Is(err, errFenced):
+		case err == nil, errors.Is(err, errCutOff), errors.Is(err, errCheckpointMoved), errors.Is(err, errHalted):
+		case errors.Is(err, errCheckpointTaken):
 			w.logger.Info("projection stepped down: another process keeps it", "projection", w.id())
 			w.setPhase(Standby, "")
 		default:
@@ -117,14 +117,14 @@ func (w *worker) saveOnStop() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if err := w.save(ctx, nil, w.at()); err != nil && !errors.Is(err, errFenced) {
+	if err := w.save(ctx, nil, w.currentPosition()); err != nil && !errors.Is(err, errCheckpointTaken) {
 		return err
 	}
 	return nil
 }
 
-func (w *worker) step(ctx context.Context) error {
-	switch phase, _ := w.state(); phase {
+func (w *worker) runPhase(ctx context.Context) error {
+	switch phase, _ := w.currentPhase(); phase {
 	case Starting:
 		return w.loadCheckpoint(ctx)
 	case Paused, Halted:
@@ -168,7 +168,7 @@ func (w *worker) follow(ctx context.Context) error {
 	defer cancel()
 	m := w.feed.join()
 	defer w.feed.leave(m)
-	if position := w.at(); position.Less(m.from) {
+	if position := w.currentPosition(); position.Less(m.from) {
 		missed := make(chan item, maxBatch)
 		go readMissed(ctx, w.log.SubscribeAll(ctx, position, w.eventNames()...), m.from, missed)
 		if err := w.consume(ctx, missed); err != nil {
@@ -181,7 +181,7 @@ func (w *worker) follow(ctx context.Context) error {
 	return errCutOff
 }
 
-// readMissed sends the events up to a position and that, then closes the channel.
+// readMissed sends the events up to and including a position, then closes the channel.
 func readMissed(ctx context.Context, events iter.Seq2[event.Recorded, error], upTo event.Position, to chan<- item) {
 	defer close(to)
 	for r, err := range events {
@@ -207,13 +207,13 @@ func (w *worker) consume(ctx context.Context, items <-chan item) error {
 	for {
 		var quiet <-chan time.Time
 		if w.unsaved > 0 {
-			quiet = time.After(saveWhenQuiet)
+			quiet = time.After(idleSaveDelay)
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-quiet:
-			if err := w.save(ctx, nil, w.at()); err != nil {
+			if err := w.save(ctx, nil, w.currentPosition()); err != nil {
 				return err
 			}
 		case request := <-w.control:
@@ -276,7 +276,7 @@ func (w *worker) process(ctx context.Context, batch []item) error {
 		return last.err // the reading failed
 	}
 	err := w.apply(ctx, batch)
-	if err == nil || errors.Is(err, errFenced) || ctx.Err() != nil {
+	if err == nil || errors.Is(err, errCheckpointTaken) || ctx.Err() != nil {
 		return err
 	}
 	for _, it := range batch {
@@ -290,7 +290,7 @@ func (w *worker) process(ctx context.Context, batch []item) error {
 // unseen leaves out the events up to the present position, which come a second
 // time after a cut-off from the feed.
 func (w *worker) unseen(batch []item) []item {
-	position := w.at()
+	position := w.currentPosition()
 	for i, it := range batch {
 		if position.Less(it.recorded.Position) || it.recorded.Position == (event.Position{}) {
 			return batch[i:]
@@ -308,7 +308,7 @@ func (w *worker) apply(ctx context.Context, batch []item) error {
 		}
 	}
 	arrived := w.saved.Less(w.readyFrom) && !last.Less(w.readyFrom) // one position may stand for many events
-	if len(concerned) == 0 && w.unsaved+len(batch) < saveEvery && !arrived {
+	if len(concerned) == 0 && w.unsaved+len(batch) < saveAfterUnhandled && !arrived {
 		w.unsaved += len(batch)
 		w.setPosition(last, len(batch))
 		return nil
@@ -330,7 +330,7 @@ func (w *worker) apply(ctx context.Context, batch []item) error {
 func (w *worker) handle(ctx context.Context, tx *Tx, it item) error {
 	switch {
 	case w.parked[it.recorded.Stream]:
-		return park(ctx, tx.tx, w.Projection, it, "behind a parked event of its stream", w.now())
+		return insertParked(ctx, tx.tx, w.Projection, it, "behind a parked event of its stream", w.now())
 	case it.err != nil:
 		return it.err
 	}
@@ -354,12 +354,12 @@ func (w *worker) save(ctx context.Context, f func(context.Context, *Tx) error, t
 				return err
 			}
 		}
-		if err := fence(ctx, tx.tx, w.Projection, w.saved, to); err != nil {
+		if err := moveCheckpoint(ctx, tx.tx, w.Projection, w.saved, to); err != nil {
 			return err
 		}
-		return notify(ctx, tx.tx)
+		return notifyOtherProcesses(ctx, tx.tx)
 	})
-	if err == nil || errors.Is(err, errFenced) {
+	if err == nil || errors.Is(err, errCheckpointTaken) {
 		w.unknownCommit = nil
 	}
 	if err == nil {
@@ -395,12 +395,12 @@ func (w *worker) applyOne(ctx context.Context, it item) error {
 			w.setPhase(Running, "")
 			return nil
 		}
-		if errors.Is(err, errFenced) || ctx.Err() != nil {
+		if errors.Is(err, errCheckpointTaken) || ctx.Err() != nil {
 			return err
 		}
 		if down := w.db.PingContext(ctx); down != nil {
 			err = fmt.Errorf("the database does not answer: %w", down)
-		} else if it.err != nil || attempt == attempts {
+		} else if it.err != nil || attempt == maxAttempts {
 			return w.haltOrPark(ctx, it, err)
 		} else {
 			attempt++
@@ -416,7 +416,7 @@ func (w *worker) applyOne(ctx context.Context, it item) error {
 // by the projection's policy it stops here, or the event is parked and the
 // projection goes on. It returns errHalted in the first case.
 func (w *worker) haltOrPark(ctx context.Context, it item, cause error) error {
-	reason := fmt.Sprintf("%s at revision %d of %s: %v", nameOf(it), it.recorded.Revision, it.recorded.Stream, cause)
+	reason := fmt.Sprintf("%s at revision %d of %s: %v", eventNameOf(it), it.recorded.Revision, it.recorded.Stream, cause)
 	if w.OnFailure != Park {
 		w.logger.Error("projection halted", "projection", w.id(), "error", reason)
 		w.setPhase(Halted, reason)
@@ -424,7 +424,7 @@ func (w *worker) haltOrPark(ctx context.Context, it item, cause error) error {
 	}
 	w.logger.Error("projection parked an event", "projection", w.id(), "error", reason)
 	err := w.save(ctx, func(ctx context.Context, tx *Tx) error {
-		return park(ctx, tx.tx, w.Projection, it, cause.Error(), w.now())
+		return insertParked(ctx, tx.tx, w.Projection, it, cause.Error(), w.now())
 	}, it.recorded.Position)
 	if err != nil {
 		return err
@@ -447,7 +447,7 @@ func (w *worker) serveRequests(ctx context.Context, d time.Duration) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-over:
-			if phase, _ := w.state(); phase == Retrying {
+			if phase, _ := w.currentPhase(); phase == Retrying {
 				w.setPhase(Running, "")
 			}
 			return nil
@@ -458,7 +458,7 @@ func (w *worker) serveRequests(ctx context.Context, d time.Duration) error {
 }
 
 // standby follows the checkpoint that another process moves. With keeper it takes
-// the projection over once the checkpoint has not moved for standbyQuiet although
+// the projection over once the checkpoint has not moved for takeoverDelay although
 // the log goes further and nobody paused it.
 func (w *worker) standby(ctx context.Context, keeper bool) error {
 	still := w.now()
@@ -473,10 +473,10 @@ func (w *worker) standby(ctx context.Context, keeper bool) error {
 			if err != nil {
 				return err
 			}
-			if idle || w.stillSince != w.at() {
-				still, w.stillSince = w.now(), w.at()
+			if idle || w.lastSeenPosition != w.currentPosition() {
+				still, w.lastSeenPosition = w.now(), w.currentPosition()
 			}
-			if w.now().Sub(still) >= standbyQuiet {
+			if w.now().Sub(still) >= takeoverDelay {
 				w.setPhase(Starting, "")
 				return nil
 			}
@@ -487,55 +487,55 @@ func (w *worker) standby(ctx context.Context, keeper bool) error {
 		case request := <-w.control:
 			return request(ctx)
 		case <-moved:
-		case <-time.After(standbyLook):
+		case <-time.After(standbyPollInterval):
 		}
 	}
 }
 
 // readCheckpoint sets the position to the one in the database and returns the phase there.
-func (w *worker) readCheckpoint(ctx context.Context) (phase string, err error) {
+func (w *worker) readCheckpoint(ctx context.Context) (phase storedPhase, err error) {
 	row := stateRow{Name: w.Name, Version: w.Version}
 	if err := w.db.NewSelect().Model(&row).WherePK().Scan(ctx); err != nil {
 		return "", err
 	}
 	w.saved, w.unsaved, w.unknownCommit = positionOf(row), 0, nil
-	if w.saved != w.at() {
+	if w.saved != w.currentPosition() {
 		w.setPosition(w.saved, 0)
 	}
 	return row.Phase, nil
 }
 
 // nothingToDo tells whether the projection is stopped on purpose or has reached the end of the log.
-func (w *worker) nothingToDo(ctx context.Context, phase string) (bool, error) {
+func (w *worker) nothingToDo(ctx context.Context, phase storedPhase) (bool, error) {
 	if phase != phaseRunning {
 		return true, nil
 	}
 	head, err := w.log.Head(ctx)
-	return !w.at().Less(head), err
+	return !w.currentPosition().Less(head), err
 }
 
 // watch follows another process's progress until the context ends.
 func (w *worker) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		w.setPhase(Standby, "kept by another process")
-		if err := w.standby(ctx, false); err != nil && ctx.Err() == nil && !errors.Is(err, errRelocate) {
+		if err := w.standby(ctx, false); err != nil && ctx.Err() == nil && !errors.Is(err, errCheckpointMoved) {
 			w.logger.Warn("cannot see how far a projection is", "projection", w.id(), "error", err)
 			select {
 			case <-ctx.Done():
-			case <-time.After(standbyLook):
+			case <-time.After(standbyPollInterval):
 			}
 		}
 	}
 }
 
-// at is the position up to which everything is applied.
-func (w *worker) at() event.Position {
+// currentPosition returns the position up to which every event is applied.
+func (w *worker) currentPosition() event.Position {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.position
 }
 
-func (w *worker) state() (Phase, string) {
+func (w *worker) currentPhase() (Phase, string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.phase, w.reason
@@ -545,7 +545,7 @@ func (w *worker) setPosition(p event.Position, events int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.position = p
-	w.meter.add(w.now(), p, events)
+	w.meter.record(w.now(), p, events)
 	w.signalChange()
 }
 

@@ -27,7 +27,7 @@ import (
 
 // owner is the process that owns every session, reached over HTTP.
 func owner(t *testing.T, secret string, local cluster.EvaluateFunc) (address string) {
-	server := httpservertest.Start(t, cluster.NewPeers([]byte(secret), local), httpserver.Processes())
+	server := httpservertest.Start(t, cluster.NewPeers([]byte(secret), local), httpserver.ProcessLimits())
 	return strings.TrimPrefix(server.URL, "http://")
 }
 

@@ -61,7 +61,7 @@ func New(ctx context.Context, o Options) (*Toolchain, error) {
 	if err := t.find(ctx); err != nil {
 		return nil, err
 	}
-	folder, err := private.Temporary("reckon-lean-")
+	folder, err := private.MakeTemporaryFolder("reckon-lean-")
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (t *Toolchain) Elaborate(ctx context.Context, source, module string, declar
 	case <-ctx.Done():
 		return commands.Elaborated{}, commands.ErrSaturated
 	}
-	folder, err := private.Temporary("reckon-lean-")
+	folder, err := private.MakeTemporaryFolder("reckon-lean-")
 	if err != nil {
 		return commands.Elaborated{}, fmt.Errorf("%w: %w", commands.ErrElaborationUnavailable, err)
 	}

@@ -80,7 +80,7 @@ func writeProgram(program Program, namespaced bool) (string, error) {
 		}
 		readOnly = append(readOnly, program.ReadOnly...)
 	}
-	folder, err := private.Temporary("reckon-engine-")
+	folder, err := private.MakeTemporaryFolder("reckon-engine-")
 	if err != nil {
 		return "", err
 	}

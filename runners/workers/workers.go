@@ -12,6 +12,7 @@ package workers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -38,9 +39,9 @@ type Log interface {
 // Config configures the workers of one process. All fields but Recovers and
 // OthersAreGone are required.
 type Config struct {
-	Process   string // runner id, new in every process
-	Build     string // revision of the binary, for event metadata
-	Beat      time.Duration
+	Process   string        // runner id, new in every process
+	Build     string        // revision of the binary, for event metadata
+	Beat      time.Duration // interval of the heartbeats, the same in every process of an installation
 	Log       Log
 	Jobs      *commands.Jobs
 	Models    *projections.ReadModels
@@ -52,6 +53,22 @@ type Config struct {
 	// OthersAreGone says that no other process can write to this log, so that
 	// every attempt and session that was live before this process started is abandoned.
 	OthersAreGone bool
+}
+
+// Validate returns an error that names the field of c that New cannot use, or nil.
+func (c Config) Validate() error {
+	for _, field := range []struct {
+		name    string
+		present bool
+	}{
+		{"Process", c.Process != ""}, {"Build", c.Build != ""}, {"Beat", c.Beat > 0}, {"Log", c.Log != nil}, {"Jobs", c.Jobs != nil},
+		{"Models", c.Models != nil}, {"Projector", c.Projector != nil}, {"Clock", c.Clock != nil}, {"Logger", c.Logger != nil},
+	} {
+		if !field.present {
+			return fmt.Errorf("workers.Config.%s is missing", field.name)
+		}
+	}
+	return nil
 }
 
 // Workers are the workers of one process.
@@ -109,7 +126,7 @@ func (w *Workers) Run(c RunConfig) {
 		Logger: w.config.Logger, Build: w.config.Build, OnIsolated: w.KillAll,
 	})
 	w.runner = runners.New(runners.Config{
-		Claimant: runners.Claimant{Runner: w.config.Process, OwnSessions: c.OwnSessionsOnly},
+		Claimant: runners.Claimant{Runner: w.config.Process, OwnSessionsOnly: c.OwnSessionsOnly},
 		Slots:    c.Slots, Grace: c.Grace, Jobs: w.config.Jobs, Queue: queue{w.config.Models, w.config.Projector}, Heartbeat: w.heartbeat,
 		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: runners.ByName(c.Kinds...),
 	})
@@ -227,7 +244,7 @@ type queue struct {
 
 // Propose is runners.Queue.
 func (q queue) Propose(ctx context.Context, c runners.Claimant, n int) ([]runners.Proposal, time.Duration, error) {
-	found, again, err := q.models.Queue.Propose(ctx, projections.Claimant(c), n)
+	found, again, err := q.models.Queue.ProposeJobs(ctx, projections.Claimant(c), n)
 	list := make([]runners.Proposal, len(found))
 	for i, p := range found {
 		list[i] = runners.Proposal{JobID: p.JobID, Correlation: p.Correlation}
@@ -237,7 +254,7 @@ func (q queue) Propose(ctx context.Context, c runners.Claimant, n int) ([]runner
 
 // ProlongReservations is runners.Queue.
 func (q queue) ProlongReservations(ctx context.Context, runner string, jobIDs []string) error {
-	return q.models.Queue.Keep(ctx, runner, jobIDs)
+	return q.models.Queue.ExtendProposals(ctx, runner, jobIDs)
 }
 
 // WaitUntilApplied is runners.Queue: proposals are made from both read models.

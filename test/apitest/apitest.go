@@ -167,7 +167,7 @@ func Start(t testing.TB, o Options) *Server {
 		o.Plans = account.DefaultPlans()
 	}
 	if o.Limits == (httpserver.Limits{}) {
-		o.Limits = httpserver.Clients()
+		o.Limits = httpserver.ClientLimits()
 	}
 	if o.Rules == (identity.Rules{}) {
 		o.Rules = generous
@@ -185,7 +185,7 @@ func Start(t testing.TB, o Options) *Server {
 	rows, err := projections.Open(ctx, "sqlite:"+filepath.Join(folder, "readmodels.db"))
 	must(t, err)
 	models := projections.New(rows, kept)
-	must(t, models.Queue.Prepare(ctx))
+	must(t, models.Queue.CreateProposalsTable(ctx))
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	projector, err := projecting.New(ctx, projecting.Config{DB: rows, Log: server.Store, Logger: quiet}, models.All()...)
 	must(t, err)
@@ -230,7 +230,7 @@ func Start(t testing.TB, o Options) *Server {
 			}
 		}},
 	})
-	writes := httpkit.NewWrites()
+	writes := httpkit.NewAccountWrites()
 	writeapi.Services{
 		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: calculator.CloseSession, Overhead: time.Minute,

@@ -15,7 +15,7 @@
 //     never repairs itself by dropping data.
 //
 // It never deletes or rewrites a record: soft deletion, $maxCount, $maxAge and $tb only
-// decide what a stream read shows. It knows nothing of gRPC. When the disk refuses a
-// write of the write-ahead log the process ends at once (see Options.Logger), because
-// after a failed fsync nobody knows what is stored; everything acknowledged is.
+// decide which events a read of a stream shows. When the disk refuses a write of the
+// write-ahead log the process exits at once (see Options.Logger), because after a failed
+// fsync it is not known which unacknowledged records are stored; every acknowledged one is.
 package eventlog

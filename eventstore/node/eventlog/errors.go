@@ -8,7 +8,8 @@ import (
 // ErrClosed is returned by every write after Close.
 var ErrClosed = errors.New("the event log is closed")
 
-// WrongExpectedRevisionError: the stream is not at the revision the writer expected.
+// WrongExpectedRevisionError is returned for a write whose stream is not at the revision
+// that the writer expected.
 type WrongExpectedRevisionError struct {
 	Stream   string
 	Expected Expected
@@ -19,34 +20,34 @@ func (e *WrongExpectedRevisionError) Error() string {
 	return fmt.Sprintf("stream %q is at revision %d, expected %s: read the stream again and decide anew", e.Stream, e.Actual, e.Expected)
 }
 
-// StreamDeletedError: the stream is tombstoned (for ever), or soft-deleted where the
-// writer required it to exist.
+// StreamDeletedError is returned for a stream that is tombstoned, and for a write that
+// expects a soft-deleted stream to exist.
 type StreamDeletedError struct{ Stream string }
 
 func (e *StreamDeletedError) Error() string {
 	return fmt.Sprintf("stream %q is deleted", e.Stream)
 }
 
-// AccessDeniedError: an operation no one may do, such as writing to $all.
+// AccessDeniedError is returned for an operation that is allowed to nobody, such as writing to $all.
 type AccessDeniedError struct{ Stream, Operation string }
 
 func (e *AccessDeniedError) Error() string {
 	return fmt.Sprintf("%s of stream %q is not allowed", e.Operation, e.Stream)
 }
 
-// AppendTooLargeError: the events of one append exceed MaxAppendBytes together.
+// AppendTooLargeError is returned when the events of one append exceed MaxAppendBytes together.
 type AppendTooLargeError struct{ LimitBytes int }
 
 func (e *AppendTooLargeError) Error() string {
 	return fmt.Sprintf("the events of one append exceed %d bytes: store large bytes elsewhere and append their hash", e.LimitBytes)
 }
 
-// InvalidRequestError: a request that can never succeed as it is.
+// InvalidRequestError is returned for a request that can never succeed.
 type InvalidRequestError struct{ Reason string }
 
 func (e *InvalidRequestError) Error() string { return e.Reason }
 
-// CorruptError: the stored bytes are not what was written.
+// CorruptError is returned when stored bytes are not those that were written.
 type CorruptError struct {
 	Dir      string
 	Position uint64 // first record that is wrong, 0 when not known
@@ -64,7 +65,8 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// FolderInUseError: another process, or another log of this process, has the folder open.
+// FolderInUseError is returned by Open when another process, or another Log of this
+// process, has the folder open.
 type FolderInUseError struct {
 	Dir string
 	PID int // 0 when the holder wrote no readable process id
@@ -74,7 +76,7 @@ func (e *FolderInUseError) Error() string {
 	return fmt.Sprintf("data folder %s is in use by process %d: stop that process or choose another folder", e.Dir, e.PID)
 }
 
-// FormatError: the folder holds something this version cannot read.
+// FormatError is returned by Open for a folder whose contents this version cannot read.
 type FormatError struct{ Dir, Reason string }
 
 func (e *FormatError) Error() string {

@@ -2,11 +2,11 @@ package eventlog
 
 import "strconv"
 
-// ExpectedKind says how a writer constrains the stream it writes to.
+// ExpectedKind is the kind of state in which a writer expects a stream.
 type ExpectedKind uint8
 
-// The four kinds of expectation; the zero value is none of them, so that a forgotten
-// expectation is refused instead of meaning Any.
+// The kinds of expectation. The zero value is none of them: a write without an
+// expectation is refused and does not mean Any.
 const (
 	ExpectAny ExpectedKind = iota + 1
 	ExpectNoStream
@@ -23,17 +23,18 @@ type Expected struct {
 // Any accepts a stream in every state but tombstoned.
 func Any() Expected { return Expected{Kind: ExpectAny} }
 
-// NoStream expects that nothing was written yet, or that the stream is soft-deleted.
+// NoStream expects a stream without events, or a soft-deleted one.
 func NoStream() Expected { return Expected{Kind: ExpectNoStream} }
 
-// StreamExists expects events or metadata, and no deletion.
+// StreamExists expects a stream with events or metadata that is not deleted.
 func StreamExists() Expected { return Expected{Kind: ExpectStreamExists} }
 
-// Revision expects revision as the last one.
+// Revision expects that revision is the stream's last one.
 func Revision(revision uint64) Expected { return Expected{Kind: ExpectRevision, Revision: revision} }
 
-// Number is the legacy form of the expectation used in trailers: -2, -1, -4 or the revision.
-func (e Expected) Number() string {
+// LegacyNumber returns the expectation as the legacy number used in trailers: -2 for Any,
+// -1 for NoStream, -4 for StreamExists, or the revision.
+func (e Expected) LegacyNumber() string {
 	switch e.Kind {
 	case ExpectAny:
 		return "-2"
@@ -61,7 +62,7 @@ func (e Expected) String() string {
 	}
 }
 
-// verdict is what the expected-revision table says about a write.
+// verdict is the result of comparing the state of a stream with what a write expects.
 type verdict uint8
 
 const (
@@ -69,11 +70,11 @@ const (
 	acceptOrKnown         // accept, unless the first id is known in this stream
 	knownOrRevive         // success if the ids are stored from revision 0 on, else accept
 	knownOrWrong          // success if the ids are stored after the expected revision, else wrong
-	wrong
-	deleted
+	wrongRevision
+	streamDeleted
 )
 
-// streamState is what a write needs to know of a stream.
+// streamState is the state of a stream that decides about writes to it.
 type streamState struct {
 	head
 	hasMetadata      bool
@@ -83,10 +84,10 @@ type streamState struct {
 
 func (s *streamState) softDeleted() bool { return s.metadata.softDeleted() }
 
-// judge is the expected-revision table of the protocol for a write of events.
-func judge(s *streamState, e Expected) verdict {
+// evaluateExpected applies the protocol's expected-revision table to an append.
+func evaluateExpected(s *streamState, e Expected) verdict {
 	if s.tombstoned {
-		return deleted
+		return streamDeleted
 	}
 	switch e.Kind {
 	case ExpectAny:
@@ -94,9 +95,9 @@ func judge(s *streamState, e Expected) verdict {
 	case ExpectStreamExists:
 		switch {
 		case s.softDeleted():
-			return deleted
+			return streamDeleted
 		case s.last < 0 && !s.hasMetadata:
-			return wrong
+			return wrongRevision
 		}
 		return acceptOrKnown
 	case ExpectNoStream:
@@ -114,24 +115,24 @@ func judge(s *streamState, e Expected) verdict {
 		case s.last >= 0 && e.Revision < uint64(s.last):
 			return knownOrWrong
 		}
-		return wrong
+		return wrongRevision
 	default:
-		return wrong
+		return wrongRevision
 	}
 }
 
-// judgeDeletion is the same table for a soft delete or a tombstone, whose ids are made
-// by the server and so are never known.
-func judgeDeletion(s *streamState, e Expected, tombstone bool) verdict {
+// evaluateExpectedDeletion applies the table to a soft delete or a tombstone. The server
+// makes the ids of their events, so that a repetition is never recognised.
+func evaluateExpectedDeletion(s *streamState, e Expected, tombstone bool) verdict {
 	never := s.last < 0 && !s.hasMetadata
 	if never && !s.tombstoned && !tombstone {
-		return wrong
+		return wrongRevision
 	}
-	switch v := judge(s, e); v {
+	switch v := evaluateExpected(s, e); v {
 	case acceptOrKnown, knownOrRevive:
 		return accept
 	case knownOrWrong:
-		return wrong
+		return wrongRevision
 	default:
 		return v
 	}

@@ -13,34 +13,34 @@ func TestExpectedRevisionTable(t *testing.T) {
 	}{
 		"tombstoned": {
 			streamState{head: head{last: 4, tombstoned: true}},
-			row{deleted, deleted, deleted, deleted, deleted, deleted},
+			row{streamDeleted, streamDeleted, streamDeleted, streamDeleted, streamDeleted, streamDeleted},
 		},
 		"never existed": {
 			streamState{head: head{last: -1}},
-			row{acceptOrKnown, accept, wrong, wrong, wrong, wrong},
+			row{acceptOrKnown, accept, wrongRevision, wrongRevision, wrongRevision, wrongRevision},
 		},
 		"metadata only": {
 			streamState{head: head{last: -1}, hasMetadata: true},
-			row{acceptOrKnown, accept, acceptOrKnown, wrong, wrong, wrong},
+			row{acceptOrKnown, accept, acceptOrKnown, wrongRevision, wrongRevision, wrongRevision},
 		},
 		"exists": {
 			streamState{head: head{last: 4}},
-			row{acceptOrKnown, knownOrWrong, acceptOrKnown, accept, knownOrWrong, wrong},
+			row{acceptOrKnown, knownOrWrong, acceptOrKnown, accept, knownOrWrong, wrongRevision},
 		},
 		"soft-deleted": {
 			streamState{head: head{last: 4}, hasMetadata: true, metadata: Metadata{TruncateBefore: DeletedBefore}},
-			row{acceptOrKnown, knownOrRevive, deleted, accept, knownOrWrong, wrong},
+			row{acceptOrKnown, knownOrRevive, streamDeleted, accept, knownOrWrong, wrongRevision},
 		},
 	}
 	for name, s := range states {
 		got := row{
-			judge(&s.state, Any()), judge(&s.state, NoStream()), judge(&s.state, StreamExists()),
-			judge(&s.state, Revision(4)), judge(&s.state, Revision(3)), judge(&s.state, Revision(5)),
+			evaluateExpected(&s.state, Any()), evaluateExpected(&s.state, NoStream()), evaluateExpected(&s.state, StreamExists()),
+			evaluateExpected(&s.state, Revision(4)), evaluateExpected(&s.state, Revision(3)), evaluateExpected(&s.state, Revision(5)),
 		}
 		if got != s.want {
 			t.Errorf("%s: got %v, want %v", name, got, s.want)
 		}
-		if v := judge(&s.state, Expected{}); v != wrong && v != deleted {
+		if v := evaluateExpected(&s.state, Expected{}); v != wrongRevision && v != streamDeleted {
 			t.Errorf("%s: an append without expectation is judged %v", name, v)
 		}
 	}
@@ -58,26 +58,26 @@ func TestDeletionTable(t *testing.T) {
 		tombstone bool
 		want      verdict
 	}{
-		{"delete never existed, any", never, Any(), false, wrong},
-		{"delete never existed, no stream", never, NoStream(), false, wrong},
+		{"delete never existed, any", never, Any(), false, wrongRevision},
+		{"delete never existed, no stream", never, NoStream(), false, wrongRevision},
 		{"tombstone never existed, any", never, Any(), true, accept},
 		{"tombstone never existed, no stream", never, NoStream(), true, accept},
-		{"tombstone never existed, exists", never, StreamExists(), true, wrong},
-		{"tombstone never existed, exact", never, Revision(0), true, wrong},
+		{"tombstone never existed, exists", never, StreamExists(), true, wrongRevision},
+		{"tombstone never existed, exact", never, Revision(0), true, wrongRevision},
 		{"delete, any", exists, Any(), false, accept},
-		{"delete, no stream", exists, NoStream(), false, wrong},
+		{"delete, no stream", exists, NoStream(), false, wrongRevision},
 		{"delete, exact", exists, Revision(4), false, accept},
-		{"delete, stale", exists, Revision(3), false, wrong},
-		{"delete, ahead", exists, Revision(5), false, wrong},
+		{"delete, stale", exists, Revision(3), false, wrongRevision},
+		{"delete, ahead", exists, Revision(5), false, wrongRevision},
 		{"delete again, any", soft, Any(), false, accept},
-		{"delete again, exists", soft, StreamExists(), false, deleted},
+		{"delete again, exists", soft, StreamExists(), false, streamDeleted},
 		{"delete again, exact", soft, Revision(4), false, accept},
 		{"tombstone after delete", soft, Any(), true, accept},
-		{"delete after tombstone", gone, Any(), false, deleted},
-		{"tombstone twice", gone, Any(), true, deleted},
+		{"delete after tombstone", gone, Any(), false, streamDeleted},
+		{"tombstone twice", gone, Any(), true, streamDeleted},
 	}
 	for _, c := range cases {
-		if got := judgeDeletion(&c.state, c.expected, c.tombstone); got != c.want {
+		if got := evaluateExpectedDeletion(&c.state, c.expected, c.tombstone); got != c.want {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -13,20 +13,21 @@ import (
 	"github.com/google/uuid"
 )
 
-// The head file tells a torn end of the write-ahead log, which is an append that was never
-// acknowledged, from a damaged one, which the storage takes for the same and drops in
-// silence. It names the newest durable record and is written after every commit, without
-// a sync of its own: after a power failure it may name an older record, never a newer one.
-// A log that ends before the record it names has lost acknowledged events.
+// The head file names the newest durable record. The storage drops unreadable data at the
+// end of its write-ahead log without an error, because it is usually an append that was
+// never acknowledged; it cannot tell such an append from damage. A log that ends before
+// the record in the head file has lost acknowledged events, and is not opened. The file is
+// written after every commit, without a sync of its own: after a power failure it may name
+// an older record, never a newer one.
 
 const (
 	headFileName     = "HEAD"
 	headFileSum      = 8
 	headFileBytes    = 16 + 8 + sha256.Size + headFileSum
-	headFileContents = "HEAD file" // domain of its checksum
+	headFileContents = "HEAD file" // prefix of the bytes that its checksum covers
 )
 
-// headMark is what the head file says.
+// headMark is the content of the head file.
 type headMark struct {
 	id       uuid.UUID
 	position uint64
@@ -52,7 +53,7 @@ func parseHeadMark(b []byte) (headMark, bool) {
 	return headMark{id: uuid.UUID(b[:16]), position: binary.BigEndian.Uint64(b[16:]), link: hash(b[24 : 24+sha256.Size])}, true
 }
 
-// readHeadMark returns the mark; false when there is none, or one that a power failure tore.
+// readHeadMark reads the head file; false when it is absent or its checksum does not match.
 func readHeadMark(dir string) (headMark, bool, error) {
 	b, err := os.ReadFile(filepath.Join(dir, headFileName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,22 +66,23 @@ func readHeadMark(dir string) (headMark, bool, error) {
 	return m, ok, nil
 }
 
-// checkHead compares the storage, opened read-only, with the head file.
+// checkHead returns a *CorruptError unless the storage, opened read-only, holds the
+// record that the head file names.
 func (l *Log) checkHead(mark headMark) error {
 	lost := func(reason string) error {
 		return &CorruptError{Dir: l.dir, Position: mark.position, Reason: reason + " (the file " + headFileName + " names the newest acknowledged record; removing that file accepts the loss)"}
 	}
-	id, err := l.get(l.db, identityKey)
+	id, err := l.readValue(l.db, identityKey)
 	if err != nil {
 		return err
 	}
 	if id == nil {
-		return lost("the log is empty, but acknowledged records belong into it")
+		return lost("the log is empty, but records of it were acknowledged")
 	}
 	if len(id) == 1+len(mark.id) && !bytes.Equal(id[1:], mark.id[:]) {
 		return lost("it is not the log this folder held before")
 	}
-	value, err := l.get(l.db, recordKey(mark.position))
+	value, err := l.readValue(l.db, recordKey(mark.position))
 	if err != nil {
 		return err
 	}

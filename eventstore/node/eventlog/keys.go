@@ -31,7 +31,7 @@ func headKey(stream string) []byte {
 	return append([]byte{headSpace}, stream...)
 }
 
-// head is the newest state of one stream.
+// head is the last revision and position of one stream.
 type head struct {
 	last       int64  // last revision, -1 when there are no events
 	position   uint64 // of the newest record, 0 when there are none

@@ -13,8 +13,9 @@ import (
 
 const lockName = "LOCK"
 
-// lockFolder takes the exclusive lock of the folder and writes this process's id into
-// it. The lock ends with the process however it ends; the file stays.
+// lockFolder locks the folder for this process (flock on its file LOCK) and writes the
+// process id into the file. The system releases the lock when the process ends; the file
+// stays. The error is *FolderInUseError while another process holds the lock.
 func lockFolder(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -25,9 +26,9 @@ func lockFolder(dir string) (*os.File, error) {
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock the data folder %s: %w", dir, err)
 		}
-		return nil, &FolderInUseError{Dir: dir, PID: holder(f)}
+		return nil, &FolderInUseError{Dir: dir, PID: lockHolder(f)}
 	}
-	// written before it is cut, so that the first line is a process id at every moment
+	// written before it is truncated, so that the first line is a process id at every moment
 	line := strconv.Itoa(os.Getpid()) + "\n"
 	if _, err := f.WriteAt([]byte(line), 0); err != nil {
 		return nil, errors.Join(fmt.Errorf("write the lock file of the data folder: %w", err), f.Close())
@@ -38,16 +39,16 @@ func lockFolder(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// holder is the process id in the lock file, 0 when there is none.
-func holder(f *os.File) int {
-	text, _ := io.ReadAll(io.LimitReader(f, 32)) // what could be read is all there is to say
+// lockHolder returns the process id in the lock file, 0 when there is none.
+func lockHolder(f *os.File) int {
+	text, _ := io.ReadAll(io.LimitReader(f, 32)) // an unreadable file names no process
 	line, _, _ := strings.Cut(string(text), "\n")
 	pid, _ := strconv.Atoi(line)
 	return pid
 }
 
-// makeFolder makes the folder and the missing ones above it, durably: what is in them
-// would be lost with their entry in the folder above.
+// makeFolder makes the folder and the missing ones above it and syncs each parent: a power
+// failure would otherwise lose a folder with its contents.
 func makeFolder(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil

@@ -23,7 +23,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// The first event of every log names it. It is an ordinary system event, readable by any client.
+// Stream and type of the first event of every log, which holds its Identity. Any client can read it.
 const (
 	IdentityStream = "$reckon-log"
 	IdentityType   = "$reckon-log-created"
@@ -43,29 +43,29 @@ const (
 	maxOpenFiles  = 512
 )
 
-// Options of Open. Only Dir is required.
+// Options configure Open. Only Dir is required.
 type Options struct {
-	Dir   string
-	Clock func() time.Time // creation stamps and $maxAge; time.Now if nil
-	// Logger receives storage errors. When the disk refuses a write of the write-ahead
-	// log, the error is logged and the process exits with status 1.
+	Dir   string           // folder of the log; created when it is absent
+	Clock func() time.Time // for creation stamps and $maxAge; nil: time.Now
+	// Logger receives storage errors; nil: they are discarded. When the disk refuses a
+	// write of the write-ahead log, the error is logged and the process exits with status 1.
 	Logger *slog.Logger
-	Random io.Reader // log id and salts; crypto/rand if nil
+	Random io.Reader // for the log's id and the salts; nil: crypto/rand
 
-	fs vfs.FS // where the storage lives; tests cut its power
+	fs vfs.FS // file system of the storage; tests simulate power failures with it
 }
 
 // Log is an open event log. Its methods may be called concurrently.
 type Log struct {
-	dir     string
-	clock   func() time.Time
-	logger  *slog.Logger
-	db      *pebble.DB
-	lock    *os.File
-	headAt  *os.File
-	id      uuid.UUID
-	genesis hash
-	topics  topics
+	dir      string
+	clock    func() time.Time
+	logger   *slog.Logger
+	db       *pebble.DB
+	lock     *os.File
+	headFile *os.File
+	id       uuid.UUID
+	genesis  hash
+	topics   topics
 
 	viewMu sync.Mutex
 	view   *View
@@ -77,7 +77,7 @@ type Log struct {
 }
 
 // Open opens the log in o.Dir, creating it when the folder is empty or absent.
-// Errors: *FolderInUseError, *FormatError, *CorruptError, or of the file system.
+// Errors: *FolderInUseError, *FormatError, *CorruptError, or an error of the file system.
 func Open(o Options) (*Log, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -108,13 +108,13 @@ func Open(o Options) (*Log, error) {
 		stopped:  make(chan struct{}),
 	}
 	l.close = sync.OnceValue(l.shutdown)
-	if err := l.open(o); err != nil {
+	if err := l.openFiles(o); err != nil {
 		return nil, errors.Join(err, l.closeFiles())
 	}
 	return l, nil
 }
 
-func (l *Log) open(o Options) error {
+func (l *Log) openFiles(o Options) error {
 	db, err := l.openStorage(filepath.Join(o.Dir, "log"), o)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (l *Log) open(o Options) error {
 	if err != nil {
 		return err
 	}
-	if l.headAt, err = os.OpenFile(filepath.Join(o.Dir, headFileName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+	if l.headFile, err = os.OpenFile(filepath.Join(o.Dir, headFileName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return fmt.Errorf("open the head file of the event log: %w", err)
 	}
 	if created {
@@ -142,8 +142,9 @@ func (l *Log) open(o Options) error {
 	return nil
 }
 
-// openStorage opens the storage for writing, after looking that nothing is missing:
-// opening it for writing drops what cannot be read at the end of the write-ahead log.
+// openStorage opens the storage for writing. It opens it read-only first and compares it
+// with the head file, because opening for writing drops unreadable data at the end of the
+// write-ahead log.
 func (l *Log) openStorage(dir string, o Options) (*pebble.DB, error) {
 	mark, marked, err := readHeadMark(o.Dir)
 	if err != nil {
@@ -157,8 +158,8 @@ func (l *Log) openStorage(dir string, o Options) (*pebble.DB, error) {
 	case !exists && marked:
 		return nil, &CorruptError{Dir: o.Dir, Reason: "the log is gone from a folder that held one"}
 	case !exists:
-		// the write-ahead log of a new store is in an older format that cannot tell
-		// damage from an unfinished write; the one after is not
+		// the first write-ahead log of a new store has an older format, in which damage
+		// cannot be told from an unfinished write; opening the store again starts one of the new format
 		if err := openAndClose(dir, storageOptions(o), nil); err != nil {
 			return nil, l.openError(err)
 		}
@@ -229,16 +230,17 @@ func storageOptions(o Options) *pebble.Options {
 	return options
 }
 
-// reportDamage logs damage found in a file; the read that met it returns it as its error.
+// reportDamage logs damage found in a file; the read that found it returns an error too.
 func reportDamage(logger *slog.Logger) func(pebble.DataCorruptionInfo) {
 	return func(info pebble.DataCorruptionInfo) {
 		logger.Error("a file of the event log is damaged", "file", info.Path, "details", info.Details)
 	}
 }
 
-// loadIdentity reads the log id, or makes one in an empty store.
+// loadIdentity reads the log's id, or makes one when the store is empty. The error is
+// *FormatError for a store of another format.
 func (l *Log) loadIdentity(random io.Reader) (created bool, err error) {
-	value, err := l.get(l.db, identityKey)
+	value, err := l.readValue(l.db, identityKey)
 	if err != nil {
 		return false, err
 	}
@@ -268,7 +270,7 @@ func (l *Log) loadIdentity(random io.Reader) (created bool, err error) {
 	return true, nil
 }
 
-// genesisOf is the link before position 1: it binds the chain to the log's id.
+// genesisOf returns the link before position 1, which binds the chain to the log's id.
 func genesisOf(id uuid.UUID) hash {
 	return sha256.Sum256(append([]byte("reckon event log 1\n"), id[:]...))
 }
@@ -278,10 +280,10 @@ func identityJSON(id uuid.UUID, genesis hash) []byte {
 	return b
 }
 
-// ID is the identity of the log, made when it was created.
+// ID returns the id of the log, made when the log was created.
 func (l *Log) ID() uuid.UUID { return l.id }
 
-// Close waits for the writes already taken, then closes the storage and frees the
+// Close waits for the writes that were submitted, then closes the storage and unlocks the
 // folder. Every View must have been closed.
 func (l *Log) Close() error { return l.close() }
 
@@ -293,11 +295,11 @@ func (l *Log) shutdown() error {
 	l.view = nil
 	l.viewMu.Unlock()
 	view.Close()
-	// tables carry checksums, and are not replayed at the next start
-	return errors.Join(l.db.Flush(), l.headAt.Sync(), l.closeFiles())
+	// flushed tables have checksums, and the next start need not replay the write-ahead log
+	return errors.Join(l.db.Flush(), l.headFile.Sync(), l.closeFiles())
 }
 
-// closeFiles closes what open got to open; the lock last.
+// closeFiles closes the files that are open, the lock last.
 func (l *Log) closeFiles() error {
 	var errs []error
 	if l.view != nil {
@@ -306,15 +308,16 @@ func (l *Log) closeFiles() error {
 	if l.db != nil {
 		errs = append(errs, l.db.Close())
 	}
-	if l.headAt != nil {
-		errs = append(errs, l.headAt.Close())
+	if l.headFile != nil {
+		errs = append(errs, l.headFile.Close())
 	}
 	return errors.Join(append(errs, l.lock.Close())...)
 }
 
-// markHead notes the newest durable record. Failing only weakens the check at the next start.
+// markHead writes the newest durable record to the head file. An error is logged and not
+// returned: it only weakens the check of the next start.
 func (l *Log) markHead(position uint64, link hash) {
-	if _, err := l.headAt.WriteAt(headMark{l.id, position, link}.encode(), 0); err != nil {
+	if _, err := l.headFile.WriteAt(headMark{l.id, position, link}.encode(), 0); err != nil {
 		l.logger.Error("cannot write the head file of the event log", "error", err)
 	}
 }
@@ -325,8 +328,8 @@ type reader interface {
 	NewIterWithContext(ctx context.Context, o *pebble.IterOptions) (*pebble.Iterator, error)
 }
 
-// get returns a copy of the value, nil when there is none.
-func (l *Log) get(from reader, key []byte) ([]byte, error) {
+// readValue returns a copy of the value of a key, nil when the key is absent.
+func (l *Log) readValue(from reader, key []byte) ([]byte, error) {
 	value, closer, err := from.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, nil
@@ -338,7 +341,7 @@ func (l *Log) get(from reader, key []byte) ([]byte, error) {
 	return value, closer.Close()
 }
 
-// readError gives damage its type.
+// readError returns a *CorruptError for damage that the storage found, and otherwise wraps err.
 func (l *Log) readError(position uint64, err error) error {
 	if pebble.IsCorruptionError(err) {
 		return &CorruptError{Dir: l.dir, Position: position, Reason: err.Error(), Err: err}
@@ -346,15 +349,15 @@ func (l *Log) readError(position uint64, err error) error {
 	return fmt.Errorf("read the event log: %w", err)
 }
 
-// record reads one record; it must exist.
+// record reads the record at a position; a missing one is a *CorruptError.
 func (l *Log) record(from reader, position uint64) (Record, error) {
 	s, err := l.storedRecord(from, position)
 	return s.Record, err
 }
 
-// recordAt reads the record of a revision that must exist.
+// recordAt reads the record of a stream's revision; a missing one is a *CorruptError.
 func (l *Log) recordAt(from reader, stream string, revision uint64) (Record, error) {
-	value, err := l.get(from, appendRevisionKey(nil, stream, revision))
+	value, err := l.readValue(from, appendRevisionKey(nil, stream, revision))
 	if err != nil {
 		return Record{}, err
 	}
@@ -366,7 +369,7 @@ func (l *Log) recordAt(from reader, stream string, revision uint64) (Record, err
 
 // head reads the head of a stream; a stream never written to has last = -1.
 func (l *Log) head(from reader, stream string) (head, error) {
-	value, err := l.get(from, headKey(stream))
+	value, err := l.readValue(from, headKey(stream))
 	if err != nil {
 		return head{}, err
 	}
@@ -380,7 +383,7 @@ func (l *Log) head(from reader, stream string) (head, error) {
 	return h, nil
 }
 
-// state reads all that decides about writes to a stream.
+// state reads the state of a stream: head and metadata.
 func (l *Log) state(from reader, stream string) (*streamState, error) {
 	h, err := l.head(from, stream)
 	if err != nil {
@@ -404,7 +407,7 @@ func (l *Log) state(from reader, stream string) (*streamState, error) {
 	return s, nil
 }
 
-// storageLogger hands the storage's own messages on. Fatalf must not return.
+// storageLogger passes the storage's messages to a logger. Fatalf exits: it must not return.
 type storageLogger struct{ to *slog.Logger }
 
 func (s storageLogger) Infof(format string, args ...any) {

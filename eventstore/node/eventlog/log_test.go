@@ -471,7 +471,7 @@ func TestRecentWindowIsBounded(t *testing.T) {
 	ids := make([]uuid.UUID, 3*recentRecords)
 	for i := range ids {
 		ids[i] = uuid.New()
-		r.add(ids[i], "s", placed{uint64(i), uint64(i + 1)}, 100)
+		r.add(ids[i], "s", recordedAt{uint64(i), uint64(i + 1)}, 100)
 	}
 	if len(r.places) != recentRecords || len(r.ring) > 2*recentRecords+1 {
 		t.Fatalf("%d ids remembered, ring of %d", len(r.places), len(r.ring))
@@ -482,7 +482,7 @@ func TestRecentWindowIsBounded(t *testing.T) {
 	if at, ok := r.find(ids[len(ids)-recentRecords], "s"); !ok || at.revision != uint64(len(ids)-recentRecords) {
 		t.Error("the oldest id of the window is unknown")
 	}
-	r.add(uuid.New(), "s", placed{1, 1}, recentBytes+1)
+	r.add(uuid.New(), "s", recordedAt{1, 1}, recentBytes+1)
 	if len(r.places) != 1 {
 		t.Errorf("%d ids remembered beyond the size of the window", len(r.places))
 	}

@@ -9,14 +9,14 @@ import (
 
 // Names and types the protocol reserves.
 const (
-	AllStream            = "$all"
-	MetadataType         = "$metadata"
-	TombstoneType        = "$streamDeleted"
-	LinkType             = "$>"
-	metaPrefix           = "$$"
-	DeletedBefore        = math.MaxInt64 // the $tb of a soft-deleted stream
-	TombstoneRev  uint64 = math.MaxInt64 // the revision of a tombstone
-	maxAgeSeconds        = 1 << 38       // larger ages hide nothing
+	AllStream                = "$all"
+	MetadataType             = "$metadata"
+	TombstoneType            = "$streamDeleted"
+	LinkType                 = "$>"
+	metaPrefix               = "$$"
+	DeletedBefore            = math.MaxInt64 // the $tb of a soft-deleted stream
+	TombstoneRevision uint64 = math.MaxInt64 // the revision of a tombstone
+	maxAgeSeconds            = 1 << 38       // larger ages hide nothing
 )
 
 // IsMetaStream reports whether the stream holds the metadata of another one.
@@ -25,7 +25,7 @@ func IsMetaStream(stream string) bool { return strings.HasPrefix(stream, metaPre
 // MetaStream is the name of the stream that holds the metadata of stream.
 func MetaStream(stream string) string { return metaPrefix + stream }
 
-// baseStream is the stream whose metadata the meta-stream holds.
+// baseStream returns the stream whose metadata the meta-stream holds.
 func baseStream(metaStream string) string { return metaStream[len(metaPrefix):] }
 
 // Metadata is the part of a stream's metadata that decides what a read shows.
@@ -58,8 +58,8 @@ func parseMetadata(data []byte) Metadata {
 	return Metadata{MaxCount: positive(raw.MaxCount), MaxAgeSeconds: min(positive(raw.MaxAgeSeconds), maxAgeSeconds), TruncateBefore: positive(raw.TruncateBefore)}
 }
 
-// metadataBytes is the metadata an event of a meta-stream stands for: events of other
-// types there stand for none.
+// metadataBytes returns the metadata in an event of a meta-stream: its data for the type
+// $metadata, nil for other types.
 func metadataBytes(eventType string, data []byte) []byte {
 	if eventType != MetadataType {
 		return nil

@@ -71,7 +71,7 @@ func (m *model) add(name string, p Proposed) {
 		Data: p.Data, Metadata: p.Metadata, CreatedTicks: m.now.Unix() * TicksPerSecond,
 	}
 	if p.Type == TombstoneType {
-		r.Revision = TombstoneRev
+		r.Revision = TombstoneRevision
 	} else {
 		s.events = append(s.events, r)
 	}
@@ -379,7 +379,7 @@ func (x *machine) adopt(t *rapid.T) {
 				t.Fatal(err)
 			}
 			r.ID = record.ID
-			if r.Revision != TombstoneRev {
+			if r.Revision != TombstoneRevision {
 				x.model.stream(r.Stream).events[r.Revision].ID = record.ID
 			}
 		}

@@ -21,23 +21,23 @@ type recentEntry struct {
 	sizeBytes int
 }
 
-// placed is where an event went.
-type placed struct{ revision, position uint64 }
+// recordedAt is the revision and the position of a stored event.
+type recordedAt struct{ revision, position uint64 }
 
-// recentIDs remembers where the events of the window are.
+// recentIDs maps the ids of the window's events to their revision and position.
 type recentIDs struct {
-	places    map[recentKey]placed
+	places    map[recentKey]recordedAt
 	ring      []recentEntry // the window, behind entries already left
 	oldest    int           // index in ring of the first entry of the window
 	sizeBytes int
 }
 
 func newRecentIDs() *recentIDs {
-	return &recentIDs{places: map[recentKey]placed{}}
+	return &recentIDs{places: map[recentKey]recordedAt{}}
 }
 
-// add must be called in log order.
-func (r *recentIDs) add(id uuid.UUID, stream string, at placed, sizeBytes int) {
+// add adds an event; calls are in the order of the log.
+func (r *recentIDs) add(id uuid.UUID, stream string, at recordedAt, sizeBytes int) {
 	entry := recentEntry{recentKey: recentKey{id, stream}, position: at.position, sizeBytes: sizeBytes}
 	r.ring = append(r.ring, entry)
 	r.places[entry.recentKey] = at
@@ -62,7 +62,7 @@ func (r *recentIDs) evict() {
 	}
 }
 
-func (r *recentIDs) find(id uuid.UUID, stream string) (placed, bool) {
+func (r *recentIDs) find(id uuid.UUID, stream string) (recordedAt, bool) {
 	at, ok := r.places[recentKey{id, stream}]
 	return at, ok
 }

@@ -15,10 +15,10 @@ const (
 	MaxStreamNameBytes = 4096
 )
 
-// TicksPerSecond: creation stamps count 100-ns ticks since the Unix epoch.
+// TicksPerSecond is the unit of creation stamps: 100-ns ticks since the Unix epoch.
 const TicksPerSecond = int64(time.Second / 100)
 
-// Proposed is an event as a writer proposes it.
+// Proposed is an event to be appended.
 type Proposed struct {
 	ID       uuid.UUID
 	Type     string
@@ -27,7 +27,7 @@ type Proposed struct {
 	Metadata []byte
 }
 
-// SizeBytes is what the event counts for against MaxAppendBytes.
+// SizeBytes returns the bytes that the event counts towards MaxAppendBytes.
 func (p *Proposed) SizeBytes() int { return len(p.Data) + len(p.Metadata) + 2*len(p.Type) }
 
 // Record is an event as it is stored.
@@ -41,7 +41,7 @@ type Record struct {
 	CreatedTicks int64 // 100-ns ticks since the Unix epoch
 	Metadata     []byte
 	Data         []byte
-	Redacted     bool // the payload was taken out later; Data and Metadata are empty
+	Redacted     bool // the payload was removed after it was written; Data and Metadata are empty
 }
 
 // hash is one link of the chain, or the hash of a payload.
@@ -59,7 +59,7 @@ const (
 
 var errRecord = errors.New("record bytes do not parse")
 
-// stored is a record in its stored form. Layout, big-endian:
+// stored is a record in its encoded form. Layout, big-endian:
 //
 //	header   format u8 · position u64 · revision u64 · created u64 · id 16 · flags u8 ·
 //	         len(stream) u16 · len(type) u32 · len(metadata) u32 · len(data) u32 ·
@@ -115,7 +115,7 @@ func appendRecord(dst []byte, r *Record, salt [saltBytes]byte, previous hash) ([
 	return dst, link
 }
 
-// chainLink is the link of a record with this header.
+// chainLink returns the link of a record: SHA-256 of the previous link and its header.
 func chainLink(previous hash, header []byte) hash {
 	digest := sha256.New()
 	digest.Write(previous[:])
@@ -125,8 +125,7 @@ func chainLink(previous hash, header []byte) hash {
 	return link
 }
 
-// parseRecord decodes b, every byte of which must belong to the record. The result
-// keeps referring to b.
+// parseRecord decodes b, which must hold exactly one record. The result refers to b.
 func parseRecord(b []byte) (stored, error) {
 	if len(b) < headerFixed || b[0] != recordFormat {
 		return stored{}, errRecord
@@ -174,8 +173,7 @@ func parseRecord(b []byte) (stored, error) {
 	return s, nil
 }
 
-// payloadIntact reports whether the payload is the one the header promises; a redacted
-// payload is.
+// payloadIntact reports whether the payload has the hash in the header, or was redacted.
 func (s *stored) payloadIntact() bool {
 	if s.Redacted {
 		return true

@@ -9,8 +9,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// recoverWriter finds the end of the log and verifies the chain over the recent window,
-// filling the window's memory of ids on the way.
+// recoverWriter returns a writer at the end of the log. It verifies the hash chain over the
+// recent window and fills recentIDs from it.
 func recoverWriter(l *Log, random io.Reader) (*writer, error) {
 	w := newWriter(l, random)
 	iterator, err := l.db.NewIterWithContext(context.Background(), &pebble.IterOptions{
@@ -57,7 +57,7 @@ func (w *writer) replayWindow(iterator *pebble.Iterator) error {
 		}
 		w.position, w.chain = s.Position, s.chain
 		w.createdTicks = s.CreatedTicks
-		w.recent.add(s.ID, s.Stream, placed{s.Revision, s.Position}, len(iterator.Value()))
+		w.recent.add(s.ID, s.Stream, recordedAt{s.Revision, s.Position}, len(iterator.Value()))
 	}
 	w.durable = w.position
 	return nil
@@ -76,9 +76,9 @@ func checkLink(dir string, s *stored, position uint64, previous hash) error {
 	return nil
 }
 
-// storedRecord reads a record with its link.
+// storedRecord reads a record with its link; a missing one is a *CorruptError.
 func (l *Log) storedRecord(from reader, position uint64) (stored, error) {
-	value, err := l.get(from, recordKey(position))
+	value, err := l.readValue(from, recordKey(position))
 	if err != nil {
 		return stored{}, err
 	}

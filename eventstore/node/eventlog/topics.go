@@ -2,23 +2,24 @@ package eventlog
 
 import "sync"
 
-// topics wakes those who wait for a stream, or for AllStream, to grow. It carries no
-// events: the waiter reads them from a View, so a slow waiter costs no memory.
+// topics wakes the watchers of a stream, or of AllStream, after a write. It carries no
+// events: a watcher reads them from a View, so that a slow one takes no memory.
 type topics struct {
 	mu       sync.Mutex
 	watchers map[string]map[*Watch]struct{}
 }
 
-// Watch is woken after every write to its stream became durable and visible.
+// Watch receives a wake-up after writes to its stream are durable and visible. Several
+// writes may cause one wake-up.
 type Watch struct {
-	C      <-chan struct{} // holds at most one wake-up
+	C      <-chan struct{} // buffered: a wake-up is pending
 	c      chan struct{}
 	stream string
 	topics *topics
 }
 
-// Watch registers for wake-ups: register first, then read, then wait.
-// stream may be AllStream. Close it after use.
+// Watch registers for wake-ups of a stream, or of AllStream. Register first, then read,
+// then wait: no write in between is missed. Close the Watch after use.
 func (l *Log) Watch(stream string) *Watch {
 	c := make(chan struct{}, 1)
 	w := &Watch{C: c, c: c, stream: stream, topics: &l.topics}
@@ -47,7 +48,7 @@ func (w *Watch) Close() {
 	}
 }
 
-// wake wakes the watchers of the streams written to, and those of all.
+// wake wakes the watchers of the streams that were written, and those of AllStream.
 func (t *topics) wake(streams map[string]*streamState) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

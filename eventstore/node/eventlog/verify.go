@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// verifyPage bounds how long one snapshot is held during verification.
+// verifyPage is how many records are verified under one snapshot, which keeps storage from being freed.
 const verifyPage = 1024
 
 // Report is the result of a verification that found nothing wrong.
@@ -24,8 +24,8 @@ type Report struct {
 }
 
 // Verify recomputes the hash chain over every record that was durable when it was called,
-// and checks that the indexes say the same as the log. It reads in pages, beside readers
-// and writers. Damage is a *CorruptError.
+// and checks the indexes against the log. Readers and writers go on meanwhile. Damage is a
+// *CorruptError.
 func (l *Log) Verify(ctx context.Context) (Report, error) {
 	report := Report{LogID: l.id}
 	view, err := l.View()
@@ -69,7 +69,7 @@ func (l *Log) verifyRecords(ctx context.Context, position, last uint64, link *ha
 		if err := checkLink(l.dir, &s, position, *link); err != nil {
 			return 0, err
 		}
-		indexed, err := l.get(view.snapshot, appendRevisionKey(nil, s.Stream, s.Revision))
+		indexed, err := l.readValue(view.snapshot, appendRevisionKey(nil, s.Stream, s.Revision))
 		if err != nil {
 			return 0, err
 		}
@@ -158,19 +158,19 @@ func (l *Log) verifyIndexEntry(view *View, key, value []byte, report *Report, wa
 		*walk = indexWalk{entries: walk.entries, stream: append([]byte(nil), prefix...)}
 		report.Streams++
 	}
-	if revision != walk.next && revision != TombstoneRev || position <= walk.last {
+	if revision != walk.next && revision != TombstoneRevision || position <= walk.last {
 		return &CorruptError{Dir: l.dir, Position: position, Reason: fmt.Sprintf("stream %q has revision %d where %d belongs", stream, revision, walk.next)}
 	}
 	walk.entries++
 	walk.last = position
-	if revision != TombstoneRev {
+	if revision != TombstoneRevision {
 		walk.next = revision + 1
 	}
 	h, err := l.head(view.snapshot, stream)
 	if err != nil {
 		return err
 	}
-	if revision != TombstoneRev && h.last < int64(revision) || h.position < position || revision == TombstoneRev && !h.tombstoned {
+	if revision != TombstoneRevision && h.last < int64(revision) || h.position < position || revision == TombstoneRevision && !h.tombstoned {
 		return &CorruptError{Dir: l.dir, Position: position, Reason: fmt.Sprintf("the head of stream %q is behind its events", stream)}
 	}
 	return nil

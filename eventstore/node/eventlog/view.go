@@ -11,8 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// View is the log as it was after some commit: all of it durable, none of it changing.
-// Keep it for one page of a read, not longer: it holds storage back from being freed.
+// View is a snapshot of the log after a commit; everything in it is durable. Close it
+// after one page of a read: an open view keeps storage from being freed.
 type View struct {
 	log          *Log
 	snapshot     *pebble.Snapshot
@@ -27,7 +27,7 @@ func newView(l *Log, head uint64, createdTicks int64) *View {
 	return v
 }
 
-// publish makes the view the one that readers get.
+// publish makes v the view that View returns, and releases the one before.
 func (l *Log) publish(v *View) {
 	l.viewMu.Lock()
 	old := l.view
@@ -49,7 +49,7 @@ func (l *Log) View() (*View, error) {
 	return l.view, nil
 }
 
-// Close gives the view back.
+// Close releases the view.
 func (v *View) Close() {
 	if v.refs.Add(-1) == 0 {
 		_ = v.snapshot.Close() // fails only when closed twice
@@ -59,7 +59,7 @@ func (v *View) Close() {
 // Head is the position of the newest event.
 func (v *View) Head() uint64 { return v.head }
 
-// StreamInfo says what a read of a stream shows.
+// StreamInfo is the part of a stream's state that decides what a read shows.
 type StreamInfo struct {
 	Last        int64  // last revision, -1 when there are no events; a tombstone does not count
 	First       uint64 // first visible revision; above Last when none is visible
@@ -70,7 +70,7 @@ type StreamInfo struct {
 // Exists reports whether a read finds the stream, be it empty.
 func (i StreamInfo) Exists() bool { return i.Last >= 0 && !i.SoftDeleted }
 
-// Stream applies the stream's metadata.
+// Stream returns what a read of the stream shows, after $maxCount, $maxAge, $tb and deletions.
 func (v *View) Stream(stream string) (StreamInfo, error) {
 	s, err := v.log.state(v.snapshot, stream)
 	if err != nil {
@@ -96,7 +96,7 @@ func (v *View) Stream(stream string) (StreamInfo, error) {
 	return info, err
 }
 
-// firstByCount applies $tb and $maxCount.
+// firstByCount returns the first revision that $tb and $maxCount leave visible.
 func firstByCount(s *streamState) uint64 {
 	first := s.metadata.TruncateBefore
 	if s.metadata.MaxCount > 0 {
@@ -105,7 +105,8 @@ func firstByCount(s *streamState) uint64 {
 	return uint64(max(0, first))
 }
 
-// firstByAge applies $maxAge by bisection: creation stamps never decrease.
+// firstByAge returns the first revision that $maxAge leaves visible, by bisection:
+// creation stamps never decrease.
 func (v *View) firstByAge(stream string, first, last uint64, maxAge int64) (uint64, error) {
 	oldest := max(ticks(v.log.clock()), v.createdTicks) - maxAge*TicksPerSecond
 	var failed error
@@ -139,7 +140,7 @@ func (v *View) ReadAll(ctx context.Context, from uint64, backwards bool, page Pa
 	}
 	var records []Record
 	size := 0
-	for valid := move(iterator, true, backwards); valid && len(records) < page.Records && (size < page.Bytes || len(records) == 0); valid = move(iterator, false, backwards) {
+	for valid := stepIterator(iterator, true, backwards); valid && len(records) < page.Records && (size < page.Bytes || len(records) == 0); valid = stepIterator(iterator, false, backwards) {
 		record, err := v.parse(iterator)
 		if err != nil {
 			_ = iterator.Close()
@@ -156,7 +157,7 @@ func (v *View) ReadAll(ctx context.Context, from uint64, backwards bool, page Pa
 
 // ReadStream reads the records with revisions first … last, in either direction.
 func (v *View) ReadStream(ctx context.Context, stream string, first, last uint64, backwards bool, page Page) ([]Record, error) {
-	if first > last || last > TombstoneRev {
+	if first > last || last > TombstoneRevision {
 		return nil, nil
 	}
 	index, err := v.snapshot.NewIterWithContext(ctx, &pebble.IterOptions{
@@ -173,7 +174,7 @@ func (v *View) ReadStream(ctx context.Context, stream string, first, last uint64
 }
 
 func (v *View) readIndexed(ctx context.Context, index *pebble.Iterator, stream string, backwards bool, page Page) ([]Record, error) {
-	if !move(index, true, backwards) {
+	if !stepIterator(index, true, backwards) {
 		return nil, nil
 	}
 	log, err := v.snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: []byte{recordSpace}, UpperBound: recordKey(v.head + 1)})
@@ -183,7 +184,7 @@ func (v *View) readIndexed(ctx context.Context, index *pebble.Iterator, stream s
 	defer func() { _ = log.Close() }()
 	var records []Record
 	size := 0
-	for valid := true; valid && len(records) < page.Records && (size < page.Bytes || len(records) == 0); valid = move(index, false, backwards) {
+	for valid := true; valid && len(records) < page.Records && (size < page.Bytes || len(records) == 0); valid = stepIterator(index, false, backwards) {
 		if len(index.Value()) != 8 {
 			return nil, &CorruptError{Dir: v.log.dir, Reason: fmt.Sprintf("the index of stream %q cannot be read", stream)}
 		}
@@ -207,8 +208,8 @@ func (v *View) readIndexed(ctx context.Context, index *pebble.Iterator, stream s
 	return records, nil
 }
 
-// move steps an iterator in the direction of the read.
-func move(i *pebble.Iterator, start, backwards bool) bool {
+// stepIterator steps an iterator in the direction of the read.
+func stepIterator(i *pebble.Iterator, start, backwards bool) bool {
 	switch {
 	case start && backwards:
 		return i.Last()
@@ -221,7 +222,7 @@ func move(i *pebble.Iterator, start, backwards bool) bool {
 	}
 }
 
-// parse copies the record under the iterator.
+// parse returns a copy of the record at the iterator.
 func (v *View) parse(i *pebble.Iterator) (Record, error) {
 	position := binary.BigEndian.Uint64(i.Key()[1:])
 	value, err := i.ValueAndErr()

@@ -17,8 +17,9 @@ const (
 	maxQueuedRequests = 1024
 	maxGroupRequests  = 1024
 	maxGroupBytes     = 4 << 20
-	// per generation of the writer's cache, of which there are two. It must exceed what one
-	// group can touch (four streams a request): what a group changed is only known here.
+	// maxKnownStreams bounds each of the two generations of the writer's cache of stream
+	// states. It must exceed what one group can change (four streams a request), because
+	// the changes of a group that is not committed are in the cache only.
 	maxKnownStreams = 8 * maxGroupRequests
 	saltBufferBytes = 4096
 )
@@ -32,7 +33,7 @@ const (
 	opTombstone
 )
 
-// request is one write on its way through the writer.
+// request is one write that was submitted.
 type request struct {
 	ctx      context.Context
 	op       operation
@@ -48,22 +49,22 @@ type outcome struct {
 	err    error
 }
 
-// Result of a write.
+// Result is the result of a write.
 type Result struct {
 	LastRevision int64  // of the stream after the write (or after the original one, when repeated); -1: no events
 	Position     uint64 // of the last event written; 0 for an append of no events
 }
 
-// Pending is a write that was handed to the writer.
+// Pending is a write that was submitted and may not be durable yet.
 type Pending struct {
 	log     *Log
 	request *request
 }
 
-// Append writes the events to the stream, all or none, next to each other.
-// Errors: *WrongExpectedRevisionError, *StreamDeletedError, *AccessDeniedError,
-// *AppendTooLargeError, *InvalidRequestError, ErrClosed, or of ctx (the write may then
-// still happen).
+// Append writes the events to the stream, all or none, at consecutive revisions and
+// positions. Errors: *WrongExpectedRevisionError, *StreamDeletedError, *AccessDeniedError,
+// *AppendTooLargeError, *InvalidRequestError, ErrClosed, or that of ctx: then the write
+// may still take place.
 func (l *Log) Append(ctx context.Context, stream string, expected Expected, events []Proposed) (Result, error) {
 	p, err := l.Submit(ctx, stream, expected, events)
 	if err != nil {
@@ -72,8 +73,8 @@ func (l *Log) Append(ctx context.Context, stream string, expected Expected, even
 	return p.Wait(ctx)
 }
 
-// Submit is Append without the wait: submitted writes are decided in the order of
-// submission.
+// Submit is Append that does not wait for the result. Writes are decided in the order of
+// their submission.
 func (l *Log) Submit(ctx context.Context, stream string, expected Expected, events []Proposed) (*Pending, error) {
 	if err := checkEvents(events); err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func (l *Log) Delete(ctx context.Context, stream string, expected Expected) (Res
 	return p.Wait(ctx)
 }
 
-// Tombstone closes the stream for ever.
+// Tombstone closes the stream: it can never be written again.
 func (l *Log) Tombstone(ctx context.Context, stream string, expected Expected) (Result, error) {
 	p, err := l.submit(ctx, opTombstone, stream, expected, nil)
 	if err != nil {
@@ -169,7 +170,7 @@ func checkEvents(events []Proposed) error {
 	return nil
 }
 
-// writer owns the end of the log. Only its goroutine touches it after Open.
+// writer decides and numbers every write. Only its goroutine uses it after Open.
 type writer struct {
 	log          *Log
 	salts        io.Reader
@@ -178,7 +179,8 @@ type writer struct {
 	chain        hash   // link of the newest record
 	createdTicks int64  // of the newest record
 	recent       *recentIDs
-	// streams known without reading, in two generations: bounded, and what is used stays
+	// cache of stream states in two generations: when young is full it becomes old, and
+	// states used since then are copied back
 	young, old map[string]*streamState
 
 	batch   *pebble.Batch
@@ -187,21 +189,21 @@ type writer struct {
 	record  []byte // buffer for encoding
 }
 
-// errNeedsDurable: the request reads a record that is still in the group.
+// errNeedsDurable is returned for a request that reads a record of the group that is not committed.
 var errNeedsDurable = errors.New("commit the group first")
 
-// run takes requests until the log closes, then those already queued.
+// run decides requests until the log closes, then those that are queued.
 func (w *writer) run() {
 	defer close(w.log.stopped)
 	for {
 		select {
 		case r := <-w.log.requests:
-			w.group(r)
+			w.decideAndCommit(r)
 		case <-w.log.closing:
 			for {
 				select {
 				case r := <-w.log.requests:
-					w.group(r)
+					w.decideAndCommit(r)
 				default:
 					return
 				}
@@ -210,10 +212,11 @@ func (w *writer) run() {
 	}
 }
 
-// group decides the request and those that wait behind it, and makes them durable at once.
-func (w *writer) group(r *request) {
+// decideAndCommit decides the request and those queued behind it, up to maxGroupRequests
+// and maxGroupBytes, and makes them durable with one fsync.
+func (w *writer) decideAndCommit(r *request) {
 	for r != nil {
-		w.take(r)
+		w.decideRequest(r)
 		r = nil
 		if len(w.decided) < maxGroupRequests && w.batch.Len() < maxGroupBytes {
 			select {
@@ -225,9 +228,9 @@ func (w *writer) group(r *request) {
 	w.commit()
 }
 
-// take decides one request. A request that has to read what the group wrote makes the
-// group durable first.
-func (w *writer) take(r *request) {
+// decideRequest decides one request. When it must read a record of the uncommitted group,
+// the group is committed first.
+func (w *writer) decideRequest(r *request) {
 	result, err := w.decide(r)
 	if errors.Is(err, errNeedsDurable) {
 		w.commit()
@@ -251,15 +254,15 @@ func (w *writer) decide(r *request) (Result, error) {
 	}
 }
 
-// commit makes the group durable, shows it to readers, and only then answers: also a
-// refusal may rest on what the group wrote.
+// commit makes the group durable, publishes it to readers, and then answers every request
+// of the group: a refusal too may depend on records of the group.
 func (w *writer) commit() {
 	if len(w.changed) > 0 {
 		for stream, state := range w.changed {
-			w.set(headKey(stream), state.encode())
+			w.putInBatch(headKey(stream), state.encode())
 		}
 		if err := w.log.db.Apply(w.batch, pebble.Sync); err != nil {
-			// not reached: the storage ends the process when it cannot write
+			// not reached: storageLogger.Fatalf exits when the storage cannot write
 			storageFailed(err)
 		}
 		_ = w.batch.Close() // only gives its memory back
@@ -277,7 +280,8 @@ func (w *writer) commit() {
 	w.decided = w.decided[:0]
 }
 
-// storageFailed: the state in memory and on disk may differ, so nothing may go on.
+// storageFailed panics: the state in memory may differ from the one on disk, and no write
+// may be decided by it.
 func storageFailed(err error) {
 	panic(fmt.Errorf("event log storage failed: %w", err))
 }
@@ -296,11 +300,11 @@ func (w *writer) append(r *request) (Result, error) {
 			return Result{}, &StreamDeletedError{r.stream}
 		}
 	}
-	v := judge(s, r.expected)
+	v := evaluateExpected(s, r.expected)
 	if len(r.events) == 0 {
 		return emptyAppend(r, s, v)
 	}
-	known, isKnown, err := w.known(r, s, v)
+	known, isKnown, err := w.findRepeated(r, s, v)
 	if err != nil || isKnown {
 		return known, err
 	}
@@ -313,30 +317,30 @@ func (w *writer) append(r *request) (Result, error) {
 	return w.writeAll(r.stream, s, r.events), nil
 }
 
-// emptyAppend only tests the expectation; there are no ids to recognise it by.
+// emptyAppend returns the result of an append without events: only the expectation is tested.
 func emptyAppend(r *request, s *streamState, v verdict) (Result, error) {
 	switch v {
-	case deleted:
+	case streamDeleted:
 		return Result{}, &StreamDeletedError{r.stream}
-	case wrong, knownOrWrong:
+	case wrongRevision, knownOrWrong:
 		return Result{}, &WrongExpectedRevisionError{Stream: r.stream, Expected: r.expected, Actual: s.last}
 	}
 	return Result{LastRevision: s.last, Position: s.position}, nil
 }
 
-// known tells whether the append is a repetition of one already stored, and answers it;
-// an error refuses the append.
-func (w *writer) known(r *request, s *streamState, v verdict) (Result, bool, error) {
+// findRepeated returns the stored result and true when the append repeats one that is
+// stored, by its event ids. An error refuses the append.
+func (w *writer) findRepeated(r *request, s *streamState, v verdict) (Result, bool, error) {
 	conflict := &WrongExpectedRevisionError{Stream: r.stream, Expected: r.expected, Actual: s.last}
 	switch v {
 	case accept:
 		return Result{}, false, nil
-	case deleted:
+	case streamDeleted:
 		return Result{}, false, &StreamDeletedError{r.stream}
 	case acceptOrKnown:
-		return w.knownRecently(r, conflict)
+		return w.findRepeatedInWindow(r, conflict)
 	case knownOrWrong, knownOrRevive:
-		result, ok, err := w.knownAtRevision(r, s)
+		result, ok, err := w.findRepeatedAtRevision(r, s)
 		if err == nil && !ok && v == knownOrWrong {
 			err = conflict
 		}
@@ -346,9 +350,10 @@ func (w *writer) known(r *request, s *streamState, v verdict) (Result, bool, err
 	}
 }
 
-// knownRecently looks the ids up in the recent window of the log.
-func (w *writer) knownRecently(r *request, conflict error) (Result, bool, error) {
-	var last placed
+// findRepeatedInWindow looks for the ids in the recent window of the log. It returns
+// conflict when only some of them are there.
+func (w *writer) findRepeatedInWindow(r *request, conflict error) (Result, bool, error) {
+	var last recordedAt
 	for i := range r.events {
 		at, ok := w.recent.find(r.events[i].ID, r.stream)
 		switch {
@@ -362,8 +367,8 @@ func (w *writer) knownRecently(r *request, conflict error) (Result, bool, error)
 	return Result{LastRevision: int64(last.revision), Position: last.position}, true, nil
 }
 
-// knownAtRevision compares the ids with those stored right after the expected revision.
-func (w *writer) knownAtRevision(r *request, s *streamState) (Result, bool, error) {
+// findRepeatedAtRevision compares the ids with those stored directly after the expected revision.
+func (w *writer) findRepeatedAtRevision(r *request, s *streamState) (Result, bool, error) {
 	if s.position > w.durable {
 		return Result{}, false, errNeedsDurable
 	}
@@ -385,8 +390,8 @@ func (w *writer) knownAtRevision(r *request, s *streamState) (Result, bool, erro
 	return Result{LastRevision: int64(last.Revision), Position: last.Position}, true, nil
 }
 
-// revive appends to a soft-deleted stream: the events, then metadata that hides what
-// was deleted and keeps every other key.
+// revive appends to a soft-deleted stream: the events, then metadata whose $tb hides the
+// deleted events and keeps every other key.
 func (w *writer) revive(r *request, s *streamState) (Result, error) {
 	if s.metadataPosition > w.durable {
 		return Result{}, errNeedsDurable
@@ -406,8 +411,8 @@ func (w *writer) revive(r *request, s *streamState) (Result, error) {
 	return result, nil
 }
 
-// appendMetadata writes to a meta-stream. If its base stream was soft-deleted, the write
-// revives it, and a corrected copy keeps hidden what was deleted.
+// appendMetadata writes to a meta-stream. If the base stream is soft-deleted, the write
+// revives it: a second metadata event, with $tb set, keeps the deleted events hidden.
 func (w *writer) appendMetadata(r *request, s, base *streamState) Result {
 	wasDeleted := base.softDeleted()
 	result := w.writeAll(r.stream, s, r.events)
@@ -422,9 +427,9 @@ func (w *writer) appendMetadata(r *request, s, base *streamState) Result {
 	return result
 }
 
-// delete replaces the metadata by one that hides every event.
+// delete appends metadata whose $tb hides every event of the stream.
 func (w *writer) delete(r *request) (Result, error) {
-	s, err := w.judged(r, false)
+	s, err := w.decideDeletion(r, false)
 	if err != nil {
 		return Result{}, err
 	}
@@ -437,26 +442,26 @@ func (w *writer) delete(r *request) (Result, error) {
 }
 
 func (w *writer) tombstone(r *request) (Result, error) {
-	s, err := w.judged(r, true)
+	s, err := w.decideDeletion(r, true)
 	if err != nil {
 		return Result{}, err
 	}
-	w.write(r.stream, TombstoneRev, &Proposed{ID: w.newID(), Type: TombstoneType})
+	w.write(r.stream, TombstoneRevision, &Proposed{ID: w.newID(), Type: TombstoneType})
 	s.position = w.position
 	s.tombstoned = true
 	w.changed[r.stream] = s
 	return Result{LastRevision: math.MaxInt64, Position: w.position}, nil
 }
 
-func (w *writer) judged(r *request, tombstone bool) (*streamState, error) {
+func (w *writer) decideDeletion(r *request, tombstone bool) (*streamState, error) {
 	s, err := w.state(r.stream)
 	if err != nil {
 		return nil, err
 	}
-	switch judgeDeletion(s, r.expected, tombstone) {
+	switch evaluateExpectedDeletion(s, r.expected, tombstone) {
 	case accept:
 		return s, nil
-	case deleted:
+	case streamDeleted:
 		return nil, &StreamDeletedError{r.stream}
 	default:
 		return nil, &WrongExpectedRevisionError{Stream: r.stream, Expected: r.expected, Actual: s.last}
@@ -471,7 +476,7 @@ func (w *writer) writeMetadata(stream string, s, metaState *streamState, data []
 	s.metadata = parseMetadata(data)
 }
 
-// writeAll puts the events behind the last one of the stream.
+// writeAll adds the events to the group after the stream's last revision.
 func (w *writer) writeAll(stream string, s *streamState, events []Proposed) Result {
 	for i := range events {
 		w.write(stream, uint64(s.last)+1, &events[i])
@@ -482,7 +487,7 @@ func (w *writer) writeAll(stream string, s *streamState, events []Proposed) Resu
 	return Result{LastRevision: s.last, Position: s.position}
 }
 
-// write puts one event at the end of the log.
+// write adds one event to the group at the next position of the log.
 func (w *writer) write(stream string, revision uint64, event *Proposed) {
 	var salt [saltBytes]byte
 	if _, err := io.ReadFull(w.salts, salt[:]); err != nil {
@@ -501,13 +506,13 @@ func (w *writer) write(stream string, revision uint64, event *Proposed) {
 		Metadata:     event.Metadata,
 		Data:         event.Data,
 	}, salt, w.chain)
-	w.set(recordKey(w.position), w.record)
-	w.set(appendRevisionKey(nil, stream, revision), recordKey(w.position)[1:])
-	w.recent.add(event.ID, stream, placed{revision, w.position}, len(w.record))
+	w.putInBatch(recordKey(w.position), w.record)
+	w.putInBatch(appendRevisionKey(nil, stream, revision), recordKey(w.position)[1:])
+	w.recent.add(event.ID, stream, recordedAt{revision, w.position}, len(w.record))
 }
 
-// set puts a pair into the group.
-func (w *writer) set(key, value []byte) {
+// putInBatch adds a key and its value to the group's batch.
+func (w *writer) putInBatch(key, value []byte) {
 	if err := w.batch.Set(key, value, nil); err != nil {
 		storageFailed(err)
 	}
@@ -515,7 +520,7 @@ func (w *writer) set(key, value []byte) {
 
 func ticks(t time.Time) int64 { return t.Unix()*TicksPerSecond + int64(t.Nanosecond())/100 }
 
-// state is the state of the stream including what the group wrote.
+// state returns the state of the stream, including the writes of the uncommitted group.
 func (w *writer) state(stream string) (*streamState, error) {
 	if s := w.young[stream]; s != nil {
 		return s, nil
@@ -534,7 +539,7 @@ func (w *writer) state(stream string) (*streamState, error) {
 	return s, nil
 }
 
-// newID is the id of an event the log writes on its own account.
+// newID returns a random id for an event that the log itself writes.
 func (w *writer) newID() uuid.UUID {
 	id, err := uuid.NewRandomFromReader(w.salts)
 	if err != nil {
@@ -545,7 +550,7 @@ func (w *writer) newID() uuid.UUID {
 
 // appendIdentity writes the first event of a new log together with its identity.
 func (w *writer) appendIdentity() error {
-	w.set(identityKey, append([]byte{recordFormat}, w.log.id[:]...))
+	w.putInBatch(identityKey, append([]byte{recordFormat}, w.log.id[:]...))
 	s, err := w.state(IdentityStream)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func StartTLS(t testing.TB, handler http.Handler, limits httpserver.Limits) Serv
 func start(t testing.TB, handler http.Handler, limits httpserver.Limits, begin func(*httptest.Server)) Server {
 	t.Helper()
 	s := Server{httptest.NewUnstartedServer(nil), &atomic.Int64{}, &atomic.Int64{}}
-	s.Config, s.Listener = httpserver.New(handler, limits, slog.New(slog.DiscardHandler)).Parts(s.Listener)
+	s.Config, s.Listener = httpserver.New(handler, limits, slog.New(slog.DiscardHandler)).ServerAndListener(s.Listener)
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		switch state {
 		case http.StateNew:

@@ -80,7 +80,7 @@ func (blobs) Get(context.Context, event.Blob) ([]byte, error) {
 func New(t testing.TB, log Log, db *bun.DB) *Fleet {
 	t.Helper()
 	models := projections.New(db, blobs{})
-	if err := models.Queue.Prepare(t.Context()); err != nil {
+	if err := models.Queue.CreateProposalsTable(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	projector, err := engine.New(t.Context(), engine.Config{DB: db, Log: log, Logger: slog.New(slog.DiscardHandler)},
