@@ -117,7 +117,9 @@ func TestInstallAfterAKilledInstall(t *testing.T) {
 		t.Fatal("nothing works on the folder")
 	}
 	must(t, child.Process.Kill())
-	_ = <-ended
+	if err := <-ended; err == nil {
+		t.Error("an installation that was killed ended well")
+	}
 	close(killed)
 	eventually(t, "an end of what the installation had started", func() bool { return len(processes(t, folder)) == 0 })
 	if status := engine.Status(folder); status.Ready || !strings.Contains(status.Damage, "is missing") {

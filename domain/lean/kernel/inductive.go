@@ -155,7 +155,7 @@ func (b *block) openIndices(bt *blockType, rest term.Expr) {
 	}
 	if len(b.types) == 0 {
 		b.resultLevel = term.Level(n.A)
-	} else if !b.checker.levels.equal(b.resultLevel, term.Level(n.A)) {
+	} else if !b.levels.equal(b.resultLevel, term.Level(n.A)) {
 		refuseAt(b.reportName(bt), InvalidInductive, "the types of a block, nested ones included, live in one universe")
 	}
 }
@@ -390,14 +390,14 @@ func (b *block) openFields(typ term.Expr, visit func(i int, domain term.Expr)) (
 
 // checkConstructors checks universes and positivity of every field.
 func (b *block) checkConstructors() {
-	inProp := b.checker.levels.alwaysZero(b.resultLevel)
+	inProp := b.levels.alwaysZero(b.resultLevel)
 	for _, t := range b.types {
 		for j := range t.ctors {
 			ctor := &t.ctors[j]
 			saved := b.nextLocal
 			b.openFields(ctor.body, func(i int, domain term.Expr) {
 				l := b.sortOf(domain, false)
-				if !inProp && !b.checker.levels.leq(l, b.resultLevel) {
+				if !inProp && !b.levels.leq(l, b.resultLevel) {
 					refuseAt(b.reportName(t), UniverseTooBig, "field %d of %s lives in universe %s, the type in %s", i+1,
 						b.store.NameString(ctor.name), b.store.DescribeLevel(l), b.store.DescribeLevel(b.resultLevel))
 				}
@@ -518,7 +518,7 @@ func (b *block) eliminatesLarge() bool {
 	_, shown := b.store.Spine(rest, nil)
 	for _, field := range fields {
 		level := b.sortOf(term.Expr(b.store.Node(field).B), false)
-		if !b.checker.levels.alwaysZero(level) && !slices.Contains(shown, field) {
+		if !b.levels.alwaysZero(level) && !slices.Contains(shown, field) {
 			return false
 		}
 	}
@@ -528,7 +528,7 @@ func (b *block) eliminatesLarge() bool {
 // isK reports whether the recursor reduces by the type of its major premise alone: a proposition alone in its block, with
 // one constructor that has no fields.
 func (b *block) isK() bool {
-	return len(b.types) == 1 && b.checker.levels.alwaysZero(b.resultLevel) && len(b.types[0].ctors) == 1 &&
+	return len(b.types) == 1 && b.levels.alwaysZero(b.resultLevel) && len(b.types[0].ctors) == 1 &&
 		b.store.Kind(b.types[0].ctors[0].body) != term.KindPi
 }
 
