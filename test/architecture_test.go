@@ -76,7 +76,7 @@ var homes = map[string][]string{
 	"google.golang.org/grpc":                     {"eventstore"},
 	"github.com/uptrace/bun":                     {"projections", "internal/identity"},
 	"github.com/uptrace/bunrouter":               {"internal/httpkit"},
-	"github.com/danielgtaylor/huma":              {"internal/httpkit", "internal/view", "writeapi"},
+	"github.com/danielgtaylor/huma":              {"internal/httpkit", "internal/view"},
 	"github.com/ThreeDotsLabs/watermill":         {"eventstore", "commands/reactions"},
 	"github.com/ory/dockertest":                  {},
 	"github.com/alecthomas/kong":                 {"cmd", "internal/config"},
