@@ -139,6 +139,13 @@ func (c *connection) acquire(ctx context.Context) (*client, error) {
 	}
 }
 
+// retain counts one more use of a client that is in use; it needs a release of its own.
+func (c *connection) retain(used *client) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	used.users++
+}
+
 func (c *connection) release(used *client) {
 	c.mu.Lock()
 	used.users--

@@ -379,7 +379,11 @@ func (s *Store) followOnce(ctx context.Context, after *event.Position, codec Cod
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	from := *after
-	source, err := callWithContext(ctx, func() (rawSource, error) { return open(ctx, client.Client, from) })
+	s.connection.retain(client) // opening may outlive the context, and then this call
+	source, err := callWithContext(ctx, func() (rawSource, error) {
+		defer s.connection.release(client)
+		return open(ctx, client.Client, from)
+	})
 	if err != nil {
 		return true, err
 	}

@@ -299,3 +299,26 @@ func TestSubscriptionByName(t *testing.T) {
 		t.Errorf("the next position is %v, want that of the event no one asked for, %v", at, live.Position)
 	}
 }
+
+// TestCloseWhileSubscriptionsOpen: a subscription whose context ends while it is being opened goes on with the client in the
+// background; the client must stay open for it (closing one in use panics).
+func TestCloseWhileSubscriptionsOpen(t *testing.T) {
+	n := startNode(t, t.TempDir(), "")
+	for range 50 {
+		store, err := eventstore.Connect(t.Context(), eventstore.Config{Connection: n.ConnectionString(), Insecure: true, Catalogue: storetest.Catalogue(), Logger: quiet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var opening sync.WaitGroup
+		for range 8 {
+			opening.Go(func() {
+				for range store.SubscribeAll(ctx, event.Position{}, "storetest.noted") {
+				}
+			})
+		}
+		cancel()
+		opening.Wait()
+		store.Close()
+	}
+}
