@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -68,7 +69,7 @@ func (v fileValues) Validate(app *kong.Application) error {
 	for _, command := range app.Children {
 		collect(command)
 	}
-	for key := range v {
+	for _, key := range slices.Sorted(maps.Keys(v)) {
 		if !slices.Contains(known, key) {
 			return fmt.Errorf("configuration file: there is no setting %q", key)
 		}

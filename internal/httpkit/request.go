@@ -2,6 +2,7 @@ package httpkit
 
 import (
 	"context"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -160,7 +161,8 @@ func checkAddress(r *http.Request) *Problem {
 	if err != nil {
 		return InvalidParameter.Problem("the query cannot be read: %s", printable(err.Error(), 200))
 	}
-	for name, all := range values {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		all := values[name]
 		if !plainText(name) {
 			return InvalidParameter.Problem("a query parameter's name is not UTF-8 or contains U+0000")
 		}

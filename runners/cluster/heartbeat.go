@@ -3,6 +3,8 @@ package cluster
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -80,14 +82,12 @@ func (h *Heartbeat) update(change func()) {
 	}
 }
 
-// holdings returns the nonces to list, and whether heartbeats are needed: while
+// holdings returns the nonces to list, in order, and whether heartbeats are needed: while
 // anything is held, and while the process is isolated, to learn when that ends.
 func (h *Heartbeat) holdings() (nonces []string, needed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for nonce := range h.attempts {
-		nonces = append(nonces, nonce)
-	}
+	nonces = slices.Sorted(maps.Keys(h.attempts))
 	return nonces, len(nonces) > 0 || h.sessions > 0 || h.connected != nil
 }
 

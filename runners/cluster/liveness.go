@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -233,13 +235,15 @@ func (l *Liveness) idle() bool {
 type attempt struct{ jobID, nonce string }
 
 // abandonedAttempts lists the attempts whose runner is dead, has not listed them in
-// two heartbeats, or has let them run takeoverDelay past their budget and Overrun.
+// two heartbeats, or has let them run takeoverDelay past their budget and Overrun, in the
+// order of their jobs' ids.
 func (l *Liveness) abandonedAttempts() []attempt {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	var list []attempt
-	for id, j := range l.jobs {
+	for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
+		j := l.jobs[id]
 		overdue := j.budget > 0 && now.Sub(j.claimSeen) > j.budget+Overrun+takeoverDelay
 		if j.unlisted >= 2 || l.isDead(j.runner, now) || overdue {
 			list = append(list, attempt{id, j.nonce})
