@@ -15,6 +15,7 @@ from flint import arb, fmpq
 from . import budget, watch
 from .arithmetic import exponential, minus, plus, power, times
 from .calculus import applied, differentiate, expand_d
+from .constants import CONSTANTS
 from .functions import ELEMENTARY
 from .jumps import JUMPS
 from .lists import LISTS, dot
@@ -22,12 +23,11 @@ from .roots import root_of_call, root_sum_of_call
 from .sequences import SEQUENCES
 from .special import SPECIAL
 from .stand_ins import stand_in
-from .tree import Real, Refused, Text, Tree, arguments, free_symbols, is_call
+from .tree import OF_EXACT, Real, Refused, Text, Tree, arguments, free_symbols, is_call, refuse_by_form
 from .tree import undefined as may_be_users
 from .truth import COMPARISONS, member
 from .values import (
     COMPLEX_INFINITY,
-    INDETERMINATE,
     INFINITY,
     ONE,
     ZERO,
@@ -53,12 +53,13 @@ MACHINE_EPSILON = fmpq(1, 2**53)
 class Environment:
     """The meaning of symbols. values: of variables; functions: trees of pure functions for undefined heads; constants: of
     C[k]. printed: whether decimal numbers are the intervals that print so (an answer's) or within half a unit of 2^-52 of
-    what is written (an input's)."""
+    what is written (an input's). counted: names that stand for the numbers an iterator runs over, not for any number."""
 
     values: Mapping[str | tuple[Tree, ...], Value] = field(default_factory=dict)
     functions: Mapping[str, Tree] = field(default_factory=dict)
     constants: Mapping[Tree, Value] = field(default_factory=dict)
     printed: bool = False
+    counted: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, values: Mapping[str, Value]) -> Environment:
@@ -70,6 +71,9 @@ class Environment:
 
     def having(self, name: str | tuple[Tree, ...], value: Value) -> Environment:
         return replace(self, values={**self.values, name: value})
+
+    def counting(self, name: str, value: Value) -> Environment:
+        return replace(self.having(name, value), counted=self.counted | {name})
 
 
 EMPTY = Environment()
@@ -93,6 +97,8 @@ def evaluate(node: Tree, env: Environment = EMPTY) -> Value:
 def _evaluate_call(node: tuple[Tree, ...], env: Environment) -> Value:
     head = node[0]
     if isinstance(head, str):
+        if head in OF_EXACT:
+            refuse_by_form(node, env.counted)
         special = HEADS.get(head)
         if special is not None:
             return special(node, env)
@@ -355,7 +361,7 @@ def finite_fold(node: tuple[Tree, ...], env: Environment, combine: Callable[[Val
     inner = (node[0], node[1], *node[3:])
     result = start
     for value in values:
-        at = env.having(name, value)
+        at = env.counting(name, value)
         result = combine(result, finite_fold(inner, at, combine, start) if len(inner) > 2 else evaluate(node[1], at))
     return result
 
@@ -365,7 +371,7 @@ def _table(node: tuple[Tree, ...], env: Environment) -> Value:
         raise Refused("Table")
     name, values = ranges(node[2], env)
     inner = (node[0], node[1], *node[3:])
-    return tuple(_table(inner, env.having(name, value)) if len(inner) > 2 else evaluate(node[1], env.having(name, value)) for value in values)
+    return tuple(_table(inner, env.counting(name, value)) if len(inner) > 2 else evaluate(node[1], env.counting(name, value)) for value in values)
 
 
 def _series(node: tuple[Tree, ...], env: Environment) -> Value:
@@ -481,20 +487,3 @@ HEADS: dict[str, Rule] = {
 }
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {**ELEMENTARY, **JUMPS, **SPECIAL, **WHOLE, **LISTS, **SEQUENCES}
-
-CONSTANTS: dict[str, Callable[[], Value]] = {
-    "Pi": arb.pi,
-    "E": arb.const_e,
-    "I": lambda: Gaussian(ZERO, ONE),
-    "EulerGamma": arb.const_euler,
-    "GoldenRatio": lambda: (1 + arb(5).sqrt()) / 2,
-    "Catalan": arb.const_catalan,
-    "Degree": lambda: arb.pi() / 180,
-    "Khinchin": arb.const_khinchin,
-    "Glaisher": arb.const_glaisher,
-    "True": lambda: True,
-    "False": lambda: False,
-    "Infinity": lambda: INFINITY,
-    "ComplexInfinity": lambda: COMPLEX_INFINITY,
-    "Indeterminate": lambda: INDETERMINATE,
-}

@@ -249,6 +249,15 @@ def imaginary_part(value: Value) -> Value:
     return settled(value.imag) if isinstance(value, acb) else ZERO
 
 
+def paired(first: Function, second: Function) -> Function:
+    """Both of every number: of a list, the list of the pairs."""
+
+    def applied(value: Value) -> Value:
+        return tuple(applied(part) for part in value) if isinstance(value, tuple) else (first(value), second(value))
+
+    return applied
+
+
 def conjugate(value: Value) -> Value:
     if isinstance(value, tuple):
         return threaded(conjugate, value)
@@ -315,8 +324,8 @@ ELEMENTARY: dict[str, Function] = {
     "Arg": argument,
     "Re": real_part,
     "Im": imaginary_part,
-    "ReIm": lambda x: (real_part(x), imaginary_part(x)),
-    "AbsArg": lambda x: (absolute(x), argument(x)),
+    "ReIm": paired(real_part, imaginary_part),
+    "AbsArg": paired(absolute, argument),
     "Conjugate": conjugate,
     "CubeRoot": cube_root,
     "Surd": surd,

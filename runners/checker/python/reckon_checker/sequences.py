@@ -9,8 +9,7 @@ from collections.abc import Callable
 from flint import fmpq, fmpz
 
 from .arithmetic import minus, plus, times
-from .truth import order
-from .values import Undecided, Value, is_exact, undefined, whole
+from .values import Value, undefined, whole
 
 MAX_ENTRIES = 3000
 MAX_MODULUS = 10**7
@@ -62,29 +61,24 @@ def reverse(values: Value) -> Value:
     return values[::-1] if isinstance(values, tuple) else undefined("Reverse")
 
 
-def rank_of(value: Value, others: tuple[Value, ...]) -> int:
-    found = 0
-    for other in others:
-        relation = order(other, value)
-        if not isinstance(relation, int):
-            raise Undecided("an order")
-        found += relation < 0
-    return found
-
-
 def ordered(values: Value) -> Value:
-    """Sort of real numbers."""
-    if not isinstance(values, tuple) or len(values) > 200:
+    """Sort of rational numbers. Others are put in order by their form: Sqrt[2] comes after 2."""
+    if not isinstance(values, tuple) or len(values) > MAX_ENTRIES:
         return undefined("Sort")
-    return tuple(sorted(values, key=lambda value: rank_of(value, values)))
+    numbers = [value for value in values if isinstance(value, fmpq)]
+    return tuple(sorted(numbers)) if len(numbers) == len(values) else undefined("Sort")
 
 
 def union(*lists: Value) -> Value:
-    found: list[Value] = []
+    """Union of lists of rational numbers: each of them once, in order."""
+    found: set[fmpq] = set()
     for values in lists:
-        if not isinstance(values, tuple) or not all(is_exact(value) for value in values):
+        if not isinstance(values, tuple):
             return undefined("Union")
-        found += [value for value in values if value not in found]
+        numbers = [value for value in values if isinstance(value, fmpq)]
+        if len(numbers) < len(values):
+            return undefined("Union")
+        found.update(numbers)
     return ordered(tuple(found))
 
 
@@ -105,14 +99,14 @@ def subsets(*args: Value) -> Value:
     if len(args) == 2:
         size = whole(args[1][0]) if isinstance(args[1], tuple) and len(args[1]) == 1 else None
         most = whole(args[1]) if not isinstance(args[1], tuple) else None
-        if size is None and most is None:
+        if (size is None and most is None) or (size or 0) < 0 or (most or 0) < 0:
             return undefined("Subsets")
         sizes = range(size, size + 1) if size is not None else range((most or 0) + 1)
     return tuple(chosen for size in sizes for chosen in itertools.combinations(values, size))
 
 
 def permutations(values: Value) -> Value:
-    if not isinstance(values, tuple) or len(values) > 6 or len(set(values)) < len(values):
+    if not isinstance(values, tuple) or len(values) > 6 or not all(isinstance(value, fmpq) for value in values) or len(set(values)) < len(values):
         return undefined("Permutations")
     return tuple(itertools.permutations(values))
 
@@ -131,7 +125,7 @@ def integer_digits(n: int, base: int = 10, size: int | None = None) -> Value:
     found = digits(n, base)
     if size is None:
         return listed(found)
-    return listed(([0] * max(size - len(found), 0) + found)[-size:] if 0 < size <= MAX_ENTRIES else [])
+    return listed(([0] * max(size - len(found), 0) + found)[-size:]) if 0 < size <= MAX_ENTRIES else undefined("IntegerDigits")
 
 
 def from_digits(values: list[int], base: int = 10) -> Value:
@@ -224,7 +218,7 @@ SEQUENCES: dict[str, Callable[..., Value]] = {
     "IntegerLength": integers("IntegerLength", lambda n, base=10: fmpq(len(digits(n, base)) if n else 0) if base > 1 else undefined("IntegerLength")),
     "IntegerExponent": integers("IntegerExponent", valuation),
     "FromDigits": integers("FromDigits", from_digits),
-    "DigitSum": integers("DigitSum", lambda n, base=10: fmpq(sum(digits(n, base))) if base > 1 else undefined("DigitSum")),
+    "DigitSum": integers("DigitSum", lambda n, base=10: fmpq(sum(digits(n, base))) if base > 1 and n >= 0 else undefined("DigitSum")),
     "ChineseRemainder": integers("ChineseRemainder", chinese_remainder),
     "MultiplicativeOrder": integers("MultiplicativeOrder", multiplicative_order),
     "JacobiSymbol": integers("JacobiSymbol", jacobi),

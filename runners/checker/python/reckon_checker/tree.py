@@ -165,6 +165,19 @@ CONSTANTS = frozenset(
     "PositiveIntegers NonNegativeIntegers NonPositiveIntegers NegativeIntegers PositiveRationals NegativeRationals MachinePrecision".split()
 )
 
+# Functions of integers, and of the form of what they are given: of a decimal they have another value than of the integer it equals
+# (IntegerQ[2.0] is False), or none.
+OF_EXACT = frozenset(
+    "PartitionsP EulerE BellB BernoulliB StirlingS1 StirlingS2 GCD LCM PowerMod EulerPhi MoebiusMu DivisorSigma EvenQ OddQ IntegerQ PrimeQ "
+    "Sort Union Subsets Permutations ContinuedFraction IntegerDigits IntegerLength IntegerExponent FromDigits DigitSum ChineseRemainder "
+    "MultiplicativeOrder JacobiSymbol CarmichaelLambda Multinomial BitAnd BitOr BitXor SameQ UnsameQ".split()
+)
+# Those among them that test or order the form: of a symbol they have a value at once (IntegerQ[x] is False), which is not the one at a point.
+OF_FORM = frozenset("EvenQ OddQ IntegerQ PrimeQ Sort Union Permutations SameQ UnsameQ".split())
+
+# Heads that bind the propositions in their first argument.
+OF_PROPOSITIONS = frozenset(("TautologyQ", "SatisfiableQ"))
+
 # Heads whose iterators {k, ...} bind the variable k in the first argument.
 BINDERS = frozenset("Sum Product Integrate NIntegrate NSum NProduct Table".split())
 
@@ -197,6 +210,8 @@ def _visit(node: Tree, bound: frozenset[str], found: set[str]) -> None:
     if head == "Function" and len(node) > 2:
         names = arguments(node[1]) if is_call(node[1], "List") else (node[1],)
         _visit(node[2], bound | {name for name in names if isinstance(name, str)}, found)
+        return
+    if head in OF_PROPOSITIONS:
         return
     if head in BINDERS and len(node) > 2:
         _visit_iterators(node, bound, found)
@@ -271,10 +286,20 @@ def kept_by_a_machine(value: Fraction) -> bool:
     return below & (below - 1) == 0 and size < MACHINE_BITS and below.bit_length() < MACHINE_EXPONENT and above.bit_length() < MACHINE_EXPONENT
 
 
+def refuse_by_form(node: tuple[Tree, ...], counted: frozenset[str]) -> None:
+    """Raises Refused where a function of OF_EXACT is given a decimal, or one of OF_FORM a symbol that no iterator of counted gives a number."""
+    if reals(node):
+        raise Refused(f"{node[0]} of a decimal")
+    if node[0] in OF_FORM and (free_symbols(node) - counted or any(is_call(part, "Slot", "C") for part in walk(node))):
+        raise Refused(f"{node[0]} of a symbol")
+
+
 def exactly(node: Tree) -> Tree:
-    """The tree with decimals as the fractions that they are."""
+    """The tree with decimals as the fractions that they are, but where it matters that they are decimals."""
     if isinstance(node, Real):
         return rational(node.value.numerator, node.value.denominator)
+    if is_call(node, *OF_EXACT):
+        return node
     return tuple(exactly(part) for part in node) if isinstance(node, tuple) else node
 
 

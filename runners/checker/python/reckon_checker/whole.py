@@ -67,13 +67,29 @@ def bernoulli(*args: Value) -> Value:
     return total
 
 
+def parity(name: str, remainder: int) -> Callable[[Value], Value]:
+    """EvenQ and OddQ of exact rational numbers."""
+
+    def applied(value: Value) -> Value:
+        if isinstance(value, tuple):
+            return threaded(applied, value)
+        if not isinstance(value, fmpq):
+            return undefined(name)
+        number = whole(value)
+        return number is not None and number % 2 == remainder
+
+    return applied
+
+
 def _stirling(n: int, k: int, function: Callable[[int, int], fmpz]) -> Value:
     return fmpq(function(n, k)) if 0 <= n <= 1000 and 0 <= k <= 1000 else undefined("Stirling")
 
 
 def _power_mod(a: int, b: int, m: int) -> Value | NonValue:
+    if m <= 0:
+        return undefined("PowerMod of a modulus that is not positive")
     try:
-        return fmpq(pow(a, b, abs(m)))
+        return fmpq(pow(a, b, m))
     except ValueError:
         return undefined("PowerMod")
 
@@ -86,12 +102,12 @@ WHOLE: dict[str, Callable[..., Value]] = {
     "BernoulliB": bernoulli,
     "EulerE": over_integers("EulerE", lambda n: fmpq(fmpz.euler_number(n)) if 0 <= n <= 2000 else undefined("EulerE")),
     "BellB": over_integers("BellB", lambda n: fmpq(fmpz.bell_number(n)) if 0 <= n <= 2000 else undefined("BellB")),
-    "PartitionsP": over_integers("PartitionsP", lambda n: fmpq(fmpz.partitions_p(n)) if 0 <= n <= 10**6 else undefined("PartitionsP")),
+    "PartitionsP": over_integers("PartitionsP", lambda n: fmpq(fmpz(n).partitions_p()) if 0 <= n <= 10**6 else undefined("PartitionsP")),
     "StirlingS1": over_integers("StirlingS1", lambda n, k: _stirling(n, k, fmpz.stirling_s1)),
     "StirlingS2": over_integers("StirlingS2", lambda n, k: _stirling(n, k, fmpz.stirling_s2)),
-    "EvenQ": lambda n: (k := whole(n)) is not None and k % 2 == 0 if is_exact(n) else undefined("EvenQ"),
-    "OddQ": lambda n: (k := whole(n)) is not None and k % 2 == 1 if is_exact(n) else undefined("OddQ"),
-    "IntegerQ": lambda n: whole(n) is not None if is_exact(n) else undefined("IntegerQ"),
+    "EvenQ": parity("EvenQ", 0),
+    "OddQ": parity("OddQ", 1),
+    "IntegerQ": lambda n: False if isinstance(n, tuple) else whole(n) is not None if is_exact(n) else undefined("IntegerQ"),
     "PrimeQ": over_integers("PrimeQ", lambda n: bool(fmpz(abs(n)).is_prime())),
     "PowerMod": over_integers("PowerMod", _power_mod),
     "EulerPhi": over_integers("EulerPhi", lambda n: fmpq(fmpz(n).euler_phi()) if 0 < n < 10**30 else undefined("EulerPhi")),

@@ -111,7 +111,7 @@ def truth_table(left: Tree, right: Tree) -> Residual:
             return Open("not propositions")
         if a != b:
             where = ", ".join(f"{name} = {value}" for name, value in zip(names, row, strict=True))
-            return Refuted(Statement(f"at {where}: {a} is expected, the answer gives {b}"))
+            return Refuted(Statement((f"at {where}: " if names else "") + f"{a} is expected, the answer gives {b}"))
     return Verified(True, "True")
 
 

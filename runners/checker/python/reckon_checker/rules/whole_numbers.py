@@ -15,7 +15,7 @@ from flint import arb, fmpq, fmpz
 from .. import budget
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
-from ..tree import Refused, Tree, arguments, is_call
+from ..tree import Refused, Tree, arguments, is_call, reals
 from ..values import Gaussian, Kind, NonValue, Value, precision, show, whole
 
 MAX_BITS = 60_000
@@ -179,6 +179,8 @@ def gaussian_gcd(a: Z, b: Z) -> Z:
 def primes(task: dict[str, Any], seed: int) -> Residual:
     """what[args] == answer; gaussian: the option GaussianIntegers."""
     what, answer = task["what"], task["answer"]
+    if what not in ("Mod", "Quotient") and any(reals(arg) for arg in task["args"]):
+        return Open("a decimal")  # 7.0 is no prime
     values = [evaluate(arg) for arg in task["args"]]
     flat = [x for value in values for x in (value if isinstance(value, tuple) else (value,))]
     if any(isinstance(x, Gaussian) for x in flat) or task.get("gaussian"):
