@@ -78,3 +78,22 @@ SLOPE_X = ["Equal", [[["Derivative", 1], "y"], "x"], "x"]
 def test_constants_of_solutions(constant: Any, wanted: str) -> None:
     body = ["Plus", ["Times", ["Rational", 1, 2], ["Power", "x", 2]], ["C", 1], constant]
     assert solved([SLOPE_X], body)["status"] == wanted
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [("0.6666666666666666", "agrees"), ("0.6666666666666667", "agrees"), ("0.66666666666", "refuted"), ("0.66666666666666666660", "refuted")],
+)
+@pytest.mark.parametrize("maximise", [False, True])
+def test_a_decimal_optimum_is_what_it_prints(value: str, wanted: str, maximise: bool) -> None:
+    sense = -1 if maximise else 1
+    objective = ["Times", sense, ["Plus", ["Power", ["Plus", "x", -1], 2], ["Rational", 2, 3]]]
+    given = {"r": "-" * maximise + value}
+    task = {"kind": "optimum", "objective": tree(objective), "constraints": [], "names": ["x"], "value": tree(given), "point": {"x": tree({"r": "1."})}}
+    assert check({**task, "maximise": maximise, "approximate": True})["status"] == wanted
+
+
+def test_values_that_differ_are_printed_so() -> None:
+    left, right = ["Power", "E", ["Times", "Pi", ["Power", 163, ["Rational", 1, 2]]]], 640320**3 + 744
+    found = check({"kind": "identities", "claims": [[tree(left), tree(right)]]})
+    assert found["residual"].startswith("262537412640768743.9999999999992") and found["residual"].endswith("262537412640768744")

@@ -46,9 +46,11 @@ def objection(answers: list[Tree], variables: list[str], question: list[Tree]) -
         for part, optional in _values(answer, set(variables), lists):
             budget.step()
             one = _part(part, set(variables), optional)
-            found = one if isinstance(one, Refuted) else found or one
-            if isinstance(found, Refuted):
-                return found
+            if isinstance(one, Refuted):
+                return one
+            found = found or one
+        if isinstance(found, Refuted):
+            return found
         doubt = doubt or found
         if doubt is None and not is_call(answer, "List") and not _finite_somewhere(answer):
             doubt = Open("the answer has no finite value at the points tried")
