@@ -14,7 +14,7 @@ func integrateResidual() Rule {
 			Heads: []string{"Integrate"},
 			Shows: "The answer's derivative equals the integrand wherever both are defined: exactly, or by enclosures to 60 digits in every region; or, where " +
 				"they differ elsewhere by the choice of a root only, at all real values at which the answer and the integrand are real, and the residual says so. Refuted where " +
-				"they differ by more than the choice of a root, where the integrand is real. A constant of integration may be there or not.",
+				"they differ by more than the choice of a root, where the integrand is real. A constant of integration may be there or not; what the answer adds must be a finite number, a parameter or C[k].",
 			Silent: "Whether the antiderivative is continuous, real or the simplest one; one that is real and wrong on some branches is neither verified nor refuted.",
 			Examples: []Example{
 				{"Integrate[x^2 Sin[x], x]", "2 x Sin[x] - (x^2 - 2) Cos[x]"},

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, Union
 
 from .tree import Tree
 from .tree import show as show_tree
-from .values import Value, show
+from .values import Value, apart, show
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,7 @@ class Witness:
 
     def sentence(self) -> str:
         where = ", ".join(f"{name if isinstance(name, str) else show_tree(name)} = {show(value)}" for name, value in sorted(self.point.items(), key=str))
-        for digits in (20, 50, 120, 300):
-            expected, found = show(self.expected, digits), show(self.found, digits)
-            if expected != found:
-                break
+        expected, found = apart(self.expected, self.found)
         text = f"{expected} is expected, the answer gives {found}"
         return (f"at {where}: " if where else "") + text + (f" ({self.note})" if self.note else "")
 

@@ -8,6 +8,7 @@ different values, disjoint balls, or a finite value against an infinity.
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, TypeGuard, Union
@@ -273,6 +274,22 @@ def show(value: Value, digits: int = 20) -> str:
         return _number(value.imag, digits) + "*I"
     imaginary = _number(value.imag, digits)
     return _number(value.real, digits) + (" - " + imaginary[1:] if imaginary.startswith("-") else " + " + imaginary) + "*I"
+
+
+def apart(left: Value, right: Value) -> tuple[str, str]:
+    """Two different values as text with so many digits that the texts tell them apart, where they can."""
+    a = b = ""
+    for digits in (20, 50, 120, 300):
+        a, b = show(left, digits), show(right, digits)
+        if _without_zeros(a) != _without_zeros(b):
+            break
+    return a, b
+
+
+def _without_zeros(text: str) -> str:
+    """1.500 as 1.5, 2.00 as 2, 3. + 0.*I as 3."""
+    text = re.sub(r"\.(\d*?)0*(?=\D|$)", lambda found: "." + found[1] if found[1] else "", text)
+    return re.sub(r" [+-] 0\*I", "", text)
 
 
 def _number(value: arb, digits: int) -> str:

@@ -19,14 +19,14 @@ from ..arithmetic import divide, power
 from ..assumptions import Assumptions
 from ..calculus import expand_d
 from ..evaluation import evaluate
-from ..findings import Open, Residual, Supported, Verified
+from ..findings import Open, Refuted, Residual, Supported, Verified
 from ..jumps import JUMPS
 from ..points import Name, Point, environment
 from ..reality import on_reals
 from ..sides import JUMPING, continuous
 from ..tree import Refused, Tree, is_call, walk
 from ..values import ONE, Comparison, NonValue, Relation, Undecided, Value, compare, is_number, is_zero, precision
-from . import identities
+from . import finite, identities
 
 MAX_DIFFERENCES = 400
 KEPT_BITS, LEAST_AGREED = 128, 3
@@ -44,8 +44,13 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     claims, assumptions = identities.read(task)
     if any(identities.held(side) for claim in claims for side in claim):
         return Open("a part is held")
-    found = judged(claims, assumptions, task, seed)
     answers = [answer_of(right) for _, right in claims]
+    objection = finite.objection(answers, list(task.get("variables") or []), [left for left, _ in claims])
+    if isinstance(objection, Refuted):
+        return objection
+    found = judged(claims, assumptions, task, seed)
+    if objection is not None and isinstance(found, Verified | Supported):
+        return objection
     jumping = any(is_call(part, *JUMPING) for answer in answers for part in walk(answer))
     variables = task.get("variables") or []
     if isinstance(found, Verified) and jumping and not (len(variables) == 1 and all(continuous(answer, variables[0]) for answer in answers)):

@@ -23,7 +23,7 @@ from ..normal import proves_zero
 from ..points import Point
 from ..tree import Refused, Tree, arguments, constants, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, walk
 from ..values import Comparison, Undecided, complex_ball, is_number, precision
-from . import boundary, branches
+from . import boundary, branches, finite
 from .identities import held, proves
 from .jacobian import BITS, determinant, nonzero, number, rank_at_least
 
@@ -37,6 +37,15 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return Open("no solution")
     if any(held(f) for s in problem.solutions for f in s.values()):
         return Open("a part of the answer is held")
+    bodies = [applied(b["function"], tuple(problem.variables)) for s in task["solutions"] for b in s]
+    objection = finite.objection(bodies, problem.variables, problem.equations)
+    if isinstance(objection, Refuted):
+        return objection
+    found = judged(problem)
+    return objection if objection is not None and isinstance(found, Verified | Supported) else found
+
+
+def judged(problem: Problem) -> Residual:
     states = []
     for one in problem.solutions:
         state = problem.put_in(one)
@@ -79,7 +88,7 @@ class Problem:
 
     def _without_c(self, function: Tree) -> Tree:
         for k in constants(function):
-            function = replace(function, ("C", k), f"constant{k}$")
+            function = replace(function, ("C", k), f"C[{k}]")
         return function
 
     def constants(self, s: Functions) -> list[str]:

@@ -12,14 +12,16 @@ from .. import budget
 from ..calculus import differentiate
 from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
+from ..machine import around, rounding
 from ..normal import proves_zero
 from ..parameters import Known
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, reals, replace, times
+from ..tree import Real, Refused, Tree, arguments, free_symbols, is_call, minus, reals, replace, times, walk
 from ..truth import order
-from ..values import Kind, NonValue, Number, Undecided, Value, ball, complex_ball, is_exact, is_number, precision, real_ball, show
+from ..values import Kind, NonValue, Number, Undecided, Value, apart, ball, complex_ball, exact, is_exact, is_number, precision, real_ball, show
 from . import bounds, globally
 
 BITS = 128
+BITS_LOST = 47  # machine arithmetic is off by less than 2^-47 of the largest number it meets
 ROUNDS = 12
 DOMAINS = {
     "PositiveReals": "Greater",
@@ -107,13 +109,33 @@ class Question:
         if bound is None or self.integers:
             return None
         try:
-            found = order(claimed, bound)
+            found = order(self.as_computed(claimed), bound)
         except Undecided:
             return None
         if not isinstance(found, int) or found * self.sense >= 0:
             return None
         word = "below" if self.sense > 0 else "above"
-        return Refuted(Statement(f"the objective is never {word} {show(bound)}, the answer gives {show(claimed)}", exact=False))
+        least, given = apart(bound, claimed)
+        return Refuted(Statement(f"the objective is never {word} {least}, the answer gives {given}", exact=False))
+
+    def as_computed(self, claimed: Value) -> Value:
+        """The claimed value with what arithmetic with 53 bits may have lost of it, where the answer has decimals of that kind: relative
+        to the value, and to the numbers of the objective, of which the value may be a small difference."""
+        said = self.given() if self.value is None else [self.value]
+        if not is_number(claimed) or not any(part.machine for node in said for part in reals(node)):
+            return claimed
+        scale = 1 + arb(complex_ball(claimed).abs_upper())
+        for part in walk(self.objective):
+            if isinstance(part, int | Real):
+                scale += abs(arb(fmpq(part) if isinstance(part, int) else exact(part.value)))
+        at: Known = {}
+        try:
+            at = {name: evaluate(tree) for name, tree in (self.point or {}).items()}
+        except (Undecided, Refused):
+            at = {}
+        lost = rounding(self.objective, Environment(at)) if at else None
+        spread = arb(complex_ball(lost).rad()) if lost is not None and is_number(lost) else arb(0)
+        return around(claimed, (spread + scale * arb(2) ** -BITS_LOST).upper())
 
     def never_reached(self, claimed: Value) -> bool:
         """For one real unknown, constraints left aside: whether even without them nothing comes near the claimed value."""

@@ -1,0 +1,99 @@
+"""Constants in answers: what counts as a number once it is differentiated away."""
+
+from typing import Any
+
+import pytest
+from examples import tree
+
+from reckon_checker.service import check
+
+LOG_2 = ["Log", 2]
+
+
+def antiderivative(constant: Any) -> str:
+    answer = ["Plus", ["Sin", "x"], constant]
+    claims = [[tree(["Cos", "x"]), tree(["D", answer, "x"])]]
+    return str(check({"kind": "antiderivative", "claims": claims, "variables": ["x"]})["status"])
+
+
+def solved(equations: list[Any], *bodies: Any) -> dict[str, Any]:
+    solutions = [[{"name": "y", "function": tree(["Function", ["List", "x"], body])}] for body in bodies]
+    return check({"kind": "equations", "equations": [tree(e) for e in equations], "functions": ["y"], "variables": ["x"], "solutions": solutions})
+
+
+@pytest.mark.parametrize("constant", ["Pi", LOG_2, "a", ["C", 1], ["Power", "E", ["Times", -1, "Infinity"]], ["Power", -2, ["Rational", 1, 2]], ["f", "a"]])
+def test_constants_that_are_numbers(constant: Any) -> None:
+    assert antiderivative(constant) == "proved"
+
+
+@pytest.mark.parametrize(
+    "constant",
+    [
+        "Infinity",
+        "ComplexInfinity",
+        "Indeterminate",
+        "True",
+        "Null",
+        "$Failed",
+        {"t": "a"},
+        ["List", 1, 2],
+        ["Function", ["Slot", 1]],
+        ["Log", 0],
+        ["Gamma", -1],
+        ["Zeta", 1],
+        ["Power", 0, -1],
+        ["C", "x"],
+        ["C", "x", 1],
+        ["Times", 0, "Infinity"],
+    ],
+)
+def test_constants_that_are_proved_not_to_be_numbers(constant: Any) -> None:
+    assert antiderivative(constant) == "refuted"
+
+
+@pytest.mark.parametrize(
+    "constant",
+    [
+        ["Tan", ["Times", "Pi", ["Rational", 1, 2]]],
+        ["Random"],
+        ["RandomReal"],
+        ["Unknown", 1],
+        "Unheard",
+        ["C", 0],
+        [[["Derivative", 1], "C"], "x"],
+        ["Sum", ["Power", "n", -1], ["List", "n", 1, "Infinity"]],
+        ["Log", ["Plus", "x", ["Times", -1, "x"]]],
+    ],
+)
+def test_constants_that_nothing_is_known_of(constant: Any) -> None:
+    assert antiderivative(constant) != "proved"
+
+
+SLOPE_X = ["Equal", [[["Derivative", 1], "y"], "x"], "x"]
+
+
+@pytest.mark.parametrize(
+    ("constant", "wanted"), [("Pi", "proved"), (LOG_2, "proved"), ("a", "proved"), ("Infinity", "refuted"), ({"t": "a"}, "refuted"), ("True", "refuted")]
+)
+def test_constants_of_solutions(constant: Any, wanted: str) -> None:
+    body = ["Plus", ["Times", ["Rational", 1, 2], ["Power", "x", 2]], ["C", 1], constant]
+    assert solved([SLOPE_X], body)["status"] == wanted
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [("0.6666666666666666", "agrees"), ("0.6666666666666667", "agrees"), ("0.66666666666", "refuted"), ("0.66666666666666666660", "refuted")],
+)
+@pytest.mark.parametrize("maximise", [False, True])
+def test_a_decimal_optimum_is_what_it_prints(value: str, wanted: str, maximise: bool) -> None:
+    sense = -1 if maximise else 1
+    objective = ["Times", sense, ["Plus", ["Power", ["Plus", "x", -1], 2], ["Rational", 2, 3]]]
+    given = {"r": "-" * maximise + value}
+    task = {"kind": "optimum", "objective": tree(objective), "constraints": [], "names": ["x"], "value": tree(given), "point": {"x": tree({"r": "1."})}}
+    assert check({**task, "maximise": maximise, "approximate": True})["status"] == wanted
+
+
+def test_values_that_differ_are_printed_so() -> None:
+    left, right = ["Power", "E", ["Times", "Pi", ["Power", 163, ["Rational", 1, 2]]]], 640320**3 + 744
+    found = check({"kind": "identities", "claims": [[tree(left), tree(right)]]})
+    assert found["residual"].startswith("262537412640768743.9999999999992") and found["residual"].endswith("262537412640768744")
