@@ -79,6 +79,8 @@ def complex_floor(function: Callable[[Real], fmpq]) -> Callable[..., Value]:
     def applied(x: Value, step: Value = ONE) -> Value:
         if isinstance(x, tuple) or isinstance(step, tuple):
             return threaded(applied, x, step)
+        if not isinstance(step, fmpq | arb):
+            return undefined("Floor to multiples of something not real")
         if step != ONE:
             return times(applied(divide(x, step)), step)
         if isinstance(x, bool | NonValue):
