@@ -107,8 +107,8 @@ def _evaluate_call(node: tuple[Tree, ...], env: Environment) -> Value:
             args = [evaluate(arg, env) for arg in node[1:]]
             try:
                 return function(*args)
-            except TypeError as problem:
-                raise Refused(head) from problem
+            except (TypeError, ValueError, IndexError) as problem:
+                raise Refused(head) from problem  # as many arguments as the function does not take
         if head in env.functions or (len(node) > 1 and may_be_users(head)):
             return evaluate(applied(_function(head, len(node) - 1, env), node[1:]), env)
         raise Refused(head)
@@ -397,9 +397,14 @@ def _dot(node: tuple[Tree, ...], env: Environment) -> Value:
     return result
 
 
+def _counted(value: Value) -> Value:
+    if isinstance(value, tuple):
+        return tuple(_counted(part) for part in value)
+    return (ONE if value else ZERO) if isinstance(value, bool) else value if isinstance(value, NonValue) else undefined("Boole of a number")
+
+
 def _boole(node: tuple[Tree, ...], env: Environment) -> Value:
-    holds = truth(node[1], env)
-    return holds if isinstance(holds, NonValue) else ONE if holds else ZERO
+    return _counted(evaluate(node[1], env)) if len(node) == 2 else undefined("Boole")
 
 
 def _replaced(node: tuple[Tree, ...], env: Environment) -> Value:

@@ -145,7 +145,7 @@ def arctan(*args: Value) -> Value:
     """ArcTan[z]; ArcTan[x, y], the argument of x + I y for real ones."""
     if len(args) == 1:
         if args[0] in (I, Gaussian(ZERO, fmpq(-1))):
-            return COMPLEX_INFINITY
+            return undefined("ArcTan of I or -I")  # an infinity in a direction
         return _atan(args[0])
     x, y = args
     if any(isinstance(part, tuple) for part in args):
@@ -325,7 +325,7 @@ ELEMENTARY: dict[str, Function] = {
     "Re": real_part,
     "Im": imaginary_part,
     "ReIm": paired(real_part, imaginary_part),
-    "AbsArg": paired(absolute, argument),
+    "AbsArg": lambda x: (absolute(x), argument(x)) if not isinstance(x, tuple) else undefined("AbsArg of a list"),
     "Conjugate": conjugate,
     "CubeRoot": cube_root,
     "Surd": surd,

@@ -79,6 +79,8 @@ def complex_floor(function: Callable[[Real], fmpq]) -> Callable[..., Value]:
     def applied(x: Value, step: Value = ONE) -> Value:
         if isinstance(x, tuple) or isinstance(step, tuple):
             return threaded(applied, x, step)
+        if not isinstance(step, fmpq | arb):
+            return undefined("Floor to multiples of something not real")
         if step != ONE:
             return times(applied(divide(x, step)), step)
         if isinstance(x, bool | NonValue):
@@ -98,6 +100,10 @@ def _gaussian(re: fmpq, im: fmpq) -> Value:
 
 def integer_part(x: Real) -> fmpq:
     return floor(x) if sign(x) >= 0 else ceiling(x)
+
+
+def whole_part(x: Value) -> Value:
+    return complex_floor(integer_part)(x)
 
 
 def unit_step(*args: Real) -> Value:
@@ -167,7 +173,10 @@ def clip(x: Value, ends: Value = UNIT, *rest: Value) -> Value:
     """Clip[x], Clip[x, {low, high}]."""
     if rest or not isinstance(ends, tuple) or len(ends) != 2:
         raise TypeError("Clip")
-    return extremum(False)(extremum(True)(x, ends[0]), ends[1]) if not isinstance(x, tuple) else tuple(clip(part, ends) for part in x)
+    low, high = ends
+    if not isinstance(low, fmpq | arb) or not isinstance(high, fmpq | arb) or sign(low - high) > 0:
+        return undefined("Clip to no interval")
+    return extremum(False)(extremum(True)(x, low), high) if not isinstance(x, tuple) else tuple(clip(part, ends) for part in x)
 
 
 def _better(a: Value, b: Value, largest: bool) -> Value:
@@ -199,7 +208,7 @@ JUMPS: dict[str, Callable[..., Value]] = {
     "Floor": complex_floor(floor),
     "Ceiling": complex_floor(ceiling),
     "Round": complex_floor(nearest),
-    "IntegerPart": complex_floor(integer_part),
+    "IntegerPart": whole_part,
     "FractionalPart": of_reals("FractionalPart", lambda x: x - integer_part(x)),
     "UnitStep": of_reals("UnitStep", unit_step),
     "HeavisideTheta": of_reals("HeavisideTheta", heaviside),

@@ -199,6 +199,8 @@ def squared_modulus(value: Value) -> Value:
 
 
 def norm(value: Value, p: Value = TWO) -> Value:
+    if value == () or (p != INFINITY and not (isinstance(p, fmpq) and p >= 1)):
+        return undefined("Norm")
     if not isinstance(value, tuple):
         return absolute(value)
     if value and isinstance(value[0], tuple):

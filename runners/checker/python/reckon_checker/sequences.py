@@ -15,10 +15,12 @@ MAX_ENTRIES = 3000
 MAX_MODULUS = 10**7
 
 
-def integers(name: str, function: Callable[..., Value]) -> Callable[..., Value]:
-    """A function of whole numbers and lists of them."""
+def integers(name: str, function: Callable[..., Value], lists: bool = False) -> Callable[..., Value]:
+    """A function of whole numbers; where lists is set, of lists of them too."""
 
     def rule(*args: Value) -> Value:
+        if not lists and any(isinstance(arg, tuple) for arg in args):
+            return undefined(name + " of a list")
         found = [[whole(part) for part in arg] if isinstance(arg, tuple) else whole(arg) for arg in args]
         flat = [n for one in found for n in (one if isinstance(one, list) else [one])]
         return undefined(name) if any(n is None for n in flat) else function(*found)
@@ -217,9 +219,9 @@ SEQUENCES: dict[str, Callable[..., Value]] = {
     "IntegerDigits": integers("IntegerDigits", integer_digits),
     "IntegerLength": integers("IntegerLength", lambda n, base=10: fmpq(len(digits(n, base)) if n else 0) if base > 1 else undefined("IntegerLength")),
     "IntegerExponent": integers("IntegerExponent", valuation),
-    "FromDigits": integers("FromDigits", from_digits),
+    "FromDigits": integers("FromDigits", from_digits, lists=True),
     "DigitSum": integers("DigitSum", lambda n, base=10: fmpq(sum(digits(n, base))) if base > 1 and n >= 0 else undefined("DigitSum")),
-    "ChineseRemainder": integers("ChineseRemainder", chinese_remainder),
+    "ChineseRemainder": integers("ChineseRemainder", chinese_remainder, lists=True),
     "MultiplicativeOrder": integers("MultiplicativeOrder", multiplicative_order),
     "JacobiSymbol": integers("JacobiSymbol", jacobi),
     "CarmichaelLambda": integers("CarmichaelLambda", carmichael),

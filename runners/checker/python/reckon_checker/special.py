@@ -136,6 +136,10 @@ def zeta(*args: Value) -> Value:
     return _hurwitz(s, right_half(a))
 
 
+def hurwitz(s: Value, a: Value) -> Value:
+    return zeta(s, a)
+
+
 def right_half(a: Value) -> Value:
     """Systems differ about Zeta[s, a] and LerchPhi[z, s, a] where Re a <= 0."""
     if is_number(a) and not complex_ball(a).real > 0:
@@ -251,6 +255,8 @@ def pochhammer(a: Value, n: Value) -> Value:
     if isinstance(a, tuple) or isinstance(n, tuple):
         return threaded(pochhammer, a, n)
     j = whole(n)
+    if j is not None and -500 <= j < 0:
+        return divide(ONE, pochhammer(plus(a, n), fmpq(-j)))
     if j is not None and 0 <= j <= 500:
         value: Value = ONE
         for i in range(j):
@@ -260,7 +266,11 @@ def pochhammer(a: Value, n: Value) -> Value:
 
 
 def factorial_power(x: Value, n: Value) -> Value:
+    if isinstance(x, tuple) or isinstance(n, tuple):
+        return threaded(factorial_power, x, n)
     j = whole(n)
+    if j is not None and -500 <= j < 0:
+        return divide(ONE, pochhammer(plus(x, ONE), fmpq(-j)))
     if j is not None and 0 <= j <= 500:
         value: Value = ONE
         for i in range(j):
@@ -351,6 +361,30 @@ _lerch = special("LerchPhi", 3, lambda s, a, z: z.lerch_phi(s, a), BEYOND_ONE)
 _laguerre3 = special("LaguerreL", 3, lambda n, a, x: x.laguerre_l(n, a), NEGATIVE)
 _laguerre2 = special("LaguerreL", 2, lambda n, x: x.laguerre_l(n), NEGATIVE)
 
+
+def polynomial(function: Function) -> Function:
+    """Degree first, argument last. Of a negative whole degree the definitions by Gamma functions differ, and of no whole degree the side of the cut."""
+
+    def applied(*args: Value) -> Value:
+        degree, x = whole(args[0]), args[-1]
+        if (degree is not None and degree < 0) or (degree is None and isinstance(x, fmpq | arb) and not x > -1):
+            raise Undecided("the branch")
+        return function(*args)
+
+    return applied
+
+
+def lower(function: Function, position: int) -> Function:
+    """A hypergeometric function. Where the lower parameter is zero or a negative whole number it is a limit that depends on the path."""
+
+    def applied(*args: Value) -> Value:
+        if len(args) > position and isinstance(args[position], fmpq) and _pole_at_nonpositive(args[position]):  # type: ignore[arg-type]
+            raise Undecided("the lower parameter")
+        return function(*args)
+
+    return applied
+
+
 FROM_MINUS_ONE: tuple[tuple[float, float], ...] = ((float("-inf"), -1.0),)
 
 SPECIAL: dict[str, Function] = {
@@ -362,7 +396,7 @@ SPECIAL: dict[str, Function] = {
     "PolyGamma": polygamma,
     "BarnesG": special("BarnesG", 1, lambda z: z.barnes_g(), real=True),
     "Zeta": zeta,
-    "HurwitzZeta": zeta,
+    "HurwitzZeta": hurwitz,
     "DirichletEta": special("DirichletEta", 1, lambda s: s.dirichlet_eta(), real=True),
     "Erf": erf,
     "Erfc": _erfc,
@@ -405,12 +439,12 @@ SPECIAL: dict[str, Function] = {
     "ChebyshevT": special("ChebyshevT", 2, lambda n, x: x.chebyshev_t(n), FROM_MINUS_ONE),
     "ChebyshevU": special("ChebyshevU", 2, lambda n, x: x.chebyshev_u(n), FROM_MINUS_ONE),
     "HermiteH": special("HermiteH", 2, lambda n, x: x.hermite_h(n)),
-    "LaguerreL": lambda *args: _laguerre2(*args) if len(args) == 2 else _laguerre3(*args),
-    "GegenbauerC": special("GegenbauerC", 3, lambda n, m, x: x.gegenbauer_c(n, m), FROM_MINUS_ONE),
-    "JacobiP": special("JacobiP", 4, lambda n, a, b, x: x.jacobi_p(n, a, b), FROM_MINUS_ONE),
-    "Hypergeometric0F1": special("Hypergeometric0F1", 2, lambda a, z: z.hypgeom_0f1(a)),
-    "Hypergeometric1F1": special("Hypergeometric1F1", 3, lambda a, b, z: z.hypgeom_1f1(a, b)),
-    "Hypergeometric2F1": special("Hypergeometric2F1", 4, lambda a, b, c, z: z.hypgeom_2f1(a, b, c), BEYOND_ONE),
+    "LaguerreL": lambda *args: _laguerre2(*args) if len(args) == 2 else polynomial(_laguerre3)(*args),
+    "GegenbauerC": polynomial(special("GegenbauerC", 3, lambda n, m, x: x.gegenbauer_c(n, m), FROM_MINUS_ONE)),
+    "JacobiP": polynomial(special("JacobiP", 4, lambda n, a, b, x: x.jacobi_p(n, a, b), FROM_MINUS_ONE)),
+    "Hypergeometric0F1": lower(special("Hypergeometric0F1", 2, lambda a, z: z.hypgeom_0f1(a)), 0),
+    "Hypergeometric1F1": lower(special("Hypergeometric1F1", 3, lambda a, b, z: z.hypgeom_1f1(a, b)), 1),
+    "Hypergeometric2F1": lower(special("Hypergeometric2F1", 4, lambda a, b, c, z: z.hypgeom_2f1(a, b, c), BEYOND_ONE), 2),
     "HypergeometricU": special("HypergeometricU", 3, lambda a, b, z: z.hypgeom_u(a, b), NEGATIVE),
     "HypergeometricPFQ": hypergeometric,
     "HarmonicNumber": harmonic,
