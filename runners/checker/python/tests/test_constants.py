@@ -145,3 +145,16 @@ def test_constants_that_do_not(factor: Any) -> None:
 def test_initial_values_that_leave_one_solution(rate: Any, place: int, value: int, body: Any, wanted: bool) -> None:
     found = solved([["Equal", SLOPE, rate], ["Equal", ["y", place], value]], body)["status"]
     assert found == "proved" if wanted else found in ("agrees", "open", "refuted")
+
+
+def test_sentences_of_equations() -> None:
+    five = solved([GROWTH, ["Equal", ["y", 0], 5]], ["Times", 7, EX])
+    assert five["residual"] == "5 is expected, the answer gives 7"
+    assert solved([GROWTH], ["Times", ["Floor", C1], EX])["residual"].endswith("independently are 0")
+
+
+def test_a_wide_enclosure_is_printed_with_its_radius() -> None:
+    root = ["Power", ["Times", -1, "x"], ["Rational", 1, 2]]
+    task = {"kind": "integral", "integrand": tree(root), "ranges": [[tree("x"), tree(0), tree(1)]], "answer": tree(["Times", ["Rational", -2, 3], "I"])}
+    found = check(task)
+    assert found["status"] == "refuted" and "(0.65897 ± " in found["residual"]  # 2/3 I lies within

@@ -118,8 +118,13 @@ class Problem:
         found = []
         for equation in equations:
             sides = [self.inlined(side, s) for side in arguments(equation)]
+            if len(sides) == 2 and self.free_of_functions(arguments(equation)[1]):
+                sides.reverse()  # what is expected is what the equation says
             found += list(itertools.pairwise(sides))
         return found
+
+    def free_of_functions(self, node: Tree) -> bool:
+        return not any(part in self.names for part in walk(node))
 
     def put_in(self, s: Functions) -> Residual:
         worst: Residual = Verified(True)
@@ -226,7 +231,10 @@ class Problem:
             if best is None:
                 return Open("the dimension of the solutions")
         if best is not None and best < needed:
-            return Refuted(Statement(f"a general solution has {needed} independent constants, the answer has {best if best else most(self, needed)}"))
+            count = best or (most(self, needed) if most(self, needed) < needed else 0)
+            return Refuted(
+                Statement(f"a general solution has independent constants: {needed} of them; in the answer those that change it independently are {count}")
+            )
         between = self.at_two_places(orders)
         if between is not None:
             return between
