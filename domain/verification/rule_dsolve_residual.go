@@ -13,7 +13,8 @@ func dsolveResidual() Rule {
 			Slug:  "dsolve_residual",
 			Heads: []string{"DSolve", "DSolveValue"},
 			Shows: "The functions, with any constants, satisfy the equations and the initial conditions, and the constants, whatever they are called, are independent " +
-				"and as many as the orders less the conditions: no solution of a linear equation is missing, and of an equation of first order in a meromorphic constant none but singular ones. A linear equation of second order with constant coefficients between two " +
+				"and as many as the orders less the conditions: no solution is missing where they enter in the first degree; where one enters an equation of first order " +
+				"through rational or exponential functions, none but singular ones and constant limits of the answer. Initial values leave one solution, by bounded derivatives of the right side. A linear equation of second order with constant coefficients between two " +
 				"places has one solution by the determinant of its conditions; of a transport equation with constant coefficients the answer is the general solution. Refuted too where " +
 				"another real branch passes through a point.",
 			Silent: "Singular solutions of nonlinear equations; whether nonlinear equations of higher order, other boundary problems and other partial equations have further solutions: then nothing is verified.",

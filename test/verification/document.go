@@ -56,7 +56,7 @@ Infinity and its kin are values of their own, equal to no number. No tolerance d
 | ` + "`check_not_permitted`" + ` | the expression reaches outside itself: files, processes, the network |
 
 Variables are complex unless the input assumes otherwise, as in the language; where an answer fails off the reals only it is
-refuted, and the residual adds that it holds for real values. Points are chosen from the expressions: in every cell between the
+refuted, and the residual adds that it agrees at the real values tried. Points are chosen from the expressions: in every cell between the
 kinks, zeros, poles and branch points found in them, at the ends of the cells, far out, on both sides of cuts, and where
 exponentials wrap round; parameters of either sign and zero. A decimal number in an answer is the interval that prints so; an
 identity that is exact for the numbers as they print is proved for these. What arithmetic with 53 bits may lose of a result is

@@ -49,6 +49,7 @@ Ball: TypeAlias = Union[arb, acb]
 Number: TypeAlias = Union[fmpq, Gaussian, arb, acb]
 Value: TypeAlias = Union[fmpq, Gaussian, arb, acb, bool, NonValue, "tuple[Value, ...]"]
 
+FEW_BITS = 7  # of a ball: two digits
 SHORT_BITS = 40  # of exact numbers that are taken back from balls
 
 ZERO, ONE, HALF = fmpq(0), fmpq(1), fmpq(1, 2)
@@ -289,13 +290,16 @@ def apart(left: Value, right: Value) -> tuple[str, str]:
 def _without_zeros(text: str) -> str:
     """1.500 as 1.5, 2.00 as 2, 3. + 0.*I as 3."""
     text = re.sub(r"\.(\d*?)0*(?=\D|$)", lambda found: "." + found[1] if found[1] else "", text)
-    return re.sub(r" [+-] 0\*I", "", text)
+    return re.sub(r" [+-] (0|\(\S+ \u00b1 \S+\))\*I", "", text)
 
 
 def _number(value: arb, digits: int) -> str:
     text = value.str(digits, radius=False)
-    if "+/-" in text or text.startswith(("0e", "-0e")):  # nothing but the radius is known
-        return "0." if not value.is_zero() else "0"
+    if value.is_zero():
+        return "0"
+    if "+/-" in text or text.startswith(("0e", "-0e")) or (not value.is_exact() and value.rel_accuracy_bits() < FEW_BITS):
+        # The digits alone would say more than is known.
+        return f"({value.mid().str(5, radius=False)} \u00b1 {(arb(value.rad()) * fmpq(101, 100)).str(3, radius=False)})"
     if "e" in text:
         mantissa, exponent = text.split("e")
         text = mantissa.rstrip("0").rstrip(".") + "*^" + str(int(exponent))

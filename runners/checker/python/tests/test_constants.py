@@ -1,4 +1,4 @@
-"""Constants in answers: what counts as a number once it is differentiated away."""
+"""Constants in answers: which of them are numbers, which families are complete, and what a decimal optimum says."""
 
 from typing import Any
 
@@ -97,3 +97,64 @@ def test_values_that_differ_are_printed_so() -> None:
     left, right = ["Power", "E", ["Times", "Pi", ["Power", 163, ["Rational", 1, 2]]]], 640320**3 + 744
     found = check({"kind": "identities", "claims": [[tree(left), tree(right)]]})
     assert found["residual"].startswith("262537412640768743.9999999999992") and found["residual"].endswith("262537412640768744")
+
+
+SLOPE: Any = [[["Derivative", 1], "y"], "x"]
+Y: Any = ["y", "x"]
+C1: Any = ["C", 1]
+EX: Any = ["Power", "E", "x"]
+GROWTH: Any = ["Equal", SLOPE, Y]
+
+
+@pytest.mark.parametrize(
+    "factor", [C1, ["Times", -3, C1], ["Power", C1, 2], ["Power", "E", C1], ["Sin", C1], ["Plus", C1, "Pi"], ["Plus", C1, ["Power", C1, -1]]]
+)
+def test_constants_that_reach_every_solution(factor: Any) -> None:
+    assert solved([GROWTH], ["Times", factor, EX])["status"] == "proved"
+
+
+@pytest.mark.parametrize(
+    "factor",
+    [
+        ["Abs", C1],
+        ["Re", C1],
+        ["Tanh", C1],
+        ["Power", ["Plus", 1, ["Abs", C1]], -1],
+        ["Floor", C1],
+        ["ArcTan", C1],
+        ["Power", "E", ["Re", C1]],
+        ["Times", C1, ["Power", ["Plus", 1, C1], -1]],
+    ],  # leaves out E^x
+)
+def test_constants_that_do_not(factor: Any) -> None:
+    assert solved([GROWTH], ["Times", factor, EX])["status"] != "proved"
+
+
+@pytest.mark.parametrize(
+    ("rate", "place", "value", "body", "wanted"),
+    [
+        (["Power", Y, ["Rational", 1, 2]], 0, 0, 0, False),  # x^2/4 is another
+        (["Power", ["Plus", 1, ["Power", Y, 2]], ["Rational", 1, 2]], 0, 0, ["Sinh", "x"], True),
+        (["Power", ["Power", Y, 2], ["Rational", 1, 3]], 0, 0, 0, False),
+        (["Times", Y, ["Power", "x", -1]], 0, 0, "x", False),  # every multiple of x
+        (Y, 0, 1, EX, True),
+        (["Power", Y, 2], 0, 1, ["Power", ["Plus", 1, ["Times", -1, "x"]], -1], True),
+        (["Sin", Y], 0, 0, 0, True),
+    ],
+)
+def test_initial_values_that_leave_one_solution(rate: Any, place: int, value: int, body: Any, wanted: bool) -> None:
+    found = solved([["Equal", SLOPE, rate], ["Equal", ["y", place], value]], body)["status"]
+    assert found == "proved" if wanted else found in ("agrees", "open", "refuted")
+
+
+def test_sentences_of_equations() -> None:
+    five = solved([GROWTH, ["Equal", ["y", 0], 5]], ["Times", 7, EX])
+    assert five["residual"] == "5 is expected, the answer gives 7"
+    assert solved([GROWTH], ["Times", ["Floor", C1], EX])["residual"].endswith("independently are 0")
+
+
+def test_a_wide_enclosure_is_printed_with_its_radius() -> None:
+    root = ["Power", ["Times", -1, "x"], ["Rational", 1, 2]]
+    task = {"kind": "integral", "integrand": tree(root), "ranges": [[tree("x"), tree(0), tree(1)]], "answer": tree(["Times", ["Rational", -2, 3], "I"])}
+    found = check(task)
+    assert found["status"] == "refuted" and "(0.65897 ± " in found["residual"]  # 2/3 I lies within

@@ -23,7 +23,8 @@ from ..normal import proves_zero
 from ..points import Point
 from ..tree import Refused, Tree, arguments, constants, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, walk
 from ..values import Comparison, Undecided, complex_ball, is_number, precision
-from . import boundary, branches, finite
+from . import boundary, branches, families, finite
+from .families import branchless
 from .identities import held, proves
 from .jacobian import BITS, determinant, nonzero, number, rank_at_least
 
@@ -117,8 +118,13 @@ class Problem:
         found = []
         for equation in equations:
             sides = [self.inlined(side, s) for side in arguments(equation)]
+            if len(sides) == 2 and self.free_of_functions(arguments(equation)[1]):
+                sides.reverse()  # what is expected is what the equation says
             found += list(itertools.pairwise(sides))
         return found
+
+    def free_of_functions(self, node: Tree) -> bool:
+        return not any(part in self.names for part in walk(node))
 
     def put_in(self, s: Functions) -> Residual:
         worst: Residual = Verified(True)
@@ -225,7 +231,10 @@ class Problem:
             if best is None:
                 return Open("the dimension of the solutions")
         if best is not None and best < needed:
-            return Refuted(Statement(f"a general solution has {needed} independent constants, the answer has {best if best else most(self, needed)}"))
+            count = best or (most(self, needed) if most(self, needed) < needed else 0)
+            return Refuted(
+                Statement(f"a general solution has independent constants: {needed} of them; in the answer those that change it independently are {count}")
+            )
         between = self.at_two_places(orders)
         if between is not None:
             return between
@@ -234,9 +243,13 @@ class Problem:
             return branch
         if not self.at_one_place(orders) or not self.first_degree(orders):
             return Open("further solutions")
-        if self.linear():
-            return Verified(True) if len(self.solutions) == 1 else Open("several solutions of a linear equation")
-        return Verified(True) if self.reaches_all(total) else Open("further solutions")
+        if self.initial and not self.one_for_initial_values(orders):
+            return Open("whether the initial values leave one solution")
+        if self.linear() and len(self.solutions) != 1:
+            return Open("several solutions of a linear equation")
+        if not self.linear() and self.initial and total != len(self.initial):
+            return Open("further solutions")
+        return Verified(True) if needed == 0 or self.reaches_all() else Open("further solutions")
 
     def transported(self) -> Residual | None:
         """Whether the answer is the general solution of one linear partial equation of first order with constant coefficients."""
@@ -291,13 +304,36 @@ class Problem:
             answers.append((applied(s[name], (x,)), names[0]))
         return branches.left_out(self._symbols(minus(*arguments(self.general[0]))), x, f"{name}$0", f"{name}$1", answers)
 
-    def reaches_all(self, total: int) -> bool:
-        """One equation of first order: a function that is meromorphic in its constant leaves out at most two values (Picard),
-        so that every other initial value is reached."""
-        if total != 1 or len(self.names) != 1 or self.initial:
-            return bool(self.initial) and total == len(self.initial)
+    def reaches_all(self) -> bool:
+        """Whether the constants of one answer reach every solution but some that are constant (families.py)."""
+        x, s = self.variables[0], self.solutions[0]
+        bodies, names = [applied(s[name], (x,)) for name in self.names], self.constants(s)
+        if len(self.solutions) == 1 and families.affine(bodies, names):
+            return True
+        if len(self.names) != 1 or self.recurrence:
+            return False
+        found = [(applied(one[self.names[0]], (x,)), self.constants(one)) for one in self.solutions]
+        return any(len(constants) == 1 and families.onto(body, constants[0], x, self.seed) for body, constants in found)
+
+    def one_for_initial_values(self, orders: dict[str, tuple[int, int]]) -> bool:
+        """Whether the initial values, of all lower derivatives, leave one solution."""
+        lower: dict[str, Tree] = {}
+        place: Tree = 0
+        for equation in self.initial:
+            sides = arguments(equation)
+            part = next(side for side in sides if isinstance(side, tuple) and function_of(side, self.names))
+            assert isinstance(part, tuple)
+            name, order = function_of(part, self.names) or ("", 0)
+            lower[f"{name}${order}"], place = sides[1] if sides[0] == part else sides[0], part[1]
+        nodes = [self._symbols(minus(*arguments(equation))) for equation in self.general]
+        rates = {f"{name}${order}" for name in self.names for order in range(orders[name][1])}
+        tops = [f"{name}${orders[name][1]}" for name in self.names]
         x = self.variables[0]
-        return any(len(self.constants(s)) == 1 and branchless(applied(s[self.names[0]], (x,)), set(self.constants(s))) for s in self.solutions)
+        if self.linear():
+            lower = {name: lower.get(name, 1) for name in rates}  # bounded for some values, hence for all
+        elif set(lower) != rates:
+            return False
+        return any(families.unique(nodes, tops, lower, (x, place), every) for every in (all(branchless(n, {x, *tops, *rates}) for n in nodes), False))
 
     def linear(self) -> bool:
         """Whether every equation is linear in the functions and their derivatives."""
@@ -432,19 +468,6 @@ def decimals(seen: Survey, differences: list[tuple[Point, Comparison]], agree: i
                 if abs(a - b) > fmpq(1, 10**4) * (abs(a) + abs(b)) and refutation is not None:
                     return refutation
     return Open("decimals differ a little")
-
-
-BRANCHLESS = frozenset("Plus Times Exp Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Rational Complex".split())
-
-
-def branchless(node: Tree, names: set[str]) -> bool:
-    """Whether an expression is meromorphic in some symbols: no root, logarithm or step is taken of them."""
-    if not isinstance(node, tuple) or not free_symbols(node) & names:
-        return True
-    parts = arguments(node)
-    if node[0] == "Power" and len(parts) == 2:
-        return branchless(parts[1], names) if parts[0] == "E" else isinstance(parts[1], int) and branchless(parts[0], names)
-    return node[0] in BRANCHLESS and all(branchless(part, names) for part in parts)
 
 
 def function_of(part: tuple[Tree, ...], names: list[str]) -> tuple[str, int] | None:

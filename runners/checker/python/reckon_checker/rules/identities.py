@@ -39,7 +39,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     seen = survey(claims, assumptions, seed, real=bool(task.get("real")), printed=True)
     if any(right == "Indeterminate" for _, right in claims):
         return undefined_answer(seen)
-    refuted = seen.refutation("it holds for real values" if seen.holds_for_reals else "")
+    refuted = seen.refutation("it agrees at the real values that were tried" if seen.holds_for_reals else "")
     if refuted is not None:
         if seen.holds_for_reals is False and not all(point.real for point, _ in seen.differences):
             refuted = _with_reals(claims, assumptions, seed, refuted)
@@ -53,7 +53,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
 def _with_reals(claims: list[Claim], assumptions: Assumptions, seed: int, refuted: Refuted) -> Refuted:
     """Says whether a claim that fails at a complex point holds for real values."""
     again = survey(claims, assumptions, seed, real=True, printed=True)
-    note = "it holds for real values" if again.covered and not again.differences else ""
+    note = "it agrees at the real values that were tried" if again.covered and not again.differences else ""
     return Refuted(type(refuted.proof)(**{**vars(refuted.proof), "note": note})) if note else refuted
 
 
