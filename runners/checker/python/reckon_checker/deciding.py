@@ -36,8 +36,8 @@ UNKNOWN = Comparison(Relation.INCOMPARABLE)
 
 
 def decide(left: Callable[[], Value], right: Callable[[], Value], enough: int = ENOUGH_DIGITS, extra: int = 0) -> Comparison:
-    """Compares two values at rising precision until their relation is decided. An OVERLAP of fewer than enough digits, and UNKNOWN, mean that the precision did not suffice. extra:
-    bits of the numbers that stand in the expressions (height), by which more are wanted."""
+    """Compares two values at rising precision until their relation is decided. An OVERLAP of fewer than enough digits, and UNKNOWN, mean that the
+    precision did not suffice. extra: bits of the numbers that stand in the expressions (height), by which more are wanted."""
     found = UNKNOWN
     first: list[arb | None] | None = None
     if extra > MAX_EXTRA_BITS:

@@ -273,6 +273,8 @@ def show(value: Value, digits: int = 20) -> str:
         return _number(value.real, digits)
     if value.real.is_zero():
         return _number(value.imag, digits) + "*I"
+    if value.imag.contains(0) and value.imag.abs_upper() < value.real.abs_lower() * arb(10) ** -digits:
+        return _number(value.real, digits)  # less than the digits that are shown
     imaginary = _number(value.imag, digits)
     return _number(value.real, digits) + (" - " + imaginary[1:] if imaginary.startswith("-") else " + " + imaginary) + "*I"
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from flint import fmpq
 
 from .. import budget
-from ..evaluation import CONSTANTS, Environment, evaluate
+from ..constants import CONSTANTS
+from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Statement
 from ..tree import Real, Refused, Text, Tree, arguments, free_symbols, is_call, replace, show, walk
 from ..tree import undefined as may_be_users

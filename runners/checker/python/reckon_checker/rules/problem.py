@@ -109,7 +109,7 @@ def solution(given: dict[str, Any], asked: Collection[str]) -> Solution:
     for node in [*found.values.values(), *found.conditions]:
         names |= set(constants(node))
     for k in names:
-        symbol = f"constant{k}$"
+        symbol = f"C[{k}]"
         found.values = {n: replace(v, ("C", k), symbol) for n, v in found.values.items()}
         found.conditions = [replace(c, ("C", k), symbol) for c in found.conditions]
         said = [c for c in found.conditions if is_call(c, "Element") and symbol in free_symbols(arguments(c)[0])]
