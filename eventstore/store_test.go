@@ -313,7 +313,10 @@ func TestCloseWhileSubscriptionsOpen(t *testing.T) {
 		var opening sync.WaitGroup
 		for range 8 {
 			opening.Go(func() {
-				for range store.SubscribeAll(ctx, event.Position{}, "storetest.noted") {
+				for _, err := range store.SubscribeAll(ctx, event.Position{}, "storetest.noted") {
+					if err != nil && ctx.Err() == nil {
+						t.Error(err)
+					}
 				}
 			})
 		}
