@@ -22,11 +22,11 @@ func TestKeysArePublishedBeforeTheySeal(t *testing.T) {
 		t.Errorf("never published: %v", err)
 	}
 	state, err := commands.PublishKey(t.Context(), l, at(0), first)
-	if err != nil || len(state.Keys) != 1 || state.Active != "" {
+	if err != nil || len(state.Keys()) != 1 || state.Active != "" {
 		t.Fatalf("%+v, %v", state, err)
 	}
-	if public, err := keys.DecodeX(state.Keys[0].X); err != nil || !first.Equal(public) {
-		t.Errorf("published %s, %v", state.Keys[0].X, err)
+	if public, err := keys.DecodeX(state.Keys()[0].X); err != nil || !first.Equal(public) {
+		t.Errorf("published %s, %v", state.Keys()[0].X, err)
 	}
 	if when, known := commands.ActivatableAt(state, keys.Thumbprint(first)); !known || !when.Equal(noon) {
 		t.Errorf("the first key may seal from %v, %v", when, known)
@@ -36,7 +36,7 @@ func TestKeysArePublishedBeforeTheySeal(t *testing.T) {
 	}
 
 	for range 2 { // again is fine
-		if state, err = commands.PublishKey(t.Context(), l, at(time.Hour), second); err != nil || len(state.Keys) != 2 {
+		if state, err = commands.PublishKey(t.Context(), l, at(time.Hour), second); err != nil || len(state.Keys()) != 2 {
 			t.Fatalf("%+v, %v", state, err)
 		}
 	}

@@ -84,7 +84,7 @@ func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted
 	if err != nil {
 		return Submitted{}, err
 	}
-	if slotID, holds := after.HeldBy(id); !holds || slotID != spent.SlotID {
+	if slot, holds := after.HeldBy(id); !holds || slot.ID != spent.SlotID {
 		// Another submission with the same key spent the slot first: its content is queued.
 		if spent, err = j.spentFor(ctx, in.Account, day, id); err != nil {
 			return Submitted{}, err
@@ -184,7 +184,7 @@ func (j *Jobs) FinishSubmission(ctx context.Context, in Intent, spent slots.Spen
 		}
 	}
 	if state.Queued.SlotID != spent.SlotID {
-		if err := j.refund(ctx, in, refund{s.Account, spent.Day, spent.SlotID, slots.Duplicate}); err != nil {
+		if err := j.refund(ctx, in, refund{s.Account, spent.Day, spent.SlotID, s.JobID, slots.Duplicate}); err != nil {
 			return job.State{}, event.Position{}, err
 		}
 	}
@@ -204,7 +204,7 @@ func (j *Jobs) claimUpload(ctx context.Context, in Intent, spent slots.Spent) er
 		err = state.CheckAdmitted(spent.SlotID)
 	}
 	if errors.Is(err, upload.ErrUploadUsed) || errors.Is(err, upload.ErrNotFound) {
-		if refundErr := j.refund(ctx, in, refund{s.Account, spent.Day, spent.SlotID, slots.UploadUsed}); refundErr != nil {
+		if refundErr := j.refund(ctx, in, refund{s.Account, spent.Day, spent.SlotID, s.JobID, slots.UploadUsed}); refundErr != nil {
 			return refundErr
 		}
 	}
@@ -213,13 +213,13 @@ func (j *Jobs) claimUpload(ctx context.Context, in Intent, spent slots.Spent) er
 
 // refund is a slot to refund and why.
 type refund struct {
-	account, day, slotID string // day: YYYY-MM-DD, UTC
-	reason               slots.RefundReason
+	account, day, slotID, jobID string // day: YYYY-MM-DD, UTC
+	reason                      slots.RefundReason
 }
 
 // refund refunds a slot; one that was refunded stays as it is. Its error is Handle's.
 func (j *Jobs) refund(ctx context.Context, in Intent, r refund) error {
 	_, _, err := Handle(ctx, j.Store, slots.Decider, slots.Stream(r.account, r.day), in.withNewID(),
-		slots.Command(slots.Refund{SlotID: r.slotID, Reason: r.reason}))
+		slots.Command(slots.Refund{SlotID: r.slotID, JobID: r.jobID, Reason: r.reason}))
 	return err
 }

@@ -43,7 +43,7 @@ func (s Services) keys(ctx context.Context, _ *struct{}) (*keysOutput, error) {
 	}
 	out := &keysOutput{}
 	out.Body.Keys = []jwk{}
-	for _, key := range keys.Decider.Fold(event.Events(history)).Keys {
+	for _, key := range keys.Decider.Fold(event.Events(history)).Keys() {
 		entry := jwk{KTY: "OKP", CRV: "Ed25519", X: key.X, KID: key.KID, Use: "sig", Alg: "EdDSA"}
 		if !key.RetiredAt.IsZero() {
 			entry.Exp = key.RetiredAt.Unix()

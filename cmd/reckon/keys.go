@@ -38,8 +38,8 @@ func (c *keysListCmd) Run() error {
 		if err != nil {
 			return err
 		}
-		reports := make([]keyReport, 0, len(state.Keys))
-		for _, k := range state.Keys {
+		reports := make([]keyReport, 0, len(state.Keys()))
+		for _, k := range state.Keys() {
 			reports = append(reports, keyReportOf(k, state.Active))
 		}
 		if c.JSON {
@@ -79,7 +79,7 @@ func (c *keysRotateCmd) Run() error {
 		if err != nil {
 			return err
 		}
-		for _, k := range state.Keys {
+		for _, k := range state.Keys() {
 			if k.ActiveFrom.IsZero() && k.RetiredAt.IsZero() {
 				return c.activate(ctx, store, state, k.KID)
 			}

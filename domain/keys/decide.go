@@ -22,22 +22,27 @@ type Key struct {
 	PublishedAt time.Time
 	ActiveFrom  time.Time // zero until activated
 	RetiredAt   time.Time // zero until retired
+	number      int       // of the key, in the order in which they were published
 }
 
-// State is all keys in the order they were published.
+// State is all keys.
 type State struct {
-	Keys   []Key
+	byKID  decider.Map[Key]
 	Active string // KID of the key that seals; empty without one
 }
 
-// Find returns the key with this kid.
-func (s State) Find(kid string) (Key, bool) {
-	i := slices.IndexFunc(s.Keys, func(k Key) bool { return k.KID == kid })
-	if i < 0 {
-		return Key{}, false
+// Keys returns the keys in the order in which they were published.
+func (s State) Keys() []Key {
+	keys := make([]Key, 0, s.byKID.Len())
+	for _, k := range s.byKID.All() {
+		keys = append(keys, k)
 	}
-	return s.Keys[i], true
+	slices.SortFunc(keys, func(a, b Key) int { return a.number - b.number })
+	return keys
 }
+
+// Find returns the key with this kid.
+func (s State) Find(kid string) (Key, bool) { return s.byKID.Get(kid) }
 
 // Command is one of Publish, Activate.
 type Command interface{ keysCommand() }
@@ -106,13 +111,14 @@ func activate(c Activate, s State) ([]event.Event, error) {
 
 func evolve(s State, e event.Event) State {
 	update := func(kid string, f func(*Key)) {
-		if i := slices.IndexFunc(s.Keys, func(k Key) bool { return k.KID == kid }); i >= 0 {
-			f(&s.Keys[i])
+		if key, known := s.Find(kid); known {
+			f(&key)
+			s.byKID = s.byKID.With(kid, key)
 		}
 	}
 	switch e := e.(type) {
 	case Published:
-		s.Keys = append(s.Keys, Key{KID: e.KID, X: e.X, PublishedAt: parseOrZero(e.At)})
+		s.byKID = s.byKID.With(e.KID, Key{KID: e.KID, X: e.X, PublishedAt: parseOrZero(e.At), number: s.byKID.Len()})
 	case Activated:
 		s.Active = e.KID
 		update(e.KID, func(k *Key) { k.ActiveFrom = parseOrZero(e.At) })
