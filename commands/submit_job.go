@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -84,9 +83,9 @@ func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted
 	if err != nil {
 		return Submitted{}, err
 	}
-	if slot, holds := after.HeldBy(id); !holds || slot.ID != spent.SlotID {
+	if slot, _ := after.HeldBy(id); slot.ID != spent.SlotID {
 		// Another submission with the same key spent the slot first: its content is queued.
-		if spent, err = j.spentFor(ctx, in.Account, day, id); err != nil {
+		if spent, err = j.spentOn(ctx, in.Account, day, slot); err != nil {
 			return Submitted{}, err
 		}
 	}
@@ -100,19 +99,18 @@ func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted
 	return Submitted{Job: queued, JobsRemaining: max(0, c.Plan.JobsPerDay-after.SlotsUsed()), Position: at}, nil
 }
 
-// spentFor returns the event that spent the slot which a job holds of a day: the latest of the job's. Its error is a StreamError, or that the job holds none.
-func (j *Jobs) spentFor(ctx context.Context, accountID, day, jobID string) (slots.Spent, error) {
+// spentOn returns the event that spent a slot of a day. Its error is a StreamError.
+func (j *Jobs) spentOn(ctx context.Context, accountID, day string, slot slots.Slot) (slots.Spent, error) {
 	stream := slots.Stream(accountID, day)
-	history, err := j.Store.Read(ctx, stream)
+	recorded, err := j.Store.Event(ctx, stream, slot.SpentAt)
 	if err != nil {
 		return slots.Spent{}, &StreamError{Stream: stream, Cause: err}
 	}
-	for _, r := range slices.Backward(history.Events) {
-		if e, ok := r.Event.(slots.Spent); ok && e.Submission.JobID == jobID {
-			return e, nil
-		}
+	spent, ok := recorded.Event.(slots.Spent)
+	if !ok || spent.SlotID != slot.ID {
+		return slots.Spent{}, &StreamError{Stream: stream, Cause: fmt.Errorf("event %d does not spend slot %s", slot.SpentAt, slot.ID)}
 	}
-	return slots.Spent{}, fmt.Errorf("stream %s: job %s holds no slot", stream, jobID)
+	return spent, nil
 }
 
 // complete returns the submission with the fields that the service sets and those that its kind sets in Prepare.

@@ -130,6 +130,22 @@ func (s store) Read(ctx context.Context, stream string) (commands.History, error
 	return s.Store.Read(ctx, stream)
 }
 
+// ReadFrom is commands.Store.
+func (s store) ReadFrom(ctx context.Context, stream string, from event.Revision) (commands.History, error) {
+	if err := s.refuse(); err != nil {
+		return commands.History{}, err
+	}
+	return s.Store.ReadFrom(ctx, stream, from)
+}
+
+// Event is commands.Store.
+func (s store) Event(ctx context.Context, stream string, revision event.Revision) (event.Recorded, error) {
+	if err := s.refuse(); err != nil {
+		return event.Recorded{}, err
+	}
+	return s.Store.Event(ctx, stream, revision)
+}
+
 // Append is commands.Store.
 func (s store) Append(ctx context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {
 	if err := s.refuse(); err != nil {

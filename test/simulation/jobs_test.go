@@ -138,7 +138,7 @@ var reactions = []reaction{
 // twice: reactions are redelivered.
 func recovery(with []reaction) func(*log, int) error {
 	return func(l *log, acked int) error {
-		j := jobs(directStore{l})
+		j := jobs(newDirectStore(l))
 		for i := acked; i < len(l.order); i++ {
 			for _, r := range with {
 				for range 2 {
@@ -253,7 +253,7 @@ func storedUpload(l *log) {
 // queuedJob starts with a job in the queue, so that deeper scenarios stay small.
 func queuedJob(id string) func(*log) {
 	return func(l *log) {
-		submit("before", "k", 0, "").run(directStore{l})
+		submit("before", "k", 0, "").run(newDirectStore(l))
 		if !stateOf(l, id).Exists() {
 			panic("the job is not queued")
 		}

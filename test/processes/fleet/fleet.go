@@ -179,6 +179,7 @@ func (p *Process) Kill() { p.Log.Cut(); p.Log.end(); p.end() }
 type Line struct {
 	Log
 	queues           eventstore.Queues // a process's own
+	states           commands.States   // a process's own
 	cut, ended       chan struct{}
 	cutOnce, endOnce sync.Once
 }
@@ -198,6 +199,9 @@ func (l *Line) end() { l.endOnce.Do(func() { close(l.ended) }) }
 func (l *Line) Enter(ctx context.Context, stream string) (leave func(), err error) {
 	return l.queues.Enter(ctx, stream)
 }
+
+// States is commands.Store.
+func (l *Line) States() *commands.States { return &l.states }
 
 func (l *Line) hang(ctx context.Context) error {
 	select {
@@ -226,6 +230,22 @@ func (l *Line) Read(ctx context.Context, stream string) (commands.History, error
 		return commands.History{Revision: event.NoStream}, err
 	}
 	return l.Log.Read(ctx, stream)
+}
+
+// ReadFrom is commands.Store.
+func (l *Line) ReadFrom(ctx context.Context, stream string, from event.Revision) (commands.History, error) {
+	if err := l.hang(ctx); err != nil {
+		return commands.History{Revision: event.NoStream}, err
+	}
+	return l.Log.ReadFrom(ctx, stream, from)
+}
+
+// Event is commands.Store.
+func (l *Line) Event(ctx context.Context, stream string, revision event.Revision) (event.Recorded, error) {
+	if err := l.hang(ctx); err != nil {
+		return event.Recorded{}, err
+	}
+	return l.Log.Event(ctx, stream, revision)
 }
 
 // Head is the log's end.
