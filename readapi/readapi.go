@@ -18,7 +18,7 @@ import (
 
 // Services are what the handlers read from.
 type Services struct {
-	Streams auth.ReadStream
+	Streams func(ctx context.Context, stream string) ([]event.Recorded, error) // whole, oldest first
 	Blobs   event.BlobReader
 	Models  *projections.ReadModels
 	JobView view.Jobs // shared with writeapi

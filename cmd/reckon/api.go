@@ -39,7 +39,7 @@ func (s *service) makeAPI() (*api, error) {
 	kit := httpkit.New(httpkit.Settings{
 		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest,
 		Declared: writeapi.Declared(kinds.Declarations()),
-		Authenticator: &auth.Authenticator{Streams: streams, Sessions: s.stores.identity, Now: time.Now, TokenUsed: func(ctx context.Context, id string) {
+		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(s.log.store), Sessions: s.stores.identity, Now: time.Now, TokenUsed: func(ctx context.Context, id string) {
 			if err := s.stores.identity.TokenUsed(ctx, id); err != nil {
 				s.logger.Warn("the day of a token's use was not kept", "error", err)
 			}

@@ -240,7 +240,7 @@ func Start(t testing.TB, o Options) *Server {
 	}}
 	api := httpkit.New(httpkit.Settings{
 		Build: "test", Logger: quiet, PublicURL: o.PublicURL, Declared: writeapi.Declared(submittable.Declarations()),
-		Authenticator: &auth.Authenticator{Streams: streams, Sessions: who, Now: server.Clock.Now, TokenUsed: func(ctx context.Context, id string) {
+		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(log), Sessions: who, Now: server.Clock.Now, TokenUsed: func(ctx context.Context, id string) {
 			if err := who.TokenUsed(ctx, id); err != nil {
 				t.Error(err)
 			}
