@@ -54,6 +54,8 @@ type log struct {
 	reads   map[string]int // by stream
 	// eventsRead counts the events of all reads.
 	eventsRead int
+	// whenRead runs ahead of every read of a whole stream.
+	whenRead func()
 	// before runs ahead of every append; its error is the append's.
 	before func(stream string) error
 }
@@ -83,6 +85,9 @@ func (l *log) Append(ctx context.Context, stream string, at event.Revision, even
 }
 
 func (l *log) Read(ctx context.Context, stream string) (commands.History, error) {
+	if l.whenRead != nil {
+		l.whenRead()
+	}
 	return l.counted(stream, func() (commands.History, error) { return l.Store.Read(ctx, stream) })
 }
 

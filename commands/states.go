@@ -3,6 +3,7 @@ package commands
 import (
 	"container/list"
 	"context"
+	"fmt"
 	"sync"
 
 	"reckon/domain/decider"
@@ -22,10 +23,11 @@ const (
 // takes it reads what the stream has gained since. The state that was used longest ago goes first. The zero value is
 // ready for use, by any number of goroutines.
 type States struct {
-	mu     sync.Mutex
-	kept   map[string]*list.Element // of *keptState, by stream
-	recent list.List                // the most recently used in front
-	bytes  int
+	mu      sync.Mutex
+	kept    map[string]*list.Element // of *keptState, by stream
+	recent  list.List                // the most recently used in front
+	bytes   int
+	loading map[string]chan struct{} // streams that are read whole now; closed when that has ended
 }
 
 // keptState is a state after an event that was read.
@@ -72,6 +74,35 @@ func (s *States) keep(k keptState) {
 	}
 }
 
+// load lets one caller at a time read a stream whole, so that many requests at once, as after a start, do not each hold
+// all of it in memory. done must be called when the stream was read. Where another caller read it meanwhile, mine is
+// false: what that one kept may be taken. The error is the context's.
+func (s *States) load(ctx context.Context, stream string) (done func(), mine bool, err error) {
+	s.mu.Lock()
+	other := s.loading[stream]
+	if other == nil {
+		if s.loading == nil {
+			s.loading = map[string]chan struct{}{}
+		}
+		ended := make(chan struct{})
+		s.loading[stream] = ended
+		s.mu.Unlock()
+		return func() {
+			s.mu.Lock()
+			delete(s.loading, stream)
+			s.mu.Unlock()
+			close(ended)
+		}, true, nil
+	}
+	s.mu.Unlock()
+	select {
+	case <-other:
+		return nil, false, nil
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
+	}
+}
+
 // forget drops what is kept of a stream.
 func (s *States) forget(stream string) {
 	s.mu.Lock()
@@ -107,10 +138,23 @@ func readSnapshot[C, S any](ctx context.Context, store Store, d decider.Decider[
 	if d.StateBytes == nil {
 		return readWhole(ctx, store, d, stream)
 	}
-	known, kept := store.States().take(stream).(snapshot[S])
-	if !kept {
-		return readAndKeep(ctx, store, d, stream)
+	for {
+		if known, kept := store.States().take(stream).(snapshot[S]); kept {
+			return readOn(ctx, store, d, stream, known)
+		}
+		done, mine, err := store.States().load(ctx, stream)
+		if err != nil {
+			return snapshot[S]{}, &StreamError{Stream: stream, Cause: fmt.Errorf("%w: waiting for another read of the stream: %w", ErrUnavailable, err)}
+		}
+		if mine {
+			defer done()
+			return readAndKeep(ctx, store, d, stream)
+		}
 	}
+}
+
+// readOn is a stream's present state, from a state that was kept of it.
+func readOn[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string, known snapshot[S]) (snapshot[S], error) {
 	tail, err := store.ReadFrom(ctx, stream, known.revision)
 	if err != nil {
 		return snapshot[S]{}, &StreamError{Stream: stream, Cause: err}

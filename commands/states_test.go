@@ -1,12 +1,15 @@
 package commands_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
@@ -143,6 +146,43 @@ func TestKeptStatesAreShared(t *testing.T) {
 			t.Errorf("%d slots, %v; want %d", state.SlotsUsed(), err, writers*each)
 		}
 	}
+}
+
+// TestOneReadsForMany: of many calls that know nothing of a stream, one reads it whole and the others what came since; a
+// call whose context ends meanwhile does not wait.
+func TestOneReadsForMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const callers, events = 20, 50
+		l := newLog(t)
+		register(t, l, anna)
+		for i := range events {
+			if _, _, err := changePlan(t.Context(), l.elsewhere(), intentOf(anna), fmt.Sprint(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fresh := l.elsewhere()
+		whole := make(chan struct{})
+		fresh.whenRead = func() { <-whole }
+		var group sync.WaitGroup
+		for range callers {
+			group.Go(func() {
+				if s, err := commands.ReadAccount(t.Context(), fresh, anna); err != nil || s.Plan != fmt.Sprint(events-1) {
+					t.Errorf("%+v, %v", s, err)
+				}
+			})
+		}
+		synctest.Wait() // one reads, the others wait for it
+		hurried, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := commands.ReadAccount(hurried, fresh, anna); !errors.Is(err, commands.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a call that could not wait: %v", err)
+		}
+		close(whole)
+		group.Wait()
+		if want := events + 1 + callers - 1; fresh.eventsRead != want {
+			t.Errorf("%d events were read, want %d", fresh.eventsRead, want)
+		}
+	})
 }
 
 // answer is what a command came to.
