@@ -54,8 +54,8 @@ type log struct {
 	reads   map[string]int // by stream
 	// eventsRead counts the events of all reads.
 	eventsRead int
-	// whenRead runs ahead of every read of a whole stream.
-	whenRead func()
+	// beforeRead runs ahead of every read from a revision on; its error is the read's.
+	beforeRead func(from event.Revision) error
 	// before runs ahead of every append; its error is the append's.
 	before func(stream string) error
 }
@@ -85,14 +85,16 @@ func (l *log) Append(ctx context.Context, stream string, at event.Revision, even
 }
 
 func (l *log) Read(ctx context.Context, stream string) (commands.History, error) {
-	if l.whenRead != nil {
-		l.whenRead()
-	}
 	return l.counted(stream, func() (commands.History, error) { return l.Store.Read(ctx, stream) })
 }
 
-func (l *log) ReadFrom(ctx context.Context, stream string, from event.Revision) (commands.History, error) {
-	return l.counted(stream, func() (commands.History, error) { return l.Store.ReadFrom(ctx, stream, from) })
+func (l *log) ReadFrom(ctx context.Context, stream string, from event.Revision, count int) (commands.History, error) {
+	if l.beforeRead != nil {
+		if err := l.beforeRead(from); err != nil {
+			return commands.History{}, err
+		}
+	}
+	return l.counted(stream, func() (commands.History, error) { return l.Store.ReadFrom(ctx, stream, from, count) })
 }
 
 // counted counts a read and its events.

@@ -139,45 +139,68 @@ func readSnapshot[C, S any](ctx context.Context, store Store, d decider.Decider[
 		return readWhole(ctx, store, d, stream)
 	}
 	for {
+		s, found, err := snapshot[S]{}, false, error(nil)
 		if known, kept := store.States().take(stream).(snapshot[S]); kept {
-			return readOn(ctx, store, d, stream, known)
+			s, found, err = readOn(ctx, store, d, stream, known)
+		} else {
+			s, found, err = readFirst(ctx, store, d, stream)
 		}
-		done, mine, err := store.States().load(ctx, stream)
 		if err != nil {
-			return snapshot[S]{}, &StreamError{Stream: stream, Cause: fmt.Errorf("%w: waiting for another read of the stream: %w", ErrUnavailable, err)}
+			return snapshot[S]{}, &StreamError{Stream: stream, Cause: err}
 		}
-		if mine {
-			defer done()
-			return readAndKeep(ctx, store, d, stream)
+		if found {
+			return s, nil
 		}
 	}
 }
 
-// readOn is a stream's present state, from a state that was kept of it.
-func readOn[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string, known snapshot[S]) (snapshot[S], error) {
-	tail, err := store.ReadFrom(ctx, stream, known.revision)
+// readFirst is readOn from a stream's beginning. found is also false when another call has read the stream meanwhile.
+func readFirst[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string) (s snapshot[S], found bool, err error) {
+	done, mine, err := store.States().load(ctx, stream)
 	if err != nil {
-		return snapshot[S]{}, &StreamError{Stream: stream, Cause: err}
+		return s, false, fmt.Errorf("%w: waiting for another read of the stream: %w", ErrUnavailable, err)
 	}
-	if len(tail.Events) == 0 || tail.Events[0].Revision != known.revision || tail.Events[0].ID != known.id {
-		// The event is gone: the stream was truncated, or deleted and written again.
-		store.States().forget(stream)
-		return readAndKeep(ctx, store, d, stream)
+	if !mine {
+		return s, false, nil
 	}
-	if len(tail.Events) == 1 {
-		return known, nil
-	}
-	known = foldOnto(d, known.state, History{Events: tail.Events[1:], Revision: tail.Revision})
-	keepState(store, d, stream, known)
-	return known, nil
+	defer done()
+	return readOn(ctx, store, d, stream, snapshot[S]{state: d.Initial(), revision: event.NoStream})
 }
 
-func readAndKeep[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string) (snapshot[S], error) {
-	s, err := readWhole(ctx, store, d, stream)
-	if err == nil && s.revision != event.NoStream {
-		keepState(store, d, stream, s)
+// pageEvents is how many events are read at once, so that a long stream is never in memory as a whole.
+const pageEvents = 500
+
+// readOn reads what a stream has gained since s, page by page up to its end, and keeps the state then, or as far as it
+// came before an error. found is false if the event after which s was taken is gone: the stream was truncated, or
+// deleted and written again. Nothing is kept of it then.
+func readOn[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string, s snapshot[S]) (_ snapshot[S], found bool, err error) {
+	known := s.revision
+	defer func() {
+		if s.revision != known {
+			store.States().keep(keptState{stream: stream, snapshot: s, at: s.at, bytes: d.StateBytes(s.state)})
+		}
+	}()
+	for {
+		page, err := store.ReadFrom(ctx, stream, max(0, s.revision), pageEvents)
+		if err != nil {
+			return s, false, err
+		}
+		full := len(page.Events) == pageEvents
+		if s.revision != event.NoStream {
+			if len(page.Events) == 0 || page.Events[0].Revision != s.revision || page.Events[0].ID != s.id {
+				known = s.revision
+				store.States().forget(stream)
+				return s, false, nil
+			}
+			page.Events = page.Events[1:]
+		}
+		if len(page.Events) > 0 {
+			s = foldOnto(d, s.state, page)
+		}
+		if !full {
+			return s, true, nil
+		}
 	}
-	return s, err
 }
 
 func readWhole[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string) (snapshot[S], error) {
@@ -186,10 +209,6 @@ func readWhole[C, S any](ctx context.Context, store Store, d decider.Decider[C, 
 		return snapshot[S]{}, &StreamError{Stream: stream, Cause: err}
 	}
 	return foldOnto(d, d.Initial(), history), nil
-}
-
-func keepState[C, S any](store Store, d decider.Decider[C, S], stream string, s snapshot[S]) {
-	store.States().keep(keptState{stream: stream, snapshot: s, at: s.at, bytes: d.StateBytes(s.state)})
 }
 
 // foldOnto folds what was read onto a state.

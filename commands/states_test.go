@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -162,7 +163,12 @@ func TestOneReadsForMany(t *testing.T) {
 		}
 		fresh := l.elsewhere()
 		whole := make(chan struct{})
-		fresh.whenRead = func() { <-whole }
+		fresh.beforeRead = func(from event.Revision) error {
+			if from == 0 {
+				<-whole
+			}
+			return nil
+		}
 		var group sync.WaitGroup
 		for range callers {
 			group.Go(func() {
@@ -183,6 +189,50 @@ func TestOneReadsForMany(t *testing.T) {
 			t.Errorf("%d events were read, want %d", fresh.eventsRead, want)
 		}
 	})
+}
+
+// TestALongStreamIsReadInPages: and a read that failed goes on where it failed.
+func TestALongStreamIsReadInPages(t *testing.T) {
+	const held = 1234
+	l := newLog(t)
+	stream, at := slots.Stream(anna, aDay), event.NoStream
+	for i := range held {
+		spent := slots.Spent{SlotID: fmt.Sprint(i), Day: aDay, Submission: job.Submission{JobID: fmt.Sprint(i), Account: anna}}
+		appended, err := l.Append(t.Context(), stream, at, intentOf(anna).Propose([]event.Event{spent}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = appended.Revision
+	}
+	var from []event.Revision
+	failed := false
+	l.beforeRead = func(revision event.Revision) error {
+		from = append(from, revision)
+		if revision > 600 && !failed {
+			failed = true
+			return commands.ErrUnavailable
+		}
+		return nil
+	}
+	count := func() error {
+		state, _, err := commands.Handle(t.Context(), l, slots.Decider, stream, intentOf(anna), slots.Command(slots.Refund{}))
+		if err == nil && state.SlotsUsed() != held {
+			t.Errorf("%d slots, want %d", state.SlotsUsed(), held)
+		}
+		return err
+	}
+	if err := count(); !errors.Is(err, commands.ErrUnavailable) {
+		t.Errorf("a read that failed: %v", err)
+	}
+	for range 2 {
+		if err := count(); err != nil {
+			t.Error(err)
+		}
+	}
+	// Each page begins with the last event of the one before.
+	if want := []event.Revision{0, 499, 998, 998, held - 1}; !slices.Equal(from, want) {
+		t.Errorf("read from %v, want %v", from, want)
+	}
 }
 
 // answer is what a command came to.
