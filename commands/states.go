@@ -139,12 +139,12 @@ func readSnapshot[C, S any](ctx context.Context, store Store, d decider.Decider[
 		return readWhole(ctx, store, d, stream)
 	}
 	for {
-		s, found, err := snapshot[S]{}, false, error(nil)
-		if known, kept := store.States().take(stream).(snapshot[S]); kept {
-			s, found, err = readOn(ctx, store, d, stream, known)
-		} else {
-			s, found, err = readFirst(ctx, store, d, stream)
+		known, kept := store.States().take(stream).(snapshot[S])
+		read := readOn[C, S]
+		if !kept {
+			known, read = snapshot[S]{state: d.Initial(), revision: event.NoStream}, readOnAlone[C, S]
 		}
+		s, found, err := read(ctx, store, d, stream, known)
 		if err != nil {
 			return snapshot[S]{}, &StreamError{Stream: stream, Cause: err}
 		}
@@ -154,8 +154,8 @@ func readSnapshot[C, S any](ctx context.Context, store Store, d decider.Decider[
 	}
 }
 
-// readFirst is readOn from a stream's beginning. found is also false when another call has read the stream meanwhile.
-func readFirst[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string) (s snapshot[S], found bool, err error) {
+// readOnAlone is readOn by one caller at a time. found is also false when another one has read the stream meanwhile.
+func readOnAlone[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string, s snapshot[S]) (_ snapshot[S], found bool, err error) {
 	done, mine, err := store.States().load(ctx, stream)
 	if err != nil {
 		return s, false, fmt.Errorf("%w: waiting for another read of the stream: %w", ErrUnavailable, err)
@@ -164,7 +164,7 @@ func readFirst[C, S any](ctx context.Context, store Store, d decider.Decider[C, 
 		return s, false, nil
 	}
 	defer done()
-	return readOn(ctx, store, d, stream, snapshot[S]{state: d.Initial(), revision: event.NoStream})
+	return readOn(ctx, store, d, stream, s)
 }
 
 // pageEvents is how many events are read at once, so that a long stream is never in memory as a whole.
