@@ -5,6 +5,7 @@
 package apitest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -150,6 +151,8 @@ type Options struct {
 	Limits        httpserver.Limits // of slow clients; the service's own when zero
 	PublicURL     string
 	Kinds         []runners.Kind // beside those of the service
+	// ReadModels and Identity are addresses of databases; files of the test's own when empty.
+	ReadModels, Identity string
 }
 
 // generous lets tests register and sign in as often as they need.
@@ -179,10 +182,10 @@ func Start(t testing.TB, o Options) *Server {
 	folder := t.TempDir()
 	kept, err := blobs.OpenFolder(filepath.Join(folder, "blobs"))
 	must(t, err)
-	people, err := identity.Open(ctx, "sqlite:"+filepath.Join(folder, "identity.db"))
+	people, err := identity.Open(ctx, cmp.Or(o.Identity, "sqlite:"+filepath.Join(folder, "identity.db")))
 	must(t, err)
 	who := identity.New(people, server.Clock.Now, o.Rules)
-	rows, err := projections.Open(ctx, "sqlite:"+filepath.Join(folder, "readmodels.db"))
+	rows, err := projections.Open(ctx, cmp.Or(o.ReadModels, "sqlite:"+filepath.Join(folder, "readmodels.db")))
 	must(t, err)
 	models := projections.New(rows, kept)
 	must(t, models.Queue.CreateProposalsTable(ctx))
