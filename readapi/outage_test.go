@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"reckon/internal/httpkit"
+	"reckon/internal/view"
 	"reckon/projections/pgtest"
 	"reckon/test/apitest"
 )
@@ -14,7 +15,7 @@ import (
 // and everything works again once it is back.
 func TestDatabaseAway(t *testing.T) {
 	line := pgtest.NewLine(t, pgtest.Database(t))
-	s := apitest.Start(t, apitest.Options{Plans: unlimited(), ReadModels: line.Address(), Identity: line.Address()})
+	s := apitest.Start(t, apitest.Options{Plans: unlimited(), ReadModels: line.Address(), Identity: line.Address(), MaxPlaceWait: view.MaxPlaceWait})
 	u := s.NewUser(t)
 	u.Evaluate(t, "1+1").OK(t)
 	job := u.Do(t, http.MethodPost, "/api/jobs", `{"expression":"1+1"}`).OK(t).JSON["job_id"].(string)

@@ -153,6 +153,7 @@ type Options struct {
 	Kinds         []runners.Kind // beside those of the service
 	// ReadModels and Identity are addresses of databases; files of the test's own when empty.
 	ReadModels, Identity string
+	MaxPlaceWait         time.Duration // of a job's place in the queue; a minute when zero
 }
 
 // generous lets tests register and sign in as often as they need.
@@ -175,6 +176,7 @@ func Start(t testing.TB, o Options) *Server {
 	if o.Rules == (identity.Rules{}) {
 		o.Rules = generous
 	}
+	o.MaxPlaceWait = cmp.Or(o.MaxPlaceWait, time.Minute)
 	ctx, cancel := context.WithCancel(context.Background())
 	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Subscription: cluster.NewSubscription(), Closing: make(chan struct{}), watched: map[string]int{}}
 	log := store{server.Store, server}
@@ -221,9 +223,11 @@ func Start(t testing.TB, o Options) *Server {
 	}), o.Kinds...)
 	submittable := runners.Submittable(server.Kinds)
 	streams := writeapi.StreamReader(log)
-	jobView := view.Jobs{Stream: streams, Blobs: kept, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
-		place, err := models.Queue.Place(ctx, jobID)
-		return place, err == nil
+	writes := httpkit.NewAccountWrites()
+	queue := view.Queue{Place: models.Queue.Place, Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, MaxWait: o.MaxPlaceWait}
+	jobView := view.Jobs{Stream: streams, Blobs: kept, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, PlaceInQueue: func(ctx context.Context, account, jobID string) int {
+		place, _ := queue.PlaceOf(ctx, account, jobID) // 0 with an error, and the answer leaves it out
+		return place
 	}}
 	api := httpkit.New(httpkit.Settings{
 		Build: "test", Logger: quiet, PublicURL: o.PublicURL, Declared: writeapi.Declared(submittable.Declarations()),
@@ -233,7 +237,6 @@ func Start(t testing.TB, o Options) *Server {
 			}
 		}},
 	})
-	writes := httpkit.NewAccountWrites()
 	writeapi.Services{
 		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: calculator.CloseSession, Overhead: time.Minute,
