@@ -30,12 +30,6 @@ type Rows[K comparable, R any] struct {
 	indexes []Index
 }
 
-// Index is an index of a table.
-type Index struct {
-	Name    string // unique in the database: it holds the version
-	Columns string // as in SQL
-}
-
 // TableOf declares a table by its key column, the function that returns a row's key, and its indexes.
 func TableOf[K comparable, R any](column string, key func(*R) K, indexes ...Index) *Rows[K, R] {
 	return &Rows[K, R]{column: column, key: key, indexes: indexes}
@@ -145,8 +139,7 @@ func (t *Rows[K, R]) create(ctx context.Context, db bun.IDB) error {
 		return err
 	}
 	for _, index := range t.indexes {
-		_, err := db.NewCreateIndex().Model((*R)(nil)).Index(index.Name).IfNotExists().ColumnExpr(index.Columns).Exec(ctx)
-		if err != nil {
+		if err := index.create(ctx, db, (*R)(nil)); err != nil {
 			return fmt.Errorf("index %s: %w", index.Name, err)
 		}
 	}
