@@ -19,8 +19,9 @@ import (
 // that bun writes, each value a literal, took half of the time of building a table. The stored
 // bytes are those that bun writes.
 
-// rowsPerStatement is how many rows one prepared statement writes; the rest go one by one.
-const rowsPerStatement = 32
+// rowsPerStatement is how many rows one prepared statement writes; the rest go one by one. The
+// driver looks for each value among all of a statement's: 32 rows took 9 µs a row for that alone.
+const rowsPerStatement = 4
 
 // upsert writes the rows of one table.
 type upsert struct {
