@@ -26,11 +26,11 @@ type CheckRequest struct {
 	QueueWait time.Duration    // longest wait for a worker before a SaturatedError
 }
 
-// A check that was asked for may take maxCheckBudget; an automatic one gets a
-// third of its evaluation's time, within both bounds.
 const (
+	// minCheckBudget is the least that an automatic check gets: it gets a third of its evaluation's time, within both bounds.
 	minCheckBudget = 300 * time.Millisecond
-	maxCheckBudget = 10 * time.Second
+	// MaxCheckBudget is what a check that was asked for may take, and any check at most.
+	MaxCheckBudget = 10 * time.Second
 )
 
 // check checks an answer alongside its evaluation. It is nil when nothing was
@@ -41,7 +41,7 @@ func (ev *Evaluator) check(ctx context.Context, a admitted, c computation) *run.
 	if !c.evaluated.Checkable || c.evaluated.Status != run.Success {
 		return nil
 	}
-	budget := min(max(minCheckBudget, c.outcome.Elapsed/3), maxCheckBudget)
+	budget := min(max(minCheckBudget, c.outcome.Elapsed/3), MaxCheckBudget)
 	checked, err := ev.config.Checker.Check(ctx, CheckRequest{
 		Account: c.evaluated.Account, Code: a.Expression, Tree: a.tree, Answer: c.outcome.InputForm, Budget: budget, QueueWait: budget,
 	})

@@ -26,7 +26,7 @@ type Verification struct {
 // ErrInvalidVerifyRequest means that a request named neither a run nor a complete pair, or both.
 var ErrInvalidVerifyRequest = errors.New("give either run_id alone, or both code and result")
 
-// Verify checks an answer within maxCheckBudget and logs what it learned with the
+// Verify checks an answer within MaxCheckBudget and logs what it learned with the
 // run. Without a run nothing is logged. It returns ErrInvalidVerifyRequest, run.ErrNotFound for a run
 // that the intent's account does not have, ErrSaturated, or an error of the log or the blobs.
 func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verification, error) {
@@ -80,7 +80,7 @@ func (ev *Evaluator) checkRun(ctx context.Context, in Intent, s run.State) (run.
 
 func (ev *Evaluator) checkOnRequest(ctx context.Context, in Intent, code, answer string) (run.Check, error) {
 	check, err := ev.config.Checker.Check(ctx, CheckRequest{
-		Account: in.Account, Code: code, Tree: parseOrNil(code), Answer: answer, Budget: maxCheckBudget, QueueWait: ev.config.QueueWait,
+		Account: in.Account, Code: code, Tree: parseOrNil(code), Answer: answer, Budget: MaxCheckBudget, QueueWait: ev.config.QueueWait,
 	})
 	return boundCheck(check), err
 }

@@ -46,6 +46,7 @@ func (e *engine) Evaluate(ctx context.Context, r commands.EngineRequest) (comman
 		e.mu.Unlock()
 		<-ctx.Done()
 		e.mu.Lock()
+		o.SessionEnded = e.end(r.Session)
 		return o, &commands.EngineFailedError{Reason: run.FailureCancelled}
 	case code == "1+1":
 		o.Result = "2"
