@@ -206,8 +206,14 @@ func (e *engine) Evaluate(_ context.Context, r commands.EngineRequest) (commands
 	o, err := e.answer(r)
 	o.SessionOpened = opened
 	var failed *commands.EngineFailedError
-	if errors.Is(err, commands.ErrBudgetExhausted) || errors.As(err, &failed) {
+	var ended *commands.SessionEndedError
+	if errors.As(err, &ended) {
 		e.CloseSession(r.Session)
+	}
+	if errors.Is(err, commands.ErrBudgetExhausted) || errors.As(err, &failed) {
+		if e.CloseSession(r.Session) {
+			o.SessionEnded = "worker_died"
+		}
 	}
 	return o, err
 }
@@ -241,11 +247,14 @@ type checker struct {
 	budgets []time.Duration
 }
 
-func (c *checker) Check(_ context.Context, r commands.CheckRequest) run.Check {
+func (c *checker) Check(ctx context.Context, r commands.CheckRequest) (run.Check, error) {
 	c.mu.Lock()
 	c.budgets = append(c.budgets, r.Budget)
 	c.mu.Unlock()
-	return c.check(r.Code, r.Answer)
+	if err := ctx.Err(); err != nil {
+		return run.Check{}, err
+	}
+	return c.check(r.Code, r.Answer), nil
 }
 
 // asked is how often the checker was asked.

@@ -49,7 +49,7 @@ func (s *service) makeAPI() (*api, error) {
 	queue := view.Queue{Place: s.readSide.models.Queue.Place, Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, MaxWait: view.MaxPlaceWait}
 	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, PlaceInQueue: s.placeIn(queue), NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
 	writeapi.Services{
-		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Clock: systemClock{}, Build: buildRevision(),
+		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Running: ratelimit.NewConcurrency(), Clock: systemClock{}, Build: buildRevision(),
 		Evaluate: s.writeSide.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
 		Jobs: s.writeSide.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writeSide.proofs,
 		Overhead: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.readSide.projector.LogID(),

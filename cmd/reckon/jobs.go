@@ -63,7 +63,7 @@ func (s *service) makeWorkers(ctx context.Context) error {
 func (s *service) makeEvaluator(address string) (err error) {
 	s.writeSide.evaluator, err = commands.NewEvaluator(commands.EvaluatorConfig{
 		Store: s.log.store, Runs: s.writeSide.jobs.Runs, Blobs: s.stores.blobs, Owners: s.workers.Liveness, Clock: systemClock{},
-		Engine: adapter.Engine{Engine: s.engine.engine}, Checker: adapter.Checker{Engine: s.engine.engine, Checker: s.engine.checker},
+		Engine: adapter.Engine{Engine: s.engine.engine}, Checker: adapter.Checker{Engine: s.engine.engine, Checker: s.engine.checker, Places: s.engine.checks},
 		Signer: s.writeSide.sealingKey, Process: s.id, Address: address, QueueWait: s.config.QueueWait,
 	})
 	return err

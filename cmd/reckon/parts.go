@@ -18,6 +18,7 @@ import (
 	projecting "reckon/projections/engine"
 	"reckon/runners/checker"
 	"reckon/runners/engine"
+	"reckon/runners/fair"
 )
 
 // eventLog is the connection to the log, and the embedded node where there is one.
@@ -117,6 +118,7 @@ func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*re
 type evaluation struct {
 	engine  *engine.Engine
 	checker *checker.Checker
+	checks  *fair.Pool // as many checks run at a time as evaluations
 }
 
 // startEngine installs the engine where it is missing and starts it with its checker.
@@ -130,8 +132,13 @@ func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, er
 		p.logger.Warn("the engine runs without its walls: expressions can reach this machine's files and network")
 		sandbox = engine.SandboxOff
 	}
+	workers := p.config.Workers
+	if workers == 0 {
+		workers = engine.DefaultConcurrency()
+	}
 	started, err := engine.Start(ctx, engine.Options{
-		Environment: environment, Sandbox: sandbox, Concurrency: p.config.Workers, OnSessionExpired: logExpiredSessions(p, log),
+		Environment: environment, Sandbox: sandbox, Concurrency: workers, SessionMemoryBytes: int64(p.config.SessionMemory) << 20,
+		OnSessionExpired: logExpiredSessions(p, log),
 	})
 	if err != nil {
 		return nil, err
@@ -142,5 +149,5 @@ func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, er
 		return nil, err
 	}
 	p.life.Add(lifecycle.Part{Name: "checker", Stop: func(context.Context) error { return checks.Close() }})
-	return &evaluation{engine: started, checker: checks}, nil
+	return &evaluation{engine: started, checker: checks, checks: fair.NewPool(workers)}, nil
 }

@@ -68,7 +68,8 @@ type Serve struct {
 	Roles    []Role `help:"What this process does." default:"api,project,run,react" enum:"api,project,run,react"`
 
 	EngineSandbox Sandbox       `help:"required, or off to run the engine without its walls." default:"required" enum:"required,off"`
-	Workers       int           `help:"Evaluations at a time; 0 for one per core." default:"0"`
+	Workers       int           `help:"Evaluations at a time, shared fairly between accounts, and as many checks; 0 for two per core." default:"0"`
+	SessionMemory int           `help:"Memory that all sessions may hold together in MiB; beyond it those that were not used for longest end. 0 for a quarter of the machine's." default:"0" placeholder:"MIB"`
 	QueueWait     time.Duration `help:"Longest wait for a worker before an evaluation is answered 503." default:"10s"`
 
 	Lean         string `help:"A Lean toolchain (its folder, or its lean) that elaborates sources; empty for no elaboration." placeholder:"PATH"`
@@ -115,7 +116,8 @@ func (s *Serve) Validate() error {
 	c.require("AdminToken", s.AdminListen == "" || len(s.AdminToken) >= minSecretBytes, "must have at least %d bytes when --admin-listen is set: metrics and profiles tell what the service does. "+
 		"Without either they are served on admin.sock in the data folder", minSecretBytes)
 	c.require("PeerSecret", s.PeerSecret == "" || len(s.PeerSecret) >= minSecretBytes, "must have at least %d bytes: every user of the machine can reach --peer-listen, and only the secret keeps them out", minSecretBytes)
-	c.require("Workers", s.Workers >= 0, "must not be negative; 0 is one per core")
+	c.require("Workers", s.Workers >= 0, "must not be negative; 0 is two per core")
+	c.require("SessionMemory", s.SessionMemory >= 0, "must not be negative; 0 is a quarter of the machine's memory")
 	c.require("JobSlots", s.JobSlots >= 0, "must not be negative; 0 is one per core")
 	c.require("QueueWait", s.QueueWait > 0, "must be longer than 0s")
 	c.require("Grace", s.Grace >= 0, "must not be negative")

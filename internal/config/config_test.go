@@ -153,7 +153,7 @@ func TestPostgresHoldsIdentityToo(t *testing.T) {
 }
 
 func TestPlans(t *testing.T) {
-	plans, err := config.LoadPlans(write(t, "listen = \"x\"\n[[plans]]\nplan = \"free\"\nper_minute = 7\n[[plans]]\nplan = \"lab\"\nevaluation_budget_ms = 1\nper_minute = 1\njob_budget_ms = 1\nprices = [{period = \"month\", amount_minor = 5, currency = \"EUR\"}]\n"))
+	plans, err := config.LoadPlans(write(t, "listen = \"x\"\n[[plans]]\nplan = \"free\"\nper_minute = 7\n[[plans]]\nplan = \"lab\"\nevaluation_budget_ms = 1\nper_minute = 1\nconcurrent_evaluations = 1\njob_budget_ms = 1\nprices = [{period = \"month\", amount_minor = 5, currency = \"EUR\"}]\n"))
 	if err != nil || len(plans) != 2 {
 		t.Fatal(plans, err)
 	}

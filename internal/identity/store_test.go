@@ -260,6 +260,21 @@ func TestRates(t *testing.T) {
 		if a, err := two.Count(ctx, "k", rule, c.Now()); err != nil || a.Allowed || a.Remaining != 0 || !a.ResetAt.Equal(c.Now().Add(time.Minute)) {
 			t.Errorf("%+v %v", a, err)
 		}
+		// What one gives back the other may take.
+		full, err := two.Count(ctx, "k", rule, c.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if restored, err := one.GiveBack(ctx, "k", full); err != nil || restored.Remaining != 1 {
+			t.Errorf("given back: %+v %v", restored, err)
+		}
+		if a, err := two.Count(ctx, "k", rule, c.Now()); err != nil || !a.Allowed || a.Remaining != 0 {
+			t.Errorf("what was given back: %+v %v", a, err)
+		}
+		c.pass(time.Minute)
+		if a, err := two.GiveBack(ctx, "nobody", full); err != nil || a != full {
+			t.Errorf("a key without a window: %+v %v", a, err)
+		}
 	})
 }
 

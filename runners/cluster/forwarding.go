@@ -95,6 +95,7 @@ type forwardedError struct {
 	Detail   string            `json:",omitempty"`
 	Owner    string            `json:",omitempty"`
 	Address  string            `json:",omitempty"`
+	Retry    time.Duration     `json:",omitempty"` // of a SaturatedError
 }
 
 // errorKind says which typed error a forwardedError stands for.
@@ -114,6 +115,7 @@ func packError(err error) *forwardedError {
 	var ended *commands.RunEndedError
 	var failed *commands.EngineFailedError
 	var elsewhere *commands.SessionElsewhereError
+	var saturated *commands.SaturatedError
 	packed := &forwardedError{Kind: kindUnclassified, Message: err.Error()}
 	if errors.As(err, &ended) {
 		packed.RunID, packed.Position = ended.RunID, ended.Position
@@ -127,6 +129,8 @@ func packError(err error) *forwardedError {
 		packed.Kind, packed.Owner, packed.Address = kindElsewhere, elsewhere.Owner, elsewhere.Address
 	case errors.Is(err, commands.ErrTooManySessions):
 		packed.Kind = kindSessions
+	case errors.As(err, &saturated):
+		packed.Kind, packed.Retry = kindSaturated, saturated.RetryAfter
 	case errors.Is(err, commands.ErrSaturated):
 		packed.Kind = kindSaturated
 	case errors.Is(err, commands.ErrUnavailable):
@@ -143,7 +147,7 @@ func (e *forwardedError) unpack() error {
 	case kindSessions:
 		return commands.ErrTooManySessions
 	case kindSaturated:
-		return commands.ErrSaturated
+		return &commands.SaturatedError{RetryAfter: e.Retry}
 	case kindUnavailable:
 		return fmt.Errorf("%w: %s", commands.ErrUnavailable, e.Message)
 	case kindTimeout:

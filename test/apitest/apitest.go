@@ -73,7 +73,8 @@ type Server struct {
 	Kinds        []runners.Kind
 	Evaluator    *commands.Evaluator
 	Subscription *cluster.Subscription
-	Closing      chan struct{} // close it to end long polls
+	Running      *ratelimit.Concurrency // evaluations and checks of each account
+	Closing      chan struct{}          // close it to end long polls
 
 	mu      sync.Mutex
 	away    bool
@@ -194,7 +195,7 @@ func Start(t testing.TB, o Options) *Server {
 	}
 	o.MaxPlaceWait = cmp.Or(o.MaxPlaceWait, time.Minute)
 	ctx, cancel := context.WithCancel(context.Background())
-	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Subscription: cluster.NewSubscription(), Closing: make(chan struct{}), watched: map[string]int{}}
+	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Subscription: cluster.NewSubscription(), Running: ratelimit.NewConcurrency(), Closing: make(chan struct{}), watched: map[string]int{}}
 	log := store{server.Store, server}
 
 	folder := t.TempDir()
@@ -254,7 +255,7 @@ func Start(t testing.TB, o Options) *Server {
 		}},
 	})
 	writeapi.Services{
-		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Clock: server.Clock, Build: "test",
+		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Running: server.Running, Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: calculator.CloseSession, Overhead: time.Minute,
 		Jobs: server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs,
 		Writes: writes, LogID: projector.LogID(),
