@@ -28,7 +28,7 @@ import (
 func (s *service) makeWorkers(ctx context.Context) error {
 	wiring := workers.Config{
 		Process: s.id, Build: buildRevision(), Beat: s.config.Beat, Log: s.log.store, Jobs: s.writeSide.jobs, Models: s.readSide.models, Projector: s.readSide.projector,
-		Clock: systemClock{}, Logger: s.logger, Recovers: s.config.Has(config.RoleReact), OthersAreGone: s.config.Eventstore == config.EmbeddedLog,
+		Clock: systemClock{}, Logger: s.logger, Recovers: s.config.Has(config.RoleReact), HostsLog: s.log.node != nil,
 	}
 	if err := wiring.Validate(); err != nil {
 		return err
@@ -54,6 +54,9 @@ func (s *service) makeWorkers(ctx context.Context) error {
 		Address: address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
 		Kinds: s.kinds, CloseSession: s.engine.engine.CloseSession,
 	})
+	if s.log.node != nil {
+		s.log.node.OnForeignClients(func(clients int) { s.workers.SetWatched(clients > 0) })
+	}
 	s.life.Add(s.workers.Parts()...)
 	s.life.Add(peers)
 	return nil
