@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"reckon/commands"
 	"reckon/domain"
@@ -89,7 +90,9 @@ func (s *service) makePeers(ctx context.Context) (part lifecycle.Part, address s
 	if err := s.makeEvaluator(address); err != nil {
 		return part, "", errors.Join(err, listener.Close())
 	}
-	s.writeSide.peers = cluster.NewPeers(secret, s.writeSide.evaluator.Evaluate)
+	s.writeSide.peers = cluster.NewPeers(cluster.PeersConfig{
+		Process: s.id, Secret: secret, Local: s.writeSide.evaluator.Evaluate, WaitUntilDead: s.workers.Liveness.WaitUntilDead, Now: time.Now,
+	})
 	return httpPart("peers", httpserver.New(s.writeSide.peers, httpserver.ProcessLimits(), s.logger), listener), address, nil
 }
 
