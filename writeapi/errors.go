@@ -19,6 +19,7 @@ var problems = []httpkit.Mapping{
 	{Err: commands.ErrTooManySessions, Kind: httpkit.TooManySessions},
 	{Err: commands.ErrSaturated, Kind: httpkit.Saturated},
 	{Err: session.ErrOwnedElsewhere, Kind: httpkit.Unavailable},
+	{Err: commands.ErrSessionOwnerAway, Kind: httpkit.Unavailable},
 	{Err: job.ErrNotFound, Kind: httpkit.NoSuchJob},
 	{Err: run.ErrNotFound, Kind: httpkit.NoSuchRun},
 	{Err: token.ErrNotFound, Kind: httpkit.NoSuchToken},

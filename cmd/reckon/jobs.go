@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"reckon/commands"
 	"reckon/domain"
@@ -28,7 +29,7 @@ import (
 func (s *service) makeWorkers(ctx context.Context) error {
 	wiring := workers.Config{
 		Process: s.id, Build: buildRevision(), Beat: s.config.Beat, Log: s.log.store, Jobs: s.writeSide.jobs, Models: s.readSide.models, Projector: s.readSide.projector,
-		Clock: systemClock{}, Logger: s.logger, Recovers: s.config.Has(config.RoleReact), OthersAreGone: s.config.Eventstore == config.EmbeddedLog,
+		Clock: systemClock{}, Logger: s.logger, Recovers: s.config.Has(config.RoleReact), HostsLog: s.log.node != nil,
 	}
 	if err := wiring.Validate(); err != nil {
 		return err
@@ -54,6 +55,9 @@ func (s *service) makeWorkers(ctx context.Context) error {
 		Address: address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
 		Kinds: s.kinds, CloseSession: s.engine.engine.CloseSession,
 	})
+	if s.log.node != nil {
+		s.log.node.OnForeignClients(func(clients int) { s.workers.SetWatched(clients > 0) })
+	}
 	s.life.Add(s.workers.Parts()...)
 	s.life.Add(peers)
 	return nil
@@ -86,7 +90,9 @@ func (s *service) makePeers(ctx context.Context) (part lifecycle.Part, address s
 	if err := s.makeEvaluator(address); err != nil {
 		return part, "", errors.Join(err, listener.Close())
 	}
-	s.writeSide.peers = cluster.NewPeers(secret, s.writeSide.evaluator.Evaluate)
+	s.writeSide.peers = cluster.NewPeers(cluster.PeersConfig{
+		Process: s.id, Secret: secret, Local: s.writeSide.evaluator.Evaluate, WaitUntilDead: s.workers.Liveness.WaitUntilDead, Now: time.Now,
+	})
 	return httpPart("peers", httpserver.New(s.writeSide.peers, httpserver.ProcessLimits(), s.logger), listener), address, nil
 }
 

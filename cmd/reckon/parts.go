@@ -9,6 +9,7 @@ import (
 
 	"reckon/domain"
 	"reckon/eventstore"
+	"reckon/eventstore/node"
 	"reckon/internal/blobs"
 	"reckon/internal/config"
 	"reckon/internal/identity"
@@ -24,7 +25,8 @@ import (
 // eventLog is the connection to the log, and the embedded node where there is one.
 type eventLog struct {
 	store      *eventstore.Store
-	connection string // the log's address, with its credentials
+	connection string     // the log's address, with its credentials
+	node       *node.Node // nil where the log is not embedded in this process
 }
 
 // openLog starts the embedded node, or connects to the log that was named.
@@ -36,7 +38,7 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 			return nil, err
 		}
 		p.life.Add(lifecycle.Part{Name: "embedded node", Stop: n.Close})
-		l.connection = n.ConnectionString()
+		l.connection, l.node = n.ConnectionString(), n
 	}
 	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: l.connection, Insecure: p.config.InsecureEventstore, Catalogue: domain.Catalogue(), Logger: p.logger})
 	if err != nil {

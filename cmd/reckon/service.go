@@ -7,14 +7,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/uuid"
-
 	"reckon/domain/account"
 	"reckon/internal/config"
 	"reckon/internal/lifecycle"
 	"reckon/internal/private"
 	"reckon/internal/telemetry"
 	"reckon/runners"
+	"reckon/runners/cluster"
 	"reckon/runners/workers"
 )
 
@@ -61,7 +60,7 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 		return nil, err
 	}
 	s := &service{process: process{
-		config: c, logger: logger, id: uuid.NewString(), plans: plans, metrics: telemetry.NewMetrics(buildRevision()), life: lifecycle.New(logger),
+		config: c, logger: logger, id: cluster.NewProcessID(c.Eventstore == config.EmbeddedLog), plans: plans, metrics: telemetry.NewMetrics(buildRevision()), life: lifecycle.New(logger),
 	}}
 	if err := s.makeParts(ctx); err != nil {
 		bounded, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)

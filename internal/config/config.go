@@ -82,7 +82,7 @@ type Serve struct {
 	PeerSecret  string        `help:"Secret between the processes of an installation that share no --keys folder (better given as RECKON_PEER_SECRET)." placeholder:"SECRET"`
 	JobSlots    int           `help:"Jobs run at a time; 0 for one per core." default:"0"`
 	Grace       time.Duration `help:"What running jobs get to finish when the process is told to stop; then they are handed back." default:"10s"`
-	Beat        time.Duration `help:"Interval of the heartbeats of a process that runs jobs or holds sessions; the same for all of an installation." default:"1s"`
+	Beat        time.Duration `help:"Interval of the heartbeats of a process that runs jobs or holds sessions; the same for all of an installation. None are written while no other process can read the log." default:"5s"`
 
 	RegistrationsPerHour int      `help:"Registrations per client address and hour." default:"5"`
 	SignInsPerMinute     int      `help:"Sign-ins a minute per client address and per account." default:"10"`

@@ -37,7 +37,7 @@ type Log interface {
 }
 
 // Config configures the workers of one process. All fields but Recovers and
-// OthersAreGone are required.
+// HostsLog are required.
 type Config struct {
 	Process   string        // runner id, new in every process
 	Build     string        // revision of the binary, for event metadata
@@ -50,9 +50,9 @@ type Config struct {
 	Logger    *slog.Logger
 	// Recovers makes this process take over attempts that other processes abandoned.
 	Recovers bool
-	// OthersAreGone says that no other process can write to this log, so that
-	// every attempt and session that was live before this process started is abandoned.
-	OthersAreGone bool
+	// HostsLog says that the log is embedded in this process: what earlier hosts held is
+	// abandoned, and heartbeats are written only while SetWatched says that others can read them.
+	HostsLog bool
 }
 
 // Validate returns an error that names the field of c that New cannot use, or nil.
@@ -123,7 +123,7 @@ func (w *Workers) Run(c RunConfig) {
 	w.kinds = c
 	w.heartbeat = cluster.NewHeartbeat(cluster.HeartbeatConfig{
 		Runner: w.config.Process, Address: c.Address, Interval: w.config.Beat, Log: w.config.Log, Clock: w.config.Clock,
-		Logger: w.config.Logger, Build: w.config.Build, OnIsolated: w.KillAll,
+		Logger: w.config.Logger, Build: w.config.Build, OnIsolated: w.KillAll, HostsLog: w.config.HostsLog,
 	})
 	w.runner = runners.New(runners.Config{
 		Claimant: runners.Claimant{Runner: w.config.Process, OwnSessionsOnly: c.OwnSessionsOnly},
@@ -132,6 +132,13 @@ func (w *Workers) Run(c RunConfig) {
 	})
 	w.Subscription.Listen(w.runner.Observe)
 	w.Subscription.Listen(w.observeSessions)
+}
+
+// SetWatched sets whether another process can read the log that this process hosts.
+func (w *Workers) SetWatched(watched bool) {
+	if w.heartbeat != nil {
+		w.heartbeat.SetWatched(watched)
+	}
 }
 
 // observeSessions closes the workers of sessions that the log says are over, and
@@ -212,7 +219,7 @@ func (w *Workers) restore(ctx context.Context) (event.Position, error) {
 	if err != nil {
 		return seen, err
 	}
-	snapshot := cluster.Snapshot{ProcessesEnded: w.config.OthersAreGone}
+	snapshot := cluster.Snapshot{HostsLog: w.config.HostsLog}
 	for _, row := range running {
 		snapshot.Running = append(snapshot.Running, cluster.RunningAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
 	}

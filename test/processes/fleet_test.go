@@ -24,7 +24,7 @@ import (
 
 const (
 	alice = "0198a1b2-0000-7000-8000-00000000000a"
-	beat  = 50 * time.Millisecond
+	beat  = 125 * time.Millisecond
 )
 
 func newFleet(t *testing.T) *fleet.Fleet {
