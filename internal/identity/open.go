@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"strings"
 
@@ -23,9 +24,16 @@ const sqlitePragmas = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pr
 
 const maxConnections = 8
 
-// Open opens the identity tables of "sqlite:PATH" or "postgres://…" and migrates them.
-func Open(ctx context.Context, address string) (*bun.DB, error) {
-	db, err := connect(address)
+// Where says where the identity tables are.
+type Where struct {
+	Address string // "sqlite:PATH" or "postgres://…"
+	Schema  string // of PostgreSQL, which holds nothing else; made if it is missing
+	Logger  *slog.Logger
+}
+
+// Open opens the identity tables and migrates them.
+func Open(ctx context.Context, w Where) (*bun.DB, error) {
+	db, err := connect(w)
 	if err != nil {
 		return nil, err
 	}
@@ -33,15 +41,15 @@ func Open(ctx context.Context, address string) (*bun.DB, error) {
 		_ = db.Close() // the ping's error says more
 		return nil, fmt.Errorf("identity database does not answer: %w", err)
 	}
-	if err := migrate(ctx, db); err != nil {
+	if err := migrate(ctx, db, w); err != nil {
 		_ = db.Close() // likewise
 		return nil, err
 	}
 	return db, nil
 }
 
-func connect(address string) (*bun.DB, error) {
-	switch scheme, rest, _ := strings.Cut(address, ":"); scheme {
+func connect(w Where) (*bun.DB, error) {
+	switch scheme, rest, _ := strings.Cut(w.Address, ":"); scheme {
 	case "sqlite":
 		if err := private.MakeFile(rest); err != nil { // SQLite gives its journals the same mode
 			return nil, fmt.Errorf("identity database: %w", err)
@@ -53,11 +61,15 @@ func connect(address string) (*bun.DB, error) {
 		pool.SetMaxOpenConns(maxConnections)
 		return bun.NewDB(pool, sqlitedialect.New()), nil
 	case "postgres", "postgresql":
-		config, err := pgx.ParseConfig(address)
+		if w.Schema == "" {
+			return nil, fmt.Errorf("identity database: PostgreSQL without a schema") // a mistake of the caller's
+		}
+		config, err := pgx.ParseConfig(w.Address)
 		if err != nil {
 			return nil, fmt.Errorf("identity database: %w", err)
 		}
 		config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // bun writes its arguments into the statement
+		config.RuntimeParams["search_path"] = `"` + w.Schema + `"`    // and nothing else: a table missing there is not looked for among the read models
 		pool := stdlib.OpenDB(*config)
 		pool.SetMaxOpenConns(maxConnections)
 		return bun.NewDB(pool, pgdialect.New()), nil

@@ -16,6 +16,7 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/event"
+	"reckon/domain/receipt"
 	"reckon/domain/run"
 )
 
@@ -107,6 +108,7 @@ const (
 	kindSessions     errorKind = "too_many_sessions"
 	kindSaturated    errorKind = "saturated"
 	kindUnavailable  errorKind = "unavailable"
+	kindCannotSign   errorKind = "cannot_sign"
 	kindUnclassified errorKind = "error"
 )
 
@@ -131,6 +133,8 @@ func packError(err error) *forwardedError {
 		packed.Kind = kindSaturated
 	case errors.Is(err, commands.ErrUnavailable):
 		packed.Kind = kindUnavailable
+	case errors.Is(err, receipt.ErrCannotSign):
+		packed.Kind = kindCannotSign
 	}
 	return packed
 }
@@ -146,6 +150,8 @@ func (e *forwardedError) unpack() error {
 		return commands.ErrSaturated
 	case kindUnavailable:
 		return fmt.Errorf("%w: %s", commands.ErrUnavailable, e.Message)
+	case kindCannotSign:
+		return receipt.ErrCannotSign
 	case kindTimeout:
 		cause = commands.ErrBudgetExhausted
 	case kindFailed:
