@@ -19,6 +19,7 @@ import (
 	"reckon/domain/keys"
 	"reckon/domain/receipt"
 	"reckon/internal/httpkit"
+	"reckon/internal/view"
 	"reckon/test/apitest"
 )
 
@@ -255,7 +256,7 @@ func TestHistory(t *testing.T) {
 }
 
 func TestHistoryRefusals(t *testing.T) {
-	s := apitest.Start(t, apitest.Options{NoProjections: true})
+	s := apitest.Start(t, apitest.Options{NoProjections: true, MaxPlaceWait: view.MaxPlaceWait})
 	u := s.NewUser(t)
 	for _, query := range []string{
 		"limit=0", "limit=201", "limit=-1", "limit=x", "limit=1e2", "offset=-1", "offset=x", "offset=99999999999999999999",
@@ -289,7 +290,7 @@ func TestListsSeeOwnWritesOrSaySo(t *testing.T) {
 	}
 	u.Do(t, http.MethodGet, "/api/history", "", "Consistency-Token", "nonsense").Want(t, httpkit.InvalidParameter)
 
-	asleep := apitest.Start(t, apitest.Options{NoProjections: true})
+	asleep := apitest.Start(t, apitest.Options{NoProjections: true, MaxPlaceWait: view.MaxPlaceWait})
 	v := asleep.NewUser(t)
 	v.Evaluate(t, "1+1").OK(t)
 	if a := v.Do(t, http.MethodGet, "/api/history", "").OK(t); a.Header.Get("Consistency") != "stale" {

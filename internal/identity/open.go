@@ -2,20 +2,15 @@ package identity
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
-	"github.com/uptrace/bun/driver/sqliteshim"
 
-	"reckon/internal/private"
+	"reckon/internal/database"
 )
 
 // sqlitePragmas: every commit is synced, because these tables cannot be built
@@ -48,13 +43,13 @@ func Open(ctx context.Context, w Where) (*bun.DB, error) {
 	return db, nil
 }
 
+// part is what users are told is away (database.UnavailableError).
+const part = "the database of identities"
+
 func connect(w Where) (*bun.DB, error) {
 	switch scheme, rest, _ := strings.Cut(w.Address, ":"); scheme {
 	case "sqlite":
-		if err := private.MakeFile(rest); err != nil { // SQLite gives its journals the same mode
-			return nil, fmt.Errorf("identity database: %w", err)
-		}
-		pool, err := sql.Open(sqliteshim.ShimName, "file:"+(&url.URL{Path: rest}).EscapedPath()+"?"+sqlitePragmas)
+		pool, err := database.SQLite(part, rest, sqlitePragmas)
 		if err != nil {
 			return nil, err
 		}
@@ -64,13 +59,10 @@ func connect(w Where) (*bun.DB, error) {
 		if w.Schema == "" {
 			return nil, fmt.Errorf("identity database: PostgreSQL without a schema") // a mistake of the caller's
 		}
-		config, err := pgx.ParseConfig(w.Address)
+		pool, err := database.PostgresSchema(part, w.Address, w.Schema)
 		if err != nil {
-			return nil, fmt.Errorf("identity database: %w", err)
+			return nil, err
 		}
-		config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // bun writes its arguments into the statement
-		config.RuntimeParams["search_path"] = `"` + w.Schema + `"`    // and nothing else: a table missing there is not looked for among the read models
-		pool := stdlib.OpenDB(*config)
 		pool.SetMaxOpenConns(maxConnections)
 		return bun.NewDB(pool, pgdialect.New()), nil
 	}
