@@ -90,15 +90,12 @@ func RotateKey(ctx context.Context, store Store, in Intent, own PrivateKeys, los
 	if state.Active != "" && !lost && !own.Holds(state.Active) {
 		return KeyRotation{}, &ForeignKeysError{Active: state.Active}
 	}
-	for _, k := range state.Keys { // in the order in which they were published
-		if !k.ActiveFrom.IsZero() || !k.RetiredAt.IsZero() || !own.Holds(k.KID) {
-			continue
+	if next, found := nextKey(state, own); found {
+		if at, _ := ActivatableAt(state, next.KID); in.At.Before(at) {
+			return KeyRotation{KID: next.KID, Step: KeyWaiting, SealsAt: at}, nil
 		}
-		if at, _ := ActivatableAt(state, k.KID); in.At.Before(at) {
-			return KeyRotation{KID: k.KID, Step: KeyWaiting, SealsAt: at}, nil
-		}
-		_, err := ActivateKey(ctx, store, in, own, k.KID)
-		return KeyRotation{KID: k.KID, Step: KeyActivated, SealsAt: in.At}, err
+		_, err := ActivateKey(ctx, store, in, own, next.KID)
+		return KeyRotation{KID: next.KID, Step: KeyActivated, SealsAt: in.At}, err
 	}
 	public, err := own.Generate()
 	if err != nil {
@@ -109,4 +106,15 @@ func RotateKey(ctx context.Context, store Store, in Intent, own PrivateKeys, los
 	}
 	at, _ := ActivatableAt(state, keys.Thumbprint(public))
 	return KeyRotation{KID: keys.Thumbprint(public), Step: KeyPublished, SealsAt: at}, nil
+}
+
+// nextKey is the key of own that has waited longest since it was published.
+func nextKey(s keys.State, own PrivateKeys) (next keys.Key, found bool) {
+	for _, k := range s.Keys {
+		waits := k.ActiveFrom.IsZero() && k.RetiredAt.IsZero()
+		if waits && (!found || k.PublishedAt.Before(next.PublishedAt)) && own.Holds(k.KID) {
+			next, found = k, true
+		}
+	}
+	return next, found
 }
