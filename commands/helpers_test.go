@@ -302,7 +302,7 @@ func newHouse(t testing.TB, l *log) *house {
 	process := uuid.NewString()
 	h.config = commands.EvaluatorConfig{
 		Store: l, Runs: commands.NewRunIDs(l, process), Engine: h.engine, Checker: h.checker, Blobs: l.blobs, Owners: owners{process: true},
-		Clock: clock{noon.Add(1500 * time.Microsecond)}, Signer: func() *receipt.Signer { return signer }, Process: process, Address: "127.0.0.1:1", QueueWait: time.Second,
+		Clock: clock{noon.Add(1500 * time.Microsecond)}, Signer: func() (*receipt.Signer, error) { return signer, nil }, Process: process, Address: "127.0.0.1:1", QueueWait: time.Second,
 	}
 	h.with(func(*commands.EvaluatorConfig) {})
 	return h

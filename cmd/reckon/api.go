@@ -57,7 +57,7 @@ func (s *service) makeAPI() (*api, error) {
 	if err := (readapi.Services{
 		Streams: streams, Blobs: s.stores.blobs, Models: s.readSide.models, TokenUse: s.stores.identity.LastUsed,
 		JobView: jobView,
-		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writeSide.sealingKey, Now: time.Now,
+		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writeSide.signing.Signer, Now: time.Now,
 		Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, LogID: s.readSide.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.sessionBusy,
 		Health: s.health(), Build: buildRevision(), PublicURL: s.config.PublicURL,
 	}).Register(kit); err != nil {
@@ -115,6 +115,7 @@ func (s *service) health() readapi.Health {
 			{Name: "database", Check: s.readSide.db.PingContext},
 			{Name: "identity", Check: s.stores.identity.Ready},
 			{Name: "blobs", Check: s.stores.blobs.Ready},
+			{Name: "signing_key", Check: s.writeSide.signing.Ready},
 		},
 		Projections: func(ctx context.Context) ([]readapi.ProjectionHealth, error) {
 			list, err := s.readSide.projector.Status(ctx)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"reckon/domain"
@@ -33,7 +32,7 @@ type eventLog struct {
 func openLog(ctx context.Context, p process) (*eventLog, error) {
 	l := &eventLog{connection: p.config.Eventstore}
 	if l.connection == config.EmbeddedLog {
-		n, err := openNode(filepath.Join(p.config.Data, "eventstore"), "", p.logger)
+		n, err := openNode(p.config.LogFolder(), "", p.logger)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +71,7 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 	if err := content.UsedBy(logID); err != nil {
 		return nil, err
 	}
-	people, err := identity.Open(ctx, p.config.IdentityAddress())
+	people, err := identity.Open(ctx, identity.Where{Address: p.config.Identity, Schema: p.config.IdentitySchema, Logger: p.logger})
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +92,7 @@ type readSide struct {
 }
 
 func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*readSide, error) {
-	db, err := projections.Open(ctx, p.config.DatabaseAddress())
+	db, err := projections.Open(ctx, p.config.Database)
 	if err != nil {
 		return nil, err
 	}

@@ -58,6 +58,9 @@ func couldNotServe(err error) error {
 func (s *service) runParts(ctx context.Context, stopSignals func()) error {
 	err := s.life.Start(ctx)
 	if err == nil {
+		err = recordServed(s.config.Installation)
+	}
+	if err == nil {
 		err = s.awaitReady(ctx)
 	}
 	if err == nil && ctx.Err() == nil {

@@ -68,11 +68,14 @@ const migrationLock = 0x7265636b6f6e
 
 // migrate brings the tables up to what this binary knows. Processes on one
 // PostgreSQL may start at the same time: one migrates, the others find it done.
-func migrate(ctx context.Context, db *bun.DB) error {
+func migrate(ctx context.Context, db *bun.DB, w Where) error {
 	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if tx.Dialect().Name() == dialect.PG {
 			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", migrationLock); err != nil {
 				return fmt.Errorf("identity: lock: %w", err)
+			}
+			if err := makeSchema(ctx, tx, w); err != nil {
+				return err
 			}
 		}
 		if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS identity_migrations (version BIGINT PRIMARY KEY)"); err != nil {
@@ -92,4 +95,28 @@ func migrate(ctx context.Context, db *bun.DB) error {
 		}
 		return nil
 	})
+}
+
+// makeSchema makes the schema if it is missing, and moves tables into it that lie among the read models.
+func makeSchema(ctx context.Context, tx bun.Tx, w Where) error {
+	var found, misplaced bool
+	if err := tx.QueryRowContext(ctx, "SELECT to_regnamespace(?) IS NOT NULL", w.Schema).Scan(&found); err != nil {
+		return fmt.Errorf("identity: %w", err)
+	}
+	if !found { // not IF NOT EXISTS, which needs the right to create schemas even where there is one
+		if _, err := tx.ExecContext(ctx, "CREATE SCHEMA ?", bun.Ident(w.Schema)); err != nil {
+			return fmt.Errorf("identity: schema %[1]s: %[2]w; let an administrator run CREATE SCHEMA %[1]s AUTHORIZATION and the service's user", w.Schema, err)
+		}
+	}
+	err := tx.QueryRowContext(ctx, "SELECT to_regclass('public.identity_migrations') IS NOT NULL AND to_regclass(?) IS NULL", w.Schema+".identity_migrations").Scan(&misplaced)
+	if err != nil || !misplaced {
+		return err
+	}
+	for _, table := range []string{"identity_accounts", "identity_sessions", "identity_windows", "identity_token_use", "identity_migrations"} {
+		if _, err := tx.ExecContext(ctx, "ALTER TABLE public.? SET SCHEMA ?", bun.Ident(table), bun.Ident(w.Schema)); err != nil {
+			return fmt.Errorf("identity: move %s into schema %s: %w", table, w.Schema, err)
+		}
+	}
+	w.Logger.Info("the identity tables were moved out of the schema of the read models", "schema", w.Schema)
+	return nil
 }

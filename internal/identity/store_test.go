@@ -3,6 +3,7 @@ package identity_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,7 +46,7 @@ func onEach(t *testing.T, test func(t *testing.T, s *identity.Store, db *bun.DB,
 			var opened [3]*bun.DB
 			var group sync.WaitGroup
 			if strings.HasPrefix(address, "sqlite:") {
-				first, err := identity.Open(context.Background(), address)
+				first, err := identity.Open(context.Background(), at(address))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -53,7 +54,7 @@ func onEach(t *testing.T, test func(t *testing.T, s *identity.Store, db *bun.DB,
 			}
 			for i := range opened {
 				group.Go(func() {
-					db, err := identity.Open(context.Background(), address)
+					db, err := identity.Open(context.Background(), at(address))
 					if err != nil {
 						t.Error(err)
 						return
@@ -69,6 +70,11 @@ func onEach(t *testing.T, test func(t *testing.T, s *identity.Store, db *bun.DB,
 			test(t, identity.New(opened[0], c.Now, identity.DefaultRules()), opened[0], c)
 		})
 	}
+}
+
+// at is an address with the schema that is there by default.
+func at(address string) identity.Where {
+	return identity.Where{Address: address, Schema: "identity", Logger: slog.New(slog.DiscardHandler)}
 }
 
 var addresses = map[string]func(t *testing.T) string{
@@ -327,13 +333,13 @@ func TestOnlyTheOwnerReadsTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *private.FolderError
-	if _, err := identity.Open(t.Context(), "sqlite:"+path); !errors.As(err, &refused) {
+	if _, err := identity.Open(t.Context(), at("sqlite:"+path)); !errors.As(err, &refused) {
 		t.Fatalf("a file that others can read: %v", err)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	db, err := identity.Open(t.Context(), "sqlite:"+path)
+	db, err := identity.Open(t.Context(), at("sqlite:"+path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +354,7 @@ func TestOnlyTheOwnerReadsTheFile(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "mysql://x", "sqlite:" + filepath.Join(path, "no", "folder")} {
-		if _, err := identity.Open(t.Context(), bad); err == nil {
+		if _, err := identity.Open(t.Context(), at(bad)); err == nil {
 			t.Errorf("%q was opened", bad)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/event"
+	"reckon/domain/receipt"
 	"reckon/domain/run"
 )
 
@@ -141,6 +142,7 @@ const (
 	kindSessions     errorKind = "too_many_sessions"
 	kindSaturated    errorKind = "saturated"
 	kindUnavailable  errorKind = "unavailable"
+	kindCannotSign   errorKind = "cannot_sign"
 	kindUnclassified errorKind = "error"
 )
 
@@ -168,6 +170,8 @@ func packError(err error) *forwardedError {
 		packed.Kind = kindSaturated
 	case errors.Is(err, commands.ErrUnavailable):
 		packed.Kind = kindUnavailable
+	case errors.Is(err, receipt.ErrCannotSign):
+		packed.Kind = kindCannotSign
 	}
 	return packed
 }
@@ -183,6 +187,8 @@ func (e *forwardedError) unpack() error {
 		return &commands.SaturatedError{RetryAfter: e.Retry}
 	case kindUnavailable:
 		return fmt.Errorf("%w: %s", commands.ErrUnavailable, e.Message)
+	case kindCannotSign:
+		return receipt.ErrCannotSign
 	case kindTimeout:
 		cause = commands.ErrBudgetExhausted
 	case kindFailed:

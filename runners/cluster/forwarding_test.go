@@ -20,6 +20,7 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/event"
+	"reckon/domain/receipt"
 	"reckon/domain/run"
 	"reckon/internal/httpserver"
 	"reckon/internal/httpserver/httpservertest"
@@ -53,7 +54,7 @@ func TestForwardedAnswersAndErrors(t *testing.T) {
 	}
 	for _, want := range []error{
 		nil, ended(commands.ErrBudgetExhausted), ended(&commands.EngineFailedError{Reason: "memory", Detail: "d"}),
-		commands.ErrTooManySessions, commands.ErrSaturated, commands.ErrUnavailable, errors.New("another"),
+		commands.ErrTooManySessions, commands.ErrSaturated, commands.ErrUnavailable, receipt.ErrCannotSign, errors.New("another"),
 	} {
 		var asked commands.Evaluate
 		var by commands.Intent
@@ -82,7 +83,7 @@ func TestForwardedAnswersAndErrors(t *testing.T) {
 			}
 			continue
 		}
-		for _, typed := range []error{commands.ErrTooManySessions, commands.ErrSaturated, commands.ErrUnavailable} {
+		for _, typed := range []error{commands.ErrTooManySessions, commands.ErrSaturated, commands.ErrUnavailable, receipt.ErrCannotSign} {
 			if errors.Is(want, typed) != errors.Is(err, typed) {
 				t.Errorf("%v came as %v", want, err)
 			}

@@ -201,7 +201,7 @@ func Start(t testing.TB, o Options) *Server {
 	folder := t.TempDir()
 	kept, err := blobs.OpenFolder(filepath.Join(folder, "blobs"))
 	must(t, err)
-	people, err := identity.Open(ctx, cmp.Or(o.Identity, "sqlite:"+filepath.Join(folder, "identity.db")))
+	people, err := identity.Open(ctx, identity.Where{Address: cmp.Or(o.Identity, "sqlite:"+filepath.Join(folder, "identity.db")), Schema: "identity", Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	who := identity.New(people, server.Clock.Now, o.Rules)
 	rows, err := projections.Open(ctx, cmp.Or(o.ReadModels, "sqlite:"+filepath.Join(folder, "readmodels.db")))
@@ -222,7 +222,7 @@ func Start(t testing.TB, o Options) *Server {
 
 	calculator := &engine{sessions: map[string]string{}}
 	server.Jobs = &commands.Jobs{Store: log, Runs: commands.NewRunIDs(server.Store, "process-1"), Blobs: kept}
-	signer := func() *receipt.Signer { return o.Signer }
+	signer := func() (*receipt.Signer, error) { return o.Signer, nil }
 	evaluator, err := commands.NewEvaluator(commands.EvaluatorConfig{
 		Store: log, Runs: server.Jobs.Runs, Engine: calculator, Checker: checker{}, Blobs: kept, Owners: alone{},
 		Clock: server.Clock, Signer: signer, Process: "process-1", QueueWait: time.Second,
