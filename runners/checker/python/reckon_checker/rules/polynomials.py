@@ -76,9 +76,9 @@ class Ring:
         raise Foreign
 
     def raised(self, top: fmpq_mpoly, bottom: fmpq_mpoly, n: int) -> Quotient:
+        if n <= 0 and top.is_zero():
+            raise Foreign  # 1/0, or 0^0
         if n < 0:
-            if top.is_zero():
-                raise Foreign
             top, bottom, n = bottom, top, -n
         for p in (top, bottom):
             if not p.is_zero() and (
