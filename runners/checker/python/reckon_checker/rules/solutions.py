@@ -8,6 +8,7 @@ and left-out ones are looked for at chosen places: one that is found is proved t
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 from .. import budget
@@ -20,15 +21,17 @@ from ..points import Points
 from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, reals, walk
 from ..tree import show as show_tree
 from ..values import Kind, NonValue, Undecided, show
-from . import components, decimals, diophantine, kernels, periodic, window
+from . import components, decimals, diophantine, kernels, parametric, periodic, window
 from .algebraic import NotAlgebraic
+from .cancelling import collected
 from .candidates import Algebraic
 from .identities import held, proves
 from .problem import Problem, Solution, finite, put_in, solution
 from .systems import Infinite, TooHard
 
 MAX_SOLUTIONS = 200
-PARAMETER_POINTS = 4
+PARAMETER_POINTS = 4  # at which solutions with parameters are looked at, where all regions of these are alike
+REGIONS = 24  # that are looked at one by one
 
 
 def check(task: dict[str, Any], seed: int) -> Residual:
@@ -84,9 +87,16 @@ def solved(problem: Problem) -> Residual:
                 return Refuted(Statement(f"{name} = {show_tree(value)} is no number"))
             if free_symbols(value) & set(s.values):
                 return Open("a value holds an unknown that has a value")
-    if problem.parameters or problem.assumptions:
-        return with_parameters(problem)
-    return without_parameters(problem)
+    found = decided(problem)
+    written = [collected(e) for e in problem.equations]
+    if not any(changed for _, changed in written) or isinstance(found, Open):
+        return found
+    again = decided(replace(problem, equations=[e for e, _ in written]))
+    return found if type(again) is type(found) else Open("what is cancelled in the equations decides")
+
+
+def decided(problem: Problem) -> Residual:
+    return with_parameters(problem) if problem.parameters or problem.assumptions else without_parameters(problem)
 
 
 def infinite(value: Tree) -> bool:
@@ -170,10 +180,16 @@ def with_parameters(problem: Problem) -> Residual:
     bare = Problem(problem.equations, problem.others, problem.unknowns, problem.domain, problem.solutions, [], problem.complete, problem.seed)
     if not names:
         return without_parameters(bare)
-    trees = [side for e in problem.equations for side in arguments(e)]
-    chosen = Points(names, trees, assumptions, problem.seed, problem.domain != "Complexes").choose()
+    if parametric.all_roots(bare):
+        return Verified(True)
+    trees = [side for e in problem.equations for side in arguments(e)] + [node for s in problem.solutions for node in (*s.values.values(), *s.conditions)]
+    points = Points(names, trees, assumptions, problem.seed, problem.domain != "Complexes")
+    chosen = points.choose()
+    plain = [p for p in chosen if not p.special]
+    alike = parametric.alike_everywhere(bare)
+    everywhere = alike or (points.certain and len({p.region for p in plain}) <= REGIONS)
     findings: list[Residual] = []
-    for point in [p for p in chosen if not p.special][:PARAMETER_POINTS]:
+    for point in plain[: PARAMETER_POINTS if alike or not everywhere else REGIONS]:
         budget.look()
         values = {str(name): exact_tree(value) for name, value in point.values.items()}
         findings.append(without_parameters(bare.having(values)))
@@ -184,7 +200,7 @@ def with_parameters(problem: Problem) -> Residual:
     if refuted:
         return Open("holds for some values of the parameters only")
     if findings and all(isinstance(found, Verified) for found in findings):
-        return Verified(False)
+        return Verified(False) if everywhere and parametric.all_solve(bare, assumptions) else Supported()
     if findings and all(isinstance(found, Verified | Supported) for found in findings):
         return Supported()
     return Open(next((found.why for found in findings if isinstance(found, Open)), "no admissible parameters"))
