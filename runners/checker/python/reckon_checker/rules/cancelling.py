@@ -40,9 +40,11 @@ def _add(node: Tree, exponent: int, factors: Factors) -> bool:
     """Adds node^exponent to the factors; whether a reciprocal of a reciprocal was taken."""
     parts = arguments(node)
     if is_call(node, "Times"):
-        return any([_add(part, exponent, factors) for part in parts])
+        found = [_add(part, exponent, factors) for part in parts]
+        return any(found)
     if is_call(node, "Divide") and len(parts) == 2:
-        return any([_add(parts[0], exponent, factors), _add(parts[1], -exponent, factors)])
+        top, bottom = _add(parts[0], exponent, factors), _add(parts[1], -exponent, factors)
+        return top or bottom
     if is_call(node, "Power") and len(parts) == 2 and isinstance(parts[1], int):
         twice = exponent < 0 and parts[1] < 0 and bool(free_symbols(parts[0]))
         return _add(parts[0], exponent * parts[1], factors) or twice
