@@ -15,12 +15,13 @@ from .. import budget
 from ..agreement import survey
 from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
 from ..critical import exact_tree
+from ..deciding import decide
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..points import Points
 from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, reals, walk
 from ..tree import show as show_tree
-from ..values import Kind, NonValue, Undecided, show
+from ..values import Kind, NonValue, Relation, Undecided, show
 from . import components, decimals, diophantine, kernels, parametric, periodic, window
 from .algebraic import NotAlgebraic
 from .cancelling import collected
@@ -40,9 +41,34 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if any(held(value) for s in task["solutions"] for value in s["values"]):
         return Open("a part of the answer is held")
     found = judged(task, seed)
+    if isinstance(found, Verified) and not as_many_as_asked(task, seed):
+        return Open("not as many different instances as were asked for, or whether there are more")
     if task.get("foreign") and not isinstance(found, Refuted):
         return Open("the answer gives a value to a symbol that the question does not know")
     return found
+
+
+def as_many_as_asked(task: dict[str, Any], seed: int) -> bool:
+    """Whether an answer that need not be complete has as many different solutions as were asked for, or all that there are."""
+    found: list[dict[str, Any]] = task["solutions"]
+    if task.get("complete") or not found or (task.get("count") == 1 and len(found) == 1):
+        return True
+    if not all(told_apart(a, b) for a, b in itertools.combinations(found, 2)):
+        return False
+    return len(found) == task.get("count") or isinstance(judged({**task, "complete": True}, seed), Verified)
+
+
+def told_apart(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether two solutions are proved to be different."""
+    values = dict(zip(b["names"], b["values"], strict=True))
+    for name, value in zip(a["names"], a["values"], strict=True):
+        if name in values and not free_symbols(value) | free_symbols(values[name]):
+            try:
+                if decide(lambda left=value: evaluate(left), lambda right=values[name]: evaluate(right)).relation is Relation.DIFFERENT:  # type: ignore[misc]
+                    return True
+            except Refused:
+                continue
+    return False
 
 
 def judged(task: dict[str, Any], seed: int) -> Residual:
