@@ -13,6 +13,10 @@ var rewritingHeads = []string{
 	"FunctionExpand", "LogicalExpand", "Refine", "RootReduce", "ToRadicals", "PiecewiseExpand", "HornerForm", "BooleanMinimize", "BooleanConvert",
 }
 
+var inverseFunctions = []string{
+	"ArcSin", "ArcCos", "ArcTan", "ArcCot", "ArcSec", "ArcCsc", "ArcSinh", "ArcCosh", "ArcTanh", "ArcCoth", "ArcSech", "ArcCsch", "ProductLog",
+}
+
 // rewriteIdentity: a rewritten expression has the value of the original.
 func rewriteIdentity() Rule {
 	return ResidualRule{
@@ -50,8 +54,13 @@ func planRewriteIdentity(c Call) (Task, error) {
 			assumptions = append(assumptions, c.Args[1])
 		}
 	case "PowerExpand":
-		// It rewrites as if every variable were positive; anything else it gives up.
-		more["positive"] = true
+		// It rewrites as if every variable were positive, and inverse functions as if they undid the functions; assumptions take the place of both.
+		if len(assumptions) == 0 {
+			if mentionsAny(original, inverseFunctions...) {
+				return Task{}, noShape("PowerExpand of inverse functions, without Assumptions, is not checked")
+			}
+			more["positive"] = true
+		}
 	case "ComplexExpand":
 		// Variables are real but for those named in the second argument.
 		if len(c.Args) == 1 {

@@ -28,7 +28,6 @@ from .tree import undefined as may_be_users
 from .truth import COMPARISONS, member
 from .values import (
     COMPLEX_INFINITY,
-    INFINITY,
     ONE,
     ZERO,
     Gaussian,
@@ -36,6 +35,7 @@ from .values import (
     Undecided,
     Value,
     exact,
+    infinity,
     is_zero,
     real_ball,
     sign,
@@ -444,8 +444,8 @@ def _directed(node: tuple[Tree, ...], env: Environment) -> Value:
     value = evaluate(node[1], env)
     if isinstance(value, fmpq | arb):
         order = sign(value)
-        return COMPLEX_INFINITY if order == 0 else NonValue(INFINITY.kind, fmpq(order))
-    return NonValue(INFINITY.kind, value) if isinstance(value, Gaussian) else undefined("DirectedInfinity")
+        return COMPLEX_INFINITY if order == 0 else infinity(fmpq(order))
+    return infinity(value) if isinstance(value, Gaussian) else undefined("DirectedInfinity")
 
 
 Rule = Callable[[tuple[Tree, ...], Environment], Value]

@@ -29,7 +29,7 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True)
 class NonValue:
-    """A value that is not a number. direction, of an Infinity only, is 1, -1 or another exact number of any size."""
+    """A value that is not a number. direction, of an Infinity only, is an exact number with |Re| + |Im| = 1 (infinity())."""
 
     kind: Kind
     direction: fmpq | Gaussian | None = None
@@ -61,6 +61,14 @@ INDETERMINATE = NonValue(Kind.INDETERMINATE)
 
 def undefined(why: str) -> NonValue:
     return NonValue(Kind.UNDEFINED, None, why)
+
+
+def infinity(direction: Exact) -> NonValue:
+    """The infinity in the direction of a number that is not zero."""
+    if isinstance(direction, fmpq):
+        return INFINITY if direction > 0 else MINUS_INFINITY
+    size = abs(direction.re) + abs(direction.im)
+    return NonValue(Kind.INFINITY, Gaussian(direction.re / size, direction.im / size))
 
 
 def gaussian(re: fmpq, im: fmpq) -> Exact:

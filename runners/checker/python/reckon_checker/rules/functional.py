@@ -20,13 +20,15 @@ from ..calculus import applied, differentiate
 from ..evaluation import EMPTY, Environment, derivative_of, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
-from ..points import Point
 from ..tree import Refused, Tree, arguments, constants, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, walk
-from ..values import Comparison, Undecided, complex_ball, is_number, precision
+from ..values import Undecided, precision
 from . import boundary, branches, families, finite
+from .decimal_claims import decimals
+from .derivatives_named import function_of, written_out
 from .families import branchless
 from .identities import held, proves
 from .jacobian import BITS, determinant, nonzero, number, rank_at_least
+from .unbroken import Answer
 
 MAX_ORDER = 6
 Functions = dict[str, Tree]
@@ -62,6 +64,8 @@ def judged(problem: Problem) -> Residual:
     if any(isinstance(state, Supported) for state in states) or problem.recurrence:
         return Supported()
     if isinstance(completeness, Verified):
+        if not problem.unbroken():
+            return Open("the formula jumps, or that it does not is not proved")
         return Verified(all(isinstance(state, Verified) and state.exact for state in states))
     return Supported()
 
@@ -249,7 +253,36 @@ class Problem:
             return Open("several solutions of a linear equation")
         if not self.linear() and self.initial and total != len(self.initial):
             return Open("further solutions")
+        if any(sum(name.startswith("C[") for name in self.constants(s)) > needed for s in self.solutions):
+            return Open("more constants than a general solution has")
+        if not self.initial and not self.nothing_cancels(orders):
+            return Open("whether the factor of the highest derivative gives further solutions")
         return Verified(True) if needed == 0 or self.reaches_all() else Open("further solutions")
+
+    def unbroken(self) -> bool:
+        """Whether the functions do not jump where the equations are regular (unbroken.py)."""
+        if len(self.variables) != 1:
+            return True
+        orders = self.orders()
+        if orders is None:
+            return False
+        x = self.variables[0]
+        nodes = [self._symbols(minus(*arguments(e))) for e in self.general]
+        tops = [f"{name}${orders[name][1]}" for name in self.names]
+        answers = [{name: (applied(s[name], (x,)), orders[name][1]) for name in self.names} for s in self.solutions]
+        return all(Answer(bodies, nodes, tops, x).unbroken() for bodies in answers)
+
+    def nothing_cancels(self, orders: dict[str, tuple[int, int]]) -> bool:
+        """Whether no function of the lower derivatives makes the factor of the highest one and the rest zero together, as y does in y y' == y."""
+        nodes = [self._symbols(minus(*arguments(e))) for e in self.general]
+        tops = [f"{name}${orders[name][1]}" for name in self.names]
+        slopes = [differentiate(node, top) for node in nodes for top in tops]
+        lower = sorted({part for slope in slopes for part in free_symbols(slope) if part.split("$")[0] in self.names and "$" in part})
+        if not lower:
+            return True
+        if len(nodes) != 1 or len(tops) != 1:
+            return False
+        return all(branches.no_common_zero(slopes[0], replace(nodes[0], tops[0], 0), name) for name in lower)
 
     def transported(self) -> Residual | None:
         """Whether the answer is the general solution of one linear partial equation of first order with constant coefficients."""
@@ -313,7 +346,7 @@ class Problem:
         if len(self.names) != 1 or self.recurrence:
             return False
         found = [(applied(one[self.names[0]], (x,)), self.constants(one)) for one in self.solutions]
-        return any(len(constants) == 1 and families.onto(body, constants[0], x, self.seed) for body, constants in found)
+        return any(len(constants) == 1 and families.onto(body, constants[0], x, self.seed, self.linear()) for body, constants in found)
 
     def one_for_initial_values(self, orders: dict[str, tuple[int, int]]) -> bool:
         """Whether the initial values, of all lower derivatives, leave one solution."""
@@ -454,40 +487,3 @@ class Problem:
 
 def most(problem: Problem, needed: int) -> int:
     return max((min(len(problem.constants(s)), needed) for s in problem.solutions), default=0)
-
-
-def decimals(seen: Survey, differences: list[tuple[Point, Comparison]], agree: int) -> Residual:
-    """Decimals are off by what they do not print: only a difference far beyond that says anything."""
-    if not seen.differences:
-        return Supported() if agree or any(r.agree or r.close for r in seen.regions.values()) else Open("no value to compare")
-    if agree == 0:
-        for point, found in differences:
-            if is_number(found.left) and is_number(found.right):
-                a, b = complex_ball(found.left), complex_ball(found.right)
-                refutation = Survey(seen.regions, [(point, found)]).refutation()
-                if abs(a - b) > fmpq(1, 10**4) * (abs(a) + abs(b)) and refutation is not None:
-                    return refutation
-    return Open("decimals differ a little")
-
-
-def function_of(part: tuple[Tree, ...], names: list[str]) -> tuple[str, int] | None:
-    head = part[0]
-    if head in names and len(part) == 2:
-        return str(head), 0
-    if isinstance(head, tuple) and is_call(head[0], "Derivative") and len(head) == 2 and head[1] in names:
-        order = arguments(head[0])
-        return (str(head[1]), order[0]) if len(order) == 1 and isinstance(order[0], int) else None
-    return None
-
-
-def written_out(node: Tree, x: str) -> Tree:
-    """D[y[x], x] and D[y[x], {x, n}] as Derivative[n][y][x]."""
-    if not isinstance(node, tuple):
-        return node
-    if is_call(node, "D") and len(node) == 3 and isinstance(node[1], tuple) and isinstance(node[1][0], str) and node[1][1:] == (x,):
-        if node[2] == x:
-            return ((("Derivative", 1), node[1][0]), x)
-        parts = arguments(node[2])
-        if is_call(node[2], "List") and len(parts) == 2 and parts[0] == x and isinstance(parts[1], int):
-            return ((("Derivative", parts[1]), node[1][0]), x)
-    return (node[0], *(written_out(part, x) for part in node[1:]))

@@ -31,6 +31,7 @@ from ..values import (
 )
 from .candidates import Algebraic, Candidate
 from .identities import proves
+from .real_values import restricted
 
 MAX_BITS = 20_000
 DIGITS = 60
@@ -201,7 +202,7 @@ def one_to_one(problem: Problem, at: Callable[[int], list[Candidate]], note: str
         try:
             solutions = at(bits)
             with precision(bits):
-                found = matched(problem, solutions)
+                found = matched(problem, restricted(problem.equations, problem.domain, solutions))
         except Undecided as undecided:
             why = str(undecided)
             continue
