@@ -379,8 +379,13 @@ func (s *Store) follow(ctx context.Context, after *event.Position, open openSour
 // followOnce opens the source once and returns when it has ended or failed, or the
 // consumer has stopped (wanted is false).
 func (s *Store) followOnce(ctx context.Context, after *event.Position, open openSource, decode decoding, yield func(event.Recorded, error) bool) (wanted bool, err error) {
+	leave, err := s.connection.enter(ctx)
+	if err != nil {
+		return true, err
+	}
 	client, err := s.connection.acquire(ctx)
 	if err != nil {
+		leave()
 		return true, err
 	}
 	defer s.connection.release(client)
@@ -394,6 +399,7 @@ func (s *Store) followOnce(ctx context.Context, after *event.Position, open open
 	from := *after
 	s.connection.retain(client) // opening may outlive the context, and then this call
 	source, err := callWithContext(ctx, func() (rawSource, error) {
+		defer leave()
 		defer s.connection.release(client)
 		return open(ctx, client.Client, from)
 	})
