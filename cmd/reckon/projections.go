@@ -14,6 +14,7 @@ import (
 	"reckon/eventstore"
 	"reckon/internal/blobs"
 	"reckon/internal/config"
+	"reckon/internal/progress"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 )
@@ -146,9 +147,9 @@ func (c *projectionsStatusCmd) Run() error {
 
 func printStatus(list []projecting.Status) error {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tVERSION\tPHASE\tPOSITION\tHEAD\tRATE\tETA\tPARKED\tREASON")
+	fmt.Fprintln(table, "NAME\tVERSION\tPHASE\tPOSITION\tHEAD\tDONE\tRATE\tETA\tPARKED\tREASON")
 	for _, s := range list {
-		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%d\t%.0f/s\t%s\t%d\t%s\n", s.Name, s.Version, s.Phase, s.Position.Commit, s.Head.Commit, s.Rate, formatETA(s), s.Parked, s.Reason)
+		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%d\t%.1f %%\t%.0f/s\t%s\t%d\t%s\n", s.Name, s.Version, s.Phase, s.Position.Commit, s.Head.Commit, s.Percent, s.Rate, formatETA(s), s.Parked, s.Reason)
 	}
 	return table.Flush()
 }
@@ -161,6 +162,18 @@ func formatETA(s projecting.Status) string {
 		return "unknown"
 	}
 	return time.Duration(s.ETA * float64(time.Second)).Round(time.Second).String()
+}
+
+// buildingTasks is how far read models are, for people.
+func buildingTasks(list []projecting.Status) []progress.Task {
+	tasks := make([]progress.Task, len(list))
+	for i, s := range list {
+		tasks[i] = progress.Task{Name: s.Name, Done: s.Percent / 100, Rate: s.Rate, Unit: "events", Left: time.Duration(s.ETA * float64(time.Second))}
+		if s.Phase != projecting.Running {
+			tasks[i].Extra = strings.TrimSpace(string(s.Phase) + " " + s.Reason)
+		}
+	}
+	return tasks
 }
 
 type projectionsBootCmd struct {
@@ -188,6 +201,8 @@ func (c *projectionsBootCmd) Run() error {
 }
 
 func (c *projectionsBootCmd) progress(ctx context.Context, status func() ([]projecting.Status, error)) error {
+	display := progress.New(os.Stderr, slog.Default())
+	defer display.Close()
 	for {
 		list, err := status()
 		if err != nil {
@@ -197,9 +212,10 @@ func (c *projectionsBootCmd) progress(ctx context.Context, status func() ([]proj
 			if s.Name != c.Name {
 				continue
 			}
-			fmt.Fprintf(os.Stderr, "%s: %s, %d of %d, %.0f events/s, %s left\n", s.Name, s.Phase, s.Position.Commit, s.Head.Commit, s.Rate, formatETA(s))
+			display.Show(func() []progress.Task { return buildingTasks([]projecting.Status{s}) })
 			switch {
 			case s.Phase == projecting.Halted:
+				display.Close()
 				fmt.Fprintln(os.Stderr, s.Reason)
 				return exitStatus(1)
 			case s.Ready && s.Phase == projecting.Running:
@@ -209,7 +225,7 @@ func (c *projectionsBootCmd) progress(ctx context.Context, status func() ([]proj
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(time.Second):
+		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/internal/config"
 	"reckon/internal/private"
+	"reckon/internal/progress"
 	"reckon/internal/telemetry"
 	"reckon/runners/engine"
 )
@@ -88,7 +89,9 @@ func (s *service) awaitReady(ctx context.Context) error {
 	const look = 20 * time.Millisecond
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
-	for begun := time.Now(); !s.readSide.projector.Ready(); {
+	display := progress.New(os.Stderr, s.logger)
+	defer display.Close()
+	for !s.readSide.projector.Ready() {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -96,10 +99,7 @@ func (s *service) awaitReady(ctx context.Context) error {
 			return err
 		case <-ticker.C:
 		}
-		if time.Since(begun) > 5*time.Second {
-			s.logger.Info("building read models; `reckon projections status` shows how far")
-			begun = time.Now()
-		}
+		display.Show(func() []progress.Task { return buildingTasks(s.readSide.projector.Building()) })
 	}
 	return nil
 }
