@@ -120,7 +120,7 @@ func (i installation) loadPlans() (account.Plans, error) {
 }
 
 // openExistingBlobs opens the blobs of an installation; an error when their folder is missing.
-func (i installation) openExistingBlobs(address string) (blobs.Store, error) {
+func (i installation) openExistingBlobs(address string) (*blobs.Folder, error) {
 	folder, err := (&config.Serve{Data: i.Data, Blobs: address}).BlobFolder()
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (i installation) openExistingBlobs(address string) (blobs.Store, error) {
 	return openBlobs(folder, slog.Default())
 }
 
-func openBlobs(folder string, logger *slog.Logger) (blobs.Store, error) {
+func openBlobs(folder string, logger *slog.Logger) (*blobs.Folder, error) {
 	if err := private.MakeFolder(folder, logger); err != nil {
 		return nil, err
 	}

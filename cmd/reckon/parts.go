@@ -53,13 +53,20 @@ type stores struct {
 	rules    identity.Rules
 }
 
-func openStores(ctx context.Context, p process) (*stores, error) {
+func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) {
 	folder, err := p.config.BlobFolder()
 	if err != nil {
 		return nil, err
 	}
 	content, err := openBlobs(folder, p.logger)
 	if err != nil {
+		return nil, err
+	}
+	logID, err := log.store.LogID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := content.UsedBy(logID); err != nil {
 		return nil, err
 	}
 	people, err := identity.Open(ctx, p.config.IdentityAddress())

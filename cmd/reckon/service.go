@@ -76,7 +76,7 @@ func (s *service) makeParts(ctx context.Context) (err error) {
 	if s.log, err = openLog(ctx, s.process); err != nil {
 		return err
 	}
-	if s.stores, err = openStores(ctx, s.process); err != nil {
+	if s.stores, err = openStores(ctx, s.process, s.log); err != nil {
 		return err
 	}
 	if s.readSide, err = openReadSide(ctx, s.process, s.log, s.stores); err != nil {
