@@ -58,15 +58,26 @@ func whereOneOf[S ~string](query *bun.SelectQuery, column string, value S, of []
 	if value == "" {
 		return nil
 	}
-	if !slices.Contains(of, value) {
-		names := make([]string, len(of))
-		for i, one := range of {
-			names[i] = string(one)
-		}
-		return &QueryError{column, "must be one of " + strings.Join(names, ", ")}
+	if _, err := valuesOf(column, value, of); err != nil {
+		return err
 	}
 	query.Where("? = ?", bun.Ident(column), value)
 	return nil
+}
+
+// valuesOf returns the values of a closed set that a parameter asks for: all when it is empty. A value outside the set is a *QueryError.
+func valuesOf[S ~string](parameter string, value S, of []S) ([]S, error) {
+	switch {
+	case value == "":
+		return of, nil
+	case slices.Contains(of, value):
+		return []S{value}, nil
+	}
+	names := make([]string, len(of))
+	for i, one := range of {
+		names[i] = string(one)
+	}
+	return nil, &QueryError{parameter, "must be one of " + strings.Join(names, ", ")}
 }
 
 func validLimit(limit int) error {

@@ -18,6 +18,7 @@ import (
 	"reckon/domain/keys"
 	"reckon/domain/receipt"
 	"reckon/internal/httpkit"
+	"reckon/internal/view"
 	"reckon/test/apitest"
 )
 
@@ -128,7 +129,7 @@ func TestPlots(t *testing.T) {
 func TestIdsThatAreNone(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
-	for _, id := range []string{"x", "1x", "1.5", "0", "-1", "9007199254740992", "99999999999999999999", "1'%20OR%20'1'='1", "1;DROP%20TABLE%20history_v1", "..%2F1", "%2e%2e", "0x1", "%31%00", "1%20", "%C2%B9"} {
+	for _, id := range []string{"x", "1x", "1.5", "0", "-1", "9007199254740992", "99999999999999999999", "1'%20OR%20'1'='1", "1;DROP%20TABLE%20history_v2", "..%2F1", "%2e%2e", "0x1", "%31%00", "1%20", "%C2%B9"} {
 		for _, route := range []string{"/api/receipts/", "/api/plots/"} {
 			a := u.Do(t, http.MethodGet, route+id, "")
 			if a.Status != http.StatusBadRequest || a.Code() != httpkit.InvalidParameter.Code {
@@ -243,10 +244,10 @@ func TestHistory(t *testing.T) {
 }
 
 func TestHistoryRefusals(t *testing.T) {
-	s := apitest.Start(t, apitest.Options{NoProjections: true})
+	s := apitest.Start(t, apitest.Options{NoProjections: true, MaxPlaceWait: view.MaxPlaceWait})
 	u := s.NewUser(t)
 	for _, query := range []string{
-		"limit=0", "limit=201", "limit=-1", "limit=x", "limit=1e2", "offset=-1", "offset=x", "offset=99999999999999999999",
+		"limit=0", "limit=201", "limit=-1", "limit=x", "limit=1e2", "offset=-1", "offset=x", "offset=10001", "offset=99999999999999999999", "before=x", "before=-1",
 		"status=nonsense", "status=success'--", "source=api", "verdict=maybe", "from=yesterday", "from=2026-02-30", "from=2026-8-1",
 		"to=2026-08-01T00:00:00Z", "to=01.08.2026", "from=2026-08-01'%20OR%201=1", "query=" + strings.Repeat("x", 201), "query=" + strings.Repeat("é", 201),
 		"zzz=1", "limit=1&limit=2", "query=%ff", "query=%00", "Status=success",
@@ -277,7 +278,7 @@ func TestListsSeeOwnWritesOrSaySo(t *testing.T) {
 	}
 	u.Do(t, http.MethodGet, "/api/history", "", "Consistency-Token", "nonsense").Want(t, httpkit.InvalidParameter)
 
-	asleep := apitest.Start(t, apitest.Options{NoProjections: true})
+	asleep := apitest.Start(t, apitest.Options{NoProjections: true, MaxPlaceWait: view.MaxPlaceWait})
 	v := asleep.NewUser(t)
 	v.Evaluate(t, "1+1").OK(t)
 	if a := v.Do(t, http.MethodGet, "/api/history", "").OK(t); a.Header.Get("Consistency") != "stale" {

@@ -45,8 +45,9 @@ func (s *service) makeAPI() (*api, error) {
 			}
 		}},
 	})
-	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, Place: s.placeInQueue, NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
 	writes, evaluator := httpkit.NewAccountWrites(), s.writeSide.evaluator
+	queue := view.Queue{Place: s.readSide.models.Queue.Place, Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, MaxWait: view.MaxPlaceWait}
+	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, PlaceInQueue: s.placeIn(queue), NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
 	writeapi.Services{
 		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Clock: systemClock{}, Build: buildRevision(),
 		Evaluate: s.writeSide.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
@@ -85,13 +86,15 @@ func (a *api) part(address string) lifecycle.Part {
 	}
 }
 
-// placeInQueue returns a job's place in the queue; false when the queue cannot be read.
-func (s *service) placeInQueue(ctx context.Context, jobID string) (int, bool) {
-	place, err := s.readSide.models.Queue.Place(ctx, jobID)
-	if err != nil {
-		s.logger.Warn("the queue cannot tell a job's place", "error", err)
+// placeIn tells places in a queue, and logs why one is not known.
+func (s *service) placeIn(queue view.Queue) func(ctx context.Context, account, jobID string) int {
+	return func(ctx context.Context, account, jobID string) int {
+		place, err := queue.PlaceOf(ctx, account, jobID)
+		if err != nil {
+			s.logger.Debug("a job's place in the queue is not known", "error", err)
+		}
+		return place
 	}
-	return place, err == nil
 }
 
 // sessionBusy reports whether this process is evaluating in a session.

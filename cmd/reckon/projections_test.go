@@ -36,7 +36,7 @@ func TestProjectionCommandsWithoutServer(t *testing.T) {
 	}
 	defer closeDatabase()
 	var n int
-	if err := db.NewSelect().Table("history_v1").ColumnExpr("count(*)").Scan(ctx, &n); err != nil || n != 1 {
+	if err := db.NewSelect().Table("history_v2").ColumnExpr("count(*)").Scan(ctx, &n); err != nil || n != 1 {
 		t.Fatalf("%d rows after a boot, %v", n, err)
 	}
 	phase := func(name string) projecting.Phase {

@@ -2,19 +2,14 @@ package identity
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"net/url"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
-	"github.com/uptrace/bun/driver/sqliteshim"
 
-	"reckon/internal/private"
+	"reckon/internal/database"
 )
 
 // sqlitePragmas: every commit is synced, because these tables cannot be built
@@ -40,25 +35,23 @@ func Open(ctx context.Context, address string) (*bun.DB, error) {
 	return db, nil
 }
 
+// part is what users are told is away (database.UnavailableError).
+const part = "the database of identities"
+
 func connect(address string) (*bun.DB, error) {
 	switch scheme, rest, _ := strings.Cut(address, ":"); scheme {
 	case "sqlite":
-		if err := private.MakeFile(rest); err != nil { // SQLite gives its journals the same mode
-			return nil, fmt.Errorf("identity database: %w", err)
-		}
-		pool, err := sql.Open(sqliteshim.ShimName, "file:"+(&url.URL{Path: rest}).EscapedPath()+"?"+sqlitePragmas)
+		pool, err := database.SQLite(part, rest, sqlitePragmas)
 		if err != nil {
 			return nil, err
 		}
 		pool.SetMaxOpenConns(maxConnections)
 		return bun.NewDB(pool, sqlitedialect.New()), nil
 	case "postgres", "postgresql":
-		config, err := pgx.ParseConfig(address)
+		pool, err := database.Postgres(part, address)
 		if err != nil {
-			return nil, fmt.Errorf("identity database: %w", err)
+			return nil, err
 		}
-		config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // bun writes its arguments into the statement
-		pool := stdlib.OpenDB(*config)
 		pool.SetMaxOpenConns(maxConnections)
 		return bun.NewDB(pool, pgdialect.New()), nil
 	}

@@ -160,7 +160,7 @@ func TearDown(ctx context.Context, db bun.IDB, name string, version int) error {
 			return err
 		}
 		for _, table := range strings.Split(row.Tables, ",") {
-			if _, err := tx.NewDropTable().Table(table).IfExists().Exec(ctx); err != nil {
+			if err := DropTable(ctx, tx, table); err != nil {
 				return err
 			}
 		}

@@ -37,12 +37,6 @@ type Rows[K comparable, R any] struct {
 	upsert   *upsert // for SQLite; nil where a column has a type that only bun knows
 }
 
-// Index is an index of a table.
-type Index struct {
-	Name    string // unique in the database: it holds the version
-	Columns string // as in SQL
-}
-
 // TableOf declares a table by its key column, the function that returns a row's key, and its indexes.
 func TableOf[K comparable, R any](column string, key func(*R) K, indexes ...Index) *Rows[K, R] {
 	return &Rows[K, R]{column: column, key: key, indexes: indexes}
@@ -212,8 +206,7 @@ func (t *Rows[K, R]) indexNames() []string {
 
 func (t *Rows[K, R]) createIndexes(ctx context.Context, db bun.IDB) error {
 	for _, index := range t.indexes {
-		_, err := db.NewCreateIndex().Model((*R)(nil)).Index(index.Name).IfNotExists().ColumnExpr(index.Columns).Exec(ctx)
-		if err != nil {
+		if err := index.create(ctx, db, (*R)(nil)); err != nil {
 			return fmt.Errorf("index %s: %w", index.Name, err)
 		}
 	}

@@ -5,6 +5,7 @@
 package apitest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -150,6 +151,9 @@ type Options struct {
 	Limits        httpserver.Limits // of slow clients; the service's own when zero
 	PublicURL     string
 	Kinds         []runners.Kind // beside those of the service
+	// ReadModels and Identity are addresses of databases; files of the test's own when empty.
+	ReadModels, Identity string
+	MaxPlaceWait         time.Duration // of a job's place in the queue; a minute when zero
 }
 
 // generous lets tests register and sign in as often as they need.
@@ -172,6 +176,7 @@ func Start(t testing.TB, o Options) *Server {
 	if o.Rules == (identity.Rules{}) {
 		o.Rules = generous
 	}
+	o.MaxPlaceWait = cmp.Or(o.MaxPlaceWait, time.Minute)
 	ctx, cancel := context.WithCancel(context.Background())
 	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Subscription: cluster.NewSubscription(), Closing: make(chan struct{}), watched: map[string]int{}}
 	log := store{server.Store, server}
@@ -179,10 +184,10 @@ func Start(t testing.TB, o Options) *Server {
 	folder := t.TempDir()
 	kept, err := blobs.OpenFolder(filepath.Join(folder, "blobs"))
 	must(t, err)
-	people, err := identity.Open(ctx, "sqlite:"+filepath.Join(folder, "identity.db"))
+	people, err := identity.Open(ctx, cmp.Or(o.Identity, "sqlite:"+filepath.Join(folder, "identity.db")))
 	must(t, err)
 	who := identity.New(people, server.Clock.Now, o.Rules)
-	rows, err := projections.Open(ctx, "sqlite:"+filepath.Join(folder, "readmodels.db"))
+	rows, err := projections.Open(ctx, cmp.Or(o.ReadModels, "sqlite:"+filepath.Join(folder, "readmodels.db")))
 	must(t, err)
 	models := projections.New(rows, kept)
 	must(t, models.Queue.CreateProposalsTable(ctx))
@@ -218,9 +223,11 @@ func Start(t testing.TB, o Options) *Server {
 	}), o.Kinds...)
 	submittable := runners.Submittable(server.Kinds)
 	streams := writeapi.StreamReader(log)
-	jobView := view.Jobs{Stream: streams, Blobs: kept, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
-		place, err := models.Queue.Place(ctx, jobID)
-		return place, err == nil
+	writes := httpkit.NewAccountWrites()
+	queue := view.Queue{Place: models.Queue.Place, Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, MaxWait: o.MaxPlaceWait}
+	jobView := view.Jobs{Stream: streams, Blobs: kept, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, PlaceInQueue: func(ctx context.Context, account, jobID string) int {
+		place, _ := queue.PlaceOf(ctx, account, jobID) // 0 with an error, and the answer leaves it out
+		return place
 	}}
 	api := httpkit.New(httpkit.Settings{
 		Build: "test", Logger: quiet, PublicURL: o.PublicURL, Declared: writeapi.Declared(submittable.Declarations()),
@@ -230,7 +237,6 @@ func Start(t testing.TB, o Options) *Server {
 			}
 		}},
 	})
-	writes := httpkit.NewAccountWrites()
 	writeapi.Services{
 		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: calculator.CloseSession, Overhead: time.Minute,
