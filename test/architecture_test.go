@@ -63,6 +63,7 @@ var allowed = map[string][]string{
 	"internal/lifecycle":   {},
 	"internal/lists":       {},
 	"internal/private":     {},
+	"internal/progress":    {},
 	"internal/ratelimit":   {},
 	"internal/supplychain": {},
 	"internal/telemetry":   {},

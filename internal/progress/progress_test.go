@@ -46,7 +46,9 @@ func TestBarsOnATerminal(t *testing.T) {
 	var screen bytes.Buffer
 	at := time.Unix(0, 0)
 	d := &Display{out: &screen, now: func() time.Time { return at }}
-	d.Show(func() []Task { return []Task{{Name: "history", Done: 0.5, Rate: 1000, Unit: "events", Left: time.Minute}} })
+	d.Show(func() []Task {
+		return []Task{{Name: "history", Done: 0.5, Rate: 1000, Unit: "events", Left: time.Minute}}
+	})
 	at = at.Add(drawEvery)
 	d.Show(func() []Task { return []Task{{Name: "history", Done: 1, Rate: 1000, Unit: "events"}} })
 	d.Close()

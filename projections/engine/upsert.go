@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
@@ -71,19 +72,20 @@ var valuerType = reflect.TypeFor[driver.Valuer]()
 // binderOf returns the function that makes a column's value of a field, nil for types it does not know.
 func binderOf(t reflect.Type) func(reflect.Value) (any, error) {
 	if t.Implements(valuerType) && t.Kind() != reflect.Pointer {
-		return func(v reflect.Value) (any, error) { return v.Interface().(driver.Valuer).Value() }
+		return func(v reflect.Value) (any, error) {
+			value, err := v.Interface().(driver.Valuer).Value()
+			if text, is := value.(string); is && err == nil {
+				return storable(text)
+			}
+			return value, err
+		}
 	}
 	if reflect.PointerTo(t).Implements(valuerType) {
 		return nil
 	}
 	switch t.Kind() {
 	case reflect.String:
-		return func(v reflect.Value) (any, error) {
-			if strings.IndexByte(v.String(), 0) >= 0 {
-				return nil, errNUL
-			}
-			return strings.ToValidUTF8(v.String(), "\uFFFD"), nil
-		}
+		return func(v reflect.Value) (any, error) { return storable(v.String()) }
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return func(v reflect.Value) (any, error) { return v.Int(), nil }
 	case reflect.Bool:
@@ -100,7 +102,18 @@ func binderOf(t reflect.Type) func(reflect.Value) (any, error) {
 	return nil
 }
 
-// write writes rows of R, in order.
+// storable is a text as PostgreSQL can hold it too.
+func storable(text string) (any, error) {
+	if strings.IndexByte(text, 0) >= 0 {
+		return nil, errNUL
+	}
+	if !utf8.ValidString(text) {
+		return string([]rune(text)), nil // U+FFFD for each byte that is none
+	}
+	return text, nil
+}
+
+// write writes rows, in order.
 func (u *upsert) write(ctx context.Context, tx *Tx, count int, row func(int) reflect.Value) error {
 	arguments := make([]any, 0, rowsPerStatement*len(u.columns))
 	for next := 0; next < count; {
