@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -194,5 +195,41 @@ func TestSealedBodies(t *testing.T) {
 	}
 	if status := send(body, heard.Header.Get("X-Reckon-Body")); status != http.StatusOK || evaluated != 1 {
 		t.Errorf("the sealed body: %d, evaluated %d times", status, evaluated)
+	}
+}
+
+// TestACallerWhoGoesAwayIsNoticedByTheOwner: the evaluation ends where it runs.
+func TestACallerWhoGoesAwayIsNoticedByTheOwner(t *testing.T) {
+	arrived, ended := make(chan struct{}), make(chan error, 1)
+	address := owner(t, "s", func(ctx context.Context, _ commands.Intent, _ commands.Evaluate) (commands.Evaluation, error) {
+		close(arrived)
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return commands.Evaluation{}, ctx.Err()
+	})
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error, 1)
+	go func() {
+		_, err := cluster.NewPeers([]byte("s"), elsewhere(address)).Evaluate(ctx, commands.Intent{}, commands.Evaluate{})
+		left <- err
+	}()
+	<-arrived
+	leave()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("at the owner: %v", err)
+	}
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("where it was asked: %v", err)
+	}
+}
+
+// TestWhenAWorkerComesFreeIsForwarded with the refusal.
+func TestWhenAWorkerComesFreeIsForwarded(t *testing.T) {
+	address := owner(t, "s", func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
+		return commands.Evaluation{}, &commands.SaturatedError{RetryAfter: 7 * time.Second}
+	})
+	_, err := cluster.NewPeers([]byte("s"), elsewhere(address)).Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{})
+	if late, is := errors.AsType[*commands.SaturatedError](err); !is || late.RetryAfter != 7*time.Second {
+		t.Errorf("%v", err)
 	}
 }
