@@ -14,6 +14,7 @@ import (
 	"reckon/internal/identity"
 	"reckon/internal/lifecycle"
 	"reckon/internal/ratelimit"
+	"reckon/internal/telemetry"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/runners/checker"
@@ -150,5 +151,24 @@ func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, er
 		return nil, err
 	}
 	p.life.Add(lifecycle.Part{Name: "checker", Stop: func(context.Context) error { return checks.Close() }})
-	return &evaluation{engine: started, checker: checks, checks: fair.NewPool(workers)}, nil
+	e := &evaluation{engine: started, checker: checks, checks: fair.NewPool(workers)}
+	e.measure(p.metrics)
+	return e, nil
+}
+
+// measure adds figures of the workers and of the memory of sessions.
+func (e *evaluation) measure(m *telemetry.Metrics) {
+	for pool, usage := range map[string]func() fair.Usage{"engine": e.engine.Usage, "checker": e.checks.Usage} {
+		labels := map[string]string{"pool": pool}
+		m.Gauge("reckon_workers_busy", "Workers that evaluate or check.", labels, func() float64 { return float64(usage().Held) })
+		m.Gauge("reckon_workers_awaited", "Evaluations or checks that wait for a worker.", labels, func() float64 { return float64(usage().Waiting) })
+	}
+	m.Gauge("reckon_session_memory_bytes", "Memory that the workers of all sessions hold.", nil, func() float64 {
+		held, _ := e.engine.SessionMemory()
+		return float64(held)
+	})
+	m.Gauge("reckon_session_memory_limit_bytes", "Memory that they may hold; 0: not limited.", nil, func() float64 {
+		_, limit := e.engine.SessionMemory()
+		return float64(limit)
+	})
 }

@@ -304,3 +304,39 @@ func TestOwnerThatDiesMeanwhile(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestACallerWhoGoesAwayIsNoticedByTheOwner: the evaluation ends where it runs.
+func TestACallerWhoGoesAwayIsNoticedByTheOwner(t *testing.T) {
+	arrived, ended := make(chan struct{}), make(chan error, 1)
+	address := owner(t, "s", func(ctx context.Context, _ commands.Intent, _ commands.Evaluate) (commands.Evaluation, error) {
+		close(arrived)
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return commands.Evaluation{}, ctx.Err()
+	})
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error, 1)
+	go func() {
+		_, err := cluster.NewPeers([]byte("s"), elsewhere(address)).Evaluate(ctx, commands.Intent{}, commands.Evaluate{})
+		left <- err
+	}()
+	<-arrived
+	leave()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("at the owner: %v", err)
+	}
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("where it was asked: %v", err)
+	}
+}
+
+// TestWhenAWorkerComesFreeIsForwarded with the refusal.
+func TestWhenAWorkerComesFreeIsForwarded(t *testing.T) {
+	address := owner(t, "s", func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
+		return commands.Evaluation{}, &commands.SaturatedError{RetryAfter: 7 * time.Second}
+	})
+	_, err := cluster.NewPeers([]byte("s"), elsewhere(address)).Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{})
+	if late, is := errors.AsType[*commands.SaturatedError](err); !is || late.RetryAfter != 7*time.Second {
+		t.Errorf("%v", err)
+	}
+}

@@ -114,17 +114,17 @@ type Request struct {
 
 // Outcome is what the engine answered.
 type Outcome struct {
-	Result         string   // what people read: InputForm, but for forms asked for by name and precision shown as digits
-	InputForm      string   // ToString[answer, InputForm]: reads back as the answer
-	AnswerFullForm string   // the engine's FullForm of the answer, when asked for
-	Stdout         string   // what the expression printed, without messages
-	Messages       []string // as `Symbol::tag: text`, each on one line
-	SVG            []byte   // cleaned; empty without a graphic
-	PlotOmitted    bool     // a graphic was made but is over 2 MiB
-	Unevaluated    bool     // the engine gave the input back: not an answer
-	Elapsed        time.Duration
-	SessionOpened  bool         // this evaluation opened the session
-	SessionEnded   ExpiryReason // with an error: the session ended by it; empty: it did not
+	Result         string        // what people read: InputForm, but for forms asked for by name and precision shown as digits
+	InputForm      string        // ToString[answer, InputForm]: reads back as the answer
+	AnswerFullForm string        // the engine's FullForm of the answer, when asked for
+	Stdout         string        // what the expression printed, without messages
+	Messages       []string      // as `Symbol::tag: text`, each on one line
+	SVG            []byte        // cleaned; empty without a graphic
+	PlotOmitted    bool          // a graphic was made but is over 2 MiB
+	Unevaluated    bool          // the engine gave the input back: not an answer
+	Elapsed        time.Duration // of computing, set with an error too
+	SessionOpened  bool          // this evaluation opened the session
+	SessionEnded   ExpiryReason  // with an error: the session ended by it; empty: it did not
 }
 
 // reply is one line from evaluate.py.
@@ -157,6 +157,7 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 	} else {
 		outcome.SessionOpened, outcome.SessionEnded, err = e.inSession(ctx, request, call, &answer)
 	}
+	outcome.Elapsed = time.Duration(answer.ElapsedNS)
 	if err == nil && answer.Error != "" {
 		err = refusal(answer.Error)
 	}
@@ -204,7 +205,17 @@ func (e *Engine) callOnce(ctx context.Context, budget time.Duration, call any, a
 	defer worker.Kill()
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	return worker.Call(ctx, call, answer)
+	return callTimed(ctx, worker, call, answer)
+}
+
+// callTimed calls a worker. Without a reply the time until it failed is as if the worker had told it.
+func callTimed(ctx context.Context, worker *Worker, call any, answer *reply) error {
+	started := time.Now()
+	err := worker.Call(ctx, call, answer)
+	if err != nil {
+		answer.ElapsedNS = time.Since(started).Nanoseconds()
+	}
+	return err
 }
 
 // takePlace waits until the request's account may have a worker.

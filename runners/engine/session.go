@@ -162,7 +162,7 @@ func (e *Engine) callInSession(ctx context.Context, s *session, worker *Worker, 
 	s.unmeasured = true
 	e.mu.Unlock()
 	e.memory.look()
-	if err = worker.Call(ctx, call, answer); err == nil {
+	if err = callTimed(ctx, worker, call, answer); err == nil {
 		return "", nil
 	}
 	select {

@@ -29,10 +29,6 @@ func (r *trial) holds(account string) int {
 	return n
 }
 
-func (r *trial) waits(account string) bool {
-	return slices.ContainsFunc(r.waiting, func(t *ticket) bool { return t.account == account })
-}
-
 // granted records tickets that were just granted, in their order.
 func (r *trial) granted(t *rapid.T, tickets ...*ticket) {
 	for _, g := range tickets {
