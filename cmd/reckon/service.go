@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"reckon/domain/account"
@@ -43,6 +44,7 @@ type service struct {
 	workers   *workers.Workers
 	kinds     []runners.Kind // of jobs; none in a process that evaluates nothing
 	api       *api           // nil in a process that answers no HTTP
+	stopping  atomic.Bool    // /readyz tells
 }
 
 // assemble makes every part; whatever fails, what was made before is stopped.
@@ -93,7 +95,7 @@ func (s *service) makeParts(ctx context.Context) (err error) {
 		return err
 	}
 	if s.config.Has(config.RoleReact) {
-		s.life.Add(s.reactions())
+		s.life.Add(s.reactions()...)
 	}
 	if err = s.makeAdmin(ctx); err != nil {
 		return err
