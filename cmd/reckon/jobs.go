@@ -94,7 +94,22 @@ func (s *service) makePeers(ctx context.Context) (part lifecycle.Part, address s
 	s.writeSide.peers = cluster.NewPeers(cluster.PeersConfig{
 		Process: s.id, Secret: secret, Local: s.writeSide.evaluator.Evaluate, WaitUntilDead: s.workers.Liveness.WaitUntilDead, Now: time.Now,
 	})
-	return httpPart("peers", httpserver.New(s.writeSide.peers, httpserver.ProcessLimits(), s.logger), listener), address, nil
+	server := httpserver.New(s.writeSide.peers, httpserver.ProcessLimits(), s.logger)
+	part = httpPart("peers", server, listener)
+	part.Drain = func(ctx context.Context) error { return s.drainPeers(ctx, server) }
+	return part, address, nil
+}
+
+// drainPeers lets forwarded evaluations end. It begins when the API is drained: until then
+// requests for sessions of this process are as welcome from other processes as from clients.
+func (s *service) drainPeers(ctx context.Context, server *httpserver.Server) error {
+	if s.api != nil && s.api.listener != nil { // otherwise it was never started, and is not drained
+		select {
+		case <-s.api.drained:
+		case <-ctx.Done():
+		}
+	}
+	return server.Shutdown(ctx)
 }
 
 // peerSecret returns the secret that the processes of an installation share: the

@@ -37,7 +37,7 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.life.Add(lifecycle.Part{Name: "embedded node", Stop: n.Close})
+		p.life.Add(lifecycle.Part{Name: "embedded node", RunOnce: true, Run: func(ctx context.Context) error { return nodeServes(ctx, n) }, Stop: n.Close})
 		l.connection, l.node = n.ConnectionString(), n
 	}
 	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: l.connection, Insecure: p.config.InsecureEventstore, Catalogue: domain.Catalogue(), Logger: p.logger})
@@ -47,6 +47,16 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 	p.life.Add(lifecycle.Part{Name: "connection to the log", Stop: func(context.Context) error { store.Close(); return nil }})
 	l.store = store
 	return l, nil
+}
+
+// nodeServes returns the error with which a node stops serving, or nil when ctx ends.
+func nodeServes(ctx context.Context, n *node.Node) error {
+	select {
+	case err := <-n.Done():
+		return err
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 // stores are the stores beside the log: blobs, and the identity tables.

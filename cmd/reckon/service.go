@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"reckon/domain/account"
@@ -49,6 +50,7 @@ type service struct {
 	kinds     []runners.Kind // of jobs; none in a process that evaluates nothing
 	api       *api           // nil in a process that answers no HTTP
 	rotating  sync.Mutex     // held by an operator's rotation of the keys
+	stopping  atomic.Bool    // /readyz tells
 }
 
 // assemble makes every part; whatever fails, what was made before is stopped.
@@ -98,7 +100,7 @@ func (s *service) makeParts(ctx context.Context) (err error) {
 		return err
 	}
 	if s.config.Has(config.RoleReact) {
-		s.life.Add(s.reactions())
+		s.life.Add(s.reactions()...)
 	}
 	if err = s.makeAdmin(ctx); err != nil {
 		return err

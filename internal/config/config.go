@@ -64,12 +64,13 @@ type Serve struct {
 	LeanExporter string `help:"lean4export built with that toolchain; empty for the one beside its lean." placeholder:"PATH"`
 	ProofMemory  int    `help:"Memory of one proof check in MiB; beyond it the check is inconclusive." default:"2048" placeholder:"MIB"`
 
-	PeerListen  string        `help:"Address where other processes of the installation forward evaluations to, for sessions that live here." default:"127.0.0.1:0"`
-	PeerAddress string        `help:"Where they reach it, when that is not the address it listens on." placeholder:"HOST:PORT"`
-	PeerSecret  string        `help:"Secret between the processes of an installation that share no --keys folder (better given as RECKON_PEER_SECRET)." placeholder:"SECRET"`
-	JobSlots    int           `help:"Jobs run at a time; 0 for one per core." default:"0"`
-	Grace       time.Duration `help:"What running jobs get to finish when the process is told to stop; then they are handed back." default:"10s"`
-	Beat        time.Duration `help:"Interval of the heartbeats of a process that runs jobs or holds sessions; the same for all of an installation. None are written while no other process can read the log." default:"5s"`
+	PeerListen   string         `help:"Address where other processes of the installation forward evaluations to, for sessions that live here." default:"127.0.0.1:0"`
+	PeerAddress  string         `help:"Where they reach it, when that is not the address it listens on." placeholder:"HOST:PORT"`
+	PeerSecret   string         `help:"Secret between the processes of an installation that share no --keys folder (better given as RECKON_PEER_SECRET)." placeholder:"SECRET"`
+	JobSlots     int            `help:"Jobs run at a time; 0 for one per core." default:"0"`
+	Grace        time.Duration  `help:"What running jobs get to finish when the process is told to stop; then they are handed back." default:"10s"`
+	UnreadyGrace *time.Duration `help:"How long a process that was told to stop goes on answering while /readyz says 503, so that load balancers stop sending; by default 5s, with an embedded log 0s." placeholder:"5s"`
+	Beat         time.Duration  `help:"Interval of the heartbeats of a process that runs jobs or holds sessions; the same for all of an installation. None are written while no other process can read the log." default:"5s"`
 
 	RegistrationsPerHour int      `help:"Registrations per client address and hour." default:"5"`
 	SignInsPerMinute     int      `help:"Sign-ins a minute per client address and per account." default:"10"`
@@ -108,6 +109,7 @@ func (s *Serve) Validate() error {
 	c.require("JobSlots", s.JobSlots >= 0, "must not be negative; 0 is one per core")
 	c.require("QueueWait", s.QueueWait > 0, "must be longer than 0s")
 	c.require("Grace", s.Grace >= 0, "must not be negative")
+	c.require("UnreadyGrace", s.UnreadyFor() >= 0, "must not be negative")
 	c.require("Beat", s.Beat > 0, "must be longer than 0s")
 	c.require("RegistrationsPerHour", s.RegistrationsPerHour > 0, "must be at least 1")
 	c.require("SignInsPerMinute", s.SignInsPerMinute > 0, "must be at least 1")
@@ -116,6 +118,21 @@ func (s *Serve) Validate() error {
 	_, err := s.Proxies()
 	c.join(err)
 	return c.err()
+}
+
+// unreadyGrace is long enough for a load balancer that asks /readyz every second or two.
+const unreadyGrace = 5 * time.Second
+
+// UnreadyFor returns UnreadyGrace or its default: a process with an embedded log is the only
+// one of its installation, so that no other could be sent the requests.
+func (s *Serve) UnreadyFor() time.Duration {
+	switch {
+	case s.UnreadyGrace != nil:
+		return *s.UnreadyGrace
+	case s.Eventstore == EmbeddedLog:
+		return 0
+	}
+	return unreadyGrace
 }
 
 // Proxies parses TrustedProxies. The error is a *SettingError.

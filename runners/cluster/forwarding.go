@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"time"
 
@@ -54,15 +53,17 @@ func NewPeers(c PeersConfig) *Peers {
 var (
 	// errOwnerDead ends a forwarded request whose receiver's lease has ended.
 	errOwnerDead = errors.New("the process that owned the session is dead")
-	// errNotDelivered means that the owner certainly has not evaluated the request.
-	errNotDelivered = errors.New("the process that owns the session was not reached")
+	// errNoAnswer means that the owner was not reached, or the connection broke before its answer
+	// came. It is asked again: it evaluates a nonce once.
+	errNoAnswer = errors.New("no answer came from the process that owns the session")
 )
 
-// Evaluate evaluates in this process, or in the one that owns the session. While the owner
-// cannot be reached it is asked again, until it answers or its lease ends; also an owner that
-// has received the request and says nothing is given up then. The session begins anew in this
-// process and the evaluation has a warning. It returns a commands.SessionOwnerError when the
-// owner may have evaluated and does not answer, or the context ends before the lease.
+// Evaluate evaluates in this process, or in the one that owns the session. While no answer comes
+// the owner is asked again, until it answers or its lease ends; also an owner that has received
+// the request and says nothing is given up then. The session begins anew in this process and the
+// evaluation has a warning; what a dead owner has computed of it may be a run of its own. It
+// returns a commands.SessionOwnerError when a live owner has received the request and its answer
+// is lost, or the context ends before the lease.
 func (p *Peers) Evaluate(ctx context.Context, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
 	nonce := newNonce() // one for all attempts: an owner evaluates one of them
 	for {
@@ -75,7 +76,7 @@ func (p *Peers) Evaluate(ctx context.Context, in commands.Intent, c commands.Eva
 		answer, err = p.forwardUntilDead(ctx, elsewhere, nonce, in, c)
 		switch {
 		case errors.As(err, &elsewhere), errors.Is(err, errOwnerDead): // the session has another owner, or none, by now
-		case errors.Is(err, errNotDelivered):
+		case errors.Is(err, errNoAnswer):
 			select {
 			case <-ctx.Done():
 				return answer, &commands.SessionOwnerError{Owner: owner, Cause: errors.Join(err, ctx.Err())}
@@ -101,12 +102,6 @@ func (p *Peers) forwardUntilDead(ctx context.Context, owner *commands.SessionEls
 		return commands.Evaluation{}, errOwnerDead
 	}
 	return answer, err
-}
-
-// notDelivered tells whether the error of a request says that no connection was made.
-func notDelivered(err error) bool {
-	var network *net.OpError
-	return errors.As(err, &network) && network.Op == "dial"
 }
 
 type forwarded struct {
@@ -216,23 +211,17 @@ func (p *Peers) forward(ctx context.Context, to *commands.SessionElsewhereError,
 	}
 	sent := seal{to: to.Owner, at: p.Now().UnixMilli(), nonce: nonce}
 	sent.signRequest(request.Header, p.Secret, body)
-	// The transport may send it once more when the owner closes an idle connection meanwhile
-	// (net/http, Request.isReplayable): the nonce makes that safe. The header itself is not sent.
-	request.Header["Idempotency-Key"] = []string{}
 	response, err := p.client.Do(request)
-	switch {
-	case notDelivered(err):
-		return commands.Evaluation{}, fmt.Errorf("%w: %w", errNotDelivered, err)
-	case err != nil:
-		return unknown(err)
+	if err != nil {
+		return commands.Evaluation{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	answered, err := io.ReadAll(io.LimitReader(response.Body, maxResponseBytes))
 	switch {
 	case err != nil:
-		return unknown(err)
+		return commands.Evaluation{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 	case response.StatusCode == http.StatusMisdirectedRequest: // another process has the owner's address now
-		return commands.Evaluation{}, fmt.Errorf("%w: another process is at %s", errNotDelivered, to.Address)
+		return commands.Evaluation{}, fmt.Errorf("%w: another process is at %s", errNoAnswer, to.Address)
 	case response.StatusCode != http.StatusOK:
 		return unknown(fmt.Errorf("%s refuses with %s: %s", to.Address, response.Status, answered[:min(len(answered), maxRefusalBytes)]))
 	case !sent.answerSigned(response.Header, p.Secret, int64(len(answered))) || !digestMatches(response.Header, answered):

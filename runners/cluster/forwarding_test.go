@@ -294,14 +294,30 @@ func TestForwardingEndsWithTheLease(t *testing.T) {
 	<-cancelled
 }
 
-// TestOwnerThatDiesMeanwhile: the caller is told which part did not answer, at once.
-func TestOwnerThatDiesMeanwhile(t *testing.T) {
-	dying := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
-	defer dying.Close()
-	_, err := peers("caller", "s", elsewhere(strings.TrimPrefix(dying.URL, "http://"))).Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{})
+// TestAnswerThatIsLost: a live owner evaluates once, however often it is asked, and the caller is
+// told which part did not answer.
+func TestAnswerThatIsLost(t *testing.T) {
+	evaluated := 0
+	real := peers("o", "s", func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
+		evaluated++
+		return commands.Evaluation{}, nil
+	})
+	asked := 0
+	cut := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked == 1 {
+			real.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler) // the connection breaks before the answer
+		}
+		real.ServeHTTP(w, r)
+	}))
+	defer cut.Close()
+	_, err := peers("caller", "s", elsewhere(strings.TrimPrefix(cut.URL, "http://"))).Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{})
 	var away *commands.SessionOwnerError
 	if !errors.As(err, &away) || away.Owner != "o" || !errors.Is(err, commands.ErrSessionOwnerAway) || errors.Is(err, commands.ErrUnavailable) {
 		t.Errorf("%v", err)
+	}
+	if evaluated != 1 || asked != 2 {
+		t.Errorf("evaluated %d times of %d", evaluated, asked)
 	}
 }
 

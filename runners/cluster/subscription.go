@@ -48,8 +48,14 @@ var subscribedEvents = []string{
 	keys.Published{}.EventName(), keys.Activated{}.EventName(), keys.Retired{}.EventName(),
 }
 
-// Run reads the log after a position until the context ends.
+// Run reads the log after a position until the context ends. Called again it goes on where it
+// stood.
 func (s *Subscription) Run(ctx context.Context, log Log, after event.Position) error {
+	s.mu.Lock()
+	if after.Less(s.position) {
+		after = s.position
+	}
+	s.mu.Unlock()
 	s.advance(after) // nothing may follow: then this position is the end of the log
 	for recorded, err := range log.SubscribeAll(ctx, after, subscribedEvents...) {
 		if err != nil && recorded.Position == (event.Position{}) {

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -190,11 +191,13 @@ func (w *Workers) Parts() []lifecycle.Part {
 // jobs claims and runs. Draining lets running jobs end within the grace period and
 // hands back the others; stopping without having drained kills them.
 func (w *Workers) jobs() lifecycle.Part {
-	draining, drained := make(chan struct{}), make(chan struct{})
+	draining := make(chan struct{})
+	var running sync.Mutex // held while jobs run
 	return lifecycle.Part{
 		Name: "jobs",
 		Run: func(ctx context.Context) error {
-			defer close(drained)
+			running.Lock()
+			defer running.Unlock()
 			claiming, stopClaims := context.WithCancel(ctx)
 			defer stopClaims()
 			defer context.AfterFunc(ctx, w.runner.KillAll)()
@@ -209,7 +212,8 @@ func (w *Workers) jobs() lifecycle.Part {
 		},
 		Drain: func(context.Context) error {
 			close(draining)
-			<-drained
+			running.Lock() // they have ended, and what is begun after this ends at once
+			defer running.Unlock()
 			return nil
 		},
 	}

@@ -158,6 +158,11 @@ func (f *Fleet) Start(o Options) *Process {
 
 // stop ends a process and reports the part of it that failed.
 func (f *Fleet) stop(life *lifecycle.Lifecycle) {
+	for _, part := range life.States() {
+		if part.Error != "" {
+			f.t.Errorf("%s has ended: %s", part.Name, part.Error)
+		}
+	}
 	if err := life.Stop(context.Background()); err != nil {
 		f.t.Error(err)
 	}
