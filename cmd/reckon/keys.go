@@ -40,7 +40,7 @@ func (c *keysListCmd) Run() error {
 		if err != nil {
 			return err
 		}
-		ring, err := s.openKeys()
+		holds, err := s.heldKeys()
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (c *keysListCmd) Run() error {
 		reports := make([]keyReport, 0, len(state.Keys))
 		for _, k := range state.Keys {
 			r := keyReportOf(k, state.Active)
-			r.PrivateHalf = ring.Holds(k.KID)
+			r.PrivateHalf = holds(k.KID)
 			healthy = healthy && (r.PrivateHalf || k.KID != state.Active)
 			reports = append(reports, r)
 		}
@@ -89,7 +89,7 @@ func keyReportOf(k keys.Key, active string) keyReport {
 
 type keysRotateCmd struct {
 	installation
-	Lost bool `help:"Go on although the private half of the key that seals is lost for good. No receipt is sealed until the new key seals."`
+	Lost bool `help:"Go on although the private half of the key that seals is lost for good. No receipt is sealed until the new key seals." env:"-"`
 	JSON bool `help:"Print JSON." name:"json"`
 }
 

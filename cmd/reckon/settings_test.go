@@ -274,6 +274,33 @@ func TestNoSecretIsPrinted(t *testing.T) {
 	}
 }
 
+// TestLostIsSaidByHand: a variable or a line in a file that somebody left there does not make a command give up a key.
+func TestLostIsSaidByHand(t *testing.T) {
+	data, file := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "reckon.toml")
+	for range 2 { // published, then active
+		if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", data); status != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	if err := errors.Join(os.Rename(filepath.Join(data, "keys"), filepath.Join(t.TempDir(), "keys")), os.WriteFile(file, []byte("lost = true\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, environment := range [][]string{nil, {"RECKON_LOST=true"}} {
+		if status, _, stderr := reckon(t, "", environment, "keys", "rotate", "--data", data); status != 2 || !strings.Contains(stderr, "--lost") {
+			t.Errorf("%v: status %d\n%s", environment, status, stderr)
+		}
+	}
+	if status, _, stderr := reckon(t, "", []string{"RECKON_CONFIG=" + file}, "keys", "rotate", "--data", data); status != 2 || !strings.Contains(stderr, `no setting "lost"`) {
+		t.Errorf("in a file: status %d\n%s", status, stderr)
+	}
+	if status, stdout, stderr := reckon(t, "", nil, "keys", "list", "--data", data); status != 1 || !strings.Contains(stdout, "its private half is not in") {
+		t.Errorf("the list: status %d\n%s%s", status, stdout, stderr)
+	}
+	if status, stdout, stderr := reckon(t, "", nil, "keys", "rotate", "--lost", "--data", data); status != 0 || !strings.Contains(stdout, "published") {
+		t.Errorf("by hand: status %d\n%s", status, stderr)
+	}
+}
+
 // TestCommandsTakeTurns: two commands at once on a folder without a server both do their work.
 func TestCommandsTakeTurns(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")

@@ -436,3 +436,32 @@ func tableSuffix(address string) string {
 	u, _ := url.Parse(address) // pgtest wrote it
 	return strings.Trim(u.Path, "/")
 }
+
+// TestUsesWhileTheDatabaseIsAway: one error, and not one for every request; the use is stored once the database is back.
+func TestUsesWhileTheDatabaseIsAway(t *testing.T) {
+	line := pgtest.NewLine(t, pgtest.Database(t))
+	db, err := identity.Open(t.Context(), at(line.Address()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	c := &clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}
+	s := identity.New(db, c.Now, identity.DefaultRules())
+	line.Cut()
+	if err := s.TokenUsed(t.Context(), "a"); err == nil {
+		t.Error("stored while the database is away")
+	}
+	for _, token := range []string{"a", "b", "c"} {
+		if err := s.TokenUsed(t.Context(), token); err != nil {
+			t.Errorf("a request later: %v", err)
+		}
+	}
+	line.Mend()
+	c.pass(time.Minute)
+	if err := s.TokenUsed(t.Context(), "a"); err != nil {
+		t.Error(err)
+	}
+	if days, err := s.LastUsed(t.Context(), []string{"a", "b"}); err != nil || len(days) != 1 || days["a"] != "2026-08-01" {
+		t.Errorf("%v, %v", days, err)
+	}
+}
