@@ -264,7 +264,7 @@ func (s *settings) createDatabase(ctx context.Context) (*projections.DB, func(),
 }
 
 // openBlobs opens the blobs; an error when their folder is missing.
-func (s *settings) openBlobs() (blobs.Store, error) {
+func (s *settings) openBlobs() (*blobs.Folder, error) {
 	folder, err := s.BlobFolder()
 	if err != nil {
 		return nil, err
@@ -278,7 +278,7 @@ func (s *settings) openBlobs() (blobs.Store, error) {
 }
 
 // createBlobs is openBlobs that creates a missing folder.
-func (s *settings) createBlobs() (blobs.Store, error) {
+func (s *settings) createBlobs() (*blobs.Folder, error) {
 	if err := s.require("blobs"); err != nil {
 		return nil, err
 	}
@@ -312,7 +312,7 @@ func (s *settings) heldKeys() (holds func(kid string) bool, err error) {
 	return ring.Holds, err
 }
 
-func openBlobs(folder string, logger *slog.Logger) (blobs.Store, error) {
+func openBlobs(folder string, logger *slog.Logger) (*blobs.Folder, error) {
 	if err := private.MakeFolder(folder, logger); err != nil {
 		return nil, err
 	}

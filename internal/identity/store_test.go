@@ -391,7 +391,7 @@ func TestASchemaOfItsOwn(t *testing.T) {
 	}
 	execute("DROP SCHEMA identity")
 	for range 2 {
-		people, closePeople = open("people")
+		_, closePeople = open("people")
 		closePeople()
 	}
 	if tables("public") != 0 || tables("people") != 5 {
