@@ -186,9 +186,13 @@ func (s *settings) createLog(ctx context.Context) (*eventstore.Store, func(), er
 		if err := private.MakeFolder(s.Data, slog.Default()); err != nil {
 			return nil, nil, err
 		}
+		_, missing := os.Stat(s.LogFolder())
 		n, err := s.openOwnNode(ctx)
 		if err != nil {
 			return nil, nil, err
+		}
+		if errors.Is(missing, fs.ErrNotExist) { // perhaps by mistake: a relative --data in another folder
+			fmt.Fprintln(os.Stderr, "made a new installation in", s.Data)
 		}
 		connection = n.ConnectionString()
 		closeNode = func() { _ = n.Close(context.WithoutCancel(ctx)) }
