@@ -108,7 +108,7 @@ func (c *keysRotateCmd) Run() error {
 		if c.JSON {
 			err = printJSON(done)
 		} else {
-			printRotation(done)
+			printRotation(done, s.Keys)
 		}
 		if err == nil && done.Step == commands.KeyWaiting {
 			return exitStatus(1)
@@ -141,11 +141,11 @@ func rotateKey(ctx context.Context, store commands.Store, ring keyring.Ring, fol
 	return done, err
 }
 
-func printRotation(done commands.KeyRotation) {
+func printRotation(done commands.KeyRotation, folder string) {
 	at := done.SealsAt.Format(time.RFC3339)
 	switch done.Step {
 	case commands.KeyPublished:
-		fmt.Printf("published %s\nIt may seal from %s: run `reckon keys rotate` again then.\n", done.KID, at)
+		fmt.Printf("published %[1]s\nIt may seal from %[2]s: run `reckon keys rotate` again then. Servers that do not share %[3]s need %[1]s.pem from there before.\n", done.KID, at, folder)
 	case commands.KeyWaiting:
 		fmt.Printf("%s is published and may seal from %s: run `reckon keys rotate` again then.\n", done.KID, at)
 	case commands.KeyActivated:
