@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -32,9 +33,15 @@ type accountCreateCmd struct {
 	JSON          bool   `help:"Print JSON." name:"json"`
 }
 
+// maxPasswordLine is the most that is read of standard input, in bytes: a password over identity.MaxPasswordRunes is refused.
+const maxPasswordLine = 4096
+
 // Run registers and prints the account's id.
 func (c *accountCreateCmd) Run() error {
-	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		fmt.Fprintln(os.Stderr, "Type the password and Enter; it is visible.")
+	}
+	line, err := bufio.NewReader(io.LimitReader(os.Stdin, maxPasswordLine)).ReadString('\n')
 	if line = strings.TrimRight(line, "\r\n"); line == "" {
 		return errors.Join(errors.New("no password on standard input"), err)
 	}

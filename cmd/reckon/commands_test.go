@@ -162,7 +162,13 @@ func TestAccountsAndKeysWithoutAServer(t *testing.T) {
 	var created struct {
 		UserID string `json:"user_id"`
 	}
-	stdout, _ := do(0, "a long password\r\n", "account", "create", "op@example.com", "--password-stdin", "--json")
+	stdout, stderr := do(0, "a long password\r\n", "account", "create", "op@example.com", "--password-stdin", "--json")
+	if !strings.Contains(stderr, "made a new installation in "+data) {
+		t.Errorf("an installation was made without a word: %s", stderr)
+	}
+	if _, stderr := do(0, "", "keys", "list"); strings.Contains(stderr, "made") {
+		t.Errorf("made again: %s", stderr)
+	}
 	if err := json.Unmarshal([]byte(stdout), &created); err != nil || len(created.UserID) != 36 {
 		t.Errorf("created %s: %v", stdout, err)
 	}

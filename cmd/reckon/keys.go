@@ -40,7 +40,7 @@ func (c *keysListCmd) Run() error {
 		if err != nil {
 			return err
 		}
-		ring, err := s.openKeys()
+		holds, err := s.heldKeys()
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (c *keysListCmd) Run() error {
 		reports := make([]keyReport, 0, len(state.Keys()))
 		for _, k := range state.Keys() {
 			r := keyReportOf(k, state.Active)
-			r.PrivateHalf = ring.Holds(k.KID)
+			r.PrivateHalf = holds(k.KID)
 			healthy = healthy && (r.PrivateHalf || k.KID != state.Active)
 			reports = append(reports, r)
 		}
@@ -89,7 +89,7 @@ func keyReportOf(k keys.Key, active string) keyReport {
 
 type keysRotateCmd struct {
 	installation
-	Lost bool `help:"Go on although the private half of the key that seals is lost for good. No receipt is sealed until the new key seals."`
+	Lost bool `help:"Go on although the private half of the key that seals is lost for good. No receipt is sealed until the new key seals." env:"-"`
 	JSON bool `help:"Print JSON." name:"json"`
 }
 
@@ -108,7 +108,7 @@ func (c *keysRotateCmd) Run() error {
 		if c.JSON {
 			err = printJSON(done)
 		} else {
-			printRotation(done)
+			printRotation(done, s.Keys)
 		}
 		if err == nil && done.Step == commands.KeyWaiting {
 			return exitStatus(1)
@@ -141,11 +141,11 @@ func rotateKey(ctx context.Context, store commands.Store, ring keyring.Ring, fol
 	return done, err
 }
 
-func printRotation(done commands.KeyRotation) {
+func printRotation(done commands.KeyRotation, folder string) {
 	at := done.SealsAt.Format(time.RFC3339)
 	switch done.Step {
 	case commands.KeyPublished:
-		fmt.Printf("published %s\nIt may seal from %s: run `reckon keys rotate` again then.\n", done.KID, at)
+		fmt.Printf("published %[1]s\nIt may seal from %[2]s: run `reckon keys rotate` again then. Servers that do not share %[3]s need %[1]s.pem from there before.\n", done.KID, at, folder)
 	case commands.KeyWaiting:
 		fmt.Printf("%s is published and may seal from %s: run `reckon keys rotate` again then.\n", done.KID, at)
 	case commands.KeyActivated:

@@ -47,6 +47,9 @@ type serverSettings struct {
 	Process      string              `json:"process"`
 }
 
+// answerTimeout is how long a server may take to tell its settings, which it has at hand: it is stopped or overloaded.
+const answerTimeout = 10 * time.Second
+
 // settings asks the server that runs on the data folder. Where none runs they are the command's own, completed by
 // what the folder's last server had. It refuses a data folder of another user, and a setting that contradicts the server's.
 func (i installation) settings(ctx context.Context) (*settings, error) {
@@ -61,7 +64,9 @@ func (i installation) settings(ctx context.Context) (*settings, error) {
 		return nil, err
 	}
 	var running serverSettings
-	ok, err := askServer(ctx, given.Data, "GET", "/settings", &running)
+	bounded, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	ok, err := askServer(bounded, given.Data, "GET", "/settings", &running)
 	if err != nil {
 		return nil, err
 	}
@@ -181,9 +186,13 @@ func (s *settings) createLog(ctx context.Context) (*eventstore.Store, func(), er
 		if err := private.MakeFolder(s.Data, slog.Default()); err != nil {
 			return nil, nil, err
 		}
+		_, missing := os.Stat(s.LogFolder())
 		n, err := s.openOwnNode(ctx)
 		if err != nil {
 			return nil, nil, err
+		}
+		if errors.Is(missing, fs.ErrNotExist) { // perhaps by mistake: a relative --data in another folder
+			fmt.Fprintln(os.Stderr, "made a new installation in", s.Data)
 		}
 		connection = n.ConnectionString()
 		closeNode = func() { _ = n.Close(context.WithoutCancel(ctx)) }
@@ -290,6 +299,21 @@ func (s *settings) openKeys() (keyring.Ring, error) {
 		return keyring.Ring{}, err
 	}
 	return openKeys(s.Keys, slog.Default())
+}
+
+// heldKeys tells which private halves are in the folder of signing keys. It makes no folder.
+func (s *settings) heldKeys() (holds func(kid string) bool, err error) {
+	if err := s.require("keys"); err != nil {
+		return nil, err
+	}
+	switch err := private.CheckFolder(s.Keys); {
+	case errors.Is(err, fs.ErrNotExist):
+		return func(string) bool { return false }, nil
+	case err != nil:
+		return nil, err
+	}
+	ring, err := s.openKeys()
+	return ring.Holds, err
 }
 
 func openBlobs(folder string, logger *slog.Logger) (*blobs.Folder, error) {

@@ -39,13 +39,13 @@ const keyLook = 2 * time.Second
 
 // openSigning loads the active key, which the first start of a deployment creates. Without its private half
 // nothing is signed here; that is no error, so that the process can be told what to do about it.
-func openSigning(ctx context.Context, p process, log *eventLog) (*signing, error) {
+func openSigning(ctx context.Context, p process, store commands.Store) (*signing, error) {
 	ring, err := openKeys(p.config.KeyFolder(), p.logger)
 	if err != nil {
 		return nil, err
 	}
 	s := &signing{
-		ring: ring, folder: p.config.KeyFolder(), store: log.store, logger: p.logger, changed: make(chan struct{}, 1),
+		ring: ring, folder: p.config.KeyFolder(), store: store, logger: p.logger, changed: make(chan struct{}, 1),
 		able: make(chan struct{}), warned: map[string]bool{},
 	}
 	history, err := s.store.Read(ctx, keys.Stream)

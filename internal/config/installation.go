@@ -15,7 +15,7 @@ import (
 type Installation struct {
 	Config File `help:"TOML file with the same names as these flags." name:"config" placeholder:"FILE" json:"config,omitempty"`
 
-	Data       string `help:"Folder everything embedded lies in, and the socket through which commands reach the server." default:"reckon-data" placeholder:"DIR" json:"data"`
+	Data       string `help:"Folder everything embedded lies in, and the socket through which commands reach the server; default: reckon-data." default:"reckon-data" placeholder:"DIR" json:"data"`
 	Eventstore string `help:"The event log: unix:PATH of a node's socket, or esdb://user:password@host:port; default: embedded." placeholder:"ADDRESS" json:"eventstore"`
 
 	InsecureEventstore bool `help:"Accept an esdb:// address without TLS or without credentials, though whoever can write to that log is an administrator of this service." json:"insecure_eventstore"`

@@ -99,8 +99,12 @@ func migrate(ctx context.Context, db *bun.DB, w Where) error {
 
 // makeSchema makes the schema if it is missing, and moves tables into it that lie among the read models.
 func makeSchema(ctx context.Context, tx bun.Tx, w Where) error {
-	var found, misplaced bool
-	if err := tx.QueryRowContext(ctx, "SELECT to_regnamespace(?) IS NOT NULL", w.Schema).Scan(&found); err != nil {
+	var found, here, misplaced bool
+	// From the catalogue, which everyone may read: the user may have no right to use public.
+	err := tx.QueryRowContext(ctx, `WITH tables AS (SELECT n.nspname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relname = 'identity_migrations')
+		SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ?), EXISTS (SELECT 1 FROM tables WHERE nspname = ?), EXISTS (SELECT 1 FROM tables WHERE nspname = 'public')`,
+		w.Schema, w.Schema).Scan(&found, &here, &misplaced)
+	if err != nil {
 		return fmt.Errorf("identity: %w", err)
 	}
 	if !found { // not IF NOT EXISTS, which needs the right to create schemas even where there is one
@@ -108,9 +112,8 @@ func makeSchema(ctx context.Context, tx bun.Tx, w Where) error {
 			return fmt.Errorf("identity: schema %[1]s: %[2]w; let an administrator run CREATE SCHEMA %[1]s AUTHORIZATION and the service's user", w.Schema, err)
 		}
 	}
-	err := tx.QueryRowContext(ctx, "SELECT to_regclass('public.identity_migrations') IS NOT NULL AND to_regclass(?) IS NULL", w.Schema+".identity_migrations").Scan(&misplaced)
-	if err != nil || !misplaced {
-		return err
+	if here || !misplaced {
+		return nil
 	}
 	for _, table := range []string{"identity_accounts", "identity_sessions", "identity_windows", "identity_token_use", "identity_migrations"} {
 		if _, err := tx.ExecContext(ctx, "ALTER TABLE public.? SET SCHEMA ?", bun.Ident(table), bun.Ident(w.Schema)); err != nil {

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -332,4 +333,49 @@ func TestAccountsOfCommandsAreThoseOfServers(t *testing.T) {
 	if again := create(2, dataOne, "anna@example.com"); again != "" || anna == "" {
 		t.Errorf("anna is %s and %s", anna, again)
 	}
+}
+
+// TestTheFileOfReadModelsIsThrownAway: everything embedded in one server; and a server that is stopped is not taken to be absent.
+func TestTheFileOfReadModelsIsThrownAway(t *testing.T) {
+	data := e2e.DataFolder(t)
+	server := e2e.Start(t, data)
+	anna := server.NewAccount("anna@example.com")
+	kid := sealedWith(t, anna, server)
+	if status := server.Interrupt(); status != 0 {
+		t.Fatalf("exit status %d\n%s", status, server.Output())
+	}
+	files, err := filepath.Glob(filepath.Join(data, "readmodels.db*"))
+	must(t, err)
+	for _, file := range files {
+		must(t, os.Remove(file))
+	}
+	if len(files) == 0 {
+		t.Error("there is no file of read models")
+	}
+	server = e2e.Start(t, data)
+	if status := readJSON(t, "POST", server.URL+"/auth/login", credentials("anna@example.com"), nil); status != 200 {
+		t.Errorf("sign-in: %d", status)
+	}
+	var history struct{ Runs []json.RawMessage }
+	must(t, at(anna, server).JSON("GET", "/api/history", nil, &history))
+	if len(history.Runs) != 1 {
+		t.Errorf("%d runs in the history, want 1", len(history.Runs))
+	}
+	if again := sealedWith(t, anna, server); again != kid {
+		t.Errorf("sealed with %s and %s", kid, again)
+	}
+
+	stopped, err := os.FindProcess(server.PID())
+	must(t, errors.Join(err, stopped.Signal(syscall.SIGSTOP)))
+	var group sync.WaitGroup
+	for _, command := range [][]string{{"keys", "rotate"}, {"account", "create", "bert@example.com", "--password-stdin"}, {"projections", "status"}} {
+		group.Go(func() {
+			if status, _, stderr := shell(t, password+"\n", append(command, "--data", data)...); status != 2 || !strings.Contains(stderr, "does not answer") {
+				t.Errorf("reckon %v beside a stopped server: status %d\n%s", command, status, stderr)
+			}
+		})
+	}
+	group.Wait()
+	must(t, stopped.Signal(syscall.SIGCONT))
+	operate(t, 0, password+"\n", "account", "create", "bert@example.com", "--password-stdin", "--data", data)
 }
