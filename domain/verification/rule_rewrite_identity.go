@@ -75,7 +75,7 @@ func planRewriteIdentity(c Call) (Task, error) {
 		}
 	}
 	if original.IsCall("Equal") && len(original.Args) == 2 && c.Answer.IsSymbol("True") {
-		return identities(original, [][2]*expression.Expr{{original.Args[0], original.Args[1]}}, assumptions, nil), nil
+		return identities(original, [][2]*expression.Expr{{original.Args[0], original.Args[1]}}, assumptions, map[string]any{"sides": true}), nil
 	}
 	if isLogical(original) || isLogical(c.Answer) {
 		return logicalTask(call("Equivalent", original, c.Answer), original, c.Answer, assumptions)
