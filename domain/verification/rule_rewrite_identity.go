@@ -55,6 +55,9 @@ func planRewriteIdentity(c Call) (Task, error) {
 		}
 	case "PowerExpand":
 		// It rewrites as if every variable were positive, and inverse functions as if they undid the functions; assumptions take the place of both.
+		if len(c.Args) > 1 {
+			return Task{}, noShape("PowerExpand of some variables only is not checked")
+		}
 		if len(assumptions) == 0 {
 			if mentionsAny(original, inverseFunctions...) {
 				return Task{}, noShape("PowerExpand of inverse functions, without Assumptions, is not checked")

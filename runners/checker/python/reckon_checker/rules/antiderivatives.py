@@ -49,7 +49,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     answers = [answer_of(right) for _, right in claims]
     objection = finite.objection(answers, list(task.get("variables") or []), [left for left, _ in claims])
     if isinstance(objection, Refuted):
-        return objection
+        return objection if all(finite.finite_somewhere(left) for left, _ in claims) else Open("the integrand has no value")
     found = judged(claims, assumptions, task, seed)
     if objection is not None and isinstance(found, Verified | Supported):
         return objection

@@ -85,10 +85,11 @@ def counted(claims: list[Claim]) -> list[Tree]:
             for part in walk(side):
                 if is_call(part, "Sum", "Product"):
                     iterators = arguments(part)[1:]
-                    inner = {arguments(iterator)[0] for iterator in iterators if arguments(iterator)}
+                    outer: set[Tree] = set()  # names that are bound where an iterator stands: its own is not
                     for iterator in iterators:
-                        if not free_symbols(("List", *arguments(iterator)[1:])) & inner:
+                        if not free_symbols(("List", *arguments(iterator)[1:])) & outer:
                             found += in_range(arguments(iterator)[1:])
+                        outer.update(arguments(iterator)[:1])
     return found
 
 
