@@ -55,6 +55,9 @@ func planRewriteIdentity(c Call) (Task, error) {
 		}
 	case "PowerExpand":
 		// It rewrites as if every variable were positive, and inverse functions as if they undid the functions; assumptions take the place of both.
+		if len(c.Args) > 1 {
+			return Task{}, noShape("PowerExpand of some variables only is not checked")
+		}
 		if len(assumptions) == 0 {
 			if mentionsAny(original, inverseFunctions...) {
 				return Task{}, noShape("PowerExpand of inverse functions, without Assumptions, is not checked")
@@ -75,7 +78,7 @@ func planRewriteIdentity(c Call) (Task, error) {
 		}
 	}
 	if original.IsCall("Equal") && len(original.Args) == 2 && c.Answer.IsSymbol("True") {
-		return identities(original, [][2]*expression.Expr{{original.Args[0], original.Args[1]}}, assumptions, nil), nil
+		return identities(original, [][2]*expression.Expr{{original.Args[0], original.Args[1]}}, assumptions, map[string]any{"sides": true}), nil
 	}
 	if isLogical(original) || isLogical(c.Answer) {
 		return logicalTask(call("Equivalent", original, c.Answer), original, c.Answer, assumptions)

@@ -169,12 +169,15 @@ class Relation(enum.Enum):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The relation of two values. digits: of an OVERLAP, the significant digits that agree. left, right: the entries that decide it."""
+    """The relation of two values. digits: of an OVERLAP, the significant digits that agree. left, right: the entries that decide it;
+    place: where they stand in two lists, from 1; claim: in which of several claims, from 0."""
 
     relation: Relation
     left: Value = ZERO
     right: Value = ZERO
     digits: int = 0
+    place: tuple[int, ...] = ()
+    claim: int = 0
 
     @property
     def exact(self) -> bool:
@@ -253,7 +256,7 @@ def significant(size: arb, rad: arb) -> int:
     if not size > 0:
         return 0
     quotient = (size / rad).log() / arb(10).log()
-    return max(0, int(float(quotient.mid())))
+    return max(0, min(int(float(quotient.mid())), 10**6)) if quotient.is_finite() and abs(quotient) < 10**300 else 0
 
 
 def widened(value: arb, radius: arb | fmpq) -> arb:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from flint import fmpq
 
 from ..agreement import Survey
@@ -18,7 +20,7 @@ def decimals(seen: Survey, differences: list[tuple[Point, Comparison]], agree: i
         for point, found in differences:
             if is_number(found.left) and is_number(found.right):
                 a, b = complex_ball(found.left), complex_ball(found.right)
-                refutation = Survey(seen.regions, [(point, found)]).refutation()
+                refutation = replace(seen, differences=[(point, found)]).refutation()
                 if abs(a - b) > fmpq(1, 10**4) * (abs(a) + abs(b)) and refutation is not None:
                     return refutation
     return Open("decimals differ a little")

@@ -9,12 +9,13 @@ constants whose enclosure is not zero; the lack of one by a count of constants o
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace as replaced
 from typing import Any
 
 from flint import fmpq
 
 from .. import budget
-from ..agreement import Claim, Survey, survey
+from ..agreement import Claim, Words, survey
 from ..assumptions import Assumptions, flatten
 from ..calculus import applied, differentiate
 from ..evaluation import EMPTY, Environment, derivative_of, evaluate
@@ -134,7 +135,7 @@ class Problem:
         worst: Residual = Verified(True)
         for equations in (self.general, self.initial):
             assumptions = self.assumptions if equations is self.general else self.at_places
-            found = self._hold(self.claims(equations, s), assumptions) if equations else Verified(True)
+            found = self._hold(self.claims(equations, s), assumptions, sides=equations is self.general) if equations else Verified(True)
             if isinstance(found, Refuted):
                 return found
             if (
@@ -145,11 +146,11 @@ class Problem:
                 worst = found
         return worst
 
-    def _hold(self, claims: list[Claim], assumptions: Assumptions) -> Residual:
+    def _hold(self, claims: list[Claim], assumptions: Assumptions, sides: bool) -> Residual:
         decimal = any(reals(side) for claim in claims for side in claim)
         if kept_by_machines(*(side for claim in claims for side in claim)) and proves([(exactly(a), exactly(b)) for a, b in claims], assumptions):
             return Verified(True)
-        seen = survey(claims, assumptions, self.seed, real=True, printed=decimal, enough_differences=40, partial=True)
+        seen = survey(claims, assumptions, self.seed, real=True, printed=decimal, enough_differences=40, partial=True, words=Words(sides=sides))
         varying = any(free_symbols(side) for claim in claims for side in claim)
         ordinary = [region for name, region in seen.regions.items() if not name.endswith(("special place", ", zero"))]
         differences = [(point, found) for point, found in seen.differences if not (point.special or point.region.endswith(", zero"))] or (
@@ -163,14 +164,24 @@ class Problem:
             if refutation is not None:
                 return refutation
         if differences and (agree == 0 or (self.recurrence and len(differences) > agree)):
-            refutation = Survey(seen.regions, differences).refutation()
+            refutation = replaced(seen, differences=differences).refutation()
             if refutation is not None:
                 return refutation
         if seen.differences:
             return Open("holds at some points only")
         if varying and ordinary and agree and all(region.agree or (region.outside and not region.unknown) for region in ordinary):
-            return Verified(False)
-        return Verified(seen.exact) if seen.covered else Open("no decision at some points")
+            return Verified(False) if seen.certain and self._for_complex_parameters(claims, assumptions) else Supported()
+        if not seen.covered:
+            return Open("no decision at some points")
+        return Verified(seen.exact) if seen.certain and self._for_complex_parameters(claims, assumptions) else Supported()
+
+    def _for_complex_parameters(self, claims: list[Claim], assumptions: Assumptions) -> bool:
+        """Whether what holds for real values holds for complex ones of all symbols but the variables."""
+        if not set().union(*(free_symbols(side) for claim in claims for side in claim)) - set(self.variables):
+            return True
+        real = Assumptions([*assumptions.conditions, *(("Element", name, "Reals") for name in self.variables)])
+        seen = survey(claims, real, self.seed, partial=True)
+        return not seen.differences and seen.agreed > 0
 
     # Counting constants.
 

@@ -118,7 +118,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if len(args) < (1 if what in ("Discriminant", "Congruent", "CoefficientList") else 2):
         return Open("two polynomials are wanted")
     if what == "PolynomialMod" or (what == "Congruent" and isinstance(task.get("modulus"), int)):
-        return residues(reduced([*args, *([task["modulus"]] if what == "Congruent" else [])], parts, what), parts, task.get("modulus"))
+        return residues(reduced([*args, *([task["modulus"]] if what == "Congruent" else [])], parts, what), parts, task.get("modulus", 0))
     if what not in ("PolynomialGCD", "PolynomialLCM") and len(args) > 2:
         return Open("two polynomials are wanted")
     variable: Any = task.get("variable")

@@ -113,12 +113,20 @@ def solved(problem: Problem) -> Residual:
                 return Refuted(Statement(f"{name} = {show_tree(value)} is no number"))
             if free_symbols(value) & set(s.values):
                 return Open("a value holds an unknown that has a value")
+    if foreign(problem):
+        return put_in(problem, "a symbol that the question does not know")
     found = decided(problem)
     written = [collected(e) for e in problem.equations]
     if not any(changed for _, changed in written) or isinstance(found, Open):
         return found
     again = decided(replace(problem, equations=[e for e, _ in written]))
     return found if type(again) is type(found) else Open("what is cancelled in the equations decides")
+
+
+def foreign(problem: Problem) -> bool:
+    """Whether a solution holds a symbol that is neither of the question nor a generated constant."""
+    asked = {*problem.unknowns}.union(*(free_symbols(c) for c in (*problem.equations, *problem.others, *problem.assumptions)))
+    return any(free_symbols(node) - asked - s.integers - s.loose for s in problem.solutions for node in (*s.values.values(), *s.conditions))
 
 
 def decided(problem: Problem) -> Residual:

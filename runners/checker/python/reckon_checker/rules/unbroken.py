@@ -12,6 +12,8 @@ from .. import budget
 from ..calculus import differentiate
 from ..critical import JUMPING, critical, crossings, isolated
 from ..evaluation import Environment, evaluate
+from ..sides import JUMPING as STEPS
+from ..sides import resolved
 from ..tree import Refused, Tree, free_symbols, is_call, replace, walk
 from ..values import Undecided, complex_ball, is_number, precision
 from .families import branchless
@@ -80,7 +82,9 @@ class Answer:
         return True
 
     def _singular(self, env: Environment, place: fmpq, step: fmpq) -> bool:
-        """Whether the equations may be singular at a place, for the values that the answer has beside it."""
+        """Whether the equations may be singular at a place, for the values that the answer has beside it. Where they jump there the
+        formulas of both sides are looked at."""
+        jumping = any(is_call(part, *STEPS) for node in self.nodes for part in walk(node))
         with precision(BITS):
             try:
                 beside, box = env.having(self.x, place - step), env.having(self.x, arb(place, (arb(step) * 2).upper()))
@@ -89,16 +93,23 @@ class Answer:
                     if not is_number(value):
                         return True
                     box = box.having(name, complex_ball(value) + arb(0, WIDE))
-                for node in self.nodes:
-                    slopes = [differentiate(node, top) for top in self.tops]
-                    rest = node
-                    for top in self.tops:
-                        rest = replace(rest, top, 0)
-                    bounds = [evaluate(part, box) for part in (rest, *slopes)]
-                    if not all(is_number(bound) and complex_ball(bound).is_finite() for bound in bounds):
-                        return True
-                    if len(slopes) == 1 and is_number(bounds[1]) and complex_ball(bounds[1]).contains(0):
-                        return True
+                if not jumping:
+                    return self._unbounded(self.nodes, box)
+                sides = [Environment({self.x: place + way * step}) for way in (-1, 1)]
+                return any(self._unbounded([resolved(node, side) for node in self.nodes], box) for side in sides)
             except (Undecided, Refused):
+                return not jumping
+
+    def _unbounded(self, nodes: list[Tree], box: Environment) -> bool:
+        """Whether the nodes or their derivatives by the highest derivatives may have no bound in a box, or these vanish."""
+        for node in nodes:
+            slopes = [differentiate(node, top) for top in self.tops]
+            rest = node
+            for top in self.tops:
+                rest = replace(rest, top, 0)
+            bounds = [evaluate(part, box) for part in (rest, *slopes)]
+            if not all(is_number(bound) and complex_ball(bound).is_finite() for bound in bounds):
+                return True
+            if len(slopes) == 1 and is_number(bounds[1]) and complex_ball(bounds[1]).contains(0):
                 return True
         return False
