@@ -333,7 +333,7 @@ func TestACallerWhoGoesAwayIsNoticedByTheOwner(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	left := make(chan error, 1)
 	go func() {
-		_, err := cluster.NewPeers([]byte("s"), elsewhere(address)).Evaluate(ctx, commands.Intent{}, commands.Evaluate{})
+		_, err := peers("p", "s", elsewhere(address)).Evaluate(ctx, commands.Intent{}, commands.Evaluate{})
 		left <- err
 	}()
 	<-arrived
@@ -351,7 +351,7 @@ func TestWhenAWorkerComesFreeIsForwarded(t *testing.T) {
 	address := owner(t, "s", func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
 		return commands.Evaluation{}, &commands.SaturatedError{RetryAfter: 7 * time.Second}
 	})
-	_, err := cluster.NewPeers([]byte("s"), elsewhere(address)).Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{})
+	_, err := peers("p", "s", elsewhere(address)).Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{})
 	if late, is := errors.AsType[*commands.SaturatedError](err); !is || late.RetryAfter != 7*time.Second {
 		t.Errorf("%v", err)
 	}
