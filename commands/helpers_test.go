@@ -213,8 +213,14 @@ func (e *engine) Evaluate(_ context.Context, r commands.EngineRequest) (commands
 	o, err := e.answer(r)
 	o.SessionOpened = opened
 	var failed *commands.EngineFailedError
-	if errors.Is(err, commands.ErrBudgetExhausted) || errors.As(err, &failed) {
+	var ended *commands.SessionEndedError
+	if errors.As(err, &ended) {
 		e.CloseSession(r.Session)
+	}
+	if errors.Is(err, commands.ErrBudgetExhausted) || errors.As(err, &failed) {
+		if e.CloseSession(r.Session) {
+			o.SessionEnded = "worker_died"
+		}
 	}
 	return o, err
 }
@@ -248,11 +254,14 @@ type checker struct {
 	budgets []time.Duration
 }
 
-func (c *checker) Check(_ context.Context, r commands.CheckRequest) run.Check {
+func (c *checker) Check(ctx context.Context, r commands.CheckRequest) (run.Check, error) {
 	c.mu.Lock()
 	c.budgets = append(c.budgets, r.Budget)
 	c.mu.Unlock()
-	return c.check(r.Code, r.Answer)
+	if err := ctx.Err(); err != nil {
+		return run.Check{}, err
+	}
+	return c.check(r.Code, r.Answer), nil
 }
 
 // asked is how often the checker was asked.
@@ -300,7 +309,7 @@ func newHouse(t testing.TB, l *log) *house {
 	process := uuid.NewString()
 	h.config = commands.EvaluatorConfig{
 		Store: l, Runs: commands.NewRunIDs(l, process), Engine: h.engine, Checker: h.checker, Blobs: l.blobs, Owners: owners{process: true},
-		Clock: clock{noon.Add(1500 * time.Microsecond)}, Signer: func() *receipt.Signer { return signer }, Process: process, Address: "127.0.0.1:1", QueueWait: time.Second,
+		Clock: clock{noon.Add(1500 * time.Microsecond)}, Signer: func() (*receipt.Signer, error) { return signer, nil }, Process: process, Address: "127.0.0.1:1", QueueWait: time.Second,
 	}
 	h.with(func(*commands.EvaluatorConfig) {})
 	return h

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"log/slog"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
@@ -222,7 +223,7 @@ func readRaw(ctx context.Context, client *esdb.Client, stream string, from esdb.
 func (s *Store) ReadAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error] {
 	return func(yield func(event.Recorded, error) bool) {
 		from := after
-		s.follow(ctx, &from, s.codec.Only(only...), openOnce, yield)
+		s.follow(ctx, &from, openOnce, decodeAhead(s.codec.Only(only...)), yield)
 	}
 }
 
@@ -233,10 +234,10 @@ func (s *Store) ReadAll(ctx context.Context, after event.Position, only ...strin
 func (s *Store) SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error] {
 	return func(yield func(event.Recorded, error) bool) {
 		from, codec := after, s.codec.Only(only...)
-		if len(only) > 0 && !s.follow(ctx, &from, codec, openUpToHead(only), yield) {
+		if len(only) > 0 && !s.follow(ctx, &from, openUpToHead(only), decodeAhead(codec), yield) {
 			return
 		}
-		s.follow(ctx, &from, codec, openLive, yield)
+		s.follow(ctx, &from, openLive, decodeEach(codec), yield)
 	}
 }
 
@@ -348,11 +349,11 @@ type openSource func(ctx context.Context, client *esdb.Client, after event.Posit
 // follow yields the events of a source and advances after with each; when the transport
 // fails it opens the source again at after. It returns true when the source reached its
 // end, and false when the consumer stopped or an error was yielded.
-func (s *Store) follow(ctx context.Context, after *event.Position, codec Codec, open openSource, yield func(event.Recorded, error) bool) (ended bool) {
+func (s *Store) follow(ctx context.Context, after *event.Position, open openSource, decode decoding, yield func(event.Recorded, error) bool) (ended bool) {
 	pause := newBackoff(firstRetryPause, maxRetryPause)
 	for {
 		before := *after
-		wanted, err := s.followOnce(ctx, after, codec, open, yield)
+		wanted, err := s.followOnce(ctx, after, open, decode, yield)
 		switch {
 		case !wanted:
 			return false
@@ -377,7 +378,7 @@ func (s *Store) follow(ctx context.Context, after *event.Position, codec Codec, 
 
 // followOnce opens the source once and returns when it has ended or failed, or the
 // consumer has stopped (wanted is false).
-func (s *Store) followOnce(ctx context.Context, after *event.Position, codec Codec, open openSource, yield func(event.Recorded, error) bool) (wanted bool, err error) {
+func (s *Store) followOnce(ctx context.Context, after *event.Position, open openSource, decode decoding, yield func(event.Recorded, error) bool) (wanted bool, err error) {
 	leave, err := s.connection.enter(ctx)
 	if err != nil {
 		return true, err
@@ -405,24 +406,21 @@ func (s *Store) followOnce(ctx context.Context, after *event.Position, codec Cod
 	if err != nil {
 		return true, err
 	}
+	var reading sync.WaitGroup
 	defer source.close()
-	for {
-		raw, err := source.next()
-		if errors.Is(err, io.EOF) {
-			return true, nil
+	defer reading.Wait()
+	defer cancel() // ends the reading
+	wanted, err = decode(ctx, &reading, source.next, func(r event.Recorded, err error) bool {
+		if !after.Less(r.Position) {
+			return true // a read starts at its position, a subscription after it
 		}
-		if err != nil {
-			return true, err
-		}
-		if !after.Less(raw.Position) {
-			continue // a read starts at its position, a subscription after it
-		}
-		r, err := codec.DecodeAny(raw)
-		*after = raw.Position
-		if !yield(r, err) {
-			return false, nil
-		}
+		*after = r.Position
+		return yield(r, err)
+	})
+	if errors.Is(err, io.EOF) {
+		return wanted, nil
 	}
+	return wanted, err
 }
 
 // Head returns the position of the log's last event, the zero position for an empty log.

@@ -25,7 +25,7 @@ type jwk struct {
 	KID string `json:"kid" doc:"Id of the key: its RFC 7638 thumbprint"`
 	Use string `json:"use" example:"sig" doc:"What the key is for: sig (signatures)"`
 	Alg string `json:"alg" example:"EdDSA" doc:"Signature algorithm: EdDSA"`
-	Exp int64  `json:"exp,omitempty" doc:"When the key stopped sealing, in seconds since 1970-01-01 UTC; what it sealed before still verifies. Left out while it may seal"`
+	Exp int64  `json:"exp,omitempty" doc:"When the key was retired, in seconds since 1970-01-01 UTC; what it sealed still verifies, and servers may for a moment finish with it what they are sealing. Left out while it may seal"`
 }
 
 func (s Services) registerKeys(api *httpkit.API) {

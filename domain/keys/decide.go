@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"slices"
@@ -54,11 +55,16 @@ type Publish struct {
 }
 
 // Activate lets a published key seal from now on and retires the key that did. It is
-// refused with ErrNotPublished, ErrRetired and ErrPublishedTooRecently.
+// refused with ErrNotPublished, ErrRetired, ErrNoPrivateHalf and ErrPublishedTooRecently.
 type Activate struct {
-	KID string
-	Now time.Time
+	KID   string
+	Proof []byte // signature of ActivationProof(KID) by the key: whoever activates it holds its private half
+	Now   time.Time
 }
+
+// ActivationProof is what the private half of a key signs for Activate. It is no JSON, so that it is never
+// the canonical form of anything sealed.
+func ActivationProof(kid string) []byte { return []byte("reckon key.activated " + kid) }
 
 func (Publish) keysCommand()  {}
 func (Activate) keysCommand() {}
@@ -68,6 +74,9 @@ var (
 	ErrNotPublished = errors.New("the key is not published")
 	// ErrRetired means that a retired key was to seal again.
 	ErrRetired = errors.New("the key is retired")
+	// ErrNoPrivateHalf means that who activates a key did not show that they hold its private half. Nobody
+	// else activates one: what it should seal could not be signed.
+	ErrNoPrivateHalf = errors.New("a key is activated only with its private half")
 	// ErrPublishedTooRecently means that the key has not been published for MinPublished.
 	ErrPublishedTooRecently = fmt.Errorf("the key must be published for %v before it seals", MinPublished)
 )
@@ -101,12 +110,19 @@ func activate(c Activate, s State) ([]event.Event, error) {
 		return nil, ErrRetired
 	case s.Active == c.KID:
 		return nil, nil
+	case !proven(key, c.Proof):
+		return nil, ErrNoPrivateHalf
 	case s.Active == "":
 		return []event.Event{Activated{KID: c.KID, At: event.Timestamp(c.Now)}}, nil
 	case c.Now.Sub(key.PublishedAt) < MinPublished:
 		return nil, ErrPublishedTooRecently
 	}
 	return []event.Event{Activated{KID: c.KID, At: event.Timestamp(c.Now)}, Retired{KID: s.Active, At: event.Timestamp(c.Now)}}, nil
+}
+
+func proven(key Key, proof []byte) bool {
+	public, err := DecodeX(key.X)
+	return err == nil && ed25519.Verify(public, ActivationProof(key.KID), proof)
 }
 
 func evolve(s State, e event.Event) State {

@@ -81,6 +81,7 @@ func (e *Engine) DropParked(ctx context.Context, name, stream string) error {
 // unpark calls f (nil: nothing) with the stream's parked events, oldest first, and deletes
 // them, in one transaction.
 func (w *worker) unpark(ctx context.Context, stream string, f func(context.Context, *Tx, parkedRow) error) error {
+	at := w.saved
 	return w.save(ctx, func(ctx context.Context, tx *Tx) error {
 		var rows []parkedRow
 		err := tx.tx.NewSelect().Model(&rows).Order("revision").
@@ -99,7 +100,7 @@ func (w *worker) unpark(ctx context.Context, stream string, f func(context.Conte
 			}
 		}
 		return nil
-	}, w.saved)
+	}, &at)
 }
 
 func (w *worker) reapply(ctx context.Context, tx *Tx, row parkedRow) error {

@@ -133,6 +133,8 @@ type Options struct {
 	Slots int
 	Grace time.Duration
 	Run   Func // computes the jobs
+	// AwaitAble is runners.Config.AwaitAble.
+	AwaitAble func(context.Context) error
 }
 
 // Start starts a process; it is killed at the test's end.
@@ -146,7 +148,7 @@ func (f *Fleet) Start(o Options) *Process {
 		Process: p.ID, Build: "test", Beat: o.Beat, Log: p.Log, Jobs: &jobs, Models: f.Models, Projector: f.Projector,
 		Clock: clock{}, Logger: logger, Recovers: true,
 	})
-	p.Run(workers.RunConfig{Slots: o.Slots, Grace: o.Grace, Kinds: []runners.Kind{o.Run}})
+	p.Run(workers.RunConfig{Slots: o.Slots, Grace: o.Grace, Kinds: []runners.Kind{o.Run}, AwaitAble: o.AwaitAble})
 	p.life.Add(p.Parts()...)
 	p.end = sync.OnceFunc(func() { f.stop(p.life) })
 	f.t.Cleanup(p.Kill)
@@ -158,6 +160,11 @@ func (f *Fleet) Start(o Options) *Process {
 
 // stop ends a process and reports the part of it that failed.
 func (f *Fleet) stop(life *lifecycle.Lifecycle) {
+	for _, part := range life.States() {
+		if part.Error != "" {
+			f.t.Errorf("%s has ended: %s", part.Name, part.Error)
+		}
+	}
 	if err := life.Stop(context.Background()); err != nil {
 		f.t.Error(err)
 	}
