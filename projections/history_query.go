@@ -212,8 +212,8 @@ func (s historySelection) filtered() bool {
 	return s.branches != nil || s.fromMS != anyTimeFrom || s.untilMS != anyTimeUntil
 }
 
-// walk is a query of the selection's positions from one on, newest first, along one index; where is a condition more.
-func (s historySelection) walk(from int64, where string, args ...any) (statement string, all []any) {
+// walk returns up to limit of the selection's positions from one on, newest first, after leaving out offset; where is a condition more.
+func (h *History) walk(ctx context.Context, s historySelection, limit, offset int, from int64, where string, args ...any) ([]int64, error) {
 	common := branch{"account = ? AND position BETWEEN ? AND ?", []any{s.account, max(s.first, from), s.last}}
 	and := func(condition string, args ...any) {
 		common = branch{common.where + " AND " + condition, append(common.args, args...)}
@@ -234,15 +234,13 @@ func (s historySelection) walk(from int64, where string, args ...any) (statement
 	for _, b := range s.branches {
 		branches = append(branches, branch{"status = ? AND source = ? AND verdict = ?", []any{b.status, b.source, b.verdict}})
 	}
-	return merged("history_v2", branches, common)
+	return mergedPositions(ctx, h.from.db, "history_v2", branches, common, limit, offset)
 }
 
 // find returns the positions of the page's runs and of the one after it. truncated: older runs were not searched for the text.
 func (h *History) find(ctx context.Context, s historySelection, q HistoryQuery) (found []int64, truncated bool, err error) {
-	limit := []any{q.Limit + 1, q.Offset}
 	if q.Query == "" {
-		statement, args := s.walk(0, "")
-		err = h.from.db.NewRaw(statement+" LIMIT ? OFFSET ?", append(args, limit...)...).Scan(ctx, &found)
+		found, err = h.walk(ctx, s, q.Limit+1, q.Offset, 0, "")
 		return found, false, err
 	}
 	indexed := utf8.RuneCountInString(q.Query) >= trigramRunes
@@ -260,8 +258,7 @@ func (h *History) find(ctx context.Context, s historySelection, q HistoryQuery) 
 	if err != nil {
 		return nil, false, err
 	}
-	statement, args := s.walk(oldest, contains(onSQLite), Text(q.Query))
-	err = h.from.db.NewRaw(statement+" LIMIT ? OFFSET ?", append(args, limit...)...).Scan(ctx, &found)
+	found, err = h.walk(ctx, s, q.Limit+1, q.Offset, oldest, contains(onSQLite), Text(q.Query))
 	if err != nil || !more || len(found) > q.Limit {
 		return found, false, err
 	}
@@ -274,9 +271,7 @@ func (h *History) find(ctx context.Context, s historySelection, q HistoryQuery) 
 
 // scanned returns the position of the oldest of the newest HistoryScannedRuns of a selection, and whether there are older ones.
 func (h *History) scanned(ctx context.Context, s historySelection) (oldest int64, more bool, err error) {
-	statement, args := s.walk(0, "")
-	var last []int64
-	err = h.from.db.NewRaw(statement+" LIMIT 2 OFFSET ?", append(args, HistoryScannedRuns-1)...).Scan(ctx, &last)
+	last, err := h.walk(ctx, s, 2, HistoryScannedRuns-1, 0, "")
 	if err != nil || len(last) < 2 {
 		return 0, false, err
 	}
@@ -326,13 +321,14 @@ func (h *History) findByTrigrams(ctx context.Context, s historySelection, q Hist
 // likeLiteral escapes what LIKE reads in a pattern.
 var likeLiteral = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
 
-// trigramMatch is the expression of FTS5 for rows that have trigrams of a text of at least trigramRunes: each third one and the last,
-// which together hold every character.
+// trigramTerms bounds the trigrams of a text that are looked for: so many select few runs, and the literal check does the rest.
+const trigramTerms = 64
+
+// trigramMatch is the expression of FTS5 for rows that have the trigrams of a text of at least trigramRunes.
 func trigramMatch(text string) string {
 	runes := []rune(text)
 	var terms []string
-	for i := 0; i < len(runes); i += trigramRunes {
-		i = min(i, len(runes)-trigramRunes)
+	for i := 0; i+trigramRunes <= len(runes) && len(terms) < trigramTerms; i++ {
 		term := `"` + strings.ReplaceAll(string(runes[i:i+trigramRunes]), `"`, `""`) + `"`
 		if !slices.Contains(terms, term) {
 			terms = append(terms, term)

@@ -1,7 +1,6 @@
 package projections
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -41,10 +40,11 @@ type queuedJob struct {
 
 // accountQueue is the jobs of one account.
 type accountQueue struct {
-	name    string
-	index   int // in order.list
-	running []*queuedJob
-	waiting []waitingJob // oldest first
+	name       string
+	index      int // in order.list
+	concurrent int // no job of the account may run beside more than so many less one
+	running    []*queuedJob
+	waiting    []waitingJob // oldest first
 }
 
 // waitingJob has the position beside the pointer, so that counting reads no other memory.
@@ -97,10 +97,13 @@ func (o *order) refresh(ctx context.Context, db bun.IDB) error {
 func (o *order) load(ctx context.Context, db bun.IDB, newest int64) error {
 	o.jobs = nil // until the queue is read
 	var open []QueueRow
-	if err := db.NewSelect().Model(&open).Where("status IN (?)", bun.List([]job.Status{job.Queued, job.Running})).Scan(ctx); err != nil {
-		return err
+	for _, status := range []job.Status{job.Queued, job.Running} {
+		var part []QueueRow
+		if err := db.NewSelect().Model(&part).Where("status = ?", status).Order("position").Scan(ctx); err != nil {
+			return err
+		}
+		open = append(open, part...)
 	}
-	slices.SortFunc(open, func(a, b QueueRow) int { return cmp.Compare(a.Position, b.Position) })
 	o.seen, o.jobs, o.accounts, o.list, o.sessions = newest, make(map[string]*queuedJob, len(open)), map[string]*accountQueue{}, nil, map[string]int{}
 	for i := range open {
 		o.put(&open[i])
@@ -127,6 +130,7 @@ func (o *order) put(row *QueueRow) {
 		concurrent: row.Concurrent, attempt: row.Attempt, running: row.Status == job.Running, account: a,
 	}
 	o.jobs[j.id] = j
+	a.concurrent = max(a.concurrent, j.concurrent)
 	if j.session != "" {
 		o.sessions[j.session]++
 	}
@@ -166,31 +170,31 @@ func olderThan(waiting []waitingJob, position int64) int {
 	return sort.Search(len(waiting), func(i int) bool { return waiting[i].position >= position })
 }
 
-// reserved are the waiting jobs that are reserved for a runner, by account.
-type reserved map[*accountQueue]map[*queuedJob]bool
+// reserved are the waiting jobs that are reserved for a runner: by account, their indexes in its waiting jobs, in order.
+type reserved map[*accountQueue][]int
 
 // reservations are those of the live proposals that are about a waiting job's present attempt.
 func (o *order) reservations(live []proposalRow) reserved {
 	r := reserved{}
 	for _, p := range live {
 		if j := o.jobs[p.JobID]; j != nil && !j.running && j.attempt == p.Attempt {
-			if r[j.account] == nil {
-				r[j.account] = map[*queuedJob]bool{}
-			}
-			r[j.account][j] = true
+			r[j.account] = append(r[j.account], olderThan(j.account.waiting, j.position))
 		}
+	}
+	for _, indexes := range r {
+		slices.Sort(indexes)
 	}
 	return r
 }
 
-// of returns how many jobs of an account are held, and those that wait.
-func (r reserved) of(a *accountQueue) (held int, waiting []waitingJob) {
-	mine := r[a]
-	if len(mine) == 0 {
-		return len(a.running), a.waiting
+// unreserved is the index in an account's waiting jobs of the one that has so many before it that are not reserved.
+func unreserved(indexes []int, before int) int {
+	for _, i := range indexes {
+		if i <= before {
+			before++
+		}
 	}
-	waiting = slices.DeleteFunc(slices.Clone(a.waiting), func(w waitingJob) bool { return mine[w.job] })
-	return len(a.running) + len(mine), waiting
+	return before
 }
 
 // place returns the place of a job in the order over all accounts, from 1, which is also that of a job that is held. A job that
@@ -200,23 +204,26 @@ func (o *order) place(jobID string, r reserved) (place int, known bool) {
 	if j == nil {
 		return 0, false
 	}
-	if j.running || r[j.account][j] {
+	index := olderThan(j.account.waiting, j.position)
+	older, held := slices.BinarySearch(r[j.account], index)
+	if j.running || held {
 		return 1, true
 	}
-	held, waiting := r.of(j.account)
-	load := held + olderThan(waiting, j.position)
+	load := len(j.account.running) + len(r[j.account]) + index - older
 	place = 1
 	for _, a := range o.list {
-		held, waiting := len(a.running), a.waiting
+		held, waiting := len(a.running), len(a.waiting)
+		var skip []int
 		if len(r) > 0 {
-			held, waiting = r.of(a)
+			skip = r[a]
+			held, waiting = held+len(skip), waiting-len(skip)
 		}
 		turn := load - held // place within the account, from 0, of its job that has the same load
 		switch {
 		case turn < 0:
-		case turn >= len(waiting):
-			place += len(waiting)
-		case waiting[turn].position < j.position:
+		case turn >= waiting:
+			place += waiting
+		case a.waiting[unreserved(skip, turn)].position < j.position:
 			place += turn + 1
 		default:
 			place += turn
@@ -239,11 +246,15 @@ func (c candidate) before(other candidate) bool {
 func (o *order) propose(c Claimant, n int, r reserved, owners map[string]string) []*queuedJob {
 	var best []candidate // in the order of the queue, at most n
 	for _, a := range o.list {
-		held, waiting := r.of(a)
-		load, busy := held, o.sessionsHeld(a, r)
-		for _, w := range waiting {
+		skip := r[a]
+		load, busy := len(a.running)+len(skip), o.sessionsHeld(a, skip)
+		for i, w := range a.waiting {
+			if len(skip) > 0 && skip[0] == i {
+				skip = skip[1:]
+				continue
+			}
 			next := candidate{load, w.job}
-			if len(best) == n && !next.before(best[n-1]) {
+			if load >= a.concurrent || len(best) == n && !next.before(best[n-1]) {
 				break // those that follow have no smaller load and are younger
 			}
 			if !c.eligible(w.job, busy, owners) {
@@ -271,7 +282,7 @@ func (o *order) propose(c Claimant, n int, r reserved, owners map[string]string)
 }
 
 // sessionsHeld are the sessions of an account in which a job is held; nil when no job of its is in a session.
-func (o *order) sessionsHeld(a *accountQueue, r reserved) map[string]bool {
+func (o *order) sessionsHeld(a *accountQueue, reserved []int) map[string]bool {
 	if len(o.sessions) == 0 {
 		return nil
 	}
@@ -279,8 +290,8 @@ func (o *order) sessionsHeld(a *accountQueue, r reserved) map[string]bool {
 	for _, j := range a.running {
 		busy[j.session] = true
 	}
-	for j := range r[a] {
-		busy[j.session] = true
+	for _, i := range reserved {
+		busy[a.waiting[i].job.session] = true
 	}
 	return busy
 }

@@ -34,7 +34,13 @@ func Postgres(part, address string) (*sql.DB, error) {
 		return nil, fmt.Errorf("%s: %w", part, err)
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // bun writes its arguments into the statement
-	return sql.OpenDB(&connector{part, stdlib.GetConnector(*config)}), nil
+	return sql.OpenDB(&connector{part, stdlib.GetConnector(*config, stdlib.OptionAfterConnect(withoutJIT))}), nil
+}
+
+// withoutJIT keeps the server from compiling a connection's queries: that takes longer than any of ours runs.
+func withoutJIT(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, "SET jit = off")
+	return err
 }
 
 // fileConnector connects to a SQLite file by its address.
