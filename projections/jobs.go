@@ -138,7 +138,7 @@ func (j *Jobs) List(ctx context.Context, account string, q JobsQuery) (rows []Jo
 	if err != nil {
 		return nil, "", err
 	}
-	before, err := q.Page.before()
+	before, err := q.before()
 	if err != nil {
 		return nil, "", err
 	}

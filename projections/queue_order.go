@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -26,6 +27,8 @@ type order struct {
 	accounts map[string]*accountQueue
 	list     []*accountQueue // the same accounts, in no order
 	sessions map[string]int  // streams of sessions → number of their jobs
+
+	reserving []*accountQueue // accounts with reserved jobs
 }
 
 // queuedJob is a job that is queued or running.
@@ -45,6 +48,7 @@ type accountQueue struct {
 	concurrent int // no job of the account may run beside more than so many less one
 	running    []*queuedJob
 	waiting    []waitingJob // oldest first
+	reserved   []int        // indexes in waiting of the jobs that are reserved for a runner, in order
 }
 
 // waitingJob has the position beside the pointer, so that counting reads no other memory.
@@ -170,21 +174,37 @@ func olderThan(waiting []waitingJob, position int64) int {
 	return sort.Search(len(waiting), func(i int) bool { return waiting[i].position >= position })
 }
 
-// reserved are the waiting jobs that are reserved for a runner: by account, their indexes in its waiting jobs, in order.
-type reserved map[*accountQueue][]int
+// liveProposal is a proposal that has not expired.
+type liveProposal struct {
+	JobID   string
+	Attempt int
+	LeftMS  int64 // until it expires
+}
 
-// reservations are those of the live proposals that are about a waiting job's present attempt.
-func (o *order) reservations(live []proposalRow) reserved {
-	r := reserved{}
+// reserve marks the waiting jobs whose present attempt live proposals are about, and no others. It returns the time until the first
+// of these expires, 0 without any.
+func (o *order) reserve(live []liveProposal) (expiry time.Duration) {
+	for _, a := range o.reserving {
+		a.reserved = nil
+	}
+	o.reserving = nil
 	for _, p := range live {
-		if j := o.jobs[p.JobID]; j != nil && !j.running && j.attempt == p.Attempt {
-			r[j.account] = append(r[j.account], olderThan(j.account.waiting, j.position))
+		j := o.jobs[p.JobID]
+		if j == nil || j.running || j.attempt != p.Attempt {
+			continue
+		}
+		if j.account.reserved == nil {
+			o.reserving = append(o.reserving, j.account)
+		}
+		j.account.reserved = append(j.account.reserved, olderThan(j.account.waiting, j.position))
+		if left := time.Duration(p.LeftMS+1) * time.Millisecond; expiry == 0 || left < expiry {
+			expiry = left
 		}
 	}
-	for _, indexes := range r {
-		slices.Sort(indexes)
+	for _, a := range o.reserving {
+		slices.Sort(a.reserved)
 	}
-	return r
+	return expiry
 }
 
 // unreserved is the index in an account's waiting jobs of the one that has so many before it that are not reserved.
@@ -199,31 +219,26 @@ func unreserved(indexes []int, before int) int {
 
 // place returns the place of a job in the order over all accounts, from 1, which is also that of a job that is held. A job that
 // the order does not hold has none.
-func (o *order) place(jobID string, r reserved) (place int, known bool) {
+func (o *order) place(jobID string) (place int, known bool) {
 	j := o.jobs[jobID]
 	if j == nil {
 		return 0, false
 	}
 	index := olderThan(j.account.waiting, j.position)
-	older, held := slices.BinarySearch(r[j.account], index)
+	older, held := slices.BinarySearch(j.account.reserved, index)
 	if j.running || held {
 		return 1, true
 	}
-	load := len(j.account.running) + len(r[j.account]) + index - older
+	load := len(j.account.running) + len(j.account.reserved) + index - older
 	place = 1
 	for _, a := range o.list {
-		held, waiting := len(a.running), len(a.waiting)
-		var skip []int
-		if len(r) > 0 {
-			skip = r[a]
-			held, waiting = held+len(skip), waiting-len(skip)
-		}
+		held, waiting := len(a.running)+len(a.reserved), len(a.waiting)-len(a.reserved)
 		turn := load - held // place within the account, from 0, of its job that has the same load
 		switch {
 		case turn < 0:
 		case turn >= waiting:
 			place += waiting
-		case a.waiting[unreserved(skip, turn)].position < j.position:
+		case a.waiting[unreserved(a.reserved, turn)].position < j.position:
 			place += turn + 1
 		default:
 			place += turn
@@ -234,26 +249,27 @@ func (o *order) place(jobID string, r reserved) (place int, known bool) {
 
 // candidate is a job that may be proposed.
 type candidate struct {
-	load int
-	job  *queuedJob
+	load     int
+	position int64
+	job      *queuedJob
 }
 
 func (c candidate) before(other candidate) bool {
-	return c.load < other.load || c.load == other.load && c.job.position < other.job.position
+	return c.load < other.load || c.load == other.load && c.position < other.position
 }
 
 // propose returns up to n jobs for a claimant in the order of the queue. owners names the process that owns each live session.
-func (o *order) propose(c Claimant, n int, r reserved, owners map[string]string) []*queuedJob {
+func (o *order) propose(c Claimant, n int, owners map[string]string) []*queuedJob {
 	var best []candidate // in the order of the queue, at most n
 	for _, a := range o.list {
-		skip := r[a]
-		load, busy := len(a.running)+len(skip), o.sessionsHeld(a, skip)
+		skip := a.reserved
+		load, busy := len(a.running)+len(skip), o.sessionsHeld(a)
 		for i, w := range a.waiting {
 			if len(skip) > 0 && skip[0] == i {
 				skip = skip[1:]
 				continue
 			}
-			next := candidate{load, w.job}
+			next := candidate{load, w.position, w.job}
 			if load >= a.concurrent || len(best) == n && !next.before(best[n-1]) {
 				break // those that follow have no smaller load and are younger
 			}
@@ -282,7 +298,7 @@ func (o *order) propose(c Claimant, n int, r reserved, owners map[string]string)
 }
 
 // sessionsHeld are the sessions of an account in which a job is held; nil when no job of its is in a session.
-func (o *order) sessionsHeld(a *accountQueue, reserved []int) map[string]bool {
+func (o *order) sessionsHeld(a *accountQueue) map[string]bool {
 	if len(o.sessions) == 0 {
 		return nil
 	}
@@ -290,7 +306,7 @@ func (o *order) sessionsHeld(a *accountQueue, reserved []int) map[string]bool {
 	for _, j := range a.running {
 		busy[j.session] = true
 	}
-	for _, i := range reserved {
+	for _, i := range a.reserved {
 		busy[a.waiting[i].job.session] = true
 	}
 	return busy
