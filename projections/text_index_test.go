@@ -1,6 +1,7 @@
 package projections_test
 
 import (
+	"context"
 	"net/url"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/uptrace/bun/dialect"
 
 	"reckon/domain/run"
+	"reckon/internal/database"
 	"reckon/projections"
 	"reckon/projections/engine"
 	"reckon/projections/pgtest"
@@ -89,4 +91,22 @@ func TestTheTextIndexGoesWithItsTable(t *testing.T) {
 			t.Errorf("left: %v, %v", left, err)
 		}
 	})
+}
+
+// TestASearchEndsInTime: a statement that PostgreSQL ends for its time is told from one that fails.
+func TestASearchEndsInTime(t *testing.T) {
+	db := projectiontest.Open(t, projections.Open, pgtest.Database(t))
+	err := db.RunInTx(t.Context(), nil, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = 1"); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "SELECT pg_sleep(60)")
+		return err
+	})
+	if !database.Canceled(err) {
+		t.Errorf("%v is not told as ended for its time", err)
+	}
+	if _, err := db.ExecContext(t.Context(), "SELECT nothing"); database.Canceled(err) {
+		t.Errorf("%v is taken for an end in time", err)
+	}
 }
