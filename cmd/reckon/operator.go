@@ -128,7 +128,7 @@ func (i installation) openExistingBlobs(address string) (*blobs.Folder, error) {
 	if err := requireExists(folder, "folder of blobs"); err != nil {
 		return nil, err
 	}
-	return openBlobs(folder, slog.Default())
+	return blobs.ExistingFolder(folder), private.MakeFolder(folder, slog.Default())
 }
 
 func openBlobs(folder string, logger *slog.Logger) (*blobs.Folder, error) {
