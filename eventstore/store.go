@@ -61,6 +61,7 @@ type Store struct {
 	Queues
 	connection *connection
 	codec      Codec
+	states     commands.States
 }
 
 var (
@@ -144,11 +145,22 @@ func (s *Store) append(ctx context.Context, stream string, expected esdb.Expecte
 	})
 }
 
+// States are the states that commands keep between each other.
+func (s *Store) States() *commands.States { return &s.states }
+
 // Read returns the whole stream, oldest event first. A stream that was never written
 // has no events and the revision event.NoStream.
 func (s *Store) Read(ctx context.Context, stream string) (commands.History, error) {
+	return s.ReadFrom(ctx, stream, 0)
+}
+
+// ReadFrom is Read from the event of a revision on; what the stream does not hold is left out.
+func (s *Store) ReadFrom(ctx context.Context, stream string, from event.Revision) (commands.History, error) {
+	if from < 0 {
+		return commands.History{Revision: event.NoStream}, fmt.Errorf("read %s from revision %d: say 0 or more", stream, from)
+	}
 	events, err := retry(ctx, s.connection, func(ctx context.Context, client *esdb.Client) ([]event.Recorded, error) {
-		return s.readStream(ctx, client, stream, esdb.Start{}, math.MaxInt64)
+		return s.readStream(ctx, client, stream, esdb.Revision(uint64(from)), math.MaxInt64)
 	})
 	if err != nil || len(events) == 0 {
 		return commands.History{Revision: event.NoStream}, err
@@ -367,8 +379,13 @@ func (s *Store) follow(ctx context.Context, after *event.Position, open openSour
 // followOnce opens the source once and returns when it has ended or failed, or the
 // consumer has stopped (wanted is false).
 func (s *Store) followOnce(ctx context.Context, after *event.Position, open openSource, decode decoding, yield func(event.Recorded, error) bool) (wanted bool, err error) {
+	leave, err := s.connection.enter(ctx)
+	if err != nil {
+		return true, err
+	}
 	client, err := s.connection.acquire(ctx)
 	if err != nil {
+		leave()
 		return true, err
 	}
 	defer s.connection.release(client)
@@ -382,6 +399,7 @@ func (s *Store) followOnce(ctx context.Context, after *event.Position, open open
 	from := *after
 	s.connection.retain(client) // opening may outlive the context, and then this call
 	source, err := callWithContext(ctx, func() (rawSource, error) {
+		defer leave()
 		defer s.connection.release(client)
 		return open(ctx, client.Client, from)
 	})

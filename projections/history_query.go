@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 
 	"reckon/domain/event"
@@ -24,10 +22,8 @@ const (
 	HistoryDefaultLimit  = 50
 	HistoryMaxOffset     = 10_000
 	HistoryMaxQueryRunes = 200
-	// HistoryPageBytes is the most bytes of texts on a page of more than one run.
-	HistoryPageBytes = 1 << 20
 	// HistoryScannedRuns is how many of the newest runs a text without trigrams is looked for in.
-	HistoryScannedRuns = 10_000
+	HistoryScannedRuns = 5_000
 	// trigramRunes is the length of the shortest text that an index of trigrams finds.
 	trigramRunes = 3
 )
@@ -57,7 +53,7 @@ type HistoryPage struct {
 }
 
 // List answers a query for one account; a bad parameter is a *QueryError. A page has fewer rows than its limit, and more follow,
-// when their texts are longer than HistoryPageBytes.
+// when their texts are longer than maxPageBytes.
 func (h *History) List(ctx context.Context, account string, q HistoryQuery) (HistoryPage, error) {
 	page, s, err := h.selection(ctx, account, &q)
 	if err != nil || s.empty() {
@@ -70,46 +66,19 @@ func (h *History) List(ctx context.Context, account string, q HistoryQuery) (His
 	page.SearchTruncated = truncated
 	page.HasMore = len(found) > q.Limit
 	found = found[:min(q.Limit, len(found))]
-	fitting, err := h.fitting(ctx, account, found)
+	positions, err := fitting(ctx, h.from.db.NewSelect().Model((*HistoryRow)(nil)), account, found,
+		"octet_length(expression) + octet_length(result) + octet_length(agent) + COALESCE(octet_length(warnings), 0)")
 	if err != nil {
 		return HistoryPage{}, err
 	}
-	page.HasMore = page.HasMore || len(fitting) < len(found)
-	if len(fitting) > 0 {
-		if err := h.from.db.NewSelect().Model(&page.Rows).Where("account = ? AND position IN (?)", account, bun.List(fitting)).Scan(ctx); err != nil {
-			return HistoryPage{}, err
-		}
-		slices.SortFunc(page.Rows, func(a, b HistoryRow) int { return int(min(1, max(-1, b.Position-a.Position))) })
+	page.HasMore = page.HasMore || len(positions) < len(found)
+	if page.Rows, err = rowsAt(ctx, h.from.db, account, positions, func(r HistoryRow) int64 { return r.Position }); err != nil {
+		return HistoryPage{}, err
 	}
 	if page.HasMore {
-		page.Next = cursor(fitting[len(fitting)-1])
+		page.Next = cursor(positions[len(positions)-1])
 	}
 	return page, nil
-}
-
-// fitting returns the first of the positions whose rows' texts are together no longer than HistoryPageBytes, at least one.
-func (h *History) fitting(ctx context.Context, account string, positions []int64) ([]int64, error) {
-	if len(positions) == 0 {
-		return nil, nil
-	}
-	var lengths []struct{ Position, Bytes int64 }
-	err := h.from.db.NewSelect().Model((*HistoryRow)(nil)).Column("position").
-		ColumnExpr("octet_length(expression) + octet_length(result) + octet_length(agent) + COALESCE(octet_length(warnings), 0) AS bytes").
-		Where("account = ? AND position IN (?)", account, bun.List(positions)).Scan(ctx, &lengths)
-	if err != nil {
-		return nil, err
-	}
-	bytes := make(map[int64]int64, len(lengths))
-	for _, l := range lengths {
-		bytes[l.Position] = l.Bytes
-	}
-	total := int64(0)
-	for i, position := range positions {
-		if total += bytes[position]; total > HistoryPageBytes && i > 0 {
-			return positions[:i], nil
-		}
-	}
-	return positions, nil
 }
 
 // historySelection is the runs of an account that satisfy the filters of a query, but for its text.
@@ -182,13 +151,11 @@ func (q *HistoryQuery) normalise(s *historySelection) (days bool, err error) {
 	case utf8.RuneCountInString(q.Query) > HistoryMaxQueryRunes:
 		return false, &QueryError{"query", fmt.Sprintf("is longer than %d characters", HistoryMaxQueryRunes)}
 	}
-	if q.Before != "" {
-		before, err := strconv.ParseInt(q.Before, 10, 64)
-		if err != nil || before < 0 {
-			return false, &QueryError{"before", "is not a next_before of this list"}
-		}
-		s.last = before - 1
+	before, err := parseCursor(q.Before)
+	if err != nil {
+		return false, err
 	}
+	s.last = before - 1
 	if s.branches, err = historyBranches(*q); err != nil {
 		return false, err
 	}
@@ -245,28 +212,29 @@ func (s historySelection) filtered() bool {
 	return s.branches != nil || s.fromMS != anyTimeFrom || s.untilMS != anyTimeUntil
 }
 
-// walk is a query of the selection's positions, newest first, along one index; where adds a condition on history_v2 as h.
+// walk is a query of the selection's positions from one on, newest first, along one index; where is a condition more.
 func (s historySelection) walk(from int64, where string, args ...any) (statement string, all []any) {
-	conditions, common := "h.account = ? AND h.position BETWEEN ? AND ?", []any{s.account, max(s.first, from), s.last}
+	common := branch{"account = ? AND position BETWEEN ? AND ?", []any{s.account, max(s.first, from), s.last}}
+	and := func(condition string, args ...any) {
+		common = branch{common.where + " AND " + condition, append(common.args, args...)}
+	}
 	if s.fromMS != anyTimeFrom {
-		conditions, common = conditions+" AND h.created_ms >= ?", append(common, s.fromMS)
+		and("created_ms >= ?", s.fromMS)
 	}
 	if s.untilMS != anyTimeUntil {
-		conditions, common = conditions+" AND h.created_ms < ?", append(common, s.untilMS)
+		and("created_ms < ?", s.untilMS)
 	}
 	if where != "" {
-		conditions, common = conditions+" AND "+where, append(common, args...)
+		and(where, args...)
 	}
-	const start, end = "SELECT h.position AS position FROM history_v2 AS h WHERE ", " ORDER BY position DESC"
-	if s.branches == nil {
-		return start + conditions + end, common
+	branches := []branch{{"true", nil}}
+	if s.branches != nil {
+		branches = nil
 	}
-	parts := make([]string, len(s.branches))
-	for i, b := range s.branches {
-		parts[i] = start + "h.status = ? AND h.source = ? AND h.verdict = ? AND " + conditions
-		all = append(append(all, b.status, b.source, b.verdict), common...)
+	for _, b := range s.branches {
+		branches = append(branches, branch{"status = ? AND source = ? AND verdict = ?", []any{b.status, b.source, b.verdict}})
 	}
-	return strings.Join(parts, " UNION ALL ") + end, all
+	return merged("history_v2", branches, common)
 }
 
 // find returns the positions of the page's runs and of the one after it. truncated: older runs were not searched for the text.
@@ -318,9 +286,9 @@ func (h *History) scanned(ctx context.Context, s historySelection) (oldest int64
 // contains is the condition that an expression has a text in it as it is: LIKE would fold case on SQLite, and read % and _.
 func contains(onSQLite bool) string {
 	if onSQLite {
-		return "instr(h.expression, ?) > 0"
+		return "instr(expression, ?) > 0"
 	}
-	return "strpos(h.expression, ?) > 0"
+	return "strpos(expression, ?) > 0"
 }
 
 // findByTrigrams is find by the index of trigrams, which proposes runs, and the literal check after it.

@@ -68,7 +68,7 @@ var queueRows = engine.TableOf("job_id", func(r *QueueRow) string { return r.Job
 	engine.Index{Name: "queue_v2_status", Columns: "status, position"})
 
 // ended is the status of every job in queue_v2 that has ended.
-const ended job.Status = "ended"
+const ended = "ended"
 
 // Projection declares the table queue_v2 and its handlers.
 func (*Queue) Projection() engine.Projection {

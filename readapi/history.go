@@ -22,7 +22,7 @@ type historyInput struct {
 	Before  string       `query:"before" maxLength:"32" doc:"next_before of the page before; left out for the newest rows"`
 	Status  run.Status   `query:"status" enum:"success,unevaluated,plot_omitted,timeout,error" doc:"Runs that ended so only"`
 	Source  event.Source `query:"source" enum:"web,mcp,job" doc:"Runs that came from there only"`
-	Query   string       `query:"query" doc:"Literal, case-sensitive substring of the expression; trimmed; at most 200 characters. One of fewer than 3 characters may be looked for in the newest 10,000 runs only: see search_truncated"`
+	Query   string       `query:"query" doc:"Literal, case-sensitive substring of the expression; trimmed; at most 200 characters. One of fewer than 3 characters may be looked for in the newest 5,000 runs only: see search_truncated"`
 	From    string       `query:"from" doc:"UTC day YYYY-MM-DD: runs on or after it" example:"2026-08-01"`
 	To      string       `query:"to" doc:"UTC day YYYY-MM-DD: runs on or before it, the whole day included" example:"2026-08-31"`
 	Verdict run.Verdict  `query:"verdict" enum:"verified,refuted,inconclusive" doc:"Runs whose stored check has this verdict only; runs without one are left out"`
@@ -34,7 +34,7 @@ type historyOutput struct {
 		Limit           int          `json:"limit" doc:"Most rows of this page"`
 		Offset          int          `json:"offset" doc:"Number of newer rows that were skipped"`
 		HasMore         bool         `json:"has_more" doc:"Whether there are older rows after this page"`
-		SearchTruncated bool         `json:"search_truncated" doc:"True: query was looked for in the newest 10,000 runs that satisfy the other filters, and there are older ones"`
+		SearchTruncated bool         `json:"search_truncated" doc:"True: query was looked for in the newest 5,000 runs that satisfy the other filters, and there are older ones"`
 		view.NextPage
 	}
 }

@@ -3,6 +3,7 @@ package readapi_test
 import (
 	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -34,6 +35,17 @@ func signed(t *testing.T) (*apitest.Server, *receipt.Signer) {
 	return signedAt(t, "")
 }
 
+// held is one private key.
+type held struct{ key ed25519.PrivateKey }
+
+func (h held) Generate() (ed25519.PublicKey, error) { return nil, errors.ErrUnsupported }
+func (h held) Holds(kid string) bool {
+	return kid == keys.Thumbprint(h.key.Public().(ed25519.PublicKey))
+}
+func (h held) Sign(_ string, message []byte) ([]byte, error) {
+	return ed25519.Sign(h.key, message), nil
+}
+
 // signedAt is signed with a public address.
 func signedAt(t *testing.T, publicURL string) (*apitest.Server, *receipt.Signer) {
 	t.Helper()
@@ -46,7 +58,7 @@ func signedAt(t *testing.T, publicURL string) (*apitest.Server, *receipt.Signer)
 		t.Fatal(err)
 	}
 	in.ID = uuid.New()
-	if _, err := commands.ActivateKey(t.Context(), s.Store, in, signer.KID); err != nil {
+	if _, err := commands.ActivateKey(t.Context(), s.Store, in, held{private}, signer.KID); err != nil {
 		t.Fatal(err)
 	}
 	return s, signer

@@ -47,7 +47,7 @@ var limits = []limit{
 	{"one number that a check takes", "domain/verification", "MaxDigits", "digits", "no verdict", "Evaluation"},
 	{"text searched for in history", "projections", "HistoryMaxQueryRunes", "characters", "400 `invalid_parameter`", "Lists"},
 	{"result as history shows it; the receipt has it whole", "projections", "ResultBytes", "bytes", "cut, `result_truncated`", "Lists"},
-	{"texts on a page of history with more than one run", "projections", "HistoryPageBytes", "bytes", "the page ends early, `has_more`", "Lists"},
+	{"texts on a page of history or of certificates with more than one row", "projections", "maxPageBytes", "bytes", "the page ends early, with `next_before`", "Lists"},
 	{"`offset` of history", "projections", "HistoryMaxOffset", "rows", "400 `invalid_parameter`: go on with `before`", "Lists"},
 	{"newest runs in which a text without trigrams is looked for", "projections", "HistoryScannedRuns", "runs", "older ones are not searched, `search_truncated`", "Lists"},
 	{"page of any list", "projections", "MaxLimit", "rows", "400 `invalid_parameter`", "Lists"},

@@ -20,7 +20,6 @@ type blobsCmd struct {
 
 type blobsCollectCmd struct {
 	installation
-	Blobs     string        `help:"Large bytes: file:///DIR; empty for a folder in the data folder." env:"RECKON_BLOBS" placeholder:"URL"`
 	OlderThan time.Duration `help:"Keep what was stored, or stored again, since then; at least 1h." default:"24h" placeholder:"D"`
 	DryRun    bool          `help:"Only say what would be removed."`
 	JSON      bool          `help:"Print JSON." name:"json"`
@@ -30,12 +29,16 @@ type blobsCollectCmd struct {
 func (c *blobsCollectCmd) Run() error {
 	ctx, stop := interruptContext()
 	defer stop()
-	store, closeStore, err := c.openStore(ctx)
+	where, err := c.settings(ctx)
+	if err != nil {
+		return err
+	}
+	store, closeStore, err := where.openLog(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
-	folder, err := c.openExistingBlobs(c.Blobs)
+	folder, err := where.openBlobs()
 	if err != nil {
 		return err
 	}

@@ -28,12 +28,18 @@ func SQLite(part, path, pragmas string) (*sql.DB, error) {
 }
 
 // Postgres returns a pool of connections to a PostgreSQL database.
-func Postgres(part, address string) (*sql.DB, error) {
+func Postgres(part, address string) (*sql.DB, error) { return PostgresSchema(part, address, "") }
+
+// PostgresSchema is Postgres where tables are looked for and made in one schema and nowhere else; "" is the server's own search path.
+func PostgresSchema(part, address, schema string) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", part, err)
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // bun writes its arguments into the statement
+	if schema != "" {
+		config.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize()
+	}
 	return sql.OpenDB(&connector{part, stdlib.GetConnector(*config)}), nil
 }
 

@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -18,9 +19,16 @@ const sqlitePragmas = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pr
 
 const maxConnections = 8
 
-// Open opens the identity tables of "sqlite:PATH" or "postgres://…" and migrates them.
-func Open(ctx context.Context, address string) (*bun.DB, error) {
-	db, err := connect(address)
+// Where says where the identity tables are.
+type Where struct {
+	Address string // "sqlite:PATH" or "postgres://…"
+	Schema  string // of PostgreSQL, which holds nothing else; made if it is missing
+	Logger  *slog.Logger
+}
+
+// Open opens the identity tables and migrates them.
+func Open(ctx context.Context, w Where) (*bun.DB, error) {
+	db, err := connect(w)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +36,7 @@ func Open(ctx context.Context, address string) (*bun.DB, error) {
 		_ = db.Close() // the ping's error says more
 		return nil, fmt.Errorf("identity database does not answer: %w", err)
 	}
-	if err := migrate(ctx, db); err != nil {
+	if err := migrate(ctx, db, w); err != nil {
 		_ = db.Close() // likewise
 		return nil, err
 	}
@@ -38,8 +46,8 @@ func Open(ctx context.Context, address string) (*bun.DB, error) {
 // part is what users are told is away (database.UnavailableError).
 const part = "the database of identities"
 
-func connect(address string) (*bun.DB, error) {
-	switch scheme, rest, _ := strings.Cut(address, ":"); scheme {
+func connect(w Where) (*bun.DB, error) {
+	switch scheme, rest, _ := strings.Cut(w.Address, ":"); scheme {
 	case "sqlite":
 		pool, err := database.SQLite(part, rest, sqlitePragmas)
 		if err != nil {
@@ -48,7 +56,10 @@ func connect(address string) (*bun.DB, error) {
 		pool.SetMaxOpenConns(maxConnections)
 		return bun.NewDB(pool, sqlitedialect.New()), nil
 	case "postgres", "postgresql":
-		pool, err := database.Postgres(part, address)
+		if w.Schema == "" {
+			return nil, fmt.Errorf("identity database: PostgreSQL without a schema") // a mistake of the caller's
+		}
+		pool, err := database.PostgresSchema(part, w.Address, w.Schema)
 		if err != nil {
 			return nil, err
 		}

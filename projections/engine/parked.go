@@ -42,12 +42,17 @@ func ListParked(ctx context.Context, db bun.IDB) ([]Parked, error) {
 	return list, nil
 }
 
-// RetryParked applies the parked events of a projection, each stream in one transaction. A
-// stream that fails again stays parked and is named in the error.
+// RetryParked applies the parked events of a projection, each stream in one transaction, in
+// the order in which their first events stand in the log. A stream that fails again stays
+// parked and is named in the error.
 func (e *Engine) RetryParked(ctx context.Context, name string) error {
 	return e.onWorker(ctx, name, func(ctx context.Context, w *worker) error {
+		streams, err := parkedStreams(ctx, w.db, w.Projection)
+		if err != nil {
+			return err
+		}
 		var failed []error
-		for stream := range w.parked {
+		for _, stream := range streams {
 			if err := w.unpark(ctx, stream, w.reapply); err != nil {
 				failed = append(failed, fmt.Errorf("stream %s: %w", stream, err))
 				continue

@@ -173,15 +173,10 @@ func TearDown(ctx context.Context, db bun.IDB, name string, version int) error {
 	})
 }
 
-// parkedStreams returns the streams with parked events.
-func parkedStreams(ctx context.Context, db bun.IDB, p Projection) (map[string]bool, error) {
-	var names []string
-	err := db.NewSelect().Model((*parkedRow)(nil)).ColumnExpr("DISTINCT stream").
-		Where("name = ? AND version = ?", p.Name, p.Version).Scan(ctx, &names)
-	streams := make(map[string]bool, len(names))
-	for _, name := range names {
-		streams[name] = true
-	}
+// parkedStreams returns the streams with parked events, in the order of the first of each in the log.
+func parkedStreams(ctx context.Context, db bun.IDB, p Projection) (streams []string, err error) {
+	err = db.NewSelect().Model((*parkedRow)(nil)).Column("stream").
+		Where("name = ? AND version = ?", p.Name, p.Version).Group("stream").OrderExpr("MIN(position)").Scan(ctx, &streams)
 	return streams, err
 }
 

@@ -155,8 +155,13 @@ func (w *worker) loadCheckpoint(ctx context.Context) error {
 		return err
 	}
 	w.unindexed, w.recents = !indexed, nil
-	if w.parked, err = parkedStreams(ctx, w.db, w.Projection); err != nil {
+	streams, err := parkedStreams(ctx, w.db, w.Projection)
+	if err != nil {
 		return err
+	}
+	w.parked = make(map[string]bool, len(streams))
+	for _, stream := range streams {
+		w.parked[stream] = true
 	}
 	w.saved, w.unsaved, w.unknownCommit = positionOf(row), 0, nil
 	w.setPosition(w.saved, 0)
