@@ -23,9 +23,10 @@ type EvaluatorConfig struct {
 	Blobs   Blobs
 	Owners  Owners
 	Clock   Clock
-	Signer  func() *receipt.Signer // the key that seals now; it answers nil while there is none
-	Process string                 // this process's runner id: the owner of the sessions opened here
-	Address string                 // host:port where other processes reach this one; empty: none does
+	// Signer is the key that seals now; nil for a deployment without one. Its error is receipt.ErrCannotSign.
+	Signer  func() (*receipt.Signer, error)
+	Process string // this process's runner id: the owner of the sessions opened here
+	Address string // host:port where other processes reach this one; empty: none does
 	// QueueWait is the longest wait for a worker before ErrSaturated; 0: no wait at all.
 	QueueWait time.Duration
 }
@@ -99,10 +100,13 @@ var ErrTooManySessions = errors.New("the plan's live sessions are all in use; DE
 // Whatever it answers with a run id is durable, receipt included. It returns a
 // RunEndedError for a run that was logged without an answer; with any other error
 // no run was logged: an error of Admit, SessionElsewhereError, ErrTooManySessions,
-// ErrSaturated, ErrUnavailable, or the context's.
+// ErrSaturated, ErrUnavailable, receipt.ErrCannotSign, or the context's.
 func (ev *Evaluator) Evaluate(ctx context.Context, in Intent, c Evaluate) (Evaluation, error) {
 	admitted, err := ev.admit(ctx, c)
 	if err != nil {
+		return Evaluation{}, err
+	}
+	if _, err := ev.config.Signer(); err != nil { // before anything is computed
 		return Evaluation{}, err
 	}
 	runID, err := ev.config.Runs.Next(ctx, in)
@@ -138,6 +142,9 @@ func detach(ctx context.Context) (context.Context, context.CancelFunc) {
 func (ev *Evaluator) Compute(ctx context.Context, in Intent, runID int64, jobID string, c Evaluate) (Computed, error) {
 	admitted, err := ev.admittedBefore(ctx, c)
 	if err != nil {
+		return Computed{}, err
+	}
+	if _, err := ev.config.Signer(); err != nil {
 		return Computed{}, err
 	}
 	return ev.computeAdmitted(ctx, in, runID, jobID, admitted)

@@ -120,7 +120,7 @@ func TestAnyOutcomeHasAReceiptThatVerifies(t *testing.T) {
 
 func TestWithoutAKeyTheReceiptSaysSo(t *testing.T) {
 	h := newHouse(t, newLog(t))
-	h.with(func(c *commands.EvaluatorConfig) { c.Signer = func() *receipt.Signer { return nil } })
+	h.with(func(c *commands.EvaluatorConfig) { c.Signer = func() (*receipt.Signer, error) { return nil, nil } })
 	got, err := h.Evaluate(t.Context(), intentOf(anna), evaluate("1+1"))
 	if err != nil {
 		t.Fatal(err)
@@ -131,11 +131,45 @@ func TestWithoutAKeyTheReceiptSaysSo(t *testing.T) {
 	}
 }
 
+// TestAKeyThatIsAwayEvaluatesNothing: a receipt without a signature would say that the deployment has no key.
+func TestAKeyThatIsAwayEvaluatesNothing(t *testing.T) {
+	for name, from := range map[string]int{"before it computes": 0, "while it computes": 1} {
+		t.Run(name, func(t *testing.T) {
+			l := newLog(t)
+			h := newHouse(t, l)
+			asked, signer := 0, newSigner()
+			h.with(func(c *commands.EvaluatorConfig) {
+				c.Signer = func() (*receipt.Signer, error) {
+					asked++
+					if asked > from {
+						return nil, receipt.ErrCannotSign
+					}
+					return signer, nil
+				}
+			})
+			if _, err := h.Evaluate(t.Context(), intentOf(anna), evaluate("1+1")); !errors.Is(err, receipt.ErrCannotSign) {
+				t.Errorf("evaluate: %v", err)
+			}
+			asked = 0
+			if _, err := h.Compute(t.Context(), intentOf(anna), 7, "job", evaluate("1+1")); !errors.Is(err, receipt.ErrCannotSign) {
+				t.Errorf("a job: %v", err)
+			}
+			for r, err := range l.ReadAll(t.Context(), event.Position{}) {
+				if _, isRun := r.Event.(run.Evaluated); err != nil || isRun {
+					t.Errorf("%+v, %v", r, err)
+				}
+			}
+		})
+	}
+}
+
 func TestAnotherKeyDoesNotVerify(t *testing.T) {
 	h := newHouse(t, newLog(t))
 	forger := ed25519.NewKeyFromSeed([]byte(strings.Repeat("f", ed25519.SeedSize)))
 	h.with(func(c *commands.EvaluatorConfig) {
-		c.Signer = func() *receipt.Signer { return &receipt.Signer{KID: newSigner().KID, Key: forger} }
+		c.Signer = func() (*receipt.Signer, error) {
+			return &receipt.Signer{KID: newSigner().KID, Key: forger}, nil
+		}
 	})
 	got, err := h.Evaluate(t.Context(), intentOf(anna), evaluate("1+1"))
 	if err != nil {

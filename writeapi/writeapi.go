@@ -10,6 +10,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/token"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
@@ -131,15 +132,36 @@ func (s Services) rejectIfOverLimit(ctx context.Context, allowance ratelimit.All
 	return httpkit.RateLimited.Problem(detail, args...).WithRetryAfter(wait)
 }
 
-// StreamReader reads streams for authentication and readapi, which know no commands.
-// Its error is the problem to answer when the log is unavailable, and otherwise the
-// store's.
-func StreamReader(store commands.Store) auth.ReadStream {
+// Credentials reads tokens and accounts for authentication, which knows no commands. Its
+// errors are StreamReader's.
+func Credentials(store commands.Store) auth.Credentials { return credentials{store} }
+
+type credentials struct{ store commands.Store }
+
+func (c credentials) Token(ctx context.Context, tokenID string) (token.State, error) {
+	state, err := commands.ReadToken(ctx, c.store, tokenID)
+	return state, unavailable(err)
+}
+
+func (c credentials) Account(ctx context.Context, accountID string) (account.State, error) {
+	state, err := commands.ReadAccount(ctx, c.store, accountID)
+	return state, unavailable(err)
+}
+
+// unavailable returns the problem to answer when the log is unavailable; any other error
+// as it is.
+func unavailable(err error) error {
+	if errors.Is(err, commands.ErrUnavailable) {
+		return httpkit.Translate(err, problems)
+	}
+	return err
+}
+
+// StreamReader reads streams for readapi, which knows no commands. Its error is the
+// problem to answer when the log is unavailable, and otherwise the store's.
+func StreamReader(store commands.Store) func(ctx context.Context, stream string) ([]event.Recorded, error) {
 	return func(ctx context.Context, stream string) ([]event.Recorded, error) {
 		history, err := store.Read(ctx, stream)
-		if errors.Is(err, commands.ErrUnavailable) {
-			return nil, httpkit.Translate(err, problems)
-		}
-		return history.Events, err
+		return history.Events, unavailable(err)
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"reckon/domain"
 	"reckon/eventstore"
+	"reckon/eventstore/node"
 	"reckon/internal/blobs"
 	"reckon/internal/config"
 	"reckon/internal/identity"
@@ -25,19 +25,20 @@ import (
 // eventLog is the connection to the log, and the embedded node where there is one.
 type eventLog struct {
 	store      *eventstore.Store
-	connection string // the log's address, with its credentials
+	connection string     // the log's address, with its credentials
+	node       *node.Node // nil where the log is not embedded in this process
 }
 
 // openLog starts the embedded node, or connects to the log that was named.
 func openLog(ctx context.Context, p process) (*eventLog, error) {
 	l := &eventLog{connection: p.config.Eventstore}
 	if l.connection == config.EmbeddedLog {
-		n, err := openNode(filepath.Join(p.config.Data, "eventstore"), "", p.logger)
+		n, err := openNode(p.config.LogFolder(), "", p.logger)
 		if err != nil {
 			return nil, err
 		}
-		p.life.Add(lifecycle.Part{Name: "embedded node", Stop: n.Close})
-		l.connection = n.ConnectionString()
+		p.life.Add(lifecycle.Part{Name: "embedded node", RunOnce: true, Run: func(ctx context.Context) error { return nodeServes(ctx, n) }, Stop: n.Close})
+		l.connection, l.node = n.ConnectionString(), n
 	}
 	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: l.connection, Insecure: p.config.InsecureEventstore, Catalogue: domain.Catalogue(), Logger: p.logger})
 	if err != nil {
@@ -48,6 +49,16 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 	return l, nil
 }
 
+// nodeServes returns the error with which a node stops serving, or nil when ctx ends.
+func nodeServes(ctx context.Context, n *node.Node) error {
+	select {
+	case err := <-n.Done():
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
+
 // stores are the stores beside the log: blobs, and the identity tables.
 type stores struct {
 	blobs    blobs.Store
@@ -55,7 +66,7 @@ type stores struct {
 	rules    identity.Rules
 }
 
-func openStores(ctx context.Context, p process) (*stores, error) {
+func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) {
 	folder, err := p.config.BlobFolder()
 	if err != nil {
 		return nil, err
@@ -64,7 +75,14 @@ func openStores(ctx context.Context, p process) (*stores, error) {
 	if err != nil {
 		return nil, err
 	}
-	people, err := identity.Open(ctx, p.config.IdentityAddress())
+	logID, err := log.store.LogID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := content.UsedBy(logID); err != nil {
+		return nil, err
+	}
+	people, err := identity.Open(ctx, identity.Where{Address: p.config.Identity, Schema: p.config.IdentitySchema, Logger: p.logger})
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +103,7 @@ type readSide struct {
 }
 
 func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*readSide, error) {
-	db, err := projections.Open(ctx, p.config.DatabaseAddress())
+	db, err := projections.Open(ctx, p.config.Database)
 	if err != nil {
 		return nil, err
 	}

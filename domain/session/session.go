@@ -125,10 +125,14 @@ var ErrOwnedElsewhere = errors.New("another process owns the session")
 
 // Decider is the write model of a session's stream.
 var Decider = decider.Decider[Command, State]{
-	Initial: func() State { return State{} },
-	Decide:  decide,
-	Evolve:  evolve,
+	Initial:    func() State { return State{} },
+	Decide:     decide,
+	Evolve:     evolve,
+	StateBytes: func(State) int { return stateBytes },
 }
+
+// stateBytes is the memory that a state takes: an owner, an address and a reason.
+const stateBytes = 512
 
 func decide(c Command, s State) ([]event.Event, error) {
 	switch c := c.(type) {

@@ -57,7 +57,7 @@ func install(t testing.TB) *installation {
 		t.Fatal(err)
 	}
 	return &installation{t: t, log: node.ready, shared: []string{
-		"--config", config, "--eventstore", node.ready, "--database", database, "--beat", "500ms", "--job-slots", "2", "--grace", "1s",
+		"--config", config, "--eventstore", node.ready, "--database", database, "--beat", "1s", "--job-slots", "2", "--grace", "1s",
 		"--blobs", "file://" + filepath.Join(folder, "blobs"), "--keys", filepath.Join(folder, "keys"),
 	}}
 }
