@@ -48,7 +48,7 @@ type Engine struct {
 
 	mu       sync.Mutex
 	sessions map[string]*session
-	ended    map[string]ending // sessions that ended by themselves, for SessionIdle: their keys are not used again
+	ended    endings // kept for SessionIdle: their keys are not used again
 	closed   bool
 }
 
@@ -71,7 +71,8 @@ func Start(ctx context.Context, options Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		options: options, zygote: zygote, places: fair.NewPool(options.Concurrency), sessions: map[string]*session{}, ended: map[string]ending{},
+		options: options, zygote: zygote, places: fair.NewPool(options.Concurrency), sessions: map[string]*session{},
+		ended: endings{reasons: map[string]ExpiryReason{}},
 	}
 	e.memory = guardSessionMemory(e)
 	return e, nil
