@@ -97,7 +97,9 @@ func TestFrozenOwner(t *testing.T) {
 	_, _, two, here, there := pair(t)
 	signal(t, two, syscall.SIGSTOP)
 	t.Cleanup(func() { _ = syscall.Kill(two.PID(), syscall.SIGCONT) })
+	begun := time.Now()
 	e, err := inSession(here, "z")
+	t.Logf("answered %v after the owner froze", time.Since(begun).Round(time.Millisecond))
 	if err != nil || e.Result != "z" || !strings.Contains(strings.Join(e.Warnings, " "), "was lost (owner_lost)") {
 		t.Errorf("%+v, %v", e, err)
 	}
