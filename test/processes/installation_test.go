@@ -58,7 +58,7 @@ func install(t testing.TB) *installation {
 	in.startNode()
 	in.log = in.node.ready
 	in.shared = []string{
-		"--config", config, "--eventstore", in.log, "--database", address, "--beat", "1s", "--job-slots", "2", "--grace", "1s",
+		"--config", config, "--eventstore", in.log, "--database", address, "--beat", "2s", "--job-slots", "2", "--grace", "1s",
 		"--blobs", "file://" + filepath.Join(folder, "blobs"), "--keys", filepath.Join(folder, "keys"),
 	}
 	return in
