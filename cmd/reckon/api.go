@@ -40,16 +40,17 @@ func (s *service) makeAPI() (*api, error) {
 	kit := httpkit.New(httpkit.Settings{
 		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest,
 		Declared: writeapi.Declared(kinds.Declarations()),
-		Authenticator: &auth.Authenticator{Streams: streams, Sessions: s.stores.identity, Now: time.Now, TokenUsed: func(ctx context.Context, id string) {
+		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(s.log.store), Sessions: s.stores.identity, Now: time.Now, TokenUsed: func(ctx context.Context, id string) {
 			if err := s.stores.identity.TokenUsed(ctx, id); err != nil {
 				s.logger.Warn("the day of a token's use was not kept", "error", err)
 			}
 		}},
 	})
-	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, Place: s.placeInQueue, NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
 	writes, evaluator := httpkit.NewAccountWrites(), s.writeSide.evaluator
+	queue := view.Queue{Place: s.readSide.models.Queue.Place, Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, MaxWait: view.MaxPlaceWait}
+	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, PlaceInQueue: s.placeIn(queue), NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
 	writeapi.Services{
-		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Clock: systemClock{}, Build: buildRevision(),
+		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Running: ratelimit.NewConcurrency(), Clock: systemClock{}, Build: buildRevision(),
 		Evaluate: s.writeSide.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
 		Jobs: s.writeSide.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writeSide.proofs,
 		Overhead: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.readSide.projector.LogID(),
@@ -57,7 +58,7 @@ func (s *service) makeAPI() (*api, error) {
 	if err := (readapi.Services{
 		Streams: streams, Blobs: s.stores.blobs, Models: s.readSide.models, TokenUse: s.stores.identity.LastUsed,
 		JobView: jobView,
-		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writeSide.sealingKey, Now: time.Now,
+		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writeSide.signing.Signer, Now: time.Now,
 		Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, LogID: s.readSide.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.sessionBusy,
 		Health: s.health(), Build: buildRevision(), PublicURL: s.config.PublicURL,
 	}).Register(kit); err != nil {
@@ -94,13 +95,15 @@ func (a *api) part(address string, grace time.Duration) lifecycle.Part {
 	}
 }
 
-// placeInQueue returns a job's place in the queue; false when the queue cannot be read.
-func (s *service) placeInQueue(ctx context.Context, jobID string) (int, bool) {
-	place, err := s.readSide.models.Queue.Place(ctx, jobID)
-	if err != nil {
-		s.logger.Warn("the queue cannot tell a job's place", "error", err)
+// placeIn tells places in a queue, and logs why one is not known.
+func (s *service) placeIn(queue view.Queue) func(ctx context.Context, account, jobID string) int {
+	return func(ctx context.Context, account, jobID string) int {
+		place, err := queue.PlaceOf(ctx, account, jobID)
+		if err != nil {
+			s.logger.Debug("a job's place in the queue is not known", "error", err)
+		}
+		return place
 	}
-	return place, err == nil
 }
 
 // sessionBusy reports whether this process is evaluating in a session.
@@ -121,6 +124,7 @@ func (s *service) health() readapi.Health {
 			{Name: "database", Check: s.readSide.db.PingContext},
 			{Name: "identity", Check: s.stores.identity.Ready},
 			{Name: "blobs", Check: s.stores.blobs.Ready},
+			{Name: "signing_key", Check: s.writeSide.signing.Ready},
 		},
 		Projections: func(ctx context.Context) ([]readapi.ProjectionHealth, error) {
 			list, err := s.readSide.projector.Status(ctx)

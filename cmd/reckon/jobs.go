@@ -53,13 +53,14 @@ func (s *service) makeWorkers(ctx context.Context) error {
 	})
 	s.workers.Run(workers.RunConfig{
 		Address: address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
-		Kinds: s.kinds, CloseSession: s.engine.engine.CloseSession,
+		Kinds: s.kinds, CloseSession: s.engine.engine.CloseSession, AwaitAble: s.writeSide.signing.AwaitAble,
 	})
 	if s.log.node != nil {
 		s.log.node.OnForeignClients(func(clients int) { s.workers.SetWatched(clients > 0) })
 	}
+	s.workers.Subscription.Listen(s.writeSide.signing.Observe)
 	s.life.Add(s.workers.Parts()...)
-	s.life.Add(peers)
+	s.life.Add(s.writeSide.signing.part(), peers)
 	return nil
 }
 
@@ -67,8 +68,8 @@ func (s *service) makeWorkers(ctx context.Context) error {
 func (s *service) makeEvaluator(address string) (err error) {
 	s.writeSide.evaluator, err = commands.NewEvaluator(commands.EvaluatorConfig{
 		Store: s.log.store, Runs: s.writeSide.jobs.Runs, Blobs: s.stores.blobs, Owners: s.workers.Liveness, Clock: systemClock{},
-		Engine: adapter.Engine{Engine: s.engine.engine}, Checker: adapter.Checker{Engine: s.engine.engine, Checker: s.engine.checker},
-		Signer: s.writeSide.sealingKey, Process: s.id, Address: address, QueueWait: s.config.QueueWait,
+		Engine: adapter.Engine{Engine: s.engine.engine}, Checker: adapter.Checker{Engine: s.engine.engine, Checker: s.engine.checker, Places: s.engine.checks},
+		Signer: s.writeSide.signing.Signer, Process: s.id, Address: address, QueueWait: s.config.QueueWait,
 	})
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"reckon/domain"
@@ -15,10 +14,12 @@ import (
 	"reckon/internal/identity"
 	"reckon/internal/lifecycle"
 	"reckon/internal/ratelimit"
+	"reckon/internal/telemetry"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/runners/checker"
 	"reckon/runners/engine"
+	"reckon/runners/fair"
 )
 
 // eventLog is the connection to the log, and the embedded node where there is one.
@@ -32,7 +33,7 @@ type eventLog struct {
 func openLog(ctx context.Context, p process) (*eventLog, error) {
 	l := &eventLog{connection: p.config.Eventstore}
 	if l.connection == config.EmbeddedLog {
-		n, err := openNode(filepath.Join(p.config.Data, "eventstore"), "", p.logger)
+		n, err := openNode(p.config.LogFolder(), "", p.logger)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +66,7 @@ type stores struct {
 	rules    identity.Rules
 }
 
-func openStores(ctx context.Context, p process) (*stores, error) {
+func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) {
 	folder, err := p.config.BlobFolder()
 	if err != nil {
 		return nil, err
@@ -74,7 +75,14 @@ func openStores(ctx context.Context, p process) (*stores, error) {
 	if err != nil {
 		return nil, err
 	}
-	people, err := identity.Open(ctx, p.config.IdentityAddress())
+	logID, err := log.store.LogID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := content.UsedBy(logID); err != nil {
+		return nil, err
+	}
+	people, err := identity.Open(ctx, identity.Where{Address: p.config.Identity, Schema: p.config.IdentitySchema, Logger: p.logger})
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +103,7 @@ type readSide struct {
 }
 
 func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*readSide, error) {
-	db, err := projections.Open(ctx, p.config.DatabaseAddress())
+	db, err := projections.Open(ctx, p.config.Database)
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +130,7 @@ func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*re
 type evaluation struct {
 	engine  *engine.Engine
 	checker *checker.Checker
+	checks  *fair.Pool // as many checks run at a time as evaluations
 }
 
 // startEngine installs the engine where it is missing and starts it with its checker.
@@ -135,8 +144,13 @@ func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, er
 		p.logger.Warn("the engine runs without its walls: expressions can reach this machine's files and network")
 		sandbox = engine.SandboxOff
 	}
+	workers := p.config.Workers
+	if workers == 0 {
+		workers = engine.DefaultConcurrency()
+	}
 	started, err := engine.Start(ctx, engine.Options{
-		Environment: environment, Sandbox: sandbox, Concurrency: p.config.Workers, OnSessionExpired: logExpiredSessions(p, log),
+		Environment: environment, Sandbox: sandbox, Concurrency: workers, SessionMemoryBytes: int64(p.config.SessionMemory) << 20,
+		OnSessionExpired: logExpiredSessions(p, log),
 	})
 	if err != nil {
 		return nil, err
@@ -147,5 +161,24 @@ func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, er
 		return nil, err
 	}
 	p.life.Add(lifecycle.Part{Name: "checker", Stop: func(context.Context) error { return checks.Close() }})
-	return &evaluation{engine: started, checker: checks}, nil
+	e := &evaluation{engine: started, checker: checks, checks: fair.NewPool(workers)}
+	e.measure(p.metrics)
+	return e, nil
+}
+
+// measure adds figures of the workers and of the memory of sessions.
+func (e *evaluation) measure(m *telemetry.Metrics) {
+	for pool, usage := range map[string]func() fair.Usage{"engine": e.engine.Usage, "checker": e.checks.Usage} {
+		labels := map[string]string{"pool": pool}
+		m.Gauge("reckon_workers_busy", "Workers that evaluate or check.", labels, func() float64 { return float64(usage().Held) })
+		m.Gauge("reckon_workers_awaited", "Evaluations or checks that wait for a worker.", labels, func() float64 { return float64(usage().Waiting) })
+	}
+	m.Gauge("reckon_session_memory_bytes", "Memory that the workers of all sessions hold.", nil, func() float64 {
+		held, _ := e.engine.SessionMemory()
+		return float64(held)
+	})
+	m.Gauge("reckon_session_memory_limit_bytes", "Memory that they may hold; 0: not limited.", nil, func() float64 {
+		_, limit := e.engine.SessionMemory()
+		return float64(limit)
+	})
 }

@@ -14,6 +14,7 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/internal/config"
 	"reckon/internal/private"
+	"reckon/internal/progress"
 	"reckon/internal/telemetry"
 	"reckon/runners/engine"
 )
@@ -63,6 +64,9 @@ func couldNotServe(err error) error {
 func (s *service) runParts(ctx context.Context, stopSignals func()) error {
 	err := s.life.Start(ctx)
 	if err == nil {
+		err = recordServed(s.config.Installation)
+	}
+	if err == nil {
 		err = s.awaitReady(ctx)
 	}
 	if err == nil && ctx.Err() == nil {
@@ -103,7 +107,9 @@ func (s *service) awaitReady(ctx context.Context) error {
 	const look = 20 * time.Millisecond
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
-	for begun := time.Now(); !s.readSide.projector.Ready(); {
+	display := progress.New(os.Stderr, s.logger)
+	defer display.Close()
+	for !s.readSide.projector.Ready() {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -111,10 +117,7 @@ func (s *service) awaitReady(ctx context.Context) error {
 			return err
 		case <-ticker.C:
 		}
-		if time.Since(begun) > 5*time.Second {
-			s.logger.Info("building read models; `reckon projections status` shows how far")
-			begun = time.Now()
-		}
+		display.Show(func() []progress.Task { return buildingTasks(s.readSide.projector.Building()) })
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/event"
+	"reckon/domain/receipt"
 	"reckon/domain/run"
 )
 
@@ -123,6 +124,7 @@ type forwardedError struct {
 	Detail   string            `json:",omitempty"`
 	Owner    string            `json:",omitempty"`
 	Address  string            `json:",omitempty"`
+	Retry    time.Duration     `json:",omitempty"` // of a SaturatedError
 }
 
 // errorKind says which typed error a forwardedError stands for.
@@ -135,6 +137,7 @@ const (
 	kindSessions     errorKind = "too_many_sessions"
 	kindSaturated    errorKind = "saturated"
 	kindUnavailable  errorKind = "unavailable"
+	kindCannotSign   errorKind = "cannot_sign"
 	kindUnclassified errorKind = "error"
 )
 
@@ -142,6 +145,7 @@ func packError(err error) *forwardedError {
 	var ended *commands.RunEndedError
 	var failed *commands.EngineFailedError
 	var elsewhere *commands.SessionElsewhereError
+	var saturated *commands.SaturatedError
 	packed := &forwardedError{Kind: kindUnclassified, Message: err.Error()}
 	if errors.As(err, &ended) {
 		packed.RunID, packed.Position = ended.RunID, ended.Position
@@ -155,10 +159,14 @@ func packError(err error) *forwardedError {
 		packed.Kind, packed.Owner, packed.Address = kindElsewhere, elsewhere.Owner, elsewhere.Address
 	case errors.Is(err, commands.ErrTooManySessions):
 		packed.Kind = kindSessions
+	case errors.As(err, &saturated):
+		packed.Kind, packed.Retry = kindSaturated, saturated.RetryAfter
 	case errors.Is(err, commands.ErrSaturated):
 		packed.Kind = kindSaturated
 	case errors.Is(err, commands.ErrUnavailable):
 		packed.Kind = kindUnavailable
+	case errors.Is(err, receipt.ErrCannotSign):
+		packed.Kind = kindCannotSign
 	}
 	return packed
 }
@@ -171,9 +179,11 @@ func (e *forwardedError) unpack() error {
 	case kindSessions:
 		return commands.ErrTooManySessions
 	case kindSaturated:
-		return commands.ErrSaturated
+		return &commands.SaturatedError{RetryAfter: e.Retry}
 	case kindUnavailable:
 		return fmt.Errorf("%w: %s", commands.ErrUnavailable, e.Message)
+	case kindCannotSign:
+		return receipt.ErrCannotSign
 	case kindTimeout:
 		cause = commands.ErrBudgetExhausted
 	case kindFailed:

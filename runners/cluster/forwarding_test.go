@@ -20,6 +20,7 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/event"
+	"reckon/domain/receipt"
 	"reckon/domain/run"
 	"reckon/internal/httpserver"
 	"reckon/internal/httpserver/httpservertest"
@@ -53,7 +54,7 @@ func TestForwardedAnswersAndErrors(t *testing.T) {
 	}
 	for _, want := range []error{
 		nil, ended(commands.ErrBudgetExhausted), ended(&commands.EngineFailedError{Reason: "memory", Detail: "d"}),
-		commands.ErrTooManySessions, commands.ErrSaturated, commands.ErrUnavailable, errors.New("another"),
+		commands.ErrTooManySessions, commands.ErrSaturated, commands.ErrUnavailable, receipt.ErrCannotSign, errors.New("another"),
 	} {
 		var asked commands.Evaluate
 		var by commands.Intent
@@ -82,7 +83,7 @@ func TestForwardedAnswersAndErrors(t *testing.T) {
 			}
 			continue
 		}
-		for _, typed := range []error{commands.ErrTooManySessions, commands.ErrSaturated, commands.ErrUnavailable} {
+		for _, typed := range []error{commands.ErrTooManySessions, commands.ErrSaturated, commands.ErrUnavailable, receipt.ErrCannotSign} {
 			if errors.Is(want, typed) != errors.Is(err, typed) {
 				t.Errorf("%v came as %v", want, err)
 			}
@@ -317,5 +318,41 @@ func TestAnswerThatIsLost(t *testing.T) {
 	}
 	if evaluated != 1 || asked != 2 {
 		t.Errorf("evaluated %d times of %d", evaluated, asked)
+	}
+}
+
+// TestACallerWhoGoesAwayIsNoticedByTheOwner: the evaluation ends where it runs.
+func TestACallerWhoGoesAwayIsNoticedByTheOwner(t *testing.T) {
+	arrived, ended := make(chan struct{}), make(chan error, 1)
+	address := owner(t, "s", func(ctx context.Context, _ commands.Intent, _ commands.Evaluate) (commands.Evaluation, error) {
+		close(arrived)
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return commands.Evaluation{}, ctx.Err()
+	})
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error, 1)
+	go func() {
+		_, err := peers("p", "s", elsewhere(address)).Evaluate(ctx, commands.Intent{}, commands.Evaluate{})
+		left <- err
+	}()
+	<-arrived
+	leave()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("at the owner: %v", err)
+	}
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("where it was asked: %v", err)
+	}
+}
+
+// TestWhenAWorkerComesFreeIsForwarded with the refusal.
+func TestWhenAWorkerComesFreeIsForwarded(t *testing.T) {
+	address := owner(t, "s", func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
+		return commands.Evaluation{}, &commands.SaturatedError{RetryAfter: 7 * time.Second}
+	})
+	_, err := peers("p", "s", elsewhere(address)).Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{})
+	if late, is := errors.AsType[*commands.SaturatedError](err); !is || late.RetryAfter != 7*time.Second {
+		t.Errorf("%v", err)
 	}
 }

@@ -112,6 +112,8 @@ type RunConfig struct {
 	Grace           time.Duration // what running jobs get to finish when the process drains
 	OwnSessionsOnly bool          // run nothing but jobs in sessions that this process owns
 	Kinds           []runners.Kind
+	// AwaitAble is runners.Config.AwaitAble.
+	AwaitAble func(ctx context.Context) error
 	// CloseSession ends the worker of a session's epoch (commands.SessionKey); nil in a process without sessions.
 	CloseSession func(key string) bool
 }
@@ -129,7 +131,7 @@ func (w *Workers) Run(c RunConfig) {
 	w.runner = runners.New(runners.Config{
 		Claimant: runners.Claimant{Runner: w.config.Process, OwnSessionsOnly: c.OwnSessionsOnly},
 		Slots:    c.Slots, Grace: c.Grace, Jobs: w.config.Jobs, Queue: queue{w.config.Models, w.config.Projector}, Heartbeat: w.heartbeat,
-		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: runners.ByName(c.Kinds...),
+		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: runners.ByName(c.Kinds...), AwaitAble: c.AwaitAble,
 	})
 	w.Subscription.Listen(w.runner.Observe)
 	w.Subscription.Listen(w.observeSessions)

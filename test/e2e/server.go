@@ -88,6 +88,7 @@ func GenerousPlans(t testing.TB, data string) string {
 plan = "free"
 evaluation_budget_ms = 3000
 per_minute = 100000
+concurrent_evaluations = 64
 jobs_per_day = 1000
 job_budget_ms = 60000
 concurrent_jobs = 4

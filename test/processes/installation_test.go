@@ -35,6 +35,7 @@ const plans = `[[plans]]
 plan = "free"
 evaluation_budget_ms = 5000
 per_minute = 100000
+concurrent_evaluations = 64
 jobs_per_day = 1000
 job_budget_ms = 60000
 concurrent_jobs = 2
