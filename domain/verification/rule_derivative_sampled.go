@@ -13,7 +13,7 @@ func derivativeSampled() Rule {
 		Declaration: Declaration{
 			Slug:   "derivative_sampled",
 			Heads:  []string{"D", "Dt", "Derivative", "Grad", "Div", "Curl", "Laplacian"},
-			Shows:  "The derivative by the rules of calculus has another value at a point, by disjoint enclosures. Undefined functions are stood for by fixed smooth functions.",
+			Shows:  "The derivative by the rules of calculus has another value at a point, by disjoint enclosures. Undefined functions are stood for by fixed smooth functions, which the residual names; a symbolic order by 1, 2, 3 and 5.",
 			Silent: "That the formula holds everywhere.",
 			Examples: []Example{
 				{"D[x^x, x]", "x^x (1 + Log[x])"},

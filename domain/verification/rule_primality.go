@@ -12,7 +12,7 @@ func primality() Rule {
 				"PrimeOmega", "LiouvilleLambda", "Divisors", "DivisorSigma", "RandomPrime", "GCD", "LCM", "PowerMod", "ModularInverse", "Mod", "Quotient",
 			},
 			Shows:  "An independent computation gives the same, or another, answer: by proof below 2^320, above by a strong pseudoprime test (basis numeric).",
-			Silent: "Prime and PrimePi beyond twenty million, and which of the small remainders of a Gaussian integer is taken.",
+			Silent: "Functions of symbols, of fractions and, but for Mod, of decimals; Prime and PrimePi beyond twenty million, and which of the small remainders of a Gaussian integer is taken.",
 			Examples: []Example{
 				{"PrimeQ[2^61 - 1]", "True"},
 				{"Prime[1000]", "7907"},

@@ -60,8 +60,10 @@ refuted, and the residual adds that it agrees at the real values tried. Points a
 kinks, zeros, poles and branch points found in them, at the ends of the cells, far out, on both sides of cuts, and where
 exponentials wrap round; parameters of either sign and zero. A decimal number in an answer is the interval that prints so; an
 identity that is exact for the numbers as they print is proved for these. What arithmetic with 53 bits may lose of a result is
-allowed for. Undefined functions stand for fixed smooth functions without special
-properties: what holds of every function holds of them. A check is bounded by its own processor time, so that a busy machine
+allowed for, and exact arithmetic proves nothing where machines lose most of a value (10.^16 + 1 - 10.^16). An undefined function is
+looked at as one fixed smooth function: a difference found with it, which the residual names, refutes what is said of every function; an
+agreement only supports, unless algebra proves it. Indexed variables such as a[1] are variables. Conditions with an order are verified where
+their symbols are assumed real, statements of membership are supported or refuted only. A check is bounded by its own processor time, so that a busy machine
 changes no verdict. A decimal answer is verified where 53 bits hold every
 decimal as it is written (1.5, not 0.1) and it is exactly right. What stands in Hold or quotation marks is no value: such an
 answer is refuted. Symbols that a session has given a value, and units of measure, are not checked.

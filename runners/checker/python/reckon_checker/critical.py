@@ -204,6 +204,21 @@ def isolated(nodes: Iterable[Tree], others: Iterable[Tree]) -> bool:
     return all(p is not None for p in found) and sum(p.degree() for p in found if p is not None) <= MAX_ISOLATED
 
 
+ORDERED = frozenset("UnitStep HeavisideTheta Ramp Max Min Clip UnitBox UnitTriangle Mod Quotient Less LessEqual Greater GreaterEqual Inequality".split())
+
+
+def real_with(nodes: Iterable[Tree], open_names: set[str]) -> bool:
+    """Whether what functions of real numbers are taken of is real where symbols are real only: of the first degree in those that may be
+    complex. x^2 + 1 is real on the imaginary axis too, where no points may have been taken."""
+    if not open_names:
+        return True
+    for node in nodes:
+        for part in walk(node):
+            if is_call(part, *ORDERED) and any(free_symbols(arg) & open_names and linear_form(arg) is None for arg in arguments(part)):
+                return False
+    return True
+
+
 def linear_form(node: Tree) -> tuple[tuple[str, fmpq], ...] | None:
     """A tree of degree 1 in its symbols together, up to a factor; None for others."""
     names = sorted(free_symbols(node))

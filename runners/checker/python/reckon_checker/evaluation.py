@@ -46,19 +46,21 @@ from .watch import Watch
 from .whole import WHOLE
 
 MAX_LOOP = 20000
-MACHINE_EPSILON = fmpq(1, 2**53)
+MACHINE_EPSILON, BELOW_MACHINE_EPSILON = fmpq(1, 2**53), fmpq(1, 2**60)
 
 
 @dataclass(frozen=True)
 class Environment:
     """The meaning of symbols. values: of variables; functions: trees of pure functions for undefined heads; constants: of
     C[k]. printed: whether decimal numbers are the intervals that print so (an answer's) or within half a unit of 2^-52 of
-    what is written (an input's). counted: names that stand for the numbers an iterator runs over, not for any number."""
+    what is written (an input's); rounded: they are never exact, so that sums round as machine numbers do. counted: names that
+    stand for the numbers an iterator runs over, not for any number."""
 
     values: Mapping[str | tuple[Tree, ...], Value] = field(default_factory=dict)
     functions: Mapping[str, Tree] = field(default_factory=dict)
     constants: Mapping[Tree, Value] = field(default_factory=dict)
     printed: bool = False
+    rounded: bool = False
     counted: frozenset[str] = frozenset()
 
     @classmethod
@@ -128,6 +130,8 @@ def _symbol(node: str, env: Environment) -> Value:
 
 def _decimal(node: Real, env: Environment) -> Value:
     middle = exact(node.value)
+    if env.rounded and node.machine:
+        return arb(middle, arb(abs(middle) * BELOW_MACHINE_EPSILON))
     if env.printed:
         return arb(middle, arb(exact(node.half_unit)))
     if not node.machine or (middle.q.bit_length() < 40 and int(middle.q) & (int(middle.q) - 1) == 0):

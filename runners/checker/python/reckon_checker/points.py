@@ -16,7 +16,7 @@ from itertools import pairwise
 from flint import fmpq
 
 from .assumptions import Assumptions
-from .critical import complex_places, critical, crossings, isolated, wrapping_places
+from .critical import complex_places, critical, crossings, isolated, real_with, wrapping_places
 from .evaluation import Environment, evaluate
 from .tree import Refused, Tree
 from .values import Gaussian, Undecided, Value, gaussian, is_number, precision
@@ -54,7 +54,8 @@ class Points:
     @property
     def certain(self) -> bool:
         """Whether every place where a function that is not analytic changes its ways was found, so that no region is missed."""
-        return isolated(self.expressions, self.assumptions.critical())
+        open_names = {name for name in self.names if isinstance(name, str) and not self.is_real(name)}
+        return isolated(self.expressions, self.assumptions.critical()) and real_with(self.expressions, open_names)
 
     def is_integer(self, name: Name) -> bool:
         return isinstance(name, str) and name in self.assumptions.integers
@@ -207,6 +208,9 @@ class Points:
             for name in open_names:
                 values[name] = Gaussian(fmpq(1, 512) * side, side * self._generic(1, 4))
             yield Point(values, "complex, near the imaginary axis", real=False)
+            if not real_with(self.expressions, {name for name in open_names if isinstance(name, str)}):
+                values = {name: Gaussian(fmpq(0), side * self._generic(2, 4)) if name in open_names else self._any_real(name) for name in self.free}
+                yield Point(values, "complex, on the imaginary axis", real=False)
 
     # Values.
 

@@ -106,9 +106,7 @@ EX: Any = ["Power", "E", "x"]
 GROWTH: Any = ["Equal", SLOPE, Y]
 
 
-@pytest.mark.parametrize(
-    "factor", [C1, ["Times", -3, C1], ["Power", C1, 2], ["Sin", C1], ["Plus", C1, "Pi"], ["Plus", C1, ["Power", C1, -1]]]
-)
+@pytest.mark.parametrize("factor", [C1, ["Times", -3, C1], ["Power", C1, 2], ["Sin", C1], ["Plus", C1, "Pi"], ["Plus", C1, ["Power", C1, -1]]])
 def test_constants_that_reach_every_solution(factor: Any) -> None:
     assert solved([GROWTH], ["Times", factor, EX])["status"] == "proved"
 

@@ -15,7 +15,7 @@ from typing import Any
 from flint import fmpq
 
 from .. import budget
-from ..assumptions import INTEGER_DOMAINS, flatten
+from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
 from ..critical import exact_tree
 from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
@@ -34,6 +34,27 @@ SPECIAL = (0, 1, -1, 2)
 
 
 def check(task: dict[str, Any], seed: int) -> Residual:
+    found = judged(task, seed)
+    if isinstance(found, Verified) and not task.get("propositional") and not all_points_count(task):
+        return Supported(found.residual)
+    return found
+
+
+def all_points_count(task: dict[str, Any]) -> bool:
+    """Whether the points that conditions are compared at speak of all: statements of membership change within every cell, and orders
+    hold of symbols that are real only where these are assumed so."""
+    left, right = task["left"], task["right"]
+    parts = [part for node in (left, right) for part in walk(node) if is_call(part, "Element", "NotElement", *ORDERS, "Inequality")]
+    if not parts or task.get("unknowns"):
+        return True
+    if any(is_call(part, "Element", "NotElement") for part in parts):
+        return False
+    assumed = Assumptions(list(flatten(task.get("assumptions") or [])))
+    names = set().union(*(free_symbols(part) for part in parts)) - set(COMPARED)
+    return bool(task.get("domain")) or proportional.same(left, right) or all(assumed.is_real(name) for name in names)
+
+
+def judged(task: dict[str, Any], seed: int) -> Residual:
     left, right = task["left"], task["right"]
     if held(left) or held(right):
         return Open("a part is held")

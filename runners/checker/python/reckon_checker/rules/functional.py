@@ -14,7 +14,7 @@ from typing import Any
 
 from flint import fmpq
 
-from .. import budget
+from .. import budget, machine
 from ..agreement import Claim, Words, survey
 from ..assumptions import Assumptions, flatten
 from ..calculus import applied, differentiate
@@ -148,7 +148,8 @@ class Problem:
 
     def _hold(self, claims: list[Claim], assumptions: Assumptions, sides: bool) -> Residual:
         decimal = any(reals(side) for claim in claims for side in claim)
-        if kept_by_machines(*(side for claim in claims for side in claim)) and proves([(exactly(a), exactly(b)) for a, b in claims], assumptions):
+        sides_of = [side for claim in claims for side in claim]
+        if kept_by_machines(*sides_of) and not machine.cancels(*sides_of) and proves([(exactly(a), exactly(b)) for a, b in claims], assumptions):
             return Verified(True)
         seen = survey(claims, assumptions, self.seed, real=True, printed=decimal, enough_differences=40, partial=True, words=Words(sides=sides))
         varying = any(free_symbols(side) for claim in claims for side in claim)
@@ -171,9 +172,8 @@ class Problem:
             return Open("holds at some points only")
         if varying and ordinary and agree and all(region.agree or (region.outside and not region.unknown) for region in ordinary):
             return Verified(False) if seen.certain and self._for_complex_parameters(claims, assumptions) else Supported()
-        if not seen.covered:
-            return Open("no decision at some points")
-        return Verified(seen.exact) if seen.certain and self._for_complex_parameters(claims, assumptions) else Supported()
+        found = Verified(seen.exact) if seen.certain and self._for_complex_parameters(claims, assumptions) else Supported()
+        return found if seen.covered else Open("no decision at some points")
 
     def _for_complex_parameters(self, claims: list[Claim], assumptions: Assumptions) -> bool:
         """Whether what holds for real values holds for complex ones of all symbols but the variables."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from .. import bounded, budget, closed_sums
+from .. import bounded, budget, closed_sums, machine
 from ..agreement import Claim, Survey, Words, names_of, survey
 from ..assumptions import Assumptions
 from ..domain import somewhere_defined
@@ -166,7 +166,8 @@ def known_positive(assumptions: Assumptions) -> list[Tree]:
 
 def proves(claims: list[Claim], assumptions: Assumptions, real: bool = False) -> bool:
     """Whether the two sides are proved equal. Decimals are exact only where machine numbers hold them as they are written."""
-    if not kept_by_machines(*(side for claim in claims for side in claim)):
+    sides = [side for claim in claims for side in claim]
+    if not kept_by_machines(*sides) or machine.cancels(*sides):
         return False
     positive = positive_symbols(assumptions)
     claims = [(exactly(left), exactly(right)) for left, right in claims]
@@ -185,6 +186,8 @@ def proves(claims: list[Claim], assumptions: Assumptions, real: bool = False) ->
 def equal_numbers(claims: list[Claim]) -> bool:
     """Whether the two sides of every claim are numbers that are exactly equal, and machine numbers hold their decimals."""
     if any(free_symbols(side) for claim in claims for side in claim) or not kept_by_machines(*(side for claim in claims for side in claim)):
+        return False
+    if machine.cancels(*(side for claim in claims for side in claim)):
         return False
     try:
         return all(compare(evaluate(exactly(left)), evaluate(exactly(right))).relation is Relation.EQUAL for left, right in claims)

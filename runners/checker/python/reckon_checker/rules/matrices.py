@@ -8,6 +8,7 @@ from typing import Any
 
 from flint import acb_mat, fmpq, fmpq_mat, fmpq_poly
 
+from .. import machine
 from ..calculus import differentiate
 from ..deciding import SCHEDULE
 from ..evaluation import evaluate
@@ -43,6 +44,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if matrix is None:
         return Open("the matrix is not written out")
     if reals(task["matrix"]) or reals(answer) or reals(task.get("right", 0)) or task.get("approximate"):
+        if machine.cancels(task["matrix"], task.get("right", 0)):
+            return Open("machine arithmetic loses too much")
         found = decimal_matrices.check(what, matrix, answer, task.get("right"), case)
         if isinstance(found, Refuted) or task.get("approximate") or not kept_by_machines(task["matrix"], answer, task.get("right", 0)):
             return found

@@ -11,7 +11,7 @@ import itertools
 from dataclasses import replace
 from typing import Any
 
-from .. import budget
+from .. import budget, machine
 from ..agreement import survey
 from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
 from ..critical import exact_tree
@@ -76,6 +76,8 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
         return diophantine.modular(task)
     conditions = [simplest(c) for c in flatten(task["conditions"])]
     if task.get("approximate") or any(reals(node) for s in task["solutions"] for node in s["values"]) or any(reals(c) for c in conditions):
+        if machine.cancels(*conditions):
+            return Open("machine arithmetic loses too much")
         found = decimals.check(task, conditions)
         if isinstance(found, Refuted) or task.get("approximate") or not kept_by_machines(*conditions, *(v for s in task["solutions"] for v in s["values"])):
             return found

@@ -84,7 +84,10 @@ def factors(task: dict[str, Any], seed: int) -> Residual:
         if p is None or e is None:
             return Open("a factor is not an integer")
         found.append((p, e))
-    return whole_factors(value, found)
+    judged = whole_factors(value, found)
+    if isinstance(judged, Verified) and [p for p, _ in found] != sorted(p for p, _ in found):
+        return Open("the primes are not in order")
+    return judged
 
 
 def whole_factors(value: fmpq, found: list[tuple[int, int]]) -> Residual:
