@@ -2,6 +2,7 @@ package slips
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,19 +14,24 @@ import (
 var nameList string
 
 var (
-	known  = map[string]bool{}   // names of the engine's functions
-	folded = map[string]string{} // lower case → name
+	known  = knownNames()  // the engine's functions
+	folded = foldedNames() // lower case → name, aliases among them
 )
 
-func init() {
-	for name := range strings.Lines(nameList) {
-		name = strings.TrimSpace(name)
-		known[name] = true
-		folded[strings.ToLower(name)] = name
+func knownNames() map[string]bool {
+	set := map[string]bool{}
+	for _, name := range Names() {
+		set[name] = true
 	}
-	for alias, name := range aliases {
-		folded[alias] = name
+	return set
+}
+
+func foldedNames() map[string]string {
+	all := maps.Clone(aliases)
+	for _, name := range Names() {
+		all[strings.ToLower(name)] = name
 	}
+	return all
 }
 
 // Names are the functions that the engine has.

@@ -42,7 +42,7 @@ func (f *finder) parentheses(i int) bool {
 	if solvers[meant] {
 		edits = append(edits, f.equalSigns(open)...)
 	}
-	f.add(slip{code: Parentheses, start: f.words[i].Start, end: f.words[f.pair[open]].End, why: whyParentheses, edits: edits})
+	f.add(i, slip{code: Parentheses, start: f.words[i].Start, end: f.words[f.pair[open]].End, why: whyParentheses, edits: edits})
 	return true
 }
 
@@ -92,7 +92,7 @@ func (f *finder) definition(i int) bool {
 			return false
 		}
 	}
-	f.add(slip{code: Definition, start: f.words[i].Start, end: f.words[end+1].End, edits: edits, why: "A function of x is defined by f[x_] := …"})
+	f.add(i, slip{code: Definition, start: f.words[i].Start, end: f.words[end+1].End, edits: edits, why: "A function of x is defined by f[x_] := …"})
 	return true
 }
 
@@ -110,7 +110,7 @@ func (f *finder) call(i int) bool {
 		meant, why = misspelt(name), "No function of that name is known here."
 	}
 	if meant != "" {
-		f.add(slip{code: Name, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, meant)}, why: why})
+		f.add(i, slip{code: Name, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, meant)}, why: why})
 	}
 	return true
 }
@@ -130,7 +130,7 @@ func (f *finder) power(i int) bool {
 	if f.isOperator(first, "(") {
 		from, to = f.words[first].End, f.words[last].Start
 	}
-	f.add(slip{code: Parentheses, start: f.words[i].Start, end: f.words[last].End, why: "The power of a function's value stands after its brackets.", edits: []edit{
+	f.add(i, slip{code: Parentheses, start: f.words[i].Start, end: f.words[last].End, why: "The power of a function's value stands after its brackets.", edits: []edit{
 		{start: f.words[i].Start, end: from, text: meant + "["}, {start: to, end: f.words[last].End, text: "]^" + f.source(i+2, i+2)},
 	}})
 	return true
@@ -146,7 +146,7 @@ func (f *finder) noBrackets(i int) bool {
 	if last < 0 || f.isOperator(i+1, "(", "{") {
 		return false
 	}
-	f.add(slip{code: NoBrackets, start: f.words[i].Start, end: f.words[last].End, why: "A function's argument stands in square brackets.", edits: []edit{
+	f.add(i, slip{code: NoBrackets, start: f.words[i].Start, end: f.words[last].End, why: "A function's argument stands in square brackets.", edits: []edit{
 		{start: f.words[i].Start, end: f.words[i+1].Start, text: meant + "["}, insert(f.words[last].End, "]"),
 	}})
 	return true
@@ -166,7 +166,7 @@ func (f *finder) constant(i int) bool {
 	case meant == "":
 		return false
 	}
-	f.add(slip{code: Constant, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, meant)}, why: "In this language the constants are Pi, E, I, Infinity, True and False."})
+	f.add(i, slip{code: Constant, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, meant)}, why: "In this language the constants are Pi, E, I, Infinity, True and False."})
 	return true
 }
 
@@ -186,11 +186,11 @@ func (f *finder) operatorWord(i int) {
 		return
 	}
 	if meant == "&&" || meant == "||" {
-		f.add(slip{code: OperatorWord, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, meant)}, why: "Words between operands multiply."})
+		f.add(i, slip{code: OperatorWord, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, meant)}, why: "Words between operands multiply."})
 		return
 	}
 	first := f.operandStart(i - 1)
-	f.add(slip{code: OperatorWord, start: f.words[first].Start, end: f.words[last].End, why: "Words between operands multiply.", edits: []edit{
+	f.add(i, slip{code: OperatorWord, start: f.words[first].Start, end: f.words[last].End, why: "Words between operands multiply.", edits: []edit{
 		insert(f.words[first].Start, meant+"["), {start: f.words[i-1].End, end: f.words[i+1].Start, text: ", "}, insert(f.words[last].End, "]"),
 	}})
 }
@@ -237,9 +237,9 @@ func (f *finder) operandStart(i int) int {
 func (f *finder) operator(i int) {
 	switch {
 	case f.isOperator(i, "**") && (f.isNumber(i-1) || f.isNumber(i+1)):
-		f.add(slip{code: PowerSign, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, "^")}, why: "Powers are written with ^."})
+		f.add(i, slip{code: PowerSign, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, "^")}, why: "Powers are written with ^."})
 	case f.isOperator(i, "[") && f.pair[i] > 0 && !f.endsOperand(i-1) && !f.isOperator(i-1, "#", "'") && !(f.isOperator(i-1, "[") && f.endsOperand(i-2)):
-		f.add(slip{code: List, start: f.words[i].Start, end: f.words[f.pair[i]].End, why: "Lists stand in braces.",
+		f.add(i, slip{code: List, start: f.words[i].Start, end: f.words[f.pair[i]].End, why: "Lists stand in braces.",
 			edits: []edit{f.replace(i, "{"), f.replace(f.pair[i], "}")}})
 	case f.isOperator(i, "|") && !f.endsOperand(i-1):
 		f.bars(i)
@@ -250,7 +250,7 @@ func (f *finder) operator(i int) {
 func (f *finder) bars(i int) {
 	for j := i + 1; j < len(f.words); j++ {
 		if f.isOperator(j, "|") && f.endsOperand(j-1) && !f.endsOperand(j+1) && f.operandEnd(j+1) < 0 && j > i+1 {
-			f.add(slip{code: Bars, start: f.words[i].Start, end: f.words[j].End, edits: []edit{f.replace(i, "Abs["), f.replace(j, "]")}, why: "A bar separates alternatives."})
+			f.add(i, slip{code: Bars, start: f.words[i].Start, end: f.words[j].End, edits: []edit{f.replace(i, "Abs["), f.replace(j, "]")}, why: "A bar separates alternatives."})
 			return
 		}
 	}
@@ -262,7 +262,7 @@ func (f *finder) atom(i int) {
 	if !f.isNumber(i) || !f.isAtom(next) || !f.adjacent(next) || f.source(next, next) != "%" || f.operandEnd(next+1) >= 0 {
 		return
 	}
-	f.add(slip{code: Percent, start: f.words[i].Start, end: f.words[next].End, why: "% stands for the last answer.",
+	f.add(i, slip{code: Percent, start: f.words[i].Start, end: f.words[next].End, why: "% stands for the last answer.",
 		edits: []edit{insert(f.words[i].Start, "("), f.replace(next, "/100)")}})
 }
 
@@ -309,7 +309,7 @@ func (f *finder) equation(set *expression.Expr) {
 	if at >= len(f.text) || f.text[at] != '=' || f.isDefinition(set) {
 		return
 	}
-	f.add(slip{code: Equation, start: at, end: at + 1, edits: []edit{{start: at, end: at + 1, text: "=="}}, why: "= assigns a value; an equation is written with ==."})
+	f.slips = append(f.slips, slip{code: Equation, start: at, end: at + 1, edits: []edit{{start: at, end: at + 1, text: "=="}}, why: "= assigns a value; an equation is written with ==."})
 }
 
 // isDefinition tells whether the left side is f(x), which definition handles.
@@ -351,7 +351,7 @@ func (f *finder) characters() {
 	for at, r := range f.text {
 		if c, ok := characters[r]; ok {
 			end := at + len(string(r))
-			f.add(slip{code: c.code, start: at, end: end, edits: []edit{{start: at, end: end, text: c.text}}, why: c.why})
+			f.slips = append(f.slips, slip{code: c.code, start: at, end: end, edits: []edit{{start: at, end: end, text: c.text}}, why: c.why})
 		}
 	}
 }

@@ -44,12 +44,29 @@ type Suggestion struct {
 	Message     string // for a person: a question, and the reason for it
 	Replacement string // what to write in place of Range
 	Range       Range
+	// Undefined are the names that must have no value for this to be a slip: a session may have defined them.
+	Undefined []string
 }
 
 // Range is a part of a text, in characters (Unicode code points) from the text's beginning.
 type Range struct {
 	Start int // of the first character, from 0
 	End   int // after the last character
+}
+
+// Standing are the suggestions that hold although the text was evaluated where names may have had values: those whose names
+// stand in the answer, and those that rest on none.
+func Standing(found []Suggestion, answer string) []Suggestion {
+	words, _ := expression.Tokens(answer)
+	var standing []Suggestion
+	for _, s := range found {
+		if !slices.ContainsFunc(s.Undefined, func(name string) bool {
+			return !slices.ContainsFunc(words, func(w expression.Token) bool { return w.Name == name })
+		}) {
+			standing = append(standing, s)
+		}
+	}
+	return standing
 }
 
 // Find answers the slips of a text in the order of their beginnings. Nested slips are one: its replacement mends all of them.
@@ -91,6 +108,7 @@ type slip struct {
 	start, end int // byte offsets of what the suggestion is about
 	edits      []edit
 	why        string
+	undefined  []string // names that must have no value
 }
 
 // finder looks for the slips of one text.
@@ -102,7 +120,13 @@ type finder struct {
 	slips []slip
 }
 
-func (f *finder) add(s slip) { f.slips = append(f.slips, s) }
+// add keeps a slip that begins with word i. A name there that no engine knows must have no value.
+func (f *finder) add(i int, s slip) {
+	if name := f.words[i].Name; name != "" && !known[name] {
+		s.undefined = []string{name}
+	}
+	f.slips = append(f.slips, s)
+}
 
 // source is the text of the words from i to j, both included.
 func (f *finder) source(i, j int) string { return f.text[f.words[i].Start:f.words[j].End] }
@@ -225,6 +249,7 @@ func (f *finder) suggestions() []Suggestion {
 		if last := len(merged) - 1; last >= 0 && s.start < merged[last].end {
 			merged[last].end = max(merged[last].end, s.end)
 			merged[last].edits = append(merged[last].edits, s.edits...)
+			merged[last].undefined = append(merged[last].undefined, s.undefined...)
 			continue
 		}
 		merged = append(merged, s)
@@ -236,7 +261,7 @@ func (f *finder) suggestions() []Suggestion {
 		}
 		replacement := f.edited(s)
 		all = append(all, Suggestion{
-			Code: s.code, Replacement: replacement, Message: fmt.Sprintf("did you mean %s? %s", replacement, s.why),
+			Code: s.code, Replacement: replacement, Undefined: s.undefined, Message: fmt.Sprintf("did you mean %s? %s", replacement, s.why),
 			Range: Range{Start: utf8.RuneCountInString(f.text[:s.start]), End: utf8.RuneCountInString(f.text[:s.end])},
 		})
 	}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"reckon/domain/run"
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 )
@@ -93,6 +95,20 @@ func TestIdleSessionExpires(t *testing.T) {
 	outcome, err := inSession(t, e, "ann/s", "x")
 	if err != nil || outcome.Result != "x" || !outcome.SessionOpened || outcome.SessionReplaced {
 		t.Errorf("%+v, %v", outcome, err)
+	}
+}
+
+// TestATooLargeResultDoesNotEndTheSession: the answer says what to do, and the variables are still there.
+func TestATooLargeResultDoesNotEndTheSession(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	for _, code := range []string{"x=Range[10^6]", `Print[StringRepeat["a",2*10^6]]`} {
+		var failed *engine.FailedError
+		if _, err := inSession(t, e, "ann/s", code); !errors.As(err, &failed) || failed.Reason != run.FailureOutputTooLarge || !strings.Contains(failed.Detail, "end the line with ;") {
+			t.Fatalf("%s: %v", code, err)
+		}
+		if outcome, err := inSession(t, e, "ann/s", "Length[x]"); err != nil || outcome.Result != "1000000" || outcome.SessionOpened || outcome.SessionReplaced {
+			t.Errorf("after %s: %+v, %v", code, outcome, err)
+		}
 	}
 }
 

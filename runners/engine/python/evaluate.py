@@ -9,8 +9,7 @@ import threading
 
 import woxi
 
-RESULT_BYTES = 1 << 20
-STDOUT_BYTES = 1 << 20
+TEXT_BYTES = 1 << 20  # of a result, and of what was printed
 SVG_BYTES = 2 << 20
 MESSAGES = 100
 MESSAGE_CHARACTERS = 4096
@@ -47,7 +46,7 @@ def reseed():
 
 def size(text):
     """Bytes of UTF-8, without encoding what is too long anyway."""
-    return len(text) if len(text) > RESULT_BYTES + SVG_BYTES else len(text.encode())
+    return len(text) if len(text) > TEXT_BYTES + SVG_BYTES else len(text.encode())
 
 
 def handle(request):
@@ -61,17 +60,20 @@ def handle(request):
         return {"error": str(problem)[:MESSAGE_CHARACTERS]}
 
 
+def too_large(what, text):
+    """The reply that says so, or None. The worker goes on: in a session % and all definitions stay."""
+    return {"too_large": what, "bytes": size(text), "limit": TEXT_BYTES} if size(text) > TEXT_BYTES else None
+
+
 def full_form(code):
     answer = woxi.evaluate("ToString[FullForm[Hold[" + code + "]]]")
-    if size(answer.result) > RESULT_BYTES:
-        return {"failed": "output_too_large"}
-    return {"full_form": answer.result}
+    return too_large("result", answer.result) or {"full_form": answer.result}
 
 
 def evaluate(code, want_full_form):
     answer = woxi.evaluate("(" + code + ")" if LITERAL.fullmatch(code) else code)
     reply = shown(answer.result, answer, answer.graphics)
-    input_form = last_printed(answer.result, "ToString[%,InputForm]") if "failed" not in reply else None
+    input_form = last_printed(answer.result, "ToString[%,InputForm]") if "too_large" not in reply else None
     if input_form is None:
         return reply
     reply["input_form"] = in_order(input_form)
@@ -81,8 +83,9 @@ def evaluate(code, want_full_form):
         reply["shown"] = answer.result
     if want_full_form:
         reply["full_form"] = last_printed(answer.result, "ToString[FullForm[%]]")
-    if any(size(reply.get(name) or "") > 2 * RESULT_BYTES for name in ("input_form", "shown", "full_form")):
-        return {"failed": "output_too_large"}
+    for name in ("input_form", "shown", "full_form"):
+        if size(reply.get(name) or "") > 2 * TEXT_BYTES:
+            return {"too_large": "result", "bytes": size(reply[name]), "limit": 2 * TEXT_BYTES}
     return reply
 
 
@@ -96,8 +99,9 @@ def lay_out(code):
 
 def shown(result, answer, graphics):
     stdout = answer.stdout or ""
-    if size(result) > RESULT_BYTES or size(stdout) > STDOUT_BYTES:
-        return {"failed": "output_too_large"}
+    excess = too_large("result", result) or too_large("output", stdout)
+    if excess:
+        return excess
     reply = {"result": result, "stdout": stdout, "messages": [message[:MESSAGE_CHARACTERS] for message in answer.warnings[:MESSAGES]]}
     if graphics and size(graphics) > SVG_BYTES:
         reply["plot_omitted"] = True
