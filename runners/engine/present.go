@@ -20,7 +20,7 @@ func present(outcome *Outcome, code string, answer reply) {
 	}
 	outcome.Result = precisionAsDigits(outcome.InputForm)
 	if answer.Shown != nil {
-		outcome.Result = plainQuotes(*answer.Shown)
+		outcome.Result = onOneLine(plainQuotes(*answer.Shown))
 	}
 	outcome.Stdout = withoutMessages(answer.Stdout, answer.Messages)
 	for _, message := range answer.Messages {
@@ -35,6 +35,28 @@ func present(outcome *Outcome, code string, answer reply) {
 	}
 	outcome.Unevaluated = unevaluated(code, outcome.InputForm, answer.Messages)
 }
+
+// onOneLine writes a form that the engine draws over two lines in one: exponents above (1.2345 × 10 with a 4 above it becomes
+// 1.2345 × 10^4), and the base below digits, which is written before them (16^^ff). Any other text is returned as it is.
+func onOneLine(text string) string {
+	lines := strings.Split(text, "\n")
+	if len(lines) != 2 {
+		return text
+	}
+	if first, second := strings.TrimSpace(lines[0]), strings.TrimSpace(lines[1]); strings.Contains(lines[1], "×") {
+		base, above := []rune(lines[1]), []rune(lines[0])
+		for len(base) < len(above) {
+			base = append(base, ' ')
+		}
+		return strings.TrimRight(flatten(append(base, ' '), append(above, ' '), nil), " ")
+	} else if based.MatchString(first + "\n" + second) {
+		return second + "^^" + first
+	}
+	return text
+}
+
+// based is a number in another base: its digits, and below them the base.
+var based = regexp.MustCompile(`^-?[0-9a-z]+\.?[0-9a-z]*\n(?:[2-9]|[12][0-9]|3[0-6])$`)
 
 // plainQuotes undoes the engine's escaping of the quotes (and of nothing else) in FullForm text.
 func plainQuotes(text string) string { return strings.ReplaceAll(text, `\"`, `"`) }

@@ -17,7 +17,11 @@ MESSAGE_CHARACTERS = 4096
 # A lone literal does not reach the engine's %; in parentheses it does (and escapes in strings are then processed).
 LITERAL = re.compile(r'\s*(?:"(?:[^"\\]|\\.)*"|-?[0-9][0-9.]*|[^\W\d_][^\W_]*)\s*', re.DOTALL)
 # Results the engine leaves wrapped in the form that was asked for; ToString carries the form out.
-SHOWN_AS_TEXT = re.compile(r"(?:FullForm|TeXForm|CForm|FortranForm)\[")
+SHOWN_AS_TEXT = re.compile(
+    r"(?:FullForm|TeXForm|CForm|FortranForm|NumberForm|ScientificForm|EngineeringForm|BaseForm|PaddedForm|AccountingForm|PercentForm|DecimalForm)\["
+)
+# Dates of a day or an instant; DateString would invent a day for a year.
+SHOWN_AS_DATE = re.compile(r'DateObject\[\{[^{}]*\}, "?(?:Day|Instant)')
 # Text the engine would only put in order (no call, no string): safe and cheap to read again.
 ALGEBRA = re.compile(r"[\w\s+\-*/^(){},.]{1,4096}")
 
@@ -79,6 +83,8 @@ def evaluate(code, want_full_form):
     reply["input_form"] = in_order(input_form)
     if SHOWN_AS_TEXT.match(input_form):
         reply["shown"] = last_printed(answer.result, "ToString[%]")
+    elif SHOWN_AS_DATE.match(input_form):
+        reply["shown"] = last_printed(answer.result, "DateString[%]")
     elif input_form.startswith("InputForm["):
         reply["shown"] = answer.result
     if want_full_form:
@@ -93,8 +99,12 @@ def lay_out(code):
     """Tables: the engine draws what it shows and forgets the text, so the value is kept back by ; and written first."""
     answer = woxi.evaluate(code + ";")
     written = woxi.evaluate("{%,Print[ToString[%,InputForm]]};").stdout[:-1]
+    date = last_printed(None, "DateString[First[%]]") if SHOWN_AS_DATE.match(written) else None
     drawn = woxi.evaluate("First[%]")
-    return shown(written, answer, drawn.graphics)
+    reply = shown(written, answer, drawn.graphics)
+    if date and "too_large" not in reply:
+        reply["shown"] = date
+    return reply
 
 
 def shown(result, answer, graphics):
