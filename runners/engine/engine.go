@@ -123,7 +123,8 @@ type reply struct {
 	Shown       *string  `json:"shown"`
 	FullForm    string   `json:"full_form"`
 	Stdout      string   `json:"stdout"`
-	Messages    []string `json:"messages"`
+	Messages    []string `json:"messages"` // each once
+	Times       []int    `json:"times"`    // how often each came
 	SVG         string   `json:"svg"`
 	PlotOmitted bool     `json:"plot_omitted"`
 	ElapsedNS   int64    `json:"elapsed_ns"`

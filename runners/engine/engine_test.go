@@ -47,6 +47,8 @@ func TestEvaluate(t *testing.T) {
 		{code: "{{1,2},{3,4}}//MatrixForm", result: "MatrixForm[{{1, 2}, {3, 4}}]"},
 		{code: `Column[{1/0,Print["a"];2}]`, result: "Column[{ComplexInfinity, 2}]", stdout: "a\n", messages: "Power::infy: Infinite expression 1/0 encountered."},
 		{code: "α+1", result: "1 + α"},
+		{code: "Do[1/0,{2}]", result: "Null", messages: "Power::infy: Infinite expression 1/0 encountered. (2 times)"},
+		{code: "Exp[1000.]", result: "Infinity", messages: "The result holds an infinite or undefined value that machine numbers made: they end at about 1.8*10^308. It need not be infinite: compute with exact numbers to see."},
 		{code: "NumberForm[3.14159,3]", result: "3.14", inputForm: "NumberForm[3.14159, 3]"},
 		{code: "ScientificForm[12345.]", result: "1.2345 × 10^4", inputForm: "ScientificForm[12345.]"},
 		{code: "BaseForm[255,16]", result: "16^^ff", inputForm: "BaseForm[255, 16]"},

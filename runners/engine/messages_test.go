@@ -70,7 +70,7 @@ func TestWithoutMessages(t *testing.T) {
 		"said: " + message + "\n":                "said: " + message + "\n",
 		"\n" + message + "\n\n" + message + "\n": "\n" + message + "\n", // printed by the expression as well
 	} {
-		if got := withoutMessages(stdout, []string{message}); got != want {
+		if got := withoutMessages(reply{Stdout: stdout, Messages: []string{message}}); got != want {
 			t.Errorf("%q: got %q, want %q", stdout, got, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"math/big"
 	"regexp"
 	"strings"
@@ -22,10 +23,8 @@ func present(outcome *Outcome, code string, answer reply) {
 	if answer.Shown != nil {
 		outcome.Result = onOneLine(plainQuotes(*answer.Shown))
 	}
-	outcome.Stdout = withoutMessages(answer.Stdout, answer.Messages)
-	for _, message := range answer.Messages {
-		outcome.Messages = append(outcome.Messages, oneLine(message))
-	}
+	outcome.Stdout = withoutMessages(answer)
+	outcome.Messages = append(counted(answer), machineWarnings(code, outcome.InputForm, answer.Messages)...)
 	if answer.SVG != "" {
 		if clean, err := svg.Clean([]byte(answer.SVG)); err == nil {
 			outcome.SVG = clean
@@ -58,13 +57,34 @@ func onOneLine(text string) string {
 // based is a number in another base: its digits, and below them the base.
 var based = regexp.MustCompile(`^-?[0-9a-z]+\.?[0-9a-z]*\n(?:[2-9]|[12][0-9]|3[0-6])$`)
 
+// counted are the messages, one line each, with how often each came.
+func counted(answer reply) []string {
+	lines := make([]string, len(answer.Messages))
+	for i, message := range answer.Messages {
+		lines[i] = oneLine(message)
+		if times := answer.timesOf(i); times > 1 {
+			lines[i] = fmt.Sprintf("%s (%d times)", lines[i], times)
+		}
+	}
+	return lines
+}
+
+// timesOf is how often a message came.
+func (r reply) timesOf(i int) int {
+	if i < len(r.Times) {
+		return r.Times[i]
+	}
+	return 1
+}
+
 // plainQuotes undoes the engine's escaping of the quotes (and of nothing else) in FullForm text.
 func plainQuotes(text string) string { return strings.ReplaceAll(text, `\"`, `"`) }
 
 // withoutMessages removes the engine's echo of its messages from what the expression printed.
-func withoutMessages(stdout string, messages []string) string {
-	for _, message := range messages {
-		stdout = strings.Replace(stdout, "\n"+message+"\n", "", 1)
+func withoutMessages(answer reply) string {
+	stdout := answer.Stdout
+	for i, message := range answer.Messages {
+		stdout = strings.Replace(stdout, "\n"+message+"\n", "", answer.timesOf(i))
 	}
 	return stdout
 }

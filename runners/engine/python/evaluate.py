@@ -11,7 +11,7 @@ import woxi
 
 TEXT_BYTES = 1 << 20  # of a result, and of what was printed
 SVG_BYTES = 2 << 20
-MESSAGES = 100
+MESSAGES = 100  # different ones
 MESSAGE_CHARACTERS = 4096
 
 # A lone literal does not reach the engine's %; in parentheses it does (and escapes in strings are then processed).
@@ -112,7 +112,11 @@ def shown(result, answer, graphics):
     excess = too_large("result", result) or too_large("output", stdout)
     if excess:
         return excess
-    reply = {"result": result, "stdout": stdout, "messages": [message[:MESSAGE_CHARACTERS] for message in answer.warnings[:MESSAGES]]}
+    times = {}
+    for message in answer.warnings:
+        times[message[:MESSAGE_CHARACTERS]] = times.get(message[:MESSAGE_CHARACTERS], 0) + 1
+    messages = list(times)[:MESSAGES]
+    reply = {"result": result, "stdout": stdout, "messages": messages, "times": [times[message] for message in messages]}
     if graphics and size(graphics) > SVG_BYTES:
         reply["plot_omitted"] = True
     elif graphics:
