@@ -35,27 +35,19 @@ func present(outcome *Outcome, code string, answer reply) {
 	outcome.Unevaluated = unevaluated(code, outcome.InputForm, answer.Messages)
 }
 
-// onOneLine writes a form that the engine draws over two lines in one: exponents above (1.2345 × 10 with a 4 above it becomes
-// 1.2345 × 10^4), and the base below digits, which is written before them (16^^ff). Any other text is returned as it is.
+// onOneLine writes a number that the engine draws over two lines in one: 1.2345 × 10 with a 4 above it becomes 1.2345 × 10^4. Any
+// other text is returned as it is.
 func onOneLine(text string) string {
 	lines := strings.Split(text, "\n")
-	if len(lines) != 2 {
+	if len(lines) != 2 || !strings.Contains(lines[1], "×") {
 		return text
 	}
-	if first, second := strings.TrimSpace(lines[0]), strings.TrimSpace(lines[1]); strings.Contains(lines[1], "×") {
-		base, above := []rune(lines[1]), []rune(lines[0])
-		for len(base) < len(above) {
-			base = append(base, ' ')
-		}
-		return strings.TrimRight(flatten(append(base, ' '), append(above, ' '), nil), " ")
-	} else if based.MatchString(first + "\n" + second) {
-		return second + "^^" + first
+	above, base := []rune(lines[0]), []rune(lines[1])
+	for len(base) < len(above) {
+		base = append(base, ' ')
 	}
-	return text
+	return strings.TrimRight(flatten(append(base, ' '), append(above, ' '), nil), " ")
 }
-
-// based is a number in another base: its digits, and below them the base.
-var based = regexp.MustCompile(`^-?[0-9a-z]+\.?[0-9a-z]*\n(?:[2-9]|[12][0-9]|3[0-6])$`)
 
 // counted are the messages, one line each, with how often each came.
 func counted(answer reply) []string {

@@ -18,7 +18,7 @@ MESSAGE_CHARACTERS = 4096
 LITERAL = re.compile(r'\s*(?:"(?:[^"\\]|\\.)*"|-?[0-9][0-9.]*|[^\W\d_][^\W_]*)\s*', re.DOTALL)
 # Results the engine leaves wrapped in the form that was asked for; ToString carries the form out.
 SHOWN_AS_TEXT = re.compile(
-    r"(?:FullForm|TeXForm|CForm|FortranForm|NumberForm|ScientificForm|EngineeringForm|BaseForm|PaddedForm|AccountingForm|PercentForm|DecimalForm)\["
+    r"(?:FullForm|TeXForm|CForm|FortranForm|NumberForm|ScientificForm|EngineeringForm|PaddedForm|AccountingForm|PercentForm|DecimalForm)\["
 )
 # Dates of a day or an instant; DateString would invent a day for a year.
 SHOWN_AS_DATE = re.compile(r'DateObject\[\{[^{}]*\}, "?(?:Day|Instant)')
