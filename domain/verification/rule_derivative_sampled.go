@@ -2,6 +2,7 @@ package verification
 
 import (
 	"slices"
+	"strconv"
 
 	"reckon/domain/expression"
 )
@@ -31,7 +32,8 @@ func planDerivativeSampled(c Call) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
-	task := identities(difference(left, c.Answer), derivativeClaims(c, left), c.Assumptions, nil)
+	claims, each := derivativeClaims(c, left)
+	task := identities(difference(left, c.Answer), claims, c.Assumptions, map[string]any{"each": each})
 	task.Kind = "identities_sampled"
 	return task, nil
 }
@@ -64,19 +66,19 @@ func partialDerivative(c Call) Call {
 }
 
 // derivativeClaims are the claims to look at: one, or for D[f, {x, n}] those of several orders n.
-func derivativeClaims(c Call, left *expression.Expr) [][2]*expression.Expr {
+func derivativeClaims(c Call, left *expression.Expr) (claims [][2]*expression.Expr, each []string) {
 	for _, spec := range c.Args[min(1, len(c.Args)):] {
 		parts, ok := list(spec)
 		if !ok || c.Head != "D" || len(parts) != 2 || parts[1].Kind != expression.Symbol {
 			continue
 		}
-		var claims [][2]*expression.Expr
 		for _, n := range []int64{1, 2, 3, 5} {
 			claims = append(claims, [2]*expression.Expr{left.Replace(parts[1], expression.Int(n)), c.Answer.Replace(parts[1], expression.Int(n))})
+			each = append(each, parts[1].Text+" = "+strconv.FormatInt(n, 10))
 		}
-		return claims
+		return claims, each
 	}
-	return [][2]*expression.Expr{{left, c.Answer}}
+	return [][2]*expression.Expr{{left, c.Answer}}, nil
 }
 
 func derivativeOf(c Call) (*expression.Expr, error) {

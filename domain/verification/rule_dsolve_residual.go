@@ -13,10 +13,11 @@ func dsolveResidual() Rule {
 			Slug:  "dsolve_residual",
 			Heads: []string{"DSolve", "DSolveValue"},
 			Shows: "The functions, with any constants, satisfy the equations and the initial conditions, and the constants, whatever they are called, are independent " +
-				"and as many as the orders less the conditions: no solution is missing where they enter in the first degree; where one enters an equation of first order " +
-				"through rational or exponential functions, none but singular ones and constant limits of the answer. Initial values leave one solution, by bounded derivatives of the right side. A linear equation of second order with constant coefficients between two " +
+				"and as many as the orders less the conditions: no solution is missing where they enter in the first degree, or where one of a linear equation reaches every value; where one enters a nonlinear equation of first order " +
+				"through rational or exponential functions, none but singular ones and constant limits of the answer. Initial values leave one solution, by bounded derivatives of the right side and a factor of the highest " +
+				"derivative that does not vanish. The functions do not jump but where the equations are singular. A linear equation of second order with constant coefficients between two " +
 				"places has one solution by the determinant of its conditions; of a transport equation with constant coefficients the answer is the general solution. Refuted too where " +
-				"another real branch passes through a point.",
+				"another real branch passes through a point. The variable is real, parameters are complex.",
 			Silent: "Singular solutions of nonlinear equations; whether nonlinear equations of higher order, other boundary problems and other partial equations have further solutions: then nothing is verified.",
 			Examples: []Example{
 				{"DSolve[y''[x] + y[x] == 0, y[x], x]", "{{y[x] -> C[1] Cos[x] + C[2] Sin[x]}}"},
@@ -166,6 +167,11 @@ func bindingOf(left, right *expression.Expr, variables []string) (string, *expre
 	}
 	if mentionsAny(right, "Solve", "InverseFunction", "RootSum", "Inactive") {
 		return "", nil, noAnswer("implicit solutions are not checked")
+	}
+	for i, argument := range left.Args {
+		if i >= len(variables) || argument.Kind != expression.Symbol || argument.Text != variables[i] {
+			return "", nil, noAnswer("a solution gives a function of something else than the question's variable")
+		}
 	}
 	return left.Head.Text, call("Function", call("List", left.Args...), right), nil
 }

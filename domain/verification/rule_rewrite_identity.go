@@ -13,6 +13,10 @@ var rewritingHeads = []string{
 	"FunctionExpand", "LogicalExpand", "Refine", "RootReduce", "ToRadicals", "PiecewiseExpand", "HornerForm", "BooleanMinimize", "BooleanConvert",
 }
 
+var inverseFunctions = []string{
+	"ArcSin", "ArcCos", "ArcTan", "ArcCot", "ArcSec", "ArcCsc", "ArcSinh", "ArcCosh", "ArcTanh", "ArcCoth", "ArcSech", "ArcCsch", "ProductLog",
+}
+
 // rewriteIdentity: a rewritten expression has the value of the original.
 func rewriteIdentity() Rule {
 	return ResidualRule{
@@ -50,8 +54,16 @@ func planRewriteIdentity(c Call) (Task, error) {
 			assumptions = append(assumptions, c.Args[1])
 		}
 	case "PowerExpand":
-		// It rewrites as if every variable were positive; anything else it gives up.
-		more["positive"] = true
+		// It rewrites as if every variable were positive, and inverse functions as if they undid the functions; assumptions take the place of both.
+		if len(c.Args) > 1 {
+			return Task{}, noShape("PowerExpand of some variables only is not checked")
+		}
+		if len(assumptions) == 0 {
+			if mentionsAny(original, inverseFunctions...) {
+				return Task{}, noShape("PowerExpand of inverse functions, without Assumptions, is not checked")
+			}
+			more["positive"] = true
+		}
 	case "ComplexExpand":
 		// Variables are real but for those named in the second argument.
 		if len(c.Args) == 1 {
@@ -66,7 +78,7 @@ func planRewriteIdentity(c Call) (Task, error) {
 		}
 	}
 	if original.IsCall("Equal") && len(original.Args) == 2 && c.Answer.IsSymbol("True") {
-		return identities(original, [][2]*expression.Expr{{original.Args[0], original.Args[1]}}, assumptions, nil), nil
+		return identities(original, [][2]*expression.Expr{{original.Args[0], original.Args[1]}}, assumptions, map[string]any{"sides": true}), nil
 	}
 	if isLogical(original) || isLogical(c.Answer) {
 		return logicalTask(call("Equivalent", original, c.Answer), original, c.Answer, assumptions)

@@ -13,9 +13,10 @@ func solveResidual() Rule {
 			Slug:  "solve_residual",
 			Heads: []string{"Solve", "FindInstance", "SolveValues"},
 			Shows: "Every solution makes the equations and conditions true, and there are no others: counted by a Groebner basis over the rationals, isolated " +
-				"by enclosures, class by class for periodic equations, within its range for one inverse function such as Log. With parameters: at exact values of them in several regions. A solution that is left out, " +
-				"proved to be one, refutes.",
-			Silent: "Special values of parameters. Whether transcendental equations beyond one exponential or one inverse function have further solutions: then nothing is verified.",
+				"by enclosures, class by class for periodic equations, within its range for one inverse function such as Log. With parameters: the linear factors of one polynomial equation, else the solutions put in " +
+				"for all values of the parameters and counted at exact values in every region that question and answer show. FindInstance: as many different ones as were asked for, or all. " +
+				"With Modulus: least residues. A solution that is left out, proved to be one, refutes.",
+			Silent: "Special values of parameters. What x^2/x is at 0, and where over the reals a function in the equations is not real: then nothing is decided. Whether transcendental equations beyond one exponential or one inverse function have further solutions: then nothing is verified.",
 			Examples: []Example{
 				{"Solve[x^2 - 5 x + 6 == 0, x]", "{{x -> 2}, {x -> 3}}"},
 				{"Solve[Sqrt[x + 3] == x - 3, x]", "{{x -> 1}, {x -> 6}}"},
@@ -39,10 +40,11 @@ func solutionsTask(c Call, complete, approximate bool) (Task, error) {
 	conditions := conjunction(c.Args[0])
 	domain := "Complexes"
 	args := c.Args
+	count := expression.Int(1) // of instances
 	if last := args[len(args)-1]; len(args) > 1 && last.Kind == expression.Symbol && isDomain(last.Text) {
 		domain, args = last.Text, args[:len(args)-1]
 	} else if len(args) > 2 && last.Kind == expression.Integer { // a count of instances, or a precision
-		args = args[:len(args)-1]
+		count, args = last, args[:len(args)-1]
 		if len(args) > 2 && args[len(args)-1].Kind == expression.Symbol && isDomain(args[len(args)-1].Text) {
 			domain, args = args[len(args)-1].Text, args[:len(args)-1]
 		}
@@ -79,6 +81,12 @@ func solutionsTask(c Call, complete, approximate bool) (Task, error) {
 	fields := map[string]any{
 		"conditions": conditions, "unknowns": unknowns, "solutions": solutions, "foreign": foreign, "domain": domain, "assumptions": c.Assumptions,
 		"complete": complete && c.Options["MaxRoots"] == nil, "approximate": approximate,
+	}
+	if most := c.Options["MaxRoots"]; most != nil {
+		count = most
+	}
+	if fields["complete"] == false {
+		fields["count"] = count
 	}
 	if modulus := c.Options["Modulus"]; modulus != nil {
 		fields["modulus"] = modulus

@@ -59,7 +59,7 @@ func valueIdentity() Rule {
 			if slices.Contains(listHeads, c.Head) || slices.Contains(orderedHeads, c.Head) {
 				claims = append(claims, [2]*expression.Expr{call("Length", whole), call("Length", c.Answer)})
 			}
-			return identities(difference(whole, c.Answer), claims, c.Assumptions, nil), nil
+			return identities(difference(whole, c.Answer), claims, c.Assumptions, map[string]any{"each": []string{"", "the length"}}), nil
 		},
 	}
 }

@@ -64,12 +64,14 @@ var (
 	EngineQuit      = Kind{"engine_quit", http.StatusUnprocessableEntity, "The expression ended its engine process", "Quit and Exit do. `run_id` names the logged run."}
 	EngineCrashed   = Kind{"engine_crashed", http.StatusUnprocessableEntity, "The engine process died", "The expression made it fail or run out of memory; other evaluations are not affected. `run_id` names the logged run."}
 	SessionClosed   = Kind{"session_closed", http.StatusUnprocessableEntity, "The session was cleared meanwhile", "Somebody cleared the session while the expression was evaluated in it. `run_id` names the logged run."}
+	Cancelled       = Kind{"cancelled", http.StatusUnprocessableEntity, "Nobody waited for the answer any more", "Whoever asked closed the connection while it was computing. `run_id` names the logged run."}
 	RateLimited     = Kind{"rate_limited", http.StatusTooManyRequests, "Too many requests", "Wait for the seconds in Retry-After. X-RateLimit-Limit, -Remaining and -Reset are on every limited answer."}
+	TooMany         = Kind{"too_many_evaluations", http.StatusTooManyRequests, "The plan's evaluations at once are all in use", "Wait until one of your evaluations or checks has ended: Retry-After is when the oldest is over at the latest. Nothing was logged, and it does not count against the limit per minute."}
 	AllowanceSpent  = Kind{"daily_allowance_spent", http.StatusTooManyRequests, "The day's jobs are used up", "All kinds of job share one allowance per UTC day. Wait for the seconds in Retry-After (it is renewed at 00:00 UTC), or cancel a job that has not started: its slot is given back."}
 	Elaborating     = Kind{"elaboration_in_flight", http.StatusTooManyRequests, "An elaboration of your account is in flight", "One at a time. Wait for its answer."}
 
 	Internal      = Kind{"internal", http.StatusInternalServerError, "Something went wrong", "It is our fault. Give the request_id when you report it."}
-	Saturated     = Kind{"saturated", http.StatusServiceUnavailable, "The service is at its limit", "No worker became free in time. Nothing was logged; try again after Retry-After."}
+	Saturated     = Kind{"saturated", http.StatusServiceUnavailable, "The service is at its limit", "No worker became free in time. Nothing was logged, and it does not count against the limit per minute. Retry-After is when a worker comes free at the latest."}
 	Unavailable   = Kind{"unavailable", http.StatusServiceUnavailable, "A part of the service cannot be reached", "Try again after Retry-After. Whether a write happened is unknown: reads will tell."}
 	NoElaboration = Kind{"no_elaboration", http.StatusServiceUnavailable, "There is no elaboration service", "This deployment has none, or it does not respond. Elaborate and export with your own toolchain and upload the export."}
 )
@@ -83,7 +85,7 @@ func Kinds() []Kind {
 		Unauthenticated, InvalidToken, InvalidCredentials,
 		FirstPartyOnly, CrossOrigin, ExpressionDenied, ProofsNotOnPlan,
 		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchJob, NoSuchUpload, NoCertificate, MethodRefused,
-		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, RateLimited, AllowanceSpent, Elaborating,
+		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, RateLimited, TooMany, AllowanceSpent, Elaborating,
 		Internal, Saturated, Unavailable, NoElaboration,
 	}
 }

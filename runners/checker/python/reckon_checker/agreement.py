@@ -7,7 +7,7 @@ admissible point is a proof that the claim is false there.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from . import budget
 from .assumptions import Assumptions
@@ -16,6 +16,7 @@ from .evaluation import Environment, evaluate
 from .findings import Refuted, Witness
 from .machine import rounding, widened
 from .points import Point, Points, environment
+from .stand_ins import told, undefined_functions
 from .tree import Refused, Tree, constants, free_symbols, reals
 from .values import Comparison, Kind, NonValue, Relation, Value, is_number, whole
 
@@ -34,12 +35,23 @@ class Region:
     digits: int = 10**6
 
 
+@dataclass(frozen=True)
+class Words:
+    """How differences are told. each: of what each claim speaks; sides: the claims are equations that the answer is to fulfil, so that
+    neither side is its value."""
+
+    each: Sequence[str] = ()
+    sides: bool = False
+    note: str = ""
+
+
 @dataclass
 class Survey:
     regions: dict[str, Region] = field(default_factory=dict)
     differences: list[tuple[Point, Comparison]] = field(default_factory=list)
     exact: bool = True  # every comparison was of exact values
-    certain: bool = True  # no region was missed
+    certain: bool = True  # no region was missed, and no function is a stand-in
+    words: Words = field(default_factory=Words)
     sample: tuple[Point, Value] | None = None  # a point where the left side is a number
 
     @property
@@ -60,7 +72,9 @@ class Survey:
         if not self.differences:
             return None
         point, found = min(self.differences, key=lambda pair: (pair[0].special, not pair[0].real))
-        return Refuted(Witness(found.left, found.right, point.values, found.exact, note))
+        what = self.words.each[found.claim] if found.claim < len(self.words.each) else ""
+        notes = "; ".join(part for part in (self.words.note, note) if part)
+        return Refuted(Witness(found.left, found.right, point.values, found.exact, notes, self.words.sides, what, found.place))
 
     @property
     def holds_for_reals(self) -> bool:
@@ -92,13 +106,15 @@ def survey(
     enough_differences: int = 1,
     keep: Callable[[Point], bool] | None = None,
     partial: bool = False,
+    words: Words | None = None,
 ) -> Survey:
     """Compares the claims at chosen points until enough_differences are found. real: symbols are real; printed: decimals of
     the right sides are read as what they print; keep: which points count; partial: the right sides may have no value at special and complex points."""
-    seen = Survey()
+    unknown = sorted(set().union(*(undefined_functions(side) for claim in claims for side in claim))) if claims else []
+    seen = Survey(words=replace(words or Words(), note="; ".join(told(name, arity) for name, arity in unknown)))
     points = Points(names_of(claims), [side for claim in claims for side in claim], assumptions, seed, real)
     chosen = points.choose()
-    seen.certain = points.certain
+    seen.certain = points.certain and not unknown
     refused: Refused | None = None
     lossy = printed and any(reals(side) for claim in claims for side in claim)
     for point in chosen:
@@ -127,14 +143,14 @@ def at_point(claims: Sequence[Claim], left: Environment, right: Environment, los
     worst = Comparison(Relation.EQUAL)
     sides = [side for claim in claims for side in claim]
     extra = max(height(*sides), *(hidden(side) for side in sides), 0)
-    for a, b in claims:
+    for i, (a, b) in enumerate(claims):
         if lossy:
             lost = rounding(a, left), rounding(b, left)
             found = decide(lambda a=a, lost=lost: widened(evaluate(a, left), lost[0]), lambda b=b, lost=lost: widened(evaluate(b, right), lost[1]))  # type: ignore[misc]
         else:
             found = decide(lambda a=a: evaluate(a, left), lambda b=b: evaluate(b, right), extra=extra)  # type: ignore[misc]
         if found.relation is Relation.DIFFERENT:
-            return found
+            return replace(found, claim=i)
         if (
             found.relation is Relation.INCOMPARABLE
             or worst.relation is Relation.EQUAL

@@ -20,6 +20,7 @@ from .values import (
     ONE,
     ZERO,
     Ball,
+    Exact,
     Gaussian,
     Kind,
     NonValue,
@@ -29,6 +30,7 @@ from .values import (
     ball,
     complex_ball,
     gaussian,
+    infinity,
     is_zero,
     real_ball,
     settled,
@@ -122,10 +124,8 @@ def _times_infinite(a: Value, b: Value) -> Value:
     if any(d is None for d in directions):
         return COMPLEX_INFINITY
     product = times(*directions)  # type: ignore[arg-type]
-    if isinstance(product, fmpq):
-        return INFINITY if product > 0 else MINUS_INFINITY
-    if isinstance(product, Gaussian):
-        return NonValue(Kind.INFINITY, product)
+    if isinstance(product, fmpq | Gaussian):
+        return infinity(product)
     if isinstance(product, arb):
         return INFINITY if sign(product) > 0 else MINUS_INFINITY
     return COMPLEX_INFINITY if is_zero(product) else undefined("an infinity in some direction")  # type: ignore[arg-type]
@@ -283,25 +283,37 @@ def _power_infinite(base: Value, exponent: Value) -> Value:
             return ZERO
         if order == 0:
             return INDETERMINATE
-        if base == INFINITY:
-            return INFINITY
-        k = whole(exponent)
-        return _direction_power(base, k) if k is not None else COMPLEX_INFINITY
+        if base.direction is None:
+            return COMPLEX_INFINITY
+        return _direction_power(base.direction, exponent)  # type: ignore[arg-type]
     if not isinstance(exponent, NonValue) or exponent.direction not in (ONE, fmpq(-1)):
         return INDETERMINATE
     return _to_infinity(base if exponent.direction == 1 else inverse(base))
 
 
-def _direction_power(base: NonValue, k: int) -> Value:
-    if base.direction is None:
-        return COMPLEX_INFINITY
-    return times(INFINITY, _integer_power(base.direction, k))
+AXES = (ONE, Gaussian(ZERO, ONE), fmpq(-1), Gaussian(ZERO, fmpq(-1)))  # I^0 ... I^3
+QUARTERS = {AXES[0]: 0, AXES[1]: 1, AXES[2]: 2, AXES[3]: -1}  # Arg[z] as a multiple of Pi/2
+
+
+def _direction_power(direction: Exact, exponent: Number) -> Value:
+    """The infinity in a direction to a positive power: in the direction of the principal power of the direction."""
+    if direction == ONE:
+        return INFINITY
+    k = whole(exponent)
+    if k is not None:
+        return times(INFINITY, _integer_power(direction, k))
+    quarters = QUARTERS[direction] * exponent if direction in QUARTERS and isinstance(exponent, fmpq) else HALF
+    if quarters.q != 1:
+        return undefined("an infinity in some direction")
+    return infinity(AXES[int(quarters.p) % 4])
 
 
 def _to_infinity(base: Value) -> Value:
     """base^Infinity."""
     if isinstance(base, NonValue):
         return COMPLEX_INFINITY
+    if isinstance(base, Gaussian) and base.re * base.re + base.im * base.im == 1:
+        return INDETERMINATE
     size = abs(ball(base))  # type: ignore[arg-type]
     if size < 1:
         return ZERO

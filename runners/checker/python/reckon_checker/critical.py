@@ -54,6 +54,7 @@ CRITICAL: dict[str, Make] = {
     **dict.fromkeys("ExpIntegralEi ExpIntegralE LogIntegral CosIntegral CoshIntegral BesselY BesselK ProductLog Surd".split(), _around(0)),
     "ArcTan": _each,
     **dict.fromkeys("Exp Erf Erfc Erfi Tanh Coth Sech Csch Sinc AiryAi AiryBi Zeta DirichletEta FresnelS FresnelC SinIntegral DawsonF ArcSinh".split(), _each),
+    **dict.fromkeys("KroneckerDelta DiscreteDelta".split(), lambda args: _differences(args) if len(args) > 1 else list(args)),
     "Boole": lambda args: [],
     "OffZero$": lambda args: [args[0]],
     "Divide": lambda args: [args[1]],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from flint import arb
@@ -53,7 +54,10 @@ def decide(left: Callable[[], Value], right: Callable[[], Value], enough: int = 
             if pairs is None:
                 return shapes
             spreads = [spread(ball(a), ball(b)) if _inexact(a, b) else None for a, b in pairs]  # type: ignore[arg-type]
-            found = _worst([_digits(compare(a, b), now, then, bits) for (a, b), now, then in zip(pairs, spreads, first or spreads, strict=True)])
+            each = [_digits(compare(a, b), now, then, bits) for (a, b), now, then in zip(pairs, spreads, first or spreads, strict=True)]
+            found = _worst(each)
+            if found.relation is Relation.DIFFERENT and isinstance(a, tuple):
+                return replace(found, place=list(_places(a))[each.index(found)])
             if found.relation is not Relation.OVERLAP:
                 return found
             if found.digits >= enough + extra * 3 // 10:
@@ -137,6 +141,16 @@ def matched(a: Value, b: Value) -> list[tuple[Value, Value]] | None:
             return None
         pairs += inner
     return pairs
+
+
+def _places(value: Value) -> Iterator[tuple[int, ...]]:
+    """The places of the entries of a nested list, in the order of matched."""
+    if not isinstance(value, tuple):
+        yield ()
+        return
+    for i, part in enumerate(value, 1):
+        for inner in _places(part):
+            yield (i, *inner)
 
 
 def _inexact(a: Value, b: Value) -> bool:

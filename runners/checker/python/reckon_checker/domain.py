@@ -1,4 +1,5 @@
-"""Whether claims that a normal form proves speak of anything: it cancels factors, so that 0/0 may be left of what it calls equal."""
+"""Whether claims that a normal form proves speak of anything: it cancels factors, so that 0/0 or 0 Gamma[0] may be left of what it
+calls equal."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from collections.abc import Sequence
 from flint import fmpq
 
 from .assumptions import Assumptions
-from .evaluation import Environment, evaluate
+from .deciding import constant_parts
+from .evaluation import EMPTY, Environment, evaluate
 from .points import Name, Points, constants_of, environment
 from .tree import Refused, Tree, is_call, walk
 from .values import Undecided, Value, gaussian, is_number, precision
@@ -16,11 +18,15 @@ from .values import Undecided, Value, gaussian, is_number, precision
 TRIES = 4
 MAX_POINTS = 40
 BITS = 320
+# Functions that have a value everywhere.
+ENTIRE = frozenset("List Plus Times Subtract Minus Rational Complex Exp Sin Cos Sinh Cosh Sqrt C".split())
 
 
 def somewhere_defined(claims: Sequence[tuple[Tree, Tree]], names: set[Name], assumptions: Assumptions, seed: int = 1) -> bool:
-    """Whether both sides of each claim are proved to have a value at some admissible point."""
+    """Whether both sides of each claim are proved to have a value at some admissible point, and their parts without symbols have one."""
     sides = [side for claim in claims for side in claim]
+    if not all(_constant_has_value(part) for side in sides for part in constant_parts(side)):
+        return False
     if not any(divides(side) for side in sides):
         return True
     chance = random.Random(seed)
@@ -40,6 +46,19 @@ def somewhere_defined(claims: Sequence[tuple[Tree, Tree]], names: set[Name], ass
             return True
     chosen = [environment(point) for point in Points(names, sides, assumptions, seed).choose()[:MAX_POINTS]]
     return any(all(has_value(side, env) for side in sides) for env in chosen)
+
+
+def _constant_has_value(part: Tree) -> bool:
+    """Whether a part without symbols has a value, or is of a kind that is not evaluated."""
+    if all(not isinstance(inner, tuple) or inner[0] in ENTIRE for inner in walk(part)):
+        return True
+    try:
+        with precision(BITS):
+            return _number(evaluate(part, EMPTY))
+    except Undecided:
+        return not any(is_call(inner, "Power", "Divide") or divides(inner) for inner in walk(part))
+    except Refused:
+        return True
 
 
 def divides(node: Tree) -> bool:

@@ -23,12 +23,11 @@ from .roots import root_of_call, root_sum_of_call
 from .sequences import SEQUENCES
 from .special import SPECIAL
 from .stand_ins import stand_in
-from .tree import OF_EXACT, Real, Refused, Text, Tree, arguments, free_symbols, is_call, refuse_by_form
+from .tree import OF_EXACT, Real, Refused, Text, Tree, arguments, free_symbols, is_call, refuse_by_form, stands_as_head
 from .tree import undefined as may_be_users
 from .truth import COMPARISONS, member
 from .values import (
     COMPLEX_INFINITY,
-    INFINITY,
     ONE,
     ZERO,
     Gaussian,
@@ -36,6 +35,7 @@ from .values import (
     Undecided,
     Value,
     exact,
+    infinity,
     is_zero,
     real_ball,
     sign,
@@ -408,13 +408,13 @@ def _boole(node: tuple[Tree, ...], env: Environment) -> Value:
 
 
 def _replaced(node: tuple[Tree, ...], env: Environment) -> Value:
-    """expr /. symbol -> value."""
-    rules = arguments(node[2]) if is_call(node[2], "List") else (node[2],)
-    for rule in rules:
-        parts = arguments(rule)
-        if not is_call(rule, "Rule") or not isinstance(parts[0], str):
-            raise Refused("ReplaceAll")
-        env = env.having(parts[0], evaluate(parts[1], env))
+    """expr /. {symbol -> value, ...}: all at once, of symbols that are no heads."""
+    rules = [arguments(rule) if is_call(rule, "Rule") else () for rule in (arguments(node[2]) if is_call(node[2], "List") else (node[2],))]
+    if not all(len(parts) == 2 and isinstance(parts[0], str) and not stands_as_head(parts[0], node[1]) for parts in rules):
+        raise Refused("ReplaceAll")
+    values = [(str(name), evaluate(value, env)) for name, value in rules]
+    for name, value in reversed(values):  # the first rule for a symbol holds
+        env = env.having(name, value)
     return evaluate(node[1], env)
 
 
@@ -444,8 +444,8 @@ def _directed(node: tuple[Tree, ...], env: Environment) -> Value:
     value = evaluate(node[1], env)
     if isinstance(value, fmpq | arb):
         order = sign(value)
-        return COMPLEX_INFINITY if order == 0 else NonValue(INFINITY.kind, fmpq(order))
-    return NonValue(INFINITY.kind, value) if isinstance(value, Gaussian) else undefined("DirectedInfinity")
+        return COMPLEX_INFINITY if order == 0 else infinity(fmpq(order))
+    return infinity(value) if isinstance(value, Gaussian) else undefined("DirectedInfinity")
 
 
 Rule = Callable[[tuple[Tree, ...], Environment], Value]

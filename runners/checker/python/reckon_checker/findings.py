@@ -15,19 +15,26 @@ from .values import Value, apart, show
 
 @dataclass(frozen=True)
 class Witness:
-    """Why an answer is wrong: where, what the question comes to there and what the answer does."""
+    """Why an answer is wrong: where, what the question comes to there and what the answer does. sides: the two are the sides of
+    an equation that the answer is to fulfil; what: of what they are the values; place: of the entries in two lists."""
 
     expected: Value
     found: Value
     point: Mapping[str | tuple[Tree, ...], Value] = field(default_factory=dict)
     exact: bool = False
     note: str = ""
+    sides: bool = False
+    what: str = ""
+    place: tuple[int, ...] = ()
 
     def sentence(self) -> str:
         where = ", ".join(f"{name if isinstance(name, str) else show_tree(name)} = {show(value)}" for name, value in sorted(self.point.items(), key=str))
         expected, found = apart(self.expected, self.found)
-        text = f"{expected} is expected, the answer gives {found}"
-        return (f"at {where}: " if where else "") + text + (f" ({self.note})" if self.note else "")
+        text = f"the sides {expected} and {found} of what is to be an equation differ" if self.sides else f"{expected} is expected, the answer gives {found}"
+        if self.place:
+            text = f"entry {'.'.join(map(str, self.place))}: {text}"
+        heads = [*([f"at {where}"] if where else []), *([self.what] if self.what else [])]
+        return ", ".join(heads) + (": " if heads else "") + text + (f" ({self.note})" if self.note else "")
 
 
 @dataclass(frozen=True)

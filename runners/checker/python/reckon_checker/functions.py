@@ -27,6 +27,7 @@ from .values import (
     Value,
     ball,
     complex_ball,
+    infinity,
     is_zero,
     settled,
     undefined,
@@ -129,7 +130,12 @@ def of_inverse(function: Function) -> Function:
     return lambda value: function(inverse(value))
 
 
-_log = with_pole(numeric("Log", "log"), lambda x: x == 0, MINUS_INFINITY)
+_finite_log = with_pole(numeric("Log", "log"), lambda x: x == 0, MINUS_INFINITY)
+
+
+def _log(value: Value) -> Value:
+    """Log of an infinity in any direction is Infinity."""
+    return INFINITY if isinstance(value, NonValue) and value.kind in (Kind.INFINITY, Kind.COMPLEX_INFINITY) else _finite_log(value)
 
 
 def log(*args: Value) -> Value:
@@ -205,7 +211,7 @@ def direction(value: Value) -> Value:
     if isinstance(value, bool):
         return undefined("a truth value is no number")
     if isinstance(value, NonValue):
-        return value.direction if value.kind is Kind.INFINITY and value.direction is not None else INDETERMINATE
+        return direction(value.direction) if value.kind is Kind.INFINITY and value.direction is not None else INDETERMINATE
     if is_zero(value):
         return ZERO
     if isinstance(value, fmpq):
@@ -218,6 +224,8 @@ def direction(value: Value) -> Value:
 def argument(value: Value) -> Value:
     if isinstance(value, tuple):
         return threaded(argument, value)
+    if isinstance(value, NonValue) and value.direction is not None:
+        return argument(value.direction)
     if isinstance(value, bool | NonValue):
         return undefined("Arg")
     if isinstance(value, fmpq) and value >= 0:
@@ -261,8 +269,10 @@ def paired(first: Function, second: Function) -> Function:
 def conjugate(value: Value) -> Value:
     if isinstance(value, tuple):
         return threaded(conjugate, value)
-    if isinstance(value, bool | NonValue):
-        return value if isinstance(value, NonValue) else undefined("Conjugate")
+    if isinstance(value, NonValue):
+        return infinity(conjugate(value.direction)) if value.direction is not None else value  # type: ignore[arg-type]
+    if isinstance(value, bool):
+        return undefined("Conjugate")
     if isinstance(value, Gaussian):
         return Gaussian(value.re, -value.im)
     return settled(value.conjugate()) if isinstance(value, acb) else value

@@ -203,18 +203,22 @@ class Normalizer:
         return self.field.generator(tuple(parts))
 
     def _power(self, base: Tree, exponent: Tree) -> Fraction:
-        field = self.field
         if isinstance(exponent, int):
-            return field.raised(self.normal(base), exponent)
+            return self._raised(self.normal(base), exponent)
         if base == "E":
             return self._exponential(exponent)
         value = self.normal(exponent)
         number = as_rational(value)
         if number is not None:
             if number.q == 1:
-                return field.raised(self.normal(base), int(number.p))
+                return self._raised(self.normal(base), int(number.p))
             return self._root(self.normal(base), number)
-        return self._exponential_of(field.multiply(value, self._log(self.normal(base))))
+        return self._exponential_of(self.field.multiply(value, self._log(self.normal(base))))
+
+    def _raised(self, base: Fraction, n: int) -> Fraction:
+        if n <= 0 and base.top.is_zero():
+            raise TooLarge  # 0^0 is no number
+        return self.field.raised(base, n)
 
     def _root(self, base: Fraction, exponent: fmpq) -> Fraction:
         """base^(p/q): the q-th root of the base is a generator whose q-th power is the base."""

@@ -30,6 +30,7 @@ JUMPING = (
     "UnitBox",
     "KroneckerDelta",
     "DiscreteDelta",
+    "Arg",
 )
 CONSTANT = ("UnitStep", "HeavisideTheta", "Sign", "RealSign", "Floor", "Ceiling", "Round", "IntegerPart", "Quotient", "Boole", "UnitBox", "KroneckerDelta")
 BITS = 512

@@ -1,11 +1,13 @@
-"""Functions that stand for undefined ones."""
+"""Functions that stand for undefined ones, and symbols that stand for indexed variables such as a[1]."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
-from .tree import Tree
+from .tree import Tree, is_call, replace, show, undefined
 
 
 @lru_cache(maxsize=256)
@@ -20,3 +22,86 @@ def stand_in(name: str, arity: int) -> Tree:
         wave: Tree = ("Plus", ("Times", i + 1, ("Sin", ("Plus", ("Times", a, x), b))), ("Power", "E", ("Times", c, x, ("Rational", 1, 3))))
         result = ("Times", ("Plus", result, wave), ("Plus", 1, ("Times", b, x))) if i else wave
     return ("Function", result)
+
+
+def undefined_functions(node: Tree) -> set[tuple[str, int]]:
+    """The names of undefined functions in a tree, with their numbers of arguments."""
+    if not isinstance(node, tuple):
+        return set()
+    head, found = node[0], set().union(*(undefined_functions(part) for part in node[1:])) if len(node) > 1 else set()
+    if isinstance(head, str):
+        return found | {(head, len(node) - 1)} if undefined(head) and len(node) > 1 else found
+    if isinstance(head, tuple) and is_call(head[0], "Derivative") and len(head) == 2:
+        head = head[1]
+        if isinstance(head, str) and not undefined(head):
+            return found
+    if isinstance(head, str) or is_call(head, "C"):
+        return found | {(head if isinstance(head, str) else "C" + str(head[1]), len(node) - 1)}  # type: ignore[index]
+    return found | undefined_functions(head)
+
+
+def told(name: str, arity: int) -> str:
+    """The stand-in for an undefined function, so that others can check what was found with it."""
+    body: Tree = stand_in(name, arity)[1]  # type: ignore[index]
+    for i in range(arity):
+        body = replace(body, ("Slot", i + 1), f"x{i + 1}")
+    return f"with {name}[{', '.join(f'x{i + 1}' for i in range(arity))}] = {show(body)}"
+
+
+# Indexed variables.
+
+
+def indexed(task: dict[str, Any]) -> dict[str, Any]:
+    """The task with a[1], of a function that is used with numbers in its place only, as a symbol of its own: it is any number then."""
+    names: dict[str, bool] = {}
+    for part in _parts(task):
+        _note_uses(part, names)
+    chosen = frozenset(name for name, only in names.items() if only)
+    return _with_symbols(task, chosen) if chosen else task
+
+
+def mentioned(task: dict[str, Any]) -> bool:
+    """Whether a task speaks of undefined functions, other than those that it asks for."""
+    asked = set(task.get("functions") or [])
+    return any(name not in asked for part in _parts(task) for name, _ in undefined_functions(part))
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from _parts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _parts(part)
+    else:
+        yield value
+
+
+def _note_uses(node: Any, names: dict[str, bool]) -> None:
+    """Whether functions are used as indexed variables only: numbers as they are written in their places."""
+    if isinstance(node, str) and undefined(node):
+        names[node] = False
+    if not isinstance(node, tuple):
+        return
+    for part in node[1:]:
+        _note_uses(part, names)
+    if not isinstance(node[0], str):
+        _note_uses(node[0], names)
+    elif undefined(node[0]):
+        names[node[0]] = names.get(node[0], True) and len(node) > 1 and all(_index(part) for part in node[1:])
+
+
+def _index(node: Tree) -> bool:
+    return isinstance(node, int) or (isinstance(node, tuple) and is_call(node, "Rational", "Complex") and all(_index(part) for part in node[1:]))
+
+
+def _with_symbols(value: Any, names: frozenset[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_symbols(part, names) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_with_symbols(part, names) for part in value]
+    if isinstance(value, tuple):
+        if value[0] in names:
+            return f"{value[0]}[{', '.join(show(part) for part in value[1:])}]"
+        return tuple(_with_symbols(part, names) for part in value)
+    return value

@@ -251,6 +251,18 @@ def undefined(name: str) -> bool:
     return name[:1].islower() or (len(name) == 1 and name.isalpha() and name not in "CDEIKNO")
 
 
+BINDING = ("Derivative", "Function", "ReplaceAll", "Sum", "Product", "Integrate", "Table", "Limit", "Series", "Solve")
+
+
+def stands_as_head(name: str, node: Tree) -> bool:
+    """Whether a symbol stands as a function, or where names are bound, in a tree."""
+    if not isinstance(node, tuple):
+        return False
+    if not isinstance(node[0], str) or node[0] in BINDING:
+        return any(part == name for part in walk(node)) or any(stands_as_head(name, part) for part in node)
+    return node[0] == name or any(stands_as_head(name, part) for part in node[1:])
+
+
 # What builds trees, in the language's own forms.
 
 

@@ -35,8 +35,8 @@ def polynomial(node: Tree, name: str) -> fmpq_poly | None:
         return top / bottom[0] if top is not None and bottom is not None and bottom.degree() == 0 else None
     if head == "Power" and len(parts) == 2 and isinstance(parts[1], int):
         base = polynomial(parts[0], name)
-        if base is None or abs(parts[1]) * max(base.degree(), 1) > MAX_DEGREE:
-            return None
+        if base is None or abs(parts[1]) * max(base.degree(), 1) > MAX_DEGREE or (parts[1] == 0 and base.degree() < 0):
+            return None  # too large, or 0^0
         if parts[1] >= 0:
             return base ** parts[1]
         return fmpq_poly([1 / base[0] ** -parts[1]]) if base.degree() == 0 else None

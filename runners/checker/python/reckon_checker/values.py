@@ -29,7 +29,7 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True)
 class NonValue:
-    """A value that is not a number. direction, of an Infinity only, is 1, -1 or another exact number of any size."""
+    """A value that is not a number. direction, of an Infinity only, is an exact number with |Re| + |Im| = 1 (infinity())."""
 
     kind: Kind
     direction: fmpq | Gaussian | None = None
@@ -61,6 +61,14 @@ INDETERMINATE = NonValue(Kind.INDETERMINATE)
 
 def undefined(why: str) -> NonValue:
     return NonValue(Kind.UNDEFINED, None, why)
+
+
+def infinity(direction: Exact) -> NonValue:
+    """The infinity in the direction of a number that is not zero."""
+    if isinstance(direction, fmpq):
+        return INFINITY if direction > 0 else MINUS_INFINITY
+    size = abs(direction.re) + abs(direction.im)
+    return NonValue(Kind.INFINITY, Gaussian(direction.re / size, direction.im / size))
 
 
 def gaussian(re: fmpq, im: fmpq) -> Exact:
@@ -161,12 +169,15 @@ class Relation(enum.Enum):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The relation of two values. digits: of an OVERLAP, the significant digits that agree. left, right: the entries that decide it."""
+    """The relation of two values. digits: of an OVERLAP, the significant digits that agree. left, right: the entries that decide it;
+    place: where they stand in two lists, from 1; claim: in which of several claims, from 0."""
 
     relation: Relation
     left: Value = ZERO
     right: Value = ZERO
     digits: int = 0
+    place: tuple[int, ...] = ()
+    claim: int = 0
 
     @property
     def exact(self) -> bool:
@@ -245,7 +256,7 @@ def significant(size: arb, rad: arb) -> int:
     if not size > 0:
         return 0
     quotient = (size / rad).log() / arb(10).log()
-    return max(0, int(float(quotient.mid())))
+    return max(0, min(int(float(quotient.mid())), 10**6)) if quotient.is_finite() and abs(quotient) < 10**300 else 0
 
 
 def widened(value: arb, radius: arb | fmpq) -> arb:

@@ -166,9 +166,9 @@ class Reader:
 
     def _raised(self, base: Quotient, n: int) -> Quotient:
         top, bottom = base
+        if n <= 0 and top.is_zero():
+            raise NotAlgebraic
         if n < 0:
-            if top.is_zero():
-                raise NotAlgebraic
             if not top.is_constant() and top not in self.system.nonzero:
                 self.system.nonzero.append(top)
             top, bottom, n = bottom, top, -n

@@ -31,6 +31,8 @@ from . import finite, identities
 MAX_DIFFERENCES = 400
 KEPT_BITS, LEAST_AGREED = 128, 3
 ROOTS_OF_UNITY = fmpq(12)
+OF_PARTS = ("Re", "Im", "Arg", "Conjugate", "ReIm", "AbsArg")
+FOR_REALS = "0 for real values at which the answer is real"
 
 # Functions with one value everywhere, whatever one's conventions.
 SINGLE_VALUED = frozenset(JUMPS) | frozenset(
@@ -47,7 +49,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     answers = [answer_of(right) for _, right in claims]
     objection = finite.objection(answers, list(task.get("variables") or []), [left for left, _ in claims])
     if isinstance(objection, Refuted):
-        return objection
+        return objection if all(finite.finite_somewhere(left) for left, _ in claims) else Open("the integrand has no value")
     found = judged(claims, assumptions, task, seed)
     if objection is not None and isinstance(found, Verified | Supported):
         return objection
@@ -55,6 +57,9 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     variables = task.get("variables") or []
     if isinstance(found, Verified) and jumping and not (len(variables) == 1 and all(continuous(answer, variables[0]) for answer in answers)):
         return Supported()  # the derivative does not tell of a jump
+    if isinstance(found, Verified) and any(on_reals(derived(right)) for _, right in claims):
+        parts = [any(is_call(part, *OF_PARTS) for node in nodes for part in walk(node)) for nodes in (answers, [left for left, _ in claims])]
+        return Supported() if parts == [True, False] else Verified(found.exact, FOR_REALS)
     return found
 
 
@@ -96,7 +101,7 @@ def where_real(claims: list[Claim], answers: list[Tree], assumptions: Assumption
     agreed = sum(region.agree for region in seen.regions.values())
     if seen.differences or not seen.covered or not seen.certain or agreed < LEAST_AGREED or identities.decimals(claims):
         return Open("it holds on some branches")
-    return Verified(exact=False, residual="0 for real values at which the answer is real")
+    return Verified(exact=False, residual=FOR_REALS)
 
 
 def answer_of(node: Tree) -> Tree:

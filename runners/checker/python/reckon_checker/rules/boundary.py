@@ -7,7 +7,7 @@ are a matrix: where its determinant is not zero there is one solution and no oth
 from __future__ import annotations
 
 from ..calculus import differentiate
-from ..evaluation import evaluate
+from ..evaluation import Environment, evaluate
 from ..normal import proves_zero
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, replace, times, walk
 from ..values import Undecided, complex_ball, is_number, precision
@@ -25,6 +25,8 @@ def unique(node: Tree, symbols: list[str], x: str, conditions: list[Condition]) 
     slopes = [differentiate(node, name) for name in symbols]
     if len(symbols) != 3 or len(conditions) != 2 or any(free_symbols(slope) for slope in slopes):
         return None
+    if not finite_between(node, symbols, x, conditions):
+        return None
     c, b, a = slopes
     discriminant = plus(("Power", b, 2), times(-4, a, c))
     below = ("Power", times(2, a), -1)
@@ -41,6 +43,23 @@ def unique(node: Tree, symbols: list[str], x: str, conditions: list[Condition]) 
     if proves_zero(determinant):
         return False
     return True if differs(determinant) else None
+
+
+def finite_between(node: Tree, symbols: list[str], x: str, conditions: list[Condition]) -> bool:
+    """Whether what stands beside the function and its derivatives is finite all the way from one place to the other."""
+    for name in symbols:
+        node = replace(node, name, 0)
+    if x not in free_symbols(node):
+        return True
+    try:
+        with precision(BITS):
+            a, b = (evaluate(place) for place, _ in conditions)
+            if not is_number(a) or not is_number(b):
+                return False
+            bound = evaluate(node, Environment({x: complex_ball(a).union(complex_ball(b)).real}))
+            return is_number(bound) and bool(complex_ball(bound).is_finite())
+    except (Undecided, Refused):
+        return False
 
 
 def differs(node: Tree) -> bool:

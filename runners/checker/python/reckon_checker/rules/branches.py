@@ -13,7 +13,7 @@ from ..calculus import differentiate
 from ..evaluation import Environment, evaluate
 from ..findings import Refuted, Statement
 from ..tree import Refused, Tree, free_symbols, minus, rational, replace
-from ..values import Number, Undecided, complex_ball, is_number, precision, settled, show
+from ..values import Number, Undecided, Value, complex_ball, is_number, precision, settled, show
 from .kernels import NotOfOneKernel, natural, parted, polynomial, roots, values_at
 
 BITS = 192
@@ -74,3 +74,23 @@ def slopes_of(body: Tree, constant: str, x: str, x0: fmpq, y0: fmpq) -> list[acb
             raise Undecided("a slope")
         found.append(complex_ball(number))
     return found
+
+
+def no_common_zero(factor: Tree, rest: Tree, name: str) -> bool:
+    """Whether all zeros of the factor as a function of one symbol, at values of the others, are proved not to be zeros of the rest."""
+    others = sorted((free_symbols(factor) | free_symbols(rest)) - {name})
+    at = {other: fmpq(2 * ((37 * (i + 1)) % 97) + 65, 64) for i, other in enumerate(others)}
+    values: dict[str | tuple[Tree, ...], Value] = {}
+    values.update(at)
+    node = factor
+    for other, value in at.items():
+        node = replace(node, other, exactly(value))
+    try:
+        with precision(BITS):
+            for zero in values_at(parted(natural(node), name)):
+                found = evaluate(rest, Environment({**values, name: settled(zero)}))
+                if not is_number(found) or complex_ball(found).contains(0):
+                    return False
+            return True
+    except (NotOfOneKernel, Undecided, Refused):
+        return False

@@ -3,7 +3,7 @@
 Missing solutions are looked for on slices, where as many unknowns as the dimension have random rational values and the rest
 is solved completely; a point of a slice that no solution of the answer gives refutes. Completeness is proved for answers that
 are rational functions (a product of one equation of each solution vanishes on the whole solution set) and for one equation
-(each irreducible factor is covered as often as its degree says).
+(each irreducible factor is the product of its leading coefficient, which vanishes nowhere on it, and x - value for values of the answer).
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from ..critical import exact_tree
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
-from ..tree import Refused, Tree, arguments, replace
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, replace, walk
 from ..tree import show as show_tree
 from ..values import NonValue, Number, Undecided, complex_ball, is_number, precision
-from .algebraic import NotAlgebraic, Reader, System
+from .algebraic import NotAlgebraic, Reader, System, rational_of
 from .candidates import Algebraic
 from .polynomials import as_tree
 from .problem import Problem, Solution, put_one_in, spelled
+from .real_values import restricted
 from .systems import Infinite, TooHard, basis
 
 MAX_SELECTIONS = 64
@@ -87,7 +88,7 @@ def slice_at(problem: Problem, values: dict[str, fmpq]) -> Refuted | None:
         if algebraic.only_real:
             return None
         with precision(BITS):
-            for candidate in algebraic.at(BITS):
+            for candidate in restricted(inner.equations, problem.domain, algebraic.at(BITS)):
                 point: dict[str, Number] = {**values, **candidate.values}
                 if candidate.admissible and not any(may_give(s, point) for s in problem.solutions):
                     return Refuted(Statement(f"{spelled(point)} is a solution and not in the answer"))
@@ -204,8 +205,7 @@ def empty(system: System, nonzero: list[fmpq_mpoly], p: fmpq_mpoly) -> bool:
 
 
 def factor_by_factor(problem: Problem) -> bool:
-    """One polynomial equation: the solutions of the answer on which an irreducible factor vanishes, all for one unknown and
-    different from each other, are as many as the factor's degree in it."""
+    """One polynomial equation: each irreducible factor is the product of the differences of one unknown and values of the answer."""
     read = read_system(problem)
     if read is None or len(problem.equations) != 1 or len(arguments(problem.equations[0])) != 2:
         return False
@@ -216,33 +216,50 @@ def factor_by_factor(problem: Problem) -> bool:
     for factor, _ in top.factor()[1]:
         if any((denominator.gcd(factor)) == factor for denominator in system.nonzero):
             continue
-        if not factor_covered(problem, factor):
+        if not factor_covered(problem, system, factor):
             return False
     return True
 
 
-def factor_covered(problem: Problem, factor: fmpq_mpoly) -> bool:
+def factor_covered(problem: Problem, system: System, factor: fmpq_mpoly) -> bool:
     tree = as_tree(factor, problem.unknowns)
+    on_factor = System(system.unknowns, system.context, [factor], [], used=system.used)
     for i, name in enumerate(problem.unknowns):
         degree = int(factor.degrees()[i])
         if not degree:
             continue
+        leading = leading_coefficient(system, factor, i, degree)
+        if not leading.is_constant() and not empty(on_factor, [], leading):
+            continue
         values = [s.values[name] for s in problem.solutions if name in s.values and proves_zero(replace(tree, name, s.values[name]))]
-        if len(values) >= degree and len(different(values, [n for n in problem.unknowns if n != name])) >= degree:
-            return True
+        values = [value for value in values if always_defined(value, on_factor, problem.unknowns)]
+        for chosen in itertools.islice(itertools.combinations(values, degree), MAX_SELECTIONS):
+            product: Tree = ("Times", as_tree(leading, problem.unknowns), *(minus(name, value) for value in chosen))
+            if proves_zero(minus(tree, product)):
+                return True
     return False
 
 
-def different(values: list[Tree], names: list[str]) -> list[Tree]:
-    """Values that differ from each other at one point."""
-    env = Environment({name: fmpq(173 + 34 * i, 64) for i, name in enumerate(names)})
-    kept: list[tuple[Tree, Number]] = []
-    with precision(BITS):
-        for value in values:
+def leading_coefficient(system: System, p: fmpq_mpoly, i: int, degree: int) -> fmpq_mpoly:
+    """The coefficient of the highest power of an unknown, a polynomial in the others."""
+    return system.context.from_dict({(*m[:i], 0, *m[i + 1 :]): c for m, c in p.to_dict().items() if int(m[i]) == degree})
+
+
+def always_defined(value: Tree, on_factor: System, unknowns: list[str]) -> bool:
+    """Whether a formula of rational operations and roots divides by nothing that vanishes on the zeros of the factor."""
+    for part in walk(value):
+        if not isinstance(part, tuple) or not free_symbols(part):
+            continue
+        if not is_call(part, "Plus", "Times", "Power", "Sqrt", "Subtract", "Minus"):
+            return False
+        exponent = rational_of(part[2]) if is_call(part, "Power") and len(part) == 3 else fmpq(1)
+        if exponent is None:
+            return False
+        if exponent <= 0:
             try:
-                found = evaluate(value, env)
-            except (Undecided, Refused):
-                continue
-            if is_number(found) and not any(complex_ball(found).overlaps(complex_ball(other)) for _, other in kept):
-                kept.append((value, found))
-    return [value for value, _ in kept]
+                top, bottom = Reader(unknowns).read(part[1])
+            except NotAlgebraic:
+                return False
+            if not bottom.is_constant() or not (top.is_constant() or empty(on_factor, [], top)):
+                return False
+    return True

@@ -119,6 +119,7 @@ def told(values: dict[str, Number]) -> str:
 
 
 def closest(values: dict[str, Number], solutions: list[Candidate]) -> str:
+    solutions = [one for one in solutions if one.admissible is not False]
     if not solutions:
         return ": there is none"
     best = min(solutions, key=lambda one: sum(float(arb((complex_ball(values[n]) - complex_ball(one.values[n])).abs_upper()).mid()) for n in values))

@@ -212,6 +212,7 @@ def modular(task: dict[str, Any]) -> Residual:
     trees = [minus(a, b) for e in equations for a, b in zip(arguments(e), arguments(e)[1:], strict=False)]
     true = {p for p in itertools.product(range(n), repeat=len(unknowns)) if all(residue(tree, dict(zip(unknowns, p, strict=True)), n) == 0 for tree in trees)}
     given: set[tuple[int, ...]] = set()
+    least = True
     for s in task["solutions"]:
         if set(s["names"]) != set(unknowns):
             return Open("unknowns are left free")
@@ -223,12 +224,14 @@ def modular(task: dict[str, Any]) -> Residual:
         if any(v is None for v in point):
             return Open("a value is no integer")
         given.add(tuple(v for v in point if v is not None))
+        least = least and all(isinstance(values[name], int) and 0 <= values[name] < n for name in unknowns)
     for p in sorted(given - true):
         return Refuted(Statement(f"{spelled(unknowns, p)} is no solution modulo {n}"))
-    if given and not task.get("complete", True):
-        return Verified(True)
     for p in sorted(true - given):
-        return Refuted(Statement(f"{spelled(unknowns, p)} is a solution modulo {n} and not in the answer"))
+        if not given or task.get("complete", True):
+            return Refuted(Statement(f"{spelled(unknowns, p)} is a solution modulo {n} and not in the answer"))
+    if not least or len(given) < len(task["solutions"]):
+        return Open("the answer is not of different least residues")
     return Verified(True)
 
 

@@ -19,7 +19,7 @@ from ..normal import proves_zero
 from ..sides import JUMPING
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, replace, times, walk
 from ..values import Undecided, Value, complex_ball, is_number, precision, real_ball
-from .jacobian import BITS, nonzero
+from .jacobian import BITS, determinant, nonzero
 
 MAX_POWER, MAX_TERMS = 12, 40
 NEARBY = arb(2) ** -30
@@ -52,18 +52,18 @@ def affine(bodies: list[Tree], constants: list[str]) -> bool:
     return all(proves_zero(differentiate(differentiate(body, a), b)) for body in bodies for i, a in enumerate(constants) for b in constants[i:])
 
 
-def onto(body: Tree, constant: str, x: str, seed: int) -> bool:
-    """Whether a family in one constant reaches every value, but for limits that are constant in x."""
+def onto(body: Tree, constant: str, x: str, seed: int, everything: bool = False) -> bool:
+    """Whether a family in one constant reaches every value, but for limits that are constant in x; everything: for limits that are infinite only."""
     if not branchless(body, {constant}):
         return False
     try:
         exponents = [part for part in walk(body) if _exponential(part) and constant in free_symbols(part)]
         if not exponents:
             top, bottom = _rational(body, constant, None)
-            return _end(top, bottom, x, seed, max)
+            return _end((top, bottom), x, seed, max, everything)
         unit = differentiate(_exponent(exponents[0]), constant)
         top, bottom = _rational(body, constant, unit)
-        return _end(top, bottom, x, seed, max) and _end(top, bottom, x, seed, min)
+        return _end((top, bottom), x, seed, max, everything) and _end((top, bottom), x, seed, min, everything)
     except (NotRational, Undecided, Refused):
         return False
 
@@ -158,15 +158,15 @@ def _product(a: Powers, b: Powers) -> Powers:
     return {n: plus(*terms) for n, terms in found.items()}
 
 
-def _end(top: Powers, bottom: Powers, x: str, seed: int, which: Callable[[Iterable[int]], int]) -> bool:
-    """Whether the limit at t = Infinity (max) or t = 0 (min) is infinite or constant in x."""
-    top, bottom = _kept(top, seed), _kept(bottom, seed)
+def _end(fraction: Fraction, x: str, seed: int, which: Callable[[Iterable[int]], int], everything: bool) -> bool:
+    """Whether the limit at t = Infinity (max) or t = 0 (min) is infinite or, without everything, constant in x."""
+    top, bottom = (_kept(powers, seed) for powers in fraction)
     if not top or not bottom:
         raise NotRational
     n, d = which(top), which(bottom)
     if n != d:
-        return True  # 0 or infinite
-    return proves_zero(differentiate(times(top[n], power(bottom[d], -1)), x))
+        return not everything or (n > d) == (which is max)  # 0 or infinite
+    return not everything and proves_zero(differentiate(times(top[n], power(bottom[d], -1)), x))
 
 
 def _kept(powers: Powers, seed: int) -> Powers:
@@ -207,7 +207,8 @@ def unique(nodes: list[Tree], tops: list[str], lower: dict[str, Tree], at: tuple
                         bound = evaluate(tree, Environment.of(box))
                         if not is_number(bound) or not complex_ball(bound).is_finite() or (not meromorphic and real_ball(bound) is None):
                             return False
-            return True
+            regular = evaluate(determinant([[differentiate(node, top) for top in tops] for node in nodes]), Environment.of(box))
+            return is_number(regular) and not complex_ball(regular).contains(0)
     except (Undecided, Refused, ValueError):
         return False
 

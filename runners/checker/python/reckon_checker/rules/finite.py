@@ -53,7 +53,7 @@ def objection(answers: list[Tree], variables: list[str], question: list[Tree]) -
         if isinstance(found, Refuted):
             return found
         doubt = doubt or found
-        if doubt is None and not is_call(answer, "List") and not _finite_somewhere(answer):
+        if doubt is None and not is_call(answer, "List") and not finite_somewhere(answer):
             doubt = Open("the answer has no finite value at the points tried")
     return doubt
 
@@ -155,7 +155,8 @@ def _value(node: Tree) -> Value | None:
     return found
 
 
-def _finite_somewhere(answer: Tree) -> bool:
+def finite_somewhere(answer: Tree) -> bool:
+    """Whether an expression has a finite value at a point."""
     value = _value(answer)
     return value is not None and is_number(value)
 

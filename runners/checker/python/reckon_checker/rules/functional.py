@@ -9,24 +9,27 @@ constants whose enclosure is not zero; the lack of one by a count of constants o
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace as replaced
 from typing import Any
 
 from flint import fmpq
 
 from .. import budget
-from ..agreement import Claim, Survey, survey
+from ..agreement import Claim, Words, survey
 from ..assumptions import Assumptions, flatten
 from ..calculus import applied, differentiate
 from ..evaluation import EMPTY, Environment, derivative_of, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
-from ..points import Point
 from ..tree import Refused, Tree, arguments, constants, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, walk
-from ..values import Comparison, Undecided, complex_ball, is_number, precision
+from ..values import Undecided, precision
 from . import boundary, branches, families, finite
+from .decimal_claims import decimals
+from .derivatives_named import function_of, written_out
 from .families import branchless
 from .identities import held, proves
 from .jacobian import BITS, determinant, nonzero, number, rank_at_least
+from .unbroken import Answer
 
 MAX_ORDER = 6
 Functions = dict[str, Tree]
@@ -62,6 +65,8 @@ def judged(problem: Problem) -> Residual:
     if any(isinstance(state, Supported) for state in states) or problem.recurrence:
         return Supported()
     if isinstance(completeness, Verified):
+        if not problem.unbroken():
+            return Open("the formula jumps, or that it does not is not proved")
         return Verified(all(isinstance(state, Verified) and state.exact for state in states))
     return Supported()
 
@@ -130,7 +135,7 @@ class Problem:
         worst: Residual = Verified(True)
         for equations in (self.general, self.initial):
             assumptions = self.assumptions if equations is self.general else self.at_places
-            found = self._hold(self.claims(equations, s), assumptions) if equations else Verified(True)
+            found = self._hold(self.claims(equations, s), assumptions, sides=equations is self.general) if equations else Verified(True)
             if isinstance(found, Refuted):
                 return found
             if (
@@ -141,11 +146,11 @@ class Problem:
                 worst = found
         return worst
 
-    def _hold(self, claims: list[Claim], assumptions: Assumptions) -> Residual:
+    def _hold(self, claims: list[Claim], assumptions: Assumptions, sides: bool) -> Residual:
         decimal = any(reals(side) for claim in claims for side in claim)
         if kept_by_machines(*(side for claim in claims for side in claim)) and proves([(exactly(a), exactly(b)) for a, b in claims], assumptions):
             return Verified(True)
-        seen = survey(claims, assumptions, self.seed, real=True, printed=decimal, enough_differences=40, partial=True)
+        seen = survey(claims, assumptions, self.seed, real=True, printed=decimal, enough_differences=40, partial=True, words=Words(sides=sides))
         varying = any(free_symbols(side) for claim in claims for side in claim)
         ordinary = [region for name, region in seen.regions.items() if not name.endswith(("special place", ", zero"))]
         differences = [(point, found) for point, found in seen.differences if not (point.special or point.region.endswith(", zero"))] or (
@@ -159,14 +164,24 @@ class Problem:
             if refutation is not None:
                 return refutation
         if differences and (agree == 0 or (self.recurrence and len(differences) > agree)):
-            refutation = Survey(seen.regions, differences).refutation()
+            refutation = replaced(seen, differences=differences).refutation()
             if refutation is not None:
                 return refutation
         if seen.differences:
             return Open("holds at some points only")
         if varying and ordinary and agree and all(region.agree or (region.outside and not region.unknown) for region in ordinary):
-            return Verified(False)
-        return Verified(seen.exact) if seen.covered else Open("no decision at some points")
+            return Verified(False) if seen.certain and self._for_complex_parameters(claims, assumptions) else Supported()
+        if not seen.covered:
+            return Open("no decision at some points")
+        return Verified(seen.exact) if seen.certain and self._for_complex_parameters(claims, assumptions) else Supported()
+
+    def _for_complex_parameters(self, claims: list[Claim], assumptions: Assumptions) -> bool:
+        """Whether what holds for real values holds for complex ones of all symbols but the variables."""
+        if not set().union(*(free_symbols(side) for claim in claims for side in claim)) - set(self.variables):
+            return True
+        real = Assumptions([*assumptions.conditions, *(("Element", name, "Reals") for name in self.variables)])
+        seen = survey(claims, real, self.seed, partial=True)
+        return not seen.differences and seen.agreed > 0
 
     # Counting constants.
 
@@ -249,7 +264,36 @@ class Problem:
             return Open("several solutions of a linear equation")
         if not self.linear() and self.initial and total != len(self.initial):
             return Open("further solutions")
+        if any(sum(name.startswith("C[") for name in self.constants(s)) > needed for s in self.solutions):
+            return Open("more constants than a general solution has")
+        if not self.initial and not self.nothing_cancels(orders):
+            return Open("whether the factor of the highest derivative gives further solutions")
         return Verified(True) if needed == 0 or self.reaches_all() else Open("further solutions")
+
+    def unbroken(self) -> bool:
+        """Whether the functions do not jump where the equations are regular (unbroken.py)."""
+        if len(self.variables) != 1:
+            return True
+        orders = self.orders()
+        if orders is None:
+            return False
+        x = self.variables[0]
+        nodes = [self._symbols(minus(*arguments(e))) for e in self.general]
+        tops = [f"{name}${orders[name][1]}" for name in self.names]
+        answers = [{name: (applied(s[name], (x,)), orders[name][1]) for name in self.names} for s in self.solutions]
+        return all(Answer(bodies, nodes, tops, x).unbroken() for bodies in answers)
+
+    def nothing_cancels(self, orders: dict[str, tuple[int, int]]) -> bool:
+        """Whether no function of the lower derivatives makes the factor of the highest one and the rest zero together, as y does in y y' == y."""
+        nodes = [self._symbols(minus(*arguments(e))) for e in self.general]
+        tops = [f"{name}${orders[name][1]}" for name in self.names]
+        slopes = [differentiate(node, top) for node in nodes for top in tops]
+        lower = sorted({part for slope in slopes for part in free_symbols(slope) if part.split("$")[0] in self.names and "$" in part})
+        if not lower:
+            return True
+        if len(nodes) != 1 or len(tops) != 1:
+            return False
+        return all(branches.no_common_zero(slopes[0], replace(nodes[0], tops[0], 0), name) for name in lower)
 
     def transported(self) -> Residual | None:
         """Whether the answer is the general solution of one linear partial equation of first order with constant coefficients."""
@@ -313,7 +357,7 @@ class Problem:
         if len(self.names) != 1 or self.recurrence:
             return False
         found = [(applied(one[self.names[0]], (x,)), self.constants(one)) for one in self.solutions]
-        return any(len(constants) == 1 and families.onto(body, constants[0], x, self.seed) for body, constants in found)
+        return any(len(constants) == 1 and families.onto(body, constants[0], x, self.seed, self.linear()) for body, constants in found)
 
     def one_for_initial_values(self, orders: dict[str, tuple[int, int]]) -> bool:
         """Whether the initial values, of all lower derivatives, leave one solution."""
@@ -454,40 +498,3 @@ class Problem:
 
 def most(problem: Problem, needed: int) -> int:
     return max((min(len(problem.constants(s)), needed) for s in problem.solutions), default=0)
-
-
-def decimals(seen: Survey, differences: list[tuple[Point, Comparison]], agree: int) -> Residual:
-    """Decimals are off by what they do not print: only a difference far beyond that says anything."""
-    if not seen.differences:
-        return Supported() if agree or any(r.agree or r.close for r in seen.regions.values()) else Open("no value to compare")
-    if agree == 0:
-        for point, found in differences:
-            if is_number(found.left) and is_number(found.right):
-                a, b = complex_ball(found.left), complex_ball(found.right)
-                refutation = Survey(seen.regions, [(point, found)]).refutation()
-                if abs(a - b) > fmpq(1, 10**4) * (abs(a) + abs(b)) and refutation is not None:
-                    return refutation
-    return Open("decimals differ a little")
-
-
-def function_of(part: tuple[Tree, ...], names: list[str]) -> tuple[str, int] | None:
-    head = part[0]
-    if head in names and len(part) == 2:
-        return str(head), 0
-    if isinstance(head, tuple) and is_call(head[0], "Derivative") and len(head) == 2 and head[1] in names:
-        order = arguments(head[0])
-        return (str(head[1]), order[0]) if len(order) == 1 and isinstance(order[0], int) else None
-    return None
-
-
-def written_out(node: Tree, x: str) -> Tree:
-    """D[y[x], x] and D[y[x], {x, n}] as Derivative[n][y][x]."""
-    if not isinstance(node, tuple):
-        return node
-    if is_call(node, "D") and len(node) == 3 and isinstance(node[1], tuple) and isinstance(node[1][0], str) and node[1][1:] == (x,):
-        if node[2] == x:
-            return ((("Derivative", 1), node[1][0]), x)
-        parts = arguments(node[2])
-        if is_call(node[2], "List") and len(parts) == 2 and parts[0] == x and isinstance(parts[1], int):
-            return ((("Derivative", parts[1]), node[1][0]), x)
-    return (node[0], *(written_out(part, x) for part in node[1:]))

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from .. import bounded, budget, closed_sums
-from ..agreement import Claim, Survey, names_of, survey
+from ..agreement import Claim, Survey, Words, names_of, survey
 from ..assumptions import Assumptions
 from ..domain import somewhere_defined
 from ..evaluation import evaluate
@@ -36,7 +36,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     proved = budget.attempted(lambda: proves(claims, assumptions, bool(task.get("real")))) or (decimals(claims) and equal_numbers(claims))
     if proved and not any(is_call(part, *AT_ZERO) for claim in claims for side in claim for part in walk(side)):
         return Verified(exact=True)
-    seen = survey(claims, assumptions, seed, real=bool(task.get("real")), printed=True)
+    words = Words(task.get("each") or (), bool(task.get("sides")))
+    seen = survey(claims, assumptions, seed, real=bool(task.get("real")), printed=True, words=words)
     if any(right == "Indeterminate" for _, right in claims):
         return undefined_answer(seen)
     refuted = seen.refutation("it agrees at the real values that were tried" if seen.holds_for_reals else "")
@@ -84,10 +85,11 @@ def counted(claims: list[Claim]) -> list[Tree]:
             for part in walk(side):
                 if is_call(part, "Sum", "Product"):
                     iterators = arguments(part)[1:]
-                    inner = {arguments(iterator)[0] for iterator in iterators if arguments(iterator)}
+                    outer: set[Tree] = set()  # names that are bound where an iterator stands: its own is not
                     for iterator in iterators:
-                        if not free_symbols(("List", *arguments(iterator)[1:])) & inner:
+                        if not free_symbols(("List", *arguments(iterator)[1:])) & outer:
                             found += in_range(arguments(iterator)[1:])
+                        outer.update(arguments(iterator)[:1])
     return found
 
 

@@ -76,9 +76,9 @@ class Ring:
         raise Foreign
 
     def raised(self, top: fmpq_mpoly, bottom: fmpq_mpoly, n: int) -> Quotient:
+        if n <= 0 and top.is_zero():
+            raise Foreign  # 1/0, or 0^0
         if n < 0:
-            if top.is_zero():
-                raise Foreign
             top, bottom, n = bottom, top, -n
         for p in (top, bottom):
             if not p.is_zero() and (
@@ -118,12 +118,12 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if len(args) < (1 if what in ("Discriminant", "Congruent", "CoefficientList") else 2):
         return Open("two polynomials are wanted")
     if what == "PolynomialMod" or (what == "Congruent" and isinstance(task.get("modulus"), int)):
-        return reduced([*args, *([task["modulus"]] if what == "Congruent" else [])], parts, what)
+        return residues(reduced([*args, *([task["modulus"]] if what == "Congruent" else [])], parts, what), parts, task.get("modulus", 0))
     if what not in ("PolynomialGCD", "PolynomialLCM") and len(args) > 2:
         return Open("two polynomials are wanted")
     variable: Any = task.get("variable")
     if task.get("modulus") is not None:
-        return modular(what, args, parts, variable, task["modulus"])
+        return residues(modular(what, args, parts, variable, task["modulus"]), parts, task["modulus"])
     ring = Ring([*args, *parts, *([variable] if variable is not None else [])])
     try:
         polynomials = [ring.polynomial(arg) for arg in args]
@@ -323,6 +323,22 @@ WANTED: dict[str, Callable[[Ring, list[fmpq_mpoly], int], list[Quotient]]] = {
 
 
 # Modulo a prime.
+
+
+def residues(found: Residual, parts: list[Tree], modulus: Tree) -> Residual:
+    """What is congruent to the right answer is verified where its numbers are least residues."""
+    if isinstance(found, Verified) and isinstance(modulus, int) and not all(least(part, modulus) for part in parts):
+        return Open("congruent, but not written in least residues")
+    return found
+
+
+def least(node: Tree, modulus: int) -> bool:
+    """Whether all numbers in a tree but exponents are integers from 0 to below the modulus."""
+    if isinstance(node, int):
+        return 0 <= node < modulus
+    if not isinstance(node, tuple):
+        return isinstance(node, str)
+    return node[0] != "Rational" and all(least(part, modulus) for part in (node[1:2] if node[0] == "Power" else node[1:]))
 
 
 def modular(what: str, args: list[Tree], parts: list[Tree], variable: Tree, modulus: Tree) -> Residual:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from dataclasses import replace as replaced
 from typing import Any
 
 from flint import fmpq
 
 from .. import budget, watch
-from ..agreement import Survey, survey
+from ..agreement import Survey, Words, survey
 from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
@@ -31,6 +32,7 @@ from ..values import (
 )
 from .candidates import Algebraic, Candidate
 from .identities import proves
+from .real_values import restricted
 
 MAX_BITS = 20_000
 DIGITS = 60
@@ -201,7 +203,7 @@ def one_to_one(problem: Problem, at: Callable[[int], list[Candidate]], note: str
         try:
             solutions = at(bits)
             with precision(bits):
-                found = matched(problem, solutions)
+                found = matched(problem, restricted(problem.equations, problem.domain, solutions))
         except Undecided as undecided:
             why = str(undecided)
             continue
@@ -339,6 +341,7 @@ def spelled(values: dict[str, Number]) -> str:
 
 
 def nearest(values: dict[str, Number], solutions: list[Candidate]) -> str:
+    solutions = [one for one in solutions if one.admissible is not False]
     if not solutions:
         return ": there is none"
     size = {i: sum((float(abs(complex_ball(values[n]) - complex_ball(c.values[n])).mid()) for n in values), 0.0) for i, c in enumerate(solutions)}
@@ -360,7 +363,7 @@ def claims_of(problem: Problem, s: Solution) -> list[tuple[Tree, Tree]]:
 
 def assumptions_for(problem: Problem, s: Solution) -> Assumptions:
     integers_too = [("Element", name, "Integers") for name in sorted(s.integers)]
-    real = [("Element", name, "Reals") for name in problem.unknowns if name not in s.values] if problem.domain != "Complexes" else []
+    real = [("Element", name, problem.domain) for name in problem.unknowns if name not in s.values] if problem.domain != "Complexes" else []
     return Assumptions([*problem.assumptions, *s.conditions, *integers_too, *real])
 
 
@@ -406,10 +409,12 @@ def put_one_in(problem: Problem, s: Solution) -> Residual:
                     continue
     if proves(claims, assumptions):
         return Verified(True)
-    seen = survey(claims, assumptions, problem.seed, real=problem.domain != "Complexes", enough_differences=60)
+    seen = survey(claims, assumptions, problem.seed, real=problem.domain != "Complexes", enough_differences=60, words=Words(sides=True))
     if seen.differences:
         return failing(problem, s, claims, seen)
-    return Verified(False) if seen.covered else Open("no decision at some places")
+    if not seen.covered:
+        return Open("no decision at some places")
+    return Verified(False) if seen.certain else Supported()
 
 
 def failing(problem: Problem, s: Solution, claims: list[tuple[Tree, Tree]], seen: Survey) -> Residual:
@@ -425,7 +430,7 @@ def failing(problem: Problem, s: Solution, claims: list[tuple[Tree, Tree]], seen
         again = survey(claims, assumptions_for(problem, whole), problem.seed)
         if again.agreed:
             return Open("holds for whole constants, and the answer does not say that they are")
-    refutation = Survey(seen.regions, plain).refutation()
+    refutation = replaced(seen, differences=plain).refutation()
     return refutation or Open("holds at some places only")
 
 

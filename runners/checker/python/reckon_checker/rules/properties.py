@@ -36,7 +36,7 @@ class Case:
         trivial = [(left, right) for left, right in claims if left != right]
         if not trivial:
             return Verified(exact=True)
-        return identities.check({"claims": trivial, "assumptions": self.assumptions}, self.seed)
+        return identities.check({"claims": trivial, "assumptions": self.assumptions, "sides": True}, self.seed)
 
     def environments(self, trees: list[Tree]) -> list[Environment]:
         names = set().union(*(free_symbols(tree) for tree in trees))

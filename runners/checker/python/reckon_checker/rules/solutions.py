@@ -8,27 +8,31 @@ and left-out ones are looked for at chosen places: one that is found is proved t
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 from .. import budget
 from ..agreement import survey
 from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
 from ..critical import exact_tree
+from ..deciding import decide
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..points import Points
 from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, reals, walk
 from ..tree import show as show_tree
-from ..values import Kind, NonValue, Undecided, show
-from . import components, decimals, diophantine, kernels, periodic, window
+from ..values import Kind, NonValue, Relation, Undecided, show
+from . import components, decimals, diophantine, kernels, parametric, periodic, window
 from .algebraic import NotAlgebraic
+from .cancelling import collected
 from .candidates import Algebraic
 from .identities import held, proves
 from .problem import Problem, Solution, finite, put_in, solution
 from .systems import Infinite, TooHard
 
 MAX_SOLUTIONS = 200
-PARAMETER_POINTS = 4
+PARAMETER_POINTS = 4  # at which solutions with parameters are looked at, where all regions of these are alike
+REGIONS = 24  # that are looked at one by one
 
 
 def check(task: dict[str, Any], seed: int) -> Residual:
@@ -37,9 +41,34 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if any(held(value) for s in task["solutions"] for value in s["values"]):
         return Open("a part of the answer is held")
     found = judged(task, seed)
+    if isinstance(found, Verified) and not as_many_as_asked(task, seed):
+        return Open("not as many different instances as were asked for, or whether there are more")
     if task.get("foreign") and not isinstance(found, Refuted):
         return Open("the answer gives a value to a symbol that the question does not know")
     return found
+
+
+def as_many_as_asked(task: dict[str, Any], seed: int) -> bool:
+    """Whether an answer that need not be complete has as many different solutions as were asked for, or all that there are."""
+    found: list[dict[str, Any]] = task["solutions"]
+    if task.get("complete") or not found or (task.get("count") == 1 and len(found) == 1):
+        return True
+    if not all(told_apart(a, b) for a, b in itertools.combinations(found, 2)):
+        return False
+    return len(found) == task.get("count") or isinstance(judged({**task, "complete": True}, seed), Verified)
+
+
+def told_apart(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether two solutions are proved to be different."""
+    values = dict(zip(b["names"], b["values"], strict=True))
+    for name, value in zip(a["names"], a["values"], strict=True):
+        if name in values and not free_symbols(value) | free_symbols(values[name]):
+            try:
+                if decide(lambda left=value: evaluate(left), lambda right=values[name]: evaluate(right)).relation is Relation.DIFFERENT:  # type: ignore[misc]
+                    return True
+            except Refused:
+                continue
+    return False
 
 
 def judged(task: dict[str, Any], seed: int) -> Residual:
@@ -84,9 +113,24 @@ def solved(problem: Problem) -> Residual:
                 return Refuted(Statement(f"{name} = {show_tree(value)} is no number"))
             if free_symbols(value) & set(s.values):
                 return Open("a value holds an unknown that has a value")
-    if problem.parameters or problem.assumptions:
-        return with_parameters(problem)
-    return without_parameters(problem)
+    if foreign(problem):
+        return put_in(problem, "a symbol that the question does not know")
+    found = decided(problem)
+    written = [collected(e) for e in problem.equations]
+    if not any(changed for _, changed in written) or isinstance(found, Open):
+        return found
+    again = decided(replace(problem, equations=[e for e, _ in written]))
+    return found if type(again) is type(found) else Open("what is cancelled in the equations decides")
+
+
+def foreign(problem: Problem) -> bool:
+    """Whether a solution holds a symbol that is neither of the question nor a generated constant."""
+    asked = {*problem.unknowns}.union(*(free_symbols(c) for c in (*problem.equations, *problem.others, *problem.assumptions)))
+    return any(free_symbols(node) - asked - s.integers - s.loose for s in problem.solutions for node in (*s.values.values(), *s.conditions))
+
+
+def decided(problem: Problem) -> Residual:
+    return with_parameters(problem) if problem.parameters or problem.assumptions else without_parameters(problem)
 
 
 def infinite(value: Tree) -> bool:
@@ -170,10 +214,16 @@ def with_parameters(problem: Problem) -> Residual:
     bare = Problem(problem.equations, problem.others, problem.unknowns, problem.domain, problem.solutions, [], problem.complete, problem.seed)
     if not names:
         return without_parameters(bare)
-    trees = [side for e in problem.equations for side in arguments(e)]
-    chosen = Points(names, trees, assumptions, problem.seed, problem.domain != "Complexes").choose()
+    if parametric.all_roots(bare):
+        return Verified(True)
+    trees = [side for e in problem.equations for side in arguments(e)] + [node for s in problem.solutions for node in (*s.values.values(), *s.conditions)]
+    points = Points(names, trees, assumptions, problem.seed, problem.domain != "Complexes")
+    chosen = points.choose()
+    plain = [p for p in chosen if not p.special]
+    alike = parametric.alike_everywhere(bare)
+    everywhere = alike or (points.certain and len({p.region for p in plain}) <= REGIONS)
     findings: list[Residual] = []
-    for point in [p for p in chosen if not p.special][:PARAMETER_POINTS]:
+    for point in plain[: PARAMETER_POINTS if alike or not everywhere else REGIONS]:
         budget.look()
         values = {str(name): exact_tree(value) for name, value in point.values.items()}
         findings.append(without_parameters(bare.having(values)))
@@ -184,7 +234,7 @@ def with_parameters(problem: Problem) -> Residual:
     if refuted:
         return Open("holds for some values of the parameters only")
     if findings and all(isinstance(found, Verified) for found in findings):
-        return Verified(False)
+        return Verified(False) if everywhere and parametric.all_solve(bare, assumptions) else Supported()
     if findings and all(isinstance(found, Verified | Supported) for found in findings):
         return Supported()
     return Open(next((found.why for found in findings if isinstance(found, Open)), "no admissible parameters"))

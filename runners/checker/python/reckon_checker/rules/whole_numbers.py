@@ -251,6 +251,8 @@ def no_integer(answer: Tree) -> bool:
 
 def one(what: str, args: list[Any], answer: Tree) -> Residual:
     n = args[0]
+    if what in ("Quotient", "Mod") and args[-1] == 0:
+        return Open("division by zero")
     if what not in STATEMENTS and no_integer(answer):
         return Refuted(Statement("the answer is no integer"))
     if what == "RandomPrime":

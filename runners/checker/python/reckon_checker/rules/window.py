@@ -16,6 +16,7 @@ from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus
 from ..values import Number, Undecided, complex_ball, is_number, precision, real_ball
 from .candidates import ORDERS, Candidate, bounded, holds_at
 from .problem import Problem, one_to_one, spelled, values_of
+from .real_values import restricted
 
 REACH = 24  # how far zeros are looked for without bounds
 MAX_PIECES = 3000
@@ -45,7 +46,7 @@ def check(problem: Problem) -> Residual | None:
             return None
     if complete and not zeros.unresolved:
         return one_to_one(problem, lambda bits: zeros.candidates(found, problem, bits))
-    return left_out(problem, zeros.candidates(found, problem, 192), 192) if problem.complete else None
+    return left_out(problem, restricted(problem.equations, problem.domain, zeros.candidates(found, problem, 192)), 192) if problem.complete else None
 
 
 def left_out(problem: Problem, found: list[Candidate], bits: int) -> Refuted | None:
