@@ -319,7 +319,7 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("refusals were logged: %+v, %v", h, err)
 	}
 	// What reaches the engine and fails there is logged, and says so with a run id.
-	for code, want := range map[string]string{"While[True]": "budget_exhausted", "Range[10^10]": "", "Quit[]": "engine_failed"} {
+	for code, want := range map[string]string{"While[True]": "budget_exhausted", "Range[10^10]": "", "Quit[]": "engine_quit"} {
 		err := account.JSON("POST", "/api/evaluate", map[string]string{"expression": code}, nil)
 		status, got := statusOf(err)
 		if status != 408 && status != 422 || want != "" && got != want {
