@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"reckon/domain"
@@ -145,4 +146,19 @@ func TestTimingAsDocumented(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAProcessIsAliveToItself: without heartbeats, for as long as it asks, while another that is as silent is dead after a lease.
+func TestAProcessIsAliveToItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := cluster.NewLiveness(cluster.LivenessConfig{Process: "own", CatchUp: func(context.Context) error { return nil }})
+		l.Observe(event.Recorded{Event: session.Opened{Account: "a", SessionID: "s", Epoch: 1, Owner: "own"}})
+		l.Observe(event.Recorded{Event: session.Opened{Account: "a", SessionID: "t", Epoch: 1, Owner: "other"}})
+		time.Sleep(100 * cluster.Timing{Interval: cluster.DefaultHeartbeatInterval}.Lease())
+		for runner, want := range map[string]bool{"own": true, "other": false} {
+			if alive, err := l.Alive(t.Context(), runner); err != nil || alive != want {
+				t.Errorf("%s: alive %v, %v", runner, alive, err)
+			}
+		}
+	})
 }

@@ -17,6 +17,7 @@ import (
 // which are alive, which attempts at jobs are running, and who owns which session.
 // Every time is this process's own monotonic clock when the event was observed.
 type Liveness struct {
+	process string
 	timing  Timing
 	catchUp func(context.Context) error
 
@@ -47,6 +48,9 @@ type LiveSession struct {
 
 // LivenessConfig configures a Liveness.
 type LivenessConfig struct {
+	// Process is this process's runner id. It is alive to itself without heartbeats: one that cannot
+	// write them kills what it holds (HeartbeatConfig.OnIsolated).
+	Process  string
 	Interval time.Duration // between heartbeats; 0: DefaultHeartbeatInterval
 	// CatchUp returns once every event that is in the log has been observed. Without
 	// it a process that was cut off from the log would take others for dead.
@@ -56,7 +60,7 @@ type LivenessConfig struct {
 // NewLiveness returns a Liveness that has observed nothing yet.
 func NewLiveness(c LivenessConfig) *Liveness {
 	return &Liveness{
-		timing: newTiming(c.Interval), catchUp: c.CatchUp,
+		process: c.Process, timing: newTiming(c.Interval), catchUp: c.CatchUp,
 		runners: map[string]*observedRunner{}, jobs: map[string]*runningJob{}, sessions: map[string]*LiveSession{},
 	}
 }
@@ -156,9 +160,12 @@ func (l *Liveness) removeSession(stream string, epoch int) {
 	}
 }
 
-// isDead tells whether a runner left, was never seen, or has been silent for longer
-// than a lease. The caller holds l.mu.
+// isDead tells whether another process's runner left, was never seen, or has been silent
+// for longer than a lease. The caller holds l.mu.
 func (l *Liveness) isDead(runnerID string, now time.Time) bool {
+	if runnerID == l.process {
+		return false
+	}
 	known := l.runners[runnerID]
 	return known == nil || known.left || now.Sub(known.lastSeen) > l.timing.Lease()
 }

@@ -87,7 +87,7 @@ type Workers struct {
 // New wires what every process has: it follows the log and knows which others are alive.
 func New(c Config) *Workers {
 	w := &Workers{config: c, Subscription: cluster.NewSubscription()}
-	w.Liveness = cluster.NewLiveness(cluster.LivenessConfig{Interval: c.Beat, CatchUp: w.catchUp})
+	w.Liveness = cluster.NewLiveness(cluster.LivenessConfig{Process: c.Process, Interval: c.Beat, CatchUp: w.catchUp})
 	w.recovery = cluster.NewRecovery(cluster.RecoveryConfig{
 		Liveness: w.Liveness, Jobs: c.Jobs, Store: c.Log, Clock: c.Clock, Logger: c.Logger, Process: c.Process, Build: c.Build,
 	})

@@ -289,8 +289,8 @@ func TestRollingRestart(t *testing.T) {
 	}
 }
 
-// TestIdleLogDoesNotGrow: a server with an embedded log that holds a session, and does nothing,
-// writes nothing.
+// TestIdleLogDoesNotGrow: a server with an embedded log that holds a session, and does nothing for
+// many leases, writes nothing, and keeps the session.
 func TestIdleLogDoesNotGrow(t *testing.T) {
 	const interval = 50 * time.Millisecond
 	data := e2e.DataFolder(t)
@@ -299,6 +299,9 @@ func TestIdleLogDoesNotGrow(t *testing.T) {
 	_, err := inSession(alice, "x = 1")
 	must(t, err)
 	time.Sleep(60 * interval) // the time in which nothing may be written
+	if again, err := inSession(alice, "x"); err != nil || again.Result != "1" || len(again.Warnings) > 0 {
+		t.Errorf("after %v: %+v, %v", 60*interval, again, err)
+	}
 	if status := server.Interrupt(); status != 0 {
 		t.Fatalf("it ends with %d:\n%s", status, server.Output())
 	}
@@ -314,16 +317,35 @@ func TestIdleLogDoesNotGrow(t *testing.T) {
 			t.Errorf("a heartbeat that nobody could read: %+v", r.Event)
 		case session.Opened:
 			opened = true
-		case session.Expired: // the server stopped
+		case session.Expired: // by the server that stops: it was there for the evaluation above
 			opened = false
 		}
 		if opened {
 			idle++
 		}
 	}
-	// session.opened, the run and its receipt, and nothing else
-	if want := 3; idle > want {
+	// session.opened, two runs and their receipts, and nothing else
+	if want := 5; idle > want {
 		t.Errorf("%d events while the session was held, want at most %d", idle, want)
+	}
+}
+
+// TestALongJobStaysWithItsServer: a server with an embedded log, which writes no heartbeats, runs a job for many leases and nobody takes it over.
+func TestALongJobStaysWithItsServer(t *testing.T) {
+	data := e2e.DataFolder(t)
+	server := e2e.Start(t, data, "--beat", "50ms")
+	alice := server.NewAccount("alice@example.com")
+	var submitted struct {
+		JobID string `json:"job_id"`
+	}
+	must(t, alice.JSON("POST", "/api/jobs", map[string]string{"expression": "Pause[3]; 7"}, &submitted))
+	var ended struct{ Status, Output string }
+	must(t, alice.JSON("GET", "/api/jobs/"+submitted.JobID+"?wait_ms=25000", nil, &ended))
+	if ended.Status != "succeeded" || ended.Output != "7" {
+		t.Errorf("%+v", ended)
+	}
+	if strings.Contains(server.Output(), "took a job over") {
+		t.Errorf("taken over:\n%s", server.Output())
 	}
 }
 
