@@ -72,6 +72,7 @@ type Evaluate struct {
 	SessionID  string // empty: no session
 	Plan       account.Plan
 	Budget     time.Duration // of computing, for a job; 0: the plan's for an evaluation
+	OwnerDied  bool          // the session was another process's, which died with the evaluation in its hands
 }
 
 // budget is the time that computing may take.

@@ -47,7 +47,7 @@ func (ev *Evaluator) compute(ctx context.Context, in Intent, subject run.Subject
 		if c.slips = slips.Find(a.Expression); owned.id != "" && !o.SessionOpened {
 			c.slips = slips.Standing(c.slips, o.InputForm)
 		}
-		c.evaluated, err = ev.evaluated(ctx, subject, o, owned)
+		c.evaluated, err = ev.evaluated(ctx, subject, a, o, owned)
 		for _, s := range c.slips {
 			c.evaluated.Warnings = append(c.evaluated.Warnings, shorten(s.Message, maxWarningBytes))
 		}
@@ -68,14 +68,14 @@ func (ev *Evaluator) compute(ctx context.Context, in Intent, subject run.Subject
 
 // evaluated is the event of an answer, not checked yet. Whatever is long is durable
 // as a blob when it returns.
-func (ev *Evaluator) evaluated(ctx context.Context, subject run.Subject, o EngineOutcome, owned ownedSession) (run.Evaluated, error) {
+func (ev *Evaluator) evaluated(ctx context.Context, subject run.Subject, a admitted, o EngineOutcome, owned ownedSession) (run.Evaluated, error) {
 	name, revision := ev.config.Engine.Describe()
 	e := run.Evaluated{
 		Subject: subject, Status: statusOf(o), Checkable: owned.id == "" || o.SessionOpened,
 		Warnings: boundWarnings(o.Messages), Engine: run.Engine{Name: name, Revision: revision},
 		ExecutionMS: o.Elapsed.Milliseconds(), EvaluatedAt: event.Timestamp(ev.config.Clock.Now()),
 	}
-	if warning := owned.lossWarning(); warning != "" {
+	if warning := owned.lossWarning(a.Evaluate); warning != "" {
 		e.Warnings = append(e.Warnings, warning)
 	}
 	var err error

@@ -32,10 +32,14 @@ func (ev *Evaluator) expire(ctx context.Context, in Intent, owned ownedSession, 
 
 // lossWarning says that a session's variables are gone although nobody asked for
 // that; empty when they are not, or when the session was only idle.
-func (s ownedSession) lossWarning() string {
-	switch s.PreviousEnd {
+func (s ownedSession) lossWarning(c Evaluate) string {
+	end := s.PreviousEnd
+	if end == "" && c.OwnerDied {
+		end = session.EndOwnerLost
+	}
+	switch end {
 	case "", session.EndCleared, session.EndIdle:
 		return ""
 	}
-	return fmt.Sprintf("Session %s was lost (%s): its variables and definitions are gone; this evaluation ran in a fresh one.", s.id, s.PreviousEnd)
+	return fmt.Sprintf("Session %s was lost (%s): its variables and definitions are gone; this evaluation ran in a fresh one.", s.id, end)
 }

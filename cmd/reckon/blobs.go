@@ -44,6 +44,9 @@ func (c *blobsCollectCmd) Run() error {
 	}
 	defer func() { _ = folder.Close() }()
 	collected, err := c.collect(ctx, store, folder)
+	if err != nil && collected.Step == "" { // refused before it looked
+		return err
+	}
 	if c.JSON {
 		return errors.Join(err, printJSON(collected))
 	}

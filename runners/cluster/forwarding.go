@@ -75,7 +75,9 @@ func (p *Peers) Evaluate(ctx context.Context, in commands.Intent, c commands.Eva
 		owner := elsewhere.Owner
 		answer, err = p.forwardUntilDead(ctx, elsewhere, nonce, in, c)
 		switch {
-		case errors.As(err, &elsewhere), errors.Is(err, errOwnerDead): // the session has another owner, or none, by now
+		case errors.Is(err, errOwnerDead):
+			c.OwnerDied = true // whoever waited with this one may open the session first
+		case errors.As(err, &elsewhere): // the session has another owner by now
 		case errors.Is(err, errNoAnswer):
 			select {
 			case <-ctx.Done():
