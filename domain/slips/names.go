@@ -44,7 +44,7 @@ var aliases = map[string]string{
 	"artanh": "ArcTanh", "integral": "Integrate", "int": "Integrate", "diff": "D", "deriv": "D", "derivative": "D", "lim": "Limit", "fact": "Factorial",
 	"nintegral": "NIntegrate", "ncr": "Binomial", "choose": "Binomial", "ceil": "Ceiling", "signum": "Sign", "sgn": "Sign", "determinant": "Det",
 	"inv": "Inverse", "eig": "Eigenvalues", "cbrt": "CubeRoot", "avg": "Mean", "average": "Mean", "std": "StandardDeviation", "isprime": "PrimeQ",
-	"primefactors": "FactorInteger", "length": "Length", "len": "Length", "rand": "RandomReal", "dsolve": "DSolve", "nroots": "NSolve",
+	"arctg": "ArcTan", "arcctg": "ArcCot", "primefactors": "FactorInteger", "length": "Length", "len": "Length", "rand": "RandomReal", "dsolve": "DSolve", "nroots": "NSolve",
 }
 
 // constants are not functions: a product with them is a product.
@@ -64,8 +64,11 @@ var elementary = map[string]bool{
 }
 
 // functionFor is the function that a name stands for when its case and other languages' names do not count; "" for none.
-// A name of one letter stands for itself.
+// Any other name of one letter stands for itself.
 func functionFor(name string) string {
+	if name == "N" || name == "D" { // no variables: the language protects them
+		return name
+	}
 	if len(name) < 2 || strings.Contains(name, "`") {
 		return ""
 	}

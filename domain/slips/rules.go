@@ -1,6 +1,7 @@
 package slips
 
 import (
+	"regexp"
 	"strings"
 
 	"reckon/domain/expression"
@@ -118,10 +119,16 @@ func (f *finder) call(i int) bool {
 // power: cos^2(x), sin^2 x.
 func (f *finder) power(i int) bool {
 	meant := functionFor(f.words[i].Name)
-	if !elementary[meant] || !f.isOperator(i+1, "^") || !f.isNumber(i+2) {
+	if !elementary[meant] || !f.isOperator(i+1, "^") {
 		return false
 	}
+	if f.isOperator(i+2, "-") {
+		return f.inverse(i, meant)
+	}
 	first := i + 3
+	if !f.isNumber(i + 2) {
+		return false
+	}
 	last := f.operandEnd(first)
 	if last < 0 {
 		return false
@@ -132,6 +139,18 @@ func (f *finder) power(i int) bool {
 	}
 	f.add(i, slip{code: Parentheses, start: f.words[i].Start, end: f.words[last].End, why: "The power of a function's value stands after its brackets.", edits: []edit{
 		{start: f.words[i].Start, end: from, text: meant + "["}, {start: to, end: f.words[last].End, text: "]^" + f.source(i+2, i+2)},
+	}})
+	return true
+}
+
+// inverse: tan^-1(x). The word after the function is ^.
+func (f *finder) inverse(i int, meant string) bool {
+	open := i + 4
+	if !f.isNumber(i+3) || f.source(i+3, i+3) != "1" || !f.isOperator(open, "(") || f.pair[open] < 0 || !known["Arc"+meant] {
+		return false
+	}
+	f.add(i, slip{code: Parentheses, start: f.words[i].Start, end: f.words[f.pair[open]].End, why: "The inverse of " + meant + " is Arc" + meant + ".", edits: []edit{
+		{start: f.words[i].Start, end: f.words[open].End, text: "Arc" + meant + "["}, f.replace(f.pair[open], "]"),
 	}})
 	return true
 }
@@ -175,24 +194,60 @@ var wordOperators = map[string]string{"and": "&&", "or": "||", "mod": "Mod", "xo
 
 func isWordOperator(name string) bool { return wordOperators[strings.ToLower(name)] != "" }
 
-// operatorWord: 17 mod 5, a and b.
+// operatorWord: 17 mod 5, a and b, not a.
 func (f *finder) operatorWord(i int) {
-	meant := wordOperators[strings.ToLower(f.words[i].Name)]
-	if meant == "" || !f.endsOperand(i-1) {
+	name := strings.ToLower(f.words[i].Name)
+	meant := wordOperators[name]
+	switch {
+	case name == "not" && !f.endsOperand(i-1) && f.operandEnd(i+1) >= 0:
+		f.add(i, slip{code: OperatorWord, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, "!")}, why: whyWord})
+	case meant == "" || !f.endsOperand(i-1) || f.operandEnd(i+1) < 0:
+	case meant == "&&" || meant == "||":
+		f.add(i, slip{code: OperatorWord, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, meant)}, why: whyWord})
+	default:
+		f.functionBetween(i, meant, whyWord)
+	}
+}
+
+const whyWord = "Words between operands multiply."
+
+// functionBetween suggests meant[left, right] for the operands around word i, where both are plain to see.
+func (f *finder) functionBetween(i int, meant, why string) {
+	first, last := f.productStart(i-1), f.operandEnd(i+1)
+	if first < 0 || last < 0 || !f.endsTerm(last+1) {
 		return
 	}
-	last := f.operandEnd(i + 1)
-	if last < 0 {
-		return
-	}
-	if meant == "&&" || meant == "||" {
-		f.add(i, slip{code: OperatorWord, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, meant)}, why: "Words between operands multiply."})
-		return
-	}
-	first := f.operandStart(i - 1)
-	f.add(i, slip{code: OperatorWord, start: f.words[first].Start, end: f.words[last].End, why: "Words between operands multiply.", edits: []edit{
+	f.add(i, slip{code: OperatorWord, start: f.words[first].Start, end: f.words[last].End, why: why, edits: []edit{
 		insert(f.words[first].Start, meant+"["), {start: f.words[i-1].End, end: f.words[i+1].Start, text: ", "}, insert(f.words[last].End, "]"),
 	}})
+}
+
+// between are the operators and brackets before which a whole expression can end, and after which one can begin.
+var between = []string{"(", "[", "{", "<|", ")", "]", "}", "|>", ",", ";", "==", "!=", "<", ">", "<=", ">=", "=", ":=", "->", ":>", "&&", "||", "/."}
+
+// productStart is the first word of the product or power that ends with word i and is all that stands to its left, a sign
+// included. It is -1 where more stands there, which may or may not be meant.
+func (f *finder) productStart(i int) int {
+	for i >= 0 {
+		switch {
+		case f.isOperator(i, ")", "]", "}") && f.pair[i] >= 0:
+			i = f.pair[i] - 1
+		case f.isAtom(i), f.isName(i) && !isWordOperator(f.words[i].Name), f.isOperator(i, "^", "*", "/", "!"):
+			i--
+		case f.isOperator(i, "-") && (i == 0 || f.isOperator(i-1, between...)):
+			return i
+		case f.isOperator(i, between...):
+			return i + 1
+		default:
+			return -1
+		}
+	}
+	return 0
+}
+
+// endsTerm tells whether a product ends before word i: at the end of the text, a bracket, a comparison, + or -.
+func (f *finder) endsTerm(i int) bool {
+	return i == len(f.words) || f.isOperator(i, between...) || f.isOperator(i, "+", "-")
 }
 
 // operandEnd is the last word of the simple operand that begins at word i: a number with what is written against it (2x), a name, a
@@ -207,6 +262,11 @@ func (f *finder) operandEnd(i int) int {
 	case f.isAtom(i):
 		return i
 	case f.isName(i):
+		if elementary[functionFor(f.words[i].Name)] && !f.isOperator(i+1, "[") {
+			if last := f.operandEnd(i + 1); last >= 0 { // sin cos x
+				return last
+			}
+		}
 		for f.isOperator(i+1, "[") && f.pair[i+1] > 0 {
 			i = f.pair[i+1]
 		}
@@ -219,18 +279,10 @@ func (f *finder) operandEnd(i int) int {
 
 // endsOperand tells whether an operand can end with word i.
 func (f *finder) endsOperand(i int) bool {
-	return f.isAtom(i) || f.isName(i) || f.isOperator(i, ")", "]", "}") && f.pair[i] >= 0
-}
-
-// operandStart is the first word of the simple operand that ends with word i.
-func (f *finder) operandStart(i int) int {
-	for f.isOperator(i, "]") && f.pair[i] > 0 {
-		i = f.pair[i] - 1
+	if f.isOperator(i, "!") { // a factorial
+		return f.endsOperand(i - 1)
 	}
-	if f.isOperator(i, ")", "}") {
-		return f.pair[i]
-	}
-	return max(i, 0)
+	return f.isAtom(i) || f.isName(i) || f.isOperator(i, ")", "]", "}", "|>") && f.pair[i] >= 0
 }
 
 // operator looks at the slips that begin with an operator or a bracket.
@@ -238,9 +290,11 @@ func (f *finder) operator(i int) {
 	switch {
 	case f.isOperator(i, "**") && (f.isNumber(i-1) || f.isNumber(i+1)):
 		f.add(i, slip{code: PowerSign, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, "^")}, why: "Powers are written with ^."})
-	case f.isOperator(i, "[") && f.pair[i] > 0 && !f.endsOperand(i-1) && !f.isOperator(i-1, "#", "'") && !(f.isOperator(i-1, "[") && f.endsOperand(i-2)):
+	case f.isOperator(i, "[") && f.pair[i] > 0 && !f.endsOperand(i-1) && !f.isOperator(i-1, "&", "'", "!", "++", "--") && !(f.isOperator(i-1, "[") && f.endsOperand(i-2)):
 		f.add(i, slip{code: List, start: f.words[i].Start, end: f.words[f.pair[i]].End, why: "Lists stand in braces.",
 			edits: []edit{f.replace(i, "{"), f.replace(f.pair[i], "}")}})
+	case f.isOperator(i, "'") && f.isOperator(i+1, "(") && f.adjacent(i+1) && f.pair[i+1] > 0 && f.isName(i-1):
+		f.add(i, slip{code: Parentheses, start: f.words[i-1].Start, end: f.words[f.pair[i+1]].End, why: whyParentheses, edits: []edit{f.replace(i+1, "["), f.replace(f.pair[i+1], "]")}})
 	case f.isOperator(i, "|") && !f.endsOperand(i-1):
 		f.bars(i)
 	}
@@ -256,15 +310,58 @@ func (f *finder) bars(i int) {
 	}
 }
 
-// atom looks at the slips that begin with a number: 5%.
+// atom looks at the slips that begin with a number or with %: 5%, 10%3, 1e10.
 func (f *finder) atom(i int) {
+	if text := f.source(i, i); text[0] == '%' {
+		f.percent(i, text)
+	} else if f.isNumber(i) && !strings.Contains(text, ".") {
+		f.number(i, text)
+	}
+}
+
+// percent: 5%, 10%3, 3 % 2.
+func (f *finder) percent(i int, text string) {
+	const why = "% stands for an earlier answer."
+	switch {
+	case !f.endsOperand(i - 1), f.text[f.words[i-1].Start] == '%':
+	case text == "%" && f.operandEnd(i+1) >= 0:
+		f.functionBetween(i, "Mod", why)
+	case text == "%" && f.isNumber(i-1) && f.adjacent(i):
+		f.add(i, slip{code: Percent, start: f.words[i-1].Start, end: f.words[i].End, why: why, edits: []edit{insert(f.words[i-1].Start, "("), f.replace(i, "/100)")}})
+	case len(text) > 1 && text[1] != '%' && f.adjacent(i):
+		if first := f.productStart(i - 1); first >= 0 && f.endsTerm(i+1) {
+			f.add(i, slip{code: OperatorWord, start: f.words[first].Start, end: f.words[i].End, why: why, edits: []edit{
+				insert(f.words[first].Start, "Mod["), f.replace(i, ", "+text[1:]+"]"),
+			}})
+		}
+	}
+}
+
+var (
+	exponent    = regexp.MustCompile(`^[eE][0-9]+$`)
+	hexadecimal = regexp.MustCompile(`^x[0-9a-fA-F]+$`)
+)
+
+// number: 1e10, 1e-5, 0x1F. The engine reads 1.5e3 as it is meant.
+func (f *finder) number(i int, text string) {
 	next := i + 1
-	if !f.isNumber(i) || !f.isAtom(next) || !f.adjacent(next) || f.source(next, next) != "%" || f.operandEnd(next+1) >= 0 {
+	if !f.isName(next) || !f.adjacent(next) || f.bound[f.words[next].Name] {
 		return
 	}
-	f.add(i, slip{code: Percent, start: f.words[i].Start, end: f.words[next].End, why: "% stands for the last answer.",
-		edits: []edit{insert(f.words[i].Start, "("), f.replace(next, "/100)")}})
+	switch name := f.words[next].Name; {
+	case exponent.MatchString(name):
+		f.add(next, slip{code: Number, start: f.words[i].Start, end: f.words[next].End, why: whyNumber, edits: []edit{f.replace(next, "*^"+name[1:])}})
+	case (name == "e" || name == "E") && f.isOperator(next+1, "-", "+") && f.adjacent(next+1) && f.isNumber(next+2) && f.adjacent(next+2):
+		sign := strings.TrimPrefix(f.source(next+1, next+1), "+")
+		f.add(next, slip{code: Number, start: f.words[i].Start, end: f.words[next+2].End, why: whyNumber,
+			edits: []edit{{start: f.words[next].Start, end: f.words[next+2].Start, text: "*^" + sign}}})
+	case text == "0" && hexadecimal.MatchString(name):
+		f.add(next, slip{code: Number, start: f.words[i].Start, end: f.words[next].End, why: "Digits of another base stand after the base and ^^.",
+			edits: []edit{{start: f.words[i].Start, end: f.words[next].End, text: "16^^" + strings.ToLower(name[1:])}}})
+	}
 }
+
+const whyNumber = "Powers of ten are written with *^."
 
 // solvers take equations, never assignments.
 var solvers = map[string]bool{
@@ -272,7 +369,10 @@ var solvers = map[string]bool{
 	"FindInstance": true, "SolveAlways": true, "DSolveValue": true, "Roots": true,
 }
 
-// equations: 2x+3=7, and any = in the first argument of a solver.
+// conditionals take a condition first.
+var conditionals = map[string]bool{"If": true, "While": true, "Select": true}
+
+// equations: 2x+3=7, and any = in the first argument of a solver or a conditional.
 func (f *finder) equations() {
 	all, err := expression.ParseAll(f.text)
 	if err != nil {
@@ -283,7 +383,7 @@ func (f *finder) equations() {
 			if e.IsCall("Set") && !assignable(e.Args[0]) {
 				f.equation(e)
 			}
-			if name := functionFor(e.HeadName()); e.Kind == expression.Call && solvers[name] && len(e.Args) > 1 {
+			if name := functionFor(e.HeadName()); e.Kind == expression.Call && (solvers[name] || conditionals[name]) && len(e.Args) > 1 {
 				for _, condition := range conditions(e.Args[0]) {
 					if condition.IsCall("Set") && assignable(condition.Args[0]) {
 						f.equation(condition)

@@ -26,11 +26,12 @@ const (
 	List         Code = "list"          // [1,2,3]
 	Bars         Code = "bars"          // |x|
 	Percent      Code = "percent"       // 5%
+	Number       Code = "number"        // 1e10, 0x1F
 	Quotes       Code = "quotes"        // typographic quotation marks
 )
 
 // Codes are all kinds of slip.
-var Codes = []Code{Parentheses, NoBrackets, Name, Constant, Equation, Definition, OperatorWord, PowerSign, List, Bars, Percent, Quotes}
+var Codes = []Code{Parentheses, NoBrackets, Name, Constant, Equation, Definition, OperatorWord, PowerSign, List, Bars, Percent, Number, Quotes}
 
 // Bounds of what is looked at and answered.
 const (
@@ -179,7 +180,7 @@ func (f *finder) matchBrackets() {
 // scopes are the functions whose first argument lists local variables.
 var scopes = map[string]bool{"Module": true, "Block": true, "With": true, "Function": true, "DynamicModule": true}
 
-var assignments = []string{"=", ":=", "^=", "^:=", "+=", "-=", "*=", "/=", "//=", "=.", "|->", "++", "--", "_", "__", "___", "_.", ":"}
+var assignments = []string{"=", ":=", "^=", "^:=", "+=", "-=", "*=", "/=", "//=", "=.", "|->", "++", "--", "_", "__", "___", "_.", ":", "->", ":>"}
 
 // findBound collects the names that the text defines (f[x_]:=…, a=1), takes as variables (x_, {i,1,9}, Solve[…, e]) or makes local.
 func (f *finder) findBound() {

@@ -26,6 +26,10 @@ func TestFind(t *testing.T) {
 		"solve(x^2=4,x)": "Solve[x^2==4,x]", "Solve[x=2,x]": "Solve[x==2,x]", "Solve[x^2+2x=0,x]": "Solve[x^2+2x==0,x]", "f(x,y)": "f[x,y]",
 		"x² + 1": "x^2 + 1", "True and False": "True && False", "2i+3": "2I+3", "log(100)": "Log[100]", "limit(sin(x)/x, x->0)": "Limit[Sin[x]/x, x->0]",
 		"StringLength[“abc”]": `StringLength["abc"]`, "PI*2": "Pi*2", "x^2=4": "x^2==4", "mod(17,5)": "Mod[17,5]", "(x+1) mod 3": "Mod[(x+1), 3]",
+		"2^100 mod 7": "Mod[2^100, 7]", "x^2 mod 5 == 1": "Mod[x^2, 5] == 1", "2x mod 5": "Mod[2x, 5]", "a*b mod c": "Mod[a*b, c]", "-7 mod 3": "Mod[-7, 3]",
+		"5! mod 7": "Mod[5!, 7]", "sin cos x": "Sin[Cos[x]]", "1e10": "1*^10", "2E5": "2*^5", "1e-5 x": "1*^-5 x", "0x1F": "16^^1f", "N(Pi)": "N[Pi]", "10%3": "Mod[10, 3]",
+		"x%2": "Mod[x, 2]", "3 % 2 == 1": "Mod[3, 2] == 1", "If[x=1,2,3]": "If[x==1,2,3]", "tan^-1(x)": "ArcTan[x]", "f'(x)": "f'[x]", "not a": "! a", "arctg(x)": "ArcTan[x]",
+		"D(x^2,x)": "D[x^2,x]", "sin cos(x)": "Sin[Cos[x]]", "17 mod 5 + 1": "Mod[17, 5] + 1", "f[17 mod 5]": "f[Mod[17, 5]]",
 		"Solve[{x+y=3, x-y=1},{x,y}]": "Solve[{x+y==3, x-y==1},{x,y}]", "diff(x^2,x)": "D[x^2,x]", "Dsolve[y'[x]==y[x],y[x],x]": "DSolve[y'[x]==y[x],y[x],x]",
 	} {
 		if got := mended(text, slips.Find(text)); got != want {
@@ -41,6 +45,8 @@ func TestNoSlip(t *testing.T) {
 		"Table[2i,{i,5}]", "Solve[e^2==4,e]", "x = 3", "f[x_] = x^2", "{a, b} = {1, 2}", "x[[1]] = 2", "With[{inf = 9}, inf]", "#^2 &", "a | b", "x_ | y_", "%", "%%", "% + 1",
 		"Function[e, e^2]", "e |-> e^2", "a ** b", "Map[f, {1,2}]", "f'[x]", "y''[x]", "#[1]&", "a[[1]]", "<|\"a\" -> 1|>", "5 % ", "Cases[{1,2}, _Integer]", "mod = 3; 2 mod 4",
 		"\"sin(x)\"", "(* sin(x) *) 1", "Derivative[1][f][x]", "i + 1", "e + 1", "E^2", "N[Pi, 20]", "Log[2, 8]", "m = {{1,2},{3,4}}; m[[1]]", "x /. x -> 2", "a = b = 3",
+		"#^2&[3]", "#1+#2&[1,2]", "#&[5]", "<|\"a\"->1|>[\"a\"]", "<|e->2|>[e]", "pi /. {pi->3}", "17 mod 5 mod 3", "1 + 17 mod 5", "17 mod 5^2", "1.5e3", "2e", "e5 + 1", "3 x", "0 x1",
+		"x' [t]", "% % 2", "%5", "2 %", "Select[{1}, EvenQ]", "Limit[f[x], x -> 0]", "N", "D[x, x]", "not", "a not",
 		"Times = 3", "StringLength[\"a and b\"]", "f @ x", "Sin /@ {1,2}", "Sort[{3,1}, Greater]", "Foo[x]", "Bar1[x]", "1/2 x", "Plot[Sin[x], {x, 0, 2 Pi}]", "",
 	} {
 		if found := slips.Find(text); len(found) > 0 {
