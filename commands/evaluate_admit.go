@@ -44,6 +44,7 @@ func Admit(c Evaluate) error {
 
 // NotInLanguageError means that a job's text is not in the language; nothing was submitted.
 type NotInLanguageError struct {
+	Expression string
 	Detail string // what is wrong and where, with the place shown
 }
 
@@ -62,7 +63,7 @@ func AdmitJob(c Evaluate) error {
 	}
 	switch wrong.Reason {
 	case expression.ReasonSyntax, expression.ReasonUnclosed, expression.ReasonCharacter, expression.ReasonEmpty:
-		return &NotInLanguageError{Detail: wrong.Error() + "\n" + wrong.Excerpt(c.Expression)}
+		return &NotInLanguageError{Expression: c.Expression, Detail: wrong.Error() + "\n" + wrong.Excerpt(c.Expression)}
 	}
 	return nil
 }

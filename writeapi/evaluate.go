@@ -89,6 +89,7 @@ func explainRefusal(err error) error {
 	case errors.As(err, &unread):
 		problem := httpkit.SyntaxError.Problem("%s", unread.Detail).WithCause(err)
 		problem.Status = http.StatusBadRequest // nothing was evaluated: the request is at fault
+		problem.Suggestions = view.SuggestionsOf(slips.Find(unread.Expression))
 		return problem
 	case errors.As(err, &denied):
 		return httpkit.ExpressionDenied.Problem("%s", denied.Error()).WithCause(err)

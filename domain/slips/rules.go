@@ -36,8 +36,13 @@ func (f *finder) parentheses(i int) bool {
 	if meant == "" && f.adjacent(open) && f.hasComma(open) {
 		meant = name
 	}
-	if meant == "" || isWordOperator(name) && f.endsOperand(i-1) {
+	if meant == "" || isWordOperator(name) && f.endsOperand(i-1) || f.isOperator(i-1, "_", "__", "___") || f.adjacentOperandGoesOn(open) {
 		return false
+	}
+	if bounds, ok := argumentCounts[meant]; ok {
+		if n := f.arguments(open); n < bounds.least || n > bounds.most {
+			return false // other languages' function of that name takes other arguments
+		}
 	}
 	edits := []edit{{start: f.words[i].Start, end: f.words[open].End, text: meant + "["}, f.replace(f.pair[open], "]")}
 	if solvers[meant] {
@@ -61,6 +66,34 @@ func (f *finder) equalSigns(i int) (edits []edit) {
 		}
 	}
 	return edits
+}
+
+// adjacentOperandGoesOn tells whether a group at some distance from the name is the beginning of a larger term, so that the function
+// may be meant for all of it: simplify (x^2-1)/(x-1).
+func (f *finder) adjacentOperandGoesOn(open int) bool {
+	return !f.adjacent(open) && f.isOperator(f.pair[open]+1, "/", "*", "^", "(")
+}
+
+// argumentCounts are the numbers of arguments of functions that other languages give other arguments: log(x, 10), mean(1, 2, 3), round(x, 2).
+var argumentCounts = map[string]struct{ least, most int }{
+	"Log": {1, 1}, "Round": {1, 1}, "Mean": {1, 1}, "Median": {1, 1}, "StandardDeviation": {1, 1}, "Variance": {1, 1}, "Sum": {2, 9}, "Product": {2, 9}, "Integrate": {2, 9},
+	"Plot": {2, 9}, "Limit": {2, 2}, "Random": {9, 0}, "Function": {9, 0}, "For": {9, 0}, "While": {9, 0}, "If": {3, 4}, "Range": {1, 3}, "Table": {2, 9},
+}
+
+// arguments is the number of arguments inside the bracket at word i.
+func (f *finder) arguments(i int) int {
+	if f.pair[i] == i+1 {
+		return 0
+	}
+	n := 1
+	for j := i + 1; j < f.pair[i]; j++ {
+		if f.pair[j] > j {
+			j = f.pair[j]
+		} else if f.isOperator(j, ",") {
+			n++
+		}
+	}
+	return n
 }
 
 // hasComma tells whether a comma stands directly inside the bracket at word i.
@@ -180,13 +213,30 @@ func (f *finder) constant(i int) bool {
 		return false
 	case name == "e" && f.isOperator(i+1, "^"):
 		meant = "E"
-	case name == "i" && f.isNumber(i-1) && f.adjacent(i):
+	case name == "i" && (f.isNumber(i-1) && f.adjacent(i) || f.inExponent(i)):
 		meant = "I"
 	case meant == "":
 		return false
 	}
 	f.add(i, slip{code: Constant, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, meant)}, why: "In this language the constants are Pi, E, I, Infinity, True and False."})
 	return true
+}
+
+// inExponent tells whether word i stands in brackets after e^ or in the argument of the exponential function.
+func (f *finder) inExponent(i int) bool {
+	for j := i - 1; j > 0; j-- {
+		switch {
+		case f.pair[j] >= 0 && f.pair[j] < j:
+			j = f.pair[j]
+		case f.pair[j] > i:
+			name := j - 1
+			if f.isOperator(name, "^") {
+				name--
+			}
+			return f.isName(name) && (strings.EqualFold(f.words[name].Name, "e") || strings.EqualFold(f.words[name].Name, "exp"))
+		}
+	}
+	return false
 }
 
 // wordOperators are words between operands, in lower case, and what the language has for them.
@@ -291,6 +341,9 @@ func (f *finder) operator(i int) {
 	case f.isOperator(i, "**") && (f.isNumber(i-1) || f.isNumber(i+1)):
 		f.add(i, slip{code: PowerSign, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, "^")}, why: "Powers are written with ^."})
 	case f.isOperator(i, "[") && f.pair[i] > 0 && !f.endsOperand(i-1) && !f.isOperator(i-1, "&", "'", "!", "++", "--") && !(f.isOperator(i-1, "[") && f.endsOperand(i-2)):
+		f.add(i, slip{code: List, start: f.words[i].Start, end: f.words[f.pair[i]].End, why: "Lists stand in braces.",
+			edits: []edit{f.replace(i, "{"), f.replace(f.pair[i], "}")}})
+	case f.isOperator(i, "(") && f.pair[i] > 0 && !f.endsOperand(i-1) && f.hasComma(i):
 		f.add(i, slip{code: List, start: f.words[i].Start, end: f.words[f.pair[i]].End, why: "Lists stand in braces.",
 			edits: []edit{f.replace(i, "{"), f.replace(f.pair[i], "}")}})
 	case f.isOperator(i, "'") && f.isOperator(i+1, "(") && f.adjacent(i+1) && f.pair[i+1] > 0 && f.isName(i-1):
@@ -451,6 +504,9 @@ func (f *finder) characters() {
 	for at, r := range f.text {
 		if c, ok := characters[r]; ok {
 			end := at + len(string(r))
+			if strings.HasSuffix(f.text[:at], "^") {
+				c.text = strings.TrimPrefix(c.text, "^")
+			}
 			f.slips = append(f.slips, slip{code: c.code, start: at, end: end, edits: []edit{{start: at, end: end, text: c.text}}, why: c.why})
 		}
 	}

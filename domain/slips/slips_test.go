@@ -29,6 +29,7 @@ func TestFind(t *testing.T) {
 		"2^100 mod 7": "Mod[2^100, 7]", "x^2 mod 5 == 1": "Mod[x^2, 5] == 1", "2x mod 5": "Mod[2x, 5]", "a*b mod c": "Mod[a*b, c]", "-7 mod 3": "Mod[-7, 3]",
 		"5! mod 7": "Mod[5!, 7]", "sin cos x": "Sin[Cos[x]]", "1e10": "1*^10", "2E5": "2*^5", "1e-5 x": "1*^-5 x", "0x1F": "16^^1f", "N(Pi)": "N[Pi]", "10%3": "Mod[10, 3]",
 		"x%2": "Mod[x, 2]", "3 % 2 == 1": "Mod[3, 2] == 1", "If[x=1,2,3]": "If[x==1,2,3]", "tan^-1(x)": "ArcTan[x]", "f'(x)": "f'[x]", "not a": "! a", "arctg(x)": "ArcTan[x]",
+		"e^(i*pi)": "E^(I*Pi)", "Exp[i pi]": "Exp[I Pi]", "Plot(x^2,(x,0,1))": "Plot[x^2,{x,0,1}]", "x^²": "x^2", "mean([1,2])": "Mean[{1,2}]", "sqrt (2)": "Sqrt[2]",
 		"D(x^2,x)": "D[x^2,x]", "sin cos(x)": "Sin[Cos[x]]", "17 mod 5 + 1": "Mod[17, 5] + 1", "f[17 mod 5]": "f[Mod[17, 5]]",
 		"Solve[{x+y=3, x-y=1},{x,y}]": "Solve[{x+y==3, x-y==1},{x,y}]", "diff(x^2,x)": "D[x^2,x]", "Dsolve[y'[x]==y[x],y[x],x]": "DSolve[y'[x]==y[x],y[x],x]",
 	} {
@@ -47,10 +48,22 @@ func TestNoSlip(t *testing.T) {
 		"\"sin(x)\"", "(* sin(x) *) 1", "Derivative[1][f][x]", "i + 1", "e + 1", "E^2", "N[Pi, 20]", "Log[2, 8]", "m = {{1,2},{3,4}}; m[[1]]", "x /. x -> 2", "a = b = 3",
 		"#^2&[3]", "#1+#2&[1,2]", "#&[5]", "<|\"a\"->1|>[\"a\"]", "<|e->2|>[e]", "pi /. {pi->3}", "17 mod 5 mod 3", "1 + 17 mod 5", "17 mod 5^2", "1.5e3", "2e", "e5 + 1", "3 x", "0 x1",
 		"x' [t]", "% % 2", "%5", "2 %", "Select[{1}, EvenQ]", "Limit[f[x], x -> 0]", "N", "D[x, x]", "not", "a not",
+		"Sum[e^(i), {i, 1, 3}]; e = 2", "is_prime(7)", "1 + i", "Exp[Pi I]", "f[i]",
 		"Times = 3", "StringLength[\"a and b\"]", "f @ x", "Sin /@ {1,2}", "Sort[{3,1}, Greater]", "Foo[x]", "Bar1[x]", "1/2 x", "Plot[Sin[x], {x, 0, 2 Pi}]", "",
 	} {
 		if found := slips.Find(text); len(found) > 0 {
 			t.Errorf("%s: %+v", text, found)
+		}
+	}
+}
+
+// TestUnsureOfTheArguments: other languages' functions of these names take other arguments, so that brackets alone would mislead.
+func TestUnsureOfTheArguments(t *testing.T) {
+	for _, text := range []string{"log(x,10)", "round(3.14159,2)", "mean(1,2,3)", "int(2.5)", "random(10)", "simplify (x^2-1)/(x-1)", "sum(x)", "for(i,j)"} {
+		for _, s := range slips.Find(text) {
+			if s.Code == slips.Parentheses {
+				t.Errorf("%s: %+v", text, s)
+			}
 		}
 	}
 }
