@@ -258,7 +258,7 @@ func explainUploadError(err error) error {
 	case errors.As(err, &problem), errors.As(err, &disk):
 		return err
 	}
-	return httpkit.InvalidExport.Problem("the body could not be read to its end: %v", err).WithCause(err)
+	return httpkit.InvalidExport.Problem("the body could not be read to its end: it is cut short, or its gzip is damaged").WithCause(err)
 }
 
 func (s Services) validateProof(ctx context.Context, in *validateInput) (*validateOutput, error) {

@@ -105,7 +105,7 @@ func New(settings Settings) *API {
 // serve: $schema members, Link headers (CreateHooks) and documentation pages, which load
 // scripts of other hosts.
 func configuration() huma.Config {
-	format := huma.Format{Marshal: marshalJSON, Unmarshal: json.Unmarshal}
+	format := huma.Format{Marshal: marshalJSON, Unmarshal: decodeJSON}
 	config := huma.DefaultConfig("Reckon", Version)
 	config.CreateHooks = nil
 	config.Components.Schemas = huma.NewMapRegistry(schemaPrefix, schemaName)

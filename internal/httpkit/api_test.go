@@ -67,13 +67,14 @@ func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 			MisnamedFields:    map[string]string{"input": "expression"},
 		}, func(_ context.Context, in *echoInput) (*echoOutput, error) {
 			out := &echoOutput{}
-			out.Body.Echo = in.Body.Expression
+			out.Body.Echo, out.Body.ID = in.Body.Expression, fmt.Sprint(in.Body.Number)
 			return out, nil
 		})
 	}
 	type item struct {
 		ID    string `path:"id"`
 		Limit int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+		Run   int64  `query:"run" maximum:"9007199254740991"`
 	}
 	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/items/{id}", ID: "item", Tag: "test"},
 		func(ctx context.Context, in *item) (*echoOutput, error) {
@@ -233,6 +234,36 @@ func TestBodiesThatAreFine(t *testing.T) {
 		if strings.Contains(a.body, `\u003c`) || strings.Contains(a.body, "$schema") || a.header.Get("Link") != "" {
 			t.Errorf("decorated answer: %v %.80s", a.header, a.body)
 		}
+	}
+}
+
+// TestIntegersInEveryNotation: JSON knows one kind of number (RFC 8259 §6).
+func TestIntegersInEveryNotation(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	for number, want := range map[string]string{
+		"1.0": "1", "1e3": "1000", "1E+3": "1000", "-12.50e1": "-125", "1000e-3": "1", "0.0": "0", "-0.0e9": "0", "0e99999": "0", "9007199254740993.0": "9007199254740993",
+		"9.223372036854775807e18": "9223372036854775807", "-9223372036854775808": "-9223372036854775808",
+	} {
+		a := ask(t, server, http.MethodPost, "/mine/echo", `{"expression":"1.0 e \\\"2e3\\", "number": `+number+`}`, "Authorization", "x")
+		var got struct{ Echo, ID string }
+		if err := json.Unmarshal([]byte(a.body), &got); err != nil || got.ID != want || got.Echo != `1.0 e \"2e3\` {
+			t.Errorf("%s: %d %s, want %s", number, a.status, a.body, want)
+		}
+	}
+	for _, number := range []string{"1.5", "1e-3", "1e19", "1e30", "1e400", "9223372036854775808", "1e-99999999999999999999", "1e99999999999999999999", "0.1e-5"} {
+		a := ask(t, server, http.MethodPost, "/mine/echo", `{"expression":"1","number":`+number+`}`, "Authorization", "x")
+		a.want(t, httpkit.InvalidRequest)
+		if strings.Contains(a.body, "json:") || strings.Contains(a.body, "Go ") || strings.Contains(a.body, "int64") {
+			t.Errorf("%s: %s", number, a.body)
+		}
+	}
+}
+
+func TestBoundsAreWrittenAsIntegers(t *testing.T) {
+	a := ask(t, serve(t, httpkit.Settings{}), http.MethodGet, "/items/x?run=9007199254740993", "")
+	a.want(t, httpkit.InvalidParameter)
+	if !strings.Contains(a.body, "<= 9007199254740991") {
+		t.Errorf("%s", a.body)
 	}
 }
 

@@ -48,7 +48,7 @@ func readJSON(r *http.Request, limitBytes int64) (io.ReadCloser, *Problem) {
 	if err := CheckJSON(body); err != nil {
 		return nil, InvalidJSON.Problem("%s", err.Error())
 	}
-	return io.NopCloser(bytes.NewReader(body)), nil
+	return io.NopCloser(bytes.NewReader(writeIntegersPlainly(body))), nil
 }
 
 func tooLarge(limitBytes int64) *Problem {
