@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"reckon/domain/account"
+	"reckon/internal/httpkit"
 	"reckon/test/apitest"
 )
 
@@ -154,5 +156,139 @@ func TestEnumerationsAreListedInFull(t *testing.T) {
 	}
 	if seen < 5 {
 		t.Errorf("only %d enumerations: the walk is wrong", seen)
+	}
+}
+
+// minimal are bodies that each route with a JSON body accepts the form of, before one field is made empty.
+func (r servedRoute) minimal() map[string]any {
+	switch r.Path {
+	case "/api/evaluate", "/api/jobs":
+		return map[string]any{"expression": "1+1"}
+	case "/api/verify":
+		return map[string]any{"code": "1+1", "result": "2"}
+	case "/api/tokens":
+		return map[string]any{"name": "a"}
+	case "/api/proofs/validate":
+		return map[string]any{"declarations": []string{"a"}, "upload_id": "b3e2c1d0-5f4a-4c3b-8d2e-1f0a9b8c7d6e"}
+	case "/api/proofs/elaborate":
+		return map[string]any{"source": "theorem a : True := trivial"}
+	case "/auth/register", "/auth/login":
+		return map[string]any{"email": "a@example.com", "password": "correct horse"}
+	}
+	return nil
+}
+
+// TestEmptyTextsAreRefused: to leave a thing out is the one way to say nothing, in a body,
+// a query and a header.
+func TestEmptyTextsAreRefused(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{Plans: plentiful()})
+	u, asked := s.NewUser(t), 0
+	refused := func(r servedRoute, what string, a apitest.Answer) {
+		t.Helper()
+		asked++
+		if a.Status != http.StatusBadRequest || !strings.Contains(string(a.Body), "empty") && !strings.Contains(string(a.Body), "length >= 1") && !strings.Contains(string(a.Body), "1 to ") &&
+			!strings.Contains(string(a.Body), `"code":"unknown_job_kind"`) && !strings.Contains(string(a.Body), `"code":"verify_input"`) && !strings.Contains(string(a.Body), `"code":"invalid_module"`) &&
+			!strings.Contains(string(a.Body), "length >= 8") {
+			t.Errorf("%s %s with an empty %s: %d %s", r.Method, r.Path, what, a.Status, a.Body)
+		}
+	}
+	for _, r := range servedRoutes(t, s) {
+		for name, schema := range r.fields() {
+			empty := any("")
+			if schema["type"] == "array" || slices.Contains(asList(schema["type"]), "array") {
+				if items, _ := schema["items"].(map[string]any); items["type"] != "string" {
+					continue
+				}
+				empty = []string{""}
+			} else if schema["type"] != "string" && schema["const"] == nil {
+				continue
+			}
+			body := r.minimal()
+			if body == nil {
+				t.Fatalf("%s %s has a body that this test does not know", r.Method, r.Path)
+			}
+			if r.Path == "/api/jobs" && name != "expression" && name != "session_id" && name != "kind" && name != "idempotency_key" {
+				body = map[string]any{"kind": "proof", "declarations": []string{"a"}}
+			}
+			body[name] = empty
+			written, err := json.Marshal(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			refused(r, "body."+name, r.ask(t, u, s, r.at("1"), string(written)))
+		}
+		body := ""
+		if minimal := r.minimal(); minimal != nil && r.Method == http.MethodPost {
+			written, err := json.Marshal(minimal)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body = string(written)
+		}
+		for _, p := range r.Parameters {
+			switch p.In {
+			case "query":
+				refused(r, p.Name, r.ask(t, u, s, r.at("1")+"?"+p.Name+"=", body))
+				refused(r, p.Name+" without =", r.ask(t, u, s, r.at("1")+"?"+p.Name, body))
+			case "header":
+				refused(r, p.Name, r.ask(t, u, s, r.at("1"), body, p.Name, ""))
+			}
+		}
+	}
+	if asked < 50 {
+		t.Errorf("only %d requests: the walk is wrong", asked)
+	}
+	for path, query := range map[string]string{"/api/history": "query=%20"} {
+		if a := u.Do(t, http.MethodGet, path+"?"+query, ""); a.Status != http.StatusBadRequest {
+			t.Errorf("%s?%s: %d %s", path, query, a.Status, a.Body)
+		}
+	}
+	for _, session := range []string{"", ".", ".."} {
+		body := fmt.Sprintf(`{"expression":"1","session_id":%q}`, session)
+		u.Do(t, http.MethodPost, "/api/evaluate", body).Want(t, httpkit.InvalidSessionID)
+		u.Do(t, http.MethodPost, "/api/jobs", body).Want(t, httpkit.InvalidSessionID)
+	}
+	u.Do(t, http.MethodDelete, "/api/sessions/%2E%2E", "").Want(t, httpkit.InvalidSessionID)
+}
+
+func asList(v any) []any {
+	list, _ := v.([]any)
+	return list
+}
+
+// plentiful are plans whose limits no test reaches.
+func plentiful() account.Plans {
+	plans := account.DefaultPlans()
+	for i := range plans {
+		plans[i].PerMinute, plans[i].JobsPerDay = 10_000, 10_000
+	}
+	return plans
+}
+
+// TestUUIDsInEitherCase: every path and body that takes a UUID takes it in capitals too.
+func TestUUIDsInEitherCase(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{Plans: plentiful()})
+	u := s.NewUser(t)
+	job := u.Do(t, http.MethodPost, "/api/jobs", `{"expression":"1+1"}`).OK(t).JSON["job_id"].(string)
+	ids := 0
+	for _, r := range servedRoutes(t, s) {
+		for _, p := range r.Parameters {
+			if p.In != "path" || p.Schema["format"] != "uuid" {
+				continue
+			}
+			ids++
+			if !strings.HasPrefix(r.Path, "/api/jobs/") {
+				continue
+			}
+			if a := u.Do(t, r.Method, r.at(strings.ToUpper(job)), "").OK(t); a.JSON["job_id"] != job {
+				t.Errorf("%s %s: %s", r.Method, r.Path, a.Body)
+			}
+		}
+	}
+	if ids != 4 {
+		t.Errorf("%d paths take a UUID, of 4", ids)
+	}
+	for _, other := range []string{"{" + job + "}", "urn:uuid:" + job, strings.ReplaceAll(job, "-", ""), job + "0", "x"} {
+		u.Do(t, http.MethodGet, "/api/jobs/"+url.PathEscape(other), "").Want(t, httpkit.NoSuchJob)
 	}
 }

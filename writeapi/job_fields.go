@@ -81,7 +81,7 @@ func fieldSchema(t job.FieldType) *httpkit.Schema {
 		return &httpkit.Schema{Type: httpkit.TypeArray, Items: &httpkit.Schema{Type: httpkit.TypeString}}
 	case job.Object:
 		return &httpkit.Schema{Type: httpkit.TypeObject, AdditionalProperties: true}
-	case job.Text:
+	case job.Text, job.UUID:
 	}
 	return &httpkit.Schema{Type: httpkit.TypeString}
 }

@@ -26,6 +26,8 @@ type Field struct {
 	Required bool // by its kind; two fields of which one is needed are not
 	Doc      string
 	Example  string // JSON
+	// EmptyCode is the code of Refusals with which an empty text is refused; empty: as any other bad value is.
+	EmptyCode string
 }
 
 // FieldType is what a field's JSON may be.
@@ -35,6 +37,7 @@ type FieldType string
 const (
 	Text    FieldType = "string"
 	Integer FieldType = "integer" // of 64 bits
+	UUID    FieldType = "UUID"    // in letters of either case
 	Texts   FieldType = "array of strings"
 	Object  FieldType = "object" // its members are the kind's own to check
 )

@@ -198,7 +198,7 @@ func (a *API) checkRequest(r *http.Request) *Problem {
 	if why, ok := r.Context().Value(framingKey{}).(string); ok {
 		return AmbiguousRequest.Problem("%s", why)
 	}
-	if asked := r.Header.Get(versionHeader); asked != "" && asked != Version {
+	if asked := r.Header.Get(versionHeader); len(r.Header.Values(versionHeader)) > 0 && asked != Version {
 		return UnsupportedVersion.Problem("API-Version %q is not served; this is %s", printable(asked, 40), Version)
 	}
 	if r.Header.Get("Authorization") == "" {

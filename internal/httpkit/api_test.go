@@ -292,9 +292,19 @@ func TestMediaTypes(t *testing.T) {
 	server := serve(t, httpkit.Settings{})
 	for _, headers := range [][]string{
 		{"Content-Type", "text/plain"}, {"Content-Type", "application/x-www-form-urlencoded"}, {"Content-Type", "application/json; charset=latin1"},
-		{"Content-Type", "application/merge-patch+json"}, {"Content-Type", ";;"}, {"Content-Encoding", "gzip"},
+		{"Content-Type", "application/merge-patch+json"}, {"Content-Type", ";;"}, {"Content-Type", ""}, {"Content-Encoding", "gzip"}, {"Content-Encoding", "identity, gzip"},
 	} {
 		ask(t, server, http.MethodPost, "/echo", `{"expression":"1"}`, headers...).want(t, httpkit.NotJSON)
+	}
+}
+
+// TestIdentityIsNoEncoding: RFC 9110 §12.5.3.
+func TestIdentityIsNoEncoding(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	for _, encoding := range []string{"identity", "Identity", " identity "} {
+		if a := ask(t, server, http.MethodPost, "/echo", `{"expression":"1"}`, "Content-Encoding", encoding); a.status != http.StatusOK {
+			t.Errorf("%q: %d %s", encoding, a.status, a.body)
+		}
 	}
 }
 
@@ -302,7 +312,7 @@ func TestAddresses(t *testing.T) {
 	server := serve(t, httpkit.Settings{})
 	for path, id := range map[string]string{
 		"/items/a%20b": "a b", "/items/a%2Fb": "a/b", "/items/%252F": "%2F", "/items/..%2F..%2Fetc%2Fpasswd": "../../etc/passwd",
-		"/items/1'%20OR%20'1'='1": "1' OR '1'='1", "/items/a+b": "a+b", "/items/%C3%A9": "é", "/items/x?limit=": "x", "/items/x?cachebuster=1": "x",
+		"/items/1'%20OR%20'1'='1": "1' OR '1'='1", "/items/a+b": "a+b", "/items/%C3%A9": "é", "/items/x?cachebuster=1": "x",
 	} {
 		a := ask(t, server, http.MethodGet, path, "")
 		var got struct{ ID string }
@@ -315,7 +325,7 @@ func TestAddresses(t *testing.T) {
 		"/items/a/b": httpkit.NoSuchRoute, "/": httpkit.NoSuchRoute, "/ITEMS/a": httpkit.NoSuchRoute,
 		"/items/%ff": httpkit.InvalidParameter, "/items/a%00b": httpkit.InvalidParameter, "/mine?zzz=1": httpkit.InvalidParameter,
 		"/items/a?limit=x": httpkit.InvalidParameter, "/items/a?limit=0": httpkit.InvalidParameter, "/items/a?limit=201": httpkit.InvalidParameter,
-		"/items/a?limit=1&limit=2": httpkit.InvalidParameter, "/items/a?limit=1;drop": httpkit.InvalidParameter, "/items/a?limit=%ff": httpkit.InvalidParameter,
+		"/items/a?limit=": httpkit.InvalidParameter, "/items/a?limit": httpkit.InvalidParameter, "/items/a?limit=1&limit=2": httpkit.InvalidParameter, "/items/a?limit=1;drop": httpkit.InvalidParameter, "/items/a?limit=%ff": httpkit.InvalidParameter,
 		"/items/a?limit=%00": httpkit.InvalidParameter, "/items/a?limit=%zz": httpkit.InvalidParameter, "/items/a?limit=99999999999999999999": httpkit.InvalidParameter,
 		"/items/a?limit=1%20UNION%20SELECT%201": httpkit.InvalidParameter,
 	} {

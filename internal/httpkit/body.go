@@ -65,11 +65,13 @@ func isTimeout(err error) bool {
 }
 
 func isJSON(header http.Header) bool {
-	if header.Get("Content-Encoding") != "" {
-		return false
+	for encoding := range strings.SplitSeq(header.Get("Content-Encoding"), ",") {
+		if encoding = strings.TrimSpace(encoding); encoding != "" && !strings.EqualFold(encoding, "identity") {
+			return false
+		}
 	}
 	declared := header.Get("Content-Type")
-	if declared == "" {
+	if len(header.Values("Content-Type")) == 0 {
 		return true
 	}
 	media, parameters, err := mime.ParseMediaType(declared)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +52,7 @@ type Route struct {
 	// Hidden leaves the route out of the description.
 	Hidden bool
 
-	// MissingFieldKinds are the kinds of problem for required body fields that are absent or empty, by field.
+	// MissingFieldKinds are the kinds of problem for body fields that are empty, or absent and required, by field.
 	MissingFieldKinds map[string]Kind
 	// MisnamedFields maps common wrong names of body fields to the right ones, for the problem's detail.
 	MisnamedFields map[string]string
@@ -74,6 +75,10 @@ func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O
 		return nil, problem
 	})
 	a.addDeclaredSchemas(route)
+	if registered := a.described(route); registered != nil {
+		a.refuseEmptyTexts(route, registered)
+		describeUUIDs(registered.Parameters, reflect.TypeFor[I]())
+	}
 	for _, status := range route.AlsoStatuses { // huma has filled in the 200 of this very map
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: op.Responses["200"].Content}
 	}
@@ -180,12 +185,38 @@ func AnswerHeader(ctx context.Context) http.Header {
 	return header
 }
 
+// refuseEmptyParameters returns the problem of a parameter of the operation that is given
+// without a value, which huma takes for absent, or of a header that is given twice.
+func refuseEmptyParameters(r *http.Request, op *huma.Operation) *Problem {
+	query := r.URL.Query()
+	for _, parameter := range op.Parameters {
+		var given []string
+		switch parameter.In {
+		case "query":
+			given = query[parameter.Name] // checkAddress refuses a second one
+		case "header":
+			given = r.Header.Values(parameter.Name)
+		}
+		location := parameter.In + "." + parameter.Name
+		switch {
+		case len(given) > 1:
+			return InvalidParameter.Problem("%s: given more than once", location).WithField(location, "given more than once")
+		case len(given) == 1 && given[0] == "":
+			return InvalidParameter.Problem("%s: is empty; leave it out to say nothing", location).WithField(location, "is empty")
+		}
+	}
+	return nil
+}
+
 // admit authenticates the request, then reads and checks its body: in this order, so that
 // a client without a credential cannot make the service read MaxJSONBytes.
 func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, route Route) (*http.Request, *Problem) {
 	ctx, err := a.settings.Authenticator.Authenticate(r, route)
 	if err != nil {
 		return nil, Translate(err, route.Errors)
+	}
+	if problem := refuseEmptyParameters(r, op); problem != nil {
+		return nil, problem
 	}
 	ctx = context.WithValue(ctx, headerKey{}, w.Header())
 	admitted := r.WithContext(ctx)
