@@ -10,9 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"reckon/domain/account"
 	"reckon/internal/httpkit"
+	"reckon/internal/identity"
+	"reckon/internal/ratelimit"
 	"reckon/test/apitest"
 )
 
@@ -290,5 +293,137 @@ func TestUUIDsInEitherCase(t *testing.T) {
 	}
 	for _, other := range []string{"{" + job + "}", "urn:uuid:" + job, strings.ReplaceAll(job, "-", ""), job + "0", "x"} {
 		u.Do(t, http.MethodGet, "/api/jobs/"+url.PathEscape(other), "").Want(t, httpkit.NoSuchJob)
+	}
+}
+
+// TestMethodsOnEveryRoute: every address answers a method that it does not take with 405,
+// and OPTIONS with what it takes.
+func TestMethodsOnEveryRoute(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	taken := map[string][]string{"/openapi.json": {"GET"}, "/docs": {"GET"}, "/docs/errors": {"GET"}}
+	for _, r := range servedRoutes(t, s) {
+		taken[r.Path] = append(taken[r.Path], r.Method)
+	}
+	for path, methods := range taken {
+		if slices.Contains(methods, http.MethodGet) {
+			methods = append(methods, http.MethodHead)
+		}
+		methods = append(methods, http.MethodOptions)
+		slices.Sort(methods)
+		allow, at := strings.Join(methods, ", "), servedRoute{Path: path}.at("1")
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "get"} {
+			if slices.Contains(methods, method) {
+				continue
+			}
+			a := s.Do(t, method, at, "")
+			if a.Code() != "method_not_allowed" || a.Status != http.StatusMethodNotAllowed || a.Header.Get("Allow") != allow {
+				t.Errorf("%s %s: %d, Allow %q, want 405 with %q: %s", method, at, a.Status, a.Header.Get("Allow"), allow, a.Body)
+			}
+		}
+		a := s.Do(t, http.MethodOptions, at, "")
+		if a.Status != http.StatusNoContent || a.Header.Get("Allow") != allow {
+			t.Errorf("OPTIONS %s: %d, Allow %q, want %q", at, a.Status, a.Header.Get("Allow"), allow)
+		}
+	}
+}
+
+// TestPublicReadsCrossOrigin: what pages of other sites may read they may ask for with any
+// header, and what they may not is not offered.
+func TestPublicReadsCrossOrigin(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	public := map[string]bool{"/billing/plans": true, "/.well-known/service-keys.json": true, "/api/certificates/{id}/public": true, "/openapi.json": true, "/docs": true, "/docs/errors": true}
+	paths := slices.Sorted(maps.Keys(public))
+	for _, r := range servedRoutes(t, s) {
+		if !public[r.Path] {
+			paths = append(paths, r.Path)
+		}
+	}
+	for _, path := range paths {
+		at := servedRoute{Path: path}.at("b3e2c1d0-5f4a-4c3b-8d2e-1f0a9b8c7d6e")
+		a := s.Do(t, http.MethodOptions, at, "", "Origin", "https://example.org", "Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "if-none-match, api-version")
+		var got []string
+		for name := range a.Header {
+			if strings.HasPrefix(name, "Access-Control-") {
+				got = append(got, name+": "+a.Header.Get(name))
+			}
+		}
+		slices.Sort(got)
+		var want []string
+		if public[path] {
+			want = []string{"Access-Control-Allow-Headers: API-Version, If-None-Match, X-Request-Id", "Access-Control-Allow-Methods: GET, HEAD", "Access-Control-Allow-Origin: *",
+				"Access-Control-Expose-Headers: ETag, API-Version, X-Request-Id, Retry-After", "Access-Control-Max-Age: 86400"}
+		}
+		if a.Status != http.StatusNoContent || !slices.Equal(got, want) {
+			t.Errorf("%s: %d %q, want %q", at, a.Status, got, want)
+		}
+		for _, headers := range [][]string{{}, {"API-Version", "1999-01"}} {
+			a := s.Do(t, http.MethodGet, at, "", headers...)
+			if origin := a.Header.Get("Access-Control-Allow-Origin"); public[path] != (origin == "*") {
+				t.Errorf("GET %s %v: %d, Access-Control-Allow-Origin %q", at, headers, a.Status, origin)
+			}
+		}
+	}
+}
+
+// TestLimitedAnswersSayTheLimit: a route whose answers are counted says so in each of them,
+// and one that may be asked again later says when.
+func TestLimitedAnswersSayTheLimit(t *testing.T) {
+	plans := account.DefaultPlans()
+	plans[0].PerMinute = 2
+	rule := ratelimit.Rule{Requests: 2, Window: time.Minute}
+	limited := 0
+	for _, r := range servedRoutes(t, apitest.Start(t, apitest.Options{})) {
+		if r.Responses["200"].Headers["X-RateLimit-Limit"] == nil {
+			continue
+		}
+		limited++
+		s := apitest.Start(t, apitest.Options{Plans: plans, Rules: identity.Rules{Registrations: rule, SignIns: rule}})
+		u := s.NewUser(t)
+		body, err := json.Marshal(r.minimal())
+		if err != nil {
+			t.Fatal(err)
+		}
+		over := false
+		for range 4 {
+			a := r.ask(t, u, s, r.at("1"), string(body), "Content-Type", "application/json")
+			for _, name := range []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"} {
+				if a.Header.Get(name) == "" {
+					t.Errorf("%s %s: %d without %s: %s", r.Method, r.Path, a.Status, name, a.Body)
+				}
+			}
+			over = over || a.Status == http.StatusTooManyRequests
+			if wait := a.Header.Get("Retry-After"); (a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable) != (wait != "") {
+				t.Errorf("%s %s: %d, Retry-After %q", r.Method, r.Path, a.Status, wait)
+			}
+		}
+		if !over {
+			t.Errorf("%s %s is never limited", r.Method, r.Path)
+		}
+	}
+	if limited < 7 {
+		t.Errorf("only %d limited routes", limited)
+	}
+}
+
+// TestWhatIsAwayIsAskedLater: with the log away every 503 says when to try again.
+func TestWhatIsAwayIsAskedLater(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u, away := s.NewUser(t), 0
+	s.LogAway(true)
+	for _, r := range servedRoutes(t, s) {
+		body, err := json.Marshal(r.minimal())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := u.Do(t, r.Method, r.at("1"), string(body))
+		if a.Status != http.StatusServiceUnavailable {
+			continue
+		}
+		if away++; a.Header.Get("Retry-After") == "" || r.Responses["503"].Headers["Retry-After"] == nil {
+			t.Errorf("%s %s: Retry-After %q, described: %v", r.Method, r.Path, a.Header.Get("Retry-After"), r.Responses["503"].Headers)
+		}
+	}
+	if away < 10 {
+		t.Errorf("only %d routes were away", away)
 	}
 }

@@ -169,6 +169,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if described.Secure {
 		header.Set("Strict-Transport-Security", "max-age=31536000")
 	}
+	if path := a.adapter.find(r.URL.EscapedPath()); path != nil && path.public {
+		allowAnyOrigin(header)
+	}
 	defer func() {
 		a.recoverPanic(answer, r, recover())
 		if a.settings.Observe != nil {

@@ -80,7 +80,7 @@ func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O
 		describeUUIDs(registered.Parameters, reflect.TypeFor[I]())
 	}
 	for _, status := range route.AlsoStatuses { // huma has filled in the 200 of this very map
-		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: op.Responses["200"].Content}
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Headers: answerHeaders(route, strconv.Itoa(status)), Content: op.Responses["200"].Content}
 	}
 }
 
@@ -152,22 +152,37 @@ func (a *API) responses(route Route) map[string]*huma.Response {
 	if route.ContentType != "" {
 		ok.Content = map[string]*huma.MediaType{route.ContentType: {Schema: &huma.Schema{Type: huma.TypeString}}}
 	}
-	ok.Headers = map[string]*huma.Param{}
-	if route.RateLimited {
-		maps.Copy(ok.Headers, rateLimitHeaders())
-		responses["429"].Headers = rateLimitHeaders()
+	responses["200"] = ok
+	for status, response := range responses {
+		response.Headers = answerHeaders(route, status)
 	}
 	if route.ReturnsToken {
 		ok.Headers[TokenHeader] = &huma.Param{Description: "Send it with a list to see this write in it", Schema: &huma.Schema{Type: huma.TypeString}}
 	}
-	responses["200"] = ok
 	return responses
+}
+
+// answerHeaders describes the headers of a route's answers of a status.
+func answerHeaders(route Route, status string) map[string]*huma.Param {
+	headers := map[string]*huma.Param{
+		"X-Request-Id": {Description: "Name of this request in the service's own logs", Schema: &huma.Schema{Type: huma.TypeString}},
+	}
+	if route.RateLimited {
+		maps.Copy(headers, rateLimitHeaders())
+	}
+	switch code, _ := strconv.Atoi(status); {
+	case code == http.StatusUnauthorized:
+		headers["WWW-Authenticate"] = &huma.Param{Description: "How to authenticate (RFC 6750)", Schema: &huma.Schema{Type: huma.TypeString}}
+	case mayPass(code):
+		headers["Retry-After"] = &huma.Param{Description: "Seconds after which to try again", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: new(1.0)}}
+	}
+	return headers
 }
 
 func rateLimitHeaders() map[string]*huma.Param {
 	integer := &huma.Schema{Type: huma.TypeInteger}
 	return map[string]*huma.Param{
-		"X-RateLimit-Limit":     {Description: "Requests per window", Schema: integer},
+		"X-RateLimit-Limit":     {Description: "Requests per window. The header is left out of answers that were not counted, as of a body that cannot be read", Schema: integer},
 		"X-RateLimit-Remaining": {Description: "Requests left in the window", Schema: integer},
 		"X-RateLimit-Reset":     {Description: "End of the window, Unix seconds", Schema: integer},
 	}
