@@ -82,7 +82,7 @@ func (s Services) registerJobs(api *httpkit.API) {
 			httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.UnknownJobKind, httpkit.TimeoutOverPlan,
 			httpkit.TooLarge, httpkit.NotJSON, httpkit.AllowanceSpent, httpkit.Unavailable,
 		}, refusalKinds(api, kinds)),
-		BodyFields:     fieldSchemas(kinds),
+		BodyFields: fieldSchemas(kinds), Variants: bodyVariants(kinds), VariantField: "kind",
 		MisnamedFields: map[string]string{"input": "expression", "code": "expression", "type": "kind", "timeout": "timeout_ms", "session": "session_id"},
 	}, submissions{s, api}.submitJob)
 	httpkit.Handle(api, httpkit.Route{

@@ -149,7 +149,8 @@ func (s Services) registerProofs(api *httpkit.API) {
 		Method: http.MethodPost, Path: "/api/proofs/validate", ID: "validate-proof", Tag: "Proofs", Summary: "What a proof job would come to",
 		Description: "Everything but the kernel: it costs no slot and consumes no upload. It cannot detect a wrong proof; only the kernel can, when a job is submitted.",
 		Access:      httpkit.Bearer, Scope: "proofs:write", RateLimited: true, Errors: problems,
-		Kinds: []httpkit.Kind{httpkit.ExportChoice, httpkit.UnknownUpload, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.TooLarge, httpkit.NotJSON, httpkit.Saturated, httpkit.Unavailable},
+		EitherFields: [][]string{{"export"}, {"upload_id"}},
+		Kinds:        []httpkit.Kind{httpkit.ExportChoice, httpkit.UnknownUpload, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.TooLarge, httpkit.NotJSON, httpkit.Saturated, httpkit.Unavailable},
 	}, s.validateProof)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/proofs/elaborate", ID: "elaborate-proof", Tag: "Proofs", Summary: "Make an upload of Lean source",

@@ -12,7 +12,8 @@ type Declaration struct {
 	Name      Kind
 	Summary   string // one sentence: what such a job does
 	Fields    []Field
-	Waits     bool // a submission may be held with wait_ms until the job has ended
+	Either    []string // fields of which exactly one is sent; empty: there is no such choice
+	Waits     bool     // a submission may be held with wait_ms until the job has ended
 	Publishes Publication
 	Result    string    // what the structured result holds
 	Refusals  []Refusal // why a submission may be refused, beside the reasons of every kind
@@ -28,6 +29,8 @@ type Field struct {
 	Example  string // JSON
 	// EmptyCode is the code of Refusals with which an empty text is refused; empty: as any other bad value is.
 	EmptyCode string
+	Pattern   string // regular expression that a text matches whole; empty: any
+	Least     *int64 // smallest integer; nil: any
 }
 
 // FieldType is what a field's JSON may be.

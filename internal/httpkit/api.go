@@ -111,6 +111,9 @@ func configuration() huma.Config {
 	config.Components.Schemas = huma.NewMapRegistry(schemaPrefix, schemaName)
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.Formats = map[string]huma.Format{"application/json": format, "json": format}
+	config.Info.License = &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}
+	config.Servers = []*huma.Server{{URL: "/", Description: "The service that this description comes from"}}
+	config.Tags = tags()
 	config.Info.Description = "A computation service whose answers can be checked. Errors are problem documents (RFC 9457); /docs/errors explains every code."
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer":  {Type: "http", Scheme: "bearer", Description: "An API token (rk_pat_…)"},
