@@ -122,7 +122,7 @@ func bodyVariants(kinds job.Declarations) []httpkit.BodyVariant {
 		if kind.Waits {
 			schema.Properties["wait_ms"] = &httpkit.Schema{Type: httpkit.TypeInteger, Format: "int64", Minimum: new(0.0), Description: "Hold the request up to this many milliseconds until the job has ended; more than 25000 is 25000"}
 		}
-		schema.OneOf = httpkit.Either(kind.Either...)
+		httpkit.RequireOne(schema, kind.Either...)
 		variants = append(variants, httpkit.BodyVariant{Name: strings.ToUpper(name[:1]) + name[1:] + "Submission", Value: name, Schema: schema})
 	}
 	return variants

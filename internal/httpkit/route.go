@@ -82,7 +82,7 @@ func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O
 	a.addDeclaredSchemas(route)
 	if registered := a.described(route); registered != nil {
 		a.refuseEmptyTexts(route, registered)
-		describeUUIDs(registered.Parameters, reflect.TypeFor[I]())
+		describeParameters(registered.Parameters, reflect.TypeFor[I]())
 		a.describeBody(route, registered)
 	}
 	for _, status := range route.AlsoStatuses { // huma has filled in the 200 of this very map

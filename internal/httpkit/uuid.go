@@ -2,6 +2,7 @@ package httpkit
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -33,19 +34,24 @@ func CanonicalUUID(s string) string {
 	return strings.ToLower(s)
 }
 
-// describeUUIDs adds the format to the description of the parameters of type UUID. It is not
-// validated: a path that names nothing is answered with 404, whatever it looks like.
-func describeUUIDs(parameters []*huma.Param, input reflect.Type) {
-	for _, field := range reflect.VisibleFields(input) {
-		if field.Type != reflect.TypeFor[UUID]() {
-			continue
+// describeParameters gives the parameters of an operation the schemas of the description,
+// beside those that huma validates by. The format of a UUID is not validated: a path that
+// names nothing is answered with 404, whatever it looks like. patternDescription is huma's
+// own keyword.
+func describeParameters(parameters []*huma.Param, input reflect.Type) {
+	for _, parameter := range parameters {
+		described := *parameter.Schema
+		described.PatternDescription = ""
+		if parameter.In == "path" && isUUID(parameter.Name, input) {
+			described.Format = "uuid"
 		}
-		for _, parameter := range parameters {
-			if parameter.In == "path" && parameter.Name == field.Tag.Get("path") {
-				described := *parameter.Schema // huma validates by the original
-				described.Format = "uuid"
-				parameter.Schema = &described
-			}
-		}
+		parameter.Schema = &described
 	}
+}
+
+// isUUID reports whether a parameter of the path is a field of type UUID.
+func isUUID(name string, input reflect.Type) bool {
+	return slices.ContainsFunc(reflect.VisibleFields(input), func(field reflect.StructField) bool {
+		return field.Type == reflect.TypeFor[UUID]() && field.Tag.Get("path") == name
+	})
 }

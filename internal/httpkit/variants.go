@@ -52,13 +52,11 @@ func requireEither(sets [][]string) []*huma.Schema {
 	return either
 }
 
-// Either describes a body that has exactly one of these fields.
-func Either(fields ...string) []*Schema {
-	var sets [][]string
+// RequireOne describes that a body has exactly one of these properties of its schema.
+func RequireOne(body *Schema, fields ...string) {
 	for _, field := range fields {
-		sets = append(sets, []string{field})
+		body.OneOf = append(body.OneOf, &huma.Schema{Required: []string{field}, Properties: map[string]*huma.Schema{field: body.Properties[field]}})
 	}
-	return requireEither(sets)
 }
 
 // tags describes the groups of operations, in the order of their names.
