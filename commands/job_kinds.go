@@ -46,7 +46,7 @@ func (f JobFields) Has(name string) bool {
 	return given
 }
 
-// Text is a job.Text field; nil when it was not given.
+// Text is a job.Text or job.UUID field; nil when it was not given.
 func (f JobFields) Text(name string) *string { return valueOf[string](f, name) }
 
 // Integer is a job.Integer field; nil when it was not given.
@@ -130,6 +130,9 @@ func readField(t job.FieldType, raw json.RawMessage) (any, error) {
 	switch t {
 	case job.Text:
 		return decoded[string](raw)
+	case job.UUID:
+		text, err := decoded[string](raw)
+		return strings.ToLower(text), err
 	case job.Integer:
 		return decoded[int64](raw)
 	case job.Texts:
@@ -191,6 +194,11 @@ func (k JobKinds) checkFields(kind *JobKind, r JobRequest) error {
 			return &JobFieldError{f.Name, fmt.Sprintf("does not go with jobs of kind %s, which take %s", kind.Name, strings.Join(takes, ", "))}
 		}
 	}
+	for _, f := range kind.Fields {
+		if err := refuseEmpty(f, r.Fields[f.Name]); err != nil {
+			return err
+		}
+	}
 	switch {
 	case r.WaitMS != nil && !kind.Waits:
 		return &JobFieldError{"wait_ms", fmt.Sprintf("goes with jobs of kind %s only; for others GET /api/jobs/{id}?wait_ms=… waits for the end", strings.Join(k.waiting(), ", "))}
@@ -200,6 +208,22 @@ func (k JobKinds) checkFields(kind *JobKind, r JobRequest) error {
 		return &JobFieldError{"wait_ms", "must not be negative"}
 	}
 	return nil
+}
+
+// refuseEmpty refuses an empty text, alone or in a list: to leave a field out is the way to say nothing.
+func refuseEmpty(f job.Field, value any) error {
+	list, _ := value.([]string)
+	if value != "" && !slices.Contains(list, "") {
+		return nil
+	}
+	wrong := &JobFieldError{f.Name, "must not be empty; leave it out to say nothing"}
+	if f.Required {
+		wrong.Problem = "must not be empty"
+	}
+	if f.EmptyCode == "" {
+		return wrong
+	}
+	return &JobRefusedError{Code: f.EmptyCode, Field: f.Name, Reason: "empty", Detail: wrong.Error()}
 }
 
 // waiting names the kinds whose submissions may be held.

@@ -144,6 +144,7 @@ func (q *HistoryQuery) normalise(s *historySelection) (days bool, err error) {
 	if q.Limit == 0 {
 		q.Limit = HistoryDefaultLimit
 	}
+	given := q.Query != ""
 	q.Query = strings.TrimSpace(q.Query)
 	if err := validLimit(q.Limit); err != nil {
 		return false, err
@@ -153,6 +154,8 @@ func (q *HistoryQuery) normalise(s *historySelection) (days bool, err error) {
 		return false, &QueryError{"offset", "must not be negative"}
 	case q.Offset > HistoryMaxOffset:
 		return false, &QueryError{"offset", fmt.Sprintf("must not be over %d: go on with before, the next_before of the page before", HistoryMaxOffset)}
+	case given && q.Query == "":
+		return false, &QueryError{"query", "is empty; leave it out to say nothing"}
 	case utf8.RuneCountInString(q.Query) > HistoryMaxQueryRunes:
 		return false, &QueryError{"query", fmt.Sprintf("is longer than %d characters", HistoryMaxQueryRunes)}
 	}

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/google/uuid"
-
 	"reckon/domain/certificate"
 	"reckon/domain/event"
 	"reckon/internal/auth"
@@ -15,7 +13,7 @@ import (
 )
 
 type certificateInput struct {
-	ID string `path:"id" doc:"certificate_id" example:"b3e2c1d0-5f4a-4c3b-8d2e-1f0a9b8c7d6e"`
+	ID httpkit.UUID `path:"id" doc:"certificate_id" example:"b3e2c1d0-5f4a-4c3b-8d2e-1f0a9b8c7d6e"`
 }
 
 type certificateOutput struct{ Body certificate.Record }
@@ -60,7 +58,7 @@ func (s Services) registerCertificates(api *httpkit.API) {
 }
 
 func (s Services) certificate(ctx context.Context, in *certificateInput) (*certificateOutput, error) {
-	issued, err := s.issued(ctx, in.ID)
+	issued, err := s.issued(ctx, string(in.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +72,7 @@ func (s Services) certificate(ctx context.Context, in *certificateInput) (*certi
 }
 
 func (s Services) publicCertificate(ctx context.Context, in *certificateInput) (*publicCertificateOutput, error) {
-	issued, err := s.issued(ctx, in.ID)
+	issued, err := s.issued(ctx, string(in.ID))
 	if err == nil {
 		issued, err = issued.LoadFindings(ctx, s.Blobs)
 	}
@@ -88,8 +86,7 @@ func noCertificate() error { return httpkit.NoCertificate.Problem("there is no s
 
 // issued is the certificate of a stream, its findings as the event has them.
 func (s Services) issued(ctx context.Context, id string) (certificate.Issued, error) {
-	parsed, err := uuid.Parse(id)
-	if err != nil || parsed.String() != id { // ids have one spelling
+	if !view.ValidID(id) {
 		return certificate.Issued{}, noCertificate()
 	}
 	history, err := s.Streams(ctx, certificate.Stream(id))

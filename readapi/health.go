@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -135,6 +136,7 @@ func (s Services) readyz(ctx context.Context, _ *struct{}) (*readyzOutput, error
 		body.Ready = body.Ready && p.Ready
 	}
 	if !body.Ready {
+		httpkit.AnswerHeader(ctx).Set("Retry-After", strconv.FormatInt(httpkit.WholeSeconds(healthTimeout), 10))
 		return &readyzOutput{Status: http.StatusServiceUnavailable, Body: body}, nil
 	}
 	return &readyzOutput{Status: http.StatusOK, Body: body}, nil

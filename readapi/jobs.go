@@ -14,8 +14,8 @@ import (
 )
 
 type jobInput struct {
-	ID     string `path:"id" doc:"job_id" example:"7c9e6679-7425-50de-944b-e07fc1f90ae7"`
-	WaitMS int64  `query:"wait_ms" minimum:"0" maximum:"25000" default:"0" doc:"Hold the request for up to so many milliseconds until the job has ended"`
+	ID     httpkit.UUID `path:"id" doc:"job_id" example:"7c9e6679-7425-50de-944b-e07fc1f90ae7"`
+	WaitMS int64        `query:"wait_ms" minimum:"0" maximum:"25000" default:"0" doc:"Hold the request for up to so many milliseconds until the job has ended"`
 }
 
 type jobOutput struct{ Body view.Job }
@@ -48,10 +48,11 @@ func (s Services) registerJobs(api *httpkit.API) {
 }
 
 func (s Services) job(ctx context.Context, in *jobInput) (*jobOutput, error) {
-	state, err := s.readJob(ctx, in.ID)
+	id := string(in.ID)
+	state, err := s.readJob(ctx, id)
 	if err == nil && in.WaitMS > 0 {
-		state, err = s.JobView.WaitUntilComplete(ctx, in.ID, time.Duration(in.WaitMS)*time.Millisecond, func(ctx context.Context) (job.State, error) {
-			return s.readJob(ctx, in.ID)
+		state, err = s.JobView.WaitUntilComplete(ctx, id, time.Duration(in.WaitMS)*time.Millisecond, func(ctx context.Context) (job.State, error) {
+			return s.readJob(ctx, id)
 		})
 	}
 	if err != nil {

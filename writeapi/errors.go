@@ -24,6 +24,7 @@ var problems = []httpkit.Mapping{
 	{Err: commands.ErrSessionOwnerAway, Kind: httpkit.Unavailable},
 	{Err: job.ErrNotFound, Kind: httpkit.NoSuchJob},
 	{Err: run.ErrNotFound, Kind: httpkit.NoSuchRun},
+	{Err: token.ErrInvalidName, Kind: httpkit.InvalidRequest},
 	{Err: token.ErrNotFound, Kind: httpkit.NoSuchToken},
 	{Err: identity.ErrInvalidEmail, Kind: httpkit.InvalidRequest},
 	{Err: identity.ErrInvalidPassword, Kind: httpkit.InvalidRequest},

@@ -81,7 +81,7 @@ func fieldSchema(t job.FieldType) *httpkit.Schema {
 		return &httpkit.Schema{Type: httpkit.TypeArray, Items: &httpkit.Schema{Type: httpkit.TypeString}}
 	case job.Object:
 		return &httpkit.Schema{Type: httpkit.TypeObject, AdditionalProperties: true}
-	case job.Text:
+	case job.Text, job.UUID:
 	}
 	return &httpkit.Schema{Type: httpkit.TypeString}
 }
@@ -95,4 +95,58 @@ func refusalKinds(api *httpkit.API, kinds job.Declarations) []httpkit.Kind {
 		}
 	}
 	return list
+}
+
+// bodyVariants describes the body of a submission of each kind: its own fields, what is
+// required of them and what they may be.
+func bodyVariants(kinds job.Declarations) []httpkit.BodyVariant {
+	var variants []httpkit.BodyVariant
+	for i, kind := range kinds {
+		name := string(kind.Name)
+		schema := &httpkit.Schema{Type: httpkit.TypeObject, AdditionalProperties: false, Description: "A job that " + kind.Summary, Properties: map[string]*httpkit.Schema{
+			"kind":            {Type: httpkit.TypeString, Enum: []any{name}, Description: "The kind of job"},
+			"timeout_ms":      {Type: httpkit.TypeInteger, Format: "int64", Minimum: new(1.0), Description: "Time budget in milliseconds; the plan's when left out, never more than the plan's"},
+			"idempotency_key": {Type: httpkit.TypeString, MinLength: new(1), MaxLength: new(maxIdempotencyKeyBytes), Description: "1 to 255 bytes of your own. A job of yours with this key is answered instead of a new one, whatever else the body says"},
+		}}
+		if i == 0 { // the default
+			schema.Properties["kind"].Default = name
+		} else {
+			schema.Required = append(schema.Required, "kind")
+		}
+		for _, f := range kind.Fields {
+			schema.Properties[f.Name] = constrainedField(f)
+			if f.Required {
+				schema.Required = append(schema.Required, f.Name)
+			}
+		}
+		if kind.Waits {
+			schema.Properties["wait_ms"] = &httpkit.Schema{Type: httpkit.TypeInteger, Format: "int64", Minimum: new(0.0), Description: "Hold the request up to this many milliseconds until the job has ended; more than 25000 is 25000"}
+		}
+		httpkit.RequireOne(schema, kind.Either...)
+		variants = append(variants, httpkit.BodyVariant{Name: strings.ToUpper(name[:1]) + name[1:] + "Submission", Value: name, Schema: schema})
+	}
+	return variants
+}
+
+// constrainedField describes a field with all that is known of what it may be.
+func constrainedField(f job.Field) *httpkit.Schema {
+	schema := fieldSchema(f.Type)
+	schema.Description = strings.ToUpper(f.Doc[:1]) + f.Doc[1:]
+	schema.Pattern = f.Pattern
+	if f.Least != nil {
+		schema.Minimum = new(float64(*f.Least))
+	}
+	if f.Example != "" {
+		schema.Examples = []any{json.RawMessage(f.Example)}
+	}
+	switch f.Type {
+	case job.UUID:
+		schema.Format = "uuid"
+	case job.Text:
+		schema.MinLength = new(1)
+	case job.Texts:
+		schema.MinItems, schema.Items.MinLength = new(1), new(1)
+	case job.Integer, job.Object:
+	}
+	return schema
 }

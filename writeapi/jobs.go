@@ -58,7 +58,7 @@ type jobReceipt struct {
 type submitOutput struct{ Body jobReceipt }
 
 type jobIDInput struct {
-	ID string `path:"id" doc:"job_id" example:"7c9e6679-7425-50de-944b-e07fc1f90ae7"`
+	ID httpkit.UUID `path:"id" doc:"job_id" example:"7c9e6679-7425-50de-944b-e07fc1f90ae7"`
 }
 
 type cancelOutput struct {
@@ -82,7 +82,7 @@ func (s Services) registerJobs(api *httpkit.API) {
 			httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.UnknownJobKind, httpkit.TimeoutOverPlan,
 			httpkit.TooLarge, httpkit.NotJSON, httpkit.AllowanceSpent, httpkit.Unavailable,
 		}, refusalKinds(api, kinds)),
-		BodyFields:     fieldSchemas(kinds),
+		BodyFields: fieldSchemas(kinds), Variants: bodyVariants(kinds), VariantField: "kind",
 		MisnamedFields: map[string]string{"input": "expression", "code": "expression", "type": "kind", "timeout": "timeout_ms", "session": "session_id"},
 	}, submissions{s, api}.submitJob)
 	httpkit.Handle(api, httpkit.Route{
@@ -141,6 +141,9 @@ func (s submissions) awaitEnd(ctx context.Context, state job.State, waitMS int64
 // jobRequest makes the request that the command takes from the body. Its error is a problem.
 func (s submissions) jobRequest(in *submitInput) (commands.JobRequest, error) {
 	body := in.Body
+	if body.Kind != nil && *body.Kind == "" {
+		return commands.JobRequest{}, s.explainSubmitError(&commands.UnknownJobKindError{Known: s.JobKinds.Declarations().Names()}, time.Time{})
+	}
 	r := commands.JobRequest{Kind: job.Kind(value(body.Kind)), TimeoutMS: body.TimeoutMS, WaitMS: body.WaitMS}
 	var err error
 	if r.Fields, err = s.JobKinds.ReadFields(body.members); err != nil {
@@ -150,7 +153,7 @@ func (s submissions) jobRequest(in *submitInput) (commands.JobRequest, error) {
 	return r, err
 }
 
-// idempotencyKey is the header's or the field's; an empty header is none.
+// idempotencyKey is the header's or the field's; httpkit has refused an empty header.
 func idempotencyKey(header string, field *string) (string, error) {
 	const location = "body.idempotency_key"
 	key := header
@@ -197,13 +200,14 @@ func untilMidnight(at time.Time) time.Duration {
 }
 
 func (s Services) cancelJob(ctx context.Context, in *jobIDInput) (*cancelOutput, error) {
-	if !view.ValidID(in.ID) {
+	id := string(in.ID)
+	if !view.ValidID(id) {
 		return nil, job.ErrNotFound
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.Overhead)
 	defer cancel()
 	intent := s.intent(ctx)
-	cancelled, err := s.Jobs.CancelJob(ctx, intent, in.ID)
+	cancelled, err := s.Jobs.CancelJob(ctx, intent, id)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +217,7 @@ func (s Services) cancelJob(ctx context.Context, in *jobIDInput) (*cancelOutput,
 		return nil, err
 	}
 	out := &cancelOutput{}
-	out.Body.JobID, out.Body.Status = in.ID, cancelled.Job.Status
+	out.Body.JobID, out.Body.Status = id, cancelled.Job.Status
 	out.Body.Cancelled, out.Body.Refunded, out.Body.JobsRemainingToday = cancelled.Cancelled, cancelled.Refunded, remaining
 	return out, nil
 }

@@ -129,7 +129,7 @@ func TestRefusedSubmissionsCostNothing(t *testing.T) {
 		"declarations for evaluate":  {`{"expression":"1","declarations":[]}`, httpkit.InvalidRequest, "body.declarations"},
 		"export for evaluate":        {`{"expression":"1","export":""}`, httpkit.InvalidRequest, "body.export"},
 		"wait for evaluate":          {`{"expression":"1","wait_ms":0}`, httpkit.InvalidRequest, "body.wait_ms"},
-		"wait for another":           {`{"kind":"other","text":"","wait_ms":5}`, httpkit.InvalidRequest, "proof only"},
+		"wait for another":           {`{"kind":"other","text":"x","wait_ms":5}`, httpkit.InvalidRequest, "proof only"},
 		"expression for another":     {`{"kind":"other","text":"","expression":"1"}`, httpkit.InvalidRequest, "body.expression"},
 		"session for another":        {`{"kind":"other","text":"","session_id":"s"}`, httpkit.InvalidRequest, "body.session_id"},
 		"run for another":            {`{"kind":"other","text":"","run_id":1}`, httpkit.InvalidRequest, "body.run_id"},
@@ -272,9 +272,10 @@ func TestCancel(t *testing.T) {
 	other.Do(t, http.MethodDelete, "/api/jobs/"+queued, "").Want(t, httpkit.NoSuchJob)
 	cancel(queued, `{"job_id":"ID","status":"cancelled","cancelled":true,"refunded":true,"jobs_remaining_today":8}`)
 	cancel(queued, `{"job_id":"ID","status":"cancelled","cancelled":false,"refunded":false,"jobs_remaining_today":8}`)
+	cancel(strings.ToUpper(queued), `{"job_id":"`+queued+`","status":"cancelled","cancelled":false,"refunded":false,"jobs_remaining_today":8}`)
 	cancel(running, `{"job_id":"ID","status":"cancelled","cancelled":true,"refunded":false,"jobs_remaining_today":8}`)
 	cancel(finished, `{"job_id":"ID","status":"succeeded","cancelled":false,"refunded":false,"jobs_remaining_today":8}`)
-	for _, id := range []string{uuid.NewString(), "x", strings.ToUpper(queued), "urn:uuid:" + queued, "..%2F..%2Fkeys", "'%20OR%201=1--", strings.ReplaceAll(queued, "-", "")} {
+	for _, id := range []string{uuid.NewString(), "x", "urn:uuid:" + queued, "..%2F..%2Fkeys", "'%20OR%201=1--", strings.ReplaceAll(queued, "-", "")} {
 		u.Do(t, http.MethodDelete, "/api/jobs/"+id, "").Want(t, httpkit.NoSuchJob)
 	}
 	// A refund belongs to the day that was spent.

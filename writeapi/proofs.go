@@ -45,9 +45,9 @@ type uploadOutput struct {
 
 type validateInput struct {
 	Body struct {
-		Declarations []string `json:"declarations" minItems:"1" maxItems:"32" nullable:"false" doc:"Names as exported"`
-		Export       *string  `json:"export,omitempty" doc:"Export text (NDJSON), up to 640 KiB"`
-		UploadID     *string  `json:"upload_id,omitempty" doc:"Instead of export; it is not consumed"`
+		Declarations []string      `json:"declarations" minItems:"1" maxItems:"32" nullable:"false" doc:"Names as exported"`
+		Export       *string       `json:"export,omitempty" doc:"Export text (NDJSON), up to 640 KiB"`
+		UploadID     *httpkit.UUID `json:"upload_id,omitempty" doc:"Instead of export; it is not consumed"`
 	}
 }
 
@@ -149,7 +149,8 @@ func (s Services) registerProofs(api *httpkit.API) {
 		Method: http.MethodPost, Path: "/api/proofs/validate", ID: "validate-proof", Tag: "Proofs", Summary: "What a proof job would come to",
 		Description: "Everything but the kernel: it costs no slot and consumes no upload. It cannot detect a wrong proof; only the kernel can, when a job is submitted.",
 		Access:      httpkit.Bearer, Scope: "proofs:write", RateLimited: true, Errors: problems,
-		Kinds: []httpkit.Kind{httpkit.ExportChoice, httpkit.UnknownUpload, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.TooLarge, httpkit.NotJSON, httpkit.Saturated, httpkit.Unavailable},
+		EitherFields: [][]string{{"export"}, {"upload_id"}},
+		Kinds:        []httpkit.Kind{httpkit.ExportChoice, httpkit.UnknownUpload, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.TooLarge, httpkit.NotJSON, httpkit.Saturated, httpkit.Unavailable},
 	}, s.validateProof)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/proofs/elaborate", ID: "elaborate-proof", Tag: "Proofs", Summary: "Make an upload of Lean source",
@@ -157,7 +158,7 @@ func (s Services) registerProofs(api *httpkit.API) {
 		Access:      httpkit.Bearer, Scope: "proofs:write", RateLimited: true, ReturnsToken: true, Errors: problems,
 		Kinds: []httpkit.Kind{httpkit.InvalidSource, httpkit.InvalidModule, httpkit.InvalidDeclarations, httpkit.InvalidExport, httpkit.ExportOverBudget, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON,
 			httpkit.BodyRequired, httpkit.ProofsNotOnPlan, httpkit.TooLarge, httpkit.NotJSON, httpkit.Elaborating, httpkit.NoElaboration, httpkit.Saturated, httpkit.Unavailable},
-		MissingFieldKinds: map[string]httpkit.Kind{"source": httpkit.InvalidSource},
+		MissingFieldKinds: map[string]httpkit.Kind{"source": httpkit.InvalidSource, "module": httpkit.InvalidModule},
 		MisnamedFields:    map[string]string{"code": "source", "export": "source", "upload_id": "source"},
 	}, s.elaborateProof)
 }
@@ -258,7 +259,7 @@ func explainUploadError(err error) error {
 	case errors.As(err, &problem), errors.As(err, &disk):
 		return err
 	}
-	return httpkit.InvalidExport.Problem("the body could not be read to its end: %v", err).WithCause(err)
+	return httpkit.InvalidExport.Problem("the body could not be read to its end: it is cut short, or its gzip is damaged").WithCause(err)
 }
 
 func (s Services) validateProof(ctx context.Context, in *validateInput) (*validateOutput, error) {
@@ -266,7 +267,7 @@ func (s Services) validateProof(ctx context.Context, in *validateInput) (*valida
 	if _, err := s.countRequest(ctx, plan); err != nil {
 		return nil, err
 	}
-	report, err := s.Proofs.ValidateProof(ctx, s.intent(ctx), commands.ValidateProof{Export: in.Body.Export, UploadID: in.Body.UploadID, Declarations: in.Body.Declarations, Plan: plan})
+	report, err := s.Proofs.ValidateProof(ctx, s.intent(ctx), commands.ValidateProof{Export: in.Body.Export, UploadID: (*string)(in.Body.UploadID), Declarations: in.Body.Declarations, Plan: plan})
 	switch {
 	case errors.Is(err, upload.ErrNotFound): // interface §4.4 wants 400 here
 		return nil, httpkit.UnknownUpload.Problem("your account has no such upload").WithField("body.upload_id", "unknown")

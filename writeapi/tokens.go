@@ -7,13 +7,14 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/event"
+	"reckon/domain/token"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 )
 
 type mintInput struct {
 	Body struct {
-		Name          string `json:"name" minLength:"1" maxLength:"100" doc:"Your own name for the token" example:"laptop"`
+		Name          string `json:"name" minLength:"1" maxLength:"100" doc:"Your own name for the token: 1 to 100 printable characters. White space around it is removed" example:"laptop"`
 		ExpiresInDays int    `json:"expires_in_days,omitempty" minimum:"1" maximum:"3650" doc:"Absent: the token does not expire"`
 	}
 }
@@ -55,19 +56,23 @@ func (s Services) registerTokens(api *httpkit.API) {
 }
 
 func (s Services) mintToken(ctx context.Context, in *mintInput) (*mintOutput, error) {
+	name, err := token.CleanName(in.Body.Name)
+	if err != nil {
+		return nil, err
+	}
 	secret, intent := auth.MintToken(), s.intent(ctx)
 	var expires time.Time
 	if days := in.Body.ExpiresInDays; days > 0 {
 		expires = intent.At.AddDate(0, 0, days)
 	}
 	id := auth.TokenID(secret)
-	at, err := commands.MintToken(ctx, s.Store, intent, id, in.Body.Name, auth.Last4(secret), expires)
+	at, err := commands.MintToken(ctx, s.Store, intent, id, name, auth.Last4(secret), expires)
 	if err != nil {
 		return nil, err
 	}
 	s.announceWrite(ctx, intent.Account, at)
 	out := &mintOutput{}
-	out.Body.TokenID, out.Body.Token, out.Body.Name = id, secret, in.Body.Name
+	out.Body.TokenID, out.Body.Token, out.Body.Name = id, secret, name
 	out.Body.CreatedAt = event.Timestamp(intent.At)
 	if !expires.IsZero() {
 		written := event.Timestamp(expires)

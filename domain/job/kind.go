@@ -12,7 +12,8 @@ type Declaration struct {
 	Name      Kind
 	Summary   string // one sentence: what such a job does
 	Fields    []Field
-	Waits     bool // a submission may be held with wait_ms until the job has ended
+	Either    []string // fields of which exactly one is sent; empty: there is no such choice
+	Waits     bool     // a submission may be held with wait_ms until the job has ended
 	Publishes Publication
 	Result    string    // what the structured result holds
 	Refusals  []Refusal // why a submission may be refused, beside the reasons of every kind
@@ -26,6 +27,10 @@ type Field struct {
 	Required bool // by its kind; two fields of which one is needed are not
 	Doc      string
 	Example  string // JSON
+	// EmptyCode is the code of Refusals with which an empty text is refused; empty: as any other bad value is.
+	EmptyCode string
+	Pattern   string // regular expression that a text matches whole; empty: any
+	Least     *int64 // smallest integer; nil: any
 }
 
 // FieldType is what a field's JSON may be.
@@ -35,6 +40,7 @@ type FieldType string
 const (
 	Text    FieldType = "string"
 	Integer FieldType = "integer" // of 64 bits
+	UUID    FieldType = "UUID"    // in letters of either case
 	Texts   FieldType = "array of strings"
 	Object  FieldType = "object" // its members are the kind's own to check
 )

@@ -19,10 +19,14 @@ func Stream(account, sessionID string) string { return "session-" + account + "-
 // MaxIDBytes is the longest session id; its characters are A-Za-z0-9._-
 const MaxIDBytes = 64
 
+// IDPattern is the regular expression of the ids that ValidID takes but for . and .. (ECMA 262, RE2).
+const IDPattern = `^[A-Za-z0-9._-]{1,64}$`
+
 // ValidID tells whether id is 1 to MaxIDBytes bytes of A-Z a-z 0-9 . _ - and so
-// may name a session.
+// may name a session. The names . and .. are none: in a path they are dot segments
+// (RFC 3986 §3.3), which clients and proxies remove.
 func ValidID(id string) bool {
-	if id == "" || len(id) > MaxIDBytes {
+	if id == "" || id == "." || id == ".." || len(id) > MaxIDBytes {
 		return false
 	}
 	for _, c := range []byte(id) {

@@ -42,7 +42,7 @@ func TestSession(t *testing.T) {
 func TestValidID(t *testing.T) {
 	for id, want := range map[string]bool{
 		"a": true, "A-1_.z": true, strings.Repeat("x", 64): true,
-		"": false, strings.Repeat("x", 65): false, "a/b": false, "a b": false, "é": false, "a\x00": false, "'": false,
+		"...": true, ".a": true, "": false, ".": false, "..": false, strings.Repeat("x", 65): false, "a/b": false, "a b": false, "é": false, "a\x00": false, "'": false,
 	} {
 		if session.ValidID(id) != want {
 			t.Errorf("%q: want %v", id, want)

@@ -8,7 +8,10 @@ package token
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"reckon/domain/decider"
 	"reckon/domain/event"
@@ -73,7 +76,22 @@ type Revoke struct{ TokenID, Account string }
 func (Mint) tokenCommand()   {}
 func (Revoke) tokenCommand() {}
 
+// MaxNameRunes is the longest name of a token, in characters.
+const MaxNameRunes = 100
+
+// CleanName returns a name without the white space around it, or ErrInvalidName.
+func CleanName(name string) (string, error) {
+	name = strings.TrimSpace(name)
+	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
+	if name == "" || utf8.RuneCountInString(name) > MaxNameRunes || strings.ContainsFunc(name, unprintable) {
+		return "", ErrInvalidName
+	}
+	return name, nil
+}
+
 var (
+	// ErrInvalidName means that a text cannot be the name of a token: lists show it to people.
+	ErrInvalidName = fmt.Errorf("name must be 1 to %d printable characters beside the white space around it", MaxNameRunes)
 	// ErrNotFound means that the account has no such token.
 	ErrNotFound = errors.New("no such token")
 	// ErrAlreadyMinted means that a token of this secret exists. Secrets have 178 random bits: the generator repeats itself.

@@ -1,6 +1,8 @@
 package token_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +39,18 @@ func TestToken(t *testing.T) {
 	} {
 		if got := c.state.ValidAt(c.at); got != c.want {
 			t.Errorf("%s: valid %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestCleanName(t *testing.T) {
+	for name, want := range map[string]string{
+		"laptop": "laptop", "  my laptop\t\n": "my laptop", "ноутбук 💻": "ноутбук 💻", strings.Repeat("é", 100): strings.Repeat("é", 100),
+		"": "", " \u00a0\u2003": "", "a\nb": "", "a\x1b[31m": "", "a\u202eb": "", "a\u200bb": "", "a\u00a0b": "", strings.Repeat("x", 101): "",
+	} {
+		got, err := token.CleanName(name)
+		if got != want || (want == "") != errors.Is(err, token.ErrInvalidName) {
+			t.Errorf("%q: %q, %v", name, got, err)
 		}
 	}
 }

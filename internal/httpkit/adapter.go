@@ -14,19 +14,66 @@ import (
 // adapter puts huma's operations on bunrouter. Huma's own adapter turns a panic
 // into an empty 200 and hands out path parameters that are still percent-encoded.
 type adapter struct {
-	api     *API
-	router  *bunrouter.Router
-	methods map[string][]string // by path template
+	api    *API
+	router *bunrouter.Router
+	paths  map[int][]*servedPath // by their number of segments
+}
+
+// servedPath is a path template with the methods that it takes.
+type servedPath struct {
+	template string
+	segments []string
+	methods  []string
+	public   bool // its answers may be read cross-origin
+}
+
+// matches tells whether an escaped path is one of the template's, and how many segments it
+// has in common with it letter for letter.
+func (p *servedPath) matches(segments []string) (literal int, ok bool) {
+	for i, segment := range p.segments {
+		switch {
+		case segment == segments[i]:
+			literal++
+		case !strings.HasPrefix(segment, "{"), segments[i] == "":
+			return 0, false
+		}
+	}
+	return literal, true
+}
+
+// find returns the template of an escaped path; nil: nothing is served there. bunrouter does
+// not tell: for a path below a parameter it calls every refused method a missing path.
+func (a *adapter) find(escapedPath string) (found *servedPath) {
+	segments, most := strings.Split(escapedPath, "/"), -1
+	for _, path := range a.paths[len(segments)] {
+		if literal, ok := path.matches(segments); ok && literal > most {
+			found, most = path, literal
+		}
+	}
+	return found
+}
+
+// add notes that an operation is served.
+func (a *adapter) add(op *huma.Operation, route Route) {
+	segments := strings.Split(op.Path, "/")
+	known := a.paths[len(segments)]
+	i := slices.IndexFunc(known, func(p *servedPath) bool { return p.template == op.Path })
+	if i < 0 {
+		i, known = len(known), append(known, &servedPath{template: op.Path, segments: segments})
+		a.paths[len(segments)] = known
+	}
+	known[i].methods = append(known[i].methods, op.Method)
+	if op.Method == http.MethodGet {
+		known[i].methods = append(known[i].methods, http.MethodHead)
+	}
+	known[i].public = known[i].public || route.PublicFor > 0
 }
 
 func newAdapter(api *API) *adapter {
-	a := &adapter{api: api, methods: map[string][]string{}}
+	a := &adapter{api: api, paths: map[int][]*servedPath{}}
 	a.router = bunrouter.New(
-		bunrouter.WithNotFoundHandler(func(w http.ResponseWriter, r bunrouter.Request) error {
-			api.WriteProblem(w, r.Request, NoSuchRoute.Problem("there is nothing at this address; /openapi.json lists every one"))
-			return nil
-		}),
-		bunrouter.WithMethodNotAllowedHandler(a.refuseMethod),
+		bunrouter.WithNotFoundHandler(a.refuse),
+		bunrouter.WithMethodNotAllowedHandler(a.refuse),
 	)
 	return a
 }
@@ -35,7 +82,7 @@ func newAdapter(api *API) *adapter {
 func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	path := strings.NewReplacer("{", ":", "}", "").Replace(op.Path)
 	route, _ := op.Metadata[routeKey].(Route)
-	a.methods[path] = append(a.methods[path], op.Method)
+	a.add(op, route)
 	a.router.Handle(op.Method, path, func(w http.ResponseWriter, r bunrouter.Request) error {
 		setRoute(w, op.Path)
 		prepared, problem := a.api.admit(w, r.Request, op, route)
@@ -68,16 +115,21 @@ func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.router.ServeHTTP(w, r)
 }
 
-// refuseMethod answers 405 with Allow, and OPTIONS with Allow alone.
-func (a *adapter) refuseMethod(w http.ResponseWriter, r bunrouter.Request) error {
-	allowed := slices.Clone(a.methods[r.Route()])
-	if slices.Contains(allowed, http.MethodGet) {
-		allowed = append(allowed, http.MethodHead)
+// refuse answers a request that no operation takes: 404 where nothing is served, 405 with
+// Allow for another method, and OPTIONS with Allow and what a preflight asks for.
+func (a *adapter) refuse(w http.ResponseWriter, r bunrouter.Request) error {
+	path := a.find(r.URL.EscapedPath())
+	if path == nil || slices.Contains(path.methods, r.Method) {
+		a.api.WriteProblem(w, r.Request, NoSuchRoute.Problem("there is nothing at this address; /openapi.json lists every one"))
+		return nil
 	}
-	allowed = append(allowed, http.MethodOptions)
+	allowed := append(slices.Clone(path.methods), http.MethodOptions)
 	slices.Sort(allowed)
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	if r.Method == http.MethodOptions {
+		if path.public {
+			allowPreflight(w.Header())
+		}
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}

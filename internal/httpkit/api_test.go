@@ -67,13 +67,14 @@ func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 			MisnamedFields:    map[string]string{"input": "expression"},
 		}, func(_ context.Context, in *echoInput) (*echoOutput, error) {
 			out := &echoOutput{}
-			out.Body.Echo = in.Body.Expression
+			out.Body.Echo, out.Body.ID = in.Body.Expression, fmt.Sprint(in.Body.Number)
 			return out, nil
 		})
 	}
 	type item struct {
 		ID    string `path:"id"`
 		Limit int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+		Run   int64  `query:"run" maximum:"9007199254740991"`
 	}
 	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/items/{id}", ID: "item", Tag: "test"},
 		func(ctx context.Context, in *item) (*echoOutput, error) {
@@ -236,6 +237,36 @@ func TestBodiesThatAreFine(t *testing.T) {
 	}
 }
 
+// TestIntegersInEveryNotation: JSON knows one kind of number (RFC 8259 §6).
+func TestIntegersInEveryNotation(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	for number, want := range map[string]string{
+		"1.0": "1", "1e3": "1000", "1E+3": "1000", "-12.50e1": "-125", "1000e-3": "1", "0.0": "0", "-0.0e9": "0", "0e99999": "0", "9007199254740993.0": "9007199254740993",
+		"9.223372036854775807e18": "9223372036854775807", "-9223372036854775808": "-9223372036854775808",
+	} {
+		a := ask(t, server, http.MethodPost, "/mine/echo", `{"expression":"1.0 e \\\"2e3\\", "number": `+number+`}`, "Authorization", "x")
+		var got struct{ Echo, ID string }
+		if err := json.Unmarshal([]byte(a.body), &got); err != nil || got.ID != want || got.Echo != `1.0 e \"2e3\` {
+			t.Errorf("%s: %d %s, want %s", number, a.status, a.body, want)
+		}
+	}
+	for _, number := range []string{"1.5", "1e-3", "1e19", "1e30", "1e400", "9223372036854775808", "1e-99999999999999999999", "1e99999999999999999999", "0.1e-5"} {
+		a := ask(t, server, http.MethodPost, "/mine/echo", `{"expression":"1","number":`+number+`}`, "Authorization", "x")
+		a.want(t, httpkit.InvalidRequest)
+		if strings.Contains(a.body, "json:") || strings.Contains(a.body, "Go ") || strings.Contains(a.body, "int64") {
+			t.Errorf("%s: %s", number, a.body)
+		}
+	}
+}
+
+func TestBoundsAreWrittenAsIntegers(t *testing.T) {
+	a := ask(t, serve(t, httpkit.Settings{}), http.MethodGet, "/items/x?run=9007199254740993", "")
+	a.want(t, httpkit.InvalidParameter)
+	if !strings.Contains(a.body, "<= 9007199254740991") {
+		t.Errorf("%s", a.body)
+	}
+}
+
 // TestPublicBodiesAreSmall: nobody without a credential makes the service hold a megabyte.
 func TestPublicBodiesAreSmall(t *testing.T) {
 	server := serve(t, httpkit.Settings{})
@@ -261,9 +292,19 @@ func TestMediaTypes(t *testing.T) {
 	server := serve(t, httpkit.Settings{})
 	for _, headers := range [][]string{
 		{"Content-Type", "text/plain"}, {"Content-Type", "application/x-www-form-urlencoded"}, {"Content-Type", "application/json; charset=latin1"},
-		{"Content-Type", "application/merge-patch+json"}, {"Content-Type", ";;"}, {"Content-Encoding", "gzip"},
+		{"Content-Type", "application/merge-patch+json"}, {"Content-Type", ";;"}, {"Content-Type", ""}, {"Content-Encoding", "gzip"}, {"Content-Encoding", "identity, gzip"},
 	} {
 		ask(t, server, http.MethodPost, "/echo", `{"expression":"1"}`, headers...).want(t, httpkit.NotJSON)
+	}
+}
+
+// TestIdentityIsNoEncoding: RFC 9110 §12.5.3.
+func TestIdentityIsNoEncoding(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	for _, encoding := range []string{"identity", "Identity", " identity "} {
+		if a := ask(t, server, http.MethodPost, "/echo", `{"expression":"1"}`, "Content-Encoding", encoding); a.status != http.StatusOK {
+			t.Errorf("%q: %d %s", encoding, a.status, a.body)
+		}
 	}
 }
 
@@ -271,7 +312,7 @@ func TestAddresses(t *testing.T) {
 	server := serve(t, httpkit.Settings{})
 	for path, id := range map[string]string{
 		"/items/a%20b": "a b", "/items/a%2Fb": "a/b", "/items/%252F": "%2F", "/items/..%2F..%2Fetc%2Fpasswd": "../../etc/passwd",
-		"/items/1'%20OR%20'1'='1": "1' OR '1'='1", "/items/a+b": "a+b", "/items/%C3%A9": "é", "/items/x?limit=": "x", "/items/x?cachebuster=1": "x",
+		"/items/1'%20OR%20'1'='1": "1' OR '1'='1", "/items/a+b": "a+b", "/items/%C3%A9": "é", "/items/x?cachebuster=1": "x",
 	} {
 		a := ask(t, server, http.MethodGet, path, "")
 		var got struct{ ID string }
@@ -284,7 +325,7 @@ func TestAddresses(t *testing.T) {
 		"/items/a/b": httpkit.NoSuchRoute, "/": httpkit.NoSuchRoute, "/ITEMS/a": httpkit.NoSuchRoute,
 		"/items/%ff": httpkit.InvalidParameter, "/items/a%00b": httpkit.InvalidParameter, "/mine?zzz=1": httpkit.InvalidParameter,
 		"/items/a?limit=x": httpkit.InvalidParameter, "/items/a?limit=0": httpkit.InvalidParameter, "/items/a?limit=201": httpkit.InvalidParameter,
-		"/items/a?limit=1&limit=2": httpkit.InvalidParameter, "/items/a?limit=1;drop": httpkit.InvalidParameter, "/items/a?limit=%ff": httpkit.InvalidParameter,
+		"/items/a?limit=": httpkit.InvalidParameter, "/items/a?limit": httpkit.InvalidParameter, "/items/a?limit=1&limit=2": httpkit.InvalidParameter, "/items/a?limit=1;drop": httpkit.InvalidParameter, "/items/a?limit=%ff": httpkit.InvalidParameter,
 		"/items/a?limit=%00": httpkit.InvalidParameter, "/items/a?limit=%zz": httpkit.InvalidParameter, "/items/a?limit=99999999999999999999": httpkit.InvalidParameter,
 		"/items/a?limit=1%20UNION%20SELECT%201": httpkit.InvalidParameter,
 	} {

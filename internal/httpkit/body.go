@@ -48,7 +48,7 @@ func readJSON(r *http.Request, limitBytes int64) (io.ReadCloser, *Problem) {
 	if err := CheckJSON(body); err != nil {
 		return nil, InvalidJSON.Problem("%s", err.Error())
 	}
-	return io.NopCloser(bytes.NewReader(body)), nil
+	return io.NopCloser(bytes.NewReader(writeIntegersPlainly(body))), nil
 }
 
 func tooLarge(limitBytes int64) *Problem {
@@ -65,11 +65,13 @@ func isTimeout(err error) bool {
 }
 
 func isJSON(header http.Header) bool {
-	if header.Get("Content-Encoding") != "" {
-		return false
+	for encoding := range strings.SplitSeq(header.Get("Content-Encoding"), ",") {
+		if encoding = strings.TrimSpace(encoding); encoding != "" && !strings.EqualFold(encoding, "identity") {
+			return false
+		}
 	}
 	declared := header.Get("Content-Type")
-	if declared == "" {
+	if len(header.Values("Content-Type")) == 0 {
 		return true
 	}
 	media, parameters, err := mime.ParseMediaType(declared)

@@ -39,23 +39,60 @@ func (a *API) Kind(code string) Kind {
 // addDeclaredSchemas adds what Declared holds to the schemas that huma made from the Go
 // types of an operation.
 func (a *API) addDeclaredSchemas(route Route) {
-	if item := a.huma.OpenAPI().Paths[route.Path]; item != nil {
-		for _, op := range []*huma.Operation{item.Get, item.Post, item.Delete} {
-			if op == nil || op.OperationID != route.ID {
-				continue
-			}
-			for _, parameter := range op.Parameters {
-				a.replaceDeclaredNames(parameter.Schema)
-			}
-			if len(route.BodyFields) > 0 {
-				a.addFields(op.RequestBody.Content["application/json"].Schema, route.BodyFields)
-			}
+	if op := a.described(route); op != nil {
+		for _, parameter := range op.Parameters {
+			a.replaceDeclaredNames(parameter.Schema)
+		}
+		if len(route.BodyFields) > 0 {
+			a.addFields(jsonBody(op), route.BodyFields)
 		}
 	}
 	for _, schema := range a.huma.OpenAPI().Components.Schemas.Map() {
 		for _, property := range schema.Properties {
 			a.replaceDeclaredNames(property)
 		}
+	}
+}
+
+// described returns the route's operation in the description; nil for a hidden route.
+func (a *API) described(route Route) *huma.Operation {
+	item := a.huma.OpenAPI().Paths[route.Path]
+	if item == nil {
+		return nil
+	}
+	for _, op := range []*huma.Operation{item.Get, item.Post, item.Delete} {
+		if op != nil && op.OperationID == route.ID {
+			return op
+		}
+	}
+	return nil
+}
+
+// jsonBody returns the schema of an operation's JSON body; nil where it has none.
+func jsonBody(op *huma.Operation) *huma.Schema {
+	if op.RequestBody == nil || op.RequestBody.Content["application/json"] == nil {
+		return nil
+	}
+	return op.RequestBody.Content["application/json"].Schema
+}
+
+// refuseEmptyTexts gives every text in a JSON body at least one character: to leave a field
+// out is the way to say nothing. A route with BodyFields does the same itself.
+func (a *API) refuseEmptyTexts(route Route, op *huma.Operation) {
+	body := jsonBody(op)
+	if body == nil || len(route.BodyFields) > 0 {
+		return
+	}
+	if body.Ref != "" {
+		body = a.huma.OpenAPI().Components.Schemas.SchemaFromRef(body.Ref)
+	}
+	for _, property := range body.Properties {
+		for _, text := range []*huma.Schema{property, property.Items} {
+			if text != nil && text.Type == huma.TypeString && text.MinLength == nil {
+				text.MinLength = new(1)
+			}
+		}
+		property.PrecomputeMessages()
 	}
 }
 

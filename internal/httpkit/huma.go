@@ -21,6 +21,7 @@ var problemGoType = reflect.TypeFor[Problem]()
 var configureHuma = sync.OnceFunc(func() {
 	huma.ValidateStrictCasing = true
 	huma.DefaultArrayNullable = false
+	huma.ErrorFormatter = wordBounds
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
 		return fromHuma(Route{}, status, message, errs)
 	}
@@ -47,6 +48,9 @@ func fromHuma(route Route, status int, message string, errs []error) *Problem {
 	return problem
 }
 
+// maxFaultBytes bounds the message of one fault, which lists the values of an enumeration in full.
+const maxFaultBytes = 2048
+
 // fieldErrors returns the location and message of each fault, without the value, which may be a password.
 func fieldErrors(errs []error) []FieldError {
 	fields := make([]FieldError, 0, len(errs))
@@ -56,7 +60,7 @@ func fieldErrors(errs []error) []FieldError {
 			continue
 		}
 		detail := detailer.ErrorDetail()
-		fields = append(fields, FieldError{Location: truncate(detail.Location), Message: truncate(detail.Message)})
+		fields = append(fields, FieldError{Location: truncate(detail.Location), Message: shorten(detail.Message, maxFaultBytes)})
 	}
 	// huma reports the faults of maps in random order. Unknown fields come first: a
 	// misnamed field is often why another one is missing.

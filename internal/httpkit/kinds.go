@@ -15,7 +15,7 @@ var (
 	UnsupportedVersion = Kind{"unsupported_version", http.StatusBadRequest, "This API version is not served", "Leave the API-Version header out or send the version that answers carry."}
 	ExpressionRequired = Kind{"expression_required", http.StatusBadRequest, "An expression is needed", "Send it as a non-empty string in the field `expression`."}
 	TooComplex         = Kind{"expression_too_complex", http.StatusBadRequest, "The expression is too large or too deeply nested", "`detail` gives the bound. Split the work, or define parts in a session."}
-	InvalidSessionID   = Kind{"invalid_session_id", http.StatusBadRequest, "The session id is not valid", "A session id is your own name for the session: 1 to 64 of A-Z a-z 0-9 . _ -"}
+	InvalidSessionID   = Kind{"invalid_session_id", http.StatusBadRequest, "The session id is not valid", "A session id is your own name for the session: 1 to 64 of A-Z a-z 0-9 . _ - and not . or .."}
 	VerifyInput        = Kind{"verify_input", http.StatusBadRequest, "Send run_id, or code and result", "Either `run_id` alone, or `code` and `result` together."}
 
 	UnknownJobKind  = Kind{"unknown_job_kind", http.StatusBadRequest, "There is no such kind of job", "`detail` lists the kinds that can be submitted here. No slot was spent."}

@@ -118,18 +118,14 @@ func Translate(err error, table []Mapping) *Problem {
 	}
 	for _, row := range table {
 		if errors.Is(err, row.Err) {
-			p := row.Kind.Problem("%s", row.Err.Error()).WithCause(err)
-			if row.Kind.Status == http.StatusServiceUnavailable {
-				p = p.WithRetryAfter(retryUnavailable)
-			}
-			return p
+			return row.Kind.Problem("%s", row.Err.Error()).WithCause(err)
 		}
 	}
 	if a, ok := errors.AsType[away](err); ok {
-		return Unavailable.Problem("%s cannot be reached; try again in a moment", a.UnavailablePart()).WithCause(err).WithRetryAfter(retryUnavailable)
+		return Unavailable.Problem("%s cannot be reached; try again in a moment", a.UnavailablePart()).WithCause(err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return Unavailable.Problem("the request ran out of time; try again in a moment").WithCause(err).WithRetryAfter(retryUnavailable)
+		return Unavailable.Problem("the request ran out of time; try again in a moment").WithCause(err)
 	}
 	return Internal.Problem("something went wrong here; it is in the log under this request_id").WithCause(err)
 }
@@ -140,7 +136,7 @@ type away interface {
 	UnavailablePart() string
 }
 
-// retryUnavailable is the Retry-After of a 503 for which no wait is known.
+// retryUnavailable is the Retry-After of a problem for which no wait is known.
 const retryUnavailable = 2 * time.Second
 
 // Kind is one kind of problem. docs/errors.md lists them all.
@@ -151,11 +147,22 @@ type Kind struct {
 	Help   string // when it happens and what to do
 }
 
-// Problem returns a problem of the kind with a detail.
+// mayPass tells whether the same request may be answered otherwise later: every such
+// problem says when, in Retry-After.
+func mayPass(status int) bool {
+	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
+}
+
+// Problem returns a problem of the kind with a detail. One of status 429 or 503 has a
+// Retry-After of retryUnavailable until WithRetryAfter says better.
 func (k Kind) Problem(format string, args ...any) *Problem {
 	detail := fmt.Sprintf(format, args...)
-	return &Problem{
+	p := &Problem{
 		Type: "/docs/errors#" + k.Code, Title: k.Title, Status: k.Status, Code: k.Code,
 		Detail: detail, Err: detail,
 	}
+	if mayPass(k.Status) {
+		p = p.WithRetryAfter(retryUnavailable)
+	}
+	return p
 }

@@ -40,8 +40,6 @@ func (b *bufferedAnswer) sendWithETag(r *http.Request, maxAge time.Duration) {
 		b.status = http.StatusOK
 	}
 	header := b.Header()
-	header.Set("Access-Control-Allow-Origin", "*")
-	header.Set("Access-Control-Expose-Headers", "ETag, API-Version, X-Request-Id")
 	if b.status != http.StatusOK {
 		b.ResponseWriter.WriteHeader(b.status)
 		_, _ = b.ResponseWriter.Write(b.body)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,13 +52,18 @@ type Route struct {
 	// Hidden leaves the route out of the description.
 	Hidden bool
 
-	// MissingFieldKinds are the kinds of problem for required body fields that are absent or empty, by field.
+	// MissingFieldKinds are the kinds of problem for body fields that are empty, or absent and required, by field.
 	MissingFieldKinds map[string]Kind
 	// MisnamedFields maps common wrong names of body fields to the right ones, for the problem's detail.
 	MisnamedFields map[string]string
 	// BodyFields are optional fields of the body that the input type decodes itself and that
 	// huma does not see in it.
 	BodyFields map[string]*Schema
+	// Variants are the forms of the body, told apart by VariantField, for the description.
+	Variants     []BodyVariant
+	VariantField string
+	// EitherFields are the sets of body fields of which exactly one is sent, for the description.
+	EitherFields [][]string
 }
 
 // Handle adds an operation. Errors of the handler are translated by route.Errors; I and O
@@ -74,8 +80,13 @@ func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O
 		return nil, problem
 	})
 	a.addDeclaredSchemas(route)
+	if registered := a.described(route); registered != nil {
+		a.refuseEmptyTexts(route, registered)
+		describeParameters(registered.Parameters, reflect.TypeFor[I]())
+		a.describeBody(route, registered)
+	}
 	for _, status := range route.AlsoStatuses { // huma has filled in the 200 of this very map
-		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: op.Responses["200"].Content}
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Headers: answerHeaders(route, strconv.Itoa(status)), Content: op.Responses["200"].Content}
 	}
 }
 
@@ -147,22 +158,37 @@ func (a *API) responses(route Route) map[string]*huma.Response {
 	if route.ContentType != "" {
 		ok.Content = map[string]*huma.MediaType{route.ContentType: {Schema: &huma.Schema{Type: huma.TypeString}}}
 	}
-	ok.Headers = map[string]*huma.Param{}
-	if route.RateLimited {
-		maps.Copy(ok.Headers, rateLimitHeaders())
-		responses["429"].Headers = rateLimitHeaders()
+	responses["200"] = ok
+	for status, response := range responses {
+		response.Headers = answerHeaders(route, status)
 	}
 	if route.ReturnsToken {
 		ok.Headers[TokenHeader] = &huma.Param{Description: "Send it with a list to see this write in it", Schema: &huma.Schema{Type: huma.TypeString}}
 	}
-	responses["200"] = ok
 	return responses
+}
+
+// answerHeaders describes the headers of a route's answers of a status.
+func answerHeaders(route Route, status string) map[string]*huma.Param {
+	headers := map[string]*huma.Param{
+		"X-Request-Id": {Description: "Name of this request in the service's own logs", Schema: &huma.Schema{Type: huma.TypeString}},
+	}
+	if route.RateLimited {
+		maps.Copy(headers, rateLimitHeaders())
+	}
+	switch code, _ := strconv.Atoi(status); {
+	case code == http.StatusUnauthorized:
+		headers["WWW-Authenticate"] = &huma.Param{Description: "How to authenticate (RFC 6750)", Schema: &huma.Schema{Type: huma.TypeString}}
+	case mayPass(code):
+		headers["Retry-After"] = &huma.Param{Description: "Seconds after which to try again", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: new(1.0)}}
+	}
+	return headers
 }
 
 func rateLimitHeaders() map[string]*huma.Param {
 	integer := &huma.Schema{Type: huma.TypeInteger}
 	return map[string]*huma.Param{
-		"X-RateLimit-Limit":     {Description: "Requests per window", Schema: integer},
+		"X-RateLimit-Limit":     {Description: "Requests per window. The header is left out of answers that were not counted, as of a body that cannot be read", Schema: integer},
 		"X-RateLimit-Remaining": {Description: "Requests left in the window", Schema: integer},
 		"X-RateLimit-Reset":     {Description: "End of the window, Unix seconds", Schema: integer},
 	}
@@ -180,12 +206,38 @@ func AnswerHeader(ctx context.Context) http.Header {
 	return header
 }
 
+// refuseEmptyParameters returns the problem of a parameter of the operation that is given
+// without a value, which huma takes for absent, or of a header that is given twice.
+func refuseEmptyParameters(r *http.Request, op *huma.Operation) *Problem {
+	query := r.URL.Query()
+	for _, parameter := range op.Parameters {
+		var given []string
+		switch parameter.In {
+		case "query":
+			given = query[parameter.Name] // checkAddress refuses a second one
+		case "header":
+			given = r.Header.Values(parameter.Name)
+		}
+		location := parameter.In + "." + parameter.Name
+		switch {
+		case len(given) > 1:
+			return InvalidParameter.Problem("%s: given more than once", location).WithField(location, "given more than once")
+		case len(given) == 1 && given[0] == "":
+			return InvalidParameter.Problem("%s: is empty; leave it out to say nothing", location).WithField(location, "is empty")
+		}
+	}
+	return nil
+}
+
 // admit authenticates the request, then reads and checks its body: in this order, so that
 // a client without a credential cannot make the service read MaxJSONBytes.
 func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, route Route) (*http.Request, *Problem) {
 	ctx, err := a.settings.Authenticator.Authenticate(r, route)
 	if err != nil {
 		return nil, Translate(err, route.Errors)
+	}
+	if problem := refuseEmptyParameters(r, op); problem != nil {
+		return nil, problem
 	}
 	ctx = context.WithValue(ctx, headerKey{}, w.Header())
 	admitted := r.WithContext(ctx)

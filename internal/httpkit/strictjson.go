@@ -2,9 +2,11 @@ package httpkit
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -66,8 +68,10 @@ func jsonError(decoder *jsontext.Decoder, err error) error {
 }
 
 // truncate keeps foreign text short enough to repeat in an answer.
-func truncate(s string) string {
-	const most = 64
+func truncate(s string) string { return shorten(s, 64) }
+
+// shorten keeps at most most bytes of s, and an ellipsis where that is not all.
+func shorten(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
@@ -76,4 +80,64 @@ func truncate(s string) string {
 		cut--
 	}
 	return s[:cut] + "…"
+}
+
+// maxIntegerDigits is how many digits an integer of 64 bits has at most.
+const maxIntegerDigits = 19
+
+// writeIntegersPlainly returns data, which CheckJSON accepts, with each integer of at most
+// maxIntegerDigits digits written without fraction and exponent. 1.0 and 1e3 are integers
+// (RFC 8259 §6), which encoding/json refuses to decode into one.
+func writeIntegersPlainly(data []byte) []byte {
+	if !bytes.ContainsAny(data, ".eE") {
+		return data
+	}
+	plain := make([]byte, 0, len(data))
+	for len(data) > 0 {
+		end := 1
+		switch c := data[0]; {
+		case c == '"':
+			for ; data[end] != '"'; end++ {
+				if data[end] == '\\' {
+					end++
+				}
+			}
+			end++
+			plain = append(plain, data[:end]...)
+		case c == '-' || c >= '0' && c <= '9':
+			for end < len(data) && strings.IndexByte("+-.eE0123456789", data[end]) >= 0 {
+				end++
+			}
+			plain = append(plain, plainInteger(string(data[:end]))...)
+		default:
+			plain = append(plain, c)
+		}
+		data = data[end:]
+	}
+	return plain
+}
+
+// plainInteger writes a JSON number without fraction and exponent. One that is no integer,
+// or has more than maxIntegerDigits digits, is returned as it is.
+func plainInteger(number string) string {
+	unsigned, negative := strings.CutPrefix(strings.ToLower(number), "-")
+	mantissa, exponent, _ := strings.Cut(unsigned, "e")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	power, err := strconv.Atoi(cmp.Or(exponent, "0"))
+	if err != nil || max(power, -power) > MaxJSONBytes { // out of the range of every number in a body
+		return number
+	}
+	all := strings.TrimLeft(whole+fraction, "0")
+	digits := strings.TrimRight(all, "0")
+	zeros := power - len(fraction) + len(all) - len(digits) // to write after the digits; negative: some are behind the point
+	switch {
+	case digits == "":
+		digits, zeros = "0", 0
+	case zeros < 0 || len(digits)+zeros > maxIntegerDigits:
+		return number
+	}
+	if negative {
+		digits = "-" + digits
+	}
+	return digits + strings.Repeat("0", zeros)
 }

@@ -7,6 +7,7 @@ import (
 	"reckon/domain/account"
 	"reckon/domain/event"
 	"reckon/domain/job"
+	"reckon/domain/session"
 )
 
 // Kind is the name of the kind.
@@ -19,8 +20,8 @@ func (j Jobs) Declare() commands.JobKind {
 			Name:    Kind,
 			Summary: "evaluates an expression with a longer budget than a request has, and writes a run with a receipt",
 			Fields: []job.Field{
-				{Name: "expression", Type: job.Text, Required: true, Doc: "source text, evaluated as given", Example: `"FactorInteger[2^128+1]"`},
-				{Name: "session_id", Type: job.Text, Doc: "persistent session to run in. A job in a session is never run twice"},
+				{Name: "expression", Type: job.Text, Required: true, Doc: "source text, evaluated as given", Example: `"FactorInteger[2^128+1]"`, EmptyCode: "expression_required"},
+				{Name: "session_id", Type: job.Text, Doc: "persistent session to run in. A job in a session is never run twice", EmptyCode: "invalid_session_id", Pattern: session.IDPattern},
 			},
 			Publishes: job.PublishesRun,
 			Result:    "the fields of an evaluate response",
