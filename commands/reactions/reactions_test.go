@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -226,10 +227,10 @@ func TestUnavailableIsNotParked(t *testing.T) {
 // acknowledged: nothing is skipped, and what was handled well is not handled again.
 func TestRestart(t *testing.T) {
 	b := newBench(t, storetest.Catalogue())
-	blocked := make(chan struct{})
-	w := newWitness(func(text string, attempt int) error {
-		if text == "slow" && attempt == 1 {
-			<-blocked
+	var tried, allowed atomic.Bool
+	w := newWitness(func(text string, _ int) error {
+		if text == "slow" && !allowed.Load() {
+			tried.Store(true)
 			return commands.ErrUnavailable
 		}
 		return nil
@@ -241,9 +242,9 @@ func TestRestart(t *testing.T) {
 	b.note("a", "slow")
 	b.note("b", "after")
 	stop = b.start(w.reaction())
-	close(blocked)
-	b.until("the event after the slow one handled", func() bool { return len(w.of("b")) > 0 })
+	b.until("the slow one tried, and the event after it handled", func() bool { return tried.Load() && len(w.of("b")) > 0 })
 	stop()
+	allowed.Store(true)
 	stop = b.start(w.reaction())
 	b.until("the slow one handled", func() bool { return len(w.of("a")) > 0 })
 	stop()
@@ -252,6 +253,34 @@ func TestRestart(t *testing.T) {
 	}
 	if got := w.of("a"); !slices.Equal(got, []string{"slow"}) {
 		t.Errorf("a: %v", got)
+	}
+}
+
+// interrupted is the checkpoints of a reaction that is told to end while they are read.
+type interrupted struct {
+	eventstore.Checkpoints
+	end context.CancelFunc
+}
+
+func (i interrupted) Load(ctx context.Context, _ string) (event.Position, error) {
+	i.end()
+	return event.Position{}, ctx.Err()
+}
+
+// TestToldToEndBeforeItSubscribed: that is no failure.
+func TestToldToEndBeforeItSubscribed(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b := newBench(t, storetest.Catalogue())
+	r := newWitness(func(string, int) error { return nil }).reaction()
+	err := reactions.Run(ctx, reactions.Deps{
+		Reaction: r, Parking: parking{b.state}, Clock: systemClock{}, Logger: slog.New(slog.DiscardHandler),
+		Messages: &eventstore.Subscriber{
+			Log: b.log, Topics: r.Topics(), Checkpoints: interrupted{end: cancel}, Logger: slog.New(slog.DiscardHandler),
+		},
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
