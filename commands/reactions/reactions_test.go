@@ -76,7 +76,7 @@ func (b *bench) start(list ...reactions.Reaction) (stop func()) {
 			err := reactions.Run(ctx, reactions.Deps{
 				Reaction: r, Messages: subscriber, Parking: parking{b.state}, Clock: systemClock{}, Logger: slog.New(slog.DiscardHandler),
 			})
-			if err := errors.Join(err, subscriber.Close()); err != nil {
+			if err != nil {
 				b.t.Error(err)
 			}
 		})
@@ -256,6 +256,32 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// TestWhatEndsWhileItStopsIsNotHandledAgain: an event that was being handled when the process was told to end, and was
+// handled well.
+func TestWhatEndsWhileItStopsIsNotHandledAgain(t *testing.T) {
+	b := newBench(t, storetest.Catalogue())
+	var handled []string
+	begun := make(chan struct{})
+	r := reactions.Reaction{Name: "witness", On: []string{storetest.Noted{}.EventName()}, Handle: func(ctx context.Context, r event.Recorded) error {
+		close(begun)
+		<-ctx.Done()
+		handled = append(handled, r.Event.(storetest.Noted).Text)
+		return nil
+	}}
+	b.note("s", "1")
+	stop := b.start(r)
+	<-begun
+	stop()
+	b.note("s", "2")
+	w := newWitness(func(string, int) error { return nil })
+	stop = b.start(w.reaction())
+	b.until("the second handled", func() bool { return slices.Contains(w.of("s"), "2") })
+	stop()
+	if got := slices.Concat(handled, w.of("s")); !slices.Equal(got, []string{"1", "2"}) {
+		t.Errorf("handled %v", got)
+	}
+}
+
 // interrupted is the checkpoints of a reaction that is told to end while they are read.
 type interrupted struct {
 	eventstore.Checkpoints
@@ -427,10 +453,9 @@ func TestASubscriptionThatFailsIsReported(t *testing.T) {
 		log := &refusing{Store: b.log, after: after}
 		run := func(ctx context.Context) error {
 			subscriber := &eventstore.Subscriber{Log: log, Topics: w.reaction().Topics(), Checkpoints: b.state.CheckpointsOf(id), Logger: slog.New(slog.DiscardHandler)}
-			err := reactions.Run(ctx, reactions.Deps{
+			return reactions.Run(ctx, reactions.Deps{
 				Reaction: w.reaction(), Messages: subscriber, Parking: parking{b.state}, Clock: systemClock{}, Logger: slog.New(slog.DiscardHandler),
 			})
-			return errors.Join(err, subscriber.Close())
 		}
 		if err := run(t.Context()); !errors.Is(err, errRefused) {
 			t.Errorf("after %d events: %v", after, err)

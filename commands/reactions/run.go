@@ -94,7 +94,7 @@ func Run(ctx context.Context, d Deps) error {
 		}.Middleware,
 		middleware.Recoverer,
 	)
-	err = router.Run(ctx)
+	err = errors.Join(router.Run(ctx), d.Messages.Close()) // the router does not wait for the checkpoint
 	switch {
 	case ctx.Err() != nil:
 		return nil
