@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -51,7 +52,9 @@ type log struct {
 
 	mu      sync.Mutex
 	appends int
-	reads   map[string]int // by stream
+	// conflicts counts those since the last append of anything, where before provokes none.
+	conflicts int
+	reads     map[string]int // by stream
 	// eventsRead counts the events of all reads.
 	eventsRead int
 	// beforeRead runs ahead of every read from a revision on; its error is the read's.
@@ -59,6 +62,10 @@ type log struct {
 	// before runs ahead of every append; its error is the append's.
 	before func(stream string) error
 }
+
+// maxConflicts ends a command that loses for ever: it would wait for the test's end otherwise. Commands of one process
+// queue, and no test has more than two.
+const maxConflicts = 50
 
 // elsewhere is the log as another process has it: they share no queue.
 func (l *log) elsewhere() *log {
@@ -76,10 +83,16 @@ func (l *log) Append(ctx context.Context, stream string, at event.Revision, even
 		l.expectBlobs(ctx, e.Event)
 	}
 	appended, err := l.Store.Append(ctx, stream, at, events)
-	if err == nil {
-		l.mu.Lock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case err == nil:
 		l.appends++
-		l.mu.Unlock()
+		l.conflicts = 0
+	case errors.Is(err, commands.ErrConflict) && l.before == nil:
+		if l.conflicts++; l.conflicts >= maxConflicts {
+			return appended, fmt.Errorf("%d conflicts in a row: the writer does not see what was appended", l.conflicts)
+		}
 	}
 	return appended, err
 }

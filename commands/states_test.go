@@ -87,6 +87,129 @@ func TestARefusalKnowsTheLatest(t *testing.T) {
 	}
 }
 
+// used is how many slots a process finds held, by a command that appends nothing.
+func used(t *testing.T, store commands.Store) int {
+	t.Helper()
+	state, _, err := commands.Handle(t.Context(), store, slots.Decider, slots.Stream(anna, aDay), intentOf(anna), slots.Command(slots.Refund{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state.SlotsUsed()
+}
+
+// TestAKeptStateNeverAnswersAlone: the process appends nothing after it knows the stream, so that no conflict could tell it
+// what others have appended since.
+func TestAKeptStateNeverAnswersAlone(t *testing.T) {
+	l := newLog(t)
+	elsewhere := func(c slots.Command) {
+		t.Helper()
+		if _, _, err := commands.Handle(t.Context(), l.elsewhere(), slots.Decider, slots.Stream(anna, aDay), intentOf(anna), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 3 {
+		elsewhere(spend(fmt.Sprint(i), 9))
+		if n := used(t, l); n != i+1 {
+			t.Errorf("%d slots, want %d", n, i+1)
+		}
+	}
+	elsewhere(slots.Refund{SlotID: "slot-0", JobID: "0", Reason: slots.CancelledEarly})
+	if n := used(t, l); n != 2 {
+		t.Errorf("%d slots after one was given back, want 2", n)
+	}
+	if _, _, err := commands.Handle(t.Context(), l, slots.Decider, slots.Stream(anna, aDay), intentOf(anna), spend("new", 2)); !errors.Is(err, slots.ErrAllowanceSpent) {
+		t.Errorf("over the allowance: %v", err)
+	}
+	state, err := commands.ReadAccount(t.Context(), l, anna)
+	if err != nil || state.Exists {
+		t.Fatalf("%+v, %v", state, err)
+	}
+	register(t, l.elsewhere(), anna)
+	for _, plan := range []string{"pro", "free", "pro"} {
+		if _, _, err := changePlan(t.Context(), l.elsewhere(), intentOf(anna), plan); err != nil {
+			t.Fatal(err)
+		}
+		if state, err := commands.ReadAccount(t.Context(), l, anna); err != nil || state.Plan != plan {
+			t.Errorf("%+v, %v, want plan %s", state, err, plan)
+		}
+	}
+}
+
+// process is one whose log can change under it.
+type process struct {
+	*log
+	next   *log // takes the place of log before the second page of a read
+	states commands.States
+}
+
+func (p *process) States() *commands.States { return &p.states }
+
+func (p *process) ReadFrom(ctx context.Context, stream string, from event.Revision, count int) (commands.History, error) {
+	if p.next != nil && from > 0 {
+		p.log, p.next = p.next, nil
+	}
+	return p.log.ReadFrom(ctx, stream, from, count)
+}
+
+// TestARewrittenStreamIsReadWhole: a log that was put back from a copy, and written since, has other events at the revisions
+// that a process knows.
+func TestARewrittenStreamIsReadWhole(t *testing.T) {
+	const known = 3
+	for _, written := range []int{0, 1, known - 1, known, known + 1, known + 5} {
+		p := &process{log: filledAtOnce(t, "before", known)}
+		for range 2 {
+			if n := used(t, p); n != known {
+				t.Fatalf("%d slots, want %d", n, known)
+			}
+		}
+		p.log = filledAtOnce(t, "after", written)
+		state, _, err := commands.Handle(t.Context(), p, slots.Decider, slots.Stream(anna, aDay), intentOf(anna), spend("over", written))
+		if !errors.Is(err, slots.ErrAllowanceSpent) || state.SlotsUsed() != written {
+			t.Errorf("%d events instead: %d slots, %v", written, state.SlotsUsed(), err)
+		}
+		for i := range known {
+			if _, holds := state.HeldBy(fmt.Sprint("before", i)); holds {
+				t.Errorf("%d events instead: a job of the log before holds a slot", written)
+			}
+		}
+		if _, _, err := commands.Handle(t.Context(), p, slots.Decider, slots.Stream(anna, aDay), intentOf(anna), spend("next", written+1)); err != nil {
+			t.Errorf("%d events instead: %v", written, err)
+		}
+		if n := used(t, p); n != written+1 {
+			t.Errorf("%d events instead: %d slots after one more", written, n)
+		}
+	}
+	for _, written := range []int{1, long, long + 1} { // while it is read
+		p := &process{log: filledAtOnce(t, "before", long), next: filledAtOnce(t, "after", written)}
+		for range 2 {
+			if n := used(t, p); n != written {
+				t.Errorf("%d slots, want %d", n, written)
+			}
+		}
+	}
+}
+
+// long is more events than are read at once.
+const long = 600
+
+// filledAtOnce is a log with a day of n slots.
+func filledAtOnce(t *testing.T, name string, n int) *log {
+	t.Helper()
+	l := newLog(t)
+	var spent []event.Event
+	for i := range n {
+		id := fmt.Sprint(name, i)
+		spent = append(spent, slots.Spent{SlotID: id, Day: aDay, Submission: job.Submission{JobID: id, Account: anna}})
+	}
+	if n == 0 {
+		return l
+	}
+	if _, err := l.Append(t.Context(), slots.Stream(anna, aDay), event.NoStream, intentOf(anna).Propose(spent)); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 // TestATruncatedStreamIsReadWhole: the event that a kept state ends with is gone.
 func TestATruncatedStreamIsReadWhole(t *testing.T) {
 	l := newLog(t)

@@ -27,6 +27,10 @@ const (
 
 	firstRedelivery = 50 * time.Millisecond
 	maxRedelivery   = 5 * time.Second
+
+	// lastAnswer is how long a subscription that is told to end waits for the answer to a
+	// message that is being handled.
+	lastAnswer = 5 * time.Second
 )
 
 // Checkpoints stores, per topic, the position up to which every event is acknowledged.
@@ -42,7 +46,8 @@ type Checkpoints interface {
 // Messages of one stream are delivered in order, each after the one before was
 // acknowledged; messages of different streams concurrently, at most 64 at a time. The
 // checkpoint is the end of the contiguous acknowledged prefix: after a crash events may
-// be delivered again, and none is skipped. A message that is not acknowledged is
+// be delivered again, and none is skipped. A subscription that is told to end waits up to 5 s
+// for the messages that are being handled, so that the next one does not deliver them again. A message that is not acknowledged is
 // delivered again, after 50 ms at first and up to 5 s later.
 type Subscriber struct {
 	Log interface {
@@ -237,8 +242,15 @@ func (t *topicSubscription) send(ctx context.Context, msg *message.Message) (ack
 	case <-msg.Nacked():
 		return false
 	case <-ctx.Done():
-		// A handler may still be running; an acknowledgement after this point is lost, and
-		// the next start delivers the event again.
+	}
+	// The message's context has ended too. A handler that had finished, or finishes now, is
+	// about to answer; what it acknowledges is not delivered again by the next start.
+	select {
+	case <-msg.Acked():
+		return true
+	case <-msg.Nacked():
+		return false
+	case <-time.After(lastAnswer):
 		return false
 	}
 }

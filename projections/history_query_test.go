@@ -2,6 +2,7 @@ package projections_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -109,6 +110,8 @@ func plainAnswer(newestFirst []plainRun, q projections.HistoryQuery) (ids []int6
 	return found[:min(q.Limit, len(found))], len(found) > q.Limit, truncated
 }
 
+var historyRandom = flag.Int("history.random", 10, "combinations of any number of filters that are compared, beside every filter and every pair")
+
 // TestHistoryFiltersAgainstPlainScan: every filter and every pair of filters, and all together at random, answer what a look at every
 // run answers, in the same order; pages join without a gap.
 func TestHistoryFiltersAgainstPlainScan(t *testing.T) {
@@ -144,7 +147,7 @@ func TestHistoryFiltersAgainstPlainScan(t *testing.T) {
 	for _, text := range alone {
 		queries = append(queries, projections.HistoryQuery{Query: text})
 	}
-	for range 50 {
+	for range *historyRandom {
 		var q projections.HistoryQuery
 		for _, f := range filters {
 			if random.IntN(2) == 0 {

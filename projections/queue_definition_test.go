@@ -244,9 +244,23 @@ func (l *queueLife) checkProposals(queue *projections.Queue) {
 	if !slices.Equal(got, want) {
 		l.t.Fatalf("%+v is proposed %v, want %v", c, got, want)
 	}
+	l.expireProposals()
 	for _, id := range got {
 		if i := slices.Index(l.waiting, id); i >= 0 && l.random.IntN(2) == 0 {
 			l.start(i)
 		}
+	}
+}
+
+// expireProposals ends some proposals and keeps all others from ending: how long a step takes decides nothing.
+func (l *queueLife) expireProposals() {
+	l.t.Helper()
+	const never = 1 << 60
+	_, err := l.db.ExecContext(l.t.Context(), "UPDATE queue_proposals SET until_ms = ?", never)
+	if err == nil && len(l.waiting) > 0 && l.random.IntN(3) == 0 {
+		_, err = l.db.ExecContext(l.t.Context(), "UPDATE queue_proposals SET until_ms = 1 WHERE job_id = ?", l.waiting[l.random.IntN(len(l.waiting))])
+	}
+	if err != nil {
+		l.t.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,7 +76,7 @@ func (b *bench) start(list ...reactions.Reaction) (stop func()) {
 			err := reactions.Run(ctx, reactions.Deps{
 				Reaction: r, Messages: subscriber, Parking: parking{b.state}, Clock: systemClock{}, Logger: slog.New(slog.DiscardHandler),
 			})
-			if err := errors.Join(err, subscriber.Close()); err != nil {
+			if err != nil {
 				b.t.Error(err)
 			}
 		})
@@ -226,10 +227,10 @@ func TestUnavailableIsNotParked(t *testing.T) {
 // acknowledged: nothing is skipped, and what was handled well is not handled again.
 func TestRestart(t *testing.T) {
 	b := newBench(t, storetest.Catalogue())
-	blocked := make(chan struct{})
-	w := newWitness(func(text string, attempt int) error {
-		if text == "slow" && attempt == 1 {
-			<-blocked
+	var tried, allowed atomic.Bool
+	w := newWitness(func(text string, _ int) error {
+		if text == "slow" && !allowed.Load() {
+			tried.Store(true)
 			return commands.ErrUnavailable
 		}
 		return nil
@@ -241,9 +242,9 @@ func TestRestart(t *testing.T) {
 	b.note("a", "slow")
 	b.note("b", "after")
 	stop = b.start(w.reaction())
-	close(blocked)
-	b.until("the event after the slow one handled", func() bool { return len(w.of("b")) > 0 })
+	b.until("the slow one tried, and the event after it handled", func() bool { return tried.Load() && len(w.of("b")) > 0 })
 	stop()
+	allowed.Store(true)
 	stop = b.start(w.reaction())
 	b.until("the slow one handled", func() bool { return len(w.of("a")) > 0 })
 	stop()
@@ -252,6 +253,60 @@ func TestRestart(t *testing.T) {
 	}
 	if got := w.of("a"); !slices.Equal(got, []string{"slow"}) {
 		t.Errorf("a: %v", got)
+	}
+}
+
+// TestWhatEndsWhileItStopsIsNotHandledAgain: an event that was being handled when the process was told to end, and was
+// handled well.
+func TestWhatEndsWhileItStopsIsNotHandledAgain(t *testing.T) {
+	b := newBench(t, storetest.Catalogue())
+	var handled []string
+	begun := make(chan struct{})
+	r := reactions.Reaction{Name: "witness", On: []string{storetest.Noted{}.EventName()}, Handle: func(ctx context.Context, r event.Recorded) error {
+		close(begun)
+		<-ctx.Done()
+		handled = append(handled, r.Event.(storetest.Noted).Text)
+		return nil
+	}}
+	b.note("s", "1")
+	stop := b.start(r)
+	<-begun
+	stop()
+	b.note("s", "2")
+	w := newWitness(func(string, int) error { return nil })
+	stop = b.start(w.reaction())
+	b.until("the second handled", func() bool { return slices.Contains(w.of("s"), "2") })
+	stop()
+	if got := slices.Concat(handled, w.of("s")); !slices.Equal(got, []string{"1", "2"}) {
+		t.Errorf("handled %v", got)
+	}
+}
+
+// interrupted is the checkpoints of a reaction that is told to end while they are read.
+type interrupted struct {
+	eventstore.Checkpoints
+	end context.CancelFunc
+}
+
+func (i interrupted) Load(ctx context.Context, _ string) (event.Position, error) {
+	i.end()
+	return event.Position{}, ctx.Err()
+}
+
+// TestToldToEndBeforeItSubscribed: that is no failure.
+func TestToldToEndBeforeItSubscribed(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b := newBench(t, storetest.Catalogue())
+	r := newWitness(func(string, int) error { return nil }).reaction()
+	err := reactions.Run(ctx, reactions.Deps{
+		Reaction: r, Parking: parking{b.state}, Clock: systemClock{}, Logger: slog.New(slog.DiscardHandler),
+		Messages: &eventstore.Subscriber{
+			Log: b.log, Topics: r.Topics(), Checkpoints: interrupted{end: cancel}, Logger: slog.New(slog.DiscardHandler),
+		},
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -398,10 +453,9 @@ func TestASubscriptionThatFailsIsReported(t *testing.T) {
 		log := &refusing{Store: b.log, after: after}
 		run := func(ctx context.Context) error {
 			subscriber := &eventstore.Subscriber{Log: log, Topics: w.reaction().Topics(), Checkpoints: b.state.CheckpointsOf(id), Logger: slog.New(slog.DiscardHandler)}
-			err := reactions.Run(ctx, reactions.Deps{
+			return reactions.Run(ctx, reactions.Deps{
 				Reaction: w.reaction(), Messages: subscriber, Parking: parking{b.state}, Clock: systemClock{}, Logger: slog.New(slog.DiscardHandler),
 			})
-			return errors.Join(err, subscriber.Close())
 		}
 		if err := run(t.Context()); !errors.Is(err, errRefused) {
 			t.Errorf("after %d events: %v", after, err)

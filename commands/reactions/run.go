@@ -79,7 +79,10 @@ func Run(ctx context.Context, d Deps) error {
 	}
 	// Before the router runs: one that cannot subscribe leaves a goroutine behind.
 	messages, err := d.Messages.Subscribe(ctx, d.Reaction.Name)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil // told to end while the checkpoint was read
+	case err != nil:
 		return err
 	}
 	handler := router.AddConsumerHandler(d.Reaction.Name, d.Reaction.Name, subscribed{messages, d.Messages}, d.handler(d.Reaction))
@@ -91,7 +94,7 @@ func Run(ctx context.Context, d Deps) error {
 		}.Middleware,
 		middleware.Recoverer,
 	)
-	err = router.Run(ctx)
+	err = errors.Join(router.Run(ctx), d.Messages.Close()) // the router does not wait for the checkpoint
 	switch {
 	case ctx.Err() != nil:
 		return nil

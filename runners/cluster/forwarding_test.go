@@ -166,12 +166,15 @@ func TestSealedBodies(t *testing.T) {
 		http.Error(w, "", http.StatusTeapot)
 	}))
 	defer spy.Close()
-	_, err := peers("caller", "s", elsewhere(strings.TrimPrefix(spy.URL, "http://"))).Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{Expression: "1+1"})
+	sent := time.Now()
+	caller := peers("caller", "s", elsewhere(strings.TrimPrefix(spy.URL, "http://")))
+	caller.Now = func() time.Time { return sent }
+	_, err := caller.Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{Expression: "1+1"})
 	if err == nil || heard == nil {
 		t.Fatal(err)
 	}
 	evaluated := 0
-	at := time.Now()
+	at := sent
 	local := func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
 		evaluated++
 		return commands.Evaluation{}, nil
@@ -221,17 +224,17 @@ func TestSealedBodies(t *testing.T) {
 		t.Errorf("another receiver: %d", status)
 	}
 	for _, late := range []time.Duration{2 * time.Minute, -2 * time.Minute} {
-		at = time.Now().Add(late)
+		at = sent.Add(late)
 		if status := send(address, body, nil); status != http.StatusBadRequest {
 			t.Errorf("received %v after it was sent: %d", late, status)
 		}
 	}
-	at = time.Now()
+	at = sent
 	if status := send(address, body, nil); status != http.StatusOK || evaluated != 1 {
 		t.Errorf("the sealed body: %d, evaluated %d times", status, evaluated)
 	}
 	for _, later := range []time.Duration{0, 59 * time.Second} { // as long as its time is accepted
-		at = time.Now().Add(later)
+		at = sent.Add(later)
 		if status := send(address, body, nil); status != http.StatusConflict || evaluated != 1 {
 			t.Errorf("the sealed body again after %v: %d, evaluated %d times", later, status, evaluated)
 		}

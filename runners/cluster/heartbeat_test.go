@@ -44,7 +44,10 @@ func beats(t *testing.T, log *memory.Store) <-chan runner.Beat {
 	written := make(chan runner.Beat, 100)
 	startSubscription(t, log, func(r event.Recorded) {
 		if b, ok := r.Event.(runner.Beat); ok {
-			written <- b
+			select {
+			case written <- b:
+			case <-t.Context().Done(): // nobody receives any more
+			}
 		}
 	})
 	return written

@@ -181,7 +181,7 @@ func TestJobsSurviveKilledRunners(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	killed := make(chan int)
-	go func() { killed <- killRunners(ctx, t, in, fleet) }()
+	go func() { killed <- killRunners(ctx, t, log, in, fleet) }()
 	begun := time.Now()
 	var clients sync.WaitGroup
 	for i, a := range people {
@@ -209,23 +209,36 @@ func TestJobsSurviveKilledRunners(t *testing.T) {
 		len(books.jobs), accounts, submitted.Round(time.Millisecond), elapsed.Round(time.Millisecond), kills, books.ends(), books.unfairness())
 }
 
-// killRunners kills one runner after another and starts a new one in its place.
-func killRunners(ctx context.Context, t *testing.T, in *installation, fleet []*process) (kills int) {
-	for i := 0; ; i++ {
-		select {
-		case <-ctx.Done():
+// claimsPerKill is how many attempts begin between two kills: a slow machine has no more kills for its jobs than a fast one.
+const claimsPerKill = 12
+
+// killRunners kills one runner after another, each when jobs have just been claimed, and starts a new one in its place.
+func killRunners(ctx context.Context, t *testing.T, log *eventstore.Store, in *installation, fleet []*process) (kills int) {
+	claims := 0
+	for r, err := range log.SubscribeAll(ctx, event.Position{}, job.WasClaimed{}.EventName()) {
+		if ctx.Err() != nil {
 			return kills
-		case <-time.After(2 * time.Second):
 		}
-		fleet[i%len(fleet)].kill()
-		kills++
+		if err != nil {
+			t.Error(err)
+			return kills
+		}
+		if _, claimed := r.Event.(job.WasClaimed); !claimed {
+			continue // a position only
+		}
+		if claims++; claims%claimsPerKill != 0 {
+			continue
+		}
+		fleet[kills%len(fleet)].kill()
 		next, err := in.tryHeadless("run")
 		if err != nil {
 			t.Error(err)
 			return kills
 		}
-		fleet[i%len(fleet)] = next
+		fleet[kills%len(fleet)] = next
+		kills++
 	}
+	return kills
 }
 
 // withoutRun is a submission of a kind that writes no run; empty where no kind is such a one.

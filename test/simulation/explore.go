@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -84,6 +85,10 @@ func (w *world) key() string {
 	return b.String()
 }
 
+// maxOperations bounds the operations of a schedule, far above those of any scenario: a writer that loses for ever would
+// lead to ever more states.
+const maxOperations = 200
+
 // result counts what an exploration saw.
 type result struct {
 	states  int
@@ -121,6 +126,9 @@ func (s scenario) visitAll(describe func(*log) string) (result, error) {
 		}
 		seen[key] = true
 		r.states++
+		if len(schedule) > maxOperations {
+			return s.explain(schedule, errors.New("the processes do not end"))
+		}
 		if !recovered[logKey] { // recovery knows nothing of the processes that crashed
 			recovered[logKey] = true
 			after := w.log

@@ -104,11 +104,12 @@ func asRead(e event.Event) (event.Event, error) {
 
 // directStore serves one process at a time, for the recovery after a crash.
 type directStore struct {
-	log    *log
-	states *commands.States
+	log       *log
+	states    *commands.States
+	conflicts *int // since the last append
 }
 
-func newDirectStore(l *log) directStore { return directStore{l, &commands.States{}} }
+func newDirectStore(l *log) directStore { return directStore{l, &commands.States{}, new(int)} }
 
 func (s directStore) States() *commands.States { return s.states }
 
@@ -126,8 +127,15 @@ func (s directStore) Event(_ context.Context, stream string, revision event.Revi
 	return s.log.event(stream, revision)
 }
 
+// Append is commands.Store. Nobody else writes, so that only the first append of a command may be too late.
 func (s directStore) Append(_ context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {
-	return s.log.append(stream, at, events)
+	a, err := s.log.append(stream, at, events)
+	if err == nil {
+		*s.conflicts = 0
+	} else if *s.conflicts++; *s.conflicts > 10 {
+		return a, fmt.Errorf("%d conflicts in a row with nobody", *s.conflicts)
+	}
+	return a, err
 }
 
 // errCrashed ends a process at the operation it was about to make.
