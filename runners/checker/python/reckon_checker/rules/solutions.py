@@ -51,11 +51,11 @@ def check(task: dict[str, Any], seed: int) -> Residual:
 def as_many_as_asked(task: dict[str, Any], seed: int) -> bool:
     """Whether an answer that need not be complete has as many different solutions as were asked for, or all that there are."""
     found: list[dict[str, Any]] = task["solutions"]
-    if task.get("complete") or not found or (task.get("count") == 1 and len(found) == 1):
+    if task.get("complete") or not found or (task.get("count", 1) == 1 and len(found) == 1):
         return True
     if not all(told_apart(a, b) for a, b in itertools.combinations(found, 2)):
         return False
-    return len(found) == task.get("count") or isinstance(judged({**task, "complete": True}, seed), Verified)
+    return len(found) == task.get("count", 1) or isinstance(judged({**task, "complete": True}, seed), Verified)
 
 
 def told_apart(a: dict[str, Any], b: dict[str, Any]) -> bool:
