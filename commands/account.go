@@ -47,7 +47,7 @@ func CloseAccount(ctx context.Context, store Store, in Intent) (event.Position, 
 // no longer in the catalogue it answers the catalogue's first. It returns
 // account.ErrNotFound, account.ErrClosed, or a StreamError.
 func PlanOf(ctx context.Context, store Store, plans account.Plans, accountID string) (account.Plan, error) {
-	state, err := readState(ctx, store, account.Decider, account.Stream(accountID))
+	state, err := ReadAccount(ctx, store, accountID)
 	if err != nil {
 		return account.Plan{}, err
 	}
@@ -58,6 +58,18 @@ func PlanOf(ctx context.Context, store Store, plans account.Plans, accountID str
 		return account.Plan{}, account.ErrClosed
 	}
 	return plans.InForce(state.Plan), nil
+}
+
+// ReadAccount is an account as its stream has it now; one that was never registered has
+// State.Exists false. Its error is a StreamError.
+func ReadAccount(ctx context.Context, store Store, accountID string) (account.State, error) {
+	return readState(ctx, store, account.Decider, account.Stream(accountID))
+}
+
+// ReadToken is a token as its stream has it now; one that was never minted has
+// State.Exists false. Its error is a StreamError.
+func ReadToken(ctx context.Context, store Store, tokenID string) (token.State, error) {
+	return readState(ctx, store, token.Decider, token.Stream(tokenID))
 }
 
 // MintToken makes an API token of the intent's account valid until expiresAt (zero:

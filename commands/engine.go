@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"reckon/domain/run"
+	"reckon/domain/session"
 )
 
 // Engine evaluates expressions in worker processes: one of its own for each
@@ -13,9 +14,11 @@ import (
 type Engine interface {
 	// Evaluate evaluates one expression. It returns ErrBudgetExhausted when it
 	// killed the worker at the end of the budget or the session's worker was busy
-	// for that long, an EngineFailedError when the worker did not survive,
-	// ErrSaturated when no worker became free in time, or the context's error. The
-	// outcome's Elapsed is set with an error too.
+	// for that long, an EngineFailedError when the worker did not survive, a
+	// SaturatedError when no worker became free in time, or a SessionEndedError for
+	// a session that has ended by itself. When the context is cancelled it kills the
+	// worker at once: an EngineFailedError of run.FailureCancelled if it was computing,
+	// else the context's error. The outcome's Elapsed and SessionEnded are set with an error too.
 	Evaluate(ctx context.Context, r EngineRequest) (EngineOutcome, error)
 	// CloseSession kills a session's worker and tells whether there was one. What
 	// the worker evaluates ends with an EngineFailedError.
@@ -30,9 +33,11 @@ type Engine interface {
 // EngineRequest is one expression to evaluate.
 type EngineRequest struct {
 	Code      string
+	Account   string        // whose share of the workers it takes
+	OwnWorker bool          // it takes no share: it is a job, and the runner bounds how many run at a time
 	Session   string        // SessionKey of the worker, made when there is none; empty: a worker for this evaluation alone
 	Budget    time.Duration // wall time for computing and for waiting until the session's worker is free; waiting for a worker is not counted
-	QueueWait time.Duration // longest wait for a worker before ErrSaturated; 0: no wait
+	QueueWait time.Duration // longest wait for a worker before a SaturatedError; 0: no wait
 }
 
 // EngineOutcome is what the engine answered.
@@ -46,16 +51,29 @@ type EngineOutcome struct {
 	Unevaluated bool     // the engine returned the input unchanged
 	// SessionOpened: this was the first evaluation of its session's worker, so that nothing was defined before it.
 	SessionOpened bool
-	SessionLost   bool          // the session's worker had died unnoticed, and this ran in a new one
-	Elapsed       time.Duration // wall time of computing
+	SessionEnded  session.EndReason // the session ended by this evaluation, which has no answer; empty: it did not
+	Elapsed       time.Duration     // wall time of computing
 }
 
 var (
 	// ErrBudgetExhausted means that the evaluation was stopped at the end of its budget.
 	ErrBudgetExhausted = errors.New("the compute budget is exhausted")
-	// ErrSaturated means that no worker was free in time; retry later.
+	// ErrSaturated means that no worker was free in time; retry later. A SaturatedError is one.
 	ErrSaturated = errors.New("all workers are busy; retry in a moment")
 )
+
+// SaturatedError is an ErrSaturated that knows when a worker comes free.
+type SaturatedError struct{ RetryAfter time.Duration }
+
+func (e *SaturatedError) Error() string { return ErrSaturated.Error() }
+
+// Is makes it an ErrSaturated.
+func (e *SaturatedError) Is(target error) bool { return target == ErrSaturated }
+
+// SessionEndedError means that the session of this key ended by itself; its key is not used again.
+type SessionEndedError struct{ Reason session.EndReason }
+
+func (e *SessionEndedError) Error() string { return "the session has ended: " + string(e.Reason) }
 
 // EngineFailedError means that one evaluation has no answer although its budget was not exhausted.
 type EngineFailedError struct {

@@ -23,9 +23,10 @@ type EvaluatorConfig struct {
 	Blobs   Blobs
 	Owners  Owners
 	Clock   Clock
-	Signer  func() *receipt.Signer // the key that seals now; it answers nil while there is none
-	Process string                 // this process's runner id: the owner of the sessions opened here
-	Address string                 // host:port where other processes reach this one; empty: none does
+	// Signer is the key that seals now; nil for a deployment without one. Its error is receipt.ErrCannotSign.
+	Signer  func() (*receipt.Signer, error)
+	Process string // this process's runner id: the owner of the sessions opened here
+	Address string // host:port where other processes reach this one; empty: none does
 	// QueueWait is the longest wait for a worker before ErrSaturated; 0: no wait at all.
 	QueueWait time.Duration
 }
@@ -93,14 +94,19 @@ type Evaluation struct {
 // ErrTooManySessions means that the plan's live sessions are all in use. Nothing was logged.
 var ErrTooManySessions = errors.New("the plan's live sessions are all in use; DELETE one or wait until it expires")
 
-// Evaluate admits, computes, checks, seals and publishes one expression.
+// Evaluate admits, computes, checks, seals and publishes one expression. When the
+// context is cancelled its worker is stopped at once, and what was computed until
+// then is logged all the same: an answer, or a run that failed as cancelled.
 // Whatever it answers with a run id is durable, receipt included. It returns a
 // RunEndedError for a run that was logged without an answer; with any other error
 // no run was logged: an error of Admit, SessionElsewhereError, ErrTooManySessions,
-// ErrSaturated, ErrUnavailable, or the context's.
+// ErrSaturated, ErrUnavailable, receipt.ErrCannotSign, or the context's.
 func (ev *Evaluator) Evaluate(ctx context.Context, in Intent, c Evaluate) (Evaluation, error) {
 	admitted, err := ev.admit(ctx, c)
 	if err != nil {
+		return Evaluation{}, err
+	}
+	if _, err := ev.config.Signer(); err != nil { // before anything is computed
 		return Evaluation{}, err
 	}
 	runID, err := ev.config.Runs.Next(ctx, in)
@@ -111,7 +117,22 @@ func (ev *Evaluator) Evaluate(ctx context.Context, in Intent, c Evaluate) (Evalu
 	if err != nil {
 		return Evaluation{}, err
 	}
+	ctx, done := detach(ctx)
+	defer done()
 	return ev.Publish(ctx, in, computed)
+}
+
+// settleTimeout bounds what is done for an evaluation after it was computed, where its context has no deadline.
+const settleTimeout = 30 * time.Second
+
+// detach returns a context that is not cancelled with ctx, but ends at its deadline if it has one: what was computed is
+// logged although its caller went away.
+func detach(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, has := ctx.Deadline()
+	if !has {
+		return context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	}
+	return context.WithDeadline(context.WithoutCancel(ctx), deadline)
 }
 
 // Compute evaluates a job that was admitted when it was submitted, checks and
@@ -123,18 +144,17 @@ func (ev *Evaluator) Compute(ctx context.Context, in Intent, runID int64, jobID 
 	if err != nil {
 		return Computed{}, err
 	}
+	if _, err := ev.config.Signer(); err != nil {
+		return Computed{}, err
+	}
 	return ev.computeAdmitted(ctx, in, runID, jobID, admitted)
 }
 
 // computeAdmitted is what evaluations and jobs have in common: session, compute,
 // check, seal. jobID is empty for an evaluation that is no job's.
 func (ev *Evaluator) computeAdmitted(ctx context.Context, in Intent, runID int64, jobID string, a admitted) (Computed, error) {
-	owned, err := ev.ownSession(ctx, in, a)
-	if err != nil {
-		return Computed{}, err
-	}
 	subject := run.Subject{RunID: runID, Account: in.Account, Expression: a.source, SessionID: a.SessionID, Source: in.Source, JobID: jobID}
-	outcome, err := ev.compute(ctx, in, subject, a, owned)
+	outcome, err := ev.computeOwned(ctx, in, subject, a)
 	if err != nil {
 		return Computed{}, err
 	}
@@ -142,5 +162,26 @@ func (ev *Evaluator) computeAdmitted(ctx context.Context, in Intent, runID int64
 		return outcome.withoutAnswer(), nil
 	}
 	outcome.evaluated.Check = ev.check(ctx, a, outcome)
+	ctx, done := detach(ctx)
+	defer done()
 	return ev.seal(ctx, a, outcome)
+}
+
+// computeOwned computes in a session that this process owns, if the evaluation has one. A session that has ended without
+// the log knowing is logged to have, and opened anew.
+func (ev *Evaluator) computeOwned(ctx context.Context, in Intent, subject run.Subject, a admitted) (computation, error) {
+	for {
+		owned, err := ev.ownSession(ctx, in, a)
+		if err != nil {
+			return computation{}, err
+		}
+		outcome, err := ev.compute(ctx, in, subject, a, owned)
+		var ended *SessionEndedError
+		if !errors.As(err, &ended) {
+			return outcome, err
+		}
+		if err := ev.expire(ctx, in, owned, ended.Reason); err != nil {
+			return computation{}, err
+		}
+	}
 }

@@ -26,15 +26,18 @@ type computation struct {
 }
 
 // compute has the engine evaluate, and stores what is too long for an event. An
-// evaluation that ran out of its budget or did not leave the engine alive is a
-// computation without an answer; an error is one that says nothing about the
-// expression: ErrSaturated, the context's, or of the blobs.
+// evaluation that ran out of its budget, did not leave the engine alive or lost its
+// caller is a computation without an answer; an error is one that says nothing about
+// the expression: ErrSaturated, SessionEndedError, the context's, or of the blobs.
+// Once the engine has computed, the end of the context stops nothing any more.
 func (ev *Evaluator) compute(ctx context.Context, in Intent, subject run.Subject, a admitted, owned ownedSession) (computation, error) {
-	request := EngineRequest{Code: a.Expression, Budget: a.budget(), QueueWait: ev.config.QueueWait}
+	request := EngineRequest{Code: a.Expression, Account: in.Account, OwnWorker: subject.JobID != "", Budget: a.budget(), QueueWait: ev.config.QueueWait}
 	if owned.id != "" {
 		request.Session = SessionKey(in.Account, owned.id, owned.Epoch)
 	}
 	o, err := ev.config.Engine.Evaluate(ctx, request)
+	ctx, done := detach(ctx)
+	defer done()
 	c := computation{runID: subject.RunID, outcome: o, cause: err}
 	var failed *EngineFailedError
 	switch {
@@ -48,7 +51,10 @@ func (ev *Evaluator) compute(ctx context.Context, in Intent, subject run.Subject
 	default:
 		return computation{}, err
 	}
-	ev.expireIfWorkerIsGone(ctx, in, owned)
+	if o.SessionEnded != "" {
+		// An error of the log is dropped: the next evaluation hears of the end from the engine.
+		_ = ev.expire(ctx, in, owned, o.SessionEnded)
+	}
 	return c, nil
 }
 
@@ -61,7 +67,7 @@ func (ev *Evaluator) evaluated(ctx context.Context, subject run.Subject, o Engin
 		Warnings: boundWarnings(o.Messages), Engine: run.Engine{Name: name, Revision: revision},
 		ExecutionMS: o.Elapsed.Milliseconds(), EvaluatedAt: event.Timestamp(ev.config.Clock.Now()),
 	}
-	if warning := owned.lossWarning(o); warning != "" {
+	if warning := owned.lossWarning(); warning != "" {
 		e.Warnings = append(e.Warnings, warning)
 	}
 	var err error

@@ -9,10 +9,14 @@ import (
 	"reckon/domain/run"
 )
 
-// seal makes the receipt of an answer, with the key that seals now. Long canonical
+// seal makes the receipt of an answer, with the key that seals now (receipt.ErrCannotSign). Long canonical
 // bytes are durable as a blob when it returns.
 func (ev *Evaluator) seal(ctx context.Context, a admitted, c computation) (Computed, error) {
-	seal, err := receipt.SealJSON(receiptOf(a, c), ev.config.Signer())
+	signer, err := ev.config.Signer()
+	if err != nil {
+		return Computed{}, err
+	}
+	seal, err := receipt.SealJSON(receiptOf(a, c), signer)
 	if err != nil {
 		return Computed{}, err
 	}

@@ -23,29 +23,19 @@ func (ev *Evaluator) ownSession(ctx context.Context, in Intent, a admitted) (own
 	})
 }
 
-// expireIfWorkerIsGone logs that a session's variables are gone, if they are: an
-// evaluation that ran out of time while it waited for its turn leaves the worker
-// to the evaluation that has it. An error of the log is dropped: the session's
-// owner finds the worker missing at the next evaluation.
-func (ev *Evaluator) expireIfWorkerIsGone(ctx context.Context, in Intent, owned ownedSession) {
-	if owned.id == "" || ev.config.Engine.LiveSessions(in.Account+"/"+owned.id+"/") > 0 {
-		return
-	}
-	expire := session.Expire{Account: in.Account, SessionID: owned.id, Epoch: owned.Epoch, Reason: session.EndWorkerDied}
-	_, _ = handleFrom(ctx, ev.config.Store, session.Decider, session.Stream(in.Account, owned.id), &owned.stream, in.withNewID(), session.Command(expire))
+// expire logs that an epoch of a session has ended by itself and its variables are gone.
+func (ev *Evaluator) expire(ctx context.Context, in Intent, owned ownedSession, reason session.EndReason) error {
+	expire := session.Expire{Account: in.Account, SessionID: owned.id, Epoch: owned.Epoch, Reason: reason}
+	_, err := handleFrom(ctx, ev.config.Store, session.Decider, session.Stream(in.Account, owned.id), &owned.stream, in.withNewID(), session.Command(expire))
+	return err
 }
 
 // lossWarning says that a session's variables are gone although nobody asked for
 // that; empty when they are not, or when the session was only idle.
-func (s ownedSession) lossWarning(o EngineOutcome) string {
-	reason := s.PreviousEnd
-	switch {
-	case s.id == "":
-		return ""
-	case o.SessionLost:
-		reason = session.EndWorkerDied
-	case !s.Opened || reason == "" || reason == session.EndCleared || reason == session.EndIdle:
+func (s ownedSession) lossWarning() string {
+	switch s.PreviousEnd {
+	case "", session.EndCleared, session.EndIdle:
 		return ""
 	}
-	return fmt.Sprintf("Session %s was lost (%s): its variables and definitions are gone; this evaluation ran in a fresh one.", s.id, reason)
+	return fmt.Sprintf("Session %s was lost (%s): its variables and definitions are gone; this evaluation ran in a fresh one.", s.id, s.PreviousEnd)
 }

@@ -72,9 +72,9 @@ func TestTheTextIsParsedOnce(t *testing.T) {
 // requests is a checker that learns nothing and keeps what it was asked.
 type requests []commands.CheckRequest
 
-func (all *requests) Check(_ context.Context, r commands.CheckRequest) run.Check {
+func (all *requests) Check(_ context.Context, r commands.CheckRequest) (run.Check, error) {
 	*all = append(*all, r)
-	return inconclusive
+	return inconclusive, nil
 }
 
 func mustParse(t *testing.T, code string) *expression.Expr {

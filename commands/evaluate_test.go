@@ -120,7 +120,7 @@ func TestAnyOutcomeHasAReceiptThatVerifies(t *testing.T) {
 
 func TestWithoutAKeyTheReceiptSaysSo(t *testing.T) {
 	h := newHouse(t, newLog(t))
-	h.with(func(c *commands.EvaluatorConfig) { c.Signer = func() *receipt.Signer { return nil } })
+	h.with(func(c *commands.EvaluatorConfig) { c.Signer = func() (*receipt.Signer, error) { return nil, nil } })
 	got, err := h.Evaluate(t.Context(), intentOf(anna), evaluate("1+1"))
 	if err != nil {
 		t.Fatal(err)
@@ -131,11 +131,45 @@ func TestWithoutAKeyTheReceiptSaysSo(t *testing.T) {
 	}
 }
 
+// TestAKeyThatIsAwayEvaluatesNothing: a receipt without a signature would say that the deployment has no key.
+func TestAKeyThatIsAwayEvaluatesNothing(t *testing.T) {
+	for name, from := range map[string]int{"before it computes": 0, "while it computes": 1} {
+		t.Run(name, func(t *testing.T) {
+			l := newLog(t)
+			h := newHouse(t, l)
+			asked, signer := 0, newSigner()
+			h.with(func(c *commands.EvaluatorConfig) {
+				c.Signer = func() (*receipt.Signer, error) {
+					asked++
+					if asked > from {
+						return nil, receipt.ErrCannotSign
+					}
+					return signer, nil
+				}
+			})
+			if _, err := h.Evaluate(t.Context(), intentOf(anna), evaluate("1+1")); !errors.Is(err, receipt.ErrCannotSign) {
+				t.Errorf("evaluate: %v", err)
+			}
+			asked = 0
+			if _, err := h.Compute(t.Context(), intentOf(anna), 7, "job", evaluate("1+1")); !errors.Is(err, receipt.ErrCannotSign) {
+				t.Errorf("a job: %v", err)
+			}
+			for r, err := range l.ReadAll(t.Context(), event.Position{}) {
+				if _, isRun := r.Event.(run.Evaluated); err != nil || isRun {
+					t.Errorf("%+v, %v", r, err)
+				}
+			}
+		})
+	}
+}
+
 func TestAnotherKeyDoesNotVerify(t *testing.T) {
 	h := newHouse(t, newLog(t))
 	forger := ed25519.NewKeyFromSeed([]byte(strings.Repeat("f", ed25519.SeedSize)))
 	h.with(func(c *commands.EvaluatorConfig) {
-		c.Signer = func() *receipt.Signer { return &receipt.Signer{KID: newSigner().KID, Key: forger} }
+		c.Signer = func() (*receipt.Signer, error) {
+			return &receipt.Signer{KID: newSigner().KID, Key: forger}, nil
+		}
 	})
 	got, err := h.Evaluate(t.Context(), intentOf(anna), evaluate("1+1"))
 	if err != nil {
@@ -334,6 +368,46 @@ func TestTimeoutsAndFailuresAreLogged(t *testing.T) {
 	}
 }
 
+// TestACallerWhoGoesAwayIsLogged: what was computed until then is in the log, as an answer or as a run that was cancelled;
+// what only waited is not.
+func TestACallerWhoGoesAwayIsLogged(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer error
+		events string
+	}{
+		"while it computed": {&commands.EngineFailedError{Reason: run.FailureCancelled}, "run.failed"},
+		"after it computed": {nil, "run.evaluated receipt.sealed"},
+		"while it waited":   {context.Canceled, ""},
+	} {
+		for _, id := range []string{"", "notebook"} {
+			h := newHouse(t, newLog(t))
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			h.engine.answer = func(commands.EngineRequest) (commands.EngineOutcome, error) {
+				leave()
+				return commands.EngineOutcome{Result: strings.Repeat("2", event.MaxInlineBytes+1), InputForm: "2"}, c.answer
+			}
+			command := evaluate("1+1")
+			command.SessionID = id
+			_, err := h.Evaluate(ctx, intentOf(anna), command)
+			if events := h.log.names(run.Stream(1)); events != c.events || (err == nil) != (c.answer == nil) {
+				t.Errorf("%s: %s, %v", name, events, err)
+			}
+			s := h.run(t, 1)
+			switch {
+			case s.Failed != nil && (s.Failed.Reason != run.FailureCancelled || s.Sealed != nil):
+				t.Errorf("%s: %+v", name, s)
+			case s.Evaluated != nil && s.Evaluated.Check != nil:
+				t.Errorf("%s: the check took a worker for nobody: %+v", name, s.Evaluated.Check)
+			}
+			want := map[bool]string{true: "session.opened session.expired", false: "session.opened"}[s.Failed != nil]
+			if got := h.log.names(session.Stream(anna, "notebook")); id != "" && got != want {
+				t.Errorf("%s: the session's stream is %s", name, got)
+			}
+		}
+	}
+}
+
 func TestWhatIsNotTheRunsDoingIsNotLogged(t *testing.T) {
 	h := newHouse(t, newLog(t))
 	for _, cause := range []error{commands.ErrSaturated, context.Canceled} {
@@ -528,14 +602,26 @@ func TestALostWorkerIsSaid(t *testing.T) {
 	if key := h.engine.requests[2].Session; key != commands.SessionKey(anna, "notebook", 2) {
 		t.Errorf("worker %q", key)
 	}
-	// A worker that died unnoticed says so through the engine.
-	h.answers(commands.EngineOutcome{Result: "2", SessionLost: true}, nil)
-	if got := mustEvaluate(inSession("notebook", "1+1")); len(got.Run.Warnings) != 1 {
-		t.Errorf("%+v", got.Run.Warnings)
+	// An end that the log does not know of yet is logged, and the evaluation goes on in a fresh session.
+	for i, reason := range []session.EndReason{"worker_died", "memory", "idle"} {
+		ended := commands.SessionKey(anna, "notebook", i+2)
+		h.engine.answer = func(r commands.EngineRequest) (commands.EngineOutcome, error) {
+			if r.Session == ended {
+				return commands.EngineOutcome{}, &commands.SessionEndedError{Reason: reason}
+			}
+			return good(r)
+		}
+		got := mustEvaluate(inSession("notebook", "1+1"))
+		if warned := len(got.Run.Warnings) == 1 && strings.Contains(got.Run.Warnings[0], "("+string(reason)+")"); warned != (reason != "idle") {
+			t.Errorf("%s: %+v", reason, got.Run.Warnings)
+		}
+	}
+	if got, want := h.log.names(session.Stream(anna, "notebook")), "session.opened"+strings.Repeat(" session.expired session.opened", 4); got != want {
+		t.Errorf("stream: %s", got)
 	}
 	// What the user or idleness ended is no loss.
 	h.engine.answer = good
-	if _, err := commands.ExpireSession(t.Context(), h.log, intentOf(anna), session.Expire{Account: anna, SessionID: "notebook", Epoch: 2, Reason: "idle"}); err != nil {
+	if _, err := commands.ExpireSession(t.Context(), h.log, intentOf(anna), session.Expire{Account: anna, SessionID: "notebook", Epoch: 5, Reason: "idle"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := mustEvaluate(inSession("notebook", "1+1")); len(got.Run.Warnings) != 0 {

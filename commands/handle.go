@@ -37,6 +37,8 @@ func (e *StreamError) Unwrap() error { return e.Cause }
 
 // Handle is the one append loop: read, fold, decide, append at the revision
 // read, and again when another writer was first, until the context's deadline.
+// Of a stream whose state is kept (decider.Decider.StateBytes) only the events
+// since are read and folded; whatever is decided, is decided on all of the log.
 // It returns the state after the stream's last event and that event's position,
 // also with a refusal, which is the decider's own error; with any other error, a
 // StreamError, it returns neither.
@@ -49,38 +51,10 @@ func Handle[C, S any](ctx context.Context, store Store, d decider.Decider[C, S],
 	return h.state, h.at, err
 }
 
-// snapshot is a stream's state after its event of one revision.
-type snapshot[S any] struct {
-	state    S
-	revision event.Revision // event.NoStream: before the first event
-	at       event.Position // of the event; zero before the first
-}
-
 // handled is the result of a command.
 type handled[S any] struct {
 	snapshot[S]      // of the stream's last event
 	appended    bool // this command appended; false: the state was already as the command wants it
-}
-
-// readState is a stream's present state. Its error is a StreamError.
-func readState[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string) (S, error) {
-	s, err := readSnapshot(ctx, store, d, stream)
-	return s.state, err
-}
-
-// readSnapshot is a stream's present state with the revision to append at. Its
-// error is a StreamError.
-func readSnapshot[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string) (snapshot[S], error) {
-	history, err := store.Read(ctx, stream)
-	if err != nil {
-		return snapshot[S]{}, &StreamError{Stream: stream, Cause: err}
-	}
-	return foldHistory(d, history), nil
-}
-
-// foldHistory folds a stream that was read whole.
-func foldHistory[C, S any](d decider.Decider[C, S], history History) snapshot[S] {
-	return snapshot[S]{state: d.Fold(history.Domain()), revision: history.Revision, at: history.Last()}
 }
 
 // handle is Handle for callers that must know whether this command appended.
@@ -103,11 +77,11 @@ func handleFrom[C, S any](ctx context.Context, store Store, d decider.Decider[C,
 	defer leave()
 	for pause := (&backoff.ExponentialBackOff{InitialInterval: firstBackoff, RandomizationFactor: 1, Multiplier: 2, MaxInterval: maxBackoff}); ; {
 		if known == nil {
-			history, err := store.Read(ctx, stream)
+			read, err := readSnapshot(ctx, store, d, stream)
 			if err != nil {
-				return failed(err)
+				return failed(errors.Unwrap(err))
 			}
-			known = new(foldHistory(d, history))
+			known = &read
 		}
 		events, err := d.Decide(command, known.state)
 		if err != nil || len(events) == 0 {

@@ -52,6 +52,8 @@ type log struct {
 	mu      sync.Mutex
 	appends int
 	reads   map[string]int // by stream
+	// eventsRead counts the events of all reads.
+	eventsRead int
 	// before runs ahead of every append; its error is the append's.
 	before func(stream string) error
 }
@@ -81,13 +83,24 @@ func (l *log) Append(ctx context.Context, stream string, at event.Revision, even
 }
 
 func (l *log) Read(ctx context.Context, stream string) (commands.History, error) {
+	return l.counted(stream, func() (commands.History, error) { return l.Store.Read(ctx, stream) })
+}
+
+func (l *log) ReadFrom(ctx context.Context, stream string, from event.Revision) (commands.History, error) {
+	return l.counted(stream, func() (commands.History, error) { return l.Store.ReadFrom(ctx, stream, from) })
+}
+
+// counted counts a read and its events.
+func (l *log) counted(stream string, read func() (commands.History, error)) (commands.History, error) {
+	history, err := read()
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.reads == nil {
 		l.reads = map[string]int{}
 	}
 	l.reads[stream]++
-	l.mu.Unlock()
-	return l.Store.Read(ctx, stream)
+	l.eventsRead += len(history.Events)
+	return history, err
 }
 
 // readsDuring counts how often something reads a stream.
@@ -193,8 +206,14 @@ func (e *engine) Evaluate(_ context.Context, r commands.EngineRequest) (commands
 	o, err := e.answer(r)
 	o.SessionOpened = opened
 	var failed *commands.EngineFailedError
-	if errors.Is(err, commands.ErrBudgetExhausted) || errors.As(err, &failed) {
+	var ended *commands.SessionEndedError
+	if errors.As(err, &ended) {
 		e.CloseSession(r.Session)
+	}
+	if errors.Is(err, commands.ErrBudgetExhausted) || errors.As(err, &failed) {
+		if e.CloseSession(r.Session) {
+			o.SessionEnded = "worker_died"
+		}
 	}
 	return o, err
 }
@@ -228,11 +247,14 @@ type checker struct {
 	budgets []time.Duration
 }
 
-func (c *checker) Check(_ context.Context, r commands.CheckRequest) run.Check {
+func (c *checker) Check(ctx context.Context, r commands.CheckRequest) (run.Check, error) {
 	c.mu.Lock()
 	c.budgets = append(c.budgets, r.Budget)
 	c.mu.Unlock()
-	return c.check(r.Code, r.Answer)
+	if err := ctx.Err(); err != nil {
+		return run.Check{}, err
+	}
+	return c.check(r.Code, r.Answer), nil
 }
 
 // asked is how often the checker was asked.
@@ -280,7 +302,7 @@ func newHouse(t testing.TB, l *log) *house {
 	process := uuid.NewString()
 	h.config = commands.EvaluatorConfig{
 		Store: l, Runs: commands.NewRunIDs(l, process), Engine: h.engine, Checker: h.checker, Blobs: l.blobs, Owners: owners{process: true},
-		Clock: clock{noon.Add(1500 * time.Microsecond)}, Signer: func() *receipt.Signer { return signer }, Process: process, Address: "127.0.0.1:1", QueueWait: time.Second,
+		Clock: clock{noon.Add(1500 * time.Microsecond)}, Signer: func() (*receipt.Signer, error) { return signer, nil }, Process: process, Address: "127.0.0.1:1", QueueWait: time.Second,
 	}
 	h.with(func(*commands.EvaluatorConfig) {})
 	return h

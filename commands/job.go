@@ -55,7 +55,7 @@ func (j *Jobs) SettleCancellation(ctx context.Context, in Intent, s job.State) e
 	if s.Status != job.Cancelled || !s.Early {
 		return nil
 	}
-	if err := j.refund(ctx, in, refund{s.Queued.Account, s.Queued.Day, s.Queued.SlotID, slots.CancelledEarly}); err != nil {
+	if err := j.refund(ctx, in, refund{s.Queued.Account, s.Queued.Day, s.Queued.SlotID, s.Queued.JobID, slots.CancelledEarly}); err != nil {
 		return err
 	}
 	if s.Queued.UploadID == "" {

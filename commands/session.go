@@ -34,6 +34,26 @@ func (e *SessionElsewhereError) Error() string {
 // Is makes it a session.ErrOwnedElsewhere.
 func (e *SessionElsewhereError) Is(target error) bool { return target == session.ErrOwnedElsewhere }
 
+// ErrSessionOwnerAway is every SessionOwnerError.
+var ErrSessionOwnerAway = errors.New("the process that holds the session does not answer; whether the evaluation ran is unknown. Try again in a moment: if it has died, a fresh session begins")
+
+// SessionOwnerError means that the evaluation was sent to the live process that owns the
+// session, and no answer came. Whether a run was logged is unknown.
+type SessionOwnerError struct {
+	Owner string // runner id
+	Cause error
+}
+
+func (e *SessionOwnerError) Error() string {
+	return "session owner " + e.Owner + " does not answer: " + e.Cause.Error()
+}
+
+// Is makes it an ErrSessionOwnerAway.
+func (e *SessionOwnerError) Is(target error) bool { return target == ErrSessionOwnerAway }
+
+// Unwrap is the cause.
+func (e *SessionOwnerError) Unwrap() error { return e.Cause }
+
 // ownedSession is a session that this process owns, with its stream as it was
 // when it was asked for.
 type ownedSession struct {

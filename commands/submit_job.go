@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -84,9 +83,9 @@ func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted
 	if err != nil {
 		return Submitted{}, err
 	}
-	if slotID, holds := after.HeldBy(id); !holds || slotID != spent.SlotID {
+	if slot, _ := after.HeldBy(id); slot.ID != spent.SlotID {
 		// Another submission with the same key spent the slot first: its content is queued.
-		if spent, err = j.spentFor(ctx, in.Account, day, id); err != nil {
+		if spent, err = j.spentOn(ctx, in.Account, day, slot); err != nil {
 			return Submitted{}, err
 		}
 	}
@@ -100,19 +99,18 @@ func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted
 	return Submitted{Job: queued, JobsRemaining: max(0, c.Plan.JobsPerDay-after.SlotsUsed()), Position: at}, nil
 }
 
-// spentFor returns the event that spent the slot which a job holds of a day: the latest of the job's. Its error is a StreamError, or that the job holds none.
-func (j *Jobs) spentFor(ctx context.Context, accountID, day, jobID string) (slots.Spent, error) {
+// spentOn returns the event that spent a slot of a day. Its error is a StreamError.
+func (j *Jobs) spentOn(ctx context.Context, accountID, day string, slot slots.Slot) (slots.Spent, error) {
 	stream := slots.Stream(accountID, day)
-	history, err := j.Store.Read(ctx, stream)
+	recorded, err := j.Store.Event(ctx, stream, slot.SpentAt)
 	if err != nil {
 		return slots.Spent{}, &StreamError{Stream: stream, Cause: err}
 	}
-	for _, r := range slices.Backward(history.Events) {
-		if e, ok := r.Event.(slots.Spent); ok && e.Submission.JobID == jobID {
-			return e, nil
-		}
+	spent, ok := recorded.Event.(slots.Spent)
+	if !ok || spent.SlotID != slot.ID {
+		return slots.Spent{}, &StreamError{Stream: stream, Cause: fmt.Errorf("event %d does not spend slot %s", slot.SpentAt, slot.ID)}
 	}
-	return slots.Spent{}, fmt.Errorf("stream %s: job %s holds no slot", stream, jobID)
+	return spent, nil
 }
 
 // complete returns the submission with the fields that the service sets and those that its kind sets in Prepare.
@@ -184,7 +182,7 @@ func (j *Jobs) FinishSubmission(ctx context.Context, in Intent, spent slots.Spen
 		}
 	}
 	if state.Queued.SlotID != spent.SlotID {
-		if err := j.refund(ctx, in, refund{s.Account, spent.Day, spent.SlotID, slots.Duplicate}); err != nil {
+		if err := j.refund(ctx, in, refund{s.Account, spent.Day, spent.SlotID, s.JobID, slots.Duplicate}); err != nil {
 			return job.State{}, event.Position{}, err
 		}
 	}
@@ -204,7 +202,7 @@ func (j *Jobs) claimUpload(ctx context.Context, in Intent, spent slots.Spent) er
 		err = state.CheckAdmitted(spent.SlotID)
 	}
 	if errors.Is(err, upload.ErrUploadUsed) || errors.Is(err, upload.ErrNotFound) {
-		if refundErr := j.refund(ctx, in, refund{s.Account, spent.Day, spent.SlotID, slots.UploadUsed}); refundErr != nil {
+		if refundErr := j.refund(ctx, in, refund{s.Account, spent.Day, spent.SlotID, s.JobID, slots.UploadUsed}); refundErr != nil {
 			return refundErr
 		}
 	}
@@ -213,13 +211,13 @@ func (j *Jobs) claimUpload(ctx context.Context, in Intent, spent slots.Spent) er
 
 // refund is a slot to refund and why.
 type refund struct {
-	account, day, slotID string // day: YYYY-MM-DD, UTC
-	reason               slots.RefundReason
+	account, day, slotID, jobID string // day: YYYY-MM-DD, UTC
+	reason                      slots.RefundReason
 }
 
 // refund refunds a slot; one that was refunded stays as it is. Its error is Handle's.
 func (j *Jobs) refund(ctx context.Context, in Intent, r refund) error {
 	_, _, err := Handle(ctx, j.Store, slots.Decider, slots.Stream(r.account, r.day), in.withNewID(),
-		slots.Command(slots.Refund{SlotID: r.slotID, Reason: r.reason}))
+		slots.Command(slots.Refund{SlotID: r.slotID, JobID: r.jobID, Reason: r.reason}))
 	return err
 }

@@ -26,16 +26,17 @@ type Verification struct {
 // ErrInvalidVerifyRequest means that a request named neither a run nor a complete pair, or both.
 var ErrInvalidVerifyRequest = errors.New("give either run_id alone, or both code and result")
 
-// Verify checks an answer within maxCheckBudget and logs what it learned with the
+// Verify checks an answer within MaxCheckBudget and logs what it learned with the
 // run. Without a run nothing is logged. It returns ErrInvalidVerifyRequest, run.ErrNotFound for a run
-// that the intent's account does not have, or an error of the log or the blobs.
+// that the intent's account does not have, ErrSaturated, or an error of the log or the blobs.
 func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verification, error) {
 	hasBoth := strings.TrimSpace(c.Code) != "" && strings.TrimSpace(c.Result) != ""
 	switch {
 	case c.RunID != 0 && (c.Code != "" || c.Result != ""), c.RunID == 0 && !hasBoth:
 		return Verification{}, ErrInvalidVerifyRequest
 	case c.RunID == 0:
-		return Verification{Check: boundCheck(ev.config.Checker.Check(ctx, checkOnRequest(c.Code, c.Result)))}, nil
+		check, err := ev.checkOnRequest(ctx, in, c.Code, c.Result)
+		return Verification{Check: check}, err
 	}
 	s, err := readState(ctx, ev.config.Store, run.Decider, run.Stream(c.RunID))
 	if err != nil {
@@ -44,7 +45,7 @@ func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verificat
 	if !s.Exists() || s.Subject().Account != in.Account {
 		return Verification{}, run.ErrNotFound
 	}
-	check, err := ev.checkRun(ctx, s)
+	check, err := ev.checkRun(ctx, in, s)
 	if err != nil {
 		return Verification{}, err
 	}
@@ -59,7 +60,7 @@ func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verificat
 // checkRun checks a logged answer. It is inconclusive without asking the checker
 // when the run has no answer to check, or when earlier evaluations of its session
 // could have changed what the expression means.
-func (ev *Evaluator) checkRun(ctx context.Context, s run.State) (run.Check, error) {
+func (ev *Evaluator) checkRun(ctx context.Context, in Intent, s run.State) (run.Check, error) {
 	switch {
 	case s.Evaluated == nil, s.Evaluated.Status != run.Success:
 		return run.Check{Verdict: run.VerdictInconclusive, Reason: run.ReasonAnswerNotUsable}, nil
@@ -74,9 +75,12 @@ func (ev *Evaluator) checkRun(ctx context.Context, s run.State) (run.Check, erro
 	if err != nil {
 		return run.Check{}, err
 	}
-	return boundCheck(ev.config.Checker.Check(ctx, checkOnRequest(code, answer))), nil
+	return ev.checkOnRequest(ctx, in, code, answer)
 }
 
-func checkOnRequest(code, answer string) CheckRequest {
-	return CheckRequest{Code: code, Tree: parseOrNil(code), Answer: answer, Budget: maxCheckBudget}
+func (ev *Evaluator) checkOnRequest(ctx context.Context, in Intent, code, answer string) (run.Check, error) {
+	check, err := ev.config.Checker.Check(ctx, CheckRequest{
+		Account: in.Account, Code: code, Tree: parseOrNil(code), Answer: answer, Budget: MaxCheckBudget, QueueWait: ev.config.QueueWait,
+	})
+	return boundCheck(check), err
 }

@@ -11,12 +11,17 @@ import (
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+
+	"reckon/domain/event"
 )
 
 const (
 	firstProbePause = 20 * time.Millisecond
 	maxProbePause   = time.Second
 	probeTimeout    = 5 * time.Second
+	// maxCalls bounds the calls in progress, those whose callers have given up included. Each
+	// has a goroutine.
+	maxCalls = 1024
 )
 
 var errClosed = errors.New("the store is closed")
@@ -31,6 +36,8 @@ type connection struct {
 
 	stop context.CancelFunc // ends the search for a server
 	ctx  context.Context
+
+	calls chan struct{} // holds a token for each call in progress
 
 	mu     sync.Mutex
 	live   *client       // nil while there is no server
@@ -59,9 +66,20 @@ func newConnection(c Config) (*connection, error) {
 		logger.Debug("event store client: "+strings.TrimSpace(fmt.Sprintf(format, args...)), "level", level)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	connected := &connection{config: *config, logger: logger, ctx: ctx, stop: stop, up: make(chan struct{})}
+	connected := &connection{config: *config, logger: logger, ctx: ctx, stop: stop, calls: make(chan struct{}, maxCalls), up: make(chan struct{})}
 	go connected.search()
 	return connected, nil
+}
+
+// enter waits until fewer than maxCalls calls are in progress; leave must be called when
+// this one has ended. Errors: the context's.
+func (c *connection) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case c.calls <- struct{}{}:
+		return func() { <-c.calls }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // search probes the server with pauses from firstProbePause to maxProbePause until it
@@ -84,7 +102,7 @@ func (c *connection) search() {
 // probe reads one event with a client that is closed afterwards, within probeTimeout.
 func (c *connection) probe() error {
 	config := c.config
-	config.MaxDiscoverAttempts = 1
+	config.MaxDiscoverAttempts, config.DiscoveryInterval = 1, 1 // it waits after the last attempt too
 	probe, err := esdb.NewClient(&config)
 	if err != nil {
 		return err
@@ -96,6 +114,8 @@ func (c *connection) probe() error {
 	return err
 }
 
+// serve puts a new client into service once it has read from the server: a client that has
+// not would keep all its callers, until it found one.
 func (c *connection) serve() error {
 	config := c.config
 	config.MaxDiscoverAttempts = math.MaxInt32 // a client that stops discovering blocks its callers for ever
@@ -103,12 +123,21 @@ func (c *connection) serve() error {
 	if err != nil {
 		return err
 	}
+	next := &client{Client: serving, users: 2} // this function and the read, which may outlive it
+	ctx, cancel := context.WithTimeout(c.ctx, probeTimeout)
+	defer cancel()
+	_, err = callWithContext(ctx, func() (event.Position, error) {
+		defer c.release(next)
+		return readHead(ctx, next.Client)
+	})
+	defer c.release(next)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
-		return serving.Close()
+	if c.closed || err != nil {
+		next.retired = true
+		return err
 	}
-	c.live = &client{Client: serving}
+	c.live = next
 	close(c.up)
 	return nil
 }

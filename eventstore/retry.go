@@ -36,12 +36,19 @@ func newBackoff(first, most time.Duration) *backoff.ExponentialBackOff {
 }
 
 func tryOnce[T any](ctx context.Context, c *connection, op func(context.Context, *esdb.Client) (T, error)) (T, error) {
-	client, err := c.acquire(ctx)
+	leave, err := c.enter(ctx)
 	if err != nil {
 		var none T
 		return none, err
 	}
+	client, err := c.acquire(ctx)
+	if err != nil {
+		leave()
+		var none T
+		return none, err
+	}
 	return callWithContext(ctx, func() (T, error) {
+		defer leave()
 		defer c.release(client)
 		result, err := op(ctx, client.Client)
 		if isUnavailable(err) {
@@ -52,7 +59,8 @@ func tryOnce[T any](ctx context.Context, c *connection, op func(context.Context,
 }
 
 // callWithContext returns when f does or when the context ends. The client ignores
-// contexts while it discovers a server; f then goes on in its goroutine and its result is dropped.
+// contexts while it discovers a server; f then goes on in its goroutine, of which there are
+// maxCalls at most, and its result is dropped.
 func callWithContext[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type answer struct {
 		result T

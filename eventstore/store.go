@@ -8,6 +8,7 @@ import (
 	"iter"
 	"log/slog"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
@@ -60,6 +61,7 @@ type Store struct {
 	Queues
 	connection *connection
 	codec      Codec
+	states     commands.States
 }
 
 var (
@@ -143,11 +145,22 @@ func (s *Store) append(ctx context.Context, stream string, expected esdb.Expecte
 	})
 }
 
+// States are the states that commands keep between each other.
+func (s *Store) States() *commands.States { return &s.states }
+
 // Read returns the whole stream, oldest event first. A stream that was never written
 // has no events and the revision event.NoStream.
 func (s *Store) Read(ctx context.Context, stream string) (commands.History, error) {
+	return s.ReadFrom(ctx, stream, 0)
+}
+
+// ReadFrom is Read from the event of a revision on; what the stream does not hold is left out.
+func (s *Store) ReadFrom(ctx context.Context, stream string, from event.Revision) (commands.History, error) {
+	if from < 0 {
+		return commands.History{Revision: event.NoStream}, fmt.Errorf("read %s from revision %d: say 0 or more", stream, from)
+	}
 	events, err := retry(ctx, s.connection, func(ctx context.Context, client *esdb.Client) ([]event.Recorded, error) {
-		return s.readStream(ctx, client, stream, esdb.Start{}, math.MaxInt64)
+		return s.readStream(ctx, client, stream, esdb.Revision(uint64(from)), math.MaxInt64)
 	})
 	if err != nil || len(events) == 0 {
 		return commands.History{Revision: event.NoStream}, err
@@ -210,7 +223,7 @@ func readRaw(ctx context.Context, client *esdb.Client, stream string, from esdb.
 func (s *Store) ReadAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error] {
 	return func(yield func(event.Recorded, error) bool) {
 		from := after
-		s.follow(ctx, &from, s.codec.Only(only...), openOnce, yield)
+		s.follow(ctx, &from, openOnce, decodeAhead(s.codec.Only(only...)), yield)
 	}
 }
 
@@ -221,10 +234,10 @@ func (s *Store) ReadAll(ctx context.Context, after event.Position, only ...strin
 func (s *Store) SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error] {
 	return func(yield func(event.Recorded, error) bool) {
 		from, codec := after, s.codec.Only(only...)
-		if len(only) > 0 && !s.follow(ctx, &from, codec, openUpToHead(only), yield) {
+		if len(only) > 0 && !s.follow(ctx, &from, openUpToHead(only), decodeAhead(codec), yield) {
 			return
 		}
-		s.follow(ctx, &from, codec, openLive, yield)
+		s.follow(ctx, &from, openLive, decodeEach(codec), yield)
 	}
 }
 
@@ -336,11 +349,11 @@ type openSource func(ctx context.Context, client *esdb.Client, after event.Posit
 // follow yields the events of a source and advances after with each; when the transport
 // fails it opens the source again at after. It returns true when the source reached its
 // end, and false when the consumer stopped or an error was yielded.
-func (s *Store) follow(ctx context.Context, after *event.Position, codec Codec, open openSource, yield func(event.Recorded, error) bool) (ended bool) {
+func (s *Store) follow(ctx context.Context, after *event.Position, open openSource, decode decoding, yield func(event.Recorded, error) bool) (ended bool) {
 	pause := newBackoff(firstRetryPause, maxRetryPause)
 	for {
 		before := *after
-		wanted, err := s.followOnce(ctx, after, codec, open, yield)
+		wanted, err := s.followOnce(ctx, after, open, decode, yield)
 		switch {
 		case !wanted:
 			return false
@@ -365,9 +378,14 @@ func (s *Store) follow(ctx context.Context, after *event.Position, codec Codec, 
 
 // followOnce opens the source once and returns when it has ended or failed, or the
 // consumer has stopped (wanted is false).
-func (s *Store) followOnce(ctx context.Context, after *event.Position, codec Codec, open openSource, yield func(event.Recorded, error) bool) (wanted bool, err error) {
+func (s *Store) followOnce(ctx context.Context, after *event.Position, open openSource, decode decoding, yield func(event.Recorded, error) bool) (wanted bool, err error) {
+	leave, err := s.connection.enter(ctx)
+	if err != nil {
+		return true, err
+	}
 	client, err := s.connection.acquire(ctx)
 	if err != nil {
+		leave()
 		return true, err
 	}
 	defer s.connection.release(client)
@@ -381,30 +399,28 @@ func (s *Store) followOnce(ctx context.Context, after *event.Position, codec Cod
 	from := *after
 	s.connection.retain(client) // opening may outlive the context, and then this call
 	source, err := callWithContext(ctx, func() (rawSource, error) {
+		defer leave()
 		defer s.connection.release(client)
 		return open(ctx, client.Client, from)
 	})
 	if err != nil {
 		return true, err
 	}
+	var reading sync.WaitGroup
 	defer source.close()
-	for {
-		raw, err := source.next()
-		if errors.Is(err, io.EOF) {
-			return true, nil
+	defer reading.Wait()
+	defer cancel() // ends the reading
+	wanted, err = decode(ctx, &reading, source.next, func(r event.Recorded, err error) bool {
+		if !after.Less(r.Position) {
+			return true // a read starts at its position, a subscription after it
 		}
-		if err != nil {
-			return true, err
-		}
-		if !after.Less(raw.Position) {
-			continue // a read starts at its position, a subscription after it
-		}
-		r, err := codec.DecodeAny(raw)
-		*after = raw.Position
-		if !yield(r, err) {
-			return false, nil
-		}
+		*after = r.Position
+		return yield(r, err)
+	})
+	if errors.Is(err, io.EOF) {
+		return wanted, nil
 	}
+	return wanted, err
 }
 
 // Head returns the position of the log's last event, the zero position for an empty log.

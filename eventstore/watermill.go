@@ -54,6 +54,8 @@ type Subscriber struct {
 
 	closing   context.Context
 	close     context.CancelFunc
+	mu        sync.Mutex
+	err       error // why the first subscription that ended by itself did
 	running   sync.WaitGroup
 	closeOnce sync.Once
 	initOnce  sync.Once
@@ -76,6 +78,22 @@ func (*Subscriber) Recorded(m *message.Message) (event.Recorded, error) {
 		return event.Recorded{}, fmt.Errorf("message %s does not come from the log", m.UUID)
 	}
 	return d.recorded, d.err
+}
+
+// Err is why a subscription has ended by itself: the log refused to go on. It is nil while
+// none has, and while the log only does not answer.
+func (s *Subscriber) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+func (s *Subscriber) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
 }
 
 func (s *Subscriber) init() {
@@ -134,7 +152,7 @@ func (t *topicSubscription) run(ctx context.Context, from event.Position) {
 	for r, err := range t.subscriber.Log.SubscribeAll(ctx, from, t.names...) {
 		if err != nil && r.Position == (event.Position{}) {
 			if ctx.Err() == nil {
-				t.subscriber.Logger.Error("reactions cannot follow the log", "topic", t.topic, "error", err)
+				t.subscriber.fail(err)
 			}
 			break
 		}

@@ -52,10 +52,29 @@ func (*Certificates) Projection() engine.Projection {
 }
 
 // List returns a page of an account's certificates, newest first, and the cursor of the next
-// page, which is empty on the last. A bad parameter is a *QueryError.
+// page, which is empty on the last. A page has fewer rows than its limit when its documents are longer than maxPageBytes. A bad
+// parameter is a *QueryError.
 func (c *Certificates) List(ctx context.Context, account string, p Page) (rows []CertificateRow, next string, err error) {
-	query := c.from.db.NewSelect().Model((*CertificateRow)(nil)).Where("account = ?", account)
-	return newestPage(ctx, query, p, func(r CertificateRow) int64 { return r.Position })
+	before, err := p.before()
+	if err != nil {
+		return nil, "", err
+	}
+	statement, args := merged("certificates_v1", []branch{{"account = ?", []any{account}}}, branch{"position < ?", []any{before}})
+	var found []int64
+	if err := c.from.db.NewRaw(statement+" LIMIT ?", append(args, p.Limit+1)...).Scan(ctx, &found); err != nil {
+		return nil, "", err
+	}
+	more := len(found) > p.Limit
+	found = found[:min(p.Limit, len(found))]
+	positions, err := fitting(ctx, c.from.db.NewSelect().Model((*CertificateRow)(nil)), account, found, "octet_length(document)")
+	if err != nil {
+		return nil, "", err
+	}
+	if more || len(positions) < len(found) {
+		next = cursor(positions[len(positions)-1])
+	}
+	rows, err = rowsAt(ctx, c.from.db, account, positions, func(r CertificateRow) int64 { return r.Position })
+	return rows, next, err
 }
 
 // Cursor returns the cursor of the page that begins after this row.

@@ -3,12 +3,11 @@ package projections
 import (
 	"context"
 	"fmt"
-	"strings"
+	"hash/fnv"
 	"time"
 	"unicode/utf8"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect"
 
 	"reckon/domain/certificate"
 	"reckon/domain/event"
@@ -16,18 +15,22 @@ import (
 	"reckon/projections/engine"
 )
 
+// ResultBytes is the most bytes of a run's result that history holds. The whole result is in the run's receipt.
+const ResultBytes = 4096
+
 // History is the log of evaluations, one row a run.
 type History struct{ from source }
 
 // HistoryRow is a run as history shows it (API: interface §2.11, §4.2).
 type HistoryRow struct {
-	bun.BaseModel `bun:"table:history_v1,alias:h"`
+	bun.BaseModel `bun:"table:history_v2,alias:h"`
 
 	RunID       int64        `bun:"run_id,pk"`
 	Position    int64        `bun:"position,notnull"` // in the log: what "newest" means
 	Account     string       `bun:"account,notnull"`
 	Expression  Text         `bun:"expression,type:text,notnull"`
-	Result      Text         `bun:"result,type:text,notnull"`
+	Result      Text         `bun:"result,type:text,notnull"` // at most ResultBytes of it
+	ResultBytes int64        `bun:"result_bytes,notnull"`     // length of the whole result
 	Status      run.Status   `bun:"status,notnull"`
 	Source      event.Source `bun:"source,notnull"`
 	SessionID   string       `bun:"session_id,nullzero"`
@@ -35,11 +38,12 @@ type HistoryRow struct {
 	Agent       Text         `bun:"agent,type:text,notnull"`
 	ExecutionMS int64        `bun:"execution_time_ms,notnull"`
 	CreatedMS   int64        `bun:"created_ms,notnull"` // Unix time in milliseconds, from the event's metadata
+	TextID      int64        `bun:"text_id,notnull"`    // textID of account and position
 	Warnings    []string     `bun:"warnings,type:text,nullzero"`
 	HasPlot     bool         `bun:"has_plot,notnull"`
 	HasReceipt  bool         `bun:"has_receipt,notnull"`
 
-	Verdict   run.Verdict            `bun:"verdict,nullzero"` // of the best check so far; empty: none is stored
+	Verdict   run.Verdict            `bun:"verdict,notnull"` // of the best check so far; empty: none is stored
 	Basis     run.Basis              `bun:"basis,nullzero"`
 	Method    string                 `bun:"method,nullzero"`
 	Reason    run.InconclusiveReason `bun:"reason,nullzero"`
@@ -52,12 +56,37 @@ type HistoryRow struct {
 // CreatedAt returns the time of the run, UTC.
 func (r HistoryRow) CreatedAt() time.Time { return time.UnixMilli(r.CreatedMS).UTC() }
 
-var historyRows = engine.TableOf("run_id", func(r *HistoryRow) int64 { return r.RunID },
-	engine.Index{Name: "history_v1_newest", Columns: "account, position DESC"})
+// ResultTruncated tells whether the row has the beginning of its result only.
+func (r HistoryRow) ResultTruncated() bool { return r.ResultBytes > int64(len(r.Result)) }
 
-// Projection declares the table history_v1 and its handlers.
+// historyDay is where the runs of an account and UTC day lie in the log, so that a filter by days is a range of positions.
+type historyDay struct {
+	bun.BaseModel `bun:"table:history_days_v2,alias:d"`
+
+	ID      string `bun:"id,pk"` // account, a slash and the day
+	Account string `bun:"account,notnull"`
+	Day     int64  `bun:"day,notnull"` // since 1970-01-01
+	First   int64  `bun:"first,notnull"`
+	Last    int64  `bun:"last,notnull"` // positions
+}
+
+// historyText is the index of trigrams of expressions.
+const historyText = "history_v2_text"
+
+// Every query of a page is a walk along one of these indexes from its newest row: filtered columns come before the position, and a
+// filter that is not given stands for each of its values (historyBranches).
+var (
+	historyRows = engine.TableOf("run_id", func(r *HistoryRow) int64 { return r.RunID },
+		engine.Index{Name: "history_v2_newest", Columns: "account, position DESC, created_ms"},
+		engine.Index{Name: "history_v2_filtered", Columns: "account, status, source, verdict, position DESC, created_ms"},
+		engine.Index{Name: historyText, TextColumn: "expression", RowIDColumn: "text_id"})
+	historyDays = engine.TableOf("id", func(d *historyDay) string { return d.ID },
+		engine.Index{Name: "history_days_v2_account", Columns: "account, day, first, last"})
+)
+
+// Projection declares the tables history_v2 and history_days_v2 and their handlers.
 func (h *History) Projection() engine.Projection {
-	p := engine.Projection{Name: "history", Version: 1, Tables: []engine.Table{historyRows}}
+	p := engine.Projection{Name: "history", Version: 2, Tables: []engine.Table{historyRows, historyDays}}
 	engine.On(&p, h.evaluated)
 	engine.On(&p, h.timedOut)
 	engine.On(&p, h.failed)
@@ -75,14 +104,13 @@ func (h *History) evaluated(ctx context.Context, tx *engine.Tx, e run.Evaluated,
 	if err != nil {
 		return err
 	}
-	row.Result = Text(answer)
+	row.Result, row.ResultBytes = Text(beginning(answer, ResultBytes)), int64(len(answer))
 	row.Status, row.ExecutionMS, row.Warnings = e.Status, e.ExecutionMS, e.Warnings
 	row.HasPlot, row.HasReceipt = e.Plot != nil, true
 	if e.Check != nil {
 		row.setCheck(*e.Check)
 	}
-	historyRows.Upsert(tx, row)
-	return nil
+	return addRun(ctx, tx, row)
 }
 
 func (h *History) timedOut(ctx context.Context, tx *engine.Tx, e run.TimedOut, r event.Recorded) error {
@@ -91,8 +119,7 @@ func (h *History) timedOut(ctx context.Context, tx *engine.Tx, e run.TimedOut, r
 		return err
 	}
 	row.Status, row.ExecutionMS = run.Timeout, e.BudgetMS
-	historyRows.Upsert(tx, row)
-	return nil
+	return addRun(ctx, tx, row)
 }
 
 func (h *History) failed(ctx context.Context, tx *engine.Tx, e run.Failed, r event.Recorded) error {
@@ -101,8 +128,63 @@ func (h *History) failed(ctx context.Context, tx *engine.Tx, e run.Failed, r eve
 		return err
 	}
 	row.Status, row.ExecutionMS = run.Error, e.ExecutionMS
+	return addRun(ctx, tx, row)
+}
+
+// addRun writes a run's row, and counts its position to its day.
+func addRun(ctx context.Context, tx *engine.Tx, row *HistoryRow) error {
 	historyRows.Upsert(tx, row)
+	day := daysSinceEpoch(row.CreatedMS)
+	id := fmt.Sprintf("%s/%d", row.Account, day)
+	known, err := historyDays.Row(ctx, tx, id)
+	switch {
+	case err != nil:
+		return err
+	case known == nil:
+		known = &historyDay{ID: id, Account: row.Account, Day: day, First: row.Position, Last: row.Position}
+	case known.First <= row.Position && row.Position <= known.Last:
+		return nil
+	}
+	known.First, known.Last = min(known.First, row.Position), max(known.Last, row.Position)
+	historyDays.Upsert(tx, known)
 	return nil
+}
+
+const dayMS = 24 * 60 * 60 * 1000
+
+// daysSinceEpoch is the UTC day of a time in Unix milliseconds.
+func daysSinceEpoch(ms int64) int64 {
+	if ms < 0 {
+		return (ms - dayMS + 1) / dayMS
+	}
+	return ms / dayMS
+}
+
+// beginning is the longest beginning of a text of at most n bytes that ends with a whole character.
+func beginning(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+// positionBits are the bits of a textID that hold the position in the log, in bytes: 140 TB.
+const positionBits = 47
+
+// firstTextID is the textID of the position 0 of an account: 16 bits of the account's hash, so that the runs of an account lie
+// together and those of few other accounts among them.
+func firstTextID(account string) int64 {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(account)) // never fails
+	return int64(hash.Sum32()>>16) << positionBits
+}
+
+// textID orders runs by account and position in the index of trigrams on SQLite.
+func textID(account string, position int64) int64 {
+	return firstTextID(account) | position&(1<<positionBits-1)
 }
 
 func (h *History) verified(ctx context.Context, tx *engine.Tx, e run.Verified, _ event.Recorded) error {
@@ -127,8 +209,9 @@ func (h *History) newRow(ctx context.Context, s run.Subject, r event.Recorded) (
 	if err != nil {
 		return nil, err
 	}
+	position := int64(r.Position.Commit)
 	return &HistoryRow{
-		RunID: s.RunID, Position: int64(r.Position.Commit), Account: s.Account, Expression: Text(expression),
+		RunID: s.RunID, Position: position, TextID: textID(s.Account, position), Account: s.Account, Expression: Text(expression),
 		Source: s.Source, SessionID: s.SessionID, JobID: s.JobID, Agent: Text(r.Metadata.Agent), CreatedMS: r.Metadata.At.UnixMilli(),
 	}, nil
 }
@@ -140,113 +223,4 @@ func (r *HistoryRow) setCheck(c run.Check) {
 		return
 	}
 	r.Verdict, r.Basis, r.Method, r.Reason, r.Automatic = c.Verdict, c.Basis, c.Method, c.Reason, c.Automatic
-}
-
-// Bounds of a history query (interface §8 leaves them open).
-const (
-	HistoryDefaultLimit  = 50
-	HistoryMaxQueryRunes = 200
-)
-
-// HistoryQuery is a history request as it arrived; the zero value lists the newest.
-type HistoryQuery struct {
-	Limit   int // 0: HistoryDefaultLimit; at most MaxLimit
-	Offset  int
-	Status  run.Status   // empty: any
-	Source  event.Source // empty: any
-	Query   string       // literal, case-sensitive substring of the expression; trimmed
-	From    string       // YYYY-MM-DD: runs on or after this UTC day
-	To      string       // YYYY-MM-DD: runs on or before this UTC day, the whole day included
-	Verdict run.Verdict  // of the stored check; empty: any, or none
-}
-
-// HistoryPage is one page, newest first.
-type HistoryPage struct {
-	Rows    []HistoryRow
-	Limit   int
-	Offset  int
-	HasMore bool
-}
-
-// List answers a query for one account; a bad parameter is a *QueryError.
-func (h *History) List(ctx context.Context, account string, q HistoryQuery) (HistoryPage, error) {
-	if err := q.normalise(); err != nil {
-		return HistoryPage{}, err
-	}
-	page := HistoryPage{Limit: q.Limit, Offset: q.Offset}
-	query := h.from.db.NewSelect().Model(&page.Rows).Where("account = ?", account)
-	if err := q.filter(query, h.from.db.Dialect().Name()); err != nil {
-		return HistoryPage{}, err
-	}
-	if err := query.OrderBy("position", bun.OrderDesc).Limit(int64(q.Limit) + 1).Offset(int64(q.Offset)).Scan(ctx); err != nil {
-		return HistoryPage{}, err
-	}
-	if len(page.Rows) > q.Limit {
-		page.Rows, page.HasMore = page.Rows[:q.Limit], true
-	}
-	return page, nil
-}
-
-func (q *HistoryQuery) normalise() error {
-	if q.Limit == 0 {
-		q.Limit = HistoryDefaultLimit
-	}
-	q.Query = strings.TrimSpace(q.Query)
-	if err := validLimit(q.Limit); err != nil {
-		return err
-	}
-	switch {
-	case q.Offset < 0:
-		return &QueryError{"offset", "must not be negative"}
-	case utf8.RuneCountInString(q.Query) > HistoryMaxQueryRunes:
-		return &QueryError{"query", fmt.Sprintf("is longer than %d characters", HistoryMaxQueryRunes)}
-	}
-	return nil
-}
-
-func (q *HistoryQuery) filter(query *bun.SelectQuery, on dialect.Name) error {
-	if err := whereOneOf(query, "status", q.Status, run.Statuses()); err != nil {
-		return err
-	}
-	if err := whereOneOf(query, "source", q.Source, event.Sources()); err != nil {
-		return err
-	}
-	if err := whereOneOf(query, "verdict", q.Verdict, run.Verdicts()); err != nil {
-		return err
-	}
-	if q.Query != "" {
-		contains := "instr(expression, ?) > 0" // LIKE would fold case and read % and _
-		if on == dialect.PG {
-			contains = "strpos(expression, ?) > 0"
-		}
-		query.Where(contains, Text(q.Query))
-	}
-	from, err := parseDay("from", q.From)
-	if err != nil {
-		return err
-	}
-	to, err := parseDay("to", q.To)
-	if err != nil {
-		return err
-	}
-	if q.From != "" {
-		query.Where("created_ms >= ?", from.UnixMilli())
-	}
-	if q.To != "" {
-		query.Where("created_ms < ?", to.AddDate(0, 0, 1).UnixMilli())
-	}
-	return nil
-}
-
-// parseDay parses YYYY-MM-DD as the start of that UTC day; the zero time for the empty
-// string. The error is a *QueryError.
-func parseDay(parameter, s string) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(time.DateOnly, s)
-	if err != nil {
-		return t, &QueryError{parameter, "must be a date as YYYY-MM-DD"}
-	}
-	return t, nil
 }

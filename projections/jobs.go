@@ -16,7 +16,7 @@ type Jobs struct{ from source }
 
 // JobRow is a job as lists show it.
 type JobRow struct {
-	bun.BaseModel `bun:"table:jobs_v1,alias:j"`
+	bun.BaseModel `bun:"table:jobs_v2,alias:j"`
 
 	JobID         string     `bun:"job_id,pk"`
 	Position      int64      `bun:"position,notnull"` // of job.queued in the log: what "newest" means
@@ -53,11 +53,13 @@ func timeFromMillis(ms int64) time.Time {
 }
 
 var jobRows = engine.TableOf("job_id", func(r *JobRow) string { return r.JobID },
-	engine.Index{Name: "jobs_v1_newest", Columns: "account, position DESC"})
+	engine.Index{Name: "jobs_v2_newest", Columns: "account, position DESC"},
+	engine.Index{Name: "jobs_v2_status", Columns: "account, status, position DESC"},
+	engine.Index{Name: "jobs_v2_kind", Columns: "account, kind, status, position DESC"}) // by kind alone: one branch for each status
 
-// Projection declares the table jobs_v1 and its handlers.
+// Projection declares the table jobs_v2 and its handlers.
 func (*Jobs) Projection() engine.Projection {
-	p := engine.Projection{Name: "jobs", Version: 1, Tables: []engine.Table{jobRows}}
+	p := engine.Projection{Name: "jobs", Version: 2, Tables: []engine.Table{jobRows}}
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasQueued, r event.Recorded) error {
 		known, err := jobRows.Row(ctx, tx, e.JobID)
 		if err != nil || known != nil {
@@ -132,12 +134,33 @@ type JobsQuery struct {
 
 // List answers a query; next is empty on the last page. A bad parameter is a *QueryError.
 func (j *Jobs) List(ctx context.Context, account string, q JobsQuery) (rows []JobRow, next string, err error) {
-	query := j.from.db.NewSelect().Model((*JobRow)(nil)).Where("account = ?", account)
-	if err := whereOneOf(query, "status", q.Status, job.Statuses()); err != nil {
+	statuses, err := valuesOf("status", q.Status, job.Statuses())
+	if err != nil {
 		return nil, "", err
 	}
-	if q.Kind != "" {
-		query.Where("kind = ?", q.Kind)
+	before, err := q.Page.before()
+	if err != nil {
+		return nil, "", err
 	}
-	return newestPage(ctx, query, q.Page, func(r JobRow) int64 { return r.Position })
+	branches := []branch{{"account = ?", []any{account}}}
+	switch {
+	case q.Kind != "":
+		branches = nil
+		for _, status := range statuses {
+			branches = append(branches, branch{"account = ? AND kind = ? AND status = ?", []any{account, q.Kind, status}})
+		}
+	case q.Status != "":
+		branches = []branch{{"account = ? AND status = ?", []any{account, q.Status}}}
+	}
+	statement, args := merged("jobs_v2", branches, branch{"position < ?", []any{before}})
+	var positions []int64
+	if err := j.from.db.NewRaw(statement+" LIMIT ?", append(args, q.Limit+1)...).Scan(ctx, &positions); err != nil {
+		return nil, "", err
+	}
+	if len(positions) > q.Limit {
+		positions = positions[:q.Limit]
+		next = cursor(positions[q.Limit-1])
+	}
+	rows, err = rowsAt(ctx, j.from.db, account, positions, func(r JobRow) int64 { return r.Position })
+	return rows, next, err
 }

@@ -215,8 +215,8 @@ func (q *queueTest) wantPlaces(want map[string]int) {
 	q.t.Helper()
 	q.feed()
 	for id, place := range want {
-		if got, err := q.models.Queue.Place(q.t.Context(), id); err != nil || got != place {
-			q.t.Errorf("place of %s: %d, %v; want %d", id, got, err, place)
+		if got, known, err := q.models.Queue.Place(q.t.Context(), id); err != nil || got != place || known != (place > 0) {
+			q.t.Errorf("place of %s: %d, %t, %v; want %d", id, got, known, err, place)
 		}
 	}
 }
@@ -230,7 +230,7 @@ func TestQueueIsFairBetweenAccounts(t *testing.T) {
 		q.queue("b1", bob)
 		q.queue("c1", carol, concurrent(1))
 		q.queue("c2", carol, concurrent(1))
-		q.wantPlaces(map[string]int{"a1": 1, "b1": 2, "c1": 3, "a2": 4, "c2": 5, "a3": 6, "a4": 7, "unknown": 8})
+		q.wantPlaces(map[string]int{"a1": 1, "b1": 2, "c1": 3, "a2": 4, "c2": 5, "a3": 6, "a4": 7, "unknown": 0})
 		one := projections.Claimant{Runner: "one"}
 		q.want(q.propose(one, 3), "a1", "b1", "c1")
 		q.want(q.propose(projections.Claimant{Runner: "two"}, 10), "a2") // two of alice's, one of carol's: the limits

@@ -24,12 +24,12 @@ type ReadModels struct {
 func New(db *bun.DB, blobs event.BlobReader) *ReadModels {
 	from := source{db: db, blobs: blobs}
 	return &ReadModels{
-		Certificates: &Certificates{from},
-		History:      &History{from},
-		Jobs:         &Jobs{from},
-		Queue:        &Queue{from},
-		Sessions:     &Sessions{from},
-		Tokens:       &Tokens{from},
+		Certificates: &Certificates{from: from},
+		History:      &History{from: from},
+		Jobs:         &Jobs{from: from},
+		Queue:        &Queue{from: from},
+		Sessions:     &Sessions{from: from},
+		Tokens:       &Tokens{from: from},
 	}
 }
 

@@ -2,19 +2,15 @@ package projections
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"net/url"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
-	"github.com/uptrace/bun/driver/sqliteshim"
 
-	"reckon/internal/private"
+	"reckon/internal/database"
 )
 
 // sqlitePragmas: readers do not wait for the writer, a writer waits for another,
@@ -43,29 +39,23 @@ func Open(ctx context.Context, address string) (*bun.DB, error) {
 	return db, nil
 }
 
+// part is what users are told is away (database.UnavailableError).
+const part = "the database of read models"
+
 func open(address string) (*bun.DB, error) {
 	switch scheme, rest, _ := strings.Cut(address, ":"); scheme {
 	case "sqlite":
-		if rest == "" {
-			return nil, fmt.Errorf("database %q names no file: say sqlite:PATH", address)
-		}
-		if err := private.MakeFile(rest); err != nil { // SQLite gives its journals the same mode
-			return nil, fmt.Errorf("database %s: %w", address, err)
-		}
-		file := (&url.URL{Path: rest}).EscapedPath()
-		db, err := sql.Open(sqliteshim.ShimName, "file:"+file+"?"+sqlitePragmas)
+		db, err := database.SQLite(part, rest, sqlitePragmas)
 		if err != nil {
 			return nil, err
 		}
 		db.SetMaxOpenConns(sqliteConnections)
 		return bun.NewDB(db, sqlitedialect.New()), nil
 	case "postgres", "postgresql":
-		config, err := pgx.ParseConfig(address)
+		db, err := database.Postgres(part, address)
 		if err != nil {
-			return nil, fmt.Errorf("database %s: %w", redacted(address), err)
+			return nil, err
 		}
-		config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // bun writes its arguments into the statement
-		db := stdlib.OpenDB(*config)
 		db.SetMaxOpenConns(postgresConnections)
 		return bun.NewDB(db, pgdialect.New()), nil
 	}

@@ -1,8 +1,10 @@
 package projections
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,21 +26,23 @@ type QueryError struct{ Parameter, Problem string }
 
 func (e *QueryError) Error() string { return e.Parameter + " " + e.Problem }
 
+// before returns the position that every row of the page lies before. A limit or a cursor that is out of bounds is a *QueryError.
+func (p Page) before() (int64, error) {
+	if err := validLimit(p.Limit); err != nil {
+		return 0, err
+	}
+	return parseCursor(p.Before)
+}
+
 // newestPage reads a page of the rows that query selects, in descending order of their
 // column position. next is the cursor of the next page, empty on the last. A limit or a
 // cursor that is out of bounds is a *QueryError.
 func newestPage[R any](ctx context.Context, query *bun.SelectQuery, p Page, position func(R) int64) (rows []R, next string, err error) {
-	if err := validLimit(p.Limit); err != nil {
+	before, err := p.before()
+	if err != nil {
 		return nil, "", err
 	}
-	if p.Before != "" {
-		before, err := strconv.ParseInt(p.Before, 10, 64)
-		if err != nil {
-			return nil, "", &QueryError{"before", "is not a next_before of this list"}
-		}
-		query.Where("position < ?", before)
-	}
-	if err := query.OrderBy("position", bun.OrderDesc).Limit(int64(p.Limit)+1).Scan(ctx, &rows); err != nil {
+	if err := query.Where("position < ?", before).OrderBy("position", bun.OrderDesc).Limit(int64(p.Limit)+1).Scan(ctx, &rows); err != nil {
 		return nil, "", err
 	}
 	if len(rows) > p.Limit {
@@ -51,22 +55,86 @@ func newestPage[R any](ctx context.Context, query *bun.SelectQuery, p Page, posi
 // cursor returns the cursor of the page that begins after the row with this position.
 func cursor(position int64) string { return strconv.FormatInt(position, 10) }
 
-// whereOneOf filters rows by a column, named as the parameter of the query is, that
-// holds one of a closed set of values; an empty value filters nothing, and one
-// outside the set is a *QueryError.
-func whereOneOf[S ~string](query *bun.SelectQuery, column string, value S, of []S) error {
-	if value == "" {
-		return nil
+// parseCursor returns the position that a cursor names; that of the first page, which is empty, lies after every row. Its error is
+// a *QueryError.
+func parseCursor(s string) (int64, error) {
+	if s == "" {
+		return math.MaxInt64, nil
 	}
-	if !slices.Contains(of, value) {
-		names := make([]string, len(of))
-		for i, one := range of {
-			names[i] = string(one)
+	before, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || before < 0 {
+		return 0, &QueryError{"before", "is not a next_before of this list"}
+	}
+	return before, nil
+}
+
+// branch is a condition with its arguments.
+type branch struct {
+	where string
+	args  []any
+}
+
+// merged is a query of the positions of a table's rows, newest first. Each branch is a walk along one index, and
+// no row is in two branches; the database merges them without a sort. Every branch has the common condition too.
+func merged(table string, branches []branch, common branch) (statement string, args []any) {
+	parts := make([]string, len(branches))
+	for i, b := range branches {
+		parts[i] = "SELECT position FROM " + table + " WHERE " + b.where + " AND " + common.where
+		args = append(append(args, b.args...), common.args...)
+	}
+	return strings.Join(parts, " UNION ALL ") + " ORDER BY position DESC", args
+}
+
+// rowsAt returns an account's rows with these positions, newest first.
+func rowsAt[R any](ctx context.Context, db bun.IDB, account string, positions []int64, position func(R) int64) (rows []R, err error) {
+	if len(positions) == 0 {
+		return nil, nil
+	}
+	err = db.NewSelect().Model(&rows).Where("account = ? AND position IN (?)", account, bun.List(positions)).Scan(ctx)
+	slices.SortFunc(rows, func(a, b R) int { return cmp.Compare(position(b), position(a)) })
+	return rows, err
+}
+
+// maxPageBytes is the most bytes of texts on a page of more than one row.
+const maxPageBytes = 1 << 20
+
+// fitting returns the first of the positions whose rows' texts are together no longer than maxPageBytes, at least one. bytes is the
+// length of a row's texts as SQL: databases keep it beside the text and do not read the text for it.
+func fitting(ctx context.Context, query *bun.SelectQuery, account string, positions []int64, bytes string) ([]int64, error) {
+	if len(positions) == 0 {
+		return nil, nil
+	}
+	var lengths []struct{ Position, Bytes int64 }
+	err := query.Column("position").ColumnExpr(bytes+" AS bytes").Where("account = ? AND position IN (?)", account, bun.List(positions)).Scan(ctx, &lengths)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[int64]int64, len(lengths))
+	for _, l := range lengths {
+		of[l.Position] = l.Bytes
+	}
+	total := int64(0)
+	for i, position := range positions {
+		if total += of[position]; total > maxPageBytes && i > 0 {
+			return positions[:i], nil
 		}
-		return &QueryError{column, "must be one of " + strings.Join(names, ", ")}
 	}
-	query.Where("? = ?", bun.Ident(column), value)
-	return nil
+	return positions, nil
+}
+
+// valuesOf returns the values of a closed set that a parameter asks for: all when it is empty. A value outside the set is a *QueryError.
+func valuesOf[S ~string](parameter string, value S, of []S) ([]S, error) {
+	switch {
+	case value == "":
+		return of, nil
+	case slices.Contains(of, value):
+		return []S{value}, nil
+	}
+	names := make([]string, len(of))
+	for i, one := range of {
+		names[i] = string(one)
+	}
+	return nil, &QueryError{parameter, "must be one of " + strings.Join(names, ", ")}
 }
 
 func validLimit(limit int) error {

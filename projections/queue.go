@@ -3,7 +3,8 @@ package projections
 import (
 	"context"
 	"database/sql"
-	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -17,15 +18,20 @@ import (
 
 // Queue holds the jobs that have not ended and proposes them to runners. Which runner has a
 // job is decided by the append of job.claimed.
-type Queue struct{ from source }
+type Queue struct {
+	from  source
+	order order // the table as this process last read it
+}
 
-// QueueRow is a job that is queued or running.
+// QueueRow is a job. That of a job that has ended stays, without its fields, so that processes which keep the queue in
+// memory learn of the end.
 type QueueRow struct {
-	bun.BaseModel `bun:"table:queue_v1,alias:q"`
+	bun.BaseModel `bun:"table:queue_v2,alias:q"`
 
 	JobID       string     `bun:"job_id,pk"`
 	Position    int64      `bun:"position,notnull"` // of job.queued in the log: a job handed back keeps its age
 	Revision    int64      `bun:"revision,notnull"` // of the last event applied
+	Changed     int64      `bun:"changed,notnull"`  // position in the log of that event
 	Account     string     `bun:"account,notnull"`
 	Kind        job.Kind   `bun:"kind,notnull"`
 	Session     string     `bun:"session,notnull"` // stream of the session that the job runs in; empty: no session
@@ -38,7 +44,7 @@ type QueueRow struct {
 	Correlation string     `bun:"correlation,notnull"` // of the submission
 }
 
-// proposalRow reserves a job for one runner until the claim shows in queue_v1. It
+// proposalRow reserves a job for one runner until the claim shows in queue_v2. It
 // is no part of the log: without the row another runner may try to claim the job
 // too, and one of the two is refused.
 type proposalRow struct {
@@ -51,26 +57,29 @@ type proposalRow struct {
 }
 
 // proposalLease is how long a job stays reserved for a runner. It is longer than a claim
-// takes to reach queue_v1; a runner that crashes before its claim delays the job by as much.
+// takes to reach queue_v2; a runner that crashes before its claim delays the job by as much.
 const proposalLease = 10 * time.Second
 
 // proposalLock serializes proposals on PostgreSQL (SQLite has one writer anyway).
 const proposalLock = 0x7175657565 // "queue"
 
 var queueRows = engine.TableOf("job_id", func(r *QueueRow) string { return r.JobID },
-	engine.Index{Name: "queue_v1_account", Columns: "account, position"},
-	engine.Index{Name: "queue_v1_status", Columns: "status"})
+	engine.Index{Name: "queue_v2_changed", Columns: "changed"},
+	engine.Index{Name: "queue_v2_status", Columns: "status, position"})
 
-// Projection declares the table queue_v1 and its handlers.
+// ended is the status of every job in queue_v2 that has ended.
+const ended = "ended"
+
+// Projection declares the table queue_v2 and its handlers.
 func (*Queue) Projection() engine.Projection {
-	p := engine.Projection{Name: "queue", Version: 1, Tables: []engine.Table{queueRows}}
+	p := engine.Projection{Name: "queue", Version: 2, Tables: []engine.Table{queueRows}}
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasQueued, r event.Recorded) error {
 		known, err := queueRows.Row(ctx, tx, e.JobID)
 		if err != nil || known != nil {
 			return err
 		}
 		row := &QueueRow{
-			JobID: e.JobID, Position: int64(r.Position.Commit), Revision: int64(r.Revision), Account: e.Account, Kind: e.Kind,
+			JobID: e.JobID, Position: int64(r.Position.Commit), Revision: int64(r.Revision), Changed: int64(r.Position.Commit), Account: e.Account, Kind: e.Kind,
 			Status: job.Queued, Concurrent: e.Concurrent, TimeoutMS: e.TimeoutMS, Correlation: r.Metadata.Correlation,
 		}
 		if e.SessionID != "" {
@@ -87,20 +96,20 @@ func (*Queue) Projection() engine.Projection {
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasReleased, r event.Recorded) error {
 		return changeQueued(ctx, tx, e.JobID, r, func(row *QueueRow) { row.Status, row.Runner, row.Nonce = job.Queued, "", "" })
 	})
-	engine.On(&p, func(_ context.Context, tx *engine.Tx, e job.HasSucceeded, _ event.Recorded) error {
-		return leaveQueue(tx, e.JobID)
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.HasSucceeded, r event.Recorded) error {
+		return leaveQueue(ctx, tx, e.JobID, r)
 	})
-	engine.On(&p, func(_ context.Context, tx *engine.Tx, e job.HasFailed, _ event.Recorded) error {
-		return leaveQueue(tx, e.JobID)
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.HasFailed, r event.Recorded) error {
+		return leaveQueue(ctx, tx, e.JobID, r)
 	})
-	engine.On(&p, func(_ context.Context, tx *engine.Tx, e job.HasTimedOut, _ event.Recorded) error {
-		return leaveQueue(tx, e.JobID)
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.HasTimedOut, r event.Recorded) error {
+		return leaveQueue(ctx, tx, e.JobID, r)
 	})
-	engine.On(&p, func(_ context.Context, tx *engine.Tx, e job.WasCancelled, _ event.Recorded) error {
-		return leaveQueue(tx, e.JobID)
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasCancelled, r event.Recorded) error {
+		return leaveQueue(ctx, tx, e.JobID, r)
 	})
-	engine.On(&p, func(_ context.Context, tx *engine.Tx, e job.WasLost, _ event.Recorded) error {
-		return leaveQueue(tx, e.JobID)
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasLost, r event.Recorded) error {
+		return leaveQueue(ctx, tx, e.JobID, r)
 	})
 	return p
 }
@@ -111,14 +120,13 @@ func changeQueued(ctx context.Context, tx *engine.Tx, jobID string, r event.Reco
 		return err
 	}
 	change(row)
-	row.Revision = int64(r.Revision)
+	row.Revision, row.Changed = int64(r.Revision), int64(r.Position.Commit)
 	queueRows.Upsert(tx, row)
 	return nil
 }
 
-func leaveQueue(tx *engine.Tx, jobID string) error {
-	queueRows.Delete(tx, jobID)
-	return nil
+func leaveQueue(ctx context.Context, tx *engine.Tx, jobID string, r event.Recorded) error {
+	return changeQueued(ctx, tx, jobID, r, func(row *QueueRow) { *row = QueueRow{JobID: row.JobID, Position: row.Position, Status: ended} })
 }
 
 // CreateProposalsTable creates the table of proposals if it is missing.
@@ -128,33 +136,6 @@ func (q *Queue) CreateProposalsTable(ctx context.Context) error {
 		return err
 	})
 }
-
-// The order of the queue, as SQL in parts. held is what runs or is proposed to a
-// runner; waiting is the rest, with each job's turn within its session; ranked
-// gives what is eligible its load: how many jobs of its account run or are to
-// run before it. The queue serves by load, then by age: the account that runs
-// least first, then the job that has waited longest.
-const (
-	heldAndWaiting = `
-WITH held AS (
-	SELECT q.job_id, q.account, q.session FROM queue_v1 AS q
-	LEFT JOIN queue_proposals AS p ON p.job_id = q.job_id AND p.attempt = q.attempt AND p.until_ms > %s
-	WHERE q.status = 'running' OR p.job_id IS NOT NULL
-), waiting AS (
-	SELECT q.*, ROW_NUMBER() OVER (PARTITION BY q.session ORDER BY q.position) AS turn
-	FROM queue_v1 AS q LEFT JOIN held AS h ON h.job_id = q.job_id WHERE h.job_id IS NULL
-)`
-	ranked = `, ranked AS (
-	SELECT e.job_id, e.attempt, e.correlation, e.position, e.concurrent,
-		COALESCE(b.running, 0) + ROW_NUMBER() OVER (PARTITION BY e.account ORDER BY e.position) - 1 AS load
-	FROM %s AS e LEFT JOIN (SELECT account, COUNT(*) AS running FROM held GROUP BY account) AS b ON b.account = e.account
-)`
-	eligible = `, eligible AS (
-	SELECT w.* FROM waiting AS w LEFT JOIN sessions_v1 AS s ON s.stream = w.session
-	WHERE w.kind IN (?) AND (w.session = '' AND ? OR w.session <> '' AND w.turn = 1
-		AND w.session NOT IN (SELECT session FROM held) AND (s.owner = ? OR s.owner IS NULL AND ?))
-)`
-)
 
 // Claimant is a runner that asks for jobs.
 type Claimant struct {
@@ -176,6 +157,11 @@ type Proposal struct {
 // of a live session for its owner only. Without a proposal, again is the time until
 // one that another runner has not claimed expires, which no event tells; 0: none will.
 func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals []Proposal, again time.Duration, err error) {
+	done, err := q.order.use(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer done()
 	err = q.from.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if tx.Dialect().Name() == dialect.PG {
 			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", proposalLock); err != nil {
@@ -186,10 +172,16 @@ func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals [
 		if _, err := tx.NewDelete().Model((*proposalRow)(nil)).Where("until_ms <= ?", now).Exec(ctx); err != nil {
 			return err
 		}
-		statement := fmt.Sprintf(heldAndWaiting, now) + eligible + fmt.Sprintf(ranked, "eligible") +
-			" SELECT job_id, attempt, correlation FROM ranked WHERE load < concurrent ORDER BY load, position LIMIT ?"
-		if err := tx.NewRaw(statement, bun.List(c.Kinds), !c.OwnSessionsOnly, c.Runner, !c.OwnSessionsOnly, n).Scan(ctx, &proposals); err != nil {
+		held, err := q.reservations(ctx, tx)
+		if err != nil {
 			return err
+		}
+		owners, err := sessionOwners(ctx, tx, slices.Sorted(maps.Keys(q.order.sessions)))
+		if err != nil {
+			return err
+		}
+		for _, j := range q.order.propose(c, n, held, owners) {
+			proposals = append(proposals, Proposal{JobID: j.id, Attempt: j.attempt, Correlation: j.correlation})
 		}
 		if len(proposals) == 0 {
 			again, err = untilFirstExpiry(ctx, tx, now)
@@ -197,7 +189,40 @@ func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals [
 		}
 		return insertProposals(ctx, tx, c.Runner, proposals)
 	})
-	return proposals, again, err
+	if err != nil {
+		return nil, 0, err
+	}
+	return proposals, again, nil
+}
+
+// reservations brings the order up to date and returns the live proposals about it. Who calls it uses the order.
+func (q *Queue) reservations(ctx context.Context, db bun.IDB) (reserved, error) {
+	var live []proposalRow
+	if err := db.NewSelect().Model(&live).Where("until_ms > ?", databaseClock(db)).Scan(ctx); err != nil {
+		return nil, err
+	}
+	if err := q.order.refresh(ctx, db); err != nil { // after the proposals: a claim that ended one is seen
+		return nil, err
+	}
+	return q.order.reservations(live), nil
+}
+
+// ownersPerQuery bounds the sessions that one statement names.
+const ownersPerQuery = 500
+
+// sessionOwners returns the process that owns each of the sessions that are live.
+func sessionOwners(ctx context.Context, db bun.IDB, streams []string) (map[string]string, error) {
+	owners := map[string]string{}
+	for part := range slices.Chunk(streams, ownersPerQuery) {
+		var live []SessionRow
+		if err := db.NewSelect().Model(&live).Column("stream", "owner").Where("stream IN (?)", bun.List(part)).Scan(ctx); err != nil {
+			return nil, err
+		}
+		for _, s := range live {
+			owners[s.Stream] = s.Owner
+		}
+	}
+	return owners, nil
 }
 
 // untilFirstExpiry is the time until the first proposal of a job that is still
@@ -205,7 +230,7 @@ func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals [
 func untilFirstExpiry(ctx context.Context, tx bun.Tx, now bun.Safe) (time.Duration, error) {
 	var left sql.NullInt64
 	err := tx.NewSelect().TableExpr("queue_proposals AS p").ColumnExpr("MIN(p.until_ms) - ?", now).
-		Join("JOIN queue_v1 AS q ON q.job_id = p.job_id AND q.attempt = p.attempt AND q.status = ?", job.Queued).Scan(ctx, &left)
+		Join("JOIN queue_v2 AS q ON q.job_id = p.job_id AND q.attempt = p.attempt AND q.status = ?", job.Queued).Scan(ctx, &left)
 	if err != nil || !left.Valid {
 		return 0, err
 	}
@@ -230,7 +255,7 @@ func databaseClock(db bun.IDB) bun.Safe {
 }
 
 // ExtendProposals extends by proposalLease the proposals of jobs that a runner has claimed
-// and whose claims are not in queue_v1 yet.
+// and whose claims are not in queue_v2 yet.
 func (q *Queue) ExtendProposals(ctx context.Context, runner string, jobIDs []string) error {
 	_, err := q.from.db.NewUpdate().Model((*proposalRow)(nil)).Set("until_ms = ? + ?", databaseClock(q.from.db), proposalLease.Milliseconds()).
 		Where("runner = ? AND job_id IN (?)", runner, bun.List(jobIDs)).Exec(ctx)
@@ -238,18 +263,20 @@ func (q *Queue) ExtendProposals(ctx context.Context, runner string, jobIDs []str
 }
 
 // Place returns the place of a queued job in the order of the queue over all accounts, from
-// 1. A job that is not in queue_v1 yet is placed after all that are. Jobs that wait for the
+// 1; known is false for a job that is not in queue_v2 yet, or has left the queue. Jobs that wait for the
 // plan's limit of concurrent jobs are counted too.
-func (q *Queue) Place(ctx context.Context, jobID string) (int, error) {
-	statement := fmt.Sprintf(heldAndWaiting, databaseClock(q.from.db)) + fmt.Sprintf(ranked, "waiting") + `
-SELECT CASE
-	WHEN EXISTS (SELECT 1 FROM held WHERE job_id = ?0) THEN 1
-	ELSE 1 + (SELECT COUNT(*) FROM ranked AS r LEFT JOIN ranked AS me ON me.job_id = ?0
-		WHERE me.job_id IS NULL OR r.load < me.load OR r.load = me.load AND r.position < me.position)
-END`
-	var place int
-	err := q.from.db.NewRaw(statement, jobID).Scan(ctx, &place)
-	return place, err
+func (q *Queue) Place(ctx context.Context, jobID string) (place int, known bool, err error) {
+	done, err := q.order.use(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	defer done()
+	held, err := q.reservations(ctx, q.from.db)
+	if err != nil {
+		return 0, false, err
+	}
+	place, known = q.order.place(jobID, held)
+	return place, known, nil
 }
 
 // Snapshot returns the running jobs and the live sessions, and the position up to which both

@@ -94,6 +94,20 @@ func (s *ReactionState) Parked(ctx context.Context) ([]ParkedReaction, error) {
 	return rows, err
 }
 
+// CountParked is how many events each reaction has parked; a reaction that has none is left out.
+func (s *ReactionState) CountParked(ctx context.Context) (map[string]int64, error) {
+	var rows []struct {
+		Reaction string
+		Parked   int64
+	}
+	err := s.db.NewSelect().Model((*ParkedReaction)(nil)).Column("reaction").ColumnExpr("count(*) AS parked").Group("reaction").Scan(ctx, &rows)
+	counts := make(map[string]int64, len(rows))
+	for _, row := range rows {
+		counts[row.Reaction] = row.Parked
+	}
+	return counts, err
+}
+
 // Unpark removes an event that a reaction had parked.
 func (s *ReactionState) Unpark(ctx context.Context, reaction, eventID string) error {
 	_, err := s.db.NewDelete().Model((*ParkedReaction)(nil)).Where("reaction = ? AND event_id = ?", reaction, eventID).Exec(ctx)

@@ -36,7 +36,7 @@ type certificatesOutput struct {
 
 const (
 	// longFindingsBytes bounds the findings that one page loads from blobs, in bytes.
-	longFindingsBytes = 4 << 20
+	longFindingsBytes = 1 << 20
 	// certificateAge is how long caches may keep a public certificate, which never changes.
 	certificateAge = 24 * time.Hour
 )

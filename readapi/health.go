@@ -15,6 +15,11 @@ type Health struct {
 	// Dependencies are asked all at once; each has healthTimeout.
 	Dependencies []Dependency
 	Projections  func(ctx context.Context) ([]ProjectionHealth, error)
+	// Parts are the background parts of this process; nil where there are none.
+	Parts func(ctx context.Context) ([]PartHealth, error)
+	// Stopping tells whether the process has been told to stop: no new requests should come.
+	// nil: never.
+	Stopping func() bool
 	// Walls are the boundaries around the engine's workers; nil where this process runs none.
 	Walls  func() []Wall
 	Logger *slog.Logger
@@ -34,6 +39,15 @@ type ProjectionHealth struct {
 	Lag     uint64 `json:"lag" doc:"Distance to the end of the log in the log's own units (bytes for the embedded log)"`
 	Parked  int64  `json:"parked" doc:"Number of events set aside"`
 	Ready   bool   `json:"ready" doc:"True once it has reached what the log held when this process started"`
+}
+
+// PartHealth is how a part of this process that works in the background is doing.
+type PartHealth struct {
+	Name     string `json:"name" doc:"Name of the part"`
+	Phase    string `json:"phase" doc:"What it is doing: running, restarting (it has ended and is begun again after a pause) or ended"`
+	Restarts int    `json:"restarts" doc:"How often it was begun again since the process started"`
+	Parked   int64  `json:"parked" doc:"Number of events that a reaction has set aside; 0 for other parts"`
+	Ready    bool   `json:"ready" doc:"True while it runs; after a restart, once it has run for as long as the pause before"`
 }
 
 // Wall is one boundary around the engine's workers.
@@ -58,9 +72,11 @@ type readyzOutput struct {
 }
 
 type readiness struct {
-	Ready        bool               `json:"ready" doc:"True when every dependency and every read model is"`
+	Ready        bool               `json:"ready" doc:"True when every dependency, read model and part is, and the process is not stopping"`
+	Stopping     bool               `json:"stopping" doc:"True once the process has been told to stop: it still answers, and new requests should go to others"`
 	Dependencies []dependencyHealth `json:"dependencies" doc:"What the service does not work without"`
 	Projections  []ProjectionHealth `json:"projections" doc:"The read models"`
+	Parts        []PartHealth       `json:"parts" doc:"What this process does in the background"`
 	EngineWalls  []Wall             `json:"engine_walls" doc:"What keeps evaluations in: each boundary and whether it is in force"`
 }
 
@@ -81,7 +97,7 @@ func (s Services) registerHealth(api *httpkit.API) {
 	})
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/readyz", ID: "readyz", Tag: "Service", Summary: "Everything asked for works",
-		Description:  "200 when it does; 503 with the same body when something does not, or a read model is still being built.",
+		Description:  "200 when it does; 503 with the same body when something does not, a read model is still being built, or the process has been told to stop: from then on it answers requests for as long as --unready-grace says.",
 		AlsoStatuses: []int{http.StatusServiceUnavailable},
 	}, s.readyz)
 }
@@ -89,17 +105,31 @@ func (s Services) registerHealth(api *httpkit.API) {
 func (s Services) readyz(ctx context.Context, _ *struct{}) (*readyzOutput, error) {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	body := readiness{Ready: true, Dependencies: s.Health.ask(ctx), Projections: []ProjectionHealth{}, EngineWalls: []Wall{}}
+	body := readiness{Ready: true, Dependencies: s.Health.ask(ctx), Projections: []ProjectionHealth{}, Parts: []PartHealth{}, EngineWalls: []Wall{}}
 	projected, err := s.Health.Projections(ctx)
 	if err != nil {
 		body.Dependencies = append(body.Dependencies, dependencyHealth{Name: "projections", Detail: "status unknown"})
 	}
 	body.Projections = append(body.Projections, projected...)
+	if s.Health.Parts != nil {
+		parts, err := s.Health.Parts(ctx)
+		if err != nil {
+			body.Dependencies = append(body.Dependencies, dependencyHealth{Name: "parked events", Detail: "number unknown"})
+		}
+		body.Parts = append(body.Parts, parts...)
+	}
+	if s.Health.Stopping != nil {
+		body.Stopping = s.Health.Stopping()
+		body.Ready = !body.Stopping
+	}
 	if s.Health.Walls != nil {
 		body.EngineWalls = append(body.EngineWalls, s.Health.Walls()...)
 	}
 	for _, d := range body.Dependencies {
 		body.Ready = body.Ready && d.Ready
+	}
+	for _, p := range body.Parts {
+		body.Ready = body.Ready && p.Ready
 	}
 	for _, p := range body.Projections {
 		body.Ready = body.Ready && p.Ready

@@ -18,10 +18,11 @@ import (
 type historyInput struct {
 	Freshness
 	Limit   int          `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most rows to answer"`
-	Offset  int          `query:"offset" minimum:"0" maximum:"1000000000" default:"0" doc:"Number of newer rows to skip"`
+	Offset  int          `query:"offset" minimum:"0" maximum:"10000" default:"0" doc:"Number of newer rows to skip; go further back with before"`
+	Before  string       `query:"before" maxLength:"32" doc:"next_before of the page before; left out for the newest rows"`
 	Status  run.Status   `query:"status" enum:"success,unevaluated,plot_omitted,timeout,error" doc:"Runs that ended so only"`
 	Source  event.Source `query:"source" enum:"web,mcp,job" doc:"Runs that came from there only"`
-	Query   string       `query:"query" doc:"Literal, case-sensitive substring of the expression; trimmed; at most 200 characters"`
+	Query   string       `query:"query" doc:"Literal, case-sensitive substring of the expression; trimmed; at most 200 characters. One of fewer than 3 characters may be looked for in the newest 5,000 runs only: see search_truncated"`
 	From    string       `query:"from" doc:"UTC day YYYY-MM-DD: runs on or after it" example:"2026-08-01"`
 	To      string       `query:"to" doc:"UTC day YYYY-MM-DD: runs on or before it, the whole day included" example:"2026-08-31"`
 	Verdict run.Verdict  `query:"verdict" enum:"verified,refuted,inconclusive" doc:"Runs whose stored check has this verdict only; runs without one are left out"`
@@ -29,17 +30,20 @@ type historyInput struct {
 
 type historyOutput struct {
 	Body struct {
-		Runs    []historyRow `json:"runs" doc:"Newest first"`
-		Limit   int          `json:"limit" doc:"Most rows of this page"`
-		Offset  int          `json:"offset" doc:"Number of newer rows that were skipped"`
-		HasMore bool         `json:"has_more" doc:"Whether there are older rows after this page"`
+		Runs            []historyRow `json:"runs" doc:"Newest first. A page may be shorter than its limit when its expressions are long: the next begins after its last row"`
+		Limit           int          `json:"limit" doc:"Most rows of this page"`
+		Offset          int          `json:"offset" doc:"Number of newer rows that were skipped"`
+		HasMore         bool         `json:"has_more" doc:"Whether there are older rows after this page"`
+		SearchTruncated bool         `json:"search_truncated" doc:"True: query was looked for in the newest 5,000 runs that satisfy the other filters, and there are older ones"`
+		view.NextPage
 	}
 }
 
 type historyRow struct {
 	RunID           int64               `json:"run_id" doc:"Id of the run: an integer from 1"`
 	Expression      string              `json:"expression" doc:"Source text, exactly as submitted"`
-	Result          *string             `json:"result" doc:"The answer as rendered for people; null when the run ended without one"`
+	Result          *string             `json:"result" doc:"The answer as rendered for people, at most its first 4,096 bytes; null when the run ended without one"`
+	ResultTruncated bool                `json:"result_truncated" doc:"True: result is the beginning of the answer only. The whole one is in the receipt"`
 	Status          run.Status          `json:"status" enum:"success,unevaluated,plot_omitted,timeout,error" doc:"How the run ended. unevaluated: the engine returned the input unchanged. plot_omitted: a graphic was made and is over 2 MiB. timeout: it ran past its budget. error: the engine did not survive it"`
 	Source          event.Source        `json:"source" enum:"web,mcp,job" doc:"Where it came from"`
 	SessionID       *string             `json:"session_id" doc:"The session it ran in; null when it ran in none"`
@@ -80,7 +84,7 @@ func (s Services) history(ctx context.Context, in *historyInput) (*historyOutput
 		return nil, err
 	}
 	page, err := s.Models.History.List(ctx, auth.PrincipalOf(ctx).Account, projections.HistoryQuery{
-		Limit: in.Limit, Offset: in.Offset, Status: in.Status, Source: in.Source,
+		Limit: in.Limit, Offset: in.Offset, Before: in.Before, Status: in.Status, Source: in.Source,
 		Query: in.Query, From: in.From, To: in.To, Verdict: in.Verdict,
 	})
 	if err != nil {
@@ -88,6 +92,7 @@ func (s Services) history(ctx context.Context, in *historyInput) (*historyOutput
 	}
 	out := &historyOutput{}
 	out.Body.Limit, out.Body.Offset, out.Body.HasMore = page.Limit, page.Offset, page.HasMore
+	out.Body.SearchTruncated, out.Body.NextBefore = page.SearchTruncated, view.NullIfEmpty(page.Next)
 	out.Body.Runs = make([]historyRow, len(page.Rows))
 	for i, row := range page.Rows {
 		out.Body.Runs[i] = rowOf(row)
@@ -106,7 +111,7 @@ func rowOf(r projections.HistoryRow) historyRow {
 	}
 	if r.HasReceipt {
 		result := string(r.Result)
-		row.Result, row.ReceiptURL = &result, view.NullIfEmpty(view.ReceiptPath(r.RunID))
+		row.Result, row.ResultTruncated, row.ReceiptURL = &result, r.ResultTruncated(), view.NullIfEmpty(view.ReceiptPath(r.RunID))
 	}
 	if r.HasPlot {
 		row.PlotURL = view.NullIfEmpty(view.PlotPath(r.RunID))

@@ -15,6 +15,7 @@ import (
 	"reckon/domain/job"
 	"reckon/domain/run"
 	"reckon/internal/httpkit"
+	"reckon/internal/view"
 	"reckon/runners"
 	"reckon/test/apitest"
 )
@@ -291,7 +292,7 @@ func indexOf(ids []string, id string) int {
 }
 
 func TestListWithoutReadModels(t *testing.T) {
-	s := apitest.Start(t, apitest.Options{NoProjections: true})
+	s := apitest.Start(t, apitest.Options{NoProjections: true, MaxPlaceWait: view.MaxPlaceWait})
 	u := s.NewUser(t)
 	id := submit(t, u, evaluateJob)
 	if a := u.Do(t, http.MethodGet, "/api/jobs", "").OK(t); a.Header.Get("Consistency") != "stale" {

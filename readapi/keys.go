@@ -25,7 +25,7 @@ type jwk struct {
 	KID string `json:"kid" doc:"Id of the key: its RFC 7638 thumbprint"`
 	Use string `json:"use" example:"sig" doc:"What the key is for: sig (signatures)"`
 	Alg string `json:"alg" example:"EdDSA" doc:"Signature algorithm: EdDSA"`
-	Exp int64  `json:"exp,omitempty" doc:"When the key stopped sealing, in seconds since 1970-01-01 UTC; what it sealed before still verifies. Left out while it may seal"`
+	Exp int64  `json:"exp,omitempty" doc:"When the key was retired, in seconds since 1970-01-01 UTC; what it sealed still verifies, and servers may for a moment finish with it what they are sealing. Left out while it may seal"`
 }
 
 func (s Services) registerKeys(api *httpkit.API) {
@@ -43,7 +43,7 @@ func (s Services) keys(ctx context.Context, _ *struct{}) (*keysOutput, error) {
 	}
 	out := &keysOutput{}
 	out.Body.Keys = []jwk{}
-	for _, key := range keys.Decider.Fold(event.Events(history)).Keys {
+	for _, key := range keys.Decider.Fold(event.Events(history)).Keys() {
 		entry := jwk{KTY: "OKP", CRV: "Ed25519", X: key.X, KID: key.KID, Use: "sig", Alg: "EdDSA"}
 		if !key.RetiredAt.IsZero() {
 			entry.Exp = key.RetiredAt.Unix()

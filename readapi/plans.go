@@ -65,7 +65,8 @@ func (s Services) registerPlans(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/billing/plans", ID: "list-plans", Tag: "Billing", Summary: "Plans, prices and the limits in force",
 		Description: "What is listed is what is enforced. Each price has a quote, sealed like a receipt, that is good for 24 hours.",
-		PublicFor:   plansMaxAge,
+		PublicFor:   plansMaxAge, Kinds: []httpkit.Kind{httpkit.Unavailable},
+		Errors: []httpkit.Mapping{{Err: receipt.ErrCannotSign, Kind: httpkit.Unavailable}},
 	}, s.plans)
 }
 
@@ -92,10 +93,14 @@ func (s Services) plans(context.Context, *struct{}) (*plansOutput, error) {
 }
 
 func (s Services) quote(plan string, p account.Price, issued time.Time) (quote, error) {
+	signer, err := s.Signer()
+	if err != nil {
+		return quote{}, err
+	}
 	seal, err := receipt.SealJSON(quoteRecord{
 		Plan: plan, Period: p.Period, AmountMinor: p.AmountMinor, Currency: p.Currency,
 		IssuedAt: event.Timestamp(issued), ExpiresAt: event.Timestamp(issued.Add(quoteLife)),
-	}, s.Signer())
+	}, signer)
 	if err != nil {
 		return quote{}, err
 	}

@@ -18,7 +18,7 @@ import (
 
 // Services are what the handlers read from.
 type Services struct {
-	Streams auth.ReadStream
+	Streams func(ctx context.Context, stream string) ([]event.Recorded, error) // whole, oldest first
 	Blobs   event.BlobReader
 	Models  *projections.ReadModels
 	JobView view.Jobs // shared with writeapi
@@ -34,7 +34,7 @@ type Services struct {
 
 	Plans  account.Plans
 	Rules  identity.Rules
-	Signer func() *receipt.Signer // the key that seals now; nil: no key
+	Signer func() (*receipt.Signer, error) // the key that seals now; nil: a deployment without a key; receipt.ErrCannotSign
 	Now    func() time.Time
 
 	SessionIdle time.Duration // after which a session expires

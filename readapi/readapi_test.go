@@ -3,6 +3,7 @@ package readapi_test
 import (
 	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -18,6 +19,7 @@ import (
 	"reckon/domain/keys"
 	"reckon/domain/receipt"
 	"reckon/internal/httpkit"
+	"reckon/internal/view"
 	"reckon/test/apitest"
 )
 
@@ -33,6 +35,17 @@ func signed(t *testing.T) (*apitest.Server, *receipt.Signer) {
 	return signedAt(t, "")
 }
 
+// held is one private key.
+type held struct{ key ed25519.PrivateKey }
+
+func (h held) Generate() (ed25519.PublicKey, error) { return nil, errors.ErrUnsupported }
+func (h held) Holds(kid string) bool {
+	return kid == keys.Thumbprint(h.key.Public().(ed25519.PublicKey))
+}
+func (h held) Sign(_ string, message []byte) ([]byte, error) {
+	return ed25519.Sign(h.key, message), nil
+}
+
 // signedAt is signed with a public address.
 func signedAt(t *testing.T, publicURL string) (*apitest.Server, *receipt.Signer) {
 	t.Helper()
@@ -45,7 +58,7 @@ func signedAt(t *testing.T, publicURL string) (*apitest.Server, *receipt.Signer)
 		t.Fatal(err)
 	}
 	in.ID = uuid.New()
-	if _, err := commands.ActivateKey(t.Context(), s.Store, in, signer.KID); err != nil {
+	if _, err := commands.ActivateKey(t.Context(), s.Store, in, held{private}, signer.KID); err != nil {
 		t.Fatal(err)
 	}
 	return s, signer
@@ -128,7 +141,7 @@ func TestPlots(t *testing.T) {
 func TestIdsThatAreNone(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
-	for _, id := range []string{"x", "1x", "1.5", "0", "-1", "9007199254740992", "99999999999999999999", "1'%20OR%20'1'='1", "1;DROP%20TABLE%20history_v1", "..%2F1", "%2e%2e", "0x1", "%31%00", "1%20", "%C2%B9"} {
+	for _, id := range []string{"x", "1x", "1.5", "0", "-1", "9007199254740992", "99999999999999999999", "1'%20OR%20'1'='1", "1;DROP%20TABLE%20history_v2", "..%2F1", "%2e%2e", "0x1", "%31%00", "1%20", "%C2%B9"} {
 		for _, route := range []string{"/api/receipts/", "/api/plots/"} {
 			a := u.Do(t, http.MethodGet, route+id, "")
 			if a.Status != http.StatusBadRequest || a.Code() != httpkit.InvalidParameter.Code {
@@ -243,10 +256,10 @@ func TestHistory(t *testing.T) {
 }
 
 func TestHistoryRefusals(t *testing.T) {
-	s := apitest.Start(t, apitest.Options{NoProjections: true})
+	s := apitest.Start(t, apitest.Options{NoProjections: true, MaxPlaceWait: view.MaxPlaceWait})
 	u := s.NewUser(t)
 	for _, query := range []string{
-		"limit=0", "limit=201", "limit=-1", "limit=x", "limit=1e2", "offset=-1", "offset=x", "offset=99999999999999999999",
+		"limit=0", "limit=201", "limit=-1", "limit=x", "limit=1e2", "offset=-1", "offset=x", "offset=10001", "offset=99999999999999999999", "before=x", "before=-1",
 		"status=nonsense", "status=success'--", "source=api", "verdict=maybe", "from=yesterday", "from=2026-02-30", "from=2026-8-1",
 		"to=2026-08-01T00:00:00Z", "to=01.08.2026", "from=2026-08-01'%20OR%201=1", "query=" + strings.Repeat("x", 201), "query=" + strings.Repeat("é", 201),
 		"zzz=1", "limit=1&limit=2", "query=%ff", "query=%00", "Status=success",
@@ -277,7 +290,7 @@ func TestListsSeeOwnWritesOrSaySo(t *testing.T) {
 	}
 	u.Do(t, http.MethodGet, "/api/history", "", "Consistency-Token", "nonsense").Want(t, httpkit.InvalidParameter)
 
-	asleep := apitest.Start(t, apitest.Options{NoProjections: true})
+	asleep := apitest.Start(t, apitest.Options{NoProjections: true, MaxPlaceWait: view.MaxPlaceWait})
 	v := asleep.NewUser(t)
 	v.Evaluate(t, "1+1").OK(t)
 	if a := v.Do(t, http.MethodGet, "/api/history", "").OK(t); a.Header.Get("Consistency") != "stale" {

@@ -15,6 +15,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/event"
 	"reckon/domain/job"
+	"reckon/domain/receipt"
 	"reckon/domain/session"
 	"reckon/runners/cluster"
 )
@@ -73,6 +74,8 @@ type Config struct {
 	Clock     commands.Clock
 	Logger    *slog.Logger
 	Build     string // revision of the binary, for event metadata
+	// AwaitAble returns nil once this process can do the work it would claim, or the context's error; nil: always.
+	AwaitAble func(ctx context.Context) error
 }
 
 // Runner claims jobs and runs them.
@@ -212,6 +215,9 @@ func (r *Runner) nextProposals(ctx context.Context) []Proposal {
 	if r.Heartbeat.WaitUntilConnected(ctx) != nil {
 		return nil
 	}
+	if r.AwaitAble != nil && r.AwaitAble(ctx) != nil {
+		return nil
+	}
 	r.mu.Lock()
 	lastJob, lastSession := r.lastJob, r.lastSession
 	r.mu.Unlock()
@@ -343,7 +349,7 @@ func (r *Runner) concludeAttempt(ctx, working context.Context, in commands.Inten
 	var elsewhere *commands.SessionElsewhereError
 	drained := errors.Is(context.Cause(working), errDrained) && s.Queued.Rerunnable()
 	switch {
-	case drained, errors.As(err, &elsewhere), errors.Is(err, commands.ErrSaturated): // it has not run, or may run again
+	case drained, errors.As(err, &elsewhere), errors.Is(err, commands.ErrSaturated), errors.Is(err, receipt.ErrCannotSign): // it has not run, or may run again
 		err = r.Jobs.ReleaseJob(bounded, in, id, a.nonce)
 	default:
 		r.Logger.Warn("a job could not be run here", "job", id, "attempt", a.nonce, "error", err)

@@ -3,6 +3,7 @@ package writeapi
 import (
 	"reckon/commands"
 	"reckon/domain/job"
+	"reckon/domain/receipt"
 	"reckon/domain/run"
 	"reckon/domain/session"
 	"reckon/domain/token"
@@ -18,7 +19,9 @@ var problems = []httpkit.Mapping{
 	{Err: commands.ErrInvalidVerifyRequest, Kind: httpkit.VerifyInput},
 	{Err: commands.ErrTooManySessions, Kind: httpkit.TooManySessions},
 	{Err: commands.ErrSaturated, Kind: httpkit.Saturated},
+	{Err: receipt.ErrCannotSign, Kind: httpkit.Unavailable},
 	{Err: session.ErrOwnedElsewhere, Kind: httpkit.Unavailable},
+	{Err: commands.ErrSessionOwnerAway, Kind: httpkit.Unavailable},
 	{Err: job.ErrNotFound, Kind: httpkit.NoSuchJob},
 	{Err: run.ErrNotFound, Kind: httpkit.NoSuchRun},
 	{Err: token.ErrNotFound, Kind: httpkit.NoSuchToken},

@@ -25,11 +25,11 @@ type evaluateOutput struct{ Body view.Evaluation }
 func (s Services) registerEvaluate(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/evaluate", ID: "evaluate", Tag: "Evaluation", Summary: "Evaluate an expression",
-		Description: "Evaluates within the plan's compute budget, checks the answer where a rule covers it, and logs the run with its signed receipt before answering.",
+		Description: "Evaluates within the plan's compute budget, checks the answer where a rule covers it, and logs the run with its signed receipt before answering. When the client goes away the evaluation is stopped: its run is logged as failed, and a session's variables are gone.",
 		Access:      httpkit.Bearer, Scope: "evaluate", RateLimited: true, ReturnsToken: true, Errors: problems,
 		Kinds: []httpkit.Kind{
 			httpkit.ExpressionRequired, httpkit.TooComplex, httpkit.InvalidSessionID, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired,
-			httpkit.ExpressionDenied, httpkit.BudgetExhausted, httpkit.TooManySessions, httpkit.TooLarge, httpkit.NotJSON, httpkit.EngineFailed, httpkit.Saturated, httpkit.Unavailable,
+			httpkit.ExpressionDenied, httpkit.BudgetExhausted, httpkit.TooManySessions, httpkit.TooMany, httpkit.TooLarge, httpkit.NotJSON, httpkit.EngineFailed, httpkit.Saturated, httpkit.Unavailable,
 		},
 		MissingFieldKinds: map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired},
 		MisnamedFields:    map[string]string{"input": "expression", "code": "expression"},
@@ -38,15 +38,15 @@ func (s Services) registerEvaluate(api *httpkit.API) {
 
 func (s Services) evaluate(ctx context.Context, in *evaluateInput) (*evaluateOutput, error) {
 	plan := s.plan(ctx)
-	if err := s.countRequest(ctx, plan); err != nil {
-		return nil, err
-	}
-	// An evaluation goes on when its client closes the connection: the run is logged,
-	// and a session's worker is not killed in the middle.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Overhead+plan.EvaluationBudget())
+	// When the client closes the connection the worker is stopped; the run is logged all the same.
+	ctx, cancel := context.WithTimeout(ctx, s.Overhead+plan.EvaluationBudget())
 	defer cancel()
 	intent := s.intent(ctx)
-	answer, err := s.Evaluate(ctx, intent, commands.Evaluate{Expression: in.Body.Expression, SessionID: in.Body.SessionID, Plan: plan})
+	var answer commands.Evaluation
+	err := s.withinLimits(ctx, plan, plan.EvaluationBudget(), func() (err error) {
+		answer, err = s.Evaluate(ctx, intent, commands.Evaluate{Expression: in.Body.Expression, SessionID: in.Body.SessionID, Plan: plan})
+		return err
+	})
 	if err != nil {
 		return nil, s.explainFailure(ctx, intent.Account, plan, err)
 	}
@@ -63,7 +63,16 @@ func (s Services) explainFailure(ctx context.Context, accountID string, plan acc
 		s.announceWrite(ctx, accountID, ended.Position)
 		return runEnded(ended, plan)
 	}
-	return explainRefusal(err)
+	return explainRefusal(explainSaturation(err))
+}
+
+// explainSaturation makes the problem of a request for which no worker was free, with the time when one will be. Any
+// other error is returned as it is.
+func explainSaturation(err error) error {
+	if late, is := errors.AsType[*commands.SaturatedError](err); is {
+		return httpkit.Saturated.Problem("%s", late.Error()).WithRetryAfter(late.RetryAfter).WithCause(err)
+	}
+	return err
 }
 
 // explainRefusal makes the problem of an expression that is not admitted. Any other

@@ -164,7 +164,7 @@ func (s Services) registerProofs(api *httpkit.API) {
 
 func (s Services) uploadProof(ctx context.Context, in *uploadInput) (*uploadOutput, error) {
 	plan := s.plan(ctx)
-	if err := s.countRequest(ctx, plan); err != nil {
+	if _, err := s.countRequest(ctx, plan); err != nil {
 		return nil, err
 	}
 	if !plan.Proofs { // before the body is read
@@ -263,7 +263,7 @@ func explainUploadError(err error) error {
 
 func (s Services) validateProof(ctx context.Context, in *validateInput) (*validateOutput, error) {
 	plan := s.plan(ctx)
-	if err := s.countRequest(ctx, plan); err != nil {
+	if _, err := s.countRequest(ctx, plan); err != nil {
 		return nil, err
 	}
 	report, err := s.Proofs.ValidateProof(ctx, s.intent(ctx), commands.ValidateProof{Export: in.Body.Export, UploadID: in.Body.UploadID, Declarations: in.Body.Declarations, Plan: plan})
@@ -298,7 +298,7 @@ func reportOf(r commands.ProofReport) proofReport {
 
 func (s Services) elaborateProof(ctx context.Context, in *elaborateInput) (*elaborateOutput, error) {
 	plan := s.plan(ctx)
-	if err := s.countRequest(ctx, plan); err != nil {
+	if _, err := s.countRequest(ctx, plan); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, commands.ElaborationTimeout)

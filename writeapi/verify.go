@@ -37,7 +37,7 @@ func (s Services) registerVerify(api *httpkit.API) {
 		Method: http.MethodPost, Path: "/api/verify", ID: "verify", Tag: "Evaluation", Summary: "Check an answer independently",
 		Description: "Either run_id alone, or code and result together. A check counts as an evaluation against the limit per minute.",
 		Access:      httpkit.Bearer, Scope: "verify", RateLimited: true, ReturnsToken: true, Errors: problems,
-		Kinds: []httpkit.Kind{httpkit.VerifyInput, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.NoSuchRun, httpkit.TooLarge, httpkit.NotJSON, httpkit.Saturated, httpkit.Unavailable},
+		Kinds: []httpkit.Kind{httpkit.VerifyInput, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.NoSuchRun, httpkit.TooLarge, httpkit.NotJSON, httpkit.TooMany, httpkit.Saturated, httpkit.Unavailable},
 	}, s.verify)
 }
 
@@ -46,13 +46,14 @@ func (s Services) verify(ctx context.Context, in *verifyInput) (*verifyOutput, e
 	if err != nil {
 		return nil, err
 	}
-	if err := s.countRequest(ctx, s.plan(ctx)); err != nil {
-		return nil, err
-	}
 	intent := s.intent(ctx)
-	checked, err := s.Verify(ctx, intent, command)
+	var checked commands.Verification
+	err = s.withinLimits(ctx, s.plan(ctx), commands.MaxCheckBudget, func() (err error) {
+		checked, err = s.Verify(ctx, intent, command)
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return nil, explainSaturation(err)
 	}
 	s.announceWrite(ctx, intent.Account, checked.Position)
 	out := &verifyOutput{}

@@ -10,6 +10,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/token"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
@@ -24,7 +25,8 @@ type Services struct {
 	Store    commands.Store
 	Plans    account.Plans
 	Identity *identity.Store
-	Limiter  ratelimit.Limiter // of evaluations and checks, per account
+	Limiter  ratelimit.Limiter      // of evaluations and checks a minute, per account
+	Running  *ratelimit.Concurrency // of evaluations and checks at once, per account
 	Clock    commands.Clock
 	Build    string // revision of the binary, for event metadata
 
@@ -72,13 +74,51 @@ func (s Services) announceWrite(ctx context.Context, accountID string, at event.
 }
 
 // countRequest counts an evaluation or a check against the plan's limit per minute.
-func (s Services) countRequest(ctx context.Context, plan account.Plan) error {
+func (s Services) countRequest(ctx context.Context, plan account.Plan) (ratelimit.Allowance, error) {
 	rule := ratelimit.Rule{Requests: plan.PerMinute, Window: time.Minute}
-	allowance, err := s.Limiter.Count(ctx, "evaluate:"+auth.PrincipalOf(ctx).Account, rule, s.Clock.Now())
+	allowance, err := s.Limiter.Count(ctx, perMinuteKey(ctx), rule, s.Clock.Now())
+	if err != nil {
+		return ratelimit.Allowance{}, err
+	}
+	return allowance, s.rejectIfOverLimit(ctx, allowance, "the plan allows %d evaluations and checks a minute", plan.PerMinute)
+}
+
+// perMinuteKey is the key of the caller's evaluations and checks a minute.
+func perMinuteKey(ctx context.Context) string { return "evaluate:" + auth.PrincipalOf(ctx).Account }
+
+// withinLimits computes for the caller, unless the plan's limit per minute or its limit of evaluations at once is used up;
+// longest is how long that takes at most. What is refused because too much runs already, of the account or of all, does not
+// count against the limit per minute.
+func (s Services) withinLimits(ctx context.Context, plan account.Plan, longest time.Duration, compute func() error) error {
+	allowance, err := s.countRequest(ctx, plan)
 	if err != nil {
 		return err
 	}
-	return s.rejectIfOverLimit(ctx, allowance, "the plan allows %d evaluations and checks a minute", plan.PerMinute)
+	err = s.oneAtOnce(ctx, plan, longest, compute)
+	if !errors.Is(err, commands.ErrSaturated) && !errors.Is(err, errTooMany) {
+		return err
+	}
+	restored, failed := s.Limiter.GiveBack(ctx, perMinuteKey(ctx), allowance)
+	if failed != nil {
+		return failed
+	}
+	httpkit.SetRateLimit(httpkit.AnswerHeader(ctx), restored)
+	return err
+}
+
+// errTooMany is the cause of the problem of kind TooMany.
+var errTooMany = errors.New("the plan's evaluations at once are all in use")
+
+// oneAtOnce computes as one of the evaluations that the plan allows at once.
+func (s Services) oneAtOnce(ctx context.Context, plan account.Plan, longest time.Duration, compute func() error) error {
+	now := s.Clock.Now()
+	end, free := s.Running.Begin(auth.PrincipalOf(ctx).Account, plan.ConcurrentEvaluations, now.Add(longest))
+	if end == nil {
+		return httpkit.TooMany.Problem("the plan allows %d evaluations and checks at once; wait until one of yours has ended", plan.ConcurrentEvaluations).
+			WithRetryAfter(free.Sub(now)).WithCause(errTooMany)
+	}
+	defer end()
+	return compute()
 }
 
 // rejectIfOverLimit writes an allowance into the answer's headers. When it is used
@@ -92,15 +132,36 @@ func (s Services) rejectIfOverLimit(ctx context.Context, allowance ratelimit.All
 	return httpkit.RateLimited.Problem(detail, args...).WithRetryAfter(wait)
 }
 
-// StreamReader reads streams for authentication and readapi, which know no commands.
-// Its error is the problem to answer when the log is unavailable, and otherwise the
-// store's.
-func StreamReader(store commands.Store) auth.ReadStream {
+// Credentials reads tokens and accounts for authentication, which knows no commands. Its
+// errors are StreamReader's.
+func Credentials(store commands.Store) auth.Credentials { return credentials{store} }
+
+type credentials struct{ store commands.Store }
+
+func (c credentials) Token(ctx context.Context, tokenID string) (token.State, error) {
+	state, err := commands.ReadToken(ctx, c.store, tokenID)
+	return state, unavailable(err)
+}
+
+func (c credentials) Account(ctx context.Context, accountID string) (account.State, error) {
+	state, err := commands.ReadAccount(ctx, c.store, accountID)
+	return state, unavailable(err)
+}
+
+// unavailable returns the problem to answer when the log is unavailable; any other error
+// as it is.
+func unavailable(err error) error {
+	if errors.Is(err, commands.ErrUnavailable) {
+		return httpkit.Translate(err, problems)
+	}
+	return err
+}
+
+// StreamReader reads streams for readapi, which knows no commands. Its error is the
+// problem to answer when the log is unavailable, and otherwise the store's.
+func StreamReader(store commands.Store) func(ctx context.Context, stream string) ([]event.Recorded, error) {
 	return func(ctx context.Context, stream string) ([]event.Recorded, error) {
 		history, err := store.Read(ctx, stream)
-		if errors.Is(err, commands.ErrUnavailable) {
-			return nil, httpkit.Translate(err, problems)
-		}
-		return history.Events, err
+		return history.Events, unavailable(err)
 	}
 }

@@ -1,6 +1,7 @@
 package writeapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/run"
 	"reckon/domain/token"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
@@ -74,8 +76,8 @@ func TestEvaluationsThatEndWithoutAnAnswer(t *testing.T) {
 	before := appended(t, s)
 	a := u.Evaluate(t, "saturate")
 	a.Want(t, httpkit.Saturated)
-	if a.Header.Get("Retry-After") == "" {
-		t.Error("503 without Retry-After")
+	if a.Header.Get("Retry-After") != "7" || a.Header.Get("X-RateLimit-Remaining") != "18" {
+		t.Errorf("503 with %v", a.Header)
 	}
 	if after := appended(t, s); after != before {
 		t.Errorf("%d events of an evaluation that never ran", after-before)
@@ -154,6 +156,91 @@ func TestRateLimit(t *testing.T) {
 	u.Do(t, http.MethodGet, "/api/history", "").OK(t)
 	s.Clock.Pass(40 * time.Second)
 	u.Evaluate(t, "1+1").OK(t)
+}
+
+// TestEvaluationsAtOnce: the plan's limit counts evaluations and checks of one account, in sessions and without; what is
+// refused costs nothing of the minute, and when one client has gone there is room again.
+func TestEvaluationsAtOnce(t *testing.T) {
+	plans := account.DefaultPlans()
+	plans[0].ConcurrentEvaluations = 2
+	s := apitest.Start(t, apitest.Options{Plans: plans})
+	u, other := s.NewUser(t), s.NewUser(t)
+	for i, session := range []string{"", `,"session_id":"s"`} {
+		leave := startAndLeave(t, s, u, `{"expression":"wait"`+session+`}`)
+		defer leave()
+		for s.Running.Running(u.ID) != i+1 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	before := appended(t, s)
+	a := u.Evaluate(t, "1+1")
+	a.Want(t, httpkit.TooMany)
+	if a.Header.Get("Retry-After") != "3" || a.Header.Get("X-RateLimit-Remaining") != "18" {
+		t.Errorf("%v", a.Header)
+	}
+	u.Do(t, http.MethodPost, "/api/verify", `{"code":"1+1","result":"2"}`).Want(t, httpkit.TooMany)
+	if after := appended(t, s); after != before {
+		t.Error("a refused evaluation was logged")
+	}
+	other.Evaluate(t, "1+1").OK(t)
+	u.Do(t, http.MethodGet, "/api/history", "").OK(t)
+}
+
+// TestAClientWhoGoesAwayStopsItsEvaluation: it ends in the log as cancelled; who evaluates next in its session is told that the
+// variables are gone.
+func TestAClientWhoGoesAwayStopsItsEvaluation(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	u.Do(t, http.MethodPost, "/api/evaluate", `{"expression":"x=5","session_id":"s"}`).OK(t)
+	leave := startAndLeave(t, s, u, `{"expression":"wait","session_id":"s"}`)
+	for s.Running.Running(u.ID) != 1 {
+		time.Sleep(time.Millisecond)
+	}
+	leave()
+	for s.Running.Running(u.ID) != 0 {
+		time.Sleep(time.Millisecond)
+	}
+	history := u.Do(t, http.MethodGet, "/api/history?status=error", "").OK(t)
+	runs, _ := history.JSON["runs"].([]any)
+	if len(runs) != 1 || runs[0].(map[string]any)["expression"] != "wait" {
+		t.Fatalf("%s", history.Body)
+	}
+	id := int64(runs[0].(map[string]any)["run_id"].(float64))
+	stream, err := s.Store.Read(t.Context(), run.Stream(id))
+	if err != nil || len(stream.Events) != 1 {
+		t.Fatalf("%+v, %v", stream, err)
+	}
+	if failed, _ := stream.Events[0].Event.(run.Failed); failed.Reason != run.FailureCancelled {
+		t.Errorf("%+v", stream.Events[0].Event)
+	}
+	a := u.Do(t, http.MethodPost, "/api/evaluate", `{"expression":"x","session_id":"s"}`).OK(t)
+	if warnings := fmt.Sprint(a.JSON["warnings"]); a.JSON["result"] != "x" || !strings.Contains(warnings, "Session s was lost (worker_died)") {
+		t.Errorf("%s", a.Body)
+	}
+}
+
+// startAndLeave sends an evaluation and returns what closes its connection; nobody waits for the answer.
+func startAndLeave(t *testing.T, s *apitest.Server, u *apitest.User, body string) (leave func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/api/evaluate", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+u.Token)
+	request.Header.Set("Content-Type", "application/json")
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		if response, err := s.Client().Do(request); err == nil {
+			t.Errorf("answered %s", response.Status)
+			_ = response.Body.Close()
+		}
+	}()
+	return func() {
+		cancel()
+		<-gone
+	}
 }
 
 func TestSessionsKeepVariables(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -32,13 +33,19 @@ type accountCreateCmd struct {
 	JSON          bool   `help:"Print JSON." name:"json"`
 }
 
+// maxPasswordLine is the most that is read of standard input, in bytes: a password over identity.MaxPasswordRunes is refused.
+const maxPasswordLine = 4096
+
 // Run registers and prints the account's id.
 func (c *accountCreateCmd) Run() error {
-	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		fmt.Fprintln(os.Stderr, "Type the password and Enter; it is visible.")
+	}
+	line, err := bufio.NewReader(io.LimitReader(os.Stdin, maxPasswordLine)).ReadString('\n')
 	if line = strings.TrimRight(line, "\r\n"); line == "" {
 		return errors.Join(errors.New("no password on standard input"), err)
 	}
-	return c.withStores(c.createStore, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
+	return c.withStores((*settings).createLog, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
 		id, err := people.Register(ctx, c.Email, line, func(ctx context.Context, id string) error {
 			in := operatorIntent()
 			in.Account = id
@@ -127,29 +134,20 @@ func withoutPosition(_ event.Position, err error) error { return err }
 
 // withStores opens the log and the identity tables, calls f and closes them. The whole
 // command has one minute.
-func (i installation) withStores(open storeOpener, f func(context.Context, *eventstore.Store, *identity.Store, account.Plans) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	plans, err := i.loadPlans()
-	if err != nil {
-		return err
-	}
-	store, closeStore, err := open(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeStore()
-	people, closePeople, err := i.openIdentity(ctx)
-	if err != nil {
-		return err
-	}
-	defer closePeople()
-	return f(ctx, store, people, plans)
+func (i installation) withStores(open logOpener, f func(context.Context, *eventstore.Store, *identity.Store, account.Plans) error) error {
+	return i.withLog(open, func(ctx context.Context, s *settings, store *eventstore.Store) error {
+		people, closePeople, err := s.openIdentity(ctx)
+		if err != nil {
+			return err
+		}
+		defer closePeople()
+		return f(ctx, store, people, s.plans)
+	})
 }
 
-// forAccount is with, for the account of an address.
+// forAccount is withStores, for the account of an address.
 func (i installation) forAccount(email string, f func(context.Context, *eventstore.Store, account.Plans, commands.Intent) error) error {
-	return i.withStores(i.openStore, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
+	return i.withStores((*settings).openLog, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
 		id, err := people.AccountOf(ctx, email)
 		if err != nil {
 			return err

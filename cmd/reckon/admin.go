@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -18,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"reckon/commands"
 	"reckon/internal/httpserver"
 )
 
@@ -46,9 +48,10 @@ func (s *service) makeAdmin(ctx context.Context) error {
 	}
 	mux := s.observationRoutes()
 	mux.Handle("/projections/", http.StripPrefix("/projections", s.readSide.projector.Admin()))
-	mux.HandleFunc("GET /connections", func(w http.ResponseWriter, _ *http.Request) { // where the parts of this server are
-		_ = json.NewEncoder(w).Encode(connections{Eventstore: s.log.connection, Insecure: s.config.InsecureEventstore, Process: s.id})
+	mux.HandleFunc("GET /settings", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(serverSettings{Installation: s.config.Installation, Plans: s.plans, Log: s.log.connection, Process: s.id})
 	})
+	mux.HandleFunc("POST /keys/rotate", s.rotateKey)
 	s.addAdmin("admin socket", mux, listener)
 	if s.config.AdminListen == "" {
 		return nil
@@ -58,6 +61,21 @@ func (s *service) makeAdmin(ctx context.Context) error {
 	}
 	s.addAdmin("admin listener", guardAdmin(s.observationRoutes(), s.config.AdminListen, s.config.AdminToken), listener)
 	return nil
+}
+
+// rotateKey does the next step of a rotation with the private halves that this server has; one request at a time.
+func (s *service) rotateKey(w http.ResponseWriter, r *http.Request) {
+	s.rotating.Lock()
+	defer s.rotating.Unlock()
+	ring, err := openKeys(s.config.KeyFolder(), s.logger)
+	if err == nil {
+		var done commands.KeyRotation
+		if done, err = rotateKey(r.Context(), s.log.store, ring, s.config.KeyFolder(), r.URL.Query().Get("lost") == "true"); err == nil {
+			_ = json.NewEncoder(w).Encode(done)
+			return
+		}
+	}
+	http.Error(w, err.Error(), http.StatusConflict)
 }
 
 // observationRoutes serves metrics and profiles of the process.
@@ -120,12 +138,6 @@ func (s *service) addAdmin(name string, handler http.Handler, listener net.Liste
 	s.life.Add(httpPart(name, httpserver.New(handler, httpserver.ProcessLimits(), s.logger), listener))
 }
 
-type connections struct {
-	Eventstore string `json:"eventstore"` // with its credentials
-	Insecure   bool   `json:"insecure"`
-	Process    string `json:"process"`
-}
-
 // askServer sends a request to the server that runs on a data folder and decodes its JSON
 // answer; ok is false when no server runs.
 func askServer(ctx context.Context, data, method, path string, answer any) (ok bool, err error) {
@@ -137,8 +149,13 @@ func askServer(ctx context.Context, data, method, path string, answer any) (ok b
 		return false, err
 	}
 	response, err := client.Do(request)
-	if err != nil {
-		return false, ctx.Err() // nobody listens, or the command was given up
+	switch {
+	case ctx.Err() != nil: // the command was given up
+		return false, fmt.Errorf("the server that runs on %s does not answer: %w", data, ctx.Err())
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED): // nobody listens
+		return false, nil
+	case err != nil: // somebody may
+		return false, fmt.Errorf("cannot tell whether a server runs on %s: %w", data, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(response.Body, 16<<20))
@@ -146,7 +163,7 @@ func askServer(ctx context.Context, data, method, path string, answer any) (ok b
 		return true, err
 	}
 	if response.StatusCode >= 300 {
-		return true, fmt.Errorf("the server answered %s: %s", response.Status, body)
+		return true, errors.New(strings.TrimSpace(string(body)))
 	}
 	return true, json.Unmarshal(body, answer)
 }

@@ -25,7 +25,8 @@ import (
 type api struct {
 	server   *httpserver.Server
 	listener net.Listener  // nil before it was started
-	closing  chan struct{} // closed when the process stops: long polls end
+	closing  chan struct{} // closed when the listener closes: long polls end
+	drained  chan struct{} // closed when no request is in flight any more
 }
 
 // makeAPI registers every route.
@@ -34,21 +35,22 @@ func (s *service) makeAPI() (*api, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &api{closing: make(chan struct{})}
+	a := &api{closing: make(chan struct{}), drained: make(chan struct{})}
 	streams, kinds := writeapi.StreamReader(s.log.store), runners.Submittable(s.kinds)
 	kit := httpkit.New(httpkit.Settings{
 		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest,
 		Declared: writeapi.Declared(kinds.Declarations()),
-		Authenticator: &auth.Authenticator{Streams: streams, Sessions: s.stores.identity, Now: time.Now, TokenUsed: func(ctx context.Context, id string) {
+		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(s.log.store), Sessions: s.stores.identity, Now: time.Now, TokenUsed: func(ctx context.Context, id string) {
 			if err := s.stores.identity.TokenUsed(ctx, id); err != nil {
 				s.logger.Warn("the day of a token's use was not kept", "error", err)
 			}
 		}},
 	})
-	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, Place: s.placeInQueue, NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
 	writes, evaluator := httpkit.NewAccountWrites(), s.writeSide.evaluator
+	queue := view.Queue{Place: s.readSide.models.Queue.Place, Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, MaxWait: view.MaxPlaceWait}
+	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, PlaceInQueue: s.placeIn(queue), NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
 	writeapi.Services{
-		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Clock: systemClock{}, Build: buildRevision(),
+		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Running: ratelimit.NewConcurrency(), Clock: systemClock{}, Build: buildRevision(),
 		Evaluate: s.writeSide.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
 		Jobs: s.writeSide.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writeSide.proofs,
 		Overhead: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.readSide.projector.LogID(),
@@ -56,19 +58,20 @@ func (s *service) makeAPI() (*api, error) {
 	if err := (readapi.Services{
 		Streams: streams, Blobs: s.stores.blobs, Models: s.readSide.models, TokenUse: s.stores.identity.LastUsed,
 		JobView: jobView,
-		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writeSide.sealingKey, Now: time.Now,
+		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writeSide.signing.Signer, Now: time.Now,
 		Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, LogID: s.readSide.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.sessionBusy,
 		Health: s.health(), Build: buildRevision(), PublicURL: s.config.PublicURL,
 	}).Register(kit); err != nil {
 		return nil, err
 	}
 	a.server = httpserver.New(kit, httpserver.ClientLimits(), s.logger)
-	s.life.Add(a.part(s.config.Listen))
+	s.life.Add(a.part(s.config.Listen, s.config.UnreadyFor()))
 	return a, nil
 }
 
-// part listens when it is started, after everything its handlers call.
-func (a *api) part(address string) lifecycle.Part {
+// part listens when it is started, after everything its handlers call. When it is drained it
+// first answers as before for a grace, in which /readyz says that the process stops.
+func (a *api) part(address string, grace time.Duration) lifecycle.Part {
 	return lifecycle.Part{
 		Name: "API",
 		Start: func(ctx context.Context) (err error) {
@@ -77,21 +80,30 @@ func (a *api) part(address string) lifecycle.Part {
 			}
 			return nil
 		},
-		Run: func(ctx context.Context) error { return serveUntil(ctx, a.server, a.listener) },
+		RunOnce: true,
+		Run:     func(ctx context.Context) error { return serveUntil(ctx, a.server, a.listener) },
 		Drain: func(ctx context.Context) error {
+			defer close(a.drained)
+			a.server.CloseConnectionsAfterAnswers()
+			select {
+			case <-time.After(grace):
+			case <-ctx.Done():
+			}
 			close(a.closing)
 			return a.server.Shutdown(ctx)
 		},
 	}
 }
 
-// placeInQueue returns a job's place in the queue; false when the queue cannot be read.
-func (s *service) placeInQueue(ctx context.Context, jobID string) (int, bool) {
-	place, err := s.readSide.models.Queue.Place(ctx, jobID)
-	if err != nil {
-		s.logger.Warn("the queue cannot tell a job's place", "error", err)
+// placeIn tells places in a queue, and logs why one is not known.
+func (s *service) placeIn(queue view.Queue) func(ctx context.Context, account, jobID string) int {
+	return func(ctx context.Context, account, jobID string) int {
+		place, err := queue.PlaceOf(ctx, account, jobID)
+		if err != nil {
+			s.logger.Debug("a job's place in the queue is not known", "error", err)
+		}
+		return place
 	}
-	return place, err == nil
 }
 
 // sessionBusy reports whether this process is evaluating in a session.
@@ -112,6 +124,7 @@ func (s *service) health() readapi.Health {
 			{Name: "database", Check: s.readSide.db.PingContext},
 			{Name: "identity", Check: s.stores.identity.Ready},
 			{Name: "blobs", Check: s.stores.blobs.Ready},
+			{Name: "signing_key", Check: s.writeSide.signing.Ready},
 		},
 		Projections: func(ctx context.Context) ([]readapi.ProjectionHealth, error) {
 			list, err := s.readSide.projector.Status(ctx)
@@ -121,6 +134,8 @@ func (s *service) health() readapi.Health {
 			}
 			return healths, err
 		},
+		Parts:    s.partsHealth,
+		Stopping: s.stopping.Load,
 		Walls: func() []readapi.Wall {
 			var walls []readapi.Wall
 			for _, b := range s.engine.engine.Boundaries() {
@@ -131,11 +146,26 @@ func (s *service) health() readapi.Health {
 	}
 }
 
+// partsHealth is the state of every background part, and how many events the reactions among
+// them have parked.
+func (s *service) partsHealth(ctx context.Context) ([]readapi.PartHealth, error) {
+	parked, err := s.readSide.reactionState.CountParked(ctx)
+	parkedBy := make(map[string]int64, len(parked))
+	for reaction, count := range parked {
+		parkedBy[reactionPart(reaction)] = count
+	}
+	var parts []readapi.PartHealth
+	for _, p := range s.life.States() {
+		parts = append(parts, readapi.PartHealth{Name: p.Name, Phase: string(p.Phase), Restarts: p.Restarts, Parked: parkedBy[p.Name], Ready: p.Healthy})
+	}
+	return parts, err
+}
+
 // httpPart serves on a listener that is open already.
 func httpPart(name string, server *httpserver.Server, listener net.Listener) lifecycle.Part {
 	return lifecycle.Part{
-		Name: name,
-		Run:  func(ctx context.Context) error { return serveUntil(ctx, server, listener) },
+		Name: name, RunOnce: true,
+		Run: func(ctx context.Context) error { return serveUntil(ctx, server, listener) },
 		Stop: func(context.Context) error {
 			if err := listener.Close(); !errors.Is(err, net.ErrClosed) { // it was never served
 				return err

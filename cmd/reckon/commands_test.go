@@ -104,7 +104,7 @@ func TestExitStatuses(t *testing.T) {
 		"token for nobody":          {[]string{"account", "token", "a@example.com", "--name", "x", "--data", data}, 2, "account"},
 		"token of the past":         {[]string{"account", "token", "a@example.com", "--name", "x", "--expires-in-days=-1", "--data", data}, 2, "expires-in-days"},
 		"token of another age":      {[]string{"account", "token", "a@example.com", "--name", "x", "--expires-in-days=3651", "--data", data}, 2, "expires-in-days"},
-		"no such log":               {[]string{"keys", "list", "--data", data, "--eventstore", "http://x"}, 2, "http"},
+		"no such log":               {[]string{"keys", "list", "--data", data, "--eventstore", "http://x"}, 2, "--eventstore"},
 		"no such read model":        {[]string{"projections", "pause", "nosuch", "--data", data}, 2, "nosuch"},
 		"retry of no reaction":      {[]string{"parked", "retry", "nosuch", "--data", data}, 2, "nosuch"},
 		"a circuit that is no file": {[]string{"qsim", filepath.Join(data, "nosuch")}, 2, "nosuch"},
@@ -162,7 +162,13 @@ func TestAccountsAndKeysWithoutAServer(t *testing.T) {
 	var created struct {
 		UserID string `json:"user_id"`
 	}
-	stdout, _ := do(0, "a long password\r\n", "account", "create", "op@example.com", "--password-stdin", "--json")
+	stdout, stderr := do(0, "a long password\r\n", "account", "create", "op@example.com", "--password-stdin", "--json")
+	if !strings.Contains(stderr, "made a new installation in "+data) {
+		t.Errorf("an installation was made without a word: %s", stderr)
+	}
+	if _, stderr := do(0, "", "keys", "list"); strings.Contains(stderr, "made") {
+		t.Errorf("made again: %s", stderr)
+	}
 	if err := json.Unmarshal([]byte(stdout), &created); err != nil || len(created.UserID) != 36 {
 		t.Errorf("created %s: %v", stdout, err)
 	}
@@ -240,11 +246,17 @@ func TestNodeAlone(t *testing.T) {
 	if status != 2 || !strings.Contains(stderr, fmt.Sprint(node.Process.Pid)) {
 		t.Errorf("a command beside the node: status %d\n%s", status, stderr)
 	}
-	elsewhere := t.TempDir()
-	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", elsewhere, "--eventstore", connection); status != 0 {
+	elsewhere, keyFolder := filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "keys")
+	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", elsewhere, "--eventstore", connection, "--keys", keyFolder); status != 0 {
 		t.Errorf("through the node: status %d\n%s", status, stderr)
 	}
-	if status, stdout, _ := reckon(t, "", nil, "keys", "list", "--data", elsewhere, "--eventstore", connection); status != 0 || !strings.Contains(stdout, "published") {
+	for _, command := range [][]string{{"keys", "rotate"}, {"account", "plan", "a@example.com", "pro"}, {"projections", "status"}, {"parked"}} { // the log is there, the rest may be anywhere
+		status, _, stderr := reckon(t, "", nil, append(command, "--data", elsewhere, "--eventstore", connection)...)
+		if status != 2 || !strings.Contains(stderr, "it is not known where the servers have their") {
+			t.Errorf("reckon %v: status %d\n%s", command, status, stderr)
+		}
+	}
+	if status, stdout, _ := reckon(t, "", nil, "keys", "list", "--data", elsewhere, "--eventstore", connection, "--keys", keyFolder); status != 0 || !strings.Contains(stdout, "published") {
 		t.Errorf("through the node: status %d, %s", status, stdout)
 	}
 	if err := node.Process.Signal(syscall.SIGTERM); err != nil {
@@ -389,15 +401,15 @@ func listenAdmin(t *testing.T, handler http.Handler) (data string) {
 
 func TestAskServer(t *testing.T) {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /connections", func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(connections{Eventstore: "esdb://x", Process: "p"})
+	mux.HandleFunc("GET /settings", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(serverSettings{Log: "esdb://x", Process: "p"})
 	})
 	mux.HandleFunc("GET /wrong", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such read model", http.StatusNotFound) })
 	mux.HandleFunc("GET /garbled", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{")) })
 	data := listenAdmin(t, mux)
 
-	var answer connections
-	if ok, err := askServer(t.Context(), data, "GET", "/connections", &answer); !ok || err != nil || answer.Eventstore != "esdb://x" {
+	var answer serverSettings
+	if ok, err := askServer(t.Context(), data, "GET", "/settings", &answer); !ok || err != nil || answer.Log != "esdb://x" {
 		t.Errorf("%v, %v, %+v", ok, err, answer)
 	}
 	if ok, err := askServer(t.Context(), data, "GET", "/wrong", &answer); !ok || err == nil || !strings.Contains(err.Error(), "no such read model") {
@@ -406,20 +418,20 @@ func TestAskServer(t *testing.T) {
 	if ok, err := askServer(t.Context(), data, "GET", "/garbled", &answer); !ok || err == nil {
 		t.Errorf("garbled: %v, %v", ok, err)
 	}
-	if ok, err := askServer(t.Context(), t.TempDir(), "GET", "/connections", &answer); ok || err != nil {
+	if ok, err := askServer(t.Context(), t.TempDir(), "GET", "/settings", &answer); ok || err != nil {
 		t.Errorf("nobody there: %v, %v", ok, err)
 	}
 	// A command that was given up must not go on as if no server ran.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if ok, err := askServer(ctx, data, "GET", "/connections", &answer); ok || !errors.Is(err, context.Canceled) {
+	if ok, err := askServer(ctx, data, "GET", "/settings", &answer); ok || !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v, %v", ok, err)
 	}
 }
 
 func TestClaimSocket(t *testing.T) {
 	claim := func(data string) error {
-		return (&service{process: process{config: config.Serve{Data: data}}}).claimSocket(adminSocket(data))
+		return (&service{process: process{config: config.Serve{Installation: config.Installation{Data: data}}}}).claimSocket(adminSocket(data))
 	}
 	live := listenAdmin(t, http.NotFoundHandler())
 	if err := claim(live); err == nil || !strings.Contains(err.Error(), live) {
@@ -450,7 +462,7 @@ func TestClaimSocket(t *testing.T) {
 
 func TestASocketsPathIsShort(t *testing.T) {
 	data := filepath.Join(t.TempDir(), strings.Repeat("d", maxSocketPath))
-	err := (&service{process: process{config: config.Serve{Data: data}}}).makeAdmin(t.Context())
+	err := (&service{process: process{config: config.Serve{Installation: config.Installation{Data: data}}}}).makeAdmin(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "--data") {
 		t.Errorf("%v", err)
 	}
@@ -467,7 +479,7 @@ func TestPeersShareOneSecret(t *testing.T) {
 	var group sync.WaitGroup
 	for n := range 8 {
 		group.Go(func() {
-			s := &service{process: process{id: fmt.Sprint("process-", n), config: config.Serve{Keys: folder}}}
+			s := &service{process: process{id: fmt.Sprint("process-", n), config: config.Serve{Installation: config.Installation{Keys: folder}}}}
 			secret, err := s.peerSecret()
 			if err != nil {
 				t.Error(err)
@@ -490,7 +502,7 @@ func TestPeersShareOneSecret(t *testing.T) {
 	if info, err := os.Stat(entries[0]); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	configured := &service{process: process{config: config.Serve{Keys: folder, PeerSecret: "given"}}}
+	configured := &service{process: process{config: config.Serve{Installation: config.Installation{Keys: folder}, PeerSecret: "given"}}}
 	if secret, err := configured.peerSecret(); err != nil || string(secret) != "given" {
 		t.Errorf("%s, %v", secret, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"reckon/commands"
 	"reckon/domain"
@@ -28,7 +29,7 @@ import (
 func (s *service) makeWorkers(ctx context.Context) error {
 	wiring := workers.Config{
 		Process: s.id, Build: buildRevision(), Beat: s.config.Beat, Log: s.log.store, Jobs: s.writeSide.jobs, Models: s.readSide.models, Projector: s.readSide.projector,
-		Clock: systemClock{}, Logger: s.logger, Recovers: s.config.Has(config.RoleReact), OthersAreGone: s.config.Eventstore == config.EmbeddedLog,
+		Clock: systemClock{}, Logger: s.logger, Recovers: s.config.Has(config.RoleReact), HostsLog: s.log.node != nil,
 	}
 	if err := wiring.Validate(); err != nil {
 		return err
@@ -52,10 +53,14 @@ func (s *service) makeWorkers(ctx context.Context) error {
 	})
 	s.workers.Run(workers.RunConfig{
 		Address: address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
-		Kinds: s.kinds, CloseSession: s.engine.engine.CloseSession,
+		Kinds: s.kinds, CloseSession: s.engine.engine.CloseSession, AwaitAble: s.writeSide.signing.AwaitAble,
 	})
+	if s.log.node != nil {
+		s.log.node.OnForeignClients(func(clients int) { s.workers.SetWatched(clients > 0) })
+	}
+	s.workers.Subscription.Listen(s.writeSide.signing.Observe)
 	s.life.Add(s.workers.Parts()...)
-	s.life.Add(peers)
+	s.life.Add(s.writeSide.signing.part(), peers)
 	return nil
 }
 
@@ -63,8 +68,8 @@ func (s *service) makeWorkers(ctx context.Context) error {
 func (s *service) makeEvaluator(address string) (err error) {
 	s.writeSide.evaluator, err = commands.NewEvaluator(commands.EvaluatorConfig{
 		Store: s.log.store, Runs: s.writeSide.jobs.Runs, Blobs: s.stores.blobs, Owners: s.workers.Liveness, Clock: systemClock{},
-		Engine: adapter.Engine{Engine: s.engine.engine}, Checker: adapter.Checker{Engine: s.engine.engine, Checker: s.engine.checker},
-		Signer: s.writeSide.sealingKey, Process: s.id, Address: address, QueueWait: s.config.QueueWait,
+		Engine: adapter.Engine{Engine: s.engine.engine}, Checker: adapter.Checker{Engine: s.engine.engine, Checker: s.engine.checker, Places: s.engine.checks},
+		Signer: s.writeSide.signing.Signer, Process: s.id, Address: address, QueueWait: s.config.QueueWait,
 	})
 	return err
 }
@@ -86,8 +91,25 @@ func (s *service) makePeers(ctx context.Context) (part lifecycle.Part, address s
 	if err := s.makeEvaluator(address); err != nil {
 		return part, "", errors.Join(err, listener.Close())
 	}
-	s.writeSide.peers = cluster.NewPeers(secret, s.writeSide.evaluator.Evaluate)
-	return httpPart("peers", httpserver.New(s.writeSide.peers, httpserver.ProcessLimits(), s.logger), listener), address, nil
+	s.writeSide.peers = cluster.NewPeers(cluster.PeersConfig{
+		Process: s.id, Secret: secret, Local: s.writeSide.evaluator.Evaluate, WaitUntilDead: s.workers.Liveness.WaitUntilDead, Now: time.Now,
+	})
+	server := httpserver.New(s.writeSide.peers, httpserver.ProcessLimits(), s.logger)
+	part = httpPart("peers", server, listener)
+	part.Drain = func(ctx context.Context) error { return s.drainPeers(ctx, server) }
+	return part, address, nil
+}
+
+// drainPeers lets forwarded evaluations end. It begins when the API is drained: until then
+// requests for sessions of this process are as welcome from other processes as from clients.
+func (s *service) drainPeers(ctx context.Context, server *httpserver.Server) error {
+	if s.api != nil && s.api.listener != nil { // otherwise it was never started, and is not drained
+		select {
+		case <-s.api.drained:
+		case <-ctx.Done():
+		}
+	}
+	return server.Shutdown(ctx)
 }
 
 // peerSecret returns the secret that the processes of an installation share: the

@@ -28,7 +28,7 @@ type parkedReport struct {
 }
 
 type parkedListCmd struct {
-	readModels
+	installation
 	JSON bool `help:"Print JSON." name:"json"`
 }
 
@@ -36,7 +36,11 @@ type parkedListCmd struct {
 func (c *parkedListCmd) Run() error {
 	ctx, stop := interruptContext()
 	defer stop()
-	db, closeDatabase, err := c.openDatabase(ctx)
+	where, err := c.settings(ctx)
+	if err != nil {
+		return err
+	}
+	db, closeDatabase, err := where.openDatabase(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,7 +80,7 @@ func (r parkedReport) print() error {
 }
 
 type parkedRetryCmd struct {
-	readModels
+	installation
 	Name string `arg:"" help:"Read model or reaction."`
 }
 
@@ -99,17 +103,21 @@ func (c *parkedRetryCmd) Run() error {
 }
 
 func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
-	db, closeDatabase, err := c.openDatabase(ctx)
+	where, err := c.settings(ctx)
+	if err != nil {
+		return err
+	}
+	db, closeDatabase, err := where.openDatabase(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeDatabase()
-	store, closeStore, err := c.openStore(ctx)
+	store, closeStore, err := where.openLog(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
-	content, err := c.openExistingBlobs(c.Blobs)
+	content, err := where.openBlobs()
 	if err != nil {
 		return err
 	}
@@ -148,7 +156,7 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 }
 
 type parkedDropCmd struct {
-	readModels
+	installation
 	Name   string `arg:"" help:"Read model."`
 	Stream string `arg:"" help:"Stream whose parked events are never to be applied."`
 }

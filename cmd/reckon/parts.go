@@ -4,38 +4,41 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"reckon/domain"
 	"reckon/eventstore"
+	"reckon/eventstore/node"
 	"reckon/internal/blobs"
 	"reckon/internal/config"
 	"reckon/internal/identity"
 	"reckon/internal/lifecycle"
 	"reckon/internal/ratelimit"
+	"reckon/internal/telemetry"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/runners/checker"
 	"reckon/runners/engine"
+	"reckon/runners/fair"
 )
 
 // eventLog is the connection to the log, and the embedded node where there is one.
 type eventLog struct {
 	store      *eventstore.Store
-	connection string // the log's address, with its credentials
+	connection string     // the log's address, with its credentials
+	node       *node.Node // nil where the log is not embedded in this process
 }
 
 // openLog starts the embedded node, or connects to the log that was named.
 func openLog(ctx context.Context, p process) (*eventLog, error) {
 	l := &eventLog{connection: p.config.Eventstore}
 	if l.connection == config.EmbeddedLog {
-		n, err := openNode(filepath.Join(p.config.Data, "eventstore"), "", p.logger)
+		n, err := openNode(p.config.LogFolder(), "", p.logger)
 		if err != nil {
 			return nil, err
 		}
-		p.life.Add(lifecycle.Part{Name: "embedded node", Stop: n.Close})
-		l.connection = n.ConnectionString()
+		p.life.Add(lifecycle.Part{Name: "embedded node", RunOnce: true, Run: func(ctx context.Context) error { return nodeServes(ctx, n) }, Stop: n.Close})
+		l.connection, l.node = n.ConnectionString(), n
 	}
 	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: l.connection, Insecure: p.config.InsecureEventstore, Catalogue: domain.Catalogue(), Logger: p.logger})
 	if err != nil {
@@ -46,6 +49,16 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 	return l, nil
 }
 
+// nodeServes returns the error with which a node stops serving, or nil when ctx ends.
+func nodeServes(ctx context.Context, n *node.Node) error {
+	select {
+	case err := <-n.Done():
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
+
 // stores are the stores beside the log: blobs, and the identity tables.
 type stores struct {
 	blobs    blobs.Store
@@ -53,7 +66,7 @@ type stores struct {
 	rules    identity.Rules
 }
 
-func openStores(ctx context.Context, p process) (*stores, error) {
+func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) {
 	folder, err := p.config.BlobFolder()
 	if err != nil {
 		return nil, err
@@ -62,7 +75,14 @@ func openStores(ctx context.Context, p process) (*stores, error) {
 	if err != nil {
 		return nil, err
 	}
-	people, err := identity.Open(ctx, p.config.IdentityAddress())
+	logID, err := log.store.LogID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := content.UsedBy(logID); err != nil {
+		return nil, err
+	}
+	people, err := identity.Open(ctx, identity.Where{Address: p.config.Identity, Schema: p.config.IdentitySchema, Logger: p.logger})
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +103,7 @@ type readSide struct {
 }
 
 func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*readSide, error) {
-	db, err := projections.Open(ctx, p.config.DatabaseAddress())
+	db, err := projections.Open(ctx, p.config.Database)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +130,7 @@ func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*re
 type evaluation struct {
 	engine  *engine.Engine
 	checker *checker.Checker
+	checks  *fair.Pool // as many checks run at a time as evaluations
 }
 
 // startEngine installs the engine where it is missing and starts it with its checker.
@@ -123,8 +144,13 @@ func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, er
 		p.logger.Warn("the engine runs without its walls: expressions can reach this machine's files and network")
 		sandbox = engine.SandboxOff
 	}
+	workers := p.config.Workers
+	if workers == 0 {
+		workers = engine.DefaultConcurrency()
+	}
 	started, err := engine.Start(ctx, engine.Options{
-		Environment: environment, Sandbox: sandbox, Concurrency: p.config.Workers, OnSessionExpired: logExpiredSessions(p, log),
+		Environment: environment, Sandbox: sandbox, Concurrency: workers, SessionMemoryBytes: int64(p.config.SessionMemory) << 20,
+		OnSessionExpired: logExpiredSessions(p, log),
 	})
 	if err != nil {
 		return nil, err
@@ -135,5 +161,24 @@ func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, er
 		return nil, err
 	}
 	p.life.Add(lifecycle.Part{Name: "checker", Stop: func(context.Context) error { return checks.Close() }})
-	return &evaluation{engine: started, checker: checks}, nil
+	e := &evaluation{engine: started, checker: checks, checks: fair.NewPool(workers)}
+	e.measure(p.metrics)
+	return e, nil
+}
+
+// measure adds figures of the workers and of the memory of sessions.
+func (e *evaluation) measure(m *telemetry.Metrics) {
+	for pool, usage := range map[string]func() fair.Usage{"engine": e.engine.Usage, "checker": e.checks.Usage} {
+		labels := map[string]string{"pool": pool}
+		m.Gauge("reckon_workers_busy", "Workers that evaluate or check.", labels, func() float64 { return float64(usage().Held) })
+		m.Gauge("reckon_workers_awaited", "Evaluations or checks that wait for a worker.", labels, func() float64 { return float64(usage().Waiting) })
+	}
+	m.Gauge("reckon_session_memory_bytes", "Memory that the workers of all sessions hold.", nil, func() float64 {
+		held, _ := e.engine.SessionMemory()
+		return float64(held)
+	})
+	m.Gauge("reckon_session_memory_limit_bytes", "Memory that they may hold; 0: not limited.", nil, func() float64 {
+		_, limit := e.engine.SessionMemory()
+		return float64(limit)
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"os/signal"
 	"strings"
@@ -13,7 +14,7 @@ import (
 
 	"reckon/eventstore"
 	"reckon/internal/blobs"
-	"reckon/internal/config"
+	"reckon/internal/progress"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 )
@@ -27,52 +28,19 @@ type projectionsCmd struct {
 	Teardown projectionsTeardownCmd `cmd:"" help:"Remove a version that no server uses any more."`
 }
 
-// readModels says where an operator's command finds the read models.
-type readModels struct {
-	installation
-	Database string `help:"Read models: sqlite:PATH or postgres://…; empty for a file in the data folder." env:"RECKON_DATABASE" placeholder:"ADDRESS"`
-	Blobs    string `help:"Large bytes: file:///DIR; empty for a folder in the data folder." env:"RECKON_BLOBS" placeholder:"URL"`
-}
-
-func (r readModels) databaseAddress() string {
-	return (&config.Serve{Data: r.Data, Database: r.Database}).DatabaseAddress()
-}
-
-// openDatabase opens the database of read models; an error when a SQLite file is missing.
-func (r readModels) openDatabase(ctx context.Context) (*projections.DB, func(), error) {
-	if path, local := strings.CutPrefix(r.databaseAddress(), "sqlite:"); local {
-		if err := requireExists(path, "database of read models"); err != nil {
-			return nil, nil, err
-		}
-	}
-	return r.makeDatabase(ctx)
-}
-
-func (r readModels) makeDatabase(ctx context.Context) (*projections.DB, func(), error) {
-	db, err := projections.Open(ctx, r.databaseAddress())
-	if err != nil {
-		return nil, nil, err
-	}
-	return db, func() { _ = db.Close() }, nil
-}
-
 // withEngine runs the projections in this process while f runs, for commands without a running server.
-func (r readModels) withEngine(ctx context.Context, f func(*projecting.Engine) error) error {
-	store, closeStore, err := r.openStore(ctx)
+func (s *settings) withEngine(ctx context.Context, f func(*projecting.Engine) error) error {
+	store, closeStore, err := s.openLog(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
-	db, closeDatabase, err := r.makeDatabase(ctx)
+	db, closeDatabase, err := s.createDatabase(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeDatabase()
-	folder, err := (&config.Serve{Data: r.Data, Blobs: r.Blobs}).BlobFolder()
-	if err != nil {
-		return err
-	}
-	content, err := openBlobs(folder, slog.Default())
+	content, err := s.createBlobs()
 	if err != nil {
 		return err
 	}
@@ -96,13 +64,13 @@ func withRunningEngine(ctx context.Context, db *projections.DB, store *eventstor
 }
 
 // readStatus asks the running server, or reads the tables where none runs.
-func (r readModels) readStatus(ctx context.Context) ([]projecting.Status, error) {
+func (s *settings) readStatus(ctx context.Context) ([]projecting.Status, error) {
 	var list []projecting.Status
-	ok, err := askServer(ctx, r.Data, "GET", "/projections/", &list)
+	ok, err := askServer(ctx, s.Data, "GET", "/projections/", &list)
 	if ok || err != nil {
 		return list, err
 	}
-	err = r.withEngine(ctx, func(e *projecting.Engine) error {
+	err = s.withEngine(ctx, func(e *projecting.Engine) error {
 		list, err = e.Status(ctx)
 		return err
 	})
@@ -110,16 +78,20 @@ func (r readModels) readStatus(ctx context.Context) ([]projecting.Status, error)
 }
 
 // runAction sends an action on a projection to the running server, or runs do when there is none.
-func (r readModels) runAction(ctx context.Context, name, action string, do func(*projecting.Engine) error) error {
-	ok, err := askServer(ctx, r.Data, "POST", "/projections/"+name+"/"+action, &struct{}{})
+func (i installation) runAction(ctx context.Context, name, action string, do func(*projecting.Engine) error) error {
+	s, err := i.settings(ctx)
+	if err != nil {
+		return err
+	}
+	ok, err := askServer(ctx, s.Data, "POST", "/projections/"+url.PathEscape(name)+"/"+action, &struct{}{})
 	if ok || err != nil {
 		return err
 	}
-	return r.withEngine(ctx, do)
+	return s.withEngine(ctx, do)
 }
 
 type projectionsStatusCmd struct {
-	readModels
+	installation
 	JSON bool `help:"Print JSON." name:"json"`
 }
 
@@ -127,7 +99,11 @@ type projectionsStatusCmd struct {
 func (c *projectionsStatusCmd) Run() error {
 	ctx, stop := interruptContext()
 	defer stop()
-	list, err := c.readStatus(ctx)
+	where, err := c.settings(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := where.readStatus(ctx)
 	if err != nil {
 		return err
 	}
@@ -146,9 +122,9 @@ func (c *projectionsStatusCmd) Run() error {
 
 func printStatus(list []projecting.Status) error {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tVERSION\tPHASE\tPOSITION\tHEAD\tRATE\tETA\tPARKED\tREASON")
+	fmt.Fprintln(table, "NAME\tVERSION\tPHASE\tPOSITION\tHEAD\tDONE\tRATE\tETA\tPARKED\tREASON")
 	for _, s := range list {
-		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%d\t%.0f/s\t%s\t%d\t%s\n", s.Name, s.Version, s.Phase, s.Position.Commit, s.Head.Commit, s.Rate, formatETA(s), s.Parked, s.Reason)
+		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%d\t%.1f %%\t%.0f/s\t%s\t%d\t%s\n", s.Name, s.Version, s.Phase, s.Position.Commit, s.Head.Commit, s.Percent, s.Rate, formatETA(s), s.Parked, s.Reason)
 	}
 	return table.Flush()
 }
@@ -163,8 +139,20 @@ func formatETA(s projecting.Status) string {
 	return time.Duration(s.ETA * float64(time.Second)).Round(time.Second).String()
 }
 
+// buildingTasks is how far read models are, for people.
+func buildingTasks(list []projecting.Status) []progress.Task {
+	tasks := make([]progress.Task, len(list))
+	for i, s := range list {
+		tasks[i] = progress.Task{Name: s.Name, Done: s.Percent / 100, Rate: s.Rate, Unit: "events", Left: time.Duration(s.ETA * float64(time.Second))}
+		if s.Phase != projecting.Running {
+			tasks[i].Extra = strings.TrimSpace(string(s.Phase) + " " + s.Reason)
+		}
+	}
+	return tasks
+}
+
 type projectionsBootCmd struct {
-	readModels
+	installation
 	Name string `arg:"" help:"Read model."`
 }
 
@@ -172,14 +160,18 @@ type projectionsBootCmd struct {
 func (c *projectionsBootCmd) Run() error {
 	ctx, stop := interruptContext()
 	defer stop()
-	ok, err := askServer(ctx, c.Data, "POST", "/projections/"+c.Name+"/boot", &struct{}{})
+	where, err := c.settings(ctx)
+	if err != nil {
+		return err
+	}
+	ok, err := askServer(ctx, where.Data, "POST", "/projections/"+url.PathEscape(c.Name)+"/boot", &struct{}{})
 	if err != nil {
 		return err
 	}
 	if ok {
-		return c.progress(ctx, func() ([]projecting.Status, error) { return c.readStatus(ctx) })
+		return c.progress(ctx, func() ([]projecting.Status, error) { return where.readStatus(ctx) })
 	}
-	return c.withEngine(ctx, func(e *projecting.Engine) error {
+	return where.withEngine(ctx, func(e *projecting.Engine) error {
 		if err := e.Boot(ctx, c.Name); err != nil {
 			return err
 		}
@@ -188,6 +180,8 @@ func (c *projectionsBootCmd) Run() error {
 }
 
 func (c *projectionsBootCmd) progress(ctx context.Context, status func() ([]projecting.Status, error)) error {
+	display := progress.New(os.Stderr, slog.Default())
+	defer display.Close()
 	for {
 		list, err := status()
 		if err != nil {
@@ -197,9 +191,10 @@ func (c *projectionsBootCmd) progress(ctx context.Context, status func() ([]proj
 			if s.Name != c.Name {
 				continue
 			}
-			fmt.Fprintf(os.Stderr, "%s: %s, %d of %d, %.0f events/s, %s left\n", s.Name, s.Phase, s.Position.Commit, s.Head.Commit, s.Rate, formatETA(s))
+			display.Show(func() []progress.Task { return buildingTasks([]projecting.Status{s}) })
 			switch {
 			case s.Phase == projecting.Halted:
+				display.Close()
 				fmt.Fprintln(os.Stderr, s.Reason)
 				return exitStatus(1)
 			case s.Ready && s.Phase == projecting.Running:
@@ -209,13 +204,13 @@ func (c *projectionsBootCmd) progress(ctx context.Context, status func() ([]proj
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(time.Second):
+		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }
 
 type projectionsPauseCmd struct {
-	readModels
+	installation
 	Name string `arg:"" help:"Read model."`
 }
 
@@ -227,7 +222,7 @@ func (c *projectionsPauseCmd) Run() error {
 }
 
 type projectionsResumeCmd struct {
-	readModels
+	installation
 	Name string `arg:"" help:"Read model."`
 }
 
@@ -239,7 +234,7 @@ func (c *projectionsResumeCmd) Run() error {
 }
 
 type projectionsTeardownCmd struct {
-	readModels
+	installation
 	Name    string `arg:"" help:"Read model."`
 	Version int    `arg:"" help:"Its version."`
 }
@@ -248,8 +243,12 @@ type projectionsTeardownCmd struct {
 func (c *projectionsTeardownCmd) Run() error {
 	ctx, stop := interruptContext()
 	defer stop()
+	where, err := c.settings(ctx)
+	if err != nil {
+		return err
+	}
 	var list []projecting.Status
-	if _, err := askServer(ctx, c.Data, "GET", "/projections/", &list); err != nil {
+	if _, err := askServer(ctx, where.Data, "GET", "/projections/", &list); err != nil {
 		return err
 	}
 	for _, s := range list {
@@ -257,7 +256,7 @@ func (c *projectionsTeardownCmd) Run() error {
 			return fmt.Errorf("%s version %d is in use by the running server; `reckon projections boot %s` builds it again", c.Name, c.Version, c.Name)
 		}
 	}
-	db, closeDatabase, err := c.openDatabase(ctx)
+	db, closeDatabase, err := where.openDatabase(ctx)
 	if err != nil {
 		return err
 	}

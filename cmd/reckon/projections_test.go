@@ -14,34 +14,39 @@ import (
 	domainrun "reckon/domain/run"
 	"reckon/eventstore"
 	"reckon/eventstore/node"
+	"reckon/internal/config"
 	projecting "reckon/projections/engine"
 )
 
 // TestProjectionCommandsWithoutServer runs the operator's commands on a data
 // folder no server uses.
 func TestProjectionCommandsWithoutServer(t *testing.T) {
-	where := readModels{installation: installation{Data: filepath.Join(t.TempDir(), "data"), Eventstore: "embedded"}}
+	where := installation{config.Installation{Data: filepath.Join(t.TempDir(), "data")}}
 	if err := os.Mkdir(where.Data, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	writeRun(t, where.Data)
 
 	ctx := t.Context()
-	if err := (&projectionsBootCmd{readModels: where, Name: "history"}).Run(); err != nil {
+	if err := (&projectionsBootCmd{installation: where, Name: "history"}).Run(); err != nil {
 		t.Fatal(err)
 	}
-	db, closeDatabase, err := where.openDatabase(ctx)
+	found, err := where.settings(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, closeDatabase, err := found.openDatabase(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer closeDatabase()
 	var n int
-	if err := db.NewSelect().Table("history_v1").ColumnExpr("count(*)").Scan(ctx, &n); err != nil || n != 1 {
+	if err := db.NewSelect().Table("history_v2").ColumnExpr("count(*)").Scan(ctx, &n); err != nil || n != 1 {
 		t.Fatalf("%d rows after a boot, %v", n, err)
 	}
 	phase := func(name string) projecting.Phase {
 		t.Helper()
-		list, err := where.readStatus(ctx)
+		list, err := found.readStatus(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,34 +58,34 @@ func TestProjectionCommandsWithoutServer(t *testing.T) {
 		t.Fatalf("no status of %s", name)
 		return ""
 	}
-	if err := (&projectionsPauseCmd{readModels: where, Name: "history"}).Run(); err != nil {
+	if err := (&projectionsPauseCmd{installation: where, Name: "history"}).Run(); err != nil {
 		t.Fatal(err)
 	}
 	if got := phase("history"); got != projecting.Paused {
 		t.Errorf("after pause: %s", got)
 	}
-	if err := (&projectionsResumeCmd{readModels: where, Name: "history"}).Run(); err != nil {
+	if err := (&projectionsResumeCmd{installation: where, Name: "history"}).Run(); err != nil {
 		t.Fatal(err)
 	}
 	if got := phase("history"); got == projecting.Paused {
 		t.Errorf("after resume: %s", got)
 	}
-	if err := (&projectionsPauseCmd{readModels: where, Name: "nothing"}).Run(); !errors.Is(err, projecting.ErrNotFound) {
+	if err := (&projectionsPauseCmd{installation: where, Name: "nothing"}).Run(); !errors.Is(err, projecting.ErrNotFound) {
 		t.Errorf("a read model that does not exist: %v", err)
 	}
-	if err := (&projectionsStatusCmd{readModels: where, JSON: true}).Run(); err != nil {
+	if err := (&projectionsStatusCmd{installation: where, JSON: true}).Run(); err != nil {
 		t.Errorf("status: %v", err)
 	}
-	if err := (&parkedListCmd{readModels: where}).Run(); err != nil {
+	if err := (&parkedListCmd{installation: where}).Run(); err != nil {
 		t.Errorf("parked: %v", err)
 	}
-	if err := (&parkedRetryCmd{readModels: where, Name: "complete_submission"}).Run(); err != nil {
+	if err := (&parkedRetryCmd{installation: where, Name: "complete_submission"}).Run(); err != nil {
 		t.Errorf("retrying nothing: %v", err)
 	}
-	if err := (&projectionsTeardownCmd{readModels: where, Name: "history", Version: 1}).Run(); err != nil {
+	if err := (&projectionsTeardownCmd{installation: where, Name: "history", Version: 1}).Run(); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&projectionsTeardownCmd{readModels: where, Name: "history", Version: 1}).Run(); !errors.Is(err, projecting.ErrNotFound) {
+	if err := (&projectionsTeardownCmd{installation: where, Name: "history", Version: 1}).Run(); !errors.Is(err, projecting.ErrNotFound) {
 		t.Errorf("a version that does not exist: %v", err)
 	}
 }

@@ -9,17 +9,23 @@ import (
 	"reckon/projections"
 )
 
-// reactions runs the reactions, one after another in each stream.
-func (s *service) reactions() lifecycle.Part {
-	list := reactions.All(s.writeSide.jobs, reactions.Actor{Clock: systemClock{}, Build: buildRevision()})
-	return lifecycle.Part{Name: "reactions", Run: func(ctx context.Context) error {
-		return reactions.Run(ctx, reactions.Deps{
-			List: list, Clock: systemClock{}, Logger: s.logger, Parking: parking{s.readSide.reactionState},
-			Messages: &eventstore.Subscriber{
-				Log: s.log.store, Topics: reactions.Topics(list), Checkpoints: s.readSide.reactionState.CheckpointsOf(s.readSide.projector.LogID()), Logger: s.logger,
-			},
-		})
-	}}
+// reactionPart is the name of a reaction's part.
+func reactionPart(name string) string { return "reaction " + name }
+
+// reactions are the parts that react, one for each reaction.
+func (s *service) reactions() []lifecycle.Part {
+	var parts []lifecycle.Part
+	for _, r := range reactions.All(s.writeSide.jobs, reactions.Actor{Clock: systemClock{}, Build: buildRevision()}) {
+		parts = append(parts, lifecycle.Part{Name: reactionPart(r.Name), Run: func(ctx context.Context) error {
+			return reactions.Run(ctx, reactions.Deps{
+				Reaction: r, Clock: systemClock{}, Logger: s.logger, Parking: parking{s.readSide.reactionState},
+				Messages: &eventstore.Subscriber{
+					Log: s.log.store, Topics: r.Topics(), Checkpoints: s.readSide.reactionState.CheckpointsOf(s.readSide.projector.LogID()), Logger: s.logger,
+				},
+			})
+		}})
+	}
+	return parts
 }
 
 // parking stores the parked events of reactions in the database of read models.

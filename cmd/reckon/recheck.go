@@ -22,7 +22,6 @@ import (
 type leanRecheckCmd struct {
 	installation
 	Certificate string        `arg:"" help:"certificate_id."`
-	Blobs       string        `help:"Where exports are, when not in the data folder." env:"RECKON_BLOBS" placeholder:"URL"`
 	Timeout     time.Duration `help:"Give up after this long." default:"1h" placeholder:"D"`
 	MemoryMiB   int64         `help:"Most memory to use." name:"memory-mib" default:"4096" placeholder:"N"`
 	JSON        bool          `help:"Print JSON." name:"json"`
@@ -43,12 +42,21 @@ type recheckReport struct {
 // Run compares. It exits 1 when something differs, and 2 when the second check did not finish.
 func (c *leanRecheckCmd) Run() error {
 	ctx := context.Background()
-	store, closeStore, err := c.openStore(ctx)
+	where, err := c.settings(ctx)
+	if err != nil {
+		return err
+	}
+	store, closeStore, err := where.openLog(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
-	report, err := c.recheck(ctx, store)
+	kept, err := where.openBlobs()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = kept.Close() }()
+	report, err := c.recheck(ctx, store, kept)
 	if err != nil {
 		return err
 	}
@@ -68,12 +76,7 @@ func (c *leanRecheckCmd) Run() error {
 	return nil
 }
 
-func (c *leanRecheckCmd) recheck(ctx context.Context, store *eventstore.Store) (recheckReport, error) {
-	kept, err := c.openExistingBlobs(c.Blobs)
-	if err != nil {
-		return recheckReport{}, err
-	}
-	defer func() { _ = kept.Close() }()
+func (c *leanRecheckCmd) recheck(ctx context.Context, store *eventstore.Store, kept blobs.Store) (recheckReport, error) {
 	issued, work, err := readCertificate(ctx, store, kept, c.Certificate)
 	if err != nil {
 		return recheckReport{}, err

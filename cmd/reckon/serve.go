@@ -13,12 +13,17 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/internal/config"
 	"reckon/internal/private"
+	"reckon/internal/progress"
 	"reckon/internal/telemetry"
 	"reckon/runners/engine"
 )
 
-// shutdownTimeout is how long an orderly end may take.
-const shutdownTimeout = 15 * time.Second
+const (
+	// shutdownTimeout is how long an orderly end may take, beside the time that work in progress gets.
+	shutdownTimeout = 15 * time.Second
+	// publishTimeout is what an evaluation in progress gets beside the wait for a worker and its budget.
+	publishTimeout = 5 * time.Second
+)
 
 type serveCmd struct{ config.Serve }
 
@@ -57,6 +62,9 @@ func couldNotServe(err error) error {
 func (s *service) runParts(ctx context.Context, stopSignals func()) error {
 	err := s.life.Start(ctx)
 	if err == nil {
+		err = recordServed(s.config.Installation)
+	}
+	if err == nil {
 		err = s.awaitReady(ctx)
 	}
 	if err == nil && ctx.Err() == nil {
@@ -67,6 +75,7 @@ func (s *service) runParts(ctx context.Context, stopSignals func()) error {
 		}
 	}
 	s.logger.Info("stopping")
+	s.stopping.Store(true)
 	stopSignals() // a second signal ends the process at once
 	return errors.Join(err, s.drainAndStop(context.WithoutCancel(ctx)))
 }
@@ -74,12 +83,20 @@ func (s *service) runParts(ctx context.Context, stopSignals func()) error {
 // drainAndStop lets requests and jobs end, or hands them back, while everything still
 // runs; then it stops the parts.
 func (s *service) drainAndStop(ctx context.Context) error {
-	draining, drained := context.WithTimeout(ctx, max(shutdownTimeout, s.config.Grace))
+	draining, drained := context.WithTimeout(ctx, s.config.UnreadyFor()+max(shutdownTimeout, s.config.Grace, s.longestEvaluation()))
 	s.life.Drain(draining)
 	drained()
 	stopping, stopped := context.WithTimeout(ctx, shutdownTimeout)
 	defer stopped()
 	return s.life.Stop(stopping)
+}
+
+// longestEvaluation is how long the evaluation of a request that has just come may take.
+func (s *service) longestEvaluation() (longest time.Duration) {
+	for _, p := range s.plans {
+		longest = max(longest, s.config.QueueWait+p.EvaluationBudget()+publishTimeout)
+	}
+	return longest
 }
 
 // awaitReady waits until the read models have caught up with the log as it was,
@@ -88,7 +105,9 @@ func (s *service) awaitReady(ctx context.Context) error {
 	const look = 20 * time.Millisecond
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
-	for begun := time.Now(); !s.readSide.projector.Ready(); {
+	display := progress.New(os.Stderr, s.logger)
+	defer display.Close()
+	for !s.readSide.projector.Ready() {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -96,10 +115,7 @@ func (s *service) awaitReady(ctx context.Context) error {
 			return err
 		case <-ticker.C:
 		}
-		if time.Since(begun) > 5*time.Second {
-			s.logger.Info("building read models; `reckon projections status` shows how far")
-			begun = time.Now()
-		}
+		display.Show(func() []progress.Task { return buildingTasks(s.readSide.projector.Building()) })
 	}
 	return nil
 }

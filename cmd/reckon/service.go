@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"time"
-
-	"github.com/google/uuid"
 
 	"reckon/domain/account"
 	"reckon/internal/config"
@@ -15,6 +14,7 @@ import (
 	"reckon/internal/private"
 	"reckon/internal/telemetry"
 	"reckon/runners"
+	"reckon/runners/cluster"
 	"reckon/runners/workers"
 )
 
@@ -33,6 +33,11 @@ type process struct {
 	life    *lifecycle.Lifecycle // each part adds itself once it is made
 }
 
+// evaluates reports whether the process has an engine, and so seals receipts.
+func (p process) evaluates() bool {
+	return p.config.Has(config.RoleAPI) || p.config.Has(config.RoleRun)
+}
+
 // service is the parts of `reckon serve`, in the order in which they are made and started.
 type service struct {
 	process
@@ -44,16 +49,17 @@ type service struct {
 	workers   *workers.Workers
 	kinds     []runners.Kind // of jobs; none in a process that evaluates nothing
 	api       *api           // nil in a process that answers no HTTP
+	rotating  sync.Mutex     // held by an operator's rotation of the keys
+	stopping  atomic.Bool    // /readyz tells
 }
 
 // assemble makes every part; whatever fails, what was made before is stopped.
 func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*service, error) {
-	data, err := filepath.Abs(c.Data) // workers run in folders of their own
-	if err != nil {
+	var err error
+	if c.Installation, err = c.Complete(); err != nil { // workers run in folders of their own, and so do operators
 		return nil, err
 	}
-	c.Data = data
-	if err := private.MakeFolder(data, logger); err != nil {
+	if err := private.MakeFolder(c.Data, logger); err != nil {
 		return nil, err
 	}
 	plans, err := config.LoadPlans(string(c.Config))
@@ -61,7 +67,7 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 		return nil, err
 	}
 	s := &service{process: process{
-		config: c, logger: logger, id: uuid.NewString(), plans: plans, metrics: telemetry.NewMetrics(buildRevision()), life: lifecycle.New(logger),
+		config: c, logger: logger, id: cluster.NewProcessID(c.Eventstore == config.EmbeddedLog), plans: plans, metrics: telemetry.NewMetrics(buildRevision()), life: lifecycle.New(logger),
 	}}
 	if err := s.makeParts(ctx); err != nil {
 		bounded, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
@@ -76,13 +82,13 @@ func (s *service) makeParts(ctx context.Context) (err error) {
 	if s.log, err = openLog(ctx, s.process); err != nil {
 		return err
 	}
-	if s.stores, err = openStores(ctx, s.process); err != nil {
+	if s.stores, err = openStores(ctx, s.process, s.log); err != nil {
 		return err
 	}
 	if s.readSide, err = openReadSide(ctx, s.process, s.log, s.stores); err != nil {
 		return err
 	}
-	if s.config.Has(config.RoleAPI) || s.config.Has(config.RoleRun) {
+	if s.evaluates() {
 		if s.engine, err = startEngine(ctx, s.process, s.log); err != nil {
 			return err
 		}
@@ -94,7 +100,7 @@ func (s *service) makeParts(ctx context.Context) (err error) {
 		return err
 	}
 	if s.config.Has(config.RoleReact) {
-		s.life.Add(s.reactions())
+		s.life.Add(s.reactions()...)
 	}
 	if err = s.makeAdmin(ctx); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/session"
+	"reckon/runners/adapter"
 	"reckon/runners/engine"
 )
 
@@ -22,10 +23,7 @@ func logExpiredSessions(p process, log *eventLog) func(key string, reason engine
 		if !ok {
 			return
 		}
-		why := session.EndWorkerDied
-		if reason == engine.ExpiredIdle {
-			why = session.EndIdle
-		}
+		why := adapter.EndReason(reason)
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: accountID, Actor: "runner:" + p.id, Build: buildRevision()}

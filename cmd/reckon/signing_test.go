@@ -1,12 +1,21 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"reckon/commands"
 	"reckon/domain"
+	"reckon/domain/event"
 	"reckon/domain/keys"
+	"reckon/domain/receipt"
 	"reckon/eventstore/memory"
 	"reckon/internal/keyring"
 )
@@ -39,4 +48,116 @@ func TestProcessesThatStartAtOnceShareAKey(t *testing.T) {
 	if signer, err := ring.Signer(states[0].Active); err != nil || signer.KID != states[0].Active {
 		t.Errorf("%+v, %v", signer, err)
 	}
+}
+
+// TestSigningFollowsTheKeys: a process seals with the key that was activated, and with none while the private half is not here; it warns once.
+func TestSigningFollowsTheKeys(t *testing.T) {
+	folder, otherFolder := filepath.Join(t.TempDir(), "keys"), filepath.Join(t.TempDir(), "keys")
+	elsewhere, err := keyring.Open(otherFolder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := memory.New(domain.Catalogue())
+	var printed lockedBuffer
+	p := process{logger: slog.New(slog.NewTextHandler(&printed, nil))}
+	p.config.Keys = folder
+	s, err := openSigning(t.Context(), p, store)
+	if err != nil || s.Ready(t.Context()) != nil {
+		t.Fatalf("the first start: %v, %v", err, s.Ready(t.Context()))
+	}
+	first, err := s.Signer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// activate makes a key in a folder and activates it, ten minutes after it was published.
+	activate := func(by keyring.Ring) (kid string) {
+		t.Helper()
+		public, err := by.Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		kid = keys.Thumbprint(public)
+		published := operatorIntent()
+		published.At = published.At.Add(-keys.MinPublished)
+		if _, err := commands.PublishKey(t.Context(), store, published, public); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := commands.ActivateKey(t.Context(), store, operatorIntent(), by, kid); err != nil {
+			t.Fatal(err)
+		}
+		return kid
+	}
+	kid := activate(s.ring)
+	if err := s.load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if second, err := s.Signer(); err != nil || second.KID != kid || second.KID == first.KID {
+		t.Errorf("after a rotation: %+v, %v", second, err)
+	}
+
+	kid = activate(elsewhere)
+	for range 3 {
+		if err := s.load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bounded, cancel := context.WithCancel(t.Context())
+	cancel()
+	if signer, err := s.Signer(); !errors.Is(err, receipt.ErrCannotSign) || s.Ready(t.Context()) == nil || s.AwaitAble(bounded) == nil {
+		t.Errorf("a key whose private half is elsewhere: %+v, %v", signer, err)
+	}
+	if strings.Count(printed.String(), "nothing is evaluated here") != 1 || !strings.Contains(printed.String(), kid) {
+		t.Errorf("logged:\n%s", printed.String())
+	}
+
+	// Once the private half is copied here the process finds it by itself.
+	private, err := os.ReadFile(filepath.Join(otherFolder, kid+".pem"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, kid+".pem"), private, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	running, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.part().Run(running) }()
+	if err := s.AwaitAble(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if signer, err := s.Signer(); err != nil || signer.KID != kid {
+		t.Errorf("copied here: %+v, %v", signer, err)
+	}
+	// And follows what Observe tells.
+	kid = activate(s.ring)
+	s.Observe(event.Recorded{Event: keys.Activated{KID: kid}})
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if signer, err := s.Signer(); err == nil && signer.KID == kid {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the new key never seals")
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// lockedBuffer may be written to concurrently.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }

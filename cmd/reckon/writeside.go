@@ -5,7 +5,6 @@ import (
 	"os"
 
 	"reckon/commands"
-	"reckon/domain/receipt"
 	"reckon/internal/config"
 	"reckon/internal/lifecycle"
 	"reckon/runners/cluster"
@@ -19,7 +18,7 @@ const exportsInMemory = 2
 // writeSide holds the commands of evaluations, jobs and proofs.
 type writeSide struct {
 	evaluator *commands.Evaluator // made with the workers; nil in a process that evaluates nothing
-	signer    *receipt.Signer     // the key that seals; nil without one
+	signing   *signing            // nil in a process that evaluates nothing
 	jobs      *commands.Jobs
 	judge     *proof.Judge
 	proofs    *commands.Proofs
@@ -27,15 +26,15 @@ type writeSide struct {
 }
 
 func newWriteSide(ctx context.Context, p process, log *eventLog, s *stores) (*writeSide, error) {
-	signer, err := loadSigner(ctx, p, log)
-	if err != nil {
-		return nil, err
+	w := &writeSide{jobs: &commands.Jobs{Store: log.store, Runs: commands.NewRunIDs(log.store, p.id), Blobs: s.blobs}}
+	if p.evaluates() {
+		var err error
+		if w.signing, err = openSigning(ctx, p, log.store); err != nil {
+			return nil, err
+		}
 	}
-	w := &writeSide{signer: signer, jobs: &commands.Jobs{Store: log.store, Runs: commands.NewRunIDs(log.store, p.id), Blobs: s.blobs}}
 	return w, w.makeProofs(ctx, p, log, s)
 }
-
-func (w *writeSide) sealingKey() *receipt.Signer { return w.signer }
 
 // makeProofs wires what takes, judges and certifies proofs.
 func (w *writeSide) makeProofs(ctx context.Context, p process, log *eventLog, s *stores) error {

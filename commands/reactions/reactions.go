@@ -50,14 +50,8 @@ func (a Actor) intent(reaction string, r event.Recorded) commands.Intent {
 	}
 }
 
-// Topics maps each reaction's name to the names of its events, for a subscriber.
-func Topics(list []Reaction) map[string][]string {
-	topics := make(map[string][]string, len(list))
-	for _, r := range list {
-		topics[r.Name] = r.On
-	}
-	return topics
-}
+// Topics maps the reaction's name to the names of its events, for a subscriber.
+func (r Reaction) Topics() map[string][]string { return map[string][]string{r.Name: r.On} }
 
 // handlerOf returns the name of an event type and a handler that calls f with its events.
 func handlerOf[E event.Event](f func(context.Context, E, event.Recorded) error) (name string, handle func(context.Context, event.Recorded) error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"maps"
 	"slices"
@@ -64,21 +65,22 @@ func (b *bench) start(list ...reactions.Reaction) (stop func()) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	subscriber := &eventstore.Subscriber{
-		Log: b.log, Topics: reactions.Topics(list), Checkpoints: b.state.CheckpointsOf(id), Logger: slog.New(slog.DiscardHandler),
-	}
 	ctx, cancel := context.WithCancel(b.t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		err := reactions.Run(ctx, reactions.Deps{
-			List: list, Messages: subscriber, Parking: parking{b.state}, Clock: systemClock{}, Logger: slog.New(slog.DiscardHandler),
-		})
-		if err := errors.Join(err, subscriber.Close()); err != nil {
-			b.t.Error(err)
+	var running sync.WaitGroup
+	for _, r := range list {
+		subscriber := &eventstore.Subscriber{
+			Log: b.log, Topics: r.Topics(), Checkpoints: b.state.CheckpointsOf(id), Logger: slog.New(slog.DiscardHandler),
 		}
-	}()
-	stop = func() { cancel(); <-ended }
+		running.Go(func() {
+			err := reactions.Run(ctx, reactions.Deps{
+				Reaction: r, Messages: subscriber, Parking: parking{b.state}, Clock: systemClock{}, Logger: slog.New(slog.DiscardHandler),
+			})
+			if err := errors.Join(err, subscriber.Close()); err != nil {
+				b.t.Error(err)
+			}
+		})
+	}
+	stop = func() { cancel(); running.Wait() }
 	b.t.Cleanup(stop)
 	return stop
 }
@@ -352,5 +354,68 @@ func TestJobReactions(t *testing.T) {
 	}
 	if refunded := read(day)[3].(slots.Refunded); refunded.SlotID == "" {
 		t.Errorf("refunded %+v", refunded)
+	}
+}
+
+// refusing is a log that refuses its first subscription, or whose first ends after an event.
+type refusing struct {
+	*memory.Store
+	after int // events before the end
+	calls int
+}
+
+var errRefused = errors.New("the log refuses")
+
+func (r *refusing) SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error] {
+	if r.calls++; r.calls > 1 {
+		return r.Store.SubscribeAll(ctx, after, only...)
+	}
+	return func(yield func(event.Recorded, error) bool) {
+		n := 0
+		for recorded, err := range r.Store.SubscribeAll(ctx, after, only...) {
+			if n++; n > r.after {
+				break
+			}
+			if !yield(recorded, err) {
+				return
+			}
+		}
+		yield(event.Recorded{}, errRefused)
+	}
+}
+
+// TestASubscriptionThatFailsIsReported: Run returns why, and when it is called again the
+// reaction goes on where it stood.
+func TestASubscriptionThatFailsIsReported(t *testing.T) {
+	for _, after := range []int{0, 2} {
+		b := newBench(t, storetest.Catalogue())
+		b.note("s", "1", "2", "3", "4")
+		id, err := b.log.LogID(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := newWitness(func(string, int) error { return nil })
+		log := &refusing{Store: b.log, after: after}
+		run := func(ctx context.Context) error {
+			subscriber := &eventstore.Subscriber{Log: log, Topics: w.reaction().Topics(), Checkpoints: b.state.CheckpointsOf(id), Logger: slog.New(slog.DiscardHandler)}
+			err := reactions.Run(ctx, reactions.Deps{
+				Reaction: w.reaction(), Messages: subscriber, Parking: parking{b.state}, Clock: systemClock{}, Logger: slog.New(slog.DiscardHandler),
+			})
+			return errors.Join(err, subscriber.Close())
+		}
+		if err := run(t.Context()); !errors.Is(err, errRefused) {
+			t.Errorf("after %d events: %v", after, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- run(ctx) }()
+		b.until("all handled", func() bool { return slices.Contains(w.of("s"), "4") })
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if got := slices.Compact(w.of("s")); !slices.Equal(got, []string{"1", "2", "3", "4"}) {
+			t.Errorf("after %d events: handled %v", after, got)
+		}
 	}
 }

@@ -53,43 +53,63 @@ type Messages interface {
 	// Recorded is the event of a message. With an error, that the event cannot be
 	// read, its id, stream and revision are set all the same.
 	Recorded(m *message.Message) (event.Recorded, error)
+	// Err is why a subscription has ended by itself; nil while none has.
+	Err() error
 }
 
-// Deps is what reactions run on. All of it is required.
+// Deps is what a reaction runs on. All of it is required.
 type Deps struct {
-	List     []Reaction
+	Reaction Reaction
 	Messages Messages
 	Parking  Parking
 	Clock    commands.Clock
 	Logger   *slog.Logger
 }
 
+// errEnded means that a subscription has ended although nobody asked for that.
+var errEnded = errors.New("the subscription to the log has ended")
+
 // Run reacts until the context ends, and then returns nil. An error means that the
-// subscription could not be made or ended by itself.
+// subscription could not be made or ended by itself; Run may then be called again, with a new
+// Messages. There is one Run for each reaction, so that none stands still behind another.
 func Run(ctx context.Context, d Deps) error {
 	router, err := message.NewRouter(message.RouterConfig{CloseTimeout: closeTimeout}, watermill.NewSlogLoggerWithLevelMapping(d.Logger, routerLevels))
 	if err != nil {
 		return err
 	}
-	for _, r := range d.List {
-		handler := router.AddConsumerHandler(r.Name, r.Name, d.Messages, d.handler(r))
-		handler.AddMiddleware(
-			d.park(r), // outermost: it is called after the last retry
-			middleware.Retry{
-				MaxRetries: retries, InitialInterval: firstRetryAfter, MaxInterval: maxRetryAfter, Multiplier: 3,
-				RandomizationFactor: 0.5, ResetContextOnRetry: true,
-			}.Middleware,
-			middleware.Recoverer,
-		)
-	}
-	if len(d.List) == 0 {
-		<-ctx.Done()
-		return nil
-	}
-	if err := router.Run(ctx); err != nil && ctx.Err() == nil {
+	// Before the router runs: one that cannot subscribe leaves a goroutine behind.
+	messages, err := d.Messages.Subscribe(ctx, d.Reaction.Name)
+	if err != nil {
 		return err
 	}
-	return nil
+	handler := router.AddConsumerHandler(d.Reaction.Name, d.Reaction.Name, subscribed{messages, d.Messages}, d.handler(d.Reaction))
+	handler.AddMiddleware(
+		d.park(d.Reaction), // outermost: it is called after the last retry
+		middleware.Retry{
+			MaxRetries: retries, InitialInterval: firstRetryAfter, MaxInterval: maxRetryAfter, Multiplier: 3,
+			RandomizationFactor: 0.5, ResetContextOnRetry: true,
+		}.Middleware,
+		middleware.Recoverer,
+	)
+	err = router.Run(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
+		return err
+	}
+	return errors.Join(errEnded, d.Messages.Err())
+}
+
+// subscribed is a subscriber whose one subscription is made.
+type subscribed struct {
+	messages <-chan *message.Message
+	message.Subscriber
+}
+
+// Subscribe is message.Subscriber.
+func (s subscribed) Subscribe(context.Context, string) (<-chan *message.Message, error) {
+	return s.messages, nil
 }
 
 func (d Deps) handler(r Reaction) message.NoPublishHandlerFunc {

@@ -78,10 +78,14 @@ var (
 
 // Decider is the write model of an account's stream.
 var Decider = decider.Decider[Command, State]{
-	Initial: func() State { return State{} },
-	Decide:  decide,
-	Evolve:  evolve,
+	Initial:    func() State { return State{} },
+	Decide:     decide,
+	Evolve:     evolve,
+	StateBytes: func(State) int { return stateBytes },
 }
+
+// stateBytes is the memory that a state takes: a plan's name.
+const stateBytes = 512
 
 func decide(c Command, s State) ([]event.Event, error) {
 	if c, ok := c.(Register); ok {

@@ -14,18 +14,19 @@ import (
 // not 0 (least). Besides this struct and DefaultPlans, a limit is named only
 // where it is enforced.
 type Plan struct {
-	Name               string   `json:"plan" toml:"plan" example:"pro" doc:"Name of the plan"`
-	Prices             []Price  `json:"prices" toml:"prices"` // none: not for sale
-	EvaluationBudgetMS int64    `json:"evaluation_budget_ms" toml:"evaluation_budget_ms" least:"1" doc:"Compute budget of one evaluation in milliseconds"`
-	PerMinute          int      `json:"per_minute" toml:"per_minute" least:"1" doc:"Number of evaluations and checks a minute"`
-	JobsPerDay         int      `json:"jobs_per_day" toml:"jobs_per_day" doc:"Number of jobs of any kind per UTC day"`
-	JobBudgetMS        int64    `json:"job_budget_ms" toml:"job_budget_ms" least:"1" doc:"Longest time budget of a job in milliseconds"`
-	ConcurrentJobs     int      `json:"concurrent_jobs" toml:"concurrent_jobs" doc:"Number of jobs that run at once"`
-	Qubits             int      `json:"qubits" toml:"qubits" doc:"Width of the widest circuit in qubits"`
-	Proofs             bool     `json:"proofs" toml:"proofs" doc:"Whether proofs are checked"`
-	ProofExportBytes   int64    `json:"proof_export_bytes" toml:"proof_export_bytes" doc:"Size of the largest proof export in bytes"`
-	LiveSessions       int      `json:"live_sessions" toml:"live_sessions" doc:"Number of sessions at once"`
-	DeniedHeads        []string `json:"denied_heads" toml:"denied_heads" doc:"Functions that an expression may not call"`
+	Name                  string   `json:"plan" toml:"plan" example:"pro" doc:"Name of the plan"`
+	Prices                []Price  `json:"prices" toml:"prices"` // none: not for sale
+	EvaluationBudgetMS    int64    `json:"evaluation_budget_ms" toml:"evaluation_budget_ms" least:"1" doc:"Compute budget of one evaluation in milliseconds"`
+	PerMinute             int      `json:"per_minute" toml:"per_minute" least:"1" doc:"Number of evaluations and checks a minute"`
+	ConcurrentEvaluations int      `json:"concurrent_evaluations" toml:"concurrent_evaluations" least:"1" doc:"Number of evaluations and checks at once, in sessions and without, those that wait for a worker included; each process of an installation counts those that it answers"`
+	JobsPerDay            int      `json:"jobs_per_day" toml:"jobs_per_day" doc:"Number of jobs of any kind per UTC day"`
+	JobBudgetMS           int64    `json:"job_budget_ms" toml:"job_budget_ms" least:"1" doc:"Longest time budget of a job in milliseconds"`
+	ConcurrentJobs        int      `json:"concurrent_jobs" toml:"concurrent_jobs" doc:"Number of jobs that run at once"`
+	Qubits                int      `json:"qubits" toml:"qubits" doc:"Width of the widest circuit in qubits"`
+	Proofs                bool     `json:"proofs" toml:"proofs" doc:"Whether proofs are checked"`
+	ProofExportBytes      int64    `json:"proof_export_bytes" toml:"proof_export_bytes" doc:"Size of the largest proof export in bytes"`
+	LiveSessions          int      `json:"live_sessions" toml:"live_sessions" doc:"Number of sessions at once"`
+	DeniedHeads           []string `json:"denied_heads" toml:"denied_heads" doc:"Functions that an expression may not call"`
 }
 
 // Price is one way to pay for a plan.
@@ -120,13 +121,13 @@ var ioHeads = []string{
 func DefaultPlans() Plans {
 	const mib = 1 << 20
 	return Plans{
-		{Name: "free", EvaluationBudgetMS: 3_000, PerMinute: 20, JobsPerDay: 10, JobBudgetMS: 60_000, ConcurrentJobs: 1,
+		{Name: "free", EvaluationBudgetMS: 3_000, PerMinute: 20, ConcurrentEvaluations: 4, JobsPerDay: 10, JobBudgetMS: 60_000, ConcurrentJobs: 1,
 			Qubits: 20, ProofExportBytes: 1 * mib, Proofs: true, LiveSessions: 2, DeniedHeads: ioHeads},
 		{Name: "pro", Prices: []Price{{Monthly, 1200, "USD"}, {Yearly, 12000, "USD"}},
-			EvaluationBudgetMS: 20_000, PerMinute: 120, JobsPerDay: 200, JobBudgetMS: 15 * 60_000, ConcurrentJobs: 4,
+			EvaluationBudgetMS: 20_000, PerMinute: 120, ConcurrentEvaluations: 8, JobsPerDay: 200, JobBudgetMS: 15 * 60_000, ConcurrentJobs: 4,
 			Qubits: 24, ProofExportBytes: 16 * mib, Proofs: true, LiveSessions: 10, DeniedHeads: ioHeads},
 		{Name: "team", Prices: []Price{{Monthly, 4900, "USD"}, {Yearly, 49000, "USD"}},
-			EvaluationBudgetMS: 60_000, PerMinute: 600, JobsPerDay: 2000, JobBudgetMS: 60 * 60_000, ConcurrentJobs: 16,
+			EvaluationBudgetMS: 60_000, PerMinute: 600, ConcurrentEvaluations: 16, JobsPerDay: 2000, JobBudgetMS: 60 * 60_000, ConcurrentJobs: 16,
 			Qubits: 26, ProofExportBytes: 16 * mib, Proofs: true, LiveSessions: 50, DeniedHeads: ioHeads},
 	}
 }

@@ -13,9 +13,12 @@ type Decider[C, S any] struct {
 	// command wants it, or an error with which the command is refused.
 	Decide func(C, S) ([]event.Event, error)
 	// Evolve folds one event into the state; it must not fail and ignores events it does not know. The state it is
-	// given is its own to change, maps included, so that a fold costs time and memory linear in the history: whoever
-	// needs the state before an event folds again.
+	// given stays as it is, so that states can be kept and shared by goroutines: a state holds a Map where it would
+	// hold a Go map. A fold takes time and memory in proportion to the history (decidertest.Fold checks both).
 	Evolve func(S, event.Event) S
+	// StateBytes estimates the memory in bytes that a state takes. A process keeps states of such a decider between
+	// commands, for streams that grow with every command; nil: every command folds the stream from its beginning.
+	StateBytes func(S) int
 }
 
 // Fold returns the state after a whole stream, oldest event first.

@@ -22,7 +22,7 @@ type Type struct {
 	Version int
 	Sample  Event
 	upcasts []Upcast // upcasts[i] turns version i+1 into version i+2
-	decode  func([]byte) (Event, error)
+	decode  func([]byte, Unmarshal) (Event, error)
 }
 
 // Of declares the event type E. Its version is one more than the number of upcasts.
@@ -32,9 +32,9 @@ func Of[E Event](sample E, upcasts ...Upcast) Type {
 		Version: len(upcasts) + 1,
 		Sample:  sample,
 		upcasts: upcasts,
-		decode: func(data []byte) (Event, error) {
+		decode: func(data []byte, unmarshal Unmarshal) (Event, error) {
 			var e E
-			if err := json.Unmarshal(data, &e); err != nil {
+			if err := unmarshal(data, &e); err != nil {
 				return nil, err
 			}
 			return e, nil
@@ -82,8 +82,16 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("event %s v%d: this binary knows v1 to v%d; run a newer one", e.Name, e.Stored, e.Newest)
 }
 
+// Unmarshal is json.Unmarshal, or a function that does the same faster.
+type Unmarshal func(data []byte, v any) error
+
 // Decode turns stored bytes into the current Go value, through every upcast between.
 func (c Catalogue) Decode(name string, version int, data []byte) (Event, error) {
+	return c.DecodeWith(json.Unmarshal, name, version, data)
+}
+
+// DecodeWith is Decode with another decoder of JSON.
+func (c Catalogue) DecodeWith(unmarshal Unmarshal, name string, version int, data []byte) (Event, error) {
 	t, known := c[name]
 	if !known {
 		return nil, fmt.Errorf("%w %q", ErrUnknown, name)
@@ -98,7 +106,7 @@ func (c Catalogue) Decode(name string, version int, data []byte) (Event, error) 
 		}
 		data = next
 	}
-	e, err := t.decode(data)
+	e, err := t.decode(data, unmarshal)
 	if err != nil {
 		return nil, fmt.Errorf("event %s v%d: %w", name, version, err)
 	}

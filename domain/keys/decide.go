@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,22 +23,27 @@ type Key struct {
 	PublishedAt time.Time
 	ActiveFrom  time.Time // zero until activated
 	RetiredAt   time.Time // zero until retired
+	number      int       // of the key, in the order in which they were published
 }
 
-// State is all keys in the order they were published.
+// State is all keys.
 type State struct {
-	Keys   []Key
+	byKID  decider.Map[Key]
 	Active string // KID of the key that seals; empty without one
 }
 
-// Find returns the key with this kid.
-func (s State) Find(kid string) (Key, bool) {
-	i := slices.IndexFunc(s.Keys, func(k Key) bool { return k.KID == kid })
-	if i < 0 {
-		return Key{}, false
+// Keys returns the keys in the order in which they were published.
+func (s State) Keys() []Key {
+	keys := make([]Key, 0, s.byKID.Len())
+	for _, k := range s.byKID.All() {
+		keys = append(keys, k)
 	}
-	return s.Keys[i], true
+	slices.SortFunc(keys, func(a, b Key) int { return a.number - b.number })
+	return keys
 }
+
+// Find returns the key with this kid.
+func (s State) Find(kid string) (Key, bool) { return s.byKID.Get(kid) }
 
 // Command is one of Publish, Activate.
 type Command interface{ keysCommand() }
@@ -49,11 +55,16 @@ type Publish struct {
 }
 
 // Activate lets a published key seal from now on and retires the key that did. It is
-// refused with ErrNotPublished, ErrRetired and ErrPublishedTooRecently.
+// refused with ErrNotPublished, ErrRetired, ErrNoPrivateHalf and ErrPublishedTooRecently.
 type Activate struct {
-	KID string
-	Now time.Time
+	KID   string
+	Proof []byte // signature of ActivationProof(KID) by the key: whoever activates it holds its private half
+	Now   time.Time
 }
+
+// ActivationProof is what the private half of a key signs for Activate. It is no JSON, so that it is never
+// the canonical form of anything sealed.
+func ActivationProof(kid string) []byte { return []byte("reckon key.activated " + kid) }
 
 func (Publish) keysCommand()  {}
 func (Activate) keysCommand() {}
@@ -63,6 +74,9 @@ var (
 	ErrNotPublished = errors.New("the key is not published")
 	// ErrRetired means that a retired key was to seal again.
 	ErrRetired = errors.New("the key is retired")
+	// ErrNoPrivateHalf means that who activates a key did not show that they hold its private half. Nobody
+	// else activates one: what it should seal could not be signed.
+	ErrNoPrivateHalf = errors.New("a key is activated only with its private half")
 	// ErrPublishedTooRecently means that the key has not been published for MinPublished.
 	ErrPublishedTooRecently = fmt.Errorf("the key must be published for %v before it seals", MinPublished)
 )
@@ -96,6 +110,8 @@ func activate(c Activate, s State) ([]event.Event, error) {
 		return nil, ErrRetired
 	case s.Active == c.KID:
 		return nil, nil
+	case !proven(key, c.Proof):
+		return nil, ErrNoPrivateHalf
 	case s.Active == "":
 		return []event.Event{Activated{KID: c.KID, At: event.Timestamp(c.Now)}}, nil
 	case c.Now.Sub(key.PublishedAt) < MinPublished:
@@ -104,15 +120,21 @@ func activate(c Activate, s State) ([]event.Event, error) {
 	return []event.Event{Activated{KID: c.KID, At: event.Timestamp(c.Now)}, Retired{KID: s.Active, At: event.Timestamp(c.Now)}}, nil
 }
 
+func proven(key Key, proof []byte) bool {
+	public, err := DecodeX(key.X)
+	return err == nil && ed25519.Verify(public, ActivationProof(key.KID), proof)
+}
+
 func evolve(s State, e event.Event) State {
 	update := func(kid string, f func(*Key)) {
-		if i := slices.IndexFunc(s.Keys, func(k Key) bool { return k.KID == kid }); i >= 0 {
-			f(&s.Keys[i])
+		if key, known := s.Find(kid); known {
+			f(&key)
+			s.byKID = s.byKID.With(kid, key)
 		}
 	}
 	switch e := e.(type) {
 	case Published:
-		s.Keys = append(s.Keys, Key{KID: e.KID, X: e.X, PublishedAt: parseOrZero(e.At)})
+		s.byKID = s.byKID.With(e.KID, Key{KID: e.KID, X: e.X, PublishedAt: parseOrZero(e.At), number: s.byKID.Len()})
 	case Activated:
 		s.Active = e.KID
 		update(e.KID, func(k *Key) { k.ActiveFrom = parseOrZero(e.At) })

@@ -63,6 +63,10 @@ type Signer struct {
 	Key ed25519.PrivateKey
 }
 
+// ErrCannotSign means that the deployment has a signing key, and that this process cannot sign with it.
+// Nothing is sealed then: a receipt without a signature would say that there is no key.
+var ErrCannotSign = errors.New("the key that signs receipts is not available to this process; retry in a moment")
+
 // NoKeyReason is the unsigned_reason of a deployment without a signing key.
 const NoKeyReason = "this deployment has no signing key"
 

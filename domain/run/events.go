@@ -94,6 +94,7 @@ const (
 	FailureOutputTooLarge FailureReason = "output_too_large" // result or standard output over the engine's limit
 	FailureRefused        FailureReason = "refused"          // the engine could not read or evaluate the input
 	FailureSessionClosed  FailureReason = "session_closed"   // the session was cleared while it evaluated
+	FailureCancelled      FailureReason = "cancelled"        // whoever asked went away while it was computing, and its worker was killed
 )
 
 // Subject is what was to be evaluated: part of every event that ends a run.
@@ -162,7 +163,7 @@ type TimedOut struct {
 // Failed is an evaluation that the engine's worker did not survive.
 type Failed struct {
 	Subject
-	Reason      FailureReason `json:"reason" enum:"crashed,memory,quit,output_too_large,refused,session_closed" doc:"crashed: the worker process ended by a fault. memory: it ran over its memory limit. quit: the expression ended its process. output_too_large: result or output over the limit. refused: the engine could not read or evaluate the input. session_closed: its session was cleared meanwhile"`
+	Reason      FailureReason `json:"reason" enum:"crashed,memory,quit,output_too_large,refused,session_closed,cancelled" doc:"crashed: the worker process ended by a fault. memory: it ran over its memory limit, or the sessions of its process together over theirs. quit: the expression ended its process. output_too_large: result or output over the limit. refused: the engine could not read or evaluate the input. session_closed: its session was cleared meanwhile. cancelled: whoever asked went away while it was computing, and it was stopped"`
 	Detail      string        `json:"detail,omitempty" doc:"What the engine or the system said, at most 1 KiB"`
 	ExecutionMS int64         `json:"execution_time_ms" doc:"Time until it failed"`
 }

@@ -42,7 +42,8 @@ type EndReason string
 const (
 	EndCleared    EndReason = "cleared"     // its account asked for it
 	EndIdle       EndReason = "idle"        // it was not used for the engine's idle time
-	EndWorkerDied EndReason = "worker_died" // its worker was killed at the end of a budget, crashed or quit
+	EndWorkerDied EndReason = "worker_died" // its worker was killed at the end of a budget or because its caller went away, crashed or quit
+	EndMemory     EndReason = "memory"      // the sessions of its process held too much memory, and it was unused for longest
 	EndOwnerLost  EndReason = "owner_lost"  // its owner stopped reporting
 	EndShutdown   EndReason = "shutdown"    // its owner stopped in good order
 )
@@ -68,7 +69,7 @@ type Expired struct {
 	Account   string    `json:"account" format:"uuid" doc:"The account"`
 	SessionID string    `json:"session_id" doc:"The session"`
 	Epoch     int       `json:"epoch" unit:"epochs" doc:"The epoch that ends"`
-	Reason    EndReason `json:"reason" enum:"idle,worker_died,owner_lost,shutdown" doc:"idle: unused for the idle time. worker_died: its worker process ended. owner_lost: its owner stopped reporting. shutdown: its owner ended in good order"`
+	Reason    EndReason `json:"reason" enum:"idle,worker_died,memory,owner_lost,shutdown" doc:"idle: unused for the idle time. worker_died: its worker process ended, or was killed at the end of a budget or because its caller went away. memory: the sessions of its process together held more memory than they may, and it made room. owner_lost: its owner stopped reporting. shutdown: its owner ended in good order"`
 }
 
 func (Opened) EventName() string  { return "session.opened" }
@@ -124,10 +125,14 @@ var ErrOwnedElsewhere = errors.New("another process owns the session")
 
 // Decider is the write model of a session's stream.
 var Decider = decider.Decider[Command, State]{
-	Initial: func() State { return State{} },
-	Decide:  decide,
-	Evolve:  evolve,
+	Initial:    func() State { return State{} },
+	Decide:     decide,
+	Evolve:     evolve,
+	StateBytes: func(State) int { return stateBytes },
 }
+
+// stateBytes is the memory that a state takes: an owner, an address and a reason.
+const stateBytes = 512
 
 func decide(c Command, s State) ([]event.Event, error) {
 	switch c := c.(type) {

@@ -56,25 +56,23 @@ func Events() []event.Type {
 }
 
 // State is what a decision needs of a day: which job holds which slot. It does not keep submissions, whose size has no
-// part in the cost of the next one.
+// part in the cost of the next one, nor slots that were given back.
 type State struct {
-	slots map[string]slot   // by slot id; those that were given back stay, so that each is given back once
-	held  map[string]string // job id → id of the slot it holds
+	held   decider.Map[Slot] // by job id
+	events event.Revision    // how many events were folded: the revision of the next one
 }
 
-type slot struct {
-	jobID    string
-	refunded bool
+// Slot is a slot that a job holds.
+type Slot struct {
+	ID      string
+	SpentAt event.Revision // of the event that spent it
 }
 
 // SlotsUsed counts the slots that are spent and not refunded. A job holds at most one.
-func (s State) SlotsUsed() int { return len(s.held) }
+func (s State) SlotsUsed() int { return s.held.Len() }
 
-// HeldBy returns the id of the slot of this day that a job holds; false if it holds none.
-func (s State) HeldBy(jobID string) (slotID string, holds bool) {
-	slotID, holds = s.held[jobID]
-	return slotID, holds
-}
+// HeldBy returns the slot of this day that a job holds; false if it holds none.
+func (s State) HeldBy(jobID string) (slot Slot, holds bool) { return s.held.Get(jobID) }
 
 // Command is one of Spend, Refund.
 type Command interface{ slotsCommand() }
@@ -88,9 +86,10 @@ type Spend struct {
 	Allowance  int // slots a day, by the plan
 }
 
-// Refund gives a slot back; a slot that was given back stays as it is.
+// Refund gives back the slot that a job holds; one that the job does not hold stays as it is.
 type Refund struct {
 	SlotID string
+	JobID  string
 	Reason RefundReason
 }
 
@@ -102,10 +101,14 @@ var ErrAllowanceSpent = errors.New("the daily job allowance is spent; it is rene
 
 // Decider is the write model of a day's stream.
 var Decider = decider.Decider[Command, State]{
-	Initial: func() State { return State{} },
-	Decide:  decide,
-	Evolve:  evolve,
+	Initial:    func() State { return State{} },
+	Decide:     decide,
+	Evolve:     evolve,
+	StateBytes: func(s State) int { return s.held.Len() * heldBytes },
 }
+
+// heldBytes is the memory that a held slot takes: two UUIDs as text and their place in the map.
+const heldBytes = 256
 
 func decide(c Command, s State) ([]event.Event, error) {
 	switch c := c.(type) {
@@ -118,11 +121,10 @@ func decide(c Command, s State) ([]event.Event, error) {
 		}
 		return []event.Event{Spent{SlotID: c.SlotID, Day: c.Day, Submission: c.Submission}}, nil
 	case Refund:
-		spent, known := s.slots[c.SlotID]
-		if !known || spent.refunded {
+		if slot, holds := s.HeldBy(c.JobID); !holds || slot.ID != c.SlotID {
 			return nil, nil
 		}
-		return []event.Event{Refunded{SlotID: c.SlotID, JobID: spent.jobID, Reason: c.Reason}}, nil
+		return []event.Event{Refunded(c)}, nil
 	}
 	return nil, fmt.Errorf("slots: unknown command %T", c)
 }
@@ -130,21 +132,12 @@ func decide(c Command, s State) ([]event.Event, error) {
 func evolve(s State, e event.Event) State {
 	switch e := e.(type) {
 	case Spent:
-		if s.slots == nil {
-			s.slots, s.held = map[string]slot{}, map[string]string{}
-		}
-		jobID := e.Submission.JobID
-		s.slots[e.SlotID] = slot{jobID: jobID}
-		s.held[jobID] = e.SlotID
+		s.held = s.held.With(e.Submission.JobID, Slot{ID: e.SlotID, SpentAt: s.events})
 	case Refunded:
-		spent, known := s.slots[e.SlotID]
-		if !known {
-			return s
-		}
-		s.slots[e.SlotID] = slot{jobID: spent.jobID, refunded: true}
-		if s.held[spent.jobID] == e.SlotID {
-			delete(s.held, spent.jobID)
+		if slot, holds := s.HeldBy(e.JobID); holds && slot.ID == e.SlotID {
+			s.held = s.held.Without(e.JobID)
 		}
 	}
+	s.events++
 	return s
 }

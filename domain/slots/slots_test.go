@@ -18,7 +18,7 @@ func TestSlots(t *testing.T) {
 		return slots.Spent{SlotID: slot, Day: "d", Submission: of(jobID)}
 	}
 	refunded := slots.Refunded{SlotID: "s", JobID: "j", Reason: "cancelled_early"}
-	refund := slots.Refund{SlotID: "s", Reason: "cancelled_early"}
+	refund := slots.Refund{SlotID: "s", JobID: "j", Reason: "cancelled_early"}
 
 	given(t, slots.Decider).When(spend("s", "j", 1)).Then(spent("s", "j"))
 	given(t, slots.Decider, spent("s", "j")).When(spend("x", "j", 1)).ThenNothing()
@@ -29,5 +29,6 @@ func TestSlots(t *testing.T) {
 	given(t, slots.Decider).When(spend("s", "j", 0)).ThenRefused(slots.ErrAllowanceSpent)
 	given(t, slots.Decider, spent("s", "j")).When(refund).Then(refunded)
 	given(t, slots.Decider, spent("s", "j"), refunded).When(refund).ThenNothing()
-	given(t, slots.Decider, spent("s", "j")).When(slots.Refund{SlotID: "other"}).ThenNothing()
+	given(t, slots.Decider, spent("s", "j")).When(slots.Refund{SlotID: "other", JobID: "j"}).ThenNothing()
+	given(t, slots.Decider, spent("s", "j"), refunded, spent("x", "j")).When(refund).ThenNothing()
 }

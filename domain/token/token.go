@@ -82,10 +82,14 @@ var (
 
 // Decider is the write model of a token's stream.
 var Decider = decider.Decider[Command, State]{
-	Initial: func() State { return State{} },
-	Decide:  decide,
-	Evolve:  evolve,
+	Initial:    func() State { return State{} },
+	Decide:     decide,
+	Evolve:     evolve,
+	StateBytes: func(State) int { return stateBytes },
 }
+
+// stateBytes is the memory that a state takes: an account and a name.
+const stateBytes = 512
 
 func decide(c Command, s State) ([]event.Event, error) {
 	switch c := c.(type) {

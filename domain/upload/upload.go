@@ -87,9 +87,9 @@ func Events() []event.Type {
 // State is the upload and the job that holds it.
 type State struct {
 	Stored   *Stored
-	Job      string          // the job that holds the upload; empty: none
-	Refused  map[string]bool // slots whose submission was refused, for ever
-	Released map[string]bool // jobs that gave the upload back, for ever
+	Job      string                // the job that holds the upload; empty: none
+	Refused  decider.Map[struct{}] // slots whose submission was refused, for ever
+	Released decider.Map[struct{}] // jobs that gave the upload back, for ever
 }
 
 // Command is one of Store, Claim, Release.
@@ -121,7 +121,7 @@ var (
 // CheckAdmitted returns, after a Claim, ErrUploadUsed if the submission of this slot was
 // refused, and nil if its job may be queued.
 func (s State) CheckAdmitted(slotID string) error {
-	if s.Refused[slotID] {
+	if s.Refused.Has(slotID) {
 		return ErrUploadUsed
 	}
 	return nil
@@ -142,10 +142,17 @@ func (s State) CheckAvailable(account, jobID string) error {
 
 // Decider is the write model of an upload's stream.
 var Decider = decider.Decider[Command, State]{
-	Initial: func() State { return State{} },
-	Decide:  decide,
-	Evolve:  evolve,
+	Initial:    func() State { return State{} },
+	Decide:     decide,
+	Evolve:     evolve,
+	StateBytes: func(s State) int { return stateBytes + (s.Refused.Len()+s.Released.Len())*memberBytes },
 }
+
+// Memory that a state takes: of a stored upload, and of each member of its sets, a UUID as text.
+const (
+	stateBytes  = 1024
+	memberBytes = 160
+)
 
 func decide(c Command, s State) ([]event.Event, error) {
 	switch c := c.(type) {
@@ -169,7 +176,7 @@ func claim(c Claim, s State) ([]event.Event, error) {
 	switch {
 	case s.Stored == nil || s.Stored.Account != c.Account:
 		return nil, ErrNotFound
-	case s.Refused[c.SlotID], s.Job == c.JobID, s.Released[c.JobID]:
+	case s.Refused.Has(c.SlotID), s.Job == c.JobID, s.Released.Has(c.JobID):
 		return nil, nil // decided before
 	case s.Job != "":
 		return []event.Event{Refused{UploadID: s.Stored.UploadID, JobID: c.JobID, SlotID: c.SlotID}}, nil
@@ -184,18 +191,9 @@ func evolve(s State, e event.Event) State {
 	case Claimed:
 		s.Job = e.JobID
 	case Refused:
-		s.Refused = with(s.Refused, e.SlotID)
+		s.Refused = s.Refused.With(e.SlotID, struct{}{})
 	case Released:
-		s.Job, s.Released = "", with(s.Released, e.JobID)
+		s.Job, s.Released = "", s.Released.With(e.JobID, struct{}{})
 	}
 	return s
-}
-
-// with returns the set with one more member: the same map, or a new one for nil.
-func with(set map[string]bool, member string) map[string]bool {
-	if set == nil {
-		set = map[string]bool{}
-	}
-	set[member] = true
-	return set
 }

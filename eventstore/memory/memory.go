@@ -22,7 +22,8 @@ import (
 type Store struct {
 	eventstore.Queues
 	*log
-	codec eventstore.Codec
+	codec  eventstore.Codec
+	states commands.States
 }
 
 type log struct {
@@ -113,19 +114,31 @@ func appended(last eventstore.Raw) commands.Appended {
 	return commands.Appended{Revision: last.Revision, Position: last.Position}
 }
 
+// States are the states that commands keep between each other.
+func (s *Store) States() *commands.States { return &s.states }
+
 // Read returns the whole stream, oldest first.
 func (s *Store) Read(ctx context.Context, stream string) (commands.History, error) {
+	return s.ReadFrom(ctx, stream, 0)
+}
+
+// ReadFrom is Read from the event of a revision on; what the stream does not hold is left out.
+func (s *Store) ReadFrom(ctx context.Context, stream string, from event.Revision) (commands.History, error) {
 	history := commands.History{Revision: event.NoStream}
 	if err := ctx.Err(); err != nil {
 		return history, fmt.Errorf("%w: %w", commands.ErrUnavailable, err)
 	}
+	if from < 0 {
+		return history, fmt.Errorf("read %s from revision %d: say 0 or more", stream, from)
+	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	places := s.streams[stream]
+	first := min(int(from), len(places))
 	if count, bounded := s.keepNewest[stream]; bounded {
-		places = places[max(0, len(places)-count):]
+		first = max(first, len(places)-count)
 	}
-	for _, place := range places {
+	for _, place := range places[first:] {
 		r, err := s.codec.Decode(s.all[place])
 		if err != nil {
 			return commands.History{Revision: event.NoStream}, err

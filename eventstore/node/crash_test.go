@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childFolder); dir != "" {
 		runChild(dir)
 	}
+	if path := os.Getenv(childSocket); path != "" {
+		runClient(path)
+	}
 	os.Exit(m.Run())
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"sync"
 	"time"
 
@@ -45,7 +44,7 @@ func (c Config) Validate() error {
 type Node struct {
 	log      *eventlog.Log
 	logger   *slog.Logger
-	listener net.Listener
+	listener *countingListener
 	server   *grpc.Server
 	closing  chan struct{} // closed when subscriptions must end
 	served   chan error    // receives the result of Serve, once
@@ -72,14 +71,14 @@ func Open(c Config) (*Node, error) {
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
-	n := &Node{log: log, logger: c.Logger, listener: listener, closing: make(chan struct{}), served: make(chan error, 1)}
+	n := &Node{log: log, logger: c.Logger, listener: &countingListener{Listener: listener}, closing: make(chan struct{}), served: make(chan error, 1)}
 	n.server = n.newServer(n.advertised(c))
 	var once sync.Once
 	n.close = func(ctx context.Context) (err error) {
 		once.Do(func() { err = n.shutdown(ctx) })
 		return err
 	}
-	go func() { n.served <- n.server.Serve(listener) }()
+	go func() { n.served <- n.server.Serve(n.listener) }()
 	return n, nil
 }
 

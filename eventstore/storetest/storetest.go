@@ -27,7 +27,6 @@ type Store interface {
 	commands.Store
 	commands.Reserver
 	KeepNewest(ctx context.Context, stream string, count int) error
-	Event(ctx context.Context, stream string, revision event.Revision) (event.Recorded, error)
 	ReadAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error]
 	SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error]
 	Head(ctx context.Context) (event.Position, error)
@@ -73,6 +72,7 @@ func Run(t *testing.T, open func(t *testing.T) Opened) {
 	}{
 		{"an empty stream", emptyStream},
 		{"append and read", appendAndRead},
+		{"a stream is read from a revision on", readFrom},
 		{"metadata comes back", metadata},
 		{"the expected revision decides", expectedRevision},
 		{"a replay is one append", replay},
@@ -128,6 +128,38 @@ func appendAndRead(t *testing.T, o Opened) {
 	if _, err := o.Store.Event(ctx(t), s, 3); err == nil {
 		t.Error("an event that does not exist was found")
 	}
+}
+
+func readFrom(t *testing.T, o Opened) {
+	s := stream()
+	from := func(revision event.Revision, want string, last event.Revision) {
+		t.Helper()
+		history, err := o.Store.ReadFrom(ctx(t), s, revision)
+		check(t, err)
+		equal(t, "texts", texts(history.Events), want)
+		equal(t, "revision", history.Revision, last)
+		for i, r := range history.Events {
+			equal(t, "revision of an event", r.Revision, last-event.Revision(len(history.Events)-1-i))
+		}
+	}
+	from(0, "", event.NoStream)
+	from(7, "", event.NoStream)
+	_, err := o.Store.Append(ctx(t), s, event.NoStream, notes("a", "b", "c"))
+	check(t, err)
+	from(0, "a b c", 2)
+	from(1, "b c", 2)
+	from(2, "c", 2)
+	from(3, "", event.NoStream)
+	from(1000, "", event.NoStream)
+	if _, err := o.Store.ReadFrom(ctx(t), s, event.NoStream); err == nil {
+		t.Error("a read from before the first event was accepted")
+	}
+	check(t, o.Store.KeepNewest(ctx(t), s, 2))
+	from(0, "b c", 2)
+	from(2, "c", 2)
+	_, err = o.Store.Append(ctx(t), s, 2, notes("d", "e"))
+	check(t, err)
+	from(1, "d e", 4)
 }
 
 func metadata(t *testing.T, o Opened) {
@@ -433,6 +465,9 @@ func contextEnds(t *testing.T, o Opened) {
 	}
 	if _, err := o.Store.Read(ended, stream()); !errors.Is(err, commands.ErrUnavailable) {
 		t.Errorf("read: %v, want commands.ErrUnavailable", err)
+	}
+	if _, err := o.Store.ReadFrom(ended, stream(), 3); !errors.Is(err, commands.ErrUnavailable) {
+		t.Errorf("read from a revision: %v, want commands.ErrUnavailable", err)
 	}
 }
 

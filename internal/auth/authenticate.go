@@ -8,14 +8,18 @@ import (
 	"time"
 
 	"reckon/domain/account"
-	"reckon/domain/event"
 	"reckon/domain/token"
 	"reckon/internal/httpkit"
 )
 
-// ReadStream returns a whole stream, oldest first; a stream that was never
-// written is empty.
-type ReadStream func(ctx context.Context, stream string) ([]event.Recorded, error)
+// Credentials reads what a credential stands for, as the log has it when it is asked: a
+// token that was revoked before the call is revoked, whichever process revoked it.
+type Credentials interface {
+	// Token returns the zero State for a token that was never minted.
+	Token(ctx context.Context, tokenID string) (token.State, error)
+	// Account returns the zero State for an account that was never registered.
+	Account(ctx context.Context, accountID string) (account.State, error)
+}
 
 // Sessions reads browser sessions.
 type Sessions interface {
@@ -60,9 +64,9 @@ func PrincipalOf(ctx context.Context) Principal {
 
 // Authenticator is httpkit's: bearer token first, browser session otherwise.
 type Authenticator struct {
-	Streams  ReadStream
-	Sessions Sessions
-	Now      func() time.Time
+	Credentials Credentials
+	Sessions    Sessions
+	Now         func() time.Time
 	// TokenUsed is called with the id of every accepted API token; nil: it is not called.
 	TokenUsed func(ctx context.Context, tokenID string)
 	// MetadataURL is the address of this resource's OAuth metadata (RFC 9728); empty: there is none.
@@ -78,7 +82,7 @@ func (a *Authenticator) Authenticate(r *http.Request, route httpkit.Route) (cont
 	if err != nil {
 		return nil, err
 	}
-	state, err := a.readAccount(r.Context(), p.Account)
+	state, err := a.Credentials.Account(r.Context(), p.Account)
 	switch {
 	case err != nil:
 		return nil, err
@@ -119,23 +123,14 @@ func (a *Authenticator) authenticateToken(ctx context.Context, header string, ro
 		return Principal{}, httpkit.FirstPartyOnly.Problem("a token cannot do this; sign in and use the browser session")
 	}
 	id := TokenID(secret)
-	history, err := a.Streams(ctx, token.Stream(id))
+	state, err := a.Credentials.Token(ctx, id)
 	if err != nil {
 		return Principal{}, err
 	}
-	state := token.Decider.Fold(event.Events(history))
 	if !state.ValidAt(a.Now()) {
 		return Principal{}, a.unauthorized(httpkit.InvalidToken, "the token is unknown, expired or revoked")
 	}
 	return Principal{Account: state.Account, Actor: "token:" + id, TokenID: id}, nil
-}
-
-func (a *Authenticator) readAccount(ctx context.Context, id string) (account.State, error) {
-	history, err := a.Streams(ctx, account.Stream(id))
-	if err != nil {
-		return account.State{}, err
-	}
-	return account.Decider.Fold(event.Events(history)), nil
 }
 
 // unauthorized returns a 401 with the WWW-Authenticate header of RFC 6750 §3.

@@ -18,12 +18,12 @@ import (
 // streams is a log as authentication reads it.
 type streams map[string][]event.Event
 
-func (s streams) read(_ context.Context, stream string) ([]event.Recorded, error) {
-	var recorded []event.Recorded
-	for _, e := range s[stream] {
-		recorded = append(recorded, event.Recorded{Stream: stream, Event: e})
-	}
-	return recorded, nil
+func (s streams) Token(_ context.Context, id string) (token.State, error) {
+	return token.Decider.Fold(s[token.Stream(id)]), nil
+}
+
+func (s streams) Account(_ context.Context, id string) (account.State, error) {
+	return account.Decider.Fold(s[account.Stream(id)]), nil
 }
 
 // sessions are the browser sessions, by secret.
@@ -45,7 +45,7 @@ func TestAuthenticate(t *testing.T) {
 	}
 	used := 0
 	a := &auth.Authenticator{
-		Streams: log.read, Sessions: sessions{"cookie": "a", "orphan": "nobody"}, Now: func() time.Time { return now },
+		Credentials: log, Sessions: sessions{"cookie": "a", "orphan": "nobody"}, Now: func() time.Time { return now },
 		TokenUsed:   func(context.Context, string) { used++ },
 		MetadataURL: "https://reckon.example/.well-known/oauth-protected-resource",
 	}

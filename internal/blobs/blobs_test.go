@@ -113,7 +113,7 @@ func TestFolderAfterACrash(t *testing.T) {
 		t.Errorf("not repaired: %v", err)
 	}
 	entries, err := os.ReadDir(root)
-	if err != nil || len(entries) != 1 {
+	if err != nil || len(entries) != 2 { // the lock and the blob's folder
 		t.Errorf("%v %v", entries, err)
 	}
 }

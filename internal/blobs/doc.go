@@ -1,7 +1,7 @@
 // Package blobs keeps large bytes under the SHA-256 of their content.
 //
-// It promises that a blob is durable when Put or Stream returns, that a crash
+// It promises that a blob is durable when Put or PutStream returns, that a crash
 // leaves either the whole blob or none, and that what Get returns hashes to the
-// name it was asked for. A blob is never changed and never deleted here: events
-// name it for ever.
+// name it was asked for. A blob is never changed. Folder.Collect removes those
+// that no event of the log mentions, and no others.
 package blobs

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"reckon/domain/event"
 )
 
@@ -25,26 +27,21 @@ func OpenFolder(root string) (*Folder, error) {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return nil, fmt.Errorf("blob folder: %w", err)
 	}
-	leftovers, err := filepath.Glob(filepath.Join(root, temporaryPrefix+"*"))
-	if err != nil {
-		return nil, fmt.Errorf("blob folder: %w", err)
-	}
-	for _, leftover := range leftovers {
-		info, err := os.Stat(leftover)
-		if err != nil || time.Since(info.ModTime()) < abandonedAfter {
-			continue // another process may be writing it
+	f := &Folder{root: root}
+	return f, f.eachAbandoned(func(path string, _ int64) error {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("blob folder: %w", err)
 		}
-		if err := os.Remove(leftover); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("blob folder: %w", err)
-		}
-	}
-	return &Folder{root: root}, nil
+		return nil
+	})
 }
 
 // Put is Store.
 func (f *Folder) Put(ctx context.Context, content []byte) (event.Blob, error) {
 	named := nameOf(content)
-	if f.contains(named) {
+	if reused, err := f.reuse(named); err != nil {
+		return event.Blob{}, err
+	} else if reused {
 		return named, f.syncFolders(named)
 	}
 	return f.PutStream(ctx, bytes.NewReader(content), named.Bytes)
@@ -89,8 +86,8 @@ func (f *Folder) renameDurably(temporary string, named event.Blob) error {
 	case !errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("blob folder: %w", err)
 	}
-	// Renaming over an existing blob replaces it by the same bytes.
-	if err := os.Rename(temporary, path); err != nil {
+	// Renaming over an existing blob replaces it by the same bytes, and by a file of this moment.
+	if err := f.locked(unix.LOCK_SH, func() error { return os.Rename(temporary, path) }); err != nil {
 		return fmt.Errorf("blob folder: %w", err)
 	}
 	return syncFolder(folder)
@@ -103,6 +100,23 @@ func (f *Folder) syncFolders(named event.Blob) error {
 		return err
 	}
 	return errors.Join(syncFolder(filepath.Dir(path)), syncFolder(f.root))
+}
+
+// reuse renews the time of a blob that is there, which keeps it from being collected before an
+// event names it (MinimumAge). false: there is none, or none whose time can be renewed.
+func (f *Folder) reuse(b event.Blob) (reused bool, err error) {
+	if !f.contains(b) {
+		return false, nil
+	}
+	path, err := f.path(b)
+	if err != nil {
+		return false, err
+	}
+	err = f.locked(unix.LOCK_SH, func() error {
+		reused = f.contains(b) && os.Chtimes(path, time.Time{}, time.Now()) == nil
+		return nil
+	})
+	return reused, err
 }
 
 func (f *Folder) contains(b event.Blob) bool {

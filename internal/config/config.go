@@ -3,11 +3,7 @@ package config
 import (
 	"fmt"
 	"net/netip"
-	"net/url"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -51,37 +47,30 @@ const (
 // Serve configures `reckon serve`. The tags hold the defaults. Validate names every
 // setting that cannot be used.
 type Serve struct {
-	Config File `help:"TOML file with the same names as these flags." name:"config" placeholder:"FILE"`
+	Installation
 
 	Listen      string `help:"Address of the API." default:"127.0.0.1:8080"`
 	AdminListen string `help:"Address at which /metrics and profiles are served too, to who has the --admin-token; empty for the socket in the data folder only." placeholder:"HOST:PORT"`
 	AdminToken  string `help:"What clients of --admin-listen must send as Authorization: Bearer (better given as RECKON_ADMIN_TOKEN)." placeholder:"TOKEN"`
-	PublicURL   string `help:"Address clients reach the API at, such as https://reckon.example, when it is not the one it listens on. https makes cookies Secure and sends HSTS." name:"public-url" placeholder:"URL"`
-	Data        string `help:"Folder everything embedded lies in." default:"reckon-data" placeholder:"DIR"`
-	Eventstore  string `help:"The event log: embedded, unix:PATH of a node's socket, or esdb://user:password@host:port." default:"embedded"`
 
-	InsecureEventstore bool `help:"Accept an esdb:// address without TLS or without credentials, though whoever can write to that log is an administrator of this service."`
-
-	Database string `help:"Read models: sqlite:PATH or postgres://…; empty for a file in the data folder." placeholder:"ADDRESS"`
-	Identity string `help:"Accounts' addresses and passwords: sqlite:PATH or postgres://…; empty for the database, or a file in the data folder." placeholder:"ADDRESS"`
-	Blobs    string `help:"Large bytes: file:///DIR; empty for a folder in the data folder." placeholder:"URL"`
-	Roles    []Role `help:"What this process does." default:"api,project,run,react" enum:"api,project,run,react"`
+	Roles []Role `help:"What this process does." default:"api,project,run,react" enum:"api,project,run,react"`
 
 	EngineSandbox Sandbox       `help:"required, or off to run the engine without its walls." default:"required" enum:"required,off"`
-	Workers       int           `help:"Evaluations at a time; 0 for one per core." default:"0"`
+	Workers       int           `help:"Evaluations at a time, shared fairly between accounts, and as many checks; 0 for two per core." default:"0"`
+	SessionMemory int           `help:"Memory that all sessions may hold together in MiB; beyond it those that were not used for longest end. 0 for a quarter of the machine's." default:"0" placeholder:"MIB"`
 	QueueWait     time.Duration `help:"Longest wait for a worker before an evaluation is answered 503." default:"10s"`
 
 	Lean         string `help:"A Lean toolchain (its folder, or its lean) that elaborates sources; empty for no elaboration." placeholder:"PATH"`
 	LeanExporter string `help:"lean4export built with that toolchain; empty for the one beside its lean." placeholder:"PATH"`
 	ProofMemory  int    `help:"Memory of one proof check in MiB; beyond it the check is inconclusive." default:"2048" placeholder:"MIB"`
 
-	Keys        string        `help:"Folder of the signing keys and of the secret between processes; empty for one in the data folder. Processes of one installation share it." placeholder:"DIR"`
-	PeerListen  string        `help:"Address where other processes of the installation forward evaluations to, for sessions that live here." default:"127.0.0.1:0"`
-	PeerAddress string        `help:"Where they reach it, when that is not the address it listens on." placeholder:"HOST:PORT"`
-	PeerSecret  string        `help:"Secret between the processes of an installation that share no --keys folder (better given as RECKON_PEER_SECRET)." placeholder:"SECRET"`
-	JobSlots    int           `help:"Jobs run at a time; 0 for one per core." default:"0"`
-	Grace       time.Duration `help:"What running jobs get to finish when the process is told to stop; then they are handed back." default:"10s"`
-	Beat        time.Duration `help:"Interval of the heartbeats of a process that runs jobs or holds sessions; the same for all of an installation." default:"1s"`
+	PeerListen   string         `help:"Address where other processes of the installation forward evaluations to, for sessions that live here." default:"127.0.0.1:0"`
+	PeerAddress  string         `help:"Where they reach it, when that is not the address it listens on." placeholder:"HOST:PORT"`
+	PeerSecret   string         `help:"Secret between the processes of an installation that share no --keys folder (better given as RECKON_PEER_SECRET)." placeholder:"SECRET"`
+	JobSlots     int            `help:"Jobs run at a time; 0 for one per core." default:"0"`
+	Grace        time.Duration  `help:"What running jobs get to finish when the process is told to stop; then they are handed back." default:"10s"`
+	UnreadyGrace *time.Duration `help:"How long a process that was told to stop goes on answering while /readyz says 503, so that load balancers stop sending; by default 5s, with an embedded log 0s." placeholder:"5s"`
+	Beat         time.Duration  `help:"Interval of the heartbeats of a process that runs jobs or holds sessions; the same for all of an installation. None are written while no other process can read the log." default:"5s"`
 
 	RegistrationsPerHour int      `help:"Registrations per client address and hour." default:"5"`
 	SignInsPerMinute     int      `help:"Sign-ins a minute per client address and per account." default:"10"`
@@ -96,9 +85,6 @@ type Logging struct {
 	Format LogFormat `help:"Form of a log line." default:"text" enum:"text,json"`
 }
 
-// eventstorePattern matches the beginning of every address that --eventstore accepts.
-var eventstorePattern = regexp.MustCompile(`^(embedded$|unix:.|esdb://.|esdb\+discover://.)`)
-
 const (
 	// minSecretBytes is the least length of a secret.
 	minSecretBytes = 16
@@ -111,27 +97,42 @@ const (
 // its normal form.
 func (s *Serve) Validate() error {
 	c := checks{of: s}
-	c.require("Eventstore", eventstorePattern.MatchString(s.Eventstore), "must be embedded, unix:PATH or esdb://…") // without its value, which may hold a password
+	c.join(s.Check())
+	if s.Eventstore == "" {
+		s.Eventstore = EmbeddedLog
+	}
 	c.require("AdminToken", s.AdminListen == "" || len(s.AdminToken) >= minSecretBytes, "must have at least %d bytes when --admin-listen is set: metrics and profiles tell what the service does. "+
 		"Without either they are served on admin.sock in the data folder", minSecretBytes)
 	c.require("PeerSecret", s.PeerSecret == "" || len(s.PeerSecret) >= minSecretBytes, "must have at least %d bytes: every user of the machine can reach --peer-listen, and only the secret keeps them out", minSecretBytes)
-	c.require("Workers", s.Workers >= 0, "must not be negative; 0 is one per core")
+	c.require("Workers", s.Workers >= 0, "must not be negative; 0 is two per core")
+	c.require("SessionMemory", s.SessionMemory >= 0, "must not be negative; 0 is a quarter of the machine's memory")
 	c.require("JobSlots", s.JobSlots >= 0, "must not be negative; 0 is one per core")
 	c.require("QueueWait", s.QueueWait > 0, "must be longer than 0s")
 	c.require("Grace", s.Grace >= 0, "must not be negative")
+	c.require("UnreadyGrace", s.UnreadyFor() >= 0, "must not be negative")
 	c.require("Beat", s.Beat > 0, "must be longer than 0s")
 	c.require("RegistrationsPerHour", s.RegistrationsPerHour > 0, "must be at least 1")
 	c.require("SignInsPerMinute", s.SignInsPerMinute > 0, "must be at least 1")
 	c.require("ProofMemory", s.ProofMemory >= minProofMiB, "must be at least %d (MiB)", minProofMiB)
 	c.require("Roles", len(s.Roles) > 0, "must name at least one of api, project, run and react: the process would do nothing")
-	publicURL, err := PublicURL(s.PublicURL)
-	c.refuse("PublicURL", err)
-	s.PublicURL = publicURL
-	_, err = s.BlobFolder()
-	c.join(err)
-	_, err = s.Proxies()
+	_, err := s.Proxies()
 	c.join(err)
 	return c.err()
+}
+
+// unreadyGrace is long enough for a load balancer that asks /readyz every second or two.
+const unreadyGrace = 5 * time.Second
+
+// UnreadyFor returns UnreadyGrace or its default: a process with an embedded log is the only
+// one of its installation, so that no other could be sent the requests.
+func (s *Serve) UnreadyFor() time.Duration {
+	switch {
+	case s.UnreadyGrace != nil:
+		return *s.UnreadyGrace
+	case s.Eventstore == EmbeddedLog:
+		return 0
+	}
+	return unreadyGrace
 }
 
 // Proxies parses TrustedProxies. The error is a *SettingError.
@@ -149,47 +150,6 @@ func (s *Serve) Proxies() ([]netip.Prefix, error) {
 
 // Has reports whether the process has a role.
 func (s *Serve) Has(role Role) bool { return slices.Contains(s.Roles, role) }
-
-// DatabaseAddress returns the address of the read models: Database, or readmodels.db in Data.
-func (s *Serve) DatabaseAddress() string {
-	if s.Database != "" {
-		return s.Database
-	}
-	return "sqlite:" + filepath.Join(s.Data, "readmodels.db")
-}
-
-// KeyFolder returns the folder of the signing keys: Keys, or keys in Data.
-func (s *Serve) KeyFolder() string {
-	if s.Keys != "" {
-		return s.Keys
-	}
-	return filepath.Join(s.Data, "keys")
-}
-
-// IdentityAddress returns the address of the identity tables: Identity, the PostgreSQL of
-// Database, or identity.db in Data. A SQLite file of read models is not used: it is not
-// synced at every commit.
-func (s *Serve) IdentityAddress() string {
-	switch {
-	case s.Identity != "":
-		return s.Identity
-	case strings.HasPrefix(s.Database, "postgres"):
-		return s.Database
-	}
-	return "sqlite:" + filepath.Join(s.Data, "identity.db")
-}
-
-// BlobFolder returns the folder of blobs: that of Blobs, or blobs in Data. The error is a *SettingError.
-func (s *Serve) BlobFolder() (string, error) {
-	if s.Blobs == "" {
-		return filepath.Abs(filepath.Join(s.Data, "blobs"))
-	}
-	u, err := url.Parse(s.Blobs)
-	if err != nil || u.Scheme != "file" || u.Host+u.Path == "" {
-		return "", settingError(*s, "Blobs", fmt.Errorf("%q is not file:///DIR", s.Blobs))
-	}
-	return filepath.FromSlash(u.Host + u.Path), nil // in file://relative/folder the first part of the path is parsed as the host
-}
 
 // commandLineOnly removes the environment variables of the flags before the command:
 // --help and --version replace the command, which a variable must not do.

@@ -100,6 +100,11 @@ func TestMistakesAreNamed(t *testing.T) {
 		"peer secret": {map[string]string{"RECKON_PEER_SECRET": "fifteen letters"}, nil, "at least 16"},
 		"negative":    {nil, []string{"--workers=-1"}, "workers"},
 		"proxy":       {nil, []string{"--trusted-proxies=10.0.0.1"}, "10.0.0.0/8"},
+		"schema":      {nil, []string{"--identity-schema=public"}, "a schema of its own"},
+		"no schema":   {nil, []string{"--identity-schema=a-b"}, "--identity-schema (RECKON_IDENTITY_SCHEMA"},
+		"system's":    {nil, []string{"--identity-schema=pg_temp"}, "a schema of its own"},
+		"one file":    {nil, []string{"--identity=sqlite:x.db", "--database=sqlite:./x.db"}, "another file"},
+		"its default": {nil, []string{"--database=sqlite:reckon-data/identity.db"}, "another file"},
 		"public url":  {nil, []string{"--public-url=example.com/x"}, "public-url"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -152,8 +157,72 @@ func TestPostgresHoldsIdentityToo(t *testing.T) {
 	}
 }
 
+// TestEveryPathIsAbsolute: completed settings mean the same in another process.
+func TestEveryPathIsAbsolute(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := config.Installation{
+		Config: "c.toml", Data: "d", Eventstore: "unix:log/node.sock", Database: "sqlite:r.db", Identity: "sqlite:i.db", Blobs: "file://b", Keys: "k",
+	}.Complete()
+	want := config.Installation{
+		Config: config.File(here + "/c.toml"), Data: here + "/d", Eventstore: "unix:" + here + "/log/node.sock", Database: "sqlite:" + here + "/r.db",
+		Identity: "sqlite:" + here + "/i.db", IdentitySchema: "identity", Blobs: "file://" + here + "/b", Keys: here + "/k",
+	}
+	if err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+	got, err = config.Installation{Data: "d"}.Complete()
+	want = config.Installation{
+		Data: here + "/d", Eventstore: "embedded", Database: "sqlite:" + here + "/d/readmodels.db", Identity: "sqlite:" + here + "/d/identity.db",
+		IdentitySchema: "identity", Blobs: "file://" + here + "/d/blobs", Keys: here + "/d/keys",
+	}
+	if err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if again, err := got.Complete(); err != nil || again != got {
+		t.Errorf("completed again: %+v, %v", again, err)
+	}
+	var fields []string // a new setting must be compared too, or be one of these
+	for field := range reflect.TypeFor[config.Installation]().Fields() {
+		fields = append(fields, field.Name)
+	}
+	if strings.Join(fields, " ") != "Config Data Eventstore InsecureEventstore Database Identity IdentitySchema Blobs Keys PublicURL" {
+		t.Errorf("fields %v: does Under compare the new one?", fields)
+	}
+}
+
+func TestPasswordsAreCutOut(t *testing.T) {
+	for address, want := range map[string]string{
+		"sqlite:/x":                 "sqlite:/x",
+		"unix:/a@b:c":               "unix:/a@b:c",
+		"postgres://h/d":            "postgres://h/d",
+		"postgres://u@h/d":          "postgres://u@h/d",
+		"postgres://u:p@h/d":        "postgres://u:…@h/d",
+		"postgres://u:p@ss:w@h:1/d": "postgres://u:…@h:1/d",
+		"postgres://u:@h/d?a=b":     "postgres://u:…@h/d?a=b",
+		"postgres:///d?user=u&password=p@x&sslpassword=q&host=h": "postgres:///d?user=u&password=…&sslpassword=…&host=h",
+		"postgres:///d?PASSWORD=p":                               "postgres:///d?PASSWORD=…",
+		"esdb://u:p@a:1,b:2?tls=true":                            "esdb://u:…@a:1,b:2?tls=true",
+		"esdb+discover://u:p@a":                                  "esdb+discover://u:…@a",
+	} {
+		i := config.Installation{Database: address}
+		cut := i.WithoutSecrets()
+		if cut.Database != want || i.Database != address {
+			t.Errorf("%s becomes %s, want %s", address, cut.Database, want)
+		}
+		if err := cut.RequireSecrets("it"); (err != nil) != strings.Contains(want, "…") {
+			t.Errorf("%s: %v", address, err)
+		}
+		if again, err := i.Under(cut, "it"); err != nil || again != i {
+			t.Errorf("%s under itself: %+v, %v", address, again, err)
+		}
+	}
+}
+
 func TestPlans(t *testing.T) {
-	plans, err := config.LoadPlans(write(t, "listen = \"x\"\n[[plans]]\nplan = \"free\"\nper_minute = 7\n[[plans]]\nplan = \"lab\"\nevaluation_budget_ms = 1\nper_minute = 1\njob_budget_ms = 1\nprices = [{period = \"month\", amount_minor = 5, currency = \"EUR\"}]\n"))
+	plans, err := config.LoadPlans(write(t, "listen = \"x\"\n[[plans]]\nplan = \"free\"\nper_minute = 7\n[[plans]]\nplan = \"lab\"\nevaluation_budget_ms = 1\nper_minute = 1\nconcurrent_evaluations = 1\njob_budget_ms = 1\nprices = [{period = \"month\", amount_minor = 5, currency = \"EUR\"}]\n"))
 	if err != nil || len(plans) != 2 {
 		t.Fatal(plans, err)
 	}

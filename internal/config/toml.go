@@ -35,7 +35,7 @@ type fileValues map[string]any
 // Resolve is kong.Resolver.
 func (v fileValues) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	value, given := v[flag.Name]
-	if !given {
+	if !given || len(flag.Envs) == 0 { // a flag without a variable is for the command line only
 		return nil, nil
 	}
 	for _, variable := range flag.Envs { // kong would let the file win over the environment
@@ -54,13 +54,15 @@ func (v fileValues) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any
 	return strings.Join(written, ","), nil
 }
 
-// Validate is kong.Resolver: every key must be a flag of some command.
+// Validate is kong.Resolver: every key must be a flag of some command that has a variable too.
 func (v fileValues) Validate(app *kong.Application) error {
 	known := []string{plansKey}
 	var collect func(*kong.Node)
 	collect = func(n *kong.Node) {
 		for _, flag := range n.Flags {
-			known = append(known, flag.Name)
+			if len(flag.Envs) > 0 {
+				known = append(known, flag.Name)
+			}
 		}
 		for _, child := range n.Children {
 			collect(child)

@@ -58,13 +58,14 @@ var (
 	TooLarge        = Kind{"body_too_large", http.StatusRequestEntityTooLarge, "The body is too large", "`detail` gives the limit."}
 	NotJSON         = Kind{"unsupported_media_type", http.StatusUnsupportedMediaType, "The body must be JSON", "Send `Content-Type: application/json`, UTF-8, without Content-Encoding."}
 	NotAnExport     = Kind{"unsupported_export_type", http.StatusUnsupportedMediaType, "The body must be a proof export", "Send `Content-Type: application/x-ndjson`, or `application/gzip` with `Content-Encoding: gzip`."}
-	EngineFailed    = Kind{"engine_failed", http.StatusUnprocessableEntity, "The engine could not finish this", "It crashed, ran out of memory or was told to quit by the expression. `run_id` names the logged run."}
+	EngineFailed    = Kind{"engine_failed", http.StatusUnprocessableEntity, "The engine could not finish this", "It crashed, ran out of memory, was told to quit by the expression, or its session was cleared. `run_id` names the logged run."}
 	RateLimited     = Kind{"rate_limited", http.StatusTooManyRequests, "Too many requests", "Wait for the seconds in Retry-After. X-RateLimit-Limit, -Remaining and -Reset are on every limited answer."}
+	TooMany         = Kind{"too_many_evaluations", http.StatusTooManyRequests, "The plan's evaluations at once are all in use", "Wait until one of your evaluations or checks has ended: Retry-After is when the oldest is over at the latest. Nothing was logged, and it does not count against the limit per minute."}
 	AllowanceSpent  = Kind{"daily_allowance_spent", http.StatusTooManyRequests, "The day's jobs are used up", "All kinds of job share one allowance per UTC day. Wait for the seconds in Retry-After (it is renewed at 00:00 UTC), or cancel a job that has not started: its slot is given back."}
 	Elaborating     = Kind{"elaboration_in_flight", http.StatusTooManyRequests, "An elaboration of your account is in flight", "One at a time. Wait for its answer."}
 
 	Internal      = Kind{"internal", http.StatusInternalServerError, "Something went wrong", "It is our fault. Give the request_id when you report it."}
-	Saturated     = Kind{"saturated", http.StatusServiceUnavailable, "The service is at its limit", "No worker became free in time. Nothing was logged; try again after Retry-After."}
+	Saturated     = Kind{"saturated", http.StatusServiceUnavailable, "The service is at its limit", "No worker became free in time. Nothing was logged, and it does not count against the limit per minute. Retry-After is when a worker comes free at the latest."}
 	Unavailable   = Kind{"unavailable", http.StatusServiceUnavailable, "A part of the service cannot be reached", "Try again after Retry-After. Whether a write happened is unknown: reads will tell."}
 	NoElaboration = Kind{"no_elaboration", http.StatusServiceUnavailable, "There is no elaboration service", "This deployment has none, or it does not respond. Elaborate and export with your own toolchain and upload the export."}
 )
@@ -78,7 +79,7 @@ func Kinds() []Kind {
 		Unauthenticated, InvalidToken, InvalidCredentials,
 		FirstPartyOnly, CrossOrigin, ExpressionDenied, ProofsNotOnPlan,
 		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchJob, NoSuchUpload, NoCertificate, MethodRefused,
-		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, EngineFailed, RateLimited, AllowanceSpent, Elaborating,
+		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, EngineFailed, RateLimited, TooMany, AllowanceSpent, Elaborating,
 		Internal, Saturated, Unavailable, NoElaboration,
 	}
 }

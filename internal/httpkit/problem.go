@@ -94,8 +94,8 @@ type Mapping struct {
 }
 
 // Translate returns the problem with which an error of a handler is answered: a *Problem
-// itself, an error in the table its kind, a deadline or cancellation 503, and every other
-// error 500 with its text in the log only.
+// itself, an error in the table its kind, an error that names a part that is away 503, a
+// deadline or cancellation 503, and every other error 500 with its text in the log only.
 func Translate(err error, table []Mapping) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
@@ -109,10 +109,19 @@ func Translate(err error, table []Mapping) *Problem {
 			return p
 		}
 	}
+	if a, ok := errors.AsType[away](err); ok {
+		return Unavailable.Problem("%s cannot be reached; try again in a moment", a.UnavailablePart()).WithCause(err).WithRetryAfter(retryUnavailable)
+	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return Unavailable.Problem("the request ran out of time; try again in a moment").WithCause(err).WithRetryAfter(retryUnavailable)
 	}
 	return Internal.Problem("something went wrong here; it is in the log under this request_id").WithCause(err)
+}
+
+// away is an error that names a part of the service that cannot be reached (database.UnavailableError).
+type away interface {
+	error
+	UnavailablePart() string
 }
 
 // retryUnavailable is the Retry-After of a 503 for which no wait is known.

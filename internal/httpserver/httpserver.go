@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -48,16 +49,18 @@ const maxHeaderBytes = 64 << 10
 
 // Server is an http.Server that serves with limits.
 type Server struct {
-	http   *http.Server
-	limits Limits
+	http    *http.Server
+	limits  Limits
+	closing *atomic.Bool // connections are closed after their next answer
 }
 
 // New returns a server of HTTP/1.1. TLS ends at a proxy.
 func New(handler http.Handler, limits Limits, logger *slog.Logger) *Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
-	return &Server{limits: limits, http: &http.Server{
-		Handler: guard{handler, limits}, Protocols: protocols, MaxHeaderBytes: maxHeaderBytes,
+	closing := new(atomic.Bool)
+	return &Server{limits: limits, closing: closing, http: &http.Server{
+		Handler: guard{handler, limits, closing}, Protocols: protocols, MaxHeaderBytes: maxHeaderBytes,
 		ReadHeaderTimeout: limits.Header, IdleTimeout: limits.Idle,
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered by the handler like everything else
 		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
@@ -69,6 +72,10 @@ func New(handler http.Handler, limits Limits, logger *slog.Logger) *Server {
 
 // Serve is http.Server's, with limits on every connection.
 func (s *Server) Serve(l net.Listener) error { return s.http.Serve(listener{l, s.limits}) }
+
+// CloseConnectionsAfterAnswers closes each connection after its next answer. Unlike Shutdown it
+// closes no idle one, on which a proxy may be about to send a request.
+func (s *Server) CloseConnectionsAfterAnswers() { s.closing.Store(true) }
 
 // Shutdown is http.Server's.
 func (s *Server) Shutdown(ctx context.Context) error { return s.http.Shutdown(ctx) }
@@ -103,8 +110,9 @@ type FramingRefuser interface {
 
 // guard sets the security headers of every answer, refuses ambiguous requests and bounds bodies.
 type guard struct {
-	next   http.Handler
-	limits Limits
+	next    http.Handler
+	limits  Limits
+	closing *atomic.Bool
 }
 
 // ServeHTTP is http.Handler.
@@ -119,7 +127,7 @@ func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		why = c.checkFraming(r)
 	}
 	// Only the reader of a chunked body knows where it ends: the connection is closed after it.
-	if why != "" || r.ContentLength < 0 {
+	if why != "" || r.ContentLength < 0 || g.closing.Load() {
 		header.Set("Connection", "close")
 	}
 	if r.ContentLength != 0 && r.Body != nil && r.Body != http.NoBody {

@@ -1,6 +1,7 @@
 // Package identity stores what the event log must not hold: e-mail addresses, password
 // hashes, browser sessions and the counters of registration and sign-in. It is the
-// service's only store of personal data and cannot be rebuilt from the log.
+// service's only store of personal data and cannot be rebuilt from the log: it has a SQLite file or
+// a PostgreSQL schema of its own, so that every read model can be thrown away.
 //
 // It promises that an address is registered once, whatever its case; that a
 // registration interrupted between its two stores is finished by the next

@@ -2,19 +2,15 @@ package identity
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"net/url"
+	"log/slog"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
-	"github.com/uptrace/bun/driver/sqliteshim"
 
-	"reckon/internal/private"
+	"reckon/internal/database"
 )
 
 // sqlitePragmas: every commit is synced, because these tables cannot be built
@@ -23,9 +19,16 @@ const sqlitePragmas = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pr
 
 const maxConnections = 8
 
-// Open opens the identity tables of "sqlite:PATH" or "postgres://…" and migrates them.
-func Open(ctx context.Context, address string) (*bun.DB, error) {
-	db, err := connect(address)
+// Where says where the identity tables are.
+type Where struct {
+	Address string // "sqlite:PATH" or "postgres://…"
+	Schema  string // of PostgreSQL, which holds nothing else; made if it is missing
+	Logger  *slog.Logger
+}
+
+// Open opens the identity tables and migrates them.
+func Open(ctx context.Context, w Where) (*bun.DB, error) {
+	db, err := connect(w)
 	if err != nil {
 		return nil, err
 	}
@@ -33,32 +36,33 @@ func Open(ctx context.Context, address string) (*bun.DB, error) {
 		_ = db.Close() // the ping's error says more
 		return nil, fmt.Errorf("identity database does not answer: %w", err)
 	}
-	if err := migrate(ctx, db); err != nil {
+	if err := migrate(ctx, db, w); err != nil {
 		_ = db.Close() // likewise
 		return nil, err
 	}
 	return db, nil
 }
 
-func connect(address string) (*bun.DB, error) {
-	switch scheme, rest, _ := strings.Cut(address, ":"); scheme {
+// part is what users are told is away (database.UnavailableError).
+const part = "the database of identities"
+
+func connect(w Where) (*bun.DB, error) {
+	switch scheme, rest, _ := strings.Cut(w.Address, ":"); scheme {
 	case "sqlite":
-		if err := private.MakeFile(rest); err != nil { // SQLite gives its journals the same mode
-			return nil, fmt.Errorf("identity database: %w", err)
-		}
-		pool, err := sql.Open(sqliteshim.ShimName, "file:"+(&url.URL{Path: rest}).EscapedPath()+"?"+sqlitePragmas)
+		pool, err := database.SQLite(part, rest, sqlitePragmas)
 		if err != nil {
 			return nil, err
 		}
 		pool.SetMaxOpenConns(maxConnections)
 		return bun.NewDB(pool, sqlitedialect.New()), nil
 	case "postgres", "postgresql":
-		config, err := pgx.ParseConfig(address)
-		if err != nil {
-			return nil, fmt.Errorf("identity database: %w", err)
+		if w.Schema == "" {
+			return nil, fmt.Errorf("identity database: PostgreSQL without a schema") // a mistake of the caller's
 		}
-		config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // bun writes its arguments into the statement
-		pool := stdlib.OpenDB(*config)
+		pool, err := database.PostgresSchema(part, w.Address, w.Schema)
+		if err != nil {
+			return nil, err
+		}
 		pool.SetMaxOpenConns(maxConnections)
 		return bun.NewDB(pool, pgdialect.New()), nil
 	}

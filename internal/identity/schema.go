@@ -68,11 +68,14 @@ const migrationLock = 0x7265636b6f6e
 
 // migrate brings the tables up to what this binary knows. Processes on one
 // PostgreSQL may start at the same time: one migrates, the others find it done.
-func migrate(ctx context.Context, db *bun.DB) error {
+func migrate(ctx context.Context, db *bun.DB, w Where) error {
 	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if tx.Dialect().Name() == dialect.PG {
 			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", migrationLock); err != nil {
 				return fmt.Errorf("identity: lock: %w", err)
+			}
+			if err := makeSchema(ctx, tx, w); err != nil {
+				return err
 			}
 		}
 		if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS identity_migrations (version BIGINT PRIMARY KEY)"); err != nil {
@@ -92,4 +95,31 @@ func migrate(ctx context.Context, db *bun.DB) error {
 		}
 		return nil
 	})
+}
+
+// makeSchema makes the schema if it is missing, and moves tables into it that lie among the read models.
+func makeSchema(ctx context.Context, tx bun.Tx, w Where) error {
+	var found, here, misplaced bool
+	// From the catalogue, which everyone may read: the user may have no right to use public.
+	err := tx.QueryRowContext(ctx, `WITH tables AS (SELECT n.nspname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relname = 'identity_migrations')
+		SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ?), EXISTS (SELECT 1 FROM tables WHERE nspname = ?), EXISTS (SELECT 1 FROM tables WHERE nspname = 'public')`,
+		w.Schema, w.Schema).Scan(&found, &here, &misplaced)
+	if err != nil {
+		return fmt.Errorf("identity: %w", err)
+	}
+	if !found { // not IF NOT EXISTS, which needs the right to create schemas even where there is one
+		if _, err := tx.ExecContext(ctx, "CREATE SCHEMA ?", bun.Ident(w.Schema)); err != nil {
+			return fmt.Errorf("identity: schema %[1]s: %[2]w; let an administrator run CREATE SCHEMA %[1]s AUTHORIZATION and the service's user", w.Schema, err)
+		}
+	}
+	if here || !misplaced {
+		return nil
+	}
+	for _, table := range []string{"identity_accounts", "identity_sessions", "identity_windows", "identity_token_use", "identity_migrations"} {
+		if _, err := tx.ExecContext(ctx, "ALTER TABLE public.? SET SCHEMA ?", bun.Ident(table), bun.Ident(w.Schema)); err != nil {
+			return fmt.Errorf("identity: move %s into schema %s: %w", table, w.Schema, err)
+		}
+	}
+	w.Logger.Info("the identity tables were moved out of the schema of the read models", "schema", w.Schema)
+	return nil
 }

@@ -2,7 +2,10 @@ package identity_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,7 +48,7 @@ func onEach(t *testing.T, test func(t *testing.T, s *identity.Store, db *bun.DB,
 			var opened [3]*bun.DB
 			var group sync.WaitGroup
 			if strings.HasPrefix(address, "sqlite:") {
-				first, err := identity.Open(context.Background(), address)
+				first, err := identity.Open(context.Background(), at(address))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -53,7 +56,7 @@ func onEach(t *testing.T, test func(t *testing.T, s *identity.Store, db *bun.DB,
 			}
 			for i := range opened {
 				group.Go(func() {
-					db, err := identity.Open(context.Background(), address)
+					db, err := identity.Open(context.Background(), at(address))
 					if err != nil {
 						t.Error(err)
 						return
@@ -69,6 +72,11 @@ func onEach(t *testing.T, test func(t *testing.T, s *identity.Store, db *bun.DB,
 			test(t, identity.New(opened[0], c.Now, identity.DefaultRules()), opened[0], c)
 		})
 	}
+}
+
+// at is an address with the schema that is there by default.
+func at(address string) identity.Where {
+	return identity.Where{Address: address, Schema: "identity", Logger: slog.New(slog.DiscardHandler)}
 }
 
 var addresses = map[string]func(t *testing.T) string{
@@ -260,6 +268,21 @@ func TestRates(t *testing.T) {
 		if a, err := two.Count(ctx, "k", rule, c.Now()); err != nil || a.Allowed || a.Remaining != 0 || !a.ResetAt.Equal(c.Now().Add(time.Minute)) {
 			t.Errorf("%+v %v", a, err)
 		}
+		// What one gives back the other may take.
+		full, err := two.Count(ctx, "k", rule, c.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if restored, err := one.GiveBack(ctx, "k", full); err != nil || restored.Remaining != 1 {
+			t.Errorf("given back: %+v %v", restored, err)
+		}
+		if a, err := two.Count(ctx, "k", rule, c.Now()); err != nil || !a.Allowed || a.Remaining != 0 {
+			t.Errorf("what was given back: %+v %v", a, err)
+		}
+		c.pass(time.Minute)
+		if a, err := two.GiveBack(ctx, "nobody", full); err != nil || a != full {
+			t.Errorf("a key without a window: %+v %v", a, err)
+		}
 	})
 }
 
@@ -312,13 +335,13 @@ func TestOnlyTheOwnerReadsTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *private.FolderError
-	if _, err := identity.Open(t.Context(), "sqlite:"+path); !errors.As(err, &refused) {
+	if _, err := identity.Open(t.Context(), at("sqlite:"+path)); !errors.As(err, &refused) {
 		t.Fatalf("a file that others can read: %v", err)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	db, err := identity.Open(t.Context(), "sqlite:"+path)
+	db, err := identity.Open(t.Context(), at("sqlite:"+path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,8 +356,127 @@ func TestOnlyTheOwnerReadsTheFile(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "mysql://x", "sqlite:" + filepath.Join(path, "no", "folder")} {
-		if _, err := identity.Open(t.Context(), bad); err == nil {
+		if _, err := identity.Open(t.Context(), at(bad)); err == nil {
 			t.Errorf("%q was opened", bad)
 		}
+	}
+}
+
+// TestASchemaOfItsOwn: on PostgreSQL the tables lie apart from whatever else the database holds; tables that lie among the read
+// models are moved, once; and everything in the other schemas can be dropped.
+func TestASchemaOfItsOwn(t *testing.T) {
+	address := pgtest.Database(t)
+	admin, err := sql.Open("pgx", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = admin.Close() })
+	execute := func(statement string) {
+		t.Helper()
+		if _, err := admin.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	tables := func(schema string) (n int) {
+		t.Helper()
+		if err := admin.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_tables WHERE schemaname = $1 AND tablename LIKE 'identity%'", schema).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	open := func(schema string) (*identity.Store, func()) {
+		t.Helper()
+		db, err := identity.Open(t.Context(), identity.Where{Address: address, Schema: schema, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return identity.New(db, time.Now, identity.DefaultRules()), func() { _ = db.Close() }
+	}
+	log := &logged{}
+	people, closePeople := open("identity")
+	anna, err := people.Register(t.Context(), "anna@example.com", "correct horse", log.announce)
+	if err != nil || tables("public") != 0 || tables("identity") != 5 {
+		t.Fatalf("%v; %d and %d tables", err, tables("public"), tables("identity"))
+	}
+	closePeople()
+
+	// As they lay before: among the read models.
+	for _, table := range []string{"accounts", "sessions", "windows", "token_use", "migrations"} {
+		execute("ALTER TABLE identity.identity_" + table + " SET SCHEMA public")
+	}
+	execute("DROP SCHEMA identity")
+	for range 2 {
+		_, closePeople = open("people")
+		closePeople()
+	}
+	if tables("public") != 0 || tables("people") != 5 {
+		t.Errorf("%d and %d tables", tables("public"), tables("people"))
+	}
+	execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+	people, closePeople = open("people")
+	defer closePeople()
+	if session, err := people.SignIn(t.Context(), "anna@example.com", "correct horse", log.announce); err != nil || session.Account != anna {
+		t.Errorf("%+v, %v", session, err)
+	}
+
+	// A user without the right to make schemas: an administrator makes it.
+	execute("CREATE ROLE clerk_" + tableSuffix(address) + " LOGIN")
+	clerk, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clerk.User = url.User("clerk_" + tableSuffix(address))
+	t.Cleanup(func() {
+		if _, err := admin.ExecContext(context.Background(), "DROP OWNED BY "+clerk.User.Username()+"; DROP ROLE "+clerk.User.Username()); err != nil {
+			t.Error(err)
+		}
+	})
+	where := identity.Where{Address: clerk.String(), Schema: "clerks", Logger: slog.New(slog.DiscardHandler)}
+	if _, err := identity.Open(t.Context(), where); err == nil || !strings.Contains(err.Error(), "CREATE SCHEMA clerks AUTHORIZATION") {
+		t.Errorf("a user without rights: %v", err)
+	}
+	execute("CREATE SCHEMA clerks AUTHORIZATION " + clerk.User.Username())
+	db, err := identity.Open(t.Context(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = db.Close()
+	if tables("clerks") != 5 {
+		t.Errorf("%d tables", tables("clerks"))
+	}
+}
+
+// tableSuffix tells the databases of tests apart in names that a whole server shares.
+func tableSuffix(address string) string {
+	u, _ := url.Parse(address) // pgtest wrote it
+	return strings.Trim(u.Path, "/")
+}
+
+// TestUsesWhileTheDatabaseIsAway: one error, and not one for every request; the use is stored once the database is back.
+func TestUsesWhileTheDatabaseIsAway(t *testing.T) {
+	line := pgtest.NewLine(t, pgtest.Database(t))
+	db, err := identity.Open(t.Context(), at(line.Address()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	c := &clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}
+	s := identity.New(db, c.Now, identity.DefaultRules())
+	line.Cut()
+	if err := s.TokenUsed(t.Context(), "a"); err == nil {
+		t.Error("stored while the database is away")
+	}
+	for _, token := range []string{"a", "b", "c"} {
+		if err := s.TokenUsed(t.Context(), token); err != nil {
+			t.Errorf("a request later: %v", err)
+		}
+	}
+	line.Mend()
+	c.pass(time.Minute)
+	if err := s.TokenUsed(t.Context(), "a"); err != nil {
+		t.Error(err)
+	}
+	if days, err := s.LastUsed(t.Context(), []string{"a", "b"}); err != nil || len(days) != 1 || days["a"] != "2026-08-01" {
+		t.Errorf("%v, %v", days, err)
 	}
 }

@@ -2,6 +2,8 @@ package identity
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -81,4 +83,19 @@ func (w *Windows) Count(ctx context.Context, key string, rule ratelimit.Rule, no
 		return ratelimit.Allowance{}, fmt.Errorf("identity: windows: %w", err)
 	}
 	return ratelimit.NewAllowance(rule, time.UnixMilli(row.StartedAt), row.Used), nil
+}
+
+// GiveBack is ratelimit.Limiter.
+func (w *Windows) GiveBack(ctx context.Context, key string, counted ratelimit.Allowance) (ratelimit.Allowance, error) {
+	var row windowRow
+	err := w.db.NewRaw(`UPDATE identity_windows SET used = CASE WHEN used > ? THEN ? ELSE used END - 1
+		WHERE key = ? AND ends_at = ? AND used > 0 RETURNING key, started_at, ends_at, used`,
+		counted.Limit, counted.Limit, key, counted.ResetAt.UnixMilli()).Scan(ctx, &row)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return counted, nil
+	case err != nil:
+		return counted, fmt.Errorf("identity: windows: %w", err)
+	}
+	return counted.Restored(row.Used), nil
 }

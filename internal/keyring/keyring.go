@@ -72,6 +72,21 @@ func writeDurably(path string, content []byte) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
+// Sign signs with the private half of a key; ErrKeyNotFound when it is not here.
+func (r Ring) Sign(kid string, message []byte) ([]byte, error) {
+	signer, err := r.Signer(kid)
+	if err != nil {
+		return nil, err
+	}
+	return ed25519.Sign(signer.Key, message), nil
+}
+
+// Holds reports whether the private half of a key is here and can be used.
+func (r Ring) Holds(kid string) bool {
+	_, err := r.Signer(kid)
+	return err == nil
+}
+
 // Signer loads the private half of a key, or returns ErrKeyNotFound.
 func (r Ring) Signer(kid string) (*receipt.Signer, error) {
 	content, err := os.ReadFile(r.path(kid))

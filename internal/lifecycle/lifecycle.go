@@ -3,8 +3,10 @@
 // It promises that parts start in the order in which they were added and stop in
 // the opposite one, that the background work of a part has returned before the
 // part is stopped and before any part added earlier is, and that every error and
-// log line names its part. The first part that fails is reported by Failed; what
-// fails after it is logged. It knows nothing about what the parts do.
+// log line names its part. No part ends unnoticed: background work that ends before it is
+// told to is begun again, with pauses, and States tells; where it cannot be begun again the
+// process ends, which Failed reports. A panic ends the process. It knows nothing about what
+// the parts do.
 package lifecycle
 
 import (
@@ -13,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,9 +25,11 @@ type Part struct {
 	Name string // in messages, such as "read models"
 	// Start is called once, before the next part's. An error ends the process.
 	Start func(ctx context.Context) error
-	// Run works in the background until ctx ends. An error before that ends the
-	// process; returning nil does not.
+	// Run works in the background until ctx ends, or until Drain lets it end. When it returns
+	// before that, with an error or without, it is called again after a pause.
 	Run func(ctx context.Context) error
+	// RunOnce: Run cannot be called again, as that of a listener. Its return ends the process.
+	RunOnce bool
 	// Drain refuses new work and returns when the work in progress has ended or was handed
 	// back. It is called for started parts only, for all at the same time, while all still
 	// run. An error is logged as a warning.
@@ -33,11 +38,15 @@ type Part struct {
 	Stop func(ctx context.Context) error
 }
 
-// Lifecycle is the parts of a process. Its methods are called by one goroutine.
+// Lifecycle is the parts of a process. Its methods but States are called by one goroutine.
 type Lifecycle struct {
-	logger *slog.Logger
-	parts  []*running
-	failed chan error // holds one
+	logger   *slog.Logger
+	parts    []*running
+	failed   chan error  // holds one
+	draining atomic.Bool // Run functions may return
+
+	mu         sync.Mutex
+	supervised []*supervised // of the started parts with background work, in order
 }
 
 // running is a part with its background work.
@@ -45,7 +54,7 @@ type running struct {
 	Part
 	started bool
 	cancel  context.CancelFunc
-	done    chan struct{} // closed when Run has returned; nil without background work
+	done    chan struct{} // closed when Run is not called any more; nil without background work
 }
 
 // New returns a lifecycle without parts.
@@ -80,11 +89,14 @@ func (l *Lifecycle) Start(ctx context.Context) error {
 func (l *Lifecycle) run(ctx context.Context, p *running) {
 	ctx, p.cancel = context.WithCancel(ctx)
 	p.done = make(chan struct{})
+	work := &supervised{name: p.Name}
+	first := work.begin(ctx)
+	l.mu.Lock()
+	l.supervised = append(l.supervised, work)
+	l.mu.Unlock()
 	go func() {
 		defer close(p.done)
-		if err := p.Run(ctx); err != nil && ctx.Err() == nil {
-			l.reportFailure(withPartName(p.Name, err))
-		}
+		l.supervise(ctx, first, p.Part, work)
 	}()
 }
 
@@ -96,13 +108,14 @@ func (l *Lifecycle) reportFailure(err error) {
 	}
 }
 
-// Failed yields the error of the first part whose background work failed. The
-// caller ends the process: Drain, then Stop.
+// Failed yields the error of the first part whose background work ended and cannot be begun
+// again. The caller ends the process: Drain, then Stop.
 func (l *Lifecycle) Failed() <-chan error { return l.failed }
 
 // Drain drains all started parts at the same time and returns when every Drain has
 // returned. ctx is passed to each.
 func (l *Lifecycle) Drain(ctx context.Context) {
+	l.draining.Store(true)
 	var draining sync.WaitGroup
 	for _, p := range l.parts {
 		if !p.started || p.Drain == nil {
@@ -124,6 +137,7 @@ const stillRunningAfter = 15 * time.Second
 // also after errors, which it joins. A second call does nothing.
 func (l *Lifecycle) Stop(ctx context.Context) error {
 	var errs []error
+	l.draining.Store(true)
 	for n := len(l.parts) - 1; n >= 0; n-- {
 		p := l.parts[n]
 		if p.done != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"reckon/internal/lifecycle"
 )
@@ -79,23 +80,103 @@ func TestTheFirstFailureIsReported(t *testing.T) {
 	life := lifecycle.New(slog.New(slog.DiscardHandler))
 	first, second := make(chan struct{}), make(chan struct{})
 	life.Add(
-		lifecycle.Part{Name: "done early", Run: func(context.Context) error { return nil }},
-		lifecycle.Part{Name: "rows", Run: func(context.Context) error { <-first; return errors.New("no space") }},
-		lifecycle.Part{Name: "jobs", Run: func(context.Context) error { <-second; return errors.New("no log") }},
+		lifecycle.Part{Name: "api", RunOnce: true, Run: func(context.Context) error { <-first; return errors.New("no socket") }},
+		lifecycle.Part{Name: "admin", RunOnce: true, Run: func(context.Context) error { <-second; return nil }},
 	)
 	if err := life.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	close(first)
-	if err := <-life.Failed(); err == nil || err.Error() != "rows: no space" {
+	if err := <-life.Failed(); err == nil || err.Error() != "api: no socket" {
 		t.Errorf("%v", err)
 	}
-	close(second)
-	if err := <-life.Failed(); err == nil || err.Error() != "jobs: no log" {
+	close(second) // also what ends without an error has ended
+	if err := <-life.Failed(); err == nil || err.Error() != "admin: it ended by itself" {
 		t.Errorf("%v", err)
+	}
+	for _, state := range life.States() {
+		if state.Healthy {
+			t.Errorf("%+v", state)
+		}
 	}
 	if err := life.Stop(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNothingEndsUnnoticed: background work that ends, with an error or without, is begun again,
+// and States tells of it in between.
+func TestNothingEndsUnnoticed(t *testing.T) {
+	life := lifecycle.New(slog.New(slog.DiscardHandler))
+	type call struct{ end chan error }
+	calls := make(chan call)
+	life.Add(lifecycle.Part{Name: "rows", Run: func(ctx context.Context) error {
+		c := call{make(chan error)}
+		select {
+		case calls <- c:
+		case <-ctx.Done():
+			return nil
+		}
+		select {
+		case err := <-c.end:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}})
+	if err := life.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	state := func() lifecycle.State { return life.States()[0] }
+	until := func(what string, condition func(lifecycle.State) bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !condition(state()); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("never %s: %+v", what, state())
+			}
+		}
+	}
+	running := <-calls
+	if s := state(); !s.Healthy || s.Phase != lifecycle.Running || s.Restarts != 0 || s.Name != "rows" {
+		t.Errorf("%+v", s)
+	}
+	for n, end := range []error{errors.New("no space"), nil} {
+		running.end <- end
+		until("seen to have ended", func(s lifecycle.State) bool { return s.Phase == lifecycle.Restarting && !s.Healthy && s.Error != "" })
+		running = <-calls // begun again
+		if s := state(); s.Restarts != n+1 || s.Phase != lifecycle.Running {
+			t.Errorf("%+v", s)
+		}
+		until("healthy again", func(s lifecycle.State) bool { return s.Healthy })
+	}
+	if err := life.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if s := state(); s.Phase != lifecycle.Ended || s.Healthy {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestDrainedWorkMayEnd: what Drain lets end is not begun again.
+func TestDrainedWorkMayEnd(t *testing.T) {
+	life := lifecycle.New(slog.New(slog.DiscardHandler))
+	draining, ended := make(chan struct{}), make(chan struct{})
+	life.Add(lifecycle.Part{
+		Name:  "jobs",
+		Run:   func(context.Context) error { defer close(ended); <-draining; return nil }, // a second call would panic
+		Drain: func(context.Context) error { close(draining); <-ended; return nil },
+	})
+	if err := life.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	life.Drain(t.Context())
+	if err := life.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	select {
+	case err := <-life.Failed():
+		t.Error(err)
+	default:
 	}
 }
 
@@ -108,7 +189,7 @@ func TestALaterFailureIsLogged(t *testing.T) {
 	log := make(written, 1)
 	life := lifecycle.New(slog.New(slog.NewTextHandler(log, nil)))
 	for range 2 {
-		life.Add(lifecycle.Part{Name: "rows", Run: func(context.Context) error { return errors.New("no space") }})
+		life.Add(lifecycle.Part{Name: "rows", RunOnce: true, Run: func(context.Context) error { return errors.New("no space") }})
 	}
 	life.Add(lifecycle.Part{Name: "log", Stop: func(context.Context) error { return errors.New("still open") }})
 	if err := life.Start(t.Context()); err != nil {

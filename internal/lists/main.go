@@ -137,7 +137,7 @@ func New(db *bun.DB, blobs event.BlobReader) *ReadModels {
 	from := source{db: db, blobs: blobs}
 	return &ReadModels{
 {{- range .Models}}
-		{{.}}: &{{.}}{from},
+		{{.}}: &{{.}}{from: from},
 {{- end}}
 	}
 }

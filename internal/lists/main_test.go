@@ -31,7 +31,7 @@ func TestAMethodIsListedByWhatItDeclares(t *testing.T) {
 		source string
 		want   map[string]int // how often each part stands in the list
 	}{
-		{"func (*Visits) Projection() {}\nfunc (*Visits) List() {}\nfunc Projection() {}", map[string]int{"Visits: &Visits{from}": 1, "m.Visits.Projection()": 1}},
+		{"func (*Visits) Projection() {}\nfunc (*Visits) List() {}\nfunc Projection() {}", map[string]int{"Visits: &Visits{from: from}": 1, "m.Visits.Projection()": 1}},
 		{"func (Services) registerVisits(api *httpkit.API) {}\nfunc (Services) visits() {}\nfunc (Services) registerInLog(id string) {}\nfunc registerDocs(api *httpkit.API) {}",
 			map[string]int{"s.registerVisits(api)": 1, "s.visits": 0, "s.registerInLog": 0, "registerDocs": 0}},
 	} {

@@ -32,6 +32,15 @@ type Limiter interface {
 	// Count counts one request of the key at the time now. It fails only when the
 	// counts cannot be reached.
 	Count(ctx context.Context, key string, rule Rule, now time.Time) (Allowance, error)
+	// GiveBack takes back one request that was counted and allowed, and returns the allowance without it. Once the window
+	// of the request has ended it changes nothing. Its error is Count's.
+	GiveBack(ctx context.Context, key string, counted Allowance) (Allowance, error)
+}
+
+// Restored is the allowance of a window that now holds used requests, after one was given back.
+func (a Allowance) Restored(used int) Allowance {
+	a.Remaining = max(0, a.Limit-used)
+	return a
 }
 
 // NewAllowance is the allowance of a key whose window began at start and now holds
@@ -77,6 +86,19 @@ func (m *Memory) Count(_ context.Context, key string, rule Rule, now time.Time) 
 	}
 	m.windows[key] = w
 	return NewAllowance(rule, w.start, w.used), nil
+}
+
+// GiveBack is Limiter.
+func (m *Memory) GiveBack(_ context.Context, key string, counted Allowance) (Allowance, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w := m.windows[key]
+	if !w.end.Equal(counted.ResetAt) || w.used == 0 {
+		return counted, nil
+	}
+	w.used = min(w.used, counted.Limit) - 1 // a window that is used up counts one more for those it refused
+	m.windows[key] = w
+	return counted.Restored(w.used), nil
 }
 
 func (m *Memory) sweep(now time.Time) {

@@ -42,6 +42,11 @@ func (m *Metrics) ObserveRequest(method, route string, status int, took time.Dur
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
+// Gauge adds a figure that is read whenever the registry is.
+func (m *Metrics) Gauge(name, help string, labels map[string]string, read func() float64) {
+	m.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, read))
+}
+
 // Handler serves the registry in the Prometheus text format.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{Registry: m.Registry})

@@ -17,7 +17,7 @@ type Job struct {
 	JobID          string              `json:"job_id" format:"uuid" doc:"Id of the job"`
 	Kind           job.Kind            `json:"kind" enum:"@job_kinds" doc:"What the job does"`
 	Status         job.Status          `json:"status" enum:"@job_statuses" doc:"How the job stands. timeout: it ran past its budget. lost: its runner stopped reporting and no attempt was left"`
-	Position       int                 `json:"position,omitempty" minimum:"1" doc:"Place in the queue while queued: 1 is next"`
+	Position       int                 `json:"position,omitempty" minimum:"1" doc:"Place in the queue while queued: 1 is next. Left out for the moments in which the queue does not know the job yet"`
 	CreatedAt      string              `json:"created_at" format:"date-time" doc:"When the job was submitted: RFC 3339, UTC, milliseconds"`
 	StartedAt      *string             `json:"started_at" format:"date-time" doc:"When the present or last attempt began: RFC 3339, UTC, milliseconds; null while queued"`
 	FinishedAt     *string             `json:"finished_at" format:"date-time" doc:"When the job ended: RFC 3339, UTC, milliseconds; null before"`
@@ -37,8 +37,8 @@ type Jobs struct {
 	// Stream reads a whole stream; one that was never written is empty.
 	Stream func(ctx context.Context, stream string) ([]event.Recorded, error)
 	Blobs  event.BlobReader
-	// Place returns a queued job's place in the queue, from 1; known is false when the queue cannot be read.
-	Place func(ctx context.Context, jobID string) (place int, known bool)
+	// PlaceInQueue returns the place of an account's queued job in the queue, from 1; 0: it is not known.
+	PlaceInQueue func(ctx context.Context, account, jobID string) int
 	// NotifyJobEnded returns a channel that receives when a job has ended, and again when the
 	// run or certificate that it publishes is in the log; stop ends the notifications.
 	NotifyJobEnded func(jobID string) (notified <-chan struct{}, stop func())
@@ -79,9 +79,7 @@ func (v Jobs) View(ctx context.Context, s job.State) (Job, error) {
 		TimeoutMS: q.TimeoutMS, Attempt: s.Attempt, SessionID: q.SessionID, Error: FailureText(s.Status, s.Outcome.Error),
 	}
 	if s.Status == job.Queued {
-		if place, known := v.Place(ctx, q.JobID); known {
-			j.Position = place
-		}
+		j.Position = v.PlaceInQueue(ctx, q.Account, q.JobID)
 		return j, nil
 	}
 	j.StartedAt = NullIfEmpty(s.StartedAt)

@@ -39,6 +39,8 @@ type Engine struct {
 	logger  *slog.Logger
 	logID   string
 	moved   *wakeUp
+	head    event.Position // of the log when New read it
+	writer  *writer
 	workers []*worker
 	byName  map[string]*worker
 }
@@ -70,8 +72,8 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{db: config.DB, log: config.Log, logger: config.Logger, logID: logID, moved: newWakeUp(), byName: map[string]*worker{}}
-	writing := new(sync.Mutex)
+	e := &Engine{db: config.DB, log: config.Log, logger: config.Logger, logID: logID, head: head, moved: newWakeUp(), byName: map[string]*worker{}}
+	e.writer = &writer{db: config.DB}
 	for _, p := range projections {
 		if err := p.validate(config.DB); err != nil {
 			return nil, err
@@ -80,7 +82,7 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 			return nil, fmt.Errorf("projection %q is listed twice", p.Name)
 		}
 		w := &worker{
-			Projection: p, db: config.DB, log: config.Log, logID: logID, logger: config.Logger, now: now, writing: writing,
+			Projection: p, db: config.DB, log: config.Log, logID: logID, logger: config.Logger, now: now, writer: e.writer,
 			control: make(chan func(context.Context) error), moved: e.moved, readyFrom: head, phase: Starting, changed: make(chan struct{}),
 		}
 		if err := w.loadCheckpoint(ctx); err != nil {
@@ -97,8 +99,11 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 func (e *Engine) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	// The feed starts at the checkpoint that is furthest ahead; the other projections read up to it themselves.
-	var foremost event.Position
+	var group sync.WaitGroup
+	past := e.readPast()
+	group.Go(func() { past.run(ctx) })
+	// The feed starts at the checkpoint that is furthest ahead, the head or beyond; projections read up to it first.
+	foremost := e.head
 	var names []string
 	for _, w := range e.workers {
 		names = append(names, w.eventNames()...)
@@ -107,7 +112,6 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 	}
 	feed := newFeed(e.log, foremost, names)
-	var group sync.WaitGroup
 	group.Go(func() { forwardNotifications(ctx, e.db, e.moved, e.logger) })
 	for _, w := range e.workers {
 		w.feed = feed
@@ -120,10 +124,31 @@ func (e *Engine) Run(ctx context.Context) error {
 	err := feed.run(ctx)
 	cancel(err)
 	group.Wait()
+	e.writer.close()
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
+}
+
+// readPast makes the one read of what the log holds for all projections that are behind it, so
+// that each event is sent and decoded once however many of them are built.
+func (e *Engine) readPast() *pastReader {
+	past := &pastReader{log: e.log, from: e.head, upTo: e.head}
+	for _, w := range e.workers {
+		phase, _ := w.currentPhase()
+		at := w.currentPosition()
+		if phase == Paused || !at.Less(e.head) {
+			continue
+		}
+		if at.Less(past.from) {
+			past.from = at
+		}
+		past.names = append(past.names, w.eventNames()...)
+		w.past = newMember(at, pastBuffer)
+		past.members = append(past.members, w.past)
+	}
+	return past
 }
 
 // Watch is Run for a process that reads the tables and does not write them: Wait, Ready and
@@ -184,7 +209,7 @@ func (e *Engine) Boot(ctx context.Context, name string) error {
 			if err := TearDown(ctx, tx, w.Name, w.Version); err != nil {
 				return err
 			}
-			_, err := loadState(ctx, tx, w.Projection, w.TableNames(w.db), w.logID)
+			_, err := loadState(ctx, tx, w.Projection, w.TableNames(w.db), w.logID, head)
 			return err
 		})
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -349,6 +350,29 @@ func TestPark(t *testing.T) {
 		f.reach(e, f.append("s", changed{"a", "6"}))
 		f.wantRows("a=6 b=2 c=3")
 		stop()
+	})
+}
+
+// TestParkedIsRetriedInOrder: that of the log, whatever the streams are called.
+func TestParkedIsRetriedInOrder(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		e, stop := f.start(shelf(&f.bad, engine.Park))
+		defer stop()
+		names := []string{"m", "z", "a", "y", "b", "x", "c"}
+		var last event.Position
+		for _, name := range names {
+			last = f.append(name, added{name, "bad"})
+		}
+		f.reach(e, last)
+		err := e.RetryParked(t.Context(), "shelf")
+		var tried []string
+		for line := range strings.Lines(fmt.Sprint(err)) {
+			name, _, _ := strings.Cut(strings.TrimPrefix(line, "stream "), ":")
+			tried = append(tried, name)
+		}
+		if !slices.Equal(tried, names) {
+			t.Errorf("tried %v, want %v: %v", tried, names, err)
+		}
 	})
 }
 

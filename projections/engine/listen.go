@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
+
+	"reckon/internal/database"
 )
 
 // channel is the PostgreSQL notification channel on which processes report that a checkpoint moved.
@@ -71,8 +73,8 @@ func forwardUntilDisconnected(ctx context.Context, db *bun.DB, moved *wakeUp) er
 		return err
 	}
 	defer func() { _ = conn.Close() }() // it listens no more either way
-	return conn.Raw(func(driver any) error {
-		pg := driver.(*stdlib.Conn).Conn()
+	return conn.Raw(func(raw any) error {
+		pg := database.Unwrapped(raw).(*stdlib.Conn).Conn()
 		if _, err := pg.Exec(ctx, "LISTEN "+channel); err != nil {
 			return err
 		}

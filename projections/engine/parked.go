@@ -42,12 +42,17 @@ func ListParked(ctx context.Context, db bun.IDB) ([]Parked, error) {
 	return list, nil
 }
 
-// RetryParked applies the parked events of a projection, each stream in one transaction. A
-// stream that fails again stays parked and is named in the error.
+// RetryParked applies the parked events of a projection, each stream in one transaction, in
+// the order in which their first events stand in the log. A stream that fails again stays
+// parked and is named in the error.
 func (e *Engine) RetryParked(ctx context.Context, name string) error {
 	return e.onWorker(ctx, name, func(ctx context.Context, w *worker) error {
+		streams, err := parkedStreams(ctx, w.db, w.Projection)
+		if err != nil {
+			return err
+		}
 		var failed []error
-		for stream := range w.parked {
+		for _, stream := range streams {
 			if err := w.unpark(ctx, stream, w.reapply); err != nil {
 				failed = append(failed, fmt.Errorf("stream %s: %w", stream, err))
 				continue
@@ -76,6 +81,7 @@ func (e *Engine) DropParked(ctx context.Context, name, stream string) error {
 // unpark calls f (nil: nothing) with the stream's parked events, oldest first, and deletes
 // them, in one transaction.
 func (w *worker) unpark(ctx context.Context, stream string, f func(context.Context, *Tx, parkedRow) error) error {
+	at := w.saved
 	return w.save(ctx, func(ctx context.Context, tx *Tx) error {
 		var rows []parkedRow
 		err := tx.tx.NewSelect().Model(&rows).Order("revision").
@@ -94,7 +100,7 @@ func (w *worker) unpark(ctx context.Context, stream string, f func(context.Conte
 			}
 		}
 		return nil
-	}, w.saved)
+	}, &at)
 }
 
 func (w *worker) reapply(ctx context.Context, tx *Tx, row parkedRow) error {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
 
 	"reckon/domain/event"
 )
@@ -106,14 +107,48 @@ func (p Projection) validate(db *bun.DB) error {
 	return nil
 }
 
-// Create creates the projection's tables if they are missing.
+// Create creates the projection's tables and their indexes if they are missing.
 func (p Projection) Create(ctx context.Context, db bun.IDB) error {
+	if err := p.createTables(ctx, db); err != nil {
+		return err
+	}
+	return p.createIndexes(ctx, db)
+}
+
+func (p Projection) createTables(ctx context.Context, db bun.IDB) error {
 	for _, t := range p.Tables {
 		if err := t.create(ctx, db); err != nil {
 			return fmt.Errorf("projection %s: %w", p.id(), err)
 		}
 	}
 	return nil
+}
+
+func (p Projection) createIndexes(ctx context.Context, db bun.IDB) error {
+	for _, t := range p.Tables {
+		if err := t.createIndexes(ctx, db); err != nil {
+			return fmt.Errorf("projection %s: %w", p.id(), err)
+		}
+	}
+	return nil
+}
+
+// hasIndexes tells whether every index of the projection exists.
+func (p Projection) hasIndexes(ctx context.Context, db bun.IDB) (bool, error) {
+	var names []string
+	for _, t := range p.Tables {
+		names = append(names, t.indexNames()...)
+	}
+	if len(names) == 0 {
+		return true, nil
+	}
+	query := "SELECT COUNT(*) FROM sqlite_master WHERE type = 'index' AND name IN (?)"
+	if db.Dialect().Name() == dialect.PG {
+		query = "SELECT COUNT(*) FROM pg_indexes WHERE schemaname = current_schema() AND indexname IN (?)"
+	}
+	var found int
+	err := db.NewRaw(query, bun.List(names)).Scan(ctx, &found)
+	return found == len(names), err
 }
 
 // TableNames are the names of the projection's tables in the database.

@@ -87,7 +87,9 @@ func positionOf(s stateRow) event.Position {
 }
 
 // loadState reads a projection's checkpoint and makes it, with the tables, where it is missing.
-func loadState(ctx context.Context, db bun.IDB, p Projection, tables []string, logID string) (stateRow, error) {
+// Tables that are to be loaded up to a position get their indexes there (worker.save): an index
+// that is kept while a table is filled costs more than the rows.
+func loadState(ctx context.Context, db bun.IDB, p Projection, tables []string, logID string, loadedUpTo event.Position) (stateRow, error) {
 	row := stateRow{Name: p.Name, Version: p.Version, LogID: logID, Phase: phaseRunning, Tables: strings.Join(tables, ",")}
 	err := CreateTables(ctx, db, func(ctx context.Context, tx bun.Tx) error {
 		// The row was inserted together with the tables, so they exist. CREATE INDEX IF NOT
@@ -95,7 +97,11 @@ func loadState(ctx context.Context, db bun.IDB, p Projection, tables []string, l
 		if err := tx.NewSelect().Model(&row).WherePK().Scan(ctx); !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if err := p.Create(ctx, tx); err != nil {
+		create := p.createTables
+		if loadedUpTo == (event.Position{}) {
+			create = p.Create
+		}
+		if err := create(ctx, tx); err != nil {
 			return err
 		}
 		if _, err := tx.NewInsert().Model(&row).On("CONFLICT DO NOTHING").Exec(ctx); err != nil {
@@ -154,7 +160,7 @@ func TearDown(ctx context.Context, db bun.IDB, name string, version int) error {
 			return err
 		}
 		for _, table := range strings.Split(row.Tables, ",") {
-			if _, err := tx.NewDropTable().Table(table).IfExists().Exec(ctx); err != nil {
+			if err := DropTable(ctx, tx, table); err != nil {
 				return err
 			}
 		}
@@ -167,15 +173,10 @@ func TearDown(ctx context.Context, db bun.IDB, name string, version int) error {
 	})
 }
 
-// parkedStreams returns the streams with parked events.
-func parkedStreams(ctx context.Context, db bun.IDB, p Projection) (map[string]bool, error) {
-	var names []string
-	err := db.NewSelect().Model((*parkedRow)(nil)).ColumnExpr("DISTINCT stream").
-		Where("name = ? AND version = ?", p.Name, p.Version).Scan(ctx, &names)
-	streams := make(map[string]bool, len(names))
-	for _, name := range names {
-		streams[name] = true
-	}
+// parkedStreams returns the streams with parked events, in the order of the first of each in the log.
+func parkedStreams(ctx context.Context, db bun.IDB, p Projection) (streams []string, err error) {
+	err = db.NewSelect().Model((*parkedRow)(nil)).Column("stream").
+		Where("name = ? AND version = ?", p.Name, p.Version).Group("stream").OrderExpr("MIN(position)").Scan(ctx, &streams)
 	return streams, err
 }
 

@@ -18,6 +18,7 @@ type Status struct {
 	Lag      uint64         `json:"lag"`        // head - position, in the log's own units (bytes)
 	Rate     float64        `json:"rate_per_s"` // events per second over the last 5 to 10 s
 	ETA      float64        `json:"eta_s"`      // seconds to the head at that rate; 0 when there, -1 when unknown
+	Percent  float64        `json:"percent"`    // of the way to the head; while it is built: to the position from which it is ready
 	Parked   int64          `json:"parked"`     // events set aside
 	Ready    bool           `json:"ready"`      // has reached what the log held when this process started, or when it was last built anew
 }
@@ -38,6 +39,22 @@ func (e *Engine) Status(ctx context.Context) ([]Status, error) {
 		}
 	}
 	return list, nil
+}
+
+// Building returns the state of the projections that are not ready, without asking the log or the
+// database: Head is the position from which each is ready, and Parked is not counted.
+func (e *Engine) Building() []Status {
+	var list []Status
+	for _, w := range e.workers {
+		if phase, _ := w.currentPhase(); phase == Paused || w.ready() {
+			continue
+		}
+		w.mu.Lock()
+		target := w.readyFrom
+		w.mu.Unlock()
+		list = append(list, w.status(target))
+	}
+	return list
 }
 
 // Ready tells whether every projection has reached what the log held when this
@@ -76,6 +93,14 @@ func (w *worker) status(head event.Position) Status {
 	s := Status{Name: w.Name, Version: w.Version, Phase: w.phase, Reason: w.reason, Position: w.position, Head: head, Ready: ready}
 	if w.position.Less(head) {
 		s.Lag = head.Commit - w.position.Commit
+	}
+	target := head
+	if !ready {
+		target = w.readyFrom
+	}
+	s.Percent = 100
+	if w.position.Less(target) {
+		s.Percent = 100 * float64(w.position.Commit) / float64(target.Commit)
 	}
 	var units float64
 	s.Rate, units = w.meter.rates(w.now())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"sync"
 	"time"
@@ -17,8 +16,12 @@ import (
 )
 
 const (
-	// maxBatch is the most events in one transaction.
-	maxBatch = 500
+	// maxBatch is the most events in one transaction, maxBootBatch while a projection has not
+	// reached readyFrom. A chunk of events is not divided, so that a batch may be longer by one.
+	maxBatch     = 500
+	maxBootBatch = 2000
+	// maxBatchBytes bounds the texts of the rows that a transaction holds in memory: with this many it ends.
+	maxBatchBytes = 16 << 20
 	// batchLinger is how long a batch that is not full waits for more while the projection is behind.
 	batchLinger = 20 * time.Millisecond
 	// saveAfterUnhandled is after how many events without a handler the checkpoint is written without rows.
@@ -57,7 +60,7 @@ type worker struct {
 	logID   string
 	logger  *slog.Logger
 	now     func() time.Time
-	writing *sync.Mutex // held by the one writer on SQLite
+	writer  *writer // of the process, for SQLite
 	control chan func(context.Context) error
 	moved   *wakeUp // sent when another process has moved a checkpoint
 
@@ -66,6 +69,9 @@ type worker struct {
 	unknownCommit *event.Position // where the checkpoint is if the last commit, whose outcome is unknown, took place
 	parked        map[string]bool // streams with something set aside
 	readyFrom     event.Position  // head of the log when the process started or Boot began: the position from which it is ready
+	past          *member         // of the read of what the log held when the process started; nil once it is used
+	unindexed     bool            // the table's indexes are made when the projection reaches readyFrom
+	recents       recentMap       // rows of the last batches, until readyFrom
 
 	lastSeenPosition event.Position // where a standby last saw the checkpoint move to
 
@@ -117,7 +123,8 @@ func (w *worker) saveOnStop() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if err := w.save(ctx, nil, w.currentPosition()); err != nil && !errors.Is(err, errCheckpointTaken) {
+	at := w.currentPosition()
+	if err := w.save(ctx, nil, &at); err != nil && !errors.Is(err, errCheckpointTaken) {
 		return err
 	}
 	return nil
@@ -139,12 +146,22 @@ func (w *worker) runPhase(ctx context.Context) error {
 // database holds. A projection that was halted runs again: the process may be a
 // newer one that can apply the event.
 func (w *worker) loadCheckpoint(ctx context.Context) error {
-	row, err := loadState(ctx, w.db, w.Projection, w.TableNames(w.db), w.logID)
+	row, err := loadState(ctx, w.db, w.Projection, w.TableNames(w.db), w.logID, w.readyFrom)
 	if err != nil {
 		return err
 	}
-	if w.parked, err = parkedStreams(ctx, w.db, w.Projection); err != nil {
+	indexed, err := w.hasIndexes(ctx, w.db)
+	if err != nil {
 		return err
+	}
+	w.unindexed, w.recents = !indexed, nil
+	streams, err := parkedStreams(ctx, w.db, w.Projection)
+	if err != nil {
+		return err
+	}
+	w.parked = make(map[string]bool, len(streams))
+	for _, stream := range streams {
+		w.parked[stream] = true
 	}
 	w.saved, w.unsaved, w.unknownCommit = positionOf(row), 0, nil
 	w.setPosition(w.saved, 0)
@@ -162,16 +179,25 @@ func (w *worker) loadCheckpoint(ctx context.Context) error {
 	return nil
 }
 
-// follow reads what the feed has passed already, then the feed.
+// follow reads what the log held already, together with the projections that are behind as
+// this one is, then what the feed has passed meanwhile, then the feed.
 func (w *worker) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if past := w.past; past != nil {
+		w.past = nil
+		defer close(past.gone)
+		if err := w.consume(ctx, past.items); err != nil {
+			return err
+		}
+	}
 	m := w.feed.join()
 	defer w.feed.leave(m)
 	if position := w.currentPosition(); position.Less(m.from) {
-		missed := make(chan item, maxBatch)
-		go readMissed(ctx, w.log.SubscribeAll(ctx, position, w.eventNames()...), m.from, missed)
-		if err := w.consume(ctx, missed); err != nil {
+		own := &pastReader{log: w.log, from: position, upTo: m.from, names: w.eventNames(), members: []*member{newMember(position, pastBuffer)}}
+		missed := own.members[0]
+		go own.run(ctx)
+		if err := w.consume(ctx, missed.items); err != nil {
 			return err
 		}
 	}
@@ -181,29 +207,9 @@ func (w *worker) follow(ctx context.Context) error {
 	return errCutOff
 }
 
-// readMissed sends the events up to and including a position, then closes the channel.
-func readMissed(ctx context.Context, events iter.Seq2[event.Recorded, error], upTo event.Position, to chan<- item) {
-	defer close(to)
-	for r, err := range events {
-		it := item{r, err}
-		failed := err != nil && r.Position == (event.Position{})
-		if !failed && upTo.Less(r.Position) { // the feed brings it
-			it = item{recorded: event.Recorded{Position: upTo}}
-		}
-		select {
-		case to <- it:
-		case <-ctx.Done():
-			return
-		}
-		if !failed && !r.Position.Less(upTo) {
-			return
-		}
-	}
-}
-
 // consume applies items in batches until the channel is closed.
-func (w *worker) consume(ctx context.Context, items <-chan item) error {
-	batch := make([]item, 0, maxBatch)
+func (w *worker) consume(ctx context.Context, items <-chan []item) error {
+	var batch []item
 	for {
 		var quiet <-chan time.Time
 		if w.unsaved > 0 {
@@ -213,18 +219,19 @@ func (w *worker) consume(ctx context.Context, items <-chan item) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-quiet:
-			if err := w.save(ctx, nil, w.currentPosition()); err != nil {
+			at := w.currentPosition()
+			if err := w.save(ctx, nil, &at); err != nil {
 				return err
 			}
 		case request := <-w.control:
 			if err := request(ctx); err != nil {
 				return err
 			}
-		case it, open := <-items:
+		case arrived, open := <-items:
 			if !open {
 				return nil
 			}
-			batch = w.fillBatch(append(batch[:0], it), items)
+			batch = w.fillBatch(append(batch[:0], arrived...), items)
 			if err := w.process(ctx, batch); err != nil {
 				return err
 			}
@@ -234,35 +241,38 @@ func (w *worker) consume(ctx context.Context, items <-chan item) error {
 
 // fillBatch adds the items that have arrived. While the projection has not reached
 // readyFrom it waits up to batchLinger for a full batch.
-func (w *worker) fillBatch(batch []item, items <-chan item) []item {
+func (w *worker) fillBatch(batch []item, items <-chan []item) []item {
 	var linger <-chan time.Time
-	for len(batch) < maxBatch {
+	for {
+		behind := batch[len(batch)-1].recorded.Position.Less(w.readyFrom)
+		if len(batch) >= maxBootBatch || len(batch) >= maxBatch && !behind {
+			return batch
+		}
 		select {
-		case it, open := <-items:
+		case more, open := <-items:
 			if !open {
 				return batch
 			}
-			batch = append(batch, it)
+			batch = append(batch, more...)
 			continue
 		default:
 		}
-		if !batch[len(batch)-1].recorded.Position.Less(w.readyFrom) {
+		if !behind {
 			return batch
 		}
 		if linger == nil {
 			linger = time.After(batchLinger)
 		}
 		select {
-		case it, open := <-items:
+		case more, open := <-items:
 			if !open {
 				return batch
 			}
-			batch = append(batch, it)
+			batch = append(batch, more...)
 		case <-linger:
 			return batch
 		}
 	}
-	return batch
 }
 
 // process applies a batch in one transaction; when that fails, event by event, so
@@ -275,11 +285,11 @@ func (w *worker) process(ctx context.Context, batch []item) error {
 	if last := batch[len(batch)-1]; last.err != nil && last.recorded.Position == (event.Position{}) {
 		return last.err // the reading failed
 	}
-	err := w.apply(ctx, batch)
+	err := w.applyAll(ctx, batch)
 	if err == nil || errors.Is(err, errCheckpointTaken) || ctx.Err() != nil {
 		return err
 	}
-	for _, it := range batch {
+	for _, it := range w.unseen(batch) {
 		if err := w.applyOne(ctx, it); err != nil {
 			return err
 		}
@@ -299,32 +309,50 @@ func (w *worker) unseen(batch []item) []item {
 	return nil
 }
 
-func (w *worker) apply(ctx context.Context, batch []item) error {
+// applyAll applies a batch in one transaction, or in several when its rows are large.
+func (w *worker) applyAll(ctx context.Context, batch []item) error {
+	for len(batch) > 0 {
+		applied, err := w.apply(ctx, batch)
+		if err != nil {
+			return err
+		}
+		batch = batch[applied:]
+	}
+	return nil
+}
+
+// apply applies a batch, or the first events of it, and returns how many.
+func (w *worker) apply(ctx context.Context, batch []item) (applied int, err error) {
 	last := batch[len(batch)-1].recorded.Position
-	concerned := batch[:0:0]
-	for _, it := range batch {
+	concerned := make([]int, 0, len(batch))
+	for i, it := range batch {
 		if w.concerns(it) {
-			concerned = append(concerned, it)
+			concerned = append(concerned, i)
 		}
 	}
 	arrived := w.saved.Less(w.readyFrom) && !last.Less(w.readyFrom) // one position may stand for many events
 	if len(concerned) == 0 && w.unsaved+len(batch) < saveAfterUnhandled && !arrived {
 		w.unsaved += len(batch)
 		w.setPosition(last, len(batch))
-		return nil
+		return len(batch), nil
 	}
-	err := w.save(ctx, func(ctx context.Context, tx *Tx) error {
-		for _, it := range concerned {
-			if err := w.handle(ctx, tx, it); err != nil {
+	applied = len(batch)
+	err = w.save(ctx, func(ctx context.Context, tx *Tx) error {
+		for _, i := range concerned {
+			if tx.bytes >= maxBatchBytes {
+				applied, last = i, batch[i-1].recorded.Position
+				return nil
+			}
+			if err := w.handle(ctx, tx, batch[i]); err != nil {
 				return err
 			}
 		}
 		return nil
-	}, last)
+	}, &last)
 	if err == nil {
-		w.setPosition(last, len(batch))
+		w.setPosition(last, applied)
 	}
-	return err
+	return applied, err
 }
 
 func (w *worker) handle(ctx context.Context, tx *Tx, it item) error {
@@ -337,24 +365,29 @@ func (w *worker) handle(ctx context.Context, tx *Tx, it item) error {
 	return w.Apply(ctx, tx, it.recorded)
 }
 
-// save runs f and moves the checkpoint, in one transaction.
-func (w *worker) save(ctx context.Context, f func(context.Context, *Tx) error, to event.Position) error {
-	if w.db.Dialect().Name() == dialect.SQLite {
-		w.writing.Lock()
-		defer w.writing.Unlock()
-	}
+// save runs f and moves the checkpoint to what `to` is then, in one transaction. The one that
+// reaches readyFrom makes the indexes of a table that has none.
+func (w *worker) save(ctx context.Context, f func(context.Context, *Tx) error, to *event.Position) error {
 	if err := w.resolveUnknownCommit(ctx); err != nil {
 		return err
 	}
-	w.unknownCommit = &to
-	err := InTx(ctx, w.db, func(ctx context.Context, tx *Tx) error {
+	indexing := false
+	var committed *Tx
+	err := w.inTx(ctx, func(ctx context.Context, tx *Tx) error {
+		tx.recents, committed = w.recents, tx
 		if f != nil {
 			if err := f(ctx, tx); err != nil {
-				w.unknownCommit = nil // rolled back before anything was committed
+				return err // rolled back before anything was committed
+			}
+		}
+		target := *to
+		w.unknownCommit = &target
+		if indexing = w.unindexed && !target.Less(w.readyFrom); indexing {
+			if err := w.createIndexes(ctx, tx.tx); err != nil {
 				return err
 			}
 		}
-		if err := moveCheckpoint(ctx, tx.tx, w.Projection, w.saved, to); err != nil {
+		if err := moveCheckpoint(ctx, tx.tx, w.Projection, w.saved, target); err != nil {
 			return err
 		}
 		return notifyOtherProcesses(ctx, tx.tx)
@@ -362,10 +395,37 @@ func (w *worker) save(ctx context.Context, f func(context.Context, *Tx) error, t
 	if err == nil || errors.Is(err, errCheckpointTaken) {
 		w.unknownCommit = nil
 	}
-	if err == nil {
-		w.saved, w.unsaved = to, 0
+	if err != nil {
+		w.recents = nil
+		return err
 	}
-	return err
+	w.saved, w.unsaved = *to, 0
+	w.unindexed = w.unindexed && !indexing
+	w.remember(committed)
+	return nil
+}
+
+// remember keeps the rows of a committed transaction until the projection reaches readyFrom.
+func (w *worker) remember(tx *Tx) {
+	if !w.saved.Less(w.readyFrom) {
+		w.recents = nil
+		return
+	}
+	if w.recents == nil {
+		w.recents = recentMap{}
+	}
+	tx.recents = w.recents
+	for _, b := range tx.order {
+		b.remember(tx)
+	}
+}
+
+// inTx runs f in a transaction, on SQLite in the one of the process's writer.
+func (w *worker) inTx(ctx context.Context, f func(context.Context, *Tx) error) error {
+	if w.db.Dialect().Name() == dialect.SQLite {
+		return w.writer.inTx(ctx, f)
+	}
+	return InTx(ctx, w.db, f)
 }
 
 // resolveUnknownCommit reads whether the last commit, whose outcome was not
@@ -390,7 +450,7 @@ func (w *worker) resolveUnknownCommit(ctx context.Context) error {
 func (w *worker) applyOne(ctx context.Context, it item) error {
 	pause := backoff.ExponentialBackOff{InitialInterval: firstBackoff, Multiplier: 2, MaxInterval: maxBackoff}
 	for attempt := 1; ; {
-		err := w.apply(ctx, []item{it})
+		_, err := w.apply(ctx, []item{it})
 		if err == nil {
 			w.setPhase(Running, "")
 			return nil
@@ -423,9 +483,10 @@ func (w *worker) haltOrPark(ctx context.Context, it item, cause error) error {
 		return errors.Join(errHalted, setPhase(ctx, w.db, w.Projection, phaseHalted, reason))
 	}
 	w.logger.Error("projection parked an event", "projection", w.id(), "error", reason)
+	at := it.recorded.Position
 	err := w.save(ctx, func(ctx context.Context, tx *Tx) error {
 		return insertParked(ctx, tx.tx, w.Projection, it, cause.Error(), w.now())
-	}, it.recorded.Position)
+	}, &at)
 	if err != nil {
 		return err
 	}

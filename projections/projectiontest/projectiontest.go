@@ -139,7 +139,7 @@ func single(events []event.Recorded) [][]event.Recorded {
 func (s *Spec) reset() {
 	s.t.Helper()
 	for _, table := range s.projection.TableNames(s.db) {
-		if _, err := s.db.NewDropTable().Table(table).IfExists().Exec(s.t.Context()); err != nil {
+		if err := engine.DropTable(s.t.Context(), s.db, table); err != nil {
 			s.t.Fatal(err)
 		}
 	}

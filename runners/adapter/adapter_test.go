@@ -27,7 +27,7 @@ func TestWhatIsNotAskedOfTheEngine(t *testing.T) {
 		"no_check_for_head":  {Code: "f[x]", Tree: unnamed, Answer: "f[x]"},
 	} {
 		r.Budget = time.Second
-		if got := (adapter.Checker{}).Check(t.Context(), r); got.Verdict != "inconclusive" || got.Reason != reason || got.Conclusive() || got.Automatic {
+		if got, err := (adapter.Checker{}).Check(t.Context(), r); err != nil || got.Verdict != "inconclusive" || got.Reason != reason || got.Conclusive() || got.Automatic {
 			t.Errorf("%s: %+v", reason, got)
 		}
 	}

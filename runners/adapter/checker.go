@@ -11,42 +11,55 @@ import (
 	"reckon/domain/verification"
 	"reckon/runners/checker"
 	"reckon/runners/engine"
+	"reckon/runners/fair"
 )
 
 // Checker is the independent checker as a commands.Checker.
 type Checker struct {
 	Engine  *engine.Engine // asked only how it reads the expression
 	Checker *checker.Checker
+	Places  *fair.Pool // one for each check that runs
 }
 
 // Check is commands.Checker: it derives a plan from the shape of the expression,
 // makes sure that the engine reads the expression as the service's parser does,
-// and has the plan carried out.
-func (c Checker) Check(ctx context.Context, r commands.CheckRequest) run.Check {
+// and has the plan carried out. What both take counts against the account's share.
+func (c Checker) Check(ctx context.Context, r commands.CheckRequest) (run.Check, error) {
 	started := time.Now()
-	outcome := c.check(ctx, r)
+	outcome, err := c.check(ctx, r)
 	return run.Check{
 		Verdict: run.Verdict(outcome.Verdict), Basis: run.Basis(outcome.Basis), Method: outcome.Method, Check: outcome.Check,
 		Residual: outcome.Residual, Reason: run.InconclusiveReason(outcome.Reason), ElapsedMS: time.Since(started).Milliseconds(),
-	}
+	}, err
 }
 
-func (c Checker) check(ctx context.Context, r commands.CheckRequest) verification.Outcome {
+func (c Checker) check(ctx context.Context, r commands.CheckRequest) (verification.Outcome, error) {
 	if r.Tree == nil {
-		return inconclusive(verification.ReasonNoShape)
+		return inconclusive(verification.ReasonNoShape), nil
 	}
 	answer, err := expression.Parse(r.Answer)
 	if err != nil {
-		return inconclusive(verification.ReasonAnswerNotUsable)
+		return inconclusive(verification.ReasonAnswerNotUsable), nil
 	}
 	plan, err := verification.Derive(r.Tree, answer)
 	var none *verification.NoPlanError
 	if errors.As(err, &none) {
-		return verification.OutcomeOf(none)
+		return verification.OutcomeOf(none), nil
 	}
 	if err != nil {
-		return inconclusive(verification.ReasonEngineError)
+		return inconclusive(verification.ReasonEngineError), nil
 	}
+	release, err := c.Places.Acquire(ctx, r.Account, r.QueueWait, readSlack+2*r.Budget)
+	if err != nil {
+		return verification.Outcome{}, translate(err)
+	}
+	defer release()
+	outcome := c.carryOut(ctx, r, plan)
+	return outcome, ctx.Err() // who went away is told nothing, and nothing is kept of it
+}
+
+// carryOut reads the expression with the engine and computes the check.
+func (c Checker) carryOut(ctx context.Context, r commands.CheckRequest, plan verification.Plan) verification.Outcome {
 	if outcome, same := c.engineReadsTheSame(ctx, r); !same {
 		return outcome
 	}

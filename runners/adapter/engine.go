@@ -7,7 +7,9 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/run"
+	"reckon/domain/session"
 	"reckon/runners/engine"
+	"reckon/runners/fair"
 )
 
 // Engine is the evaluation engine as a commands.Engine.
@@ -15,30 +17,53 @@ type Engine struct{ Engine *engine.Engine }
 
 // Evaluate is commands.Engine.
 func (e Engine) Evaluate(ctx context.Context, r commands.EngineRequest) (commands.EngineOutcome, error) {
-	o, err := e.Engine.Evaluate(ctx, engine.Request{Code: r.Code, Session: r.Session, Budget: r.Budget, QueueWait: r.QueueWait})
+	o, err := e.Engine.Evaluate(ctx, engine.Request{
+		Code: r.Code, Account: r.Account, OwnWorker: r.OwnWorker, Session: r.Session, Budget: r.Budget, QueueWait: r.QueueWait,
+	})
 	outcome := commands.EngineOutcome{
 		Result: o.Result, InputForm: o.InputForm, Stdout: o.Stdout, Messages: o.Messages, SVG: o.SVG,
 		PlotOmitted: o.PlotOmitted, Unevaluated: o.Unevaluated, Elapsed: o.Elapsed,
-		SessionOpened: o.SessionOpened, SessionLost: o.SessionReplaced,
+		SessionOpened: o.SessionOpened, SessionEnded: EndReason(o.SessionEnded),
 	}
 	return outcome, translate(err)
 }
 
 func translate(err error) error {
 	var failed *engine.FailedError
+	var ended *engine.SessionEndedError
+	var saturated *fair.SaturatedError
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, engine.ErrBudgetExhausted):
 		return commands.ErrBudgetExhausted
-	case errors.Is(err, engine.ErrSaturated), errors.Is(err, engine.ErrClosed):
+	case errors.As(err, &saturated):
+		return &commands.SaturatedError{RetryAfter: saturated.RetryAfter}
+	case errors.Is(err, engine.ErrClosed):
 		return commands.ErrSaturated
+	case errors.Is(err, engine.ErrCancelled):
+		return &commands.EngineFailedError{Reason: run.FailureCancelled, Detail: "whoever asked went away while it was computing"}
+	case errors.As(err, &ended):
+		return &commands.SessionEndedError{Reason: EndReason(ended.Reason)}
 	case errors.Is(err, engine.ErrSessionClosed):
 		return &commands.EngineFailedError{Reason: run.FailureSessionClosed, Detail: "the session was closed while it evaluated"}
 	case errors.As(err, &failed):
 		return &commands.EngineFailedError{Reason: failed.Reason, Detail: failed.Detail}
 	}
 	return err
+}
+
+// EndReason is why a session ended, as the log says it; empty for no reason.
+func EndReason(reason engine.ExpiryReason) session.EndReason {
+	switch reason {
+	case engine.ExpiredIdle:
+		return session.EndIdle
+	case engine.ExpiredMemory:
+		return session.EndMemory
+	case engine.ExpiredBudget, engine.ExpiredDied:
+		return session.EndWorkerDied
+	}
+	return ""
 }
 
 // CloseSession is commands.Engine.

@@ -5,16 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"reckon/commands"
 	"reckon/domain/run"
+	"reckon/domain/session"
 	"reckon/runners/engine"
+	"reckon/runners/fair"
 )
 
 // TestErrorsOfTheEngine: every error that says something about the expression is one that commands log; any other passes as it is.
 func TestErrorsOfTheEngine(t *testing.T) {
 	for in, want := range map[error]error{
-		engine.ErrBudgetExhausted: commands.ErrBudgetExhausted, engine.ErrSaturated: commands.ErrSaturated, engine.ErrClosed: commands.ErrSaturated,
+		engine.ErrBudgetExhausted: commands.ErrBudgetExhausted, &fair.SaturatedError{}: commands.ErrSaturated, engine.ErrClosed: commands.ErrSaturated,
 		context.Canceled: context.Canceled,
 	} {
 		if got := translate(fmt.Errorf("evaluate: %w", in)); !errors.Is(got, want) {
@@ -27,6 +30,21 @@ func TestErrorsOfTheEngine(t *testing.T) {
 	}
 	if got := translate(engine.ErrSessionClosed); !errors.As(got, &failed) || failed.Reason != "session_closed" {
 		t.Errorf("a session closed meanwhile: %v", got)
+	}
+	if got := translate(fmt.Errorf("%w: %w", engine.ErrCancelled, context.Canceled)); !errors.As(got, &failed) || failed.Reason != "cancelled" {
+		t.Errorf("a caller who left while it computed: %v", got)
+	}
+	var saturated *commands.SaturatedError
+	if got := translate(&fair.SaturatedError{RetryAfter: time.Second}); !errors.As(got, &saturated) || saturated.RetryAfter != time.Second {
+		t.Errorf("no worker: %v", got)
+	}
+	for in, want := range map[engine.ExpiryReason]session.EndReason{
+		engine.ExpiredIdle: "idle", engine.ExpiredBudget: "worker_died", engine.ExpiredDied: "worker_died", engine.ExpiredMemory: "memory", "": "",
+	} {
+		var ended *commands.SessionEndedError
+		if got := translate(&engine.SessionEndedError{Reason: in}); !errors.As(got, &ended) || ended.Reason != want {
+			t.Errorf("a session that ended (%s): %v", in, got)
+		}
 	}
 	if got := translate(nil); got != nil {
 		t.Errorf("no error: %v", got)

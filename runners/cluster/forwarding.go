@@ -3,29 +3,25 @@ package cluster
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"time"
 
 	"reckon/commands"
 	"reckon/domain/event"
+	"reckon/domain/receipt"
 	"reckon/domain/run"
 )
 
 const (
 	forwardPath      = "/evaluate"
-	signatureHeader  = "X-Reckon-Peer"        // what signature returns
-	digestHeader     = "X-Reckon-Body"        // SHA-256 of the body, hex
 	maxRequestBytes  = 8 << 20                // an expression is at most the API's 1 MB
 	maxResponseBytes = 64 << 20               // a result and an output of at most 1 MB each, escaped
-	unreachablePause = 500 * time.Millisecond // before an owner that did not accept a connection is tried again
+	maxRefusalBytes  = 256                    // of a refusal's text, kept for the log
+	unreachablePause = 500 * time.Millisecond // before an owner that did not receive the request is asked again
 )
 
 // EvaluateFunc is a commands.Evaluator's Evaluate.
@@ -34,33 +30,56 @@ type EvaluateFunc func(context.Context, commands.Intent, commands.Evaluate) (com
 // Peers forwards evaluations to the process that owns their session, and evaluates
 // what other processes forward. A peer is a process that knows the secret.
 type Peers struct {
-	Secret []byte
-	Local  EvaluateFunc
-	client http.Client
+	PeersConfig
+	client   http.Client
+	received nonces
 }
 
-// NewPeers returns the peers of a process that evaluates in its own sessions with local.
-func NewPeers(secret []byte, local EvaluateFunc) *Peers {
-	return &Peers{Secret: secret, Local: local, client: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}}}
+// PeersConfig configures Peers. All of it is required.
+type PeersConfig struct {
+	Process string // this process's runner id
+	Secret  []byte
+	Local   EvaluateFunc // evaluates in this process's own sessions
+	// WaitUntilDead returns nil once a process counts as dead, or the context's error.
+	WaitUntilDead func(ctx context.Context, processID string) error
+	Now           func() time.Time
 }
 
-// Evaluate evaluates in this process, or in the one that owns the session. While no
-// connection to the owner can be made it tries again, until the owner answers or counts
-// as dead; then the session begins anew in this process and the evaluation has a warning.
+// NewPeers returns the peers of a process.
+func NewPeers(c PeersConfig) *Peers {
+	return &Peers{PeersConfig: c, client: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}}}
+}
+
+var (
+	// errOwnerDead ends a forwarded request whose receiver's lease has ended.
+	errOwnerDead = errors.New("the process that owned the session is dead")
+	// errNoAnswer means that the owner was not reached, or the connection broke before its answer
+	// came. It is asked again: it evaluates a nonce once.
+	errNoAnswer = errors.New("no answer came from the process that owns the session")
+)
+
+// Evaluate evaluates in this process, or in the one that owns the session. While no answer comes
+// the owner is asked again, until it answers or its lease ends; also an owner that has received
+// the request and says nothing is given up then. The session begins anew in this process and the
+// evaluation has a warning; what a dead owner has computed of it may be a run of its own. It
+// returns a commands.SessionOwnerError when a live owner has received the request and its answer
+// is lost, or the context ends before the lease.
 func (p *Peers) Evaluate(ctx context.Context, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
+	nonce := newNonce() // one for all attempts: an owner evaluates one of them
 	for {
 		answer, err := p.Local(ctx, in, c)
 		var elsewhere *commands.SessionElsewhereError
 		if !errors.As(err, &elsewhere) {
 			return answer, err
 		}
-		answer, err = p.forward(ctx, elsewhere.Address, in, c)
+		owner := elsewhere.Owner
+		answer, err = p.forwardUntilDead(ctx, elsewhere, nonce, in, c)
 		switch {
-		case errors.As(err, &elsewhere): // the session has another owner by now
-		case notDelivered(err):
+		case errors.As(err, &elsewhere), errors.Is(err, errOwnerDead): // the session has another owner, or none, by now
+		case errors.Is(err, errNoAnswer):
 			select {
 			case <-ctx.Done():
-				return answer, fmt.Errorf("%w: %w", commands.ErrUnavailable, elsewhere)
+				return answer, &commands.SessionOwnerError{Owner: owner, Cause: errors.Join(err, ctx.Err())}
 			case <-time.After(unreachablePause):
 			}
 		default:
@@ -69,10 +88,20 @@ func (p *Peers) Evaluate(ctx context.Context, in commands.Intent, c commands.Eva
 	}
 }
 
-// notDelivered tells whether a request certainly did not reach its owner.
-func notDelivered(err error) bool {
-	var network *net.OpError
-	return errors.As(err, &network) && network.Op == "dial"
+// forwardUntilDead is forward that returns errOwnerDead once the owner counts as dead.
+func (p *Peers) forwardUntilDead(ctx context.Context, owner *commands.SessionElsewhereError, nonce string, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
+	asking, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	go func() {
+		if p.WaitUntilDead(asking, owner.Owner) == nil {
+			giveUp(errOwnerDead)
+		}
+	}()
+	answer, err := p.forward(asking, owner, nonce, in, c)
+	if err != nil && errors.Is(context.Cause(asking), errOwnerDead) {
+		return commands.Evaluation{}, errOwnerDead
+	}
+	return answer, err
 }
 
 type forwarded struct {
@@ -95,6 +124,7 @@ type forwardedError struct {
 	Detail   string            `json:",omitempty"`
 	Owner    string            `json:",omitempty"`
 	Address  string            `json:",omitempty"`
+	Retry    time.Duration     `json:",omitempty"` // of a SaturatedError
 }
 
 // errorKind says which typed error a forwardedError stands for.
@@ -107,6 +137,7 @@ const (
 	kindSessions     errorKind = "too_many_sessions"
 	kindSaturated    errorKind = "saturated"
 	kindUnavailable  errorKind = "unavailable"
+	kindCannotSign   errorKind = "cannot_sign"
 	kindUnclassified errorKind = "error"
 )
 
@@ -114,6 +145,7 @@ func packError(err error) *forwardedError {
 	var ended *commands.RunEndedError
 	var failed *commands.EngineFailedError
 	var elsewhere *commands.SessionElsewhereError
+	var saturated *commands.SaturatedError
 	packed := &forwardedError{Kind: kindUnclassified, Message: err.Error()}
 	if errors.As(err, &ended) {
 		packed.RunID, packed.Position = ended.RunID, ended.Position
@@ -127,10 +159,14 @@ func packError(err error) *forwardedError {
 		packed.Kind, packed.Owner, packed.Address = kindElsewhere, elsewhere.Owner, elsewhere.Address
 	case errors.Is(err, commands.ErrTooManySessions):
 		packed.Kind = kindSessions
+	case errors.As(err, &saturated):
+		packed.Kind, packed.Retry = kindSaturated, saturated.RetryAfter
 	case errors.Is(err, commands.ErrSaturated):
 		packed.Kind = kindSaturated
 	case errors.Is(err, commands.ErrUnavailable):
 		packed.Kind = kindUnavailable
+	case errors.Is(err, receipt.ErrCannotSign):
+		packed.Kind = kindCannotSign
 	}
 	return packed
 }
@@ -143,9 +179,11 @@ func (e *forwardedError) unpack() error {
 	case kindSessions:
 		return commands.ErrTooManySessions
 	case kindSaturated:
-		return commands.ErrSaturated
+		return &commands.SaturatedError{RetryAfter: e.Retry}
 	case kindUnavailable:
 		return fmt.Errorf("%w: %s", commands.ErrUnavailable, e.Message)
+	case kindCannotSign:
+		return receipt.ErrCannotSign
 	case kindTimeout:
 		cause = commands.ErrBudgetExhausted
 	case kindFailed:
@@ -159,34 +197,39 @@ func (e *forwardedError) unpack() error {
 	return &commands.RunEndedError{RunID: e.RunID, Position: e.Position, Cause: cause}
 }
 
-func (p *Peers) forward(ctx context.Context, address string, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
+func (p *Peers) forward(ctx context.Context, to *commands.SessionElsewhereError, nonce string, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
+	unknown := func(cause error) (commands.Evaluation, error) {
+		return commands.Evaluation{}, &commands.SessionOwnerError{Owner: to.Owner, Cause: cause}
+	}
 	body, err := json.Marshal(forwarded{in, c})
 	if err != nil {
 		return commands.Evaluation{}, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+forwardPath, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+to.Address+forwardPath, bytes.NewReader(body))
 	if err != nil {
 		return commands.Evaluation{}, err
 	}
-	p.sign(request.Header, directionRequest, body)
+	sent := seal{to: to.Owner, at: p.Now().UnixMilli(), nonce: nonce}
+	sent.signRequest(request.Header, p.Secret, body)
 	response, err := p.client.Do(request)
 	if err != nil {
-		if notDelivered(err) {
-			return commands.Evaluation{}, err
-		}
-		return commands.Evaluation{}, fmt.Errorf("%w: the process that owns the session: %w", commands.ErrUnavailable, err)
+		return commands.Evaluation{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	answered, err := io.ReadAll(io.LimitReader(response.Body, maxResponseBytes))
-	if err != nil {
-		return commands.Evaluation{}, fmt.Errorf("%w: the process that owns the session: %w", commands.ErrUnavailable, err)
-	}
-	if response.StatusCode != http.StatusOK || !p.signed(response.Header, directionAnswer, int64(len(answered))) || !digestMatches(response.Header, answered) {
-		return commands.Evaluation{}, fmt.Errorf("%w: %s is no process of this installation, or has another peer secret (%s)", commands.ErrUnavailable, address, response.Status)
+	switch {
+	case err != nil:
+		return commands.Evaluation{}, fmt.Errorf("%w: %w", errNoAnswer, err)
+	case response.StatusCode == http.StatusMisdirectedRequest: // another process has the owner's address now
+		return commands.Evaluation{}, fmt.Errorf("%w: another process is at %s", errNoAnswer, to.Address)
+	case response.StatusCode != http.StatusOK:
+		return unknown(fmt.Errorf("%s refuses with %s: %s", to.Address, response.Status, answered[:min(len(answered), maxRefusalBytes)]))
+	case !sent.answerSigned(response.Header, p.Secret, int64(len(answered))) || !digestMatches(response.Header, answered):
+		return unknown(fmt.Errorf("%s is no process of this installation, or has another peer secret", to.Address))
 	}
 	var answer forwardedAnswer
 	if err := json.Unmarshal(answered, &answer); err != nil {
-		return commands.Evaluation{}, err
+		return unknown(err)
 	}
 	if answer.Error != nil {
 		return commands.Evaluation{}, answer.Error.unpack()
@@ -197,6 +240,7 @@ func (p *Peers) forward(ctx context.Context, address string, in commands.Intent,
 // ServeHTTP evaluates what another process forwards. The signature is in the headers and
 // covers length and digest of the body, so no byte is read of the body of one that is no peer.
 func (p *Peers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	sent, readable := readSeal(r.Header)
 	switch {
 	case r.Method != http.MethodPost || r.URL.Path != forwardPath:
 		http.NotFound(w, r)
@@ -204,8 +248,11 @@ func (p *Peers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.ContentLength < 0 || r.ContentLength > maxRequestBytes:
 		http.Error(w, "the body must say its length, of at most 8 MiB", http.StatusRequestEntityTooLarge)
 		return
-	case !p.signed(r.Header, directionRequest, r.ContentLength):
+	case !readable || !sent.requestSigned(r.Header, p.Secret, r.ContentLength):
 		http.Error(w, "not a peer", http.StatusForbidden)
+		return
+	case sent.to != p.Process:
+		http.Error(w, "not to this process", http.StatusMisdirectedRequest)
 		return
 	}
 	body, err := io.ReadAll(r.Body)
@@ -221,6 +268,15 @@ func (p *Peers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not a forwarded evaluation", http.StatusBadRequest)
 		return
 	}
+	now := p.Now()
+	if age := now.Sub(time.UnixMilli(sent.at)); age.Abs() > maxClockDifference {
+		http.Error(w, fmt.Sprintf("sent %v ago by this process's clock; at most %v are accepted: synchronise the clocks", age, maxClockDifference), http.StatusBadRequest)
+		return
+	}
+	if !p.received.add(sent.nonce, now) {
+		http.Error(w, "received before", http.StatusConflict)
+		return
+	}
 	var answer forwardedAnswer
 	answer.Evaluation, err = p.Local(r.Context(), asked.Intent, asked.Evaluate)
 	if err != nil {
@@ -232,40 +288,6 @@ func (p *Peers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	p.sign(w.Header(), directionAnswer, encoded)
+	sent.signAnswer(w.Header(), p.Secret, encoded)
 	_, _ = w.Write(encoded) // a peer that gets no whole answer reports that itself
-}
-
-// direction says which way a message goes; it is part of what is signed, so that an
-// answer cannot be sent back as a request.
-type direction string
-
-const (
-	directionRequest direction = "ask"
-	directionAnswer  direction = "answer"
-)
-
-// sign sets the digest and the signature of a body.
-func (p *Peers) sign(header http.Header, d direction, body []byte) {
-	digest := sha256.Sum256(body)
-	header.Set(digestHeader, hex.EncodeToString(digest[:]))
-	header.Set(signatureHeader, p.signature(d, int64(len(body)), header.Get(digestHeader)))
-}
-
-// signed tells whether a header has the signature of its direction, length and digest.
-func (p *Peers) signed(header http.Header, d direction, length int64) bool {
-	return hmac.Equal([]byte(p.signature(d, length, header.Get(digestHeader))), []byte(header.Get(signatureHeader)))
-}
-
-// signature is HMAC-SHA256 (RFC 2104) under the installation's secret, in hex.
-func (p *Peers) signature(d direction, length int64, digest string) string {
-	mac := hmac.New(sha256.New, p.Secret)
-	_, _ = fmt.Fprintf(mac, "%s\n%d\n%s", d, length, digest) // a hash never fails
-	return hex.EncodeToString(mac.Sum(nil))
-}
-
-// digestMatches tells whether a body has the digest in its header.
-func digestMatches(header http.Header, body []byte) bool {
-	digest := sha256.Sum256(body)
-	return header.Get(digestHeader) == hex.EncodeToString(digest[:])
 }

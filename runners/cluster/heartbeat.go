@@ -25,16 +25,19 @@ type HeartbeatLog interface {
 	KeepNewest(ctx context.Context, stream string, count int) error
 }
 
-// Heartbeat writes a process's heartbeats. It writes them only while the process
-// holds attempts or sessions: nobody asks whether a process that holds nothing is alive.
+// Heartbeat writes a process's heartbeats. It writes them only while the process holds
+// attempts or sessions, because nobody asks whether a process that holds nothing is alive, and
+// only while another process can read them.
 type Heartbeat struct {
 	HeartbeatConfig
+	timing   Timing
 	revision event.Revision // of the last heartbeat; used by Run's goroutine only, as is seq
 	seq      int64
 
 	mu        sync.Mutex
 	attempts  map[string]bool // nonces
 	sessions  int
+	watched   bool          // another process can read the log
 	connected chan struct{} // nil while heartbeats can be written; else closed when they can be again
 	changed   chan struct{}
 }
@@ -51,14 +54,17 @@ type HeartbeatConfig struct {
 	// OnIsolated is called when no heartbeat could be written for so long that others
 	// may soon take over what this process holds. It must kill all of that before it returns.
 	OnIsolated func()
+	// HostsLog: the log is embedded in this process, so no other process can read it until
+	// SetWatched says so. Otherwise others always can.
+	HostsLog bool
 }
 
 // NewHeartbeat returns the heartbeat of a process that holds nothing yet.
 func NewHeartbeat(c HeartbeatConfig) *Heartbeat {
-	if c.Interval <= 0 {
-		c.Interval = DefaultHeartbeatInterval
+	return &Heartbeat{
+		HeartbeatConfig: c, timing: newTiming(c.Interval), revision: event.NoStream,
+		attempts: map[string]bool{}, watched: !c.HostsLog, changed: make(chan struct{}, 1),
 	}
-	return &Heartbeat{HeartbeatConfig: c, revision: event.NoStream, attempts: map[string]bool{}, changed: make(chan struct{}, 1)}
 }
 
 // AddAttempt lists an attempt in every later heartbeat. Call it before the claim is appended.
@@ -70,6 +76,9 @@ func (h *Heartbeat) RemoveAttempt(nonce string) { h.update(func() { delete(h.att
 
 // SetSessionCount sets how many sessions the process owns.
 func (h *Heartbeat) SetSessionCount(n int) { h.update(func() { h.sessions = n }) }
+
+// SetWatched sets whether another process can read the log of a process that hosts it.
+func (h *Heartbeat) SetWatched(watched bool) { h.update(func() { h.watched = watched }) }
 
 // update changes what the process holds and wakes Run.
 func (h *Heartbeat) update(change func()) {
@@ -83,12 +92,13 @@ func (h *Heartbeat) update(change func()) {
 }
 
 // holdings returns the nonces to list, in order, and whether heartbeats are needed: while
-// anything is held, and while the process is isolated, to learn when that ends.
+// anything is held and others can see it, and while the process is isolated, to learn when that ends.
 func (h *Heartbeat) holdings() (nonces []string, needed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	nonces = slices.Sorted(maps.Keys(h.attempts))
-	return nonces, len(nonces) > 0 || h.sessions > 0 || h.connected != nil
+	held := len(nonces) > 0 || h.sessions > 0
+	return nonces, held && h.watched || h.connected != nil
 }
 
 // WaitUntilConnected returns once the process is not isolated: an isolated process
@@ -138,13 +148,13 @@ func (h *Heartbeat) Run(ctx context.Context) error {
 // writeWhileHolding returns when nothing is held any more and heartbeats can be
 // written, or when the context ends.
 func (h *Heartbeat) writeWhileHolding(ctx context.Context) {
-	killAfter := killAfterIntervals * h.Interval
+	killAfter := h.timing.KillAfter()
 	deadline := time.NewTimer(killAfter) // runs from before a heartbeat is sent, so from before anybody saw it
 	defer deadline.Stop()
 	done := make(chan struct{})
 	defer close(done)
 	go h.isolateAtDeadline(deadline, killAfter, done)
-	ticker := time.NewTicker(h.Interval)
+	ticker := time.NewTicker(h.timing.Interval)
 	defer ticker.Stop()
 	for {
 		nonces, needed := h.holdings()

@@ -13,24 +13,12 @@ import (
 	"reckon/domain/session"
 )
 
-// Timing of heartbeats, in heartbeat intervals.
-const (
-	// DefaultHeartbeatInterval is the time between two heartbeats of a process that holds something.
-	DefaultHeartbeatInterval = time.Second
-	// killAfterIntervals is for how many intervals a process may fail to write a heartbeat
-	// before it kills its work. leaseIntervals is for how many intervals others hear nothing of
-	// it before they take its work over. The difference is time to kill, and for the delay
-	// with which others see a heartbeat.
-	killAfterIntervals = 5
-	leaseIntervals     = 10
-)
-
 // Liveness is what a process has observed of all processes of the installation:
 // which are alive, which attempts at jobs are running, and who owns which session.
 // Every time is this process's own monotonic clock when the event was observed.
 type Liveness struct {
-	interval time.Duration
-	catchUp  func(context.Context) error
+	timing  Timing
+	catchUp func(context.Context) error
 
 	mu       sync.Mutex
 	runners  map[string]*observedRunner
@@ -67,17 +55,11 @@ type LivenessConfig struct {
 
 // NewLiveness returns a Liveness that has observed nothing yet.
 func NewLiveness(c LivenessConfig) *Liveness {
-	if c.Interval <= 0 {
-		c.Interval = DefaultHeartbeatInterval
-	}
 	return &Liveness{
-		interval: c.Interval, catchUp: c.CatchUp,
+		timing: newTiming(c.Interval), catchUp: c.CatchUp,
 		runners: map[string]*observedRunner{}, jobs: map[string]*runningJob{}, sessions: map[string]*LiveSession{},
 	}
 }
-
-// lease is for how long nothing may be heard of a runner that counts as alive.
-func (l *Liveness) lease() time.Duration { return leaseIntervals * l.interval }
 
 // Observe records what an event says; it is a listener of a Subscription.
 func (l *Liveness) Observe(recorded event.Recorded) {
@@ -113,9 +95,9 @@ func (l *Liveness) Observe(recorded event.Recorded) {
 type Snapshot struct {
 	Running  []RunningAttempt
 	Sessions []LiveSession
-	// ProcessesEnded: the log lived in a process that has ended, so every process
-	// named here has ended too and has lost what it held, unless it is heard of again.
-	ProcessesEnded bool
+	// HostsLog: this process hosts the log, so every process that hosted it before has ended and
+	// has lost what it held. Others may have survived it and keep their lease.
+	HostsLog bool
 }
 
 // RunningAttempt is an attempt at a job that was claimed and has not ended.
@@ -128,7 +110,7 @@ func (l *Liveness) Restore(s Snapshot) {
 	now := time.Now()
 	restoreRunner := func(runnerID string) {
 		l.markSeen(runnerID, now)
-		l.runners[runnerID].left = s.ProcessesEnded
+		l.runners[runnerID].left = s.HostsLog && hostedLog(runnerID)
 	}
 	for _, a := range s.Running {
 		l.jobs[a.JobID] = &runningJob{nonce: a.Nonce, runner: a.Runner, claimSeen: now}
@@ -147,7 +129,7 @@ func (l *Liveness) markSeen(runnerID string, now time.Time) {
 		return
 	}
 	for id, other := range l.runners { // forget runners that no event has named for ten leases
-		if now.Sub(other.lastSeen) > 10*l.lease() {
+		if now.Sub(other.lastSeen) > 10*l.timing.Lease() {
 			delete(l.runners, id)
 		}
 	}
@@ -178,7 +160,7 @@ func (l *Liveness) removeSession(stream string, epoch int) {
 // than a lease. The caller holds l.mu.
 func (l *Liveness) isDead(runnerID string, now time.Time) bool {
 	known := l.runners[runnerID]
-	return known == nil || known.left || now.Sub(known.lastSeen) > l.lease()
+	return known == nil || known.left || now.Sub(known.lastSeen) > l.timing.Lease()
 }
 
 // Alive is commands.Owners. A process that no event has named yet counts as alive
@@ -199,6 +181,38 @@ func (l *Liveness) Alive(ctx context.Context, runnerID string) (bool, error) {
 			return false, err
 		}
 	}
+}
+
+// WaitUntilDead returns nil once a process counts as dead, or the context's error. While the
+// log cannot be read nobody does.
+func (l *Liveness) WaitUntilDead(ctx context.Context, runnerID string) error {
+	for {
+		wait := l.timing.Interval // after an error
+		alive, err := l.Alive(ctx, runnerID)
+		if err == nil {
+			if !alive {
+				return nil
+			}
+			wait = l.leaseLeft(runnerID)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// leaseLeft is how long a process still counts as alive if nothing more is heard of it, at
+// least a millisecond.
+func (l *Liveness) leaseLeft(runnerID string) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	left := l.timing.Lease()
+	if known := l.runners[runnerID]; known != nil {
+		left -= time.Since(known.lastSeen)
+	}
+	return max(time.Millisecond, left)
 }
 
 // OwnedBy lists the live sessions of a process, in no order.
@@ -245,7 +259,7 @@ func (l *Liveness) abandonedAttempts() []attempt {
 	for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
 		j := l.jobs[id]
 		overdue := j.budget > 0 && now.Sub(j.claimSeen) > j.budget+Overrun+takeoverDelay
-		if j.unlisted >= 2 || l.isDead(j.runner, now) || overdue {
+		if j.unlisted >= unlistedHeartbeats || l.isDead(j.runner, now) || overdue {
 			list = append(list, attempt{id, j.nonce})
 		}
 	}

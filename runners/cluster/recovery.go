@@ -56,7 +56,7 @@ func (r *Recovery) Observe(event.Recorded) {
 // Run looks for abandoned attempts and orphaned sessions once per heartbeat interval
 // while there are jobs or sessions, and sleeps while there are none.
 func (r *Recovery) Run(ctx context.Context) error {
-	ticker := time.NewTicker(r.Liveness.interval)
+	ticker := time.NewTicker(r.Liveness.timing.Interval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		if r.Liveness.idle() {

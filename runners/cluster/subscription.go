@@ -7,6 +7,7 @@ import (
 
 	"reckon/domain/event"
 	"reckon/domain/job"
+	"reckon/domain/keys"
 	"reckon/domain/runner"
 	"reckon/domain/session"
 )
@@ -33,7 +34,7 @@ func NewSubscription() *Subscription {
 	return &Subscription{waiters: map[string][]chan struct{}{}, publications: map[string]string{}}
 }
 
-// Listen adds a function that is called with every event of jobs, sessions and
+// Listen adds a function that is called with every event of jobs, sessions, signing keys and
 // heartbeats, in the log's order. It must not block. Add all listeners before Run.
 func (s *Subscription) Listen(listener func(event.Recorded)) {
 	s.listeners = append(s.listeners, listener)
@@ -44,10 +45,17 @@ var subscribedEvents = []string{
 	job.WasQueued{}.EventName(), job.WasClaimed{}.EventName(), job.WasReleased{}.EventName(), job.HasSucceeded{}.EventName(),
 	job.HasFailed{}.EventName(), job.HasTimedOut{}.EventName(), job.WasCancelled{}.EventName(), job.WasLost{}.EventName(),
 	session.Opened{}.EventName(), session.Cleared{}.EventName(), session.Expired{}.EventName(), runner.Beat{}.EventName(),
+	keys.Published{}.EventName(), keys.Activated{}.EventName(), keys.Retired{}.EventName(),
 }
 
-// Run reads the log after a position until the context ends.
+// Run reads the log after a position until the context ends. Called again it goes on where it
+// stood.
 func (s *Subscription) Run(ctx context.Context, log Log, after event.Position) error {
+	s.mu.Lock()
+	if after.Less(s.position) {
+		after = s.position
+	}
+	s.mu.Unlock()
 	s.advance(after) // nothing may follow: then this position is the end of the log
 	for recorded, err := range log.SubscribeAll(ctx, after, subscribedEvents...) {
 		if err != nil && recorded.Position == (event.Position{}) {

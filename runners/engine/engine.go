@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reckon/domain/run"
+	"reckon/runners/fair"
 )
 
 //go:embed python/evaluate.py
@@ -24,30 +25,37 @@ const DefaultSessionIdle = 30 * time.Minute
 type Options struct {
 	Environment string        // folder made by Install
 	Sandbox     Sandbox       // default: required
-	Concurrency int           // evaluations at a time; default 2 per processor
+	Concurrency int           // evaluations at a time, of all accounts, shared by the rule of package fair; default 2 per processor
 	Idle        int           // workers kept ready; default 1 per processor, negative for none
 	SessionIdle time.Duration // default DefaultSessionIdle
-	Limits      Limits
+	// SessionMemoryBytes is what the workers of all sessions may hold together; beyond it sessions are ended, those that were
+	// not used for longest first. Default: a quarter of the machine's memory.
+	SessionMemoryBytes int64
+	Limits             Limits
 	// OnSessionExpired, when set, is told of every session that ended without CloseSession. It runs on a goroutine of its own.
 	OnSessionExpired func(key string, reason ExpiryReason)
 }
+
+// DefaultConcurrency is how many evaluations run at a time: two per processor.
+func DefaultConcurrency() int { return 2 * runtime.GOMAXPROCS(0) }
 
 // Engine evaluates expressions with the default engine.
 type Engine struct {
 	options Options
 	zygote  *Zygote
-	slots   chan struct{}
+	places  *fair.Pool
+	memory  *memoryGuard
 
 	mu       sync.Mutex
 	sessions map[string]*session
-	died     map[string]time.Time // sessions that died and whose users were not told yet
+	ended    map[string]ending // sessions that ended by themselves, for SessionIdle: their keys are not used again
 	closed   bool
 }
 
 // Start starts the engine. It returns once a worker has evaluated and the boundaries were observed from inside a worker.
 func Start(ctx context.Context, options Options) (*Engine, error) {
 	if options.Concurrency <= 0 {
-		options.Concurrency = 2 * runtime.GOMAXPROCS(0)
+		options.Concurrency = DefaultConcurrency()
 	}
 	if options.Idle == 0 {
 		options.Idle = runtime.GOMAXPROCS(0)
@@ -62,10 +70,11 @@ func Start(ctx context.Context, options Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{
-		options: options, zygote: zygote,
-		slots: make(chan struct{}, options.Concurrency), sessions: map[string]*session{}, died: map[string]time.Time{},
-	}, nil
+	e := &Engine{
+		options: options, zygote: zygote, places: fair.NewPool(options.Concurrency), sessions: map[string]*session{}, ended: map[string]ending{},
+	}
+	e.memory = guardSessionMemory(e)
+	return e, nil
 }
 
 // Close ends every session and every worker. Evaluations under way fail.
@@ -76,8 +85,12 @@ func (e *Engine) Close(context.Context) error {
 		e.closeSession(s)
 	}
 	e.mu.Unlock()
+	e.memory.stop()
 	return e.zygote.Close()
 }
+
+// Usage tells how many evaluations run and how many wait for a worker.
+func (e *Engine) Usage() fair.Usage { return e.places.Usage() }
 
 // Info names the engine and its revision, as receipts record them.
 func (e *Engine) Info() (name, revision string) {
@@ -91,27 +104,27 @@ func (e *Engine) Boundaries() []Boundary { return e.zygote.Boundaries() }
 // Request is one expression to evaluate.
 type Request struct {
 	Code      string
+	Account   string        // whose share of the workers it takes
+	OwnWorker bool          // it takes no share: whoever asks bounds how many such evaluations run at a time
 	Session   string        // empty: a fresh process; otherwise an opaque key, account/session
 	Budget    time.Duration // time to evaluate; waiting for the session's turn counts, waiting for a worker does not
-	QueueWait time.Duration // time to wait for a worker before ErrSaturated
+	QueueWait time.Duration // time to wait for a worker before a *fair.SaturatedError
 	FullForm  bool          // also fill AnswerFullForm
 }
 
 // Outcome is what the engine answered.
 type Outcome struct {
-	Result         string   // what people read: InputForm, but for forms asked for by name and precision shown as digits
-	InputForm      string   // ToString[answer, InputForm]: reads back as the answer
-	AnswerFullForm string   // the engine's FullForm of the answer, when asked for
-	Stdout         string   // what the expression printed, without messages
-	Messages       []string // as `Symbol::tag: text`, each on one line
-	SVG            []byte   // cleaned; empty without a graphic
-	PlotOmitted    bool     // a graphic was made but is over 2 MiB
-	Unevaluated    bool     // the engine gave the input back: not an answer
-	Elapsed        time.Duration
-	SessionOpened  bool // this evaluation opened the session
-	// SessionReplaced: the session was there, but its worker had died; this evaluation ran in a fresh one without its
-	// definitions. The caller warns.
-	SessionReplaced bool
+	Result         string        // what people read: InputForm, but for forms asked for by name and precision shown as digits
+	InputForm      string        // ToString[answer, InputForm]: reads back as the answer
+	AnswerFullForm string        // the engine's FullForm of the answer, when asked for
+	Stdout         string        // what the expression printed, without messages
+	Messages       []string      // as `Symbol::tag: text`, each on one line
+	SVG            []byte        // cleaned; empty without a graphic
+	PlotOmitted    bool          // a graphic was made but is over 2 MiB
+	Unevaluated    bool          // the engine gave the input back: not an answer
+	Elapsed        time.Duration // of computing, set with an error too
+	SessionOpened  bool          // this evaluation opened the session
+	SessionEnded   ExpiryReason  // with an error: the session ended by it; empty: it did not
 }
 
 // reply is one line from evaluate.py.
@@ -128,7 +141,9 @@ type reply struct {
 	ElapsedNS   int64    `json:"elapsed_ns"`
 }
 
-// Evaluate runs one expression. Errors: ErrBudgetExhausted, ErrSaturated, *FailedError, ErrClosed, the context's own.
+// Evaluate runs one expression. When its context is cancelled the worker is killed at once. Errors: ErrBudgetExhausted,
+// *fair.SaturatedError, *FailedError, *SessionEndedError, ErrSessionClosed, ErrClosed, ErrCancelled, and the context's own
+// while nothing was computed yet.
 func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error) {
 	call := map[string]any{"op": "evaluate", "code": request.Code, "full_form": request.FullForm}
 	if isTable(request.Code) {
@@ -138,10 +153,11 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 	var outcome Outcome
 	var err error
 	if request.Session == "" {
-		err = e.oneShot(ctx, request, call, &answer)
+		err = e.takePlaceAndCall(ctx, request, call, &answer)
 	} else {
-		outcome.SessionOpened, outcome.SessionReplaced, err = e.inSession(ctx, request, call, &answer)
+		outcome.SessionOpened, outcome.SessionEnded, err = e.inSession(ctx, request, call, &answer)
 	}
+	outcome.Elapsed = time.Duration(answer.ElapsedNS)
 	if err == nil && answer.Error != "" {
 		err = refusal(answer.Error)
 	}
@@ -152,13 +168,13 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 	return outcome, nil
 }
 
-// InputFullForm is what the engine prints for ToString[FullForm[Hold[code]]] in a worker of its own. The engine may run
-// code while it reads the text, so that the result is only good for comparison with the reading of the service's parser
-// (expression.SameAsEngine, which also knows how strings stand in it).
+// InputFullForm is what the engine prints for ToString[FullForm[Hold[code]]] in a worker of its own, which takes no share:
+// whoever asks bounds how many such readings run at a time. The engine may run code while it reads the text, so that the
+// result is only good for comparison with the reading of the service's parser (expression.SameAsEngine, which also knows how
+// strings stand in it).
 func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Duration) (string, error) {
 	var answer reply
-	request := Request{Budget: budget, QueueWait: budget}
-	if err := e.oneShot(ctx, request, map[string]any{"op": "full_form", "code": code}, &answer); err != nil {
+	if err := e.callOnce(ctx, budget, map[string]any{"op": "full_form", "code": code}, &answer); err != nil {
 		return "", err
 	}
 	if answer.Error != "" {
@@ -170,39 +186,42 @@ func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Dur
 	return answer.FullForm, nil
 }
 
-// oneShot runs one request in a fresh worker.
-func (e *Engine) oneShot(ctx context.Context, request Request, call any, answer *reply) error {
-	release, err := e.acquireSlot(ctx, request.QueueWait)
+// takePlaceAndCall runs one request in a fresh worker, once its account may have one.
+func (e *Engine) takePlaceAndCall(ctx context.Context, request Request, call any, answer *reply) error {
+	release, err := e.takePlace(ctx, request)
 	if err != nil {
 		return err
 	}
 	defer release()
+	return e.callOnce(ctx, request.Budget, call, answer)
+}
+
+// callOnce runs one request in a fresh worker.
+func (e *Engine) callOnce(ctx context.Context, budget time.Duration, call any, answer *reply) error {
 	worker, err := e.zygote.Spawn(ctx)
 	if err != nil {
 		return err
 	}
 	defer worker.Kill()
-	ctx, cancel := context.WithTimeout(ctx, request.Budget)
+	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	return worker.Call(ctx, call, answer)
+	return callTimed(ctx, worker, call, answer)
 }
 
-// acquireSlot waits until fewer than Options.Concurrency evaluations run.
-func (e *Engine) acquireSlot(ctx context.Context, wait time.Duration) (release func(), err error) {
-	release = func() { <-e.slots }
-	select {
-	case e.slots <- struct{}{}:
-		return release, nil
-	default:
+// callTimed calls a worker. Without a reply the time until it failed is as if the worker had told it.
+func callTimed(ctx context.Context, worker *Worker, call any, answer *reply) error {
+	started := time.Now()
+	err := worker.Call(ctx, call, answer)
+	if err != nil {
+		answer.ElapsedNS = time.Since(started).Nanoseconds()
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case e.slots <- struct{}{}:
-		return release, nil
-	case <-timer.C:
-		return nil, ErrSaturated
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	return err
+}
+
+// takePlace waits until the request's account may have a worker.
+func (e *Engine) takePlace(ctx context.Context, request Request) (release func(), err error) {
+	if request.OwnWorker {
+		return func() {}, nil
 	}
+	return e.places.Acquire(ctx, request.Account, request.QueueWait, request.Budget)
 }

@@ -13,6 +13,7 @@ import (
 	"reckon/domain/run"
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
+	"reckon/runners/fair"
 )
 
 func evaluate(t *testing.T, e *engine.Engine, code string) (engine.Outcome, error) {
@@ -90,9 +91,9 @@ func TestEvaluateFailures(t *testing.T) {
 func TestBudget(t *testing.T) {
 	e := enginetest.Start(t, engine.Options{})
 	for _, code := range []string{"While[True]", "10^(10^9)", "Pause[1000]", "TimeConstrained[While[True],0.001]", "While[True,Print[1]]"} {
-		_, err := e.Evaluate(t.Context(), engine.Request{Code: code, Budget: 100 * time.Millisecond, QueueWait: time.Minute})
-		if !errors.Is(err, engine.ErrBudgetExhausted) {
-			t.Errorf("%s: %v", code, err)
+		outcome, err := e.Evaluate(t.Context(), engine.Request{Code: code, Budget: 100 * time.Millisecond, QueueWait: time.Minute})
+		if !errors.Is(err, engine.ErrBudgetExhausted) || outcome.Elapsed < 100*time.Millisecond {
+			t.Errorf("%s: %v after %v", code, err, outcome.Elapsed)
 		}
 	}
 }
@@ -138,13 +139,17 @@ func TestSaturation(t *testing.T) {
 	var group sync.WaitGroup
 	group.Go(func() {
 		_, err := e.Evaluate(ctx, engine.Request{Code: "While[True]", Session: "a/busy", Budget: time.Minute, QueueWait: time.Minute})
-		if !errors.Is(err, context.Canceled) {
+		if !errors.Is(err, engine.ErrCancelled) || !errors.Is(err, context.Canceled) {
 			t.Errorf("the one that ran: %v", err)
 		}
 	})
 	eventually(t, "a busy session", func() bool { list := e.Sessions("a"); return len(list) == 1 && list[0].Busy })
-	if _, err := e.Evaluate(t.Context(), engine.Request{Code: "1", Budget: time.Minute, QueueWait: time.Millisecond}); !errors.Is(err, engine.ErrSaturated) {
+	var late *fair.SaturatedError
+	if _, err := e.Evaluate(t.Context(), engine.Request{Code: "1", Budget: time.Minute, QueueWait: time.Millisecond}); !errors.As(err, &late) || late.RetryAfter <= 0 || late.RetryAfter > time.Minute {
 		t.Errorf("got %v", err)
+	}
+	if outcome, err := e.Evaluate(t.Context(), engine.Request{Code: "1", OwnWorker: true, Budget: time.Minute}); err != nil || outcome.Result != "1" {
+		t.Errorf("one that takes no share: %v", err)
 	}
 	// Queueing is not counted: a budget shorter than the wait still suffices.
 	queued := make(chan error, 1)

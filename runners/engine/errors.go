@@ -10,8 +10,8 @@ import (
 // ErrBudgetExhausted says that the evaluation ran past its budget; its worker was killed.
 var ErrBudgetExhausted = errors.New("the evaluation ran past its compute budget and was stopped")
 
-// ErrSaturated says that no worker came free within the time the caller was willing to queue.
-var ErrSaturated = errors.New("every engine worker is busy; try again shortly")
+// ErrCancelled says that the caller's context was cancelled while the worker computed; the worker was killed.
+var ErrCancelled = errors.New("the evaluation was cancelled while it was computing")
 
 // ErrClosed says that the engine is shutting down.
 var ErrClosed = errors.New("the engine is closed")

@@ -4,14 +4,12 @@ import (
 	"math/big"
 	"regexp"
 	"strings"
-	"time"
 
 	"reckon/runners/engine/svg"
 )
 
 // present turns what the engine said into what people and programs read. It changes notation only, never the answer.
 func present(outcome *Outcome, code string, answer reply) {
-	outcome.Elapsed = time.Duration(answer.ElapsedNS)
 	outcome.AnswerFullForm = plainQuotes(answer.FullForm)
 	outcome.PlotOmitted = answer.PlotOmitted
 	outcome.InputForm = answer.Result

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"reckon/domain/run"
 )
 
 // ErrSessionClosed says that the session was closed while this evaluation ran in it.
@@ -20,7 +22,20 @@ const (
 	ExpiredIdle   ExpiryReason = "idle"   // unused for Options.SessionIdle
 	ExpiredBudget ExpiryReason = "budget" // its evaluation ran past the budget and was killed
 	ExpiredDied   ExpiryReason = "died"   // its process quit, crashed, ran out of memory or was abandoned by its caller
+	ExpiredMemory ExpiryReason = "memory" // the sessions together held more than Options.SessionMemoryBytes
 )
+
+// SessionEndedError says that the session of this key ended by itself. Its key has no second worker, so that what is said
+// of its end cannot be taken for one of a later session: the caller goes on under another key.
+type SessionEndedError struct{ Reason ExpiryReason }
+
+func (e *SessionEndedError) Error() string { return "the session has ended: " + string(e.Reason) }
+
+// ending is how a session ended.
+type ending struct {
+	at     time.Time
+	reason ExpiryReason
+}
 
 // SessionInfo describes one live session.
 type SessionInfo struct {
@@ -44,15 +59,17 @@ type session struct {
 	evaluations int
 	users       int // evaluations running or waiting
 	expiry      *time.Timer
+	memory      int64 // bytes its worker held when it was last looked at
+	unmeasured  bool  // it has evaluated since
 }
 
 // inSession evaluates in a session's own worker, one at a time.
-func (e *Engine) inSession(ctx context.Context, request Request, call any, answer *reply) (opened, replaced bool, err error) {
+func (e *Engine) inSession(ctx context.Context, request Request, call any, answer *reply) (opened bool, ended ExpiryReason, err error) {
 	started := time.Now()
 	for {
 		s, err := e.enterSession(request.Session)
 		if err != nil {
-			return false, false, err
+			return false, "", err
 		}
 		again, err := func() (bool, error) {
 			defer e.leaveSession(s)
@@ -61,21 +78,22 @@ func (e *Engine) inSession(ctx context.Context, request Request, call any, answe
 			}
 			defer func() { <-s.turn }()
 			budget := request.Budget - time.Since(started)
-			release, err := e.acquireSlot(ctx, request.QueueWait)
+			release, err := e.takePlace(ctx, request)
 			if err != nil {
 				return false, err
 			}
 			defer release()
 			var worker *Worker
-			if worker, opened, replaced, err = e.sessionWorker(ctx, s); err != nil {
+			if worker, opened, err = e.sessionWorker(ctx, s); err != nil {
 				return errors.Is(err, errSessionOver), err
 			}
 			ctx, cancel := context.WithTimeout(ctx, budget)
 			defer cancel()
-			return false, e.callInSession(ctx, s, worker, call, answer)
+			ended, err = e.callInSession(ctx, s, worker, call, answer)
+			return false, err
 		}()
 		if !again {
-			return opened, replaced, err
+			return opened, ended, err
 		}
 	}
 }
@@ -99,33 +117,31 @@ func (s *session) takeTurn(ctx context.Context, wait time.Duration) error {
 }
 
 // sessionWorker answers the session's worker, forking it for the first evaluation. The caller holds the turn.
-func (e *Engine) sessionWorker(ctx context.Context, s *session) (worker *Worker, opened, replaced bool, err error) {
+func (e *Engine) sessionWorker(ctx context.Context, s *session) (worker *Worker, opened bool, err error) {
 	e.mu.Lock()
 	worker = s.worker
 	e.mu.Unlock()
 	if worker != nil {
 		if !worker.Alive() {
 			e.expireSession(s, ExpiredDied)
-			return nil, false, false, errSessionOver
+			return nil, false, errSessionOver
 		}
-		return worker, false, false, nil
+		return worker, false, nil
 	}
 	if worker, err = e.zygote.Spawn(ctx); err != nil {
-		return nil, false, false, err
+		return nil, false, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	select {
 	case <-s.closed:
 		worker.Kill()
-		return nil, false, false, errSessionOver
+		return nil, false, errSessionOver
 	default:
 	}
 	s.worker, s.created = worker, time.Now()
-	_, replaced = e.died[s.key]
-	delete(e.died, s.key)
 	go e.expireWhenWorkerDies(s, worker)
-	return worker, true, replaced, nil
+	return worker, true, nil
 }
 
 // expireWhenWorkerDies expires a session whose worker dies while nothing runs in it; a running evaluation notices by itself.
@@ -139,17 +155,19 @@ func (e *Engine) expireWhenWorkerDies(s *session, worker *Worker) {
 	}
 }
 
-func (e *Engine) callInSession(ctx context.Context, s *session, worker *Worker, call any, answer *reply) error {
+// callInSession evaluates, and ends the session when its worker did not survive: ended says why.
+func (e *Engine) callInSession(ctx context.Context, s *session, worker *Worker, call any, answer *reply) (ended ExpiryReason, err error) {
 	e.mu.Lock()
 	s.evaluations++
+	s.unmeasured = true
 	e.mu.Unlock()
-	err := worker.Call(ctx, call, answer)
-	if err == nil {
-		return nil
+	e.memory.look()
+	if err = callTimed(ctx, worker, call, answer); err == nil {
+		return "", nil
 	}
 	select {
 	case <-s.closed:
-		return ErrSessionClosed
+		return e.closedUnder(s)
 	default:
 	}
 	reason := ExpiredDied
@@ -157,10 +175,21 @@ func (e *Engine) callInSession(ctx context.Context, s *session, worker *Worker, 
 		reason = ExpiredBudget
 	}
 	e.expireSession(s, reason)
-	return err
+	return reason, err
 }
 
-// enterSession returns the session, making it if there is none, and keeps it from expiring until leaveSession.
+// closedUnder is why the evaluation that ran in a session was killed with it.
+func (e *Engine) closedUnder(s *session) (ended ExpiryReason, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ended[s.key].reason == ExpiredMemory {
+		return ExpiredMemory, &FailedError{Reason: run.FailureMemory, Detail: "the sessions of this process together ran over their memory limit"}
+	}
+	return "", ErrSessionClosed
+}
+
+// enterSession returns the session, making it if there is none, and keeps it from expiring until leaveSession. It returns
+// a *SessionEndedError for one that has ended by itself.
 func (e *Engine) enterSession(key string) (*session, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -169,6 +198,9 @@ func (e *Engine) enterSession(key string) (*session, error) {
 	}
 	s := e.sessions[key]
 	if s == nil {
+		if end, ended := e.ended[key]; ended {
+			return nil, &SessionEndedError{Reason: end.reason}
+		}
 		s = &session{key: key, turn: make(chan struct{}, 1), closed: make(chan struct{})}
 		e.sessions[key] = s
 	}
@@ -208,10 +240,8 @@ func (e *Engine) expireSession(s *session, reason ExpiryReason) {
 	e.mu.Lock()
 	current := e.sessions[s.key] == s
 	if current {
+		e.rememberEnd(s.key, reason)
 		e.closeSession(s)
-		if reason != ExpiredIdle {
-			e.rememberDied(s.key)
-		}
 	}
 	e.mu.Unlock()
 	if current && e.options.OnSessionExpired != nil {
@@ -219,15 +249,15 @@ func (e *Engine) expireSession(s *session, reason ExpiryReason) {
 	}
 }
 
-// rememberDied keeps for SessionIdle that a session died, so that its next evaluation can be answered with a warning. The caller holds e.mu.
-func (e *Engine) rememberDied(key string) {
+// rememberEnd keeps for SessionIdle that a session ended by itself. The caller holds e.mu.
+func (e *Engine) rememberEnd(key string, reason ExpiryReason) {
 	now := time.Now()
-	for other, since := range e.died {
-		if now.Sub(since) > e.options.SessionIdle {
-			delete(e.died, other)
+	for other, end := range e.ended {
+		if now.Sub(end.at) > e.options.SessionIdle {
+			delete(e.ended, other)
 		}
 	}
-	e.died[key] = now
+	e.ended[key] = ending{now, reason}
 }
 
 // closeSession removes a session and kills its worker. The caller holds e.mu.
@@ -246,7 +276,6 @@ func (e *Engine) closeSession(s *session) {
 func (e *Engine) CloseSession(key string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	delete(e.died, key)
 	s := e.sessions[key]
 	if s == nil {
 		return false

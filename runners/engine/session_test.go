@@ -24,7 +24,7 @@ func TestSessionKeepsDefinitionsAndHistory(t *testing.T) {
 		{"f[n_]:=n^2", "Null"}, {"f[12]", "144"}, {"1+", ""}, {"x", "5"}, {"Factor[y^4+4]", "(2 - 2*y + y^2)*(2 + 2*y + y^2)"},
 	} {
 		outcome, err := inSession(t, e, "ann/one", c[0])
-		if (err != nil) != (c[1] == "") || outcome.Result != c[1] || outcome.SessionOpened != (i == 0) || outcome.SessionReplaced {
+		if (err != nil) != (c[1] == "") || outcome.Result != c[1] || outcome.SessionOpened != (i == 0) {
 			t.Errorf("%s: %+v, %v", c[0], outcome, err)
 		}
 	}
@@ -55,7 +55,7 @@ func TestSessionsAreListedPerAccount(t *testing.T) {
 	if !e.CloseSession("ann/one") || e.CloseSession("ann/one") || e.CloseSession("nobody/x") {
 		t.Error("a close says whether the session was there")
 	}
-	if outcome, err := inSession(t, e, "ann/one", "1"); err != nil || !outcome.SessionOpened || outcome.SessionReplaced {
+	if outcome, err := inSession(t, e, "ann/one", "1"); err != nil || !outcome.SessionOpened {
 		t.Errorf("after a close: %+v, %v", outcome, err)
 	}
 }
@@ -90,13 +90,24 @@ func TestIdleSessionExpires(t *testing.T) {
 	if list := e.Sessions("ann"); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
-	outcome, err := inSession(t, e, "ann/s", "x")
-	if err != nil || outcome.Result != "x" || !outcome.SessionOpened || outcome.SessionReplaced {
-		t.Errorf("%+v, %v", outcome, err)
+	wantEnded(t, e, "ann/s", engine.ExpiredIdle)
+}
+
+// wantEnded wants a session to have ended for a reason, to stay so, and to be no obstacle to one of another key.
+func wantEnded(t *testing.T, e *engine.Engine, key string, reason engine.ExpiryReason) {
+	t.Helper()
+	for range 2 {
+		var ended *engine.SessionEndedError
+		if outcome, err := inSession(t, e, key, "x"); !errors.As(err, &ended) || ended.Reason != reason {
+			t.Errorf("%s: %+v, %v; want it to have ended: %s", key, outcome, err, reason)
+		}
+	}
+	if outcome, err := inSession(t, e, key+"/next", "x"); err != nil || outcome.Result != "x" || !outcome.SessionOpened {
+		t.Errorf("%s under another key: %+v, %v", key, outcome, err)
 	}
 }
 
-func TestSessionWhoseWorkerDiedIsReplacedWithAWarning(t *testing.T) {
+func TestASessionWhoseWorkerDiedHasEnded(t *testing.T) {
 	var x expiries
 	e := enginetest.Start(t, engine.Options{OnSessionExpired: x.tell})
 	for i, code := range []string{"Quit[]", `ToExpression[StringRepeat["(",10^5]]`, "While[True]"} {
@@ -108,17 +119,12 @@ func TestSessionWhoseWorkerDiedIsReplacedWithAWarning(t *testing.T) {
 		if err == nil {
 			t.Fatalf("%s did not fail", code)
 		}
-		reason := " died"
+		reason := engine.ExpiredDied
 		if errors.Is(err, engine.ErrBudgetExhausted) {
-			reason = " budget"
+			reason = engine.ExpiredBudget
 		}
-		eventually(t, "an expiry", x.has(key+reason))
-		for _, replaced := range []bool{true, false} {
-			outcome, err := inSession(t, e, key, "x")
-			if err != nil || outcome.Result != "x" || outcome.SessionReplaced != replaced || outcome.SessionOpened != replaced {
-				t.Errorf("%s: %+v, %v", code, outcome, err)
-			}
-		}
+		eventually(t, "an expiry", x.has(key+" "+string(reason)))
+		wantEnded(t, e, key, reason)
 	}
 }
 

@@ -67,7 +67,7 @@ func (w *Worker) recordExit(message controlMessage) {
 }
 
 // Call sends one request and waits for its reply. At the context's end the process is killed: the answer is
-// ErrBudgetExhausted for a deadline, else the context's error. After any error the worker is of no more use.
+// ErrBudgetExhausted for a deadline, else ErrCancelled with the context's error. After any error the worker is of no more use.
 func (w *Worker) Call(ctx context.Context, request, reply any) error {
 	line, err := json.Marshal(request)
 	if err != nil {
@@ -133,7 +133,7 @@ func (w *Worker) callError(ctx context.Context, err error) error {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return ErrBudgetExhausted
 		}
-		return ctx.Err()
+		return fmt.Errorf("%w: %w", ErrCancelled, ctx.Err())
 	}
 	if errors.Is(err, errReplyTooLarge) {
 		w.Kill()

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,7 +38,7 @@ type Log interface {
 }
 
 // Config configures the workers of one process. All fields but Recovers and
-// OthersAreGone are required.
+// HostsLog are required.
 type Config struct {
 	Process   string        // runner id, new in every process
 	Build     string        // revision of the binary, for event metadata
@@ -50,9 +51,9 @@ type Config struct {
 	Logger    *slog.Logger
 	// Recovers makes this process take over attempts that other processes abandoned.
 	Recovers bool
-	// OthersAreGone says that no other process can write to this log, so that
-	// every attempt and session that was live before this process started is abandoned.
-	OthersAreGone bool
+	// HostsLog says that the log is embedded in this process: what earlier hosts held is
+	// abandoned, and heartbeats are written only while SetWatched says that others can read them.
+	HostsLog bool
 }
 
 // Validate returns an error that names the field of c that New cannot use, or nil.
@@ -111,6 +112,8 @@ type RunConfig struct {
 	Grace           time.Duration // what running jobs get to finish when the process drains
 	OwnSessionsOnly bool          // run nothing but jobs in sessions that this process owns
 	Kinds           []runners.Kind
+	// AwaitAble is runners.Config.AwaitAble.
+	AwaitAble func(ctx context.Context) error
 	// CloseSession ends the worker of a session's epoch (commands.SessionKey); nil in a process without sessions.
 	CloseSession func(key string) bool
 }
@@ -123,15 +126,22 @@ func (w *Workers) Run(c RunConfig) {
 	w.kinds = c
 	w.heartbeat = cluster.NewHeartbeat(cluster.HeartbeatConfig{
 		Runner: w.config.Process, Address: c.Address, Interval: w.config.Beat, Log: w.config.Log, Clock: w.config.Clock,
-		Logger: w.config.Logger, Build: w.config.Build, OnIsolated: w.KillAll,
+		Logger: w.config.Logger, Build: w.config.Build, OnIsolated: w.KillAll, HostsLog: w.config.HostsLog,
 	})
 	w.runner = runners.New(runners.Config{
 		Claimant: runners.Claimant{Runner: w.config.Process, OwnSessionsOnly: c.OwnSessionsOnly},
 		Slots:    c.Slots, Grace: c.Grace, Jobs: w.config.Jobs, Queue: queue{w.config.Models, w.config.Projector}, Heartbeat: w.heartbeat,
-		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: runners.ByName(c.Kinds...),
+		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: runners.ByName(c.Kinds...), AwaitAble: c.AwaitAble,
 	})
 	w.Subscription.Listen(w.runner.Observe)
 	w.Subscription.Listen(w.observeSessions)
+}
+
+// SetWatched sets whether another process can read the log that this process hosts.
+func (w *Workers) SetWatched(watched bool) {
+	if w.heartbeat != nil {
+		w.heartbeat.SetWatched(watched)
+	}
 }
 
 // observeSessions closes the workers of sessions that the log says are over, and
@@ -181,11 +191,13 @@ func (w *Workers) Parts() []lifecycle.Part {
 // jobs claims and runs. Draining lets running jobs end within the grace period and
 // hands back the others; stopping without having drained kills them.
 func (w *Workers) jobs() lifecycle.Part {
-	draining, drained := make(chan struct{}), make(chan struct{})
+	draining := make(chan struct{})
+	var running sync.Mutex // held while jobs run
 	return lifecycle.Part{
 		Name: "jobs",
 		Run: func(ctx context.Context) error {
-			defer close(drained)
+			running.Lock()
+			defer running.Unlock()
 			claiming, stopClaims := context.WithCancel(ctx)
 			defer stopClaims()
 			defer context.AfterFunc(ctx, w.runner.KillAll)()
@@ -200,7 +212,8 @@ func (w *Workers) jobs() lifecycle.Part {
 		},
 		Drain: func(context.Context) error {
 			close(draining)
-			<-drained
+			running.Lock() // they have ended, and what is begun after this ends at once
+			defer running.Unlock()
 			return nil
 		},
 	}
@@ -212,7 +225,7 @@ func (w *Workers) restore(ctx context.Context) (event.Position, error) {
 	if err != nil {
 		return seen, err
 	}
-	snapshot := cluster.Snapshot{ProcessesEnded: w.config.OthersAreGone}
+	snapshot := cluster.Snapshot{HostsLog: w.config.HostsLog}
 	for _, row := range running {
 		snapshot.Running = append(snapshot.Running, cluster.RunningAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
 	}

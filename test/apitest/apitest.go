@@ -5,6 +5,7 @@
 package apitest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -72,7 +73,8 @@ type Server struct {
 	Kinds        []runners.Kind
 	Evaluator    *commands.Evaluator
 	Subscription *cluster.Subscription
-	Closing      chan struct{} // close it to end long polls
+	Running      *ratelimit.Concurrency // evaluations and checks of each account
+	Closing      chan struct{}          // close it to end long polls
 
 	mu      sync.Mutex
 	away    bool
@@ -130,6 +132,22 @@ func (s store) Read(ctx context.Context, stream string) (commands.History, error
 	return s.Store.Read(ctx, stream)
 }
 
+// ReadFrom is commands.Store.
+func (s store) ReadFrom(ctx context.Context, stream string, from event.Revision) (commands.History, error) {
+	if err := s.refuse(); err != nil {
+		return commands.History{}, err
+	}
+	return s.Store.ReadFrom(ctx, stream, from)
+}
+
+// Event is commands.Store.
+func (s store) Event(ctx context.Context, stream string, revision event.Revision) (event.Recorded, error) {
+	if err := s.refuse(); err != nil {
+		return event.Recorded{}, err
+	}
+	return s.Store.Event(ctx, stream, revision)
+}
+
 // Append is commands.Store.
 func (s store) Append(ctx context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {
 	if err := s.refuse(); err != nil {
@@ -150,6 +168,9 @@ type Options struct {
 	Limits        httpserver.Limits // of slow clients; the service's own when zero
 	PublicURL     string
 	Kinds         []runners.Kind // beside those of the service
+	// ReadModels and Identity are addresses of databases; files of the test's own when empty.
+	ReadModels, Identity string
+	MaxPlaceWait         time.Duration // of a job's place in the queue; a minute when zero
 }
 
 // generous lets tests register and sign in as often as they need.
@@ -172,17 +193,18 @@ func Start(t testing.TB, o Options) *Server {
 	if o.Rules == (identity.Rules{}) {
 		o.Rules = generous
 	}
+	o.MaxPlaceWait = cmp.Or(o.MaxPlaceWait, time.Minute)
 	ctx, cancel := context.WithCancel(context.Background())
-	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Subscription: cluster.NewSubscription(), Closing: make(chan struct{}), watched: map[string]int{}}
+	server := &Server{Clock: &Clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}, Store: memory.New(domain.Catalogue()), Subscription: cluster.NewSubscription(), Running: ratelimit.NewConcurrency(), Closing: make(chan struct{}), watched: map[string]int{}}
 	log := store{server.Store, server}
 
 	folder := t.TempDir()
 	kept, err := blobs.OpenFolder(filepath.Join(folder, "blobs"))
 	must(t, err)
-	people, err := identity.Open(ctx, "sqlite:"+filepath.Join(folder, "identity.db"))
+	people, err := identity.Open(ctx, identity.Where{Address: cmp.Or(o.Identity, "sqlite:"+filepath.Join(folder, "identity.db")), Schema: "identity", Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	who := identity.New(people, server.Clock.Now, o.Rules)
-	rows, err := projections.Open(ctx, "sqlite:"+filepath.Join(folder, "readmodels.db"))
+	rows, err := projections.Open(ctx, cmp.Or(o.ReadModels, "sqlite:"+filepath.Join(folder, "readmodels.db")))
 	must(t, err)
 	models := projections.New(rows, kept)
 	must(t, models.Queue.CreateProposalsTable(ctx))
@@ -200,7 +222,7 @@ func Start(t testing.TB, o Options) *Server {
 
 	calculator := &engine{sessions: map[string]string{}}
 	server.Jobs = &commands.Jobs{Store: log, Runs: commands.NewRunIDs(server.Store, "process-1"), Blobs: kept}
-	signer := func() *receipt.Signer { return o.Signer }
+	signer := func() (*receipt.Signer, error) { return o.Signer, nil }
 	evaluator, err := commands.NewEvaluator(commands.EvaluatorConfig{
 		Store: log, Runs: server.Jobs.Runs, Engine: calculator, Checker: checker{}, Blobs: kept, Owners: alone{},
 		Clock: server.Clock, Signer: signer, Process: "process-1", QueueWait: time.Second,
@@ -218,21 +240,22 @@ func Start(t testing.TB, o Options) *Server {
 	}), o.Kinds...)
 	submittable := runners.Submittable(server.Kinds)
 	streams := writeapi.StreamReader(log)
-	jobView := view.Jobs{Stream: streams, Blobs: kept, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, Place: func(ctx context.Context, jobID string) (int, bool) {
-		place, err := models.Queue.Place(ctx, jobID)
-		return place, err == nil
+	writes := httpkit.NewAccountWrites()
+	queue := view.Queue{Place: models.Queue.Place, Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, MaxWait: o.MaxPlaceWait}
+	jobView := view.Jobs{Stream: streams, Blobs: kept, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, PlaceInQueue: func(ctx context.Context, account, jobID string) int {
+		place, _ := queue.PlaceOf(ctx, account, jobID) // 0 with an error, and the answer leaves it out
+		return place
 	}}
 	api := httpkit.New(httpkit.Settings{
 		Build: "test", Logger: quiet, PublicURL: o.PublicURL, Declared: writeapi.Declared(submittable.Declarations()),
-		Authenticator: &auth.Authenticator{Streams: streams, Sessions: who, Now: server.Clock.Now, TokenUsed: func(ctx context.Context, id string) {
+		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(log), Sessions: who, Now: server.Clock.Now, TokenUsed: func(ctx context.Context, id string) {
 			if err := who.TokenUsed(ctx, id); err != nil {
 				t.Error(err)
 			}
 		}},
 	})
-	writes := httpkit.NewAccountWrites()
 	writeapi.Services{
-		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Clock: server.Clock, Build: "test",
+		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Running: server.Running, Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: calculator.CloseSession, Overhead: time.Minute,
 		Jobs: server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs,
 		Writes: writes, LogID: projector.LogID(),

@@ -8,6 +8,7 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/run"
+	"reckon/domain/session"
 )
 
 // engine is a deterministic stand-in for the evaluation engine: it knows a few
@@ -20,6 +21,9 @@ type engine struct {
 // SVG is the graphic of Plot[x,{x,0,1}].
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg"></svg>`
 
+// SaturatedFor is how long all workers stay busy for the expression saturate.
+const SaturatedFor = 7 * time.Second
+
 // Evaluate is commands.Engine.
 func (e *engine) Evaluate(ctx context.Context, r commands.EngineRequest) (commands.EngineOutcome, error) {
 	e.mu.Lock()
@@ -31,13 +35,19 @@ func (e *engine) Evaluate(ctx context.Context, r commands.EngineRequest) (comman
 	o := commands.EngineOutcome{Elapsed: time.Millisecond, SessionOpened: r.Session != "" && !live}
 	switch code := r.Code; {
 	case code == "While[True]":
-		delete(e.sessions, r.Session)
+		o.SessionEnded = e.end(r.Session)
 		return o, commands.ErrBudgetExhausted
 	case code == "Quit[]":
-		delete(e.sessions, r.Session)
+		o.SessionEnded = e.end(r.Session)
 		return o, &commands.EngineFailedError{Reason: "quit"}
 	case code == "saturate":
-		return o, commands.ErrSaturated
+		return o, &commands.SaturatedError{RetryAfter: SaturatedFor}
+	case code == "wait": // until the caller goes away
+		e.mu.Unlock()
+		<-ctx.Done()
+		e.mu.Lock()
+		o.SessionEnded = e.end(r.Session)
+		return o, &commands.EngineFailedError{Reason: run.FailureCancelled}
 	case code == "1+1":
 		o.Result = "2"
 	case code == "Print[<&>]":
@@ -56,6 +66,15 @@ func (e *engine) Evaluate(ctx context.Context, r commands.EngineRequest) (comman
 	}
 	o.InputForm = o.Result
 	return o, nil
+}
+
+// end removes a session whose worker did not survive, and tells why it ended. The caller holds mu.
+func (e *engine) end(key string) session.EndReason {
+	if key == "" {
+		return ""
+	}
+	delete(e.sessions, key)
+	return session.EndWorkerDied
 }
 
 // CloseSession is commands.Engine.
@@ -87,14 +106,16 @@ func (e *engine) Describe() (name, revision string) { return "stand-in", "1" }
 type checker struct{}
 
 // Check is commands.Checker.
-func (checker) Check(_ context.Context, r commands.CheckRequest) run.Check {
+func (checker) Check(_ context.Context, r commands.CheckRequest) (run.Check, error) {
 	switch code, answer := r.Code, r.Answer; {
+	case code == "saturate":
+		return run.Check{}, &commands.SaturatedError{RetryAfter: SaturatedFor}
 	case code == "1+1" && answer == "2":
-		return run.Check{Verdict: "verified", Basis: "exact", Method: "rewrite_identity", Check: "1+1 - (2)", Residual: "0", ElapsedMS: 1}
+		return run.Check{Verdict: "verified", Basis: "exact", Method: "rewrite_identity", Check: "1+1 - (2)", Residual: "0", ElapsedMS: 1}, nil
 	case code == "1+1":
-		return run.Check{Verdict: "refuted", Basis: "exact", Method: "rewrite_identity", Check: "1+1 - (" + answer + ")", Residual: "-1", ElapsedMS: 1}
+		return run.Check{Verdict: "refuted", Basis: "exact", Method: "rewrite_identity", Check: "1+1 - (" + answer + ")", Residual: "-1", ElapsedMS: 1}, nil
 	}
-	return run.Check{Verdict: "inconclusive", Reason: "no_check_for_head"}
+	return run.Check{Verdict: "inconclusive", Reason: "no_check_for_head"}, nil
 }
 
 // alone is commands.Owners of a process that has no peers.

@@ -73,6 +73,7 @@ var files = []struct{ path, is string }{
 	{"eventstore/node.sock", "where this user's processes reach the log"}, {"eventstore/log", ""}, {"eventstore/log/*", "the log"},
 	{"identity.db", "addresses, password hashes, browser sessions"}, {"identity.db-shm", ""}, {"identity.db-wal", ""},
 	{"keys", ""}, {"keys/*.pem", "private halves of the signing keys"}, {"keys/peer.secret", "what the processes of an installation know each other by"},
+	{"settings.json", "where the last server had its parts, without passwords"},
 	{"readmodels.db", "history, jobs, queue: every account's"}, {"readmodels.db-shm", ""}, {"readmodels.db-wal", ""},
 }
 

@@ -104,6 +104,7 @@ func jobPlans(t testing.TB, data string) string {
 plan = "free"
 evaluation_budget_ms = 10000
 per_minute = 100000
+concurrent_evaluations = 64
 jobs_per_day = 6
 job_budget_ms = 30000
 concurrent_jobs = 1
@@ -118,6 +119,7 @@ plan = "pro"
 prices = [{period = "month", amount_minor = 1200, currency = "USD"}]
 evaluation_budget_ms = 20000
 per_minute = 120
+concurrent_evaluations = 64
 jobs_per_day = 200
 job_budget_ms = 900000
 concurrent_jobs = 4

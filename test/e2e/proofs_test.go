@@ -35,7 +35,7 @@ func proofPlans(t testing.TB, data string) string {
 		proofs bool
 		perDay int
 	}{{"free", 1 << 20, true, 60}, {"big", 16 << 20, true, 1000}, {"none", 1 << 20, false, 10}, {"small", 20_000, true, 10}, {"poor", 1 << 20, true, 1}} {
-		fmt.Fprintf(&plans, "[[plans]]\nplan = %q\nevaluation_budget_ms = 10000\nper_minute = 100000\njobs_per_day = %d\njob_budget_ms = 60000\nconcurrent_jobs = 1\nqubits = 12\nproof_export_bytes = %d\nproofs = %v\nlive_sessions = 2\ndenied_heads = []\n\n",
+		fmt.Fprintf(&plans, "[[plans]]\nplan = %q\nevaluation_budget_ms = 10000\nper_minute = 100000\nconcurrent_evaluations = 64\njobs_per_day = %d\njob_budget_ms = 60000\nconcurrent_jobs = 1\nqubits = 12\nproof_export_bytes = %d\nproofs = %v\nlive_sessions = 2\ndenied_heads = []\n\n",
 			p.name, p.perDay, p.bytes, p.proofs)
 	}
 	if err := os.WriteFile(path, []byte(plans.String()), 0o600); err != nil {

@@ -88,6 +88,7 @@ func GenerousPlans(t testing.TB, data string) string {
 plan = "free"
 evaluation_budget_ms = 3000
 per_minute = 100000
+concurrent_evaluations = 64
 jobs_per_day = 1000
 job_budget_ms = 60000
 concurrent_jobs = 4
@@ -209,10 +210,16 @@ func (s *Server) Interrupt() int {
 	if err := s.process.Process.Signal(syscall.SIGINT); err != nil {
 		s.t.Fatal(err)
 	}
+	return s.Wait()
+}
+
+// Wait waits until a server that was told to stop has, and returns its exit status.
+func (s *Server) Wait() int {
+	s.t.Helper()
 	select {
 	case <-s.exited:
 	case <-time.After(startTimeout):
-		s.t.Fatalf("still running after Ctrl-C:\n%s", s.output)
+		s.t.Fatalf("still running after it was told to stop:\n%s", s.output)
 	}
 	return s.process.ProcessState.ExitCode()
 }

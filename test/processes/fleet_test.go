@@ -15,6 +15,7 @@ import (
 	"reckon/domain"
 	"reckon/domain/event"
 	"reckon/domain/job"
+	"reckon/domain/receipt"
 	"reckon/eventstore/memory"
 	"reckon/projections"
 	"reckon/projections/projectiontest"
@@ -24,7 +25,7 @@ import (
 
 const (
 	alice = "0198a1b2-0000-7000-8000-00000000000a"
-	beat  = 50 * time.Millisecond
+	beat  = 125 * time.Millisecond
 )
 
 func newFleet(t *testing.T) *fleet.Fleet {
@@ -306,6 +307,40 @@ func TestForgottenAttemptIsRescued(t *testing.T) {
 	}
 	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: func(context.Context, runners.Work) (runners.End, error) { return done("again") }})
 	if s := untilStatus(t, f, id, job.Succeeded); s.Abandoned != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestAProcessThatCannotSignClaimsNothing: the job waits for one that can; a key that is away in the middle of a job hands it back.
+func TestAProcessThatCannotSignClaimsNothing(t *testing.T) {
+	f := newFleet(t)
+	able, ran := make(chan struct{}), make(chan struct{}, 10)
+	f.Start(fleet.Options{
+		Beat: beat, Slots: 2,
+		AwaitAble: func(ctx context.Context) error {
+			select {
+			case <-able:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		},
+		Run: func(context.Context, runners.Work) (runners.End, error) {
+			if ran <- struct{}{}; len(ran) == 1 {
+				return runners.End{}, receipt.ErrCannotSign
+			}
+			return done("signed")
+		},
+	})
+	id := submit(t, f, alice, "1", 1)
+	other := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: func(context.Context, runners.Work) (runners.End, error) { return done("by the other") }})
+	if s := untilStatus(t, f, id, job.Succeeded); s.Outcome.Output.Inline != "by the other" || len(ran) != 0 {
+		t.Errorf("%+v; the process that cannot sign ran %d jobs", s, len(ran))
+	}
+	other.Stop()
+	id = submit(t, f, alice, "2", 1)
+	close(able)
+	if s := untilStatus(t, f, id, job.Succeeded); s.Outcome.Output.Inline != "signed" || s.Abandoned != 0 || s.Attempt != 2 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -32,6 +32,7 @@ const plans = `[[plans]]
 plan = "free"
 evaluation_budget_ms = 5000
 per_minute = 100000
+concurrent_evaluations = 64
 jobs_per_day = 1000
 job_budget_ms = 60000
 concurrent_jobs = 2
@@ -56,7 +57,7 @@ func install(t testing.TB) *installation {
 		t.Fatal(err)
 	}
 	return &installation{t: t, log: node.ready, shared: []string{
-		"--config", config, "--eventstore", node.ready, "--database", database, "--beat", "500ms", "--job-slots", "2", "--grace", "1s",
+		"--config", config, "--eventstore", node.ready, "--database", database, "--beat", "1s", "--job-slots", "2", "--grace", "1s",
 		"--blobs", "file://" + filepath.Join(folder, "blobs"), "--keys", filepath.Join(folder, "keys"),
 	}}
 }

@@ -58,6 +58,15 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// connect connects to a log until the test's end.
+func connect(t *testing.T, connection string) *eventstore.Store {
+	t.Helper()
+	log, err := eventstore.Connect(t.Context(), eventstore.Config{Connection: connection, Catalogue: domain.Catalogue(), Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	t.Cleanup(log.Close)
+	return log
+}
+
 func at(a *e2e.Account, s *e2e.Server) *e2e.Account {
 	there := *a
 	there.URL = s.URL
@@ -167,9 +176,7 @@ func TestJobsSurviveKilledRunners(t *testing.T) {
 	for i := range people {
 		people[i] = apis[0].NewAccount(fmt.Sprintf("user-%d@example.com", i))
 	}
-	log, err := eventstore.Connect(t.Context(), eventstore.Config{Connection: in.log, Catalogue: domain.Catalogue(), Logger: slog.New(slog.DiscardHandler)})
-	must(t, err)
-	t.Cleanup(log.Close)
+	log := connect(t, in.log)
 
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -54,7 +54,7 @@ func (s scenario) replay(schedule []int) *world {
 		a := &actor{}
 		a.next, a.stop = iter.Pull(func(yield func(struct{}) bool) {
 			crashed := false
-			p.run(steppedStore{log: w.log, note: func(answer string) { a.answers = append(a.answers, answer) }, yield: func(struct{}) bool {
+			p.run(steppedStore{log: w.log, states: &commands.States{}, note: func(answer string) { a.answers = append(a.answers, answer) }, yield: func(struct{}) bool {
 				crashed = crashed || !yield(struct{}{})
 				return !crashed
 			}})

@@ -97,6 +97,15 @@ func rescuer(id, nonce string) process {
 	}}
 }
 
+// inTurn is a process that does one thing after the other: what it keeps of a stream from the first is old by the second.
+func inTurn(name string, steps ...process) process {
+	return process{name, func(store commands.Store) {
+		for _, step := range steps {
+			step.run(store)
+		}
+	}}
+}
+
 // reaction is one of those that run on events; recovery runs all of them.
 type reaction struct {
 	name string
@@ -138,7 +147,7 @@ var reactions = []reaction{
 // twice: reactions are redelivered.
 func recovery(with []reaction) func(*log, int) error {
 	return func(l *log, acked int) error {
-		j := jobs(directStore{l})
+		j := jobs(newDirectStore(l))
 		for i := acked; i < len(l.order); i++ {
 			for _, r := range with {
 				for range 2 {
@@ -253,7 +262,7 @@ func storedUpload(l *log) {
 // queuedJob starts with a job in the queue, so that deeper scenarios stay small.
 func queuedJob(id string) func(*log) {
 	return func(l *log) {
-		submit("before", "k", 0, "").run(directStore{l})
+		submit("before", "k", 0, "").run(newDirectStore(l))
 		if !stateOf(l, id).Exists() {
 			panic("the job is not queued")
 		}
@@ -280,6 +289,11 @@ func scenarios(t *testing.T) map[string]scenario {
 			processes: []process{submit("submit-day-1", "k", 0, theUpload), submit("submit-day-2", "k", 1, theUpload), cancel(k)}},
 		"reactions delivered again while the job moves on": {start: queuedJob(k), check: invariants(k),
 			processes: []process{redelivered(reactions[0], k), runner("r1", k), cancel(k), redelivered(reactions[1], k)}},
+		"two processes that each know the day from a submission before": {start: none, check: invariants(k),
+			processes: []process{
+				inTurn("first", submit("submit-a", "k", 0, ""), cancel(k), submit("submit-b", "k", 0, "")),
+				inTurn("second", submit("submit-c", "another", 0, ""), submit("submit-d", "k", 0, ""), cancel(k)),
+			}},
 		"an upload and a reaction delivered late": {start: lateUpload, unacked: true, check: invariants(k, other),
 			processes: []process{redelivered(reactions[0], k), submit("other", "other", 0, theUpload), cancel(k)}},
 	}

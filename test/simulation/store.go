@@ -24,8 +24,9 @@ import (
 // log is the whole store: streams of events, in memory.
 type log struct {
 	streams map[string][]event.Event
-	digests map[string]uint64 // of each stream's events
-	order   []entry           // $all
+	ids     map[string][]string // of each stream's events
+	digests map[string]uint64   // of each stream's events
+	order   []entry             // $all
 }
 
 type entry struct {
@@ -33,7 +34,9 @@ type entry struct {
 	event  event.Event
 }
 
-func newLog() *log { return &log{streams: map[string][]event.Event{}, digests: map[string]uint64{}} }
+func newLog() *log {
+	return &log{streams: map[string][]event.Event{}, ids: map[string][]string{}, digests: map[string]uint64{}}
+}
 
 // key tells logs apart by what each stream holds. The order between streams is
 // left out: no command reads it.
@@ -45,13 +48,24 @@ func (l *log) key() string {
 	return b.String()
 }
 
-func (l *log) read(stream string) commands.History {
+func (l *log) read(stream string, from event.Revision) commands.History {
 	h := commands.History{Revision: event.NoStream}
-	for i, e := range l.streams[stream] {
-		h.Events = append(h.Events, event.Recorded{Stream: stream, Revision: event.Revision(i), Event: e})
+	for i := int(from); i < len(l.streams[stream]); i++ {
+		h.Events = append(h.Events, l.recorded(stream, i))
 		h.Revision = event.Revision(i)
 	}
 	return h
+}
+
+func (l *log) recorded(stream string, i int) event.Recorded {
+	return event.Recorded{ID: l.ids[stream][i], Stream: stream, Revision: event.Revision(i), Event: l.streams[stream][i]}
+}
+
+func (l *log) event(stream string, at event.Revision) (event.Recorded, error) {
+	if int(at) >= len(l.streams[stream]) {
+		return event.Recorded{}, fmt.Errorf("stream %s has no event %d", stream, at)
+	}
+	return l.recorded(stream, int(at)), nil
 }
 
 func (l *log) append(stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {
@@ -64,6 +78,7 @@ func (l *log) append(stream string, at event.Revision, events []event.Proposed) 
 			return commands.Appended{}, err
 		}
 		l.streams[stream] = append(l.streams[stream], e)
+		l.ids[stream] = append(l.ids[stream], proposed.ID)
 		digest := fnv.New64a()
 		fmt.Fprintf(digest, "%x %s %+v", l.digests[stream], e.EventName(), e)
 		l.digests[stream] = digest.Sum64()
@@ -87,12 +102,27 @@ func asRead(e event.Event) (event.Event, error) {
 }
 
 // directStore serves one process at a time, for the recovery after a crash.
-type directStore struct{ log *log }
+type directStore struct {
+	log    *log
+	states *commands.States
+}
+
+func newDirectStore(l *log) directStore { return directStore{l, &commands.States{}} }
+
+func (s directStore) States() *commands.States { return s.states }
 
 func (s directStore) Enter(context.Context, string) (func(), error) { return func() {}, nil }
 
 func (s directStore) Read(_ context.Context, stream string) (commands.History, error) {
-	return s.log.read(stream), nil
+	return s.log.read(stream, 0), nil
+}
+
+func (s directStore) ReadFrom(_ context.Context, stream string, from event.Revision) (commands.History, error) {
+	return s.log.read(stream, from), nil
+}
+
+func (s directStore) Event(_ context.Context, stream string, revision event.Revision) (event.Recorded, error) {
+	return s.log.event(stream, revision)
 }
 
 func (s directStore) Append(_ context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {
@@ -104,20 +134,36 @@ var errCrashed = errors.New("the process crashed")
 
 // steppedStore lets the explorer decide when its process's next operation happens.
 type steppedStore struct {
-	log   *log
-	yield func(struct{}) bool // the process stands before an operation; false: it crashes there
-	note  func(string)        // remembers what the process was answered
+	log    *log
+	states *commands.States    // the process's own
+	yield  func(struct{}) bool // the process stands before an operation; false: it crashes there
+	note   func(string)        // remembers what the process was answered
 }
+
+func (s steppedStore) States() *commands.States { return s.states }
 
 func (s steppedStore) Enter(context.Context, string) (func(), error) { return func() {}, nil }
 
-func (s steppedStore) Read(_ context.Context, stream string) (commands.History, error) {
+func (s steppedStore) Read(ctx context.Context, stream string) (commands.History, error) {
+	return s.ReadFrom(ctx, stream, 0)
+}
+
+func (s steppedStore) ReadFrom(_ context.Context, stream string, from event.Revision) (commands.History, error) {
 	if !s.yield(struct{}{}) {
 		return commands.History{}, errCrashed
 	}
-	h := s.log.read(stream)
+	h := s.log.read(stream, from)
 	s.note(fmt.Sprintf("r%s:%d", stream, h.Revision))
 	return h, nil
+}
+
+func (s steppedStore) Event(_ context.Context, stream string, revision event.Revision) (event.Recorded, error) {
+	if !s.yield(struct{}{}) {
+		return event.Recorded{}, errCrashed
+	}
+	r, err := s.log.event(stream, revision)
+	s.note(fmt.Sprintf("e%s:%d:%v", stream, revision, err))
+	return r, err
 }
 
 func (s steppedStore) Append(_ context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {

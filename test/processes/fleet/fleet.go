@@ -133,6 +133,8 @@ type Options struct {
 	Slots int
 	Grace time.Duration
 	Run   Func // computes the jobs
+	// AwaitAble is runners.Config.AwaitAble.
+	AwaitAble func(context.Context) error
 }
 
 // Start starts a process; it is killed at the test's end.
@@ -146,7 +148,7 @@ func (f *Fleet) Start(o Options) *Process {
 		Process: p.ID, Build: "test", Beat: o.Beat, Log: p.Log, Jobs: &jobs, Models: f.Models, Projector: f.Projector,
 		Clock: clock{}, Logger: logger, Recovers: true,
 	})
-	p.Run(workers.RunConfig{Slots: o.Slots, Grace: o.Grace, Kinds: []runners.Kind{o.Run}})
+	p.Run(workers.RunConfig{Slots: o.Slots, Grace: o.Grace, Kinds: []runners.Kind{o.Run}, AwaitAble: o.AwaitAble})
 	p.life.Add(p.Parts()...)
 	p.end = sync.OnceFunc(func() { f.stop(p.life) })
 	f.t.Cleanup(p.Kill)
@@ -158,6 +160,11 @@ func (f *Fleet) Start(o Options) *Process {
 
 // stop ends a process and reports the part of it that failed.
 func (f *Fleet) stop(life *lifecycle.Lifecycle) {
+	for _, part := range life.States() {
+		if part.Error != "" {
+			f.t.Errorf("%s has ended: %s", part.Name, part.Error)
+		}
+	}
 	if err := life.Stop(context.Background()); err != nil {
 		f.t.Error(err)
 	}
@@ -179,6 +186,7 @@ func (p *Process) Kill() { p.Log.Cut(); p.Log.end(); p.end() }
 type Line struct {
 	Log
 	queues           eventstore.Queues // a process's own
+	states           commands.States   // a process's own
 	cut, ended       chan struct{}
 	cutOnce, endOnce sync.Once
 }
@@ -198,6 +206,9 @@ func (l *Line) end() { l.endOnce.Do(func() { close(l.ended) }) }
 func (l *Line) Enter(ctx context.Context, stream string) (leave func(), err error) {
 	return l.queues.Enter(ctx, stream)
 }
+
+// States is commands.Store.
+func (l *Line) States() *commands.States { return &l.states }
 
 func (l *Line) hang(ctx context.Context) error {
 	select {
@@ -226,6 +237,22 @@ func (l *Line) Read(ctx context.Context, stream string) (commands.History, error
 		return commands.History{Revision: event.NoStream}, err
 	}
 	return l.Log.Read(ctx, stream)
+}
+
+// ReadFrom is commands.Store.
+func (l *Line) ReadFrom(ctx context.Context, stream string, from event.Revision) (commands.History, error) {
+	if err := l.hang(ctx); err != nil {
+		return commands.History{Revision: event.NoStream}, err
+	}
+	return l.Log.ReadFrom(ctx, stream, from)
+}
+
+// Event is commands.Store.
+func (l *Line) Event(ctx context.Context, stream string, revision event.Revision) (event.Recorded, error) {
+	if err := l.hang(ctx); err != nil {
+		return event.Recorded{}, err
+	}
+	return l.Log.Event(ctx, stream, revision)
 }
 
 // Head is the log's end.

@@ -9,8 +9,8 @@ import (
 	"reckon/domain/token"
 )
 
-func TestAFoldIsLinear(t *testing.T) {
-	decidertest.Linear(t, token.Decider, func(i int) event.Event {
+func TestFold(t *testing.T) {
+	decidertest.Fold(t, token.Decider, func(i int) event.Event {
 		return []event.Event{token.Minted{Name: fmt.Sprint(i)}, token.Revoked{}}[i%2]
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"reckon/domain/job"
 )
 
-func TestAFoldIsLinear(t *testing.T) {
-	decidertest.Linear(t, job.Decider, func(i int) event.Event {
+func TestFold(t *testing.T) {
+	decidertest.Fold(t, job.Decider, func(i int) event.Event {
 		return []event.Event{job.WasQueued{}, job.WasClaimed{Attempt: i}, job.WasReleased{Reason: job.Abandoned}}[i%3]
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"reckon/domain/upload"
 )
 
-func TestAFoldIsLinear(t *testing.T) {
-	decidertest.Linear(t, upload.Decider, func(i int) event.Event {
+func TestFold(t *testing.T) {
+	decidertest.Fold(t, upload.Decider, func(i int) event.Event {
 		return []event.Event{upload.Claimed{JobID: fmt.Sprint(i)}, upload.Refused{SlotID: fmt.Sprint(i)}, upload.Released{JobID: fmt.Sprint(i - 2)}}[i%3]
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"reckon/domain/event"
 )
 
-func TestAFoldIsLinear(t *testing.T) {
-	decidertest.Linear(t, account.Decider, func(i int) event.Event {
+func TestFold(t *testing.T) {
+	decidertest.Fold(t, account.Decider, func(i int) event.Event {
 		return account.PlanChanged{Plan: fmt.Sprint(i)}
 	})
 }

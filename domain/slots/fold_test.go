@@ -10,10 +10,10 @@ import (
 	"reckon/domain/slots"
 )
 
-func TestAFoldIsLinear(t *testing.T) {
-	decidertest.Linear(t, slots.Decider, func(i int) event.Event {
+func TestFold(t *testing.T) {
+	decidertest.Fold(t, slots.Decider, func(i int) event.Event {
 		if i%3 == 2 {
-			return slots.Refunded{SlotID: fmt.Sprint("slot-", i-1)}
+			return slots.Refunded{SlotID: fmt.Sprint("slot-", i-1), JobID: fmt.Sprint("job-", i-1)}
 		}
 		return slots.Spent{SlotID: fmt.Sprint("slot-", i), Submission: job.Submission{JobID: fmt.Sprint("job-", i)}}
 	})

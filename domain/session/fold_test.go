@@ -8,8 +8,8 @@ import (
 	"reckon/domain/session"
 )
 
-func TestAFoldIsLinear(t *testing.T) {
-	decidertest.Linear(t, session.Decider, func(i int) event.Event {
+func TestFold(t *testing.T) {
+	decidertest.Fold(t, session.Decider, func(i int) event.Event {
 		return []event.Event{session.Opened{Epoch: i}, session.Expired{Epoch: i}}[i%2]
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"reckon/domain/keys"
 )
 
-func TestAFoldIsLinear(t *testing.T) {
-	decidertest.Linear(t, keys.Decider, func(i int) event.Event {
+func TestFold(t *testing.T) {
+	decidertest.Fold(t, keys.Decider, func(i int) event.Event {
 		return []event.Event{keys.Published{KID: fmt.Sprint(i)}, keys.Activated{KID: fmt.Sprint(i - 1)}, keys.Retired{KID: fmt.Sprint(i - 2)}}[i%3]
 	})
 }

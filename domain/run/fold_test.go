@@ -8,8 +8,8 @@ import (
 	"reckon/domain/run"
 )
 
-func TestAFoldIsLinear(t *testing.T) {
-	decidertest.Linear(t, run.Decider, func(i int) event.Event {
+func TestFold(t *testing.T) {
+	decidertest.Fold(t, run.Decider, func(i int) event.Event {
 		return run.Verified{RunID: int64(i)}
 	})
 }

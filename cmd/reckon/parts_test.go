@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"reckon/internal/config"
+	"reckon/internal/lifecycle"
+	"reckon/runners/engine/enginetest"
+)
+
+// startService starts the parts of `reckon serve` within this process, everything embedded.
+func startService(t *testing.T) *service {
+	t.Helper()
+	data := filepath.Join(t.TempDir(), "d")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine")); err != nil {
+		t.Fatal(err)
+	}
+	var c config.Serve
+	parser, err := kong.New(&c, config.Options(func(string) string { return "" })...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse([]string{"--data", data, "--listen", "127.0.0.1:0"}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := assemble(t.Context(), c, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.drainAndStop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.life.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// readiness is what a test looks at of /readyz.
+type readiness struct {
+	status   int
+	Stopping bool `json:"stopping"`
+	Parts    []struct {
+		Name     string `json:"name"`
+		Phase    string `json:"phase"`
+		Restarts int    `json:"restarts"`
+		Ready    bool   `json:"ready"`
+	} `json:"parts"`
+}
+
+func (s *service) askReady(t *testing.T) (r readiness) {
+	t.Helper()
+	response, err := http.Get("http://" + s.api.listener.Addr().String() + "/readyz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	r.status = response.StatusCode
+	if err := json.NewDecoder(response.Body).Decode(&r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (s *service) untilReady(t *testing.T, what string, condition func(readiness) bool) {
+	t.Helper()
+	var last readiness
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if last = s.askReady(t); condition(last) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("never %s: %+v", what, last)
+		}
+	}
+}
+
+// restartable are the parts that are begun again; all others end the process.
+var restartable = []string{
+	"read models", "subscription to the log", "recovery of abandoned jobs", "heartbeat", "jobs",
+	"reaction complete_submission", "reaction refund_cancelled", "reaction publish_outcome",
+}
+
+// TestEveryPartComesBack ends the background work of every part of a server, one after another:
+// /readyz says so, it is begun again, and /readyz is 200 again.
+func TestEveryPartComesBack(t *testing.T) {
+	s := startService(t)
+	ready := func(r readiness) bool { return r.status == http.StatusOK && !r.Stopping }
+	s.untilReady(t, "ready", ready)
+	var once []string
+	for _, p := range s.life.States() {
+		if !slices.Contains(restartable, p.Name) {
+			once = append(once, p.Name)
+			continue
+		}
+		s.life.Cut(p.Name)
+		state := func() lifecycle.State {
+			states := s.life.States()
+			return states[slices.IndexFunc(states, func(other lifecycle.State) bool { return other.Name == p.Name })]
+		}
+		s.untilReady(t, p.Name+" reported as ended or begun again", func(r readiness) bool {
+			return r.status == http.StatusServiceUnavailable || state().Restarts == 1
+		})
+		s.untilReady(t, p.Name+" begun again", func(r readiness) bool { return ready(r) && state().Restarts == 1 && state().Healthy })
+	}
+	if want := []string{"embedded node", "peers", "admin socket", "API"}; !slices.Equal(once, want) {
+		t.Errorf("parts that cannot be begun again: %v, want %v", once, want)
+	}
+	if len(s.life.States()) != len(once)+len(restartable) {
+		t.Errorf("parts %+v", s.life.States())
+	}
+	s.stopping.Store(true)
+	if r := s.askReady(t); r.status != http.StatusServiceUnavailable || !r.Stopping {
+		t.Errorf("stopping: %+v", r)
+	}
+}
+
+// TestListenersEndTheProcess: what cannot be begun again ends the process with an error that
+// names it.
+func TestListenersEndTheProcess(t *testing.T) {
+	for _, name := range []string{"embedded node", "peers", "admin socket", "API"} {
+		t.Run(name, func(t *testing.T) {
+			s := startService(t)
+			s.life.Cut(name)
+			if err := <-s.life.Failed(); err == nil || !strings.HasPrefix(err.Error(), name+": ") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,324 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"reckon/domain"
+	"reckon/domain/account"
+	"reckon/eventstore"
+	"reckon/eventstore/node"
+	"reckon/eventstore/node/eventlog"
+	"reckon/internal/blobs"
+	"reckon/internal/config"
+	"reckon/internal/identity"
+	"reckon/internal/keyring"
+	"reckon/internal/private"
+	"reckon/internal/ratelimit"
+	"reckon/projections"
+)
+
+// installation is the flags of every operator's command, the same as the server's. It opens nothing: what a
+// command works on is what settings tells, so that no command can look elsewhere than the servers do.
+type installation struct{ config.Installation }
+
+// settings are where the parts of an installation are, as its servers know them.
+type settings struct {
+	config.Installation // complete
+	plans               account.Plans
+	log                 string // where the running server's log is reached, with its credentials; empty where none runs
+	// unknown are the parts of which nobody said where they are: the log is elsewhere, and no server has run on this folder.
+	unknown map[string]bool
+}
+
+// serverSettings is what a running server answers on its socket.
+type serverSettings struct {
+	Installation config.Installation `json:"installation"`
+	Plans        account.Plans       `json:"plans"`
+	Log          string              `json:"log"` // address at which other processes of the user reach the log, with its credentials
+	Process      string              `json:"process"`
+}
+
+// answerTimeout is how long a server may take to tell its settings, which it has at hand: it is stopped or overloaded.
+const answerTimeout = 10 * time.Second
+
+// settings asks the server that runs on the data folder. Where none runs they are the command's own, completed by
+// what the folder's last server had. It refuses a data folder of another user, and a setting that contradicts the server's.
+func (i installation) settings(ctx context.Context) (*settings, error) {
+	if err := i.Check(); err != nil {
+		return nil, err
+	}
+	if err := checkData(i.Data); err != nil {
+		return nil, err
+	}
+	given, err := i.Absolute()
+	if err != nil {
+		return nil, err
+	}
+	var running serverSettings
+	bounded, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	ok, err := askServer(bounded, given.Data, "GET", "/settings", &running)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		if given, err = given.Under(running.Installation, "the server that runs on "+given.Data); err != nil {
+			return nil, err
+		}
+		return &settings{Installation: given, plans: running.Plans, log: running.Log}, nil
+	}
+	return completeSettings(given)
+}
+
+// completeSettings are the settings where no server runs.
+func completeSettings(given config.Installation) (*settings, error) {
+	s := &settings{unknown: map[string]bool{}}
+	switch known, found, err := readServed(given.Data); {
+	case err != nil:
+		return nil, err
+	case found:
+		last := "the last server of " + given.Data
+		if given, err = given.Under(known, last); err != nil {
+			return nil, err
+		}
+		if err := given.RequireSecrets(last); err != nil {
+			return nil, err
+		}
+	case given.Eventstore != "" && given.Eventstore != config.EmbeddedLog:
+		s.unknown["database"] = given.Database == ""
+		s.unknown["identity"] = given.Identity == "" && !strings.HasPrefix(given.Database, "postgres")
+		s.unknown["blobs"], s.unknown["keys"] = given.Blobs == "", given.Keys == ""
+	}
+	var err error
+	if s.Installation, err = given.Complete(); err != nil {
+		return nil, err
+	}
+	s.plans, err = config.LoadPlans(string(s.Config))
+	return s, err
+}
+
+// require refuses a part of which nobody said where it is.
+func (s *settings) require(setting string) error {
+	if !s.unknown[setting] {
+		return nil
+	}
+	return fmt.Errorf("--%s: the log is at --eventstore and no server has run on %s, so it is not known where the servers have their %s; "+
+		"name a server's --data, or give the setting as the servers have it (--config FILE has them all)", setting, s.Data, setting)
+}
+
+// servedFile is where a server leaves its settings, without passwords, for commands that come when it has ended.
+func servedFile(data string) string { return filepath.Join(data, "settings.json") }
+
+// recordServed writes the settings of a server that has opened all of its parts.
+func recordServed(i config.Installation) error {
+	content, err := json.MarshalIndent(i.WithoutSecrets(), "", "  ")
+	if err != nil {
+		return err
+	}
+	path := servedFile(i.Data)
+	if err := os.WriteFile(path+".new", append(content, '\n'), 0o600); err != nil {
+		return fmt.Errorf("settings for operators' commands: %w", err)
+	}
+	return os.Rename(path+".new", path)
+}
+
+// readServed reads what recordServed wrote; false when no server has run on the folder.
+func readServed(data string) (config.Installation, bool, error) {
+	var i config.Installation
+	content, err := os.ReadFile(servedFile(data))
+	if errors.Is(err, fs.ErrNotExist) {
+		return i, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(content, &i)
+	}
+	if err != nil {
+		return i, false, fmt.Errorf("settings of the last server: %w; remove %s and give the settings to this command", err, servedFile(data))
+	}
+	return i, true, nil
+}
+
+// checkData is private.CheckFolder that accepts a missing folder.
+func checkData(folder string) error {
+	if err := private.CheckFolder(folder); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// requireExists tells that there is nothing to read, where a command that reads would
+// have to make what it reads.
+func requireExists(path, what string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no %s at %s: `reckon serve` makes one; --data DIR names another installation", what, path)
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+// openLog connects to the log: of the running server, of another node, or through a node
+// that it starts. It returns an error when there is no log.
+func (s *settings) openLog(ctx context.Context) (*eventstore.Store, func(), error) {
+	if s.log == "" && s.Eventstore == config.EmbeddedLog {
+		if err := requireExists(s.LogFolder(), "event log"); err != nil {
+			return nil, nil, err
+		}
+	}
+	return s.createLog(ctx)
+}
+
+// createLog is openLog that creates the data folder and an embedded log if they are missing.
+func (s *settings) createLog(ctx context.Context) (*eventstore.Store, func(), error) {
+	connection, closeNode := s.log, func() {}
+	switch {
+	case connection != "":
+	case s.Eventstore == config.EmbeddedLog:
+		if err := private.MakeFolder(s.Data, slog.Default()); err != nil {
+			return nil, nil, err
+		}
+		_, missing := os.Stat(s.LogFolder())
+		n, err := s.openOwnNode(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if errors.Is(missing, fs.ErrNotExist) { // perhaps by mistake: a relative --data in another folder
+			fmt.Fprintln(os.Stderr, "made a new installation in", s.Data)
+		}
+		connection = n.ConnectionString()
+		closeNode = func() { _ = n.Close(context.WithoutCancel(ctx)) }
+	default:
+		connection = s.Eventstore
+	}
+	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: connection, Insecure: s.InsecureEventstore, Catalogue: domain.Catalogue(), Logger: slog.Default()})
+	if err != nil {
+		closeNode()
+		return nil, nil, err
+	}
+	return store, func() { store.Close(); closeNode() }, nil
+}
+
+// How long a command waits for another one that has the log, and how often it looks.
+const (
+	commandTurn     = 5 * time.Second
+	commandTurnLook = 50 * time.Millisecond
+)
+
+// openOwnNode opens the node of the data folder, once another command that has it has ended.
+func (s *settings) openOwnNode(ctx context.Context) (*node.Node, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandTurn)
+	defer cancel()
+	for {
+		n, err := openNode(s.LogFolder(), "", slog.Default())
+		var inUse *eventlog.FolderInUseError
+		if !errors.As(err, &inUse) {
+			return n, err
+		}
+		select {
+		case <-time.After(commandTurnLook):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w; a server that is starting answers commands in a moment, and a log that `reckon node` runs is reached with --eventstore unix:%s",
+				inUse, filepath.Join(s.LogFolder(), "node.sock"))
+		}
+	}
+}
+
+// openIdentity opens the identity tables without limits on registrations and sign-ins.
+func (s *settings) openIdentity(ctx context.Context) (*identity.Store, func(), error) {
+	if err := s.require("identity"); err != nil {
+		return nil, nil, err
+	}
+	db, err := identity.Open(ctx, identity.Where{Address: s.Identity, Schema: s.IdentitySchema, Logger: slog.Default()})
+	if err != nil {
+		return nil, nil, err
+	}
+	unlimited := ratelimit.Rule{Requests: 1 << 30, Window: time.Minute}
+	return identity.New(db, time.Now, identity.Rules{Registrations: unlimited, SignIns: unlimited}), func() { _ = db.Close() }, nil
+}
+
+// openDatabase opens the database of read models; an error when a SQLite file is missing.
+func (s *settings) openDatabase(ctx context.Context) (*projections.DB, func(), error) {
+	if path, local := strings.CutPrefix(s.Database, "sqlite:"); local && !s.unknown["database"] {
+		if err := requireExists(path, "database of read models"); err != nil {
+			return nil, nil, err
+		}
+	}
+	return s.createDatabase(ctx)
+}
+
+// createDatabase is openDatabase that creates a missing SQLite file.
+func (s *settings) createDatabase(ctx context.Context) (*projections.DB, func(), error) {
+	if err := s.require("database"); err != nil {
+		return nil, nil, err
+	}
+	db, err := projections.Open(ctx, s.Database)
+	if err != nil {
+		return nil, nil, err
+	}
+	return db, func() { _ = db.Close() }, nil
+}
+
+// openBlobs opens the blobs; an error when their folder is missing.
+func (s *settings) openBlobs() (*blobs.Folder, error) {
+	folder, err := s.BlobFolder()
+	if err != nil {
+		return nil, err
+	}
+	if !s.unknown["blobs"] {
+		if err := requireExists(folder, "folder of blobs"); err != nil {
+			return nil, err
+		}
+	}
+	return s.createBlobs()
+}
+
+// createBlobs is openBlobs that creates a missing folder.
+func (s *settings) createBlobs() (*blobs.Folder, error) {
+	if err := s.require("blobs"); err != nil {
+		return nil, err
+	}
+	folder, err := s.BlobFolder()
+	if err != nil {
+		return nil, err
+	}
+	return openBlobs(folder, slog.Default())
+}
+
+// openKeys opens the folder of signing keys, which is made if it is missing.
+func (s *settings) openKeys() (keyring.Ring, error) {
+	if err := s.require("keys"); err != nil {
+		return keyring.Ring{}, err
+	}
+	return openKeys(s.Keys, slog.Default())
+}
+
+// heldKeys tells which private halves are in the folder of signing keys. It makes no folder.
+func (s *settings) heldKeys() (holds func(kid string) bool, err error) {
+	if err := s.require("keys"); err != nil {
+		return nil, err
+	}
+	switch err := private.CheckFolder(s.Keys); {
+	case errors.Is(err, fs.ErrNotExist):
+		return func(string) bool { return false }, nil
+	case err != nil:
+		return nil, err
+	}
+	ring, err := s.openKeys()
+	return ring.Holds, err
+}
+
+func openBlobs(folder string, logger *slog.Logger) (*blobs.Folder, error) {
+	if err := private.MakeFolder(folder, logger); err != nil {
+		return nil, err
+	}
+	return blobs.OpenFolder(folder)
+}

@@ -1,0 +1,249 @@
+package commands_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"reckon/commands"
+	"reckon/domain/account"
+	"reckon/domain/event"
+	"reckon/domain/job"
+	"reckon/domain/session"
+	"reckon/domain/slots"
+)
+
+const aDay = "2026-08-01"
+
+func spend(jobID string, allowance int) slots.Command {
+	slotID := "slot-" + jobID
+	return slots.Spend{SlotID: slotID, Day: aDay, Submission: job.Submission{JobID: jobID, Account: anna}, Allowance: allowance}
+}
+
+// TestACommandReadsWhatIsNew: what a command reads does not depend on how many came before it.
+func TestACommandReadsWhatIsNew(t *testing.T) {
+	l := newLog(t)
+	command := func(i int) int {
+		before := l.eventsRead
+		if _, _, err := commands.Handle(t.Context(), l, slots.Decider, slots.Stream(anna, aDay), intentOf(anna), spend(fmt.Sprint(i), 1000)); err != nil {
+			t.Fatal(err)
+		}
+		return l.eventsRead - before
+	}
+	command(0)
+	for i := 1; i < 300; i++ {
+		if n := command(i); n > 2 { // the last event that was read before, and the one that was appended then
+			t.Fatalf("command %d read %d events", i, n)
+		}
+	}
+	history, err := l.Read(t.Context(), slots.Stream(anna, aDay))
+	if err != nil || len(history.Events) != 300 {
+		t.Errorf("%d events, %v", len(history.Events), err)
+	}
+}
+
+// TestARefusalKnowsTheLatest: another process gives a slot back, ends a session, closes an account; the process that
+// knew otherwise decides on what is so now.
+func TestARefusalKnowsTheLatest(t *testing.T) {
+	l := newLog(t)
+	other := l.elsewhere()
+	slot := func(store *log, c slots.Command) error {
+		_, _, err := commands.Handle(t.Context(), store, slots.Decider, slots.Stream(anna, aDay), intentOf(anna), c)
+		return err
+	}
+	for range 3 { // the second time round all is known from before
+		if err := slot(l, spend("a", 1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := slot(l, spend("b", 1)); !errors.Is(err, slots.ErrAllowanceSpent) {
+			t.Fatalf("over the allowance: %v", err)
+		}
+		if err := slot(other, slots.Refund{SlotID: "slot-a", JobID: "a", Reason: slots.CancelledEarly}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	register(t, l, anna)
+	if s, err := commands.ReadAccount(t.Context(), l, anna); err != nil || s.Closed {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if _, err := commands.CloseAccount(t.Context(), other, intentOf(anna)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := changePlan(t.Context(), l, intentOf(anna), "pro"); !errors.Is(err, account.ErrClosed) {
+		t.Errorf("a closed account: %v", err)
+	}
+	if s, err := commands.ReadAccount(t.Context(), l, anna); err != nil || !s.Closed {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestATruncatedStreamIsReadWhole: the event that a kept state ends with is gone.
+func TestATruncatedStreamIsReadWhole(t *testing.T) {
+	l := newLog(t)
+	stream := slots.Stream(anna, aDay)
+	for i := range 4 {
+		if _, _, err := commands.Handle(t.Context(), l, slots.Decider, stream, intentOf(anna), spend(fmt.Sprint(i), 9)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := l.elsewhere()
+	for i := 4; i < 7; i++ {
+		if _, _, err := commands.Handle(t.Context(), other, slots.Decider, stream, intentOf(anna), spend(fmt.Sprint(i), 9)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.KeepNewest(t.Context(), stream, 2); err != nil {
+		t.Fatal(err)
+	}
+	// The process knows events 0 to 2; the stream has 5 and 6, as for a process that knows nothing.
+	for _, store := range []*log{l, l.elsewhere()} {
+		state, _, err := commands.Handle(t.Context(), store, slots.Decider, stream, intentOf(anna), spend("5", 9))
+		if err != nil || state.SlotsUsed() != 2 {
+			t.Errorf("%d slots, %v", state.SlotsUsed(), err)
+		}
+	}
+}
+
+// TestKeptStatesAreShared: goroutines fold onto one kept state at once, with commands that append, that change nothing
+// and that are refused; the race detector and the counts find one that changes it.
+func TestKeptStatesAreShared(t *testing.T) {
+	const writers, each = 6, 25
+	const allowance = writers*each + 1
+	l := newLog(t)
+	stores := []*log{l, l.elsewhere()}
+	var group sync.WaitGroup
+	for w := range writers {
+		group.Go(func() {
+			store := stores[w%2]
+			for i := range each {
+				c := spend(fmt.Sprint(w, "-", i), allowance)
+				for range 2 { // the second time it holds a slot
+					state, _, err := commands.Handle(t.Context(), store, slots.Decider, slots.Stream(anna, aDay), intentOf(anna), c)
+					if _, holds := state.HeldBy(fmt.Sprint(w, "-", i)); err != nil || !holds {
+						t.Errorf("%d-%d: %v %v", w, i, holds, err)
+					}
+				}
+				refused := spend("late", 0)
+				if state, _, err := commands.Handle(t.Context(), store, slots.Decider, slots.Stream(anna, aDay), intentOf(anna), refused); !errors.Is(err, slots.ErrAllowanceSpent) || state.SlotsUsed() <= i {
+					t.Errorf("%d slots, %v", state.SlotsUsed(), err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	for _, store := range append(stores, l.elsewhere()) {
+		state, _, err := commands.Handle(t.Context(), store, slots.Decider, slots.Stream(anna, aDay), intentOf(anna), slots.Command(slots.Refund{}))
+		if err != nil || state.SlotsUsed() != writers*each {
+			t.Errorf("%d slots, %v; want %d", state.SlotsUsed(), err, writers*each)
+		}
+	}
+}
+
+// answer is what a command came to.
+type answer struct {
+	state any
+	at    event.Position
+	err   string
+}
+
+// order is a command of some kind on a store.
+type order func(store commands.Store, in commands.Intent) answer
+
+func handled[S any](state S, at event.Position, err error) answer {
+	if err != nil {
+		return answer{state, at, err.Error()}
+	}
+	return answer{state, at, ""}
+}
+
+// drawOrder draws a command of a stream that is written often.
+func drawOrder(t *rapid.T) order {
+	n := rapid.IntRange(0, 4).Draw(t, "which")
+	name := fmt.Sprint(n)
+	onDay := func(c slots.Command) order {
+		return func(store commands.Store, in commands.Intent) answer {
+			return handled(commands.Handle(t.Context(), store, slots.Decider, slots.Stream(anna, aDay), in, c))
+		}
+	}
+	onSession := func(c session.Command) order {
+		return func(store commands.Store, in commands.Intent) answer {
+			return handled(commands.Handle(t.Context(), store, session.Decider, session.Stream(anna, "n"), in, c))
+		}
+	}
+	onAccount := func(c account.Command) order {
+		return func(store commands.Store, in commands.Intent) answer {
+			return handled(commands.Handle(t.Context(), store, account.Decider, account.Stream(anna), in, c))
+		}
+	}
+	switch rapid.IntRange(0, 7).Draw(t, "command") {
+	case 0, 1:
+		return onDay(spend(name, 3))
+	case 2:
+		return onDay(slots.Refund{SlotID: "slot-" + name, JobID: name, Reason: slots.CancelledEarly})
+	case 3:
+		return onSession(session.Open{Account: anna, SessionID: "n", Owner: name, LostOwner: fmt.Sprint(n - 1)})
+	case 4:
+		return onSession(session.Clear{Account: anna, SessionID: "n"})
+	case 5:
+		return onSession(session.Expire{Account: anna, SessionID: "n", Epoch: n, Reason: session.EndIdle})
+	case 6:
+		return onAccount(account.Register{Account: anna, Plan: name})
+	}
+	return onAccount(account.ChangePlan{Account: anna, Plan: name})
+}
+
+// TestKeptStatesDecideAlike: two processes that keep states answer every command, and leave a log, as processes do that
+// read every stream from its beginning. Any command may be overtaken, between its reads and its append, by one of the
+// other process.
+func TestKeptStatesDecideAlike(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		warm, cold := newBareLog(t), newBareLog(t)
+		processes := []*log{warm.elsewhere(), warm.elsewhere()}
+		for range rapid.IntRange(1, 60).Draw(t, "commands") {
+			p := rapid.IntRange(0, 1).Draw(t, "process")
+			first, second := drawOrder(t), drawOrder(t)
+			overtaken := rapid.Bool().Draw(t, "overtaken")
+			ids := []uuid.UUID{uuid.New(), uuid.New()}
+			run := func(store, rival *log) (answers []answer) {
+				if overtaken {
+					store.before = func(string) error {
+						store.before = nil
+						in := intentOf(anna)
+						in.ID = ids[1]
+						answers = append(answers, second(rival, in))
+						return nil
+					}
+				}
+				in := intentOf(anna)
+				in.ID = ids[0]
+				answers = append(answers, first(store, in))
+				store.before = nil
+				return answers
+			}
+			got, want := run(processes[p], processes[1-p]), run(cold.elsewhere(), cold.elsewhere())
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("answered %+v, want %+v", got, want)
+			}
+		}
+		if got, want := everything(t, warm), everything(t, cold); got != want {
+			t.Fatalf("the log is %s, want %s", got, want)
+		}
+	})
+}
+
+func everything(t *rapid.T, l *log) string {
+	var all strings.Builder
+	for r, err := range l.ReadAll(t.Context(), event.Position{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&all, "%s %d %s %+v\n", r.Stream, r.Revision, r.ID, r.Event)
+	}
+	return all.String()
+}

@@ -1,0 +1,228 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+)
+
+// Installation says where the parts of an installation are. The servers and every operator's command have
+// these settings, so that they are read from the same flags, variables and file. An empty field is not set.
+type Installation struct {
+	Config File `help:"TOML file with the same names as these flags." name:"config" placeholder:"FILE" json:"config,omitempty"`
+
+	Data       string `help:"Folder everything embedded lies in, and the socket through which commands reach the server; default: reckon-data." default:"reckon-data" placeholder:"DIR" json:"data"`
+	Eventstore string `help:"The event log: unix:PATH of a node's socket, or esdb://user:password@host:port; default: embedded." placeholder:"ADDRESS" json:"eventstore"`
+
+	InsecureEventstore bool `help:"Accept an esdb:// address without TLS or without credentials, though whoever can write to that log is an administrator of this service." json:"insecure_eventstore"`
+
+	Database       string `help:"Read models: sqlite:PATH or postgres://…; default: readmodels.db in the data folder." placeholder:"ADDRESS" json:"database"`
+	Identity       string `help:"Accounts' addresses and passwords: sqlite:PATH or postgres://…; default: the PostgreSQL of --database, else identity.db in the data folder." placeholder:"ADDRESS" json:"identity"`
+	IdentitySchema string `help:"PostgreSQL schema of --identity, which nothing else uses; default: identity." placeholder:"NAME" json:"identity_schema"`
+	Blobs          string `help:"Large bytes: file:///DIR; default: blobs in the data folder." placeholder:"URL" json:"blobs"`
+	Keys           string `help:"Folder of the signing keys and of the secret between processes, which all processes of an installation share; default: keys in the data folder." placeholder:"DIR" json:"keys"`
+	PublicURL      string `help:"Address clients reach the API at, such as https://reckon.example, when it is not the one it listens on. https makes cookies Secure and sends HSTS." name:"public-url" placeholder:"URL" json:"public_url"`
+}
+
+// defaultIdentitySchema is the PostgreSQL schema of the identity tables.
+const defaultIdentitySchema = "identity"
+
+var (
+	// eventstorePattern matches the beginning of every address that --eventstore accepts.
+	eventstorePattern = regexp.MustCompile(`^(embedded$|unix:.|esdb://.|esdb\+discover://.)`)
+	// schemaPattern matches names that need no quotes in PostgreSQL.
+	schemaPattern = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+)
+
+// Check returns a *SettingError for every field that cannot be used, joined, and puts PublicURL into its normal form.
+func (i *Installation) Check() error {
+	c := checks{of: &Serve{Installation: *i}}
+	c.require("Eventstore", i.Eventstore == "" || eventstorePattern.MatchString(i.Eventstore), "must be embedded, unix:PATH or esdb://…") // without its value, which may hold a password
+	schema := i.IdentitySchema
+	c.require("IdentitySchema", schema == "" || schemaPattern.MatchString(schema), "must be 1 to 63 of a-z, 0-9 and _, and begin with no digit")
+	c.require("IdentitySchema", schema != "public" && !strings.HasPrefix(schema, "pg_"), "must be a schema of its own: read models lie in public, and whoever drops them would drop the accounts")
+	whole, err := i.Complete()
+	c.join(err)
+	c.require("Identity", !strings.HasPrefix(whole.Identity, "sqlite:") || whole.Identity != whole.Database,
+		"must be another file than --database: read models may be deleted at any time, accounts' addresses and passwords never")
+	publicURL, err := PublicURL(i.PublicURL)
+	c.refuse("PublicURL", err)
+	i.PublicURL = publicURL
+	return c.err()
+}
+
+// Complete is the installation with every field set that has a default, and every path absolute, so that it
+// means the same in another process. PublicURL stays empty where the API's own address is meant. The error is
+// a *SettingError, or that there is no working folder.
+func (i Installation) Complete() (Installation, error) {
+	i, err := i.Absolute()
+	if err != nil {
+		return i, err
+	}
+	blobs, err := i.BlobFolder()
+	if err != nil {
+		return i, err
+	}
+	if i.Eventstore == "" {
+		i.Eventstore = EmbeddedLog
+	}
+	if i.IdentitySchema == "" {
+		i.IdentitySchema = defaultIdentitySchema
+	}
+	i.Identity = i.IdentityAddress() // before Database, which it depends on
+	i.Database, i.Blobs, i.Keys = i.DatabaseAddress(), "file://"+filepath.ToSlash(blobs), i.KeyFolder()
+	return i, nil
+}
+
+// Absolute is the installation with the paths of the fields that are set made absolute. The error is a
+// *SettingError, or that there is no working folder.
+func (i Installation) Absolute() (Installation, error) {
+	var failed error
+	absolute := func(path string) string {
+		if path == "" {
+			return path
+		}
+		path, err := filepath.Abs(path)
+		failed = errors.Join(failed, err)
+		return path
+	}
+	under := func(scheme, address string) string {
+		if path, found := strings.CutPrefix(address, scheme); found {
+			return scheme + absolute(path)
+		}
+		return address
+	}
+	i.Config, i.Data, i.Keys = File(absolute(string(i.Config))), absolute(i.Data), absolute(i.Keys)
+	i.Eventstore, i.Database, i.Identity = under("unix:", i.Eventstore), under("sqlite:", i.Database), under("sqlite:", i.Identity)
+	if i.Blobs != "" {
+		folder, err := i.BlobFolder()
+		failed = errors.Join(failed, err)
+		i.Blobs = "file://" + filepath.ToSlash(absolute(folder))
+	}
+	return i, failed
+}
+
+// LogFolder returns the folder of an embedded log.
+func (i Installation) LogFolder() string { return filepath.Join(i.Data, "eventstore") }
+
+// DatabaseAddress returns the address of the read models: Database, or readmodels.db in Data.
+func (i Installation) DatabaseAddress() string {
+	if i.Database != "" {
+		return i.Database
+	}
+	return "sqlite:" + filepath.Join(i.Data, "readmodels.db")
+}
+
+// KeyFolder returns the folder of the signing keys: Keys, or keys in Data.
+func (i Installation) KeyFolder() string {
+	if i.Keys != "" {
+		return i.Keys
+	}
+	return filepath.Join(i.Data, "keys")
+}
+
+// IdentityAddress returns the address of the identity tables: Identity, the PostgreSQL of
+// Database, or identity.db in Data. A SQLite file of read models is not used: it is not
+// synced at every commit, and may be deleted.
+func (i Installation) IdentityAddress() string {
+	switch {
+	case i.Identity != "":
+		return i.Identity
+	case strings.HasPrefix(i.Database, "postgres"):
+		return i.Database
+	}
+	return "sqlite:" + filepath.Join(i.Data, "identity.db")
+}
+
+// BlobFolder returns the folder of blobs: that of Blobs, or blobs in Data. The error is a *SettingError.
+func (i Installation) BlobFolder() (string, error) {
+	if i.Blobs == "" {
+		return filepath.Abs(filepath.Join(i.Data, "blobs"))
+	}
+	u, err := url.Parse(i.Blobs)
+	if err != nil || u.Scheme != "file" || u.Host+u.Path == "" {
+		return "", settingError(i, "Blobs", fmt.Errorf("%q is not file:///DIR", i.Blobs))
+	}
+	return filepath.FromSlash(u.Host + u.Path), nil // in file://relative/folder the first part of the path is parsed as the host
+}
+
+var (
+	// places are the fields in which installations differ, in the order in which messages name them.
+	places = []string{"Eventstore", "Database", "Identity", "IdentitySchema", "Blobs", "Keys", "PublicURL"}
+	// addresses are those of places that may hold a password.
+	addresses = places[:3]
+)
+
+// field is a field of i that holds a string; it can be set.
+func (i *Installation) field(name string) reflect.Value {
+	return reflect.ValueOf(i).Elem().FieldByName(name)
+}
+
+// Under is the installation with what is not set taken from known. It returns a *SettingError for every field
+// that is set to something else than known says (passwords aside), joined; source says in words what known is.
+func (i Installation) Under(known Installation, source string) (Installation, error) {
+	var failed error
+	for _, name := range places {
+		given, is := i.field(name), known.field(name).String()
+		shown, want := withoutSecret(given.String()), withoutSecret(is)
+		switch {
+		case shown == "":
+			given.SetString(is)
+		case shown != want:
+			failed = errors.Join(failed, settingError(i, name, fmt.Errorf("%s has %q and not %q; leave the setting out", source, want, shown)))
+		}
+	}
+	if i.Config == "" {
+		i.Config = known.Config
+	}
+	i.InsecureEventstore = i.InsecureEventstore || known.InsecureEventstore
+	return i, failed
+}
+
+// WithoutSecrets is the installation with every password cut out of its addresses.
+func (i Installation) WithoutSecrets() Installation {
+	for _, name := range addresses {
+		i.field(name).SetString(withoutSecret(i.field(name).String()))
+	}
+	return i
+}
+
+// RequireSecrets returns a *SettingError for every address of which WithoutSecrets has cut something out, joined;
+// source says in words where the addresses come from.
+func (i Installation) RequireSecrets(source string) error {
+	var failed error
+	for _, name := range addresses {
+		if address := i.field(name).String(); strings.Contains(address, secretCut) {
+			failed = errors.Join(failed, settingError(i, name, fmt.Errorf("%s has %q, and passwords are not kept there; give the setting as the server has it", source, address)))
+		}
+	}
+	return failed
+}
+
+// secretCut stands where a password was.
+const secretCut = "…"
+
+// secretParameter matches the parameters of an address that hold a secret.
+var secretParameter = regexp.MustCompile(`(?i)([?&][^=&]*(?:password|secret)[^=&]*=)[^&]*`)
+
+// withoutSecret is an address with its password cut out.
+func withoutSecret(address string) string {
+	scheme, rest, found := strings.Cut(address, "://")
+	if !found {
+		return address
+	}
+	query := ""
+	if at := strings.IndexByte(rest, '?'); at >= 0 {
+		rest, query = rest[:at], rest[at:]
+	}
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+		if user, _, secret := strings.Cut(rest[:at], ":"); secret {
+			rest = user + ":" + secretCut + rest[at:]
+		}
+	}
+	return scheme + "://" + rest + secretParameter.ReplaceAllString(query, "${1}"+secretCut)
+}

@@ -1,0 +1,206 @@
+//go:build bench
+
+package bench
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"reckon/commands"
+	"reckon/domain/account"
+	"reckon/domain/event"
+	"reckon/domain/job"
+	"reckon/domain/session"
+	"reckon/domain/slots"
+	"reckon/domain/token"
+	"reckon/eventstore"
+	"reckon/internal/auth"
+	"reckon/internal/httpkit"
+	"reckon/writeapi"
+)
+
+// What a command costs by how much its streams hold already, over the real node in this process: time, and bytes
+// allocated by client and node together, as ratios to the same command on a new stream. Sizes:
+// RECKON_BENCH_PAST, such as 2000,100000.
+
+const (
+	writeRepeats = 200
+	writeDay     = "2026-08-01"
+)
+
+// pastSizes are how many events a stream holds before it is measured: those of RECKON_BENCH_PAST, else the usual ones.
+// The first is what the others are compared with.
+func pastSizes(b *testing.B, usual ...int) []int {
+	b.Helper()
+	given := os.Getenv("RECKON_BENCH_PAST")
+	if given == "" {
+		return usual
+	}
+	sizes := usual[:1:1]
+	for text := range strings.SplitSeq(given, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			b.Fatalf("RECKON_BENCH_PAST=%s: %q is not a number of events", given, text)
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes
+}
+
+// cost is the median of a command's repetitions.
+type cost struct {
+	first, each time.Duration // of the first, which knows nothing of the stream; of the later ones
+	bytes       uint64        // allocated by each of the later ones
+}
+
+func measure(b *testing.B, command func() error) cost {
+	b.Helper()
+	timed := func() time.Duration {
+		begun := time.Now()
+		if err := command(); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(begun)
+	}
+	c := cost{first: timed()}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	repeats, times := writeRepeats, []time.Duration{}
+	if c.first > time.Second {
+		repeats = 5 // it reads all of a long stream
+	}
+	for range repeats {
+		times = append(times, timed())
+	}
+	runtime.ReadMemStats(&after)
+	slices.Sort(times)
+	c.each, c.bytes = times[len(times)/2], (after.TotalAlloc-before.TotalAlloc)/uint64(repeats)
+	return c
+}
+
+// report prints a command's cost at every size, as a ratio to that of the first size.
+func report(b *testing.B, what string, sizes []int, costs []cost) {
+	base := costs[0]
+	for i, c := range costs {
+		b.Logf("%-14s %7d events: first %9.2f ms, then %7.2f ms (%6.1f x), %9d bytes (%6.1f x)", what, sizes[i],
+			c.first.Seconds()*1e3, c.each.Seconds()*1e3, float64(c.each)/float64(base.each), c.bytes, float64(c.bytes)/float64(base.bytes))
+	}
+	last := costs[len(costs)-1]
+	b.ReportMetric(float64(last.each)/float64(base.each), what+"-time-ratio/limit-2")
+	b.ReportMetric(float64(last.bytes)/float64(base.bytes), what+"-bytes-ratio/limit-2")
+}
+
+// fill appends the events of a stream that has none.
+func fill(b *testing.B, store *eventstore.Store, stream string, n int, nth func(i int) event.Event) {
+	b.Helper()
+	const batch = 200
+	for from := 0; from < n; from += batch {
+		var events []event.Event
+		for i := from; i < min(n, from+batch); i++ {
+			events = append(events, nth(i))
+		}
+		in := commands.Intent{ID: uuid.New(), At: time.Now()}
+		if _, err := store.Append(context.Background(), stream, event.Revision(from)-1, in.Propose(events)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func accountIntent(id string) commands.Intent {
+	at, _ := time.Parse(time.DateOnly, writeDay)
+	return commands.Intent{ID: uuid.New(), At: at, Account: id, Actor: "session", Source: event.SourceWeb}
+}
+
+// BenchmarkSubmissionByDay: a job is submitted on a day on which so many slots are held.
+func BenchmarkSubmissionByDay(b *testing.B) {
+	sizes := pastSizes(b, 0, 2_000, 20_000, 100_000)
+	store := openNode(b)
+	jobs := &commands.Jobs{Store: store, Runs: commands.NewRunIDs(store, "bench")}
+	plan := account.Plan{Name: "bench", JobsPerDay: 10_000_000, JobBudgetMS: 1000, ConcurrentJobs: 1}
+	submit := func(accountID, key string) error {
+		_, err := jobs.SubmitJob(context.Background(), accountIntent(accountID), commands.SubmitJob{
+			Submission: job.Submission{Kind: "evaluate", Payload: event.Inline("Integrate[x^2, x]"), IdempotencyKey: key}, Plan: plan, Publishes: job.PublishesRun,
+			Prepare: func(context.Context, commands.Intent, *job.Submission) error { return nil },
+		})
+		return err
+	}
+	var submissions, resubmissions []cost
+	for _, n := range sizes {
+		accountID := uuid.NewString()
+		fill(b, store, slots.Stream(accountID, writeDay), n, func(int) event.Event {
+			return slots.Spent{SlotID: uuid.NewString(), Day: writeDay, Submission: job.Submission{
+				JobID: uuid.NewString(), Account: accountID, Kind: "evaluate", Payload: event.Inline("Integrate[x^2, x]"), Plan: "bench", SubmittedAt: "2026-08-01T12:00:00.000Z"}}
+		})
+		submissions = append(submissions, measure(b, func() error { return submit(accountID, uuid.NewString()) }))
+		if err := submit(accountID, "again"); err != nil {
+			b.Fatal(err)
+		}
+		resubmissions = append(resubmissions, measure(b, func() error { return submit(accountID, "again") }))
+	}
+	report(b, "submission", sizes, submissions)
+	report(b, "resubmission", sizes, resubmissions)
+}
+
+// BenchmarkSessionByEpochs: a session that was opened so often before is opened and cleared.
+func BenchmarkSessionByEpochs(b *testing.B) {
+	sizes := pastSizes(b, 10, 10_000)
+	store := openNode(b)
+	var costs []cost
+	for _, n := range sizes {
+		accountID := uuid.NewString()
+		fill(b, store, session.Stream(accountID, "n"), n, func(i int) event.Event {
+			if i%2 == 0 {
+				return session.Opened{Account: accountID, SessionID: "n", Owner: "p", Epoch: i/2 + 1}
+			}
+			return session.Cleared{Account: accountID, SessionID: "n", Epoch: i/2 + 1}
+		})
+		costs = append(costs, measure(b, func() error {
+			_, _, err := commands.Handle(context.Background(), store, session.Decider, session.Stream(accountID, "n"), accountIntent(accountID),
+				session.Command(session.Open{Account: accountID, SessionID: "n", Owner: "p"}))
+			if err == nil {
+				_, _, _, err = commands.ClearSession(context.Background(), store, accountIntent(accountID), "n")
+			}
+			return err
+		}))
+	}
+	report(b, "session", sizes, costs)
+}
+
+// BenchmarkAuthenticationByPast: a request is authenticated whose token's and account's streams hold so many events each.
+func BenchmarkAuthenticationByPast(b *testing.B) {
+	sizes := pastSizes(b, 10, 10_000)
+	store := openNode(b)
+	authenticator := &auth.Authenticator{Credentials: writeapi.Credentials(store), Now: time.Now}
+	var costs []cost
+	for _, n := range sizes {
+		secret, accountID := auth.MintToken(), uuid.NewString()
+		fill(b, store, token.Stream(auth.TokenID(secret)), n, func(int) event.Event {
+			return token.Minted{TokenID: auth.TokenID(secret), Account: accountID, Name: "n", Last4: "abcd"}
+		})
+		fill(b, store, account.Stream(accountID), n, func(i int) event.Event {
+			if i == 0 {
+				return account.Registered{Account: accountID, Plan: "free"}
+			}
+			return account.PlanChanged{Account: accountID, Plan: fmt.Sprint("plan", i)}
+		})
+		request := httptest.NewRequest(http.MethodGet, "/", nil)
+		request.Header.Set("Authorization", "Bearer "+secret)
+		costs = append(costs, measure(b, func() error {
+			_, err := authenticator.Authenticate(request, httpkit.Route{Access: httpkit.Bearer})
+			return err
+		}))
+	}
+	report(b, "authentication", sizes, costs)
+}

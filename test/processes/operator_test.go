@@ -1,0 +1,325 @@
+package processes
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"reckon/domain/event"
+	"reckon/domain/runner"
+	"reckon/domain/session"
+	"reckon/eventstore/node"
+	"reckon/test/e2e"
+)
+
+// What an operator does to processes, and what their callers see of it.
+
+// inSession evaluates in the session "notebook".
+func inSession(a *e2e.Account, expression string) (e evaluated, err error) {
+	err = a.JSON("POST", "/api/evaluate", map[string]string{"expression": expression, "session_id": "notebook"}, &e)
+	return e, err
+}
+
+// pending is an evaluation whose answer is awaited.
+type pending struct {
+	evaluated
+	err   error
+	ended chan struct{}
+}
+
+// begin sends an evaluation to one process and returns when the session's owner computes it.
+func begin(t *testing.T, caller, owner *e2e.Account, expression string) *pending {
+	t.Helper()
+	p := &pending{ended: make(chan struct{})}
+	go func() {
+		defer close(p.ended)
+		p.evaluated, p.err = inSession(caller, expression)
+	}()
+	until(t, "the owner computes", func() bool {
+		var list struct {
+			Sessions []struct {
+				SessionID string `json:"session_id"`
+				Busy      bool   `json:"busy"`
+			} `json:"sessions"`
+		}
+		must(t, owner.JSON("GET", "/api/sessions", nil, &list))
+		for _, s := range list.Sessions {
+			if s.Busy {
+				return true
+			}
+		}
+		select {
+		case <-p.ended:
+			t.Fatalf("answered before it was seen: %+v, %v", p.evaluated, p.err)
+		default:
+		}
+		return false
+	})
+	return p
+}
+
+func signal(t *testing.T, s *e2e.Server, which syscall.Signal) {
+	t.Helper()
+	must(t, syscall.Kill(s.PID(), which))
+}
+
+// pair is two API processes and an account whose session lives in the second.
+func pair(t *testing.T) (in *installation, one, two *e2e.Server, here, there *e2e.Account) {
+	t.Helper()
+	in = install(t)
+	in.headless("project,react")
+	one, two = in.api("api"), in.api("api")
+	here = one.NewAccount("alice@example.com")
+	there = at(here, two)
+	_, err := inSession(there, "z = 9")
+	must(t, err)
+	e, err := inSession(here, "z")
+	must(t, err)
+	if e.Result != "9" {
+		t.Fatalf("not forwarded: %+v", e)
+	}
+	return in, one, two, here, there
+}
+
+// TestFrozenOwner: a process that takes requests and does nothing holds its callers until its
+// lease ends; then they are answered from a fresh session. When it goes on it has lost the session.
+func TestFrozenOwner(t *testing.T) {
+	_, _, two, here, there := pair(t)
+	signal(t, two, syscall.SIGSTOP)
+	t.Cleanup(func() { _ = syscall.Kill(two.PID(), syscall.SIGCONT) })
+	e, err := inSession(here, "z")
+	if err != nil || e.Result != "z" || !strings.Contains(strings.Join(e.Warnings, " "), "was lost (owner_lost)") {
+		t.Errorf("%+v, %v", e, err)
+	}
+	_, err = inSession(here, "z = 10")
+	must(t, err)
+	signal(t, two, syscall.SIGCONT)
+	if e, err := inSession(there, "z"); err != nil || e.Result != "10" {
+		t.Errorf("by way of the process that was frozen: %+v, %v", e, err)
+	}
+}
+
+// TestStoppingWaitsForForwarded: neither the owner of a session nor the process that forwards to
+// it cuts an evaluation when it is told to stop.
+func TestStoppingWaitsForForwarded(t *testing.T) {
+	in, one, two, here, there := pair(t)
+	p := begin(t, here, there, "Pause[2]; z + 1")
+	signal(t, two, syscall.SIGTERM)
+	if <-p.ended; p.err != nil || p.Result != "10" {
+		t.Errorf("the owner stops: %+v, %v", p.evaluated, p.err)
+	}
+	if status := two.Wait(); status != 0 {
+		t.Errorf("it ends with %d:\n%s", status, two.Output())
+	}
+	three := in.api("api")
+	there = at(here, three)
+	if e, err := inSession(there, "z = 5"); err != nil || !strings.Contains(strings.Join(e.Warnings, " "), "(shutdown)") {
+		t.Errorf("%+v, %v", e, err)
+	}
+	p = begin(t, here, there, "Pause[2]; z + 1")
+	signal(t, one, syscall.SIGTERM)
+	if <-p.ended; p.err != nil || p.Result != "6" {
+		t.Errorf("the forwarding process stops: %+v, %v", p.evaluated, p.err)
+	}
+	if status := one.Wait(); status != 0 {
+		t.Errorf("it ends with %d:\n%s", status, one.Output())
+	}
+}
+
+// TestOwnerDiesWhileItEvaluates: its callers are answered from a fresh session once its lease has
+// ended; none is told that the log is away.
+func TestOwnerDiesWhileItEvaluates(t *testing.T) {
+	_, _, two, here, there := pair(t)
+	p := begin(t, here, there, "Pause[4]; z")
+	two.Kill()
+	if <-p.ended; p.err != nil || p.Result != "z" || !strings.Contains(strings.Join(p.Warnings, " "), "was lost (owner_lost)") {
+		t.Errorf("%+v, %v", p.evaluated, p.err)
+	}
+}
+
+// balancer sends requests to the servers whose /readyz answers 200, in turns, and never twice.
+type balancer struct {
+	mu      sync.Mutex
+	servers []*httputil.ReverseProxy
+	asked   map[string]*httputil.ReverseProxy // by URL
+	next    int
+	failed  atomic.Int64
+}
+
+func (b *balancer) add(t *testing.T, address string) {
+	t.Helper()
+	at, err := url.Parse(address)
+	must(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(at)
+	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, err error) {
+		b.failed.Add(1)
+		http.Error(w, err.Error(), http.StatusBadGateway)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked[address] = proxy
+}
+
+func (b *balancer) askAll() {
+	b.mu.Lock()
+	asked := map[string]*httputil.ReverseProxy{}
+	for address, proxy := range b.asked {
+		asked[address] = proxy
+	}
+	b.mu.Unlock()
+	var ready []*httputil.ReverseProxy
+	for address, proxy := range asked {
+		response, err := http.Get(address + "/readyz")
+		if err != nil {
+			continue
+		}
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+		if response.StatusCode == http.StatusOK {
+			ready = append(ready, proxy)
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.servers = ready
+}
+
+func (b *balancer) ready() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.servers)
+}
+
+// ServeHTTP is http.Handler.
+func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b.mu.Lock()
+	if len(b.servers) == 0 {
+		b.mu.Unlock()
+		b.failed.Add(1)
+		http.Error(w, "no server is ready", http.StatusBadGateway)
+		return
+	}
+	b.next++
+	proxy := b.servers[b.next%len(b.servers)]
+	b.mu.Unlock()
+	proxy.ServeHTTP(w, r)
+}
+
+// TestRollingRestart: every server is replaced behind a balancer that asks /readyz, and no
+// client has a request refused or cut.
+func TestRollingRestart(t *testing.T) {
+	const clients = 4
+	in := install(t)
+	in.shared = append(in.shared, "--unready-grace", "3s")
+	in.headless("project,react")
+	servers := []*e2e.Server{in.api("api"), in.api("api")}
+	b := &balancer{asked: map[string]*httputil.ReverseProxy{}}
+	for _, s := range servers {
+		b.add(t, s.URL)
+	}
+	front := httptest.NewServer(b)
+	defer front.Close()
+	stop, asking := make(chan struct{}), sync.WaitGroup{}
+	asking.Go(func() {
+		for {
+			b.askAll()
+			select {
+			case <-stop:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	})
+	defer func() { close(stop); asking.Wait() }()
+	until(t, "both are ready", func() bool { return b.ready() == 2 })
+
+	alice := servers[0].NewAccount("alice@example.com")
+	alice.URL = front.URL
+	var answered atomic.Int64
+	ended := make(chan struct{})
+	var working sync.WaitGroup
+	for n := range clients {
+		working.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				var e evaluated
+				if err := alice.JSON("POST", "/api/evaluate", map[string]string{"expression": fmt.Sprintf("%d + %d", n, i)}, &e); err != nil {
+					t.Errorf("client %d, request %d: %v", n, i, err)
+					return
+				}
+				answered.Add(1)
+			}
+		})
+	}
+	for i, old := range servers {
+		before := answered.Load()
+		replacement := in.api("api")
+		b.add(t, replacement.URL)
+		until(t, "the replacement is ready", func() bool { return b.ready() == 3 })
+		signal(t, old, syscall.SIGTERM)
+		if status := old.Wait(); status != 0 {
+			t.Errorf("server %d ends with %d:\n%s", i, status, old.Output())
+		}
+		b.mu.Lock()
+		delete(b.asked, old.URL)
+		b.mu.Unlock()
+		until(t, "requests are answered", func() bool { return answered.Load() > before+clients || t.Failed() })
+	}
+	close(ended)
+	working.Wait()
+	t.Logf("%d requests answered while both servers were replaced, %d failed", answered.Load(), b.failed.Load())
+	if n := b.failed.Load(); n > 0 {
+		t.Errorf("%d requests failed in the balancer", n)
+	}
+}
+
+// TestIdleLogDoesNotGrow: a server with an embedded log that holds a session, and does nothing,
+// writes nothing.
+func TestIdleLogDoesNotGrow(t *testing.T) {
+	const interval = 50 * time.Millisecond
+	data := e2e.DataFolder(t)
+	server := e2e.Start(t, data, "--beat", interval.String())
+	alice := server.NewAccount("alice@example.com")
+	_, err := inSession(alice, "x = 1")
+	must(t, err)
+	time.Sleep(60 * interval) // the time in which nothing may be written
+	if status := server.Interrupt(); status != 0 {
+		t.Fatalf("it ends with %d:\n%s", status, server.Output())
+	}
+	n, err := node.Open(node.Config{Dir: data + "/eventstore"})
+	must(t, err)
+	defer func() { _ = n.Close(t.Context()) }()
+	log := connect(t, n.ConnectionString())
+	opened, idle := false, 0
+	for r, err := range log.ReadAll(t.Context(), event.Position{}) {
+		must(t, err)
+		switch r.Event.(type) {
+		case runner.Beat:
+			t.Errorf("a heartbeat that nobody could read: %+v", r.Event)
+		case session.Opened:
+			opened = true
+		case session.Expired: // the server stopped
+			opened = false
+		}
+		if opened {
+			idle++
+		}
+	}
+	// session.opened, the run and its receipt, and nothing else
+	if want := 3; idle > want {
+		t.Errorf("%d events while the session was held, want at most %d", idle, want)
+	}
+}
