@@ -11,6 +11,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/receipt"
 	"reckon/domain/run"
+	"reckon/domain/slips"
 )
 
 // EvaluatorConfig is what an Evaluator works with. All of it is required but
@@ -89,6 +90,8 @@ type Evaluation struct {
 	Stdout   string
 	Run      run.Evaluated
 	Position event.Position // of the run's last event; zero while it is not in the log
+	// Suggestions are what parts of the expression were probably meant to be; their messages are among the run's warnings.
+	Suggestions []slips.Suggestion
 }
 
 // ErrTooManySessions means that the plan's live sessions are all in use. Nothing was logged.

@@ -42,6 +42,31 @@ func Admit(c Evaluate) error {
 	return err
 }
 
+// NotInLanguageError means that a job's text is not in the language; nothing was submitted.
+type NotInLanguageError struct {
+	Detail string // what is wrong and where, with the place shown
+}
+
+func (e *NotInLanguageError) Error() string { return e.Detail }
+
+// AdmitJob is Admit for an evaluation that will wait in the queue: it returns a NotInLanguageError for a text
+// whose evaluation could only fail. What the service's parser merely does not know (escapes, ?name) waits for
+// the engine.
+func AdmitJob(c Evaluate) error {
+	if err := Admit(c); err != nil {
+		return err
+	}
+	var wrong *expression.SyntaxError
+	if _, err := expression.ParseAll(c.Expression); !errors.As(err, &wrong) || strings.HasPrefix(strings.TrimSpace(c.Expression), "?") {
+		return nil
+	}
+	switch wrong.Reason {
+	case expression.ReasonSyntax, expression.ReasonUnclosed, expression.ReasonCharacter, expression.ReasonEmpty:
+		return &NotInLanguageError{Detail: wrong.Error() + "\n" + wrong.Excerpt(c.Expression)}
+	}
+	return nil
+}
+
 // admit is Admit, and keeps what was parsed and stored for the following stages.
 func (ev *Evaluator) admit(ctx context.Context, c Evaluate) (admitted, error) {
 	tree, err := parseAdmitted(c)

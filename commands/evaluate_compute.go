@@ -8,6 +8,7 @@ import (
 
 	"reckon/domain/event"
 	"reckon/domain/run"
+	"reckon/domain/slips"
 )
 
 // Bounds of what a run keeps of its warnings.
@@ -23,6 +24,7 @@ type computation struct {
 	evaluated run.Evaluated // with an answer
 	ended     run.Command   // without an answer: how the run ended
 	cause     error         // why there is no answer: ErrBudgetExhausted or *EngineFailedError; nil with one
+	slips     []slips.Suggestion
 }
 
 // compute has the engine evaluate, and stores what is too long for an event. An
@@ -42,7 +44,13 @@ func (ev *Evaluator) compute(ctx context.Context, in Intent, subject run.Subject
 	var failed *EngineFailedError
 	switch {
 	case err == nil:
+		if c.slips = slips.Find(a.Expression); owned.id != "" && !o.SessionOpened {
+			c.slips = slips.Standing(c.slips, o.InputForm)
+		}
 		c.evaluated, err = ev.evaluated(ctx, subject, o, owned)
+		for _, s := range c.slips {
+			c.evaluated.Warnings = append(c.evaluated.Warnings, shorten(s.Message, maxWarningBytes))
+		}
 		return c, err
 	case errors.Is(err, ErrBudgetExhausted):
 		c.ended = run.RecordTimeout{TimedOut: run.TimedOut{Subject: subject, BudgetMS: request.Budget.Milliseconds()}}

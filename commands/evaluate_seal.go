@@ -28,7 +28,7 @@ func (ev *Evaluator) seal(ctx context.Context, a admitted, c computation) (Compu
 	return Computed{
 		runID:  c.runID,
 		record: run.Record{Evaluated: c.evaluated, Sealed: sealed},
-		answer: Evaluation{RunID: c.runID, Result: c.outcome.Result, Stdout: c.outcome.Stdout, Run: c.evaluated},
+		answer: Evaluation{RunID: c.runID, Result: c.outcome.Result, Stdout: c.outcome.Stdout, Run: c.evaluated, Suggestions: c.slips},
 	}, nil
 }
 

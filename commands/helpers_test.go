@@ -54,6 +54,8 @@ type log struct {
 	reads   map[string]int // by stream
 	// eventsRead counts the events of all reads.
 	eventsRead int
+	// beforeRead runs ahead of every read from a revision on; its error is the read's.
+	beforeRead func(from event.Revision) error
 	// before runs ahead of every append; its error is the append's.
 	before func(stream string) error
 }
@@ -86,8 +88,13 @@ func (l *log) Read(ctx context.Context, stream string) (commands.History, error)
 	return l.counted(stream, func() (commands.History, error) { return l.Store.Read(ctx, stream) })
 }
 
-func (l *log) ReadFrom(ctx context.Context, stream string, from event.Revision) (commands.History, error) {
-	return l.counted(stream, func() (commands.History, error) { return l.Store.ReadFrom(ctx, stream, from) })
+func (l *log) ReadFrom(ctx context.Context, stream string, from event.Revision, count int) (commands.History, error) {
+	if l.beforeRead != nil {
+		if err := l.beforeRead(from); err != nil {
+			return commands.History{}, err
+		}
+	}
+	return l.counted(stream, func() (commands.History, error) { return l.Store.ReadFrom(ctx, stream, from, count) })
 }
 
 // counted counts a read and its events.

@@ -189,6 +189,7 @@ func TestARefusedSubmissionAppendsNothing(t *testing.T) {
 	one := commands.JobFields{"expression": "1"}
 	var denied *commands.DeniedError
 	var syntax *expression.SyntaxError
+	var unread *commands.NotInLanguageError
 	var field *commands.JobFieldError
 	var kind *commands.UnknownJobKindError
 	var timeout *commands.TimeoutOverPlanError
@@ -201,6 +202,7 @@ func TestARefusedSubmissionAppendsNothing(t *testing.T) {
 		"unknown kind":      {commands.JobRequest{Kind: job.Kind(strings.Repeat("x", 1000))}, nil, &kind},
 		"denied":            {commands.JobRequest{Fields: commands.JobFields{"expression": `Run["ls"]`}}, nil, &denied},
 		"too deep":          {commands.JobRequest{Fields: commands.JobFields{"expression": strings.Repeat("(", 10_000)}}, nil, &syntax},
+		"not the language":  {commands.JobRequest{Fields: commands.JobFields{"expression": "1 +* 2"}}, nil, &unread},
 		"bad session":       {commands.JobRequest{Fields: commands.JobFields{"expression": "1", "session_id": "a/b"}}, commands.ErrInvalidSessionID, nil},
 		"timeout over plan": {commands.JobRequest{Fields: one, TimeoutMS: ms(plan.JobBudgetMS + 1)}, nil, &timeout},
 		"timeout 0":         {commands.JobRequest{Fields: one, TimeoutMS: ms(0)}, nil, &field},

@@ -3,6 +3,7 @@ package commands
 import (
 	"container/list"
 	"context"
+	"fmt"
 	"sync"
 
 	"reckon/domain/decider"
@@ -22,10 +23,11 @@ const (
 // takes it reads what the stream has gained since. The state that was used longest ago goes first. The zero value is
 // ready for use, by any number of goroutines.
 type States struct {
-	mu     sync.Mutex
-	kept   map[string]*list.Element // of *keptState, by stream
-	recent list.List                // the most recently used in front
-	bytes  int
+	mu      sync.Mutex
+	kept    map[string]*list.Element // of *keptState, by stream
+	recent  list.List                // the most recently used in front
+	bytes   int
+	loading map[string]chan struct{} // streams that are read whole now; closed when that has ended
 }
 
 // keptState is a state after an event that was read.
@@ -72,6 +74,35 @@ func (s *States) keep(k keptState) {
 	}
 }
 
+// load lets one caller at a time read a stream whole, so that many requests at once, as after a start, do not each hold
+// all of it in memory. done must be called when the stream was read. Where another caller read it meanwhile, mine is
+// false: what that one kept may be taken. The error is the context's.
+func (s *States) load(ctx context.Context, stream string) (done func(), mine bool, err error) {
+	s.mu.Lock()
+	other := s.loading[stream]
+	if other == nil {
+		if s.loading == nil {
+			s.loading = map[string]chan struct{}{}
+		}
+		ended := make(chan struct{})
+		s.loading[stream] = ended
+		s.mu.Unlock()
+		return func() {
+			s.mu.Lock()
+			delete(s.loading, stream)
+			s.mu.Unlock()
+			close(ended)
+		}, true, nil
+	}
+	s.mu.Unlock()
+	select {
+	case <-other:
+		return nil, false, nil
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
+	}
+}
+
 // forget drops what is kept of a stream.
 func (s *States) forget(stream string) {
 	s.mu.Lock()
@@ -107,33 +138,69 @@ func readSnapshot[C, S any](ctx context.Context, store Store, d decider.Decider[
 	if d.StateBytes == nil {
 		return readWhole(ctx, store, d, stream)
 	}
-	known, kept := store.States().take(stream).(snapshot[S])
-	if !kept {
-		return readAndKeep(ctx, store, d, stream)
+	for {
+		known, kept := store.States().take(stream).(snapshot[S])
+		read := readOn[C, S]
+		if !kept {
+			known, read = snapshot[S]{state: d.Initial(), revision: event.NoStream}, readOnAlone[C, S]
+		}
+		s, found, err := read(ctx, store, d, stream, known)
+		if err != nil {
+			return snapshot[S]{}, &StreamError{Stream: stream, Cause: err}
+		}
+		if found {
+			return s, nil
+		}
 	}
-	tail, err := store.ReadFrom(ctx, stream, known.revision)
-	if err != nil {
-		return snapshot[S]{}, &StreamError{Stream: stream, Cause: err}
-	}
-	if len(tail.Events) == 0 || tail.Events[0].Revision != known.revision || tail.Events[0].ID != known.id {
-		// The event is gone: the stream was truncated, or deleted and written again.
-		store.States().forget(stream)
-		return readAndKeep(ctx, store, d, stream)
-	}
-	if len(tail.Events) == 1 {
-		return known, nil
-	}
-	known = foldOnto(d, known.state, History{Events: tail.Events[1:], Revision: tail.Revision})
-	keepState(store, d, stream, known)
-	return known, nil
 }
 
-func readAndKeep[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string) (snapshot[S], error) {
-	s, err := readWhole(ctx, store, d, stream)
-	if err == nil && s.revision != event.NoStream {
-		keepState(store, d, stream, s)
+// readOnAlone is readOn by one caller at a time. found is also false when another one has read the stream meanwhile.
+func readOnAlone[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string, s snapshot[S]) (_ snapshot[S], found bool, err error) {
+	done, mine, err := store.States().load(ctx, stream)
+	if err != nil {
+		return s, false, fmt.Errorf("%w: waiting for another read of the stream: %w", ErrUnavailable, err)
 	}
-	return s, err
+	if !mine {
+		return s, false, nil
+	}
+	defer done()
+	return readOn(ctx, store, d, stream, s)
+}
+
+// pageEvents is how many events are read at once, so that a long stream is never in memory as a whole.
+const pageEvents = 500
+
+// readOn reads what a stream has gained since s, page by page up to its end, and keeps the state then, or as far as it
+// came before an error. found is false if the event after which s was taken is gone: the stream was truncated, or
+// deleted and written again. Nothing is kept of it then.
+func readOn[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string, s snapshot[S]) (_ snapshot[S], found bool, err error) {
+	known := s.revision
+	defer func() {
+		if s.revision != known {
+			store.States().keep(keptState{stream: stream, snapshot: s, at: s.at, bytes: d.StateBytes(s.state)})
+		}
+	}()
+	for {
+		page, err := store.ReadFrom(ctx, stream, max(0, s.revision), pageEvents)
+		if err != nil {
+			return s, false, err
+		}
+		full := len(page.Events) == pageEvents
+		if s.revision != event.NoStream {
+			if len(page.Events) == 0 || page.Events[0].Revision != s.revision || page.Events[0].ID != s.id {
+				known = s.revision
+				store.States().forget(stream)
+				return s, false, nil
+			}
+			page.Events = page.Events[1:]
+		}
+		if len(page.Events) > 0 {
+			s = foldOnto(d, s.state, page)
+		}
+		if !full {
+			return s, true, nil
+		}
+	}
 }
 
 func readWhole[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string) (snapshot[S], error) {
@@ -142,10 +209,6 @@ func readWhole[C, S any](ctx context.Context, store Store, d decider.Decider[C, 
 		return snapshot[S]{}, &StreamError{Stream: stream, Cause: err}
 	}
 	return foldOnto(d, d.Initial(), history), nil
-}
-
-func keepState[C, S any](store Store, d decider.Decider[C, S], stream string, s snapshot[S]) {
-	store.States().keep(keptState{stream: stream, snapshot: s, at: s.at, bytes: d.StateBytes(s.state)})
 }
 
 // foldOnto folds what was read onto a state.

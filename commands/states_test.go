@@ -1,12 +1,16 @@
 package commands_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
@@ -142,6 +146,92 @@ func TestKeptStatesAreShared(t *testing.T) {
 		if err != nil || state.SlotsUsed() != writers*each {
 			t.Errorf("%d slots, %v; want %d", state.SlotsUsed(), err, writers*each)
 		}
+	}
+}
+
+// TestOneReadsForMany: of many calls that know nothing of a stream, one reads it whole and the others what came since; a
+// call whose context ends meanwhile does not wait.
+func TestOneReadsForMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const callers, events = 20, 50
+		l := newLog(t)
+		register(t, l, anna)
+		for i := range events {
+			if _, _, err := changePlan(t.Context(), l.elsewhere(), intentOf(anna), fmt.Sprint(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fresh := l.elsewhere()
+		whole := make(chan struct{})
+		fresh.beforeRead = func(from event.Revision) error {
+			if from == 0 {
+				<-whole
+			}
+			return nil
+		}
+		var group sync.WaitGroup
+		for range callers {
+			group.Go(func() {
+				if s, err := commands.ReadAccount(t.Context(), fresh, anna); err != nil || s.Plan != fmt.Sprint(events-1) {
+					t.Errorf("%+v, %v", s, err)
+				}
+			})
+		}
+		synctest.Wait() // one reads, the others wait for it
+		hurried, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := commands.ReadAccount(hurried, fresh, anna); !errors.Is(err, commands.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a call that could not wait: %v", err)
+		}
+		close(whole)
+		group.Wait()
+		if want := events + 1 + callers - 1; fresh.eventsRead != want {
+			t.Errorf("%d events were read, want %d", fresh.eventsRead, want)
+		}
+	})
+}
+
+// TestALongStreamIsReadInPages: and a read that failed goes on where it failed.
+func TestALongStreamIsReadInPages(t *testing.T) {
+	const held = 1234
+	l := newLog(t)
+	stream, at := slots.Stream(anna, aDay), event.NoStream
+	for i := range held {
+		spent := slots.Spent{SlotID: fmt.Sprint(i), Day: aDay, Submission: job.Submission{JobID: fmt.Sprint(i), Account: anna}}
+		appended, err := l.Append(t.Context(), stream, at, intentOf(anna).Propose([]event.Event{spent}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = appended.Revision
+	}
+	var from []event.Revision
+	failed := false
+	l.beforeRead = func(revision event.Revision) error {
+		from = append(from, revision)
+		if revision > 600 && !failed {
+			failed = true
+			return commands.ErrUnavailable
+		}
+		return nil
+	}
+	count := func() error {
+		state, _, err := commands.Handle(t.Context(), l, slots.Decider, stream, intentOf(anna), slots.Command(slots.Refund{}))
+		if err == nil && state.SlotsUsed() != held {
+			t.Errorf("%d slots, want %d", state.SlotsUsed(), held)
+		}
+		return err
+	}
+	if err := count(); !errors.Is(err, commands.ErrUnavailable) {
+		t.Errorf("a read that failed: %v", err)
+	}
+	for range 2 {
+		if err := count(); err != nil {
+			t.Error(err)
+		}
+	}
+	// Each page begins with the last event of the one before.
+	if want := []event.Revision{0, 499, 998, 998, held - 1}; !slices.Equal(from, want) {
+		t.Errorf("read from %v, want %v", from, want)
 	}
 }
 

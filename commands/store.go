@@ -19,9 +19,9 @@ type Store interface {
 	// Read returns the whole stream, oldest first; a stream that was never
 	// written has no events and revision event.NoStream.
 	Read(ctx context.Context, stream string) (History, error)
-	// ReadFrom is Read from the event of a revision on. What the stream does not hold (any more) is left out: a
-	// stream that was truncated begins later, one that ends before that revision has no events.
-	ReadFrom(ctx context.Context, stream string, from event.Revision) (History, error)
+	// ReadFrom is Read of up to count events from the event of a revision on. What the stream does not hold (any
+	// more) is left out: a stream that was truncated begins later, one that ends before that revision has no events.
+	ReadFrom(ctx context.Context, stream string, from event.Revision, count int) (History, error)
 	// Event returns one event by its revision; an error if the stream does not hold it.
 	Event(ctx context.Context, stream string, revision event.Revision) (event.Recorded, error)
 	// Append writes all events or none, directly after the revision given. It returns

@@ -108,4 +108,3 @@ func TestDecodeAheadEnds(t *testing.T) {
 	}
 	reading.Wait()
 }
-

@@ -151,16 +151,16 @@ func (s *Store) States() *commands.States { return &s.states }
 // Read returns the whole stream, oldest event first. A stream that was never written
 // has no events and the revision event.NoStream.
 func (s *Store) Read(ctx context.Context, stream string) (commands.History, error) {
-	return s.ReadFrom(ctx, stream, 0)
+	return s.ReadFrom(ctx, stream, 0, math.MaxInt)
 }
 
-// ReadFrom is Read from the event of a revision on; what the stream does not hold is left out.
-func (s *Store) ReadFrom(ctx context.Context, stream string, from event.Revision) (commands.History, error) {
-	if from < 0 {
-		return commands.History{Revision: event.NoStream}, fmt.Errorf("read %s from revision %d: say 0 or more", stream, from)
+// ReadFrom is Read of up to count events from the event of a revision on; what the stream does not hold is left out.
+func (s *Store) ReadFrom(ctx context.Context, stream string, from event.Revision, count int) (commands.History, error) {
+	if from < 0 || count < 1 {
+		return commands.History{Revision: event.NoStream}, fmt.Errorf("read %d events of %s from revision %d: say 1 or more, from 0 or more", count, stream, from)
 	}
 	events, err := retry(ctx, s.connection, func(ctx context.Context, client *esdb.Client) ([]event.Recorded, error) {
-		return s.readStream(ctx, client, stream, esdb.Revision(uint64(from)), math.MaxInt64)
+		return s.readStream(ctx, client, stream, esdb.Revision(uint64(from)), uint64(count))
 	})
 	if err != nil || len(events) == 0 {
 		return commands.History{Revision: event.NoStream}, err

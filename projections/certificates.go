@@ -59,9 +59,8 @@ func (c *Certificates) List(ctx context.Context, account string, p Page) (rows [
 	if err != nil {
 		return nil, "", err
 	}
-	statement, args := merged("certificates_v1", []branch{{"account = ?", []any{account}}}, branch{"position < ?", []any{before}})
-	var found []int64
-	if err := c.from.db.NewRaw(statement+" LIMIT ?", append(args, p.Limit+1)...).Scan(ctx, &found); err != nil {
+	found, err := mergedPositions(ctx, c.from.db, "certificates_v1", []branch{{"account = ?", []any{account}}}, branch{"position < ?", []any{before}}, p.Limit+1, 0)
+	if err != nil {
 		return nil, "", err
 	}
 	more := len(found) > p.Limit

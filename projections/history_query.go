@@ -10,10 +10,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 
 	"reckon/domain/event"
 	"reckon/domain/run"
+	"reckon/internal/database"
 	"reckon/projections/engine"
 )
 
@@ -24,6 +26,9 @@ const (
 	HistoryMaxQueryRunes = 200
 	// HistoryScannedRuns is how many of the newest runs a text without trigrams is looked for in.
 	HistoryScannedRuns = 5_000
+	// HistorySearchTime bounds the search of an index of trigrams. It takes milliseconds, but for texts whose trigrams, or words on
+	// PostgreSQL, stand in most runs and which themselves do not.
+	HistorySearchTime = time.Second
 	// trigramRunes is the length of the shortest text that an index of trigrams finds.
 	trigramRunes = 3
 )
@@ -48,7 +53,7 @@ type HistoryPage struct {
 	Offset  int
 	HasMore bool
 	Next    string // cursor of the next page; empty on the last
-	// SearchTruncated: older runs than the newest HistoryScannedRuns were not searched for the text.
+	// SearchTruncated: older runs than the newest HistoryScannedRuns were not searched for the text, or not to the end.
 	SearchTruncated bool
 }
 
@@ -212,8 +217,8 @@ func (s historySelection) filtered() bool {
 	return s.branches != nil || s.fromMS != anyTimeFrom || s.untilMS != anyTimeUntil
 }
 
-// walk is a query of the selection's positions from one on, newest first, along one index; where is a condition more.
-func (s historySelection) walk(from int64, where string, args ...any) (statement string, all []any) {
+// walk returns up to limit of the selection's positions from one on, newest first, after leaving out offset; where is a condition more.
+func (h *History) walk(ctx context.Context, s historySelection, limit, offset int, from int64, where string, args ...any) ([]int64, error) {
 	common := branch{"account = ? AND position BETWEEN ? AND ?", []any{s.account, max(s.first, from), s.last}}
 	and := func(condition string, args ...any) {
 		common = branch{common.where + " AND " + condition, append(common.args, args...)}
@@ -234,15 +239,13 @@ func (s historySelection) walk(from int64, where string, args ...any) (statement
 	for _, b := range s.branches {
 		branches = append(branches, branch{"status = ? AND source = ? AND verdict = ?", []any{b.status, b.source, b.verdict}})
 	}
-	return merged("history_v2", branches, common)
+	return mergedPositions(ctx, h.from.db, "history_v2", branches, common, limit, offset)
 }
 
 // find returns the positions of the page's runs and of the one after it. truncated: older runs were not searched for the text.
 func (h *History) find(ctx context.Context, s historySelection, q HistoryQuery) (found []int64, truncated bool, err error) {
-	limit := []any{q.Limit + 1, q.Offset}
 	if q.Query == "" {
-		statement, args := s.walk(0, "")
-		err = h.from.db.NewRaw(statement+" LIMIT ? OFFSET ?", append(args, limit...)...).Scan(ctx, &found)
+		found, err = h.walk(ctx, s, q.Limit+1, q.Offset, 0, "")
 		return found, false, err
 	}
 	indexed := utf8.RuneCountInString(q.Query) >= trigramRunes
@@ -253,30 +256,32 @@ func (h *History) find(ctx context.Context, s historySelection, q HistoryQuery) 
 	}
 	onSQLite := h.from.db.Dialect().Name() == dialect.SQLite
 	if indexed && onSQLite && !s.filtered() { // its index is in the order of the page: no scan is needed to bound it
-		found, err = h.findByTrigrams(ctx, s, q)
-		return found, false, err
+		if found, truncated, err = h.findByTrigrams(ctx, s, q); err != nil || !truncated {
+			return found, false, err
+		}
+		indexed = false
 	}
 	oldest, more, err := h.scanned(ctx, s)
 	if err != nil {
 		return nil, false, err
 	}
-	statement, args := s.walk(oldest, contains(onSQLite), Text(q.Query))
-	err = h.from.db.NewRaw(statement+" LIMIT ? OFFSET ?", append(args, limit...)...).Scan(ctx, &found)
+	found, err = h.walk(ctx, s, q.Limit+1, q.Offset, oldest, contains(onSQLite), Text(q.Query))
 	if err != nil || !more || len(found) > q.Limit {
 		return found, false, err
 	}
 	if !indexed {
 		return found, true, nil
 	}
-	found, err = h.findByTrigrams(ctx, s, q)
-	return found, false, err
+	all, truncated, err := h.findByTrigrams(ctx, s, q)
+	if truncated {
+		return found, true, nil // of the newest runs
+	}
+	return all, false, err
 }
 
 // scanned returns the position of the oldest of the newest HistoryScannedRuns of a selection, and whether there are older ones.
 func (h *History) scanned(ctx context.Context, s historySelection) (oldest int64, more bool, err error) {
-	statement, args := s.walk(0, "")
-	var last []int64
-	err = h.from.db.NewRaw(statement+" LIMIT 2 OFFSET ?", append(args, HistoryScannedRuns-1)...).Scan(ctx, &last)
+	last, err := h.walk(ctx, s, 2, HistoryScannedRuns-1, 0, "")
 	if err != nil || len(last) < 2 {
 		return 0, false, err
 	}
@@ -291,8 +296,9 @@ func contains(onSQLite bool) string {
 	return "strpos(expression, ?) > 0"
 }
 
-// findByTrigrams is find by the index of trigrams, which proposes runs, and the literal check after it.
-func (h *History) findByTrigrams(ctx context.Context, s historySelection, q HistoryQuery) (found []int64, err error) {
+// findByTrigrams is find by the index of trigrams, which proposes runs, and the literal check after it. truncated: it took longer
+// than HistorySearchTime and found nothing.
+func (h *History) findByTrigrams(ctx context.Context, s historySelection, q HistoryQuery) (found []int64, truncated bool, err error) {
 	conditions, args := "h.account = ? AND h.position BETWEEN ? AND ?", []any{s.account, s.first, s.last}
 	for _, c := range []struct {
 		condition string
@@ -312,27 +318,40 @@ func (h *History) findByTrigrams(ctx context.Context, s historySelection, q Hist
 		statement := "WITH m AS MATERIALIZED (SELECT h.position FROM history_v2 AS h WHERE h.expression LIKE ? AND strpos(h.expression, ?) > 0 AND " + conditions +
 			") SELECT position FROM m ORDER BY position DESC LIMIT ? OFFSET ?"
 		args = slices.Concat([]any{"%" + likeLiteral.Replace(text) + "%", text}, args, []any{q.Limit + 1, q.Offset})
-		err = h.from.db.NewRaw(statement, args...).Scan(ctx, &found)
-		return found, err
+		err = h.from.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+			if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = ?", HistorySearchTime.Milliseconds()); err != nil {
+				return err
+			}
+			return tx.NewRaw(statement, args...).Scan(ctx, &found)
+		})
+		if database.Canceled(err) && ctx.Err() == nil {
+			return nil, true, nil
+		}
+		return found, false, err
 	}
 	base := firstTextID(s.account)
 	statement := "SELECT h.position FROM history_v2_text AS t CROSS JOIN history_v2 AS h INDEXED BY history_v2_newest WHERE t.history_v2_text MATCH ? AND t.rowid BETWEEN ? AND ?" +
 		" AND h.position = t.rowid - ? AND instr(h.expression, ?) > 0 AND " + conditions + " ORDER BY t.rowid DESC LIMIT ? OFFSET ?"
 	args = slices.Concat([]any{trigramMatch(text), textID(s.account, s.first), base | min(s.last, 1<<positionBits-1), base, text}, args, []any{q.Limit + 1, q.Offset})
-	err = h.from.db.NewRaw(statement, args...).Scan(ctx, &found)
-	return found, err
+	bounded, cancel := context.WithTimeout(ctx, HistorySearchTime)
+	defer cancel()
+	if err = h.from.db.NewRaw(statement, args...).Scan(bounded, &found); err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return nil, true, nil
+	}
+	return found, false, err
 }
 
 // likeLiteral escapes what LIKE reads in a pattern.
 var likeLiteral = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
 
-// trigramMatch is the expression of FTS5 for rows that have trigrams of a text of at least trigramRunes: each third one and the last,
-// which together hold every character.
+// trigramTerms bounds the trigrams of a text that are looked for: so many select few runs, and the literal check does the rest.
+const trigramTerms = 64
+
+// trigramMatch is the expression of FTS5 for rows that have the trigrams of a text of at least trigramRunes.
 func trigramMatch(text string) string {
 	runes := []rune(text)
 	var terms []string
-	for i := 0; i < len(runes); i += trigramRunes {
-		i = min(i, len(runes)-trigramRunes)
+	for i := 0; i+trigramRunes <= len(runes) && len(terms) < trigramTerms; i++ {
 		term := `"` + strings.ReplaceAll(string(runes[i:i+trigramRunes]), `"`, `""`) + `"`
 		if !slices.Contains(terms, term) {
 			terms = append(terms, term)

@@ -138,7 +138,7 @@ func (j *Jobs) List(ctx context.Context, account string, q JobsQuery) (rows []Jo
 	if err != nil {
 		return nil, "", err
 	}
-	before, err := q.Page.before()
+	before, err := q.before()
 	if err != nil {
 		return nil, "", err
 	}
@@ -152,9 +152,8 @@ func (j *Jobs) List(ctx context.Context, account string, q JobsQuery) (rows []Jo
 	case q.Status != "":
 		branches = []branch{{"account = ? AND status = ?", []any{account, q.Status}}}
 	}
-	statement, args := merged("jobs_v2", branches, branch{"position < ?", []any{before}})
-	var positions []int64
-	if err := j.from.db.NewRaw(statement+" LIMIT ?", append(args, q.Limit+1)...).Scan(ctx, &positions); err != nil {
+	positions, err := mergedPositions(ctx, j.from.db, "jobs_v2", branches, branch{"position < ?", []any{before}}, q.Limit+1, 0)
+	if err != nil {
 		return nil, "", err
 	}
 	if len(positions) > q.Limit {

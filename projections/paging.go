@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
 )
 
 // MaxLimit is the most rows a page of any list has (interface §8).
@@ -74,15 +75,22 @@ type branch struct {
 	args  []any
 }
 
-// merged is a query of the positions of a table's rows, newest first. Each branch is a walk along one index, and
-// no row is in two branches; the database merges them without a sort. Every branch has the common condition too.
-func merged(table string, branches []branch, common branch) (statement string, args []any) {
-	parts := make([]string, len(branches))
+// mergedPositions returns up to limit positions of a table's rows, newest first, after leaving out offset. Each branch is a walk along
+// one index, and no row is in two branches; the database merges them without a sort. Every branch has the common condition too.
+func mergedPositions(ctx context.Context, db bun.IDB, table string, branches []branch, common branch, limit, offset int) (positions []int64, err error) {
+	const order = " ORDER BY position DESC"
+	begin, end := "SELECT position FROM "+table+" WHERE ", ""
+	if db.Dialect().Name() == dialect.PG { // it merges only branches that are sorted; SQLite takes no sorted ones and sorts by the index
+		begin, end = "("+begin, fmt.Sprintf(order+" LIMIT %d)", limit+offset)
+	}
+	parts, args := make([]string, len(branches)), []any(nil)
 	for i, b := range branches {
-		parts[i] = "SELECT position FROM " + table + " WHERE " + b.where + " AND " + common.where
+		parts[i] = begin + b.where + " AND " + common.where + end
 		args = append(append(args, b.args...), common.args...)
 	}
-	return strings.Join(parts, " UNION ALL ") + " ORDER BY position DESC", args
+	statement := "SELECT position FROM (" + strings.Join(parts, " UNION ALL ") + ") AS branches" + order + " LIMIT ? OFFSET ?"
+	err = db.NewRaw(statement, append(args, limit, offset)...).Scan(ctx, &positions)
+	return positions, err
 }
 
 // rowsAt returns an account's rows with these positions, newest first.

@@ -2,7 +2,6 @@ package projections
 
 import (
 	"context"
-	"database/sql"
 	"maps"
 	"slices"
 	"time"
@@ -172,7 +171,7 @@ func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals [
 		if _, err := tx.NewDelete().Model((*proposalRow)(nil)).Where("until_ms <= ?", now).Exec(ctx); err != nil {
 			return err
 		}
-		held, err := q.reservations(ctx, tx)
+		expiry, err := q.refreshOrder(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -180,12 +179,12 @@ func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals [
 		if err != nil {
 			return err
 		}
-		for _, j := range q.order.propose(c, n, held, owners) {
+		for _, j := range q.order.propose(c, n, owners) {
 			proposals = append(proposals, Proposal{JobID: j.id, Attempt: j.attempt, Correlation: j.correlation})
 		}
 		if len(proposals) == 0 {
-			again, err = untilFirstExpiry(ctx, tx, now)
-			return err
+			again = expiry
+			return nil
 		}
 		return insertProposals(ctx, tx, c.Runner, proposals)
 	})
@@ -195,16 +194,19 @@ func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals [
 	return proposals, again, nil
 }
 
-// reservations brings the order up to date and returns the live proposals about it. Who calls it uses the order.
-func (q *Queue) reservations(ctx context.Context, db bun.IDB) (reserved, error) {
-	var live []proposalRow
-	if err := db.NewSelect().Model(&live).Where("until_ms > ?", databaseClock(db)).Scan(ctx); err != nil {
-		return nil, err
+// refreshOrder brings the order up to date with the queue and the live proposals, and returns the time until the first of these
+// that are about a waiting job expires, 0 without any. Who calls it uses the order.
+func (q *Queue) refreshOrder(ctx context.Context, db bun.IDB) (expiry time.Duration, err error) {
+	var live []liveProposal
+	now := databaseClock(db)
+	err = db.NewSelect().Model((*proposalRow)(nil)).Column("job_id", "attempt").ColumnExpr("until_ms - ? AS left_ms", now).Where("until_ms > ?", now).Scan(ctx, &live)
+	if err != nil {
+		return 0, err
 	}
 	if err := q.order.refresh(ctx, db); err != nil { // after the proposals: a claim that ended one is seen
-		return nil, err
+		return 0, err
 	}
-	return q.order.reservations(live), nil
+	return q.order.reserve(live), nil
 }
 
 // ownersPerQuery bounds the sessions that one statement names.
@@ -223,18 +225,6 @@ func sessionOwners(ctx context.Context, db bun.IDB, streams []string) (map[strin
 		}
 	}
 	return owners, nil
-}
-
-// untilFirstExpiry is the time until the first proposal of a job that is still
-// queued expires; 0 without any.
-func untilFirstExpiry(ctx context.Context, tx bun.Tx, now bun.Safe) (time.Duration, error) {
-	var left sql.NullInt64
-	err := tx.NewSelect().TableExpr("queue_proposals AS p").ColumnExpr("MIN(p.until_ms) - ?", now).
-		Join("JOIN queue_v2 AS q ON q.job_id = p.job_id AND q.attempt = p.attempt AND q.status = ?", job.Queued).Scan(ctx, &left)
-	if err != nil || !left.Valid {
-		return 0, err
-	}
-	return time.Duration(left.Int64+1) * time.Millisecond, nil
 }
 
 func insertProposals(ctx context.Context, tx bun.Tx, runner string, proposals []Proposal) error {
@@ -271,11 +261,10 @@ func (q *Queue) Place(ctx context.Context, jobID string) (place int, known bool,
 		return 0, false, err
 	}
 	defer done()
-	held, err := q.reservations(ctx, q.from.db)
-	if err != nil {
+	if _, err := q.refreshOrder(ctx, q.from.db); err != nil {
 		return 0, false, err
 	}
-	place, known = q.order.place(jobID, held)
+	place, known = q.order.place(jobID)
 	return place, known, nil
 }
 

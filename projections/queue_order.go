@@ -1,12 +1,12 @@
 package projections
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"slices"
 	"sort"
 	"sync"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -27,6 +27,8 @@ type order struct {
 	accounts map[string]*accountQueue
 	list     []*accountQueue // the same accounts, in no order
 	sessions map[string]int  // streams of sessions → number of their jobs
+
+	reserving []*accountQueue // accounts with reserved jobs
 }
 
 // queuedJob is a job that is queued or running.
@@ -41,10 +43,12 @@ type queuedJob struct {
 
 // accountQueue is the jobs of one account.
 type accountQueue struct {
-	name    string
-	index   int // in order.list
-	running []*queuedJob
-	waiting []waitingJob // oldest first
+	name       string
+	index      int // in order.list
+	concurrent int // no job of the account may run beside more than so many less one
+	running    []*queuedJob
+	waiting    []waitingJob // oldest first
+	reserved   []int        // indexes in waiting of the jobs that are reserved for a runner, in order
 }
 
 // waitingJob has the position beside the pointer, so that counting reads no other memory.
@@ -97,10 +101,13 @@ func (o *order) refresh(ctx context.Context, db bun.IDB) error {
 func (o *order) load(ctx context.Context, db bun.IDB, newest int64) error {
 	o.jobs = nil // until the queue is read
 	var open []QueueRow
-	if err := db.NewSelect().Model(&open).Where("status IN (?)", bun.List([]job.Status{job.Queued, job.Running})).Scan(ctx); err != nil {
-		return err
+	for _, status := range []job.Status{job.Queued, job.Running} {
+		var part []QueueRow
+		if err := db.NewSelect().Model(&part).Where("status = ?", status).Order("position").Scan(ctx); err != nil {
+			return err
+		}
+		open = append(open, part...)
 	}
-	slices.SortFunc(open, func(a, b QueueRow) int { return cmp.Compare(a.Position, b.Position) })
 	o.seen, o.jobs, o.accounts, o.list, o.sessions = newest, make(map[string]*queuedJob, len(open)), map[string]*accountQueue{}, nil, map[string]int{}
 	for i := range open {
 		o.put(&open[i])
@@ -127,6 +134,7 @@ func (o *order) put(row *QueueRow) {
 		concurrent: row.Concurrent, attempt: row.Attempt, running: row.Status == job.Running, account: a,
 	}
 	o.jobs[j.id] = j
+	a.concurrent = max(a.concurrent, j.concurrent)
 	if j.session != "" {
 		o.sessions[j.session]++
 	}
@@ -166,57 +174,71 @@ func olderThan(waiting []waitingJob, position int64) int {
 	return sort.Search(len(waiting), func(i int) bool { return waiting[i].position >= position })
 }
 
-// reserved are the waiting jobs that are reserved for a runner, by account.
-type reserved map[*accountQueue]map[*queuedJob]bool
-
-// reservations are those of the live proposals that are about a waiting job's present attempt.
-func (o *order) reservations(live []proposalRow) reserved {
-	r := reserved{}
-	for _, p := range live {
-		if j := o.jobs[p.JobID]; j != nil && !j.running && j.attempt == p.Attempt {
-			if r[j.account] == nil {
-				r[j.account] = map[*queuedJob]bool{}
-			}
-			r[j.account][j] = true
-		}
-	}
-	return r
+// liveProposal is a proposal that has not expired.
+type liveProposal struct {
+	JobID   string
+	Attempt int
+	LeftMS  int64 // until it expires
 }
 
-// of returns how many jobs of an account are held, and those that wait.
-func (r reserved) of(a *accountQueue) (held int, waiting []waitingJob) {
-	mine := r[a]
-	if len(mine) == 0 {
-		return len(a.running), a.waiting
+// reserve marks the waiting jobs whose present attempt live proposals are about, and no others. It returns the time until the first
+// of these expires, 0 without any.
+func (o *order) reserve(live []liveProposal) (expiry time.Duration) {
+	for _, a := range o.reserving {
+		a.reserved = nil
 	}
-	waiting = slices.DeleteFunc(slices.Clone(a.waiting), func(w waitingJob) bool { return mine[w.job] })
-	return len(a.running) + len(mine), waiting
+	o.reserving = nil
+	for _, p := range live {
+		j := o.jobs[p.JobID]
+		if j == nil || j.running || j.attempt != p.Attempt {
+			continue
+		}
+		if j.account.reserved == nil {
+			o.reserving = append(o.reserving, j.account)
+		}
+		j.account.reserved = append(j.account.reserved, olderThan(j.account.waiting, j.position))
+		if left := time.Duration(p.LeftMS+1) * time.Millisecond; expiry == 0 || left < expiry {
+			expiry = left
+		}
+	}
+	for _, a := range o.reserving {
+		slices.Sort(a.reserved)
+	}
+	return expiry
+}
+
+// unreserved is the index in an account's waiting jobs of the one that has so many before it that are not reserved.
+func unreserved(indexes []int, before int) int {
+	for _, i := range indexes {
+		if i <= before {
+			before++
+		}
+	}
+	return before
 }
 
 // place returns the place of a job in the order over all accounts, from 1, which is also that of a job that is held. A job that
 // the order does not hold has none.
-func (o *order) place(jobID string, r reserved) (place int, known bool) {
+func (o *order) place(jobID string) (place int, known bool) {
 	j := o.jobs[jobID]
 	if j == nil {
 		return 0, false
 	}
-	if j.running || r[j.account][j] {
+	index := olderThan(j.account.waiting, j.position)
+	older, held := slices.BinarySearch(j.account.reserved, index)
+	if j.running || held {
 		return 1, true
 	}
-	held, waiting := r.of(j.account)
-	load := held + olderThan(waiting, j.position)
+	load := len(j.account.running) + len(j.account.reserved) + index - older
 	place = 1
 	for _, a := range o.list {
-		held, waiting := len(a.running), a.waiting
-		if len(r) > 0 {
-			held, waiting = r.of(a)
-		}
+		held, waiting := len(a.running)+len(a.reserved), len(a.waiting)-len(a.reserved)
 		turn := load - held // place within the account, from 0, of its job that has the same load
 		switch {
 		case turn < 0:
-		case turn >= len(waiting):
-			place += len(waiting)
-		case waiting[turn].position < j.position:
+		case turn >= waiting:
+			place += waiting
+		case a.waiting[unreserved(a.reserved, turn)].position < j.position:
 			place += turn + 1
 		default:
 			place += turn
@@ -227,23 +249,28 @@ func (o *order) place(jobID string, r reserved) (place int, known bool) {
 
 // candidate is a job that may be proposed.
 type candidate struct {
-	load int
-	job  *queuedJob
+	load     int
+	position int64
+	job      *queuedJob
 }
 
 func (c candidate) before(other candidate) bool {
-	return c.load < other.load || c.load == other.load && c.job.position < other.job.position
+	return c.load < other.load || c.load == other.load && c.position < other.position
 }
 
 // propose returns up to n jobs for a claimant in the order of the queue. owners names the process that owns each live session.
-func (o *order) propose(c Claimant, n int, r reserved, owners map[string]string) []*queuedJob {
+func (o *order) propose(c Claimant, n int, owners map[string]string) []*queuedJob {
 	var best []candidate // in the order of the queue, at most n
 	for _, a := range o.list {
-		held, waiting := r.of(a)
-		load, busy := held, o.sessionsHeld(a, r)
-		for _, w := range waiting {
-			next := candidate{load, w.job}
-			if len(best) == n && !next.before(best[n-1]) {
+		skip := a.reserved
+		load, busy := len(a.running)+len(skip), o.sessionsHeld(a)
+		for i, w := range a.waiting {
+			if len(skip) > 0 && skip[0] == i {
+				skip = skip[1:]
+				continue
+			}
+			next := candidate{load, w.position, w.job}
+			if load >= a.concurrent || len(best) == n && !next.before(best[n-1]) {
 				break // those that follow have no smaller load and are younger
 			}
 			if !c.eligible(w.job, busy, owners) {
@@ -271,7 +298,7 @@ func (o *order) propose(c Claimant, n int, r reserved, owners map[string]string)
 }
 
 // sessionsHeld are the sessions of an account in which a job is held; nil when no job of its is in a session.
-func (o *order) sessionsHeld(a *accountQueue, r reserved) map[string]bool {
+func (o *order) sessionsHeld(a *accountQueue) map[string]bool {
 	if len(o.sessions) == 0 {
 		return nil
 	}
@@ -279,8 +306,8 @@ func (o *order) sessionsHeld(a *accountQueue, r reserved) map[string]bool {
 	for _, j := range a.running {
 		busy[j.session] = true
 	}
-	for j := range r[a] {
-		busy[j.session] = true
+	for _, i := range a.reserved {
+		busy[a.waiting[i].job.session] = true
 	}
 	return busy
 }

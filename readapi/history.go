@@ -34,7 +34,7 @@ type historyOutput struct {
 		Limit           int          `json:"limit" doc:"Most rows of this page"`
 		Offset          int          `json:"offset" doc:"Number of newer rows that were skipped"`
 		HasMore         bool         `json:"has_more" doc:"Whether there are older rows after this page"`
-		SearchTruncated bool         `json:"search_truncated" doc:"True: query was looked for in the newest 5,000 runs that satisfy the other filters, and there are older ones"`
+		SearchTruncated bool         `json:"search_truncated" doc:"True: older runs than the newest 5,000 that satisfy the other filters were not searched for query, or not to the end. Narrow the days, or give a longer text"`
 		view.NextPage
 	}
 }

@@ -201,7 +201,7 @@ func TestHistory(t *testing.T) {
 	u.Evaluate(t, "f[x_%'100]").OK(t)
 	u.Evaluate(t, "While[True]").Want(t, httpkit.BudgetExhausted)
 	s.Clock.Pass(24*time.Hour - time.Millisecond)
-	u.Evaluate(t, "Quit[]").Want(t, httpkit.EngineFailed)
+	u.Evaluate(t, "Quit[]").Want(t, httpkit.EngineQuit)
 	s.Clock.Pass(time.Millisecond)
 	plot := u.Evaluate(t, "Plot[x,{x,0,1}]").OK(t)
 	u.Do(t, http.MethodPost, "/api/evaluate", `{"expression":"x=5","session_id":"s"}`, "User-Agent", "lab/1").OK(t)

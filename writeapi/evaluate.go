@@ -1,13 +1,15 @@
 package writeapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 
 	"reckon/commands"
-	"reckon/domain/account"
 	"reckon/domain/expression"
+	"reckon/domain/run"
+	"reckon/domain/slips"
 	"reckon/internal/httpkit"
 	"reckon/internal/view"
 )
@@ -29,7 +31,8 @@ func (s Services) registerEvaluate(api *httpkit.API) {
 		Access:      httpkit.Bearer, Scope: "evaluate", RateLimited: true, ReturnsToken: true, Errors: problems,
 		Kinds: []httpkit.Kind{
 			httpkit.ExpressionRequired, httpkit.TooComplex, httpkit.InvalidSessionID, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired,
-			httpkit.ExpressionDenied, httpkit.BudgetExhausted, httpkit.TooManySessions, httpkit.TooMany, httpkit.TooLarge, httpkit.NotJSON, httpkit.EngineFailed, httpkit.Saturated, httpkit.Unavailable,
+			httpkit.ExpressionDenied, httpkit.BudgetExhausted, httpkit.TooManySessions, httpkit.TooMany, httpkit.TooLarge, httpkit.NotJSON, httpkit.SyntaxError, httpkit.EngineRefused, httpkit.OutputTooLarge,
+			httpkit.EngineQuit, httpkit.EngineCrashed, httpkit.SessionClosed, httpkit.Cancelled, httpkit.Saturated, httpkit.Unavailable,
 		},
 		MissingFieldKinds: map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired},
 		MisnamedFields:    map[string]string{"input": "expression", "code": "expression"},
@@ -42,26 +45,27 @@ func (s Services) evaluate(ctx context.Context, in *evaluateInput) (*evaluateOut
 	ctx, cancel := context.WithTimeout(ctx, s.Overhead+plan.EvaluationBudget())
 	defer cancel()
 	intent := s.intent(ctx)
+	command := commands.Evaluate{Expression: in.Body.Expression, SessionID: in.Body.SessionID, Plan: plan}
 	var answer commands.Evaluation
 	err := s.withinLimits(ctx, plan, plan.EvaluationBudget(), func() (err error) {
-		answer, err = s.Evaluate(ctx, intent, commands.Evaluate{Expression: in.Body.Expression, SessionID: in.Body.SessionID, Plan: plan})
+		answer, err = s.Evaluate(ctx, intent, command)
 		return err
 	})
 	if err != nil {
-		return nil, s.explainFailure(ctx, intent.Account, plan, err)
+		return nil, s.explainFailure(ctx, intent.Account, command, err)
 	}
 	s.announceWrite(ctx, intent.Account, answer.Position)
-	return &evaluateOutput{view.EvaluationOf(answer.Run, answer.Result, answer.Stdout)}, nil
+	return &evaluateOutput{view.EvaluationOf(answer.Run, answer.Result, answer.Stdout, answer.Suggestions)}, nil
 }
 
 // explainFailure makes the problem of an error that says more than its kind: which
 // head is denied, what the parser refused, which run was logged without an answer.
 // Any other error is returned as it is, for the table of problems.
-func (s Services) explainFailure(ctx context.Context, accountID string, plan account.Plan, err error) error {
+func (s Services) explainFailure(ctx context.Context, accountID string, c commands.Evaluate, err error) error {
 	var ended *commands.RunEndedError
 	if errors.As(err, &ended) {
 		s.announceWrite(ctx, accountID, ended.Position)
-		return runEnded(ended, plan)
+		return runEnded(ended, c)
 	}
 	return explainRefusal(explainSaturation(err))
 }
@@ -80,7 +84,12 @@ func explainSaturation(err error) error {
 func explainRefusal(err error) error {
 	var denied *commands.DeniedError
 	var refused *expression.SyntaxError
+	var unread *commands.NotInLanguageError
 	switch {
+	case errors.As(err, &unread):
+		problem := httpkit.SyntaxError.Problem("%s", unread.Detail).WithCause(err)
+		problem.Status = http.StatusBadRequest // nothing was evaluated: the request is at fault
+		return problem
 	case errors.As(err, &denied):
 		return httpkit.ExpressionDenied.Problem("%s", denied.Error()).WithCause(err)
 	case errors.As(err, &refused):
@@ -89,14 +98,27 @@ func explainRefusal(err error) error {
 	return err
 }
 
+// engineFailures says of which kind the problem of each failure is.
+var engineFailures = map[run.FailureReason]httpkit.Kind{
+	run.FailureSyntax: httpkit.SyntaxError, run.FailureRefused: httpkit.EngineRefused, run.FailureOutputTooLarge: httpkit.OutputTooLarge,
+	run.FailureQuit: httpkit.EngineQuit, run.FailureCrashed: httpkit.EngineCrashed, run.FailureMemory: httpkit.EngineCrashed,
+	run.FailureSessionClosed: httpkit.SessionClosed, run.FailureCancelled: httpkit.Cancelled,
+}
+
 // runEnded makes the problem of a run that was logged without an answer.
-func runEnded(ended *commands.RunEndedError, plan account.Plan) error {
+func runEnded(ended *commands.RunEndedError, c commands.Evaluate) error {
 	var failed *commands.EngineFailedError
 	switch {
 	case errors.Is(ended, commands.ErrBudgetExhausted):
-		return httpkit.BudgetExhausted.Problem("the evaluation ran past the plan's compute budget of %v and was stopped; simplify it or submit it as a job", plan.EvaluationBudget()).WithRun(ended.RunID)
+		return httpkit.BudgetExhausted.Problem("the evaluation ran past the plan's compute budget of %v and was stopped; simplify it or submit it as a job", c.Plan.EvaluationBudget()).WithRun(ended.RunID)
 	case errors.As(ended, &failed):
-		return httpkit.EngineFailed.Problem("%s", failed.Error()).WithRun(ended.RunID)
+		problem := engineFailures[failed.Reason].Problem("%s", cmp.Or(failed.Detail, failed.Error())).WithRun(ended.RunID)
+		if found := slips.Find(c.Expression); c.SessionID == "" {
+			problem.Suggestions = view.SuggestionsOf(found)
+		} else {
+			problem.Suggestions = view.SuggestionsOf(slips.Standing(found, "")) // a session may have defined what has no value elsewhere
+		}
+		return problem
 	}
 	return ended
 }

@@ -39,7 +39,7 @@ func TestEvaluate(t *testing.T) {
 	u := s.NewUser(t)
 	a := u.Evaluate(t, "1+1").OK(t)
 	runID := a.JSON["run_id"].(float64)
-	want := fmt.Sprintf(`{"result":"2","status":"success","execution_time_ms":1,"run_id":%.0f,"plot_url":null,"receipt_url":"/api/receipts/%.0f","stdout":null,"warnings":[],"verification":{"verdict":"verified","basis":"exact","method":"rewrite_identity","check":"1+1 - (2)","residual":"0","elapsed_ms":1,"automatic":true}}`, runID, runID)
+	want := fmt.Sprintf(`{"result":"2","status":"success","execution_time_ms":1,"run_id":%.0f,"plot_url":null,"receipt_url":"/api/receipts/%.0f","stdout":null,"warnings":[],"suggestions":[],"verification":{"verdict":"verified","basis":"exact","method":"rewrite_identity","check":"1+1 - (2)","residual":"0","elapsed_ms":1,"automatic":true}}`, runID, runID)
 	if got := strings.TrimSpace(string(a.Body)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -61,10 +61,27 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
+// TestSlipsAreAnsweredWithSuggestions: the expression is evaluated as given, and the answer says what was probably meant. In a
+// session that may have defined the name, only an answer with the name in it draws the suggestion.
+func TestSlipsAreAnsweredWithSuggestions(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	const want = `"suggestions":[{"code":"parentheses","message":"did you mean Sin[x]? Parentheses multiply; a function's arguments stand in square brackets.",` +
+		`"replacement":"Sin[x]","range":{"start":0,"end":6}}]`
+	a := u.Evaluate(t, "sin(x)").OK(t)
+	if warnings := fmt.Sprint(a.JSON["warnings"]); !strings.Contains(string(a.Body), want) || !strings.Contains(warnings, "did you mean Sin[x]?") {
+		t.Errorf("%s", a.Body)
+	}
+	a = u.Evaluate(t, "Sin[x]").OK(t)
+	if !strings.Contains(string(a.Body), `"suggestions":[]`) {
+		t.Errorf("%s", a.Body)
+	}
+}
+
 func TestEvaluationsThatEndWithoutAnAnswer(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
-	for expression, kind := range map[string]httpkit.Kind{"While[True]": httpkit.BudgetExhausted, "Quit[]": httpkit.EngineFailed} {
+	for expression, kind := range map[string]httpkit.Kind{"While[True]": httpkit.BudgetExhausted, "Quit[]": httpkit.EngineQuit} {
 		a := u.Evaluate(t, expression)
 		a.Want(t, kind)
 		runID, ok := a.JSON["run_id"].(float64)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"reckon/eventstore"
 	"reckon/eventstore/node"
 	"reckon/internal/config"
+	"reckon/projections"
 	projecting "reckon/projections/engine"
 )
 
@@ -40,8 +42,9 @@ func TestProjectionCommandsWithoutServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer closeDatabase()
+	version := (&projections.History{}).Projection().Version
 	var n int
-	if err := db.NewSelect().Table("history_v2").ColumnExpr("count(*)").Scan(ctx, &n); err != nil || n != 1 {
+	if err := db.NewSelect().Table(fmt.Sprintf("history_v%d", version)).ColumnExpr("count(*)").Scan(ctx, &n); err != nil || n != 1 {
 		t.Fatalf("%d rows after a boot, %v", n, err)
 	}
 	phase := func(name string) projecting.Phase {
@@ -82,10 +85,10 @@ func TestProjectionCommandsWithoutServer(t *testing.T) {
 	if err := (&parkedRetryCmd{installation: where, Name: "complete_submission"}).Run(); err != nil {
 		t.Errorf("retrying nothing: %v", err)
 	}
-	if err := (&projectionsTeardownCmd{installation: where, Name: "history", Version: 1}).Run(); err != nil {
+	if err := (&projectionsTeardownCmd{installation: where, Name: "history", Version: version}).Run(); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&projectionsTeardownCmd{installation: where, Name: "history", Version: 1}).Run(); !errors.Is(err, projecting.ErrNotFound) {
+	if err := (&projectionsTeardownCmd{installation: where, Name: "history", Version: version}).Run(); !errors.Is(err, projecting.ErrNotFound) {
 		t.Errorf("a version that does not exist: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -33,6 +34,7 @@ func (c *serveCmd) Run() error {
 	if err != nil {
 		return err
 	}
+	logger = slog.New(telemetry.LimitOutages(logger.Handler(), isOutage))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	s, err := assemble(ctx, c.Serve, logger)

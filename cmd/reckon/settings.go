@@ -267,18 +267,22 @@ func (s *settings) createDatabase(ctx context.Context) (*projections.DB, func(),
 	return db, func() { _ = db.Close() }, nil
 }
 
-// openBlobs opens the blobs; an error when their folder is missing.
+// openBlobs opens the blobs as they are; an error when their folder is missing.
 func (s *settings) openBlobs() (*blobs.Folder, error) {
+	if err := s.require("blobs"); err != nil {
+		return nil, err
+	}
 	folder, err := s.BlobFolder()
 	if err != nil {
 		return nil, err
 	}
-	if !s.unknown["blobs"] {
-		if err := requireExists(folder, "folder of blobs"); err != nil {
-			return nil, err
-		}
+	if err := requireExists(folder, "folder of blobs"); err != nil {
+		return nil, err
 	}
-	return s.createBlobs()
+	if err := private.CheckFolder(folder); err != nil {
+		return nil, err
+	}
+	return blobs.ExistingFolder(folder), nil
 }
 
 // createBlobs is openBlobs that creates a missing folder.

@@ -1,6 +1,9 @@
 package expression
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Reason tells the kinds of refusal apart.
 type Reason string
@@ -29,6 +32,23 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Pos.Line, e.Pos.Column, e.Message)
+}
+
+// maxExcerpt bounds the part of a line that Excerpt shows, in characters.
+const maxExcerpt = 72
+
+// Excerpt is the line of the text that the error is about, shortened around the place, and below it a caret under the place. It is
+// empty for a place outside the text.
+func (e *SyntaxError) Excerpt(src string) string {
+	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(src), "\n")
+	if e.Pos.Line < 1 || e.Pos.Line > len(lines) {
+		return ""
+	}
+	line := []rune(strings.ReplaceAll(lines[e.Pos.Line-1], "\t", " "))
+	at := min(e.Pos.Column-1, len(line))
+	from := max(0, at-maxExcerpt/2)
+	to := min(len(line), from+maxExcerpt)
+	return string(line[from:to]) + "\n" + strings.Repeat(" ", at-from) + "^"
 }
 
 func refuse(reason Reason, pos Position, format string, args ...any) *SyntaxError {

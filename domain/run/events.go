@@ -92,7 +92,8 @@ const (
 	FailureMemory         FailureReason = "memory"           // the worker process ran over its memory limit
 	FailureQuit           FailureReason = "quit"             // the expression ended its own process (Quit, Exit)
 	FailureOutputTooLarge FailureReason = "output_too_large" // result or standard output over the engine's limit
-	FailureRefused        FailureReason = "refused"          // the engine could not read or evaluate the input
+	FailureSyntax         FailureReason = "syntax"           // the text is not in the language
+	FailureRefused        FailureReason = "refused"          // the engine read the text and would not evaluate it
 	FailureSessionClosed  FailureReason = "session_closed"   // the session was cleared while it evaluated
 	FailureCancelled      FailureReason = "cancelled"        // whoever asked went away while it was computing, and its worker was killed
 )
@@ -163,7 +164,7 @@ type TimedOut struct {
 // Failed is an evaluation that the engine's worker did not survive.
 type Failed struct {
 	Subject
-	Reason      FailureReason `json:"reason" enum:"crashed,memory,quit,output_too_large,refused,session_closed,cancelled" doc:"crashed: the worker process ended by a fault. memory: it ran over its memory limit, or the sessions of its process together over theirs. quit: the expression ended its process. output_too_large: result or output over the limit. refused: the engine could not read or evaluate the input. session_closed: its session was cleared meanwhile. cancelled: whoever asked went away while it was computing, and it was stopped"`
+	Reason      FailureReason `json:"reason" enum:"crashed,memory,quit,output_too_large,syntax,refused,session_closed,cancelled" doc:"crashed: the worker process ended by a fault. memory: it ran over its memory limit, or the sessions of its process together over theirs. quit: the expression ended its process. output_too_large: result or output over the limit. syntax: the text is not in the language. refused: the engine read it and would not evaluate it (in older events also: could not read it). session_closed: its session was cleared meanwhile. cancelled: whoever asked went away while it was computing, and it was stopped"`
 	Detail      string        `json:"detail,omitempty" doc:"What the engine or the system said, at most 1 KiB"`
 	ExecutionMS int64         `json:"execution_time_ms" doc:"Time until it failed"`
 }

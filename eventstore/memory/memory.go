@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"sync"
 
 	"github.com/google/uuid"
@@ -119,17 +120,17 @@ func (s *Store) States() *commands.States { return &s.states }
 
 // Read returns the whole stream, oldest first.
 func (s *Store) Read(ctx context.Context, stream string) (commands.History, error) {
-	return s.ReadFrom(ctx, stream, 0)
+	return s.ReadFrom(ctx, stream, 0, math.MaxInt)
 }
 
-// ReadFrom is Read from the event of a revision on; what the stream does not hold is left out.
-func (s *Store) ReadFrom(ctx context.Context, stream string, from event.Revision) (commands.History, error) {
+// ReadFrom is Read of up to count events from the event of a revision on; what the stream does not hold is left out.
+func (s *Store) ReadFrom(ctx context.Context, stream string, from event.Revision, count int) (commands.History, error) {
 	history := commands.History{Revision: event.NoStream}
 	if err := ctx.Err(); err != nil {
 		return history, fmt.Errorf("%w: %w", commands.ErrUnavailable, err)
 	}
-	if from < 0 {
-		return history, fmt.Errorf("read %s from revision %d: say 0 or more", stream, from)
+	if from < 0 || count < 1 {
+		return history, fmt.Errorf("read %d events of %s from revision %d: say 1 or more, from 0 or more", count, stream, from)
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -138,7 +139,7 @@ func (s *Store) ReadFrom(ctx context.Context, stream string, from event.Revision
 	if count, bounded := s.keepNewest[stream]; bounded {
 		first = max(first, len(places)-count)
 	}
-	for _, place := range places[first:] {
+	for _, place := range places[first:min(len(places), first+min(count, len(places)))] {
 		r, err := s.codec.Decode(s.all[place])
 		if err != nil {
 			return commands.History{Revision: event.NoStream}, err

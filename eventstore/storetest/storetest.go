@@ -134,7 +134,7 @@ func readFrom(t *testing.T, o Opened) {
 	s := stream()
 	from := func(revision event.Revision, want string, last event.Revision) {
 		t.Helper()
-		history, err := o.Store.ReadFrom(ctx(t), s, revision)
+		history, err := o.Store.ReadFrom(ctx(t), s, revision, 100)
 		check(t, err)
 		equal(t, "texts", texts(history.Events), want)
 		equal(t, "revision", history.Revision, last)
@@ -151,8 +151,17 @@ func readFrom(t *testing.T, o Opened) {
 	from(2, "c", 2)
 	from(3, "", event.NoStream)
 	from(1000, "", event.NoStream)
-	if _, err := o.Store.ReadFrom(ctx(t), s, event.NoStream); err == nil {
+	for count, want := range map[int]string{1: "b", 2: "b c", 3: "b c"} {
+		history, err := o.Store.ReadFrom(ctx(t), s, 1, count)
+		check(t, err)
+		equal(t, "texts", texts(history.Events), want)
+		equal(t, "revision", history.Revision, event.Revision(len(history.Events)))
+	}
+	if _, err := o.Store.ReadFrom(ctx(t), s, event.NoStream, 1); err == nil {
 		t.Error("a read from before the first event was accepted")
+	}
+	if _, err := o.Store.ReadFrom(ctx(t), s, 0, 0); err == nil {
+		t.Error("a read of no events was accepted")
 	}
 	check(t, o.Store.KeepNewest(ctx(t), s, 2))
 	from(0, "b c", 2)
@@ -466,7 +475,7 @@ func contextEnds(t *testing.T, o Opened) {
 	if _, err := o.Store.Read(ended, stream()); !errors.Is(err, commands.ErrUnavailable) {
 		t.Errorf("read: %v, want commands.ErrUnavailable", err)
 	}
-	if _, err := o.Store.ReadFrom(ended, stream(), 3); !errors.Is(err, commands.ErrUnavailable) {
+	if _, err := o.Store.ReadFrom(ended, stream(), 3, 1); !errors.Is(err, commands.ErrUnavailable) {
 		t.Errorf("read from a revision: %v, want commands.ErrUnavailable", err)
 	}
 }

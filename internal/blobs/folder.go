@@ -27,7 +27,7 @@ func OpenFolder(root string) (*Folder, error) {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return nil, fmt.Errorf("blob folder: %w", err)
 	}
-	f := &Folder{root: root}
+	f := ExistingFolder(root)
 	return f, f.eachAbandoned(func(path string, _ int64) error {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("blob folder: %w", err)
@@ -35,6 +35,9 @@ func OpenFolder(root string) (*Folder, error) {
 		return nil
 	})
 }
+
+// ExistingFolder returns a folder as it is; a missing one has no blobs.
+func ExistingFolder(root string) *Folder { return &Folder{root: root} }
 
 // Put is Store.
 func (f *Folder) Put(ctx context.Context, content []byte) (event.Blob, error) {

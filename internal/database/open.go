@@ -40,7 +40,13 @@ func PostgresSchema(part, address, schema string) (*sql.DB, error) {
 	if schema != "" {
 		config.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize()
 	}
-	return sql.OpenDB(&connector{part, stdlib.GetConnector(*config)}), nil
+	return sql.OpenDB(&connector{part, stdlib.GetConnector(*config, stdlib.OptionAfterConnect(withoutJIT))}), nil
+}
+
+// withoutJIT keeps the server from compiling a connection's queries: that takes longer than any of ours runs.
+func withoutJIT(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, "SET jit = off")
+	return err
 }
 
 // fileConnector connects to a SQLite file by its address.

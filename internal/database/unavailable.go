@@ -50,6 +50,12 @@ func unavailable(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err)
 }
 
+// Canceled tells whether PostgreSQL ended a statement because it ran longer than statement_timeout, or on request.
+func Canceled(err error) bool {
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && refused.Code == "57014" // query_canceled
+}
+
 // cannotWorkNow tells whether a PostgreSQL error code (PostgreSQL documentation, appendix A) is about the
 // server and not about the statement: a broken connection, no resources left, the server stopping or starting,
 // or a server that became a standby.

@@ -58,7 +58,13 @@ var (
 	TooLarge        = Kind{"body_too_large", http.StatusRequestEntityTooLarge, "The body is too large", "`detail` gives the limit."}
 	NotJSON         = Kind{"unsupported_media_type", http.StatusUnsupportedMediaType, "The body must be JSON", "Send `Content-Type: application/json`, UTF-8, without Content-Encoding."}
 	NotAnExport     = Kind{"unsupported_export_type", http.StatusUnsupportedMediaType, "The body must be a proof export", "Send `Content-Type: application/x-ndjson`, or `application/gzip` with `Content-Encoding: gzip`."}
-	EngineFailed    = Kind{"engine_failed", http.StatusUnprocessableEntity, "The engine could not finish this", "It crashed, ran out of memory, was told to quit by the expression, or its session was cleared. `run_id` names the logged run."}
+	SyntaxError     = Kind{"syntax_error", http.StatusUnprocessableEntity, "The text is not in the language", "`detail` says what is wrong, where, and shows the place. POST /api/jobs answers it with 400, submits nothing and spends no slot; elsewhere `run_id` names the logged run."}
+	EngineRefused   = Kind{"engine_refused", http.StatusUnprocessableEntity, "The engine does not evaluate this", "`detail` is the engine's reason. `run_id` names the logged run."}
+	OutputTooLarge  = Kind{"output_too_large", http.StatusUnprocessableEntity, "The result or what was printed is too large", "`detail` gives the limit. End the line with ; to compute without showing the result, or ask for a part of it. `run_id` names the logged run."}
+	EngineQuit      = Kind{"engine_quit", http.StatusUnprocessableEntity, "The expression ended its engine process", "Quit and Exit do. `run_id` names the logged run."}
+	EngineCrashed   = Kind{"engine_crashed", http.StatusUnprocessableEntity, "The engine process died", "The expression made it fail or run out of memory; other evaluations are not affected. `run_id` names the logged run."}
+	SessionClosed   = Kind{"session_closed", http.StatusUnprocessableEntity, "The session was cleared meanwhile", "Somebody cleared the session while the expression was evaluated in it. `run_id` names the logged run."}
+	Cancelled       = Kind{"cancelled", http.StatusUnprocessableEntity, "Nobody waited for the answer any more", "Whoever asked closed the connection while it was computing. `run_id` names the logged run."}
 	RateLimited     = Kind{"rate_limited", http.StatusTooManyRequests, "Too many requests", "Wait for the seconds in Retry-After. X-RateLimit-Limit, -Remaining and -Reset are on every limited answer."}
 	TooMany         = Kind{"too_many_evaluations", http.StatusTooManyRequests, "The plan's evaluations at once are all in use", "Wait until one of your evaluations or checks has ended: Retry-After is when the oldest is over at the latest. Nothing was logged, and it does not count against the limit per minute."}
 	AllowanceSpent  = Kind{"daily_allowance_spent", http.StatusTooManyRequests, "The day's jobs are used up", "All kinds of job share one allowance per UTC day. Wait for the seconds in Retry-After (it is renewed at 00:00 UTC), or cancel a job that has not started: its slot is given back."}
@@ -79,7 +85,7 @@ func Kinds() []Kind {
 		Unauthenticated, InvalidToken, InvalidCredentials,
 		FirstPartyOnly, CrossOrigin, ExpressionDenied, ProofsNotOnPlan,
 		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchJob, NoSuchUpload, NoCertificate, MethodRefused,
-		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, EngineFailed, RateLimited, TooMany, AllowanceSpent, Elaborating,
+		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, RateLimited, TooMany, AllowanceSpent, Elaborating,
 		Internal, Saturated, Unavailable, NoElaboration,
 	}
 }

@@ -21,6 +21,8 @@ type Problem struct {
 	RequestID string       `json:"request_id" doc:"Name of this request in the service's own logs"`
 	Errors    []FieldError `json:"errors,omitempty" doc:"The single faults of a refused request"`
 	RunID     *int64       `json:"run_id,omitempty" doc:"The logged run, where an evaluation ended without an answer"`
+	// Suggestions say what an expression that has no answer was probably meant to be.
+	Suggestions []Suggestion `json:"suggestions,omitempty" doc:"What an expression without an answer was probably meant to be"`
 
 	headers http.Header
 	cause   error
@@ -30,6 +32,20 @@ type Problem struct {
 type FieldError struct {
 	Location string `json:"location" doc:"Where, as a path" example:"body.expression"`
 	Message  string `json:"message" doc:"What is wrong there"`
+}
+
+// Suggestion is what a part of an expression was probably meant to be.
+type Suggestion struct {
+	Code        string `json:"code" doc:"The kind of slip" example:"parentheses"`
+	Message     string `json:"message" doc:"For a person: a question, and the reason for it"`
+	Replacement string `json:"replacement" doc:"What to write in place of range" example:"Sin[x]"`
+	Range       Range  `json:"range" doc:"The part of the expression that it would replace"`
+}
+
+// Range is a part of an expression, in characters (Unicode code points).
+type Range struct {
+	Start int `json:"start" minimum:"0" doc:"The first character, counted from 0"`
+	End   int `json:"end" minimum:"0" doc:"The character after the last one"`
 }
 
 // Error makes a Problem an error.

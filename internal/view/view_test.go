@@ -22,8 +22,8 @@ func marshal(t *testing.T, v any) string {
 }
 
 func TestEvaluationHasNullsForWhatThereIsNoneOf(t *testing.T) {
-	got := marshal(t, view.EvaluationOf(run.Evaluated{Subject: run.Subject{RunID: 7}, Status: run.Success, ExecutionMS: 3}, "4", ""))
-	want := `{"result":"4","status":"success","execution_time_ms":3,"run_id":7,"plot_url":null,"receipt_url":"/api/receipts/7","stdout":null,"warnings":[],"verification":null}`
+	got := marshal(t, view.EvaluationOf(run.Evaluated{Subject: run.Subject{RunID: 7}, Status: run.Success, ExecutionMS: 3}, "4", "", nil))
+	want := `{"result":"4","status":"success","execution_time_ms":3,"run_id":7,"plot_url":null,"receipt_url":"/api/receipts/7","stdout":null,"warnings":[],"suggestions":[],"verification":null}`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -31,7 +31,7 @@ func TestEvaluationHasNullsForWhatThereIsNoneOf(t *testing.T) {
 
 func TestEvaluationShowsAVerdictAndNeverAnInconclusiveCheck(t *testing.T) {
 	of := func(c run.Check) string {
-		return marshal(t, view.EvaluationOf(run.Evaluated{Check: &c, Plot: &event.Blob{}}, "4", "printed"))
+		return marshal(t, view.EvaluationOf(run.Evaluated{Check: &c, Plot: &event.Blob{}}, "4", "printed", nil))
 	}
 	got := of(run.Check{Verdict: "verified", Basis: "exact", Method: "m", Check: "c", Residual: "0", ElapsedMS: 2, Automatic: true})
 	for _, part := range []string{`"plot_url":"/api/plots/0"`, `"stdout":"printed"`,

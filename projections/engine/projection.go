@@ -142,7 +142,7 @@ func (p Projection) hasIndexes(ctx context.Context, db bun.IDB) (bool, error) {
 	if len(names) == 0 {
 		return true, nil
 	}
-	query := "SELECT COUNT(*) FROM sqlite_master WHERE type = 'index' AND name IN (?)"
+	query := "SELECT COUNT(*) FROM sqlite_master WHERE name IN (?)" // an index of trigrams is a table there
 	if db.Dialect().Name() == dialect.PG {
 		query = "SELECT COUNT(*) FROM pg_indexes WHERE schemaname = current_schema() AND indexname IN (?)"
 	}

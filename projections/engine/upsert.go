@@ -165,9 +165,9 @@ func (tx *Tx) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	var s *sql.Stmt
 	var err error
 	if tx.conn != nil {
-		s, err = tx.conn.Conn.PrepareContext(context.WithoutCancel(ctx), query)
+		s, err = tx.conn.PrepareContext(context.WithoutCancel(ctx), query)
 	} else {
-		s, err = tx.tx.Tx.PrepareContext(ctx, query) // closed with the transaction
+		s, err = tx.tx.PrepareContext(ctx, query) // closed with the transaction
 	}
 	if err == nil {
 		tx.statements[query] = s

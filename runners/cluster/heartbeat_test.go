@@ -29,7 +29,12 @@ func startHeartbeat(t *testing.T, c cluster.HeartbeatConfig) *cluster.Heartbeat 
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- h.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-ended })
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 	return h
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -48,7 +49,7 @@ type Engine struct {
 
 	mu       sync.Mutex
 	sessions map[string]*session
-	ended    map[string]ending // sessions that ended by themselves, for SessionIdle: their keys are not used again
+	ended    endings // kept for SessionIdle: their keys are not used again
 	closed   bool
 }
 
@@ -71,7 +72,8 @@ func Start(ctx context.Context, options Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		options: options, zygote: zygote, places: fair.NewPool(options.Concurrency), sessions: map[string]*session{}, ended: map[string]ending{},
+		options: options, zygote: zygote, places: fair.NewPool(options.Concurrency), sessions: map[string]*session{},
+		ended: endings{reasons: map[string]ExpiryReason{}},
 	}
 	e.memory = guardSessionMemory(e)
 	return e, nil
@@ -135,10 +137,26 @@ type reply struct {
 	Shown       *string  `json:"shown"`
 	FullForm    string   `json:"full_form"`
 	Stdout      string   `json:"stdout"`
-	Messages    []string `json:"messages"`
+	Messages    []string `json:"messages"` // each once
+	Times       []int    `json:"times"`    // how often each came
 	SVG         string   `json:"svg"`
 	PlotOmitted bool     `json:"plot_omitted"`
 	ElapsedNS   int64    `json:"elapsed_ns"`
+	TooLarge    string   `json:"too_large"` // what is not in the reply for its length: result, output; empty: nothing
+	Bytes       int64    `json:"bytes"`     // of it
+	Limit       int64    `json:"limit"`
+}
+
+// failure is why a reply of a living worker is no answer; nil for an answer.
+func (r reply) failure(code string) error {
+	switch {
+	case r.Error != "":
+		return refusal(code, r.Error)
+	case r.TooLarge != "":
+		return &FailedError{Reason: run.FailureOutputTooLarge, Detail: fmt.Sprintf("the %s has %d bytes or more and at most %d are answered: "+
+			"end the line with ; to compute without showing it, or ask for a part of it", r.TooLarge, r.Bytes, r.Limit)}
+	}
+	return nil
 }
 
 // Evaluate runs one expression. When its context is cancelled the worker is killed at once. Errors: ErrBudgetExhausted,
@@ -158,8 +176,8 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 		outcome.SessionOpened, outcome.SessionEnded, err = e.inSession(ctx, request, call, &answer)
 	}
 	outcome.Elapsed = time.Duration(answer.ElapsedNS)
-	if err == nil && answer.Error != "" {
-		err = refusal(answer.Error)
+	if err == nil {
+		err = answer.failure(request.Code)
 	}
 	if err != nil {
 		return outcome, err
@@ -177,8 +195,8 @@ func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Dur
 	if err := e.callOnce(ctx, budget, map[string]any{"op": "full_form", "code": code}, &answer); err != nil {
 		return "", err
 	}
-	if answer.Error != "" {
-		return "", refusal(answer.Error)
+	if err := answer.failure(code); err != nil {
+		return "", err
 	}
 	if !strings.HasPrefix(answer.FullForm, "Hold[") || !strings.HasSuffix(answer.FullForm, "]") {
 		return "", &FailedError{Reason: run.FailureRefused, Detail: "the engine did not keep the input held"}

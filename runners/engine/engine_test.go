@@ -48,6 +48,16 @@ func TestEvaluate(t *testing.T) {
 		{code: "{{1,2},{3,4}}//MatrixForm", result: "MatrixForm[{{1, 2}, {3, 4}}]"},
 		{code: `Column[{1/0,Print["a"];2}]`, result: "Column[{ComplexInfinity, 2}]", stdout: "a\n", messages: "Power::infy: Infinite expression 1/0 encountered."},
 		{code: "α+1", result: "1 + α"},
+		{code: "Do[1/0,{2}]", result: "Null", messages: "Power::infy: Infinite expression 1/0 encountered. (2 times)"},
+		{code: "Exp[1000.]", result: "Infinity", messages: "The result holds an infinite or undefined value that machine numbers made: they end at about 1.8*10^308. It need not be infinite: compute with exact numbers to see."},
+		{code: "$CommandLine", result: `{"reckon-engine"}`},
+		{code: "NumberForm[3.14159,3]", result: "3.14", inputForm: "NumberForm[3.14159, 3]"},
+		{code: "ScientificForm[12345.]", result: "1.2345 × 10^4", inputForm: "ScientificForm[12345.]"},
+		{code: "BaseForm[255,16]", result: "BaseForm[255, 16]"},
+		{code: "PercentForm[0.5]", result: "50%", inputForm: "PercentForm[0.5]"},
+		{code: "DateObject[{2026,11,22}]", result: "Sun 22 Nov 2026", inputForm: `DateObject[{2026, 11, 22}, "Day"]`},
+		{code: "DateObject[{2026}]", result: `DateObject[{2026}, "Year"]`},
+		{code: "NSolve[Cos[x]==x,x]", result: "Solve[Cos[x] == x, x]", unevaluated: true},
 	} {
 		outcome, err := evaluate(t, e, c.code)
 		if err != nil {
@@ -67,8 +77,9 @@ func TestEvaluate(t *testing.T) {
 func TestEvaluateFailures(t *testing.T) {
 	e := enginetest.Start(t, engine.Options{Limits: engine.Limits{MemoryBytes: 512 << 20}})
 	for code, reason := range map[string]run.FailureReason{
-		"1+":                                   run.FailureRefused,
+		"1+":                                   run.FailureSyntax,
 		"":                                     run.FailureRefused,
+		"2x+3=7":                               run.FailureRefused,
 		"Quit[]":                               run.FailureQuit,
 		"Exit[3]":                              run.FailureQuit,
 		"Range[10^10]":                         run.FailureRefused, // the engine's own guard

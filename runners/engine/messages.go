@@ -1,21 +1,31 @@
 package engine
 
 import (
+	"errors"
 	"regexp"
+	"strconv"
 	"strings"
 
+	"reckon/domain/expression"
 	"reckon/domain/run"
 )
 
 var parseError = regexp.MustCompile(`^Parse error:\s+--> ([0-9]+):([0-9]+)`)
 
-// refusal turns the engine's own error text into one for people: where it stopped reading, without the names of its grammar.
-func refusal(text string) *FailedError {
-	detail := strings.TrimPrefix(text, "Evaluation error: ")
-	if at := parseError.FindStringSubmatch(text); at != nil {
-		detail = "the input cannot be read at line " + at[1] + ", column " + at[2]
+// refusal turns the engine's own error text into one for people. Where the engine could not read the code, the service's own
+// parser says why and where; the engine's place serves only for what that parser reads.
+func refusal(code, text string) *FailedError {
+	at := parseError.FindStringSubmatch(text)
+	if at == nil {
+		return &FailedError{Reason: run.FailureRefused, Detail: strings.TrimPrefix(text, "Evaluation error: ")}
 	}
-	return &FailedError{Reason: run.FailureRefused, Detail: detail}
+	var wrong *expression.SyntaxError
+	if _, err := expression.ParseAll(code); !errors.As(err, &wrong) {
+		line, _ := strconv.Atoi(at[1])
+		column, _ := strconv.Atoi(at[2])
+		wrong = &expression.SyntaxError{Pos: expression.Position{Line: line, Column: column}, Message: "the engine cannot read the text here"}
+	}
+	return &FailedError{Reason: run.FailureSyntax, Detail: wrong.Error() + "\n" + wrong.Excerpt(code)}
 }
 
 var messageName = regexp.MustCompile(`^[\pL$][\pL\pN$` + "`" + `]*::[\pL\pN]+: `)

@@ -45,13 +45,19 @@ func FuzzOneLine(f *testing.F) {
 }
 
 func TestRefused(t *testing.T) {
-	for text, want := range map[string]string{
-		"Parse error:  --> 1:3\n  |\n1 | 1+\n  |   ^---\n  |\n  = expected SpanSep": "the input cannot be read at line 1, column 3",
-		"Evaluation error: Rasterize: unsupported expression type":                  "Rasterize: unsupported expression type",
-		"something else": "something else",
+	const unread = "Parse error:  --> 1:3\n  |\n1 | 1+\n  |   ^---\n  |\n  = expected SpanSep"
+	for _, c := range []struct {
+		code, text string
+		want       FailedError
+	}{
+		{"1 +* 2", unread, FailedError{run.FailureSyntax, "line 1, column 4: \"*\" is not wanted here\n1 +* 2\n   ^"}},
+		{"a;\nx\u00b2", unread, FailedError{run.FailureSyntax, "line 2, column 2: the character '\u00b2' (U+00B2) has no meaning here\nx\u00b2\n ^"}},
+		{"3!!!", unread, FailedError{run.FailureSyntax, "line 1, column 3: the engine cannot read the text here\n3!!!\n  ^"}},
+		{"x", "Evaluation error: Rasterize: unsupported expression type", FailedError{run.FailureRefused, "Rasterize: unsupported expression type"}},
+		{"x", "something else", FailedError{run.FailureRefused, "something else"}},
 	} {
-		if got := refusal(text); got.Detail != want || got.Reason != run.FailureRefused {
-			t.Errorf("%q: %+v", text, got)
+		if got := refusal(c.code, c.text); *got != c.want {
+			t.Errorf("%q: %+v", c.code, got)
 		}
 	}
 }
@@ -64,7 +70,7 @@ func TestWithoutMessages(t *testing.T) {
 		"said: " + message + "\n":                "said: " + message + "\n",
 		"\n" + message + "\n\n" + message + "\n": "\n" + message + "\n", // printed by the expression as well
 	} {
-		if got := withoutMessages(stdout, []string{message}); got != want {
+		if got := withoutMessages(reply{Stdout: stdout, Messages: []string{message}}); got != want {
 			t.Errorf("%q: got %q, want %q", stdout, got, want)
 		}
 	}

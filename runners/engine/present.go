@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"math/big"
 	"regexp"
 	"strings"
@@ -18,12 +19,10 @@ func present(outcome *Outcome, code string, answer reply) {
 	}
 	outcome.Result = precisionAsDigits(outcome.InputForm)
 	if answer.Shown != nil {
-		outcome.Result = plainQuotes(*answer.Shown)
+		outcome.Result = onOneLine(plainQuotes(*answer.Shown))
 	}
-	outcome.Stdout = withoutMessages(answer.Stdout, answer.Messages)
-	for _, message := range answer.Messages {
-		outcome.Messages = append(outcome.Messages, oneLine(message))
-	}
+	outcome.Stdout = withoutMessages(answer)
+	outcome.Messages = append(counted(answer), machineWarnings(code, outcome.InputForm, answer.Messages)...)
 	if answer.SVG != "" {
 		if clean, err := svg.Clean([]byte(answer.SVG)); err == nil {
 			outcome.SVG = clean
@@ -34,13 +33,48 @@ func present(outcome *Outcome, code string, answer reply) {
 	outcome.Unevaluated = unevaluated(code, outcome.InputForm, answer.Messages)
 }
 
+// onOneLine writes a number that the engine draws over two lines in one: 1.2345 × 10 with a 4 above it becomes 1.2345 × 10^4. Any
+// other text is returned as it is.
+func onOneLine(text string) string {
+	lines := strings.Split(text, "\n")
+	if len(lines) != 2 || !strings.Contains(lines[1], "×") {
+		return text
+	}
+	above, base := []rune(lines[0]), []rune(lines[1])
+	for len(base) < len(above) {
+		base = append(base, ' ')
+	}
+	return strings.TrimRight(flatten(append(base, ' '), append(above, ' '), nil), " ")
+}
+
+// counted are the messages, one line each, with how often each came.
+func counted(answer reply) []string {
+	lines := make([]string, len(answer.Messages))
+	for i, message := range answer.Messages {
+		lines[i] = oneLine(message)
+		if times := answer.timesOf(i); times > 1 {
+			lines[i] = fmt.Sprintf("%s (%d times)", lines[i], times)
+		}
+	}
+	return lines
+}
+
+// timesOf is how often a message came.
+func (r reply) timesOf(i int) int {
+	if i < len(r.Times) {
+		return r.Times[i]
+	}
+	return 1
+}
+
 // plainQuotes undoes the engine's escaping of the quotes (and of nothing else) in FullForm text.
 func plainQuotes(text string) string { return strings.ReplaceAll(text, `\"`, `"`) }
 
 // withoutMessages removes the engine's echo of its messages from what the expression printed.
-func withoutMessages(stdout string, messages []string) string {
-	for _, message := range messages {
-		stdout = strings.Replace(stdout, "\n"+message+"\n", "", 1)
+func withoutMessages(answer reply) string {
+	stdout := answer.Stdout
+	for i, message := range answer.Messages {
+		stdout = strings.Replace(stdout, "\n"+message+"\n", "", answer.timesOf(i))
 	}
 	return stdout
 }

@@ -65,6 +65,18 @@ func FuzzPrecisionAsDigits(f *testing.F) {
 	})
 }
 
+func TestFormsOnOneLine(t *testing.T) {
+	for drawn, want := range map[string]string{
+		"           4\n1.2345 × 10":                           "1.2345 × 10^4",
+		"            4         -5\n{1.2345 × 10 , 1. × 10  }": "{1.2345 × 10^4, 1. × 10^(-5)}",
+		"a\nb": "a\nb", "3.14": "3.14", "": "", "1\n99": "1\n99",
+	} {
+		if got := onOneLine(drawn); got != want {
+			t.Errorf("%q: %q, want %q", drawn, got, want)
+		}
+	}
+}
+
 func TestUnevaluated(t *testing.T) {
 	warned := func(message string) []string { return []string{message} }
 	for _, c := range []struct {
@@ -89,6 +101,13 @@ func TestUnevaluated(t *testing.T) {
 		{"Speak[\"a\"]", "Speak[\"a\"]", warned("Speak[\"a\"] is a built-in Wolfram Language function not yet implemented in Woxi."), true},
 		{"{1,2}+{1,2,3}", "{1, 2} + {1, 2, 3}", warned("Thread::tdlen: Objects of unequal length in {1, 2} + {1, 2, 3} cannot be combined."), true},
 		{"Simplfy[x]", "Simplfy[x]", nil, true}, // a capitalised word that nothing knows
+		{"NSolve[Cos[x]==x,x]", "Solve[Cos[x] == x, x]", nil, true},
+		{"N[Solve[Cos[x]==x,x]]", "NSolve[Cos[x] == x, x]", nil, true},
+		{"Sum[f[k],k]", "Sum[f[$sum_indef_k_$], {$sum_indef_k_$, 1, -1 + k}] + f[0]", nil, true},
+		{"\"$sum_k_$\"", "\"$sum_k_$\"", nil, false},
+		{"ToExpression[\"1+\"]", "$Failed", nil, false},
+		{"$x", "$x", nil, false},
+		{"Hold[Solve[x==1,x]]", "Hold[Solve[x == 1, x]]", nil, false},
 		{"5", "5", nil, false},
 		{"x", "x", nil, false},
 		{"{1,2}", "{1, 2}", nil, false},

@@ -31,10 +31,26 @@ type SessionEndedError struct{ Reason ExpiryReason }
 
 func (e *SessionEndedError) Error() string { return "the session has ended: " + string(e.Reason) }
 
-// ending is how a session ended.
-type ending struct {
-	at     time.Time
-	reason ExpiryReason
+// endings are the sessions that ended by themselves, by key, for as long as they are kept.
+type endings struct {
+	reasons map[string]ExpiryReason
+	oldest  []endingAt // in order; a key ends once
+}
+
+type endingAt struct {
+	key string
+	at  time.Time
+}
+
+// add keeps an ending, and drops those that are older than kept.
+func (e *endings) add(key string, reason ExpiryReason, kept time.Duration) {
+	now := time.Now()
+	for len(e.oldest) > 0 && now.Sub(e.oldest[0].at) > kept {
+		delete(e.reasons, e.oldest[0].key)
+		e.oldest = e.oldest[1:]
+	}
+	e.reasons[key] = reason
+	e.oldest = append(e.oldest, endingAt{key, now})
 }
 
 // SessionInfo describes one live session.
@@ -182,7 +198,7 @@ func (e *Engine) callInSession(ctx context.Context, s *session, worker *Worker, 
 func (e *Engine) closedUnder(s *session) (ended ExpiryReason, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.ended[s.key].reason == ExpiredMemory {
+	if e.ended.reasons[s.key] == ExpiredMemory {
 		return ExpiredMemory, &FailedError{Reason: run.FailureMemory, Detail: "the sessions of this process together ran over their memory limit"}
 	}
 	return "", ErrSessionClosed
@@ -198,8 +214,8 @@ func (e *Engine) enterSession(key string) (*session, error) {
 	}
 	s := e.sessions[key]
 	if s == nil {
-		if end, ended := e.ended[key]; ended {
-			return nil, &SessionEndedError{Reason: end.reason}
+		if reason, ended := e.ended.reasons[key]; ended {
+			return nil, &SessionEndedError{Reason: reason}
 		}
 		s = &session{key: key, turn: make(chan struct{}, 1), closed: make(chan struct{})}
 		e.sessions[key] = s
@@ -240,24 +256,13 @@ func (e *Engine) expireSession(s *session, reason ExpiryReason) {
 	e.mu.Lock()
 	current := e.sessions[s.key] == s
 	if current {
-		e.rememberEnd(s.key, reason)
+		e.ended.add(s.key, reason, e.options.SessionIdle)
 		e.closeSession(s)
 	}
 	e.mu.Unlock()
 	if current && e.options.OnSessionExpired != nil {
 		go e.options.OnSessionExpired(s.key, reason)
 	}
-}
-
-// rememberEnd keeps for SessionIdle that a session ended by itself. The caller holds e.mu.
-func (e *Engine) rememberEnd(key string, reason ExpiryReason) {
-	now := time.Now()
-	for other, end := range e.ended {
-		if now.Sub(end.at) > e.options.SessionIdle {
-			delete(e.ended, other)
-		}
-	}
-	e.ended[key] = ending{now, reason}
 }
 
 // closeSession removes a session and kills its worker. The caller holds e.mu.

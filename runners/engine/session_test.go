@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"reckon/domain/run"
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 )
@@ -104,6 +106,20 @@ func wantEnded(t *testing.T, e *engine.Engine, key string, reason engine.ExpiryR
 	}
 	if outcome, err := inSession(t, e, key+"/next", "x"); err != nil || outcome.Result != "x" || !outcome.SessionOpened {
 		t.Errorf("%s under another key: %+v, %v", key, outcome, err)
+	}
+}
+
+// TestATooLargeResultDoesNotEndTheSession: the answer says what to do, and the variables are still there.
+func TestATooLargeResultDoesNotEndTheSession(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	for _, code := range []string{"x=Range[10^6]", `Print[StringRepeat["a",2*10^6]]`} {
+		var failed *engine.FailedError
+		if _, err := inSession(t, e, "ann/s", code); !errors.As(err, &failed) || failed.Reason != run.FailureOutputTooLarge || !strings.Contains(failed.Detail, "end the line with ;") {
+			t.Fatalf("%s: %v", code, err)
+		}
+		if outcome, err := inSession(t, e, "ann/s", "Length[x]"); err != nil || outcome.Result != "1000000" || outcome.SessionOpened || outcome.SessionEnded != "" {
+			t.Errorf("after %s: %+v, %v", code, outcome, err)
+		}
 	}
 }
 

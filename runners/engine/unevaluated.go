@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -9,9 +10,11 @@ import (
 
 // unevaluated tells whether the engine gave the input back, so that its result is no answer (spec section 2.2).
 //
-// It is so where the engine says that it does not know the function, and where the last expression of the input and the
-// result have the same head and that head should have gone: a computation (Integrate, Solve); any head the engine
-// complains of (Sin::argx) or, complaining, leaves exactly as it was; a function of inexact numbers that yielded none.
+// It is so where the engine says that it does not know the function; where the result names a symbol of the engine's own
+// workings ($sum_indef_k_$); where one computation was handed on to another that is left (NSolve[…] → Solve[…]); and
+// where the last expression of the input and the result have the same head and that head should have gone: a
+// computation (Integrate, Solve); any head the engine complains of (Sin::argx) or, complaining, leaves exactly as it
+// was; a function of inexact numbers that yielded none.
 // What stands for itself is an answer: atoms, structures, operators, objects, functions of symbols (Sin[x]) and the
 // caller's own f[x].
 func unevaluated(code, inputForm string, messages []string) bool {
@@ -19,6 +22,9 @@ func unevaluated(code, inputForm string, messages []string) bool {
 		if strings.Contains(message, "not yet implemented") {
 			return true
 		}
+	}
+	if internalSymbol.MatchString(stringLiteral.ReplaceAllString(inputForm, `""`)) && !internalSymbol.MatchString(code) {
+		return true
 	}
 	inputs, err := expression.ParseAll(code)
 	if err != nil || len(inputs) == 0 {
@@ -30,6 +36,9 @@ func unevaluated(code, inputForm string, messages []string) bool {
 	}
 	head := output.HeadName()
 	input := lastComputation(inputs[len(inputs)-1], head)
+	if computations[head] && computations[input.HeadName()] {
+		return true
+	}
 	if head == "" || input.HeadName() != head || input.Kind != expression.Call {
 		return false
 	}
@@ -50,6 +59,11 @@ func unevaluated(code, inputForm string, messages []string) bool {
 		return true
 	}
 }
+
+// internalSymbol is a name of the engine's own workings: those of the language begin with a capital ($Failed).
+var internalSymbol = regexp.MustCompile(`\$[a-z]\w*`)
+
+var stringLiteral = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 // isTable tells whether the code is one expression that the engine would draw instead of writing it.
 func isTable(code string) bool {
@@ -110,6 +124,12 @@ func wordSet(list string) map[string]bool {
 	}
 	return set
 }
+
+// computations either find what they look for or have not computed.
+var computations = wordSet(`Solve NSolve Reduce Resolve FindInstance FindRoot Eliminate Roots NRoots DSolve DSolveValue NDSolve NDSolveValue RSolve
+	Integrate NIntegrate Sum NSum Product NProduct Limit DiscreteLimit Series Residue SeriesCoefficient Minimize Maximize NMinimize NMaximize
+	FindMinimum FindMaximum MinValue MaxValue ArgMin ArgMax LaplaceTransform InverseLaplaceTransform FourierTransform
+	InverseFourierTransform ZTransform InverseZTransform MellinTransform`)
 
 // rewriters answer their argument, rewritten.
 var rewriters = wordSet(`N Simplify FullSimplify Expand ExpandAll Factor Together Apart Cancel Collect Evaluate Identity ReleaseHold

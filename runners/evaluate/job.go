@@ -51,7 +51,7 @@ func (j Jobs) Run(ctx context.Context, in commands.Intent, w runners.Work) (runn
 	case cause != nil:
 		end.Status, end.Outcome.Error = job.Failed, cause.Error()
 	default:
-		result, err := event.Marshal(view.EvaluationOf(answer.Run, answer.Result, answer.Stdout))
+		result, err := event.Marshal(view.EvaluationOf(answer.Run, answer.Result, answer.Stdout, answer.Suggestions))
 		if err != nil {
 			return runners.End{}, err
 		}

@@ -24,14 +24,14 @@ func (j Jobs) Declare() commands.JobKind {
 			},
 			Publishes: job.PublishesRun,
 			Result:    "the fields of an evaluate response",
-			Refusals:  []job.Refusal{{Code: "expression_required"}, {Code: "expression_too_complex"}, {Code: "invalid_session_id"}, {Code: "expression_denied"}},
+			Refusals:  []job.Refusal{{Code: "expression_required"}, {Code: "expression_too_complex"}, {Code: "invalid_session_id"}, {Code: "expression_denied"}, {Code: "syntax_error"}},
 			Example:   `{"kind":"evaluate","expression":"Integrate[x^2, x]"}`,
 		},
 		Prepare: prepare,
 	}
 }
 
-// prepare refuses what the engine would not be given.
+// prepare refuses what the engine would not be given and what it could not read.
 func prepare(_ context.Context, _ commands.Intent, r commands.JobRequest, plan account.Plan, s *job.Submission) error {
 	expression := ""
 	if given := r.Fields.Text("expression"); given != nil {
@@ -41,5 +41,5 @@ func prepare(_ context.Context, _ commands.Intent, r commands.JobRequest, plan a
 		s.SessionID = *session
 	}
 	s.Payload = event.Inline(expression)
-	return commands.Admit(commands.Evaluate{Expression: expression, SessionID: s.SessionID, Plan: plan})
+	return commands.AdmitJob(commands.Evaluate{Expression: expression, SessionID: s.SessionID, Plan: plan})
 }

@@ -133,11 +133,11 @@ func (s store) Read(ctx context.Context, stream string) (commands.History, error
 }
 
 // ReadFrom is commands.Store.
-func (s store) ReadFrom(ctx context.Context, stream string, from event.Revision) (commands.History, error) {
+func (s store) ReadFrom(ctx context.Context, stream string, from event.Revision, count int) (commands.History, error) {
 	if err := s.refuse(); err != nil {
 		return commands.History{}, err
 	}
-	return s.Store.ReadFrom(ctx, stream, from)
+	return s.Store.ReadFrom(ctx, stream, from, count)
 }
 
 // Event is commands.Store.

@@ -109,8 +109,8 @@ func dropIndexes(b *testing.B, db *bun.DB) {
 	}
 }
 
-// quantiles asks a question many times and returns its p50 and p99.
-func quantiles(b *testing.B, ask func(i int) error) (p50, p99 time.Duration) {
+// quantiles asks a question many times and returns its best time, p50 and p99.
+func quantiles(b *testing.B, ask func(i int) error) (best, p50, p99 time.Duration) {
 	b.Helper()
 	var took []time.Duration
 	for i := range *listQueries {
@@ -124,7 +124,7 @@ func quantiles(b *testing.B, ask func(i int) error) (p50, p99 time.Duration) {
 		}
 	}
 	slices.Sort(took)
-	return took[len(took)/2], took[len(took)*99/100]
+	return took[0], took[len(took)/2], took[len(took)*99/100]
 }
 
 const (
@@ -203,13 +203,16 @@ func BenchmarkHistory(b *testing.B) {
 		} {
 			b.Run(c.name, func(b *testing.B) {
 				for b.Loop() {
-					rows := 0
-					p50, p99 := quantiles(b, func(int) error {
+					// The processor's time tells on a busy machine what the clock cannot. SQLite is in it, PostgreSQL is not.
+					rows, asked, used := 0, 0, processorTime(b)
+					best, p50, p99 := quantiles(b, func(int) error {
 						page, err := history.List(b.Context(), pastAccount, c.query)
 						rows = len(page.Rows)
+						asked++
 						return err
 					})
-					reportShare(b, p50, p99, filterLimit)
+					b.ReportMetric((processorTime(b)-used).Seconds()*1000/float64(asked), "cpu-ms")
+					reportShare(b, best, p50, p99, filterLimit)
 					b.ReportMetric(float64(rows), "rows")
 				}
 			})
@@ -217,7 +220,8 @@ func BenchmarkHistory(b *testing.B) {
 	})
 }
 
-func reportShare(b *testing.B, p50, p99, limit time.Duration) {
+func reportShare(b *testing.B, best, p50, p99, limit time.Duration) {
+	b.ReportMetric(best.Seconds()*1000, "best-ms")
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(p50.Seconds()*1000, "p50-ms")
 	b.ReportMetric(p99.Seconds()*1000, "p99-ms")
@@ -275,15 +279,16 @@ func BenchmarkQueue(b *testing.B) {
 							return question(i)
 						}
 					}
-					place50, place99 := quantiles(b, ask(func(i int) error {
+					place0, place50, place99 := quantiles(b, ask(func(i int) error {
 						_, err := placeOf(b.Context(), models.Queue, id(i*9973%*queueJobs))
 						return err
 					}))
-					claim50, claim99 := quantiles(b, ask(func(i int) error {
+					claim0, claim50, claim99 := quantiles(b, ask(func(i int) error {
 						_, _, err := models.Queue.ProposeJobs(b.Context(), projections.Claimant{Runner: "r", Kinds: []job.Kind{"one"}}, 2)
 						return err
 					}))
-					reportShare(b, place50, place99, queueLimit)
+					reportShare(b, place0, place50, place99, queueLimit)
+					b.ReportMetric(claim0.Seconds()*1000, "claim-best-ms")
 					b.ReportMetric(claim50.Seconds()*1000, "claim-p50-ms")
 					b.ReportMetric(claim99.Seconds()*1000, "claim-p99-ms")
 					b.ReportMetric(first.Seconds()*1000, "first-ms")

@@ -58,36 +58,45 @@ func pastSizes(b *testing.B, usual ...int) []int {
 	return sizes
 }
 
-// cost is the median of a command's repetitions.
+// cost is what a command costs at one size.
 type cost struct {
-	first, each time.Duration // of the first, which knows nothing of the stream; of the later ones
-	bytes       uint64        // allocated by each of the later ones
+	first, each time.Duration // of the first, which knows nothing of the stream; the median of later ones
+	bytes       uint64        // allocated by a later one: the median
 }
 
-func measure(b *testing.B, command func() error) cost {
+// measure runs the same command at every size, in turns, so that whatever else the machine does falls on all of them.
+func measure(b *testing.B, commands []func() error) []cost {
 	b.Helper()
-	timed := func() time.Duration {
+	timed := func(command func() error) time.Duration {
 		begun := time.Now()
 		if err := command(); err != nil {
 			b.Fatal(err)
 		}
 		return time.Since(begun)
 	}
-	c := cost{first: timed()}
-	var before, after runtime.MemStats
+	costs, repeats := make([]cost, len(commands)), writeRepeats
+	for i, command := range commands {
+		if costs[i].first = timed(command); timed(command) > time.Second {
+			repeats = 5 // it reads all of a long stream
+		}
+	}
 	runtime.GC()
-	runtime.ReadMemStats(&before)
-	repeats, times := writeRepeats, []time.Duration{}
-	if c.first > time.Second {
-		repeats = 5 // it reads all of a long stream
-	}
+	times, bytes := make([][]time.Duration, len(commands)), make([][]uint64, len(commands))
 	for range repeats {
-		times = append(times, timed())
+		for i, command := range commands {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			times[i] = append(times[i], timed(command))
+			runtime.ReadMemStats(&after)
+			bytes[i] = append(bytes[i], after.TotalAlloc-before.TotalAlloc)
+		}
 	}
-	runtime.ReadMemStats(&after)
-	slices.Sort(times)
-	c.each, c.bytes = times[len(times)/2], (after.TotalAlloc-before.TotalAlloc)/uint64(repeats)
-	return c
+	for i := range costs {
+		slices.Sort(times[i])
+		slices.Sort(bytes[i])
+		costs[i].each, costs[i].bytes = times[i][repeats/2], bytes[i][repeats/2]
+	}
+	return costs
 }
 
 // report prints a command's cost at every size, as a ratio to that of the first size.
@@ -136,28 +145,25 @@ func BenchmarkSubmissionByDay(b *testing.B) {
 		})
 		return err
 	}
-	var submissions, resubmissions []cost
+	var submissions, resubmissions []func() error
 	for _, n := range sizes {
 		accountID := uuid.NewString()
 		fill(b, store, slots.Stream(accountID, writeDay), n, func(int) event.Event {
 			return slots.Spent{SlotID: uuid.NewString(), Day: writeDay, Submission: job.Submission{
 				JobID: uuid.NewString(), Account: accountID, Kind: "evaluate", Payload: event.Inline("Integrate[x^2, x]"), Plan: "bench", SubmittedAt: "2026-08-01T12:00:00.000Z"}}
 		})
-		submissions = append(submissions, measure(b, func() error { return submit(accountID, uuid.NewString()) }))
-		if err := submit(accountID, "again"); err != nil {
-			b.Fatal(err)
-		}
-		resubmissions = append(resubmissions, measure(b, func() error { return submit(accountID, "again") }))
+		submissions = append(submissions, func() error { return submit(accountID, uuid.NewString()) })
+		resubmissions = append(resubmissions, func() error { return submit(accountID, "again") })
 	}
-	report(b, "submission", sizes, submissions)
-	report(b, "resubmission", sizes, resubmissions)
+	report(b, "submission", sizes, measure(b, submissions))
+	report(b, "resubmission", sizes, measure(b, resubmissions))
 }
 
 // BenchmarkSessionByEpochs: a session that was opened so often before is opened and cleared.
 func BenchmarkSessionByEpochs(b *testing.B) {
 	sizes := pastSizes(b, 10, 10_000)
 	store := openNode(b)
-	var costs []cost
+	var all []func() error
 	for _, n := range sizes {
 		accountID := uuid.NewString()
 		fill(b, store, session.Stream(accountID, "n"), n, func(i int) event.Event {
@@ -166,16 +172,16 @@ func BenchmarkSessionByEpochs(b *testing.B) {
 			}
 			return session.Cleared{Account: accountID, SessionID: "n", Epoch: i/2 + 1}
 		})
-		costs = append(costs, measure(b, func() error {
+		all = append(all, func() error {
 			_, _, err := commands.Handle(context.Background(), store, session.Decider, session.Stream(accountID, "n"), accountIntent(accountID),
 				session.Command(session.Open{Account: accountID, SessionID: "n", Owner: "p"}))
 			if err == nil {
 				_, _, _, err = commands.ClearSession(context.Background(), store, accountIntent(accountID), "n")
 			}
 			return err
-		}))
+		})
 	}
-	report(b, "session", sizes, costs)
+	report(b, "session", sizes, measure(b, all))
 }
 
 // BenchmarkAuthenticationByPast: a request is authenticated whose token's and account's streams hold so many events each.
@@ -183,7 +189,7 @@ func BenchmarkAuthenticationByPast(b *testing.B) {
 	sizes := pastSizes(b, 10, 10_000)
 	store := openNode(b)
 	authenticator := &auth.Authenticator{Credentials: writeapi.Credentials(store), Now: time.Now}
-	var costs []cost
+	var all []func() error
 	for _, n := range sizes {
 		secret, accountID := auth.MintToken(), uuid.NewString()
 		fill(b, store, token.Stream(auth.TokenID(secret)), n, func(int) event.Event {
@@ -197,10 +203,10 @@ func BenchmarkAuthenticationByPast(b *testing.B) {
 		})
 		request := httptest.NewRequest(http.MethodGet, "/", nil)
 		request.Header.Set("Authorization", "Bearer "+secret)
-		costs = append(costs, measure(b, func() error {
+		all = append(all, func() error {
 			_, err := authenticator.Authenticate(request, httpkit.Route{Access: httpkit.Bearer})
 			return err
-		}))
+		})
 	}
-	report(b, "authentication", sizes, costs)
+	report(b, "authentication", sizes, measure(b, all))
 }

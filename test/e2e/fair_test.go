@@ -29,7 +29,7 @@ func (a *Account) start(t *testing.T, code, session string) (leave func() (answe
 	request.Header.Set("Authorization", "Bearer "+a.Token)
 	answered := make(chan bool, 1)
 	go func() {
-		response, err := (&http.Client{Transport: &http.Transport{}}).Do(request)
+		response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
 		if err == nil {
 			_, _ = io.Copy(io.Discard, response.Body)
 			_ = response.Body.Close()

@@ -22,9 +22,12 @@ const startTimeout = 2 * time.Minute
 // installation is what several processes share: a log served by `reckon node`,
 // one PostgreSQL, one folder of blobs and one of keys.
 type installation struct {
-	t      testing.TB
-	log    string // connection string
-	shared []string
+	t        testing.TB
+	log      string // connection string
+	shared   []string
+	node     *process
+	logData  string     // folder of the node
+	database *cutAtWill // between the processes and PostgreSQL
 }
 
 // plans lets a test submit as fast as it can; accounts may run two jobs at once.
@@ -46,20 +49,30 @@ denied_heads = ["Run", "Import"]
 // install starts the node and makes what is shared.
 func install(t testing.TB) *installation {
 	t.Helper()
-	database := pgtest.Database(t)
+	database, address := cuttable(t, pgtest.Database(t))
 	folder := t.TempDir()
 	config := filepath.Join(folder, "reckon.toml")
 	if err := os.WriteFile(config, []byte(plans), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	node, err := launch(t, "node", "--data", filepath.Join(folder, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &installation{t: t, log: node.ready, shared: []string{
-		"--config", config, "--eventstore", node.ready, "--database", database, "--beat", "1s", "--job-slots", "2", "--grace", "1s",
+	in := &installation{t: t, logData: filepath.Join(folder, "log"), database: database}
+	in.startNode()
+	in.log = in.node.ready
+	in.shared = []string{
+		"--config", config, "--eventstore", in.log, "--database", address, "--beat", "2s", "--job-slots", "2", "--grace", "1s",
 		"--blobs", "file://" + filepath.Join(folder, "blobs"), "--keys", filepath.Join(folder, "keys"),
-	}}
+	}
+	return in
+}
+
+// startNode starts the node, anew after it was killed.
+func (in *installation) startNode() {
+	in.t.Helper()
+	node, err := launch(in.t, "node", "--data", in.logData)
+	if err != nil {
+		in.t.Fatal(err)
+	}
+	in.node = node
 }
 
 // api starts a process that answers HTTP.

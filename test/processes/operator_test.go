@@ -1,6 +1,7 @@
 package processes
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -96,7 +97,9 @@ func TestFrozenOwner(t *testing.T) {
 	_, _, two, here, there := pair(t)
 	signal(t, two, syscall.SIGSTOP)
 	t.Cleanup(func() { _ = syscall.Kill(two.PID(), syscall.SIGCONT) })
+	begun := time.Now()
 	e, err := inSession(here, "z")
+	t.Logf("answered %v after the owner froze", time.Since(begun).Round(time.Millisecond))
 	if err != nil || e.Result != "z" || !strings.Contains(strings.Join(e.Warnings, " "), "was lost (owner_lost)") {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -321,5 +324,57 @@ func TestIdleLogDoesNotGrow(t *testing.T) {
 	// session.opened, the run and its receipt, and nothing else
 	if want := 3; idle > want {
 		t.Errorf("%d events while the session was held, want at most %d", idle, want)
+	}
+}
+
+// TestOutagesAreQuiet: while the log or the database is away a process that does everything, and
+// is asked all the while, writes at most a line a second about that, and works again afterwards.
+func TestOutagesAreQuiet(t *testing.T) {
+	const lasts = 6 * time.Second
+	in := install(t)
+	server := in.api("api,project,run,react")
+	alice := server.NewAccount("alice@example.com")
+	works := func() bool {
+		if alice.JSON("POST", "/api/evaluate", map[string]string{"expression": "1 + 1"}, nil) != nil {
+			return false
+		}
+		response, err := alice.Do("GET", "/readyz", nil, nil)
+		if err != nil {
+			return false
+		}
+		_ = response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	}
+	until(t, "it works", works)
+	for _, outage := range []struct {
+		of        string
+		cut, mend func()
+	}{
+		{"the log", func() { in.node.kill() }, in.startNode},
+		{"the database", in.database.cut, in.database.mend},
+	} {
+		before := strings.Count(server.Output(), "\n")
+		begun := time.Now()
+		outage.cut()
+		for time.Since(begun) < lasts {
+			for _, path := range []string{"/readyz", "/api/history", "/api/jobs"} {
+				asking, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+				request, err := http.NewRequestWithContext(asking, http.MethodGet, server.URL+path, nil)
+				must(t, err)
+				request.Header.Set("Authorization", "Bearer "+alice.Token)
+				if response, err := http.DefaultClient.Do(request); err == nil {
+					_ = response.Body.Close()
+				}
+				cancel()
+			}
+		}
+		outage.mend()
+		until(t, "it works after "+outage.of+" was away", works)
+		output := strings.Split(server.Output(), "\n")[before:]
+		seconds := int(time.Since(begun)/time.Second) + 1
+		t.Logf("%s away for %v: %d lines in %d s", outage.of, lasts, len(output)-1, seconds)
+		if len(output) == 1 || len(output)-1 > seconds+1 {
+			t.Errorf("%d lines in %d s while %s was away:\n%s", len(output)-1, seconds, outage.of, strings.Join(output, "\n"))
+		}
 	}
 }

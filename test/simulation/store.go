@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -48,9 +49,9 @@ func (l *log) key() string {
 	return b.String()
 }
 
-func (l *log) read(stream string, from event.Revision) commands.History {
+func (l *log) read(stream string, from event.Revision, count int) commands.History {
 	h := commands.History{Revision: event.NoStream}
-	for i := int(from); i < len(l.streams[stream]); i++ {
+	for i := int(from); i < len(l.streams[stream]) && len(h.Events) < count; i++ {
 		h.Events = append(h.Events, l.recorded(stream, i))
 		h.Revision = event.Revision(i)
 	}
@@ -114,11 +115,11 @@ func (s directStore) States() *commands.States { return s.states }
 func (s directStore) Enter(context.Context, string) (func(), error) { return func() {}, nil }
 
 func (s directStore) Read(_ context.Context, stream string) (commands.History, error) {
-	return s.log.read(stream, 0), nil
+	return s.log.read(stream, 0, math.MaxInt), nil
 }
 
-func (s directStore) ReadFrom(_ context.Context, stream string, from event.Revision) (commands.History, error) {
-	return s.log.read(stream, from), nil
+func (s directStore) ReadFrom(_ context.Context, stream string, from event.Revision, count int) (commands.History, error) {
+	return s.log.read(stream, from, count), nil
 }
 
 func (s directStore) Event(_ context.Context, stream string, revision event.Revision) (event.Recorded, error) {
@@ -145,14 +146,14 @@ func (s steppedStore) States() *commands.States { return s.states }
 func (s steppedStore) Enter(context.Context, string) (func(), error) { return func() {}, nil }
 
 func (s steppedStore) Read(ctx context.Context, stream string) (commands.History, error) {
-	return s.ReadFrom(ctx, stream, 0)
+	return s.ReadFrom(ctx, stream, 0, math.MaxInt)
 }
 
-func (s steppedStore) ReadFrom(_ context.Context, stream string, from event.Revision) (commands.History, error) {
+func (s steppedStore) ReadFrom(_ context.Context, stream string, from event.Revision, count int) (commands.History, error) {
 	if !s.yield(struct{}{}) {
 		return commands.History{}, errCrashed
 	}
-	h := s.log.read(stream, from)
+	h := s.log.read(stream, from, count)
 	s.note(fmt.Sprintf("r%s:%d", stream, h.Revision))
 	return h, nil
 }

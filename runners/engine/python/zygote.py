@@ -84,6 +84,23 @@ def restrict_files(read_only):
     return abi
 
 
+NAME = ctypes.create_string_buffer(b"reckon-engine")
+
+
+def hide_command_line():
+    """Gives programs of this process one argument, a name: the real ones name folders of the machine. ps shows those still.
+
+    A process begins with argc on its stack, followed by the pointers to its arguments (System V ABI); the fields of
+    proc_pid_stat(5) say where the stack (28) and the first argument (48) are.
+    """
+    with open("/proc/self/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    stack, first = int(fields[25]), int(fields[45])
+    arguments = ctypes.cast(stack + ctypes.sizeof(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p))
+    if stack and arguments[0] == first:
+        arguments[0], arguments[1] = ctypes.addressof(NAME), None
+
+
 def leave_files():
     """Makes the working folder, empty and read-only, the whole file system. Answers whether the kernel let it."""
     private, read_only, quiet = 1 << 18 | 1 << 14, 1, 1 << 1 | 1 << 2 | 1 << 3  # no set-uid, no devices, no programs
@@ -312,5 +329,7 @@ class Zygote:
 if __name__ == "__main__":
     with open(sys.argv[1]) as file:
         zygote = Zygote(json.load(file))
+    if zygote.linux:
+        hide_command_line()
     zygote.prepare()
     zygote.loop()

@@ -240,11 +240,11 @@ func (l *Line) Read(ctx context.Context, stream string) (commands.History, error
 }
 
 // ReadFrom is commands.Store.
-func (l *Line) ReadFrom(ctx context.Context, stream string, from event.Revision) (commands.History, error) {
+func (l *Line) ReadFrom(ctx context.Context, stream string, from event.Revision, count int) (commands.History, error) {
 	if err := l.hang(ctx); err != nil {
 		return commands.History{Revision: event.NoStream}, err
 	}
-	return l.Log.ReadFrom(ctx, stream, from)
+	return l.Log.ReadFrom(ctx, stream, from, count)
 }
 
 // Event is commands.Store.

@@ -1,0 +1,70 @@
+package engine
+
+import "reckon/domain/expression"
+
+// machineWarnings say where machine numbers leave nothing to rely on: a result that is infinite or undefined though the
+// input asked for a number, and a zero that sums and exponentials left. The engine says neither. Machine numbers have
+// 53 bits and end at about 1.8*10^308 (IEEE 754 binary64).
+func machineWarnings(code, inputForm string, messages []string) []string {
+	if len(messages) > 0 {
+		return nil
+	}
+	inputs, err := expression.ParseAll(code)
+	if err != nil || len(inputs) == 0 {
+		return nil
+	}
+	output, err := expression.Parse(inputForm)
+	if err != nil {
+		return nil
+	}
+	input := inputs[len(inputs)-1]
+	if !isInexact(input) || mentions(input, infinite) {
+		return nil
+	}
+	switch {
+	case mentions(output, infinite):
+		return []string{"The result holds an infinite or undefined value that machine numbers made: they end at about 1.8*10^308. It need not be infinite: compute with exact numbers to see."}
+	case isMachineZero(output) && mentions(input, cancelling):
+		return []string{"The result is zero in machine numbers, which have about 16 digits: all digits may have been lost to cancellation or underflow. Compute with exact numbers to see."}
+	}
+	return nil
+}
+
+var (
+	infinite   = wordSet(`Infinity ComplexInfinity Indeterminate DirectedInfinity Overflow Limit Residue`)
+	inexact    = wordSet(`N NIntegrate NSum NProduct NSolve FindRoot NMinimize NMaximize FindMinimum FindMaximum NDSolve`)
+	cancelling = wordSet(`Plus Subtract Exp Power`)
+)
+
+// isInexact tells whether the expression has a number with a point or asks for one.
+func isInexact(e *expression.Expr) bool {
+	found := mentions(e, inexact)
+	e.Walk(func(part *expression.Expr) bool {
+		found = found || part.Kind == expression.Real
+		return !found
+	})
+	return found
+}
+
+// mentions tells whether one of the names stands anywhere in the expression.
+func mentions(e *expression.Expr, names map[string]bool) bool {
+	found := false
+	e.Walk(func(part *expression.Expr) bool {
+		found = found || part.Kind == expression.Symbol && names[part.Text] || names[part.HeadName()]
+		return !found
+	})
+	return found
+}
+
+// isMachineZero tells whether the whole expression is 0. , as machine numbers write it.
+func isMachineZero(e *expression.Expr) bool {
+	if e.Kind != expression.Real {
+		return false
+	}
+	for _, c := range e.Text {
+		if c != '0' && c != '.' {
+			return false
+		}
+	}
+	return true
+}
