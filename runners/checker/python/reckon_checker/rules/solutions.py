@@ -27,6 +27,7 @@ from .algebraic import NotAlgebraic
 from .cancelling import collected
 from .candidates import Algebraic
 from .identities import held, proves
+from .multiplicity import often_enough
 from .problem import Problem, Solution, finite, put_in, solution
 from .systems import Infinite, TooHard
 
@@ -43,9 +44,18 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     found = judged(task, seed)
     if isinstance(found, Verified) and not as_many_as_asked(task, seed):
         return Open("not as many different instances as were asked for, or whether there are more")
+    if isinstance(found, Verified) and not given_once(task):
+        return Open("a solution is given more often than it is one")
     if task.get("foreign") and not isinstance(found, Refuted):
         return Open("the answer gives a value to a symbol that the question does not know")
     return found
+
+
+def given_once(task: dict[str, Any]) -> bool:
+    """Whether no solution is given more often than its multiplicity."""
+    conditions = list(flatten(task["conditions"]))
+    asked = {*task["unknowns"]}.union(*(free_symbols(c) for c in conditions))
+    return often_enough([c for c in conditions if is_call(c, "Equal")], task["unknowns"], [solution(s, asked) for s in task["solutions"]])
 
 
 def as_many_as_asked(task: dict[str, Any], seed: int) -> bool:
