@@ -7,7 +7,7 @@ func rootsResidual() Rule {
 			Slug:   "roots_residual",
 			Heads:  []string{"Roots"},
 			Shows:  "Every root makes the polynomial zero, and no root of the polynomial is missing.",
-			Silent: "Multiplicities.",
+			Silent: "Whether a multiple root is given as often as it is one.",
 			Examples: []Example{
 				{"Roots[x^2 - x - 1 == 0, x]", "x == (1 - Sqrt[5])/2 || x == (1 + Sqrt[5])/2"},
 				{"Roots[x^3 - 8 == 0, x]", "x == 2"},

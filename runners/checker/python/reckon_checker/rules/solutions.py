@@ -27,6 +27,7 @@ from .algebraic import NotAlgebraic
 from .cancelling import collected
 from .candidates import Algebraic
 from .identities import held, proves
+from .multiplicity import often_enough
 from .problem import Problem, Solution, finite, put_in, solution
 from .systems import Infinite, TooHard
 
@@ -43,19 +44,28 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     found = judged(task, seed)
     if isinstance(found, Verified) and not as_many_as_asked(task, seed):
         return Open("not as many different instances as were asked for, or whether there are more")
+    if isinstance(found, Verified) and not given_once(task):
+        return Open("a solution is given more often than it is one")
     if task.get("foreign") and not isinstance(found, Refuted):
         return Open("the answer gives a value to a symbol that the question does not know")
     return found
 
 
+def given_once(task: dict[str, Any]) -> bool:
+    """Whether no solution is given more often than its multiplicity."""
+    conditions = list(flatten(task["conditions"]))
+    asked = {*task["unknowns"]}.union(*(free_symbols(c) for c in conditions))
+    return often_enough([c for c in conditions if is_call(c, "Equal")], task["unknowns"], [solution(s, asked) for s in task["solutions"]])
+
+
 def as_many_as_asked(task: dict[str, Any], seed: int) -> bool:
     """Whether an answer that need not be complete has as many different solutions as were asked for, or all that there are."""
     found: list[dict[str, Any]] = task["solutions"]
-    if task.get("complete") or not found or (task.get("count") == 1 and len(found) == 1):
+    if task.get("complete") or not found or (task.get("count", 1) == 1 and len(found) == 1):
         return True
     if not all(told_apart(a, b) for a, b in itertools.combinations(found, 2)):
         return False
-    return len(found) == task.get("count") or isinstance(judged({**task, "complete": True}, seed), Verified)
+    return len(found) == task.get("count", 1) or isinstance(judged({**task, "complete": True}, seed), Verified)
 
 
 def told_apart(a: dict[str, Any], b: dict[str, Any]) -> bool:
