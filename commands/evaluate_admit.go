@@ -45,7 +45,7 @@ func Admit(c Evaluate) error {
 // NotInLanguageError means that a job's text is not in the language; nothing was submitted.
 type NotInLanguageError struct {
 	Expression string
-	Detail string // what is wrong and where, with the place shown
+	Detail     string // what is wrong and where, with the place shown
 }
 
 func (e *NotInLanguageError) Error() string { return e.Detail }
