@@ -24,7 +24,7 @@ const (
 	HistoryDefaultLimit  = 50
 	HistoryMaxOffset     = 10_000
 	HistoryMaxQueryRunes = 200
-	// HistoryScannedRuns is how many of the newest runs a text without trigrams is looked for in.
+	// HistoryScannedRuns is how many runs one page looks for a text without trigrams in.
 	HistoryScannedRuns = 5_000
 	// HistorySearchTime bounds the search of an index of trigrams. It takes milliseconds, but for texts whose trigrams, or words on
 	// PostgreSQL, stand in most runs and which themselves do not.
@@ -51,9 +51,9 @@ type HistoryPage struct {
 	Rows    []HistoryRow
 	Limit   int
 	Offset  int
-	HasMore bool
+	HasMore bool   // Next is given. After a truncated search whether older runs have the text is not known
 	Next    string // cursor of the next page; empty on the last
-	// SearchTruncated: older runs than the newest HistoryScannedRuns were not searched for the text, or not to the end.
+	// SearchTruncated: the page ends where the search for the text did, after HistoryScannedRuns runs; the next begins there.
 	SearchTruncated bool
 }
 
@@ -64,25 +64,29 @@ func (h *History) List(ctx context.Context, account string, q HistoryQuery) (His
 	if err != nil || s.empty() {
 		return page, err
 	}
-	found, truncated, err := h.find(ctx, s, q)
+	found, searched, err := h.find(ctx, s, q)
 	if err != nil {
 		return HistoryPage{}, err
 	}
-	page.SearchTruncated = truncated
-	page.HasMore = len(found) > q.Limit
+	full := len(found) > q.Limit
 	found = found[:min(q.Limit, len(found))]
 	positions, err := fitting(ctx, h.from.db.NewSelect().Model((*HistoryRow)(nil)), account, found,
 		"octet_length(expression) + octet_length(result) + octet_length(agent) + COALESCE(octet_length(warnings), 0)")
 	if err != nil {
 		return HistoryPage{}, err
 	}
-	page.HasMore = page.HasMore || len(positions) < len(found)
+	full = full || len(positions) < len(found)
 	if page.Rows, err = rowsAt(ctx, h.from.db, account, positions, func(r HistoryRow) int64 { return r.Position }); err != nil {
 		return HistoryPage{}, err
 	}
-	if page.HasMore {
+	page.SearchTruncated = !full && searched != searchedAll
+	switch {
+	case full:
 		page.Next = cursor(positions[len(positions)-1])
+	case page.SearchTruncated && (len(found) > 0 || q.Offset == 0): // else offset may have left out fewer runs than it says
+		page.Next = cursor(searched)
 	}
+	page.HasMore = page.Next != ""
 	return page, nil
 }
 
@@ -245,41 +249,46 @@ func (h *History) walk(ctx context.Context, s historySelection, limit, offset in
 	return mergedPositions(ctx, h.from.db, "history_v2", branches, common, limit, offset)
 }
 
-// find returns the positions of the page's runs and of the one after it. truncated: older runs were not searched for the text.
-func (h *History) find(ctx context.Context, s historySelection, q HistoryQuery) (found []int64, truncated bool, err error) {
+// searchedAll is the end of a search that left out no run, or found more than the page holds.
+const searchedAll int64 = 0
+
+// find returns the positions of the page's runs and of the one after it, and the position that the search for the text ended at:
+// older runs were not searched.
+func (h *History) find(ctx context.Context, s historySelection, q HistoryQuery) (found []int64, searched int64, err error) {
 	if q.Query == "" {
 		found, err = h.walk(ctx, s, q.Limit+1, q.Offset, 0, "")
-		return found, false, err
+		return found, searchedAll, err
 	}
 	indexed := utf8.RuneCountInString(q.Query) >= trigramRunes
 	if indexed {
 		if indexed, err = engine.HasTrigrams(ctx, h.from.db, historyText); err != nil {
-			return nil, false, err
+			return nil, searchedAll, err
 		}
 	}
 	onSQLite := h.from.db.Dialect().Name() == dialect.SQLite
 	if indexed && onSQLite && !s.filtered() { // its index is in the order of the page: no scan is needed to bound it
-		if found, truncated, err = h.findByTrigrams(ctx, s, q); err != nil || !truncated {
-			return found, false, err
+		found, truncated, err := h.findByTrigrams(ctx, s, q)
+		if err != nil || !truncated {
+			return found, searchedAll, err
 		}
 		indexed = false
 	}
 	oldest, more, err := h.scanned(ctx, s)
 	if err != nil {
-		return nil, false, err
+		return nil, searchedAll, err
 	}
 	found, err = h.walk(ctx, s, q.Limit+1, q.Offset, oldest, contains(onSQLite), Text(q.Query))
 	if err != nil || !more || len(found) > q.Limit {
-		return found, false, err
+		return found, searchedAll, err
 	}
 	if !indexed {
-		return found, true, nil
+		return found, oldest, nil
 	}
 	all, truncated, err := h.findByTrigrams(ctx, s, q)
 	if truncated {
-		return found, true, nil // of the newest runs
+		return found, oldest, nil
 	}
-	return all, false, err
+	return all, searchedAll, err
 }
 
 // scanned returns the position of the oldest of the newest HistoryScannedRuns of a selection, and whether there are older ones.

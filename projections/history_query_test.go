@@ -50,6 +50,9 @@ func pastOf(random *rand.Rand, n int) (past []plainRun, events []event.Recorded)
 		if i == 1 || i == n/2 {
 			r.expression += "needle"
 		}
+		if i%97 == 0 {
+			r.expression += "@@"
+		}
 		if random.IntN(8) == 0 {
 			r.account = bob
 		}
@@ -86,15 +89,20 @@ func pastOf(random *rand.Rand, n int) (past []plainRun, events []event.Recorded)
 	return past, l.Events
 }
 
-// plainAnswer is what a query is to answer, by a look at every run.
+// selects tells whether a run of Alice satisfies the filters of a query, but for its text.
+func (r plainRun) selects(q projections.HistoryQuery) bool {
+	day := r.at.UTC().Format(time.DateOnly)
+	return r.account == alice && (q.Status == "" || r.status == q.Status) && (q.Source == "" || r.source == q.Source) && (q.Verdict == "" || r.verdict == q.Verdict) &&
+		(q.From == "" || day >= q.From) && (q.To == "" || day <= q.To)
+}
+
+// plainAnswer is what the first page of a query is to answer, by a look at every run.
 func plainAnswer(newestFirst []plainRun, q projections.HistoryQuery) (ids []int64, more, truncated bool) {
 	text := strings.TrimSpace(q.Query)
 	selected := 0
 	var found []int64
 	for _, r := range newestFirst {
-		day := r.at.UTC().Format(time.DateOnly)
-		if r.account != alice || q.Status != "" && r.status != q.Status || q.Source != "" && r.source != q.Source || q.Verdict != "" && r.verdict != q.Verdict ||
-			q.From != "" && day < q.From || q.To != "" && day > q.To {
+		if !r.selects(q) {
 			continue
 		}
 		selected++
@@ -107,7 +115,7 @@ func plainAnswer(newestFirst []plainRun, q projections.HistoryQuery) (ids []int6
 		}
 	}
 	found = found[min(q.Offset, len(found)):]
-	return found[:min(q.Limit, len(found))], len(found) > q.Limit, truncated
+	return found[:min(q.Limit, len(found))], len(found) > q.Limit || truncated && (len(found) > 0 || q.Offset == 0), truncated
 }
 
 var historyRandom = flag.Int("history.random", 10, "combinations of any number of filters that are compared, beside every filter and every pair")
@@ -167,6 +175,7 @@ func TestHistoryFiltersAgainstPlainScan(t *testing.T) {
 			checkAgainstPlain(t, history, past, q)
 		}
 		for _, q := range []projections.HistoryQuery{{}, {Status: run.Timeout}, {Query: "Sin[x]", Verdict: "verified"}, {Query: "needle"}, {From: "2026-08-03", To: "2026-08-05"}} {
+			q.Limit = 130
 			checkPagesJoin(t, history, past, q)
 		}
 	})
@@ -218,18 +227,28 @@ func checkAgainstPlain(t *testing.T, history *projections.History, past []plainR
 	}
 }
 
-func checkPagesJoin(t *testing.T, history *projections.History, past []plainRun, q projections.HistoryQuery) {
+// checkPagesJoin wants of all pages together what a look at every run finds, and of all but the last that they name the next. It returns
+// how many pages were truncated.
+func checkPagesJoin(t *testing.T, history *projections.History, past []plainRun, q projections.HistoryQuery) (truncated int) {
 	t.Helper()
-	all := q
-	all.Limit = len(past)
-	want, _, _ := plainAnswer(past, all)
-	var got []int64
-	for q.Limit = 130; ; {
+	var want, got []int64
+	for _, r := range past {
+		if r.selects(q) && strings.Contains(r.expression, strings.TrimSpace(q.Query)) {
+			want = append(want, r.id)
+		}
+	}
+	for {
 		page, err := history.List(t.Context(), alice, q)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, idsOf(page)...)
+		if page.SearchTruncated {
+			truncated++
+		}
+		if page.HasMore != (page.Next != "") || page.Next == "" && page.SearchTruncated {
+			t.Fatalf("%+v: more %t, next %q, truncated %t", q, page.HasMore, page.Next, page.SearchTruncated)
+		}
 		if q.Before = page.Next; q.Before == "" {
 			break
 		}
@@ -237,6 +256,37 @@ func checkPagesJoin(t *testing.T, history *projections.History, past []plainRun,
 	if !slices.Equal(got, want) {
 		t.Errorf("%+v: pages hold %d runs, want %d, or another order", q, len(got), len(want))
 	}
+	return truncated
+}
+
+// TestShortTextsAreFoundBeyondTheSearchedRuns: pages of any limit together have every run with a text that no index finds, in runs that no
+// page looks at all of.
+func TestShortTextsAreFoundBeyondTheSearchedRuns(t *testing.T) {
+	past, events := pastOf(newRandom(), 13_000) // Alice's: two ends of a search and a rest
+	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
+		history := projections.New(db, nil).History
+		applyAll(t, db, history.Projection(), events)
+		for _, c := range []struct {
+			limits    []int
+			query     projections.HistoryQuery
+			truncated bool
+		}{
+			{[]int{1, 7, 200}, projections.HistoryQuery{Query: "dl"}, true}, // of needle: the run before the oldest, and one in the middle
+			{[]int{1, 200}, projections.HistoryQuery{Query: "zz"}, true},    // of none
+			{[]int{200}, projections.HistoryQuery{Query: "@@"}, true},
+			{[]int{1, 7, 40}, projections.HistoryQuery{Query: "@@"}, false}, // pages are full before the search ends
+			{[]int{1, 7}, projections.HistoryQuery{Query: "dl", From: "2026-08-01"}, true},
+			{[]int{200}, projections.HistoryQuery{Query: "@@", Source: event.SourceWeb}, true},
+			{[]int{7}, projections.HistoryQuery{Query: "_b", Status: run.Timeout}, false},
+		} {
+			for _, limit := range c.limits {
+				c.query.Limit = limit
+				if truncated := checkPagesJoin(t, history, past, c.query); truncated > 0 != c.truncated {
+					t.Errorf("%+v: %d truncated pages", c.query, truncated)
+				}
+			}
+		}
+	})
 }
 
 // TestPagesAreBoundedInBytes: a result is cut at 4,096 bytes, between characters; a page of long expressions ends early and the next

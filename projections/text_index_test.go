@@ -52,6 +52,7 @@ func TestTrigramsTakeNoSuperuser(t *testing.T) {
 		if err != nil || page.SearchTruncated == allowed || len(page.Rows) != map[bool]int{false: 1, true: 2}[allowed] {
 			t.Errorf("may create %t: %d rows, truncated %t, %v", allowed, len(page.Rows), page.SearchTruncated, err)
 		}
+		checkPagesJoin(t, history, past, projections.HistoryQuery{Query: "needle", Limit: 1})
 		if allowed {
 			checkAgainstPlain(t, history, past, projections.HistoryQuery{Query: "needle", Limit: 50})
 		}

@@ -18,11 +18,11 @@ import (
 type historyInput struct {
 	Freshness
 	Limit   int          `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most rows to answer"`
-	Offset  int          `query:"offset" minimum:"0" maximum:"10000" default:"0" doc:"Number of newer rows to skip; go further back with before"`
+	Offset  int          `query:"offset" minimum:"0" maximum:"10000" default:"0" doc:"Number of newer rows to skip; go further back with before, which also goes past search_truncated"`
 	Before  string       `query:"before" maxLength:"32" doc:"next_before of the page before; left out for the newest rows"`
 	Status  run.Status   `query:"status" enum:"success,unevaluated,plot_omitted,timeout,error" doc:"Runs that ended so only"`
 	Source  event.Source `query:"source" enum:"web,mcp,job" doc:"Runs that came from there only"`
-	Query   string       `query:"query" doc:"Literal, case-sensitive substring of the expression; trimmed; at most 200 characters. One of fewer than 3 characters may be looked for in the newest 5,000 runs only: see search_truncated"`
+	Query   string       `query:"query" doc:"Literal, case-sensitive substring of the expression; trimmed; at most 200 characters. For one of fewer than 3 characters a page looks through 5,000 runs at most: see search_truncated"`
 	From    string       `query:"from" doc:"UTC day YYYY-MM-DD: runs on or after it" example:"2026-08-01"`
 	To      string       `query:"to" doc:"UTC day YYYY-MM-DD: runs on or before it, the whole day included" example:"2026-08-31"`
 	Verdict run.Verdict  `query:"verdict" enum:"verified,refuted,inconclusive" doc:"Runs whose stored check has this verdict only; runs without one are left out"`
@@ -33,8 +33,8 @@ type historyOutput struct {
 		Runs            []historyRow `json:"runs" doc:"Newest first. A page may be shorter than its limit when its expressions are long: the next begins after its last row"`
 		Limit           int          `json:"limit" doc:"Most rows of this page"`
 		Offset          int          `json:"offset" doc:"Number of newer rows that were skipped"`
-		HasMore         bool         `json:"has_more" doc:"Whether there are older rows after this page"`
-		SearchTruncated bool         `json:"search_truncated" doc:"True: older runs than the newest 5,000 that satisfy the other filters were not searched for query, or not to the end. Narrow the days, or give a longer text"`
+		HasMore         bool         `json:"has_more" doc:"Whether next_before is given. With search_truncated, whether older rows follow is not known"`
+		SearchTruncated bool         `json:"search_truncated" doc:"True: this page ends before its limit because 5,000 runs that satisfy the other filters were searched for query; older ones were not, or not to the end. next_before goes on there. Without rows it is null if an offset was given"`
 		view.NextPage
 	}
 }

@@ -49,7 +49,7 @@ var limits = []limit{
 	{"result as history shows it; the receipt has it whole", "projections", "ResultBytes", "bytes", "cut, `result_truncated`", "Lists"},
 	{"texts on a page of history or of certificates with more than one row", "projections", "maxPageBytes", "bytes", "the page ends early, with `next_before`", "Lists"},
 	{"`offset` of history", "projections", "HistoryMaxOffset", "rows", "400 `invalid_parameter`: go on with `before`", "Lists"},
-	{"newest runs in which a text without trigrams is looked for", "projections", "HistoryScannedRuns", "runs", "older ones are not searched, `search_truncated`", "Lists"},
+	{"runs in which a page of history looks for a text without trigrams", "projections", "HistoryScannedRuns", "runs", "the page ends there, `search_truncated`, with `next_before`", "Lists"},
 	{"page of any list", "projections", "MaxLimit", "rows", "400 `invalid_parameter`", "Lists"},
 	{"attempts of a job that its runners abandon", "domain/job", "MaxAbandoned", "attempts", "`lost`", "Jobs"},
 	{"qubits of a circuit by state vector, whatever the plan", "domain/circuit", "MaxQubits", "qubits", "400 `malformed_circuit`", "Jobs"},
