@@ -45,7 +45,7 @@ func (c *accountCreateCmd) Run() error {
 	if line = strings.TrimRight(line, "\r\n"); line == "" {
 		return errors.Join(errors.New("no password on standard input"), err)
 	}
-	return c.withStores((*settings).createLog, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
+	return c.withStores((*settings).createLog, (*settings).createIdentity, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
 		id, err := people.Register(ctx, c.Email, line, func(ctx context.Context, id string) error {
 			in := operatorIntent()
 			in.Account = id
@@ -132,11 +132,14 @@ func (c *accountCloseCmd) Run() error {
 
 func withoutPosition(_ event.Position, err error) error { return err }
 
+// identityOpener is (*settings).openIdentity or (*settings).createIdentity.
+type identityOpener func(*settings, context.Context) (*identity.Store, func(), error)
+
 // withStores opens the log and the identity tables, calls f and closes them. The whole
 // command has one minute.
-func (i installation) withStores(open logOpener, f func(context.Context, *eventstore.Store, *identity.Store, account.Plans) error) error {
-	return i.withLog(open, func(ctx context.Context, s *settings, store *eventstore.Store) error {
-		people, closePeople, err := s.openIdentity(ctx)
+func (i installation) withStores(openLog logOpener, openIdentity identityOpener, f func(context.Context, *eventstore.Store, *identity.Store, account.Plans) error) error {
+	return i.withLog(openLog, func(ctx context.Context, s *settings, store *eventstore.Store) error {
+		people, closePeople, err := openIdentity(s, ctx)
 		if err != nil {
 			return err
 		}
@@ -147,7 +150,7 @@ func (i installation) withStores(open logOpener, f func(context.Context, *events
 
 // forAccount is withStores, for the account of an address.
 func (i installation) forAccount(email string, f func(context.Context, *eventstore.Store, account.Plans, commands.Intent) error) error {
-	return i.withStores((*settings).openLog, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
+	return i.withStores((*settings).openLog, (*settings).openIdentity, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
 		id, err := people.AccountOf(ctx, email)
 		if err != nil {
 			return err

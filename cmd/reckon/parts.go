@@ -33,6 +33,9 @@ type eventLog struct {
 func openLog(ctx context.Context, p process) (*eventLog, error) {
 	l := &eventLog{connection: p.config.Eventstore}
 	if l.connection == config.EmbeddedLog {
+		if err := checkLog(p.config.Installation); err != nil {
+			return nil, err
+		}
 		n, err := openNode(p.config.LogFolder(), "", p.logger)
 		if err != nil {
 			return nil, err

@@ -50,8 +50,9 @@ func couldNotServe(err error) error {
 	var unsafe *engine.UnsafeError
 	var unguarded *eventstore.UnguardedError
 	var open *private.FolderError
+	var lost *LostLogError
 	switch {
-	case errors.As(err, &inUse), errors.As(err, &unsafe), errors.As(err, &unguarded), errors.As(err, &open):
+	case errors.As(err, &inUse), errors.As(err, &unsafe), errors.As(err, &unguarded), errors.As(err, &open), errors.As(err, &lost):
 		fmt.Fprintln(os.Stderr, "reckon serve:", err)
 		return exitStatus(2)
 	case errors.Is(err, context.Canceled):

@@ -9,7 +9,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"reckon/domain"
@@ -82,11 +84,16 @@ func (i installation) settings(ctx context.Context) (*settings, error) {
 // completeSettings are the settings where no server runs.
 func completeSettings(given config.Installation) (*settings, error) {
 	s := &settings{unknown: map[string]bool{}}
-	switch known, found, err := readServed(given.Data); {
+	switch known, same, found, err := readServed(given.Data); {
 	case err != nil:
 		return nil, err
 	case found:
 		last := "the last server of " + given.Data
+		if !same {
+			if known, err = known.OfCopy(given, last); err != nil {
+				return nil, err
+			}
+		}
 		if given, err = given.Under(known, last); err != nil {
 			return nil, err
 		}
@@ -118,9 +125,39 @@ func (s *settings) require(setting string) error {
 // servedFile is where a server leaves its settings, without passwords, for commands that come when it has ended.
 func servedFile(data string) string { return filepath.Join(data, "settings.json") }
 
+// servedSettings is what servedFile holds. The paths of what lies in the folder are relative to it, so that a folder that is
+// moved or copied is an installation of its own; Data is where the server saw the folder.
+type servedSettings struct {
+	config.Installation
+
+	Device uint64 `json:"device"` // of the folder, with Inode: a copy is another one
+	Inode  uint64 `json:"inode"`
+}
+
+// folderID is the device and the inode of a folder.
+func folderID(data string) (device, inode uint64, err error) {
+	info, err := os.Stat(data)
+	if err != nil {
+		return 0, 0, err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0, fmt.Errorf("%s has no inode", data)
+	}
+	return uint64(stat.Dev), stat.Ino, nil //nolint:unconvert // the type differs between systems
+}
+
 // recordServed writes the settings of a server that has opened all of its parts.
 func recordServed(i config.Installation) error {
-	content, err := json.MarshalIndent(i.WithoutSecrets(), "", "  ")
+	relative, err := i.WithoutSecrets().RelativeToData()
+	if err != nil {
+		return err
+	}
+	record := servedSettings{Installation: relative}
+	if record.Device, record.Inode, err = folderID(i.Data); err != nil {
+		return fmt.Errorf("settings for operators' commands: %w", err)
+	}
+	content, err := json.MarshalIndent(record, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -131,20 +168,28 @@ func recordServed(i config.Installation) error {
 	return os.Rename(path+".new", path)
 }
 
-// readServed reads what recordServed wrote; false when no server has run on the folder.
-func readServed(data string) (config.Installation, bool, error) {
-	var i config.Installation
+// readServed reads what recordServed wrote; found is false when there is nothing. same is whether the folder is the
+// server's own and no copy: it has its inode, on the same device or at the same path, because the number of a device may
+// change when the machine starts.
+func readServed(data string) (i config.Installation, same, found bool, err error) {
 	content, err := os.ReadFile(servedFile(data))
 	if errors.Is(err, fs.ErrNotExist) {
-		return i, false, nil
+		return i, false, false, nil
+	}
+	var record servedSettings
+	if err == nil {
+		err = json.Unmarshal(content, &record)
 	}
 	if err == nil {
-		err = json.Unmarshal(content, &i)
+		i = record.Installation
+		i.Data = data
+		i, err = i.InData()
 	}
 	if err != nil {
-		return i, false, fmt.Errorf("settings of the last server: %w; remove %s and give the settings to this command", err, servedFile(data))
+		return i, false, false, fmt.Errorf("settings of the last server: %w; remove %s and give the settings to this command", err, servedFile(data))
 	}
-	return i, true, nil
+	device, inode, err := folderID(data)
+	return i, inode == record.Inode && (device == record.Device || data == record.Data), true, err
 }
 
 // checkData is private.CheckFolder that accepts a missing folder.
@@ -170,8 +215,10 @@ func requireExists(path, what string) error {
 // that it starts. It returns an error when there is no log.
 func (s *settings) openLog(ctx context.Context) (*eventstore.Store, func(), error) {
 	if s.log == "" && s.Eventstore == config.EmbeddedLog {
-		if err := requireExists(s.LogFolder(), "event log"); err != nil {
+		if missing, err := s.logMissing(); err != nil {
 			return nil, nil, err
+		} else if missing {
+			return nil, nil, fmt.Errorf("there is no event log at %s: `reckon serve` makes one; --data DIR names another installation", s.LogFolder())
 		}
 	}
 	return s.createLog(ctx)
@@ -183,15 +230,23 @@ func (s *settings) createLog(ctx context.Context) (*eventstore.Store, func(), er
 	switch {
 	case connection != "":
 	case s.Eventstore == config.EmbeddedLog:
+		missing, err := s.logMissing()
+		if err != nil {
+			return nil, nil, err
+		}
+		if missing {
+			if err := s.requireEmpty(); err != nil {
+				return nil, nil, err
+			}
+		}
 		if err := private.MakeFolder(s.Data, slog.Default()); err != nil {
 			return nil, nil, err
 		}
-		_, missing := os.Stat(s.LogFolder())
 		n, err := s.openOwnNode(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		if errors.Is(missing, fs.ErrNotExist) { // perhaps by mistake: a relative --data in another folder
+		if missing { // perhaps by mistake: a relative --data in another folder
 			fmt.Fprintln(os.Stderr, "made a new installation in", s.Data)
 		}
 		connection = n.ConnectionString()
@@ -205,6 +260,93 @@ func (s *settings) createLog(ctx context.Context) (*eventstore.Store, func(), er
 		return nil, nil, err
 	}
 	return store, func() { store.Close(); closeNode() }, nil
+}
+
+// logMissing reports whether the folder of an embedded log is missing or empty, as the mount point of a disk that is away.
+func (s *settings) logMissing() (bool, error) {
+	return holdsNothing(s.LogFolder())
+}
+
+// requireEmpty refuses to make an installation in a data folder that is not empty, the place of its log aside.
+func (s *settings) requireEmpty() error {
+	found, err := entries(s.Data)
+	if err != nil {
+		return err
+	}
+	if found = slices.DeleteFunc(found, func(name string) bool { return name == filepath.Base(s.LogFolder()) }); len(found) > 0 {
+		return &LostLogError{Data: s.Data, Log: s.LogFolder(), Found: found}
+	}
+	return nil
+}
+
+// ofAnInstallation are the files that a server leaves in its data folder besides its log, and that no command leaves there before it.
+var ofAnInstallation = []string{"blobs", "identity.db", "keys", "readmodels.db", "settings.json"}
+
+// checkLog returns a *LostLogError where a server would make a new log beside what another log was used with.
+func checkLog(i config.Installation) error {
+	missing, err := holdsNothing(i.LogFolder())
+	if err != nil || !missing {
+		return err
+	}
+	var found []string
+	for _, name := range ofAnInstallation {
+		path := filepath.Join(i.Data, name)
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		empty := false
+		if err == nil && info.IsDir() {
+			empty, err = holdsNothing(path)
+		}
+		if err != nil {
+			return err
+		}
+		if !empty {
+			found = append(found, name)
+		}
+	}
+	if len(found) > 0 {
+		return &LostLogError{Data: i.Data, Log: i.LogFolder(), Found: found}
+	}
+	return nil
+}
+
+// LostLogError is returned where a new log would be made in a folder that has been an installation, or is something else.
+type LostLogError struct {
+	Data, Log string
+	Found     []string // names in Data
+}
+
+func (e *LostLogError) Error() string {
+	const most = 8
+	found := strings.Join(e.Found[:min(most, len(e.Found))], ", ")
+	if len(e.Found) > most {
+		found += ", …"
+	}
+	return fmt.Sprintf("there is no event log at %s, and %s is not empty: it holds %s. Put the log back (is a disk not mounted?), give --eventstore where it is elsewhere, "+
+		"or name a folder that is empty; a new log has none of the accounts and receipts of an old one", e.Log, e.Data, found)
+}
+
+// holdsNothing reports whether a folder is missing or empty.
+func holdsNothing(folder string) (bool, error) {
+	found, err := entries(folder)
+	return len(found) == 0, err
+}
+
+// entries are the names in a folder, none where it is missing. lost+found is what an empty disk holds.
+func entries(folder string) ([]string, error) {
+	list, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var names []string
+	for _, entry := range list {
+		if entry.Name() != "lost+found" {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, err
 }
 
 // How long a command waits for another one that has the log, and how often it looks.
@@ -232,8 +374,18 @@ func (s *settings) openOwnNode(ctx context.Context) (*node.Node, error) {
 	}
 }
 
-// openIdentity opens the identity tables without limits on registrations and sign-ins.
+// openIdentity opens the identity tables; an error when a SQLite file is missing.
 func (s *settings) openIdentity(ctx context.Context) (*identity.Store, func(), error) {
+	if path, local := strings.CutPrefix(s.Identity, "sqlite:"); local && !s.unknown["identity"] {
+		if err := requireExists(path, "database of accounts' addresses and passwords"); err != nil {
+			return nil, nil, err
+		}
+	}
+	return s.createIdentity(ctx)
+}
+
+// createIdentity is openIdentity that creates a missing SQLite file. There are no limits on registrations and sign-ins.
+func (s *settings) createIdentity(ctx context.Context) (*identity.Store, func(), error) {
 	if err := s.require("identity"); err != nil {
 		return nil, nil, err
 	}

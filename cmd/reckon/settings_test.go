@@ -229,6 +229,114 @@ func TestSettingsOfTheLastServer(t *testing.T) {
 	}
 }
 
+// TestAMovedOrCopiedFolder: what lies in a folder goes with it; what lies outside is shared with a copy only when told.
+func TestAMovedOrCopiedFolder(t *testing.T) {
+	root := t.TempDir()
+	first, outside := filepath.Join(root, "first"), filepath.Join(root, "keys")
+	record := func(i config.Installation) {
+		t.Helper()
+		i.Data = first
+		complete, err := i.Complete()
+		if err = errors.Join(err, os.MkdirAll(first, 0o700)); err == nil {
+			err = recordServed(complete)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	copied := func() string {
+		t.Helper()
+		data := filepath.Join(t.TempDir(), "copy")
+		content, err := os.ReadFile(servedFile(first))
+		if err = errors.Join(err, os.Mkdir(data, 0o700), os.WriteFile(servedFile(data), content, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	settingsOf := func(i config.Installation) (*settings, error) { return installation{i}.settings(t.Context()) }
+	whole := func(data string, s *settings, err error) {
+		t.Helper()
+		if err != nil || s.Keys != filepath.Join(data, "my keys") || s.Database != "sqlite:"+filepath.Join(data, "db") || s.Identity != "sqlite:"+filepath.Join(data, "identity.db") ||
+			s.Blobs != "file://"+data+"/large bytes" || string(s.Config) != "" || s.Eventstore != "unix:"+filepath.Join(data, "n.sock") {
+			t.Errorf("in %s: %+v, %v", data, s, err)
+		}
+	}
+
+	record(config.Installation{Keys: filepath.Join(first, "my keys"), Database: "sqlite:" + filepath.Join(first, "db"), Blobs: "file://" + first + "/large bytes", Eventstore: "unix:" + filepath.Join(first, "n.sock")})
+	s, err := settingsOf(config.Installation{Data: first})
+	whole(first, s, err)
+	data := copied()
+	s, err = settingsOf(config.Installation{Data: data})
+	whole(data, s, err)
+	elsewhere := filepath.Join(root, "linked")
+	if err := errors.Join(os.Mkdir(elsewhere, 0o700), os.Symlink(elsewhere, filepath.Join(data, "my keys"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := settingsOf(config.Installation{Data: data}); err == nil || !strings.Contains(err.Error(), "--keys (RECKON_") {
+		t.Errorf("a copied link: %v", err)
+	}
+
+	given := config.Installation{Keys: outside, Database: "postgres://reckon@/reckon?host=/run/postgresql", Blobs: "file:///srv/blobs", Eventstore: "unix:/srv/n.sock"}
+	record(given)
+	data = copied()
+	_, err = settingsOf(config.Installation{Data: data})
+	for _, setting := range []string{"keys", "database", "identity", "blobs", "eventstore"} {
+		if err == nil || !strings.Contains(err.Error(), "--"+setting+" (RECKON_") {
+			t.Errorf("a copy without --%s: %v", setting, err)
+		}
+	}
+	given.Data, given.Keys, given.Identity = data, filepath.Join(data, "keys"), given.Database
+	if s, err := settingsOf(given); err != nil || s.Keys != given.Keys || s.Database != given.Database || s.Eventstore != given.Eventstore {
+		t.Errorf("a copy that was told: %+v, %v", s, err)
+	}
+	moved := filepath.Join(root, "moved")
+	if err := os.Rename(first, moved); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := settingsOf(config.Installation{Data: moved}); err != nil || s.Keys != outside {
+		t.Errorf("the moved folder: %+v, %v", s, err)
+	}
+}
+
+// TestANewInstallationNeedsAnEmptyFolder: where a log is missing and anything else is there, no command and no server makes another log.
+func TestANewInstallationNeedsAnEmptyFolder(t *testing.T) {
+	commands := [][]string{{"keys", "rotate"}, {"account", "create", "a@example.com", "--password-stdin"}}
+	for _, left := range []string{"keys", "identity.db", "settings.json", "blobs", "readmodels.db", "engine"} {
+		data := filepath.Join(t.TempDir(), "data")
+		if err := errors.Join(os.MkdirAll(filepath.Join(data, "eventstore"), 0o700), os.Mkdir(filepath.Join(data, left), 0o700), os.WriteFile(filepath.Join(data, left, "file"), nil, 0o600)); err != nil {
+			t.Fatal(err) // of a folder where a file is meant no command gets as far as to read it
+		}
+		if left == "settings.json" {
+			complete, err := config.Installation{Data: data}.Complete()
+			if err = errors.Join(err, os.RemoveAll(servedFile(data))); err == nil {
+				err = recordServed(complete)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		all := commands
+		if left != "engine" { // `engine install` comes before the first server
+			all = append(slices.Clone(all), []string{"serve", "--listen", "127.0.0.1:0"})
+		}
+		for _, command := range all {
+			status, _, stderr := reckon(t, "a long password\n", nil, append(slices.Clone(command), "--data", data)...)
+			if status != 2 || !strings.Contains(stderr, "no event log") || !strings.Contains(stderr, left) {
+				t.Errorf("reckon %v where %s is left: status %d\n%s", command, left, status, stderr)
+			}
+		}
+		if inside, err := os.ReadDir(filepath.Join(data, "eventstore")); err != nil || len(inside) > 0 {
+			t.Errorf("where %s is left: made %v, %v", left, inside, err)
+		}
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	for _, command := range commands { // the second on what the first made
+		if status, _, stderr := reckon(t, "a long password\n", nil, append(slices.Clone(command), "--data", data)...); status != 0 {
+			t.Errorf("reckon %v: status %d\n%s", command, status, stderr)
+		}
+	}
+}
+
 // TestAServerThatDoesNotAnswerIsNotAbsent: a command does not go on as if no server ran.
 func TestAServerThatDoesNotAnswerIsNotAbsent(t *testing.T) {
 	mux := http.NewServeMux()

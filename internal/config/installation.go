@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
+	"path"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -81,27 +83,119 @@ func (i Installation) Complete() (Installation, error) {
 // Absolute is the installation with the paths of the fields that are set made absolute. The error is a
 // *SettingError, or that there is no working folder.
 func (i Installation) Absolute() (Installation, error) {
-	var failed error
+	working, err := os.Getwd()
+	if err != nil {
+		return i, err
+	}
 	absolute := func(path string) string {
-		if path == "" {
+		if filepath.IsAbs(path) {
+			return filepath.Clean(path)
+		}
+		return filepath.Join(working, path)
+	}
+	if i.Data != "" {
+		i.Data = absolute(i.Data)
+	}
+	return i.withPaths(absolute)
+}
+
+// RelativeToData is an installation of absolute paths with those that lie in Data made relative to it.
+// InData is its inverse, for the same folder or for one that it was moved or copied to. Both leave Data as it is.
+func (i Installation) RelativeToData() (Installation, error) {
+	return i.withPaths(func(path string) string {
+		if relative, err := filepath.Rel(i.Data, path); err == nil && filepath.IsLocal(relative) {
+			return relative
+		}
+		return path
+	})
+}
+
+// InData is the installation with every relative path taken below Data. The error is a *SettingError.
+func (i Installation) InData() (Installation, error) {
+	return i.withPaths(func(path string) string {
+		if filepath.IsAbs(path) {
 			return path
 		}
-		path, err := filepath.Abs(path)
-		failed = errors.Join(failed, err)
-		return path
+		return filepath.Join(i.Data, path)
+	})
+}
+
+// withPaths is the installation with each path that is set changed, Data aside. The error is a *SettingError.
+func (i Installation) withPaths(change func(path string) string) (Installation, error) {
+	if i.Config != "" {
+		i.Config = File(change(string(i.Config)))
+	}
+	if i.Keys != "" {
+		i.Keys = change(i.Keys)
 	}
 	under := func(scheme, address string) string {
 		if path, found := strings.CutPrefix(address, scheme); found {
-			return scheme + absolute(path)
+			return scheme + change(path)
 		}
 		return address
 	}
-	i.Config, i.Data, i.Keys = File(absolute(string(i.Config))), absolute(i.Data), absolute(i.Keys)
 	i.Eventstore, i.Database, i.Identity = under("unix:", i.Eventstore), under("sqlite:", i.Database), under("sqlite:", i.Identity)
-	if i.Blobs != "" {
-		folder, err := i.BlobFolder()
-		failed = errors.Join(failed, err)
-		i.Blobs = "file://" + filepath.ToSlash(absolute(folder))
+	if i.Blobs == "" {
+		return i, nil
+	}
+	folder, err := i.BlobFolder()
+	if err != nil {
+		return i, err
+	}
+	if folder = filepath.ToSlash(change(folder)); !path.IsAbs(folder) {
+		folder = "./" + folder // no part of it is parsed as a host
+	}
+	i.Blobs = "file://" + folder
+	return i, nil
+}
+
+// Outside returns the settings, by field name, that name something which lies not in Data: on another machine or
+// elsewhere on this one, be it through a symbolic link. i is complete. Two folders with these are not two installations.
+func (i Installation) Outside() (fields []string) {
+	inside := func(path string) bool {
+		relative, err := filepath.Rel(realPath(i.Data), realPath(path))
+		return err == nil && filepath.IsLocal(relative)
+	}
+	paths := map[string]string{"Keys": i.Keys}
+	for field, scheme := range map[string]string{"Eventstore": "unix:", "Database": "sqlite:", "Identity": "sqlite:", "Blobs": "file://"} {
+		if path, found := strings.CutPrefix(i.field(field).String(), scheme); found {
+			paths[field] = path
+		}
+	}
+	if i.Eventstore == EmbeddedLog {
+		paths["Eventstore"] = i.LogFolder()
+	}
+	for _, field := range parts {
+		if path, local := paths[field]; !local || !inside(path) {
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}
+
+// realPath is a path without symbolic links, as far as it exists.
+func realPath(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		return real
+	}
+	if above := filepath.Dir(path); above != path {
+		return filepath.Join(realPath(above), filepath.Base(path))
+	}
+	return path
+}
+
+// OfCopy is a complete installation for a copy of its folder: whatever lies outside is what given says, and has to
+// be given. It returns a *SettingError for each field that is not, joined; source says in words what i is.
+func (i Installation) OfCopy(given Installation, source string) (Installation, error) {
+	var failed error
+	for _, name := range i.Outside() {
+		field, told := i.field(name), given.field(name).String()
+		if told == "" {
+			failed = errors.Join(failed, settingError(given, name, fmt.Errorf("%s had %q, which lies outside of the data folder, and this folder is a copy of that server's: "+
+				"give the setting; two installations must not share it", source, withoutSecret(field.String()))))
+		}
+		field.SetString(told)
 	}
 	return i, failed
 }
@@ -155,6 +249,8 @@ var (
 	places = []string{"Eventstore", "Database", "Identity", "IdentitySchema", "Blobs", "Keys", "PublicURL"}
 	// addresses are those of places that may hold a password.
 	addresses = places[:3]
+	// parts are those of places at which something lies.
+	parts = []string{"Eventstore", "Database", "Identity", "Blobs", "Keys"}
 )
 
 // field is a field of i that holds a string; it can be set.

@@ -138,7 +138,7 @@ func (e *Engine) readPast() *pastReader {
 	for _, w := range e.workers {
 		phase, _ := w.currentPhase()
 		at := w.currentPosition()
-		if phase == Paused || !at.Less(e.head) {
+		if phase == Paused || phase == Halted || !at.Less(e.head) {
 			continue
 		}
 		if at.Less(past.from) {
@@ -176,9 +176,13 @@ func (e *Engine) Wait(ctx context.Context, name string, p event.Position) error 
 // LogID returns the id of the log that the engine follows. Wait compares positions of that log only.
 func (e *Engine) LogID() string { return e.logID }
 
-// Pause stops a projection at its checkpoint until Resume, in this process or another.
+// Pause stops a projection at its checkpoint until Resume, in this process or another. One that only Boot can
+// continue cannot be paused.
 func (e *Engine) Pause(ctx context.Context, name string) error {
 	return e.onWorker(ctx, name, func(ctx context.Context, w *worker) error {
+		if err := w.notBeyond(ctx); err != nil {
+			return err
+		}
 		if err := setPhase(ctx, w.db, w.Projection, phasePaused, "on request"); err != nil {
 			return err
 		}
@@ -187,9 +191,13 @@ func (e *Engine) Pause(ctx context.Context, name string) error {
 	})
 }
 
-// Resume lets a paused or halted projection continue from its checkpoint.
+// Resume lets a paused or halted projection continue from its checkpoint. The error of one that only Boot
+// can continue says so.
 func (e *Engine) Resume(ctx context.Context, name string) error {
 	return e.onWorker(ctx, name, func(ctx context.Context, w *worker) error {
+		if err := w.notBeyond(ctx); err != nil {
+			return err
+		}
 		if err := setPhase(ctx, w.db, w.Projection, phaseRunning, ""); err != nil {
 			return err
 		}

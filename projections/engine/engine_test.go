@@ -277,6 +277,81 @@ func TestRestartGoesOn(t *testing.T) {
 	})
 }
 
+// shorterLog is a log of which the newest events are not there until they are shown: what a copy was before it went on.
+type shorterLog struct {
+	*memory.Store
+
+	end atomic.Pointer[event.Position] // nil: the whole log
+}
+
+func (l *shorterLog) Head(ctx context.Context) (event.Position, error) {
+	if end := l.end.Load(); end != nil {
+		return *end, nil
+	}
+	return l.Store.Head(ctx)
+}
+
+// TestCheckpointBeyondTheLog: tables that hold more than the log has halt, say what to do and skip nothing, also when the
+// log has grown beyond them meanwhile; only building them again helps.
+func TestCheckpointBeyondTheLog(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		e, stop := f.start(shelf(&f.bad, engine.Halt))
+		end := f.append("s", added{"a", "1"})
+		f.reach(e, f.append("s", added{"b", "2"}))
+		stop()
+		log := &shorterLog{Store: f.store}
+		log.end.Store(&end)
+		f.log = log
+		for range 2 {
+			e, stop = f.start(shelf(&f.bad, engine.Halt))
+			if reason := f.phase(e, engine.Halted); !strings.Contains(reason, "projections boot shelf") {
+				t.Errorf("reason %q", reason)
+			}
+			if e.Ready() || e.IsReady("shelf") {
+				t.Error("beyond the log and ready")
+			}
+			if err := e.Wait(t.Context(), "shelf", end); !errors.Is(err, engine.ErrStopped) {
+				t.Errorf("waiting: %v", err)
+			}
+			for action, do := range map[string]func(context.Context, string) error{"resume": e.Resume, "pause": e.Pause} {
+				if err := do(t.Context(), "shelf"); err == nil || !strings.Contains(err.Error(), "projections boot shelf") {
+					t.Errorf("%s: %v", action, err)
+				}
+			}
+			stop()
+			log.end.Store(nil) // it has grown past the checkpoint, with other events
+			if _, err := f.store.Event(t.Context(), "s", 2); err != nil {
+				f.append("s", added{"c", "3"})
+			}
+		}
+		watcher, err := engine.New(t.Context(), engine.Config{DB: f.db, Log: f.log, Logger: slog.New(slog.DiscardHandler)}, shelf(&f.bad, engine.Halt))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- watcher.Watch(ctx) }()
+		f.phase(watcher, engine.Halted)
+		e, stop = f.start(shelf(&f.bad, engine.Halt))
+		if err := e.Boot(t.Context(), "shelf"); err != nil {
+			t.Fatal(err)
+		}
+		last := f.append("s", added{"d", "4"})
+		f.reach(e, last)
+		f.wantRows("a=1 b=2 c=3 d=4")
+		f.phase(watcher, engine.Standby)
+		f.reach(watcher, last)
+		if !e.Ready() || !watcher.Ready() {
+			t.Error("built again and not ready")
+		}
+		stop()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestHalt(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		e, stop := f.start(shelf(&f.bad, engine.Halt))

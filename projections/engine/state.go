@@ -21,6 +21,7 @@ const (
 	phaseRunning storedPhase = "running"
 	phasePaused  storedPhase = "paused"
 	phaseHalted  storedPhase = "halted"
+	phaseBeyond  storedPhase = "beyond" // halted because the checkpoint is beyond the log's end: only Boot ends it
 )
 
 // stateRow is a projection's checkpoint.
@@ -120,6 +121,18 @@ type ForeignLogError struct{ Projection, Built, Given string }
 
 func (e *ForeignLogError) Error() string {
 	return fmt.Sprintf("projection %s was built from log %s and this is log %s: give the database of this log, or remove the tables with `reckon projections teardown`", e.Projection, e.Built, e.Given)
+}
+
+// BeyondLogError is why a projection halts whose tables hold more than the log: of a copy of it, or of what it was before
+// it was restored. The events that the log has at these positions, now or later, are not the ones that were applied.
+type BeyondLogError struct {
+	Projection     string
+	Position, Head event.Position
+}
+
+func (e *BeyondLogError) Error() string {
+	return fmt.Sprintf("the tables are at position %d and the log ends at %d: they were built from a copy of this log, or it was restored to an earlier state; "+
+		"`reckon projections boot %s` builds them again", e.Position.Commit, e.Head.Commit, e.Projection)
 }
 
 // moveCheckpoint moves the checkpoint from where this process left it, or fails: because

@@ -144,7 +144,8 @@ func (w *worker) runPhase(ctx context.Context) error {
 
 // loadCheckpoint sets the position, the parked streams and the phase to what the
 // database holds. A projection that was halted runs again: the process may be a
-// newer one that can apply the event.
+// newer one that can apply the event. One whose checkpoint is or once was beyond the log's
+// end halts, and does not count as having applied anything.
 func (w *worker) loadCheckpoint(ctx context.Context) error {
 	row, err := loadState(ctx, w.db, w.Projection, w.TableNames(w.db), w.logID, w.readyFrom)
 	if err != nil {
@@ -155,6 +156,9 @@ func (w *worker) loadCheckpoint(ctx context.Context) error {
 		return err
 	}
 	w.unindexed, w.recents = !indexed, nil
+	if err := w.haltBeyondLog(ctx, &row); err != nil {
+		return err
+	}
 	streams, err := parkedStreams(ctx, w.db, w.Projection)
 	if err != nil {
 		return err
@@ -164,6 +168,10 @@ func (w *worker) loadCheckpoint(ctx context.Context) error {
 		w.parked[stream] = true
 	}
 	w.saved, w.unsaved, w.unknownCommit = positionOf(row), 0, nil
+	if row.Phase == phaseBeyond {
+		w.setBeyond(row.Reason)
+		return nil
+	}
 	w.setPosition(w.saved, 0)
 	switch row.Phase {
 	case phasePaused:
@@ -177,6 +185,35 @@ func (w *worker) loadCheckpoint(ctx context.Context) error {
 		w.setPhase(Running, "")
 	}
 	return nil
+}
+
+// haltBeyondLog records in the database that the checkpoint is beyond the log's end. A projection that was
+// paused is halted too: it would skip events once it is resumed.
+func (w *worker) haltBeyondLog(ctx context.Context, row *stateRow) error {
+	head, err := w.log.Head(ctx) // after the checkpoint was read, which moves only to what the log holds
+	if err != nil || row.Phase == phaseBeyond || !head.Less(positionOf(*row)) {
+		return err
+	}
+	beyond := &BeyondLogError{Projection: w.Name, Position: positionOf(*row), Head: head}
+	w.logger.Error("projection halted", "projection", w.id(), "error", beyond)
+	row.Phase, row.Reason = phaseBeyond, beyond.Error()
+	return setPhase(ctx, w.db, w.Projection, row.Phase, row.Reason)
+}
+
+// notBeyond returns an error, which says what to do, for a projection that haltBeyondLog has halted.
+func (w *worker) notBeyond(ctx context.Context) error {
+	row := stateRow{Name: w.Name, Version: w.Version}
+	err := w.db.NewSelect().Model(&row).WherePK().Scan(ctx)
+	if err == nil && row.Phase == phaseBeyond {
+		err = errors.New(row.Reason)
+	}
+	return err
+}
+
+// setBeyond halts a projection without a position in this log: nobody may take its tables for complete up to one.
+func (w *worker) setBeyond(reason string) {
+	w.setPhase(Halted, reason)
+	w.setPosition(event.Position{}, 0)
 }
 
 // follow reads what the log held already, together with the projections that are behind as
@@ -560,6 +597,13 @@ func (w *worker) readCheckpoint(ctx context.Context) (phase storedPhase, err err
 		return "", err
 	}
 	w.saved, w.unsaved, w.unknownCommit = positionOf(row), 0, nil
+	if row.Phase == phaseBeyond {
+		w.setBeyond(row.Reason)
+		return row.Phase, nil
+	}
+	if phase, _ := w.currentPhase(); phase == Halted { // built again by another process
+		w.setPhase(Standby, "")
+	}
 	if w.saved != w.currentPosition() {
 		w.setPosition(w.saved, 0)
 	}
@@ -578,7 +622,9 @@ func (w *worker) nothingToDo(ctx context.Context, phase storedPhase) (bool, erro
 // watch follows another process's progress until the context ends.
 func (w *worker) watch(ctx context.Context) {
 	for ctx.Err() == nil {
-		w.setPhase(Standby, "kept by another process")
+		if phase, _ := w.currentPhase(); phase != Halted {
+			w.setPhase(Standby, "kept by another process")
+		}
 		if err := w.standby(ctx, false); err != nil && ctx.Err() == nil && !errors.Is(err, errCheckpointMoved) {
 			w.logger.Warn("cannot see how far a projection is", "projection", w.id(), "error", err)
 			select {
