@@ -46,6 +46,36 @@ func evaluated(s run.Subject, answer string) run.Evaluated {
 	return run.Evaluated{Subject: s, Answer: event.Inline(answer), Status: run.Success, ExecutionMS: 3}
 }
 
+// TestReactionsCheckpointBeyondTheLog: it is removed, so that the reaction starts anew; another reaction's and another log's stay.
+func TestReactionsCheckpointBeyondTheLog(t *testing.T) {
+	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
+		state, err := projections.NewReactionState(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		this, other := state.CheckpointsOf("this"), state.CheckpointsOf("other")
+		at := func(p uint64) event.Position { return event.Position{Commit: p, Prepare: p} }
+		if err := errors.Join(this.Save(t.Context(), "a", at(7)), this.Save(t.Context(), "b", at(5)), other.Save(t.Context(), "a", at(7))); err != nil {
+			t.Fatal(err)
+		}
+		head := func(context.Context) (event.Position, error) { return at(5), nil }
+		for name, want := range map[string]event.Position{"a": at(7), "b": {}, "never": {}} {
+			if dropped, err := this.DropBeyond(t.Context(), name, head); err != nil || dropped != want {
+				t.Errorf("%s: dropped %v, %v", name, dropped, err)
+			}
+		}
+		for _, c := range []struct {
+			of   *projections.ReactionCheckpoints
+			name string
+			want event.Position
+		}{{this, "a", event.Position{}}, {this, "b", at(5)}, {other, "a", at(7)}} {
+			if got, err := c.of.Load(t.Context(), c.name); err != nil || got != c.want {
+				t.Errorf("%s is at %v, %v", c.name, got, err)
+			}
+		}
+	})
+}
+
 func TestHistoryRows(t *testing.T) {
 	long := strings.Repeat("x+", 20_000) + "1"
 	store := blobs{"long": long}

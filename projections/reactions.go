@@ -81,6 +81,22 @@ func (c *ReactionCheckpoints) Save(ctx context.Context, name string, p event.Pos
 	return err
 }
 
+// DropBeyond removes the checkpoint of a reaction that is beyond the log's end, which head returns, so that the reaction
+// starts from the first event again: the log's own events up to there were not handled. It returns the position removed, or zero.
+func (c *ReactionCheckpoints) DropBeyond(ctx context.Context, name string, head func(context.Context) (event.Position, error)) (event.Position, error) {
+	stored, err := c.Load(ctx, name)
+	if err != nil {
+		return event.Position{}, err
+	}
+	end, err := head(ctx) // after the checkpoint, which moves only to what the log holds
+	if err != nil || !end.Less(stored) {
+		return event.Position{}, err
+	}
+	_, err = c.db.NewDelete().Model((*reactionCheckpoint)(nil)).
+		Where("name = ? AND log_id = ? AND position = ? AND prepare = ?", name, c.logID, int64(stored.Commit), int64(stored.Prepare)).Exec(ctx)
+	return stored, err
+}
+
 // Park stores an event that a reaction has parked. It is idempotent.
 func (s *ReactionState) Park(ctx context.Context, p ParkedReaction) error {
 	_, err := s.db.NewInsert().Model(&p).On("CONFLICT DO NOTHING").Exec(ctx)

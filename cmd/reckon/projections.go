@@ -28,14 +28,17 @@ type projectionsCmd struct {
 	Teardown projectionsTeardownCmd `cmd:"" help:"Remove a version that no server uses any more."`
 }
 
+// databaseOpener is (*settings).openDatabase or (*settings).createDatabase.
+type databaseOpener func(*settings, context.Context) (*projections.DB, func(), error)
+
 // withEngine runs the projections in this process while f runs, for commands without a running server.
-func (s *settings) withEngine(ctx context.Context, f func(*projecting.Engine) error) error {
+func (s *settings) withEngine(ctx context.Context, open databaseOpener, f func(*projecting.Engine) error) error {
 	store, closeStore, err := s.openLog(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
-	db, closeDatabase, err := s.createDatabase(ctx)
+	db, closeDatabase, err := open(s, ctx)
 	if err != nil {
 		return err
 	}
@@ -70,11 +73,17 @@ func (s *settings) readStatus(ctx context.Context) ([]projecting.Status, error) 
 	if ok || err != nil {
 		return list, err
 	}
-	err = s.withEngine(ctx, func(e *projecting.Engine) error {
-		list, err = e.Status(ctx)
-		return err
-	})
-	return list, err
+	store, closeStore, err := s.openLog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer closeStore()
+	db, closeDatabase, err := s.openDatabase(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer closeDatabase()
+	return projecting.StoredStatus(ctx, db, store, projections.New(nil, nil).All()...)
 }
 
 // runAction sends an action on a projection to the running server, or runs do when there is none.
@@ -87,7 +96,7 @@ func (i installation) runAction(ctx context.Context, name, action string, do fun
 	if ok || err != nil {
 		return err
 	}
-	return s.withEngine(ctx, do)
+	return s.withEngine(ctx, (*settings).openDatabase, do)
 }
 
 type projectionsStatusCmd struct {
@@ -171,7 +180,7 @@ func (c *projectionsBootCmd) Run() error {
 	if ok {
 		return c.progress(ctx, func() ([]projecting.Status, error) { return where.readStatus(ctx) })
 	}
-	return where.withEngine(ctx, func(e *projecting.Engine) error {
+	return where.withEngine(ctx, (*settings).createDatabase, func(e *projecting.Engine) error {
 		if err := e.Boot(ctx, c.Name); err != nil {
 			return err
 		}

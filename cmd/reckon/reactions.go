@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"reckon/commands/reactions"
+	"reckon/domain/event"
 	"reckon/eventstore"
 	"reckon/internal/lifecycle"
 	"reckon/projections"
@@ -17,11 +18,15 @@ func (s *service) reactions() []lifecycle.Part {
 	var parts []lifecycle.Part
 	for _, r := range reactions.All(s.writeSide.jobs, reactions.Actor{Clock: systemClock{}, Build: buildRevision()}) {
 		parts = append(parts, lifecycle.Part{Name: reactionPart(r.Name), Run: func(ctx context.Context) error {
+			checkpoints := s.readSide.reactionState.CheckpointsOf(s.readSide.projector.LogID())
+			if dropped, err := checkpoints.DropBeyond(ctx, r.Name, s.log.store.Head); err != nil {
+				return err
+			} else if dropped != (event.Position{}) {
+				s.logger.Error("a reaction's checkpoint was beyond the log's end, as of a copy of this log: it starts from the first event again", "reaction", r.Name, "position", dropped.Commit)
+			}
 			return reactions.Run(ctx, reactions.Deps{
 				Reaction: r, Clock: systemClock{}, Logger: s.logger, Parking: parking{s.readSide.reactionState},
-				Messages: &eventstore.Subscriber{
-					Log: s.log.store, Topics: r.Topics(), Checkpoints: s.readSide.reactionState.CheckpointsOf(s.readSide.projector.LogID()), Logger: s.logger,
-				},
+				Messages: &eventstore.Subscriber{Log: s.log.store, Topics: r.Topics(), Checkpoints: checkpoints, Logger: s.logger},
 			})
 		}})
 	}

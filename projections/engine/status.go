@@ -2,7 +2,11 @@ package engine
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"time"
+
+	"github.com/uptrace/bun"
 
 	"reckon/domain/event"
 )
@@ -32,13 +36,55 @@ func (e *Engine) Status(ctx context.Context) ([]Status, error) {
 	list := make([]Status, len(e.workers))
 	for i, w := range e.workers {
 		list[i] = w.status(head)
-		list[i].Parked, err = e.db.NewSelect().Model((*parkedRow)(nil)).
-			Where("name = ? AND version = ?", w.Name, w.Version).Count(ctx)
-		if err != nil {
+		if list[i].Parked, err = countParked(ctx, e.db, w.Projection); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
+}
+
+// StoredStatus is Status as the database has it, for a process that does not run the projections and changes nothing. Rates and
+// times are unknown. A projection that was never made is Starting at the zero position. Errors: *ForeignLogError, or of
+// the database or the log.
+func StoredStatus(ctx context.Context, db bun.IDB, log Log, projections ...Projection) ([]Status, error) {
+	if err := createStateTables(ctx, db); err != nil {
+		return nil, err
+	}
+	logID, err := log.LogID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Status, len(projections))
+	for i, p := range projections {
+		row := stateRow{Name: p.Name, Version: p.Version, LogID: logID, Phase: storedPhase(Starting)}
+		if err := db.NewSelect().Model(&row).WherePK().Scan(ctx); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return nil, err
+		}
+		if row.LogID != logID {
+			return nil, &ForeignLogError{Projection: p.id(), Built: row.LogID, Given: logID}
+		}
+		head, err := log.Head(ctx) // after the checkpoint, which moves only to what the log holds
+		if err != nil {
+			return nil, err
+		}
+		w := worker{Projection: p, now: time.Now, readyFrom: head, position: positionOf(row), phase: Phase(row.Phase), reason: row.Reason}
+		switch {
+		case row.Phase == phaseBeyond:
+			w.phase = Halted
+		case head.Less(w.position):
+			beyond := &BeyondLogError{Projection: p.Name, Position: w.position, Head: head}
+			w.phase, w.reason = Halted, beyond.Error()
+		}
+		list[i] = w.status(head)
+		if list[i].Parked, err = countParked(ctx, db, p); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func countParked(ctx context.Context, db bun.IDB, p Projection) (int64, error) {
+	return db.NewSelect().Model((*parkedRow)(nil)).Where("name = ? AND version = ?", p.Name, p.Version).Count(ctx)
 }
 
 // Building returns the state of the projections that are not ready, without asking the log or the
