@@ -17,6 +17,7 @@ from .univariate import polynomial
 from .values import Gaussian, Undecided, Value, is_number, precision
 
 MAX_CRITICAL = 10  # expressions that are looked at
+MAX_WHOLE_DEGREE = 12
 MAX_SCANNED = 8  # of their zeros that are kept
 MAX_ISOLATED = 24  # places up to which a region is looked at each
 POWERS = (*range(-4, 14), 16, 20, 26, 32, 40, 52, 64, 100)
@@ -119,6 +120,17 @@ def crossings(nodes: list[Tree], name: str, env: Environment) -> list[fmpq]:
             scanned.update(_scanned(node, name, env))
     by_size = sorted(scanned, key=abs)
     return sorted({*found, *by_size[:MAX_SCANNED], *by_size[-2:]})
+
+
+def whole_places(nodes: Iterable[Tree], name: str, env: Environment) -> list[fmpq]:
+    """The whole zeros of those that are polynomials in the symbol: some."""
+    others: dict[str, Value] = {key: value for key, value in env.values.items() if isinstance(key, str) and key != name and isinstance(value, fmpq)}
+    found: dict[fmpq, None] = {}
+    for node in nodes:
+        p = polynomial(substituted(node, others), name) if name in free_symbols(node) else None
+        if p is not None and 1 <= p.degree() <= MAX_WHOLE_DEGREE:
+            found.update(dict.fromkeys(zero for zero in _polynomial_zeros(p) if zero.q == 1))
+    return list(found)[:MAX_CRITICAL]
 
 
 def _polynomial_zeros(p: object) -> list[fmpq]:

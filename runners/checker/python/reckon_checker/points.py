@@ -16,7 +16,7 @@ from itertools import pairwise
 from flint import fmpq
 
 from .assumptions import Assumptions
-from .critical import complex_places, critical, crossings, isolated, real_with, wrapping_places
+from .critical import complex_places, critical, crossings, isolated, real_with, whole_places, wrapping_places
 from .evaluation import Environment, evaluate
 from .tree import Refused, Tree
 from .values import Gaussian, Undecided, Value, gaussian, is_number, precision
@@ -130,6 +130,9 @@ class Points:
         others: dict[Name, Value] = {other: self._any_real(other) for other in self.free if other != name}
         label = f"along {name if isinstance(name, str) else 'C'}"
         if self.is_integer(name):
+            env = Environment(others, constants=constants_of(others))
+            for place in whole_places(self.critical, str(name), env):
+                yield Point({**others, name: place}, f"{label}, at a special place", special=True)
             for n in INTEGERS:
                 yield Point({**others, name: fmpq(n)}, f"{label}, {'negative' if n < 0 else 'zero' if n == 0 else 'even' if n % 2 == 0 else 'odd'}")
             return
