@@ -5,10 +5,10 @@ look, never a proof.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from flint import arb, fmpq
+from flint import arb, fmpq, fmpq_poly
 
 from . import budget
 from .evaluation import Environment, evaluate
@@ -198,8 +198,22 @@ COMPARED = frozenset("Less LessEqual Greater GreaterEqual Equal Unequal Inequali
 PERIODIC = frozenset("Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Exp".split())
 
 
-def isolated(nodes: Iterable[Tree], others: Iterable[Tree]) -> bool:
-    """Whether the places where functions that are not analytic change their ways are all found by crossings: in one symbol
+# Functions whose value at a place is no limit of the values beside it.
+DISCONTINUOUS = frozenset("Sign RealSign UnitStep HeavisideTheta UnitBox Piecewise If Boole KroneckerDelta DiscreteDelta OffZero$".split())
+
+
+def exact_places(found: Iterable[fmpq_poly], real: bool) -> bool:
+    """Whether all zeros of polynomials are rational, so that they can be points; real: but those that are not real."""
+    for p in found:
+        factors: Any = p.factor()[1]
+        for factor, _ in factors:
+            if factor.degree() > 1 and not (real and not any(root.imag.is_zero() for root, _ in factor.complex_roots())):
+                return False
+    return True
+
+
+def isolated(nodes: Iterable[Tree], others: Iterable[Tree], open_names: Collection[str] | None = None) -> bool:
+    """open_names: symbols that may be complex, where the places themselves have to be points too. Whether the places where functions that are not analytic change their ways are all found by crossings: in one symbol
     that they depend on as polynomials. others: further places, such as the ends of assumptions."""
     nodes = list(nodes)
     if not any(is_call(part, *JUMPING) for node in nodes for part in walk(node)):
@@ -213,6 +227,9 @@ def isolated(nodes: Iterable[Tree], others: Iterable[Tree]) -> bool:
     if len(names) > 1:
         return len({linear_form(place) for place in places}) == 1 and linear_form(places[0]) is not None
     found = [polynomial(place, name) for place in set(places) for name in names]
+    if open_names is not None and any(is_call(part, *DISCONTINUOUS) for node in nodes for part in walk(node)):
+        if not exact_places([p for p in found if p is not None], not names & set(open_names)):
+            return False
     return all(p is not None for p in found) and sum(p.degree() for p in found if p is not None) <= MAX_ISOLATED
 
 
