@@ -213,8 +213,9 @@ def exact_places(found: Iterable[fmpq_poly], real: bool) -> bool:
 
 
 def isolated(nodes: Iterable[Tree], others: Iterable[Tree], open_names: Collection[str] | None = None) -> bool:
-    """open_names: symbols that may be complex, where the places themselves have to be points too. Whether the places where functions that are not analytic change their ways are all found by crossings: in one symbol
-    that they depend on as polynomials. others: further places, such as the ends of assumptions."""
+    """Whether the places where functions that are not analytic change their ways are all found by crossings: in one symbol
+    that they depend on as polynomials. others: further places, such as the ends of assumptions; open_names: symbols that may be
+    complex, where the places themselves have to be points too."""
     nodes = list(nodes)
     if not any(is_call(part, *JUMPING) for node in nodes for part in walk(node)):
         return True
@@ -227,9 +228,9 @@ def isolated(nodes: Iterable[Tree], others: Iterable[Tree], open_names: Collecti
     if len(names) > 1:
         return len({linear_form(place) for place in places}) == 1 and linear_form(places[0]) is not None
     found = [polynomial(place, name) for place in set(places) for name in names]
-    if open_names is not None and any(is_call(part, *DISCONTINUOUS) for node in nodes for part in walk(node)):
-        if not exact_places([p for p in found if p is not None], not names & set(open_names)):
-            return False
+    at_places = open_names is not None and any(is_call(part, *DISCONTINUOUS) for node in nodes for part in walk(node))
+    if at_places and not exact_places([p for p in found if p is not None], not names & set(open_names or ())):
+        return False
     return all(p is not None for p in found) and sum(p.degree() for p in found if p is not None) <= MAX_ISOLATED
 
 
