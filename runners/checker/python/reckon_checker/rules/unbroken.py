@@ -53,7 +53,7 @@ class Answer:
                 continue
             env, own = self._sampled(body, SAMPLES[0])
             try:
-                if not all(self._fits(env, place) for place in every_place(own, self.x)):
+                if any(not self._fits(env, place) and self._bounded(env, place) for place in every_place(own, self.x)):
                     return True
             except (Refused, NotPlaced):
                 continue
@@ -69,6 +69,23 @@ class Answer:
         budget.look()
         step = STEP * (1 + abs(place))
         return self._passes(env, place, step) or self._singular(env, place, step)
+
+    def _bounded(self, env: Environment, place: fmpq) -> bool:
+        """Whether the functions come to rest on both sides of a place: one that grows without bound ends there."""
+        step = STEP * (1 + abs(place))
+        with precision(BITS):
+            for body, _ in self.bodies.values():
+                for way in (-1, 1):
+                    try:
+                        near, next_to = (evaluate(body, env.having(self.x, place + way * s)) for s in (step, step * STEP))
+                    except (Undecided, Refused):
+                        return False
+                    if not is_number(near) or not is_number(next_to):
+                        return False
+                    a, b = complex_ball(near), complex_ball(next_to)
+                    if not abs(a - b) < arb(GAP) * (1 + abs(a)):
+                        return False
+        return True
 
     def _along(self, body: Tree, sample: tuple[fmpq, ...]) -> bool:
         env, own = self._sampled(body, sample)
