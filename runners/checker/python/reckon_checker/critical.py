@@ -5,10 +5,10 @@ look, never a proof.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from flint import arb, fmpq
+from flint import arb, fmpq, fmpq_poly
 
 from . import budget
 from .evaluation import Environment, evaluate
@@ -17,6 +17,7 @@ from .univariate import polynomial
 from .values import Gaussian, Undecided, Value, is_number, precision
 
 MAX_CRITICAL = 10  # expressions that are looked at
+MAX_WHOLE_DEGREE = 12
 MAX_SCANNED = 8  # of their zeros that are kept
 MAX_ISOLATED = 24  # places up to which a region is looked at each
 POWERS = (*range(-4, 14), 16, 20, 26, 32, 40, 52, 64, 100)
@@ -121,6 +122,17 @@ def crossings(nodes: list[Tree], name: str, env: Environment) -> list[fmpq]:
     return sorted({*found, *by_size[:MAX_SCANNED], *by_size[-2:]})
 
 
+def whole_places(nodes: Iterable[Tree], name: str, env: Environment) -> list[fmpq]:
+    """The whole zeros of those that are polynomials in the symbol: some."""
+    others: dict[str, Value] = {key: value for key, value in env.values.items() if isinstance(key, str) and key != name and isinstance(value, fmpq)}
+    found: dict[fmpq, None] = {}
+    for node in nodes:
+        p = polynomial(substituted(node, others), name) if name in free_symbols(node) else None
+        if p is not None and 1 <= p.degree() <= MAX_WHOLE_DEGREE:
+            found.update(dict.fromkeys(zero for zero in _polynomial_zeros(p) if zero.q == 1))
+    return list(found)[:MAX_CRITICAL]
+
+
 def _polynomial_zeros(p: object) -> list[fmpq]:
     zeros: list[fmpq] = []
     with precision(BITS):
@@ -186,9 +198,24 @@ COMPARED = frozenset("Less LessEqual Greater GreaterEqual Equal Unequal Inequali
 PERIODIC = frozenset("Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Exp".split())
 
 
-def isolated(nodes: Iterable[Tree], others: Iterable[Tree]) -> bool:
+# Functions whose value at a place is no limit of the values beside it.
+DISCONTINUOUS = frozenset("Sign RealSign UnitStep HeavisideTheta UnitBox Piecewise If Boole KroneckerDelta DiscreteDelta OffZero$".split())
+
+
+def exact_places(found: Iterable[fmpq_poly], real: bool) -> bool:
+    """Whether all zeros of polynomials are rational, so that they can be points; real: but those that are not real."""
+    for p in found:
+        factors: Any = p.factor()[1]
+        for factor, _ in factors:
+            if factor.degree() > 1 and not (real and not any(root.imag.is_zero() for root, _ in factor.complex_roots())):
+                return False
+    return True
+
+
+def isolated(nodes: Iterable[Tree], others: Iterable[Tree], open_names: Collection[str] | None = None) -> bool:
     """Whether the places where functions that are not analytic change their ways are all found by crossings: in one symbol
-    that they depend on as polynomials. others: further places, such as the ends of assumptions."""
+    that they depend on as polynomials. others: further places, such as the ends of assumptions; open_names: symbols that may be
+    complex, where the places themselves have to be points too."""
     nodes = list(nodes)
     if not any(is_call(part, *JUMPING) for node in nodes for part in walk(node)):
         return True
@@ -201,6 +228,9 @@ def isolated(nodes: Iterable[Tree], others: Iterable[Tree]) -> bool:
     if len(names) > 1:
         return len({linear_form(place) for place in places}) == 1 and linear_form(places[0]) is not None
     found = [polynomial(place, name) for place in set(places) for name in names]
+    at_places = open_names is not None and any(is_call(part, *DISCONTINUOUS) for node in nodes for part in walk(node))
+    if at_places and not exact_places([p for p in found if p is not None], not names & set(open_names or ())):
+        return False
     return all(p is not None for p in found) and sum(p.degree() for p in found if p is not None) <= MAX_ISOLATED
 
 

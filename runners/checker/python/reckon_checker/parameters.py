@@ -36,6 +36,9 @@ def samples(names: set[str], trees: list[Tree], conditions: list[Tree], seed: in
     usable = [point for point in points if not point.special and all(isinstance(value, fmpq) for value in point.values.values())]
     usable.sort(key=lambda point: point.region != "positive")
     assumed = Assumptions(conditions)
+    if names <= set().union(*(free_symbols(condition) for condition in conditions)):  # what is assumed of all is meant: other signs too
+        negative = [point for point in usable if any(isinstance(value, fmpq) and value < 0 for value in point.values.values())]
+        usable = [*usable[:2], *negative[: count - 2], *usable[2:]]
     for point in usable[:count]:
         yield dict(point.values)
     for point in usable[:2]:  # within most circles of convergence, and beyond most abscissas

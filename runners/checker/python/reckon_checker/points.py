@@ -16,7 +16,7 @@ from itertools import pairwise
 from flint import fmpq
 
 from .assumptions import Assumptions
-from .critical import complex_places, critical, crossings, isolated, real_with, wrapping_places
+from .critical import complex_places, critical, crossings, isolated, real_with, whole_places, wrapping_places
 from .evaluation import Environment, evaluate
 from .tree import Refused, Tree
 from .values import Gaussian, Undecided, Value, gaussian, is_number, precision
@@ -49,13 +49,14 @@ class Points:
         self.random = random.Random(seed)
         self.free = [name for name in self.names if not (isinstance(name, str) and name in assumptions.given)]
         self.expressions = list(expressions)
+        self.missed = False  # whether places were left out
         self.critical = critical(self.expressions) + assumptions.critical()
 
     @property
     def certain(self) -> bool:
         """Whether every place where a function that is not analytic changes its ways was found, so that no region is missed."""
         open_names = {name for name in self.names if isinstance(name, str) and not self.is_real(name)}
-        return isolated(self.expressions, self.assumptions.critical()) and real_with(self.expressions, open_names)
+        return not self.missed and isolated(self.expressions, self.assumptions.critical(), open_names) and real_with(self.expressions, open_names)
 
     def is_integer(self, name: Name) -> bool:
         return isinstance(name, str) and name in self.assumptions.integers
@@ -74,10 +75,15 @@ class Points:
                 by_region.setdefault(settled.region, []).append(settled)
         mixed: list[Point] = []
         while by_region and len(mixed) < MAX_POINTS:
+            first = not mixed
             for region in list(by_region):
                 mixed.append(by_region[region].pop(0))
                 if not by_region[region]:
                     del by_region[region]
+            if first:  # places are points of their own
+                for region in [region for region, points in by_region.items() if points[0].special]:
+                    mixed += by_region.pop(region)
+        self.missed = any(point.special for point in mixed[MAX_POINTS:]) or any(point.special for points in by_region.values() for point in points)
         return mixed[:MAX_POINTS]
 
     def _settled(self, point: Point) -> Point | None:
@@ -130,6 +136,9 @@ class Points:
         others: dict[Name, Value] = {other: self._any_real(other) for other in self.free if other != name}
         label = f"along {name if isinstance(name, str) else 'C'}"
         if self.is_integer(name):
+            env = Environment(others, constants=constants_of(others))
+            for place in whole_places(self.critical, str(name), env):
+                yield Point({**others, name: place}, f"{label}, at a special place", special=True)
             for n in INTEGERS:
                 yield Point({**others, name: fmpq(n)}, f"{label}, {'negative' if n < 0 else 'zero' if n == 0 else 'even' if n % 2 == 0 else 'odd'}")
             return

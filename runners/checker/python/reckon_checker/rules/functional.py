@@ -14,7 +14,7 @@ from typing import Any
 
 from flint import fmpq
 
-from .. import budget, machine
+from .. import machine
 from ..agreement import Claim, Words, survey
 from ..assumptions import Assumptions, flatten
 from ..calculus import applied, differentiate
@@ -22,13 +22,13 @@ from ..evaluation import EMPTY, Environment, derivative_of, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
 from ..tree import Refused, Tree, arguments, constants, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, walk
-from ..values import Undecided, precision
+from ..values import Undecided
 from . import boundary, branches, families, finite
 from .decimal_claims import decimals
 from .derivatives_named import function_of, written_out
 from .families import branchless
 from .identities import held, proves
-from .jacobian import BITS, determinant, nonzero, number, rank_at_least
+from .jacobian import determinant, nonzero, rank_at_points
 from .unbroken import Answer
 
 MAX_ORDER = 6
@@ -68,7 +68,7 @@ def judged(problem: Problem) -> Residual:
         if not problem.unbroken():
             return Open("the formula jumps, or that it does not is not proved")
         return Verified(all(isinstance(state, Verified) and state.exact for state in states))
-    return Supported()
+    return Open("the formula jumps") if problem.jumps() else Supported()
 
 
 class Problem:
@@ -272,16 +272,23 @@ class Problem:
 
     def unbroken(self) -> bool:
         """Whether the functions do not jump where the equations are regular (unbroken.py)."""
+        answers = self.answers()
+        return answers is not None and all(one.unbroken() for one in answers)
+
+    def jumps(self) -> bool:
+        return any(one.jumps() for one in self.answers() or [])
+
+    def answers(self) -> list[Answer] | None:
+        """The solutions in one variable, for a look at their jumps."""
         if len(self.variables) != 1:
-            return True
+            return []
         orders = self.orders()
         if orders is None:
-            return False
+            return None
         x = self.variables[0]
         nodes = [self._symbols(minus(*arguments(e))) for e in self.general]
         tops = [f"{name}${orders[name][1]}" for name in self.names]
-        answers = [{name: (applied(s[name], (x,)), orders[name][1]) for name in self.names} for s in self.solutions]
-        return all(Answer(bodies, nodes, tops, x).unbroken() for bodies in answers)
+        return [Answer({name: (applied(s[name], (x,)), orders[name][1]) for name in self.names}, nodes, tops, x) for s in self.solutions]
 
     def nothing_cancels(self, orders: dict[str, tuple[int, int]]) -> bool:
         """Whether no function of the lower derivatives makes the factor of the highest one and the rest zero together, as y does in y y' == y."""
@@ -467,7 +474,7 @@ class Problem:
         moving = [j for j in range(len(names)) if not all(proves_zero(row[j]) for row in slopes)]
         if len(moving) < needed:
             return len(moving)
-        rank = self._rank_at_a_point([[row[j] for j in moving] for row in slopes])
+        rank = rank_at_points([[row[j] for j in moving] for row in slopes], x if self.recurrence else None)
         if rank is None or rank >= needed:
             return rank
         if len(moving) == needed == len(rows) and proves_zero(determinant([[row[j] for j in moving] for row in slopes])):
@@ -477,23 +484,6 @@ class Problem:
         if len(chosen) < 12 and all(proves_zero(determinant([[slopes[i][j] for j in columns] for i in lines])) for lines, columns in chosen):
             return needed - 1
         return None
-
-    def _rank_at_a_point(self, slopes: list[list[Tree]]) -> int | None:
-        names = sorted(set().union(*(free_symbols(node) for row in slopes for node in row)) if slopes else set())
-        best: int | None = None
-        for turn in range(3):
-            budget.look()
-            values = {name: fmpq(2 * ((37 * (i + 1) + 53 * turn) % 97) + 65, 64) for i, name in enumerate(names)}
-            if self.recurrence:
-                values[self.variables[0]] = fmpq(4 + turn)
-            with precision(BITS):
-                try:
-                    matrix = [[number(evaluate(node, Environment.of(values))) for node in row] for row in slopes]
-                except Undecided:
-                    continue
-                found = rank_at_least(matrix)
-                best = found if best is None else max(best, found)
-        return best
 
 
 def most(problem: Problem, needed: int) -> int:

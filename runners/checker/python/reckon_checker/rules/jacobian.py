@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from flint import acb, fmpq
 
+from .. import budget
 from ..evaluation import Environment, evaluate
 from ..tree import Refused, Tree, free_symbols, plus, times
 from ..values import Undecided, Value, complex_ball, is_number, precision
@@ -17,6 +18,25 @@ def number(value: Value) -> acb:
     if not is_number(value):
         raise Undecided("no number")
     return complex_ball(value)
+
+
+def rank_at_points(slopes: list[list[Tree]], whole: str | None) -> int | None:
+    """The largest rank that is proved at generic values of the symbols; whole: one that is a whole number."""
+    names = sorted(set().union(*(free_symbols(node) for row in slopes for node in row)) if slopes else set())
+    best: int | None = None
+    for turn in range(3):
+        budget.look()
+        values = {name: fmpq(2 * ((37 * (i + 1) + 53 * turn) % 97) + 65, 64) for i, name in enumerate(names)}
+        if whole is not None:
+            values[whole] = fmpq(4 + turn)
+        with precision(BITS):
+            try:
+                matrix = [[number(evaluate(node, Environment.of(values))) for node in row] for row in slopes]
+            except Undecided:
+                continue
+            found = rank_at_least(matrix)
+            best = found if best is None else max(best, found)
+    return best
 
 
 def determinant(rows: list[list[Tree]]) -> Tree:

@@ -407,6 +407,9 @@ def put_one_in(problem: Problem, s: Solution) -> Residual:
                     break
                 except Undecided:
                     continue
+    unreal = not_real(s) if problem.domain == "Reals" else None
+    if unreal is not None:
+        return unreal
     if proves(claims, assumptions):
         return Verified(True)
     seen = survey(claims, assumptions, problem.seed, real=problem.domain != "Complexes", enough_differences=60, words=Words(sides=True))
@@ -415,6 +418,19 @@ def put_one_in(problem: Problem, s: Solution) -> Residual:
     if not seen.covered:
         return Open("no decision at some places")
     return Verified(False) if seen.certain else Supported()
+
+
+def not_real(s: Solution) -> Refuted | None:
+    """A value that is proved not to be real."""
+    for name, value in s.values.items():
+        if not free_symbols(value):
+            try:
+                found = evaluate(value)
+            except (Undecided, Refused):
+                continue
+            if is_number(found) and not complex_ball(found).imag.contains(0):
+                return Refuted(Statement(f"{name} = {show(found)} is not real"))
+    return None
 
 
 def failing(problem: Problem, s: Solution, claims: list[tuple[Tree, Tree]], seen: Survey) -> Residual:

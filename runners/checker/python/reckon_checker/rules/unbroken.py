@@ -46,21 +46,55 @@ class Answer:
                 return False
         return True
 
-    def _along(self, body: Tree, sample: tuple[fmpq, ...]) -> bool:
+    def jumps(self) -> bool:
+        """Whether a function is seen to jump where the equations are regular."""
+        for body, _ in self.bodies.values():
+            if branchless(body, {self.x}):
+                continue
+            env, own = self._sampled(body, SAMPLES[0])
+            try:
+                if any(not self._fits(env, place) and self._bounded(env, place) for place in every_place(own, self.x)):
+                    return True
+            except (Refused, NotPlaced):
+                continue
+        return False
+
+    def _sampled(self, body: Tree, sample: tuple[fmpq, ...]) -> tuple[Environment, Tree]:
+        """Values of all symbols but x, and the body with these."""
         names = sorted(set().union(*(free_symbols(b) for b, _ in self.bodies.values())) - {self.x})
         values = {name: sample[i % len(sample)] + i // len(sample) for i, name in enumerate(names)}
-        env = Environment.of(values)
+        return Environment.of(values), substituted(body, dict(values))
+
+    def _fits(self, env: Environment, place: fmpq) -> bool:
+        budget.look()
+        step = STEP * (1 + abs(place))
+        return self._passes(env, place, step) or self._singular(env, place, step)
+
+    def _bounded(self, env: Environment, place: fmpq) -> bool:
+        """Whether the functions come to rest on both sides of a place: one that grows without bound ends there."""
+        step = STEP * (1 + abs(place))
+        with precision(BITS):
+            for body, _ in self.bodies.values():
+                for way in (-1, 1):
+                    try:
+                        near, next_to = (evaluate(body, env.having(self.x, place + way * s)) for s in (step, step * STEP))
+                    except (Undecided, Refused):
+                        return False
+                    if not is_number(near) or not is_number(next_to):
+                        return False
+                    a, b = complex_ball(near), complex_ball(next_to)
+                    if not abs(a - b) < arb(GAP) * (1 + abs(a)):
+                        return False
+        return True
+
+    def _along(self, body: Tree, sample: tuple[fmpq, ...]) -> bool:
+        env, own = self._sampled(body, sample)
         try:
             if any(is_call(part, *JUMPING) for part in walk(body)) and not isolated([body], []):
                 return False
-            for place in every_place(substituted(body, dict(values)), self.x):
-                budget.look()
-                step = STEP * (1 + abs(place))
-                if not self._passes(env, place, step) and not self._singular(env, place, step):
-                    return False
+            return all(self._fits(env, place) for place in every_place(own, self.x))
         except (Refused, NotPlaced):
             return False
-        return True
 
     def _derivatives(self) -> Iterator[tuple[str, Tree]]:
         """The functions and those of their derivatives that have to be continuous."""
