@@ -239,10 +239,11 @@ func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
 	}
 }
 
-// recordProblem sets the problem's request id and logs a problem of status 500 or above.
+// recordProblem sets the problem's request id and logs a problem of status 500 or above, unless it is the refusal of a request that
+// is one too many: an account that asks a lot would fill the log.
 func (a *API) recordProblem(ctx context.Context, p *Problem) {
 	p.RequestID = RequestOf(ctx).ID
-	if p.Status >= http.StatusInternalServerError && ctx.Err() == nil {
+	if p.Status >= http.StatusInternalServerError && p.Code != Saturated.Code && ctx.Err() == nil {
 		a.settings.Logger.Error("request failed", "request_id", p.RequestID, "code", p.Code, "detail", p.Detail, "cause", p.cause)
 	}
 }
