@@ -153,8 +153,12 @@ func (r reply) failure(code string) error {
 	case r.Error != "":
 		return refusal(code, r.Error)
 	case r.TooLarge != "":
-		return &FailedError{Reason: run.FailureOutputTooLarge, Detail: fmt.Sprintf("the %s has %d bytes or more and at most %d are answered: "+
-			"end the line with ; to compute without showing it, or ask for a part of it", r.TooLarge, r.Bytes, r.Limit)}
+		advice := "end the line with ; to compute without showing it, or ask for a part of it"
+		if r.TooLarge == "output" {
+			advice = "print less"
+		}
+		return &FailedError{Reason: run.FailureOutputTooLarge, Detail: fmt.Sprintf("the %s has %d bytes or more and at most %d are answered: %s",
+			r.TooLarge, r.Bytes, r.Limit, advice)}
 	}
 	return nil
 }
