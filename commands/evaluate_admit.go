@@ -84,12 +84,20 @@ func (ev *Evaluator) admittedBefore(ctx context.Context, c Evaluate) (admitted, 
 	return admitted{Evaluate: c, tree: parseOrNil(c.Expression), source: source}, err
 }
 
-func parseAdmitted(c Evaluate) (*expression.Expr, error) {
+// Validate refuses a request of a wrong form, at no cost: it returns ErrExpressionRequired or ErrInvalidSessionID.
+func (c Evaluate) Validate() error {
 	if strings.TrimSpace(c.Expression) == "" {
-		return nil, ErrExpressionRequired
+		return ErrExpressionRequired
 	}
 	if c.SessionID != "" && !session.ValidID(c.SessionID) {
-		return nil, ErrInvalidSessionID
+		return ErrInvalidSessionID
+	}
+	return nil
+}
+
+func parseAdmitted(c Evaluate) (*expression.Expr, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
 	}
 	tree, err := expression.Parse(c.Expression)
 	if err != nil {

@@ -46,6 +46,9 @@ func (s Services) evaluate(ctx context.Context, in *evaluateInput) (*evaluateOut
 	defer cancel()
 	intent := s.intent(ctx)
 	command := commands.Evaluate{Expression: in.Body.Expression, SessionID: in.Body.SessionID, Plan: plan}
+	if err := command.Validate(); err != nil {
+		return nil, err
+	}
 	var answer commands.Evaluation
 	err := s.withinLimits(ctx, plan, plan.EvaluationBudget(), func() (err error) {
 		answer, err = s.Evaluate(ctx, intent, command)
