@@ -9,6 +9,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/expression"
 	"reckon/domain/session"
+	"reckon/domain/slips"
 )
 
 // Errors of Admit beside DeniedError and expression.SyntaxError.
@@ -44,7 +45,8 @@ func Admit(c Evaluate) error {
 
 // NotInLanguageError means that a job's text is not in the language; nothing was submitted.
 type NotInLanguageError struct {
-	Detail string // what is wrong and where, with the place shown
+	Detail      string // what is wrong and where, with the place shown
+	Suggestions []slips.Suggestion
 }
 
 func (e *NotInLanguageError) Error() string { return e.Detail }
@@ -62,9 +64,18 @@ func AdmitJob(c Evaluate) error {
 	}
 	switch wrong.Reason {
 	case expression.ReasonSyntax, expression.ReasonUnclosed, expression.ReasonCharacter, expression.ReasonEmpty:
-		return &NotInLanguageError{Detail: wrong.Error() + "\n" + wrong.Excerpt(c.Expression)}
+		return &NotInLanguageError{Detail: wrong.Error() + "\n" + wrong.Excerpt(c.Expression), Suggestions: c.Suggestions()}
 	}
 	return nil
+}
+
+// Suggestions are what an expression that has no answer was probably meant to be.
+func (c Evaluate) Suggestions() []slips.Suggestion {
+	found := slips.Find(c.Expression)
+	if c.SessionID == "" {
+		return found
+	}
+	return slips.Standing(found, "") // a session may have defined what has no value elsewhere
 }
 
 // admit is Admit, and keeps what was parsed and stored for the following stages.

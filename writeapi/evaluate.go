@@ -9,7 +9,6 @@ import (
 	"reckon/commands"
 	"reckon/domain/expression"
 	"reckon/domain/run"
-	"reckon/domain/slips"
 	"reckon/internal/httpkit"
 	"reckon/internal/view"
 )
@@ -92,6 +91,7 @@ func explainRefusal(err error) error {
 	case errors.As(err, &unread):
 		problem := httpkit.SyntaxError.Problem("%s", unread.Detail).WithCause(err)
 		problem.Status = http.StatusBadRequest // nothing was evaluated: the request is at fault
+		problem.Suggestions = view.SuggestionsOf(unread.Suggestions)
 		return problem
 	case errors.As(err, &denied):
 		return httpkit.ExpressionDenied.Problem("%s", denied.Error()).WithCause(err)
@@ -116,11 +116,7 @@ func runEnded(ended *commands.RunEndedError, c commands.Evaluate) error {
 		return httpkit.BudgetExhausted.Problem("the evaluation ran past the plan's compute budget of %v and was stopped; simplify it or submit it as a job", c.Plan.EvaluationBudget()).WithRun(ended.RunID)
 	case errors.As(ended, &failed):
 		problem := engineFailures[failed.Reason].Problem("%s", cmp.Or(failed.Detail, failed.Error())).WithRun(ended.RunID)
-		if found := slips.Find(c.Expression); c.SessionID == "" {
-			problem.Suggestions = view.SuggestionsOf(found)
-		} else {
-			problem.Suggestions = view.SuggestionsOf(slips.Standing(found, "")) // a session may have defined what has no value elsewhere
-		}
+		problem.Suggestions = view.SuggestionsOf(c.Suggestions())
 		return problem
 	}
 	return ended
