@@ -3,6 +3,8 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"reckon/domain/account"
@@ -27,7 +29,7 @@ var ErrUnknownPlan = errors.New("no such plan")
 // account.ErrClosed, or an error of Handle.
 func ChangePlan(ctx context.Context, store Store, plans account.Plans, in Intent, plan string) (event.Position, error) {
 	if _, known := plans.Find(plan); !known {
-		return event.Position{}, ErrUnknownPlan
+		return event.Position{}, fmt.Errorf("%w: %q; the catalogue has %s", ErrUnknownPlan, plan, strings.Join(plans.Names(), ", "))
 	}
 	_, at, err := Handle(ctx, store, account.Decider, account.Stream(in.Account), in,
 		account.Command(account.ChangePlan{Account: in.Account, Plan: plan}))

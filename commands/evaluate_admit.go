@@ -9,6 +9,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/expression"
 	"reckon/domain/session"
+	"reckon/domain/slips"
 )
 
 // Errors of Admit beside DeniedError and expression.SyntaxError.
@@ -16,7 +17,7 @@ var (
 	// ErrExpressionRequired means that the text has nothing but white space.
 	ErrExpressionRequired = errors.New("expression is required")
 	// ErrInvalidSessionID means that a session id is too long or has other characters than these.
-	ErrInvalidSessionID = fmt.Errorf("session_id must be neither . nor .. but 1 to %d characters of A-Z a-z 0-9 . _ -", session.MaxIDBytes)
+	ErrInvalidSessionID = fmt.Errorf("session_id must be 1 to %d characters of A-Z a-z 0-9 . _ -", session.MaxIDBytes)
 )
 
 // DeniedError means that the plan denies a head; nothing was logged.
@@ -44,8 +45,8 @@ func Admit(c Evaluate) error {
 
 // NotInLanguageError means that a job's text is not in the language; nothing was submitted.
 type NotInLanguageError struct {
-	Expression string
-	Detail     string // what is wrong and where, with the place shown
+	Detail      string // what is wrong and where, with the place shown
+	Suggestions []slips.Suggestion
 }
 
 func (e *NotInLanguageError) Error() string { return e.Detail }
@@ -63,9 +64,18 @@ func AdmitJob(c Evaluate) error {
 	}
 	switch wrong.Reason {
 	case expression.ReasonSyntax, expression.ReasonUnclosed, expression.ReasonCharacter, expression.ReasonEmpty:
-		return &NotInLanguageError{Expression: c.Expression, Detail: wrong.Error() + "\n" + wrong.Excerpt(c.Expression)}
+		return &NotInLanguageError{Detail: wrong.Error() + "\n" + wrong.Excerpt(c.Expression), Suggestions: c.Suggestions()}
 	}
 	return nil
+}
+
+// Suggestions are what an expression that has no answer was probably meant to be.
+func (c Evaluate) Suggestions() []slips.Suggestion {
+	found := slips.Find(c.Expression)
+	if c.SessionID == "" {
+		return found
+	}
+	return slips.Standing(found, "") // a session may have defined what has no value elsewhere
 }
 
 // admit is Admit, and keeps what was parsed and stored for the following stages.
@@ -85,12 +95,20 @@ func (ev *Evaluator) admittedBefore(ctx context.Context, c Evaluate) (admitted, 
 	return admitted{Evaluate: c, tree: parseOrNil(c.Expression), source: source}, err
 }
 
-func parseAdmitted(c Evaluate) (*expression.Expr, error) {
+// Validate refuses a request of a wrong form, at no cost: it returns ErrExpressionRequired or ErrInvalidSessionID.
+func (c Evaluate) Validate() error {
 	if strings.TrimSpace(c.Expression) == "" {
-		return nil, ErrExpressionRequired
+		return ErrExpressionRequired
 	}
 	if c.SessionID != "" && !session.ValidID(c.SessionID) {
-		return nil, ErrInvalidSessionID
+		return ErrInvalidSessionID
+	}
+	return nil
+}
+
+func parseAdmitted(c Evaluate) (*expression.Expr, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
 	}
 	tree, err := expression.Parse(c.Expression)
 	if err != nil {

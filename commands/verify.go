@@ -26,15 +26,24 @@ type Verification struct {
 // ErrInvalidVerifyRequest means that a request named neither a run nor a complete pair, or both.
 var ErrInvalidVerifyRequest = errors.New("give either run_id alone, or both code and result")
 
+// Validate refuses a request that names neither a run nor an expression with its result, or both, at no cost: it returns
+// ErrInvalidVerifyRequest.
+func (c Verify) Validate() error {
+	hasBoth := strings.TrimSpace(c.Code) != "" && strings.TrimSpace(c.Result) != ""
+	if c.RunID != 0 && (c.Code != "" || c.Result != "") || c.RunID == 0 && !hasBoth {
+		return ErrInvalidVerifyRequest
+	}
+	return nil
+}
+
 // Verify checks an answer within MaxCheckBudget and logs what it learned with the
 // run. Without a run nothing is logged. It returns ErrInvalidVerifyRequest, run.ErrNotFound for a run
 // that the intent's account does not have, ErrSaturated, or an error of the log or the blobs.
 func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verification, error) {
-	hasBoth := strings.TrimSpace(c.Code) != "" && strings.TrimSpace(c.Result) != ""
-	switch {
-	case c.RunID != 0 && (c.Code != "" || c.Result != ""), c.RunID == 0 && !hasBoth:
-		return Verification{}, ErrInvalidVerifyRequest
-	case c.RunID == 0:
+	if err := c.Validate(); err != nil {
+		return Verification{}, err
+	}
+	if c.RunID == 0 {
 		check, err := ev.checkOnRequest(ctx, in, c.Code, c.Result)
 		return Verification{Check: check}, err
 	}

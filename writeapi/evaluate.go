@@ -9,7 +9,6 @@ import (
 	"reckon/commands"
 	"reckon/domain/expression"
 	"reckon/domain/run"
-	"reckon/domain/slips"
 	"reckon/internal/httpkit"
 	"reckon/internal/view"
 )
@@ -34,7 +33,7 @@ func (s Services) registerEvaluate(api *httpkit.API) {
 			httpkit.ExpressionDenied, httpkit.BudgetExhausted, httpkit.TooManySessions, httpkit.TooMany, httpkit.TooLarge, httpkit.NotJSON, httpkit.SyntaxError, httpkit.EngineRefused, httpkit.OutputTooLarge,
 			httpkit.EngineQuit, httpkit.EngineCrashed, httpkit.SessionClosed, httpkit.Cancelled, httpkit.Saturated, httpkit.Unavailable,
 		},
-		MissingFieldKinds: map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired, "session_id": httpkit.InvalidSessionID},
+		MissingFieldKinds: map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired},
 		MisnamedFields:    map[string]string{"input": "expression", "code": "expression"},
 	}, s.evaluate)
 }
@@ -46,6 +45,9 @@ func (s Services) evaluate(ctx context.Context, in *evaluateInput) (*evaluateOut
 	defer cancel()
 	intent := s.intent(ctx)
 	command := commands.Evaluate{Expression: in.Body.Expression, SessionID: in.Body.SessionID, Plan: plan}
+	if err := command.Validate(); err != nil {
+		return nil, err
+	}
 	var answer commands.Evaluation
 	err := s.withinLimits(ctx, plan, plan.EvaluationBudget(), func() (err error) {
 		answer, err = s.Evaluate(ctx, intent, command)
@@ -89,7 +91,7 @@ func explainRefusal(err error) error {
 	case errors.As(err, &unread):
 		problem := httpkit.SyntaxError.Problem("%s", unread.Detail).WithCause(err)
 		problem.Status = http.StatusBadRequest // nothing was evaluated: the request is at fault
-		problem.Suggestions = view.SuggestionsOf(slips.Find(unread.Expression))
+		problem.Suggestions = view.SuggestionsOf(unread.Suggestions)
 		return problem
 	case errors.As(err, &denied):
 		return httpkit.ExpressionDenied.Problem("%s", denied.Error()).WithCause(err)
@@ -114,11 +116,7 @@ func runEnded(ended *commands.RunEndedError, c commands.Evaluate) error {
 		return httpkit.BudgetExhausted.Problem("the evaluation ran past the plan's compute budget of %v and was stopped; simplify it or submit it as a job", c.Plan.EvaluationBudget()).WithRun(ended.RunID)
 	case errors.As(ended, &failed):
 		problem := engineFailures[failed.Reason].Problem("%s", cmp.Or(failed.Detail, failed.Error())).WithRun(ended.RunID)
-		if found := slips.Find(c.Expression); c.SessionID == "" {
-			problem.Suggestions = view.SuggestionsOf(found)
-		} else {
-			problem.Suggestions = view.SuggestionsOf(slips.Standing(found, "")) // a session may have defined what has no value elsewhere
-		}
+		problem.Suggestions = view.SuggestionsOf(c.Suggestions())
 		return problem
 	}
 	return ended

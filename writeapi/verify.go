@@ -48,6 +48,9 @@ func (s Services) verify(ctx context.Context, in *verifyInput) (*verifyOutput, e
 	if err != nil {
 		return nil, err
 	}
+	if err := command.Validate(); err != nil {
+		return nil, err
+	}
 	intent := s.intent(ctx)
 	var checked commands.Verification
 	err = s.withinLimits(ctx, s.plan(ctx), commands.MaxCheckBudget, func() (err error) {

@@ -150,6 +150,15 @@ func unlimited() account.Plans {
 func TestRateLimit(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	u, other := s.NewUser(t), s.NewUser(t)
+	for body, kind := range map[string]httpkit.Kind{ // a request of a wrong form costs nothing of the minute
+		`{"expression":" "}`:                                   httpkit.ExpressionRequired,
+		`{"expression":"1","session_id":"a b"}`:                httpkit.InvalidSessionID,
+		`{"expression":"1","session_id":"a","session":"none"}`: httpkit.UnknownField,
+	} {
+		u.Do(t, http.MethodPost, "/api/evaluate", body).Want(t, kind)
+	}
+	u.Do(t, http.MethodPost, "/api/verify", `{"run_id":1,"code":"1+1","result":"2"}`).Want(t, httpkit.VerifyInput)
+	u.Do(t, http.MethodPost, "/api/verify", `{"code":"1+1","result":" "}`).Want(t, httpkit.VerifyInput)
 	for i := range 20 {
 		path, body := "/api/evaluate", `{"expression":"1+1"}`
 		if i%2 == 1 { // a check counts as an evaluation

@@ -186,7 +186,7 @@ func TestAccountsAndKeysWithoutAServer(t *testing.T) {
 		t.Errorf("minted %s: %v", stdout, err)
 	}
 	do(0, "", "account", "plan", "op@example.com", "pro")
-	if _, stderr := do(2, "", "account", "plan", "op@example.com", "nosuch"); !strings.Contains(stderr, commands.ErrUnknownPlan.Error()) {
+	if _, stderr := do(2, "", "account", "plan", "op@example.com", "nosuch"); !strings.Contains(stderr, commands.ErrUnknownPlan.Error()) || !strings.Contains(stderr, "free, pro, team") {
 		t.Errorf("no such plan: %s", stderr)
 	}
 	do(0, "", "account", "close", "op@example.com")

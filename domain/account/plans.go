@@ -62,6 +62,14 @@ func (p Plans) Find(name string) (Plan, bool) {
 	return p[i], true
 }
 
+// Names lists the plans in the order of the catalogue.
+func (p Plans) Names() (names []string) {
+	for _, plan := range p {
+		names = append(names, plan.Name)
+	}
+	return names
+}
+
 // InForce is the plan an account's stream names. One that has left the catalogue
 // is served as the first, which is every new account's.
 func (p Plans) InForce(name string) Plan {

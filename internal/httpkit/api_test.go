@@ -93,6 +93,10 @@ func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 				return nil, fmt.Errorf("outer: %w", errTyped)
 			case "deadline":
 				return nil, context.DeadlineExceeded
+			case "saturated":
+				return nil, httpkit.Saturated.Problem("one too many")
+			case "unavailable":
+				return nil, httpkit.Unavailable.Problem("the log is away")
 			case "run":
 				return nil, httpkit.BudgetExhausted.Problem("over").WithRun(12)
 			}
@@ -599,6 +603,19 @@ func TestForwardedHeadersOfStrangers(t *testing.T) {
 	}
 	if said := warned(httpkit.Settings{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, "X-Forwarded-For", "1.2.3.4"); said != "" {
 		t.Errorf("%q", said)
+	}
+}
+
+// TestOneRequestTooManyIsNoError: whoever asks a lot cannot fill the log; what is wrong with the service is in it.
+func TestOneRequestTooManyIsNoError(t *testing.T) {
+	for id, lines := range map[string]int{"saturated": 0, "unavailable": 1, "other": 1} {
+		var log bytes.Buffer
+		server := serve(t, httpkit.Settings{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		ask(t, server, http.MethodGet, "/fail/"+id, "")
+		server.Close()
+		if strings.Count(log.String(), "request failed") != lines {
+			t.Errorf("%s: %q", id, log.String())
+		}
 	}
 }
 

@@ -155,9 +155,10 @@ func (r reply) failure(code string) error {
 	case r.TooLarge != "":
 		advice := "end the line with ; to compute without showing it, or ask for a part of it"
 		if r.TooLarge == "output" {
-			advice = "print less of it"
+			advice = "print less"
 		}
-		return &FailedError{Reason: run.FailureOutputTooLarge, Detail: fmt.Sprintf("the %s has %d bytes or more and at most %d are answered: %s", r.TooLarge, r.Bytes, r.Limit, advice)}
+		return &FailedError{Reason: run.FailureOutputTooLarge, Detail: fmt.Sprintf("the %s has %d bytes or more and at most %d are answered: %s",
+			r.TooLarge, r.Bytes, r.Limit, advice)}
 	}
 	return nil
 }
