@@ -254,7 +254,7 @@ func certificateReads(t *testing.T, account, other *Account) {
 		t.Errorf("with its ETag: %d", again.StatusCode)
 	}
 	for path, by := range map[string]*Account{
-		p.CertificateURL: other, "/api/certificates/" + missingID: account, "/api/certificates/nonsense": account, "/api/certificates/" + strings.ToUpper(p.CertificateID): account,
+		p.CertificateURL: other, "/api/certificates/" + missingID: account, "/api/certificates/nonsense": account,
 		"/api/certificates/" + missingID + "/public": stranger, "/api/certificates/nonsense/public": stranger,
 	} {
 		if status, code := statusOf(by.JSON("GET", path, nil, nil)); status != 404 || code != "no_such_certificate" {
@@ -678,7 +678,7 @@ func validations(t *testing.T, fresh func(string) *Account, log *eventstore.Stor
 		"another's upload": {jobBody{"upload_id": theirs.UploadID, "declarations": []string{"a"}}, "unknown_upload"},
 		"no such upload":   {jobBody{"upload_id": missingID, "declarations": []string{"a"}}, "unknown_upload"},
 		"no declarations":  {jobBody{"export": content}, "invalid_request"},
-		"33 declarations":  {jobBody{"export": content, "declarations": strings.Split(strings.Repeat("a ", 33), " ")}, "invalid_request"},
+		"33 declarations":  {jobBody{"export": content, "declarations": strings.Fields(strings.Repeat("a ", 33))}, "invalid_request"},
 		"null":             {`{"export":"x","declarations":null}`, "invalid_request"},
 		"unknown field":    {jobBody{"export": content, "declarations": []string{"a"}, "x": 1}, "unknown_field"},
 	} {
@@ -736,7 +736,7 @@ func noElaboration(t *testing.T, fresh func(string) *Account, log *eventstore.St
 		"Lean's module":     {account, jobBody{"source": source, "module": "Lean.Elab"}, 400, "invalid_module"},
 		"with export":       {account, jobBody{"source": source, "export": "x"}, 400, "unknown_field"},
 		"with upload":       {account, jobBody{"source": source, "upload_id": missingID}, 400, "unknown_field"},
-		"33 declarations":   {account, jobBody{"source": source, "declarations": strings.Split(strings.Repeat("a ", 33), " ")}, 400, "invalid_declarations"},
+		"33 declarations":   {account, jobBody{"source": source, "declarations": strings.Fields(strings.Repeat("a ", 33))}, 400, "invalid_declarations"},
 		"not on the plan":   {fresh("none"), jobBody{"source": source}, 403, "proofs_not_on_plan"},
 		"a repeated name":   {account, jobBody{"source": source, "declarations": []string{"t", "t"}}, 400, "invalid_declarations"},
 		"an impossible one": {account, jobBody{"source": source, "declarations": []string{"t."}}, 400, "invalid_declarations"},
