@@ -17,7 +17,7 @@ var (
 	// ErrExpressionRequired means that the text has nothing but white space.
 	ErrExpressionRequired = errors.New("expression is required")
 	// ErrInvalidSessionID means that a session id is too long or has other characters than these.
-	ErrInvalidSessionID = fmt.Errorf("session_id must be 1 to %d characters of A-Z a-z 0-9 . _ -", session.MaxIDBytes)
+	ErrInvalidSessionID = fmt.Errorf("session_id must be neither . nor .. but 1 to %d characters of A-Z a-z 0-9 . _ -", session.MaxIDBytes)
 )
 
 // DeniedError means that the plan denies a head; nothing was logged.

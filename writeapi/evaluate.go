@@ -33,7 +33,7 @@ func (s Services) registerEvaluate(api *httpkit.API) {
 			httpkit.ExpressionDenied, httpkit.BudgetExhausted, httpkit.TooManySessions, httpkit.TooMany, httpkit.TooLarge, httpkit.NotJSON, httpkit.SyntaxError, httpkit.EngineRefused, httpkit.OutputTooLarge,
 			httpkit.EngineQuit, httpkit.EngineCrashed, httpkit.SessionClosed, httpkit.Cancelled, httpkit.Saturated, httpkit.Unavailable,
 		},
-		MissingFieldKinds: map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired},
+		MissingFieldKinds: map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired, "session_id": httpkit.InvalidSessionID},
 		MisnamedFields:    map[string]string{"input": "expression", "code": "expression"},
 	}, s.evaluate)
 }

@@ -105,12 +105,15 @@ func New(settings Settings) *API {
 // serve: $schema members, Link headers (CreateHooks) and documentation pages, which load
 // scripts of other hosts.
 func configuration() huma.Config {
-	format := huma.Format{Marshal: marshalJSON, Unmarshal: json.Unmarshal}
+	format := huma.Format{Marshal: marshalJSON, Unmarshal: decodeJSON}
 	config := huma.DefaultConfig("Reckon", Version)
 	config.CreateHooks = nil
 	config.Components.Schemas = huma.NewMapRegistry(schemaPrefix, schemaName)
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.Formats = map[string]huma.Format{"application/json": format, "json": format}
+	config.Info.License = &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}
+	config.Servers = []*huma.Server{{URL: "/", Description: "The service that this description comes from"}}
+	config.Tags = tags()
 	config.Info.Description = "A computation service whose answers can be checked. Errors are problem documents (RFC 9457); /docs/errors explains every code."
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer":  {Type: "http", Scheme: "bearer", Description: "An API token (rk_pat_…)"},
@@ -169,6 +172,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if described.Secure {
 		header.Set("Strict-Transport-Security", "max-age=31536000")
 	}
+	if path := a.adapter.find(r.URL.EscapedPath()); path != nil && path.public {
+		allowAnyOrigin(header)
+	}
 	defer func() {
 		a.recoverPanic(answer, r, recover())
 		if a.settings.Observe != nil {
@@ -198,7 +204,7 @@ func (a *API) checkRequest(r *http.Request) *Problem {
 	if why, ok := r.Context().Value(framingKey{}).(string); ok {
 		return AmbiguousRequest.Problem("%s", why)
 	}
-	if asked := r.Header.Get(versionHeader); asked != "" && asked != Version {
+	if asked := r.Header.Get(versionHeader); len(r.Header.Values(versionHeader)) > 0 && asked != Version {
 		return UnsupportedVersion.Problem("API-Version %q is not served; this is %s", printable(asked, 40), Version)
 	}
 	if r.Header.Get("Authorization") == "" {
