@@ -106,7 +106,7 @@ func TestExitStatuses(t *testing.T) {
 		"token of the past":         {[]string{"account", "token", "a@example.com", "--name", "x", "--expires-in-days=-1", "--data", data}, 2, "expires-in-days"},
 		"token of another age":      {[]string{"account", "token", "a@example.com", "--name", "x", "--expires-in-days=3651", "--data", data}, 2, "expires-in-days"},
 		"no such log":               {[]string{"keys", "list", "--data", data, "--eventstore", "http://x"}, 2, "--eventstore"},
-		"no such read model":        {[]string{"projections", "pause", "nosuch", "--data", data}, 2, "nosuch"},
+		"no read models":            {[]string{"projections", "pause", "history", "--data", data}, 2, "database of read models"},
 		"retry of no reaction":      {[]string{"parked", "retry", "nosuch", "--data", data}, 2, "nosuch"},
 		"a circuit that is no file": {[]string{"qsim", filepath.Join(data, "nosuch")}, 2, "nosuch"},
 	} {
