@@ -42,7 +42,11 @@ func cuttable(t testing.TB, database string) (*cutAtWill, string) {
 			go c.join(client)
 		}
 	}()
-	through := url.URL{Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(), Path: "/" + config.Database, RawQuery: "sslmode=disable"}
+	user := url.User(config.User)
+	if config.Password != "" {
+		user = url.UserPassword(config.User, config.Password)
+	}
+	through := url.URL{Scheme: "postgres", User: user, Host: listener.Addr().String(), Path: "/" + config.Database, RawQuery: "sslmode=disable"}
 	return c, through.String()
 }
 
