@@ -225,14 +225,15 @@ func (e *Engine) callOnce(ctx context.Context, budget time.Duration, call any, a
 		return err
 	}
 	defer worker.Kill()
-	ctx, cancel := context.WithTimeout(ctx, budget)
-	defer cancel()
-	return callTimed(ctx, worker, call, answer)
+	return callTimed(ctx, budget, worker, call, answer)
 }
 
-// callTimed calls a worker. Without a reply the time until it failed is as if the worker had told it.
-func callTimed(ctx context.Context, worker *Worker, call any, answer *reply) error {
+// callTimed calls a worker. Without a reply the time until it failed is as if the worker had told it: counted from the
+// moment the budget is, so that an exhausted budget is never reported with less time than it had.
+func callTimed(ctx context.Context, budget time.Duration, worker *Worker, call any, answer *reply) error {
 	started := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
 	err := worker.Call(ctx, call, answer)
 	if err != nil {
 		answer.ElapsedNS = time.Since(started).Nanoseconds()

@@ -103,9 +103,7 @@ func (e *Engine) inSession(ctx context.Context, request Request, call any, answe
 			if worker, opened, err = e.sessionWorker(ctx, s); err != nil {
 				return errors.Is(err, errSessionOver), err
 			}
-			ctx, cancel := context.WithTimeout(ctx, budget)
-			defer cancel()
-			ended, err = e.callInSession(ctx, s, worker, call, answer)
+			ended, err = e.callInSession(ctx, budget, s, worker, call, answer)
 			return false, err
 		}()
 		if !again {
@@ -172,13 +170,13 @@ func (e *Engine) expireWhenWorkerDies(s *session, worker *Worker) {
 }
 
 // callInSession evaluates, and ends the session when its worker did not survive: ended says why.
-func (e *Engine) callInSession(ctx context.Context, s *session, worker *Worker, call any, answer *reply) (ended ExpiryReason, err error) {
+func (e *Engine) callInSession(ctx context.Context, budget time.Duration, s *session, worker *Worker, call any, answer *reply) (ended ExpiryReason, err error) {
 	e.mu.Lock()
 	s.evaluations++
 	s.unmeasured = true
 	e.mu.Unlock()
 	e.memory.look()
-	if err = callTimed(ctx, worker, call, answer); err == nil {
+	if err = callTimed(ctx, budget, worker, call, answer); err == nil {
 		return "", nil
 	}
 	select {
