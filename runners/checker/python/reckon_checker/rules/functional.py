@@ -23,7 +23,7 @@ from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
 from ..tree import Refused, Tree, arguments, constants, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, walk
 from ..values import Undecided
-from . import boundary, branches, families, finite
+from . import amplitudes, boundary, branches, families, finite
 from .decimal_claims import decimals
 from .derivatives_named import function_of, written_out
 from .families import branchless
@@ -67,7 +67,7 @@ def judged(problem: Problem) -> Residual:
     if isinstance(completeness, Verified):
         if not problem.unbroken():
             return Open("the formula jumps, or that it does not is not proved")
-        return Verified(all(isinstance(state, Verified) and state.exact for state in states))
+        return Verified(all(isinstance(state, Verified) and state.exact for state in states), completeness.residual)
     return Open("the formula jumps") if problem.jumps() else Supported()
 
 
@@ -268,7 +268,16 @@ class Problem:
             return Open("more constants than a general solution has")
         if not self.initial and not self.nothing_cancels(orders):
             return Open("whether the factor of the highest derivative gives further solutions")
-        return Verified(True) if needed == 0 or self.reaches_all() else Open("further solutions")
+        if needed == 0 or self.reaches_all():
+            return Verified(True)
+        return Verified(True, amplitudes.ALL_REAL_ONES) if self.reaches_all_real() else Open("further solutions")
+
+    def reaches_all_real(self) -> bool:
+        """Whether real constants of one answer in amplitude and phase reach every real solution of a linear equation."""
+        s = self.solutions[0]
+        if len(self.solutions) != 1 or len(self.names) != 1 or self.recurrence or not self.linear() or self.initial:
+            return False
+        return amplitudes.all_real_ones(applied(s[self.names[0]], (self.variables[0],)), self.constants(s), self.variables[0])
 
     def unbroken(self) -> bool:
         """Whether the functions do not jump where the equations are regular (unbroken.py)."""
