@@ -33,7 +33,7 @@ KEPT_BITS, LEAST_AGREED = 128, 3
 ROOTS_OF_UNITY = fmpq(12)
 OF_PARTS = ("Re", "Im", "Arg", "Conjugate", "ReIm", "AbsArg")
 FOR_REALS = "0 for real values"
-WHERE_BOTH_ARE = "0 for real values at which the answer and the integrand are real"
+WHERE_THE_INTEGRAND_IS = "0 for real values at which the integrand is real"
 
 # Functions with one value everywhere, whatever one's conventions.
 SINGLE_VALUED = frozenset(JUMPS) | frozenset(
@@ -87,27 +87,27 @@ def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], 
     refuted = seen.refutation()
     if refuted is not None:
         return refuted
-    if len(variables) == 1 and all(real_logarithms.proved(*original, *variables, assumptions) for original in originals):
+    if len(variables) == 1 and all(real_logarithms.proved(*original, next(iter(variables)), assumptions) for original in originals):
         return Verified(exact=True, residual=real_logarithms.WHERE_THE_ROOT_IS)
-    return where_real(claims, [answer for _, answer in originals], assumptions, seed)
+    return where_real(claims, assumptions, seed)
 
 
-def where_real(claims: list[Claim], answers: list[Tree], assumptions: Assumptions, seed: int) -> Residual:
-    """Formulas such as ArcCosh[x], of which the real values are meant: whether the derivative is the integrand at all real
-    values of the symbols at which the answer and the integrand are real."""
+def where_real(claims: list[Claim], assumptions: Assumptions, seed: int) -> Residual:
+    """Formulas of which the real values are meant: whether the derivative is the integrand at all real values of the symbols at which
+    the integrand is real. What the answer is there does not count: a constant may be complex."""
 
-    def both_real(point: Point) -> bool:
+    def real_integrand(point: Point) -> bool:
         try:
             with precision(KEPT_BITS):
-                return all(isinstance(evaluate(side, environment(point)), fmpq | arb) for side in (*answers, *(left for left, _ in claims)))
+                return all(isinstance(evaluate(left, environment(point)), fmpq | arb) for left, _ in claims)
         except (Undecided, Refused):
             return False
 
-    seen = survey(claims, assumptions, seed, real=True, printed=True, keep=both_real, enough_differences=1)
+    seen = survey(claims, assumptions, seed, real=True, printed=True, keep=real_integrand, enough_differences=1)
     agreed = sum(region.agree for region in seen.regions.values())
     if seen.differences or not seen.covered or not seen.certain or agreed < LEAST_AGREED or identities.decimals(claims):
         return Open("it holds on some branches")
-    return Verified(exact=False, residual=WHERE_BOTH_ARE)
+    return Verified(exact=False, residual=WHERE_THE_INTEGRAND_IS)
 
 
 def answer_of(node: Tree) -> Tree:
