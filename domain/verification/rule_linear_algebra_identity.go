@@ -109,7 +109,7 @@ func matrixTask(c Call, what string) (Task, error) {
 	case what == "power":
 		fields["index"] = c.Args[1].Text
 	case what == "eigenvalues" && len(c.Args) == 2 && integerText(c.Args[1]) != "":
-		fields["what"] = "some_eigenvalues"
+		fields["what"], fields["index"] = "some_eigenvalues", integerText(c.Args[1])
 	case len(c.Args) > 1:
 		return Task{}, noShape("further arguments are not checked")
 	}

@@ -67,7 +67,8 @@ looked at as one fixed smooth function: a difference found with it, which the re
 agreement only supports, unless algebra proves it. Indexed variables such as a[1] are variables. Conditions with an order are verified where
 their symbols are assumed real, statements of membership are supported or refuted only. A check is bounded by its own processor time, so that a busy machine
 changes no verdict. A decimal answer is verified where 53 bits hold every
-decimal as it is written (1.5, not 0.1) and it is exactly right. What stands in Hold or quotation marks is no value: such an
+decimal as it is written (1.5, not 0.1) and it is exactly right; solutions of polynomial equations and eigenvalues also where the decimals are the
+exact ones rounded to the digits they show, six or more, or to 53 bits, and the residual says so. What stands in Hold or quotation marks is no value: such an
 answer is refuted. Symbols that a session has given a value, and units of measure, are not checked.
 
 # The rules

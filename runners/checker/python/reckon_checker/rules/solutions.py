@@ -29,10 +29,13 @@ from .candidates import Algebraic
 from .identities import held, proves
 from .multiplicity import often_enough
 from .problem import Problem, Solution, finite, put_in, solution
+from .real_values import restricted
+from .rounded import TO_THE_DIGITS_SHOWN, rounds
 from .systems import Infinite, TooHard
 
 MAX_SOLUTIONS = 200
 PARAMETER_POINTS = 4  # at which solutions with parameters are looked at, where all regions of these are alike
+ROUNDED_BITS = 320
 REGIONS = 24  # that are looked at one by one
 
 
@@ -89,12 +92,37 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
         if machine.cancels(*conditions):
             return Open("machine arithmetic loses too much")
         found = decimals.check(task, conditions)
-        if isinstance(found, Refuted) or task.get("approximate") or not kept_by_machines(*conditions, *(v for s in task["solutions"] for v in s["values"])):
+        if isinstance(found, Refuted) or task.get("approximate") or not kept_by_machines(*conditions):
             return found
-        as_written = [{"names": s["names"], "values": [exactly(value) for value in s["values"]]} for s in task["solutions"]]
-        exact = solved(problem_of(task, [exactly(c) for c in conditions], as_written, seed))
-        return exact if isinstance(exact, Verified) and exact.exact else found
+        equations = [exactly(c) for c in conditions]
+        if kept_by_machines(*(v for s in task["solutions"] for v in s["values"])):
+            as_written = [{"names": s["names"], "values": [exactly(value) for value in s["values"]]} for s in task["solutions"]]
+            exact = solved(problem_of(task, equations, as_written, seed))
+            if isinstance(exact, Verified) and exact.exact:
+                return exact
+        return rounded_solutions(problem_of(task, equations, task["solutions"], seed)) or found
     return solved(problem_of(task, conditions, task["solutions"], seed))
+
+
+def rounded_solutions(problem: Problem) -> Residual | None:
+    """Verified where the decimals are all exact solutions rounded to the digits they show; None where that is not known."""
+    names = problem.unknowns
+    if problem.parameters or problem.assumptions or any(s.conditions or s.integers or s.loose or set(s.values) != set(names) for s in problem.solutions):
+        return None
+    try:
+        algebraic = Algebraic(problem.equations, problem.others, names, problem.domain)
+        true = [] if algebraic.only_real else algebraic.at(ROUNDED_BITS)
+    except (NotAlgebraic, Infinite, TooHard, Undecided):
+        return None
+    left = [one for one in restricted(problem.equations, problem.domain, true) if one.admissible is not False]
+    if not problem.complete or any(not one.admissible for one in left) or not left or len(left) != len(problem.solutions):
+        return None
+    for s in problem.solutions:
+        near = [one for one in left if all(rounds(s.values[name], one.values[name]) for name in names)]
+        if not near:
+            return None
+        left.remove(near[0])
+    return Verified(exact=False, residual=TO_THE_DIGITS_SHOWN)
 
 
 def problem_of(task: dict[str, Any], conditions: list[Tree], solutions: list[dict[str, Any]], seed: int) -> Problem:
