@@ -88,7 +88,7 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
     if task.get("modulus") is not None:
         return diophantine.modular(task)
     conditions = [simplest(c) for c in flatten(task["conditions"])]
-    if task.get("approximate") or any(reals(node) for s in task["solutions"] for node in s["values"]) or any(reals(c) for c in conditions):
+    if task.get("approximate") or any(reals(without_roots(node)) for s in task["solutions"] for node in s["values"]) or any(reals(c) for c in conditions):
         if machine.cancels(*conditions):
             return Open("machine arithmetic loses too much")
         found = decimals.check(task, conditions)
@@ -102,6 +102,13 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
                 return exact
         return rounded_solutions(problem_of(task, equations, task["solutions"], seed)) or found
     return solved(problem_of(task, conditions, task["solutions"], seed))
+
+
+def without_roots(node: Tree) -> Tree:
+    """Without Root[{f, x0}], whose decimal only says which root is meant."""
+    if not isinstance(node, tuple):
+        return node
+    return "Root" if is_call(node, "Root") else tuple(without_roots(part) for part in node)
 
 
 def rounded_solutions(problem: Problem) -> Residual | None:
