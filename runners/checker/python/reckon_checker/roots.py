@@ -83,7 +83,8 @@ def polynomial_of(function: Tree) -> list[fmpq]:
 def root_of_call(node: tuple[Tree, ...], evaluate: Callable[[Tree, str, Value], Value]) -> Value:
     """Root[f, k]; Root[{f, x0}] of a transcendental function: the root that a real interval around x0 isolates."""
     if len(node) == 2 and is_call(node[1], "List") and len(arguments(node[1])) == 2:
-        return root_near(*arguments(node[1]), evaluate)
+        function, place = arguments(node[1])
+        return root_near(function, place, evaluate)
     k = node[2] if len(node) > 2 else None
     if not isinstance(k, int):
         raise Refused("Root")
