@@ -19,7 +19,7 @@ from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, replace, walk
 from ..values import Undecided
-from . import amplitudes, boundary, branches, families, finite
+from . import amplitudes, boundary, branches, families, finite, general_integrals
 from .derivatives_named import function_of, written_out
 from .families import branchless
 from .identities import held
@@ -142,6 +142,8 @@ class Problem(PutIn):
         branch = self.other_branch(orders)
         if branch is not None:
             return branch
+        if self.general_integral(orders):
+            return Verified(True)
         if not self.at_one_place(orders) or not self.first_degree(orders):
             return Open("further solutions")
         if self.initial and not self.one_for_initial_values(orders):
@@ -157,6 +159,17 @@ class Problem(PutIn):
         if needed == 0 or self.reaches_all():
             return Verified(True)
         return Verified(True, amplitudes.ALL_REAL_ONES) if self.reaches_all_real() else Open("further solutions")
+
+    def general_integral(self, orders: dict[str, tuple[int, int]]) -> bool:
+        """Whether one answer has all solutions but singular ones of a polynomial equation of first order and higher degree."""
+        if len(self.names) != 1 or orders[self.names[0]] != (0, 1) or self.recurrence or self.initial or self.first_degree(orders):
+            return False
+        (name,), x = self.names, self.variables[0]
+        equation = self._symbols(minus(*arguments(self.general[0])))
+        found = [(applied(s[name], (x,)), self.constants(s)) for s in self.solutions]
+        if any(len(names) > 1 for _, names in found):
+            return False
+        return any(general_integrals.has_all_but_singular(equation, x, f"{name}$0", f"{name}$1", body, names[0]) for body, names in found if len(names) == 1)
 
     def reaches_all_real(self) -> bool:
         """Whether real constants of one answer in amplitude and phase reach every real solution of a linear equation."""
