@@ -97,8 +97,16 @@ func solutionsTask(c Call, complete, approximate bool) (Task, error) {
 // unknownsOf reads x, {x, y} and {{x, x0}, …}.
 func unknownsOf(e *expression.Expr) []*expression.Expr { return elementsOf(e) }
 
+// domains are all that the language knows: a name among them is never an unknown.
+var domains = []string{
+	"Reals", "Complexes", "Integers", "Rationals", "Primes", "Algebraics", "Booleans",
+	"PositiveReals", "NonNegativeReals", "NegativeReals", "NonPositiveReals",
+	"PositiveIntegers", "NonNegativeIntegers", "NegativeIntegers", "NonPositiveIntegers",
+	"PositiveRationals", "NonNegativeRationals", "NegativeRationals", "NonPositiveRationals",
+}
+
 func isDomain(name string) bool {
-	return slices.Contains([]string{"Reals", "Complexes", "Integers", "PositiveReals", "PositiveIntegers", "NonNegativeReals", "NonNegativeIntegers", "NegativeReals", "NegativeIntegers", "Primes"}, name)
+	return slices.Contains(domains, name)
 }
 
 // conjunction splits equations joined by && or in a list; an equation between lists becomes one for each element.

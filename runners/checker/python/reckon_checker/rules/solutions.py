@@ -207,6 +207,8 @@ def without_parameters(problem: Problem) -> Residual:
         pass
     if not problem.others and identically(problem):
         return constant(problem)
+    if problem.domain.endswith("Rationals") or problem.domain in ("Algebraics", "Booleans"):
+        return Open("the domain")
     if len(problem.unknowns) == 1:
         for check_one in (kernels.check, logarithmic.check, exponential.check, periodic.check, window.check):
             found = check_one(problem)
