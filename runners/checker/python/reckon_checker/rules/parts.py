@@ -5,6 +5,7 @@ conjugate, which for real a and b is the same.
 from __future__ import annotations
 
 from dataclasses import replace as replaced
+from itertools import pairwise
 
 from ..findings import Open, Residual
 from ..tree import Tree, arguments, free_symbols, is_call, minus, plus, power, replace, times, walk
@@ -30,9 +31,8 @@ def check(problem: Problem) -> Residual | None:
         return Open(why)
     unknowns = [f"{kind}[{name}]" for name in problem.unknowns for kind in ("Re", "Im")]
     try:
-        equations = [
-            ("Equal", side, 0) for e in problem.equations for a, b in zip(arguments(e), arguments(e)[1:], strict=False) for side in both(minus(a, b), problem)
-        ]
+        differences = [minus(a, b) for e in problem.equations for a, b in pairwise(arguments(e))]
+        equations: list[Tree] = [("Equal", side, 0) for node in differences for side in both(node, problem)]
         algebraic = Algebraic(equations, [], unknowns, "Reals")
     except (NotOfParts, NotAlgebraic, Infinite, TooHard):
         return Open(why)
