@@ -60,10 +60,14 @@ class Points:
     @property
     def certain(self) -> bool:
         """Whether every place where a function that is not analytic changes its ways was found, so that no region is missed."""
-        if self.missed or self.branch_places is None or self.sides_of_cuts is None:
-            return False
+        return self.branch_places is not None and self.sides_of_cuts is not None and self.no_step_missed
+
+    @property
+    def no_step_missed(self) -> bool:
+        """The same of functions that jump or bend alone."""
         open_names = self._open_names()
-        return isolated(self.expressions, self.assumptions.critical(), open_names, self.branch_places) and real_with(self.expressions, open_names)
+        known = isolated(self.expressions, self.assumptions.critical(), open_names, self.branch_places or ())
+        return not self.missed and known and real_with(self.expressions, open_names)
 
     def _open_names(self) -> set[str]:
         return {name for name in self.names if isinstance(name, str) and not self.is_real(name)}
