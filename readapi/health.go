@@ -36,7 +36,7 @@ type Dependency struct {
 type ProjectionHealth struct {
 	Name    string `json:"name" doc:"Name of the read model"`
 	Version int    `json:"version" doc:"Version of its tables, from 1"`
-	Phase   string `json:"phase" doc:"What it is doing: starting, running, retrying (the database or an event fails for now), standby (another process keeps it), paused or halted"`
+	Phase   string `json:"phase" doc:"What it is doing: starting, running, retrying (the database or an event fails for now), standby (another process writes it), unwritten (no process does), paused or halted"`
 	Lag     uint64 `json:"lag" doc:"Distance to the end of the log in the log's own units (bytes for the embedded log)"`
 	Parked  int64  `json:"parked" doc:"Number of events set aside"`
 	Ready   bool   `json:"ready" doc:"True once it has reached what the log held when this process started"`
