@@ -14,6 +14,7 @@ import (
 	"github.com/uptrace/bun/dialect"
 
 	"reckon/domain/event"
+	"reckon/internal/database"
 )
 
 const (
@@ -510,7 +511,9 @@ func (w *worker) applyOne(ctx context.Context, it item) error {
 		if errors.Is(err, errCheckpointTaken) || ctx.Err() != nil {
 			return err
 		}
-		if down := w.db.PingContext(ctx); down != nil {
+		if _, away := errors.AsType[*database.UnavailableError](err); away {
+			// not the event's fault: again until it is back
+		} else if down := w.db.PingContext(ctx); down != nil {
 			err = fmt.Errorf("the database does not answer: %w", down)
 		} else if it.err != nil || attempt == maxAttempts {
 			return w.haltOrPark(ctx, it, err)
