@@ -19,6 +19,9 @@ var evaluateSource []byte
 // OutputLimitBytes bounds the result and the standard output of one evaluation; more is run.FailureOutputTooLarge.
 const OutputLimitBytes = 1 << 20
 
+// KeptLines is how many lines of a session Out, In and InString know; fewer where the values are large (evaluate.py).
+const KeptLines = 100
+
 // DefaultSessionIdle is how long a session lives without being used (spec section 3.2).
 const DefaultSessionIdle = 30 * time.Minute
 
@@ -145,6 +148,8 @@ type reply struct {
 	TooLarge    string   `json:"too_large"` // what is not in the reply for its length: result, output; empty: nothing
 	Bytes       int64    `json:"bytes"`     // of it
 	Limit       int64    `json:"limit"`
+	Line        int      `json:"line"` // its number in the session; 0: in none, or it could not be read
+	From        int      `json:"from"` // the first line that Out, In and InString knew
 }
 
 // failure is why a reply of a living worker is no answer; nil for an answer.
@@ -168,6 +173,13 @@ func (r reply) failure(code string) error {
 // while nothing was computed yet.
 func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error) {
 	call := map[string]any{"op": "evaluate", "code": request.Code, "full_form": request.FullForm}
+	if request.Session != "" {
+		code, err := withOuts(request.Code)
+		if err != nil {
+			return Outcome{}, err
+		}
+		call["code"], call["line"] = code, request.Code
+	}
 	if isTable(request.Code) {
 		call["op"] = "lay_out"
 	}

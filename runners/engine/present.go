@@ -31,6 +31,9 @@ func present(outcome *Outcome, code string, answer reply) {
 		}
 	}
 	outcome.Unevaluated = unevaluated(code, outcome.InputForm, answer.Messages)
+	if why := outOfReach(code, outcome.InputForm, answer); why != "" {
+		outcome.Unevaluated, outcome.Messages = true, append(outcome.Messages, why)
+	}
 }
 
 // onOneLine writes a number that the engine draws over two lines in one: 1.2345 × 10 with a 4 above it becomes 1.2345 × 10^4. Any

@@ -1,6 +1,7 @@
 """The evaluation program: the engine (woxi 0.3.0) behind handle().
 
-Requests: {"op":"evaluate","code":s,"full_form":bool}, {"op":"lay_out","code":s} and {"op":"full_form","code":s}.
+Requests: {"op":"evaluate","code":s,"full_form":bool}, {"op":"lay_out","code":s} and {"op":"full_form","code":s}. The first two
+may have "line":s, the text as its author wrote it: they are then the next line of a session.
 Replies hand on what the engine said as it said it; the adapter in Go makes it presentable.
 """
 import os
@@ -20,6 +21,15 @@ LITERAL = re.compile(r'\s*(?:"(?:[^"\\]|\\.)*"|-?[0-9][0-9.]*|[^\W\d_][^\W_]*)\s
 SHOWN_AS_TEXT = re.compile(
     r"(?:FullForm|TeXForm|CForm|FortranForm|NumberForm|ScientificForm|EngineeringForm|PaddedForm|AccountingForm|PercentForm|DecimalForm)\["
 )
+# What Out holds of these is what they show, so that Det[%] works after MatrixForm[m].
+OUTPUT_FORM = re.compile(
+    r"(?:InputForm|OutputForm|StandardForm|TraditionalForm|FullForm|TeXForm|CForm|FortranForm|MathMLForm|MatrixForm|TableForm|TreeForm|BaseForm"
+    r"|NumberForm|ScientificForm|EngineeringForm|PaddedForm|AccountingForm|PercentForm|DecimalForm|Short|Shallow)\["
+)
+VALUE = "Reckon`value"  # of a line, before its number
+TABLE = "Reckon`table"  # the last one laid out
+KEPT_LINES = 100  # of a session, whose values and texts are kept
+KEPT_BYTES = 32 << 20  # of the values of all lines but the last, by the engine's ByteCount, and of the texts
 # Dates of a day or an instant; DateString would invent a day for a year.
 SHOWN_AS_DATE = re.compile(r'DateObject\[\{[^{}]*\}, "?(?:Day|Instant)')
 # Text the engine would only put in order (no call, no string): safe and cheap to read again.
@@ -58,10 +68,48 @@ def handle(request):
         if request["op"] == "full_form":
             return full_form(request["code"])
         if request["op"] == "lay_out":
-            return lay_out(request["code"])
-        return evaluate(request["code"], request.get("full_form", False))
+            reply = lay_out(request["code"])
+        else:
+            reply = evaluate(request["code"], request.get("full_form", False))
     except woxi.WolframError as problem:
-        return {"error": str(problem)[:MESSAGE_CHARACTERS]}
+        reply = {"error": str(problem)[:MESSAGE_CHARACTERS]}
+    if "line" in request and not reply.get("error", "").startswith("Parse error:"):
+        keep(request["line"], request["code"], request["op"] == "lay_out", reply)
+    return reply
+
+
+kept = {}  # number of a line -> bytes of its value and of its text
+lines = 0
+
+
+def keep(line, code, laid_out, reply):
+    """Out[n], In[n], InString[n] and $Line, where the engine looks them up. The value of the line is its %.
+
+    Each value has a symbol of its own: the engine copies all values of Out whenever it looks for one.
+    Afterwards the engine's own % is Missing["NotAvailable"]: it stands for whatever line is not kept.
+    """
+    global lines
+    lines += 1
+    reply["line"], reply["from"] = lines, min(kept, default=1)
+    value = "$Failed" if "error" in reply else TABLE if laid_out else "%"
+    if OUTPUT_FORM.match(reply.get("input_form") or reply.get("result", "")):
+        value = f"First[{value}]"
+    count = woxi.evaluate(f"ByteCount[{VALUE}{lines}={value}]").result  # alone: each statement of a line has its own %
+    kept[lines] = (int(count) if count.isdigit() else 0) + 2 * len(line)
+    woxi.evaluate(f"Unprotect[Out,In,InString];Out[{lines}]:={VALUE}{lines};In[{lines}]:=ToExpression[{quoted(code)}];InString[{lines}]={quoted(line)};$Line={lines + 1};")
+    while len(kept) > KEPT_LINES or len(kept) > 1 and sum(kept.values()) - kept[lines] > KEPT_BYTES:
+        oldest = min(kept)
+        del kept[oldest]
+        woxi.evaluate(f"{VALUE}{oldest}=.;Out[{oldest}]=.;In[{oldest}]=.;InString[{oldest}]=.;")
+    if lines == 1:
+        for name in ("Out", "In", "InString"):
+            woxi.evaluate(f'{name}[]:={name}[-1];{name}[n_Integer?Negative]:=If[$Line+n>0,{name}[$Line+n],Missing["NotAvailable"]];')
+    woxi.evaluate("Protect[Out,In,InString];")
+    woxi.evaluate('Missing["NotAvailable"]')
+
+
+def quoted(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def too_large(what, text):
@@ -77,7 +125,9 @@ def full_form(code):
 def evaluate(code, want_full_form):
     answer = woxi.evaluate("(" + code + ")" if LITERAL.fullmatch(code) else code)
     reply = shown(answer.result, answer, answer.graphics)
-    input_form = last_printed(answer.result, "ToString[%,InputForm]") if "too_large" not in reply else None
+    if "too_large" in reply or answer.result == "Null" and code.rstrip().endswith(";"):
+        return reply
+    input_form = last_printed(answer.result, "ToString[%,InputForm]")
     if input_form is None:
         return reply
     reply["input_form"] = in_order(input_form)
@@ -100,7 +150,7 @@ def lay_out(code):
     answer = woxi.evaluate(code + ";")
     written = woxi.evaluate("{%,Print[ToString[%,InputForm]]};").stdout[:-1]
     date = last_printed(None, "DateString[First[%]]") if SHOWN_AS_DATE.match(written) else None
-    drawn = woxi.evaluate("First[%]")
+    drawn = woxi.evaluate(TABLE + "=First[%]")
     reply = shown(written, answer, drawn.graphics)
     if date and "too_large" not in reply:
         reply["shown"] = date
