@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"reckon/domain/expression"
 	"reckon/domain/run"
 	"reckon/runners/fair"
 )
@@ -172,16 +173,14 @@ func (r reply) failure(code string) error {
 // *fair.SaturatedError, *FailedError, *SessionEndedError, ErrSessionClosed, ErrClosed, ErrCancelled, and the context's own
 // while nothing was computed yet.
 func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error) {
-	call := map[string]any{"op": "evaluate", "code": request.Code, "full_form": request.FullForm}
+	code, silent := withoutEnd(request.Code)
+	call := map[string]any{"op": "evaluate", "code": code, "silent": silent, "full_form": request.FullForm}
 	if request.Session != "" {
-		code, err := withOuts(request.Code)
+		code, err := withOuts(code)
 		if err != nil {
 			return Outcome{}, err
 		}
 		call["code"], call["line"] = code, request.Code
-	}
-	if isTable(request.Code) {
-		call["op"] = "lay_out"
 	}
 	var answer reply
 	var outcome Outcome
@@ -200,6 +199,19 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 	}
 	present(&outcome, request.Code, answer)
 	return outcome, nil
+}
+
+// withoutEnd is the code up to the end of its last word, without the comments after it, and whether that word is a semicolon.
+func withoutEnd(code string) (_ string, silent bool) {
+	words, err := expression.Tokens(code)
+	switch {
+	case err != nil:
+		return code, strings.HasSuffix(strings.TrimSpace(code), ";")
+	case len(words) == 0: // nothing to be shown
+		return code, true
+	}
+	last := words[len(words)-1]
+	return code[:last.End], last.Operator == ";" || last.Operator == ";;"
 }
 
 // InputFullForm is what the engine prints for ToString[FullForm[Hold[code]]] in a worker of its own, which takes no share:

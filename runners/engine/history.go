@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,14 +44,14 @@ var past = wordSet(`Out In InString`)
 
 // outOfReach says why an answer names lines instead of their values; empty where it does not, or where the input named no line.
 func outOfReach(code, inputForm string, answer reply) string {
-	if !strings.Contains(inputForm, "Out[") && !strings.Contains(inputForm, "In[") && !strings.Contains(inputForm, "InString[") && !strings.Contains(inputForm, notKept) {
+	if !strings.Contains(inputForm, "Out[") && !strings.Contains(inputForm, "In[") && !strings.Contains(inputForm, "InString[") && !noLine.MatchString(inputForm) {
 		return ""
 	}
 	inputs, err := expression.ParseAll(code)
 	if err != nil || !slices.ContainsFunc(inputs, func(e *expression.Expr) bool { return mentions(e, past) }) {
 		return ""
 	}
-	if output, err := expression.Parse(inputForm); err != nil || !mentions(output, past) && !strings.Contains(inputForm, notKept) {
+	if output, err := expression.Parse(inputForm); err != nil || !mentions(output, past) && !noLine.MatchString(inputForm) {
 		return ""
 	}
 	if answer.Line == 0 {
@@ -62,5 +63,5 @@ func outOfReach(code, inputForm string, answer reply) string {
 	return fmt.Sprintf("This is line %d of its session; Out, In and InString know lines %d to %d.", answer.Line, answer.From, answer.Line-1)
 }
 
-// notKept is what Out and In of a line are that is before the first one.
-const notKept = `Missing["NotAvailable"]`
+// noLine is what Out and In of a number below 1 are (evaluate.py).
+var noLine = regexp.MustCompile(`Missing\["(?:NotAvailable|NoLine)"\]`)
