@@ -24,6 +24,9 @@ func present(outcome *Outcome, code string, answer reply) {
 	outcome.Stdout = withoutMessages(answer)
 	outcome.Messages = append(counted(answer), machineWarnings(code, outcome.InputForm, answer.Messages)...)
 	if answer.SVG != "" {
+		if mayJump(code) {
+			answer.SVG = svg.BreakJumps(answer.SVG)
+		}
 		if clean, err := svg.Clean([]byte(answer.SVG)); err == nil {
 			outcome.SVG = clean
 		} else {
