@@ -179,3 +179,8 @@ func printJSON(value any) error {
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(value)
 }
+
+// installEngine makes the engine's environment unless it is there, and shows how far that is.
+func installEngine(ctx context.Context, folder string, logger *slog.Logger) error {
+	return engine.Install(ctx, folder, func(step string) { fmt.Fprintln(os.Stderr, "engine:", step) })
+}
