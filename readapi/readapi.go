@@ -60,7 +60,7 @@ type runIDInput struct {
 
 // Freshness is the input that every list takes. It is exported because huma reads no field of an unexported embedded struct.
 type Freshness struct {
-	Token string `header:"Consistency-Token" doc:"As a write answered it: the list then includes that write, or says Consistency: stale"`
+	Token string `header:"Consistency-Token" describedPattern:"^[A-Za-z0-9_-]+$" doc:"As a write answered it: the list then includes that write, or says Consistency: stale"`
 }
 
 // Page is what every list that is paged by next_before takes; exported as Freshness is.

@@ -14,7 +14,7 @@ import (
 
 type credentialsInput struct {
 	Body struct {
-		Email    string `json:"email" maxLength:"254" doc:"Unique whatever its case" example:"ada@example.com"`
+		Email    string `json:"email" maxLength:"254" describedFormat:"email" doc:"Unique whatever its case" example:"ada@example.com"`
 		Password string `json:"password" minLength:"8" maxLength:"128" doc:"8 to 128 characters"`
 	}
 }
@@ -29,7 +29,7 @@ type signInInput struct {
 
 type userOutput struct {
 	Body struct {
-		UserID string `json:"user_id" doc:"UUID of the account"`
+		UserID string `json:"user_id" format:"uuid" doc:"Id of the account"`
 	}
 }
 

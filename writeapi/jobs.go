@@ -25,7 +25,7 @@ const maxWait = 25 * time.Second
 // submitInput is the submit body of interface §4.3. Its schema gives types only: what
 // a value may be is judged after a job of the same key was looked for.
 type submitInput struct {
-	IdempotencyKey string `header:"Idempotency-Key" doc:"The same as the field idempotency_key"`
+	IdempotencyKey string `header:"Idempotency-Key" describedMaxLength:"255" doc:"The same as the field idempotency_key"`
 	Body           submitInputBody
 }
 
@@ -82,7 +82,7 @@ func (s Services) registerJobs(api *httpkit.API) {
 			httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.UnknownJobKind, httpkit.TimeoutOverPlan,
 			httpkit.TooLarge, httpkit.NotJSON, httpkit.AllowanceSpent, httpkit.Unavailable,
 		}, refusalKinds(api, kinds)),
-		BodyFields: fieldSchemas(kinds), Variants: bodyVariants(kinds), VariantField: "kind",
+		BodyFields: fieldSchemas(kinds), Variants: bodyVariants(api, kinds),
 		MisnamedFields: map[string]string{"input": "expression", "code": "expression", "type": "kind", "timeout": "timeout_ms", "session": "session_id"},
 	}, submissions{s, api}.submitJob)
 	httpkit.Handle(api, httpkit.Route{

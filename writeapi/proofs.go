@@ -36,7 +36,7 @@ type uploadOutput struct {
 	Body struct {
 		UploadID      string        `json:"upload_id" format:"uuid" doc:"Id of the upload, for one proof job"`
 		ExportBytes   int64         `json:"export_bytes" doc:"Size of the export in bytes, normalised: LF line ends, one at the end"`
-		ExportSHA256  string        `json:"export_sha256" doc:"SHA-256 of the normalised export, hexadecimal: the identity every certificate about it cites"`
+		ExportSHA256  string        `json:"export_sha256" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the normalised export, hexadecimal: the identity every certificate about it cites"`
 		Exporter      *upload.Named `json:"exporter" doc:"The program that wrote the export, as its first line says; null when it does not"`
 		Lean          *upload.Lean  `json:"lean" doc:"The version of Lean the export is of, as its first line says; null when it does not"`
 		FormatVersion string        `json:"format_version" example:"3.1.0" doc:"Version of the export format"`
@@ -46,8 +46,8 @@ type uploadOutput struct {
 type validateInput struct {
 	Body struct {
 		Declarations []string      `json:"declarations" minItems:"1" maxItems:"32" nullable:"false" doc:"Names as exported"`
-		Export       *string       `json:"export,omitempty" doc:"Export text (NDJSON), up to 640 KiB"`
-		UploadID     *httpkit.UUID `json:"upload_id,omitempty" doc:"Instead of export; it is not consumed"`
+		Export       *string       `json:"export,omitempty" describedMaxLength:"655360" doc:"Export text (NDJSON), up to 640 KiB"`
+		UploadID     *httpkit.UUID `json:"upload_id,omitempty" describedFormat:"uuid" doc:"Instead of export; it is not consumed"`
 	}
 }
 
@@ -71,7 +71,7 @@ type proofReport struct {
 
 type reportedExport struct {
 	Bytes  int64       `json:"bytes" doc:"Size of the normalised export in bytes; of what came in the request when it cannot be read"`
-	SHA256 *string     `json:"sha256" doc:"SHA-256 of the normalised export, hexadecimal; null when it cannot be read"`
+	SHA256 *string     `json:"sha256" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the normalised export, hexadecimal; null when it cannot be read"`
 	Inline bool        `json:"inline" doc:"It came in the request, not as an upload"`
 	Meta   *exportMeta `json:"meta" doc:"Its first line; null when it cannot be read"`
 }
@@ -87,18 +87,18 @@ type exportFormat struct {
 }
 
 type reportedDeclaration struct {
-	Name         string   `json:"name" doc:"Name as exported"`
-	Kind         string   `json:"kind" doc:"theorem, definition or opaque; axiom, quotient, inductive, constructor or recursor where such a name was given"`
-	Statement    *string  `json:"statement" doc:"Its type, as the certificate would print it; null where it is too long to be printed"`
-	Axioms       []string `json:"axioms" doc:"Names of the axioms it reaches"`
-	ReachesSorry bool     `json:"reaches_sorry" doc:"Whether it rests on sorry, Lean's placeholder for a missing proof"`
+	Name         string                      `json:"name" doc:"Name as exported"`
+	Kind         certificate.DeclarationKind `json:"kind" enum:"theorem,definition,opaque,axiom,quotient,inductive,constructor,recursor" doc:"theorem, definition or opaque; axiom, quotient, inductive, constructor or recursor where such a name was given"`
+	Statement    *string                     `json:"statement" doc:"Its type, as the certificate would print it; null where it is too long to be printed"`
+	Axioms       []string                    `json:"axioms" doc:"Names of the axioms it reaches"`
+	ReachesSorry bool                        `json:"reaches_sorry" doc:"Whether it rests on sorry, Lean's placeholder for a missing proof"`
 }
 
 type elaborateInput struct {
 	Body struct {
-		Source       string   `json:"source" minLength:"1" doc:"Lean source, up to 64 KB"`
-		Module       string   `json:"module,omitempty" doc:"Dotted name of the module it becomes" default:"Service"`
-		Declarations []string `json:"declarations,omitempty" doc:"Up to 32 names to certify; every theorem and lemma of the file when left out"`
+		Source       string   `json:"source" minLength:"1" describedMaxLength:"65536" doc:"Lean source, up to 64 KB"`
+		Module       string   `json:"module,omitempty" describedPattern:"^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$" doc:"Dotted name of the module it becomes" default:"Service"`
+		Declarations []string `json:"declarations,omitempty" describedMaxItems:"32" doc:"Up to 32 names to certify; every theorem and lemma of the file when left out"`
 	}
 }
 
@@ -119,7 +119,7 @@ type elaborateOutput struct {
 
 type elaboratedExport struct {
 	Bytes         int64         `json:"bytes" doc:"Size of the normalised export in bytes"`
-	SHA256        string        `json:"sha256" doc:"SHA-256 of the normalised export, hexadecimal"`
+	SHA256        string        `json:"sha256" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the normalised export, hexadecimal"`
 	Exporter      *upload.Named `json:"exporter" doc:"The program that wrote the export, as its first line says; null when it does not"`
 	Lean          *upload.Lean  `json:"lean" doc:"The version of Lean the export is of, as its first line says; null when it does not"`
 	FormatVersion string        `json:"format_version" doc:"Version of the export format"`
@@ -133,7 +133,7 @@ type nextRequest struct {
 
 type nextProof struct {
 	Kind         string   `json:"kind" example:"proof" doc:"Kind of job to submit"`
-	UploadID     string   `json:"upload_id" doc:"Id of the upload"`
+	UploadID     string   `json:"upload_id" format:"uuid" doc:"Id of the upload"`
 	Declarations []string `json:"declarations" doc:"Names to certify"`
 }
 
@@ -149,7 +149,7 @@ func (s Services) registerProofs(api *httpkit.API) {
 		Method: http.MethodPost, Path: "/api/proofs/validate", ID: "validate-proof", Tag: "Proofs", Summary: "What a proof job would come to",
 		Description: "Everything but the kernel: it costs no slot and consumes no upload. It cannot detect a wrong proof; only the kernel can, when a job is submitted.",
 		Access:      httpkit.Bearer, Scope: "proofs:write", RateLimited: true, Errors: problems,
-		EitherFields: [][]string{{"export"}, {"upload_id"}},
+		EitherFields: []httpkit.EitherFields{{Name: "ValidateExport", Fields: []string{"export"}}, {Name: "ValidateUpload", Fields: []string{"upload_id"}}},
 		Kinds:        []httpkit.Kind{httpkit.ExportChoice, httpkit.UnknownUpload, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.TooLarge, httpkit.NotJSON, httpkit.Saturated, httpkit.Unavailable},
 	}, s.validateProof)
 	httpkit.Handle(api, httpkit.Route{

@@ -14,7 +14,7 @@ import (
 type Problem struct {
 	Type      string       `json:"type" format:"uri-reference" doc:"Where this kind of problem is explained" example:"/docs/errors#rate_limited"`
 	Title     string       `json:"title" doc:"The kind of problem, the same for every occurrence"`
-	Status    int          `json:"status" doc:"HTTP status"`
+	Status    int          `json:"status" minimum:"400" maximum:"599" doc:"HTTP status"`
 	Detail    string       `json:"detail" doc:"This occurrence, and what to do about it"`
 	Code      string       `json:"code" doc:"Stable slug of the kind" example:"rate_limited"`
 	Err       string       `json:"error" doc:"The same text as detail"`

@@ -59,11 +59,10 @@ type Route struct {
 	// BodyFields are optional fields of the body that the input type decodes itself and that
 	// huma does not see in it.
 	BodyFields map[string]*Schema
-	// Variants are the forms of the body, told apart by VariantField, for the description.
-	Variants     []BodyVariant
-	VariantField string
+	// Variants are the forms of the body, for the description; nil: it has one.
+	Variants *BodyVariants
 	// EitherFields are the sets of body fields of which exactly one is sent, for the description.
-	EitherFields [][]string
+	EitherFields []EitherFields
 }
 
 // Handle adds an operation. Errors of the handler are translated by route.Errors; I and O
@@ -83,7 +82,7 @@ func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O
 	if registered := a.described(route); registered != nil {
 		a.refuseEmptyTexts(route, registered)
 		describeParameters(registered.Parameters, reflect.TypeFor[I]())
-		a.describeBody(route, registered)
+		a.describeBody(route, registered, reflect.TypeFor[I]())
 	}
 	for _, status := range route.AlsoStatuses { // huma has filled in the 200 of this very map
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Headers: answerHeaders(route, strconv.Itoa(status)), Content: op.Responses["200"].Content}
