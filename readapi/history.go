@@ -19,7 +19,7 @@ type historyInput struct {
 	Freshness
 	Limit   int          `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most rows to answer"`
 	Offset  int          `query:"offset" minimum:"0" maximum:"10000" default:"0" doc:"Number of newer rows to skip; go further back with before, which also goes past search_truncated"`
-	Before  string       `query:"before" maxLength:"32" doc:"next_before of the page before; left out for the newest rows"`
+	Before  string       `query:"before" maxLength:"32" describedPattern:"^[0-9]{1,18}$" doc:"next_before of the page before; left out for the newest rows"`
 	Status  run.Status   `query:"status" enum:"success,unevaluated,plot_omitted,timeout,error" doc:"Runs that ended so only"`
 	Source  event.Source `query:"source" enum:"web,mcp,job" doc:"Runs that came from there only"`
 	Query   string       `query:"query" describedMaxLength:"200" doc:"Literal, case-sensitive substring of the expression; trimmed; at most 200 characters. For one of fewer than 3 characters a page looks through 5,000 runs at most: see search_truncated"`

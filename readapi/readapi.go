@@ -66,7 +66,7 @@ type Freshness struct {
 // Page is what every list that is paged by next_before takes; exported as Freshness is.
 type Page struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most rows to answer"`
-	Before string `query:"before" maxLength:"32" doc:"next_before of the page before; left out for the newest rows"`
+	Before string `query:"before" maxLength:"32" describedPattern:"^[0-9]{1,18}$" doc:"next_before of the page before; left out for the newest rows"`
 }
 
 func (p Page) asked() projections.Page { return projections.Page{Limit: p.Limit, Before: p.Before} }

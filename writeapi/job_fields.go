@@ -142,6 +142,7 @@ func bodyVariants(api *httpkit.API, kinds job.Declarations) *httpkit.BodyVariant
 		schema := submissionSchema(api, kind)
 		if i == 0 {
 			variants.Unnamed = httpkit.BodyVariant{Name: "DefaultSubmission", Schema: submissionSchema(api, kind)}
+			variants.Unnamed.Schema.Properties["kind"] = &httpkit.Schema{Type: "null", Description: "Left out or null: a job of kind " + name}
 			variants.Unnamed.Schema.Description += ". Without kind it is of kind " + name
 		}
 		schema.Properties["kind"] = &httpkit.Schema{Type: httpkit.TypeString, Enum: []any{name}, Description: "The kind of job"}
@@ -193,7 +194,7 @@ func constrainedField(api *httpkit.API, f job.Field) *httpkit.Schema {
 			schema.MaxLength = &f.Most
 		}
 	case job.Texts:
-		schema.MinItems, schema.Items.MinLength = new(1), new(1)
+		schema.MinItems, schema.Items.MinLength, schema.UniqueItems = new(1), new(1), true
 		if f.Most > 0 {
 			schema.MaxItems = &f.Most
 		}

@@ -147,6 +147,12 @@ type Kind struct {
 	Help   string // when it happens and what to do
 }
 
+// RefusedForNow tells whether a handler's error is answered with a problem after which the same request may be answered
+// otherwise later.
+func RefusedForNow(err error, table []Mapping) bool {
+	return err != nil && mayPass(Translate(err, table).Status)
+}
+
 // mayPass tells whether the same request may be answered otherwise later: every such
 // problem says when, in Retry-After.
 func mayPass(status int) bool {

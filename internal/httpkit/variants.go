@@ -105,6 +105,7 @@ func describeTags(s *huma.Schema, tag reflect.StructTag) {
 	if pattern, given := tag.Lookup("describedPattern"); given {
 		s.Pattern = pattern
 	}
+	s.UniqueItems = s.UniqueItems || tag.Get("describedUnique") == "true"
 	number := func(name string) *int {
 		n, err := strconv.Atoi(tag.Get(name))
 		if err != nil {
