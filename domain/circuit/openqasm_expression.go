@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"reckon/domain/circuit/trig"
 )
 
 // maxExpressionDepth bounds nested parentheses and signs.
@@ -140,7 +142,7 @@ func (p *qasmParser) function(name token, depth int) (float64, error) {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return 0, p.fail(CodeAngleRange, "the argument of %s is not a finite number", clipText(name.text))
 	}
-	s, c := sincos(x)
+	s, c := trig.Sincos(x)
 	switch name.text {
 	case "sin":
 		return s, nil
