@@ -9,7 +9,10 @@ import (
 // isClifford reports whether the stabilizer tableau can run the gate: Pauli and Clifford gates by name, rotations by
 // multiples of π/2, measurements and resets.
 func (g gate) isClifford() bool {
-	if !g.kind.isUnitary() || g.kind == kindID {
+	switch {
+	case g.flow != nil:
+		return false // outcomes are symbols there, and a symbol decides nothing
+	case !g.kind.isUnitary() || g.kind == kindID:
 		return true
 	}
 	switch g.kind {

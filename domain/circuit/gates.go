@@ -30,6 +30,9 @@ const (
 	kindMeasure
 	kindReset
 	kindBarrier
+	kindIf
+	kindWhile
+	kindAssign
 )
 
 // anyControls marks a gate that takes one control or more.
@@ -40,7 +43,7 @@ type gateSpec struct {
 	name     string
 	kind     kind
 	targets  int
-	controls int // exact, or anyControls; a one-qubit gate without controls of its own accepts extra ones
+	controls int // exact, or anyControls; a unitary gate without controls of its own accepts extra ones
 	params   int
 }
 
@@ -87,7 +90,7 @@ var noiseNames = map[string]bool{
 
 func isNoise(name string) bool { return noiseNames[strings.ToLower(name)] }
 
-// isOneQubitUnitary reports whether the kind acts on one qubit and therefore takes extra controls.
+// isOneQubitUnitary reports whether the kind acts on one qubit.
 func (k kind) isOneQubitUnitary() bool { return k <= kindU }
 
 func (k kind) isUnitary() bool { return k < kindMeasure }
@@ -105,10 +108,7 @@ func newGate(index int, written string, targets, controls []int, params []float6
 	name := spec.name
 	switch {
 	case spec.kind == kindBarrier && len(targets) == 0:
-		targets = make([]int, qubits) // a barrier without qubits spans all of them
-		for q := range targets {
-			targets[q] = q
-		}
+		targets = allQubits(qubits)
 	case !spec.kind.isUnitary() && len(targets) > 0:
 	case len(targets) == 0:
 		return gate{}, refuseGate(CodeMissingField, index, name, "target is required")
@@ -119,7 +119,7 @@ func newGate(index int, written string, targets, controls []int, params []float6
 	case spec.controls == anyControls && len(controls) == 0:
 		return gate{}, refuseGate(CodeMissingField, index, name, "controls are required")
 	case spec.controls == anyControls:
-	case spec.controls == 0 && spec.kind.isOneQubitUnitary():
+	case spec.controls == 0 && spec.kind.isUnitary():
 		name = controlledName(name, len(controls))
 	case spec.controls > 0 && len(controls) == 0:
 		return gate{}, refuseGate(CodeMissingField, index, name, "control is required")
@@ -163,7 +163,7 @@ func checkQubits(index int, name string, targets, controls []int, qubits int) er
 	return nil
 }
 
-// controlledName is the name a one-qubit gate is counted under once controls are added.
+// controlledName is the name a gate is counted under once controls are added.
 func controlledName(name string, controls int) string {
 	switch controls {
 	case 0:

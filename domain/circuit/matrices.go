@@ -24,8 +24,9 @@ func (g gate) operator(wire []int) operator {
 	switch g.kind {
 	case kindSwap:
 		op.matrix = permutation(0, 2, 1, 3)
-	case kindISwap: // the swap itself is a renaming of wires; what is left is the phase
-		return operator{selectors: targets, controls: controls, matrix: []scalar{{1, 0}, {0, 1}, {0, 1}, {1, 0}}}.simplified()
+	case kindISwap:
+		op.matrix = permutation(0, 2, 1, 3)
+		op.matrix[1*4+2], op.matrix[2*4+1] = scalar{0, 1}, scalar{0, 1}
 	case kindRXX, kindRYY, kindRZZ:
 		op.matrix = twoQubitRotation(g.kind, g.params[0])
 	default:
@@ -33,6 +34,11 @@ func (g gate) operator(wire []int) operator {
 		op.matrix = m[:]
 	}
 	return op.simplified()
+}
+
+// iswapPhase is what is left of an iswap whose swap is done by renaming wires.
+func iswapPhase(both wires) operator {
+	return operator{selectors: both, matrix: []scalar{{1, 0}, {0, 1}, {0, 1}, {1, 0}}}.simplified()
 }
 
 func permutation(columns ...int) []scalar {

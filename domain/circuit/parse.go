@@ -115,7 +115,7 @@ func (r *reader) circuit() (Circuit, error) {
 		}
 		c.gates[i] = g
 	}
-	return c, checkWidth(c, r.limits)
+	return c, c.complete(r.limits)
 }
 
 // checkWidth refuses circuits wider than the state vector allowed that are not Clifford throughout.
@@ -124,7 +124,11 @@ func checkWidth(c Circuit, limits Limits) error {
 		return nil
 	}
 	for i, g := range c.gates {
-		if !g.isClifford() {
+		switch {
+		case g.flow != nil:
+			return refuseGate(CodeQubitsRange, i, g.name,
+				"depends on classical bits; a circuit with such instructions has at most %d qubits, not %d", limits.Qubits, c.qubits)
+		case !g.isClifford():
 			return refuseGate(CodeQubitsRange, i, g.name,
 				"is not a Clifford gate; a circuit with such gates has at most %d qubits, not %d", limits.Qubits, c.qubits)
 		}

@@ -72,7 +72,7 @@ func TestRefusals(t *testing.T) {
 		{"two controls of cx", gates(`{"gate":"cx","target":0,"controls":[1,2]}`), CodeControls, "1 control"},
 		{"one control of ccx", gates(`{"gate":"ccx","target":0,"controls":[1]}`), CodeControls, "2 controls"},
 		{"mcx without controls", gates(`{"gate":"mcx","target":0}`), CodeMissingField, "controls"},
-		{"controlled swap by another name", gates(`{"gate":"swap","targets":[0,1],"control":2}`), CodeControls, "0 controls"},
+		{"two controls of cswap", gates(`{"gate":"cswap","targets":[0,1],"controls":[2,2]}`), CodeControls, "1 control"},
 		{"controlled measure", gates(`{"gate":"measure","target":0,"control":2}`), CodeControls, "measure"},
 		{"swap with itself", gates(`{"gate":"swap","targets":[1,1]}`), CodeRepeatedQubit, "1"},
 		{"swap of three", gates(`{"gate":"swap","targets":[0,1,2]}`), CodeTargets, "2 targets"},
@@ -161,6 +161,7 @@ func TestSpellings(t *testing.T) {
 		{`{"gate":"ti","target":1}`, `{"gate":"tdg","target":1}`},
 		{`{"gate":"not","target":1}`, `{"gate":"x","target":1}`},
 		{`{"gate":"h","control":0,"target":1}`, `{"gate":"ch","control":0,"target":1}`},
+		{`{"gate":"swap","control":0,"targets":[1,2]}`, `{"gate":"cswap","control":0,"targets":[2,1]}`},
 	} {
 		states := [2][][2]float64{}
 		for i, text := range pair {
