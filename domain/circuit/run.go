@@ -177,7 +177,7 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	case !p.oneHistory():
 		result.omit("statevector", "measurements, resets or conditions inside the circuit leave no single final state")
 	default:
-		result.Statevector = amplitudes(start.state, p.final, sim.layouts[0])
+		result.Statevector = amplitudes(start.state, p.final, sim.layouts[0], phase(c.phase))
 	}
 	return nil
 }
@@ -201,15 +201,19 @@ func withoutDust(probabilities map[string]float64) map[string]float64 {
 	return probabilities
 }
 
-// amplitudes lists the state in the order of the circuit's qubits: bit q of the index is qubit q.
-func amplitudes[F float](s state[F], final []int, positions layout) [][2]float64 {
+// amplitudes lists the state in the order of the circuit's qubits, times a phase: bit q of the index is qubit q.
+func amplitudes[F float](s state[F], final []int, positions layout, whole scalar) [][2]float64 {
 	out := make([][2]float64, 1<<len(final))
 	for i := range out {
 		var at uint64
 		for q, wire := range final {
 			at |= uint64(i>>q&1) << positions[wire]
 		}
-		out[i] = [2]float64{float64(s.re[at]) + 0, float64(s.im[at]) + 0} // + 0 turns -0 into 0
+		a := scalar{float64(s.re[at]), float64(s.im[at])}
+		if !whole.isOne() {
+			a = a.times(whole)
+		}
+		out[i] = [2]float64{a.re + 0, a.im + 0} // + 0 turns -0 into 0
 	}
 	return out
 }
