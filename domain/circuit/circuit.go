@@ -1,5 +1,7 @@
 package circuit
 
+import "strconv"
+
 // Precision of the state vector's amplitudes.
 type Precision string
 
@@ -101,7 +103,7 @@ func (c Circuit) WithSeed(seed uint64) (Circuit, error) {
 
 // WithShots returns the circuit with another number of shots, under the same limits as Parse.
 func (c Circuit) WithShots(shots int, limits Limits) (Circuit, error) {
-	if err := checkShots(int64(shots), limits.withDefaults()); err != nil {
+	if err := checkShots(integer{int64(shots), strconv.Itoa(shots)}, limits.withDefaults()); err != nil {
 		return Circuit{}, err
 	}
 	c.shots = shots

@@ -525,3 +525,56 @@ func TestHistoriesWithoutShotsEnd(t *testing.T) {
 		mustRun(t, b.circuit, Options{})
 	}
 }
+
+// TestTeleportation sends a qubit's state over a Bell pair with measured corrections, written as a user would.
+func TestTeleportation(t *testing.T) {
+	const theta, phi = 1.1, 0.7
+	text := fmt.Sprintf(`{"qubits":3,"shots":20000,"seed":5,"gates":[
+		{"gate":"u","target":0,"params":[%v,%v,0]},
+		{"gate":"h","target":1},{"gate":"cx","control":1,"target":2},
+		{"gate":"cx","control":0,"target":1},{"gate":"h","target":0},
+		{"gate":"measure","targets":[0,1]},
+		{"if":{"measured":1},"then":[{"gate":"x","target":2}]},
+		{"if":{"measured":0,"equals":1},"then":[{"gate":"z","target":2}]},
+		{"gate":"u","target":2,"params":[%v,0,%v]},{"gate":"measure","target":2}]}`, theta, phi, -theta, -phi)
+	c, err := Parse([]byte(text), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := mustRun(t, c, Options{})
+	compareDistributions(t, got.Probabilities, map[string]float64{"000": 0.25, "001": 0.25, "010": 0.25, "011": 0.25}, 1e-12)
+	if got.GateCounts["if_else"] != 2 || got.GateCounts["measure"] != 3 || got.Depth != 8 {
+		t.Errorf("%v, depth %d", got.GateCounts, got.Depth)
+	}
+}
+
+// TestConditionsOfJSON runs every form of condition on every value of three measured qubits.
+func TestConditionsOfJSON(t *testing.T) {
+	for condition, holds := range map[string]func(a, b, c int) bool{
+		`{"measured":0}`:                                         func(a, _, _ int) bool { return a == 1 },
+		`{"measured":1,"equals":0}`:                              func(_, b, _ int) bool { return b == 0 },
+		`{"measured":[2,0],"equals":2}`:                          func(a, _, c int) bool { return c == 0 && a == 1 },
+		`{"not":{"measured":[0,1,2],"equals":5}}`:                func(a, b, c int) bool { return a+2*b+4*c != 5 },
+		`{"all":[{"measured":0},{"measured":1},{"measured":2}]}`: func(a, b, c int) bool { return a+b+c == 3 },
+		`{"any":[{"measured":0},{"measured":2}]}`:                func(a, _, c int) bool { return a+c > 0 },
+		`{"odd":[{"measured":0},{"measured":1},{"measured":2}]}`: func(a, b, c int) bool { return (a+b+c)%2 == 1 },
+	} {
+		for value := range 8 {
+			a, b, c := value&1, value>>1&1, value>>2
+			text := fmt.Sprintf(`{"qubits":4,"shots":10,"seed":1,"gates":[{"gate":"rx","target":0,"angle":%v},{"gate":"rx","target":1,"angle":%v},
+				{"gate":"rx","target":2,"angle":%v},{"gate":"measure","targets":[0,1,2]},{"if":%s,"then":[{"gate":"x","target":3}],
+				"else":[{"gate":"id","target":3}]},{"gate":"measure","target":3}]}`, math.Pi*float64(a), math.Pi*float64(b), math.Pi*float64(c), condition)
+			circuit, err := Parse([]byte(text), Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := fmt.Sprintf("0%d%d%d", c, b, a)
+			if holds(a, b, c) {
+				want = "1" + want[1:]
+			}
+			if got := mustRun(t, circuit, Options{}).Counts; got[want] != 10 {
+				t.Errorf("%s of %d: %v, want %s", condition, value, got, want)
+			}
+		}
+	}
+}

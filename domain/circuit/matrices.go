@@ -11,7 +11,8 @@ const sqrtHalf = 0.70710678118654752440084436210484903928
 func extractWire(w wires) int { return bits.TrailingZeros64(uint64(w)) }
 
 // operator is the gate on the wires its qubits are on. Angles follow OpenQASM 3: rx, ry, rz, rxx, ryy, rzz are
-// exp(-i·angle/2·P), p is diag(1, e^{i·angle}), u is Qiskit's UGate.
+// exp(-i·angle/2·P), p is diag(1, e^{i·angle}), u is Qiskit's UGate, and a fourth
+// angle of u is a phase of all of it.
 func (g gate) operator(wire []int) operator {
 	var targets, controls wires
 	for _, q := range g.targets {
@@ -101,10 +102,16 @@ func oneQubitMatrix(k kind, params []float64) [4]scalar {
 		s, c := trig.Sincos(params[0] / 2)
 		phi, lambda := phase(params[1]), phase(params[2])
 		sum := phi.times(lambda)
-		return [4]scalar{
+		m := [4]scalar{
 			{c, 0}, scalar{-s, 0}.times(lambda),
 			scalar{s, 0}.times(phi), scalar{c, 0}.times(sum),
 		}
+		if len(params) == 4 { // cu: u with a phase of its own, which the control makes visible
+			for i := range m {
+				m[i] = m[i].times(phase(params[3]))
+			}
+		}
+		return m
 	}
 	return [4]scalar{one, zero, zero, one}
 }
