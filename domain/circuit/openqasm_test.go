@@ -3,6 +3,7 @@ package circuit
 import (
 	"errors"
 	"maps"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -124,16 +125,22 @@ func TestOpenQASMWidth(t *testing.T) {
 // closeUpToPhase compares states whose global phase may differ.
 func closeUpToPhase(t *testing.T, got, want [][2]float64, tolerance float64) {
 	t.Helper()
+	closeStates(t, turnedTo(got, want), want, tolerance)
+}
+
+// turnedTo is a state times the phase that brings it closest to another one.
+func turnedTo(got, want [][2]float64) [][2]float64 {
 	var overlap scalar
 	for i := range want {
 		overlap = overlap.plus(scalar{want[i][0], want[i][1]}.times(scalar{got[i][0], -got[i][1]}))
 	}
+	size := math.Hypot(overlap.re, overlap.im)
 	turned := make([][2]float64, len(got))
 	for i, a := range got {
-		v := scalar{a[0], a[1]}.times(overlap)
+		v := scalar{a[0], a[1]}.times(scalar{overlap.re / size, overlap.im / size})
 		turned[i] = [2]float64{v.re, v.im}
 	}
-	closeStates(t, turned, want, tolerance)
+	return turned
 }
 
 func FuzzParseOpenQASM(f *testing.F) {

@@ -205,8 +205,14 @@ func angleArithmetic(at int, op string, x, y value) value {
 }
 
 func (e *elaborator) bitwise(at int, op string, x, y value) value {
+	if y.isRegister() && x.literal {
+		x, y = y, x
+	}
 	out, width := x, 1
 	switch {
+	case x.isRegister() && y.literal: // Qiskit writes c ^ 1
+		width = x.width
+		e.checkLiteral(at, y, value{kind: kindUint, width: min(width, machineWidth)})
 	case x.isTruth() && y.isTruth():
 		out = value{kind: kindBool}
 	case x.isRegister() && y.isRegister() && x.width == y.width, x.kind == kindAngle && y.kind == kindAngle && x.effective() == y.effective():

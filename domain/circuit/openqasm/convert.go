@@ -79,7 +79,7 @@ func (e *elaborator) toInteger(at int, v value, kind valueKind, width int, expli
 			fail(CodeType, at, "%v does not fit %s", v.real, out.describe())
 		}
 		v = value{kind: kindInt, number: int64(v.real)}
-	case v.isRegister() && explicit:
+	case v.isRegister() && (explicit || kind == kindUint || v.width < out.effective()): // Qiskit leaves such casts out
 		if v.width > out.effective() {
 			fail(CodeType, at, "%d bits do not fit %s", v.width, out.describe())
 		}

@@ -59,6 +59,7 @@ func elaborate(p *parser, statements []statement, limits Limits) Program {
 	if e.measured && e.declared == 0 {
 		fail(CodeUnsupported, 0, "the program measures but declares no bit that would keep an outcome: write bit[n] c; c = measure q;")
 	}
+	e.body = e.withoutDead(e.body)
 	e.finish(e.body)
 	return Program{
 		Version: e.version, Qubits: e.qubits, Slots: e.declared + e.slots - hiddenBase,
@@ -87,6 +88,45 @@ func (e *elaborator) finish(body []Operation) {
 		}
 		e.finish(op.Then)
 		e.finish(op.Else)
+	}
+}
+
+// withoutDead leaves out assignments to hidden slots that nothing reads.
+func (e *elaborator) withoutDead(body []Operation) []Operation {
+	live := map[int]bool{}
+	for before := -1; len(live) != before; {
+		before = len(live)
+		markLive(body, live)
+	}
+	var drop func(list []Operation) []Operation
+	drop = func(list []Operation) []Operation {
+		kept := list[:0]
+		for _, op := range list {
+			if op.Kind == Assign && op.Slot >= hiddenBase && !live[op.Slot] {
+				continue
+			}
+			op.Then, op.Else = drop(op.Then), drop(op.Else)
+			kept = append(kept, op)
+		}
+		return kept
+	}
+	return drop(body)
+}
+
+// markLive adds the slots that conditions and live assignments read. Going backwards it sees most uses first.
+func markLive(list []Operation, live map[int]bool) {
+	for i := len(list) - 1; i >= 0; i-- {
+		op := list[i]
+		markLive(op.Else, live)
+		markLive(op.Then, live)
+		if op.Kind == Assign && op.Slot >= hiddenBase && !live[op.Slot] {
+			continue
+		}
+		for _, b := range op.Formula.Bits {
+			if b.Slot >= 0 {
+				live[b.Slot] = true
+			}
+		}
 	}
 }
 
