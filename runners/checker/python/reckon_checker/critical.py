@@ -127,11 +127,14 @@ def crossings(nodes: list[Tree], name: str, env: Environment) -> list[fmpq]:
 
 
 def whole_places(nodes: Iterable[Tree], name: str, env: Environment) -> list[fmpq]:
-    """The whole zeros of those that are polynomials in the symbol: some."""
+    """The whole zeros of those that are polynomials in the symbol, and whole numbers next to zeros of others: some."""
     others: dict[str, Value] = {key: value for key, value in env.values.items() if isinstance(key, str) and key != name and isinstance(value, fmpq)}
     found: dict[fmpq, None] = {}
     for node in nodes:
         p = polynomial(substituted(node, others), name) if name in free_symbols(node) else None
+        if p is None and name in free_symbols(node) and len(found) < MAX_CRITICAL:
+            for zero in _scanned(node, name, env)[:MAX_SCANNED]:
+                found.update(dict.fromkeys((fmpq((zero + fmpq(1, 2)).floor()), fmpq(zero.floor()), fmpq(zero.ceil()))))
         if p is not None and 1 <= p.degree() <= MAX_WHOLE_DEGREE:
             found.update(dict.fromkeys(zero for zero in zeros_told_apart([p]) if zero.q == 1))
     return list(found)[:MAX_CRITICAL]
@@ -215,6 +218,11 @@ COMPARED = frozenset("Less LessEqual Greater GreaterEqual Equal Unequal Inequali
 PERIODIC = frozenset("Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Exp".split())
 
 
+# Functions whose value jumps at a place.
+STEPPED = frozenset(
+    "Sign RealSign UnitStep HeavisideTheta UnitBox Piecewise If Boole KroneckerDelta DiscreteDelta "
+    "Floor Ceiling Round IntegerPart FractionalPart Mod Quotient".split()
+)
 # Functions whose value at a place is no limit of the values beside it.
 DISCONTINUOUS = frozenset("Sign RealSign UnitStep HeavisideTheta UnitBox Piecewise If Boole KroneckerDelta DiscreteDelta OffZero$".split())
 

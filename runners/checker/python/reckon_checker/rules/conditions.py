@@ -83,13 +83,15 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
     domain = task.get("domain") or ""
     if domain == "Complexes":
         domain = ""
-    listed = as_solutions(task, left, right, domain)
+    listed, found = as_solutions(task, left, right, domain), None
     if listed is not None:
         found = solutions.solved(listed)
         if isinstance(found, Refuted | Verified):
             return found
     if constants(left) or constants(right):
         return Open("generated constants")
+    if domain.endswith("Rationals") or domain in ("Algebraics", "Booleans"):
+        return Open("the domain")
     conditions = list(flatten(task.get("assumptions") or []))
     names = sorted((free_symbols(left) | free_symbols(right)) - set(COMPARED))
     if not names:
@@ -98,9 +100,14 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
         return Verified(True, "True")
     for condition in conditions:
         names = sorted({*names, *free_symbols(condition)})
+    is_real = real(left, conditions, domain)
     if len(names) == 1:
-        return Cells(left, right, conditions, names[0], domain, real=real(left, conditions, domain), solving=bool(task.get("unknowns"))).compare()
-    return along_lines(task, names, conditions, domain, seed)
+        compared = Cells(left, right, conditions, names[0], domain, real=is_real, solving=bool(task.get("unknowns"))).compare()
+    else:
+        compared = along_lines(task, names, conditions, domain, seed)
+    if isinstance(compared, Verified | Supported) and not is_real and isinstance(found, Open):
+        return found  # real values say nothing of complex solutions
+    return compared
 
 
 def same_equation(left: Tree, right: Tree) -> bool:

@@ -169,7 +169,7 @@ class Problem(PutIn):
         found = [(applied(s[name], (x,)), self.constants(s)) for s in self.solutions]
         if any(len(names) > 1 for _, names in found):
             return False
-        return any(general_integrals.has_all_but_singular(equation, x, f"{name}$0", f"{name}$1", body, names[0]) for body, names in found if len(names) == 1)
+        return any(general_integrals.has_all_but_singular(equation, (x, f"{name}$0", f"{name}$1"), body, names[0]) for body, names in found if len(names) == 1)
 
     def reaches_all_real(self) -> bool:
         """Whether real constants of one answer in amplitude and phase reach every real solution of a linear equation."""

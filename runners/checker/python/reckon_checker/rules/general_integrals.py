@@ -22,8 +22,9 @@ class NotRational(Exception):
     """No quotient of polynomials in the four symbols."""
 
 
-def has_all_but_singular(equation: Tree, x: str, y: str, p: str, body: Tree, constant: str) -> bool:
-    """equation: F as a tree of x, y and p; body: y as a tree of x and the constant."""
+def has_all_but_singular(equation: Tree, names: tuple[str, str, str], body: Tree, constant: str) -> bool:
+    """equation: F as a tree of three symbols for x, y and y'; body: y as a tree of x and the constant."""
+    x, y, p = names
     context = fmpq_mpoly_ctx.get(NAMES, Ordering.lex)
     symbols = dict(zip((x, y, p, constant), (context.gen(i) for i in range(4)), strict=True))
     try:

@@ -210,6 +210,8 @@ def conclude(claims: list[Claim], seen: Survey) -> Residual:
     if not seen.covered:
         bare = sorted(name for name, region in seen.regions.items() if not region.agree)
         return Open("no decision " + ", ".join(bare)[:200])
+    if seen.stepped:
+        return Open("a function may jump where no point was taken")
     if not seen.certain:
-        return Supported()  # a jump may lie where no point was taken
+        return Supported()  # a branch may change where no point was taken
     return Verified(exact=seen.exact and not names_of(claims))

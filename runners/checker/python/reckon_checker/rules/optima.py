@@ -56,6 +56,8 @@ FAR = [fmpq(10) ** 4, -(fmpq(10) ** 4), fmpq(10) ** 9, -(fmpq(10) ** 9)]
 
 
 def check(task: dict[str, Any], seed: int) -> Sampled:
+    if task.get("domain", "Reals") not in (*DOMAINS, "Reals", "Integers"):
+        return Open("the domain")
     question = Question(task, seed)
     if free_symbols(question.objective) - set(question.names):
         return Open("parameters")
@@ -183,6 +185,8 @@ class Question:
             return Open(str(problem))
         if set(at) != set(self.names) or not all(is_number(x) for x in at.values()):
             return Open("no point")
+        if self.integers and any(isinstance(x, fmpq) and x.q != 1 for x in at.values()):
+            return Refuted(Statement(f"the point is not of integers: {self.words(at)}"))
         for condition in self.constraints:
             if self.violated(condition, at):
                 return Refuted(Statement("the point does not meet " + str(condition[0]) + f" of the constraints: {self.words(at)}", exact=False))

@@ -22,7 +22,7 @@ from ..points import Points
 from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, reals, walk
 from ..tree import show as show_tree
 from ..values import Kind, NonValue, Relation, Undecided, show
-from . import components, decimals, diophantine, exponential, kernels, logarithmic, parametric, periodic, window
+from . import components, decimals, diophantine, exponential, kernels, logarithmic, parametric, parts, periodic, stepped, window
 from .algebraic import NotAlgebraic
 from .cancelling import collected
 from .candidates import Algebraic
@@ -205,10 +205,15 @@ def without_parameters(problem: Problem) -> Residual:
         return put_in(problem, "the system is too large to solve here")
     except NotAlgebraic:
         pass
+    found = parts.check(problem) if not identically(problem) else None
+    if found is not None:
+        return found
     if not problem.others and identically(problem):
         return constant(problem)
+    if problem.domain.endswith("Rationals") or problem.domain in ("Algebraics", "Booleans"):
+        return Open("the domain")
     if len(problem.unknowns) == 1:
-        for check_one in (kernels.check, logarithmic.check, exponential.check, periodic.check, window.check):
+        for check_one in (kernels.check, logarithmic.check, exponential.check, stepped.check, periodic.check, window.check):
             found = check_one(problem)
             if found is not None:
                 return found
