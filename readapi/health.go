@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"reckon/internal/httpkit"
+	"reckon/internal/lifecycle"
+	"reckon/projections/engine"
 )
 
 // Health is what /readyz asks.
@@ -45,23 +47,23 @@ func (e *PublicError) Error() string { return e.Problem }
 
 // ProjectionHealth is how far a read model has come.
 type ProjectionHealth struct {
-	Name    string `json:"name" doc:"Name of the read model"`
-	Version int    `json:"version" doc:"Version of its tables, from 1"`
-	Phase   string `json:"phase" doc:"What it is doing: starting, running, retrying (the database or an event fails for now), standby (another process writes it), unwritten (no process does), paused or halted"`
-	Lag     uint64 `json:"lag" doc:"Distance to the end of the log in the log's own units (bytes for the embedded log)"`
-	Parked  int64  `json:"parked" doc:"Number of events set aside"`
-	Ready   bool   `json:"ready" doc:"True once it has reached what the log held when this process started"`
-	Detail  string `json:"detail,omitempty" doc:"What is wrong, in words; left out when nothing is"`
+	Name    string       `json:"name" doc:"Name of the read model"`
+	Version int          `json:"version" doc:"Version of its tables, from 1"`
+	Phase   engine.Phase `json:"phase" enum:"starting,running,retrying,standby,unwritten,paused,halted" doc:"What it is doing: starting, running, retrying (the database or an event fails for now), standby (another process writes it), unwritten (no process does), paused or halted"`
+	Lag     uint64       `json:"lag" doc:"Distance to the end of the log in the log's own units (bytes for the embedded log)"`
+	Parked  int64        `json:"parked" doc:"Number of events set aside"`
+	Ready   bool         `json:"ready" doc:"True once it has reached what the log held when this process started"`
+	Detail  string       `json:"detail,omitempty" doc:"What is wrong, in words; left out when nothing is"`
 }
 
 // PartHealth is how a part of this process that works in the background is doing.
 type PartHealth struct {
-	Name     string `json:"name" doc:"Name of the part"`
-	Phase    string `json:"phase" doc:"What it is doing: running, restarting (it has ended and is begun again after a pause) or ended"`
-	Restarts int    `json:"restarts" doc:"How often it was begun again since the process started"`
-	Parked   int64  `json:"parked" doc:"Number of events that a reaction has set aside; 0 for other parts"`
-	Ready    bool   `json:"ready" doc:"True while it runs; after a restart, once it has run for as long as the pause before"`
-	Detail   string `json:"detail,omitempty" doc:"What is wrong, in words; left out when nothing is"`
+	Name     string          `json:"name" doc:"Name of the part"`
+	Phase    lifecycle.Phase `json:"phase" enum:"running,restarting,ended" doc:"What it is doing: running, restarting (it has ended and is begun again after a pause) or ended"`
+	Restarts int             `json:"restarts" doc:"How often it was begun again since the process started"`
+	Parked   int64           `json:"parked" doc:"Number of events that a reaction has set aside; 0 for other parts"`
+	Ready    bool            `json:"ready" doc:"True while it runs; after a restart, once it has run for as long as the pause before"`
+	Detail   string          `json:"detail,omitempty" doc:"What is wrong, in words; left out when nothing is"`
 }
 
 // Wall is one boundary around the engine's workers.

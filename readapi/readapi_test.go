@@ -131,7 +131,7 @@ func TestPlots(t *testing.T) {
 	path := u.Evaluate(t, "Plot[x,{x,0,1}]").OK(t).JSON["plot_url"].(string)
 	a := u.Do(t, http.MethodGet, path, "").OK(t)
 	if string(a.Body) != apitest.SVG || a.Header.Get("Content-Type") != "image/svg+xml" || a.Header.Get("X-Content-Type-Options") != "nosniff" ||
-		a.Header.Get("Content-Security-Policy") != "default-src 'none'; style-src 'unsafe-inline'; font-src data:; sandbox; frame-ancestors 'none'" {
+		a.Header.Get("Content-Security-Policy") != "default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; sandbox; frame-ancestors 'none'" {
 		t.Errorf("%s %v", a.Body, a.Header)
 	}
 	other.Do(t, http.MethodGet, path, "").Want(t, httpkit.NoSuchRun)

@@ -132,7 +132,7 @@ func (s *service) health() readapi.Health {
 			list, err := s.readSide.projector.Status(ctx)
 			healths := make([]readapi.ProjectionHealth, len(list))
 			for i, p := range list {
-				healths[i] = readapi.ProjectionHealth{Name: p.Name, Version: p.Version, Phase: string(p.Phase), Lag: p.Lag, Parked: p.Parked, Ready: p.Ready, Detail: describeReadModel(p)}
+				healths[i] = readapi.ProjectionHealth{Name: p.Name, Version: p.Version, Phase: p.Phase, Lag: p.Lag, Parked: p.Parked, Ready: p.Ready, Detail: describeReadModel(p)}
 			}
 			return healths, err
 		},
@@ -187,7 +187,7 @@ func (s *service) partsHealth(ctx context.Context) ([]readapi.PartHealth, error)
 	}
 	var parts []readapi.PartHealth
 	for _, p := range s.life.States() {
-		parts = append(parts, readapi.PartHealth{Name: p.Name, Phase: string(p.Phase), Restarts: p.Restarts, Parked: parkedBy[p.Name], Ready: p.Healthy, Detail: describePart(p)})
+		parts = append(parts, readapi.PartHealth{Name: p.Name, Phase: p.Phase, Restarts: p.Restarts, Parked: parkedBy[p.Name], Ready: p.Healthy, Detail: describePart(p)})
 	}
 	return parts, err
 }

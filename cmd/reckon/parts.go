@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"time"
 
 	"reckon/domain"
@@ -139,7 +137,7 @@ type evaluation struct {
 // startEngine installs the engine where it is missing and starts it with its checker.
 func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, error) {
 	environment := engineEnvironment(p.config.Data)
-	if err := engine.Install(ctx, environment, func(step string) { fmt.Fprintln(os.Stderr, "engine:", step) }); err != nil {
+	if err := installEngine(ctx, environment, p.logger); err != nil {
 		return nil, err
 	}
 	sandbox := engine.SandboxRequired

@@ -277,7 +277,7 @@ func Start(t testing.TB, o Options) *Server {
 				list, err := projector.Status(ctx)
 				healths := make([]readapi.ProjectionHealth, len(list))
 				for i, p := range list {
-					healths[i] = readapi.ProjectionHealth{Name: p.Name, Version: p.Version, Phase: string(p.Phase), Lag: p.Lag, Parked: p.Parked, Ready: p.Ready}
+					healths[i] = readapi.ProjectionHealth{Name: p.Name, Version: p.Version, Phase: p.Phase, Lag: p.Lag, Parked: p.Parked, Ready: p.Ready}
 				}
 				return healths, err
 			},
