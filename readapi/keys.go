@@ -21,7 +21,7 @@ type keysOutput struct {
 type jwk struct {
 	KTY string `json:"kty" example:"OKP" doc:"Key type: OKP (RFC 8037)"`
 	CRV string `json:"crv" example:"Ed25519" doc:"Curve: Ed25519"`
-	X   string `json:"x" doc:"The public key, base64url"`
+	X   string `json:"x" pattern:"^[A-Za-z0-9_-]+$" doc:"The public key, base64url"`
 	KID string `json:"kid" doc:"Id of the key: its RFC 7638 thumbprint"`
 	Use string `json:"use" example:"sig" doc:"What the key is for: sig (signatures)"`
 	Alg string `json:"alg" example:"EdDSA" doc:"Signature algorithm: EdDSA"`

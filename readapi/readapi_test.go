@@ -351,7 +351,8 @@ func TestHealth(t *testing.T) {
 	}
 	s.LogAway(true)
 	a := s.Do(t, http.MethodGet, "/readyz", "")
-	if a.Status != http.StatusServiceUnavailable || a.JSON["ready"] != false || !strings.Contains(string(a.Body), `{"name":"eventstore","ready":false`) {
+	if a.Status != http.StatusServiceUnavailable || a.JSON["ready"] != false || a.Header.Get("Retry-After") == "" ||
+		!strings.Contains(string(a.Body), `{"name":"eventstore","ready":false,"detail":"the event log cannot be reached"}`) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	s.Do(t, http.MethodGet, "/healthz", "").OK(t)

@@ -14,7 +14,7 @@ import (
 type Problem struct {
 	Type      string       `json:"type" format:"uri-reference" doc:"Where this kind of problem is explained" example:"/docs/errors#rate_limited"`
 	Title     string       `json:"title" doc:"The kind of problem, the same for every occurrence"`
-	Status    int          `json:"status" doc:"HTTP status"`
+	Status    int          `json:"status" minimum:"400" maximum:"599" doc:"HTTP status"`
 	Detail    string       `json:"detail" doc:"This occurrence, and what to do about it"`
 	Code      string       `json:"code" doc:"Stable slug of the kind" example:"rate_limited"`
 	Err       string       `json:"error" doc:"The same text as detail"`
@@ -155,6 +155,12 @@ type Kind struct {
 	Status int
 	Title  string
 	Help   string // when it happens and what to do
+}
+
+// RefusedForNow tells whether a handler's error is answered with a problem after which the same request may be answered
+// otherwise later.
+func RefusedForNow(err error, table []Mapping) bool {
+	return err != nil && mayPass(Translate(err, table).Status)
 }
 
 // mayPass tells whether the same request may be answered otherwise later: every such
