@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"reckon/domain/slips"
 	"reckon/runners/engine/svg"
 )
 
@@ -23,6 +24,9 @@ func present(outcome *Outcome, code string, answer reply) {
 	}
 	outcome.Stdout = withoutMessages(answer)
 	outcome.Messages = append(counted(answer), machineWarnings(code, outcome.InputForm, answer.Messages)...)
+	if slips.Sentence(code) {
+		outcome.Messages = append(outcome.Messages, "Words are read as names of variables, and names beside each other are multiplied: sentences are not understood. Write for example Integrate[x^2, x] or Solve[x^2 == 4, x].")
+	}
 	if answer.SVG != "" {
 		if mayJump(code) {
 			answer.SVG = svg.BreakJumps(answer.SVG)

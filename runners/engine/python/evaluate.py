@@ -43,7 +43,8 @@ OUTPUT_FORM = re.compile(
     r"|NumberForm|ScientificForm|EngineeringForm|PaddedForm|AccountingForm|PercentForm|DecimalForm|Short|Shallow)\["
 )
 VALUE = "Reckon`value"  # of a line, before its number
-SHOWN = "Reckon`shown"  # the last value that was drawn
+SHOWN = "Reckon`shown"  # the value that is shown
+DRAWING = re.compile(r"\b(?:Graphics(?:3D)?|Image)\b")
 KEPT_LINES = 100  # of a session, whose values and texts are kept
 KEPT_BYTES = 32 << 20  # of the values of all lines but the last, by the engine's ByteCount, and of the texts
 # Dates of a day or an instant; DateString would invent a day for a year.
@@ -62,7 +63,7 @@ def warm():
 
 def evaluate_some():
     woxi.set_repl_mode(True)
-    for code in ("1+1", "Integrate[x^2 Sin[x],x]", "First[{%,Print[ToString[%,InputForm]]}];", "Solve[x^2==1,x]", "Plot[x,{x,0,1}]", "N[Pi,20]"):
+    for code in ("1+1", "Integrate[x^2 Sin[x],x]", f"Print[ToString[{SHOWN}=%,InputForm]];", "Solve[x^2==1,x]", "Plot[x,{x,0,1}]", "N[Pi,20]"):
         woxi.evaluate(code)
 
 
@@ -129,7 +130,7 @@ def keep(line, code, reply, value):
         oldest = min(kept)
         del kept[oldest]
         woxi.evaluate(f"{VALUE}{oldest}=.;Out[{oldest}]=.;In[{oldest}]=.;InString[{oldest}]=.;")
-    woxi.evaluate("Protect[Out,In,InString];")
+    woxi.evaluate(f"{SHOWN}=.;Protect[Out,In,InString];")
     woxi.evaluate('Missing["NoLine"]')
 
 
@@ -155,13 +156,13 @@ def evaluate(code, silent, want_full_form):
         return without_value(answer)
     if silent:
         return shown("Null", answer), "%"
-    written = printed("ToString[%,InputForm]")
+    written = write(code)
     if written is None or written in BEFORE and not BEFORE[written].search(code):
         return without_value(answer)
     sequence = SEQUENCE.fullmatch(written)
     if sequence and "ToString" not in code:
         written = f"Sequence[{sequence[1]}]"
-    return with_value(answer, written, want_full_form)
+    return with_value(answer, written, want_full_form), SHOWN
 
 
 def without_value(answer):
@@ -170,9 +171,17 @@ def without_value(answer):
     return reply, answer.result if answer.result in ("Null", "$Aborted") else "$Failed"
 
 
+def write(code):
+    """The text of the engine's %, which is SHOWN from now on: the engine evaluates a % and a symbol anew wherever they stand, which takes as
+    long as the value is large. None where nothing could be written."""
+    text = f"ToString[{SHOWN}=%,InputForm]"
+    if DRAWING.search(code):  # thousands of shapes need no text
+        text = f'If[MemberQ[{{Graphics,Graphics3D,Image}},Head[{SHOWN}=%]],"-Graphics-",ToString[{SHOWN},InputForm]]'
+    return printed(text)
+
+
 def with_value(answer, written, want_full_form):
     if PICTURE.match(written) or DRAWN.match(written):
-        woxi.evaluate(SHOWN + "=%;")
         drawn = woxi.evaluate(SHOWN)
         picture = drawn.result if PICTURE.match(written) else written
         reply = shown(picture, answer, drawn.graphics)
@@ -180,25 +189,25 @@ def with_value(answer, written, want_full_form):
             reply["shown"] = printed(f"DateString[{SHOWN}]")
         if not reply.get("too_large"):
             reply["input_form"] = picture
-        return reply, SHOWN
+        return reply
     reply = shown(written, answer)
     if "too_large" in reply:
-        return reply, "%"
+        return reply
     told = information(written)
     if told:
         reply["shown"], written = told, quoted(told)
         reply.pop("svg", None)
     elif SHOWN_AS_TEXT.match(written):
-        reply["shown"] = printed("ToString[%]")
+        reply["shown"] = printed(f"ToString[{SHOWN}]")
     elif written.startswith("InputForm["):
         reply["shown"] = written[len("InputForm[") : -1]
     reply["input_form"] = in_order(written)
     if want_full_form:
-        reply["full_form"] = printed("ToString[FullForm[%]]")
+        reply["full_form"] = printed(f"ToString[FullForm[{SHOWN}]]")
     for name in ("input_form", "shown", "full_form"):
         if size(reply.get(name) or "") > 2 * TEXT_BYTES:
-            return {"too_large": "result", "bytes": size(reply[name]), "limit": 2 * TEXT_BYTES}, "%"
-    return reply, "%"
+            return {"too_large": "result", "bytes": size(reply[name]), "limit": 2 * TEXT_BYTES}
+    return reply
 
 
 def information(written):
@@ -248,9 +257,9 @@ def in_order(text):
 
 
 def printed(text):
-    """What the expression for a text, in terms of %, prints; None where it prints nothing. % stays as it was."""
+    """What the expression for a text prints; None where it prints nothing."""
     try:
-        answer = woxi.evaluate("First[{%,Print[" + text + "]}];")
+        answer = woxi.evaluate("Print[" + text + "];")
     except woxi.WolframError:
         return None
     return answer.stdout[:-1] if answer.stdout.endswith("\n") else None

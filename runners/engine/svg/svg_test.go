@@ -134,7 +134,7 @@ func TestBreakJumps(t *testing.T) {
 		style + `0,900 1,700 2,400 3,100 4,9 "/>`: style + `0,900 1,700 2,400 3,100 4,9 "/>`,
 		// the last step, which is not refined
 		style + `0,9 5,9 10,9 24,800 "/>`: style + `0,9 5,9 10,9 "/>`,
-		style + `a,b 1,2 3,4"/>`:           style + `a,b 1,2 3,4"/>`,
+		style + `a,b 1,2 3,4"/>`:          style + `a,b 1,2 3,4"/>`,
 	} {
 		if got := BreakJumps(head + drawing); got != head+want {
 			t.Errorf("%s:\n%s\nwant\n%s", drawing, got, want)
