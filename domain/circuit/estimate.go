@@ -54,7 +54,7 @@ func (c Circuit) cost(engine Engine, threads int) Cost {
 	}
 	geo := geometryOf(c.qubits, int(amplitudeBytes)/2)
 	stateBytes := amplitudeBytes << geo.stateBits
-	mid = min(mid, c.midCircuitEvents())
+	mid = int(lower(c).eventCount())
 	cost.MemoryBytes += stateBytes
 	if geo.blockBits < geo.stateBits {
 		cost.MemoryBytes += amplitudeBytes << geo.blockBits * int64(threads)
@@ -69,5 +69,3 @@ func (c Circuit) cost(engine Engine, threads int) Cost {
 
 // tableBytes bounds the kernel table an operator can have.
 const tableBytes = 2 * vectorBytes << maxTableBits
-
-func (c Circuit) midCircuitEvents() int { return lower(c).eventCount() }

@@ -2,6 +2,7 @@ package circuit
 
 import (
 	"context"
+	"fmt"
 	"math/bits"
 	"runtime"
 	"unsafe"
@@ -43,6 +44,7 @@ type Result struct {
 	GateCounts    map[string]int     `json:"gate_counts" doc:"Number of instructions of each name, as Qiskit's count_ops"`
 	BitOrder      string             `json:"bit_order" enum:"q0_rightmost" doc:"Order of a key's bits: qubit 0 is the rightmost character"`
 	Engine        string             `json:"engine" example:"statevector-double-v1" doc:"What simulated; its number changes whenever counts may"`
+	Omitted       map[string]string  `json:"omitted,omitempty" doc:"Fields that were left out though the page promises them, each with the reason"`
 }
 
 // Run simulates the circuit. The result is a function of the circuit, its shots and the seed; threads, processor and
@@ -148,35 +150,44 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 		counts: make(map[string]int),
 		copies: int(how.spare / (2 * int64(unsafe.Sizeof(F(0))) << geo.stateBits)),
 	}
-	planner := newPlanner[F](p.wires, geo, p.segments[0].operators)
-	for _, segment := range p.segments {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		sim.plans = append(sim.plans, planner.plan(segment.operators))
-		sim.layouts = append(sim.layouts, append(layout(nil), planner.layout...))
+	var err error
+	if sim.plans, sim.layouts, err = planProgram[F](ctx, p, geo); err != nil {
+		return err
 	}
-	report.total.Store(planWork(sim.plans) * branchBound(p, c.shots))
-	sim.character = make([]int, c.slots)
-	for i, slot := range p.slots {
-		sim.character[slot] = len(p.slots) - 1 - i
-	}
+	report.total.Store(workBound(p, sim.plans, c.shots))
 	if sim.exact = c.qubits <= MaxProbabilityQubits; sim.exact {
-		sim.exactBudget, sim.probabilities = exactAmplitudes, make(map[string]float64)
+		sim.histories, sim.probabilities = 1, make(map[string]float64)
+	} else {
+		sim.omitted = fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits)
 	}
-	start := branch[F]{shots: c.shots, weight: 1, key: make([]byte, len(p.slots)), state: newState[F](geo.stateBits)}
-	for i := range start.key {
-		start.key[i] = '0'
-	}
+	start := sim.start(newState[F](geo.stateBits))
+	start.shots = c.shots
 	if err := sim.walk(ctx, start); err != nil {
 		return err
 	}
 	result.Counts = sim.counts
 	result.Probabilities = withoutDust(sim.probabilities)
-	if c.statevector && c.qubits <= MaxStatevectorQubits && p.eventCount() == 0 {
-		result.Statevector = amplitudes(start.state, p.final, sim.layouts[0])
+	if result.Probabilities == nil {
+		result.omit("probabilities", sim.omitted)
+	}
+	switch {
+	case !c.statevector:
+	case c.qubits > MaxStatevectorQubits:
+		result.omit("statevector", fmt.Sprintf("amplitudes are listed up to %d qubits", MaxStatevectorQubits))
+	case !p.oneHistory():
+		result.omit("statevector", "measurements, resets or conditions inside the circuit leave no single final state")
+	default:
+		result.Statevector = amplitudes(start.state, p.final, sim.layouts[0], phase(c.phase))
 	}
 	return nil
+}
+
+// omit says why the result lacks a field.
+func (r *Result) omit(field, reason string) {
+	if r.Omitted == nil {
+		r.Omitted = map[string]string{}
+	}
+	r.Omitted[field] = reason
 }
 
 // withoutDust drops the probabilities below 1e-12, which only rounding made different from zero.
@@ -190,33 +201,41 @@ func withoutDust(probabilities map[string]float64) map[string]float64 {
 	return probabilities
 }
 
-// amplitudes lists the state in the order of the circuit's qubits: bit q of the index is qubit q.
-func amplitudes[F float](s state[F], final []int, positions layout) [][2]float64 {
+// amplitudes lists the state in the order of the circuit's qubits, times a phase: bit q of the index is qubit q.
+func amplitudes[F float](s state[F], final []int, positions layout, whole scalar) [][2]float64 {
 	out := make([][2]float64, 1<<len(final))
 	for i := range out {
 		var at uint64
 		for q, wire := range final {
 			at |= uint64(i>>q&1) << positions[wire]
 		}
-		out[i] = [2]float64{float64(s.re[at]) + 0, float64(s.im[at]) + 0} // + 0 turns -0 into 0
+		a := scalar{float64(s.re[at]), float64(s.im[at])}
+		if !whole.isOne() {
+			a = a.times(whole)
+		}
+		out[i] = [2]float64{a.re + 0, a.im + 0} // + 0 turns -0 into 0
 	}
 	return out
 }
 
-func planWork[F float](plans []plan[F]) int64 {
-	var sum int64
-	for _, p := range plans {
-		for _, s := range p.sweeps {
-			sum += s.weight << (s.outer.count() - bits.OnesCount64(s.zero))
+// workBound bounds the weights that running a program can add up to.
+func workBound[F float](p program, plans []plan[F], shots int) int64 {
+	var sum uint64
+	for i, plan := range plans {
+		var once uint64
+		for _, s := range plan.sweeps {
+			once += uint64(s.weight) << (s.outer.count() - bits.OnesCount64(s.zero))
 		}
+		sum = saturatingAdd(sum, saturatingMultiply(once, uint64(p.segments[i].times)))
 	}
-	return sum
+	return int64(saturatingMultiply(sum, uint64(p.branchBound(shots))))
 }
 
-// branchBound is the most states a program can split into.
-func branchBound(p program, shots int) int64 {
-	if p.eventCount() >= bits.Len(uint(shots)) {
+// branchBound is the most histories that shots can take.
+func (p program) branchBound(shots int) int64 {
+	events := p.eventCount()
+	if events >= int64(bits.Len(uint(shots))) {
 		return int64(shots)
 	}
-	return 1 << p.eventCount()
+	return min(int64(shots), 1<<events)
 }

@@ -3,7 +3,9 @@ package circuit
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math/bits"
+	"slices"
 )
 
 // runStabilizer runs a Clifford circuit on a tableau and samples its outcomes.
@@ -12,18 +14,23 @@ func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress
 	if err != nil {
 		return err
 	}
-	result.Counts, err = sampleParities(ctx, key, c.shots, rng)
-	return err
+	if result.Counts, err = sampleParities(ctx, key, c.keyLayout().template, c.shots, rng); err != nil {
+		return err
+	}
+	result.omit("probabilities", fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits))
+	if c.statevector {
+		result.omit("statevector", "the stabilizer engine holds no amplitudes")
+	}
+	return nil
 }
 
-// stabilizerOutcomes returns every slot that is written, lowest first, as a sum of symbols.
+// stabilizerOutcomes returns every slot that keys show, lowest first, as a sum of symbols.
 func stabilizerOutcomes(ctx context.Context, c Circuit, report *progress) ([]parity, error) {
 	const checkEvery = 16
 	instructions := c.stabilizerInstructions()
 	t := newTableau(c.qubits, instructions.midCircuit)
 	report.total.Store(int64(len(instructions.list)) + int64(c.qubits))
 	outcome := make([]parity, c.slots)
-	written := make([]bool, c.slots)
 	waiting := make([]int, c.slots) // qubit whose final value the slot takes, or -1
 	for s := range waiting {
 		waiting[s] = -1
@@ -47,18 +54,18 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, report *progress) ([]par
 		default:
 			outcome[in.event.slot], waiting[in.event.slot] = t.measure(in.event.wire), -1
 		}
-		written[in.event.slot] = true
 	}
 	final, err := t.measureAll(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var key []parity
-	for s := range c.slots {
+	layout := c.keyLayout()
+	for s, at := range layout.character {
 		if waiting[s] >= 0 {
 			outcome[s] = final[waiting[s]]
 		}
-		if written[s] {
+		if at >= 0 && at < len(layout.template) {
 			key = append(key, outcome[s])
 		}
 	}
@@ -88,11 +95,11 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 		case kindMeasure:
 			measured = true
 			for j, q := range g.targets {
-				p.list = append(p.list, stabilizerInstruction{event: event{eventMeasure, q, g.slots[j]}})
+				p.list = append(p.list, stabilizerInstruction{event: event{kind: eventMeasure, wire: q, slot: g.slots[j]}})
 			}
 		case kindReset:
 			for _, q := range g.targets {
-				p.list = append(p.list, stabilizerInstruction{event: event{eventReset, q, noSlot}})
+				p.list = append(p.list, stabilizerInstruction{event: event{kind: eventReset, wire: q, slot: noSlot}})
 			}
 		default:
 			p.list = append(p.list, stabilizerInstruction{gate: g})
@@ -100,7 +107,7 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 	}
 	if !measured {
 		for q := range c.qubits {
-			p.list = append(p.list, stabilizerInstruction{event: event{eventMeasure, q, q}})
+			p.list = append(p.list, stabilizerInstruction{event: event{kind: eventMeasure, wire: q, slot: q}})
 		}
 	}
 	disturbed := make([]bool, c.qubits)
@@ -131,9 +138,10 @@ func (g gate) disturbs() []int {
 	return g.targets
 }
 
-// sampleParities draws values for the symbols and counts the keys. Outcomes are uniform over an affine space; a basis of
+// sampleParities draws values for the symbols and counts the keys; the template's zeros from the right are their places.
+// Outcomes are uniform over an affine space; a basis of
 // it is drawn from, so that a shot costs no more random bits than there are independent outcomes.
-func sampleParities(ctx context.Context, key []parity, shots int, rng *random) (map[string]int, error) {
+func sampleParities(ctx context.Context, key []parity, template []byte, shots int, rng *random) (map[string]int, error) {
 	words := (len(key) + 63) / 64
 	constant := make([]uint64, words)
 	vectors := map[int][]uint64{}
@@ -193,10 +201,14 @@ func sampleParities(ctx context.Context, key []parity, shots int, rng *random) (
 		packed[string(bytes)]++
 	}
 	counts := make(map[string]int, len(packed))
-	text := make([]byte, len(key))
+	text := slices.Clone(template)
 	for bytes, times := range packed {
-		for i := range text {
-			text[len(text)-1-i] = '0' + bytes[i/8]>>(i%8)&1
+		i := 0
+		for at := len(text) - 1; at >= 0; at-- {
+			if text[at] != ' ' {
+				text[at] = '0' + bytes[i/8]>>(i%8)&1
+				i++
+			}
 		}
 		counts[string(text)] = times
 	}
