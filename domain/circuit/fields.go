@@ -10,10 +10,10 @@ import (
 type Input struct {
 	Qubits      int         `json:"qubits" minimum:"1" maximum:"1000" doc:"Number of qubits, at most the plan's"`
 	Gates       []GateInput `json:"gates" maxItems:"10000" doc:"What is done, in order"`
-	Shots       *int64      `json:"shots,omitempty" minimum:"1" maximum:"100000" default:"1024" nullable:"true" doc:"Number of samples to draw"`
+	Shots       *int64      `json:"shots,omitempty" minimum:"1" maximum:"100000" nullable:"true" doc:"Number of samples to draw; 1024 when left out"`
 	Seed        *int64      `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" nullable:"true" doc:"Of the samples: the same circuit, shots and seed give the same counts on every machine. When left out one is drawn, and the result says which"`
-	Statevector *bool       `json:"statevector,omitempty" default:"false" nullable:"true" doc:"Ask for the amplitudes; at most 10 qubits"`
-	Precision   *Precision  `json:"precision,omitempty" enum:"double,single" default:"double" nullable:"true" doc:"Of the amplitudes: double has 64 bits for each number, single 32"`
+	Statevector *bool       `json:"statevector,omitempty" nullable:"true" doc:"Ask for the amplitudes; at most 10 qubits"`
+	Precision   *Precision  `json:"precision,omitempty" enum:"double,single" nullable:"true" doc:"Of the amplitudes: double (when left out) has 64 bits for each number, single 32"`
 }
 
 // GateInput declares the members of an entry of gates. A field and its alias are not given together.

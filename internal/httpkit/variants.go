@@ -1,6 +1,7 @@
 package httpkit
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -93,6 +94,10 @@ func permitNull(body *huma.Schema) {
 		case property.Type != "" && property.Type != "null":
 			property.Nullable = true
 			allowNull(property)
+			if property.Default != nil { // generators make a field with a default one that is required
+				property.Description += fmt.Sprintf("; %v when left out", property.Default)
+				property.Default = nil
+			}
 		}
 	}
 }
