@@ -111,13 +111,18 @@ var engineFailures = map[run.FailureReason]httpkit.Kind{
 // runEnded makes the problem of a run that was logged without an answer.
 func runEnded(ended *commands.RunEndedError, c commands.Evaluate) error {
 	var failed *commands.EngineFailedError
+	var problem *httpkit.Problem
 	switch {
 	case errors.Is(ended, commands.ErrBudgetExhausted):
-		return httpkit.BudgetExhausted.Problem("the evaluation ran past the plan's compute budget of %v and was stopped; simplify it or submit it as a job", c.Plan.EvaluationBudget()).WithRun(ended.RunID)
+		problem = httpkit.BudgetExhausted.Problem("the evaluation ran past the plan's compute budget of %v and was stopped; simplify it or submit it as a job", c.Plan.EvaluationBudget()).WithRun(ended.RunID)
 	case errors.As(ended, &failed):
-		problem := engineFailures[failed.Reason].Problem("%s", cmp.Or(failed.Detail, failed.Error())).WithRun(ended.RunID)
+		problem = engineFailures[failed.Reason].Problem("%s", cmp.Or(failed.Detail, failed.Error())).WithRun(ended.RunID)
 		problem.Suggestions = view.SuggestionsOf(c.Suggestions())
-		return problem
+	default:
+		return ended
 	}
-	return ended
+	if ended.SessionEnded != "" {
+		problem = problem.WithSessionEnded(c.SessionID, string(ended.SessionEnded))
+	}
+	return problem
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"reckon/internal/database"
 	"reckon/internal/ratelimit"
 )
 
@@ -163,7 +164,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
 	described := a.readRequest(r)
 	answer := &answerWriter{ResponseWriter: w}
-	r = r.Clone(context.WithValue(r.Context(), requestKey{}, described))
+	r = r.Clone(database.OfRequest(context.WithValue(r.Context(), requestKey{}, described)))
 
 	header := answer.Header()
 	header.Set("X-Request-Id", described.ID)

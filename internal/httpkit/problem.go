@@ -21,6 +21,8 @@ type Problem struct {
 	RequestID string       `json:"request_id" doc:"Name of this request in the service's own logs"`
 	Errors    []FieldError `json:"errors,omitempty" doc:"The single faults of a refused request"`
 	RunID     *int64       `json:"run_id,omitempty" doc:"The logged run, where an evaluation ended without an answer"`
+	// SessionEnded says why the variables of a session are gone.
+	SessionEnded string `json:"session_ended,omitempty" enum:"worker_died,memory" doc:"Why the session ended in which an evaluation had no answer: its variables, definitions and earlier lines are gone, and the next evaluation opens it anew. worker_died: its process was stopped at the end of the budget or because the client went away, quit or crashed. memory: the sessions together held too much. Absent: the session goes on, or there was none"`
 	// Suggestions say what an expression that has no answer was probably meant to be.
 	Suggestions []Suggestion `json:"suggestions,omitempty" doc:"What an expression without an answer was probably meant to be"`
 
@@ -87,6 +89,14 @@ func WholeSeconds(wait time.Duration) int64 {
 // WithRun sets the id of the logged run that the problem is about.
 func (p *Problem) WithRun(runID int64) *Problem {
 	p.RunID = &runID
+	return p
+}
+
+// WithSessionEnded says that the variables and definitions of a session are gone, and why.
+func (p *Problem) WithSessionEnded(sessionID, reason string) *Problem {
+	p.SessionEnded = reason
+	p.Detail += fmt.Sprintf(". Session %s ended with it: its variables, definitions and earlier lines are gone, and the next evaluation opens it anew", sessionID)
+	p.Err = p.Detail
 	return p
 }
 

@@ -65,12 +65,6 @@ var internalSymbol = regexp.MustCompile(`\$[a-z]\w*`)
 
 var stringLiteral = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// isTable tells whether the code is one expression that the engine would draw instead of writing it.
-func isTable(code string) bool {
-	input, err := expression.Parse(code)
-	return err == nil && input.Kind == expression.Call && tables[input.HeadName()]
-}
-
 // lastComputation finds the computation in the input whose head the output could have kept: the last statement, the value of an
 // assignment, the argument of something that only rewrites.
 func lastComputation(input *expression.Expr, head string) *expression.Expr {
@@ -135,9 +129,6 @@ var computations = wordSet(`Solve NSolve Reduce Resolve FindInstance FindRoot El
 var rewriters = wordSet(`N Simplify FullSimplify Expand ExpandAll Factor Together Apart Cancel Collect Evaluate Identity ReleaseHold
 	Chop Rationalize PowerExpand ComplexExpand TrigExpand TrigReduce TrigToExp ExpToTrig FunctionExpand Refine Normal
 	InputForm StandardForm TraditionalForm OutputForm FullForm TeXForm First Last Quiet Check TimeConstrained Block Module With`)
-
-// tables are laid out rather than computed.
-var tables = wordSet(`MatrixForm TableForm Grid Column Row TreeForm DateObject Dataset`)
 
 // structures are heads of values: containers, operators on symbols, held code, graphics and other objects.
 var structures = wordSet(`List Association Rule RuleDelayed Sequence Hold HoldComplete HoldForm HoldPattern Unevaluated Defer Function Slot

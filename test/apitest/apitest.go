@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -267,9 +268,10 @@ func Start(t testing.TB, o Options) *Server {
 		Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
 		Busy: func(string, string, int) bool { return false },
 		Health: readapi.Health{
+			IsAway: func(err error) bool { return errors.Is(err, commands.ErrUnavailable) },
 			Dependencies: []readapi.Dependency{
-				{Name: "eventstore", Check: func(context.Context) error { return log.refuse() }},
-				{Name: "identity", Check: who.Ready}, {Name: "blobs", Check: kept.Ready},
+				{Name: "eventstore", Part: "the event log", Check: func(context.Context) error { return log.refuse() }},
+				{Name: "identity", Part: "the database of identities", Check: who.Ready}, {Name: "blobs", Part: "the store of blobs", Check: kept.Ready},
 			},
 			Projections: func(ctx context.Context) ([]readapi.ProjectionHealth, error) {
 				list, err := projector.Status(ctx)

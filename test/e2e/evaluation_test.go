@@ -255,6 +255,11 @@ func TestSessionsKeepDefinitionsAndEnd(t *testing.T) {
 	if status, code := statusOf(account.JSON("POST", "/api/evaluate", map[string]string{"expression": "While[True]", "session_id": "other"}, nil)); status != http.StatusRequestTimeout || code != "budget_exhausted" {
 		t.Errorf("While[True]: %d %s", status, code)
 	}
+	var gone *StatusError
+	account.evaluate(t, "c = 7", "killed")
+	if err := account.JSON("POST", "/api/evaluate", map[string]string{"expression": "While[True]", "session_id": "killed"}, nil); !errors.As(err, &gone) || gone.SessionEnded != "worker_died" || !strings.Contains(gone.Detail, "variables") {
+		t.Errorf("what was lost: %v", err)
+	}
 	if e := account.evaluate(t, "b", "other"); e.Result != "b" || len(e.Warnings) == 0 || !strings.Contains(strings.Join(e.Warnings, " "), "gone") {
 		t.Errorf("after the kill: %+v", e)
 	}

@@ -52,8 +52,6 @@ class Survey:
     exact: bool = True  # every comparison was of exact values
     certain: bool = True  # no region was missed, and no function is a stand-in
     words: Words = field(default_factory=Words)
-    points: list[Point] = field(default_factory=list)  # those that were looked at
-    open_names: set[str] = field(default_factory=set)  # symbols that may be complex
     sample: tuple[Point, Value] | None = None  # a point where the left side is a number
 
     @property
@@ -117,7 +115,6 @@ def survey(
     points = Points(names_of(claims), [side for claim in claims for side in claim], assumptions, seed, real)
     chosen = points.choose()
     seen.certain = points.certain and not unknown
-    seen.open_names = {name for name in points.names if isinstance(name, str) and not points.is_real(name)}
     refused: Refused | None = None
     lossy = printed and any(reals(side) for claim in claims for side in claim)
     for point in chosen:
@@ -130,7 +127,6 @@ def survey(
         except Refused as problem:
             refused = refused or problem
             continue
-        seen.points.append(point)
         if seen.sample is None and is_number(found.left):
             seen.sample = point, found.left
         _add(seen, point, found, partial)
