@@ -107,7 +107,11 @@ func (e *InstallError) Error() string {
 			advice = strings.ReplaceAll(c.advice, "%s", filepath.Dir(e.Folder))
 		}
 	}
-	return fmt.Sprintf("make the engine's Python environment: %s: %v\n%s", advice, e.Err, e.Output)
+	said := fmt.Sprintf("make the engine's Python environment: %s (%v)", advice, e.Err)
+	if e.Output != "" {
+		said += "; the end of what was printed:\n" + strings.TrimRight(e.Output, "\n")
+	}
+	return said
 }
 
 func (e *InstallError) Unwrap() error { return e.Err }
