@@ -122,7 +122,7 @@ func runEnded(ended *commands.RunEndedError, c commands.Evaluate) error {
 		return ended
 	}
 	if ended.SessionEnded != "" {
-		problem = problem.WithSessionEnded(c.SessionID, string(ended.SessionEnded))
+		problem = problem.WithSessionEnded(c.SessionID, httpkit.SessionEnd(ended.SessionEnded))
 	}
 	return problem
 }

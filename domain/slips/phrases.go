@@ -418,8 +418,7 @@ func (f *finder) braces(i int) bool {
 	if meant == "" || !f.isOperator(i+1, "{") || f.pair[i+1] < 0 || isWordOperator(f.words[i].Name) {
 		return false
 	}
-	opening, closing := insert(f.words[i+1].Start, ""), insert(f.words[f.pair[i+1]].End, "]")
-	opening = edit{start: f.words[i].Start, end: f.words[i+1].Start, text: meant + "["}
+	opening, closing := edit{start: f.words[i].Start, end: f.words[i+1].Start, text: meant + "["}, insert(f.words[f.pair[i+1]].End, "]")
 	if elementary[meant] && !f.hasComma(i+1) {
 		opening.end, closing = f.words[i+1].End, f.replace(f.pair[i+1], "]")
 	}

@@ -22,13 +22,22 @@ type Problem struct {
 	Errors    []FieldError `json:"errors,omitempty" doc:"The single faults of a refused request"`
 	RunID     *int64       `json:"run_id,omitempty" doc:"The logged run, where an evaluation ended without an answer"`
 	// SessionEnded says why the variables of a session are gone.
-	SessionEnded string `json:"session_ended,omitempty" enum:"worker_died,memory" doc:"Why the session ended in which an evaluation had no answer: its variables, definitions and earlier lines are gone, and the next evaluation opens it anew. worker_died: its process was stopped at the end of the budget or because the client went away, quit or crashed. memory: the sessions together held too much. Absent: the session goes on, or there was none"`
+	SessionEnded SessionEnd `json:"session_ended,omitempty" enum:"worker_died,memory" doc:"Why the session ended in which an evaluation had no answer: its variables, definitions and earlier lines are gone, and the next evaluation opens it anew. worker_died: its process was stopped at the end of the budget or because the client went away, quit or crashed. memory: the sessions together held too much. Absent: the session goes on, or there was none"`
 	// Suggestions say what an expression that has no answer was probably meant to be.
 	Suggestions []Suggestion `json:"suggestions,omitempty" doc:"What an expression without an answer was probably meant to be"`
 
 	headers http.Header
 	cause   error
 }
+
+// SessionEnd is why a session ended with an evaluation that has no answer.
+type SessionEnd string
+
+// The reasons of a SessionEnd.
+const (
+	SessionWorkerDied SessionEnd = "worker_died" // its process was stopped, quit or crashed
+	SessionMemory     SessionEnd = "memory"      // the sessions together held too much
+)
 
 // FieldError is one fault of a request. The value is never repeated: it may be a password.
 type FieldError struct {
@@ -93,7 +102,7 @@ func (p *Problem) WithRun(runID int64) *Problem {
 }
 
 // WithSessionEnded says that the variables and definitions of a session are gone, and why.
-func (p *Problem) WithSessionEnded(sessionID, reason string) *Problem {
+func (p *Problem) WithSessionEnded(sessionID string, reason SessionEnd) *Problem {
 	p.SessionEnded = reason
 	p.Detail += fmt.Sprintf(". Session %s ended with it: its variables, definitions and earlier lines are gone, and the next evaluation opens it anew", sessionID)
 	p.Err = p.Detail
