@@ -98,7 +98,7 @@ func (p *page) verdict(v *view.Verification) {
 		p.line("unchecked", "no rule covers this, or none reached a verdict: nothing was learned about the answer")
 		return
 	}
-	by := fmt.Sprintf("%s, in an engine that shares no code with this one (%s, %d ms)", bases[v.Basis], v.Method, v.ElapsedMS)
+	by := fmt.Sprintf("%s, in an engine that shares no code with the one that answered (%s, %d ms)", bases[v.Basis], v.Method, v.ElapsedMS)
 	if v.Verdict == outcome.VerdictRefuted {
 		p.line("REFUTED", "this answer is wrong: "+by)
 		p.line("", v.Residual)
