@@ -27,9 +27,10 @@ type GateInput struct {
 	Rotation *float64  `json:"rotation,omitempty" nullable:"true" doc:"Alias of angle, in radians"`
 	Params   []float64 `json:"params,omitempty" maxItems:"4" nullable:"true" doc:"All angles of the gate in radians, in order: theta, phi, lambda for u"`
 	Angles   []float64 `json:"angles,omitempty" maxItems:"4" nullable:"true" doc:"Alias of params, in radians"`
-	Theta    *float64  `json:"theta,omitempty" nullable:"true" doc:"First angle of u, in radians"`
+	Theta    *float64  `json:"theta,omitempty" nullable:"true" doc:"First angle of u and its relatives, in radians"`
 	Phi      *float64  `json:"phi,omitempty" nullable:"true" doc:"Second angle of u, in radians"`
 	Lambda   *float64  `json:"lambda,omitempty" nullable:"true" doc:"Third angle of u, in radians"`
+	Gamma    *float64  `json:"gamma,omitempty" nullable:"true" doc:"Fourth angle of cu: the phase of the controlled gate, in radians"`
 }
 
 // GateNames lists the names that an entry of gates may have, aliases included, in alphabetical order.
