@@ -166,7 +166,6 @@ type Options struct {
 	// NoProjections leaves the read models where they stand.
 	NoProjections bool
 	Elaborator    commands.Elaborator
-	Limits        httpserver.Limits // of slow clients; the service's own when zero
 	PublicURL     string
 	Kinds         []runners.Kind // beside those of the service
 	// ReadModels and Identity are addresses of databases; files of the test's own when empty.
@@ -187,9 +186,6 @@ func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	if o.Plans == nil {
 		o.Plans = account.DefaultPlans()
-	}
-	if o.Limits == (httpserver.Limits{}) {
-		o.Limits = httpserver.ClientLimits()
 	}
 	if o.Rules == (identity.Rules{}) {
 		o.Rules = generous
@@ -290,7 +286,7 @@ func Start(t testing.TB, o Options) *Server {
 	if o.TLS {
 		begin = httpservertest.StartTLS
 	}
-	server.Server = begin(t, api, o.Limits)
+	server.Server = begin(t, api, httpserver.ClientLimits())
 	t.Cleanup(func() {
 		server.Close()
 		cancel()
