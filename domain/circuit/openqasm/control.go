@@ -227,7 +227,9 @@ func (e *elaborator) guarded(at int, list []statement, run func()) {
 	e.raised = nil
 	then := e.runningBlock(run)
 	e.raised = append(outer, e.raised...)
-	e.emit(at, Operation{Kind: If, Formula: guard, Then: then})
+	if len(then) > 0 {
+		e.emit(at, Operation{Kind: If, Formula: guard, Then: then})
+	}
 }
 
 func (e *elaborator) forLoop(f *forLoop) {
@@ -299,6 +301,7 @@ func spanCount(at int, start, step, stop int64) int {
 // measurement.
 func (e *elaborator) whileLoop(w *whileLoop) {
 	e.iterate(w.position(), w.body, func(l *loop) bool {
+		before := len(e.body)
 		condition := e.truth(w.condition)
 		v, known := condition.Constant()
 		switch {
@@ -308,11 +311,37 @@ func (e *elaborator) whileLoop(w *whileLoop) {
 			e.once(w.position(), l, w.body, func() {})
 			return true
 		}
-		e.runningWhile(w, l, condition)
+		f := e.formula(condition)
+		if len(e.body) == before && len(e.raised) == 0 && !hasJump(w.body, "break") && !hasJump(w.body, "end") {
+			e.plainWhile(w, l, f)
+			return false
+		}
+		e.runningWhile(w, l, e.assignTemporary(w.position(), f))
 		return false
 	})
 }
 
+// plainWhile is a loop whose condition needs no computation but its formula, and that nothing leaves early. The formula
+// names slots; the variables that the body assigns are in slots already, or the condition would be known.
+func (e *elaborator) plainWhile(w *whileLoop, l *loop, f Formula) {
+	e.prepareRunning(w.position(), w.body)
+	body := e.runningBlock(func() { e.loopBody(w, l) })
+	e.emit(w.position(), Operation{Kind: While, Formula: f, Then: body})
+}
+
+func (e *elaborator) loopBody(w *whileLoop, l *loop) {
+	l.depth = e.depth - 1 // a jump directly in the body is decided by a measurement, too
+	e.inScope(func() {
+		if l.nextSlot != 0 {
+			e.clear(w.position(), l.nextSlot)
+		}
+		e.block(w.body)
+	})
+	e.dropRaised(l.nextSlot)
+	e.stopped = running
+}
+
+// runningWhile computes the condition, and whether a jump was taken, into a slot before each round.
 func (e *elaborator) runningWhile(w *whileLoop, l *loop, condition Ref) {
 	at := w.position()
 	e.prepareRunning(at, w.body)
@@ -325,15 +354,7 @@ func (e *elaborator) runningWhile(w *whileLoop, l *loop, condition Ref) {
 	outer := e.raised
 	e.raised = nil
 	body := e.runningBlock(func() {
-		l.depth = e.depth - 1 // a jump directly in the body is decided by a measurement, too
-		e.inScope(func() {
-			if l.nextSlot != 0 {
-				e.clear(at, l.nextSlot)
-			}
-			e.block(w.body)
-		})
-		e.dropRaised(l.nextSlot)
-		e.stopped = running
+		e.loopBody(w, l)
 		proceed(e.truth(w.condition))
 	})
 	e.raised = append(outer, e.raised...)

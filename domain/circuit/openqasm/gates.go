@@ -282,6 +282,7 @@ func (e *elaborator) collect(body []statement, list *[]application) {
 			kind, width := e.typeOf(s.of)
 			values := e.loopValues(s.values)
 			for i := range values.count {
+				e.step(s.position())
 				v := e.convert(s.values.position(), values.at(i), kind, width, false)
 				e.inScope(func() {
 					e.declare(s.position(), s.name, &symbol{kind: symbolVariable, value: v, constant: true, defined: true})

@@ -259,7 +259,7 @@ func (p *parser) statement3(t token) statement {
 	case "box":
 		p.next()
 		if p.accept("[") {
-			p.expression()
+			p.duration()
 			p.expect("]")
 		}
 		if !p.is("{") {

@@ -149,7 +149,7 @@ func (p *parser) directive() statement {
 	return d
 }
 
-// duration reads the length of a delay, which has no meaning for a simulated circuit.
+// duration reads the length of a delay or box, which has no meaning for a simulated circuit.
 func (p *parser) duration() {
 	if p.peek().kind == tokenTiming {
 		p.next()
@@ -157,7 +157,7 @@ func (p *parser) duration() {
 			return
 		}
 	}
-	fail(CodeUnsupported, p.peek().at, "a delay takes a plain duration such as 100ns")
+	fail(CodeUnsupported, p.peek().at, "expected a plain duration such as 100ns")
 }
 
 func (p *parser) operands() []expression {
