@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"reckon/commands"
 	"reckon/domain/circuit"
@@ -21,29 +22,53 @@ import (
 const (
 	// outcomesShown is how many outcomes the rendered result lists.
 	outcomesShown = 16
-	// lightBytes is the memory up to which simulations run beside each other; a larger one runs alone.
+	// lightBytes is the estimate up to which simulations run beside each other and beside one larger one.
 	lightBytes = 64 << 20
+	// lightTotalBytes bounds the estimates of all light simulations that run at once.
+	lightTotalBytes = 256 << 20
 )
 
 // Jobs runs circuits.
-type Jobs struct{ large chan struct{} }
+type Jobs struct {
+	mu    sync.Mutex
+	large bool  // one that is not light runs
+	light int64 // bytes reserved for light ones
+}
 
-// New runs one large circuit at a time.
-func New() *Jobs { return &Jobs{large: make(chan struct{}, 1)} }
+// New has all room to give.
+func New() *Jobs { return &Jobs{} }
+
+// Reserve is runners.Reserver. A circuit that cannot be read needs nothing: it fails when it is run.
+func (j *Jobs) Reserve(content string) (release func(), ok bool) {
+	c, err := parse(content)
+	if err != nil {
+		return nil, true
+	}
+	need := circuit.Estimate(c).MemoryBytes
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case need <= lightBytes && j.light+need <= lightTotalBytes:
+		j.light += need
+		return func() { j.change(func() { j.light -= need }) }, true
+	case need > lightBytes && !j.large:
+		j.large = true
+		return func() { j.change(func() { j.large = false }) }, true
+	}
+	return nil, false
+}
+
+func (j *Jobs) change(do func()) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	do()
+}
 
 // Run is runners.Kind.
 func (j *Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runners.End, error) {
 	c, err := parse(w.Content)
 	if err != nil {
 		return failed(err)
-	}
-	if circuit.Estimate(c).MemoryBytes > lightBytes {
-		select {
-		case j.large <- struct{}{}:
-			defer func() { <-j.large }()
-		case <-ctx.Done():
-			return runners.End{}, context.Cause(ctx)
-		}
 	}
 	bounded, cancel := context.WithTimeout(ctx, w.Budget)
 	defer cancel()
