@@ -25,13 +25,13 @@ func (j *Jobs) Declare() commands.JobKind {
 			Name:    Kind,
 			Summary: "simulates a quantum circuit and draws samples from it",
 			Fields: []job.Field{{
-				Name: "circuit", Type: job.Object, Required: true, Doc: "qubits, shots, seed and gates, each with gate, target, control, angle",
+				Name: "circuit", Type: job.Object, Required: true, Doc: "qubits, shots, seed and gates, each with gate, target, control, angle; or, instead of gates, openqasm: the text of an OpenQASM 2 or 3 program (an extension)",
 				Example: `{"qubits":2,"shots":1000,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}`,
 			}},
 			Result: "counts, shots, seed, probabilities, statevector, depth, gate_counts, bit_order, engine",
 			Refusals: []job.Refusal{{
 				Code: codeMalformed, Title: "The circuit cannot be run as it is",
-				Help: "`detail` names the gate and what is wrong with it; the message in `errors` is the stable name of the reason (`unknown_gate`, `qubits_out_of_range`, …). No slot was spent.",
+				Help: "`detail` names the gate, or the line and column of the program, and what is wrong with it; the message in `errors` is the stable name of the reason (`unknown_gate`, `qubits_out_of_range`, …). No slot was spent.",
 			}},
 			Example: `{"kind":"qsim","circuit":{"qubits":2,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}}`,
 		},
@@ -74,7 +74,10 @@ func admit(content []byte, qubits int) error {
 
 // location is the path of what a circuit is refused for.
 func location(r *circuit.Refusal) string {
-	if r.Gate < 0 {
+	switch {
+	case r.Line > 0:
+		return "circuit.openqasm"
+	case r.Gate < 0:
 		return "circuit"
 	}
 	return fmt.Sprintf("circuit.gates[%d]", r.Gate)
