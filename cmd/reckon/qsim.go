@@ -21,7 +21,7 @@ import (
 
 // qsimCmd simulates a circuit from a file, for people who try things at a terminal.
 type qsimCmd struct {
-	File      string  `arg:"" help:"Circuit as JSON (the qsim job's object) or OpenQASM 3; - reads standard input."`
+	File      string  `arg:"" help:"Circuit as JSON (the qsim job's object) or OpenQASM 2 or 3; - reads standard input."`
 	Shots     *int    `help:"Number of samples; default: the circuit's, or 1024." placeholder:"N"`
 	Seed      *uint64 `help:"Seed of the samples; default: the circuit's, or a fresh one, which is printed." placeholder:"N"`
 	Precision string  `help:"double or single; default: the circuit's, or double." enum:",double,single" default:"" placeholder:"P"`
@@ -57,6 +57,7 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result
 	if err != nil {
 		return circuit.Result{}, err
 	}
+	source = bytes.TrimPrefix(source, []byte("\ufeff")) // a byte-order mark says nothing in UTF-8
 	parse := circuit.ParseOpenQASM
 	if bytes.HasPrefix(bytes.TrimSpace(source), []byte("{")) {
 		parse = circuit.Parse
