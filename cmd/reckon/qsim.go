@@ -30,19 +30,27 @@ type qsimCmd struct {
 	MemoryMiB int64   `help:"Most memory to use; larger circuits are refused." name:"memory-mib" default:"8192" placeholder:"N"`
 	Rows      int     `help:"Most rows of the histogram." default:"32" placeholder:"N"`
 	JSON      bool    `help:"Print the result as JSON." name:"json"`
+	Draw      string  `help:"Draw the circuit instead of simulating it: text or svg." enum:",text,svg" default:"" placeholder:"F"`
 }
+
+// drawnWidth is where a drawing in text goes on below, in characters.
+const drawnWidth = 120
 
 // Run prints the result. It exits 1 for a circuit that is refused, 2 for a file that cannot be read.
 func (c *qsimCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	if c.Draw != "" {
+		picture, err := c.draw(os.Stdin)
+		if err != nil {
+			return refused(err)
+		}
+		fmt.Print(picture)
+		return nil
+	}
 	result, err := c.simulate(ctx, os.Stdin)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "reckon qsim:", err)
-		if _, refused := errors.AsType[*circuit.Refusal](err); refused {
-			return exitStatus(1)
-		}
-		return exitStatus(2)
+		return refused(err)
 	}
 	if c.JSON {
 		return printJSON(result)
@@ -50,12 +58,33 @@ func (c *qsimCmd) Run() error {
 	return printHistogram(os.Stdout, result, c.Rows)
 }
 
-func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result, error) {
+// refused prints why there is no result and tells whose fault it is.
+func refused(err error) error {
+	fmt.Fprintln(os.Stderr, "reckon qsim:", err)
+	if _, refused := errors.AsType[*circuit.Refusal](err); refused {
+		return exitStatus(1)
+	}
+	return exitStatus(2)
+}
+
+func (c *qsimCmd) draw(stdin io.Reader) (string, error) {
+	parsed, _, err := c.read(stdin)
+	if err != nil {
+		return "", err
+	}
+	if c.Draw == "svg" {
+		return parsed.DrawSVG()
+	}
+	return parsed.DrawText(drawnWidth)
+}
+
+// read parses the file, under the limits of a machine of one's own.
+func (c *qsimCmd) read(stdin io.Reader) (circuit.Circuit, circuit.Limits, error) {
 	limits := circuit.DefaultLimits()
 	limits.Qubits, limits.CliffordQubits = circuit.MaxQubits, circuit.MaxCliffordQubits
 	source, err := c.readSource(stdin, limits.Bytes)
 	if err != nil {
-		return circuit.Result{}, err
+		return circuit.Circuit{}, limits, err
 	}
 	source = bytes.TrimPrefix(source, []byte("\ufeff")) // a byte-order mark says nothing in UTF-8
 	parse := circuit.ParseOpenQASM
@@ -63,6 +92,11 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result
 		parse = circuit.Parse
 	}
 	parsed, err := parse(source, limits)
+	return parsed, limits, err
+}
+
+func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result, error) {
+	parsed, limits, err := c.read(stdin)
 	if err == nil && c.Shots != nil {
 		parsed, err = parsed.WithShots(*c.Shots, limits)
 	}
