@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"reckon/domain/circuit"
+	"reckon/internal/offheap"
 )
 
 // qsimCmd simulates a circuit from a file, for people who try things at a terminal.
@@ -51,6 +52,15 @@ func (c *qsimCmd) Run() error {
 }
 
 func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result, error) {
+	const mostMiB = 1 << 40 // bytes fit 63 bits
+	switch {
+	case c.MemoryMiB < 1 || c.MemoryMiB > mostMiB:
+		return circuit.Result{}, fmt.Errorf("--memory-mib must be between 1 and %d, not %d", int64(mostMiB), c.MemoryMiB)
+	case c.Threads < 0:
+		return circuit.Result{}, fmt.Errorf("--threads must be at least 0, not %d", c.Threads)
+	case c.Rows < 0:
+		return circuit.Result{}, fmt.Errorf("--rows must be at least 0, not %d", c.Rows)
+	}
 	limits := circuit.DefaultLimits()
 	limits.Qubits, limits.CliffordQubits = circuit.MaxQubits, circuit.MaxCliffordQubits
 	source, err := c.readSource(stdin, limits.Bytes)
@@ -75,7 +85,7 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result
 		return circuit.Result{}, err
 	}
 	return circuit.Run(ctx, parsed, circuit.Options{
-		Seed: freshSeed(), Threads: c.Threads, MemoryLimitBytes: c.MemoryMiB << 20, Engine: circuit.Engine(c.Engine),
+		Seed: freshSeed(), Threads: c.Threads, MemoryLimitBytes: c.MemoryMiB << 20, Engine: circuit.Engine(c.Engine), Allocate: offheap.Allocate,
 	})
 }
 
