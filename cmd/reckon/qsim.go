@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"reckon/domain/circuit"
+	"reckon/internal/offheap"
 )
 
 // qsimCmd simulates a circuit from a file, for people who try things at a terminal.
@@ -96,6 +97,15 @@ func (c *qsimCmd) read(stdin io.Reader) (circuit.Circuit, circuit.Limits, error)
 }
 
 func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result, error) {
+	const mostMiB = 1 << 40 // bytes fit 63 bits
+	switch {
+	case c.MemoryMiB < 1 || c.MemoryMiB > mostMiB:
+		return circuit.Result{}, fmt.Errorf("--memory-mib must be between 1 and %d, not %d", int64(mostMiB), c.MemoryMiB)
+	case c.Threads < 0:
+		return circuit.Result{}, fmt.Errorf("--threads must be at least 0, not %d", c.Threads)
+	case c.Rows < 0:
+		return circuit.Result{}, fmt.Errorf("--rows must be at least 0, not %d", c.Rows)
+	}
 	parsed, limits, err := c.read(stdin)
 	if err == nil && c.Shots != nil {
 		parsed, err = parsed.WithShots(*c.Shots, limits)
@@ -110,7 +120,7 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result
 		return circuit.Result{}, err
 	}
 	return circuit.Run(ctx, parsed, circuit.Options{
-		Seed: freshSeed(), Threads: c.Threads, MemoryLimitBytes: c.MemoryMiB << 20, Engine: circuit.Engine(c.Engine),
+		Seed: freshSeed(), Threads: c.Threads, MemoryLimitBytes: c.MemoryMiB << 20, Engine: circuit.Engine(c.Engine), Allocate: offheap.Allocate,
 	})
 }
 

@@ -1,6 +1,7 @@
 package qsim_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -58,6 +59,17 @@ func TestRefusedCircuitsCostNothing(t *testing.T) {
 	}
 }
 
+// TestCliffordCircuitsHaveALimitOfTheirOwn: the plan's limit is about state vectors.
+func TestCliffordCircuitsHaveALimitOfTheirOwn(t *testing.T) {
+	u := apitest.Start(t, apitest.Options{}).NewUser(t)
+	wide := func(qubits int, gate string) string {
+		return fmt.Sprintf(`{"kind":"qsim","circuit":{"qubits":%d,"gates":[{"gate":"h","target":0},{"gate":"%s","control":0,"target":%d}]}}`, qubits, gate, qubits-1)
+	}
+	submit(t, u, wide(1000, "cx")).OK(t)
+	submit(t, u, wide(1001, "cx")).Want(t, malformed)
+	submit(t, u, wide(21, "ch")).Want(t, malformed)
+}
+
 func TestPlanWithoutQubits(t *testing.T) {
 	plans := account.DefaultPlans()
 	plans[0].Qubits = 0
@@ -73,6 +85,12 @@ func TestCircuitOverMemory(t *testing.T) {
 	a := submit(t, u, `{"kind":"qsim","circuit":{"qubits":29,"gates":[{"gate":"t","target":0}]}}`)
 	a.Want(t, malformed)
 	if !strings.Contains(string(a.Body), "memory_limit") {
+		t.Errorf("%s", a.Body)
+	}
+	a = submit(t, u, `{"kind":"qsim","circuit":{"qubits":2,"gates":[`+strings.Repeat(`{"while":{"measured":0},"rounds":1000,"do":[{"if":{"measured":0},"then":[`, 2)+
+		`{"gate":"measure","target":0}`+strings.Repeat("]}]}", 2)+`]}}`)
+	a.Want(t, malformed)
+	if !strings.Contains(string(a.Body), "too_many_steps") {
 		t.Errorf("%s", a.Body)
 	}
 	submit(t, u, `{"kind":"qsim","circuit":{"qubits":24,"gates":[{"gate":"t","target":0}]}}`).OK(t)

@@ -60,16 +60,17 @@ func admit(content []byte, qubits int) error {
 		return &circuit.Refusal{Code: circuit.CodeQubitsRange, Gate: -1, Message: "the plan has no qubits"}
 	}
 	limits := circuit.DefaultLimits()
-	limits.Qubits = qubits
+	limits.Qubits, limits.CliffordQubits = qubits, circuit.MaxCliffordQubits
 	c, err := circuit.Parse(content, limits)
 	if err != nil {
 		return err
 	}
-	if need := circuit.Estimate(c).MemoryBytes; need > circuit.DefaultMemoryLimitBytes {
+	cost := circuit.Estimate(c)
+	if must := cost.MemoryBytes + resultCopies*cost.ResultBytes; must > largeBytes {
 		return &circuit.Refusal{Code: circuit.CodeMemory, Gate: -1,
-			Message: fmt.Sprintf("the circuit needs %d MiB of memory; a job has %d MiB", need>>20, circuit.DefaultMemoryLimitBytes>>20)}
+			Message: fmt.Sprintf("the circuit needs %d MiB of memory with its result; a job has %d MiB", must>>20, largeBytes>>20)}
 	}
-	return nil
+	return cost.Check()
 }
 
 // location is the path of what a circuit is refused for.

@@ -16,16 +16,20 @@ import (
 	"reckon/domain/circuit"
 	"reckon/domain/event"
 	"reckon/domain/job"
+	"reckon/internal/offheap"
 	"reckon/runners"
 )
 
 const (
 	// outcomesShown is how many outcomes the rendered result lists.
 	outcomesShown = 16
-	// lightBytes is the estimate up to which simulations run beside each other and beside one larger one.
-	lightBytes = 64 << 20
-	// lightTotalBytes bounds the estimates of all light simulations that run at once.
+	// largeBytes bounds what the one large simulation takes with its result.
+	largeBytes = circuit.DefaultMemoryLimitBytes
+	// lightBytes bounds what each of the others takes, and lightTotalBytes what they take together.
+	lightBytes      = 64 << 20
 	lightTotalBytes = 256 << 20
+	// resultCopies is how many times the text of a result is held while it is written, compressed and stored.
+	resultCopies = 3
 )
 
 // Jobs runs circuits.
@@ -44,18 +48,37 @@ func (j *Jobs) Reserve(content string) (release func(), ok bool) {
 	if err != nil {
 		return nil, true
 	}
-	need := circuit.Estimate(c).MemoryBytes
+	need := needOf(c)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
-	case need <= lightBytes && j.light+need <= lightTotalBytes:
-		j.light += need
-		return func() { j.change(func() { j.light -= need }) }, true
-	case need > lightBytes && !j.large:
+	case need.large && !j.large:
 		j.large = true
 		return func() { j.change(func() { j.large = false }) }, true
+	case !need.large && j.light+need.bytes <= lightTotalBytes:
+		j.light += need.bytes
+		return func() { j.change(func() { j.light -= need.bytes }) }, true
 	}
 	return nil, false
+}
+
+// need is the memory of one simulation.
+type need struct {
+	large bool
+	bytes int64 // with its result
+	limit int64 // of these for the simulation alone
+}
+
+// needOf gives a simulation what it must have, and what saves repeating work as far as there is room for that.
+func needOf(c circuit.Circuit) need {
+	cost := circuit.Estimate(c)
+	result := resultCopies * cost.ResultBytes
+	must := cost.MemoryBytes + result
+	if must > lightBytes {
+		return need{large: true, bytes: largeBytes, limit: largeBytes - result}
+	}
+	bytes := min(must+cost.SpareBytes, lightBytes)
+	return need{bytes: bytes, limit: bytes - result}
 }
 
 func (j *Jobs) change(do func()) {
@@ -72,7 +95,9 @@ func (j *Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runn
 	}
 	bounded, cancel := context.WithTimeout(ctx, w.Budget)
 	defer cancel()
-	result, err := circuit.Run(bounded, c, circuit.Options{Seed: freshSeed()})
+	result, err := circuit.Run(bounded, c, circuit.Options{
+		Seed: freshSeed(), MemoryLimitBytes: needOf(c).limit, Allocate: offheap.Allocate,
+	})
 	switch {
 	case ctx.Err() != nil:
 		return runners.End{}, context.Cause(ctx)
@@ -83,11 +108,11 @@ func (j *Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runn
 	case err != nil:
 		return failed(err)
 	}
-	structured, err := event.Marshal(result)
+	structured, err := result.JSON()
 	if err != nil {
 		return runners.End{}, err
 	}
-	return runners.End{Status: job.Succeeded, Outcome: job.Outcome{Output: event.Inline(render(result)), Result: event.Inline(string(structured))}}, nil
+	return runners.End{Status: job.Succeeded, Outcome: job.Outcome{Output: event.Inline(render(result)), Result: event.Inline(structured)}}, nil
 }
 
 // parse reads what was accepted when it was submitted, so that no plan's limit applies again.
