@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 )
 
 // gate is something that can be applied: a primitive of the simulator, or a definition.
@@ -42,9 +43,21 @@ func (e *elaborator) findGate(at int, word string) *gate {
 	if g, ok := e.library[word]; ok {
 		return g
 	}
+	if e.version == 2 && isReserved3(word) {
+		fail(CodeUnsupported, at, "%s is a word of OpenQASM 3, and the program says 2.0", clip(word))
+	}
+	if usual, ok := otherNames[strings.ToLower(word)]; ok {
+		fail(CodeUnknownGate, at, "unknown gate %s; did you mean %s?", clip(word), usual)
+	}
 	known := append(e.names(symbolGate), slices.Sorted(maps.Keys(e.library))...)
 	fail(CodeUnknownGate, at, "unknown gate %s%s", clip(word), suggestion(word, known))
 	return nil
+}
+
+// otherNames are what other tools call gates of the library.
+var otherNames = map[string]string{
+	"cnot": "cx", "ccnot": "ccx", "toffoli": "ccx", "fredkin": "cswap", "hadamard": "h", "not": "x", "i": "id",
+	"si": "sdg", "ti": "tdg", "v": "sx", "vi": "sxdg", "phaseshift": "p", "cphaseshift": "cp", "xx": "rxx", "yy": "ryy", "zz": "rzz",
 }
 
 // define checks a definition and declares it. Calls are resolved here: a definition sees the gates before it.

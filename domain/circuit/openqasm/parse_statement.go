@@ -206,6 +206,9 @@ func (p *parser) gateCall() statement {
 	}
 	p.next()
 	g.at, g.name = at(id.at), id.text
+	if p.version == 2 && isReserved3(id.text) && !p.is("(") && (p.peek().kind != tokenName || isReserved3(p.peek().text)) {
+		fail(CodeUnsupported, id.at, "%s is a word of OpenQASM 3, and the program says 2.0", id.text)
+	}
 	if p.accept("(") {
 		g.arguments = p.expressions(")")
 	}
