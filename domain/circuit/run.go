@@ -28,6 +28,10 @@ type Options struct {
 	MemoryLimitBytes int64  // 0: DefaultMemoryLimitBytes; what the estimate leaves of it saves repeating work mid-circuit
 	Engine           Engine // EngineAuto, EngineStatevector or EngineStabilizer
 
+	// Allocate, when set, gives zeroed memory for large planes, aligned to 64 bytes; free is called before Run returns. Nil:
+	// the heap, where what one run leaves stays beside the next until it is collected.
+	Allocate func(bytes int) (memory []byte, free func(), err error)
+
 	// Progress, when set, is called with the fraction of work done, from Run's own goroutines, never concurrently, at
 	// most a thousand times. It must not block.
 	Progress func(fraction float64)
@@ -66,9 +70,13 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	need := c.cost(engine, threads).MemoryBytes
+	cost := c.cost(engine, threads)
+	if err := cost.Check(); err != nil {
+		return Result{}, err
+	}
+	need := cost.MemoryBytes
 	if need > limit {
-		return Result{}, refuse(CodeMemory, "the circuit needs %d MiB of memory; %d MiB are allowed", need>>20, limit>>20)
+		return Result{}, refuse(CodeMemory, "the circuit needs %d MiB of memory; %d MiB are allowed", (need+1<<20-1)>>20, limit>>20)
 	}
 	result := Result{
 		Shots: c.shots, Seed: options.Seed, Depth: c.Depth(), GateCounts: c.GateCounts(), BitOrder: "q0_rightmost",
@@ -77,6 +85,8 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		result.Seed = c.seed
 	}
 	report := &progress{report: options.Progress}
+	memory := &arena{allocate: options.Allocate}
+	defer memory.release()
 	rng := newRandom(result.Seed)
 	switch {
 	case engine == EngineStabilizer:
@@ -84,10 +94,10 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		err = runStabilizer(ctx, c, rng, report, &result)
 	case c.precision == Single:
 		result.Engine = "statevector-single-v1"
-		err = runStatevector(ctx, c, engineSetup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse, limit - need}, rng, report, &result)
+		err = runStatevector(ctx, c, engineSetup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse, limit - need, memory}, rng, report, &result)
 	default:
 		result.Engine = "statevector-double-v1"
-		err = runStatevector(ctx, c, engineSetup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse, limit - need}, rng, report, &result)
+		err = runStatevector(ctx, c, engineSetup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse, limit - need, memory}, rng, report, &result)
 	}
 	if err != nil {
 		return Result{}, err
@@ -134,6 +144,7 @@ type engineSetup[F float] struct {
 	threads  int
 	fuse     func([]operator) []operator
 	spare    int64 // bytes for states of branches that wait; without them branches are run again
+	memory   *arena
 }
 
 func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F], rng *random, report *progress, result *Result) error {
@@ -147,7 +158,7 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	geo := how.geometry
 	sim := simulation[F]{
 		program: p, machine: newMachine(geo, how.threads, how.kernels, report), rng: rng,
-		counts: make(map[string]int),
+		counts: make(map[string]int), memory: how.memory,
 		copies: int(how.spare / (2 * int64(unsafe.Sizeof(F(0))) << geo.stateBits)),
 	}
 	var err error
@@ -160,7 +171,12 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	} else {
 		sim.omitted = fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits)
 	}
-	start := sim.start(newState[F](geo.stateBits))
+	planes, err := newPlanes[F](how.memory, geo.stateBits)
+	if err != nil {
+		return err
+	}
+	planes.re[0] = 1
+	start := sim.start(planes)
 	start.shots = c.shots
 	if err := sim.walk(ctx, start); err != nil {
 		return err

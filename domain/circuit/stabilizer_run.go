@@ -2,10 +2,10 @@ package circuit
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 )
 
 // runStabilizer runs a Clifford circuit on a tableau and samples its outcomes.
@@ -179,12 +179,12 @@ func sampleParities(ctx context.Context, key []parity, template []byte, shots in
 		}
 	}
 	const checkEvery = 256
-	packed := map[string]int{}
-	value, bytes := make([]uint64, words), make([]byte, 8*words)
+	samples := make([]uint64, shots*words) // one after the other
 	for shot := range shots {
 		if shot%checkEvery == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		value := samples[shot*words : (shot+1)*words]
 		copy(value, constant)
 		for at := 0; at < len(basis); at += 64 {
 			draw := rng.uint64()
@@ -195,36 +195,46 @@ func sampleParities(ctx context.Context, key []parity, template []byte, shots in
 				xorInto(value, basis[at+bits.TrailingZeros64(draw)])
 			}
 		}
-		for w, v := range value {
-			binary.LittleEndian.PutUint64(bytes[8*w:], v)
-		}
-		packed[string(bytes)]++
 	}
-	counts := make(map[string]int, len(packed))
-	text := slices.Clone(template)
-	for bytes, times := range packed {
+	return countSamples(samples, words, shots, template), nil
+}
+
+// countSamples counts equal samples and writes each as a key. The keys share one block of memory: there may be as many as
+// shots, a thousand characters each.
+func countSamples(samples []uint64, words, shots int, template []byte) map[string]int {
+	sample := func(shot int32) []uint64 { return samples[int(shot)*words:][:words] }
+	order := make([]int32, shots)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return slices.Compare(sample(a), sample(b)) })
+	distinct := 0
+	for i, shot := range order {
+		if i == 0 || !slices.Equal(sample(shot), sample(order[i-1])) {
+			distinct++
+		}
+	}
+	counts := make(map[string]int, distinct)
+	var text strings.Builder
+	text.Grow(distinct * len(template))
+	key := slices.Clone(template)
+	for from := 0; from < shots; {
+		first := sample(order[from])
+		to := from + 1
+		for to < shots && slices.Equal(sample(order[to]), first) {
+			to++
+		}
 		i := 0
-		for at := len(text) - 1; at >= 0; at-- {
-			if text[at] != ' ' {
-				text[at] = '0' + bytes[i/8]>>(i%8)&1
+		for at := len(key) - 1; at >= 0; at-- {
+			if template[at] != ' ' {
+				key[at] = '0' + byte(first[i/64]>>(i%64)&1)
 				i++
 			}
 		}
-		counts[string(text)] = times
+		start := text.Len()
+		text.Write(key)
+		counts[text.String()[start:]] = to - from
+		from = to
 	}
-	return counts, nil
-}
-
-// stabilizerCost adds the tableau, its symbols and the basis that is sampled from.
-func (c Circuit) stabilizerCost(cost Cost, events int) Cost {
-	column := int64(2*((c.qubits+63)/64)) * 8
-	width := int64(c.qubits + c.slots + events)
-	cost.MemoryBytes += 2 * int64(c.qubits) * column
-	cost.MemoryBytes += int64(events) * column                   // symbols
-	cost.MemoryBytes += int64(c.slots) * (width/8 + 64)          // outcomes
-	cost.MemoryBytes += width * (int64((c.slots+63)/64)*8 + 100) // basis
-	words := column / 8
-	perEvent := int64(c.qubits+events) * words
-	cost.Operations = int64(len(c.gates))*words + int64(events+2*c.qubits)*perEvent + int64(c.shots)*int64(c.slots)*words
-	return cost
+	return counts
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -16,6 +17,9 @@ const negligible = 1e-14
 // times amplitudes, counted when a history splits. Beyond it the result has no probabilities, and histories without
 // shots are not followed.
 const exactAmplitudes = 1 << 20
+
+// maxProbabilities bounds the keys whose probability is listed: OpenQASM programs may have many more bits than qubits.
+const maxProbabilities = 1 << 16
 
 // MaxProbabilityQubits and MaxStatevectorQubits are the widest circuits whose result lists them.
 const (
@@ -51,6 +55,7 @@ type simulation[F float] struct {
 	probabilities map[string]float64
 	spare         []state[F] // states of finished branches
 	copies        int        // states that may still be allocated for waiting branches
+	memory        *arena
 }
 
 // walk runs every branch. Of two branches the one with fewer shots (then less weight) goes first, so the number that
@@ -197,7 +202,9 @@ func (sim *simulation[F]) split(ctx context.Context, b branch[F], e event) ([]br
 	}
 	for i := range next {
 		if i+1 < len(next) { // the one that goes first takes the state over
-			next[i].state = sim.copyState(b.state)
+			if next[i].state, err = sim.copyState(b.state); err != nil {
+				return nil, err
+			}
 		}
 		if next[i].state.re == nil {
 			continue
@@ -267,19 +274,22 @@ func (sim *simulation[F]) start(s state[F]) branch[F] {
 }
 
 // copyState returns an empty state when there is no memory for a copy.
-func (sim *simulation[F]) copyState(s state[F]) state[F] {
-	if n := len(sim.spare); n > 0 {
-		copied := sim.spare[n-1]
+func (sim *simulation[F]) copyState(s state[F]) (copied state[F], err error) {
+	switch n := len(sim.spare); {
+	case n > 0:
+		copied = sim.spare[n-1]
 		sim.spare = sim.spare[:n-1]
-		copy(copied.re, s.re)
-		copy(copied.im, s.im)
-		return copied
+	case sim.copies == 0:
+		return state[F]{}, nil
+	default:
+		sim.copies--
+		if copied, err = newPlanes[F](sim.memory, bits.Len(uint(len(s.re)))-1); err != nil {
+			return state[F]{}, err
+		}
 	}
-	if sim.copies == 0 {
-		return state[F]{}
-	}
-	sim.copies--
-	return state[F]{re: slices.Clone(s.re), im: slices.Clone(s.im)}
+	copy(copied.re, s.re)
+	copy(copied.im, s.im)
+	return copied, nil
 }
 
 func (sim *simulation[F]) release(s state[F]) {
@@ -310,6 +320,10 @@ func (sim *simulation[F]) finish(ctx context.Context, b branch[F]) error {
 			a, c := float64(re), float64(b.state.im[i])
 			if p := float64(a*a) + float64(c*c); p > 0 {
 				sim.probabilities[string(name(i))] += float64(b.weight * p)
+				if len(sim.probabilities) > maxProbabilities {
+					sim.giveUpExact(fmt.Sprintf("more than %d keys are possible", maxProbabilities))
+					break
+				}
 			}
 		}
 	}
