@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	"projections":          {"domain/", "projections", "internal/database"},
 	"readapi":              {"projections", "domain/", "internal/"},
 	"writeapi":             {"commands", "domain/", "internal/"},
-	"runners":              {"commands", "domain/", "runners/cluster", "runners/fair", "internal/private", "internal/view"},
+	"runners":              {"commands", "domain/", "runners/cluster", "runners/fair", "internal/offheap", "internal/private", "internal/view"},
 	"runners/cluster":      {"commands", "domain/"},
 	"runners/kinds":        {"commands", "domain/", "runners"}, // the one place that knows every kind of job
 	"runners/checker":      {"domain/", "runners/engine"},
@@ -56,12 +56,13 @@ var allowed = map[string][]string{
 	"internal/blobs":       {"domain/event"},
 	"internal/config":      {"domain/account"},
 	"internal/database":    {"internal/private"},
-	"internal/httpkit":     {"domain/event", "internal/httpserver", "internal/ratelimit"},
+	"internal/httpkit":     {"domain/event", "internal/database", "internal/httpserver", "internal/ratelimit"}, // database: what of it a request may wait for
 	"internal/httpserver":  {},
 	"internal/identity":    {"internal/auth", "internal/database", "internal/ratelimit"},
 	"internal/keyring":     {"domain/keys", "domain/receipt"},
 	"internal/lifecycle":   {},
 	"internal/lists":       {},
+	"internal/offheap":     {},
 	"internal/private":     {},
 	"internal/progress":    {},
 	"internal/ratelimit":   {},

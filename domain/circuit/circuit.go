@@ -1,5 +1,7 @@
 package circuit
 
+import "strconv"
+
 // Precision of the state vector's amplitudes.
 type Precision string
 
@@ -59,7 +61,9 @@ type Circuit struct {
 	statevector bool
 	precision   Precision
 	gates       []gate
-	slots       int // classical bits: one per qubit for JSON, the declared bits for OpenQASM
+	slots       int                 // classical bits: one per qubit for JSON, the declared bits for OpenQASM
+	phase       float64             // global phase in radians, of OpenQASM's gphase and U
+	registers   []classicalRegister // in order of declaration, covering the first slots; nil for JSON
 }
 
 // gate is one checked instruction.
@@ -69,13 +73,14 @@ type gate struct {
 	targets  []int
 	controls []int
 	params   []float64 // radians
-	slots    []int     // measure: the classical bit each target is written to
+	slots    []int     // measure: the classical bit each target is written to; assign: the bits written, lowest first
+	flow     *flow     // if, while, assign
 }
 
 // Qubits is the width of the circuit.
 func (c Circuit) Qubits() int { return c.qubits }
 
-// Gates is the number of instructions, measurements, resets and barriers included.
+// Gates is the number of instructions outside blocks, measurements, resets and barriers included.
 func (c Circuit) Gates() int { return len(c.gates) }
 
 // Shots is the number of samples Run draws.
@@ -98,7 +103,7 @@ func (c Circuit) WithSeed(seed uint64) (Circuit, error) {
 
 // WithShots returns the circuit with another number of shots, under the same limits as Parse.
 func (c Circuit) WithShots(shots int, limits Limits) (Circuit, error) {
-	if err := checkShots(int64(shots), limits.withDefaults()); err != nil {
+	if err := checkShots(integer{int64(shots), strconv.Itoa(shots)}, limits.withDefaults()); err != nil {
 		return Circuit{}, err
 	}
 	c.shots = shots
@@ -115,7 +120,8 @@ func (c Circuit) WithPrecision(p Precision) (Circuit, error) {
 }
 
 // Depth is the length of the longest path of instructions, counted as Qiskit's QuantumCircuit.depth does: measurements
-// and resets count one, barriers count nothing but align the qubits they span.
+// and resets count one, barriers count nothing but align the qubits they span, and an if or while counts one over all
+// qubits and bits it uses.
 func (c Circuit) Depth() int {
 	qubitLevel := make([]int, c.qubits)
 	slotLevel := make([]int, c.slots)
@@ -123,15 +129,7 @@ func (c Circuit) Depth() int {
 	for _, g := range c.gates {
 		level := 0
 		each := func(visit func(level *int)) {
-			for _, q := range g.targets {
-				visit(&qubitLevel[q])
-			}
-			for _, q := range g.controls {
-				visit(&qubitLevel[q])
-			}
-			for _, s := range g.slots {
-				visit(&slotLevel[s])
-			}
+			g.touches(func(q int) { visit(&qubitLevel[q]) }, func(s int) { visit(&slotLevel[s]) })
 		}
 		if g.kind == kindMeasure || g.kind == kindReset {
 			// One instruction per target: measuring two qubits in one entry is two parallel measurements.
@@ -157,11 +155,17 @@ func (c Circuit) Depth() int {
 }
 
 // GateCounts is the number of instructions by canonical name (aliases resolved, an added control written as a "c"
-// prefix, three or more as "mc"), as Qiskit's count_ops.
+// prefix, three or more as "mc"), as Qiskit's count_ops: measuring or resetting several qubits counts one for each, and
+// what is inside an if or while is not counted.
 func (c Circuit) GateCounts() map[string]int {
 	counts := make(map[string]int)
 	for _, g := range c.gates {
-		counts[g.name]++
+		switch g.kind {
+		case kindMeasure, kindReset:
+			counts[g.name] += len(g.targets)
+		default:
+			counts[g.name]++
+		}
 	}
 	return counts
 }

@@ -1,6 +1,11 @@
 package circuit
 
-import "strings"
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
 
 // kind is what an instruction does to its targets, controls aside.
 type kind uint8
@@ -30,6 +35,9 @@ const (
 	kindMeasure
 	kindReset
 	kindBarrier
+	kindIf
+	kindWhile
+	kindAssign
 )
 
 // anyControls marks a gate that takes one control or more.
@@ -40,7 +48,7 @@ type gateSpec struct {
 	name     string
 	kind     kind
 	targets  int
-	controls int // exact, or anyControls; a one-qubit gate without controls of its own accepts extra ones
+	controls int // exact, or anyControls; a unitary gate without controls of its own accepts extra ones
 	params   int
 }
 
@@ -50,20 +58,25 @@ var gateSpecs = []gateSpec{
 	{"h", kindH, 1, 0, 0}, {"s", kindS, 1, 0, 0}, {"sdg", kindSdg, 1, 0, 0}, {"t", kindT, 1, 0, 0},
 	{"tdg", kindTdg, 1, 0, 0}, {"sx", kindSX, 1, 0, 0}, {"sxdg", kindSXdg, 1, 0, 0},
 	{"rx", kindRX, 1, 0, 1}, {"ry", kindRY, 1, 0, 1}, {"rz", kindRZ, 1, 0, 1}, {"p", kindP, 1, 0, 1},
-	{"u", kindU, 1, 0, 3},
+	{"u", kindU, 1, 0, 3}, {"u2", kindU, 1, 0, 2}, {"cu", kindU, 1, 1, 4}, {"cu3", kindU, 1, 1, 3},
 	{"cx", kindX, 1, 1, 0}, {"cy", kindY, 1, 1, 0}, {"cz", kindZ, 1, 1, 0}, {"ch", kindH, 1, 1, 0},
+	{"cs", kindS, 1, 1, 0}, {"csdg", kindSdg, 1, 1, 0}, {"csx", kindSX, 1, 1, 0},
 	{"cp", kindP, 1, 1, 1}, {"crx", kindRX, 1, 1, 1}, {"cry", kindRY, 1, 1, 1}, {"crz", kindRZ, 1, 1, 1},
 	{"swap", kindSwap, 2, 0, 0}, {"iswap", kindISwap, 2, 0, 0},
 	{"rxx", kindRXX, 2, 0, 1}, {"ryy", kindRYY, 2, 0, 1}, {"rzz", kindRZZ, 2, 0, 1},
-	{"ccx", kindX, 1, 2, 0}, {"cswap", kindSwap, 2, 1, 0},
+	{"ccx", kindX, 1, 2, 0}, {"ccz", kindZ, 1, 2, 0}, {"cswap", kindSwap, 2, 1, 0},
+	{"c3x", kindX, 1, 3, 0}, {"c3sx", kindSX, 1, 3, 0}, {"c4x", kindX, 1, 4, 0},
 	{"mcx", kindX, 1, anyControls, 0}, {"mcz", kindZ, 1, anyControls, 0},
 	{"measure", kindMeasure, 1, 0, 0}, {"reset", kindReset, 1, 0, 0}, {"barrier", kindBarrier, 1, 0, 0},
 }
 
 var gateAliases = map[string]string{
 	"cnot": "cx", "toffoli": "ccx", "ccnot": "ccx", "si": "sdg", "ti": "tdg", "v": "sx", "vi": "sxdg",
-	"phase": "p", "u1": "p", "not": "x",
+	"phase": "p", "u1": "p", "not": "x", "u3": "u", "cphase": "cp", "cu1": "cp",
 }
+
+// countedNames are the gates that gate_counts has under another name, as Qiskit's count_ops does.
+var countedNames = map[string]string{"c3x": "mcx", "c4x": "mcx"}
 
 var specByName = func() map[string]gateSpec {
 	byName := make(map[string]gateSpec, len(gateSpecs)+len(gateAliases))
@@ -87,9 +100,6 @@ var noiseNames = map[string]bool{
 
 func isNoise(name string) bool { return noiseNames[strings.ToLower(name)] }
 
-// isOneQubitUnitary reports whether the kind acts on one qubit and therefore takes extra controls.
-func (k kind) isOneQubitUnitary() bool { return k <= kindU }
-
 func (k kind) isUnitary() bool { return k < kindMeasure }
 
 // newGate checks an instruction's shape and qubits. index names it in refusals; slots may be nil for measurements,
@@ -100,15 +110,12 @@ func newGate(index int, written string, targets, controls []int, params []float6
 		if isNoise(written) {
 			return gate{}, refuseGate(CodeNoise, index, written, "noise is not simulated; remove it")
 		}
-		return gate{}, refuseGate(CodeUnknownGate, index, written, "unknown gate")
+		return gate{}, refuseGate(CodeUnknownGate, index, written, "unknown gate%s", suggestion(written))
 	}
 	name := spec.name
 	switch {
 	case spec.kind == kindBarrier && len(targets) == 0:
-		targets = make([]int, qubits) // a barrier without qubits spans all of them
-		for q := range targets {
-			targets[q] = q
-		}
+		targets = allQubits(qubits)
 	case !spec.kind.isUnitary() && len(targets) > 0:
 	case len(targets) == 0:
 		return gate{}, refuseGate(CodeMissingField, index, name, "target is required")
@@ -119,7 +126,7 @@ func newGate(index int, written string, targets, controls []int, params []float6
 	case spec.controls == anyControls && len(controls) == 0:
 		return gate{}, refuseGate(CodeMissingField, index, name, "controls are required")
 	case spec.controls == anyControls:
-	case spec.controls == 0 && spec.kind.isOneQubitUnitary():
+	case spec.controls == 0 && spec.kind.isUnitary():
 		name = controlledName(name, len(controls))
 	case spec.controls > 0 && len(controls) == 0:
 		return gate{}, refuseGate(CodeMissingField, index, name, "control is required")
@@ -130,7 +137,7 @@ func newGate(index int, written string, targets, controls []int, params []float6
 		if len(params) == 0 {
 			field := "angle is"
 			if spec.params > 1 {
-				field = "params (theta, phi, lambda) are"
+				field = "params (" + strings.Join(spec.angleNames(), ", ") + ") are"
 			}
 			return gate{}, refuseGate(CodeMissingField, index, name, "%s required", field)
 		}
@@ -141,6 +148,12 @@ func newGate(index int, written string, targets, controls []int, params []float6
 	}
 	if spec.kind == kindMeasure && slots == nil {
 		slots = targets
+	}
+	if spec.name == "u2" {
+		params = []float64{math.Pi / 2, params[0], params[1]}
+	}
+	if counted, ok := countedNames[name]; ok {
+		name = counted
 	}
 	return gate{name: name, kind: spec.kind, targets: targets, controls: controls, params: params, slots: slots}, nil
 }
@@ -163,7 +176,7 @@ func checkQubits(index int, name string, targets, controls []int, qubits int) er
 	return nil
 }
 
-// controlledName is the name a one-qubit gate is counted under once controls are added.
+// controlledName is the name a gate is counted under once controls are added.
 func controlledName(name string, controls int) string {
 	switch controls {
 	case 0:
@@ -181,4 +194,65 @@ func plural(n int) string {
 		return ""
 	}
 	return "s"
+}
+
+// angleNames are the fields that may give the angles of u and its relatives one by one, in order; nil for other gates.
+func (s gateSpec) angleNames() []string {
+	all := []string{"theta", "phi", "lambda", "gamma"}
+	switch {
+	case s.kind != kindU:
+		return nil
+	case s.params == 2:
+		return all[1:3]
+	}
+	return all[:s.params]
+}
+
+// suggestion names the gate that an unknown name probably means, or nothing.
+func suggestion(written string) string {
+	const most = 2 // changes of a letter
+	written = strings.ToLower(written)
+	if len(written) > 12 { // longer than any name
+		return ""
+	}
+	best, distance := "", most+1
+	names := slices.Sorted(maps.Keys(gateAliases))
+	for i := len(gateSpecs) - 1; i >= 0; i-- {
+		names = slices.Insert(names, 0, gateSpecs[i].name)
+	}
+	for _, name := range names {
+		if d := editDistance(written, name); d < distance && d < max(len(written), len(name)) {
+			best, distance = name, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// editDistance counts the bytes to insert, delete, replace or exchange with their neighbour to turn a into b (optimal
+// string alignment).
+func editDistance(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			change := 1
+			if a[i-1] == b[j-1] {
+				change = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+change)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
 }

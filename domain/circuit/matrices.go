@@ -1,13 +1,18 @@
 package circuit
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"reckon/domain/circuit/trig"
+)
 
 const sqrtHalf = 0.70710678118654752440084436210484903928
 
 func extractWire(w wires) int { return bits.TrailingZeros64(uint64(w)) }
 
 // operator is the gate on the wires its qubits are on. Angles follow OpenQASM 3: rx, ry, rz, rxx, ryy, rzz are
-// exp(-i·angle/2·P), p is diag(1, e^{i·angle}), u is Qiskit's UGate.
+// exp(-i·angle/2·P), p is diag(1, e^{i·angle}), u is Qiskit's UGate, and a fourth
+// angle of u is a phase of all of it.
 func (g gate) operator(wire []int) operator {
 	var targets, controls wires
 	for _, q := range g.targets {
@@ -20,8 +25,9 @@ func (g gate) operator(wire []int) operator {
 	switch g.kind {
 	case kindSwap:
 		op.matrix = permutation(0, 2, 1, 3)
-	case kindISwap: // the swap itself is a renaming of wires; what is left is the phase
-		return operator{selectors: targets, controls: controls, matrix: []scalar{{1, 0}, {0, 1}, {0, 1}, {1, 0}}}.simplified()
+	case kindISwap:
+		op.matrix = permutation(0, 2, 1, 3)
+		op.matrix[1*4+2], op.matrix[2*4+1] = scalar{0, 1}, scalar{0, 1}
 	case kindRXX, kindRYY, kindRZZ:
 		op.matrix = twoQubitRotation(g.kind, g.params[0])
 	default:
@@ -29,6 +35,11 @@ func (g gate) operator(wire []int) operator {
 		op.matrix = m[:]
 	}
 	return op.simplified()
+}
+
+// iswapPhase is what is left of an iswap whose swap is done by renaming wires.
+func iswapPhase(both wires) operator {
+	return operator{selectors: both, matrix: []scalar{{1, 0}, {0, 1}, {0, 1}, {1, 0}}}.simplified()
 }
 
 func permutation(columns ...int) []scalar {
@@ -41,7 +52,7 @@ func permutation(columns ...int) []scalar {
 
 // twoQubitRotation is cos(angle/2)·I − i·sin(angle/2)·P⊗P, row by row.
 func twoQubitRotation(k kind, angle float64) []scalar {
-	s, c := sincos(angle / 2)
+	s, c := trig.Sincos(angle / 2)
 	cos, minus, plus, zero := scalar{c, 0}, scalar{0, -s}, scalar{0, s}, scalar{}
 	switch k {
 	case kindRXX:
@@ -77,30 +88,36 @@ func oneQubitMatrix(k kind, params []float64) [4]scalar {
 	case kindSXdg:
 		return [4]scalar{{0.5, -0.5}, {0.5, 0.5}, {0.5, 0.5}, {0.5, -0.5}}
 	case kindRX:
-		s, c := sincos(params[0] / 2)
+		s, c := trig.Sincos(params[0] / 2)
 		return [4]scalar{{c, 0}, {0, -s}, {0, -s}, {c, 0}}
 	case kindRY:
-		s, c := sincos(params[0] / 2)
+		s, c := trig.Sincos(params[0] / 2)
 		return [4]scalar{{c, 0}, {-s, 0}, {s, 0}, {c, 0}}
 	case kindRZ:
-		s, c := sincos(params[0] / 2)
+		s, c := trig.Sincos(params[0] / 2)
 		return [4]scalar{{c, -s}, zero, zero, {c, s}}
 	case kindP:
 		return [4]scalar{one, zero, zero, phase(params[0])}
 	case kindU:
-		s, c := sincos(params[0] / 2)
+		s, c := trig.Sincos(params[0] / 2)
 		phi, lambda := phase(params[1]), phase(params[2])
 		sum := phi.times(lambda)
-		return [4]scalar{
+		m := [4]scalar{
 			{c, 0}, scalar{-s, 0}.times(lambda),
 			scalar{s, 0}.times(phi), scalar{c, 0}.times(sum),
 		}
+		if len(params) == 4 { // cu: u with a phase of its own, which the control makes visible
+			for i := range m {
+				m[i] = m[i].times(phase(params[3]))
+			}
+		}
+		return m
 	}
 	return [4]scalar{one, zero, zero, one}
 }
 
 // phase is e^{i·angle}.
 func phase(angle float64) scalar {
-	s, c := sincos(angle)
+	s, c := trig.Sincos(angle)
 	return scalar{c, s}
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -36,8 +38,10 @@ func Parse(data []byte, limits Limits) (Circuit, error) {
 // reader walks the JSON tokens. Going by token, not through reflection, keeps field names exact, sees repeated fields
 // and gives every refusal its gate.
 type reader struct {
-	dec    *json.Decoder
-	limits Limits
+	dec     *json.Decoder
+	limits  Limits
+	entries int // of gates, those inside blocks included
+	nesting int // blocks that are open
 }
 
 // rawGate is a gate's fields before the number of qubits is known.
@@ -45,6 +49,7 @@ type rawGate struct {
 	name              string
 	targets, controls []int
 	params            []float64
+	flow              *rawFlow // if and while
 }
 
 func (r *reader) circuit() (Circuit, error) {
@@ -53,7 +58,8 @@ func (r *reader) circuit() (Circuit, error) {
 	}
 	c := Circuit{shots: DefaultShots, precision: Double}
 	var gates []rawGate
-	var qubits, shots, seed *int64
+	var qubits, shots, seed *integer
+	var program *string
 	hasGates := false
 	seen := map[string]bool{}
 	for r.dec.More() {
@@ -73,7 +79,9 @@ func (r *reader) circuit() (Circuit, error) {
 		case "precision":
 			c.precision, err = r.precision()
 		case "gates":
-			gates, hasGates, err = r.gates()
+			gates, hasGates, err = r.gates(key)
+		case "openqasm":
+			program, err = r.program(key)
 		default:
 			err = r.unknownField(circuitLevel, "", key)
 		}
@@ -85,37 +93,70 @@ func (r *reader) circuit() (Circuit, error) {
 		return Circuit{}, err
 	}
 	switch {
-	case qubits == nil:
+	case program != nil && hasGates:
+		return Circuit{}, refuse(CodeDuplicateField, "gates and openqasm say the same thing; give one")
+	case program == nil && qubits == nil:
 		return Circuit{}, refuse(CodeMissingField, "qubits is required")
-	case !hasGates:
+	case program == nil && !hasGates:
 		return Circuit{}, refuse(CodeMissingField, "gates is required")
 	}
-	if *qubits < 1 || *qubits > int64(r.limits.CliffordQubits) {
-		return Circuit{}, refuse(CodeQubitsRange, "qubits must be between 1 and %d, not %d", r.limits.CliffordQubits, *qubits)
+	if qubits != nil {
+		if qubits.value < 1 || qubits.value > int64(r.limits.CliffordQubits) {
+			return Circuit{}, refuse(CodeQubitsRange, "qubits must be between 1 and %d, not %s", r.limits.CliffordQubits, qubits.text)
+		}
+		c.qubits = int(qubits.value)
+		c.slots = c.qubits
 	}
-	c.qubits = int(*qubits)
-	c.slots = c.qubits
 	if shots != nil {
 		if err := checkShots(*shots, r.limits); err != nil {
 			return Circuit{}, err
 		}
-		c.shots = int(*shots)
+		c.shots = int(shots.value)
 	}
 	if seed != nil {
-		if *seed < 0 || *seed > MaxSeed {
-			return Circuit{}, refuse(CodeSeedRange, "seed must be between 0 and %d (exact in every JSON reader), not %d", int64(MaxSeed), *seed)
+		if seed.value < 0 || seed.value > MaxSeed {
+			return Circuit{}, refuse(CodeSeedRange, "seed must be between 0 and %d (exact in every JSON reader), not %s", int64(MaxSeed), seed.text)
 		}
-		c.seed, c.hasSeed = uint64(*seed), true
+		c.seed, c.hasSeed = uint64(seed.value), true
 	}
-	c.gates = make([]gate, len(gates))
-	for i, raw := range gates {
-		g, err := newGate(i, raw.name, raw.targets, raw.controls, raw.params, nil, c.qubits)
-		if err != nil {
-			return Circuit{}, err
-		}
-		c.gates[i] = g
+	if program != nil {
+		return c.withProgram(*program, r.limits)
 	}
-	return c, checkWidth(c, r.limits)
+	var err error
+	if c.gates, err = c.build(gates); err != nil {
+		return Circuit{}, err
+	}
+	if err := c.complete(r.limits); err != nil {
+		return Circuit{}, err
+	}
+	return c, c.checkMeasured()
+}
+
+// program reads an OpenQASM program: the text that could stand in a file.
+func (r *reader) program(key string) (*string, error) {
+	token, err := r.token()
+	if err != nil || token == nil {
+		return nil, err
+	}
+	text, ok := token.(string)
+	if !ok {
+		return nil, refuse(CodeWrongType, "%s must be a string, not %s", key, describe(token))
+	}
+	return &text, nil
+}
+
+// withProgram takes what is to run from an OpenQASM program. The field qubits may be left out; it cannot differ.
+func (c Circuit) withProgram(text string, limits Limits) (Circuit, error) {
+	program, err := ParseOpenQASM([]byte(text), limits)
+	if err != nil {
+		return Circuit{}, err
+	}
+	if c.qubits != 0 && c.qubits != program.qubits {
+		return Circuit{}, refuse(CodeQubitsRange, "qubits is %d, but the program has %d", c.qubits, program.qubits)
+	}
+	c.qubits, c.slots, c.registers = program.qubits, program.slots, program.registers
+	c.gates, c.phase = program.gates, program.phase
+	return c, nil
 }
 
 // checkWidth refuses circuits wider than the state vector allowed that are not Clifford throughout.
@@ -124,7 +165,11 @@ func checkWidth(c Circuit, limits Limits) error {
 		return nil
 	}
 	for i, g := range c.gates {
-		if !g.isClifford() {
+		switch {
+		case g.flow != nil:
+			return refuseGate(CodeQubitsRange, i, g.name,
+				"depends on classical bits; a circuit with such instructions has at most %d qubits, not %d", limits.Qubits, c.qubits)
+		case !g.isClifford():
 			return refuseGate(CodeQubitsRange, i, g.name,
 				"is not a Clifford gate; a circuit with such gates has at most %d qubits, not %d", limits.Qubits, c.qubits)
 		}
@@ -132,14 +177,15 @@ func checkWidth(c Circuit, limits Limits) error {
 	return nil
 }
 
-func checkShots(shots int64, limits Limits) error {
-	if shots < 1 || shots > int64(limits.Shots) {
-		return refuse(CodeShotsRange, "shots must be between 1 and %d, not %d", limits.Shots, shots)
+func checkShots(shots integer, limits Limits) error {
+	if shots.value < 1 || shots.value > int64(limits.Shots) {
+		return refuse(CodeShotsRange, "shots must be between 1 and %d, not %s", limits.Shots, shots.text)
 	}
 	return nil
 }
 
-func (r *reader) gates() ([]rawGate, bool, error) {
+// gates reads an array of entries; present is false for null.
+func (r *reader) gates(key string) (list []rawGate, present bool, err error) {
 	token, err := r.token()
 	if err != nil {
 		return nil, false, err
@@ -148,11 +194,11 @@ func (r *reader) gates() ([]rawGate, bool, error) {
 		return nil, false, nil
 	}
 	if token != json.Delim('[') {
-		return nil, false, refuse(CodeWrongType, "gates must be an array of objects, not %s", describe(token))
+		return nil, false, refuse(CodeWrongType, "%s must be an array of objects, not %s", key, describe(token))
 	}
 	var gates []rawGate
 	for r.dec.More() {
-		if len(gates) == r.limits.Gates {
+		if r.entries++; r.entries > r.limits.Gates {
 			return nil, false, refuse(CodeTooManyGates, "the circuit has more than %d gates", r.limits.Gates)
 		}
 		g, err := r.gate(len(gates))
@@ -170,7 +216,7 @@ func (r *reader) gate(index int) (rawGate, error) {
 	}
 	var g rawGate
 	named := false
-	var angles [3]*float64 // theta, phi, lambda when written by name
+	angles := map[string]float64{} // theta, phi, lambda and gamma when written by name
 	given := map[string]string{}
 	seen := map[string]bool{}
 	for r.dec.More() {
@@ -202,10 +248,17 @@ func (r *reader) gate(index int) (rawGate, error) {
 				g.params = params
 			}
 			err = firstError(err, refuseDuplicate(given, "angle", key, params != nil, index, g.name))
-		case "theta", "phi", "lambda":
-			angles[map[string]int{"theta": 0, "phi": 1, "lambda": 2}[key]], err = r.angle(index, g.name, key)
+		case "theta", "phi", "lambda", "gamma":
+			var angle *float64
+			if angle, err = r.angle(index, g.name, key); angle != nil {
+				angles[key] = *angle
+			}
 		default:
-			err = r.unknownField(index, g.name, key)
+			if flowFields[key] {
+				err = r.flowField(index, &g, key)
+			} else {
+				err = r.unknownField(index, g.name, key)
+			}
 		}
 		if err != nil {
 			return rawGate{}, err
@@ -214,37 +267,38 @@ func (r *reader) gate(index int) (rawGate, error) {
 	if err := r.close(); err != nil {
 		return rawGate{}, err
 	}
+	if g.flow != nil {
+		return g, g.checkFlow(index, seen)
+	}
 	if !named {
 		return rawGate{}, refuseGate(CodeMissingField, index, "", "gate is required")
 	}
 	return g, g.takeNamedAngles(index, angles, given["angle"])
 }
 
-// takeNamedAngles moves theta, phi and lambda, when written as fields of their own, into params. Only u has all three.
-func (g *rawGate) takeNamedAngles(index int, angles [3]*float64, other string) error {
-	names := [3]string{"theta", "phi", "lambda"}
-	count := 0
-	for i, angle := range angles {
-		if angle == nil {
-			continue
-		}
-		if other != "" {
-			return refuseGate(CodeDuplicateField, index, g.name, "%s and %s say the same thing; give one", names[i], other)
-		}
-		count++
-	}
-	if count == 0 {
+// takeNamedAngles moves theta, phi, lambda and gamma, when written as fields of their own, into params.
+func (g *rawGate) takeNamedAngles(index int, angles map[string]float64, other string) error {
+	if len(angles) == 0 {
 		return nil
 	}
-	if !strings.EqualFold(g.name, "u") {
-		return refuseGate(CodeUnknownField, index, g.name, "theta, phi and lambda belong to u; use angle")
-	}
-	g.params = make([]float64, 3)
-	for i, angle := range angles {
-		if angle == nil {
-			return refuseGate(CodeMissingField, index, g.name, "%s is required", names[i])
+	names := specByName[strings.ToLower(g.name)].angleNames()
+	for _, name := range slices.Sorted(maps.Keys(angles)) {
+		switch {
+		case other != "":
+			return refuseGate(CodeDuplicateField, index, g.name, "%s and %s say the same thing; give one", name, other)
+		case len(names) == 0:
+			return refuseGate(CodeUnknownField, index, g.name, "theta, phi, lambda and gamma belong to u and its relatives; use angle")
+		case !slices.Contains(names, name):
+			return refuseGate(CodeUnknownField, index, g.name, "takes %s, not %s", strings.Join(names, ", "), name)
 		}
-		g.params[i] = *angle
+	}
+	g.params = nil
+	for _, name := range names {
+		angle, ok := angles[name]
+		if !ok {
+			return refuseGate(CodeMissingField, index, g.name, "%s is required", name)
+		}
+		g.params = append(g.params, angle)
 	}
 	return nil
 }
@@ -300,8 +354,8 @@ func (r *reader) qubits(index int, name, key string) ([]int, bool, error) {
 		return nil, false, err
 	}
 	if token != json.Delim('[') {
-		q, err := toInteger(token, index, name, key)
-		return []int{clampInt(q)}, true, err
+		q, err := r.qubit(token, index, name, key)
+		return []int{q}, true, err
 	}
 	qubits := []int{}
 	for r.dec.More() {
@@ -309,20 +363,29 @@ func (r *reader) qubits(index int, name, key string) ([]int, bool, error) {
 		if err != nil {
 			return nil, false, err
 		}
-		q, err := toInteger(token, index, name, key)
+		q, err := r.qubit(token, index, name, key)
 		if err != nil {
 			return nil, false, err
 		}
 		if len(qubits) >= r.limits.CliffordQubits {
 			return nil, false, refuseGate(CodeRepeatedQubit, index, name, "%s lists more qubits than a circuit can have", key)
 		}
-		qubits = append(qubits, clampInt(q))
+		qubits = append(qubits, q)
 	}
 	return qubits, true, r.close()
 }
 
-// clampInt keeps a 64-bit index out of range on machines with 32-bit int.
-func clampInt(q int64) int { return int(max(min(q, math.MaxInt32), math.MinInt32)) }
+// qubit reads an index; whether the circuit has that qubit is checked once its width is known.
+func (r *reader) qubit(token json.Token, index int, name, key string) (int, error) {
+	q, err := toInteger(token, index, name, key)
+	if err != nil {
+		return 0, err
+	}
+	if q.value < math.MinInt32 || q.value > math.MaxInt32 { // an int, on every machine
+		return 0, refuseGate(CodeQubitRange, index, name, "%s %s is not a qubit of any circuit (0 to %d)", key, q.text, r.limits.CliffordQubits-1)
+	}
+	return int(q.value), nil
+}
 
 func (r *reader) angles(index int, name, key string) ([]float64, error) {
 	token, err := r.token()
@@ -394,7 +457,13 @@ func (r *reader) boolean(key string) (bool, error) {
 	return b, nil
 }
 
-func (r *reader) integer(index int, name, key string) (*int64, error) {
+// integer is a whole number and how it was written; the value of one beyond 64 bits is the nearest that fits.
+type integer struct {
+	value int64
+	text  string
+}
+
+func (r *reader) integer(index int, name, key string) (*integer, error) {
 	token, err := r.token()
 	if err != nil || token == nil {
 		return nil, err
@@ -403,15 +472,12 @@ func (r *reader) integer(index int, name, key string) (*int64, error) {
 	return &v, err
 }
 
-func toInteger(token json.Token, index int, name, key string) (int64, error) {
+func toInteger(token json.Token, index int, name, key string) (integer, error) {
 	number, ok := token.(json.Number)
 	if ok {
 		v, err := strconv.ParseInt(number.String(), 10, 64)
-		if err == nil {
-			return v, nil
-		}
-		if errors.Is(err, strconv.ErrRange) {
-			return v, nil // saturated: out of every range, and refused as such
+		if err == nil || errors.Is(err, strconv.ErrRange) { // out of range is refused by the field's own range
+			return integer{v, clipText(number.String())}, nil
 		}
 	}
 	what := describe(token)
@@ -419,9 +485,9 @@ func toInteger(token json.Token, index int, name, key string) (int64, error) {
 		what = clipText(number.String())
 	}
 	if index == circuitLevel {
-		return 0, refuse(CodeWrongType, "%s must be an integer, not %s", key, what)
+		return integer{}, refuse(CodeWrongType, "%s must be an integer, not %s", key, what)
 	}
-	return 0, refuseGate(CodeWrongType, index, name, "%s must be an integer, not %s", key, what)
+	return integer{}, refuseGate(CodeWrongType, index, name, "%s must be an integer, not %s", key, what)
 }
 
 // key reads a field name and refuses one seen before.

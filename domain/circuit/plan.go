@@ -1,6 +1,7 @@
 package circuit
 
 import (
+	"context"
 	"math/bits"
 	"slices"
 )
@@ -85,8 +86,25 @@ func newPlanner[F float](wireCount int, geo geometry, first []operator) *planner
 	return &planner[F]{geometry: geo, layout: initialLayout(wireCount, geo, first)}
 }
 
+// planProgram plans every segment in order; layouts are those after each segment.
+func planProgram[F float](ctx context.Context, p program, geo geometry) (plans []plan[F], layouts []layout, err error) {
+	planner := newPlanner[F](p.wires, geo, p.segments[0].operators)
+	for _, segment := range p.segments {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		planner.touched |= segment.moves // a round finds touched what earlier rounds have touched
+		plan := planner.plan(segment.operators)
+		if segment.restores >= 0 {
+			plan.sweeps = append(plan.sweeps, planner.restore(layouts[segment.restores])...)
+		}
+		plans, layouts = append(plans, plan), append(layouts, slices.Clone(planner.layout))
+	}
+	return plans, layouts, nil
+}
+
 // initialLayout gives the lanes to padding and to the wires targeted last: the state starts as |0…0⟩, so any layout is
-// free. layout has one entry per position-bearing wire; padding has none.
+// free. The padding's wires are numbered after the circuit's.
 func initialLayout(wireCount int, geo geometry, operators []operator) layout {
 	first := make([]int, wireCount)
 	for w := range first {
@@ -102,9 +120,12 @@ func initialLayout(wireCount int, geo geometry, operators []operator) layout {
 		order[w] = w
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return first[b] - first[a] })
-	out := make(layout, wireCount)
+	out := make(layout, geo.stateBits)
 	for i, w := range order {
 		out[w] = i + geo.stateBits - wireCount
+	}
+	for w := wireCount; w < geo.stateBits; w++ {
+		out[w] = w - wireCount
 	}
 	return out
 }
@@ -147,13 +168,35 @@ func (p *planner[F]) chooseOperators(operators []operator) (chosen, rest []opera
 		blocked |= op.allWires()
 		rest = append(rest, op)
 	}
+	return chosen, rest, p.filled(active)
+}
+
+// filled adds positions from the lowest until the block is full.
+func (p *planner[F]) filled(active wires) wires {
 	for position := 0; active.count() < p.geometry.blockBits; position++ {
 		active |= 1 << position
 	}
-	return chosen, rest, active
+	return active
 }
 
 func (p *planner[F]) sweep(operators []operator, active wires) sweep[F] {
+	s := p.emptySweep(active)
+	for i, op := range operators {
+		p.touched |= op.targets
+		for t := op.targets; t != 0; t &= t - 1 {
+			wire := extractWire(t)
+			if lane := p.layout[wire]; lane < p.geometry.laneBits {
+				p.exchange(&s, exchange{lane, p.positionToEvict(operators[i:], active)})
+			}
+		}
+		s.steps = append(s.steps, p.step(op, active, s.outer))
+	}
+	s.weigh(p.geometry)
+	return s
+}
+
+// emptySweep is a sweep without steps over the layout as it is now.
+func (p *planner[F]) emptySweep(active wires) sweep[F] {
 	geo := p.geometry
 	s := sweep[F]{outer: (1<<geo.stateBits - 1) &^ active, inPlace: geo.blockBits == geo.stateBits}
 	for a := active; a != 0; a &= a - 1 {
@@ -161,23 +204,24 @@ func (p *planner[F]) sweep(operators []operator, active wires) sweep[F] {
 	}
 	untouched := wires(1<<geo.stateBits-1) &^ p.layout.positions(p.touched)
 	s.zero = uint64(extract(uint64(untouched), s.outer))
-	for i, op := range operators {
-		p.touched |= op.targets
-		for t := op.targets; t != 0; t &= t - 1 {
-			wire := extractWire(t)
-			if lane := p.layout[wire]; lane < geo.laneBits {
-				with := p.positionToEvict(operators[i:], active)
-				s.steps = append(s.steps, step[F]{exchange: true, lane: lane, with: (active & (1<<with - 1)).count()})
-				p.swapPositions(lane, with)
-			}
-		}
-		s.steps = append(s.steps, p.step(op, active, s.outer))
+	return s
+}
+
+// exchange adds the step and records that two wires have changed places.
+func (p *planner[F]) exchange(s *sweep[F], e exchange) {
+	var active wires
+	for _, position := range s.active {
+		active |= 1 << position
 	}
+	s.steps = append(s.steps, step[F]{exchange: true, lane: e.lane, with: (active & (1<<e.with - 1)).count()})
+	p.swapPositions(e.lane, e.with)
+}
+
+func (s *sweep[F]) weigh(geo geometry) {
 	for _, st := range s.steps {
 		s.weight += st.weight(geo)
 	}
 	s.weight += 1 << geo.blockBits
-	return s
 }
 
 // positionToEvict is the active position outside the lanes whose wire is the last to be a target of the coming operators.
@@ -203,6 +247,67 @@ func (p *planner[F]) swapPositions(a, b int) {
 			p.layout[wire] = a
 		}
 	}
+}
+
+// exchange is a lane and a position above the lanes that change places.
+type exchange struct{ lane, with int }
+
+// restore brings every wire back to where the layout has it.
+func (p *planner[F]) restore(wanted layout) []sweep[F] {
+	geo := p.geometry
+	pending := exchangesTo(p.layout, wanted, geo.laneBits)
+	var sweeps []sweep[F]
+	for len(pending) > 0 {
+		active := wires(1<<geo.runBits - 1)
+		fit := 0
+		for fit < len(pending) && (active|1<<pending[fit].with).count() <= geo.blockBits {
+			active |= 1 << pending[fit].with
+			fit++
+		}
+		s := p.emptySweep(p.filled(active))
+		for _, e := range pending[:fit] {
+			p.exchange(&s, e)
+		}
+		s.weigh(geo)
+		sweeps, pending = append(sweeps, s), pending[fit:]
+	}
+	return sweeps
+}
+
+// exchangesTo turns one layout into another. Every exchange has a lane on one side, so wires above the lanes go through
+// lane 0, and two lanes through a position above them.
+func exchangesTo(from, wanted layout, laneBits int) []exchange {
+	at := make([]int, len(from)) // wire at each position
+	for wire, position := range from {
+		at[position] = wire
+	}
+	var out []exchange
+	swap := func(lane, with int) {
+		at[lane], at[with] = at[with], at[lane]
+		out = append(out, exchange{lane, with})
+	}
+	settle := func(lane int) { // every round puts one wire where it belongs
+		for wanted[at[lane]] != lane {
+			destination := wanted[at[lane]]
+			if destination >= laneBits {
+				swap(lane, destination)
+				continue
+			}
+			swap(lane, laneBits)
+			swap(destination, laneBits)
+			swap(lane, laneBits)
+		}
+	}
+	for lane := range laneBits {
+		settle(lane)
+	}
+	for position := laneBits; position < len(at); position++ {
+		if wanted[at[position]] != position {
+			swap(0, position)
+			settle(0)
+		}
+	}
+	return out
 }
 
 // step translates an operator to positions within a block and expands its table over the lanes.

@@ -2,6 +2,7 @@ package circuit
 
 import (
 	"context"
+	"fmt"
 	"math/bits"
 	"runtime"
 	"unsafe"
@@ -27,6 +28,10 @@ type Options struct {
 	MemoryLimitBytes int64  // 0: DefaultMemoryLimitBytes; what the estimate leaves of it saves repeating work mid-circuit
 	Engine           Engine // EngineAuto, EngineStatevector or EngineStabilizer
 
+	// Allocate, when set, gives zeroed memory for large planes, aligned to 64 bytes; free is called before Run returns. Nil:
+	// the heap, where what one run leaves stays beside the next until it is collected.
+	Allocate func(bytes int) (memory []byte, free func(), err error)
+
 	// Progress, when set, is called with the fraction of work done, from Run's own goroutines, never concurrently, at
 	// most a thousand times. It must not block.
 	Progress func(fraction float64)
@@ -34,15 +39,16 @@ type Options struct {
 
 // Result of a run; it marshals to the result of a qsim job.
 type Result struct {
-	Counts        map[string]int     `json:"counts"`
-	Shots         int                `json:"shots"`
-	Seed          uint64             `json:"seed"`
-	Probabilities map[string]float64 `json:"probabilities,omitempty"`
-	Statevector   [][2]float64       `json:"statevector,omitempty"`
-	Depth         int                `json:"depth"`
-	GateCounts    map[string]int     `json:"gate_counts"`
-	BitOrder      string             `json:"bit_order"`
-	Engine        string             `json:"engine"`
+	Counts        map[string]int     `json:"counts" doc:"How often each key was drawn: a bit string, qubit 0 rightmost"`
+	Shots         int                `json:"shots" doc:"Number of samples drawn"`
+	Seed          uint64             `json:"seed" maximum:"9007199254740991" doc:"Seed of the samples, the circuit's or the one drawn: an integer below 2^53"`
+	Probabilities map[string]float64 `json:"probabilities,omitempty" doc:"Exact probability of each key above 1e-12; left out above 12 qubits and where histories are too many"`
+	Statevector   [][2]float64       `json:"statevector,omitempty" doc:"Real and imaginary part of each amplitude before the final measurement; left out unless asked for"`
+	Depth         int                `json:"depth" doc:"Number of layers, as Qiskit counts them"`
+	GateCounts    map[string]int     `json:"gate_counts" doc:"Number of instructions of each name, as Qiskit's count_ops"`
+	BitOrder      string             `json:"bit_order" enum:"q0_rightmost" doc:"Order of a key's bits: qubit 0 is the rightmost character"`
+	Engine        string             `json:"engine" example:"statevector-double-v1" doc:"What simulated; its number changes whenever counts may"`
+	Omitted       map[string]string  `json:"omitted,omitempty" doc:"Fields that were left out though the page promises them, each with the reason"`
 }
 
 // Run simulates the circuit. The result is a function of the circuit, its shots and the seed; threads, processor and
@@ -64,9 +70,13 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	need := c.cost(engine, threads).MemoryBytes
+	cost := c.cost(engine, threads)
+	if err := cost.Check(); err != nil {
+		return Result{}, err
+	}
+	need := cost.MemoryBytes
 	if need > limit {
-		return Result{}, refuse(CodeMemory, "the circuit needs %d MiB of memory; %d MiB are allowed", need>>20, limit>>20)
+		return Result{}, refuse(CodeMemory, "the circuit needs %d MiB of memory; %d MiB are allowed", (need+1<<20-1)>>20, limit>>20)
 	}
 	result := Result{
 		Shots: c.shots, Seed: options.Seed, Depth: c.Depth(), GateCounts: c.GateCounts(), BitOrder: "q0_rightmost",
@@ -75,6 +85,8 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		result.Seed = c.seed
 	}
 	report := &progress{report: options.Progress}
+	memory := &arena{allocate: options.Allocate}
+	defer memory.release()
 	rng := newRandom(result.Seed)
 	switch {
 	case engine == EngineStabilizer:
@@ -82,10 +94,10 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		err = runStabilizer(ctx, c, rng, report, &result)
 	case c.precision == Single:
 		result.Engine = "statevector-single-v1"
-		err = runStatevector(ctx, c, engineSetup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse, limit - need}, rng, report, &result)
+		err = runStatevector(ctx, c, engineSetup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse, limit - need, memory}, rng, report, &result)
 	default:
 		result.Engine = "statevector-double-v1"
-		err = runStatevector(ctx, c, engineSetup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse, limit - need}, rng, report, &result)
+		err = runStatevector(ctx, c, engineSetup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse, limit - need, memory}, rng, report, &result)
 	}
 	if err != nil {
 		return Result{}, err
@@ -132,6 +144,7 @@ type engineSetup[F float] struct {
 	threads  int
 	fuse     func([]operator) []operator
 	spare    int64 // bytes for states of branches that wait; without them branches are run again
+	memory   *arena
 }
 
 func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F], rng *random, report *progress, result *Result) error {
@@ -145,38 +158,52 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	geo := how.geometry
 	sim := simulation[F]{
 		program: p, machine: newMachine(geo, how.threads, how.kernels, report), rng: rng,
-		counts: make(map[string]int),
+		counts: make(map[string]int), memory: how.memory,
 		copies: int(how.spare / (2 * int64(unsafe.Sizeof(F(0))) << geo.stateBits)),
 	}
-	planner := newPlanner[F](p.wires, geo, p.segments[0].operators)
-	for _, segment := range p.segments {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		sim.plans = append(sim.plans, planner.plan(segment.operators))
-		sim.layouts = append(sim.layouts, append(layout(nil), planner.layout...))
+	var err error
+	if sim.plans, sim.layouts, err = planProgram[F](ctx, p, geo); err != nil {
+		return err
 	}
-	report.total.Store(planWork(sim.plans) * branchBound(p, c.shots))
-	sim.character = make([]int, c.slots)
-	for i, slot := range p.slots {
-		sim.character[slot] = len(p.slots) - 1 - i
-	}
+	report.total.Store(workBound(p, sim.plans, c.shots))
 	if sim.exact = c.qubits <= MaxProbabilityQubits; sim.exact {
-		sim.exactBudget, sim.probabilities = exactAmplitudes, make(map[string]float64)
+		sim.histories, sim.probabilities = 1, make(map[string]float64)
+	} else {
+		sim.omitted = fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits)
 	}
-	start := branch[F]{shots: c.shots, weight: 1, key: make([]byte, len(p.slots)), state: newState[F](geo.stateBits)}
-	for i := range start.key {
-		start.key[i] = '0'
+	planes, err := newPlanes[F](how.memory, geo.stateBits)
+	if err != nil {
+		return err
 	}
+	planes.re[0] = 1
+	start := sim.start(planes)
+	start.shots = c.shots
 	if err := sim.walk(ctx, start); err != nil {
 		return err
 	}
 	result.Counts = sim.counts
 	result.Probabilities = withoutDust(sim.probabilities)
-	if c.statevector && c.qubits <= MaxStatevectorQubits && p.eventCount() == 0 {
-		result.Statevector = amplitudes(start.state, p.final, sim.layouts[0])
+	if result.Probabilities == nil {
+		result.omit("probabilities", sim.omitted)
+	}
+	switch {
+	case !c.statevector:
+	case c.qubits > MaxStatevectorQubits:
+		result.omit("statevector", fmt.Sprintf("amplitudes are listed up to %d qubits", MaxStatevectorQubits))
+	case !p.oneHistory():
+		result.omit("statevector", "measurements, resets or conditions inside the circuit leave no single final state")
+	default:
+		result.Statevector = amplitudes(start.state, p.final, sim.layouts[0], phase(c.phase))
 	}
 	return nil
+}
+
+// omit says why the result lacks a field.
+func (r *Result) omit(field, reason string) {
+	if r.Omitted == nil {
+		r.Omitted = map[string]string{}
+	}
+	r.Omitted[field] = reason
 }
 
 // withoutDust drops the probabilities below 1e-12, which only rounding made different from zero.
@@ -190,33 +217,41 @@ func withoutDust(probabilities map[string]float64) map[string]float64 {
 	return probabilities
 }
 
-// amplitudes lists the state in the order of the circuit's qubits: bit q of the index is qubit q.
-func amplitudes[F float](s state[F], final []int, positions layout) [][2]float64 {
+// amplitudes lists the state in the order of the circuit's qubits, times a phase: bit q of the index is qubit q.
+func amplitudes[F float](s state[F], final []int, positions layout, whole scalar) [][2]float64 {
 	out := make([][2]float64, 1<<len(final))
 	for i := range out {
 		var at uint64
 		for q, wire := range final {
 			at |= uint64(i>>q&1) << positions[wire]
 		}
-		out[i] = [2]float64{float64(s.re[at]) + 0, float64(s.im[at]) + 0} // + 0 turns -0 into 0
+		a := scalar{float64(s.re[at]), float64(s.im[at])}
+		if !whole.isOne() {
+			a = a.times(whole)
+		}
+		out[i] = [2]float64{a.re + 0, a.im + 0} // + 0 turns -0 into 0
 	}
 	return out
 }
 
-func planWork[F float](plans []plan[F]) int64 {
-	var sum int64
-	for _, p := range plans {
-		for _, s := range p.sweeps {
-			sum += s.weight << (s.outer.count() - bits.OnesCount64(s.zero))
+// workBound bounds the weights that running a program can add up to.
+func workBound[F float](p program, plans []plan[F], shots int) int64 {
+	var sum uint64
+	for i, plan := range plans {
+		var once uint64
+		for _, s := range plan.sweeps {
+			once += uint64(s.weight) << (s.outer.count() - bits.OnesCount64(s.zero))
 		}
+		sum = saturatingAdd(sum, saturatingMultiply(once, uint64(p.segments[i].times)))
 	}
-	return sum
+	return int64(saturatingMultiply(sum, uint64(p.branchBound(shots))))
 }
 
-// branchBound is the most states a program can split into.
-func branchBound(p program, shots int) int64 {
-	if p.eventCount() >= bits.Len(uint(shots)) {
+// branchBound is the most histories that shots can take.
+func (p program) branchBound(shots int) int64 {
+	events := p.eventCount()
+	if events >= int64(bits.Len(uint(shots))) {
 		return int64(shots)
 	}
-	return 1 << p.eventCount()
+	return min(int64(shots), 1<<events)
 }

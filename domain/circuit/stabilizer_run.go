@@ -2,8 +2,10 @@ package circuit
 
 import (
 	"context"
-	"encoding/binary"
+	"fmt"
 	"math/bits"
+	"slices"
+	"strings"
 )
 
 // runStabilizer runs a Clifford circuit on a tableau and samples its outcomes.
@@ -12,18 +14,23 @@ func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress
 	if err != nil {
 		return err
 	}
-	result.Counts, err = sampleParities(ctx, key, c.shots, rng)
-	return err
+	if result.Counts, err = sampleParities(ctx, key, c.keyLayout().template, c.shots, rng); err != nil {
+		return err
+	}
+	result.omit("probabilities", fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits))
+	if c.statevector {
+		result.omit("statevector", "the stabilizer engine holds no amplitudes")
+	}
+	return nil
 }
 
-// stabilizerOutcomes returns every slot that is written, lowest first, as a sum of symbols.
+// stabilizerOutcomes returns every slot that keys show, lowest first, as a sum of symbols.
 func stabilizerOutcomes(ctx context.Context, c Circuit, report *progress) ([]parity, error) {
 	const checkEvery = 16
 	instructions := c.stabilizerInstructions()
 	t := newTableau(c.qubits, instructions.midCircuit)
 	report.total.Store(int64(len(instructions.list)) + int64(c.qubits))
 	outcome := make([]parity, c.slots)
-	written := make([]bool, c.slots)
 	waiting := make([]int, c.slots) // qubit whose final value the slot takes, or -1
 	for s := range waiting {
 		waiting[s] = -1
@@ -47,18 +54,18 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, report *progress) ([]par
 		default:
 			outcome[in.event.slot], waiting[in.event.slot] = t.measure(in.event.wire), -1
 		}
-		written[in.event.slot] = true
 	}
 	final, err := t.measureAll(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var key []parity
-	for s := range c.slots {
+	layout := c.keyLayout()
+	for s, at := range layout.character {
 		if waiting[s] >= 0 {
 			outcome[s] = final[waiting[s]]
 		}
-		if written[s] {
+		if at >= 0 && at < len(layout.template) {
 			key = append(key, outcome[s])
 		}
 	}
@@ -88,11 +95,11 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 		case kindMeasure:
 			measured = true
 			for j, q := range g.targets {
-				p.list = append(p.list, stabilizerInstruction{event: event{eventMeasure, q, g.slots[j]}})
+				p.list = append(p.list, stabilizerInstruction{event: event{kind: eventMeasure, wire: q, slot: g.slots[j]}})
 			}
 		case kindReset:
 			for _, q := range g.targets {
-				p.list = append(p.list, stabilizerInstruction{event: event{eventReset, q, noSlot}})
+				p.list = append(p.list, stabilizerInstruction{event: event{kind: eventReset, wire: q, slot: noSlot}})
 			}
 		default:
 			p.list = append(p.list, stabilizerInstruction{gate: g})
@@ -100,7 +107,7 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 	}
 	if !measured {
 		for q := range c.qubits {
-			p.list = append(p.list, stabilizerInstruction{event: event{eventMeasure, q, q}})
+			p.list = append(p.list, stabilizerInstruction{event: event{kind: eventMeasure, wire: q, slot: q}})
 		}
 	}
 	disturbed := make([]bool, c.qubits)
@@ -131,9 +138,10 @@ func (g gate) disturbs() []int {
 	return g.targets
 }
 
-// sampleParities draws values for the symbols and counts the keys. Outcomes are uniform over an affine space; a basis of
+// sampleParities draws values for the symbols and counts the keys; the template's zeros from the right are their places.
+// Outcomes are uniform over an affine space; a basis of
 // it is drawn from, so that a shot costs no more random bits than there are independent outcomes.
-func sampleParities(ctx context.Context, key []parity, shots int, rng *random) (map[string]int, error) {
+func sampleParities(ctx context.Context, key []parity, template []byte, shots int, rng *random) (map[string]int, error) {
 	words := (len(key) + 63) / 64
 	constant := make([]uint64, words)
 	vectors := map[int][]uint64{}
@@ -171,12 +179,12 @@ func sampleParities(ctx context.Context, key []parity, shots int, rng *random) (
 		}
 	}
 	const checkEvery = 256
-	packed := map[string]int{}
-	value, bytes := make([]uint64, words), make([]byte, 8*words)
+	samples := make([]uint64, shots*words) // one after the other
 	for shot := range shots {
 		if shot%checkEvery == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		value := samples[shot*words : (shot+1)*words]
 		copy(value, constant)
 		for at := 0; at < len(basis); at += 64 {
 			draw := rng.uint64()
@@ -187,32 +195,46 @@ func sampleParities(ctx context.Context, key []parity, shots int, rng *random) (
 				xorInto(value, basis[at+bits.TrailingZeros64(draw)])
 			}
 		}
-		for w, v := range value {
-			binary.LittleEndian.PutUint64(bytes[8*w:], v)
-		}
-		packed[string(bytes)]++
 	}
-	counts := make(map[string]int, len(packed))
-	text := make([]byte, len(key))
-	for bytes, times := range packed {
-		for i := range text {
-			text[len(text)-1-i] = '0' + bytes[i/8]>>(i%8)&1
-		}
-		counts[string(text)] = times
-	}
-	return counts, nil
+	return countSamples(samples, words, shots, template), nil
 }
 
-// stabilizerCost adds the tableau, its symbols and the basis that is sampled from.
-func (c Circuit) stabilizerCost(cost Cost, events int) Cost {
-	column := int64(2*((c.qubits+63)/64)) * 8
-	width := int64(c.qubits + c.slots + events)
-	cost.MemoryBytes += 2 * int64(c.qubits) * column
-	cost.MemoryBytes += int64(events) * column                   // symbols
-	cost.MemoryBytes += int64(c.slots) * (width/8 + 64)          // outcomes
-	cost.MemoryBytes += width * (int64((c.slots+63)/64)*8 + 100) // basis
-	words := column / 8
-	perEvent := int64(c.qubits+events) * words
-	cost.Operations = int64(len(c.gates))*words + int64(events+2*c.qubits)*perEvent + int64(c.shots)*int64(c.slots)*words
-	return cost
+// countSamples counts equal samples and writes each as a key. The keys share one block of memory: there may be as many as
+// shots, a thousand characters each.
+func countSamples(samples []uint64, words, shots int, template []byte) map[string]int {
+	sample := func(shot int32) []uint64 { return samples[int(shot)*words:][:words] }
+	order := make([]int32, shots)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return slices.Compare(sample(a), sample(b)) })
+	distinct := 0
+	for i, shot := range order {
+		if i == 0 || !slices.Equal(sample(shot), sample(order[i-1])) {
+			distinct++
+		}
+	}
+	counts := make(map[string]int, distinct)
+	var text strings.Builder
+	text.Grow(distinct * len(template))
+	key := slices.Clone(template)
+	for from := 0; from < shots; {
+		first := sample(order[from])
+		to := from + 1
+		for to < shots && slices.Equal(sample(order[to]), first) {
+			to++
+		}
+		i := 0
+		for at := len(key) - 1; at >= 0; at-- {
+			if template[at] != ' ' {
+				key[at] = '0' + byte(first[i/64]>>(i%64)&1)
+				i++
+			}
+		}
+		start := text.Len()
+		text.Write(key)
+		counts[text.String()[start:]] = to - from
+		from = to
+	}
+	return counts
 }

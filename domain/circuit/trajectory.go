@@ -1,18 +1,25 @@
 package circuit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 )
 
 // negligible is the weight below which a branch is rounding dust.
 const negligible = 1e-14
 
-// exactAmplitudes bounds the work spent on listing exact probabilities of a circuit with mid-circuit events: branches
-// times amplitudes. Beyond it the result has no probabilities.
+// exactAmplitudes bounds the work spent on listing exact probabilities of a circuit with mid-circuit events: histories
+// times amplitudes, counted when a history splits. Beyond it the result has no probabilities, and histories without
+// shots are not followed.
 const exactAmplitudes = 1 << 20
+
+// maxProbabilities bounds the keys whose probability is listed: OpenQASM programs may have many more bits than qubits.
+const maxProbabilities = 1 << 16
 
 // MaxProbabilityQubits and MaxStatevectorQubits are the widest circuits whose result lists them.
 const (
@@ -28,25 +35,27 @@ type branch[F float] struct {
 	shots   int
 	weight  float64
 	key     []byte   // outcomes so far, as characters
-	path    []byte   // the value of every event so far
+	path    []byte   // the value of every measurement and reset so far
+	rounds  []int    // begun by each loop
 	state   state[F] // empty for a waiting branch without memory for its state: replay recomputes it
 }
 
 // simulation runs one program on the state-vector engine.
 type simulation[F float] struct {
-	program   program
-	machine   *machine[F]
-	plans     []plan[F]
-	layouts   []layout // after each segment
-	rng       *random
-	character []int // place in the key of each slot
+	program program
+	machine *machine[F]
+	plans   []plan[F]
+	layouts []layout // after each segment
+	rng     *random
 
-	exact         bool // probabilities are still wanted and affordable
-	exactBudget   int
+	exact         bool   // probabilities are still wanted and affordable
+	histories     int    // that are followed or have ended, while exact
+	omitted       string // why there are no probabilities
 	counts        map[string]int
 	probabilities map[string]float64
 	spare         []state[F] // states of finished branches
 	copies        int        // states that may still be allocated for waiting branches
+	memory        *arena
 }
 
 // walk runs every branch. Of two branches the one with fewer shots (then less weight) goes first, so the number that
@@ -66,23 +75,90 @@ func (sim *simulation[F]) walk(ctx context.Context, start branch[F]) error {
 				return err
 			}
 		}
-		if err := sim.machine.run(ctx, sim.plans[b.segment], b.state); err != nil {
-			return err
-		}
-		event := sim.program.segments[b.segment].event
-		if event.kind == eventEnd {
-			if err := sim.finish(ctx, b); err != nil {
-				return err
-			}
-			continue
-		}
-		next, err := sim.split(ctx, b, event)
+		e, err := sim.advance(ctx, &b)
 		if err != nil {
 			return err
 		}
-		stack = append(stack, next...)
+		switch {
+		case e == nil && b.shots > 0:
+			return refuse(CodeRounds, "a while loop did not end within its %d rounds", sim.program.segments[b.segment].event.rounds)
+		case e == nil:
+			sim.giveUpExact("a history that no shot took runs a while loop past its last round")
+			sim.release(b.state)
+		case e.kind == eventEnd:
+			if err := sim.finish(ctx, b); err != nil {
+				return err
+			}
+		default:
+			next, err := sim.split(ctx, b, *e)
+			if err != nil {
+				return err
+			}
+			stack = append(stack, next...)
+		}
 	}
 	return nil
+}
+
+// advance runs a branch to its next measurement or reset or to its end, and returns that event; nil when a loop would
+// begin a round too many.
+func (sim *simulation[F]) advance(ctx context.Context, b *branch[F]) (*event, error) {
+	for {
+		if err := sim.machine.run(ctx, sim.plans[b.segment], b.state); err != nil {
+			return nil, err
+		}
+		e := &sim.program.segments[b.segment].event
+		switch e.kind {
+		case eventEnd, eventMeasure, eventReset:
+			return e, nil
+		case eventAssign:
+			value := sim.evaluate(b, e)
+			for i, slot := range e.slots {
+				sim.write(b, slot, byte(value>>i&1))
+			}
+			b.segment = e.next
+		case eventIf:
+			b.segment = e.other
+			if sim.evaluate(b, e) != 0 {
+				b.segment = e.next
+			}
+		case eventLoop:
+			if sim.evaluate(b, e) == 0 {
+				b.rounds[e.loop], b.segment = 0, e.other
+				continue
+			}
+			if b.rounds[e.loop] == e.rounds {
+				return nil, nil
+			}
+			b.rounds[e.loop]++
+			b.segment = e.next
+		case eventJump:
+			b.segment = e.next
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (sim *simulation[F]) evaluate(b *branch[F], e *event) uint64 {
+	return e.condition.evaluate(func(slot int) uint64 {
+		if at := sim.program.key.character[slot]; at >= 0 {
+			return uint64(b.key[at] - '0')
+		}
+		return 0 // nothing writes it
+	})
+}
+
+func (sim *simulation[F]) write(b *branch[F], slot int, value byte) {
+	if slot != noSlot {
+		b.key[sim.program.key.character[slot]] = '0' + value
+	}
+}
+
+// giveUpExact stops following histories for their probability alone.
+func (sim *simulation[F]) giveUpExact(reason string) {
+	sim.exact, sim.probabilities, sim.omitted = false, nil, reason
 }
 
 // split divides a branch by the outcomes of a measurement or reset. The last of the returned branches has to run first.
@@ -101,17 +177,21 @@ func (sim *simulation[F]) split(ctx context.Context, b branch[F], e event) ([]br
 			values = append(values, value)
 		}
 	}
+	if most := exactAmplitudes / len(b.state.re); sim.exact && len(values) > 1 {
+		if sim.histories++; sim.histories > most {
+			sim.giveUpExact(fmt.Sprintf("the outcomes split into more than %d histories, too many to follow exactly", most))
+			values = slices.DeleteFunc(values, func(value int) bool { return shots[value] == 0 })
+		}
+	}
 	var next []branch[F]
 	for _, value := range values {
 		successor := b
-		successor.segment, successor.shots, successor.weight = b.segment+1, shots[value], float64(b.weight*probability[value])
+		successor.segment, successor.shots, successor.weight = e.next, shots[value], float64(b.weight*probability[value])
 		if len(values) > 1 {
-			successor.key, successor.path = slices.Clone(b.key), slices.Clone(b.path)
+			successor.key, successor.path, successor.rounds = slices.Clone(b.key), slices.Clone(b.path), slices.Clone(b.rounds)
 		}
 		successor.path = append(successor.path, byte(value))
-		if e.slot != noSlot {
-			successor.key[sim.character[e.slot]] = byte('0' + value)
-		}
+		sim.write(&successor, e.slot, byte(value))
 		next = append(next, successor)
 	}
 	slices.SortStableFunc(next, func(a, b branch[F]) int {
@@ -122,12 +202,14 @@ func (sim *simulation[F]) split(ctx context.Context, b branch[F], e event) ([]br
 	}
 	for i := range next {
 		if i+1 < len(next) { // the one that goes first takes the state over
-			next[i].state = sim.copyState(b.state)
+			if next[i].state, err = sim.copyState(b.state); err != nil {
+				return nil, err
+			}
 		}
 		if next[i].state.re == nil {
 			continue
 		}
-		if err := sim.project(ctx, next[i].state, position, int(next[i].path[b.segment]), weights, e); err != nil {
+		if err := sim.project(ctx, next[i].state, position, int(next[i].path[len(b.path)]), weights, e); err != nil {
 			return nil, err
 		}
 	}
@@ -165,37 +247,49 @@ func (sim *simulation[F]) replay(ctx context.Context, b branch[F]) (state[F], er
 	clear(s.re)
 	clear(s.im)
 	s.re[0] = 1
-	for segment := range b.segment {
-		if err := sim.machine.run(ctx, sim.plans[segment], s); err != nil {
+	again := sim.start(s)
+	for _, value := range b.path {
+		e, err := sim.advance(ctx, &again)
+		if err != nil {
 			return s, err
 		}
-		e := sim.program.segments[segment].event
-		position := sim.layouts[segment][e.wire]
+		position := sim.layouts[again.segment][e.wire]
 		zero, one, err := sim.machine.bitWeights(ctx, s, position)
 		if err != nil {
 			return s, err
 		}
-		if err := sim.project(ctx, s, position, int(b.path[segment]), [2]float64{zero, one}, e); err != nil {
+		if err := sim.project(ctx, s, position, int(value), [2]float64{zero, one}, *e); err != nil {
 			return s, err
 		}
+		sim.write(&again, e.slot, value)
+		again.segment = e.next
 	}
 	return s, nil
 }
 
+// start is the branch before anything has run.
+func (sim *simulation[F]) start(s state[F]) branch[F] {
+	key := append(slices.Clone(sim.program.key.template), bytes.Repeat([]byte{'0'}, sim.program.key.hidden)...)
+	return branch[F]{weight: 1, key: key, rounds: make([]int, sim.program.loops), state: s}
+}
+
 // copyState returns an empty state when there is no memory for a copy.
-func (sim *simulation[F]) copyState(s state[F]) state[F] {
-	if n := len(sim.spare); n > 0 {
-		copied := sim.spare[n-1]
+func (sim *simulation[F]) copyState(s state[F]) (copied state[F], err error) {
+	switch n := len(sim.spare); {
+	case n > 0:
+		copied = sim.spare[n-1]
 		sim.spare = sim.spare[:n-1]
-		copy(copied.re, s.re)
-		copy(copied.im, s.im)
-		return copied
+	case sim.copies == 0:
+		return state[F]{}, nil
+	default:
+		sim.copies--
+		if copied, err = newPlanes[F](sim.memory, bits.Len(uint(len(s.re)))-1); err != nil {
+			return state[F]{}, err
+		}
 	}
-	if sim.copies == 0 {
-		return state[F]{}
-	}
-	sim.copies--
-	return state[F]{re: slices.Clone(s.re), im: slices.Clone(s.im)}
+	copy(copied.re, s.re)
+	copy(copied.im, s.im)
+	return copied, nil
 }
 
 func (sim *simulation[F]) release(s state[F]) {
@@ -209,9 +303,9 @@ func (sim *simulation[F]) finish(ctx context.Context, b branch[F]) error {
 	positions := sim.layouts[b.segment]
 	name := func(index int) []byte {
 		for _, out := range sim.program.outputs {
-			b.key[sim.character[out.slot]] = byte('0' + index>>positions[out.wire]&1)
+			sim.write(&b, out.slot, byte(index>>positions[out.wire]&1))
 		}
-		return b.key
+		return b.key[:len(sim.program.key.template)]
 	}
 	if b.shots > 0 {
 		err := sim.machine.sample(ctx, b.state, b.shots, sim.rng, func(index, times int) {
@@ -222,15 +316,14 @@ func (sim *simulation[F]) finish(ctx context.Context, b branch[F]) error {
 		}
 	}
 	if sim.exact {
-		if sim.exactBudget -= len(b.state.re); sim.exactBudget < 0 {
-			sim.exact, sim.probabilities = false, nil
-		}
-	}
-	if sim.exact {
 		for i, re := range b.state.re {
 			a, c := float64(re), float64(b.state.im[i])
 			if p := float64(a*a) + float64(c*c); p > 0 {
 				sim.probabilities[string(name(i))] += float64(b.weight * p)
+				if len(sim.probabilities) > maxProbabilities {
+					sim.giveUpExact(fmt.Sprintf("more than %d keys are possible", maxProbabilities))
+					break
+				}
 			}
 		}
 	}
