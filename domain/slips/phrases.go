@@ -426,50 +426,6 @@ func (f *finder) braces(i int) bool {
 	return true
 }
 
-var thousands = regexp.MustCompile(`^[0-9]{3}$`)
-
-// groups: 1,000 and 1 000 000 where a number stands alone, and 2 3/4.
-func (f *finder) groups(i int) {
-	if f.isOperator(i-1, ",") && f.adjacent(i) || f.isNumber(i-1) {
-		return
-	}
-	text, j := f.source(i, i), i
-	if len(text) > 3 || strings.Contains(text, ".") {
-		return
-	}
-	for _, comma := range []bool{true, false} {
-		j = i
-		for {
-			next := j + 1
-			if comma {
-				if !f.isOperator(next, ",") || !f.adjacent(next) || !f.adjacent(next+1) {
-					break
-				}
-				next++
-			}
-			if !f.isNumber(next) || !thousands.MatchString(f.source(next, next)) || comma != f.adjacent(next) {
-				break
-			}
-			j = next
-		}
-		if j > i {
-			break
-		}
-	}
-	plain := f.isOperator(i+1, ",")
-	if j > i && (!plain && strings.HasPrefix(f.source(i+1, i+1), "0") || plain && !f.inBrackets(i)) {
-		digits := strings.NewReplacer(",", "", " ", "").Replace(f.source(i, j))
-		f.add(i, slip{code: Number, start: f.words[i].Start, end: f.words[j].End, why: "Numbers have no marks between their digits.",
-			edits: []edit{{start: f.words[i].Start, end: f.words[j].End, text: digits}}})
-		return
-	}
-	if f.isNumber(i+1) && !f.adjacent(i+1) && f.isOperator(i+2, "/") && f.isNumber(i+3) && !f.endsOperand(i-1) &&
-		len(f.source(i+1, i+1)) <= len(f.source(i+3, i+3)) && f.endsTerm(i+4) {
-		f.add(i, slip{code: Number, start: f.words[i].Start, end: f.words[i+3].End, why: "Numbers beside each other multiply.",
-			edits: []edit{insert(f.words[i].Start, "("), {start: f.words[i].End, end: f.words[i+1].Start, text: " + "}, insert(f.words[i+3].End, ")")}})
-	}
-}
-
 // inBrackets tells whether a bracket is open at word i.
 func (f *finder) inBrackets(i int) bool {
 	for j := range i {

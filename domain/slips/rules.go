@@ -1,7 +1,6 @@
 package slips
 
 import (
-	"regexp"
 	"strings"
 
 	"reckon/domain/expression"
@@ -382,7 +381,10 @@ func (f *finder) atom(i int) {
 	if text := f.source(i, i); text[0] == '%' {
 		f.percent(i, text)
 	} else if f.isNumber(i) {
-		f.number(i, text)
+		if f.literal(i) {
+			return
+		}
+		f.number(i)
 		f.groups(i)
 		f.combinations(i)
 	}
@@ -409,32 +411,6 @@ func (f *finder) percent(i int, text string) {
 		}
 	}
 }
-
-var (
-	exponent    = regexp.MustCompile(`^[eE][0-9]+$`)
-	hexadecimal = regexp.MustCompile(`^x[0-9a-fA-F]+$`)
-)
-
-// number: 1e10, 1.5e-5, 0x1F.
-func (f *finder) number(i int, text string) {
-	next := i + 1
-	if !f.isName(next) || !f.adjacent(next) || f.bound[f.words[next].Name] {
-		return
-	}
-	switch name := f.words[next].Name; {
-	case exponent.MatchString(name):
-		f.add(next, slip{code: Number, start: f.words[i].Start, end: f.words[next].End, why: whyNumber, edits: []edit{f.replace(next, "*^"+name[1:])}})
-	case (name == "e" || name == "E") && f.isOperator(next+1, "-", "+") && f.adjacent(next+1) && f.isNumber(next+2) && f.adjacent(next+2):
-		sign := strings.TrimPrefix(f.source(next+1, next+1), "+")
-		f.add(next, slip{code: Number, start: f.words[i].Start, end: f.words[next+2].End, why: whyNumber,
-			edits: []edit{{start: f.words[next].Start, end: f.words[next+2].Start, text: "*^" + sign}}})
-	case text == "0" && hexadecimal.MatchString(name):
-		f.add(next, slip{code: Number, start: f.words[i].Start, end: f.words[next].End, why: "Digits of another base stand after the base and ^^.",
-			edits: []edit{{start: f.words[i].Start, end: f.words[next].End, text: "16^^" + strings.ToLower(name[1:])}}})
-	}
-}
-
-const whyNumber = "Powers of ten are written with *^."
 
 // solvers take equations, never assignments.
 var solvers = map[string]bool{
