@@ -17,16 +17,17 @@ type gate struct {
 }
 
 // primitives are the gates that operations name. Those of two qubits have a definition in the library, too.
-var primitives = map[string]*gate{}
+var primitives = primitiveGates()
 
-func init() {
+func primitiveGates() map[string]*gate {
+	gates := map[string]*gate{"gphase": {name: "gphase", parameters: 1, primitive: true}}
 	for name, parameters := range map[string]int{
 		"id": 0, "x": 0, "y": 0, "z": 0, "h": 0, "s": 0, "sdg": 0, "t": 0, "tdg": 0, "sx": 0, "sxdg": 0,
 		"rx": 1, "ry": 1, "rz": 1, "p": 1, "u": 3,
 	} {
-		primitives[name] = &gate{name: name, parameters: parameters, qubits: 1, primitive: true}
+		gates[name] = &gate{name: name, parameters: parameters, qubits: 1, primitive: true}
 	}
-	primitives["gphase"] = &gate{name: "gphase", parameters: 1, primitive: true}
+	return gates
 }
 
 // findGate looks for a definition of the program, then in the library.
