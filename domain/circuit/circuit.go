@@ -61,7 +61,8 @@ type Circuit struct {
 	statevector bool
 	precision   Precision
 	gates       []gate
-	slots       int                 // classical bits: one per qubit for JSON, the declared bits for OpenQASM
+	slots       int // classical bits: one per qubit for JSON, the declared bits for OpenQASM
+	observables []observable
 	registers   []classicalRegister // in order of declaration, covering all slots; nil for JSON
 }
 

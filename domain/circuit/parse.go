@@ -59,6 +59,7 @@ func (r *reader) circuit() (Circuit, error) {
 	c := Circuit{shots: DefaultShots, precision: Double}
 	var gates []rawGate
 	var qubits, shots, seed *integer
+	var observables [][]rawTerm
 	hasGates := false
 	seen := map[string]bool{}
 	for r.dec.More() {
@@ -77,6 +78,8 @@ func (r *reader) circuit() (Circuit, error) {
 			c.statevector, err = r.boolean(key)
 		case "precision":
 			c.precision, err = r.precision()
+		case "observables":
+			observables, err = r.observables()
 		case "gates":
 			gates, hasGates, err = r.gates(key)
 		default:
@@ -117,6 +120,9 @@ func (r *reader) circuit() (Circuit, error) {
 		return Circuit{}, err
 	}
 	if err := c.complete(r.limits); err != nil {
+		return Circuit{}, err
+	}
+	if c.observables, err = c.checkObservables(observables); err != nil {
 		return Circuit{}, err
 	}
 	return c, c.checkMeasured()

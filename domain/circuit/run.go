@@ -44,6 +44,7 @@ type Result struct {
 	Seed          uint64             `json:"seed"`
 	Probabilities map[string]float64 `json:"probabilities,omitempty"`
 	Statevector   [][2]float64       `json:"statevector,omitempty"`
+	Expectations  []Expectation      `json:"expectations,omitempty"` // of the observables, in their order
 	Depth         int                `json:"depth"`
 	GateCounts    map[string]int     `json:"gate_counts"`
 	BitOrder      string             `json:"bit_order"`
@@ -166,11 +167,14 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 		return err
 	}
 	report.total.Store(workBound(p, sim.plans, c.shots))
-	if sim.exact = c.qubits <= MaxProbabilityQubits; sim.exact {
-		sim.histories, sim.probabilities = 1, make(map[string]float64)
+	sim.tally = newTally(c.observables, c.shots, result.Seed)
+	sim.histories = 1
+	if sim.listed = c.qubits <= MaxProbabilityQubits; sim.listed {
+		sim.probabilities = make(map[string]float64)
 	} else {
 		sim.omitted = fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits)
 	}
+	sim.exact = sim.listed || len(c.observables) > 0
 	planes, err := newPlanes[F](how.memory, geo.stateBits)
 	if err != nil {
 		return err
@@ -186,11 +190,16 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	if result.Probabilities == nil {
 		result.omit("probabilities", sim.omitted)
 	}
+	if len(c.observables) > 0 {
+		if result.Expectations = sim.tally.expectations(sim.exact); !sim.exact {
+			result.omit("expectations.value", sim.unfollowed)
+		}
+	}
 	switch {
 	case !c.statevector:
 	case c.qubits > MaxStatevectorQubits:
 		result.omit("statevector", fmt.Sprintf("amplitudes are listed up to %d qubits", MaxStatevectorQubits))
-	case !p.oneHistory():
+	case !p.oneHistory() || p.dephased != 0:
 		result.omit("statevector", "measurements, resets or conditions inside the circuit leave no single final state")
 	default:
 		result.Statevector = amplitudes(start.state, p.final, sim.layouts[0])
