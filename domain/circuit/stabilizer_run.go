@@ -90,8 +90,14 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, report *pr
 // stabilizerInstruction is a gate, or a measurement or reset of one qubit.
 type stabilizerInstruction struct {
 	gate     *gate
-	event    event
+	event    stabilizerEvent
 	deferred bool // nothing later changes the qubit's basis states, so the final value is the outcome
+}
+
+// stabilizerEvent is an eventMeasure or eventReset; wires are qubits.
+type stabilizerEvent struct {
+	kind       eventKind
+	wire, slot int
 }
 
 type stabilizerProgram struct {
@@ -102,7 +108,7 @@ type stabilizerProgram struct {
 
 // stabilizerInstructions lists gates and events; wires are qubits.
 func (c Circuit) stabilizerInstructions() stabilizerProgram {
-	var p stabilizerProgram
+	p := stabilizerProgram{list: make([]stabilizerInstruction, 0, len(c.gates)+c.qubits)}
 	measured := false
 	for i := range c.gates {
 		g := &c.gates[i]
@@ -111,11 +117,11 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 		case kindMeasure:
 			measured = true
 			for j, q := range g.targets {
-				p.list = append(p.list, stabilizerInstruction{event: event{kind: eventMeasure, wire: q, slot: g.slots[j]}})
+				p.list = append(p.list, stabilizerInstruction{event: stabilizerEvent{kind: eventMeasure, wire: q, slot: g.slots[j]}})
 			}
 		case kindReset:
 			for _, q := range g.targets {
-				p.list = append(p.list, stabilizerInstruction{event: event{kind: eventReset, wire: q, slot: noSlot}})
+				p.list = append(p.list, stabilizerInstruction{event: stabilizerEvent{kind: eventReset, wire: q, slot: noSlot}})
 			}
 		default:
 			p.list = append(p.list, stabilizerInstruction{gate: g})
@@ -123,7 +129,7 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 	}
 	if !measured {
 		for q := range c.qubits {
-			p.list = append(p.list, stabilizerInstruction{event: event{kind: eventMeasure, wire: q, slot: q}})
+			p.list = append(p.list, stabilizerInstruction{event: stabilizerEvent{kind: eventMeasure, wire: q, slot: q}})
 		}
 	}
 	disturbed, used, written := make([]bool, c.qubits), make([]bool, c.qubits), make([]bool, c.slots)
