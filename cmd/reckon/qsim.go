@@ -22,16 +22,17 @@ import (
 
 // qsimCmd simulates a circuit from a file, for people who try things at a terminal.
 type qsimCmd struct {
-	File      string  `arg:"" help:"Circuit as JSON (the qsim job's object) or OpenQASM 2 or 3; - reads standard input."`
-	Shots     *int    `help:"Number of samples; default: the circuit's, or 1024." placeholder:"N"`
-	Seed      *uint64 `help:"Seed of the samples; default: the circuit's, or a fresh one, which is printed." placeholder:"N"`
-	Precision string  `help:"double or single; default: the circuit's, or double." enum:",double,single" default:"" placeholder:"P"`
-	Engine    string  `help:"statevector or stabilizer; default: chosen by the circuit." enum:",statevector,stabilizer" default:"" placeholder:"E"`
-	Threads   int     `help:"Threads; default: one per processor." placeholder:"N"`
-	MemoryMiB int64   `help:"Most memory to use; larger circuits are refused." name:"memory-mib" default:"8192" placeholder:"N"`
-	Rows      int     `help:"Most rows of the histogram." default:"32" placeholder:"N"`
-	JSON      bool    `help:"Print the result as JSON." name:"json"`
-	Draw      string  `help:"Draw the circuit instead of simulating it: text or svg." enum:",text,svg" default:"" placeholder:"F"`
+	File        string  `arg:"" help:"Circuit as JSON (the qsim job's object) or OpenQASM 2 or 3; - reads standard input."`
+	Shots       *int    `help:"Number of samples; default: the circuit's, or 1024." placeholder:"N"`
+	Seed        *uint64 `help:"Seed of the samples; default: the circuit's, or a fresh one, which is printed." placeholder:"N"`
+	Precision   string  `help:"double or single; default: the circuit's, or double." enum:",double,single" default:"" placeholder:"P"`
+	Engine      string  `help:"statevector or stabilizer; default: chosen by the circuit." enum:",statevector,stabilizer" default:"" placeholder:"E"`
+	Observables string  `help:"Pauli sums as a JSON array, such as [{\"ZZ\":1,\"XI\":0.5}]; default: the circuit's." placeholder:"JSON"`
+	Threads     int     `help:"Threads; default: one per processor." placeholder:"N"`
+	MemoryMiB   int64   `help:"Most memory to use; larger circuits are refused." name:"memory-mib" default:"8192" placeholder:"N"`
+	Rows        int     `help:"Most rows of the histogram." default:"32" placeholder:"N"`
+	JSON        bool    `help:"Print the result as JSON." name:"json"`
+	Draw        string  `help:"Draw the circuit instead of simulating it: text or svg." enum:",text,svg" default:"" placeholder:"F"`
 }
 
 // drawnWidth is where a drawing in text goes on below, in characters.
@@ -116,6 +117,9 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result
 	if err == nil && c.Precision != "" {
 		parsed, err = parsed.WithPrecision(circuit.Precision(c.Precision))
 	}
+	if err == nil && c.Observables != "" {
+		parsed, err = parsed.WithObservables([]byte(c.Observables))
+	}
 	if err != nil {
 		return circuit.Result{}, err
 	}
@@ -162,6 +166,16 @@ func printHistogram(w io.Writer, r circuit.Result, rows int) error {
 	}
 	if rest := len(keys) - len(shown); rest > 0 {
 		fmt.Fprintf(&out, "… and %d more outcomes\n", rest)
+	}
+	for i, e := range r.Expectations {
+		exact := "not exact: " + r.Omitted["expectations.value"]
+		if e.Value != nil {
+			exact = fmt.Sprintf("exactly %.12g", *e.Value)
+		}
+		fmt.Fprintf(&out, "\nobservable %d: %.6g ± %.2g by shots, %s", i, e.Sampled, e.StandardError, exact)
+	}
+	if len(r.Expectations) > 0 {
+		out.WriteByte('\n')
 	}
 	fmt.Fprintf(&out, "\n%d shots, seed %d, depth %d, engine %s; qubit 0 is rightmost\n", r.Shots, r.Seed, r.Depth, r.Engine)
 	_, err := io.WriteString(w, out.String())

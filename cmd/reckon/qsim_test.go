@@ -57,6 +57,22 @@ func TestQsimRefusesOptions(t *testing.T) {
 	}
 }
 
+func TestQsimObservables(t *testing.T) {
+	cmd := qsimCmd{File: "-", MemoryMiB: 64, Observables: `[{"XX":1,"ZZ":0.5}]`}
+	r, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q; h q[0]; cx q[0], q[1];"))
+	if err != nil || len(r.Expectations) != 1 || r.Expectations[0].Sampled != 1.5 {
+		t.Fatalf("%+v, %v", r.Expectations, err)
+	}
+	var out strings.Builder
+	if err := printHistogram(&out, r, 2); err != nil || !strings.Contains(out.String(), "observable 0: 1.5 ± 0 by shots, exactly 1.5\n\n1024 shots") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	cmd.Observables = `[{"X":1}]`
+	if _, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q;")); err == nil {
+		t.Error("an observable of another width was accepted")
+	}
+}
+
 func TestHistogram(t *testing.T) {
 	var out strings.Builder
 	r := circuit.Result{Counts: map[string]int{"00": 60, "11": 30, "01": 10}, Shots: 100, Seed: 5, Depth: 2, Engine: "statevector-double-v1"}

@@ -252,7 +252,7 @@ func TestTableauAgreesWithStateVector(t *testing.T) {
 			t.Fatal("the generator left the Clifford gates")
 		}
 		want := mustRun(t, b.circuit, Options{Engine: EngineStatevector}).Probabilities
-		key, err := stabilizerOutcomes(context.Background(), b.circuit, &progress{})
+		key, err := stabilizerOutcomes(context.Background(), b.circuit, &tally{}, &progress{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -435,7 +435,7 @@ func TestDeterminedMeasurementsMidCircuit(t *testing.T) {
 			b.add("measure", []int{q}, nil)
 		}
 		want := mustRun(t, b.circuit, Options{Engine: EngineStatevector}).Probabilities
-		key, err := stabilizerOutcomes(context.Background(), b.circuit, &progress{})
+		key, err := stabilizerOutcomes(context.Background(), b.circuit, &tally{}, &progress{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -105,7 +105,9 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 	}
 	// An operator that stays alone has at most 16 entries; fused ones share at most 64, so that each accounts for half.
 	entries := int64(1) << min(2*c.qubits, maxTableBits)
-	operators, multiplications := int64(0), uint64(0)
+	operators, multiplications := int64(0), uint64(c.pauliTerms())
+	heap += c.pauliTerms() * c.termBytes()
+	cost.ResultBytes += int64(len(c.observables)) * 128
 	for _, s := range p.segments {
 		once := uint64(0)
 		for _, op := range s.operators {
@@ -124,13 +126,25 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 	histories := uint64(p.branchBound(c.shots))
 	if events > 0 {
 		histories *= 2 // each may be computed again from the start
-		if c.qubits <= MaxProbabilityQubits {
-			histories += exactAmplitudes >> geo.stateBits
+		if c.qubits <= MaxProbabilityQubits || len(c.observables) > 0 {
+			histories += max(1, uint64(exactAmplitudes)>>geo.stateBits)
 		}
 	}
 	work := saturatingMultiply(saturatingMultiply(multiplications+2, 1<<geo.stateBits), histories)
 	cost.Operations = int64(work)
 	return cost
+}
+
+// termBytes bounds what one term of an observable takes.
+func (c Circuit) termBytes() int64 { return 256 + 32*int64(c.qubits) }
+
+// pauliTerms is the number of terms of all observables.
+func (c Circuit) pauliTerms() int64 {
+	sum := int64(0)
+	for _, o := range c.observables {
+		sum += int64(len(o))
+	}
+	return sum
 }
 
 // stabilizerCost bounds the tableau, its symbols, the basis that is sampled from, the samples and their keys.
@@ -144,14 +158,19 @@ func (c Circuit) stabilizerCost(cost Cost, distinct, key, gates int64) Cost {
 	column := int64(2*((c.qubits+63)/64)) * 8
 	sample := int64((c.slots+63)/64) * 8
 	symbols := int64(c.qubits) + events
-	heap := gates * gateBytes
+	heap := gates*gateBytes + c.pauliTerms()*c.termBytes()
+	cost.ResultBytes += int64(len(c.observables)) * 128
 	heap += int64(2*c.qubits+1) * column
+	if len(c.observables) > 0 {
+		heap += 2 * (int64(2*c.qubits+1) + events) * column // a copy, and one that is garbage
+	}
 	heap += events * 8 * column                           // the symbols' signs, and masks
 	heap += int64(c.slots+c.qubits) * (symbols/4 + 64)    // outcomes
 	heap += symbols * (2*sample + entryBytes)             // basis
 	heap += int64(c.shots)*(sample+4) + distinct*(key+64) // samples, keys
 	cost.MemoryBytes = fixedBytes + 2*heap
 	words := column / 8
-	cost.Operations = int64(len(c.gates))*words + (events+2*int64(c.qubits))*symbols*words + int64(c.shots)*sample/8*symbols/64
+	cost.Operations = c.pauliTerms() * (2*int64(c.qubits) + symbols) * words
+	cost.Operations += int64(len(c.gates))*words + (events+2*int64(c.qubits))*symbols*words + int64(c.shots)*sample/8*symbols/64
 	return cost
 }

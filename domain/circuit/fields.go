@@ -8,12 +8,14 @@ import (
 // Input declares the members of the JSON circuit object that Parse reads, for the API's description. A tag
 // single:"true" says that one element may stand in place of the array. A test compares it with the reader.
 type Input struct {
-	Qubits      int         `json:"qubits" minimum:"1" maximum:"1000" doc:"Number of qubits, at most the plan's"`
-	Gates       []GateInput `json:"gates" maxItems:"10000" doc:"What is done, in order"`
-	Shots       *int64      `json:"shots,omitempty" minimum:"1" maximum:"100000" nullable:"true" doc:"Number of samples to draw; 1024 when left out"`
-	Seed        *int64      `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" nullable:"true" doc:"Of the samples: the same circuit, shots and seed give the same counts on every machine. When left out one is drawn, and the result says which"`
-	Statevector *bool       `json:"statevector,omitempty" nullable:"true" doc:"Ask for the amplitudes; at most 10 qubits"`
-	Precision   *Precision  `json:"precision,omitempty" enum:"double,single" nullable:"true" doc:"Of the amplitudes: double (when left out) has 64 bits for each number, single 32"`
+	Qubits      int                  `json:"qubits,omitempty" minimum:"1" maximum:"1000" doc:"Number of qubits, at most the plan's; required with gates"`
+	Gates       []GateInput          `json:"gates,omitempty" maxItems:"10000" doc:"What is done, in order; required unless openqasm is given"`
+	OpenQASM    *string              `json:"openqasm,omitempty" nullable:"true" doc:"Instead of gates: the text of an OpenQASM 2 or 3 program, an extension of this service (docs/circuits.md)"`
+	Observables []map[string]float64 `json:"observables,omitempty" nullable:"true" doc:"Pauli sums to report the expectation value of, each an object of labels and coefficients, an extension of this service (docs/circuits.md)"`
+	Shots       *int64               `json:"shots,omitempty" minimum:"1" maximum:"100000" nullable:"true" doc:"Number of samples to draw; 1024 when left out"`
+	Seed        *int64               `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" nullable:"true" doc:"Of the samples: the same circuit, shots and seed give the same counts on every machine. When left out one is drawn, and the result says which"`
+	Statevector *bool                `json:"statevector,omitempty" nullable:"true" doc:"Ask for the amplitudes; at most 10 qubits"`
+	Precision   *Precision           `json:"precision,omitempty" enum:"double,single" nullable:"true" doc:"Of the amplitudes: double (when left out) has 64 bits for each number, single 32"`
 }
 
 // GateInput declares the members of an entry of gates. A field and its alias are not given together.

@@ -60,6 +60,7 @@ func (r *reader) circuit() (Circuit, error) {
 	var gates []rawGate
 	var qubits, shots, seed *integer
 	var program *string
+	var observables [][]rawTerm
 	hasGates := false
 	seen := map[string]bool{}
 	for r.dec.More() {
@@ -78,6 +79,8 @@ func (r *reader) circuit() (Circuit, error) {
 			c.statevector, err = r.boolean(key)
 		case "precision":
 			c.precision, err = r.precision()
+		case "observables":
+			observables, err = r.observables()
 		case "gates":
 			gates, hasGates, err = r.gates(key)
 		case "openqasm":
@@ -119,14 +122,20 @@ func (r *reader) circuit() (Circuit, error) {
 		}
 		c.seed, c.hasSeed = uint64(seed.value), true
 	}
-	if program != nil {
-		return c.withProgram(*program, r.limits)
-	}
 	var err error
+	if program != nil {
+		if c, err = c.withProgram(*program, r.limits); err == nil {
+			c.observables, err = c.checkObservables(observables)
+		}
+		return c, err
+	}
 	if c.gates, err = c.build(gates); err != nil {
 		return Circuit{}, err
 	}
 	if err := c.complete(r.limits); err != nil {
+		return Circuit{}, err
+	}
+	if c.observables, err = c.checkObservables(observables); err != nil {
 		return Circuit{}, err
 	}
 	return c, c.checkMeasured()

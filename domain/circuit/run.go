@@ -44,6 +44,7 @@ type Result struct {
 	Seed          uint64             `json:"seed" maximum:"9007199254740991" doc:"Seed of the samples, the circuit's or the one drawn: an integer below 2^53"`
 	Probabilities map[string]float64 `json:"probabilities,omitempty" doc:"Exact probability of each key above 1e-12; left out above 12 qubits and where histories are too many"`
 	Statevector   [][2]float64       `json:"statevector,omitempty" doc:"Real and imaginary part of each amplitude before the final measurement; left out unless asked for"`
+	Expectations  []Expectation      `json:"expectations,omitempty" doc:"Of the observables, in their order"`
 	Depth         int                `json:"depth" doc:"Number of layers, as Qiskit counts them"`
 	GateCounts    map[string]int     `json:"gate_counts" doc:"Number of instructions of each name, as Qiskit's count_ops"`
 	BitOrder      string             `json:"bit_order" enum:"q0_rightmost" doc:"Order of a key's bits: qubit 0 is the rightmost character"`
@@ -166,11 +167,14 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 		return err
 	}
 	report.total.Store(workBound(p, sim.plans, c.shots))
-	if sim.exact = c.qubits <= MaxProbabilityQubits; sim.exact {
-		sim.histories, sim.probabilities = 1, make(map[string]float64)
+	sim.tally = newTally(c.observables, c.shots, result.Seed)
+	sim.histories = 1
+	if sim.listed = c.qubits <= MaxProbabilityQubits; sim.listed {
+		sim.probabilities = make(map[string]float64)
 	} else {
 		sim.omitted = fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits)
 	}
+	sim.exact = sim.listed || len(c.observables) > 0
 	planes, err := newPlanes[F](how.memory, geo.stateBits)
 	if err != nil {
 		return err
@@ -186,11 +190,16 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	if result.Probabilities == nil {
 		result.omit("probabilities", sim.omitted)
 	}
+	if len(c.observables) > 0 {
+		if result.Expectations = sim.tally.expectations(sim.exact); !sim.exact {
+			result.omit("expectations.value", sim.unfollowed)
+		}
+	}
 	switch {
 	case !c.statevector:
 	case c.qubits > MaxStatevectorQubits:
 		result.omit("statevector", fmt.Sprintf("amplitudes are listed up to %d qubits", MaxStatevectorQubits))
-	case !p.oneHistory():
+	case !p.oneHistory() || p.dephased != 0:
 		result.omit("statevector", "measurements, resets or conditions inside the circuit leave no single final state")
 	default:
 		result.Statevector = amplitudes(start.state, p.final, sim.layouts[0], phase(c.phase))

@@ -10,12 +10,16 @@ import (
 
 // runStabilizer runs a Clifford circuit on a tableau and samples its outcomes.
 func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress, result *Result) error {
-	key, err := stabilizerOutcomes(ctx, c, report)
+	tally := newTally(c.observables, c.shots, result.Seed)
+	key, err := stabilizerOutcomes(ctx, c, tally, report)
 	if err != nil {
 		return err
 	}
 	if result.Counts, err = sampleParities(ctx, key, c.keyLayout().template, c.shots, rng); err != nil {
 		return err
+	}
+	if len(c.observables) > 0 {
+		result.Expectations = tally.expectations(true)
 	}
 	result.omit("probabilities", fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits))
 	if c.statevector {
@@ -25,10 +29,10 @@ func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress
 }
 
 // stabilizerOutcomes returns every slot that keys show, lowest first, as a sum of symbols.
-func stabilizerOutcomes(ctx context.Context, c Circuit, report *progress) ([]parity, error) {
+func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, report *progress) ([]parity, error) {
 	const checkEvery = 16
 	instructions := c.stabilizerInstructions()
-	t := newTableau(c.qubits, instructions.midCircuit)
+	t := newTableau(c.qubits, instructions.midCircuit || len(c.observables) > 0)
 	report.total.Store(int64(len(instructions.list)) + int64(c.qubits))
 	outcome := make([]parity, c.slots)
 	waiting := make([]int, c.slots) // qubit whose final value the slot takes, or -1
@@ -55,6 +59,18 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, report *progress) ([]par
 			outcome[in.event.slot], waiting[in.event.slot] = t.measure(in.event.wire), -1
 		}
 	}
+	for i, o := range tally.terms {
+		for k, term := range o {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			value := 0.0
+			if !slices.ContainsFunc(term.x, func(q int) bool { return instructions.dephased[q] }) {
+				value = t.expectation(term)
+			}
+			tally.add(i, k, value, 1, c.shots)
+		}
+	}
 	final, err := t.measureAll(ctx)
 	if err != nil {
 		return nil, err
@@ -75,18 +91,25 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, report *progress) ([]par
 // stabilizerInstruction is a gate, or a measurement or reset of one qubit.
 type stabilizerInstruction struct {
 	gate     *gate
-	event    event
+	event    stabilizerEvent
 	deferred bool // nothing later changes the qubit's basis states, so the final value is the outcome
+}
+
+// stabilizerEvent is an eventMeasure or eventReset; wires are qubits.
+type stabilizerEvent struct {
+	kind       eventKind
+	wire, slot int
 }
 
 type stabilizerProgram struct {
 	list       []stabilizerInstruction
 	midCircuit bool
+	dephased   []bool // by qubit; see markMeasurements
 }
 
 // stabilizerInstructions lists gates and events; wires are qubits.
 func (c Circuit) stabilizerInstructions() stabilizerProgram {
-	var p stabilizerProgram
+	p := stabilizerProgram{list: make([]stabilizerInstruction, 0, len(c.gates)+c.qubits)}
 	measured := false
 	for i := range c.gates {
 		g := &c.gates[i]
@@ -95,11 +118,11 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 		case kindMeasure:
 			measured = true
 			for j, q := range g.targets {
-				p.list = append(p.list, stabilizerInstruction{event: event{kind: eventMeasure, wire: q, slot: g.slots[j]}})
+				p.list = append(p.list, stabilizerInstruction{event: stabilizerEvent{kind: eventMeasure, wire: q, slot: g.slots[j]}})
 			}
 		case kindReset:
 			for _, q := range g.targets {
-				p.list = append(p.list, stabilizerInstruction{event: event{kind: eventReset, wire: q, slot: noSlot}})
+				p.list = append(p.list, stabilizerInstruction{event: stabilizerEvent{kind: eventReset, wire: q, slot: noSlot}})
 			}
 		default:
 			p.list = append(p.list, stabilizerInstruction{gate: g})
@@ -107,10 +130,11 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 	}
 	if !measured {
 		for q := range c.qubits {
-			p.list = append(p.list, stabilizerInstruction{event: event{kind: eventMeasure, wire: q, slot: q}})
+			p.list = append(p.list, stabilizerInstruction{event: stabilizerEvent{kind: eventMeasure, wire: q, slot: q}})
 		}
 	}
-	disturbed := make([]bool, c.qubits)
+	disturbed, used, written := make([]bool, c.qubits), make([]bool, c.qubits), make([]bool, c.slots)
+	p.dephased = make([]bool, c.qubits)
 	for i := len(p.list) - 1; i >= 0; i-- {
 		in := &p.list[i]
 		switch {
@@ -118,10 +142,14 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 			for _, q := range in.gate.disturbs() {
 				disturbed[q] = true
 			}
+			in.gate.touches(func(q int) { used[q] = true }, func(int) {})
 		case in.event.kind == eventReset:
-			disturbed[in.event.wire] = true
+			disturbed[in.event.wire], used[in.event.wire] = true, true
 			p.midCircuit = true
 		default:
+			q := in.event.wire
+			p.dephased[q] = p.dephased[q] || !disturbed[q] && (used[q] || written[in.event.slot])
+			used[q], written[in.event.slot] = true, true
 			in.deferred = !disturbed[in.event.wire]
 			p.midCircuit = p.midCircuit || !in.deferred
 		}

@@ -48,8 +48,11 @@ type simulation[F float] struct {
 	layouts []layout // after each segment
 	rng     *random
 
-	exact         bool   // probabilities are still wanted and affordable
+	exact         bool   // every history is followed, for probabilities or expectation values
+	listed        bool   // probabilities are wanted
+	tally         *tally // of expectation values
 	histories     int    // that are followed or have ended, while exact
+	unfollowed    string // why not
 	omitted       string // why there are no probabilities
 	counts        map[string]int
 	probabilities map[string]float64
@@ -158,7 +161,10 @@ func (sim *simulation[F]) write(b *branch[F], slot int, value byte) {
 
 // giveUpExact stops following histories for their probability alone.
 func (sim *simulation[F]) giveUpExact(reason string) {
-	sim.exact, sim.probabilities, sim.omitted = false, nil, reason
+	sim.exact, sim.unfollowed = false, reason
+	if sim.listed {
+		sim.listed, sim.probabilities, sim.omitted = false, nil, reason
+	}
 }
 
 // split divides a branch by the outcomes of a measurement or reset. The last of the returned branches has to run first.
@@ -177,7 +183,7 @@ func (sim *simulation[F]) split(ctx context.Context, b branch[F], e event) ([]br
 			values = append(values, value)
 		}
 	}
-	if most := exactAmplitudes / len(b.state.re); sim.exact && len(values) > 1 {
+	if most := max(1, exactAmplitudes/len(b.state.re)); sim.exact && len(values) > 1 {
 		if sim.histories++; sim.histories > most {
 			sim.giveUpExact(fmt.Sprintf("the outcomes split into more than %d histories, too many to follow exactly", most))
 			values = slices.DeleteFunc(values, func(value int) bool { return shots[value] == 0 })
@@ -315,13 +321,16 @@ func (sim *simulation[F]) finish(ctx context.Context, b branch[F]) error {
 			return err
 		}
 	}
-	if sim.exact {
+	if err := sim.observe(ctx, b); err != nil {
+		return err
+	}
+	if sim.exact && sim.listed {
 		for i, re := range b.state.re {
 			a, c := float64(re), float64(b.state.im[i])
 			if p := float64(a*a) + float64(c*c); p > 0 {
 				sim.probabilities[string(name(i))] += float64(b.weight * p)
 				if len(sim.probabilities) > maxProbabilities {
-					sim.giveUpExact(fmt.Sprintf("more than %d keys are possible", maxProbabilities))
+					sim.listed, sim.probabilities, sim.omitted = false, nil, fmt.Sprintf("more than %d keys are possible", maxProbabilities)
 					break
 				}
 			}
