@@ -157,7 +157,10 @@ func (p *Proofs) elaborate(ctx context.Context, accountID string, c ElaboratePro
 	return kept, result, err
 }
 
-var modulePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
+// ModulePattern is the regular expression of the names of modules that are taken but for those of Lean's own libraries (ECMA 262, RE2).
+const ModulePattern = `^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`
+
+var modulePattern = regexp.MustCompile(ModulePattern)
 
 // validModule tells whether a text may be the name of a source's module: dotted ASCII
 // identifiers, at most maxModuleBytes, outside the libraries of the toolchain.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"reckon/domain/event"
 	"reckon/domain/expression"
@@ -59,12 +60,34 @@ func AdmitJob(c Evaluate) error {
 		return err
 	}
 	var wrong *expression.SyntaxError
-	if _, err := expression.ParseAll(c.Expression); !errors.As(err, &wrong) || strings.HasPrefix(strings.TrimSpace(c.Expression), "?") {
+	if _, err := expression.ParseAll(c.Expression); !errors.As(err, &wrong) {
+		wrong = unknownOperator(c.Expression)
+	}
+	if wrong == nil || strings.HasPrefix(strings.TrimSpace(c.Expression), "?") {
 		return nil
 	}
 	switch wrong.Reason {
 	case expression.ReasonSyntax, expression.ReasonUnclosed, expression.ReasonCharacter, expression.ReasonEmpty:
 		return &NotInLanguageError{Detail: wrong.Error() + "\n" + wrong.Excerpt(c.Expression), Suggestions: c.Suggestions()}
+	}
+	return nil
+}
+
+// unknownOperator finds an operator of the language that the engine cannot read: ** and //@. It is nil where there is none.
+func unknownOperator(code string) *expression.SyntaxError {
+	words, err := expression.Tokens(code)
+	if err != nil {
+		return nil
+	}
+	for _, w := range words {
+		if w.Operator == "**" || w.Operator == "//@" {
+			before := code[:w.Start]
+			line := before[strings.LastIndexByte(before, '\n')+1:]
+			return &expression.SyntaxError{
+				Reason: expression.ReasonSyntax, Message: "the engine has no operator " + w.Operator,
+				Pos: expression.Position{Offset: w.Start, Line: 1 + strings.Count(before, "\n"), Column: 1 + utf8.RuneCountInString(line)},
+			}
+		}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"reckon/domain/event"
 	"reckon/domain/run"
+	"reckon/domain/session"
 )
 
 // Computed is an evaluation with its receipt, or how it ended without an answer;
@@ -14,11 +15,12 @@ type Computed struct {
 	record run.Command
 	answer Evaluation
 	cause  error // why there is no answer; nil with one
+	ended  session.EndReason
 }
 
 // withoutAnswer is a computation that has no answer to seal.
 func (c computation) withoutAnswer() Computed {
-	return Computed{runID: c.runID, record: c.ended, cause: c.cause}
+	return Computed{runID: c.runID, record: c.ended, cause: c.cause, ended: c.outcome.SessionEnded}
 }
 
 // Events are what the outcome appends to its run's stream.
@@ -35,6 +37,8 @@ type RunEndedError struct {
 	RunID    int64
 	Position event.Position
 	Cause    error // ErrBudgetExhausted or *EngineFailedError
+	// SessionEnded is why the session in which it ran ended with it, its variables and definitions gone; empty: it did not.
+	SessionEnded session.EndReason
 }
 
 func (e *RunEndedError) Error() string { return e.Cause.Error() }
@@ -52,7 +56,7 @@ func (ev *Evaluator) Publish(ctx context.Context, in Intent, c Computed) (Evalua
 		return Evaluation{}, err
 	}
 	if c.cause != nil {
-		return Evaluation{}, &RunEndedError{RunID: c.runID, Position: at, Cause: c.cause}
+		return Evaluation{}, &RunEndedError{RunID: c.runID, Position: at, Cause: c.cause, SessionEnded: c.ended}
 	}
 	c.answer.Position = at
 	return c.answer, nil

@@ -203,6 +203,7 @@ func TestARefusedSubmissionAppendsNothing(t *testing.T) {
 		"denied":            {commands.JobRequest{Fields: commands.JobFields{"expression": `Run["ls"]`}}, nil, &denied},
 		"too deep":          {commands.JobRequest{Fields: commands.JobFields{"expression": strings.Repeat("(", 10_000)}}, nil, &syntax},
 		"not the language":  {commands.JobRequest{Fields: commands.JobFields{"expression": "1 +* 2"}}, nil, &unread},
+		"no such operator":  {commands.JobRequest{Fields: commands.JobFields{"expression": "x**2"}}, nil, &unread},
 		"bad session":       {commands.JobRequest{Fields: commands.JobFields{"expression": "1", "session_id": "a/b"}}, commands.ErrInvalidSessionID, nil},
 		"timeout over plan": {commands.JobRequest{Fields: one, TimeoutMS: ms(plan.JobBudgetMS + 1)}, nil, &timeout},
 		"timeout 0":         {commands.JobRequest{Fields: one, TimeoutMS: ms(0)}, nil, &field},

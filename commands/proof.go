@@ -118,7 +118,7 @@ func refusalOf(r *check.Refusal) *certificate.Refusal {
 func FindingsOf(r check.Report) certificate.Findings {
 	f := certificate.Findings{Declarations: make([]certificate.Declaration, len(r.Declarations)), AxiomsUsed: r.AxiomsUsed, Reason: reasonOf(r)}
 	for i, d := range r.Declarations {
-		f.Declarations[i] = certificate.Declaration(d)
+		f.Declarations[i] = certificate.Declaration{Name: d.Name, Kind: certificate.DeclarationKind(d.Kind), Statement: d.Statement, Axioms: d.Axioms, StatementSHA256: d.StatementSHA256}
 	}
 	if r.Refusal != nil && r.Verdict != check.Inconclusive {
 		f.Refusal = refusalOf(r.Refusal)
@@ -129,7 +129,7 @@ func FindingsOf(r check.Report) certificate.Findings {
 	if own := r.OwnDefinitions; own != nil {
 		f.Own = &certificate.Own{Count: own.Count, SHA256: own.SHA256, Omitted: own.Omitted, Definitions: make([]certificate.OwnDefinition, len(own.Definitions))}
 		for i, d := range own.Definitions {
-			f.Own.Definitions[i] = certificate.OwnDefinition(d)
+			f.Own.Definitions[i] = certificate.OwnDefinition{Name: d.Name, Kind: certificate.DeclarationKind(d.Kind), Text: d.Text}
 		}
 	}
 	return f

@@ -79,7 +79,7 @@ var (
 	historyRows = engine.TableOf("run_id", func(r *HistoryRow) int64 { return r.RunID },
 		engine.Index{Name: "history_v2_newest", Columns: "account, position DESC, created_ms"},
 		engine.Index{Name: "history_v2_filtered", Columns: "account, status, source, verdict, position DESC, created_ms"},
-		engine.Index{Name: historyText, TextColumn: "expression", RowIDColumn: "text_id"})
+		engine.Index{Name: historyText, TextColumn: "expression", RowIDColumn: "text_id", WindowBits: windowBits})
 	historyDays = engine.TableOf("id", func(d *historyDay) string { return d.ID },
 		engine.Index{Name: "history_days_v2_account", Columns: "account, day, first, last"})
 )
@@ -174,6 +174,9 @@ func beginning(text string, n int) string {
 // positionBits are the bits of a textID that hold the position in the log, in bytes: 140 TB.
 const positionBits = 47
 
+// windowBits are the lower bits of the textIDs of a window: 128 MiB of the log, some 50,000 evaluations.
+const windowBits = 27
+
 // firstTextID is the textID of the position 0 of an account: 16 bits of the account's hash, so that the runs of an account lie
 // together and those of few other accounts among them.
 func firstTextID(account string) int64 {
@@ -182,7 +185,7 @@ func firstTextID(account string) int64 {
 	return int64(hash.Sum32()>>16) << positionBits
 }
 
-// textID orders runs by account and position in the index of trigrams on SQLite.
+// textID orders runs by account and position in the index of trigrams.
 func textID(account string, position int64) int64 {
 	return firstTextID(account) | position&(1<<positionBits-1)
 }

@@ -277,14 +277,21 @@ func (h *History) find(ctx context.Context, s historySelection, q HistoryQuery) 
 	if err != nil {
 		return nil, searchedAll, err
 	}
-	found, err = h.walk(ctx, s, q.Limit+1, q.Offset, oldest, contains(onSQLite), Text(q.Query))
+	matches, err := h.walk(ctx, s, q.Offset+q.Limit+1, 0, oldest, contains(onSQLite), Text(q.Query))
+	found = matches[min(q.Offset, len(matches)):]
 	if err != nil || !more || len(found) > q.Limit {
 		return found, searchedAll, err
 	}
 	if !indexed {
 		return found, oldest, nil
 	}
-	all, truncated, err := h.findByTrigrams(ctx, s, q)
+	search := h.findByTrigrams
+	if !onSQLite {
+		search = func(ctx context.Context, s historySelection, q HistoryQuery) ([]int64, bool, error) {
+			return h.findInWindows(ctx, s, q, matches, oldest)
+		}
+	}
+	all, truncated, err := search(ctx, s, q)
 	if truncated {
 		return found, oldest, nil
 	}
@@ -308,10 +315,9 @@ func contains(onSQLite bool) string {
 	return "strpos(expression, ?) > 0"
 }
 
-// findByTrigrams is find by the index of trigrams, which proposes runs, and the literal check after it. truncated: it took longer
-// than HistorySearchTime and found nothing.
-func (h *History) findByTrigrams(ctx context.Context, s historySelection, q HistoryQuery) (found []int64, truncated bool, err error) {
-	conditions, args := "h.account = ? AND h.position BETWEEN ? AND ?", []any{s.account, s.first, s.last}
+// conditions are those of a selection and of the filters of a query, for the table history_v2 AS h.
+func (s historySelection) conditions(q HistoryQuery) (where string, args []any) {
+	where, args = "h.account = ? AND h.position BETWEEN ? AND ?", []any{s.account, s.first, s.last}
 	for _, c := range []struct {
 		condition string
 		value     any
@@ -321,27 +327,17 @@ func (h *History) findByTrigrams(ctx context.Context, s historySelection, q Hist
 		{"h.created_ms >= ?", s.fromMS, s.fromMS != anyTimeFrom}, {"h.created_ms < ?", s.untilMS, s.untilMS != anyTimeUntil},
 	} {
 		if c.given {
-			conditions, args = conditions+" AND "+c.condition, append(args, c.value)
+			where, args = where+" AND "+c.condition, append(args, c.value)
 		}
 	}
-	text := storedText.Replace(q.Query)
-	if h.from.db.Dialect().Name() == dialect.PG {
-		// Materialized: in the order of positions the planner would walk along all runs to avoid a sort of few.
-		statement := "WITH m AS MATERIALIZED (SELECT h.position FROM history_v2 AS h WHERE h.expression LIKE ? AND strpos(h.expression, ?) > 0 AND " + conditions +
-			") SELECT position FROM m ORDER BY position DESC LIMIT ? OFFSET ?"
-		args = slices.Concat([]any{"%" + likeLiteral.Replace(text) + "%", text}, args, []any{q.Limit + 1, q.Offset})
-		err = h.from.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
-			if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = ?", HistorySearchTime.Milliseconds()); err != nil {
-				return err
-			}
-			return tx.NewRaw(statement, args...).Scan(ctx, &found)
-		})
-		if database.Canceled(err) && ctx.Err() == nil {
-			return nil, true, nil
-		}
-		return found, false, err
-	}
-	base := firstTextID(s.account)
+	return where, args
+}
+
+// findByTrigrams is find by SQLite's index of trigrams, which proposes runs, and the literal check after it. truncated: it took longer
+// than HistorySearchTime and found nothing.
+func (h *History) findByTrigrams(ctx context.Context, s historySelection, q HistoryQuery) (found []int64, truncated bool, err error) {
+	conditions, args := s.conditions(q)
+	text, base := storedText.Replace(q.Query), firstTextID(s.account)
 	statement := "SELECT h.position FROM history_v2_text AS t CROSS JOIN history_v2 AS h INDEXED BY history_v2_newest WHERE t.history_v2_text MATCH ? AND t.rowid BETWEEN ? AND ?" +
 		" AND h.position = t.rowid - ? AND instr(h.expression, ?) > 0 AND " + conditions + " ORDER BY t.rowid DESC LIMIT ? OFFSET ?"
 	args = slices.Concat([]any{trigramMatch(text), textID(s.account, s.first), base | min(s.last, 1<<positionBits-1), base, text}, args, []any{q.Limit + 1, q.Offset})
@@ -351,6 +347,52 @@ func (h *History) findByTrigrams(ctx context.Context, s historySelection, q Hist
 		return nil, true, nil
 	}
 	return found, false, err
+}
+
+// searchedWindows is how many windows of PostgreSQL's index of trigrams are searched one by one before all older runs together.
+const searchedWindows = 4
+
+// findInWindows is find by PostgreSQL's index of trigrams, which knows no order: it proposes every run of the account before the newest of them are
+// known. So the windows below the position oldest come first, from the newest. matches are the runs with the text from there on. truncated: it
+// took longer than HistorySearchTime and found nothing.
+func (h *History) findInWindows(ctx context.Context, s historySelection, q HistoryQuery, matches []int64, oldest int64) (found []int64, truncated bool, err error) {
+	wanted, until := q.Offset+q.Limit+1, time.Now().Add(HistorySearchTime)
+	s.last = oldest - 1
+	err = h.from.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		ask := func(window string) error {
+			if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = ?", max(1, time.Until(until).Milliseconds())); err != nil {
+				return err
+			}
+			older, err := proposed(ctx, tx, s, q, window, wanted-len(matches))
+			matches = append(matches, older...)
+			return err
+		}
+		window, lowest := textID(s.account, s.last)>>windowBits, textID(s.account, s.first)>>windowBits
+		for range searchedWindows {
+			if err := ask(fmt.Sprintf("(h.text_id >> %d) = %d::bigint AND ", windowBits, window)); err != nil || len(matches) >= wanted || window == lowest {
+				return err
+			}
+			window--
+			s.last = min(s.last, (window+1)<<windowBits-1-firstTextID(s.account))
+		}
+		return ask("")
+	})
+	if database.Canceled(err) && ctx.Err() == nil {
+		return nil, true, nil
+	}
+	return matches[min(q.Offset, len(matches)):], false, err
+}
+
+// proposed returns up to limit positions of a selection's runs with the text of a query, newest first; window is a condition more.
+func proposed(ctx context.Context, tx bun.Tx, s historySelection, q HistoryQuery, window string, limit int) (positions []int64, err error) {
+	conditions, args := s.conditions(q)
+	text := storedText.Replace(q.Query)
+	// Materialized: in the order of positions the planner would walk along all runs to avoid a sort of few.
+	statement := "WITH m AS MATERIALIZED (SELECT h.position FROM history_v2 AS h WHERE " + window + "h.expression LIKE ? AND strpos(h.expression, ?) > 0 AND " + conditions +
+		") SELECT position FROM m ORDER BY position DESC LIMIT ?"
+	args = slices.Concat([]any{"%" + likeLiteral.Replace(text) + "%", text}, args, []any{limit})
+	err = tx.NewRaw(statement, args...).Scan(ctx, &positions)
+	return positions, err
 }
 
 // likeLiteral escapes what LIKE reads in a pattern.

@@ -53,6 +53,9 @@ func pastOf(random *rand.Rand, n int) (past []plainRun, events []event.Recorded)
 		if i%97 == 0 {
 			r.expression += "@@"
 		}
+		if i%13 == 0 {
+			r.expression += "thread"
+		}
 		if random.IntN(8) == 0 {
 			r.account = bob
 		}
@@ -84,6 +87,10 @@ func pastOf(random *rand.Rand, n int) (past []plainRun, events []event.Recorded)
 		}
 		l.Add(run.Stream(r.id), r.at, e)
 		past = append(past, r)
+	}
+	for i := range l.Events { // 3 MiB apart: a window of the index of trigrams has 41 runs
+		l.Events[i].Position.Commit <<= 15
+		l.Events[i].Position.Prepare <<= 15
 	}
 	slices.Reverse(past)
 	return past, l.Events
@@ -174,6 +181,7 @@ func TestHistoryFiltersAgainstPlainScan(t *testing.T) {
 			}
 			checkAgainstPlain(t, history, past, q)
 		}
+		checkAgainstPlain(t, history, past, projections.HistoryQuery{Query: "thread", Offset: 300, Limit: 200}) // all of them
 		for _, q := range []projections.HistoryQuery{{}, {Status: run.Timeout}, {Query: "Sin[x]", Verdict: "verified"}, {Query: "needle"}, {From: "2026-08-03", To: "2026-08-05"}} {
 			q.Limit = 130
 			checkPagesJoin(t, history, past, q)

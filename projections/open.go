@@ -7,15 +7,13 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect/pgdialect"
-	"github.com/uptrace/bun/dialect/sqlitedialect"
 
 	"reckon/internal/database"
 )
 
 // sqlitePragmas: readers do not wait for the writer, a writer waits for another,
 // and a commit is not fsynced, because every table can be built again from the log.
-const sqlitePragmas = "_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)&_pragma=synchronous(NORMAL)&_pragma=temp_store(MEMORY)&_txlock=immediate"
+const sqlitePragmas = "_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=temp_store(MEMORY)&_txlock=immediate"
 
 const (
 	sqliteConnections   = 8
@@ -45,19 +43,9 @@ const part = "the database of read models"
 func open(address string) (*bun.DB, error) {
 	switch scheme, rest, _ := strings.Cut(address, ":"); scheme {
 	case "sqlite":
-		db, err := database.SQLite(part, rest, sqlitePragmas)
-		if err != nil {
-			return nil, err
-		}
-		db.SetMaxOpenConns(sqliteConnections)
-		return bun.NewDB(db, sqlitedialect.New()), nil
+		return database.SQLite(part, rest, sqlitePragmas, sqliteConnections)
 	case "postgres", "postgresql":
-		db, err := database.Postgres(part, address)
-		if err != nil {
-			return nil, err
-		}
-		db.SetMaxOpenConns(postgresConnections)
-		return bun.NewDB(db, pgdialect.New()), nil
+		return database.Postgres(part, address, postgresConnections)
 	}
 	return nil, fmt.Errorf("database %q: say sqlite:PATH or postgres://…", redacted(address))
 }

@@ -45,6 +45,18 @@ func TestPagesInABrowser(t *testing.T) {
 			t.Errorf("%s:\n%.300s\n%s", path, dom, console)
 		}
 	}
+	user := s.NewUser(t)
+	policy := user.Do(t, http.MethodGet, user.Evaluate(t, "Plot[x,{x,0,1}]").OK(t).JSON["plot_url"].(string), "").OK(t).Header.Get("Content-Security-Policy")
+	plot := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/svg+xml")
+		w.Header().Set("Content-Security-Policy", policy)
+		// A transparent pixel; and a picture from elsewhere, which the policy must not let load.
+		_, _ = fmt.Fprint(w, `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><image id="own" width="9" height="9" href="data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="/><image width="9" height="9" href="https://example.com/foreign.png"/></svg>`)
+	}))
+	defer plot.Close()
+	if dom, console := open(plot.URL); !strings.Contains(dom, `id="own"`) || !strings.Contains(console, "foreign.png") || strings.Contains(console, "data:image") {
+		t.Errorf("a plot:\n%.300s\n%s", dom, console)
+	}
 	if dom, console := open(around.URL); !strings.Contains(dom, "around") || !strings.Contains(console, "frame-ancestors") {
 		t.Errorf("a frame around the page:\n%.300s\n%s", dom, console)
 	}

@@ -129,11 +129,23 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	check("SessionsOutputBody", u.Do(t, http.MethodGet, "/api/sessions", "").OK(t))
 	check("TokensOutputBody", u.Do(t, http.MethodGet, "/api/tokens", "").OK(t))
 	check("KeysOutputBody", s.Do(t, http.MethodGet, "/.well-known/service-keys.json", "").OK(t))
-	job := u.Do(t, http.MethodPost, "/api/jobs", `{"expression":"1+1"}`).OK(t)
-	check("JobReceipt", job)
-	id := job.JSON["job_id"].(string)
-	s.RunJob(t, id)
-	check("Job", u.Do(t, http.MethodGet, "/api/jobs/"+id, "").OK(t))
+	var id string
+	for kind, submission := range map[string]string{
+		"Evaluate": `{"expression":"1+1","session_id":"s"}`,
+		"Qsim":     `{"kind":"qsim","circuit":{"qubits":2,"statevector":true,"gates":[{"gate":"h","target":0},{"gate":"CX","control":[0],"target":1}]}}`,
+	} {
+		receipt := u.Do(t, http.MethodPost, "/api/jobs", submission).OK(t)
+		check("JobReceipt", receipt)
+		check(kind+"JobReceipt", receipt)
+		id = receipt.JSON["job_id"].(string)
+		s.RunJob(t, id)
+		ended := u.Do(t, http.MethodGet, "/api/jobs/"+id, "").OK(t)
+		check("Job", ended)
+		check(kind+"Job", ended)
+		if ended.JSON["result"] == nil {
+			t.Errorf("%s", ended.Body)
+		}
+	}
 	check("JobsOutputBody", u.Do(t, http.MethodGet, "/api/jobs", "").OK(t))
 	check("CancelOutputBody", u.Do(t, http.MethodDelete, "/api/jobs/"+id, "").OK(t))
 	check("PlansOutputBody", s.Do(t, http.MethodGet, "/billing/plans", "").OK(t))

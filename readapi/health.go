@@ -2,6 +2,7 @@ package readapi
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -9,13 +10,17 @@ import (
 	"time"
 
 	"reckon/internal/httpkit"
+	"reckon/internal/lifecycle"
+	"reckon/projections/engine"
 )
 
 // Health is what /readyz asks.
 type Health struct {
 	// Dependencies are asked all at once; each has healthTimeout.
 	Dependencies []Dependency
-	Projections  func(ctx context.Context) ([]ProjectionHealth, error)
+	// IsAway tells whether the error of a check means that the dependency cannot be reached.
+	IsAway      func(error) bool
+	Projections func(ctx context.Context) ([]ProjectionHealth, error)
 	// Parts are the background parts of this process; nil where there are none.
 	Parts func(ctx context.Context) ([]PartHealth, error)
 	// Stopping tells whether the process has been told to stop: no new requests should come.
@@ -28,27 +33,37 @@ type Health struct {
 
 // Dependency is something the service does not work without.
 type Dependency struct {
-	Name  string
+	Name string
+	Part string // what it is, for people who know nothing of the installation: "the event log"
+	// Check returns an error when it does not work. What that says goes to the log, unless it is a PublicError.
 	Check func(ctx context.Context) error
 }
 
+// PublicError is an error of a check whose text may be read by anyone: it says what is wrong and what to do, and names no
+// machine, file or account.
+type PublicError struct{ Problem string }
+
+func (e *PublicError) Error() string { return e.Problem }
+
 // ProjectionHealth is how far a read model has come.
 type ProjectionHealth struct {
-	Name    string `json:"name" doc:"Name of the read model"`
-	Version int    `json:"version" doc:"Version of its tables, from 1"`
-	Phase   string `json:"phase" doc:"What it is doing: starting, running, retrying (the database or an event fails for now), standby (another process keeps it), paused or halted"`
-	Lag     uint64 `json:"lag" doc:"Distance to the end of the log in the log's own units (bytes for the embedded log)"`
-	Parked  int64  `json:"parked" doc:"Number of events set aside"`
-	Ready   bool   `json:"ready" doc:"True once it has reached what the log held when this process started"`
+	Name    string       `json:"name" doc:"Name of the read model"`
+	Version int          `json:"version" doc:"Version of its tables, from 1"`
+	Phase   engine.Phase `json:"phase" enum:"starting,running,retrying,standby,unwritten,paused,halted" doc:"What it is doing: starting, running, retrying (the database or an event fails for now), standby (another process writes it), unwritten (no process does), paused or halted"`
+	Lag     uint64       `json:"lag" doc:"Distance to the end of the log in the log's own units (bytes for the embedded log)"`
+	Parked  int64        `json:"parked" doc:"Number of events set aside"`
+	Ready   bool         `json:"ready" doc:"True once it has reached what the log held when this process started"`
+	Detail  string       `json:"detail,omitempty" doc:"What is wrong, in words; left out when nothing is"`
 }
 
 // PartHealth is how a part of this process that works in the background is doing.
 type PartHealth struct {
-	Name     string `json:"name" doc:"Name of the part"`
-	Phase    string `json:"phase" doc:"What it is doing: running, restarting (it has ended and is begun again after a pause) or ended"`
-	Restarts int    `json:"restarts" doc:"How often it was begun again since the process started"`
-	Parked   int64  `json:"parked" doc:"Number of events that a reaction has set aside; 0 for other parts"`
-	Ready    bool   `json:"ready" doc:"True while it runs; after a restart, once it has run for as long as the pause before"`
+	Name     string          `json:"name" doc:"Name of the part"`
+	Phase    lifecycle.Phase `json:"phase" enum:"running,restarting,ended" doc:"What it is doing: running, restarting (it has ended and is begun again after a pause) or ended"`
+	Restarts int             `json:"restarts" doc:"How often it was begun again since the process started"`
+	Parked   int64           `json:"parked" doc:"Number of events that a reaction has set aside; 0 for other parts"`
+	Ready    bool            `json:"ready" doc:"True while it runs; after a restart, once it has run for as long as the pause before"`
+	Detail   string          `json:"detail,omitempty" doc:"What is wrong, in words; left out when nothing is"`
 }
 
 // Wall is one boundary around the engine's workers.
@@ -109,13 +124,13 @@ func (s Services) readyz(ctx context.Context, _ *struct{}) (*readyzOutput, error
 	body := readiness{Ready: true, Dependencies: s.Health.ask(ctx), Projections: []ProjectionHealth{}, Parts: []PartHealth{}, EngineWalls: []Wall{}}
 	projected, err := s.Health.Projections(ctx)
 	if err != nil {
-		body.Dependencies = append(body.Dependencies, dependencyHealth{Name: "projections", Detail: "status unknown"})
+		body.Dependencies = append(body.Dependencies, dependencyHealth{Name: "projections", Detail: "how far the read models are is not known: the event log or the database of read models does not answer"})
 	}
 	body.Projections = append(body.Projections, projected...)
 	if s.Health.Parts != nil {
 		parts, err := s.Health.Parts(ctx)
 		if err != nil {
-			body.Dependencies = append(body.Dependencies, dependencyHealth{Name: "parked events", Detail: "number unknown"})
+			body.Dependencies = append(body.Dependencies, dependencyHealth{Name: "parked events", Detail: "how many events the reactions have set aside is not known: the database of read models does not answer"})
 		}
 		body.Parts = append(body.Parts, parts...)
 	}
@@ -151,11 +166,22 @@ func (h Health) ask(ctx context.Context) []dependencyHealth {
 		group.Go(func() {
 			answers[i] = dependencyHealth{Name: d.Name, Ready: true}
 			if err := d.Check(ctx); err != nil {
-				answers[i].Ready, answers[i].Detail = false, "does not answer as it should; the log says why"
+				answers[i].Ready, answers[i].Detail = false, h.describe(d, err)
 				h.Logger.Warn("not ready", "dependency", d.Name, "error", err)
 			}
 		})
 	}
 	group.Wait()
 	return answers
+}
+
+// describe says what is wrong with a dependency, to anyone.
+func (h Health) describe(d Dependency, err error) string {
+	if public, ok := errors.AsType[*PublicError](err); ok {
+		return public.Problem
+	}
+	if h.IsAway(err) {
+		return d.Part + " cannot be reached"
+	}
+	return d.Part + " answers with an error; the log of the server has it"
 }

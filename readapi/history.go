@@ -19,12 +19,12 @@ type historyInput struct {
 	Freshness
 	Limit   int          `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most rows to answer"`
 	Offset  int          `query:"offset" minimum:"0" maximum:"10000" default:"0" doc:"Number of newer rows to skip; go further back with before, which also goes past search_truncated"`
-	Before  string       `query:"before" maxLength:"32" doc:"next_before of the page before; left out for the newest rows"`
+	Before  string       `query:"before" maxLength:"32" describedPattern:"^[0-9]{1,18}$" doc:"next_before of the page before; left out for the newest rows"`
 	Status  run.Status   `query:"status" enum:"success,unevaluated,plot_omitted,timeout,error" doc:"Runs that ended so only"`
 	Source  event.Source `query:"source" enum:"web,mcp,job" doc:"Runs that came from there only"`
-	Query   string       `query:"query" doc:"Literal, case-sensitive substring of the expression; trimmed; at most 200 characters. For one of fewer than 3 characters a page looks through 5,000 runs at most: see search_truncated"`
-	From    string       `query:"from" doc:"UTC day YYYY-MM-DD: runs on or after it" example:"2026-08-01"`
-	To      string       `query:"to" doc:"UTC day YYYY-MM-DD: runs on or before it, the whole day included" example:"2026-08-31"`
+	Query   string       `query:"query" describedMaxLength:"200" doc:"Literal, case-sensitive substring of the expression; trimmed; at most 200 characters. For one of fewer than 3 characters a page looks through 5,000 runs at most: see search_truncated"`
+	From    string       `query:"from" describedFormat:"date" doc:"UTC day YYYY-MM-DD: runs on or after it" example:"2026-08-01"`
+	To      string       `query:"to" describedFormat:"date" doc:"UTC day YYYY-MM-DD: runs on or before it, the whole day included" example:"2026-08-31"`
 	Verdict run.Verdict  `query:"verdict" enum:"verified,refuted,inconclusive" doc:"Runs whose stored check has this verdict only; runs without one are left out"`
 }
 
@@ -40,7 +40,7 @@ type historyOutput struct {
 }
 
 type historyRow struct {
-	RunID           int64               `json:"run_id" doc:"Id of the run: an integer from 1"`
+	RunID           int64               `json:"run_id" minimum:"1" maximum:"9007199254740991" doc:"Id of the run: an integer from 1"`
 	Expression      string              `json:"expression" doc:"Source text, exactly as submitted"`
 	Result          *string             `json:"result" doc:"The answer as rendered for people, at most its first 4,096 bytes; null when the run ended without one"`
 	ResultTruncated bool                `json:"result_truncated" doc:"True: result is the beginning of the answer only. The whole one is in the receipt"`
@@ -51,24 +51,24 @@ type historyRow struct {
 	ExecutionTimeMS int64               `json:"execution_time_ms" doc:"Time the evaluation took, in milliseconds"`
 	CreatedAt       string              `json:"created_at" format:"date-time" doc:"When the run was logged: RFC 3339, UTC, milliseconds"`
 	Warnings        []string            `json:"warnings" doc:"Messages of the engine, and whether the session was lost, in order"`
-	PlotURL         *string             `json:"plot_url" doc:"Path of the graphic (SVG); null when none was kept"`
-	ReceiptURL      *string             `json:"receipt_url" doc:"Path of the signed receipt; null when the run ended without an answer"`
+	PlotURL         *string             `json:"plot_url" format:"uri-reference" doc:"Path of the graphic (SVG); null when none was kept"`
+	ReceiptURL      *string             `json:"receipt_url" format:"uri-reference" doc:"Path of the signed receipt; null when the run ended without an answer"`
 	Verification    *historyCheck       `json:"verification" doc:"The best check so far, automatic or requested; null when there was none"`
 	Certificate     *historyCertificate `json:"certificate" doc:"The newest certificate about this run; null when there is none"`
 }
 
 type historyCheck struct {
 	Verdict   run.Verdict             `json:"verdict" enum:"verified,refuted,inconclusive" doc:"What the check found. inconclusive: nothing was learned"`
-	Basis     *run.Basis              `json:"basis" doc:"What the verdict rests on: exact, numeric or cross_check; null when inconclusive"`
+	Basis     *run.Basis              `json:"basis" enum:"exact,numeric,cross_check" doc:"What the verdict rests on: exact, numeric or cross_check; null when inconclusive"`
 	Method    *string                 `json:"method" doc:"Name of the verification rule; null when no rule covers the expression"`
-	Reason    *run.InconclusiveReason `json:"reason" doc:"Why the check is inconclusive; null when it is not"`
+	Reason    *run.InconclusiveReason `json:"reason" enum:"cross_check_agrees,no_check_for_head,no_check_for_shape,answer_not_usable,simplify_did_not_reduce,check_timed_out,check_engine_error,check_not_permitted" doc:"Why the check is inconclusive; null when it is not"`
 	Automatic bool                    `json:"automatic" doc:"True: the check ran unasked, with the evaluation. False: it was requested"`
 }
 
 type historyCertificate struct {
-	CertificateID  string              `json:"certificate_id" doc:"Id of the certificate"`
-	Verdict        certificate.Verdict `json:"verdict" doc:"verified, rejected, unsupported or inconclusive"`
-	CertificateURL string              `json:"certificate_url" doc:"Path of the certificate"`
+	CertificateID  string              `json:"certificate_id" format:"uuid" doc:"Id of the certificate"`
+	Verdict        certificate.Verdict `json:"verdict" enum:"verified,rejected,unsupported,inconclusive" doc:"What the check found. rejected: the kernel refused the proof. unsupported: the export cannot be judged. inconclusive: the judge did not finish"`
+	CertificateURL string              `json:"certificate_url" format:"uri-reference" doc:"Path of the certificate"`
 }
 
 func (s Services) registerHistory(api *httpkit.API) {

@@ -19,12 +19,12 @@ type keysOutput struct {
 }
 
 type jwk struct {
-	KTY string `json:"kty" example:"OKP" doc:"Key type: OKP (RFC 8037)"`
-	CRV string `json:"crv" example:"Ed25519" doc:"Curve: Ed25519"`
-	X   string `json:"x" doc:"The public key, base64url"`
+	KTY string `json:"kty" enum:"OKP" doc:"Key type: OKP (RFC 8037)"`
+	CRV string `json:"crv" enum:"Ed25519" doc:"Curve: Ed25519"`
+	X   string `json:"x" pattern:"^[A-Za-z0-9_-]+$" doc:"The public key, base64url"`
 	KID string `json:"kid" doc:"Id of the key: its RFC 7638 thumbprint"`
-	Use string `json:"use" example:"sig" doc:"What the key is for: sig (signatures)"`
-	Alg string `json:"alg" example:"EdDSA" doc:"Signature algorithm: EdDSA"`
+	Use string `json:"use" enum:"sig" doc:"What the key is for: sig (signatures)"`
+	Alg string `json:"alg" enum:"EdDSA" doc:"Signature algorithm: EdDSA"`
 	Exp int64  `json:"exp,omitempty" doc:"When the key was retired, in seconds since 1970-01-01 UTC; what it sealed still verifies, and servers may for a moment finish with it what they are sealing. Left out while it may seal"`
 }
 

@@ -60,13 +60,13 @@ type runIDInput struct {
 
 // Freshness is the input that every list takes. It is exported because huma reads no field of an unexported embedded struct.
 type Freshness struct {
-	Token string `header:"Consistency-Token" doc:"As a write answered it: the list then includes that write, or says Consistency: stale"`
+	Token string `header:"Consistency-Token" describedPattern:"^[A-Za-z0-9_-]+$" doc:"As a write answered it: the list then includes that write, or says Consistency: stale"`
 }
 
 // Page is what every list that is paged by next_before takes; exported as Freshness is.
 type Page struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most rows to answer"`
-	Before string `query:"before" maxLength:"32" doc:"next_before of the page before; left out for the newest rows"`
+	Before string `query:"before" maxLength:"32" describedPattern:"^[0-9]{1,18}$" doc:"next_before of the page before; left out for the newest rows"`
 }
 
 func (p Page) asked() projections.Page { return projections.Page{Limit: p.Limit, Before: p.Before} }

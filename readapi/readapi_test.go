@@ -131,7 +131,7 @@ func TestPlots(t *testing.T) {
 	path := u.Evaluate(t, "Plot[x,{x,0,1}]").OK(t).JSON["plot_url"].(string)
 	a := u.Do(t, http.MethodGet, path, "").OK(t)
 	if string(a.Body) != apitest.SVG || a.Header.Get("Content-Type") != "image/svg+xml" || a.Header.Get("X-Content-Type-Options") != "nosniff" ||
-		a.Header.Get("Content-Security-Policy") != "default-src 'none'; style-src 'unsafe-inline'; font-src data:; sandbox; frame-ancestors 'none'" {
+		a.Header.Get("Content-Security-Policy") != "default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; sandbox; frame-ancestors 'none'" {
 		t.Errorf("%s %v", a.Body, a.Header)
 	}
 	other.Do(t, http.MethodGet, path, "").Want(t, httpkit.NoSuchRun)
@@ -351,7 +351,8 @@ func TestHealth(t *testing.T) {
 	}
 	s.LogAway(true)
 	a := s.Do(t, http.MethodGet, "/readyz", "")
-	if a.Status != http.StatusServiceUnavailable || a.JSON["ready"] != false || !strings.Contains(string(a.Body), `{"name":"eventstore","ready":false`) {
+	if a.Status != http.StatusServiceUnavailable || a.JSON["ready"] != false || a.Header.Get("Retry-After") == "" ||
+		!strings.Contains(string(a.Body), `{"name":"eventstore","ready":false,"detail":"the event log cannot be reached"}`) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	s.Do(t, http.MethodGet, "/healthz", "").OK(t)

@@ -1,6 +1,7 @@
 package readapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"reckon/commands"
 	"reckon/domain/account"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
@@ -82,10 +84,17 @@ func (d described) collect(into map[string]map[string]any, schema map[string]any
 	}
 	properties, _ := schema["properties"].(map[string]any)
 	for name, property := range properties {
-		if into[name] == nil {
+		if into[name] == nil && property.(map[string]any)["type"] != "null" { // what another alternative must not have
 			into[name] = property.(map[string]any)
 		}
 	}
+}
+
+// members are the properties of a schema.
+func (d described) members(name string) map[string]any {
+	schema, _ := d[name].(map[string]any)
+	properties, _ := schema["properties"].(map[string]any)
+	return properties
 }
 
 // ask sends a request as somebody who may use every route: with a token, and with a
@@ -100,10 +109,10 @@ func (r servedRoute) ask(t *testing.T, u *apitest.User, s *apitest.Server, path,
 }
 
 // internals are words of the program that no client knows.
-var internals = regexp.MustCompile(`json: |Go (struct|value)|strconv|unmarshal|\bu?int(8|16|32|64)\b|float64|e\+[0-9]`)
+var internals = regexp.MustCompile(`json: |Go (struct|value)|\bstruct\b|\bmap\[|<nil>|strconv|unmarshal|reflect|\bu?int(8|16|32|64)\b|float64|e\+[0-9]`)
 
 func TestNoAnswerNamesWhatTheProgramIsMadeOf(t *testing.T) {
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Start(t, apitest.Options{Plans: plentiful()})
 	u, asked := s.NewUser(t), 0
 	check := func(r servedRoute, what, path, body string) {
 		t.Helper()
@@ -119,6 +128,24 @@ func TestNoAnswerNamesWhatTheProgramIsMadeOf(t *testing.T) {
 			for _, value := range values {
 				body := fmt.Sprintf(`{%q:%s}`, field, value)
 				check(r, body, r.at("1"), body)
+				whole := r.minimal() // but for this field
+				whole[field] = json.RawMessage(value)
+				written, err := json.Marshal(whole)
+				if err != nil {
+					t.Fatal(err)
+				}
+				check(r, string(written), r.at("1"), string(written))
+				if field != "circuit" {
+					continue
+				}
+				for member := range r.described.members("CircuitInput") {
+					body := fmt.Sprintf(`{"kind":"qsim","circuit":{"qubits":2,"gates":[],%q:%s}}`, member, value)
+					check(r, body, r.at("1"), strings.Replace(body, `"gates":[],"gates"`, `"gates"`, 1))
+				}
+				for member := range r.described.members("CircuitGateInput") {
+					body := fmt.Sprintf(`{"kind":"qsim","circuit":{"qubits":2,"gates":[{"gate":"h","target":0,%q:%s}]}}`, member, value)
+					check(r, body, r.at("1"), body)
+				}
 			}
 		}
 		for _, p := range r.Parameters {
@@ -198,12 +225,12 @@ func TestEmptyTextsAreRefused(t *testing.T) {
 	for _, r := range servedRoutes(t, s) {
 		for name, schema := range r.fields() {
 			empty := any("")
-			if schema["type"] == "array" || slices.Contains(asList(schema["type"]), "array") {
+			if slices.Contains(typesOf(schema), "array") {
 				if items, _ := schema["items"].(map[string]any); items["type"] != "string" {
 					continue
 				}
 				empty = []string{""}
-			} else if schema["type"] != "string" && schema["const"] == nil {
+			} else if !slices.Contains(typesOf(schema), "string") {
 				continue
 			}
 			body := r.minimal()
@@ -254,9 +281,12 @@ func TestEmptyTextsAreRefused(t *testing.T) {
 	u.Do(t, http.MethodDelete, "/api/sessions/%2E%2E", "").Want(t, httpkit.InvalidSessionID)
 }
 
-func asList(v any) []any {
-	list, _ := v.([]any)
-	return list
+// typesOf are the types that a schema allows.
+func typesOf(schema map[string]any) []any {
+	if list, several := schema["type"].([]any); several {
+		return list
+	}
+	return []any{schema["type"]}
 }
 
 // plentiful are plans whose limits no test reaches.
@@ -365,11 +395,18 @@ func TestPublicReadsCrossOrigin(t *testing.T) {
 	}
 }
 
+// noTheorem is an elaborator that finds an error in every source.
+type noTheorem struct{}
+
+func (noTheorem) Elaborate(context.Context, string, string, []string) (commands.Elaborated, error) {
+	return commands.Elaborated{Messages: []commands.ElaborationMessage{{Severity: commands.SeverityError, Line: 1, Message: "not a theorem"}}}, nil
+}
+
 // TestLimitedAnswersSayTheLimit: a route whose answers are counted says so in each of them,
 // and one that may be asked again later says when.
 func TestLimitedAnswersSayTheLimit(t *testing.T) {
 	plans := account.DefaultPlans()
-	plans[0].PerMinute = 2
+	plans[0].PerMinute, plans[0].JobsPerDay = 2, 2
 	rule := ratelimit.Rule{Requests: 2, Window: time.Minute}
 	limited := 0
 	for _, r := range servedRoutes(t, apitest.Start(t, apitest.Options{})) {
@@ -377,7 +414,7 @@ func TestLimitedAnswersSayTheLimit(t *testing.T) {
 			continue
 		}
 		limited++
-		s := apitest.Start(t, apitest.Options{Plans: plans, Rules: identity.Rules{Registrations: rule, SignIns: rule}})
+		s := apitest.Start(t, apitest.Options{Plans: plans, Rules: identity.Rules{Registrations: rule, SignIns: rule}, Elaborator: noTheorem{}})
 		u := s.NewUser(t)
 		body, err := json.Marshal(r.minimal())
 		if err != nil {
@@ -400,7 +437,7 @@ func TestLimitedAnswersSayTheLimit(t *testing.T) {
 			t.Errorf("%s %s is never limited", r.Method, r.Path)
 		}
 	}
-	if limited < 7 {
+	if limited < 8 {
 		t.Errorf("only %d limited routes", limited)
 	}
 }

@@ -21,8 +21,9 @@ type plotOutput struct {
 	Body        []byte
 }
 
-// plotPolicy is the Content-Security-Policy of a plot: opened as a document it may run and load nothing, as in <img>.
-const plotPolicy = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; sandbox; frame-ancestors 'none'"
+// plotPolicy is the Content-Security-Policy of a plot: opened as a document it may run and load nothing, as in
+// <img>. Density plots and images hold their pixels as a picture of their own (data:).
+const plotPolicy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; sandbox; frame-ancestors 'none'"
 
 func (s Services) registerReceipts(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{

@@ -56,7 +56,7 @@ var allowed = map[string][]string{
 	"internal/blobs":       {"domain/event"},
 	"internal/config":      {"domain/account"},
 	"internal/database":    {"internal/private"},
-	"internal/httpkit":     {"domain/event", "internal/httpserver", "internal/ratelimit"},
+	"internal/httpkit":     {"domain/event", "internal/database", "internal/httpserver", "internal/ratelimit"}, // database: what of it a request may wait for
 	"internal/httpserver":  {},
 	"internal/identity":    {"internal/auth", "internal/database", "internal/ratelimit"},
 	"internal/keyring":     {"domain/keys", "domain/receipt"},

@@ -10,11 +10,12 @@ import (
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
+	"reckon/internal/ratelimit"
 )
 
 type credentialsInput struct {
 	Body struct {
-		Email    string `json:"email" maxLength:"254" doc:"Unique whatever its case" example:"ada@example.com"`
+		Email    string `json:"email" maxLength:"254" describedFormat:"email" doc:"Unique whatever its case" example:"ada@example.com"`
 		Password string `json:"password" minLength:"8" maxLength:"128" doc:"8 to 128 characters"`
 	}
 }
@@ -29,7 +30,7 @@ type signInInput struct {
 
 type userOutput struct {
 	Body struct {
-		UserID string `json:"user_id" doc:"UUID of the account"`
+		UserID string `json:"user_id" format:"uuid" doc:"Id of the account"`
 	}
 }
 
@@ -44,19 +45,29 @@ func (s Services) registerAccounts(api *httpkit.API) {
 		Method: http.MethodPost, Path: "/auth/register", ID: "register", Tag: "Account", Summary: "Open an account",
 		Description: "The account starts on the Free plan.",
 		Kinds:       []httpkit.Kind{httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.EmailTaken, httpkit.NotJSON, httpkit.TooLarge, httpkit.Unavailable},
-		Errors:      problems, RateLimited: true, ReturnsToken: true,
+		Errors:      problems, Limit: &httpkit.Limit{Allowance: s.allowanceOfRegistrations, Exceeded: httpkit.RateLimited, Counts: "attempts to register from the client's address in an hour"}, ReturnsToken: true,
 	}, s.register)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/auth/login", ID: "login", Tag: "Account", Summary: "Sign in",
 		Description: "Opens a browser session: an HttpOnly cookie named __Host-reckon, or reckon without TLS.",
 		Kinds:       []httpkit.Kind{httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.InvalidCredentials, httpkit.NotJSON, httpkit.TooLarge, httpkit.Unavailable},
-		Errors:      problems, RateLimited: true,
+		Errors:      problems, Limit: &httpkit.Limit{Allowance: s.allowanceOfSignIns, Exceeded: httpkit.RateLimited, Counts: "attempts to sign in, from the client's address or for the e-mail address, in a minute: of the one with fewer left"},
 	}, s.login)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/auth/logout", ID: "logout", Tag: "Account", Summary: "Sign out",
 		Description: "Ends the browser session that the cookie names and clears the cookie.",
 		Access:      httpkit.BrowserOnly, Errors: problems,
 	}, s.logout)
+}
+
+// allowanceOfRegistrations is what is left to the client's address.
+func (s Services) allowanceOfRegistrations(ctx context.Context) (ratelimit.Allowance, error) {
+	return s.Identity.RegistrationsLeft(ctx, httpkit.RequestOf(ctx).Address)
+}
+
+// allowanceOfSignIns is what is left to the client's address. For whom it wants to sign in is not read yet.
+func (s Services) allowanceOfSignIns(ctx context.Context) (ratelimit.Allowance, error) {
+	return s.Identity.SignInsLeft(ctx, httpkit.RequestOf(ctx).Address)
 }
 
 func (s Services) register(ctx context.Context, in *credentialsInput) (*userOutput, error) {

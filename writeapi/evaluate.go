@@ -16,8 +16,8 @@ import (
 // evaluateInput is interface §2.1.
 type evaluateInput struct {
 	Body struct {
-		Expression string `json:"expression" minLength:"1" doc:"Source text, evaluated as given" example:"Integrate[x^2 Sin[x], x]"`
-		SessionID  string `json:"session_id,omitempty" doc:"Persistent session to run in: your own name for it, 1 to 64 of A-Z a-z 0-9 . _ -" example:"notebook-1"`
+		Expression string `json:"expression" minLength:"1" describedMaxLength:"1048576" doc:"Source text, evaluated as given" example:"Integrate[x^2 Sin[x], x]"`
+		SessionID  string `json:"session_id,omitempty" describedPattern:"^[A-Za-z0-9._-]{1,64}$" doc:"Persistent session to run in: your own name for it, 1 to 64 of A-Z a-z 0-9 . _ -" example:"notebook-1"`
 	}
 }
 
@@ -27,7 +27,7 @@ func (s Services) registerEvaluate(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/evaluate", ID: "evaluate", Tag: "Evaluation", Summary: "Evaluate an expression",
 		Description: "Evaluates within the plan's compute budget, checks the answer where a rule covers it, and logs the run with its signed receipt before answering. When the client goes away the evaluation is stopped: its run is logged as failed, and a session's variables are gone.",
-		Access:      httpkit.Bearer, Scope: "evaluate", RateLimited: true, ReturnsToken: true, Errors: problems,
+		Access:      httpkit.Bearer, Scope: "evaluate", Limit: s.perMinute(), ReturnsToken: true, Errors: problems,
 		Kinds: []httpkit.Kind{
 			httpkit.ExpressionRequired, httpkit.TooComplex, httpkit.InvalidSessionID, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired,
 			httpkit.ExpressionDenied, httpkit.BudgetExhausted, httpkit.TooManySessions, httpkit.TooMany, httpkit.TooLarge, httpkit.NotJSON, httpkit.SyntaxError, httpkit.EngineRefused, httpkit.OutputTooLarge,
@@ -111,13 +111,18 @@ var engineFailures = map[run.FailureReason]httpkit.Kind{
 // runEnded makes the problem of a run that was logged without an answer.
 func runEnded(ended *commands.RunEndedError, c commands.Evaluate) error {
 	var failed *commands.EngineFailedError
+	var problem *httpkit.Problem
 	switch {
 	case errors.Is(ended, commands.ErrBudgetExhausted):
-		return httpkit.BudgetExhausted.Problem("the evaluation ran past the plan's compute budget of %v and was stopped; simplify it or submit it as a job", c.Plan.EvaluationBudget()).WithRun(ended.RunID)
+		problem = httpkit.BudgetExhausted.Problem("the evaluation ran past the plan's compute budget of %v and was stopped; simplify it or submit it as a job", c.Plan.EvaluationBudget()).WithRun(ended.RunID)
 	case errors.As(ended, &failed):
-		problem := engineFailures[failed.Reason].Problem("%s", cmp.Or(failed.Detail, failed.Error())).WithRun(ended.RunID)
+		problem = engineFailures[failed.Reason].Problem("%s", cmp.Or(failed.Detail, failed.Error())).WithRun(ended.RunID)
 		problem.Suggestions = view.SuggestionsOf(c.Suggestions())
-		return problem
+	default:
+		return ended
 	}
-	return ended
+	if ended.SessionEnded != "" {
+		problem = problem.WithSessionEnded(c.SessionID, httpkit.SessionEnd(ended.SessionEnded))
+	}
+	return problem
 }

@@ -4,9 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 
+	"reckon/domain/circuit"
 	"reckon/domain/job"
+	"reckon/domain/slips"
 	"reckon/internal/httpkit"
 )
 
@@ -26,18 +30,50 @@ func Declared(kinds job.Declarations) httpkit.Declared {
 			}
 		}
 	}
-	var statuses []string
-	for _, status := range job.Statuses() {
-		statuses = append(statuses, string(status))
-	}
 	names := kinds.Names()
 	return httpkit.Declared{
-		Kinds: problems,
-		Sets:  map[string][]string{"job_kinds": names, "job_statuses": statuses},
+		Kinds:  problems,
+		Unions: []httpkit.Union{jobUnion(kinds)},
+		Sets:   map[string][]string{"job_kinds": names, "job_statuses": texts(job.Statuses())},
+		Words:  map[string][]string{"Suggestion.code": texts(slips.Codes), "CircuitGateInput.gate": circuit.GateNames()},
 		Texts: map[string]string{
 			"job_results": strings.Join(results, ". "), "job_kinds_list": alternatives(names), "job_kinds_waiting": strings.Join(waiting, ", "),
 		},
 	}
+}
+
+// jobUnion says what a job of each kind has, as it is answered.
+func jobUnion(kinds job.Declarations) httpkit.Union {
+	union := httpkit.Union{Schemas: []string{"Job", "JobReceipt"}, Field: "kind"}
+	for _, kind := range kinds {
+		variant := httpkit.UnionVariant{Prefix: capitalised(string(kind.Name)), Value: string(kind.Name)}
+		if kind.Publishes != job.PublishesRun {
+			variant.Lacks = append(variant.Lacks, "run_id")
+		}
+		if kind.Publishes != job.PublishesCertificate {
+			variant.Lacks = append(variant.Lacks, "certificate_id", "certificate_url")
+		}
+		if !slices.ContainsFunc(kind.Fields, func(f job.Field) bool { return f.Name == "session_id" }) {
+			variant.Lacks = append(variant.Lacks, "session_id")
+		}
+		if kind.ResultType != nil {
+			variant.Types = map[string]reflect.Type{"result": kind.ResultType}
+		}
+		union.Variants = append(union.Variants, variant)
+	}
+	return union
+}
+
+// capitalised begins a name as those of schemas begin.
+func capitalised(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+
+// texts are words as strings.
+func texts[T ~string](words []T) []string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = string(word)
+	}
+	return list
 }
 
 // alternatives lists names as a sentence does; the first is the default: "a (default), b or c".
@@ -99,39 +135,49 @@ func refusalKinds(api *httpkit.API, kinds job.Declarations) []httpkit.Kind {
 
 // bodyVariants describes the body of a submission of each kind: its own fields, what is
 // required of them and what they may be.
-func bodyVariants(kinds job.Declarations) []httpkit.BodyVariant {
-	var variants []httpkit.BodyVariant
+func bodyVariants(api *httpkit.API, kinds job.Declarations) *httpkit.BodyVariants {
+	variants := &httpkit.BodyVariants{Name: "JobSubmission", Field: "kind", Named: "JobSubmissionByKind"}
 	for i, kind := range kinds {
 		name := string(kind.Name)
-		schema := &httpkit.Schema{Type: httpkit.TypeObject, AdditionalProperties: false, Description: "A job that " + kind.Summary, Properties: map[string]*httpkit.Schema{
-			"kind":            {Type: httpkit.TypeString, Enum: []any{name}, Description: "The kind of job"},
-			"timeout_ms":      {Type: httpkit.TypeInteger, Format: "int64", Minimum: new(1.0), Description: "Time budget in milliseconds; the plan's when left out, never more than the plan's"},
-			"idempotency_key": {Type: httpkit.TypeString, MinLength: new(1), MaxLength: new(maxIdempotencyKeyBytes), Description: "1 to 255 bytes of your own. A job of yours with this key is answered instead of a new one, whatever else the body says"},
-		}}
-		if i == 0 { // the default
-			schema.Properties["kind"].Default = name
-		} else {
-			schema.Required = append(schema.Required, "kind")
+		schema := submissionSchema(api, kind)
+		if i == 0 {
+			variants.Unnamed = httpkit.BodyVariant{Name: "DefaultSubmission", Schema: submissionSchema(api, kind)}
+			variants.Unnamed.Schema.Properties["kind"] = &httpkit.Schema{Type: "null", Description: "Left out or null: a job of kind " + name}
+			variants.Unnamed.Schema.Description += ". Without kind it is of kind " + name
 		}
-		for _, f := range kind.Fields {
-			schema.Properties[f.Name] = constrainedField(f)
-			if f.Required {
-				schema.Required = append(schema.Required, f.Name)
-			}
-		}
-		if kind.Waits {
-			schema.Properties["wait_ms"] = &httpkit.Schema{Type: httpkit.TypeInteger, Format: "int64", Minimum: new(0.0), Description: "Hold the request up to this many milliseconds until the job has ended; more than 25000 is 25000"}
-		}
-		httpkit.RequireOne(schema, kind.Either...)
-		variants = append(variants, httpkit.BodyVariant{Name: strings.ToUpper(name[:1]) + name[1:] + "Submission", Value: name, Schema: schema})
+		schema.Properties["kind"] = &httpkit.Schema{Type: httpkit.TypeString, Enum: []any{name}, Description: "The kind of job"}
+		schema.Required = append(schema.Required, "kind")
+		variants.List = append(variants.List, httpkit.BodyVariant{Name: capitalised(name) + "Submission", Value: name, Schema: schema})
 	}
 	return variants
 }
 
+// submissionSchema describes a submission of a kind but for the field kind.
+func submissionSchema(api *httpkit.API, kind job.Declaration) *httpkit.Schema {
+	schema := &httpkit.Schema{Type: httpkit.TypeObject, AdditionalProperties: false, Description: "A job that " + kind.Summary, Properties: map[string]*httpkit.Schema{
+		"timeout_ms":      {Type: httpkit.TypeInteger, Format: "int64", Minimum: new(1.0), Description: "Time budget in milliseconds; the plan's when left out, never more than the plan's"},
+		"idempotency_key": {Type: httpkit.TypeString, MinLength: new(1), MaxLength: new(maxIdempotencyKeyBytes), Description: "1 to 255 bytes of your own. A job of yours with this key is answered instead of a new one, whatever else the body says"},
+	}}
+	for _, f := range kind.Fields {
+		schema.Properties[f.Name] = constrainedField(api, f)
+		if f.Required {
+			schema.Required = append(schema.Required, f.Name)
+		}
+	}
+	if kind.Waits {
+		schema.Properties["wait_ms"] = &httpkit.Schema{Type: httpkit.TypeInteger, Format: "int64", Minimum: new(0.0), Description: "Hold the request up to this many milliseconds until the job has ended; more than 25000 is 25000"}
+	}
+	httpkit.RequireOne(schema, kind.Either...)
+	return schema
+}
+
 // constrainedField describes a field with all that is known of what it may be.
-func constrainedField(f job.Field) *httpkit.Schema {
+func constrainedField(api *httpkit.API, f job.Field) *httpkit.Schema {
 	schema := fieldSchema(f.Type)
-	schema.Description = strings.ToUpper(f.Doc[:1]) + f.Doc[1:]
+	if f.Shape != nil {
+		schema = api.SchemaOf(f.Shape)
+	}
+	schema.Description = capitalised(f.Doc)
 	schema.Pattern = f.Pattern
 	if f.Least != nil {
 		schema.Minimum = new(float64(*f.Least))
@@ -144,8 +190,14 @@ func constrainedField(f job.Field) *httpkit.Schema {
 		schema.Format = "uuid"
 	case job.Text:
 		schema.MinLength = new(1)
+		if f.Most > 0 {
+			schema.MaxLength = &f.Most
+		}
 	case job.Texts:
-		schema.MinItems, schema.Items.MinLength = new(1), new(1)
+		schema.MinItems, schema.Items.MinLength, schema.UniqueItems = new(1), new(1), true
+		if f.Most > 0 {
+			schema.MaxItems = &f.Most
+		}
 	case job.Integer, job.Object:
 	}
 	return schema

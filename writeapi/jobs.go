@@ -10,9 +10,11 @@ import (
 	"unicode/utf8"
 
 	"reckon/commands"
+	"reckon/domain/account"
 	"reckon/domain/job"
 	"reckon/domain/slots"
 	"reckon/internal/httpkit"
+	"reckon/internal/ratelimit"
 	"reckon/internal/view"
 )
 
@@ -25,7 +27,7 @@ const maxWait = 25 * time.Second
 // submitInput is the submit body of interface §4.3. Its schema gives types only: what
 // a value may be is judged after a job of the same key was looked for.
 type submitInput struct {
-	IdempotencyKey string `header:"Idempotency-Key" doc:"The same as the field idempotency_key"`
+	IdempotencyKey string `header:"Idempotency-Key" describedMaxLength:"255" doc:"The same as the field idempotency_key"`
 	Body           submitInputBody
 }
 
@@ -77,12 +79,12 @@ func (s Services) registerJobs(api *httpkit.API) {
 		Method: http.MethodPost, Path: "/api/jobs", ID: "submit-job", Tag: "Jobs", Summary: "Submit a job",
 		Description: "Queues work that takes longer than an evaluation may. A job spends one slot of the day's allowance, however it ends; a refused submission spends none. " +
 			"With an idempotency key a submission may be repeated safely: a job that has the key is answered before anything else in the body is judged.",
-		Access: httpkit.Bearer, Scope: "jobs:write", ReturnsToken: true, Errors: problems,
+		Access: httpkit.Bearer, Scope: "jobs:write", ReturnsToken: true, Errors: problems, Limit: &httpkit.Limit{Allowance: s.allowanceOfDay, Exceeded: httpkit.AllowanceSpent, Counts: "jobs of any kind of the account in a UTC day"},
 		Kinds: slices.Concat([]httpkit.Kind{
 			httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.UnknownJobKind, httpkit.TimeoutOverPlan,
-			httpkit.TooLarge, httpkit.NotJSON, httpkit.AllowanceSpent, httpkit.Unavailable,
+			httpkit.TooLarge, httpkit.NotJSON, httpkit.Unavailable,
 		}, refusalKinds(api, kinds)),
-		BodyFields: fieldSchemas(kinds), Variants: bodyVariants(kinds), VariantField: "kind",
+		BodyFields: fieldSchemas(kinds), Variants: bodyVariants(api, kinds),
 		MisnamedFields: map[string]string{"input": "expression", "code": "expression", "type": "kind", "timeout": "timeout_ms", "session": "session_id"},
 	}, submissions{s, api}.submitJob)
 	httpkit.Handle(api, httpkit.Route{
@@ -91,6 +93,17 @@ func (s Services) registerJobs(api *httpkit.API) {
 		Access:      httpkit.Bearer, Scope: "jobs:write", ReturnsToken: true, Errors: problems,
 		Kinds: []httpkit.Kind{httpkit.NoSuchJob, httpkit.Unavailable},
 	}, s.cancelJob)
+}
+
+// allowanceOfDay is the caller's allowance of jobs a day.
+func (s Services) allowanceOfDay(ctx context.Context) (ratelimit.Allowance, error) {
+	intent, plan := s.intent(ctx), s.plan(ctx)
+	remaining, err := s.Jobs.Remaining(ctx, intent, plan)
+	return jobsAllowance(plan, remaining, intent.At), err
+}
+
+func jobsAllowance(plan account.Plan, remaining int, at time.Time) ratelimit.Allowance {
+	return ratelimit.Allowance{Allowed: remaining > 0, Limit: plan.JobsPerDay, Remaining: max(0, remaining), ResetAt: at.Add(untilMidnight(at))}
 }
 
 // submissions answers POST /api/jobs.
@@ -112,6 +125,7 @@ func (s submissions) submitJob(ctx context.Context, in *submitInput) (*submitOut
 		return nil, s.explainSubmitError(err, intent.At)
 	}
 	s.announceWrite(ctx, intent.Account, submitted.Position)
+	httpkit.SetRateLimit(httpkit.AnswerHeader(ctx), jobsAllowance(s.plan(ctx), submitted.JobsRemaining, intent.At))
 	if kind := s.JobKinds.KindOf(request); request.WaitMS != nil && kind != nil && kind.Waits {
 		if submitted.Job, err = s.awaitEnd(ctx, submitted.Job, *request.WaitMS); err != nil {
 			return nil, err

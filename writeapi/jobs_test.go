@@ -119,6 +119,7 @@ func TestRefusedSubmissionsCostNothing(t *testing.T) {
 		"denied head":                {`{"expression":"1+Run[\"ls\"]"}`, httpkit.ExpressionDenied, "Run"},
 		"too deep":                   {`{"expression":"` + strings.Repeat("(", 100_000) + `"}`, httpkit.TooComplex, ""},
 		"not in the language":        {`{"expression":"x²"}`, httpkit.Kind{Code: "syntax_error", Status: 400}, `"suggestions":[{`},
+		"power of another language":  {`{"expression":"1 +\n x**2"}`, httpkit.Kind{Code: "syntax_error", Status: 400}, `line 2, column 3: the engine has no operator **`},
 		"bad session":                {`{"expression":"1","session_id":"../x"}`, httpkit.InvalidSessionID, ""},
 		"timeout zero":               {`{"expression":"1","timeout_ms":0}`, httpkit.InvalidRequest, "body.timeout_ms"},
 		"timeout negative":           {`{"expression":"1","timeout_ms":-5}`, httpkit.InvalidRequest, "body.timeout_ms"},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"reckon/commands"
+	"reckon/domain/account"
 	"reckon/domain/certificate"
 	"reckon/domain/lean/export"
 	"reckon/domain/upload"
@@ -28,7 +29,7 @@ const (
 
 type uploadInput struct {
 	ContentType     string `header:"Content-Type" doc:"application/x-ndjson, or application/gzip with Content-Encoding: gzip"`
-	ContentEncoding string `header:"Content-Encoding" doc:"gzip when the export is compressed"`
+	ContentEncoding string `header:"Content-Encoding" describedPattern:"^(gzip|identity)$" doc:"gzip when the export is compressed"`
 }
 
 // uploadOutput is interface §2.9.
@@ -36,7 +37,7 @@ type uploadOutput struct {
 	Body struct {
 		UploadID      string        `json:"upload_id" format:"uuid" doc:"Id of the upload, for one proof job"`
 		ExportBytes   int64         `json:"export_bytes" doc:"Size of the export in bytes, normalised: LF line ends, one at the end"`
-		ExportSHA256  string        `json:"export_sha256" doc:"SHA-256 of the normalised export, hexadecimal: the identity every certificate about it cites"`
+		ExportSHA256  string        `json:"export_sha256" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the normalised export, hexadecimal: the identity every certificate about it cites"`
 		Exporter      *upload.Named `json:"exporter" doc:"The program that wrote the export, as its first line says; null when it does not"`
 		Lean          *upload.Lean  `json:"lean" doc:"The version of Lean the export is of, as its first line says; null when it does not"`
 		FormatVersion string        `json:"format_version" example:"3.1.0" doc:"Version of the export format"`
@@ -47,7 +48,7 @@ type validateInput struct {
 	Body struct {
 		Declarations []string      `json:"declarations" minItems:"1" maxItems:"32" nullable:"false" doc:"Names as exported"`
 		Export       *string       `json:"export,omitempty" doc:"Export text (NDJSON), up to 640 KiB"`
-		UploadID     *httpkit.UUID `json:"upload_id,omitempty" doc:"Instead of export; it is not consumed"`
+		UploadID     *httpkit.UUID `json:"upload_id,omitempty" describedFormat:"uuid" doc:"Instead of export; it is not consumed"`
 	}
 }
 
@@ -71,7 +72,7 @@ type proofReport struct {
 
 type reportedExport struct {
 	Bytes  int64       `json:"bytes" doc:"Size of the normalised export in bytes; of what came in the request when it cannot be read"`
-	SHA256 *string     `json:"sha256" doc:"SHA-256 of the normalised export, hexadecimal; null when it cannot be read"`
+	SHA256 *string     `json:"sha256" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the normalised export, hexadecimal; null when it cannot be read"`
 	Inline bool        `json:"inline" doc:"It came in the request, not as an upload"`
 	Meta   *exportMeta `json:"meta" doc:"Its first line; null when it cannot be read"`
 }
@@ -87,18 +88,18 @@ type exportFormat struct {
 }
 
 type reportedDeclaration struct {
-	Name         string   `json:"name" doc:"Name as exported"`
-	Kind         string   `json:"kind" doc:"theorem, definition or opaque; axiom, quotient, inductive, constructor or recursor where such a name was given"`
-	Statement    *string  `json:"statement" doc:"Its type, as the certificate would print it; null where it is too long to be printed"`
-	Axioms       []string `json:"axioms" doc:"Names of the axioms it reaches"`
-	ReachesSorry bool     `json:"reaches_sorry" doc:"Whether it rests on sorry, Lean's placeholder for a missing proof"`
+	Name         string                      `json:"name" doc:"Name as exported"`
+	Kind         certificate.DeclarationKind `json:"kind" enum:"theorem,definition,opaque,axiom,quotient,inductive,constructor,recursor" doc:"theorem, definition or opaque; axiom, quotient, inductive, constructor or recursor where such a name was given"`
+	Statement    *string                     `json:"statement" doc:"Its type, as the certificate would print it; null where it is too long to be printed"`
+	Axioms       []string                    `json:"axioms" doc:"Names of the axioms it reaches"`
+	ReachesSorry bool                        `json:"reaches_sorry" doc:"Whether it rests on sorry, Lean's placeholder for a missing proof"`
 }
 
 type elaborateInput struct {
 	Body struct {
-		Source       string   `json:"source" minLength:"1" doc:"Lean source, up to 64 KB"`
-		Module       string   `json:"module,omitempty" doc:"Dotted name of the module it becomes" default:"Service"`
-		Declarations []string `json:"declarations,omitempty" doc:"Up to 32 names to certify; every theorem and lemma of the file when left out"`
+		Source       string   `json:"source" minLength:"1" describedMaxLength:"65536" doc:"Lean source, up to 64 KB"`
+		Module       string   `json:"module,omitempty" describedPattern:"^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$" doc:"Dotted name of the module it becomes" default:"Service"`
+		Declarations []string `json:"declarations,omitempty" describedMaxItems:"32" describedUnique:"true" doc:"Up to 32 names to certify; every theorem and lemma of the file when left out"`
 	}
 }
 
@@ -119,7 +120,7 @@ type elaborateOutput struct {
 
 type elaboratedExport struct {
 	Bytes         int64         `json:"bytes" doc:"Size of the normalised export in bytes"`
-	SHA256        string        `json:"sha256" doc:"SHA-256 of the normalised export, hexadecimal"`
+	SHA256        string        `json:"sha256" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the normalised export, hexadecimal"`
 	Exporter      *upload.Named `json:"exporter" doc:"The program that wrote the export, as its first line says; null when it does not"`
 	Lean          *upload.Lean  `json:"lean" doc:"The version of Lean the export is of, as its first line says; null when it does not"`
 	FormatVersion string        `json:"format_version" doc:"Version of the export format"`
@@ -133,7 +134,7 @@ type nextRequest struct {
 
 type nextProof struct {
 	Kind         string   `json:"kind" example:"proof" doc:"Kind of job to submit"`
-	UploadID     string   `json:"upload_id" doc:"Id of the upload"`
+	UploadID     string   `json:"upload_id" format:"uuid" doc:"Id of the upload"`
 	Declarations []string `json:"declarations" doc:"Names to certify"`
 }
 
@@ -141,21 +142,21 @@ func (s Services) registerProofs(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/proofs", ID: "upload-proof", Tag: "Proofs", Summary: "Upload a proof export",
 		Description: "The body is the raw export: application/x-ndjson, or gzip (application/gzip with Content-Encoding: gzip); not a JSON envelope. It is read whole before anything is stored. One upload is checked by one job.",
-		Access:      httpkit.Bearer, Scope: "proofs:write", RateLimited: true, ReturnsToken: true, Errors: problems, UploadBytes: commands.MaxExportBytes,
+		Access:      httpkit.Bearer, Scope: "proofs:write", Limit: s.perMinute(), ReturnsToken: true, Errors: problems, UploadBytes: commands.MaxExportBytes,
 		UploadTypes: []string{"application/x-ndjson", "application/gzip"},
 		Kinds:       []httpkit.Kind{httpkit.InvalidExport, httpkit.ExportOverBudget, httpkit.InvalidRequest, httpkit.ProofsNotOnPlan, httpkit.BodyTimeout, httpkit.TooLarge, httpkit.NotAnExport, httpkit.Saturated, httpkit.Unavailable},
 	}, s.uploadProof)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/proofs/validate", ID: "validate-proof", Tag: "Proofs", Summary: "What a proof job would come to",
 		Description: "Everything but the kernel: it costs no slot and consumes no upload. It cannot detect a wrong proof; only the kernel can, when a job is submitted.",
-		Access:      httpkit.Bearer, Scope: "proofs:write", RateLimited: true, Errors: problems,
-		EitherFields: [][]string{{"export"}, {"upload_id"}},
+		Access:      httpkit.Bearer, Scope: "proofs:write", Limit: s.perMinute(), Errors: problems,
+		EitherFields: []httpkit.EitherFields{{Name: "ValidateExport", Fields: []string{"export"}}, {Name: "ValidateUpload", Fields: []string{"upload_id"}}},
 		Kinds:        []httpkit.Kind{httpkit.ExportChoice, httpkit.UnknownUpload, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.TooLarge, httpkit.NotJSON, httpkit.Saturated, httpkit.Unavailable},
 	}, s.validateProof)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/proofs/elaborate", ID: "elaborate-proof", Tag: "Proofs", Summary: "Make an upload of Lean source",
 		Description: "Compiles the source with the server's own toolchain and libraries, exports its theorems and stores the export as an upload. It costs no slot; the kernel's check is a job of its own.",
-		Access:      httpkit.Bearer, Scope: "proofs:write", RateLimited: true, ReturnsToken: true, Errors: problems,
+		Access:      httpkit.Bearer, Scope: "proofs:write", Limit: s.perMinute(), ReturnsToken: true, Errors: problems,
 		Kinds: []httpkit.Kind{httpkit.InvalidSource, httpkit.InvalidModule, httpkit.InvalidDeclarations, httpkit.InvalidExport, httpkit.ExportOverBudget, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON,
 			httpkit.BodyRequired, httpkit.ProofsNotOnPlan, httpkit.TooLarge, httpkit.NotJSON, httpkit.Elaborating, httpkit.NoElaboration, httpkit.Saturated, httpkit.Unavailable},
 		MissingFieldKinds: map[string]httpkit.Kind{"source": httpkit.InvalidSource, "module": httpkit.InvalidModule},
@@ -163,11 +164,16 @@ func (s Services) registerProofs(api *httpkit.API) {
 	}, s.elaborateProof)
 }
 
-func (s Services) uploadProof(ctx context.Context, in *uploadInput) (*uploadOutput, error) {
+func (s Services) uploadProof(ctx context.Context, in *uploadInput) (out *uploadOutput, err error) {
 	plan := s.plan(ctx)
-	if _, err := s.countRequest(ctx, plan); err != nil {
-		return nil, err
-	}
+	err = s.withinMinute(ctx, plan, func() (err error) {
+		out, err = s.storeUpload(ctx, in, plan)
+		return err
+	})
+	return out, err
+}
+
+func (s Services) storeUpload(ctx context.Context, in *uploadInput, plan account.Plan) (*uploadOutput, error) {
 	if !plan.Proofs { // before the body is read
 		return nil, commands.ErrProofsNotOnPlan
 	}
@@ -262,11 +268,16 @@ func explainUploadError(err error) error {
 	return httpkit.InvalidExport.Problem("the body could not be read to its end: it is cut short, or its gzip is damaged").WithCause(err)
 }
 
-func (s Services) validateProof(ctx context.Context, in *validateInput) (*validateOutput, error) {
+func (s Services) validateProof(ctx context.Context, in *validateInput) (out *validateOutput, err error) {
 	plan := s.plan(ctx)
-	if _, err := s.countRequest(ctx, plan); err != nil {
-		return nil, err
-	}
+	err = s.withinMinute(ctx, plan, func() (err error) {
+		out, err = s.reportProof(ctx, in, plan)
+		return err
+	})
+	return out, err
+}
+
+func (s Services) reportProof(ctx context.Context, in *validateInput, plan account.Plan) (*validateOutput, error) {
 	report, err := s.Proofs.ValidateProof(ctx, s.intent(ctx), commands.ValidateProof{Export: in.Body.Export, UploadID: (*string)(in.Body.UploadID), Declarations: in.Body.Declarations, Plan: plan})
 	switch {
 	case errors.Is(err, upload.ErrNotFound): // interface §4.4 wants 400 here
@@ -297,11 +308,16 @@ func reportOf(r commands.ProofReport) proofReport {
 	return out
 }
 
-func (s Services) elaborateProof(ctx context.Context, in *elaborateInput) (*elaborateOutput, error) {
+func (s Services) elaborateProof(ctx context.Context, in *elaborateInput) (out *elaborateOutput, err error) {
 	plan := s.plan(ctx)
-	if _, err := s.countRequest(ctx, plan); err != nil {
-		return nil, err
-	}
+	err = s.withinMinute(ctx, plan, func() (err error) {
+		out, err = s.elaborate(ctx, in, plan)
+		return err
+	})
+	return out, err
+}
+
+func (s Services) elaborate(ctx context.Context, in *elaborateInput, plan account.Plan) (*elaborateOutput, error) {
 	ctx, cancel := context.WithTimeout(ctx, commands.ElaborationTimeout)
 	defer cancel()
 	intent := s.intent(ctx)

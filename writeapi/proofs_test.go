@@ -132,7 +132,7 @@ func TestSourceOfAJob(t *testing.T) {
 func TestProofRoutesAreLimitedPerMinute(t *testing.T) {
 	plans := account.DefaultPlans()
 	plans[0].PerMinute = 3
-	s := apitest.Start(t, apitest.Options{Plans: plans})
+	s := apitest.Start(t, apitest.Options{Plans: plans, Elaborator: elaborator{}})
 	u := s.NewUser(t)
 	for _, path := range []string{"/api/proofs/validate", "/api/proofs/elaborate"} {
 		for range 3 {

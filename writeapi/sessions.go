@@ -10,7 +10,7 @@ import (
 )
 
 type sessionIDInput struct {
-	ID string `path:"id" doc:"session_id" example:"notebook-1"`
+	ID string `path:"id" describedPattern:"^[A-Za-z0-9._-]{1,64}$" doc:"session_id" example:"notebook-1"`
 }
 
 type clearedOutput struct {

@@ -21,8 +21,8 @@ type mintInput struct {
 
 type mintOutput struct {
 	Body struct {
-		TokenID   string  `json:"token_id" doc:"Id of the token: SHA-256 of its secret, hexadecimal"`
-		Token     string  `json:"token" doc:"The secret; it is shown this once" example:"rk_pat_…"`
+		TokenID   string  `json:"token_id" pattern:"^[0-9a-f]{64}$" doc:"Id of the token: SHA-256 of its secret, hexadecimal"`
+		Token     string  `json:"token" pattern:"^rk_pat_[0-9A-Za-z]{36}$" doc:"The secret; it is shown this once"`
 		Name      string  `json:"name" doc:"Your name for the token"`
 		CreatedAt string  `json:"created_at" format:"date-time" doc:"When it was minted: RFC 3339, UTC, milliseconds"`
 		ExpiresAt *string `json:"expires_at" format:"date-time" doc:"When it stops being valid: RFC 3339, UTC, milliseconds; null: never"`
@@ -35,7 +35,7 @@ type tokenIDInput struct {
 
 type revokeOutput struct {
 	Body struct {
-		TokenID string `json:"token_id" doc:"Id of the token"`
+		TokenID string `json:"token_id" pattern:"^[0-9a-f]{64}$" doc:"Id of the token"`
 		Revoked bool   `json:"revoked" doc:"Always true: the token authenticates nothing from now on"`
 	}
 }

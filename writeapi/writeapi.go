@@ -73,7 +73,7 @@ func (s Services) announceWrite(ctx context.Context, accountID string, at event.
 	httpkit.SetToken(httpkit.AnswerHeader(ctx), httpkit.ConsistencyToken{Log: s.LogID, Position: at})
 }
 
-// countRequest counts an evaluation or a check against the plan's limit per minute.
+// countRequest counts a request against the plan's limit per minute.
 func (s Services) countRequest(ctx context.Context, plan account.Plan) (ratelimit.Allowance, error) {
 	rule := ratelimit.Rule{Requests: plan.PerMinute, Window: time.Minute}
 	allowance, err := s.Limiter.Count(ctx, perMinuteKey(ctx), rule, s.Clock.Now())
@@ -86,19 +86,33 @@ func (s Services) countRequest(ctx context.Context, plan account.Plan) (ratelimi
 // perMinuteKey is the key of the caller's evaluations and checks a minute.
 func perMinuteKey(ctx context.Context) string { return "evaluate:" + auth.PrincipalOf(ctx).Account }
 
-// withinLimits computes for the caller, unless the plan's limit per minute or its limit of evaluations at once is used up;
-// longest is how long that takes at most. What is refused because too much runs already, of the account or of all, does not
-// count against the limit per minute.
-func (s Services) withinLimits(ctx context.Context, plan account.Plan, longest time.Duration, compute func() error) error {
+// allowanceOfMinute is the caller's allowance of evaluations and checks a minute.
+func (s Services) allowanceOfMinute(ctx context.Context) (ratelimit.Allowance, error) {
+	return s.Limiter.Peek(ctx, perMinuteKey(ctx), ratelimit.Rule{Requests: s.plan(ctx).PerMinute, Window: time.Minute}, s.Clock.Now())
+}
+
+// perMinute is the plan's limit per minute.
+func (s Services) perMinute() *httpkit.Limit {
+	return &httpkit.Limit{
+		Allowance: s.allowanceOfMinute, Exceeded: httpkit.RateLimited,
+		Counts: "evaluations, checks, uploads, validations and elaborations of the account in a minute, all together",
+	}
+}
+
+// withinMinute computes for the caller, unless the plan's limit per minute is used up. What is refused for now, because too
+// much runs already or a part is away, is not counted.
+func (s Services) withinMinute(ctx context.Context, plan account.Plan, compute func() error) error {
 	allowance, err := s.countRequest(ctx, plan)
 	if err != nil {
 		return err
 	}
-	err = s.oneAtOnce(ctx, plan, longest, compute)
-	if !errors.Is(err, commands.ErrSaturated) && !errors.Is(err, errTooMany) {
+	err = compute()
+	_, logged := errors.AsType[*commands.RunEndedError](err)
+	left := errors.Is(ctx.Err(), context.Canceled) // what is not waited for was computed all the same
+	if logged || left || !httpkit.RefusedForNow(err, problems) {
 		return err
 	}
-	restored, failed := s.Limiter.GiveBack(ctx, perMinuteKey(ctx), allowance)
+	restored, failed := s.Limiter.GiveBack(context.WithoutCancel(ctx), perMinuteKey(ctx), allowance)
 	if failed != nil {
 		return failed
 	}
@@ -106,8 +120,11 @@ func (s Services) withinLimits(ctx context.Context, plan account.Plan, longest t
 	return err
 }
 
-// errTooMany is the cause of the problem of kind TooMany.
-var errTooMany = errors.New("the plan's evaluations at once are all in use")
+// withinLimits is withinMinute for what counts against the plan's limit of evaluations at once too; longest is how long that
+// takes at most.
+func (s Services) withinLimits(ctx context.Context, plan account.Plan, longest time.Duration, compute func() error) error {
+	return s.withinMinute(ctx, plan, func() error { return s.oneAtOnce(ctx, plan, longest, compute) })
+}
 
 // oneAtOnce computes as one of the evaluations that the plan allows at once.
 func (s Services) oneAtOnce(ctx context.Context, plan account.Plan, longest time.Duration, compute func() error) error {
@@ -115,7 +132,7 @@ func (s Services) oneAtOnce(ctx context.Context, plan account.Plan, longest time
 	end, free := s.Running.Begin(auth.PrincipalOf(ctx).Account, plan.ConcurrentEvaluations, now.Add(longest))
 	if end == nil {
 		return httpkit.TooMany.Problem("the plan allows %d evaluations and checks at once; wait until one of yours has ended", plan.ConcurrentEvaluations).
-			WithRetryAfter(free.Sub(now)).WithCause(errTooMany)
+			WithRetryAfter(free.Sub(now))
 	}
 	defer end()
 	return compute()

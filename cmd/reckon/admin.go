@@ -52,6 +52,7 @@ func (s *service) makeAdmin(ctx context.Context) error {
 		_ = json.NewEncoder(w).Encode(serverSettings{Installation: s.config.Installation, Plans: s.plans, Log: s.log.connection, Process: s.id})
 	})
 	mux.HandleFunc("POST /keys/rotate", s.rotateKey)
+	mux.HandleFunc("POST /local-session", s.serveLocalSession)
 	s.addAdmin("admin socket", mux, listener)
 	if s.config.AdminListen == "" {
 		return nil
@@ -141,21 +142,9 @@ func (s *service) addAdmin(name string, handler http.Handler, listener net.Liste
 // askServer sends a request to the server that runs on a data folder and decodes its JSON
 // answer; ok is false when no server runs.
 func askServer(ctx context.Context, data, method, path string, answer any) (ok bool, err error) {
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", adminSocket(data))
-	}}}
-	request, err := http.NewRequestWithContext(ctx, method, "http://admin"+path, nil)
-	if err != nil {
+	response, err := sendToServer(ctx, data, method, path)
+	if response == nil {
 		return false, err
-	}
-	response, err := client.Do(request)
-	switch {
-	case ctx.Err() != nil: // the command was given up
-		return false, fmt.Errorf("the server that runs on %s does not answer: %w", data, ctx.Err())
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED): // nobody listens
-		return false, nil
-	case err != nil: // somebody may
-		return false, fmt.Errorf("cannot tell whether a server runs on %s: %w", data, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(response.Body, 16<<20))
@@ -166,4 +155,25 @@ func askServer(ctx context.Context, data, method, path string, answer any) (ok b
 		return true, errors.New(strings.TrimSpace(string(body)))
 	}
 	return true, json.Unmarshal(body, answer)
+}
+
+// sendToServer sends a request to the server that runs on a data folder. The response is nil, without an error, when no server runs.
+func sendToServer(ctx context.Context, data, method, path string) (*http.Response, error) {
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", adminSocket(data))
+	}}}
+	request, err := http.NewRequestWithContext(ctx, method, "http://admin"+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := client.Do(request)
+	switch {
+	case err == nil:
+		return response, nil
+	case ctx.Err() != nil: // the command was given up
+		return nil, fmt.Errorf("the server that runs on %s does not answer: %w", data, ctx.Err())
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED): // nobody listens
+		return nil, nil
+	}
+	return nil, fmt.Errorf("cannot tell whether a server runs on %s: %w", data, err) // somebody may listen
 }

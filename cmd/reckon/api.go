@@ -15,6 +15,7 @@ import (
 	"reckon/internal/lifecycle"
 	"reckon/internal/ratelimit"
 	"reckon/internal/view"
+	projecting "reckon/projections/engine"
 	"reckon/readapi"
 	"reckon/runners"
 	"reckon/runners/engine"
@@ -119,18 +120,19 @@ func (s *service) sessionBusy(accountID, sessionID string, epoch int) bool {
 func (s *service) health() readapi.Health {
 	return readapi.Health{
 		Logger: s.logger,
+		IsAway: isOutage,
 		Dependencies: []readapi.Dependency{
-			{Name: "eventstore", Check: func(ctx context.Context) error { _, err := s.log.store.Head(ctx); return err }},
-			{Name: "database", Check: s.readSide.db.PingContext},
-			{Name: "identity", Check: s.stores.identity.Ready},
-			{Name: "blobs", Check: s.stores.blobs.Ready},
-			{Name: "signing_key", Check: s.writeSide.signing.Ready},
+			{Name: "eventstore", Part: "the event log", Check: func(ctx context.Context) error { _, err := s.log.store.Head(ctx); return err }},
+			{Name: "database", Part: "the database of read models", Check: s.readSide.db.PingContext},
+			{Name: "identity", Part: "the database of identities", Check: s.stores.identity.Ready},
+			{Name: "blobs", Part: "the store of blobs", Check: s.stores.blobs.Ready},
+			{Name: "signing_key", Part: "the signing key", Check: s.writeSide.signing.Ready},
 		},
 		Projections: func(ctx context.Context) ([]readapi.ProjectionHealth, error) {
 			list, err := s.readSide.projector.Status(ctx)
 			healths := make([]readapi.ProjectionHealth, len(list))
 			for i, p := range list {
-				healths[i] = readapi.ProjectionHealth{Name: p.Name, Version: p.Version, Phase: string(p.Phase), Lag: p.Lag, Parked: p.Parked, Ready: p.Ready}
+				healths[i] = readapi.ProjectionHealth{Name: p.Name, Version: p.Version, Phase: p.Phase, Lag: p.Lag, Parked: p.Parked, Ready: p.Ready, Detail: describeReadModel(p)}
 			}
 			return healths, err
 		},
@@ -146,6 +148,35 @@ func (s *service) health() readapi.Health {
 	}
 }
 
+// describeReadModel says what is wrong with a read model, to anyone; its reason may name events and machines.
+func describeReadModel(p projecting.Status) string {
+	switch p.Phase {
+	case projecting.Halted:
+		return "it has stopped; `reckon projections status` says why"
+	case projecting.Retrying:
+		return "it cannot go on for now and tries again; `reckon projections status` says why"
+	case projecting.Paused:
+		return "an operator stopped it; `reckon projections resume` lets it go on"
+	case projecting.Unwritten:
+		return "no process writes it: start a server with the role project"
+	}
+	if !p.Ready {
+		return fmt.Sprintf("it is being built: %.1f %% of the log as it was when this process started", p.Percent)
+	}
+	return ""
+}
+
+// describePart says what is wrong with a part, to anyone.
+func describePart(p lifecycle.State) string {
+	switch {
+	case p.Phase == lifecycle.Ended:
+		return "it has ended"
+	case !p.Healthy:
+		return "it ended by itself and is begun again; the log of the server says why"
+	}
+	return ""
+}
+
 // partsHealth is the state of every background part, and how many events the reactions among
 // them have parked.
 func (s *service) partsHealth(ctx context.Context) ([]readapi.PartHealth, error) {
@@ -156,7 +187,7 @@ func (s *service) partsHealth(ctx context.Context) ([]readapi.PartHealth, error)
 	}
 	var parts []readapi.PartHealth
 	for _, p := range s.life.States() {
-		parts = append(parts, readapi.PartHealth{Name: p.Name, Phase: string(p.Phase), Restarts: p.Restarts, Parked: parkedBy[p.Name], Ready: p.Healthy})
+		parts = append(parts, readapi.PartHealth{Name: p.Name, Phase: p.Phase, Restarts: p.Restarts, Parked: parkedBy[p.Name], Ready: p.Healthy, Detail: describePart(p)})
 	}
 	return parts, err
 }

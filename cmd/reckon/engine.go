@@ -15,6 +15,7 @@ import (
 
 	"reckon/internal/config"
 	"reckon/internal/private"
+	"reckon/internal/progress"
 	"reckon/runners/engine"
 )
 
@@ -37,14 +38,14 @@ func engineEnvironment(data string) string { return filepath.Join(data, "engine"
 
 type engineInstallCmd struct{ engineFolder }
 
-// Run installs, printing each step to standard error.
+// Run installs, showing how far that is on standard error.
 func (c *engineInstallCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if err := private.MakeFolder(c.Data, slog.Default()); err != nil {
 		return err
 	}
-	if err := engine.Install(ctx, c.path(), func(step string) { fmt.Fprintln(os.Stderr, step) }); err != nil {
+	if err := installEngine(ctx, c.path(), slog.Default()); err != nil {
 		fmt.Fprintln(os.Stderr, "reckon engine install:", err)
 		return exitStatus(2)
 	}
@@ -178,4 +179,23 @@ func printJSON(value any) error {
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(value)
+}
+
+// installEngine makes the engine's environment unless it is there, and shows how far that is.
+func installEngine(ctx context.Context, folder string, logger *slog.Logger) error {
+	display := progress.New(os.Stderr, logger)
+	defer display.Close()
+	return engine.Install(ctx, folder, func(r engine.Report) {
+		if r.Notice != "" {
+			display.Close() // the line is not to stand below the bar
+			logger.Info(r.Notice)
+			return
+		}
+		display.Show(func() []progress.Task {
+			return []progress.Task{{
+				Name: "engine", Done: float64(r.Bytes) / float64(r.AllBytes), Left: -1,
+				Extra: fmt.Sprintf("%d of %d MB, %.0f s: %s", r.Bytes/1_000_000, r.AllBytes/1_000_000, r.Elapsed.Seconds(), r.Doing),
+			}}
+		})
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -16,6 +17,7 @@ import (
 
 type commandLine struct {
 	Serve       serveCmd       `cmd:"" help:"Run the service with everything embedded."`
+	Try         tryCmd         `cmd:"" help:"Evaluate one expression: show the answer, its check, and verify its receipt."`
 	Node        nodeCmd        `cmd:"" help:"Run the event store alone, for processes of the same user: it has no authentication."`
 	Account     accountCmd     `cmd:"" help:"Create accounts and tokens; change plans."`
 	Keys        keysCmd        `cmd:"" help:"List and rotate the keys that seal receipts."`
@@ -53,7 +55,11 @@ func run(args []string) int {
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "reckon: %v\nTry `reckon --help`.\n", err)
+		fmt.Fprintf(os.Stderr, "reckon: %v\n", err)
+		if len(args) > 0 && args[0] == "try" && strings.Contains(err.Error(), "unknown flag") {
+			fmt.Fprintln(os.Stderr, "An expression that begins with - comes after --: reckon try -- '-x^2'.")
+		}
+		fmt.Fprintln(os.Stderr, "Try `reckon --help`.")
 		return 2
 	}
 	err = command.Run()

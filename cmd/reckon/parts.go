@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"time"
 
 	"reckon/domain"
@@ -112,7 +110,7 @@ func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*re
 	}
 	p.life.Add(lifecycle.Part{Name: "database of read models", Stop: func(context.Context) error { return db.Close() }})
 	r := &readSide{db: db, models: projections.New(db, s.blobs)}
-	if r.projector, err = projecting.New(ctx, projecting.Config{DB: db, Log: log.store, Logger: p.logger}, r.models.All()...); err != nil {
+	if r.projector, err = projecting.New(ctx, projecting.Config{DB: db, Log: log.store, Logger: p.logger, Process: processName(p.id)}, r.models.All()...); err != nil {
 		return nil, err
 	}
 	if r.reactionState, err = projections.NewReactionState(ctx, db); err != nil {
@@ -139,7 +137,7 @@ type evaluation struct {
 // startEngine installs the engine where it is missing and starts it with its checker.
 func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, error) {
 	environment := engineEnvironment(p.config.Data)
-	if err := engine.Install(ctx, environment, func(step string) { fmt.Fprintln(os.Stderr, "engine:", step) }); err != nil {
+	if err := installEngine(ctx, environment, p.logger); err != nil {
 		return nil, err
 	}
 	sandbox := engine.SandboxRequired

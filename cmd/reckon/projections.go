@@ -1,13 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -50,8 +50,17 @@ func (s *settings) withEngine(ctx context.Context, open databaseOpener, f func(*
 	return withRunningEngine(ctx, db, store, content, f)
 }
 
+// processName names this process to operators who ask which one writes a read model.
+func processName(what string) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "an unnamed host"
+	}
+	return fmt.Sprintf("%s on %s, process %d", what, host, os.Getpid())
+}
+
 func withRunningEngine(ctx context.Context, db *projections.DB, store *eventstore.Store, content blobs.Store, f func(*projecting.Engine) error) error {
-	e, err := projecting.New(ctx, projecting.Config{DB: db, Log: store, Logger: slog.Default()}, projections.New(db, content).All()...)
+	e, err := projecting.New(ctx, projecting.Config{DB: db, Log: store, Logger: slog.Default(), Process: processName("reckon projections")}, projections.New(db, content).All()...)
 	if err != nil {
 		return err
 	}
@@ -131,9 +140,9 @@ func (c *projectionsStatusCmd) Run() error {
 
 func printStatus(list []projecting.Status) error {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tVERSION\tPHASE\tPOSITION\tHEAD\tDONE\tRATE\tETA\tPARKED\tREASON")
+	fmt.Fprintln(table, "NAME\tVERSION\tPHASE\tWRITER\tPOSITION\tHEAD\tDONE\tRATE\tETA\tPARKED\tREASON")
 	for _, s := range list {
-		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%d\t%.1f %%\t%.0f/s\t%s\t%d\t%s\n", s.Name, s.Version, s.Phase, s.Position.Commit, s.Head.Commit, s.Percent, s.Rate, formatETA(s), s.Parked, s.Reason)
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%d\t%d\t%.1f %%\t%.0f/s\t%s\t%d\t%s\n", s.Name, s.Version, s.Phase, cmp.Or(s.Writer, "nobody"), s.Position.Commit, s.Head.Commit, s.Percent, s.Rate, formatETA(s), s.Parked, s.Reason)
 	}
 	return table.Flush()
 }
@@ -154,7 +163,13 @@ func buildingTasks(list []projecting.Status) []progress.Task {
 	for i, s := range list {
 		tasks[i] = progress.Task{Name: s.Name, Done: s.Percent / 100, Rate: s.Rate, Unit: "events", Left: time.Duration(s.ETA * float64(time.Second))}
 		if s.Phase != projecting.Running {
-			tasks[i].Extra = strings.TrimSpace(string(s.Phase) + " " + s.Reason)
+			tasks[i].Extra = string(s.Phase)
+			switch {
+			case s.Reason != "":
+				tasks[i].Extra += ": " + s.Reason
+			case s.Phase == projecting.Standby:
+				tasks[i].Extra += ": written by " + s.Writer
+			}
 		}
 	}
 	return tasks

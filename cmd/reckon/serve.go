@@ -41,7 +41,11 @@ func (c *serveCmd) Run() error {
 	if err != nil {
 		return couldNotServe(err)
 	}
-	return s.runParts(ctx, stop)
+	return s.runParts(ctx, stop, func(ctx context.Context) error {
+		s.announce()
+		<-ctx.Done()
+		return nil
+	})
 }
 
 // couldNotServe prints errors whose message tells an operator what to do, and exits with 2.
@@ -61,8 +65,9 @@ func couldNotServe(err error) error {
 	return fmt.Errorf("serve: %w", err)
 }
 
-// runParts runs every part until the context ends or a part fails.
-func (s *service) runParts(ctx context.Context, stopSignals func()) error {
+// runParts runs every part while work, which is called when the service is ready, has not returned. The context of work ends with ctx
+// and when a part fails.
+func (s *service) runParts(ctx context.Context, stopSignals func(), work func(context.Context) error) error {
 	err := s.life.Start(ctx)
 	if err == nil {
 		err = recordServed(s.config.Installation)
@@ -71,16 +76,28 @@ func (s *service) runParts(ctx context.Context, stopSignals func()) error {
 		err = s.awaitReady(ctx)
 	}
 	if err == nil && ctx.Err() == nil {
-		s.announce()
-		select {
-		case <-ctx.Done():
-		case err = <-s.life.Failed():
-		}
+		close(s.ready)
+		err = s.whilePartsRun(ctx, work)
 	}
 	s.logger.Info("stopping")
 	s.stopping.Store(true)
 	stopSignals() // a second signal ends the process at once
 	return errors.Join(err, s.drainAndStop(context.WithoutCancel(ctx)))
+}
+
+// whilePartsRun calls work, and ends its context with the error of a part that fails meanwhile.
+func (s *service) whilePartsRun(ctx context.Context, work func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- work(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case err := <-s.life.Failed():
+		cancel()
+		return errors.Join(err, <-ended)
+	}
 }
 
 // drainAndStop lets requests and jobs end, or hands them back, while everything still
@@ -123,18 +140,12 @@ func (s *service) awaitReady(ctx context.Context) error {
 	return nil
 }
 
-// announce prints the addresses of the service and three commands to try it.
+// announce prints the addresses of the service and a command to try it.
 func (s *service) announce() {
 	if s.api == nil {
 		fmt.Println("ready", s.id)
 		return
 	}
-	base := "http://" + s.api.listener.Addr().String()
-	fmt.Printf("ready %s\n  log  %s\n  data %s\n\ntry:\n", base, eventstore.Redacted(s.log.connection), s.config.Data)
-	if s.config.PublicURL != "" {
-		base = s.config.PublicURL // a Secure cookie goes nowhere else
-	}
-	fmt.Printf("  curl -s %s/auth/register -H 'Content-Type: application/json' -d '{\"email\":\"you@example.com\",\"password\":\"correct horse\"}'\n", base)
-	fmt.Printf("  TOKEN=$(curl -s -o /dev/null -c - %[1]s/auth/login -H 'Content-Type: application/json' -d '{\"email\":\"you@example.com\",\"password\":\"correct horse\"}' | curl -s -b - %[1]s/api/tokens -H 'Content-Type: application/json' -d '{\"name\":\"try\"}' | sed 's/.*\"token\":\"\\([^\"]*\\)\".*/\\1/')\n", base)
-	fmt.Printf("  curl -s %s/api/evaluate -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' -d '{\"expression\":\"Integrate[x^2 Sin[x], x]\"}'\n", base)
+	fmt.Printf("ready http://%s\n  log  %s\n  data %s\n\ntry, in another terminal in this folder:\n  %s\n",
+		s.api.listener.Addr(), eventstore.Redacted(s.log.connection), s.config.Data, tryHint(s.config.Data))
 }

@@ -51,6 +51,8 @@ type service struct {
 	api       *api           // nil in a process that answers no HTTP
 	rotating  sync.Mutex     // held by an operator's rotation of the keys
 	stopping  atomic.Bool    // /readyz tells
+	ready     chan struct{}  // closed when the read models have caught up and the API answers
+	local     localSessions
 }
 
 // assemble makes every part; whatever fails, what was made before is stopped.
@@ -68,7 +70,7 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 	}
 	s := &service{process: process{
 		config: c, logger: logger, id: cluster.NewProcessID(c.Eventstore == config.EmbeddedLog), plans: plans, metrics: telemetry.NewMetrics(buildRevision()), life: lifecycle.New(logger),
-	}}
+	}, ready: make(chan struct{})}
 	if err := s.makeParts(ctx); err != nil {
 		bounded, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer done()

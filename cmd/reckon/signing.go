@@ -17,6 +17,7 @@ import (
 	"reckon/internal/keyring"
 	"reckon/internal/lifecycle"
 	"reckon/internal/private"
+	"reckon/readapi"
 )
 
 // signing holds the private half of the key that seals now. It follows the stream `keys`: a key that is
@@ -30,6 +31,7 @@ type signing struct {
 
 	mu     sync.Mutex
 	signer *receipt.Signer // nil: this process cannot sign
+	active string          // the id of the key that seals
 	able   chan struct{}   // closed while there is a signer
 	warned map[string]bool // keys whose missing private half was logged
 }
@@ -81,7 +83,7 @@ func (s *signing) load(ctx context.Context) error {
 		s.logger.Info("receipts are signed", "kid", signer.KID)
 		delete(s.warned, signer.KID)
 	}
-	s.signer = signer
+	s.signer, s.active = signer, state.Active
 	return nil
 }
 
@@ -112,10 +114,14 @@ func (s *signing) Signer() (*receipt.Signer, error) {
 	return s.signer, nil
 }
 
-// Ready returns an error while this process cannot sign.
+// Ready returns an error while this process cannot sign. It says what to do: whoever asks may read it.
 func (s *signing) Ready(context.Context) error {
-	_, err := s.Signer()
-	return err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.signer != nil {
+		return nil
+	}
+	return &readapi.PublicError{Problem: fmt.Sprintf("the private half of the signing key %s is missing here: put it into the folder of keys, or run `reckon keys rotate --lost` if it is lost", s.active)}
 }
 
 // AwaitAble waits until this process can sign, or returns the context's error.

@@ -35,13 +35,28 @@ type Findings struct {
 	Own          *Own          `json:"own_definitions,omitempty" doc:"What the statements rest on that is not Lean's own; absent in events of version 1"`
 }
 
+// DeclarationKind is what a declaration is.
+type DeclarationKind string
+
+// Kinds of declarations, in Lean's words.
+const (
+	Theorem     DeclarationKind = "theorem"
+	Definition  DeclarationKind = "definition"
+	Opaque      DeclarationKind = "opaque"
+	Axiom       DeclarationKind = "axiom"
+	Quotient    DeclarationKind = "quotient"
+	Inductive   DeclarationKind = "inductive"
+	Constructor DeclarationKind = "constructor"
+	Recursor    DeclarationKind = "recursor"
+)
+
 // Declaration is one named declaration.
 type Declaration struct {
-	Name            string   `json:"name" doc:"Name as exported"`
-	Kind            string   `json:"kind" doc:"theorem, definition or opaque; axiom, quotient, inductive, constructor or recursor where such a name was given"`
-	Statement       *string  `json:"statement" doc:"Its type, rendered by the checker; the proof is omitted. The text reads back to that very type. Null where it is too long to be printed, and then the verdict is not verified"`
-	Axioms          []string `json:"axioms" doc:"The axioms the proof actually reaches"`
-	StatementSHA256 *string  `json:"statement_sha256" doc:"SHA-256 of the statement's UTF-8 text, hexadecimal; null without a statement. It identifies the text: two certificates state the same only where own_definitions.sha256 agrees too"`
+	Name            string          `json:"name" doc:"Name as exported"`
+	Kind            DeclarationKind `json:"kind" enum:"theorem,definition,opaque,axiom,quotient,inductive,constructor,recursor" doc:"theorem, definition or opaque; axiom, quotient, inductive, constructor or recursor where such a name was given"`
+	Statement       *string         `json:"statement" doc:"Its type, rendered by the checker; the proof is omitted. The text reads back to that very type. Null where it is too long to be printed, and then the verdict is not verified"`
+	Axioms          []string        `json:"axioms" doc:"The axioms the proof actually reaches"`
+	StatementSHA256 *string         `json:"statement_sha256" doc:"SHA-256 of the statement's UTF-8 text, hexadecimal; null without a statement. It identifies the text: two certificates state the same only where own_definitions.sha256 agrees too"`
 }
 
 // Refusal says what is wrong with a proof, and where.
@@ -72,9 +87,9 @@ type Own struct {
 
 // OwnDefinition is one declaration of the export's author.
 type OwnDefinition struct {
-	Name string `json:"name" doc:"Name as exported"`
-	Kind string `json:"kind" doc:"definition, opaque or inductive; theorem where a statement mentions a proof by name"`
-	Text string `json:"text" doc:"The declaration, rendered by the checker; what is too long to be printed is given by its fingerprints"`
+	Name string          `json:"name" doc:"Name as exported"`
+	Kind DeclarationKind `json:"kind" enum:"definition,opaque,inductive,theorem" doc:"definition, opaque or inductive; theorem where a statement mentions a proof by name"`
+	Text string          `json:"text" doc:"The declaration, rendered by the checker; what is too long to be printed is given by its fingerprints"`
 }
 
 // Outside is what the reference does not define: the file's own.

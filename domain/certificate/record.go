@@ -45,7 +45,7 @@ type Body struct {
 
 // Export identifies the checked bytes.
 type Export struct {
-	SHA256        string        `json:"sha256" doc:"SHA-256 of the normalised export, hexadecimal"`
+	SHA256        string        `json:"sha256" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the normalised export, hexadecimal"`
 	Bytes         int64         `json:"bytes" doc:"Size of the normalised export in bytes"`
 	Exporter      *upload.Named `json:"exporter" doc:"The program that wrote the export, as its first line says; null when it does not"`
 	Lean          *upload.Lean  `json:"lean" doc:"The version of Lean the export is of, as its first line says; null when it does not"`

@@ -61,9 +61,10 @@ type Circuit struct {
 	statevector bool
 	precision   Precision
 	gates       []gate
-	slots       int // classical bits: one per qubit for JSON, the declared bits for OpenQASM
+	slots       int                 // classical bits: one per qubit for JSON, the declared bits for OpenQASM
+	phase       float64             // global phase in radians, of OpenQASM's gphase and U
+	registers   []classicalRegister // in order of declaration, covering the first slots; nil for JSON
 	observables []observable
-	registers   []classicalRegister // in order of declaration, covering all slots; nil for JSON
 }
 
 // gate is one checked instruction.

@@ -1,6 +1,10 @@
 package circuit
 
-import "math"
+import (
+	"math"
+
+	"reckon/domain/circuit/trig"
+)
 
 // isClifford reports whether the stabilizer tableau can run the gate: Pauli and Clifford gates by name, rotations by
 // multiples of π/2, measurements and resets.
@@ -35,7 +39,7 @@ func (g gate) isClifford() bool {
 // quarterTurns writes an angle as a multiple of π/2, modulo 4, when it is one to within what doubles can say.
 func quarterTurns(angle float64) (turns uint64, ok bool) {
 	const tolerance = 1e-13
-	quadrant, rest := reduce(angle)
+	quadrant, rest := trig.Reduce(angle)
 	return quadrant, math.Abs(rest) < tolerance
 }
 

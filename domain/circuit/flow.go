@@ -316,11 +316,12 @@ func once(visit func(i int)) func(i int) {
 // keyLayout is where each slot shows in the keys of the counts.
 type keyLayout struct {
 	template  []byte // '0' for every slot shown, spaces between registers
-	character []int  // place of each slot in the template, -1 when it is not shown
+	character []int  // place of each slot in the template, beyond it for a hidden one, -1 when nothing shows or reads it
+	hidden    int    // slots that no register covers: variables of a program
 }
 
 // keyLayout shows every bit of the registers, the last declared leftmost and each lowest bit rightmost. Without
-// registers it shows the slots that a measurement writes.
+// registers it shows the slots that a measurement writes. Slots after the last register are hidden.
 func (c Circuit) keyLayout() keyLayout {
 	k := keyLayout{character: make([]int, c.slots)}
 	registers := c.registers
@@ -354,6 +355,11 @@ func (c Circuit) keyLayout() keyLayout {
 				k.template = append(k.template, '0')
 			}
 		}
+	}
+	last := registers[len(registers)-1]
+	for s := last.first + last.size; s < c.slots; s++ {
+		k.character[s] = len(k.template) + k.hidden
+		k.hidden++
 	}
 	return k
 }

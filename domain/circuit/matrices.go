@@ -1,6 +1,10 @@
 package circuit
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"reckon/domain/circuit/trig"
+)
 
 const sqrtHalf = 0.70710678118654752440084436210484903928
 
@@ -48,7 +52,7 @@ func permutation(columns ...int) []scalar {
 
 // twoQubitRotation is cos(angle/2)·I − i·sin(angle/2)·P⊗P, row by row.
 func twoQubitRotation(k kind, angle float64) []scalar {
-	s, c := sincos(angle / 2)
+	s, c := trig.Sincos(angle / 2)
 	cos, minus, plus, zero := scalar{c, 0}, scalar{0, -s}, scalar{0, s}, scalar{}
 	switch k {
 	case kindRXX:
@@ -84,18 +88,18 @@ func oneQubitMatrix(k kind, params []float64) [4]scalar {
 	case kindSXdg:
 		return [4]scalar{{0.5, -0.5}, {0.5, 0.5}, {0.5, 0.5}, {0.5, -0.5}}
 	case kindRX:
-		s, c := sincos(params[0] / 2)
+		s, c := trig.Sincos(params[0] / 2)
 		return [4]scalar{{c, 0}, {0, -s}, {0, -s}, {c, 0}}
 	case kindRY:
-		s, c := sincos(params[0] / 2)
+		s, c := trig.Sincos(params[0] / 2)
 		return [4]scalar{{c, 0}, {-s, 0}, {s, 0}, {c, 0}}
 	case kindRZ:
-		s, c := sincos(params[0] / 2)
+		s, c := trig.Sincos(params[0] / 2)
 		return [4]scalar{{c, -s}, zero, zero, {c, s}}
 	case kindP:
 		return [4]scalar{one, zero, zero, phase(params[0])}
 	case kindU:
-		s, c := sincos(params[0] / 2)
+		s, c := trig.Sincos(params[0] / 2)
 		phi, lambda := phase(params[1]), phase(params[2])
 		sum := phi.times(lambda)
 		m := [4]scalar{
@@ -114,6 +118,6 @@ func oneQubitMatrix(k kind, params []float64) [4]scalar {
 
 // phase is e^{i·angle}.
 func phase(angle float64) scalar {
-	s, c := sincos(angle)
+	s, c := trig.Sincos(angle)
 	return scalar{c, s}
 }

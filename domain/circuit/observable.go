@@ -29,9 +29,9 @@ type observable []pauliTerm
 // Expectation is the expectation value of one observable in the state before the final measurements, averaged over the
 // outcomes of those before.
 type Expectation struct {
-	Value         *float64 `json:"value,omitempty"` // exact; absent when not every history was followed
-	Sampled       float64  `json:"sampled"`         // mean of as many ±1 outcomes of each term as there are shots
-	StandardError float64  `json:"standard_error"`  // of Sampled, from the variance of the outcomes
+	Value         *float64 `json:"value,omitempty" doc:"Exact; left out when not every history was followed"`
+	Sampled       float64  `json:"sampled" doc:"From as many outcomes 1 and -1 of each term as there are shots"`
+	StandardError float64  `json:"standard_error" doc:"Of sampled, from the variance of the outcomes"`
 }
 
 // WithObservables returns the circuit with the observables of a JSON array, as the field observables has them.

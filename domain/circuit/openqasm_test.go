@@ -3,6 +3,8 @@ package circuit
 import (
 	"errors"
 	"maps"
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -24,8 +26,6 @@ func TestOpenQASMEqualsJSON(t *testing.T) {
 			`{"gate":"h","target":0},{"gate":"cx","control":0,"target":1},{"gate":"cx","control":0,"target":2},
 			 {"gate":"ccx","controls":[0,1],"target":2},{"gate":"cswap","control":0,"targets":[1,2]}`},
 		{`qubit[3] q; ry(1) q; ctrl @ h q[0], q[1]; ctrl(2) @ x q[0], q[1], q[2]; inv @ s q[0]; inv @ ctrl @ t q[1], q[2]; ctrl @ swap q[2], q[0], q[1];
-		  inv @ u3(0.1, 0.2, 0.3) q[1]; c3x q[0],q[1],q[2],q[2];`, ``}, // refused below
-		{`qubit[3] q; ry(1) q; ctrl @ h q[0], q[1]; ctrl(2) @ x q[0], q[1], q[2]; inv @ s q[0]; inv @ ctrl @ t q[1], q[2]; ctrl @ swap q[2], q[0], q[1];
 		  inv @ u3(0.1, 0.2, 0.3) q[1]; cu(0.1, 0.2, 0.3, 0.4) q[0], q[2]; h q[-1];`,
 			`{"gate":"ry","target":0,"angle":1},{"gate":"ry","target":1,"angle":1},{"gate":"ry","target":2,"angle":1},
 			 {"gate":"ch","control":0,"target":1},{"gate":"ccx","controls":[0,1],"target":2},{"gate":"sdg","target":0},
@@ -34,22 +34,17 @@ func TestOpenQASMEqualsJSON(t *testing.T) {
 			 {"gate":"h","target":2}`},
 	} {
 		c, err := ParseOpenQASM([]byte(qasmHeader+pair[0]), Limits{})
-		if pair[1] == "" {
-			if err == nil {
-				t.Errorf("accepted: %s", pair[0])
-			}
-			continue
-		}
 		if err != nil {
 			t.Errorf("%s: %v", pair[0], err)
 			continue
 		}
 		c.statevector = true
-		want, err := Parse([]byte(`{"qubits":`+itoa(c.Qubits())+`,"statevector":true,"gates":[`+pair[1]+`]}`), Limits{})
+		want, err := Parse([]byte(`{"qubits":`+strconv.Itoa(c.Qubits())+`,"statevector":true,"gates":[`+pair[1]+`]}`), Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		closeStates(t, mustRun(t, c, Options{}).Statevector, mustRun(t, want, Options{}).Statevector, 1e-15)
+		c.phase = 0 // of U, u2 and u3, which JSON's gates do not have
+		closeUpToPhase(t, mustRun(t, c, Options{}).Statevector, mustRun(t, want, Options{}).Statevector, 4e-15)
 	}
 }
 
@@ -57,8 +52,8 @@ func TestOpenQASMEqualsJSON(t *testing.T) {
 func TestOpenQASMBits(t *testing.T) {
 	for program, want := range map[string]string{
 		`qubit[3] q; bit[3] c; x q[0]; c = measure q;`:                                      "001",
-		`qubit[3] q; bit[3] c; x q[0]; c[2] = measure q[0]; c[0] = measure q[1];`:           "10",
-		`qubit[1] q; bit a; bit b; a = measure q[0]; x q[0]; b = measure q[0];`:             "10",
+		`qubit[3] q; bit[3] c; x q[0]; c[2] = measure q[0]; c[0] = measure q[1];`:           "100",
+		`qubit[1] q; bit a; bit b; a = measure q[0]; x q[0]; b = measure q[0];`:             "1 0",
 		`qubit[1] q; bit a; a = measure q[0]; x q[0]; a = measure q[0];`:                    "1",
 		`qubit[2] q; x q; bit[2] c = measure q; reset q; h q[0];`:                           "11",
 		`OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; creg c[2]; x q[1]; measure q -> c;`: "10",
@@ -87,32 +82,22 @@ func TestOpenQASMRefusals(t *testing.T) {
 		{"qubit[2] q; foo q[0];", CodeUnknownGate, "foo"},
 		{"qubit[2] q;\n\nh q[2];", CodeQubitRange, "line 3"},
 		{"qubit[2] q; h r;", CodeQubitRange, "r"},
-		{"qubit[2] q; cx q[0], q[0];", CodeRepeatedQubit, "0"},
+		{"qubit[2] q; cx q[0], q[0];", CodeRepeatedQubit, "q[0]"},
 		{"qubit[2] q; cx q[0];", CodeTargets, "2 qubits"},
-		{"qubit[2] q; rx q[0];", CodeParameters, "1 angle"},
-		{"qubit[2] q; h(1) q[0];", CodeParameters, "0 angles"},
-		{"qubit[2] q; rx(1/0) q[0];", CodeAngleRange, "finite"},
-		{"qubit[2] q; rx(x) q[0];", CodeUnsupported, "x"},
-		{"qubit[2] q; rx(2**0.5) q[0];", CodeUnsupported, "exponent"},
-		{"qubit[2] q; gate g a { h a; }", CodeUnsupported, "gate"},
-		{"qubit[2] q; if (c) x q[0];", CodeUnsupported, "if"},
-		{"qubit[2] q; pow(2) @ x q[0];", CodeUnsupported, "pow"},
-		{"qubit[2] q; ctrl @ U(1,2,3) q[0], q[1];", CodeUnsupported, "cu"},
-		{"qubit[2] q; ctrl @ rxx(1) q[0], q[1], q[1];", CodeUnsupported, "rxx"},
+		{"qubit[2] q; rx q[0];", CodeParameters, "1 parameter"},
+		{"qubit[2] q; h(1) q[0];", CodeParameters, "0 parameters"},
+		{"qubit[2] q; rx(1/0) q[0];", CodeAngleRange, "zero"},
+		{"qubit[2] q; rx(1/0.0) q[0];", CodeAngleRange, "finite"},
 		{"qubit[2] q; measure q[0];", CodeUnsupported, "bit"},
 		{"qubit[2] q; bit c; c = measure q;", CodeTargets, "2 qubits"},
-		{"qubit[2] q; bit c; c = 1;", CodeUnsupported, "measure"},
 		{"qubit[2] q; bit q;", CodeMalformed, "twice"},
-		{"qubit[2] h;", CodeMalformed, "reserved"},
 		{"qubit[0] q;", CodeQubitsRange, "qubits"},
-		{"qubit[21] q; t q;", CodeQubitsRange, "20"},
-		{"qubit[1000000000000] q;", CodeWrongType, "integer"},
+		{"qubit[1000000000000] q;", CodeQubitsRange, "20"},
 		{"qubit[2] q; h q[0]", CodeMalformed, "end of the program"},
-		{"qubit[2] q; h $0;", CodeUnsupported, "$0"},
+		{"qubit[2] q; h $0;", CodeUnsupported, "physical"},
 		{"qubit[2] q; /* ", CodeMalformed, "comment"},
 		{"qubit[2] q; \"h", CodeMalformed, "string"},
 		{"qubit[2] q; h q[0]; #", CodeMalformed, "#"},
-		{"qubit[2] q; depolarizing(0.1) q[0];", CodeNoise, "noise"},
 		{"qubit[2] q; rx(" + strings.Repeat("(", 1000) + "1" + strings.Repeat(")", 1000) + ") q;", CodeMalformed, "nested"},
 		{"qubit[20] q; " + strings.Repeat("h q; ", 501), CodeTooManyGates, "10000"},
 		{"\xff", CodeMalformed, "UTF-8"},
@@ -127,6 +112,35 @@ func TestOpenQASMRefusals(t *testing.T) {
 			t.Errorf("%.60s: %s: %s; want %s with %q", c.program, refusal.Code, refusal.Message, c.code, c.says)
 		}
 	}
+}
+
+// TestOpenQASMWidth: what only the whole circuit shows still names its line.
+func TestOpenQASMWidth(t *testing.T) {
+	_, err := ParseOpenQASM([]byte("qubit[31] q;\nh q;\n t q[3];"), Limits{Qubits: 30, CliffordQubits: 1000})
+	if err == nil || !strings.HasPrefix(err.Error(), "line 3, column 2: t is not a Clifford gate") || !strings.HasSuffix(err.Error(), "\n t q[3];\n ^") {
+		t.Error(err)
+	}
+}
+
+// closeUpToPhase compares states whose global phase may differ.
+func closeUpToPhase(t *testing.T, got, want [][2]float64, tolerance float64) {
+	t.Helper()
+	closeStates(t, turnedTo(got, want), want, tolerance)
+}
+
+// turnedTo is a state times the phase that brings it closest to another one.
+func turnedTo(got, want [][2]float64) [][2]float64 {
+	var overlap scalar
+	for i := range want {
+		overlap = overlap.plus(scalar{want[i][0], want[i][1]}.times(scalar{got[i][0], -got[i][1]}))
+	}
+	size := math.Hypot(overlap.re, overlap.im)
+	turned := make([][2]float64, len(got))
+	for i, a := range got {
+		v := scalar{a[0], a[1]}.times(scalar{overlap.re / size, overlap.im / size})
+		turned[i] = [2]float64{v.re, v.im}
+	}
+	return turned
 }
 
 func FuzzParseOpenQASM(f *testing.F) {

@@ -44,10 +44,18 @@ type Refusal struct {
 	Message string // a sentence for the user; names the gate and its index where there is one
 	Gate    int    // index into gates, or -1 when the circuit as a whole is at fault
 	Line    int    // 1-based line of OpenQASM source, 0 for JSON
+	Column  int    // 1-based, in characters; 0 for JSON
+	Excerpt string // the line of source and a caret below it; empty for JSON
+	reason  string // the message without the place
 }
 
-// Error returns the message.
-func (r *Refusal) Error() string { return r.Message }
+// Error returns the message and the excerpt.
+func (r *Refusal) Error() string {
+	if r.Excerpt == "" {
+		return r.Message
+	}
+	return r.Message + "\n" + r.Excerpt
+}
 
 func refuse(code Code, format string, args ...any) *Refusal {
 	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...), Gate: circuitLevel}
@@ -58,7 +66,8 @@ func refuseGate(code Code, index int, name, format string, args ...any) *Refusal
 	if name != "" {
 		where += fmt.Sprintf(" (%s)", clipText(name))
 	}
-	return &Refusal{Code: code, Message: where + ": " + fmt.Sprintf(format, args...), Gate: index}
+	reason := fmt.Sprintf(format, args...)
+	return &Refusal{Code: code, Message: where + ": " + reason, Gate: index, reason: clipText(name) + " " + reason}
 }
 
 // clipText bounds foreign text before it is echoed in a message.

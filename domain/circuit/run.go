@@ -39,17 +39,17 @@ type Options struct {
 
 // Result of a run; it marshals to the result of a qsim job.
 type Result struct {
-	Counts        map[string]int     `json:"counts"`
-	Shots         int                `json:"shots"`
-	Seed          uint64             `json:"seed"`
-	Probabilities map[string]float64 `json:"probabilities,omitempty"`
-	Statevector   [][2]float64       `json:"statevector,omitempty"`
-	Expectations  []Expectation      `json:"expectations,omitempty"` // of the observables, in their order
-	Depth         int                `json:"depth"`
-	GateCounts    map[string]int     `json:"gate_counts"`
-	BitOrder      string             `json:"bit_order"`
-	Engine        string             `json:"engine"`
-	Omitted       map[string]string  `json:"omitted,omitempty"` // field that was left out: the reason
+	Counts        map[string]int     `json:"counts" doc:"How often each key was drawn: a bit string, qubit 0 rightmost"`
+	Shots         int                `json:"shots" doc:"Number of samples drawn"`
+	Seed          uint64             `json:"seed" maximum:"9007199254740991" doc:"Seed of the samples, the circuit's or the one drawn: an integer below 2^53"`
+	Probabilities map[string]float64 `json:"probabilities,omitempty" doc:"Exact probability of each key above 1e-12; left out above 12 qubits and where histories are too many"`
+	Statevector   [][2]float64       `json:"statevector,omitempty" doc:"Real and imaginary part of each amplitude before the final measurement; left out unless asked for"`
+	Expectations  []Expectation      `json:"expectations,omitempty" doc:"Of the observables, in their order"`
+	Depth         int                `json:"depth" doc:"Number of layers, as Qiskit counts them"`
+	GateCounts    map[string]int     `json:"gate_counts" doc:"Number of instructions of each name, as Qiskit's count_ops"`
+	BitOrder      string             `json:"bit_order" enum:"q0_rightmost" doc:"Order of a key's bits: qubit 0 is the rightmost character"`
+	Engine        string             `json:"engine" example:"statevector-double-v1" doc:"What simulated; its number changes whenever counts may"`
+	Omitted       map[string]string  `json:"omitted,omitempty" doc:"Fields that were left out though the page promises them, each with the reason"`
 }
 
 // Run simulates the circuit. The result is a function of the circuit, its shots and the seed; threads, processor and
@@ -202,7 +202,7 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	case !p.oneHistory() || p.dephased != 0:
 		result.omit("statevector", "measurements, resets or conditions inside the circuit leave no single final state")
 	default:
-		result.Statevector = amplitudes(start.state, p.final, sim.layouts[0])
+		result.Statevector = amplitudes(start.state, p.final, sim.layouts[0], phase(c.phase))
 	}
 	return nil
 }
@@ -226,15 +226,19 @@ func withoutDust(probabilities map[string]float64) map[string]float64 {
 	return probabilities
 }
 
-// amplitudes lists the state in the order of the circuit's qubits: bit q of the index is qubit q.
-func amplitudes[F float](s state[F], final []int, positions layout) [][2]float64 {
+// amplitudes lists the state in the order of the circuit's qubits, times a phase: bit q of the index is qubit q.
+func amplitudes[F float](s state[F], final []int, positions layout, whole scalar) [][2]float64 {
 	out := make([][2]float64, 1<<len(final))
 	for i := range out {
 		var at uint64
 		for q, wire := range final {
 			at |= uint64(i>>q&1) << positions[wire]
 		}
-		out[i] = [2]float64{float64(s.re[at]) + 0, float64(s.im[at]) + 0} // + 0 turns -0 into 0
+		a := scalar{float64(s.re[at]), float64(s.im[at])}
+		if !whole.isOne() {
+			a = a.times(whole)
+		}
+		out[i] = [2]float64{a.re + 0, a.im + 0} // + 0 turns -0 into 0
 	}
 	return out
 }

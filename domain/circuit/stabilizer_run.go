@@ -76,11 +76,12 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, report *pr
 		return nil, err
 	}
 	var key []parity
-	for s, at := range c.keyLayout().character {
+	layout := c.keyLayout()
+	for s, at := range layout.character {
 		if waiting[s] >= 0 {
 			outcome[s] = final[waiting[s]]
 		}
-		if at >= 0 {
+		if at >= 0 && at < len(layout.template) {
 			key = append(key, outcome[s])
 		}
 	}

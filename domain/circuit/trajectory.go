@@ -1,6 +1,7 @@
 package circuit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -274,7 +275,8 @@ func (sim *simulation[F]) replay(ctx context.Context, b branch[F]) (state[F], er
 
 // start is the branch before anything has run.
 func (sim *simulation[F]) start(s state[F]) branch[F] {
-	return branch[F]{weight: 1, key: slices.Clone(sim.program.key.template), rounds: make([]int, sim.program.loops), state: s}
+	key := append(slices.Clone(sim.program.key.template), bytes.Repeat([]byte{'0'}, sim.program.key.hidden)...)
+	return branch[F]{weight: 1, key: key, rounds: make([]int, sim.program.loops), state: s}
 }
 
 // copyState returns an empty state when there is no memory for a copy.
@@ -309,7 +311,7 @@ func (sim *simulation[F]) finish(ctx context.Context, b branch[F]) error {
 		for _, out := range sim.program.outputs {
 			sim.write(&b, out.slot, byte(index>>positions[out.wire]&1))
 		}
-		return b.key
+		return b.key[:len(sim.program.key.template)]
 	}
 	if b.shots > 0 {
 		err := sim.machine.sample(ctx, b.state, b.shots, sim.rng, func(index, times int) {

@@ -1,6 +1,9 @@
 package job
 
-import "slices"
+import (
+	"reflect"
+	"slices"
+)
 
 // Kind names a kind of job. The set is closed when the process starts: it is
 // the names of what runners/kinds lists.
@@ -15,9 +18,11 @@ type Declaration struct {
 	Either    []string // fields of which exactly one is sent; empty: there is no such choice
 	Waits     bool     // a submission may be held with wait_ms until the job has ended
 	Publishes Publication
-	Result    string    // what the structured result holds
-	Refusals  []Refusal // why a submission may be refused, beside the reasons of every kind
-	Example   string    // JSON of a submission that succeeds on every plan; empty: none stands for itself
+	Result    string // what the structured result holds
+	// ResultType is the Go type that the structured result is the JSON of; nil: any JSON object.
+	ResultType reflect.Type
+	Refusals   []Refusal // why a submission may be refused, beside the reasons of every kind
+	Example    string    // JSON of a submission that succeeds on every plan; empty: none stands for itself
 }
 
 // Field is a field of a submission that not every kind takes.
@@ -29,8 +34,10 @@ type Field struct {
 	Example  string // JSON
 	// EmptyCode is the code of Refusals with which an empty text is refused; empty: as any other bad value is.
 	EmptyCode string
-	Pattern   string // regular expression that a text matches whole; empty: any
-	Least     *int64 // smallest integer; nil: any
+	Pattern   string       // regular expression that a text matches whole; empty: any
+	Least     *int64       // smallest integer; nil: any
+	Most      int          // characters of a text, or entries of a list; 0: not said
+	Shape     reflect.Type // Go type whose tags describe the members of an object; nil: any
 }
 
 // FieldType is what a field's JSON may be.

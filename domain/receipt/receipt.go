@@ -18,18 +18,18 @@ import (
 // Record is what a receipt says of one run. Integers and strings only.
 type Record struct {
 	V            int           `json:"v" doc:"Version of this record: 1"`
-	RunID        int64         `json:"run_id" doc:"Id of the run: an integer from 1"`
-	Account      string        `json:"account" doc:"Id of the account: a UUID"`
+	RunID        int64         `json:"run_id" minimum:"1" maximum:"9007199254740991" doc:"Id of the run: an integer from 1"`
+	Account      string        `json:"account" format:"uuid" doc:"Id of the account"`
 	Expression   string        `json:"expression" doc:"Source text, exactly as submitted"`
 	Answer       string        `json:"answer" doc:"The answer as rendered for people"`
-	Status       run.Status    `json:"status" doc:"success, unevaluated (the engine returned the input unchanged) or plot_omitted (a graphic was made and is over 2 MiB)"`
-	StdoutSHA256 string        `json:"stdout_sha256" doc:"SHA-256 of what the expression printed, hexadecimal; of no bytes when it printed nothing"`
+	Status       run.Status    `json:"status" enum:"success,unevaluated,plot_omitted" doc:"success, unevaluated (the engine returned the input unchanged) or plot_omitted (a graphic was made and is over 2 MiB)"`
+	StdoutSHA256 string        `json:"stdout_sha256" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of what the expression printed, hexadecimal; of no bytes when it printed nothing"`
 	Warnings     []string      `json:"warnings" doc:"Messages of the engine, and whether the session was lost, in order"`
 	Engine       Engine        `json:"engine" doc:"What computed the answer"`
 	Verification *Verification `json:"verification" doc:"The automatic check, when it reached a verdict; null otherwise"`
 	SessionID    *string       `json:"session_id" doc:"The session it ran in; null when it ran in none"`
-	Source       event.Source  `json:"source" doc:"Where it came from: web, mcp or job"`
-	EvaluatedAt  string        `json:"evaluated_at" doc:"When the evaluation ended: RFC 3339, UTC, milliseconds"`
+	Source       event.Source  `json:"source" enum:"web,mcp,job" doc:"Where it came from: web, mcp or job"`
+	EvaluatedAt  string        `json:"evaluated_at" format:"date-time" doc:"When the evaluation ended: RFC 3339, UTC, milliseconds"`
 }
 
 // Engine names what computed the answer.
@@ -40,8 +40,8 @@ type Engine struct {
 
 // Verification is the automatic check's verdict as the receipt keeps it.
 type Verification struct {
-	Verdict run.Verdict `json:"verdict" doc:"verified or refuted"`
-	Basis   run.Basis   `json:"basis" doc:"What the verdict rests on: exact, numeric or cross_check"`
+	Verdict run.Verdict `json:"verdict" enum:"verified,refuted" doc:"verified or refuted"`
+	Basis   run.Basis   `json:"basis" enum:"exact,numeric,cross_check" doc:"What the verdict rests on: exact, numeric or cross_check"`
 	Method  string      `json:"method" doc:"Name of the verification rule"`
 }
 

@@ -55,7 +55,8 @@ var constants = map[string]bool{
 }
 
 // written are constants as other languages write them, in lower case. e and i are constants only in places where they cannot be variables.
-var written = map[string]string{"pi": "Pi", "inf": "Infinity", "infinity": "Infinity", "infty": "Infinity", "true": "True", "false": "False"}
+var written = map[string]string{"pi": "Pi", "null": "Null", "nan": "Indeterminate", "today": "Today", "now": "Now", "tomorrow": "Tomorrow", "yesterday": "Yesterday",
+	"inf": "Infinity", "infinity": "Infinity", "infty": "Infinity", "true": "True", "false": "False"}
 
 // elementary are the functions that people write without brackets.
 var elementary = map[string]bool{
@@ -70,6 +71,9 @@ func functionFor(name string) string {
 		return name
 	}
 	if len(name) < 2 || strings.Contains(name, "`") {
+		return ""
+	}
+	if strings.EqualFold(name, "list") || name == "c" || name == "p" { // list[0], list(…): a name of theirs
 		return ""
 	}
 	if known[name] {

@@ -19,7 +19,7 @@ func (f *finder) name(i int) {
 		return
 	}
 	switch {
-	case f.definition(i), f.parentheses(i), f.call(i), f.power(i), f.noBrackets(i), f.constant(i):
+	case f.otherModule(i), f.otherArguments(i), f.braces(i), f.definition(i), f.parentheses(i), f.call(i), f.power(i), f.noBrackets(i), f.constant(i):
 	default:
 		f.operatorWord(i)
 	}
@@ -195,12 +195,14 @@ func (f *finder) noBrackets(i int) bool {
 		return false
 	}
 	last := f.operandEnd(i + 1)
-	if last < 0 || f.isOperator(i+1, "(", "{") {
+	if last < 0 || f.isOperator(i+1, "(", "{") || prose[f.words[i+1].Name] {
 		return false
 	}
-	f.add(i, slip{code: NoBrackets, start: f.words[i].Start, end: f.words[last].End, why: "A function's argument stands in square brackets.", edits: []edit{
-		{start: f.words[i].Start, end: f.words[i+1].Start, text: meant + "["}, insert(f.words[last].End, "]"),
-	}})
+	edits := []edit{{start: f.words[i].Start, end: f.words[i+1].Start, text: meant + "["}}
+	if !f.isOperator(last+1, "]") || f.pair[last+1] >= 0 { // Sin x] has one already
+		edits = append(edits, insert(f.words[last].End, "]"))
+	}
+	f.add(i, slip{code: NoBrackets, start: f.words[i].Start, end: f.words[last].End, why: "A function's argument stands in square brackets.", edits: edits})
 	return true
 }
 
@@ -213,12 +215,24 @@ func (f *finder) constant(i int) bool {
 		return false
 	case name == "e" && f.isOperator(i+1, "^"):
 		meant = "E"
+	case name == "i" && f.isOperator(i+1, "^") && f.isNumber(i+2) && f.once(i):
+		meant = "I"
 	case name == "i" && (f.isNumber(i-1) && f.adjacent(i) || f.inExponent(i)):
 		meant = "I"
 	case meant == "":
 		return false
 	}
 	f.add(i, slip{code: Constant, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, meant)}, why: "In this language the constants are Pi, E, I, Infinity, True and False."})
+	return true
+}
+
+// once tells whether the name at word i stands nowhere else in the text.
+func (f *finder) once(i int) bool {
+	for j, w := range f.words {
+		if j != i && w.Name == f.words[i].Name {
+			return false
+		}
+	}
 	return true
 }
 
@@ -240,7 +254,7 @@ func (f *finder) inExponent(i int) bool {
 }
 
 // wordOperators are words between operands, in lower case, and what the language has for them.
-var wordOperators = map[string]string{"and": "&&", "or": "||", "mod": "Mod", "xor": "Xor"}
+var wordOperators = map[string]string{"and": "&&", "or": "||", "mod": "Mod", "xor": "Xor", "choose": "Binomial"}
 
 func isWordOperator(name string) bool { return wordOperators[strings.ToLower(name)] != "" }
 
@@ -367,8 +381,10 @@ func (f *finder) bars(i int) {
 func (f *finder) atom(i int) {
 	if text := f.source(i, i); text[0] == '%' {
 		f.percent(i, text)
-	} else if f.isNumber(i) && !strings.Contains(text, ".") {
+	} else if f.isNumber(i) {
 		f.number(i, text)
+		f.groups(i)
+		f.combinations(i)
 	}
 }
 
@@ -377,6 +393,10 @@ func (f *finder) percent(i int, text string) {
 	const why = "% stands for an earlier answer."
 	switch {
 	case !f.endsOperand(i - 1), f.text[f.words[i-1].Start] == '%':
+	case text == "%" && f.isName(i+1) && f.words[i+1].Name == "of" && f.isNumber(i-1) && f.operandEnd(i+2) >= 0:
+		f.add(i, slip{code: Percent, start: f.words[i-1].Start, end: f.words[i+1].End, why: why, edits: []edit{
+			insert(f.words[i-1].Start, "("), {start: f.words[i].Start, end: f.words[i+1].End, text: "/100) *"},
+		}})
 	case text == "%" && f.operandEnd(i+1) >= 0:
 		f.functionBetween(i, "Mod", why)
 	case text == "%" && f.isNumber(i-1) && f.adjacent(i):
@@ -395,7 +415,7 @@ var (
 	hexadecimal = regexp.MustCompile(`^x[0-9a-fA-F]+$`)
 )
 
-// number: 1e10, 1e-5, 0x1F. The engine reads 1.5e3 as it is meant.
+// number: 1e10, 1.5e-5, 0x1F.
 func (f *finder) number(i int, text string) {
 	next := i + 1
 	if !f.isName(next) || !f.adjacent(next) || f.bound[f.words[next].Name] {
@@ -467,6 +487,11 @@ func (f *finder) equation(set *expression.Expr) {
 
 // isDefinition tells whether the left side is f(x), which definition handles.
 func (f *finder) isDefinition(set *expression.Expr) bool {
+	for i, w := range f.words {
+		if w.Start == set.Head.Pos.Offset && f.insideCall(i) { // FindRoot[cos(x)=x, …]
+			return false
+		}
+	}
 	before := f.text[:set.Head.Pos.Offset]
 	return set.Args[0].IsCall("Times") && strings.HasSuffix(strings.TrimSpace(before), ")") && set.Args[0].Args[0].Kind == expression.Symbol
 }
@@ -483,7 +508,8 @@ func assignable(left *expression.Expr) bool {
 	case expression.Symbol:
 		return !constants[left.Text]
 	case expression.Call:
-		return !operators[left.HeadName()]
+		derivative := left.Head.Kind == expression.Symbol || !left.Head.Head.IsCall("Derivative") && !left.Head.IsCall("Derivative") // y' = y
+		return !operators[left.HeadName()] && derivative
 	}
 	return false
 }
@@ -494,6 +520,9 @@ var characters = map[rune]struct {
 	text string
 	why  string
 }{
+	'½': {Character, "(1/2)", whyCharacter}, '⅓': {Character, "(1/3)", whyCharacter}, '⅔': {Character, "(2/3)", whyCharacter},
+	'¼': {Character, "(1/4)", whyCharacter}, '¾': {Character, "(3/4)", whyCharacter}, '‘': {Quotes, `"`, `Strings stand between straight quotation marks.`},
+	'’': {Quotes, `"`, `Strings stand between straight quotation marks.`}, '⁴': {PowerSign, "^4", "Powers are written with ^."},
 	'²': {PowerSign, "^2", "Powers are written with ^."}, '³': {PowerSign, "^3", "Powers are written with ^."},
 	'“': {Quotes, `"`, `Strings stand between straight quotation marks.`}, '”': {Quotes, `"`, `Strings stand between straight quotation marks.`},
 	'„': {Quotes, `"`, `Strings stand between straight quotation marks.`},

@@ -27,11 +27,20 @@ const (
 	Bars         Code = "bars"          // |x|
 	Percent      Code = "percent"       // 5%
 	Number       Code = "number"        // 1e10, 0x1F
-	Quotes       Code = "quotes"        // typographic quotation marks
+	Quotes       Code = "quotes"        // typographic or single quotation marks
+	Character    Code = "character"     // characters of typesetting: ½, · and the long minus sign
+	Iterator     Code = "iterator"      // Sum[n, n, 1, 9], Limit[f, x, 0]
+	Command      Code = "command"       // factor x^2-1, d/dx x^2
+	Matrix       Code = "matrix"        // * and ^ between matrices
+	Position     Code = "position"      // {1,2}[[0]], {1,2}[1]
+	Degrees      Code = "degrees"       // Sin[30]
+	Prompt       Code = "prompt"        // In[1]:= 2+2, 1+1=
+	TeX          Code = "tex"           // \frac{1}{2}, x^{2}
 )
 
 // Codes are all kinds of slip.
-var Codes = []Code{Parentheses, NoBrackets, Name, Constant, Equation, Definition, OperatorWord, PowerSign, List, Bars, Percent, Number, Quotes}
+var Codes = []Code{Parentheses, NoBrackets, Name, Constant, Equation, Definition, OperatorWord, PowerSign, List, Bars, Percent, Number, Quotes, Character, Iterator, Command, Matrix,
+	Position, Degrees, Prompt, TeX}
 
 // Bounds of what is looked at and answered.
 const (
@@ -75,6 +84,15 @@ func Find(text string) []Suggestion {
 	if len(text) > MaxBytes {
 		return nil
 	}
+	if program.MatchString(text) {
+		return nil
+	}
+	if found := prompt(text); found != nil {
+		return found
+	}
+	if found := tex(text); found != nil {
+		return found
+	}
 	words, err := expression.Tokens(text)
 	f := &finder{text: text, words: words}
 	if err != nil {
@@ -83,13 +101,18 @@ func Find(text string) []Suggestion {
 	}
 	f.matchBrackets()
 	f.findBound()
+	if f.wholeText(); len(f.slips) > 0 {
+		return f.suggestions()
+	}
 	f.equations()
 	for i, w := range words {
 		switch {
 		case w.Name != "":
+			f.iterator(i)
 			f.name(i)
 		case w.Operator != "":
 			f.operator(i)
+			f.otherOperator(i)
 		default:
 			f.atom(i)
 		}

@@ -13,7 +13,7 @@ func integrateResidual() Rule {
 			Slug:  "integrate_residual",
 			Heads: []string{"Integrate"},
 			Shows: "The answer's derivative equals the integrand wherever both are defined: exactly, or by enclosures to 60 digits in every region; or, where " +
-				"the answer is a formula for real values such as ArcCosh[x] or Log[Abs[x]], at all real values at which it and the integrand are real, and the residual says so. Refuted where " +
+				"the answer is a formula for real values such as Log[Abs[x]], at all real values, at those at which the integrand is real, or at those at which the answer's root is, as the residual says. Refuted where " +
 				"they differ by more than the choice of a root, where the integrand is real. A constant of integration may be there or not; what the answer adds must be a finite number, a parameter or C[k].",
 			Silent: "Whether the antiderivative is continuous, real or the simplest one; one that is real and wrong on some branches is neither verified nor refuted.",
 			Examples: []Example{

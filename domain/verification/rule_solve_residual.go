@@ -15,7 +15,7 @@ func solveResidual() Rule {
 			Shows: "Every solution makes the equations and conditions true, and there are no others: counted by a Groebner basis over the rationals, isolated " +
 				"by enclosures, class by class for periodic equations, within its range for one inverse function such as Log. With parameters: the linear factors of one polynomial equation, else the solutions put in " +
 				"for all values of the parameters and counted at exact values in every region that question and answer show. FindInstance: as many different ones as were asked for, or all. " +
-				"A multiple root may be given up to its multiplicity, every other solution once. With Modulus: least residues. A solution that is left out, proved to be one, refutes.",
+				"A multiple root may be given up to its multiplicity, every other solution once. Equations in Re, Im, Abs and Conjugate are solved in two real unknowns each. With Modulus: least residues. A solution that is left out, proved to be one, refutes.",
 			Silent: "Special values of parameters. Whether a multiple root is given as often as it is one. What x^2/x is at 0, and where over the reals a function in the equations is not real: then nothing is decided. Whether transcendental equations beyond one exponential or one inverse function have further solutions: then nothing is verified.",
 			Examples: []Example{
 				{"Solve[x^2 - 5 x + 6 == 0, x]", "{{x -> 2}, {x -> 3}}"},
@@ -97,8 +97,16 @@ func solutionsTask(c Call, complete, approximate bool) (Task, error) {
 // unknownsOf reads x, {x, y} and {{x, x0}, …}.
 func unknownsOf(e *expression.Expr) []*expression.Expr { return elementsOf(e) }
 
+// domains are all that the language knows: a name among them is never an unknown.
+var domains = []string{
+	"Reals", "Complexes", "Integers", "Rationals", "Primes", "Algebraics", "Booleans",
+	"PositiveReals", "NonNegativeReals", "NegativeReals", "NonPositiveReals",
+	"PositiveIntegers", "NonNegativeIntegers", "NegativeIntegers", "NonPositiveIntegers",
+	"PositiveRationals", "NonNegativeRationals", "NegativeRationals", "NonPositiveRationals",
+}
+
 func isDomain(name string) bool {
-	return slices.Contains([]string{"Reals", "Complexes", "Integers", "PositiveReals", "PositiveIntegers", "NonNegativeReals", "NonNegativeIntegers", "NegativeReals", "NegativeIntegers", "Primes"}, name)
+	return slices.Contains(domains, name)
 }
 
 // conjunction splits equations joined by && or in a list; an equation between lists becomes one for each element.

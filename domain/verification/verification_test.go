@@ -85,6 +85,10 @@ func TestDeriveRefuses(t *testing.T) {
 		{"Solve[x == Quantity[1, \"Meters\"], x]", "{{x -> 1}}", ReasonNoShape},
 		{"Expand[Get[\"file\"]]", "x", ReasonNotPermitted},
 		{"Expand[x]", "Import[\"file\"]", ReasonNotPermitted},
+		{"Expand[% - %]", "0", ReasonNotPermitted},
+		{"Expand[Out[1] + 1]", "6", ReasonNotPermitted},
+		{"Expand[x]", "%3", ReasonNotPermitted},
+		{"Range[$Line]", "{1, 2}", ReasonNotPermitted},
 	} {
 		_, err := Derive(parse(t, test.input), parse(t, test.answer))
 		var none *NoPlanError

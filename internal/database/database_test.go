@@ -5,7 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
 
 	"reckon/internal/database"
 	"reckon/projections/pgtest"
@@ -25,12 +29,11 @@ func wantAway(t *testing.T, what string, err error) {
 // TestPostgresAway: whatever is asked of a PostgreSQL that is away says so, and works again once it is back.
 func TestPostgresAway(t *testing.T) {
 	line := pgtest.NewLine(t, pgtest.Database(t))
-	pool, err := database.Postgres(part, line.Address())
+	pool, err := database.Postgres(part, line.Address(), 8)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	pool.SetMaxOpenConns(8)
 	ctx := t.Context()
 	exec := func() error { _, err := pool.ExecContext(ctx, "SELECT 1"); return err }
 	query := func() error { return pool.QueryRowContext(ctx, "SELECT 1").Scan(new(int)) }
@@ -102,13 +105,13 @@ func TestPostgresAway(t *testing.T) {
 // TestPostgresThatStops: a server that ends its sessions, or has none left, is away; one that refuses a statement is not.
 func TestPostgresThatStops(t *testing.T) {
 	address := pgtest.Database(t)
-	pool, err := database.Postgres(part, address)
+	pool, err := database.Postgres(part, address, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer pool.Close()
 	ctx := t.Context()
-	other, err := database.Postgres("the operator", address)
+	other, err := database.Postgres("the operator", address, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +126,7 @@ func TestPostgresThatStops(t *testing.T) {
 	if err := held.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.QueryRowContext(ctx, "SELECT pg_terminate_backend($1)", pid).Scan(new(bool)); err != nil {
+	if err := other.QueryRowContext(ctx, "SELECT pg_terminate_backend(?)", pid).Scan(new(bool)); err != nil {
 		t.Fatal(err)
 	}
 	_, err = held.ExecContext(ctx, "SELECT 1")
@@ -145,11 +148,61 @@ func TestPostgresThatStops(t *testing.T) {
 	}
 }
 
+// TestPostgresFrozen: what requests ask of a PostgreSQL that accepts connections and answers nothing says that it is away; so does a
+// request that finds the pool empty, which names the part too. Whoever waits in the background is answered once it goes on.
+func TestPostgresFrozen(t *testing.T) {
+	server := pgtest.NewFreezable(t)
+	const connections = 4
+	pool, err := database.Postgres(part, server.Address(), connections)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	ctx := t.Context()
+	if _, err := pool.ExecContext(ctx, "CREATE TABLE t (n integer)"); err != nil {
+		t.Fatal(err)
+	}
+	server.Freeze()
+	background := make(chan error, connections-1)
+	for range cap(background) {
+		go func() { _, err := pool.ExecContext(ctx, "INSERT INTO t VALUES (1)"); background <- err }()
+	}
+	request := database.OfRequest(ctx)
+	asked := map[string]func() error{
+		"exec":  func() error { _, err := pool.ExecContext(request, "SELECT 1"); return err },
+		"query": func() error { return pool.QueryRowContext(request, "SELECT 1").Scan(new(int)) },
+		"model": func() error { _, err := pool.NewSelect().Table("t").Count(request); return err },
+		"transaction": func() error {
+			return pool.RunInTx(request, nil, func(context.Context, bun.Tx) error { return nil })
+		},
+	}
+	var group sync.WaitGroup
+	for range connections {
+		for what, ask := range asked {
+			group.Go(func() { wantAway(t, what+" of a frozen server", ask()) })
+		}
+	}
+	group.Wait()
+	server.Thaw()
+	for range cap(background) {
+		if err := <-background; err != nil {
+			if _, away := errors.AsType[*database.UnavailableError](err); !away { // a connection could not be made in time
+				t.Error(err)
+			}
+		}
+	}
+	for what, ask := range asked {
+		if err := ask(); err != nil {
+			t.Errorf("%s once it goes on: %v", what, err)
+		}
+	}
+}
+
 // TestSQLiteThatCannotWork: a file that another process holds locked is away; a refused statement is not.
 func TestSQLiteThatCannotWork(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a?b#c%.db")
-	open := func() *sql.DB {
-		pool, err := database.SQLite(part, path, "_pragma=busy_timeout(0)&_txlock=immediate")
+	open := func() *bun.DB {
+		pool, err := database.SQLite(part, path, "_txlock=immediate", 8)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,8 +215,12 @@ func TestSQLiteThatCannotWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = two.ExecContext(ctx, "CREATE TABLE t (n INTEGER UNIQUE)")
+	_, err = two.ExecContext(database.OfRequest(ctx), "CREATE TABLE t (n INTEGER UNIQUE)")
 	wantAway(t, "a locked file", err)
+	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+	defer cancel()
+	_, err = two.BeginTx(short, nil)
+	wantAway(t, "a file that is locked for longer than the context lasts", err)
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +234,7 @@ func TestSQLiteThatCannotWork(t *testing.T) {
 	if err := two.QueryRowContext(ctx, "SELECT n FROM t").Scan(new(int)); !errors.Is(err, sql.ErrNoRows) {
 		t.Errorf("no rows: %v", err)
 	}
-	if _, err := database.SQLite(part, "", ""); err == nil {
+	if _, err := database.SQLite(part, "", "", 8); err == nil {
 		t.Error("an address without a file is taken")
 	}
 }

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"time"
 )
 
 // connector makes connections whose errors are classified.
 type connector struct {
 	part string
 	driver.Connector
+	locks bool // SQLite, which waits for locks without looking at the context
 }
 
 // classify returns an error that means that the part is away as *UnavailableError, and others as they are.
@@ -38,6 +40,8 @@ type driverConn interface {
 }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, RequestLimit)
+	defer cancel()
 	made, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, c.classify(err)
@@ -46,13 +50,42 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("the driver's connection (%T) takes no contexts", made), made.Close())
 	}
-	return &conn{full, c}, nil
+	return &conn{driverConn: full, of: c, lockWait: RequestLimit}, nil
 }
 
 // conn is a connection whose errors are classified.
 type conn struct {
 	driverConn
-	of *connector
+	of       *connector
+	lockWait time.Duration // how long it waits for a lock of SQLite
+}
+
+// minLockWait is the least change of lockWait that is worth a statement.
+const minLockWait = 50 * time.Millisecond
+
+// limitLockWait lets the connection wait for a lock of SQLite as long as the context lasts.
+func (c *conn) limitLockWait(ctx context.Context) error {
+	if !c.of.locks {
+		return nil
+	}
+	wait := RequestLimit
+	if deadline, limited := ctx.Deadline(); limited {
+		wait = max(0, min(wait, time.Until(deadline)))
+	}
+	if (wait - c.lockWait).Abs() < minLockWait {
+		return nil
+	}
+	_, err := c.driverConn.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds()), nil)
+	c.lockWait = wait
+	return c.of.classify(err)
+}
+
+// ended is the error of a call: the context's where SQLite was interrupted by its end.
+func (c *conn) ended(ctx context.Context, err error) error {
+	if c.of.locks && err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return c.of.classify(err)
 }
 
 // Unwrapped returns the driver's own connection, given what (*sql.Conn).Raw passes.
@@ -84,22 +117,31 @@ func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
 }
 
 func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+	if err := c.limitLockWait(ctx); err != nil {
+		return nil, err
+	}
 	begun, err := c.driverConn.BeginTx(ctx, options)
 	if err != nil {
-		return nil, c.of.classify(err)
+		return nil, c.ended(ctx, err)
 	}
 	return &tx{begun, c.of}, nil
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if err := c.limitLockWait(ctx); err != nil {
+		return nil, err
+	}
 	result, err := c.driverConn.ExecContext(ctx, query, args)
-	return result, c.of.classify(err)
+	return result, c.ended(ctx, err)
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if err := c.limitLockWait(ctx); err != nil {
+		return nil, err
+	}
 	found, err := c.driverConn.QueryContext(ctx, query, args)
 	if err != nil {
-		return nil, c.of.classify(err)
+		return nil, c.ended(ctx, err)
 	}
 	return &rows{found, c.of}, nil
 }

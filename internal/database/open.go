@@ -9,38 +9,51 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
 	"github.com/uptrace/bun/driver/sqliteshim"
+	"github.com/uptrace/bun/schema"
 
 	"reckon/internal/private"
 )
 
-// SQLite returns a pool of connections to a file, which is created for this user only if it is missing.
-// pragmas are the query of the driver's address: "_pragma=…&_txlock=…".
-func SQLite(part, path, pragmas string) (*sql.DB, error) {
+// SQLite returns a pool of at most so many connections to a file, which is created for this user only if it is missing.
+// pragmas are the query of the driver's address, "_pragma=…&_txlock=…", but for busy_timeout.
+func SQLite(part, path, pragmas string, connections int) (*bun.DB, error) {
 	if path == "" {
 		return nil, fmt.Errorf("%s: the address names no file: say sqlite:PATH", part)
 	}
 	if err := private.MakeFile(path); err != nil { // SQLite gives its journals the same mode
 		return nil, fmt.Errorf("%s: %w", part, err)
 	}
-	file := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + pragmas
-	return sql.OpenDB(&connector{part, fileConnector(file)}), nil
+	file := fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&%s", (&url.URL{Path: path}).EscapedPath(), RequestLimit.Milliseconds(), pragmas)
+	return pool(&connector{part: part, Connector: fileConnector(file), locks: true}, sqlitedialect.New(), connections), nil
 }
 
-// Postgres returns a pool of connections to a PostgreSQL database.
-func Postgres(part, address string) (*sql.DB, error) { return PostgresSchema(part, address, "") }
+// pool makes connections; calls of requests are limited in time (OfRequest).
+func pool(c *connector, dialect schema.Dialect, connections int) *bun.DB {
+	connecting := sql.OpenDB(c)
+	connecting.SetMaxOpenConns(connections)
+	return bun.NewDB(connecting, dialect).WithQueryHook(limitCalls{c.part})
+}
+
+// Postgres returns a pool of at most so many connections to a PostgreSQL database.
+func Postgres(part, address string, connections int) (*bun.DB, error) {
+	return PostgresSchema(part, address, "", connections)
+}
 
 // PostgresSchema is Postgres where tables are looked for and made in one schema and nowhere else; "" is the server's own search path.
-func PostgresSchema(part, address, schema string) (*sql.DB, error) {
+func PostgresSchema(part, address, namespace string, connections int) (*bun.DB, error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", part, err)
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // bun writes its arguments into the statement
-	if schema != "" {
-		config.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize()
+	if namespace != "" {
+		config.RuntimeParams["search_path"] = pgx.Identifier{namespace}.Sanitize()
 	}
-	return sql.OpenDB(&connector{part, stdlib.GetConnector(*config, stdlib.OptionAfterConnect(withoutJIT))}), nil
+	return pool(&connector{part: part, Connector: stdlib.GetConnector(*config, stdlib.OptionAfterConnect(withoutJIT))}, pgdialect.New(), connections), nil
 }
 
 // withoutJIT keeps the server from compiling a connection's queries: that takes longer than any of ours runs.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"reckon/internal/database"
 	"reckon/internal/ratelimit"
 )
 
@@ -111,6 +112,7 @@ func configuration() huma.Config {
 	config.Components.Schemas = huma.NewMapRegistry(schemaPrefix, schemaName)
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.Formats = map[string]huma.Format{"application/json": format, "json": format}
+	config.Info.Contact = &huma.Contact{Name: "The operator of this service"}
 	config.Info.License = &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}
 	config.Servers = []*huma.Server{{URL: "/", Description: "The service that this description comes from"}}
 	config.Tags = tags()
@@ -142,9 +144,21 @@ func marshalJSON(w io.Writer, v any) error {
 	return encoder.Encode(v)
 }
 
+// SchemaOf returns a reference to the schema of a Go type, which it adds to the description.
+func (a *API) SchemaOf(t reflect.Type) *Schema {
+	schema := a.huma.OpenAPI().Components.Schemas.Schema(t, true, "")
+	a.addDeclaredNames()
+	return schema
+}
+
 // OpenAPI returns the OpenAPI description of the routes added so far, as indented JSON.
 func (a *API) OpenAPI() ([]byte, error) {
-	describeNulls(a.huma.OpenAPI().Components.Schemas)
+	schemas := a.huma.OpenAPI().Components.Schemas
+	describeFields(schemas)
+	a.describeWords()
+	a.describeUnions() // which adds the types of their fields
+	a.addDeclaredNames()
+	describeFields(schemas)
 	description, err := a.huma.OpenAPI().MarshalJSON()
 	if err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
@@ -163,7 +177,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
 	described := a.readRequest(r)
 	answer := &answerWriter{ResponseWriter: w}
-	r = r.Clone(context.WithValue(r.Context(), requestKey{}, described))
+	r = r.Clone(database.OfRequest(context.WithValue(r.Context(), requestKey{}, described)))
 
 	header := answer.Header()
 	header.Set("X-Request-Id", described.ID)

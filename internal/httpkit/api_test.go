@@ -534,7 +534,9 @@ func TestKindsAreDistinct(t *testing.T) {
 func TestDescriptionIsDeterministic(t *testing.T) {
 	describe := func() []byte {
 		api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.DiscardHandler), Authenticator: open{}})
-		httpkit.Handle(api, httpkit.Route{Method: http.MethodPost, Path: "/echo", ID: "echo", Tag: "test", RateLimited: true, Access: httpkit.Bearer},
+		httpkit.Handle(api, httpkit.Route{Method: http.MethodPost, Path: "/echo", ID: "echo", Tag: "test", Limit: &httpkit.Limit{Allowance: func(context.Context) (ratelimit.Allowance, error) {
+			return ratelimit.Allowance{Limit: 20, Remaining: 7, ResetAt: time.Unix(1_800_000_000, 0)}, nil
+		}, Exceeded: httpkit.RateLimited}, Access: httpkit.Bearer},
 			func(context.Context, *echoInput) (*echoOutput, error) { return nil, nil })
 		description, err := api.OpenAPI()
 		if err != nil {

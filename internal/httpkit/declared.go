@@ -2,6 +2,7 @@ package httpkit
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +16,10 @@ type Declared struct {
 	Kinds []Kind
 	// Sets are the values of fields with the tag enum:"@name", by name.
 	Sets map[string][]string
+	// Unions are the schemas that are variants of each other.
+	Unions []Union
+	// Words are the values of properties of types that name no set, by schema and property: "Suggestion.code".
+	Words map[string][]string
 	// Texts stand for @name in the tags doc, by name.
 	Texts map[string]string
 }
@@ -47,6 +52,11 @@ func (a *API) addDeclaredSchemas(route Route) {
 			a.addFields(jsonBody(op), route.BodyFields)
 		}
 	}
+	a.addDeclaredNames()
+}
+
+// addDeclaredNames replaces the @names in all schemas.
+func (a *API) addDeclaredNames() {
 	for _, schema := range a.huma.OpenAPI().Components.Schemas.Map() {
 		for _, property := range schema.Properties {
 			a.replaceDeclaredNames(property)
@@ -119,6 +129,31 @@ func (a *API) replaceDeclaredNames(s *huma.Schema) {
 		s.Enum = append(s.Enum, value)
 	}
 	s.PrecomputeMessages()
+}
+
+// describeWords lists the values of the properties that Words names, and the codes of problems.
+func (a *API) describeWords() {
+	var codes []string
+	for _, kind := range a.Kinds() {
+		codes = append(codes, kind.Code)
+	}
+	words := maps.Clone(a.settings.Declared.Words)
+	if words == nil {
+		words = map[string][]string{}
+	}
+	words["Problem.code"] = codes
+	schemas := a.huma.OpenAPI().Components.Schemas.Map()
+	for at, values := range words {
+		name, property, _ := strings.Cut(at, ".")
+		if schemas[name] == nil {
+			continue // no route answers it
+		}
+		described := schemas[name].Properties[property]
+		described.Enum = nil
+		for _, value := range values {
+			described.Enum = append(described.Enum, value)
+		}
+	}
 }
 
 // addFields adds optional properties to a body's schema.

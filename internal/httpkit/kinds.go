@@ -50,7 +50,7 @@ var (
 	NoCertificate = Kind{"no_such_certificate", http.StatusNotFound, "No such certificate", "There is no certificate with this id, or it is not your account's."}
 	MethodRefused = Kind{"method_not_allowed", http.StatusMethodNotAllowed, "The address does not take this method", "The Allow header lists those it takes."}
 
-	BudgetExhausted = Kind{"budget_exhausted", http.StatusRequestTimeout, "The compute budget is exhausted", "The evaluation ran past the plan's budget and was stopped. Simplify it or submit it as a job. `run_id` names the logged run."}
+	BudgetExhausted = Kind{"budget_exhausted", http.StatusRequestTimeout, "The compute budget is exhausted", "The evaluation ran past the plan's budget and was stopped. Simplify it or submit it as a job. `run_id` names the logged run. In a session `session_ended` says that its variables are gone."}
 	BodyTimeout     = Kind{"body_timeout", http.StatusRequestTimeout, "The body did not arrive in time", "Send the request again."}
 	EmailTaken      = Kind{"email_taken", http.StatusConflict, "The address is already registered", "Sign in instead."}
 	TooManySessions = Kind{"too_many_sessions", http.StatusConflict, "The plan's live sessions are all in use", "Clear one with DELETE /api/sessions/{id} or wait until one expires."}

@@ -14,19 +14,30 @@ import (
 type Problem struct {
 	Type      string       `json:"type" format:"uri-reference" doc:"Where this kind of problem is explained" example:"/docs/errors#rate_limited"`
 	Title     string       `json:"title" doc:"The kind of problem, the same for every occurrence"`
-	Status    int          `json:"status" doc:"HTTP status"`
+	Status    int          `json:"status" minimum:"400" maximum:"599" doc:"HTTP status"`
 	Detail    string       `json:"detail" doc:"This occurrence, and what to do about it"`
 	Code      string       `json:"code" doc:"Stable slug of the kind" example:"rate_limited"`
 	Err       string       `json:"error" doc:"The same text as detail"`
 	RequestID string       `json:"request_id" doc:"Name of this request in the service's own logs"`
 	Errors    []FieldError `json:"errors,omitempty" doc:"The single faults of a refused request"`
 	RunID     *int64       `json:"run_id,omitempty" doc:"The logged run, where an evaluation ended without an answer"`
+	// SessionEnded says why the variables of a session are gone.
+	SessionEnded SessionEnd `json:"session_ended,omitempty" enum:"worker_died,memory" doc:"Why the session ended in which an evaluation had no answer: its variables, definitions and earlier lines are gone, and the next evaluation opens it anew. worker_died: its process was stopped at the end of the budget or because the client went away, quit or crashed. memory: the sessions together held too much. Absent: the session goes on, or there was none"`
 	// Suggestions say what an expression that has no answer was probably meant to be.
 	Suggestions []Suggestion `json:"suggestions,omitempty" doc:"What an expression without an answer was probably meant to be"`
 
 	headers http.Header
 	cause   error
 }
+
+// SessionEnd is why a session ended with an evaluation that has no answer.
+type SessionEnd string
+
+// The reasons of a SessionEnd.
+const (
+	SessionWorkerDied SessionEnd = "worker_died" // its process was stopped, quit or crashed
+	SessionMemory     SessionEnd = "memory"      // the sessions together held too much
+)
 
 // FieldError is one fault of a request. The value is never repeated: it may be a password.
 type FieldError struct {
@@ -90,6 +101,14 @@ func (p *Problem) WithRun(runID int64) *Problem {
 	return p
 }
 
+// WithSessionEnded says that the variables and definitions of a session are gone, and why.
+func (p *Problem) WithSessionEnded(sessionID string, reason SessionEnd) *Problem {
+	p.SessionEnded = reason
+	p.Detail += fmt.Sprintf(". Session %s ended with it: its variables, definitions and earlier lines are gone, and the next evaluation opens it anew", sessionID)
+	p.Err = p.Detail
+	return p
+}
+
 // WithCause sets the error that is logged with the problem. It is not sent to the client.
 func (p *Problem) WithCause(err error) *Problem {
 	p.cause = err
@@ -145,6 +164,12 @@ type Kind struct {
 	Status int
 	Title  string
 	Help   string // when it happens and what to do
+}
+
+// RefusedForNow tells whether a handler's error is answered with a problem after which the same request may be answered
+// otherwise later.
+func RefusedForNow(err error, table []Mapping) bool {
+	return err != nil && mayPass(Translate(err, table).Status)
 }
 
 // mayPass tells whether the same request may be answered otherwise later: every such

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"reckon/internal/ratelimit"
+
 	"github.com/danielgtaylor/huma/v2"
 )
 
@@ -31,8 +33,8 @@ type Route struct {
 	Kinds []Kind
 	// Errors maps errors of the handler to kinds of problem.
 	Errors []Mapping
-	// RateLimited: answers carry X-RateLimit-Limit, -Remaining and -Reset.
-	RateLimited bool
+	// Limit is the limit that requests of the route count against; nil: there is none.
+	Limit *Limit
 	// ReturnsToken: answers carry a Consistency-Token.
 	ReturnsToken bool
 
@@ -59,11 +61,20 @@ type Route struct {
 	// BodyFields are optional fields of the body that the input type decodes itself and that
 	// huma does not see in it.
 	BodyFields map[string]*Schema
-	// Variants are the forms of the body, told apart by VariantField, for the description.
-	Variants     []BodyVariant
-	VariantField string
+	// Variants are the forms of the body, for the description; nil: it has one.
+	Variants *BodyVariants
 	// EitherFields are the sets of body fields of which exactly one is sent, for the description.
-	EitherFields [][]string
+	EitherFields []EitherFields
+}
+
+// Limit is a limit on requests. Every answer of its routes to a known caller carries the allowance as X-RateLimit-Limit, -Remaining
+// and -Reset: what Allowance returns, and what is left once the handler has counted.
+type Limit struct {
+	// Allowance returns the caller's allowance without counting. Where its error is not nil the handler's own count fails too, and
+	// answers it.
+	Allowance func(context.Context) (ratelimit.Allowance, error)
+	Counts    string // what is counted, in words, for the description: "jobs of the account in a day"
+	Exceeded  Kind   // the problem when it is used up
 }
 
 // Handle adds an operation. Errors of the handler are translated by route.Errors; I and O
@@ -83,7 +94,7 @@ func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O
 	if registered := a.described(route); registered != nil {
 		a.refuseEmptyTexts(route, registered)
 		describeParameters(registered.Parameters, reflect.TypeFor[I]())
-		a.describeBody(route, registered)
+		a.describeBody(route, registered, reflect.TypeFor[I]())
 	}
 	for _, status := range route.AlsoStatuses { // huma has filled in the 200 of this very map
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Headers: answerHeaders(route, strconv.Itoa(status)), Content: op.Responses["200"].Content}
@@ -135,8 +146,8 @@ func (a *API) responses(route Route) map[string]*huma.Response {
 	if route.Method != http.MethodGet {
 		kinds = append(kinds, CrossOrigin)
 	}
-	if route.RateLimited {
-		kinds = append(kinds, RateLimited)
+	if route.Limit != nil {
+		kinds = append(kinds, route.Limit.Exceeded)
 	}
 	problemSchema := a.huma.OpenAPI().Components.Schemas.Schema(problemGoType, true, "Problem")
 	responses := map[string]*huma.Response{}
@@ -173,8 +184,8 @@ func answerHeaders(route Route, status string) map[string]*huma.Param {
 	headers := map[string]*huma.Param{
 		"X-Request-Id": {Description: "Name of this request in the service's own logs", Schema: &huma.Schema{Type: huma.TypeString}},
 	}
-	if route.RateLimited {
-		maps.Copy(headers, rateLimitHeaders())
+	if route.Limit != nil {
+		maps.Copy(headers, rateLimitHeaders(route.Limit.Counts))
 	}
 	switch code, _ := strconv.Atoi(status); {
 	case code == http.StatusUnauthorized:
@@ -185,12 +196,12 @@ func answerHeaders(route Route, status string) map[string]*huma.Param {
 	return headers
 }
 
-func rateLimitHeaders() map[string]*huma.Param {
-	integer := &huma.Schema{Type: huma.TypeInteger}
+func rateLimitHeaders(counted string) map[string]*huma.Param {
+	integer := &huma.Schema{Type: huma.TypeInteger, Minimum: new(0.0)}
 	return map[string]*huma.Param{
-		"X-RateLimit-Limit":     {Description: "Requests per window. The header is left out of answers that were not counted, as of a body that cannot be read", Schema: integer},
-		"X-RateLimit-Remaining": {Description: "Requests left in the window", Schema: integer},
-		"X-RateLimit-Reset":     {Description: "End of the window, Unix seconds", Schema: integer},
+		"X-RateLimit-Limit":     {Description: "The limit of the route: number of " + counted + ". Left out where the request is refused before its caller is known", Schema: integer},
+		"X-RateLimit-Remaining": {Description: "How many of them are left", Schema: integer},
+		"X-RateLimit-Reset":     {Description: "When all of them are there again, in seconds since 1970-01-01 UTC", Schema: integer},
 	}
 }
 
@@ -235,6 +246,11 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, 
 	ctx, err := a.settings.Authenticator.Authenticate(r, route)
 	if err != nil {
 		return nil, Translate(err, route.Errors)
+	}
+	if route.Limit != nil {
+		if allowance, err := route.Limit.Allowance(ctx); err == nil {
+			SetRateLimit(w.Header(), allowance)
+		}
 	}
 	if problem := refuseEmptyParameters(r, op); problem != nil {
 		return nil, problem

@@ -2,7 +2,6 @@ package httpkit
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -36,22 +35,28 @@ func CanonicalUUID(s string) string {
 
 // describeParameters gives the parameters of an operation the schemas of the description,
 // beside those that huma validates by. The format of a UUID is not validated: a path that
-// names nothing is answered with 404, whatever it looks like. patternDescription is huma's
-// own keyword.
+// names nothing is answered with 404, whatever it looks like. An empty text is refused
+// (refuseEmptyParameters). patternDescription is huma's own keyword.
 func describeParameters(parameters []*huma.Param, input reflect.Type) {
+	fields := map[string]reflect.StructField{}
+	for _, field := range reflect.VisibleFields(input) {
+		for _, in := range []string{"path", "query", "header"} {
+			if name := field.Tag.Get(in); name != "" {
+				fields[in+" "+name] = field
+			}
+		}
+	}
 	for _, parameter := range parameters {
+		field := fields[parameter.In+" "+parameter.Name]
 		described := *parameter.Schema
 		described.PatternDescription = ""
-		if parameter.In == "path" && isUUID(parameter.Name, input) {
+		if field.Type == reflect.TypeFor[UUID]() {
 			described.Format = "uuid"
 		}
+		if described.Type == huma.TypeString && len(described.Enum) == 0 && described.MinLength == nil {
+			described.MinLength = new(1)
+		}
+		describeTags(&described, field.Tag)
 		parameter.Schema = &described
 	}
-}
-
-// isUUID reports whether a parameter of the path is a field of type UUID.
-func isUUID(name string, input reflect.Type) bool {
-	return slices.ContainsFunc(reflect.VisibleFields(input), func(field reflect.StructField) bool {
-		return field.Type == reflect.TypeFor[UUID]() && field.Tag.Get("path") == name
-	})
 }

@@ -7,15 +7,13 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect/pgdialect"
-	"github.com/uptrace/bun/dialect/sqlitedialect"
 
 	"reckon/internal/database"
 )
 
 // sqlitePragmas: every commit is synced, because these tables cannot be built
 // again; that is why they are in a file of their own, apart from the read models.
-const sqlitePragmas = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate"
+const sqlitePragmas = "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate"
 
 const maxConnections = 8
 
@@ -49,22 +47,12 @@ const part = "the database of identities"
 func connect(w Where) (*bun.DB, error) {
 	switch scheme, rest, _ := strings.Cut(w.Address, ":"); scheme {
 	case "sqlite":
-		pool, err := database.SQLite(part, rest, sqlitePragmas)
-		if err != nil {
-			return nil, err
-		}
-		pool.SetMaxOpenConns(maxConnections)
-		return bun.NewDB(pool, sqlitedialect.New()), nil
+		return database.SQLite(part, rest, sqlitePragmas, maxConnections)
 	case "postgres", "postgresql":
 		if w.Schema == "" {
 			return nil, fmt.Errorf("identity database: PostgreSQL without a schema") // a mistake of the caller's
 		}
-		pool, err := database.PostgresSchema(part, w.Address, w.Schema)
-		if err != nil {
-			return nil, err
-		}
-		pool.SetMaxOpenConns(maxConnections)
-		return bun.NewDB(pool, pgdialect.New()), nil
+		return database.PostgresSchema(part, w.Address, w.Schema, maxConnections)
 	}
 	return nil, fmt.Errorf("identity database: say sqlite:PATH or postgres://…")
 }

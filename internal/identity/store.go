@@ -122,14 +122,15 @@ func (s *Store) SignIn(ctx context.Context, email, password string, announce Log
 			return Session{}, err
 		}
 	}
-	return s.openSession(ctx, row.ID)
+	return s.OpenSession(ctx, row.ID, SessionLifetime)
 }
 
-func (s *Store) openSession(ctx context.Context, account string) (Session, error) {
+// OpenSession opens a browser session for an account without asking for its password, which the caller has made sure of otherwise.
+func (s *Store) OpenSession(ctx context.Context, account string, lifetime time.Duration) (Session, error) {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // it never fails
 	now := s.now()
-	opened := Session{Account: account, Secret: base64.RawURLEncoding.EncodeToString(secret), ExpiresAt: now.Add(SessionLifetime)}
+	opened := Session{Account: account, Secret: base64.RawURLEncoding.EncodeToString(secret), ExpiresAt: now.Add(lifetime)}
 	row := sessionRow{Hash: hashOf(opened.Secret), Account: account, CreatedAt: now.UnixMilli(), ExpiresAt: opened.ExpiresAt.UnixMilli()}
 	if _, err := s.db.NewInsert().Model(&row).Exec(ctx); err != nil {
 		return Session{}, fmt.Errorf("identity: sign in: %w", err)

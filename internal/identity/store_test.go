@@ -268,6 +268,13 @@ func TestRates(t *testing.T) {
 		if a, err := two.Count(ctx, "k", rule, c.Now()); err != nil || a.Allowed || a.Remaining != 0 || !a.ResetAt.Equal(c.Now().Add(time.Minute)) {
 			t.Errorf("%+v %v", a, err)
 		}
+		// Looking counts nothing.
+		if a, err := two.Peek(ctx, "k", rule, c.Now()); err != nil || a.Limit != 3 || a.Remaining != 0 || !a.ResetAt.Equal(c.Now().Add(time.Minute)) {
+			t.Errorf("%+v %v", a, err)
+		}
+		if a, err := two.Peek(ctx, "k", rule, c.Now().Add(time.Minute)); err != nil || a.Remaining != 3 {
+			t.Errorf("after the window: %+v %v", a, err)
+		}
 		// What one gives back the other may take.
 		full, err := two.Count(ctx, "k", rule, c.Now())
 		if err != nil {

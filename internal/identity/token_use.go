@@ -20,6 +20,9 @@ type usedToday struct {
 // usePause is how long after a failure uses are not stored, so that an outage does not cost, or log, every request.
 const usePause = 30 * time.Second
 
+// useLimit is how long a request waits for its token's use to be stored.
+const useLimit = time.Second
+
 // firstUse reports whether this is the token's first call on a day, in this process.
 func (u *usedToday) firstUse(token, day string, now time.Time) bool {
 	u.mu.Lock()
@@ -53,6 +56,8 @@ func (s *Store) TokenUsed(ctx context.Context, tokenID string) error {
 	if !s.used.firstUse(tokenID, day, now) {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, useLimit)
+	defer cancel()
 	row := tokenUseRow{TokenID: tokenID, LastUsedOn: day}
 	if _, err := s.db.NewInsert().Model(&row).On("CONFLICT (token_id) DO UPDATE").Set("last_used_on = excluded.last_used_on").Exec(ctx); err != nil {
 		s.used.failed(tokenID, now)

@@ -28,6 +28,16 @@ func DefaultRules() Rules {
 	}
 }
 
+// RegistrationsLeft is the allowance of a client address, without counting an attempt.
+func (s *Store) RegistrationsLeft(ctx context.Context, address string) (ratelimit.Allowance, error) {
+	return s.windows.Peek(ctx, "register:"+address, s.rules.Registrations, s.now())
+}
+
+// SignInsLeft is the allowance of a client address, without counting an attempt.
+func (s *Store) SignInsLeft(ctx context.Context, address string) (ratelimit.Allowance, error) {
+	return s.windows.Peek(ctx, "sign-in:"+address, s.rules.SignIns, s.now())
+}
+
 // CountRegistration counts an attempt to register from a client address.
 func (s *Store) CountRegistration(ctx context.Context, address string) (ratelimit.Allowance, error) {
 	return s.windows.Count(ctx, "register:"+address, s.rules.Registrations, s.now())
@@ -80,6 +90,19 @@ func (w *Windows) Count(ctx context.Context, key string, rule ratelimit.Rule, no
 		RETURNING key, started_at, ends_at, used`,
 		key, now.UnixMilli(), now.Add(rule.Window).UnixMilli()).Scan(ctx, &row)
 	if err != nil {
+		return ratelimit.Allowance{}, fmt.Errorf("identity: windows: %w", err)
+	}
+	return ratelimit.NewAllowance(rule, time.UnixMilli(row.StartedAt), row.Used), nil
+}
+
+// Peek is ratelimit.Limiter.
+func (w *Windows) Peek(ctx context.Context, key string, rule ratelimit.Rule, now time.Time) (ratelimit.Allowance, error) {
+	var row windowRow
+	err := w.db.NewSelect().Model(&row).Where("key = ? AND ends_at > ?", key, now.UnixMilli()).Scan(ctx)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return ratelimit.NewAllowance(rule, now, 0), nil
+	case err != nil:
 		return ratelimit.Allowance{}, fmt.Errorf("identity: windows: %w", err)
 	}
 	return ratelimit.NewAllowance(rule, time.UnixMilli(row.StartedAt), row.Used), nil

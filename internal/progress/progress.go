@@ -33,7 +33,8 @@ type Task struct {
 type Display struct {
 	logger *slog.Logger
 	now    func() time.Time
-	out    io.Writer // the terminal; nil: log lines
+	out    io.Writer  // the terminal; nil: log lines
+	width  func() int // of the terminal, in columns
 
 	mu    sync.Mutex
 	next  time.Time // nothing is shown before
@@ -43,7 +44,14 @@ type Display struct {
 // New returns a display on file when that is a terminal, else on logger.
 func New(file *os.File, logger *slog.Logger) *Display {
 	d := &Display{logger: logger, now: time.Now}
-	if size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
+	d.width = func() int {
+		size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
+		if err != nil {
+			return 0
+		}
+		return int(size.Col)
+	}
+	if d.width() > 0 {
 		d.out = file
 	}
 	d.next = d.now().Add(d.pause())
@@ -77,9 +85,15 @@ func (d *Display) show(tasks []Task) {
 	}
 	d.clear()
 	for _, t := range tasks {
-		_, _ = fmt.Fprintln(d.out, t.bar()) // the terminal may be gone
+		_, _ = fmt.Fprintln(d.out, cut(t.bar(), d.width()-1)) // the terminal may be gone
 	}
 	d.lines = len(tasks)
+}
+
+// cut is the beginning of a line, in columns: a line that the terminal wraps is two to clear.
+func cut(line string, columns int) string {
+	characters := []rune(line)
+	return string(characters[:min(len(characters), max(columns, 0))])
 }
 
 // Close removes the bars from the terminal.

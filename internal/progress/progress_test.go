@@ -45,15 +45,19 @@ func TestLogLinesWhereNoTerminalIs(t *testing.T) {
 func TestBarsOnATerminal(t *testing.T) {
 	var screen bytes.Buffer
 	at := time.Unix(0, 0)
-	d := &Display{out: &screen, now: func() time.Time { return at }}
+	columns := 80
+	d := &Display{out: &screen, now: func() time.Time { return at }, width: func() int { return columns }}
 	d.Show(func() []Task {
 		return []Task{{Name: "history", Done: 0.5, Rate: 1000, Unit: "events", Left: time.Minute}}
 	})
 	at = at.Add(drawEvery)
 	d.Show(func() []Task { return []Task{{Name: "history", Done: 1, Rate: 1000, Unit: "events"}} })
+	at, columns = at.Add(drawEvery), 20 // the window was made narrow
+	d.Show(func() []Task { return []Task{{Name: "history", Done: 1, Rate: 1000, Unit: "events"}} })
 	d.Close()
 	want := "history        [############............]  50.0 %  1000 events/s  1m0s left\n" +
-		"\x1b[1F\x1b[Jhistory        [########################] 100.0 %  1000 events/s\n\x1b[1F\x1b[J"
+		"\x1b[1F\x1b[Jhistory        [########################] 100.0 %  1000 events/s\n" +
+		"\x1b[1F\x1b[Jhistory        [###\n\x1b[1F\x1b[J"
 	if got := screen.String(); got != want {
 		t.Errorf("%q\nwant\n%q", got, want)
 	}

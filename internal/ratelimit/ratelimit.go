@@ -32,6 +32,8 @@ type Limiter interface {
 	// Count counts one request of the key at the time now. It fails only when the
 	// counts cannot be reached.
 	Count(ctx context.Context, key string, rule Rule, now time.Time) (Allowance, error)
+	// Peek returns the allowance of the key at the time now without counting a request. Its error is Count's.
+	Peek(ctx context.Context, key string, rule Rule, now time.Time) (Allowance, error)
 	// GiveBack takes back one request that was counted and allowed, and returns the allowance without it. Once the window
 	// of the request has ended it changes nothing. Its error is Count's.
 	GiveBack(ctx context.Context, key string, counted Allowance) (Allowance, error)
@@ -85,6 +87,17 @@ func (m *Memory) Count(_ context.Context, key string, rule Rule, now time.Time) 
 		w.used++
 	}
 	m.windows[key] = w
+	return NewAllowance(rule, w.start, w.used), nil
+}
+
+// Peek is Limiter.
+func (m *Memory) Peek(_ context.Context, key string, rule Rule, now time.Time) (Allowance, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w, counted := m.windows[key]
+	if !counted || !now.Before(w.end) {
+		w = window{start: now}
+	}
 	return NewAllowance(rule, w.start, w.used), nil
 }
 

@@ -28,6 +28,18 @@ func TestMemory(t *testing.T) {
 	if a := take("b", 0); !a.Allowed {
 		t.Error("one key's window refused another's request")
 	}
+	look := func(key string, after time.Duration) int {
+		a, err := m.Peek(t.Context(), key, rule, start.Add(after))
+		if err != nil || a.Limit != 3 {
+			t.Fatal(a, err)
+		}
+		return a.Remaining
+	}
+	for range 2 { // looking counts nothing
+		if a, b, nobody, later := look("a", 5*time.Second), look("b", time.Second), look("nobody", 0), look("a", time.Minute); a != 0 || b != 2 || nobody != 3 || later != 3 {
+			t.Errorf("left: %d %d %d %d", a, b, nobody, later)
+		}
+	}
 	if a := take("a", time.Minute); !a.Allowed || a.Remaining != 2 {
 		t.Errorf("a new window: %+v", a)
 	}

@@ -1,4 +1,4 @@
-// Package telemetry makes the log lines, metrics and progress reports of a process. It
+// Package telemetry makes the log lines and metrics of a process. It
 // never logs a body, a credential or an expression, and its metrics have a bounded number
 // of series.
 package telemetry

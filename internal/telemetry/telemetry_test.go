@@ -29,32 +29,6 @@ func TestLogger(t *testing.T) {
 	}
 }
 
-func TestProgress(t *testing.T) {
-	now := time.Unix(1000, 0)
-	clock := func() time.Time { return now }
-	var file bytes.Buffer
-	p := telemetry.NewProgress(&file, false, clock, "rebuilding history", 200)
-	for i := range 10 {
-		now = now.Add(time.Second)
-		p.SetDone(int64(i+1) * 10)
-	}
-	p.Finish()
-	want := "rebuilding history [######..................]  25%  50 of 200, 10/s, 15s left\n" +
-		"rebuilding history [############............]  50%  100 of 200, 10/s, 10s left\n" +
-		"rebuilding history [############............]  50%  100 of 200, 10/s, 10s left\n"
-	if file.String() != want {
-		t.Errorf("%s", file.String())
-	}
-	var terminal bytes.Buffer
-	p = telemetry.NewProgress(&terminal, true, clock, "reading", 0)
-	now = now.Add(time.Second)
-	p.SetDone(7)
-	p.Finish()
-	if got := terminal.String(); strings.Count(got, "\r") != 2 || !strings.Contains(got, "reading 7, 7/s") || !strings.HasSuffix(got, "\n") {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestMetrics(t *testing.T) {
 	m := telemetry.NewMetrics("abc")
 	m.ObserveRequest("GET", "/api/receipts/{id}", 200, 20*time.Millisecond)

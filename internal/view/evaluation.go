@@ -12,9 +12,9 @@ type Evaluation struct {
 	Result          string     `json:"result" doc:"The answer as rendered for people"`
 	Status          run.Status `json:"status" enum:"success,unevaluated,plot_omitted" doc:"unevaluated: the engine returned the input unchanged, so the result is no answer. plot_omitted: a graphic was made and is too large to keep"`
 	ExecutionTimeMS int64      `json:"execution_time_ms" doc:"Time the evaluation took, in milliseconds"`
-	RunID           *int64     `json:"run_id" doc:"Id of the run in the execution log: an integer from 1"`
-	PlotURL         *string    `json:"plot_url" doc:"Path of the graphic (SVG), /api/plots/{run_id}; null when none was kept"`
-	ReceiptURL      *string    `json:"receipt_url" doc:"Path of the signed receipt, /api/receipts/{run_id}"`
+	RunID           *int64     `json:"run_id" minimum:"1" maximum:"9007199254740991" doc:"Id of the run in the execution log: an integer from 1"`
+	PlotURL         *string    `json:"plot_url" format:"uri-reference" doc:"Path of the graphic (SVG), /api/plots/{run_id}; null when none was kept"`
+	ReceiptURL      *string    `json:"receipt_url" format:"uri-reference" doc:"Path of the signed receipt, /api/receipts/{run_id}"`
 	Stdout          *string    `json:"stdout" doc:"What the expression printed; null when it printed nothing"`
 	Warnings        []string   `json:"warnings" doc:"Messages of the engine, whether the session was lost, and the messages of suggestions, in order; empty when there were none"`
 	// Suggestions say what the expression was probably meant to be.

@@ -22,14 +22,14 @@ type Job struct {
 	StartedAt      *string             `json:"started_at" format:"date-time" doc:"When the present or last attempt began: RFC 3339, UTC, milliseconds; null while queued"`
 	FinishedAt     *string             `json:"finished_at" format:"date-time" doc:"When the job ended: RFC 3339, UTC, milliseconds; null before"`
 	TimeoutMS      int64               `json:"timeout_ms" doc:"Time budget in milliseconds"`
-	Attempt        int                 `json:"attempt" doc:"Number of attempts so far: how often a runner has taken the job; 0 before the first"`
+	Attempt        int                 `json:"attempt" minimum:"0" doc:"Number of attempts so far: how often a runner has taken the job; 0 before the first"`
 	SessionID      string              `json:"session_id,omitempty" doc:"The session it runs in; left out when it runs in none"`
-	RunID          int64               `json:"run_id,omitempty" doc:"Id of the run the job wrote; left out until it has"`
+	RunID          int64               `json:"run_id,omitempty" minimum:"1" maximum:"9007199254740991" doc:"Id of the run the job wrote; left out until it has"`
 	Output         *string             `json:"output,omitempty" doc:"Rendered result; left out until the job has one"`
 	Error          *string             `json:"error" doc:"Why the job failed; null when it did not"`
 	Result         *httpkit.JSONObject `json:"result,omitempty" doc:"Structured result, once the job has one. @job_results"`
-	CertificateID  string              `json:"certificate_id,omitempty" doc:"Proof jobs: the certificate, once issued"`
-	CertificateURL string              `json:"certificate_url,omitempty" doc:"Path of that certificate; left out without one"`
+	CertificateID  string              `json:"certificate_id,omitempty" format:"uuid" doc:"Proof jobs: the certificate, once issued"`
+	CertificateURL string              `json:"certificate_url,omitempty" format:"uri-reference" doc:"Path of that certificate; left out without one"`
 }
 
 // Jobs makes the views of jobs from their streams.

@@ -17,19 +17,19 @@ const KeysPath = "/.well-known/service-keys.json"
 
 // Seal is what makes a record checkable: its canonical form, hash and signature (interface §2.6).
 type Seal struct {
-	ID             string  `json:"id" doc:"SHA-256 of canonical_form, hexadecimal"`
+	ID             string  `json:"id" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of canonical_form, hexadecimal"`
 	CanonicalForm  string  `json:"canonical_form" doc:"The record with keys sorted, no whitespace and non-ASCII characters escaped: what was hashed and signed"`
-	Signature      *string `json:"signature" doc:"Ed25519 over the bytes of canonical_form, base64; null on a deployment without a signing key"`
+	Signature      *string `json:"signature" format:"byte" doc:"Ed25519 over the bytes of canonical_form, base64; null on a deployment without a signing key"`
 	UnsignedReason string  `json:"unsigned_reason,omitempty" doc:"Why there is no signature; left out when there is one"`
 	KID            *string `json:"kid" doc:"Id of the key in the key set that signed (RFC 7638 thumbprint); null without a signature"`
-	KeysURL        string  `json:"keys_url" doc:"Where the keys that sign are published"`
+	KeysURL        string  `json:"keys_url" format:"uri-reference" doc:"Where the keys that sign are published"`
 }
 
 // Receipt is the receipt of a run (interface §2.6).
 type Receipt struct {
 	Record CanonicalRecord `json:"record" doc:"What the receipt says of the run; canonical_form holds the same values"`
 	Seal
-	ReceiptURL string `json:"receipt_url" doc:"Where this receipt is served"`
+	ReceiptURL string `json:"receipt_url" format:"uri-reference" doc:"Where this receipt is served"`
 }
 
 // CanonicalRecord is a receipt's record, served as the very bytes that were signed.

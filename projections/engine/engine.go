@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -19,6 +20,9 @@ type Config struct {
 	Log    Log
 	Logger *slog.Logger     // nil: nothing is logged
 	Now    func() time.Time // for rates and the times of parked events, never for rows; nil: time.Now
+	// Process names this process to people who ask which one writes a projection, and is another for every process;
+	// empty: a random text.
+	Process string
 }
 
 // Validate returns an error that names the field of c that New cannot use, or nil.
@@ -37,6 +41,7 @@ type Engine struct {
 	db      *bun.DB
 	log     Log
 	logger  *slog.Logger
+	process string
 	logID   string
 	moved   *wakeUp
 	head    event.Position // of the log when New read it
@@ -61,6 +66,9 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
+	if config.Process == "" {
+		config.Process = rand.Text()
+	}
 	if err := createStateTables(ctx, config.DB); err != nil {
 		return nil, fmt.Errorf("projection tables: %w", err)
 	}
@@ -72,7 +80,7 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{db: config.DB, log: config.Log, logger: config.Logger, logID: logID, head: head, moved: newWakeUp(), byName: map[string]*worker{}}
+	e := &Engine{db: config.DB, log: config.Log, logger: config.Logger, process: config.Process, logID: logID, head: head, moved: newWakeUp(), byName: map[string]*worker{}}
 	e.writer = &writer{db: config.DB}
 	for _, p := range projections {
 		if err := p.validate(config.DB); err != nil {
@@ -82,7 +90,7 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 			return nil, fmt.Errorf("projection %q is listed twice", p.Name)
 		}
 		w := &worker{
-			Projection: p, db: config.DB, log: config.Log, logID: logID, logger: config.Logger, now: now, writer: e.writer,
+			Projection: p, db: config.DB, log: config.Log, logID: logID, logger: config.Logger, processName: config.Process, now: now, writer: e.writer,
 			control: make(chan func(context.Context) error), moved: e.moved, readyFrom: head, phase: Starting, changed: make(chan struct{}),
 		}
 		if err := w.loadCheckpoint(ctx); err != nil {
@@ -113,6 +121,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	feed := newFeed(e.log, foremost, names)
 	group.Go(func() { forwardNotifications(ctx, e.db, e.moved, e.logger) })
+	group.Go(func() { e.reportClaims(ctx) })
 	for _, w := range e.workers {
 		w.feed = feed
 		group.Go(func() {
@@ -157,6 +166,9 @@ func (e *Engine) Watch(ctx context.Context) error {
 	var group sync.WaitGroup
 	group.Go(func() { forwardNotifications(ctx, e.db, e.moved, e.logger) })
 	for _, w := range e.workers {
+		w.mu.Lock()
+		w.watching = true
+		w.mu.Unlock()
 		group.Go(func() { w.watch(ctx) })
 	}
 	group.Wait()

@@ -582,6 +582,125 @@ func TestWatch(t *testing.T) {
 	})
 }
 
+// TestWriter: every process, and a command beside them, says who writes a projection, and that nobody does; whatever state it is in.
+func TestWriter(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		run := func(name string, how func(*engine.Engine, context.Context) error) (*engine.Engine, func()) {
+			e, err := engine.New(ctx, engine.Config{DB: f.db, Log: f.log, Process: name}, shelf(&f.bad, engine.Halt))
+			if err != nil {
+				t.Fatal(err)
+			}
+			running, cancel := context.WithCancel(ctx)
+			ended := make(chan error, 1)
+			go func() { ended <- how(e, running) }()
+			return e, func() {
+				cancel()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		stored := func() ([]engine.Status, error) {
+			return engine.StoredStatus(ctx, f.db, f.log, shelf(&f.bad, engine.Halt))
+		}
+		// shows waits until a status has this phase and writer, and a reason that begins so.
+		shows := func(who string, status func() ([]engine.Status, error), phase engine.Phase, writer, reason string) {
+			t.Helper()
+			for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+				list, err := status()
+				if err != nil {
+					t.Fatal(err)
+				}
+				s := list[0]
+				if s.Phase == phase && s.Writer == writer && strings.HasPrefix(s.Reason, reason) {
+					return
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("%s: %s, written by %q (%s), want %s by %q (%s)", who, s.Phase, s.Writer, s.Reason, phase, writer, reason)
+				}
+			}
+		}
+		of := func(e *engine.Engine) func() ([]engine.Status, error) {
+			return func() ([]engine.Status, error) { return e.Status(ctx) }
+		}
+		const advice = ": start a server with the role project"
+
+		shows("no server", stored, engine.Unwritten, "", "nobody writes it"+advice)
+		watcher, stopWatcher := run("api", (*engine.Engine).Watch)
+		defer stopWatcher()
+		shows("a server without the role", of(watcher), engine.Unwritten, "", "nobody writes it"+advice)
+
+		one, stopOne := run("one", (*engine.Engine).Run)
+		shows("its writer", of(one), engine.Running, "one", "")
+		shows("beside a writer", stored, engine.Running, "one", "")
+		shows("the watcher of a writer", of(watcher), engine.Standby, "one", "")
+		if err := one.Pause(ctx, "shelf"); err != nil {
+			t.Fatal(err)
+		}
+		shows("paused", of(one), engine.Paused, "one", "on request")
+		shows("the watcher of a paused one", of(watcher), engine.Paused, "one", "on request")
+		stopOne()
+		shows("paused and stopped", stored, engine.Paused, "", "on request")
+		shows("the watcher of a paused and stopped one", of(watcher), engine.Paused, "", "on request")
+		one, stopOne = run("one", (*engine.Engine).Run)
+		if err := one.Resume(ctx, "shelf"); err != nil {
+			t.Fatal(err)
+		}
+		f.append("s", added{"a", "bad"})
+		shows("halted", of(one), engine.Halted, "one", "shelf.added")
+		shows("the watcher of a halted one", of(watcher), engine.Halted, "one", "shelf.added")
+		f.bad.Store(false)
+		if err := one.Resume(ctx, "shelf"); err != nil {
+			t.Fatal(err)
+		}
+		shows("the watcher of a resumed one", of(watcher), engine.Standby, "one", "")
+		stopOne()
+		shows("stopped", stored, engine.Unwritten, "", "nobody writes it"+advice)
+
+		// One that was killed an hour ago has left its claim.
+		if _, err := f.db.ExecContext(ctx, "INSERT INTO projection_writers SELECT name, version, 'killed', 1000, false FROM projection_state"); err != nil {
+			t.Fatal(err)
+		}
+		shows("killed", stored, engine.Unwritten, "", "nobody writes it (last: killed, not seen for ")
+		shows("the watcher of a killed one", of(watcher), engine.Unwritten, "", "nobody writes it (last: killed, not seen for ")
+		two, stopTwo := run("two", (*engine.Engine).Run)
+		defer stopTwo()
+		shows("after a killed one", of(two), engine.Running, "two", "")
+		shows("beside the next one", stored, engine.Running, "two", "")
+		shows("the watcher of the next one", of(watcher), engine.Standby, "two", "")
+	})
+}
+
+// TestStandbyTakesOver: what nobody writes any more is written by a process in standby, though the log stands still.
+func TestStandbyTakesOver(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		engines, stops := make([]*engine.Engine, 2), make([]func(), 2)
+		for i := range engines {
+			engines[i], stops[i] = f.start(shelf(&f.bad, engine.Halt))
+		}
+		inStandby := -1
+		for i := 0; inStandby < 0; i++ {
+			f.append("s", added{fmt.Sprint("k", i), "v"})
+			for j, e := range engines {
+				list, err := e.Status(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if list[0].Phase == engine.Standby {
+					inStandby = j
+				}
+			}
+			if i == 10_000 {
+				t.Fatal("nobody stepped down")
+			}
+		}
+		stops[1-inStandby]()
+		f.phase(engines[inStandby], engine.Running)
+		stops[inStandby]()
+	})
+}
+
 // TestInterrupted: stopped at any moment, again and again, a boot ends with the
 // rows of one that was left alone.
 func TestInterrupted(t *testing.T) {

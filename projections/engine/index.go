@@ -14,8 +14,10 @@ type Index struct {
 	Columns string // as in SQL; empty: an index of trigrams
 	// TextColumn is the column whose trigrams (three characters in sequence, case-sensitive) are indexed. A row's text never changes.
 	TextColumn string
-	// RowIDColumn is the integer column by which SQLite orders what it finds in TextColumn; it is unique in the table.
+	// RowIDColumn is the integer column by which SQLite orders what it finds in TextColumn; it is unique in the table. PostgreSQL
+	// finds a text in all rows, or in those of one window: of equal RowIDColumn >> WindowBits.
 	RowIDColumn string
+	WindowBits  int
 }
 
 // textIndexSuffix ends the name of the index of trigrams of a table, after the table's: on SQLite it is a table, which goes with it.
@@ -52,37 +54,39 @@ func (i Index) createInSQLite(ctx context.Context, db bun.IDB) error {
 	return nil
 }
 
-// createInPostgres makes a GIN index with the extension pg_trgm. Where the server does not have it, or this user may not add it to the
-// database, an empty index takes the name: HasTrigrams tells.
+// createInPostgres makes a GIN index of window and text with the extensions btree_gin and pg_trgm. Where the server does not have them, or
+// this user may not add them to the database, an empty index takes the name: HasTrigrams tells.
 func (i Index) createInPostgres(ctx context.Context, db bun.IDB) error {
 	table := strings.TrimSuffix(i.Name, textIndexSuffix)
-	available, err := trigramExtension(ctx, db)
-	if err != nil {
-		return err
+	statement := "CREATE INDEX IF NOT EXISTS ?0 ON ?1 USING gin ((?3 >> ?4), ?2 gin_trgm_ops)"
+	for _, extension := range []string{"btree_gin", "pg_trgm"} {
+		available, err := addExtension(ctx, db, extension)
+		if err != nil {
+			return err
+		}
+		if !available {
+			statement = "CREATE INDEX IF NOT EXISTS ?0 ON ?1 (?3) WHERE false"
+		}
 	}
-	statement := "CREATE INDEX IF NOT EXISTS ?0 ON ?1 USING gin (?2 gin_trgm_ops)"
-	if !available {
-		statement = "CREATE INDEX IF NOT EXISTS ?0 ON ?1 (?3) WHERE false"
-	}
-	_, err = db.NewRaw(statement, bun.Ident(i.Name), bun.Ident(table), bun.Ident(i.TextColumn), bun.Ident(i.RowIDColumn)).Exec(ctx)
+	_, err := db.NewRaw(statement, bun.Ident(i.Name), bun.Ident(table), bun.Ident(i.TextColumn), bun.Ident(i.RowIDColumn), i.WindowBits).Exec(ctx)
 	return err
 }
 
-// trigramExtension adds pg_trgm to the database if it is missing there. It is false where that cannot be: the extension is trusted,
-// so that it takes the right to create in the database.
-func trigramExtension(ctx context.Context, db bun.IDB) (added bool, err error) {
+// addExtension adds a trusted extension to the database if it is missing there, which takes the right to create in the database. It is
+// false where that cannot be.
+func addExtension(ctx context.Context, db bun.IDB, name string) (added bool, err error) {
 	var installed, allowed bool
-	err = db.NewRaw(`SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'),
-		EXISTS (SELECT 1 FROM pg_available_extension_versions WHERE name = 'pg_trgm' AND trusted) AND has_database_privilege(current_database(), 'CREATE')`).
+	err = db.NewRaw(`SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = ?0),
+		EXISTS (SELECT 1 FROM pg_available_extension_versions WHERE name = ?0 AND trusted) AND has_database_privilege(current_database(), 'CREATE')`, name).
 		Scan(ctx, &installed, &allowed)
 	if err != nil || installed || !allowed {
 		return installed, err
 	}
-	_, err = db.NewRaw("CREATE EXTENSION IF NOT EXISTS pg_trgm").Exec(ctx)
+	_, err = db.NewRaw("CREATE EXTENSION IF NOT EXISTS ?", bun.Ident(name)).Exec(ctx)
 	return err == nil, err
 }
 
-// HasTrigrams tells whether an index of trigrams is one: on PostgreSQL without pg_trgm it is empty.
+// HasTrigrams tells whether an index of trigrams is one: on PostgreSQL without the extensions for it it is empty.
 func HasTrigrams(ctx context.Context, db bun.IDB, index string) (bool, error) {
 	if db.Dialect().Name() != dialect.PG {
 		return true, nil

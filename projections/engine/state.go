@@ -74,7 +74,7 @@ func CreateTables(ctx context.Context, db bun.IDB, f func(context.Context, bun.T
 
 func createStateTables(ctx context.Context, db bun.IDB) error {
 	return CreateTables(ctx, db, func(ctx context.Context, tx bun.Tx) error {
-		for _, model := range []any{(*stateRow)(nil), (*parkedRow)(nil)} {
+		for _, model := range []any{(*stateRow)(nil), (*parkedRow)(nil), (*claimRow)(nil)} {
 			if _, err := tx.NewCreateTable().Model(model).IfNotExists().Exec(ctx); err != nil {
 				return err
 			}
@@ -177,7 +177,7 @@ func TearDown(ctx context.Context, db bun.IDB, name string, version int) error {
 				return err
 			}
 		}
-		for _, model := range []any{(*stateRow)(nil), (*parkedRow)(nil)} {
+		for _, model := range []any{(*stateRow)(nil), (*parkedRow)(nil), (*claimRow)(nil)} {
 			if _, err := tx.NewDelete().Model(model).Where("name = ? AND version = ?", name, version).Exec(ctx); err != nil {
 				return err
 			}

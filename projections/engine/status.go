@@ -17,6 +17,7 @@ type Status struct {
 	Version  int            `json:"version"`
 	Phase    Phase          `json:"phase"`
 	Reason   string         `json:"reason,omitempty"`
+	Writer   string         `json:"writer"` // the process that writes it; empty: none does
 	Position event.Position `json:"position"`
 	Head     event.Position `json:"head"`
 	Lag      uint64         `json:"lag"`        // head - position, in the log's own units (bytes)
@@ -44,7 +45,7 @@ func (e *Engine) Status(ctx context.Context) ([]Status, error) {
 }
 
 // StoredStatus is Status as the database has it, for a process that does not run the projections and changes nothing. Rates and
-// times are unknown. A projection that was never made is Starting at the zero position. Errors: *ForeignLogError, or of
+// times are unknown. A projection that was never made is Unwritten at the zero position. Errors: *ForeignLogError, or of
 // the database or the log.
 func StoredStatus(ctx context.Context, db bun.IDB, log Log, projections ...Projection) ([]Status, error) {
 	if err := createStateTables(ctx, db); err != nil {
@@ -56,7 +57,7 @@ func StoredStatus(ctx context.Context, db bun.IDB, log Log, projections ...Proje
 	}
 	list := make([]Status, len(projections))
 	for i, p := range projections {
-		row := stateRow{Name: p.Name, Version: p.Version, LogID: logID, Phase: storedPhase(Starting)}
+		row := stateRow{Name: p.Name, Version: p.Version, LogID: logID, Phase: phaseRunning}
 		if err := db.NewSelect().Model(&row).WherePK().Scan(ctx); err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, err
 		}
@@ -67,15 +68,19 @@ func StoredStatus(ctx context.Context, db bun.IDB, log Log, projections ...Proje
 		if err != nil {
 			return nil, err
 		}
-		w := worker{Projection: p, now: time.Now, readyFrom: head, position: positionOf(row), phase: Phase(row.Phase), reason: row.Reason}
-		switch {
-		case row.Phase == phaseBeyond:
-			w.phase = Halted
-		case head.Less(w.position):
+		by, err := readClaim(ctx, db, p)
+		if err != nil {
+			return nil, err
+		}
+		w := worker{Projection: p, now: time.Now, readyFrom: head, position: positionOf(row), phase: Standby, seen: seen{row.Phase, row.Reason, by}}
+		if row.Phase != phaseBeyond && head.Less(w.position) {
 			beyond := &BeyondLogError{Projection: p.Name, Position: w.position, Head: head}
-			w.phase, w.reason = Halted, beyond.Error()
+			w.seen.phase, w.seen.reason = phaseBeyond, beyond.Error()
 		}
 		list[i] = w.status(head)
+		if list[i].Phase == Standby {
+			list[i].Phase = Running // in the process that writes it
+		}
 		if list[i].Parked, err = countParked(ctx, db, p); err != nil {
 			return nil, err
 		}
@@ -92,7 +97,7 @@ func countParked(ctx context.Context, db bun.IDB, p Projection) (int64, error) {
 func (e *Engine) Building() []Status {
 	var list []Status
 	for _, w := range e.workers {
-		if phase, _ := w.currentPhase(); phase == Paused || w.ready() {
+		if w.paused() || w.ready() {
 			continue
 		}
 		w.mu.Lock()
@@ -107,7 +112,7 @@ func (e *Engine) Building() []Status {
 // process started, or when it was last built anew, and goes on from there; a paused one counts as asked for.
 func (e *Engine) Ready() bool {
 	for _, w := range e.workers {
-		if phase, _ := w.currentPhase(); phase != Paused && !w.ready() {
+		if !w.paused() && !w.ready() {
 			return false
 		}
 	}
@@ -129,14 +134,16 @@ func (e *Engine) IsReady(name string) bool {
 func (w *worker) ready() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.phase != Halted && !w.position.Less(w.readyFrom)
+	phase, _, _ := w.shown()
+	return phase != Halted && !w.position.Less(w.readyFrom)
 }
 
 func (w *worker) status(head event.Position) Status {
 	ready := w.ready()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := Status{Name: w.Name, Version: w.Version, Phase: w.phase, Reason: w.reason, Position: w.position, Head: head, Ready: ready}
+	phase, reason, writer := w.shown()
+	s := Status{Name: w.Name, Version: w.Version, Phase: phase, Reason: reason, Writer: writer, Position: w.position, Head: head, Ready: ready}
 	if w.position.Less(head) {
 		s.Lag = head.Commit - w.position.Commit
 	}

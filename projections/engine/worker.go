@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -13,6 +14,7 @@ import (
 	"github.com/uptrace/bun/dialect"
 
 	"reckon/domain/event"
+	"reckon/internal/database"
 )
 
 const (
@@ -54,15 +56,17 @@ var (
 // worker runs one projection. Fields that mu does not guard are used by its goroutine only.
 type worker struct {
 	Projection
-	db      *bun.DB
-	log     Log
-	feed    *feed
-	logID   string
-	logger  *slog.Logger
-	now     func() time.Time
-	writer  *writer // of the process, for SQLite
-	control chan func(context.Context) error
-	moved   *wakeUp // sent when another process has moved a checkpoint
+	db          *bun.DB
+	log         Log
+	feed        *feed
+	logID       string
+	logger      *slog.Logger
+	processName string // of this process, for claims
+	watching    bool   // this process only reads the tables
+	now         func() time.Time
+	writer      *writer // of the process, for SQLite
+	control     chan func(context.Context) error
+	moved       *wakeUp // sent when another process has moved a checkpoint
 
 	saved         event.Position  // checkpoint that this process last wrote or read
 	unsaved       int             // events since then that had no handler
@@ -74,11 +78,15 @@ type worker struct {
 	recents       recentMap       // rows of the last batches, until readyFrom
 
 	lastSeenPosition event.Position // where a standby last saw the checkpoint move to
+	claimReadAt      time.Time      // when a standby last looked who writes the projection
+
+	claims atomic.Bool // it is known in the database that this process writes the projection
 
 	mu       sync.Mutex
 	position event.Position
 	phase    Phase
 	reason   string
+	seen     seen          // in standby, and in a process that only watches
 	changed  chan struct{} // closed when position or phase changes
 	meter    meter
 }
@@ -93,6 +101,8 @@ const (
 	Standby  Phase = "standby"  // another process runs it
 	Paused   Phase = "paused"   // an operator stopped it
 	Halted   Phase = "halted"   // it stopped at an event that it cannot apply
+
+	Unwritten Phase = "unwritten" // no process runs it
 )
 
 func (w *worker) run(ctx context.Context) error {
@@ -104,7 +114,7 @@ func (w *worker) run(ctx context.Context) error {
 		case err == nil, errors.Is(err, errCutOff), errors.Is(err, errCheckpointMoved), errors.Is(err, errHalted):
 		case errors.Is(err, errCheckpointTaken):
 			w.logger.Info("projection stepped down: another process keeps it", "projection", w.id())
-			w.setPhase(Standby, "")
+			w.stepDown()
 		default:
 			w.logger.Error("projection failed; trying again", "projection", w.id(), "error", err)
 			w.setPhase(Retrying, err.Error())
@@ -409,6 +419,11 @@ func (w *worker) save(ctx context.Context, f func(context.Context, *Tx) error, t
 		return err
 	}
 	indexing := false
+	if w.unindexed && !to.Less(w.readyFrom) {
+		if err := w.announceQuiet(ctx); err != nil {
+			return err
+		}
+	}
 	var committed *Tx
 	err := w.inTx(ctx, func(ctx context.Context, tx *Tx) error {
 		tx.recents, committed = w.recents, tx
@@ -436,6 +451,7 @@ func (w *worker) save(ctx context.Context, f func(context.Context, *Tx) error, t
 		w.recents = nil
 		return err
 	}
+	w.claimTaken(ctx)
 	w.saved, w.unsaved = *to, 0
 	w.unindexed = w.unindexed && !indexing
 	w.remember(committed)
@@ -495,7 +511,9 @@ func (w *worker) applyOne(ctx context.Context, it item) error {
 		if errors.Is(err, errCheckpointTaken) || ctx.Err() != nil {
 			return err
 		}
-		if down := w.db.PingContext(ctx); down != nil {
+		if _, away := errors.AsType[*database.UnavailableError](err); away {
+			// not the event's fault: again until it is back
+		} else if down := w.db.PingContext(ctx); down != nil {
 			err = fmt.Errorf("the database does not answer: %w", down)
 		} else if it.err != nil || attempt == maxAttempts {
 			return w.haltOrPark(ctx, it, err)
@@ -556,10 +574,11 @@ func (w *worker) serveRequests(ctx context.Context, d time.Duration) error {
 }
 
 // standby follows the checkpoint that another process moves. With keeper it takes
-// the projection over once the checkpoint has not moved for takeoverDelay although
-// the log goes further and nobody paused it.
+// the projection over once nobody's claim to write it is in force, or the checkpoint has
+// not moved for takeoverDelay although the log goes further and nobody paused it.
 func (w *worker) standby(ctx context.Context, keeper bool) error {
-	still := w.now()
+	entered := w.now()
+	still := entered
 	for {
 		moved := w.moved.next()
 		phase, err := w.readCheckpoint(ctx)
@@ -574,7 +593,8 @@ func (w *worker) standby(ctx context.Context, keeper bool) error {
 			if idle || w.lastSeenPosition != w.currentPosition() {
 				still, w.lastSeenPosition = w.now(), w.currentPosition()
 			}
-			if w.now().Sub(still) >= takeoverDelay {
+			claimable := !w.seenClaim().inForce() && w.now().Sub(entered) >= takeoverDelay // whoever moved the checkpoint claims it in a moment
+			if w.now().Sub(still) >= takeoverDelay || claimable {
 				w.setPhase(Starting, "")
 				return nil
 			}
@@ -597,6 +617,9 @@ func (w *worker) readCheckpoint(ctx context.Context) (phase storedPhase, err err
 		return "", err
 	}
 	w.saved, w.unsaved, w.unknownCommit = positionOf(row), 0, nil
+	if err := w.look(ctx, row); err != nil {
+		return "", err
+	}
 	if row.Phase == phaseBeyond {
 		w.setBeyond(row.Reason)
 		return row.Phase, nil
@@ -608,6 +631,42 @@ func (w *worker) readCheckpoint(ctx context.Context) (phase storedPhase, err err
 		w.setPosition(w.saved, 0)
 	}
 	return row.Phase, nil
+}
+
+// look keeps what the database says of a projection that another process writes, and logs when none does any more.
+func (w *worker) look(ctx context.Context, row stateRow) error {
+	now := seen{phase: row.Phase, reason: row.Reason, claim: w.seenClaim()}
+	if at := w.now(); at.Sub(w.claimReadAt) >= claimReadInterval {
+		written := now.claim.inForce()
+		var err error
+		if now.claim, err = readClaim(ctx, w.db, w.Projection); err != nil {
+			return err
+		}
+		w.claimReadAt = at
+		if written && !now.claim.inForce() {
+			w.logger.Warn("no process writes a projection any more", "projection", w.id(), "reason", now.claim.nobody())
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.seen != now {
+		w.seen = now
+		w.signalChange()
+	}
+	return nil
+}
+
+func (w *worker) seenClaim() claim {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.seen.claim
+}
+
+// stepDown leaves the projection to the process that moved its checkpoint.
+func (w *worker) stepDown() {
+	w.claims.Store(false)
+	w.claimReadAt = time.Time{}
+	w.setPhase(Standby, "")
 }
 
 // nothingToDo tells whether the projection is stopped on purpose or has reached the end of the log.
@@ -623,7 +682,7 @@ func (w *worker) nothingToDo(ctx context.Context, phase storedPhase) (bool, erro
 func (w *worker) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		if phase, _ := w.currentPhase(); phase != Halted {
-			w.setPhase(Standby, "kept by another process")
+			w.setPhase(Standby, "")
 		}
 		if err := w.standby(ctx, false); err != nil && ctx.Err() == nil && !errors.Is(err, errCheckpointMoved) {
 			w.logger.Warn("cannot see how far a projection is", "projection", w.id(), "error", err)
@@ -646,6 +705,22 @@ func (w *worker) currentPhase() (Phase, string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.phase, w.reason
+}
+
+// shown is the phase for people, the reason for it, and the process that writes the projection. The caller holds mu.
+func (w *worker) shown() (phase Phase, reason, writer string) {
+	if w.phase == Standby || w.watching {
+		return w.seen.shown()
+	}
+	return w.phase, w.reason, w.processName
+}
+
+// paused tells whether an operator has stopped the projection, here or in another process.
+func (w *worker) paused() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	phase, _, _ := w.shown()
+	return phase == Paused
 }
 
 func (w *worker) setPosition(p event.Position, events int) {
@@ -677,7 +752,8 @@ func (w *worker) signalChange() {
 func (w *worker) wait(ctx context.Context, p event.Position) error {
 	for {
 		w.mu.Lock()
-		position, phase, changed := w.position, w.phase, w.changed
+		position, changed := w.position, w.changed
+		phase, _, _ := w.shown()
 		w.mu.Unlock()
 		switch {
 		case !position.Less(p):

@@ -63,10 +63,11 @@ func execute(t testing.TB, address, statement string) {
 	}
 }
 
-// cluster is a running server; alive, when it is ours, keeps it running.
+// cluster is a running server; alive, when it is ours, keeps it running, and folder is where it lies.
 type cluster struct {
 	address string
 	alive   io.WriteCloser
+	folder  string
 }
 
 // server is the one server of this test process.
@@ -91,6 +92,7 @@ const keeper = `"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync
 server=$!
 cat >/dev/null
 kill -QUIT $server
+kill -CONT $server
 wait $server
 rm -rf "$2"`
 
@@ -123,7 +125,7 @@ func private() (cluster, error) {
 		return cluster{}, err
 	}
 	address := "postgres://reckon@/postgres?host=" + url.QueryEscape(folder)
-	return cluster{address: address, alive: alive}, waitFor(address)
+	return cluster{address: address, alive: alive, folder: folder}, waitFor(address)
 }
 
 func findBinaries() (string, error) {

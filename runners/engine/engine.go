@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"reckon/domain/expression"
 	"reckon/domain/run"
 	"reckon/runners/fair"
 )
@@ -18,6 +19,9 @@ var evaluateSource []byte
 
 // OutputLimitBytes bounds the result and the standard output of one evaluation; more is run.FailureOutputTooLarge.
 const OutputLimitBytes = 1 << 20
+
+// KeptLines is how many lines of a session Out, In and InString know; fewer where the values are large (evaluate.py).
+const KeptLines = 100
 
 // DefaultSessionIdle is how long a session lives without being used (spec section 3.2).
 const DefaultSessionIdle = 30 * time.Minute
@@ -145,6 +149,8 @@ type reply struct {
 	TooLarge    string   `json:"too_large"` // what is not in the reply for its length: result, output; empty: nothing
 	Bytes       int64    `json:"bytes"`     // of it
 	Limit       int64    `json:"limit"`
+	Line        int      `json:"line"` // its number in the session; 0: in none, or it could not be read
+	From        int      `json:"from"` // the first line that Out, In and InString knew
 }
 
 // failure is why a reply of a living worker is no answer; nil for an answer.
@@ -167,9 +173,14 @@ func (r reply) failure(code string) error {
 // *fair.SaturatedError, *FailedError, *SessionEndedError, ErrSessionClosed, ErrClosed, ErrCancelled, and the context's own
 // while nothing was computed yet.
 func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error) {
-	call := map[string]any{"op": "evaluate", "code": request.Code, "full_form": request.FullForm}
-	if isTable(request.Code) {
-		call["op"] = "lay_out"
+	code, silent := withoutEnd(request.Code)
+	call := map[string]any{"op": "evaluate", "code": code, "silent": silent, "full_form": request.FullForm}
+	if request.Session != "" {
+		code, err := withOuts(code)
+		if err != nil {
+			return Outcome{}, err
+		}
+		call["code"], call["line"] = code, request.Code
 	}
 	var answer reply
 	var outcome Outcome
@@ -188,6 +199,19 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 	}
 	present(&outcome, request.Code, answer)
 	return outcome, nil
+}
+
+// withoutEnd is the code up to the end of its last word, without the comments after it, and whether that word is a semicolon.
+func withoutEnd(code string) (_ string, silent bool) {
+	words, err := expression.Tokens(code)
+	switch {
+	case err != nil:
+		return code, strings.HasSuffix(strings.TrimSpace(code), ";")
+	case len(words) == 0: // nothing to be shown
+		return code, true
+	}
+	last := words[len(words)-1]
+	return code[:last.End], last.Operator == ";" || last.Operator == ";;"
 }
 
 // InputFullForm is what the engine prints for ToString[FullForm[Hold[code]]] in a worker of its own, which takes no share:

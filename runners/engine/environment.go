@@ -54,6 +54,7 @@ const (
 	CauseUnreachable Cause = "unreachable"    // the package index
 	CauseOtherFiles  Cause = "other files"    // than the pinned ones
 	CauseNoBuild     Cause = "no build"       // of a package for this machine
+	CauseEndless     Cause = "endless"        // longer or more than the packages are
 	CauseUnknown     Cause = "something else" // the output says what
 )
 
@@ -65,6 +66,8 @@ var causes = []struct {
 }{
 	{CauseDiskFull, regexp.MustCompile(`(?i)no space left|errno 28|disk quota exceeded|errno 122`),
 		"the disk is full: about 250 MB are needed in %s; free some, or choose another folder with --data"},
+	{CauseEndless, regexp.MustCompile(regexp.QuoteMeta(errEndless.Error())),
+		"the download did not end, and the pinned packages are 35 MB: look at this machine's network, or at the mirror that pip is configured to use, and start again"},
 	{CauseOtherFiles, regexp.MustCompile(`(?i)do not match the hashes|hash mismatch|expected sha256`),
 		"the package index serves other files than the ones this version was made with, so nothing was installed: look at the mirror that pip is configured to use"},
 	{CauseUnreachable, regexp.MustCompile(`(?i)failed to establish|name resolution|name or service not known|connection refused|connection reset|timed out|max retries|proxyerror|network is unreachable|connection broken`),
@@ -104,7 +107,11 @@ func (e *InstallError) Error() string {
 			advice = strings.ReplaceAll(c.advice, "%s", filepath.Dir(e.Folder))
 		}
 	}
-	return fmt.Sprintf("make the engine's Python environment: %s: %v\n%s", advice, e.Err, e.Output)
+	said := fmt.Sprintf("make the engine's Python environment: %s (%v)", advice, e.Err)
+	if e.Output != "" {
+		said += "; the end of what was printed:\n" + strings.TrimRight(e.Output, "\n")
+	}
+	return said
 }
 
 func (e *InstallError) Unwrap() error { return e.Err }
@@ -145,13 +152,10 @@ func pinned() []string {
 // Install makes the engine's private Python environment in the folder, unless it is there: a virtual environment with the
 // packages of requirements.txt, each file checked against its pinned hash. It is made beside the folder and renamed when it
 // is whole; one that is not what was installed is replaced. Processes that start together wait for the one that makes it, and
-// for what a killed one left running. progress (may be nil) is told each step, for people.
-func Install(ctx context.Context, folder string, progress func(string)) error {
+// for what a killed one left running. report (may be nil) is called several times a second, by one goroutine at a time.
+func Install(ctx context.Context, folder string, report func(Report)) error {
 	if verify(folder) == nil {
 		return nil
-	}
-	if progress == nil {
-		progress = func(string) {}
 	}
 	folder, err := filepath.Abs(folder)
 	if err != nil {
@@ -160,7 +164,11 @@ func Install(ctx context.Context, folder string, progress func(string)) error {
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
 		return err
 	}
-	lock, err := lockFile(ctx, folder+".lock", func() { progress("waiting for another process that is making the engine's Python environment") })
+	making := folder + ".new"
+	reports := newReporter(report, making)
+	lock, err := lockFile(ctx, folder+".lock", func() {
+		reports.notice("waiting for another process that is making the engine's Python environment in %s", folder)
+	})
 	if err != nil {
 		return err
 	}
@@ -170,20 +178,24 @@ func Install(ctx context.Context, folder string, progress func(string)) error {
 		return nil
 	}
 	if damage, ok := errors.AsType[*damageError](err); ok {
-		progress("the engine's Python environment is damaged (" + damage.Error() + "): it is made anew")
+		reports.notice("the engine's Python environment is damaged (%s): it is made anew", damage)
 	}
 	python, err := findPython(ctx)
 	if err != nil {
 		return err
 	}
-	return installer{folder: folder, making: folder + ".new", lock: lock, progress: progress}.install(ctx, python)
+	reports.notice("making the engine's Python environment, once: %d modules (%s), a download of %d MB, in %s",
+		len(pinned()), strings.Join(pinned(), ", "), DownloadBytes/1_000_000, folder)
+	bounded, cancel := context.WithTimeoutCause(ctx, maxInstallTime, errEndless)
+	defer cancel()
+	return installer{folder: folder, making: making, lock: lock, reports: reports}.install(bounded, python)
 }
 
 // installer makes one environment; it holds the lock.
 type installer struct {
 	folder, making string
 	lock           *os.File
-	progress       func(string)
+	reports        *reporter
 }
 
 func (in installer) install(ctx context.Context, python string) (err error) {
@@ -211,6 +223,7 @@ func (in installer) install(ctx context.Context, python string) (err error) {
 	if err := os.Rename(in.making, in.folder); err != nil {
 		return err
 	}
+	in.reports.notice("the engine's Python environment is made: %d modules, %d MB, %.0f s", len(pinned()), bytesBelow(in.folder)/1_000_000, time.Since(in.reports.begun).Seconds())
 	return os.RemoveAll(old)
 }
 
@@ -232,7 +245,7 @@ func (in installer) build(ctx context.Context, python string) error {
 	if err := os.Mkdir(temporary, 0o700); err != nil {
 		return in.stepError(StepCreate, "", err)
 	}
-	in.progress("making a private Python environment in " + in.folder)
+	in.reports.doing("making a virtual environment")
 	if err := in.runStep(ctx, StepCreate, temporary, python, "-I", "-m", "venv", "--without-pip", in.making); err != nil {
 		return err
 	}
@@ -240,13 +253,13 @@ func (in installer) build(ctx context.Context, python string) error {
 	if err := os.WriteFile(list, requirements, 0o600); err != nil {
 		return in.stepError(StepPackages, "", err)
 	}
-	in.progress("installing " + strings.Join(pinned(), " ") + " (about 35 MB, once)")
+	in.reports.doing("asking the package index")
 	err := in.runStep(ctx, StepPackages, temporary, Python(in.making), "-I", "-c", runPip, "install", "--no-input", "--disable-pip-version-check",
 		"--progress-bar", "off", "--retries", "2", "--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", list)
 	if err != nil {
 		return err
 	}
-	in.progress("checking that the engine answers")
+	in.reports.doing("checking that the engine answers")
 	err = in.runStep(ctx, StepCheck, temporary, Python(in.making), "-I", "-B", "-c", "import woxi, flint; assert woxi.interpret('1+1') == '2'")
 	if err != nil {
 		return err
@@ -286,12 +299,14 @@ func (in installer) stepError(step InstallStep, output string, err error) error 
 	return newInstallError(step, in.folder, output, err)
 }
 
-// progressInterval is how often people are told that a silent step goes on.
-const progressInterval = 10 * time.Second
+// measureEvery is how often the size of what is being made is looked at.
+const measureEvery = 200 * time.Millisecond
 
 // runStep runs a program that ends with this process. Its standard input is the lock's file, so that the lock is held until the
 // program, too, has ended.
 func (in installer) runStep(ctx context.Context, name InstallStep, temporary, program string, arguments ...string) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	output := &outputTail{}
 	lines, told := io.Pipe()
 	command := exec.CommandContext(ctx, program, arguments...)
@@ -304,24 +319,26 @@ func (in installer) runStep(ctx context.Context, name InstallStep, temporary, pr
 	telling := make(chan struct{})
 	go func() {
 		defer close(telling)
-		in.reportProgress(name, lines)
+		in.follow(lines, end)
 	}()
 	runtime.LockOSThread() // the parent in the kernel's eyes is the thread that starts a process: it must not end before it
 	err := command.Run()
 	runtime.UnlockOSThread()
 	_ = told.Close() // a pipe's never fails
 	<-telling
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errEndless):
+		return in.stepError(name, output.String(), cause)
+	case cause != nil:
+		return cause
 	case err != nil:
 		return in.stepError(name, output.String(), err)
 	}
 	return nil
 }
 
-// reportProgress passes on what a step prints, and at intervals that it goes on.
-func (in installer) reportProgress(step InstallStep, output io.Reader) {
+// follow reads what a step prints and looks at the disk until the step has ended. It ends the step where that is too much.
+func (in installer) follow(output io.Reader, end context.CancelCauseFunc) {
 	lines := make(chan string)
 	go func() {
 		defer close(lines)
@@ -330,18 +347,19 @@ func (in installer) reportProgress(step InstallStep, output io.Reader) {
 		}
 		_, _ = io.Copy(io.Discard, output) // behind a line too long to be one
 	}()
-	begun := time.Now()
+	ticker := time.NewTicker(measureEvery)
+	defer ticker.Stop()
 	for {
 		select {
 		case line, more := <-lines:
-			switch {
-			case !more:
+			if !more {
 				return
-			case line != "":
-				in.progress("  " + line)
 			}
-		case <-time.After(progressInterval):
-			in.progress(fmt.Sprintf("  still at it: %s, %.0f s", step, time.Since(begun).Seconds()))
+			in.reports.heard(line)
+		case <-ticker.C:
+			if err := in.reports.measure(); err != nil {
+				end(err)
+			}
 		}
 	}
 }

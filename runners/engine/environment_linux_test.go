@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -130,10 +132,10 @@ func TestInstallAfterAKilledInstall(t *testing.T) {
 	var steps []string
 	for range 2 {
 		group.Go(func() {
-			err := engine.Install(t.Context(), folder, func(step string) {
+			err := engine.Install(t.Context(), folder, func(r engine.Report) {
 				mu.Lock()
 				defer mu.Unlock()
-				steps = append(steps, step)
+				steps = append(steps, r.Notice, r.Doing)
 			})
 			if err != nil {
 				t.Error(err)
@@ -142,13 +144,13 @@ func TestInstallAfterAKilledInstall(t *testing.T) {
 	}
 	group.Wait()
 	told := strings.Join(steps, "\n")
-	if made := strings.Count(told, "making a private"); made != 1 || !strings.Contains(told, "damaged") || !strings.Contains(told, "Downloading") && !strings.Contains(told, "cached") {
+	if made := strings.Count(told, "once: 2 modules"); made != 1 || strings.Count(told, "is made: 2 modules") != 1 || !strings.Contains(told, "damaged") || !strings.Contains(told, "downloading woxi") && !strings.Contains(told, "from the cache: woxi") {
 		t.Errorf("made %d times:\n%s", made, told)
 	}
 	if status := engine.Status(folder); !status.Ready || len(status.Packages) != 2 {
 		t.Errorf("%+v", status)
 	}
-	if err := engine.Install(t.Context(), folder, func(step string) { t.Errorf("again: %s", step) }); err != nil {
+	if err := engine.Install(t.Context(), folder, func(r engine.Report) { t.Errorf("again: %+v", r) }); err != nil {
 		t.Error(err)
 	}
 	if left, err := filepath.Glob(folder + ".*"); err != nil || len(left) != 1 || left[0] != folder+".lock" {
@@ -159,7 +161,7 @@ func TestInstallAfterAKilledInstall(t *testing.T) {
 // installUntilKilled is the process that TestInstallAfterAKilledInstall kills.
 func installUntilKilled(folder, pins string) {
 	engine.PinForTest([]byte(pins))
-	fmt.Println(engine.Install(context.Background(), folder, func(step string) { fmt.Println(step) }))
+	fmt.Println(engine.Install(context.Background(), folder, func(r engine.Report) { fmt.Println(r) }))
 	os.Exit(2)
 }
 
@@ -171,13 +173,13 @@ func TestInstallWithoutAnIndex(t *testing.T) {
 	enginetest.Environment(t) // skips where there is no Python
 	useIndex(t, "http://127.0.0.1:1/simple")
 	folder := filepath.Join(t.TempDir(), "engine")
-	var steps []string
-	err := engine.Install(t.Context(), folder, func(step string) { steps = append(steps, step) })
+	doing := map[string]bool{}
+	err := engine.Install(t.Context(), folder, func(r engine.Report) { doing[r.Doing] = true })
 	failed, ok := errors.AsType[*engine.InstallError](err)
 	if !ok || failed.Cause != engine.CauseUnreachable || !strings.Contains(err.Error(), "PIP_INDEX_URL") {
 		t.Errorf("%v", err)
 	}
-	if told := strings.Join(steps, "\n"); strings.Count(told, "Retrying") < 2 {
+	if told := strings.Join(slices.Collect(maps.Keys(doing)), "\n"); strings.Count(told, "pip: Retrying") < 2 {
 		t.Errorf("nobody saw what was waited for:\n%s", told)
 	}
 	nothingLeft(t, folder)
@@ -231,4 +233,18 @@ func TestInstallWithoutPythonSaysWhatToDo(t *testing.T) {
 	if !errors.Is(err, engine.ErrNoPython) || !strings.Contains(err.Error(), "apt install python3") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// What is downloaded has an end, whatever the index serves: nothing is left of more than the bound, and people are told.
+func TestInstallHasAnEnd(t *testing.T) {
+	startIndex(t, 4<<20, nil)
+	restore := engine.BoundInstallForTest(2 << 20)
+	defer restore()
+	folder := filepath.Join(t.TempDir(), "engine")
+	err := engine.Install(t.Context(), folder, nil)
+	failed, ok := errors.AsType[*engine.InstallError](err)
+	if !ok || failed.Cause != engine.CauseEndless || !strings.Contains(err.Error(), "did not end") {
+		t.Errorf("%v", err)
+	}
+	nothingLeft(t, folder)
 }

@@ -29,6 +29,17 @@ func (e *FailedError) Error() string {
 	return fmt.Sprintf("the engine failed: %s: %s", e.Reason, e.Detail)
 }
 
+// SpawnError says that no worker could be started. The next one may be.
+type SpawnError struct{ Err error }
+
+func (e *SpawnError) Error() string { return "the engine could not start a worker: " + e.Err.Error() }
+
+// Unwrap is why.
+func (e *SpawnError) Unwrap() error { return e.Err }
+
+// UnavailablePart is for the answer to people (httpkit.Translate).
+func (e *SpawnError) UnavailablePart() string { return "the engine" }
+
 // UnsafeError says that the workers could not be isolated as the Sandbox option requires.
 type UnsafeError struct {
 	Open []string // what a worker was able to do although it must not

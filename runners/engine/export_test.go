@@ -18,3 +18,10 @@ func (e *Engine) MeasuredForTest() bool {
 	}
 	return true
 }
+
+// BoundInstallForTest sets how many bytes an installation may take.
+func BoundInstallForTest(bytes int64) (restore func()) {
+	before := maxInstallBytes
+	maxInstallBytes = bytes
+	return func() { maxInstallBytes = before }
+}

@@ -18,11 +18,12 @@ func failure(err error) run.FailureReason {
 	return ""
 }
 
-// eventually waits for a condition that has nothing to wait on.
+// eventually waits for a condition that has nothing to wait on, for as long as the tests may run.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
+	deadline, limited := t.Deadline()
+	for ; !condition(); time.Sleep(5 * time.Millisecond) {
+		if limited && time.Until(deadline) < 10*time.Second { // to be told before the run is killed
 			t.Fatalf("%s did not come about", what)
 		}
 	}

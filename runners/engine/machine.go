@@ -1,6 +1,12 @@
 package engine
 
-import "reckon/domain/expression"
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"reckon/domain/expression"
+)
 
 // machineWarnings say where machine numbers leave nothing to rely on: a result that is infinite or undefined though the
 // input asked for a number, and a zero that sums and exponentials left. The engine says neither. Machine numbers have
@@ -22,6 +28,8 @@ func machineWarnings(code, inputForm string, messages []string) []string {
 		return nil
 	}
 	switch {
+	case turnsAway(input):
+		return []string{"The argument of a periodic function is a machine number over 10^15: machine numbers have about 16 digits, so that nothing is known of its place in the period and no digit of the result can be relied on. Compute with exact numbers to see."}
 	case mentions(output, infinite):
 		return []string{"The result holds an infinite or undefined value that machine numbers made: they end at about 1.8*10^308. It need not be infinite: compute with exact numbers to see."}
 	case isMachineZero(output) && mentions(input, cancelling):
@@ -35,6 +43,56 @@ var (
 	inexact    = wordSet(`N NIntegrate NSum NProduct NSolve FindRoot NMinimize NMaximize FindMinimum FindMaximum NDSolve`)
 	cancelling = wordSet(`Plus Subtract Exp Power`)
 )
+
+// periodic are the functions of an angle.
+var periodic = wordSet(`Sin Cos Tan Cot Sec Csc`)
+
+// turnsAway tells whether the argument of a periodic function is a machine number that is larger than its digits reach.
+func turnsAway(e *expression.Expr) bool {
+	found := false
+	e.Walk(func(part *expression.Expr) bool {
+		if periodic[part.HeadName()] && len(part.Args) == 1 && isInexact(part.Args[0]) {
+			size, known := value(part.Args[0], 0)
+			found = found || known && math.Abs(size) > 1e15
+		}
+		return !found
+	})
+	return found
+}
+
+// value is about what an expression of plain numbers amounts to; false for any other.
+func value(e *expression.Expr, depth int) (float64, bool) {
+	if depth > 16 {
+		return 0, false
+	}
+	if e.Kind == expression.Integer || e.Kind == expression.Real {
+		mantissa, exponent, _ := strings.Cut(e.Text, "*^")
+		mantissa, _, _ = strings.Cut(mantissa, "`")
+		if exponent != "" {
+			mantissa += "e" + exponent
+		}
+		number, err := strconv.ParseFloat(mantissa, 64)
+		return number, err == nil
+	}
+	name := e.HeadName()
+	if name != "Plus" && name != "Times" && name != "Power" || len(e.Args) == 0 || name == "Power" && len(e.Args) != 2 {
+		return 0, false
+	}
+	total, known := value(e.Args[0], depth+1)
+	for _, argument := range e.Args[1:] {
+		next, is := value(argument, depth+1)
+		known = known && is
+		switch name {
+		case "Plus":
+			total += next
+		case "Times":
+			total *= next
+		default:
+			total = math.Pow(total, next)
+		}
+	}
+	return total, known
+}
 
 // isInexact tells whether the expression has a number with a point or asks for one.
 func isInexact(e *expression.Expr) bool {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"reckon/domain/slips"
 	"reckon/runners/engine/svg"
 )
 
@@ -23,7 +24,13 @@ func present(outcome *Outcome, code string, answer reply) {
 	}
 	outcome.Stdout = withoutMessages(answer)
 	outcome.Messages = append(counted(answer), machineWarnings(code, outcome.InputForm, answer.Messages)...)
+	if slips.Sentence(code) {
+		outcome.Messages = append(outcome.Messages, "Words are read as names of variables, and names beside each other are multiplied: sentences are not understood. Write for example Integrate[x^2, x] or Solve[x^2 == 4, x].")
+	}
 	if answer.SVG != "" {
+		if mayJump(code) {
+			answer.SVG = svg.BreakJumps(answer.SVG)
+		}
 		if clean, err := svg.Clean([]byte(answer.SVG)); err == nil {
 			outcome.SVG = clean
 		} else {
@@ -31,6 +38,9 @@ func present(outcome *Outcome, code string, answer reply) {
 		}
 	}
 	outcome.Unevaluated = unevaluated(code, outcome.InputForm, answer.Messages)
+	if why := outOfReach(code, outcome.InputForm, answer); why != "" {
+		outcome.Unevaluated, outcome.Messages = true, append(outcome.Messages, why)
+	}
 }
 
 // onOneLine writes a number that the engine draws over two lines in one: 1.2345 × 10 with a 4 above it becomes 1.2345 × 10^4. Any

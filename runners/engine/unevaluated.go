@@ -2,6 +2,7 @@ package engine
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -11,10 +12,11 @@ import (
 // unevaluated tells whether the engine gave the input back, so that its result is no answer (spec section 2.2).
 //
 // It is so where the engine says that it does not know the function; where the result names a symbol of the engine's own
-// workings ($sum_indef_k_$); where one computation was handed on to another that is left (NSolve[…] → Solve[…]); and
-// where the last expression of the input and the result have the same head and that head should have gone: a
-// computation (Integrate, Solve); any head the engine complains of (Sin::argx) or, complaining, leaves exactly as it
-// was; a function of inexact numbers that yielded none.
+// workings ($sum_indef_k_$); where it is $Failed, $Aborted or nothing at all; where a function that the engine complains
+// of (Sin::argx) is left in it; where one computation was handed on to another that is left (NSolve[…] → Solve[…]); where
+// a computation that the input asks for (Integrate, Solve) is left anywhere in it; and where the last expression of the input and the
+// result have the same head and that head should have gone: complaining, exactly as it was; a function of inexact
+// numbers that yielded none; a capitalised word nobody knows.
 // What stands for itself is an answer: atoms, structures, operators, objects, functions of symbols (Sin[x]) and the
 // caller's own f[x].
 func unevaluated(code, inputForm string, messages []string) bool {
@@ -26,13 +28,25 @@ func unevaluated(code, inputForm string, messages []string) bool {
 	if internalSymbol.MatchString(stringLiteral.ReplaceAllString(inputForm, `""`)) && !internalSymbol.MatchString(code) {
 		return true
 	}
+	if inputForm == "" {
+		return true // ended by Throw
+	}
 	inputs, err := expression.ParseAll(code)
 	if err != nil || len(inputs) == 0 {
 		return false
 	}
 	output, err := expression.Parse(inputForm)
-	if err != nil || output.Kind != expression.Call {
+	if err != nil {
 		return false
+	}
+	if output.IsSymbol("$Failed") || output.IsSymbol("$Aborted") {
+		return !isInput(inputs[len(inputs)-1], output)
+	}
+	if output.Kind != expression.Call {
+		return false
+	}
+	if complainedOf(output, messages) || leftOver(inputs[len(inputs)-1], output) {
+		return true
 	}
 	head := output.HeadName()
 	input := lastComputation(inputs[len(inputs)-1], head)
@@ -60,16 +74,58 @@ func unevaluated(code, inputForm string, messages []string) bool {
 	}
 }
 
+// isInput tells whether the input is what came out, so that it was asked for as it stands.
+func isInput(input, output *expression.Expr) bool {
+	return expression.Canonical(input).Equal(expression.Canonical(output))
+}
+
+// leftOver tells whether a computation that the input asks for is left anywhere in the result: 1 + Integrate[1/x^x, x]. What is held on
+// either side was not asked for.
+func leftOver(input, output *expression.Expr) bool {
+	asked := computationsIn(input)
+	for head := range computationsIn(output) {
+		if asked[head] {
+			return true
+		}
+	}
+	return false
+}
+
+// holding are the heads whose arguments wait.
+var holding = wordSet(`Hold HoldForm HoldComplete HoldPattern Defer Unevaluated Function SetDelayed RuleDelayed TagSetDelayed Condition If Which Switch ConditionalExpression Piecewise`)
+
+func computationsIn(e *expression.Expr) map[string]bool {
+	found := map[string]bool{}
+	e.Walk(func(part *expression.Expr) bool {
+		head := part.HeadName()
+		if part.Kind == expression.Call && computations[head] {
+			found[head] = true
+		}
+		return !holding[head]
+	})
+	return found
+}
+
+// complainedOf tells whether a call that the engine complains of is left anywhere in the result (1++, a part that is not there).
+// Power::infy is no such complaint: structures are values.
+func complainedOf(output *expression.Expr, messages []string) bool {
+	if len(messages) == 0 {
+		return false
+	}
+	found := false
+	output.Walk(func(part *expression.Expr) bool {
+		if head := part.HeadName(); part.Kind == expression.Call && head != "" && !standsForItself(head) {
+			found = found || slices.ContainsFunc(messages, func(message string) bool { return strings.HasPrefix(oneLine(message), head+"::") })
+		}
+		return !found
+	})
+	return found
+}
+
 // internalSymbol is a name of the engine's own workings: those of the language begin with a capital ($Failed).
 var internalSymbol = regexp.MustCompile(`\$[a-z]\w*`)
 
 var stringLiteral = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-
-// isTable tells whether the code is one expression that the engine would draw instead of writing it.
-func isTable(code string) bool {
-	input, err := expression.Parse(code)
-	return err == nil && input.Kind == expression.Call && tables[input.HeadName()]
-}
 
 // lastComputation finds the computation in the input whose head the output could have kept: the last statement, the value of an
 // assignment, the argument of something that only rewrites.
@@ -135,9 +191,6 @@ var computations = wordSet(`Solve NSolve Reduce Resolve FindInstance FindRoot El
 var rewriters = wordSet(`N Simplify FullSimplify Expand ExpandAll Factor Together Apart Cancel Collect Evaluate Identity ReleaseHold
 	Chop Rationalize PowerExpand ComplexExpand TrigExpand TrigReduce TrigToExp ExpToTrig FunctionExpand Refine Normal
 	InputForm StandardForm TraditionalForm OutputForm FullForm TeXForm First Last Quiet Check TimeConstrained Block Module With`)
-
-// tables are laid out rather than computed.
-var tables = wordSet(`MatrixForm TableForm Grid Column Row TreeForm DateObject Dataset`)
 
 // structures are heads of values: containers, operators on symbols, held code, graphics and other objects.
 var structures = wordSet(`List Association Rule RuleDelayed Sequence Hold HoldComplete HoldForm HoldPattern Unevaluated Defer Function Slot

@@ -101,7 +101,7 @@ func (z *Zygote) Spawn(ctx context.Context) (*Worker, error) {
 			return nil, err
 		}
 		worker, err := process.spawn(ctx)
-		if errors.Is(err, errSpawn) && !process.alive() {
+		if _, failed := errors.AsType[*SpawnError](err); failed && !process.alive() {
 			continue // it died just now: liveProcess starts another or returns why it cannot
 		}
 		return worker, err
@@ -146,15 +146,19 @@ func (z *Zygote) liveProcess(ctx context.Context) (*zygoteProcess, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	sandboxed := z.program.Sandbox != SandboxOff
-	process, err := startProcess(ctx, z.program, sandboxed)
-	if err != nil && sandboxed { // a kernel or container that refuses namespaces: the workers' own filter still holds
+	first := z.process == nil
+	namespaced := z.program.Sandbox != SandboxOff && (first || z.process.namespaced)
+	process, err := startProcess(ctx, z.program, namespaced)
+	if err != nil && namespaced && first { // a kernel or container that refuses namespaces: the workers' own filter still holds
 		var second error
 		if process, second = startProcess(ctx, z.program, false); second != nil {
-			return nil, fmt.Errorf("start %s: %w", z.program.Name, errors.Join(err, second))
+			err = errors.Join(err, second)
+		} else {
+			err = nil
 		}
-	} else if err != nil {
-		return nil, fmt.Errorf("start %s: %w", z.program.Name, err)
+	}
+	if err != nil {
+		return nil, &SpawnError{fmt.Errorf("start %s: %w", z.program.Name, err)}
 	}
 	z.process = process
 	return process, nil

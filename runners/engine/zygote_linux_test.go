@@ -129,6 +129,42 @@ func processes(t *testing.T, folder string) []int {
 	return found
 }
 
+// Whoever asks for a worker while a zygote is killed gets one of the next zygote, unless that is killed while it starts. A call that had one fails with it.
+func TestAKilledZygoteFailsNobodyWhoAsks(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	zygote := attempts(t, nil)
+	var group sync.WaitGroup
+	done := make(chan struct{})
+	for range 8 {
+		group.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				_, err := try(t, zygote, "pid", 0)
+				if spawn, failed := errors.AsType[*engine.SpawnError](err); failed && !strings.HasPrefix(spawn.Err.Error(), "start ") || err != nil && !failed && failure(err) != run.FailureCrashed {
+					t.Errorf("%v", err)
+				}
+			}
+		})
+	}
+	for range 12 {
+		var all []int
+		eventually(t, "a zygote with a worker", func() bool { all = processes(t, folder); return len(all) >= 2 })
+		if err := unix.Kill(all[0], unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) { // the oldest; it may have been a worker's last moment
+			t.Fatal(err)
+		}
+	}
+	close(done)
+	group.Wait()
+	if reply, err := try(t, zygote, "pid", 0); err != nil || reply.Answer == "" {
+		t.Errorf("the next call: %v", err)
+	}
+}
+
 func TestADeadZygoteIsReplacedAndTakesItsWorkersAlong(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)

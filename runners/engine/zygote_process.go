@@ -96,18 +96,19 @@ func (p *zygoteProcess) kill() {
 	<-p.exited
 }
 
-var errSpawn = errors.New("the engine could not start a worker")
+// errZygoteGone is that a zygote has ended.
+var errZygoteGone = errors.New("its parent has ended")
 
 // spawn forks one worker and gives it one end of a new socket pair.
 func (p *zygoteProcess) spawn(ctx context.Context) (*Worker, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errSpawn, err)
+		return nil, &SpawnError{err}
 	}
 	waiter := make(chan *Worker, 1)
 	p.mu.Lock()
 	if !p.alive() {
-		err = errSpawn
+		err = errZygoteGone
 	} else if _, _, err = p.control.WriteMsgUnix(fmt.Appendf(nil, "{\"op\":\"spawn\",\"address_space\":%d}\n", p.addressSpace), unix.UnixRights(int(theirs.Fd())), nil); err == nil {
 		p.waiting = append(p.waiting, waiter)
 	}
@@ -115,7 +116,10 @@ func (p *zygoteProcess) spawn(ctx context.Context) (*Worker, error) {
 	_ = theirs.Close()
 	if err != nil {
 		_ = ours.Close()
-		return nil, fmt.Errorf("%w: %w", errSpawn, err)
+		if errors.Is(err, net.ErrClosed) || errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
+			<-p.exited // it has been killed, and is not alive for the caller either; listen kills what is left of it
+		}
+		return nil, &SpawnError{err}
 	}
 	timer := time.NewTimer(spawnTimeout)
 	defer timer.Stop()
@@ -123,14 +127,14 @@ func (p *zygoteProcess) spawn(ctx context.Context) (*Worker, error) {
 	case worker := <-waiter:
 		if worker == nil {
 			_ = ours.Close()
-			return nil, errSpawn
+			return nil, &SpawnError{errZygoteGone}
 		}
 		worker.connection = ours
 		return worker, nil
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-timer.C:
-		err = fmt.Errorf("%w within %s", errSpawn, spawnTimeout)
+		err = &SpawnError{fmt.Errorf("no answer within %s", spawnTimeout)}
 	}
 	_ = ours.Close() // a worker that still comes reads the end of its socket and leaves
 	return nil, err

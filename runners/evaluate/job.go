@@ -50,6 +50,9 @@ func (j Jobs) Run(ctx context.Context, in commands.Intent, w runners.Work) (runn
 		end.Outcome.Error = fmt.Sprintf("the evaluation ran past the job's time budget of %v and was stopped", w.Budget)
 	case cause != nil:
 		end.Status, end.Outcome.Error = job.Failed, cause.Error()
+		for _, s := range (commands.Evaluate{Expression: w.Content, SessionID: w.SessionID}).Suggestions() {
+			end.Outcome.Error += "\n" + s.Message
+		}
 	default:
 		result, err := event.Marshal(view.EvaluationOf(answer.Run, answer.Result, answer.Stdout, answer.Suggestions))
 		if err != nil {

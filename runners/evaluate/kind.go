@@ -2,12 +2,15 @@ package evaluate
 
 import (
 	"context"
+	"reflect"
 
 	"reckon/commands"
 	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/expression"
 	"reckon/domain/job"
 	"reckon/domain/session"
+	"reckon/internal/view"
 )
 
 // Kind is the name of the kind.
@@ -20,13 +23,14 @@ func (j Jobs) Declare() commands.JobKind {
 			Name:    Kind,
 			Summary: "evaluates an expression with a longer budget than a request has, and writes a run with a receipt",
 			Fields: []job.Field{
-				{Name: "expression", Type: job.Text, Required: true, Doc: "source text, evaluated as given", Example: `"FactorInteger[2^128+1]"`, EmptyCode: "expression_required"},
+				{Name: "expression", Type: job.Text, Required: true, Doc: "source text, evaluated as given", Most: expression.MaxBytes, Example: `"FactorInteger[2^128+1]"`, EmptyCode: "expression_required"},
 				{Name: "session_id", Type: job.Text, Doc: "persistent session to run in. A job in a session is never run twice", EmptyCode: "invalid_session_id", Pattern: session.IDPattern},
 			},
-			Publishes: job.PublishesRun,
-			Result:    "the fields of an evaluate response",
-			Refusals:  []job.Refusal{{Code: "expression_required"}, {Code: "expression_too_complex"}, {Code: "invalid_session_id"}, {Code: "expression_denied"}, {Code: "syntax_error"}},
-			Example:   `{"kind":"evaluate","expression":"Integrate[x^2, x]"}`,
+			Publishes:  job.PublishesRun,
+			Result:     "the fields of an evaluate response",
+			ResultType: reflect.TypeFor[view.Evaluation](),
+			Refusals:   []job.Refusal{{Code: "expression_required"}, {Code: "expression_too_complex"}, {Code: "invalid_session_id"}, {Code: "expression_denied"}, {Code: "syntax_error"}},
+			Example:    `{"kind":"evaluate","expression":"Integrate[x^2, x]"}`,
 		},
 		Prepare: prepare,
 	}
@@ -34,13 +38,13 @@ func (j Jobs) Declare() commands.JobKind {
 
 // prepare refuses what the engine would not be given and what it could not read.
 func prepare(_ context.Context, _ commands.Intent, r commands.JobRequest, plan account.Plan, s *job.Submission) error {
-	expression := ""
+	source := ""
 	if given := r.Fields.Text("expression"); given != nil {
-		expression = *given
+		source = *given
 	}
 	if session := r.Fields.Text("session_id"); session != nil {
 		s.SessionID = *session
 	}
-	s.Payload = event.Inline(expression)
-	return commands.AdmitJob(commands.Evaluate{Expression: expression, SessionID: s.SessionID, Plan: plan})
+	s.Payload = event.Inline(source)
+	return commands.AdmitJob(commands.Evaluate{Expression: source, SessionID: s.SessionID, Plan: plan})
 }

@@ -96,6 +96,7 @@ var alsoNamed = map[string]string{
 	"writeapi/evaluate.go":     `"evaluate" is the id and the scope of POST /api/evaluate`,
 	"writeapi/proofs.go":       `"proof": the answer of an elaboration gives the request that has the kernel check the upload`,
 	"runners/engine/engine.go": `"evaluate" is an operation of the engine's worker`,
+	"domain/slips/phrases.go":  `"evaluate" is a word of an English question`,
 	"domain/job/events.go":     `"evaluate" is in the sample of the golden files, which stay as they were written`,
 }
 

@@ -2,10 +2,12 @@ package proof
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"reckon/commands"
 	"reckon/domain/account"
+	"reckon/domain/certificate"
 	"reckon/domain/event"
 	"reckon/domain/job"
 )
@@ -20,17 +22,18 @@ func (j Jobs) Declare() commands.JobKind {
 			Name:    Kind,
 			Summary: "has the kernel check a formal-proof export, and issues a certificate",
 			Fields: []job.Field{
-				{Name: "export", Type: job.Text, Doc: "export text (NDJSON)"},
+				{Name: "export", Type: job.Text, Doc: "export text (NDJSON)", Most: commands.MaxInlineExportBytes},
 				{Name: "upload_id", Type: job.UUID, Doc: "an upload, instead of export"},
-				{Name: "source", Type: job.Text, Doc: "source text to elaborate first, instead of export or upload_id", EmptyCode: "invalid_source"},
-				{Name: "module", Type: job.Text, Doc: "with source: the module it becomes", EmptyCode: "invalid_module"},
-				{Name: "declarations", Type: job.Texts, Required: true, Doc: "1 to 32 names as exported", EmptyCode: "invalid_declarations"},
+				{Name: "source", Type: job.Text, Doc: "source text to elaborate first, instead of export or upload_id", EmptyCode: "invalid_source", Most: commands.MaxSourceBytes},
+				{Name: "module", Type: job.Text, Doc: "with source: the module it becomes", EmptyCode: "invalid_module", Pattern: commands.ModulePattern},
+				{Name: "declarations", Type: job.Texts, Required: true, Doc: "1 to 32 names as exported", EmptyCode: "invalid_declarations", Most: commands.MaxDeclarations},
 				{Name: "run_id", Type: job.Integer, Doc: "the evaluation the proof is about", Least: new(int64(1))},
 			},
-			Either:    []string{"export", "upload_id", "source"},
-			Waits:     true,
-			Publishes: job.PublishesCertificate,
-			Result:    "the certificate",
+			Either:     []string{"export", "upload_id", "source"},
+			Waits:      true,
+			Publishes:  job.PublishesCertificate,
+			Result:     "the certificate",
+			ResultType: reflect.TypeFor[certificate.Record](),
 			Refusals: []job.Refusal{
 				{Code: "proofs_not_on_plan"}, {Code: "export_choice"}, {Code: "invalid_export"}, {Code: "export_too_large"}, {Code: "export_over_budget"}, {Code: "invalid_declarations"},
 				{Code: "invalid_source"}, {Code: "invalid_module"}, {Code: "elaboration_failed"}, {Code: "elaboration_in_flight"}, {Code: "no_elaboration"},

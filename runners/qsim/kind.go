@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"reckon/commands"
 	"reckon/domain/account"
@@ -25,10 +26,11 @@ func (j *Jobs) Declare() commands.JobKind {
 			Name:    Kind,
 			Summary: "simulates a quantum circuit and draws samples from it",
 			Fields: []job.Field{{
-				Name: "circuit", Type: job.Object, Required: true, Doc: "qubits, shots, seed and gates, each with gate, target, control, angle; more in docs/circuits.md",
+				Name: "circuit", Type: job.Object, Required: true, Shape: reflect.TypeFor[circuit.Input](), Doc: "qubits, shots, seed and gates, each with gate, target, control, angle; more in docs/circuits.md",
 				Example: `{"qubits":2,"shots":1000,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}`,
 			}},
-			Result: "counts, shots, seed, probabilities, statevector, expectations, depth, gate_counts, bit_order, engine, omitted",
+			Result:     "counts, shots, seed, probabilities, statevector, expectations, depth, gate_counts, bit_order, engine, omitted",
+			ResultType: reflect.TypeFor[circuit.Result](),
 			Refusals: []job.Refusal{{
 				Code: codeMalformed, Title: "The circuit cannot be run as it is",
 				Help: "`detail` names the gate and what is wrong with it; the message in `errors` is the stable name of the reason (`unknown_gate`, `qubits_out_of_range`, …). No slot was spent.",

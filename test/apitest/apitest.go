@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -165,7 +166,6 @@ type Options struct {
 	// NoProjections leaves the read models where they stand.
 	NoProjections bool
 	Elaborator    commands.Elaborator
-	Limits        httpserver.Limits // of slow clients; the service's own when zero
 	PublicURL     string
 	Kinds         []runners.Kind // beside those of the service
 	// ReadModels and Identity are addresses of databases; files of the test's own when empty.
@@ -186,9 +186,6 @@ func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	if o.Plans == nil {
 		o.Plans = account.DefaultPlans()
-	}
-	if o.Limits == (httpserver.Limits{}) {
-		o.Limits = httpserver.ClientLimits()
 	}
 	if o.Rules == (identity.Rules{}) {
 		o.Rules = generous
@@ -267,15 +264,16 @@ func Start(t testing.TB, o Options) *Server {
 		Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
 		Busy: func(string, string, int) bool { return false },
 		Health: readapi.Health{
+			IsAway: func(err error) bool { return errors.Is(err, commands.ErrUnavailable) },
 			Dependencies: []readapi.Dependency{
-				{Name: "eventstore", Check: func(context.Context) error { return log.refuse() }},
-				{Name: "identity", Check: who.Ready}, {Name: "blobs", Check: kept.Ready},
+				{Name: "eventstore", Part: "the event log", Check: func(context.Context) error { return log.refuse() }},
+				{Name: "identity", Part: "the database of identities", Check: who.Ready}, {Name: "blobs", Part: "the store of blobs", Check: kept.Ready},
 			},
 			Projections: func(ctx context.Context) ([]readapi.ProjectionHealth, error) {
 				list, err := projector.Status(ctx)
 				healths := make([]readapi.ProjectionHealth, len(list))
 				for i, p := range list {
-					healths[i] = readapi.ProjectionHealth{Name: p.Name, Version: p.Version, Phase: string(p.Phase), Lag: p.Lag, Parked: p.Parked, Ready: p.Ready}
+					healths[i] = readapi.ProjectionHealth{Name: p.Name, Version: p.Version, Phase: p.Phase, Lag: p.Lag, Parked: p.Parked, Ready: p.Ready}
 				}
 				return healths, err
 			},
@@ -288,7 +286,7 @@ func Start(t testing.TB, o Options) *Server {
 	if o.TLS {
 		begin = httpservertest.StartTLS
 	}
-	server.Server = begin(t, api, o.Limits)
+	server.Server = begin(t, api, httpserver.ClientLimits())
 	t.Cleanup(func() {
 		server.Close()
 		cancel()

@@ -323,6 +323,8 @@ type StatusError struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
 	RunID  int64  `json:"run_id"`
+	// SessionEnded is why the session of an evaluation ended with it.
+	SessionEnded string `json:"session_ended"`
 }
 
 func (e *StatusError) Error() string { return fmt.Sprintf("%d %s: %s", e.Status, e.Code, e.Detail) }

@@ -113,17 +113,20 @@ func sealedWith(t *testing.T, a *e2e.Account, s *e2e.Server) string {
 	return *envelope.KID
 }
 
-// readyz is a server's status and the dependencies that are not ready.
+// readyz is a server's status and the dependencies that are not ready. Each says what is wrong, without a path.
 func readyz(t *testing.T, s *e2e.Server) (status int, away []string) {
 	t.Helper()
 	var body struct {
 		Dependencies []struct {
-			Name  string
-			Ready bool
+			Name, Detail string
+			Ready        bool
 		}
 	}
 	status = readJSON(t, "GET", s.URL+"/readyz", "", &body)
 	for _, d := range body.Dependencies {
+		if d.Ready != (d.Detail == "") || strings.Contains(d.Detail, "/") {
+			t.Errorf("readyz says of %s: ready %v, %q", d.Name, d.Ready, d.Detail)
+		}
 		if !d.Ready {
 			away = append(away, d.Name)
 		}

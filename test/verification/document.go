@@ -34,7 +34,7 @@ Infinity and its kin are values of their own, equal to no number. No tolerance d
 
 | verdict | meaning |
 |---|---|
-| ` + "`verified`" + ` | the statement that the rule shows is true: exactly, by algebra, or numerically, as the rule states: balls that agree to 60 digits in every region that the expressions show, where no jump can hide and nothing is too small to be seen |
+| ` + "`verified`" + ` | the statement that the rule shows is true: exactly, by algebra, or numerically, as the rule states: balls that agree to 60 digits in every region that the expressions show, where every jump and every branch is known and nothing is too small to be seen |
 | ` + "`refuted`" + ` | it is false, and the residual is the proof as a sentence: where, what is expected there and what the answer gives, so that any other system can check it |
 | ` + "`inconclusive`" + ` | nothing was decided; the reason says why |
 
@@ -58,14 +58,17 @@ Infinity and its kin are values of their own, equal to no number. No tolerance d
 Variables are complex unless the input assumes otherwise, as in the language; where an answer fails off the reals only it is
 refuted, and the residual adds that it agrees at the real values tried. Points are chosen from the expressions: in every cell between the
 kinks, zeros, poles and branch points found in them, at the ends of the cells, far out, on both sides of cuts, and where
-exponentials wrap round; parameters of either sign and zero. A decimal number in an answer is the interval that prints so; an
+exponentials wrap round; parameters of either sign and zero. Where roots, logarithms and inverse functions go from one branch to
+another must be known, or agreement is support only: zeros of polynomials in one real symbol, nowhere where what they are taken of keeps
+its sign, and lines where it is linear in a complex symbol; there are points on each side of such a line and on it. A decimal number in an answer is the interval that prints so; an
 identity that is exact for the numbers as they print is proved for these. What arithmetic with 53 bits may lose of a result is
 allowed for, and exact arithmetic proves nothing where machines lose most of a value (10.^16 + 1 - 10.^16). An undefined function is
 looked at as one fixed smooth function: a difference found with it, which the residual names, refutes what is said of every function; an
 agreement only supports, unless algebra proves it. Indexed variables such as a[1] are variables. Conditions with an order are verified where
-their symbols are assumed real, statements of membership are supported or refuted only. A check is bounded by its own processor time, so that a busy machine
+their symbols are assumed real, or where both are made of orders of first degree in one symbol; statements of membership are supported or refuted only. A check is bounded by its own processor time, so that a busy machine
 changes no verdict. A decimal answer is verified where 53 bits hold every
-decimal as it is written (1.5, not 0.1) and it is exactly right. What stands in Hold or quotation marks is no value: such an
+decimal as it is written (1.5, not 0.1) and it is exactly right; solutions of polynomial equations and eigenvalues also where the decimals are the
+exact ones rounded to the digits they show, six or more, or to 53 bits, and the residual says so. What stands in Hold or quotation marks is no value: such an
 answer is refuted. Symbols that a session has given a value, and units of measure, are not checked.
 
 # The rules

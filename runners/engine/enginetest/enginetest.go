@@ -51,7 +51,11 @@ var shared = sync.OnceValues(func() (string, error) {
 	folder := filepath.Join(cache, "reckon", "engine-"+engine.Revision())
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	return folder, engine.Install(ctx, folder, func(step string) { _, _ = fmt.Fprintln(os.Stderr, step) })
+	return folder, engine.Install(ctx, folder, func(r engine.Report) {
+		if r.Notice != "" {
+			_, _ = fmt.Fprintln(os.Stderr, r.Notice)
+		}
+	})
 })
 
 // Start brings up an engine for one test and ends it with the test.

@@ -122,3 +122,25 @@ func FuzzClean(f *testing.F) {
 		}
 	})
 }
+
+// TestBreakJumps: what is not a curve with a jump stays as it was.
+func TestBreakJumps(t *testing.T) {
+	const head, style = `<svg viewBox="0 0 3600 2250">`, `<polyline fill="none" stroke="#5E81B5" points="`
+	for drawing, want := range map[string]string{
+		style + `0,9 5,9 5,900 9,900 "/>`: style + `0,9 5,9 "/>` + style + `5,900 9,900 "/>`,
+		// a pole between two pieces, and an axis of another style
+		style + `0,90 9,0 19,0 "/>` + style + `9,0 10,2000 "/>` + `<polyline stroke="#CCC" points="5,0 5,2250 "/>`: style + `0,90 9,0 19,0 "/>` + `<polyline stroke="#CCC" points="5,0 5,2250 "/>`,
+		// steep, but the samples go up with it
+		style + `0,900 1,700 2,400 3,100 4,9 "/>`: style + `0,900 1,700 2,400 3,100 4,9 "/>`,
+		// the last step, which is not refined
+		style + `0,9 5,9 10,9 24,800 "/>`: style + `0,9 5,9 10,9 "/>`,
+		style + `a,b 1,2 3,4"/>`:          style + `a,b 1,2 3,4"/>`,
+	} {
+		if got := BreakJumps(head + drawing); got != head+want {
+			t.Errorf("%s:\n%s\nwant\n%s", drawing, got, want)
+		}
+	}
+	if got := BreakJumps("<svg>" + style + `0,9 5,9 5,900 9,900 "/>`); strings.Count(got, "polyline") != 1 {
+		t.Errorf("without a size: %s", got)
+	}
+}

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 
 from . import budget
 from .assumptions import Assumptions
+from .critical import STEPPED
 from .deciding import ENOUGH_DIGITS, decide, height, hidden
 from .evaluation import Environment, evaluate
 from .findings import Refuted, Witness
 from .machine import rounding, widened
 from .points import Point, Points, environment
 from .stand_ins import told, undefined_functions
-from .tree import Refused, Tree, constants, free_symbols, reals
+from .tree import Refused, Tree, constants, free_symbols, is_call, reals, walk
 from .values import Comparison, Kind, NonValue, Relation, Value, is_number, whole
 
 Claim = tuple[Tree, Tree]
@@ -51,9 +52,8 @@ class Survey:
     differences: list[tuple[Point, Comparison]] = field(default_factory=list)
     exact: bool = True  # every comparison was of exact values
     certain: bool = True  # no region was missed, and no function is a stand-in
+    stepped: bool = False  # a function may jump where no point was taken
     words: Words = field(default_factory=Words)
-    points: list[Point] = field(default_factory=list)  # those that were looked at
-    open_names: set[str] = field(default_factory=set)  # symbols that may be complex
     sample: tuple[Point, Value] | None = None  # a point where the left side is a number
 
     @property
@@ -117,7 +117,7 @@ def survey(
     points = Points(names_of(claims), [side for claim in claims for side in claim], assumptions, seed, real)
     chosen = points.choose()
     seen.certain = points.certain and not unknown
-    seen.open_names = {name for name in points.names if isinstance(name, str) and not points.is_real(name)}
+    seen.stepped = not points.no_step_missed and any(is_call(part, *STEPPED) for claim in claims for side in claim for part in walk(side))
     refused: Refused | None = None
     lossy = printed and any(reals(side) for claim in claims for side in claim)
     for point in chosen:
@@ -130,7 +130,6 @@ def survey(
         except Refused as problem:
             refused = refused or problem
             continue
-        seen.points.append(point)
         if seen.sample is None and is_number(found.left):
             seen.sample = point, found.left
         _add(seen, point, found, partial)

@@ -14,6 +14,7 @@ CONSTANTS: dict[str, Callable[[], Value]] = {
     "I": lambda: Gaussian(ZERO, ONE),
     "EulerGamma": arb.const_euler,
     "GoldenRatio": lambda: (1 + arb(5).sqrt()) / 2,
+    "GoldenAngle": lambda: (3 - arb(5).sqrt()) * arb.pi(),
     "Catalan": arb.const_catalan,
     "Degree": lambda: arb.pi() / 180,
     "Khinchin": arb.const_khinchin,

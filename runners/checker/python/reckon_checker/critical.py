@@ -6,6 +6,7 @@ look, never a proof.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from itertools import pairwise
 from typing import Any
 
 from flint import arb, fmpq, fmpq_poly
@@ -24,6 +25,9 @@ POWERS = (*range(-4, 14), 16, 20, 26, 32, 40, 52, 64, 100)
 GRID = sorted({fmpq(0)} | {s * fmpq(2) ** k for s in (1, -1) for k in POWERS} | {fmpq(3 * k + 1, 3) for k in range(-9, 9)})
 BISECTIONS = 30
 BITS = 53
+MAX_BITS = 20_000
+MARGIN = 2**40
+MAX_FACTOR_DEGREE = 60
 
 Make = Callable[[tuple[Tree, ...]], list[Tree]]
 
@@ -102,8 +106,8 @@ def exact_tree(value: Value) -> Tree:
 
 def crossings(nodes: list[Tree], name: str, env: Environment) -> list[fmpq]:
     """Approximate zeros on the real line of the symbol, the others standing for exact values; rational ones exactly. Those of
-    polynomials are all there; of the others the MAX_SCANNED nearest to 0."""
-    found: set[fmpq] = set()
+    polynomials are all there, so near to the true ones that each cell between two of them is what it seems; of the others the MAX_SCANNED nearest to 0."""
+    polynomials: list[fmpq_poly] = []
     scanned: set[fmpq] = set()
     others = {key: value for key, value in env.values.items() if isinstance(key, str) and key != name and isinstance(value, fmpq)}
     looked = 0
@@ -114,34 +118,50 @@ def crossings(nodes: list[Tree], name: str, env: Environment) -> list[fmpq]:
         exactly = polynomial(substituted(node, dict(others)), name)
         if exactly is not None:
             if exactly.degree() >= 1:
-                found.update(_polynomial_zeros(exactly))
+                polynomials.append(exactly)
         elif looked < MAX_CRITICAL:
             looked += 1
             scanned.update(_scanned(node, name, env))
     by_size = sorted(scanned, key=abs)
-    return sorted({*found, *by_size[:MAX_SCANNED], *by_size[-2:]})
+    return sorted({*zeros_told_apart(polynomials), *by_size[:MAX_SCANNED], *by_size[-2:]})
 
 
 def whole_places(nodes: Iterable[Tree], name: str, env: Environment) -> list[fmpq]:
-    """The whole zeros of those that are polynomials in the symbol: some."""
+    """The whole zeros of those that are polynomials in the symbol, and whole numbers next to zeros of others: some."""
     others: dict[str, Value] = {key: value for key, value in env.values.items() if isinstance(key, str) and key != name and isinstance(value, fmpq)}
     found: dict[fmpq, None] = {}
     for node in nodes:
         p = polynomial(substituted(node, others), name) if name in free_symbols(node) else None
+        if p is None and name in free_symbols(node) and len(found) < MAX_CRITICAL:
+            for zero in _scanned(node, name, env)[:MAX_SCANNED]:
+                found.update(dict.fromkeys((fmpq((zero + fmpq(1, 2)).floor()), fmpq(zero.floor()), fmpq(zero.ceil()))))
         if p is not None and 1 <= p.degree() <= MAX_WHOLE_DEGREE:
-            found.update(dict.fromkeys(zero for zero in _polynomial_zeros(p) if zero.q == 1))
+            found.update(dict.fromkeys(zero for zero in zeros_told_apart([p]) if zero.q == 1))
     return list(found)[:MAX_CRITICAL]
 
 
-def _polynomial_zeros(p: object) -> list[fmpq]:
-    zeros: list[fmpq] = []
-    with precision(BITS):
-        for factor, _ in p.factor()[1]:  # type: ignore[attr-defined]
-            if factor.degree() == 1:
-                zeros.append(-factor[0] / factor[1])
-            elif factor.degree() <= 60:
-                zeros += [_middle(root.real) for root, _ in factor.complex_roots() if root.imag.is_zero()]
-    return zeros
+def zeros_told_apart(polynomials: Iterable[fmpq_poly]) -> list[fmpq]:
+    """The real zeros: rational ones exactly, of others a number that is nearer to its zero than 2^-40 of the gap to the next one."""
+    factors: dict[tuple[Any, ...], fmpq_poly] = {}
+    for p in polynomials:
+        found: Any = p.factor()[1]
+        for factor, _ in found:
+            if 1 <= factor.degree() <= MAX_FACTOR_DEGREE:
+                factors[tuple(factor.coeffs())] = factor
+    zeros = [-factor[0] / factor[1] for factor in factors.values() if factor.degree() == 1]
+    curved: list[Any] = [factor for factor in factors.values() if factor.degree() > 1]
+    bits = BITS
+    while curved:
+        budget.look()
+        with precision(bits):
+            balls = [root.real for factor in curved for root, _ in factor.complex_roots() if root.imag.is_zero()]
+            every = sorted([*balls, *(arb(zero) for zero in zeros)], key=lambda ball: arb(ball.mid()).fmpq())
+            if all((b - a) > MARGIN * (a.rad() + b.rad()) for a, b in pairwise(every)):
+                return sorted({*zeros, *(arb(ball.mid()).fmpq() for ball in balls)})
+        bits *= 2
+        if bits > MAX_BITS:
+            raise Refused("places that are too close together")
+    return sorted(zeros)
 
 
 def _middle(value: arb) -> fmpq:
@@ -198,6 +218,11 @@ COMPARED = frozenset("Less LessEqual Greater GreaterEqual Equal Unequal Inequali
 PERIODIC = frozenset("Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Exp".split())
 
 
+# Functions whose value jumps at a place.
+STEPPED = frozenset(
+    "Sign RealSign UnitStep HeavisideTheta UnitBox Piecewise If Boole KroneckerDelta DiscreteDelta "
+    "Floor Ceiling Round IntegerPart FractionalPart Mod Quotient".split()
+)
 # Functions whose value at a place is no limit of the values beside it.
 DISCONTINUOUS = frozenset("Sign RealSign UnitStep HeavisideTheta UnitBox Piecewise If Boole KroneckerDelta DiscreteDelta OffZero$".split())
 
@@ -212,14 +237,15 @@ def exact_places(found: Iterable[fmpq_poly], real: bool) -> bool:
     return True
 
 
-def isolated(nodes: Iterable[Tree], others: Iterable[Tree], open_names: Collection[str] | None = None) -> bool:
+def isolated(nodes: Iterable[Tree], others: Iterable[Tree], open_names: Collection[str] | None = None, branches: Collection[Tree] = ()) -> bool:
     """Whether the places where functions that are not analytic change their ways are all found by crossings: in one symbol
     that they depend on as polynomials. others: further places, such as the ends of assumptions; open_names: symbols that may be
-    complex, where the places themselves have to be points too."""
+    complex, where the places themselves have to be points too; branches: places of functions with branches (branching.py)."""
     nodes = list(nodes)
-    if not any(is_call(part, *JUMPING) for node in nodes for part in walk(node)):
+    jumping = any(is_call(part, *JUMPING) for node in nodes for part in walk(node))
+    if not jumping and not branches:
         return True
-    places = critical(nodes, jumps_only=True) + list(others)
+    places = [*(critical(nodes, jumps_only=True) if jumping else []), *others, *branches]
     names = set().union(*(free_symbols(place) for place in places)) if places else set()
     if any(is_call(part, "Floor", "Ceiling", "Round", "IntegerPart", "FractionalPart", "Mod", "Quotient") for node in nodes for part in walk(node)):
         return False  # jumps without end

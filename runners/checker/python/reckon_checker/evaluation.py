@@ -468,7 +468,7 @@ HEADS: dict[str, Rule] = {
     "NotElement": lambda node, env: _negated(_element(node, env)),
     "C": _constant,
     "Slot": _slot,
-    "Root": lambda node, env: root_of_call(node, lambda tree: evaluate(tree, env)),
+    "Root": lambda node, env: root_of_call(node, lambda tree, name, value: evaluate(tree, env.having(name, value))),
     "RootSum": lambda node, env: root_sum_of_call(node, lambda tree, name, value: evaluate(tree, env.having(name, value) if name else env)),
     "Inequality": _inequality,
     "And": _and,

@@ -17,7 +17,9 @@ from . import budget
 from .calculus import applied, expand_d
 from .field import Field, Fraction, TooLarge, as_rational, content, lowest
 from .reality import on_reals, rewritten
-from .tree import Refused, Text, Tree, arguments, is_call, minus, plus, power, rational, times, undefined
+from .tree import CONSTANTS, Refused, Text, Tree, arguments, is_call, minus, plus, power, rational, times, undefined
+
+NUMBERS = frozenset("Pi EulerGamma Catalan Khinchin Glaisher".split())
 
 
 class Normalizer:
@@ -180,8 +182,10 @@ class Normalizer:
             return self.normal(("Times", "Pi", rational(1, 180)))
         if name == "E":
             return self._exponential(1)
-        if name in ("Infinity", "ComplexInfinity", "Indeterminate", "True", "False", "Null"):
-            raise TooLarge
+        if name == "GoldenAngle":
+            return self.normal(("Times", "Pi", ("Plus", 3, ("Times", -1, ("Power", 5, rational(1, 2))))))
+        if (name in CONSTANTS and name not in NUMBERS) or name.startswith("$"):
+            raise TooLarge  # Infinity, Undefined, domains, truth values, $MachineEpsilon
         return self.field.generator(name)
 
     def _call(self, node: tuple[Tree, ...]) -> Fraction:

@@ -16,9 +16,11 @@ from itertools import pairwise
 from flint import fmpq
 
 from .assumptions import Assumptions
+from .branching import branched, real_places, states
 from .critical import complex_places, critical, crossings, isolated, real_with, whole_places, wrapping_places
 from .evaluation import Environment, evaluate
-from .tree import Refused, Tree
+from .signs import Signs
+from .tree import Refused, Tree, free_symbols
 from .values import Gaussian, Undecided, Value, gaussian, is_number, precision
 
 Name = str | tuple[Tree, ...]
@@ -50,13 +52,32 @@ class Points:
         self.free = [name for name in self.names if not (isinstance(name, str) and name in assumptions.given)]
         self.expressions = list(expressions)
         self.missed = False  # whether places were left out
-        self.critical = critical(self.expressions) + assumptions.critical()
+        signs = Signs(assumptions.conditions, [name for name in self.names if isinstance(name, str) and self.is_real(name)])
+        self.branch_places = real_places(self.expressions, signs, self._open_names())
+        self.sides_of_cuts = states(self.expressions, self._open_names())
+        self.critical = critical(self.expressions) + assumptions.critical() + (self.branch_places or [])
 
     @property
     def certain(self) -> bool:
         """Whether every place where a function that is not analytic changes its ways was found, so that no region is missed."""
-        open_names = {name for name in self.names if isinstance(name, str) and not self.is_real(name)}
-        return not self.missed and isolated(self.expressions, self.assumptions.critical(), open_names) and real_with(self.expressions, open_names)
+        return self.branch_places is not None and self.sides_of_cuts is not None and self.no_step_missed
+
+    @property
+    def no_step_missed(self) -> bool:
+        """The same of functions that jump or bend alone."""
+        open_names = self._open_names()
+        known = isolated(self.expressions, self.assumptions.critical(), open_names, self.branch_places or ())
+        return not self.missed and known and self._given_alike() and real_with(self.expressions, open_names)
+
+    def _given_alike(self) -> bool:
+        """Whether no symbol that an equation gives stands where a function changes its ways: its cells are not walked through."""
+        given = {name for name in self.names if name in self.assumptions.given and free_symbols(self.assumptions.given[str(name)])}
+        steps = critical(self.expressions, jumps_only=True) if given else []
+        branches = [argument for _, argument, _ in branched(self.expressions)] if given else []
+        return not given & set().union(*(free_symbols(node) for node in (*steps, *branches)))
+
+    def _open_names(self) -> set[str]:
+        return {name for name in self.names if isinstance(name, str) and not self.is_real(name)}
 
     def is_integer(self, name: Name) -> bool:
         return isinstance(name, str) and name in self.assumptions.integers
@@ -83,7 +104,10 @@ class Points:
             if first:  # places are points of their own
                 for region in [region for region, points in by_region.items() if points[0].special]:
                     mixed += by_region.pop(region)
-        self.missed = any(point.special for point in mixed[MAX_POINTS:]) or any(point.special for points in by_region.values() for point in points)
+        regions = {point.region for point in mixed[:MAX_POINTS]}
+        self.missed = any(point.special or point.region not in regions for point in mixed[MAX_POINTS:]) or any(
+            point.special for points in by_region.values() for point in points
+        )
         return mixed[:MAX_POINTS]
 
     def _settled(self, point: Point) -> Point | None:
@@ -197,10 +221,17 @@ class Points:
     def _complex(self) -> Iterator[Point]:
         """Quadrants, both sides of the real axis, strips where exponentials wrap."""
         open_names = [name for name in self.free if not self.is_real(name)]
+        for number, sides in enumerate(self.sides_of_cuts or []):
+            values: dict[Name, Value] = {
+                name: self._any_real(name) if self.is_real(name) else gaussian(self._generic(0, 3), self._generic(0, 3)) for name in self.free
+            }
+            yield Point(
+                {**values, **sides}, f"complex, part {number} of what cuts part", real=all(isinstance(v, fmpq) for v in (*values.values(), *sides.values()))
+            )
         strips = ((0, 3, "quadrants"), (4, 9, "strips beyond Pi"), (10, 15, "strips beyond 3 Pi"))
         for low, high, label in strips:
             for pattern in range(4 if low == 0 else 3):
-                values: dict[Name, Value] = {name: self._any_real(name) for name in self.free}
+                values = {name: self._any_real(name) for name in self.free}
                 for i, name in enumerate(open_names):
                     re, im = self._generic(0, 3), self._generic(low, high)
                     turn = pattern if i == 0 else self.random.randrange(4)

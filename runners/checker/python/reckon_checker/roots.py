@@ -9,12 +9,14 @@ from typing import Any
 from flint import acb, arb, ctx, fmpq, fmpq_poly
 
 from .arithmetic import plus
-from .calculus import applied
-from .tree import Refused, Tree, arguments, is_call
+from .calculus import applied, differentiate
+from .tree import Real, Refused, Tree, arguments, is_call
 from .univariate import coefficients
-from .values import ZERO, Number, Undecided, Value, settled, undefined
+from .values import ZERO, Number, Undecided, Value, ball, exact, is_number, real_ball, settled, undefined
+from .watch import unwatched
 
 MAX_DEGREE = 300
+NEWTON = 60
 
 
 @lru_cache(maxsize=256)
@@ -78,15 +80,49 @@ def polynomial_of(function: Tree) -> list[fmpq]:
     return found
 
 
-def root_of_call(node: tuple[Tree, ...], evaluate: Callable[[Tree], Value]) -> Value:
+def root_of_call(node: tuple[Tree, ...], evaluate: Callable[[Tree, str, Value], Value]) -> Value:
     """Root[f, k]; Root[{f, x0}] of a transcendental function: the root that a real interval around x0 isolates."""
     if len(node) == 2 and is_call(node[1], "List") and len(arguments(node[1])) == 2:
-        raise Refused("Root of a transcendental function")
+        function, place = arguments(node[1])
+        return root_near(function, place, evaluate)
     k = node[2] if len(node) > 2 else None
     if not isinstance(k, int):
         raise Refused("Root")
     roots = ordered_roots(polynomial_of(node[1]))
     return roots[k - 1] if 1 <= k <= len(roots) else undefined("Root")
+
+
+def root_near(function: Tree, place: Tree, evaluate: Callable[[Tree, str, Value], Value]) -> Value:
+    """The one root in an interval of ten times the width of what the decimal prints, proved by an interval Newton step and narrowed by further ones."""
+    if not is_call(function, "Function") or not isinstance(place, Real):
+        raise Refused("Root of a transcendental function")
+    variable = "root$variable"
+    body = applied(function, (variable,))
+    slope = differentiate(body, variable)
+
+    def real(tree: Tree, x: arb) -> arb:
+        with unwatched():
+            value = evaluate(tree, variable, x)
+        found = real_ball(value) if is_number(value) else None
+        if found is None:
+            raise Undecided("a root near a place")
+        return arb(ball(found).real) if not isinstance(found, arb) else found
+
+    x = arb(exact(place.value), arb(10 * exact(place.half_unit)))
+    isolated_here = False
+    for _ in range(NEWTON):
+        middle, steep = arb(x.mid()), real(slope, x)
+        if steep.contains(0):
+            raise Undecided("a root near a place")
+        closer = middle - real(body, middle) / steep
+        isolated_here = isolated_here or bool(x.contains_interior(closer))
+        if not isolated_here:
+            raise Undecided("a root near a place")
+        closer = closer.intersection(x)
+        if not arb(closer.rad()) * 2 < arb(x.rad()):
+            return settled(acb(closer))
+        x = closer
+    return settled(acb(x))
 
 
 def root_sum_of_call(node: tuple[Tree, ...], evaluate: Callable[[Tree, str, Value], Value]) -> Value:

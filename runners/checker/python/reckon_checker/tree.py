@@ -162,7 +162,8 @@ def replace(node: Tree, what: Tree, by: Tree) -> Tree:
 CONSTANTS = frozenset(
     "Pi E I Infinity ComplexInfinity Indeterminate EulerGamma GoldenRatio Catalan Degree Khinchin Glaisher True False Null Integers Reals "
     "Rationals Complexes Primes Booleans Automatic None All Algebraics PositiveReals NegativeReals NonNegativeReals NonPositiveReals "
-    "PositiveIntegers NonNegativeIntegers NonPositiveIntegers NegativeIntegers PositiveRationals NegativeRationals MachinePrecision".split()
+    "PositiveIntegers NonNegativeIntegers NonPositiveIntegers NegativeIntegers PositiveRationals NegativeRationals MachinePrecision GoldenAngle "
+    "Undefined Nothing Underflow Overflow Inherited".split()
 )
 
 # Functions of integers, and of the form of what they are given: of a decimal they have another value than of the integer it equals
@@ -193,7 +194,7 @@ def _visit(node: Tree, bound: frozenset[str], found: set[str]) -> None:
     if isinstance(node, Text):
         return
     if isinstance(node, str):
-        if node not in CONSTANTS and node not in bound:
+        if node not in CONSTANTS and node not in bound and not node.startswith("$"):  # $MachineEpsilon is of the system
             found.add(node)
         return
     if not isinstance(node, tuple):

@@ -6,7 +6,8 @@ Sinh[500] with E^500/2 to 430 digits. An agreement counts where it is to more bi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from flint import acb, arb, fmpq
 
@@ -25,6 +26,16 @@ class Watch:
 
 def reset(on: bool) -> None:
     Watch.on, Watch.depth = on, 0
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """While a number is found that an equation defines: what its sides come to there is no part of an expression."""
+    before, Watch.on = Watch.on, False
+    try:
+        yield
+    finally:
+        Watch.on = before
 
 
 def seen(bits: float) -> bool:

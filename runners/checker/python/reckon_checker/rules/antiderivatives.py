@@ -26,13 +26,14 @@ from ..reality import on_reals
 from ..sides import JUMPING, continuous
 from ..tree import Refused, Tree, is_call, walk
 from ..values import ONE, Comparison, NonValue, Relation, Undecided, Value, compare, is_number, is_zero, precision
-from . import finite, identities
+from . import finite, identities, real_logarithms
 
 MAX_DIFFERENCES = 400
 KEPT_BITS, LEAST_AGREED = 128, 3
 ROOTS_OF_UNITY = fmpq(12)
 OF_PARTS = ("Re", "Im", "Arg", "Conjugate", "ReIm", "AbsArg")
-FOR_REALS = "0 for real values at which the answer is real"
+FOR_REALS = "0 for real values"
+WHERE_THE_INTEGRAND_IS = "0 for real values at which the integrand is real"
 
 # Functions with one value everywhere, whatever one's conventions.
 SINGLE_VALUED = frozenset(JUMPS) | frozenset(
@@ -59,12 +60,12 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return Supported()  # the derivative does not tell of a jump
     if isinstance(found, Verified) and any(on_reals(derived(right)) for _, right in claims):
         parts = [any(is_call(part, *OF_PARTS) for node in nodes for part in walk(node)) for nodes in (answers, [left for left, _ in claims])]
-        return Supported() if parts == [True, False] else Verified(found.exact, FOR_REALS)
+        return Supported() if parts == [True, False] else Verified(found.exact, found.residual if found.residual != "0" else FOR_REALS)
     return found
 
 
 def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], seed: int) -> Residual:
-    answers = [right for _, right in claims]
+    originals = [(left, answer_of(right)) for left, right in claims]
     claims = [(left, derived(right)) for left, right in claims]
     plain = all(single_valued(side) for claim in claims for side in claim)
     claims = [(along_reals(left, right), right) for left, right in claims]
@@ -83,25 +84,30 @@ def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], 
         seen.differences = principal
     else:
         seen.differences = [(point, found) for point, found in principal if clear(found)]
-    return seen.refutation() or where_real(claims, [answer_of(right) for right in answers], assumptions, seed)
+    refuted = seen.refutation()
+    if refuted is not None:
+        return refuted
+    if len(variables) == 1 and all(real_logarithms.proved(*original, next(iter(variables)), assumptions) for original in originals):
+        return Verified(exact=True, residual=real_logarithms.WHERE_THE_ROOT_IS)
+    return where_real(claims, assumptions, seed)
 
 
-def where_real(claims: list[Claim], answers: list[Tree], assumptions: Assumptions, seed: int) -> Residual:
-    """Formulas such as ArcCosh[x], of which the real values are meant: whether the derivative is the integrand at all real
-    values of the symbols at which the answer and the integrand are real."""
+def where_real(claims: list[Claim], assumptions: Assumptions, seed: int) -> Residual:
+    """Formulas of which the real values are meant: whether the derivative is the integrand at all real values of the symbols at which
+    the integrand is real. What the answer is there does not count: a constant may be complex."""
 
-    def both_real(point: Point) -> bool:
+    def real_integrand(point: Point) -> bool:
         try:
             with precision(KEPT_BITS):
-                return all(isinstance(evaluate(side, environment(point)), fmpq | arb) for side in (*answers, *(left for left, _ in claims)))
+                return all(isinstance(evaluate(left, environment(point)), fmpq | arb) for left, _ in claims)
         except (Undecided, Refused):
             return False
 
-    seen = survey(claims, assumptions, seed, real=True, printed=True, keep=both_real, enough_differences=1)
+    seen = survey(claims, assumptions, seed, real=True, printed=True, keep=real_integrand, enough_differences=1)
     agreed = sum(region.agree for region in seen.regions.values())
     if seen.differences or not seen.covered or not seen.certain or agreed < LEAST_AGREED or identities.decimals(claims):
         return Open("it holds on some branches")
-    return Verified(exact=False, residual=FOR_REALS)
+    return Verified(exact=False, residual=WHERE_THE_INTEGRAND_IS)
 
 
 def answer_of(node: Tree) -> Tree:

@@ -29,6 +29,7 @@ from .systems import Family, Infinite, families, roots_of
 
 ORDERS = ("Less", "LessEqual", "Greater", "GreaterEqual")
 COMPARED = (*ORDERS, "Equal", "Unequal")
+OF_RATIONALS = ("Rationals", "Integers", "Primes")  # ends of the names of domains without irrational numbers
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,8 @@ class Algebraic:
             return False
         answers: list[bool | None] = []
         for value in values.values():
+            if not is_exact(value) and self.domain.endswith(OF_RATIONALS):
+                return False  # a root of an irreducible polynomial of higher degree
             try:
                 found = member(value if is_exact(value) else complex_ball(value).real, self.domain)
                 answers.append(found if isinstance(found, bool) else None)

@@ -21,6 +21,7 @@ from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_equal
 from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, minus, replace, walk
+from ..univariate import polynomial
 from ..values import NonValue, Undecided, is_number, precision, show
 from . import proportional, solutions
 from .cells import COMPARED, ORDERS, Cells
@@ -51,7 +52,22 @@ def all_points_count(task: dict[str, Any]) -> bool:
         return False
     assumed = Assumptions(list(flatten(task.get("assumptions") or [])))
     names = set().union(*(free_symbols(part) for part in parts)) - set(COMPARED)
-    return bool(task.get("domain")) or proportional.same(left, right) or all(assumed.is_real(name) for name in names)
+    if task.get("domain") or proportional.same(left, right) or all(assumed.is_real(name) for name in names):
+        return True
+    return len(names) == 1 and all(only_of_reals(node, next(iter(names))) for node in (left, right))
+
+
+def only_of_reals(node: Tree, name: str) -> bool:
+    """Whether a condition is made of orders between a symbol, or something of first degree in it, and rational numbers: it has a truth
+    value for real values of the symbol only, so that two such conditions are compared wherever they are defined."""
+    parts = arguments(node)
+    if is_call(node, "And", "Or", "Not"):
+        return all(only_of_reals(part, name) for part in parts)
+    if not is_call(node, *ORDERS, "Inequality"):
+        return False
+    sides = parts[::2] if is_call(node, "Inequality") else parts
+    lines = [polynomial(side, name) for side in sides]
+    return all(line is not None and line.degree() <= 1 for line in lines) and any(line is not None and line.degree() == 1 for line in lines)
 
 
 def judged(task: dict[str, Any], seed: int) -> Residual:
@@ -67,13 +83,15 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
     domain = task.get("domain") or ""
     if domain == "Complexes":
         domain = ""
-    listed = as_solutions(task, left, right, domain)
+    listed, found = as_solutions(task, left, right, domain), None
     if listed is not None:
         found = solutions.solved(listed)
         if isinstance(found, Refuted | Verified):
             return found
     if constants(left) or constants(right):
         return Open("generated constants")
+    if domain.endswith("Rationals") or domain in ("Algebraics", "Booleans"):
+        return Open("the domain")
     conditions = list(flatten(task.get("assumptions") or []))
     names = sorted((free_symbols(left) | free_symbols(right)) - set(COMPARED))
     if not names:
@@ -82,9 +100,14 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
         return Verified(True, "True")
     for condition in conditions:
         names = sorted({*names, *free_symbols(condition)})
+    is_real = real(left, conditions, domain)
     if len(names) == 1:
-        return Cells(left, right, conditions, names[0], domain, real=real(left, conditions, domain), solving=bool(task.get("unknowns"))).compare()
-    return along_lines(task, names, conditions, domain, seed)
+        compared = Cells(left, right, conditions, names[0], domain, real=is_real, solving=bool(task.get("unknowns"))).compare()
+    else:
+        compared = along_lines(task, names, conditions, domain, seed)
+    if isinstance(compared, Verified | Supported) and not is_real and isinstance(found, Open):
+        return found  # real values say nothing of complex solutions
+    return compared
 
 
 def same_equation(left: Tree, right: Tree) -> bool:

@@ -9,30 +9,25 @@ constants whose enclosure is not zero; the lack of one by a count of constants o
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace as replaced
 from typing import Any
 
 from flint import fmpq
 
-from .. import machine
-from ..agreement import Claim, Words, survey
-from ..assumptions import Assumptions, flatten
 from ..calculus import applied, differentiate
-from ..evaluation import EMPTY, Environment, derivative_of, evaluate
+from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
-from ..tree import Refused, Tree, arguments, constants, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, walk
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, replace, walk
 from ..values import Undecided
-from . import boundary, branches, families, finite
-from .decimal_claims import decimals
+from . import amplitudes, boundary, branches, families, finite, general_integrals
 from .derivatives_named import function_of, written_out
 from .families import branchless
-from .identities import held, proves
+from .identities import held
 from .jacobian import determinant, nonzero, rank_at_points
+from .put_in import Functions, PutIn
 from .unbroken import Answer
 
 MAX_ORDER = 6
-Functions = dict[str, Tree]
 
 
 def check(task: dict[str, Any], seed: int) -> Residual:
@@ -41,6 +36,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return Open("no solution")
     if any(held(f) for s in problem.solutions for f in s.values()):
         return Open("a part of the answer is held")
+    if any(not problem.free_of_functions(f) for s in problem.solutions for f in s.values()):
+        return Open("the answer speaks of the functions it gives")
     bodies = [applied(b["function"], tuple(problem.variables)) for s in task["solutions"] for b in s]
     objection = finite.objection(bodies, problem.variables, problem.equations)
     if isinstance(objection, Refuted):
@@ -67,123 +64,12 @@ def judged(problem: Problem) -> Residual:
     if isinstance(completeness, Verified):
         if not problem.unbroken():
             return Open("the formula jumps, or that it does not is not proved")
-        return Verified(all(isinstance(state, Verified) and state.exact for state in states))
+        return Verified(all(isinstance(state, Verified) and state.exact for state in states), completeness.residual)
     return Open("the formula jumps") if problem.jumps() else Supported()
 
 
-class Problem:
-    """task: equations, functions (names), variables, solutions [[{name, function}, ...], ...], recurrence, assumptions."""
-
-    def __init__(self, task: dict[str, Any], seed: int) -> None:
-        self.names: list[str] = task["functions"]
-        self.variables: list[str] = task["variables"]
-        self.recurrence = bool(task.get("recurrence"))
-        self.seed = seed
-        self.equations = list(flatten(task["equations"]))
-        if not all(is_call(e, "Equal") for e in self.equations):
-            raise Refused("equation")
-        self.asked: set[str] = set().union(*(free_symbols(e) for e in self.equations)) if self.equations else set()
-        self.solutions = [{b["name"]: self._without_c(b["function"]) for b in s} for s in task["solutions"]]
-        self.initial = [e for e in self.equations if not set(self.variables) & free_symbols(e)]
-        self.general = [e for e in self.equations if e not in self.initial]
-        conditions = list(task.get("assumptions") or [])
-        if self.recurrence:
-            conditions += [("Element", name, "Integers") for name in self.variables] + [("GreaterEqual", name, 2) for name in self.variables]
-        self.assumptions = Assumptions(conditions)
-        self.at_places = Assumptions([c for c in self.assumptions.conditions if not free_symbols(c) & set(self.variables)])
-
-    def _without_c(self, function: Tree) -> Tree:
-        for k in constants(function):
-            function = replace(function, ("C", k), f"C[{k}]")
-        return function
-
-    def constants(self, s: Functions) -> list[str]:
-        """The symbols of a solution that the question does not know."""
-        found: set[str] = set()
-        for function in s.values():
-            body = applied(function, tuple(self.variables))
-            found |= free_symbols(body)
-        return sorted(found - self.asked - set(self.variables) - set(self.names))
-
-    # Putting in.
-
-    def inlined(self, node: Tree, s: Functions) -> Tree:
-        """The tree with the functions and their derivatives replaced by the solution."""
-        if not isinstance(node, tuple):
-            return node
-        head = node[0]
-        parts = tuple(self.inlined(part, s) for part in node[1:])
-        if isinstance(head, str):
-            return applied(s[head], parts) if head in s else (head, *parts)
-        if isinstance(head, tuple) and is_call(head[0], "Derivative") and len(head) == 2 and head[1] in s:
-            return derivative_of(s[str(head[1])], arguments(head[0]), parts, EMPTY)
-        return (head, *parts)
-
-    def claims(self, equations: list[Tree], s: Functions) -> list[Claim]:
-        found = []
-        for equation in equations:
-            sides = [self.inlined(side, s) for side in arguments(equation)]
-            if len(sides) == 2 and self.free_of_functions(arguments(equation)[1]):
-                sides.reverse()  # what is expected is what the equation says
-            found += list(itertools.pairwise(sides))
-        return found
-
-    def free_of_functions(self, node: Tree) -> bool:
-        return not any(part in self.names for part in walk(node))
-
-    def put_in(self, s: Functions) -> Residual:
-        worst: Residual = Verified(True)
-        for equations in (self.general, self.initial):
-            assumptions = self.assumptions if equations is self.general else self.at_places
-            found = self._hold(self.claims(equations, s), assumptions, sides=equations is self.general) if equations else Verified(True)
-            if isinstance(found, Refuted):
-                return found
-            if (
-                isinstance(found, Open)
-                or (isinstance(found, Supported) and not isinstance(worst, Open))
-                or (isinstance(worst, Verified) and isinstance(found, Verified) and not found.exact)
-            ):
-                worst = found
-        return worst
-
-    def _hold(self, claims: list[Claim], assumptions: Assumptions, sides: bool) -> Residual:
-        decimal = any(reals(side) for claim in claims for side in claim)
-        sides_of = [side for claim in claims for side in claim]
-        if kept_by_machines(*sides_of) and not machine.cancels(*sides_of) and proves([(exactly(a), exactly(b)) for a, b in claims], assumptions):
-            return Verified(True)
-        seen = survey(claims, assumptions, self.seed, real=True, printed=decimal, enough_differences=40, partial=True, words=Words(sides=sides))
-        varying = any(free_symbols(side) for claim in claims for side in claim)
-        ordinary = [region for name, region in seen.regions.items() if not name.endswith(("special place", ", zero"))]
-        differences = [(point, found) for point, found in seen.differences if not (point.special or point.region.endswith(", zero"))] or (
-            [] if varying else seen.differences
-        )
-        agree = sum(region.agree + region.close for region in ordinary)
-        if decimal:
-            return decimals(seen, differences, agree)
-        if seen.differences and varying and all(branchless(side, free_symbols(side)) for claim in claims for side in claim):
-            refutation = seen.refutation()  # what is analytic everywhere holds everywhere or is wrong
-            if refutation is not None:
-                return refutation
-        if differences and (agree == 0 or (self.recurrence and len(differences) > agree)):
-            refutation = replaced(seen, differences=differences).refutation()
-            if refutation is not None:
-                return refutation
-        if seen.differences:
-            return Open("holds at some points only")
-        if varying and ordinary and agree and all(region.agree or (region.outside and not region.unknown) for region in ordinary):
-            return Verified(False) if seen.certain and self._for_complex_parameters(claims, assumptions) else Supported()
-        found = Verified(seen.exact) if seen.certain and self._for_complex_parameters(claims, assumptions) else Supported()
-        return found if seen.covered else Open("no decision at some points")
-
-    def _for_complex_parameters(self, claims: list[Claim], assumptions: Assumptions) -> bool:
-        """Whether what holds for real values holds for complex ones of all symbols but the variables."""
-        if not set().union(*(free_symbols(side) for claim in claims for side in claim)) - set(self.variables):
-            return True
-        real = Assumptions([*assumptions.conditions, *(("Element", name, "Reals") for name in self.variables)])
-        seen = survey(claims, real, self.seed, partial=True)
-        return not seen.differences and seen.agreed > 0
-
-    # Counting constants.
+class Problem(PutIn):
+    """How many solutions there are, and whether the answer has them all."""
 
     def orders(self) -> dict[str, tuple[int, int]] | None:
         """For each function the lowest and highest derivative (shift); None where an equation is of another kind."""
@@ -256,6 +142,8 @@ class Problem:
         branch = self.other_branch(orders)
         if branch is not None:
             return branch
+        if self.general_integral(orders):
+            return Verified(True)
         if not self.at_one_place(orders) or not self.first_degree(orders):
             return Open("further solutions")
         if self.initial and not self.one_for_initial_values(orders):
@@ -268,7 +156,27 @@ class Problem:
             return Open("more constants than a general solution has")
         if not self.initial and not self.nothing_cancels(orders):
             return Open("whether the factor of the highest derivative gives further solutions")
-        return Verified(True) if needed == 0 or self.reaches_all() else Open("further solutions")
+        if needed == 0 or self.reaches_all():
+            return Verified(True)
+        return Verified(True, amplitudes.ALL_REAL_ONES) if self.reaches_all_real() else Open("further solutions")
+
+    def general_integral(self, orders: dict[str, tuple[int, int]]) -> bool:
+        """Whether one answer has all solutions but singular ones of a polynomial equation of first order and higher degree."""
+        if len(self.names) != 1 or orders[self.names[0]] != (0, 1) or self.recurrence or self.initial or self.first_degree(orders):
+            return False
+        (name,), x = self.names, self.variables[0]
+        equation = self._symbols(minus(*arguments(self.general[0])))
+        found = [(applied(s[name], (x,)), self.constants(s)) for s in self.solutions]
+        if any(len(names) > 1 for _, names in found):
+            return False
+        return any(general_integrals.has_all_but_singular(equation, (x, f"{name}$0", f"{name}$1"), body, names[0]) for body, names in found if len(names) == 1)
+
+    def reaches_all_real(self) -> bool:
+        """Whether real constants of one answer in amplitude and phase reach every real solution of a linear equation."""
+        s = self.solutions[0]
+        if len(self.solutions) != 1 or len(self.names) != 1 or self.recurrence or not self.linear() or self.initial:
+            return False
+        return amplitudes.all_real_ones(applied(s[self.names[0]], (self.variables[0],)), self.constants(s), self.variables[0])
 
     def unbroken(self) -> bool:
         """Whether the functions do not jump where the equations are regular (unbroken.py)."""

@@ -16,7 +16,6 @@ from ..domain import somewhere_defined
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
 from ..normal import proves_equal
-from ..on_cuts import cuts_met
 from ..tree import Refused, Text, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, show, walk
 from ..values import INDETERMINATE, Relation, Undecided, compare
 
@@ -47,13 +46,6 @@ def check(task: dict[str, Any], seed: int) -> Residual:
             refuted = _with_reals(claims, assumptions, seed, refuted)
         return refuted
     found = Verified(exact=True) if proved and seen.certain else conclude(claims, seen)
-    if (
-        isinstance(found, Verified)
-        and not proved
-        and seen.open_names
-        and not cuts_met([side for claim in claims for side in claim], seen.points, seen.open_names)
-    ):
-        return Supported()  # on a cut the two may differ
     if isinstance(found, Verified) and assumptions.integers and not found.exact:
         return Supported()  # some integers are not all of them
     return found
@@ -218,6 +210,8 @@ def conclude(claims: list[Claim], seen: Survey) -> Residual:
     if not seen.covered:
         bare = sorted(name for name, region in seen.regions.items() if not region.agree)
         return Open("no decision " + ", ".join(bare)[:200])
+    if seen.stepped:
+        return Open("a function may jump where no point was taken")
     if not seen.certain:
-        return Supported()  # a jump may lie where no point was taken
+        return Supported()  # a branch may change where no point was taken
     return Verified(exact=seen.exact and not names_of(claims))

@@ -15,7 +15,7 @@ from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Supported, Verified
 from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, plus, reals, replace, times
 from ..values import Undecided, complex_ball, is_number, precision
-from . import decimal_matrices
+from . import decimal_matrices, eigenvalues_of_numbers
 from .decompositions import DECOMPOSITIONS
 from .properties import (
     Case,
@@ -35,6 +35,7 @@ from .properties import (
 )
 
 MAX_MINORS = 400
+MAX_ROWS = 8
 
 
 def check(task: dict[str, Any], seed: int) -> Residual:
@@ -47,18 +48,29 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         if machine.cancels(task["matrix"], task.get("right", 0)):
             return Open("machine arithmetic loses too much")
         found = decimal_matrices.check(what, matrix, answer, task.get("right"), case)
-        if isinstance(found, Refuted) or task.get("approximate") or not kept_by_machines(task["matrix"], answer, task.get("right", 0)):
+        if isinstance(found, Refuted) or task.get("approximate") or not kept_by_machines(task["matrix"], task.get("right", 0)):
             return found
         as_written: dict[str, Any] = {key: exactly(task[key]) for key in ("matrix", "answer", "right") if key in task}
-        return found if not proved_exactly(check({**task, **as_written}, seed)) else Verified(exact=True)
+        if kept_by_machines(answer) and proved_exactly(check({**task, **as_written}, seed)):
+            return Verified(exact=True)
+        return rounded_eigenvalues(what, as_written["matrix"], answer) or found
     if what == "power":
         return power(matrix, answer, task["index"], case)
     if what == "linear_solve":
         return linear_solve(matrix, answer, task["right"], case)
     if what == "least_squares":
         return least_squares(matrix, answer, task["right"], case)
+    if what == "some_eigenvalues":
+        return some_eigenvalues(matrix, answer, case, int(task["index"]))
     procedure = PROCEDURES.get(what) or DECOMPOSITIONS[what]
     return procedure(matrix, answer, case)
+
+
+def rounded_eigenvalues(what: str, matrix: Tree, answer: Tree) -> Residual | None:
+    rows = rows_of(matrix)
+    rational = exact_rows(rows) if rows is not None and what == "eigenvalues" and is_call(answer, "List") else None
+    square = rational is not None and len(rational) == len(rational[0]) <= MAX_ROWS
+    return eigenvalues_of_numbers.decimal_ones(rational, arguments(answer)) if square and rational is not None else None
 
 
 def symmetric_functions(values: tuple[Tree, ...]) -> list[Tree]:
@@ -98,17 +110,20 @@ def eigenvalues(matrix: Rows, answer: Tree, case: Case) -> Residual:
         return Open("shape")
     if len(values) != len(matrix):
         return wrong(f"a matrix of {len(matrix)} rows has {len(matrix)} eigenvalues, the answer {len(values)}")
-    if len(matrix) > 8:
+    if len(matrix) > MAX_ROWS:
         return Open("too large")
     return case.claims(list(zip(characteristic(matrix), symmetric_functions(values), strict=True)))
 
 
-def some_eigenvalues(matrix: Rows, answer: Tree, case: Case) -> Residual:
-    """Each is an eigenvalue; that they are those asked for is not decided."""
+def some_eigenvalues(matrix: Rows, answer: Tree, case: Case, count: int) -> Residual:
+    """Each is an eigenvalue; that they are those asked for is decided for matrices of rational numbers."""
     values = arguments(answer)
     if len(values) > len(matrix) or any(is_call(value, "List") for value in values):
         return Open("shape")
     found = case.claims([(characteristic_at(matrix, value), 0) for value in values])
+    rational = exact_rows(matrix)
+    if rational is not None and len(rational) == len(rational[0]) <= MAX_ROWS and not isinstance(found, Refuted):
+        return eigenvalues_of_numbers.first_ones(rational, values, count, found)
     return Supported() if isinstance(found, Verified) else found
 
 
@@ -447,7 +462,6 @@ def within(node: Tree) -> bool:
 PROCEDURES: dict[str, Callable[[Rows, Tree, Case], Residual]] = {
     "inverse": inverse,
     "eigenvalues": eigenvalues,
-    "some_eigenvalues": some_eigenvalues,
     "eigenvectors": eigenvectors,
     "eigensystem": eigensystem,
     "null_space": null_space,

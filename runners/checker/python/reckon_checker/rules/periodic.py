@@ -346,7 +346,7 @@ def classes(problem: Problem, waves: Waves, kernel: Kernel, real: bool) -> Resid
         finite = one_to_one(problem, lambda bits: members(problem, waves, kernel, bits))
         if isinstance(finite, Verified):
             return Open("solutions that are not real are not in the answer")
-        return None if isinstance(finite, Refuted) and not real else finite
+        return Open("there are infinitely many solutions, the answer lists some") if isinstance(finite, Refuted) and not real else finite
     why = "the enclosures stay too wide"
     if height(problem) >= MAX_BITS:
         return far_off(problem) or Open("numbers too large to be told apart")

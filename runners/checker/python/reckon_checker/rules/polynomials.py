@@ -14,7 +14,7 @@ from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz, nmod_poly
 
 from .. import budget
 from ..findings import Open, Refuted, Residual, Statement, Verified
-from ..tree import Refused, Tree, arguments, is_call, rational, walk
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, rational, walk
 from ..univariate import polynomial as univariate
 from . import identities
 
@@ -117,6 +117,9 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     what, args, parts = task["what"], list(task["args"]), flat(task["answer"])
     if len(args) < (1 if what in ("Discriminant", "Congruent", "CoefficientList") else 2):
         return Open("two polynomials are wanted")
+    related = dependent([*args, *parts])
+    if related and (what not in WANTED or task.get("modulus") is not None):
+        return Open("constants that are algebraic, or may be dependent")
     if what == "PolynomialMod" or (what == "Congruent" and isinstance(task.get("modulus"), int)):
         return residues(reduced([*args, *([task["modulus"]] if what == "Congruent" else [])], parts, what), parts, task.get("modulus", 0))
     if what not in ("PolynomialGCD", "PolynomialLCM") and len(args) > 2:
@@ -129,6 +132,10 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         polynomials = [ring.polynomial(arg) for arg in args]
     except Foreign:
         return Open("not polynomials over the rationals")
+    if related:
+        if not kept_degrees(ring, polynomials, ring.index(variable)):
+            return Open("constants in a leading coefficient")
+        return by_values(ring, WANTED[what](ring, polynomials, ring.index(variable)), parts, seed)
     try:
         if what in ("PolynomialGCD", "PolynomialLCM"):
             return associate(common(what, polynomials), ring.polynomial(parts[0]), polynomials) if len(parts) == 1 else Open("shape")
@@ -148,6 +155,17 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if not found:
         return Verified(True, "{}")
     return next((part for part in found if isinstance(part, Refuted)), found[0])
+
+
+def dependent(trees: list[Tree]) -> bool:
+    """Whether the constants among the leaves may fulfil a polynomial equation: not so Pi alone, nor E alone, which are transcendental."""
+    found = {str(leaf) for tree in trees for leaf in leaves(tree) if not free_symbols(leaf)}
+    return bool(found) and found not in ({"Pi"}, {"E"})
+
+
+def kept_degrees(ring: Ring, polynomials: list[fmpq_mpoly], index: int) -> bool:
+    """Whether no leading coefficient can vanish when symbols get values: what was computed with symbols holds for the values then."""
+    return index >= 0 and all(p.is_zero() or coefficients(ring, p, index)[-1].is_constant() for p in polynomials)
 
 
 def by_values(ring: Ring, wanted: list[Quotient], parts: list[Tree], seed: int) -> Residual:

@@ -22,17 +22,20 @@ from ..points import Points
 from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, reals, walk
 from ..tree import show as show_tree
 from ..values import Kind, NonValue, Relation, Undecided, show
-from . import components, decimals, diophantine, kernels, parametric, periodic, window
+from . import components, decimals, diophantine, exponential, kernels, logarithmic, parametric, parts, periodic, stepped, window
 from .algebraic import NotAlgebraic
 from .cancelling import collected
 from .candidates import Algebraic
 from .identities import held, proves
 from .multiplicity import often_enough
 from .problem import Problem, Solution, finite, put_in, solution
+from .real_values import restricted
+from .rounded import TO_THE_DIGITS_SHOWN, rounds
 from .systems import Infinite, TooHard
 
 MAX_SOLUTIONS = 200
 PARAMETER_POINTS = 4  # at which solutions with parameters are looked at, where all regions of these are alike
+ROUNDED_BITS = 320
 REGIONS = 24  # that are looked at one by one
 
 
@@ -85,16 +88,48 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
     if task.get("modulus") is not None:
         return diophantine.modular(task)
     conditions = [simplest(c) for c in flatten(task["conditions"])]
-    if task.get("approximate") or any(reals(node) for s in task["solutions"] for node in s["values"]) or any(reals(c) for c in conditions):
+    if task.get("approximate") or any(reals(without_roots(node)) for s in task["solutions"] for node in s["values"]) or any(reals(c) for c in conditions):
         if machine.cancels(*conditions):
             return Open("machine arithmetic loses too much")
         found = decimals.check(task, conditions)
-        if isinstance(found, Refuted) or task.get("approximate") or not kept_by_machines(*conditions, *(v for s in task["solutions"] for v in s["values"])):
+        if isinstance(found, Refuted) or task.get("approximate") or not kept_by_machines(*conditions):
             return found
-        as_written = [{"names": s["names"], "values": [exactly(value) for value in s["values"]]} for s in task["solutions"]]
-        exact = solved(problem_of(task, [exactly(c) for c in conditions], as_written, seed))
-        return exact if isinstance(exact, Verified) and exact.exact else found
+        equations = [exactly(c) for c in conditions]
+        if kept_by_machines(*(v for s in task["solutions"] for v in s["values"])):
+            as_written = [{"names": s["names"], "values": [exactly(value) for value in s["values"]]} for s in task["solutions"]]
+            exact = solved(problem_of(task, equations, as_written, seed))
+            if isinstance(exact, Verified) and exact.exact:
+                return exact
+        return rounded_solutions(problem_of(task, equations, task["solutions"], seed)) or found
     return solved(problem_of(task, conditions, task["solutions"], seed))
+
+
+def without_roots(node: Tree) -> Tree:
+    """Without Root[{f, x0}], whose decimal only says which root is meant."""
+    if not isinstance(node, tuple):
+        return node
+    return "Root" if is_call(node, "Root") else tuple(without_roots(part) for part in node)
+
+
+def rounded_solutions(problem: Problem) -> Residual | None:
+    """Verified where the decimals are all exact solutions rounded to the digits they show; None where that is not known."""
+    names = problem.unknowns
+    if problem.parameters or problem.assumptions or any(s.conditions or s.integers or s.loose or set(s.values) != set(names) for s in problem.solutions):
+        return None
+    try:
+        algebraic = Algebraic(problem.equations, problem.others, names, problem.domain)
+        true = [] if algebraic.only_real else algebraic.at(ROUNDED_BITS)
+    except (NotAlgebraic, Infinite, TooHard, Undecided):
+        return None
+    left = [one for one in restricted(problem.equations, problem.domain, true) if one.admissible is not False]
+    if not problem.complete or any(not one.admissible for one in left) or not left or len(left) != len(problem.solutions):
+        return None
+    for s in problem.solutions:
+        near = [one for one in left if all(rounds(s.values[name], one.values[name]) for name in names)]
+        if not near:
+            return None
+        left.remove(near[0])
+    return Verified(exact=False, residual=TO_THE_DIGITS_SHOWN)
 
 
 def problem_of(task: dict[str, Any], conditions: list[Tree], solutions: list[dict[str, Any]], seed: int) -> Problem:
@@ -170,10 +205,15 @@ def without_parameters(problem: Problem) -> Residual:
         return put_in(problem, "the system is too large to solve here")
     except NotAlgebraic:
         pass
+    found = parts.check(problem) if not identically(problem) else None
+    if found is not None:
+        return found
     if not problem.others and identically(problem):
         return constant(problem)
+    if problem.domain.endswith("Rationals") or problem.domain in ("Algebraics", "Booleans"):
+        return Open("the domain")
     if len(problem.unknowns) == 1:
-        for check_one in (kernels.check, periodic.check, window.check):
+        for check_one in (kernels.check, logarithmic.check, exponential.check, stepped.check, periodic.check, window.check):
             found = check_one(problem)
             if found is not None:
                 return found

@@ -1,19 +1,20 @@
-package circuit
+package trig
 
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 )
 
 func TestSincosAgreesWithStandardLibrary(t *testing.T) {
-	rng := newRandom(1)
+	rng := rand.New(rand.NewPCG(1, 1))
 	for range 200_000 {
-		x := (rng.float64() - 0.5) * 200
-		s, c := sincos(x)
+		x := (rng.Float64() - 0.5) * 200
+		s, c := Sincos(x)
 		ws, wc := math.Sincos(x)
 		if math.Abs(s-ws) > 4e-16 || math.Abs(c-wc) > 4e-16 {
-			t.Fatalf("sincos(%v) = %v, %v; want %v, %v", x, s, c, ws, wc)
+			t.Fatalf("Sincos(%v) = %v, %v; want %v, %v", x, s, c, ws, wc)
 		}
 	}
 }
@@ -41,19 +42,19 @@ func TestSincosOfHugeAngles(t *testing.T) {
 	pi := new(big.Float).SetPrec(precision).Mul(big.NewFloat(16), arctanInverse(5))
 	pi.Sub(pi, new(big.Float).SetPrec(precision).Mul(big.NewFloat(4), arctanInverse(239)))
 	twoPi := new(big.Float).SetPrec(precision).Mul(pi, big.NewFloat(2))
-	rng := newRandom(2)
+	rng := rand.New(rand.NewPCG(2, 2))
 	for exponent := -1070; exponent < 1023; exponent += 3 {
-		x := math.Ldexp(1+rng.float64(), exponent)
+		x := math.Ldexp(1+rng.Float64(), exponent)
 		turns := new(big.Float).SetPrec(precision).Quo(new(big.Float).SetPrec(precision).SetFloat64(x), twoPi)
 		whole, _ := turns.Int(nil)
 		rest := new(big.Float).SetPrec(precision).Mul(new(big.Float).SetPrec(precision).SetInt(whole), twoPi)
 		rest.Sub(new(big.Float).SetPrec(precision).SetFloat64(x), rest)
 		r, _ := rest.Float64()
 		for _, sign := range []float64{1, -1} {
-			s, c := sincos(sign * x)
+			s, c := Sincos(sign * x)
 			ws, wc := math.Sincos(sign * r)
 			if math.Abs(s-ws) > 8e-16 || math.Abs(c-wc) > 8e-16 {
-				t.Fatalf("sincos(%v) = %v, %v; want %v, %v", sign*x, s, c, ws, wc)
+				t.Fatalf("Sincos(%v) = %v, %v; want %v, %v", sign*x, s, c, ws, wc)
 			}
 		}
 	}

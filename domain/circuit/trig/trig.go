@@ -1,4 +1,6 @@
-package circuit
+// Package trig computes sines and cosines with the same bits on every processor. It serves the simulator and the reader
+// of OpenQASM, whose results must not depend on the machine (docs/adr/0013).
+package trig
 
 import (
 	"math"
@@ -15,10 +17,10 @@ var twoOverPi = [20]uint64{
 	0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d,
 }
 
-// sincos returns sin x and cos x for every finite x, within 2 ulp, with the same bits on every processor: the standard
+// Sincos returns sin x and cos x for every finite x, within 2 ulp, with the same bits on every processor: the standard
 // library uses assembly on some of them, and compilers may fuse products and sums unless converted explicitly.
-func sincos(x float64) (sin, cos float64) {
-	quadrant, r := reduce(x)
+func Sincos(x float64) (sin, cos float64) {
+	quadrant, r := Reduce(x)
 	s, c := sinSeries(r), cosSeries(r)
 	switch quadrant {
 	case 1:
@@ -31,9 +33,9 @@ func sincos(x float64) (sin, cos float64) {
 	return s, c
 }
 
-// reduce writes x = (4k + quadrant)·π/2 + r with |r| ≤ π/4, by multiplying x with 2/π in fixed point, keeping the
+// Reduce writes x = (4k + quadrant)·π/2 + r with |r| ≤ π/4, by multiplying x with 2/π in fixed point, keeping the
 // digits that matter (Payne and Hanek 1983).
-func reduce(x float64) (quadrant uint64, r float64) {
+func Reduce(x float64) (quadrant uint64, r float64) {
 	if math.Abs(x) <= math.Pi/4 {
 		return 0, x
 	}

@@ -1,0 +1,268 @@
+package openqasm
+
+func (e *elaborator) declaration(d *declaration) {
+	if d.of.word == "qubit" {
+		e.declareQubits(d)
+		return
+	}
+	kind, width := e.typeOf(d.of)
+	if kind == kindBit && !d.constant {
+		e.declareBits(d, width)
+		return
+	}
+	s := &symbol{kind: symbolVariable, constant: d.constant, value: value{kind: kind, width: width}}
+	if d.initial != nil {
+		v := e.assigned(d.initial)
+		if d.constant && v.running() {
+			fail(CodeType, d.initial.position(), "the value of a const cannot depend on a measurement")
+		}
+		v = e.convert(d.initial.position(), v, kind, width, false)
+		e.declare(d.position(), d.name, s)
+		e.setVariable(d.position(), s, v)
+		return
+	}
+	e.declare(d.position(), d.name, s)
+}
+
+// typeOf is a written type; the width of a register is a constant.
+func (e *elaborator) typeOf(t typeName) (kind valueKind, width int) {
+	kind = map[string]valueKind{"bit": kindBit, "bool": kindBool, "int": kindInt, "uint": kindUint, "float": kindFloat, "angle": kindAngle}[t.word]
+	if t.width == nil {
+		return kind, 0
+	}
+	most := machineWidth
+	if kind == kindBit {
+		most = maxBits
+	}
+	width = e.size(t.width, t.word, most)
+	if kind == kindFloat && width != 32 && width != 64 {
+		fail(CodeUnsupported, t.width.position(), "float has 32 or 64 bits, not %d", width)
+	}
+	return kind, width
+}
+
+// size is a constant of at least 1.
+func (e *elaborator) size(x expression, what string, most int) int {
+	n := e.knownInteger(x)
+	if n < 1 || n > int64(most) {
+		fail(CodeType, x.position(), "the size of a %s must be between 1 and %d, not %d", what, most, n)
+	}
+	return int(n)
+}
+
+func (e *elaborator) declareQubits(d *declaration) {
+	if len(e.scopes) > 1 || e.inGate {
+		fail(CodeMalformed, d.position(), "qubits can only be declared outside blocks")
+	}
+	if len(e.hardware) > 0 {
+		fail(CodeUnsupported, d.position(), "a program uses either declared or physical qubits, not both")
+	}
+	size := 1
+	if d.of.width != nil {
+		n := e.knownInteger(d.of.width)
+		if n < 1 || n > int64(e.limits.Qubits-e.qubits) {
+			fail(CodeQubits, d.of.width.position(), "qubits must number between 1 and %d in all", e.limits.Qubits)
+		}
+		size = int(n)
+	} else if e.qubits+1 > e.limits.Qubits {
+		fail(CodeQubits, d.position(), "qubits must number between 1 and %d in all", e.limits.Qubits)
+	}
+	e.quantum = append(e.quantum, Register{Name: d.name, First: e.qubits, Size: size})
+	e.declare(d.position(), d.name, &symbol{kind: symbolQubits, qubits: sequence(e.qubits, size), scalar: d.of.width == nil})
+	e.qubits += size
+}
+
+func sequence(first, size int) []int {
+	list := make([]int, size)
+	for i := range list {
+		list[i] = first + i
+	}
+	return list
+}
+
+// declareBits declares a register. Outside blocks it is part of the result.
+func (e *elaborator) declareBits(d *declaration, width int) {
+	size := max(width, 1)
+	s := &symbol{kind: symbolBits, scalar: d.of.width == nil}
+	if len(e.scopes) == 1 {
+		if size > maxBits-e.declared {
+			fail(CodeUnsupported, d.position(), "a program has at most %d bits", maxBits)
+		}
+		e.registers = append(e.registers, Register{Name: d.name, First: e.declared, Size: size})
+		s.bits = sequence(e.declared, size)
+		e.declared += size
+	} else {
+		s.bits = e.newSlots(d.position(), size)
+		for _, slot := range s.bits { // a block may run more than once
+			e.emit(d.position(), Operation{Kind: Assign, Slot: slot, Formula: Formula{Bits: []Ref{constant(false)}}})
+		}
+	}
+	if d.initial == nil {
+		e.declare(d.position(), d.name, s)
+		return
+	}
+	if m, ok := d.initial.(*measurement); ok {
+		e.declare(d.position(), d.name, s)
+		e.measure(m, s.bits, s.scalar)
+		return
+	}
+	v := e.convert(d.initial.position(), e.evaluate(d.initial), kindBit, width, false)
+	e.declare(d.position(), d.name, s)
+	e.store(d.position(), s.bits, v.pattern(size))
+}
+
+func (e *elaborator) newSlots(at, count int) []int {
+	list := make([]int, count)
+	for i := range list {
+		list[i] = e.slot(at)
+	}
+	return list
+}
+
+// alias gives a name to qubits or bits, or to parts of them.
+func (e *elaborator) alias(a *alias) {
+	if qubits, scalar, ok := e.tryQubits(a.value); ok {
+		e.checkDistinct(a.value.position(), qubits)
+		e.declare(a.position(), a.name, &symbol{kind: symbolQubits, qubits: qubits, scalar: scalar})
+		return
+	}
+	bits, scalar := e.bitOperand(a.value)
+	e.declare(a.position(), a.name, &symbol{kind: symbolBits, bits: bits, scalar: scalar})
+}
+
+// assigned evaluates the right side of an assignment to something that is not a register of bits.
+func (e *elaborator) assigned(x expression) value {
+	m, ok := x.(*measurement)
+	if !ok {
+		return e.evaluate(x)
+	}
+	qubits, scalar := e.qubitOperand(m.operand)
+	slots := e.newSlots(m.position(), len(qubits))
+	e.measure(m, slots, scalar)
+	v := value{kind: kindBit, width: len(slots), bits: make([]Ref, len(slots))}
+	if scalar {
+		v.width = 0
+	}
+	for i, s := range slots {
+		v.bits[i] = Ref{Slot: s}
+	}
+	return v
+}
+
+func (e *elaborator) measure(m *measurement, slots []int, scalar bool) {
+	qubits, _ := e.qubitOperand(m.operand)
+	if len(qubits) != len(slots) {
+		fail(CodeTargets, m.position(), "%d qubit%s cannot be measured into %d bit%s", len(qubits), plural(len(qubits)), len(slots), plural(len(slots)))
+	}
+	e.measured = true
+	for i, q := range qubits {
+		e.emit(m.position(), Operation{Kind: Measure, Targets: []int{q}, Slot: slots[i]})
+	}
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+func (e *elaborator) assignment(a *assignment) {
+	m, measures := a.value.(*measurement)
+	if a.target == nil {
+		qubits, _ := e.qubitOperand(m.operand)
+		e.measure(m, e.newSlots(a.position(), len(qubits)), false)
+		return
+	}
+	if id, ok := a.target.(*name); ok {
+		if s := e.lookup(id.text); s != nil && s.kind == symbolVariable {
+			e.assignVariable(a, s, id.text)
+			return
+		}
+	}
+	slots, scalar := e.bitOperand(a.target)
+	if measures {
+		if a.op != "=" {
+			fail(CodeMalformed, a.value.position(), "a measurement is assigned with =")
+		}
+		e.measure(m, slots, scalar)
+		return
+	}
+	v := e.compound(a)
+	width := len(slots)
+	if scalar {
+		width = 0
+	}
+	v = e.convert(a.value.position(), v, kindBit, width, false)
+	e.store(a.position(), slots, v.pattern(len(slots)))
+}
+
+// compound is the value of "x op= y", or of y for "x = y".
+func (e *elaborator) compound(a *assignment) value {
+	if a.op == "=" {
+		return e.assigned(a.value)
+	}
+	return e.binaryValue(a.position(), a.op[:len(a.op)-1], e.evaluate(a.target), e.assigned(a.value))
+}
+
+func (e *elaborator) assignVariable(a *assignment, s *symbol, word string) {
+	if s.constant {
+		fail(CodeMalformed, a.position(), "%s is const and cannot be assigned", clip(word))
+	}
+	if e.inGate {
+		fail(CodeMalformed, a.position(), "a gate cannot assign variables")
+	}
+	v := e.convert(a.value.position(), e.compound(a), s.value.kind, s.value.width, false)
+	e.setVariable(a.position(), s, v)
+}
+
+// setVariable gives a variable a value. One that depends on a measurement is kept in slots, for good.
+func (e *elaborator) setVariable(at int, s *symbol, v value) {
+	if s.slots == nil && !v.running() {
+		s.value, s.defined = v, true
+		return
+	}
+	e.keep(at, s)
+	e.store(at, s.slots, v.pattern(len(s.slots)))
+	s.defined = true
+}
+
+// keep moves a variable's value into slots.
+func (e *elaborator) keep(at int, s *symbol) {
+	if s.slots != nil || s.constant {
+		return
+	}
+	if s.value.kind == kindFloat || s.value.kind == kindAngle {
+		fail(CodeUnsupported, at, "a variable of type %s cannot depend on a measurement; use bool, int or uint", s.value.describe())
+	}
+	s.slots = e.newSlots(at, s.value.effective())
+	for i, b := range s.value.pattern(len(s.slots)) {
+		e.emit(at, Operation{Kind: Assign, Slot: s.slots[i], Formula: Formula{Bits: []Ref{b}}})
+	}
+	s.defined = true
+}
+
+// store assigns bits to slots as if all were read before any is written.
+func (e *elaborator) store(at int, slots []int, list []Ref) {
+	place := make(map[int]int, len(slots))
+	for i, s := range slots {
+		place[s] = i
+	}
+	for i, b := range list {
+		if j, own := place[b.Slot]; own && j != i {
+			t := e.slot(at)
+			e.emit(at, Operation{Kind: Assign, Slot: t, Formula: Formula{Bits: []Ref{{Slot: b.Slot}}}})
+			list[i] = Ref{Slot: t, Not: b.Not}
+		}
+	}
+	for i, b := range list {
+		if b == (Ref{Slot: slots[i]}) {
+			continue
+		}
+		f := Formula{Bits: []Ref{b}}
+		if len(list) == 1 { // bits of a longer value may share what they were computed from
+			f = e.formula(b)
+		}
+		e.emit(at, Operation{Kind: Assign, Slot: slots[i], Formula: f})
+	}
+}

@@ -1,0 +1,279 @@
+package openqasm
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// elaborator walks the tree in the order the program runs and emits operations. Every loop over known values is
+// unrolled; a branch or loop that depends on a measurement becomes an If or While.
+type elaborator struct {
+	source   string
+	version  int
+	limits   Limits
+	scopes   []scope
+	body     []Operation // of the block that is being emitted
+	hardware map[string]int
+	library  map[string]*gate
+
+	qubits    int
+	quantum   []Register // of qubits
+	registers []Register // of bits
+	declared  int        // slots of declared bits
+	slots     int        // next hidden slot; numbered from hiddenBase until the end
+	temporary map[int]bool
+	phase     float64
+
+	operations int
+	steps      int
+	depth      int  // nesting of blocks whose execution depends on a measurement
+	inGate     bool // a definition is being expanded
+	callAt     int  // the statement that operations are attributed to
+	measured   bool
+	matrix     bool // operations are collected for their matrix: two-qubit gates are expanded
+
+	loops   []*loop
+	stopped stop  // the rest of the block is never reached
+	raised  []int // slots of jumps that may have been taken
+	endFlag int   // slot that "end" sets where a measurement decides; 0: none
+}
+
+// hiddenBase keeps hidden slots apart from declared bits until the number of those is known.
+const hiddenBase = 1 << 20
+
+func elaborate(p *parser, statements []statement, limits Limits) Program {
+	source := p.lexer.text
+	e := &elaborator{
+		source: source, version: p.version, limits: limits, scopes: []scope{{}},
+		slots: hiddenBase, temporary: map[int]bool{}, library: loadLibrary(), hardware: numberHardware(p.hardware, limits),
+	}
+	if hasJump(statements, "end") {
+		e.endFlag = e.flag(0)
+	}
+	e.block(statements)
+	e.qubits += len(e.hardware)
+	if e.qubits == 0 {
+		fail(CodeMissing, len(source), "the program declares no qubits")
+	}
+	if e.measured && e.declared == 0 {
+		fail(CodeUnsupported, 0, "the program measures but declares no bit that would keep an outcome: write bit[n] c; c = measure q;")
+	}
+	e.body = e.withoutDead(e.body)
+	e.finish(e.body)
+	return Program{
+		Version: e.version, Qubits: e.qubits, Slots: e.declared + e.slots - hiddenBase,
+		Registers: e.registers, Phase: e.phase, Body: e.body, source: source,
+	}
+}
+
+// finish numbers hidden slots after the declared ones and gives barriers without operands all qubits.
+func (e *elaborator) finish(body []Operation) {
+	final := func(s int) int {
+		if s >= hiddenBase {
+			return e.declared + s - hiddenBase
+		}
+		return s
+	}
+	for i := range body {
+		op := &body[i]
+		op.Slot = final(op.Slot)
+		for j, b := range op.Formula.Bits {
+			op.Formula.Bits[j].Slot = final(b.Slot)
+		}
+		if op.Kind == Barrier && len(op.Targets) == 0 {
+			for q := range e.qubits {
+				op.Targets = append(op.Targets, q)
+			}
+		}
+		e.finish(op.Then)
+		e.finish(op.Else)
+	}
+}
+
+// withoutDead leaves out assignments to hidden slots that nothing reads.
+func (e *elaborator) withoutDead(body []Operation) []Operation {
+	live := map[int]bool{}
+	for before := -1; len(live) != before; {
+		before = len(live)
+		markLive(body, live)
+	}
+	var drop func(list []Operation) []Operation
+	drop = func(list []Operation) []Operation {
+		kept := list[:0]
+		for _, op := range list {
+			if op.Kind == Assign && op.Slot >= hiddenBase && !live[op.Slot] {
+				continue
+			}
+			op.Then, op.Else = drop(op.Then), drop(op.Else)
+			kept = append(kept, op)
+		}
+		return kept
+	}
+	return drop(body)
+}
+
+// markLive adds the slots that conditions and live assignments read. Going backwards it sees most uses first.
+func markLive(list []Operation, live map[int]bool) {
+	for i := len(list) - 1; i >= 0; i-- {
+		op := list[i]
+		markLive(op.Else, live)
+		markLive(op.Then, live)
+		if op.Kind == Assign && op.Slot >= hiddenBase && !live[op.Slot] {
+			continue
+		}
+		for _, b := range op.Formula.Bits {
+			if b.Slot >= 0 {
+				live[b.Slot] = true
+			}
+		}
+	}
+}
+
+// numberHardware numbers the physical qubits a program names, in ascending order.
+func numberHardware(names map[string]int, limits Limits) map[string]int {
+	order := slices.SortedFunc(maps.Keys(names), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	numbers := make(map[string]int, len(order))
+	for i, q := range order {
+		if i >= limits.Qubits {
+			fail(CodeQubits, names[q], "the program names more than %d qubits", limits.Qubits)
+		}
+		numbers[q] = i
+	}
+	return numbers
+}
+
+// step counts work, so that no program unrolls for ever.
+func (e *elaborator) step(at int) {
+	if e.steps++; e.steps > maxSteps {
+		fail(CodeTooMany, at, "unrolling the program takes more than %d steps", maxSteps)
+	}
+}
+
+func (e *elaborator) emit(at int, op Operation) {
+	e.step(at)
+	if op.Kind != Assign && !e.matrix {
+		if e.operations++; e.operations > e.limits.Operations {
+			fail(CodeTooMany, e.place(at), "the program has more than %d gates, after loops are unrolled and definitions expanded", e.limits.Operations)
+		}
+	}
+	op.At = e.place(at)
+	e.body = append(e.body, op)
+}
+
+// place is the statement of the program that a node of a definition is expanded for.
+func (e *elaborator) place(at int) int {
+	if e.inGate {
+		return e.callAt
+	}
+	return at
+}
+
+// captured runs something that emits and returns what it emitted.
+func (e *elaborator) captured(run func()) []Operation {
+	outer := e.body
+	e.body = nil
+	run()
+	inner := e.body
+	e.body = outer
+	return inner
+}
+
+// block elaborates statements in order. After a jump that a measurement decides, the rest runs only where it was not
+// taken.
+func (e *elaborator) block(list []statement) {
+	for i, s := range list {
+		before := len(e.raised)
+		e.statement(s)
+		if e.stopped != running {
+			return
+		}
+		rest := list[i+1:]
+		if len(e.raised) > before && len(rest) > 0 {
+			e.guarded(s.position(), rest, func() { e.block(rest) })
+			return
+		}
+	}
+}
+
+func (e *elaborator) statement(s statement) {
+	e.step(s.position())
+	if !e.inGate {
+		e.callAt = s.position()
+	}
+	switch s := s.(type) {
+	case *declaration:
+		e.declaration(s)
+	case *alias:
+		e.alias(s)
+	case *assignment:
+		e.assignment(s)
+	case *gateCall:
+		e.gateCall(s)
+	case *gateDefinition:
+		e.define(s)
+	case *directive:
+		e.directive(s)
+	case *choice:
+		e.choice(s)
+	case *forLoop:
+		e.forLoop(s)
+	case *whileLoop:
+		e.whileLoop(s)
+	case *selection:
+		e.selection(s)
+	case *jump:
+		e.jump(s)
+	case *block:
+		e.inScope(func() { e.block(s.body) })
+	}
+}
+
+// directive emits barriers and resets. A delay changes nothing but keeps its qubits in step, as a barrier does.
+func (e *elaborator) directive(d *directive) {
+	var targets []int
+	for _, o := range d.operands {
+		qubits, _ := e.qubitOperand(o)
+		targets = append(targets, qubits...)
+	}
+	switch d.word {
+	case "reset":
+		for _, q := range targets {
+			e.emit(d.position(), Operation{Kind: Reset, Targets: []int{q}})
+		}
+	case "barrier", "delay":
+		e.checkDistinct(d.position(), targets)
+		e.emit(d.position(), Operation{Kind: Barrier, Targets: targets})
+	}
+}
+
+func (e *elaborator) checkDistinct(at int, qubits []int) {
+	seen := make(map[int]bool, len(qubits))
+	for _, q := range qubits {
+		if seen[q] {
+			fail(CodeRepeatedQubit, at, "the qubit %s is named twice", e.qubitName(q))
+		}
+		seen[q] = true
+	}
+}
+
+// qubitName is a qubit as the program would name it.
+func (e *elaborator) qubitName(q int) string {
+	for _, r := range e.quantum {
+		switch {
+		case q < r.First || q >= r.First+r.Size:
+		case r.Size == 1:
+			return clip(r.Name)
+		default:
+			return clip(r.Name) + "[" + itoa(q-r.First) + "]"
+		}
+	}
+	for name, i := range e.hardware {
+		if i == q {
+			return name
+		}
+	}
+	return itoa(q)
+}

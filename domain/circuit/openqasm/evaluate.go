@@ -1,0 +1,180 @@
+package openqasm
+
+import "math"
+
+var constants = map[string]float64{
+	"pi": math.Pi, "π": math.Pi, "tau": 2 * math.Pi, "τ": 2 * math.Pi, "euler": math.E, "ℇ": math.E,
+}
+
+// evaluate is the value of an expression.
+func (e *elaborator) evaluate(x expression) value {
+	e.step(x.position())
+	switch x := x.(type) {
+	case *literal:
+		return x.value
+	case *name:
+		return e.named(x)
+	case *unary:
+		return e.unaryValue(x)
+	case *binary:
+		return e.binaryValue(x.position(), x.op, e.evaluate(x.x), e.evaluate(x.y))
+	case *call:
+		return e.call(x)
+	case *cast:
+		kind, width := e.typeOf(x.to)
+		return e.convert(x.position(), e.evaluate(x.x), kind, width, true)
+	case *indexed:
+		return e.element(x)
+	}
+	fail(CodeType, x.position(), "expected a value")
+	return value{}
+}
+
+func (e *elaborator) named(x *name) value {
+	s := e.lookup(x.text)
+	if s == nil {
+		if c, ok := constants[x.text]; ok && (e.version == 3 || x.text == "pi") {
+			return realValue(c)
+		}
+		known := append(e.names(symbolVariable, symbolBits), "pi", "tau", "euler")
+		fail(CodeMalformed, x.position(), "%s is not declared%s", clip(x.text), suggestion(x.text, known))
+	}
+	switch {
+	case s.kind == symbolBits:
+		v := value{kind: kindBit, width: len(s.bits), bits: make([]Ref, len(s.bits))}
+		if s.scalar {
+			v.width = 0
+		}
+		for i, slot := range s.bits {
+			v.bits[i] = Ref{Slot: slot}
+		}
+		return v
+	case s.kind != symbolVariable:
+		fail(CodeType, x.position(), "%s is %s, not a value", clip(x.text), s.what())
+	case !s.defined:
+		fail(CodeType, x.position(), "%s has no value yet", clip(x.text))
+	case s.slots != nil:
+		v := s.value
+		v.bits = make([]Ref, len(s.slots))
+		for i, slot := range s.slots {
+			v.bits[i] = Ref{Slot: slot}
+		}
+		return v
+	}
+	return s.value
+}
+
+// element is a bit or several bits of a value.
+func (e *elaborator) element(x *indexed) value {
+	base := e.evaluate(x.base)
+	if base.isTruth() || base.kind == kindFloat {
+		fail(CodeType, x.position(), "a value of type %s has no elements", base.describe())
+	}
+	list := base.pattern(base.effective())
+	places, one := e.places(x, len(list))
+	if one {
+		return value{kind: kindBit, bits: []Ref{list[places[0]]}}.folded()
+	}
+	v := value{kind: kindBit, width: len(places), bits: make([]Ref, len(places))}
+	for i, p := range places {
+		v.bits[i] = list[p]
+	}
+	return v
+}
+
+// knownInteger evaluates something that has to be an integer and known now: an index, a size, a bound.
+func (e *elaborator) knownInteger(x expression) int64 {
+	v := e.evaluate(x)
+	if v.running() {
+		fail(CodeUnsupported, x.position(), "this integer depends on a measurement; it has to be known before the program runs")
+	}
+	if v.kind == kindFloat && e.version == 2 && v.real == math.Trunc(v.real) && math.Abs(v.real) < 1<<53 {
+		return int64(v.real)
+	}
+	if !v.isInteger() && !v.isTruth() {
+		fail(CodeType, x.position(), "expected an integer, not a value of type %s", v.describe())
+	}
+	return v.folded().number
+}
+
+// knownReal evaluates an angle or an exponent.
+func (e *elaborator) knownReal(x expression, what string) float64 {
+	v := e.evaluate(x)
+	if v.running() || v.bits != nil && v.kind != kindBit {
+		fail(CodeUnsupported, x.position(), "%s depends on a measurement; it has to be known before the program runs", what)
+	}
+	r, ok := v.asReal()
+	if !ok {
+		fail(CodeType, x.position(), "%s is a number, not a value of type %s", what, v.describe())
+	}
+	if math.IsInf(r, 0) || math.IsNaN(r) {
+		fail(CodeAngle, x.position(), "%s is not a finite number", what)
+	}
+	return r
+}
+
+// asReal is a known number in floating point.
+func (v value) asReal() (float64, bool) {
+	switch v.kind {
+	case kindFloat:
+		return v.real, true
+	case kindAngle:
+		return v.angleReal(), true
+	case kindInt, kindUint, kindBool:
+		return float64(v.number), v.bits == nil
+	}
+	return 0, false
+}
+
+// truth is an expression as a condition.
+func (e *elaborator) truth(x expression) Ref { return e.truthOf(x.position(), e.evaluate(x)) }
+
+func (e *elaborator) truthOf(at int, v value) Ref {
+	if v.bits == nil {
+		return constant(v.kind == kindFloat && v.real != 0 || v.number != 0)
+	}
+	if len(v.bits) == 1 {
+		return v.bits[0]
+	}
+	return e.or(at, v.bits...)
+}
+
+func (e *elaborator) unaryValue(x *unary) value {
+	v := e.evaluate(x.x)
+	at := x.position()
+	switch x.op {
+	case "!":
+		return bitValue(e.truthOf(at, v).not())
+	case "~":
+		return complement(at, v)
+	}
+	switch {
+	case v.kind == kindFloat:
+		v.real = -v.real
+		return v
+	case e.version == 2 && v.isInteger():
+		return realValue(-float64(v.number))
+	case v.kind == kindAngle:
+		v.number = int64(masked(uint64(-v.number), v.effective()))
+		return v
+	case v.isInteger():
+		zero := value{kind: v.kind, width: v.width, literal: v.literal}
+		return e.binaryValue(at, "-", zero, v)
+	}
+	fail(CodeType, at, "- takes a number, not a value of type %s", v.describe())
+	return value{}
+}
+
+func complement(at int, v value) value {
+	switch {
+	case v.kind == kindBit || v.kind == kindBool || v.kind == kindUint || v.kind == kindInt && v.width > 0:
+		list := v.pattern(v.effective())
+		for i, b := range list {
+			list[i] = b.not()
+		}
+		v.bits, v.literal = list, false
+		return v.folded()
+	}
+	fail(CodeType, at, "~ takes bits or an integer with a width, not a value of type %s", v.describe())
+	return value{}
+}

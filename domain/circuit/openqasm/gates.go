@@ -1,0 +1,294 @@
+package openqasm
+
+import (
+	"maps"
+	"math"
+	"slices"
+)
+
+// gate is something that can be applied: a primitive of the simulator, or a definition.
+type gate struct {
+	name       string
+	parameters int
+	qubits     int
+	primitive  bool
+	definition *gateDefinition // nil for gphase and for one-qubit primitives
+}
+
+// primitives are the gates that operations name. Those of two qubits have a definition in the library, too.
+var primitives = primitiveGates()
+
+func primitiveGates() map[string]*gate {
+	gates := map[string]*gate{"gphase": {name: "gphase", parameters: 1, primitive: true}}
+	for name, parameters := range map[string]int{
+		"id": 0, "x": 0, "y": 0, "z": 0, "h": 0, "s": 0, "sdg": 0, "t": 0, "tdg": 0, "sx": 0, "sxdg": 0,
+		"rx": 1, "ry": 1, "rz": 1, "p": 1, "u": 3,
+	} {
+		gates[name] = &gate{name: name, parameters: parameters, qubits: 1, primitive: true}
+	}
+	return gates
+}
+
+// findGate looks for a definition of the program, then in the library.
+func (e *elaborator) findGate(at int, word string) *gate {
+	if s := e.lookup(word); s != nil {
+		if s.kind != symbolGate {
+			fail(CodeMalformed, at, "%s is %s, not a gate", clip(word), s.what())
+		}
+		return s.gate
+	}
+	if word == "U" && e.version == 2 {
+		return primitives["u"] // equal up to a global phase, which version 2 cannot observe
+	}
+	if g, ok := e.library[word]; ok {
+		return g
+	}
+	known := append(e.names(symbolGate), slices.Sorted(maps.Keys(e.library))...)
+	fail(CodeUnknownGate, at, "unknown gate %s%s", clip(word), suggestion(word, known))
+	return nil
+}
+
+// define checks a definition and declares it. Calls are resolved here: a definition sees the gates before it.
+func (e *elaborator) define(d *gateDefinition) {
+	if len(e.scopes) > 1 || e.inGate {
+		fail(CodeMalformed, d.position(), "gates can only be defined outside blocks")
+	}
+	if len(d.qubits) > e.limits.Qubits {
+		fail(CodeQubits, d.position(), "a gate acts on at most %d qubits", e.limits.Qubits)
+	}
+	e.checkBody(d, d.body)
+	g := &gate{name: d.name, parameters: len(d.parameters), qubits: len(d.qubits), definition: d}
+	e.declare(d.position(), d.name, &symbol{kind: symbolGate, gate: g, constant: true})
+}
+
+func (e *elaborator) checkBody(d *gateDefinition, body []statement) {
+	for _, s := range body {
+		switch s := s.(type) {
+		case *gateCall:
+			if s.name == d.name && !e.hasGate(s.name) {
+				fail(CodeMalformed, s.position(), "the gate %s calls itself", clip(d.name))
+			}
+			s.gate = e.findGate(s.position(), s.name)
+			checkOperands(d, s.operands)
+		case *directive:
+			if s.word == "reset" {
+				fail(CodeMalformed, s.position(), "a gate cannot reset a qubit")
+			}
+			checkOperands(d, s.operands)
+		case *forLoop:
+			e.checkBody(d, s.body)
+		case *block:
+			e.checkBody(d, s.body)
+		default:
+			fail(CodeMalformed, s.position(), "only gates, barriers and for loops can stand in a gate definition")
+		}
+	}
+}
+
+func (e *elaborator) hasGate(word string) bool {
+	_, ok := e.library[word]
+	return ok || e.lookup(word) != nil
+}
+
+func checkOperands(d *gateDefinition, operands []expression) {
+	for _, o := range operands {
+		id, ok := o.(*name)
+		if !ok {
+			fail(CodeMalformed, o.position(), "the qubits of a gate cannot be indexed inside its definition")
+		}
+		if !slices.Contains(d.qubits, id.text) {
+			fail(CodeIndex, id.position(), "%s is not a qubit of the gate %s", clip(id.text), clip(d.name))
+		}
+	}
+}
+
+// control is a qubit that must be 1, or 0 when it is negative.
+type control struct {
+	qubit    int
+	negative bool
+}
+
+// application is a gate with its modifiers and arguments.
+type application struct {
+	at       int
+	gate     *gate
+	params   []float64
+	powers   []float64 // innermost first; inv is −1
+	controls []control
+	qubits   []int
+}
+
+// gateCall applies a gate once, or once for each element of registers of one size.
+func (e *elaborator) gateCall(c *gateCall) {
+	for _, a := range e.applications(c) {
+		e.apply(a)
+	}
+}
+
+func (e *elaborator) applications(c *gateCall) []application {
+	at := c.position()
+	base := application{at: at, gate: c.gate}
+	if base.gate == nil {
+		base.gate = e.findGate(at, c.name)
+	}
+	if d := base.gate.definition; d != nil && d.opaque {
+		fail(CodeUnsupported, at, "%s is opaque: it has no definition that could be simulated", clip(c.name))
+	}
+	if len(c.arguments) != base.gate.parameters {
+		n := base.gate.parameters
+		fail(CodeParameters, at, "%s takes %d parameter%s, not %d", clip(c.name), n, plural(n), len(c.arguments))
+	}
+	for _, a := range c.arguments {
+		base.params = append(base.params, e.knownReal(a, "a parameter of "+clip(c.name)))
+	}
+	polarity := e.modify(&base, c.modifiers)
+	want := len(polarity) + base.gate.qubits
+	if len(c.operands) != want && (want != 0 || len(c.operands) > 0) {
+		fail(CodeTargets, at, "%s takes %d qubit%s here, not %d", clip(c.name), want, plural(want), len(c.operands))
+	}
+	var list []application
+	for _, qubits := range e.broadcast(c) {
+		a := base
+		for i, negative := range polarity {
+			a.controls = append(a.controls[:len(a.controls):len(a.controls)], control{qubits[i], negative})
+		}
+		a.qubits = qubits[len(polarity):]
+		list = append(list, a)
+	}
+	return list
+}
+
+// modify evaluates modifiers, from the gate outwards. It returns the polarity of each control, outermost first.
+// pow(k) and ctrl commute: the power of a controlled gate is the controlled power.
+func (e *elaborator) modify(a *application, modifiers []modifier) (negative []bool) {
+	for i := len(modifiers) - 1; i >= 0; i-- {
+		m := modifiers[i]
+		switch m.word {
+		case "inv":
+			a.powers = append(a.powers, -1)
+		case "pow":
+			a.powers = append(a.powers, e.knownReal(m.argument, "an exponent"))
+		default:
+			count := int64(1)
+			if m.argument != nil {
+				count = e.knownInteger(m.argument)
+			}
+			if count < 1 || count > int64(e.limits.Qubits) || len(negative)+int(count) > e.limits.Qubits {
+				fail(CodeControls, m.position(), "%s takes 1 to %d controls, not %d", m.word, e.limits.Qubits, count)
+			}
+			for range count {
+				negative = append([]bool{m.word == "negctrl"}, negative...)
+			}
+		}
+	}
+	return negative
+}
+
+// broadcast lists the qubits of each application: registers of one size run in step, single qubits repeat.
+func (e *elaborator) broadcast(c *gateCall) [][]int {
+	operands := make([][]int, len(c.operands))
+	single := make([]bool, len(c.operands))
+	times, length := 1, -1
+	for i, o := range c.operands {
+		operands[i], single[i] = e.qubitOperand(o)
+		single[i] = single[i] || e.version == 3 && len(operands[i]) == 1
+		if single[i] {
+			continue
+		}
+		if length >= 0 && len(operands[i]) != length {
+			fail(CodeTargets, o.position(), "registers of %d and %d qubits cannot be paired", length, len(operands[i]))
+		}
+		length = len(operands[i])
+		times = length
+	}
+	list := make([][]int, times)
+	for t := range list {
+		e.step(c.position())
+		list[t] = make([]int, len(operands))
+		for i := range operands {
+			j := t
+			if single[i] {
+				j = 0
+			}
+			list[t][i] = operands[i][j]
+		}
+		e.checkDistinct(c.position(), list[t])
+	}
+	return list
+}
+
+// apply emits a gate with its modifiers.
+func (e *elaborator) apply(a application) {
+	e.step(a.at)
+	power, whole := wholePower(a)
+	d := a.gate.definition
+	switch {
+	case whole && power == 0:
+	case !whole || math.Abs(power) > maxRepeat && a.gate.qubits <= maxMatrixQubits && !scalable(a.gate):
+		e.applyMatrix(a)
+	case a.gate.primitive && (d == nil || power == 1 && !e.matrix || a.gate.parameters == 1 && !e.matrix):
+		e.applyPrimitive(a, power)
+	default:
+		e.applyDefinition(a, power)
+	}
+}
+
+// applyDefinition expands a definition: forwards for a positive power, backwards with each gate inverted for a
+// negative one. A control on a sequence is a control on each of its gates.
+func (e *elaborator) applyDefinition(a application, power float64) {
+	for range int(math.Abs(power)) {
+		e.step(a.at)
+		body := e.expand(a)
+		if power < 0 {
+			slices.Reverse(body)
+		}
+		for _, inner := range body {
+			inner.controls = append(slices.Clone(a.controls), inner.controls...)
+			if power < 0 {
+				inner.powers = append(slices.Clone(inner.powers), -1)
+			}
+			e.apply(inner)
+		}
+	}
+}
+
+// expand lists the gates of a definition for given parameters and qubits. Barriers inside a definition say nothing
+// about its matrix and are left out.
+func (e *elaborator) expand(a application) []application {
+	d := a.gate.definition
+	inner := scope{}
+	for i, word := range d.parameters {
+		inner[word] = &symbol{kind: symbolVariable, value: realValue(a.params[i]), constant: true, defined: true}
+	}
+	for i, word := range d.qubits {
+		inner[word] = &symbol{kind: symbolQubits, qubits: []int{a.qubits[i]}, scalar: true}
+	}
+	scopes, inGate := e.scopes, e.inGate
+	e.scopes, e.inGate = []scope{scopes[0], inner}, true
+	var list []application
+	e.collect(d.body, &list)
+	e.scopes, e.inGate = scopes, inGate
+	return list
+}
+
+func (e *elaborator) collect(body []statement, list *[]application) {
+	for _, s := range body {
+		e.step(s.position())
+		switch s := s.(type) {
+		case *gateCall:
+			*list = append(*list, e.applications(s)...)
+		case *block:
+			e.inScope(func() { e.collect(s.body, list) })
+		case *forLoop:
+			kind, width := e.typeOf(s.of)
+			values := e.loopValues(s.values)
+			for i := range values.count {
+				v := e.convert(s.values.position(), values.at(i), kind, width, false)
+				e.inScope(func() {
+					e.declare(s.position(), s.name, &symbol{kind: symbolVariable, value: v, constant: true, defined: true})
+					e.collect(s.body, list)
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package httpkit
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+const schemaPrefix = "#/components/schemas/"
+
+// describeFields adds to the schemas what huma leaves out of the fields of Go types: a pointer to a
+// struct may be null, and so may a pointer to a string with an enum; one element may stand in place of an array with the tag
+// single:"true". It panics for a field of a closed set of words without an enum.
+func describeFields(schemas huma.Registry) {
+	for name, schema := range schemas.Map() {
+		t := schemas.TypeFromRef(schemaPrefix + name)
+		if t == nil || t.Kind() != reflect.Struct {
+			continue
+		}
+		for _, field := range reflect.VisibleFields(t) {
+			tag := jsonName(field)
+			property := schema.Properties[tag]
+			if property == nil {
+				continue
+			}
+			requireEnum(name, tag, field.Type, property)
+			if field.Tag.Get("single") == "true" && property.OneOf == nil {
+				schema.Properties[tag] = oneOrMany(property)
+			}
+			if field.Type.Kind() == reflect.Pointer && !strings.Contains(field.Tag.Get("json"), ",omitempty") {
+				schema.Properties[tag] = orNull(property)
+			} else if property.Nullable {
+				allowNull(property)
+			}
+		}
+	}
+}
+
+// orNull is the schema of a field that is null when there is no value.
+func orNull(property *huma.Schema) *huma.Schema {
+	if property.Ref != "" {
+		return &huma.Schema{OneOf: []*huma.Schema{{Ref: property.Ref}, {Type: "null"}}, Description: property.Description}
+	}
+	allowNull(property)
+	return property
+}
+
+// allowNull lets null be among the words of a property that may be null.
+func allowNull(property *huma.Schema) {
+	if len(property.Enum) > 0 && !slices.Contains(property.Enum, nil) {
+		property.Enum = append(property.Enum, nil)
+	}
+}
+
+// oneOrMany is the schema of an array in whose place one element may stand.
+func oneOrMany(list *huma.Schema) *huma.Schema {
+	many := *list
+	many.Description, many.Nullable = "", false
+	one := &huma.Schema{Description: list.Description, OneOf: []*huma.Schema{list.Items, &many}}
+	if list.Nullable {
+		one.OneOf = append(one.OneOf, &huma.Schema{Type: "null"})
+	}
+	return one
+}
+
+// requireEnum panics for a field whose Go type is a string type of its own, a closed set, and whose schema does not list the words.
+func requireEnum(schema, name string, t reflect.Type, property *huma.Schema) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	closed := t.Kind() == reflect.String && t.PkgPath() != "" && t != reflect.TypeFor[UUID]()
+	if property.Items != nil {
+		property = property.Items
+	}
+	if closed && len(property.Enum) == 0 {
+		panic(fmt.Sprintf("httpkit: %s.%s is a %v, and no tag says enum", schema, name, t))
+	}
+}

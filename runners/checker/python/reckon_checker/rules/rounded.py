@@ -1,0 +1,72 @@
+"""Decimals in answers that are exact numbers rounded: to the digits they show, at least six, or, with 16 digits and more, to 53 bits."""
+
+from __future__ import annotations
+
+from flint import arb, fmpq
+
+from ..tree import Real, Tree, arguments, is_call
+from ..values import Number, complex_ball, exact, precision
+
+TO_THE_DIGITS_SHOWN = "0 to the digits shown, or to 53 bits"
+BITS = 320
+LEAST_DIGITS, MACHINE_DIGITS = 6, 16
+Interval = tuple[fmpq, fmpq]  # middle and radius
+
+
+def rounds(value: Tree, true: Number) -> bool:
+    """Whether a decimal number, real or complex, is proved to be another number rounded: not farther from it than half a unit of the last digit."""
+    parts = read(value)
+    if parts is None:
+        return False
+    ball = complex_ball(true)
+    with precision(BITS):
+        return all(within(part, side) for part, side in zip(parts, (ball.real, ball.imag), strict=True))
+
+
+def within(part: Interval, true: arb) -> bool:
+    middle, radius = part
+    return bool(abs(true - arb(middle)) <= arb(radius)) if radius else bool((true - arb(middle)).is_zero())
+
+
+def read(value: Tree) -> tuple[Interval, Interval] | None:
+    """Middle and radius of the real and the imaginary part; None for what is no number. Fewer digits than six count as exact."""
+    nothing = fmpq(0), fmpq(0)
+    if is_call(value, "Plus") and len(arguments(value)) == 2:
+        first, second = (read(part) for part in arguments(value))
+        if first is None or second is None or first[1] != nothing or second[0] != nothing:
+            return None
+        return first[0], second[1]
+    if is_call(value, "Times") and len(arguments(value)) == 2 and "I" in arguments(value):
+        other = next(part for part in arguments(value) if part != "I")
+        inner = read(other)
+        return None if inner is None or inner[1] != nothing else (nothing, inner[0])
+    if is_call(value, "Complex"):
+        re, im = (read(part) for part in arguments(value))
+        return None if re is None or im is None else (re[0], im[0])
+    if is_call(value, "Minus") or (is_call(value, "Times") and arguments(value)[0] == -1):
+        inner = read(arguments(value)[-1]) if len(arguments(value)) <= 2 else None
+        return None if inner is None else ((-inner[0][0], inner[0][1]), (-inner[1][0], inner[1][1]))
+    if isinstance(value, int):
+        return (fmpq(value), fmpq(0)), nothing
+    if not isinstance(value, Real):
+        return None
+    middle, radius = exact(value.value), fmpq(0)  # 3. is exactly 3
+    if value.written >= LEAST_DIGITS and significant(value) == value.written:
+        radius = exact(value.half_unit)
+    if value.written >= MACHINE_DIGITS and value.machine:
+        double = fmpq(*float(value.value).as_integer_ratio())
+        low, high = min(middle - radius, double - half_step(double)), max(middle + radius, double + half_step(double))
+        middle, radius = (low + high) / 2, (high - low) / 2
+    return (middle, radius), nothing
+
+
+def half_step(double: fmpq) -> fmpq:
+    """Half the distance between numbers of 53 bits around one of them; above it where it is a power of 2."""
+    top = int(abs(double.p)).bit_length() - int(double.q).bit_length()
+    power = fmpq(2) ** top
+    return fmpq(2) ** (top - (53 if power <= abs(double) else 54))
+
+
+def significant(value: Real) -> int:
+    """Digits from the first that is not 0."""
+    return 0 if value.value == 0 else len(str(int(abs(value.value) / (2 * value.half_unit))))

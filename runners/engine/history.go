@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"reckon/domain/expression"
+	"reckon/domain/run"
+)
+
+// withOuts writes the short forms of a session's text in full, for the engine reads %% as Out[-1]: % becomes Out[] and %% becomes
+// Out[-2]. In parentheses, because the engine multiplies a call and what follows it first. %5 is read rightly and stays, and so do
+// strings and comments. A text that cannot be cut into words is refused when it has a %: its short forms cannot be told.
+func withOuts(code string) (string, error) {
+	if !strings.Contains(code, "%") {
+		return code, nil
+	}
+	words, err := expression.Tokens(code)
+	if err != nil {
+		return "", &FailedError{Reason: run.FailureSyntax, Detail: "the text has a % and cannot be read: " + err.Error()}
+	}
+	var full strings.Builder
+	at := 0
+	for _, w := range words {
+		percents := w.End - w.Start
+		if code[w.Start:w.End] != strings.Repeat("%", percents) {
+			continue
+		}
+		full.WriteString(code[at:w.Start])
+		if percents == 1 {
+			full.WriteString("(Out[])")
+		} else {
+			fmt.Fprintf(&full, "(Out[-%d])", percents)
+		}
+		at = w.End
+	}
+	return full.String() + code[at:], nil
+}
+
+// past are the functions that name a session's earlier lines.
+var past = wordSet(`Out In InString`)
+
+// outOfReach says why an answer names lines instead of their values; empty where it does not, or where the input named no line.
+func outOfReach(code, inputForm string, answer reply) string {
+	if !strings.Contains(inputForm, "Out[") && !strings.Contains(inputForm, "In[") && !strings.Contains(inputForm, "InString[") && !noLine.MatchString(inputForm) {
+		return ""
+	}
+	inputs, err := expression.ParseAll(code)
+	if err != nil || !slices.ContainsFunc(inputs, func(e *expression.Expr) bool { return mentions(e, past) }) {
+		return ""
+	}
+	if output, err := expression.Parse(inputForm); err != nil || !mentions(output, past) && !noLine.MatchString(inputForm) {
+		return ""
+	}
+	if answer.Line == 0 {
+		return "%, Out, In and InString name earlier lines of a session, and this evaluation is in none: evaluate in a session to use them."
+	}
+	if answer.Line == 1 {
+		return "This is the first line of its session: no line came before it."
+	}
+	return fmt.Sprintf("This is line %d of its session; Out, In and InString know lines %d to %d.", answer.Line, answer.From, answer.Line-1)
+}
+
+// noLine is what Out and In of a number below 1 are (evaluate.py).
+var noLine = regexp.MustCompile(`Missing\["(?:NotAvailable|NoLine)"\]`)
