@@ -73,7 +73,7 @@ func (c Circuit) cost(engine Engine, threads int) Cost {
 
 func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int64, threads int) Cost {
 	p := lower(c)
-	key := int64(len(p.key.template))
+	key := int64(len(p.key.template) + p.key.hidden)
 	amplitudeBytes := int64(16)
 	if c.precision == Single {
 		amplitudeBytes = 8

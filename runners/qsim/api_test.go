@@ -133,3 +133,24 @@ func TestCountsFollowFromTheSeed(t *testing.T) {
 		t.Errorf("%v", one)
 	}
 }
+
+// TestExtensionsRunAsJobs: conditions, loops and observables, as a client sends and reads them.
+func TestExtensionsRunAsJobs(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	id, _ := submit(t, u, `{"kind":"qsim","circuit":{"qubits":2,"shots":100,"statevector":true,"observables":[{"ZZ":2,"IX":1}],"gates":[
+		{"gate":"h","target":0},{"gate":"measure","target":0},{"if":{"measured":0},"then":[{"gate":"x","target":1}]},
+		{"while":{"measured":0},"rounds":200,"do":[{"gate":"h","target":0},{"gate":"measure","target":0}]}]}}`).OK(t).JSON["job_id"].(string)
+	s.RunJob(t, id)
+	result, _ := u.Do(t, http.MethodGet, "/api/jobs/"+id, "").OK(t).JSON["result"].(map[string]any)
+	counts, _ := result["counts"].(map[string]any)
+	omitted, _ := result["omitted"].(map[string]any)
+	expectations, _ := result["expectations"].([]any)
+	if counts["0"] != 100.0 || omitted["statevector"] == nil || len(expectations) != 1 {
+		t.Fatalf("%v", result)
+	}
+	value, _ := expectations[0].(map[string]any)["value"].(float64)
+	if value < -1e-9 || value > 1e-9 { // qubit 0 ends as 0, qubit 1 as either
+		t.Errorf("%v", expectations)
+	}
+}
