@@ -90,11 +90,11 @@ func (d described) collect(into map[string]map[string]any, schema map[string]any
 	}
 }
 
-// members are the properties of a schema.
-func (d described) members(name string) map[string]any {
-	schema, _ := d[name].(map[string]any)
-	properties, _ := schema["properties"].(map[string]any)
-	return properties
+// membersOf are the properties of a schema; those of its alternatives together.
+func (d described) membersOf(name string) map[string]map[string]any {
+	all := map[string]map[string]any{}
+	d.collect(all, map[string]any{"$ref": "#/components/schemas/" + name})
+	return all
 }
 
 // ask sends a request as somebody who may use every route: with a token, and with a
@@ -138,12 +138,21 @@ func TestNoAnswerNamesWhatTheProgramIsMadeOf(t *testing.T) {
 				if field != "circuit" {
 					continue
 				}
-				for member := range r.described.members("CircuitInput") {
+				for member := range r.described.membersOf("CircuitInput") {
 					body := fmt.Sprintf(`{"kind":"qsim","circuit":{"qubits":2,"gates":[],%q:%s}}`, member, value)
 					check(r, body, r.at("1"), strings.Replace(body, `"gates":[],"gates"`, `"gates"`, 1))
 				}
-				for member := range r.described.members("CircuitGateInput") {
-					body := fmt.Sprintf(`{"kind":"qsim","circuit":{"qubits":2,"gates":[{"gate":"h","target":0,%q:%s}]}}`, member, value)
+				for member := range r.described.membersOf("CircuitEntryInput") {
+					for _, entry := range []string{`"gate":"h","target":0`, `"if":{"measured":0},"then":[]`, `"while":{"measured":0},"do":[]`} {
+						if strings.Contains(entry, `"`+member+`"`) {
+							entry = `"gate":"h"`
+						}
+						body := fmt.Sprintf(`{"kind":"qsim","circuit":{"qubits":2,"gates":[{%s,%q:%s}]}}`, entry, member, value)
+						check(r, body, r.at("1"), body)
+					}
+				}
+				for member := range r.described.membersOf("CircuitConditionInput") {
+					body := fmt.Sprintf(`{"kind":"qsim","circuit":{"qubits":2,"gates":[{"if":{%q:%s},"then":[]}]}}`, member, value)
 					check(r, body, r.at("1"), body)
 				}
 			}

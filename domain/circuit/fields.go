@@ -5,17 +5,43 @@ import (
 	"slices"
 )
 
-// Input declares the members of the JSON circuit object that Parse reads, for the API's description. A tag
-// single:"true" says that one element may stand in place of the array. A test compares it with the reader.
+// Input declares the JSON circuit object that Parse reads, for the API's description: one of its members' forms. The types below declare
+// every member the reader knows; a test compares them. A tag single:"true" says that one element may stand in place of the array.
 type Input struct {
-	Qubits      int                  `json:"qubits,omitempty" minimum:"1" maximum:"1000" doc:"Number of qubits, at most the plan's, and 1,000 of a circuit of Clifford gates only; required with gates"`
-	Gates       []GateInput          `json:"gates,omitempty" maxItems:"10000" doc:"What is done, in order; required unless openqasm is given. Beside gates an entry may be an if or a while on measured qubits (docs/circuits.md)"`
-	OpenQASM    *string              `json:"openqasm,omitempty" nullable:"true" doc:"Instead of gates: the text of an OpenQASM 2 or 3 program, an extension of this service (docs/circuits.md)"`
+	_       struct{} `either:"null"`
+	Gates   *GatesInput
+	Program *ProgramInput
+}
+
+// GatesInput declares a circuit given by its gates.
+type GatesInput struct {
+	Qubits int          `json:"qubits" minimum:"1" maximum:"1000" doc:"Number of qubits, at most the plan's, and 1,000 of a circuit of Clifford gates only"`
+	Gates  []EntryInput `json:"gates" maxItems:"10000" doc:"What is done, in order. Entries inside blocks count too"`
+	OptionsInput
+}
+
+// ProgramInput declares a circuit given by a program.
+type ProgramInput struct {
+	Qubits   *int   `json:"qubits,omitempty" minimum:"1" maximum:"1000" nullable:"true" doc:"Number of qubits; cannot differ from the program's"`
+	OpenQASM string `json:"openqasm" doc:"Instead of gates: the text of an OpenQASM 2 or 3 program, an extension of this service (docs/circuits.md)"`
+	OptionsInput
+}
+
+// OptionsInput declares what may be asked of any circuit.
+type OptionsInput struct {
 	Observables []map[string]float64 `json:"observables,omitempty" maxItems:"100" nullable:"true" doc:"Pauli sums whose expectation values are wanted, an extension of this service (docs/circuits.md): each from terms, one of I, X, Y and Z per qubit with qubit 0 rightmost, to coefficients"`
 	Shots       *int64               `json:"shots,omitempty" minimum:"1" maximum:"100000" nullable:"true" doc:"Number of samples to draw; 1024 when left out"`
 	Seed        *int64               `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" nullable:"true" doc:"Of the samples: the same circuit, shots and seed give the same counts on every machine. When left out one is drawn, and the result says which"`
 	Statevector *bool                `json:"statevector,omitempty" nullable:"true" doc:"Ask for the amplitudes; at most 10 qubits"`
 	Precision   *Precision           `json:"precision,omitempty" enum:"double,single" nullable:"true" doc:"Of the amplitudes: double (when left out) has 64 bits for each number, single 32"`
+}
+
+// EntryInput declares an entry of gates.
+type EntryInput struct {
+	_     struct{} `either:"true"`
+	Gate  *GateInput
+	If    *IfInput
+	While *WhileInput
 }
 
 // GateInput declares the members of an entry of gates. A field and its alias are not given together.
@@ -33,6 +59,56 @@ type GateInput struct {
 	Phi      *float64  `json:"phi,omitempty" nullable:"true" doc:"Second angle of u, in radians"`
 	Lambda   *float64  `json:"lambda,omitempty" nullable:"true" doc:"Third angle of u, in radians"`
 	Gamma    *float64  `json:"gamma,omitempty" nullable:"true" doc:"Fourth angle of cu: the phase of the controlled gate, in radians"`
+}
+
+// IfInput declares an entry that is done when a condition on measured qubits holds, an extension of this service.
+type IfInput struct {
+	If   ConditionInput `json:"if" doc:"Looked at when the entry's turn comes, in each shot. The extension if is described in docs/circuits.md"`
+	Then []EntryInput   `json:"then" maxItems:"10000" doc:"Done when the condition holds"`
+	Else []EntryInput   `json:"else,omitempty" maxItems:"10000" nullable:"true" doc:"Done when it does not"`
+}
+
+// WhileInput declares entries that are done again as long as a condition on measured qubits holds, an extension of this service.
+type WhileInput struct {
+	While  ConditionInput `json:"while" doc:"Looked at before each round, in each shot. The extension while is described in docs/circuits.md"`
+	Do     []EntryInput   `json:"do" maxItems:"10000" doc:"One round"`
+	Rounds *int           `json:"rounds,omitempty" minimum:"1" maximum:"1000" nullable:"true" doc:"Most rounds of a shot; 100 when left out. A shot that would begin one more fails the job"`
+}
+
+// ConditionInput declares a condition.
+type ConditionInput struct {
+	_        struct{} `either:"true"`
+	Measured *MeasuredInput
+	Not      *NotInput
+	All      *AllInput
+	Any      *AnyInput
+	Odd      *OddInput
+}
+
+// MeasuredInput declares the condition that the last outcomes of qubits spell a number.
+type MeasuredInput struct {
+	Measured []int  `json:"measured" minItems:"1" maxItems:"62" single:"true" doc:"The qubit or qubits, the first as the lowest bit"`
+	Equals   *int64 `json:"equals,omitempty" minimum:"0" nullable:"true" doc:"The number their last outcomes spell; 1 when left out, which only one qubit allows"`
+}
+
+// NotInput declares the condition that another does not hold.
+type NotInput struct {
+	Not ConditionInput `json:"not" doc:"What must not hold"`
+}
+
+// AllInput declares the condition that every one of a list holds.
+type AllInput struct {
+	All []ConditionInput `json:"all" minItems:"1" maxItems:"62" doc:"All must hold"`
+}
+
+// AnyInput declares the condition that at least one of a list holds.
+type AnyInput struct {
+	Any []ConditionInput `json:"any" minItems:"1" maxItems:"62" doc:"At least one must hold"`
+}
+
+// OddInput declares the condition that an odd number of a list hold.
+type OddInput struct {
+	Odd []ConditionInput `json:"odd" minItems:"1" maxItems:"62" doc:"An odd number must hold"`
 }
 
 // GateNames lists the names that an entry of gates may have, aliases included, in alphabetical order.

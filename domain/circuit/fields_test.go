@@ -11,16 +11,10 @@ import (
 	"testing"
 )
 
-// TestDeclaredFieldsAreThoseRead: the fields that Input and GateInput declare are the cases of the reader's switches over key.
+// TestDeclaredFieldsAreThoseRead: the fields that Input and what it holds declare are the cases of the reader's switches over key.
 func TestDeclaredFieldsAreThoseRead(t *testing.T) {
-	var declared []string
-	for _, of := range []reflect.Type{reflect.TypeFor[Input](), reflect.TypeFor[GateInput]()} {
-		for _, field := range reflect.VisibleFields(of) {
-			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			declared = append(declared, name)
-		}
-	}
-	read := casesOverKey(t, "parse.go")
+	declared := declaredNames(reflect.TypeFor[Input](), map[reflect.Type]bool{})
+	read := append(casesOverKey(t, "parse.go"), casesOverKey(t, "parse_flow.go")...)
 	for _, name := range read {
 		if !slices.Contains(declared, name) {
 			t.Errorf("the reader knows %q, and fields.go does not declare it", name)
@@ -31,6 +25,24 @@ func TestDeclaredFieldsAreThoseRead(t *testing.T) {
 			t.Errorf("fields.go declares %q, and the reader does not know it", name)
 		}
 	}
+}
+
+// declaredNames lists the JSON names of a type's members and of those of the types it holds.
+func declaredNames(of reflect.Type, seen map[reflect.Type]bool) (names []string) {
+	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+		of = of.Elem()
+	}
+	if of.Kind() != reflect.Struct || seen[of] {
+		return nil
+	}
+	seen[of] = true
+	for _, field := range reflect.VisibleFields(of) {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+		names = append(names, declaredNames(field.Type, seen)...)
+	}
+	return names
 }
 
 // casesOverKey lists the strings of the cases of every switch over a variable named key.

@@ -155,7 +155,7 @@ func (r *reader) condition(index int, name string, depth int) (*expression, erro
 	switch {
 	case what == "":
 		return nil, refuseGate(CodeMissingField, index, name, "a condition needs one of measured, not, all, any and odd")
-	case what != "measured" && equals != nil:
+	case what != "measured" && seen["equals"]:
 		return nil, refuseGate(CodeCondition, index, name, "equals goes with measured, not with %s", what)
 	case what != "measured":
 		return out, nil

@@ -13,11 +13,16 @@ const schemaPrefix = "#/components/schemas/"
 
 // describeFields adds to the schemas what huma leaves out of the fields of Go types: a pointer to a
 // struct may be null, and so may a pointer to a string with an enum; one element may stand in place of an array with the tag
-// single:"true". It panics for a field of a closed set of words without an enum.
+// single:"true"; a struct with a blank field tagged either is one of the objects its fields point to. It panics for a field of a closed
+// set of words without an enum.
 func describeFields(schemas huma.Registry) {
 	for name, schema := range schemas.Map() {
 		t := schemas.TypeFromRef(schemaPrefix + name)
 		if t == nil || t.Kind() != reflect.Struct {
+			continue
+		}
+		if blank, has := t.FieldByName("_"); has && blank.Tag.Get("either") != "" {
+			describeForms(schemas, schema, t, blank.Tag.Get("either") == "null")
 			continue
 		}
 		for _, field := range reflect.VisibleFields(t) {
@@ -34,6 +39,36 @@ func describeFields(schemas huma.Registry) {
 				schema.Properties[tag] = orNull(property)
 			} else if property.Nullable {
 				allowNull(property)
+			}
+		}
+	}
+}
+
+// describeForms makes the schema one of the objects that the fields of a type point to. With nullOthers a member of another form may be
+// given as null.
+func describeForms(schemas huma.Registry, schema *huma.Schema, t reflect.Type, nullOthers bool) {
+	if schema.OneOf != nil {
+		return
+	}
+	*schema = huma.Schema{Description: schema.Description}
+	members := map[string]bool{}
+	var forms []*huma.Schema
+	for _, field := range reflect.VisibleFields(t) {
+		if !field.IsExported() {
+			continue
+		}
+		ref := schemas.Schema(field.Type.Elem(), true, "")
+		schema.OneOf = append(schema.OneOf, ref)
+		form := schemas.SchemaFromRef(ref.Ref)
+		forms = append(forms, form)
+		for name := range form.Properties {
+			members[name] = true
+		}
+	}
+	for _, form := range forms {
+		for name := range members {
+			if nullOthers && form.Properties[name] == nil {
+				form.Properties[name] = &huma.Schema{Type: "null", Description: "Not with " + form.Required[len(form.Required)-1]}
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/cookiejar"
@@ -152,20 +153,17 @@ func receipt(ctx context.Context, client *reckon.ClientWithResponses, runID int6
 }
 
 func circuit(ctx context.Context, client *reckon.ClientWithResponses) error {
-	qubit := func(n int64) (target reckon.CircuitGateInput_Target) {
-		_ = target.FromCircuitGateInputTarget0(n)
-		return target
-	}
-	var zero, one = qubit(0), qubit(1)
-	var control reckon.CircuitGateInput_Control
-	if err := control.FromCircuitGateInputControl0(0); err != nil {
+	shots, seed := int64(1000), int64(7)
+	gates, err := bell()
+	if err != nil {
 		return err
 	}
-	shots, seed := int64(1000), int64(7)
+	var input reckon.CircuitInput
+	if err := input.FromCircuitGatesInput(reckon.CircuitGatesInput{Qubits: 2, Shots: &shots, Seed: &seed, Gates: gates}); err != nil {
+		return err
+	}
 	var byKind reckon.JobSubmissionByKind
-	if err := byKind.FromQsimSubmission(reckon.QsimSubmission{Circuit: reckon.CircuitInput{Qubits: 2, Shots: &shots, Seed: &seed, Gates: []reckon.CircuitGateInput{
-		{Gate: reckon.CircuitGateInputGateH, Target: &zero}, {Gate: reckon.CircuitGateInputGateCx, Control: &control, Target: &one},
-	}}}); err != nil {
+	if err := byKind.FromQsimSubmission(reckon.QsimSubmission{Circuit: input}); err != nil {
 		return err
 	}
 	var submission reckon.JobSubmission
@@ -197,6 +195,36 @@ func circuit(ctx context.Context, client *reckon.ClientWithResponses) error {
 		return fmt.Errorf("job: %s", answer.Body)
 	}
 	return nil
+}
+
+// bell entangles two qubits; the second gate stands in a block that a measured 0 lets run.
+func bell() ([]reckon.CircuitEntryInput, error) {
+	qubit := func(n int64) (target reckon.CircuitGateInput_Target) {
+		_ = target.FromCircuitGateInputTarget0(n)
+		return target
+	}
+	zero, one := qubit(0), qubit(1)
+	var both reckon.CircuitGateInput_Targets
+	var control reckon.CircuitGateInput_Control
+	var which reckon.CircuitMeasuredInput_Measured
+	var condition reckon.CircuitConditionInput
+	var measure, hadamard, cnot, measureAgain, block reckon.CircuitEntryInput
+	equals := int64(0)
+	err := errors.Join(
+		both.FromCircuitGateInputTargets1([]int64{0, 1}),
+		control.FromCircuitGateInputControl0(0),
+		measure.FromCircuitGateInput(reckon.CircuitGateInput{Gate: reckon.CircuitGateInputGateMeasure, Target: &one}),
+		hadamard.FromCircuitGateInput(reckon.CircuitGateInput{Gate: reckon.CircuitGateInputGateH, Target: &zero}),
+		cnot.FromCircuitGateInput(reckon.CircuitGateInput{Gate: reckon.CircuitGateInputGateCx, Control: &control, Target: &one}),
+		measureAgain.FromCircuitGateInput(reckon.CircuitGateInput{Gate: reckon.CircuitGateInputGateMeasure, Targets: &both}),
+		which.FromCircuitMeasuredInputMeasured0(1),
+		condition.FromCircuitMeasuredInput(reckon.CircuitMeasuredInput{Measured: which, Equals: &equals}),
+	)
+	if err != nil {
+		return nil, err
+	}
+	err = block.FromCircuitIfInput(reckon.CircuitIfInput{If: condition, Then: []reckon.CircuitEntryInput{cnot, measureAgain}})
+	return []reckon.CircuitEntryInput{measure, hadamard, block}, err
 }
 
 func history(ctx context.Context, client *reckon.ClientWithResponses, runID int64, written string) error {

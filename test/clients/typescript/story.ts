@@ -72,6 +72,12 @@ const counts = job.result?.counts ?? {};
 assert.equal((counts["00"] ?? 0) + (counts["11"] ?? 0), 1000);
 assert.equal(job.result?.seed, 7);
 
+// A gate inside a block, and an entry that is two things at once.
+const entry: components["schemas"]["CircuitEntryInput"] = { if: { all: [{ measured: 0 }] }, then: [{ gate: "x", target: 1 }] };
+void entry;
+// @ts-expect-error a condition reads outcomes
+void ({ if: { qubit: 0 }, then: [] } satisfies components["schemas"]["CircuitEntryInput"]);
+
 // A page of history, with the evaluation in it.
 const token = evaluated.response.headers.get("Consistency-Token");
 assert(token);
