@@ -76,6 +76,8 @@ type gate struct {
 	params   []float64 // radians
 	slots    []int     // measure: the classical bit each target is written to; assign: the bits written, lowest first
 	flow     *flow     // if, while, assign
+	// selection numbers the switch statement that an if is a case of; the cases follow each other and count as one. 0: of none.
+	selection int
 }
 
 // Qubits is the width of the circuit.
@@ -122,15 +124,28 @@ func (c Circuit) WithPrecision(p Precision) (Circuit, error) {
 
 // Depth is the length of the longest path of instructions, counted as Qiskit's QuantumCircuit.depth does: measurements
 // and resets count one, barriers count nothing but align the qubits they span, and an if or while counts one over all
-// qubits and bits it uses.
+// qubits and bits it uses, and so does a switch. An assignment counts nothing; what reads its bits comes after what they
+// were computed from.
 func (c Circuit) Depth() int {
 	qubitLevel := make([]int, c.qubits)
 	slotLevel := make([]int, c.slots)
 	depth := 0
-	for _, g := range c.gates {
+	for i, g := range c.gates {
 		level := 0
 		each := func(visit func(level *int)) {
-			g.touches(func(q int) { visit(&qubitLevel[q]) }, func(s int) { visit(&slotLevel[s]) })
+			for _, g := range c.gates[i : i+c.cases(i)] {
+				g.touches(func(q int) { visit(&qubitLevel[q]) }, func(s int) { visit(&slotLevel[s]) })
+			}
+		}
+		switch {
+		case c.continuesSwitch(i):
+			continue
+		case g.kind == kindAssign:
+			g.flow.condition.forEachSlot(func(s int) { level = max(level, slotLevel[s]) })
+			for _, s := range g.slots {
+				slotLevel[s] = max(level, slotLevel[s])
+			}
+			continue
 		}
 		if g.kind == kindMeasure || g.kind == kindReset {
 			// One instruction per target: measuring two qubits in one entry is two parallel measurements.
@@ -157,16 +172,30 @@ func (c Circuit) Depth() int {
 
 // GateCounts is the number of instructions by canonical name (aliases resolved, an added control written as a "c"
 // prefix, three or more as "mc"), as Qiskit's count_ops: measuring or resetting several qubits counts one for each, and
-// what is inside an if or while is not counted.
+// what is inside an if or while is not counted; neither are assignments.
 func (c Circuit) GateCounts() map[string]int {
 	counts := make(map[string]int)
-	for _, g := range c.gates {
-		switch g.kind {
-		case kindMeasure, kindReset:
+	for i, g := range c.gates {
+		switch {
+		case g.kind == kindMeasure || g.kind == kindReset:
 			counts[g.name] += len(g.targets)
-		default:
+		case g.kind != kindAssign && !c.continuesSwitch(i):
 			counts[g.name]++
 		}
 	}
 	return counts
+}
+
+// continuesSwitch reports whether an instruction is a case of the same switch as the one before it.
+func (c Circuit) continuesSwitch(i int) bool {
+	return i > 0 && c.gates[i].selection > 0 && c.gates[i].selection == c.gates[i-1].selection
+}
+
+// cases is the number of instructions from i on that count as one.
+func (c Circuit) cases(i int) int {
+	n := 1
+	for i+n < len(c.gates) && c.continuesSwitch(i+n) {
+		n++
+	}
+	return n
 }

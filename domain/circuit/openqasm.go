@@ -80,7 +80,11 @@ func (t translator) instruction(index int, op openqasm.Operation) (gate, error) 
 		if err != nil {
 			return gate{}, err
 		}
-		return newIf(index, condition(op.Formula), then, otherwise)
+		out, err := newIf(index, condition(op.Formula), then, otherwise)
+		if op.Switch > 0 {
+			out.name, out.selection = "switch_case", op.Switch // Qiskit's name
+		}
+		return out, err
 	case openqasm.While:
 		body, err := t.block(op.Then)
 		if err != nil {

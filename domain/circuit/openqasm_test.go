@@ -165,3 +165,33 @@ func FuzzParseOpenQASM(f *testing.F) {
 		checkForeign(t, c, err)
 	})
 }
+
+// TestAssignmentsAreNoInstructions: how a program keeps its variables shows neither in depth nor in gate_counts, and a switch is one
+// instruction. The first program is what Qiskit 2 writes for its switch_case; it counts depth 3.
+func TestAssignmentsAreNoInstructions(t *testing.T) {
+	const start = "OPENQASM 3.0; bit[1] c; int s; qubit[2] q; u2(0, pi) q[0]; c[0] = measure q[0];"
+	for program, want := range map[string]struct {
+		depth  int
+		counts map[string]int
+	}{
+		start + "s = c; switch (s) { case 0 { x q[0]; } }":                                 {3, map[string]int{"u2": 1, "measure": 1, "switch_case": 1}},
+		start + "s = c; switch (s) { case 0 { x q[0]; } case 1 { y q[1]; } default { } }":  {3, map[string]int{"u2": 1, "measure": 1, "switch_case": 1}},
+		start + "s = c; switch (s) { case 0 { x q[0]; } } switch (s) { case 1 { y q; } }":  {4, map[string]int{"u2": 1, "measure": 1, "switch_case": 2}},
+		start + "if (c == 0) { s = c; switch (s) { case 0 { x q[0]; } } }":                 {3, map[string]int{"u2": 1, "measure": 1, "if_else": 1}},
+		start + "uint[2] u; u = uint[2](c); u = u + 1; if (u == 2) { x q[1]; }":            {3, map[string]int{"u2": 1, "measure": 1, "if_else": 1}},
+		start + "bit d; d = !c[0]; x q[1];":                                                {2, map[string]int{"u2": 1, "measure": 1, "x": 1}},
+		start + "for int i in [0:1] { switch (c) { case 0 { x q[0]; } case 1 { y q; } } }": {4, map[string]int{"u2": 1, "measure": 1, "switch_case": 2}},
+	} {
+		c, err := ParseOpenQASM([]byte(program), Limits{})
+		if err != nil {
+			t.Fatal(program, err)
+		}
+		counts := map[string]int{}
+		for name, n := range c.GateCounts() {
+			counts[map[bool]string{true: "u2", false: name}[name == "u"]] += n
+		}
+		if c.Depth() != want.depth || !maps.Equal(counts, want.counts) {
+			t.Errorf("%s\ndepth %d, %v; want %v", program, c.Depth(), counts, want)
+		}
+	}
+}

@@ -220,19 +220,21 @@ func (e *elaborator) selection(s *selection) {
 		return
 	}
 	e.prepareRunning(at, []statement{s})
+	e.switches++
+	number := e.switches
 	for i, c := range s.cases {
-		e.branch(at, matches[i], c.body)
+		e.branch(at, number, matches[i], c.body)
 	}
-	e.branch(at, otherwise, s.otherwise)
+	e.branch(at, number, otherwise, s.otherwise)
 }
 
-// branch runs statements where a bit is 1.
-func (e *elaborator) branch(at int, condition Ref, body []statement) {
+// branch runs statements of a switch where a bit is 1.
+func (e *elaborator) branch(at, number int, condition Ref, body []statement) {
 	if _, known := condition.Constant(); known { // 0: a label that the subject cannot have
 		return
 	}
 	if then := e.runningBlock(func() { e.block(body) }); len(then) > 0 {
-		e.emit(at, Operation{Kind: If, Formula: Formula{Bits: []Ref{condition}}, Then: then})
+		e.emit(at, Operation{Kind: If, Formula: Formula{Bits: []Ref{condition}}, Then: then, Switch: number})
 	}
 }
 

@@ -24,7 +24,7 @@ func checkPrinted(t *testing.T, p Program) {
 func placeless(list []Operation) []Operation {
 	var out []Operation
 	for _, op := range list {
-		op.At = 0
+		op.At, op.Switch = 0, 0 // a switch is printed as its cases
 		op.Then, op.Else = placeless(op.Then), placeless(op.Else)
 		if len(op.Params) == 0 {
 			op.Params = nil

@@ -59,6 +59,7 @@ type Operation struct {
 	Formula  Formula
 	Then     []Operation
 	Else     []Operation
+	Switch   int // If: the switch statement that it is a case of, counted from 1 as they are elaborated; 0: of none
 }
 
 // Parse reads a program. Errors are *Error. Time and memory are bounded by the limits and by the constants above.
