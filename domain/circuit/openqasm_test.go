@@ -2,6 +2,7 @@ package circuit
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"strconv"
@@ -192,6 +193,27 @@ func TestAssignmentsAreNoInstructions(t *testing.T) {
 		}
 		if c.Depth() != want.depth || !maps.Equal(counts, want.counts) {
 			t.Errorf("%s\ndepth %d, %v; want %v", program, c.Depth(), counts, want)
+		}
+	}
+}
+
+// TestShiftByMeasuredDistance: the distance of a shift may be what was measured.
+func TestShiftByMeasuredDistance(t *testing.T) {
+	for distance := range 8 {
+		text := "OPENQASM 3.0; qubit[3] q; bit[3] c; bit[5] left; bit[5] right; int[5] s = -11; uint[5] u = 21;"
+		for i := range 3 {
+			if distance>>i&1 == 1 {
+				text += fmt.Sprintf("x q[%d];", i)
+			}
+		}
+		text += "c = measure q; uint[3] d = c; left = bit[5](u << d); right = bit[5](s >> c);"
+		c, err := ParseOpenQASM([]byte(text), Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("%05b %05b %03b", (-11>>distance)&31, 21<<distance&31, distance)
+		if got := mustRun(t, c, Options{}).Counts; len(got) != 1 || got[want] == 0 {
+			t.Errorf("distance %d: %v, want %s", distance, got, want)
 		}
 	}
 }

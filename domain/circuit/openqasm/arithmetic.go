@@ -245,11 +245,14 @@ func (e *elaborator) checkLiteral(at int, v, to value) {
 }
 
 func (e *elaborator) shift(at int, op string, x, y value) value {
-	if y.running() {
-		fail(CodeUnsupported, at, "the distance of a shift cannot depend on a measurement")
-	}
-	if !y.isInteger() || y.number < 0 || !(x.isInteger() || x.isRegister() || x.kind == kindAngle) {
+	if !(y.isInteger() || y.running() && y.isRegister()) || !(x.isInteger() || x.isRegister() || x.kind == kindAngle) {
 		fail(CodeType, at, "%s does not take %s and %s", op, x.describe(), y.describe())
+	}
+	if y.running() {
+		return e.runningShift(at, op, x, y)
+	}
+	if y.number < 0 {
+		fail(CodeType, at, "a shift by %d; the distance of %s cannot be negative", y.number, op)
 	}
 	if x.literal && op == "<<" {
 		if y.number > 62 {
@@ -257,13 +260,39 @@ func (e *elaborator) shift(at int, op string, x, y value) value {
 		}
 		return integerArithmetic(at, "*", x.number, 1<<y.number, x)
 	}
+	x.bits = shifted(op, x, int(min(y.number, int64(x.effective()))))
+	return x.folded()
+}
+
+// runningShift is a shift by a distance that depends on a measurement: by 1, 2, 4, … where that bit of the distance is 1.
+func (e *elaborator) runningShift(at int, op string, x, y value) value {
+	if y.kind == kindInt {
+		fail(CodeType, at, "the distance of %s depends on a measurement and could be negative; write uint[n](…)", op)
+	}
+	if x.kind == kindAngle {
+		fail(CodeUnsupported, at, "%s on angles cannot depend on a measurement", op)
+	}
+	x.literal = false // an int: what is shifted out of it is lost
+	for i, bit := range y.pattern(y.effective()) {
+		size := x.effective()
+		moved, list := shifted(op, x, min(size, 1<<min(i, 16))), x.pattern(size)
+		for j := range list {
+			e.step(at)
+			list[j] = e.choose(at, bit, list[j], moved[j])
+		}
+		x.bits = list
+	}
+	return x.folded()
+}
+
+// shifted are the bits of a value moved by a distance up to their number.
+func shifted(op string, x value, distance int) []Ref {
 	list := x.pattern(x.effective())
 	fill := constant(false)
 	if x.kind == kindInt && op == ">>" {
 		fill = list[len(list)-1]
 	}
 	out := make([]Ref, len(list))
-	distance := int(min(y.number, int64(len(list))))
 	if op == "<<" {
 		distance = -distance
 	}
@@ -273,6 +302,5 @@ func (e *elaborator) shift(at int, op string, x, y value) value {
 			out[i] = list[from]
 		}
 	}
-	x.bits = out
-	return x.folded()
+	return out
 }

@@ -73,8 +73,9 @@ func (e *elaborator) toBits(at int, v value, width int, explicit bool) (value, b
 
 func (e *elaborator) toInteger(at int, v value, kind valueKind, width int, explicit bool) (value, bool) {
 	out := value{kind: kind, width: width}
+	real := v.kind == kindFloat
 	switch {
-	case v.kind == kindFloat && explicit:
+	case real && explicit:
 		if math.IsNaN(v.real) || math.Abs(v.real) >= 1<<63 {
 			fail(CodeType, at, "%v does not fit %s", v.real, out.describe())
 		}
@@ -89,6 +90,10 @@ func (e *elaborator) toInteger(at int, v value, kind valueKind, width int, expli
 		return out, false
 	}
 	if v.bits == nil {
+		if w := out.effective(); explicit && !real && (w < machineWidth || v.number >= 0) { // modulo 2^w, as in C
+			out.number = wrapped(v.number, kind, w)
+			return out, true
+		}
 		if !fits(v.number, kind, width) {
 			fail(CodeType, at, "%d does not fit %s", v.number, out.describe())
 		}
@@ -100,6 +105,15 @@ func (e *elaborator) toInteger(at int, v value, kind valueKind, width int, expli
 	}
 	out.bits = v.pattern(out.effective())
 	return out.folded(), true
+}
+
+// wrapped keeps the lowest bits of a number, as a signed or an unsigned one.
+func wrapped(number int64, kind valueKind, width int) int64 {
+	low := masked(uint64(number), width)
+	if kind == kindInt && low>>(width-1) == 1 {
+		return int64(low - 1<<width)
+	}
+	return int64(low)
 }
 
 func toAngle(v value, width int, explicit bool) (value, bool) {

@@ -26,7 +26,7 @@ var realFunctions = map[string]func(x float64) float64{
 
 // functionNames of each version.
 var (
-	functions3 = []string{"arccos", "arcsin", "arctan", "ceiling", "cos", "exp", "floor", "log", "mod", "popcount", "rotl", "rotr", "sin", "sqrt", "tan"}
+	functions3 = []string{"arccos", "arcsin", "arctan", "ceiling", "cos", "exp", "floor", "log", "mod", "popcount", "pow", "rotl", "rotr", "sin", "sqrt", "tan"}
 	functions2 = []string{"sin", "cos", "tan", "exp", "ln", "sqrt"}
 )
 
@@ -43,7 +43,7 @@ func (e *elaborator) call(c *call) value {
 	if !found {
 		fail(CodeUnsupported, at, "there is no function %s%s", clip(c.function), suggestion(c.function, known))
 	}
-	if c.function == "mod" || c.function == "rotl" || c.function == "rotr" {
+	if c.function == "mod" || c.function == "pow" || c.function == "rotl" || c.function == "rotr" {
 		want = 2
 	}
 	if len(c.arguments) != want {
@@ -52,6 +52,8 @@ func (e *elaborator) call(c *call) value {
 	switch c.function {
 	case "mod":
 		return e.binaryValue(at, "%", e.evaluate(c.arguments[0]), e.evaluate(c.arguments[1]))
+	case "pow":
+		return e.binaryValue(at, "**", e.evaluate(c.arguments[0]), e.evaluate(c.arguments[1]))
 	case "popcount":
 		return popcount(at, e.evaluate(c.arguments[0]))
 	case "rotl", "rotr":
