@@ -25,7 +25,7 @@ func (g gate) isClifford() bool {
 	case kindP:
 		k, ok := quarterTurns(g.params[0])
 		return ok && (len(g.controls) == 0 || len(g.controls) == 1 && k%2 == 0)
-	case kindRX, kindRY, kindRZ, kindU:
+	case kindRX, kindRY, kindRZ, kindU, kindRXX, kindRYY, kindRZZ:
 		for _, angle := range g.params {
 			if _, ok := quarterTurns(angle); !ok {
 				return false
@@ -91,6 +91,9 @@ func (t *tableau) apply(g gate) {
 			t.applyS(a, 1)
 			t.applyS(b, 1)
 		}
+	case kindRXX, kindRYY, kindRZZ:
+		turns, _ := quarterTurns(g.params[0])
+		t.rotatePair(g.kind, a, g.targets[1], turns)
 	default:
 		turns := [3]uint64{}
 		for i, angle := range g.params {
@@ -108,5 +111,29 @@ func (t *tableau) apply(g gate) {
 			t.rotateY(a, turns[0])
 			t.applyS(a, turns[1])
 		}
+	}
+}
+
+// rotatePair applies rxx, ryy or rzz: rzz by π/2 is S on both qubits and a cz, and the others are that in another basis.
+func (t *tableau) rotatePair(k kind, a, b int, turns uint64) {
+	both := func(apply func(q int)) {
+		apply(a)
+		apply(b)
+	}
+	if k == kindRYY {
+		both(func(q int) { t.applyS(q, 3) })
+	}
+	if k != kindRZZ {
+		both(t.h)
+	}
+	both(func(q int) { t.applyS(q, turns) })
+	if turns%2 == 1 {
+		t.cz(a, b)
+	}
+	if k != kindRZZ {
+		both(t.h)
+	}
+	if k == kindRYY {
+		both(func(q int) { t.applyS(q, 1) })
 	}
 }

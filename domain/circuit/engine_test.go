@@ -242,14 +242,14 @@ func TestTableauAgreesWithStateVector(t *testing.T) {
 		n := 1 + round%8
 		b := build(t, n)
 		for range 1 + round%4 {
-			b.random(rng, 30, cliffordNames, true)
+			b.random(rng, 30, cliffordPairNames, true)
 			if round%2 == 1 {
 				b.add([]string{"measure", "reset"}[rng.uint64()%2], []int{int(rng.uint64() % uint64(n))}, nil)
 			}
 		}
-		b.random(rng, 10, cliffordNames, true)
-		if !b.circuit.isClifford() {
-			t.Fatal("the generator left the Clifford gates")
+		b.random(rng, 10, cliffordPairNames, true)
+		if i, reason := b.circuit.notClifford(); reason != "" {
+			t.Fatal("the generator left the Clifford gates:", i, reason)
 		}
 		want := mustRun(t, b.circuit, Options{Engine: EngineStatevector}).Probabilities
 		key, err := stabilizerOutcomes(context.Background(), b.circuit, &tally{}, &progress{})
@@ -291,6 +291,15 @@ func parityDistribution(key []parity) map[string]float64 {
 		out[string(text)] += 1 / float64(int(1)<<len(symbols))
 	}
 	return out
+}
+
+// TestStabilizerRefusalNamesTheGate: it would be looked for by bisection.
+func TestStabilizerRefusalNamesTheGate(t *testing.T) {
+	b := build(t, 2).add("h", []int{0}, nil).add("t", []int{1}, nil)
+	_, err := Run(t.Context(), b.circuit, Options{Engine: EngineStabilizer})
+	if err == nil || err.Error() != "gate 1 (t): is not a Clifford gate; the stabilizer engine runs Clifford gates only" {
+		t.Error(err)
+	}
 }
 
 func TestWideCliffordCircuit(t *testing.T) {

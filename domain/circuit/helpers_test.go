@@ -34,6 +34,8 @@ var unitaryNames = []string{
 
 var cliffordNames = []string{"x", "y", "z", "h", "h", "h", "s", "sdg", "sx", "sxdg", "cx", "cx", "cx", "cy", "cz", "swap", "iswap", "rx", "ry", "rz", "p", "u", "cp"}
 
+var cliffordPairNames = append([]string{"rxx", "ryy", "rzz", "rzz"}, cliffordNames...)
+
 // random adds gates; quarter makes every angle a multiple of π/2 (π for cp).
 func (b *builder) random(rng *random, count int, names []string, quarter bool) *builder {
 	n := b.circuit.qubits

@@ -173,15 +173,8 @@ func checkWidth(c Circuit, limits Limits) error {
 	if c.qubits <= limits.Qubits {
 		return nil
 	}
-	for i, g := range c.gates {
-		switch {
-		case g.flow != nil:
-			return refuseGate(CodeQubitsRange, i, g.name,
-				"depends on classical bits; a circuit with such instructions has at most %d qubits, not %d", limits.Qubits, c.qubits)
-		case !g.isClifford():
-			return refuseGate(CodeQubitsRange, i, g.name,
-				"is not a Clifford gate; a circuit with such gates has at most %d qubits, not %d", limits.Qubits, c.qubits)
-		}
+	if i, reason := c.notClifford(); reason != "" {
+		return refuseGate(CodeQubitsRange, i, c.gates[i].name, "%s; a circuit with such instructions has at most %d qubits, not %d", reason, limits.Qubits, c.qubits)
 	}
 	return nil
 }

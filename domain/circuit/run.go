@@ -108,7 +108,8 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 
 // engine chooses by the circuit alone: the tableau for Clifford circuits too wide for probabilities to be listed.
 func (c Circuit) engine(asked Engine) (Engine, error) {
-	clifford := c.isClifford()
+	index, reason := c.notClifford()
+	clifford := reason == ""
 	switch asked {
 	case EngineAuto:
 		if clifford && c.qubits > MaxProbabilityQubits {
@@ -122,20 +123,24 @@ func (c Circuit) engine(asked Engine) (Engine, error) {
 		return EngineStatevector, nil
 	case EngineStabilizer:
 		if !clifford {
-			return "", refuse(CodeEngine, "the stabilizer engine runs Clifford gates only")
+			return "", refuseGate(CodeEngine, index, c.gates[index].name, "%s; the stabilizer engine runs Clifford gates only", reason)
 		}
 		return EngineStabilizer, nil
 	}
 	return "", refuse(CodeEngine, "engine must be %q or %q, not %q", EngineStatevector, EngineStabilizer, clipText(string(asked)))
 }
 
-func (c Circuit) isClifford() bool {
-	for _, g := range c.gates {
-		if !g.isClifford() {
-			return false
+// notClifford says what the tableau cannot run, and which instruction that is first; reason is empty when it can run all of them.
+func (c Circuit) notClifford() (index int, reason string) {
+	for i, g := range c.gates {
+		switch {
+		case g.flow != nil:
+			return i, "depends on classical bits"
+		case !g.isClifford():
+			return i, "is not a Clifford gate"
 		}
 	}
-	return true
+	return 0, ""
 }
 
 // engineSetup configures one run of the state-vector engine. Only geometry and fuse affect rounding; Run fixes both.

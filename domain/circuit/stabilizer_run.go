@@ -160,7 +160,7 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 // disturbs lists the qubits whose basis states the gate changes; controls and diagonal gates leave them.
 func (g gate) disturbs() []int {
 	switch g.kind {
-	case kindZ, kindS, kindSdg, kindT, kindTdg, kindRZ, kindP:
+	case kindZ, kindS, kindSdg, kindT, kindTdg, kindRZ, kindP, kindRZZ:
 		return nil
 	}
 	return g.targets

@@ -27,7 +27,7 @@ type elaborator struct {
 
 	operations int
 	steps      int
-	switches   int // emitted so far
+	switches   int  // emitted so far
 	depth      int  // nesting of blocks whose execution depends on a measurement
 	inGate     bool // a definition is being expanded
 	callAt     int  // the statement that operations are attributed to
