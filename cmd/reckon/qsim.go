@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -55,7 +56,12 @@ func (c *qsimCmd) Run() error {
 		return refused(err)
 	}
 	if c.JSON {
-		return printJSON(result)
+		out := bufio.NewWriter(os.Stdout)
+		if err := result.WriteJSON(out, "  "); err != nil {
+			return err
+		}
+		_ = out.WriteByte('\n') // Flush says what went wrong
+		return out.Flush()
 	}
 	return printHistogram(os.Stdout, result, c.Rows)
 }

@@ -121,6 +121,11 @@ func TestResultJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		wide, err := json.MarshalIndent(r, "", "  ")
+		var written strings.Builder
+		if err = firstError(err, r.WriteJSON(&written, "  ")); err != nil || written.String() != string(wide) {
+			t.Errorf("%s: %.200s, want %.200s, %v", name, written.String(), wide, err)
+		}
 		got, err := r.JSON()
 		if err != nil || got != string(want) {
 			t.Errorf("%s: %.200s, want %.200s, %v", name, got, want, err)

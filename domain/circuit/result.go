@@ -1,7 +1,9 @@
 package circuit
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,31 +13,57 @@ import (
 // JSON is the result as encoding/json writes it, keys in order. The counts, of which there may be a hundred megabytes, are
 // written once, into memory of the right size.
 func (r Result) JSON() (string, error) {
+	var size counter
+	if err := r.WriteJSON(&size, ""); err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	out.Grow(int(size))
+	err := r.WriteJSON(&out, "")
+	return out.String(), err
+}
+
+// counter counts what is written.
+type counter int
+
+func (c *counter) Write(data []byte) (int, error) {
+	*c += counter(len(data))
+	return len(data), nil
+}
+
+// WriteJSON writes the result as encoding/json does, keys in order, over several lines unless indent is empty. Of the counts no more
+// than one is held as text at a time: w should be buffered.
+func (r Result) WriteJSON(w io.Writer, indent string) error {
 	keys := slices.Sorted(maps.Keys(r.Counts))
 	counts := r.Counts
 	r.Counts = map[string]int{}
-	rest, err := json.Marshal(r)
-	if err != nil {
-		return "", err
+	marshal, first, next, colon, last := json.Marshal, "", ",", `":`, ""
+	if indent != "" {
+		marshal = func(v any) ([]byte, error) { return json.MarshalIndent(v, "", indent) }
+		line := "\n" + indent + indent
+		first, next, colon, last = line, ","+line, `": `, "\n"+indent
 	}
-	const empty = `{"counts":{}`
-	size := len(rest)
+	rest, err := marshal(r)
+	if err != nil || len(keys) == 0 {
+		return firstError(err, write(w, rest))
+	}
+	before, after, _ := bytes.Cut(rest, []byte("{}")) // counts is the first field
+	if err := write(w, rest[:len(before)+1]); err != nil {
+		return err
+	}
+	entry := []byte(first)
 	for _, key := range keys {
-		size += len(key) + len(`"":,`) + len(strconv.Itoa(counts[key]))
-	}
-	var out strings.Builder
-	out.Grow(size)
-	out.WriteString(empty[:len(empty)-1])
-	for i, key := range keys {
-		if i > 0 {
-			out.WriteByte(',')
+		entry = append(append(append(entry, '"'), key...), colon...) // zeros, ones and spaces
+		entry = strconv.AppendInt(entry, int64(counts[key]), 10)
+		if err := write(w, entry); err != nil {
+			return err
 		}
-		out.WriteByte('"')
-		out.WriteString(key) // zeros, ones and spaces
-		out.WriteString(`":`)
-		out.WriteString(strconv.Itoa(counts[key]))
+		entry = append(entry[:0], next...)
 	}
-	out.WriteByte('}')
-	out.Write(rest[len(empty):])
-	return out.String(), nil
+	return firstError(write(w, []byte(last+"}")), write(w, after))
+}
+
+func write(w io.Writer, data []byte) error {
+	_, err := w.Write(data)
+	return err
 }
