@@ -13,7 +13,8 @@ import (
 )
 
 // memoryCircuits are what the estimate is tried on: one heavy use of memory each, and random ones.
-func memoryCircuits(t *testing.T) map[string]Circuit {
+// Each is made when it is asked for: a process runs one.
+func memoryCircuits(t *testing.T) map[string]func() Circuit {
 	repeat := func(n int, entry func(i int) string) string {
 		entries := make([]string, n)
 		for i := range entries {
@@ -21,13 +22,15 @@ func memoryCircuits(t *testing.T) map[string]Circuit {
 		}
 		return strings.Join(entries, ",")
 	}
-	circuits := map[string]Circuit{}
+	circuits := map[string]func() Circuit{}
 	add := func(name, fields, gates string) {
-		c, err := Parse([]byte(`{"seed":3,`+fields+`,"gates":[`+gates+`]}`), Limits{Qubits: 30, CliffordQubits: 1000, Shots: 100_000})
-		if err != nil {
-			t.Fatal(name, err)
+		circuits[name] = func() Circuit {
+			c, err := Parse([]byte(`{"seed":3,`+fields+`,"gates":[`+gates+`]}`), Limits{Qubits: 30, CliffordQubits: 1000, Shots: 100_000})
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			return c
 		}
-		circuits[name] = c
 	}
 	h := func(i int) string { return fmt.Sprintf(`{"gate":"h","target":%d}`, i) }
 	event := func(n int) func(i int) string {
@@ -35,7 +38,7 @@ func memoryCircuits(t *testing.T) map[string]Circuit {
 			return fmt.Sprintf(`{"gate":"ry","target":%d,"angle":%d.3},{"gate":"measure","target":%d}`, i%n, i%7, i%n)
 		}
 	}
-	add("tableau with as many keys as shots", `"qubits":1000,"shots":20000`, repeat(1000, h))
+	add("tableau with as many keys as shots", `"qubits":1000,"shots":100000`, repeat(1000, h))
 	add("tableau with events", `"qubits":300,"shots":2000`, repeat(3000, func(i int) string {
 		return h(i%300) + fmt.Sprintf(`,{"gate":"measure","target":%d},{"gate":"cx","control":%d,"target":%d}`, i%300, i%300, (i+7)%300)
 	}))
@@ -50,9 +53,10 @@ func memoryCircuits(t *testing.T) map[string]Circuit {
 	add("events and copies", `"qubits":18,"shots":8`, repeat(20, event(18)))
 	add("a loop", `"qubits":2,"shots":500`, h(0)+`,{"gate":"measure","target":0},{"while":{"measured":0},"rounds":500,"do":[`+event(1)(1)+`]}`)
 	add("amplitudes and probabilities", `"qubits":10,"shots":100000,"statevector":true`, repeat(10, h))
-	rng := newRandom(51)
 	for n := 1; n <= 21; n += 10 {
-		circuits[fmt.Sprint("random ", n)] = build(t, n).random(rng, 400, unitaryNames, false).circuit
+		circuits[fmt.Sprint("random ", n)] = func() Circuit {
+			return build(t, n).random(newRandom(uint64(n)), 400, unitaryNames, false).circuit
+		}
 	}
 	return circuits
 }
@@ -83,7 +87,7 @@ func mapped(bytes int) ([]byte, func(), error) {
 func TestEstimateBoundsResidentMemory(t *testing.T) {
 	const variable = "RECKON_TEST_CIRCUIT"
 	if name := os.Getenv(variable); name != "" {
-		c := memoryCircuits(t)[name]
+		c := memoryCircuits(t)[name]()
 		cost := Estimate(c)
 		limit := cost.MemoryBytes + min(cost.SpareBytes, 30<<20)
 		before := peakBytes(t)
@@ -112,7 +116,8 @@ func TestEstimateBoundsResidentMemory(t *testing.T) {
 
 // TestResultJSON: the text is that of encoding/json, and no longer than estimated.
 func TestResultJSON(t *testing.T) {
-	for name, c := range memoryCircuits(t) {
+	for name, made := range memoryCircuits(t) {
+		c := made()
 		if c.qubits > 20 && c.qubits != 300 {
 			continue
 		}
