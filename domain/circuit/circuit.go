@@ -1,6 +1,9 @@
 package circuit
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 // Precision of the state vector's amplitudes.
 type Precision string
@@ -69,7 +72,7 @@ type Circuit struct {
 
 // gate is one checked instruction.
 type gate struct {
-	name     string // canonical name as counted in gate_counts
+	name     string // canonical name, as refusals have it
 	kind     kind
 	targets  []int
 	controls []int
@@ -180,7 +183,7 @@ func (c Circuit) GateCounts() map[string]int {
 		case g.kind == kindMeasure || g.kind == kindReset:
 			counts[g.name] += len(g.targets)
 		case g.kind != kindAssign && !c.continuesSwitch(i):
-			counts[g.name]++
+			counts[cmp.Or(countedNames[g.name], g.name)]++
 		}
 	}
 	return counts

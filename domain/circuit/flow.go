@@ -139,7 +139,7 @@ func (e expression) check(index int, name string) error {
 
 // newIf runs one of two blocks; either may be empty.
 func newIf(index int, condition expression, then, otherwise []gate) (gate, error) {
-	const name = "if_else" // the names are Qiskit's, as count_ops gives them
+	const name = "if"
 	if err := condition.check(index, name); err != nil {
 		return gate{}, err
 	}
@@ -149,7 +149,7 @@ func newIf(index int, condition expression, then, otherwise []gate) (gate, error
 
 // newWhile repeats a block for as long as the condition holds before it.
 func newWhile(index int, condition expression, rounds int, body []gate) (gate, error) {
-	const name = "while_loop"
+	const name = "while"
 	if err := condition.check(index, name); err != nil {
 		return gate{}, err
 	}
@@ -162,7 +162,7 @@ func newWhile(index int, condition expression, rounds int, body []gate) (gate, e
 
 // newAssign writes a value to slots, lowest bit first.
 func newAssign(index int, slots []int, value expression) (gate, error) {
-	const name = "store"
+	const name = "assignment"
 	if err := value.check(index, name); err != nil {
 		return gate{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/cmplx"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -545,6 +546,14 @@ func TestTeleportation(t *testing.T) {
 	compareDistributions(t, got.Probabilities, map[string]float64{"000": 0.25, "001": 0.25, "010": 0.25, "011": 0.25}, 1e-12)
 	if got.GateCounts["if_else"] != 2 || got.GateCounts["measure"] != 3 || got.Depth != 8 {
 		t.Errorf("%v, depth %d", got.GateCounts, got.Depth)
+	}
+}
+
+// TestRefusalsCallAnIfIf: gate_counts has Qiskit's names, refusals the page's.
+func TestRefusalsCallAnIfIf(t *testing.T) {
+	_, err := Parse([]byte(`{"qubits":2,"gates":[{"if":{"measured":0},"then":[]}]}`), Limits{})
+	if err == nil || !strings.HasPrefix(err.Error(), "gate 0 (if): ") {
+		t.Error(err)
 	}
 }
 

@@ -75,8 +75,8 @@ var gateAliases = map[string]string{
 	"phase": "p", "u1": "p", "not": "x", "u3": "u", "cphase": "cp", "cu1": "cp",
 }
 
-// countedNames are the gates that gate_counts has under another name, as Qiskit's count_ops does.
-var countedNames = map[string]string{"c3x": "mcx", "c4x": "mcx"}
+// countedNames are the instructions that gate_counts has under another name, as Qiskit's count_ops does.
+var countedNames = map[string]string{"c3x": "mcx", "c4x": "mcx", "if": "if_else", "while": "while_loop", "switch": "switch_case"}
 
 var specByName = func() map[string]gateSpec {
 	byName := make(map[string]gateSpec, len(gateSpecs)+len(gateAliases))

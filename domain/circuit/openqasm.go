@@ -82,7 +82,7 @@ func (t translator) instruction(index int, op openqasm.Operation) (gate, error) 
 		}
 		out, err := newIf(index, condition(op.Formula), then, otherwise)
 		if op.Switch > 0 {
-			out.name, out.selection = "switch_case", op.Switch // Qiskit's name
+			out.name, out.selection = "switch", op.Switch
 		}
 		return out, err
 	case openqasm.While:
