@@ -31,16 +31,17 @@ type drawnColumn struct {
 	lines [][2]int          // vertical lines, from the upper qubit to the lower
 }
 
-// drawing is a circuit laid out in columns: every instruction stands as far left as its qubits allow.
+// drawing is a circuit laid out in columns: every instruction stands as far left as its qubits and bits allow.
 type drawing struct {
 	circuit Circuit
 	columns []drawnColumn
 	level   []int // first free column of each qubit
+	known   []int // first column in which each classical bit may be read
 }
 
 // layOut refuses circuits too large to look at.
 func (c Circuit) layOut() (drawing, error) {
-	d := drawing{circuit: c, level: make([]int, c.qubits)}
+	d := drawing{circuit: c, level: make([]int, c.qubits), known: make([]int, c.slots)}
 	d.block(c.gates)
 	if cells := len(d.columns) * c.qubits; cells > maxDrawnCells {
 		return drawing{}, refuse(CodeTooLarge, "the drawing would have %d columns for %d qubits; at most %d cells are drawn", len(d.columns), c.qubits, maxDrawnCells)
@@ -74,14 +75,19 @@ func (d *drawing) gate(g gate) {
 		d.marker(g, "end")
 		return
 	case kindAssign: // classical bits have no lines
+		from := 0
+		g.flow.condition.forEachSlot(func(s int) { from = max(from, d.known[s]) })
+		for _, s := range g.slots {
+			d.known[s] = max(d.known[s], from)
+		}
 		return
 	case kindMeasure, kindReset:
 		for i, q := range g.targets {
-			label := "|0⟩"
 			if g.kind == kindMeasure {
-				label = "M " + d.slotName(g.slots[i])
+				d.place(map[int]drawnCell{q: {cellBox, "M " + d.slotName(g.slots[i])}}, g.slots[i])
+			} else {
+				d.place(map[int]drawnCell{q: {cellBox, "|0⟩"}})
 			}
-			d.place(map[int]drawnCell{q: {cellBox, label}})
 		}
 		return
 	}
@@ -107,11 +113,13 @@ func (d *drawing) gate(g gate) {
 // marker is the begin or end of a block, on every qubit the block uses.
 func (d *drawing) marker(g gate, label string) {
 	cells := map[int]drawnCell{}
-	g.touches(func(q int) { cells[q] = drawnCell{cellBox, label} }, func(int) {})
-	d.place(cells)
+	var slots []int
+	g.touches(func(q int) { cells[q] = drawnCell{cellBox, label} }, func(s int) { slots = append(slots, s) })
+	d.place(cells, slots...)
 }
 
-func (d *drawing) place(cells map[int]drawnCell) {
+// place adds an instruction that reads or writes these classical bits.
+func (d *drawing) place(cells map[int]drawnCell, slots ...int) {
 	if len(cells) == 0 {
 		return
 	}
@@ -123,10 +131,16 @@ func (d *drawing) place(cells map[int]drawnCell) {
 	for q := top; q <= bottom; q++ {
 		column = max(column, d.level[q])
 	}
+	for _, s := range slots {
+		column = max(column, d.known[s])
+	}
 	for q := top; q <= bottom; q++ {
 		d.level[q] = column + 1
 	}
-	if column == len(d.columns) {
+	for _, s := range slots {
+		d.known[s] = column + 1
+	}
+	for column >= len(d.columns) {
 		d.columns = append(d.columns, drawnColumn{cells: map[int]drawnCell{}})
 	}
 	for q, cell := range cells {

@@ -66,6 +66,28 @@ func TestDrawingOfForeignNames(t *testing.T) {
 	}
 }
 
+// TestDrawnConditionFollowsItsMeasurement: also where they share no qubit, or a variable lies between.
+func TestDrawnConditionFollowsItsMeasurement(t *testing.T) {
+	for _, program := range []string{
+		"qubit[2] q; bit c; c = measure q[0]; if (c) x q[1];",
+		"qubit[2] q; bit c; int s; c = measure q[0]; s = int(c); switch (s) { case 1 { x q[1]; } }",
+	} {
+		c, err := ParseOpenQASM([]byte("OPENQASM 3.0;"+program), Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := c.DrawText(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(text, "\n")
+		measured, asked := strings.Index(lines[0], "├"), strings.Index(lines[2], "┤if")
+		if measured < 0 || asked < 0 || len([]rune(lines[0][:measured])) >= len([]rune(lines[2][:asked])) {
+			t.Errorf("%s\n%s", program, text)
+		}
+	}
+}
+
 func TestDrawingTooLarge(t *testing.T) {
 	c, err := ParseOpenQASM([]byte("qubit[20] q; for int i in [0:9999] h q[0];"), Limits{})
 	if err != nil {
