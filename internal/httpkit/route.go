@@ -1,7 +1,9 @@
 package httpkit
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"maps"
 	"net/http"
 	"reflect"
@@ -106,10 +108,11 @@ func (a *API) operation(route Route) huma.Operation {
 	op := huma.Operation{
 		Method: route.Method, Path: route.Path, OperationID: route.ID,
 		Summary: route.Summary, Description: route.Description, Tags: []string{route.Tag}, Hidden: route.Hidden,
-		MaxBodyBytes:    MaxJSONBytes + 1, // readJSON has bounded the body; huma refuses at its limit, not above it
-		BodyReadTimeout: -1,               // huma's would end the whole request after five seconds
-		Metadata:        map[string]any{routeKey: route},
-		Responses:       a.responses(route),
+		MaxBodyBytes:     MaxJSONBytes + 1, // readJSON has bounded the body; huma refuses at its limit, not above it
+		BodyReadTimeout:  -1,               // huma's would end the whole request after five seconds
+		SkipValidateBody: true,             // admit looks for its faults
+		Metadata:         map[string]any{routeKey: route},
+		Responses:        a.responses(route),
 		// A misspelt filter must not return the unfiltered list. Public routes accept
 		// unknown parameters: health checks and caches add some.
 		RejectUnknownQueryParameters: route.Access != Public,
@@ -242,7 +245,7 @@ func refuseEmptyParameters(r *http.Request, op *huma.Operation) *Problem {
 
 // admit authenticates the request, then reads and checks its body: in this order, so that
 // a client without a credential cannot make the service read MaxJSONBytes.
-func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, route Route) (*http.Request, *Problem) {
+func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, body *huma.Schema, route Route) (*http.Request, *Problem) {
 	ctx, err := a.settings.Authenticator.Authenticate(r, route)
 	if err != nil {
 		return nil, Translate(err, route.Errors)
@@ -266,11 +269,29 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, 
 		if route.Access == Public {
 			limitBytes = maxPublicBytes
 		}
-		body, problem := readJSON(r, limitBytes)
+		data, problem := readJSON(r, limitBytes)
 		if problem != nil {
 			return nil, problem
 		}
-		admitted.Body = body
+		if problem := a.checkBody(data, body, route); problem != nil {
+			return nil, problem
+		}
+		admitted.Body = io.NopCloser(bytes.NewReader(data))
 	}
 	return admitted, nil
+}
+
+// checkBody returns the problem of a body that its schema refuses; nil: none.
+func (a *API) checkBody(data []byte, schema *huma.Schema, route Route) *Problem {
+	if schema == nil {
+		return nil
+	}
+	var decoded any
+	if err := decodeJSON(data, &decoded); err != nil {
+		return InvalidRequest.Problem("body: %s", err.Error()).WithField("body", err.Error())
+	}
+	if faults := faultsIn(a.huma.OpenAPI().Components.Schemas, schema, decoded); len(faults) > 0 {
+		return fromHuma(route, http.StatusBadRequest, "", faults)
+	}
+	return nil
 }
