@@ -125,3 +125,21 @@ func TestHistoryStartsAgain(t *testing.T) {
 		e.CloseSession("ann/again")
 	}
 }
+
+// TestClearedHistory: a session that takes the definitions of Out, In or InString away goes on with its next line, and what was
+// before has no value.
+func TestClearedHistory(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	for i, clear := range []string{"Clear[Out]", "ClearAll[Out]", "Remove[Out]", "Unprotect[Out];ClearAll[Out]", "Clear[In]", "Clear[InString, Out]", "Out[1]=."} {
+		session := fmt.Sprint("ann/cleared", i)
+		for _, line := range [][2]string{{"5", "5"}, {clear, ""}, {"7", "7"}, {"%", "7"}, {"%% + 1", "8"}, {"In[3]", "7"}, {"InString[3]", `"7"`}} {
+			outcome, err := inSession(t, e, session, line[0])
+			if err != nil || line[1] != "" && (outcome.Result != line[1] || outcome.Unevaluated) {
+				t.Errorf("after %s: %s: %+v, %v", clear, line[0], outcome, err)
+			}
+		}
+		if outcome, _ := inSession(t, e, session, "Out[1]"); outcome.Result != "Out[1]" || !outcome.Unevaluated || len(outcome.Messages) == 0 {
+			t.Errorf("after %s: %+v", clear, outcome)
+		}
+	}
+}
