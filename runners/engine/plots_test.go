@@ -40,6 +40,7 @@ func TestJumpsAreNotJoined(t *testing.T) {
 		"Plot[UnitStep[x - 1], {x, 0, 3}]": 2, "Plot[Mod[x, 1], {x, 0.5, 2.5}]": 3, "f[x_] := 1/(x - 2); Plot[f[x], {x, 0, 4}]": 2,
 		"Plot[Sin[x], {x, 0, 10}]": 1, "Plot[1/(x - 1)^2, {x, 0, 2}]": 2, "Plot[Exp[x], {x, 0, 30}]": 1, "Plot[ArcTan[1000000 x], {x, -1, 1}]": 1, "Plot[Tanh[50 x], {x, -1, 1}]": 1,
 		"Plot[1/(1 + x^2), {x, -5, 5}]": 1, "Plot[1000000 x, {x, -1, 1}, PlotRange -> {-1, 1}]": 1, "Plot[Sin[100 x], {x, 0, 10}]": 1,
+		"Plot[1/Sin[x], {x, -7, 7}]": 6, "Plot[Csc[x], {x, -7, 7}]": 6, "Plot[1/Cos[x], {x, 0, 20}]": 7, "Plot[1/Sin[Pi x], {x, -3.5, 3.5}]": 8,
 	} {
 		outcome, err := evaluate(t, e, code)
 		got, steepest := curves(string(outcome.SVG))
