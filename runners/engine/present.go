@@ -38,6 +38,9 @@ func present(outcome *Outcome, code string, answer reply) {
 		}
 	}
 	outcome.Unevaluated = unevaluated(code, outcome.InputForm, answer.Messages)
+	if why := endless(code, outcome.InputForm, answer.Line > 0); why != "" {
+		outcome.Unevaluated, outcome.Messages = true, append(outcome.Messages, why)
+	}
 	if why := outOfReach(code, outcome.InputForm, answer); why != "" {
 		outcome.Unevaluated, outcome.Messages = true, append(outcome.Messages, why)
 	}
