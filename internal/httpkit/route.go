@@ -277,6 +277,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, 
 			return nil, problem
 		}
 		admitted.Body = io.NopCloser(bytes.NewReader(data))
+		admitted.Header.Set("Content-Type", "application/json") // as huma compares it; isJSON heeds RFC 9110 section 8.3.1
 	}
 	return admitted, nil
 }
