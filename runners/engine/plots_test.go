@@ -60,3 +60,23 @@ func TestJumpsAreNotJoined(t *testing.T) {
 		t.Errorf("data: %d pieces", got)
 	}
 }
+
+// TestPicturesThatAreNotThere are said to be missing.
+func TestPicturesThatAreNotThere(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	for code, want := range map[string]string{
+		"{Plot[x, {x, 0, 1}], Plot[x^2, {x, 0, 1}]}": "2 pictures were made", "Plot[y, {x, 0, 1}]": "The picture is empty", "Plot[x, {x, 0, 1}]": "", `"-Graphics-"`: "",
+		"Show[Plot[x, {x, 0, 1}], Plot[x^2, {x, 0, 1}]]": "", "Graphics[{Circle[]}]": "",
+	} {
+		outcome, err := evaluate(t, e, code)
+		if told := strings.Join(outcome.Messages, "\n"); err != nil || (want == "") != (told == "") || !strings.HasPrefix(told, want) {
+			t.Errorf("%s: %q, %v", code, told, err)
+		}
+	}
+	for _, line := range []string{"p = Plot[x^2, {x, 0, 1}]", "p", "%"} {
+		outcome, err := inSession(t, e, "ann/pictures", line)
+		if told := strings.Join(outcome.Messages, "\n"); err != nil || (len(outcome.SVG) > 0) == strings.HasPrefix(told, "A picture is drawn where") {
+			t.Errorf("%s: %d bytes, %q, %v", line, len(outcome.SVG), told, err)
+		}
+	}
+}
