@@ -127,6 +127,8 @@ def keep(line, code, reply, value):
         for number in list(kept):
             forget(number)
         begin_session()
+    if "Out" in code:  # Out[1] = 99, as a pasted notebook has it, changes no line
+        woxi.evaluate("Unprotect[Out];" + "".join(f"Out[{number}]=.;Out[{number}]:={VALUE}{number};" for number in kept))
     kept[lines] = (int(count) if count.isdigit() else 0) + 2 * len(line)
     woxi.evaluate(
         f"Unprotect[Out,In,InString];Out[{lines}]:={VALUE}{lines};In[{lines}]:=ToExpression[{quoted(code)}];InString[{lines}]={quoted(line)};"
@@ -182,9 +184,10 @@ def evaluate(code, silent, want_full_form):
 
 
 def without_value(answer):
-    """A definition, or an evaluation that was ended by Throw or Abort: what the engine shows is all there is."""
+    """A definition, or an evaluation that was ended by Return, Throw or Abort: what the engine shows is all there is. Its text is the value where
+    it can only be one: numbers, names, lists and what is computed of them."""
     reply = shown(answer.result, answer)
-    return reply, answer.result if answer.result in ("Null", "$Aborted") else "$Failed"
+    return reply, answer.result if answer.result == "$Aborted" or ALGEBRA.fullmatch(answer.result) else "$Failed"
 
 
 def write(code):
