@@ -324,7 +324,7 @@ func (f *finder) commas(i int) []int {
 	for j := i + 1; j < f.pair[i]; j++ {
 		if f.pair[j] > j {
 			j = f.pair[j]
-		} else if f.isOperator(j, ",") {
+		} else if f.isOperator(j, ",") || f.isOperator(i, "(") && f.isOperator(j, ";") && len(f.semicolons(i)) > 0 {
 			all = append(all, j)
 		}
 	}
@@ -414,11 +414,11 @@ func (f *finder) otherArguments(i int) bool {
 // onlyNumbers tells whether the bracket at word i has several arguments, all of them numbers.
 func (f *finder) onlyNumbers(i int) bool {
 	for j := i + 1; j < f.pair[i]; j++ {
-		if !f.isNumber(j) && !f.isOperator(j, ",", "-") {
+		if !f.isNumber(j) && !f.isOperator(j, ",", ";", "-") {
 			return false
 		}
 	}
-	return f.hasComma(i)
+	return len(f.commas(i)) > 0
 }
 
 var differential = regexp.MustCompile(`^(.*\S)\s*\bd([a-z])$`)
@@ -504,6 +504,8 @@ func (f *finder) otherOperator(i int) {
 		replace(OperatorWord, spelt[:1]+" "+spelt[:1], "++ and -- change a variable.")
 	case f.isOperator(i, "_") && f.isName(i-1) && f.isNumber(i+1) && f.adjacent(i) && f.adjacent(i+1):
 		f.subscript(i)
+	case f.isOperator(i, "_") && f.isName(i-1) && f.isName(i+1) && f.adjacent(i) && f.adjacent(i+1) && len(f.words[i-1].Name) > 1 && f.isOperator(i+2, "=") && f.begins(i-1):
+		f.snakeCase(i)
 	case f.isOperator(i, "=", ":=") && f.isOperator(i-1, "]") && f.pair[i-1] > 0:
 		f.withoutBlank(i)
 	case f.isOperator(i, "=") && f.isName(i-1) && f.isName(i-2) && (f.words[i-2].Name == "at" || f.words[i-2].Name == "where" || f.words[i-2].Name == "for") && f.endsOperand(i-3):
@@ -572,6 +574,20 @@ func (f *finder) subscript(i int) {
 	}
 	f.add(i, slip{code: Name, start: f.words[i-1].Start, end: f.words[i+1].End, why: "x_ is a pattern; an index is part of the name.",
 		edits: []edit{f.replace(i, "")}})
+}
+
+// begins tells whether a statement begins with word i.
+func (f *finder) begins(i int) bool { return i == 0 || f.isOperator(i-1, ";") }
+
+// snakeCase: my_var = 3; my_var + 1. The word i is the first blank; every place of the name in the text is mended.
+func (f *finder) snakeCase(i int) {
+	head, tail := f.words[i-1].Name, f.words[i+1].Name
+	for j := range f.words {
+		if f.isOperator(j, "_") && f.isName(j-1) && f.isName(j+1) && f.words[j-1].Name == head && f.words[j+1].Name == tail {
+			f.slips = append(f.slips, slip{code: Name, start: f.words[j-1].Start, end: f.words[j+1].End, why: "x_ is a pattern; names have no underscore.",
+				edits: []edit{{start: f.words[j].Start, end: f.words[j+1].End, text: strings.ToUpper(tail[:1]) + tail[1:]}}})
+		}
+	}
 }
 
 // withoutBlank: f[x] = x^2, where f[x_] := x^2 was meant. The word i is the equals sign.

@@ -35,7 +35,7 @@ func (f *finder) parentheses(i int) bool {
 	if meant != "" && f.isVariable(name) {
 		return false
 	}
-	if meant == "" && f.adjacent(open) && (f.hasComma(open) || f.functions[name] || f.isOperator(open+1, "{") && f.pair[open+1] == f.pair[open]-1) {
+	if meant == "" && f.adjacent(open) && (f.hasComma(open) || len(f.semicolons(open)) > 0 || f.functions[name] || f.isOperator(open+1, "{") && f.pair[open+1] == f.pair[open]-1) {
 		meant = name
 	}
 	if meant == "" || isWordOperator(name) && f.endsOperand(i-1) || f.isOperator(i-1, "_", "__", "___") || f.adjacentOperandGoesOn(open) {
@@ -47,6 +47,7 @@ func (f *finder) parentheses(i int) bool {
 		}
 	}
 	edits := []edit{{start: f.words[i].Start, end: f.words[open].End, text: meant + "["}, f.replace(f.pair[open], "]")}
+	edits = append(edits, f.semicolons(open)...)
 	if solvers[meant] {
 		edits = append(edits, f.equalSigns(open)...)
 	}
@@ -62,6 +63,22 @@ func (f *finder) isVariable(name string) bool {
 		}
 	}
 	return false
+}
+
+// semicolons writes a comma for every semicolon directly inside the bracket at word i, where there is no comma: spreadsheets of many
+// countries part arguments so.
+func (f *finder) semicolons(i int) (edits []edit) {
+	for j := i + 1; j < f.pair[i]; j++ {
+		switch {
+		case f.pair[j] > j:
+			j = f.pair[j]
+		case f.isOperator(j, ","):
+			return nil
+		case f.isOperator(j, ";"):
+			edits = append(edits, f.replace(j, ","))
+		}
+	}
+	return edits
 }
 
 // equalSigns writes == for every = in the first argument inside the bracket at word i.
@@ -104,6 +121,9 @@ func (f *finder) arguments(i int) int {
 		} else if f.isOperator(j, ",") {
 			n++
 		}
+	}
+	if n == 1 {
+		n += len(f.semicolons(i))
 	}
 	return n
 }
