@@ -40,6 +40,9 @@ type Route struct {
 	// ReturnsToken: answers carry a Consistency-Token.
 	ReturnsToken bool
 
+	// SetsCookie says what the Set-Cookie of the 200 answer is; empty: it has none.
+	SetsCookie string
+
 	// PublicFor makes answers public: readable cross-origin, with an ETag and this max-age; 0: they are private.
 	PublicFor time.Duration
 	// FixedBody: the handler answers with the same []byte every time. It is sent without a
@@ -176,8 +179,16 @@ func (a *API) responses(route Route) map[string]*huma.Response {
 	for status, response := range responses {
 		response.Headers = answerHeaders(route, status)
 	}
+	if route.SetsCookie != "" {
+		ok.Headers["Set-Cookie"] = &huma.Param{Description: route.SetsCookie, Schema: &huma.Schema{Type: huma.TypeString}}
+	}
 	if route.ReturnsToken {
 		ok.Headers[TokenHeader] = &huma.Param{Description: "Send it with a list to see this write in it", Schema: &huma.Schema{Type: huma.TypeString}}
+		for _, failed := range []string{"408", "422"} { // evaluations that ended without an answer are logged
+			if response := responses[failed]; response != nil {
+				response.Headers[TokenHeader] = &huma.Param{Description: "Send it with a list to see the run that has no answer in it; left out where none was logged", Schema: &huma.Schema{Type: huma.TypeString}}
+			}
+		}
 	}
 	return responses
 }
