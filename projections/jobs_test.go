@@ -258,6 +258,29 @@ func TestQueueProposesWhatARunnerCanDo(t *testing.T) {
 	})
 }
 
+// TestQueuePassesOverWhatARunnerHasNoRoomFor: the job keeps its place for others, and is theirs once the reservation is withdrawn.
+func TestQueuePassesOverWhatARunnerHasNoRoomFor(t *testing.T) {
+	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
+		q := newQueueTest(t, db)
+		for _, id := range []string{"large", "small", "later"} {
+			q.queue(id, alice)
+		}
+		full := projections.Claimant{Runner: "full"}
+		q.want(q.propose(full, 1), "large")
+		other := projections.Claimant{Runner: "other"}
+		if err := q.models.Queue.WithdrawProposals(t.Context(), "other", []string{"large"}); err != nil { // not its own
+			t.Fatal(err)
+		}
+		full.Except = map[string]bool{"large": true}
+		if err := q.models.Queue.WithdrawProposals(t.Context(), "full", []string{"large"}); err != nil {
+			t.Fatal(err)
+		}
+		q.want(q.propose(full, 1), "small")
+		q.wantPlaces(map[string]int{"small": 1, "large": 1, "later": 2})
+		q.want(q.propose(other, 1), "large")
+	})
+}
+
 func TestQueueInSessions(t *testing.T) {
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		q := newQueueTest(t, db)

@@ -142,13 +142,16 @@ type Claimant struct {
 	Kinds  []job.Kind // kinds of job that the runner can run
 	// OwnSessionsOnly: the runner is proposed jobs in sessions that it owns, and no others.
 	OwnSessionsOnly bool
+	// Except are jobs in no session that the runner has no room for now, by id.
+	Except map[string]bool
 }
 
 // Proposal is a job that a runner may claim. It is proposed to no other runner for proposalLease.
 type Proposal struct {
-	JobID       string `bun:"job_id"`
-	Attempt     int    `bun:"attempt"`     // number of claims so far
-	Correlation string `bun:"correlation"` // of the submission
+	JobID       string
+	Kind        job.Kind
+	Attempt     int    // number of claims so far
+	Correlation string // of the submission
 }
 
 // ProposeJobs reserves up to n jobs for a runner, in the order of the queue, within
@@ -180,7 +183,7 @@ func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals [
 			return err
 		}
 		for _, j := range q.order.propose(c, n, owners) {
-			proposals = append(proposals, Proposal{JobID: j.id, Attempt: j.attempt, Correlation: j.correlation})
+			proposals = append(proposals, Proposal{JobID: j.id, Kind: j.kind, Attempt: j.attempt, Correlation: j.correlation})
 		}
 		if len(proposals) == 0 {
 			again = expiry
@@ -249,6 +252,12 @@ func databaseClock(db bun.IDB) bun.Safe {
 func (q *Queue) ExtendProposals(ctx context.Context, runner string, jobIDs []string) error {
 	_, err := q.from.db.NewUpdate().Model((*proposalRow)(nil)).Set("until_ms = ? + ?", databaseClock(q.from.db), proposalLease.Milliseconds()).
 		Where("runner = ? AND job_id IN (?)", runner, bun.List(jobIDs)).Exec(ctx)
+	return err
+}
+
+// WithdrawProposals ends the proposals of jobs that a runner does not claim: any runner may have them now.
+func (q *Queue) WithdrawProposals(ctx context.Context, runner string, jobIDs []string) error {
+	_, err := q.from.db.NewDelete().Model((*proposalRow)(nil)).Where("runner = ? AND job_id IN (?)", runner, bun.List(jobIDs)).Exec(ctx)
 	return err
 }
 

@@ -316,7 +316,7 @@ func (o *order) sessionsHeld(a *accountQueue) map[string]bool {
 // sessions in which a job is held or an older one waits.
 func (c Claimant) eligible(j *queuedJob, busy map[string]bool, owners map[string]string) bool {
 	if j.session == "" {
-		return !c.OwnSessionsOnly && slices.Contains(c.Kinds, j.kind)
+		return !c.OwnSessionsOnly && slices.Contains(c.Kinds, j.kind) && !c.Except[j.id]
 	}
 	if busy[j.session] {
 		return false

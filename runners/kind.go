@@ -18,6 +18,14 @@ type Kind interface {
 	Run(ctx context.Context, in commands.Intent, w Work) (End, error)
 }
 
+// Reserver is a Kind whose jobs need room beside a slot, such as memory. A job has its room before it is claimed: one that there
+// is no room for stays queued, where another process may take it, and those behind it go past.
+type Reserver interface {
+	Kind
+	// Reserve sets aside what a job of this content needs until release is called, once. Without ok there is no room now.
+	Reserve(content string) (release func(), ok bool)
+}
+
 // Submittable are the kinds as commands know them, in the same order.
 func Submittable(kinds []Kind) commands.JobKinds {
 	list := make(commands.JobKinds, len(kinds))

@@ -41,11 +41,14 @@ type Claimant struct {
 	Kinds  []job.Kind // kinds of jobs it can run
 	// OwnSessionsOnly: the runner claims only jobs in sessions that its process owns.
 	OwnSessionsOnly bool
+	// Except are jobs in no session that it has no room for now, by id.
+	Except map[string]bool
 }
 
 // Proposal is a job that the queue has reserved for a runner to claim.
 type Proposal struct {
 	JobID       string
+	Kind        job.Kind
 	Correlation string // correlation id of the submission
 }
 
@@ -57,6 +60,8 @@ type Queue interface {
 	Propose(ctx context.Context, c Claimant, n int) (list []Proposal, retryAfter time.Duration, err error)
 	// ProlongReservations prolongs the reservations of jobs whose claim the queue may not have applied yet.
 	ProlongReservations(ctx context.Context, runner string, jobIDs []string) error
+	// WithdrawProposals ends the reservations of jobs that the runner will not claim.
+	WithdrawProposals(ctx context.Context, runner string, jobIDs []string) error
 	// WaitUntilApplied returns once the queue has applied every event of jobs up to lastJob
 	// and every event of sessions up to lastSession, positions in the log.
 	WaitUntilApplied(ctx context.Context, lastJob, lastSession event.Position) error
@@ -88,6 +93,9 @@ type Runner struct {
 	attempts map[string]*attempt // running here, by job id
 	// positions of the latest events of a job and of a session that may have made a job ready
 	lastJob, lastSession event.Position
+	// postponed are the jobs that there was no room for since room last came free (see Reserver)
+	postponed map[string]bool
+	freed     int // how often room came free
 }
 
 // attempt is an attempt at a job that runs here.
@@ -112,6 +120,10 @@ const (
 	retryPause = 500 * time.Millisecond
 	// prolongInterval is the time between two prolongations of the reservations of running jobs.
 	prolongInterval = 3 * time.Second
+	// maxPostponed bounds the jobs that are remembered as postponed; beyond it all are asked about again.
+	maxPostponed = 10_000
+	// postponeTime is after how long postponed jobs are asked about again though no room came free here.
+	postponeTime = time.Minute
 	// handBackTimeout bounds the appends that hand a job back after its work was stopped.
 	handBackTimeout = 10 * time.Second
 )
@@ -119,7 +131,7 @@ const (
 // New returns a runner that runs nothing yet; its Observe must listen to the process's Subscription.
 func New(c Config) *Runner {
 	c.Kinds = slices.Sorted(maps.Keys(c.Run))
-	r := &Runner{Config: c, freeSlots: make(chan struct{}, c.Slots), wakeUp: make(chan struct{}, 1), attempts: map[string]*attempt{}}
+	r := &Runner{Config: c, freeSlots: make(chan struct{}, c.Slots), wakeUp: make(chan struct{}, 1), attempts: map[string]*attempt{}, postponed: map[string]bool{}}
 	for range c.Slots {
 		r.freeSlots <- struct{}{}
 	}
@@ -150,6 +162,11 @@ func (r *Runner) Observe(recorded event.Recorded) {
 	r.mu.Lock()
 	*latest = recorded.Position
 	r.mu.Unlock()
+	r.wake()
+}
+
+// wake makes the runner ask the queue again.
+func (r *Runner) wake() {
 	select {
 	case r.wakeUp <- struct{}{}:
 	default: // a wake-up is pending
@@ -188,7 +205,7 @@ func (r *Runner) Start(ctx context.Context) error {
 			<-r.freeSlots
 			group.Go(func() {
 				defer func() { r.freeSlots <- struct{}{} }()
-				r.claimAndRun(running, p)
+				r.reserveAndRun(running, p)
 			})
 		}
 	}
@@ -220,6 +237,8 @@ func (r *Runner) nextProposals(ctx context.Context) []Proposal {
 	}
 	r.mu.Lock()
 	lastJob, lastSession := r.lastJob, r.lastSession
+	claimant := r.Claimant
+	claimant.Except = maps.Clone(r.postponed)
 	r.mu.Unlock()
 	bounded, cancel := context.WithTimeout(ctx, applyTimeout)
 	err := r.Queue.WaitUntilApplied(bounded, lastJob, lastSession)
@@ -227,7 +246,7 @@ func (r *Runner) nextProposals(ctx context.Context) []Proposal {
 	if err != nil && ctx.Err() == nil {
 		r.Logger.Warn("the queue is behind the log", "error", err)
 	}
-	list, retryAfter, err := r.Queue.Propose(ctx, r.Claimant, len(r.freeSlots))
+	list, retryAfter, err := r.Queue.Propose(ctx, claimant, len(r.freeSlots))
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -237,16 +256,96 @@ func (r *Runner) nextProposals(ctx context.Context) []Proposal {
 	case len(list) > 0:
 		return list
 	}
-	var retry <-chan time.Time
+	var retry, again <-chan time.Time
 	if retryAfter > 0 {
 		retry = time.After(retryAfter)
+	}
+	if len(claimant.Except) > 0 {
+		again = time.After(postponeTime)
 	}
 	select {
 	case <-r.wakeUp:
 	case <-retry:
+	case <-again:
+		r.forgetPostponed()
 	case <-ctx.Done():
 	}
 	return nil
+}
+
+// room is what a job of a Reserver has before it is claimed.
+type room struct {
+	content *string // read from its payload; nil: of another kind, whose payload has not been read
+	release func()  // gives the room back; nil: there is none to give back
+	err     error   // the payload cannot be read: the attempt counts, and ends with this
+}
+
+// reserveAndRun claims and runs a job once there is room for it; without room it leaves the job in the queue.
+func (r *Runner) reserveAndRun(ctx context.Context, p Proposal) {
+	r.mu.Lock()
+	freed := r.freed
+	r.mu.Unlock()
+	given, ok, err := r.reserve(ctx, p)
+	switch {
+	case err != nil:
+		r.Logger.Warn("a job could not be read before its claim", "job", p.JobID, "error", err)
+		return // it is proposed again when the reservation expires
+	case !ok:
+		r.postpone(ctx, p.JobID, freed)
+		return
+	}
+	if given.release != nil {
+		defer func() {
+			given.release()
+			r.forgetPostponed()
+		}()
+	}
+	r.claimAndRun(ctx, p, given)
+}
+
+// reserve asks the job's kind for room, if it is one that has any to give.
+func (r *Runner) reserve(ctx context.Context, p Proposal) (given room, ok bool, err error) {
+	reserver, needs := r.Run[p.Kind].(Reserver)
+	if !needs {
+		return room{}, true, nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, claimTimeout)
+	defer cancel()
+	state, err := r.Jobs.Read(bounded, p.JobID)
+	if err != nil {
+		return room{}, false, err
+	}
+	content, err := r.Jobs.LoadPayload(bounded, state.Queued.Submission)
+	if err != nil {
+		return room{err: err}, true, nil
+	}
+	release, ok := reserver.Reserve(content)
+	return room{content: &content, release: release}, ok, nil
+}
+
+// postpone leaves a job to others and asks for no more of it until room comes free here; freed is how often it had when there was none.
+func (r *Runner) postpone(ctx context.Context, jobID string, freed int) {
+	r.mu.Lock()
+	if len(r.postponed) >= maxPostponed {
+		clear(r.postponed)
+	}
+	if freed == r.freed {
+		r.postponed[jobID] = true
+	}
+	r.mu.Unlock()
+	if err := r.Queue.WithdrawProposals(ctx, r.Runner, []string{jobID}); err != nil && ctx.Err() == nil {
+		r.Logger.Warn("a reservation was not withdrawn; it will expire", "job", jobID, "error", err)
+	}
+	r.wake() // the slot serves others
+}
+
+// forgetPostponed makes the runner ask for the jobs again that it had no room for.
+func (r *Runner) forgetPostponed() {
+	r.mu.Lock()
+	r.freed++
+	clear(r.postponed)
+	r.mu.Unlock()
+	r.wake()
 }
 
 // prolongReservations prolongs the reservations of the jobs that run here until the context ends.
@@ -272,7 +371,7 @@ func (r *Runner) prolongReservations(ctx context.Context) {
 }
 
 // claimAndRun claims a job, computes it and ends it.
-func (r *Runner) claimAndRun(ctx context.Context, p Proposal) {
+func (r *Runner) claimAndRun(ctx context.Context, p Proposal, given room) {
 	working, kill := context.WithCancelCause(ctx)
 	defer kill(nil)
 	a := &attempt{nonce: uuid.NewString(), kill: kill}
@@ -299,12 +398,12 @@ func (r *Runner) claimAndRun(ctx context.Context, p Proposal) {
 		return // if the claim was appended all the same, two heartbeats without its nonce give the job back
 	}
 	in.Account, in.Agent = state.Queued.Account, state.Queued.Agent
-	end, err := r.compute(working, in, state.Queued.Submission)
+	end, err := r.compute(working, in, state.Queued.Submission, given)
 	r.concludeAttempt(ctx, working, in, state, a, end, err)
 }
 
 // compute runs the job; it is killed cluster.Overrun past its budget.
-func (r *Runner) compute(ctx context.Context, in commands.Intent, s job.Submission) (end End, err error) {
+func (r *Runner) compute(ctx context.Context, in commands.Intent, s job.Submission, given room) (end End, err error) {
 	kind, known := r.Run[s.Kind]
 	if !known {
 		return End{}, fmt.Errorf("no runner here for jobs of kind %q", s.Kind)
@@ -317,11 +416,18 @@ func (r *Runner) compute(ctx context.Context, in commands.Intent, s job.Submissi
 			end, err = End{}, fmt.Errorf("the runner panicked: %v", thrown)
 		}
 	}()
-	content, err := r.Jobs.LoadPayload(ctx, s)
-	if err != nil {
-		return End{}, err
+	content := given.content
+	switch {
+	case given.err != nil:
+		return End{}, given.err
+	case content == nil:
+		loaded, err := r.Jobs.LoadPayload(ctx, s)
+		if err != nil {
+			return End{}, err
+		}
+		content = &loaded
 	}
-	end, err = kind.Run(ctx, in, Work{Submission: s, Content: content, Budget: budget})
+	end, err = kind.Run(ctx, in, Work{Submission: s, Content: *content, Budget: budget})
 	if err != nil && errors.Is(context.Cause(ctx), errOverrun) {
 		return End{Status: job.TimedOut, Outcome: job.Outcome{Error: errOverrun.Error()}}, nil
 	}

@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	"projections":          {"domain/", "projections", "internal/database"},
 	"readapi":              {"projections", "domain/", "internal/"},
 	"writeapi":             {"commands", "domain/", "internal/"},
-	"runners":              {"commands", "domain/", "runners/cluster", "runners/fair", "internal/private", "internal/view"},
+	"runners":              {"commands", "domain/", "runners/cluster", "runners/fair", "internal/offheap", "internal/private", "internal/view"},
 	"runners/cluster":      {"commands", "domain/"},
 	"runners/kinds":        {"commands", "domain/", "runners"}, // the one place that knows every kind of job
 	"runners/checker":      {"domain/", "runners/engine"},
@@ -62,6 +62,7 @@ var allowed = map[string][]string{
 	"internal/keyring":     {"domain/keys", "domain/receipt"},
 	"internal/lifecycle":   {},
 	"internal/lists":       {},
+	"internal/offheap":     {},
 	"internal/private":     {},
 	"internal/progress":    {},
 	"internal/ratelimit":   {},

@@ -17,32 +17,42 @@ import (
 	"syscall"
 
 	"reckon/domain/circuit"
+	"reckon/internal/offheap"
 )
 
 // qsimCmd simulates a circuit from a file, for people who try things at a terminal.
 type qsimCmd struct {
-	File      string  `arg:"" help:"Circuit as JSON (the qsim job's object) or OpenQASM 3; - reads standard input."`
-	Shots     *int    `help:"Number of samples; default: the circuit's, or 1024." placeholder:"N"`
-	Seed      *uint64 `help:"Seed of the samples; default: the circuit's, or a fresh one, which is printed." placeholder:"N"`
-	Precision string  `help:"double or single; default: the circuit's, or double." enum:",double,single" default:"" placeholder:"P"`
-	Engine    string  `help:"statevector or stabilizer; default: chosen by the circuit." enum:",statevector,stabilizer" default:"" placeholder:"E"`
-	Threads   int     `help:"Threads; default: one per processor." placeholder:"N"`
-	MemoryMiB int64   `help:"Most memory to use; larger circuits are refused." name:"memory-mib" default:"8192" placeholder:"N"`
-	Rows      int     `help:"Most rows of the histogram." default:"32" placeholder:"N"`
-	JSON      bool    `help:"Print the result as JSON." name:"json"`
+	File        string  `arg:"" help:"Circuit as JSON (the qsim job's object) or OpenQASM 2 or 3; - reads standard input."`
+	Shots       *int    `help:"Number of samples; default: the circuit's, or 1024." placeholder:"N"`
+	Seed        *uint64 `help:"Seed of the samples; default: the circuit's, or a fresh one, which is printed." placeholder:"N"`
+	Precision   string  `help:"double or single; default: the circuit's, or double." enum:",double,single" default:"" placeholder:"P"`
+	Engine      string  `help:"statevector or stabilizer; default: chosen by the circuit." enum:",statevector,stabilizer" default:"" placeholder:"E"`
+	Observables string  `help:"Pauli sums as a JSON array, such as [{\"ZZ\":1,\"XI\":0.5}]; default: the circuit's." placeholder:"JSON"`
+	Threads     int     `help:"Threads; default: one per processor." placeholder:"N"`
+	MemoryMiB   int64   `help:"Most memory to use; larger circuits are refused." name:"memory-mib" default:"8192" placeholder:"N"`
+	Rows        int     `help:"Most rows of the histogram." default:"32" placeholder:"N"`
+	JSON        bool    `help:"Print the result as JSON." name:"json"`
+	Draw        string  `help:"Draw the circuit instead of simulating it: text or svg." enum:",text,svg" default:"" placeholder:"F"`
 }
+
+// drawnWidth is where a drawing in text goes on below, in characters.
+const drawnWidth = 120
 
 // Run prints the result. It exits 1 for a circuit that is refused, 2 for a file that cannot be read.
 func (c *qsimCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	if c.Draw != "" {
+		picture, err := c.draw(os.Stdin)
+		if err != nil {
+			return refused(err)
+		}
+		fmt.Print(picture)
+		return nil
+	}
 	result, err := c.simulate(ctx, os.Stdin)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "reckon qsim:", err)
-		if _, refused := errors.AsType[*circuit.Refusal](err); refused {
-			return exitStatus(1)
-		}
-		return exitStatus(2)
+		return refused(err)
 	}
 	if c.JSON {
 		return printJSON(result)
@@ -50,18 +60,54 @@ func (c *qsimCmd) Run() error {
 	return printHistogram(os.Stdout, result, c.Rows)
 }
 
-func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result, error) {
+// refused prints why there is no result and tells whose fault it is.
+func refused(err error) error {
+	fmt.Fprintln(os.Stderr, "reckon qsim:", err)
+	if _, refused := errors.AsType[*circuit.Refusal](err); refused {
+		return exitStatus(1)
+	}
+	return exitStatus(2)
+}
+
+func (c *qsimCmd) draw(stdin io.Reader) (string, error) {
+	parsed, _, err := c.read(stdin)
+	if err != nil {
+		return "", err
+	}
+	if c.Draw == "svg" {
+		return parsed.DrawSVG()
+	}
+	return parsed.DrawText(drawnWidth)
+}
+
+// read parses the file, under the limits of a machine of one's own.
+func (c *qsimCmd) read(stdin io.Reader) (circuit.Circuit, circuit.Limits, error) {
 	limits := circuit.DefaultLimits()
 	limits.Qubits, limits.CliffordQubits = circuit.MaxQubits, circuit.MaxCliffordQubits
 	source, err := c.readSource(stdin, limits.Bytes)
 	if err != nil {
-		return circuit.Result{}, err
+		return circuit.Circuit{}, limits, err
 	}
+	source = bytes.TrimPrefix(source, []byte("\ufeff")) // a byte-order mark says nothing in UTF-8
 	parse := circuit.ParseOpenQASM
 	if bytes.HasPrefix(bytes.TrimSpace(source), []byte("{")) {
 		parse = circuit.Parse
 	}
 	parsed, err := parse(source, limits)
+	return parsed, limits, err
+}
+
+func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result, error) {
+	const mostMiB = 1 << 40 // bytes fit 63 bits
+	switch {
+	case c.MemoryMiB < 1 || c.MemoryMiB > mostMiB:
+		return circuit.Result{}, fmt.Errorf("--memory-mib must be between 1 and %d, not %d", int64(mostMiB), c.MemoryMiB)
+	case c.Threads < 0:
+		return circuit.Result{}, fmt.Errorf("--threads must be at least 0, not %d", c.Threads)
+	case c.Rows < 0:
+		return circuit.Result{}, fmt.Errorf("--rows must be at least 0, not %d", c.Rows)
+	}
+	parsed, limits, err := c.read(stdin)
 	if err == nil && c.Shots != nil {
 		parsed, err = parsed.WithShots(*c.Shots, limits)
 	}
@@ -71,11 +117,14 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result
 	if err == nil && c.Precision != "" {
 		parsed, err = parsed.WithPrecision(circuit.Precision(c.Precision))
 	}
+	if err == nil && c.Observables != "" {
+		parsed, err = parsed.WithObservables([]byte(c.Observables))
+	}
 	if err != nil {
 		return circuit.Result{}, err
 	}
 	return circuit.Run(ctx, parsed, circuit.Options{
-		Seed: freshSeed(), Threads: c.Threads, MemoryLimitBytes: c.MemoryMiB << 20, Engine: circuit.Engine(c.Engine),
+		Seed: freshSeed(), Threads: c.Threads, MemoryLimitBytes: c.MemoryMiB << 20, Engine: circuit.Engine(c.Engine), Allocate: offheap.Allocate,
 	})
 }
 
@@ -117,6 +166,16 @@ func printHistogram(w io.Writer, r circuit.Result, rows int) error {
 	}
 	if rest := len(keys) - len(shown); rest > 0 {
 		fmt.Fprintf(&out, "… and %d more outcomes\n", rest)
+	}
+	for i, e := range r.Expectations {
+		exact := "not exact: " + r.Omitted["expectations.value"]
+		if e.Value != nil {
+			exact = fmt.Sprintf("exactly %.12g", *e.Value)
+		}
+		fmt.Fprintf(&out, "\nobservable %d: %.6g ± %.2g by shots, %s", i, e.Sampled, e.StandardError, exact)
+	}
+	if len(r.Expectations) > 0 {
+		out.WriteByte('\n')
 	}
 	fmt.Fprintf(&out, "\n%d shots, seed %d, depth %d, engine %s; qubit 0 is rightmost\n", r.Shots, r.Seed, r.Depth, r.Engine)
 	_, err := io.WriteString(w, out.String())

@@ -35,6 +35,44 @@ func TestQsimReadsBothFormats(t *testing.T) {
 	}
 }
 
+func TestDraw(t *testing.T) {
+	program := "\ufeffqubit[2] q; bit c; h q[0]; cx q[0], q[1]; c = measure q[1];"
+	for form, want := range map[string]string{"text": "q0: ─┤H├──●────────\n          │\nq1: ──────⊕──┤M c├─\n", "svg": "<svg "} {
+		cmd := qsimCmd{File: "-", Draw: form}
+		got, err := cmd.draw(strings.NewReader(program))
+		if err != nil || !strings.HasPrefix(got, want) {
+			t.Errorf("%v\n%s", err, got)
+		}
+	}
+}
+
+func TestQsimRefusesOptions(t *testing.T) {
+	for option, cmd := range map[string]qsimCmd{
+		"--memory-mib": {File: "-"}, "--memory-mib must": {File: "-", MemoryMiB: -1}, "--memory-mib must be": {File: "-", MemoryMiB: 1 << 62},
+		"--threads": {File: "-", MemoryMiB: 64, Threads: -1}, "--rows": {File: "-", MemoryMiB: 64, Rows: -1},
+	} {
+		if _, err := cmd.simulate(t.Context(), strings.NewReader(`{"qubits":1,"gates":[]}`)); err == nil || !strings.Contains(err.Error(), option) {
+			t.Errorf("%+v: %v, want %s", cmd, err, option)
+		}
+	}
+}
+
+func TestQsimObservables(t *testing.T) {
+	cmd := qsimCmd{File: "-", MemoryMiB: 64, Observables: `[{"XX":1,"ZZ":0.5}]`}
+	r, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q; h q[0]; cx q[0], q[1];"))
+	if err != nil || len(r.Expectations) != 1 || r.Expectations[0].Sampled != 1.5 {
+		t.Fatalf("%+v, %v", r.Expectations, err)
+	}
+	var out strings.Builder
+	if err := printHistogram(&out, r, 2); err != nil || !strings.Contains(out.String(), "observable 0: 1.5 ± 0 by shots, exactly 1.5\n\n1024 shots") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	cmd.Observables = `[{"X":1}]`
+	if _, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q;")); err == nil {
+		t.Error("an observable of another width was accepted")
+	}
+}
+
 func TestHistogram(t *testing.T) {
 	var out strings.Builder
 	r := circuit.Result{Counts: map[string]int{"00": 60, "11": 30, "01": 10}, Shots: 100, Seed: 5, Depth: 2, Engine: "statevector-double-v1"}

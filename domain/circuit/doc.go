@@ -14,7 +14,7 @@
 // The public surface:
 //
 //	Parse(data, Limits) (Circuit, error)          the JSON object of a qsim job
-//	ParseOpenQASM(source, Limits) (Circuit, error) an OpenQASM 3 subset
+//	ParseOpenQASM(source, Limits) (Circuit, error) an OpenQASM 2 or 3 program (package openqasm)
 //	Estimate(Circuit) Cost                        memory in bytes and work, before running
 //	Run(ctx, Circuit, Options) (Result, error)    counts, probabilities, state vector
 //	Circuit.Qubits, Shots, Seed, WithSeed, WithShots, WithPrecision, Depth, GateCounts

@@ -1,17 +1,27 @@
 package circuit
 
 import (
-	"math"
+	"math/bits"
 	"runtime"
 )
 
 // Cost bounds the memory and the work of running a circuit.
 type Cost struct {
-	MemoryBytes int64 // bytes that Run allocates at least; Run refuses a smaller limit
+	// MemoryBytes bounds what Run adds to the process's resident memory, garbage included, when Options.Allocate takes planes
+	// from outside the heap. Run refuses a smaller limit.
+	MemoryBytes int64
+	// SpareBytes is what a limit may hold beyond MemoryBytes to good use: states of histories that wait, which are computed
+	// again without.
+	SpareBytes int64
+	// ResultBytes bounds Result.JSON.
+	ResultBytes int64
 	// Operations counts complex multiplications, an upper bound that ignores fusion. A core with AVX-512 does about
 	// 2e9 a second, one without SIMD about 2e8.
 	Operations int64
 }
+
+// MaxOperations is the most operations of a circuit that Run accepts: two months of a fast core.
+const MaxOperations = 10_000_000_000_000_000
 
 // Estimate bounds memory and work without simulating. It takes time linear in the circuit's text.
 func Estimate(c Circuit) Cost {
@@ -22,50 +32,145 @@ func Estimate(c Circuit) Cost {
 	return c.cost(engine, runtime.GOMAXPROCS(0))
 }
 
+// Check refuses work that would never end.
+func (c Cost) Check() error {
+	if c.Operations > MaxOperations {
+		return refuse(CodeWork, "the circuit may take %.0e operations (shots that differ × measurements mid-circuit × amplitudes); at most %.0e are run",
+			float64(c.Operations), float64(MaxOperations))
+	}
+	return nil
+}
+
+const (
+	// fixedBytes is what a run allocates however small the circuit, and what the collector lets grow before it starts.
+	fixedBytes = 8 << 20
+	// gateBytes bounds a gate with its qubits and angles, and its instruction.
+	gateBytes = 1024
+	// entryBytes bounds a map entry, and its share of a table that is half empty beside the one it grew out of.
+	entryBytes = 128
+)
+
 func (c Circuit) cost(engine Engine, threads int) Cost {
-	const perCount = 96 // a map entry and its share of the table
-	var cost Cost
-	cost.MemoryBytes = 1<<20 + int64(c.shots)*int64(c.slots+perCount)
-	events, mid := 0, 0 // measurements and resets; those that may need branches
-	multiplications := 0.0
-	touched := make([]bool, c.qubits)
-	for _, g := range c.gates {
-		switch {
-		case g.kind == kindMeasure || g.kind == kindReset:
-			for _, q := range g.targets {
-				events++
-				if touched[q] {
-					mid++
-				}
-			}
-		case g.kind != kindBarrier:
-			multiplications += float64(uint64(1) << (2 * len(g.targets)))
-			for _, q := range g.targets {
-				touched[q] = true
-			}
+	key := c.keyLayout().template
+	shown := 0
+	for _, character := range key {
+		if character != ' ' {
+			shown++
 		}
 	}
-	if engine == EngineStabilizer {
-		return c.stabilizerCost(cost, events)
+	distinct := int64(c.shots) // keys
+	if shown < bits.Len(uint(c.shots)) {
+		distinct = min(distinct, 1<<shown)
 	}
+	gates := int64(0)
+	forEach(c.gates, func(g *gate) { gates += int64(1 + len(g.targets)) })
+	cost := Cost{ResultBytes: distinct*int64(len(key)+16) + 4096}
+	if engine == EngineStabilizer {
+		return c.stabilizerCost(cost, distinct, int64(len(key)), gates)
+	}
+	return c.statevectorCost(cost, distinct, shown, gates, threads)
+}
+
+func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int64, threads int) Cost {
+	p := lower(c)
+	key := int64(len(p.key.template) + p.key.hidden)
 	amplitudeBytes := int64(16)
 	if c.precision == Single {
 		amplitudeBytes = 8
 	}
 	geo := geometryOf(c.qubits, int(amplitudeBytes)/2)
 	stateBytes := amplitudeBytes << geo.stateBits
-	mid = int(lower(c).eventCount())
-	cost.MemoryBytes += stateBytes
+	events := p.eventCount()
+
+	heap := gates*gateBytes + int64(len(p.segments))*gateBytes
+	heap += int64(c.shots) * 8 // uniform numbers
+	heap += distinct * (key + key/8 + 16 + entryBytes)
+	heap += 2 * 8 << geo.stateBits >> min(chunkBits, geo.stateBits) // sums of chunks
 	if geo.blockBits < geo.stateBits {
-		cost.MemoryBytes += amplitudeBytes << geo.blockBits * int64(threads)
+		heap += amplitudeBytes << geo.blockBits * int64(threads)
 	}
-	cost.MemoryBytes += int64(len(c.gates)+mid) * (tableBytes + 1024)
-	cost.MemoryBytes += 8 << geo.stateBits >> min(chunkBits, geo.stateBits) * 2
-	branches := math.Min(float64(c.shots), math.Pow(2, float64(min(mid, 60))))
-	work := (multiplications + float64(mid) + 2) * math.Pow(2, float64(geo.stateBits)) * branches
-	cost.Operations = int64(math.Min(work, math.MaxInt64/2))
+	if c.qubits <= MaxProbabilityQubits {
+		listed := int64(min(1<<min(shown, 62), maxProbabilities))
+		heap += listed * (key + key/8 + 16 + entryBytes)
+		cost.ResultBytes += listed * (key + 32)
+	}
+	if c.statevector && c.qubits <= MaxStatevectorQubits {
+		heap += 16 << c.qubits
+		cost.ResultBytes += 64 << c.qubits
+	}
+	waiting := int64(0) // histories at once; see walk
+	if events > 0 {
+		waiting = min(events, int64(bits.Len(uint(c.shots)))+47) + 1
+		heap += waiting * (key + 2*events + 8*int64(p.loops) + 256)
+	}
+	// An operator that stays alone has at most 16 entries; fused ones share at most 64, so that each accounts for half.
+	entries := int64(1) << min(2*c.qubits, maxTableBits)
+	operators, multiplications := int64(0), uint64(c.pauliTerms())
+	heap += c.pauliTerms() * c.termBytes()
+	cost.ResultBytes += int64(len(c.observables)) * 128
+	for _, s := range p.segments {
+		once := uint64(0)
+		for _, op := range s.operators {
+			operators++
+			once += 1 << (2 * op.targets.count())
+		}
+		if s.event.kind == eventMeasure || s.event.kind == eventReset {
+			once += 2
+		}
+		multiplications = saturatingAdd(multiplications, saturatingMultiply(once, uint64(s.times)))
+	}
+	heap += operators * (entries/2*2*vectorBytes + 2*entries*16)
+
+	cost.MemoryBytes = fixedBytes + stateBytes + 2*heap // what is in use, and as much garbage before it is collected
+	cost.SpareBytes = waiting * stateBytes
+	histories := uint64(p.branchBound(c.shots))
+	if events > 0 {
+		histories *= 2 // each may be computed again from the start
+		if c.qubits <= MaxProbabilityQubits || len(c.observables) > 0 {
+			histories += max(1, uint64(exactAmplitudes)>>geo.stateBits)
+		}
+	}
+	work := saturatingMultiply(saturatingMultiply(multiplications+2, 1<<geo.stateBits), histories)
+	cost.Operations = int64(work)
 	return cost
 }
 
-// tableBytes bounds the kernel table an operator can have.
-const tableBytes = 2 * vectorBytes << maxTableBits
+// termBytes bounds what one term of an observable takes.
+func (c Circuit) termBytes() int64 { return 256 + 32*int64(c.qubits) }
+
+// pauliTerms is the number of terms of all observables.
+func (c Circuit) pauliTerms() int64 {
+	sum := int64(0)
+	for _, o := range c.observables {
+		sum += int64(len(o))
+	}
+	return sum
+}
+
+// stabilizerCost bounds the tableau, its symbols, the basis that is sampled from, the samples and their keys.
+func (c Circuit) stabilizerCost(cost Cost, distinct, key, gates int64) Cost {
+	events := int64(0)
+	forEach(c.gates, func(g *gate) {
+		if g.kind == kindMeasure || g.kind == kindReset {
+			events += int64(len(g.targets))
+		}
+	})
+	column := int64(2*((c.qubits+63)/64)) * 8
+	sample := int64((c.slots+63)/64) * 8
+	symbols := int64(c.qubits) + events
+	heap := gates*gateBytes + c.pauliTerms()*c.termBytes()
+	cost.ResultBytes += int64(len(c.observables)) * 128
+	heap += int64(2*c.qubits+1) * column
+	if len(c.observables) > 0 {
+		heap += 2 * (int64(2*c.qubits+1) + events) * column // a copy, and one that is garbage
+	}
+	heap += events * 8 * column                           // the symbols' signs, and masks
+	heap += int64(c.slots+c.qubits) * (symbols/4 + 64)    // outcomes
+	heap += symbols * (2*sample + entryBytes)             // basis
+	heap += int64(c.shots)*(sample+4) + distinct*(key+64) // samples, keys
+	cost.MemoryBytes = fixedBytes + 2*heap
+	words := column / 8
+	cost.Operations = c.pauliTerms() * (2*int64(c.qubits) + symbols) * words
+	cost.Operations += int64(len(c.gates))*words + (events+2*int64(c.qubits))*symbols*words + int64(c.shots)*sample/8*symbols/64
+	return cost
+}

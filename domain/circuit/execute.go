@@ -9,18 +9,24 @@ import (
 // state is 2^bits amplitudes in split planes.
 type state[F float] struct{ re, im []F }
 
-func newState[F float](bits int) state[F] {
-	s := state[F]{re: make([]F, 1<<bits), im: make([]F, 1<<bits)}
-	s.re[0] = 1
-	return s
-}
-
 // machine runs plans on a state.
 type machine[F float] struct {
 	kernels  kernels[F]
 	threads  int
 	buffers  []state[F] // one block per thread when the state has several
 	progress *progress
+	sums     [2][]float64 // of chunks, reused
+}
+
+// chunkSums returns two lists of zeros that the next call overwrites.
+func (m *machine[F]) chunkSums(length int) (a, b []float64) {
+	for i := range m.sums {
+		if len(m.sums[i]) != length {
+			m.sums[i] = make([]float64, length)
+		}
+		clear(m.sums[i])
+	}
+	return m.sums[0], m.sums[1]
 }
 
 func newMachine[F float](geo geometry, threads int, k kernels[F], progress *progress) *machine[F] {

@@ -276,23 +276,30 @@ func (c Circuit) hasFlow() bool {
 }
 
 // touches lists the qubits and slots an instruction spans, those of its blocks included, each once.
-func (g gate) touches(qubit, slot func(i int)) {
-	if g.flow != nil { // blocks name qubits and slots again and again
-		qubit, slot = once(qubit), once(slot)
+func (g *gate) touches(qubit, slot func(i int)) {
+	if g.flow == nil {
+		g.touchesItself(qubit, slot)
+		return
 	}
-	forEach([]gate{g}, func(g *gate) {
-		for _, list := range [2][]int{g.targets, g.controls} {
-			for _, q := range list {
-				qubit(q)
-			}
-		}
-		for _, s := range g.slots {
-			slot(s)
-		}
+	qubit, slot = once(qubit), once(slot) // blocks name qubits and slots again and again
+	forEach([]gate{*g}, func(g *gate) {
+		g.touchesItself(qubit, slot)
 		if g.flow != nil {
 			g.flow.condition.forEachSlot(slot)
 		}
 	})
+}
+
+func (g *gate) touchesItself(qubit, slot func(i int)) {
+	for _, q := range g.targets {
+		qubit(q)
+	}
+	for _, q := range g.controls {
+		qubit(q)
+	}
+	for _, s := range g.slots {
+		slot(s)
+	}
 }
 
 // once passes each number on the first time only.

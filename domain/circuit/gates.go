@@ -100,9 +100,6 @@ var noiseNames = map[string]bool{
 
 func isNoise(name string) bool { return noiseNames[strings.ToLower(name)] }
 
-// isOneQubitUnitary reports whether the kind acts on one qubit.
-func (k kind) isOneQubitUnitary() bool { return k <= kindU }
-
 func (k kind) isUnitary() bool { return k < kindMeasure }
 
 // newGate checks an instruction's shape and qubits. index names it in refusals; slots may be nil for measurements,

@@ -85,6 +85,7 @@ func mustRun(t testing.TB, c Circuit, options Options) Result {
 func runWith[F float](t testing.TB, c Circuit, how engineSetup[F]) Result {
 	t.Helper()
 	r := Result{Seed: c.seed, Shots: c.shots}
+	how.memory = &arena{}
 	if err := runStatevector(context.Background(), c, how, newRandom(c.seed), &progress{}, &r); err != nil {
 		t.Fatal(err)
 	}
@@ -108,4 +109,11 @@ func closeStates(t *testing.T, got, want [][2]float64, tolerance float64) {
 			t.Fatalf("amplitude %d is %v, want %v", i, got[i], want[i])
 		}
 	}
+}
+
+// newState is |0…0⟩ on the heap.
+func newState[F float](bits int) state[F] {
+	s := state[F]{re: make([]F, 1<<bits), im: make([]F, 1<<bits)}
+	s.re[0] = 1
+	return s
 }

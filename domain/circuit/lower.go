@@ -9,6 +9,7 @@ type program struct {
 	outputs  []output // measurements that may wait until the end
 	key      keyLayout
 	final    []int // wire each qubit is on at the end
+	dephased wires // measured before the end by a measurement that waits all the same: see markMeasurements
 }
 
 // segment is a sequence of operators followed by an event, which decides what runs next.
@@ -64,8 +65,8 @@ type instruction struct {
 // lower resolves names, swaps and measurements.
 func lower(c Circuit) program {
 	list, final := c.instructions()
-	markMeasurements(list, c.qubits, c.slots)
 	b := programBuilder{program{wires: c.qubits, key: c.keyLayout(), final: final}, segment{restores: -1, times: 1}}
+	b.dephased = markMeasurements(list, c.slots)
 	b.emit(list)
 	b.end(event{kind: eventEnd})
 	return b.program
@@ -161,6 +162,21 @@ func targetsOf(list []instruction) wires {
 	return out
 }
 
+// wiresOf are the wires that a block acts on in any way.
+func wiresOf(list []instruction) wires {
+	var out wires
+	for _, in := range list {
+		switch {
+		case in.unitary:
+			out |= in.operator.allWires()
+		case in.event.kind == eventMeasure || in.event.kind == eventReset:
+			out |= 1 << in.event.wire
+		}
+		out |= wiresOf(in.then) | wiresOf(in.otherwise)
+	}
+	return out
+}
+
 // lowering expands gates into instructions on wires.
 type lowering struct {
 	wire     []int // of each qubit
@@ -240,9 +256,12 @@ func (l *lowering) unitary(list []instruction, g gate, inside bool) []instructio
 }
 
 // markMeasurements finds the measurements that may wait until the end, and those whose outcome nobody sees: gates that
-// use a qubit only as a control or diagonally commute with measuring it.
-func markMeasurements(list []instruction, wireCount, slots int) {
+// use a qubit only as a control or diagonally commute with measuring it. It returns the wires of measurements that wait
+// though something later uses their qubit or their bit: the state before the final measurements is one in which those
+// wires have no coherence left.
+func markMeasurements(list []instruction, slots int) (dephased wires) {
 	var disturbed wires           // targets of what comes later
+	var used wires                // what comes later acts on them in any way
 	read := make([]bool, slots)   // something later reads the slot before it is surely written again
 	maybe := make([]bool, slots)  // a block that may or may not run writes it before that
 	surely := make([]bool, slots) // it is surely written again
@@ -252,11 +271,17 @@ func markMeasurements(list []instruction, wireCount, slots int) {
 		switch {
 		case in.unitary:
 			disturbed |= in.operator.targets
+			used |= in.operator.allWires()
 		case e.kind == eventReset:
 			disturbed |= 1 << e.wire
+			used |= 1 << e.wire
 		case e.kind == eventMeasure:
 			in.dead = surely[e.slot] && !read[e.slot]
 			in.deferred = disturbed&(1<<e.wire) == 0 && (in.dead || !read[e.slot] && !maybe[e.slot])
+			if in.deferred && (used&(1<<e.wire) != 0 || surely[e.slot]) {
+				dephased |= 1 << e.wire
+			}
+			used |= 1 << e.wire
 			surely[e.slot], read[e.slot], maybe[e.slot] = true, false, false
 		case e.kind == eventAssign:
 			for _, s := range e.slots {
@@ -265,9 +290,11 @@ func markMeasurements(list []instruction, wireCount, slots int) {
 			e.condition.forEachSlot(func(s int) { read[s] = true })
 		default:
 			disturbed |= targetsOf(in.then) | targetsOf(in.otherwise)
+			used |= wiresOf(in.then) | wiresOf(in.otherwise)
 			in.forEachUse(func(s int) { read[s] = true }, func(s int) { maybe[s] = true })
 		}
 	}
+	return dephased
 }
 
 // forEachUse visits the slots that an if or a while may read and write.

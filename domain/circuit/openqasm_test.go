@@ -122,6 +122,18 @@ func TestOpenQASMWidth(t *testing.T) {
 	}
 }
 
+// TestOpenQASMInJSON: the other fields of the object apply to a program too.
+func TestOpenQASMInJSON(t *testing.T) {
+	c, err := Parse([]byte(`{"openqasm":"OPENQASM 3;\nqubit[2] q; x q[1]; gphase(pi/2);","shots":5,"seed":3,"statevector":true}`), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := mustRun(t, c, Options{})
+	if r.Counts["10"] != 5 || r.Seed != 3 || math.Abs(r.Statevector[2][1]-1) > 1e-15 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // closeUpToPhase compares states whose global phase may differ.
 func closeUpToPhase(t *testing.T, got, want [][2]float64, tolerance float64) {
 	t.Helper()

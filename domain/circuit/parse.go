@@ -59,6 +59,8 @@ func (r *reader) circuit() (Circuit, error) {
 	c := Circuit{shots: DefaultShots, precision: Double}
 	var gates []rawGate
 	var qubits, shots, seed *integer
+	var program *string
+	var observables [][]rawTerm
 	hasGates := false
 	seen := map[string]bool{}
 	for r.dec.More() {
@@ -77,8 +79,12 @@ func (r *reader) circuit() (Circuit, error) {
 			c.statevector, err = r.boolean(key)
 		case "precision":
 			c.precision, err = r.precision()
+		case "observables":
+			observables, err = r.observables()
 		case "gates":
 			gates, hasGates, err = r.gates(key)
+		case "openqasm":
+			program, err = r.program(key)
 		default:
 			err = r.unknownField(circuitLevel, "", key)
 		}
@@ -90,16 +96,20 @@ func (r *reader) circuit() (Circuit, error) {
 		return Circuit{}, err
 	}
 	switch {
-	case qubits == nil:
+	case program != nil && hasGates:
+		return Circuit{}, refuse(CodeDuplicateField, "gates and openqasm say the same thing; give one")
+	case program == nil && qubits == nil:
 		return Circuit{}, refuse(CodeMissingField, "qubits is required")
-	case !hasGates:
+	case program == nil && !hasGates:
 		return Circuit{}, refuse(CodeMissingField, "gates is required")
 	}
-	if qubits.value < 1 || qubits.value > int64(r.limits.CliffordQubits) {
-		return Circuit{}, refuse(CodeQubitsRange, "qubits must be between 1 and %d, not %s", r.limits.CliffordQubits, qubits.text)
+	if qubits != nil {
+		if qubits.value < 1 || qubits.value > int64(r.limits.CliffordQubits) {
+			return Circuit{}, refuse(CodeQubitsRange, "qubits must be between 1 and %d, not %s", r.limits.CliffordQubits, qubits.text)
+		}
+		c.qubits = int(qubits.value)
+		c.slots = c.qubits
 	}
-	c.qubits = int(qubits.value)
-	c.slots = c.qubits
 	if shots != nil {
 		if err := checkShots(*shots, r.limits); err != nil {
 			return Circuit{}, err
@@ -113,13 +123,49 @@ func (r *reader) circuit() (Circuit, error) {
 		c.seed, c.hasSeed = uint64(seed.value), true
 	}
 	var err error
+	if program != nil {
+		if c, err = c.withProgram(*program, r.limits); err == nil {
+			c.observables, err = c.checkObservables(observables)
+		}
+		return c, err
+	}
 	if c.gates, err = c.build(gates); err != nil {
 		return Circuit{}, err
 	}
 	if err := c.complete(r.limits); err != nil {
 		return Circuit{}, err
 	}
+	if c.observables, err = c.checkObservables(observables); err != nil {
+		return Circuit{}, err
+	}
 	return c, c.checkMeasured()
+}
+
+// program reads an OpenQASM program: the text that could stand in a file.
+func (r *reader) program(key string) (*string, error) {
+	token, err := r.token()
+	if err != nil || token == nil {
+		return nil, err
+	}
+	text, ok := token.(string)
+	if !ok {
+		return nil, refuse(CodeWrongType, "%s must be a string, not %s", key, describe(token))
+	}
+	return &text, nil
+}
+
+// withProgram takes what is to run from an OpenQASM program. The field qubits may be left out; it cannot differ.
+func (c Circuit) withProgram(text string, limits Limits) (Circuit, error) {
+	program, err := ParseOpenQASM([]byte(text), limits)
+	if err != nil {
+		return Circuit{}, err
+	}
+	if c.qubits != 0 && c.qubits != program.qubits {
+		return Circuit{}, refuse(CodeQubitsRange, "qubits is %d, but the program has %d", c.qubits, program.qubits)
+	}
+	c.qubits, c.slots, c.registers = program.qubits, program.slots, program.registers
+	c.gates, c.phase = program.gates, program.phase
+	return c, nil
 }
 
 // checkWidth refuses circuits wider than the state vector allowed that are not Clifford throughout.

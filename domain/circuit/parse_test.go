@@ -26,6 +26,12 @@ func TestRefusals(t *testing.T) {
 		{"null qubits", `{"qubits":null,"gates":[]}`, CodeMissingField, "qubits"},
 		{"no gates", `{"qubits":1}`, CodeMissingField, "gates"},
 		{"null gates", `{"qubits":1,"gates":null}`, CodeMissingField, "gates"},
+		{"gates and openqasm", `{"qubits":1,"gates":[],"openqasm":"qubit q;"}`, CodeDuplicateField, "gates and openqasm"},
+		{"openqasm is no text", `{"openqasm":["qubit q;"]}`, CodeWrongType, "openqasm must be a string"},
+		{"null openqasm", `{"qubits":1,"openqasm":null}`, CodeMissingField, "gates"},
+		{"empty openqasm", `{"openqasm":""}`, CodeMissingField, "line 1, column 1"},
+		{"wrong openqasm", `{"openqasm":"qubit q;\n foo q;"}`, CodeUnknownGate, "line 2, column 2: unknown gate foo"},
+		{"qubits and openqasm differ", `{"qubits":3,"openqasm":"qubit[2] q;"}`, CodeQubitsRange, "qubits is 3, but the program has 2"},
 		{"zero qubits", `{"qubits":0,"gates":[]}`, CodeQubitsRange, "0"},
 		{"negative qubits", `{"qubits":-3,"gates":[]}`, CodeQubitsRange, "-3"},
 		{"21 qubits", `{"qubits":21,"gates":[]}`, CodeQubitsRange, "20"},
@@ -123,6 +129,15 @@ func TestRefusals(t *testing.T) {
 		{"qubit beyond in a block", gates(`{"if":{"measured":0},"then":[],"else":[{"gate":"h","target":9}]}`), CodeQubitRange, "gate 0, else: gate 0 (h)"},
 		{"blocks too deep", gates(strings.Repeat(`{"if":{"measured":0},"then":[`, 17) + strings.Repeat(`]}`, 17)), CodeCondition, "deeper than 16"},
 		{"conditions too deep", gates(`{"if":` + strings.Repeat(`{"not":`, 18) + `{"measured":0}` + strings.Repeat(`}`, 18) + `,"then":[]}`), CodeCondition, "deeper than 16"},
+		{"observables is an object", `{"qubits":2,"gates":[],"observables":{"ZZ":1}}`, CodeWrongType, "array"},
+		{"observable is text", `{"qubits":2,"gates":[],"observables":["ZZ"]}`, CodeWrongType, "observable"},
+		{"no terms", `{"qubits":2,"gates":[],"observables":[{"ZZ":1},{}]}`, CodeObservable, "observable 1 has no terms"},
+		{"a short term", `{"qubits":2,"gates":[],"observables":[{"Z":1}]}`, CodeObservable, "each of the 2 qubits, not Z"},
+		{"another letter", `{"qubits":2,"gates":[],"observables":[{"Zz":1}]}`, CodeObservable, "Zz"},
+		{"a term twice", `{"qubits":2,"gates":[],"observables":[{"ZZ":1,"ZZ":2}]}`, CodeDuplicateField, "ZZ"},
+		{"text as coefficient", `{"qubits":2,"gates":[],"observables":[{"ZZ":"1"}]}`, CodeWrongType, "ZZ"},
+		{"a huge coefficient", `{"qubits":2,"gates":[],"observables":[{"ZZ":1e309}]}`, CodeObservable, "1e309"},
+		{"too many observables", `{"qubits":1,"gates":[],"observables":[` + strings.Repeat(`{"Z":1},`, 100) + `{"Z":1}]}`, CodeObservable, "100"},
 		{"text in params", gates(`{"gate":"u","target":0,"params":[1,"2",3]}`), CodeWrongType, "params"},
 	}
 	for _, c := range cases {
@@ -249,6 +264,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"qubits":3,"gates":[{"gate":"u","target":0,"params":[1,2,3]},{"gate":"measure","targets":[0,1]},{"gate":"reset","target":0}]}`))
 	f.Add([]byte(`{"qubits":3,"precision":"single","statevector":true,"gates":[{"gate":"mcx","target":0,"controls":[1,2]},{"gate":"barrier"}]}`))
 	f.Add([]byte(`{"qubits":3,"gates":[{"gate":"h","target":0},{"gate":"measure","target":0},{"if":{"any":[{"measured":0},{"not":{"measured":[0],"equals":1}}]},"then":[{"gate":"x","target":1}],"else":[]},{"while":{"odd":[{"measured":0},{"measured":0,"equals":0}]},"rounds":2,"do":[{"gate":"measure","target":1}]}]}`))
+	f.Add([]byte(`{"qubits":2,"observables":[{"ZI":0.5,"XY":-1e-3},{"II":2}],"gates":[{"gate":"h","target":0},{"gate":"measure","target":0},{"gate":"h","target":0}]}`))
 	f.Add([]byte(`{"qubits":1e1,"gates":{"gate":[]}}`))
 	f.Add([]byte(`{"qubits":6,"gates":[{"gate":"rzz","targets":[4,5],"angle":-1e300},{"gate":"iswap","targets":[0,5]}]}`))
 	limits := Limits{Qubits: 6, CliffordQubits: 40, Gates: 50, Shots: 20, Bytes: 1 << 16}

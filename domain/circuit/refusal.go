@@ -32,6 +32,7 @@ const (
 	CodeCondition       Code = "wrong_condition"      // a condition, assignment or block that cannot be run
 	CodeRounds          Code = "loop_rounds"          // a loop that may or did run more rounds than allowed
 	CodeTooManySteps    Code = "too_many_steps"       // more instructions than allowed once loops are written out
+	CodeObservable      Code = "wrong_observable"     // an observable that is not a sum of Pauli terms on the circuit's qubits
 	CodeWork            Code = "work_limit"           // Estimate exceeds MaxOperations
 	circuitLevel             = -1
 	maxQuotedNameLength      = 32

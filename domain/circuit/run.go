@@ -28,6 +28,10 @@ type Options struct {
 	MemoryLimitBytes int64  // 0: DefaultMemoryLimitBytes; what the estimate leaves of it saves repeating work mid-circuit
 	Engine           Engine // EngineAuto, EngineStatevector or EngineStabilizer
 
+	// Allocate, when set, gives zeroed memory for large planes, aligned to 64 bytes; free is called before Run returns. Nil:
+	// the heap, where what one run leaves stays beside the next until it is collected.
+	Allocate func(bytes int) (memory []byte, free func(), err error)
+
 	// Progress, when set, is called with the fraction of work done, from Run's own goroutines, never concurrently, at
 	// most a thousand times. It must not block.
 	Progress func(fraction float64)
@@ -40,6 +44,7 @@ type Result struct {
 	Seed          uint64             `json:"seed" maximum:"9007199254740991" doc:"Seed of the samples, the circuit's or the one drawn: an integer below 2^53"`
 	Probabilities map[string]float64 `json:"probabilities,omitempty" doc:"Exact probability of each key above 1e-12; left out above 12 qubits and where histories are too many"`
 	Statevector   [][2]float64       `json:"statevector,omitempty" doc:"Real and imaginary part of each amplitude before the final measurement; left out unless asked for"`
+	Expectations  []Expectation      `json:"expectations,omitempty" doc:"Of the observables, in their order"`
 	Depth         int                `json:"depth" doc:"Number of layers, as Qiskit counts them"`
 	GateCounts    map[string]int     `json:"gate_counts" doc:"Number of instructions of each name, as Qiskit's count_ops"`
 	BitOrder      string             `json:"bit_order" enum:"q0_rightmost" doc:"Order of a key's bits: qubit 0 is the rightmost character"`
@@ -66,9 +71,13 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	need := c.cost(engine, threads).MemoryBytes
+	cost := c.cost(engine, threads)
+	if err := cost.Check(); err != nil {
+		return Result{}, err
+	}
+	need := cost.MemoryBytes
 	if need > limit {
-		return Result{}, refuse(CodeMemory, "the circuit needs %d MiB of memory; %d MiB are allowed", need>>20, limit>>20)
+		return Result{}, refuse(CodeMemory, "the circuit needs %d MiB of memory; %d MiB are allowed", (need+1<<20-1)>>20, limit>>20)
 	}
 	result := Result{
 		Shots: c.shots, Seed: options.Seed, Depth: c.Depth(), GateCounts: c.GateCounts(), BitOrder: "q0_rightmost",
@@ -77,6 +86,8 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		result.Seed = c.seed
 	}
 	report := &progress{report: options.Progress}
+	memory := &arena{allocate: options.Allocate}
+	defer memory.release()
 	rng := newRandom(result.Seed)
 	switch {
 	case engine == EngineStabilizer:
@@ -84,10 +95,10 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		err = runStabilizer(ctx, c, rng, report, &result)
 	case c.precision == Single:
 		result.Engine = "statevector-single-v1"
-		err = runStatevector(ctx, c, engineSetup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse, limit - need}, rng, report, &result)
+		err = runStatevector(ctx, c, engineSetup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse, limit - need, memory}, rng, report, &result)
 	default:
 		result.Engine = "statevector-double-v1"
-		err = runStatevector(ctx, c, engineSetup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse, limit - need}, rng, report, &result)
+		err = runStatevector(ctx, c, engineSetup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse, limit - need, memory}, rng, report, &result)
 	}
 	if err != nil {
 		return Result{}, err
@@ -134,6 +145,7 @@ type engineSetup[F float] struct {
 	threads  int
 	fuse     func([]operator) []operator
 	spare    int64 // bytes for states of branches that wait; without them branches are run again
+	memory   *arena
 }
 
 func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F], rng *random, report *progress, result *Result) error {
@@ -147,7 +159,7 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	geo := how.geometry
 	sim := simulation[F]{
 		program: p, machine: newMachine(geo, how.threads, how.kernels, report), rng: rng,
-		counts: make(map[string]int),
+		counts: make(map[string]int), memory: how.memory,
 		copies: int(how.spare / (2 * int64(unsafe.Sizeof(F(0))) << geo.stateBits)),
 	}
 	var err error
@@ -155,12 +167,20 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 		return err
 	}
 	report.total.Store(workBound(p, sim.plans, c.shots))
-	if sim.exact = c.qubits <= MaxProbabilityQubits; sim.exact {
-		sim.histories, sim.probabilities = 1, make(map[string]float64)
+	sim.tally = newTally(c.observables, c.shots, result.Seed)
+	sim.histories = 1
+	if sim.listed = c.qubits <= MaxProbabilityQubits; sim.listed {
+		sim.probabilities = make(map[string]float64)
 	} else {
 		sim.omitted = fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits)
 	}
-	start := sim.start(newState[F](geo.stateBits))
+	sim.exact = sim.listed || len(c.observables) > 0
+	planes, err := newPlanes[F](how.memory, geo.stateBits)
+	if err != nil {
+		return err
+	}
+	planes.re[0] = 1
+	start := sim.start(planes)
 	start.shots = c.shots
 	if err := sim.walk(ctx, start); err != nil {
 		return err
@@ -170,11 +190,16 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	if result.Probabilities == nil {
 		result.omit("probabilities", sim.omitted)
 	}
+	if len(c.observables) > 0 {
+		if result.Expectations = sim.tally.expectations(sim.exact); !sim.exact {
+			result.omit("expectations.value", sim.unfollowed)
+		}
+	}
 	switch {
 	case !c.statevector:
 	case c.qubits > MaxStatevectorQubits:
 		result.omit("statevector", fmt.Sprintf("amplitudes are listed up to %d qubits", MaxStatevectorQubits))
-	case !p.oneHistory():
+	case !p.oneHistory() || p.dephased != 0:
 		result.omit("statevector", "measurements, resets or conditions inside the circuit leave no single final state")
 	default:
 		result.Statevector = amplitudes(start.state, p.final, sim.layouts[0], phase(c.phase))

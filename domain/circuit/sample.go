@@ -32,10 +32,10 @@ func laneTotal(lanes [8]float64, mask, value int) float64 {
 	return sum
 }
 
-// chunkTotals returns the probability in each chunk of the state.
+// chunkTotals returns the probability in each chunk of the state, valid until the next sums.
 func (m *machine[F]) chunkTotals(ctx context.Context, s state[F]) ([]float64, error) {
 	size := min(1<<chunkBits, len(s.re))
-	totals := make([]float64, len(s.re)/size)
+	totals, _ := m.chunkSums(len(s.re) / size)
 	err := m.forEachChunk(ctx, len(totals), func(i int) {
 		totals[i] = laneTotal(chunkSum(s.re[i*size:(i+1)*size], s.im[i*size:(i+1)*size]), 0, 0)
 	})
@@ -129,7 +129,7 @@ func sampleChunk[F float](re, im []F, before float64, draws []float64, found fun
 func (m *machine[F]) bitWeights(ctx context.Context, s state[F], position int) (zero, one float64, err error) {
 	size := min(1<<chunkBits, len(s.re))
 	count := len(s.re) / size
-	zeros, ones := make([]float64, count), make([]float64, count)
+	zeros, ones := m.chunkSums(count)
 	err = m.forEachChunk(ctx, count, func(i int) {
 		re, im := s.re[i*size:(i+1)*size], s.im[i*size:(i+1)*size]
 		run := 1 << position

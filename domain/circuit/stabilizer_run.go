@@ -2,20 +2,24 @@ package circuit
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 )
 
 // runStabilizer runs a Clifford circuit on a tableau and samples its outcomes.
 func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress, result *Result) error {
-	key, err := stabilizerOutcomes(ctx, c, report)
+	tally := newTally(c.observables, c.shots, result.Seed)
+	key, err := stabilizerOutcomes(ctx, c, tally, report)
 	if err != nil {
 		return err
 	}
 	if result.Counts, err = sampleParities(ctx, key, c.keyLayout().template, c.shots, rng); err != nil {
 		return err
+	}
+	if len(c.observables) > 0 {
+		result.Expectations = tally.expectations(true)
 	}
 	result.omit("probabilities", fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits))
 	if c.statevector {
@@ -25,10 +29,10 @@ func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress
 }
 
 // stabilizerOutcomes returns every slot that keys show, lowest first, as a sum of symbols.
-func stabilizerOutcomes(ctx context.Context, c Circuit, report *progress) ([]parity, error) {
+func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, report *progress) ([]parity, error) {
 	const checkEvery = 16
 	instructions := c.stabilizerInstructions()
-	t := newTableau(c.qubits, instructions.midCircuit)
+	t := newTableau(c.qubits, instructions.midCircuit || len(c.observables) > 0)
 	report.total.Store(int64(len(instructions.list)) + int64(c.qubits))
 	outcome := make([]parity, c.slots)
 	waiting := make([]int, c.slots) // qubit whose final value the slot takes, or -1
@@ -55,6 +59,18 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, report *progress) ([]par
 			outcome[in.event.slot], waiting[in.event.slot] = t.measure(in.event.wire), -1
 		}
 	}
+	for i, o := range tally.terms {
+		for k, term := range o {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			value := 0.0
+			if !slices.ContainsFunc(term.x, func(q int) bool { return instructions.dephased[q] }) {
+				value = t.expectation(term)
+			}
+			tally.add(i, k, value, 1, c.shots)
+		}
+	}
 	final, err := t.measureAll(ctx)
 	if err != nil {
 		return nil, err
@@ -75,18 +91,25 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, report *progress) ([]par
 // stabilizerInstruction is a gate, or a measurement or reset of one qubit.
 type stabilizerInstruction struct {
 	gate     *gate
-	event    event
+	event    stabilizerEvent
 	deferred bool // nothing later changes the qubit's basis states, so the final value is the outcome
+}
+
+// stabilizerEvent is an eventMeasure or eventReset; wires are qubits.
+type stabilizerEvent struct {
+	kind       eventKind
+	wire, slot int
 }
 
 type stabilizerProgram struct {
 	list       []stabilizerInstruction
 	midCircuit bool
+	dephased   []bool // by qubit; see markMeasurements
 }
 
 // stabilizerInstructions lists gates and events; wires are qubits.
 func (c Circuit) stabilizerInstructions() stabilizerProgram {
-	var p stabilizerProgram
+	p := stabilizerProgram{list: make([]stabilizerInstruction, 0, len(c.gates)+c.qubits)}
 	measured := false
 	for i := range c.gates {
 		g := &c.gates[i]
@@ -95,11 +118,11 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 		case kindMeasure:
 			measured = true
 			for j, q := range g.targets {
-				p.list = append(p.list, stabilizerInstruction{event: event{kind: eventMeasure, wire: q, slot: g.slots[j]}})
+				p.list = append(p.list, stabilizerInstruction{event: stabilizerEvent{kind: eventMeasure, wire: q, slot: g.slots[j]}})
 			}
 		case kindReset:
 			for _, q := range g.targets {
-				p.list = append(p.list, stabilizerInstruction{event: event{kind: eventReset, wire: q, slot: noSlot}})
+				p.list = append(p.list, stabilizerInstruction{event: stabilizerEvent{kind: eventReset, wire: q, slot: noSlot}})
 			}
 		default:
 			p.list = append(p.list, stabilizerInstruction{gate: g})
@@ -107,10 +130,11 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 	}
 	if !measured {
 		for q := range c.qubits {
-			p.list = append(p.list, stabilizerInstruction{event: event{kind: eventMeasure, wire: q, slot: q}})
+			p.list = append(p.list, stabilizerInstruction{event: stabilizerEvent{kind: eventMeasure, wire: q, slot: q}})
 		}
 	}
-	disturbed := make([]bool, c.qubits)
+	disturbed, used, written := make([]bool, c.qubits), make([]bool, c.qubits), make([]bool, c.slots)
+	p.dephased = make([]bool, c.qubits)
 	for i := len(p.list) - 1; i >= 0; i-- {
 		in := &p.list[i]
 		switch {
@@ -118,10 +142,14 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 			for _, q := range in.gate.disturbs() {
 				disturbed[q] = true
 			}
+			in.gate.touches(func(q int) { used[q] = true }, func(int) {})
 		case in.event.kind == eventReset:
-			disturbed[in.event.wire] = true
+			disturbed[in.event.wire], used[in.event.wire] = true, true
 			p.midCircuit = true
 		default:
+			q := in.event.wire
+			p.dephased[q] = p.dephased[q] || !disturbed[q] && (used[q] || written[in.event.slot])
+			used[q], written[in.event.slot] = true, true
 			in.deferred = !disturbed[in.event.wire]
 			p.midCircuit = p.midCircuit || !in.deferred
 		}
@@ -179,12 +207,12 @@ func sampleParities(ctx context.Context, key []parity, template []byte, shots in
 		}
 	}
 	const checkEvery = 256
-	packed := map[string]int{}
-	value, bytes := make([]uint64, words), make([]byte, 8*words)
+	samples := make([]uint64, shots*words) // one after the other
 	for shot := range shots {
 		if shot%checkEvery == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		value := samples[shot*words : (shot+1)*words]
 		copy(value, constant)
 		for at := 0; at < len(basis); at += 64 {
 			draw := rng.uint64()
@@ -195,36 +223,46 @@ func sampleParities(ctx context.Context, key []parity, template []byte, shots in
 				xorInto(value, basis[at+bits.TrailingZeros64(draw)])
 			}
 		}
-		for w, v := range value {
-			binary.LittleEndian.PutUint64(bytes[8*w:], v)
-		}
-		packed[string(bytes)]++
 	}
-	counts := make(map[string]int, len(packed))
-	text := slices.Clone(template)
-	for bytes, times := range packed {
+	return countSamples(samples, words, shots, template), nil
+}
+
+// countSamples counts equal samples and writes each as a key. The keys share one block of memory: there may be as many as
+// shots, a thousand characters each.
+func countSamples(samples []uint64, words, shots int, template []byte) map[string]int {
+	sample := func(shot int32) []uint64 { return samples[int(shot)*words:][:words] }
+	order := make([]int32, shots)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return slices.Compare(sample(a), sample(b)) })
+	distinct := 0
+	for i, shot := range order {
+		if i == 0 || !slices.Equal(sample(shot), sample(order[i-1])) {
+			distinct++
+		}
+	}
+	counts := make(map[string]int, distinct)
+	var text strings.Builder
+	text.Grow(distinct * len(template))
+	key := slices.Clone(template)
+	for from := 0; from < shots; {
+		first := sample(order[from])
+		to := from + 1
+		for to < shots && slices.Equal(sample(order[to]), first) {
+			to++
+		}
 		i := 0
-		for at := len(text) - 1; at >= 0; at-- {
-			if text[at] != ' ' {
-				text[at] = '0' + bytes[i/8]>>(i%8)&1
+		for at := len(key) - 1; at >= 0; at-- {
+			if template[at] != ' ' {
+				key[at] = '0' + byte(first[i/64]>>(i%64)&1)
 				i++
 			}
 		}
-		counts[string(text)] = times
+		start := text.Len()
+		text.Write(key)
+		counts[text.String()[start:]] = to - from
+		from = to
 	}
-	return counts, nil
-}
-
-// stabilizerCost adds the tableau, its symbols and the basis that is sampled from.
-func (c Circuit) stabilizerCost(cost Cost, events int) Cost {
-	column := int64(2*((c.qubits+63)/64)) * 8
-	width := int64(c.qubits + c.slots + events)
-	cost.MemoryBytes += 2 * int64(c.qubits) * column
-	cost.MemoryBytes += int64(events) * column                   // symbols
-	cost.MemoryBytes += int64(c.slots) * (width/8 + 64)          // outcomes
-	cost.MemoryBytes += width * (int64((c.slots+63)/64)*8 + 100) // basis
-	words := column / 8
-	perEvent := int64(c.qubits+events) * words
-	cost.Operations = int64(len(c.gates))*words + int64(events+2*c.qubits)*perEvent + int64(c.shots)*int64(c.slots)*words
-	return cost
+	return counts
 }

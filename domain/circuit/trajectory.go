@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -16,6 +17,9 @@ const negligible = 1e-14
 // times amplitudes, counted when a history splits. Beyond it the result has no probabilities, and histories without
 // shots are not followed.
 const exactAmplitudes = 1 << 20
+
+// maxProbabilities bounds the keys whose probability is listed: OpenQASM programs may have many more bits than qubits.
+const maxProbabilities = 1 << 16
 
 // MaxProbabilityQubits and MaxStatevectorQubits are the widest circuits whose result lists them.
 const (
@@ -44,13 +48,17 @@ type simulation[F float] struct {
 	layouts []layout // after each segment
 	rng     *random
 
-	exact         bool   // probabilities are still wanted and affordable
+	exact         bool   // every history is followed, for probabilities or expectation values
+	listed        bool   // probabilities are wanted
+	tally         *tally // of expectation values
 	histories     int    // that are followed or have ended, while exact
+	unfollowed    string // why not
 	omitted       string // why there are no probabilities
 	counts        map[string]int
 	probabilities map[string]float64
 	spare         []state[F] // states of finished branches
 	copies        int        // states that may still be allocated for waiting branches
+	memory        *arena
 }
 
 // walk runs every branch. Of two branches the one with fewer shots (then less weight) goes first, so the number that
@@ -153,7 +161,10 @@ func (sim *simulation[F]) write(b *branch[F], slot int, value byte) {
 
 // giveUpExact stops following histories for their probability alone.
 func (sim *simulation[F]) giveUpExact(reason string) {
-	sim.exact, sim.probabilities, sim.omitted = false, nil, reason
+	sim.exact, sim.unfollowed = false, reason
+	if sim.listed {
+		sim.listed, sim.probabilities, sim.omitted = false, nil, reason
+	}
 }
 
 // split divides a branch by the outcomes of a measurement or reset. The last of the returned branches has to run first.
@@ -172,7 +183,7 @@ func (sim *simulation[F]) split(ctx context.Context, b branch[F], e event) ([]br
 			values = append(values, value)
 		}
 	}
-	if most := exactAmplitudes / len(b.state.re); sim.exact && len(values) > 1 {
+	if most := max(1, exactAmplitudes/len(b.state.re)); sim.exact && len(values) > 1 {
 		if sim.histories++; sim.histories > most {
 			sim.giveUpExact(fmt.Sprintf("the outcomes split into more than %d histories, too many to follow exactly", most))
 			values = slices.DeleteFunc(values, func(value int) bool { return shots[value] == 0 })
@@ -197,7 +208,9 @@ func (sim *simulation[F]) split(ctx context.Context, b branch[F], e event) ([]br
 	}
 	for i := range next {
 		if i+1 < len(next) { // the one that goes first takes the state over
-			next[i].state = sim.copyState(b.state)
+			if next[i].state, err = sim.copyState(b.state); err != nil {
+				return nil, err
+			}
 		}
 		if next[i].state.re == nil {
 			continue
@@ -267,19 +280,22 @@ func (sim *simulation[F]) start(s state[F]) branch[F] {
 }
 
 // copyState returns an empty state when there is no memory for a copy.
-func (sim *simulation[F]) copyState(s state[F]) state[F] {
-	if n := len(sim.spare); n > 0 {
-		copied := sim.spare[n-1]
+func (sim *simulation[F]) copyState(s state[F]) (copied state[F], err error) {
+	switch n := len(sim.spare); {
+	case n > 0:
+		copied = sim.spare[n-1]
 		sim.spare = sim.spare[:n-1]
-		copy(copied.re, s.re)
-		copy(copied.im, s.im)
-		return copied
+	case sim.copies == 0:
+		return state[F]{}, nil
+	default:
+		sim.copies--
+		if copied, err = newPlanes[F](sim.memory, bits.Len(uint(len(s.re)))-1); err != nil {
+			return state[F]{}, err
+		}
 	}
-	if sim.copies == 0 {
-		return state[F]{}
-	}
-	sim.copies--
-	return state[F]{re: slices.Clone(s.re), im: slices.Clone(s.im)}
+	copy(copied.re, s.re)
+	copy(copied.im, s.im)
+	return copied, nil
 }
 
 func (sim *simulation[F]) release(s state[F]) {
@@ -305,11 +321,18 @@ func (sim *simulation[F]) finish(ctx context.Context, b branch[F]) error {
 			return err
 		}
 	}
-	if sim.exact {
+	if err := sim.observe(ctx, b); err != nil {
+		return err
+	}
+	if sim.exact && sim.listed {
 		for i, re := range b.state.re {
 			a, c := float64(re), float64(b.state.im[i])
 			if p := float64(a*a) + float64(c*c); p > 0 {
 				sim.probabilities[string(name(i))] += float64(b.weight * p)
+				if len(sim.probabilities) > maxProbabilities {
+					sim.listed, sim.probabilities, sim.omitted = false, nil, fmt.Sprintf("more than %d keys are possible", maxProbabilities)
+					break
+				}
 			}
 		}
 	}

@@ -11,7 +11,7 @@ func reduceSampled() Rule {
 			Shows: "There is a point at which the input is true and the answer false, or the other way round. Conditions on one number are compared in every " +
 				"cell between the zeros of what they compare and at each zero, answers that list solutions with all solutions, others along lines; statements with " +
 				"ForAll or Exists over one number at values of the other symbols in every cell of their projection.",
-			Silent: "That there is no such point.",
+			Silent: "That there is no such point. Answers of which an end is irrational are not supported where the statement cannot be looked at there.",
 			Examples: []Example{
 				{"Reduce[x^2 > 4, x]", "x > 2"},
 				{"Reduce[a x == b, x]", "(b == 0 && a == 0) || (a != 0 && x == b/a)"},

@@ -1,6 +1,7 @@
 package qsim_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -40,6 +41,7 @@ func TestRefusedCircuitsCostNothing(t *testing.T) {
 		"qubit out of range":     {circuit(`{"gate":"h","target":2}`), malformed, "qubit_out_of_range"},
 		"repeated qubit":         {circuit(`{"gate":"cx","control":1,"target":1}`), malformed, "repeated_qubit"},
 		"repeated target":        {circuit(`{"gate":"swap","targets":[1,1]}`), malformed, "repeated_qubit"},
+		"unknown gate in text":   {`{"kind":"qsim","circuit":{"openqasm":"qubit q;\nfoo q;"}}`, malformed, `"location":"body.circuit.openqasm","message":"unknown_gate"`},
 		"noise":                  {`{"kind":"qsim","circuit":{"qubits":1,"gates":[],"noise":{}}}`, malformed, "noise_unsupported"},
 		"qubits over the plan's": {`{"kind":"qsim","circuit":{"qubits":21,"gates":[{"gate":"t","target":0}]}}`, malformed, "qubits_out_of_range"},
 		"too many shots":         {`{"kind":"qsim","circuit":{"qubits":1,"gates":[],"shots":100001}}`, malformed, "shots_out_of_range"},
@@ -57,6 +59,17 @@ func TestRefusedCircuitsCostNothing(t *testing.T) {
 	}
 }
 
+// TestCliffordCircuitsHaveALimitOfTheirOwn: the plan's limit is about state vectors.
+func TestCliffordCircuitsHaveALimitOfTheirOwn(t *testing.T) {
+	u := apitest.Start(t, apitest.Options{}).NewUser(t)
+	wide := func(qubits int, gate string) string {
+		return fmt.Sprintf(`{"kind":"qsim","circuit":{"qubits":%d,"gates":[{"gate":"h","target":0},{"gate":"%s","control":0,"target":%d}]}}`, qubits, gate, qubits-1)
+	}
+	submit(t, u, wide(1000, "cx")).OK(t)
+	submit(t, u, wide(1001, "cx")).Want(t, malformed)
+	submit(t, u, wide(21, "ch")).Want(t, malformed)
+}
+
 func TestPlanWithoutQubits(t *testing.T) {
 	plans := account.DefaultPlans()
 	plans[0].Qubits = 0
@@ -72,6 +85,12 @@ func TestCircuitOverMemory(t *testing.T) {
 	a := submit(t, u, `{"kind":"qsim","circuit":{"qubits":29,"gates":[{"gate":"t","target":0}]}}`)
 	a.Want(t, malformed)
 	if !strings.Contains(string(a.Body), "memory_limit") {
+		t.Errorf("%s", a.Body)
+	}
+	a = submit(t, u, `{"kind":"qsim","circuit":{"qubits":2,"gates":[`+strings.Repeat(`{"while":{"measured":0},"rounds":1000,"do":[{"if":{"measured":0},"then":[`, 2)+
+		`{"gate":"measure","target":0}`+strings.Repeat("]}]}", 2)+`]}}`)
+	a.Want(t, malformed)
+	if !strings.Contains(string(a.Body), "too_many_steps") {
 		t.Errorf("%s", a.Body)
 	}
 	submit(t, u, `{"kind":"qsim","circuit":{"qubits":24,"gates":[{"gate":"t","target":0}]}}`).OK(t)
@@ -105,7 +124,33 @@ func TestCountsFollowFromTheSeed(t *testing.T) {
 	if counts, _ := drawn["counts"].(map[string]any); drawn["seed"] == nil || counts["0"] != 1024.0 {
 		t.Errorf("%v", drawn)
 	}
+	program := ran(`{"openqasm":"OPENQASM 3;\ninclude \"stdgates.inc\";\ngate bell a, b { h a; cx a, b; }\nqubit[2] q; bit[2] c; bit flag; bell q[0], q[1]; c = measure q; if (c == 3) { x q[0]; } flag = measure q[0];","shots":100,"seed":7}`)
+	counts, _ := program["counts"].(map[string]any)
+	if none, _ := counts["0 00"].(float64); none == 0 || len(counts) != 2 || counts["0 11"] != 100-none {
+		t.Errorf("%v", program)
+	}
 	if one := ran(`{"qubits":1,"shots":10,"seed":1,"gates":[{"gate":"x","target":0}]}`); one["output"] != "1: 10 of 10 shots" {
 		t.Errorf("%v", one)
+	}
+}
+
+// TestExtensionsRunAsJobs: conditions, loops and observables, as a client sends and reads them.
+func TestExtensionsRunAsJobs(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	id, _ := submit(t, u, `{"kind":"qsim","circuit":{"qubits":2,"shots":100,"statevector":true,"observables":[{"ZZ":2,"IX":1}],"gates":[
+		{"gate":"h","target":0},{"gate":"measure","target":0},{"if":{"measured":0},"then":[{"gate":"x","target":1}]},
+		{"while":{"measured":0},"rounds":200,"do":[{"gate":"h","target":0},{"gate":"measure","target":0}]}]}}`).OK(t).JSON["job_id"].(string)
+	s.RunJob(t, id)
+	result, _ := u.Do(t, http.MethodGet, "/api/jobs/"+id, "").OK(t).JSON["result"].(map[string]any)
+	counts, _ := result["counts"].(map[string]any)
+	omitted, _ := result["omitted"].(map[string]any)
+	expectations, _ := result["expectations"].([]any)
+	if counts["0"] != 100.0 || omitted["statevector"] == nil || len(expectations) != 1 {
+		t.Fatalf("%v", result)
+	}
+	value, _ := expectations[0].(map[string]any)["value"].(float64)
+	if value < -1e-9 || value > 1e-9 { // qubit 0 ends as 0, qubit 1 as either
+		t.Errorf("%v", expectations)
 	}
 }

@@ -2,7 +2,8 @@
 // submitted and reports what was measured.
 //
 // It promises that counts are a function of (circuit, shots, seed), that the
-// seed is reported when the circuit names none, and that simulations together
-// stay within one limit of memory. It never decides what a circuit is: that is
+// seed is reported when the circuit names none, and that a simulation is claimed
+// only once the memory it needs is reserved: one large circuit at a time, and
+// beside it small ones up to a total. It never decides what a circuit is: that is
 // domain/circuit's.
 package qsim

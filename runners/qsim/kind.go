@@ -26,14 +26,15 @@ func (j *Jobs) Declare() commands.JobKind {
 			Name:    Kind,
 			Summary: "simulates a quantum circuit and draws samples from it",
 			Fields: []job.Field{{
-				Name: "circuit", Type: job.Object, Required: true, Shape: reflect.TypeFor[circuit.Input](), Doc: "qubits, shots, seed and gates, each with gate, target, control, angle",
+				Name: "circuit", Type: job.Object, Required: true, Shape: reflect.TypeFor[circuit.Input](),
+				Doc:     "qubits, shots, seed and gates, each with gate, target, control, angle; or, instead of gates, openqasm: the text of an OpenQASM 2 or 3 program (an extension); more in docs/circuits.md",
 				Example: `{"qubits":2,"shots":1000,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}`,
 			}},
-			Result:     "counts, shots, seed, probabilities, statevector, depth, gate_counts, bit_order, engine",
+			Result:     "counts, shots, seed, probabilities, statevector, expectations, depth, gate_counts, bit_order, engine, omitted",
 			ResultType: reflect.TypeFor[circuit.Result](),
 			Refusals: []job.Refusal{{
 				Code: codeMalformed, Title: "The circuit cannot be run as it is",
-				Help: "`detail` names the gate and what is wrong with it; the message in `errors` is the stable name of the reason (`unknown_gate`, `qubits_out_of_range`, …). No slot was spent.",
+				Help: "`detail` names the gate, or the line and column of the program, and what is wrong with it; the message in `errors` is the stable name of the reason (`unknown_gate`, `qubits_out_of_range`, …). No slot was spent.",
 			}},
 			Example: `{"kind":"qsim","circuit":{"qubits":2,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}}`,
 		},
@@ -62,21 +63,25 @@ func admit(content []byte, qubits int) error {
 		return &circuit.Refusal{Code: circuit.CodeQubitsRange, Gate: -1, Message: "the plan has no qubits"}
 	}
 	limits := circuit.DefaultLimits()
-	limits.Qubits = qubits
+	limits.Qubits, limits.CliffordQubits = qubits, circuit.MaxCliffordQubits
 	c, err := circuit.Parse(content, limits)
 	if err != nil {
 		return err
 	}
-	if need := circuit.Estimate(c).MemoryBytes; need > circuit.DefaultMemoryLimitBytes {
+	cost := circuit.Estimate(c)
+	if must := cost.MemoryBytes + resultCopies*cost.ResultBytes; must > largeBytes {
 		return &circuit.Refusal{Code: circuit.CodeMemory, Gate: -1,
-			Message: fmt.Sprintf("the circuit needs %d MiB of memory; a job has %d MiB", need>>20, circuit.DefaultMemoryLimitBytes>>20)}
+			Message: fmt.Sprintf("the circuit needs %d MiB of memory with its result; a job has %d MiB", must>>20, largeBytes>>20)}
 	}
-	return nil
+	return cost.Check()
 }
 
 // location is the path of what a circuit is refused for.
 func location(r *circuit.Refusal) string {
-	if r.Gate < 0 {
+	switch {
+	case r.Line > 0:
+		return "circuit.openqasm"
+	case r.Gate < 0:
 		return "circuit"
 	}
 	return fmt.Sprintf("circuit.gates[%d]", r.Gate)

@@ -10,26 +10,82 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"reckon/commands"
 	"reckon/domain/circuit"
 	"reckon/domain/event"
 	"reckon/domain/job"
+	"reckon/internal/offheap"
 	"reckon/runners"
 )
 
 const (
 	// outcomesShown is how many outcomes the rendered result lists.
 	outcomesShown = 16
-	// lightBytes is the memory up to which simulations run beside each other; a larger one runs alone.
-	lightBytes = 64 << 20
+	// largeBytes bounds what the one large simulation takes with its result.
+	largeBytes = circuit.DefaultMemoryLimitBytes
+	// lightBytes bounds what each of the others takes, and lightTotalBytes what they take together.
+	lightBytes      = 64 << 20
+	lightTotalBytes = 256 << 20
+	// resultCopies is how many times the text of a result is held while it is written, compressed and stored.
+	resultCopies = 3
 )
 
 // Jobs runs circuits.
-type Jobs struct{ large chan struct{} }
+type Jobs struct {
+	mu    sync.Mutex
+	large bool  // one that is not light runs
+	light int64 // bytes reserved for light ones
+}
 
-// New runs one large circuit at a time.
-func New() *Jobs { return &Jobs{large: make(chan struct{}, 1)} }
+// New has all room to give.
+func New() *Jobs { return &Jobs{} }
+
+// Reserve is runners.Reserver. A circuit that cannot be read needs nothing: it fails when it is run.
+func (j *Jobs) Reserve(content string) (release func(), ok bool) {
+	c, err := parse(content)
+	if err != nil {
+		return nil, true
+	}
+	need := needOf(c)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case need.large && !j.large:
+		j.large = true
+		return func() { j.change(func() { j.large = false }) }, true
+	case !need.large && j.light+need.bytes <= lightTotalBytes:
+		j.light += need.bytes
+		return func() { j.change(func() { j.light -= need.bytes }) }, true
+	}
+	return nil, false
+}
+
+// need is the memory of one simulation.
+type need struct {
+	large bool
+	bytes int64 // with its result
+	limit int64 // of these for the simulation alone
+}
+
+// needOf gives a simulation what it must have, and what saves repeating work as far as there is room for that.
+func needOf(c circuit.Circuit) need {
+	cost := circuit.Estimate(c)
+	result := resultCopies * cost.ResultBytes
+	must := cost.MemoryBytes + result
+	if must > lightBytes {
+		return need{large: true, bytes: largeBytes, limit: largeBytes - result}
+	}
+	bytes := min(must+cost.SpareBytes, lightBytes)
+	return need{bytes: bytes, limit: bytes - result}
+}
+
+func (j *Jobs) change(do func()) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	do()
+}
 
 // Run is runners.Kind.
 func (j *Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runners.End, error) {
@@ -37,17 +93,11 @@ func (j *Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runn
 	if err != nil {
 		return failed(err)
 	}
-	if circuit.Estimate(c).MemoryBytes > lightBytes {
-		select {
-		case j.large <- struct{}{}:
-			defer func() { <-j.large }()
-		case <-ctx.Done():
-			return runners.End{}, context.Cause(ctx)
-		}
-	}
 	bounded, cancel := context.WithTimeout(ctx, w.Budget)
 	defer cancel()
-	result, err := circuit.Run(bounded, c, circuit.Options{Seed: freshSeed()})
+	result, err := circuit.Run(bounded, c, circuit.Options{
+		Seed: freshSeed(), MemoryLimitBytes: needOf(c).limit, Allocate: offheap.Allocate,
+	})
 	switch {
 	case ctx.Err() != nil:
 		return runners.End{}, context.Cause(ctx)
@@ -58,11 +108,11 @@ func (j *Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runn
 	case err != nil:
 		return failed(err)
 	}
-	structured, err := event.Marshal(result)
+	structured, err := result.JSON()
 	if err != nil {
 		return runners.End{}, err
 	}
-	return runners.End{Status: job.Succeeded, Outcome: job.Outcome{Output: event.Inline(render(result)), Result: event.Inline(string(structured))}}, nil
+	return runners.End{Status: job.Succeeded, Outcome: job.Outcome{Output: event.Inline(render(result)), Result: event.Inline(structured)}}, nil
 }
 
 // parse reads what was accepted when it was submitted, so that no plan's limit applies again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -64,5 +65,47 @@ func TestStopped(t *testing.T) {
 	time.AfterFunc(20*time.Millisecond, func() { stop(stopped) })
 	if end, err := runJob(ctx, deep(), time.Hour); !errors.Is(err, stopped) {
 		t.Errorf("%+v, %v", end, err)
+	}
+}
+
+// TestReserve: one large circuit at a time, light ones beside it up to their total, and what is given back can be had again.
+func TestReserve(t *testing.T) {
+	jobs := qsim.New()
+	wide := func(qubits int) string {
+		return fmt.Sprintf(`{"qubits":%d,"gates":[{"gate":"t","target":0}]}`, qubits)
+	}
+	release, ok := jobs.Reserve(wide(24))
+	if !ok {
+		t.Fatal("no room for the first")
+	}
+	if _, ok := jobs.Reserve(wide(23)); ok {
+		t.Error("room for a second large circuit")
+	}
+	var light []func()
+	for {
+		give, ok := jobs.Reserve(wide(21))
+		if !ok {
+			break
+		}
+		light = append(light, give)
+	}
+	if len(light) < 3 || len(light) > 8 {
+		t.Errorf("room for %d circuits of 32 MiB", len(light))
+	}
+	light[0]()
+	if give, ok := jobs.Reserve(wide(2)); !ok {
+		t.Error("a small circuit has no room")
+	} else {
+		give()
+	}
+	if _, ok := jobs.Reserve(wide(21)); !ok {
+		t.Error("what a light circuit gave back is not there")
+	}
+	release()
+	if _, ok := jobs.Reserve(wide(26)); !ok {
+		t.Error("what a large circuit gave back is not there")
+	}
+	if _, ok := jobs.Reserve("not a circuit"); !ok {
+		t.Error("a circuit that cannot be read does not get as far as its refusal")
 	}
 }

@@ -260,7 +260,7 @@ func (q queue) Propose(ctx context.Context, c runners.Claimant, n int) ([]runner
 	found, again, err := q.models.Queue.ProposeJobs(ctx, projections.Claimant(c), n)
 	list := make([]runners.Proposal, len(found))
 	for i, p := range found {
-		list[i] = runners.Proposal{JobID: p.JobID, Correlation: p.Correlation}
+		list[i] = runners.Proposal{JobID: p.JobID, Kind: p.Kind, Correlation: p.Correlation}
 	}
 	return list, again, err
 }
@@ -268,6 +268,11 @@ func (q queue) Propose(ctx context.Context, c runners.Claimant, n int) ([]runner
 // ProlongReservations is runners.Queue.
 func (q queue) ProlongReservations(ctx context.Context, runner string, jobIDs []string) error {
 	return q.models.Queue.ExtendProposals(ctx, runner, jobIDs)
+}
+
+// WithdrawProposals is runners.Queue.
+func (q queue) WithdrawProposals(ctx context.Context, runner string, jobIDs []string) error {
+	return q.models.Queue.WithdrawProposals(ctx, runner, jobIDs)
 }
 
 // WaitUntilApplied is runners.Queue: proposals are made from both read models.

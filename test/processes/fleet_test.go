@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -342,5 +343,86 @@ func TestAProcessThatCannotSignClaimsNothing(t *testing.T) {
 	close(able)
 	if s := untilStatus(t, f, id, job.Succeeded); s.Outcome.Output.Inline != "signed" || s.Abandoned != 0 || s.Attempt != 2 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// oneLarge is room for one job at a time whose content begins with "large"; others need none.
+func oneLarge() func(content string) (release func(), ok bool) {
+	var taken atomic.Bool
+	return func(content string) (func(), bool) {
+		if !strings.HasPrefix(content, "large") {
+			return nil, true
+		}
+		return func() { taken.Store(false) }, taken.CompareAndSwap(false, true)
+	}
+}
+
+// TestWhatHasNoRoomStaysQueued: a large job that waits for room is queued and holds no slot, the small ones behind it go past, and
+// it runs once the room is given back, however the job before it ended.
+func TestWhatHasNoRoomStaysQueued(t *testing.T) {
+	for name, end := range map[string]func(f *fleet.Fleet, p *fleet.Process, first string, finish chan struct{}){
+		"finished": func(_ *fleet.Fleet, _ *fleet.Process, _ string, finish chan struct{}) { finish <- struct{}{} },
+		"cancelled": func(f *fleet.Fleet, _ *fleet.Process, first string, _ chan struct{}) {
+			if _, err := f.Cancel(t.Context(), alice, first); err != nil {
+				t.Error(err)
+			}
+		},
+		"killed": func(f *fleet.Fleet, p *fleet.Process, _ string, _ chan struct{}) {
+			p.Kill()
+			f.Start(fleet.Options{Beat: beat, Slots: 2, Reserve: oneLarge(), Run: func(context.Context, runners.Work) (runners.End, error) { return done("elsewhere") }})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t)
+			started, finish := make(chan string, 10), make(chan struct{})
+			var large atomic.Int64
+			p := f.Start(fleet.Options{Beat: beat, Slots: 2, Reserve: oneLarge(), Run: func(ctx context.Context, w runners.Work) (runners.End, error) {
+				if !strings.HasPrefix(w.Content, "large") {
+					return done("small")
+				}
+				if large.Add(1) > 1 {
+					t.Error("two large jobs run at once")
+				}
+				defer large.Add(-1)
+				started <- w.JobID
+				select {
+				case <-finish:
+					return done("large")
+				case <-ctx.Done():
+					return runners.End{}, ctx.Err()
+				}
+			}})
+			first := submit(t, f, alice, "large 1", 1)
+			<-started
+			var waiting, small []string
+			for _, account := range []string{"bob", "carol", "dave"} {
+				waiting = append(waiting, submit(t, f, account, "large", 2))
+			}
+			for i := range 50 {
+				small = append(small, submit(t, f, []string{"bob", "erin"}[i%2], "small", 2))
+			}
+			for _, id := range small {
+				untilStatus(t, f, id, job.Succeeded)
+			}
+			for _, id := range waiting {
+				if s := state(t, f, id); s.Status != job.Queued || s.Attempt != 0 {
+					t.Errorf("without room: %+v", s)
+				}
+			}
+			end(f, p, first, finish)
+			go func() { // the others, one after the other
+				for t.Context().Err() == nil {
+					select {
+					case finish <- struct{}{}:
+					case <-t.Context().Done():
+					}
+				}
+			}()
+			for _, id := range waiting {
+				untilStatus(t, f, id, job.Succeeded)
+			}
+			until(t, "the end of the first", func() bool { return state(t, f, first).Terminal() })
+			checkLog(t, f)
+		})
 	}
 }

@@ -204,7 +204,8 @@ func TestStranger(t *testing.T) { neverWrong(t, Stranger) }
 
 // collapsed is the share of wrong answers, in percent, below which a battery fails although no verdict is wrong: so little is
 // decided then that the checker is broken. How much is decided is a figure to measure (docs/bench), not an assertion.
-const collapsed = 80
+// The classes hold many pairs that are wrong at places which no rule looks for; these are to stay undecided.
+const collapsed = 60
 
 // neverWrong asserts soundness: no right answer is refuted and no wrong one verified.
 func neverWrong(t *testing.T, battery func() ([]Pair, error)) {

@@ -8,10 +8,6 @@ import (
 // binaryValue is x op y. Version 2 knows real numbers only, apart from the comparison in "if".
 func (e *elaborator) binaryValue(at int, op string, x, y value) value {
 	switch op {
-	case "&&":
-		return bitValue(e.and(at, e.truthOf(at, x), e.truthOf(at, y)))
-	case "||":
-		return bitValue(e.or(at, e.truthOf(at, x), e.truthOf(at, y)))
 	case "==", "!=", "<", "<=", ">", ">=":
 		return bitValue(e.compare(at, op, x, y))
 	case "&", "|", "^":

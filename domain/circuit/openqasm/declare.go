@@ -222,20 +222,28 @@ func (e *elaborator) setVariable(at int, s *symbol, v value) {
 		s.value, s.defined = v, true
 		return
 	}
-	e.keep(at, s)
+	e.reserve(at, s)
 	e.store(at, s.slots, v.pattern(len(s.slots)))
 	s.defined = true
 }
 
-// keep moves a variable's value into slots.
-func (e *elaborator) keep(at int, s *symbol) {
-	if s.slots != nil || s.constant {
+// reserve gives a variable slots.
+func (e *elaborator) reserve(at int, s *symbol) {
+	if s.slots != nil {
 		return
 	}
 	if s.value.kind == kindFloat || s.value.kind == kindAngle {
 		fail(CodeUnsupported, at, "a variable of type %s cannot depend on a measurement; use bool, int or uint", s.value.describe())
 	}
 	s.slots = e.newSlots(at, s.value.effective())
+}
+
+// keep moves a variable's value into slots; without a value it becomes 0.
+func (e *elaborator) keep(at int, s *symbol) {
+	if s.slots != nil || s.constant {
+		return
+	}
+	e.reserve(at, s)
 	for i, b := range s.value.pattern(len(s.slots)) {
 		e.emit(at, Operation{Kind: Assign, Slot: s.slots[i], Formula: Formula{Bits: []Ref{b}}})
 	}

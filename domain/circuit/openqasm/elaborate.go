@@ -59,21 +59,25 @@ func elaborate(p *parser, statements []statement, limits Limits) Program {
 	if e.measured && e.declared == 0 {
 		fail(CodeUnsupported, 0, "the program measures but declares no bit that would keep an outcome: write bit[n] c; c = measure q;")
 	}
-	e.body = e.withoutDead(e.body)
-	e.finish(e.body)
+	e.body = withoutDead(e.body)
+	hidden := map[int]int{}
+	e.finish(e.body, hidden)
 	return Program{
-		Version: e.version, Qubits: e.qubits, Slots: e.declared + e.slots - hiddenBase,
+		Version: e.version, Qubits: e.qubits, Slots: e.declared + len(hidden),
 		Registers: e.registers, Phase: e.phase, Body: e.body, source: source,
 	}
 }
 
-// finish numbers hidden slots after the declared ones and gives barriers without operands all qubits.
-func (e *elaborator) finish(body []Operation) {
+// finish numbers the hidden slots that are used, after the declared ones, and gives barriers without operands all qubits.
+func (e *elaborator) finish(body []Operation, numbers map[int]int) {
 	final := func(s int) int {
-		if s >= hiddenBase {
-			return e.declared + s - hiddenBase
+		if s < hiddenBase {
+			return s
 		}
-		return s
+		if _, seen := numbers[s]; !seen {
+			numbers[s] = e.declared + len(numbers)
+		}
+		return numbers[s]
 	}
 	for i := range body {
 		op := &body[i]
@@ -82,17 +86,22 @@ func (e *elaborator) finish(body []Operation) {
 			op.Formula.Bits[j].Slot = final(b.Slot)
 		}
 		if op.Kind == Barrier && len(op.Targets) == 0 {
-			for q := range e.qubits {
-				op.Targets = append(op.Targets, q)
-			}
+			op.Targets = sequence(0, e.qubits)
 		}
-		e.finish(op.Then)
-		e.finish(op.Else)
+		e.finish(op.Then, numbers)
+		e.finish(op.Else, numbers)
 	}
 }
 
-// withoutDead leaves out assignments to hidden slots that nothing reads.
-func (e *elaborator) withoutDead(body []Operation) []Operation {
+// withoutDead leaves out assignments to hidden slots that nothing reads, and branches that do nothing.
+func withoutDead(body []Operation) []Operation {
+	for dropped := true; dropped; {
+		body, dropped = dropDead(body)
+	}
+	return body
+}
+
+func dropDead(body []Operation) (kept []Operation, dropped bool) {
 	live := map[int]bool{}
 	for before := -1; len(live) != before; {
 		before = len(live)
@@ -106,11 +115,15 @@ func (e *elaborator) withoutDead(body []Operation) []Operation {
 				continue
 			}
 			op.Then, op.Else = drop(op.Then), drop(op.Else)
+			if op.Kind == If && len(op.Then)+len(op.Else) == 0 {
+				dropped = true
+				continue
+			}
 			kept = append(kept, op)
 		}
 		return kept
 	}
-	return drop(body)
+	return drop(body), dropped
 }
 
 // markLive adds the slots that conditions and live assignments read. Going backwards it sees most uses first.
@@ -150,6 +163,12 @@ func (e *elaborator) step(at int) {
 	if e.steps++; e.steps > maxSteps {
 		fail(CodeTooMany, at, "unrolling the program takes more than %d steps", maxSteps)
 	}
+}
+
+// charge counts the work on a register of n elements.
+func (e *elaborator) charge(at, n int) {
+	e.steps += n / 8
+	e.step(at)
 }
 
 func (e *elaborator) emit(at int, op Operation) {

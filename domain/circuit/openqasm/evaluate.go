@@ -17,6 +17,9 @@ func (e *elaborator) evaluate(x expression) value {
 	case *unary:
 		return e.unaryValue(x)
 	case *binary:
+		if x.op == "&&" || x.op == "||" {
+			return e.logic(x)
+		}
 		return e.binaryValue(x.position(), x.op, e.evaluate(x.x), e.evaluate(x.y))
 	case *call:
 		return e.call(x)
@@ -30,6 +33,30 @@ func (e *elaborator) evaluate(x expression) value {
 	return value{}
 }
 
+// logic is a chain of one logical operator, as one formula.
+func (e *elaborator) logic(x *binary) value {
+	var parts []expression
+	rest := expression(x)
+	for {
+		b, ok := rest.(*binary)
+		if !ok || b.op != x.op {
+			break
+		}
+		e.step(b.position())
+		parts = append(parts, b.y)
+		rest = b.x
+	}
+	parts = append(parts, rest)
+	bits := make([]Ref, 0, len(parts))
+	for i := len(parts) - 1; i >= 0; i-- {
+		bits = append(bits, e.truth(parts[i]))
+	}
+	if x.op == "&&" {
+		return bitValue(e.and(x.position(), bits...))
+	}
+	return bitValue(e.or(x.position(), bits...))
+}
+
 func (e *elaborator) named(x *name) value {
 	s := e.lookup(x.text)
 	if s == nil {
@@ -41,6 +68,7 @@ func (e *elaborator) named(x *name) value {
 	}
 	switch {
 	case s.kind == symbolBits:
+		e.charge(x.position(), len(s.bits))
 		v := value{kind: kindBit, width: len(s.bits), bits: make([]Ref, len(s.bits))}
 		if s.scalar {
 			v.width = 0

@@ -122,7 +122,9 @@ func realPower(at int, base, exponent float64) float64 {
 	case base <= 0:
 		fail(CodeAngle, at, "%v ** %v is not a real number", base, exponent)
 	}
-	return exp(float64(exponent * log(base)))
+	product := logBig(base)
+	out, _ := expBig(product.Mul(product, newFloat(exponent))).Float64()
+	return out
 }
 
 // exp, log and atan2 are rounded from sums of more than twice the digits of a double: the standard library's differ in
@@ -133,14 +135,20 @@ const precision = 160
 func newFloat(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
 
 func exp(x float64) float64 {
-	switch {
-	case x > 710:
-		return math.Inf(1)
-	case x < -746:
-		return 0
+	out, _ := expBig(newFloat(x)).Float64()
+	return out
+}
+
+// expBig is e^x. Where a double cannot hold it, it is larger or smaller than any.
+func expBig(x *big.Float) *big.Float {
+	const most = 800
+	if x.Cmp(newFloat(most)) > 0 {
+		x = newFloat(most)
+	} else if x.Cmp(newFloat(-most)) < 0 {
+		x = newFloat(-most)
 	}
 	const halvings = 16 // e^x = (e^(x/2^16))^(2^16)
-	r := newFloat(math.Ldexp(x, -halvings))
+	r := newFloat(0).SetMantExp(x, -halvings)
 	sum, term := newFloat(1), newFloat(1)
 	for n := 1; n < 40; n++ {
 		term.Mul(term, r)
@@ -150,20 +158,22 @@ func exp(x float64) float64 {
 	for range halvings {
 		sum.Mul(sum, sum)
 	}
-	out, _ := sum.Float64()
-	return out
+	return sum
 }
 
-// log is 2·artanh((m − 1)/(m + 1)) + k·log 2 for x = m·2^k.
 func log(x float64) float64 {
 	switch {
 	case x < 0 || math.IsNaN(x):
 		return math.NaN()
 	case x == 0:
 		return math.Inf(-1)
-	case math.IsInf(x, 1):
-		return x
 	}
+	out, _ := logBig(x).Float64()
+	return out
+}
+
+// logBig is 2·artanh((m − 1)/(m + 1)) + k·log 2 for x = m·2^k, for finite x > 0.
+func logBig(x float64) *big.Float {
 	fraction, exponent := math.Frexp(x)
 	if fraction < math.Sqrt2/2 {
 		fraction *= 2
@@ -171,9 +181,7 @@ func log(x float64) float64 {
 	}
 	sum := artanh2(newFloat(fraction-1), newFloat(fraction+1))
 	logTwo := artanh2(newFloat(1), newFloat(3))
-	sum.Add(sum, logTwo.Mul(logTwo, newFloat(float64(exponent))))
-	out, _ := sum.Float64()
-	return out
+	return sum.Add(sum, logTwo.Mul(logTwo, newFloat(float64(exponent))))
 }
 
 // artanh2 is 2·artanh(a/b) for |a/b| ≤ 1/3.

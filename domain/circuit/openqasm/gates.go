@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 )
 
 // gate is something that can be applied: a primitive of the simulator, or a definition.
@@ -43,9 +44,21 @@ func (e *elaborator) findGate(at int, word string) *gate {
 	if g, ok := e.library[word]; ok {
 		return g
 	}
+	if e.version == 2 && isReserved3(word) {
+		fail(CodeUnsupported, at, "%s is a word of OpenQASM 3, and the program says 2.0", clip(word))
+	}
+	if usual, ok := otherNames[strings.ToLower(word)]; ok {
+		fail(CodeUnknownGate, at, "unknown gate %s; did you mean %s?", clip(word), usual)
+	}
 	known := append(e.names(symbolGate), slices.Sorted(maps.Keys(e.library))...)
 	fail(CodeUnknownGate, at, "unknown gate %s%s", clip(word), suggestion(word, known))
 	return nil
+}
+
+// otherNames are what other tools call gates of the library.
+var otherNames = map[string]string{
+	"cnot": "cx", "ccnot": "ccx", "toffoli": "ccx", "fredkin": "cswap", "hadamard": "h", "not": "x", "i": "id",
+	"si": "sdg", "ti": "tdg", "v": "sx", "vi": "sxdg", "phaseshift": "p", "cphaseshift": "cp", "xx": "rxx", "yy": "ryy", "zz": "rzz",
 }
 
 // define checks a definition and declares it. Calls are resolved here: a definition sees the gates before it.
@@ -283,6 +296,7 @@ func (e *elaborator) collect(body []statement, list *[]application) {
 			kind, width := e.typeOf(s.of)
 			values := e.loopValues(s.values)
 			for i := range values.count {
+				e.step(s.position())
 				v := e.convert(s.values.position(), values.at(i), kind, width, false)
 				e.inScope(func() {
 					e.declare(s.position(), s.name, &symbol{kind: symbolVariable, value: v, constant: true, defined: true})

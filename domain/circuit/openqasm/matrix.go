@@ -148,7 +148,7 @@ func (m matrix) diagonalize() (v matrix, phases []float64, ok bool) {
 			}
 		}
 	}
-	return v, phases, best < 1e-11
+	return v, phases, best < 1e-12
 }
 
 func (m matrix) offDiagonal() float64 {
@@ -179,7 +179,7 @@ func (m matrix) jacobi() matrix {
 // rotate makes entry (p, q) zero.
 func (m matrix) rotate(v matrix, p, q int) {
 	size := m[p][q].size()
-	if size < 1e-300 {
+	if size < 1e-30 { // far below rounding; and a smaller size would have lost digits to underflow
 		return
 	}
 	phase := m[p][q].scaled(1 / size)

@@ -112,6 +112,7 @@ func (e *elaborator) bitOperand(x expression) (slots []int, scalar bool) {
 }
 
 func (e *elaborator) limitPlaces(at, count int) {
+	e.charge(at, count)
 	if count > maxList {
 		fail(CodeTooLarge, at, "a register has more than %d elements", maxList)
 	}
@@ -170,6 +171,7 @@ func (e *elaborator) spanPlaces(s *span, size int) []int {
 	if count == 0 {
 		fail(CodeIndex, s.position(), "the range selects no element")
 	}
+	e.charge(s.position(), count)
 	list := make([]int, count)
 	for i := range list {
 		list[i] = start + i*int(step)

@@ -136,6 +136,10 @@ func (p *parser) isReserved(word string) bool {
 	if p.version == 2 {
 		return slices.Contains(reserved2, word)
 	}
+	return isReserved3(word)
+}
+
+func isReserved3(word string) bool {
 	_, refused := unsupported[word]
 	return refused || slices.Contains(reserved, word)
 }
@@ -259,7 +263,7 @@ func (p *parser) statement3(t token) statement {
 	case "box":
 		p.next()
 		if p.accept("[") {
-			p.expression()
+			p.duration()
 			p.expect("]")
 		}
 		if !p.is("{") {

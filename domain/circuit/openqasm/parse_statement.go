@@ -149,7 +149,7 @@ func (p *parser) directive() statement {
 	return d
 }
 
-// duration reads the length of a delay, which has no meaning for a simulated circuit.
+// duration reads the length of a delay or box, which has no meaning for a simulated circuit.
 func (p *parser) duration() {
 	if p.peek().kind == tokenTiming {
 		p.next()
@@ -157,7 +157,7 @@ func (p *parser) duration() {
 			return
 		}
 	}
-	fail(CodeUnsupported, p.peek().at, "a delay takes a plain duration such as 100ns")
+	fail(CodeUnsupported, p.peek().at, "expected a plain duration such as 100ns")
 }
 
 func (p *parser) operands() []expression {
@@ -206,6 +206,9 @@ func (p *parser) gateCall() statement {
 	}
 	p.next()
 	g.at, g.name = at(id.at), id.text
+	if p.version == 2 && isReserved3(id.text) && !p.is("(") && (p.peek().kind != tokenName || isReserved3(p.peek().text)) {
+		fail(CodeUnsupported, id.at, "%s is a word of OpenQASM 3, and the program says 2.0", id.text)
+	}
 	if p.accept("(") {
 		g.arguments = p.expressions(")")
 	}

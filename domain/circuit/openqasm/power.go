@@ -1,6 +1,9 @@
 package openqasm
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // maxMatrixQubits bounds the gates whose matrix is computed, controls aside.
 const maxMatrixQubits = 4
@@ -8,6 +11,15 @@ const maxMatrixQubits = 4
 // applyMatrix emits a gate under powers that are not whole: the matrix of the gate, its principal powers, and gates
 // that make the result.
 func (e *elaborator) applyMatrix(a application) {
+	if a.gate.definition != nil {
+		if body := e.expand(a); len(body) == 1 { // the power of one gate under controls is that of the gate
+			inner := body[0]
+			inner.powers = append(slices.Clone(inner.powers), a.powers...)
+			inner.controls = append(slices.Clone(a.controls), inner.controls...)
+			e.apply(inner)
+			return
+		}
+	}
 	if a.gate.qubits > maxMatrixQubits {
 		fail(CodeUnsupported, e.place(a.at), "a power that is not an integer is supported for gates of at most %d qubits, not %d", maxMatrixQubits, a.gate.qubits)
 	}
@@ -165,17 +177,17 @@ func (e *elaborator) emitPhase(a application, angle float64) {
 // emitUnitary emits a unitary 2×2 matrix as e^{iα}·u(θ, φ, λ).
 func (e *elaborator) emitUnitary(a application, m [2][2]number) {
 	theta := 2 * atan2(m[1][0].size(), m[0][0].size())
-	var alpha, phi, lambda float64
-	switch {
-	case m[0][0].size() < 1e-14: // θ = π: only φ − λ counts
-		alpha = m[1][0].angle()
-		lambda = m[0][1].times(turn(-alpha)).scaled(-1).angle()
-	default:
-		alpha = m[0][0].angle()
-		if m[1][0].size() > 1e-14 {
-			phi = m[1][0].times(turn(-alpha)).angle()
+	angleOr0 := func(x number, minus float64) float64 {
+		if x.size() < 1e-14 {
+			return 0
 		}
-		lambda = m[1][1].times(turn(-alpha)).times(turn(-phi)).angle()
+		return x.times(turn(-minus)).angle()
+	}
+	alpha := angleOr0(m[0][0], 0)
+	phi := angleOr0(m[1][0], alpha)
+	lambda := angleOr0(m[1][1], alpha+phi)
+	if m[0][1].size() > m[1][1].size() { // the angle of the larger entry is the more accurate one
+		lambda = angleOr0(m[0][1].scaled(-1), alpha)
 	}
 	e.emitPhase(application{at: a.at, controls: a.controls}, alpha)
 	if theta > 1e-15 || math.Abs(phi) > 1e-15 || math.Abs(lambda) > 1e-15 {

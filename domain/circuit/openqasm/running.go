@@ -1,5 +1,7 @@
 package openqasm
 
+import "math/bits"
+
 // The running program computes with single bits: comparisons and sums of values that depend on measurements are built
 // here from and, or and xor.
 
@@ -56,11 +58,19 @@ func (e *elaborator) equal(at int, x, y value) Ref {
 
 // aligned gives two integers as bits of one width, one bit wider than either, so that the sign of both is kept.
 func aligned(x, y value) (a, b []Ref) {
-	width := max(x.effective(), y.effective()) + 1
+	width := max(x.needed(), y.needed()) + 1
 	if x.kind == kindAngle {
 		width--
 	}
 	return x.pattern(width), y.pattern(width)
+}
+
+// needed is the width that holds the value: that of its type, or of its digits when it is known.
+func (v value) needed() int {
+	if v.bits != nil || !v.isInteger() {
+		return v.effective()
+	}
+	return bits.Len64(uint64(v.number^v.number>>63)) + 1
 }
 
 // less compares from the lowest bit up: the highest bit that differs decides. The top bit is the sign.

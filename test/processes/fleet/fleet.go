@@ -133,8 +133,26 @@ type Options struct {
 	Slots int
 	Grace time.Duration
 	Run   Func // computes the jobs
+	// Reserve is runners.Reserver; nil: the jobs need no room.
+	Reserve func(content string) (release func(), ok bool)
 	// AwaitAble is runners.Config.AwaitAble.
 	AwaitAble func(context.Context) error
+}
+
+// reserving is a kind whose jobs need room.
+type reserving struct {
+	Func
+	reserve func(content string) (release func(), ok bool)
+}
+
+// Reserve is runners.Reserver.
+func (r reserving) Reserve(content string) (release func(), ok bool) { return r.reserve(content) }
+
+func (o Options) kind() runners.Kind {
+	if o.Reserve == nil {
+		return o.Run
+	}
+	return reserving{o.Run, o.Reserve}
 }
 
 // Start starts a process; it is killed at the test's end.
@@ -148,7 +166,7 @@ func (f *Fleet) Start(o Options) *Process {
 		Process: p.ID, Build: "test", Beat: o.Beat, Log: p.Log, Jobs: &jobs, Models: f.Models, Projector: f.Projector,
 		Clock: clock{}, Logger: logger, Recovers: true,
 	})
-	p.Run(workers.RunConfig{Slots: o.Slots, Grace: o.Grace, Kinds: []runners.Kind{o.Run}, AwaitAble: o.AwaitAble})
+	p.Run(workers.RunConfig{Slots: o.Slots, Grace: o.Grace, Kinds: []runners.Kind{o.kind()}, AwaitAble: o.AwaitAble})
 	p.life.Add(p.Parts()...)
 	p.end = sync.OnceFunc(func() { f.stop(p.life) })
 	f.t.Cleanup(p.Kill)

@@ -51,14 +51,26 @@ CHANGES: dict[str, tuple[int, ...]] = {
 AT_ZERO_ONLY = frozenset(
     [head for head, places in CHANGES.items() if places in ((), (0,))] + ["LogGamma", "ProductLog", "Arg"]
 )  # analytic for positive numbers
-# Analytic but for poles, for any values of all arguments.
+# Analytic but for poles, for any values of all arguments, however many.
 MEROMORPHIC = frozenset(
-    "Plus Times Subtract Minus Divide Rational Complex Exp Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Sinc Gamma Factorial Binomial Pochhammer "
-    "Beta PolyGamma HarmonicNumber Zeta Erf Erfc Erfi FresnelS FresnelC SinIntegral SinhIntegral AiryAi AiryBi AiryAiPrime AiryBiPrime DawsonF Conjugate Re Im "
-    "List Function Root RootSum Slot OnReals$ Fibonacci LucasL Rule Det Tr Dot Transpose ConjugateTranspose Inverse LinearSolve CharacteristicPolynomial "
-    "MatrixPower MatrixExp Cross KroneckerProduct Total Accumulate Adjugate IdentityMatrix DiagonalMatrix".split()
+    "Plus Times Subtract Minus Divide Rational Complex List Function RootSum Slot OnReals$ Rule Det Tr Dot Transpose ConjugateTranspose Inverse "
+    "LinearSolve CharacteristicPolynomial MatrixExp Cross KroneckerProduct Total Accumulate Adjugate IdentityMatrix DiagonalMatrix Re Im Conjugate".split()
 )
-OF_WHOLE_ORDER = frozenset("BesselJ BesselI HermiteH LegendreP ChebyshevT ChebyshevU LaguerreL BernoulliB EulerE GegenbauerC".split())
+# The same with so many arguments.
+ARGUMENTS: dict[str, int] = {
+    **dict.fromkeys(
+        "Exp Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Sinc Gamma Factorial HarmonicNumber Zeta Erf Erfc Erfi FresnelS FresnelC SinIntegral "
+        "SinhIntegral AiryAi AiryBi AiryAiPrime AiryBiPrime DawsonF Fibonacci LucasL PolyGamma".split(),
+        1,
+    ),
+    **dict.fromkeys("Binomial Pochhammer Beta".split(), 2),
+}
+# What a cut lies in is the last argument; without branches in the others.
+LAST: dict[str, int] = {
+    **dict.fromkeys("Power PolyLog BesselJ BesselI BesselY BesselK ExpIntegralE".split(), 2),
+    "Hypergeometric2F1": 4,
+}
+OF_WHOLE_ORDER = frozenset("BesselJ BesselI HermiteH LegendreP ChebyshevT ChebyshevU LaguerreL BernoulliB EulerE PolyGamma".split())
 # Looked at by critical.isolated, or of truth values.
 STEPS = frozenset(
     "Abs RealAbs Sign RealSign UnitStep HeavisideTheta Ramp Max Min Floor Ceiling Round IntegerPart FractionalPart Mod Quotient Clip UnitBox UnitTriangle "
@@ -81,7 +93,7 @@ def branched(nodes: Iterable[Tree]) -> list[tuple[str, Tree, Tree]]:
             continue
         pending.extend(node[1:] if isinstance(node[0], str) else node)
         head, parts = node[0], arguments(node)
-        if not (free_symbols(node) or constants(node)) or head in MEROMORPHIC or head in STEPS or not parts:
+        if not (free_symbols(node) or constants(node)) or head in MEROMORPHIC or head in STEPS or not parts or ARGUMENTS.get(str(head)) == len(parts):
             continue
         if head == "ReplaceAll":
             if not put_in_plainly(parts):
@@ -91,13 +103,20 @@ def branched(nodes: Iterable[Tree]) -> list[tuple[str, Tree, Tree]]:
             analytic = isinstance(parts[1], int) or parts[0] == "E" or number_but_zero(parts[0])
             if not analytic:
                 found["Power", parts[0], node] = None
-        elif head in OF_WHOLE_ORDER and all(isinstance(part, int) for part in parts[:-1]) and len(parts) > 1:
+        elif head in OF_WHOLE_ORDER and len(parts) == 2 and isinstance(parts[0], int):
             continue
-        elif not isinstance(head, str) or (any(free_symbols(part) for part in parts[:-1]) and not head.startswith("Bessel")):
+        elif not isinstance(head, str) or not usual(head, parts):
             found["", parts[-1], node] = None
         else:
             found[head, parts[-1], node] = None
     return list(found)
+
+
+def usual(head: str, parts: tuple[Tree, ...]) -> bool:
+    """Whether a call is of the form that CUTS and CHANGES speak of."""
+    if head == "Log" and len(parts) == 2:
+        return not free_symbols(parts[0])
+    return len(parts) == LAST.get(head, 1) and (head.startswith("Bessel") or not any(free_symbols(part) for part in parts[:-1]))
 
 
 def number_but_zero(node: Tree) -> bool:
@@ -115,7 +134,13 @@ def put_in_plainly(parts: tuple[Tree, ...]) -> bool:
     """Whether symbols alone are replaced, in what is meromorphic whatever stands for them."""
     rules = [part for part in walk(parts[-1]) if is_call(part, "Rule", "RuleDelayed")]
     calls = [part for node in parts for part in walk(node) if isinstance(part, tuple)]
-    plain = (call[0] in MEROMORPHIC or call[0] in ("RuleDelayed", "ReplaceAll") or (call[0] == "Power" and isinstance(call[-1], int)) for call in calls)
+    plain = (
+        call[0] in MEROMORPHIC
+        or call[0] in ("RuleDelayed", "ReplaceAll")
+        or ARGUMENTS.get(str(call[0])) == len(call) - 1
+        or (call[0] == "Power" and isinstance(call[-1], int))
+        for call in calls
+    )
     return all(isinstance(arguments(rule)[0], str) for rule in rules) and all(plain)
 
 

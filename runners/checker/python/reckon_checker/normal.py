@@ -184,8 +184,8 @@ class Normalizer:
             return self._exponential(1)
         if name == "GoldenAngle":
             return self.normal(("Times", "Pi", ("Plus", 3, ("Times", -1, ("Power", 5, rational(1, 2))))))
-        if name in CONSTANTS and name not in NUMBERS:
-            raise TooLarge  # Infinity, Undefined, domains, truth values
+        if (name in CONSTANTS and name not in NUMBERS) or name.startswith("$"):
+            raise TooLarge  # Infinity, Undefined, domains, truth values, $MachineEpsilon
         return self.field.generator(name)
 
     def _call(self, node: tuple[Tree, ...]) -> Fraction:

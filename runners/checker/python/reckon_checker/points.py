@@ -16,11 +16,11 @@ from itertools import pairwise
 from flint import fmpq
 
 from .assumptions import Assumptions
-from .branching import real_places, states
+from .branching import branched, real_places, states
 from .critical import complex_places, critical, crossings, isolated, real_with, whole_places, wrapping_places
 from .evaluation import Environment, evaluate
 from .signs import Signs
-from .tree import Refused, Tree
+from .tree import Refused, Tree, free_symbols
 from .values import Gaussian, Undecided, Value, gaussian, is_number, precision
 
 Name = str | tuple[Tree, ...]
@@ -60,10 +60,21 @@ class Points:
     @property
     def certain(self) -> bool:
         """Whether every place where a function that is not analytic changes its ways was found, so that no region is missed."""
-        if self.missed or self.branch_places is None or self.sides_of_cuts is None:
-            return False
+        return self.branch_places is not None and self.sides_of_cuts is not None and self.no_step_missed
+
+    @property
+    def no_step_missed(self) -> bool:
+        """The same of functions that jump or bend alone."""
         open_names = self._open_names()
-        return isolated(self.expressions, self.assumptions.critical(), open_names, self.branch_places) and real_with(self.expressions, open_names)
+        known = isolated(self.expressions, self.assumptions.critical(), open_names, self.branch_places or ())
+        return not self.missed and known and self._given_alike() and real_with(self.expressions, open_names)
+
+    def _given_alike(self) -> bool:
+        """Whether no symbol that an equation gives stands where a function changes its ways: its cells are not walked through."""
+        given = {name for name in self.names if name in self.assumptions.given and free_symbols(self.assumptions.given[str(name)])}
+        steps = critical(self.expressions, jumps_only=True) if given else []
+        branches = [argument for _, argument, _ in branched(self.expressions)] if given else []
+        return not given & set().union(*(free_symbols(node) for node in (*steps, *branches)))
 
     def _open_names(self) -> set[str]:
         return {name for name in self.names if isinstance(name, str) and not self.is_real(name)}

@@ -194,7 +194,7 @@ def _visit(node: Tree, bound: frozenset[str], found: set[str]) -> None:
     if isinstance(node, Text):
         return
     if isinstance(node, str):
-        if node not in CONSTANTS and node not in bound:
+        if node not in CONSTANTS and node not in bound and not node.startswith("$"):  # $MachineEpsilon is of the system
             found.add(node)
         return
     if not isinstance(node, tuple):

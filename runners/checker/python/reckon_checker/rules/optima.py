@@ -9,6 +9,7 @@ from typing import Any
 from flint import arb, fmpq
 
 from .. import budget
+from ..assumptions import flatten
 from ..calculus import differentiate
 from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
@@ -73,7 +74,7 @@ def closed(node: Tree) -> Tree:
 
 class Question:
     def __init__(self, task: dict[str, Any], seed: int) -> None:
-        self.objective, self.constraints, self.names = task["objective"], list(task["constraints"]), list(task["names"])
+        self.objective, self.constraints, self.names = task["objective"], list(flatten(task["constraints"])), list(task["names"])
         self.integers = task.get("domain") in ("Integers", "PositiveIntegers", "NonNegativeIntegers")
         self.sense = -1 if task.get("maximise") else 1
         self.local, self.value, self.point = bool(task.get("local")), task.get("value"), task.get("point")
@@ -189,7 +190,7 @@ class Question:
             return Refuted(Statement(f"the point is not of integers: {self.words(at)}"))
         for condition in self.constraints:
             if self.violated(condition, at):
-                return Refuted(Statement("the point does not meet " + str(condition[0]) + f" of the constraints: {self.words(at)}", exact=False))
+                return Refuted(Statement("the point does not meet " + str(condition[0]) + f" of the constraints: {self.words(at)}", exact=False))  # type: ignore[index]
         try:
             there = evaluate(self.objective, Environment(at))
         except Undecided:

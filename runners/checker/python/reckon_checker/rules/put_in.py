@@ -32,7 +32,7 @@ class PutIn:
         if not all(is_call(e, "Equal") for e in self.equations):
             raise Refused("equation")
         self.asked: set[str] = set().union(*(free_symbols(e) for e in self.equations)) if self.equations else set()
-        self.values: dict[str, tuple[str, Tree]] = {}  # symbols that stand for values of the functions in the answer: y[0] in y[0] E^x
+        self.values: dict[str, Tree] = {}  # symbols that stand for values of the functions in the answer: y[0] in y[0] E^x
         self.solutions = [{b["name"]: self._with_symbols(self._without_c(b["function"])) for b in s} for s in task["solutions"]]
         self.initial = [e for e in self.equations if not set(self.variables) & free_symbols(e)]
         self.general = [e for e in self.equations if e not in self.initial]
@@ -48,16 +48,19 @@ class PutIn:
         return function
 
     def _with_symbols(self, node: Tree) -> Tree:
-        """Values of the functions at places without symbols as symbols."""
+        """Values of the functions and of their derivatives at places without symbols as symbols."""
         if not isinstance(node, tuple):
             return node
-        if len(node) == 2 and isinstance(node[0], str) and node[0] in self.names and not free_symbols(node[1]):
+        if len(node) == 2 and not free_symbols(node[1]) and (node[0] in self.names or self._derivative(node[0])):
             if any(node in arguments(e) for e in self.equations):
                 return node  # the question gives it a value
-            symbol = show(node)
-            self.values[symbol] = node[0], node[1]
+            symbol = show(node) if node[0] in self.names else f"{show(node[0])}[{show(node[1])}]"
+            self.values[symbol] = node
             return symbol
         return tuple(self._with_symbols(part) for part in node)
+
+    def _derivative(self, head: Tree) -> bool:
+        return isinstance(head, tuple) and len(head) == 2 and is_call(head[0], "Derivative") and head[1] in self.names
 
     def constants(self, s: Functions) -> list[str]:
         """The symbols of a solution that the question does not know."""
@@ -96,7 +99,7 @@ class PutIn:
     def put_in(self, s: Functions) -> Residual:
         worst: Residual = Verified(True)
         named = {symbol for function in s.values() for symbol in free_symbols(function) if symbol in self.values}
-        own: list[Claim] = [(applied(s[self.values[symbol][0]], (self.values[symbol][1],)), symbol) for symbol in sorted(named)]
+        own: list[Claim] = [(self.inlined(self.values[symbol], s), symbol) for symbol in sorted(named)]
         general = self.claims(self.general, s)
         initial = self.claims(self.initial, s)
         for claims in (general, initial, own):

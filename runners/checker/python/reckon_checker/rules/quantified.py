@@ -56,7 +56,31 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
             where = ", ".join(f"{name} = {show(value)}" for name, value in zip(names, point, strict=True))
             return Refuted(Statement((f"at {where}: " if where else "") + f"{wanted} is expected, the answer gives {given}"))
         agreed += 1
-    return Supported("True") if agreed else Open("the statement is not decided at any point")
+    if not agreed:
+        return Open("the statement is not decided at any point")
+    if len(names) == 1 and any(ends_between(right, names[0], low, high, real) for low, high in irrational_places(left, right, names[0])):
+        return Open("an end of the answer is irrational, and the statement is not looked at there")
+    return Supported("True")
+
+
+def ends_between(right: Tree, name: str, low: fmpq, high: fmpq, real: bool) -> bool:
+    """Whether the answer changes between two numbers."""
+    try:
+        return truth(put(right, {name: exact_tree(low)}), real) != truth(put(right, {name: exact_tree(high)}), real)
+    except (Unknown, Undecided, Refused):
+        return True
+
+
+def irrational_places(left: Tree, right: Tree, name: str) -> list[tuple[fmpq, fmpq]]:
+    """Rational numbers next to the irrational ends of the projection, on both sides of each."""
+    found: list[tuple[fmpq, fmpq]] = []
+    with precision(BITS):
+        for p in projection(left, right, name):
+            for factor, _ in p.factor()[1]:
+                if factor.degree() > 1:
+                    real_ones = [root.real for root, _ in isolated(tuple(factor.coeffs()), BITS) if root.imag.is_zero()]
+                    found += [(rational_below(root), rational_above(root)) for root in real_ones]
+    return found
 
 
 def put(node: Tree, values: dict[str, Tree]) -> Tree:

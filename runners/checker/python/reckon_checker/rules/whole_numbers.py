@@ -234,7 +234,8 @@ def agrees(given: object, wanted: object, certain: bool = True) -> Residual:
         return Open("the answer is not of the kind that is asked for")
     if given == wanted:
         return Verified(certain, brief(wanted) if type(wanted) is int else str(wanted))
-    return Refuted(Statement(f"{brief(wanted) if type(wanted) is int else wanted} is expected"))
+    expected = f"{brief(wanted) if type(wanted) is int else wanted} is expected"
+    return Refuted(Statement(expected if certain else f"{expected}, by a strong pseudoprime test", certain))
 
 
 def truth_of(node: Tree) -> bool | None:

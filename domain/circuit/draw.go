@@ -1,0 +1,213 @@
+package circuit
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// maxDrawnCells bounds a drawing: qubits times columns.
+const maxDrawnCells = 100_000
+
+type cellKind uint8
+
+const (
+	cellWire cellKind = iota
+	cellBox
+	cellControl
+	cellNot // the target of a controlled x
+	cellSwap
+	cellBarrier
+)
+
+type drawnCell struct {
+	kind  cellKind
+	label string // of a box
+}
+
+// drawnColumn holds instructions that share no qubit and cross no other's line.
+type drawnColumn struct {
+	cells map[int]drawnCell // by qubit
+	lines [][2]int          // vertical lines, from the upper qubit to the lower
+}
+
+// drawing is a circuit laid out in columns: every instruction stands as far left as its qubits allow.
+type drawing struct {
+	circuit Circuit
+	columns []drawnColumn
+	level   []int // first free column of each qubit
+}
+
+// layOut refuses circuits too large to look at.
+func (c Circuit) layOut() (drawing, error) {
+	d := drawing{circuit: c, level: make([]int, c.qubits)}
+	d.block(c.gates)
+	if cells := len(d.columns) * c.qubits; cells > maxDrawnCells {
+		return drawing{}, refuse(CodeTooLarge, "the drawing would have %d columns for %d qubits; at most %d cells are drawn", len(d.columns), c.qubits, maxDrawnCells)
+	}
+	return d, nil
+}
+
+func (d *drawing) block(list []gate) {
+	for _, g := range list {
+		if len(d.columns)*d.circuit.qubits > maxDrawnCells {
+			return
+		}
+		d.gate(g)
+	}
+}
+
+func (d *drawing) gate(g gate) {
+	switch g.kind {
+	case kindIf:
+		d.marker(g, "if "+d.expressionText(g.flow.condition))
+		d.block(g.flow.then)
+		if len(g.flow.otherwise) > 0 {
+			d.marker(g, "else")
+			d.block(g.flow.otherwise)
+		}
+		d.marker(g, "end")
+		return
+	case kindWhile:
+		d.marker(g, "while "+d.expressionText(g.flow.condition))
+		d.block(g.flow.then)
+		d.marker(g, "end")
+		return
+	case kindAssign: // classical bits have no lines
+		return
+	case kindMeasure, kindReset:
+		for i, q := range g.targets {
+			label := "|0⟩"
+			if g.kind == kindMeasure {
+				label = "M " + d.slotName(g.slots[i])
+			}
+			d.place(map[int]drawnCell{q: {cellBox, label}})
+		}
+		return
+	}
+	cells := make(map[int]drawnCell, len(g.targets)+len(g.controls))
+	for _, q := range g.controls {
+		cells[q] = drawnCell{kind: cellControl}
+	}
+	cell := drawnCell{cellBox, boxLabel(g)}
+	switch {
+	case g.kind == kindBarrier:
+		cell = drawnCell{kind: cellBarrier}
+	case g.kind == kindSwap:
+		cell = drawnCell{kind: cellSwap}
+	case g.kind == kindX && len(g.controls) > 0:
+		cell = drawnCell{kind: cellNot}
+	}
+	for _, q := range g.targets {
+		cells[q] = cell
+	}
+	d.place(cells)
+}
+
+// marker is the begin or end of a block, on every qubit the block uses.
+func (d *drawing) marker(g gate, label string) {
+	cells := map[int]drawnCell{}
+	g.touches(func(q int) { cells[q] = drawnCell{cellBox, label} }, func(int) {})
+	d.place(cells)
+}
+
+func (d *drawing) place(cells map[int]drawnCell) {
+	if len(cells) == 0 {
+		return
+	}
+	top, bottom := d.circuit.qubits, -1
+	for q := range cells {
+		top, bottom = min(top, q), max(bottom, q)
+	}
+	column := 0
+	for q := top; q <= bottom; q++ {
+		column = max(column, d.level[q])
+	}
+	for q := top; q <= bottom; q++ {
+		d.level[q] = column + 1
+	}
+	if column == len(d.columns) {
+		d.columns = append(d.columns, drawnColumn{cells: map[int]drawnCell{}})
+	}
+	for q, cell := range cells {
+		d.columns[column].cells[q] = cell
+	}
+	if top < bottom {
+		d.columns[column].lines = append(d.columns[column].lines, [2]int{top, bottom})
+	}
+}
+
+// lineAt reports whether a vertical line passes a qubit, and whether it goes on below it.
+func (c drawnColumn) lineAt(q int) (passes, below bool) {
+	for _, l := range c.lines {
+		passes = passes || l[0] <= q && q <= l[1]
+		below = below || l[0] <= q && q < l[1]
+	}
+	return passes, below
+}
+
+// boxLabel is a gate's name without the prefix of its controls, with angles to four digits.
+func boxLabel(g gate) string {
+	name := specName(g.kind)
+	if len(g.params) == 0 {
+		return strings.ToUpper(name)
+	}
+	angles := make([]string, len(g.params))
+	for i, p := range g.params {
+		angles[i] = strconv.FormatFloat(p, 'g', 4, 64)
+	}
+	return strings.ToUpper(name) + "(" + strings.Join(angles, ",") + ")"
+}
+
+// specName is the name of a kind without controls.
+func specName(k kind) string {
+	for _, spec := range gateSpecs {
+		if spec.kind == k && spec.controls == 0 {
+			return spec.name
+		}
+	}
+	return "?"
+}
+
+// slotName is a classical bit as the program names it; a variable's bit is v0, v1, ….
+func (d *drawing) slotName(slot int) string {
+	hidden := slot
+	for _, r := range d.circuit.registers {
+		if slot < r.first+r.size {
+			if r.size == 1 {
+				return clipText(r.name)
+			}
+			return clipText(r.name) + "[" + strconv.Itoa(slot-r.first) + "]"
+		}
+		hidden = slot - r.first - r.size
+	}
+	if d.circuit.registers == nil {
+		return strconv.Itoa(slot)
+	}
+	return "v" + strconv.Itoa(hidden)
+}
+
+// expressionText is a condition in a few characters; a long one is cut.
+func (d *drawing) expressionText(e expression) string {
+	return clipText(d.wholeExpression(e))
+}
+
+func (d *drawing) wholeExpression(e expression) string {
+	switch e.op {
+	case exprConstant:
+		return strconv.FormatUint(e.value, 10)
+	case exprBits:
+		names := make([]string, 0, len(e.slots))
+		for i := len(e.slots) - 1; i >= 0; i-- {
+			names = append(names, d.slotName(e.slots[i]))
+		}
+		return strings.Join(names, " ")
+	case exprNot:
+		return "!" + d.wholeExpression(e.args[0])
+	}
+	signs := map[expressionOp]string{
+		exprAnd: "&&", exprOr: "||", exprXor: "^", exprBitAnd: "&", exprBitOr: "|", exprEqual: "=", exprNotEqual: "≠",
+		exprLess: "<", exprLessEqual: "≤", exprGreater: ">", exprGreaterEqual: "≥",
+	}
+	return fmt.Sprintf("%s %s %s", d.wholeExpression(e.args[0]), signs[e.op], d.wholeExpression(e.args[1]))
+}

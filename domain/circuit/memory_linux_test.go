@@ -1,0 +1,132 @@
+package circuit
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// memoryCircuits are what the estimate is tried on: one heavy use of memory each, and random ones.
+func memoryCircuits(t *testing.T) map[string]Circuit {
+	repeat := func(n int, entry func(i int) string) string {
+		entries := make([]string, n)
+		for i := range entries {
+			entries[i] = entry(i)
+		}
+		return strings.Join(entries, ",")
+	}
+	circuits := map[string]Circuit{}
+	add := func(name, fields, gates string) {
+		c, err := Parse([]byte(`{"seed":3,`+fields+`,"gates":[`+gates+`]}`), Limits{Qubits: 30, CliffordQubits: 1000, Shots: 100_000})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		circuits[name] = c
+	}
+	h := func(i int) string { return fmt.Sprintf(`{"gate":"h","target":%d}`, i) }
+	event := func(n int) func(i int) string {
+		return func(i int) string {
+			return fmt.Sprintf(`{"gate":"ry","target":%d,"angle":%d.3},{"gate":"measure","target":%d}`, i%n, i%7, i%n)
+		}
+	}
+	add("tableau with as many keys as shots", `"qubits":1000,"shots":20000`, repeat(1000, h))
+	add("tableau with events", `"qubits":300,"shots":2000`, repeat(3000, func(i int) string {
+		return h(i%300) + fmt.Sprintf(`,{"gate":"measure","target":%d},{"gate":"cx","control":%d,"target":%d}`, i%300, i%300, (i+7)%300)
+	}))
+	add("as many keys as shots", `"qubits":20,"shots":100000`, repeat(20, h)+`,{"gate":"t","target":0}`)
+	add("a large state", `"qubits":22,"shots":1000`, repeat(22, h)+`,{"gate":"t","target":0}`)
+	add("a large state of single precision", `"qubits":23,"shots":1000,"precision":"single"`, repeat(23, h)+`,{"gate":"t","target":0}`)
+	add("many gates on few qubits", `"qubits":2,"shots":10`, repeat(10_000, func(i int) string { return fmt.Sprintf(`{"gate":"rx","target":%d,"angle":%d}`, i%2, i) }))
+	add("many gates on many qubits", `"qubits":16,"shots":10`, repeat(2_000, func(i int) string {
+		return fmt.Sprintf(`{"gate":"rxx","targets":[%d,%d],"angle":%d}`, i%16, (i+1+i/16%15)%16, i)
+	}))
+	add("many events", `"qubits":2,"shots":200`, repeat(500, event(2)))
+	add("events and copies", `"qubits":18,"shots":8`, repeat(20, event(18)))
+	add("a loop", `"qubits":2,"shots":500`, h(0)+`,{"gate":"measure","target":0},{"while":{"measured":0},"rounds":500,"do":[`+event(1)(1)+`]}`)
+	add("amplitudes and probabilities", `"qubits":10,"shots":100000,"statevector":true`, repeat(10, h))
+	rng := newRandom(51)
+	for n := 1; n <= 21; n += 10 {
+		circuits[fmt.Sprint("random ", n)] = build(t, n).random(rng, 400, unitaryNames, false).circuit
+	}
+	return circuits
+}
+
+var residentPeak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
+
+// peakBytes is the greatest resident memory of this process so far.
+func peakBytes(t *testing.T) int64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kib, err := strconv.ParseInt(residentPeak.FindStringSubmatch(string(status))[1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kib << 10
+}
+
+// mapped takes planes from outside the heap, as a job's runner does.
+func mapped(bytes int) ([]byte, func(), error) {
+	memory, err := syscall.Mmap(-1, 0, bytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	return memory, func() { _ = syscall.Munmap(memory) }, err
+}
+
+// TestEstimateBoundsResidentMemory runs each circuit in a process of its own, three times in a row, and compares the greatest
+// resident memory with the estimate, and with what the limit allows for copies.
+func TestEstimateBoundsResidentMemory(t *testing.T) {
+	const variable = "RECKON_TEST_CIRCUIT"
+	if name := os.Getenv(variable); name != "" {
+		c := memoryCircuits(t)[name]
+		cost := Estimate(c)
+		limit := cost.MemoryBytes + min(cost.SpareBytes, 30<<20)
+		before := peakBytes(t)
+		for range 2 {
+			mustRun(t, c, Options{Allocate: mapped, MemoryLimitBytes: limit})
+		}
+		used := peakBytes(t) - before
+		fmt.Printf("used %d MiB of %d\n", used>>20, limit>>20)
+		if used > limit {
+			t.Errorf("%s takes %d MiB; the estimate is %d MiB", name, used>>20, limit>>20)
+		}
+		return
+	}
+	for name := range memoryCircuits(t) {
+		t.Run(name, func(t *testing.T) {
+			command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestEstimateBoundsResidentMemory$")
+			command.Env = append(os.Environ(), variable+"="+name, "GOMAXPROCS=2")
+			out, err := command.CombinedOutput()
+			if err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+			t.Logf("%s", out)
+		})
+	}
+}
+
+// TestResultJSON: the text is that of encoding/json, and no longer than estimated.
+func TestResultJSON(t *testing.T) {
+	for name, c := range memoryCircuits(t) {
+		if c.qubits > 20 && c.qubits != 300 {
+			continue
+		}
+		r := mustRun(t, c, Options{})
+		want, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.JSON()
+		if err != nil || got != string(want) {
+			t.Errorf("%s: %.200s, want %.200s, %v", name, got, want, err)
+		}
+		if bound := Estimate(c).ResultBytes; int64(len(got)) > bound {
+			t.Errorf("%s: the result has %d bytes, the estimate is %d", name, len(got), bound)
+		}
+	}
+}
