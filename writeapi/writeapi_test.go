@@ -228,6 +228,11 @@ func TestAClientWhoGoesAwayStopsItsEvaluation(t *testing.T) {
 	}
 	history := u.Do(t, http.MethodGet, "/api/history?status=error", "").OK(t)
 	runs, _ := history.JSON["runs"].([]any)
+	for len(runs) == 0 { // nobody was there to be given a token of the write
+		time.Sleep(time.Millisecond)
+		history = u.Do(t, http.MethodGet, "/api/history?status=error", "").OK(t)
+		runs, _ = history.JSON["runs"].([]any)
+	}
 	if len(runs) != 1 || runs[0].(map[string]any)["expression"] != "wait" {
 		t.Fatalf("%s", history.Body)
 	}

@@ -45,6 +45,8 @@ var aliases = map[string]string{
 	"nintegral": "NIntegrate", "ncr": "Binomial", "choose": "Binomial", "ceil": "Ceiling", "signum": "Sign", "sgn": "Sign", "determinant": "Det",
 	"inv": "Inverse", "eig": "Eigenvalues", "cbrt": "CubeRoot", "avg": "Mean", "average": "Mean", "std": "StandardDeviation", "isprime": "PrimeQ",
 	"arctg": "ArcTan", "arcctg": "ArcCot", "primefactors": "FactorInteger", "length": "Length", "len": "Length", "rand": "RandomReal", "dsolve": "DSolve", "nroots": "NSolve",
+	"mode": "Commonest", "stdev": "StandardDeviation", "stddev": "StandardDeviation", "stdv": "StandardDeviation", "var": "Variance", "rref": "RowReduce", "fib": "Fibonacci",
+	"pow": "Power", "rem": "Mod", "transp": "Transpose", "eigenvals": "Eigenvalues", "factorint": "FactorInteger", "lg": "Log10", "differentiate": "D",
 }
 
 // constants are not functions: a product with them is a product.

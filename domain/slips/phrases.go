@@ -1,6 +1,7 @@
 package slips
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,11 +13,13 @@ import (
 const whyCharacter = "This character is not read here."
 
 // program is a text of another language that no word for word change makes one of this language.
-var program = regexp.MustCompile(`^\s*(?:for|while|def|lambda)\b[^\[]*:|[0-9]\.\.[0-9]`)
+var program = regexp.MustCompile(`^\s*(?:for|while|def|lambda)\b[^\[]*:`)
 
 var (
 	marker   = regexp.MustCompile(`^\s*(?:In|Out)\[\d+\]\s*:?=\s*`)
 	question = regexp.MustCompile(`\s*=\s*\??\s*$`)
+	formula  = regexp.MustCompile(`^\s*=\s*([^=\s])`) // a spreadsheet's
+	keyword  = regexp.MustCompile(`^\s*(?:let|var|const)\s+(\pL[\pL\pN]*\s*=[^=])`)
 )
 
 // prompt: In[1]:= 2+2 as a notebook shows it, 1+1= and 1+1=?
@@ -24,8 +27,12 @@ func prompt(text string) []Suggestion {
 	rest := marker.ReplaceAllString(text, "")
 	why := "The numbers of lines are given here and not typed."
 	if rest == text {
-		rest = question.ReplaceAllString(text, "")
-		why = "An expression is evaluated without an equals sign at its end."
+		rest = formula.ReplaceAllString(question.ReplaceAllString(text, ""), "$1")
+		why = "An expression is evaluated without an equals sign."
+	}
+	if rest == text {
+		rest = keyword.ReplaceAllString(text, "$1")
+		why = "A value is assigned without a word before the name."
 	}
 	if rest == text || strings.TrimSpace(rest) == "" || strings.HasSuffix(rest, "=") {
 		return nil
@@ -317,7 +324,7 @@ func (f *finder) commas(i int) []int {
 	for j := i + 1; j < f.pair[i]; j++ {
 		if f.pair[j] > j {
 			j = f.pair[j]
-		} else if f.isOperator(j, ",") {
+		} else if f.isOperator(j, ",") || f.isOperator(i, "(") && f.isOperator(j, ";") && len(f.semicolons(i)) > 0 {
 			all = append(all, j)
 		}
 	}
@@ -346,6 +353,11 @@ func (f *finder) otherModule(i int) bool {
 	if !modules[f.words[i].Name] || !f.isOperator(i+1, ".") || !f.isName(i+2) || !f.adjacent(i+1) || !f.adjacent(i+2) {
 		return false
 	}
+	if open := i + 3; f.words[i+2].Name == "array" && f.isOperator(open, "(") && f.pair[open] > 0 {
+		f.add(i, slip{code: List, start: f.words[i].Start, end: f.words[f.pair[open]].End, why: "Lists stand in braces.",
+			edits: []edit{{start: f.words[i].Start, end: f.words[open].End}, f.replace(f.pair[open], "")}})
+		return true
+	}
 	f.add(i, slip{code: Parentheses, start: f.words[i].Start, end: f.words[i+2].End, why: whyParentheses, edits: []edit{{start: f.words[i].Start, end: f.words[i+2].Start}}})
 	return true
 }
@@ -372,6 +384,13 @@ func (f *finder) otherArguments(i int) bool {
 		replacement = "Log[" + arguments[1] + ", " + arguments[0] + "]"
 	case name == "atan2" && len(arguments) == 2:
 		replacement = "ArcTan[" + arguments[1] + ", " + arguments[0] + "]"
+	case meant == "Sum" && (len(arguments) == 1 && f.isOperator(open+1, "{", "[") || f.onlyNumbers(open)):
+		replacement = "Total[" + arguments[0] + "]"
+		if len(arguments) > 1 {
+			replacement = "Total[{" + strings.Join(arguments, ", ") + "}]"
+		}
+	case constants[meant] && len(f.words) > open+1 && f.pair[open] == open+1, constants[written[name]] && f.pair[open] == open+1:
+		replacement = cmp.Or(written[name], meant)
 	case lists[meant] && len(arguments) > 1:
 		replacement = meant + "[{" + strings.Join(arguments, ", ") + "}]"
 	case meant == "Round" && len(arguments) == 2 && len(arguments[1]) == 1 && arguments[1] >= "1" && arguments[1] <= "9":
@@ -392,17 +411,32 @@ func (f *finder) otherArguments(i int) bool {
 	return true
 }
 
+// onlyNumbers tells whether the bracket at word i has several arguments, all of them numbers.
+func (f *finder) onlyNumbers(i int) bool {
+	for j := i + 1; j < f.pair[i]; j++ {
+		if !f.isNumber(j) && !f.isOperator(j, ",", ";", "-") {
+			return false
+		}
+	}
+	return len(f.commas(i)) > 0
+}
+
+var differential = regexp.MustCompile(`^(.*\S)\s*\bd([a-z])$`)
+
 // withoutVariable: integrate(x^2), D[x^2], Plot[Sin[x]].
 func (f *finder) withoutVariable(i int) bool {
 	open := i + 1
 	meant := functionFor(f.words[i].Name)
 	if after := commands[meant]; strings.Contains(after, "@") && meant != "Solve" && meant != "NSolve" && f.pair[open] > open+1 && !f.hasComma(open) {
 		argument := f.argumentTexts(open)[0]
+		if part := differential.FindStringSubmatch(argument); part != nil && meant == "Integrate" { // Integrate[x^2 dx]
+			argument, after = part[1], ", "+part[2]
+		}
 		e, err := expression.Parse(argument)
 		if err != nil {
 			return false
 		}
-		if variable := onlyVariable(e); variable != "" {
+		if variable := onlyVariable(e); variable != "" || !strings.Contains(after, "@") {
 			f.add(i, slip{code: Iterator, start: f.words[i].Start, end: f.words[f.pair[open]].End, why: "The variable stands after the expression.", edits: []edit{{
 				start: f.words[i].Start, end: f.words[f.pair[open]].End, text: meant + "[" + argument + strings.ReplaceAll(after, "@", variable) + "]",
 			}}})
@@ -470,7 +504,9 @@ func (f *finder) otherOperator(i int) {
 		replace(OperatorWord, spelt[:1]+" "+spelt[:1], "++ and -- change a variable.")
 	case f.isOperator(i, "_") && f.isName(i-1) && f.isNumber(i+1) && f.adjacent(i) && f.adjacent(i+1):
 		f.subscript(i)
-	case f.isOperator(i, "=") && f.isOperator(i-1, "]") && f.pair[i-1] > 0:
+	case f.isOperator(i, "_") && f.isName(i-1) && f.isName(i+1) && f.adjacent(i) && f.adjacent(i+1) && len(f.words[i-1].Name) > 1 && f.isOperator(i+2, "=") && f.begins(i-1):
+		f.snakeCase(i)
+	case f.isOperator(i, "=", ":=") && f.isOperator(i-1, "]") && f.pair[i-1] > 0:
 		f.withoutBlank(i)
 	case f.isOperator(i, "=") && f.isName(i-1) && f.isName(i-2) && (f.words[i-2].Name == "at" || f.words[i-2].Name == "where" || f.words[i-2].Name == "for") && f.endsOperand(i-3):
 		f.add(i-2, slip{code: Command, start: f.words[i-2].Start, end: f.words[i].End, why: "A value is put in place of a variable with /. and ->.",
@@ -540,12 +576,31 @@ func (f *finder) subscript(i int) {
 		edits: []edit{f.replace(i, "")}})
 }
 
+// begins tells whether a statement begins with word i.
+func (f *finder) begins(i int) bool { return i == 0 || f.isOperator(i-1, ";") }
+
+// snakeCase: my_var = 3; my_var + 1. The word i is the first blank; every place of the name in the text is mended.
+func (f *finder) snakeCase(i int) {
+	head, tail := f.words[i-1].Name, f.words[i+1].Name
+	for j := range f.words {
+		if f.isOperator(j, "_") && f.isName(j-1) && f.isName(j+1) && f.words[j-1].Name == head && f.words[j+1].Name == tail {
+			f.slips = append(f.slips, slip{code: Name, start: f.words[j-1].Start, end: f.words[j+1].End, why: "x_ is a pattern; names have no underscore.",
+				edits: []edit{{start: f.words[j].Start, end: f.words[j+1].End, text: strings.ToUpper(tail[:1]) + tail[1:]}}})
+		}
+	}
+}
+
 // withoutBlank: f[x] = x^2, where f[x_] := x^2 was meant. The word i is the equals sign.
 func (f *finder) withoutBlank(i int) {
 	open := f.pair[i-1]
 	name := open - 1
 	if !f.isName(name) || known[f.words[name].Name] || name > 0 && !f.isOperator(name-1, ";") || f.isOperator(i+1, "=") {
 		return
+	}
+	for k, w := range f.words { // h[a] = 1; h[a]: the symbol's own value is asked for
+		if k > i && w.Name == f.words[name].Name && k+1+i-1-open <= len(f.words) && f.isOperator(k+1, "[") && f.pair[k+1] > 0 && f.source(k, f.pair[k+1]) == f.source(name, i-1) {
+			return
+		}
 	}
 	edits, used := []edit{f.replace(i, ":=")}, false
 	for j := open + 1; j < i-1; j++ {

@@ -32,7 +32,10 @@ func (f *finder) parentheses(i int) bool {
 	}
 	name := f.words[i].Name
 	meant := functionFor(name)
-	if meant == "" && f.adjacent(open) && f.hasComma(open) {
+	if meant != "" && f.isVariable(name) {
+		return false
+	}
+	if meant == "" && f.adjacent(open) && (f.hasComma(open) || len(f.semicolons(open)) > 0 || f.functions[name] || f.isOperator(open+1, "{") && f.pair[open+1] == f.pair[open]-1) {
 		meant = name
 	}
 	if meant == "" || isWordOperator(name) && f.endsOperand(i-1) || f.isOperator(i-1, "_", "__", "___") || f.adjacentOperandGoesOn(open) {
@@ -44,11 +47,38 @@ func (f *finder) parentheses(i int) bool {
 		}
 	}
 	edits := []edit{{start: f.words[i].Start, end: f.words[open].End, text: meant + "["}, f.replace(f.pair[open], "]")}
+	edits = append(edits, f.semicolons(open)...)
 	if solvers[meant] {
 		edits = append(edits, f.equalSigns(open)...)
 	}
 	f.add(i, slip{code: Parentheses, start: f.words[i].Start, end: f.words[f.pair[open]].End, why: whyParentheses, edits: edits})
 	return true
+}
+
+// isVariable tells whether a name also stands in the text without brackets behind it, as a variable does: beta(1-beta).
+func (f *finder) isVariable(name string) bool {
+	for i, w := range f.words {
+		if w.Name == name && !f.isOperator(i+1, "(", "[", "{", "^", "@", "/@", "@@", "'") && !f.isName(i+1) && !f.isNumber(i+1) && !f.isOperator(i-1, "//", "/@", "@") {
+			return true
+		}
+	}
+	return false
+}
+
+// semicolons writes a comma for every semicolon directly inside the bracket at word i, where there is no comma: spreadsheets of many
+// countries part arguments so.
+func (f *finder) semicolons(i int) (edits []edit) {
+	for j := i + 1; j < f.pair[i]; j++ {
+		switch {
+		case f.pair[j] > j:
+			j = f.pair[j]
+		case f.isOperator(j, ","):
+			return nil
+		case f.isOperator(j, ";"):
+			edits = append(edits, f.replace(j, ","))
+		}
+	}
+	return edits
 }
 
 // equalSigns writes == for every = in the first argument inside the bracket at word i.
@@ -92,6 +122,9 @@ func (f *finder) arguments(i int) int {
 			n++
 		}
 	}
+	if n == 1 {
+		n += len(f.semicolons(i))
+	}
 	return n
 }
 
@@ -119,6 +152,10 @@ func (f *finder) definition(i int) bool {
 	edits := []edit{f.replace(open, "["), f.replace(end, "]"), f.replace(end+1, ":=")}
 	for j := open + 1; j < end; j++ {
 		switch {
+		case f.isName(j) && f.isOperator(j+1, "_"):
+			for j+1 < end && !f.isOperator(j+1, ",") {
+				j++
+			}
 		case f.isName(j):
 			edits = append(edits, insert(f.words[j].End, "_"))
 		case !f.isOperator(j, ","):
@@ -143,6 +180,9 @@ func (f *finder) call(i int) bool {
 		meant, why = misspelt(name), "No function of that name is known here."
 	}
 	if meant != "" {
+		if !strings.EqualFold(name, meant) || strings.ToUpper(name[:1]) == name[:1] {
+			why = "No function of that name is known here."
+		}
 		f.add(i, slip{code: Name, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, meant)}, why: why})
 	}
 	return true
@@ -353,7 +393,7 @@ func (f *finder) operator(i int) {
 	switch {
 	case f.isOperator(i, "**") && (f.isNumber(i-1) || f.isNumber(i+1)):
 		f.add(i, slip{code: PowerSign, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, "^")}, why: "Powers are written with ^."})
-	case f.isOperator(i, "[") && f.pair[i] > 0 && !f.endsOperand(i-1) && !f.isOperator(i-1, "&", "'", "!", "++", "--") && !(f.isOperator(i-1, "[") && f.endsOperand(i-2)):
+	case f.isOperator(i, "[") && f.pair[i] > 0 && !f.endsOperand(i-1) && !f.isOperator(i-1, "&", "'", "!", "++", "--", "?") && !(f.isOperator(i-1, "[") && f.endsOperand(i-2)):
 		f.add(i, slip{code: List, start: f.words[i].Start, end: f.words[f.pair[i]].End, why: "Lists stand in braces.",
 			edits: []edit{f.replace(i, "{"), f.replace(f.pair[i], "}")}})
 	case f.isOperator(i, "(") && f.pair[i] > 0 && !f.endsOperand(i-1) && f.hasComma(i):
@@ -501,6 +541,7 @@ var characters = map[rune]struct {
 	'’': {Quotes, `"`, `Strings stand between straight quotation marks.`}, '⁴': {PowerSign, "^4", "Powers are written with ^."},
 	'²': {PowerSign, "^2", "Powers are written with ^."}, '³': {PowerSign, "^3", "Powers are written with ^."},
 	'“': {Quotes, `"`, `Strings stand between straight quotation marks.`}, '”': {Quotes, `"`, `Strings stand between straight quotation marks.`},
+	'–': {Character, "-", whyCharacter}, '—': {Character, "-", whyCharacter}, '⋅': {Character, "*", whyCharacter}, '∙': {Character, "*", whyCharacter}, '•': {Character, "*", whyCharacter},
 	'„': {Quotes, `"`, `Strings stand between straight quotation marks.`},
 }
 

@@ -79,11 +79,23 @@ func Standing(found []Suggestion, answer string) []Suggestion {
 	return standing
 }
 
-// Find answers the slips of a text in the order of their beginnings. Nested slips are one: its replacement mends all of them.
+// Find answers the slips of a text in the order of their beginnings. Nested slips are one: its replacement mends all of them. It answers
+// none where the text with all of them mended cannot be read.
 func Find(text string) []Suggestion {
 	if len(text) > MaxBytes {
 		return nil
 	}
+	found := find(text)
+	if len(found) == 0 || len(found) == MaxSuggestions {
+		return found
+	}
+	if _, err := expression.ParseAll(mend(text, found)); err != nil {
+		return nil
+	}
+	return found
+}
+
+func find(text string) []Suggestion {
 	if program.MatchString(text) {
 		return nil
 	}
@@ -91,6 +103,9 @@ func Find(text string) []Suggestion {
 		return found
 	}
 	if found := tex(text); found != nil {
+		return found
+	}
+	if found := comments(text); found != nil {
 		return found
 	}
 	words, err := expression.Tokens(text)
@@ -109,10 +124,15 @@ func Find(text string) []Suggestion {
 		switch {
 		case w.Name != "":
 			f.iterator(i)
+			f.limitPoint(i)
+			f.withoutEnd(i)
 			f.name(i)
+		case f.matrixRows(i):
 		case w.Operator != "":
 			f.operator(i)
 			f.otherOperator(i)
+			f.foreign(i)
+			f.dictionary(i)
 		default:
 			f.atom(i)
 		}
@@ -141,7 +161,9 @@ type finder struct {
 	words []expression.Token
 	pair  []int           // of each bracket: the index of its other half; -1: none, or no bracket
 	bound map[string]bool // names that the text defines or uses as variables
-	slips []slip
+	// functions are those of the names that the text defines with arguments, f(x_) := … included.
+	functions map[string]bool
+	slips     []slip
 }
 
 // add keeps a slip that begins with word i. A name there that no engine knows must have no value.
@@ -207,10 +229,13 @@ var assignments = []string{"=", ":=", "^=", "^:=", "+=", "-=", "*=", "/=", "//="
 
 // findBound collects the names that the text defines (f[x_]:=…, a=1), takes as variables (x_, {i,1,9}, Solve[…, e]) or makes local.
 func (f *finder) findBound() {
-	f.bound = map[string]bool{}
+	f.bound, f.functions = map[string]bool{}, map[string]bool{}
 	for i, w := range f.words {
 		if w.Name == "" {
 			continue
+		}
+		if f.isOperator(i+1, "[", "(") && f.adjacent(i+1) && f.pair[i+1] > 0 && f.isOperator(f.pair[i+1]+1, "=", ":=") {
+			f.functions[w.Name] = true
 		}
 		after := i + 1
 		if f.isOperator(after, "[") && f.pair[after] > 0 {

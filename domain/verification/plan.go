@@ -121,13 +121,8 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 	if rule == nil {
 		return Plan{}, noHead("no rule covers " + call.Head)
 	}
-	for _, option := range changesMeaning {
-		if call.Options[option] != nil && !slices.Contains(optionsOf[rule.Declare().Slug], option) {
-			return Plan{}, noShape("the option " + option + " is not checked")
-		}
-	}
-	if len(call.Args) == 0 {
-		return Plan{}, noShape(call.Head + " has no arguments")
+	if err := requireForm(call, rule.Declare().Slug); err != nil {
+		return Plan{}, err
 	}
 	task, held := heldTask(call, input)
 	if !held {
@@ -142,20 +137,6 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 		Slug: rule.Declare().Slug, Basis: rule.basis(), Check: task.Check.Source(), Task: task,
 		rule: rule, input: input,
 	}, nil
-}
-
-// changesMeaning are options that change the meaning of an answer, so that the rules do not apply.
-var changesMeaning = []string{"Modulus", "GaussianIntegers", "Regularization", "VerifyConvergence", "Analytic"}
-
-// optionsOf lists those that a rule reads.
-var optionsOf = map[string][]string{
-	"rewrite_identity":        {"GaussianIntegers", "Modulus"},
-	"factorinteger_product":   {"GaussianIntegers"},
-	"primality":               {"GaussianIntegers"},
-	"solve_residual":          {"Modulus"},
-	"polynomial_gcd":          {"Modulus"},
-	"linear_algebra_identity": {"Modulus"},
-	"reduce_sampled":          {"Modulus"},
 }
 
 // admit refuses what is too large or must not be looked at, before anything recursive is done with it.

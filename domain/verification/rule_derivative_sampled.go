@@ -106,6 +106,9 @@ func derivativeOf(c Call) (*expression.Expr, error) {
 
 func vectorCalculus(head string, f *expression.Expr, variables []*expression.Expr) (*expression.Expr, error) {
 	fields, isVector := list(f)
+	if slices.ContainsFunc(fields, func(field *expression.Expr) bool { return field.IsCall("List") }) {
+		return nil, noShape("fields of matrices are not checked")
+	}
 	by := func(i, j int) *expression.Expr { return call("D", fields[i], variables[j]) }
 	switch {
 	case head == "Grad" && !isVector:

@@ -39,7 +39,10 @@ func planMinimizeSampled(c Call) (Task, error) {
 		objective, constraints = parts[0], parts[1:]
 	}
 	domain := "Reals"
-	if len(c.Args) > 2 && c.Args[2].Kind == expression.Symbol && isDomain(c.Args[2].Text) {
+	if len(c.Args) > 2 {
+		if c.Args[2].Kind != expression.Symbol || !isDomain(c.Args[2].Text) {
+			return Task{}, noShape("this domain is not checked")
+		}
 		domain = c.Args[2].Text
 	}
 	local := slices.Contains([]string{"FindMinimum", "FindMaximum", "FindMinValue", "FindMaxValue", "FindArgMin", "FindArgMax"}, c.Head)
@@ -79,8 +82,8 @@ func optimised(e *expression.Expr, local bool) ([]string, error) {
 		if inner, ok := list(part); ok && len(inner) > 0 {
 			part = inner[0]
 		}
-		if part.IsCall("Element") && len(part.Args) == 2 {
-			part = part.Args[0]
+		if part.IsCall("Element") {
+			return nil, noShape("a domain given with a variable is not checked; give it as third argument")
 		}
 		symbols = append(symbols, part)
 	}

@@ -1,6 +1,10 @@
 package verification
 
-import "reckon/domain/expression"
+import (
+	"slices"
+
+	"reckon/domain/expression"
+)
 
 // primality: statements about primes, counted again.
 func primality() Rule {
@@ -21,6 +25,9 @@ func primality() Rule {
 		plan: func(c Call) (Task, error) {
 			if len(c.Args) == 0 || len(c.Args) > 50 || !onlyGaussian(c) {
 				return Task{}, noShape("only whole numbers are checked")
+			}
+			if len(c.Args) > 1 && slices.ContainsFunc(c.Args, func(arg *expression.Expr) bool { return arg.IsCall("List") }) {
+				return Task{}, noShape("lists beside other arguments are not checked")
 			}
 			return Task{Kind: "primes", Check: call("SameQ", call(c.Head, c.Args...), c.Answer), Fields: map[string]any{
 				"what": c.Head, "args": append([]*expression.Expr{}, c.Args...), "answer": c.Answer, "gaussian": isGaussian(c),

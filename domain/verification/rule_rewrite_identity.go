@@ -23,8 +23,8 @@ func rewriteIdentity() Rule {
 		Declaration: Declaration{
 			Slug:  "rewrite_identity",
 			Heads: rewritingHeads,
-			Shows: "The answer equals the original expression wherever both are defined, for all complex values of the variables that the assumptions allow: " +
-				"exactly, by a normal form, or numerically, by enclosures that agree to 60 digits in every region that the two expressions show. Decimals count as the numbers they print, where that makes the identity exact. Refuted at one such point.",
+			Shows: "The answer equals the original expression wherever both are defined, for all complex values of the variables that the assumptions allow, " +
+				"for PowerExpand all positive ones and for ComplexExpand all real ones, as the check says: exactly, by a normal form, or numerically, by enclosures that agree to 60 digits in every region that the two expressions show. Decimals count as the numbers they print, where that makes the identity exact. Refuted at one such point.",
 			Silent: "Whether the form is the one asked for: fully factored, shortest, without radicals.",
 			Examples: []Example{
 				{"Factor[x^4 + 4]", "(2 - 2 x + x^2) (2 + 2 x + x^2)"},
@@ -48,10 +48,20 @@ func planRewriteIdentity(c Call) (Task, error) {
 	}
 	assumptions := c.Assumptions
 	more := map[string]any{}
+	var only []*expression.Expr // for which values of the variables the answer is meant
 	switch c.Head {
 	case "Simplify", "FullSimplify", "Refine", "FunctionExpand", "PiecewiseExpand":
 		if len(c.Args) > 1 {
 			assumptions = append(assumptions, c.Args[1])
+		}
+	case "Collect":
+		// The third argument is a function of each coefficient: a rewriting one leaves the value as it is.
+		if len(c.Args) == 3 && !slices.Contains(rewritingHeads, c.Args[2].Text) {
+			return Task{}, noShape("Collect with a function that changes values is not checked")
+		}
+	case "BooleanMinimize", "BooleanConvert":
+		if len(c.Args) == 2 && c.Args[1].Kind != expression.String {
+			return Task{}, noShape(c.Head + " under a condition is not checked")
 		}
 	case "PowerExpand":
 		// It rewrites as if every variable were positive, and inverse functions as if they undid the functions; assumptions take the place of both.
@@ -63,18 +73,25 @@ func planRewriteIdentity(c Call) (Task, error) {
 				return Task{}, noShape("PowerExpand of inverse functions, without Assumptions, is not checked")
 			}
 			more["positive"] = true
+			for _, name := range freeSymbols(call("List", original, c.Answer)) {
+				only = append(only, call("Greater", expression.Sym(name), expression.Int(0)))
+			}
 		}
 	case "ComplexExpand":
 		// Variables are real but for those named in the second argument.
+		var complexOnes []string
 		if len(c.Args) == 1 {
 			more["real"] = true
-			break
+		} else {
+			complexOnes, _ = symbolNames(elementsOf(c.Args[1]))
 		}
-		complexOnes, _ := symbolNames(elementsOf(c.Args[1]))
 		for _, name := range freeSymbols(call("List", original, c.Answer)) {
 			if !slices.Contains(complexOnes, name) {
-				assumptions = append(assumptions, call("Element", expression.Sym(name), expression.Sym("Reals")))
+				only = append(only, call("Element", expression.Sym(name), expression.Sym("Reals")))
 			}
+		}
+		if len(c.Args) > 1 {
+			assumptions = append(assumptions, only...)
 		}
 	}
 	if original.IsCall("Equal") && len(original.Args) == 2 && c.Answer.IsSymbol("True") {
@@ -83,7 +100,18 @@ func planRewriteIdentity(c Call) (Task, error) {
 	if isLogical(original) || isLogical(c.Answer) {
 		return logicalTask(call("Equivalent", original, c.Answer), original, c.Answer, assumptions)
 	}
-	return identities(difference(original, c.Answer), [][2]*expression.Expr{{original, c.Answer}}, assumptions, more), nil
+	return identities(onlyWhere(difference(original, c.Answer), only), [][2]*expression.Expr{{original, c.Answer}}, assumptions, more), nil
+}
+
+// onlyWhere is an expression that is meant under conditions.
+func onlyWhere(e *expression.Expr, conditions []*expression.Expr) *expression.Expr {
+	switch len(conditions) {
+	case 0:
+		return e
+	case 1:
+		return call("ConditionalExpression", e, conditions[0])
+	}
+	return call("ConditionalExpression", e, call("And", conditions...))
 }
 
 // isLogical recognises formulas whose value is a truth value.

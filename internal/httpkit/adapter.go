@@ -83,9 +83,10 @@ func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	path := strings.NewReplacer("{", ":", "}", "").Replace(op.Path)
 	route, _ := op.Metadata[routeKey].(Route)
 	a.add(op, route)
+	body := jsonBody(op) // describeBody describes another one
 	a.router.Handle(op.Method, path, func(w http.ResponseWriter, r bunrouter.Request) error {
 		setRoute(w, op.Path)
-		prepared, problem := a.api.admit(w, r.Request, op, route)
+		prepared, problem := a.api.admit(w, r.Request, op, body, route)
 		if problem != nil {
 			a.api.WriteProblem(w, r.Request, problem)
 			return nil

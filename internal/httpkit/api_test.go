@@ -302,6 +302,33 @@ func TestMediaTypes(t *testing.T) {
 	}
 }
 
+// TestMediaTypesHaveNoCase: RFC 9110 section 8.3.1.
+func TestMediaTypesHaveNoCase(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	for _, media := range []string{"Application/JSON", "APPLICATION/JSON; Charset=utf-8", "application/json;charset=\"UTF-8\""} {
+		if a := ask(t, server, http.MethodPost, "/echo", `{"expression":"1"}`, "Content-Type", media); a.status != http.StatusOK {
+			t.Errorf("%s: %d %s", media, a.status, a.body)
+		}
+	}
+}
+
+// TestRefusalsAreInOwnWords: whole sentences, and nothing of the language that the service is written in.
+func TestRefusalsAreInOwnWords(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	for _, body := range []string{`{"expression":NaN}`, `{"expression":"1`, "{\"expression\":\"1\x01\"}", "\xff\xfe{\x00", `{"a":01}`, `{'a':1}`, `{"a":"\q"}`, `{"a" 1}`, `tru`, `]`, `{"a":1}}`, `{"a":-}`} {
+		a := ask(t, server, http.MethodPost, "/echo", body)
+		a.want(t, httpkit.InvalidJSON)
+		if detail := a.problem.Detail; strings.Contains(detail, "EOF") || strings.Contains(detail, "invalid") || strings.Contains(detail, `\x`) || strings.Contains(detail, "…") {
+			t.Errorf("%s: %s", body, detail)
+		}
+	}
+	for _, query := range []string{"limit=%zz", "limit=1;drop", "a=%"} {
+		if a := ask(t, server, http.MethodGet, "/items/a?"+query, ""); strings.Contains(a.problem.Detail, "invalid") {
+			t.Errorf("%s: %s", query, a.problem.Detail)
+		}
+	}
+}
+
 // TestIdentityIsNoEncoding: RFC 9110 §12.5.3.
 func TestIdentityIsNoEncoding(t *testing.T) {
 	server := serve(t, httpkit.Settings{})

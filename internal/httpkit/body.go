@@ -25,8 +25,8 @@ const (
 )
 
 // readJSON reads a JSON body of at most limitBytes, checks it with CheckJSON and returns
-// it for huma to decode. httpserver bounds how slowly it may arrive.
-func readJSON(r *http.Request, limitBytes int64) (io.ReadCloser, *Problem) {
+// it for decodeJSON. httpserver bounds how slowly it may arrive.
+func readJSON(r *http.Request, limitBytes int64) ([]byte, *Problem) {
 	if !isJSON(r.Header) {
 		return nil, NotJSON.Problem("the body must be application/json in UTF-8 without Content-Encoding")
 	}
@@ -48,7 +48,7 @@ func readJSON(r *http.Request, limitBytes int64) (io.ReadCloser, *Problem) {
 	if err := CheckJSON(body); err != nil {
 		return nil, InvalidJSON.Problem("%s", err.Error())
 	}
-	return io.NopCloser(bytes.NewReader(writeIntegersPlainly(body))), nil
+	return writeIntegersPlainly(body), nil
 }
 
 func tooLarge(limitBytes int64) *Problem {

@@ -70,7 +70,7 @@ func fieldErrors(errs []error) []FieldError {
 		}
 		return cmp.Or(cmp.Compare(fields[i].Location, fields[j].Location), cmp.Compare(fields[i].Message, fields[j].Message)) < 0
 	})
-	return fields
+	return fields[:min(len(fields), maxFaults)]
 }
 
 func isUnknown(f FieldError) bool { return f.Message == validation.MsgUnexpectedProperty }

@@ -19,7 +19,7 @@ type Problem struct {
 	Code      string       `json:"code" doc:"Stable slug of the kind" example:"rate_limited"`
 	Err       string       `json:"error" doc:"The same text as detail"`
 	RequestID string       `json:"request_id" doc:"Name of this request in the service's own logs"`
-	Errors    []FieldError `json:"errors,omitempty" doc:"The single faults of a refused request"`
+	Errors    []FieldError `json:"errors,omitempty" maxItems:"20" doc:"The single faults of a refused request, not more than the first 20"`
 	RunID     *int64       `json:"run_id,omitempty" doc:"The logged run, where an evaluation ended without an answer"`
 	// SessionEnded says why the variables of a session are gone.
 	SessionEnded SessionEnd `json:"session_ended,omitempty" enum:"worker_died,memory" doc:"Why the session ended in which an evaluation had no answer: its variables, definitions and earlier lines are gone, and the next evaluation opens it anew. worker_died: its process was stopped at the end of the budget or because the client went away, quit or crashed. memory: the sessions together held too much. Absent: the session goes on, or there was none"`

@@ -159,7 +159,7 @@ func checkAddress(r *http.Request) *Problem {
 	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return InvalidParameter.Problem("the query cannot be read: %s", printable(err.Error(), 200))
+		return InvalidParameter.Problem("the query cannot be read: two hexadecimal digits stand after each %%, and & between parameters").WithCause(err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		all := values[name]

@@ -1,7 +1,9 @@
 package httpkit
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"maps"
 	"net/http"
 	"reflect"
@@ -37,6 +39,9 @@ type Route struct {
 	Limit *Limit
 	// ReturnsToken: answers carry a Consistency-Token.
 	ReturnsToken bool
+
+	// SetsCookie says what the Set-Cookie of the 200 answer is; empty: it has none.
+	SetsCookie string
 
 	// PublicFor makes answers public: readable cross-origin, with an ETag and this max-age; 0: they are private.
 	PublicFor time.Duration
@@ -106,10 +111,11 @@ func (a *API) operation(route Route) huma.Operation {
 	op := huma.Operation{
 		Method: route.Method, Path: route.Path, OperationID: route.ID,
 		Summary: route.Summary, Description: route.Description, Tags: []string{route.Tag}, Hidden: route.Hidden,
-		MaxBodyBytes:    MaxJSONBytes + 1, // readJSON has bounded the body; huma refuses at its limit, not above it
-		BodyReadTimeout: -1,               // huma's would end the whole request after five seconds
-		Metadata:        map[string]any{routeKey: route},
-		Responses:       a.responses(route),
+		MaxBodyBytes:     MaxJSONBytes + 1, // readJSON has bounded the body; huma refuses at its limit, not above it
+		BodyReadTimeout:  -1,               // huma's would end the whole request after five seconds
+		SkipValidateBody: true,             // admit looks for its faults
+		Metadata:         map[string]any{routeKey: route},
+		Responses:        a.responses(route),
 		// A misspelt filter must not return the unfiltered list. Public routes accept
 		// unknown parameters: health checks and caches add some.
 		RejectUnknownQueryParameters: route.Access != Public,
@@ -173,8 +179,16 @@ func (a *API) responses(route Route) map[string]*huma.Response {
 	for status, response := range responses {
 		response.Headers = answerHeaders(route, status)
 	}
+	if route.SetsCookie != "" {
+		ok.Headers["Set-Cookie"] = &huma.Param{Description: route.SetsCookie, Schema: &huma.Schema{Type: huma.TypeString}}
+	}
 	if route.ReturnsToken {
 		ok.Headers[TokenHeader] = &huma.Param{Description: "Send it with a list to see this write in it", Schema: &huma.Schema{Type: huma.TypeString}}
+		for _, failed := range []string{"408", "422"} { // evaluations that ended without an answer are logged
+			if response := responses[failed]; response != nil {
+				response.Headers[TokenHeader] = &huma.Param{Description: "Send it with a list to see the run that has no answer in it; left out where none was logged", Schema: &huma.Schema{Type: huma.TypeString}}
+			}
+		}
 	}
 	return responses
 }
@@ -242,7 +256,7 @@ func refuseEmptyParameters(r *http.Request, op *huma.Operation) *Problem {
 
 // admit authenticates the request, then reads and checks its body: in this order, so that
 // a client without a credential cannot make the service read MaxJSONBytes.
-func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, route Route) (*http.Request, *Problem) {
+func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, body *huma.Schema, route Route) (*http.Request, *Problem) {
 	ctx, err := a.settings.Authenticator.Authenticate(r, route)
 	if err != nil {
 		return nil, Translate(err, route.Errors)
@@ -266,11 +280,30 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, 
 		if route.Access == Public {
 			limitBytes = maxPublicBytes
 		}
-		body, problem := readJSON(r, limitBytes)
+		data, problem := readJSON(r, limitBytes)
 		if problem != nil {
 			return nil, problem
 		}
-		admitted.Body = body
+		if problem := a.checkBody(data, body, route); problem != nil {
+			return nil, problem
+		}
+		admitted.Body = io.NopCloser(bytes.NewReader(data))
+		admitted.Header.Set("Content-Type", "application/json") // as huma compares it; isJSON heeds RFC 9110 section 8.3.1
 	}
 	return admitted, nil
+}
+
+// checkBody returns the problem of a body that its schema refuses; nil: none.
+func (a *API) checkBody(data []byte, schema *huma.Schema, route Route) *Problem {
+	if schema == nil {
+		return nil
+	}
+	var decoded any
+	if err := decodeJSON(data, &decoded); err != nil {
+		return InvalidRequest.Problem("body: %s", err.Error()).WithField("body", err.Error())
+	}
+	if faults := faultsIn(a.huma.OpenAPI().Components.Schemas, schema, decoded); len(faults) > 0 {
+		return fromHuma(route, http.StatusBadRequest, "", faults)
+	}
+	return nil
 }

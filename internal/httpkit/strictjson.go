@@ -42,7 +42,7 @@ func CheckJSON(data []byte) error {
 		case errors.Is(err, io.EOF) && values == 1:
 			return nil
 		case err != nil:
-			return jsonError(decoder, err)
+			return jsonError(data, decoder, err)
 		case decoder.StackDepth() > maxJSONDepth:
 			return &JSONError{decoder.InputOffset(), fmt.Sprintf("the body nests deeper than %d levels", maxJSONDepth)}
 		case token.Kind() == '"' && strings.Contains(token.String(), "\x00"):
@@ -56,15 +56,32 @@ func CheckJSON(data []byte) error {
 	}
 }
 
-func jsonError(decoder *jsontext.Decoder, err error) error {
+// jsonError says in our own words what the decoder refused.
+func jsonError(data []byte, decoder *jsontext.Decoder, err error) error {
 	fault, ok := errors.AsType[*jsontext.SyntacticError](err)
 	switch {
 	case !ok: // it ended before anything began
-		return &JSONError{decoder.InputOffset(), "the body is not one JSON value: " + err.Error()}
+		return &JSONError{decoder.InputOffset(), "the body is not one JSON value: it is empty"}
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		return &JSONError{fault.ByteOffset, fmt.Sprintf("the key %q stands twice in one object", truncate(fault.JSONPointer.LastToken()))}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &JSONError{fault.ByteOffset, "the body is cut short: something in it has no end"}
+	case strings.Contains(fault.Err.Error(), "surrogate"):
+		return &JSONError{fault.ByteOffset, "the body is not one JSON value: a string has half of a surrogate pair"}
 	}
-	return &JSONError{fault.ByteOffset, "the body is not one JSON value: " + truncate(fault.Err.Error())}
+	at := min(max(fault.ByteOffset, 0), int64(len(data)))
+	switch r, size := utf8.DecodeRune(data[at:]); {
+	case r == utf8.RuneError && size == 1 || strings.Contains(fault.Err.Error(), "UTF-8"):
+		return &JSONError{fault.ByteOffset, "the body is not UTF-8"}
+	case size == 0:
+		return &JSONError{fault.ByteOffset, "the body is cut short"}
+	case r == '\\':
+		return &JSONError{fault.ByteOffset, `the body is not one JSON value: an escape in a string is none of \" \\ \/ \b \f \n \r \t and \u with four hexadecimal digits`}
+	case r < ' ':
+		return &JSONError{fault.ByteOffset, fmt.Sprintf("the body is not one JSON value: the control character U+%04X must be written \\u%04x in a string, and is not wanted outside one", r, r)}
+	default:
+		return &JSONError{fault.ByteOffset, fmt.Sprintf("the body is not one JSON value: %q is not wanted here", r)}
+	}
 }
 
 // truncate keeps foreign text short enough to repeat in an answer.

@@ -44,6 +44,9 @@ var past = wordSet(`Out In InString`)
 
 // outOfReach says why an answer names lines instead of their values; empty where it does not, or where the input named no line.
 func outOfReach(code, inputForm string, answer reply) string {
+	if unknownToText.MatchString(inputForm) && !unknownToText.MatchString(code) {
+		return "A text that is made by the program, as for ToExpression, knows no % : write Out[-1], Out[-2] or Out[n] in it."
+	}
 	if !strings.Contains(inputForm, "Out[") && !strings.Contains(inputForm, "In[") && !strings.Contains(inputForm, "InString[") && !noLine.MatchString(inputForm) {
 		return ""
 	}
@@ -51,7 +54,7 @@ func outOfReach(code, inputForm string, answer reply) string {
 	if err != nil || !slices.ContainsFunc(inputs, func(e *expression.Expr) bool { return mentions(e, past) }) {
 		return ""
 	}
-	if output, err := expression.Parse(inputForm); err != nil || !mentions(output, past) && !noLine.MatchString(inputForm) {
+	if output, err := expression.Parse(inputForm); err != nil || !asks(output) && !noLine.MatchString(inputForm) {
 		return ""
 	}
 	if answer.Line == 0 {
@@ -65,3 +68,16 @@ func outOfReach(code, inputForm string, answer reply) string {
 
 // noLine is what Out and In of a number below 1 are (evaluate.py).
 var noLine = regexp.MustCompile(`Missing\["(?:NotAvailable|NoLine)"\]`)
+
+// unknownToText is the engine's own % in a session.
+var unknownToText = regexp.MustCompile(`Missing\["NoLine"\]`)
+
+// asks tells whether an answer names a line anywhere but in code that is held: Hold[Out[]] is what was asked for.
+func asks(answer *expression.Expr) bool {
+	found := false
+	answer.Walk(func(part *expression.Expr) bool {
+		found = found || past[part.HeadName()]
+		return !found && !holding[part.HeadName()]
+	})
+	return found
+}

@@ -125,3 +125,35 @@ func TestHistoryStartsAgain(t *testing.T) {
 		e.CloseSession("ann/again")
 	}
 }
+
+// TestClearedHistory: a session that takes the definitions of Out, In or InString away goes on with its next line, and what was
+// before has no value.
+func TestClearedHistory(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	for i, clear := range []string{"Clear[Out]", "ClearAll[Out]", "Remove[Out]", "Unprotect[Out];ClearAll[Out]", "Clear[In]", "Clear[InString, Out]", "Clear[\"Global`*\"]", "ClearAll[\"Global`*\"]", "Remove[\"Global`*\"]", "Clear[\"*\"]"} {
+		session := fmt.Sprint("ann/cleared", i)
+		for _, line := range [][2]string{{"5", "5"}, {clear, ""}, {"7", "7"}, {"%", "7"}, {"%% + 1", "8"}, {"In[3]", "7"}, {"InString[3]", `"7"`}} {
+			outcome, err := inSession(t, e, session, line[0])
+			if err != nil || line[1] != "" && (outcome.Result != line[1] || outcome.Unevaluated) {
+				t.Errorf("after %s: %s: %+v, %v", clear, line[0], outcome, err)
+			}
+		}
+		if outcome, _ := inSession(t, e, session, "Out[1]"); outcome.Result != "5" && (outcome.Result != "Out[1]" || !outcome.Unevaluated || len(outcome.Messages) == 0) {
+			t.Errorf("after %s: %+v", clear, outcome)
+		}
+	}
+}
+
+// TestLinesStayWhatTheyWere: what ends by Return has its value, an assignment to Out changes no line, and held names of lines are answers.
+func TestLinesStayWhatTheyWere(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	for i, line := range [][2]string{{"Return[{1, 2}]", "{1, 2}"}, {"Total[%]", "3"}, {"Out[1] = 99", "99"}, {"%1", "{1, 2}"}, {"Unprotect[Out]; Out[2] = 7; %2", "7"}, {"%2", "3"}, {"Hold[%]", "Hold[Out[]]"}, {"ToExpression[\"Out[2]\"]", "3"}} {
+		outcome, err := inSession(t, e, "ann/stay", line[0])
+		if err != nil || outcome.Result != line[1] || outcome.Unevaluated {
+			t.Errorf("line %d: %s: %+v, %v; want %s", i+1, line[0], outcome, err, line[1])
+		}
+	}
+	if outcome, err := inSession(t, e, "ann/stay", `ToExpression["% + 1"]`); err != nil || !outcome.Unevaluated || len(outcome.Messages) == 0 {
+		t.Errorf("%+v, %v", outcome, err)
+	}
+}

@@ -5,27 +5,56 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"reckon/domain/expression"
 	"reckon/domain/run"
+	"reckon/domain/slips"
 )
 
 var parseError = regexp.MustCompile(`^Parse error:\s+--> ([0-9]+):([0-9]+)`)
 
 // refusal turns the engine's own error text into one for people. Where the engine could not read the code, the service's own
-// parser says why and where; the engine's place serves only for what that parser reads.
+// parser says why and where. For what that parser reads the place is that of the first slip, or the engine's where it is in the code: the
+// engine often names the end of what it was given.
 func refusal(code, text string) *FailedError {
 	at := parseError.FindStringSubmatch(text)
 	if at == nil {
-		return &FailedError{Reason: run.FailureRefused, Detail: strings.TrimPrefix(text, "Evaluation error: ")}
+		return &FailedError{Reason: run.FailureRefused, Detail: withoutSystem(strings.TrimPrefix(text, "Evaluation error: "))}
 	}
 	var wrong *expression.SyntaxError
-	if _, err := expression.ParseAll(code); !errors.As(err, &wrong) {
-		line, _ := strconv.Atoi(at[1])
-		column, _ := strconv.Atoi(at[2])
-		wrong = &expression.SyntaxError{Pos: expression.Position{Line: line, Column: column}, Message: "the engine cannot read the text here"}
+	if _, err := expression.ParseAll(code); errors.As(err, &wrong) {
+		return &FailedError{Reason: run.FailureSyntax, Detail: wrong.Error() + "\n" + wrong.Excerpt(code)}
+	}
+	line, _ := strconv.Atoi(at[1])
+	column, _ := strconv.Atoi(at[2])
+	place := expression.Position{Line: line, Column: column}
+	if found := slips.Find(code); len(found) > 0 {
+		before := strings.Split(string([]rune(code)[:found[0].Range.Start]), "\n")
+		place = expression.Position{Line: len(before), Column: utf8.RuneCountInString(before[len(before)-1]) + 1}
+	}
+	wrong = &expression.SyntaxError{Pos: place, Message: "the engine cannot read the text here"}
+	if lines := strings.Split(code, "\n"); place.Line > len(lines) || place.Column > utf8.RuneCountInString(strings.TrimRight(lines[place.Line-1], " \t\r;")) {
+		return &FailedError{Reason: run.FailureSyntax, Detail: "the engine cannot read this text, and does not say where: write it in another way, or line by line"}
 	}
 	return &FailedError{Reason: run.FailureSyntax, Detail: wrong.Error() + "\n" + wrong.Excerpt(code)}
+}
+
+// systemError is in the engine's texts about what its sandbox refuses.
+var systemError = regexp.MustCompile(`\(os error \d+\)|failed to run |PermissionDenied|Operation not permitted`)
+
+// panicked is what the engine's own failures look like.
+var panicked = regexp.MustCompile("PanicException|panicked at|`(?:Result|Option)::")
+
+// withoutSystem is the engine's text about a failure, in words about the expression where the text is about the engine's own workings.
+func withoutSystem(text string) string {
+	switch {
+	case systemError.MatchString(text):
+		return "expressions have no files, no programs and no network here"
+	case panicked.MatchString(text):
+		return "the engine cannot go on with this expression: it failed in the middle of it"
+	}
+	return text
 }
 
 var messageName = regexp.MustCompile(`^[\pL$][\pL\pN$` + "`" + `]*::[\pL\pN]+: `)

@@ -54,10 +54,26 @@ func TestRefused(t *testing.T) {
 		{"a;\nx\u00b2", unread, FailedError{run.FailureSyntax, "line 2, column 2: the character '\u00b2' (U+00B2) has no meaning here\nx\u00b2\n ^"}},
 		{"3!!!", unread, FailedError{run.FailureSyntax, "line 1, column 3: the engine cannot read the text here\n3!!!\n  ^"}},
 		{"x", "Evaluation error: Rasterize: unsupported expression type", FailedError{run.FailureRefused, "Rasterize: unsupported expression type"}},
+		{"2**3", "Parse error:  --> 1:6\n", FailedError{run.FailureSyntax, "line 1, column 2: the engine cannot read the text here\n2**3\n ^"}}, // where its slip is
+		{"1>>a", "Parse error:  --> 1:6\n", FailedError{run.FailureSyntax, "the engine cannot read this text, and does not say where: write it in another way, or line by line"}},
+		{"a;\n1>>a;", "Parse error:  --> 2:5\n", FailedError{run.FailureSyntax, "the engine cannot read this text, and does not say where: write it in another way, or line by line"}},
+		{"Run[1]", "Evaluation error: Run: failed to execute command: Operation not permitted (os error 1)", FailedError{run.FailureRefused, "expressions have no files, no programs and no network here"}},
 		{"x", "something else", FailedError{run.FailureRefused, "something else"}},
 	} {
 		if got := refusal(c.code, c.text); *got != c.want {
 			t.Errorf("%q: %+v", c.code, got)
+		}
+	}
+}
+
+func TestWithoutSystem(t *testing.T) {
+	for text, want := range map[string]string{
+		"PanicException('called `Result::unwrap()` on an `Err` value: Os { code: 1, kind: PermissionDenied, message: \"Operation not permitted\" }')": "expressions have no files, no programs and no network here",
+		"PanicException('index out of bounds: the len is 0')": "the engine cannot go on with this expression: it failed in the middle of it",
+		"Range specification is not valid":                    "Range specification is not valid",
+	} {
+		if got := withoutSystem(text); got != want {
+			t.Errorf("%s: %s", text, got)
 		}
 	}
 }

@@ -40,6 +40,7 @@ func TestJumpsAreNotJoined(t *testing.T) {
 		"Plot[UnitStep[x - 1], {x, 0, 3}]": 2, "Plot[Mod[x, 1], {x, 0.5, 2.5}]": 3, "f[x_] := 1/(x - 2); Plot[f[x], {x, 0, 4}]": 2,
 		"Plot[Sin[x], {x, 0, 10}]": 1, "Plot[1/(x - 1)^2, {x, 0, 2}]": 2, "Plot[Exp[x], {x, 0, 30}]": 1, "Plot[ArcTan[1000000 x], {x, -1, 1}]": 1, "Plot[Tanh[50 x], {x, -1, 1}]": 1,
 		"Plot[1/(1 + x^2), {x, -5, 5}]": 1, "Plot[1000000 x, {x, -1, 1}, PlotRange -> {-1, 1}]": 1, "Plot[Sin[100 x], {x, 0, 10}]": 1,
+		"Plot[1/Sin[x], {x, -7, 7}]": 6, "Plot[Csc[x], {x, -7, 7}]": 6, "Plot[1/Cos[x], {x, 0, 20}]": 7, "Plot[1/Sin[Pi x], {x, -3.5, 3.5}]": 8,
 	} {
 		outcome, err := evaluate(t, e, code)
 		got, steepest := curves(string(outcome.SVG))
@@ -57,5 +58,25 @@ func TestJumpsAreNotJoined(t *testing.T) {
 	data, _ := evaluate(t, e, "ListLinePlot[Table[{x, Sign[x]}, {x, -1, 1, 0.0001}]]")
 	if got, _ := curves(string(data.SVG)); got != 1 {
 		t.Errorf("data: %d pieces", got)
+	}
+}
+
+// TestPicturesThatAreNotThere are said to be missing.
+func TestPicturesThatAreNotThere(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	for code, want := range map[string]string{
+		"{Plot[x, {x, 0, 1}], Plot[x^2, {x, 0, 1}]}": "2 pictures were made", "Plot[y, {x, 0, 1}]": "The picture is empty", "Plot[x, {x, 0, 1}]": "", `"-Graphics-"`: "",
+		"Show[Plot[x, {x, 0, 1}], Plot[x^2, {x, 0, 1}]]": "", "Graphics[{Circle[]}]": "",
+	} {
+		outcome, err := evaluate(t, e, code)
+		if told := strings.Join(outcome.Messages, "\n"); err != nil || (want == "") != (told == "") || !strings.HasPrefix(told, want) {
+			t.Errorf("%s: %q, %v", code, told, err)
+		}
+	}
+	for _, line := range []string{"p = Plot[x^2, {x, 0, 1}]", "p", "%"} {
+		outcome, err := inSession(t, e, "ann/pictures", line)
+		if told := strings.Join(outcome.Messages, "\n"); err != nil || (len(outcome.SVG) > 0) == strings.HasPrefix(told, "A picture is drawn where") {
+			t.Errorf("%s: %d bytes, %q, %v", line, len(outcome.SVG), told, err)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
 	"math/big"
 	"regexp"
@@ -37,10 +38,35 @@ func present(outcome *Outcome, code string, answer reply) {
 			outcome.PlotOmitted = true
 		}
 	}
+	if why := missingPictures(*outcome); why != "" {
+		outcome.Messages = append(outcome.Messages, why)
+	}
 	outcome.Unevaluated = unevaluated(code, outcome.InputForm, answer.Messages)
+	if why := endless(code, outcome.InputForm, answer.Line > 0); why != "" {
+		outcome.Unevaluated, outcome.Messages = true, append(outcome.Messages, why)
+	}
 	if why := outOfReach(code, outcome.InputForm, answer); why != "" {
 		outcome.Unevaluated, outcome.Messages = true, append(outcome.Messages, why)
 	}
+}
+
+var picture = regexp.MustCompile(`-(?:Graphics|Graphics3D|Image)-`)
+
+// missingPictures says why an answer that stands for pictures does not show all of them: the engine draws where a drawing function is
+// evaluated, the last one of a text, and keeps no picture in a value.
+func missingPictures(outcome Outcome) string {
+	pictures := len(picture.FindAllString(stringLiteral.ReplaceAllString(outcome.InputForm, `""`), -1))
+	switch {
+	case outcome.PlotOmitted || pictures == 0:
+		return ""
+	case len(outcome.SVG) == 0:
+		return "A picture is drawn where its function is evaluated, and is not kept in variables and lines: evaluate the function again to see it."
+	case !bytes.Contains(outcome.SVG, []byte("<g")) && !bytes.Contains(outcome.SVG, []byte("<p")) && bytes.Count(outcome.SVG, []byte("<")) <= 2:
+		return "The picture is empty: what was to be drawn has no numbers in its range."
+	case pictures > 1:
+		return fmt.Sprintf("%d pictures were made and the last one is shown: draw them in evaluations of their own, or together with Show or a list in one Plot.", pictures)
+	}
+	return ""
 }
 
 // onOneLine writes a number that the engine draws over two lines in one: 1.2345 × 10 with a 4 above it becomes 1.2345 × 10^4. Any

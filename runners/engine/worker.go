@@ -90,7 +90,7 @@ func (w *Worker) Call(ctx context.Context, request, reply any) error {
 		}
 		if json.Unmarshal(answer, &failed) == nil {
 			w.Kill()
-			return &FailedError{Reason: failed.Failed, Detail: failed.Detail}
+			return &FailedError{Reason: failed.Failed, Detail: withoutSystem(failed.Detail)}
 		}
 	}
 	if err := json.Unmarshal(answer, reply); err != nil {

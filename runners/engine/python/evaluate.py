@@ -100,10 +100,11 @@ def handle(request):
 
 kept = {}  # number of a line -> bytes of its value and of its text
 lines = 0
+PAST = ("Out", "In", "InString")
 
 
 def begin_session():
-    for name in ("Out", "In", "InString"):
+    for name in PAST:
         woxi.evaluate(f"Unprotect[{name}];{name}[]:={name}[-1];{name}[n_Integer?Negative]:=If[$Line+n>0,{name}[$Line+n],{NO_LINE}];Protect[{name}];")
     woxi.evaluate('Missing["NoLine"]')
 
@@ -121,17 +122,34 @@ def keep(line, code, reply, value):
     count = woxi.evaluate(f"ByteCount[{VALUE}{lines}={value}]").result  # alone: each statement of a line has its own %
     if value == "%" and reply.get("result") == "Null" and woxi.evaluate(f"Head[{VALUE}{lines}]").result == "Missing":
         woxi.evaluate(f"{VALUE}{lines}=Null")
+    if were_cleared():
+        woxi.evaluate("Unprotect[Out,In,InString];")
+        for number in list(kept):
+            forget(number)
+        begin_session()
+    if "Out" in code:  # Out[1] = 99, as a pasted notebook has it, changes no line
+        woxi.evaluate("Unprotect[Out];" + "".join(f"Out[{number}]=.;Out[{number}]:={VALUE}{number};" for number in kept))
     kept[lines] = (int(count) if count.isdigit() else 0) + 2 * len(line)
     woxi.evaluate(
         f"Unprotect[Out,In,InString];Out[{lines}]:={VALUE}{lines};In[{lines}]:=ToExpression[{quoted(code)}];InString[{lines}]={quoted(line)};"
         f"$Line={lines + 1};"
     )
     while len(kept) > KEPT_LINES or len(kept) > 1 and sum(kept.values()) - kept[lines] > KEPT_BYTES:
-        oldest = min(kept)
-        del kept[oldest]
-        woxi.evaluate(f"{VALUE}{oldest}=.;Out[{oldest}]=.;In[{oldest}]=.;InString[{oldest}]=.;")
+        forget(min(kept))
     woxi.evaluate(f"{SHOWN}=.;Protect[Out,In,InString];")
     woxi.evaluate('Missing["NoLine"]')
+
+
+def were_cleared():
+    """Whether the session's code took definitions of Out, In or InString away (Clear[Out]): each has two, and one for each line kept."""
+    counts = (woxi.evaluate(f"Length[DownValues[{name}]]").result for name in PAST)
+    return any(not count.isdigit() or int(count) < 2 + len(kept) for count in counts)
+
+
+def forget(number):
+    """Takes a line's value and text away. Out, In and InString are not protected."""
+    del kept[number]
+    woxi.evaluate(f"{VALUE}{number}=.;Out[{number}]=.;In[{number}]=.;InString[{number}]=.;")
 
 
 def quoted(text):
@@ -166,9 +184,10 @@ def evaluate(code, silent, want_full_form):
 
 
 def without_value(answer):
-    """A definition, or an evaluation that was ended by Throw or Abort: what the engine shows is all there is."""
+    """A definition, or an evaluation that was ended by Return, Throw or Abort: what the engine shows is all there is. Its text is the value where
+    it can only be one: numbers, names, lists and what is computed of them."""
     reply = shown(answer.result, answer)
-    return reply, answer.result if answer.result in ("Null", "$Aborted") else "$Failed"
+    return reply, answer.result if answer.result == "$Aborted" or ALGEBRA.fullmatch(answer.result) else "$Failed"
 
 
 def write(code):

@@ -18,6 +18,7 @@ const (
 	jumpWidth = 1.0 // units, at most
 	jumpShare = 0.02
 	poleShare = 0.5 // of the height, for a line of its own between two pieces that leave the drawing
+	poleWidth = 2.0 // units, of such a line at most: its ends are rounded to units
 	lastShare = 0.1 // of the height, and of the last step, which is not refined
 	lastWidth = 0.01
 	calm      = 4.0 // times more than the curve's own rise on either side
@@ -98,7 +99,7 @@ func pieces(points []point, width, height float64) [][]point {
 		var jump bool
 		switch {
 		case len(points) == 2:
-			jump = run <= jumpWidth && up >= poleShare*height
+			jump = run <= poleWidth && up >= poleShare*height
 		case i == 0 || i == len(points)-2:
 			jump = up >= lastShare*height && run <= lastWidth*width && beside*calm <= up
 		default:

@@ -1,0 +1,26 @@
+package engine
+
+import "testing"
+
+func TestEndless(t *testing.T) {
+	for code, want := range map[string]bool{
+		"x = x + 1; x": true, "x = x + 1": true, "a = a b; a": true, "y := y + 1; y": true, "Do[e = e + 1, {3}]; e": true, "f[n_] := f[n-1] + 1; f[3]": true, "f[n_] := n f[n-1]; f[5]": true,
+		"f[n_] := g[n] + 1; g[n_] := f[n]; f[1]": true, "f[n_] := f[n] = f[n-1] + f[n-2]; f[9]": true,
+		"x = 1; x = x + 1; x": false, "f[0] = 1; f[n_] := n f[n-1]; f[5]": false, "f[n_] := If[n < 2, 1, n f[n-1]]; f[5]": false, "f[n_] := n f[n-1]": false, "f[n_] := n f[n-1]; f[0] = 1; f[5]": false,
+		"Module[{x = 1}, x = x + 1; x]": false, "Do[k = k + 1, {k, 3}]": false, "x = x": false, "f[n_] := n f[n-1] /; n > 0; f[5]": false, "f[n_Integer] := f[n/2]; f[8]": false, "f[{}] = 0; f[l_] := 1 + f[Rest[l]]; f[{1}]": false,
+		"x = y; y = x; x": false, "f[x_] := x^2; f[f[2]]": false, "Table[s = s + k, {s, 3}]": false, "f[{a_, b___}] := a + f[{b}]; f[{1}]": false, "x == x + 1": false, "s = 0; Do[s = s + k, {k, 3}]; s": false,
+		"f[x_] := Table[f[i], {i, 1, x - 1}]; f[2]": false, "Block[{x = 2}, x = x + 1]": false, "With[{a = 1}, a + 1]": false,
+	} {
+		if got := endless(code, "0", false) != ""; got != want {
+			t.Errorf("%s: %t", code, got)
+		}
+	}
+	for code, answer := range map[string]string{"x = x + 1": "6", "f[n_] := n f[n-1]; f[5]": "120", "x = x + 1;": "Null"} {
+		if why := endless(code, answer, true); why != "" {
+			t.Errorf("in a session %s, answered %s: %s", code, answer, why)
+		}
+	}
+	if endless("x = x + 1; x", "2 + x", true) == "" {
+		t.Error("in a session")
+	}
+}
