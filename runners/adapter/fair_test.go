@@ -36,8 +36,8 @@ func TestOneAccountsChecksStarveNobody(t *testing.T) {
 	flooding, stop := context.WithCancel(t.Context())
 	defer stop()
 	var flood sync.WaitGroup
-	slow := request("flood", "PrimeQ[2^4423-1]", "True")
-	slow.QueueWait = time.Hour // a proof that 1,332 digits are prime takes longer than this test
+	slow := request("flood", "PrimeQ[2^19937-1]", "True")
+	slow.QueueWait = time.Hour // a test of 6,002 digits for primality takes longer than this test
 	for range 4 {
 		flood.Go(func() {
 			if check, err := c.Check(flooding, slow); !errors.Is(err, context.Canceled) {
