@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -173,6 +174,9 @@ func (r reply) failure(code string) error {
 // *fair.SaturatedError, *FailedError, *SessionEndedError, ErrSessionClosed, ErrClosed, ErrCancelled, and the context's own
 // while nothing was computed yet.
 func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error) {
+	if err := refuseExponents(request.Code); err != nil {
+		return Outcome{}, err
+	}
 	code, silent := withoutEnd(request.Code)
 	call := map[string]any{"op": "evaluate", "code": code, "silent": silent, "full_form": request.FullForm}
 	if request.Session != "" {
@@ -200,6 +204,17 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 	present(&outcome, request.Code, answer)
 	return outcome, nil
 }
+
+// refuseExponents refuses numbers such as 3*^2147483648, of which the engine would keep the 3 alone.
+func refuseExponents(code string) error {
+	if number := largeExponent.FindString(stringLiteral.ReplaceAllString(code, `""`)); number != "" {
+		return &FailedError{Reason: run.FailureRefused, Detail: fmt.Sprintf("the exponent in %.40s has more than 9 digits, which the engine cannot read", number)}
+	}
+	return nil
+}
+
+// largeExponent is the end of a number whose exponent has more than 9 digits: the engine reads 32 bits of it.
+var largeExponent = regexp.MustCompile(`[0-9.` + "`" + `]\*\^[+-]?0*[1-9][0-9]{9,}`)
 
 // withoutEnd is the code up to the end of its last word, without the comments after it, and whether that word is a semicolon.
 func withoutEnd(code string) (_ string, silent bool) {

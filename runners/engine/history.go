@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"reckon/domain/expression"
@@ -47,15 +48,14 @@ func outOfReach(code, inputForm string, answer reply) string {
 	if unknownToText.MatchString(inputForm) && !unknownToText.MatchString(code) {
 		return "A text that is made by the program, as for ToExpression, knows no % : write Out[-1], Out[-2] or Out[n] in it."
 	}
-	if !strings.Contains(inputForm, "Out[") && !strings.Contains(inputForm, "In[") && !strings.Contains(inputForm, "InString[") && !noLine.MatchString(inputForm) {
-		return ""
-	}
 	inputs, err := expression.ParseAll(code)
 	if err != nil || !slices.ContainsFunc(inputs, func(e *expression.Expr) bool { return mentions(e, past) }) {
 		return ""
 	}
-	if output, err := expression.Parse(inputForm); err != nil || !asks(output) && !noLine.MatchString(inputForm) {
-		return ""
+	if !slices.ContainsFunc(inputs, func(e *expression.Expr) bool { return namesUnknownLine(e, answer) }) {
+		if output, err := expression.Parse(inputForm); err != nil || !asks(output) && !noLine.MatchString(inputForm) {
+			return ""
+		}
 	}
 	if answer.Line == 0 {
 		return "%, Out, In and InString name earlier lines of a session, and this evaluation is in none: evaluate in a session to use them."
@@ -65,6 +65,35 @@ func outOfReach(code, inputForm string, answer reply) string {
 	}
 	return fmt.Sprintf("This is line %d of its session; Out, In and InString know lines %d to %d.", answer.Line, answer.From, answer.Line-1)
 }
+
+// namesUnknownLine tells whether code that is not held takes the value of a line that is not known, by a number that is written out:
+// Length[%99] is about Out[99] and no list.
+func namesUnknownLine(code *expression.Expr, answer reply) bool {
+	found := false
+	code.Walk(func(part *expression.Expr) bool {
+		head := part.HeadName()
+		if assigning[head] || holding[head] {
+			return false
+		}
+		if past[head] {
+			line, written := answer.Line-1, len(part.Args) == 0
+			if len(part.Args) == 1 {
+				if n, err := strconv.Atoi(strings.ReplaceAll(part.Args[0].Source(), " ", "")); err == nil {
+					line, written = n, true
+					if n < 0 {
+						line = answer.Line + n
+					}
+				}
+			}
+			found = found || written && (answer.Line == 0 || line < max(answer.From, 1) || line >= answer.Line)
+		}
+		return !found
+	})
+	return found
+}
+
+// assigning are the heads whose left side is no value.
+var assigning = wordSet(`Set Unset Clear ClearAll`)
 
 // noLine is what Out and In of a number below 1 are (evaluate.py).
 var noLine = regexp.MustCompile(`Missing\["(?:NotAvailable|NoLine)"\]`)
