@@ -8,7 +8,7 @@ import (
 // Input declares the JSON circuit object that Parse reads, for the API's description: one of its members' forms. The types below declare
 // every member the reader knows; a test compares them. A tag single:"true" says that one element may stand in place of the array.
 type Input struct {
-	_       struct{} `either:"null"`
+	_       struct{} `either:"true"`
 	Gates   *GatesInput
 	Program *ProgramInput
 }

@@ -96,7 +96,7 @@ func (r *reader) circuit() (Circuit, error) {
 		return Circuit{}, err
 	}
 	switch {
-	case program != nil && hasGates:
+	case seen["openqasm"] && seen["gates"]:
 		return Circuit{}, refuse(CodeDuplicateField, "gates and openqasm say the same thing; give one")
 	case program == nil && qubits == nil:
 		return Circuit{}, refuse(CodeMissingField, "qubits is required")

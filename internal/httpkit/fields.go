@@ -22,7 +22,7 @@ func describeFields(schemas huma.Registry) {
 			continue
 		}
 		if blank, has := t.FieldByName("_"); has && blank.Tag.Get("either") != "" {
-			describeForms(schemas, schema, t, blank.Tag.Get("either") == "null")
+			describeForms(schemas, schema, t)
 			continue
 		}
 		for _, field := range reflect.VisibleFields(t) {
@@ -44,32 +44,15 @@ func describeFields(schemas huma.Registry) {
 	}
 }
 
-// describeForms makes the schema one of the objects that the fields of a type point to. With nullOthers a member of another form may be
-// given as null.
-func describeForms(schemas huma.Registry, schema *huma.Schema, t reflect.Type, nullOthers bool) {
+// describeForms makes the schema one of the objects that the fields of a type point to.
+func describeForms(schemas huma.Registry, schema *huma.Schema, t reflect.Type) {
 	if schema.OneOf != nil {
 		return
 	}
 	*schema = huma.Schema{Description: schema.Description}
-	members := map[string]bool{}
-	var forms []*huma.Schema
 	for _, field := range reflect.VisibleFields(t) {
-		if !field.IsExported() {
-			continue
-		}
-		ref := schemas.Schema(field.Type.Elem(), true, "")
-		schema.OneOf = append(schema.OneOf, ref)
-		form := schemas.SchemaFromRef(ref.Ref)
-		forms = append(forms, form)
-		for name := range form.Properties {
-			members[name] = true
-		}
-	}
-	for _, form := range forms {
-		for name := range members {
-			if nullOthers && form.Properties[name] == nil {
-				form.Properties[name] = &huma.Schema{Type: "null", Description: "Not with " + form.Required[len(form.Required)-1]}
-			}
+		if field.IsExported() {
+			schema.OneOf = append(schema.OneOf, schemas.Schema(field.Type.Elem(), true, ""))
 		}
 	}
 }

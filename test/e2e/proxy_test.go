@@ -192,9 +192,6 @@ func TestUntrustedProxyIsNamed(t *testing.T) {
 	if n := strings.Count(server.Output(), remedy); n != 1 {
 		t.Errorf("%d lines:\n%s", n, server.Output())
 	}
-	if _, lines, _ := strings.Cut(server.Output(), "try:\n"); strings.Count(lines, "https://"+publicHost+"/") < 3 || strings.Contains(lines, publicHost+"//") {
-		t.Errorf("the lines to try are not for the public address:\n%s", lines)
-	}
 }
 
 // clientFrom has one address and finds the public host at another.
