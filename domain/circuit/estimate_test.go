@@ -3,12 +3,7 @@ package circuit
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
-	"regexp"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -59,59 +54,6 @@ func memoryCircuits(t *testing.T) map[string]func() Circuit {
 		}
 	}
 	return circuits
-}
-
-var residentPeak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
-
-// peakBytes is the greatest resident memory of this process so far.
-func peakBytes(t *testing.T) int64 {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
-	kib, err := strconv.ParseInt(residentPeak.FindStringSubmatch(string(status))[1], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kib << 10
-}
-
-// mapped takes planes from outside the heap, as a job's runner does.
-func mapped(bytes int) ([]byte, func(), error) {
-	memory, err := syscall.Mmap(-1, 0, bytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	return memory, func() { _ = syscall.Munmap(memory) }, err
-}
-
-// TestEstimateBoundsResidentMemory runs each circuit in a process of its own, three times in a row, and compares the greatest
-// resident memory with the estimate, and with what the limit allows for copies.
-func TestEstimateBoundsResidentMemory(t *testing.T) {
-	const variable = "RECKON_TEST_CIRCUIT"
-	if name := os.Getenv(variable); name != "" {
-		c := memoryCircuits(t)[name]()
-		cost := Estimate(c)
-		limit := cost.MemoryBytes + min(cost.SpareBytes, 30<<20)
-		before := peakBytes(t)
-		for range 2 {
-			mustRun(t, c, Options{Allocate: mapped, MemoryLimitBytes: limit})
-		}
-		used := peakBytes(t) - before
-		fmt.Printf("used %d MiB of %d\n", used>>20, limit>>20)
-		if used > limit {
-			t.Errorf("%s takes %d MiB; the estimate is %d MiB", name, used>>20, limit>>20)
-		}
-		return
-	}
-	for name := range memoryCircuits(t) {
-		t.Run(name, func(t *testing.T) {
-			command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestEstimateBoundsResidentMemory$")
-			command.Env = append(os.Environ(), variable+"="+name, "GOMAXPROCS=2")
-			out, err := command.CombinedOutput()
-			if err != nil {
-				t.Errorf("%v: %s", err, out)
-			}
-			t.Logf("%s", out)
-		})
-	}
 }
 
 // TestResultJSON: the text is that of encoding/json, and no longer than estimated.
