@@ -270,8 +270,9 @@ func (sim *simulation[F]) dephased(term pauliTerm) bool {
 }
 
 // expectation is that of a term in a stabilizer state with destabilizers: 1 or -1 when the term or its negative is a
-// stabilizer whatever the outcomes before, otherwise 0. It works on a copy in which the term is Z on one qubit.
-func (t *tableau) expectation(term pauliTerm) float64 {
+// stabilizer whatever the outcomes before, or what the noise leaves of that, otherwise 0. It works on a copy in which the term is
+// Z on one qubit.
+func (t *tableau) expectation(term pauliTerm, noise *stabilizerNoise) float64 {
 	both := slices.Clone(term.x)
 	for _, q := range term.z {
 		if _, isY := slices.BinarySearch(term.x, q); !isY {
@@ -295,18 +296,7 @@ func (t *tableau) expectation(term pauliTerm) float64 {
 	if own.firstRow(own.x[last], make([]uint64, own.words)) >= 0 {
 		return 0
 	}
-	value := 1.0
-	own.measureDetermined(last).forEach(func(symbol int) {
-		if symbol == 0 {
-			value = -value
-		} else {
-			value = math.NaN() // either sign, equally often
-		}
-	})
-	if math.IsNaN(value) {
-		return 0
-	}
-	return value
+	return noise.mean(own.measureDetermined(last))
 }
 
 func (t *tableau) clone() *tableau {
