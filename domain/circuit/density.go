@@ -169,9 +169,7 @@ func runDensity[F float](ctx context.Context, c Circuit, how engineSetup[F], rng
 	if len(c.observables) > 0 {
 		tally := newTally(c.observables, c.shots, result.Seed)
 		for i, values := range run.values {
-			for k, v := range values {
-				tally.add(i, k, v, 1, c.shots)
-			}
+			tally.add(i, values, 1, c.shots)
 		}
 		result.Expectations = tally.expectations(true)
 	}

@@ -213,13 +213,16 @@ func (s gateSpec) angleNames() []string {
 func suggestion(written string) string {
 	const most = 2 // changes of a letter
 	written = strings.ToLower(written)
-	if len(written) > 12 { // longer than any name
+	if len(written) > 20 { // longer than any name
 		return ""
 	}
 	best, distance := "", most+1
 	names := slices.Sorted(maps.Keys(gateAliases))
 	for i := len(gateSpecs) - 1; i >= 0; i-- {
 		names = slices.Insert(names, 0, gateSpecs[i].name)
+	}
+	for _, spec := range channelSpecs {
+		names = append(names, spec.name)
 	}
 	for _, name := range names {
 		if d := editDistance(written, name); d < distance && d < max(len(written), len(name)) {

@@ -68,16 +68,16 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, report *pr
 		}
 	}
 	for i, o := range tally.terms {
+		values := make([]float64, len(o))
 		for k, term := range o {
 			if ctx.Err() != nil {
 				return nil, noise, ctx.Err()
 			}
-			value := 0.0
 			if !slices.ContainsFunc(term.x, func(q int) bool { return instructions.dephased[q] }) {
-				value = t.expectation(term, &noise)
+				values[k] = t.expectation(term, &noise)
 			}
-			tally.add(i, k, value, 1, c.shots)
 		}
+		tally.add(i, values, 1, c.shots)
 	}
 	final, err := t.measureAll(ctx)
 	if err != nil {
