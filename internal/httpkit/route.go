@@ -139,7 +139,7 @@ func (a *API) operation(route Route) huma.Operation {
 
 // responses returns the description of the 200 answer and of the problems, by status with their codes.
 func (a *API) responses(route Route) map[string]*huma.Response {
-	kinds := slices.Concat(route.Kinds, []Kind{InvalidParameter, AmbiguousRequest, UnsupportedVersion, Internal})
+	kinds := slices.Concat(route.Kinds, []Kind{InvalidParameter, AmbiguousRequest, MalformedRequest, UnsupportedVersion, Internal})
 	if route.Access != Public {
 		kinds = append(kinds, Unauthenticated, InvalidToken)
 	}
