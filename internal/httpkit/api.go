@@ -253,6 +253,10 @@ func (a *API) checkRequest(r *http.Request) *Problem {
 	if asked := r.Header.Get(versionHeader); len(r.Header.Values(versionHeader)) > 0 && asked != Version {
 		return UnsupportedVersion.Problem("API-Version %q is not served; this is %s", printable(asked, 40), Version)
 	}
+	if len(r.Header.Values("Authorization")) > 1 { // another reader may take another one
+		const location = "header.Authorization"
+		return InvalidParameter.Problem("%s: given more than once", location).WithField(location, "given more than once")
+	}
 	if r.Header.Get("Authorization") == "" {
 		if err := a.crossOrigin.Check(r); err != nil {
 			return CrossOrigin.Problem("a browser sent this from another site; sign in on this one or send an Authorization header").WithCause(err)

@@ -272,6 +272,8 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, 
 	ctx = context.WithValue(ctx, headerKey{}, w.Header())
 	admitted := r.WithContext(ctx)
 	switch {
+	case route.UploadBytes > 0 && r.ContentLength > route.UploadBytes:
+		return nil, refuseLength(r, route.UploadBytes)
 	case route.UploadBytes > 0:
 		upload := newUpload(r, route.UploadBytes)
 		admitted = r.WithContext(context.WithValue(ctx, uploadKey{}, upload))
