@@ -86,8 +86,8 @@ func alternatives(names []string) string {
 	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
-// describedNotBlank is the pattern of a text of which something is not white space.
-const describedNotBlank = `\S`
+// describedNotBlank is the pattern of a text of which something is not white space. No JSON text may hold U+0000.
+const describedNotBlank = `^[^\x00]*[^\s\x00][^\x00]*$`
 
 // fieldSchemas describes the fields that not every kind of job takes.
 func fieldSchemas(kinds job.Declarations) map[string]*httpkit.Schema {

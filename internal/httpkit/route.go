@@ -263,9 +263,12 @@ func refuseEmptyParameters(r *http.Request, op *huma.Operation) *Problem {
 		case "header":
 			given = r.Header.Values(parameter.Name)
 		}
+		if parameter.Name == ifNoneMatch {
+			continue // a list, which may be empty
+		}
 		location := parameter.In + "." + parameter.Name
 		switch {
-		case len(given) > 1 && parameter.Name != ifNoneMatch: // which is a list
+		case len(given) > 1:
 			return InvalidParameter.Problem("%s: given more than once", location).WithField(location, "given more than once")
 		case len(given) == 1 && given[0] == "":
 			return InvalidParameter.Problem("%s: is empty; leave it out to say nothing", location).WithField(location, "is empty")
