@@ -16,13 +16,13 @@ const formsRead = `
 1  TrigFactor TrigToExp ExpToTrig LogicalExpand RootReduce ToRadicals
 1-2 Simplify FullSimplify Refine FunctionExpand PiecewiseExpand PowerExpand ComplexExpand BooleanMinimize BooleanConvert Expand ExpandAll Apart ApartSquareFree FactorTerms HornerForm
 2-3 Collect
-1- Integrate Dt Derivative RandomPrime
-2- NIntegrate Sum NSum Product NProduct D Series SeriesCoefficient
-2  Limit DiscreteLimit Grad Div Curl Laplacian Eliminate FindRoot
-1-3 Solve SolveValues Reduce NSolve NSolveValues NRoots
+1- Derivative
+2- Integrate NIntegrate Sum NSum Product NProduct D Series SeriesCoefficient
+2  Limit DiscreteLimit Dt Grad Div Curl Laplacian Eliminate FindRoot
+1-3 Solve SolveValues Reduce NSolve NSolveValues
 1-4 FindInstance
 1-2 Resolve
-2  Roots
+2  Roots NRoots
 3  DSolve DSolveValue RSolve RSolveValue
 2-3 Minimize Maximize NMinimize NMaximize MinValue MaxValue NMinValue NMaxValue ArgMin ArgMax NArgMin NArgMax
 2  FindMinimum FindMaximum FindMinValue FindMaxValue FindArgMin FindArgMax
@@ -32,7 +32,7 @@ const formsRead = `
 1-2 Eigenvalues Norm
 2  LinearSolve MatrixPower CharacteristicPolynomial LeastSquares
 1- Dot Cross KroneckerProduct
-1  FactorInteger PrimeQ CompositeQ PrimePowerQ SquareFreeQ Prime PrimePi EulerPhi MoebiusMu PrimeNu PrimeOmega LiouvilleLambda Divisors
+1  FactorInteger RandomPrime PrimeQ CompositeQ PrimePowerQ SquareFreeQ Prime PrimePi EulerPhi MoebiusMu PrimeNu PrimeOmega LiouvilleLambda Divisors
 1-2 NextPrime
 1- CoprimeQ GCD LCM
 2  DivisorSigma ModularInverse Quotient

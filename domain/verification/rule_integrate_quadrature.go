@@ -25,9 +25,6 @@ func planIntegrateQuadrature(c Call) (Task, error) { return integralTask(c, fals
 
 // integralTask is the work order for definite integrals; approximate says that the answer is a decimal number.
 func integralTask(c Call, approximate bool) (Task, error) {
-	if len(c.Args) < 2 {
-		return Task{}, noShape("there is no range")
-	}
 	ranges, err := rangesOf(c.Args[1:], 3)
 	if err != nil {
 		return Task{}, err

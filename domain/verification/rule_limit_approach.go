@@ -21,7 +21,7 @@ func limitApproach() Rule {
 }
 
 func planLimitApproach(c Call) (Task, error) {
-	if len(c.Args) != 2 || !c.Args[1].IsCall("Rule") || len(c.Args[1].Args) != 2 || c.Args[1].Args[0].Kind != expression.Symbol {
+	if !c.Args[1].IsCall("Rule") || len(c.Args[1].Args) != 2 || c.Args[1].Args[0].Kind != expression.Symbol {
 		return Task{}, noShape("only limits of one variable are checked")
 	}
 	variable, point := c.Args[1].Args[0], c.Args[1].Args[1]

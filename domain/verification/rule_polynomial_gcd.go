@@ -35,13 +35,13 @@ func planPolynomialGCD(c Call) (Task, error) {
 	}
 	if c.Head != "PolynomialGCD" && c.Head != "PolynomialLCM" && c.Head != "PolynomialMod" {
 		last := args[len(args)-1]
-		if len(args) < 2 || last.Kind != expression.Symbol {
+		if last.Kind != expression.Symbol {
 			return Task{}, noShape("the variable is not a symbol")
 		}
 		fields["variable"], args = last, args[:len(args)-1]
 	}
-	if len(args) == 0 || len(args) > 10 {
-		return Task{}, noShape("two polynomials are wanted")
+	if len(args) > 10 {
+		return Task{}, noShape("more than ten polynomials are not checked")
 	}
 	fields["args"] = args
 	return Task{Kind: "polynomial", Check: difference(call(c.Head, c.Args...), c.Answer), Fields: fields}, nil

@@ -23,7 +23,7 @@ func primality() Rule {
 			},
 		},
 		plan: func(c Call) (Task, error) {
-			if len(c.Args) == 0 || len(c.Args) > 50 || !onlyGaussian(c) {
+			if len(c.Args) > 50 || !onlyGaussian(c) {
 				return Task{}, noShape("only whole numbers are checked")
 			}
 			if len(c.Args) > 1 && slices.ContainsFunc(c.Args, func(arg *expression.Expr) bool { return arg.IsCall("List") }) {

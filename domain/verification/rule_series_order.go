@@ -43,9 +43,6 @@ func seriesTruncation() Rule {
 }
 
 func planSeries(c Call) (Task, error) {
-	if len(c.Args) < 2 {
-		return Task{}, noShape("there is no expansion variable")
-	}
 	var variables []map[string]any
 	index := "" // of the coefficient, where it is a symbol
 	for _, spec := range c.Args[1:] {
