@@ -32,25 +32,25 @@ const formsRead = `
 1-2 Eigenvalues Norm
 2  LinearSolve MatrixPower CharacteristicPolynomial LeastSquares
 1- Dot Cross KroneckerProduct
-1  FactorInteger RandomPrime PrimeQ CompositeQ PrimePowerQ SquareFreeQ Prime PrimePi EulerPhi MoebiusMu PrimeNu PrimeOmega LiouvilleLambda Divisors
+1  FactorInteger RandomPrime PrimitiveRoot PrimeQ CompositeQ PrimePowerQ SquareFreeQ Prime PrimePi EulerPhi MoebiusMu PrimeNu PrimeOmega LiouvilleLambda Divisors
 1-2 NextPrime
 1- CoprimeQ GCD LCM
 2  DivisorSigma ModularInverse Quotient
 2-3 Mod
 3  PowerMod
-2- PolynomialGCD PolynomialLCM
+2- PolynomialGCD PolynomialLCM ExtendedGCD
 3  PolynomialQuotient PolynomialRemainder PolynomialQuotientRemainder PolynomialExtendedGCD Resultant
 2  Discriminant PolynomialMod CoefficientList
-1  Factorial Factorial2 CatalanNumber EulerE BellB PartitionsP EvenQ OddQ IntegerQ IntegerPart FractionalPart Abs Sign Re Im Arg ReIm AbsArg Conjugate
+1  Factorial Factorial2 CatalanNumber PartitionsP EvenQ OddQ IntegerQ IntegerPart FractionalPart Abs Sign Re Im Arg ReIm AbsArg Conjugate
 1  Total Sqrt CubeRoot Exp Log2 Log10 Sin Cos Tan Cot Sec Csc ArcSin ArcCos ArcCot ArcSec ArcCsc Sinh Cosh Tanh Coth Sech Csch ArcSinh ArcCosh ArcTanh
 1  ArcCoth ArcSech ArcCsch Sinc LogGamma Erfc Erfi InverseErf AiryAi AiryBi EllipticK CarmichaelLambda Length Mean TautologyQ SatisfiableQ Accumulate
-1  Reverse Sort LucasL
-1-2 Fibonacci BernoulliB HarmonicNumber Floor Ceiling Round Clip Log ArcTan PolyGamma Zeta ProductLog Erf EllipticE IntegerLength IntegerExponent
+1  Reverse Sort
+1-2 EulerE BellB LucasL Fibonacci BernoulliB HarmonicNumber Floor Ceiling Round Clip Log ArcTan PolyGamma Zeta ProductLog Erf EllipticE IntegerLength IntegerExponent
 1-2 FromDigits DigitSum Differences Subsets Permutations ContinuedFraction
 1-3 Gamma Range IntegerDigits
 1- Max Min UnitStep Multinomial BitAnd BitOr BitXor Table Union
 2  Binomial FactorialPower Pochhammer StirlingS1 StirlingS2 Surd HurwitzZeta PolyLog BesselI BesselJ BesselK BesselY ChebyshevT ChebyshevU LegendreP
-2  HermiteH Hypergeometric0F1 ChineseRemainder MultiplicativeOrder JacobiSymbol
+2  HermiteH Cyclotomic Hypergeometric0F1 ChineseRemainder MultiplicativeOrder JacobiSymbol
 2-3 Beta LaguerreL
 3  GegenbauerC Hypergeometric1F1
 4  JacobiP Hypergeometric2F1

@@ -31,7 +31,7 @@ func valueIdentity() Rule {
 				"StirlingS1 StirlingS2 HarmonicNumber EvenQ OddQ IntegerQ Floor Ceiling Round IntegerPart FractionalPart Max Min Clip UnitStep Abs Sign Re Im Arg " +
 				"ReIm AbsArg Conjugate Total Sqrt CubeRoot Surd Exp Log Log2 Log10 Sin Cos Tan Cot Sec Csc ArcSin ArcCos ArcTan ArcCot ArcSec ArcCsc Sinh " +
 				"Cosh Tanh Coth Sech Csch ArcSinh ArcCosh ArcTanh ArcCoth ArcSech ArcCsch Sinc Gamma LogGamma Beta PolyGamma Zeta HurwitzZeta PolyLog ProductLog " +
-				"Erf Erfc Erfi InverseErf BesselI BesselJ BesselK BesselY AiryAi AiryBi EllipticE EllipticK ChebyshevT ChebyshevU LegendreP HermiteH LaguerreL " +
+				"Erf Erfc Erfi InverseErf Cyclotomic BesselI BesselJ BesselK BesselY AiryAi AiryBi EllipticE EllipticK ChebyshevT ChebyshevU LegendreP HermiteH LaguerreL " +
 				"GegenbauerC JacobiP Hypergeometric0F1 Hypergeometric1F1 Hypergeometric2F1 Multinomial IntegerLength IntegerExponent FromDigits DigitSum " +
 				"ChineseRemainder MultiplicativeOrder JacobiSymbol CarmichaelLambda BitAnd BitOr BitXor Length Mean TautologyQ SatisfiableQ " +
 				strings.Join(listHeads, " ") + " " + strings.Join(orderedHeads, " ")),
