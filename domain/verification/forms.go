@@ -42,10 +42,10 @@ const formsRead = `
 3  PolynomialQuotient PolynomialRemainder PolynomialQuotientRemainder PolynomialExtendedGCD Resultant
 2  Discriminant PolynomialMod CoefficientList
 1  Factorial Factorial2 CatalanNumber PartitionsP EvenQ OddQ IntegerQ IntegerPart FractionalPart Abs Sign Re Im Arg ReIm AbsArg Conjugate
-1  Total Sqrt CubeRoot Exp Log2 Log10 Sin Cos Tan Cot Sec Csc ArcSin ArcCos ArcCot ArcSec ArcCsc Sinh Cosh Tanh Coth Sech Csch ArcSinh ArcCosh ArcTanh
+1  Variance StandardDeviation Median Sqrt CubeRoot Exp Log2 Log10 Sin Cos Tan Cot Sec Csc ArcSin ArcCos ArcCot ArcSec ArcCsc Sinh Cosh Tanh Coth Sech Csch ArcSinh ArcCosh ArcTanh
 1  ArcCoth ArcSech ArcCsch Sinc LogGamma Erfc Erfi InverseErf AiryAi AiryBi EllipticK CarmichaelLambda Length Mean TautologyQ SatisfiableQ Accumulate
 1  Reverse Sort
-1-2 EulerE BellB LucasL Fibonacci BernoulliB HarmonicNumber Floor Ceiling Round Clip Log ArcTan PolyGamma Zeta ProductLog Erf EllipticE IntegerLength IntegerExponent
+1-2 Total EulerE BellB LucasL Fibonacci BernoulliB HarmonicNumber Floor Ceiling Round Clip Log ArcTan PolyGamma Zeta ProductLog Erf EllipticE IntegerLength IntegerExponent
 1-2 FromDigits DigitSum Differences Subsets Permutations ContinuedFraction
 1-3 Gamma Range IntegerDigits
 1- Max Min UnitStep Multinomial BitAnd BitOr BitXor Table Union

@@ -33,7 +33,7 @@ func valueIdentity() Rule {
 				"Cosh Tanh Coth Sech Csch ArcSinh ArcCosh ArcTanh ArcCoth ArcSech ArcCsch Sinc Gamma LogGamma Beta PolyGamma Zeta HurwitzZeta PolyLog ProductLog " +
 				"Erf Erfc Erfi InverseErf Cyclotomic BesselI BesselJ BesselK BesselY AiryAi AiryBi EllipticE EllipticK ChebyshevT ChebyshevU LegendreP HermiteH LaguerreL " +
 				"GegenbauerC JacobiP Hypergeometric0F1 Hypergeometric1F1 Hypergeometric2F1 Multinomial IntegerLength IntegerExponent FromDigits DigitSum " +
-				"ChineseRemainder MultiplicativeOrder JacobiSymbol CarmichaelLambda BitAnd BitOr BitXor Length Mean TautologyQ SatisfiableQ " +
+				"ChineseRemainder MultiplicativeOrder JacobiSymbol CarmichaelLambda BitAnd BitOr BitXor Length Mean Median Variance StandardDeviation TautologyQ SatisfiableQ " +
 				strings.Join(listHeads, " ") + " " + strings.Join(orderedHeads, " ")),
 			Shows: "The answer equals the function of its arguments, for all complex values of the variables that the assumptions allow: exactly, or by enclosures that agree " +
 				"to 60 digits in every region. Refuted at one point.",
