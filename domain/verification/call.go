@@ -2,6 +2,7 @@ package verification
 
 import (
 	"slices"
+	"strings"
 
 	"reckon/domain/expression"
 )
@@ -69,6 +70,10 @@ func resolve(input, answer *expression.Expr) (Call, error) {
 		case name == "CompoundExpression":
 			return call, noShape("several expressions in one are not checked; send the last one alone")
 		}
+		if replaced, ok := withValues(e); ok {
+			e = replaced
+			continue
+		}
 		call.Head, call.Whole = name, e
 		break
 	}
@@ -108,6 +113,37 @@ func resolveReplacement(call Call, e *expression.Expr) (Call, error) {
 	return call, nil
 }
 
+// withValues reads expr /. x -> a and expr /. {x -> a, y -> b} as the expression with the values in it; false where expr is made of
+// anything but plain functions, which have the same value before and after, or a rule is for something else than a symbol.
+func withValues(e *expression.Expr) (*expression.Expr, bool) {
+	if e.HeadName() != "ReplaceAll" || len(e.Args) != 2 || !isPlain(e.Args[0]) {
+		return nil, false
+	}
+	values := map[string]*expression.Expr{}
+	for _, rule := range elementsOf(e.Args[1]) {
+		if !rule.IsCall("Rule") || len(rule.Args) != 2 || rule.Args[0].Kind != expression.Symbol || mentionsAny(rule.Args[1], "List", "Sequence") {
+			return nil, false
+		}
+		if name := rule.Args[0].Text; values[name] == nil { // the first rule for a symbol holds
+			values[name] = rule.Args[1]
+		}
+	}
+	return e.Args[0].Map(func(n *expression.Expr) (*expression.Expr, bool) {
+		value := values[n.Text]
+		return value, n.Kind == expression.Symbol && value != nil
+	}), true
+}
+
+// plainHeads are functions of numbers that bind no symbols and do not look at the form of what they are given.
+var plainHeads = strings.Fields("Plus Times Power Rational Sqrt Exp Log Sin Cos Tan Cot Sec Csc ArcSin ArcCos ArcTan Sinh Cosh Tanh ArcSinh ArcCosh ArcTanh Abs Gamma Factorial")
+
+func isPlain(e *expression.Expr) bool {
+	if e.Kind != expression.Call {
+		return true
+	}
+	return slices.Contains(plainHeads, e.HeadName()) && !slices.ContainsFunc(e.Args, func(part *expression.Expr) bool { return !isPlain(part) })
+}
+
 // isDerivative recognises Derivative[n][f][x].
 func isDerivative(e *expression.Expr) bool {
 	return e.Kind == expression.Call && e.Head.Kind == expression.Call && e.Head.Head.IsCall("Derivative")
@@ -119,10 +155,10 @@ var approximableHeads = []string{"Integrate", "Sum", "Product", "Solve", "Roots"
 // rewritableHeads are the calls that a rewriting function may stand around without changing what is to be checked.
 var rewritableHeads = []string{"Integrate", "D", "Dt", "Sum", "Product", "Limit", "Solve", "DSolve", "DSolveValue", "RSolve", "RSolveValue", "Det", "Inverse", "LinearSolve", "MatrixExp", "MatrixPower", "Dot", "Eigenvalues", "Roots", "Reduce", "Series", "Normal"}
 
-// keepsNoHead tells whether an answer that still holds the head is unevaluated. Rewriting functions and derivatives may
+// keepsNoHead tells whether an answer that still holds the head is unevaluated. Sums, rewriting functions and derivatives may
 // well be part of an answer.
 func keepsNoHead(head string) bool {
-	return !slices.Contains([]string{"Derivative", "Dot", "N", "Normal"}, head) && !slices.Contains(rewritingHeads, head)
+	return !slices.Contains([]string{"Derivative", "Dot", "N", "Normal", "Plus", "Times", "Power"}, head) && !slices.Contains(rewritingHeads, head)
 }
 
 // splitOptions parts the trailing rules name->value from the positional arguments.

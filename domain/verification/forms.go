@@ -49,6 +49,8 @@ const formsRead = `
 1-2 FromDigits DigitSum Differences Subsets Permutations ContinuedFraction
 1-3 Gamma Range IntegerDigits
 1- Max Min UnitStep Multinomial BitAnd BitOr BitXor Table Union
+1- Plus Times
+2  Power Equal Unequal Less LessEqual Greater GreaterEqual
 2  Binomial FactorialPower Pochhammer StirlingS1 StirlingS2 Surd HurwitzZeta PolyLog BesselI BesselJ BesselK BesselY ChebyshevT ChebyshevU LegendreP
 2  HermiteH Cyclotomic Hypergeometric0F1 ChineseRemainder MultiplicativeOrder JacobiSymbol
 2-3 Beta LaguerreL
