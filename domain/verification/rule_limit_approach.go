@@ -9,7 +9,7 @@ func limitApproach() Rule {
 			Slug:  "limit_approach",
 			Heads: []string{"Limit", "DiscreteLimit"},
 			Shows: "The limit, from an expansion in powers, logarithms and exponentials whose remainder is bounded on a whole neighbourhood of the point, is " +
-				"another one on every side that counts, or there is none. Parameters get sample values.",
+				"another one on every side that counts, or there is none. Parameters get sample values, also at the ends of what is assumed of them.",
 			Silent: "That the answer is right for all values of the parameters, and anything about functions without such an expansion.",
 			Examples: []Example{
 				{"Limit[(1 + 1/n)^n, n -> Infinity]", "1"},

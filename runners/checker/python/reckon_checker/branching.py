@@ -55,7 +55,8 @@ AT_ZERO_ONLY = frozenset(
 # Analytic but for poles, for any values of all arguments, however many.
 MEROMORPHIC = frozenset(
     "Plus Times Subtract Minus Divide Rational Complex List Function RootSum Slot OnReals$ Rule Det Tr Dot Transpose ConjugateTranspose Inverse "
-    "LinearSolve CharacteristicPolynomial MatrixExp Cross KroneckerProduct Total Mean Differences Accumulate Adjugate IdentityMatrix DiagonalMatrix Re Im Conjugate".split()
+    "LinearSolve CharacteristicPolynomial MatrixExp Cross KroneckerProduct Total Mean Differences "
+    "Accumulate Adjugate IdentityMatrix DiagonalMatrix Re Im Conjugate".split()
 )
 # The same with so many arguments.
 ARGUMENTS: dict[str, int] = {
