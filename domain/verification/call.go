@@ -20,8 +20,11 @@ type Call struct {
 	Whole       *expression.Expr // the call as it stood, options included
 }
 
-// valuePreservingHeads are the functions whose value is that of their first argument.
-var valuePreservingHeads = []string{"Quiet", "Evaluate", "Identity", "TimeConstrained", "MemoryConstrained", "Check", "Defer", "InputForm", "MatrixForm", "StandardForm", "TraditionalForm"}
+// valuePreservingHeads are the functions whose value is that of their first argument, with so many arguments. Not Check, whose value is its
+// second argument where there were messages.
+var valuePreservingHeads = map[string]int{
+	"Quiet": 1, "Evaluate": 1, "Identity": 1, "TimeConstrained": 2, "MemoryConstrained": 2, "InputForm": 1, "MatrixForm": 1, "StandardForm": 1, "TraditionalForm": 1,
+}
 
 // displayWrappers are the heads of answers that only say how to display the argument.
 var displayWrappers = []string{"MatrixForm", "InputForm", "StandardForm", "TraditionalForm", "HoldForm"}
@@ -46,7 +49,7 @@ func resolve(input, answer *expression.Expr) (Call, error) {
 		case name == "Set" && len(e.Args) == 2 && e.Args[0].Kind == expression.Symbol:
 			e = e.Args[1]
 			continue
-		case slices.Contains(valuePreservingHeads, name) && len(e.Args) >= 1:
+		case len(e.Args) > 0 && len(e.Args) == valuePreservingHeads[name]:
 			e = e.Args[0]
 			continue
 		case name == "Assuming" && len(e.Args) == 2:
@@ -64,7 +67,7 @@ func resolve(input, answer *expression.Expr) (Call, error) {
 			call.Normal = true
 			e = e.Args[0]
 			continue
-		case slices.Contains(rewritingHeads, name) && len(e.Args) == 1 && slices.Contains(rewritableHeads, e.Args[0].HeadName()):
+		case slices.Contains(rewritingHeads, name) && !slices.Contains(assumingHeads, name) && len(e.Args) == 1 && slices.Contains(rewritableHeads, e.Args[0].HeadName()):
 			e = e.Args[0]
 			continue
 		case name == "CompoundExpression":
@@ -154,6 +157,9 @@ var approximableHeads = []string{"Integrate", "Sum", "Product", "Solve", "Roots"
 
 // rewritableHeads are the calls that a rewriting function may stand around without changing what is to be checked.
 var rewritableHeads = []string{"Integrate", "D", "Dt", "Sum", "Product", "Limit", "Solve", "DSolve", "DSolveValue", "RSolve", "RSolveValue", "Det", "Inverse", "LinearSolve", "MatrixExp", "MatrixPower", "Dot", "Eigenvalues", "Roots", "Reduce", "Series", "Normal"}
+
+// assumingHeads rewrite as if symbols were real or positive: what stands in them is not checked as if it stood alone.
+var assumingHeads = []string{"PowerExpand", "ComplexExpand"}
 
 // keepsNoHead tells whether an answer that still holds the head is unevaluated. Sums, rewriting functions and derivatives may
 // well be part of an answer.
