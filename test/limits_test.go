@@ -30,7 +30,7 @@ var limits = []limit{
 	{"body of a JSON request", "internal/httpkit", "MaxJSONBytes", "bytes", "413 `body_too_large`", "Requests"},
 	{"the same without a credential", "internal/httpkit", "maxPublicBytes", "bytes", "413 `body_too_large`", "Requests"},
 	{"nesting of JSON", "internal/httpkit", "maxJSONDepth", "levels", "400 `invalid_json`", "Requests"},
-	{"all headers of a request", "internal/httpserver", "maxHeaderBytes", "bytes", "431", "Requests"},
+	{"all headers of a request", "internal/httpserver", "MaxHeaderBytes", "bytes", "431", "Requests"},
 	{"`User-Agent` kept with a run", "internal/httpkit", "maxAgentBytes", "bytes", "cut", "Requests"},
 	{"`idempotency_key`", "writeapi", "maxIdempotencyKeyBytes", "bytes", "400 `invalid_request`", "Requests"},
 	{"`wait_ms` of a submission (of a long poll: 400)", "writeapi", "maxWait", "time", "taken as the limit", "Requests"},
