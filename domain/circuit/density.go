@@ -76,13 +76,18 @@ func lowerDensity(c Circuit) densityProgram {
 	b := programBuilder{p.program, segment{restores: -1, times: 1}}
 	n := c.qubits
 	var middle []int // slots written mid-circuit
-	channel := func(ch *channel, on ...int) {
-		if len(on) == 1 {
-			op := operator{targets: 1<<on[0] | 1<<(on[0]+n), matrix: ch.superoperator()}
-			b.current.operators = append(b.current.operators, op.simplified())
+	on := map[*channel]operator{}
+	channel := func(ch *channel, wire ...int) {
+		if len(wire) == 1 {
+			op, known := on[ch]
+			if !known { // on row and column 0 of one qubit
+				op = operator{targets: 3, matrix: ch.superoperator()}.simplified()
+				on[ch] = op
+			}
+			b.current.operators = append(b.current.operators, op.spread(wire[0], wire[0]+n))
 			return
 		}
-		e := event{kind: eventChannel, slot: noSlot, channel: ch, wires: []int{on[0], on[1], on[0] + n, on[1] + n}, next: len(b.segments) + 1}
+		e := event{kind: eventChannel, slot: noSlot, channel: ch, wires: []int{wire[0], wire[1], wire[0] + n, wire[1] + n}, next: len(b.segments) + 1}
 		b.end(e)
 		b.current.moves = e.noisyWires()
 	}
@@ -120,6 +125,12 @@ func lowerDensity(c Circuit) densityProgram {
 	return p
 }
 
+// spread is the operator with wires low and high, which is the greater, in place of wires 0 and 1.
+func (o operator) spread(low, high int) operator {
+	move := func(w wires) wires { return w&1<<low | w>>1&1<<high }
+	return operator{targets: move(o.targets), selectors: move(o.selectors), controls: move(o.controls), matrix: o.matrix}
+}
+
 // conjugate is the operator's complex conjugate on the wires that are so many higher.
 func (o operator) conjugate(higher int) operator {
 	out := operator{targets: o.targets << higher, selectors: o.selectors << higher, controls: o.controls << higher}
@@ -141,6 +152,8 @@ type densityRun[F float] struct {
 	values  [][]float64 // of each term of each observable
 	sums    []observable
 	on      map[*channel][]scalar // superoperators
+
+	channelWeight int64 // work of one on two qubits, for progress
 }
 
 func runDensity[F float](ctx context.Context, c Circuit, how engineSetup[F], rng *random, report *progress, result *Result) error {
@@ -192,7 +205,14 @@ func newDensityRun[F float](ctx context.Context, c Circuit, how engineSetup[F], 
 	if run.plans, run.layouts, err = planProgram[F](ctx, *p, how.geometry); err != nil {
 		return nil, err
 	}
-	report.total.Store(workBound(*p, run.plans, 1<<min(len(run.program.outcomes), 30)))
+	run.channelWeight = maxChannelDim << how.geometry.stateBits
+	total, branches := workBound(*p, run.plans, 1), int64(1)<<len(run.program.outcomes)
+	for _, s := range p.segments {
+		if s.event.kind == eventChannel {
+			total += run.channelWeight
+		}
+	}
+	report.total.Store(total * branches)
 	run.keys = make([]float64, 1<<len(run.program.slots))
 	for _, o := range c.observables {
 		run.values = append(run.values, make([]float64, len(o)))
@@ -231,6 +251,7 @@ func (run *densityRun[F]) follow(ctx context.Context, s state[F], segment, measu
 			if err := run.machine.applyMatrix(ctx, s, on, run.on[e.channel], 1); err != nil {
 				return err
 			}
+			run.machine.progress.add(run.channelWeight)
 		case eventMeasure:
 			bit := 1 << run.program.outcomes[measured]
 			measured++

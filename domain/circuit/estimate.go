@@ -36,7 +36,7 @@ func Estimate(c Circuit) Cost {
 // Check refuses work that would never end.
 func (c Cost) Check() error {
 	if c.Operations > MaxOperations {
-		return refuse(CodeWork, "the circuit may take %.0e operations (shots that differ × measurements mid-circuit × amplitudes); at most %.0e are run",
+		return refuse(CodeWork, "the circuit may take %.0e operations (shots that differ × measurements and noise mid-circuit × amplitudes); at most %.0e are run",
 			float64(c.Operations), float64(MaxOperations))
 	}
 	return nil
@@ -65,6 +65,7 @@ func (c Circuit) cost(engine Engine, threads int) Cost {
 	}
 	gates := int64(0)
 	forEach(c.gates, func(g *gate) { gates += int64(1 + len(g.targets)) })
+	gates += c.channelBytes() / gateBytes
 	cost := Cost{ResultBytes: distinct*int64(len(key)+16) + 4096}
 	switch engine {
 	case EngineDensity:

@@ -1,8 +1,10 @@
 package qsim_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -43,6 +45,9 @@ func TestRefusedCircuitsCostNothing(t *testing.T) {
 		"repeated target":        {circuit(`{"gate":"swap","targets":[1,1]}`), malformed, "repeated_qubit"},
 		"unknown gate in text":   {`{"kind":"qsim","circuit":{"openqasm":"qubit q;\nfoo q;"}}`, malformed, `"location":"body.circuit.openqasm","message":"unknown_gate"`},
 		"noise":                  {`{"kind":"qsim","circuit":{"qubits":1,"gates":[],"noise_model":{}}}`, malformed, "noise_unsupported"},
+		"noise over the plan's":  {`{"kind":"qsim","circuit":{"qubits":21,"gates":[],"noise":{"channels":[{"channel":"phase_damping","gamma":0.1,"gates":["measure"]}]}}}`, malformed, "qubits_out_of_range"},
+		"incomplete noise":       {circuit(`{"gate":"kraus","target":0,"kraus":[[[[1,0],[0,0]],[[0,0],[0.5,0]]]]}`), malformed, `"location":"body.circuit.gates[0]","message":"wrong_channel"`},
+		"endless noise":          {`{"kind":"qsim","circuit":{"qubits":20,"shots":100000,"gates":[` + strings.Repeat(`{"gate":"t","target":0},`, 9999) + `{"gate":"h","target":0}],"noise":{"channels":[{"channel":"amplitude_damping","gamma":0.1}]}}}`, malformed, "work_limit"},
 		"qubits over the plan's": {`{"kind":"qsim","circuit":{"qubits":21,"gates":[{"gate":"t","target":0}]}}`, malformed, "qubits_out_of_range"},
 		"too many shots":         {`{"kind":"qsim","circuit":{"qubits":1,"gates":[],"shots":100001}}`, malformed, "shots_out_of_range"},
 	} {
@@ -131,6 +136,29 @@ func TestCountsFollowFromTheSeed(t *testing.T) {
 	}
 	if one := ran(`{"qubits":1,"shots":10,"seed":1,"gates":[{"gate":"x","target":0}]}`); one["output"] != "1: 10 of 10 shots" {
 		t.Errorf("%v", one)
+	}
+}
+
+// TestNoiseRunsAsAJob: a model beside a program, and channels among gates by trajectories.
+func TestNoiseRunsAsAJob(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	for circuit, want := range map[string]string{
+		`{"openqasm":"qubit[2] q; bit[2] c; x q[0]; c = measure q;","seed":1,"noise":{"channels":[{"channel":"bit_flip","p":1,"gates":["x"]}],"readout":[{"qubits":[1],"matrix":[[0,1],[1,0]]}]}}`:                                               `{"counts":{"10":1024},"probabilities":{"10":1},"engine":"density-double-v1"}`,
+		`{"qubits":2,"seed":1,"shots":7,"gates":[{"gate":"x","target":0},{"gate":"amplitude_damping","target":0,"gamma":1},{"gate":"measure","target":0},{"if":{"measured":0},"then":[{"gate":"x","target":1}]},{"gate":"measure","target":1}]}`: `{"counts":{"00":7},"trajectories":7,"engine":"trajectories-double-v1"}`,
+	} {
+		id, _ := submit(t, u, `{"kind":"qsim","circuit":`+circuit+`}`).OK(t).JSON["job_id"].(string)
+		s.RunJob(t, id)
+		result, _ := u.Do(t, http.MethodGet, "/api/jobs/"+id, "").OK(t).JSON["result"].(map[string]any)
+		var expected map[string]any
+		if err := json.Unmarshal([]byte(want), &expected); err != nil {
+			t.Fatal(err)
+		}
+		for field, value := range expected {
+			if !reflect.DeepEqual(result[field], value) {
+				t.Errorf("%s: %v, want %v", field, result[field], value)
+			}
+		}
 	}
 }
 
