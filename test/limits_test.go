@@ -31,6 +31,7 @@ var limits = []limit{
 	{"the same without a credential", "internal/httpkit", "maxPublicBytes", "bytes", "413 `body_too_large`", "Requests"},
 	{"nesting of JSON", "internal/httpkit", "maxJSONDepth", "levels", "400 `invalid_json`", "Requests"},
 	{"all headers of a request", "internal/httpserver", "maxHeaderBytes", "bytes", "431", "Requests"},
+	{"windows of client addresses, and of e-mail addresses, that are counted at a time, each", "internal/identity", "windowsOfStrangers", "windows", "two addresses share one", "Requests"},
 	{"`User-Agent` kept with a run", "internal/httpkit", "maxAgentBytes", "bytes", "cut", "Requests"},
 	{"`idempotency_key`", "writeapi", "maxIdempotencyKeyBytes", "bytes", "400 `invalid_request`", "Requests"},
 	{"`wait_ms` of a submission (of a long poll: 400)", "writeapi", "maxWait", "time", "taken as the limit", "Requests"},

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -41,6 +42,7 @@ type Store struct {
 	rules   Rules
 	windows *Windows
 	used    usedToday
+	salt    atomic.Pointer[string] // of the windows' keys; nil: not read yet
 }
 
 // New returns a Store over a database that Open returned.

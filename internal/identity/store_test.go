@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
@@ -293,6 +294,42 @@ func TestRates(t *testing.T) {
 	})
 }
 
+// TestWindowsAreBounded: whatever addresses come, there are so many windows, evenly used, the same ones for every process, and no
+// address can be read from them.
+func TestWindowsAreBounded(t *testing.T) {
+	onEach(t, func(t *testing.T, s *identity.Store, db *bun.DB, c *clock) {
+		other := identity.New(db, c.Now, identity.DefaultRules())
+		used, shared := map[string]bool{}, 0
+		const addresses = 100_000
+		for i := range addresses {
+			address := fmt.Sprintf("2001:db8:%x:%x::/64", i>>16, i&0xffff)
+			key, err := s.WindowKey(t.Context(), "register", address)
+			if err != nil || len(key) != len("register:00000") {
+				t.Fatal(key, err)
+			}
+			if used[key] {
+				shared++
+			}
+			used[key] = true
+			if i%1000 == 0 {
+				if theirs, err := other.WindowKey(t.Context(), "register", address); err != nil || theirs != key {
+					t.Fatalf("two processes count in %s and %s, %v", key, theirs, err)
+				}
+			}
+		}
+		if expected := addresses * addresses / 2 / identity.WindowsOfStrangers; shared > 2*expected {
+			t.Errorf("%d of %d addresses share a window, want about %d", shared, addresses, expected)
+		}
+		if _, err := s.CountRegistration(t.Context(), "203.0.113.77"); err != nil {
+			t.Fatal(err)
+		}
+		var key string
+		if err := db.QueryRowContext(t.Context(), "SELECT key FROM identity_windows").Scan(&key); err != nil || strings.Contains(key, "113") {
+			t.Errorf("the address is stored: %s, %v", key, err)
+		}
+	})
+}
+
 func TestNothingSecretIsStored(t *testing.T) {
 	onEach(t, func(t *testing.T, s *identity.Store, db *bun.DB, _ *clock) {
 		ctx := context.Background()
@@ -402,7 +439,7 @@ func TestASchemaOfItsOwn(t *testing.T) {
 	log := &logged{}
 	people, closePeople := open("identity")
 	anna, err := people.Register(t.Context(), "anna@example.com", "correct horse", log.announce)
-	if err != nil || tables("public") != 0 || tables("identity") != 5 {
+	if err != nil || tables("public") != 0 || tables("identity") != 7 {
 		t.Fatalf("%v; %d and %d tables", err, tables("public"), tables("identity"))
 	}
 	closePeople()
@@ -411,12 +448,13 @@ func TestASchemaOfItsOwn(t *testing.T) {
 	for _, table := range []string{"accounts", "sessions", "windows", "token_use", "migrations"} {
 		execute("ALTER TABLE identity.identity_" + table + " SET SCHEMA public")
 	}
+	execute("DROP TABLE identity.identity_salts, identity.identity_places; ALTER TABLE public.identity_windows SET LOGGED; DELETE FROM public.identity_migrations WHERE version > 1")
 	execute("DROP SCHEMA identity")
 	for range 2 {
 		_, closePeople = open("people")
 		closePeople()
 	}
-	if tables("public") != 0 || tables("people") != 5 {
+	if tables("public") != 0 || tables("people") != 7 {
 		t.Errorf("%d and %d tables", tables("public"), tables("people"))
 	}
 	execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
@@ -448,7 +486,7 @@ func TestASchemaOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = db.Close()
-	if tables("clerks") != 5 {
+	if tables("clerks") != 7 {
 		t.Errorf("%d tables", tables("clerks"))
 	}
 }

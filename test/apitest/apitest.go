@@ -222,7 +222,7 @@ func Start(t testing.TB, o Options) *Server {
 	signer := func() (*receipt.Signer, error) { return o.Signer, nil }
 	evaluator, err := commands.NewEvaluator(commands.EvaluatorConfig{
 		Store: log, Runs: server.Jobs.Runs, Engine: calculator, Checker: checker{}, Blobs: kept, Owners: alone{},
-		Clock: server.Clock, Signer: signer, Process: "process-1", QueueWait: time.Second,
+		Places: identity.NewPlaces(who, calculator.sessionsOf, func(err error) { t.Error(err) }), Clock: server.Clock, Signer: signer, Process: "process-1", QueueWait: time.Second,
 	})
 	must(t, err)
 	server.Evaluator = evaluator
