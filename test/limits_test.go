@@ -33,6 +33,8 @@ var limits = []limit{
 	{"all headers of a request", "internal/httpserver", "maxHeaderBytes", "bytes", "431", "Requests"},
 	{"windows of client addresses, and of e-mail addresses, that are counted at a time, each", "internal/identity", "windowsOfStrangers", "windows", "two addresses share one", "Requests"},
 	{"`User-Agent` kept with a run", "internal/httpkit", "maxAgentBytes", "bytes", "cut", "Requests"},
+	{"browsers signed in to one account", "internal/identity", "maxSignIns", "sign-ins", "the oldest is signed out", "Requests"},
+	{"passwords that wait to be hashed, for each core, which hashes one at a time", "internal/identity", "waitingPerCore", "passwords", "503 `saturated`", "Requests"},
 	{"`idempotency_key`", "writeapi", "maxIdempotencyKeyBytes", "bytes", "400 `invalid_request`", "Requests"},
 	{"`wait_ms` of a submission (of a long poll: 400)", "writeapi", "maxWait", "time", "taken as the limit", "Requests"},
 	{"text of an expression", "domain/expression", "MaxBytes", "bytes", "400 `expression_too_complex`", "Evaluation"},

@@ -32,6 +32,9 @@ type sessionRow struct {
 	Account       string `bun:"account"`
 	CreatedAt     int64  `bun:"created_at"`
 	ExpiresAt     int64  `bun:"expires_at"`
+	Agent         string `bun:"agent"`        // the client's name, at most maxAgentBytes
+	Network       string `bun:"network"`      // the client's IPv4 /24 or IPv6 /48; empty: not known
+	LastUsedOn    string `bun:"last_used_on"` // UTC day, YYYY-MM-DD; empty: not since it was opened
 }
 
 type windowRow struct {
@@ -81,6 +84,10 @@ var migrations = []migration{
 			PRIMARY KEY (account, session_id));`,
 		postgres: `ALTER TABLE identity_windows SET UNLOGGED;`,
 	},
+	{both: `ALTER TABLE identity_sessions ADD COLUMN agent TEXT NOT NULL DEFAULT '';
+		ALTER TABLE identity_sessions ADD COLUMN network TEXT NOT NULL DEFAULT '';
+		ALTER TABLE identity_sessions ADD COLUMN last_used_on TEXT NOT NULL DEFAULT '';
+		CREATE INDEX identity_sessions_account ON identity_sessions (account);`},
 }
 
 // migrationLock is the key of the PostgreSQL advisory lock under which migrations run.

@@ -109,7 +109,7 @@ func TestRegisterSignInSignOut(t *testing.T) {
 		if _, err := s.Register(ctx, "aDA@example.COM", "another one", log.announce); !errors.Is(err, identity.ErrEmailTaken) {
 			t.Errorf("the same address in another case: %v", err)
 		}
-		session, err := s.SignIn(ctx, "ada@EXAMPLE.com", "correct horse", log.announce)
+		session, err := s.SignIn(ctx, "ada@EXAMPLE.com", "correct horse", identity.Client{}, log.announce)
 		if err != nil || session.Account != account || len(session.Secret) < 40 {
 			t.Fatalf("%+v %v", session, err)
 		}
@@ -117,7 +117,7 @@ func TestRegisterSignInSignOut(t *testing.T) {
 			t.Error("an active account was announced again")
 		}
 		for _, wrong := range [][2]string{{"ada@example.com", "correct horsf"}, {"ada@example.com", ""}, {"ada@example.com", strings.Repeat("x", 200)}, {"eve@example.com", "correct horse"}, {"' OR 1=1 --", "correct horse"}, {"", ""}} {
-			if _, err := s.SignIn(ctx, wrong[0], wrong[1], log.announce); !errors.Is(err, identity.ErrWrongCredentials) {
+			if _, err := s.SignIn(ctx, wrong[0], wrong[1], identity.Client{}, log.announce); !errors.Is(err, identity.ErrWrongCredentials) {
 				t.Errorf("%q: %v", wrong, err)
 			}
 		}
@@ -133,7 +133,7 @@ func TestRegisterSignInSignOut(t *testing.T) {
 		if _, err := s.SessionAccount(ctx, session.Secret); !errors.Is(err, auth.ErrSessionNotFound) {
 			t.Errorf("after sign-out: %v", err)
 		}
-		session, err = s.SignIn(ctx, "ada@example.com", "correct horse", log.announce)
+		session, err = s.SignIn(ctx, "ada@example.com", "correct horse", identity.Client{}, log.announce)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,14 +156,14 @@ func TestInterruptedRegistrationIsFinishedBySignIn(t *testing.T) {
 		if _, err := s.Register(ctx, "ada@example.com", "correct horse", log.announce); !errors.Is(err, log.fail) {
 			t.Fatal(err)
 		}
-		if _, err := s.SignIn(ctx, "ada@example.com", "correct horse", log.announce); !errors.Is(err, log.fail) {
+		if _, err := s.SignIn(ctx, "ada@example.com", "correct horse", identity.Client{}, log.announce); !errors.Is(err, log.fail) {
 			t.Errorf("signed in to an account the log does not know: %v", err)
 		}
 		log.fail = nil
 		if _, err := s.Register(ctx, "ada@example.com", "correct horse", log.announce); !errors.Is(err, identity.ErrEmailTaken) {
 			t.Error(err)
 		}
-		session, err := s.SignIn(ctx, "ada@example.com", "correct horse", log.announce)
+		session, err := s.SignIn(ctx, "ada@example.com", "correct horse", identity.Client{}, log.announce)
 		if err != nil || len(log.accounts) != 1 || log.accounts[0] != session.Account {
 			t.Errorf("%+v %v %v", session, err, log.accounts)
 		}
@@ -214,7 +214,7 @@ func TestAddressesAndPasswords(t *testing.T) {
 		if _, err := s.Register(ctx, "nfc@example.com", "pe\u0301renne1", log.announce); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.SignIn(ctx, "nfc@example.com", "p\u00e9renne1", log.announce); err != nil {
+		if _, err := s.SignIn(ctx, "nfc@example.com", "p\u00e9renne1", identity.Client{}, log.announce); err != nil {
 			t.Errorf("the same password typed on another system: %v", err)
 		}
 	})
@@ -336,7 +336,7 @@ func TestNothingSecretIsStored(t *testing.T) {
 		if _, err := s.Register(ctx, "ada@example.com", "correct horse", (&logged{}).announce); err != nil {
 			t.Fatal(err)
 		}
-		session, err := s.SignIn(ctx, "ada@example.com", "correct horse", (&logged{}).announce)
+		session, err := s.SignIn(ctx, "ada@example.com", "correct horse", identity.Client{}, (&logged{}).announce)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -448,7 +448,8 @@ func TestASchemaOfItsOwn(t *testing.T) {
 	for _, table := range []string{"accounts", "sessions", "windows", "token_use", "migrations"} {
 		execute("ALTER TABLE identity.identity_" + table + " SET SCHEMA public")
 	}
-	execute("DROP TABLE identity.identity_salts, identity.identity_places; ALTER TABLE public.identity_windows SET LOGGED; DELETE FROM public.identity_migrations WHERE version > 1")
+	execute("DROP TABLE identity.identity_salts, identity.identity_places; ALTER TABLE public.identity_windows SET LOGGED; " +
+		"ALTER TABLE public.identity_sessions DROP COLUMN agent, DROP COLUMN network, DROP COLUMN last_used_on; DROP INDEX public.identity_sessions_account; DELETE FROM public.identity_migrations WHERE version > 1")
 	execute("DROP SCHEMA identity")
 	for range 2 {
 		_, closePeople = open("people")
@@ -460,7 +461,7 @@ func TestASchemaOfItsOwn(t *testing.T) {
 	execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 	people, closePeople = open("people")
 	defer closePeople()
-	if session, err := people.SignIn(t.Context(), "anna@example.com", "correct horse", log.announce); err != nil || session.Account != anna {
+	if session, err := people.SignIn(t.Context(), "anna@example.com", "correct horse", identity.Client{}, log.announce); err != nil || session.Account != anna {
 		t.Errorf("%+v, %v", session, err)
 	}
 

@@ -20,7 +20,7 @@ import (
 // Rules bound how often clients may register and sign in.
 type Rules struct {
 	Registrations ratelimit.Rule // per client address
-	SignIns       ratelimit.Rule // per client address, and per email address
+	SignIns       ratelimit.Rule // per client address, and per email address; and attempts of who is signed in to give the password, per account
 }
 
 // DefaultRules are the built-in ones: 5 registrations per address and
@@ -63,6 +63,16 @@ func (s *Store) CountSignIn(ctx context.Context, address, email string) (ratelim
 		return ofAccount, err
 	}
 	return ofAddress, nil
+}
+
+// PasswordsLeft is the allowance of an account's signed-in people to give its password, without counting an attempt.
+func (s *Store) PasswordsLeft(ctx context.Context, account string) (ratelimit.Allowance, error) {
+	return s.windows.Peek(ctx, "password:"+account, s.rules.SignIns, s.now())
+}
+
+// CountPassword counts an attempt of an account's signed-in people to give its password.
+func (s *Store) CountPassword(ctx context.Context, account string) (ratelimit.Allowance, error) {
+	return s.windows.Count(ctx, "password:"+account, s.rules.SignIns, s.now())
 }
 
 func (s *Store) count(ctx context.Context, what, whose string, rule ratelimit.Rule) (ratelimit.Allowance, error) {

@@ -258,7 +258,7 @@ func Start(t testing.TB, o Options) *Server {
 		Writes: writes, LogID: projector.LogID(),
 	}.Register(api)
 	must(t, readapi.Services{
-		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed,
+		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed, SignIns: who.SignIns,
 		JobView: jobView,
 		Plans:   o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
 		Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,

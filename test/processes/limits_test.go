@@ -1,6 +1,7 @@
 package processes
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -126,4 +127,98 @@ func resetOf(t *testing.T, a *e2e.Account) string {
 	must(t, err)
 	_ = response.Body.Close()
 	return response.Header.Get("X-RateLimit-Reset")
+}
+
+// cookieOf signs in and returns the cookie.
+func cookieOf(t *testing.T, s *e2e.Server, email, password string) string {
+	t.Helper()
+	response, err := http.Post(s.URL+"/auth/login", "application/json", strings.NewReader(fmt.Sprintf(`{"email":%q,"password":%q}`, email, password)))
+	must(t, err)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return ""
+	}
+	return response.Cookies()[0].String()
+}
+
+// asked is the status of a request with a credential.
+func asked(t *testing.T, s *e2e.Server, method, path, body, header, value string) int {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+	must(t, err)
+	request.Header.Set(header, value)
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := http.DefaultClient.Do(request)
+	must(t, err)
+	must(t, response.Body.Close())
+	return response.StatusCode
+}
+
+// TestWhatIsEndedEndsInEveryProcess: a credential that was ended in one place, by its owner or by an operator's command, fails with the
+// very next request, whichever process answers it.
+func TestWhatIsEndedEndsInEveryProcess(t *testing.T) {
+	in := install(t)
+	dataOne, dataTwo := e2e.DataFolder(t), e2e.DataFolder(t)
+	one, two := in.serve(dataOne, "api,project,react"), in.serve(dataTwo, "api")
+	a := one.NewAccount("anna@example.com")
+	ended := func(what, header, value string) {
+		t.Helper()
+		for i, s := range []*e2e.Server{two, one} {
+			if status := asked(t, s, "GET", "/api/history", "", header, value); status != 401 {
+				t.Errorf("%s: server %d answers %d", what, i, status)
+			}
+		}
+	}
+	holds := func(what, header, value string) {
+		t.Helper()
+		for i, s := range []*e2e.Server{one, two} {
+			if status := asked(t, s, "GET", "/api/history", "", header, value); status != 200 {
+				t.Fatalf("%s: server %d answers %d", what, i, status)
+			}
+		}
+	}
+	here, there := cookieOf(t, one, a.Email, password), cookieOf(t, two, a.Email, password)
+	holds("a sign-in", "Cookie", here)
+	if status := asked(t, two, "POST", "/auth/password", `{"current_password":"`+password+`","new_password":"another horse"}`, "Cookie", there); status != 200 {
+		t.Fatal(status)
+	}
+	ended("a sign-in after a new password", "Cookie", here)
+	holds("the one that changed it", "Cookie", there)
+	holds("a token", "Authorization", "Bearer "+a.Token)
+
+	if report := operate(t, 0, "", "account", "signout", a.Email, "--data", dataTwo); report != "1 sign-ins ended\n" && report != "2 sign-ins ended\n" {
+		t.Errorf("signout: %s", report)
+	}
+	ended("a sign-in that an operator ended", "Cookie", there)
+	here = cookieOf(t, one, a.Email, "another horse")
+	operate(t, 0, "set by an operator\n", "account", "password", a.Email, "--password-stdin", "--data", dataOne)
+	ended("a sign-in whose password an operator replaced", "Cookie", here)
+	if cookieOf(t, two, a.Email, "another horse") != "" || cookieOf(t, two, a.Email, "set by an operator") == "" {
+		t.Error("the operator's password is not the one in force")
+	}
+	operate(t, 2, "short\n", "account", "password", a.Email, "--password-stdin", "--data", dataOne)
+
+	var tokens []struct {
+		TokenID    string `json:"token_id"`
+		LastUsedOn string `json:"last_used_on"`
+	}
+	second := strings.TrimSpace(operate(t, 0, "", "account", "token", a.Email, "--name", "second", "--data", dataOne))
+	third := strings.TrimSpace(operate(t, 0, "", "account", "token", a.Email, "--name", "third", "--data", dataOne))
+	must(t, json.Unmarshal([]byte(operate(t, 0, "", "account", "tokens", a.Email, "--json", "--data", dataTwo)), &tokens))
+	if len(tokens) != 3 || tokens[2].LastUsedOn == "" || tokens[0].LastUsedOn != "" {
+		t.Fatalf("%+v", tokens)
+	}
+	holds("the third token", "Authorization", "Bearer "+third)
+	operate(t, 0, "", "account", "revoke", a.Email, "--token", tokens[0].TokenID, "--data", dataTwo)
+	ended("a token that an operator revoked", "Authorization", "Bearer "+third)
+	holds("another one", "Authorization", "Bearer "+second)
+	operate(t, 2, "", "account", "revoke", a.Email, "--data", dataTwo)
+	operate(t, 2, "", "account", "revoke", a.Email, "--token", strings.Repeat("0", 64), "--data", dataTwo)
+	if report := operate(t, 0, "", "account", "revoke", a.Email, "--all", "--data", dataTwo); report != "2 tokens revoked\n" {
+		t.Errorf("revoke --all: %s", report)
+	}
+	ended("every token", "Authorization", "Bearer "+second)
+	ended("every token", "Authorization", "Bearer "+a.Token)
 }
