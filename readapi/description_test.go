@@ -68,7 +68,7 @@ func TestDescriptionTellsTheTruth(t *testing.T) {
 		t.Fatal(err, api.OpenAPI)
 	}
 	for _, path := range []string{
-		"/healthz", "/readyz", "/auth/register", "/auth/login", "/auth/logout", "/auth/password", "/api/sign-ins", "/api/sign-ins/{id}", "/api/tokens", "/api/tokens/{id}", "/api/evaluate", "/api/verify",
+		"/healthz", "/readyz", "/auth/register", "/auth/login", "/auth/logout", "/auth/password", "/auth/close", "/api/sign-ins", "/api/sign-ins/{id}", "/api/tokens", "/api/tokens/{id}", "/api/evaluate", "/api/verify",
 		"/api/receipts/{id}", "/api/plots/{id}", "/api/history", "/api/sessions", "/api/sessions/{id}", "/api/jobs", "/api/jobs/{id}", "/billing/plans", "/.well-known/service-keys.json",
 	} {
 		if api.Paths[path] == nil {

@@ -606,6 +606,25 @@ func TestClosedAccount(t *testing.T) {
 	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", u.Cookie).Want(t, httpkit.InvalidToken)
 }
 
+// TestClosingAnAccount takes its password, and refuses every credential from the answer on.
+func TestClosingAnAccount(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	end := func(password string, headers ...string) apitest.Answer {
+		return s.Do(t, http.MethodPost, "/auth/close", `{"current_password":"`+password+`"}`, headers...)
+	}
+	end("wrong horse", "Cookie", u.Cookie).Want(t, httpkit.WrongPassword)
+	end(u.Password, "Authorization", "Bearer "+u.Token).Want(t, httpkit.FirstPartyOnly)
+	end(u.Password, "Cookie", u.Cookie, "Sec-Fetch-Site", "cross-site").Want(t, httpkit.CrossOrigin)
+	u.Do(t, http.MethodGet, "/api/history", "").OK(t)
+	a := end(u.Password, "Cookie", u.Cookie).OK(t)
+	if a.JSON["user_id"] != u.ID || a.JSON["closed"] != true || !strings.Contains(a.Header.Get("Set-Cookie"), "Max-Age=0") {
+		t.Errorf("%s %v", a.Body, a.Header)
+	}
+	u.Do(t, http.MethodGet, "/api/history", "").Want(t, httpkit.InvalidToken)
+	s.Do(t, http.MethodGet, "/api/sign-ins", "", "Cookie", u.Cookie).Want(t, httpkit.InvalidToken)
+}
+
 func TestLogAway(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)

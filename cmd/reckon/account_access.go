@@ -181,14 +181,5 @@ func (s *settings) tokensOf(ctx context.Context, store *eventstore.Store, accoun
 	if err := e.Wait(ctx, tokens.Projection().Name, head); err != nil {
 		return nil, fmt.Errorf("the list of tokens is behind the log: %w", err)
 	}
-	for page := (projections.Page{Limit: projections.MaxLimit}); ; {
-		rows, next, err := tokens.List(ctx, accountID, page)
-		if err != nil {
-			return nil, err
-		}
-		if all = append(all, rows...); next == "" {
-			return all, nil
-		}
-		page.Before = next
-	}
+	return tokensOf(ctx, tokens, accountID)
 }

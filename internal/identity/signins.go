@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -273,3 +274,31 @@ func (s *Store) setPassword(ctx context.Context, row accountRow, replacement, ke
 	}
 	return nil
 }
+
+// Forget removes everything of an account, and the use of its tokens. It may be repeated. A sign-in that is under way fails.
+func (s *Store) Forget(ctx context.Context, account string, tokens []string) error {
+	err := s.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		for _, removed := range []*bun.DeleteQuery{
+			tx.NewDelete().Model((*accountRow)(nil)).Where("id = ?", account),
+			tx.NewDelete().Model((*sessionRow)(nil)).Where("account = ?", account),
+			tx.NewDelete().Model((*placeRow)(nil)).Where("account = ?", account),
+		} {
+			if _, err := removed.Exec(ctx); err != nil {
+				return err
+			}
+		}
+		for some := range slices.Chunk(tokens, forgottenAtOnce) {
+			if _, err := tx.NewDelete().Model((*tokenUseRow)(nil)).Where("token_id IN ?", bun.Tuple(some)).Exec(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("identity: forget: %w", err)
+	}
+	return nil
+}
+
+// forgottenAtOnce is how many tokens one statement names.
+const forgottenAtOnce = 500

@@ -179,6 +179,47 @@ func TestASignInUnderWayFailsWhenThePasswordChanges(t *testing.T) {
 	})
 }
 
+// TestForget removes everything of an account and nothing of another.
+func TestForget(t *testing.T) {
+	onEach(t, func(t *testing.T, s *identity.Store, db *bun.DB, _ *clock) {
+		ctx := t.Context()
+		anna, bert := register(t, s, "anna@example.com"), register(t, s, "bert@example.com")
+		hers, his := signIn(t, s, "anna@example.com", horse, identity.Client{}), signIn(t, s, "bert@example.com", horse, identity.Client{})
+		places := identity.NewPlaces(s, nil, func(err error) { t.Error(err) })
+		for _, account := range []string{anna, bert} {
+			if ok, err := places.Take(ctx, account, "notebook", 1, nil); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+			if err := s.TokenUsed(ctx, "token of "+account); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			if err := s.Forget(ctx, anna, []string{"token of " + anna}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if valid(t, s, hers) || !valid(t, s, his) {
+			t.Error("her sign-in lives, or his does not")
+		}
+		for table, column := range map[string]string{"accounts": "id", "sessions": "account", "places": "account", "token_use": "token_id"} {
+			var left int
+			if err := db.QueryRowContext(ctx, "SELECT count(*) FROM identity_"+table+" WHERE "+column+" LIKE '%"+anna+"%'").Scan(&left); err != nil || left != 0 {
+				t.Errorf("%d rows of hers in %s, %v", left, table, err)
+			}
+			if err := db.QueryRowContext(ctx, "SELECT count(*) FROM identity_"+table+" WHERE "+column+" LIKE '%"+bert+"%'").Scan(&left); err != nil || left != 1 {
+				t.Errorf("%d rows of his in %s, %v", left, table, err)
+			}
+		}
+		if _, err := s.SignIn(ctx, "anna@example.com", horse, identity.Client{}, nil); !errors.Is(err, identity.ErrWrongCredentials) {
+			t.Errorf("she signs in: %v", err)
+		}
+		if again := register(t, s, "anna@example.com"); again == anna {
+			t.Error("her address has the same account again")
+		}
+	})
+}
+
 // TestPasswordsAreHashedOnePerCore: of a flood of sign-ins as many are hashed at a time as there are cores, as many wait as the queue
 // holds, and the rest are told to come again.
 func TestPasswordsAreHashedOnePerCore(t *testing.T) {

@@ -3,9 +3,12 @@ package writeapi
 import (
 	"context"
 	"net/http"
+	"time"
 
+	"reckon/commands"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
+	"reckon/internal/identity"
 	"reckon/internal/ratelimit"
 )
 
@@ -33,6 +36,19 @@ type passwordChangedOutput struct {
 	}
 }
 
+type closeInput struct {
+	Body struct {
+		CurrentPassword string `json:"current_password" doc:"The account's password"`
+	}
+}
+
+type closedOutput struct {
+	Body struct {
+		UserID string `json:"user_id" format:"uuid" doc:"Id of the account"`
+		Closed bool   `json:"closed" doc:"Always true: no credential of the account is accepted from now on"`
+	}
+}
+
 func (s Services) registerSignIns(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodDelete, Path: "/api/sign-ins/{id}", ID: "end-sign-in", Tag: "Account", Summary: "End a sign-in",
@@ -45,6 +61,12 @@ func (s Services) registerSignIns(api *httpkit.API) {
 		Access:      httpkit.BrowserOnly, Errors: problems, Limit: s.passwordsPerMinute(),
 		Kinds: []httpkit.Kind{httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.WrongPassword, httpkit.NotJSON, httpkit.TooLarge, httpkit.Saturated, httpkit.Unavailable},
 	}, s.changePassword)
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodPost, Path: "/auth/close", ID: "close-account", Tag: "Account", Summary: "Close the account",
+		Description: "For good. No token and no sign-in of the account is accepted from the answer on. Its jobs are cancelled, its sessions and tokens end, and its address and password are forgotten within moments. Receipts and certificates that were handed out can be verified as before.",
+		Access:      httpkit.BrowserOnly, Errors: problems, Limit: s.passwordsPerMinute(), SetsCookie: "The cookie of the browser session, expired",
+		Kinds: []httpkit.Kind{httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.WrongPassword, httpkit.NotJSON, httpkit.TooLarge, httpkit.Saturated, httpkit.Unavailable},
+	}, s.closeAccount)
 }
 
 // passwordsPerMinute is the limit of routes that ask who is signed in for the password.
@@ -85,5 +107,25 @@ func (s Services) changePassword(ctx context.Context, in *passwordInput) (*passw
 	}
 	out := &passwordChangedOutput{}
 	out.Body.Changed = true
+	return out, nil
+}
+
+func (s Services) closeAccount(ctx context.Context, in *closeInput) (*closedOutput, error) {
+	if err := s.countPassword(ctx); err != nil {
+		return nil, err
+	}
+	intent := s.intent(ctx)
+	switch right, err := s.Identity.IsPassword(ctx, intent.Account, in.Body.CurrentPassword); {
+	case err != nil:
+		return nil, err
+	case !right:
+		return nil, identity.ErrWrongPassword
+	}
+	if _, err := commands.CloseAccount(ctx, s.Store, intent); err != nil {
+		return nil, err
+	}
+	setCookie(ctx, "", time.Unix(0, 0))
+	out := &closedOutput{}
+	out.Body.UserID, out.Body.Closed = intent.Account, true
 	return out, nil
 }
