@@ -211,6 +211,10 @@ func (r servedRoute) minimal() map[string]any {
 		return map[string]any{"declarations": []string{"a"}, "upload_id": "b3e2c1d0-5f4a-4c3b-8d2e-1f0a9b8c7d6e"}
 	case "/api/proofs/elaborate":
 		return map[string]any{"source": "theorem a : True := trivial"}
+	case "/auth/close":
+		return map[string]any{"current_password": "not the password"}
+	case "/auth/password":
+		return map[string]any{"current_password": "not the password", "new_password": "another horse"}
 	case "/auth/register", "/auth/login":
 		return map[string]any{"email": "a@example.com", "password": "correct horse"}
 	}
