@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"reckon/domain/event"
 )
 
 // Request holds what is known of a request before its route is chosen.
@@ -23,6 +25,7 @@ type Request struct {
 	Address     string // client address as rate limits key it: IPv4, or the /64 of an IPv6
 	Agent       string // User-Agent, at most maxAgentBytes of printable text
 	Secure      bool   // reached over TLS: here, at a trusted proxy, or because that is the only public address
+	Source      event.Source
 }
 
 type requestKey struct{}
@@ -43,7 +46,11 @@ const maxAgentBytes = 200
 
 // readRequest reads the headers that every request may have.
 func (a *API) readRequest(r *http.Request) Request {
+	if d := delegationOf(r.Context()); d != nil {
+		return d.request()
+	}
 	described := Request{
+		Source:  event.SourceWeb,
 		ID:      r.Header.Get("X-Request-Id"),
 		Address: a.clientAddress(r),
 		Agent:   printable(r.UserAgent(), maxAgentBytes),
