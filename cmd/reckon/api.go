@@ -20,6 +20,7 @@ import (
 	"reckon/runners"
 	"reckon/runners/engine"
 	"reckon/writeapi"
+	"reckon/writeapi/mcpapi"
 )
 
 // api is the HTTP interface of a process.
@@ -62,12 +63,24 @@ func (s *service) makeAPI() (*api, error) {
 		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writeSide.signing.Signer, Now: time.Now,
 		Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, LogID: s.readSide.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.sessionBusy,
 		Health: s.health(), Build: buildRevision(), PublicURL: s.config.PublicURL,
+		Tools: agentTools(), Revisions: mcpapi.Revisions(),
 	}).Register(kit); err != nil {
+		return nil, err
+	}
+	if err := (mcpapi.Services{API: kit, Logger: s.logger, Build: buildRevision(), PublicURL: s.config.PublicURL}).Register(); err != nil {
 		return nil, err
 	}
 	a.server = httpserver.New(kit, httpserver.ClientLimits(), s.logger)
 	s.life.Add(a.part(s.config.Listen, s.config.UnreadyFor()))
 	return a, nil
+}
+
+// agentTools are the tools of /mcp for agents.md.
+func agentTools() (tools []readapi.Tool) {
+	for _, t := range mcpapi.Tools() {
+		tools = append(tools, readapi.Tool(t))
+	}
+	return tools
 }
 
 // part listens when it is started, after everything its handlers call. When it is drained it
