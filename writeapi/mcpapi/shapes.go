@@ -100,8 +100,11 @@ func (s shapes) complete(whole schema) (schema, error) {
 	return complete, nil
 }
 
-// copy copies a part of a schema with its references to $defs, and adds what they name to definitions. OpenAPI's own keyword
-// discriminator is left out.
+// formats are those of JSON Schema that the description uses. Clients warn of any other, of which OpenAPI has some.
+var formats = []any{"date-time", "uri-reference", "uuid"}
+
+// copy copies a part of a schema with its references to $defs, and adds what they name to definitions. What is OpenAPI's own,
+// the keyword discriminator and formats, is left out.
 func (s shapes) copy(part any, definitions schema) (any, error) {
 	switch part := part.(type) {
 	case schema:
@@ -128,7 +131,17 @@ func (s shapes) copyMembers(part map[string]any, definitions schema) (any, error
 		reference, isText := value.(string)
 		name, refers := strings.CutPrefix(reference, componentPrefix)
 		switch {
-		case key == "discriminator" && part["oneOf"] != nil:
+		case key == "discriminator" || key == "format" && !slices.Contains(formats, value):
+		case key == "properties":
+			named := schema{}
+			for _, property := range slices.Sorted(maps.Keys(asSchema(value))) {
+				member, err := s.copy(asSchema(value)[property], definitions)
+				if err != nil {
+					return nil, err
+				}
+				named[property] = member
+			}
+			copied[key] = named
 		case key == "examples" || key == "enum" || key == "const" || key == "default":
 			copied[key] = value
 		case key == "$ref" && isText && refers:
