@@ -50,6 +50,7 @@ var (
 	NoSuchSignIn  = Kind{"no_such_sign_in", http.StatusNotFound, "No such sign-in", "Your account has no browser session with this id: it may have ended."}
 	NoSuchJob     = Kind{"no_such_job", http.StatusNotFound, "No such job", "Your account has no job with this id."}
 	NoSuchUpload  = Kind{"no_such_upload", http.StatusNotFound, "No such upload", "Your account has no upload with this id."}
+	NoMCPSession  = Kind{"no_such_mcp_session", http.StatusNotFound, "No such MCP session", "The header `Mcp-Session-Id` is none that this service gave. Initialize again."}
 	NoCertificate = Kind{"no_such_certificate", http.StatusNotFound, "No such certificate", "There is no certificate with this id, or it is not your account's."}
 	MethodRefused = Kind{"method_not_allowed", http.StatusMethodNotAllowed, "The address does not take this method", "The Allow header lists those it takes."}
 
@@ -91,7 +92,7 @@ func Kinds() []Kind {
 		InvalidExport, ExportOverBudget, ExportTooLarge, ExportChoice, UnknownUpload, InvalidDeclarations, InvalidSource, InvalidModule, ElaborationFailed,
 		Unauthenticated, InvalidToken, InvalidCredentials,
 		FirstPartyOnly, CrossOrigin, WrongPassword, ExpressionDenied, ProofsNotOnPlan,
-		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchJob, NoSuchUpload, NoCertificate, MethodRefused,
+		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchJob, NoSuchUpload, NoMCPSession, NoCertificate, MethodRefused,
 		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
 		Internal, UnknownCoding, Saturated, Unavailable, NoElaboration, UnsupportedHTTP,
 	}
