@@ -68,7 +68,7 @@ func TestDescriptionTellsTheTruth(t *testing.T) {
 		t.Fatal(err, api.OpenAPI)
 	}
 	for _, path := range []string{
-		"/healthz", "/readyz", "/auth/register", "/auth/login", "/auth/logout", "/api/tokens", "/api/tokens/{id}", "/api/evaluate", "/api/verify",
+		"/healthz", "/readyz", "/auth/register", "/auth/login", "/auth/logout", "/auth/password", "/auth/close", "/api/sign-ins", "/api/sign-ins/{id}", "/api/tokens", "/api/tokens/{id}", "/api/evaluate", "/api/verify",
 		"/api/receipts/{id}", "/api/plots/{id}", "/api/history", "/api/sessions", "/api/sessions/{id}", "/api/jobs", "/api/jobs/{id}", "/billing/plans", "/.well-known/service-keys.json",
 	} {
 		if api.Paths[path] == nil {
@@ -130,6 +130,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	check("ReceiptOutputBody", u.Do(t, http.MethodGet, "/api/receipts/2", "").OK(t))
 	check("SessionsOutputBody", u.Do(t, http.MethodGet, "/api/sessions", "").OK(t))
 	check("TokensOutputBody", u.Do(t, http.MethodGet, "/api/tokens", "").OK(t))
+	check("SignInsOutputBody", s.Do(t, http.MethodGet, "/api/sign-ins", "", "Cookie", u.Cookie).OK(t))
 	check("KeysOutputBody", s.Do(t, http.MethodGet, "/.well-known/service-keys.json", "").OK(t))
 	var id string
 	for kind, submission := range map[string]string{

@@ -38,6 +38,7 @@ var (
 
 	FirstPartyOnly   = Kind{"first_party_only", http.StatusForbidden, "This needs another credential", "The route is closed to this kind of credential: sign in, or use what `detail` names."}
 	CrossOrigin      = Kind{"cross_origin", http.StatusForbidden, "Cross-origin write refused", "A browser sent this from another site without an Authorization header. Use an API token."}
+	WrongPassword    = Kind{"wrong_password", http.StatusForbidden, "The password is not the account's", "You are signed in still. Attempts are limited: X-RateLimit-Remaining says how many are left."}
 	ExpressionDenied = Kind{"expression_denied", http.StatusForbidden, "The expression uses something that is not permitted", "`detail` names the function. Nothing was evaluated or logged."}
 	ProofsNotOnPlan  = Kind{"proofs_not_on_plan", http.StatusForbidden, "The plan has no proof checking", "See /billing/plans for those that have."}
 
@@ -46,8 +47,10 @@ var (
 	NoReceipt     = Kind{"no_receipt", http.StatusNotFound, "The run has no receipt", "Only a run that ended with an answer has one."}
 	NoPlot        = Kind{"no_plot", http.StatusNotFound, "The run has no plot", "No graphic was stored for this run."}
 	NoSuchToken   = Kind{"no_such_token", http.StatusNotFound, "No such token", "Your account has no token with this id."}
+	NoSuchSignIn  = Kind{"no_such_sign_in", http.StatusNotFound, "No such sign-in", "Your account has no browser session with this id: it may have ended."}
 	NoSuchJob     = Kind{"no_such_job", http.StatusNotFound, "No such job", "Your account has no job with this id."}
 	NoSuchUpload  = Kind{"no_such_upload", http.StatusNotFound, "No such upload", "Your account has no upload with this id."}
+	NoMCPSession  = Kind{"no_such_mcp_session", http.StatusNotFound, "No such MCP session", "The header `Mcp-Session-Id` is none that this service gave. Initialize again."}
 	NoCertificate = Kind{"no_such_certificate", http.StatusNotFound, "No such certificate", "There is no certificate with this id, or it is not your account's."}
 	MethodRefused = Kind{"method_not_allowed", http.StatusMethodNotAllowed, "The address does not take this method", "The Allow header lists those it takes."}
 
@@ -76,7 +79,7 @@ var (
 	Internal        = Kind{"internal", http.StatusInternalServerError, "Something went wrong", "It is our fault. Give the request_id when you report it."}
 	UnknownCoding   = Kind{"unknown_transfer_coding", http.StatusNotImplemented, "The Transfer-Encoding is not known", "Send `Transfer-Encoding: chunked`, or a Content-Length. The connection is closed."}
 	UnsupportedHTTP = Kind{"unsupported_http_version", http.StatusHTTPVersionNotSupported, "This version of HTTP is not served", "Send HTTP/1.1; a proxy in front may serve others. The connection is closed."}
-	Saturated       = Kind{"saturated", http.StatusServiceUnavailable, "The service is at its limit", "No worker became free in time. Nothing was logged, and it does not count against the limit per minute. Retry-After is when a worker comes free at the latest."}
+	Saturated       = Kind{"saturated", http.StatusServiceUnavailable, "The service is at its limit", "No worker became free in time, or too many passwords wait to be checked. Nothing was logged, and it does not count against the limit per minute. Retry-After is when a worker comes free at the latest."}
 	Unavailable     = Kind{"unavailable", http.StatusServiceUnavailable, "A part of the service cannot be reached", "Try again after Retry-After. Whether a write happened is unknown: reads will tell."}
 	NoElaboration   = Kind{"no_elaboration", http.StatusServiceUnavailable, "There is no elaboration service", "This deployment has none, or it does not respond. Elaborate and export with your own toolchain and upload the export."}
 )
@@ -88,8 +91,8 @@ func Kinds() []Kind {
 		UnknownJobKind, TimeoutOverPlan,
 		InvalidExport, ExportOverBudget, ExportTooLarge, ExportChoice, UnknownUpload, InvalidDeclarations, InvalidSource, InvalidModule, ElaborationFailed,
 		Unauthenticated, InvalidToken, InvalidCredentials,
-		FirstPartyOnly, CrossOrigin, ExpressionDenied, ProofsNotOnPlan,
-		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchJob, NoSuchUpload, NoCertificate, MethodRefused,
+		FirstPartyOnly, CrossOrigin, WrongPassword, ExpressionDenied, ProofsNotOnPlan,
+		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchJob, NoSuchUpload, NoMCPSession, NoCertificate, MethodRefused,
 		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
 		Internal, UnknownCoding, Saturated, Unavailable, NoElaboration, UnsupportedHTTP,
 	}

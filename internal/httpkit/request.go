@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"reckon/domain/event"
 )
 
 // Request holds what is known of a request before its route is chosen.
@@ -24,6 +26,7 @@ type Request struct {
 	Address     string // client address as rate limits key it: IPv4, or the /64 of an IPv6
 	Agent       string // User-Agent, at most maxAgentBytes of printable text
 	Secure      bool   // reached over TLS: here, at a trusted proxy, or because that is the only public address
+	Source      event.Source
 }
 
 type requestKey struct{}
@@ -44,7 +47,11 @@ const maxAgentBytes = 200
 
 // readRequest reads the headers that every request may have.
 func (a *API) readRequest(r *http.Request) Request {
+	if d := delegationOf(r.Context()); d != nil {
+		return d.request()
+	}
 	described := Request{
+		Source:  event.SourceWeb,
 		ID:      r.Header.Get("X-Request-Id"),
 		Address: a.clientAddress(r),
 		Agent:   printable(r.UserAgent(), maxAgentBytes),

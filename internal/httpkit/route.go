@@ -280,7 +280,11 @@ func refuseEmptyParameters(r *http.Request, op *huma.Operation) *Problem {
 // admit authenticates the request, then reads and checks its body: in this order, so that
 // a client without a credential cannot make the service read MaxJSONBytes.
 func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, body *huma.Schema, route Route) (*http.Request, *Problem) {
-	ctx, err := a.settings.Authenticator.Authenticate(r, route)
+	needs := route
+	if d := delegationOf(r.Context()); d != nil {
+		needs = d.Route
+	}
+	ctx, err := a.settings.Authenticator.Authenticate(r, needs)
 	if err != nil {
 		return nil, Translate(err, route.Errors)
 	}
