@@ -77,6 +77,7 @@ type gate struct {
 	targets  []int
 	controls []int
 	params   []float64 // radians
+	matrix   []scalar  // unitary: row by row; initialize: the amplitudes. The first target is the lowest bit of an index
 	slots    []int     // measure: the classical bit each target is written to; assign: the bits written, lowest first
 	flow     *flow     // if, while, assign
 	// selection numbers the switch statement that an if is a case of; the cases follow each other and count as one. 0: of none.

@@ -105,13 +105,14 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 	}
 	// An operator that stays alone has at most 16 entries; fused ones share at most 64, so that each accounts for half.
 	entries := int64(1) << min(2*c.qubits, maxTableBits)
-	operators, multiplications := int64(0), uint64(c.pauliTerms())
+	multiplications := uint64(c.pauliTerms())
 	heap += c.pauliTerms() * c.termBytes()
 	cost.ResultBytes += int64(len(c.observables)) * 128
 	for _, s := range p.segments {
 		once := uint64(0)
 		for _, op := range s.operators {
-			operators++
+			own := max(entries, int64(len(op.matrix))) // preparing a state has a larger table, which is not fused
+			heap += own/2*2*vectorBytes + 2*own*16
 			once += 1 << (2 * op.targets.count())
 		}
 		if s.event.kind == eventMeasure || s.event.kind == eventReset {
@@ -119,7 +120,6 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 		}
 		multiplications = saturatingAdd(multiplications, saturatingMultiply(once, uint64(s.times)))
 	}
-	heap += operators * (entries/2*2*vectorBytes + 2*entries*16)
 
 	cost.MemoryBytes = fixedBytes + stateBytes + 2*heap // what is in use, and as much garbage before it is collected
 	cost.SpareBytes = waiting * stateBytes

@@ -59,6 +59,9 @@ type GateInput struct {
 	Phi      *float64  `json:"phi,omitempty" nullable:"true" doc:"Second angle of u, in radians"`
 	Lambda   *float64  `json:"lambda,omitempty" nullable:"true" doc:"Third angle of u, in radians"`
 	Gamma    *float64  `json:"gamma,omitempty" nullable:"true" doc:"Fourth angle of cu: the phase of the controlled gate, in radians"`
+
+	Matrix [][][2]float64 `json:"matrix,omitempty" minItems:"2" maxItems:"4" nullable:"true" doc:"Of unitary, an extension of this service (docs/circuits.md): the rows of a unitary matrix, each entry its real and imaginary part; the first target is the lowest bit of an index"`
+	State  [][2]float64   `json:"state,omitempty" minItems:"2" maxItems:"4096" nullable:"true" doc:"Of initialize, an extension of this service (docs/circuits.md): the amplitudes that the targets are given, each its real and imaginary part; the first target is the lowest bit of an index"`
 }
 
 // IfInput declares an entry that is done when a condition on measured qubits holds, an extension of this service.

@@ -49,7 +49,9 @@ type rawGate struct {
 	name              string
 	targets, controls []int
 	params            []float64
-	flow              *rawFlow // if and while
+	matrix            [][]scalar // of unitary
+	state             []scalar   // of initialize
+	flow              *rawFlow   // if and while
 }
 
 func (r *reader) circuit() (Circuit, error) {
@@ -255,6 +257,10 @@ func (r *reader) gate(index int) (rawGate, error) {
 			if angle, err = r.angle(index, g.name, key); angle != nil {
 				angles[key] = *angle
 			}
+		case "matrix":
+			g.matrix, err = r.matrix(index, g.name)
+		case "state":
+			g.state, err = r.amplitudes(index, g.name, key, 1<<MaxInitializedQubits)
 		default:
 			if flowFields[key] {
 				err = r.flowField(index, &g, key)

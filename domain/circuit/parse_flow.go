@@ -226,7 +226,7 @@ func (c *Circuit) build(list []rawGate) ([]gate, error) {
 	for i, raw := range list {
 		var err error
 		if raw.flow == nil {
-			out[i], err = newGate(i, raw.name, raw.targets, raw.controls, raw.params, nil, c.qubits)
+			out[i], err = raw.gate(i, c.qubits)
 		} else {
 			out[i], err = c.buildFlow(i, raw)
 		}

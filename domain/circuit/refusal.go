@@ -33,6 +33,8 @@ const (
 	CodeRounds          Code = "loop_rounds"          // a loop that may or did run more rounds than allowed
 	CodeTooManySteps    Code = "too_many_steps"       // more instructions than allowed once loops are written out
 	CodeObservable      Code = "wrong_observable"     // an observable that is not a sum of Pauli terms on the circuit's qubits
+	CodeMatrix          Code = "wrong_matrix"         // the matrix of unitary is absent, of another size than its targets, or not unitary
+	CodeState           Code = "wrong_state"          // the state of initialize is absent, of another size than its targets, or not normalised
 	CodeWork            Code = "work_limit"           // Estimate exceeds MaxOperations
 	circuitLevel             = -1
 	maxQuotedNameLength      = 32
