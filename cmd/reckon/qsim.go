@@ -63,7 +63,7 @@ func (c *qsimCmd) Run() error {
 		_ = out.WriteByte('\n') // Flush says what went wrong
 		return out.Flush()
 	}
-	return printHistogram(os.Stdout, result, c.Rows)
+	return printResult(os.Stdout, result, c.Rows)
 }
 
 // refused prints why there is no result and tells whose fault it is.
@@ -103,15 +103,15 @@ func (c *qsimCmd) read(stdin io.Reader) (circuit.Circuit, circuit.Limits, error)
 	return parsed, limits, err
 }
 
-func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result, error) {
+func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.SweepResult, error) {
 	const mostMiB = 1 << 40 // bytes fit 63 bits
 	switch {
 	case c.MemoryMiB < 1 || c.MemoryMiB > mostMiB:
-		return circuit.Result{}, fmt.Errorf("--memory-mib must be between 1 and %d, not %d", int64(mostMiB), c.MemoryMiB)
+		return circuit.SweepResult{}, fmt.Errorf("--memory-mib must be between 1 and %d, not %d", int64(mostMiB), c.MemoryMiB)
 	case c.Threads < 0:
-		return circuit.Result{}, fmt.Errorf("--threads must be at least 0, not %d", c.Threads)
+		return circuit.SweepResult{}, fmt.Errorf("--threads must be at least 0, not %d", c.Threads)
 	case c.Rows < 0:
-		return circuit.Result{}, fmt.Errorf("--rows must be at least 0, not %d", c.Rows)
+		return circuit.SweepResult{}, fmt.Errorf("--rows must be at least 0, not %d", c.Rows)
 	}
 	parsed, limits, err := c.read(stdin)
 	if err == nil && c.Shots != nil {
@@ -127,9 +127,9 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result
 		parsed, err = parsed.WithObservables([]byte(c.Observables))
 	}
 	if err != nil {
-		return circuit.Result{}, err
+		return circuit.SweepResult{}, err
 	}
-	return circuit.Run(ctx, parsed, circuit.Options{
+	return circuit.RunSweep(ctx, parsed, circuit.Options{
 		Seed: freshSeed(), Threads: c.Threads, MemoryLimitBytes: c.MemoryMiB << 20, Engine: circuit.Engine(c.Engine), Allocate: offheap.Allocate,
 	})
 }
@@ -151,6 +151,31 @@ func freshSeed() uint64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand documents it)
 	return binary.LittleEndian.Uint64(b[:]) & circuit.MaxSeed
+}
+
+// printResult shows a histogram, one for each point of a sweep.
+func printResult(w io.Writer, r circuit.SweepResult, rows int) error {
+	if len(r.Points) == 0 {
+		return printHistogram(w, r.Result, rows)
+	}
+	for i, p := range r.Points {
+		var title strings.Builder
+		fmt.Fprintf(&title, "point %d:", i)
+		for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
+			fmt.Fprintf(&title, " %s = %g", name, p.Parameters[name])
+		}
+		if _, err := fmt.Fprintf(w, "%s\n\n", title.String()); err != nil {
+			return err
+		}
+		if err := printHistogram(w, p.Result, rows); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "%d points, %d shots, seed %d\n", len(r.Points), r.Shots, r.Seed)
+	return err
 }
 
 // printHistogram lists the most frequent keys with bars in proportion to the most frequent one.

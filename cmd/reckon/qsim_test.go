@@ -64,7 +64,7 @@ func TestQsimObservables(t *testing.T) {
 		t.Fatalf("%+v, %v", r.Expectations, err)
 	}
 	var out strings.Builder
-	if err := printHistogram(&out, r, 2); err != nil || !strings.Contains(out.String(), "observable 0: 1.5 ± 0 by shots, exactly 1.5\n\n1024 shots") {
+	if err := printResult(&out, r, 2); err != nil || !strings.Contains(out.String(), "observable 0: 1.5 ± 0 by shots, exactly 1.5\n\n1024 shots") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	cmd.Observables = `[{"X":1}]`

@@ -68,6 +68,8 @@ type Circuit struct {
 	phase       float64             // global phase in radians, of OpenQASM's gphase and U
 	registers   []classicalRegister // in order of declaration, covering the first slots; nil for JSON
 	observables []observable
+	points      []map[string]float64 // of a sweep: the values of the parameters
+	engines     []Engine             // that points of the sweep run on
 }
 
 // gate is one checked instruction.
@@ -76,10 +78,11 @@ type gate struct {
 	kind     kind
 	targets  []int
 	controls []int
-	params   []float64 // radians
-	matrix   []scalar  // unitary: row by row; initialize: the amplitudes. The first target is the lowest bit of an index
-	slots    []int     // measure: the classical bit each target is written to; assign: the bits written, lowest first
-	flow     *flow     // if, while, assign
+	params   []float64  // radians
+	formulas []*formula // of the params that depend on parameters, nil for the others; nil when none does
+	matrix   []scalar   // unitary: row by row; initialize: the amplitudes. The first target is the lowest bit of an index
+	slots    []int      // measure: the classical bit each target is written to; assign: the bits written, lowest first
+	flow     *flow      // if, while, assign
 	// selection numbers the switch statement that an if is a case of; the cases follow each other and count as one. 0: of none.
 	selection int
 }

@@ -18,6 +18,8 @@ type Cost struct {
 	// Operations counts complex multiplications, an upper bound that ignores fusion. A core with AVX-512 does about
 	// 2e9 a second, one without SIMD about 2e8.
 	Operations int64
+	// keptBytes bounds what a finished run's result holds on the heap.
+	keptBytes int64
 }
 
 // MaxOperations is the most operations of a circuit that Run accepts: two months of a fast core.
@@ -25,6 +27,9 @@ const MaxOperations = 10_000_000_000_000_000
 
 // Estimate bounds memory and work without simulating. It takes time linear in the circuit's text.
 func Estimate(c Circuit) Cost {
+	if c.Points() > 0 {
+		return c.sweepCost(runtime.GOMAXPROCS(0))
+	}
 	engine, err := c.engine(EngineAuto)
 	if err != nil {
 		return Cost{}
@@ -84,20 +89,23 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 
 	heap := gates*gateBytes + int64(len(p.segments))*gateBytes
 	heap += int64(c.shots) * 8 // uniform numbers
-	heap += distinct * (key + key/8 + 16 + entryBytes)
+	kept := distinct * (key + key/8 + 16 + entryBytes)
 	heap += 2 * 8 << geo.stateBits >> min(chunkBits, geo.stateBits) // sums of chunks
 	if geo.blockBits < geo.stateBits {
 		heap += amplitudeBytes << geo.blockBits * int64(threads)
 	}
 	if c.qubits <= MaxProbabilityQubits {
 		listed := int64(min(1<<min(shown, 62), maxProbabilities))
-		heap += listed * (key + key/8 + 16 + entryBytes)
+		kept += listed * (key + key/8 + 16 + entryBytes)
 		cost.ResultBytes += listed * (key + 32)
 	}
 	if c.statevector && c.qubits <= MaxStatevectorQubits {
-		heap += 16 << c.qubits
+		kept += 16 << c.qubits
 		cost.ResultBytes += 64 << c.qubits
 	}
+	kept += 4096 + int64(len(c.observables))*64
+	heap += kept
+	cost.keptBytes = kept
 	waiting := int64(0) // histories at once; see walk
 	if events > 0 {
 		waiting = min(events, int64(bits.Len(uint(c.shots)))+47) + 1
@@ -168,6 +176,7 @@ func (c Circuit) stabilizerCost(cost Cost, distinct, key, gates int64) Cost {
 	heap += int64(c.slots+c.qubits) * (symbols/4 + 64)    // outcomes
 	heap += symbols * (2*sample + entryBytes)             // basis
 	heap += int64(c.shots)*(sample+4) + distinct*(key+64) // samples, keys
+	cost.keptBytes = distinct*(key+64+entryBytes) + 4096 + int64(len(c.observables))*64
 	cost.MemoryBytes = fixedBytes + 2*heap
 	words := column / 8
 	cost.Operations = c.pauliTerms() * (2*int64(c.qubits) + symbols) * words

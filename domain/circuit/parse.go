@@ -48,7 +48,7 @@ type reader struct {
 type rawGate struct {
 	name              string
 	targets, controls []int
-	params            []float64
+	params            []angle
 	matrix            [][]scalar // of unitary
 	state             []scalar   // of initialize
 	flow              *rawFlow   // if and while
@@ -63,6 +63,7 @@ func (r *reader) circuit() (Circuit, error) {
 	var qubits, shots, seed *integer
 	var program *string
 	var observables [][]rawTerm
+	var points []map[string]float64
 	hasGates := false
 	seen := map[string]bool{}
 	for r.dec.More() {
@@ -83,6 +84,8 @@ func (r *reader) circuit() (Circuit, error) {
 			c.precision, err = r.precision()
 		case "observables":
 			observables, err = r.observables()
+		case "sweep":
+			points, err = r.sweep()
 		case "gates":
 			gates, hasGates, err = r.gates(key)
 		case "openqasm":
@@ -129,12 +132,19 @@ func (r *reader) circuit() (Circuit, error) {
 		if c, err = c.withProgram(*program, r.limits); err == nil {
 			c.observables, err = c.checkObservables(observables)
 		}
+		if err == nil && points != nil {
+			err = refuse(CodeSweep, "a program has no parameters for sweep to give values to")
+		}
 		return c, err
 	}
+	c.points = points
 	if c.gates, err = c.build(gates); err != nil {
 		return Circuit{}, err
 	}
 	if err := c.complete(r.limits); err != nil {
+		return Circuit{}, err
+	}
+	if err := c.checkSweep(r.limits); err != nil {
 		return Circuit{}, err
 	}
 	if c.observables, err = c.checkObservables(observables); err != nil {
@@ -172,7 +182,7 @@ func (c Circuit) withProgram(text string, limits Limits) (Circuit, error) {
 
 // checkWidth refuses circuits wider than the state vector allowed that are not Clifford throughout.
 func checkWidth(c Circuit, limits Limits) error {
-	if c.qubits <= limits.Qubits {
+	if names, _ := c.parameters(); c.qubits <= limits.Qubits || len(names) > 0 { // checkSweep checks every point
 		return nil
 	}
 	if i, reason := c.notClifford(); reason != "" {
@@ -220,7 +230,7 @@ func (r *reader) gate(index int) (rawGate, error) {
 	}
 	var g rawGate
 	named := false
-	angles := map[string]float64{} // theta, phi, lambda and gamma when written by name
+	angles := map[string]angle{} // theta, phi, lambda and gamma when written by name
 	given := map[string]string{}
 	seen := map[string]bool{}
 	for r.dec.More() {
@@ -239,23 +249,23 @@ func (r *reader) gate(index int) (rawGate, error) {
 			g.controls, present, err = r.qubits(index, g.name, key)
 			err = firstError(err, refuseDuplicate(given, "control", key, present, index, g.name))
 		case "angle", "rotation":
-			var angle *float64
-			angle, err = r.angle(index, g.name, key)
-			if angle != nil {
-				g.params = []float64{*angle}
+			var one *angle
+			one, err = r.angle(index, g.name, key)
+			if one != nil {
+				g.params = []angle{*one}
 			}
-			err = firstError(err, refuseDuplicate(given, "angle", key, angle != nil, index, g.name))
+			err = firstError(err, refuseDuplicate(given, "angle", key, one != nil, index, g.name))
 		case "params", "angles":
-			var params []float64
+			var params []angle
 			params, err = r.angles(index, g.name, key)
 			if params != nil {
 				g.params = params
 			}
 			err = firstError(err, refuseDuplicate(given, "angle", key, params != nil, index, g.name))
 		case "theta", "phi", "lambda", "gamma":
-			var angle *float64
-			if angle, err = r.angle(index, g.name, key); angle != nil {
-				angles[key] = *angle
+			var one *angle
+			if one, err = r.angle(index, g.name, key); one != nil {
+				angles[key] = *one
 			}
 		case "matrix":
 			g.matrix, err = r.matrix(index, g.name)
@@ -285,7 +295,7 @@ func (r *reader) gate(index int) (rawGate, error) {
 }
 
 // takeNamedAngles moves theta, phi, lambda and gamma, when written as fields of their own, into params.
-func (g *rawGate) takeNamedAngles(index int, angles map[string]float64, other string) error {
+func (g *rawGate) takeNamedAngles(index int, angles map[string]angle, other string) error {
 	if len(angles) == 0 {
 		return nil
 	}
@@ -393,47 +403,6 @@ func (r *reader) qubit(token json.Token, index int, name, key string) (int, erro
 		return 0, refuseGate(CodeQubitRange, index, name, "%s %s is not a qubit of any circuit (0 to %d)", key, q.text, r.limits.CliffordQubits-1)
 	}
 	return int(q.value), nil
-}
-
-func (r *reader) angles(index int, name, key string) ([]float64, error) {
-	token, err := r.token()
-	if err != nil || token == nil {
-		return nil, err
-	}
-	if token != json.Delim('[') {
-		return nil, refuseGate(CodeWrongType, index, name, "%s must be an array of numbers, not %s", key, describe(token))
-	}
-	angles := []float64{}
-	for r.dec.More() {
-		angle, err := r.angle(index, name, key)
-		if err != nil {
-			return nil, err
-		}
-		if angle == nil {
-			return nil, refuseGate(CodeWrongType, index, name, "%s must be an array of numbers, not of null", key)
-		}
-		if len(angles) == 4 { // no gate takes more; the count is refused later, the array stays bounded here
-			return nil, refuseGate(CodeParameters, index, name, "%s lists too many angles", key)
-		}
-		angles = append(angles, *angle)
-	}
-	return angles, r.close()
-}
-
-func (r *reader) angle(index int, name, key string) (*float64, error) {
-	token, err := r.token()
-	if err != nil || token == nil {
-		return nil, err
-	}
-	number, ok := token.(json.Number)
-	if !ok {
-		return nil, refuseGate(CodeWrongType, index, name, "%s must be a number in radians, not %s", key, describe(token))
-	}
-	angle, err := strconv.ParseFloat(number.String(), 64)
-	if err != nil || math.IsInf(angle, 0) || math.IsNaN(angle) {
-		return nil, refuseGate(CodeAngleRange, index, name, "%s %s is not a finite double", key, clipText(number.String()))
-	}
-	return &angle, nil
 }
 
 func (r *reader) precision() (Precision, error) {

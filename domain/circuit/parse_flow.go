@@ -226,7 +226,7 @@ func (c *Circuit) build(list []rawGate) ([]gate, error) {
 	for i, raw := range list {
 		var err error
 		if raw.flow == nil {
-			out[i], err = raw.gate(i, c.qubits)
+			out[i], err = raw.gate(i, c)
 		} else {
 			out[i], err = c.buildFlow(i, raw)
 		}

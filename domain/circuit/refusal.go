@@ -35,6 +35,7 @@ const (
 	CodeObservable      Code = "wrong_observable"     // an observable that is not a sum of Pauli terms on the circuit's qubits
 	CodeMatrix          Code = "wrong_matrix"         // the matrix of unitary is absent, of another size than its targets, or not unitary
 	CodeState           Code = "wrong_state"          // the state of initialize is absent, of another size than its targets, or not normalised
+	CodeSweep           Code = "wrong_sweep"          // a sweep whose points do not give each parameter of the circuit one value, or that is too long
 	CodeWork            Code = "work_limit"           // Estimate exceeds MaxOperations
 	circuitLevel             = -1
 	maxQuotedNameLength      = 32

@@ -12,14 +12,17 @@ import (
 
 // JSON is the result as encoding/json writes it, keys in order. The counts, of which there may be a hundred megabytes, are
 // written once, into memory of the right size.
-func (r Result) JSON() (string, error) {
+func (r Result) JSON() (string, error) { return textOf(r.WriteJSON) }
+
+// textOf is what a WriteJSON writes, in memory of the right size.
+func textOf(writeJSON func(w io.Writer, indent string) error) (string, error) {
 	var size counter
-	if err := r.WriteJSON(&size, ""); err != nil {
+	if err := writeJSON(&size, ""); err != nil {
 		return "", err
 	}
 	var out strings.Builder
 	out.Grow(int(size))
-	err := r.WriteJSON(&out, "")
+	err := writeJSON(&out, "")
 	return out.String(), err
 }
 

@@ -59,6 +59,9 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	if c.qubits == 0 {
 		return Result{}, refuse(CodeMissingField, "the circuit is empty: make one with Parse")
 	}
+	if len(c.points) > 0 {
+		return Result{}, refuse(CodeSweep, "the circuit has parameters: run its sweep")
+	}
 	engine, err := c.engine(options.Engine)
 	if err != nil {
 		return Result{}, err
@@ -77,7 +80,7 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	}
 	need := cost.MemoryBytes
 	if need > limit {
-		return Result{}, refuse(CodeMemory, "the circuit needs %d MiB of memory; %d MiB are allowed", (need+1<<20-1)>>20, limit>>20)
+		return Result{}, refuseMemory(need, limit)
 	}
 	result := Result{
 		Shots: c.shots, Seed: options.Seed, Depth: c.Depth(), GateCounts: c.GateCounts(), BitOrder: "q0_rightmost",
@@ -104,6 +107,10 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		return Result{}, err
 	}
 	return result, nil
+}
+
+func refuseMemory(need, limit int64) *Refusal {
+	return refuse(CodeMemory, "the circuit needs %d MiB of memory; %d MiB are allowed", (need+1<<20-1)>>20, limit>>20)
 }
 
 // engine chooses by the circuit alone: the tableau for Clifford circuits too wide for probabilities to be listed.

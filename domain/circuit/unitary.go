@@ -16,7 +16,8 @@ const MaxInitializedQubits = 12
 const tolerance = 1e-8
 
 // gate checks an entry that is no block, now that the number of qubits is known.
-func (g rawGate) gate(index, qubits int) (gate, error) {
+func (g rawGate) gate(index int, c *Circuit) (gate, error) {
+	qubits := c.qubits
 	kind := specByName[strings.ToLower(g.name)].kind
 	switch {
 	case g.matrix != nil && kind != kindUnitary:
@@ -28,7 +29,16 @@ func (g rawGate) gate(index, qubits int) (gate, error) {
 	case kind == kindInitialize:
 		return g.initialize(index, qubits)
 	}
-	return newGate(index, g.name, g.targets, g.controls, g.params, nil, qubits)
+	values := make([]float64, len(g.params))
+	for i, a := range g.params {
+		if a.field != "" && c.points == nil {
+			return gate{}, refuseGate(CodeWrongType, index, g.name, "%s must be a number in radians, not a string; expressions go with sweep", a.field)
+		}
+		values[i] = a.value
+	}
+	out, err := newGate(index, g.name, g.targets, g.controls, values, nil, qubits)
+	out.formulas = formulasOf(g.params, len(out.params))
+	return out, err
 }
 
 func (g rawGate) unitary(index, qubits int) (gate, error) {
