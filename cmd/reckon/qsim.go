@@ -29,6 +29,8 @@ type qsimCmd struct {
 	Precision   string  `help:"double or single; default: the circuit's, or double." enum:",double,single" default:"" placeholder:"P"`
 	Engine      string  `help:"statevector or stabilizer; default: chosen by the circuit." enum:",statevector,stabilizer" default:"" placeholder:"E"`
 	Observables string  `help:"Pauli sums as a JSON array, such as [{\"ZZ\":1,\"XI\":0.5}]; default: the circuit's." placeholder:"JSON"`
+	Marginals   string  `help:"Lists of qubits whose exact probabilities are wanted, such as [[0,1],[5]]; default: the circuit's." placeholder:"JSON"`
+	Memory      bool    `help:"List the key of each shot in the JSON result."`
 	Threads     int     `help:"Threads; default: one per processor." placeholder:"N"`
 	MemoryMiB   int64   `help:"Most memory to use; larger circuits are refused." name:"memory-mib" default:"8192" placeholder:"N"`
 	Rows        int     `help:"Most rows of the histogram." default:"32" placeholder:"N"`
@@ -126,6 +128,12 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.SweepR
 	if err == nil && c.Observables != "" {
 		parsed, err = parsed.WithObservables([]byte(c.Observables))
 	}
+	if err == nil && c.Marginals != "" {
+		parsed, err = parsed.WithMarginals([]byte(c.Marginals))
+	}
+	if err == nil && c.Memory {
+		parsed, err = parsed.WithMemory()
+	}
 	if err != nil {
 		return circuit.SweepResult{}, err
 	}
@@ -208,9 +216,31 @@ func printHistogram(w io.Writer, r circuit.Result, rows int) error {
 	if len(r.Expectations) > 0 {
 		out.WriteByte('\n')
 	}
+	for _, m := range r.Marginals {
+		writeMarginal(&out, m, r.Omitted["marginals.probabilities"], rows)
+	}
 	fmt.Fprintf(&out, "\n%d shots, seed %d, depth %d, engine %s; qubit 0 is rightmost\n", r.Shots, r.Seed, r.Depth, r.Engine)
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// writeMarginal lists the most likely keys of some qubits.
+func writeMarginal(out *strings.Builder, m circuit.Marginal, omitted string, rows int) {
+	fmt.Fprintf(out, "\nqubits %v, the first rightmost:", m.Qubits)
+	if m.Probabilities == nil {
+		fmt.Fprintf(out, " not exact: %s\n", omitted)
+		return
+	}
+	keys := slices.SortedFunc(maps.Keys(m.Probabilities), func(a, b string) int {
+		return cmp.Or(cmp.Compare(m.Probabilities[b], m.Probabilities[a]), cmp.Compare(a, b))
+	})
+	for _, key := range keys[:min(rows, len(keys))] {
+		fmt.Fprintf(out, "\n%s exactly %.12g", key, m.Probabilities[key])
+	}
+	if rest := len(keys) - rows; rest > 0 {
+		fmt.Fprintf(out, "\n… and %d more outcomes", rest)
+	}
+	out.WriteByte('\n')
 }
 
 // shortenKey keeps long keys on one line: both ends and the number of qubits between.

@@ -57,6 +57,19 @@ func TestQsimRefusesOptions(t *testing.T) {
 	}
 }
 
+// TestQsimMarginalsAndMemory: what a program cannot say is said by options.
+func TestQsimMarginalsAndMemory(t *testing.T) {
+	cmd := qsimCmd{File: "-", MemoryMiB: 64, Marginals: `[[1],[0,1]]`, Memory: true}
+	r, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q; ry(2) q[1]; x q[0];"))
+	if err != nil || len(r.Marginals) != 2 || len(r.Memory) != 1024 || r.Marginals[1].Probabilities["01"] != r.Marginals[0].Probabilities["0"] {
+		t.Fatalf("%+v, %v", r.Marginals, err)
+	}
+	var out strings.Builder
+	if err := printResult(&out, r, 1); err != nil || !strings.Contains(out.String(), "qubits [1], the first rightmost:\n1 exactly 0.708073418274\n… and 1 more outcomes\n") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
 func TestQsimObservables(t *testing.T) {
 	cmd := qsimCmd{File: "-", MemoryMiB: 64, Observables: `[{"XX":1,"ZZ":0.5}]`}
 	r, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q; h q[0]; cx q[0], q[1];"))

@@ -68,6 +68,8 @@ type Circuit struct {
 	phase       float64             // global phase in radians, of OpenQASM's gphase and U
 	registers   []classicalRegister // in order of declaration, covering the first slots; nil for JSON
 	observables []observable
+	marginals   [][]int              // qubits whose distributions are wanted
+	memory      bool                 // the key of each shot is wanted
 	points      []map[string]float64 // of a sweep: the values of the parameters
 	engines     []Engine             // that points of the sweep run on
 }

@@ -252,7 +252,7 @@ func TestTableauAgreesWithStateVector(t *testing.T) {
 			t.Fatal("the generator left the Clifford gates:", i, reason)
 		}
 		want := mustRun(t, b.circuit, Options{Engine: EngineStatevector}).Probabilities
-		key, err := stabilizerOutcomes(context.Background(), b.circuit, &tally{}, &progress{})
+		key, err := stabilizerOutcomes(context.Background(), b.circuit, &tally{}, nil, &progress{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -444,7 +444,7 @@ func TestDeterminedMeasurementsMidCircuit(t *testing.T) {
 			b.add("measure", []int{q}, nil)
 		}
 		want := mustRun(t, b.circuit, Options{Engine: EngineStatevector}).Probabilities
-		key, err := stabilizerOutcomes(context.Background(), b.circuit, &tally{}, &progress{})
+		key, err := stabilizerOutcomes(context.Background(), b.circuit, &tally{}, nil, &progress{})
 		if err != nil {
 			t.Fatal(err)
 		}

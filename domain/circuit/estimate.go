@@ -69,7 +69,10 @@ func (c Circuit) cost(engine Engine, threads int) Cost {
 	}
 	gates := int64(0)
 	forEach(c.gates, func(g *gate) { gates += int64(1 + len(g.targets)) })
-	cost := Cost{ResultBytes: distinct*int64(len(key)+16) + 4096}
+	cost := Cost{ResultBytes: distinct*int64(len(key)+16) + 4096 + c.shotMemoryBytes()}
+	if c.memory {
+		cost.keptBytes = int64(c.shots) * 16
+	}
 	if engine == EngineStabilizer {
 		return c.stabilizerCost(cost, distinct, int64(len(key)), gates)
 	}
@@ -89,7 +92,7 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 
 	heap := gates*gateBytes + int64(len(p.segments))*gateBytes
 	heap += int64(c.shots) * 8 // uniform numbers
-	kept := distinct * (key + key/8 + 16 + entryBytes)
+	kept := cost.keptBytes + distinct*(key+key/8+16+entryBytes)
 	heap += 2 * 8 << geo.stateBits >> min(chunkBits, geo.stateBits) // sums of chunks
 	if geo.blockBits < geo.stateBits {
 		heap += amplitudeBytes << geo.blockBits * int64(threads)
@@ -103,6 +106,9 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 		kept += 16 << c.qubits
 		cost.ResultBytes += 64 << c.qubits
 	}
+	marginalHeap, marginalText := c.marginalBytes()
+	kept += marginalHeap
+	cost.ResultBytes += marginalText
 	kept += 4096 + int64(len(c.observables))*64
 	heap += kept
 	cost.keptBytes = kept
@@ -113,7 +119,7 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 	}
 	// An operator that stays alone has at most 16 entries; fused ones share at most 64, so that each accounts for half.
 	entries := int64(1) << min(2*c.qubits, maxTableBits)
-	multiplications := uint64(c.pauliTerms())
+	multiplications := uint64(c.pauliTerms()) + uint64(len(c.marginals))
 	heap += c.pauliTerms() * c.termBytes()
 	cost.ResultBytes += int64(len(c.observables)) * 128
 	for _, s := range p.segments {
@@ -134,7 +140,7 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 	histories := uint64(p.branchBound(c.shots))
 	if events > 0 {
 		histories *= 2 // each may be computed again from the start
-		if c.qubits <= MaxProbabilityQubits || len(c.observables) > 0 {
+		if c.qubits <= MaxProbabilityQubits || len(c.observables)+len(c.marginals) > 0 {
 			histories += max(1, uint64(exactAmplitudes)>>geo.stateBits)
 		}
 	}
@@ -176,7 +182,11 @@ func (c Circuit) stabilizerCost(cost Cost, distinct, key, gates int64) Cost {
 	heap += int64(c.slots+c.qubits) * (symbols/4 + 64)    // outcomes
 	heap += symbols * (2*sample + entryBytes)             // basis
 	heap += int64(c.shots)*(sample+4) + distinct*(key+64) // samples, keys
-	cost.keptBytes = distinct*(key+64+entryBytes) + 4096 + int64(len(c.observables))*64
+	marginalHeap, marginalText := c.marginalBytes()
+	heap += marginalHeap
+	cost.ResultBytes += marginalText
+	heap += cost.keptBytes
+	cost.keptBytes += marginalHeap + distinct*(key+64+entryBytes) + 4096 + int64(len(c.observables))*64
 	cost.MemoryBytes = fixedBytes + 2*heap
 	words := column / 8
 	cost.Operations = c.pauliTerms() * (2*int64(c.qubits) + symbols) * words

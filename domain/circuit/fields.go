@@ -30,10 +30,12 @@ type ProgramInput struct {
 // OptionsInput declares what may be asked of any circuit.
 type OptionsInput struct {
 	Observables []map[string]float64 `json:"observables,omitempty" maxItems:"100" nullable:"true" doc:"Pauli sums whose expectation values are wanted, an extension of this service (docs/circuits.md): each from terms, one of I, X, Y and Z per qubit with qubit 0 rightmost, to coefficients"`
+	Marginals   [][]int              `json:"marginals,omitempty" maxItems:"100" nullable:"true" doc:"Lists of up to 12 qubits whose exact joint probabilities are wanted, an extension of this service (docs/circuits.md)"`
 	Sweep       []map[string]float64 `json:"sweep,omitempty" minItems:"1" maxItems:"1000" nullable:"true" doc:"Values of the parameters that angles depend on, an extension of this service (docs/circuits.md): the circuit is simulated at each of these points"`
 	Shots       *int64               `json:"shots,omitempty" minimum:"1" maximum:"100000" nullable:"true" doc:"Number of samples to draw; 1024 when left out"`
 	Seed        *int64               `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" nullable:"true" doc:"Of the samples: the same circuit, shots and seed give the same counts on every machine. When left out one is drawn, and the result says which"`
 	Statevector *bool                `json:"statevector,omitempty" nullable:"true" doc:"Ask for the amplitudes; at most 10 qubits"`
+	Memory      *bool                `json:"memory,omitempty" nullable:"true" doc:"Ask for the key of each shot, an extension of this service (docs/circuits.md)"`
 	Precision   *Precision           `json:"precision,omitempty" enum:"double,single" nullable:"true" doc:"Of the amplitudes: double (when left out) has 64 bits for each number, single 32"`
 }
 

@@ -64,6 +64,7 @@ func (r *reader) circuit() (Circuit, error) {
 	var program *string
 	var observables [][]rawTerm
 	var points []map[string]float64
+	var marginals [][]integer
 	hasGates := false
 	seen := map[string]bool{}
 	for r.dec.More() {
@@ -80,10 +81,14 @@ func (r *reader) circuit() (Circuit, error) {
 			seed, err = r.integer(circuitLevel, "", key)
 		case "statevector":
 			c.statevector, err = r.boolean(key)
+		case "memory":
+			c.memory, err = r.boolean(key)
 		case "precision":
 			c.precision, err = r.precision()
 		case "observables":
 			observables, err = r.observables()
+		case "marginals":
+			marginals, err = r.marginals()
 		case "sweep":
 			points, err = r.sweep()
 		case "gates":
@@ -132,10 +137,13 @@ func (r *reader) circuit() (Circuit, error) {
 		if c, err = c.withProgram(*program, r.limits); err == nil {
 			c.observables, err = c.checkObservables(observables)
 		}
+		if err == nil {
+			c.marginals, err = c.checkMarginals(marginals)
+		}
 		if err == nil && points != nil {
 			err = refuse(CodeSweep, "a program has no parameters for sweep to give values to")
 		}
-		return c, err
+		return c, firstError(err, c.checkShotMemory())
 	}
 	c.points = points
 	if c.gates, err = c.build(gates); err != nil {
@@ -150,7 +158,10 @@ func (r *reader) circuit() (Circuit, error) {
 	if c.observables, err = c.checkObservables(observables); err != nil {
 		return Circuit{}, err
 	}
-	return c, c.checkMeasured()
+	if c.marginals, err = c.checkMarginals(marginals); err != nil {
+		return Circuit{}, err
+	}
+	return c, firstError(c.checkMeasured(), c.checkShotMemory())
 }
 
 // program reads an OpenQASM program: the text that could stand in a file.

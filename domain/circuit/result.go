@@ -34,12 +34,12 @@ func (c *counter) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// WriteJSON writes the result as encoding/json does, keys in order, over several lines unless indent is empty. Of the counts no more
-// than one is held as text at a time: w should be buffered.
+// WriteJSON writes the result as encoding/json does, keys in order, over several lines unless indent is empty. Of the counts
+// and shots no more than one is held as text at a time: w should be buffered.
 func (r Result) WriteJSON(w io.Writer, indent string) error {
 	keys := slices.Sorted(maps.Keys(r.Counts))
-	counts := r.Counts
-	r.Counts = map[string]int{}
+	counts, memory := r.Counts, r.Memory
+	r.Counts, r.Memory = map[string]int{}, nil
 	marshal, first, next, colon, last := json.Marshal, "", ",", `":`, ""
 	if indent != "" {
 		marshal = func(v any) ([]byte, error) { return json.MarshalIndent(v, "", indent) }
@@ -47,8 +47,14 @@ func (r Result) WriteJSON(w io.Writer, indent string) error {
 		first, next, colon, last = line, ","+line, `": `, "\n"+indent
 	}
 	rest, err := marshal(r)
-	if err != nil || len(keys) == 0 {
-		return firstError(err, write(w, rest))
+	if err != nil {
+		return err
+	}
+	if len(memory) > 0 {
+		rest = beforeBrace(rest)
+	}
+	if len(keys) == 0 { // no shots either
+		return write(w, rest)
 	}
 	before, after, _ := bytes.Cut(rest, []byte("{}")) // counts is the first field
 	if err := write(w, rest[:len(before)+1]); err != nil {
@@ -63,7 +69,10 @@ func (r Result) WriteJSON(w io.Writer, indent string) error {
 		}
 		entry = append(entry[:0], next...)
 	}
-	return firstError(write(w, []byte(last+"}")), write(w, after))
+	if err := firstError(write(w, []byte(last+"}")), write(w, after)); err != nil || len(memory) == 0 {
+		return err
+	}
+	return writeMemory(w, memory, indent)
 }
 
 func write(w io.Writer, data []byte) error {

@@ -45,11 +45,13 @@ type Result struct {
 	Probabilities map[string]float64 `json:"probabilities,omitempty" doc:"Exact probability of each key above 1e-12; left out above 12 qubits and where histories are too many"`
 	Statevector   [][2]float64       `json:"statevector,omitempty" doc:"Real and imaginary part of each amplitude before the final measurement; left out unless asked for"`
 	Expectations  []Expectation      `json:"expectations,omitempty" doc:"Of the observables, in their order"`
+	Marginals     []Marginal         `json:"marginals,omitempty" doc:"Exact distributions of the marginals asked for, in their order"`
 	Depth         int                `json:"depth" doc:"Number of layers, as Qiskit counts them"`
 	GateCounts    map[string]int     `json:"gate_counts" doc:"Number of instructions of each name, as Qiskit's count_ops"`
 	BitOrder      string             `json:"bit_order" enum:"q0_rightmost" doc:"Order of a key's bits: qubit 0 is the rightmost character"`
 	Engine        string             `json:"engine" example:"statevector-double-v1" doc:"What simulated; its number changes whenever counts may"`
 	Omitted       map[string]string  `json:"omitted,omitempty" doc:"Fields that were left out though the page promises them, each with the reason"`
+	Memory        []string           `json:"memory,omitempty" doc:"Key of each shot in order, when asked for"`
 }
 
 // Run simulates the circuit. The result is a function of the circuit, its shots and the seed; threads, processor and
@@ -75,7 +77,7 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	cost := c.cost(engine, threads)
-	if err := cost.Check(); err != nil {
+	if err := firstError(cost.Check(), c.checkShotMemory()); err != nil {
 		return Result{}, err
 	}
 	need := cost.MemoryBytes
@@ -105,6 +107,9 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	}
 	if err != nil {
 		return Result{}, err
+	}
+	if c.memory {
+		result.Memory = shotMemory(result.Counts, c.shots, result.Seed)
 	}
 	return result, nil
 }
@@ -186,7 +191,8 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	} else {
 		sim.omitted = fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits)
 	}
-	sim.exact = sim.listed || len(c.observables) > 0
+	sim.marginals, sim.sums = c.marginals, newMarginalSums(c.marginals)
+	sim.exact = sim.listed || len(c.observables) > 0 || len(c.marginals) > 0
 	planes, err := newPlanes[F](how.memory, geo.stateBits)
 	if err != nil {
 		return err
@@ -205,6 +211,11 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	if len(c.observables) > 0 {
 		if result.Expectations = sim.tally.expectations(sim.exact); !sim.exact {
 			result.omit("expectations.value", sim.unfollowed)
+		}
+	}
+	if len(c.marginals) > 0 {
+		if result.Marginals = sim.sums.result(c.marginals, sim.exact); !sim.exact {
+			result.omit("marginals.probabilities", sim.unfollowed)
 		}
 	}
 	switch {
@@ -227,9 +238,10 @@ func (r *Result) omit(field, reason string) {
 	r.Omitted[field] = reason
 }
 
-// withoutDust drops the probabilities below 1e-12, which only rounding made different from zero.
+// dust is below what probabilities are listed: only rounding may have made such different from zero.
+const dust = 1e-12
+
 func withoutDust(probabilities map[string]float64) map[string]float64 {
-	const dust = 1e-12
 	for key, p := range probabilities {
 		if p < dust {
 			delete(probabilities, key)

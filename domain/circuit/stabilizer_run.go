@@ -11,7 +11,8 @@ import (
 // runStabilizer runs a Clifford circuit on a tableau and samples its outcomes.
 func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress, result *Result) error {
 	tally := newTally(c.observables, c.shots, result.Seed)
-	key, err := stabilizerOutcomes(ctx, c, tally, report)
+	sums := make(marginalSums, len(c.marginals))
+	key, err := stabilizerOutcomes(ctx, c, tally, sums, report)
 	if err != nil {
 		return err
 	}
@@ -21,6 +22,9 @@ func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress
 	if len(c.observables) > 0 {
 		result.Expectations = tally.expectations(true)
 	}
+	if len(c.marginals) > 0 {
+		result.Marginals = sums.result(c.marginals, true)
+	}
 	result.omit("probabilities", fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits))
 	if c.statevector {
 		result.omit("statevector", "the stabilizer engine holds no amplitudes")
@@ -28,8 +32,8 @@ func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress
 	return nil
 }
 
-// stabilizerOutcomes returns every slot that keys show, lowest first, as a sum of symbols.
-func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, report *progress) ([]parity, error) {
+// stabilizerOutcomes returns every slot that keys show, lowest first, as a sum of symbols, and fills in sums.
+func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, sums marginalSums, report *progress) ([]parity, error) {
 	const checkEvery = 16
 	instructions := c.stabilizerInstructions()
 	t := newTableau(c.qubits, instructions.midCircuit || len(c.observables) > 0)
@@ -74,6 +78,13 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, report *pr
 	final, err := t.measureAll(ctx)
 	if err != nil {
 		return nil, err
+	}
+	for i, qubits := range c.marginals {
+		var chosen []parity
+		for _, q := range qubits {
+			chosen = append(chosen, final[q])
+		}
+		sums[i] = marginalOf(chosen)
 	}
 	var key []parity
 	layout := c.keyLayout()

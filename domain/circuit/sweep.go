@@ -278,8 +278,7 @@ func (r SweepResult) WriteJSON(w io.Writer, indent string) error {
 	if indent != "" {
 		line = "\n" + indent
 	}
-	begin := bytes.TrimSuffix(bytes.TrimSuffix(head.Bytes(), []byte("}")), []byte("\n"))
-	if err := write(w, append(begin, ","+line+`"points":[`...)); err != nil {
+	if err := write(w, append(beforeBrace(head.Bytes()), ","+line+`"points":[`...)); err != nil {
 		return err
 	}
 	for i, p := range r.Points {
