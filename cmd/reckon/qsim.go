@@ -10,15 +10,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"reckon/domain/circuit"
 	"reckon/internal/offheap"
+	"reckon/internal/progress"
 )
 
 // qsimCmd simulates a circuit from a file, for people who try things at a terminal.
@@ -31,6 +35,7 @@ type qsimCmd struct {
 	Observables string  `help:"Pauli sums as a JSON array, such as [{\"ZZ\":1,\"XI\":0.5}]; default: the circuit's." placeholder:"JSON"`
 	Marginals   string  `help:"Lists of qubits whose exact probabilities are wanted, such as [[0,1],[5]]; default: the circuit's." placeholder:"JSON"`
 	Memory      bool    `help:"List the key of each shot in the JSON result."`
+	NPY         string  `help:"Write the state vector before the final measurements to this file, in NumPy's format." name:"npy" type:"path" placeholder:"FILE"`
 	Threads     int     `help:"Threads; default: one per processor." placeholder:"N"`
 	MemoryMiB   int64   `help:"Most memory to use; larger circuits are refused." name:"memory-mib" default:"8192" placeholder:"N"`
 	Rows        int     `help:"Most rows of the histogram." default:"32" placeholder:"N"`
@@ -53,7 +58,9 @@ func (c *qsimCmd) Run() error {
 		fmt.Print(picture)
 		return nil
 	}
-	result, err := c.simulate(ctx, os.Stdin)
+	display := progress.New(os.Stderr, slog.Default())
+	result, err := c.simulate(ctx, os.Stdin, showProgress(display))
+	display.Close()
 	if err != nil {
 		return refused(err)
 	}
@@ -105,7 +112,7 @@ func (c *qsimCmd) read(stdin io.Reader) (circuit.Circuit, circuit.Limits, error)
 	return parsed, limits, err
 }
 
-func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.SweepResult, error) {
+func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader, report func(fraction float64)) (circuit.SweepResult, error) {
 	const mostMiB = 1 << 40 // bytes fit 63 bits
 	switch {
 	case c.MemoryMiB < 1 || c.MemoryMiB > mostMiB:
@@ -137,9 +144,44 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.SweepR
 	if err != nil {
 		return circuit.SweepResult{}, err
 	}
-	return circuit.RunSweep(ctx, parsed, circuit.Options{
+	options := circuit.Options{
 		Seed: freshSeed(), Threads: c.Threads, MemoryLimitBytes: c.MemoryMiB << 20, Engine: circuit.Engine(c.Engine), Allocate: offheap.Allocate,
-	})
+		Progress: report,
+	}
+	if c.NPY == "" {
+		return circuit.RunSweep(ctx, parsed, options)
+	}
+	return writingNPY(ctx, parsed, options, c.NPY)
+}
+
+// writingNPY leaves a whole file of the state vector, or none.
+func writingNPY(ctx context.Context, parsed circuit.Circuit, options circuit.Options, path string) (result circuit.SweepResult, err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return result, err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(file.Name())
+		}
+	}()
+	options.NPY = file
+	result, err = circuit.RunSweep(ctx, parsed, options)
+	if err = cmp.Or(err, file.Close()); err != nil {
+		return result, err
+	}
+	return result, os.Rename(file.Name(), path)
+}
+
+// showProgress shows how far a simulation is; those that end soon show nothing.
+func showProgress(display *progress.Display) func(fraction float64) {
+	begun := time.Now()
+	return func(fraction float64) {
+		display.Show(func() []progress.Task {
+			left := time.Duration(float64(time.Since(begun)) * (1/fraction - 1))
+			return []progress.Task{{Name: "simulating", Done: fraction, Left: left}}
+		})
+	}
 }
 
 // readSource returns at most one byte more than allowed, so that the parser can refuse what is too long.

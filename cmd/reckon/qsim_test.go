@@ -21,7 +21,7 @@ func TestQsimReadsBothFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd := qsimCmd{File: file, Seed: &seed, Shots: &shots, MemoryMiB: 64}
-		r, err := cmd.simulate(context.Background(), strings.NewReader(""))
+		r, err := cmd.simulate(context.Background(), strings.NewReader(""), nil)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -30,7 +30,7 @@ func TestQsimReadsBothFormats(t *testing.T) {
 		}
 	}
 	cmd := qsimCmd{File: "-", MemoryMiB: 64}
-	if _, err := cmd.simulate(context.Background(), strings.NewReader("qubit q; foo q;")); err == nil {
+	if _, err := cmd.simulate(context.Background(), strings.NewReader("qubit q; foo q;"), nil); err == nil {
 		t.Error("an unknown gate was accepted")
 	}
 }
@@ -51,7 +51,7 @@ func TestQsimRefusesOptions(t *testing.T) {
 		"--memory-mib": {File: "-"}, "--memory-mib must": {File: "-", MemoryMiB: -1}, "--memory-mib must be": {File: "-", MemoryMiB: 1 << 62},
 		"--threads": {File: "-", MemoryMiB: 64, Threads: -1}, "--rows": {File: "-", MemoryMiB: 64, Rows: -1},
 	} {
-		if _, err := cmd.simulate(t.Context(), strings.NewReader(`{"qubits":1,"gates":[]}`)); err == nil || !strings.Contains(err.Error(), option) {
+		if _, err := cmd.simulate(t.Context(), strings.NewReader(`{"qubits":1,"gates":[]}`), nil); err == nil || !strings.Contains(err.Error(), option) {
 			t.Errorf("%+v: %v, want %s", cmd, err, option)
 		}
 	}
@@ -60,7 +60,7 @@ func TestQsimRefusesOptions(t *testing.T) {
 // TestQsimMarginalsAndMemory: what a program cannot say is said by options.
 func TestQsimMarginalsAndMemory(t *testing.T) {
 	cmd := qsimCmd{File: "-", MemoryMiB: 64, Marginals: `[[1],[0,1]]`, Memory: true}
-	r, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q; ry(2) q[1]; x q[0];"))
+	r, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q; ry(2) q[1]; x q[0];"), nil)
 	if err != nil || len(r.Marginals) != 2 || len(r.Memory) != 1024 || r.Marginals[1].Probabilities["01"] != r.Marginals[0].Probabilities["0"] {
 		t.Fatalf("%+v, %v", r.Marginals, err)
 	}
@@ -70,9 +70,29 @@ func TestQsimMarginalsAndMemory(t *testing.T) {
 	}
 }
 
+// TestQsimNPY: the file is whole or absent, and a run tells how far it is.
+func TestQsimNPY(t *testing.T) {
+	folder := t.TempDir()
+	cmd := qsimCmd{File: "-", MemoryMiB: 64, NPY: filepath.Join(folder, "state.npy")}
+	var reached float64
+	if _, err := cmd.simulate(t.Context(), strings.NewReader("qubit[18] q; rx(1) q; rx(1) q[3];"), func(fraction float64) { reached = fraction }); err != nil || reached < 0.5 {
+		t.Fatalf("reached %v, %v", reached, err)
+	}
+	if file, err := os.Stat(cmd.NPY); err != nil || file.Size() != 128+16<<18 {
+		t.Errorf("%v, %v", file, err)
+	}
+	cmd.NPY = filepath.Join(folder, "none.npy")
+	if _, err := cmd.simulate(t.Context(), strings.NewReader("qubit q; bit c; h q; c = measure q; h q;"), nil); err == nil {
+		t.Error("a state that does not exist was written")
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
 func TestQsimObservables(t *testing.T) {
 	cmd := qsimCmd{File: "-", MemoryMiB: 64, Observables: `[{"XX":1,"ZZ":0.5}]`}
-	r, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q; h q[0]; cx q[0], q[1];"))
+	r, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q; h q[0]; cx q[0], q[1];"), nil)
 	if err != nil || len(r.Expectations) != 1 || r.Expectations[0].Sampled != 1.5 {
 		t.Fatalf("%+v, %v", r.Expectations, err)
 	}
@@ -81,7 +101,7 @@ func TestQsimObservables(t *testing.T) {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	cmd.Observables = `[{"X":1}]`
-	if _, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q;")); err == nil {
+	if _, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q;"), nil); err == nil {
 		t.Error("an observable of another width was accepted")
 	}
 }

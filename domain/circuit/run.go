@@ -3,6 +3,7 @@ package circuit
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/bits"
 	"runtime"
 	"unsafe"
@@ -31,6 +32,10 @@ type Options struct {
 	// Allocate, when set, gives zeroed memory for large planes, aligned to 64 bytes; free is called before Run returns. Nil:
 	// the heap, where what one run leaves stays beside the next until it is collected.
 	Allocate func(bytes int) (memory []byte, free func(), err error)
+
+	// NPY, when set, receives the state vector before the final measurements as a file of NumPy's format: one array of complex128,
+	// whatever the precision. A circuit that has no such state of its own is refused, and so is a sweep.
+	NPY io.Writer
 
 	// Progress, when set, is called with the fraction of work done, from Run's own goroutines, never concurrently, at
 	// most a thousand times. It must not block.
@@ -97,13 +102,16 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	switch {
 	case engine == EngineStabilizer:
 		result.Engine = "stabilizer-v1"
+		if options.NPY != nil {
+			return Result{}, c.checkOneState(engine, nil)
+		}
 		err = runStabilizer(ctx, c, rng, report, &result)
 	case c.precision == Single:
 		result.Engine = "statevector-single-v1"
-		err = runStatevector(ctx, c, engineSetup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse, limit - need, memory}, rng, report, &result)
+		err = runStatevector(ctx, c, engineSetup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse, limit - need, memory, options.NPY}, rng, report, &result)
 	default:
 		result.Engine = "statevector-double-v1"
-		err = runStatevector(ctx, c, engineSetup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse, limit - need, memory}, rng, report, &result)
+		err = runStatevector(ctx, c, engineSetup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse, limit - need, memory, options.NPY}, rng, report, &result)
 	}
 	if err != nil {
 		return Result{}, err
@@ -163,10 +171,16 @@ type engineSetup[F float] struct {
 	fuse     func([]operator) []operator
 	spare    int64 // bytes for states of branches that wait; without them branches are run again
 	memory   *arena
+	npy      io.Writer // nil: the state is not written
 }
 
 func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F], rng *random, report *progress, result *Result) error {
 	p := lower(c)
+	if how.npy != nil {
+		if err := c.checkOneState(EngineStatevector, &p); err != nil {
+			return err
+		}
+	}
 	for i := range p.segments {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -223,12 +237,17 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	case c.qubits > MaxStatevectorQubits:
 		result.omit("statevector", fmt.Sprintf("amplitudes are listed up to %d qubits", MaxStatevectorQubits))
 	case !p.oneHistory() || p.dephased != 0:
-		result.omit("statevector", "measurements, resets or conditions inside the circuit leave no single final state")
+		result.omit("statevector", noSingleState)
 	default:
 		result.Statevector = amplitudes(start.state, p.final, sim.layouts[0], phase(c.phase))
 	}
+	if how.npy != nil {
+		return writeNPY(ctx, how.npy, start.state, p.final, sim.layouts[0], phase(c.phase))
+	}
 	return nil
 }
+
+const noSingleState = "measurements, resets or conditions inside the circuit leave no single final state"
 
 // omit says why the result lacks a field.
 func (r *Result) omit(field, reason string) {
@@ -254,10 +273,7 @@ func withoutDust(probabilities map[string]float64) map[string]float64 {
 func amplitudes[F float](s state[F], final []int, positions layout, whole scalar) [][2]float64 {
 	out := make([][2]float64, 1<<len(final))
 	for i := range out {
-		var at uint64
-		for q, wire := range final {
-			at |= uint64(i>>q&1) << positions[wire]
-		}
+		at := memoryIndex(i, final, positions)
 		a := scalar{float64(s.re[at]), float64(s.im[at])}
 		if !whole.isOne() {
 			a = a.times(whole)

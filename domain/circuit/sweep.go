@@ -232,6 +232,9 @@ func RunSweep(ctx context.Context, c Circuit, options Options) (SweepResult, err
 	if err := cost.Check(); err != nil {
 		return SweepResult{}, err
 	}
+	if options.NPY != nil {
+		return SweepResult{}, refuse(CodeSweep, "a sweep has no one state to write")
+	}
 	if options.MemoryLimitBytes <= 0 {
 		options.MemoryLimitBytes = DefaultMemoryLimitBytes
 	}

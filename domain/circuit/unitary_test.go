@@ -263,7 +263,7 @@ func TestInitialize(t *testing.T) {
 			}
 			c := parseGates(t, n, object{"statevector": true}, entry)
 			closeStates(t, mustRun(t, c, Options{}).Statevector, want.pairs(), 1e-14)
-			scalar := runWith(t, c, engineSetup[float64]{geometryOf(n, 8), scalarKernels[float64](), 1, fuse, 0, nil})
+			scalar := runWith(t, c, engineSetup[float64]{geometryOf(n, 8), scalarKernels[float64](), 1, fuse, 0, nil, nil})
 			closeStates(t, scalar.Statevector, want.pairs(), 1e-14)
 		}
 	}
