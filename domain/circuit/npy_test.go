@@ -80,7 +80,7 @@ func (failingWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 func TestNPYRefused(t *testing.T) {
 	for text, want := range map[string]Code{
-		`{"qubits":20,"gates":[{"gate":"h","target":0}]}`: CodeEngine,
+		`{"qubits":20,"gates":[{"gate":"h","target":0}]}`:                                                      CodeEngine,
 		`{"qubits":2,"gates":[{"gate":"h","target":0},{"gate":"measure","target":0},{"gate":"h","target":0}]}`: CodeState,
 		`{"qubits":1,"gates":[{"gate":"rx","target":0,"angle":"a"}],"sweep":[{"a":1}]}`:                        CodeSweep,
 	} {

@@ -2,11 +2,13 @@ package circuit
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"maps"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -463,7 +465,7 @@ func (r *reader) integer(index int, name, key string) (*integer, error) {
 func toInteger(token json.Token, index int, name, key string) (integer, error) {
 	number, ok := token.(json.Number)
 	if ok {
-		v, err := strconv.ParseInt(number.String(), 10, 64)
+		v, err := strconv.ParseInt(plainInteger(number.String()), 10, 64)
 		if err == nil || errors.Is(err, strconv.ErrRange) { // out of range is refused by the field's own range
 			return integer{v, clipText(number.String())}, nil
 		}
@@ -476,6 +478,20 @@ func toInteger(token json.Token, index int, name, key string) (integer, error) {
 		return integer{}, refuse(CodeWrongType, "%s must be an integer, not %s", key, what)
 	}
 	return integer{}, refuseGate(CodeWrongType, index, name, "%s must be an integer, not %s", key, what)
+}
+
+// plainInteger writes an integer without fraction and exponent: 2.0 and 1e3 are integers (RFC 8259, section 6), as in every body
+// of the API. What is none, or is longer than any field allows, is returned as it is.
+func plainInteger(number string) string {
+	const most = 40 // digits, and exponent
+	_, exponent, _ := strings.Cut(strings.ToLower(number), "e")
+	if power, err := strconv.Atoi(cmp.Or(exponent, "0")); err != nil || len(number) > most || power > most || power < -most {
+		return number
+	}
+	if exact, ok := new(big.Rat).SetString(number); ok && exact.IsInt() {
+		return exact.Num().String()
+	}
+	return number
 }
 
 // key reads a field name and refuses one seen before.
