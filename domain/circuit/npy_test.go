@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"os/exec"
 	"strings"
 	"testing"
 )
@@ -55,22 +54,6 @@ func TestNPY(t *testing.T) {
 	}
 	if math.Abs(sum-1) > 1e-12 || int64(file.Len()) != wide.circuit.NPYBytes() {
 		t.Errorf("squares add up to 1%+g, %d bytes", sum-1, file.Len())
-	}
-}
-
-// TestNPYIsReadByNumPy: where there is one.
-func TestNPYIsReadByNumPy(t *testing.T) {
-	if err := exec.CommandContext(t.Context(), "python3", "-c", "import numpy").Run(); err != nil {
-		t.Skip("no python3 with numpy")
-	}
-	var file bytes.Buffer
-	mustRun(t, build(t, 12).add("h", []int{3}, nil).add("s", []int{3}, nil).circuit, Options{NPY: &file})
-	command := exec.CommandContext(t.Context(), "python3", "-c",
-		"import io, sys, numpy as np; a = np.load(io.BytesIO(sys.stdin.buffer.read())); print(a.dtype, a.shape, a[8].imag == 0.5 ** 0.5)")
-	command.Stdin = &file
-	out, err := command.Output()
-	if err != nil || !strings.HasPrefix(string(out), "complex128 (4096,) ") {
-		t.Errorf("%s, %v", out, err)
 	}
 }
 

@@ -1,11 +1,7 @@
 package clients
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -25,11 +21,8 @@ func TestSchemathesis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
-	if output, err := exec.Command("python3", "-c", "import venv, ensurepip").CombinedOutput(); err != nil {
-		t.Skipf("needs Python with venv: %v\n%s", err, output)
-	}
 	folder := copied(t, "schemathesis")
-	bin := install(t, folder)
+	bin := installPython(t, "schemathesis", folder)
 	data := e2e.DataFolder(t)
 	server := e2e.Start(t, data, "--config", e2e.GenerousPlans(t, data))
 	account := server.NewAccount("schemathesis@example.com")
@@ -46,30 +39,6 @@ func TestSchemathesis(t *testing.T) {
 		t.Errorf("%d requests only\n%s", n, said)
 	}
 	t.Logf("%s requests", counts[1])
-}
-
-// install makes the Python environment of the pinned packages, unless it is there, and returns its folder of programs.
-func install(t *testing.T, folder string) string {
-	t.Helper()
-	requirements, err := os.ReadFile(filepath.Join(folder, "requirements.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	environment := filepath.Join(cache, "reckon", fmt.Sprintf("schemathesis-%.6x", sha256.Sum256(requirements)))
-	bin, ready := filepath.Join(environment, "bin"), filepath.Join(environment, "ready")
-	if _, err := os.Stat(ready); err == nil {
-		return bin
-	}
-	run(t, folder, false, nil, "python3", "-m", "venv", "--clear", environment)
-	run(t, folder, true, nil, filepath.Join(bin, "pip"), "install", "--quiet", "--no-input", "--disable-pip-version-check", "--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", "requirements.txt")
-	if err := os.WriteFile(ready, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return bin
 }
 
 // session opens a browser session and returns its cookie.
