@@ -265,6 +265,9 @@ func TestEmptyTextsAreRefused(t *testing.T) {
 			body = string(written)
 		}
 		for _, p := range r.Parameters {
+			if p.Name == "If-None-Match" {
+				continue // a list of validators, which may be empty (RFC 9110, 5.6.1)
+			}
 			switch p.In {
 			case "query":
 				refused(r, p.Name, r.ask(t, u, s, r.at("1")+"?"+p.Name+"=", body))

@@ -31,11 +31,12 @@ type qsimCmd struct {
 	Shots       *int    `help:"Number of samples; default: the circuit's, or 1024." placeholder:"N"`
 	Seed        *uint64 `help:"Seed of the samples; default: the circuit's, or a fresh one, which is printed." placeholder:"N"`
 	Precision   string  `help:"double or single; default: the circuit's, or double." enum:",double,single" default:"" placeholder:"P"`
-	Engine      string  `help:"statevector or stabilizer; default: chosen by the circuit." enum:",statevector,stabilizer" default:"" placeholder:"E"`
+	Engine      string  `help:"statevector, stabilizer or density; default: chosen by the circuit." enum:",statevector,stabilizer,density" default:"" placeholder:"E"`
 	Observables string  `help:"Pauli sums as a JSON array, such as [{\"ZZ\":1,\"XI\":0.5}]; default: the circuit's." placeholder:"JSON"`
 	Marginals   string  `help:"Lists of qubits whose exact probabilities are wanted, such as [[0,1],[5]]; default: the circuit's." placeholder:"JSON"`
 	Memory      bool    `help:"List the key of each shot in the JSON result."`
 	NPY         string  `help:"Write the state vector before the final measurements to this file, in NumPy's format." name:"npy" type:"path" placeholder:"FILE"`
+	Noise       string  `help:"Noise as a JSON object, such as {\"channels\":[{\"channel\":\"depolarizing\",\"p\":0.01}]}; default: the circuit's." placeholder:"JSON"`
 	Threads     int     `help:"Threads; default: one per processor." placeholder:"N"`
 	MemoryMiB   int64   `help:"Most memory to use; larger circuits are refused." name:"memory-mib" default:"8192" placeholder:"N"`
 	Rows        int     `help:"Most rows of the histogram." default:"32" placeholder:"N"`
@@ -131,6 +132,9 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader, report func(fra
 	}
 	if err == nil && c.Precision != "" {
 		parsed, err = parsed.WithPrecision(circuit.Precision(c.Precision))
+	}
+	if err == nil && c.Noise != "" {
+		parsed, err = parsed.WithNoise([]byte(c.Noise), limits)
 	}
 	if err == nil && c.Observables != "" {
 		parsed, err = parsed.WithObservables([]byte(c.Observables))
@@ -262,6 +266,9 @@ func printHistogram(w io.Writer, r circuit.Result, rows int) error {
 		writeMarginal(&out, m, r.Omitted["marginals.probabilities"], rows)
 	}
 	fmt.Fprintf(&out, "\n%d shots, seed %d, depth %d, engine %s; qubit 0 is rightmost\n", r.Shots, r.Seed, r.Depth, r.Engine)
+	if r.Trajectories > 0 {
+		fmt.Fprintf(&out, "noise by %d trajectories, one per shot\n", r.Trajectories)
+	}
 	_, err := io.WriteString(w, out.String())
 	return err
 }

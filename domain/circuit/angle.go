@@ -105,3 +105,15 @@ func formulasOf(written []angle, params int) []*formula {
 	}
 	return out
 }
+
+// values are the angles of an entry; expressions are for circuits with a sweep.
+func (g rawGate) values(index int, c *Circuit) ([]float64, error) {
+	out := make([]float64, len(g.params))
+	for i, a := range g.params {
+		if a.field != "" && c.points == nil {
+			return nil, refuseGate(CodeWrongType, index, g.name, "%s must be a number in radians, not a string; expressions go with sweep", a.field)
+		}
+		out[i] = a.value
+	}
+	return out, nil
+}

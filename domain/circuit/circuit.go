@@ -71,7 +71,7 @@ type Circuit struct {
 	marginals   [][]int              // qubits whose distributions are wanted
 	memory      bool                 // the key of each shot is wanted
 	points      []map[string]float64 // of a sweep: the values of the parameters
-	engines     []Engine             // that points of the sweep run on
+	noise       *noiseModel          // nil: none but the channels among the gates
 }
 
 // gate is one checked instruction.
@@ -85,6 +85,7 @@ type gate struct {
 	matrix   []scalar   // unitary: row by row; initialize: the amplitudes. The first target is the lowest bit of an index
 	slots    []int      // measure: the classical bit each target is written to; assign: the bits written, lowest first
 	flow     *flow      // if, while, assign
+	channel  *channel   // channel: on the targets together, or on each when it is for one qubit
 	// selection numbers the switch statement that an if is a case of; the cases follow each other and count as one. 0: of none.
 	selection int
 }
@@ -156,7 +157,7 @@ func (c Circuit) Depth() int {
 			}
 			continue
 		}
-		if g.kind == kindMeasure || g.kind == kindReset {
+		if g.each() {
 			// One instruction per target: measuring two qubits in one entry is two parallel measurements.
 			for i, q := range g.targets {
 				level := qubitLevel[q]
@@ -186,13 +187,18 @@ func (c Circuit) GateCounts() map[string]int {
 	counts := make(map[string]int)
 	for i, g := range c.gates {
 		switch {
-		case g.kind == kindMeasure || g.kind == kindReset:
+		case g.each():
 			counts[g.name] += len(g.targets)
 		case g.kind != kindAssign && !c.continuesSwitch(i):
 			counts[cmp.Or(countedNames[g.name], g.name)]++
 		}
 	}
 	return counts
+}
+
+// each reports whether an instruction on several qubits is one on each of them.
+func (g gate) each() bool {
+	return g.kind == kindMeasure || g.kind == kindReset || g.kind == kindChannel && g.channel.qubits == 1
 }
 
 // continuesSwitch reports whether an instruction is a case of the same switch as the one before it.

@@ -30,6 +30,7 @@ func Estimate(c Circuit) Cost {
 	if c.Points() > 0 {
 		return c.sweepCost(runtime.GOMAXPROCS(0))
 	}
+	c = c.noisy()
 	engine, err := c.engine(EngineAuto)
 	if err != nil {
 		return Cost{}
@@ -73,7 +74,10 @@ func (c Circuit) cost(engine Engine, threads int) Cost {
 	if c.memory {
 		cost.keptBytes = int64(c.shots) * 16
 	}
-	if engine == EngineStabilizer {
+	switch engine {
+	case EngineDensity:
+		return c.densityCost(cost, distinct, gates, threads)
+	case EngineStabilizer:
 		return c.stabilizerCost(cost, distinct, int64(len(key)), gates)
 	}
 	return c.statevectorCost(cost, distinct, shown, gates, threads)
@@ -97,7 +101,8 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 	if geo.blockBits < geo.stateBits {
 		heap += amplitudeBytes << geo.blockBits * int64(threads)
 	}
-	if c.qubits <= MaxProbabilityQubits {
+	noisy := c.isNoisy()
+	if c.qubits <= MaxProbabilityQubits && !noisy {
 		listed := int64(min(1<<min(shown, 62), maxProbabilities))
 		kept += listed * (key + key/8 + 16 + entryBytes)
 		cost.ResultBytes += listed * (key + 32)
@@ -115,21 +120,25 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 	waiting := int64(0) // histories at once; see walk
 	if events > 0 {
 		waiting = min(events, int64(bits.Len(uint(c.shots)))+47) + 1
+		if noisy { // of 16 outcomes 15 may wait, with at least a sixteenth of the shots each
+			waiting = min((maxOutcomes-1)*events, 4*int64(bits.Len(uint(c.shots)))+maxOutcomes) + 1
+			heap += 1 << geo.stateBits / maxChannelDim * 2 // sums of chunks
+		}
 		heap += waiting * (key + 2*events + 8*int64(p.loops) + 256)
 	}
-	// An operator that stays alone has at most 16 entries; fused ones share at most 64, so that each accounts for half.
-	entries := int64(1) << min(2*c.qubits, maxTableBits)
 	multiplications := uint64(c.pauliTerms()) + uint64(len(c.marginals))
 	heap += c.pauliTerms() * c.termBytes()
 	cost.ResultBytes += int64(len(c.observables)) * 128
 	for _, s := range p.segments {
 		once := uint64(0)
 		for _, op := range s.operators {
-			own := max(entries, int64(len(op.matrix))) // preparing a state has a larger table, which is not fused
-			heap += own/2*2*vectorBytes + 2*own*16
+			heap += max(operatorBytes(c.qubits), tableBytes(len(op.matrix))) // preparing a state has a larger table, which is not fused
 			once += 1 << (2 * op.targets.count())
 		}
-		if s.event.kind == eventMeasure || s.event.kind == eventReset {
+		switch {
+		case s.event.kind == eventChannel: // the weights of its operators, and one of them
+			once += 4 << s.event.channel.qubits
+		case s.event.splits():
 			once += 2
 		}
 		multiplications = saturatingAdd(multiplications, saturatingMultiply(once, uint64(s.times)))
@@ -149,6 +158,15 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 	return cost
 }
 
+// operatorBytes bounds what an operator on so many wires accounts for. One that stays alone has at most 16 entries; fused ones
+// share at most 64, so that each accounts for half.
+func operatorBytes(wires int) int64 {
+	return tableBytes(1<<min(2*wires, maxTableBits)) / 2
+}
+
+// tableBytes is what an operator of so many entries takes, with its table for both parts of all lanes.
+func tableBytes(entries int) int64 { return int64(entries) * (2*vectorBytes + 4*16) }
+
 // termBytes bounds what one term of an observable takes.
 func (c Circuit) termBytes() int64 { return 256 + 32*int64(c.qubits) }
 
@@ -163,10 +181,14 @@ func (c Circuit) pauliTerms() int64 {
 
 // stabilizerCost bounds the tableau, its symbols, the basis that is sampled from, the samples and their keys.
 func (c Circuit) stabilizerCost(cost Cost, distinct, key, gates int64) Cost {
-	events := int64(0)
+	events, errors := int64(0), int64(0)
 	forEach(c.gates, func(g *gate) {
 		if g.kind == kindMeasure || g.kind == kindReset {
 			events += int64(len(g.targets))
+		}
+		if g.kind == kindChannel && !g.channel.trivial() {
+			events += 2 * int64(len(g.targets)) // symbols
+			errors += 15 * int64(len(g.targets))
 		}
 	})
 	column := int64(2*((c.qubits+63)/64)) * 8
@@ -181,6 +203,7 @@ func (c Circuit) stabilizerCost(cost Cost, distinct, key, gates int64) Cost {
 	heap += events * 8 * column                           // the symbols' signs, and masks
 	heap += int64(c.slots+c.qubits) * (symbols/4 + 64)    // outcomes
 	heap += symbols * (2*sample + entryBytes)             // basis
+	heap += errors * (sample + 64)                        // what each error does to the key
 	heap += int64(c.shots)*(sample+4) + distinct*(key+64) // samples, keys
 	marginalHeap, marginalText := c.marginalBytes()
 	heap += marginalHeap
@@ -191,5 +214,6 @@ func (c Circuit) stabilizerCost(cost Cost, distinct, key, gates int64) Cost {
 	words := column / 8
 	cost.Operations = c.pauliTerms() * (2*int64(c.qubits) + symbols) * words
 	cost.Operations += int64(len(c.gates))*words + (events+2*int64(c.qubits))*symbols*words + int64(c.shots)*sample/8*symbols/64
+	cost.Operations += int64(c.shots) * (errors/15 + int64(c.slots)) // draws
 	return cost
 }

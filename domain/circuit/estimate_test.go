@@ -19,13 +19,7 @@ func memoryCircuits(t *testing.T) map[string]func() Circuit {
 	}
 	circuits := map[string]func() Circuit{}
 	add := func(name, fields, gates string) {
-		circuits[name] = func() Circuit {
-			c, err := Parse([]byte(`{"seed":3,`+fields+`,"gates":[`+gates+`]}`), Limits{Qubits: 30, CliffordQubits: 1000, Shots: 100_000})
-			if err != nil {
-				t.Fatal(name, err)
-			}
-			return c
-		}
+		circuits[name] = func() Circuit { return memoryCircuit(t, name, fields, gates) }
 	}
 	h := func(i int) string { return fmt.Sprintf(`{"gate":"h","target":%d}`, i) }
 	event := func(n int) func(i int) string {
@@ -58,6 +52,7 @@ func memoryCircuits(t *testing.T) map[string]func() Circuit {
 	add("a state", `"qubits":14,"shots":10`, `{"gate":"initialize","targets":[0,1,2,3,4,5,6,7,8,9,10,11],"state":`+state+`}`)
 	add("a sweep", `"qubits":10,"shots":5000,"memory":true,"sweep":[`+repeat(100, func(i int) string { return fmt.Sprintf(`{"a":%d}`, i) })+`]`,
 		repeat(10, h)+`,{"gate":"ry","target":0,"angle":"a"}`)
+	addNoisy(t, circuits)
 	for n := 1; n <= 21; n += 10 {
 		circuits[fmt.Sprint("random ", n)] = func() Circuit {
 			return build(t, n).random(newRandom(uint64(n)), 400, unitaryNames, false).circuit

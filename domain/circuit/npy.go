@@ -9,11 +9,14 @@ import (
 )
 
 // checkOneState refuses to write the state of a circuit that has none of its own.
-func (c Circuit) checkOneState(engine Engine, p *program) error {
-	switch {
-	case engine == EngineStabilizer:
-		return refuse(CodeEngine, "the stabilizer engine holds no amplitudes; choose the state-vector engine to have them written")
-	case !p.oneHistory() || p.dephased != 0:
+func (c Circuit) checkOneState(engine Engine) error {
+	if c.isNoisy() {
+		return refuse(CodeState, "the circuit has no state to write: noise leaves no single final state")
+	}
+	if engine != EngineStatevector {
+		return refuse(CodeEngine, "the %s engine holds no amplitudes; choose %s to have them written", engine, EngineStatevector)
+	}
+	if p := lower(c); !p.oneHistory() || p.dephased != 0 {
 		return refuse(CodeState, "the circuit has no state to write: %s", noSingleState)
 	}
 	return nil

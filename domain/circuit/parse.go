@@ -54,6 +54,7 @@ type rawGate struct {
 	matrix            [][]scalar // of unitary
 	state             []scalar   // of initialize
 	flow              *rawFlow   // if and while
+	channel           rawChannel
 }
 
 func (r *reader) circuit() (Circuit, error) {
@@ -67,6 +68,7 @@ func (r *reader) circuit() (Circuit, error) {
 	var observables [][]rawTerm
 	var points []map[string]float64
 	var marginals [][]integer
+	var noise *rawNoise
 	hasGates := false
 	seen := map[string]bool{}
 	for r.dec.More() {
@@ -93,6 +95,8 @@ func (r *reader) circuit() (Circuit, error) {
 			marginals, err = r.marginals()
 		case "sweep":
 			points, err = r.sweep()
+		case "noise":
+			noise, err = r.noise()
 		case "gates":
 			gates, hasGates, err = r.gates(key)
 		case "openqasm":
@@ -145,7 +149,10 @@ func (r *reader) circuit() (Circuit, error) {
 		if err == nil && points != nil {
 			err = refuse(CodeSweep, "a program has no parameters for sweep to give values to")
 		}
-		return c, firstError(err, c.checkShotMemory())
+		if err := firstError(err, c.checkShotMemory()); err != nil {
+			return Circuit{}, err
+		}
+		return c.withNoise(noise, r.limits)
 	}
 	c.points = points
 	if c.gates, err = c.build(gates); err != nil {
@@ -163,7 +170,10 @@ func (r *reader) circuit() (Circuit, error) {
 	if c.marginals, err = c.checkMarginals(marginals); err != nil {
 		return Circuit{}, err
 	}
-	return c, firstError(c.checkMeasured(), c.checkShotMemory())
+	if err := firstError(c.checkMeasured(), c.checkShotMemory()); err != nil {
+		return Circuit{}, err
+	}
+	return c.withNoise(noise, r.limits)
 }
 
 // program reads an OpenQASM program: the text that could stand in a file.
@@ -275,6 +285,8 @@ func (r *reader) gate(index int) (rawGate, error) {
 				g.params = params
 			}
 			err = firstError(err, refuseDuplicate(given, "angle", key, params != nil, index, g.name))
+		case "p", "probabilities", "kraus":
+			err = r.channelField(index, g.name, key, &g.channel)
 		case "theta", "phi", "lambda", "gamma":
 			var one *angle
 			if one, err = r.angle(index, g.name, key); one != nil {
@@ -303,6 +315,12 @@ func (r *reader) gate(index int) (rawGate, error) {
 	}
 	if !named {
 		return rawGate{}, refuseGate(CodeMissingField, index, "", "gate is required")
+	}
+	if _, isChannel := channelNamed(g.name); isChannel {
+		if angles["gamma"].field != "" {
+			return rawGate{}, refuseGate(CodeWrongType, index, g.name, "gamma must be a number, not a string")
+		}
+		g.channel.takeGamma(angles)
 	}
 	return g, g.takeNamedAngles(index, angles, given["angle"])
 }
@@ -358,7 +376,7 @@ func firstError(errs ...error) error {
 func (r *reader) unknownField(index int, name, key string) error {
 	code, message := CodeUnknownField, "unknown field "+strconv.Quote(clipText(key))
 	if isNoise(key) {
-		code, message = CodeNoise, "noise is not simulated; remove "+strconv.Quote(clipText(key))
+		code, message = CodeNoise, "unknown field "+strconv.Quote(clipText(key))+"; noise is a channel among the gates, or the circuit's field noise"
 	}
 	if index == circuitLevel {
 		return refuse(code, "%s", message)

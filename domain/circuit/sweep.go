@@ -108,13 +108,6 @@ func (c *Circuit) checkSweep(limits Limits) error {
 		if err != nil {
 			return err
 		}
-		engine, err := bound.engine(EngineAuto)
-		if err != nil {
-			return atPoint(err, i)
-		}
-		if !slices.Contains(c.engines, engine) {
-			c.engines = append(c.engines, engine)
-		}
 	}
 	return nil
 }
@@ -143,7 +136,7 @@ func (c Circuit) point(i int) (Circuit, error) {
 	if err != nil {
 		return Circuit{}, atPoint(err, i)
 	}
-	c.points, c.engines = nil, nil
+	c.points = nil
 	return c, nil
 }
 
@@ -318,11 +311,17 @@ func (o *insideObject) Write(data []byte) (int, error) {
 	return o.w.Write(data)
 }
 
-// sweepCost bounds all points, by one at angles without symmetry on each engine that some point runs on.
+// sweepCost bounds all points, by one at angles without symmetry on the engine that runs such, and by one on the tableau, where points
+// may be Clifford.
 func (c Circuit) sweepCost(threads int) Cost {
+	c = c.noisy()
+	engines := []Engine{EngineStabilizer}
+	if engine, err := c.engine(EngineAuto); err == nil && c.qubits <= MaxQubits {
+		engines = append(engines, engine)
+	}
 	n := uint64(len(c.points))
 	var total Cost
-	for _, engine := range c.engines {
+	for _, engine := range engines {
 		one := c.cost(engine, threads)
 		kept := int64(saturatingMultiply(uint64(one.keptBytes), 2*(n-1)))
 		total.MemoryBytes = max(total.MemoryBytes, one.MemoryBytes+kept)

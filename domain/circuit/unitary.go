@@ -15,30 +15,53 @@ const MaxInitializedQubits = 12
 // What is within is made exact: the nearest unitary matrix, the state divided by its norm.
 const tolerance = 1e-8
 
-// gate checks an entry that is no block, now that the number of qubits is known.
+// gate checks an entry that is no block and no noise, now that the number of qubits is known.
 func (g rawGate) gate(index int, c *Circuit) (gate, error) {
-	qubits := c.qubits
 	kind := specByName[strings.ToLower(g.name)].kind
-	switch {
-	case g.matrix != nil && kind != kindUnitary:
-		return gate{}, refuseGate(CodeUnknownField, index, g.name, "matrix belongs to unitary")
-	case g.state != nil && kind != kindInitialize:
-		return gate{}, refuseGate(CodeUnknownField, index, g.name, "state belongs to initialize")
-	case kind == kindUnitary:
-		return g.unitary(index, qubits)
-	case kind == kindInitialize:
-		return g.initialize(index, qubits)
+	if err := g.refuseNumbers(index, kind); err != nil {
+		return gate{}, err
 	}
-	values := make([]float64, len(g.params))
-	for i, a := range g.params {
-		if a.field != "" && c.points == nil {
-			return gate{}, refuseGate(CodeWrongType, index, g.name, "%s must be a number in radians, not a string; expressions go with sweep", a.field)
-		}
-		values[i] = a.value
+	switch kind {
+	case kindUnitary:
+		return g.unitary(index, c.qubits)
+	case kindInitialize:
+		return g.initialize(index, c.qubits)
 	}
-	out, err := newGate(index, g.name, g.targets, g.controls, values, nil, qubits)
+	values, err := g.values(index, c)
+	if err != nil {
+		return gate{}, err
+	}
+	out, err := newGate(index, g.name, g.targets, g.controls, values, nil, c.qubits)
 	out.formulas = formulasOf(g.params, len(out.params))
 	return out, err
+}
+
+// noise checks an entry that is a channel.
+func (g rawGate) noise(index int, spec channelSpec, c *Circuit) (gate, error) {
+	if err := g.refuseNumbers(index, kindChannel); err != nil {
+		return gate{}, err
+	}
+	for _, a := range g.params {
+		if a.field != "" {
+			return gate{}, refuseGate(CodeWrongType, index, g.name, "%s must be a number, not a string", a.field)
+		}
+	}
+	values, err := g.values(index, c)
+	if err != nil {
+		return gate{}, err
+	}
+	return newChannel(index, spec, g.channel, g.targets, g.controls, values, c.qubits)
+}
+
+// refuseNumbers refuses matrices and states of kinds that have none.
+func (g rawGate) refuseNumbers(index int, k kind) error {
+	switch {
+	case g.matrix != nil && k != kindUnitary:
+		return refuseGate(CodeUnknownField, index, g.name, "matrix belongs to unitary")
+	case g.state != nil && k != kindInitialize:
+		return refuseGate(CodeUnknownField, index, g.name, "state belongs to initialize")
+	}
+	return nil
 }
 
 func (g rawGate) unitary(index, qubits int) (gate, error) {
