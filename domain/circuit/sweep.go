@@ -286,7 +286,7 @@ func (r SweepResult) WriteJSON(w io.Writer, indent string) error {
 		if i > 0 {
 			before = "," + before
 		}
-		if err := firstError(write(w, append([]byte(before), parameters...)), p.Result.WriteJSON(&insideObject{w: w}, "")); err != nil {
+		if err := firstError(write(w, append([]byte(before), parameters...)), p.WriteJSON(&insideObject{w: w}, "")); err != nil {
 			return err
 		}
 	}
