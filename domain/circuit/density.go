@@ -151,6 +151,8 @@ type densityRun[F float] struct {
 	keys    []float64   // the probability of each value of the slots
 	values  [][]float64 // of each term of each observable
 	sums    []observable
+	asked   [][]int // marginals
+	chances marginalSums
 	on      map[*channel][]scalar // superoperators
 
 	channelWeight int64 // work of one on two qubits, for progress
@@ -186,6 +188,9 @@ func runDensity[F float](ctx context.Context, c Circuit, how engineSetup[F], rng
 		}
 		result.Expectations = tally.expectations(true)
 	}
+	if len(c.marginals) > 0 {
+		result.Marginals = run.chances.result(c.marginals, true)
+	}
 	if c.statevector {
 		result.omit("statevector", "the density-matrix engine holds no amplitudes")
 	}
@@ -193,7 +198,8 @@ func runDensity[F float](ctx context.Context, c Circuit, how engineSetup[F], rng
 }
 
 func newDensityRun[F float](ctx context.Context, c Circuit, how engineSetup[F], report *progress) (*densityRun[F], error) {
-	run := &densityRun[F]{program: lowerDensity(c), machine: newMachine(how.geometry, how.threads, how.kernels, report), memory: how.memory, sums: c.observables, on: map[*channel][]scalar{}}
+	run := &densityRun[F]{program: lowerDensity(c), machine: newMachine(how.geometry, how.threads, how.kernels, report), memory: how.memory, sums: c.observables,
+		asked: c.marginals, chances: newMarginalSums(c.marginals), on: map[*channel][]scalar{}}
 	p := &run.program.program
 	for i := range p.segments {
 		if ctx.Err() != nil {
@@ -311,7 +317,15 @@ func (run *densityRun[F]) collect(ctx context.Context, s state[F], positions lay
 				value |= i >> out.wire & 1 << place
 			}
 		}
-		run.keys[value] += max(0, float64(s.re[rows[i]|columns[i]]))
+		p := max(0, float64(s.re[rows[i]|columns[i]]))
+		run.keys[value] += p
+		for k, qubits := range run.asked {
+			at := 0
+			for bit, q := range qubits {
+				at |= i >> run.program.final[q] & 1 << bit
+			}
+			run.chances[k][at] += p
+		}
 	}
 	for i, o := range run.sums {
 		for k, term := range o {
@@ -416,17 +430,20 @@ func (c Circuit) densityCost(cost Cost, distinct int64, gates int64, threads int
 	geo := geometryOf(p.wires, int(amplitudeBytes)/2)
 	listed := int64(1) << len(p.slots)
 	heap := gates*gateBytes + int64(len(p.segments))*gateBytes + int64(c.shots)*8
-	heap += (distinct + listed) * (key + key/8 + 24 + entryBytes)
+	marginalHeap, marginalText := c.marginalBytes()
+	kept := cost.keptBytes + (distinct+listed)*(key+key/8+24+entryBytes) + marginalHeap
+	heap += kept
+	cost.keptBytes = kept + 4096 + int64(len(c.observables))*64
 	heap += 2 * 8 << geo.stateBits >> min(chunkBits, geo.stateBits)
 	heap += 2 * 8 << c.qubits
 	if geo.blockBits < geo.stateBits {
 		heap += amplitudeBytes << geo.blockBits * int64(threads)
 	}
 	heap += c.pauliTerms() * c.termBytes()
-	multiplications := uint64(2 + c.pauliTerms())
+	multiplications := uint64(2+c.pauliTerms()) + uint64(len(c.marginals))
 	for _, s := range p.segments {
 		for _, op := range s.operators {
-			heap += operatorBytes(min(p.wires, 3))
+			heap += max(operatorBytes(min(p.wires, 3)), tableBytes(len(op.matrix)))
 			multiplications += 1 << (2 * op.targets.count())
 		}
 		switch s.event.kind {
@@ -438,7 +455,7 @@ func (c Circuit) densityCost(cost Cost, distinct int64, gates int64, threads int
 		}
 	}
 	branches := int64(len(p.outcomes))
-	cost.ResultBytes += listed*(key+32) + int64(len(c.observables))*128
+	cost.ResultBytes += listed*(key+32) + int64(len(c.observables))*128 + marginalText
 	cost.MemoryBytes = fixedBytes + (branches+1)*amplitudeBytes<<geo.stateBits + 2*heap
 	cost.Operations = int64(saturatingMultiply(multiplications, 1<<(int64(geo.stateBits)+branches)))
 	return cost

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"reckon/domain/account"
+	"reckon/domain/circuit"
 	"reckon/internal/httpkit"
 	"reckon/test/apitest"
 )
@@ -180,5 +181,29 @@ func TestExtensionsRunAsJobs(t *testing.T) {
 	value, _ := expectations[0].(map[string]any)["value"].(float64)
 	if value < -1e-9 || value > 1e-9 { // qubit 0 ends as 0, qubit 1 as either
 		t.Errorf("%v", expectations)
+	}
+}
+
+// TestSweepIsOneJob: all points of a sweep cost one slot, and each comes with its parameters and its seed.
+func TestSweepIsOneJob(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	id, _ := submit(t, u, `{"kind":"qsim","circuit":{"qubits":1,"shots":10,"seed":3,"gates":[{"gate":"rx","target":0,"angle":"k*pi"}],
+		"sweep":[{"k":0},{"k":1},{"k":2}]}}`).OK(t).JSON["job_id"].(string)
+	s.RunJob(t, id)
+	job := u.Do(t, http.MethodGet, "/api/jobs/"+id, "").OK(t).JSON
+	result, _ := job["result"].(map[string]any)
+	points, _ := result["points"].([]any)
+	if len(points) != 3 || result["shots"] != 30.0 || job["output"] != "k = 0, 0: 10 of 10 shots\nk = 1, 1: 10 of 10 shots\nk = 2, 0: 10 of 10 shots" {
+		t.Fatalf("%v", job)
+	}
+	last, _ := points[2].(map[string]any)
+	if seed, _ := last["seed"].(float64); uint64(seed) != circuit.PointSeed(3, 2) {
+		t.Errorf("%v", last)
+	}
+	a := submit(t, u, `{"kind":"qsim","circuit":{"qubits":1,"gates":[{"gate":"rx","target":0,"angle":"k"}],"sweep":[{"j":0}]}}`)
+	a.Want(t, malformed)
+	if !strings.Contains(string(a.Body), "wrong_sweep") {
+		t.Errorf("%s", a.Body)
 	}
 }
