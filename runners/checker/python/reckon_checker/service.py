@@ -16,7 +16,7 @@ from typing import Any
 
 import flint
 
-from . import budget, explicit, logic, stand_ins, tree
+from . import budget, closed_sums, explicit, logic, stand_ins, tree
 from .evaluation import HEADS
 from .findings import Open, Residual, Sampled, Supported, Verified, as_reply
 from .rules import (
@@ -70,6 +70,9 @@ SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "quantified": quantified.check,
 }
 
+# Kinds that look at symbolic ends of sums at natural numbers only.
+OF_NATURAL_ENDS = frozenset(("identities", "identities_sampled", "antiderivative", "sum"))
+
 
 def decoded(value: Any) -> Any:
     """A task with every {"tree": ...} in it decoded."""
@@ -97,6 +100,8 @@ def check(task: dict[str, Any]) -> dict[str, Any]:
         task = explicit.written_out(decoded(task))
         if task["kind"] != "equations":
             task = stand_ins.indexed(task)
+        if task["kind"] not in OF_NATURAL_ENDS:
+            task = closed_sums.without_symbolic_ends(task)
         procedure = RESIDUAL.get(task["kind"]) or SAMPLED[task["kind"]]
         found = procedure(task, seed)
         if isinstance(found, Verified) and (task["kind"] == "truth" or not found.exact) and stand_ins.mentioned(task):
