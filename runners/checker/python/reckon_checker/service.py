@@ -18,7 +18,7 @@ import flint
 
 from . import budget, closed_sums, explicit, logic, stand_ins, tree
 from .evaluation import HEADS
-from .findings import Open, Residual, Sampled, Supported, Verified, as_reply
+from .findings import Open, Refuted, Residual, Sampled, Supported, Verified, as_reply
 from .rules import (
     antiderivatives,
     conditions,
@@ -73,6 +73,9 @@ SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
 # Kinds that look at symbolic ends of sums at natural numbers only.
 OF_NATURAL_ENDS = frozenset(("identities", "identities_sampled", "antiderivative", "sum"))
 
+# Kinds that read decimals as the fractions that they are: what they refute is no proof where a decimal stands for the interval that prints so.
+OF_EXACT_NUMBERS = frozenset(("quantified", "equations", "elimination", "polynomial"))
+
 
 def decoded(value: Any) -> Any:
     """A task with every {"tree": ...} in it decoded."""
@@ -106,6 +109,8 @@ def check(task: dict[str, Any]) -> dict[str, Any]:
         found = procedure(task, seed)
         if isinstance(found, Verified) and (task["kind"] == "truth" or not found.exact) and stand_ins.mentioned(task):
             found = Supported(found.residual)  # what holds of the stand-in need not hold of every function
+        if isinstance(found, Refuted) and task["kind"] in OF_EXACT_NUMBERS and not tree.kept_by_machines(*stand_ins.parts(task)):
+            found = Open("decimals that stand for intervals")
         return as_reply(found)
     except tree.Refused as refused:
         return as_reply(Open("unsupported: " + str(refused)))
