@@ -25,6 +25,9 @@ type Services struct {
 	// TokenUse is the UTC day (YYYY-MM-DD) each token was last used on.
 	TokenUse func(ctx context.Context, tokenIDs []string) (map[string]string, error)
 
+	// SignIns are an account's browser sessions, newest first; secret is that of the caller's.
+	SignIns func(ctx context.Context, account, secret string) ([]identity.SignedIn, error)
+
 	// Wait returns nil once a projection has applied everything up to a position.
 	Wait func(ctx context.Context, projection string, p event.Position) error
 	// IsReady tells whether a projection holds all that the log held when it began to be built.
@@ -44,13 +47,16 @@ type Services struct {
 	Health    Health
 	Build     string
 	PublicURL string // scheme and host clients use; empty: addresses are served as paths
+
+	Tools     []Tool   // of /mcp, for agents.md
+	Revisions []string // of the Model Context Protocol that /mcp serves
 }
 
 // Register adds every route to the API. The description of the API is served
 // from here, so that it must be registered last.
 func (s Services) Register(api *httpkit.API) error {
 	s.addRoutes(api)
-	return registerDocs(api)
+	return s.serveDocs(api)
 }
 
 // runIDInput bounds a run id to the integers every JSON reader keeps exactly.
