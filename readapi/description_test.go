@@ -47,8 +47,8 @@ func errorsPage(kinds []httpkit.Kind) []byte {
 	page.WriteString("# Error codes\n\nGenerated from internal/httpkit/kinds.go and the declarations of the kinds of job by `go generate ./readapi`.\n\n" +
 		"Every error is `application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail`, `code`, `error` (the same text as `detail`), `request_id`,\n" +
 		"`errors` (the single faults of a refused request) and, where an evaluation was logged without an answer, `run_id`.\n\n" +
-		"Some requests never reach the service's own code and have a short text as their answer, or none: 400 for a head that is not HTTP and for a path with a wrong percent-encoding, " +
-		"417 for an `Expect` other than `100-continue`, 431 for a head over 64 KiB, 505 for another version of HTTP.\n\n| code | status | means | what to do |\n|---|---|---|---|\n")
+		"What is refused before the service reads a request (a head that is not HTTP, another `Expect`, a head over 64 KiB, another version of HTTP) is\n" +
+		"answered in the same form; then the connection is closed.\n\n| code | status | means | what to do |\n|---|---|---|---|\n")
 	for _, kind := range kinds {
 		fmt.Fprintf(&page, "| `%s` | %d | %s | %s |\n", kind.Code, kind.Status, kind.Title, kind.Help)
 	}

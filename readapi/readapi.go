@@ -47,13 +47,16 @@ type Services struct {
 	Health    Health
 	Build     string
 	PublicURL string // scheme and host clients use; empty: addresses are served as paths
+
+	Tools     []Tool   // of /mcp, for agents.md
+	Revisions []string // of the Model Context Protocol that /mcp serves
 }
 
 // Register adds every route to the API. The description of the API is served
 // from here, so that it must be registered last.
 func (s Services) Register(api *httpkit.API) error {
 	s.addRoutes(api)
-	return registerDocs(api)
+	return s.serveDocs(api)
 }
 
 // runIDInput bounds a run id to the integers every JSON reader keeps exactly.

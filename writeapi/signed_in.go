@@ -59,13 +59,13 @@ func (s Services) registerSignIns(api *httpkit.API) {
 		Method: http.MethodPost, Path: "/auth/password", ID: "change-password", Tag: "Account", Summary: "Change the password",
 		Description: "Ends all other sign-ins of the account, at once. API tokens stay valid: revoke those that you do not trust.",
 		Access:      httpkit.BrowserOnly, Errors: problems, Limit: s.passwordsPerMinute(),
-		Kinds: []httpkit.Kind{httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.WrongPassword, httpkit.NotJSON, httpkit.TooLarge, httpkit.Saturated, httpkit.Unavailable},
+		Kinds: []httpkit.Kind{httpkit.WrongPassword, httpkit.Saturated, httpkit.Unavailable},
 	}, s.changePassword)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/auth/close", ID: "close-account", Tag: "Account", Summary: "Close the account",
 		Description: "For good. No token and no sign-in of the account is accepted from the answer on. Its jobs are cancelled, its sessions and tokens end, and its address and password are forgotten within moments. Receipts and certificates that were handed out can be verified as before.",
 		Access:      httpkit.BrowserOnly, Errors: problems, Limit: s.passwordsPerMinute(), SetsCookie: "The cookie of the browser session, expired",
-		Kinds: []httpkit.Kind{httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.WrongPassword, httpkit.NotJSON, httpkit.TooLarge, httpkit.Saturated, httpkit.Unavailable},
+		Kinds: []httpkit.Kind{httpkit.WrongPassword, httpkit.Saturated, httpkit.Unavailable},
 	}, s.closeAccount)
 }
 

@@ -21,6 +21,7 @@ import (
 	"reckon/runners"
 	"reckon/runners/engine"
 	"reckon/writeapi"
+	"reckon/writeapi/mcpapi"
 )
 
 // api is the HTTP interface of a process.
@@ -63,7 +64,11 @@ func (s *service) makeAPI() (*api, error) {
 		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writeSide.signing.Signer, Now: time.Now,
 		Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, LogID: s.readSide.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.sessionBusy,
 		Health: s.health(), Build: buildRevision(), PublicURL: s.config.PublicURL,
+		Tools: agentTools(), Revisions: mcpapi.Revisions(),
 	}).Register(kit); err != nil {
+		return nil, err
+	}
+	if err := (mcpapi.Services{API: kit, Logger: s.logger, Build: buildRevision(), PublicURL: s.config.PublicURL}).Register(); err != nil {
 		return nil, err
 	}
 	a.server = httpserver.New(kit, httpserver.ClientLimits(), s.logger)
@@ -81,6 +86,14 @@ func (s *service) minuteLimiter() ratelimit.Limiter {
 		// As text: a line about a part that is away may be left out, and this one says what that does to the limits.
 		s.logger.Warn("the limits of a minute are counted by this process alone", "cause", err.Error())
 	})
+}
+
+// agentTools are the tools of /mcp for agents.md.
+func agentTools() (tools []readapi.Tool) {
+	for _, t := range mcpapi.Tools() {
+		tools = append(tools, readapi.Tool(t))
+	}
+	return tools
 }
 
 // part listens when it is started, after everything its handlers call. When it is drained it

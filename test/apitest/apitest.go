@@ -41,6 +41,7 @@ import (
 	"reckon/runners/cluster"
 	"reckon/runners/kinds"
 	"reckon/writeapi"
+	"reckon/writeapi/mcpapi"
 )
 
 // Clock is a clock the test moves.
@@ -257,6 +258,10 @@ func Start(t testing.TB, o Options) *Server {
 		Jobs: server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs,
 		Writes: writes, LogID: projector.LogID(),
 	}.Register(api)
+	var tools []readapi.Tool
+	for _, tool := range mcpapi.Tools() {
+		tools = append(tools, readapi.Tool(tool))
+	}
 	must(t, readapi.Services{
 		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed, SignIns: who.SignIns,
 		JobView: jobView,
@@ -279,8 +284,9 @@ func Start(t testing.TB, o Options) *Server {
 			},
 			Logger: quiet,
 		},
-		Build: "test", PublicURL: o.PublicURL,
+		Build: "test", PublicURL: o.PublicURL, Tools: tools, Revisions: mcpapi.Revisions(),
 	}.Register(api))
+	must(t, mcpapi.Services{API: api, Logger: quiet, Build: "test", PublicURL: o.PublicURL}.Register())
 	server.API = api
 	begin := httpservertest.Start
 	if o.TLS {
