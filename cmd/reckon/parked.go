@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -130,6 +131,10 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	parked = slices.DeleteFunc(parked, func(p projections.ParkedReaction) bool { return p.Reaction != c.Name })
+	if len(parked) == 0 {
+		return nil
+	}
 	people, closePeople, err := where.openIdentity(ctx)
 	if err != nil {
 		return err
@@ -146,9 +151,6 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 func (c *parkedRetryCmd) retryAll(ctx context.Context, store *eventstore.Store, state *projections.ReactionState, list []reactions.Reaction, parked []projections.ParkedReaction) error {
 	failed := 0
 	for _, p := range parked {
-		if p.Reaction != c.Name {
-			continue
-		}
 		recorded, err := store.Event(ctx, p.Stream, event.Revision(p.Revision))
 		if err == nil {
 			err = reactions.Retry(ctx, list, p.Reaction, recorded)
