@@ -94,7 +94,7 @@ func (c *parkedRetryCmd) Run() error {
 			return c.runAction(ctx, c.Name, "retry", func(e *projecting.Engine) error { return e.RetryParked(ctx, c.Name) })
 		}
 	}
-	for _, r := range reactions.All(nil, reactions.Actor{}) {
+	for _, r := range reactions.All(nil, nil, reactions.Actor{}) {
 		if r.Name == c.Name {
 			return c.retryReaction(ctx)
 		}
@@ -130,7 +130,7 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 		return err
 	}
 	jobs := &commands.Jobs{Store: store, Runs: commands.NewRunIDs(store, "operator"), Blobs: content}
-	list := reactions.All(jobs, reactions.Actor{Clock: systemClock{}, Build: buildRevision()})
+	list := reactions.All(jobs, where.plans, reactions.Actor{Clock: systemClock{}, Build: buildRevision()})
 	failed := 0
 	for _, p := range parked {
 		if p.Reaction != c.Name {

@@ -208,3 +208,9 @@ func parse(s string) time.Time {
 
 // stateBytes estimates the memory of a state.
 func stateBytes(s State) int { return 1024 + 1536*s.issued }
+
+// Due is an account with the time at which its subscription is to be renewed or ended.
+type Due struct {
+	Account string
+	At      time.Time // UTC, milliseconds
+}
