@@ -64,6 +64,7 @@ var allowed = map[string][]string{
 	"internal/lifecycle":   {},
 	"internal/lists":       {},
 	"internal/offheap":     {},
+	"internal/payments":    {},
 	"internal/private":     {},
 	"internal/progress":    {},
 	"internal/ratelimit":   {},

@@ -32,6 +32,7 @@ import (
 	"reckon/internal/httpserver"
 	"reckon/internal/httpserver/httpservertest"
 	"reckon/internal/identity"
+	"reckon/internal/payments"
 	"reckon/internal/ratelimit"
 	"reckon/internal/view"
 	"reckon/projections"
@@ -166,6 +167,7 @@ type Options struct {
 	// NoProjections leaves the read models where they stand.
 	NoProjections bool
 	Elaborator    commands.Elaborator
+	Payments      payments.Provider
 	PublicURL     string
 	Kinds         []runners.Kind // beside those of the service
 	// ReadModels and Identity are addresses of databases; files of the test's own when empty.
@@ -254,7 +256,7 @@ func Start(t testing.TB, o Options) *Server {
 	writeapi.Services{
 		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Running: server.Running, Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: calculator.CloseSession, Overhead: time.Minute,
-		Jobs: server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs,
+		Jobs: server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs, Payments: o.Payments,
 		Writes: writes, LogID: projector.LogID(),
 	}.Register(api)
 	must(t, readapi.Services{

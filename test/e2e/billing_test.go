@@ -127,7 +127,9 @@ func TestFromAQuoteToAPaidInvoice(t *testing.T) {
 	server.operate("account", "void", email, report.Invoices[1].Number, "--note", "out of print")
 	waitFor(t, func() bool { // the read model follows
 		var subscription *struct{ Plan, Status string }
-		var invoices struct{ Invoices []struct{ Number, Status string } }
+		var invoices struct {
+			Invoices []struct{ Number, Status string }
+		}
 		if err := account.JSON("GET", "/billing/subscription", nil, &subscription); err != nil {
 			t.Fatal(err)
 		}
