@@ -75,6 +75,7 @@ type Server struct {
 	Kinds        []runners.Kind
 	Evaluator    *commands.Evaluator
 	Subscription *cluster.Subscription
+	Models       *projections.ReadModels
 	Running      *ratelimit.Concurrency // evaluations and checks of each account
 	Closing      chan struct{}          // close it to end long polls
 
@@ -206,6 +207,7 @@ func Start(t testing.TB, o Options) *Server {
 	rows, err := projections.Open(ctx, cmp.Or(o.ReadModels, "sqlite:"+filepath.Join(folder, "readmodels.db")))
 	must(t, err)
 	models := projections.New(rows, kept)
+	server.Models = models
 	must(t, models.Queue.CreateProposalsTable(ctx))
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	projector, err := projecting.New(ctx, projecting.Config{DB: rows, Log: server.Store, Logger: quiet}, models.All()...)
