@@ -16,6 +16,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/receipt"
 	"reckon/eventstore"
+	"reckon/internal/identity"
 )
 
 // subscriptionReport is an account's subscription and invoices for an operator.
@@ -135,7 +136,7 @@ func (c *accountSubscribeCmd) Run() error {
 		}
 		to.Quote = quote
 	}
-	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, plans account.Plans, in commands.Intent) error {
+	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ *identity.Store, plans account.Plans, in commands.Intent) error {
 		state, _, err := commands.Subscribe(ctx, store, plans, in, to)
 		if err != nil {
 			return err
@@ -176,7 +177,7 @@ type accountUnsubscribeCmd struct {
 
 // Run lets the subscription end with its period.
 func (c *accountUnsubscribeCmd) Run() error {
-	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, plans account.Plans, in commands.Intent) error {
+	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ *identity.Store, plans account.Plans, in commands.Intent) error {
 		state, _, err := commands.CancelSubscription(ctx, store, plans, in)
 		if err != nil {
 			return err
@@ -193,7 +194,7 @@ type accountBillingCmd struct {
 
 // Run prints the subscription and the invoices.
 func (c *accountBillingCmd) Run() error {
-	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ account.Plans, in commands.Intent) error {
+	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ *identity.Store, _ account.Plans, in commands.Intent) error {
 		state, err := commands.ReadBilling(ctx, store, in.Account)
 		if err != nil {
 			return err
@@ -214,7 +215,7 @@ type accountInvoiceCmd struct {
 
 // Run issues an invoice for something else than a subscription.
 func (c *accountInvoiceCmd) Run() error {
-	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ account.Plans, in commands.Intent) error {
+	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ *identity.Store, _ account.Plans, in commands.Intent) error {
 		invoice, err := commands.IssueInvoice(ctx, store, in, billing.Issue{
 			Reference: c.Reference, Description: c.Description, AmountMinor: c.AmountMinor, Currency: strings.ToUpper(c.Currency),
 		})
@@ -235,7 +236,7 @@ type accountPayCmd struct {
 
 // Run notes that the operator has the money of an invoice, all of it.
 func (c *accountPayCmd) Run() error {
-	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ account.Plans, in commands.Intent) error {
+	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ *identity.Store, _ account.Plans, in commands.Intent) error {
 		state, err := commands.ReadBilling(ctx, store, in.Account)
 		if err != nil {
 			return err
@@ -264,7 +265,7 @@ type accountVoidCmd struct {
 
 // Run makes an open invoice void.
 func (c *accountVoidCmd) Run() error {
-	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ account.Plans, in commands.Intent) error {
+	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ *identity.Store, _ account.Plans, in commands.Intent) error {
 		voided, _, err := commands.VoidInvoice(ctx, store, in, billing.Void{InvoiceID: c.Invoice, Note: c.Note})
 		if err != nil {
 			return err

@@ -22,11 +22,12 @@ type Reaction struct {
 }
 
 // All is every reaction of the service. What is due at a time, rather than after an event, is done by Renewals.
-func All(jobs *commands.Jobs, plans account.Plans, by Actor) []Reaction {
+func All(jobs *commands.Jobs, closing *commands.Closing, plans account.Plans, by Actor) []Reaction {
 	return []Reaction{
 		completeSubmission(jobs, by),
 		refundCancelled(jobs, by),
 		publishOutcome(jobs, by),
+		endClosed(closing, by),
 		followSubscription(jobs, plans, by),
 	}
 }
