@@ -25,6 +25,9 @@ type Services struct {
 	// TokenUse is the UTC day (YYYY-MM-DD) each token was last used on.
 	TokenUse func(ctx context.Context, tokenIDs []string) (map[string]string, error)
 
+	// SignIns are an account's browser sessions, newest first; secret is that of the caller's.
+	SignIns func(ctx context.Context, account, secret string) ([]identity.SignedIn, error)
+
 	// Wait returns nil once a projection has applied everything up to a position.
 	Wait func(ctx context.Context, projection string, p event.Position) error
 	// IsReady tells whether a projection holds all that the log held when it began to be built.

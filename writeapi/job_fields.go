@@ -86,6 +86,9 @@ func alternatives(names []string) string {
 	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
+// describedNotBlank is the pattern of a text of which something is not white space. No JSON text may hold U+0000.
+const describedNotBlank = `^[^\x00]*[^\s\x00][^\x00]*$`
+
 // fieldSchemas describes the fields that not every kind of job takes.
 func fieldSchemas(kinds job.Declarations) map[string]*httpkit.Schema {
 	schemas := map[string]*httpkit.Schema{}
@@ -127,10 +130,18 @@ func refusalKinds(api *httpkit.API, kinds job.Declarations) []httpkit.Kind {
 	var list []httpkit.Kind
 	for _, kind := range kinds {
 		for _, refusal := range kind.Refusals {
-			list = append(list, api.Kind(refusal.Code))
+			list = append(list, atSubmission(api.Kind(refusal.Code)))
 		}
 	}
 	return list
+}
+
+// atSubmission is a kind of problem as a submission is answered with it: 422 is for what was evaluated.
+func atSubmission(kind httpkit.Kind) httpkit.Kind {
+	if kind.Status == http.StatusUnprocessableEntity {
+		return kind.WithStatus(http.StatusBadRequest)
+	}
+	return kind
 }
 
 // bodyVariants describes the body of a submission of each kind: its own fields, what is
@@ -190,6 +201,9 @@ func constrainedField(api *httpkit.API, f job.Field) *httpkit.Schema {
 		schema.Format = "uuid"
 	case job.Text:
 		schema.MinLength = new(1)
+		if f.EmptyCode != "" && f.Pattern == "" { // blank is empty
+			schema.Pattern = describedNotBlank
+		}
 		if f.Most > 0 {
 			schema.MaxLength = &f.Most
 		}

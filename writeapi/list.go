@@ -11,6 +11,7 @@ func (s Services) addRoutes(api *httpkit.API) {
 	s.registerJobs(api)
 	s.registerProofs(api)
 	s.registerSessions(api)
+	s.registerSignIns(api)
 	s.registerTokens(api)
 	s.registerVerify(api)
 }

@@ -14,8 +14,8 @@ import (
 type verifyInput struct {
 	Body struct {
 		RunID  *int64  `json:"run_id,omitempty" minimum:"1" maximum:"9007199254740991" doc:"A run of yours. Preferred form; then nothing else"`
-		Code   *string `json:"code,omitempty" doc:"The original expression, when no run_id is held"`
-		Result *string `json:"result,omitempty" doc:"The answer to check, when no run_id is held"`
+		Code   *string `json:"code,omitempty" describedPattern:"^[^\\x00]*[^\\s\\x00][^\\x00]*$" doc:"The original expression, when no run_id is held"`
+		Result *string `json:"result,omitempty" describedPattern:"^[^\\x00]*[^\\s\\x00][^\\x00]*$" doc:"The answer to check, when no run_id is held"`
 	}
 }
 
@@ -39,7 +39,7 @@ func (s Services) registerVerify(api *httpkit.API) {
 		Access:      httpkit.Bearer, Scope: "verify", Limit: s.perMinute(), ReturnsToken: true, Errors: problems,
 		EitherFields:      []httpkit.EitherFields{{Name: "VerifyRun", Fields: []string{"run_id"}}, {Name: "VerifyAnswer", Fields: []string{"code", "result"}}},
 		MissingFieldKinds: map[string]httpkit.Kind{"code": httpkit.VerifyInput, "result": httpkit.VerifyInput},
-		Kinds:             []httpkit.Kind{httpkit.VerifyInput, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.NoSuchRun, httpkit.TooLarge, httpkit.NotJSON, httpkit.TooMany, httpkit.Saturated, httpkit.Unavailable},
+		Kinds:             []httpkit.Kind{httpkit.VerifyInput, httpkit.NoSuchRun, httpkit.TooMany, httpkit.Saturated, httpkit.Unavailable},
 	}, s.verify)
 }
 

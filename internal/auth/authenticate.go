@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reckon/domain/account"
+	"reckon/domain/event"
 	"reckon/domain/token"
 	"reckon/internal/httpkit"
 )
@@ -128,9 +129,20 @@ func (a *Authenticator) authenticateToken(ctx context.Context, header string, ro
 		return Principal{}, err
 	}
 	if !state.ValidAt(a.Now()) {
-		return Principal{}, a.unauthorized(httpkit.InvalidToken, "the token is unknown, expired or revoked")
+		return Principal{}, a.unauthorized(httpkit.InvalidToken, refusal(state))
 	}
 	return Principal{Account: state.Account, Actor: "token:" + id, TokenID: id}, nil
+}
+
+// refusal says why a token is not valid. Only who holds its secret is told.
+func refusal(s token.State) string {
+	switch {
+	case !s.Exists:
+		return "the token is unknown: it was never minted here"
+	case s.Revoked:
+		return "the token was revoked; mint another one"
+	}
+	return "the token expired at " + event.Timestamp(s.ExpiresAt) + "; mint another one"
 }
 
 // unauthorized returns a 401 with the WWW-Authenticate header of RFC 6750 §3.

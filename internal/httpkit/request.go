@@ -2,6 +2,7 @@ package httpkit
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net"
 	"net/http"
@@ -182,6 +183,11 @@ func checkAddress(r *http.Request) *Problem {
 	}
 	r.URL.RawQuery = values.Encode()
 	return nil
+}
+
+// escapeReason says what is wrong with a percent-encoding, in words that are not Go's.
+func escapeReason(escape url.EscapeError) string {
+	return fmt.Sprintf("after %% come two hexadecimal digits, not as in %q; %% itself is %%25", truncate(string(escape)))
 }
 
 func plainText(s string) bool {

@@ -223,7 +223,7 @@ func Start(t testing.TB, o Options) *Server {
 	signer := func() (*receipt.Signer, error) { return o.Signer, nil }
 	evaluator, err := commands.NewEvaluator(commands.EvaluatorConfig{
 		Store: log, Runs: server.Jobs.Runs, Engine: calculator, Checker: checker{}, Blobs: kept, Owners: alone{},
-		Clock: server.Clock, Signer: signer, Process: "process-1", QueueWait: time.Second,
+		Places: identity.NewPlaces(who, calculator.sessionsOf, func(err error) { t.Error(err) }), Clock: server.Clock, Signer: signer, Process: "process-1", QueueWait: time.Second,
 	})
 	must(t, err)
 	server.Evaluator = evaluator
@@ -263,7 +263,7 @@ func Start(t testing.TB, o Options) *Server {
 		tools = append(tools, readapi.Tool(tool))
 	}
 	must(t, readapi.Services{
-		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed,
+		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed, SignIns: who.SignIns,
 		JobView: jobView,
 		Plans:   o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
 		Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
