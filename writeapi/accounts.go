@@ -57,7 +57,7 @@ func (s Services) registerAccounts(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/auth/logout", ID: "logout", Tag: "Account", Summary: "Sign out",
 		Description: "Ends the browser session that the cookie names and clears the cookie.",
-		Access:      httpkit.BrowserOnly, Errors: problems, SetsCookie: "The cookie of the browser session, expired",
+		Kinds:       []httpkit.Kind{httpkit.Unavailable}, Errors: problems, SetsCookie: "The cookie of the browser session, expired",
 	}, s.logout)
 }
 

@@ -13,6 +13,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/scope"
 	"reckon/eventstore"
 	"reckon/internal/auth"
 	"reckon/internal/identity"
@@ -65,10 +66,11 @@ func (c *accountCreateCmd) Run() error {
 
 type accountTokenCmd struct {
 	installation
-	Email       string `arg:"" help:"Address of the account."`
-	Name        string `help:"What the token is for." required:""`
-	ExpiresDays int    `help:"Days until it expires, up to 3650; 0 for never." name:"expires-in-days"`
-	JSON        bool   `help:"Print JSON." name:"json"`
+	Email       string   `arg:"" help:"Address of the account."`
+	Name        string   `help:"What the token is for." required:""`
+	Scopes      []string `help:"What it may do: names of scopes with commas between them; none for everything that the account may." name:"scopes"`
+	ExpiresDays int      `help:"Days until it expires, up to 3650; 0 for never." name:"expires-in-days"`
+	JSON        bool     `help:"Print JSON." name:"json"`
 }
 
 // maxExpiresDays is the longest life of a token in days, the same as in the API.
@@ -79,7 +81,16 @@ func (c *accountTokenCmd) Validate() error {
 	if c.ExpiresDays < 0 || c.ExpiresDays > maxExpiresDays {
 		return fmt.Errorf("--expires-in-days must be 0 to %d", maxExpiresDays)
 	}
-	return nil
+	_, err := c.scopeSet()
+	return err
+}
+
+// scopeSet is the set of --scopes; empty where there are none.
+func (c *accountTokenCmd) scopeSet() (scope.Set, error) {
+	if len(c.Scopes) == 0 {
+		return scope.Set{}, nil
+	}
+	return scope.Parse(c.Scopes)
 }
 
 // Run prints the token.
@@ -88,13 +99,17 @@ func (c *accountTokenCmd) Run() error {
 		if _, err := commands.PlanOf(ctx, store, plans, in.Account); err != nil {
 			return err // the token of a closed account would be refused
 		}
+		scopes, err := c.scopeSet()
+		if err != nil {
+			return err
+		}
 		secret := auth.MintToken()
 		var expires time.Time
 		if c.ExpiresDays > 0 {
 			expires = in.At.AddDate(0, 0, c.ExpiresDays)
 		}
 		id := auth.TokenID(secret)
-		if _, err := commands.MintToken(ctx, store, in, id, c.Name, auth.Last4(secret), expires); err != nil {
+		if _, err := commands.MintToken(ctx, store, in, id, c.Name, auth.Last4(secret), scopes, expires); err != nil {
 			return err
 		}
 		if c.JSON {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reckon/commands"
+	"reckon/internal/access"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/httpserver"
@@ -39,7 +40,7 @@ func (s *service) makeAPI() (*api, error) {
 	a := &api{closing: make(chan struct{}), drained: make(chan struct{})}
 	streams, kinds := writeapi.StreamReader(s.log.store), runners.Submittable(s.kinds)
 	kit := httpkit.New(httpkit.Settings{
-		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest,
+		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest, Access: access.Routes(),
 		Declared: writeapi.Declared(kinds.Declarations()),
 		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(s.log.store), Sessions: s.stores.identity, Now: time.Now, TokenUsed: func(ctx context.Context, id string) {
 			if err := s.stores.identity.TokenUsed(ctx, id); err != nil {

@@ -3,12 +3,15 @@ package auth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"reckon/domain/account"
+	"reckon/domain/scope"
 	"reckon/domain/token"
+	"reckon/internal/access"
 	"reckon/internal/httpkit"
 )
 
@@ -47,11 +50,13 @@ func CookieName(r httpkit.Request) string {
 
 // Principal is the caller of a request.
 type Principal struct {
-	Account string
-	Plan    string // name of the plan in force
-	Actor   string // as event metadata has it: session, token:<id>
-	TokenID string // of an API token
-	Secret  string // of a browser session
+	Account    string
+	Plan       string    // name of the plan in force
+	Actor      string    // as event metadata has it: session, token:<id>
+	FullAccess bool      // it may do everything that the account may
+	Scopes     scope.Set // what it may do otherwise
+	TokenID    string    // of an API token
+	Secret     string    // of a browser session
 }
 
 type principalKey struct{}
@@ -74,11 +79,11 @@ type Authenticator struct {
 }
 
 // Authenticate is httpkit.Authenticator.
-func (a *Authenticator) Authenticate(r *http.Request, route httpkit.Route) (context.Context, error) {
-	if route.Access == httpkit.Public {
+func (a *Authenticator) Authenticate(r *http.Request, rule access.Rule) (context.Context, error) {
+	if rule.Who == access.Public {
 		return r.Context(), nil
 	}
-	p, err := a.authenticateCredential(r, route)
+	p, err := a.authenticateCredential(r)
 	if err != nil {
 		return nil, err
 	}
@@ -90,15 +95,40 @@ func (a *Authenticator) Authenticate(r *http.Request, route httpkit.Route) (cont
 		return nil, a.unauthorized(httpkit.InvalidToken, "the account of this credential is closed")
 	}
 	p.Plan = state.Plan
+	if err := a.authorize(p, rule); err != nil {
+		return nil, err
+	}
 	if p.TokenID != "" && a.TokenUsed != nil {
 		a.TokenUsed(r.Context(), p.TokenID)
 	}
 	return context.WithValue(r.Context(), principalKey{}, p), nil
 }
 
-func (a *Authenticator) authenticateCredential(r *http.Request, route httpkit.Route) (Principal, error) {
+// authorize returns the problem of a caller whose credential is valid and does not open the route, or nil.
+func (a *Authenticator) authorize(p Principal, rule access.Rule) error {
+	switch rule.Who {
+	case access.Scoped:
+		if !p.FullAccess && !p.Scopes.Has(rule.Scope) {
+			return a.insufficientScope(rule.Scope)
+		}
+		return nil
+	case access.FirstParty:
+		if !p.FullAccess {
+			return httpkit.FirstPartyOnly.Problem("a credential with scopes cannot do this; sign in, or use an API token without scopes")
+		}
+		return nil
+	case access.BrowserOnly:
+		if p.Secret == "" {
+			return httpkit.FirstPartyOnly.Problem("a token cannot do this; sign in and use the browser session")
+		}
+		return nil
+	}
+	return fmt.Errorf("auth: nobody may call this route: %+v", rule)
+}
+
+func (a *Authenticator) authenticateCredential(r *http.Request) (Principal, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
-		return a.authenticateToken(r.Context(), header, route)
+		return a.authenticateToken(r.Context(), header)
 	}
 	cookie, err := r.Cookie(CookieName(httpkit.RequestOf(r.Context())))
 	if err != nil || cookie.Value == "" {
@@ -108,19 +138,16 @@ func (a *Authenticator) authenticateCredential(r *http.Request, route httpkit.Ro
 	if errors.Is(err, ErrSessionNotFound) {
 		return Principal{}, a.unauthorized(httpkit.Unauthenticated, "the browser session has ended; sign in again")
 	}
-	return Principal{Account: owner, Actor: "session", Secret: cookie.Value}, err
+	return Principal{Account: owner, Actor: "session", FullAccess: true, Secret: cookie.Value}, err
 }
 
-func (a *Authenticator) authenticateToken(ctx context.Context, header string, route httpkit.Route) (Principal, error) {
+func (a *Authenticator) authenticateToken(ctx context.Context, header string) (Principal, error) {
 	scheme, secret, _ := strings.Cut(header, " ")
 	if secret = strings.TrimSpace(secret); !strings.EqualFold(scheme, "Bearer") || secret == "" {
 		return Principal{}, a.unauthorized(httpkit.InvalidToken, "the Authorization header must be: Bearer, a space and a token")
 	}
 	if !WellFormed(secret) {
 		return Principal{}, a.unauthorized(httpkit.InvalidToken, "the token is malformed: its checksum does not match")
-	}
-	if route.Access == httpkit.BrowserOnly {
-		return Principal{}, httpkit.FirstPartyOnly.Problem("a token cannot do this; sign in and use the browser session")
 	}
 	id := TokenID(secret)
 	state, err := a.Credentials.Token(ctx, id)
@@ -130,17 +157,28 @@ func (a *Authenticator) authenticateToken(ctx context.Context, header string, ro
 	if !state.ValidAt(a.Now()) {
 		return Principal{}, a.unauthorized(httpkit.InvalidToken, "the token is unknown, expired or revoked")
 	}
-	return Principal{Account: state.Account, Actor: "token:" + id, TokenID: id}, nil
+	return Principal{Account: state.Account, Actor: "token:" + id, FullAccess: state.FullAccess, Scopes: state.Scopes, TokenID: id}, nil
 }
 
 // unauthorized returns a 401 with the WWW-Authenticate header of RFC 6750 §3.
 func (a *Authenticator) unauthorized(kind httpkit.Kind, detail string) error {
-	challenge := `Bearer realm="reckon"`
-	if a.MetadataURL != "" {
-		challenge = `Bearer resource_metadata="` + a.MetadataURL + `"`
-	}
+	challenge := a.challenge()
 	if kind.Code == httpkit.InvalidToken.Code {
 		challenge += `, error="invalid_token"`
 	}
 	return kind.Problem("%s", detail).WithHeader("WWW-Authenticate", challenge)
+}
+
+// insufficientScope returns a 403 with the WWW-Authenticate header of RFC 6750 §3.1.
+func (a *Authenticator) insufficientScope(needed scope.Scope) error {
+	return httpkit.InsufficientScope.Problem("this needs the scope %s, which the token does not have", needed).
+		WithHeader("WWW-Authenticate", a.challenge()+`, error="insufficient_scope", scope="`+string(needed)+`"`)
+}
+
+// challenge says how to authenticate (RFC 6750 §3, RFC 9728 §5.1).
+func (a *Authenticator) challenge() string {
+	if a.MetadataURL != "" {
+		return `Bearer resource_metadata="` + a.MetadataURL + `"`
+	}
+	return `Bearer realm="reckon"`
 }

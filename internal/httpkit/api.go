@@ -18,6 +18,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"reckon/internal/access"
 	"reckon/internal/database"
 	"reckon/internal/ratelimit"
 )
@@ -27,31 +28,18 @@ const Version = "2026-08"
 
 const versionHeader = "API-Version"
 
-// Access is the kind of credential that a route requires (interface §4, column Auth).
-type Access int
-
-const (
-	// Public needs no credential.
-	Public Access = iota
-	// Bearer takes an API token, an OAuth access token with the route's scope, or a browser session.
-	Bearer
-	// FirstParty takes an API token or a browser session.
-	FirstParty
-	// BrowserOnly takes a browser session only: a stolen API token cannot call the route.
-	BrowserOnly
-)
-
-// Authenticator authenticates a request for a route. It returns the request's context with
-// the caller in it, or a *Problem.
+// Authenticator authenticates a request for a route with this rule. It returns the request's context
+// with the caller in it, or a *Problem.
 type Authenticator interface {
-	Authenticate(r *http.Request, route Route) (context.Context, error)
+	Authenticate(r *http.Request, rule access.Rule) (context.Context, error)
 }
 
-// Settings configure an API. Logger and Authenticator are required.
+// Settings configure an API. Logger, Authenticator and Access are required.
 type Settings struct {
 	Build          string // revision of the binary, for the description
 	Logger         *slog.Logger
 	Authenticator  Authenticator
+	Access         access.Table   // who may call which route; a route without a row cannot be added
 	TrustedProxies []netip.Prefix // networks whose X-Forwarded-For and X-Forwarded-Proto are believed; default: none
 	// PublicURL is the scheme and host that clients use, in the form of config.PublicURL; empty: not configured.
 	PublicURL string
@@ -68,6 +56,8 @@ func (s Settings) Validate() error {
 		return errors.New("httpkit.Settings.Logger is missing")
 	case s.Authenticator == nil:
 		return errors.New("httpkit.Settings.Authenticator is missing")
+	case s.Access == nil:
+		return errors.New("httpkit.Settings.Access is missing")
 	}
 	return nil
 }
@@ -118,7 +108,7 @@ func configuration() huma.Config {
 	config.Tags = tags()
 	config.Info.Description = "A computation service whose answers can be checked. Errors are problem documents (RFC 9457); /docs/errors explains every code."
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"bearer":  {Type: "http", Scheme: "bearer", Description: "An API token (rk_pat_…)"},
+		"bearer":  {Type: "http", Scheme: "bearer", Description: "An API token (rk_pat_…). What one that was minted with scopes may call, the descriptions of the operations say"},
 		"session": {Type: "apiKey", In: "cookie", Name: "__Host-reckon", Description: "A browser session, from POST /auth/login"},
 	}
 	return config

@@ -35,10 +35,11 @@ var (
 	InvalidToken       = Kind{"invalid_token", http.StatusUnauthorized, "The credential is not valid", "The token is malformed, unknown, expired or revoked. Mint another one."}
 	InvalidCredentials = Kind{"invalid_credentials", http.StatusUnauthorized, "Wrong email or password", "Check both; an address nobody registered is answered in the same way."}
 
-	FirstPartyOnly   = Kind{"first_party_only", http.StatusForbidden, "This needs another credential", "The route is closed to this kind of credential: sign in, or use what `detail` names."}
-	CrossOrigin      = Kind{"cross_origin", http.StatusForbidden, "Cross-origin write refused", "A browser sent this from another site without an Authorization header. Use an API token."}
-	ExpressionDenied = Kind{"expression_denied", http.StatusForbidden, "The expression uses something that is not permitted", "`detail` names the function. Nothing was evaluated or logged."}
-	ProofsNotOnPlan  = Kind{"proofs_not_on_plan", http.StatusForbidden, "The plan has no proof checking", "See /billing/plans for those that have."}
+	FirstPartyOnly    = Kind{"first_party_only", http.StatusForbidden, "This needs another credential", "The route is closed to this kind of credential: sign in, or use what `detail` names."}
+	InsufficientScope = Kind{"insufficient_scope", http.StatusForbidden, "The token may not do this", "The token was given scopes, and the one that `detail` and WWW-Authenticate name is not among them. Use a token that has it."}
+	CrossOrigin       = Kind{"cross_origin", http.StatusForbidden, "Cross-origin write refused", "A browser sent this from another site without an Authorization header. Use an API token."}
+	ExpressionDenied  = Kind{"expression_denied", http.StatusForbidden, "The expression uses something that is not permitted", "`detail` names the function. Nothing was evaluated or logged."}
+	ProofsNotOnPlan   = Kind{"proofs_not_on_plan", http.StatusForbidden, "The plan has no proof checking", "See /billing/plans for those that have."}
 
 	NoSuchRoute   = Kind{"no_such_route", http.StatusNotFound, "There is nothing at this address", "See /openapi.json for every address."}
 	NoSuchRun     = Kind{"no_such_run", http.StatusNotFound, "No such run", "Your account has no run with this id."}
@@ -83,7 +84,7 @@ func Kinds() []Kind {
 		UnknownJobKind, TimeoutOverPlan,
 		InvalidExport, ExportOverBudget, ExportTooLarge, ExportChoice, UnknownUpload, InvalidDeclarations, InvalidSource, InvalidModule, ElaborationFailed,
 		Unauthenticated, InvalidToken, InvalidCredentials,
-		FirstPartyOnly, CrossOrigin, ExpressionDenied, ProofsNotOnPlan,
+		FirstPartyOnly, InsufficientScope, CrossOrigin, ExpressionDenied, ProofsNotOnPlan,
 		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchJob, NoSuchUpload, NoCertificate, MethodRefused,
 		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, RateLimited, TooMany, AllowanceSpent, Elaborating,
 		Internal, Saturated, Unavailable, NoElaboration,

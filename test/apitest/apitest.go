@@ -26,6 +26,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/receipt"
 	"reckon/eventstore/memory"
+	"reckon/internal/access"
 	"reckon/internal/auth"
 	"reckon/internal/blobs"
 	"reckon/internal/httpkit"
@@ -244,7 +245,7 @@ func Start(t testing.TB, o Options) *Server {
 		return place
 	}}
 	api := httpkit.New(httpkit.Settings{
-		Build: "test", Logger: quiet, PublicURL: o.PublicURL, Declared: writeapi.Declared(submittable.Declarations()),
+		Build: "test", Logger: quiet, PublicURL: o.PublicURL, Access: access.Routes(), Declared: writeapi.Declared(submittable.Declarations()),
 		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(log), Sessions: who, Now: server.Clock.Now, TokenUsed: func(ctx context.Context, id string) {
 			if err := who.TokenUsed(ctx, id); err != nil {
 				t.Error(err)
