@@ -5,6 +5,7 @@ import (
 	"reckon/domain/account"
 	"reckon/domain/certificate"
 	"reckon/domain/event"
+	"reckon/domain/grant"
 	"reckon/domain/job"
 	"reckon/domain/keys"
 	"reckon/domain/run"
@@ -20,6 +21,7 @@ func Catalogue() event.Catalogue {
 	c, err := event.NewCatalogue(
 		account.Events(),
 		certificate.Events(),
+		grant.Events(),
 		job.Events(),
 		keys.Events(),
 		run.Events(),

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -58,7 +59,6 @@ func mint(t *testing.T, s *apitest.Server, u *apitest.User, scopes []string, day
 // credential is one that a request is sent with, and what it comes to by who may call the route; empty: the route is reached.
 type credential struct {
 	name, header, value string
-	scopes              scope.Set // of a token with scopes
 	code                func(access.Rule) string
 }
 
@@ -101,10 +101,59 @@ func TestEveryRouteWithEveryCredential(t *testing.T) {
 	for _, one := range scope.All() {
 		for name, scopes := range map[string]scope.Set{"a token with " + string(one): scope.Of(one), "a token without " + string(one): all.Without(scope.Of(one))} {
 			secret, _ := mint(t, s, u, scopes.Names(), 0)
-			credentials = append(credentials, credential{name: name, header: "Authorization", value: "Bearer " + secret, scopes: scopes, code: func(rule access.Rule) string {
+			credentials = append(credentials, credential{name: name, header: "Authorization", value: "Bearer " + secret, code: func(rule access.Rule) string {
 				switch {
 				case rule.Who != access.Scoped:
 					return "first_party_only"
+				case !scopes.Has(rule.Scope):
+					return "insufficient_scope"
+				}
+				return ""
+			}})
+		}
+	}
+	client := s.NewClient(t)
+	s.Client().CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	connect := func(scopes scope.Set, resource access.Resource) (token, refresh string) {
+		return u.Connect(t, client, scopes.String(), resource.Path())
+	}
+	expiredAccess, _ := connect(access.API.Scopes(), access.API)
+	s.Clock.Pass(time.Hour)
+	revokedAccess, refresh := connect(access.API.Scopes(), access.API)
+	s.Form(t, "/oauth/revoke", url.Values{"token": {revokedAccess}, "client_id": {client.ID}}).OK(t)
+	forMCP, _ := connect(access.MCP.Scopes(), access.MCP)
+	liveAccess, liveRefresh := connect(access.API.Scopes(), access.API)
+	credentials = append(credentials,
+		bearer("an expired access token", expiredAccess, "invalid_token"),
+		bearer("a revoked access token", revokedAccess, "invalid_token"),
+		bearer("a revoked refresh token", refresh, "invalid_token"),
+		bearer("a refresh token", liveRefresh, "invalid_token"),
+		bearer("an unknown access token", auth.AccessTokenForm.Mint(), "invalid_token"),
+		credential{name: "an access token for the MCP endpoint", header: "Authorization", value: "Bearer " + forMCP, code: func(rule access.Rule) string {
+			if rule.Resource() == access.MCP {
+				return ""
+			}
+			return "invalid_token"
+		}},
+		credential{name: "an access token with every scope", header: "Authorization", value: "Bearer " + liveAccess, code: func(rule access.Rule) string {
+			switch {
+			case rule.Who != access.Scoped:
+				return "first_party_only"
+			case rule.Resource() != access.API:
+				return "invalid_token"
+			}
+			return ""
+		}},
+	)
+	for _, one := range access.API.Scopes().Scopes() {
+		for name, scopes := range map[string]scope.Set{"an access token with " + string(one): scope.Of(one), "an access token without " + string(one): access.API.Scopes().Without(scope.Of(one))} {
+			secret, _ := connect(scopes, access.API)
+			credentials = append(credentials, credential{name: name, header: "Authorization", value: "Bearer " + secret, code: func(rule access.Rule) string {
+				switch {
+				case rule.Who != access.Scoped:
+					return "first_party_only"
+				case rule.Resource() != access.API:
+					return "invalid_token"
 				case !scopes.Has(rule.Scope):
 					return "insufficient_scope"
 				}
@@ -122,7 +171,7 @@ func TestEveryRouteWithEveryCredential(t *testing.T) {
 			tryCredential(t, s, operation, c)
 		}
 	}
-	if tried < 800 {
+	if tried < 1500 {
 		t.Errorf("only %d requests: the walk is wrong", tried)
 	}
 }
@@ -160,7 +209,7 @@ func tryCredential(t *testing.T, s *apitest.Server, operation string, c credenti
 	switch {
 	case got != want:
 		t.Errorf("%s with %s: %d %.200s, want %q", operation, c.name, a.Status, a.Body, want)
-	case want == "insufficient_scope" && challenge != fmt.Sprintf(`Bearer realm="reckon", error="insufficient_scope", scope=%q`, rule.Scope),
+	case want == "insufficient_scope" && challenge != fmt.Sprintf(`Bearer resource_metadata="%s/.well-known/oauth-protected-resource%s", error="insufficient_scope", scope=%q`, s.URL, rule.Resource().Path(), rule.Scope),
 		want == "invalid_token" && !strings.Contains(challenge, `error="invalid_token"`),
 		want == "unauthenticated" && (challenge == "" || strings.Contains(challenge, "error")),
 		want == "first_party_only" && challenge != "":
@@ -185,12 +234,13 @@ func TestOtherAccountsThingsAreNotThere(t *testing.T) {
 		id   string
 		kind httpkit.Kind
 	}{
-		"GET /api/plots/{id}":        {run, httpkit.NoSuchRun},
-		"GET /api/receipts/{id}":     {run, httpkit.NoSuchRun},
-		"GET /api/jobs/{id}":         {job, httpkit.NoSuchJob},
-		"DELETE /api/jobs/{id}":      {job, httpkit.NoSuchJob},
-		"DELETE /api/tokens/{id}":    {owner.TokenID, httpkit.NoSuchToken},
-		"GET /api/certificates/{id}": {certified, httpkit.NoCertificate},
+		"GET /api/plots/{id}":          {run, httpkit.NoSuchRun},
+		"GET /api/receipts/{id}":       {run, httpkit.NoSuchRun},
+		"GET /api/jobs/{id}":           {job, httpkit.NoSuchJob},
+		"DELETE /api/jobs/{id}":        {job, httpkit.NoSuchJob},
+		"DELETE /api/connections/{id}": {uuid.NewString(), httpkit.NoSuchApp}, // TestConnectAnApp tries another account's
+		"DELETE /api/tokens/{id}":      {owner.TokenID, httpkit.NoSuchToken},
+		"GET /api/certificates/{id}":   {certified, httpkit.NoCertificate},
 	}
 	for _, operation := range access.Routes().Operations() {
 		method, path, _ := strings.Cut(operation, " ")
@@ -209,7 +259,11 @@ func TestOtherAccountsThingsAreNotThere(t *testing.T) {
 			t.Errorf("%s: this test does not know whose things it answers", operation)
 			continue
 		}
-		other.Do(t, method, servedRoute{Path: path}.at(thing.id), "").Want(t, thing.kind)
+		headers := []string{"Authorization", "Bearer " + other.Token}
+		if rule.Who == access.BrowserOnly {
+			headers = []string{"Cookie", other.Cookie}
+		}
+		s.Do(t, method, servedRoute{Path: path}.at(thing.id), "", headers...).Want(t, thing.kind)
 	}
 	other.Do(t, http.MethodPost, "/api/verify", `{"run_id":`+run+`}`).Want(t, httpkit.NoSuchRun)
 	for path, list := range map[string]string{"/api/history": "runs", "/api/jobs": "jobs", "/api/tokens": "tokens", "/api/sessions": "sessions", "/api/certificates": "certificates"} {

@@ -25,6 +25,9 @@ type Services struct {
 	// TokenUse is the UTC day (YYYY-MM-DD) each token was last used on.
 	TokenUse func(ctx context.Context, tokenIDs []string) (map[string]string, error)
 
+	// Grants are an account's grants to OAuth clients, newest first, also such as are not in force any more.
+	Grants func(ctx context.Context, account string) ([]identity.OAuthGrant, error)
+
 	// Wait returns nil once a projection has applied everything up to a position.
 	Wait func(ctx context.Context, projection string, p event.Position) error
 	// IsReady tells whether a projection holds all that the log held when it began to be built.

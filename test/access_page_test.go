@@ -23,6 +23,7 @@ without a row cannot be served.
 | none | | what is *public* |
 | API token, minted without scopes | ` + "`Authorization: Bearer rk_pat_…`" + ` | everything but what is for the *browser session only* |
 | API token, minted with scopes | the same | what its scopes name |
+| OAuth access token | ` + "`Authorization: Bearer rk_oat_…`" + ` | what its scopes name, at the one resource that it is for (the API, or ` + "`/mcp`" + `); see [oauth.md](oauth.md) |
 | browser session | the cookie of ` + "`POST /auth/login`" + ` | everything |
 
 A credential that is missing or not valid is answered 401, one that is valid and does not open the route 403: ` + "`insufficient_scope`" + `, with the

@@ -2,6 +2,7 @@ package writeapi
 
 import (
 	"reckon/commands"
+	"reckon/domain/grant"
 	"reckon/domain/job"
 	"reckon/domain/receipt"
 	"reckon/domain/run"
@@ -24,6 +25,7 @@ var problems = []httpkit.Mapping{
 	{Err: commands.ErrSessionOwnerAway, Kind: httpkit.Unavailable},
 	{Err: job.ErrNotFound, Kind: httpkit.NoSuchJob},
 	{Err: run.ErrNotFound, Kind: httpkit.NoSuchRun},
+	{Err: grant.ErrNotFound, Kind: httpkit.NoSuchApp},
 	{Err: token.ErrInvalidName, Kind: httpkit.InvalidRequest},
 	{Err: token.ErrNotFound, Kind: httpkit.NoSuchToken},
 	{Err: identity.ErrInvalidEmail, Kind: httpkit.InvalidRequest},

@@ -3,6 +3,7 @@ package writeapi
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -10,10 +11,12 @@ import (
 	"reckon/commands"
 	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/grant"
 	"reckon/domain/token"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
+	"reckon/internal/oauth"
 	"reckon/internal/ratelimit"
 	"reckon/internal/view"
 )
@@ -39,6 +42,8 @@ type Services struct {
 	JobKinds           commands.JobKinds // what can be submitted; Declared says the same to the API
 	JobView            view.Jobs         // shared with readapi
 	Proofs             *commands.Proofs
+	OAuth              *oauth.Provider // NewOAuth's
+	Logger             *slog.Logger
 	// Overhead is the time that a request may take in addition to computing: for waiting, checking and appending.
 	Overhead time.Duration
 
@@ -157,6 +162,11 @@ type credentials struct{ store commands.Store }
 
 func (c credentials) Token(ctx context.Context, tokenID string) (token.State, error) {
 	state, err := commands.ReadToken(ctx, c.store, tokenID)
+	return state, unavailable(err)
+}
+
+func (c credentials) Grant(ctx context.Context, grantID string) (grant.State, error) {
+	state, err := commands.ReadGrant(ctx, c.store, grantID)
 	return state, unavailable(err)
 }
 

@@ -24,6 +24,7 @@ type accountCmd struct {
 	Create accountCreateCmd `cmd:"" help:"Register an address with a password read from standard input."`
 	Token  accountTokenCmd  `cmd:"" help:"Mint an API token and print it, once."`
 	Plan   accountPlanCmd   `cmd:"" help:"Put another plan in force."`
+	Apps   accountAppsCmd   `cmd:"" help:"List the apps that an account has connected (OAuth), or disconnect one."`
 	Close  accountCloseCmd  `cmd:"" help:"Close an account."`
 }
 

@@ -24,6 +24,19 @@ func Routes() Table {
 		"POST /api/tokens":        browserOnly,
 		"DELETE /api/tokens/{id}": firstParty,
 
+		"GET /api/connections":         browserOnly,
+		"DELETE /api/connections/{id}": browserOnly,
+
+		"GET /oauth/authorize":  public,
+		"POST /oauth/authorize": public,
+		"POST /oauth/token":     public,
+		"POST /oauth/revoke":    public,
+		"POST /oauth/register":  public,
+
+		"GET /.well-known/oauth-authorization-server":   public,
+		"GET /.well-known/oauth-protected-resource":     public,
+		"GET /.well-known/oauth-protected-resource/mcp": public,
+
 		"POST /api/evaluate":     scoped(scope.Evaluate),
 		"POST /api/verify":       scoped(scope.Verify),
 		"GET /api/history":       scoped(scope.HistoryRead),

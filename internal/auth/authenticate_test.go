@@ -10,6 +10,7 @@ import (
 
 	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/grant"
 	"reckon/domain/scope"
 	"reckon/domain/token"
 	"reckon/internal/access"
@@ -22,6 +23,10 @@ type streams map[string][]event.Event
 
 func (s streams) Token(_ context.Context, id string) (token.State, error) {
 	return token.Decider.Fold(s[token.Stream(id)]), nil
+}
+
+func (s streams) Grant(_ context.Context, id string) (grant.State, error) {
+	return grant.Decider.Fold(s[grant.Stream(id)]), nil
 }
 
 func (s streams) Account(_ context.Context, id string) (account.State, error) {
@@ -51,8 +56,10 @@ func TestAuthenticate(t *testing.T) {
 	used := 0
 	a := &auth.Authenticator{
 		Credentials: log, Sessions: sessions{"cookie": "a", "orphan": "nobody"}, Now: func() time.Time { return now },
-		TokenUsed:   func(context.Context, string) { used++ },
-		MetadataURL: "https://reckon.example/.well-known/oauth-protected-resource",
+		TokenUsed: func(context.Context, string) { used++ },
+		MetadataURL: func(_ context.Context, resource access.Resource) string {
+			return "https://reckon.example/.well-known/oauth-protected-resource" + resource.Path()
+		},
 	}
 	ask := func(rule access.Rule, header, cookie string) (auth.Principal, *httpkit.Problem) {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)

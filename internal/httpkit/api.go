@@ -80,7 +80,7 @@ func New(settings Settings) *API {
 	a := &API{settings: settings, crossOrigin: http.NewCrossOriginProtection()}
 	configureHuma()
 	a.adapter = newAdapter(a)
-	config := configuration()
+	config := configuration(settings)
 	if settings.PublicURL != "" {
 		config.Servers = []*huma.Server{{URL: settings.PublicURL}}
 		// A proxy may name us by another host than the browser does.
@@ -95,7 +95,7 @@ func New(settings Settings) *API {
 // configuration returns huma's configuration without its defaults that Reckon does not
 // serve: $schema members, Link headers (CreateHooks) and documentation pages, which load
 // scripts of other hosts.
-func configuration() huma.Config {
+func configuration(settings Settings) huma.Config {
 	format := huma.Format{Marshal: marshalJSON, Unmarshal: decodeJSON}
 	config := huma.DefaultConfig("Reckon", Version)
 	config.CreateHooks = nil
@@ -109,9 +109,24 @@ func configuration() huma.Config {
 	config.Info.Description = "A computation service whose answers can be checked. Errors are problem documents (RFC 9457); /docs/errors explains every code."
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer":  {Type: "http", Scheme: "bearer", Description: "An API token (rk_pat_…). What one that was minted with scopes may call, the descriptions of the operations say"},
+		"oauth":   oauthScheme(settings.PublicURL),
 		"session": {Type: "apiKey", In: "cookie", Name: "__Host-reckon", Description: "A browser session, from POST /auth/login"},
 	}
 	return config
+}
+
+// oauthScheme describes the authorization server with the scopes of internal/access.
+func oauthScheme(publicURL string) *huma.SecurityScheme {
+	scopes := map[string]string{}
+	for _, s := range access.API.Scopes().Scopes() {
+		scopes[string(s)] = s.Means()
+	}
+	return &huma.SecurityScheme{
+		Type: "oauth2", Description: "An access token that a person allowed an app, with PKCE; /.well-known/oauth-authorization-server has the details",
+		Flows: &huma.OAuthFlows{AuthorizationCode: &huma.OAuthFlow{
+			AuthorizationURL: publicURL + "/oauth/authorize", TokenURL: publicURL + "/oauth/token", RefreshURL: publicURL + "/oauth/token", Scopes: scopes,
+		}},
+	}
 }
 
 // schemaName names the schema of a type. Types of domain packages are prefixed with their

@@ -155,7 +155,9 @@ func security(rule access.Rule) []map[string][]string {
 	switch rule.Who {
 	case access.Public:
 		return []map[string][]string{}
-	case access.Scoped, access.FirstParty:
+	case access.Scoped:
+		return []map[string][]string{{"bearer": {}}, {"oauth": {string(rule.Scope)}}, {"session": {}}}
+	case access.FirstParty:
 		return []map[string][]string{{"bearer": {}}, {"session": {}}}
 	}
 	return []map[string][]string{{"session": {}}}

@@ -61,6 +61,7 @@ var migrations = []string{
 	CREATE INDEX identity_windows_end ON identity_windows (ends_at);
 	CREATE TABLE identity_token_use (
 		token_id TEXT PRIMARY KEY, last_used_on TEXT NOT NULL);`,
+	oauthTables,
 }
 
 // migrationLock is the key of the PostgreSQL advisory lock under which migrations run.

@@ -246,7 +246,11 @@ func Start(t testing.TB, o Options) *Server {
 	}}
 	api := httpkit.New(httpkit.Settings{
 		Build: "test", Logger: quiet, PublicURL: o.PublicURL, Access: access.Routes(), Declared: writeapi.Declared(submittable.Declarations()),
-		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(log), Sessions: who, Now: server.Clock.Now, TokenUsed: func(ctx context.Context, id string) {
+		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(log), Sessions: who, AccessTokens: who, Now: server.Clock.Now, MetadataURL: writeapi.MetadataURL, GrantUsed: func(ctx context.Context, id string) {
+			if err := who.GrantUsed(ctx, id); err != nil {
+				t.Error(err)
+			}
+		}, TokenUsed: func(ctx context.Context, id string) {
 			if err := who.TokenUsed(ctx, id); err != nil {
 				t.Error(err)
 			}
@@ -256,10 +260,11 @@ func Start(t testing.TB, o Options) *Server {
 		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Running: server.Running, Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: calculator.CloseSession, Overhead: time.Minute,
 		Jobs: server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs,
+		OAuth: writeapi.NewOAuth(log, who, server.Clock, "test"), Logger: quiet,
 		Writes: writes, LogID: projector.LogID(),
 	}.Register(api)
 	must(t, readapi.Services{
-		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed,
+		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants,
 		JobView: jobView,
 		Plans:   o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
 		Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
