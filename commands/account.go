@@ -37,15 +37,6 @@ func ChangePlan(ctx context.Context, store Store, plans account.Plans, in Intent
 	return at, err
 }
 
-// CloseAccount ends the intent's account, and returns the position of the
-// account's last event. A closed account stays closed. It returns account.ErrNotFound
-// or an error of Handle.
-func CloseAccount(ctx context.Context, store Store, in Intent) (event.Position, error) {
-	_, at, err := Handle(ctx, store, account.Decider, account.Stream(in.Account), in,
-		account.Command(account.Close{Account: in.Account}))
-	return at, err
-}
-
 // PlanOf is the plan in force for an account, from its stream. For a plan that is
 // no longer in the catalogue it answers the catalogue's first. It returns
 // account.ErrNotFound, account.ErrClosed, or a StreamError.

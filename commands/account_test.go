@@ -48,8 +48,13 @@ func TestAccounts(t *testing.T) {
 	if p, err := commands.PlanOf(t.Context(), l, plans[:1], anna); err != nil || p.Name != plans[0].Name {
 		t.Errorf("a plan that left the catalogue is served as %q, %v", p.Name, err)
 	}
-	if _, err := commands.CloseAccount(t.Context(), l, intentOf(anna)); err != nil {
-		t.Fatal(err)
+	for range 2 {
+		if _, err := commands.CloseAccount(t.Context(), l, intentOf(anna)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := commands.CloseAccount(t.Context(), l, intentOf(bert)); !errors.Is(err, account.ErrNotFound) || l.names(account.Stream(anna)) != "account.registered account.plan_changed account.closed" {
+		t.Errorf("close: %v; %s", err, l.names(account.Stream(anna)))
 	}
 	if _, err := planOf(anna); !errors.Is(err, account.ErrClosed) {
 		t.Errorf("closed: %v", err)

@@ -23,9 +23,6 @@ type Engine interface {
 	// CloseSession kills a session's worker and tells whether there was one. What
 	// the worker evaluates ends with an EngineFailedError.
 	CloseSession(key string) bool
-	// LiveSessions counts the session workers of this process whose key begins with
-	// prefix, which ends with a slash (SessionKey).
-	LiveSessions(prefix string) int
 	// Describe names the engine and its revision, as receipts do.
 	Describe() (name, revision string)
 }

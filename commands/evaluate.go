@@ -23,6 +23,7 @@ type EvaluatorConfig struct {
 	Checker Checker
 	Blobs   Blobs
 	Owners  Owners
+	Places  Places
 	Clock   Clock
 	// Signer is the key that seals now; nil for a deployment without one. Its error is receipt.ErrCannotSign.
 	Signer  func() (*receipt.Signer, error)
@@ -40,7 +41,7 @@ func (c EvaluatorConfig) Validate() error {
 		set  bool
 	}{
 		{"Store", c.Store != nil}, {"Runs", c.Runs != nil}, {"Engine", c.Engine != nil}, {"Checker", c.Checker != nil}, {"Blobs", c.Blobs != nil},
-		{"Owners", c.Owners != nil}, {"Clock", c.Clock != nil}, {"Signer", c.Signer != nil}, {"Process", c.Process != ""},
+		{"Owners", c.Owners != nil}, {"Places", c.Places != nil}, {"Clock", c.Clock != nil}, {"Signer", c.Signer != nil}, {"Process", c.Process != ""},
 	} {
 		if !field.set {
 			missing = append(missing, field.name)

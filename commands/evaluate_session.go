@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"reckon/domain/session"
@@ -15,12 +16,30 @@ func (ev *Evaluator) ownSession(ctx context.Context, in Intent, a admitted) (own
 		return ownedSession{}, nil
 	}
 	open := session.Open{Account: in.Account, SessionID: a.SessionID, Owner: ev.config.Process, Address: ev.config.Address}
-	return ownSession(ctx, ev.config.Store, ev.config.Owners, in, open, func() error {
-		if ev.config.Engine.LiveSessions(in.Account+"/") >= a.Plan.LiveSessions {
+	took := false
+	owned, err := ownSession(ctx, ev.config.Store, ev.config.Owners, in, open, func() (err error) {
+		took, err = ev.config.Places.Take(ctx, in.Account, a.SessionID, a.Plan.LiveSessions, func(ctx context.Context, sessionID string) (bool, error) {
+			return ev.sessionEnded(ctx, in.Account, sessionID)
+		})
+		if err == nil && !took {
 			return ErrTooManySessions
 		}
-		return nil
+		return err
 	})
+	if took && (err == nil || errors.Is(err, session.ErrOwnedElsewhere)) { // opened here, or by a process that was faster
+		_ = ev.config.Places.Opened(ctx, in.Account, a.SessionID) // an error only delays that its place can be given up
+	}
+	return owned, err
+}
+
+// sessionEnded reports whether a session lives nowhere: it has ended, or its owner no longer reports.
+func (ev *Evaluator) sessionEnded(ctx context.Context, accountID, sessionID string) (bool, error) {
+	state, err := readState(ctx, ev.config.Store, session.Decider, session.Stream(accountID, sessionID))
+	if err != nil || !state.Live || state.Owner == ev.config.Process {
+		return err == nil && !state.Live, err
+	}
+	alive, err := ev.config.Owners.Alive(ctx, state.Owner)
+	return err == nil && !alive, nil // whose owner is not known to have stopped lives
 }
 
 // expire logs that an epoch of a session has ended by itself and its variables are gone.

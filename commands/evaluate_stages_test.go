@@ -3,11 +3,10 @@ package commands_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/uuid"
 
 	"reckon/commands"
 	"reckon/domain/expression"
@@ -37,7 +36,7 @@ func TestAnEvaluatorNamesWhatItLacks(t *testing.T) {
 		}
 	}
 	if _, err := commands.NewEvaluator(commands.EvaluatorConfig{}); err == nil ||
-		err.Error() != "EvaluatorConfig: Store, Runs, Engine, Checker, Blobs, Owners, Clock, Signer, Process must be set" {
+		err.Error() != "EvaluatorConfig: Store, Runs, Engine, Checker, Blobs, Owners, Places, Clock, Signer, Process must be set" {
 		t.Errorf("the zero value: %v", err)
 	}
 }
@@ -141,9 +140,11 @@ func TestASessionsStreamIsReadOnce(t *testing.T) {
 		"new, and its worker dies": {func(_ *testing.T, h *house) {
 			h.answers(commands.EngineOutcome{}, commands.ErrBudgetExhausted)
 		}, commands.ErrBudgetExhausted, 1, "session.opened session.expired"},
-		"no room on the plan": {func(_ *testing.T, h *house) {
-			for range plan.LiveSessions {
-				h.engine.workers[commands.SessionKey(anna, uuid.NewString(), 1)] = true
+		"no room on the plan": {func(t *testing.T, h *house) {
+			for i := range plan.LiveSessions {
+				if _, err := h.Evaluate(t.Context(), intentOf(anna), inSession(fmt.Sprint("other-", i), "1")); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}, commands.ErrTooManySessions, 1, ""},
 		"another process is faster": {func(t *testing.T, h *house) {

@@ -672,6 +672,36 @@ func TestLiveSessionsAreLimited(t *testing.T) {
 	if err := evaluateIn(bert, "one"); err != nil {
 		t.Errorf("another account: %v", err)
 	}
+	// Another process of the installation counts the same sessions.
+	there := newHouse(t, h.log)
+	both := owners{h.config.Process: true, there.config.Process: true}
+	for _, process := range []*house{h, there} {
+		process.with(func(c *commands.EvaluatorConfig) { c.Places, c.Owners = h.config.Places, both })
+	}
+	inThere := func(id string) error {
+		_, err := there.Evaluate(t.Context(), intentOf(anna), inSession(id, "1+1"))
+		return err
+	}
+	if err := inThere("three"); !errors.Is(err, commands.ErrTooManySessions) {
+		t.Errorf("a third session, elsewhere: %v", err)
+	}
+	if _, _, _, err := commands.ClearSession(t.Context(), h.log, intentOf(anna), "two"); err != nil {
+		t.Fatal(err)
+	}
+	if err := inThere("three"); err != nil {
+		t.Errorf("a place that was given up: %v", err)
+	}
+	if err := evaluateIn(anna, "two"); !errors.Is(err, commands.ErrTooManySessions) {
+		t.Errorf("again without a place: %v", err)
+	}
+	// When a process dies its sessions' places are free, and it has none itself where others took them.
+	delete(both, there.config.Process)
+	if err := evaluateIn(anna, "two"); err != nil {
+		t.Errorf("the place of a dead process's session: %v", err)
+	}
+	if err := evaluateIn(anna, "three"); !errors.Is(err, commands.ErrTooManySessions) {
+		t.Errorf("the dead process's session, whose place was taken: %v", err)
+	}
 	// A session that lives elsewhere is reached there, however many live here.
 	elsewhere := session.Open{Account: anna, SessionID: "far", Owner: "other", Address: "127.0.0.1:9"}
 	if _, err := commands.OwnSession(t.Context(), h.log, owners{"other": true}, intentOf(anna), elsewhere); err != nil {

@@ -246,18 +246,6 @@ func (e *engine) CloseSession(key string) bool {
 	return live
 }
 
-func (e *engine) LiveSessions(prefix string) int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	n := 0
-	for key := range e.workers {
-		if strings.HasPrefix(key, prefix) {
-			n++
-		}
-	}
-	return n
-}
-
 func (e *engine) Describe() (name, revision string) { return "stand-in", "1" }
 
 // checker answers what a test says and remembers its budgets.
@@ -295,6 +283,39 @@ type owners map[string]bool
 
 func (o owners) Alive(_ context.Context, owner string) (bool, error) { return o[owner], nil }
 
+// places are those of accounts, by account; several houses may share them.
+type places struct {
+	mu   sync.Mutex
+	held map[string][]string
+}
+
+// Take is commands.Places.
+func (p *places) Take(ctx context.Context, accountID, sessionID string, most int, ended func(ctx context.Context, sessionID string) (bool, error)) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var live []string
+	for _, id := range p.held[accountID] {
+		if id == sessionID {
+			continue
+		}
+		over, err := ended(ctx, id)
+		if err != nil {
+			return false, err
+		}
+		if !over {
+			live = append(live, id)
+		}
+	}
+	if len(live) >= most {
+		return false, nil
+	}
+	p.held[accountID] = append(live, sessionID)
+	return true, nil
+}
+
+// Opened is commands.Places.
+func (*places) Opened(context.Context, string, string) error { return nil }
+
 // house is the write side of one process.
 type house struct {
 	*commands.Evaluator
@@ -321,7 +342,7 @@ func newHouse(t testing.TB, l *log) *house {
 	}
 	process := uuid.NewString()
 	h.config = commands.EvaluatorConfig{
-		Store: l, Runs: commands.NewRunIDs(l, process), Engine: h.engine, Checker: h.checker, Blobs: l.blobs, Owners: owners{process: true},
+		Store: l, Runs: commands.NewRunIDs(l, process), Engine: h.engine, Checker: h.checker, Blobs: l.blobs, Owners: owners{process: true}, Places: &places{held: map[string][]string{}},
 		Clock: clock{noon.Add(1500 * time.Microsecond)}, Signer: func() (*receipt.Signer, error) { return signer, nil }, Process: process, Address: "127.0.0.1:1", QueueWait: time.Second,
 	}
 	h.with(func(*commands.EvaluatorConfig) {})

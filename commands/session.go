@@ -16,6 +16,15 @@ type Owners interface {
 	Alive(ctx context.Context, owner string) (bool, error)
 }
 
+// Places counts the live sessions of accounts over all processes of an installation.
+type Places interface {
+	// Take gives a session one of so many places of its account before it is opened; one that it has it keeps. taken is false when
+	// other sessions have them all. ended tells whether a session that has a place has ended: its place is free then.
+	Take(ctx context.Context, accountID, sessionID string, most int, ended func(ctx context.Context, sessionID string) (bool, error)) (taken bool, err error)
+	// Opened says that the log has the session. Without it the place is held for a few minutes although the session has ended.
+	Opened(ctx context.Context, accountID, sessionID string) error
+}
+
 // Ownership is a session this process owns, as it stood when it was asked for.
 type Ownership struct {
 	Epoch       int
@@ -64,7 +73,7 @@ type ownedSession struct {
 
 // ownSession makes open.Owner the owner, unless a live process is: then it
 // returns SessionElsewhereError. An owner that no longer reports loses the
-// session. mayOpen refuses to open a session that lives nowhere. The stream is
+// session. mayOpen refuses to open a session that lives nowhere, or whose owner is lost. The stream is
 // read once, and again only after another process wrote to it meanwhile.
 func ownSession(ctx context.Context, store Store, owners Owners, in Intent, open session.Open, mayOpen func() error) (ownedSession, error) {
 	stream := session.Stream(open.Account, open.SessionID)
@@ -78,7 +87,9 @@ func ownSession(ctx context.Context, store Store, owners Owners, in Intent, open
 			err = mayOpen()
 		case owner != open.Owner:
 			open.LostOwner = owner
-			err = confirmLost(ctx, owners, known.state)
+			if err = confirmLost(ctx, owners, known.state); err == nil {
+				err = mayOpen() // its place may have been given up
+			}
 		default:
 			return ownedSession{id: open.SessionID, stream: known, Ownership: Ownership{Epoch: known.state.Epoch}}, nil
 		}

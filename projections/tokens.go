@@ -37,6 +37,15 @@ func (r TokenRow) ScopeSet() scope.Set { return scope.Known(strings.Fields(r.Sco
 // CreatedAt is when the token was minted, UTC.
 func (r TokenRow) CreatedAt() time.Time { return time.UnixMilli(r.CreatedMS).UTC() }
 
+// ExpiredAt reports whether the token has expired at a time.
+func (r TokenRow) ExpiredAt(now time.Time) bool {
+	if r.ExpiresAt == "" {
+		return false
+	}
+	expires, err := event.ParseTimestamp(r.ExpiresAt)
+	return err != nil || !now.Before(expires)
+}
+
 var tokenRows = engine.TableOf("token_id", func(r *TokenRow) string { return r.TokenID },
 	engine.Index{Name: "tokens_v2_newest", Columns: "account, position DESC"})
 

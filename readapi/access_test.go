@@ -32,7 +32,7 @@ func TestEveryRowIsServed(t *testing.T) {
 		t.Errorf("the table has %q\nserved are    %q", rows, served)
 	}
 	for operation, rule := range access.Routes() {
-		if rule.Who == 0 || (rule.Who == access.Scoped) != (scope.Of(rule.Scope).Len() == 1) {
+		if rule.Who == 0 || rule.HasScope() != (scope.Of(rule.Scope).Len() == 1) {
 			t.Errorf("%s: %+v", operation, rule)
 		}
 	}
@@ -103,7 +103,7 @@ func TestEveryRouteWithEveryCredential(t *testing.T) {
 			secret, _ := mint(t, s, u, scopes.Names(), 0)
 			credentials = append(credentials, credential{name: name, header: "Authorization", value: "Bearer " + secret, code: func(rule access.Rule) string {
 				switch {
-				case rule.Who != access.Scoped:
+				case !rule.HasScope():
 					return "first_party_only"
 				case !scopes.Has(rule.Scope):
 					return "insufficient_scope"
@@ -137,7 +137,7 @@ func TestEveryRouteWithEveryCredential(t *testing.T) {
 		}},
 		credential{name: "an access token with every scope", header: "Authorization", value: "Bearer " + liveAccess, code: func(rule access.Rule) string {
 			switch {
-			case rule.Who != access.Scoped:
+			case !rule.HasScope():
 				return "first_party_only"
 			case rule.Resource() != access.API:
 				return "invalid_token"
@@ -150,7 +150,7 @@ func TestEveryRouteWithEveryCredential(t *testing.T) {
 			secret, _ := connect(scopes, access.API)
 			credentials = append(credentials, credential{name: name, header: "Authorization", value: "Bearer " + secret, code: func(rule access.Rule) string {
 				switch {
-				case rule.Who != access.Scoped:
+				case !rule.HasScope():
 					return "first_party_only"
 				case rule.Resource() != access.API:
 					return "invalid_token"
@@ -207,6 +207,10 @@ func tryCredential(t *testing.T, s *apitest.Server, operation string, c credenti
 	}
 	challenge := a.Header.Get("WWW-Authenticate")
 	switch {
+	case rule.Who == access.TokenOnly && c.header == "Cookie":
+		if got != "unauthenticated" {
+			t.Errorf("%s with %s: %d %.200s", operation, c.name, a.Status, a.Body)
+		}
 	case got != want:
 		t.Errorf("%s with %s: %d %.200s, want %q", operation, c.name, a.Status, a.Body, want)
 	case want == "insufficient_scope" && challenge != fmt.Sprintf(`Bearer resource_metadata="%s/.well-known/oauth-protected-resource%s", error="insufficient_scope", scope=%q`, s.URL, rule.Resource().Path(), rule.Scope),
@@ -238,7 +242,8 @@ func TestOtherAccountsThingsAreNotThere(t *testing.T) {
 		"GET /api/receipts/{id}":       {run, httpkit.NoSuchRun},
 		"GET /api/jobs/{id}":           {job, httpkit.NoSuchJob},
 		"DELETE /api/jobs/{id}":        {job, httpkit.NoSuchJob},
-		"DELETE /api/connections/{id}": {uuid.NewString(), httpkit.NoSuchApp}, // TestConnectAnApp tries another account's
+		"DELETE /api/connections/{id}": {uuid.NewString(), httpkit.NoSuchApp},           // TestConnectAnApp tries another account's
+		"DELETE /api/sign-ins/{id}":    {strings.Repeat("0", 32), httpkit.NoSuchSignIn}, // TestSignIns tries another account's
 		"DELETE /api/tokens/{id}":      {owner.TokenID, httpkit.NoSuchToken},
 		"GET /api/certificates/{id}":   {certified, httpkit.NoCertificate},
 	}

@@ -47,8 +47,8 @@ func errorsPage(kinds []httpkit.Kind) []byte {
 	page.WriteString("# Error codes\n\nGenerated from internal/httpkit/kinds.go and the declarations of the kinds of job by `go generate ./readapi`.\n\n" +
 		"Every error is `application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail`, `code`, `error` (the same text as `detail`), `request_id`,\n" +
 		"`errors` (the single faults of a refused request) and, where an evaluation was logged without an answer, `run_id`.\n\n" +
-		"Some requests never reach the service's own code and have a short text as their answer, or none: 400 for a head that is not HTTP and for a path with a wrong percent-encoding, " +
-		"417 for an `Expect` other than `100-continue`, 431 for a head over 64 KiB, 505 for another version of HTTP.\n\n| code | status | means | what to do |\n|---|---|---|---|\n")
+		"What is refused before the service reads a request (a head that is not HTTP, another `Expect`, a head over 64 KiB, another version of HTTP) is\n" +
+		"answered in the same form; then the connection is closed.\n\n| code | status | means | what to do |\n|---|---|---|---|\n")
 	for _, kind := range kinds {
 		fmt.Fprintf(&page, "| `%s` | %d | %s | %s |\n", kind.Code, kind.Status, kind.Title, kind.Help)
 	}
@@ -68,7 +68,7 @@ func TestDescriptionTellsTheTruth(t *testing.T) {
 		t.Fatal(err, api.OpenAPI)
 	}
 	for _, path := range []string{
-		"/healthz", "/readyz", "/auth/register", "/auth/login", "/auth/logout", "/api/tokens", "/api/tokens/{id}", "/api/evaluate", "/api/verify",
+		"/healthz", "/readyz", "/auth/register", "/auth/login", "/auth/logout", "/auth/password", "/auth/close", "/api/sign-ins", "/api/sign-ins/{id}", "/api/tokens", "/api/tokens/{id}", "/api/evaluate", "/api/verify",
 		"/api/receipts/{id}", "/api/plots/{id}", "/api/history", "/api/sessions", "/api/sessions/{id}", "/api/jobs", "/api/jobs/{id}", "/billing/plans", "/.well-known/service-keys.json",
 	} {
 		if api.Paths[path] == nil {
@@ -130,6 +130,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	check("ReceiptOutputBody", u.Do(t, http.MethodGet, "/api/receipts/2", "").OK(t))
 	check("SessionsOutputBody", u.Do(t, http.MethodGet, "/api/sessions", "").OK(t))
 	check("TokensOutputBody", u.Do(t, http.MethodGet, "/api/tokens", "").OK(t))
+	check("SignInsOutputBody", s.Do(t, http.MethodGet, "/api/sign-ins", "", "Cookie", u.Cookie).OK(t))
 	check("KeysOutputBody", s.Do(t, http.MethodGet, "/.well-known/service-keys.json", "").OK(t))
 	var id string
 	for kind, submission := range map[string]string{

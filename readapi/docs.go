@@ -25,14 +25,30 @@ type pageOutput struct {
 // pagePolicy: the pages are complete in themselves and run nothing.
 const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-// registerDocs serves the description of every route registered before it, as
-// JSON and as a page, and the page of error codes.
-func registerDocs(api *httpkit.API) error {
+// dataPolicy: what is no page runs and loads nothing.
+const dataPolicy = "default-src 'none'; frame-ancestors 'none'"
+
+// serveDocs serves the description of every route registered before it, as JSON, as a page and for agents, and the page
+// of error codes.
+func (s Services) serveDocs(api *httpkit.API) error {
 	description, err := api.OpenAPI()
 	if err != nil {
 		return err
 	}
-	reference, err := referencePage(description)
+	described, err := readReference(description)
+	if err != nil {
+		return err
+	}
+	reference, err := render(referenceTemplate, described)
+	if err != nil {
+		return err
+	}
+	told := agents{reference: described, Base: s.PublicURL, Groups: groupsOf(described.Operations), Plans: s.Plans, Kinds: api.Kinds(), Tools: s.Tools, Revisions: s.Revisions}
+	llms, err := told.write(llmsTemplate)
+	if err != nil {
+		return err
+	}
+	agentsPage, err := told.write(agentsTemplate)
 	if err != nil {
 		return err
 	}
@@ -46,7 +62,9 @@ func registerDocs(api *httpkit.API) error {
 				return &pageOutput{ContentType: contentType, Policy: policy, Body: body}, nil
 			})
 	}
-	document("/openapi.json", "openapi", "application/json", "default-src 'none'; frame-ancestors 'none'", description)
+	document("/openapi.json", "openapi", "application/json", dataPolicy, description)
+	document("/llms.txt", "llms", "text/plain; charset=utf-8", dataPolicy, llms)
+	document("/agents.md", "agents", "text/markdown; charset=utf-8", dataPolicy, agentsPage)
 	document("/docs", "docs", "text/html; charset=utf-8", pagePolicy, reference)
 	document("/docs/errors", "docs-errors", "text/html; charset=utf-8", pagePolicy, errorCodes)
 	return nil
@@ -54,7 +72,8 @@ func registerDocs(api *httpkit.API) error {
 
 // operation is what the page shows of an OpenAPI operation.
 type operation struct {
-	Path, Method, Tag    string
+	ID, Path, Method     string
+	Tag                  string
 	Summary, Description string
 	Public               bool
 	Parameters           []parameter
@@ -71,6 +90,7 @@ type openAPI struct {
 		Title, Version, Description string
 	}
 	Paths map[string]map[string]struct {
+		OperationID          string `json:"operationId"`
 		Summary, Description string
 		Tags                 []string
 		Security             []map[string][]string
@@ -84,16 +104,17 @@ type reference struct {
 	Operations                  []operation
 }
 
-func referencePage(description []byte) ([]byte, error) {
+// readReference reads what pages show of a description.
+func readReference(description []byte) (reference, error) {
 	var api openAPI
 	if err := json.Unmarshal(description, &api); err != nil {
-		return nil, fmt.Errorf("reference page: %w", err)
+		return reference{}, fmt.Errorf("reference page: %w", err)
 	}
 	page := reference{Title: api.Info.Title, Version: api.Info.Version, Description: api.Info.Description}
 	for path, methods := range api.Paths {
 		for method, o := range methods {
 			shown := operation{
-				Path: path, Method: strings.ToUpper(method), Tag: strings.Join(o.Tags, ", "),
+				ID: o.OperationID, Path: path, Method: strings.ToUpper(method), Tag: strings.Join(o.Tags, ", "),
 				Summary: o.Summary, Description: o.Description, Public: len(o.Security) == 0, Parameters: o.Parameters,
 			}
 			for status, r := range o.Responses {
@@ -106,7 +127,7 @@ func referencePage(description []byte) ([]byte, error) {
 	slices.SortFunc(page.Operations, func(a, b operation) int {
 		return strings.Compare(a.Tag+" "+a.Path+" "+a.Method, b.Tag+" "+b.Path+" "+b.Method)
 	})
-	return render(referenceTemplate, page)
+	return page, nil
 }
 
 func render(t *template.Template, data any) ([]byte, error) {

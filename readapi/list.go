@@ -16,5 +16,6 @@ func (s Services) addRoutes(api *httpkit.API) {
 	s.registerPlots(api)
 	s.registerReceipts(api)
 	s.registerSessions(api)
+	s.registerSignIns(api)
 	s.registerTokens(api)
 }

@@ -24,7 +24,7 @@ type plansOutput struct {
 	Body struct {
 		Plans        []catalogued `json:"plans" doc:"The first is every new account's"`
 		Registration attempts     `json:"registration" doc:"POST /auth/register, per address"`
-		SignIn       attempts     `json:"sign_in" doc:"POST /auth/login, per address and per account"`
+		SignIn       attempts     `json:"sign_in" doc:"POST /auth/login, per address and per account; and attempts to give the password while signed in, per account"`
 	}
 }
 

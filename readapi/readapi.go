@@ -27,6 +27,8 @@ type Services struct {
 
 	// Grants are an account's grants to OAuth clients, newest first, also such as are not in force any more.
 	Grants func(ctx context.Context, account string) ([]identity.OAuthGrant, error)
+	// SignIns are an account's browser sessions, newest first; secret is that of the caller's.
+	SignIns func(ctx context.Context, account, secret string) ([]identity.SignedIn, error)
 
 	// Wait returns nil once a projection has applied everything up to a position.
 	Wait func(ctx context.Context, projection string, p event.Position) error
@@ -47,13 +49,16 @@ type Services struct {
 	Health    Health
 	Build     string
 	PublicURL string // scheme and host clients use; empty: addresses are served as paths
+
+	Tools     []Tool   // of /mcp, for agents.md
+	Revisions []string // of the Model Context Protocol that /mcp serves
 }
 
 // Register adds every route to the API. The description of the API is served
 // from here, so that it must be registered last.
 func (s Services) Register(api *httpkit.API) error {
 	s.addRoutes(api)
-	return registerDocs(api)
+	return s.serveDocs(api)
 }
 
 // runIDInput bounds a run id to the integers every JSON reader keeps exactly.

@@ -321,9 +321,14 @@ func TestSessionsAndTokens(t *testing.T) {
 	s.Do(t, http.MethodPost, "/api/tokens", `{"name":"2nd","expires_in_days":30}`, "Cookie", u.Cookie).OK(t)
 	a = u.Do(t, http.MethodGet, "/api/tokens?limit=1", "").OK(t)
 	first := a.JSON["tokens"].([]any)[0].(map[string]any)
-	if first["name"] != "2nd" || first["last_used_on"] != nil || first["expires_at"] != "2026-08-31T12:02:00.000Z" || strings.Contains(string(a.Body), "rk_pat_") {
+	if first["name"] != "2nd" || first["last_used_on"] != nil || first["expires_at"] != "2026-08-31T12:02:00.000Z" || first["expired"] != false || strings.Contains(string(a.Body), "rk_pat_") {
 		t.Errorf("%s", a.Body)
 	}
+	s.Clock.Pass(30 * 24 * time.Hour)
+	if a := u.Do(t, http.MethodGet, "/api/tokens?limit=1", "").OK(t); a.JSON["tokens"].([]any)[0].(map[string]any)["expired"] != true {
+		t.Errorf("a token that has expired is listed so: %s", a.Body)
+	}
+	s.Clock.Pass(-30 * 24 * time.Hour)
 	next, _ := a.JSON["next_before"].(string)
 	a = u.Do(t, http.MethodGet, "/api/tokens?limit=1&before="+next, "").OK(t)
 	second := a.JSON["tokens"].([]any)[0].(map[string]any)
@@ -334,6 +339,24 @@ func TestSessionsAndTokens(t *testing.T) {
 	u.Do(t, http.MethodDelete, "/api/tokens/"+first["token_id"].(string), "").OK(t)
 	if a := u.Do(t, http.MethodGet, "/api/tokens", "").OK(t); len(a.JSON["tokens"].([]any)) != 1 {
 		t.Errorf("%s", a.Body)
+	}
+}
+
+func TestSignInsAreListed(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u, other := s.NewUser(t), s.NewUser(t)
+	s.Clock.Pass(24 * time.Hour)
+	a := s.Do(t, http.MethodGet, "/api/sign-ins", "", "Cookie", u.Cookie).OK(t)
+	rows := a.JSON["sign_ins"].([]any)
+	row := rows[0].(map[string]any)
+	if len(rows) != 1 || row["current"] != true || row["created_at"] != "2026-08-01T12:00:00.000Z" || row["expires_at"] != "2026-08-15T12:00:00.000Z" || row["last_used_on"] != "2026-08-02" ||
+		row["agent"] != "Go-http-client/1.1" || row["network"] != "127.0.0.0/24" {
+		t.Errorf("%s", a.Body)
+	}
+	u.Do(t, http.MethodGet, "/api/sign-ins", "").Want(t, httpkit.FirstPartyOnly)
+	theirs := s.Do(t, http.MethodGet, "/api/sign-ins", "", "Cookie", other.Cookie).OK(t).JSON["sign_ins"].([]any)
+	if id := theirs[0].(map[string]any)["sign_in_id"]; len(theirs) != 1 || id == row["sign_in_id"] {
+		t.Errorf("%v", theirs)
 	}
 }
 

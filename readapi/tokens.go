@@ -30,6 +30,7 @@ type tokenRow struct {
 	Scopes     []scope.Scope `json:"scopes" nullable:"true" enum:"@scopes" doc:"What it may do: names of scopes; null: everything that the account may"`
 	CreatedAt  string        `json:"created_at" format:"date-time" doc:"When it was minted: RFC 3339, UTC, milliseconds"`
 	ExpiresAt  *string       `json:"expires_at" format:"date-time" doc:"When it stops being valid: RFC 3339, UTC, milliseconds; null: never"`
+	Expired    bool          `json:"expired" doc:"Whether it has expired: it authenticates nothing any more"`
 	LastUsedOn *string       `json:"last_used_on" format:"date" doc:"UTC day it was last used on; null: not yet"`
 }
 
@@ -60,10 +61,11 @@ func (s Services) tokens(ctx context.Context, in *tokensInput) (*tokensOutput, e
 	out := &tokensOutput{}
 	out.Body.NextBefore = view.NullIfEmpty(next)
 	out.Body.Tokens = make([]tokenRow, len(rows))
+	now := s.Now()
 	for i, row := range rows {
 		out.Body.Tokens[i] = tokenRow{
 			TokenID: row.TokenID, Name: string(row.Name), Last4: row.Last4, Scopes: view.Scopes(row.ScopeSet()), CreatedAt: event.Timestamp(row.CreatedAt()),
-			ExpiresAt: view.NullIfEmpty(row.ExpiresAt), LastUsedOn: view.NullIfEmpty(used[row.TokenID]),
+			ExpiresAt: view.NullIfEmpty(row.ExpiresAt), Expired: row.ExpiredAt(now), LastUsedOn: view.NullIfEmpty(used[row.TokenID]),
 		}
 	}
 	return out, nil

@@ -62,6 +62,8 @@ func inWords(rule access.Rule) string {
 	switch rule.Who {
 	case access.Public:
 		return "public"
+	case access.TokenOnly:
+		return fmt.Sprintf("scope `%s`, with a token: a browser session does not count", rule.Scope)
 	case access.FirstParty:
 		return "browser session, API token without scopes"
 	case access.BrowserOnly:

@@ -46,6 +46,7 @@ var allowed = map[string][]string{
 	"projections":          {"domain/", "projections", "internal/database"},
 	"readapi":              {"projections", "domain/", "internal/"},
 	"writeapi":             {"commands", "domain/", "internal/"},
+	"writeapi/mcpapi":      {"domain/event", "internal/auth", "internal/httpkit"}, // what it answers comes from the routes
 	"runners":              {"commands", "domain/", "runners/cluster", "runners/fair", "internal/offheap", "internal/private", "internal/view"},
 	"runners/cluster":      {"commands", "domain/"},
 	"runners/kinds":        {"commands", "domain/", "runners"}, // the one place that knows every kind of job
@@ -86,6 +87,7 @@ var homes = map[string][]string{
 	"github.com/uptrace/bunrouter":               {"internal/httpkit"},
 	"github.com/danielgtaylor/huma":              {"internal/httpkit", "internal/view"},
 	"github.com/ThreeDotsLabs/watermill":         {"eventstore", "commands/reactions"},
+	"github.com/modelcontextprotocol/go-sdk":     {"writeapi/mcpapi"},
 	"github.com/ory/dockertest":                  {},
 	"github.com/ory/fosite":                      {"internal/oauth"},
 	"github.com/alecthomas/kong":                 {"cmd", "internal/config"},

@@ -44,20 +44,20 @@ func (s Services) registerAccounts(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/auth/register", ID: "register", Tag: "Account", Summary: "Open an account",
 		Description: "The account starts on the Free plan.",
-		Kinds:       []httpkit.Kind{httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.EmailTaken, httpkit.NotJSON, httpkit.TooLarge, httpkit.Unavailable},
+		Kinds:       []httpkit.Kind{httpkit.EmailTaken, httpkit.Saturated, httpkit.Unavailable},
 		Errors:      problems, Limit: &httpkit.Limit{Allowance: s.allowanceOfRegistrations, Exceeded: httpkit.RateLimited, Counts: "attempts to register from the client's address in an hour"}, ReturnsToken: true,
 	}, s.register)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/auth/login", ID: "login", Tag: "Account", Summary: "Sign in",
 		Description: "Opens a browser session: an HttpOnly cookie named __Host-reckon, or reckon without TLS.",
-		Kinds:       []httpkit.Kind{httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.InvalidCredentials, httpkit.NotJSON, httpkit.TooLarge, httpkit.Unavailable},
+		Kinds:       []httpkit.Kind{httpkit.InvalidCredentials, httpkit.Saturated, httpkit.Unavailable},
 		Errors:      problems, Limit: &httpkit.Limit{Allowance: s.allowanceOfSignIns, Exceeded: httpkit.RateLimited, Counts: "attempts to sign in, from the client's address or for the e-mail address, in a minute: of the one with fewer left"},
-		SetsCookie: "The browser session, HttpOnly and SameSite",
+		SetsCookie: "The browser session: the credential of later requests",
 	}, s.login)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/auth/logout", ID: "logout", Tag: "Account", Summary: "Sign out",
 		Description: "Ends the browser session that the cookie names and clears the cookie.",
-		Kinds:       []httpkit.Kind{httpkit.Unavailable}, Errors: problems, SetsCookie: "The cookie of the browser session, expired",
+		Kinds:       []httpkit.Kind{httpkit.Unavailable}, Errors: problems, SetsCookie: "Clears the cookie of the browser session",
 	}, s.logout)
 }
 
@@ -107,7 +107,7 @@ func (s Services) login(ctx context.Context, in *signInInput) (*userOutput, erro
 	if err := s.rejectIfOverLimit(ctx, allowance, "at most %d sign-ins a minute are accepted", allowance.Limit); err != nil {
 		return nil, err
 	}
-	opened, err := s.Identity.SignIn(ctx, in.Body.Email, in.Body.Password, s.openInLog)
+	opened, err := s.Identity.SignIn(ctx, in.Body.Email, in.Body.Password, identity.Client{Address: request.Address, Agent: request.Agent}, s.openInLog)
 	if errors.Is(err, identity.ErrWrongCredentials) {
 		return nil, httpkit.InvalidCredentials.Problem("%s", identity.ErrWrongCredentials.Error()).WithHeader("WWW-Authenticate", `Bearer realm="reckon"`)
 	}

@@ -29,8 +29,8 @@ func (s Services) registerEvaluate(api *httpkit.API) {
 		Description: "Evaluates within the plan's compute budget, checks the answer where a rule covers it, and logs the run with its signed receipt before answering. When the client goes away the evaluation is stopped: its run is logged as failed, and a session's variables are gone.",
 		Limit:       s.perMinute(), ReturnsToken: true, Errors: problems,
 		Kinds: []httpkit.Kind{
-			httpkit.ExpressionRequired, httpkit.TooComplex, httpkit.InvalidSessionID, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired,
-			httpkit.ExpressionDenied, httpkit.BudgetExhausted, httpkit.TooManySessions, httpkit.TooMany, httpkit.TooLarge, httpkit.NotJSON, httpkit.SyntaxError, httpkit.EngineRefused, httpkit.OutputTooLarge,
+			httpkit.ExpressionRequired, httpkit.TooComplex, httpkit.InvalidSessionID,
+			httpkit.ExpressionDenied, httpkit.BudgetExhausted, httpkit.TooManySessions, httpkit.TooMany, httpkit.SyntaxError, httpkit.EngineRefused, httpkit.OutputTooLarge,
 			httpkit.EngineQuit, httpkit.EngineCrashed, httpkit.SessionClosed, httpkit.Cancelled, httpkit.Saturated, httpkit.Unavailable,
 		},
 		MissingFieldKinds: map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired, "session_id": httpkit.InvalidSessionID},
@@ -89,8 +89,7 @@ func explainRefusal(err error) error {
 	var unread *commands.NotInLanguageError
 	switch {
 	case errors.As(err, &unread):
-		problem := httpkit.SyntaxError.Problem("%s", unread.Detail).WithCause(err)
-		problem.Status = http.StatusBadRequest // nothing was evaluated: the request is at fault
+		problem := atSubmission(httpkit.SyntaxError).Problem("%s", unread.Detail).WithCause(err)
 		problem.Suggestions = view.SuggestionsOf(unread.Suggestions)
 		return problem
 	case errors.As(err, &denied):

@@ -128,10 +128,18 @@ func refusalKinds(api *httpkit.API, kinds job.Declarations) []httpkit.Kind {
 	var list []httpkit.Kind
 	for _, kind := range kinds {
 		for _, refusal := range kind.Refusals {
-			list = append(list, api.Kind(refusal.Code))
+			list = append(list, atSubmission(api.Kind(refusal.Code)))
 		}
 	}
 	return list
+}
+
+// atSubmission is a kind of problem as a submission is answered with it: 422 is for what was evaluated.
+func atSubmission(kind httpkit.Kind) httpkit.Kind {
+	if kind.Status == http.StatusUnprocessableEntity {
+		return kind.WithStatus(http.StatusBadRequest)
+	}
+	return kind
 }
 
 // bodyVariants describes the body of a submission of each kind: its own fields, what is

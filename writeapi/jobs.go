@@ -81,8 +81,8 @@ func (s Services) registerJobs(api *httpkit.API) {
 			"With an idempotency key a submission may be repeated safely: a job that has the key is answered before anything else in the body is judged.",
 		ReturnsToken: true, Errors: problems, Limit: &httpkit.Limit{Allowance: s.allowanceOfDay, Exceeded: httpkit.AllowanceSpent, Counts: "jobs of any kind of the account in a UTC day"},
 		Kinds: slices.Concat([]httpkit.Kind{
-			httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.UnknownJobKind, httpkit.TimeoutOverPlan,
-			httpkit.TooLarge, httpkit.NotJSON, httpkit.Unavailable,
+			httpkit.UnknownJobKind, httpkit.TimeoutOverPlan,
+			httpkit.Unavailable,
 		}, refusalKinds(api, kinds)),
 		BodyFields: fieldSchemas(kinds), Variants: bodyVariants(api, kinds),
 		MisnamedFields: map[string]string{"input": "expression", "code": "expression", "type": "kind", "timeout": "timeout_ms", "session": "session_id"},

@@ -12,6 +12,7 @@ func (s Services) addRoutes(api *httpkit.API) {
 	s.registerOAuth(api)
 	s.registerProofs(api)
 	s.registerSessions(api)
+	s.registerSignIns(api)
 	s.registerTokens(api)
 	s.registerVerify(api)
 }

@@ -151,14 +151,14 @@ func (s Services) registerProofs(api *httpkit.API) {
 		Description: "Everything but the kernel: it costs no slot and consumes no upload. It cannot detect a wrong proof; only the kernel can, when a job is submitted.",
 		Limit:       s.perMinute(), Errors: problems,
 		EitherFields: []httpkit.EitherFields{{Name: "ValidateExport", Fields: []string{"export"}}, {Name: "ValidateUpload", Fields: []string{"upload_id"}}},
-		Kinds:        []httpkit.Kind{httpkit.ExportChoice, httpkit.UnknownUpload, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.TooLarge, httpkit.NotJSON, httpkit.Saturated, httpkit.Unavailable},
+		Kinds:        []httpkit.Kind{httpkit.ExportChoice, httpkit.UnknownUpload, httpkit.Saturated, httpkit.Unavailable},
 	}, s.validateProof)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/proofs/elaborate", ID: "elaborate-proof", Tag: "Proofs", Summary: "Make an upload of Lean source",
 		Description: "Compiles the source with the server's own toolchain and libraries, exports its theorems and stores the export as an upload. It costs no slot; the kernel's check is a job of its own.",
 		Limit:       s.perMinute(), ReturnsToken: true, Errors: problems,
-		Kinds: []httpkit.Kind{httpkit.InvalidSource, httpkit.InvalidModule, httpkit.InvalidDeclarations, httpkit.InvalidExport, httpkit.ExportOverBudget, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON,
-			httpkit.BodyRequired, httpkit.ProofsNotOnPlan, httpkit.TooLarge, httpkit.NotJSON, httpkit.Elaborating, httpkit.NoElaboration, httpkit.Saturated, httpkit.Unavailable},
+		Kinds: []httpkit.Kind{httpkit.InvalidSource, httpkit.InvalidModule, httpkit.InvalidDeclarations, httpkit.InvalidExport, httpkit.ExportOverBudget,
+			httpkit.ProofsNotOnPlan, httpkit.Elaborating, httpkit.NoElaboration, httpkit.Saturated, httpkit.Unavailable},
 		MissingFieldKinds: map[string]httpkit.Kind{"source": httpkit.InvalidSource, "module": httpkit.InvalidModule},
 		MisnamedFields:    map[string]string{"code": "source", "export": "source", "upload_id": "source"},
 	}, s.elaborateProof)

@@ -49,7 +49,7 @@ func (s Services) registerTokens(api *httpkit.API) {
 		Method: http.MethodPost, Path: "/api/tokens", ID: "mint-token", Tag: "Account", Summary: "Mint an API token",
 		Description: "Needs a browser session: a token cannot make tokens. The answer is the only place the secret appears.",
 		Errors:      problems, ReturnsToken: true,
-		Kinds: []httpkit.Kind{httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.NotJSON, httpkit.TooLarge, httpkit.Unavailable},
+		Kinds: []httpkit.Kind{httpkit.Unavailable},
 	}, s.mintToken)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodDelete, Path: "/api/tokens/{id}", ID: "revoke-token", Tag: "Account", Summary: "Revoke an API token",

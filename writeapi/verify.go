@@ -39,7 +39,7 @@ func (s Services) registerVerify(api *httpkit.API) {
 		Limit:       s.perMinute(), ReturnsToken: true, Errors: problems,
 		EitherFields:      []httpkit.EitherFields{{Name: "VerifyRun", Fields: []string{"run_id"}}, {Name: "VerifyAnswer", Fields: []string{"code", "result"}}},
 		MissingFieldKinds: map[string]httpkit.Kind{"code": httpkit.VerifyInput, "result": httpkit.VerifyInput},
-		Kinds:             []httpkit.Kind{httpkit.VerifyInput, httpkit.InvalidRequest, httpkit.UnknownField, httpkit.InvalidJSON, httpkit.BodyRequired, httpkit.NoSuchRun, httpkit.TooLarge, httpkit.NotJSON, httpkit.TooMany, httpkit.Saturated, httpkit.Unavailable},
+		Kinds:             []httpkit.Kind{httpkit.VerifyInput, httpkit.NoSuchRun, httpkit.TooMany, httpkit.Saturated, httpkit.Unavailable},
 	}, s.verify)
 }
 

@@ -58,7 +58,7 @@ func (s Services) Register(api *httpkit.API) { s.addRoutes(api) }
 func (s Services) intent(ctx context.Context) commands.Intent {
 	request, caller := httpkit.RequestOf(ctx), auth.PrincipalOf(ctx)
 	return commands.Intent{
-		ID: uuid.New(), At: s.Clock.Now(), Account: caller.Account, Actor: caller.Actor, Source: event.SourceWeb,
+		ID: uuid.New(), At: s.Clock.Now(), Account: caller.Account, Actor: caller.Actor, Source: request.Source,
 		Agent: request.Agent, Traceparent: request.Traceparent, Build: s.Build,
 	}
 }

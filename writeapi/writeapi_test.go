@@ -438,6 +438,79 @@ func TestAttemptsAreLimited(t *testing.T) {
 	s.Do(t, http.MethodPost, "/auth/login", `{"email":"a@b.c","password":"12345678"}`).OK(t)
 }
 
+// TestSignInsEnd: a browser session that is ended, by its owner or by a new password, fails with the next request.
+func TestSignInsEnd(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u, other := s.NewUser(t), s.NewUser(t)
+	again := func(password string) string {
+		t.Helper()
+		return strings.Split(s.Do(t, http.MethodPost, "/auth/login", `{"email":"`+u.Email+`","password":"`+password+`"}`).OK(t).Header.Get("Set-Cookie"), ";")[0]
+	}
+	ids := func() (current string, others []string) {
+		for _, row := range s.Do(t, http.MethodGet, "/api/sign-ins", "", "Cookie", u.Cookie).OK(t).JSON["sign_ins"].([]any) {
+			id := row.(map[string]any)["sign_in_id"].(string)
+			if row.(map[string]any)["current"] == true {
+				current = id
+			} else {
+				others = append(others, id)
+			}
+		}
+		return current, others
+	}
+	end := func(cookie, id string) apitest.Answer {
+		return s.Do(t, http.MethodDelete, "/api/sign-ins/"+id, "", "Cookie", cookie)
+	}
+	signedIn := func(cookie string) bool {
+		return s.Do(t, http.MethodGet, "/api/history", "", "Cookie", cookie).Status == http.StatusOK
+	}
+	second := again(u.Password)
+	current, others := ids()
+	if current == "" || len(others) != 1 {
+		t.Fatal(current, others)
+	}
+	end(other.Cookie, others[0]).Want(t, httpkit.NoSuchSignIn)
+	end(u.Cookie, "x").Want(t, httpkit.InvalidParameter)
+	u.Do(t, http.MethodDelete, "/api/sign-ins/"+others[0], "").Want(t, httpkit.FirstPartyOnly)
+	if end(u.Cookie, others[0]).OK(t); signedIn(second) || !signedIn(u.Cookie) {
+		t.Error("the other sign-in has not ended, or this one has")
+	}
+	end(u.Cookie, others[0]).Want(t, httpkit.NoSuchSignIn)
+
+	change := func(cookie, present, replacement string) apitest.Answer {
+		return s.Do(t, http.MethodPost, "/auth/password", `{"current_password":"`+present+`","new_password":"`+replacement+`"}`, "Cookie", cookie)
+	}
+	third := again(u.Password)
+	change(u.Cookie, "wrong horse", "another horse").Want(t, httpkit.WrongPassword)
+	change(u.Cookie, u.Password, "short").Want(t, httpkit.InvalidRequest)
+	u.Do(t, http.MethodPost, "/auth/password", `{"current_password":"`+u.Password+`","new_password":"another horse"}`).Want(t, httpkit.FirstPartyOnly)
+	s.Do(t, http.MethodPost, "/auth/password", `{"current_password":"a","new_password":"another horse"}`, "Cookie", u.Cookie, "Sec-Fetch-Site", "cross-site").Want(t, httpkit.CrossOrigin)
+	if change(u.Cookie, u.Password, "another horse").OK(t); signedIn(third) || !signedIn(u.Cookie) {
+		t.Error("a new password ends the other sign-ins and not this one")
+	}
+	s.Do(t, http.MethodPost, "/auth/login", `{"email":"`+u.Email+`","password":"`+u.Password+`"}`).Want(t, httpkit.InvalidCredentials)
+	again("another horse")
+	u.Do(t, http.MethodGet, "/api/history", "").OK(t) // tokens are not the password's
+}
+
+// TestPasswordsAreNotGuessed by who has got hold of a browser session.
+func TestPasswordsAreNotGuessed(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{Rules: identity.Rules{
+		Registrations: ratelimit.Rule{Requests: 2, Window: time.Hour}, SignIns: ratelimit.Rule{Requests: 3, Window: time.Minute},
+	}})
+	u := s.NewUser(t)
+	for i := range 4 {
+		a := s.Do(t, http.MethodPost, "/auth/password", `{"current_password":"guess","new_password":"another horse"}`, "Cookie", u.Cookie)
+		if i < 3 {
+			a.Want(t, httpkit.WrongPassword)
+		} else {
+			a.Want(t, httpkit.RateLimited)
+		}
+		if left := a.Header.Get("X-RateLimit-Remaining"); left != fmt.Sprint(max(0, 2-i)) {
+			t.Errorf("attempt %d: %s left", i, left)
+		}
+	}
+}
+
 func TestTokens(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	u, other := s.NewUser(t), s.NewUser(t)
@@ -461,14 +534,22 @@ func TestTokens(t *testing.T) {
 		return s.Do(t, http.MethodGet, "/api/history", "", "Authorization", "Bearer "+secret)
 	}
 	use().OK(t)
+	refused := func(a apitest.Answer, why string) {
+		t.Helper()
+		a.Want(t, httpkit.InvalidToken)
+		if detail, _ := a.JSON["detail"].(string); !strings.Contains(detail, why) {
+			t.Errorf("%q, want %q", detail, why)
+		}
+	}
 	s.Clock.Pass(24 * time.Hour)
-	use().Want(t, httpkit.InvalidToken)
+	refused(use(), "expired at 2026-08-02T12:00:00.000Z")
+	refused(s.Do(t, http.MethodGet, "/api/history", "", "Authorization", "Bearer "+auth.MintToken()), "unknown")
 
 	other.Do(t, http.MethodDelete, "/api/tokens/"+u.TokenID, "").Want(t, httpkit.NoSuchToken)
 	u.Do(t, http.MethodGet, "/api/history", "").OK(t)
 	u.Do(t, http.MethodDelete, "/api/tokens/"+u.TokenID, "").OK(t)
 	a = u.Do(t, http.MethodGet, "/api/history", "")
-	a.Want(t, httpkit.InvalidToken)
+	refused(a, "revoked")
 	if !strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer ") {
 		t.Errorf("%v", a.Header)
 	}
@@ -523,6 +604,25 @@ func TestClosedAccount(t *testing.T) {
 	}
 	u.Evaluate(t, "1+1").Want(t, httpkit.InvalidToken)
 	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", u.Cookie).Want(t, httpkit.InvalidToken)
+}
+
+// TestClosingAnAccount takes its password, and refuses every credential from the answer on.
+func TestClosingAnAccount(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	end := func(password string, headers ...string) apitest.Answer {
+		return s.Do(t, http.MethodPost, "/auth/close", `{"current_password":"`+password+`"}`, headers...)
+	}
+	end("wrong horse", "Cookie", u.Cookie).Want(t, httpkit.WrongPassword)
+	end(u.Password, "Authorization", "Bearer "+u.Token).Want(t, httpkit.FirstPartyOnly)
+	end(u.Password, "Cookie", u.Cookie, "Sec-Fetch-Site", "cross-site").Want(t, httpkit.CrossOrigin)
+	u.Do(t, http.MethodGet, "/api/history", "").OK(t)
+	a := end(u.Password, "Cookie", u.Cookie).OK(t)
+	if a.JSON["user_id"] != u.ID || a.JSON["closed"] != true || !strings.Contains(a.Header.Get("Set-Cookie"), "Max-Age=0") {
+		t.Errorf("%s %v", a.Body, a.Header)
+	}
+	u.Do(t, http.MethodGet, "/api/history", "").Want(t, httpkit.InvalidToken)
+	s.Do(t, http.MethodGet, "/api/sign-ins", "", "Cookie", u.Cookie).Want(t, httpkit.InvalidToken)
 }
 
 func TestLogAway(t *testing.T) {

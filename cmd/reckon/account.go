@@ -14,6 +14,7 @@ import (
 	"reckon/domain/account"
 	"reckon/domain/event"
 	"reckon/domain/scope"
+	"reckon/domain/token"
 	"reckon/eventstore"
 	"reckon/internal/auth"
 	"reckon/internal/identity"
@@ -21,11 +22,15 @@ import (
 
 // accountCmd is what an operator does for an account.
 type accountCmd struct {
-	Create accountCreateCmd `cmd:"" help:"Register an address with a password read from standard input."`
-	Token  accountTokenCmd  `cmd:"" help:"Mint an API token and print it, once."`
-	Plan   accountPlanCmd   `cmd:"" help:"Put another plan in force."`
-	Apps   accountAppsCmd   `cmd:"" help:"List the apps that an account has connected (OAuth), or disconnect one."`
-	Close  accountCloseCmd  `cmd:"" help:"Close an account."`
+	Create   accountCreateCmd   `cmd:"" help:"Register an address with a password read from standard input."`
+	Token    accountTokenCmd    `cmd:"" help:"Mint an API token and print it, once."`
+	Tokens   accountTokensCmd   `cmd:"" help:"List the API tokens that were not revoked."`
+	Revoke   accountRevokeCmd   `cmd:"" help:"Revoke API tokens: they authenticate nothing from now on."`
+	Password accountPasswordCmd `cmd:"" help:"Replace the password by one read from standard input, and end all sign-ins."`
+	SignOut  accountSignOutCmd  `cmd:"" name:"signout" help:"End all sign-ins."`
+	Plan     accountPlanCmd     `cmd:"" help:"Put another plan in force."`
+	Apps     accountAppsCmd     `cmd:"" help:"List the apps that an account has connected (OAuth), or disconnect one."`
+	Close    accountCloseCmd    `cmd:"" help:"Close an account."`
 }
 
 type accountCreateCmd struct {
@@ -40,12 +45,9 @@ const maxPasswordLine = 4096
 
 // Run registers and prints the account's id.
 func (c *accountCreateCmd) Run() error {
-	if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		fmt.Fprintln(os.Stderr, "Type the password and Enter; it is visible.")
-	}
-	line, err := bufio.NewReader(io.LimitReader(os.Stdin, maxPasswordLine)).ReadString('\n')
-	if line = strings.TrimRight(line, "\r\n"); line == "" {
-		return errors.Join(errors.New("no password on standard input"), err)
+	line, err := readPassword()
+	if err != nil {
+		return err
 	}
 	return c.withStores((*settings).createLog, (*settings).createIdentity, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
 		id, err := people.Register(ctx, c.Email, line, func(ctx context.Context, id string) error {
@@ -63,6 +65,18 @@ func (c *accountCreateCmd) Run() error {
 		fmt.Println(id)
 		return nil
 	})
+}
+
+// readPassword reads the first line of standard input.
+func readPassword() (string, error) {
+	if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		fmt.Fprintln(os.Stderr, "Type the password and Enter; it is visible.")
+	}
+	line, err := bufio.NewReader(io.LimitReader(os.Stdin, maxPasswordLine)).ReadString('\n')
+	if line = strings.TrimRight(line, "\r\n"); line == "" {
+		return "", errors.Join(errors.New("no password on standard input"), err)
+	}
+	return line, nil
 }
 
 type accountTokenCmd struct {
@@ -96,11 +110,15 @@ func (c *accountTokenCmd) scopeSet() (scope.Set, error) {
 
 // Run prints the token.
 func (c *accountTokenCmd) Run() error {
-	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, plans account.Plans, in commands.Intent) error {
+	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ *identity.Store, plans account.Plans, in commands.Intent) error {
 		if _, err := commands.PlanOf(ctx, store, plans, in.Account); err != nil {
 			return err // the token of a closed account would be refused
 		}
 		scopes, err := c.scopeSet()
+		if err != nil {
+			return err
+		}
+		name, err := token.CleanName(c.Name)
 		if err != nil {
 			return err
 		}
@@ -110,7 +128,7 @@ func (c *accountTokenCmd) Run() error {
 			expires = in.At.AddDate(0, 0, c.ExpiresDays)
 		}
 		id := auth.TokenID(secret)
-		if _, err := commands.MintToken(ctx, store, in, id, c.Name, auth.Last4(secret), scopes, expires); err != nil {
+		if _, err := commands.MintToken(ctx, store, in, id, name, auth.Last4(secret), scopes, expires); err != nil {
 			return err
 		}
 		if c.JSON {
@@ -129,7 +147,7 @@ type accountPlanCmd struct {
 
 // Run changes the plan.
 func (c *accountPlanCmd) Run() error {
-	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, plans account.Plans, in commands.Intent) error {
+	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ *identity.Store, plans account.Plans, in commands.Intent) error {
 		return withoutPosition(commands.ChangePlan(ctx, store, plans, in, c.Plan))
 	})
 }
@@ -141,7 +159,7 @@ type accountCloseCmd struct {
 
 // Run closes the account.
 func (c *accountCloseCmd) Run() error {
-	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ account.Plans, in commands.Intent) error {
+	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ *identity.Store, _ account.Plans, in commands.Intent) error {
 		return withoutPosition(commands.CloseAccount(ctx, store, in))
 	})
 }
@@ -165,7 +183,7 @@ func (i installation) withStores(openLog logOpener, openIdentity identityOpener,
 }
 
 // forAccount is withStores, for the account of an address.
-func (i installation) forAccount(email string, f func(context.Context, *eventstore.Store, account.Plans, commands.Intent) error) error {
+func (i installation) forAccount(email string, f func(context.Context, *eventstore.Store, *identity.Store, account.Plans, commands.Intent) error) error {
 	return i.withStores((*settings).openLog, (*settings).openIdentity, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
 		id, err := people.AccountOf(ctx, email)
 		if err != nil {
@@ -173,6 +191,6 @@ func (i installation) forAccount(email string, f func(context.Context, *eventsto
 		}
 		in := operatorIntent()
 		in.Account = id
-		return f(ctx, store, plans, in)
+		return f(ctx, store, people, plans, in)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"reckon/commands"
 	"reckon/internal/access"
 	"reckon/internal/auth"
+	"reckon/internal/config"
 	"reckon/internal/httpkit"
 	"reckon/internal/httpserver"
 	"reckon/internal/lifecycle"
@@ -21,6 +22,7 @@ import (
 	"reckon/runners"
 	"reckon/runners/engine"
 	"reckon/writeapi"
+	"reckon/writeapi/mcpapi"
 )
 
 // api is the HTTP interface of a process.
@@ -51,19 +53,23 @@ func (s *service) makeAPI() (*api, error) {
 	queue := view.Queue{Place: s.readSide.models.Queue.Place, Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, MaxWait: view.MaxPlaceWait}
 	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, PlaceInQueue: s.placeIn(queue), NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
 	writeapi.Services{
-		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: ratelimit.NewMemory(), Running: ratelimit.NewConcurrency(), Clock: systemClock{}, Build: buildRevision(),
+		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: s.minuteLimiter(), Running: ratelimit.NewConcurrency(), Clock: systemClock{}, Build: buildRevision(),
 		Evaluate: s.writeSide.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
 		Jobs: s.writeSide.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writeSide.proofs,
 		OAuth: writeapi.NewOAuth(s.log.store, s.stores.identity, systemClock{}, buildRevision()), Logger: s.logger,
 		Overhead: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.readSide.projector.LogID(),
 	}.Register(kit)
 	if err := (readapi.Services{
-		Streams: streams, Blobs: s.stores.blobs, Models: s.readSide.models, TokenUse: s.stores.identity.LastUsed, Grants: s.stores.identity.OAuthGrants,
+		Streams: streams, Blobs: s.stores.blobs, Models: s.readSide.models, TokenUse: s.stores.identity.LastUsed, Grants: s.stores.identity.OAuthGrants, SignIns: s.stores.identity.SignIns,
 		JobView: jobView,
 		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writeSide.signing.Signer, Now: time.Now,
 		Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, LogID: s.readSide.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.sessionBusy,
 		Health: s.health(), Build: buildRevision(), PublicURL: s.config.PublicURL,
+		Tools: agentTools(), Revisions: mcpapi.Revisions(),
 	}).Register(kit); err != nil {
+		return nil, err
+	}
+	if err := (mcpapi.Services{API: kit, Logger: s.logger, Build: buildRevision(), PublicURL: s.config.PublicURL}).Register(); err != nil {
 		return nil, err
 	}
 	a.server = httpserver.New(kit, httpserver.ClientLimits(), s.logger)
@@ -78,6 +84,26 @@ func (s *service) noteUse(store func(context.Context, string) error) func(contex
 			s.logger.Warn("the day of a credential's use was not kept", "error", err)
 		}
 	}
+}
+
+// minuteLimiter counts the evaluations and checks of a minute: over all processes, or in memory in a process with an embedded
+// log, which is the only one of its installation.
+func (s *service) minuteLimiter() ratelimit.Limiter {
+	if s.config.Eventstore == config.EmbeddedLog {
+		return ratelimit.NewMemory()
+	}
+	return ratelimit.NewShared(s.stores.identity.Windows(), func(err error) {
+		// As text: a line about a part that is away may be left out, and this one says what that does to the limits.
+		s.logger.Warn("the limits of a minute are counted by this process alone", "cause", err.Error())
+	})
+}
+
+// agentTools are the tools of /mcp for agents.md.
+func agentTools() (tools []readapi.Tool) {
+	for _, t := range mcpapi.Tools() {
+		tools = append(tools, readapi.Tool(t))
+	}
+	return tools
 }
 
 // part listens when it is started, after everything its handlers call. When it is drained it

@@ -185,6 +185,14 @@ func TestAccountsAndKeysWithoutAServer(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &minted); err != nil || len(minted.TokenID) != 64 || minted.Token == "" {
 		t.Errorf("minted %s: %v", stdout, err)
 	}
+	do(2, "", "account", "token", "op@example.com", "--name", " \t")
+	do(0, "another password\n", "account", "password", "op@example.com", "--password-stdin")
+	do(2, "short\n", "account", "password", "op@example.com", "--password-stdin")
+	do(2, "another password\n", "account", "password", "nobody@example.com", "--password-stdin")
+	if stdout, _ := do(0, "", "account", "signout", "op@example.com", "--json"); strings.TrimSpace(stdout) != "{\n  \"ended\": 0\n}" {
+		t.Errorf("signout: %s", stdout)
+	}
+	do(0, "", "account", "revoke", "op@example.com", "--token", minted.TokenID)
 	do(0, "", "account", "plan", "op@example.com", "pro")
 	if _, stderr := do(2, "", "account", "plan", "op@example.com", "nosuch"); !strings.Contains(stderr, commands.ErrUnknownPlan.Error()) || !strings.Contains(stderr, "free, pro, team") {
 		t.Errorf("no such plan: %s", stderr)
@@ -297,6 +305,7 @@ func TestReadingMakesNothing(t *testing.T) {
 			{"keys", "list"}, {"parked"}, {"parked", "list"}, {"parked", "retry", "history"}, {"parked", "retry", "publish_outcome"}, {"parked", "drop", "history", "s"},
 			{"projections", "status"}, {"projections", "boot", "history"}, {"projections", "pause", "history"}, {"projections", "teardown", "history", "1"},
 			{"account", "token", "a@example.com", "--name", "x"}, {"account", "plan", "a@example.com", "pro"}, {"account", "close", "a@example.com"},
+			{"account", "signout", "a@example.com"}, {"account", "tokens", "a@example.com"}, {"account", "revoke", "a@example.com", "--all"},
 			{"lean", "recheck", "0198a1b2-0000-7000-8000-00000000000a"}, {"engine", "status"}, {"engine", "test"}, {"blobs", "collect"},
 		} {
 			if data == moved && slices.Contains(command, "boot") { // builds what is missing

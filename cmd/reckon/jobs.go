@@ -17,6 +17,7 @@ import (
 	"reckon/domain"
 	"reckon/internal/config"
 	"reckon/internal/httpserver"
+	"reckon/internal/identity"
 	"reckon/internal/lifecycle"
 	"reckon/runners/adapter"
 	"reckon/runners/cluster"
@@ -68,6 +69,9 @@ func (s *service) makeWorkers(ctx context.Context) error {
 func (s *service) makeEvaluator(address string) (err error) {
 	s.writeSide.evaluator, err = commands.NewEvaluator(commands.EvaluatorConfig{
 		Store: s.log.store, Runs: s.writeSide.jobs.Runs, Blobs: s.stores.blobs, Owners: s.workers.Liveness, Clock: systemClock{},
+		Places: identity.NewPlaces(s.stores.identity, func(accountID string) int { return len(s.engine.engine.Sessions(accountID)) }, func(err error) {
+			s.logger.Warn("live sessions are counted by this process alone", "error", err)
+		}),
 		Engine: adapter.Engine{Engine: s.engine.engine}, Checker: adapter.Checker{Engine: s.engine.engine, Checker: s.engine.checker, Places: s.engine.checks},
 		Signer: s.writeSide.signing.Signer, Process: s.id, Address: address, QueueWait: s.config.QueueWait,
 	})

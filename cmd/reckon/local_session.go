@@ -105,7 +105,7 @@ func (s *service) openLocalSession(ctx context.Context) (identity.Session, error
 	if _, err := commands.RegisterAccount(ctx, s.log.store, s.plans, in); err != nil {
 		return identity.Session{}, err
 	}
-	return s.stores.identity.OpenSession(ctx, in.Account, localSessionLifetime)
+	return s.stores.identity.OpenSession(ctx, in.Account, localSessionLifetime, identity.Client{Agent: "reckon try"})
 }
 
 // reachable is the address at which a listener is reached from its own machine.

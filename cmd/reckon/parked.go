@@ -11,6 +11,7 @@ import (
 	"reckon/commands"
 	"reckon/commands/reactions"
 	"reckon/domain/event"
+	"reckon/eventstore"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 )
@@ -94,7 +95,7 @@ func (c *parkedRetryCmd) Run() error {
 			return c.runAction(ctx, c.Name, "retry", func(e *projecting.Engine) error { return e.RetryParked(ctx, c.Name) })
 		}
 	}
-	for _, r := range reactions.All(nil, reactions.Actor{}) {
+	for _, r := range reactions.All(nil, nil, reactions.Actor{}) {
 		if r.Name == c.Name {
 			return c.retryReaction(ctx)
 		}
@@ -129,8 +130,20 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	people, closePeople, err := where.openIdentity(ctx)
+	if err != nil {
+		return err
+	}
+	defer closePeople()
 	jobs := &commands.Jobs{Store: store, Runs: commands.NewRunIDs(store, "operator"), Blobs: content}
-	list := reactions.All(jobs, reactions.Actor{Clock: systemClock{}, Build: buildRevision()})
+	return withRunningEngine(ctx, db, store, content, func(e *projecting.Engine) error {
+		list := reactions.All(jobs, newClosing(jobs, projections.New(db, content), e, people), reactions.Actor{Clock: systemClock{}, Build: buildRevision()})
+		return c.retryAll(ctx, store, state, list, parked)
+	})
+}
+
+// retryAll has the reaction handle its parked events once more.
+func (c *parkedRetryCmd) retryAll(ctx context.Context, store *eventstore.Store, state *projections.ReactionState, list []reactions.Reaction, parked []projections.ParkedReaction) error {
 	failed := 0
 	for _, p := range parked {
 		if p.Reaction != c.Name {

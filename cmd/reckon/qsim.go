@@ -27,8 +27,9 @@ type qsimCmd struct {
 	Shots       *int    `help:"Number of samples; default: the circuit's, or 1024." placeholder:"N"`
 	Seed        *uint64 `help:"Seed of the samples; default: the circuit's, or a fresh one, which is printed." placeholder:"N"`
 	Precision   string  `help:"double or single; default: the circuit's, or double." enum:",double,single" default:"" placeholder:"P"`
-	Engine      string  `help:"statevector or stabilizer; default: chosen by the circuit." enum:",statevector,stabilizer" default:"" placeholder:"E"`
+	Engine      string  `help:"statevector, stabilizer or density; default: chosen by the circuit." enum:",statevector,stabilizer,density" default:"" placeholder:"E"`
 	Observables string  `help:"Pauli sums as a JSON array, such as [{\"ZZ\":1,\"XI\":0.5}]; default: the circuit's." placeholder:"JSON"`
+	Noise       string  `help:"Noise as a JSON object, such as {\"channels\":[{\"channel\":\"depolarizing\",\"p\":0.01}]}; default: the circuit's." placeholder:"JSON"`
 	Threads     int     `help:"Threads; default: one per processor." placeholder:"N"`
 	MemoryMiB   int64   `help:"Most memory to use; larger circuits are refused." name:"memory-mib" default:"8192" placeholder:"N"`
 	Rows        int     `help:"Most rows of the histogram." default:"32" placeholder:"N"`
@@ -123,6 +124,9 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result
 	if err == nil && c.Precision != "" {
 		parsed, err = parsed.WithPrecision(circuit.Precision(c.Precision))
 	}
+	if err == nil && c.Noise != "" {
+		parsed, err = parsed.WithNoise([]byte(c.Noise), limits)
+	}
 	if err == nil && c.Observables != "" {
 		parsed, err = parsed.WithObservables([]byte(c.Observables))
 	}
@@ -184,6 +188,9 @@ func printHistogram(w io.Writer, r circuit.Result, rows int) error {
 		out.WriteByte('\n')
 	}
 	fmt.Fprintf(&out, "\n%d shots, seed %d, depth %d, engine %s; qubit 0 is rightmost\n", r.Shots, r.Seed, r.Depth, r.Engine)
+	if r.Trajectories > 0 {
+		fmt.Fprintf(&out, "noise by %d trajectories, one per shot\n", r.Trajectories)
+	}
 	_, err := io.WriteString(w, out.String())
 	return err
 }

@@ -57,6 +57,26 @@ func TestQsimRefusesOptions(t *testing.T) {
 	}
 }
 
+func TestQsimNoise(t *testing.T) {
+	program := "qubit[2] q; x q[0]; cx q[0], q[1];"
+	cmd := qsimCmd{File: "-", MemoryMiB: 64, Noise: `{"channels":[{"channel":"bit_flip","p":0.25,"gates":["x"]}],"readout":[{"qubits":[1],"matrix":[[1,0],[1,0]]}]}`}
+	for engine, name := range map[string]string{"": "density-double-v1", "density": "density-double-v1", "stabilizer": "stabilizer-v1", "statevector": "trajectories-double-v1"} {
+		cmd.Engine = engine
+		r, err := cmd.simulate(t.Context(), strings.NewReader(program))
+		if err != nil || r.Engine != name || r.Counts["00"] == 0 || r.Counts["01"] < 600 || len(r.Counts) != 2 {
+			t.Fatalf("%s: %+v, %v", engine, r, err)
+		}
+		var out strings.Builder
+		if err := printHistogram(&out, r, 5); err != nil || strings.Contains(out.String(), "noise by 1024 trajectories") != (engine == "statevector") {
+			t.Errorf("%v\n%s", err, out.String())
+		}
+	}
+	cmd.Noise = `{"channels":[{"channel":"rain"}]}`
+	if _, err := cmd.simulate(t.Context(), strings.NewReader(program)); err == nil || !strings.Contains(err.Error(), "noise channel 0 (rain)") {
+		t.Error(err)
+	}
+}
+
 func TestQsimObservables(t *testing.T) {
 	cmd := qsimCmd{File: "-", MemoryMiB: 64, Observables: `[{"XX":1,"ZZ":0.5}]`}
 	r, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q; h q[0]; cx q[0], q[1];"))

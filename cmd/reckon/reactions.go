@@ -16,7 +16,8 @@ func reactionPart(name string) string { return "reaction " + name }
 // reactions are the parts that react, one for each reaction.
 func (s *service) reactions() []lifecycle.Part {
 	var parts []lifecycle.Part
-	for _, r := range reactions.All(s.writeSide.jobs, reactions.Actor{Clock: systemClock{}, Build: buildRevision()}) {
+	closing := newClosing(s.writeSide.jobs, s.readSide.models, s.readSide.projector, s.stores.identity)
+	for _, r := range reactions.All(s.writeSide.jobs, closing, reactions.Actor{Clock: systemClock{}, Build: buildRevision()}) {
 		parts = append(parts, lifecycle.Part{Name: reactionPart(r.Name), Run: func(ctx context.Context) error {
 			checkpoints := s.readSide.reactionState.CheckpointsOf(s.readSide.projector.LogID())
 			if dropped, err := checkpoints.DropBeyond(ctx, r.Name, s.log.store.Head); err != nil {

@@ -21,11 +21,12 @@ type Reaction struct {
 }
 
 // All is every reaction of the service.
-func All(jobs *commands.Jobs, by Actor) []Reaction {
+func All(jobs *commands.Jobs, closing *commands.Closing, by Actor) []Reaction {
 	return []Reaction{
 		completeSubmission(jobs, by),
 		refundCancelled(jobs, by),
 		publishOutcome(jobs, by),
+		endClosed(closing, by),
 	}
 }
 

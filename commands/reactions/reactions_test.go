@@ -327,7 +327,7 @@ func TestUnreadableIsParked(t *testing.T) {
 func TestJobReactions(t *testing.T) {
 	b := newBench(t, domain.Catalogue())
 	jobs := &commands.Jobs{Store: b.log, Runs: commands.NewRunIDs(b.log, "p")}
-	list := reactions.All(jobs, reactions.Actor{Clock: systemClock{}, Build: "test"})
+	list := reactions.All(jobs, &commands.Closing{Jobs: jobs}, reactions.Actor{Clock: systemClock{}, Build: "test"})
 	var names []string
 	for _, r := range list {
 		names = append(names, r.Name)

@@ -68,6 +68,7 @@ type Circuit struct {
 	phase       float64             // global phase in radians, of OpenQASM's gphase and U
 	registers   []classicalRegister // in order of declaration, covering the first slots; nil for JSON
 	observables []observable
+	noise       *noiseModel // nil: none but the channels among the gates
 }
 
 // gate is one checked instruction.
@@ -79,6 +80,7 @@ type gate struct {
 	params   []float64 // radians
 	slots    []int     // measure: the classical bit each target is written to; assign: the bits written, lowest first
 	flow     *flow     // if, while, assign
+	channel  *channel  // channel: on the targets together, or on each when it is for one qubit
 	// selection numbers the switch statement that an if is a case of; the cases follow each other and count as one. 0: of none.
 	selection int
 }
@@ -150,7 +152,7 @@ func (c Circuit) Depth() int {
 			}
 			continue
 		}
-		if g.kind == kindMeasure || g.kind == kindReset {
+		if g.each() {
 			// One instruction per target: measuring two qubits in one entry is two parallel measurements.
 			for i, q := range g.targets {
 				level := qubitLevel[q]
@@ -180,13 +182,18 @@ func (c Circuit) GateCounts() map[string]int {
 	counts := make(map[string]int)
 	for i, g := range c.gates {
 		switch {
-		case g.kind == kindMeasure || g.kind == kindReset:
+		case g.each():
 			counts[g.name] += len(g.targets)
 		case g.kind != kindAssign && !c.continuesSwitch(i):
 			counts[cmp.Or(countedNames[g.name], g.name)]++
 		}
 	}
 	return counts
+}
+
+// each reports whether an instruction on several qubits is one on each of them.
+func (g gate) each() bool {
+	return g.kind == kindMeasure || g.kind == kindReset || g.kind == kindChannel && g.channel.qubits == 1
 }
 
 // continuesSwitch reports whether an instruction is a case of the same switch as the one before it.

@@ -12,6 +12,8 @@ func (g gate) isClifford() bool {
 	switch {
 	case g.flow != nil:
 		return false // outcomes are symbols there, and a symbol decides nothing
+	case g.kind == kindChannel:
+		return g.channel.pauli
 	case !g.kind.isUnitary() || g.kind == kindID:
 		return true
 	}

@@ -81,6 +81,16 @@ func (d *drawing) gate(g gate) {
 			d.known[s] = max(d.known[s], from)
 		}
 		return
+	case kindChannel:
+		size := g.channel.qubits
+		for from := 0; from < len(g.targets); from += size {
+			cells := map[int]drawnCell{}
+			for _, q := range g.targets[from : from+size] {
+				cells[q] = drawnCell{cellBox, strings.ToUpper(g.name)}
+			}
+			d.place(cells)
+		}
+		return
 	case kindMeasure, kindReset:
 		for i, q := range g.targets {
 			if g.kind == kindMeasure {

@@ -252,7 +252,7 @@ func TestTableauAgreesWithStateVector(t *testing.T) {
 			t.Fatal("the generator left the Clifford gates:", i, reason)
 		}
 		want := mustRun(t, b.circuit, Options{Engine: EngineStatevector}).Probabilities
-		key, err := stabilizerOutcomes(context.Background(), b.circuit, &tally{}, &progress{})
+		key, _, err := stabilizerOutcomes(context.Background(), b.circuit, &tally{}, &progress{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +297,7 @@ func parityDistribution(key []parity) map[string]float64 {
 func TestStabilizerRefusalNamesTheGate(t *testing.T) {
 	b := build(t, 2).add("h", []int{0}, nil).add("t", []int{1}, nil)
 	_, err := Run(t.Context(), b.circuit, Options{Engine: EngineStabilizer})
-	if err == nil || err.Error() != "gate 1 (t): is not a Clifford gate; the stabilizer engine runs Clifford gates only" {
+	if err == nil || err.Error() != "gate 1 (t): is not a Clifford gate; the stabilizer engine runs Clifford gates and Pauli errors only" {
 		t.Error(err)
 	}
 }
@@ -444,7 +444,7 @@ func TestDeterminedMeasurementsMidCircuit(t *testing.T) {
 			b.add("measure", []int{q}, nil)
 		}
 		want := mustRun(t, b.circuit, Options{Engine: EngineStatevector}).Probabilities
-		key, err := stabilizerOutcomes(context.Background(), b.circuit, &tally{}, &progress{})
+		key, _, err := stabilizerOutcomes(context.Background(), b.circuit, &tally{}, &progress{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,6 +25,7 @@ const MaxOperations = 10_000_000_000_000_000
 
 // Estimate bounds memory and work without simulating. It takes time linear in the circuit's text.
 func Estimate(c Circuit) Cost {
+	c = c.noisy()
 	engine, err := c.engine(EngineAuto)
 	if err != nil {
 		return Cost{}
@@ -65,7 +66,10 @@ func (c Circuit) cost(engine Engine, threads int) Cost {
 	gates := int64(0)
 	forEach(c.gates, func(g *gate) { gates += int64(1 + len(g.targets)) })
 	cost := Cost{ResultBytes: distinct*int64(len(key)+16) + 4096}
-	if engine == EngineStabilizer {
+	switch engine {
+	case EngineDensity:
+		return c.densityCost(cost, distinct, gates, threads)
+	case EngineStabilizer:
 		return c.stabilizerCost(cost, distinct, int64(len(key)), gates)
 	}
 	return c.statevectorCost(cost, distinct, shown, gates, threads)
@@ -89,7 +93,8 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 	if geo.blockBits < geo.stateBits {
 		heap += amplitudeBytes << geo.blockBits * int64(threads)
 	}
-	if c.qubits <= MaxProbabilityQubits {
+	noisy := c.isNoisy()
+	if c.qubits <= MaxProbabilityQubits && !noisy {
 		listed := int64(min(1<<min(shown, 62), maxProbabilities))
 		heap += listed * (key + key/8 + 16 + entryBytes)
 		cost.ResultBytes += listed * (key + 32)
@@ -101,10 +106,12 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 	waiting := int64(0) // histories at once; see walk
 	if events > 0 {
 		waiting = min(events, int64(bits.Len(uint(c.shots)))+47) + 1
+		if noisy { // of 16 outcomes 15 may wait, with at least a sixteenth of the shots each
+			waiting = min((maxOutcomes-1)*events, 4*int64(bits.Len(uint(c.shots)))+maxOutcomes) + 1
+			heap += 1 << geo.stateBits / maxChannelDim * 2 // sums of chunks
+		}
 		heap += waiting * (key + 2*events + 8*int64(p.loops) + 256)
 	}
-	// An operator that stays alone has at most 16 entries; fused ones share at most 64, so that each accounts for half.
-	entries := int64(1) << min(2*c.qubits, maxTableBits)
 	operators, multiplications := int64(0), uint64(c.pauliTerms())
 	heap += c.pauliTerms() * c.termBytes()
 	cost.ResultBytes += int64(len(c.observables)) * 128
@@ -114,12 +121,15 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 			operators++
 			once += 1 << (2 * op.targets.count())
 		}
-		if s.event.kind == eventMeasure || s.event.kind == eventReset {
+		switch {
+		case s.event.kind == eventChannel: // the weights of its operators, and one of them
+			once += 4 << s.event.channel.qubits
+		case s.event.splits():
 			once += 2
 		}
 		multiplications = saturatingAdd(multiplications, saturatingMultiply(once, uint64(s.times)))
 	}
-	heap += operators * (entries/2*2*vectorBytes + 2*entries*16)
+	heap += operators * operatorBytes(c.qubits)
 
 	cost.MemoryBytes = fixedBytes + stateBytes + 2*heap // what is in use, and as much garbage before it is collected
 	cost.SpareBytes = waiting * stateBytes
@@ -133,6 +143,13 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 	work := saturatingMultiply(saturatingMultiply(multiplications+2, 1<<geo.stateBits), histories)
 	cost.Operations = int64(work)
 	return cost
+}
+
+// operatorBytes bounds what an operator on so many wires accounts for. One that stays alone has at most 16 entries; fused ones
+// share at most 64, so that each accounts for half.
+func operatorBytes(wires int) int64 {
+	entries := int64(1) << min(2*wires, maxTableBits)
+	return entries/2*2*vectorBytes + 2*entries*16
 }
 
 // termBytes bounds what one term of an observable takes.
@@ -149,10 +166,14 @@ func (c Circuit) pauliTerms() int64 {
 
 // stabilizerCost bounds the tableau, its symbols, the basis that is sampled from, the samples and their keys.
 func (c Circuit) stabilizerCost(cost Cost, distinct, key, gates int64) Cost {
-	events := int64(0)
+	events, errors := int64(0), int64(0)
 	forEach(c.gates, func(g *gate) {
 		if g.kind == kindMeasure || g.kind == kindReset {
 			events += int64(len(g.targets))
+		}
+		if g.kind == kindChannel && !g.channel.trivial() {
+			events += 2 * int64(len(g.targets)) // symbols
+			errors += 15 * int64(len(g.targets))
 		}
 	})
 	column := int64(2*((c.qubits+63)/64)) * 8
@@ -167,10 +188,12 @@ func (c Circuit) stabilizerCost(cost Cost, distinct, key, gates int64) Cost {
 	heap += events * 8 * column                           // the symbols' signs, and masks
 	heap += int64(c.slots+c.qubits) * (symbols/4 + 64)    // outcomes
 	heap += symbols * (2*sample + entryBytes)             // basis
+	heap += errors * (sample + 64)                        // what each error does to the key
 	heap += int64(c.shots)*(sample+4) + distinct*(key+64) // samples, keys
 	cost.MemoryBytes = fixedBytes + 2*heap
 	words := column / 8
 	cost.Operations = c.pauliTerms() * (2*int64(c.qubits) + symbols) * words
 	cost.Operations += int64(len(c.gates))*words + (events+2*int64(c.qubits))*symbols*words + int64(c.shots)*sample/8*symbols/64
+	cost.Operations += int64(c.shots) * (errors/15 + int64(c.slots)) // draws
 	return cost
 }

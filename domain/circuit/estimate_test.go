@@ -19,13 +19,7 @@ func memoryCircuits(t *testing.T) map[string]func() Circuit {
 	}
 	circuits := map[string]func() Circuit{}
 	add := func(name, fields, gates string) {
-		circuits[name] = func() Circuit {
-			c, err := Parse([]byte(`{"seed":3,`+fields+`,"gates":[`+gates+`]}`), Limits{Qubits: 30, CliffordQubits: 1000, Shots: 100_000})
-			if err != nil {
-				t.Fatal(name, err)
-			}
-			return c
-		}
+		circuits[name] = func() Circuit { return memoryCircuit(t, name, fields, gates) }
 	}
 	h := func(i int) string { return fmt.Sprintf(`{"gate":"h","target":%d}`, i) }
 	event := func(n int) func(i int) string {
@@ -48,6 +42,7 @@ func memoryCircuits(t *testing.T) map[string]func() Circuit {
 	add("events and copies", `"qubits":18,"shots":8`, repeat(20, event(18)))
 	add("a loop", `"qubits":2,"shots":500`, h(0)+`,{"gate":"measure","target":0},{"while":{"measured":0},"rounds":500,"do":[`+event(1)(1)+`]}`)
 	add("amplitudes and probabilities", `"qubits":10,"shots":100000,"statevector":true`, repeat(10, h))
+	addNoisy(t, circuits)
 	for n := 1; n <= 21; n += 10 {
 		circuits[fmt.Sprint("random ", n)] = func() Circuit {
 			return build(t, n).random(newRandom(uint64(n)), 400, unitaryNames, false).circuit

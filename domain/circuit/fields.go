@@ -33,6 +33,7 @@ type OptionsInput struct {
 	Shots       *int64               `json:"shots,omitempty" minimum:"1" maximum:"100000" nullable:"true" doc:"Number of samples to draw; 1024 when left out"`
 	Seed        *int64               `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" nullable:"true" doc:"Of the samples: the same circuit, shots and seed give the same counts on every machine. When left out one is drawn, and the result says which"`
 	Statevector *bool                `json:"statevector,omitempty" nullable:"true" doc:"Ask for the amplitudes; at most 10 qubits"`
+	Noise       *NoiseInput          `json:"noise,omitempty" doc:"Noise that goes with gates and measurements, an extension of this service (docs/circuits.md)"`
 	Precision   *Precision           `json:"precision,omitempty" enum:"double,single" nullable:"true" doc:"Of the amplitudes: double (when left out) has 64 bits for each number, single 32"`
 }
 
@@ -58,7 +59,35 @@ type GateInput struct {
 	Theta    *float64  `json:"theta,omitempty" nullable:"true" doc:"First angle of u and its relatives, in radians"`
 	Phi      *float64  `json:"phi,omitempty" nullable:"true" doc:"Second angle of u, in radians"`
 	Lambda   *float64  `json:"lambda,omitempty" nullable:"true" doc:"Third angle of u, in radians"`
-	Gamma    *float64  `json:"gamma,omitempty" nullable:"true" doc:"Fourth angle of cu: the phase of the controlled gate, in radians"`
+	Gamma    *float64  `json:"gamma,omitempty" nullable:"true" doc:"Fourth angle of cu: the phase of the controlled gate, in radians. Of amplitude_damping and phase_damping the strength, 0 to 1"`
+
+	P             *float64           `json:"p,omitempty" minimum:"0" maximum:"1" nullable:"true" doc:"Of noise, an extension of this service (docs/circuits.md): probability of an error of depolarizing, bit_flip, phase_flip and bit_phase_flip"`
+	Probabilities map[string]float64 `json:"probabilities,omitempty" nullable:"true" doc:"Of pauli_channel: from products of one or two of I, X, Y and Z, the first qubit rightmost, to their probabilities"`
+	Kraus         [][][][2]float64   `json:"kraus,omitempty" minItems:"1" maxItems:"16" nullable:"true" doc:"Of kraus: the operators, each the rows of a matrix of 2 or 4, each entry its real and imaginary part; the first qubit is the lowest bit of an index"`
+}
+
+// NoiseInput declares noise that goes with gates and measurements, an extension of this service.
+type NoiseInput struct {
+	Channels []RuleInput    `json:"channels,omitempty" maxItems:"100" nullable:"true" doc:"Channels that go with gates. All that fit a gate act, in order"`
+	Readout  []ReadoutInput `json:"readout,omitempty" maxItems:"1000" nullable:"true" doc:"How measurements are misread"`
+}
+
+// RuleInput declares a channel that goes with gates.
+type RuleInput struct {
+	Channel string   `json:"channel" doc:"Name of the channel, as among the gates" example:"depolarizing"`
+	Gates   []string `json:"gates,omitempty" nullable:"true" doc:"Names of the gates it goes with, measure and reset among them; every unitary gate when left out"`
+	Qubits  []int    `json:"qubits,omitempty" single:"true" nullable:"true" doc:"The noisy qubits; all when left out"`
+
+	P             *float64           `json:"p,omitempty" minimum:"0" maximum:"1" nullable:"true" doc:"Probability of an error: of depolarizing, bit_flip, phase_flip and bit_phase_flip"`
+	Gamma         *float64           `json:"gamma,omitempty" minimum:"0" maximum:"1" nullable:"true" doc:"Strength of amplitude_damping and phase_damping"`
+	Probabilities map[string]float64 `json:"probabilities,omitempty" nullable:"true" doc:"Of pauli_channel: from products of one or two of I, X, Y and Z, the first qubit rightmost, to their probabilities"`
+	Kraus         [][][][2]float64   `json:"kraus,omitempty" minItems:"1" maxItems:"16" nullable:"true" doc:"Of kraus: the operators, each the rows of a matrix of 2 or 4, each entry its real and imaginary part; the first qubit is the lowest bit of an index"`
+}
+
+// ReadoutInput declares readout errors.
+type ReadoutInput struct {
+	Qubits []int        `json:"qubits,omitempty" single:"true" nullable:"true" doc:"The qubits that are misread; all when left out"`
+	Matrix [][2]float64 `json:"matrix" minItems:"2" maxItems:"2" doc:"Row i, column j: the probability that i is read as j"`
 }
 
 // IfInput declares an entry that is done when a condition on measured qubits holds, an extension of this service.

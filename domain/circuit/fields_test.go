@@ -15,6 +15,7 @@ import (
 func TestDeclaredFieldsAreThoseRead(t *testing.T) {
 	declared := declaredNames(reflect.TypeFor[Input](), map[reflect.Type]bool{})
 	read := append(casesOverKey(t, "parse.go"), casesOverKey(t, "parse_flow.go")...)
+	read = append(read, casesOverKey(t, "parse_noise.go")...)
 	for _, name := range read {
 		if !slices.Contains(declared, name) {
 			t.Errorf("the reader knows %q, and fields.go does not declare it", name)

@@ -38,6 +38,7 @@ const (
 	kindIf
 	kindWhile
 	kindAssign
+	kindChannel
 )
 
 // anyControls marks a gate that takes one control or more.
@@ -89,12 +90,12 @@ var specByName = func() map[string]gateSpec {
 	return byName
 }()
 
-// noiseNames are channels and models people ask for; they are refused as noise rather than as unknown words.
+// noiseNames are words for noise that this interface has under other names or not at all; they are refused as noise rather than
+// as unknown words.
 var noiseNames = map[string]bool{
-	"noise": true, "noise_model": true, "noisemodel": true, "depolarize": true, "depolarizing": true, "depolarizing_error": true,
-	"depolarize1": true, "depolarize2": true, "amplitude_damping": true, "phase_damping": true, "bit_flip": true,
-	"phase_flip": true, "bitflip": true, "phaseflip": true, "thermal_relaxation": true, "pauli_error": true,
-	"pauli_channel": true, "kraus": true, "readout_error": true, "x_error": true, "y_error": true, "z_error": true,
+	"noise": true, "noise_model": true, "noisemodel": true, "depolarize": true, "depolarizing_error": true,
+	"depolarize1": true, "depolarize2": true, "generalized_amplitude_damping": true, "bitflip": true, "phaseflip": true,
+	"thermal_relaxation": true, "pauli_error": true, "readout_error": true, "x_error": true, "y_error": true, "z_error": true,
 	"error": true, "error_rate": true, "error_rates": true, "decoherence": true,
 }
 
@@ -108,7 +109,7 @@ func newGate(index int, written string, targets, controls []int, params []float6
 	spec, ok := specByName[strings.ToLower(written)]
 	if !ok {
 		if isNoise(written) {
-			return gate{}, refuseGate(CodeNoise, index, written, "noise is not simulated; remove it")
+			return gate{}, refuseGate(CodeNoise, index, written, "not a channel that is simulated; those are %s", channelNames())
 		}
 		return gate{}, refuseGate(CodeUnknownGate, index, written, "unknown gate%s", suggestion(written))
 	}
@@ -212,13 +213,16 @@ func (s gateSpec) angleNames() []string {
 func suggestion(written string) string {
 	const most = 2 // changes of a letter
 	written = strings.ToLower(written)
-	if len(written) > 12 { // longer than any name
+	if len(written) > 20 { // longer than any name
 		return ""
 	}
 	best, distance := "", most+1
 	names := slices.Sorted(maps.Keys(gateAliases))
 	for i := len(gateSpecs) - 1; i >= 0; i-- {
 		names = slices.Insert(names, 0, gateSpecs[i].name)
+	}
+	for _, spec := range channelSpecs {
+		names = append(names, spec.name)
 	}
 	for _, name := range names {
 		if d := editDistance(written, name); d < distance && d < max(len(written), len(name)) {

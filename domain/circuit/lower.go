@@ -32,6 +32,7 @@ const (
 	eventIf
 	eventLoop
 	eventJump
+	eventChannel // noise
 )
 
 // noSlot marks a measurement whose outcome is overwritten before anything reads it.
@@ -43,13 +44,19 @@ type event struct {
 	slot      int        // eventMeasure: where the outcome goes, or noSlot
 	slots     []int      // eventAssign
 	condition expression // eventAssign: the value
+	channel   *channel   // eventChannel
+	wires     []int      // eventChannel: in the order of the channel's qubits
+	readout   *confusion // eventMeasure: how the outcome is misread, or nil
 	loop      int        // eventLoop: number of the loop
 	rounds    int        // eventLoop
 	next      int        // segment that follows
 	other     int        // eventIf, eventLoop: segment that follows when the condition does not hold
 }
 
-type output struct{ wire, slot int }
+type output struct {
+	wire, slot int
+	readout    *confusion
+}
 
 // instruction is a gate on wires, a measurement or reset of one wire, or classical control.
 type instruction struct {
@@ -94,7 +101,7 @@ func (b *programBuilder) emit(list []instruction) {
 			b.current.operators = append(b.current.operators, in.operator)
 		case in.deferred:
 			if !in.dead {
-				b.outputs = append(b.outputs, output{e.wire, e.slot})
+				b.outputs = append(b.outputs, output{e.wire, e.slot, e.readout})
 			}
 		case e.kind == eventIf:
 			b.emitIf(in)
@@ -106,6 +113,7 @@ func (b *programBuilder) emit(list []instruction) {
 			}
 			e.next = len(b.segments) + 1
 			b.end(e)
+			b.current.moves = e.disturbs()
 		}
 	}
 }
@@ -156,6 +164,8 @@ func targetsOf(list []instruction) wires {
 			out |= in.operator.targets
 		case in.event.kind == eventReset:
 			out |= 1 << in.event.wire
+		case in.event.kind == eventChannel:
+			out |= in.event.disturbs()
 		}
 		out |= targetsOf(in.then) | targetsOf(in.otherwise)
 	}
@@ -171,6 +181,8 @@ func wiresOf(list []instruction) wires {
 			out |= in.operator.allWires()
 		case in.event.kind == eventMeasure || in.event.kind == eventReset:
 			out |= 1 << in.event.wire
+		case in.event.kind == eventChannel:
+			out |= in.event.noisyWires()
 		}
 		out |= wiresOf(in.then) | wiresOf(in.otherwise)
 	}
@@ -182,16 +194,17 @@ type lowering struct {
 	wire     []int // of each qubit
 	moved    wires // wires that may have left |0⟩: resetting the others does nothing
 	measured bool
+	readout  func(qubit int) *confusion
 }
 
 // instructions expands gates into operators on wires and tells the wire each qubit ends on. A circuit without
 // measurements and classical control measures every qubit at the end.
 func (c Circuit) instructions() (list []instruction, final []int) {
-	l := lowering{wire: allQubits(c.qubits)}
+	l := lowering{wire: allQubits(c.qubits), readout: c.readoutOf}
 	list = l.block(c.gates, false)
 	if !l.measured {
 		for q, w := range l.wire {
-			list = append(list, instruction{event: event{kind: eventMeasure, wire: w, slot: q}})
+			list = append(list, instruction{event: event{kind: eventMeasure, wire: w, slot: q, readout: c.readoutOf(q)}})
 		}
 	}
 	return list, l.wire
@@ -205,7 +218,7 @@ func (l *lowering) block(gates []gate, inside bool) (list []instruction) {
 		case kindMeasure:
 			l.measured = true
 			for i, q := range g.targets {
-				list = append(list, instruction{event: event{kind: eventMeasure, wire: l.wire[q], slot: g.slots[i]}})
+				list = append(list, instruction{event: event{kind: eventMeasure, wire: l.wire[q], slot: g.slots[i], readout: l.readout(q)}})
 			}
 		case kindReset:
 			for _, q := range g.targets {
@@ -213,6 +226,8 @@ func (l *lowering) block(gates []gate, inside bool) (list []instruction) {
 					list = append(list, instruction{event: event{kind: eventReset, wire: w, slot: noSlot}})
 				}
 			}
+		case kindChannel:
+			list = append(list, l.channels(g)...)
 		case kindAssign:
 			l.measured = true
 			list = append(list, instruction{event: event{kind: eventAssign, slot: noSlot, slots: g.slots, condition: g.flow.condition}})
@@ -275,6 +290,9 @@ func markMeasurements(list []instruction, slots int) (dephased wires) {
 		case e.kind == eventReset:
 			disturbed |= 1 << e.wire
 			used |= 1 << e.wire
+		case e.kind == eventChannel:
+			disturbed |= e.disturbs()
+			used |= e.noisyWires()
 		case e.kind == eventMeasure:
 			in.dead = surely[e.slot] && !read[e.slot]
 			in.deferred = disturbed&(1<<e.wire) == 0 && (in.dead || !read[e.slot] && !maybe[e.slot])
@@ -322,11 +340,11 @@ func (in instruction) forEachUse(reads, writes func(slot int)) {
 // oneHistory reports whether every shot goes the same way through the program.
 func (p program) oneHistory() bool { return len(p.segments) == 1 }
 
-// eventCount is the most mid-circuit measurements and resets a shot can meet.
+// eventCount is the most mid-circuit measurements, resets and channels a shot can meet.
 func (p program) eventCount() int64 {
 	var sum uint64
 	for _, s := range p.segments {
-		if s.event.kind == eventMeasure || s.event.kind == eventReset {
+		if s.event.splits() {
 			sum = saturatingAdd(sum, uint64(s.times))
 		}
 	}

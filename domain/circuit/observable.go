@@ -30,8 +30,8 @@ type observable []pauliTerm
 // outcomes of those before.
 type Expectation struct {
 	Value         *float64 `json:"value,omitempty" doc:"Exact; left out when not every history was followed"`
-	Sampled       float64  `json:"sampled" doc:"Mean of as many outcomes of each term, 1 or -1, as there are shots"`
-	StandardError float64  `json:"standard_error" doc:"Of sampled, from the variance of the outcomes"`
+	Sampled       float64  `json:"sampled" doc:"Mean over the shots of the sum of the terms, each of them measured once and 1 or -1"`
+	StandardError float64  `json:"standard_error" doc:"Of sampled, from the variance of those sums"`
 }
 
 // WithObservables returns the circuit with the observables of a JSON array, as the field observables has them.
@@ -146,33 +146,56 @@ func (c Circuit) checkObservables(raw [][]rawTerm) ([]observable, error) {
 
 // tally adds up expectation values over the histories of a run.
 type tally struct {
-	rng      *random // of its own, so that counts do not depend on what is asked for
-	shots    int
-	exact    []float64 // one per observable
-	positive [][]int   // outcomes +1 of each term
-	terms    []observable
+	rng     *random // of its own, so that counts do not depend on what is asked for
+	shots   int
+	exact   []float64 // one per observable
+	sampled []spread  // one per observable
+	terms   []observable
+}
+
+// spread is the sum of numbers, their mean, and the sum of the squares of their distances to it (Welford 1962).
+type spread struct {
+	count, sum, mean, squares float64
+}
+
+func (s *spread) add(x float64) {
+	s.count++
+	s.sum += x
+	before := x - s.mean
+	s.mean += before / s.count
+	s.squares += float64(before * (x - s.mean))
 }
 
 // observableSeed separates the numbers drawn for observables from those drawn for counts.
 const observableSeed = 0x6f627376_70617569
 
 func newTally(observables []observable, shots int, seed uint64) *tally {
-	t := &tally{rng: newRandom(seed ^ observableSeed), shots: shots, terms: observables, exact: make([]float64, len(observables))}
-	for _, o := range observables {
-		t.positive = append(t.positive, make([]int, len(o)))
+	return &tally{
+		rng: newRandom(seed ^ observableSeed), shots: shots, terms: observables,
+		exact: make([]float64, len(observables)), sampled: make([]spread, len(observables)),
 	}
-	return t
 }
 
-// add counts a history: value is a term's expectation in its final state.
-func (t *tally) add(observable, term int, value, weight float64, shots int) {
-	value = max(-1, min(1, value)) // rounding
-	t.exact[observable] += float64(float64(t.terms[observable][term].coefficient*weight) * value)
-	up := (1 + value) / 2
+// add counts a history: values are the terms' expectations in its final state. A shot measures every term once, in copies of that
+// state; the terms of a shot share its history, so that only sums over all terms are independent of each other.
+func (t *tally) add(observable int, values []float64, weight float64, shots int) {
+	terms := t.terms[observable]
+	up := make([]float64, len(values))
+	for k, value := range values {
+		value = max(-1, min(1, value)) // rounding
+		t.exact[observable] += float64(float64(terms[k].coefficient*weight) * value)
+		up[k] = (1 + value) / 2
+	}
 	for range shots {
-		if t.rng.float64() < up {
-			t.positive[observable][term]++
+		sum := 0.0
+		for k := range terms {
+			if t.rng.float64() < up[k] {
+				sum += terms[k].coefficient
+			} else {
+				sum -= terms[k].coefficient
+			}
 		}
+		t.sampled[observable].add(sum)
 	}
 }
 
@@ -181,15 +204,14 @@ func (t *tally) expectations(exact bool) []Expectation {
 	out := make([]Expectation, len(t.terms))
 	n := float64(t.shots)
 	for i, o := range t.terms {
+		out[i].Sampled = t.sampled[i].sum / n
 		variance := 0.0
-		for k, term := range o {
-			mean := (2*float64(t.positive[i][k]) - n) / n
-			out[i].Sampled += float64(term.coefficient * mean)
-			spread := 1.0 // of one outcome: nothing is known of it
-			if t.shots > 1 {
-				spread = (1 - float64(mean*mean)) / (n - 1)
+		if t.shots > 1 {
+			variance = t.sampled[i].squares / (n * (n - 1))
+		} else {
+			for _, term := range o { // nothing is known of it: each term is 1 or -1
+				variance += float64(term.coefficient * term.coefficient)
 			}
-			variance += float64(float64(term.coefficient*term.coefficient) * spread)
 		}
 		out[i].StandardError = math.Sqrt(variance)
 		if exact {
@@ -244,17 +266,17 @@ func (sim *simulation[F]) observe(ctx context.Context, b branch[F]) error {
 		return out
 	}
 	for i, o := range sim.tally.terms {
+		values := make([]float64, len(o))
 		for k, term := range o {
 			if sim.dephased(term) {
-				sim.tally.add(i, k, 0, b.weight, b.shots)
 				continue
 			}
-			value, err := sim.machine.expectation(ctx, b.state, mask(term.x), mask(term.z), term.ys)
-			if err != nil {
+			var err error
+			if values[k], err = sim.machine.expectation(ctx, b.state, mask(term.x), mask(term.z), term.ys); err != nil {
 				return err
 			}
-			sim.tally.add(i, k, value, b.weight, b.shots)
 		}
+		sim.tally.add(i, values, b.weight, b.shots)
 	}
 	return nil
 }
@@ -270,8 +292,9 @@ func (sim *simulation[F]) dephased(term pauliTerm) bool {
 }
 
 // expectation is that of a term in a stabilizer state with destabilizers: 1 or -1 when the term or its negative is a
-// stabilizer whatever the outcomes before, otherwise 0. It works on a copy in which the term is Z on one qubit.
-func (t *tableau) expectation(term pauliTerm) float64 {
+// stabilizer whatever the outcomes before, or what the noise leaves of that, otherwise 0. It works on a copy in which the term is
+// Z on one qubit.
+func (t *tableau) expectation(term pauliTerm, noise *stabilizerNoise) float64 {
 	both := slices.Clone(term.x)
 	for _, q := range term.z {
 		if _, isY := slices.BinarySearch(term.x, q); !isY {
@@ -295,18 +318,7 @@ func (t *tableau) expectation(term pauliTerm) float64 {
 	if own.firstRow(own.x[last], make([]uint64, own.words)) >= 0 {
 		return 0
 	}
-	value := 1.0
-	own.measureDetermined(last).forEach(func(symbol int) {
-		if symbol == 0 {
-			value = -value
-		} else {
-			value = math.NaN() // either sign, equally often
-		}
-	})
-	if math.IsNaN(value) {
-		return 0
-	}
-	return value
+	return noise.mean(own.measureDetermined(last))
 }
 
 func (t *tableau) clone() *tableau {

@@ -25,6 +25,9 @@ func denseExpectation(h history, label string) float64 {
 	return sum // weighted by the history's probability, because its state is not normalised
 }
 
+// weight is the history's probability.
+func (h history) weight() float64 { return denseExpectation(h, "") }
+
 func randomLabel(rng *random, n int) string {
 	label := make([]byte, n)
 	for i := range label {
@@ -53,21 +56,39 @@ func withSums(t *testing.T, b *builder, rng *random, count int) []map[string]flo
 	return sums
 }
 
-// checkExpectations compares the exact values with the histories of dense arithmetic, and the sampled ones with those.
-func checkExpectations(t *testing.T, sums []map[string]float64, histories []history, got []Expectation, shots int) {
+// checkExpectations compares the exact values with the histories of dense arithmetic, and the sampled ones with those. The terms of
+// a shot share its history, but not in the tableau, which has none.
+func checkExpectations(t *testing.T, sums []map[string]float64, histories []history, got []Expectation, shots int, shared bool) {
 	t.Helper()
 	if len(got) != len(sums) {
 		t.Fatalf("%d expectation values, want %d", len(got), len(sums))
 	}
-	for i, sum := range sums {
+	for i, terms := range sums {
 		want, variance := 0.0, 0.0
-		for label, coefficient := range sum {
+		for label, coefficient := range terms {
 			mean := 0.0
 			for _, h := range histories {
 				mean += denseExpectation(h, label)
 			}
 			want += coefficient * mean
 			variance += coefficient * coefficient * (1 - mean*mean) / float64(shots)
+		}
+		if shared {
+			square := 0.0 // mean of the squared sum of a shot's terms
+			for _, h := range histories {
+				weight := h.weight()
+				if weight < 1e-12 {
+					continue
+				}
+				spread, sum := 0.0, 0.0
+				for label, coefficient := range terms {
+					mean := denseExpectation(h, label) / weight
+					spread += coefficient * coefficient * (1 - mean*mean)
+					sum += coefficient * mean
+				}
+				square += weight * (spread + sum*sum)
+			}
+			variance = (square - want*want) / float64(shots)
 		}
 		e := got[i]
 		if e.Value == nil || math.Abs(*e.Value-want) > 1e-10 {
@@ -116,14 +137,14 @@ func TestExpectations(t *testing.T) {
 		plainCounts := mustRun(t, b.circuit, Options{}).Counts
 		sums := withSums(t, b, rng, 3)
 		got := mustRun(t, b.circuit, Options{})
-		checkExpectations(t, sums, b.histories(), got.Expectations, b.circuit.shots)
+		checkExpectations(t, sums, b.histories(), got.Expectations, b.circuit.shots, true)
 		if !maps.Equal(got.Counts, plainCounts) {
 			t.Errorf("round %d: asking for expectation values changes the counts", round)
 		}
 		geo := small(n)
 		geo.stateBits = max(geo.stateBits, 9)
 		blocked := runWith(t, b.circuit, engineSetup[float64]{geo, bestKernels64(), 2, fuse, 0, nil})
-		checkExpectations(t, sums, b.histories(), blocked.Expectations, b.circuit.shots)
+		checkExpectations(t, sums, b.histories(), blocked.Expectations, b.circuit.shots, true)
 		if t.Failed() {
 			t.Fatalf("round %d, %d qubits", round, n)
 		}
@@ -143,7 +164,7 @@ func TestExpectationsOfStabilizerStates(t *testing.T) {
 		b.circuit.shots = 2000
 		sums := withSums(t, b, rng, 6)
 		got := mustRun(t, b.circuit, Options{Engine: EngineStabilizer})
-		checkExpectations(t, sums, b.histories(), got.Expectations, b.circuit.shots)
+		checkExpectations(t, sums, b.histories(), got.Expectations, b.circuit.shots, false)
 		for _, e := range got.Expectations {
 			if e.Value != nil && *e.Value != 0 {
 				certain++
@@ -185,6 +206,15 @@ func TestExpectationsOfManyQubits(t *testing.T) {
 	got := mustRun(t, b.circuit, Options{})
 	if e := got.Expectations[0]; e.Value != nil || got.Omitted["expectations.value"] == "" || e.StandardError <= 0 {
 		t.Errorf("%+v, omitted %v", e, got.Omitted)
+	}
+}
+
+// TestStandardErrorKnowsThatTermsShareAHistory: two qubits that are always read alike give sums of 2 and −2.
+func TestStandardErrorKnowsThatTermsShareAHistory(t *testing.T) {
+	c := mustParse(t, `{"qubits":2,"shots":10000,"seed":1,"observables":[{"IZ":1,"ZI":1}],"gates":[{"gate":"h","target":0},
+		{"gate":"measure","target":0},{"if":{"measured":0},"then":[{"gate":"x","target":1}]}]}`)
+	if e := mustRun(t, c, Options{}).Expectations[0]; math.Abs(e.StandardError-0.02) > 1e-4 || math.Abs(e.Sampled) > 0.1 {
+		t.Errorf("%+v", e)
 	}
 }
 

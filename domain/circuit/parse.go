@@ -50,6 +50,7 @@ type rawGate struct {
 	targets, controls []int
 	params            []float64
 	flow              *rawFlow // if and while
+	channel           rawChannel
 }
 
 func (r *reader) circuit() (Circuit, error) {
@@ -61,6 +62,7 @@ func (r *reader) circuit() (Circuit, error) {
 	var qubits, shots, seed *integer
 	var program *string
 	var observables [][]rawTerm
+	var noise *rawNoise
 	hasGates := false
 	seen := map[string]bool{}
 	for r.dec.More() {
@@ -81,6 +83,8 @@ func (r *reader) circuit() (Circuit, error) {
 			c.precision, err = r.precision()
 		case "observables":
 			observables, err = r.observables()
+		case "noise":
+			noise, err = r.noise()
 		case "gates":
 			gates, hasGates, err = r.gates(key)
 		case "openqasm":
@@ -127,7 +131,10 @@ func (r *reader) circuit() (Circuit, error) {
 		if c, err = c.withProgram(*program, r.limits); err == nil {
 			c.observables, err = c.checkObservables(observables)
 		}
-		return c, err
+		if err != nil {
+			return Circuit{}, err
+		}
+		return c.withNoise(noise, r.limits)
 	}
 	if c.gates, err = c.build(gates); err != nil {
 		return Circuit{}, err
@@ -138,7 +145,10 @@ func (r *reader) circuit() (Circuit, error) {
 	if c.observables, err = c.checkObservables(observables); err != nil {
 		return Circuit{}, err
 	}
-	return c, c.checkMeasured()
+	if err := c.checkMeasured(); err != nil {
+		return Circuit{}, err
+	}
+	return c.withNoise(noise, r.limits)
 }
 
 // program reads an OpenQASM program: the text that could stand in a file.
@@ -250,6 +260,8 @@ func (r *reader) gate(index int) (rawGate, error) {
 				g.params = params
 			}
 			err = firstError(err, refuseDuplicate(given, "angle", key, params != nil, index, g.name))
+		case "p", "probabilities", "kraus":
+			err = r.channelField(index, g.name, key, &g.channel)
 		case "theta", "phi", "lambda", "gamma":
 			var angle *float64
 			if angle, err = r.angle(index, g.name, key); angle != nil {
@@ -274,6 +286,9 @@ func (r *reader) gate(index int) (rawGate, error) {
 	}
 	if !named {
 		return rawGate{}, refuseGate(CodeMissingField, index, "", "gate is required")
+	}
+	if _, isChannel := channelNamed(g.name); isChannel {
+		g.channel.takeGamma(angles)
 	}
 	return g, g.takeNamedAngles(index, angles, given["angle"])
 }
@@ -329,7 +344,7 @@ func firstError(errs ...error) error {
 func (r *reader) unknownField(index int, name, key string) error {
 	code, message := CodeUnknownField, "unknown field "+strconv.Quote(clipText(key))
 	if isNoise(key) {
-		code, message = CodeNoise, "noise is not simulated; remove "+strconv.Quote(clipText(key))
+		code, message = CodeNoise, "unknown field "+strconv.Quote(clipText(key))+"; noise is a channel among the gates, or the circuit's field noise"
 	}
 	if index == circuitLevel {
 		return refuse(code, "%s", message)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Classical control in JSON is this service's own extension. An entry of gates is then one of
@@ -225,10 +226,16 @@ func (c *Circuit) build(list []rawGate) ([]gate, error) {
 	out := make([]gate, len(list))
 	for i, raw := range list {
 		var err error
-		if raw.flow == nil {
-			out[i], err = newGate(i, raw.name, raw.targets, raw.controls, raw.params, nil, c.qubits)
-		} else {
+		spec, isChannel := channelNamed(raw.name)
+		switch {
+		case raw.flow != nil:
 			out[i], err = c.buildFlow(i, raw)
+		case isChannel:
+			out[i], err = newChannel(i, spec, raw.channel, raw.targets, raw.controls, raw.params, c.qubits)
+		case len(raw.channel.given) > 0 && specByName[strings.ToLower(raw.name)].name != "":
+			err = refuseGate(CodeUnknownField, i, raw.name, "%s belongs to noise", raw.channel.given[0])
+		default:
+			out[i], err = newGate(i, raw.name, raw.targets, raw.controls, raw.params, nil, c.qubits)
 		}
 		if err != nil {
 			return nil, err

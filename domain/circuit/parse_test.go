@@ -47,7 +47,7 @@ func TestRefusals(t *testing.T) {
 		{"huge seed", `{"qubits":1,"seed":9007199254740992,"gates":[]}`, CodeSeedRange, "9007199254740991"},
 		{"unknown field", `{"qubits":1,"gates":[],"depth":3}`, CodeUnknownField, "depth"},
 		{"another case", `{"Qubits":1,"gates":[]}`, CodeUnknownField, "Qubits"},
-		{"noise model", `{"qubits":1,"gates":[],"noise":{"p":0.1}}`, CodeNoise, "noise"},
+		{"noise model", `{"qubits":1,"gates":[],"noise_model":{"p":0.1}}`, CodeNoise, "noise"},
 		{"qubits twice", `{"qubits":1,"qubits":2,"gates":[]}`, CodeDuplicateField, "qubits"},
 		{"precision", `{"qubits":1,"precision":"half","gates":[]}`, CodePrecision, "half"},
 		{"statevector", `{"qubits":1,"statevector":1,"gates":[]}`, CodeWrongType, "statevector"},
@@ -58,7 +58,7 @@ func TestRefusals(t *testing.T) {
 		{"name is a number", gates(`{"gate":1,"target":0}`), CodeWrongType, "string"},
 		{"empty name", gates(`{"gate":"","target":0}`), CodeUnknownGate, ""},
 		{"second gate", gates(`{"gate":"h","target":0},{"gate":"hh","target":0}`), CodeUnknownGate, "gate 1 (hh)"},
-		{"noisy gate", gates(`{"gate":"depolarizing","target":0}`), CodeNoise, "depolarizing"},
+		{"noisy gate", gates(`{"gate":"thermal_relaxation","target":0}`), CodeNoise, "depolarizing"},
 		{"noisy field", gates(`{"gate":"h","target":0,"error_rate":0.1}`), CodeNoise, "error_rate"},
 		{"unknown gate field", gates(`{"gate":"h","target":0,"qubit":1}`), CodeUnknownField, "qubit"},
 		{"no target", gates(`{"gate":"h"}`), CodeMissingField, "target"},
@@ -267,6 +267,10 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"qubits":2,"observables":[{"ZI":0.5,"XY":-1e-3},{"II":2}],"gates":[{"gate":"h","target":0},{"gate":"measure","target":0},{"gate":"h","target":0}]}`))
 	f.Add([]byte(`{"qubits":1e1,"gates":{"gate":[]}}`))
 	f.Add([]byte(`{"qubits":6,"gates":[{"gate":"rzz","targets":[4,5],"angle":-1e300},{"gate":"iswap","targets":[0,5]}]}`))
+	f.Add([]byte(`{"qubits":2,"noise":{"channels":[{"channel":"depolarizing","p":0.01,"gates":["cx"],"qubits":[0,1]},{"channel":"bit_flip","p":1,"gates":["measure"]}],"readout":[{"matrix":[[0.9,0.1],[0,1]],"qubits":0}]},"gates":[{"gate":"cx","control":0,"target":1},{"gate":"kraus","target":0,"kraus":[[[[1,0],[0,0]],[[0,0],[0.6,0]]],[[[0,0],[0,0.8]],[[0,0],[0,0]]]]}]}`))
+	f.Add([]byte(`{"qubits":20,"noise":{"readout":[{"matrix":[[0,1],[1,0]]}]},"gates":[{"gate":"h","target":0},{"gate":"pauli_channel","targets":[0,19],"probabilities":{"XZ":0.5,"YI":0.25}},{"gate":"amplitude_damping","target":0,"gamma":0}]}`))
+	f.Add([]byte(`{"qubits":2,"gates":[{"gate":"h","target":0},{"gate":"phase_damping","targets":[0,1],"gamma":0.5},{"gate":"measure","target":0},{"if":{"measured":0},"then":[{"gate":"bit_phase_flip","target":1,"p":0.5}]}]}`))
+	f.Add([]byte(`{"openqasm":"qubit[2] q; bit[2] c; h q; c = measure q;","noise":{"channels":[{"channel":"phase_flip","p":0.5,"gates":["h"]}],"readout":[{"matrix":[[1,0],[0.5,0.5]]}]}}`))
 	limits := Limits{Qubits: 6, CliffordQubits: 40, Gates: 50, Shots: 20, Bytes: 1 << 16}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := Parse(data, limits)

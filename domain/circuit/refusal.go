@@ -19,7 +19,8 @@ const (
 	CodePrecision       Code = "unknown_precision"    // neither double nor single
 	CodeTooManyGates    Code = "too_many_gates"       // more gates than allowed
 	CodeUnknownGate     Code = "unknown_gate"         // no gate of that name
-	CodeNoise           Code = "noise_unsupported"    // noise models and noisy channels
+	CodeNoise           Code = "noise_unsupported"    // noise that is not simulated, or under another name
+	CodeChannel         Code = "wrong_channel"        // noise whose numbers or gates do not go together
 	CodeTargets         Code = "wrong_targets"        // wrong number of targets
 	CodeControls        Code = "wrong_controls"       // wrong number of controls
 	CodeQubitRange      Code = "qubit_out_of_range"   // a qubit the circuit does not have

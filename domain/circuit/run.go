@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"runtime"
+	"slices"
 	"unsafe"
 )
 
@@ -14,8 +15,9 @@ type Engine string
 // The engines that Options.Engine names.
 const (
 	EngineAuto        Engine = ""            // the choice described in docs/circuits.md, a function of the circuit alone
-	EngineStatevector Engine = "statevector" // all 2^n amplitudes
-	EngineStabilizer  Engine = "stabilizer"  // Clifford gates only
+	EngineStatevector Engine = "statevector" // all 2^n amplitudes; with noise, of one trajectory per shot
+	EngineStabilizer  Engine = "stabilizer"  // Clifford gates and Pauli errors only
+	EngineDensity     Engine = "density"     // all 4^n entries of the density matrix
 )
 
 // DefaultMemoryLimitBytes is what Run may allocate when Options says nothing: 26 qubits in double precision.
@@ -49,6 +51,7 @@ type Result struct {
 	GateCounts    map[string]int     `json:"gate_counts" doc:"Number of instructions of each name, as Qiskit's count_ops"`
 	BitOrder      string             `json:"bit_order" enum:"q0_rightmost" doc:"Order of a key's bits: qubit 0 is the rightmost character"`
 	Engine        string             `json:"engine" example:"statevector-double-v1" doc:"What simulated; its number changes whenever counts may"`
+	Trajectories  int                `json:"trajectories,omitempty" doc:"Number of quantum trajectories that noise was simulated by, one per shot; left out where the result is exact"`
 	Omitted       map[string]string  `json:"omitted,omitempty" doc:"Fields that were left out though the page promises them, each with the reason"`
 }
 
@@ -59,6 +62,8 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	if c.qubits == 0 {
 		return Result{}, refuse(CodeMissingField, "the circuit is empty: make one with Parse")
 	}
+	depth, gateCounts := c.Depth(), c.GateCounts()
+	c = c.noisy()
 	engine, err := c.engine(options.Engine)
 	if err != nil {
 		return Result{}, err
@@ -80,7 +85,7 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		return Result{}, refuse(CodeMemory, "the circuit needs %d MiB of memory; %d MiB are allowed", (need+1<<20-1)>>20, limit>>20)
 	}
 	result := Result{
-		Shots: c.shots, Seed: options.Seed, Depth: c.Depth(), GateCounts: c.GateCounts(), BitOrder: "q0_rightmost",
+		Shots: c.shots, Seed: options.Seed, Depth: depth, GateCounts: gateCounts, BitOrder: "q0_rightmost",
 	}
 	if c.hasSeed {
 		result.Seed = c.seed
@@ -93,12 +98,20 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	case engine == EngineStabilizer:
 		result.Engine = "stabilizer-v1"
 		err = runStabilizer(ctx, c, rng, report, &result)
-	case c.precision == Single:
-		result.Engine = "statevector-single-v1"
-		err = runStatevector(ctx, c, engineSetup[float32]{geometryOf(c.qubits, 4), bestKernels32(), threads, fuse, limit - need, memory}, rng, report, &result)
 	default:
-		result.Engine = "statevector-double-v1"
-		err = runStatevector(ctx, c, engineSetup[float64]{geometryOf(c.qubits, 8), bestKernels64(), threads, fuse, limit - need, memory}, rng, report, &result)
+		name, run32, run64, wires := "statevector", runStatevector[float32], runStatevector[float64], c.qubits
+		switch {
+		case engine == EngineDensity:
+			name, run32, run64, wires = "density", runDensity[float32], runDensity[float64], 2*c.qubits
+		case c.isNoisy():
+			name = "trajectories"
+		}
+		result.Engine = fmt.Sprintf("%s-%s-v1", name, c.precision)
+		if c.precision == Single {
+			err = run32(ctx, c, engineSetup[float32]{geometryOf(wires, 4), bestKernels32(), threads, fuse, limit - need, memory}, rng, report, &result)
+		} else {
+			err = run64(ctx, c, engineSetup[float64]{geometryOf(wires, 8), bestKernels64(), threads, fuse, limit - need, memory}, rng, report, &result)
+		}
 	}
 	if err != nil {
 		return Result{}, err
@@ -112,10 +125,19 @@ func (c Circuit) engine(asked Engine) (Engine, error) {
 	clifford := reason == ""
 	switch asked {
 	case EngineAuto:
-		if clifford && c.qubits > MaxProbabilityQubits {
+		noisy := c.isNoisy()
+		switch {
+		case noisy && c.notDensity() == "":
+			return EngineDensity, nil
+		case clifford && (noisy || c.qubits > MaxProbabilityQubits):
 			return EngineStabilizer, nil
 		}
 		return EngineStatevector, nil
+	case EngineDensity:
+		if reason := c.notDensity(); reason != "" {
+			return "", refuse(CodeEngine, "the density-matrix engine cannot run the circuit: %s", reason)
+		}
+		return EngineDensity, nil
 	case EngineStatevector:
 		if c.qubits > MaxQubits {
 			return "", refuse(CodeEngine, "the state-vector engine runs at most %d qubits, not %d", MaxQubits, c.qubits)
@@ -123,11 +145,11 @@ func (c Circuit) engine(asked Engine) (Engine, error) {
 		return EngineStatevector, nil
 	case EngineStabilizer:
 		if !clifford {
-			return "", refuseGate(CodeEngine, index, c.gates[index].name, "%s; the stabilizer engine runs Clifford gates only", reason)
+			return "", refuseGate(CodeEngine, index, c.gates[index].name, "%s; the stabilizer engine runs Clifford gates and Pauli errors only", reason)
 		}
 		return EngineStabilizer, nil
 	}
-	return "", refuse(CodeEngine, "engine must be %q or %q, not %q", EngineStatevector, EngineStabilizer, clipText(string(asked)))
+	return "", refuse(CodeEngine, "engine must be %q, %q or %q, not %q", EngineStatevector, EngineStabilizer, EngineDensity, clipText(string(asked)))
 }
 
 // notClifford says what the tableau cannot run, and which instruction that is first; reason is empty when it can run all of them.
@@ -136,6 +158,8 @@ func (c Circuit) notClifford() (index int, reason string) {
 		switch {
 		case g.flow != nil:
 			return i, "depends on classical bits"
+		case g.kind == kindChannel && !g.isClifford():
+			return i, "is noise that is not made of Pauli errors"
 		case !g.isClifford():
 			return i, "is not a Clifford gate"
 		}
@@ -174,12 +198,19 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	report.total.Store(workBound(p, sim.plans, c.shots))
 	sim.tally = newTally(c.observables, c.shots, result.Seed)
 	sim.histories = 1
-	if sim.listed = c.qubits <= MaxProbabilityQubits; sim.listed {
-		sim.probabilities = make(map[string]float64)
-	} else {
+	noisy := c.isNoisy()
+	switch {
+	case noisy:
+		sim.omitted = "noise is simulated by trajectories, one per shot, which give no exact values"
+		sim.unfollowed = sim.omitted
+		result.Trajectories = c.shots
+	case c.qubits > MaxProbabilityQubits:
 		sim.omitted = fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits)
+	default:
+		sim.listed, sim.probabilities = true, make(map[string]float64)
 	}
-	sim.exact = sim.listed || len(c.observables) > 0
+	sim.exact = !noisy && (sim.listed || len(c.observables) > 0)
+	sim.misread = slices.ContainsFunc(p.outputs, func(out output) bool { return out.readout != nil })
 	planes, err := newPlanes[F](how.memory, geo.stateBits)
 	if err != nil {
 		return err
@@ -204,6 +235,8 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	case !c.statevector:
 	case c.qubits > MaxStatevectorQubits:
 		result.omit("statevector", fmt.Sprintf("amplitudes are listed up to %d qubits", MaxStatevectorQubits))
+	case noisy:
+		result.omit("statevector", "noise leaves no single final state")
 	case !p.oneHistory() || p.dephased != 0:
 		result.omit("statevector", "measurements, resets or conditions inside the circuit leave no single final state")
 	default:
@@ -263,9 +296,12 @@ func workBound[F float](p program, plans []plan[F], shots int) int64 {
 
 // branchBound is the most histories that shots can take.
 func (p program) branchBound(shots int) int64 {
-	events := p.eventCount()
-	if events >= int64(bits.Len(uint(shots))) {
+	var sum uint64
+	for _, s := range p.segments {
+		sum = saturatingAdd(sum, saturatingMultiply(uint64(s.event.branchBits()), uint64(s.times)))
+	}
+	if sum >= uint64(bits.Len(uint(shots))) {
 		return int64(shots)
 	}
-	return min(int64(shots), 1<<events)
+	return min(int64(shots), 1<<sum)
 }

@@ -88,6 +88,14 @@ func (t *tableau) applyXWhere(a, symbol int) {
 	}
 }
 
+// applyZWhere applies Z to qubit a on condition that the symbol is 1.
+func (t *tableau) applyZWhere(a, symbol int) {
+	x, sign := t.x[a], t.signs[symbol]
+	for w := range sign {
+		sign[w] ^= x[w]
+	}
+}
+
 func (t *tableau) cx(c, a int) {
 	xc, zc, xa, za, sign := t.x[c], t.z[c], t.x[a], t.z[a], t.signs[0]
 	for w := range sign {

@@ -11,11 +11,11 @@ import (
 // runStabilizer runs a Clifford circuit on a tableau and samples its outcomes.
 func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress, result *Result) error {
 	tally := newTally(c.observables, c.shots, result.Seed)
-	key, err := stabilizerOutcomes(ctx, c, tally, report)
+	key, noise, err := stabilizerOutcomes(ctx, c, tally, report)
 	if err != nil {
 		return err
 	}
-	if result.Counts, err = sampleParities(ctx, key, c.keyLayout().template, c.shots, rng); err != nil {
+	if result.Counts, err = sampleParities(ctx, key, noise, c.keyLayout().template, c.shots, rng); err != nil {
 		return err
 	}
 	if len(c.observables) > 0 {
@@ -28,13 +28,15 @@ func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress
 	return nil
 }
 
-// stabilizerOutcomes returns every slot that keys show, lowest first, as a sum of symbols.
-func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, report *progress) ([]parity, error) {
+// stabilizerOutcomes returns every slot that keys show, lowest first, as a sum of symbols, and the noise that changes them.
+func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, report *progress) ([]parity, stabilizerNoise, error) {
 	const checkEvery = 16
 	instructions := c.stabilizerInstructions()
 	t := newTableau(c.qubits, instructions.midCircuit || len(c.observables) > 0)
 	report.total.Store(int64(len(instructions.list)) + int64(c.qubits))
 	outcome := make([]parity, c.slots)
+	var noise stabilizerNoise
+	readout := make([]*confusion, c.slots)
 	waiting := make([]int, c.slots) // qubit whose final value the slot takes, or -1
 	for s := range waiting {
 		waiting[s] = -1
@@ -42,17 +44,23 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, report *pr
 	for i, in := range instructions.list {
 		if i%checkEvery == 0 {
 			if ctx.Err() != nil {
-				return nil, ctx.Err()
+				return nil, noise, ctx.Err()
 			}
 			report.add(checkEvery)
 		}
 		switch {
+		case in.gate != nil && in.gate.kind == kindChannel:
+			noise.apply(t, *in.gate)
+			continue
 		case in.gate != nil:
 			t.apply(*in.gate)
 			continue
 		case in.event.kind == eventReset:
 			t.measure(in.event.wire).forEach(func(symbol int) { t.applyXWhere(in.event.wire, symbol) })
 			continue
+		}
+		readout[in.event.slot] = in.event.readout
+		switch {
 		case in.deferred:
 			waiting[in.event.slot] = in.event.wire
 		default:
@@ -60,20 +68,20 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, report *pr
 		}
 	}
 	for i, o := range tally.terms {
+		values := make([]float64, len(o))
 		for k, term := range o {
 			if ctx.Err() != nil {
-				return nil, ctx.Err()
+				return nil, noise, ctx.Err()
 			}
-			value := 0.0
 			if !slices.ContainsFunc(term.x, func(q int) bool { return instructions.dephased[q] }) {
-				value = t.expectation(term)
+				values[k] = t.expectation(term, &noise)
 			}
-			tally.add(i, k, value, 1, c.shots)
 		}
+		tally.add(i, values, 1, c.shots)
 	}
 	final, err := t.measureAll(ctx)
 	if err != nil {
-		return nil, err
+		return nil, noise, err
 	}
 	var key []parity
 	layout := c.keyLayout()
@@ -83,9 +91,13 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, report *pr
 		}
 		if at >= 0 && at < len(layout.template) {
 			key = append(key, outcome[s])
+			noise.readout = append(noise.readout, readout[s])
 		}
 	}
-	return key, nil
+	if !slices.ContainsFunc(noise.readout, func(m *confusion) bool { return m != nil }) {
+		noise.readout = nil
+	}
+	return key, noise, nil
 }
 
 // stabilizerInstruction is a gate, or a measurement or reset of one qubit.
@@ -99,6 +111,7 @@ type stabilizerInstruction struct {
 type stabilizerEvent struct {
 	kind       eventKind
 	wire, slot int
+	readout    *confusion
 }
 
 type stabilizerProgram struct {
@@ -118,7 +131,7 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 		case kindMeasure:
 			measured = true
 			for j, q := range g.targets {
-				p.list = append(p.list, stabilizerInstruction{event: stabilizerEvent{kind: eventMeasure, wire: q, slot: g.slots[j]}})
+				p.list = append(p.list, stabilizerInstruction{event: stabilizerEvent{kind: eventMeasure, wire: q, slot: g.slots[j], readout: c.readoutOf(q)}})
 			}
 		case kindReset:
 			for _, q := range g.targets {
@@ -130,7 +143,7 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 	}
 	if !measured {
 		for q := range c.qubits {
-			p.list = append(p.list, stabilizerInstruction{event: stabilizerEvent{kind: eventMeasure, wire: q, slot: q}})
+			p.list = append(p.list, stabilizerInstruction{event: stabilizerEvent{kind: eventMeasure, wire: q, slot: q, readout: c.readoutOf(q)}})
 		}
 	}
 	disturbed, used, written := make([]bool, c.qubits), make([]bool, c.qubits), make([]bool, c.slots)
@@ -159,6 +172,9 @@ func (c Circuit) stabilizerInstructions() stabilizerProgram {
 
 // disturbs lists the qubits whose basis states the gate changes; controls and diagonal gates leave them.
 func (g gate) disturbs() []int {
+	if g.kind == kindChannel && g.channel.diagonal {
+		return nil
+	}
 	switch g.kind {
 	case kindZ, kindS, kindSdg, kindT, kindTdg, kindRZ, kindP, kindRZZ:
 		return nil
@@ -169,7 +185,7 @@ func (g gate) disturbs() []int {
 // sampleParities draws values for the symbols and counts the keys; the template's zeros from the right are their places.
 // Outcomes are uniform over an affine space; a basis of
 // it is drawn from, so that a shot costs no more random bits than there are independent outcomes.
-func sampleParities(ctx context.Context, key []parity, template []byte, shots int, rng *random) (map[string]int, error) {
+func sampleParities(ctx context.Context, key []parity, noise stabilizerNoise, template []byte, shots int, rng *random) (map[string]int, error) {
 	words := (len(key) + 63) / 64
 	constant := make([]uint64, words)
 	vectors := map[int][]uint64{}
@@ -187,6 +203,7 @@ func sampleParities(ctx context.Context, key []parity, template []byte, shots in
 			last = max(last, symbol)
 		})
 	}
+	errors := noise.errors(vectors, words)
 	var basis [][]uint64
 	var leading []int
 	for symbol := 1; symbol <= last; symbol++ {
@@ -206,7 +223,7 @@ func sampleParities(ctx context.Context, key []parity, template []byte, shots in
 			}
 		}
 	}
-	const checkEvery = 256
+	checkEvery := 1 + 256/(1+len(errors)/16)
 	samples := make([]uint64, shots*words) // one after the other
 	for shot := range shots {
 		if shot%checkEvery == 0 && ctx.Err() != nil {
@@ -223,6 +240,10 @@ func sampleParities(ctx context.Context, key []parity, template []byte, shots in
 				xorInto(value, basis[at+bits.TrailingZeros64(draw)])
 			}
 		}
+		for i := range errors {
+			errors[i].draw(value, rng)
+		}
+		noise.misread(value, rng)
 	}
 	return countSamples(samples, words, shots, template), nil
 }

@@ -35,7 +35,7 @@ type branch[F float] struct {
 	shots   int
 	weight  float64
 	key     []byte   // outcomes so far, as characters
-	path    []byte   // the value of every measurement and reset so far
+	path    []byte   // the outcome of every measurement, reset and channel so far
 	rounds  []int    // begun by each loop
 	state   state[F] // empty for a waiting branch without memory for its state: replay recomputes it
 }
@@ -59,6 +59,7 @@ type simulation[F float] struct {
 	spare         []state[F] // states of finished branches
 	copies        int        // states that may still be allocated for waiting branches
 	memory        *arena
+	misread       bool // a measurement at the end may be
 }
 
 // walk runs every branch. Of two branches the one with fewer shots (then less weight) goes first, so the number that
@@ -103,7 +104,7 @@ func (sim *simulation[F]) walk(ctx context.Context, start branch[F]) error {
 	return nil
 }
 
-// advance runs a branch to its next measurement or reset or to its end, and returns that event; nil when a loop would
+// advance runs a branch to its next measurement, reset or channel or to its end, and returns that event; nil when a loop would
 // begin a round too many.
 func (sim *simulation[F]) advance(ctx context.Context, b *branch[F]) (*event, error) {
 	for {
@@ -112,7 +113,7 @@ func (sim *simulation[F]) advance(ctx context.Context, b *branch[F]) (*event, er
 		}
 		e := &sim.program.segments[b.segment].event
 		switch e.kind {
-		case eventEnd, eventMeasure, eventReset:
+		case eventEnd, eventMeasure, eventReset, eventChannel:
 			return e, nil
 		case eventAssign:
 			value := sim.evaluate(b, e)
@@ -167,24 +168,22 @@ func (sim *simulation[F]) giveUpExact(reason string) {
 	}
 }
 
-// split divides a branch by the outcomes of a measurement or reset. The last of the returned branches has to run first.
+// split divides a branch by the outcomes of an event. The last of the returned branches has to run first.
 func (sim *simulation[F]) split(ctx context.Context, b branch[F], e event) ([]branch[F], error) {
-	position := sim.layouts[b.segment][e.wire]
-	zero, one, err := sim.machine.bitWeights(ctx, b.state, position)
+	weights, err := sim.weights(ctx, b.state, b.segment, e)
 	if err != nil {
 		return nil, err
 	}
-	weights, sum := [2]float64{zero, one}, zero+one
-	probability := [2]float64{weights[0] / sum, weights[1] / sum}
+	probability := e.probabilities(weights)
 	shots := sim.splitShots(b.shots, probability)
 	var values []int
-	for value := range 2 {
+	for value := range e.outcomes() {
 		if shots[value] > 0 || sim.exact && b.weight*probability[value] > negligible {
 			values = append(values, value)
 		}
 	}
 	if most := max(1, exactAmplitudes/len(b.state.re)); sim.exact && len(values) > 1 {
-		if sim.histories++; sim.histories > most {
+		if sim.histories += len(values) - 1; sim.histories > most {
 			sim.giveUpExact(fmt.Sprintf("the outcomes split into more than %d histories, too many to follow exactly", most))
 			values = slices.DeleteFunc(values, func(value int) bool { return shots[value] == 0 })
 		}
@@ -197,7 +196,7 @@ func (sim *simulation[F]) split(ctx context.Context, b branch[F], e event) ([]br
 			successor.key, successor.path, successor.rounds = slices.Clone(b.key), slices.Clone(b.path), slices.Clone(b.rounds)
 		}
 		successor.path = append(successor.path, byte(value))
-		sim.write(&successor, e.slot, byte(value))
+		sim.write(&successor, e.slot, e.recorded(value))
 		next = append(next, successor)
 	}
 	slices.SortStableFunc(next, func(a, b branch[F]) int {
@@ -215,25 +214,84 @@ func (sim *simulation[F]) split(ctx context.Context, b branch[F], e event) ([]br
 		if next[i].state.re == nil {
 			continue
 		}
-		if err := sim.project(ctx, next[i].state, position, int(next[i].path[len(b.path)]), weights, e); err != nil {
+		if err := sim.project(ctx, next[i].state, b.segment, int(next[i].path[len(b.path)]), weights, e); err != nil {
 			return nil, err
 		}
 	}
 	return next, nil
 }
 
-func (sim *simulation[F]) splitShots(shots int, probability [2]float64) [2]int {
+// maxOutcomes is the most outcomes of an event.
+const maxOutcomes = MaxKrausCount
+
+// outcomes is the number of values an event can take: 2 for a measurement, or 4 when it may be misread (the value, and twice
+// what is read); the operators of a channel.
+func (e event) outcomes() int {
 	switch {
-	case probability[1] < negligible:
-		return [2]int{shots, 0}
-	case probability[0] < negligible:
-		return [2]int{0, shots}
+	case e.kind == eventChannel:
+		return len(e.channel.operators)
+	case e.misread():
+		return 4
 	}
-	var out [2]int
+	return 2
+}
+
+// misread reports whether what a measurement writes may differ from what it found.
+func (e event) misread() bool { return e.readout != nil && e.slot != noSlot }
+
+// recorded is what a measurement writes for a value.
+func (e event) recorded(value int) byte {
+	if e.misread() {
+		return byte(value >> 1)
+	}
+	return byte(value)
+}
+
+// weights are the squared norms of the state after each outcome; a measurement has two, misread or not.
+func (sim *simulation[F]) weights(ctx context.Context, s state[F], segment int, e event) (weights [maxOutcomes]float64, err error) {
+	if e.kind == eventChannel {
+		return sim.channelWeights(ctx, s, sim.positions(segment, e), e.channel)
+	}
+	weights[0], weights[1], err = sim.machine.bitWeights(ctx, s, sim.layouts[segment][e.wire])
+	return weights, err
+}
+
+// probabilities are those of the outcomes with such weights.
+func (e event) probabilities(weights [maxOutcomes]float64) (out [maxOutcomes]float64) {
+	sum := 0.0
+	for _, w := range weights {
+		sum += w
+	}
+	for value := range e.outcomes() {
+		if e.misread() {
+			out[value] = float64(weights[value&1] / sum * e.readout[value&1][value>>1])
+		} else {
+			out[value] = weights[value] / sum
+		}
+	}
+	return out
+}
+
+// splitShots draws an outcome for each shot. Outcomes of negligible probability are not drawn.
+func (sim *simulation[F]) splitShots(shots int, probability [maxOutcomes]float64) (out [maxOutcomes]int) {
+	lowest, highest := maxOutcomes-1, 0
+	for value, p := range probability {
+		if p >= negligible {
+			lowest, highest = min(lowest, value), value
+		}
+	}
+	if lowest >= highest {
+		out[highest] = shots
+		return out
+	}
 	for range shots {
-		value := 0
-		if sim.rng.float64() < probability[1] {
-			value = 1
+		value, u, sum := highest, sim.rng.float64(), 0.0
+		for ; value > lowest; value-- {
+			if p := probability[value]; p >= negligible {
+				if sum += p; u < sum {
+					break
+				}
+			}
 		}
 		out[value]++
 	}
@@ -241,8 +299,14 @@ func (sim *simulation[F]) splitShots(shots int, probability [2]float64) [2]int {
 }
 
 // project keeps one outcome of an event and normalises.
-func (sim *simulation[F]) project(ctx context.Context, s state[F], position, value int, weights [2]float64, e event) error {
-	return sim.machine.collapse(ctx, s, position, value, 1/math.Sqrt(weights[value]), e.kind == eventReset)
+func (sim *simulation[F]) project(ctx context.Context, s state[F], segment, value int, weights [maxOutcomes]float64, e event) error {
+	if e.kind == eventChannel {
+		return sim.applyOutcome(ctx, s, sim.positions(segment, e), e.channel.operators[value], weights[value])
+	}
+	if e.misread() {
+		value &= 1
+	}
+	return sim.machine.collapse(ctx, s, sim.layouts[segment][e.wire], value, 1/math.Sqrt(weights[value]), e.kind == eventReset)
 }
 
 // replay runs a waiting branch again from the start, with the outcomes it has met. The same operations in the same order
@@ -259,15 +323,14 @@ func (sim *simulation[F]) replay(ctx context.Context, b branch[F]) (state[F], er
 		if err != nil {
 			return s, err
 		}
-		position := sim.layouts[again.segment][e.wire]
-		zero, one, err := sim.machine.bitWeights(ctx, s, position)
+		weights, err := sim.weights(ctx, s, again.segment, *e)
 		if err != nil {
 			return s, err
 		}
-		if err := sim.project(ctx, s, position, int(value), [2]float64{zero, one}, *e); err != nil {
+		if err := sim.project(ctx, s, again.segment, int(value), weights, *e); err != nil {
 			return s, err
 		}
-		sim.write(&again, e.slot, value)
+		sim.write(&again, e.slot, e.recorded(int(value)))
 		again.segment = e.next
 	}
 	return s, nil
@@ -315,7 +378,11 @@ func (sim *simulation[F]) finish(ctx context.Context, b branch[F]) error {
 	}
 	if b.shots > 0 {
 		err := sim.machine.sample(ctx, b.state, b.shots, sim.rng, func(index, times int) {
-			sim.counts[string(name(index))] += times
+			if sim.misread {
+				sim.countMisread(&b, index, times)
+			} else {
+				sim.counts[string(name(index))] += times
+			}
 		})
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package verification
 
 import (
 	"slices"
+	"strings"
 
 	"reckon/domain/expression"
 )
@@ -19,8 +20,11 @@ type Call struct {
 	Whole       *expression.Expr // the call as it stood, options included
 }
 
-// valuePreservingHeads are the functions whose value is that of their first argument.
-var valuePreservingHeads = []string{"Quiet", "Evaluate", "Identity", "TimeConstrained", "MemoryConstrained", "Check", "Defer", "InputForm", "MatrixForm", "StandardForm", "TraditionalForm"}
+// valuePreservingHeads are the functions whose value is that of their first argument, with so many arguments. Not Check, whose value is its
+// second argument where there were messages.
+var valuePreservingHeads = map[string]int{
+	"Quiet": 1, "Evaluate": 1, "Identity": 1, "TimeConstrained": 2, "MemoryConstrained": 2, "InputForm": 1, "MatrixForm": 1, "StandardForm": 1, "TraditionalForm": 1,
+}
 
 // displayWrappers are the heads of answers that only say how to display the argument.
 var displayWrappers = []string{"MatrixForm", "InputForm", "StandardForm", "TraditionalForm", "HoldForm"}
@@ -45,7 +49,7 @@ func resolve(input, answer *expression.Expr) (Call, error) {
 		case name == "Set" && len(e.Args) == 2 && e.Args[0].Kind == expression.Symbol:
 			e = e.Args[1]
 			continue
-		case slices.Contains(valuePreservingHeads, name) && len(e.Args) >= 1:
+		case len(e.Args) > 0 && len(e.Args) == valuePreservingHeads[name]:
 			e = e.Args[0]
 			continue
 		case name == "Assuming" && len(e.Args) == 2:
@@ -63,11 +67,15 @@ func resolve(input, answer *expression.Expr) (Call, error) {
 			call.Normal = true
 			e = e.Args[0]
 			continue
-		case slices.Contains(rewritingHeads, name) && len(e.Args) == 1 && slices.Contains(rewritableHeads, e.Args[0].HeadName()):
+		case slices.Contains(rewritingHeads, name) && !slices.Contains(assumingHeads, name) && len(e.Args) == 1 && slices.Contains(rewritableHeads, e.Args[0].HeadName()):
 			e = e.Args[0]
 			continue
 		case name == "CompoundExpression":
 			return call, noShape("several expressions in one are not checked; send the last one alone")
+		}
+		if replaced, ok := withValues(e); ok {
+			e = replaced
+			continue
 		}
 		call.Head, call.Whole = name, e
 		break
@@ -108,6 +116,37 @@ func resolveReplacement(call Call, e *expression.Expr) (Call, error) {
 	return call, nil
 }
 
+// withValues reads expr /. x -> a and expr /. {x -> a, y -> b} as the expression with the values in it; false where expr is made of
+// anything but plain functions, which have the same value before and after, or a rule is for something else than a symbol.
+func withValues(e *expression.Expr) (*expression.Expr, bool) {
+	if e.HeadName() != "ReplaceAll" || len(e.Args) != 2 || !isPlain(e.Args[0]) {
+		return nil, false
+	}
+	values := map[string]*expression.Expr{}
+	for _, rule := range elementsOf(e.Args[1]) {
+		if !rule.IsCall("Rule") || len(rule.Args) != 2 || rule.Args[0].Kind != expression.Symbol || mentionsAny(rule.Args[1], "List", "Sequence") {
+			return nil, false
+		}
+		if name := rule.Args[0].Text; values[name] == nil { // the first rule for a symbol holds
+			values[name] = rule.Args[1]
+		}
+	}
+	return e.Args[0].Map(func(n *expression.Expr) (*expression.Expr, bool) {
+		value := values[n.Text]
+		return value, n.Kind == expression.Symbol && value != nil
+	}), true
+}
+
+// plainHeads are functions of numbers that bind no symbols and do not look at the form of what they are given.
+var plainHeads = strings.Fields("Plus Times Power Rational Sqrt Exp Log Sin Cos Tan Cot Sec Csc ArcSin ArcCos ArcTan Sinh Cosh Tanh ArcSinh ArcCosh ArcTanh Abs Gamma Factorial")
+
+func isPlain(e *expression.Expr) bool {
+	if e.Kind != expression.Call {
+		return true
+	}
+	return slices.Contains(plainHeads, e.HeadName()) && !slices.ContainsFunc(e.Args, func(part *expression.Expr) bool { return !isPlain(part) })
+}
+
 // isDerivative recognises Derivative[n][f][x].
 func isDerivative(e *expression.Expr) bool {
 	return e.Kind == expression.Call && e.Head.Kind == expression.Call && e.Head.Head.IsCall("Derivative")
@@ -119,10 +158,13 @@ var approximableHeads = []string{"Integrate", "Sum", "Product", "Solve", "Roots"
 // rewritableHeads are the calls that a rewriting function may stand around without changing what is to be checked.
 var rewritableHeads = []string{"Integrate", "D", "Dt", "Sum", "Product", "Limit", "Solve", "DSolve", "DSolveValue", "RSolve", "RSolveValue", "Det", "Inverse", "LinearSolve", "MatrixExp", "MatrixPower", "Dot", "Eigenvalues", "Roots", "Reduce", "Series", "Normal"}
 
-// keepsNoHead tells whether an answer that still holds the head is unevaluated. Rewriting functions and derivatives may
+// assumingHeads rewrite as if symbols were real or positive: what stands in them is not checked as if it stood alone.
+var assumingHeads = []string{"PowerExpand", "ComplexExpand"}
+
+// keepsNoHead tells whether an answer that still holds the head is unevaluated. Sums, rewriting functions and derivatives may
 // well be part of an answer.
 func keepsNoHead(head string) bool {
-	return !slices.Contains([]string{"Derivative", "Dot", "N", "Normal"}, head) && !slices.Contains(rewritingHeads, head)
+	return !slices.Contains([]string{"Derivative", "Dot", "N", "Normal", "Plus", "Times", "Power"}, head) && !slices.Contains(rewritingHeads, head)
 }
 
 // splitOptions parts the trailing rules name->value from the positional arguments.

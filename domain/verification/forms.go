@@ -16,13 +16,13 @@ const formsRead = `
 1  TrigFactor TrigToExp ExpToTrig LogicalExpand RootReduce ToRadicals
 1-2 Simplify FullSimplify Refine FunctionExpand PiecewiseExpand PowerExpand ComplexExpand BooleanMinimize BooleanConvert Expand ExpandAll Apart ApartSquareFree FactorTerms HornerForm
 2-3 Collect
-1- Integrate Dt Derivative RandomPrime
-2- NIntegrate Sum NSum Product NProduct D Series SeriesCoefficient
-2  Limit DiscreteLimit Grad Div Curl Laplacian Eliminate FindRoot
-1-3 Solve SolveValues Reduce NSolve NSolveValues NRoots
+1- Derivative
+2- Integrate NIntegrate Sum NSum Product NProduct D Series SeriesCoefficient
+2  Limit DiscreteLimit Dt Grad Div Curl Laplacian Eliminate FindRoot
+1-3 Solve SolveValues Reduce NSolve NSolveValues
 1-4 FindInstance
 1-2 Resolve
-2  Roots
+2  Roots NRoots
 3  DSolve DSolveValue RSolve RSolveValue
 2-3 Minimize Maximize NMinimize NMaximize MinValue MaxValue NMinValue NMaxValue ArgMin ArgMax NArgMin NArgMax
 2  FindMinimum FindMaximum FindMinValue FindMaxValue FindArgMin FindArgMax
@@ -32,25 +32,28 @@ const formsRead = `
 1-2 Eigenvalues Norm
 2  LinearSolve MatrixPower CharacteristicPolynomial LeastSquares
 1- Dot Cross KroneckerProduct
-1  FactorInteger PrimeQ CompositeQ PrimePowerQ SquareFreeQ Prime PrimePi EulerPhi MoebiusMu PrimeNu PrimeOmega LiouvilleLambda Divisors
+1  FactorInteger RandomPrime PrimitiveRoot PrimeQ CompositeQ PrimePowerQ SquareFreeQ Prime PrimePi EulerPhi MoebiusMu PrimeNu PrimeOmega LiouvilleLambda Divisors
 1-2 NextPrime
 1- CoprimeQ GCD LCM
 2  DivisorSigma ModularInverse Quotient
 2-3 Mod
 3  PowerMod
-2- PolynomialGCD PolynomialLCM
+2- PolynomialGCD PolynomialLCM ExtendedGCD
 3  PolynomialQuotient PolynomialRemainder PolynomialQuotientRemainder PolynomialExtendedGCD Resultant
-2  Discriminant PolynomialMod CoefficientList
-1  Factorial Factorial2 CatalanNumber EulerE BellB PartitionsP EvenQ OddQ IntegerQ IntegerPart FractionalPart Abs Sign Re Im Arg ReIm AbsArg Conjugate
-1  Total Sqrt CubeRoot Exp Log2 Log10 Sin Cos Tan Cot Sec Csc ArcSin ArcCos ArcCot ArcSec ArcCsc Sinh Cosh Tanh Coth Sech Csch ArcSinh ArcCosh ArcTanh
+2  Discriminant PolynomialMod CoefficientList Exponent MinimalPolynomial GroebnerBasis Residue
+2-3 Coefficient
+1  Factorial Factorial2 CatalanNumber PartitionsP EvenQ OddQ IntegerQ IntegerPart FractionalPart Abs Sign Re Im Arg ReIm AbsArg Conjugate
+1  Variance StandardDeviation Median Sqrt CubeRoot Exp Log2 Log10 Sin Cos Tan Cot Sec Csc ArcSin ArcCos ArcCot ArcSec ArcCsc Sinh Cosh Tanh Coth Sech Csch ArcSinh ArcCosh ArcTanh
 1  ArcCoth ArcSech ArcCsch Sinc LogGamma Erfc Erfi InverseErf AiryAi AiryBi EllipticK CarmichaelLambda Length Mean TautologyQ SatisfiableQ Accumulate
-1  Reverse Sort LucasL
-1-2 Fibonacci BernoulliB HarmonicNumber Floor Ceiling Round Clip Log ArcTan PolyGamma Zeta ProductLog Erf EllipticE IntegerLength IntegerExponent
+1  Reverse Sort
+1-2 Total EulerE BellB LucasL Fibonacci BernoulliB HarmonicNumber Floor Ceiling Round Clip Log ArcTan PolyGamma Zeta ProductLog Erf EllipticE IntegerLength IntegerExponent
 1-2 FromDigits DigitSum Differences Subsets Permutations ContinuedFraction
 1-3 Gamma Range IntegerDigits
 1- Max Min UnitStep Multinomial BitAnd BitOr BitXor Table Union
+1- Plus Times
+2  Power Equal Unequal Less LessEqual Greater GreaterEqual
 2  Binomial FactorialPower Pochhammer StirlingS1 StirlingS2 Surd HurwitzZeta PolyLog BesselI BesselJ BesselK BesselY ChebyshevT ChebyshevU LegendreP
-2  HermiteH Hypergeometric0F1 ChineseRemainder MultiplicativeOrder JacobiSymbol
+2  HermiteH Cyclotomic Hypergeometric0F1 ChineseRemainder MultiplicativeOrder JacobiSymbol
 2-3 Beta LaguerreL
 3  GegenbauerC Hypergeometric1F1
 4  JacobiP Hypergeometric2F1

@@ -124,6 +124,9 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 	if err := requireForm(call, rule.Declare().Slug); err != nil {
 		return Plan{}, err
 	}
+	if err := requireValues(call); err != nil {
+		return Plan{}, err
+	}
 	task, held := heldTask(call, input)
 	if !held {
 		if err := requireUsable(call, rule.Declare().Slug); err != nil {
@@ -210,8 +213,39 @@ func notPermitted() map[string]bool {
 	return denied
 }
 
-// holdingHeads are the functions that keep what stands in them from being evaluated.
-var holdingHeads = []string{"Hold", "HoldComplete", "HoldPattern", "Unevaluated"}
+// holdingHeads are the functions that keep what stands in them from being evaluated; what stands in showingHeads is held too, but may
+// be how an answer is shown.
+var (
+	holdingHeads = []string{"Hold", "HoldComplete", "HoldPattern", "Unevaluated"}
+	showingHeads = []string{"HoldForm", "Defer", "Inactive", "Inactivate"}
+)
+
+// requireValues refuses questions of which a part is held, and decimals that do not look like any: functions of N[2] are functions of 2.,
+// which is no integer. An answer with N in it is not evaluated.
+func requireValues(c Call) error {
+	parts := append(slices.Clone(c.Args), c.Assumptions...)
+	for _, part := range parts {
+		if mentionsAny(part, slices.Concat(holdingHeads, showingHeads)...) {
+			return noShape("a part is held from being evaluated")
+		}
+		if callsN(part) {
+			return noShape("N inside an expression is not checked; write the decimal")
+		}
+	}
+	if callsN(c.Answer) {
+		return noAnswer("the answer still holds N")
+	}
+	return nil
+}
+
+func callsN(e *expression.Expr) bool {
+	found := false
+	e.Walk(func(n *expression.Expr) bool {
+		found = found || n.IsCall("N")
+		return !found
+	})
+	return found
+}
 
 // heldTask is the work order for an answer that is a text, or of which a part is held, where the input has nothing of the kind:
 // no rule's function answers so, and what is held is not its value.

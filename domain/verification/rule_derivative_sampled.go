@@ -40,7 +40,7 @@ func planDerivativeSampled(c Call) (Task, error) {
 
 // partialDerivative turns a total derivative into a partial one: every other symbol becomes a function of the variable.
 func partialDerivative(c Call) Call {
-	if len(c.Args) != 2 || c.Args[1].Kind != expression.Symbol {
+	if c.Args[1].Kind != expression.Symbol {
 		return c
 	}
 	variable := c.Args[1]
@@ -67,7 +67,7 @@ func partialDerivative(c Call) Call {
 
 // derivativeClaims are the claims to look at: one, or for D[f, {x, n}] those of several orders n.
 func derivativeClaims(c Call, left *expression.Expr) (claims [][2]*expression.Expr, each []string) {
-	for _, spec := range c.Args[min(1, len(c.Args)):] {
+	for _, spec := range c.Args[1:] {
 		parts, ok := list(spec)
 		if !ok || c.Head != "D" || len(parts) != 2 || parts[1].Kind != expression.Symbol {
 			continue
@@ -85,20 +85,17 @@ func derivativeOf(c Call) (*expression.Expr, error) {
 	if c.Head == "Derivative" {
 		return c.Whole, nil
 	}
-	if len(c.Args) < 2 {
-		return nil, noShape("there is no variable")
-	}
 	switch c.Head {
 	case "D":
 		return call("D", c.Args...), nil
 	case "Dt":
-		if len(c.Args) != 2 || c.Args[1].Kind != expression.Symbol {
+		if c.Args[1].Kind != expression.Symbol {
 			return nil, noShape("only total derivatives by one variable are checked")
 		}
 		return call("D", c.Args...), nil
 	}
 	variables, ok := list(c.Args[1])
-	if !ok || len(c.Args) != 2 {
+	if !ok {
 		return nil, noShape("only Cartesian coordinates are checked")
 	}
 	return vectorCalculus(c.Head, c.Args[0], variables)

@@ -47,9 +47,6 @@ func rsolveSampled() Rule {
 
 // functionsTask is the work order for equations whose unknowns are functions.
 func functionsTask(c Call, recurrence bool) (Task, error) {
-	if len(c.Args) != 3 {
-		return Task{}, noShape("equations, functions and variables are wanted")
-	}
 	independent := elementsOf(c.Args[2])
 	if len(independent) == 3 && independent[1].Kind != expression.Symbol { // {x, a, b}
 		independent = independent[:1]

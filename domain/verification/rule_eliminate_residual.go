@@ -19,8 +19,8 @@ func eliminateResidual() Rule {
 }
 
 func planEliminateResidual(c Call) (Task, error) {
-	if len(c.Args) != 2 || len(c.Options) > 0 {
-		return Task{}, noShape("Eliminate needs equations and symbols")
+	if len(c.Options) > 0 {
+		return Task{}, noShape("options are not checked")
 	}
 	eliminated, ok := symbolNames(elementsOf(c.Args[1]))
 	if !ok {

@@ -24,9 +24,6 @@ func findrootResidual() Rule {
 }
 
 func planFindRootResidual(c Call) (Task, error) {
-	if len(c.Args) < 2 {
-		return Task{}, noShape("FindRoot needs a starting point")
-	}
 	specs := c.Args[1:]
 	if inner, ok := list(c.Args[1]); ok && len(inner) > 0 && inner[0].IsCall("List") {
 		specs = inner

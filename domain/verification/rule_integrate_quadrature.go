@@ -9,7 +9,7 @@ func integrateQuadrature() Rule {
 			Slug:  "integrate_quadrature",
 			Heads: []string{"Integrate"},
 			Shows: "An enclosure of the integral (quadrature with proved bounds inside, expansions with bounded remainders at singular and infinite ends) is " +
-				"disjoint from the answer, or the integral is proved to diverge while the answer is finite or the other infinity. Parameters get sample values.",
+				"disjoint from the answer, or the integral is proved to diverge while the answer is finite or the other infinity. Parameters get sample values, also at and near the ends of the conditions and cases that the answer states.",
 			Silent: "That the answer is right: agreement to many digits is support, not proof.",
 			Examples: []Example{
 				{"Integrate[1/x, {x, -1, 1}]", "-I Pi"},
@@ -25,9 +25,6 @@ func planIntegrateQuadrature(c Call) (Task, error) { return integralTask(c, fals
 
 // integralTask is the work order for definite integrals; approximate says that the answer is a decimal number.
 func integralTask(c Call, approximate bool) (Task, error) {
-	if len(c.Args) < 2 {
-		return Task{}, noShape("there is no range")
-	}
 	ranges, err := rangesOf(c.Args[1:], 3)
 	if err != nil {
 		return Task{}, err

@@ -27,9 +27,6 @@ func integrateResidual() Rule {
 }
 
 func planIntegrateResidual(c Call) (Task, error) {
-	if len(c.Args) < 2 {
-		return Task{}, noShape("Integrate needs a variable")
-	}
 	variables := c.Args[1:]
 	natural, ok := symbolNames(variables)
 	if !ok {

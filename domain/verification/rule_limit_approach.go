@@ -9,7 +9,7 @@ func limitApproach() Rule {
 			Slug:  "limit_approach",
 			Heads: []string{"Limit", "DiscreteLimit"},
 			Shows: "The limit, from an expansion in powers, logarithms and exponentials whose remainder is bounded on a whole neighbourhood of the point, is " +
-				"another one on every side that counts, or there is none. Parameters get sample values.",
+				"another one on every side that counts, or there is none. Parameters get sample values, also at the ends of what is assumed of them.",
 			Silent: "That the answer is right for all values of the parameters, and anything about functions without such an expansion.",
 			Examples: []Example{
 				{"Limit[(1 + 1/n)^n, n -> Infinity]", "1"},
@@ -21,7 +21,7 @@ func limitApproach() Rule {
 }
 
 func planLimitApproach(c Call) (Task, error) {
-	if len(c.Args) != 2 || !c.Args[1].IsCall("Rule") || len(c.Args[1].Args) != 2 || c.Args[1].Args[0].Kind != expression.Symbol {
+	if !c.Args[1].IsCall("Rule") || len(c.Args[1].Args) != 2 || c.Args[1].Args[0].Kind != expression.Symbol {
 		return Task{}, noShape("only limits of one variable are checked")
 	}
 	variable, point := c.Args[1].Args[0], c.Args[1].Args[1]

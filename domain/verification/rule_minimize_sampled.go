@@ -28,9 +28,6 @@ func minimizeSampled() Rule {
 }
 
 func planMinimizeSampled(c Call) (Task, error) {
-	if len(c.Args) < 2 {
-		return Task{}, noShape("there is no variable")
-	}
 	objective, constraints := c.Args[0], []*expression.Expr{}
 	if parts, ok := list(objective); ok {
 		if len(parts) == 0 {

@@ -22,26 +22,19 @@ func nsolveResidual() Rule {
 }
 
 func planNSolveResidual(c Call) (Task, error) {
-	switch c.Head {
-	case "NRoots", "Roots":
+	if c.Head == "NRoots" || c.Head == "Roots" {
 		rules, err := rootsAsRules(c)
 		if err != nil {
 			return Task{}, err
 		}
 		c.Answer = rules
-	case "NSolveValues":
-		if len(c.Args) > 1 {
-			if unknowns, ok := symbolNames(unknownsOf(c.Args[1])); ok {
-				c.Answer = valuesAsRules(c.Answer, unknowns)
-			}
-		}
 	}
 	return solutionsTask(c, true, true)
 }
 
 // rootsAsRules turns x == a || x == b into {{x -> a}, {x -> b}}.
 func rootsAsRules(c Call) (*expression.Expr, error) {
-	if len(c.Args) < 2 || c.Args[1].Kind != expression.Symbol {
+	if c.Args[1].Kind != expression.Symbol {
 		return nil, noShape("Roots needs an equation and a symbol")
 	}
 	unknown := c.Args[1]

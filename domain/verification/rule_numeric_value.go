@@ -15,9 +15,6 @@ func numericValue() Rule {
 			},
 		},
 		plan: func(c Call) (Task, error) {
-			if len(c.Args) == 0 || len(c.Args) > 2 {
-				return Task{}, noShape("N takes an expression and a precision")
-			}
 			fields := map[string]any{"expression": c.Args[0], "answer": c.Answer}
 			if len(c.Args) == 2 && !c.Args[1].IsSymbol("MachinePrecision") {
 				fields["digits"] = c.Args[1]

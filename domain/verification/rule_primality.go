@@ -13,17 +13,18 @@ func primality() Rule {
 			Slug: "primality",
 			Heads: []string{
 				"PrimeQ", "CompositeQ", "PrimePowerQ", "CoprimeQ", "SquareFreeQ", "Prime", "NextPrime", "PrimePi", "EulerPhi", "MoebiusMu", "PrimeNu",
-				"PrimeOmega", "LiouvilleLambda", "Divisors", "DivisorSigma", "RandomPrime", "GCD", "LCM", "PowerMod", "ModularInverse", "Mod", "Quotient",
+				"PrimeOmega", "LiouvilleLambda", "Divisors", "DivisorSigma", "RandomPrime", "GCD", "LCM", "ExtendedGCD", "PowerMod", "PrimitiveRoot", "ModularInverse", "Mod", "Quotient",
 			},
-			Shows:  "An independent computation gives the same, or another, answer: by proof below 2^320, above by a strong pseudoprime test (basis numeric).",
-			Silent: "Functions of symbols, of fractions and, but for Mod, of decimals; Prime and PrimePi beyond twenty million, and which of the small remainders of a Gaussian integer is taken.",
+			Shows: "An independent computation gives the same, or another, answer: by proof below 2^320, above by a strong pseudoprime test (basis numeric). ExtendedGCD: " +
+				"the greatest common divisor, and factors with which the sum is it; PrimitiveRoot: a residue that generates; PowerMod with a root: one where there is one only.",
+			Silent: "Functions of symbols, of fractions but for GCD, LCM and Mod, and, but for Mod, of decimals; Prime and PrimePi beyond twenty million, and which of the small remainders of a Gaussian integer is taken.",
 			Examples: []Example{
 				{"PrimeQ[2^61 - 1]", "True"},
 				{"Prime[1000]", "7907"},
 			},
 		},
 		plan: func(c Call) (Task, error) {
-			if len(c.Args) == 0 || len(c.Args) > 50 || !onlyGaussian(c) {
+			if len(c.Args) > 50 || !onlyGaussian(c) {
 				return Task{}, noShape("only whole numbers are checked")
 			}
 			if len(c.Args) > 1 && slices.ContainsFunc(c.Args, func(arg *expression.Expr) bool { return arg.IsCall("List") }) {

@@ -28,10 +28,9 @@ func planReduceSampled(c Call) (Task, error) {
 		}
 		return planSolveResidual(c)
 	}
-	args := c.Args
-	domain := ""
-	if last := args[len(args)-1]; len(args) > 1 && last.Kind == expression.Symbol && isDomain(last.Text) {
-		domain, args = last.Text, args[:len(args)-1]
+	args, domain := withoutDomain(c.Args)
+	if len(args) > 2 || c.Head == "Resolve" && len(args) > 1 {
+		return Task{}, noShape("an argument that is neither unknowns nor a domain is not checked")
 	}
 	var unknowns []string
 	if len(args) > 1 {

@@ -1,6 +1,7 @@
 package verification
 
 import (
+	"slices"
 	"strconv"
 
 	"reckon/domain/expression"
@@ -29,8 +30,8 @@ func seriesTruncation() Rule {
 	return SampledRule{
 		Declaration: Declaration{
 			Slug:   "series_truncation",
-			Heads:  []string{"Series", "SeriesCoefficient"},
-			Shows:  "The function less the answer has a term of an order that was asked for; a single coefficient is another one.",
+			Heads:  []string{"Series", "SeriesCoefficient", "Residue"},
+			Shows:  "The function less the answer has a term of an order that was asked for; a single coefficient, or the residue of a meromorphic function, is another one.",
 			Silent: "Terms beyond the order asked for.",
 			Examples: []Example{
 				{"Normal[Series[Cos[x], {x, 0, 4}]]", "1 - x^2/2 + x^4/24"},
@@ -43,8 +44,8 @@ func seriesTruncation() Rule {
 }
 
 func planSeries(c Call) (Task, error) {
-	if len(c.Args) < 2 {
-		return Task{}, noShape("there is no expansion variable")
+	if c.Head == "Residue" {
+		return residueTask(c)
 	}
 	var variables []map[string]any
 	index := "" // of the coefficient, where it is a symbol
@@ -78,6 +79,53 @@ func planSeries(c Call) (Task, error) {
 	}
 	fields["variables"] = variables
 	return Task{Kind: "series", Check: difference(c.Args[0], call("Normal", c.Answer)), Fields: fields}, nil
+}
+
+// residueTask is the coefficient of (z - z0)^-1 of a function that is certainly meromorphic.
+func residueTask(c Call) (Task, error) {
+	spec, ok := list(c.Args[1])
+	if !ok || len(spec) != 2 || spec[0].Kind != expression.Symbol || mentionsAny(spec[1], "Infinity", "ComplexInfinity", "DirectedInfinity") {
+		return Task{}, noShape("a residue is at {symbol, point}")
+	}
+	if !isMeromorphic(c.Args[0], spec[0]) {
+		return Task{}, noShape("only residues of meromorphic functions are checked")
+	}
+	return Task{Kind: "series", Check: difference(call("SeriesCoefficient", c.Args[0], call("List", spec[0], spec[1], expression.Int(-1))), c.Answer), Fields: map[string]any{
+		"function": c.Args[0], "answer": c.Answer, "assumptions": c.Assumptions,
+		"coefficient": []map[string]any{{"name": spec[0].Text, "point": spec[1], "order": -1}}, "index": "",
+	}}, nil
+}
+
+// meromorphicHeads are functions that are meromorphic in the whole plane.
+var meromorphicHeads = []string{"Exp", "Sin", "Cos", "Tan", "Cot", "Sec", "Csc", "Sinh", "Cosh", "Tanh", "Coth", "Sech", "Csch"}
+
+// isMeromorphic reports whether an expression is certainly a meromorphic function of z, by its form: a rational one of z and of functions
+// of polynomials in z. E^(1/z) has an essential singularity.
+func isMeromorphic(e, z *expression.Expr) bool {
+	all := func(is func(part, z *expression.Expr) bool) bool {
+		return !slices.ContainsFunc(e.Args, func(part *expression.Expr) bool { return !is(part, z) })
+	}
+	switch {
+	case e.Kind != expression.Call || e.FreeOf(z):
+		return true
+	case e.IsCall("Power") && len(e.Args) == 2 && e.Args[0].IsSymbol("E"):
+		return isPolynomial(e.Args[1], z)
+	case e.IsCall("Power") && len(e.Args) == 2:
+		return isMeromorphic(e.Args[0], z) && integerText(e.Args[1]) != ""
+	case e.IsCall("Plus") || e.IsCall("Times"):
+		return all(isMeromorphic)
+	}
+	return slices.Contains(meromorphicHeads, e.HeadName()) && all(isPolynomial)
+}
+
+func isPolynomial(e, z *expression.Expr) bool {
+	if e.Kind != expression.Call || e.FreeOf(z) {
+		return true
+	}
+	if e.IsCall("Power") && len(e.Args) == 2 {
+		return isPolynomial(e.Args[0], z) && e.Args[1].Kind == expression.Integer
+	}
+	return (e.IsCall("Plus") || e.IsCall("Times")) && !slices.ContainsFunc(e.Args, func(part *expression.Expr) bool { return !isPolynomial(part, z) })
 }
 
 // integerText reads an integer, a minus sign before it included.

@@ -34,20 +34,16 @@ func planSolveResidual(c Call) (Task, error) {
 
 // solutionsTask is the work order for answers that are lists of rules.
 func solutionsTask(c Call, complete, approximate bool) (Task, error) {
-	if len(c.Args) < 1 {
-		return Task{}, noShape("there is no equation")
-	}
 	conditions := conjunction(c.Args[0])
-	domain := "Complexes"
 	args := c.Args
 	count := expression.Int(1) // of instances
-	if last := args[len(args)-1]; len(args) > 1 && last.Kind == expression.Symbol && isDomain(last.Text) {
-		domain, args = last.Text, args[:len(args)-1]
-	} else if len(args) > 2 && last.Kind == expression.Integer { // a count of instances, or a precision
+	// The last argument may be a number: of instances, or of the digits of a decimal solution.
+	if last := args[len(args)-1]; len(args) > 2 && last.Kind == expression.Integer && (c.Head == "FindInstance" || approximate) {
 		count, args = last, args[:len(args)-1]
-		if len(args) > 2 && args[len(args)-1].Kind == expression.Symbol && isDomain(args[len(args)-1].Text) {
-			domain, args = args[len(args)-1].Text, args[:len(args)-1]
-		}
+	}
+	args, domain := withoutDomain(args)
+	if domain == "" {
+		domain = "Complexes"
 	}
 	if len(args) > 2 {
 		return Task{}, noShape("variables to eliminate are not checked")
@@ -68,7 +64,7 @@ func solutionsTask(c Call, complete, approximate bool) (Task, error) {
 		}
 	}
 	answer := c.Answer
-	if c.Head == "SolveValues" {
+	if c.Head == "SolveValues" || c.Head == "NSolveValues" {
 		answer = valuesAsRules(answer, unknowns)
 	}
 	if rules, ok := disjunctionAsRules(answer); ok {
@@ -107,6 +103,15 @@ var domains = []string{
 
 func isDomain(name string) bool {
 	return slices.Contains(domains, name)
+}
+
+// withoutDomain takes the domain off the end of arguments; "" where there is none.
+func withoutDomain(args []*expression.Expr) ([]*expression.Expr, string) {
+	last := len(args) - 1
+	if last > 0 && args[last].Kind == expression.Symbol && isDomain(args[last].Text) {
+		return args[:last], args[last].Text
+	}
+	return args, ""
 }
 
 // conjunction splits equations joined by && or in a list; an equation between lists becomes one for each element.

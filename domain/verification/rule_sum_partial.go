@@ -61,9 +61,6 @@ func productPartial() Rule {
 }
 
 func sumTask(c Call, product, approximate bool) (Task, error) {
-	if len(c.Args) < 2 {
-		return Task{}, noShape("there is no index")
-	}
 	var ranges []any
 	for _, iterator := range c.Args[1:] {
 		if iterator.Kind == expression.Symbol {

@@ -251,6 +251,9 @@ func FuzzDerive(f *testing.F) {
 			f.Add(head+"[f[x], {x}, {{x}}]", "f[][]")
 			f.Add("N["+head+"[{x == 1}, {x, 1}]]", "x == 1 || y")
 			f.Add("x /. "+head+"[x, y, z]", "{1, 2}")
+			for count := range 6 { // rules index the arguments that the table of forms promises
+				f.Add(head+"["+strings.TrimSuffix(strings.Repeat("x, ", count), ", ")+"]", "{{x -> 1}}")
+			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, input, answer string) {

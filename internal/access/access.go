@@ -23,6 +23,8 @@ const (
 	Public
 	// Scoped takes a browser session, and an API token or an OAuth access token that has the scope.
 	Scoped
+	// TokenOnly takes what Scoped takes but a browser session, so that no page can make requests for who is signed in.
+	TokenOnly
 	// FirstParty takes a browser session or an API token without scopes; OAuth access tokens are refused whatever their scope.
 	FirstParty
 	// BrowserOnly takes a browser session only: a stolen token cannot call the route.
@@ -32,8 +34,11 @@ const (
 // Rule says who may call a route.
 type Rule struct {
 	Who   Who
-	Scope scope.Scope // of a Scoped route
+	Scope scope.Scope // of a Scoped or TokenOnly route
 }
+
+// HasScope tells whether the route takes tokens that have its scope.
+func (r Rule) HasScope() bool { return r.Who == Scoped || r.Who == TokenOnly }
 
 // Resource is what an OAuth access token is good for (RFC 8707): one token, one resource.
 type Resource string

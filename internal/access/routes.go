@@ -12,6 +12,8 @@ func Routes() Table {
 		"GET /docs":          public,
 		"GET /docs/errors":   public,
 		"GET /openapi.json":  public,
+		"GET /llms.txt":      public,
+		"GET /agents.md":     public,
 		"GET /billing/plans": public,
 
 		"GET /.well-known/service-keys.json": public,
@@ -19,6 +21,11 @@ func Routes() Table {
 		"POST /auth/register": public,
 		"POST /auth/login":    public,
 		"POST /auth/logout":   browserOnly,
+		"POST /auth/password": browserOnly,
+		"POST /auth/close":    browserOnly,
+
+		"GET /api/sign-ins":         browserOnly,
+		"DELETE /api/sign-ins/{id}": browserOnly,
 
 		"GET /api/tokens":         firstParty,
 		"POST /api/tokens":        browserOnly,
@@ -36,6 +43,8 @@ func Routes() Table {
 		"GET /.well-known/oauth-authorization-server":   public,
 		"GET /.well-known/oauth-protected-resource":     public,
 		"GET /.well-known/oauth-protected-resource/mcp": public,
+
+		"POST /mcp": {Who: TokenOnly, Scope: scope.MCP},
 
 		"POST /api/evaluate":     scoped(scope.Evaluate),
 		"POST /api/verify":       scoped(scope.Verify),

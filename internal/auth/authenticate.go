@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reckon/domain/account"
+	"reckon/domain/event"
 	"reckon/domain/grant"
 	"reckon/domain/scope"
 	"reckon/domain/token"
@@ -136,7 +137,7 @@ func (a *Authenticator) Authenticate(r *http.Request, rule access.Rule) (context
 // authorize returns the problem of a caller whose credential is valid and does not open the route, or nil.
 func (a *Authenticator) authorize(ctx context.Context, p Principal, rule access.Rule) error {
 	switch rule.Who {
-	case access.Scoped:
+	case access.Scoped, access.TokenOnly:
 		if !p.FullAccess && !p.Scopes.Has(rule.Scope) {
 			return a.insufficientScope(ctx, rule)
 		}
@@ -161,7 +162,7 @@ func (a *Authenticator) authenticateCredential(r *http.Request, rule access.Rule
 		return a.authenticateHeader(ctx, header, rule)
 	}
 	cookie, err := r.Cookie(CookieName(httpkit.RequestOf(ctx)))
-	if err != nil || cookie.Value == "" {
+	if err != nil || cookie.Value == "" || rule.Who == access.TokenOnly {
 		return Principal{}, a.unauthorized(ctx, rule, httpkit.Unauthenticated, "send an API token as Authorization: Bearer …, or sign in")
 	}
 	owner, err := a.Sessions.SessionAccount(ctx, cookie.Value)
@@ -192,7 +193,7 @@ func (a *Authenticator) authenticateAPIToken(ctx context.Context, secret string,
 		return Principal{}, err
 	}
 	if !state.ValidAt(a.Now()) {
-		return Principal{}, a.unauthorized(ctx, rule, httpkit.InvalidToken, "the token is unknown, expired or revoked")
+		return Principal{}, a.unauthorized(ctx, rule, httpkit.InvalidToken, refusal(state))
 	}
 	return Principal{Account: state.Account, Actor: "token:" + id, FullAccess: state.FullAccess, Scopes: state.Scopes, TokenID: id}, nil
 }
@@ -217,6 +218,17 @@ func (a *Authenticator) authenticateAccessToken(ctx context.Context, secret stri
 		return Principal{}, a.unauthorized(ctx, rule, httpkit.InvalidToken, "the token is for another resource of this service")
 	}
 	return Principal{Account: token.Account, Actor: "oauth:" + token.ClientID, Scopes: token.Scopes.And(approved.Scopes), GrantID: token.GrantID}, nil
+}
+
+// refusal says why a token is not valid. Only who holds its secret is told.
+func refusal(s token.State) string {
+	switch {
+	case !s.Exists:
+		return "the token is unknown: it was never minted here"
+	case s.Revoked:
+		return "the token was revoked; mint another one"
+	}
+	return "the token expired at " + event.Timestamp(s.ExpiresAt) + "; mint another one"
 }
 
 // unauthorized returns a 401 with the WWW-Authenticate header of RFC 6750 §3.

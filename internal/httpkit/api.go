@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"reflect"
 	"runtime/debug"
 	"strconv"
@@ -20,6 +21,7 @@ import (
 
 	"reckon/internal/access"
 	"reckon/internal/database"
+	"reckon/internal/httpserver"
 	"reckon/internal/ratelimit"
 )
 
@@ -212,19 +214,53 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type framingKey struct{}
 
-// RefuseFraming is httpserver.FramingRefuser.
+// RefuseFraming is httpserver.Refuser.
 func (a *API) RefuseFraming(w http.ResponseWriter, r *http.Request, why string) {
 	a.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), framingKey{}, why)))
+}
+
+type unreadKey struct{}
+
+// RefuseUnread is httpserver.Refuser.
+func (a *API) RefuseUnread(w http.ResponseWriter, r *http.Request, status int) {
+	a.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), unreadKey{}, unreadProblem(r.RequestURI, status))))
+}
+
+// unreadProblem is that of a request for an address, which may be empty, that net/http refuses with a status.
+func unreadProblem(address string, status int) *Problem {
+	switch status {
+	case http.StatusExpectationFailed:
+		return ExpectationFailed.Problem("the header Expect asks for something that is not known; the only thing it can be is 100-continue")
+	case http.StatusRequestHeaderFieldsTooLarge:
+		return HeadersTooLarge.Problem("the request line and the headers together are larger than %d bytes", httpserver.MaxHeaderBytes)
+	case http.StatusNotImplemented:
+		return UnknownCoding.Problem("the body's Transfer-Encoding is not chunked, once")
+	case http.StatusHTTPVersionNotSupported:
+		return UnsupportedHTTP.Problem("the request is not of HTTP/1.1 or HTTP/1.0")
+	}
+	if _, err := url.ParseRequestURI(address); err != nil {
+		if escape, is := errors.AsType[url.EscapeError](err); is {
+			return InvalidParameter.Problem("the path cannot be read: %s", escapeReason(escape))
+		}
+	}
+	return MalformedRequest.Problem("the request cannot be read: its first line or a header is not as HTTP/1.1 has it (one Host, names of letters and hyphens, values without control characters)")
 }
 
 // checkRequest returns the problem of a request that no route may receive, or nil: ambiguous
 // framing, another API version, a cross-origin write, an address that is no text.
 func (a *API) checkRequest(r *http.Request) *Problem {
+	if problem, ok := r.Context().Value(unreadKey{}).(*Problem); ok {
+		return problem
+	}
 	if why, ok := r.Context().Value(framingKey{}).(string); ok {
 		return AmbiguousRequest.Problem("%s", why)
 	}
 	if asked := r.Header.Get(versionHeader); len(r.Header.Values(versionHeader)) > 0 && asked != Version {
 		return UnsupportedVersion.Problem("API-Version %q is not served; this is %s", printable(asked, 40), Version)
+	}
+	if len(r.Header.Values("Authorization")) > 1 { // another reader may take another one
+		const location = "header.Authorization"
+		return InvalidParameter.Problem("%s: given more than once", location).WithField(location, "given more than once")
 	}
 	if r.Header.Get("Authorization") == "" {
 		if err := a.crossOrigin.Check(r); err != nil {

@@ -39,7 +39,7 @@ func (open) Authenticate(r *http.Request, rule access.Rule) (context.Context, er
 // rules are who may call the routes of these tests.
 var rules = access.Table{
 	"POST /echo": {Who: access.Public}, "POST /mine/echo": {Who: access.Scoped, Scope: scope.Evaluate}, "GET /items/{id}": {Who: access.Public},
-	"GET /fail/{id}": {Who: access.Public}, "GET /public": {Who: access.Public}, "GET /mine": {Who: access.Scoped, Scope: scope.Evaluate}, "POST /upload": {Who: access.Public},
+	"GET /fail/{id}": {Who: access.Public}, "GET /public": {Who: access.Public}, "GET /mine": {Who: access.Scoped, Scope: scope.Evaluate}, "POST /upload": {Who: access.Public}, "POST /protocol": {Who: access.TokenOnly, Scope: scope.MCP},
 }
 
 var errTyped = errors.New("a typed error with advice")
@@ -690,4 +690,120 @@ func TestAmbiguousRequestsAreProblems(t *testing.T) {
 		}
 		_ = conn.Close()
 	}
+}
+
+// exchange sends a request as it is written and returns the answer to it.
+func exchange(t *testing.T, server *httptest.Server, request string) answer {
+	t.Helper()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := io.WriteString(conn, request); err != nil {
+		t.Fatal(err)
+	}
+	method, _, _ := strings.Cut(request, " ")
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := answer{status: response.StatusCode, header: response.Header, body: string(content)}
+	if len(content) > 0 {
+		if err := json.Unmarshal(content, &a.problem); err != nil {
+			t.Fatalf("%v in %q", err, content)
+		}
+	}
+	return a
+}
+
+// TestWhatNetHTTPRefusesIsAProblem: requests that no handler sees are answered as all others are.
+func TestWhatNetHTTPRefusesIsAProblem(t *testing.T) {
+	server := serve(t, httpkit.Settings{})
+	const get, host, post = "GET /items/a HTTP/1.1\r\n", "Host: x\r\n", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+	for name, c := range map[string]struct {
+		request string
+		kind    httpkit.Kind
+		detail  string
+	}{
+		"unknown expectation":     {get + host + "Expect: foo\r\n\r\n", httpkit.ExpectationFailed, "100-continue"},
+		"expectation of a POST":   {post + "Expect: foo\r\nContent-Length: 2\r\n\r\n{}", httpkit.ExpectationFailed, ""},
+		"bad escape in a path":    {"GET /items/%zz HTTP/1.1\r\n" + host + "\r\n", httpkit.InvalidParameter, `"%zz"`},
+		"bare percent":            {"GET /% HTTP/1.1\r\n" + host + "\r\n", httpkit.InvalidParameter, `"%"`},
+		"no Host":                 {get + "\r\n", httpkit.MalformedRequest, ""},
+		"two Hosts":               {get + host + host + "\r\n", httpkit.MalformedRequest, ""},
+		"bad Host":                {get + "Host: a b\r\n\r\n", httpkit.MalformedRequest, ""},
+		"control character":       {get + host + "X: a\x01b\r\n\r\n", httpkit.MalformedRequest, ""},
+		"bad name":                {get + host + "X y: a\r\n\r\n", httpkit.MalformedRequest, ""},
+		"bad first line":          {"GET\r\n" + host + "\r\n", httpkit.MalformedRequest, ""},
+		"bad method":              {"G(T / HTTP/1.1\r\n" + host + "\r\n", httpkit.MalformedRequest, ""},
+		"HTTP/2.0":                {"GET / HTTP/2.0\r\n" + host + "\r\n", httpkit.UnsupportedHTTP, ""},
+		"Transfer-Encoding: gzip": {post + "Transfer-Encoding: gzip\r\n\r\n", httpkit.UnknownCoding, ""},
+		"large headers":           {get + host + "X: " + strings.Repeat("x", 80<<10) + "\r\n\r\n", httpkit.HeadersTooLarge, "65536"},
+		"two Content-Lengths":     {post + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", httpkit.AmbiguousRequest, "twice"},
+		"a list of them":          {post + "Content-Length: 2, 2\r\n\r\n{}", httpkit.AmbiguousRequest, "one decimal number"},
+		"Content-Length: +2":      {post + "Content-Length: +2\r\n\r\n{}", httpkit.AmbiguousRequest, "one decimal number"},
+		"Content-Length: -1":      {post + "Content-Length: -1\r\n\r\n{}", httpkit.AmbiguousRequest, "one decimal number"},
+		"Content-Length: 0x2":     {post + "Content-Length: 0x2\r\n\r\n{}", httpkit.AmbiguousRequest, "one decimal number"},
+		"after an answered one":   {get + host + "\r\n" + "GET /% HTTP/1.1\r\n" + host + "\r\n", httpkit.InvalidParameter, `"%"`},
+		"after an answered POST":  {post + "Content-Length: 18\r\n\r\n" + `{"expression":"1"}` + get + host + "Expect: foo\r\n\r\n", httpkit.ExpectationFailed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := exchange(t, server, c.request)
+			if strings.HasPrefix(name, "after") {
+				a = secondAnswer(t, server, c.request)
+			}
+			a.want(t, c.kind)
+			if !strings.Contains(a.problem.Detail, c.detail) {
+				t.Error(a.problem.Detail)
+			}
+			for header, want := range map[string]string{
+				"Content-Type": "application/problem+json", "Api-Version": httpkit.Version, "Cache-Control": "no-store",
+				"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+			} {
+				if got := a.header.Get(header); got != want {
+					t.Errorf("%s: %q, want %q", header, got, want)
+				}
+			}
+		})
+	}
+	if a := exchange(t, server, "HEAD /% HTTP/1.1\r\nHost: x\r\n\r\n"); a.status != http.StatusBadRequest || a.body != "" {
+		t.Errorf("%d %q", a.status, a.body)
+	}
+}
+
+// secondAnswer sends two requests at once and returns the answer to the second.
+func secondAnswer(t *testing.T, server *httptest.Server, requests string) answer {
+	t.Helper()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := io.WriteString(conn, requests); err != nil {
+		t.Fatal(err)
+	}
+	reader := bufio.NewReader(conn)
+	var a answer
+	for range 2 {
+		response, err := http.ReadResponse(reader, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		a = answer{status: response.StatusCode, header: response.Header, body: string(content)}
+	}
+	if err := json.Unmarshal([]byte(a.body), &a.problem); err != nil {
+		t.Fatalf("%v in %q", err, a.body)
+	}
+	return a
 }

@@ -30,8 +30,8 @@ func readJSON(r *http.Request, limitBytes int64) ([]byte, *Problem) {
 	if !isJSON(r.Header) {
 		return nil, NotJSON.Problem("the body must be application/json in UTF-8 without Content-Encoding")
 	}
-	if r.ContentLength > limitBytes && strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
-		return nil, tooLarge(limitBytes)
+	if r.ContentLength > limitBytes {
+		return nil, refuseLength(r, limitBytes)
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, limitBytes+1))
 	switch {
@@ -49,6 +49,14 @@ func readJSON(r *http.Request, limitBytes int64) ([]byte, *Problem) {
 		return nil, InvalidJSON.Problem("%s", err.Error())
 	}
 	return writeIntegersPlainly(body), nil
+}
+
+// refuseLength is the problem of a body that is declared larger than its limit. A client that waits for 100 Continue sends none of it.
+func refuseLength(r *http.Request, limitBytes int64) *Problem {
+	if !strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
+		httpserver.Discard(r.Body, maxDrainBytes)
+	}
+	return tooLarge(limitBytes)
 }
 
 func tooLarge(limitBytes int64) *Problem {
@@ -70,12 +78,12 @@ func isJSON(header http.Header) bool {
 			return false
 		}
 	}
-	declared := header.Get("Content-Type")
-	if len(header.Values("Content-Type")) == 0 {
+	declared := header.Values("Content-Type")
+	if len(declared) == 0 {
 		return true
 	}
-	media, parameters, err := mime.ParseMediaType(declared)
-	if err != nil || media != "application/json" {
+	media, parameters, err := mime.ParseMediaType(declared[0]) // in lower case
+	if err != nil || media != "application/json" || len(declared) > 1 {
 		return false
 	}
 	charset, given := parameters["charset"]

@@ -12,6 +12,7 @@ var (
 	BodyRequired       = Kind{"body_required", http.StatusBadRequest, "The request needs a body", "Send a JSON object."}
 	InvalidParameter   = Kind{"invalid_parameter", http.StatusBadRequest, "A query or path parameter is not valid", "It is unknown, repeated, not UTF-8 or out of range; `errors` lists each one."}
 	AmbiguousRequest   = Kind{"ambiguous_request", http.StatusBadRequest, "Where the request ends is not certain", "A proxy and the service could see its end in different places, so that one request could carry another. Send one Content-Length or chunked, not both, and lines that end with CR LF. The connection is closed."}
+	MalformedRequest   = Kind{"malformed_request", http.StatusBadRequest, "The request is not HTTP/1.1", "Its first line or a header cannot be read: no Host or two, a control character in a value, a name that is none. Use an HTTP library. The connection is closed."}
 	UnsupportedVersion = Kind{"unsupported_version", http.StatusBadRequest, "This API version is not served", "Leave the API-Version header out or send the version that answers carry."}
 	ExpressionRequired = Kind{"expression_required", http.StatusBadRequest, "An expression is needed", "Send it as a non-empty string in the field `expression`."}
 	TooComplex         = Kind{"expression_too_complex", http.StatusBadRequest, "The expression is too large or too deeply nested", "`detail` gives the bound. Split the work, or define parts in a session."}
@@ -38,6 +39,7 @@ var (
 	FirstPartyOnly    = Kind{"first_party_only", http.StatusForbidden, "This needs another credential", "The route is closed to this kind of credential: sign in, or use what `detail` names."}
 	InsufficientScope = Kind{"insufficient_scope", http.StatusForbidden, "The token may not do this", "The token was given scopes, and the one that `detail` and WWW-Authenticate name is not among them. Use a token that has it."}
 	CrossOrigin       = Kind{"cross_origin", http.StatusForbidden, "Cross-origin write refused", "A browser sent this from another site without an Authorization header. Use an API token."}
+	WrongPassword     = Kind{"wrong_password", http.StatusForbidden, "The password is not the account's", "You are signed in still. Attempts are limited: X-RateLimit-Remaining says how many are left."}
 	ExpressionDenied  = Kind{"expression_denied", http.StatusForbidden, "The expression uses something that is not permitted", "`detail` names the function. Nothing was evaluated or logged."}
 	ProofsNotOnPlan   = Kind{"proofs_not_on_plan", http.StatusForbidden, "The plan has no proof checking", "See /billing/plans for those that have."}
 
@@ -46,48 +48,54 @@ var (
 	NoReceipt     = Kind{"no_receipt", http.StatusNotFound, "The run has no receipt", "Only a run that ended with an answer has one."}
 	NoPlot        = Kind{"no_plot", http.StatusNotFound, "The run has no plot", "No graphic was stored for this run."}
 	NoSuchToken   = Kind{"no_such_token", http.StatusNotFound, "No such token", "Your account has no token with this id."}
+	NoSuchSignIn  = Kind{"no_such_sign_in", http.StatusNotFound, "No such sign-in", "Your account has no browser session with this id: it may have ended."}
 	NoSuchJob     = Kind{"no_such_job", http.StatusNotFound, "No such job", "Your account has no job with this id."}
 	NoSuchApp     = Kind{"no_such_connection", http.StatusNotFound, "No such connected app", "Your account has no connected app with this id."}
 	NoSuchUpload  = Kind{"no_such_upload", http.StatusNotFound, "No such upload", "Your account has no upload with this id."}
+	NoMCPSession  = Kind{"no_such_mcp_session", http.StatusNotFound, "No such MCP session", "The header `Mcp-Session-Id` is none that this service gave. Initialize again."}
 	NoCertificate = Kind{"no_such_certificate", http.StatusNotFound, "No such certificate", "There is no certificate with this id, or it is not your account's."}
 	MethodRefused = Kind{"method_not_allowed", http.StatusMethodNotAllowed, "The address does not take this method", "The Allow header lists those it takes."}
 
-	BudgetExhausted = Kind{"budget_exhausted", http.StatusRequestTimeout, "The compute budget is exhausted", "The evaluation ran past the plan's budget and was stopped. Simplify it or submit it as a job. `run_id` names the logged run. In a session `session_ended` says that its variables are gone."}
-	BodyTimeout     = Kind{"body_timeout", http.StatusRequestTimeout, "The body did not arrive in time", "Send the request again."}
-	EmailTaken      = Kind{"email_taken", http.StatusConflict, "The address is already registered", "Sign in instead."}
-	TooManySessions = Kind{"too_many_sessions", http.StatusConflict, "The plan's live sessions are all in use", "Clear one with DELETE /api/sessions/{id} or wait until one expires."}
-	UploadUsed      = Kind{"upload_used", http.StatusConflict, "The upload is another job's", "One upload is checked by one job. Upload the export again for another check. The slot was not spent, or was given back."}
-	TooLarge        = Kind{"body_too_large", http.StatusRequestEntityTooLarge, "The body is too large", "`detail` gives the limit."}
-	NotJSON         = Kind{"unsupported_media_type", http.StatusUnsupportedMediaType, "The body must be JSON", "Send `Content-Type: application/json`, UTF-8, without Content-Encoding."}
-	NotAnExport     = Kind{"unsupported_export_type", http.StatusUnsupportedMediaType, "The body must be a proof export", "Send `Content-Type: application/x-ndjson`, or `application/gzip` with `Content-Encoding: gzip`."}
-	SyntaxError     = Kind{"syntax_error", http.StatusUnprocessableEntity, "The text is not in the language", "`detail` says what is wrong, where, and shows the place. POST /api/jobs answers it with 400, submits nothing and spends no slot; elsewhere `run_id` names the logged run."}
-	EngineRefused   = Kind{"engine_refused", http.StatusUnprocessableEntity, "The engine does not evaluate this", "`detail` is the engine's reason. `run_id` names the logged run."}
-	OutputTooLarge  = Kind{"output_too_large", http.StatusUnprocessableEntity, "The result or what was printed is too large", "`detail` gives the limit. End the line with ; to compute without showing the result, ask for a part of it, or print less. `run_id` names the logged run."}
-	EngineQuit      = Kind{"engine_quit", http.StatusUnprocessableEntity, "The expression ended its engine process", "Quit and Exit do. `run_id` names the logged run."}
-	EngineCrashed   = Kind{"engine_crashed", http.StatusUnprocessableEntity, "The engine process died", "The expression made it fail or run out of memory; other evaluations are not affected. `run_id` names the logged run."}
-	SessionClosed   = Kind{"session_closed", http.StatusUnprocessableEntity, "The session was cleared meanwhile", "Somebody cleared the session while the expression was evaluated in it. `run_id` names the logged run."}
-	Cancelled       = Kind{"cancelled", http.StatusUnprocessableEntity, "Nobody waited for the answer any more", "Whoever asked closed the connection while it was computing. `run_id` names the logged run."}
-	RateLimited     = Kind{"rate_limited", http.StatusTooManyRequests, "Too many requests", "Wait for the seconds in Retry-After. X-RateLimit-Limit, -Remaining and -Reset are on every limited answer."}
-	TooMany         = Kind{"too_many_evaluations", http.StatusTooManyRequests, "The plan's evaluations at once are all in use", "Wait until one of your evaluations or checks has ended: Retry-After is when the oldest is over at the latest. Nothing was logged, and it does not count against the limit per minute."}
-	AllowanceSpent  = Kind{"daily_allowance_spent", http.StatusTooManyRequests, "The day's jobs are used up", "All kinds of job share one allowance per UTC day. Wait for the seconds in Retry-After (it is renewed at 00:00 UTC), or cancel a job that has not started: its slot is given back."}
-	Elaborating     = Kind{"elaboration_in_flight", http.StatusTooManyRequests, "An elaboration of your account is in flight", "One at a time. Wait for its answer."}
+	BudgetExhausted   = Kind{"budget_exhausted", http.StatusRequestTimeout, "The compute budget is exhausted", "The evaluation ran past the plan's budget and was stopped. Simplify it or submit it as a job. `run_id` names the logged run. In a session `session_ended` says that its variables are gone."}
+	BodyTimeout       = Kind{"body_timeout", http.StatusRequestTimeout, "The body did not arrive in time", "Send the request again."}
+	EmailTaken        = Kind{"email_taken", http.StatusConflict, "The address is already registered", "Sign in instead."}
+	TooManySessions   = Kind{"too_many_sessions", http.StatusConflict, "The plan's live sessions are all in use", "Clear one with DELETE /api/sessions/{id} or wait until one expires."}
+	UploadUsed        = Kind{"upload_used", http.StatusConflict, "The upload is another job's", "One upload is checked by one job. Upload the export again for another check. The slot was not spent, or was given back."}
+	TooLarge          = Kind{"body_too_large", http.StatusRequestEntityTooLarge, "The body is too large", "`detail` gives the limit."}
+	NotJSON           = Kind{"unsupported_media_type", http.StatusUnsupportedMediaType, "The body must be JSON", "Send `Content-Type: application/json`, UTF-8, without Content-Encoding."}
+	NotAnExport       = Kind{"unsupported_export_type", http.StatusUnsupportedMediaType, "The body must be a proof export", "Send `Content-Type: application/x-ndjson`, or `application/gzip` with `Content-Encoding: gzip`."}
+	ExpectationFailed = Kind{"expectation_failed", http.StatusExpectationFailed, "The header Expect asks for something unknown", "Leave it out, or send `Expect: 100-continue`. The connection is closed."}
+	SyntaxError       = Kind{"syntax_error", http.StatusUnprocessableEntity, "The text is not in the language", "`detail` says what is wrong, where, and shows the place. POST /api/jobs answers it with 400, submits nothing and spends no slot; elsewhere `run_id` names the logged run."}
+	EngineRefused     = Kind{"engine_refused", http.StatusUnprocessableEntity, "The engine does not evaluate this", "`detail` is the engine's reason. `run_id` names the logged run."}
+	OutputTooLarge    = Kind{"output_too_large", http.StatusUnprocessableEntity, "The result or what was printed is too large", "`detail` gives the limit. End the line with ; to compute without showing the result, ask for a part of it, or print less. `run_id` names the logged run."}
+	EngineQuit        = Kind{"engine_quit", http.StatusUnprocessableEntity, "The expression ended its engine process", "Quit and Exit do. `run_id` names the logged run."}
+	EngineCrashed     = Kind{"engine_crashed", http.StatusUnprocessableEntity, "The engine process died", "The expression made it fail or run out of memory; other evaluations are not affected. `run_id` names the logged run."}
+	SessionClosed     = Kind{"session_closed", http.StatusUnprocessableEntity, "The session was cleared meanwhile", "Somebody cleared the session while the expression was evaluated in it. `run_id` names the logged run."}
+	Cancelled         = Kind{"cancelled", http.StatusUnprocessableEntity, "Nobody waited for the answer any more", "Whoever asked closed the connection while it was computing. `run_id` names the logged run."}
+	HeadersTooLarge   = Kind{"headers_too_large", http.StatusRequestHeaderFieldsTooLarge, "The headers are too large", "`detail` gives the limit for the request line and all headers together. The connection is closed."}
+	RateLimited       = Kind{"rate_limited", http.StatusTooManyRequests, "Too many requests", "Wait for the seconds in Retry-After. X-RateLimit-Limit, -Remaining and -Reset are on every limited answer."}
+	TooMany           = Kind{"too_many_evaluations", http.StatusTooManyRequests, "The plan's evaluations at once are all in use", "Wait until one of your evaluations or checks has ended: Retry-After is when the oldest is over at the latest. Nothing was logged, and it does not count against the limit per minute."}
+	AllowanceSpent    = Kind{"daily_allowance_spent", http.StatusTooManyRequests, "The day's jobs are used up", "All kinds of job share one allowance per UTC day. Wait for the seconds in Retry-After (it is renewed at 00:00 UTC), or cancel a job that has not started: its slot is given back."}
+	Elaborating       = Kind{"elaboration_in_flight", http.StatusTooManyRequests, "An elaboration of your account is in flight", "One at a time. Wait for its answer."}
 
-	Internal      = Kind{"internal", http.StatusInternalServerError, "Something went wrong", "It is our fault. Give the request_id when you report it."}
-	Saturated     = Kind{"saturated", http.StatusServiceUnavailable, "The service is at its limit", "No worker became free in time. Nothing was logged, and it does not count against the limit per minute. Retry-After is when a worker comes free at the latest."}
-	Unavailable   = Kind{"unavailable", http.StatusServiceUnavailable, "A part of the service cannot be reached", "Try again after Retry-After. Whether a write happened is unknown: reads will tell."}
-	NoElaboration = Kind{"no_elaboration", http.StatusServiceUnavailable, "There is no elaboration service", "This deployment has none, or it does not respond. Elaborate and export with your own toolchain and upload the export."}
+	Internal        = Kind{"internal", http.StatusInternalServerError, "Something went wrong", "It is our fault. Give the request_id when you report it."}
+	UnknownCoding   = Kind{"unknown_transfer_coding", http.StatusNotImplemented, "The Transfer-Encoding is not known", "Send `Transfer-Encoding: chunked`, or a Content-Length. The connection is closed."}
+	UnsupportedHTTP = Kind{"unsupported_http_version", http.StatusHTTPVersionNotSupported, "This version of HTTP is not served", "Send HTTP/1.1; a proxy in front may serve others. The connection is closed."}
+	Saturated       = Kind{"saturated", http.StatusServiceUnavailable, "The service is at its limit", "No worker became free in time, or too many passwords wait to be checked. Nothing was logged, and it does not count against the limit per minute. Retry-After is when a worker comes free at the latest."}
+	Unavailable     = Kind{"unavailable", http.StatusServiceUnavailable, "A part of the service cannot be reached", "Try again after Retry-After. Whether a write happened is unknown: reads will tell."}
+	NoElaboration   = Kind{"no_elaboration", http.StatusServiceUnavailable, "There is no elaboration service", "This deployment has none, or it does not respond. Elaborate and export with your own toolchain and upload the export."}
 )
 
 // Kinds lists those above in the order of docs/errors.md.
 func Kinds() []Kind {
 	return []Kind{
-		InvalidRequest, UnknownField, InvalidJSON, BodyRequired, InvalidParameter, AmbiguousRequest, UnsupportedVersion, ExpressionRequired, TooComplex, InvalidSessionID, VerifyInput,
+		InvalidRequest, UnknownField, InvalidJSON, BodyRequired, InvalidParameter, AmbiguousRequest, MalformedRequest, UnsupportedVersion, ExpressionRequired, TooComplex, InvalidSessionID, VerifyInput,
 		UnknownJobKind, TimeoutOverPlan,
 		InvalidExport, ExportOverBudget, ExportTooLarge, ExportChoice, UnknownUpload, InvalidDeclarations, InvalidSource, InvalidModule, ElaborationFailed,
 		Unauthenticated, InvalidToken, InvalidCredentials,
-		FirstPartyOnly, InsufficientScope, CrossOrigin, ExpressionDenied, ProofsNotOnPlan,
-		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchApp, NoSuchJob, NoSuchUpload, NoCertificate, MethodRefused,
-		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, RateLimited, TooMany, AllowanceSpent, Elaborating,
-		Internal, Saturated, Unavailable, NoElaboration,
+		FirstPartyOnly, InsufficientScope, CrossOrigin, WrongPassword, ExpressionDenied, ProofsNotOnPlan,
+		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchApp, NoSuchJob, NoSuchUpload, NoMCPSession, NoCertificate, MethodRefused,
+		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
+		Internal, UnknownCoding, Saturated, Unavailable, NoElaboration, UnsupportedHTTP,
 	}
 }

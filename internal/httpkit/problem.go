@@ -178,6 +178,12 @@ func mayPass(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }
 
+// WithStatus is the kind where it is answered with another status than elsewhere.
+func (k Kind) WithStatus(status int) Kind {
+	k.Status = status
+	return k
+}
+
 // Problem returns a problem of the kind with a detail. One of status 429 or 503 has a
 // Retry-After of retryUnavailable until WithRetryAfter says better.
 func (k Kind) Problem(format string, args ...any) *Problem {

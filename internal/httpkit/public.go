@@ -34,6 +34,8 @@ func (b *bufferedAnswer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+const ifNoneMatch = "If-None-Match"
+
 // sendWithETag sends the buffered answer with a strong ETag, or 304 when If-None-Match names that ETag.
 func (b *bufferedAnswer) sendWithETag(r *http.Request, maxAge time.Duration) {
 	if b.status == 0 {
@@ -49,7 +51,7 @@ func (b *bufferedAnswer) sendWithETag(r *http.Request, maxAge time.Duration) {
 	etag := `"` + base64.RawURLEncoding.EncodeToString(sum[:18]) + `"`
 	header.Set("ETag", etag)
 	header.Set("Cache-Control", "public, max-age="+strconv.FormatInt(int64(maxAge/time.Second), 10))
-	if matches(r.Header.Get("If-None-Match"), etag) {
+	if matches(strings.Join(r.Header.Values(ifNoneMatch), ","), etag) {
 		header.Del("Content-Type")
 		b.ResponseWriter.WriteHeader(http.StatusNotModified)
 		return

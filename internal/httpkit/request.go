@@ -2,6 +2,7 @@ package httpkit
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net"
 	"net/http"
@@ -14,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"reckon/domain/event"
 )
 
 // Request holds what is known of a request before its route is chosen.
@@ -24,6 +27,7 @@ type Request struct {
 	Agent       string // User-Agent, at most maxAgentBytes of printable text
 	Base        string // scheme and host by which the client reaches the service; empty: neither configured nor a name of this machine
 	Secure      bool   // reached over TLS: here, at a trusted proxy, or because that is the only public address
+	Source      event.Source
 }
 
 type requestKey struct{}
@@ -44,7 +48,11 @@ const maxAgentBytes = 200
 
 // readRequest reads the headers that every request may have.
 func (a *API) readRequest(r *http.Request) Request {
+	if d := delegationOf(r.Context()); d != nil {
+		return d.request()
+	}
 	described := Request{
+		Source:  event.SourceWeb,
 		ID:      r.Header.Get("X-Request-Id"),
 		Address: a.clientAddress(r),
 		Agent:   printable(r.UserAgent(), maxAgentBytes),
@@ -196,6 +204,11 @@ func checkAddress(r *http.Request) *Problem {
 	}
 	r.URL.RawQuery = values.Encode()
 	return nil
+}
+
+// escapeReason says what is wrong with a percent-encoding, in words that are not Go's.
+func escapeReason(escape url.EscapeError) string {
+	return fmt.Sprintf("after %% come two hexadecimal digits, not as in %q; %% itself is %%25", truncate(string(escape)))
 }
 
 func plainText(s string) bool {

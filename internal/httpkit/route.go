@@ -38,8 +38,7 @@ type Route struct {
 	Limit *Limit
 	// ReturnsToken: answers carry a Consistency-Token.
 	ReturnsToken bool
-
-	// SetsCookie says what the Set-Cookie of the 200 answer is; empty: it has none.
+	// SetsCookie says what cookie the 200 answer sets, for the description; empty: none.
 	SetsCookie string
 
 	// PublicFor makes answers public: readable cross-origin, with an ETag and this max-age; 0: they are private.
@@ -88,6 +87,10 @@ type Limit struct {
 // for, which is a mistake of the program.
 func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O, error)) {
 	route.rule = a.ruleOf(route.Method, route.Path)
+	input := reflect.TypeFor[I]()
+	if _, hasBody := input.FieldByName("Body"); hasBody {
+		route.Kinds = slices.Concat(route.Kinds, []Kind{InvalidRequest, UnknownField, InvalidJSON, BodyRequired, NotJSON, TooLarge})
+	}
 	op := a.operation(route)
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)
@@ -101,8 +104,9 @@ func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O
 	a.addDeclaredSchemas(route)
 	if registered := a.described(route); registered != nil {
 		a.refuseEmptyTexts(route, registered)
-		describeParameters(registered.Parameters, reflect.TypeFor[I]())
-		a.describeBody(route, registered, reflect.TypeFor[I]())
+		describeParameters(registered.Parameters, input)
+		a.describeBody(route, registered, input)
+		describeHeaders(route, registered)
 	}
 	for _, status := range route.AlsoStatuses { // huma has filled in the 200 of this very map
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Headers: answerHeaders(route, strconv.Itoa(status)), Content: op.Responses["200"].Content}
@@ -144,7 +148,7 @@ func (a *API) operation(route Route) huma.Operation {
 
 // describe is the route's description with the scope that it needs.
 func describe(route Route) string {
-	if route.rule.Who != access.Scoped {
+	if !route.rule.HasScope() {
 		return route.Description
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s A token with scopes needs the scope %s.", route.Description, route.rule.Scope))
@@ -155,6 +159,8 @@ func security(rule access.Rule) []map[string][]string {
 	switch rule.Who {
 	case access.Public:
 		return []map[string][]string{}
+	case access.TokenOnly:
+		return []map[string][]string{{"bearer": {}}, {"oauth": {string(rule.Scope)}}}
 	case access.Scoped:
 		return []map[string][]string{{"bearer": {}}, {"oauth": {string(rule.Scope)}}, {"session": {}}}
 	case access.FirstParty:
@@ -165,9 +171,9 @@ func security(rule access.Rule) []map[string][]string {
 
 // responses returns the description of the 200 answer and of the problems, by status with their codes.
 func (a *API) responses(route Route) map[string]*huma.Response {
-	kinds := slices.Concat(route.Kinds, []Kind{InvalidParameter, AmbiguousRequest, UnsupportedVersion, Internal})
+	kinds := slices.Concat(route.Kinds, []Kind{InvalidParameter, AmbiguousRequest, MalformedRequest, UnsupportedVersion, Internal})
 	switch route.rule.Who {
-	case access.Scoped:
+	case access.Scoped, access.TokenOnly:
 		kinds = append(kinds, Unauthenticated, InvalidToken, InsufficientScope)
 	case access.FirstParty, access.BrowserOnly:
 		kinds = append(kinds, Unauthenticated, InvalidToken, FirstPartyOnly)
@@ -205,31 +211,47 @@ func (a *API) responses(route Route) map[string]*huma.Response {
 	for status, response := range responses {
 		response.Headers = answerHeaders(route, status)
 	}
-	if route.SetsCookie != "" {
-		ok.Headers["Set-Cookie"] = &huma.Param{Description: route.SetsCookie, Schema: &huma.Schema{Type: huma.TypeString}}
-	}
-	if route.ReturnsToken {
-		ok.Headers[TokenHeader] = &huma.Param{Description: "Send it with a list to see this write in it", Schema: &huma.Schema{Type: huma.TypeString}}
-		for _, failed := range []string{"408", "422"} { // evaluations that ended without an answer are logged
-			if response := responses[failed]; response != nil {
-				response.Headers[TokenHeader] = &huma.Param{Description: "Send it with a list to see the run that has no answer in it; left out where none was logged", Schema: &huma.Schema{Type: huma.TypeString}}
-			}
-		}
-	}
 	return responses
+}
+
+// describeHeaders describes the headers that go with parameters of the route, or with single answers of it.
+func describeHeaders(route Route, op *huma.Operation) {
+	text := &huma.Schema{Type: huma.TypeString}
+	ok := op.Responses["200"].Headers
+	if route.SetsCookie != "" {
+		ok["Set-Cookie"] = &huma.Param{Description: route.SetsCookie, Schema: text}
+	}
+	if slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.In == "header" && p.Name == TokenHeader }) {
+		ok[ConsistencyHeader] = &huma.Param{Description: "stale: the list may lack writes of yours; ask again. Left out otherwise", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{Stale}}}
+	}
+	if route.PublicFor == 0 {
+		return
+	}
+	ok["ETag"] = &huma.Param{Description: "Name of this very answer; send it as If-None-Match to be answered with 304 while it is the same", Schema: text}
+	ok["Cache-Control"] = &huma.Param{Description: "How long anybody may keep the answer", Schema: text}
+	unchanged := &huma.Response{Description: http.StatusText(http.StatusNotModified) + ": the answer that If-None-Match names", Headers: answerHeaders(route, "304")}
+	unchanged.Headers["ETag"], unchanged.Headers["Cache-Control"] = ok["ETag"], ok["Cache-Control"]
+	op.Responses["304"] = unchanged
+	op.Parameters = append(op.Parameters, &huma.Param{Name: ifNoneMatch, In: "header", Description: "ETags of answers that the client has", Schema: text})
 }
 
 // answerHeaders describes the headers of a route's answers of a status.
 func answerHeaders(route Route, status string) map[string]*huma.Param {
 	headers := map[string]*huma.Param{
+		versionHeader:  {Description: "Version of the interface that answered", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{Version}}},
 		"X-Request-Id": {Description: "Name of this request in the service's own logs", Schema: &huma.Schema{Type: huma.TypeString}},
 	}
 	if route.Limit != nil {
 		maps.Copy(headers, rateLimitHeaders(route.Limit.Counts))
 	}
+	if route.ReturnsToken && status == "200" {
+		headers[TokenHeader] = &huma.Param{Description: "Send it with a list to see this write in it", Schema: &huma.Schema{Type: huma.TypeString}}
+	}
 	switch code, _ := strconv.Atoi(status); {
-	case code == http.StatusForbidden && route.rule.Who == access.Scoped:
+	case code == http.StatusForbidden && route.rule.HasScope():
 		headers["WWW-Authenticate"] = &huma.Param{Description: "With `insufficient_scope`: the scope that is needed (RFC 6750)", Schema: &huma.Schema{Type: huma.TypeString}}
+	case route.ReturnsToken && (code == http.StatusRequestTimeout || code == http.StatusUnprocessableEntity):
+		headers[TokenHeader] = &huma.Param{Description: "Send it with a list to see the logged run in it; left out where none was logged", Schema: &huma.Schema{Type: huma.TypeString}}
 	case code == http.StatusUnauthorized:
 		headers["WWW-Authenticate"] = &huma.Param{Description: "How to authenticate (RFC 6750)", Schema: &huma.Schema{Type: huma.TypeString}}
 	case mayPass(code):
@@ -271,6 +293,9 @@ func refuseEmptyParameters(r *http.Request, op *huma.Operation) *Problem {
 		case "header":
 			given = r.Header.Values(parameter.Name)
 		}
+		if parameter.Name == ifNoneMatch {
+			continue // a list, which may be empty
+		}
 		location := parameter.In + "." + parameter.Name
 		switch {
 		case len(given) > 1:
@@ -285,7 +310,11 @@ func refuseEmptyParameters(r *http.Request, op *huma.Operation) *Problem {
 // admit authenticates the request, then reads and checks its body: in this order, so that
 // a client without a credential cannot make the service read MaxJSONBytes.
 func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, body *huma.Schema, route Route) (*http.Request, *Problem) {
-	ctx, err := a.settings.Authenticator.Authenticate(r, route.rule)
+	needs := route.rule
+	if d := delegationOf(r.Context()); d != nil {
+		needs = a.ruleOf(d.Route.Method, d.Route.Path)
+	}
+	ctx, err := a.settings.Authenticator.Authenticate(r, needs)
 	if err != nil {
 		return nil, Translate(err, route.Errors)
 	}
@@ -300,6 +329,8 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, 
 	ctx = context.WithValue(ctx, headerKey{}, w.Header())
 	admitted := r.WithContext(ctx)
 	switch {
+	case route.UploadBytes > 0 && r.ContentLength > route.UploadBytes:
+		return nil, refuseLength(r, route.UploadBytes)
 	case route.UploadBytes > 0:
 		upload := newUpload(r, route.UploadBytes)
 		admitted = r.WithContext(context.WithValue(ctx, uploadKey{}, upload))

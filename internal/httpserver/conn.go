@@ -15,9 +15,11 @@ type connKey struct{}
 // request had both.
 type conn struct {
 	net.Conn
-	limits Limits
+	limits  Limits
+	refuser Refuser // nil: net/http's own answers are sent as they are
 
 	mu            sync.Mutex
+	handled       bool   // a handler answers the current request
 	head          []byte // what was read since the current request began
 	bodyBytesLeft int64  // bytes of a body that come before the next head
 	lastRequest   bool   // this connection has no next request
@@ -37,9 +39,23 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write is net.Conn. It writes in pieces of MinBytesPerSecond×MaxSilence bytes; each piece
-// must be sent within MaxSilence.
+// Write is net.Conn. What net/http answers itself, before a handler has the request, is answered by the refuser instead.
 func (c *conn) Write(p []byte) (written int, err error) {
+	c.mu.Lock()
+	handled, head := c.handled, c.head
+	c.mu.Unlock()
+	if status := refusedStatus(p); c.refuser != nil && !handled && status != 0 {
+		if _, err := c.writePieces(refusal(c.refuser, c.RemoteAddr().String(), status, head)); err != nil {
+			return 0, err
+		}
+		return len(p), nil
+	}
+	return c.writePieces(p)
+}
+
+// writePieces writes in pieces of MinBytesPerSecond×MaxSilence bytes; each piece
+// must be sent within MaxSilence.
+func (c *conn) writePieces(p []byte) (written int, err error) {
 	piece := max(1, int(float64(c.limits.MinBytesPerSecond)*c.limits.MaxSilence.Seconds()))
 	for {
 		if err := c.SetWriteDeadline(time.Now().Add(c.limits.MaxSilence)); err != nil {
@@ -72,6 +88,7 @@ func (c *conn) CloseWrite() error {
 func (c *conn) checkFraming(r *http.Request) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.handled = true
 	if c.lastRequest {
 		return ""
 	}
@@ -85,6 +102,13 @@ func (c *conn) checkFraming(r *http.Request) string {
 	c.bodyBytesLeft = r.ContentLength - arrived
 	c.head = append([]byte(nil), rest[arrived:]...)
 	return ""
+}
+
+// answered notes that the answer to the current request was sent.
+func (c *conn) answered() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.handled = false
 }
 
 // cutHead splits data after the first empty line that follows the request line; whole is
@@ -114,10 +138,13 @@ func framingFault(head []byte, http11 bool) string {
 		if line[0] == ' ' || line[0] == '\t' {
 			return "a header is folded over two lines"
 		}
-		name, _, _ := bytes.Cut(line, []byte(":"))
+		name, value, _ := bytes.Cut(line, []byte(":"))
 		switch {
 		case bytes.EqualFold(name, []byte("Content-Length")):
 			lengths++
+			if length := bytes.TrimSpace(value); len(length) == 0 || len(bytes.Trim(length, "0123456789")) > 0 {
+				return "Content-Length is not one decimal number"
+			}
 		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
 			codings++
 		}

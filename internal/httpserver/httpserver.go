@@ -45,12 +45,14 @@ func ProcessLimits() Limits {
 	return l
 }
 
-const maxHeaderBytes = 64 << 10
+// MaxHeaderBytes is the largest head of a request, about: net/http adds 4 KiB.
+const MaxHeaderBytes = 64 << 10
 
 // Server is an http.Server that serves with limits.
 type Server struct {
 	http    *http.Server
 	limits  Limits
+	refuser Refuser      // nil: the handler is none
 	closing *atomic.Bool // connections are closed after their next answer
 }
 
@@ -59,19 +61,25 @@ func New(handler http.Handler, limits Limits, logger *slog.Logger) *Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	closing := new(atomic.Bool)
-	return &Server{limits: limits, closing: closing, http: &http.Server{
-		Handler: guard{handler, limits, closing}, Protocols: protocols, MaxHeaderBytes: maxHeaderBytes,
+	refuser, _ := handler.(Refuser)
+	return &Server{limits: limits, refuser: refuser, closing: closing, http: &http.Server{
+		Handler: guard{handler, limits, closing}, Protocols: protocols, MaxHeaderBytes: MaxHeaderBytes,
 		ReadHeaderTimeout: limits.Header, IdleTimeout: limits.Idle,
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered by the handler like everything else
 		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, connKey{}, c)
 		},
+		ConnState: func(c net.Conn, state http.ConnState) {
+			if ours, is := c.(*conn); is && state == http.StateIdle {
+				ours.answered()
+			}
+		},
 	}}
 }
 
 // Serve is http.Server's, with limits on every connection.
-func (s *Server) Serve(l net.Listener) error { return s.http.Serve(listener{l, s.limits}) }
+func (s *Server) Serve(l net.Listener) error { return s.http.Serve(listener{l, s.limits, s.refuser}) }
 
 // CloseConnectionsAfterAnswers closes each connection after its next answer. Unlike Shutdown it
 // closes no idle one, on which a proxy may be about to send a request.
@@ -86,12 +94,13 @@ func (s *Server) Close() error { return s.http.Close() }
 // ServerAndListener returns the server and the listener that Serve uses, for tests that
 // serve with net/http/httptest.
 func (s *Server) ServerAndListener(l net.Listener) (*http.Server, net.Listener) {
-	return s.http, listener{l, s.limits}
+	return s.http, listener{l, s.limits, s.refuser}
 }
 
 type listener struct {
 	net.Listener
-	limits Limits
+	limits  Limits
+	refuser Refuser
 }
 
 // Accept is net.Listener.
@@ -100,12 +109,16 @@ func (l listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: c, limits: l.limits}, nil
+	return &conn{Conn: c, limits: l.limits, refuser: l.refuser}, nil
 }
 
-// FramingRefuser is a handler that writes the refusal of an ambiguous request itself.
-type FramingRefuser interface {
+// Refuser is a handler that writes the refusals of this package and of net/http itself.
+type Refuser interface {
+	// RefuseFraming answers an ambiguous request.
 	RefuseFraming(w http.ResponseWriter, r *http.Request, why string)
+	// RefuseUnread answers a request that net/http refuses with a status before a handler has it. r has the method, the
+	// address of the client and, where it can be told, RequestURI, as they were sent; nothing else of the request.
+	RefuseUnread(w http.ResponseWriter, r *http.Request, status int)
 }
 
 // guard sets the security headers of every answer, refuses ambiguous requests and bounds bodies.
@@ -118,10 +131,7 @@ type guard struct {
 // ServeHTTP is http.Handler.
 func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'") // pages and plots say their own
-
+	setSecurity(header)
 	why := ""
 	if c, ok := r.Context().Value(connKey{}).(*conn); ok {
 		why = c.checkFraming(r)
@@ -141,11 +151,17 @@ func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.next.ServeHTTP(w, r)
 		return
 	}
-	if refuser, ok := g.next.(FramingRefuser); ok {
+	if refuser, ok := g.next.(Refuser); ok {
 		refuser.RefuseFraming(w, r, why)
 		return
 	}
 	http.Error(w, why, http.StatusBadRequest)
+}
+
+func setSecurity(header http.Header) {
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'") // pages and plots say their own
 }
 
 // answer stops waiting for the body when the answer begins: net/http then reads the rest of

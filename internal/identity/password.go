@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -30,14 +31,30 @@ const (
 	MaxPasswordRunes = 128
 )
 
-// hasher computes at most one hash per core at a time: each takes 19 MiB and a core.
-type hasher struct{ slots chan struct{} }
+// hasher computes at most one hash per core at a time: each takes 19 MiB and a core. As many more wait as are computed in about a
+// second; whoever comes then is told to come again.
+type hasher struct{ slots, queue chan struct{} }
 
-func newHasher() hasher { return hasher{slots: make(chan struct{}, runtime.GOMAXPROCS(0))} }
+// waitingPerCore is how many passwords wait for each core.
+const waitingPerCore = 32
+
+// ErrBusy means that too many passwords wait to be checked.
+var ErrBusy = errors.New("too many people sign in at this moment; try again in a moment")
+
+func newHasher() hasher {
+	cores := runtime.GOMAXPROCS(0)
+	return hasher{slots: make(chan struct{}, cores), queue: make(chan struct{}, cores*(1+waitingPerCore))}
+}
 
 // deriveKey is the argon2id of a password in NFC, so that the same characters typed on
 // another system are the same password (RFC 8265 §4.2).
 func (h hasher) deriveKey(ctx context.Context, password string, salt []byte) ([]byte, error) {
+	select {
+	case h.queue <- struct{}{}:
+	default:
+		return nil, ErrBusy
+	}
+	defer func() { <-h.queue }()
 	select {
 	case h.slots <- struct{}{}:
 	case <-ctx.Done():

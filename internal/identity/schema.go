@@ -32,6 +32,9 @@ type sessionRow struct {
 	Account       string `bun:"account"`
 	CreatedAt     int64  `bun:"created_at"`
 	ExpiresAt     int64  `bun:"expires_at"`
+	Agent         string `bun:"agent"`        // the client's name, at most maxAgentBytes
+	Network       string `bun:"network"`      // the client's IPv4 /24 or IPv6 /48; empty: not known
+	LastUsedOn    string `bun:"last_used_on"` // UTC day, YYYY-MM-DD; empty: not since it was opened
 }
 
 type windowRow struct {
@@ -42,15 +45,27 @@ type windowRow struct {
 	Used          int    `bun:"used"`
 }
 
+// placeRow is the place that a session of an account takes of those on its plan.
+type placeRow struct {
+	bun.BaseModel `bun:"table:identity_places"`
+	Account       string `bun:"account,pk"`
+	SessionID     string `bun:"session_id,pk"`
+	TakenAt       int64  `bun:"taken_at"`
+	Opened        bool   `bun:"opened"` // the log has it; false: it is about to be opened
+}
+
 type tokenUseRow struct {
 	bun.BaseModel `bun:"table:identity_token_use"`
 	TokenID       string `bun:"token_id,pk"`
 	LastUsedOn    string `bun:"last_used_on"` // UTC day, YYYY-MM-DD
 }
 
+// migration is a change of the tables: on both dialects, then on PostgreSQL only.
+type migration struct{ both, postgres string }
+
 // migrations are applied once each, in order; one that has been released is never edited.
-var migrations = []string{
-	`CREATE TABLE identity_accounts (
+var migrations = []migration{
+	{both: `CREATE TABLE identity_accounts (
 		id TEXT PRIMARY KEY, email TEXT NOT NULL, email_key TEXT NOT NULL UNIQUE,
 		password_hash TEXT NOT NULL, state TEXT NOT NULL, created_at BIGINT NOT NULL);
 	CREATE TABLE identity_sessions (
@@ -60,8 +75,20 @@ var migrations = []string{
 		key TEXT PRIMARY KEY, started_at BIGINT NOT NULL, ends_at BIGINT NOT NULL, used BIGINT NOT NULL);
 	CREATE INDEX identity_windows_end ON identity_windows (ends_at);
 	CREATE TABLE identity_token_use (
-		token_id TEXT PRIMARY KEY, last_used_on TEXT NOT NULL);`,
-	oauthTables,
+		token_id TEXT PRIMARY KEY, last_used_on TEXT NOT NULL);`},
+	// Counters are not worth a write to the disk each: after a crash of PostgreSQL every window begins anew.
+	{
+		both: `CREATE TABLE identity_salts (name TEXT PRIMARY KEY, salt TEXT NOT NULL);
+		CREATE TABLE identity_places (
+			account TEXT NOT NULL, session_id TEXT NOT NULL, taken_at BIGINT NOT NULL, opened BOOLEAN NOT NULL,
+			PRIMARY KEY (account, session_id));`,
+		postgres: `ALTER TABLE identity_windows SET UNLOGGED;`,
+	},
+	{both: `ALTER TABLE identity_sessions ADD COLUMN agent TEXT NOT NULL DEFAULT '';
+		ALTER TABLE identity_sessions ADD COLUMN network TEXT NOT NULL DEFAULT '';
+		ALTER TABLE identity_sessions ADD COLUMN last_used_on TEXT NOT NULL DEFAULT '';
+		CREATE INDEX identity_sessions_account ON identity_sessions (account);`},
+	{both: oauthTables},
 }
 
 // migrationLock is the key of the PostgreSQL advisory lock under which migrations run.
@@ -87,7 +114,7 @@ func migrate(ctx context.Context, db *bun.DB, w Where) error {
 			return fmt.Errorf("identity: %w", err)
 		}
 		for version := applied + 1; version <= len(migrations); version++ {
-			if _, err := tx.ExecContext(ctx, migrations[version-1]); err != nil {
+			if err := migrations[version-1].apply(ctx, tx); err != nil {
 				return fmt.Errorf("identity: migration %d: %w", version, err)
 			}
 			if _, err := tx.ExecContext(ctx, "INSERT INTO identity_migrations (version) VALUES (?)", version); err != nil {
@@ -96,6 +123,14 @@ func migrate(ctx context.Context, db *bun.DB, w Where) error {
 		}
 		return nil
 	})
+}
+
+func (m migration) apply(ctx context.Context, tx bun.Tx) error {
+	if _, err := tx.ExecContext(ctx, m.both); err != nil || m.postgres == "" || tx.Dialect().Name() != dialect.PG {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, m.postgres)
+	return err
 }
 
 // makeSchema makes the schema if it is missing, and moves tables into it that lie among the read models.

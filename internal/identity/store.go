@@ -2,23 +2,17 @@ package identity
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
-
-	"reckon/internal/auth"
 )
-
-// SessionLifetime is how long a browser session lasts.
-const SessionLifetime = 14 * 24 * time.Hour
 
 var (
 	// ErrInvalidEmail is returned for a text that is no e-mail address.
@@ -27,6 +21,10 @@ var (
 	ErrInvalidPassword = fmt.Errorf("a password has %d to %d characters", MinPasswordRunes, MaxPasswordRunes)
 	// ErrEmailTaken means that the address is registered already.
 	ErrEmailTaken = errors.New("this address is already registered; sign in instead")
+	// ErrWrongPassword means that the password given with a request of a signed-in person is not the account's.
+	ErrWrongPassword = errors.New("this is not the account's password")
+	// ErrSignInNotFound means that the account has no such sign-in.
+	ErrSignInNotFound = errors.New("no such sign-in")
 	// ErrWrongCredentials is returned for an unknown address and for a wrong password alike.
 	ErrWrongCredentials = errors.New("wrong email or password")
 	// ErrAccountNotFound is returned for an address that is not registered.
@@ -41,6 +39,7 @@ type Store struct {
 	rules   Rules
 	windows *Windows
 	used    usedToday
+	salt    atomic.Pointer[string] // of the windows' keys; nil: not read yet
 }
 
 // New returns a Store over a database that Open returned.
@@ -53,7 +52,7 @@ type LogRegistration func(ctx context.Context, account string) error
 
 // Register inserts a pending row for the address, calls announce, and makes the row
 // active. After a crash in between SignIn does the rest. Errors: ErrInvalidEmail,
-// ErrInvalidPassword, ErrEmailTaken, or that of announce.
+// ErrInvalidPassword, ErrEmailTaken, ErrBusy, or that of announce.
 func (s *Store) Register(ctx context.Context, email, password string, announce LogRegistration) (account string, err error) {
 	key, ok := emailKey(email)
 	switch {
@@ -89,32 +88,19 @@ func (s *Store) activate(ctx context.Context, account string, announce LogRegist
 	return nil
 }
 
-// Session is a new browser session. Its secret is not stored and cannot be read again.
-type Session struct {
-	Account   string
-	Secret    string // the cookie's value
-	ExpiresAt time.Time
-}
-
 // SignIn checks a password and opens a browser session of SessionLifetime. It completes a
-// registration that was interrupted. Errors: ErrWrongCredentials, or that of announce.
-func (s *Store) SignIn(ctx context.Context, email, password string, announce LogRegistration) (Session, error) {
+// registration that was interrupted. Errors: ErrWrongCredentials, ErrBusy, or that of announce.
+func (s *Store) SignIn(ctx context.Context, email, password string, from Client, announce LogRegistration) (Session, error) {
 	row, err := s.findAccount(ctx, email)
 	known := err == nil
 	if err != nil && !errors.Is(err, ErrAccountNotFound) {
 		return Session{}, err
 	}
-	if !known {
-		row.PasswordHash = unknownAccountHash
-	}
-	if !validPassword(password) { // a password of any length is not hashed, but something is, so that it takes as long
-		known, password = false, "not a password"
-	}
-	matches, err := s.hasher.matches(ctx, password, row.PasswordHash)
+	matches, err := s.matches(ctx, password, row, known)
 	switch {
 	case err != nil:
 		return Session{}, err
-	case !matches || !known:
+	case !matches:
 		return Session{}, ErrWrongCredentials
 	}
 	if row.State == accountPending {
@@ -122,44 +108,20 @@ func (s *Store) SignIn(ctx context.Context, email, password string, announce Log
 			return Session{}, err
 		}
 	}
-	return s.OpenSession(ctx, row.ID, SessionLifetime)
+	return s.openSession(ctx, row.ID, SessionLifetime, from, row.PasswordHash)
 }
 
-// OpenSession opens a browser session for an account without asking for its password, which the caller has made sure of otherwise.
-func (s *Store) OpenSession(ctx context.Context, account string, lifetime time.Duration) (Session, error) {
-	secret := make([]byte, 32)
-	_, _ = rand.Read(secret) // it never fails
-	now := s.now()
-	opened := Session{Account: account, Secret: base64.RawURLEncoding.EncodeToString(secret), ExpiresAt: now.Add(lifetime)}
-	row := sessionRow{Hash: hashOf(opened.Secret), Account: account, CreatedAt: now.UnixMilli(), ExpiresAt: opened.ExpiresAt.UnixMilli()}
-	if _, err := s.db.NewInsert().Model(&row).Exec(ctx); err != nil {
-		return Session{}, fmt.Errorf("identity: sign in: %w", err)
+// matches compares a password with that of an account. It takes as long for one that is not known, and for a text that cannot be a
+// password, which is not hashed however long it is.
+func (s *Store) matches(ctx context.Context, password string, row accountRow, known bool) (bool, error) {
+	if !known {
+		row.PasswordHash = unknownAccountHash
 	}
-	if _, err := s.db.NewDelete().Model((*sessionRow)(nil)).Where("expires_at <= ?", now.UnixMilli()).Exec(ctx); err != nil {
-		return Session{}, fmt.Errorf("identity: sign in: %w", err)
+	if !validPassword(password) {
+		known, password = false, "not a password"
 	}
-	return opened, nil
-}
-
-// SessionAccount is auth.Sessions.
-func (s *Store) SessionAccount(ctx context.Context, secret string) (string, error) {
-	var row sessionRow
-	err := s.db.NewSelect().Model(&row).Where("hash = ? AND expires_at > ?", hashOf(secret), s.now().UnixMilli()).Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", auth.ErrSessionNotFound
-	}
-	if err != nil {
-		return "", fmt.Errorf("identity: session: %w", err)
-	}
-	return row.Account, nil
-}
-
-// SignOut ends a browser session. It is no error when the session has ended.
-func (s *Store) SignOut(ctx context.Context, secret string) error {
-	if _, err := s.db.NewDelete().Model((*sessionRow)(nil)).Where("hash = ?", hashOf(secret)).Exec(ctx); err != nil {
-		return fmt.Errorf("identity: sign out: %w", err)
-	}
-	return nil
+	same, err := s.hasher.matches(ctx, password, row.PasswordHash)
+	return same && known, err
 }
 
 // AccountOf returns the id of the account with an address, or ErrAccountNotFound.

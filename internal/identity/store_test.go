@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
@@ -108,7 +109,7 @@ func TestRegisterSignInSignOut(t *testing.T) {
 		if _, err := s.Register(ctx, "aDA@example.COM", "another one", log.announce); !errors.Is(err, identity.ErrEmailTaken) {
 			t.Errorf("the same address in another case: %v", err)
 		}
-		session, err := s.SignIn(ctx, "ada@EXAMPLE.com", "correct horse", log.announce)
+		session, err := s.SignIn(ctx, "ada@EXAMPLE.com", "correct horse", identity.Client{}, log.announce)
 		if err != nil || session.Account != account || len(session.Secret) < 40 {
 			t.Fatalf("%+v %v", session, err)
 		}
@@ -116,7 +117,7 @@ func TestRegisterSignInSignOut(t *testing.T) {
 			t.Error("an active account was announced again")
 		}
 		for _, wrong := range [][2]string{{"ada@example.com", "correct horsf"}, {"ada@example.com", ""}, {"ada@example.com", strings.Repeat("x", 200)}, {"eve@example.com", "correct horse"}, {"' OR 1=1 --", "correct horse"}, {"", ""}} {
-			if _, err := s.SignIn(ctx, wrong[0], wrong[1], log.announce); !errors.Is(err, identity.ErrWrongCredentials) {
+			if _, err := s.SignIn(ctx, wrong[0], wrong[1], identity.Client{}, log.announce); !errors.Is(err, identity.ErrWrongCredentials) {
 				t.Errorf("%q: %v", wrong, err)
 			}
 		}
@@ -132,7 +133,7 @@ func TestRegisterSignInSignOut(t *testing.T) {
 		if _, err := s.SessionAccount(ctx, session.Secret); !errors.Is(err, auth.ErrSessionNotFound) {
 			t.Errorf("after sign-out: %v", err)
 		}
-		session, err = s.SignIn(ctx, "ada@example.com", "correct horse", log.announce)
+		session, err = s.SignIn(ctx, "ada@example.com", "correct horse", identity.Client{}, log.announce)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,14 +156,14 @@ func TestInterruptedRegistrationIsFinishedBySignIn(t *testing.T) {
 		if _, err := s.Register(ctx, "ada@example.com", "correct horse", log.announce); !errors.Is(err, log.fail) {
 			t.Fatal(err)
 		}
-		if _, err := s.SignIn(ctx, "ada@example.com", "correct horse", log.announce); !errors.Is(err, log.fail) {
+		if _, err := s.SignIn(ctx, "ada@example.com", "correct horse", identity.Client{}, log.announce); !errors.Is(err, log.fail) {
 			t.Errorf("signed in to an account the log does not know: %v", err)
 		}
 		log.fail = nil
 		if _, err := s.Register(ctx, "ada@example.com", "correct horse", log.announce); !errors.Is(err, identity.ErrEmailTaken) {
 			t.Error(err)
 		}
-		session, err := s.SignIn(ctx, "ada@example.com", "correct horse", log.announce)
+		session, err := s.SignIn(ctx, "ada@example.com", "correct horse", identity.Client{}, log.announce)
 		if err != nil || len(log.accounts) != 1 || log.accounts[0] != session.Account {
 			t.Errorf("%+v %v %v", session, err, log.accounts)
 		}
@@ -213,7 +214,7 @@ func TestAddressesAndPasswords(t *testing.T) {
 		if _, err := s.Register(ctx, "nfc@example.com", "pe\u0301renne1", log.announce); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.SignIn(ctx, "nfc@example.com", "p\u00e9renne1", log.announce); err != nil {
+		if _, err := s.SignIn(ctx, "nfc@example.com", "p\u00e9renne1", identity.Client{}, log.announce); err != nil {
 			t.Errorf("the same password typed on another system: %v", err)
 		}
 	})
@@ -293,13 +294,49 @@ func TestRates(t *testing.T) {
 	})
 }
 
+// TestWindowsAreBounded: whatever addresses come, there are so many windows, evenly used, the same ones for every process, and no
+// address can be read from them.
+func TestWindowsAreBounded(t *testing.T) {
+	onEach(t, func(t *testing.T, s *identity.Store, db *bun.DB, c *clock) {
+		other := identity.New(db, c.Now, identity.DefaultRules())
+		used, shared := map[string]bool{}, 0
+		const addresses = 100_000
+		for i := range addresses {
+			address := fmt.Sprintf("2001:db8:%x:%x::/64", i>>16, i&0xffff)
+			key, err := s.WindowKey(t.Context(), "register", address)
+			if err != nil || len(key) != len("register:00000") {
+				t.Fatal(key, err)
+			}
+			if used[key] {
+				shared++
+			}
+			used[key] = true
+			if i%1000 == 0 {
+				if theirs, err := other.WindowKey(t.Context(), "register", address); err != nil || theirs != key {
+					t.Fatalf("two processes count in %s and %s, %v", key, theirs, err)
+				}
+			}
+		}
+		if expected := addresses * addresses / 2 / identity.WindowsOfStrangers; shared > 2*expected {
+			t.Errorf("%d of %d addresses share a window, want about %d", shared, addresses, expected)
+		}
+		if _, err := s.CountRegistration(t.Context(), "203.0.113.77"); err != nil {
+			t.Fatal(err)
+		}
+		var key string
+		if err := db.QueryRowContext(t.Context(), "SELECT key FROM identity_windows").Scan(&key); err != nil || strings.Contains(key, "113") {
+			t.Errorf("the address is stored: %s, %v", key, err)
+		}
+	})
+}
+
 func TestNothingSecretIsStored(t *testing.T) {
 	onEach(t, func(t *testing.T, s *identity.Store, db *bun.DB, _ *clock) {
 		ctx := context.Background()
 		if _, err := s.Register(ctx, "ada@example.com", "correct horse", (&logged{}).announce); err != nil {
 			t.Fatal(err)
 		}
-		session, err := s.SignIn(ctx, "ada@example.com", "correct horse", (&logged{}).announce)
+		session, err := s.SignIn(ctx, "ada@example.com", "correct horse", identity.Client{}, (&logged{}).announce)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -402,7 +439,7 @@ func TestASchemaOfItsOwn(t *testing.T) {
 	log := &logged{}
 	people, closePeople := open("identity")
 	anna, err := people.Register(t.Context(), "anna@example.com", "correct horse", log.announce)
-	if err != nil || tables("public") != 0 || tables("identity") != 5 {
+	if err != nil || tables("public") != 0 || tables("identity") != 10 {
 		t.Fatalf("%v; %d and %d tables", err, tables("public"), tables("identity"))
 	}
 	closePeople()
@@ -411,18 +448,20 @@ func TestASchemaOfItsOwn(t *testing.T) {
 	for _, table := range []string{"accounts", "sessions", "windows", "token_use", "migrations"} {
 		execute("ALTER TABLE identity.identity_" + table + " SET SCHEMA public")
 	}
+	execute("DROP TABLE identity.identity_salts, identity.identity_places, identity.identity_oauth_clients, identity.identity_oauth_grants, identity.identity_oauth_secrets; ALTER TABLE public.identity_windows SET LOGGED; " +
+		"ALTER TABLE public.identity_sessions DROP COLUMN agent, DROP COLUMN network, DROP COLUMN last_used_on; DROP INDEX public.identity_sessions_account; DELETE FROM public.identity_migrations WHERE version > 1")
 	execute("DROP SCHEMA identity")
 	for range 2 {
 		_, closePeople = open("people")
 		closePeople()
 	}
-	if tables("public") != 0 || tables("people") != 5 {
+	if tables("public") != 0 || tables("people") != 10 {
 		t.Errorf("%d and %d tables", tables("public"), tables("people"))
 	}
 	execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 	people, closePeople = open("people")
 	defer closePeople()
-	if session, err := people.SignIn(t.Context(), "anna@example.com", "correct horse", log.announce); err != nil || session.Account != anna {
+	if session, err := people.SignIn(t.Context(), "anna@example.com", "correct horse", identity.Client{}, log.announce); err != nil || session.Account != anna {
 		t.Errorf("%+v, %v", session, err)
 	}
 
@@ -448,7 +487,7 @@ func TestASchemaOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = db.Close()
-	if tables("clerks") != 5 {
+	if tables("clerks") != 10 {
 		t.Errorf("%d tables", tables("clerks"))
 	}
 }

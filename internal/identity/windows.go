@@ -2,7 +2,11 @@ package identity
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -16,7 +20,7 @@ import (
 // Rules bound how often clients may register and sign in.
 type Rules struct {
 	Registrations ratelimit.Rule // per client address
-	SignIns       ratelimit.Rule // per client address, and per email address
+	SignIns       ratelimit.Rule // per client address, and per email address; and attempts of who is signed in to give the password, per account
 }
 
 // DefaultRules are the built-in ones: 5 registrations per address and
@@ -30,24 +34,23 @@ func DefaultRules() Rules {
 
 // RegistrationsLeft is the allowance of a client address, without counting an attempt.
 func (s *Store) RegistrationsLeft(ctx context.Context, address string) (ratelimit.Allowance, error) {
-	return s.windows.Peek(ctx, "register:"+address, s.rules.Registrations, s.now())
+	return s.peek(ctx, "register", address, s.rules.Registrations)
 }
 
 // SignInsLeft is the allowance of a client address, without counting an attempt.
 func (s *Store) SignInsLeft(ctx context.Context, address string) (ratelimit.Allowance, error) {
-	return s.windows.Peek(ctx, "sign-in:"+address, s.rules.SignIns, s.now())
+	return s.peek(ctx, "sign-in", address, s.rules.SignIns)
 }
 
 // CountRegistration counts an attempt to register from a client address.
 func (s *Store) CountRegistration(ctx context.Context, address string) (ratelimit.Allowance, error) {
-	return s.windows.Count(ctx, "register:"+address, s.rules.Registrations, s.now())
+	return s.count(ctx, "register", address, s.rules.Registrations)
 }
 
 // CountSignIn counts an attempt to sign in for the client address and for the e-mail
 // address, registered or not, and returns the allowance with fewer requests left.
 func (s *Store) CountSignIn(ctx context.Context, address, email string) (ratelimit.Allowance, error) {
-	now := s.now()
-	ofAddress, err := s.windows.Count(ctx, "sign-in:"+address, s.rules.SignIns, now)
+	ofAddress, err := s.count(ctx, "sign-in", address, s.rules.SignIns)
 	if err != nil || !ofAddress.Allowed {
 		return ofAddress, err
 	}
@@ -55,11 +58,67 @@ func (s *Store) CountSignIn(ctx context.Context, address, email string) (ratelim
 	if !ok {
 		return ofAddress, nil
 	}
-	ofAccount, err := s.windows.Count(ctx, "sign-in:"+hashOf(key), s.rules.SignIns, now)
+	ofAccount, err := s.count(ctx, "sign-in-to", key, s.rules.SignIns)
 	if err != nil || ofAccount.Remaining < ofAddress.Remaining || !ofAccount.Allowed {
 		return ofAccount, err
 	}
 	return ofAddress, nil
+}
+
+// PasswordsLeft is the allowance of an account's signed-in people to give its password, without counting an attempt.
+func (s *Store) PasswordsLeft(ctx context.Context, account string) (ratelimit.Allowance, error) {
+	return s.windows.Peek(ctx, "password:"+account, s.rules.SignIns, s.now())
+}
+
+// CountPassword counts an attempt of an account's signed-in people to give its password.
+func (s *Store) CountPassword(ctx context.Context, account string) (ratelimit.Allowance, error) {
+	return s.windows.Count(ctx, "password:"+account, s.rules.SignIns, s.now())
+}
+
+func (s *Store) count(ctx context.Context, what, whose string, rule ratelimit.Rule) (ratelimit.Allowance, error) {
+	key, err := s.windowKey(ctx, what, whose)
+	if err != nil {
+		return ratelimit.Allowance{}, err
+	}
+	return s.windows.Count(ctx, key, rule, s.now())
+}
+
+func (s *Store) peek(ctx context.Context, what, whose string, rule ratelimit.Rule) (ratelimit.Allowance, error) {
+	key, err := s.windowKey(ctx, what, whose)
+	if err != nil {
+		return ratelimit.Allowance{}, err
+	}
+	return s.windows.Peek(ctx, key, rule, s.now())
+}
+
+// windowsOfStrangers is how many windows there are of each kind that whoever asks may name as they like, by client or e-mail address.
+// Two that share one share its limit: with 10,000 addresses at a time one in a hundred does.
+const windowsOfStrangers = 1 << 20
+
+// windowKey is the key of a client's or e-mail address: a number below windowsOfStrangers that tells nothing of the address, and that
+// nobody can find another address for who does not know the salt.
+func (s *Store) windowKey(ctx context.Context, what, whose string) (string, error) {
+	salt, err := s.windowSalt(ctx)
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, []byte(salt))
+	mac.Write([]byte(what + "\x00" + whose))
+	return fmt.Sprintf("%s:%05x", what, binary.BigEndian.Uint32(mac.Sum(nil))%windowsOfStrangers), nil
+}
+
+// windowSalt is the same in every process of an installation; the first one makes it.
+func (s *Store) windowSalt(ctx context.Context) (string, error) {
+	if known := s.salt.Load(); known != nil {
+		return *known, nil
+	}
+	var salt string
+	err := s.db.NewRaw(`INSERT INTO identity_salts (name, salt) VALUES ('windows', ?) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING salt`, rand.Text()).Scan(ctx, &salt)
+	if err != nil {
+		return "", fmt.Errorf("identity: salt: %w", err)
+	}
+	s.salt.Store(&salt)
+	return salt, nil
 }
 
 // Windows is a ratelimit.Limiter that several processes share.
@@ -73,6 +132,9 @@ func NewWindows(db *bun.DB) *Windows { return &Windows{db: db} }
 
 // sweepEvery is how many requests pass between two removals of ended windows.
 const sweepEvery = 1000
+
+// Windows are the counters of the store, which other limits of accounts may use too.
+func (s *Store) Windows() *Windows { return s.windows }
 
 // Count is ratelimit.Limiter: one statement, so that concurrent requests are all counted.
 func (w *Windows) Count(ctx context.Context, key string, rule ratelimit.Rule, now time.Time) (ratelimit.Allowance, error) {

@@ -3,8 +3,8 @@
 //
 // It promises that a refused request does not prolong the window, and that
 // counting for one key never waits for another. It knows neither accounts nor
-// addresses: a key is any string. Memory counts for one process; internal/identity counts in the
-// database for several.
+// addresses: a key is any string. Memory counts for one process; Shared for several, in a database
+// (internal/identity) and in each process alone while that is away.
 package ratelimit
 
 import (
@@ -69,6 +69,7 @@ type Memory struct {
 type window struct {
 	start, end time.Time
 	used       int
+	told       time.Time // when Shared was told it; zero in a Memory of one process
 }
 
 // NewMemory returns a Limiter that has counted nothing.
@@ -112,6 +113,31 @@ func (m *Memory) GiveBack(_ context.Context, key string, counted Allowance) (All
 	w.used = min(w.used, counted.Limit) - 1 // a window that is used up counts one more for those it refused
 	m.windows[key] = w
 	return counted.Restored(w.used), nil
+}
+
+// tell replaces the window of a key by what was counted elsewhere.
+func (m *Memory) tell(key string, rule Rule, counted Allowance, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, known := m.windows[key]; !known {
+		m.sweep(now)
+	}
+	w := window{start: counted.ResetAt.Add(-rule.Window), end: counted.ResetAt, used: counted.Limit - counted.Remaining, told: now}
+	if !counted.Allowed {
+		w.used++
+	}
+	m.windows[key] = w
+}
+
+// toldWithin is the allowance of a key that was told less than a time ago.
+func (m *Memory) toldWithin(age time.Duration, key string, rule Rule, now time.Time) (a Allowance, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w, known := m.windows[key]
+	if !known || !now.Before(w.end) || w.told.IsZero() || now.Sub(w.told) >= age {
+		return Allowance{}, false
+	}
+	return NewAllowance(rule, w.start, w.used), true
 }
 
 func (m *Memory) sweep(now time.Time) {

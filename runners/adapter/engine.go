@@ -3,7 +3,6 @@ package adapter
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"reckon/commands"
 	"reckon/domain/run"
@@ -68,11 +67,6 @@ func EndReason(reason engine.ExpiryReason) session.EndReason {
 
 // CloseSession is commands.Engine.
 func (e Engine) CloseSession(key string) bool { return e.Engine.CloseSession(key) }
-
-// LiveSessions is commands.Engine.
-func (e Engine) LiveSessions(prefix string) int {
-	return len(e.Engine.Sessions(strings.TrimSuffix(prefix, "/")))
-}
 
 // Describe is commands.Engine.
 func (e Engine) Describe() (name, revision string) { return e.Engine.Info() }

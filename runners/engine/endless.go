@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"strings"
 	"unicode"
 
 	"reckon/domain/expression"
@@ -21,22 +20,14 @@ type definition struct {
 // endless says of which name the code asks for a value that never ends: x = x + 1 of an x without a value, or f[n_] := n f[n-1] without
 // another definition. The engine gives up somewhere and answers what it then has, without a message. In a session a name may
 // have a value from earlier lines, so that it must stand in the answer.
-func endless(code, inputForm string, inSession bool) string {
-	if !strings.Contains(code, "=") {
-		return ""
-	}
-	inputs, err := expression.ParseAll(code)
-	if err != nil {
-		return ""
-	}
-	definitions, order := definitionsIn(inputs)
-	output, _ := expression.Parse(inputForm)
+func endless(x exchange, inSession bool) string {
+	definitions, order := definitionsIn(x.inputs)
 	ends := ending(definitions)
 	for _, name := range order {
-		if ends[name] || inSession && (output == nil || !mentions(output, map[string]bool{name: true})) {
+		if ends[name] || inSession && (x.output == nil || !mentions(x.output, map[string]bool{name: true})) {
 			continue
 		}
-		if definitions[name][0].delayed && !usedOutside(inputs, name) {
+		if definitions[name][0].delayed && !usedOutside(x.inputs, name) {
 			continue // it is defined and not asked for
 		}
 		return fmt.Sprintf("%s is defined by itself, and nothing ends that: it has no value, and the answer shows where the engine stopped. Give it a first value or a case that ends it.", name)

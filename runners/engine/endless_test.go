@@ -11,16 +11,16 @@ func TestEndless(t *testing.T) {
 		"x = y; y = x; x": false, "f[x_] := x^2; f[f[2]]": false, "Table[s = s + k, {s, 3}]": false, "f[{a_, b___}] := a + f[{b}]; f[{1}]": false, "x == x + 1": false, "s = 0; Do[s = s + k, {k, 3}]; s": false,
 		"f[x_] := Table[f[i], {i, 1, x - 1}]; f[2]": false, "Block[{x = 2}, x = x + 1]": false, "With[{a = 1}, a + 1]": false,
 	} {
-		if got := endless(code, "0", false) != ""; got != want {
+		if got := endless(readExchange(code, "0", nil), false) != ""; got != want {
 			t.Errorf("%s: %t", code, got)
 		}
 	}
 	for code, answer := range map[string]string{"x = x + 1": "6", "f[n_] := n f[n-1]; f[5]": "120", "x = x + 1;": "Null"} {
-		if why := endless(code, answer, true); why != "" {
+		if why := endless(readExchange(code, answer, nil), true); why != "" {
 			t.Errorf("in a session %s, answered %s: %s", code, answer, why)
 		}
 	}
-	if endless("x = x + 1; x", "2 + x", true) == "" {
+	if endless(readExchange("x = x + 1; x", "2 + x", nil), true) == "" {
 		t.Error("in a session")
 	}
 }

@@ -337,7 +337,8 @@ func (in installer) runStep(ctx context.Context, name InstallStep, temporary, pr
 	return nil
 }
 
-// follow reads what a step prints and looks at the disk until the step has ended. It ends the step where that is too much.
+// follow reads what a step prints and looks at the disk until the step has ended, and once more then. It ends the step where that is too
+// much.
 func (in installer) follow(output io.Reader, end context.CancelCauseFunc) {
 	lines := make(chan string)
 	go func() {
@@ -353,14 +354,19 @@ func (in installer) follow(output io.Reader, end context.CancelCauseFunc) {
 		select {
 		case line, more := <-lines:
 			if !more {
+				in.measure(end) // it may have ended between two looks
 				return
 			}
 			in.reports.heard(line)
 		case <-ticker.C:
-			if err := in.reports.measure(); err != nil {
-				end(err)
-			}
+			in.measure(end)
 		}
+	}
+}
+
+func (in installer) measure(end context.CancelCauseFunc) {
+	if err := in.reports.measure(); err != nil {
+		end(err)
 	}
 }
 

@@ -44,16 +44,15 @@ func withOuts(code string) (string, error) {
 var past = wordSet(`Out In InString`)
 
 // outOfReach says why an answer names lines instead of their values; empty where it does not, or where the input named no line.
-func outOfReach(code, inputForm string, answer reply) string {
-	if unknownToText.MatchString(inputForm) && !unknownToText.MatchString(code) {
+func outOfReach(x exchange, answer reply) string {
+	if unknownToText.MatchString(x.inputForm) && !unknownToText.MatchString(x.code) {
 		return "A text that is made by the program, as for ToExpression, knows no % : write Out[-1], Out[-2] or Out[n] in it."
 	}
-	inputs, err := expression.ParseAll(code)
-	if err != nil || !slices.ContainsFunc(inputs, func(e *expression.Expr) bool { return mentions(e, past) }) {
+	if !slices.ContainsFunc(x.inputs, func(e *expression.Expr) bool { return mentions(e, past) }) {
 		return ""
 	}
-	if !slices.ContainsFunc(inputs, func(e *expression.Expr) bool { return namesUnknownLine(e, answer) }) {
-		if output, err := expression.Parse(inputForm); err != nil || !asks(output) && !noLine.MatchString(inputForm) {
+	if !slices.ContainsFunc(x.inputs, func(e *expression.Expr) bool { return namesUnknownLine(e, answer) }) {
+		if x.output == nil || !asks(x.output) && !noLine.MatchString(x.inputForm) {
 			return ""
 		}
 	}

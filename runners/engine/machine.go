@@ -11,19 +11,11 @@ import (
 // machineWarnings say where machine numbers leave nothing to rely on: a result that is infinite or undefined though the
 // input asked for a number, and a zero that sums and exponentials left. The engine says neither. Machine numbers have
 // 53 bits and end at about 1.8*10^308 (IEEE 754 binary64).
-func machineWarnings(code, inputForm string, messages []string) []string {
-	if len(messages) > 0 {
+func machineWarnings(x exchange) []string {
+	if len(x.messages) > 0 || !x.isRead() {
 		return nil
 	}
-	inputs, err := expression.ParseAll(code)
-	if err != nil || len(inputs) == 0 {
-		return nil
-	}
-	output, err := expression.Parse(inputForm)
-	if err != nil {
-		return nil
-	}
-	input := inputs[len(inputs)-1]
+	input, output := x.last(), x.output
 	if !isInexact(input) || mentions(input, infinite) {
 		return nil
 	}

@@ -27,12 +27,12 @@ func TestMachineWarnings(t *testing.T) {
 		{"1.", "((", ""},
 		{"", "", ""},
 	} {
-		got := strings.Join(machineWarnings(c.code, c.answer, nil), "|")
+		got := strings.Join(machineWarnings(readExchange(c.code, c.answer, nil)), "|")
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s → %s: %q", c.code, c.answer, got)
 		}
 	}
-	if got := machineWarnings("Exp[1000.]", "Infinity", []string{"General::ovfl: Overflow."}); got != nil {
+	if got := machineWarnings(readExchange("Exp[1000.]", "Infinity", []string{"General::ovfl: Overflow."})); got != nil {
 		t.Errorf("the engine said so already: %q", got)
 	}
 }

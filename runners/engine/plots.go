@@ -17,13 +17,9 @@ var (
 
 // mayJump tells whether the curves that the code draws may have poles or jumps: it draws functions and nothing else, one of them is not known
 // to be continuous, and joining was not asked for by Exclusions -> None.
-func mayJump(code string) bool {
-	inputs, err := expression.ParseAll(code)
-	if err != nil {
-		return false
-	}
+func mayJump(code []*expression.Expr) bool {
 	functionsOnly, jumps := true, false
-	for _, input := range inputs {
+	for _, input := range code {
 		input.Walk(func(e *expression.Expr) bool {
 			head := e.HeadName()
 			switch {

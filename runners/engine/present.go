@@ -24,12 +24,13 @@ func present(outcome *Outcome, code string, answer reply) {
 		outcome.Result = onOneLine(plainQuotes(*answer.Shown))
 	}
 	outcome.Stdout = withoutMessages(answer)
-	outcome.Messages = append(counted(answer), machineWarnings(code, outcome.InputForm, answer.Messages)...)
+	asked := readExchange(code, outcome.InputForm, answer.Messages)
+	outcome.Messages = append(counted(answer), machineWarnings(asked)...)
 	if slips.Sentence(code) {
 		outcome.Messages = append(outcome.Messages, "Words are read as names of variables, and names beside each other are multiplied: sentences are not understood. Write for example Integrate[x^2, x] or Solve[x^2 == 4, x].")
 	}
 	if answer.SVG != "" {
-		if mayJump(code) {
+		if mayJump(asked.inputs) {
 			answer.SVG = svg.BreakJumps(answer.SVG)
 		}
 		if clean, err := svg.Clean([]byte(answer.SVG)); err == nil {
@@ -41,11 +42,11 @@ func present(outcome *Outcome, code string, answer reply) {
 	if why := missingPictures(*outcome); why != "" {
 		outcome.Messages = append(outcome.Messages, why)
 	}
-	outcome.Unevaluated = unevaluated(code, outcome.InputForm, answer.Messages)
-	if why := endless(code, outcome.InputForm, answer.Line > 0); why != "" {
+	outcome.Unevaluated = unevaluated(asked)
+	if why := endless(asked, answer.Line > 0); why != "" {
 		outcome.Unevaluated, outcome.Messages = true, append(outcome.Messages, why)
 	}
-	if why := outOfReach(code, outcome.InputForm, answer); why != "" {
+	if why := outOfReach(asked, answer); why != "" {
 		outcome.Unevaluated, outcome.Messages = true, append(outcome.Messages, why)
 	}
 }

@@ -130,7 +130,7 @@ func TestUnevaluated(t *testing.T) {
 		{"ListPlot[{1,2}]", "-Graphics-", nil, false},
 		{"((", "((", nil, false},
 	} {
-		if got := unevaluated(c.code, c.answer, c.messages); got != c.want {
+		if got := unevaluated(readExchange(c.code, c.answer, c.messages)); got != c.want {
 			t.Errorf("%s → %s: %t", c.code, c.answer, got)
 		}
 	}

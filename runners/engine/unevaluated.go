@@ -19,49 +19,45 @@ import (
 // numbers that yielded none; a capitalised word nobody knows.
 // What stands for itself is an answer: atoms, structures, operators, objects, functions of symbols (Sin[x]) and the
 // caller's own f[x].
-func unevaluated(code, inputForm string, messages []string) bool {
-	for _, message := range messages {
+func unevaluated(x exchange) bool {
+	for _, message := range x.messages {
 		if strings.Contains(message, "not yet implemented") {
 			return true
 		}
 	}
-	if internalSymbol.MatchString(stringLiteral.ReplaceAllString(inputForm, `""`)) && !internalSymbol.MatchString(code) {
+	if internalSymbol.MatchString(stringLiteral.ReplaceAllString(x.inputForm, `""`)) && !internalSymbol.MatchString(x.code) {
 		return true
 	}
-	if inputForm == "" {
+	if x.inputForm == "" {
 		return true // ended by Throw
 	}
-	inputs, err := expression.ParseAll(code)
-	if err != nil || len(inputs) == 0 {
+	if !x.isRead() {
 		return false
 	}
-	output, err := expression.Parse(inputForm)
-	if err != nil {
-		return false
-	}
+	asked, output := x.last(), x.output
 	if output.IsSymbol("$Failed") || output.IsSymbol("$Aborted") {
-		return !isInput(inputs[len(inputs)-1], output)
+		return !isInput(asked, output)
 	}
 	if output.Kind != expression.Call {
 		return false
 	}
-	if complainedOf(output, messages) || leftOver(inputs[len(inputs)-1], output) {
+	if complainedOf(output, x.messages) || leftOver(asked, output) {
 		return true
 	}
 	head := output.HeadName()
-	input := lastComputation(inputs[len(inputs)-1], head)
+	input := lastComputation(asked, head)
 	if computations[head] && computations[input.HeadName()] {
 		return true
 	}
 	if head == "" || input.HeadName() != head || input.Kind != expression.Call {
 		return false
 	}
-	for _, message := range messages {
+	for _, message := range x.messages {
 		if strings.HasPrefix(message, head+"::") {
 			return true
 		}
 	}
-	if len(messages) > 0 && expression.Canonical(input).Equal(expression.Canonical(output)) {
+	if len(x.messages) > 0 && expression.Canonical(input).Equal(expression.Canonical(output)) {
 		return true
 	}
 	switch {

@@ -42,7 +42,7 @@ func TestRefusedCircuitsCostNothing(t *testing.T) {
 		"repeated qubit":         {circuit(`{"gate":"cx","control":1,"target":1}`), malformed, "repeated_qubit"},
 		"repeated target":        {circuit(`{"gate":"swap","targets":[1,1]}`), malformed, "repeated_qubit"},
 		"unknown gate in text":   {`{"kind":"qsim","circuit":{"openqasm":"qubit q;\nfoo q;"}}`, malformed, `"location":"body.circuit.openqasm","message":"unknown_gate"`},
-		"noise":                  {`{"kind":"qsim","circuit":{"qubits":1,"gates":[],"noise":{}}}`, malformed, "noise_unsupported"},
+		"noise":                  {`{"kind":"qsim","circuit":{"qubits":1,"gates":[],"noise_model":{}}}`, malformed, "noise_unsupported"},
 		"qubits over the plan's": {`{"kind":"qsim","circuit":{"qubits":21,"gates":[{"gate":"t","target":0}]}}`, malformed, "qubits_out_of_range"},
 		"too many shots":         {`{"kind":"qsim","circuit":{"qubits":1,"gates":[],"shots":100001}}`, malformed, "shots_out_of_range"},
 	} {

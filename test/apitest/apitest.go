@@ -42,6 +42,7 @@ import (
 	"reckon/runners/cluster"
 	"reckon/runners/kinds"
 	"reckon/writeapi"
+	"reckon/writeapi/mcpapi"
 )
 
 // Clock is a clock the test moves.
@@ -223,7 +224,7 @@ func Start(t testing.TB, o Options) *Server {
 	signer := func() (*receipt.Signer, error) { return o.Signer, nil }
 	evaluator, err := commands.NewEvaluator(commands.EvaluatorConfig{
 		Store: log, Runs: server.Jobs.Runs, Engine: calculator, Checker: checker{}, Blobs: kept, Owners: alone{},
-		Clock: server.Clock, Signer: signer, Process: "process-1", QueueWait: time.Second,
+		Places: identity.NewPlaces(who, calculator.sessionsOf, func(err error) { t.Error(err) }), Clock: server.Clock, Signer: signer, Process: "process-1", QueueWait: time.Second,
 	})
 	must(t, err)
 	server.Evaluator = evaluator
@@ -263,8 +264,12 @@ func Start(t testing.TB, o Options) *Server {
 		OAuth: writeapi.NewOAuth(log, who, server.Clock, "test"), Logger: quiet,
 		Writes: writes, LogID: projector.LogID(),
 	}.Register(api)
+	var tools []readapi.Tool
+	for _, tool := range mcpapi.Tools() {
+		tools = append(tools, readapi.Tool(tool))
+	}
 	must(t, readapi.Services{
-		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants,
+		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants, SignIns: who.SignIns,
 		JobView: jobView,
 		Plans:   o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
 		Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
@@ -285,8 +290,9 @@ func Start(t testing.TB, o Options) *Server {
 			},
 			Logger: quiet,
 		},
-		Build: "test", PublicURL: o.PublicURL,
+		Build: "test", PublicURL: o.PublicURL, Tools: tools, Revisions: mcpapi.Revisions(),
 	}.Register(api))
+	must(t, mcpapi.Services{API: api, Logger: quiet, Build: "test", PublicURL: o.PublicURL}.Register())
 	server.API = api
 	begin := httpservertest.Start
 	if o.TLS {

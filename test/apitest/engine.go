@@ -86,13 +86,13 @@ func (e *engine) CloseSession(key string) bool {
 	return live
 }
 
-// LiveSessions is commands.Engine.
-func (e *engine) LiveSessions(prefix string) int {
+// sessionsOf counts the sessions that an account has here.
+func (e *engine) sessionsOf(accountID string) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := 0
 	for key := range e.sessions {
-		if strings.HasPrefix(key, prefix) {
+		if strings.HasPrefix(key, accountID+"/") {
 			n++
 		}
 	}

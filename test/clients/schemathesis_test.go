@@ -25,11 +25,9 @@ func TestSchemathesis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
-	if output, err := exec.Command("python3", "-c", "import venv, ensurepip").CombinedOutput(); err != nil {
-		t.Skipf("needs Python with venv: %v\n%s", err, output)
-	}
+	needPython(t)
 	folder := copied(t, "schemathesis")
-	bin := install(t, folder)
+	bin := installPython(t, "schemathesis", folder)
 	data := e2e.DataFolder(t)
 	server := e2e.Start(t, data, "--config", e2e.GenerousPlans(t, data))
 	account := server.NewAccount("schemathesis@example.com")
@@ -48,8 +46,17 @@ func TestSchemathesis(t *testing.T) {
 	t.Logf("%s requests", counts[1])
 }
 
-// install makes the Python environment of the pinned packages, unless it is there, and returns its folder of programs.
-func install(t *testing.T, folder string) string {
+// needPython skips a test where there is no Python that makes environments.
+func needPython(t *testing.T) {
+	t.Helper()
+	if output, err := exec.Command("python3", "-c", "import venv, ensurepip").CombinedOutput(); err != nil {
+		t.Skipf("needs Python with venv: %v\n%s", err, output)
+	}
+}
+
+// installPython makes the Python environment, of this name, of the packages that a folder pins, unless it is there, and returns its
+// folder of programs.
+func installPython(t *testing.T, name, folder string) string {
 	t.Helper()
 	requirements, err := os.ReadFile(filepath.Join(folder, "requirements.txt"))
 	if err != nil {
@@ -59,7 +66,7 @@ func install(t *testing.T, folder string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	environment := filepath.Join(cache, "reckon", fmt.Sprintf("schemathesis-%.6x", sha256.Sum256(requirements)))
+	environment := filepath.Join(cache, "reckon", fmt.Sprintf("%s-%.6x", name, sha256.Sum256(requirements)))
 	bin, ready := filepath.Join(environment, "bin"), filepath.Join(environment, "ready")
 	if _, err := os.Stat(ready); err == nil {
 		return bin

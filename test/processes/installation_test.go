@@ -49,6 +49,12 @@ denied_heads = ["Run", "Import"]
 // install starts the node and makes what is shared.
 func install(t testing.TB) *installation {
 	t.Helper()
+	return installWith(t, plans)
+}
+
+// installWith is install with other plans.
+func installWith(t testing.TB, plans string) *installation {
+	t.Helper()
 	database, address := cuttable(t, pgtest.Database(t))
 	folder := t.TempDir()
 	config := filepath.Join(folder, "reckon.toml")

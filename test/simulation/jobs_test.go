@@ -90,6 +90,35 @@ func runner(name, id string) process {
 	}}
 }
 
+// closer closes the account.
+var closer = process{"close", func(store commands.Store) {
+	_, _ = commands.CloseAccount(context.Background(), store, intent("close", days[1]))
+}}
+
+// holdings are the jobs of these ids that have not ended, as a read model that has caught up knows them.
+type holdings struct {
+	jobs *commands.Jobs
+	ids  []string
+}
+
+func (h holdings) Of(ctx context.Context, _ string, _ event.Position) (held commands.Held, err error) {
+	for _, id := range h.ids {
+		s, err := h.jobs.Read(ctx, id)
+		if err != nil {
+			return held, err
+		}
+		if s.Exists() && !s.Terminal() {
+			held.Jobs = append(held.Jobs, id)
+		}
+	}
+	return held, nil
+}
+
+// nobody is forgotten: identity is no part of the log.
+type nobody struct{}
+
+func (nobody) Forget(context.Context, string, []string) error { return nil }
+
 // rescuer believes that the named runner has stopped reporting.
 func rescuer(id, nonce string) process {
 	return process{"rescuer", func(store commands.Store) {
@@ -127,6 +156,24 @@ var reactions = []reaction{
 				return err
 			}
 			return j.SettleCancellation(context.Background(), in, s)
+		}
+		return nil
+	}},
+	{"end_closed", func(j *commands.Jobs, in commands.Intent, e event.Event) error {
+		var ids []string
+		for _, key := range []string{"k", "other"} {
+			id, err := commands.JobID(theAccount, key)
+			if err != nil {
+				return err
+			}
+			ids = append(ids, id)
+		}
+		closing := &commands.Closing{Jobs: j, Holdings: holdings{j, ids}, People: nobody{}}
+		switch e := e.(type) {
+		case account.Closed:
+			return closing.EndAll(context.Background(), in, e.Account, event.Position{})
+		case job.WasQueued:
+			return closing.EndJob(context.Background(), in, e.Account, e.JobID)
 		}
 		return nil
 	}},
@@ -169,6 +216,9 @@ func invariants(ids ...string) func(*log) error {
 		for _, id := range ids {
 			if err := jobInvariants(l, id); err != nil {
 				return err
+			}
+			if s := stateOf(l, id); s.Exists() && !s.Terminal() && account.Decider.Fold(l.streams[account.Stream(theAccount)]).Closed {
+				return fmt.Errorf("job %s of the closed account is %s", id, s.Status)
 			}
 			if s := stateOf(l, id); s.Exists() && s.Queued.UploadID != "" && !(s.Status == job.Cancelled && s.Early) {
 				holders++
@@ -294,8 +344,24 @@ func scenarios(t *testing.T) map[string]scenario {
 				inTurn("first", submit("submit-a", "k", 0, ""), cancel(k), submit("submit-b", "k", 0, "")),
 				inTurn("second", submit("submit-c", "another", 0, ""), submit("submit-d", "k", 0, ""), cancel(k)),
 			}},
+		"an account is closed while a job is submitted": {start: openAccount(none), check: invariants(k),
+			processes: []process{submit("submit", "k", 0, ""), closer}},
+		"an account is closed while its job is claimed": {start: openAccount(queuedJob(k)), check: invariants(k),
+			processes: []process{runner("r1", k), closer}},
+		"an account is closed while two jobs want one upload": {start: openAccount(storedUpload), check: invariants(k, other),
+			processes: []process{submit("submit", "k", 0, theUpload), submit("other", "other", 0, theUpload), closer}},
+		"an account is closed while a reaction is delivered again": {start: openAccount(queuedJob(k)), check: invariants(k),
+			processes: []process{closer, redelivered(reactions[0], k), redelivered(reactions[2], k), runner("r1", k)}},
 		"an upload and a reaction delivered late": {start: lateUpload, unacked: true, check: invariants(k, other),
 			processes: []process{redelivered(reactions[0], k), submit("other", "other", 0, theUpload), cancel(k)}},
+	}
+}
+
+// openAccount starts with an account and whatever else.
+func openAccount(more func(*log)) func(*log) {
+	return func(l *log) {
+		_, _ = l.append(account.Stream(theAccount), event.NoStream, []event.Proposed{{Event: account.Registered{Account: theAccount, Plan: plan.Name}}})
+		more(l)
 	}
 }
 

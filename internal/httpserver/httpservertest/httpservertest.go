@@ -33,7 +33,9 @@ func start(t testing.TB, handler http.Handler, limits httpserver.Limits, begin f
 	t.Helper()
 	s := Server{httptest.NewUnstartedServer(nil), &atomic.Int64{}, &atomic.Int64{}}
 	s.Config, s.Listener = httpserver.New(handler, limits, slog.New(slog.DiscardHandler)).ServerAndListener(s.Listener)
-	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+	served := s.Config.ConnState
+	s.Config.ConnState = func(c net.Conn, state http.ConnState) {
+		served(c, state)
 		switch state {
 		case http.StateNew:
 			s.Open.Add(1)

@@ -119,7 +119,7 @@ def _times_infinite(a: Value, b: Value) -> Value:
         if isinstance(value, bool):
             return undefined("a truth value is no number")
     directions = [direction_of(value) for value in (a, b)]
-    if any(isinstance(d, fmpq) and d == 0 for d in directions):
+    if any(d is not None and is_zero(d) for d in directions):  # type: ignore[arg-type] # a ball that may be 0 is Undecided
         return INDETERMINATE
     if any(d is None for d in directions):
         return COMPLEX_INFINITY

@@ -13,11 +13,12 @@ from itertools import pairwise, product
 
 from flint import fmpq
 
+from .deciding import not_zero
 from .evaluation import evaluate
 from .signs import Signs
 from .tree import Refused, Tree, arguments, constants, free_symbols, is_call, plus, replace, walk
 from .univariate import polynomial
-from .values import Gaussian, Undecided, Value, complex_ball, gaussian, is_number, precision
+from .values import Gaussian, Undecided, Value, gaussian
 
 Piece = tuple[bool, fmpq | None, fmpq | None]  # of a cut: whether on the imaginary axis, and its ends; None: infinite
 BELOW_ZERO: tuple[Piece, ...] = ((False, None, fmpq(0)),)
@@ -54,7 +55,8 @@ AT_ZERO_ONLY = frozenset(
 # Analytic but for poles, for any values of all arguments, however many.
 MEROMORPHIC = frozenset(
     "Plus Times Subtract Minus Divide Rational Complex List Function RootSum Slot OnReals$ Rule Det Tr Dot Transpose ConjugateTranspose Inverse "
-    "LinearSolve CharacteristicPolynomial MatrixExp Cross KroneckerProduct Total Accumulate Adjugate IdentityMatrix DiagonalMatrix Re Im Conjugate".split()
+    "LinearSolve CharacteristicPolynomial MatrixExp Cross KroneckerProduct Total Mean Differences "
+    "Accumulate Adjugate IdentityMatrix DiagonalMatrix Re Im Conjugate".split()
 )
 # The same with so many arguments.
 ARGUMENTS: dict[str, int] = {
@@ -79,7 +81,6 @@ STEPS = frozenset(
 )
 TURNING = {("ArcSin", "Sin"): fmpq(1, 2), ("ArcCos", "Cos"): fmpq(0), ("ArcTan", "Tan"): fmpq(1, 2)}  # where, in units of Pi, up to whole ones
 MAX_STATES = 40
-BITS = 128
 NOTHING = Gaussian(fmpq(0), fmpq(0))
 
 
@@ -100,7 +101,7 @@ def branched(nodes: Iterable[Tree]) -> list[tuple[str, Tree, Tree]]:
                 found["", node, node] = None
             continue
         if head == "Power" and len(parts) == 2:
-            analytic = isinstance(parts[1], int) or parts[0] == "E" or number_but_zero(parts[0])
+            analytic = isinstance(parts[1], int) or parts[0] == "E" or not_zero(parts[0])
             if not analytic:
                 found["Power", parts[0], node] = None
         elif head in OF_WHOLE_ORDER and len(parts) == 2 and isinstance(parts[0], int):
@@ -117,17 +118,6 @@ def usual(head: str, parts: tuple[Tree, ...]) -> bool:
     if head == "Log" and len(parts) == 2:
         return not free_symbols(parts[0])
     return len(parts) == LAST.get(head, 1) and (head.startswith("Bessel") or not any(free_symbols(part) for part in parts[:-1]))
-
-
-def number_but_zero(node: Tree) -> bool:
-    if free_symbols(node) or constants(node):
-        return False
-    with precision(BITS):
-        try:
-            value = evaluate(node)
-        except (Undecided, Refused):
-            return False
-        return is_number(value) and not complex_ball(value).contains(0)
 
 
 def put_in_plainly(parts: tuple[Tree, ...]) -> bool:

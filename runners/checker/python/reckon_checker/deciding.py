@@ -10,7 +10,7 @@ from flint import arb
 
 from . import budget, watch
 from .evaluation import evaluate
-from .tree import Refused, Tree, free_symbols, walk
+from .tree import Refused, Tree, constants, free_symbols, walk
 from .values import (
     Comparison,
     Relation,
@@ -18,6 +18,7 @@ from .values import (
     Value,
     ball,
     compare,
+    complex_ball,
     digits_of,
     is_number,
     precision,
@@ -29,6 +30,7 @@ SCHEDULE = (64, 320, 1024)
 ENOUGH_DIGITS = 60
 BITS_A_DIGIT = 3.3
 
+NOT_ZERO_BITS = 512
 MAX_EXTRA_BITS = 20000
 SHORT_NUMBER = 24  # bits
 MAX_HIDDEN_BITS = 12000  # of what constants hide, at which it is looked for
@@ -115,6 +117,18 @@ def hidden(node: Tree) -> int:
         if SCHEDULE[1] < 2 * depth <= MAX_HIDDEN_BITS:
             bits = max(bits, 2 * depth)
     return bits
+
+
+def not_zero(node: Tree) -> bool:
+    """Whether a tree without symbols and generated constants is a number that is proved not to be zero."""
+    if free_symbols(node) or constants(node):
+        return False
+    with precision(NOT_ZERO_BITS):
+        try:
+            value = evaluate(node)
+        except (Undecided, Refused):
+            return False
+        return is_number(value) and not complex_ball(value).contains(0)
 
 
 def constant_parts(node: Tree) -> Iterator[Tree]:

@@ -488,8 +488,6 @@ HEADS: dict[str, Rule] = {
     "ReplaceAll": _replaced,
     "OnReals$": _on_reals,
     "OffZero$": _off_zero,
-    "HoldForm": _first,
-    "N": _first,
     "Identity": _first,
     "DirectedInfinity": _directed,
     **dict.fromkeys(COMPARISONS, _comparison),

@@ -252,8 +252,16 @@ def part(index: int) -> Callable[[Value], Value]:
     return lambda value: value[index] if isinstance(value, tuple) and value else undefined("a part of something that is no list")
 
 
-def total(value: Value) -> Value:
-    return total_of(list(value)) if isinstance(value, tuple) else undefined("Total")
+def total(value: Value, levels: Value = ONE) -> Value:
+    """Total[list] and Total[array, n]: of the entries down to level n."""
+    n = whole(levels)
+    if not isinstance(value, tuple) or n is None or n < 1:
+        return undefined("Total")
+    for _ in range(n - 1):
+        if not all(isinstance(part, tuple) for part in value):
+            return undefined("Total of a list that is not so deep")
+        value = tuple(entry for part in value if isinstance(part, tuple) for entry in part)
+    return total_of(list(value))
 
 
 LISTS: dict[str, Callable[..., Value]] = {

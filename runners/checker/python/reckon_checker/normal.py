@@ -454,7 +454,6 @@ REWRITES: dict[tuple[str, int], Callable[..., Tree]] = {
     ("Quotient", 2): lambda m, n: ("Floor", times(m, power(n, -1))),
     ("PolyGamma", 1): lambda z: ("PolyGamma", 0, z),
     ("Identity", 1): lambda z: z,
-    ("HoldForm", 1): lambda z: z,
 }
 
 # Functions of which only the value at equal arguments is used.

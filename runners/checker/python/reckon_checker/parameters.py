@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
 from typing import TypeAlias
 
 from flint import fmpq
 
-from .assumptions import Assumptions
+from . import budget
+from .assumptions import COMPARISONS, Assumptions
 from .deciding import decide
 from .evaluation import Environment, evaluate
 from .findings import Open, Refuted, Sampled, Statement, Supported, Witness
-from .points import Name, Points
-from .tree import Tree, free_symbols, is_call, walk
+from .points import Name, Point, Points, environment
+from .tree import Refused, Tree, free_symbols, is_call, walk
 from .values import Comparison, NonValue, Relation, Undecided, Value
 
 SAMPLES = 4
+EDGES, EDGE_SHARE = 10, 0.1  # further values, and the share of the budget that is left for each
 
 # Neither for nor against: a formula need not hold where its series or integral diverges.
 DIVERGES = Open("it diverges for these parameters")
@@ -36,7 +40,7 @@ def samples(names: set[str], trees: list[Tree], conditions: list[Tree], seed: in
     usable = [point for point in points if not point.special and all(isinstance(value, fmpq) for value in point.values.values())]
     usable.sort(key=lambda point: point.region != "positive")
     assumed = Assumptions(conditions)
-    if names <= set().union(*(free_symbols(condition) for condition in conditions)):  # what is assumed of all is meant: other signs too
+    if speaks_of_all(names, conditions):  # what is assumed of all is meant: other signs too
         negative = [point for point in usable if any(isinstance(value, fmpq) and value < 0 for value in point.values.values())]
         usable = [*usable[:2], *negative[: count - 2], *usable[2:]]
     for point in usable[:count]:
@@ -46,6 +50,31 @@ def samples(names: set[str], trees: list[Tree], conditions: list[Tree], seed: in
             values: Known = {name: value if name in assumed.integers else change(value) for name, value in point.values.items()}  # type: ignore[no-untyped-call]
             if assumed.hold(Environment(values)):
                 yield values
+
+
+def speaks_of_all(names: set[str], conditions: Iterable[Tree]) -> bool:
+    return names <= set().union(*(free_symbols(condition) for condition in conditions))
+
+
+def edges(names: set[str], trees: list[Tree], conditions: list[Tree], seed: int) -> Iterator[Known]:
+    """Further admissible values where conditions, or the cases of an answer, speak of all parameters: on the ends that belong to the
+    admissible values, and in every cell between the places that they name, near both of its ends too."""
+    cases = [case for tree in trees for part in walk(tree) if is_call(part, "Piecewise") for case in walk(part) if is_call(case, *COMPARISONS, "Inequality")]
+    if not names or not speaks_of_all(names, [*conditions, *cases]):
+        return
+    assumed = Assumptions(conditions)
+    ends = [tree for condition in assumed.conditions if is_call(condition, *COMPARISONS, "Inequality") for tree in Assumptions([condition]).critical()]
+    points = [p for p in Points(names, trees, assumed, seed, real=True).choose() if all(isinstance(value, fmpq) for value in p.values.values())]
+    for point in (*(p for p in points if p.special and on_an_end(p, ends)), *(p for p in points if "inside cell" in p.region)):
+        yield dict(point.values)
+
+
+def on_an_end(point: Point, ends: list[Tree]) -> bool:
+    found: list[Value] = []
+    for end in ends:
+        with suppress(Undecided, Refused):
+            found.append(evaluate(end, environment(point)))
+    return any(isinstance(value, fmpq) and value == 0 for value in found)
 
 
 def named(values: Known) -> dict[str, Value]:
@@ -64,7 +93,18 @@ def sampled(names: set[str], trees: list[Tree], conditions: list[Tree], seed: in
         if isinstance(found, Refuted):
             return found
         supported, opened = supported + isinstance(found, Supported), opened + isinstance(found, Open)
-    return Supported() if supported and not opened else found if isinstance(found, Open) else Open("decided for some parameters only")
+    if not supported:
+        return found
+    for values in islice(edges(names, trees, conditions, seed), EDGES):
+        try:
+            with budget.share(EDGE_SHARE):
+                one = look(values)
+        except budget.Spent:
+            budget.look()
+            break
+        if isinstance(one, Refuted):
+            return one
+    return Open("decided for some parameters only") if opened else Supported()
 
 
 def judged(expected: Callable[[], Value], answer: Tree, values: Known, note: str = "") -> Sampled:

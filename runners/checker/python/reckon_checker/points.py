@@ -60,11 +60,13 @@ class Points:
     @property
     def certain(self) -> bool:
         """Whether every place where a function that is not analytic changes its ways was found, so that no region is missed."""
-        return self.branch_places is not None and self.sides_of_cuts is not None and self.no_step_missed
+        return not self.names or (self.branch_places is not None and self.sides_of_cuts is not None and self.no_step_missed)
 
     @property
     def no_step_missed(self) -> bool:
-        """The same of functions that jump or bend alone."""
+        """The same of functions that jump or bend alone. Without symbols there is one point, and it is all."""
+        if not self.names:
+            return True
         open_names = self._open_names()
         known = isolated(self.expressions, self.assumptions.critical(), open_names, self.branch_places or ())
         return not self.missed and known and self._given_alike() and real_with(self.expressions, open_names)

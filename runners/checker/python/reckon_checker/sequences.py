@@ -6,10 +6,13 @@ import itertools
 import math
 from collections.abc import Callable
 
-from flint import fmpq, fmpz
+from flint import arb, fmpq, fmpz
 
-from .arithmetic import minus, plus, times
-from .values import Value, undefined, whole
+from . import budget
+from .arithmetic import minus, plus, power, times
+from .jumps import floor
+from .lists import squared_modulus
+from .values import HALF, ONE, Value, is_zero, sign, undefined, whole
 
 MAX_ENTRIES = 3000
 MAX_MODULUS = 10**7
@@ -51,8 +54,14 @@ def accumulate(values: Value) -> Value:
     return tuple(itertools.accumulate(values, plus)) if isinstance(values, tuple) else undefined("Accumulate")
 
 
-def differences(values: Value) -> Value:
-    return tuple(minus(b, a) for a, b in itertools.pairwise(values)) if isinstance(values, tuple) else undefined("Differences")
+def differences(values: Value, times_over: Value = ONE) -> Value:
+    n = whole(times_over)
+    if not isinstance(values, tuple) or n is None or not 0 <= n <= MAX_ENTRIES:
+        return undefined("Differences")
+    for _ in range(n):
+        budget.step()
+        values = tuple(minus(b, a) for a, b in itertools.pairwise(values))
+    return values
 
 
 def length(values: Value) -> Value:
@@ -93,6 +102,26 @@ def mean(values: Value) -> Value:
     return times(total, fmpq(1, len(values)))
 
 
+def variance(values: Value) -> Value:
+    """Of a list of numbers: the sum of |x - mean|^2 over one less than there are."""
+    if not isinstance(values, tuple) or len(values) < 2 or any(isinstance(value, tuple) for value in values):
+        return undefined("Variance")
+    middle = mean(values)
+    total: Value = fmpq(0)
+    for value in values:
+        total = plus(total, squared_modulus(minus(value, middle)))
+    return times(total, fmpq(1, len(values) - 1))
+
+
+def median(values: Value) -> Value:
+    """Of a list of rational numbers."""
+    numbers = ordered(values)
+    if not isinstance(numbers, tuple) or not numbers:
+        return undefined("Median")
+    half = len(numbers) // 2
+    return numbers[half] if len(numbers) % 2 else mean(numbers[half - 1 : half + 1])
+
+
 def subsets(*args: Value) -> Value:
     values = args[0]
     if len(args) > 2 or not isinstance(values, tuple) or len(values) > 10:
@@ -108,9 +137,10 @@ def subsets(*args: Value) -> Value:
 
 
 def permutations(values: Value) -> Value:
-    if not isinstance(values, tuple) or len(values) > 6 or not all(isinstance(value, fmpq) for value in values) or len(set(values)) < len(values):
+    """Of rational numbers: each order once, in the order of the places."""
+    if not isinstance(values, tuple) or len(values) > 6 or not all(isinstance(value, fmpq) for value in values):
         return undefined("Permutations")
-    return tuple(itertools.permutations(values))
+    return tuple(dict.fromkeys(itertools.permutations(values)))
 
 
 def digits(n: int, base: int = 10) -> list[int]:
@@ -137,17 +167,23 @@ def from_digits(values: list[int], base: int = 10) -> Value:
     return fmpq(total)
 
 
-def continued_fraction(value: Value, *more: Value) -> Value:
-    if more or not isinstance(value, fmpq):
+def continued_fraction(value: Value, count: Value | None = None) -> Value:
+    """ContinuedFraction[x] of a rational number, ContinuedFraction[x, n] of a real one: the first n terms, or as many as there are."""
+    most = MAX_ENTRIES if count is None else whole(count)
+    if not isinstance(value, fmpq | arb) or (count is None and isinstance(value, arb)) or most is None or not 0 < most <= MAX_ENTRIES:
         return undefined("ContinuedFraction")
-    negative, x = value < 0, abs(value)
+    negative = sign(value) < 0
+    x = -value if negative else value
     found: list[int] = []
-    while True:
-        part = int(x.floor())
+    while len(found) < most:
+        budget.step()
+        part = int(floor(x).p)
         found.append(-part if negative else part)
-        if x == part:
+        rest = x - part
+        if is_zero(rest):
             return listed(found)
-        x = 1 / (x - part)
+        x = 1 / rest
+    return listed(found) if count is not None else undefined("a long list")
 
 
 def chinese_remainder(residues: list[int], moduli: list[int]) -> Value:
@@ -213,6 +249,9 @@ SEQUENCES: dict[str, Callable[..., Value]] = {
     "Sort": ordered,
     "Union": union,
     "Mean": mean,
+    "Variance": variance,
+    "StandardDeviation": lambda values: power(variance(values), HALF),
+    "Median": median,
     "Subsets": subsets,
     "Permutations": permutations,
     "ContinuedFraction": continued_fraction,

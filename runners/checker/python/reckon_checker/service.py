@@ -16,7 +16,7 @@ from typing import Any
 
 import flint
 
-from . import budget, logic, stand_ins, tree
+from . import budget, explicit, logic, stand_ins, tree
 from .evaluation import HEADS
 from .findings import Open, Residual, Sampled, Supported, Verified, as_reply
 from .rules import (
@@ -29,9 +29,10 @@ from .rules import (
     limits,
     matrices,
     modular_matrices,
+    number_properties,
     numeric_value,
     optima,
-    polynomials,
+    polynomial_parts,
     quantified,
     series,
     solutions,
@@ -52,8 +53,8 @@ RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
     "elimination": elimination.check,
     "equations": functional.check,
     "factors": whole_numbers.factors,
-    "primes": whole_numbers.primes,
-    "polynomial": polynomials.check,
+    "primes": number_properties.check,
+    "polynomial": polynomial_parts.check,
     "matrix": matrices.check,
     "modular_matrix": modular_matrices.check,
     "held": identities.withheld,
@@ -93,7 +94,7 @@ def handle(request: dict[str, Any]) -> dict[str, Any]:
 def check(task: dict[str, Any]) -> dict[str, Any]:
     seed = int.from_bytes(hashlib.sha256(json.dumps(task, sort_keys=True).encode()).digest()[:8], "big")
     try:
-        task = decoded(task)
+        task = explicit.written_out(decoded(task))
         if task["kind"] != "equations":
             task = stand_ins.indexed(task)
         procedure = RESIDUAL.get(task["kind"]) or SAMPLED[task["kind"]]

@@ -7,6 +7,7 @@ are a matrix: where its determinant is not zero there is one solution and no oth
 from __future__ import annotations
 
 from ..calculus import differentiate
+from ..deciding import not_zero
 from ..evaluation import Environment, evaluate
 from ..normal import proves_zero
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, replace, times, walk
@@ -33,7 +34,7 @@ def unique(node: Tree, symbols: list[str], x: str, conditions: list[Condition]) 
     if proves_zero(discriminant):
         r = times(-1, b, below)
         basis: list[Tree] = [("Power", "E", times(r, x)), times(x, ("Power", "E", times(r, x)))]
-    elif differs(discriminant):
+    elif not_zero(discriminant):
         width = ("Power", discriminant, HALF)
         basis = [("Power", "E", times(plus(times(-1, b), times(sign, width)), below, x)) for sign in (1, -1)]
     else:
@@ -42,7 +43,7 @@ def unique(node: Tree, symbols: list[str], x: str, conditions: list[Condition]) 
     determinant = minus(times(rows[0][0], rows[1][1]), times(rows[0][1], rows[1][0]))
     if proves_zero(determinant):
         return False
-    return True if differs(determinant) else None
+    return True if not_zero(determinant) else None
 
 
 def finite_between(node: Tree, symbols: list[str], x: str, conditions: list[Condition]) -> bool:
@@ -60,18 +61,6 @@ def finite_between(node: Tree, symbols: list[str], x: str, conditions: list[Cond
             return is_number(bound) and bool(complex_ball(bound).is_finite())
     except (Undecided, Refused):
         return False
-
-
-def differs(node: Tree) -> bool:
-    """Whether a constant is proved not to be zero."""
-    if free_symbols(node):
-        return False
-    with precision(BITS):
-        try:
-            value = evaluate(node)
-        except (Undecided, Refused):
-            return False
-    return is_number(value) and not complex_ball(value).contains(0)
 
 
 def transported(node: Tree, u: str, slopes: list[str], variables: list[str], body: Tree) -> bool:
@@ -95,13 +84,13 @@ def transported(node: Tree, u: str, slopes: list[str], variables: list[str], bod
     gradient = [differentiate(function[1], name) for name in variables]
     if any(free_symbols(part) for part in gradient):
         return False
-    return any(differs(part) for part in gradient) and proves_zero(plus(times(a, gradient[0]), times(b, gradient[1])))
+    return any(not_zero(part) for part in gradient) and proves_zero(plus(times(a, gradient[0]), times(b, gradient[1])))
 
 
 def moves(node: Tree, u: str, slopes: list[str]) -> bool:
     """Whether a u_x + b u_t + c u + d == 0 has numbers a, b and c, and a or b is not zero."""
     rates = [differentiate(node, name) for name in (*slopes, u)]
-    return not any(free_symbols(rate) for rate in rates) and any(differs(rate) for rate in rates[:2])
+    return not any(free_symbols(rate) for rate in rates) and any(not_zero(rate) for rate in rates[:2])
 
 
 def without_functions(body: Tree) -> bool:
@@ -116,7 +105,7 @@ def called(node: Tree) -> bool:
 
 def nowhere_zero(node: Tree) -> bool:
     if not free_symbols(node):
-        return differs(node)
+        return not_zero(node)
     return is_call(node, "Exp") or (is_call(node, "Power") and arguments(node)[0] == "E")
 
 

@@ -10,11 +10,11 @@ from .. import budget
 from ..critical import substituted
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
-from ..parameters import DIVERGES, Known, conditions_of, named, sampled
+from ..parameters import DIVERGES, Known, conditions_of, named, sampled, speaks_of_all
 from ..quadrature import FINE_BITS, NARROW, WIDEST, total
 from ..tails import Divergent
-from ..tree import Refused, Tree, free_symbols, reals
-from ..values import INFINITY, MINUS_INFINITY, Kind, NonValue, Number, Undecided, Value, complex_ball, is_number, precision, settled
+from ..tree import Refused, Tree, free_symbols, reals, replace
+from ..values import INFINITY, MINUS_INFINITY, Kind, NonValue, Number, Undecided, Value, complex_ball, is_number, precision, settled, show
 from . import exact_integrals, identities, iterated
 
 BITS = (96, 160)
@@ -51,7 +51,8 @@ def single(integrand: Tree, one: list[Tree], task: dict[str, Any], seed: int) ->
         known = named(values)
         return definite(substituted(integrand, known), name, [substituted(end, known) for end in ends], values, task)
 
-    return sampled(names, [answer, *ends], conditions, seed, look)
+    at_ends = [replace(integrand, name, end) for end in ends]  # where what is integrated changes its ways within the range
+    return sampled(names, [answer, *ends, *at_ends], conditions, seed, look)
 
 
 def renamed(tree: Tree, name: str, fresh: str) -> Tree:
@@ -120,7 +121,7 @@ def loose(value: Number, digits: int) -> Number:
 
 
 def diverges(proof: Divergent, answer: Tree, values: Known) -> Sampled:
-    if values:
+    if values and not speaks_of_all({name for name in values if isinstance(name, str)}, conditions_of(answer)):
         return DIVERGES
     with precision(128):
         try:
@@ -128,7 +129,8 @@ def diverges(proof: Divergent, answer: Tree, values: Known) -> Sampled:
         except (Undecided, Refused):
             return Open("no value to compare")
     if is_number(given):
-        return Refuted(Statement(proof.why, exact=False))
+        at = ", ".join(f"{name} = {show(value)}" for name, value in named(values).items())
+        return Refuted(Statement(proof.why + (f" at {at}, where the answer says it has a value" if at else ""), exact=False))
     if isinstance(given, NonValue):
         wrong_way = (given == INFINITY and proof.sign < 0) or (given == MINUS_INFINITY and proof.sign > 0)
         return Refuted(Statement(f"{proof.why}, to {'Infinity' if proof.sign > 0 else '-Infinity'}", exact=False)) if wrong_way else Supported()

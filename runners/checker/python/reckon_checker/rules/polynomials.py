@@ -120,8 +120,10 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     related = dependent([*args, *parts])
     if related and (what not in WANTED or task.get("modulus") is not None):
         return Open("constants that are algebraic, or may be dependent")
-    if what == "PolynomialMod" or (what == "Congruent" and isinstance(task.get("modulus"), int)):
-        return residues(reduced([*args, *([task["modulus"]] if what == "Congruent" else [])], parts, what), parts, task.get("modulus", 0))
+    if what == "Congruent" and isinstance(task.get("modulus"), int):
+        return residues(reduced([*args, task["modulus"]], parts, what), parts, task["modulus"])
+    if what == "PolynomialMod":
+        return reduced(args, parts, what) if isinstance(args[1], int) else remainder_by_monic(args, parts)
     if what not in ("PolynomialGCD", "PolynomialLCM") and len(args) > 2:
         return Open("two polynomials are wanted")
     variable: Any = task.get("variable")
@@ -205,6 +207,17 @@ def reduced(args: list[Tree], parts: list[Tree], what: str) -> Residual:
     if what == "Congruent":
         return Verified(True)
     return Verified(True) if all(0 <= c < m for c in given.coeffs()) else Open("coefficients that are not reduced")
+
+
+def remainder_by_monic(args: list[Tree], parts: list[Tree]) -> Residual:
+    """PolynomialMod[p, m] for polynomials in one symbol with integer coefficients, m with the leading coefficient 1 or -1: the remainder."""
+    names = {str(leaf) for tree in [*args, *parts] for leaf in leaves(tree)}
+    found = [univariate(tree, next(iter(names))) for tree in [*args, *parts]] if len(names) == 1 and len(args) == 2 and len(parts) == 1 else []
+    known = [p for p in found if p is not None and all(c.q == 1 for c in p.coeffs())]
+    if len(known) < 3 or known[1].degree() < 1 or abs(known[1].leading_coefficient()) != 1:
+        return Open("not of that form")
+    wanted = known[0] % known[1]
+    return Verified(True) if wanted == known[2] else Refuted(Statement(f"{wanted} is expected"))
 
 
 def content(p: fmpq_mpoly) -> fmpq:
@@ -353,12 +366,14 @@ def residues(found: Residual, parts: list[Tree], modulus: Tree) -> Residual:
 
 
 def least(node: Tree, modulus: int) -> bool:
-    """Whether all numbers in a tree but exponents are integers from 0 to below the modulus."""
+    """Whether a tree is made of sums, products and whole powers of symbols and integers from 0 to below the modulus."""
     if isinstance(node, int):
         return 0 <= node < modulus
     if not isinstance(node, tuple):
         return isinstance(node, str)
-    return node[0] != "Rational" and all(least(part, modulus) for part in (node[1:2] if node[0] == "Power" else node[1:]))
+    if node[0] == "Power":
+        return len(node) == 3 and isinstance(node[2], int) and node[2] >= 0 and least(node[1], modulus)
+    return node[0] in ("Plus", "Times", "List") and all(least(part, modulus) for part in node[1:])
 
 
 def modular(what: str, args: list[Tree], parts: list[Tree], variable: Tree, modulus: Tree) -> Residual:

@@ -14,7 +14,7 @@ from ..evaluation import EMPTY, Environment, concrete, evaluate
 from ..expanding import expand, towards
 from ..expansion import Constant, Expander, Germ, tidied
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
-from ..growth import Monomial, X, compared, raised
+from ..growth import Monomial, X, compared, level, raised
 from ..parameters import Known, conditions_of, named, sampled
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, plus, rational, replace, times
 from ..values import NonValue, Relation, Undecided, Value, is_number, precision
@@ -193,6 +193,8 @@ def one_coefficient(function: Tree, variable: dict[str, Any], order: int, answer
                 continue
             if found.remainder is not None and compared(found.remainder[0], at(order)) >= 0:
                 continue
+            if any(monomial and [key for key, _ in monomial] != [level(1)] for monomial in found.terms):
+                raise Undecided("an essential singularity, or logarithms: no series of powers")
             return found.terms[at(order)].value if at(order) in found.terms else fmpq(0)
         raise Undecided("no expansion")
 

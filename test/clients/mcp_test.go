@@ -1,0 +1,171 @@
+package clients
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"reckon/test/e2e"
+)
+
+// proofExport is a proof export of a declaration named one.
+const proofExport = "mcp/proof.ndjson"
+
+// TestMCPClients: the official clients call every tool, in the revisions with sessions and in the one without.
+func TestMCPClients(t *testing.T) {
+	server := e2e.Start(t, e2e.DataFolder(t))
+	account := server.NewAccount("mcp@example.com")
+	const told = "the story is told in "
+	t.Run("Python", func(t *testing.T) {
+		needPython(t)
+		folder := copied(t, "mcp/python")
+		python := filepath.Join(installPython(t, "mcp", folder), "python")
+		export, err := os.ReadFile(proofExport)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for mode, revision := range map[string]string{"legacy": "2025-11-25", "auto": "2026-07-28"} {
+			command := exec.CommandContext(t.Context(), python, "tools.py", server.URL+"/mcp", account.Token, mode)
+			command.Dir, command.Stdin = folder, strings.NewReader(string(export))
+			if said, err := command.CombinedOutput(); err != nil || !strings.Contains(string(said), told+revision) {
+				t.Errorf("%s: %v\n%s", mode, err, said)
+			}
+		}
+	})
+	t.Run("TypeScript", func(t *testing.T) {
+		needNode(t)
+		folder := copied(t, "mcp/typescript")
+		installNode(t, folder)
+		export, err := filepath.Abs(proofExport)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := run(t, folder, false, nil, "node", "tools.js", server.URL+"/mcp", account.Token, export); !strings.Contains(said, told+"2025-11-25") {
+			t.Error(said)
+		}
+	})
+}
+
+// lacks are what a failed check of the conformance suite may say: that the server has none of the suite's own tools, prompts and
+// resources, or does not offer a capability that a server may leave out.
+var lacks = regexp.MustCompile(`unknown (tool|prompt) "test_|Not testable: server (does not list the diagnostic tool 'test_|exposes no tool with x-mcp-header)|` +
+	`Tool 'json_schema_2020_12_tool' not found|method not found: "(completion/complete|resources/subscribe)"|` +
+	`Expected InputRequiredResult with|could not get initial InputRequiredResult|instead of re-requesting via InputRequiredResult|` + // of such a tool
+	`Server did not send (priming event|retry field)`) // recommended to servers whose answers can be resumed
+
+// ownResources are the scenarios that read the suite's own resources, which are said to be missing without a name.
+var ownResources = []string{"resources-read-text", "resources-read-binary", "resources-templates-read"}
+
+// passed are the scenarios of each revision that need nothing of the suite's own: every check of theirs passes.
+var passed = map[string][]string{
+	"2025-06-18": {"server-initialize", "ping", "logging-set-level", "tools-list", "resources-list", "prompts-list", "server-session-lifecycle"},
+	"2025-11-25": {"server-initialize", "ping", "logging-set-level", "tools-list", "resources-list", "prompts-list", "server-session-lifecycle", "server-sse-multiple-streams", "dns-rebinding-protection"},
+	"2026-07-28": {"tools-list", "resources-list", "prompts-list", "server-sse-multiple-streams", "sep-2164-resource-not-found", "dns-rebinding-protection", "caching", "http-header-validation",
+		"input-required-result-unsupported-methods", "input-required-result-validate-input"},
+}
+
+// check is what the suite says of one requirement.
+type check struct {
+	ID, Status   string
+	ErrorMessage string `json:"errorMessage"`
+}
+
+// runStamp ends the name of the folder of a scenario's checks.
+var runStamp = regexp.MustCompile(`-20\d\d-\d\d-\d\dT[-0-9]+Z$`)
+
+// TestMCPConformance: the public conformance suite finds nothing but that its own tools, prompts and resources are not there, and every
+// message is of the protocol's schema. The suite has no credential: a proxy adds one.
+func TestMCPConformance(t *testing.T) {
+	needNode(t)
+	folder := copied(t, "mcp/conformance")
+	installNode(t, folder)
+	node := newerNode(t, folder)
+	data := e2e.DataFolder(t)
+	server := e2e.Start(t, data, "--config", e2e.GenerousPlans(t, data))
+	account := server.NewAccount("conformance@example.com")
+	to, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Host = r.In.Host
+		r.Out.Header.Set("Authorization", "Bearer "+account.Token)
+	}})
+	defer proxy.Close()
+	for revision, whole := range passed {
+		t.Run(revision, func(t *testing.T) {
+			results := filepath.Join(folder, "results-"+revision)
+			command := exec.CommandContext(t.Context(), node, "node_modules/@modelcontextprotocol/conformance/dist/index.js", "server", "--url", proxy.URL+"/mcp", "--suite", "all", "--spec-version", revision, "--output-dir", results)
+			command.Dir = folder
+			said, err := command.CombinedOutput()
+			if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed { // it ends with 1 where a check fails
+				t.Fatalf("%v\n%s", err, said)
+			}
+			judge(t, results, whole, string(said))
+		})
+	}
+}
+
+// judge reads the suite's results of one revision.
+func judge(t *testing.T, results string, whole []string, said string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(results, "*", "checks.json"))
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d scenarios, %v\n%s", len(files), err, said)
+	}
+	ran, succeeded := map[string]bool{}, 0
+	for _, file := range files {
+		written, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var checks []check
+		if err := json.Unmarshal(written, &checks); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		folder := runStamp.ReplaceAllString(filepath.Base(filepath.Dir(file)), "")
+		scenario := strings.TrimPrefix(folder, "server-")
+		ran[scenario] = true
+		for _, c := range checks {
+			bad := c.Status == "FAILURE" || c.Status == "WARNING"
+			excused := !slices.Contains(whole, scenario) && (lacks.MatchString(c.ErrorMessage) || slices.Contains(ownResources, scenario) && strings.HasSuffix(c.ErrorMessage, "Resource not found"))
+			if bad && (!excused || strings.HasPrefix(c.ID, "wire-schema")) {
+				t.Errorf("%s: %s: %s %s", scenario, c.ID, c.Status, c.ErrorMessage)
+			}
+			if c.Status == "SUCCESS" {
+				succeeded++
+			}
+		}
+	}
+	for _, scenario := range whole {
+		if !ran[scenario] {
+			t.Errorf("the scenario %s did not run", scenario)
+		}
+	}
+	t.Logf("%d scenarios, %d checks passed", len(ran), succeeded)
+}
+
+// newerNode is the Node.js that the folder pins: the suite needs a newer one than the other tools.
+func newerNode(t *testing.T, folder string) string {
+	t.Helper()
+	architecture := map[string]string{"amd64": "x64"}[runtime.GOARCH]
+	if architecture == "" {
+		architecture = runtime.GOARCH
+	}
+	pinned := filepath.Join(folder, "node_modules", "node-"+runtime.GOOS+"-"+architecture, "bin", "node")
+	if _, err := os.Stat(pinned); err != nil {
+		t.Skipf("needs Node.js 22 for %s on %s: %v", runtime.GOOS, runtime.GOARCH, err)
+	}
+	return pinned
+}
