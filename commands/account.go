@@ -7,6 +7,7 @@ import (
 
 	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/scope"
 	"reckon/domain/token"
 )
 
@@ -67,12 +68,12 @@ func ReadToken(ctx context.Context, store Store, tokenID string) (token.State, e
 }
 
 // MintToken makes an API token of the intent's account valid until expiresAt (zero:
-// for ever). tokenID is the SHA-256 of the secret, which the caller made and the
+// for ever), for these scopes (none: for everything that the account may do). tokenID is the SHA-256 of the secret, which the caller made and the
 // log never sees; last4 its last four characters. It returns the position of the
 // token's last event, or an error of the token's decider or of Handle.
-func MintToken(ctx context.Context, store Store, in Intent, tokenID, name, last4 string, expiresAt time.Time) (event.Position, error) {
+func MintToken(ctx context.Context, store Store, in Intent, tokenID, name, last4 string, scopes scope.Set, expiresAt time.Time) (event.Position, error) {
 	_, at, err := Handle(ctx, store, token.Decider, token.Stream(tokenID), in,
-		token.Command(token.Mint{TokenID: tokenID, Account: in.Account, Name: name, Last4: last4, ExpiresAt: expiresAt}))
+		token.Command(token.Mint{TokenID: tokenID, Account: in.Account, Name: name, Last4: last4, Scopes: scopes, ExpiresAt: expiresAt}))
 	return at, err
 }
 

@@ -2,12 +2,14 @@ package commands_test
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
 	"reckon/commands"
 	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/scope"
 	"reckon/domain/token"
 )
 
@@ -66,13 +68,13 @@ func TestTokens(t *testing.T) {
 	l := newLog(t)
 	expires := noon.AddDate(0, 0, 30).In(time.FixedZone("", 3600))
 	mint := func(in commands.Intent) (event.Position, error) {
-		return commands.MintToken(t.Context(), l, in, "hash", "laptop", "x9Qz", expires)
+		return commands.MintToken(t.Context(), l, in, "hash", "laptop", "x9Qz", scope.Set{}, expires)
 	}
 	if _, err := mint(intentOf(anna)); err != nil {
 		t.Fatal(err)
 	}
 	history, err := l.Read(t.Context(), token.Stream("hash"))
-	if want := (token.Minted{TokenID: "hash", Account: anna, Name: "laptop", Last4: "x9Qz", ExpiresAt: "2026-08-31T12:00:00.000Z"}); err != nil || history.Events[0].Event != event.Event(want) {
+	if want := (token.Minted{TokenID: "hash", Account: anna, Name: "laptop", Last4: "x9Qz", FullAccess: true, ExpiresAt: "2026-08-31T12:00:00.000Z"}); err != nil || !reflect.DeepEqual(history.Events[0].Event, event.Event(want)) {
 		t.Errorf("%+v, %v", history.Events, err)
 	}
 	if _, err := mint(intentOf(bert)); !errors.Is(err, token.ErrAlreadyMinted) {

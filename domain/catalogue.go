@@ -6,6 +6,7 @@ import (
 	"reckon/domain/billing"
 	"reckon/domain/certificate"
 	"reckon/domain/event"
+	"reckon/domain/grant"
 	"reckon/domain/job"
 	"reckon/domain/keys"
 	"reckon/domain/run"
@@ -22,6 +23,7 @@ func Catalogue() event.Catalogue {
 		account.Events(),
 		billing.Events(),
 		certificate.Events(),
+		grant.Events(),
 		job.Events(),
 		keys.Events(),
 		run.Events(),

@@ -18,6 +18,7 @@ import (
 	"reckon/domain"
 	"reckon/domain/account"
 	"reckon/domain/job"
+	"reckon/domain/scope"
 	"reckon/domain/slots"
 	"reckon/domain/token"
 	"reckon/eventstore"
@@ -86,7 +87,7 @@ func TestARevokedTokenIsRefused(t *testing.T) {
 	_, processes := twoProcesses(t)
 	for n := range 10 {
 		id := fmt.Sprint("token", n)
-		if _, err := commands.MintToken(t.Context(), processes[0], intent(), id, "n", "last", time.Time{}); err != nil {
+		if _, err := commands.MintToken(t.Context(), processes[0], intent(), id, "n", "last", scope.Set{}, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		var revoked atomic.Bool

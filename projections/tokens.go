@@ -2,11 +2,13 @@ package projections
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"reckon/domain/event"
+	"reckon/domain/scope"
 	"reckon/domain/token"
 	"reckon/projections/engine"
 )
@@ -17,16 +19,20 @@ type Tokens struct{ from source }
 
 // TokenRow is a token that was not revoked.
 type TokenRow struct {
-	bun.BaseModel `bun:"table:tokens_v1,alias:t"`
+	bun.BaseModel `bun:"table:tokens_v2,alias:t"`
 
 	TokenID   string `bun:"token_id,pk"`
 	Position  int64  `bun:"position,notnull"`
 	Account   string `bun:"account,notnull"`
 	Name      Text   `bun:"name,type:text,notnull"`
 	Last4     string `bun:"last4,notnull"`
+	Scopes    string `bun:"scopes,notnull"`     // names with spaces between them; empty: full access
 	CreatedMS int64  `bun:"created_ms,notnull"` // Unix time in milliseconds
 	ExpiresAt string `bun:"expires_at,nullzero"`
 }
+
+// ScopeSet is what the token may do; the empty set is everything that the account may.
+func (r TokenRow) ScopeSet() scope.Set { return scope.Known(strings.Fields(r.Scopes)) }
 
 // CreatedAt is when the token was minted, UTC.
 func (r TokenRow) CreatedAt() time.Time { return time.UnixMilli(r.CreatedMS).UTC() }
@@ -41,14 +47,14 @@ func (r TokenRow) ExpiredAt(now time.Time) bool {
 }
 
 var tokenRows = engine.TableOf("token_id", func(r *TokenRow) string { return r.TokenID },
-	engine.Index{Name: "tokens_v1_newest", Columns: "account, position DESC"})
+	engine.Index{Name: "tokens_v2_newest", Columns: "account, position DESC"})
 
-// Projection declares the table tokens_v1 and its handlers.
+// Projection declares the table tokens_v2 and its handlers.
 func (*Tokens) Projection() engine.Projection {
-	p := engine.Projection{Name: "tokens", Version: 1, Tables: []engine.Table{tokenRows}}
+	p := engine.Projection{Name: "tokens", Version: 2, Tables: []engine.Table{tokenRows}}
 	engine.On(&p, func(_ context.Context, tx *engine.Tx, e token.Minted, r event.Recorded) error {
 		tokenRows.Upsert(tx, &TokenRow{
-			TokenID: e.TokenID, Position: int64(r.Position.Commit), Account: e.Account, Name: Text(e.Name), Last4: e.Last4,
+			TokenID: e.TokenID, Position: int64(r.Position.Commit), Account: e.Account, Name: Text(e.Name), Last4: e.Last4, Scopes: scope.Known(e.Scopes).String(),
 			CreatedMS: r.Metadata.At.UnixMilli(), ExpiresAt: e.ExpiresAt,
 		})
 		return nil

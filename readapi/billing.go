@@ -45,12 +45,12 @@ func (s Services) registerBilling(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/billing/subscription", ID: "get-subscription", Tag: "Billing", Summary: "Your subscription",
 		Description: "null where there is none: on the Free plan, and where an operator gave the plan. It follows the log by moments.",
-		Access:      httpkit.FirstParty, Kinds: []httpkit.Kind{httpkit.Unavailable},
+		Kinds:       []httpkit.Kind{httpkit.Unavailable},
 	}, s.subscription)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/billing/invoices", ID: "list-invoices", Tag: "Billing", Summary: "Your invoices, newest first",
 		Description: "What you were asked to pay, and whether you did. An invoice never changes but for its status and paid_at.",
-		Access:      httpkit.FirstParty, Kinds: []httpkit.Kind{httpkit.Unavailable},
+		Kinds:       []httpkit.Kind{httpkit.Unavailable},
 	}, s.invoices)
 }
 

@@ -43,12 +43,12 @@ func (s Services) registerCertificates(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/certificates", ID: "list-certificates", Tag: "Proofs", Summary: "Your certificates, newest first",
 		Description: "A list may lag behind your last write by moments: give its Consistency-Token to wait for it.",
-		Access:      httpkit.Bearer, Scope: "jobs:read", Kinds: []httpkit.Kind{httpkit.Unavailable},
+		Kinds:       []httpkit.Kind{httpkit.Unavailable},
 	}, s.certificates)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/certificates/{id}", ID: "get-certificate", Tag: "Proofs", Summary: "One certificate",
 		Description: "Always current; a certificate never changes.",
-		Access:      httpkit.Bearer, Scope: "jobs:read", Kinds: []httpkit.Kind{httpkit.NoCertificate, httpkit.Unavailable},
+		Kinds:       []httpkit.Kind{httpkit.NoCertificate, httpkit.Unavailable},
 	}, s.certificate)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/certificates/{id}/public", ID: "get-public-certificate", Tag: "Proofs", Summary: "A certificate as anyone may read it",

@@ -38,12 +38,12 @@ func (s Services) registerJobs(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/jobs", ID: "list-jobs", Tag: "Jobs", Summary: "Your jobs, newest first",
 		Description: "Every job ever submitted, whatever became of it. Give the Consistency-Token of a write to have it in the list.",
-		Access:      httpkit.Bearer, Scope: "jobs:read", Kinds: []httpkit.Kind{httpkit.Unavailable},
+		Kinds:       []httpkit.Kind{httpkit.Unavailable},
 	}, s.jobs)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/jobs/{id}", ID: "get-job", Tag: "Jobs", Summary: "One job, with its result once it has ended",
 		Description: "Always current. With wait_ms the answer comes when the job has ended and its run or certificate can be read, or with the job as it is when the time is over.",
-		Access:      httpkit.Bearer, Scope: "jobs:read", Kinds: []httpkit.Kind{httpkit.NoSuchJob, httpkit.Unavailable},
+		Kinds:       []httpkit.Kind{httpkit.NoSuchJob, httpkit.Unavailable},
 	}, s.job)
 }
 

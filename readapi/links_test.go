@@ -45,7 +45,7 @@ func TestEveryAddressHandedOutIsServed(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			c := crawler{t: t, u: u, base: base, seen: map[string]bool{}, names: map[string]int{}}
+			c := crawler{t: t, u: u, base: base, local: s.URL, seen: map[string]bool{}, names: map[string]int{}}
 			c.collect("evaluation", plotted)
 			for _, path := range []string{"/openapi.json", "/docs", "/docs/errors", "/api/history", "/api/jobs", "/api/certificates", "/api/sessions", "/api/tokens", "/billing/plans", "/.well-known/service-keys.json",
 				"/healthz", "/readyz", "/api/receipts/1", "/api/certificates/" + issued.CertificateID, "/api/certificates/" + issued.CertificateID + "/public"} {
@@ -69,6 +69,7 @@ type crawler struct {
 	t     *testing.T
 	u     *apitest.User
 	base  string
+	local string // where the service is reached if it has no public URL
 	seen  map[string]bool
 	names map[string]int // addresses met, by the name of their field
 }
@@ -133,7 +134,10 @@ func (c *crawler) walk(from, name string, value any) {
 func (c *crawler) address(from, name, address string) {
 	c.t.Helper()
 	c.names[name]++
-	path, ok := strings.CutPrefix(address, c.base)
+	path, ok := strings.CutPrefix(address, cmp.Or(c.base, c.local))
+	if ok && path == "" {
+		return // the service itself: an issuer, a resource
+	}
 	if strings.HasPrefix(address, "/") {
 		path, ok = address, true
 	}
@@ -150,6 +154,12 @@ func (c *crawler) follow(from, path string) {
 		return
 	}
 	c.seen[path] = true
+	if path == "/mcp" || strings.HasPrefix(path, "/oauth/") { // they are not read: an app posts to them, or sends a person with a query
+		if a := c.u.Do(c.t, http.MethodOptions, path, ""); path != "/mcp" && a.Status != http.StatusNoContent {
+			c.t.Errorf("%s leads to %s: %d", from, path, a.Status)
+		}
+		return
+	}
 	a := c.u.Do(c.t, http.MethodGet, path, "")
 	if a.Status != http.StatusOK {
 		c.t.Errorf("%s leads to %s: %d", from, path, a.Status)

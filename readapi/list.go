@@ -8,6 +8,7 @@ import "reckon/internal/httpkit"
 func (s Services) addRoutes(api *httpkit.API) {
 	s.registerBilling(api)
 	s.registerCertificates(api)
+	s.registerConnections(api)
 	s.registerHealth(api)
 	s.registerHistory(api)
 	s.registerJobs(api)

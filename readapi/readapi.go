@@ -25,6 +25,8 @@ type Services struct {
 	// TokenUse is the UTC day (YYYY-MM-DD) each token was last used on.
 	TokenUse func(ctx context.Context, tokenIDs []string) (map[string]string, error)
 
+	// Grants are an account's grants to OAuth clients, newest first, also such as are not in force any more.
+	Grants func(ctx context.Context, account string) ([]identity.OAuthGrant, error)
 	// SignIns are an account's browser sessions, newest first; secret is that of the caller's.
 	SignIns func(ctx context.Context, account, secret string) ([]identity.SignedIn, error)
 

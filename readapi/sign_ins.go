@@ -30,7 +30,7 @@ func (s Services) registerSignIns(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/sign-ins", ID: "list-sign-ins", Tag: "Account", Summary: "Browsers signed in",
 		Description: "The browser sessions of the account that have not ended. DELETE one that you do not know, and change the password.",
-		Access:      httpkit.BrowserOnly, Kinds: []httpkit.Kind{httpkit.Unavailable},
+		Kinds:       []httpkit.Kind{httpkit.Unavailable},
 	}, s.signIns)
 }
 

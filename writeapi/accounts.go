@@ -57,7 +57,7 @@ func (s Services) registerAccounts(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/auth/logout", ID: "logout", Tag: "Account", Summary: "Sign out",
 		Description: "Ends the browser session that the cookie names and clears the cookie.",
-		Access:      httpkit.BrowserOnly, Errors: problems, SetsCookie: "Clears the cookie of the browser session",
+		Kinds:       []httpkit.Kind{httpkit.Unavailable}, Errors: problems, SetsCookie: "Clears the cookie of the browser session",
 	}, s.logout)
 }
 

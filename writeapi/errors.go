@@ -3,6 +3,7 @@ package writeapi
 import (
 	"reckon/commands"
 	"reckon/domain/billing"
+	"reckon/domain/grant"
 	"reckon/domain/job"
 	"reckon/domain/receipt"
 	"reckon/domain/run"
@@ -26,6 +27,7 @@ var problems = []httpkit.Mapping{
 	{Err: commands.ErrSessionOwnerAway, Kind: httpkit.Unavailable},
 	{Err: job.ErrNotFound, Kind: httpkit.NoSuchJob},
 	{Err: run.ErrNotFound, Kind: httpkit.NoSuchRun},
+	{Err: grant.ErrNotFound, Kind: httpkit.NoSuchApp},
 	{Err: token.ErrInvalidName, Kind: httpkit.InvalidRequest},
 	{Err: token.ErrNotFound, Kind: httpkit.NoSuchToken},
 	{Err: identity.ErrInvalidEmail, Kind: httpkit.InvalidRequest},

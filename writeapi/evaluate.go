@@ -27,7 +27,7 @@ func (s Services) registerEvaluate(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/evaluate", ID: "evaluate", Tag: "Evaluation", Summary: "Evaluate an expression",
 		Description: "Evaluates within the plan's compute budget, checks the answer where a rule covers it, and logs the run with its signed receipt before answering. When the client goes away the evaluation is stopped: its run is logged as failed, and a session's variables are gone.",
-		Access:      httpkit.Bearer, Scope: "evaluate", Limit: s.perMinute(), ReturnsToken: true, Errors: problems,
+		Limit:       s.perMinute(), ReturnsToken: true, Errors: problems,
 		Kinds: []httpkit.Kind{
 			httpkit.ExpressionRequired, httpkit.TooComplex, httpkit.InvalidSessionID,
 			httpkit.ExpressionDenied, httpkit.BudgetExhausted, httpkit.TooManySessions, httpkit.TooMany, httpkit.SyntaxError, httpkit.EngineRefused, httpkit.OutputTooLarge,

@@ -10,6 +10,7 @@ import (
 
 	"reckon/domain/circuit"
 	"reckon/domain/job"
+	"reckon/domain/scope"
 	"reckon/domain/slips"
 	"reckon/internal/httpkit"
 )
@@ -34,7 +35,7 @@ func Declared(kinds job.Declarations) httpkit.Declared {
 	return httpkit.Declared{
 		Kinds:  problems,
 		Unions: []httpkit.Union{jobUnion(kinds)},
-		Sets:   map[string][]string{"job_kinds": names, "job_statuses": texts(job.Statuses())},
+		Sets:   map[string][]string{"job_kinds": names, "job_statuses": texts(job.Statuses()), "scopes": texts(scope.All())},
 		Words:  map[string][]string{"Suggestion.code": texts(slips.Codes), "CircuitGateInput.gate": circuit.GateNames()},
 		Texts: map[string]string{
 			"job_results": strings.Join(results, ". "), "job_kinds_list": alternatives(names), "job_kinds_waiting": strings.Join(waiting, ", "),

@@ -79,7 +79,7 @@ func (s Services) registerJobs(api *httpkit.API) {
 		Method: http.MethodPost, Path: "/api/jobs", ID: "submit-job", Tag: "Jobs", Summary: "Submit a job",
 		Description: "Queues work that takes longer than an evaluation may. A job spends one slot of the day's allowance, however it ends; a refused submission spends none. " +
 			"With an idempotency key a submission may be repeated safely: a job that has the key is answered before anything else in the body is judged.",
-		Access: httpkit.Bearer, Scope: "jobs:write", ReturnsToken: true, Errors: problems, Limit: &httpkit.Limit{Allowance: s.allowanceOfDay, Exceeded: httpkit.AllowanceSpent, Counts: "jobs of any kind of the account in a UTC day"},
+		ReturnsToken: true, Errors: problems, Limit: &httpkit.Limit{Allowance: s.allowanceOfDay, Exceeded: httpkit.AllowanceSpent, Counts: "jobs of any kind of the account in a UTC day"},
 		Kinds: slices.Concat([]httpkit.Kind{
 			httpkit.UnknownJobKind, httpkit.TimeoutOverPlan,
 			httpkit.Unavailable,
@@ -89,8 +89,8 @@ func (s Services) registerJobs(api *httpkit.API) {
 	}, submissions{s, api}.submitJob)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodDelete, Path: "/api/jobs/{id}", ID: "cancel-job", Tag: "Jobs", Summary: "Cancel a job",
-		Description: "A job that has never started gives its slot back. One that is running is killed, and has cost its slot. One that has ended stays as it is.",
-		Access:      httpkit.Bearer, Scope: "jobs:write", ReturnsToken: true, Errors: problems,
+		Description:  "A job that has never started gives its slot back. One that is running is killed, and has cost its slot. One that has ended stays as it is.",
+		ReturnsToken: true, Errors: problems,
 		Kinds: []httpkit.Kind{httpkit.NoSuchJob, httpkit.Unavailable},
 	}, s.cancelJob)
 }

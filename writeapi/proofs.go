@@ -142,21 +142,21 @@ func (s Services) registerProofs(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/proofs", ID: "upload-proof", Tag: "Proofs", Summary: "Upload a proof export",
 		Description: "The body is the raw export: application/x-ndjson, or gzip (application/gzip with Content-Encoding: gzip); not a JSON envelope. It is read whole before anything is stored. One upload is checked by one job.",
-		Access:      httpkit.Bearer, Scope: "proofs:write", Limit: s.perMinute(), ReturnsToken: true, Errors: problems, UploadBytes: commands.MaxExportBytes,
+		Limit:       s.perMinute(), ReturnsToken: true, Errors: problems, UploadBytes: commands.MaxExportBytes,
 		UploadTypes: []string{"application/x-ndjson", "application/gzip"},
 		Kinds:       []httpkit.Kind{httpkit.InvalidExport, httpkit.ExportOverBudget, httpkit.InvalidRequest, httpkit.ProofsNotOnPlan, httpkit.BodyTimeout, httpkit.TooLarge, httpkit.NotAnExport, httpkit.Saturated, httpkit.Unavailable},
 	}, s.uploadProof)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/proofs/validate", ID: "validate-proof", Tag: "Proofs", Summary: "What a proof job would come to",
 		Description: "Everything but the kernel: it costs no slot and consumes no upload. It cannot detect a wrong proof; only the kernel can, when a job is submitted.",
-		Access:      httpkit.Bearer, Scope: "proofs:write", Limit: s.perMinute(), Errors: problems,
+		Limit:       s.perMinute(), Errors: problems,
 		EitherFields: []httpkit.EitherFields{{Name: "ValidateExport", Fields: []string{"export"}}, {Name: "ValidateUpload", Fields: []string{"upload_id"}}},
 		Kinds:        []httpkit.Kind{httpkit.ExportChoice, httpkit.UnknownUpload, httpkit.Saturated, httpkit.Unavailable},
 	}, s.validateProof)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/proofs/elaborate", ID: "elaborate-proof", Tag: "Proofs", Summary: "Make an upload of Lean source",
 		Description: "Compiles the source with the server's own toolchain and libraries, exports its theorems and stores the export as an upload. It costs no slot; the kernel's check is a job of its own.",
-		Access:      httpkit.Bearer, Scope: "proofs:write", Limit: s.perMinute(), ReturnsToken: true, Errors: problems,
+		Limit:       s.perMinute(), ReturnsToken: true, Errors: problems,
 		Kinds: []httpkit.Kind{httpkit.InvalidSource, httpkit.InvalidModule, httpkit.InvalidDeclarations, httpkit.InvalidExport, httpkit.ExportOverBudget,
 			httpkit.ProofsNotOnPlan, httpkit.Elaborating, httpkit.NoElaboration, httpkit.Saturated, httpkit.Unavailable},
 		MissingFieldKinds: map[string]httpkit.Kind{"source": httpkit.InvalidSource, "module": httpkit.InvalidModule},

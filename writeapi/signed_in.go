@@ -53,18 +53,18 @@ func (s Services) registerSignIns(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodDelete, Path: "/api/sign-ins/{id}", ID: "end-sign-in", Tag: "Account", Summary: "End a sign-in",
 		Description: "Signs out a browser of yours, this one or another. It takes effect at once.",
-		Access:      httpkit.BrowserOnly, Errors: problems, Kinds: []httpkit.Kind{httpkit.NoSuchSignIn, httpkit.Unavailable},
+		Errors:      problems, Kinds: []httpkit.Kind{httpkit.NoSuchSignIn, httpkit.Unavailable},
 	}, s.endSignIn)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/auth/password", ID: "change-password", Tag: "Account", Summary: "Change the password",
 		Description: "Ends all other sign-ins of the account, at once. API tokens stay valid: revoke those that you do not trust.",
-		Access:      httpkit.BrowserOnly, Errors: problems, Limit: s.passwordsPerMinute(),
+		Errors:      problems, Limit: s.passwordsPerMinute(),
 		Kinds: []httpkit.Kind{httpkit.WrongPassword, httpkit.Saturated, httpkit.Unavailable},
 	}, s.changePassword)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/auth/close", ID: "close-account", Tag: "Account", Summary: "Close the account",
 		Description: "For good. No token and no sign-in of the account is accepted from the answer on. Its jobs are cancelled, its sessions and tokens end, and its address and password are forgotten within moments. Receipts and certificates that were handed out can be verified as before.",
-		Access:      httpkit.BrowserOnly, Errors: problems, Limit: s.passwordsPerMinute(), SetsCookie: "The cookie of the browser session, expired",
+		Errors:      problems, Limit: s.passwordsPerMinute(), SetsCookie: "The cookie of the browser session, expired",
 		Kinds: []httpkit.Kind{httpkit.WrongPassword, httpkit.Saturated, httpkit.Unavailable},
 	}, s.closeAccount)
 }

@@ -36,7 +36,7 @@ func (s Services) registerVerify(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/verify", ID: "verify", Tag: "Evaluation", Summary: "Check an answer independently",
 		Description: "Either run_id alone, or code and result together. A check counts as an evaluation against the limit per minute.",
-		Access:      httpkit.Bearer, Scope: "verify", Limit: s.perMinute(), ReturnsToken: true, Errors: problems,
+		Limit:       s.perMinute(), ReturnsToken: true, Errors: problems,
 		EitherFields:      []httpkit.EitherFields{{Name: "VerifyRun", Fields: []string{"run_id"}}, {Name: "VerifyAnswer", Fields: []string{"code", "result"}}},
 		MissingFieldKinds: map[string]httpkit.Kind{"code": httpkit.VerifyInput, "result": httpkit.VerifyInput},
 		Kinds:             []httpkit.Kind{httpkit.VerifyInput, httpkit.NoSuchRun, httpkit.TooMany, httpkit.Saturated, httpkit.Unavailable},

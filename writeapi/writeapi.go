@@ -3,6 +3,7 @@ package writeapi
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -10,10 +11,12 @@ import (
 	"reckon/commands"
 	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/grant"
 	"reckon/domain/token"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
+	"reckon/internal/oauth"
 	"reckon/internal/payments"
 	"reckon/internal/ratelimit"
 	"reckon/internal/view"
@@ -42,6 +45,8 @@ type Services struct {
 	Proofs             *commands.Proofs
 	// Payments is the payment provider whose webhook is answered; nil: there is none.
 	Payments payments.Provider
+	OAuth    *oauth.Provider // NewOAuth's
+	Logger   *slog.Logger
 	// Overhead is the time that a request may take in addition to computing: for waiting, checking and appending.
 	Overhead time.Duration
 
@@ -160,6 +165,11 @@ type credentials struct{ store commands.Store }
 
 func (c credentials) Token(ctx context.Context, tokenID string) (token.State, error) {
 	state, err := commands.ReadToken(ctx, c.store, tokenID)
+	return state, unavailable(err)
+}
+
+func (c credentials) Grant(ctx context.Context, grantID string) (grant.State, error) {
+	state, err := commands.ReadGrant(ctx, c.store, grantID)
 	return state, unavailable(err)
 }
 

@@ -15,6 +15,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/scope"
 	"reckon/domain/token"
 	"reckon/eventstore"
 	"reckon/internal/auth"
@@ -30,6 +31,7 @@ type accountCmd struct {
 	Password accountPasswordCmd `cmd:"" help:"Replace the password by one read from standard input, and end all sign-ins."`
 	SignOut  accountSignOutCmd  `cmd:"" name:"signout" help:"End all sign-ins."`
 	Plan     accountPlanCmd     `cmd:"" help:"Put another plan in force."`
+	Apps     accountAppsCmd     `cmd:"" help:"List the apps that an account has connected (OAuth), or disconnect one."`
 	Close    accountCloseCmd    `cmd:"" help:"Close an account."`
 
 	Subscribe   accountSubscribeCmd   `cmd:"" help:"Begin a subscription, or change its plan or period."`
@@ -88,10 +90,11 @@ func readPassword() (string, error) {
 
 type accountTokenCmd struct {
 	installation
-	Email       string `arg:"" help:"Address of the account."`
-	Name        string `help:"What the token is for." required:""`
-	ExpiresDays int    `help:"Days until it expires, up to 3650; 0 for never." name:"expires-in-days"`
-	JSON        bool   `help:"Print JSON." name:"json"`
+	Email       string   `arg:"" help:"Address of the account."`
+	Name        string   `help:"What the token is for." required:""`
+	Scopes      []string `help:"What it may do: names of scopes with commas between them; none for everything that the account may." name:"scopes"`
+	ExpiresDays int      `help:"Days until it expires, up to 3650; 0 for never." name:"expires-in-days"`
+	JSON        bool     `help:"Print JSON." name:"json"`
 }
 
 // maxExpiresDays is the longest life of a token in days, the same as in the API.
@@ -102,7 +105,16 @@ func (c *accountTokenCmd) Validate() error {
 	if c.ExpiresDays < 0 || c.ExpiresDays > maxExpiresDays {
 		return fmt.Errorf("--expires-in-days must be 0 to %d", maxExpiresDays)
 	}
-	return nil
+	_, err := c.scopeSet()
+	return err
+}
+
+// scopeSet is the set of --scopes; empty where there are none.
+func (c *accountTokenCmd) scopeSet() (scope.Set, error) {
+	if len(c.Scopes) == 0 {
+		return scope.Set{}, nil
+	}
+	return scope.Parse(c.Scopes)
 }
 
 // Run prints the token.
@@ -110,6 +122,10 @@ func (c *accountTokenCmd) Run() error {
 	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ *identity.Store, plans account.Plans, in commands.Intent) error {
 		if _, err := commands.PlanOf(ctx, store, plans, in.Account); err != nil {
 			return err // the token of a closed account would be refused
+		}
+		scopes, err := c.scopeSet()
+		if err != nil {
+			return err
 		}
 		name, err := token.CleanName(c.Name)
 		if err != nil {
@@ -121,7 +137,7 @@ func (c *accountTokenCmd) Run() error {
 			expires = in.At.AddDate(0, 0, c.ExpiresDays)
 		}
 		id := auth.TokenID(secret)
-		if _, err := commands.MintToken(ctx, store, in, id, name, auth.Last4(secret), expires); err != nil {
+		if _, err := commands.MintToken(ctx, store, in, id, name, auth.Last4(secret), scopes, expires); err != nil {
 			return err
 		}
 		if c.JSON {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reckon/commands"
+	"reckon/internal/access"
 	"reckon/internal/auth"
 	"reckon/internal/config"
 	"reckon/internal/httpkit"
@@ -45,13 +46,12 @@ func (s *service) makeAPI() (*api, error) {
 	}
 	streams, kinds := writeapi.StreamReader(s.log.store), runners.Submittable(s.kinds)
 	kit := httpkit.New(httpkit.Settings{
-		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest,
+		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest, Access: access.Routes(),
 		Declared: writeapi.Declared(kinds.Declarations()),
-		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(s.log.store), Sessions: s.stores.identity, Now: time.Now, TokenUsed: func(ctx context.Context, id string) {
-			if err := s.stores.identity.TokenUsed(ctx, id); err != nil {
-				s.logger.Warn("the day of a token's use was not kept", "error", err)
-			}
-		}},
+		Authenticator: &auth.Authenticator{
+			Credentials: writeapi.Credentials(s.log.store), Sessions: s.stores.identity, AccessTokens: s.stores.identity, Now: time.Now, MetadataURL: writeapi.MetadataURL,
+			TokenUsed: s.noteUse(s.stores.identity.TokenUsed), GrantUsed: s.noteUse(s.stores.identity.GrantUsed),
+		},
 	})
 	writes, evaluator := httpkit.NewAccountWrites(), s.writeSide.evaluator
 	queue := view.Queue{Place: s.readSide.models.Queue.Place, Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, MaxWait: view.MaxPlaceWait}
@@ -60,10 +60,11 @@ func (s *service) makeAPI() (*api, error) {
 		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: s.minuteLimiter(), Running: ratelimit.NewConcurrency(), Clock: systemClock{}, Build: buildRevision(),
 		Evaluate: s.writeSide.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
 		Jobs: s.writeSide.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writeSide.proofs, Payments: provider,
+		OAuth: writeapi.NewOAuth(s.log.store, s.stores.identity, systemClock{}, buildRevision()), Logger: s.logger,
 		Overhead: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.readSide.projector.LogID(),
 	}.Register(kit)
 	if err := (readapi.Services{
-		Streams: streams, Blobs: s.stores.blobs, Models: s.readSide.models, TokenUse: s.stores.identity.LastUsed, SignIns: s.stores.identity.SignIns,
+		Streams: streams, Blobs: s.stores.blobs, Models: s.readSide.models, TokenUse: s.stores.identity.LastUsed, Grants: s.stores.identity.OAuthGrants, SignIns: s.stores.identity.SignIns,
 		JobView: jobView,
 		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writeSide.signing.Signer, Now: time.Now,
 		Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, LogID: s.readSide.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.sessionBusy,
@@ -78,6 +79,15 @@ func (s *service) makeAPI() (*api, error) {
 	a.server = httpserver.New(kit, httpserver.ClientLimits(), s.logger)
 	s.life.Add(a.part(s.config.Listen, s.config.UnreadyFor()))
 	return a, nil
+}
+
+// noteUse stores the day of a credential's use, and logs why it could not be stored.
+func (s *service) noteUse(store func(context.Context, string) error) func(context.Context, string) {
+	return func(ctx context.Context, id string) {
+		if err := store(ctx, id); err != nil {
+			s.logger.Warn("the day of a credential's use was not kept", "error", err)
+		}
+	}
 }
 
 // minuteLimiter counts the evaluations and checks of a minute: over all processes, or in memory in a process with an embedded

@@ -7,16 +7,27 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/event"
+	"reckon/domain/grant"
 	"reckon/domain/job"
 	"reckon/internal/database"
 	"reckon/internal/identity"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
+	"reckon/writeapi"
 )
 
 // newClosing ends what closed accounts have left. Whatever else an account can hold is ended here: OAuth grants are the field EndGrants.
 func newClosing(jobs *commands.Jobs, models *projections.ReadModels, projector *projecting.Engine, people *identity.Store) *commands.Closing {
-	return &commands.Closing{Jobs: jobs, Holdings: holdings{models, projector}, People: forgetting{people}}
+	return &commands.Closing{
+		Jobs: jobs, Holdings: holdings{models, projector}, People: forgetting{people},
+		EndGrants: func(ctx context.Context, in commands.Intent, accountID string) error {
+			in.Account = accountID
+			if err := writeapi.EndConnections(ctx, jobs.Store, people, in, grant.AccountClosed); err != nil {
+				return later(err)
+			}
+			return nil
+		},
+	}
 }
 
 // holdings reads what accounts hold in the read models.

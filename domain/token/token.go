@@ -6,6 +6,7 @@
 package token
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"reckon/domain/decider"
 	"reckon/domain/event"
+	"reckon/domain/scope"
 )
 
 // Stream names a token's stream; id is the lower-case hex SHA-256 of the secret.
@@ -22,11 +24,14 @@ func Stream(id string) string { return "token-" + id }
 
 // Minted makes a token valid.
 type Minted struct {
-	TokenID   string `json:"token_id" format:"sha256" doc:"Id of the token: the hash of its secret"`
-	Account   string `json:"account" format:"uuid" doc:"The account"`
-	Name      string `json:"name" doc:"The owner's name for the token: 1 to 100 characters"`
-	Last4     string `json:"last4" doc:"The last four characters of the random part of the secret"`
-	ExpiresAt string `json:"expires_at,omitempty" format:"date-time" doc:"When it stops being valid; absent: never"`
+	TokenID string `json:"token_id" format:"sha256" doc:"Id of the token: the hash of its secret"`
+	Account string `json:"account" format:"uuid" doc:"The account"`
+	Name    string `json:"name" doc:"The owner's name for the token: 1 to 100 characters"`
+	Last4   string `json:"last4" doc:"The last four characters of the random part of the secret"`
+	// FullAccess and Scopes: a token that says neither may do nothing.
+	FullAccess bool     `json:"full_access" doc:"true: it may do everything that the account may"`
+	Scopes     []string `json:"scopes,omitempty" doc:"What it may do, where it has no full access: names of scopes"`
+	ExpiresAt  string   `json:"expires_at,omitempty" format:"date-time" doc:"When it stops being valid; absent: never"`
 }
 
 // Revoked ends a token.
@@ -42,18 +47,30 @@ func (Revoked) EventName() string { return "token.revoked" }
 func Events() []event.Type {
 	const id, account = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "0198a1b2-0000-7000-8000-00000000000a"
 	return []event.Type{
-		event.Of(Minted{TokenID: id, Account: account, Name: "laptop", Last4: "x9Qz", ExpiresAt: "2027-08-01T12:00:00.000Z"}),
+		event.Of(Minted{TokenID: id, Account: account, Name: "laptop", Last4: "x9Qz", Scopes: []string{"evaluate", "history:read"}, ExpiresAt: "2027-08-01T12:00:00.000Z"}, withFullAccess),
 		event.Of(Revoked{TokenID: id, Account: account}),
 	}
 }
 
+// withFullAccess: tokens of version 1 had no scopes and could do everything.
+func withFullAccess(v1 json.RawMessage) (json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(v1, &fields); err != nil {
+		return nil, err
+	}
+	fields["full_access"] = json.RawMessage("true")
+	return json.Marshal(fields)
+}
+
 // State is what authentication asks of a token.
 type State struct {
-	Exists    bool
-	Revoked   bool
-	Account   string
-	Name      string
-	ExpiresAt time.Time // zero: never
+	Exists     bool
+	Revoked    bool
+	Account    string
+	Name       string
+	FullAccess bool      // it may do everything that the account may
+	Scopes     scope.Set // what it may do otherwise
+	ExpiresAt  time.Time // zero: never
 }
 
 // ValidAt tells whether the token authenticates at this moment.
@@ -67,6 +84,7 @@ type Command interface{ tokenCommand() }
 // Mint makes a token valid.
 type Mint struct {
 	TokenID, Account, Name, Last4 string
+	Scopes                        scope.Set // empty: everything that the account may do
 	ExpiresAt                     time.Time // zero: never
 }
 
@@ -115,7 +133,7 @@ func decide(c Command, s State) ([]event.Event, error) {
 		if s.Exists {
 			return nil, ErrAlreadyMinted
 		}
-		minted := Minted{TokenID: c.TokenID, Account: c.Account, Name: c.Name, Last4: c.Last4}
+		minted := Minted{TokenID: c.TokenID, Account: c.Account, Name: c.Name, Last4: c.Last4, FullAccess: c.Scopes.IsEmpty(), Scopes: c.Scopes.Names()}
 		if !c.ExpiresAt.IsZero() {
 			minted.ExpiresAt = event.Timestamp(c.ExpiresAt)
 		}
@@ -136,6 +154,7 @@ func evolve(s State, e event.Event) State {
 	switch e := e.(type) {
 	case Minted:
 		s.Exists, s.Account, s.Name = true, e.Account, e.Name
+		s.FullAccess, s.Scopes = e.FullAccess, scope.Known(e.Scopes)
 		if e.ExpiresAt != "" {
 			t, err := event.ParseTimestamp(e.ExpiresAt)
 			if err != nil {

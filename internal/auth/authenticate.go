@@ -3,13 +3,17 @@ package auth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/grant"
+	"reckon/domain/scope"
 	"reckon/domain/token"
+	"reckon/internal/access"
 	"reckon/internal/httpkit"
 )
 
@@ -18,6 +22,8 @@ import (
 type Credentials interface {
 	// Token returns the zero State for a token that was never minted.
 	Token(ctx context.Context, tokenID string) (token.State, error)
+	// Grant returns the zero State for a grant that was never approved.
+	Grant(ctx context.Context, grantID string) (grant.State, error)
 	// Account returns the zero State for an account that was never registered.
 	Account(ctx context.Context, accountID string) (account.State, error)
 }
@@ -27,6 +33,23 @@ type Sessions interface {
 	// SessionAccount returns ErrSessionNotFound for a secret that is not a live session's.
 	SessionAccount(ctx context.Context, secret string) (account string, err error)
 }
+
+// AccessToken is an OAuth access token that has not expired. It is good for Resource only, and for what both Scopes and
+// its grant allow.
+type AccessToken struct {
+	GrantID, Account, ClientID string
+	Scopes                     scope.Set
+	Resource                   access.Resource
+}
+
+// AccessTokens reads OAuth access tokens.
+type AccessTokens interface {
+	// AccessToken returns ErrAccessTokenNotFound for a hash (TokenID) that is no live token's.
+	AccessToken(ctx context.Context, hash string) (AccessToken, error)
+}
+
+// ErrAccessTokenNotFound means that no live access token has a hash.
+var ErrAccessTokenNotFound = errors.New("no such access token")
 
 // ErrSessionNotFound means that a secret names no live browser session.
 var ErrSessionNotFound = errors.New("no such browser session")
@@ -48,11 +71,14 @@ func CookieName(r httpkit.Request) string {
 
 // Principal is the caller of a request.
 type Principal struct {
-	Account string
-	Plan    string // name of the plan in force
-	Actor   string // as event metadata has it: session, token:<id>
-	TokenID string // of an API token
-	Secret  string // of a browser session
+	Account    string
+	Plan       string    // name of the plan in force
+	Actor      string    // as event metadata has it: session, token:<id>, oauth:<client>
+	FullAccess bool      // it may do everything that the account may
+	Scopes     scope.Set // what it may do otherwise
+	TokenID    string    // of an API token
+	GrantID    string    // of an OAuth access token
+	Secret     string    // of a browser session
 }
 
 type principalKey struct{}
@@ -67,19 +93,24 @@ func PrincipalOf(ctx context.Context) Principal {
 type Authenticator struct {
 	Credentials Credentials
 	Sessions    Sessions
-	Now         func() time.Time
+	// AccessTokens reads OAuth access tokens; nil: there are none.
+	AccessTokens AccessTokens
+	Now          func() time.Time
 	// TokenUsed is called with the id of every accepted API token; nil: it is not called.
 	TokenUsed func(ctx context.Context, tokenID string)
-	// MetadataURL is the address of this resource's OAuth metadata (RFC 9728); empty: there is none.
-	MetadataURL string
+	// GrantUsed is called with the id of the grant of every accepted access token; nil: it is not called.
+	GrantUsed func(ctx context.Context, grantID string)
+	// MetadataURL is the address of a resource's OAuth metadata (RFC 9728) as this client sees it; nil, or an empty
+	// address: there is none.
+	MetadataURL func(ctx context.Context, resource access.Resource) string
 }
 
 // Authenticate is httpkit.Authenticator.
-func (a *Authenticator) Authenticate(r *http.Request, route httpkit.Route) (context.Context, error) {
-	if route.Access == httpkit.Public {
+func (a *Authenticator) Authenticate(r *http.Request, rule access.Rule) (context.Context, error) {
+	if rule.Who == access.Public {
 		return r.Context(), nil
 	}
-	p, err := a.authenticateCredential(r, route)
+	p, err := a.authenticateCredential(r, rule)
 	if err != nil {
 		return nil, err
 	}
@@ -88,50 +119,105 @@ func (a *Authenticator) Authenticate(r *http.Request, route httpkit.Route) (cont
 	case err != nil:
 		return nil, err
 	case !state.Exists || state.Closed:
-		return nil, a.unauthorized(httpkit.InvalidToken, "the account of this credential is closed")
+		return nil, a.unauthorized(r.Context(), rule, httpkit.InvalidToken, "the account of this credential is closed")
 	}
 	p.Plan = state.Plan
+	if err := a.authorize(r.Context(), p, rule); err != nil {
+		return nil, err
+	}
 	if p.TokenID != "" && a.TokenUsed != nil {
 		a.TokenUsed(r.Context(), p.TokenID)
+	}
+	if p.GrantID != "" && a.GrantUsed != nil {
+		a.GrantUsed(r.Context(), p.GrantID)
 	}
 	return context.WithValue(r.Context(), principalKey{}, p), nil
 }
 
-func (a *Authenticator) authenticateCredential(r *http.Request, route httpkit.Route) (Principal, error) {
-	if header := r.Header.Get("Authorization"); header != "" {
-		return a.authenticateToken(r.Context(), header, route)
+// authorize returns the problem of a caller whose credential is valid and does not open the route, or nil.
+func (a *Authenticator) authorize(ctx context.Context, p Principal, rule access.Rule) error {
+	switch rule.Who {
+	case access.Scoped, access.TokenOnly:
+		if !p.FullAccess && !p.Scopes.Has(rule.Scope) {
+			return a.insufficientScope(ctx, rule)
+		}
+		return nil
+	case access.FirstParty:
+		if !p.FullAccess {
+			return httpkit.FirstPartyOnly.Problem("an app's token, or one with scopes, cannot do this; sign in, or use an API token without scopes")
+		}
+		return nil
+	case access.BrowserOnly:
+		if p.Secret == "" {
+			return httpkit.FirstPartyOnly.Problem("a token cannot do this; sign in and use the browser session")
+		}
+		return nil
 	}
-	cookie, err := r.Cookie(CookieName(httpkit.RequestOf(r.Context())))
-	if err != nil || cookie.Value == "" {
-		return Principal{}, a.unauthorized(httpkit.Unauthenticated, "send an API token as Authorization: Bearer …, or sign in")
-	}
-	owner, err := a.Sessions.SessionAccount(r.Context(), cookie.Value)
-	if errors.Is(err, ErrSessionNotFound) {
-		return Principal{}, a.unauthorized(httpkit.Unauthenticated, "the browser session has ended; sign in again")
-	}
-	return Principal{Account: owner, Actor: "session", Secret: cookie.Value}, err
+	return fmt.Errorf("auth: nobody may call this route: %+v", rule)
 }
 
-func (a *Authenticator) authenticateToken(ctx context.Context, header string, route httpkit.Route) (Principal, error) {
+func (a *Authenticator) authenticateCredential(r *http.Request, rule access.Rule) (Principal, error) {
+	ctx := r.Context()
+	if header := r.Header.Get("Authorization"); header != "" {
+		return a.authenticateHeader(ctx, header, rule)
+	}
+	cookie, err := r.Cookie(CookieName(httpkit.RequestOf(ctx)))
+	if err != nil || cookie.Value == "" || rule.Who == access.TokenOnly {
+		return Principal{}, a.unauthorized(ctx, rule, httpkit.Unauthenticated, "send an API token as Authorization: Bearer …, or sign in")
+	}
+	owner, err := a.Sessions.SessionAccount(ctx, cookie.Value)
+	if errors.Is(err, ErrSessionNotFound) {
+		return Principal{}, a.unauthorized(ctx, rule, httpkit.Unauthenticated, "the browser session has ended; sign in again")
+	}
+	return Principal{Account: owner, Actor: "session", FullAccess: true, Secret: cookie.Value}, err
+}
+
+func (a *Authenticator) authenticateHeader(ctx context.Context, header string, rule access.Rule) (Principal, error) {
 	scheme, secret, _ := strings.Cut(header, " ")
 	if secret = strings.TrimSpace(secret); !strings.EqualFold(scheme, "Bearer") || secret == "" {
-		return Principal{}, a.unauthorized(httpkit.InvalidToken, "the Authorization header must be: Bearer, a space and a token")
+		return Principal{}, a.unauthorized(ctx, rule, httpkit.InvalidToken, "the Authorization header must be: Bearer, a space and a token")
 	}
-	if !WellFormed(secret) {
-		return Principal{}, a.unauthorized(httpkit.InvalidToken, "the token is malformed: its checksum does not match")
+	switch {
+	case APIToken.WellFormed(secret):
+		return a.authenticateAPIToken(ctx, secret, rule)
+	case AccessTokenForm.WellFormed(secret) && a.AccessTokens != nil:
+		return a.authenticateAccessToken(ctx, secret, rule)
 	}
-	if route.Access == httpkit.BrowserOnly {
-		return Principal{}, httpkit.FirstPartyOnly.Problem("a token cannot do this; sign in and use the browser session")
-	}
+	return Principal{}, a.unauthorized(ctx, rule, httpkit.InvalidToken, "the token is malformed: its checksum does not match")
+}
+
+func (a *Authenticator) authenticateAPIToken(ctx context.Context, secret string, rule access.Rule) (Principal, error) {
 	id := TokenID(secret)
 	state, err := a.Credentials.Token(ctx, id)
 	if err != nil {
 		return Principal{}, err
 	}
 	if !state.ValidAt(a.Now()) {
-		return Principal{}, a.unauthorized(httpkit.InvalidToken, refusal(state))
+		return Principal{}, a.unauthorized(ctx, rule, httpkit.InvalidToken, refusal(state))
 	}
-	return Principal{Account: state.Account, Actor: "token:" + id, TokenID: id}, nil
+	return Principal{Account: state.Account, Actor: "token:" + id, FullAccess: state.FullAccess, Scopes: state.Scopes, TokenID: id}, nil
+}
+
+// authenticateAccessToken takes a token for the route's own resource only: one for the MCP endpoint is worth nothing
+// elsewhere, and the other way round (RFC 8707 §2).
+func (a *Authenticator) authenticateAccessToken(ctx context.Context, secret string, rule access.Rule) (Principal, error) {
+	token, err := a.AccessTokens.AccessToken(ctx, TokenID(secret))
+	if errors.Is(err, ErrAccessTokenNotFound) {
+		return Principal{}, a.unauthorized(ctx, rule, httpkit.InvalidToken, "the token is unknown, expired or revoked")
+	}
+	if err != nil {
+		return Principal{}, err
+	}
+	approved, err := a.Credentials.Grant(ctx, token.GrantID)
+	switch {
+	case err != nil:
+		return Principal{}, err
+	case !approved.InForce() || approved.Account != token.Account || approved.ClientID != token.ClientID || approved.Resource != string(token.Resource):
+		return Principal{}, a.unauthorized(ctx, rule, httpkit.InvalidToken, "the token is unknown, expired or revoked")
+	case token.Resource != rule.Resource():
+		return Principal{}, a.unauthorized(ctx, rule, httpkit.InvalidToken, "the token is for another resource of this service")
+	}
+	return Principal{Account: token.Account, Actor: "oauth:" + token.ClientID, Scopes: token.Scopes.And(approved.Scopes), GrantID: token.GrantID}, nil
 }
 
 // refusal says why a token is not valid. Only who holds its secret is told.
@@ -146,13 +232,26 @@ func refusal(s token.State) string {
 }
 
 // unauthorized returns a 401 with the WWW-Authenticate header of RFC 6750 §3.
-func (a *Authenticator) unauthorized(kind httpkit.Kind, detail string) error {
-	challenge := `Bearer realm="reckon"`
-	if a.MetadataURL != "" {
-		challenge = `Bearer resource_metadata="` + a.MetadataURL + `"`
-	}
+func (a *Authenticator) unauthorized(ctx context.Context, rule access.Rule, kind httpkit.Kind, detail string) error {
+	challenge := a.challenge(ctx, rule)
 	if kind.Code == httpkit.InvalidToken.Code {
 		challenge += `, error="invalid_token"`
 	}
 	return kind.Problem("%s", detail).WithHeader("WWW-Authenticate", challenge)
+}
+
+// insufficientScope returns a 403 with the WWW-Authenticate header of RFC 6750 §3.1.
+func (a *Authenticator) insufficientScope(ctx context.Context, rule access.Rule) error {
+	return httpkit.InsufficientScope.Problem("this needs the scope %s, which the token does not have", rule.Scope).
+		WithHeader("WWW-Authenticate", a.challenge(ctx, rule)+`, error="insufficient_scope", scope="`+string(rule.Scope)+`"`)
+}
+
+// challenge says how to authenticate (RFC 6750 §3, RFC 9728 §5.1).
+func (a *Authenticator) challenge(ctx context.Context, rule access.Rule) string {
+	if a.MetadataURL != nil {
+		if address := a.MetadataURL(ctx, rule.Resource()); address != "" {
+			return `Bearer resource_metadata="` + address + `"`
+		}
+	}
+	return `Bearer realm="reckon"`
 }

@@ -10,7 +10,10 @@ import (
 
 	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/grant"
+	"reckon/domain/scope"
 	"reckon/domain/token"
+	"reckon/internal/access"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 )
@@ -20,6 +23,10 @@ type streams map[string][]event.Event
 
 func (s streams) Token(_ context.Context, id string) (token.State, error) {
 	return token.Decider.Fold(s[token.Stream(id)]), nil
+}
+
+func (s streams) Grant(_ context.Context, id string) (grant.State, error) {
+	return grant.Decider.Fold(s[grant.Stream(id)]), nil
 }
 
 func (s streams) Account(_ context.Context, id string) (account.State, error) {
@@ -39,17 +46,22 @@ func (s sessions) SessionAccount(_ context.Context, secret string) (string, erro
 func TestAuthenticate(t *testing.T) {
 	secret, now := auth.MintToken(), time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	id := auth.TokenID(secret)
+	limited := auth.MintToken()
+	limitedID := auth.TokenID(limited)
 	log := streams{
-		account.Stream("a"): {account.Registered{Account: "a", Plan: "free"}, account.PlanChanged{Account: "a", Plan: "pro"}},
-		token.Stream(id):    {token.Minted{TokenID: id, Account: "a", Name: "n"}},
+		account.Stream("a"):     {account.Registered{Account: "a", Plan: "free"}, account.PlanChanged{Account: "a", Plan: "pro"}},
+		token.Stream(id):        {token.Minted{TokenID: id, Account: "a", Name: "n", FullAccess: true}},
+		token.Stream(limitedID): {token.Minted{TokenID: limitedID, Account: "a", Name: "l", Scopes: []string{"evaluate", "a scope of a later version"}}},
 	}
 	used := 0
 	a := &auth.Authenticator{
 		Credentials: log, Sessions: sessions{"cookie": "a", "orphan": "nobody"}, Now: func() time.Time { return now },
-		TokenUsed:   func(context.Context, string) { used++ },
-		MetadataURL: "https://reckon.example/.well-known/oauth-protected-resource",
+		TokenUsed: func(context.Context, string) { used++ },
+		MetadataURL: func(_ context.Context, resource access.Resource) string {
+			return "https://reckon.example/.well-known/oauth-protected-resource" + resource.Path()
+		},
 	}
-	ask := func(access httpkit.Access, header, cookie string) (auth.Principal, *httpkit.Problem) {
+	ask := func(rule access.Rule, header, cookie string) (auth.Principal, *httpkit.Problem) {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		if header != "" {
 			r.Header.Set("Authorization", header)
@@ -57,36 +69,45 @@ func TestAuthenticate(t *testing.T) {
 		if cookie != "" {
 			r.AddCookie(&http.Cookie{Name: auth.PlainCookie, Value: cookie})
 		}
-		ctx, err := a.Authenticate(r, httpkit.Route{Access: access})
+		ctx, err := a.Authenticate(r, rule)
 		if err == nil {
 			return auth.PrincipalOf(ctx), nil
 		}
 		var problem *httpkit.Problem
 		if !errors.As(err, &problem) {
-			t.Fatal(err)
+			problem = &httpkit.Problem{Code: "none"}
 		}
 		return auth.Principal{}, problem
 	}
-	byToken := auth.Principal{Account: "a", Plan: "pro", Actor: "token:" + id, TokenID: id}
-	byCookie := auth.Principal{Account: "a", Plan: "pro", Actor: "session", Secret: "cookie"}
+	evaluate, firstParty, browserOnly := access.Rule{Who: access.Scoped, Scope: scope.Evaluate}, access.Rule{Who: access.FirstParty}, access.Rule{Who: access.BrowserOnly}
+	verify := access.Rule{Who: access.Scoped, Scope: scope.Verify}
+	byToken := auth.Principal{Account: "a", Plan: "pro", Actor: "token:" + id, FullAccess: true, TokenID: id}
+	byCookie := auth.Principal{Account: "a", Plan: "pro", Actor: "session", FullAccess: true, Secret: "cookie"}
+	byLimited := auth.Principal{Account: "a", Plan: "pro", Actor: "token:" + limitedID, Scopes: scope.Of(scope.Evaluate), TokenID: limitedID}
 	for name, c := range map[string]struct {
-		access         httpkit.Access
+		rule           access.Rule
 		header, cookie string
 		want           auth.Principal
 		code           string
 	}{
-		"public":                  {httpkit.Public, "Bearer nonsense", "", auth.Principal{}, ""},
-		"token":                   {httpkit.Bearer, "Bearer " + secret, "", byToken, ""},
-		"token, first party":      {httpkit.FirstParty, "Bearer " + secret, "", byToken, ""},
-		"token, browser only":     {httpkit.BrowserOnly, "Bearer " + secret, "cookie", auth.Principal{}, "first_party_only"},
-		"cookie":                  {httpkit.Bearer, "", "cookie", byCookie, ""},
-		"cookie, browser only":    {httpkit.BrowserOnly, "", "cookie", byCookie, ""},
-		"a bad header is no door": {httpkit.Bearer, "Bearer x", "cookie", auth.Principal{}, "invalid_token"},
-		"nothing":                 {httpkit.Bearer, "", "", auth.Principal{}, "unauthenticated"},
-		"unknown cookie":          {httpkit.Bearer, "", "x", auth.Principal{}, "unauthenticated"},
-		"account not in the log":  {httpkit.Bearer, "", "orphan", auth.Principal{}, "invalid_token"},
+		"public":                  {access.Rule{Who: access.Public}, "Bearer nonsense", "", auth.Principal{}, ""},
+		"token":                   {evaluate, "Bearer " + secret, "", byToken, ""},
+		"token, first party":      {firstParty, "Bearer " + secret, "", byToken, ""},
+		"token, browser only":     {browserOnly, "Bearer " + secret, "cookie", auth.Principal{}, "first_party_only"},
+		"scope":                   {evaluate, "Bearer " + limited, "", byLimited, ""},
+		"another scope":           {verify, "Bearer " + limited, "", auth.Principal{}, "insufficient_scope"},
+		"scopes, first party":     {firstParty, "Bearer " + limited, "", auth.Principal{}, "first_party_only"},
+		"scopes, browser only":    {browserOnly, "Bearer " + limited, "cookie", auth.Principal{}, "first_party_only"},
+		"garbage, browser only":   {browserOnly, "Bearer x", "cookie", auth.Principal{}, "invalid_token"},
+		"a route without a rule":  {access.Rule{}, "", "cookie", auth.Principal{}, "none"},
+		"cookie":                  {evaluate, "", "cookie", byCookie, ""},
+		"cookie, browser only":    {browserOnly, "", "cookie", byCookie, ""},
+		"a bad header is no door": {evaluate, "Bearer x", "cookie", auth.Principal{}, "invalid_token"},
+		"nothing":                 {evaluate, "", "", auth.Principal{}, "unauthenticated"},
+		"unknown cookie":          {evaluate, "", "x", auth.Principal{}, "unauthenticated"},
+		"account not in the log":  {evaluate, "", "orphan", auth.Principal{}, "invalid_token"},
 	} {
-		got, problem := ask(c.access, c.header, c.cookie)
+		got, problem := ask(c.rule, c.header, c.cookie)
 		switch {
 		case problem == nil && (c.code != "" || got != c.want):
 			t.Errorf("%s: %+v", name, got)
@@ -102,15 +123,19 @@ func TestAuthenticate(t *testing.T) {
 			}
 		}
 	}
-	if used != 2 {
+	const forbidden = `Bearer resource_metadata="https://reckon.example/.well-known/oauth-protected-resource", error="insufficient_scope", scope="verify"`
+	if _, problem := ask(verify, "Bearer "+limited, ""); problem.GetHeaders().Get("WWW-Authenticate") != forbidden {
+		t.Errorf("%s", problem.GetHeaders())
+	}
+	if used != 3 {
 		t.Errorf("the token's use was told %d times", used)
 	}
 	log[token.Stream(id)] = append(log[token.Stream(id)], token.Revoked{TokenID: id, Account: "a"})
-	if _, problem := ask(httpkit.Bearer, "Bearer "+secret, ""); problem == nil || problem.Code != "invalid_token" {
+	if _, problem := ask(evaluate, "Bearer "+secret, ""); problem == nil || problem.Code != "invalid_token" {
 		t.Errorf("a revoked token: %v", problem)
 	}
 	log[account.Stream("a")] = append(log[account.Stream("a")], account.Closed{Account: "a"})
-	if _, problem := ask(httpkit.Bearer, "", "cookie"); problem == nil || problem.Code != "invalid_token" {
+	if _, problem := ask(evaluate, "", "cookie"); problem == nil || problem.Code != "invalid_token" {
 		t.Errorf("a closed account: %v", problem)
 	}
 }

@@ -8,36 +8,51 @@ import (
 	"strings"
 )
 
-// An API token is tokenPrefix, secretDigits random base62 digits and a CRC-32 in
-// checksumDigits base62 digits: a mistyped token, or a token found in a public
-// repository, is told apart without asking anyone.
+// Form is the form of a secret: a prefix, secretDigits random base62 digits and a CRC-32 in
+// checksumDigits base62 digits: a mistyped one, or one found in a public repository, is told
+// apart without asking anyone.
+type Form string
+
+// The forms, by their prefixes.
 const (
-	tokenPrefix    = "rk_pat_"
+	APIToken          Form = "rk_pat_"
+	AccessTokenForm   Form = "rk_oat_"
+	RefreshTokenForm  Form = "rk_ort_"
+	AuthorizationCode Form = "rk_oac_"
+)
+
+const (
 	secretDigits   = 30 // 178 bits
 	checksumDigits = 6
 	digits         = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// MintToken draws a new token.
-func MintToken() string {
-	secret := tokenPrefix + randomDigits(secretDigits)
+// Mint draws a new secret.
+func (f Form) Mint() string {
+	secret := string(f) + randomDigits(secretDigits)
 	return secret + checksumDigitsOf(secret)
 }
 
-// WellFormed reports whether a text has the form and checksum of a token. Whether the token
-// exists and is valid is decided by its stream.
-func WellFormed(token string) bool {
-	if len(token) != len(tokenPrefix)+secretDigits+checksumDigits || !strings.HasPrefix(token, tokenPrefix) {
+// WellFormed reports whether a text has the form and its checksum. Whether the secret exists and
+// is valid is decided elsewhere: for API tokens by their streams.
+func (f Form) WellFormed(secret string) bool {
+	if len(secret) != len(f)+secretDigits+checksumDigits || !strings.HasPrefix(secret, string(f)) {
 		return false
 	}
-	for _, c := range []byte(token[len(tokenPrefix):]) {
+	for _, c := range []byte(secret[len(f):]) {
 		if strings.IndexByte(digits, c) < 0 {
 			return false
 		}
 	}
-	body := len(token) - checksumDigits
-	return checksumDigitsOf(token[:body]) == token[body:]
+	body := len(secret) - checksumDigits
+	return checksumDigitsOf(secret[:body]) == secret[body:]
 }
+
+// MintToken draws a new API token.
+func MintToken() string { return APIToken.Mint() }
+
+// WellFormed reports whether a text has the form and checksum of an API token.
+func WellFormed(token string) bool { return APIToken.WellFormed(token) }
 
 // TokenID returns the id under which the log knows a token: its SHA-256 in lower-case hex.
 func TokenID(token string) string {

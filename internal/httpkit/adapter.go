@@ -69,6 +69,22 @@ func (a *adapter) add(op *huma.Operation, route Route) {
 	known[i].public = known[i].public || route.PublicFor > 0
 }
 
+// Operations lists what is served, as the table of internal/access names it: method and path template.
+func (a *API) Operations() []string {
+	var operations []string
+	for _, paths := range a.adapter.paths {
+		for _, path := range paths {
+			for _, method := range path.methods {
+				if method != http.MethodHead {
+					operations = append(operations, method+" "+path.template)
+				}
+			}
+		}
+	}
+	slices.Sort(operations)
+	return operations
+}
+
 func newAdapter(api *API) *adapter {
 	a := &adapter{api: api, paths: map[int][]*servedPath{}}
 	a.router = bunrouter.New(

@@ -19,6 +19,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"reckon/internal/access"
 	"reckon/internal/database"
 	"reckon/internal/httpserver"
 	"reckon/internal/ratelimit"
@@ -29,31 +30,18 @@ const Version = "2026-08"
 
 const versionHeader = "API-Version"
 
-// Access is the kind of credential that a route requires (interface §4, column Auth).
-type Access int
-
-const (
-	// Public needs no credential.
-	Public Access = iota
-	// Bearer takes an API token, an OAuth access token with the route's scope, or a browser session.
-	Bearer
-	// FirstParty takes an API token or a browser session.
-	FirstParty
-	// BrowserOnly takes a browser session only: a stolen API token cannot call the route.
-	BrowserOnly
-)
-
-// Authenticator authenticates a request for a route. It returns the request's context with
-// the caller in it, or a *Problem.
+// Authenticator authenticates a request for a route with this rule. It returns the request's context
+// with the caller in it, or a *Problem.
 type Authenticator interface {
-	Authenticate(r *http.Request, route Route) (context.Context, error)
+	Authenticate(r *http.Request, rule access.Rule) (context.Context, error)
 }
 
-// Settings configure an API. Logger and Authenticator are required.
+// Settings configure an API. Logger, Authenticator and Access are required.
 type Settings struct {
 	Build          string // revision of the binary, for the description
 	Logger         *slog.Logger
 	Authenticator  Authenticator
+	Access         access.Table   // who may call which route; a route without a row cannot be added
 	TrustedProxies []netip.Prefix // networks whose X-Forwarded-For and X-Forwarded-Proto are believed; default: none
 	// PublicURL is the scheme and host that clients use, in the form of config.PublicURL; empty: not configured.
 	PublicURL string
@@ -70,6 +58,8 @@ func (s Settings) Validate() error {
 		return errors.New("httpkit.Settings.Logger is missing")
 	case s.Authenticator == nil:
 		return errors.New("httpkit.Settings.Authenticator is missing")
+	case s.Access == nil:
+		return errors.New("httpkit.Settings.Access is missing")
 	}
 	return nil
 }
@@ -92,7 +82,7 @@ func New(settings Settings) *API {
 	a := &API{settings: settings, crossOrigin: http.NewCrossOriginProtection()}
 	configureHuma()
 	a.adapter = newAdapter(a)
-	config := configuration()
+	config := configuration(settings)
 	if settings.PublicURL != "" {
 		config.Servers = []*huma.Server{{URL: settings.PublicURL}}
 		// A proxy may name us by another host than the browser does.
@@ -107,7 +97,7 @@ func New(settings Settings) *API {
 // configuration returns huma's configuration without its defaults that Reckon does not
 // serve: $schema members, Link headers (CreateHooks) and documentation pages, which load
 // scripts of other hosts.
-func configuration() huma.Config {
+func configuration(settings Settings) huma.Config {
 	format := huma.Format{Marshal: marshalJSON, Unmarshal: decodeJSON}
 	config := huma.DefaultConfig("Reckon", Version)
 	config.CreateHooks = nil
@@ -120,10 +110,25 @@ func configuration() huma.Config {
 	config.Tags = tags()
 	config.Info.Description = "A computation service whose answers can be checked. Errors are problem documents (RFC 9457); /docs/errors explains every code."
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"bearer":  {Type: "http", Scheme: "bearer", Description: "An API token (rk_pat_…)"},
+		"bearer":  {Type: "http", Scheme: "bearer", Description: "An API token (rk_pat_…). What one that was minted with scopes may call, the descriptions of the operations say"},
+		"oauth":   oauthScheme(settings.PublicURL),
 		"session": {Type: "apiKey", In: "cookie", Name: "__Host-reckon", Description: "A browser session, from POST /auth/login"},
 	}
 	return config
+}
+
+// oauthScheme describes the authorization server with the scopes of internal/access.
+func oauthScheme(publicURL string) *huma.SecurityScheme {
+	scopes := map[string]string{}
+	for _, s := range access.API.Scopes().Scopes() {
+		scopes[string(s)] = s.Means()
+	}
+	return &huma.SecurityScheme{
+		Type: "oauth2", Description: "An access token that a person allowed an app, with PKCE; /.well-known/oauth-authorization-server has the details",
+		Flows: &huma.OAuthFlows{AuthorizationCode: &huma.OAuthFlow{
+			AuthorizationURL: publicURL + "/oauth/authorize", TokenURL: publicURL + "/oauth/token", RefreshURL: publicURL + "/oauth/token", Scopes: scopes,
+		}},
+	}
 }
 
 // schemaName names the schema of a type. Types of domain packages are prefixed with their

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"reckon/domain/event"
+	"reckon/domain/scope"
+	"reckon/internal/access"
 	"reckon/internal/httpkit"
 	"reckon/internal/httpserver"
 	"reckon/internal/httpserver/httpservertest"
@@ -27,11 +29,17 @@ import (
 // open lets everyone in, but for routes that ask for a credential and requests without one.
 type open struct{}
 
-func (open) Authenticate(r *http.Request, route httpkit.Route) (context.Context, error) {
-	if route.Access != httpkit.Public && r.Header.Get("Authorization") == "" {
+func (open) Authenticate(r *http.Request, rule access.Rule) (context.Context, error) {
+	if rule.Who != access.Public && r.Header.Get("Authorization") == "" {
 		return nil, httpkit.Unauthenticated.Problem("a credential is needed").WithHeader("WWW-Authenticate", "Bearer")
 	}
 	return r.Context(), nil
+}
+
+// rules are who may call the routes of these tests.
+var rules = access.Table{
+	"POST /echo": {Who: access.Public}, "POST /mine/echo": {Who: access.Scoped, Scope: scope.Evaluate}, "GET /items/{id}": {Who: access.Public},
+	"GET /fail/{id}": {Who: access.Public}, "GET /public": {Who: access.Public}, "GET /mine": {Who: access.Scoped, Scope: scope.Evaluate}, "POST /upload": {Who: access.Public}, "POST /protocol": {Who: access.TokenOnly, Scope: scope.MCP},
 }
 
 var errTyped = errors.New("a typed error with advice")
@@ -58,11 +66,11 @@ func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 	if settings.Logger == nil {
 		settings.Logger = slog.New(slog.DiscardHandler)
 	}
-	settings.Authenticator = open{}
+	settings.Authenticator, settings.Access = open{}, rules
 	api := httpkit.New(settings)
-	for path, access := range map[string]httpkit.Access{"/echo": httpkit.Public, "/mine/echo": httpkit.Bearer} {
+	for _, path := range []string{"/echo", "/mine/echo"} {
 		httpkit.Handle(api, httpkit.Route{
-			Method: http.MethodPost, Path: path, ID: strings.ReplaceAll(path[1:], "/", "-"), Tag: "test", Access: access,
+			Method: http.MethodPost, Path: path, ID: strings.ReplaceAll(path[1:], "/", "-"), Tag: "test",
 			MissingFieldKinds: map[string]httpkit.Kind{"expression": httpkit.ExpressionRequired},
 			MisnamedFields:    map[string]string{"input": "expression"},
 		}, func(_ context.Context, in *echoInput) (*echoOutput, error) {
@@ -104,7 +112,7 @@ func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 		})
 	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/public", ID: "public", Tag: "test", PublicFor: 300 * time.Second},
 		func(context.Context, *struct{}) (*echoOutput, error) { return &echoOutput{}, nil })
-	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/mine", ID: "mine", Tag: "test", Access: httpkit.Bearer},
+	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/mine", ID: "mine", Tag: "test"},
 		func(context.Context, *struct{}) (*echoOutput, error) { return &echoOutput{}, nil })
 	httpkit.Handle(api, httpkit.Route{Method: http.MethodPost, Path: "/upload", ID: "upload", Tag: "test", UploadBytes: 100_000},
 		func(ctx context.Context, _ *struct{}) (*echoOutput, error) {
@@ -560,10 +568,10 @@ func TestKindsAreDistinct(t *testing.T) {
 
 func TestDescriptionIsDeterministic(t *testing.T) {
 	describe := func() []byte {
-		api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.DiscardHandler), Authenticator: open{}})
+		api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.DiscardHandler), Authenticator: open{}, Access: rules})
 		httpkit.Handle(api, httpkit.Route{Method: http.MethodPost, Path: "/echo", ID: "echo", Tag: "test", Limit: &httpkit.Limit{Allowance: func(context.Context) (ratelimit.Allowance, error) {
 			return ratelimit.Allowance{Limit: 20, Remaining: 7, ResetAt: time.Unix(1_800_000_000, 0)}, nil
-		}, Exceeded: httpkit.RateLimited}, Access: httpkit.Bearer},
+		}, Exceeded: httpkit.RateLimited}},
 			func(context.Context, *echoInput) (*echoOutput, error) { return nil, nil })
 		description, err := api.OpenAPI()
 		if err != nil {
@@ -650,7 +658,7 @@ func TestOneRequestTooManyIsNoError(t *testing.T) {
 
 func TestWarningsAboutStrangersAreBounded(t *testing.T) {
 	var log bytes.Buffer
-	api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.NewTextHandler(&log, nil)), Authenticator: open{}})
+	api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.NewTextHandler(&log, nil)), Authenticator: open{}, Access: rules})
 	for i := range 1000 {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.RemoteAddr = fmt.Sprintf("10.0.%d.%d:1", i/256, i%256)

@@ -112,6 +112,9 @@ func (a *API) replaceDeclaredNames(s *huma.Schema) {
 	for name, text := range a.settings.Declared.Texts {
 		s.Description = strings.ReplaceAll(s.Description, "@"+name, text)
 	}
+	if s.Items != nil {
+		a.replaceDeclaredNames(s.Items)
+	}
 	if len(s.Enum) == 0 {
 		return
 	}

@@ -38,11 +38,12 @@ var (
 
 	InvalidSignature = Kind{"invalid_signature", http.StatusUnauthorized, "The call is not signed", "What calls the webhook signs each call, at the time of the call, with the secret that both know. See docs/billing.md."}
 
-	FirstPartyOnly   = Kind{"first_party_only", http.StatusForbidden, "This needs another credential", "The route is closed to this kind of credential: sign in, or use what `detail` names."}
-	CrossOrigin      = Kind{"cross_origin", http.StatusForbidden, "Cross-origin write refused", "A browser sent this from another site without an Authorization header. Use an API token."}
-	WrongPassword    = Kind{"wrong_password", http.StatusForbidden, "The password is not the account's", "You are signed in still. Attempts are limited: X-RateLimit-Remaining says how many are left."}
-	ExpressionDenied = Kind{"expression_denied", http.StatusForbidden, "The expression uses something that is not permitted", "`detail` names the function. Nothing was evaluated or logged."}
-	ProofsNotOnPlan  = Kind{"proofs_not_on_plan", http.StatusForbidden, "The plan has no proof checking", "See /billing/plans for those that have."}
+	FirstPartyOnly    = Kind{"first_party_only", http.StatusForbidden, "This needs another credential", "The route is closed to this kind of credential: sign in, or use what `detail` names."}
+	InsufficientScope = Kind{"insufficient_scope", http.StatusForbidden, "The token may not do this", "The token was given scopes, and the one that `detail` and WWW-Authenticate name is not among them. Use a token that has it."}
+	CrossOrigin       = Kind{"cross_origin", http.StatusForbidden, "Cross-origin write refused", "A browser sent this from another site without an Authorization header. Use an API token."}
+	WrongPassword     = Kind{"wrong_password", http.StatusForbidden, "The password is not the account's", "You are signed in still. Attempts are limited: X-RateLimit-Remaining says how many are left."}
+	ExpressionDenied  = Kind{"expression_denied", http.StatusForbidden, "The expression uses something that is not permitted", "`detail` names the function. Nothing was evaluated or logged."}
+	ProofsNotOnPlan   = Kind{"proofs_not_on_plan", http.StatusForbidden, "The plan has no proof checking", "See /billing/plans for those that have."}
 
 	NoSuchRoute   = Kind{"no_such_route", http.StatusNotFound, "There is nothing at this address", "See /openapi.json for every address."}
 	NoSuchRun     = Kind{"no_such_run", http.StatusNotFound, "No such run", "Your account has no run with this id."}
@@ -51,6 +52,7 @@ var (
 	NoSuchToken   = Kind{"no_such_token", http.StatusNotFound, "No such token", "Your account has no token with this id."}
 	NoSuchSignIn  = Kind{"no_such_sign_in", http.StatusNotFound, "No such sign-in", "Your account has no browser session with this id: it may have ended."}
 	NoSuchJob     = Kind{"no_such_job", http.StatusNotFound, "No such job", "Your account has no job with this id."}
+	NoSuchApp     = Kind{"no_such_connection", http.StatusNotFound, "No such connected app", "Your account has no connected app with this id."}
 	NoSuchUpload  = Kind{"no_such_upload", http.StatusNotFound, "No such upload", "Your account has no upload with this id."}
 	NoMCPSession  = Kind{"no_such_mcp_session", http.StatusNotFound, "No such MCP session", "The header `Mcp-Session-Id` is none that this service gave. Initialize again."}
 	NoCertificate = Kind{"no_such_certificate", http.StatusNotFound, "No such certificate", "There is no certificate with this id, or it is not your account's."}
@@ -94,8 +96,8 @@ func Kinds() []Kind {
 		UnknownJobKind, TimeoutOverPlan,
 		InvalidExport, ExportOverBudget, ExportTooLarge, ExportChoice, UnknownUpload, InvalidDeclarations, InvalidSource, InvalidModule, ElaborationFailed,
 		Unauthenticated, InvalidToken, InvalidCredentials, InvalidSignature,
-		FirstPartyOnly, CrossOrigin, WrongPassword, ExpressionDenied, ProofsNotOnPlan,
-		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchJob, NoSuchUpload, NoMCPSession, NoCertificate, MethodRefused,
+		FirstPartyOnly, InsufficientScope, CrossOrigin, WrongPassword, ExpressionDenied, ProofsNotOnPlan,
+		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchApp, NoSuchJob, NoSuchUpload, NoMCPSession, NoCertificate, MethodRefused,
 		BudgetExhausted, BodyTimeout, EmailTaken, PaymentRefused, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
 		Internal, UnknownCoding, Saturated, Unavailable, NoElaboration, UnsupportedHTTP,
 	}

@@ -21,21 +21,21 @@ type whoOutput struct {
 
 // TestServeFor: a request that a protocol makes for its caller is admitted, refused and answered as over HTTP.
 func TestServeFor(t *testing.T) {
-	api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.DiscardHandler), Authenticator: open{}})
-	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/mine", ID: "mine", Tag: "test", Access: httpkit.Bearer},
+	api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.DiscardHandler), Authenticator: open{}, Access: rules})
+	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/mine", ID: "mine", Tag: "test"},
 		func(ctx context.Context, _ *struct{}) (*whoOutput, error) {
 			request, out := httpkit.RequestOf(ctx), &whoOutput{}
 			out.Body.Source, out.Body.Agent, out.Body.Address = string(request.Source), request.Agent, request.Address
 			return out, nil
 		})
-	httpkit.Handle(api, httpkit.Route{Method: http.MethodPost, Path: "/mine/echo", ID: "echo", Tag: "test", Access: httpkit.Bearer},
+	httpkit.Handle(api, httpkit.Route{Method: http.MethodPost, Path: "/mine/echo", ID: "echo", Tag: "test"},
 		func(_ context.Context, in *echoInput) (*echoOutput, error) {
 			if in.Body.Expression == "panic" {
 				panic("as asked")
 			}
 			return &echoOutput{}, nil
 		})
-	protocol := httpkit.Route{Method: http.MethodPost, Path: "/protocol", Access: httpkit.Bearer}
+	protocol := httpkit.Route{Method: http.MethodPost, Path: "/protocol"}
 	api.HandleProtocol(protocol, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked struct{ Method, Target, Body string }
 		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {

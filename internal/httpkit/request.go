@@ -25,6 +25,7 @@ type Request struct {
 	Traceparent string // W3C trace context, empty when absent or malformed
 	Address     string // client address as rate limits key it: IPv4, or the /64 of an IPv6
 	Agent       string // User-Agent, at most maxAgentBytes of printable text
+	Base        string // scheme and host by which the client reaches the service; empty: neither configured nor a name of this machine
 	Secure      bool   // reached over TLS: here, at a trusted proxy, or because that is the only public address
 	Source      event.Source
 }
@@ -58,6 +59,7 @@ func (a *API) readRequest(r *http.Request) Request {
 		Secure: r.TLS != nil || strings.HasPrefix(a.settings.PublicURL, "https://") ||
 			a.fromProxy(r) && r.Header.Get("X-Forwarded-Proto") == "https",
 	}
+	described.Base = a.baseOf(r, described.Secure)
 	a.warnOfUntrustedProxy(r)
 	if !requestIDPattern.MatchString(described.ID) {
 		described.ID = uuid.Must(uuid.NewV7()).String()
@@ -66,6 +68,25 @@ func (a *API) readRequest(r *http.Request) Request {
 		described.Traceparent = trace
 	}
 	return described
+}
+
+// baseOf is the public URL, and where none is configured the address that the client used, if that is an IP address or
+// localhost: by any other name a page of another site could have made a browser come here (DNS rebinding).
+func (a *API) baseOf(r *http.Request, secure bool) string {
+	if a.settings.PublicURL != "" {
+		return a.settings.PublicURL
+	}
+	name := r.Host
+	if host, _, err := net.SplitHostPort(r.Host); err == nil {
+		name = host
+	}
+	if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err != nil && name != "localhost" {
+		return ""
+	}
+	if secure {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 // printable returns at most most bytes of s, without control characters and invalid UTF-8.

@@ -3,6 +3,7 @@ package httpkit
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"reckon/internal/access"
 	"reckon/internal/ratelimit"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -27,9 +29,6 @@ type Route struct {
 	Tag          string
 	Summary      string
 	Description  string
-
-	Access Access
-	Scope  string // OAuth scope of a Bearer route
 
 	// Kinds are the problems of this route; those that every route has are added.
 	Kinds []Kind
@@ -69,6 +68,8 @@ type Route struct {
 	Variants *BodyVariants
 	// EitherFields are the sets of body fields of which exactly one is sent, for the description.
 	EitherFields []EitherFields
+
+	rule access.Rule // of Settings.Access
 }
 
 // Limit is a limit on requests. Every answer of its routes to a known caller carries the allowance as X-RateLimit-Limit, -Remaining
@@ -82,8 +83,10 @@ type Limit struct {
 }
 
 // Handle adds an operation. Errors of the handler are translated by route.Errors; I and O
-// are huma's input and output structs.
+// are huma's input and output structs. It panics for a route that Settings.Access has no row
+// for, which is a mistake of the program.
 func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O, error)) {
+	route.rule = a.ruleOf(route.Method, route.Path)
 	input := reflect.TypeFor[I]()
 	if _, hasBody := input.FieldByName("Body"); hasBody {
 		route.Kinds = slices.Concat(route.Kinds, []Kind{InvalidRequest, UnknownField, InvalidJSON, BodyRequired, NotJSON, TooLarge})
@@ -110,11 +113,20 @@ func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O
 	}
 }
 
+// ruleOf is the table's row of a route.
+func (a *API) ruleOf(method, path string) access.Rule {
+	rule, ok := a.settings.Access.Of(method, path)
+	if !ok {
+		panic(fmt.Sprintf("httpkit: nobody says who may call %s %s: add a row to the table of internal/access", method, path))
+	}
+	return rule
+}
+
 // operation returns the route as an operation of huma.
 func (a *API) operation(route Route) huma.Operation {
 	op := huma.Operation{
 		Method: route.Method, Path: route.Path, OperationID: route.ID,
-		Summary: route.Summary, Description: route.Description, Tags: []string{route.Tag}, Hidden: route.Hidden,
+		Summary: route.Summary, Description: describe(route), Tags: []string{route.Tag}, Hidden: route.Hidden,
 		MaxBodyBytes:     MaxJSONBytes + 1, // readJSON has bounded the body; huma refuses at its limit, not above it
 		BodyReadTimeout:  -1,               // huma's would end the whole request after five seconds
 		SkipValidateBody: true,             // admit looks for its faults
@@ -122,7 +134,7 @@ func (a *API) operation(route Route) huma.Operation {
 		Responses:        a.responses(route),
 		// A misspelt filter must not return the unfiltered list. Public routes accept
 		// unknown parameters: health checks and caches add some.
-		RejectUnknownQueryParameters: route.Access != Public,
+		RejectUnknownQueryParameters: route.rule.Who != access.Public,
 	}
 	if route.UploadBytes > 0 {
 		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
@@ -130,25 +142,41 @@ func (a *API) operation(route Route) huma.Operation {
 			op.RequestBody.Content[media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 		}
 	}
-	switch route.Access {
-	case Public:
-		op.Security = []map[string][]string{}
-	case BrowserOnly:
-		op.Security = []map[string][]string{{"session": {}}}
-	case Bearer, FirstParty:
-		op.Security = []map[string][]string{{"bearer": {}}, {"session": {}}}
-	}
+	op.Security = security(route.rule)
 	return op
+}
+
+// describe is the route's description with the scope that it needs.
+func describe(route Route) string {
+	if !route.rule.HasScope() {
+		return route.Description
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s A token with scopes needs the scope %s.", route.Description, route.rule.Scope))
+}
+
+// security describes a rule: credentials of which one is needed.
+func security(rule access.Rule) []map[string][]string {
+	switch rule.Who {
+	case access.Public:
+		return []map[string][]string{}
+	case access.TokenOnly:
+		return []map[string][]string{{"bearer": {}}, {"oauth": {string(rule.Scope)}}}
+	case access.Scoped:
+		return []map[string][]string{{"bearer": {}}, {"oauth": {string(rule.Scope)}}, {"session": {}}}
+	case access.FirstParty:
+		return []map[string][]string{{"bearer": {}}, {"session": {}}}
+	}
+	return []map[string][]string{{"session": {}}}
 }
 
 // responses returns the description of the 200 answer and of the problems, by status with their codes.
 func (a *API) responses(route Route) map[string]*huma.Response {
 	kinds := slices.Concat(route.Kinds, []Kind{InvalidParameter, AmbiguousRequest, MalformedRequest, UnsupportedVersion, Internal})
-	if route.Access != Public {
-		kinds = append(kinds, Unauthenticated, InvalidToken)
-	}
-	if route.Access == FirstParty || route.Access == BrowserOnly {
-		kinds = append(kinds, FirstPartyOnly)
+	switch route.rule.Who {
+	case access.Scoped, access.TokenOnly:
+		kinds = append(kinds, Unauthenticated, InvalidToken, InsufficientScope)
+	case access.FirstParty, access.BrowserOnly:
+		kinds = append(kinds, Unauthenticated, InvalidToken, FirstPartyOnly)
 	}
 	if route.Method == http.MethodPost {
 		kinds = append(kinds, BodyTimeout)
@@ -220,6 +248,8 @@ func answerHeaders(route Route, status string) map[string]*huma.Param {
 		headers[TokenHeader] = &huma.Param{Description: "Send it with a list to see this write in it", Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	switch code, _ := strconv.Atoi(status); {
+	case code == http.StatusForbidden && route.rule.HasScope():
+		headers["WWW-Authenticate"] = &huma.Param{Description: "With `insufficient_scope`: the scope that is needed (RFC 6750)", Schema: &huma.Schema{Type: huma.TypeString}}
 	case route.ReturnsToken && (code == http.StatusRequestTimeout || code == http.StatusUnprocessableEntity):
 		headers[TokenHeader] = &huma.Param{Description: "Send it with a list to see the logged run in it; left out where none was logged", Schema: &huma.Schema{Type: huma.TypeString}}
 	case code == http.StatusUnauthorized:
@@ -280,9 +310,9 @@ func refuseEmptyParameters(r *http.Request, op *huma.Operation) *Problem {
 // admit authenticates the request, then reads and checks its body: in this order, so that
 // a client without a credential cannot make the service read MaxJSONBytes.
 func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, body *huma.Schema, route Route) (*http.Request, *Problem) {
-	needs := route
+	needs := route.rule
 	if d := delegationOf(r.Context()); d != nil {
-		needs = d.Route
+		needs = a.ruleOf(d.Route.Method, d.Route.Path)
 	}
 	ctx, err := a.settings.Authenticator.Authenticate(r, needs)
 	if err != nil {
@@ -306,7 +336,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, 
 		admitted = r.WithContext(context.WithValue(ctx, uploadKey{}, upload))
 	case op.RequestBody != nil:
 		limitBytes := int64(MaxJSONBytes)
-		if route.Access == Public {
+		if route.rule.Who == access.Public {
 			limitBytes = maxPublicBytes
 		}
 		data, problem := readJSON(r, limitBytes)

@@ -88,6 +88,7 @@ var migrations = []migration{
 		ALTER TABLE identity_sessions ADD COLUMN network TEXT NOT NULL DEFAULT '';
 		ALTER TABLE identity_sessions ADD COLUMN last_used_on TEXT NOT NULL DEFAULT '';
 		CREATE INDEX identity_sessions_account ON identity_sessions (account);`},
+	{both: oauthTables},
 }
 
 // migrationLock is the key of the PostgreSQL advisory lock under which migrations run.

@@ -26,6 +26,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/receipt"
 	"reckon/eventstore/memory"
+	"reckon/internal/access"
 	"reckon/internal/auth"
 	"reckon/internal/blobs"
 	"reckon/internal/httpkit"
@@ -249,8 +250,12 @@ func Start(t testing.TB, o Options) *Server {
 		return place
 	}}
 	api := httpkit.New(httpkit.Settings{
-		Build: "test", Logger: quiet, PublicURL: o.PublicURL, Declared: writeapi.Declared(submittable.Declarations()),
-		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(log), Sessions: who, Now: server.Clock.Now, TokenUsed: func(ctx context.Context, id string) {
+		Build: "test", Logger: quiet, PublicURL: o.PublicURL, Access: access.Routes(), Declared: writeapi.Declared(submittable.Declarations()),
+		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(log), Sessions: who, AccessTokens: who, Now: server.Clock.Now, MetadataURL: writeapi.MetadataURL, GrantUsed: func(ctx context.Context, id string) {
+			if err := who.GrantUsed(ctx, id); err != nil {
+				t.Error(err)
+			}
+		}, TokenUsed: func(ctx context.Context, id string) {
 			if err := who.TokenUsed(ctx, id); err != nil {
 				t.Error(err)
 			}
@@ -260,6 +265,7 @@ func Start(t testing.TB, o Options) *Server {
 		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Running: server.Running, Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: calculator.CloseSession, Overhead: time.Minute,
 		Jobs: server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs, Payments: o.Payments,
+		OAuth: writeapi.NewOAuth(log, who, server.Clock, "test"), Logger: quiet,
 		Writes: writes, LogID: projector.LogID(),
 	}.Register(api)
 	var tools []readapi.Tool
@@ -267,7 +273,7 @@ func Start(t testing.TB, o Options) *Server {
 		tools = append(tools, readapi.Tool(tool))
 	}
 	must(t, readapi.Services{
-		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed, SignIns: who.SignIns,
+		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants, SignIns: who.SignIns,
 		JobView: jobView,
 		Plans:   o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
 		Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,

@@ -21,12 +21,13 @@ import (
 	"reckon/domain/account"
 	"reckon/domain/event"
 	"reckon/domain/job"
+	"reckon/domain/scope"
 	"reckon/domain/session"
 	"reckon/domain/slots"
 	"reckon/domain/token"
 	"reckon/eventstore"
+	"reckon/internal/access"
 	"reckon/internal/auth"
-	"reckon/internal/httpkit"
 	"reckon/writeapi"
 )
 
@@ -204,7 +205,7 @@ func BenchmarkAuthenticationByPast(b *testing.B) {
 		request := httptest.NewRequest(http.MethodGet, "/", nil)
 		request.Header.Set("Authorization", "Bearer "+secret)
 		all = append(all, func() error {
-			_, err := authenticator.Authenticate(request, httpkit.Route{Access: httpkit.Bearer})
+			_, err := authenticator.Authenticate(request, access.Rule{Who: access.Scoped, Scope: scope.Evaluate})
 			return err
 		})
 	}

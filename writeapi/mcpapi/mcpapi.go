@@ -40,7 +40,7 @@ type Services struct {
 }
 
 // route is admitted as every route is.
-var route = httpkit.Route{Method: http.MethodPost, Path: Path, Access: httpkit.Bearer, Scope: "mcp"}
+var route = httpkit.Route{Method: http.MethodPost, Path: Path}
 
 // Register serves the protocol from the API, whose description the tools' schemas are made of: it must be registered last. Its
 // error is a description that lacks what a tool needs.

@@ -1,0 +1,184 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/ory/fosite"
+
+	"reckon/domain/grant"
+	"reckon/domain/scope"
+	"reckon/internal/access"
+	"reckon/internal/identity"
+)
+
+// MaxQueryBytes is the longest query of a request for authorization.
+const MaxQueryBytes = 8 << 10
+
+// authorizeParameters are those that are read; others are ignored (RFC 6749 §3.1).
+var authorizeParameters = []string{"client_id", "redirect_uri", "response_type", "scope", "code_challenge", "code_challenge_method"}
+
+// challenges are PKCE's for S256: 32 bytes in base64url (RFC 7636 §4.2).
+var challenges = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+
+// Authorization is a request for authorization that can be put before a person.
+type Authorization struct {
+	Client      identity.OAuthClient
+	Scopes      scope.Set
+	Resource    access.Resource
+	RedirectURI *url.URL
+	state       string
+	issuer      string
+	request     fosite.AuthorizeRequester
+}
+
+// Authorize reads the query of a request for authorization at the issuer's address. Its error is a *Failure, or one of our own parts.
+func (p *Provider) Authorize(ctx context.Context, issuer, query string) (*Authorization, error) {
+	if len(query) > MaxQueryBytes {
+		return nil, invalidRequest("the request is too long")
+	}
+	form, err := parseOnce(query)
+	if err != nil {
+		return nil, err
+	}
+	client, err := p.store.OAuthClient(ctx, form.Get("client_id"))
+	if errors.Is(err, identity.ErrNoOAuthClient) {
+		return nil, &Failure{Status: http.StatusBadRequest, Code: "invalid_client", Description: "no client with this client_id is registered here; the app must register again"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !matchRedirectURI(client.RedirectURIs, form.Get("redirect_uri")) {
+		return nil, invalidRequest("the redirect_uri is missing, or is not one that the app registered")
+	}
+	a := &Authorization{Client: client, state: form.Get("state"), issuer: issuer}
+	if a.RedirectURI, err = url.Parse(form.Get("redirect_uri")); err != nil {
+		return nil, invalidRequest("the redirect_uri cannot be read")
+	}
+	// From here on the client is told.
+	if err := p.check(ctx, a, form); err != nil {
+		told := failure(err)
+		if f, ok := errors.AsType[*Failure](told); ok {
+			f.Redirect = a.address(url.Values{"error": {f.Code}, "error_description": {f.Description}})
+			return nil, f
+		}
+		return nil, told
+	}
+	return a, nil
+}
+
+// check reads the parameters of a request whose client and redirect address are known.
+func (p *Provider) check(ctx context.Context, a *Authorization, form url.Values) error {
+	switch {
+	case form.Get("request") != "" || form.Get("request_uri") != "":
+		return &Failure{Status: http.StatusBadRequest, Code: "request_not_supported", Description: "send the parameters themselves"}
+	case form.Get("response_mode") != "" && form.Get("response_mode") != "query":
+		return invalidRequest("response_mode must be query")
+	case form.Get("code_challenge_method") != "S256" || !challenges.MatchString(form.Get("code_challenge")):
+		return invalidRequest("PKCE is required: code_challenge, and code_challenge_method=S256")
+	}
+	requested := scope.Known(strings.Fields(form.Get("scope")))
+	var err error
+	if a.Resource, err = resourceOf(a.issuer, form.Get("resource"), requested); err != nil {
+		return err
+	}
+	a.Scopes = a.Resource.Scopes()
+	if form.Get("scope") != "" { // what is not a scope of the resource is left out; the answer says what was granted
+		a.Scopes = a.Scopes.And(requested)
+	}
+	if a.Scopes.IsEmpty() {
+		return &Failure{Status: http.StatusBadRequest, Code: "invalid_scope", Description: "scopes of this resource are: " + a.Resource.Scopes().String()}
+	}
+	only := url.Values{}
+	for _, name := range authorizeParameters {
+		if form.Has(name) {
+			only.Set(name, form.Get(name))
+		}
+	}
+	only.Set("scope", a.Scopes.String())
+	only.Set("state", "sent back by address") // fosite wants one of 8 characters; OAuth 2.1 none, where there is PKCE
+	request := &http.Request{Method: http.MethodGet, URL: &url.URL{RawQuery: only.Encode()}, Header: http.Header{}}
+	a.request, err = p.fosite.NewAuthorizeRequest(ctx, request)
+	return err
+}
+
+// resourceOf is the resource that a resource parameter names (RFC 8707), and without one that of the scopes.
+func resourceOf(issuer, parameter string, requested scope.Set) (access.Resource, error) {
+	for _, resource := range access.Resources() {
+		if parameter != "" && strings.TrimSuffix(parameter, "/") == issuer+resource.Path() {
+			return resource, nil
+		}
+		if parameter == "" && !requested.IsEmpty() && requested.Without(resource.Scopes()).IsEmpty() {
+			return resource, nil
+		}
+	}
+	if parameter == "" && requested.IsEmpty() {
+		return access.API, nil
+	}
+	return "", &Failure{Status: http.StatusBadRequest, Code: "invalid_target", Description: "resources of this server are " + plain(issuer) + " and " + plain(issuer) + "/mcp: name the one that the token is for"}
+}
+
+// ParseForm reads a form of which no field may be repeated. Its error is a *Failure.
+func ParseForm(body string) (url.Values, error) { return parseOnce(body) }
+
+// parseOnce reads form fields of which none may be repeated (RFC 6749 §3.1).
+func parseOnce(query string) (url.Values, error) {
+	form, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, invalidRequest("the request cannot be read")
+	}
+	for name, values := range form {
+		if len(values) > 1 {
+			return nil, invalidRequest("the parameter " + plain(name) + " is given more than once")
+		}
+	}
+	return form, nil
+}
+
+// address is the redirect address with the parameters of an answer.
+func (a *Authorization) address(parameters url.Values) *url.URL {
+	to := *a.RedirectURI
+	query := to.Query()
+	for name, values := range parameters {
+		query[name] = values
+	}
+	if a.state != "" {
+		query.Set("state", a.state)
+	}
+	query.Set("iss", a.issuer) // RFC 9207
+	to.RawQuery = query.Encode()
+	return &to
+}
+
+// Deny is where the browser goes when the person says no.
+func (a *Authorization) Deny() *url.URL {
+	return a.address(url.Values{"error": {"access_denied"}, "error_description": {"the person did not allow it"}})
+}
+
+// Approve lets the client act for the account, and returns where the browser goes with the code. Its errors are
+// identity.ErrTooManyGrants, those of Grants.Approve, a *Failure, and those of our own parts.
+func (p *Provider) Approve(ctx context.Context, a *Authorization, account string) (*url.URL, error) {
+	id := uuid.NewString()
+	if err := p.store.AddOAuthGrant(ctx, id, account, a.Client.ID); err != nil {
+		return nil, err
+	}
+	err := p.grants.Approve(ctx, grant.Approve{GrantID: id, Account: account, ClientID: a.Client.ID, ClientName: a.Client.Name, Resource: string(a.Resource), Scopes: a.Scopes})
+	if err != nil {
+		return nil, err
+	}
+	a.request.SetID(id)
+	for _, name := range a.Scopes.Names() {
+		a.request.GrantScope(name)
+	}
+	a.request.GrantAudience(string(a.Resource))
+	answer, err := p.fosite.NewAuthorizeResponse(ctx, a.request, &fosite.DefaultSession{Subject: account})
+	if err != nil {
+		return nil, failure(err)
+	}
+	return a.address(url.Values{"code": {answer.GetCode()}}), nil
+}

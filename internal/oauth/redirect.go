@@ -1,0 +1,71 @@
+package oauth
+
+import (
+	"errors"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// maxRedirectURIBytes is the longest redirect address.
+const maxRedirectURIBytes = 500
+
+// hosts are the host names, with a port or without, that redirect addresses have: what may stand in a Content-Security-Policy.
+var hosts = regexp.MustCompile(`^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[::1\])(?::[0-9]{1,5})?$`)
+
+var errRedirectURI = errors.New("a redirect address is https, or http on 127.0.0.1, [::1] or localhost, without user, fragment and white space, and not longer than 500 bytes")
+
+// checkRedirectURI returns an error for an address that no client can register.
+func checkRedirectURI(address string) error {
+	u, err := parseRedirectURI(address)
+	switch {
+	case err != nil:
+		return errRedirectURI
+	case u.Scheme == "https", u.Scheme == "http" && (isLoopback(u) || u.Hostname() == "localhost"):
+		return nil
+	}
+	return errRedirectURI
+}
+
+// parseRedirectURI reads an address that every reader reads alike: printable ASCII without what browsers change.
+func parseRedirectURI(address string) (*url.URL, error) {
+	if len(address) > maxRedirectURIBytes || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' || r == '#' }) {
+		return nil, errRedirectURI
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Opaque != "" || u.User != nil || !hosts.MatchString(u.Host) || !strings.HasPrefix(address, u.Scheme+"://") {
+		return nil, errRedirectURI
+	}
+	return u, nil
+}
+
+func isLoopback(u *url.URL) bool { return net.ParseIP(u.Hostname()).IsLoopback() }
+
+// matchRedirectURI tells whether a client that registered these addresses may be answered at this one: it is one of them, or
+// differs from one on a loopback address by the port only (RFC 8252 §7.3).
+func matchRedirectURI(registered []string, asked string) bool {
+	u, err := parseRedirectURI(asked)
+	if err != nil || checkRedirectURI(asked) != nil {
+		return false
+	}
+	for _, one := range registered {
+		if one == asked {
+			return true
+		}
+		known, err := parseRedirectURI(one)
+		if err == nil && u.Scheme == "http" && known.Scheme == "http" && isLoopback(u) && known.Hostname() == u.Hostname() && afterHost(one) == afterHost(asked) {
+			return true
+		}
+	}
+	return false
+}
+
+// afterHost is what of an address follows its host and port.
+func afterHost(address string) string {
+	_, rest, _ := strings.Cut(address, "://")
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		return rest[i:]
+	}
+	return ""
+}
