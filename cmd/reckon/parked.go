@@ -96,7 +96,7 @@ func (c *parkedRetryCmd) Run() error {
 			return c.runAction(ctx, c.Name, "retry", func(e *projecting.Engine) error { return e.RetryParked(ctx, c.Name) })
 		}
 	}
-	for _, r := range reactions.All(nil, nil, reactions.Actor{}) {
+	for _, r := range reactions.All(nil, nil, nil, reactions.Actor{}) {
 		if r.Name == c.Name {
 			return c.retryReaction(ctx)
 		}
@@ -142,7 +142,7 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 	defer closePeople()
 	jobs := &commands.Jobs{Store: store, Runs: commands.NewRunIDs(store, "operator"), Blobs: content}
 	return withRunningEngine(ctx, db, store, content, func(e *projecting.Engine) error {
-		list := reactions.All(jobs, newClosing(jobs, projections.New(db, content), e, people), reactions.Actor{Clock: systemClock{}, Build: buildRevision()})
+		list := reactions.All(jobs, newClosing(jobs, projections.New(db, content), e, people), where.plans, reactions.Actor{Clock: systemClock{}, Build: buildRevision()})
 		return c.retryAll(ctx, store, state, list, parked)
 	})
 }
