@@ -16,7 +16,7 @@ import (
 // evaluateInput is interface §2.1.
 type evaluateInput struct {
 	Body struct {
-		Expression string `json:"expression" minLength:"1" describedPattern:"^[^\\x00]*[^\\s\\x00][^\\x00]*$" describedMaxLength:"1048576" doc:"Source text, evaluated as given" example:"Integrate[x^2 Sin[x], x]"`
+		Expression string `json:"expression" minLength:"1" describedMaxLength:"1048576" doc:"Source text, evaluated as given" example:"Integrate[x^2 Sin[x], x]"`
 		SessionID  string `json:"session_id,omitempty" describedPattern:"^[A-Za-z0-9._-]{1,64}$" doc:"Persistent session to run in: your own name for it, 1 to 64 of A-Z a-z 0-9 . _ -" example:"notebook-1"`
 	}
 }

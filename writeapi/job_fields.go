@@ -86,9 +86,6 @@ func alternatives(names []string) string {
 	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
-// describedNotBlank is the pattern of a text of which something is not white space. No JSON text may hold U+0000.
-const describedNotBlank = `^[^\x00]*[^\s\x00][^\x00]*$`
-
 // fieldSchemas describes the fields that not every kind of job takes.
 func fieldSchemas(kinds job.Declarations) map[string]*httpkit.Schema {
 	schemas := map[string]*httpkit.Schema{}
@@ -201,9 +198,6 @@ func constrainedField(api *httpkit.API, f job.Field) *httpkit.Schema {
 		schema.Format = "uuid"
 	case job.Text:
 		schema.MinLength = new(1)
-		if f.EmptyCode != "" && f.Pattern == "" { // blank is empty
-			schema.Pattern = describedNotBlank
-		}
 		if f.Most > 0 {
 			schema.MaxLength = &f.Most
 		}

@@ -9,6 +9,7 @@ func (s Services) addRoutes(api *httpkit.API) {
 	s.registerAccounts(api)
 	s.registerEvaluate(api)
 	s.registerJobs(api)
+	s.registerPayments(api)
 	s.registerProofs(api)
 	s.registerSessions(api)
 	s.registerSignIns(api)

@@ -97,7 +97,7 @@ type reportedDeclaration struct {
 
 type elaborateInput struct {
 	Body struct {
-		Source       string   `json:"source" minLength:"1" describedPattern:"^[^\\x00]*[^\\s\\x00][^\\x00]*$" describedMaxLength:"65536" doc:"Lean source, up to 64 KB"`
+		Source       string   `json:"source" minLength:"1" describedMaxLength:"65536" doc:"Lean source, up to 64 KB"`
 		Module       string   `json:"module,omitempty" describedPattern:"^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$" doc:"Dotted name of the module it becomes" default:"Service"`
 		Declarations []string `json:"declarations,omitempty" describedMaxItems:"32" describedUnique:"true" doc:"Up to 32 names to certify; every theorem and lemma of the file when left out"`
 	}

@@ -14,8 +14,8 @@ import (
 type verifyInput struct {
 	Body struct {
 		RunID  *int64  `json:"run_id,omitempty" minimum:"1" maximum:"9007199254740991" doc:"A run of yours. Preferred form; then nothing else"`
-		Code   *string `json:"code,omitempty" describedPattern:"^[^\\x00]*[^\\s\\x00][^\\x00]*$" doc:"The original expression, when no run_id is held"`
-		Result *string `json:"result,omitempty" describedPattern:"^[^\\x00]*[^\\s\\x00][^\\x00]*$" doc:"The answer to check, when no run_id is held"`
+		Code   *string `json:"code,omitempty" doc:"The original expression, when no run_id is held"`
+		Result *string `json:"result,omitempty" doc:"The answer to check, when no run_id is held"`
 	}
 }
 

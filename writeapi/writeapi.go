@@ -14,13 +14,14 @@ import (
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
+	"reckon/internal/payments"
 	"reckon/internal/ratelimit"
 	"reckon/internal/view"
 )
 
 //go:generate go run reckon/internal/lists
 
-// Services are what the handlers call. All fields are required.
+// Services are what the handlers call. All fields but Payments are required.
 type Services struct {
 	Store    commands.Store
 	Plans    account.Plans
@@ -39,6 +40,8 @@ type Services struct {
 	JobKinds           commands.JobKinds // what can be submitted; Declared says the same to the API
 	JobView            view.Jobs         // shared with readapi
 	Proofs             *commands.Proofs
+	// Payments is the payment provider whose webhook is answered; nil: there is none.
+	Payments payments.Provider
 	// Overhead is the time that a request may take in addition to computing: for waiting, checking and appending.
 	Overhead time.Duration
 

@@ -39,6 +39,10 @@ func (s *service) makeAPI() (*api, error) {
 		return nil, err
 	}
 	a := &api{closing: make(chan struct{}), drained: make(chan struct{})}
+	provider, err := paymentProvider(s.config.PaymentSecretFile)
+	if err != nil {
+		return nil, err
+	}
 	streams, kinds := writeapi.StreamReader(s.log.store), runners.Submittable(s.kinds)
 	kit := httpkit.New(httpkit.Settings{
 		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest,
@@ -55,7 +59,7 @@ func (s *service) makeAPI() (*api, error) {
 	writeapi.Services{
 		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: s.minuteLimiter(), Running: ratelimit.NewConcurrency(), Clock: systemClock{}, Build: buildRevision(),
 		Evaluate: s.writeSide.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
-		Jobs: s.writeSide.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writeSide.proofs,
+		Jobs: s.writeSide.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writeSide.proofs, Payments: provider,
 		Overhead: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.readSide.projector.LogID(),
 	}.Register(kit)
 	if err := (readapi.Services{
@@ -76,14 +80,6 @@ func (s *service) makeAPI() (*api, error) {
 	return a, nil
 }
 
-// agentTools are the tools of /mcp for agents.md.
-func agentTools() (tools []readapi.Tool) {
-	for _, t := range mcpapi.Tools() {
-		tools = append(tools, readapi.Tool(t))
-	}
-	return tools
-}
-
 // minuteLimiter counts the evaluations and checks of a minute: over all processes, or in memory in a process with an embedded
 // log, which is the only one of its installation.
 func (s *service) minuteLimiter() ratelimit.Limiter {
@@ -94,6 +90,14 @@ func (s *service) minuteLimiter() ratelimit.Limiter {
 		// As text: a line about a part that is away may be left out, and this one says what that does to the limits.
 		s.logger.Warn("the limits of a minute are counted by this process alone", "cause", err.Error())
 	})
+}
+
+// agentTools are the tools of /mcp for agents.md.
+func agentTools() (tools []readapi.Tool) {
+	for _, t := range mcpapi.Tools() {
+		tools = append(tools, readapi.Tool(t))
+	}
+	return tools
 }
 
 // part listens when it is started, after everything its handlers call. When it is drained it
