@@ -21,10 +21,13 @@ import (
 // proofExport is a proof export of a declaration named one.
 const proofExport = "mcp/proof.ndjson"
 
-// TestMCPClients: the official clients call every tool, in the revisions with sessions and in the one without.
+// TestMCPClients: the official clients call every tool, with an API token and signed in through OAuth, in the revisions with sessions
+// and in the one without.
 func TestMCPClients(t *testing.T) {
-	server := e2e.Start(t, e2e.DataFolder(t))
+	data := e2e.DataFolder(t)
+	server := e2e.Start(t, data, "--config", e2e.GenerousPlans(t, data))
 	account := server.NewAccount("mcp@example.com")
+	credentials := map[string]string{"an API token": account.Token, "OAuth": session(t, account)}
 	const told = "the story is told in "
 	t.Run("Python", func(t *testing.T) {
 		folder := copied(t, "mcp/python")
@@ -33,11 +36,13 @@ func TestMCPClients(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for mode, revision := range map[string]string{"legacy": "2025-11-25", "auto": "2026-07-28"} {
-			command := exec.CommandContext(t.Context(), python, "tools.py", server.URL+"/mcp", account.Token, mode)
-			command.Dir, command.Stdin = folder, strings.NewReader(string(export))
-			if said, err := command.CombinedOutput(); err != nil || !strings.Contains(string(said), told+revision) {
-				t.Errorf("%s: %v\n%s", mode, err, said)
+		for kind, credential := range credentials {
+			for mode, revision := range map[string]string{"legacy": "2025-11-25", "auto": "2026-07-28"} {
+				command := exec.CommandContext(t.Context(), python, "tools.py", server.URL+"/mcp", credential, mode)
+				command.Dir, command.Stdin = folder, strings.NewReader(string(export))
+				if said, err := command.CombinedOutput(); err != nil || !strings.Contains(string(said), told+revision) {
+					t.Errorf("%s, %s: %v\n%s", kind, mode, err, said)
+				}
 			}
 		}
 	})
@@ -49,8 +54,10 @@ func TestMCPClients(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := run(t, folder, false, nil, "node", "tools.js", server.URL+"/mcp", account.Token, export); !strings.Contains(said, told+"2025-11-25") {
-			t.Error(said)
+		for kind, credential := range credentials {
+			if said := run(t, folder, false, nil, "node", "tools.js", server.URL+"/mcp", credential, export); !strings.Contains(said, told+"2025-11-25") {
+				t.Errorf("%s: %s", kind, said)
+			}
 		}
 	})
 }
