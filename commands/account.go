@@ -3,8 +3,6 @@ package commands
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"reckon/domain/account"
@@ -25,12 +23,21 @@ func RegisterAccount(ctx context.Context, store Store, plans account.Plans, in I
 // ErrUnknownPlan means that the catalogue has no plan of that name.
 var ErrUnknownPlan = errors.New("no such plan")
 
+// ErrSubscribed means that an account's plan is that of its subscription.
+var ErrSubscribed = errors.New("the account has a subscription, and its plan is that of the subscription: subscribe it to another plan, or cancel the subscription")
+
 // ChangePlan puts another plan in force for the intent's account, and returns the
-// position of the account's last event. It returns ErrUnknownPlan, account.ErrNotFound,
-// account.ErrClosed, or an error of Handle.
+// position of the account's last event. The plan of an account with a subscription is the subscription's. It returns
+// ErrUnknownPlan, ErrSubscribed, account.ErrNotFound, account.ErrClosed, or an error of Handle.
 func ChangePlan(ctx context.Context, store Store, plans account.Plans, in Intent, plan string) (event.Position, error) {
 	if _, known := plans.Find(plan); !known {
-		return event.Position{}, fmt.Errorf("%w: %q; the catalogue has %s", ErrUnknownPlan, plan, strings.Join(plans.Names(), ", "))
+		return event.Position{}, unknownPlan(plans, plan)
+	}
+	switch owed, err := ReadBilling(ctx, store, in.Account); {
+	case err != nil:
+		return event.Position{}, err
+	case owed.Subscription.Live:
+		return event.Position{}, ErrSubscribed
 	}
 	_, at, err := Handle(ctx, store, account.Decider, account.Stream(in.Account), in,
 		account.Command(account.ChangePlan{Account: in.Account, Plan: plan}))
@@ -41,15 +48,9 @@ func ChangePlan(ctx context.Context, store Store, plans account.Plans, in Intent
 // no longer in the catalogue it answers the catalogue's first. It returns
 // account.ErrNotFound, account.ErrClosed, or a StreamError.
 func PlanOf(ctx context.Context, store Store, plans account.Plans, accountID string) (account.Plan, error) {
-	state, err := ReadAccount(ctx, store, accountID)
+	state, err := openAccount(ctx, store, accountID)
 	if err != nil {
 		return account.Plan{}, err
-	}
-	switch {
-	case !state.Exists:
-		return account.Plan{}, account.ErrNotFound
-	case state.Closed:
-		return account.Plan{}, account.ErrClosed
 	}
 	return plans.InForce(state.Plan), nil
 }

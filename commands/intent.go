@@ -20,7 +20,7 @@ type Intent struct {
 	ID          uuid.UUID // of the command; event ids are derived from it
 	At          time.Time // when it was asked for; events keep it in UTC, to the millisecond
 	Account     string    // whose streams it is about; empty: no account's
-	Actor       string    // session, token:<id>, oauth:<client>, reaction:<name>, runner:<id> or operator
+	Actor       string    // session, token:<id>, oauth:<client>, reaction:<name>, runner:<id>, payments:<provider> or operator
 	Source      event.Source
 	Agent       string // the client's name as it introduced itself
 	Traceparent string // W3C trace context

@@ -3,6 +3,7 @@ package domain
 
 import (
 	"reckon/domain/account"
+	"reckon/domain/billing"
 	"reckon/domain/certificate"
 	"reckon/domain/event"
 	"reckon/domain/grant"
@@ -20,6 +21,7 @@ import (
 func Catalogue() event.Catalogue {
 	c, err := event.NewCatalogue(
 		account.Events(),
+		billing.Events(),
 		certificate.Events(),
 		grant.Events(),
 		job.Events(),

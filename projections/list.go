@@ -11,12 +11,14 @@ import (
 
 // ReadModels are all read models over one database.
 type ReadModels struct {
-	Certificates *Certificates
-	History      *History
-	Jobs         *Jobs
-	Queue        *Queue
-	Sessions     *Sessions
-	Tokens       *Tokens
+	Certificates  *Certificates
+	History       *History
+	Invoices      *Invoices
+	Jobs          *Jobs
+	Queue         *Queue
+	Sessions      *Sessions
+	Subscriptions *Subscriptions
+	Tokens        *Tokens
 }
 
 // New returns the read models; nothing is made in the database yet. blobs holds
@@ -24,12 +26,14 @@ type ReadModels struct {
 func New(db *bun.DB, blobs event.BlobReader) *ReadModels {
 	from := source{db: db, blobs: blobs}
 	return &ReadModels{
-		Certificates: &Certificates{from: from},
-		History:      &History{from: from},
-		Jobs:         &Jobs{from: from},
-		Queue:        &Queue{from: from},
-		Sessions:     &Sessions{from: from},
-		Tokens:       &Tokens{from: from},
+		Certificates:  &Certificates{from: from},
+		History:       &History{from: from},
+		Invoices:      &Invoices{from: from},
+		Jobs:          &Jobs{from: from},
+		Queue:         &Queue{from: from},
+		Sessions:      &Sessions{from: from},
+		Subscriptions: &Subscriptions{from: from},
+		Tokens:        &Tokens{from: from},
 	}
 }
 
@@ -38,9 +42,11 @@ func (m *ReadModels) All() []engine.Projection {
 	return []engine.Projection{
 		m.Certificates.Projection(),
 		m.History.Projection(),
+		m.Invoices.Projection(),
 		m.Jobs.Projection(),
 		m.Queue.Projection(),
 		m.Sessions.Projection(),
+		m.Subscriptions.Projection(),
 		m.Tokens.Projection(),
 	}
 }

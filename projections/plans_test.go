@@ -7,11 +7,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 
 	"reckon/domain"
+	"reckon/domain/billing"
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/eventstore/memory"
@@ -62,6 +64,19 @@ func TestListQueriesUseIndexes(t *testing.T) {
 			},
 			"tokens": func() error {
 				_, _, err := models.Tokens.List(t.Context(), alice, projections.Page{Limit: 10, Before: "1000000"})
+				return err
+			},
+			"invoices": func() error {
+				_, _, err := models.Invoices.List(t.Context(), alice, projections.Page{Limit: 10, Before: "1000000"})
+				return err
+			},
+			"subscription": func() error { _, err := models.Subscriptions.Of(t.Context(), alice); return err },
+			"subscriptions that are due": func() error {
+				_, err := models.Subscriptions.DueSubscriptions(t.Context(), time.Now(), billing.Due{}, 10)
+				return err
+			},
+			"subscriptions that are due, after one": func() error {
+				_, err := models.Subscriptions.DueSubscriptions(t.Context(), time.Now(), billing.Due{Account: alice, At: time.Now()}, 10)
 				return err
 			},
 			"sessions": func() error { _, err := models.Sessions.List(t.Context(), alice); return err },

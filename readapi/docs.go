@@ -3,9 +3,11 @@ package readapi
 import (
 	"bytes"
 	"context"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,8 +24,8 @@ type pageOutput struct {
 	Body        []byte
 }
 
-// pagePolicy: the pages are complete in themselves and run nothing.
-const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+// pagePolicy: the pages run and load only what this service serves, and talk to nobody else.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 // dataPolicy: what is no page runs and loads nothing.
 const dataPolicy = "default-src 'none'; frame-ancestors 'none'"
@@ -56,6 +58,14 @@ func (s Services) serveDocs(api *httpkit.API) error {
 	if err != nil {
 		return err
 	}
+	script, err := pages.ReadFile("pages/reference.js")
+	if err != nil {
+		return err
+	}
+	style, err := pages.ReadFile("pages/reference.css")
+	if err != nil {
+		return err
+	}
 	document := func(path, id, contentType, policy string, body []byte) {
 		httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: path, ID: id, PublicFor: docsFor, FixedBody: true, Hidden: true, ContentType: contentType},
 			func(context.Context, *struct{}) (*pageOutput, error) {
@@ -66,6 +76,8 @@ func (s Services) serveDocs(api *httpkit.API) error {
 	document("/llms.txt", "llms", "text/plain; charset=utf-8", dataPolicy, llms)
 	document("/agents.md", "agents", "text/markdown; charset=utf-8", dataPolicy, agentsPage)
 	document("/docs", "docs", "text/html; charset=utf-8", pagePolicy, reference)
+	document("/docs/reference.js", "docs-script", "text/javascript; charset=utf-8", dataPolicy, script)
+	document("/docs/reference.css", "docs-style", "text/css; charset=utf-8", dataPolicy, style)
 	document("/docs/errors", "docs-errors", "text/html; charset=utf-8", pagePolicy, errorCodes)
 	return nil
 }
@@ -78,9 +90,16 @@ type operation struct {
 	Public               bool
 	Parameters           []parameter
 	Responses            []response
+	Samples              []sample
+	Body                 string // an example of the JSON body; empty: there is none
+	Tried                bool   // the page has a form to try it: its body is JSON, if it has one
 }
 
-type parameter struct{ Name, In, Description string }
+type parameter struct {
+	Name, In, Description string
+	Required              bool
+	Schema                shape
+}
 
 type response struct{ Status, Description string }
 
@@ -95,13 +114,18 @@ type openAPI struct {
 		Tags                 []string
 		Security             []map[string][]string
 		Parameters           []parameter
-		Responses            map[string]struct{ Description string }
+		RequestBody          struct {
+			Content map[string]struct{ Schema shape }
+		} `json:"requestBody"`
+		Responses map[string]struct{ Description string }
 	}
+	Components struct{ Schemas shapesByName }
 }
 
 type reference struct {
 	Title, Version, Description string
 	Operations                  []operation
+	Languages                   []string // of samples
 }
 
 // readReference reads what pages show of a description.
@@ -117,6 +141,20 @@ func readReference(description []byte) (reference, error) {
 				ID: o.OperationID, Path: path, Method: strings.ToUpper(method), Tag: strings.Join(o.Tags, ", "),
 				Summary: o.Summary, Description: o.Description, Public: len(o.Security) == 0, Parameters: o.Parameters,
 			}
+			asked := request{method: shown.Method, path: api.Components.Schemas.fill(path, o.Parameters), credential: credentialOf(o.Security)}
+			media := slices.Sorted(maps.Keys(o.RequestBody.Content))
+			shown.Tried = len(media) == 0
+			switch content, isJSON := o.RequestBody.Content["application/json"]; {
+			case isJSON:
+				body, err := api.Components.Schemas.body(content.Schema)
+				if err != nil {
+					return reference{}, err
+				}
+				shown.Body, shown.Tried, asked.body = body, true, body
+			case len(media) > 0:
+				asked.upload = media[len(media)-1] // of an export the plain one
+			}
+			shown.Samples = asked.samples()
 			for status, r := range o.Responses {
 				shown.Responses = append(shown.Responses, response{status, strings.ReplaceAll(r.Description, "`", "")})
 			}
@@ -127,7 +165,21 @@ func readReference(description []byte) (reference, error) {
 	slices.SortFunc(page.Operations, func(a, b operation) int {
 		return strings.Compare(a.Tag+" "+a.Path+" "+a.Method, b.Tag+" "+b.Path+" "+b.Method)
 	})
+	for _, s := range (request{}).samples() {
+		page.Languages = append(page.Languages, s.Language)
+	}
 	return page, nil
+}
+
+// credentialOf is what a sample sends of the credentials that an operation takes; nil: it needs none.
+func credentialOf(security []map[string][]string) *credential {
+	switch {
+	case len(security) == 0:
+		return nil
+	case slices.ContainsFunc(security, func(one map[string][]string) bool { _, ok := one["bearer"]; return ok }):
+		return &token
+	}
+	return &cookie
 }
 
 func render(t *template.Template, data any) ([]byte, error) {
@@ -138,34 +190,12 @@ func render(t *template.Template, data any) ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-const pageHead = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
-code{font:0.9em ui-monospace,monospace}section{border-top:1px solid #ccc;padding:0.5rem 0}
-h2{font-size:1.1rem;margin:0.5rem 0}table{border-collapse:collapse}td,th{text-align:left;vertical-align:top;padding:0.15rem 0.8rem 0.15rem 0}
-.method{display:inline-block;min-width:4rem;font-weight:600}.tag{color:#555}
-@media (prefers-color-scheme:dark){body{color:#eee;background:#151515}section{border-color:#444}.tag{color:#aaa}a{color:#8bf}}
-</style>`
+// pages are the templates of the pages and what they load.
+//
+//go:embed pages
+var pages embed.FS
 
-var referenceTemplate = template.Must(template.New("reference").Parse(pageHead + `
-<title>{{.Title}} API {{.Version}}</title></head><body>
-<h1>{{.Title}} API <small>{{.Version}}</small></h1>
-<p>{{.Description}}</p>
-<p><a href="/openapi.json">openapi.json</a> is the machine-readable description with every field; <a href="/docs/errors">error codes</a>.</p>
-{{range .Operations}}<section>
-<h2><span class="method">{{.Method}}</span><code>{{.Path}}</code> <span class="tag">{{.Tag}}{{if .Public}}, public{{end}}</span></h2>
-<p>{{.Summary}}{{if .Description}}. {{.Description}}{{end}}</p>
-{{if .Parameters}}<table>{{range .Parameters}}<tr><td><code>{{.Name}}</code></td><td>{{.In}}</td><td>{{.Description}}</td></tr>{{end}}</table>{{end}}
-<table>{{range .Responses}}<tr><td>{{.Status}}</td><td>{{.Description}}</td></tr>{{end}}</table>
-</section>{{end}}
-</body></html>
-`))
-
-var errorsTemplate = template.Must(template.New("errors").Parse(pageHead + `
-<title>Reckon error codes</title></head><body>
-<h1>Error codes</h1>
-<p>Every error is <code>application/problem+json</code> (RFC 9457); <code>code</code> is one of these.</p>
-{{range .}}<section id="{{.Code}}"><h2><code>{{.Code}}</code> <span class="tag">{{.Status}}</span></h2><p>{{.Title}}. {{.Help}}</p></section>{{end}}
-</body></html>
-`))
+var (
+	referenceTemplate = template.Must(template.ParseFS(pages, "pages/reference.html"))
+	errorsTemplate    = template.Must(template.ParseFS(pages, "pages/errors.html"))
+)

@@ -3,22 +3,19 @@ package readapi
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"reckon/domain/account"
-	"reckon/domain/event"
+	"reckon/domain/billing"
 	"reckon/domain/receipt"
 	"reckon/internal/httpkit"
 	"reckon/internal/ratelimit"
 	"reckon/internal/view"
 )
 
-const (
-	// plansMaxAge is how long anyone may keep the catalogue.
-	plansMaxAge = 300 * time.Second
-	// quoteLife is how long a quote is good (interface §8).
-	quoteLife = 24 * time.Hour
-)
+// plansMaxAge is how long anyone may keep the catalogue.
+const plansMaxAge = billing.QuoteStep
 
 type plansOutput struct {
 	Body struct {
@@ -43,68 +40,73 @@ type price struct {
 	Period      account.Period `json:"period" enum:"month,year" doc:"What the price is paid for"`
 	AmountMinor int64          `json:"amount_minor" doc:"The price in the currency's smallest unit (cents for USD)"`
 	Currency    string         `json:"currency" doc:"ISO 4217 code" example:"USD"`
-	Quote       quote          `json:"quote" doc:"This price, sealed: it is kept until expires_at"`
-}
-
-// quote is the envelope of interface §2.6 over a quoteRecord (§2.11).
-type quote struct {
-	Record httpkit.JSONObject `json:"record" doc:"plan, period, amount_minor, currency, issued_at, expires_at"`
-	view.Seal
-}
-
-type quoteRecord struct {
-	Plan        string         `json:"plan"`
-	Period      account.Period `json:"period"`
-	AmountMinor int64          `json:"amount_minor"`
-	Currency    string         `json:"currency"`
-	IssuedAt    string         `json:"issued_at"`
-	ExpiresAt   string         `json:"expires_at"`
+	Quote       view.Quote     `json:"quote" doc:"This price, sealed: it is kept until expires_at"`
 }
 
 func (s Services) registerPlans(api *httpkit.API) {
+	kept := &keptPlans{}
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/billing/plans", ID: "list-plans", Tag: "Billing", Summary: "Plans, prices and the limits in force",
 		Description: "What is listed is what is enforced. Each price has a quote, sealed like a receipt, that is good for 24 hours.",
 		PublicFor:   plansMaxAge, Kinds: []httpkit.Kind{httpkit.Unavailable},
 		Errors: []httpkit.Mapping{{Err: receipt.ErrCannotSign, Kind: httpkit.Unavailable}},
-	}, s.plans)
+	}, func(context.Context, *struct{}) (*plansOutput, error) { return s.plans(kept) })
 }
 
-func (s Services) plans(context.Context, *struct{}) (*plansOutput, error) {
-	// Quotes are issued at whole multiples of the answer's age, so that whoever
-	// asks again within it has the same bytes and the same ETag.
-	issued := s.Now().Truncate(plansMaxAge)
+// keptPlans are the plans with the quotes that were sealed last. They serve until quotes of another time, or by another key, are
+// due, so that no number of requests makes the service sign more.
+type keptPlans struct {
+	mu     sync.Mutex
+	issued time.Time
+	kid    string
+	plans  []catalogued
+}
+
+func (s Services) plans(kept *keptPlans) (*plansOutput, error) {
+	signer, err := s.Signer()
+	if err != nil {
+		return nil, err
+	}
 	out := &plansOutput{}
 	out.Body.Registration, out.Body.SignIn = attemptsOf(s.Rules.Registrations), attemptsOf(s.Rules.SignIns)
-	out.Body.Plans = make([]catalogued, len(s.Plans))
+	out.Body.Plans, err = kept.at(s.Now(), signer, s.catalogue)
+	return out, err
+}
+
+// at returns what is kept for a time and a signer, or what catalogue makes now.
+func (k *keptPlans) at(now time.Time, signer *receipt.Signer, catalogue func(time.Time, *receipt.Signer) ([]catalogued, error)) ([]catalogued, error) {
+	issued, kid := now.Truncate(billing.QuoteStep), ""
+	if signer != nil {
+		kid = signer.KID
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.plans != nil && k.issued.Equal(issued) && k.kid == kid {
+		return k.plans, nil
+	}
+	plans, err := catalogue(now, signer)
+	if err == nil {
+		k.issued, k.kid, k.plans = issued, kid, plans
+	}
+	return plans, err
+}
+
+// catalogue is every plan with quotes of now.
+func (s Services) catalogue(now time.Time, signer *receipt.Signer) ([]catalogued, error) {
+	plans := make([]catalogued, len(s.Plans))
 	for i, p := range s.Plans {
 		listed := catalogued{Plan: p, Prices: make([]price, len(p.Prices))}
 		listed.DeniedHeads = append([]string{}, p.DeniedHeads...) // never null
 		for k, of := range p.Prices {
-			quoted, err := s.quote(p.Name, of, issued)
+			seal, err := receipt.SealJSON(billing.QuoteOf(p.Name, of, now), signer)
 			if err != nil {
 				return nil, err
 			}
-			listed.Prices[k] = price{Period: of.Period, AmountMinor: of.AmountMinor, Currency: of.Currency, Quote: quoted}
+			listed.Prices[k] = price{Period: of.Period, AmountMinor: of.AmountMinor, Currency: of.Currency, Quote: view.QuoteOf(seal, s.PublicURL)}
 		}
-		out.Body.Plans[i] = listed
+		plans[i] = listed
 	}
-	return out, nil
-}
-
-func (s Services) quote(plan string, p account.Price, issued time.Time) (quote, error) {
-	signer, err := s.Signer()
-	if err != nil {
-		return quote{}, err
-	}
-	seal, err := receipt.SealJSON(quoteRecord{
-		Plan: plan, Period: p.Period, AmountMinor: p.AmountMinor, Currency: p.Currency,
-		IssuedAt: event.Timestamp(issued), ExpiresAt: event.Timestamp(issued.Add(quoteLife)),
-	}, signer)
-	if err != nil {
-		return quote{}, err
-	}
-	return quote{Record: httpkit.JSONObject{RawMessage: seal.Canonical}, Seal: view.SealOf(seal, s.PublicURL)}, nil
+	return plans, nil
 }
 
 func attemptsOf(r ratelimit.Rule) attempts {

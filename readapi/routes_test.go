@@ -346,7 +346,7 @@ func TestUUIDsInEitherCase(t *testing.T) {
 // and OPTIONS with what it takes.
 func TestMethodsOnEveryRoute(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
-	taken := map[string][]string{"/openapi.json": {"GET"}, "/docs": {"GET"}, "/docs/errors": {"GET"}, "/llms.txt": {"GET"}, "/agents.md": {"GET"}, "/mcp": {"POST"}}
+	taken := map[string][]string{"/openapi.json": {"GET"}, "/docs": {"GET"}, "/docs/errors": {"GET"}, "/docs/reference.js": {"GET"}, "/docs/reference.css": {"GET"}, "/llms.txt": {"GET"}, "/agents.md": {"GET"}, "/mcp": {"POST"}}
 	for _, r := range servedRoutes(t, s) {
 		taken[r.Path] = append(taken[r.Path], r.Method)
 	}
@@ -377,7 +377,7 @@ func TestMethodsOnEveryRoute(t *testing.T) {
 // header, and what they may not is not offered.
 func TestPublicReadsCrossOrigin(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
-	public := map[string]bool{"/billing/plans": true, "/.well-known/service-keys.json": true, "/api/certificates/{id}/public": true, "/openapi.json": true, "/docs": true, "/docs/errors": true, "/llms.txt": true, "/agents.md": true}
+	public := map[string]bool{"/billing/plans": true, "/.well-known/service-keys.json": true, "/api/certificates/{id}/public": true, "/openapi.json": true, "/docs": true, "/docs/errors": true, "/docs/reference.js": true, "/docs/reference.css": true, "/llms.txt": true, "/agents.md": true}
 	paths := slices.Sorted(maps.Keys(public))
 	for _, r := range servedRoutes(t, s) {
 		if !public[r.Path] {

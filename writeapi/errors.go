@@ -2,6 +2,7 @@ package writeapi
 
 import (
 	"reckon/commands"
+	"reckon/domain/billing"
 	"reckon/domain/grant"
 	"reckon/domain/job"
 	"reckon/domain/receipt"
@@ -11,6 +12,7 @@ import (
 	"reckon/domain/upload"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
+	"reckon/internal/payments"
 )
 
 // problems says, for each typed error of the write side, of which kind its problem is.
@@ -43,5 +45,13 @@ var problems = []httpkit.Mapping{
 	{Err: commands.ErrInvalidModule, Kind: httpkit.InvalidModule},
 	{Err: upload.ErrNotFound, Kind: httpkit.NoSuchUpload},
 	{Err: upload.ErrUploadUsed, Kind: httpkit.UploadUsed},
+	{Err: payments.ErrUnauthentic, Kind: httpkit.InvalidSignature},
+	{Err: payments.ErrUnreadable, Kind: httpkit.InvalidRequest},
+	{Err: billing.ErrInvalid, Kind: httpkit.InvalidRequest},
+	{Err: billing.ErrNoSuchInvoice, Kind: httpkit.PaymentRefused},
+	{Err: billing.ErrAlreadyPaid, Kind: httpkit.PaymentRefused},
+	{Err: billing.ErrVoided, Kind: httpkit.PaymentRefused},
+	{Err: billing.ErrPaymentUsed, Kind: httpkit.PaymentRefused},
+	{Err: billing.ErrOtherAmount, Kind: httpkit.PaymentRefused},
 	{Err: commands.ErrUnavailable, Kind: httpkit.Unavailable},
 }

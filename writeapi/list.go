@@ -10,6 +10,7 @@ func (s Services) addRoutes(api *httpkit.API) {
 	s.registerEvaluate(api)
 	s.registerJobs(api)
 	s.registerOAuth(api)
+	s.registerPayments(api)
 	s.registerProofs(api)
 	s.registerSessions(api)
 	s.registerSignIns(api)

@@ -17,13 +17,14 @@ import (
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
 	"reckon/internal/oauth"
+	"reckon/internal/payments"
 	"reckon/internal/ratelimit"
 	"reckon/internal/view"
 )
 
 //go:generate go run reckon/internal/lists
 
-// Services are what the handlers call. All fields are required.
+// Services are what the handlers call. All fields but Payments are required.
 type Services struct {
 	Store    commands.Store
 	Plans    account.Plans
@@ -44,6 +45,8 @@ type Services struct {
 	Proofs             *commands.Proofs
 	OAuth              *oauth.Provider // NewOAuth's
 	Logger             *slog.Logger
+	// Payments is the payment provider whose webhook is answered; nil: there is none.
+	Payments payments.Provider
 	// Overhead is the time that a request may take in addition to computing: for waiting, checking and appending.
 	Overhead time.Duration
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"reckon/commands"
 	"reckon/domain/account"
 	"reckon/domain/event"
@@ -31,6 +33,13 @@ type accountCmd struct {
 	Plan     accountPlanCmd     `cmd:"" help:"Put another plan in force."`
 	Apps     accountAppsCmd     `cmd:"" help:"List the apps that an account has connected (OAuth), or disconnect one."`
 	Close    accountCloseCmd    `cmd:"" help:"Close an account."`
+
+	Subscribe   accountSubscribeCmd   `cmd:"" help:"Begin a subscription, or change its plan or period."`
+	Unsubscribe accountUnsubscribeCmd `cmd:"" help:"Let a subscription end with its period."`
+	Billing     accountBillingCmd     `cmd:"" help:"Show an account's subscription and invoices."`
+	Invoice     accountInvoiceCmd     `cmd:"" help:"Issue an invoice for something else than a subscription."`
+	Pay         accountPayCmd         `cmd:"" help:"Note that an invoice was paid, in full."`
+	Void        accountVoidCmd        `cmd:"" help:"Make an open invoice void."`
 }
 
 type accountCreateCmd struct {
@@ -141,7 +150,7 @@ func (c *accountTokenCmd) Run() error {
 
 type accountPlanCmd struct {
 	installation
-	Email string `arg:"" help:"Address of the account."`
+	Email string `arg:"" help:"Address of the account, or its id."`
 	Plan  string `arg:"" help:"Name of the plan."`
 }
 
@@ -182,15 +191,18 @@ func (i installation) withStores(openLog logOpener, openIdentity identityOpener,
 	})
 }
 
-// forAccount is withStores, for the account of an address.
+// forAccount is withStores, for the account of an address or of an id.
 func (i installation) forAccount(email string, f func(context.Context, *eventstore.Store, *identity.Store, account.Plans, commands.Intent) error) error {
 	return i.withStores((*settings).openLog, (*settings).openIdentity, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
-		id, err := people.AccountOf(ctx, email)
-		if err != nil {
-			return err
-		}
 		in := operatorIntent()
-		in.Account = id
+		in.Account = email
+		if uuid.Validate(email) != nil { // an id has no @
+			id, err := people.AccountOf(ctx, email)
+			if err != nil {
+				return err
+			}
+			in.Account = id
+		}
 		return f(ctx, store, people, plans, in)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -95,7 +96,7 @@ func (c *parkedRetryCmd) Run() error {
 			return c.runAction(ctx, c.Name, "retry", func(e *projecting.Engine) error { return e.RetryParked(ctx, c.Name) })
 		}
 	}
-	for _, r := range reactions.All(nil, nil, reactions.Actor{}) {
+	for _, r := range reactions.All(nil, nil, nil, reactions.Actor{}) {
 		if r.Name == c.Name {
 			return c.retryReaction(ctx)
 		}
@@ -130,6 +131,10 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	parked = slices.DeleteFunc(parked, func(p projections.ParkedReaction) bool { return p.Reaction != c.Name })
+	if len(parked) == 0 {
+		return nil
+	}
 	people, closePeople, err := where.openIdentity(ctx)
 	if err != nil {
 		return err
@@ -137,7 +142,7 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 	defer closePeople()
 	jobs := &commands.Jobs{Store: store, Runs: commands.NewRunIDs(store, "operator"), Blobs: content}
 	return withRunningEngine(ctx, db, store, content, func(e *projecting.Engine) error {
-		list := reactions.All(jobs, newClosing(jobs, projections.New(db, content), e, people), reactions.Actor{Clock: systemClock{}, Build: buildRevision()})
+		list := reactions.All(jobs, newClosing(jobs, projections.New(db, content), e, people), where.plans, reactions.Actor{Clock: systemClock{}, Build: buildRevision()})
 		return c.retryAll(ctx, store, state, list, parked)
 	})
 }
@@ -146,9 +151,6 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 func (c *parkedRetryCmd) retryAll(ctx context.Context, store *eventstore.Store, state *projections.ReactionState, list []reactions.Reaction, parked []projections.ParkedReaction) error {
 	failed := 0
 	for _, p := range parked {
-		if p.Reaction != c.Name {
-			continue
-		}
 		recorded, err := store.Event(ctx, p.Stream, event.Revision(p.Revision))
 		if err == nil {
 			err = reactions.Retry(ctx, list, p.Reaction, recorded)

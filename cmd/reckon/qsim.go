@@ -10,15 +10,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"reckon/domain/circuit"
 	"reckon/internal/offheap"
+	"reckon/internal/progress"
 )
 
 // qsimCmd simulates a circuit from a file, for people who try things at a terminal.
@@ -29,6 +33,9 @@ type qsimCmd struct {
 	Precision   string  `help:"double or single; default: the circuit's, or double." enum:",double,single" default:"" placeholder:"P"`
 	Engine      string  `help:"statevector, stabilizer or density; default: chosen by the circuit." enum:",statevector,stabilizer,density" default:"" placeholder:"E"`
 	Observables string  `help:"Pauli sums as a JSON array, such as [{\"ZZ\":1,\"XI\":0.5}]; default: the circuit's." placeholder:"JSON"`
+	Marginals   string  `help:"Lists of qubits whose exact probabilities are wanted, such as [[0,1],[5]]; default: the circuit's." placeholder:"JSON"`
+	Memory      bool    `help:"List the key of each shot in the JSON result."`
+	NPY         string  `help:"Write the state vector before the final measurements to this file, in NumPy's format." name:"npy" type:"path" placeholder:"FILE"`
 	Noise       string  `help:"Noise as a JSON object, such as {\"channels\":[{\"channel\":\"depolarizing\",\"p\":0.01}]}; default: the circuit's." placeholder:"JSON"`
 	Threads     int     `help:"Threads; default: one per processor." placeholder:"N"`
 	MemoryMiB   int64   `help:"Most memory to use; larger circuits are refused." name:"memory-mib" default:"8192" placeholder:"N"`
@@ -52,7 +59,9 @@ func (c *qsimCmd) Run() error {
 		fmt.Print(picture)
 		return nil
 	}
-	result, err := c.simulate(ctx, os.Stdin)
+	display := progress.New(os.Stderr, slog.Default())
+	result, err := c.simulate(ctx, os.Stdin, showProgress(display))
+	display.Close()
 	if err != nil {
 		return refused(err)
 	}
@@ -64,7 +73,7 @@ func (c *qsimCmd) Run() error {
 		_ = out.WriteByte('\n') // Flush says what went wrong
 		return out.Flush()
 	}
-	return printHistogram(os.Stdout, result, c.Rows)
+	return printResult(os.Stdout, result, c.Rows)
 }
 
 // refused prints why there is no result and tells whose fault it is.
@@ -104,15 +113,15 @@ func (c *qsimCmd) read(stdin io.Reader) (circuit.Circuit, circuit.Limits, error)
 	return parsed, limits, err
 }
 
-func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result, error) {
+func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader, report func(fraction float64)) (circuit.SweepResult, error) {
 	const mostMiB = 1 << 40 // bytes fit 63 bits
 	switch {
 	case c.MemoryMiB < 1 || c.MemoryMiB > mostMiB:
-		return circuit.Result{}, fmt.Errorf("--memory-mib must be between 1 and %d, not %d", int64(mostMiB), c.MemoryMiB)
+		return circuit.SweepResult{}, fmt.Errorf("--memory-mib must be between 1 and %d, not %d", int64(mostMiB), c.MemoryMiB)
 	case c.Threads < 0:
-		return circuit.Result{}, fmt.Errorf("--threads must be at least 0, not %d", c.Threads)
+		return circuit.SweepResult{}, fmt.Errorf("--threads must be at least 0, not %d", c.Threads)
 	case c.Rows < 0:
-		return circuit.Result{}, fmt.Errorf("--rows must be at least 0, not %d", c.Rows)
+		return circuit.SweepResult{}, fmt.Errorf("--rows must be at least 0, not %d", c.Rows)
 	}
 	parsed, limits, err := c.read(stdin)
 	if err == nil && c.Shots != nil {
@@ -130,12 +139,53 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader) (circuit.Result
 	if err == nil && c.Observables != "" {
 		parsed, err = parsed.WithObservables([]byte(c.Observables))
 	}
-	if err != nil {
-		return circuit.Result{}, err
+	if err == nil && c.Marginals != "" {
+		parsed, err = parsed.WithMarginals([]byte(c.Marginals))
 	}
-	return circuit.Run(ctx, parsed, circuit.Options{
+	if err == nil && c.Memory {
+		parsed, err = parsed.WithMemory()
+	}
+	if err != nil {
+		return circuit.SweepResult{}, err
+	}
+	options := circuit.Options{
 		Seed: freshSeed(), Threads: c.Threads, MemoryLimitBytes: c.MemoryMiB << 20, Engine: circuit.Engine(c.Engine), Allocate: offheap.Allocate,
-	})
+		Progress: report,
+	}
+	if c.NPY == "" {
+		return circuit.RunSweep(ctx, parsed, options)
+	}
+	return writingNPY(ctx, parsed, options, c.NPY)
+}
+
+// writingNPY leaves a whole file of the state vector, or none.
+func writingNPY(ctx context.Context, parsed circuit.Circuit, options circuit.Options, path string) (result circuit.SweepResult, err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return result, err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(file.Name())
+		}
+	}()
+	options.NPY = file
+	result, err = circuit.RunSweep(ctx, parsed, options)
+	if err = cmp.Or(err, file.Close()); err != nil {
+		return result, err
+	}
+	return result, os.Rename(file.Name(), path)
+}
+
+// showProgress shows how far a simulation is; those that end soon show nothing.
+func showProgress(display *progress.Display) func(fraction float64) {
+	begun := time.Now()
+	return func(fraction float64) {
+		display.Show(func() []progress.Task {
+			left := time.Duration(float64(time.Since(begun)) * (1/fraction - 1))
+			return []progress.Task{{Name: "simulating", Done: fraction, Left: left}}
+		})
+	}
 }
 
 // readSource returns at most one byte more than allowed, so that the parser can refuse what is too long.
@@ -155,6 +205,31 @@ func freshSeed() uint64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand documents it)
 	return binary.LittleEndian.Uint64(b[:]) & circuit.MaxSeed
+}
+
+// printResult shows a histogram, one for each point of a sweep.
+func printResult(w io.Writer, r circuit.SweepResult, rows int) error {
+	if len(r.Points) == 0 {
+		return printHistogram(w, r.Result, rows)
+	}
+	for i, p := range r.Points {
+		var title strings.Builder
+		fmt.Fprintf(&title, "point %d:", i)
+		for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
+			fmt.Fprintf(&title, " %s = %g", name, p.Parameters[name])
+		}
+		if _, err := fmt.Fprintf(w, "%s\n\n", title.String()); err != nil {
+			return err
+		}
+		if err := printHistogram(w, p.Result, rows); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "%d points, %d shots, seed %d\n", len(r.Points), r.Shots, r.Seed)
+	return err
 }
 
 // printHistogram lists the most frequent keys with bars in proportion to the most frequent one.
@@ -187,12 +262,34 @@ func printHistogram(w io.Writer, r circuit.Result, rows int) error {
 	if len(r.Expectations) > 0 {
 		out.WriteByte('\n')
 	}
+	for _, m := range r.Marginals {
+		writeMarginal(&out, m, r.Omitted["marginals.probabilities"], rows)
+	}
 	fmt.Fprintf(&out, "\n%d shots, seed %d, depth %d, engine %s; qubit 0 is rightmost\n", r.Shots, r.Seed, r.Depth, r.Engine)
 	if r.Trajectories > 0 {
 		fmt.Fprintf(&out, "noise by %d trajectories, one per shot\n", r.Trajectories)
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// writeMarginal lists the most likely keys of some qubits.
+func writeMarginal(out *strings.Builder, m circuit.Marginal, omitted string, rows int) {
+	fmt.Fprintf(out, "\nqubits %v, the first rightmost:", m.Qubits)
+	if m.Probabilities == nil {
+		fmt.Fprintf(out, " not exact: %s\n", omitted)
+		return
+	}
+	keys := slices.SortedFunc(maps.Keys(m.Probabilities), func(a, b string) int {
+		return cmp.Or(cmp.Compare(m.Probabilities[b], m.Probabilities[a]), cmp.Compare(a, b))
+	})
+	for _, key := range keys[:min(rows, len(keys))] {
+		fmt.Fprintf(out, "\n%s exactly %.12g", key, m.Probabilities[key])
+	}
+	if rest := len(keys) - rows; rest > 0 {
+		fmt.Fprintf(out, "\n… and %d more outcomes", rest)
+	}
+	out.WriteByte('\n')
 }
 
 // shortenKey keeps long keys on one line: both ends and the number of qubits between.

@@ -21,7 +21,7 @@ func TestQsimReadsBothFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd := qsimCmd{File: file, Seed: &seed, Shots: &shots, MemoryMiB: 64}
-		r, err := cmd.simulate(context.Background(), strings.NewReader(""))
+		r, err := cmd.simulate(context.Background(), strings.NewReader(""), nil)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -30,7 +30,7 @@ func TestQsimReadsBothFormats(t *testing.T) {
 		}
 	}
 	cmd := qsimCmd{File: "-", MemoryMiB: 64}
-	if _, err := cmd.simulate(context.Background(), strings.NewReader("qubit q; foo q;")); err == nil {
+	if _, err := cmd.simulate(context.Background(), strings.NewReader("qubit q; foo q;"), nil); err == nil {
 		t.Error("an unknown gate was accepted")
 	}
 }
@@ -51,9 +51,42 @@ func TestQsimRefusesOptions(t *testing.T) {
 		"--memory-mib": {File: "-"}, "--memory-mib must": {File: "-", MemoryMiB: -1}, "--memory-mib must be": {File: "-", MemoryMiB: 1 << 62},
 		"--threads": {File: "-", MemoryMiB: 64, Threads: -1}, "--rows": {File: "-", MemoryMiB: 64, Rows: -1},
 	} {
-		if _, err := cmd.simulate(t.Context(), strings.NewReader(`{"qubits":1,"gates":[]}`)); err == nil || !strings.Contains(err.Error(), option) {
+		if _, err := cmd.simulate(t.Context(), strings.NewReader(`{"qubits":1,"gates":[]}`), nil); err == nil || !strings.Contains(err.Error(), option) {
 			t.Errorf("%+v: %v, want %s", cmd, err, option)
 		}
+	}
+}
+
+// TestQsimMarginalsAndMemory: what a program cannot say is said by options.
+func TestQsimMarginalsAndMemory(t *testing.T) {
+	cmd := qsimCmd{File: "-", MemoryMiB: 64, Marginals: `[[1],[0,1]]`, Memory: true}
+	r, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q; ry(2) q[1]; x q[0];"), nil)
+	if err != nil || len(r.Marginals) != 2 || len(r.Memory) != 1024 || r.Marginals[1].Probabilities["01"] != r.Marginals[0].Probabilities["0"] {
+		t.Fatalf("%+v, %v", r.Marginals, err)
+	}
+	var out strings.Builder
+	if err := printResult(&out, r, 1); err != nil || !strings.Contains(out.String(), "qubits [1], the first rightmost:\n1 exactly 0.708073418274\n… and 1 more outcomes\n") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+// TestQsimNPY: the file is whole or absent, and a run tells how far it is.
+func TestQsimNPY(t *testing.T) {
+	folder := t.TempDir()
+	cmd := qsimCmd{File: "-", MemoryMiB: 64, NPY: filepath.Join(folder, "state.npy")}
+	var reached float64
+	if _, err := cmd.simulate(t.Context(), strings.NewReader("qubit[18] q; rx(1) q; rx(1) q[3];"), func(fraction float64) { reached = fraction }); err != nil || reached < 0.5 {
+		t.Fatalf("reached %v, %v", reached, err)
+	}
+	if file, err := os.Stat(cmd.NPY); err != nil || file.Size() != 128+16<<18 {
+		t.Errorf("%v, %v", file, err)
+	}
+	cmd.NPY = filepath.Join(folder, "none.npy")
+	if _, err := cmd.simulate(t.Context(), strings.NewReader("qubit q; bit c; h q; c = measure q; h q;"), nil); err == nil {
+		t.Error("a state that does not exist was written")
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
 	}
 }
 
@@ -62,33 +95,33 @@ func TestQsimNoise(t *testing.T) {
 	cmd := qsimCmd{File: "-", MemoryMiB: 64, Noise: `{"channels":[{"channel":"bit_flip","p":0.25,"gates":["x"]}],"readout":[{"qubits":[1],"matrix":[[1,0],[1,0]]}]}`}
 	for engine, name := range map[string]string{"": "density-double-v1", "density": "density-double-v1", "stabilizer": "stabilizer-v1", "statevector": "trajectories-double-v1"} {
 		cmd.Engine = engine
-		r, err := cmd.simulate(t.Context(), strings.NewReader(program))
+		r, err := cmd.simulate(t.Context(), strings.NewReader(program), nil)
 		if err != nil || r.Engine != name || r.Counts["00"] == 0 || r.Counts["01"] < 600 || len(r.Counts) != 2 {
 			t.Fatalf("%s: %+v, %v", engine, r, err)
 		}
 		var out strings.Builder
-		if err := printHistogram(&out, r, 5); err != nil || strings.Contains(out.String(), "noise by 1024 trajectories") != (engine == "statevector") {
+		if err := printResult(&out, r, 5); err != nil || strings.Contains(out.String(), "noise by 1024 trajectories") != (engine == "statevector") {
 			t.Errorf("%v\n%s", err, out.String())
 		}
 	}
 	cmd.Noise = `{"channels":[{"channel":"rain"}]}`
-	if _, err := cmd.simulate(t.Context(), strings.NewReader(program)); err == nil || !strings.Contains(err.Error(), "noise channel 0 (rain)") {
+	if _, err := cmd.simulate(t.Context(), strings.NewReader(program), nil); err == nil || !strings.Contains(err.Error(), "noise channel 0 (rain)") {
 		t.Error(err)
 	}
 }
 
 func TestQsimObservables(t *testing.T) {
 	cmd := qsimCmd{File: "-", MemoryMiB: 64, Observables: `[{"XX":1,"ZZ":0.5}]`}
-	r, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q; h q[0]; cx q[0], q[1];"))
+	r, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q; h q[0]; cx q[0], q[1];"), nil)
 	if err != nil || len(r.Expectations) != 1 || r.Expectations[0].Sampled != 1.5 {
 		t.Fatalf("%+v, %v", r.Expectations, err)
 	}
 	var out strings.Builder
-	if err := printHistogram(&out, r, 2); err != nil || !strings.Contains(out.String(), "observable 0: 1.5 ± 0 by shots, exactly 1.5\n\n1024 shots") {
+	if err := printResult(&out, r, 2); err != nil || !strings.Contains(out.String(), "observable 0: 1.5 ± 0 by shots, exactly 1.5\n\n1024 shots") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	cmd.Observables = `[{"X":1}]`
-	if _, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q;")); err == nil {
+	if _, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q;"), nil); err == nil {
 		t.Error("an observable of another width was accepted")
 	}
 }

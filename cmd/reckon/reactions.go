@@ -13,11 +13,11 @@ import (
 // reactionPart is the name of a reaction's part.
 func reactionPart(name string) string { return "reaction " + name }
 
-// reactions are the parts that react, one for each reaction.
+// reactions are the parts that react, one for each reaction, and the one that reacts to the time.
 func (s *service) reactions() []lifecycle.Part {
 	var parts []lifecycle.Part
 	closing := newClosing(s.writeSide.jobs, s.readSide.models, s.readSide.projector, s.stores.identity)
-	for _, r := range reactions.All(s.writeSide.jobs, closing, reactions.Actor{Clock: systemClock{}, Build: buildRevision()}) {
+	for _, r := range reactions.All(s.writeSide.jobs, closing, s.plans, reactions.Actor{Clock: systemClock{}, Build: buildRevision()}) {
 		parts = append(parts, lifecycle.Part{Name: reactionPart(r.Name), Run: func(ctx context.Context) error {
 			checkpoints := s.readSide.reactionState.CheckpointsOf(s.readSide.projector.LogID())
 			if dropped, err := checkpoints.DropBeyond(ctx, r.Name, s.log.store.Head); err != nil {
@@ -31,7 +31,10 @@ func (s *service) reactions() []lifecycle.Part {
 			})
 		}})
 	}
-	return parts
+	renewals := reactions.Renewals{
+		Store: s.log.store, Plans: s.plans, Due: s.readSide.models.Subscriptions, Clock: systemClock{}, Logger: s.logger, Build: buildRevision(),
+	}
+	return append(parts, lifecycle.Part{Name: "renewals of subscriptions", Run: renewals.Run})
 }
 
 // parking stores the parked events of reactions in the database of read models.

@@ -7,5 +7,8 @@
 // again at any time and in several processes at once. A parked event does not hold up the
 // later ones of its stream, because a reaction reads the stream as it is now.
 //
-// It reads no read model and sends nothing out of the service.
+// Renewals reacts to the time instead of to an event: what is due is done once, by whichever process comes first.
+//
+// It reads no read model, but that one proposes the accounts where something is due: their streams decide. It sends nothing
+// out of the service.
 package reactions

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"reckon/commands"
+	"reckon/domain/account"
 	"reckon/domain/event"
 )
 
@@ -20,13 +21,14 @@ type Reaction struct {
 	Handle func(context.Context, event.Recorded) error
 }
 
-// All is every reaction of the service.
-func All(jobs *commands.Jobs, closing *commands.Closing, by Actor) []Reaction {
+// All is every reaction of the service. What is due at a time, rather than after an event, is done by Renewals.
+func All(jobs *commands.Jobs, closing *commands.Closing, plans account.Plans, by Actor) []Reaction {
 	return []Reaction{
 		completeSubmission(jobs, by),
 		refundCancelled(jobs, by),
 		publishOutcome(jobs, by),
 		endClosed(closing, by),
+		followSubscription(jobs, plans, by),
 	}
 }
 

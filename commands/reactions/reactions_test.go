@@ -18,6 +18,8 @@ import (
 	"reckon/commands"
 	"reckon/commands/reactions"
 	"reckon/domain"
+	"reckon/domain/account"
+	"reckon/domain/billing"
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/domain/run"
@@ -323,11 +325,11 @@ func TestUnreadableIsParked(t *testing.T) {
 	})
 }
 
-// TestJobReactions finish what a process left when it died after each append.
-func TestJobReactions(t *testing.T) {
+// TestReactions finish what a process left when it died after each append.
+func TestReactions(t *testing.T) {
 	b := newBench(t, domain.Catalogue())
 	jobs := &commands.Jobs{Store: b.log, Runs: commands.NewRunIDs(b.log, "p")}
-	list := reactions.All(jobs, &commands.Closing{Jobs: jobs}, reactions.Actor{Clock: systemClock{}, Build: "test"})
+	list := reactions.All(jobs, &commands.Closing{Jobs: jobs}, account.DefaultPlans(), reactions.Actor{Clock: systemClock{}, Build: "test"})
 	var names []string
 	for _, r := range list {
 		names = append(names, r.Name)
@@ -382,8 +384,12 @@ func TestJobReactions(t *testing.T) {
 		job.WasClaimed{JobID: ended, Runner: "r", Nonce: "n", Attempt: 1},
 		job.HasTimedOut{Outcome: job.Outcome{JobID: ended, Nonce: "n", Publish: published, PublishTo: run.Stream(7)}})
 
+	put(account.Stream("a"), account.Registered{Account: "a", Plan: "free"})
+	put(billing.Stream("a"), billing.Started{Account: "a", Plan: "pro", Period: account.Monthly, AmountMinor: 1200, Currency: "USD"})
+
 	for range 2 { // and again: nothing more comes of it
 		stop := b.start(list...)
+		b.until("the plan is the subscription's", func() bool { return len(read(account.Stream("a"))) == 2 })
 		b.until("the spent slot has its job", func() bool { return len(read(job.Stream(waiting))) == 1 })
 		b.until("the cancelled job's slot is refunded", func() bool { return len(read(day)) == 4 })
 		b.until("the outcome is published", func() bool { return len(read(run.Stream(7))) == 1 })
@@ -400,7 +406,7 @@ func TestJobReactions(t *testing.T) {
 		stop()
 		b.state = newBench(t, domain.Catalogue()).state // as if the checkpoints were lost
 	}
-	if got := []int{len(read(day)), len(read(job.Stream(waiting))), len(read(run.Stream(7)))}; !slices.Equal(got, []int{4, 1, 1}) {
+	if got := []int{len(read(day)), len(read(job.Stream(waiting))), len(read(run.Stream(7))), len(read(account.Stream("a")))}; !slices.Equal(got, []int{4, 1, 1, 2}) {
 		t.Errorf("handling all again appended something: %v", got)
 	}
 	queued := read(job.Stream(waiting))[0].(job.WasQueued)

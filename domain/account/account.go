@@ -5,6 +5,7 @@
 package account
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -25,6 +26,8 @@ type Registered struct {
 type PlanChanged struct {
 	Account string `json:"account" format:"uuid" doc:"The account"`
 	Plan    string `json:"plan" doc:"Name of the plan in force from now on"`
+	// Follows is why a reaction may run again after an operator has changed the plan.
+	Follows int64 `json:"follows,omitempty" unit:"starts and ends" doc:"Number, from 1, of the start or end of a subscription in billing-<account> that this follows; absent: an operator gave the plan"`
 }
 
 // Closed ends an account.
@@ -41,19 +44,23 @@ func Events() []event.Type {
 	const id = "0198a1b2-0000-7000-8000-00000000000a"
 	return []event.Type{
 		event.Of(Registered{Account: id, Plan: "free"}),
-		event.Of(PlanChanged{Account: id, Plan: "pro"}),
+		event.Of(PlanChanged{Account: id, Plan: "pro", Follows: 1}, withoutFollows),
 		event.Of(Closed{Account: id}),
 	}
 }
 
+// withoutFollows reads version 1 of account.plan_changed: an operator gave every plan.
+func withoutFollows(v1 json.RawMessage) (json.RawMessage, error) { return v1, nil }
+
 // State is an account as a fold of its stream.
 type State struct {
-	Exists bool
-	Closed bool
-	Plan   string // name of the plan in force
+	Exists   bool
+	Closed   bool
+	Plan     string // name of the plan in force
+	Followed int64  // the last start or end of a subscription that the plan has followed; 0: none
 }
 
-// Command is one of Register, ChangePlan, Close.
+// Command is one of Register, ChangePlan, FollowSubscription, Close.
 type Command interface{ accountCommand() }
 
 // Register opens the account; one that exists stays as it is.
@@ -62,12 +69,21 @@ type Register struct{ Account, Plan string }
 // ChangePlan puts another plan in force. The caller makes sure that the catalogue has it.
 type ChangePlan struct{ Account, Plan string }
 
+// FollowSubscription puts the plan in force that the account's subscription gives it after its start or end of this
+// number, from 1. One that was followed already, or one before it, changes nothing.
+type FollowSubscription struct {
+	Account, Plan string
+	Change        int64
+}
+
 // Close ends the account for good: every later command is refused with ErrClosed.
 type Close struct{ Account string }
 
 func (Register) accountCommand()   {}
 func (ChangePlan) accountCommand() {}
 func (Close) accountCommand()      {}
+
+func (FollowSubscription) accountCommand() {}
 
 var (
 	// ErrNotFound means that there is no such account.
@@ -105,7 +121,12 @@ func decide(c Command, s State) ([]event.Event, error) {
 		if s.Plan == c.Plan {
 			return nil, nil
 		}
-		return []event.Event{PlanChanged(c)}, nil
+		return []event.Event{PlanChanged{Account: c.Account, Plan: c.Plan}}, nil
+	case FollowSubscription:
+		if c.Change <= s.Followed {
+			return nil, nil
+		}
+		return []event.Event{PlanChanged{Account: c.Account, Plan: c.Plan, Follows: c.Change}}, nil
 	case Close:
 		return []event.Event{Closed(c)}, nil
 	}
@@ -117,7 +138,7 @@ func evolve(s State, e event.Event) State {
 	case Registered:
 		s.Exists, s.Plan = true, e.Plan
 	case PlanChanged:
-		s.Plan = e.Plan
+		s.Plan, s.Followed = e.Plan, max(s.Followed, e.Follows)
 	case Closed:
 		s.Closed = true
 	}

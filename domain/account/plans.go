@@ -3,6 +3,7 @@ package account
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -45,6 +46,38 @@ const (
 	Yearly  Period = "year"
 )
 
+// MaxAmountMinor is the largest amount of a price or of an invoice: 10^12 of the smallest unit, far below what readers of
+// JSON keep exactly (2^53), so that sums of invoices are exact too.
+const MaxAmountMinor = 1_000_000_000_000
+
+// PriceOf returns the price for a period; false: it is not sold for that.
+func (p Plan) PriceOf(period Period) (Price, bool) {
+	i := slices.IndexFunc(p.Prices, func(of Price) bool { return of.Period == period })
+	if i < 0 {
+		return Price{}, false
+	}
+	return p.Prices[i], true
+}
+
+// currencyPattern matches an ISO 4217 code.
+var currencyPattern = regexp.MustCompile(`^[A-Z]{3}$`)
+
+// Validate returns what is wrong with a price: its period, an amount that is not 1 to MaxAmountMinor, or its currency.
+func (p Price) Validate() error {
+	switch {
+	case p.Period != Monthly && p.Period != Yearly:
+		return fmt.Errorf("a price is for a %s or a %s, not for %q", Monthly, Yearly, p.Period)
+	case p.AmountMinor < 1 || p.AmountMinor > MaxAmountMinor:
+		return fmt.Errorf("a price is 1 to %d of the currency's smallest unit", int64(MaxAmountMinor))
+	case !ValidCurrency(p.Currency):
+		return fmt.Errorf("%q is not the ISO 4217 code of a currency, such as USD", p.Currency)
+	}
+	return nil
+}
+
+// ValidCurrency tells whether a text has the form of an ISO 4217 code.
+func ValidCurrency(code string) bool { return currencyPattern.MatchString(code) }
+
 // EvaluationBudget is the compute budget of one evaluation.
 func (p Plan) EvaluationBudget() time.Duration {
 	return time.Duration(p.EvaluationBudgetMS) * time.Millisecond
@@ -80,7 +113,7 @@ func (p Plans) InForce(name string) Plan {
 }
 
 // Validate returns what is wrong with a catalogue that an operator wrote: no plan, a plan
-// without a name, a name given twice, or a limit below its least value.
+// without a name, a name given twice, a limit below its least value, or prices that cannot be asked for.
 func (p Plans) Validate() error {
 	if len(p) == 0 {
 		return fmt.Errorf("the plan catalogue is empty")
@@ -96,7 +129,28 @@ func (p Plans) Validate() error {
 		if err := plan.validateLimits(); err != nil {
 			return err
 		}
+		if err := plan.validatePrices(); err != nil {
+			return err
+		}
 		seen[plan.Name] = true
+	}
+	if len(p[0].Prices) > 0 {
+		return fmt.Errorf("plan %q: the first plan is every new account's, so it has no prices", p[0].Name)
+	}
+	return nil
+}
+
+// validatePrices returns an error for the first price that cannot be asked for, or a period that has two.
+func (p Plan) validatePrices() error {
+	seen := map[Period]bool{}
+	for _, price := range p.Prices {
+		if err := price.Validate(); err != nil {
+			return fmt.Errorf("plan %q: %w", p.Name, err)
+		}
+		if seen[price.Period] {
+			return fmt.Errorf("plan %q: there are two prices for a %s", p.Name, price.Period)
+		}
+		seen[price.Period] = true
 	}
 	return nil
 }

@@ -68,7 +68,10 @@ type Circuit struct {
 	phase       float64             // global phase in radians, of OpenQASM's gphase and U
 	registers   []classicalRegister // in order of declaration, covering the first slots; nil for JSON
 	observables []observable
-	noise       *noiseModel // nil: none but the channels among the gates
+	marginals   [][]int              // qubits whose distributions are wanted
+	memory      bool                 // the key of each shot is wanted
+	points      []map[string]float64 // of a sweep: the values of the parameters
+	noise       *noiseModel          // nil: none but the channels among the gates
 }
 
 // gate is one checked instruction.
@@ -77,10 +80,12 @@ type gate struct {
 	kind     kind
 	targets  []int
 	controls []int
-	params   []float64 // radians
-	slots    []int     // measure: the classical bit each target is written to; assign: the bits written, lowest first
-	flow     *flow     // if, while, assign
-	channel  *channel  // channel: on the targets together, or on each when it is for one qubit
+	params   []float64  // radians
+	formulas []*formula // of the params that depend on parameters, nil for the others; nil when none does
+	matrix   []scalar   // unitary: row by row; initialize: the amplitudes. The first target is the lowest bit of an index
+	slots    []int      // measure: the classical bit each target is written to; assign: the bits written, lowest first
+	flow     *flow      // if, while, assign
+	channel  *channel   // channel: on the targets together, or on each when it is for one qubit
 	// selection numbers the switch statement that an if is a case of; the cases follow each other and count as one. 0: of none.
 	selection int
 }

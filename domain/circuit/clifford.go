@@ -10,7 +10,7 @@ import (
 // multiples of π/2, measurements and resets.
 func (g gate) isClifford() bool {
 	switch {
-	case g.flow != nil:
+	case g.flow != nil || g.kind == kindInitialize:
 		return false // outcomes are symbols there, and a symbol decides nothing
 	case g.kind == kindChannel:
 		return g.channel.pauli

@@ -76,13 +76,18 @@ func lowerDensity(c Circuit) densityProgram {
 	b := programBuilder{p.program, segment{restores: -1, times: 1}}
 	n := c.qubits
 	var middle []int // slots written mid-circuit
-	channel := func(ch *channel, on ...int) {
-		if len(on) == 1 {
-			op := operator{targets: 1<<on[0] | 1<<(on[0]+n), matrix: ch.superoperator()}
-			b.current.operators = append(b.current.operators, op.simplified())
+	on := map[*channel]operator{}
+	channel := func(ch *channel, wire ...int) {
+		if len(wire) == 1 {
+			op, known := on[ch]
+			if !known { // on row and column 0 of one qubit
+				op = operator{targets: 3, matrix: ch.superoperator()}.simplified()
+				on[ch] = op
+			}
+			b.current.operators = append(b.current.operators, op.spread(wire[0], wire[0]+n))
 			return
 		}
-		e := event{kind: eventChannel, slot: noSlot, channel: ch, wires: []int{on[0], on[1], on[0] + n, on[1] + n}, next: len(b.segments) + 1}
+		e := event{kind: eventChannel, slot: noSlot, channel: ch, wires: []int{wire[0], wire[1], wire[0] + n, wire[1] + n}, next: len(b.segments) + 1}
 		b.end(e)
 		b.current.moves = e.noisyWires()
 	}
@@ -120,6 +125,12 @@ func lowerDensity(c Circuit) densityProgram {
 	return p
 }
 
+// spread is the operator with wires low and high, which is the greater, in place of wires 0 and 1.
+func (o operator) spread(low, high int) operator {
+	move := func(w wires) wires { return w&1<<low | w>>1&1<<high }
+	return operator{targets: move(o.targets), selectors: move(o.selectors), controls: move(o.controls), matrix: o.matrix}
+}
+
 // conjugate is the operator's complex conjugate on the wires that are so many higher.
 func (o operator) conjugate(higher int) operator {
 	out := operator{targets: o.targets << higher, selectors: o.selectors << higher, controls: o.controls << higher}
@@ -140,7 +151,11 @@ type densityRun[F float] struct {
 	keys    []float64   // the probability of each value of the slots
 	values  [][]float64 // of each term of each observable
 	sums    []observable
+	asked   [][]int // marginals
+	chances marginalSums
 	on      map[*channel][]scalar // superoperators
+
+	channelWeight int64 // work of one on two qubits, for progress
 }
 
 func runDensity[F float](ctx context.Context, c Circuit, how engineSetup[F], rng *random, report *progress, result *Result) error {
@@ -173,6 +188,9 @@ func runDensity[F float](ctx context.Context, c Circuit, how engineSetup[F], rng
 		}
 		result.Expectations = tally.expectations(true)
 	}
+	if len(c.marginals) > 0 {
+		result.Marginals = run.chances.result(c.marginals, true)
+	}
 	if c.statevector {
 		result.omit("statevector", "the density-matrix engine holds no amplitudes")
 	}
@@ -180,7 +198,8 @@ func runDensity[F float](ctx context.Context, c Circuit, how engineSetup[F], rng
 }
 
 func newDensityRun[F float](ctx context.Context, c Circuit, how engineSetup[F], report *progress) (*densityRun[F], error) {
-	run := &densityRun[F]{program: lowerDensity(c), machine: newMachine(how.geometry, how.threads, how.kernels, report), memory: how.memory, sums: c.observables, on: map[*channel][]scalar{}}
+	run := &densityRun[F]{program: lowerDensity(c), machine: newMachine(how.geometry, how.threads, how.kernels, report), memory: how.memory, sums: c.observables,
+		asked: c.marginals, chances: newMarginalSums(c.marginals), on: map[*channel][]scalar{}}
 	p := &run.program.program
 	for i := range p.segments {
 		if ctx.Err() != nil {
@@ -192,7 +211,14 @@ func newDensityRun[F float](ctx context.Context, c Circuit, how engineSetup[F], 
 	if run.plans, run.layouts, err = planProgram[F](ctx, *p, how.geometry); err != nil {
 		return nil, err
 	}
-	report.total.Store(workBound(*p, run.plans, 1<<min(len(run.program.outcomes), 30)))
+	run.channelWeight = maxChannelDim << how.geometry.stateBits
+	total, branches := workBound(*p, run.plans, 1), int64(1)<<len(run.program.outcomes)
+	for _, s := range p.segments {
+		if s.event.kind == eventChannel {
+			total += run.channelWeight
+		}
+	}
+	report.total.Store(total * branches)
 	run.keys = make([]float64, 1<<len(run.program.slots))
 	for _, o := range c.observables {
 		run.values = append(run.values, make([]float64, len(o)))
@@ -231,6 +257,7 @@ func (run *densityRun[F]) follow(ctx context.Context, s state[F], segment, measu
 			if err := run.machine.applyMatrix(ctx, s, on, run.on[e.channel], 1); err != nil {
 				return err
 			}
+			run.machine.progress.add(run.channelWeight)
 		case eventMeasure:
 			bit := 1 << run.program.outcomes[measured]
 			measured++
@@ -290,7 +317,15 @@ func (run *densityRun[F]) collect(ctx context.Context, s state[F], positions lay
 				value |= i >> out.wire & 1 << place
 			}
 		}
-		run.keys[value] += max(0, float64(s.re[rows[i]|columns[i]]))
+		p := max(0, float64(s.re[rows[i]|columns[i]]))
+		run.keys[value] += p
+		for k, qubits := range run.asked {
+			at := 0
+			for bit, q := range qubits {
+				at |= i >> run.program.final[q] & 1 << bit
+			}
+			run.chances[k][at] += p
+		}
 	}
 	for i, o := range run.sums {
 		for k, term := range o {
@@ -395,17 +430,20 @@ func (c Circuit) densityCost(cost Cost, distinct int64, gates int64, threads int
 	geo := geometryOf(p.wires, int(amplitudeBytes)/2)
 	listed := int64(1) << len(p.slots)
 	heap := gates*gateBytes + int64(len(p.segments))*gateBytes + int64(c.shots)*8
-	heap += (distinct + listed) * (key + key/8 + 24 + entryBytes)
+	marginalHeap, marginalText := c.marginalBytes()
+	kept := cost.keptBytes + (distinct+listed)*(key+key/8+24+entryBytes) + marginalHeap
+	heap += kept
+	cost.keptBytes = kept + 4096 + int64(len(c.observables))*64
 	heap += 2 * 8 << geo.stateBits >> min(chunkBits, geo.stateBits)
 	heap += 2 * 8 << c.qubits
 	if geo.blockBits < geo.stateBits {
 		heap += amplitudeBytes << geo.blockBits * int64(threads)
 	}
 	heap += c.pauliTerms() * c.termBytes()
-	multiplications := uint64(2 + c.pauliTerms())
+	multiplications := uint64(2+c.pauliTerms()) + uint64(len(c.marginals))
 	for _, s := range p.segments {
 		for _, op := range s.operators {
-			heap += operatorBytes(min(p.wires, 3))
+			heap += max(operatorBytes(min(p.wires, 3)), tableBytes(len(op.matrix)))
 			multiplications += 1 << (2 * op.targets.count())
 		}
 		switch s.event.kind {
@@ -417,7 +455,7 @@ func (c Circuit) densityCost(cost Cost, distinct int64, gates int64, threads int
 		}
 	}
 	branches := int64(len(p.outcomes))
-	cost.ResultBytes += listed*(key+32) + int64(len(c.observables))*128
+	cost.ResultBytes += listed*(key+32) + int64(len(c.observables))*128 + marginalText
 	cost.MemoryBytes = fixedBytes + (branches+1)*amplitudeBytes<<geo.stateBits + 2*heap
 	cost.Operations = int64(saturatingMultiply(multiplications, 1<<(int64(geo.stateBits)+branches)))
 	return cost

@@ -22,6 +22,7 @@
 // How it works, from the outside in: parse.go and openqasm.go build a Circuit; lower.go turns gates into small
 // matrices with selectors and controls; fuse.go multiplies neighbours together; plan.go arranges them into sweeps
 // over cache-sized blocks; execute.go runs the blocks on goroutines through the kernels (kernel*.go, *.s);
-// trajectory.go handles measurements and resets that later gates depend on; sample.go draws shots. Clifford circuits
+// trajectory.go handles measurements and resets that later gates depend on; sample.go draws shots. Noise (noise.go) runs in
+// density.go, noise_trajectory.go or noise_stabilizer.go. Clifford circuits
 // too wide to list probabilities for go through stabilizer.go instead. docs/circuits.md is the manual.
 package circuit

@@ -179,6 +179,9 @@ func boxLabel(g gate) string {
 	angles := make([]string, len(g.params))
 	for i, p := range g.params {
 		angles[i] = strconv.FormatFloat(p, 'g', 4, 64)
+		if g.formulas != nil && g.formulas[i] != nil {
+			angles[i] = clipText(g.formulas[i].String())
+		}
 	}
 	return strings.ToUpper(name) + "(" + strings.Join(angles, ",") + ")"
 }

@@ -63,10 +63,10 @@ func TestArrangementsAgree(t *testing.T) {
 		n := 1 + round%10
 		c := build(t, n).random(rng, 120, unitaryNames, false).circuit
 		whole := geometryOf(n, 8)
-		want := runWith(t, c, engineSetup[float64]{whole, scalarKernels[float64](), 1, plain, 0, nil})
-		fused := runWith(t, c, engineSetup[float64]{whole, scalarKernels[float64](), 1, fuse, 0, nil})
-		blocked := runWith(t, c, engineSetup[float64]{small(n), bestKernels64(), 2, fuse, 0, nil})
-		blockedPlain := runWith(t, c, engineSetup[float64]{small(n), bestKernels64(), 3, plain, 0, nil})
+		want := runWith(t, c, engineSetup[float64]{whole, scalarKernels[float64](), 1, plain, 0, nil, nil})
+		fused := runWith(t, c, engineSetup[float64]{whole, scalarKernels[float64](), 1, fuse, 0, nil, nil})
+		blocked := runWith(t, c, engineSetup[float64]{small(n), bestKernels64(), 2, fuse, 0, nil, nil})
+		blockedPlain := runWith(t, c, engineSetup[float64]{small(n), bestKernels64(), 3, plain, 0, nil, nil})
 		closeStates(t, fused.Statevector, want.Statevector, 1e-12)
 		closeStates(t, blocked.Statevector, want.Statevector, 1e-12)
 		closeStates(t, blockedPlain.Statevector, want.Statevector, 1e-12)
@@ -135,10 +135,10 @@ func TestInstructionSetsGiveSameResult(t *testing.T) {
 	for _, n := range []int{6, 10, 18} {
 		c := build(t, n).random(rng, 150, unitaryNames, false).circuit
 		double := func(k kernels[float64], threads int) Result {
-			return runWith(t, c, engineSetup[float64]{geometryOf(n, 8), k, threads, fuse, 0, nil})
+			return runWith(t, c, engineSetup[float64]{geometryOf(n, 8), k, threads, fuse, 0, nil, nil})
 		}
 		single := func(k kernels[float32], threads int) Result {
-			return runWith(t, c, engineSetup[float32]{geometryOf(n, 4), k, threads, fuse, 0, nil})
+			return runWith(t, c, engineSetup[float32]{geometryOf(n, 4), k, threads, fuse, 0, nil, nil})
 		}
 		sameResult(t, double(scalarKernels[float64](), 1), double(bestKernels64(), 2))
 		sameResult(t, single(scalarKernels[float32](), 1), single(bestKernels32(), 2))
@@ -224,7 +224,7 @@ func TestMemoryDoesNotChangeTheResult(t *testing.T) {
 			b.random(rng, 15, unitaryNames, false).add([]string{"measure", "reset"}[event%2], []int{int(rng.uint64() % uint64(n))}, nil)
 		}
 		b.random(rng, 10, unitaryNames, false)
-		how := engineSetup[float64]{geometryOf(n, 8), bestKernels64(), 2, fuse, 0, nil}
+		how := engineSetup[float64]{geometryOf(n, 8), bestKernels64(), 2, fuse, 0, nil, nil}
 		without := runWith(t, b.circuit, how)
 		for copies := int64(1); copies < 5; copies++ {
 			how.spare = copies * 16 << how.geometry.stateBits
@@ -252,7 +252,7 @@ func TestTableauAgreesWithStateVector(t *testing.T) {
 			t.Fatal("the generator left the Clifford gates:", i, reason)
 		}
 		want := mustRun(t, b.circuit, Options{Engine: EngineStatevector}).Probabilities
-		key, _, err := stabilizerOutcomes(context.Background(), b.circuit, &tally{}, &progress{})
+		key, _, err := stabilizerOutcomes(context.Background(), b.circuit, &tally{}, nil, &progress{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -444,7 +444,7 @@ func TestDeterminedMeasurementsMidCircuit(t *testing.T) {
 			b.add("measure", []int{q}, nil)
 		}
 		want := mustRun(t, b.circuit, Options{Engine: EngineStatevector}).Probabilities
-		key, _, err := stabilizerOutcomes(context.Background(), b.circuit, &tally{}, &progress{})
+		key, _, err := stabilizerOutcomes(context.Background(), b.circuit, &tally{}, nil, &progress{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,8 @@ type Cost struct {
 	// Operations counts complex multiplications, an upper bound that ignores fusion. A core with AVX-512 does about
 	// 2e9 a second, one without SIMD about 2e8.
 	Operations int64
+	// keptBytes bounds what a finished run's result holds on the heap.
+	keptBytes int64
 }
 
 // MaxOperations is the most operations of a circuit that Run accepts: two months of a fast core.
@@ -25,6 +27,9 @@ const MaxOperations = 10_000_000_000_000_000
 
 // Estimate bounds memory and work without simulating. It takes time linear in the circuit's text.
 func Estimate(c Circuit) Cost {
+	if c.Points() > 0 {
+		return c.sweepCost(runtime.GOMAXPROCS(0))
+	}
 	c = c.noisy()
 	engine, err := c.engine(EngineAuto)
 	if err != nil {
@@ -36,7 +41,7 @@ func Estimate(c Circuit) Cost {
 // Check refuses work that would never end.
 func (c Cost) Check() error {
 	if c.Operations > MaxOperations {
-		return refuse(CodeWork, "the circuit may take %.0e operations (shots that differ × measurements mid-circuit × amplitudes); at most %.0e are run",
+		return refuse(CodeWork, "the circuit may take %.0e operations (shots that differ × measurements and noise mid-circuit × amplitudes); at most %.0e are run",
 			float64(c.Operations), float64(MaxOperations))
 	}
 	return nil
@@ -65,7 +70,11 @@ func (c Circuit) cost(engine Engine, threads int) Cost {
 	}
 	gates := int64(0)
 	forEach(c.gates, func(g *gate) { gates += int64(1 + len(g.targets)) })
-	cost := Cost{ResultBytes: distinct*int64(len(key)+16) + 4096}
+	gates += c.channelBytes() / gateBytes
+	cost := Cost{ResultBytes: distinct*int64(len(key)+16) + 4096 + c.shotMemoryBytes()}
+	if c.memory {
+		cost.keptBytes = int64(c.shots) * 16
+	}
 	switch engine {
 	case EngineDensity:
 		return c.densityCost(cost, distinct, gates, threads)
@@ -88,7 +97,7 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 
 	heap := gates*gateBytes + int64(len(p.segments))*gateBytes
 	heap += int64(c.shots) * 8 // uniform numbers
-	heap += distinct * (key + key/8 + 16 + entryBytes)
+	kept := cost.keptBytes + distinct*(key+key/8+16+entryBytes)
 	heap += 2 * 8 << geo.stateBits >> min(chunkBits, geo.stateBits) // sums of chunks
 	if geo.blockBits < geo.stateBits {
 		heap += amplitudeBytes << geo.blockBits * int64(threads)
@@ -96,13 +105,19 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 	noisy := c.isNoisy()
 	if c.qubits <= MaxProbabilityQubits && !noisy {
 		listed := int64(min(1<<min(shown, 62), maxProbabilities))
-		heap += listed * (key + key/8 + 16 + entryBytes)
+		kept += listed * (key + key/8 + 16 + entryBytes)
 		cost.ResultBytes += listed * (key + 32)
 	}
 	if c.statevector && c.qubits <= MaxStatevectorQubits {
-		heap += 16 << c.qubits
+		kept += 16 << c.qubits
 		cost.ResultBytes += 64 << c.qubits
 	}
+	marginalHeap, marginalText := c.marginalBytes()
+	kept += marginalHeap
+	cost.ResultBytes += marginalText
+	kept += 4096 + int64(len(c.observables))*64
+	heap += kept
+	cost.keptBytes = kept
 	waiting := int64(0) // histories at once; see walk
 	if events > 0 {
 		waiting = min(events, int64(bits.Len(uint(c.shots)))+47) + 1
@@ -112,13 +127,13 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 		}
 		heap += waiting * (key + 2*events + 8*int64(p.loops) + 256)
 	}
-	operators, multiplications := int64(0), uint64(c.pauliTerms())
+	multiplications := uint64(c.pauliTerms()) + uint64(len(c.marginals))
 	heap += c.pauliTerms() * c.termBytes()
 	cost.ResultBytes += int64(len(c.observables)) * 128
 	for _, s := range p.segments {
 		once := uint64(0)
 		for _, op := range s.operators {
-			operators++
+			heap += max(operatorBytes(c.qubits), tableBytes(len(op.matrix))) // preparing a state has a larger table, which is not fused
 			once += 1 << (2 * op.targets.count())
 		}
 		switch {
@@ -129,14 +144,13 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 		}
 		multiplications = saturatingAdd(multiplications, saturatingMultiply(once, uint64(s.times)))
 	}
-	heap += operators * operatorBytes(c.qubits)
 
 	cost.MemoryBytes = fixedBytes + stateBytes + 2*heap // what is in use, and as much garbage before it is collected
 	cost.SpareBytes = waiting * stateBytes
 	histories := uint64(p.branchBound(c.shots))
 	if events > 0 {
 		histories *= 2 // each may be computed again from the start
-		if c.qubits <= MaxProbabilityQubits || len(c.observables) > 0 {
+		if c.qubits <= MaxProbabilityQubits || len(c.observables)+len(c.marginals) > 0 {
 			histories += max(1, uint64(exactAmplitudes)>>geo.stateBits)
 		}
 	}
@@ -148,9 +162,11 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 // operatorBytes bounds what an operator on so many wires accounts for. One that stays alone has at most 16 entries; fused ones
 // share at most 64, so that each accounts for half.
 func operatorBytes(wires int) int64 {
-	entries := int64(1) << min(2*wires, maxTableBits)
-	return entries/2*2*vectorBytes + 2*entries*16
+	return tableBytes(1<<min(2*wires, maxTableBits)) / 2
 }
+
+// tableBytes is what an operator of so many entries takes, with its table for both parts of all lanes.
+func tableBytes(entries int) int64 { return int64(entries) * (2*vectorBytes + 4*16) }
 
 // termBytes bounds what one term of an observable takes.
 func (c Circuit) termBytes() int64 { return 256 + 32*int64(c.qubits) }
@@ -190,6 +206,11 @@ func (c Circuit) stabilizerCost(cost Cost, distinct, key, gates int64) Cost {
 	heap += symbols * (2*sample + entryBytes)             // basis
 	heap += errors * (sample + 64)                        // what each error does to the key
 	heap += int64(c.shots)*(sample+4) + distinct*(key+64) // samples, keys
+	marginalHeap, marginalText := c.marginalBytes()
+	heap += marginalHeap
+	cost.ResultBytes += marginalText
+	heap += cost.keptBytes
+	cost.keptBytes += marginalHeap + distinct*(key+64+entryBytes) + 4096 + int64(len(c.observables))*64
 	cost.MemoryBytes = fixedBytes + 2*heap
 	words := column / 8
 	cost.Operations = c.pauliTerms() * (2*int64(c.qubits) + symbols) * words

@@ -42,6 +42,16 @@ func memoryCircuits(t *testing.T) map[string]func() Circuit {
 	add("events and copies", `"qubits":18,"shots":8`, repeat(20, event(18)))
 	add("a loop", `"qubits":2,"shots":500`, h(0)+`,{"gate":"measure","target":0},{"while":{"measured":0},"rounds":500,"do":[`+event(1)(1)+`]}`)
 	add("amplitudes and probabilities", `"qubits":10,"shots":100000,"statevector":true`, repeat(10, h))
+	marginals := `"marginals":[` + repeat(100, func(i int) string {
+		return fmt.Sprintf("[%d,5,6,7,8,9,10,11,12,13,14,15]", i%5)
+	}) + `]`
+	add("marginals", `"qubits":16,"shots":10,`+marginals, repeat(16, h)+`,{"gate":"t","target":0}`)
+	add("marginals on the tableau", `"qubits":500,"shots":10,`+marginals, repeat(500, h))
+	add("memory", `"qubits":600,"shots":100000,"memory":true`, repeat(10, h))
+	state := "[" + repeat(4096, func(int) string { return "[0.015625,0]" }) + "]"
+	add("a state", `"qubits":14,"shots":10`, `{"gate":"initialize","targets":[0,1,2,3,4,5,6,7,8,9,10,11],"state":`+state+`}`)
+	add("a sweep", `"qubits":10,"shots":5000,"memory":true,"sweep":[`+repeat(100, func(i int) string { return fmt.Sprintf(`{"a":%d}`, i) })+`]`,
+		repeat(10, h)+`,{"gate":"ry","target":0,"angle":"a"}`)
 	addNoisy(t, circuits)
 	for n := 1; n <= 21; n += 10 {
 		circuits[fmt.Sprint("random ", n)] = func() Circuit {
@@ -58,7 +68,8 @@ func TestResultJSON(t *testing.T) {
 		if c.qubits > 20 && c.qubits != 300 {
 			continue
 		}
-		r := mustRun(t, c, Options{})
+		swept := mustSweep(t, c, Options{})
+		r := swept.Result
 		want, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)
@@ -68,8 +79,8 @@ func TestResultJSON(t *testing.T) {
 		if err = firstError(err, r.WriteJSON(&written, "  ")); err != nil || written.String() != string(wide) {
 			t.Errorf("%s: %.200s, want %.200s, %v", name, written.String(), wide, err)
 		}
-		got, err := r.JSON()
-		if err != nil || got != string(want) {
+		got, err := swept.JSON()
+		if err != nil || got != string(want) && c.Points() == 0 {
 			t.Errorf("%s: %.200s, want %.200s, %v", name, got, want, err)
 		}
 		if bound := Estimate(c).ResultBytes; int64(len(got)) > bound {

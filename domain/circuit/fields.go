@@ -30,9 +30,12 @@ type ProgramInput struct {
 // OptionsInput declares what may be asked of any circuit.
 type OptionsInput struct {
 	Observables []map[string]float64 `json:"observables,omitempty" maxItems:"100" nullable:"true" doc:"Pauli sums whose expectation values are wanted, an extension of this service (docs/circuits.md): each from terms, one of I, X, Y and Z per qubit with qubit 0 rightmost, to coefficients"`
+	Marginals   [][]int              `json:"marginals,omitempty" maxItems:"100" nullable:"true" doc:"Lists of up to 12 qubits whose exact joint probabilities are wanted, an extension of this service (docs/circuits.md)"`
+	Sweep       []map[string]float64 `json:"sweep,omitempty" minItems:"1" maxItems:"1000" nullable:"true" doc:"Values of the parameters that angles depend on, an extension of this service (docs/circuits.md): the circuit is simulated at each of these points"`
 	Shots       *int64               `json:"shots,omitempty" minimum:"1" maximum:"100000" nullable:"true" doc:"Number of samples to draw; 1024 when left out"`
 	Seed        *int64               `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" nullable:"true" doc:"Of the samples: the same circuit, shots and seed give the same counts on every machine. When left out one is drawn, and the result says which"`
 	Statevector *bool                `json:"statevector,omitempty" nullable:"true" doc:"Ask for the amplitudes; at most 10 qubits"`
+	Memory      *bool                `json:"memory,omitempty" nullable:"true" doc:"Ask for the key of each shot, an extension of this service (docs/circuits.md)"`
 	Noise       *NoiseInput          `json:"noise,omitempty" doc:"Noise that goes with gates and measurements, an extension of this service (docs/circuits.md)"`
 	Precision   *Precision           `json:"precision,omitempty" enum:"double,single" nullable:"true" doc:"Of the amplitudes: double (when left out) has 64 bits for each number, single 32"`
 }
@@ -52,14 +55,17 @@ type GateInput struct {
 	Targets  []int     `json:"targets,omitempty" single:"true" nullable:"true" doc:"Alias of target"`
 	Control  []int     `json:"control,omitempty" single:"true" nullable:"true" doc:"The qubit or qubits that must all be 1, counted from 0. Any unitary gate takes them"`
 	Controls []int     `json:"controls,omitempty" single:"true" nullable:"true" doc:"Alias of control"`
-	Angle    *float64  `json:"angle,omitempty" nullable:"true" doc:"Angle in radians, of a gate that has one"`
-	Rotation *float64  `json:"rotation,omitempty" nullable:"true" doc:"Alias of angle, in radians"`
-	Params   []float64 `json:"params,omitempty" maxItems:"4" nullable:"true" doc:"All angles of the gate in radians, in order: theta, phi, lambda for u"`
-	Angles   []float64 `json:"angles,omitempty" maxItems:"4" nullable:"true" doc:"Alias of params, in radians"`
-	Theta    *float64  `json:"theta,omitempty" nullable:"true" doc:"First angle of u and its relatives, in radians"`
-	Phi      *float64  `json:"phi,omitempty" nullable:"true" doc:"Second angle of u, in radians"`
-	Lambda   *float64  `json:"lambda,omitempty" nullable:"true" doc:"Third angle of u, in radians"`
-	Gamma    *float64  `json:"gamma,omitempty" nullable:"true" doc:"Fourth angle of cu: the phase of the controlled gate, in radians. Of amplitude_damping and phase_damping the strength, 0 to 1"`
+	Angle    *float64  `json:"angle,omitempty" text:"true" nullable:"true" doc:"Angle in radians, of a gate that has one. A string is an expression with parameters, an extension of this service (docs/circuits.md)"`
+	Rotation *float64  `json:"rotation,omitempty" text:"true" nullable:"true" doc:"Alias of angle, in radians"`
+	Params   []float64 `json:"params,omitempty" text:"true" maxItems:"4" nullable:"true" doc:"All angles of the gate in radians, in order: theta, phi, lambda for u"`
+	Angles   []float64 `json:"angles,omitempty" text:"true" maxItems:"4" nullable:"true" doc:"Alias of params, in radians"`
+	Theta    *float64  `json:"theta,omitempty" text:"true" nullable:"true" doc:"First angle of u and its relatives, in radians"`
+	Phi      *float64  `json:"phi,omitempty" text:"true" nullable:"true" doc:"Second angle of u, in radians"`
+	Lambda   *float64  `json:"lambda,omitempty" text:"true" nullable:"true" doc:"Third angle of u, in radians"`
+	Gamma    *float64  `json:"gamma,omitempty" text:"true" nullable:"true" doc:"Fourth angle of cu: the phase of the controlled gate, in radians. Of amplitude_damping and phase_damping the strength, 0 to 1"`
+
+	Matrix [][][2]float64 `json:"matrix,omitempty" minItems:"2" maxItems:"4" nullable:"true" doc:"Of unitary, an extension of this service (docs/circuits.md): the rows of a unitary matrix, each entry its real and imaginary part; the first target is the lowest bit of an index"`
+	State  [][2]float64   `json:"state,omitempty" minItems:"2" maxItems:"4096" nullable:"true" doc:"Of initialize, an extension of this service (docs/circuits.md): the amplitudes that the targets are given, each its real and imaginary part; the first target is the lowest bit of an index"`
 
 	P             *float64           `json:"p,omitempty" minimum:"0" maximum:"1" nullable:"true" doc:"Of noise, an extension of this service (docs/circuits.md): probability of an error of depolarizing, bit_flip, phase_flip and bit_phase_flip"`
 	Probabilities map[string]float64 `json:"probabilities,omitempty" nullable:"true" doc:"Of pauli_channel: from products of one or two of I, X, Y and Z, the first qubit rightmost, to their probabilities"`

@@ -341,7 +341,7 @@ func compareWithHistories(t *testing.T, c Circuit) {
 	}
 	geo := small(c.qubits)
 	geo.stateBits = max(geo.stateBits, 9)
-	blocked := engineSetup[float64]{geo, bestKernels64(), 2, fuse, 0, nil}
+	blocked := engineSetup[float64]{geo, bestKernels64(), 2, fuse, 0, nil, nil}
 	without := runWith(t, c, blocked)
 	compareDistributions(t, without.Probabilities, want, 1e-11)
 	blocked.spare = 2 * 16 << blocked.geometry.stateBits

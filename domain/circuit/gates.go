@@ -32,12 +32,14 @@ const (
 	kindRXX
 	kindRYY
 	kindRZZ
+	kindUnitary
 	kindMeasure
 	kindReset
 	kindBarrier
 	kindIf
 	kindWhile
 	kindAssign
+	kindInitialize
 	kindChannel
 )
 
@@ -69,6 +71,7 @@ var gateSpecs = []gateSpec{
 	{"c3x", kindX, 1, 3, 0}, {"c3sx", kindSX, 1, 3, 0}, {"c4x", kindX, 1, 4, 0},
 	{"mcx", kindX, 1, anyControls, 0}, {"mcz", kindZ, 1, anyControls, 0},
 	{"measure", kindMeasure, 1, 0, 0}, {"reset", kindReset, 1, 0, 0}, {"barrier", kindBarrier, 1, 0, 0},
+	{"unitary", kindUnitary, 1, 0, 0}, {"initialize", kindInitialize, 1, 0, 0}, // newUnitary and newInitialize check their targets
 }
 
 var gateAliases = map[string]string{

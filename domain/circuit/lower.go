@@ -221,11 +221,9 @@ func (l *lowering) block(gates []gate, inside bool) (list []instruction) {
 				list = append(list, instruction{event: event{kind: eventMeasure, wire: l.wire[q], slot: g.slots[i], readout: l.readout(q)}})
 			}
 		case kindReset:
-			for _, q := range g.targets {
-				if w := l.wire[q]; l.moved&(1<<w) != 0 {
-					list = append(list, instruction{event: event{kind: eventReset, wire: w, slot: noSlot}})
-				}
-			}
+			list = append(list, l.resets(g.targets)...)
+		case kindInitialize:
+			list = append(list, l.initialize(g)...)
 		case kindChannel:
 			list = append(list, l.channels(g)...)
 		case kindAssign:
@@ -248,6 +246,16 @@ func (l *lowering) block(gates []gate, inside bool) (list []instruction) {
 			list = append(list, in)
 		default:
 			list = l.unitary(list, g, inside)
+		}
+	}
+	return list
+}
+
+// resets brings qubits back to |0⟩.
+func (l *lowering) resets(qubits []int) (list []instruction) {
+	for _, q := range qubits {
+		if w := l.wire[q]; l.moved&(1<<w) != 0 {
+			list = append(list, instruction{event: event{kind: eventReset, wire: w, slot: noSlot}})
 		}
 	}
 	return list

@@ -28,6 +28,8 @@ func (g gate) operator(wire []int) operator {
 	case kindISwap:
 		op.matrix = permutation(0, 2, 1, 3)
 		op.matrix[1*4+2], op.matrix[2*4+1] = scalar{0, 1}, scalar{0, 1}
+	case kindUnitary:
+		op.matrix = inWireOrder(g.matrix, g.targets, wire)
 	case kindRXX, kindRYY, kindRZZ:
 		op.matrix = twoQubitRotation(g.kind, g.params[0])
 	default:

@@ -10,7 +10,7 @@ import (
 const (
 	MaxNoiseRules    = 100    // entries of noise.channels, and of noise.readout
 	MaxKrausCount    = 16     // operators of one channel: as many as two qubits can need
-	MaxNoiseChannels = 50_000 // channels of a circuit once every rule has added its own
+	MaxNoiseChannels = 20_000 // channels of a circuit once every rule has added its own
 )
 
 // noiseTolerance is how far the operators of a channel may be from Σ K†K = 1, entry by entry, and probabilities from adding up to
@@ -132,7 +132,7 @@ func damping(name string, gamma float64) *channel {
 		operators[1] = []scalar{{}, lose, {}, {}}
 	}
 	if gamma == 0 {
-		operators = operators[:1]
+		return pauliChannel(name, 1, nil)
 	}
 	c, _ := krausChannel(name, 1, operators)
 	return c
@@ -283,7 +283,7 @@ func (r noiseRule) channels(g gate) (list []gate, reason string) {
 func (m *noiseModel) check(c Circuit, limits Limits) error {
 	count := 0
 	var wrong error
-	forEach(c.gates, func(g *gate) {
+	forEach(c.measured(), func(g *gate) {
 		for i, r := range m.rules {
 			if wrong != nil || !r.fits(*g) {
 				continue
@@ -320,11 +320,7 @@ func (c Circuit) noisy() Circuit {
 	if c.noise == nil || len(c.noise.rules) == 0 {
 		return c
 	}
-	gates := c.gates
-	if !c.recorded() { // the measurements at the end are then written out too
-		gates = append(slices.Clone(gates), gate{name: "measure", kind: kindMeasure, targets: allQubits(c.qubits), slots: allQubits(c.qubits)})
-	}
-	c.gates = c.noise.among(gates)
+	c.gates = c.noise.among(c.measured())
 	c.noise = &noiseModel{readout: c.noise.readout}
 	return c
 }
@@ -353,11 +349,14 @@ func (m *noiseModel) among(list []gate) []gate {
 	return out
 }
 
-// recorded reports whether the circuit says itself what is measured.
-func (c Circuit) recorded() bool {
-	found := false
-	forEach(c.gates, func(g *gate) { found = found || g.kind == kindMeasure || g.flow != nil })
-	return found
+// measured are the gates, with the measurements at the end that a circuit which records nothing does not write.
+func (c Circuit) measured() []gate {
+	recorded := false
+	forEach(c.gates, func(g *gate) { recorded = recorded || g.kind == kindMeasure || g.flow != nil })
+	if recorded {
+		return c.gates
+	}
+	return append(slices.Clone(c.gates), gate{name: "measure", kind: kindMeasure, targets: allQubits(c.qubits), slots: allQubits(c.qubits)})
 }
 
 // isNoisy reports whether the circuit, with its model written out, has any noise that changes something.
@@ -437,4 +436,16 @@ func (e event) disturbs() wires {
 		return 0
 	}
 	return e.noisyWires()
+}
+
+// channelBytes bounds the tables of the circuit's channels, each counted once.
+func (c Circuit) channelBytes() (sum int64) {
+	seen := map[*channel]bool{}
+	forEach(c.gates, func(g *gate) {
+		if g.kind == kindChannel && !seen[g.channel] {
+			seen[g.channel] = true
+			sum += int64(len(g.channel.operators)) * (128 + 3*16<<(2*g.channel.qubits))
+		}
+	})
+	return sum
 }

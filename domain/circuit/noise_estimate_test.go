@@ -35,7 +35,7 @@ func addNoisy(t *testing.T, circuits map[string]func() Circuit) {
 	add("a density matrix with outcomes inside", `"qubits":8,"shots":1000`, 4, func(i int) string {
 		return h(i) + fmt.Sprintf(`,{"gate":"depolarizing","target":%d,"p":0.1},{"gate":"measure","target":%d},`, i, i) + h(i)
 	})
-	add("a density matrix with many channels", `"qubits":2,"shots":10,"noise":{"channels":[`+strings.Repeat(`{"channel":"amplitude_damping","gamma":0.1},`, 4)+
+	add("a density matrix with many channels", `"qubits":2,"shots":10,"noise":{"channels":[`+strings.Repeat(`{"channel":"amplitude_damping","gamma":0.1},`, 1)+
 		`{"channel":"bit_flip","p":0.1}]}`, 9000, func(i int) string { return h(i % 2) })
 	add("a density matrix with operators of many gates", `"qubits":2,"shots":10`, 1000, func(int) string { return `{"gate":"kraus","targets":[0,1],` + kraus + `}` })
 	add("trajectories", `"qubits":17,"shots":20,"noise":{"channels":[{"channel":"amplitude_damping","gamma":0.2,"gates":["h"]}]}`, 20, func(i int) string { return h(i % 17) })

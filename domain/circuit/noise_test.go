@@ -408,6 +408,7 @@ func TestNoiseOfNothingIsNoNoise(t *testing.T) {
 	}
 	for _, noise := range []string{
 		`null`, `{}`, `{"channels":[],"readout":[]}`, `{"channels":[{"channel":"depolarizing","p":0}]}`, `{"readout":[{"matrix":[[1,0],[0,1]]}]}`,
+		`{"channels":[{"channel":"amplitude_damping","gamma":0},{"channel":"phase_damping","gamma":0}]}`,
 		`{"channels":[{"channel":"bit_flip","p":1,"gates":["y"]},{"channel":"pauli_channel","probabilities":{"X":0}}]}`,
 	} {
 		got, err := mustRun(t, mustParse(t, plain+`,"noise":`+noise+`}`), Options{}).JSON()
@@ -481,7 +482,9 @@ func TestReadoutErrors(t *testing.T) {
 
 // TestEngineOfNoise is what docs/circuits.md says of the choice.
 func TestEngineOfNoise(t *testing.T) {
-	flips := func(n int) string { return fmt.Sprintf(`{"gate":"h","target":0},{"gate":"bit_flip","target":%d,"p":0.1}`, n-1) }
+	flips := func(n int) string {
+		return fmt.Sprintf(`{"gate":"h","target":0},{"gate":"bit_flip","target":%d,"p":0.1}`, n-1)
+	}
 	middle := `,{"gate":"measure","target":1},{"gate":"h","target":1},{"gate":"bit_flip","target":1,"p":0.5}`
 	for _, c := range []struct{ what, text, engine string }{
 		{"small", `{"qubits":10,"gates":[` + flips(10) + `]}`, "density-double-v1"},
@@ -502,6 +505,23 @@ func TestEngineOfNoise(t *testing.T) {
 	wide := mustParse(t, `{"qubits":11,"gates":[`+flips(11)+`]}`)
 	if _, err := Run(t.Context(), wide, Options{Engine: EngineDensity}); err == nil || !strings.Contains(err.Error(), "more than 10 qubits") {
 		t.Error(err)
+	}
+}
+
+// TestNoiseOverBudget: more work than is ever run, and more memory than there is, are refused before anything is done.
+func TestNoiseOverBudget(t *testing.T) {
+	gates := strings.TrimSuffix(strings.Repeat(`{"gate":"h","target":0},`, 10_000), ",")
+	c := mustParse(t, `{"qubits":26,"shots":100000,"gates":[`+gates+`],"noise":{"channels":[{"channel":"amplitude_damping","gamma":0.1}]}}`)
+	var refusal *Refusal
+	if err := Estimate(c).Check(); !errors.As(err, &refusal) || refusal.Code != CodeWork {
+		t.Errorf("%v", err)
+	}
+	c = mustParse(t, `{"qubits":10,"gates":[{"gate":"bit_flip","targets":[0,9],"p":0.5}]}`)
+	if cost := Estimate(c); cost.MemoryBytes < 16<<20 {
+		t.Errorf("%+v", cost)
+	}
+	if _, err := Run(t.Context(), c, Options{MemoryLimitBytes: 16 << 20}); !errors.As(err, &refusal) || refusal.Code != CodeMemory {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -572,7 +592,7 @@ func TestNoiseRefusals(t *testing.T) {
 		{`{"qubits":40,"gates":[{"gate":"h","target":0},{"gate":"amplitude_damping","target":0,"gamma":0.1}]}`, CodeQubitsRange, "gate 1 (amplitude_damping): is noise that is not made of Pauli errors"},
 		{`{"qubits":40,"gates":[{"gate":"h","target":0}],"noise":{"channels":[{"channel":"phase_damping","gamma":0.1}]}}`, CodeQubitsRange, "noise channel 0 (phase_damping) is not made of Pauli errors"},
 		{`{"qubits":1000,"gates":[` + strings.Repeat(`{"gate":"barrier"},`, 10) + strings.TrimSuffix(strings.Repeat(`{"gate":"h","target":0},`, 9000), ",") +
-			`],"noise":{"channels":[` + strings.TrimSuffix(strings.Repeat(`{"channel":"bit_flip","p":0.1},`, 6), ",") + `]}}`, CodeTooManyGates, "more than 50000 channels"},
+			`],"noise":{"channels":[` + strings.TrimSuffix(strings.Repeat(`{"channel":"bit_flip","p":0.1},`, 6), ",") + `]}}`, CodeTooManyGates, "more than 20000 channels"},
 	} {
 		_, err := Parse([]byte(c.text), Limits{Qubits: 26, CliffordQubits: 1000})
 		var refusal *Refusal

@@ -143,7 +143,7 @@ func TestExpectations(t *testing.T) {
 		}
 		geo := small(n)
 		geo.stateBits = max(geo.stateBits, 9)
-		blocked := runWith(t, b.circuit, engineSetup[float64]{geo, bestKernels64(), 2, fuse, 0, nil})
+		blocked := runWith(t, b.circuit, engineSetup[float64]{geo, bestKernels64(), 2, fuse, 0, nil, nil})
 		checkExpectations(t, sums, b.histories(), blocked.Expectations, b.circuit.shots, true)
 		if t.Failed() {
 			t.Fatalf("round %d, %d qubits", round, n)

@@ -2,11 +2,13 @@ package circuit
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"maps"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,8 +50,10 @@ type reader struct {
 type rawGate struct {
 	name              string
 	targets, controls []int
-	params            []float64
-	flow              *rawFlow // if and while
+	params            []angle
+	matrix            [][]scalar // of unitary
+	state             []scalar   // of initialize
+	flow              *rawFlow   // if and while
 	channel           rawChannel
 }
 
@@ -62,6 +66,8 @@ func (r *reader) circuit() (Circuit, error) {
 	var qubits, shots, seed *integer
 	var program *string
 	var observables [][]rawTerm
+	var points []map[string]float64
+	var marginals [][]integer
 	var noise *rawNoise
 	hasGates := false
 	seen := map[string]bool{}
@@ -79,10 +85,16 @@ func (r *reader) circuit() (Circuit, error) {
 			seed, err = r.integer(circuitLevel, "", key)
 		case "statevector":
 			c.statevector, err = r.boolean(key)
+		case "memory":
+			c.memory, err = r.boolean(key)
 		case "precision":
 			c.precision, err = r.precision()
 		case "observables":
 			observables, err = r.observables()
+		case "marginals":
+			marginals, err = r.marginals()
+		case "sweep":
+			points, err = r.sweep()
 		case "noise":
 			noise, err = r.noise()
 		case "gates":
@@ -131,21 +143,34 @@ func (r *reader) circuit() (Circuit, error) {
 		if c, err = c.withProgram(*program, r.limits); err == nil {
 			c.observables, err = c.checkObservables(observables)
 		}
-		if err != nil {
+		if err == nil {
+			c.marginals, err = c.checkMarginals(marginals)
+		}
+		if err == nil && points != nil {
+			err = refuse(CodeSweep, "a program has no parameters for sweep to give values to")
+		}
+		if err := firstError(err, c.checkShotMemory()); err != nil {
 			return Circuit{}, err
 		}
 		return c.withNoise(noise, r.limits)
 	}
+	c.points = points
 	if c.gates, err = c.build(gates); err != nil {
 		return Circuit{}, err
 	}
 	if err := c.complete(r.limits); err != nil {
 		return Circuit{}, err
 	}
+	if err := c.checkSweep(r.limits); err != nil {
+		return Circuit{}, err
+	}
 	if c.observables, err = c.checkObservables(observables); err != nil {
 		return Circuit{}, err
 	}
-	if err := c.checkMeasured(); err != nil {
+	if c.marginals, err = c.checkMarginals(marginals); err != nil {
+		return Circuit{}, err
+	}
+	if err := firstError(c.checkMeasured(), c.checkShotMemory()); err != nil {
 		return Circuit{}, err
 	}
 	return c.withNoise(noise, r.limits)
@@ -180,7 +205,7 @@ func (c Circuit) withProgram(text string, limits Limits) (Circuit, error) {
 
 // checkWidth refuses circuits wider than the state vector allowed that are not Clifford throughout.
 func checkWidth(c Circuit, limits Limits) error {
-	if c.qubits <= limits.Qubits {
+	if names, _ := c.parameters(); c.qubits <= limits.Qubits || len(names) > 0 { // checkSweep checks every point
 		return nil
 	}
 	if i, reason := c.notClifford(); reason != "" {
@@ -228,7 +253,7 @@ func (r *reader) gate(index int) (rawGate, error) {
 	}
 	var g rawGate
 	named := false
-	angles := map[string]float64{} // theta, phi, lambda and gamma when written by name
+	angles := map[string]angle{} // theta, phi, lambda and gamma when written by name
 	given := map[string]string{}
 	seen := map[string]bool{}
 	for r.dec.More() {
@@ -247,14 +272,14 @@ func (r *reader) gate(index int) (rawGate, error) {
 			g.controls, present, err = r.qubits(index, g.name, key)
 			err = firstError(err, refuseDuplicate(given, "control", key, present, index, g.name))
 		case "angle", "rotation":
-			var angle *float64
-			angle, err = r.angle(index, g.name, key)
-			if angle != nil {
-				g.params = []float64{*angle}
+			var one *angle
+			one, err = r.angle(index, g.name, key)
+			if one != nil {
+				g.params = []angle{*one}
 			}
-			err = firstError(err, refuseDuplicate(given, "angle", key, angle != nil, index, g.name))
+			err = firstError(err, refuseDuplicate(given, "angle", key, one != nil, index, g.name))
 		case "params", "angles":
-			var params []float64
+			var params []angle
 			params, err = r.angles(index, g.name, key)
 			if params != nil {
 				g.params = params
@@ -263,10 +288,14 @@ func (r *reader) gate(index int) (rawGate, error) {
 		case "p", "probabilities", "kraus":
 			err = r.channelField(index, g.name, key, &g.channel)
 		case "theta", "phi", "lambda", "gamma":
-			var angle *float64
-			if angle, err = r.angle(index, g.name, key); angle != nil {
-				angles[key] = *angle
+			var one *angle
+			if one, err = r.angle(index, g.name, key); one != nil {
+				angles[key] = *one
 			}
+		case "matrix":
+			g.matrix, err = r.matrix(index, g.name)
+		case "state":
+			g.state, err = r.amplitudes(index, g.name, key, 1<<MaxInitializedQubits)
 		default:
 			if flowFields[key] {
 				err = r.flowField(index, &g, key)
@@ -288,13 +317,16 @@ func (r *reader) gate(index int) (rawGate, error) {
 		return rawGate{}, refuseGate(CodeMissingField, index, "", "gate is required")
 	}
 	if _, isChannel := channelNamed(g.name); isChannel {
+		if angles["gamma"].field != "" {
+			return rawGate{}, refuseGate(CodeWrongType, index, g.name, "gamma must be a number, not a string")
+		}
 		g.channel.takeGamma(angles)
 	}
 	return g, g.takeNamedAngles(index, angles, given["angle"])
 }
 
 // takeNamedAngles moves theta, phi, lambda and gamma, when written as fields of their own, into params.
-func (g *rawGate) takeNamedAngles(index int, angles map[string]float64, other string) error {
+func (g *rawGate) takeNamedAngles(index int, angles map[string]angle, other string) error {
 	if len(angles) == 0 {
 		return nil
 	}
@@ -404,47 +436,6 @@ func (r *reader) qubit(token json.Token, index int, name, key string) (int, erro
 	return int(q.value), nil
 }
 
-func (r *reader) angles(index int, name, key string) ([]float64, error) {
-	token, err := r.token()
-	if err != nil || token == nil {
-		return nil, err
-	}
-	if token != json.Delim('[') {
-		return nil, refuseGate(CodeWrongType, index, name, "%s must be an array of numbers, not %s", key, describe(token))
-	}
-	angles := []float64{}
-	for r.dec.More() {
-		angle, err := r.angle(index, name, key)
-		if err != nil {
-			return nil, err
-		}
-		if angle == nil {
-			return nil, refuseGate(CodeWrongType, index, name, "%s must be an array of numbers, not of null", key)
-		}
-		if len(angles) == 4 { // no gate takes more; the count is refused later, the array stays bounded here
-			return nil, refuseGate(CodeParameters, index, name, "%s lists too many angles", key)
-		}
-		angles = append(angles, *angle)
-	}
-	return angles, r.close()
-}
-
-func (r *reader) angle(index int, name, key string) (*float64, error) {
-	token, err := r.token()
-	if err != nil || token == nil {
-		return nil, err
-	}
-	number, ok := token.(json.Number)
-	if !ok {
-		return nil, refuseGate(CodeWrongType, index, name, "%s must be a number in radians, not %s", key, describe(token))
-	}
-	angle, err := strconv.ParseFloat(number.String(), 64)
-	if err != nil || math.IsInf(angle, 0) || math.IsNaN(angle) {
-		return nil, refuseGate(CodeAngleRange, index, name, "%s %s is not a finite double", key, clipText(number.String()))
-	}
-	return &angle, nil
-}
-
 func (r *reader) precision() (Precision, error) {
 	token, err := r.token()
 	if err != nil {
@@ -492,7 +483,7 @@ func (r *reader) integer(index int, name, key string) (*integer, error) {
 func toInteger(token json.Token, index int, name, key string) (integer, error) {
 	number, ok := token.(json.Number)
 	if ok {
-		v, err := strconv.ParseInt(number.String(), 10, 64)
+		v, err := strconv.ParseInt(plainInteger(number.String()), 10, 64)
 		if err == nil || errors.Is(err, strconv.ErrRange) { // out of range is refused by the field's own range
 			return integer{v, clipText(number.String())}, nil
 		}
@@ -505,6 +496,20 @@ func toInteger(token json.Token, index int, name, key string) (integer, error) {
 		return integer{}, refuse(CodeWrongType, "%s must be an integer, not %s", key, what)
 	}
 	return integer{}, refuseGate(CodeWrongType, index, name, "%s must be an integer, not %s", key, what)
+}
+
+// plainInteger writes an integer without fraction and exponent: 2.0 and 1e3 are integers (RFC 8259, section 6), as in every body
+// of the API. What is none, or is longer than any field allows, is returned as it is.
+func plainInteger(number string) string {
+	const most = 40 // digits, and exponent
+	_, exponent, _ := strings.Cut(strings.ToLower(number), "e")
+	if power, err := strconv.Atoi(cmp.Or(exponent, "0")); err != nil || len(number) > most || power > most || power < -most {
+		return number
+	}
+	if exact, ok := new(big.Rat).SetString(number); ok && exact.IsInt() {
+		return exact.Num().String()
+	}
+	return number
 }
 
 // key reads a field name and refuses one seen before.

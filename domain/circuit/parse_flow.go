@@ -231,11 +231,11 @@ func (c *Circuit) build(list []rawGate) ([]gate, error) {
 		case raw.flow != nil:
 			out[i], err = c.buildFlow(i, raw)
 		case isChannel:
-			out[i], err = newChannel(i, spec, raw.channel, raw.targets, raw.controls, raw.params, c.qubits)
+			out[i], err = raw.noise(i, spec, c)
 		case len(raw.channel.given) > 0 && specByName[strings.ToLower(raw.name)].name != "":
 			err = refuseGate(CodeUnknownField, i, raw.name, "%s belongs to noise", raw.channel.given[0])
 		default:
-			out[i], err = newGate(i, raw.name, raw.targets, raw.controls, raw.params, nil, c.qubits)
+			out[i], err = raw.gate(i, c)
 		}
 		if err != nil {
 			return nil, err

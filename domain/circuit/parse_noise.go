@@ -27,9 +27,9 @@ type rawChannel struct {
 }
 
 // takeGamma takes the field gamma, which gates have too, from the others that are given by name.
-func (r *rawChannel) takeGamma(named map[string]float64) {
+func (r *rawChannel) takeGamma(named map[string]angle) {
 	if gamma, ok := named["gamma"]; ok {
-		r.gamma, r.given = &gamma, append(r.given, "gamma")
+		r.gamma, r.given = &gamma.value, append(r.given, "gamma")
 		delete(named, "gamma")
 	}
 }

@@ -314,3 +314,18 @@ func checkForeign(t *testing.T, c Circuit, err error) {
 		t.Fatalf("probabilities add up to %v", total)
 	}
 }
+
+// TestIntegersHaveOneValue: a number is an integer by its value, as in every body of the API, not by how it is written.
+func TestIntegersHaveOneValue(t *testing.T) {
+	c := parseText(t, `{"qubits":2.0,"shots":1e3,"seed":70e-1,"gates":[{"gate":"x","target":10.0e-1},{"gate":"cx","control":[1.0],"target":0.0},
+		{"gate":"measure","target":0},{"if":{"measured":-0.0,"equals":1.00},"then":[]}],"marginals":[[1e0]]}`)
+	if c.qubits != 2 || c.shots != 1000 || c.seed != 7 || c.gates[0].targets[0] != 1 || c.marginals[0][0] != 1 {
+		t.Errorf("%+v", c)
+	}
+	for _, number := range []string{"2.5", "2e-1", "1e99", "1e999999999", "1e-999999999", "2.0000000000000000001", "0." + strings.Repeat("0", 100) + "1e101"} {
+		_, err := Parse([]byte(`{"qubits":`+number+`,"gates":[]}`), DefaultLimits())
+		if err == nil || !strings.Contains(err.Error(), clipText(number)) {
+			t.Errorf("%s: %v", number, err)
+		}
+	}
+}

@@ -34,6 +34,11 @@ const (
 	CodeRounds          Code = "loop_rounds"          // a loop that may or did run more rounds than allowed
 	CodeTooManySteps    Code = "too_many_steps"       // more instructions than allowed once loops are written out
 	CodeObservable      Code = "wrong_observable"     // an observable that is not a sum of Pauli terms on the circuit's qubits
+	CodeMatrix          Code = "wrong_matrix"         // the matrix of unitary is absent, of another size than its targets, or not unitary
+	CodeState           Code = "wrong_state"          // the state of initialize is absent, of another size than its targets, or not normalised
+	CodeSweep           Code = "wrong_sweep"          // a sweep whose points do not give each parameter of the circuit one value, or that is too long
+	CodeMarginal        Code = "wrong_marginal"       // a marginal of no qubit or too many, or too many marginals
+	CodeShotMemory      Code = "memory_too_long"      // the keys of all shots are longer than MaxShotMemoryBytes
 	CodeWork            Code = "work_limit"           // Estimate exceeds MaxOperations
 	circuitLevel             = -1
 	maxQuotedNameLength      = 32

@@ -44,7 +44,7 @@ func TestEstimateBoundsResidentMemory(t *testing.T) {
 		limit := cost.MemoryBytes + min(cost.SpareBytes, 30<<20)
 		before := peakBytes(t)
 		for range 2 {
-			mustRun(t, c, Options{Allocate: mapped, MemoryLimitBytes: limit})
+			mustSweep(t, c, Options{Allocate: mapped, MemoryLimitBytes: limit})
 		}
 		used := peakBytes(t) - before
 		fmt.Printf("used %d MiB of %d\n", used>>20, limit>>20)

@@ -12,14 +12,17 @@ import (
 
 // JSON is the result as encoding/json writes it, keys in order. The counts, of which there may be a hundred megabytes, are
 // written once, into memory of the right size.
-func (r Result) JSON() (string, error) {
+func (r Result) JSON() (string, error) { return textOf(r.WriteJSON) }
+
+// textOf is what a WriteJSON writes, in memory of the right size.
+func textOf(writeJSON func(w io.Writer, indent string) error) (string, error) {
 	var size counter
-	if err := r.WriteJSON(&size, ""); err != nil {
+	if err := writeJSON(&size, ""); err != nil {
 		return "", err
 	}
 	var out strings.Builder
 	out.Grow(int(size))
-	err := r.WriteJSON(&out, "")
+	err := writeJSON(&out, "")
 	return out.String(), err
 }
 
@@ -31,12 +34,12 @@ func (c *counter) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// WriteJSON writes the result as encoding/json does, keys in order, over several lines unless indent is empty. Of the counts no more
-// than one is held as text at a time: w should be buffered.
+// WriteJSON writes the result as encoding/json does, keys in order, over several lines unless indent is empty. Of the counts
+// and shots no more than one is held as text at a time: w should be buffered.
 func (r Result) WriteJSON(w io.Writer, indent string) error {
 	keys := slices.Sorted(maps.Keys(r.Counts))
-	counts := r.Counts
-	r.Counts = map[string]int{}
+	counts, memory := r.Counts, r.Memory
+	r.Counts, r.Memory = map[string]int{}, nil
 	marshal, first, next, colon, last := json.Marshal, "", ",", `":`, ""
 	if indent != "" {
 		marshal = func(v any) ([]byte, error) { return json.MarshalIndent(v, "", indent) }
@@ -44,8 +47,14 @@ func (r Result) WriteJSON(w io.Writer, indent string) error {
 		first, next, colon, last = line, ","+line, `": `, "\n"+indent
 	}
 	rest, err := marshal(r)
-	if err != nil || len(keys) == 0 {
-		return firstError(err, write(w, rest))
+	if err != nil {
+		return err
+	}
+	if len(memory) > 0 {
+		rest = beforeBrace(rest)
+	}
+	if len(keys) == 0 { // no shots either
+		return write(w, rest)
 	}
 	before, after, _ := bytes.Cut(rest, []byte("{}")) // counts is the first field
 	if err := write(w, rest[:len(before)+1]); err != nil {
@@ -60,7 +69,10 @@ func (r Result) WriteJSON(w io.Writer, indent string) error {
 		}
 		entry = append(entry[:0], next...)
 	}
-	return firstError(write(w, []byte(last+"}")), write(w, after))
+	if err := firstError(write(w, []byte(last+"}")), write(w, after)); err != nil || len(memory) == 0 {
+		return err
+	}
+	return writeMemory(w, memory, indent)
 }
 
 func write(w io.Writer, data []byte) error {

@@ -3,6 +3,7 @@ package circuit
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/bits"
 	"runtime"
 	"slices"
@@ -34,6 +35,10 @@ type Options struct {
 	// the heap, where what one run leaves stays beside the next until it is collected.
 	Allocate func(bytes int) (memory []byte, free func(), err error)
 
+	// NPY, when set, receives the state vector before the final measurements as a file of NumPy's format: one array of complex128,
+	// whatever the precision. A circuit that has no such state of its own is refused, and so is a sweep.
+	NPY io.Writer
+
 	// Progress, when set, is called with the fraction of work done, from Run's own goroutines, never concurrently, at
 	// most a thousand times. It must not block.
 	Progress func(fraction float64)
@@ -47,12 +52,14 @@ type Result struct {
 	Probabilities map[string]float64 `json:"probabilities,omitempty" doc:"Exact probability of each key above 1e-12; left out above 12 qubits and where histories are too many"`
 	Statevector   [][2]float64       `json:"statevector,omitempty" doc:"Real and imaginary part of each amplitude before the final measurement; left out unless asked for"`
 	Expectations  []Expectation      `json:"expectations,omitempty" doc:"Of the observables, in their order"`
+	Marginals     []Marginal         `json:"marginals,omitempty" doc:"Exact distributions of the marginals asked for, in their order"`
 	Depth         int                `json:"depth" doc:"Number of layers, as Qiskit counts them"`
 	GateCounts    map[string]int     `json:"gate_counts" doc:"Number of instructions of each name, as Qiskit's count_ops"`
 	BitOrder      string             `json:"bit_order" enum:"q0_rightmost" doc:"Order of a key's bits: qubit 0 is the rightmost character"`
 	Engine        string             `json:"engine" example:"statevector-double-v1" doc:"What simulated; its number changes whenever counts may"`
 	Trajectories  int                `json:"trajectories,omitempty" doc:"Number of quantum trajectories that noise was simulated by, one per shot; left out where the result is exact"`
 	Omitted       map[string]string  `json:"omitted,omitempty" doc:"Fields that were left out though the page promises them, each with the reason"`
+	Memory        []string           `json:"memory,omitempty" doc:"Key of each shot in order, when asked for"`
 }
 
 // Run simulates the circuit. The result is a function of the circuit, its shots and the seed; threads, processor and
@@ -61,6 +68,9 @@ type Result struct {
 func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	if c.qubits == 0 {
 		return Result{}, refuse(CodeMissingField, "the circuit is empty: make one with Parse")
+	}
+	if len(c.points) > 0 {
+		return Result{}, refuse(CodeSweep, "the circuit has parameters: run its sweep")
 	}
 	depth, gateCounts := c.Depth(), c.GateCounts()
 	c = c.noisy()
@@ -77,12 +87,17 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	cost := c.cost(engine, threads)
-	if err := cost.Check(); err != nil {
+	if err := firstError(cost.Check(), c.checkShotMemory()); err != nil {
 		return Result{}, err
 	}
 	need := cost.MemoryBytes
 	if need > limit {
-		return Result{}, refuse(CodeMemory, "the circuit needs %d MiB of memory; %d MiB are allowed", (need+1<<20-1)>>20, limit>>20)
+		return Result{}, refuseMemory(need, limit)
+	}
+	if options.NPY != nil {
+		if err := c.checkOneState(engine); err != nil {
+			return Result{}, err
+		}
 	}
 	result := Result{
 		Shots: c.shots, Seed: options.Seed, Depth: depth, GateCounts: gateCounts, BitOrder: "q0_rightmost",
@@ -108,15 +123,22 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		}
 		result.Engine = fmt.Sprintf("%s-%s-v1", name, c.precision)
 		if c.precision == Single {
-			err = run32(ctx, c, engineSetup[float32]{geometryOf(wires, 4), bestKernels32(), threads, fuse, limit - need, memory}, rng, report, &result)
+			err = run32(ctx, c, engineSetup[float32]{geometryOf(wires, 4), bestKernels32(), threads, fuse, limit - need, memory, options.NPY}, rng, report, &result)
 		} else {
-			err = run64(ctx, c, engineSetup[float64]{geometryOf(wires, 8), bestKernels64(), threads, fuse, limit - need, memory}, rng, report, &result)
+			err = run64(ctx, c, engineSetup[float64]{geometryOf(wires, 8), bestKernels64(), threads, fuse, limit - need, memory, options.NPY}, rng, report, &result)
 		}
 	}
 	if err != nil {
 		return Result{}, err
 	}
+	if c.memory {
+		result.Memory = shotMemory(result.Counts, c.shots, result.Seed)
+	}
 	return result, nil
+}
+
+func refuseMemory(need, limit int64) *Refusal {
+	return refuse(CodeMemory, "the circuit needs %d MiB of memory; %d MiB are allowed", (need+1<<20-1)>>20, limit>>20)
 }
 
 // engine chooses by the circuit alone: the tableau for Clifford circuits too wide for probabilities to be listed.
@@ -175,6 +197,7 @@ type engineSetup[F float] struct {
 	fuse     func([]operator) []operator
 	spare    int64 // bytes for states of branches that wait; without them branches are run again
 	memory   *arena
+	npy      io.Writer // nil: the state is not written
 }
 
 func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F], rng *random, report *progress, result *Result) error {
@@ -209,7 +232,8 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	default:
 		sim.listed, sim.probabilities = true, make(map[string]float64)
 	}
-	sim.exact = !noisy && (sim.listed || len(c.observables) > 0)
+	sim.marginals, sim.sums = c.marginals, newMarginalSums(c.marginals)
+	sim.exact = !noisy && (sim.listed || len(c.observables)+len(c.marginals) > 0)
 	sim.misread = slices.ContainsFunc(p.outputs, func(out output) bool { return out.readout != nil })
 	planes, err := newPlanes[F](how.memory, geo.stateBits)
 	if err != nil {
@@ -231,6 +255,11 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 			result.omit("expectations.value", sim.unfollowed)
 		}
 	}
+	if len(c.marginals) > 0 {
+		if result.Marginals = sim.sums.result(c.marginals, sim.exact); !sim.exact {
+			result.omit("marginals.probabilities", sim.unfollowed)
+		}
+	}
 	switch {
 	case !c.statevector:
 	case c.qubits > MaxStatevectorQubits:
@@ -238,12 +267,17 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	case noisy:
 		result.omit("statevector", "noise leaves no single final state")
 	case !p.oneHistory() || p.dephased != 0:
-		result.omit("statevector", "measurements, resets or conditions inside the circuit leave no single final state")
+		result.omit("statevector", noSingleState)
 	default:
 		result.Statevector = amplitudes(start.state, p.final, sim.layouts[0], phase(c.phase))
 	}
+	if how.npy != nil {
+		return writeNPY(ctx, how.npy, start.state, p.final, sim.layouts[0], phase(c.phase))
+	}
 	return nil
 }
+
+const noSingleState = "measurements, resets or conditions inside the circuit leave no single final state"
 
 // omit says why the result lacks a field.
 func (r *Result) omit(field, reason string) {
@@ -253,9 +287,10 @@ func (r *Result) omit(field, reason string) {
 	r.Omitted[field] = reason
 }
 
-// withoutDust drops the probabilities below 1e-12, which only rounding made different from zero.
+// dust is below what probabilities are listed: only rounding may have made such different from zero.
+const dust = 1e-12
+
 func withoutDust(probabilities map[string]float64) map[string]float64 {
-	const dust = 1e-12
 	for key, p := range probabilities {
 		if p < dust {
 			delete(probabilities, key)
@@ -268,10 +303,7 @@ func withoutDust(probabilities map[string]float64) map[string]float64 {
 func amplitudes[F float](s state[F], final []int, positions layout, whole scalar) [][2]float64 {
 	out := make([][2]float64, 1<<len(final))
 	for i := range out {
-		var at uint64
-		for q, wire := range final {
-			at |= uint64(i>>q&1) << positions[wire]
-		}
+		at := memoryIndex(i, final, positions)
 		a := scalar{float64(s.re[at]), float64(s.im[at])}
 		if !whole.isOne() {
 			a = a.times(whole)

@@ -44,7 +44,7 @@ func (m *machine[F]) chunkTotals(ctx context.Context, s state[F]) ([]float64, er
 
 // forEachChunk visits chunk numbers 0 to count-1 on the machine's threads.
 func (m *machine[F]) forEachChunk(ctx context.Context, count int, visit func(i int)) error {
-	const checkEvery, worthSharing = 256, 32
+	const checkEvery, worthSharing = 16, 32
 	threads := m.threads
 	if count < worthSharing {
 		threads = 1

@@ -11,7 +11,8 @@ import (
 // runStabilizer runs a Clifford circuit on a tableau and samples its outcomes.
 func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress, result *Result) error {
 	tally := newTally(c.observables, c.shots, result.Seed)
-	key, noise, err := stabilizerOutcomes(ctx, c, tally, report)
+	sums := make(marginalSums, len(c.marginals))
+	key, noise, err := stabilizerOutcomes(ctx, c, tally, sums, report)
 	if err != nil {
 		return err
 	}
@@ -21,6 +22,11 @@ func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress
 	if len(c.observables) > 0 {
 		result.Expectations = tally.expectations(true)
 	}
+	if len(c.marginals) > 0 {
+		if result.Marginals = sums.result(c.marginals, !c.isNoisy()); c.isNoisy() {
+			result.omit("marginals.probabilities", "errors are drawn for each shot, which gives no exact distributions")
+		}
+	}
 	result.omit("probabilities", fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits))
 	if c.statevector {
 		result.omit("statevector", "the stabilizer engine holds no amplitudes")
@@ -28,8 +34,9 @@ func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress
 	return nil
 }
 
-// stabilizerOutcomes returns every slot that keys show, lowest first, as a sum of symbols, and the noise that changes them.
-func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, report *progress) ([]parity, stabilizerNoise, error) {
+// stabilizerOutcomes returns every slot that keys show, lowest first, as a sum of symbols, and the noise that changes them. It fills in
+// sums.
+func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, sums marginalSums, report *progress) ([]parity, stabilizerNoise, error) {
 	const checkEvery = 16
 	instructions := c.stabilizerInstructions()
 	t := newTableau(c.qubits, instructions.midCircuit || len(c.observables) > 0)
@@ -82,6 +89,13 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, report *pr
 	final, err := t.measureAll(ctx)
 	if err != nil {
 		return nil, noise, err
+	}
+	for i, qubits := range c.marginals {
+		var chosen []parity
+		for _, q := range qubits {
+			chosen = append(chosen, final[q])
+		}
+		sums[i] = marginalOf(chosen)
 	}
 	var key []parity
 	layout := c.keyLayout()

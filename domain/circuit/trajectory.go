@@ -48,9 +48,11 @@ type simulation[F float] struct {
 	layouts []layout // after each segment
 	rng     *random
 
-	exact         bool   // every history is followed, for probabilities or expectation values
+	exact         bool   // every history is followed, for probabilities, expectation values or marginals
 	listed        bool   // probabilities are wanted
 	tally         *tally // of expectation values
+	marginals     [][]int
+	sums          marginalSums
 	histories     int    // that are followed or have ended, while exact
 	unfollowed    string // why not
 	omitted       string // why there are no probabilities
@@ -388,7 +390,7 @@ func (sim *simulation[F]) finish(ctx context.Context, b branch[F]) error {
 			return err
 		}
 	}
-	if err := sim.observe(ctx, b); err != nil {
+	if err := firstError(sim.observe(ctx, b), sim.addMarginals(ctx, b)); err != nil {
 		return err
 	}
 	if sim.exact && sim.listed {

@@ -29,7 +29,7 @@ type Metadata struct {
 	Version     int       `json:"v"`
 	At          time.Time `json:"at"`                    // UTC, milliseconds; rows take their times from here
 	Account     string    `json:"account,omitempty"`     // whose stream this is about
-	Actor       string    `json:"actor,omitempty"`       // session, token:<id>, oauth:<client>, reaction:<name>, operator, runner:<id>
+	Actor       string    `json:"actor,omitempty"`       // session, token:<id>, oauth:<client>, reaction:<name>, operator, runner:<id>, payments:<provider>
 	Source      Source    `json:"source,omitempty"`      // where the command came from; empty: an operator or a process of the service
 	Agent       string    `json:"agent,omitempty"`       // client name as it introduced itself
 	Traceparent string    `json:"traceparent,omitempty"` // W3C trace context

@@ -16,6 +16,10 @@ func Routes() Table {
 		"GET /agents.md":     public,
 		"GET /billing/plans": public,
 
+		"GET /billing/subscription": firstParty,
+		"GET /billing/invoices":     firstParty,
+		"POST /billing/payments":    public, // what calls it signs each call
+
 		"GET /.well-known/service-keys.json": public,
 
 		"POST /auth/register": public,

@@ -74,6 +74,7 @@ type Serve struct {
 
 	RegistrationsPerHour int      `help:"Registrations per client address and hour." default:"5"`
 	SignInsPerMinute     int      `help:"Sign-ins a minute per client address and per account." default:"10"`
+	PaymentSecretFile    string   `help:"File, 0600, with the secret that signs calls of the payment webhook, or several, one a line; empty: there is no webhook." placeholder:"FILE"`
 	TrustedProxies       []string `help:"Networks whose X-Forwarded-For and X-Forwarded-Proto are believed." placeholder:"CIDR"`
 
 	Log Logging `embed:"" prefix:"log-"`

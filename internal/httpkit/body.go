@@ -103,14 +103,24 @@ func Upload(ctx context.Context) io.Reader {
 	return reader
 }
 
+// UploadHeader returns the header of a request to a Route with UploadBytes, for who must read what signs the body.
+func UploadHeader(ctx context.Context) http.Header {
+	reader, ok := ctx.Value(uploadKey{}).(*uploadReader)
+	if !ok {
+		return http.Header{}
+	}
+	return reader.header
+}
+
 type uploadReader struct {
-	body  io.Reader
-	left  int64
-	limit int64
+	header http.Header
+	body   io.Reader
+	left   int64
+	limit  int64
 }
 
 func newUpload(r *http.Request, limitBytes int64) *uploadReader {
-	return &uploadReader{body: r.Body, left: limitBytes, limit: limitBytes}
+	return &uploadReader{header: r.Header, body: r.Body, left: limitBytes, limit: limitBytes}
 }
 
 // Read is io.Reader.

@@ -13,8 +13,8 @@ const schemaPrefix = "#/components/schemas/"
 
 // describeFields adds to the schemas what huma leaves out of the fields of Go types: a pointer to a
 // struct may be null, and so may a pointer to a string with an enum; one element may stand in place of an array with the tag
-// single:"true"; a struct with a blank field tagged either is one of the objects its fields point to. It panics for a field of a closed
-// set of words without an enum.
+// single:"true", and text in place of a number with text:"true"; a struct with a blank field tagged either is one of the objects its
+// fields point to. It panics for a field of a closed set of words without an enum.
 func describeFields(schemas huma.Registry) {
 	for name, schema := range schemas.Map() {
 		t := schemas.TypeFromRef(schemaPrefix + name)
@@ -34,6 +34,10 @@ func describeFields(schemas huma.Registry) {
 			requireEnum(name, tag, field.Type, property)
 			if field.Tag.Get("single") == "true" && property.OneOf == nil {
 				schema.Properties[tag] = oneOrMany(property)
+			}
+			if field.Tag.Get("text") == "true" && property.OneOf == nil {
+				property = numberOrText(property)
+				schema.Properties[tag] = property
 			}
 			if field.Type.Kind() == reflect.Pointer && !strings.Contains(field.Tag.Get("json"), ",omitempty") {
 				schema.Properties[tag] = orNull(property)
@@ -79,6 +83,23 @@ func oneOrMany(list *huma.Schema) *huma.Schema {
 	many.Description, many.Nullable = "", false
 	one := &huma.Schema{Description: list.Description, OneOf: []*huma.Schema{list.Items, &many}}
 	if list.Nullable {
+		one.OneOf = append(one.OneOf, &huma.Schema{Type: "null"})
+	}
+	return one
+}
+
+// numberOrText is the schema of a number, or of an array of numbers, in whose place strings may stand.
+func numberOrText(of *huma.Schema) *huma.Schema {
+	text := &huma.Schema{Type: "string"}
+	if of.Items != nil {
+		list := *of
+		list.Items = &huma.Schema{OneOf: []*huma.Schema{of.Items, text}}
+		return &list
+	}
+	number := *of
+	number.Description, number.Nullable = "", false
+	one := &huma.Schema{Description: of.Description, OneOf: []*huma.Schema{&number, text}}
+	if of.Nullable {
 		one.OneOf = append(one.OneOf, &huma.Schema{Type: "null"})
 	}
 	return one

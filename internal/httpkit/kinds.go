@@ -36,6 +36,8 @@ var (
 	InvalidToken       = Kind{"invalid_token", http.StatusUnauthorized, "The credential is not valid", "The token is malformed, unknown, expired or revoked. Mint another one."}
 	InvalidCredentials = Kind{"invalid_credentials", http.StatusUnauthorized, "Wrong email or password", "Check both; an address nobody registered is answered in the same way."}
 
+	InvalidSignature = Kind{"invalid_signature", http.StatusUnauthorized, "The call is not signed", "What calls the webhook signs each call, at the time of the call, with the secret that both know. See docs/billing.md."}
+
 	FirstPartyOnly    = Kind{"first_party_only", http.StatusForbidden, "This needs another credential", "The route is closed to this kind of credential: sign in, or use what `detail` names."}
 	InsufficientScope = Kind{"insufficient_scope", http.StatusForbidden, "The token may not do this", "The token was given scopes, and the one that `detail` and WWW-Authenticate name is not among them. Use a token that has it."}
 	CrossOrigin       = Kind{"cross_origin", http.StatusForbidden, "Cross-origin write refused", "A browser sent this from another site without an Authorization header. Use an API token."}
@@ -59,6 +61,7 @@ var (
 	BudgetExhausted   = Kind{"budget_exhausted", http.StatusRequestTimeout, "The compute budget is exhausted", "The evaluation ran past the plan's budget and was stopped. Simplify it or submit it as a job. `run_id` names the logged run. In a session `session_ended` says that its variables are gone."}
 	BodyTimeout       = Kind{"body_timeout", http.StatusRequestTimeout, "The body did not arrive in time", "Send the request again."}
 	EmailTaken        = Kind{"email_taken", http.StatusConflict, "The address is already registered", "Sign in instead."}
+	PaymentRefused    = Kind{"payment_refused", http.StatusConflict, "The payment does not fit", "There is no such invoice, it is void or paid otherwise, or the amount is another: `detail` says which. Nothing was noted as paid: an operator looks at it, and gives back what was not owed."}
 	TooManySessions   = Kind{"too_many_sessions", http.StatusConflict, "The plan's live sessions are all in use", "Clear one with DELETE /api/sessions/{id} or wait until one expires."}
 	UploadUsed        = Kind{"upload_used", http.StatusConflict, "The upload is another job's", "One upload is checked by one job. Upload the export again for another check. The slot was not spent, or was given back."}
 	TooLarge          = Kind{"body_too_large", http.StatusRequestEntityTooLarge, "The body is too large", "`detail` gives the limit."}
@@ -92,10 +95,10 @@ func Kinds() []Kind {
 		InvalidRequest, UnknownField, InvalidJSON, BodyRequired, InvalidParameter, AmbiguousRequest, MalformedRequest, UnsupportedVersion, ExpressionRequired, TooComplex, InvalidSessionID, VerifyInput,
 		UnknownJobKind, TimeoutOverPlan,
 		InvalidExport, ExportOverBudget, ExportTooLarge, ExportChoice, UnknownUpload, InvalidDeclarations, InvalidSource, InvalidModule, ElaborationFailed,
-		Unauthenticated, InvalidToken, InvalidCredentials,
+		Unauthenticated, InvalidToken, InvalidCredentials, InvalidSignature,
 		FirstPartyOnly, InsufficientScope, CrossOrigin, WrongPassword, ExpressionDenied, ProofsNotOnPlan,
 		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchApp, NoSuchJob, NoSuchUpload, NoMCPSession, NoCertificate, MethodRefused,
-		BudgetExhausted, BodyTimeout, EmailTaken, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
+		BudgetExhausted, BodyTimeout, EmailTaken, PaymentRefused, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
 		Internal, UnknownCoding, Saturated, Unavailable, NoElaboration, UnsupportedHTTP,
 	}
 }

@@ -57,8 +57,10 @@ func TestSignIns(t *testing.T) {
 		phone := signIn(t, s, "anna@example.com", horse, identity.Client{Address: "2001:db8:aa:bb::/64", Agent: strings.Repeat("x", 99) + "é and more"})
 		other := signIn(t, s, "bert@example.com", horse, identity.Client{Address: "not an address"})
 		c.pass(24 * time.Hour)
-		if !valid(t, s, laptop) || !valid(t, s, laptop) {
-			t.Fatal("not signed in")
+		for range 2 { // the day is stored by the first
+			if !valid(t, s, laptop) {
+				t.Fatal("not signed in")
+			}
 		}
 		list, err := s.SignIns(t.Context(), anna, laptop)
 		if err != nil || len(list) != 2 {
@@ -149,12 +151,12 @@ func TestASignInUnderWayFailsWhenThePasswordChanges(t *testing.T) {
 	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, _ *clock) {
 		anna := register(t, s, "anna@example.com")
 		password := horse
-		for round := range 4 {
+		for round := range 2 {
 			next := fmt.Sprint("password number ", round)
 			var group sync.WaitGroup
 			var mu sync.Mutex
 			var secrets []string
-			for range 4 {
+			for range 2 {
 				group.Go(func() {
 					opened, err := s.SignIn(t.Context(), "anna@example.com", password, identity.Client{}, nil)
 					if err != nil && !errors.Is(err, identity.ErrWrongCredentials) {

@@ -198,6 +198,31 @@ func checkOpenFile(file *os.File) error {
 	return nil
 }
 
+// ReadFile returns the content of a file with a secret, at most most bytes. It returns a *FolderError when the file is longer, or
+// other users can read or own it.
+func ReadFile(path string, most int64) ([]byte, error) {
+	path, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	err = checkOpenFile(file)
+	var content []byte
+	if err == nil {
+		content, err = io.ReadAll(io.LimitReader(file, most+1))
+	}
+	if err == nil && int64(len(content)) > most {
+		err = &FolderError{path, fmt.Sprintf("is longer than %d bytes: it is not the file that is meant", most)}
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, err
+	}
+	return content, nil
+}
+
 // MakeTemporaryFolder creates a folder in $TMPDIR or /tmp. It returns a *FolderError when
 // another user could replace the folder. The caller removes it.
 func MakeTemporaryFolder(prefix string) (string, error) {

@@ -178,6 +178,25 @@ func TestAFileIsPrivate(t *testing.T) {
 	}
 }
 
+func TestASecretIsReadOnlyWhereItIsOne(t *testing.T) {
+	folder := t.TempDir()
+	secret, open, long := filepath.Join(folder, "secret"), filepath.Join(folder, "open"), filepath.Join(folder, "long")
+	must(t, os.WriteFile(secret, []byte("12345"), 0o600), os.WriteFile(open, []byte("12345"), 0o600), os.WriteFile(long, []byte("123456"), 0o600), os.Chmod(open, 0o640))
+	if got, err := private.ReadFile(secret, 5); err != nil || string(got) != "12345" {
+		t.Errorf("%q %v", got, err)
+	}
+	for path, words := range map[string]string{open: "chmod go-rwx", long: "longer than 5 bytes", folder: "is no file"} {
+		got, err := private.ReadFile(path, 5)
+		if got != nil {
+			t.Errorf("%s: %q", path, got)
+		}
+		refused(t, err, words)
+	}
+	if _, err := private.ReadFile(filepath.Join(folder, "none"), 5); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
 func TestATemporaryFolder(t *testing.T) {
 	place := t.TempDir()
 	t.Setenv("TMPDIR", place)

@@ -1,12 +1,15 @@
 package qsim_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
 	"reckon/domain/account"
+	"reckon/domain/circuit"
 	"reckon/internal/httpkit"
 	"reckon/test/apitest"
 )
@@ -43,6 +46,9 @@ func TestRefusedCircuitsCostNothing(t *testing.T) {
 		"repeated target":        {circuit(`{"gate":"swap","targets":[1,1]}`), malformed, "repeated_qubit"},
 		"unknown gate in text":   {`{"kind":"qsim","circuit":{"openqasm":"qubit q;\nfoo q;"}}`, malformed, `"location":"body.circuit.openqasm","message":"unknown_gate"`},
 		"noise":                  {`{"kind":"qsim","circuit":{"qubits":1,"gates":[],"noise_model":{}}}`, malformed, "noise_unsupported"},
+		"noise over the plan's":  {`{"kind":"qsim","circuit":{"qubits":21,"gates":[],"noise":{"channels":[{"channel":"phase_damping","gamma":0.1,"gates":["measure"]}]}}}`, malformed, "qubits_out_of_range"},
+		"incomplete noise":       {circuit(`{"gate":"kraus","target":0,"kraus":[[[[1,0],[0,0]],[[0,0],[0.5,0]]]]}`), malformed, `"location":"body.circuit.gates[0]","message":"wrong_channel"`},
+		"endless noise":          {`{"kind":"qsim","circuit":{"qubits":20,"shots":100000,"gates":[` + strings.Repeat(`{"gate":"t","target":0},`, 9999) + `{"gate":"h","target":0}],"noise":{"channels":[{"channel":"amplitude_damping","gamma":0.1}]}}}`, malformed, "work_limit"},
 		"qubits over the plan's": {`{"kind":"qsim","circuit":{"qubits":21,"gates":[{"gate":"t","target":0}]}}`, malformed, "qubits_out_of_range"},
 		"too many shots":         {`{"kind":"qsim","circuit":{"qubits":1,"gates":[],"shots":100001}}`, malformed, "shots_out_of_range"},
 	} {
@@ -134,6 +140,29 @@ func TestCountsFollowFromTheSeed(t *testing.T) {
 	}
 }
 
+// TestNoiseRunsAsAJob: a model beside a program, and channels among gates by trajectories.
+func TestNoiseRunsAsAJob(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	for circuit, want := range map[string]string{
+		`{"openqasm":"qubit[2] q; bit[2] c; x q[0]; c = measure q;","seed":1,"noise":{"channels":[{"channel":"bit_flip","p":1,"gates":["x"]}],"readout":[{"qubits":[1],"matrix":[[0,1],[1,0]]}]}}`:                                               `{"counts":{"10":1024},"probabilities":{"10":1},"engine":"density-double-v1"}`,
+		`{"qubits":2,"seed":1,"shots":7,"gates":[{"gate":"x","target":0},{"gate":"amplitude_damping","target":0,"gamma":1},{"gate":"measure","target":0},{"if":{"measured":0},"then":[{"gate":"x","target":1}]},{"gate":"measure","target":1}]}`: `{"counts":{"00":7},"trajectories":7,"engine":"trajectories-double-v1"}`,
+	} {
+		id, _ := submit(t, u, `{"kind":"qsim","circuit":`+circuit+`}`).OK(t).JSON["job_id"].(string)
+		s.RunJob(t, id)
+		result, _ := u.Do(t, http.MethodGet, "/api/jobs/"+id, "").OK(t).JSON["result"].(map[string]any)
+		var expected map[string]any
+		if err := json.Unmarshal([]byte(want), &expected); err != nil {
+			t.Fatal(err)
+		}
+		for field, value := range expected {
+			if !reflect.DeepEqual(result[field], value) {
+				t.Errorf("%s: %v, want %v", field, result[field], value)
+			}
+		}
+	}
+}
+
 // TestExtensionsRunAsJobs: conditions, loops and observables, as a client sends and reads them.
 func TestExtensionsRunAsJobs(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
@@ -152,5 +181,29 @@ func TestExtensionsRunAsJobs(t *testing.T) {
 	value, _ := expectations[0].(map[string]any)["value"].(float64)
 	if value < -1e-9 || value > 1e-9 { // qubit 0 ends as 0, qubit 1 as either
 		t.Errorf("%v", expectations)
+	}
+}
+
+// TestSweepIsOneJob: all points of a sweep cost one slot, and each comes with its parameters and its seed.
+func TestSweepIsOneJob(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	id, _ := submit(t, u, `{"kind":"qsim","circuit":{"qubits":1,"shots":10,"seed":3,"gates":[{"gate":"rx","target":0,"angle":"k*pi"}],
+		"sweep":[{"k":0},{"k":1},{"k":2}]}}`).OK(t).JSON["job_id"].(string)
+	s.RunJob(t, id)
+	job := u.Do(t, http.MethodGet, "/api/jobs/"+id, "").OK(t).JSON
+	result, _ := job["result"].(map[string]any)
+	points, _ := result["points"].([]any)
+	if len(points) != 3 || result["shots"] != 30.0 || job["output"] != "k = 0, 0: 10 of 10 shots\nk = 1, 1: 10 of 10 shots\nk = 2, 0: 10 of 10 shots" {
+		t.Fatalf("%v", job)
+	}
+	last, _ := points[2].(map[string]any)
+	if seed, _ := last["seed"].(float64); uint64(seed) != circuit.PointSeed(3, 2) {
+		t.Errorf("%v", last)
+	}
+	a := submit(t, u, `{"kind":"qsim","circuit":{"qubits":1,"gates":[{"gate":"rx","target":0,"angle":"k"}],"sweep":[{"j":0}]}}`)
+	a.Want(t, malformed)
+	if !strings.Contains(string(a.Body), "wrong_sweep") {
+		t.Errorf("%s", a.Body)
 	}
 }

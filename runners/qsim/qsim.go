@@ -95,7 +95,7 @@ func (j *Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runn
 	}
 	bounded, cancel := context.WithTimeout(ctx, w.Budget)
 	defer cancel()
-	result, err := circuit.Run(bounded, c, circuit.Options{
+	result, err := circuit.RunSweep(bounded, c, circuit.Options{
 		Seed: freshSeed(), MemoryLimitBytes: needOf(c).limit, Allocate: offheap.Allocate,
 	})
 	switch {
@@ -132,8 +132,29 @@ func failed(err error) (runners.End, error) {
 	return runners.End{Status: job.Failed, Outcome: job.Outcome{Error: refused.Error()}}, nil
 }
 
-// render lists the most frequent outcomes: "00: 507, 11: 517 of 1024 shots".
-func render(r circuit.Result) string {
+// pointsShown is how many points of a sweep the rendered result lists.
+const pointsShown = 16
+
+// render lists the most frequent outcomes, of each point of a sweep on a line of its own.
+func render(r circuit.SweepResult) string {
+	if len(r.Points) == 0 {
+		return renderCounts(r.Result)
+	}
+	var out strings.Builder
+	for _, p := range r.Points[:min(len(r.Points), pointsShown)] {
+		for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
+			fmt.Fprintf(&out, "%s = %g, ", name, p.Parameters[name])
+		}
+		fmt.Fprintf(&out, "%s\n", renderCounts(p.Result))
+	}
+	if more := len(r.Points) - pointsShown; more > 0 {
+		fmt.Fprintf(&out, "… %d more points\n", more)
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// renderCounts is "00: 507, 11: 517 of 1024 shots".
+func renderCounts(r circuit.Result) string {
 	keys := slices.SortedFunc(maps.Keys(r.Counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(r.Counts[b], r.Counts[a]), cmp.Compare(a, b))
 	})

@@ -33,6 +33,7 @@ import (
 	"reckon/internal/httpserver"
 	"reckon/internal/httpserver/httpservertest"
 	"reckon/internal/identity"
+	"reckon/internal/payments"
 	"reckon/internal/ratelimit"
 	"reckon/internal/view"
 	"reckon/projections"
@@ -76,6 +77,7 @@ type Server struct {
 	Kinds        []runners.Kind
 	Evaluator    *commands.Evaluator
 	Subscription *cluster.Subscription
+	Models       *projections.ReadModels
 	Running      *ratelimit.Concurrency // evaluations and checks of each account
 	Closing      chan struct{}          // close it to end long polls
 
@@ -168,6 +170,7 @@ type Options struct {
 	// NoProjections leaves the read models where they stand.
 	NoProjections bool
 	Elaborator    commands.Elaborator
+	Payments      payments.Provider
 	PublicURL     string
 	Kinds         []runners.Kind // beside those of the service
 	// ReadModels and Identity are addresses of databases; files of the test's own when empty.
@@ -206,6 +209,7 @@ func Start(t testing.TB, o Options) *Server {
 	rows, err := projections.Open(ctx, cmp.Or(o.ReadModels, "sqlite:"+filepath.Join(folder, "readmodels.db")))
 	must(t, err)
 	models := projections.New(rows, kept)
+	server.Models = models
 	must(t, models.Queue.CreateProposalsTable(ctx))
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	projector, err := projecting.New(ctx, projecting.Config{DB: rows, Log: server.Store, Logger: quiet}, models.All()...)
@@ -260,7 +264,7 @@ func Start(t testing.TB, o Options) *Server {
 	writeapi.Services{
 		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Running: server.Running, Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: calculator.CloseSession, Overhead: time.Minute,
-		Jobs: server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs,
+		Jobs: server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs, Payments: o.Payments,
 		OAuth: writeapi.NewOAuth(log, who, server.Clock, "test"), Logger: quiet,
 		Writes: writes, LogID: projector.LogID(),
 	}.Register(api)

@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -50,6 +51,8 @@ func (e *engine) Evaluate(ctx context.Context, r commands.EngineRequest) (comman
 		return o, &commands.EngineFailedError{Reason: run.FailureCancelled}
 	case code == "1+1":
 		o.Result = "2"
+	case code == "budget":
+		o.Result = fmt.Sprint(r.Budget.Milliseconds())
 	case code == "Print[<&>]":
 		o.Result, o.Stdout, o.Messages = "Null", "<&>\n", []string{"Print::note: <&>"}
 	case code == "Long":

@@ -3,7 +3,9 @@ package clients
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,6 +66,34 @@ func run(t *testing.T, folder string, install bool, environment []string, name s
 		t.Fatalf("%s %v: %v\n%s", name, arguments, err, output)
 	}
 	return string(output)
+}
+
+// installPython makes the Python environment of the packages that a folder's requirements.txt pins, unless it is there, and returns its
+// folder of programs. A test is skipped where there is no Python, or no registry to install from.
+func installPython(t *testing.T, name, folder string) string {
+	t.Helper()
+	if output, err := exec.Command("python3", "-c", "import venv, ensurepip").CombinedOutput(); err != nil {
+		t.Skipf("needs Python with venv: %v\n%s", err, output)
+	}
+	requirements, err := os.ReadFile(filepath.Join(folder, "requirements.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	environment := filepath.Join(cache, "reckon", fmt.Sprintf("%s-%.6x", name, sha256.Sum256(requirements)))
+	bin, ready := filepath.Join(environment, "bin"), filepath.Join(environment, "ready")
+	if _, err := os.Stat(ready); err == nil {
+		return bin
+	}
+	run(t, folder, false, nil, "python3", "-m", "venv", "--clear", environment)
+	run(t, folder, true, nil, filepath.Join(bin, "pip"), "install", "--quiet", "--no-input", "--disable-pip-version-check", "--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", "requirements.txt")
+	if err := os.WriteFile(ready, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return bin
 }
 
 // needNode skips a test where there is no Node.js, or one that is too old.

@@ -27,7 +27,6 @@ func TestMCPClients(t *testing.T) {
 	account := server.NewAccount("mcp@example.com")
 	const told = "the story is told in "
 	t.Run("Python", func(t *testing.T) {
-		needPython(t)
 		folder := copied(t, "mcp/python")
 		python := filepath.Join(installPython(t, "mcp", folder), "python")
 		export, err := os.ReadFile(proofExport)

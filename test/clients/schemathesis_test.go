@@ -1,11 +1,7 @@
 package clients
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -25,7 +21,6 @@ func TestSchemathesis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
-	needPython(t)
 	folder := copied(t, "schemathesis")
 	bin := installPython(t, "schemathesis", folder)
 	data := e2e.DataFolder(t)
@@ -44,39 +39,6 @@ func TestSchemathesis(t *testing.T) {
 		t.Errorf("%d requests only\n%s", n, said)
 	}
 	t.Logf("%s requests", counts[1])
-}
-
-// needPython skips a test where there is no Python that makes environments.
-func needPython(t *testing.T) {
-	t.Helper()
-	if output, err := exec.Command("python3", "-c", "import venv, ensurepip").CombinedOutput(); err != nil {
-		t.Skipf("needs Python with venv: %v\n%s", err, output)
-	}
-}
-
-// installPython makes the Python environment, of this name, of the packages that a folder pins, unless it is there, and returns its
-// folder of programs.
-func installPython(t *testing.T, name, folder string) string {
-	t.Helper()
-	requirements, err := os.ReadFile(filepath.Join(folder, "requirements.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	environment := filepath.Join(cache, "reckon", fmt.Sprintf("%s-%.6x", name, sha256.Sum256(requirements)))
-	bin, ready := filepath.Join(environment, "bin"), filepath.Join(environment, "ready")
-	if _, err := os.Stat(ready); err == nil {
-		return bin
-	}
-	run(t, folder, false, nil, "python3", "-m", "venv", "--clear", environment)
-	run(t, folder, true, nil, filepath.Join(bin, "pip"), "install", "--quiet", "--no-input", "--disable-pip-version-check", "--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", "requirements.txt")
-	if err := os.WriteFile(ready, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return bin
 }
 
 // session opens a browser session and returns its cookie.

@@ -332,7 +332,9 @@ func TestCancelling(t *testing.T) {
 		}()
 		until(t, func() string { return strings.Repeat("runs", s.Running.Running(user.ID)) })
 		cancel()
-		<-failed
+		if err := <-failed; !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
 		until(t, func() string { return map[bool]string{true: "stopped"}[s.Running.Running(user.ID) == 0] })
 	})
 }

@@ -121,7 +121,7 @@ func (e *elaborator) limitPlaces(at, count int) {
 // places are the elements that an index selects: one for an integer, several for a range or a set.
 func (e *elaborator) places(x *indexed, size int) (list []int, one bool) {
 	if len(x.items) != 1 {
-		fail(CodeType, x.position(), "a register has one index, not %d", len(x.items))
+		fail(CodeType, x.items[1].position(), "a register has one index, not %d", len(x.items))
 	}
 	switch item := x.items[0].(type) {
 	case *set:

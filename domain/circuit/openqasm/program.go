@@ -65,15 +65,7 @@ type Operation struct {
 // Parse reads a program. Errors are *Error. Time and memory are bounded by the limits and by the constants above.
 func Parse(source []byte, limits Limits) (program Program, err error) {
 	text := string(source)
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case problem:
-			program, err = Program{}, p.locate(text)
-		default:
-			panic(p)
-		}
-	}()
+	defer func() { refusing(text, recover(), &err) }()
 	if len(text) > limits.Bytes {
 		fail(CodeTooLarge, 0, "the program has %d bytes; at most %d are read", len(text), limits.Bytes)
 	}

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Exports random circuits with Qiskit and computes what they mean, exactly and independently of this repository.
 
-  pip install qiskit==2.6.2
-  python export.py --count 200 --seed 17 > programs.jsonl     # 200 of each version
+  pip install --require-hashes -r requirements.txt
+  python export.py --count 200 --seed 17 --to programs.jsonl     # 200 of each version
   go test ./domain/circuit -run TestExportedPrograms -programs /path/to/programs.jsonl
 
 Each line holds a program and either the state before measurement (up to a global phase) or the exact probability of
-every key. --keep N keeps N programs of all, spread evenly (the file in this folder has 60).
+every key. test/clients does this with another seed. --keep N keeps N programs of all, spread evenly (the file in this folder has 60).
 """
 import argparse, json, random, re, sys
 import numpy as np
@@ -384,6 +384,7 @@ def main():
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=17)
     parser.add_argument("--keep", type=int)
+    parser.add_argument("--to", type=argparse.FileType("w"), default=sys.stdout)
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
     cases = []
@@ -394,8 +395,8 @@ def main():
     if arguments.keep:
         cases = [cases[i * len(cases) // arguments.keep] for i in range(arguments.keep)]
     for case in cases:
-        json.dump(case, sys.stdout)
-        print()
+        json.dump(case, arguments.to)
+        print(file=arguments.to)
 
 
 main()

@@ -19,9 +19,12 @@ from .machine import rounding, widened
 from .points import Point, Points, environment
 from .stand_ins import told, undefined_functions
 from .tree import Refused, Tree, constants, free_symbols, is_call, reals, walk
-from .values import Comparison, Kind, NonValue, Relation, Value, is_number, whole
+from .values import WITHHELD, Comparison, Kind, NonValue, Relation, Value, is_number, whole
 
 Claim = tuple[Tree, Tree]
+
+# Heads by which an expression says where it has which value.
+CHOOSING = ("ConditionalExpression", "Piecewise", "If", "Boole", "KroneckerDelta", "DiscreteDelta", "UnitBox")
 
 
 @dataclass
@@ -119,6 +122,7 @@ def survey(
     seen.certain = points.certain and not unknown
     seen.stepped = not points.no_step_missed and any(is_call(part, *STEPPED) for claim in claims for side in claim for part in walk(side))
     refused: Refused | None = None
+    chosen_values = any(is_call(part, *CHOOSING) for _, right in claims for part in walk(right))
     lossy = printed and any(reals(side) for claim in claims for side in claim)
     for point in chosen:
         if keep is not None and not keep(point):
@@ -132,7 +136,7 @@ def survey(
             continue
         if seen.sample is None and is_number(found.left):
             seen.sample = point, found.left
-        _add(seen, point, found, partial)
+        _add(seen, point, found, partial, chosen_values)
         if len(seen.differences) >= enough_differences:
             break
     if refused is not None and not seen.regions:
@@ -163,13 +167,14 @@ def at_point(claims: Sequence[Claim], left: Environment, right: Environment, los
     return worst
 
 
-def _add(seen: Survey, point: Point, found: Comparison, partial: bool) -> None:
+def _add(seen: Survey, point: Point, found: Comparison, partial: bool, chosen_values: bool) -> None:
+    """chosen_values: the right sides say themselves where they have which value, so that none is missing because a pole is removable."""
     region = seen.regions.setdefault(point.region, Region())
     if found.relation is Relation.DIFFERENT:
         if point.values and (_infinite(found.left) or _infinite(found.right)):
             # A pole of one side: where it is removable the other side has its limit, so nothing follows. Poles lie at special
             # places and at whole numbers; elsewhere a side may be infinite all over the region.
-            if point.special or any(whole(value) is not None for value in point.values.values()):
+            if (point.special or any(whole(value) is not None for value in point.values.values())) and not (chosen_values and _infinite(found.right)):
                 region.outside += 1
             else:
                 region.unknown += 1
@@ -191,7 +196,9 @@ def _add(seen: Survey, point: Point, found: Comparison, partial: bool) -> None:
             region.agree += 1
         else:
             region.close += 1
-    elif isinstance(found.left, NonValue) or (isinstance(found.right, NonValue) and (point.special or (partial and not point.real))):
+    elif isinstance(found.left, NonValue) or (
+        isinstance(found.right, NonValue) and ((point.special and found.right.why != WITHHELD.why) or (partial and not point.real))
+    ):
         region.outside += 1
     else:
         region.unknown += 1

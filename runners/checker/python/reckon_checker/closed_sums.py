@@ -4,6 +4,8 @@ language takes such a sum for."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from flint import fmpq, fmpq_poly
 
 from .evaluation import evaluate
@@ -12,6 +14,7 @@ from .normal import Normalizer
 from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, replace, times
 
 MAX_DEGREE = 40
+COUNTING = ("Sum", "Product", "Table")
 
 
 def closed(node: Tree) -> Tree:
@@ -24,6 +27,28 @@ def closed(node: Tree) -> Tree:
         found = total(parts[1], str(name), ends[0] if len(ends) == 2 else 1, ends[-1]) if isinstance(name, str) else None
         return parts if found is None else found
     return parts
+
+
+def without_symbolic_ends(value: Any, bound: frozenset[str] = frozenset()) -> Any:
+    """A task, or a part of one, in which sums to symbolic ends are in closed form. The language evaluates them so, which has values where the
+    sum of terms has none: a sum, product or table that is left to such an end is Refused."""
+    if isinstance(value, dict):
+        return {key: without_symbolic_ends(part, bound) for key, part in value.items()}
+    if isinstance(value, list):
+        return [without_symbolic_ends(part, bound) for part in value]
+    if not isinstance(value, tuple):
+        return value
+    if not is_call(value, *COUNTING):
+        return tuple(without_symbolic_ends(part, bound) for part in value)
+    inner = bound
+    for iterator in value[2:]:
+        if free_symbols(("List", *arguments(iterator)[1:])) - inner:
+            found = closed(value)
+            if found == value:
+                raise Refused(str(value[0]))
+            return without_symbolic_ends(found, bound)
+        inner |= {str(name) for name in arguments(iterator)[:1]}
+    return (value[0], without_symbolic_ends(value[1], inner), *value[2:])
 
 
 def total(term: Tree, name: str, low: Tree, high: Tree) -> Tree | None:

@@ -212,7 +212,7 @@ def _bisected(node: Tree, name: str, env: Environment, low: fmpq, high: fmpq) ->
 
 JUMPING = frozenset(
     "Abs RealAbs Sign RealSign UnitStep HeavisideTheta Ramp Max Min Floor Ceiling Round IntegerPart FractionalPart Mod Quotient Clip UnitBox "
-    "UnitTriangle Piecewise If Boole CubeRoot Surd KroneckerDelta DiscreteDelta OffZero$".split()
+    "UnitTriangle ConditionalExpression Piecewise If Boole CubeRoot Surd KroneckerDelta DiscreteDelta OffZero$".split()
 )
 COMPARED = frozenset("Less LessEqual Greater GreaterEqual Equal Unequal Inequality".split())
 PERIODIC = frozenset("Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Exp".split())
@@ -220,11 +220,13 @@ PERIODIC = frozenset("Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Exp"
 
 # Functions whose value jumps at a place.
 STEPPED = frozenset(
-    "Sign RealSign UnitStep HeavisideTheta UnitBox Piecewise If Boole KroneckerDelta DiscreteDelta "
+    "Sign RealSign UnitStep HeavisideTheta UnitBox ConditionalExpression Piecewise If Boole KroneckerDelta DiscreteDelta "
     "Floor Ceiling Round IntegerPart FractionalPart Mod Quotient".split()
 )
 # Functions whose value at a place is no limit of the values beside it.
-DISCONTINUOUS = frozenset("Sign RealSign UnitStep HeavisideTheta UnitBox Piecewise If Boole KroneckerDelta DiscreteDelta OffZero$".split())
+DISCONTINUOUS = frozenset(
+    "Sign RealSign UnitStep HeavisideTheta UnitBox ConditionalExpression Piecewise If Boole KroneckerDelta DiscreteDelta OffZero$".split()
+)
 
 
 def exact_places(found: Iterable[fmpq_poly], real: bool) -> bool:

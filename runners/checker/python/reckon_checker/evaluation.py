@@ -29,6 +29,7 @@ from .truth import COMPARISONS, member
 from .values import (
     COMPLEX_INFINITY,
     ONE,
+    WITHHELD,
     ZERO,
     Gaussian,
     NonValue,
@@ -122,6 +123,8 @@ def _symbol(node: str, env: Environment) -> Value:
         raise Refused("String")
     if node in env.values:
         return env.values[node]
+    if node == "Undefined":
+        return WITHHELD
     constant = CONSTANTS.get(node)
     if constant is None:
         raise Refused("symbol " + node)
@@ -257,7 +260,7 @@ def _conditional(node: tuple[Tree, ...], env: Environment) -> Value:
     holds = truth(node[2], env)
     if isinstance(holds, NonValue):
         return holds
-    return evaluate(node[1], env) if holds else undefined("the condition of the answer does not hold")
+    return evaluate(node[1], env) if holds else WITHHELD
 
 
 def _if(node: tuple[Tree, ...], env: Environment) -> Value:

@@ -1,4 +1,4 @@
-"""Functions of a whole index that are polynomials or rational, written out: what is checked of them is algebra then.
+"""Functions of a whole index that are polynomials or rational, and short sums and products, written out: what is checked of them is algebra then.
 
 DLMF 18.9 (recurrences), 18.5.8, 18.5.10 and 18.5.12 (Jacobi, Gegenbauer, Laguerre), 24.2 (Bernoulli, Euler), 25.12 (polylogarithms).
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_poly, fmpz, fmpz_poly
 
-from .tree import Tree, arguments, minus, plus, power, rational, size, times, walk
+from .tree import BINDERS, BINDING, Tree, arguments, is_call, minus, plus, power, rational, replace, size, times, walk
 
 MAX_INDEX = 60
 MAX_CYCLOTOMIC = 400
@@ -130,6 +130,32 @@ def of_call(head: str, args: tuple[Tree, ...]) -> Tree | None:
     return jacobi(n, args[1], args[2], args[3]) if (head, len(args)) == ("JacobiP", 4) else None
 
 
+def terms_of(head: str, args: tuple[Tree, ...]) -> Tree | None:
+    """Sum and Product over a range of few integers that are written as such."""
+    parts = arguments(args[1]) if len(args) > 1 and is_call(args[1], "List") else ()
+    name, low, high = (parts[0], 1, parts[1]) if len(parts) == 2 else parts if len(parts) == 3 else (None, None, None)
+    if not isinstance(name, str) or not isinstance(low, int) or not isinstance(high, int) or not 0 <= high - low + 1 <= MAX_INDEX:
+        return None
+    body: Tree = (head, args[0], *args[2:]) if len(args) > 2 else args[0]
+    if binds(name, body) or (high - low + 1) * size(body) > MAX_SIZE:
+        return None
+    terms = [replace(body, name, k) for k in range(low, high + 1)]
+    return plus(*terms) if head == "Sum" else times(*terms)
+
+
+def binds(name: str, body: Tree) -> bool:
+    """Whether the name is bound once more in the body, so that no value may stand there for it."""
+    for part in walk(body):
+        if not isinstance(part, tuple):
+            continue
+        if part[0] in BINDERS:
+            if any(arguments(iterator)[:1] == (name,) for iterator in part[2:]):
+                return True
+        elif (not isinstance(part[0], str) or part[0] in (*BINDING, "D", "Dt", "Root", "RootSum")) and name in walk(part):
+            return True
+    return False
+
+
 def written_out(value: Any) -> Any:
     """A task, or a part of one, with these functions written out."""
     left = MAX_TOTAL
@@ -143,10 +169,13 @@ def written_out(value: Any) -> Any:
         if not isinstance(value, tuple):
             return value
         node = tuple(visit(part) for part in value)
-        found = of_call(node[0], arguments(node)) if isinstance(node[0], str) else None
+        if not isinstance(node[0], str):
+            return node
+        whole = node[0] in ("Sum", "Product")
+        found = terms_of(node[0], arguments(node)) if whole else of_call(node[0], arguments(node))
         if found is None or size(found) > min(left, MAX_SIZE):
             return node
         left -= size(found)
-        return found
+        return visit(found) if whole else found
 
     return visit(value)

@@ -74,6 +74,13 @@ def widened(value: Value, lost: Value | None) -> Value:
     return around(value, radius)
 
 
+def loosened(value: Value, answer: Tree) -> Value:
+    """A value with what machine arithmetic loses at least, where the answer has machine numbers."""
+    if not is_number(value) or not any(real.machine for real in reals(answer)):
+        return value
+    return around(value, arb(complex_ball(value).abs_upper()) * arb(2) ** (6 - BITS))
+
+
 def around(value: Number, radius: arb) -> Number:
     """The ball with a larger radius; a real one stays real."""
     z = complex_ball(value)

@@ -14,6 +14,7 @@ from .assumptions import COMPARISONS, Assumptions
 from .deciding import decide
 from .evaluation import Environment, evaluate
 from .findings import Open, Refuted, Sampled, Statement, Supported, Witness
+from .machine import loosened
 from .points import Name, Point, Points, environment
 from .tree import Refused, Tree, free_symbols, is_call, walk
 from .values import Comparison, NonValue, Relation, Undecided, Value
@@ -29,6 +30,12 @@ Known: TypeAlias = dict[Name, Value]
 
 def conditions_of(answer: Tree) -> list[Tree]:
     return [node[2] for node in walk(answer) if isinstance(node, tuple) and is_call(node, "ConditionalExpression") and len(node) == 3]
+
+
+def leaves_out(answers: Iterable[Tree]) -> bool:
+    """Whether answers have conditions that leave out single values of symbols."""
+    conditions = [condition for answer in answers for condition in conditions_of(answer)]
+    return any(is_call(part, "Unequal", "Equal", "Not", "NotElement") for condition in conditions for part in walk(condition))
 
 
 def samples(names: set[str], trees: list[Tree], conditions: list[Tree], seed: int, count: int = SAMPLES) -> Iterator[Known]:
@@ -110,7 +117,7 @@ def sampled(names: set[str], trees: list[Tree], conditions: list[Tree], seed: in
 def judged(expected: Callable[[], Value], answer: Tree, values: Known, note: str = "") -> Sampled:
     """An answer against a value that is enclosed; Undecided and Refused mean nothing."""
     try:
-        found: Comparison = decide(expected, lambda: evaluate(answer, Environment(values, printed=True)))
+        found: Comparison = decide(lambda: loosened(expected(), answer), lambda: evaluate(answer, Environment(values, printed=True)))
     except Undecided:
         return Open("no enclosure")
     if found.relation is Relation.DIFFERENT:

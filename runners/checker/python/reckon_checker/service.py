@@ -16,9 +16,9 @@ from typing import Any
 
 import flint
 
-from . import budget, explicit, logic, stand_ins, tree
+from . import budget, closed_sums, explicit, logic, stand_ins, tree
 from .evaluation import HEADS
-from .findings import Open, Residual, Sampled, Supported, Verified, as_reply
+from .findings import Open, Refuted, Residual, Sampled, Supported, Verified, as_reply
 from .rules import (
     antiderivatives,
     conditions,
@@ -70,6 +70,12 @@ SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "quantified": quantified.check,
 }
 
+# Kinds that look at symbolic ends of sums at natural numbers only.
+OF_NATURAL_ENDS = frozenset(("identities", "identities_sampled", "antiderivative", "sum"))
+
+# Kinds that read decimals as the fractions that they are: what they refute is no proof where a decimal stands for the interval that prints so.
+OF_EXACT_NUMBERS = frozenset(("quantified", "equations", "elimination", "polynomial"))
+
 
 def decoded(value: Any) -> Any:
     """A task with every {"tree": ...} in it decoded."""
@@ -97,10 +103,14 @@ def check(task: dict[str, Any]) -> dict[str, Any]:
         task = explicit.written_out(decoded(task))
         if task["kind"] != "equations":
             task = stand_ins.indexed(task)
+        if task["kind"] not in OF_NATURAL_ENDS:
+            task = closed_sums.without_symbolic_ends(task)
         procedure = RESIDUAL.get(task["kind"]) or SAMPLED[task["kind"]]
         found = procedure(task, seed)
         if isinstance(found, Verified) and (task["kind"] == "truth" or not found.exact) and stand_ins.mentioned(task):
             found = Supported(found.residual)  # what holds of the stand-in need not hold of every function
+        if isinstance(found, Refuted) and task["kind"] in OF_EXACT_NUMBERS and not tree.kept_by_machines(*stand_ins.parts(task)):
+            found = Open("decimals that stand for intervals")
         return as_reply(found)
     except tree.Refused as refused:
         return as_reply(Open("unsupported: " + str(refused)))

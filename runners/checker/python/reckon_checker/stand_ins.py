@@ -54,7 +54,7 @@ def told(name: str, arity: int) -> str:
 def indexed(task: dict[str, Any]) -> dict[str, Any]:
     """The task with a[1], of a function that is used with numbers in its place only, as a symbol of its own: it is any number then."""
     names: dict[str, bool] = {}
-    for part in _parts(task):
+    for part in parts(task):
         _note_uses(part, names)
     chosen = frozenset(name for name, only in names.items() if only)
     return _with_symbols(task, chosen) if chosen else task
@@ -63,16 +63,17 @@ def indexed(task: dict[str, Any]) -> dict[str, Any]:
 def mentioned(task: dict[str, Any]) -> bool:
     """Whether a task speaks of undefined functions, other than those that it asks for."""
     asked = set(task.get("functions") or [])
-    return any(name not in asked for part in _parts(task) for name, _ in undefined_functions(part))
+    return any(name not in asked for part in parts(task) for name, _ in undefined_functions(part))
 
 
-def _parts(value: Any) -> Iterator[Any]:
+def parts(value: Any) -> Iterator[Any]:
+    """The trees of a task, and what else stands in it."""
     if isinstance(value, dict):
         for part in value.values():
-            yield from _parts(part)
+            yield from parts(part)
     elif isinstance(value, list):
         for part in value:
-            yield from _parts(part)
+            yield from parts(part)
     else:
         yield value
 

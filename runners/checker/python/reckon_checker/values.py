@@ -63,6 +63,9 @@ def undefined(why: str) -> NonValue:
     return NonValue(Kind.UNDEFINED, None, why)
 
 
+WITHHELD = undefined("the condition of the answer does not hold")
+
+
 def infinity(direction: Exact) -> NonValue:
     """The infinity in the direction of a number that is not zero."""
     if isinstance(direction, fmpq):

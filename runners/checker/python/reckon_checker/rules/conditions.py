@@ -15,12 +15,13 @@ from typing import Any
 from flint import fmpq
 
 from .. import budget
+from ..agreement import survey
 from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
 from ..critical import exact_tree
 from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_equal
-from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, minus, replace, walk
+from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, kept_by_machines, minus, replace, walk
 from ..univariate import polynomial
 from ..values import NonValue, Undecided, is_number, precision, show
 from . import proportional, solutions
@@ -35,10 +36,22 @@ SPECIAL = (0, 1, -1, 2)
 
 
 def check(task: dict[str, Any], seed: int) -> Residual:
+    if not kept_by_machines(task["left"], task["right"]):
+        return by_intervals(task, seed)
     found = judged(task, seed)
     if isinstance(found, Verified) and not task.get("propositional") and not all_points_count(task):
         return Supported(found.residual)
     return found
+
+
+def by_intervals(task: dict[str, Any], seed: int) -> Residual:
+    """Conditions with decimals that stand for intervals, at points where both are decided."""
+    if task.get("domain") not in (None, "", "Reals"):
+        return Open("decimals")
+    assumptions = Assumptions(list(flatten(task.get("assumptions") or [])))
+    seen = survey([(task["left"], task["right"])], assumptions, seed, real=True, printed=True, keep=lambda point: not point.special)
+    equations = any(is_call(part, "Equal", "Unequal") for side in (task["left"], task["right"]) for part in walk(side))
+    return seen.refutation() or (Supported() if seen.agreed and not equations else Open("decimals"))
 
 
 def all_points_count(task: dict[str, Any]) -> bool:

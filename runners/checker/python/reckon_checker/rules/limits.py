@@ -12,6 +12,7 @@ from ..evaluation import Environment, evaluate
 from ..expanding import expand, is_minus_infinity, limit_of, towards
 from ..expansion import Expander
 from ..findings import Open, Refuted, Sampled, Statement, Supported
+from ..machine import cancels
 from ..parameters import Known, conditions_of, judged, named, sampled, values_only
 from ..tree import Refused, Tree, arguments, free_symbols, is_call
 from ..values import COMPLEX_INFINITY, INDETERMINATE, Kind, NonValue, Relation, Undecided, Value, compare, precision, show
@@ -30,6 +31,8 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
         return Open("the point")
     if is_call(function, "List"):
         return entrywise(task, seed)
+    if cancels(function):
+        return Open("machine arithmetic loses too much")
     conditions = list(task.get("assumptions") or []) + conditions_of(answer)
     names = (free_symbols(function) | free_symbols(point) | free_symbols(answer)) - {name}
     infinite = point == "Infinity" or is_minus_infinity(point)

@@ -9,11 +9,12 @@ from typing import Any
 from flint import acb_mat, fmpq, fmpq_mat, fmpq_poly
 
 from .. import machine
+from ..agreement import CHOOSING
 from ..calculus import differentiate
 from ..deciding import SCHEDULE
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Supported, Verified
-from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, plus, reals, replace, times
+from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, plus, reals, replace, times, walk
 from ..values import Undecided, complex_ball, is_number, precision
 from . import decimal_matrices, eigenvalues_of_numbers
 from .decompositions import DECOMPOSITIONS
@@ -39,7 +40,15 @@ MAX_ROWS = 8
 
 
 def check(task: dict[str, Any], seed: int) -> Residual:
-    """task: what, matrix, answer, assumptions; right for a right-hand side, index for the exponent of a power."""
+    """task: what, matrix, answer, assumptions; right for a right-hand side, index for the exponent of a power. The answer stands in products, so that
+    where an entry has no value by its own condition no point is looked at: such an answer is never verified."""
+    found = judged(task, seed)
+    if isinstance(found, Verified) and any(is_call(part, *CHOOSING) for part in walk(task["answer"])):
+        return Supported()
+    return found
+
+
+def judged(task: dict[str, Any], seed: int) -> Residual:
     what, matrix, answer = task["what"], rows_of(task["matrix"]), task["answer"]
     case = Case(list(task.get("assumptions") or []), seed)
     if matrix is None:
@@ -51,7 +60,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         if isinstance(found, Refuted) or task.get("approximate") or not kept_by_machines(task["matrix"], task.get("right", 0)):
             return found
         as_written: dict[str, Any] = {key: exactly(task[key]) for key in ("matrix", "answer", "right") if key in task}
-        if kept_by_machines(answer) and proved_exactly(check({**task, **as_written}, seed)):
+        if kept_by_machines(answer) and proved_exactly(judged({**task, **as_written}, seed)):
             return Verified(exact=True)
         return rounded_eigenvalues(what, as_written["matrix"], answer) or found
     if what == "power":

@@ -1,0 +1,70 @@
+package clients
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"reckon/domain/circuit"
+)
+
+// TestQiskitPrograms has Qiskit write 400 programs of random circuits, half in each version of OpenQASM, and compares what they mean here
+// with what they mean there: at least 99 of 100 are accepted, and each of those agrees to 1e-10.
+func TestQiskitPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute, and 300 MB the first time")
+	}
+	exporter, err := filepath.Abs("../../domain/circuit/testdata/openqasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := installPython(t, "qiskit", exporter)
+	folder := t.TempDir()
+	programs := filepath.Join(folder, "programs.jsonl")
+	run(t, folder, false, nil, filepath.Join(bin, "python"), "-I", filepath.Join(exporter, "export.py"), "--count", "200", "--seed", "2026", "--to", programs)
+	root := filepath.Join(exporter, "..", "..", "..", "..")
+	t.Log(run(t, root, false, nil, "go", "test", "./domain/circuit", "-count=1", "-v", "-run", "^TestExportedPrograms$", "-programs", programs))
+}
+
+// TestStateForNumPy: numpy.load reads the file of a state vector as what Qiskit computes of the same circuit, with a matrix and a state
+// of its own.
+func TestStateForNumPy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 300 MB the first time")
+	}
+	exporter, err := filepath.Abs("../../domain/circuit/testdata/openqasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := installPython(t, "qiskit", exporter)
+	parsed, err := circuit.Parse([]byte(`{"qubits":4,"gates":[{"gate":"h","target":1},{"gate":"initialize","targets":[3,0],"state":[[0.48,0],[0,-0.6],[0,0],[0.64,0]]},
+		{"gate":"unitary","targets":[2,1],"control":3,"matrix":[[[0,0],[0,1],[0,0],[0,0]],[[0.6,0],[0,0],[0.8,0],[0,0]],[[0.8,0],[0,0],[-0.6,0],[0,0]],[[0,0],[0,0],[0,0],[1,0]]]}]}`),
+		circuit.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "state.npy")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := circuit.Run(t.Context(), parsed, circuit.Options{NPY: file}); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	run(t, t.TempDir(), false, nil, filepath.Join(bin, "python"), "-I", "-c", `
+import sys, numpy as np
+from qiskit import QuantumCircuit
+from qiskit.circuit.library import UnitaryGate
+from qiskit.quantum_info import Statevector
+c = QuantumCircuit(4)
+c.h(1)
+c.prepare_state([0.48, -0.6j, 0, 0.64], [3, 0])
+c.append(UnitaryGate([[0, 1j, 0, 0], [0.6, 0, 0.8, 0], [0.8, 0, -0.6, 0], [0, 0, 0, 1]]).control(1), [3, 2, 1])
+got, want = np.load(sys.argv[1]), Statevector(c).data
+assert got.dtype == np.complex128 and got.shape == (16,), (got.dtype, got.shape)
+assert np.abs(got - want).max() < 1e-12, (got, want)
+`, path)
+}
