@@ -7,14 +7,16 @@ func Routes() Table {
 	public, firstParty, browserOnly := Rule{Who: Public}, Rule{Who: FirstParty}, Rule{Who: BrowserOnly}
 	scoped := func(s scope.Scope) Rule { return Rule{Who: Scoped, Scope: s} }
 	return Table{
-		"GET /healthz":       public,
-		"GET /readyz":        public,
-		"GET /docs":          public,
-		"GET /docs/errors":   public,
-		"GET /openapi.json":  public,
-		"GET /llms.txt":      public,
-		"GET /agents.md":     public,
-		"GET /billing/plans": public,
+		"GET /healthz":            public,
+		"GET /readyz":             public,
+		"GET /docs":               public,
+		"GET /docs/errors":        public,
+		"GET /docs/reference.js":  public,
+		"GET /docs/reference.css": public,
+		"GET /openapi.json":       public,
+		"GET /llms.txt":           public,
+		"GET /agents.md":          public,
+		"GET /billing/plans":      public,
 
 		"GET /billing/subscription": firstParty,
 		"GET /billing/invoices":     firstParty,
