@@ -176,7 +176,7 @@ func (s Services) authorizeForm(w http.ResponseWriter, r *http.Request) {
 	case who == nil:
 		s.showConsent(w, asked, query, nil, "Your session has ended. Sign in again.", http.StatusUnauthorized)
 		return
-	case !hmac.Equal([]byte(form.Get("proof")), []byte(who.proof(query))):
+	case !hmac.Equal([]byte(form.Get("consent")), []byte(who.proof(query))):
 		s.showConsent(w, asked, query, who, "That form was not filled in here. Answer this one.", http.StatusForbidden)
 		return
 	}

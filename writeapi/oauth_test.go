@@ -323,7 +323,7 @@ func TestConsentCannotBeForged(t *testing.T) {
 		return fields
 	}
 	mine, theirs, narrow := page(u, c.Query()), page(other, c.Query()), page(u, c.Query("scope", "verify"))
-	swapped, none := url.Values{"request": mine["request"], "proof": narrow["proof"], "answer": {"allow"}}, url.Values{"request": mine["request"], "answer": {"allow"}}
+	swapped, none := url.Values{"request": mine["request"], "consent": narrow["consent"], "answer": {"allow"}}, url.Values{"request": mine["request"], "answer": {"allow"}}
 	for name, x := range map[string]struct {
 		fields  url.Values
 		headers []string
