@@ -298,6 +298,9 @@ func TestAuthorizeRefusals(t *testing.T) {
 		if err != nil || a.Status != http.StatusSeeOther || to.Host != "127.0.0.1:1234" || to.Query().Get("error") != x.code || to.Query().Get("state") != "s t&ate" || to.Query().Get("iss") != s.URL {
 			t.Errorf("%s: %d %s %s, want %s", name, a.Status, to, a.Body, x.code)
 		}
+		if a := s.Do(t, http.MethodGet, "/oauth/authorize?"+c.Query(x.changes...), ""); a.Status < http.StatusBadRequest || a.Header.Get("Location") != "" || !strings.Contains(string(a.Body), x.code) {
+			t.Errorf("%s, with nobody signed in: %d %v %s, want %s", name, a.Status, a.Header, a.Body, x.code)
+		}
 	}
 	if to := u.Answer(t, c.Query(), "deny"); to.Query().Get("error") != "access_denied" || to.Query().Get("code") != "" || to.Query().Get("iss") != s.URL {
 		t.Errorf("denied: %s", to)
