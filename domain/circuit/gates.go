@@ -106,15 +106,19 @@ func isNoise(name string) bool { return noiseNames[strings.ToLower(name)] }
 
 func (k kind) isUnitary() bool { return k < kindMeasure }
 
+func unknownGate(index int, written string) error {
+	if isNoise(written) {
+		return refuseGate(CodeNoise, index, written, "not a channel that is simulated; those are %s", channelNames())
+	}
+	return refuseGate(CodeUnknownGate, index, written, "unknown gate%s", suggestion(written))
+}
+
 // newGate checks an instruction's shape and qubits. index names it in refusals; slots may be nil for measurements,
 // which then write the slot of their qubit's number.
 func newGate(index int, written string, targets, controls []int, params []float64, slots []int, qubits int) (gate, error) {
 	spec, ok := specByName[strings.ToLower(written)]
 	if !ok {
-		if isNoise(written) {
-			return gate{}, refuseGate(CodeNoise, index, written, "not a channel that is simulated; those are %s", channelNames())
-		}
-		return gate{}, refuseGate(CodeUnknownGate, index, written, "unknown gate%s", suggestion(written))
+		return gate{}, unknownGate(index, written)
 	}
 	name := spec.name
 	switch {

@@ -373,7 +373,12 @@ func firstError(errs ...error) error {
 	return nil
 }
 
+// unknownField refuses a field. Of an unknown gate the gate is refused: its fields are its own.
 func (r *reader) unknownField(index int, name, key string) error {
+	_, isGate := specByName[strings.ToLower(name)]
+	if _, isChannel := channelNamed(name); index != circuitLevel && name != "" && !isGate && !isChannel {
+		return unknownGate(index, name)
+	}
 	code, message := CodeUnknownField, "unknown field "+strconv.Quote(clipText(key))
 	if isNoise(key) {
 		code, message = CodeNoise, "unknown field "+strconv.Quote(clipText(key))+"; noise is a channel among the gates, or the circuit's field noise"

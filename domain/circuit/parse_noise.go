@@ -360,6 +360,9 @@ func (r *reader) noiseRule() (rule rawRule, err error) {
 		case "p", "probabilities", "kraus":
 			err = r.channelField(0, "", key, &rule.channel)
 		default:
+			if _, known := channelNamed(rule.name); named && !known {
+				return rule, unknownChannel(rule.name)
+			}
 			err = r.unknownField(circuitLevel, "", key)
 		}
 		if err != nil {

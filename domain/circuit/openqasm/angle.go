@@ -1,6 +1,9 @@
 package openqasm
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Bounds of an Angle's text and of a parameter's name, in bytes.
 const (
@@ -34,6 +37,11 @@ func ParseAngle(text string) (a *Angle, err error) {
 	defer func() { refusing(text, recover(), &err) }()
 	if len(text) > maxAngleText {
 		fail(CodeTooLarge, 0, "the expression has %d bytes; at most %d are read", len(text), maxAngleText)
+	}
+	for _, comment := range []string{"//", "/*"} { // // divides and rounds down elsewhere
+		if at := strings.Index(text, comment); at >= 0 {
+			fail(CodeMalformed, at, "an angle has no comments, and / divides")
+		}
 	}
 	p := newParser(text)
 	p.version = 2

@@ -33,6 +33,17 @@ func TestAngle(t *testing.T) {
 	}
 }
 
+// TestAnglesHaveNoComments: what divides and rounds down elsewhere is refused, not read as a comment.
+func TestAnglesHaveNoComments(t *testing.T) {
+	for text, column := range map[string]int{"a // 2": 3, "a /* b */ + 1": 3} {
+		_, err := ParseAngle(text)
+		var refused *Error
+		if !errors.As(err, &refused) || refused.Column != column {
+			t.Errorf("%s: %v, want column %d", text, err, column)
+		}
+	}
+}
+
 // TestCaretOfAnIndex: the number that is wrong is pointed at, not the bracket before it.
 func TestCaretOfAnIndex(t *testing.T) {
 	for text, column := range map[string]int{
