@@ -176,7 +176,7 @@ func (s Services) authorizeForm(w http.ResponseWriter, r *http.Request) {
 	case who == nil:
 		s.showConsent(w, asked, query, nil, "Your session has ended. Sign in again.", http.StatusUnauthorized)
 		return
-	case !hmac.Equal([]byte(form.Get("proof")), []byte(who.proof(query))):
+	case !hmac.Equal([]byte(form.Get("consent")), []byte(who.proof(query))):
 		s.showConsent(w, asked, query, who, "That form was not filled in here. Answer this one.", http.StatusForbidden)
 		return
 	}
@@ -224,12 +224,15 @@ func redirect(w http.ResponseWriter, to *url.URL) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// answerAuthorizeError sends the browser back to the client with the error, or shows the person a page where it is not certain who asked.
+// answerAuthorizeError sends the browser of a person who has signed in back to the client with the error, or shows a page. Anybody may
+// register a client: a link of ours would lead who follows it anywhere without having asked (RFC 9700, section 4.11.2).
 func (s Services) answerAuthorizeError(w http.ResponseWriter, r *http.Request, err error) {
 	failed := s.oauthFailure(r, err)
 	if failed.Redirect != nil {
-		redirect(w, failed.Redirect)
-		return
+		if who, err := s.personOf(r); err == nil && who != nil {
+			redirect(w, failed.Redirect)
+			return
+		}
 	}
 	showError(w, failed)
 }

@@ -95,7 +95,7 @@ var consentPage = template.Must(template.New("consent").Parse(oauthHead + `<titl
 <p>It cannot see your password, your plan's invoices or your API tokens. You can disconnect it at any time.</p>
 <form method="post" action="{{.Action}}">
 <input type="hidden" name="request" value="{{.Request}}">
-{{if .SignedIn}}<input type="hidden" name="proof" value="{{.Proof}}">
+{{if .SignedIn}}<input type="hidden" name="consent" value="{{.Proof}}">
 <p>You are signed in{{with .Email}} as <strong>{{.}}</strong>{{end}}.</p>
 <button name="answer" value="allow">Allow</button><button name="answer" value="deny">Do not allow</button>
 {{else}}<label>Email <input type="email" name="email" autocomplete="username" required autofocus></label>

@@ -298,6 +298,9 @@ func TestAuthorizeRefusals(t *testing.T) {
 		if err != nil || a.Status != http.StatusSeeOther || to.Host != "127.0.0.1:1234" || to.Query().Get("error") != x.code || to.Query().Get("state") != "s t&ate" || to.Query().Get("iss") != s.URL {
 			t.Errorf("%s: %d %s %s, want %s", name, a.Status, to, a.Body, x.code)
 		}
+		if a := s.Do(t, http.MethodGet, "/oauth/authorize?"+c.Query(x.changes...), ""); a.Status < http.StatusBadRequest || a.Header.Get("Location") != "" || !strings.Contains(string(a.Body), x.code) {
+			t.Errorf("%s, with nobody signed in: %d %v %s, want %s", name, a.Status, a.Header, a.Body, x.code)
+		}
 	}
 	if to := u.Answer(t, c.Query(), "deny"); to.Query().Get("error") != "access_denied" || to.Query().Get("code") != "" || to.Query().Get("iss") != s.URL {
 		t.Errorf("denied: %s", to)
@@ -323,7 +326,7 @@ func TestConsentCannotBeForged(t *testing.T) {
 		return fields
 	}
 	mine, theirs, narrow := page(u, c.Query()), page(other, c.Query()), page(u, c.Query("scope", "verify"))
-	swapped, none := url.Values{"request": mine["request"], "proof": narrow["proof"], "answer": {"allow"}}, url.Values{"request": mine["request"], "answer": {"allow"}}
+	swapped, none := url.Values{"request": mine["request"], "consent": narrow["consent"], "answer": {"allow"}}, url.Values{"request": mine["request"], "answer": {"allow"}}
 	for name, x := range map[string]struct {
 		fields  url.Values
 		headers []string

@@ -90,11 +90,11 @@ func readPassword() (string, error) {
 
 type accountTokenCmd struct {
 	installation
-	Email       string   `arg:"" help:"Address of the account."`
-	Name        string   `help:"What the token is for." required:""`
-	Scopes      []string `help:"What it may do: names of scopes with commas between them; none for everything that the account may." name:"scopes"`
-	ExpiresDays int      `help:"Days until it expires, up to 3650; 0 for never." name:"expires-in-days"`
-	JSON        bool     `help:"Print JSON." name:"json"`
+	Email       string  `arg:"" help:"Address of the account."`
+	Name        string  `help:"What the token is for." required:""`
+	Scopes      *string `help:"What it may do: names of scopes with commas between them; left out for everything that the account may." name:"scopes"`
+	ExpiresDays int     `help:"Days until it expires, up to 3650; 0 for never." name:"expires-in-days"`
+	JSON        bool    `help:"Print JSON." name:"json"`
 }
 
 // maxExpiresDays is the longest life of a token in days, the same as in the API.
@@ -109,12 +109,12 @@ func (c *accountTokenCmd) Validate() error {
 	return err
 }
 
-// scopeSet is the set of --scopes; empty where there are none.
+// scopeSet is the set of --scopes; empty, for everything, only where the flag is not given: an empty value is refused.
 func (c *accountTokenCmd) scopeSet() (scope.Set, error) {
-	if len(c.Scopes) == 0 {
+	if c.Scopes == nil {
 		return scope.Set{}, nil
 	}
-	return scope.Parse(c.Scopes)
+	return scope.Parse(strings.Split(*c.Scopes, ","))
 }
 
 // Run prints the token.

@@ -293,7 +293,7 @@ func (r *reader) gate(index int) (rawGate, error) {
 				angles[key] = *one
 			}
 		case "matrix":
-			g.matrix, err = r.matrix(index, g.name)
+			g.matrix, err = r.matrix(index, g.name, "matrix", CodeMatrix)
 		case "state":
 			g.state, err = r.amplitudes(index, g.name, key, 1<<MaxInitializedQubits)
 		default:

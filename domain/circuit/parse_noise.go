@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -20,10 +21,9 @@ import (
 // rawChannel is what says how strong a channel is.
 type rawChannel struct {
 	p, gamma      *float64
-	probabilities []rawTerm      // from products of Pauli matrices to their probability
-	kraus         [][][2]float64 // operators; each row by row, one number after the other
-	kraus2        []int          // rows of each operator
-	given         []string       // the fields that are there, in order
+	probabilities []rawTerm    // from products of Pauli matrices to their probability
+	kraus         [][][]scalar // rows of each operator
+	given         []string     // the fields that are there, in order
 }
 
 // takeGamma takes the field gamma, which gates have too, from the others that are given by name.
@@ -126,17 +126,14 @@ func (r rawChannel) operators(name string, fail failure) (one, two *channel, err
 	if len(r.kraus) == 0 {
 		return nil, nil, fail(CodeChannel, "kraus lists no operator")
 	}
-	dim := r.kraus2[0]
+	dim := len(r.kraus[0])
 	var operators [][]scalar
-	for i, numbers := range r.kraus {
-		if rows := r.kraus2[i]; rows != dim || rows != 2 && rows != 4 || len(numbers) != rows*rows {
+	for i, rows := range r.kraus {
+		square := len(rows) == dim && (dim == 2 || dim == 4) && !slices.ContainsFunc(rows, func(row []scalar) bool { return len(row) != dim })
+		if !square {
 			return nil, nil, fail(CodeChannel, "operator %d of kraus is not a matrix of 2 × 2 or 4 × 4 numbers like the first", i)
 		}
-		matrix := make([]scalar, len(numbers))
-		for j, v := range numbers {
-			matrix[j] = scalar{v[0], v[1]}
-		}
-		operators = append(operators, matrix)
+		operators = append(operators, slices.Concat(rows...))
 	}
 	c, off := krausChannel(name, dim/2, operators)
 	if !(off <= noiseTolerance) {
@@ -159,7 +156,7 @@ func (r *reader) channelField(index int, name, key string, into *rawChannel) err
 	case "probabilities":
 		into.probabilities, present, err = r.pauliProbabilities(index, name)
 	case "kraus":
-		into.kraus, into.kraus2, present, err = r.kraus(index, name)
+		into.kraus, present, err = r.kraus(index, name)
 	}
 	if present {
 		into.given = append(into.given, key)
@@ -214,40 +211,17 @@ func (r *reader) pauliProbabilities(index int, name string) (terms []rawTerm, pr
 	return terms, true, r.close()
 }
 
-// kraus reads an array of matrices, each an array of rows of numbers [re, im].
-func (r *reader) kraus(index int, name string) (operators [][][2]float64, rows []int, present bool, err error) {
-	const mostRows = 4
+// kraus reads an array of matrices.
+func (r *reader) kraus(index int, name string) (operators [][][]scalar, present bool, err error) {
 	present, err = r.array(index, name, "kraus must be an array of matrices", true, MaxKrausCount, func() error {
-		var numbers [][2]float64
-		count := 0
-		_, err := r.array(index, name, "each operator of kraus must be an array of rows", false, mostRows, func() error {
-			count++
-			_, err := r.array(index, name, "each row of kraus must be an array of [re, im]", false, mostRows, func() error {
-				var parts []float64
-				_, err := r.array(index, name, "each number of kraus must be [re, im]", false, 2, func() error {
-					part, err := r.probability(index, name, "a number of kraus")
-					if err == nil && part == nil {
-						return refuseGate(CodeWrongType, index, name, "each number of kraus must be [re, im], not null")
-					}
-					if err == nil {
-						parts = append(parts, *part)
-					}
-					return err
-				})
-				if err == nil && len(parts) != 2 {
-					return refuseGate(CodeWrongType, index, name, "each number of kraus must be [re, im], not of %d parts", len(parts))
-				}
-				if err == nil {
-					numbers = append(numbers, [2]float64(parts))
-				}
-				return err
-			})
-			return err
-		})
-		operators, rows = append(operators, numbers), append(rows, count)
+		rows, err := r.matrix(index, name, "an operator of kraus", CodeChannel)
+		if err == nil && rows == nil {
+			return refuseGate(CodeWrongType, index, name, "each operator of kraus must be an array of rows, not null")
+		}
+		operators = append(operators, rows)
 		return err
 	})
-	return operators, rows, present, err
+	return operators, present, err
 }
 
 // array reads an array of at most so many elements; present is false for null, which may stand where optional.

@@ -248,27 +248,27 @@ func rotationTo(zero, one []scalar) []scalar {
 	return []scalar{first, {-second.re, second.im}, second, {first.re, -first.im}}
 }
 
-// matrix reads the rows of a matrix.
-func (r *reader) matrix(index int, name string) ([][]scalar, error) {
+// matrix reads the rows of a matrix, which is refused with code where it has more than 4; nil for null.
+func (r *reader) matrix(index int, name, what string, code Code) ([][]scalar, error) {
 	const most = 4
 	token, err := r.token()
 	if err != nil || token == nil {
 		return nil, err
 	}
 	if token != json.Delim('[') {
-		return nil, refuseGate(CodeWrongType, index, name, "matrix must be an array of rows, not %s", describe(token))
+		return nil, refuseGate(CodeWrongType, index, name, "%s must be an array of rows, not %s", what, describe(token))
 	}
 	rows := [][]scalar{}
 	for r.dec.More() {
 		if len(rows) == most {
-			return nil, refuseGate(CodeMatrix, index, name, "the matrix has more than %d rows", most)
+			return nil, refuseGate(code, index, name, "%s has more than %d rows", what, most)
 		}
-		row, err := r.amplitudes(index, name, "each row of matrix", most)
+		row, err := r.amplitudes(index, name, "each row of "+what, most)
 		if err != nil {
 			return nil, err
 		}
 		if row == nil {
-			return nil, refuseGate(CodeWrongType, index, name, "each row of matrix must be an array, not null")
+			return nil, refuseGate(CodeWrongType, index, name, "each row of %s must be an array, not null", what)
 		}
 		rows = append(rows, row)
 	}

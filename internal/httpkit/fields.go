@@ -12,7 +12,8 @@ import (
 const schemaPrefix = "#/components/schemas/"
 
 // describeFields adds to the schemas what huma leaves out of the fields of Go types: a pointer to a
-// struct may be null, and so may a pointer to a string with an enum; one element may stand in place of an array with the tag
+// struct may be null (where it may be left out too: with null:"true", because huma refuses nullable for it), and so may a pointer to a
+// string with an enum; one element may stand in place of an array with the tag
 // single:"true", and text in place of a number with text:"true"; a struct with a blank field tagged either is one of the objects its
 // fields point to. It panics for a field of a closed set of words without an enum.
 func describeFields(schemas huma.Registry) {
@@ -39,7 +40,7 @@ func describeFields(schemas huma.Registry) {
 				property = numberOrText(property)
 				schema.Properties[tag] = property
 			}
-			if field.Type.Kind() == reflect.Pointer && !strings.Contains(field.Tag.Get("json"), ",omitempty") {
+			if field.Type.Kind() == reflect.Pointer && (!strings.Contains(field.Tag.Get("json"), ",omitempty") || field.Tag.Get("null") == "true") {
 				schema.Properties[tag] = orNull(property)
 			} else if property.Nullable {
 				allowNull(property)

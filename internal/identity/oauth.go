@@ -29,9 +29,9 @@ type SecretKind string
 
 // The kinds.
 const (
-	CodeSecret    SecretKind = "code"
-	AccessSecret  SecretKind = "access"
-	RefreshSecret SecretKind = "refresh"
+	AuthorizationCode SecretKind = "code"
+	AccessToken       SecretKind = "access"
+	RefreshToken      SecretKind = "refresh"
 )
 
 // OAuthSecret is a code, an access token or a refresh token, known by its hash.
@@ -256,7 +256,7 @@ func (s *Store) UseOAuthSecret(ctx context.Context, kind SecretKind, hash string
 
 // AccessToken is auth.AccessTokens.
 func (s *Store) AccessToken(ctx context.Context, hash string) (auth.AccessToken, error) {
-	token, err := s.OAuthSecretOf(ctx, AccessSecret, hash)
+	token, err := s.OAuthSecretOf(ctx, AccessToken, hash)
 	if errors.Is(err, ErrNoOAuthSecret) {
 		return auth.AccessToken{}, auth.ErrAccessTokenNotFound
 	}

@@ -44,22 +44,22 @@ func TestOAuthSecrets(t *testing.T) {
 				t.Error(err)
 			}
 			secret := identity.OAuthSecret{
-				Hash: "h", Kind: identity.RefreshSecret, GrantID: "g1", Account: "a", ClientID: "c", Scopes: scope.Of(scope.Verify), Resource: access.API, ExpiresAt: now.Add(time.Minute),
+				Hash: "h", Kind: identity.RefreshToken, GrantID: "g1", Account: "a", ClientID: "c", Scopes: scope.Of(scope.Verify), Resource: access.API, ExpiresAt: now.Add(time.Minute),
 			}
 			if err := s.AddOAuthSecret(t.Context(), secret); err != nil {
 				t.Fatal(err)
 			}
-			got, err := s.OAuthSecretOf(t.Context(), identity.RefreshSecret, "h")
+			got, err := s.OAuthSecretOf(t.Context(), identity.RefreshToken, "h")
 			if got.ExpiresAt = got.ExpiresAt.UTC(); err != nil || got != secret {
 				t.Errorf("%+v, %v", got, err)
 			}
-			if _, err := s.OAuthSecretOf(t.Context(), identity.AccessSecret, "h"); !errors.Is(err, identity.ErrNoOAuthSecret) {
+			if _, err := s.OAuthSecretOf(t.Context(), identity.AccessToken, "h"); !errors.Is(err, identity.ErrNoOAuthSecret) {
 				t.Errorf("as another kind: %v", err)
 			}
 			var all sync.WaitGroup
 			used := make([]error, 8)
 			for i := range used {
-				all.Go(func() { used[i] = s.UseOAuthSecret(t.Context(), identity.RefreshSecret, "h") })
+				all.Go(func() { used[i] = s.UseOAuthSecret(t.Context(), identity.RefreshToken, "h") })
 			}
 			all.Wait()
 			first := 0
@@ -71,7 +71,7 @@ func TestOAuthSecrets(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if got, err = s.OAuthSecretOf(t.Context(), identity.RefreshSecret, "h"); first != 1 || err != nil || !got.Used {
+			if got, err = s.OAuthSecretOf(t.Context(), identity.RefreshToken, "h"); first != 1 || err != nil || !got.Used {
 				t.Errorf("used %d times, %+v, %v", first, got, err)
 			}
 			if err := s.GrantUsed(t.Context(), "g1"); err != nil {
@@ -87,14 +87,14 @@ func TestOAuthSecrets(t *testing.T) {
 			if err := s.ForgetOAuthGrant(t.Context(), "g1"); err != nil {
 				t.Error(err)
 			}
-			if _, err := s.OAuthSecretOf(t.Context(), identity.RefreshSecret, "h"); !errors.Is(err, identity.ErrNoOAuthSecret) {
+			if _, err := s.OAuthSecretOf(t.Context(), identity.RefreshToken, "h"); !errors.Is(err, identity.ErrNoOAuthSecret) {
 				t.Errorf("after its grant: %v", err)
 			}
 			if err := s.AddOAuthSecret(t.Context(), secret); err != nil {
 				t.Fatal(err)
 			}
 			now = now.Add(time.Minute)
-			if _, err := s.OAuthSecretOf(t.Context(), identity.RefreshSecret, "h"); !errors.Is(err, identity.ErrNoOAuthSecret) {
+			if _, err := s.OAuthSecretOf(t.Context(), identity.RefreshToken, "h"); !errors.Is(err, identity.ErrNoOAuthSecret) {
 				t.Errorf("after it has expired: %v", err)
 			}
 		})

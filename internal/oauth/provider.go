@@ -119,6 +119,9 @@ func failure(err error) error {
 	if !ok {
 		return err
 	}
+	if errors.Is(err, fosite.ErrInvalidatedAuthorizeCode) { // between two looks of fosite's at the code another request used it
+		return &Failure{Status: http.StatusBadRequest, Code: "invalid_grant", Description: "the code was used already", cause: err}
+	}
 	if e.CodeField >= http.StatusInternalServerError {
 		if cause := innermost(e); cause != nil {
 			return cause

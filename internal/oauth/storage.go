@@ -75,7 +75,7 @@ func (s *storage) keep(ctx context.Context, kind identity.SecretKind, hash strin
 	for _, audience := range r.GetGrantedAudience() {
 		secret.Resource = access.Resource(audience)
 	}
-	if kind == identity.CodeSecret {
+	if kind == identity.AuthorizationCode {
 		secret.RedirectURI, secret.Challenge = form.Get("redirect_uri"), form.Get("code_challenge")
 	}
 	return s.store.AddOAuthSecret(ctx, secret)
@@ -110,7 +110,7 @@ func (s *storage) find(ctx context.Context, kind identity.SecretKind, hash strin
 	r.RequestedScope, r.GrantedScope = secret.Scopes.Names(), secret.Scopes.Names()
 	r.RequestedAudience, r.GrantedAudience = fosite.Arguments{string(secret.Resource)}, fosite.Arguments{string(secret.Resource)}
 	r.Form = url.Values{}
-	if kind == identity.CodeSecret {
+	if kind == identity.AuthorizationCode {
 		r.Form.Set("redirect_uri", secret.RedirectURI)
 		r.Form.Set("code_challenge", secret.Challenge)
 		r.Form.Set("code_challenge_method", "S256")
@@ -120,12 +120,12 @@ func (s *storage) find(ctx context.Context, kind identity.SecretKind, hash strin
 
 // CreateAuthorizeCodeSession is oauth2.AuthorizeCodeStorage.
 func (s *storage) CreateAuthorizeCodeSession(ctx context.Context, hash string, r fosite.Requester) error {
-	return s.keep(ctx, identity.CodeSecret, hash, CodeLife, r)
+	return s.keep(ctx, identity.AuthorizationCode, hash, CodeLife, r)
 }
 
 // GetAuthorizeCodeSession is oauth2.AuthorizeCodeStorage.
 func (s *storage) GetAuthorizeCodeSession(ctx context.Context, hash string, _ fosite.Session) (fosite.Requester, error) {
-	r, used, err := s.find(ctx, identity.CodeSecret, hash)
+	r, used, err := s.find(ctx, identity.AuthorizationCode, hash)
 	if err == nil && used {
 		err = fosite.ErrInvalidatedAuthorizeCode
 	}
@@ -134,7 +134,7 @@ func (s *storage) GetAuthorizeCodeSession(ctx context.Context, hash string, _ fo
 
 // InvalidateAuthorizeCodeSession is oauth2.AuthorizeCodeStorage.
 func (s *storage) InvalidateAuthorizeCodeSession(ctx context.Context, hash string) error {
-	return s.store.UseOAuthSecret(ctx, identity.CodeSecret, hash)
+	return s.store.UseOAuthSecret(ctx, identity.AuthorizationCode, hash)
 }
 
 // CreatePKCERequestSession is pkce.PKCERequestStorage: the challenge is in the code's own row.
@@ -144,7 +144,7 @@ func (s *storage) CreatePKCERequestSession(context.Context, string, fosite.Reque
 
 // GetPKCERequestSession is pkce.PKCERequestStorage.
 func (s *storage) GetPKCERequestSession(ctx context.Context, hash string, _ fosite.Session) (fosite.Requester, error) {
-	r, _, err := s.find(ctx, identity.CodeSecret, hash)
+	r, _, err := s.find(ctx, identity.AuthorizationCode, hash)
 	return r, err
 }
 
@@ -153,12 +153,12 @@ func (s *storage) DeletePKCERequestSession(context.Context, string) error { retu
 
 // CreateAccessTokenSession is oauth2.AccessTokenStorage.
 func (s *storage) CreateAccessTokenSession(ctx context.Context, hash string, r fosite.Requester) error {
-	return s.keep(ctx, identity.AccessSecret, hash, AccessLife, r)
+	return s.keep(ctx, identity.AccessToken, hash, AccessLife, r)
 }
 
 // GetAccessTokenSession is oauth2.AccessTokenStorage.
 func (s *storage) GetAccessTokenSession(ctx context.Context, hash string, _ fosite.Session) (fosite.Requester, error) {
-	r, _, err := s.find(ctx, identity.AccessSecret, hash)
+	r, _, err := s.find(ctx, identity.AccessToken, hash)
 	return r, err
 }
 
@@ -167,12 +167,12 @@ func (s *storage) DeleteAccessTokenSession(context.Context, string) error { retu
 
 // CreateRefreshTokenSession is oauth2.RefreshTokenStorage.
 func (s *storage) CreateRefreshTokenSession(ctx context.Context, hash, _ string, r fosite.Requester) error {
-	return s.keep(ctx, identity.RefreshSecret, hash, RefreshLife, r)
+	return s.keep(ctx, identity.RefreshToken, hash, RefreshLife, r)
 }
 
 // GetRefreshTokenSession is oauth2.RefreshTokenStorage.
 func (s *storage) GetRefreshTokenSession(ctx context.Context, hash string, _ fosite.Session) (fosite.Requester, error) {
-	r, used, err := s.find(ctx, identity.RefreshSecret, hash)
+	r, used, err := s.find(ctx, identity.RefreshToken, hash)
 	if err == nil && used {
 		err = fosite.ErrInactiveToken
 	}
@@ -185,7 +185,7 @@ func (s *storage) DeleteRefreshTokenSession(context.Context, string) error { ret
 // RotateRefreshToken is oauth2.RefreshTokenStorage. The access tokens of the grant stay valid until they expire: a client may
 // have requests under way with the last one.
 func (s *storage) RotateRefreshToken(ctx context.Context, _, hash string) error {
-	return s.store.UseOAuthSecret(ctx, identity.RefreshSecret, hash)
+	return s.store.UseOAuthSecret(ctx, identity.RefreshToken, hash)
 }
 
 // RevokeRefreshToken is oauth2.TokenRevocationStorage: it ends the whole grant.

@@ -139,7 +139,7 @@ func receipt(ctx context.Context, client *reckon.ClientWithResponses, runID int6
 	if r == nil || r.Kid == nil || r.Signature == nil || r.Record.RunId != runID {
 		return fmt.Errorf("receipt: %s", answer.Body)
 	}
-	keys, err := client.ServiceKeysWithResponse(ctx)
+	keys, err := client.ServiceKeysWithResponse(ctx, nil)
 	if err != nil || keys.JSON200 == nil {
 		return fmt.Errorf("keys: %v %v", err, keys)
 	}
