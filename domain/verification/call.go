@@ -27,7 +27,7 @@ var valuePreservingHeads = map[string]int{
 }
 
 // displayWrappers are the heads of answers that only say how to display the argument.
-var displayWrappers = []string{"MatrixForm", "InputForm", "StandardForm", "TraditionalForm", "HoldForm"}
+var displayWrappers = []string{"MatrixForm", "InputForm", "StandardForm", "TraditionalForm"}
 
 // resolve returns the call to be checked: the one inside assignments, N, Normal, Assuming and rewriting functions.
 func resolve(input, answer *expression.Expr) (Call, error) {

@@ -127,8 +127,8 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 	if err := requireValues(call); err != nil {
 		return Plan{}, err
 	}
-	task, held := heldTask(call, input)
-	if !held {
+	task, isText := textTask(call, input)
+	if !isText {
 		if err := requireUsable(call, rule.Declare().Slug); err != nil {
 			return Plan{}, err
 		}
@@ -213,24 +213,24 @@ func notPermitted() map[string]bool {
 	return denied
 }
 
-// holdingHeads are the functions that keep what stands in them from being evaluated; what stands in showingHeads is held too, but may
-// be how an answer is shown.
-var (
-	holdingHeads = []string{"Hold", "HoldComplete", "HoldPattern", "Unevaluated"}
-	showingHeads = []string{"HoldForm", "Defer", "Inactive", "Inactivate"}
-)
+// holdingHeads are the functions that keep what stands in them from being evaluated, some only for display. What an expression around
+// them comes to depends on what lets go of it.
+var holdingHeads = []string{"Hold", "HoldComplete", "HoldPattern", "Unevaluated", "HoldForm", "Defer", "Inactive", "Inactivate"}
 
-// requireValues refuses questions of which a part is held, and decimals that do not look like any: functions of N[2] are functions of 2.,
-// which is no integer. An answer with N in it is not evaluated.
+// requireValues refuses questions and answers of which a part is held, and decimals that do not look like any: functions of N[2] are
+// functions of 2., which is no integer. An answer with N in it is not evaluated.
 func requireValues(c Call) error {
 	parts := append(slices.Clone(c.Args), c.Assumptions...)
 	for _, part := range parts {
-		if mentionsAny(part, slices.Concat(holdingHeads, showingHeads)...) {
+		if mentionsAny(part, holdingHeads...) {
 			return noShape("a part is held from being evaluated")
 		}
 		if callsN(part) {
 			return noShape("N inside an expression is not checked; write the decimal")
 		}
+	}
+	if mentionsAny(c.Answer, holdingHeads...) {
+		return noAnswer("a part of the answer is held from being evaluated")
 	}
 	if callsN(c.Answer) {
 		return noAnswer("the answer still holds N")
@@ -247,23 +247,12 @@ func callsN(e *expression.Expr) bool {
 	return found
 }
 
-// heldTask is the work order for an answer that is a text, or of which a part is held, where the input has nothing of the kind:
-// no rule's function answers so, and what is held is not its value.
-func heldTask(c Call, input *expression.Expr) (Task, bool) {
-	var part *expression.Expr
-	if c.Answer.Kind == expression.String {
-		part = c.Answer
-	}
-	c.Answer.Walk(func(n *expression.Expr) bool {
-		if part == nil && n.Kind == expression.Call && slices.Contains(holdingHeads, n.HeadName()) {
-			part = n
-		}
-		return part == nil
-	})
-	if part == nil || mentionsAny(input, holdingHeads...) || hasText(input) {
+// textTask is the work order for an answer that is a text, where the input has none: no rule's function answers so.
+func textTask(c Call, input *expression.Expr) (Task, bool) {
+	if c.Answer.Kind != expression.String || hasText(input) {
 		return Task{}, false
 	}
-	return Task{Kind: "held", Check: call("SameQ", c.Whole, c.Answer), Fields: map[string]any{"part": part}}, true
+	return Task{Kind: "text", Check: call("SameQ", c.Whole, c.Answer), Fields: map[string]any{"part": c.Answer}}, true
 }
 
 func hasText(e *expression.Expr) bool {

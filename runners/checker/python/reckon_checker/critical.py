@@ -13,6 +13,8 @@ from flint import arb, fmpq, fmpq_poly
 
 from . import budget
 from .evaluation import Environment, evaluate
+from .lists import LISTS
+from .sequences import SEQUENCES
 from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, replace, times, walk
 from .univariate import polynomial
 from .values import Gaussian, Undecided, Value, is_number, precision
@@ -218,6 +220,12 @@ COMPARED = frozenset("Less LessEqual Greater GreaterEqual Equal Unequal Inequali
 PERIODIC = frozenset("Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Exp".split())
 
 
+# What the conditions of a choice may be made of, for the ends of its cases to be the zeros of what they compare.
+LISTED = frozenset((*LISTS, *SEQUENCES, "Table"))
+CHOICES = ("Piecewise", "If", "ConditionalExpression", "Boole")
+CONNECTIVES = frozenset("And Or Not Xor Nand Nor Implies Equivalent".split())
+
+
 # Functions whose value jumps at a place.
 STEPPED = frozenset(
     "Sign RealSign UnitStep HeavisideTheta UnitBox ConditionalExpression Piecewise If Boole KroneckerDelta DiscreteDelta "
@@ -251,6 +259,8 @@ def isolated(nodes: Iterable[Tree], others: Iterable[Tree], open_names: Collecti
     names = set().union(*(free_symbols(place) for place in places)) if places else set()
     if any(is_call(part, "Floor", "Ceiling", "Round", "IntegerPart", "FractionalPart", "Mod", "Quotient") for node in nodes for part in walk(node)):
         return False  # jumps without end
+    if not all(shows_its_places(part) for node in nodes for part in walk(node)):
+        return False
     if len(set(places)) > MAX_CRITICAL:
         return False
     if len(names) > 1:
@@ -260,6 +270,36 @@ def isolated(nodes: Iterable[Tree], others: Iterable[Tree], open_names: Collecti
     if at_places and not exact_places([p for p in found if p is not None], not names & set(open_names or ())):
         return False
     return all(p is not None for p in found) and sum(p.degree() for p in found if p is not None) <= MAX_ISOLATED
+
+
+def shows_its_places(node: Tree) -> bool:
+    """Whether critical names every place at which a function that is not analytic changes its way: not where its arguments stand in
+    lists, and not where a case depends on anything but comparisons, as on Element[x, Integers]."""
+    args = arguments(node)
+    if not is_call(node, *JUMPING) or not free_symbols(node):
+        return True
+    if is_call(node, "Piecewise"):
+        cases = [arguments(case) for case in arguments(args[0])]
+        return all(len(case) == 2 and is_comparison(case[1]) for case in cases)
+    if is_call(node, "If"):
+        return is_comparison(args[0])
+    if is_call(node, "ConditionalExpression", "Boole"):
+        return is_comparison(args[-1])
+    return not kinks_in_a_list(node)
+
+
+def kinks_in_a_list(node: Tree) -> bool:
+    """Whether a function with kinks or jumps is taken of lists, or has places that are not looked for."""
+    if not is_call(node, *JUMPING) or is_call(node, *CHOICES) or not free_symbols(node):
+        return False
+    args, make = arguments(node), CRITICAL.get(str(node[0])) if isinstance(node, tuple) else None
+    return make is None or not make(args) or any(is_call(part, *LISTED) for arg in args for part in walk(arg))
+
+
+def is_comparison(node: Tree) -> bool:
+    if is_call(node, *CONNECTIVES):
+        return all(is_comparison(part) for part in arguments(node))
+    return is_call(node, *COMPARED) or node in ("True", "False") or (is_call(node, "Element") and not free_symbols(arguments(node)[0]))
 
 
 ORDERED = frozenset("UnitStep HeavisideTheta Ramp Max Min Clip UnitBox UnitTriangle Mod Quotient Less LessEqual Greater GreaterEqual Inequality".split())

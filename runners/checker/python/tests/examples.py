@@ -57,7 +57,7 @@ TASKS: list[dict[str, Any]] = [
         "answer": tree(["Equal", "x", ["Power", "y", 2]]),
     },
     {"kind": "quantified", "left": tree(["ForAll", "x", ["Greater", ["Plus", X2, "a"], 0]]), "right": tree(["Greater", "a", 0]), "domain": "Reals"},
-    {"kind": "held", "part": tree(["Hold", 1])},
+    {"kind": "text", "part": {"tree": {"t": "1"}}},
     {"kind": "modular_matrix", "what": "determinant", "matrix": tree(["List", ["List", 1, 2], ["List", 3, 4]]), "answer": tree(3), "modulus": tree(5)},
     {"kind": "factors", "number": tree(2**67 - 1), "pairs": [[tree(193707721), tree(1)], [tree(761838257287), tree(1)]]},
     {"kind": "primes", "what": "PrimePi", "args": [tree(10000)], "answer": tree(1229)},

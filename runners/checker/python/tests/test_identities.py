@@ -82,6 +82,35 @@ def test_the_proof_is_a_sentence() -> None:
 
 
 def test_what_is_held_is_no_value() -> None:
-    assert check({"kind": "held", "part": tree(["Hold", "x"])})["status"] == "refuted"
     held = tree(["Hold", "x"])
-    assert check({"kind": "identities", "claims": [[held, held]]})["status"] == "open"
+    assert check({"kind": "identities", "claims": [[held, held]]})["why"] == "unsupported: Hold"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ["First", ["Hold", "x"]],
+        ["With", ["List", ["Set", "y", "x"]], "y"],
+        ["Part", ["List", "x", 5], 1],
+        ["Which", "True", "x"],
+        [["Composition", "Sin"], "x"],
+    ],
+)
+def test_functions_that_are_not_known_decide_nothing(answer: Any) -> None:
+    for kind in ("identities", "antiderivative"):
+        found = check({"kind": kind, "claims": [[tree("x"), tree(["Plus", "x", answer, ["Times", -1, answer]])]], "variables": ["x"]})
+        assert found["status"] == "open"
+        assert found["why"].startswith("unsupported: ")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ["Clip", "x", ["List", 0, ["Power", 10, 9]]],
+        ["Min", ["List", "x", ["Power", 10, 9]]],
+        ["Max", ["List", ["List", "x"], ["List", ["Rational", 1, 1000]]]],
+    ],
+)
+def test_kinks_of_lists_are_found(answer: Any) -> None:
+    positive = [tree(["Greater", "x", 0])]
+    assert check({"kind": "identities", "claims": [[tree("x"), tree(answer)]], "assumptions": positive})["status"] == "refuted"

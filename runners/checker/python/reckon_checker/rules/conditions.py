@@ -26,7 +26,6 @@ from ..univariate import polynomial
 from ..values import NonValue, Undecided, is_number, precision, show
 from . import proportional, solutions
 from .cells import COMPARED, ORDERS, Cells
-from .identities import held
 from .problem import Problem, Solution, solution
 
 MAX_PROPOSITIONS = 12
@@ -85,8 +84,6 @@ def only_of_reals(node: Tree, name: str) -> bool:
 
 def judged(task: dict[str, Any], seed: int) -> Residual:
     left, right = task["left"], task["right"]
-    if held(left) or held(right):
-        return Open("a part is held")
     if other_kind(left, right):
         return Refuted(Statement("the input is a number and the answer a condition"))
     if task.get("propositional"):

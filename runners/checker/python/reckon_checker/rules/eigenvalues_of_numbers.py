@@ -10,7 +10,7 @@ from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..tree import Refused, Tree
 from ..values import Undecided, complex_ball, is_number, precision, show
-from .rounded import TO_THE_DIGITS_SHOWN, rounds
+from .rounded import ROUNDED, rounds
 
 BITS = 320
 
@@ -49,7 +49,7 @@ def first_ones(rows: list[list[fmpq]], values: tuple[Tree, ...], count: int, eac
 
 
 def decimal_ones(rows: list[list[fmpq]], values: tuple[Tree, ...]) -> Residual | None:
-    """Verified where every decimal is an eigenvalue rounded to the digits it shows, each as often as it is one; None where that is not known."""
+    """Verified where every decimal is an eigenvalue rounded, each as often as it is one; None where that is not known."""
     if len(values) != len(rows):
         return None
     with precision(BITS):
@@ -59,4 +59,4 @@ def decimal_ones(rows: list[list[fmpq]], values: tuple[Tree, ...]) -> Residual |
         if not near:
             return None
         left.remove(near[0])
-    return Verified(exact=False, residual=TO_THE_DIGITS_SHOWN)
+    return Verified(exact=False, residual=ROUNDED)

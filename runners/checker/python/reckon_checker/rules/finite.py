@@ -14,6 +14,7 @@ from flint import fmpq
 from .. import budget
 from ..constants import CONSTANTS
 from ..evaluation import Environment, evaluate
+from ..extrema import OF_NUMBERS
 from ..findings import Open, Refuted, Statement
 from ..tree import Real, Refused, Text, Tree, arguments, free_symbols, is_call, replace, show, walk
 from ..tree import undefined as may_be_users
@@ -21,11 +22,10 @@ from ..values import Kind, NonValue, Undecided, Value, is_number, precision
 
 BITS = (64, 320)
 NEVER_NUMBERS = frozenset("True False Null $Failed $Aborted Undefined None Automatic All".split())
-# Heads whose arguments are not numbers one by one: lists of parameters, pure functions, ranges, conditions.
-STRUCTURED = frozenset(
-    "HypergeometricPFQ HypergeometricPFQRegularized MeijerG Root RootSum Sum Product Integrate NIntegrate NSum NProduct Table List Function C "
-    "Boole Element And Or Not Inequality Equal Unequal Less LessEqual Greater GreaterEqual".split()
-)
+# Of functions of numbers each argument is judged by itself; not of others, First or Dot, nor of those that take lists too.
+OF_LISTS = frozenset("Max Min Clip HypergeometricPFQ".split())
+JUDGED = OF_NUMBERS - OF_LISTS
+CHOICES = frozenset(("Piecewise", "If", "ConditionalExpression"))
 RANDOM = frozenset("Random RandomReal RandomInteger RandomComplex RandomChoice RandomPrime RandomVariate RandomSample".split())
 # What parameters and variables are tried at: a constant part is to have a value for some of these.
 TRIED = (
@@ -71,7 +71,7 @@ def _symbols(answer: Tree, known: set[str]) -> Open | None:
     return None
 
 
-def _constants_of_integration(answer: Tree, variables: set[str]) -> Refuted | Open | None:
+def _constants_of_integration(answer: Tree, variables: set[str]) -> Open | None:
     """C stands for constants as C[k] with k = 1, 2, ... only, and for arbitrary functions as C[k][u] that do not depend on every variable."""
     for part in walk(answer):
         if not isinstance(part, tuple):
@@ -79,7 +79,7 @@ def _constants_of_integration(answer: Tree, variables: set[str]) -> Refuted | Op
         if part[0] == "C" and not (len(part) == 2 and isinstance(part[1], int) and part[1] > 0):
             inside = set().union(*(free_symbols(node) for node in part[1:])) if len(part) > 1 else set()
             if inside & variables:
-                return Refuted(Statement(f"{show(part)[:100]} depends on {', '.join(sorted(inside & variables))}: it is no constant"))
+                return Open(f"{show(part)[:100]} depends on {', '.join(sorted(inside & variables))}: it may be no constant")
             return Open(f"{show(part)[:100]} is no constant C[k]")
         if isinstance(part[0], tuple) and is_call(part[0][0], "Derivative") and part[0][1:] == ("C",):
             return Open(f"{show(part)[:100]} is not known to be constant")
@@ -96,7 +96,7 @@ def _values(node: Tree, variables: set[str], lists: bool, optional: bool = False
             yield from _values(part, variables, lists, optional)
         return
     yield node, optional
-    if not isinstance(node, tuple) or not isinstance(node[0], str) or node[0] in STRUCTURED:
+    if not isinstance(node, tuple) or not (node[0] in JUDGED or node[0] in CHOICES):
         return
     parts = node[1:]
     if not free_symbols(node) & variables and node[0] not in ("Plus", "Times"):
@@ -117,7 +117,8 @@ def _part(node: Tree, variables: set[str], optional: bool) -> Refuted | Open | N
     if optional and node in ("Indeterminate", "Undefined", "Null"):
         return None
     if isinstance(node, Text) or (isinstance(node, str) and node in NEVER_NUMBERS) or is_call(node, "List", "Function"):
-        return Refuted(Statement(f"{show(node)[:100]} is not a number, and the answer has it as one"))
+        why = f"{show(node)[:100]} is not a number, and the answer has it as one"
+        return Open(why) if optional else Refuted(Statement(why))
     if isinstance(node, int | Real) or free_symbols(node) & variables:
         return None
     if isinstance(node, str) and node not in CONSTANTS and node not in ("Infinity", "ComplexInfinity", "Indeterminate"):

@@ -16,12 +16,11 @@ from ..domain import somewhere_defined
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
 from ..normal import proves_equal
-from ..tree import Refused, Text, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, show, walk
+from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, show, walk
 from ..values import INDETERMINATE, Relation, Undecided, compare
 
 # Functions whose value at a place without width the normal form does not tell: Sign[0] is 0, 0/Abs[0] is not.
 AT_ZERO = ("Sign", "RealSign", "OffZero$")
-HELD = ("Hold", "HoldComplete", "Unevaluated", "HoldPattern", "Inactive")
 POSITIVE_DOMAINS = ("PositiveReals", "PositiveIntegers", "PositiveRationals", "Primes")
 
 
@@ -31,8 +30,6 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     claims, assumptions = read(task)
     if not claims:
         return Open("nothing to compare")
-    if any(held(side) for claim in claims for side in claim):
-        return Open("a part is held")
     proved = budget.attempted(lambda: proves(claims, assumptions, bool(task.get("real")))) or (decimals(claims) and equal_numbers(claims))
     if proved and not any(is_call(part, *AT_ZERO) for claim in claims for side in claim for part in walk(side)):
         return Verified(exact=True)
@@ -124,15 +121,9 @@ def decimals(claims: list[Claim]) -> bool:
     return any(reals(side) for claim in claims for side in claim)
 
 
-def withheld(task: dict[str, Any], seed: int) -> Refuted:
-    """An answer that is a text or holds something back, to a question that has nothing of the kind."""
-    part = task["part"]
-    return Refuted(Statement(f"{show(part)[:200]} is " + ("a text" if isinstance(part, Text) else "held") + ", not a value"))
-
-
-def held(node: Tree) -> bool:
-    """Whether something is kept from evaluation: it says nothing about values."""
-    return any(is_call(part, *HELD) for part in walk(node))
+def text(task: dict[str, Any], seed: int) -> Refuted:
+    """An answer that is a text, to a question that has none."""
+    return Refuted(Statement(f"{show(task['part'])[:200]} is a text, not a value"))
 
 
 def positive_symbols(assumptions: Assumptions) -> set[str]:

@@ -1,4 +1,7 @@
-"""Decimals in answers that are exact numbers rounded: to the digits they show, at least six, or, with 16 digits and more, to 53 bits."""
+"""Decimals in answers that are exact numbers rounded: to 53 bits, or, with more digits than these hold, to the digits they show.
+
+The text of a machine number is the shortest one that reads back as the same 53 bits: 1.414210000 comes as 1.41421, so that the digits
+that were shown are not known and do not count."""
 
 from __future__ import annotations
 
@@ -7,14 +10,14 @@ from flint import arb, fmpq
 from ..tree import Real, Tree, arguments, is_call
 from ..values import Number, complex_ball, exact, precision
 
-TO_THE_DIGITS_SHOWN = "0 to the digits shown, or to 53 bits"
+ROUNDED = "0 to 53 bits, or to the digits shown where these are more"
 BITS = 320
-LEAST_DIGITS, MACHINE_DIGITS = 6, 16
+LEAST_DIGITS = 6
 Interval = tuple[fmpq, fmpq]  # middle and radius
 
 
 def rounds(value: Tree, true: Number) -> bool:
-    """Whether a decimal number, real or complex, is proved to be another number rounded: not farther from it than half a unit of the last digit."""
+    """Whether a decimal number, real or complex, is proved to be another number rounded: not farther from it than half a unit of the last place."""
     parts = read(value)
     if parts is None:
         return False
@@ -51,12 +54,11 @@ def read(value: Tree) -> tuple[Interval, Interval] | None:
     if not isinstance(value, Real):
         return None
     middle, radius = exact(value.value), fmpq(0)  # 3. is exactly 3
-    if value.written >= LEAST_DIGITS and significant(value) == value.written:
+    if value.written >= LEAST_DIGITS and value.machine:
+        middle = fmpq(*float(value.value).as_integer_ratio())
+        radius = half_step(middle)
+    elif value.written >= LEAST_DIGITS and significant(value) == value.written:
         radius = exact(value.half_unit)
-    if value.written >= MACHINE_DIGITS and value.machine:
-        double = fmpq(*float(value.value).as_integer_ratio())
-        low, high = min(middle - radius, double - half_step(double)), max(middle + radius, double + half_step(double))
-        middle, radius = (low + high) / 2, (high - low) / 2
     return (middle, radius), nothing
 
 

@@ -27,11 +27,11 @@ from . import components, decimals, diophantine, exponential, kernels, logarithm
 from .algebraic import NotAlgebraic
 from .cancelling import collected
 from .candidates import Algebraic
-from .identities import held, proves
+from .identities import proves
 from .multiplicity import often_enough
 from .problem import Problem, Solution, finite, put_in, solution
 from .real_values import restricted
-from .rounded import TO_THE_DIGITS_SHOWN, rounds
+from .rounded import ROUNDED, rounds
 from .systems import Infinite, TooHard
 
 MAX_SOLUTIONS = 200
@@ -43,8 +43,6 @@ REGIONS = 24  # that are looked at one by one
 def check(task: dict[str, Any], seed: int) -> Residual:
     if len(task["solutions"]) > MAX_SOLUTIONS:
         return Open("too many solutions")
-    if any(held(value) for s in task["solutions"] for value in s["values"]):
-        return Open("a part of the answer is held")
     found = judged(task, seed)
     if isinstance(found, Verified) and not as_many_as_asked(task, seed):
         return Open("not as many different instances as were asked for, or whether there are more")
@@ -115,7 +113,7 @@ def without_roots(node: Tree) -> Tree:
 
 
 def rounded_solutions(problem: Problem) -> Residual | None:
-    """Verified where the decimals are all exact solutions rounded to the digits they show; None where that is not known."""
+    """Verified where the decimals are all exact solutions rounded; None where that is not known."""
     names = problem.unknowns
     if problem.parameters or problem.assumptions or any(s.conditions or s.integers or s.loose or set(s.values) != set(names) for s in problem.solutions):
         return None
@@ -132,7 +130,7 @@ def rounded_solutions(problem: Problem) -> Residual | None:
         if not near:
             return None
         left.remove(near[0])
-    return Verified(exact=False, residual=TO_THE_DIGITS_SHOWN)
+    return Verified(exact=False, residual=ROUNDED)
 
 
 def problem_of(task: dict[str, Any], conditions: list[Tree], solutions: list[dict[str, Any]], seed: int) -> Problem:
