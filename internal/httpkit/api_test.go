@@ -692,17 +692,24 @@ func TestAmbiguousRequestsAreProblems(t *testing.T) {
 	}
 }
 
-// exchange sends a request as it is written and returns the answer to it.
-func exchange(t *testing.T, server *httptest.Server, request string) answer {
+// dialled is a connection on which bytes were sent as they are written.
+func dialled(t *testing.T, server *httptest.Server, bytes string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = conn.Close() }()
-	if _, err := io.WriteString(conn, request); err != nil {
+	t.Cleanup(func() { _ = conn.Close() })
+	if _, err := io.WriteString(conn, bytes); err != nil {
 		t.Fatal(err)
 	}
+	return conn
+}
+
+// exchange sends a request as it is written and returns the answer to it.
+func exchange(t *testing.T, server *httptest.Server, request string) answer {
+	t.Helper()
+	conn := dialled(t, server, request)
 	method, _, _ := strings.Cut(request, " ")
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
 	if err != nil {
@@ -780,14 +787,7 @@ func TestWhatNetHTTPRefusesIsAProblem(t *testing.T) {
 // secondAnswer sends two requests at once and returns the answer to the second.
 func secondAnswer(t *testing.T, server *httptest.Server, requests string) answer {
 	t.Helper()
-	conn, err := net.Dial("tcp", server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	if _, err := io.WriteString(conn, requests); err != nil {
-		t.Fatal(err)
-	}
+	conn := dialled(t, server, requests)
 	reader := bufio.NewReader(conn)
 	var a answer
 	for range 2 {
