@@ -309,14 +309,7 @@ func TestCancelling(t *testing.T) {
 			_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "simulate_circuit", Arguments: json.RawMessage(`{"circuit":` + bell + `}`)})
 			failed <- err
 		}()
-		id := until(t, func() string {
-			jobs, _ := user.Do(t, http.MethodGet, "/api/jobs", "").OK(t).JSON["jobs"].([]any)
-			if len(jobs) == 0 {
-				return ""
-			}
-			return jobs[0].(map[string]any)["job_id"].(string)
-		})
-		until(t, func() string { return strings.Repeat("watched", s.Watched(id)) })
+		id := watchedJob(t, s, user)
 		cancel()
 		if err := <-failed; !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
@@ -365,14 +358,7 @@ func TestALostConnectionLeavesTheJob(t *testing.T) {
 			_ = response.Body.Close()
 		}
 	}()
-	id := until(t, func() string {
-		jobs, _ := user.Do(t, http.MethodGet, "/api/jobs", "").OK(t).JSON["jobs"].([]any)
-		if len(jobs) == 0 {
-			return ""
-		}
-		return jobs[0].(map[string]any)["job_id"].(string)
-	})
-	until(t, func() string { return strings.Repeat("watched", s.Watched(id)) })
+	id := watchedJob(t, s, user)
 	cancel()
 	<-ended
 	until(t, func() string { return map[bool]string{true: "left"}[s.Watched(id) == 0] })
@@ -397,6 +383,20 @@ func request(t *testing.T, ctx context.Context, s *apitest.Server, token, messag
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	return r
+}
+
+// watchedJob waits until a call waits for the newest job of a user, and returns its id.
+func watchedJob(t *testing.T, s *apitest.Server, user *apitest.User) string {
+	t.Helper()
+	id := until(t, func() string {
+		jobs, _ := user.Do(t, http.MethodGet, "/api/jobs", "").OK(t).JSON["jobs"].([]any)
+		if len(jobs) == 0 {
+			return ""
+		}
+		return jobs[0].(map[string]any)["job_id"].(string)
+	})
+	until(t, func() string { return strings.Repeat("watched", s.Watched(id)) })
+	return id
 }
 
 // post posts a message and returns status, header and body.
