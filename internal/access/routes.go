@@ -18,6 +18,11 @@ func Routes() Table {
 		"GET /agents.md":          public,
 		"GET /billing/plans":      public,
 
+		"GET /api/docs/search":            public,
+		"GET /api/docs/symbol/{name}":     public,
+		"GET /api/docs/support":           public,
+		"GET /api/docs/availability.json": public,
+
 		"GET /billing/subscription": firstParty,
 		"GET /billing/invoices":     firstParty,
 		"POST /billing/payments":    public, // what calls it signs each call

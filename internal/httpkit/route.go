@@ -54,6 +54,8 @@ type Route struct {
 	AlsoStatuses []int
 	// ContentType of the 200 answer; empty: application/json.
 	ContentType string
+	// Answer is what the bytes of the 200 answer hold as JSON, where the handler answers with bytes; nil: text.
+	Answer reflect.Type
 	// Hidden leaves the route out of the description.
 	Hidden bool
 
@@ -205,7 +207,11 @@ func (a *API) responses(route Route) map[string]*huma.Response {
 	}
 	ok := &huma.Response{Description: http.StatusText(http.StatusOK)}
 	if route.ContentType != "" {
-		ok.Content = map[string]*huma.MediaType{route.ContentType: {Schema: &huma.Schema{Type: huma.TypeString}}}
+		schema := &huma.Schema{Type: huma.TypeString}
+		if route.Answer != nil {
+			schema = a.huma.OpenAPI().Components.Schemas.Schema(route.Answer, true, route.Answer.Name())
+		}
+		ok.Content = map[string]*huma.MediaType{route.ContentType: {Schema: schema}}
 	}
 	responses["200"] = ok
 	for status, response := range responses {
