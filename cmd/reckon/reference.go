@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -26,6 +27,9 @@ import (
 type referenceCmd struct {
 	Build referenceBuildCmd `cmd:"" help:"Run every example on the engine, probe every name it lists, and write what follows: built.json."`
 	Check referenceCheckCmd `cmd:"" help:"Run the examples of files of the reference on the engine and show what is not as they say."`
+
+	Search referenceSearchCmd `cmd:"" help:"Search the reference as this binary has it."`
+	Show   referenceShowCmd   `cmd:"" help:"Show an entry of the reference as this binary has it."`
 }
 
 // referenceBudget is what one example may take: more than the least plan gives, so that a busy machine makes nothing wrong.
@@ -230,4 +234,69 @@ func readBuilt(file string) (reference.Built, error) {
 		return reference.Built{}, err
 	}
 	return reference.Decode(text)
+}
+
+type referenceSearchCmd struct {
+	Words  []string         `arg:"" help:"A name, the beginning of one, what another system calls it, or words."`
+	Status reference.Status `help:"Only of this status." enum:",supported,divergent,blocked,unsupported" default:""`
+	Limit  int              `help:"Most rows to show." default:"20"`
+}
+
+// Run exits 1 where nothing is found.
+func (c *referenceSearchCmd) Run() error {
+	about, err := reference.Current()
+	if err != nil {
+		return err
+	}
+	rows, total := about.Find(reference.Query{Text: strings.Join(c.Words, " "), Status: c.Status, Limit: c.Limit})
+	for _, row := range rows {
+		fmt.Printf("%-28s %-11s %s\n", row.Name, row.Status, about.Summary(row))
+	}
+	if total > len(rows) {
+		fmt.Printf("%d more\n", total-len(rows))
+	}
+	if total == 0 {
+		return exitStatus(1)
+	}
+	return nil
+}
+
+type referenceShowCmd struct {
+	Name []string `arg:"" help:"Name of a symbol or a task."`
+}
+
+// Run exits 1 where there is no such entry.
+func (c *referenceShowCmd) Run() error {
+	about, err := reference.Current()
+	if err != nil {
+		return err
+	}
+	name := strings.Join(c.Name, " ")
+	row, entry, ok := about.Lookup(name)
+	if !ok {
+		fmt.Fprintf(os.Stderr, "the reference has no %s; did you mean one of: %s\n", name, strings.Join(about.Suggest(name, 5), ", "))
+		return exitStatus(1)
+	}
+	fmt.Printf("%s  %s\n%s\n", row.Name, row.Status, about.Summary(row))
+	if why := row.Why(); why != "" {
+		fmt.Println(why)
+	}
+	if entry == nil {
+		return nil
+	}
+	for _, usage := range entry.Usage {
+		fmt.Printf("  %-30s %s\n", usage.Form, usage.About)
+	}
+	for _, note := range entry.Notes {
+		fmt.Println("  note:", note)
+	}
+	for i, ran := range row.Examples {
+		fmt.Printf("> %s\n  %s\n", ran.Input, ran.Output)
+		if ran.State == reference.StateRight {
+			fmt.Printf("  right (%s): %s\n", entry.Examples[i].Right.Source, ran.Basis)
+			continue
+		}
+		fmt.Printf("  %s. Right is %s (%s): %s\n", ran.State, entry.Examples[i].Right.Text, entry.Examples[i].Right.Source, ran.Difference)
+	}
+	return nil
 }

@@ -64,6 +64,7 @@ const (
 	wholeName, wholeElsewhere, lastOfElsewhere = 1000.0, 700.0, 400.0
 	stemmed, beginning, misspelt               = 0.9, 0.7, 0.5
 
+	numericalForm               = 250
 	nameBeginning, nameMisspelt = 0.15, 0.3
 	together                    = 8 // all words stand side by side
 	perUse                      = 0.04
@@ -142,6 +143,12 @@ func (x *Index) addWords(words map[string]map[int]float64, n int) {
 	}
 }
 
+// exactForm is the name without the N that makes a numerical form of it: NDSolve, NSum.
+func exactForm(name string) (string, bool) {
+	rest, ok := strings.CutPrefix(name, "N")
+	return rest, ok && len(rest) > 2 && rest[0] >= 'A' && rest[0] <= 'Z'
+}
+
 func addWord(words map[string]map[int]float64, word string, n int, weight float64) {
 	put := func(word string, weight float64) {
 		of := words[word]
@@ -165,6 +172,9 @@ func (x *Index) addPhrases(n int) {
 		x.phrases = append(x.phrases, phrase{text, n, weight * d.used, lettersOf(text)})
 	}
 	add(d.row.Name, wholeName)
+	if exact, ok := exactForm(d.row.Name); ok && d.row.Kind == Function {
+		add(exact, numericalForm)
+	}
 	if d.row.Kind == Function {
 		for alias, name := range Aliases {
 			if name == d.row.Name {
