@@ -430,7 +430,7 @@ func TestLimitedAnswersSayTheLimit(t *testing.T) {
 			continue
 		}
 		limited++
-		s := apitest.Start(t, apitest.Options{Plans: plans, Rules: identity.Rules{Registrations: rule, SignIns: rule}, Elaborator: noTheorem{}})
+		s := apitest.Start(t, apitest.Options{Plans: plans, Rules: identity.Rules{Registrations: rule, SignIns: rule}, Elaborator: noTheorem{}, AnonymousPerHour: 2})
 		u := s.NewUser(t)
 		body, err := json.Marshal(r.minimal())
 		if err != nil {
