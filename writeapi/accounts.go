@@ -55,7 +55,7 @@ func (s Services) registerAccounts(api *httpkit.API) {
 		SetsCookie: "The browser session: the credential of later requests",
 	}, s.login)
 	httpkit.Handle(api, httpkit.Route{
-		Method: http.MethodPost, Path: "/auth/logout", ID: "logout", Tag: "Account", Summary: "Sign out",
+		Method: http.MethodPost, Path: "/auth/logout", ID: "logout", EndsCredential: true, Tag: "Account", Summary: "Sign out",
 		Description: "Ends the browser session that the cookie names and clears the cookie.",
 		Kinds:       []httpkit.Kind{httpkit.Unavailable}, Errors: problems, SetsCookie: "Clears the cookie of the browser session",
 	}, s.logout)
