@@ -3,7 +3,6 @@ package writeapi
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"reckon/commands"
 	"reckon/internal/auth"
@@ -124,7 +123,7 @@ func (s Services) closeAccount(ctx context.Context, in *closeInput) (*closedOutp
 	if _, err := commands.CloseAccount(ctx, s.Store, intent); err != nil {
 		return nil, err
 	}
-	setCookie(ctx, "", time.Unix(0, 0))
+	clearCookie(ctx)
 	out := &closedOutput{}
 	out.Body.UserID, out.Body.Closed = intent.Account, true
 	return out, nil

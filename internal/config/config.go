@@ -73,7 +73,7 @@ type Serve struct {
 	Beat         time.Duration  `help:"Interval of the heartbeats of a process that runs jobs or holds sessions; the same for all of an installation. None are written while no other process can read the log." default:"5s"`
 
 	RegistrationsPerHour int      `help:"Registrations per client address and hour." default:"5"`
-	SignInsPerMinute     int      `help:"Sign-ins a minute per client address and per account." default:"10"`
+	SignInsPerMinute     int      `help:"Sign-ins a minute per client address, per network and account, and per device that has signed in before; unknown devices have ten times as many wrong ones an hour for an account." default:"10"`
 	PaymentSecretFile    string   `help:"File, 0600, with the secret that signs calls of the payment webhook, or several, one a line; empty: there is no webhook." placeholder:"FILE"`
 	TrustedProxies       []string `help:"Networks whose X-Forwarded-For and X-Forwarded-Proto are believed." placeholder:"CIDR"`
 
