@@ -74,7 +74,7 @@ type Serve struct {
 
 	RegistrationsPerHour int      `help:"Registrations per client address and hour." default:"5"`
 	AnonymousPerHour     int      `help:"Evaluations without an account per client address and hour; 0 switches them off." default:"30"`
-	SignInsPerMinute     int      `help:"Sign-ins a minute per client address and per account." default:"10"`
+	SignInsPerMinute     int      `help:"Sign-ins a minute per client address, per network and account, and per device that has signed in before; unknown devices have ten times as many wrong ones an hour for an account." default:"10"`
 	PaymentSecretFile    string   `help:"File, 0600, with the secret that signs calls of the payment webhook, or several, one a line; empty: there is no webhook." placeholder:"FILE"`
 	TrustedProxies       []string `help:"Networks whose X-Forwarded-For and X-Forwarded-Proto are believed." placeholder:"CIDR"`
 

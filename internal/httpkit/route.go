@@ -54,6 +54,8 @@ type Route struct {
 	UploadTypes []string
 	// AlsoStatuses lists other statuses that are answered with the body of the 200.
 	AlsoStatuses []int
+	// EndsCredential: the route may end the credential that it is called with, and answers all the same.
+	EndsCredential bool
 	// ContentType of the 200 answer; empty: application/json.
 	ContentType string
 	// Hidden leaves the route out of the description.
@@ -318,14 +320,14 @@ func refuseParameters(r bunrouter.Request, op *huma.Operation) *Problem {
 
 // admit authenticates the request, then reads and checks its body: in this order, so that
 // a client without a credential cannot make the service read MaxJSONBytes.
-func (a *API) admit(w http.ResponseWriter, asked bunrouter.Request, op *huma.Operation, body *huma.Schema, route Route) (*http.Request, *Problem) {
+func (a *API) admit(w http.ResponseWriter, asked bunrouter.Request, op *huma.Operation, body *huma.Schema, route Route) (*http.Request, *admission, *Problem) {
 	r, needs := asked.Request, route.rule
 	if d := delegationOf(r.Context()); d != nil {
 		needs = a.ruleOf(d.Route.Method, d.Route.Path)
 	}
-	ctx, err := a.settings.Authenticator.Authenticate(r, needs)
-	if err != nil {
-		return nil, Translate(err, route.Errors)
+	ctx, let, problem := a.authenticate(r, needs, route.Errors)
+	if problem != nil {
+		return nil, nil, problem
 	}
 	if route.Limit != nil {
 		if allowance, err := route.Limit.Allowance(ctx); err == nil {
@@ -333,13 +335,13 @@ func (a *API) admit(w http.ResponseWriter, asked bunrouter.Request, op *huma.Ope
 		}
 	}
 	if problem := refuseParameters(asked, op); problem != nil {
-		return nil, problem
+		return nil, nil, problem
 	}
 	ctx = context.WithValue(ctx, headerKey{}, w.Header())
 	admitted := r.WithContext(ctx)
 	switch {
 	case route.UploadBytes > 0 && r.ContentLength > route.UploadBytes:
-		return nil, refuseLength(r, route.UploadBytes)
+		return nil, nil, refuseLength(r, route.UploadBytes)
 	case route.UploadBytes > 0:
 		upload := newUpload(r, route.UploadBytes)
 		admitted = r.WithContext(context.WithValue(ctx, uploadKey{}, upload))
@@ -350,15 +352,15 @@ func (a *API) admit(w http.ResponseWriter, asked bunrouter.Request, op *huma.Ope
 		}
 		data, problem := readJSON(r, limitBytes)
 		if problem != nil {
-			return nil, problem
+			return nil, nil, problem
 		}
 		if problem := a.checkBody(data, body, route); problem != nil {
-			return nil, problem
+			return nil, nil, problem
 		}
 		admitted.Body = io.NopCloser(bytes.NewReader(data))
 		admitted.Header.Set("Content-Type", "application/json") // as huma compares it; isJSON heeds RFC 9110 section 8.3.1
 	}
-	return admitted, nil
+	return admitted, let, nil
 }
 
 // checkBody returns the problem of a body that its schema refuses; nil: none.

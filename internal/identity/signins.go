@@ -30,6 +30,7 @@ const (
 type Client struct {
 	Address string // IPv4 or IPv6 address, or a network of addresses
 	Agent   string // its name, as text
+	Device  string // what NewDevice gave it; empty: it has not signed in before, or does not say so
 }
 
 // network is the IPv4 /24 or IPv6 /48 of the client: enough for a person to know a place, and no address. It is empty for an

@@ -39,6 +39,7 @@ type Store struct {
 	rules   Rules
 	windows *Windows
 	used    usedToday
+	clients atomic.Int64           // registered by this process
 	salt    atomic.Pointer[string] // of the windows' keys; nil: not read yet
 }
 

@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -173,8 +174,10 @@ type Options struct {
 	NoProjections bool
 	Elaborator    commands.Elaborator
 	Payments      payments.Provider
-	PublicURL     string
-	Kinds         []runners.Kind // beside those of the service
+	// TrustedProxies may say from where requests come: by default all of them come from one address.
+	TrustedProxies []netip.Prefix
+	PublicURL      string
+	Kinds          []runners.Kind // beside those of the service
 	// ReadModels and Identity are addresses of databases; files of the test's own when empty.
 	ReadModels, Identity string
 	MaxPlaceWait         time.Duration // of a job's place in the queue; a minute when zero
@@ -256,7 +259,7 @@ func Start(t testing.TB, o Options) *Server {
 		place, _ := queue.PlaceOf(ctx, account, jobID) // 0 with an error, and the answer leaves it out
 		return place
 	}}
-	api := httpkit.New(httpkit.Settings{
+	api := httpkit.New(httpkit.Settings{TrustedProxies: o.TrustedProxies,
 		Build: "test", Logger: quiet, PublicURL: o.PublicURL, Access: access.Routes(), Declared: writeapi.Declared(submittable.Declarations()),
 		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(log), Sessions: who, AccessTokens: who, Now: server.Clock.Now, MetadataURL: writeapi.MetadataURL, GrantUsed: func(ctx context.Context, id string) {
 			if err := who.GrantUsed(ctx, id); err != nil {
