@@ -102,11 +102,14 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 	if geo.blockBits < geo.stateBits {
 		heap += amplitudeBytes << geo.blockBits * int64(threads)
 	}
-	noisy := c.isNoisy()
+	noisy := c.hasChannels()
 	if c.qubits <= MaxProbabilityQubits && !noisy {
 		listed := int64(min(1<<min(shown, 62), maxProbabilities))
 		kept += listed * (key + key/8 + 16 + entryBytes)
 		cost.ResultBytes += listed * (key + 32)
+		if c.misreads() {
+			heap += 8 << min(len(p.outputs), maxMisread)
+		}
 	}
 	if c.statevector && c.qubits <= MaxStatevectorQubits {
 		kept += 16 << c.qubits
@@ -205,6 +208,12 @@ func (c Circuit) stabilizerCost(cost Cost, distinct, key, gates int64) Cost {
 	heap += int64(c.slots+c.qubits) * (symbols/4 + 64)    // outcomes
 	heap += symbols * (2*sample + entryBytes)             // basis
 	heap += errors * (sample + 64)                        // what each error does to the key
+	if len(c.marginals) > 0 {
+		heap += errors*(8+64) + symbols*(8+entryBytes) // and to one marginal
+		for _, qubits := range c.marginals {
+			cost.Operations += 16 * errors / 15 << len(qubits)
+		}
+	}
 	heap += int64(c.shots)*(sample+4) + distinct*(key+64) // samples, keys
 	marginalHeap, marginalText := c.marginalBytes()
 	heap += marginalHeap

@@ -359,11 +359,15 @@ func (c Circuit) measured() []gate {
 	return append(slices.Clone(c.gates), gate{name: "measure", kind: kindMeasure, targets: allQubits(c.qubits), slots: allQubits(c.qubits)})
 }
 
-// isNoisy reports whether the circuit, with its model written out, has any noise that changes something.
-func (c Circuit) isNoisy() bool {
-	found := c.noise != nil && slices.ContainsFunc(c.noise.readout, func(m *confusion) bool { return m != nil })
+// hasChannels reports whether noise acts on the state of the circuit, its model written out.
+func (c Circuit) hasChannels() (found bool) {
 	forEach(c.gates, func(g *gate) { found = found || g.kind == kindChannel && !g.channel.trivial() })
 	return found
+}
+
+// misreads reports whether what a measurement finds may be read as something else, which changes no state.
+func (c Circuit) misreads() bool {
+	return c.noise != nil && slices.ContainsFunc(c.noise.readout, func(m *confusion) bool { return m != nil })
 }
 
 // readoutOf is how a qubit is misread, or nil.

@@ -292,8 +292,12 @@ func TestTableauAgreesWithDensityMatrix(t *testing.T) {
 		for range 6 {
 			c, _ = c.withRandomTerm(t, rng)
 		}
+		c.marginals = [][]int{permute(rng, n), {int(rng.uint64() % uint64(n))}}
 		density := mustRun(t, c, Options{Engine: EngineDensity})
 		tableau := mustRun(t, c, Options{Engine: EngineStabilizer})
+		for i, m := range density.Marginals {
+			compareDistributions(t, tableau.Marginals[i].Probabilities, m.Probabilities, 1e-12)
+		}
 		followDistribution(t, round, tableau.Counts, density.Probabilities)
 		for i, e := range density.Expectations {
 			if got := tableau.Expectations[i].Value; got == nil || math.Abs(*got-*e.Value) > 1e-12 {

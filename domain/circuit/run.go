@@ -118,7 +118,7 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		switch {
 		case engine == EngineDensity:
 			name, run32, run64, wires = "density", runDensity[float32], runDensity[float64], 2*c.qubits
-		case c.isNoisy():
+		case c.hasChannels():
 			name = "trajectories"
 		}
 		result.Engine = fmt.Sprintf("%s-%s-v1", name, c.precision)
@@ -147,9 +147,9 @@ func (c Circuit) engine(asked Engine) (Engine, error) {
 	clifford := reason == ""
 	switch asked {
 	case EngineAuto:
-		noisy := c.isNoisy()
+		noisy := c.hasChannels()
 		switch {
-		case noisy && c.notDensity() == "":
+		case (noisy || c.misreadsInside()) && c.notDensity() == "":
 			return EngineDensity, nil
 		case clifford && (noisy || c.qubits > MaxProbabilityQubits):
 			return EngineStabilizer, nil
@@ -172,6 +172,12 @@ func (c Circuit) engine(asked Engine) (Engine, error) {
 		return EngineStabilizer, nil
 	}
 	return "", refuse(CodeEngine, "engine must be %q, %q or %q, not %q", EngineStatevector, EngineStabilizer, EngineDensity, clipText(string(asked)))
+}
+
+// misreadsInside reports whether an outcome inside the circuit may be misread: the density matrix follows two histories of it, shots
+// four. A circuit without a state vector is none of these.
+func (c Circuit) misreadsInside() bool {
+	return c.misreads() && c.qubits <= MaxDensityQubits && !lower(c).oneHistory()
 }
 
 // notClifford says what the tableau cannot run, and which instruction that is first; reason is empty when it can run all of them.
@@ -221,7 +227,8 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	report.total.Store(workBound(p, sim.plans, c.shots))
 	sim.tally = newTally(c.observables, c.shots, result.Seed)
 	sim.histories = 1
-	noisy := c.isNoisy()
+	noisy := c.hasChannels()
+	sim.misread = slices.ContainsFunc(p.outputs, func(out output) bool { return out.readout != nil })
 	switch {
 	case noisy:
 		sim.omitted = "noise is simulated by trajectories, one per shot, which give no exact values"
@@ -229,12 +236,13 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 		result.Trajectories = c.shots
 	case c.qubits > MaxProbabilityQubits:
 		sim.omitted = fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits)
+	case sim.misread && len(p.outputs) > c.mostMisread(p):
+		sim.omitted = fmt.Sprintf("exact probabilities with readout errors are listed up to %d bits", c.mostMisread(p))
 	default:
 		sim.listed, sim.probabilities = true, make(map[string]float64)
 	}
 	sim.marginals, sim.sums = c.marginals, newMarginalSums(c.marginals)
 	sim.exact = !noisy && (sim.listed || len(c.observables)+len(c.marginals) > 0)
-	sim.misread = slices.ContainsFunc(p.outputs, func(out output) bool { return out.readout != nil })
 	planes, err := newPlanes[F](how.memory, geo.stateBits)
 	if err != nil {
 		return err

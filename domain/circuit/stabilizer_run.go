@@ -23,9 +23,7 @@ func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress
 		result.Expectations = tally.expectations(true)
 	}
 	if len(c.marginals) > 0 {
-		if result.Marginals = sums.result(c.marginals, !c.isNoisy()); c.isNoisy() {
-			result.omit("marginals.probabilities", "errors are drawn for each shot, which gives no exact distributions")
-		}
+		result.Marginals = sums.result(c.marginals, true)
 	}
 	result.omit("probabilities", fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits))
 	if c.statevector {
@@ -95,7 +93,9 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, sums margi
 		for _, q := range qubits {
 			chosen = append(chosen, final[q])
 		}
-		sums[i] = marginalOf(chosen)
+		if sums[i], err = noise.marginal(ctx, chosen); err != nil {
+			return nil, noise, err
+		}
 	}
 	var key []parity
 	layout := c.keyLayout()

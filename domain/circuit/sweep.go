@@ -318,6 +318,9 @@ func (c Circuit) sweepCost(threads int) Cost {
 	engines := []Engine{EngineStabilizer}
 	if engine, err := c.engine(EngineAuto); err == nil && c.qubits <= MaxQubits {
 		engines = append(engines, engine)
+		if !c.hasChannels() && engine != EngineStatevector { // a point may be simpler than angles without symmetry
+			engines = append(engines, EngineStatevector)
+		}
 	}
 	n := uint64(len(c.points))
 	var total Cost
