@@ -1,11 +1,8 @@
 package circuit
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"math"
 	"slices"
 )
@@ -89,14 +86,10 @@ func (c Circuit) checkMarginals(raw [][]integer) ([][]int, error) {
 
 // WithMarginals returns the circuit with the marginals of a JSON array, as the field marginals has them.
 func (c Circuit) WithMarginals(text []byte) (Circuit, error) {
-	r := reader{dec: json.NewDecoder(bytes.NewReader(text)), limits: DefaultLimits()}
-	r.dec.UseNumber()
+	r := newReader(text, "the marginals", DefaultLimits())
 	raw, err := r.marginals()
-	if err != nil {
+	if err := firstError(err, r.end()); err != nil {
 		return Circuit{}, err
-	}
-	if _, err := r.dec.Token(); !errors.Is(err, io.EOF) {
-		return Circuit{}, refuse(CodeMalformed, "text follows the marginals")
 	}
 	c.marginals, err = c.checkMarginals(raw)
 	return c, err

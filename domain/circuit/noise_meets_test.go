@@ -144,3 +144,36 @@ func TestReadoutErrorsBeyondTheDensityMatrix(t *testing.T) {
 		t.Errorf("%v, %v", r.Probabilities, r.Omitted)
 	}
 }
+
+// TestNoiseThatMeetsNothingIsSaid: a name of the model that no gate has is reported, and so are measurements that never are.
+func TestNoiseThatMeetsNothingIsSaid(t *testing.T) {
+	model := func(rules, readout string) string {
+		return `{"channels":[` + rules + `],"readout":[` + readout + `]}`
+	}
+	rzz := "OPENQASM 3; include \"stdgates.inc\"; gate rzz(t) a, b { cx a, b; rz(t) b; cx a, b; } qubit[3] q; bit[1] c; rzz(0.5) q[0], q[1]; pow(0.5) @ x q[2]; c[0] = measure q[0];"
+	flip := `{"channel":"depolarizing","p":0.1,"gates":%s}`
+	for _, c := range []struct{ what, noise, says string }{
+		{"a definition", model(fmt.Sprintf(flip, `["rzz","cx"]`), ""), "noise channel 0 (depolarizing) goes with rzz, which"},
+		{"a power", model(fmt.Sprintf(flip, `["sx"]`), ""), "goes with sx, which"},
+		{"all meet", model(fmt.Sprintf(flip, `["cx","rz","CNOT","measure"]`), `{"matrix":[[0.9,0.1],[0,1]]}`), ""},
+		{"other qubits", model(`{"channel":"bit_flip","p":0.1,"gates":["cx"],"qubits":[2]}`, ""), "noise channel 0 (bit_flip) meets no gate of the circuit on its qubits"},
+		{"never measured", model("", `{"qubits":[0],"matrix":[[0.9,0.1],[0,1]]},{"qubits":[1,2],"matrix":[[0.9,0.1],[0,1]]}`), "noise readout 1: none"},
+	} {
+		p, err := ParseOpenQASM([]byte(rzz), Limits{})
+		if err == nil {
+			p, err = p.WithNoise([]byte(c.noise), Limits{})
+		}
+		if err != nil {
+			t.Fatal(c.what, err)
+		}
+		got := mustRun(t, p, Options{}).Warnings
+		if c.says == "" && got != nil || c.says != "" && (len(got) != 1 || !strings.Contains(got[0], c.says)) {
+			t.Errorf("%s: %q, want %q", c.what, got, c.says)
+		}
+	}
+	swept := mustSweep(t, parseText(t, `{"qubits":1,"noise":{"channels":[{"channel":"bit_flip","p":0.1,"gates":["h"]}]},
+		"gates":[{"gate":"rx","target":0,"angle":"a"},{"gate":"measure","target":0},{"if":{"measured":0},"then":[{"gate":"x","target":0}]}],"sweep":[{"a":1},{"a":2}]}`), Options{})
+	if len(swept.Warnings) != 1 || swept.Points[0].Warnings != nil {
+		t.Errorf("%q, %q", swept.Warnings, swept.Points[0].Warnings)
+	}
+}

@@ -59,6 +59,7 @@ type Result struct {
 	Engine        string             `json:"engine" example:"statevector-double-v1" doc:"What simulated; its number changes whenever counts may"`
 	Trajectories  int                `json:"trajectories,omitempty" doc:"Number of quantum trajectories that noise was simulated by, one per shot; left out where the result is exact"`
 	Omitted       map[string]string  `json:"omitted,omitempty" doc:"Fields that were left out though the page promises them, each with the reason"`
+	Warnings      []string           `json:"warnings,omitempty" doc:"What the noise model says of gates or measurements that the circuit does not have"`
 	Memory        []string           `json:"memory,omitempty" doc:"Key of each shot in order, when asked for"`
 }
 
@@ -72,7 +73,7 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	if len(c.points) > 0 {
 		return Result{}, refuse(CodeSweep, "the circuit has parameters: run its sweep")
 	}
-	depth, gateCounts := c.Depth(), c.GateCounts()
+	depth, gateCounts, warnings := c.Depth(), c.GateCounts(), c.warnings()
 	c = c.noisy()
 	engine, err := c.engine(options.Engine)
 	if err != nil {
@@ -100,7 +101,7 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		}
 	}
 	result := Result{
-		Shots: c.shots, Seed: options.Seed, Depth: depth, GateCounts: gateCounts, BitOrder: "q0_rightmost",
+		Shots: c.shots, Seed: options.Seed, Depth: depth, GateCounts: gateCounts, BitOrder: "q0_rightmost", Warnings: warnings,
 	}
 	if c.hasSeed {
 		result.Seed = c.seed
