@@ -105,7 +105,7 @@ func checkGenerated(t testing.TB, c *checker.Checker, pairs []Generated, budget 
 				if i >= len(pairs) {
 					return
 				}
-				result, processor := measured(t, c, pairs[i].Input, pairs[i].Answer, checkBudget)
+				result, processor := measured(t, c, pairs[i].Input, pairs[i].Answer, checkSteps)
 				spent.Add(int64(processor))
 				checked[i] = Checked{pairs[i], result, processor}
 			}
