@@ -67,7 +67,9 @@ func chains(activities []burst.Activity) [][]burst.Activity {
 	}
 	var all [][]burst.Activity
 	for _, m := range members {
-		slices.SortFunc(m, func(a, b burst.Activity) int { return cmp.Or(cmp.Compare(a.AtMS, b.AtMS), cmp.Compare(a.Position, b.Position)) })
+		slices.SortFunc(m, func(a, b burst.Activity) int {
+			return cmp.Or(cmp.Compare(a.AtMS, b.AtMS), cmp.Compare(a.Position, b.Position))
+		})
 		all = append(all, m)
 	}
 	slices.SortFunc(all, func(a, b []burst.Activity) int {
