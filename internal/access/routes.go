@@ -59,6 +59,9 @@ func Routes() Table {
 		"GET /api/history":       scoped(scope.HistoryRead),
 		"GET /api/plots/{id}":    scoped(scope.HistoryRead),
 		"GET /api/receipts/{id}": scoped(scope.ReceiptsRead),
+		"GET /api/bursts":        scoped(scope.HistoryRead),
+		"GET /api/bursts/locate": scoped(scope.HistoryRead),
+		"GET /api/bursts/{id}":   scoped(scope.HistoryRead),
 
 		"GET /api/sessions":         scoped(scope.SessionsWrite),
 		"DELETE /api/sessions/{id}": scoped(scope.SessionsWrite),

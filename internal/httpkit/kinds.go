@@ -18,6 +18,7 @@ var (
 	TooComplex         = Kind{"expression_too_complex", http.StatusBadRequest, "The expression is too large or too deeply nested", "`detail` gives the bound. Split the work, or define parts in a session."}
 	InvalidSessionID   = Kind{"invalid_session_id", http.StatusBadRequest, "The session id is not valid", "A session id is your own name for the session: 1 to 64 of A-Z a-z 0-9 . _ - and not . or .."}
 	VerifyInput        = Kind{"verify_input", http.StatusBadRequest, "Send run_id, or code and result", "Either `run_id` alone, or `code` and `result` together."}
+	LocateInput        = Kind{"locate_input", http.StatusBadRequest, "Send run_id or job_id", "Exactly one of the query parameters `run_id` and `job_id`."}
 
 	UnknownJobKind  = Kind{"unknown_job_kind", http.StatusBadRequest, "There is no such kind of job", "`detail` lists the kinds that can be submitted here. No slot was spent."}
 	TimeoutOverPlan = Kind{"timeout_over_plan", http.StatusBadRequest, "The job asks for more time than the plan gives", "`detail` gives the plan's budget; leave `timeout_ms` out to get all of it. No slot was spent."}
@@ -58,6 +59,7 @@ var (
 	NoSuchUpload  = Kind{"no_such_upload", http.StatusNotFound, "No such upload", "Your account has no upload with this id."}
 	NoMCPSession  = Kind{"no_such_mcp_session", http.StatusNotFound, "No such MCP session", "The header `Mcp-Session-Id` is none that this service gave. Initialize again."}
 	NoCertificate = Kind{"no_such_certificate", http.StatusNotFound, "No such certificate", "There is no certificate with this id, or it is not your account's."}
+	NoSuchBurst   = Kind{"no_such_burst", http.StatusNotFound, "No such burst", "Your account has no burst with this id, or none any more: the id changes when an earlier activity becomes known. GET /api/bursts/locate finds a burst by a run or a job."}
 	MethodRefused = Kind{"method_not_allowed", http.StatusMethodNotAllowed, "The address does not take this method", "The Allow header lists those it takes."}
 
 	BudgetExhausted   = Kind{"budget_exhausted", http.StatusRequestTimeout, "The compute budget is exhausted", "The evaluation ran past the plan's budget and was stopped. Simplify it or submit it as a job. `run_id` names the logged run. In a session `session_ended` says that its variables are gone."}
@@ -95,12 +97,12 @@ var (
 // Kinds lists those above in the order of docs/errors.md.
 func Kinds() []Kind {
 	return []Kind{
-		InvalidRequest, UnknownField, InvalidJSON, BodyRequired, InvalidParameter, AmbiguousRequest, MalformedRequest, UnsupportedVersion, ExpressionRequired, TooComplex, InvalidSessionID, VerifyInput,
+		InvalidRequest, UnknownField, InvalidJSON, BodyRequired, InvalidParameter, AmbiguousRequest, MalformedRequest, UnsupportedVersion, ExpressionRequired, TooComplex, InvalidSessionID, VerifyInput, LocateInput,
 		UnknownJobKind, TimeoutOverPlan,
 		InvalidExport, ExportOverBudget, ExportTooLarge, ExportChoice, UnknownUpload, InvalidDeclarations, InvalidSource, InvalidModule, ElaborationFailed,
 		Unauthenticated, InvalidToken, InvalidCredentials, InvalidSignature,
 		FirstPartyOnly, InsufficientScope, CrossOrigin, WrongPassword, ExpressionDenied, NotMathematics, ProofsNotOnPlan,
-		NoSuchRoute, AnonymousOff, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchApp, NoSuchJob, NoSuchUpload, NoMCPSession, NoCertificate, MethodRefused,
+		NoSuchRoute, AnonymousOff, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchApp, NoSuchJob, NoSuchUpload, NoMCPSession, NoCertificate, NoSuchBurst, MethodRefused,
 		BudgetExhausted, BodyTimeout, EmailTaken, PaymentRefused, TooManySessions, UploadUsed, TooLarge, ExpressionTooLong, NotJSON, NotAnExport, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
 		Internal, UnknownCoding, Saturated, Unavailable, NoElaboration, UnsupportedHTTP,
 	}
