@@ -25,6 +25,7 @@ type commandLine struct {
 	Parked      parkedCmd      `cmd:"" help:"Show and retry events that were set aside."`
 	Blobs       blobsCmd       `cmd:"" help:"Remove large bytes that no event names."`
 	Engine      engineCmd      `cmd:"" help:"Install and test the evaluation engine."`
+	Reference   referenceCmd   `cmd:"" help:"Check and build the function reference."`
 	Qsim        qsimCmd        `cmd:"" help:"Simulate a quantum circuit."`
 	Lean        leanCmd        `cmd:"" help:"Check Lean 4 proof exports."`
 	Licences    licencesCmd    `cmd:"" help:"Print the notices and licences of all that this binary contains."`
