@@ -372,6 +372,17 @@ func TestNobodyIsLockedOutByOthers(t *testing.T) {
 	})
 }
 
+// TestPasswordsAreText: what JSON cannot carry is no password, wherever it comes from.
+func TestPasswordsAreText(t *testing.T) {
+	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, _ *clock) {
+		for _, password := range []string{strings.Repeat("\xff", 9), "correct horse \xc3", "\xed\xa0\x80 surrogate"} {
+			if _, err := s.Register(t.Context(), "a@b.c", password, (&logged{}).announce); !errors.Is(err, identity.ErrInvalidPassword) {
+				t.Errorf("%q: %v", password, err)
+			}
+		}
+	})
+}
+
 // TestWindowsAreBounded: whatever addresses come, there are so many windows, evenly used, the same ones for every process, and no
 // address can be read from them.
 func TestWindowsAreBounded(t *testing.T) {
