@@ -73,7 +73,7 @@ func (s Services) evaluateAnonymously(ctx context.Context, in *anonymousInput) (
 	if err != nil {
 		return nil, explainAnonymous(err, command)
 	}
-	allowance, err := s.Anonymous.Limiter.Count(ctx, caller, s.perHour(), s.Clock.Now())
+	allowance, err := s.inThisHour(ctx, caller, s.Anonymous.Limiter.Count)
 	if err != nil {
 		return nil, err
 	}
@@ -105,10 +105,13 @@ func (s Services) anonymousBudget() time.Duration {
 	return min(anonymousBudget, s.Plans[0].EvaluationBudget()/2)
 }
 
-// perHour is the limit until the end of this clock hour, in which a caller has one name.
-func (s Services) perHour() ratelimit.Rule {
+// inThisHour counts a caller's requests, or looks at them, up to the end of this clock hour, in which a caller has one name.
+func (s Services) inThisHour(ctx context.Context, caller string, count func(context.Context, string, ratelimit.Rule, time.Time) (ratelimit.Allowance, error)) (ratelimit.Allowance, error) {
 	now := s.Clock.Now()
-	return ratelimit.Rule{Requests: s.Anonymous.PerHour, Window: now.Truncate(time.Hour).Add(time.Hour).Sub(now)}
+	end := now.Truncate(time.Hour).Add(time.Hour)
+	allowance, err := count(ctx, caller, ratelimit.Rule{Requests: s.Anonymous.PerHour, Window: end.Sub(now)}, now)
+	allowance.ResetAt = end // of the hour, whenever in it the caller's first request was
+	return allowance, err
 }
 
 // anonymousCaller names who asks in this hour.
@@ -125,7 +128,7 @@ func (s Services) anonymousLeft(ctx context.Context) (ratelimit.Allowance, error
 	if err != nil {
 		return ratelimit.Allowance{}, err
 	}
-	return s.Anonymous.Limiter.Peek(ctx, caller, s.perHour(), s.Clock.Now())
+	return s.inThisHour(ctx, caller, s.Anonymous.Limiter.Peek)
 }
 
 // explainAnonymous makes the problem of an evaluation without an account that has no answer. Any other error is returned as it is.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -88,20 +89,27 @@ func TestAnonymousRefusalNamesHeadAndAllowlist(t *testing.T) {
 func TestAnonymousAllowance(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{AnonymousPerHour: 3})
 	s.Clock.Pass(s.Clock.Now().Truncate(time.Hour).Add(90 * time.Minute).Sub(s.Clock.Now())) // half past
+	ends := strconv.FormatInt(s.Clock.Now().Add(30*time.Minute).Unix(), 10)
 	for range 3 {
-		anonymous(t, s, "1+1").OK(t)
+		if a := anonymous(t, s, "1+1").OK(t); a.Header.Get("X-RateLimit-Reset") != ends {
+			t.Errorf("%v, want %s", a.Header, ends)
+		}
+		s.Clock.Pass(time.Minute)
+	}
+	if a := anonymous(t, s, "Run[1]"); a.Header.Get("X-RateLimit-Reset") != ends {
+		t.Errorf("%v, want %s", a.Header, ends)
 	}
 	asked := s.Evaluated.Load()
 	for range 20 {
 		refused := anonymous(t, s, "1+1")
-		if refused.Status != 429 || refused.JSON["code"] != "rate_limited" || refused.Header.Get("Retry-After") != "1800" || refused.Header.Get("X-RateLimit-Remaining") != "0" {
+		if refused.Status != 429 || refused.JSON["code"] != "rate_limited" || refused.Header.Get("Retry-After") != "1620" || refused.Header.Get("X-RateLimit-Remaining") != "0" {
 			t.Fatalf("%d %s %v", refused.Status, refused.Body, refused.Header)
 		}
 	}
 	if s.Evaluated.Load() != asked {
 		t.Error("the engine was asked")
 	}
-	s.Clock.Pass(30 * time.Minute)
+	s.Clock.Pass(27 * time.Minute)
 	anonymous(t, s, "1+1").OK(t)
 }
 
