@@ -45,7 +45,7 @@ var (
 	ExpressionDenied  = Kind{"expression_denied", http.StatusForbidden, "The expression uses something that is not permitted", "`detail` names the function. Nothing was evaluated or logged."}
 	ProofsNotOnPlan   = Kind{"proofs_not_on_plan", http.StatusForbidden, "The plan has no proof checking", "See /billing/plans for those that have."}
 
-	NoSuchRoute   = Kind{"no_such_route", http.StatusNotFound, "There is nothing at this address", "See /openapi.json for every address."}
+	NoSuchRoute   = Kind{"no_such_route", http.StatusNotFound, "There is nothing at this address", "See /openapi.json for the addresses of the API; pages, OAuth and /mcp are not in it."}
 	NoSuchRun     = Kind{"no_such_run", http.StatusNotFound, "No such run", "Your account has no run with this id."}
 	NoReceipt     = Kind{"no_receipt", http.StatusNotFound, "The run has no receipt", "Only a run that ended with an answer has one."}
 	NoPlot        = Kind{"no_plot", http.StatusNotFound, "The run has no plot", "No graphic was stored for this run."}
