@@ -47,7 +47,7 @@ var (
 	NotMathematics    = Kind{"not_mathematics", http.StatusForbidden, "Without an account only mathematics is evaluated", "`head` names what may not be used and `allowlist` lists what may. Nothing was evaluated and the allowance is as it was."}
 	ProofsNotOnPlan   = Kind{"proofs_not_on_plan", http.StatusForbidden, "The plan has no proof checking", "See /billing/plans for those that have."}
 
-	NoSuchRoute   = Kind{"no_such_route", http.StatusNotFound, "There is nothing at this address", "See /openapi.json for every address."}
+	NoSuchRoute   = Kind{"no_such_route", http.StatusNotFound, "There is nothing at this address", "See /openapi.json for the addresses of the API; pages, OAuth and /mcp are not in it."}
 	AnonymousOff  = Kind{"anonymous_off", http.StatusNotFound, "Evaluation without an account is switched off", "The operator of this service answers evaluations of accounts only: open one, or use another deployment."}
 	NoSuchRun     = Kind{"no_such_run", http.StatusNotFound, "No such run", "Your account has no run with this id."}
 	NoReceipt     = Kind{"no_receipt", http.StatusNotFound, "The run has no receipt", "Only a run that ended with an answer has one."}
