@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"domain/session":       {"domain/event", "domain/decider"},
 	"domain/upload":        {"domain/event", "domain/decider"},
 	"domain/certificate":   {"domain/event", "domain/decider", "domain/upload"},
+	"domain/burst":         {"domain/event", "domain/run", "domain/job", "domain/certificate"},
 	"domain/keys":          {"domain/event", "domain/decider"},
 	"domain/scope":         {},
 	"domain/grant":         {"domain/event", "domain/decider", "domain/scope"},

@@ -82,7 +82,7 @@ func (r Runner) evaluate(ctx context.Context, input string) (ran reference.Ran, 
 
 func (r Runner) verdict(ctx context.Context, code string, tree *expression.Expr, answer string) (reference.Verdict, error) {
 	check, err := r.Checker.Check(ctx, commands.CheckRequest{
-		Account: reader, Code: code, Tree: tree, Answer: answer, Budget: commands.MaxCheckBudget, QueueWait: queueWait,
+		Account: reader, Code: code, Tree: tree, Answer: answer, Steps: commands.MaxCheckSteps, QueueWait: queueWait,
 	})
 	if err != nil {
 		return reference.Verdict{}, err
