@@ -64,7 +64,7 @@ const (
 	wholeName, wholeElsewhere, lastOfElsewhere = 1000.0, 700.0, 400.0
 	stemmed, beginning, misspelt               = 0.9, 0.7, 0.5
 
-	numericalForm               = 250
+	numericalForm               = 760
 	nameBeginning, nameMisspelt = 0.15, 0.3
 	together                    = 8 // all words stand side by side
 	perUse                      = 0.04
