@@ -18,5 +18,6 @@ func (s Services) addRoutes(api *httpkit.API) {
 	s.registerReceipts(api)
 	s.registerSessions(api)
 	s.registerSignIns(api)
+	s.registerStatevectors(api)
 	s.registerTokens(api)
 }
