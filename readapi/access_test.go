@@ -257,11 +257,14 @@ func TestOtherAccountsThingsAreNotThere(t *testing.T) {
 		id   string
 		kind httpkit.Kind
 	}{
-		"GET /api/plots/{id}":          {run, httpkit.NoSuchRun},
-		"GET /api/bursts/{id}":         {burst, httpkit.NoSuchBurst},
-		"GET /api/receipts/{id}":       {run, httpkit.NoSuchRun},
-		"GET /api/jobs/{id}":           {job, httpkit.NoSuchJob},
-		"DELETE /api/jobs/{id}":        {job, httpkit.NoSuchJob},
+		"GET /api/plots/{id}":    {run, httpkit.NoSuchRun},
+		"GET /api/bursts/{id}":   {burst, httpkit.NoSuchBurst},
+		"GET /api/receipts/{id}": {run, httpkit.NoSuchRun},
+		"GET /api/jobs/{id}":     {job, httpkit.NoSuchJob},
+		"DELETE /api/jobs/{id}":  {job, httpkit.NoSuchJob},
+
+		"GET /api/jobs/{id}/statevector.npy": {job, httpkit.NoSuchJob},
+
 		"DELETE /api/connections/{id}": {uuid.NewString(), httpkit.NoSuchApp},           // TestConnectAnApp tries another account's
 		"DELETE /api/sign-ins/{id}":    {strings.Repeat("0", 32), httpkit.NoSuchSignIn}, // TestSignIns tries another account's
 		"DELETE /api/tokens/{id}":      {owner.TokenID, httpkit.NoSuchToken},
