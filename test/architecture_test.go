@@ -41,6 +41,7 @@ var allowed = map[string][]string{
 	"domain/runner":        {"domain/event", "domain/decider"},
 	"domain/receipt":       {"domain/event", "domain/run"},
 	"domain/expression":    {},
+	"domain/reference":     {"domain/expression"},
 	"domain/verification":  {"domain/expression"},
 	"domain/circuit":       {},
 	"domain/lean":          {},

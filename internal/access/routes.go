@@ -52,7 +52,9 @@ func Routes() Table {
 
 		"POST /mcp": {Who: TokenOnly, Scope: scope.MCP},
 
-		"POST /api/evaluate":     scoped(scope.Evaluate),
+		"POST /api/evaluate":        scoped(scope.Evaluate),
+		"POST /api/public/evaluate": public,
+
 		"POST /api/verify":       scoped(scope.Verify),
 		"GET /api/history":       scoped(scope.HistoryRead),
 		"GET /api/plots/{id}":    scoped(scope.HistoryRead),

@@ -61,6 +61,20 @@ const (
 	PlainCookie  = "reckon"
 )
 
+// Names of the cookie by which a device is known that has signed in before; it opens nothing.
+const (
+	secureDeviceCookie = "__Host-reckon-device"
+	plainDeviceCookie  = "reckon-device"
+)
+
+// DeviceCookieName is that cookie's name for a request.
+func DeviceCookieName(r httpkit.Request) string {
+	if r.Secure {
+		return secureDeviceCookie
+	}
+	return plainDeviceCookie
+}
+
 // CookieName is the cookie in use for a request.
 func CookieName(r httpkit.Request) string {
 	if r.Secure {

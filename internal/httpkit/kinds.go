@@ -44,9 +44,11 @@ var (
 	CrossOrigin       = Kind{"cross_origin", http.StatusForbidden, "Cross-origin write refused", "A browser sent this from another site without an Authorization header. Use an API token."}
 	WrongPassword     = Kind{"wrong_password", http.StatusForbidden, "The password is not the account's", "You are signed in still. Attempts are limited: X-RateLimit-Remaining says how many are left."}
 	ExpressionDenied  = Kind{"expression_denied", http.StatusForbidden, "The expression uses something that is not permitted", "`detail` names the function. Nothing was evaluated or logged."}
+	NotMathematics    = Kind{"not_mathematics", http.StatusForbidden, "Without an account only mathematics is evaluated", "`head` names what may not be used and `allowlist` lists what may. Nothing was evaluated and the allowance is as it was."}
 	ProofsNotOnPlan   = Kind{"proofs_not_on_plan", http.StatusForbidden, "The plan has no proof checking", "See /billing/plans for those that have."}
 
 	NoSuchRoute   = Kind{"no_such_route", http.StatusNotFound, "There is nothing at this address", "See /openapi.json for every address."}
+	AnonymousOff  = Kind{"anonymous_off", http.StatusNotFound, "Evaluation without an account is switched off", "The operator of this service answers evaluations of accounts only: open one, or use another deployment."}
 	NoSuchRun     = Kind{"no_such_run", http.StatusNotFound, "No such run", "Your account has no run with this id."}
 	NoReceipt     = Kind{"no_receipt", http.StatusNotFound, "The run has no receipt", "Only a run that ended with an answer has one."}
 	NoPlot        = Kind{"no_plot", http.StatusNotFound, "The run has no plot", "No graphic was stored for this run."}
@@ -67,6 +69,7 @@ var (
 	TooManySessions   = Kind{"too_many_sessions", http.StatusConflict, "The plan's live sessions are all in use", "Clear one with DELETE /api/sessions/{id} or wait until one expires."}
 	UploadUsed        = Kind{"upload_used", http.StatusConflict, "The upload is another job's", "One upload is checked by one job. Upload the export again for another check. The slot was not spent, or was given back."}
 	TooLarge          = Kind{"body_too_large", http.StatusRequestEntityTooLarge, "The body is too large", "`detail` gives the limit."}
+	ExpressionTooLong = Kind{"expression_too_long", http.StatusRequestEntityTooLarge, "The expression is too long without an account", "`detail` gives its length and the limit, in bytes of UTF-8. Nothing was evaluated and the allowance is as it was."}
 	NotJSON           = Kind{"unsupported_media_type", http.StatusUnsupportedMediaType, "The body must be JSON", "Send `Content-Type: application/json`, UTF-8, without Content-Encoding."}
 	NotAnExport       = Kind{"unsupported_export_type", http.StatusUnsupportedMediaType, "The body must be a proof export", "Send `Content-Type: application/x-ndjson`, or `application/gzip` with `Content-Encoding: gzip`."}
 	ExpectationFailed = Kind{"expectation_failed", http.StatusExpectationFailed, "The header Expect asks for something unknown", "Leave it out, or send `Expect: 100-continue`. The connection is closed."}
@@ -98,9 +101,9 @@ func Kinds() []Kind {
 		UnknownJobKind, TimeoutOverPlan,
 		InvalidExport, ExportOverBudget, ExportTooLarge, ExportChoice, UnknownUpload, InvalidDeclarations, InvalidSource, InvalidModule, ElaborationFailed,
 		Unauthenticated, InvalidToken, InvalidCredentials, InvalidSignature,
-		FirstPartyOnly, InsufficientScope, CrossOrigin, WrongPassword, ExpressionDenied, ProofsNotOnPlan,
-		NoSuchRoute, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchApp, NoSuchJob, NoSuchUpload, NoMCPSession, NoCertificate, NoSuchBurst, MethodRefused,
-		BudgetExhausted, BodyTimeout, EmailTaken, PaymentRefused, TooManySessions, UploadUsed, TooLarge, NotJSON, NotAnExport, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
+		FirstPartyOnly, InsufficientScope, CrossOrigin, WrongPassword, ExpressionDenied, NotMathematics, ProofsNotOnPlan,
+		NoSuchRoute, AnonymousOff, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchApp, NoSuchJob, NoSuchUpload, NoMCPSession, NoCertificate, NoSuchBurst, MethodRefused,
+		BudgetExhausted, BodyTimeout, EmailTaken, PaymentRefused, TooManySessions, UploadUsed, TooLarge, ExpressionTooLong, NotJSON, NotAnExport, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
 		Internal, UnknownCoding, Saturated, Unavailable, NoElaboration, UnsupportedHTTP,
 	}
 }

@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
 
 	"reckon/internal/auth"
+	"reckon/internal/database"
 )
 
 const (
@@ -30,6 +32,7 @@ const (
 type Client struct {
 	Address string // IPv4 or IPv6 address, or a network of addresses
 	Agent   string // its name, as text
+	Device  string // what NewDevice gave it; empty: it has not signed in before, or does not say so
 }
 
 // network is the IPv4 /24 or IPv6 /48 of the client: enough for a person to know a place, and no address. It is empty for an
@@ -272,7 +275,8 @@ func (s *Store) setPassword(ctx context.Context, row accountRow, replacement, ke
 	return nil
 }
 
-// Forget removes everything of an account, and the use of its tokens. It may be repeated. A sign-in that is under way fails.
+// Forget removes everything of an account, and the use of its tokens: from the files of SQLite too, when it returns. It may be repeated. A
+// sign-in that is under way fails.
 func (s *Store) Forget(ctx context.Context, account string, tokens []string) error {
 	err := s.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		for _, removed := range []*bun.DeleteQuery{
@@ -294,8 +298,27 @@ func (s *Store) Forget(ctx context.Context, account string, tokens []string) err
 	if err != nil {
 		return fmt.Errorf("identity: forget: %w", err)
 	}
+	return s.emptyJournal(ctx)
+}
+
+// emptyJournal moves what SQLite's write-ahead log holds into the file and cuts the log to nothing: it has older states of every page that
+// was written. Other connections are waited for as for any lock.
+func (s *Store) emptyJournal(ctx context.Context) error {
+	if s.db.Dialect().Name() != dialect.SQLite {
+		return nil
+	}
+	var busy, frames, moved int
+	if err := s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved); err != nil {
+		return fmt.Errorf("identity: write-ahead log: %w", err)
+	}
+	if busy != 0 {
+		return &database.UnavailableError{Part: part, Err: errJournalBusy}
+	}
 	return nil
 }
+
+// errJournalBusy means that somebody has read an older state of the tables for as long as a lock is waited for.
+var errJournalBusy = errors.New("the write-ahead log is in use")
 
 // forgottenAtOnce is how many tokens one statement names.
 const forgottenAtOnce = 500
