@@ -63,6 +63,9 @@ func (s Services) settle(ctx context.Context, e payments.Event) error {
 	if err != nil || owner.String() != e.Account {
 		return httpkit.InvalidRequest.Problem("account is not the id of an account").WithField("body.account", "no UUID")
 	}
+	if invoice, err := uuid.Parse(e.InvoiceID); err != nil || invoice.String() != e.InvoiceID { // a number is for people: it is of an account
+		return httpkit.InvalidRequest.Problem("invoice_id is not the id of an invoice").WithField("body.invoice_id", "no UUID")
+	}
 	intent := s.intent(ctx)
 	intent.Account, intent.Actor = e.Account, "payments:"+s.Payments.Name()
 	_, at, err := commands.PayInvoice(ctx, s.Store, intent, billing.Pay{

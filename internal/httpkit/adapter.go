@@ -102,13 +102,20 @@ func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	body := jsonBody(op) // describeBody describes another one
 	a.router.Handle(op.Method, path, func(w http.ResponseWriter, r bunrouter.Request) error {
 		setRoute(w, op.Path)
-		prepared, problem := a.api.admit(w, r.Request, op, body, route)
+		prepared, let, problem := a.api.admit(w, r, op, body, route)
 		if problem != nil {
 			a.api.WriteProblem(w, r.Request, problem)
 			return nil
 		}
+		ctx := prepared.Context()
+		if let != nil && !route.EndsCredential {
+			w = a.api.deliver(w, r.Request, let)
+			watched, stop := let.watch(ctx)
+			defer stop()
+			ctx = watched
+		}
 		// Request.WithContext of bunrouter keeps the path parameters.
-		admitted := r.WithContext(prepared.Context())
+		admitted := r.WithContext(ctx)
 		admitted.Body = prepared.Body
 		if route.PublicFor == 0 {
 			handler(decodedContext{humabunrouter.NewContext(op, admitted, w), r.URL.RawPath != ""})
