@@ -7,6 +7,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/expression"
 	"reckon/domain/run"
+	"reckon/domain/verification"
 )
 
 // Checker finds out independently whether an answer is right. What goes wrong is
@@ -22,28 +23,31 @@ type CheckRequest struct {
 	Code      string           // the expression as submitted
 	Tree      *expression.Expr // Code as the service's own parser reads it; nil: it does not
 	Answer    string           // the engine's answer in a form that parses back
-	Budget    time.Duration    // processor time for computing the check; waiting is not counted
-	QueueWait time.Duration    // longest wait for a worker before a SaturatedError
+	Steps     verification.Steps
+	QueueWait time.Duration // longest wait for a worker before a SaturatedError
 }
 
 const (
-	// minCheckBudget is the least that an automatic check gets: it gets a third of its evaluation's time, within both bounds.
-	minCheckBudget = 300 * time.Millisecond
-	// MaxCheckBudget is what a check that was asked for may take, and any check at most.
-	MaxCheckBudget = 10 * time.Second
+	// automaticSteps is what an automatic check may take: always the same, so that its verdict depends on the expression and the
+	// answer only. A plan whose evaluations have less time than they may take bounds them.
+	automaticSteps verification.Steps = 60_000
+	// MaxCheckSteps is what a check that was asked for may take.
+	MaxCheckSteps verification.Steps = 500_000
+	// automaticQueueWait is the longest wait of an automatic check for a worker: an evaluation's answer waits with it.
+	automaticQueueWait = time.Second
 )
 
 // check checks an answer alongside its evaluation. It is nil when nothing was
 // learned, when there is no usable answer or earlier evaluations of the
 // session could have changed what the expression means, when no worker was free
-// within the check's budget, and when the caller went away.
+// within automaticQueueWait, and when the caller went away.
 func (ev *Evaluator) check(ctx context.Context, a admitted, c computation) *run.Check {
 	if !c.evaluated.Checkable || c.evaluated.Status != run.Success {
 		return nil
 	}
-	budget := min(max(minCheckBudget, c.outcome.Elapsed/3), MaxCheckBudget)
 	checked, err := ev.config.Checker.Check(ctx, CheckRequest{
-		Account: c.evaluated.Account, Code: a.Expression, Tree: a.tree, Answer: c.outcome.InputForm, Budget: budget, QueueWait: budget,
+		Account: c.evaluated.Account, Code: a.Expression, Tree: a.tree, Answer: c.outcome.InputForm,
+		Steps: min(automaticSteps, verification.StepsWithin(a.budget())), QueueWait: automaticQueueWait,
 	})
 	if err != nil || !checked.Conclusive() {
 		return nil

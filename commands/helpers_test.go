@@ -21,6 +21,7 @@ import (
 	"reckon/domain/keys"
 	"reckon/domain/receipt"
 	"reckon/domain/run"
+	"reckon/domain/verification"
 	"reckon/eventstore/memory"
 	"reckon/internal/blobs"
 )
@@ -248,16 +249,16 @@ func (e *engine) CloseSession(key string) bool {
 
 func (e *engine) Describe() (name, revision string) { return "stand-in", "1" }
 
-// checker answers what a test says and remembers its budgets.
+// checker answers what a test says and remembers its steps.
 type checker struct {
-	check   func(code, answer string) run.Check
-	mu      sync.Mutex
-	budgets []time.Duration
+	check func(code, answer string) run.Check
+	mu    sync.Mutex
+	steps []verification.Steps
 }
 
 func (c *checker) Check(ctx context.Context, r commands.CheckRequest) (run.Check, error) {
 	c.mu.Lock()
-	c.budgets = append(c.budgets, r.Budget)
+	c.steps = append(c.steps, r.Steps)
 	c.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return run.Check{}, err
@@ -269,7 +270,7 @@ func (c *checker) Check(ctx context.Context, r commands.CheckRequest) (run.Check
 func (c *checker) asked() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.budgets)
+	return len(c.steps)
 }
 
 var (

@@ -36,7 +36,7 @@ func (c Verify) Validate() error {
 	return nil
 }
 
-// Verify checks an answer within MaxCheckBudget and logs what it learned with the
+// Verify checks an answer within MaxCheckSteps and logs what it learned with the
 // run. Without a run nothing is logged. It returns ErrInvalidVerifyRequest, run.ErrNotFound for a run
 // that the intent's account does not have, ErrSaturated, or an error of the log or the blobs.
 func (ev *Evaluator) Verify(ctx context.Context, in Intent, c Verify) (Verification, error) {
@@ -89,7 +89,7 @@ func (ev *Evaluator) checkRun(ctx context.Context, in Intent, s run.State) (run.
 
 func (ev *Evaluator) checkOnRequest(ctx context.Context, in Intent, code, answer string) (run.Check, error) {
 	check, err := ev.config.Checker.Check(ctx, CheckRequest{
-		Account: in.Account, Code: code, Tree: parseOrNil(code), Answer: answer, Budget: MaxCheckBudget, QueueWait: ev.config.QueueWait,
+		Account: in.Account, Code: code, Tree: parseOrNil(code), Answer: answer, Steps: MaxCheckSteps, QueueWait: ev.config.QueueWait,
 	})
 	return boundCheck(check), err
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"reckon/commands"
 	"reckon/domain/event"
@@ -38,8 +37,8 @@ func TestAPairIsCheckedAndStoredNowhere(t *testing.T) {
 	if err != nil || got != (commands.Verification{Check: refuted}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if h.log.count() != 0 || h.checker.budgets[0] != 10*time.Second {
-		t.Errorf("%d appends; budget %v", h.log.count(), h.checker.budgets[0])
+	if h.log.count() != 0 || h.checker.steps[0] != commands.MaxCheckSteps {
+		t.Errorf("%d appends; %v steps", h.log.count(), h.checker.steps[0])
 	}
 }
 
@@ -81,8 +80,8 @@ func TestARunIsCheckedAndTheVerdictKept(t *testing.T) {
 	if head, _ := h.log.Head(t.Context()); err != nil || got != (commands.Verification{Check: verified, Position: head}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if h.checker.budgets[asked] != 10*time.Second {
-		t.Errorf("budget %v", h.checker.budgets[asked])
+	if h.checker.steps[asked] != commands.MaxCheckSteps {
+		t.Errorf("%v steps", h.checker.steps[asked])
 	}
 	if names := h.log.names(run.Stream(id)); names != "run.evaluated receipt.sealed run.verified" {
 		t.Errorf("stream: %s", names)

@@ -252,11 +252,13 @@ func TestOtherAccountsThingsAreNotThere(t *testing.T) {
 	if _, err := s.Store.Append(t.Context(), certificate.Stream(certified), event.NoStream, in.Propose([]event.Event{certificate.Issued{CertificateID: certified, Account: owner.ID, Verdict: certificate.Verified}})); err != nil {
 		t.Fatal(err)
 	}
+	burst := owner.Do(t, http.MethodGet, "/api/bursts/locate?run_id="+run, "").OK(t).JSON["burst_id"].(string)
 	things := map[string]struct {
 		id   string
 		kind httpkit.Kind
 	}{
 		"GET /api/plots/{id}":          {run, httpkit.NoSuchRun},
+		"GET /api/bursts/{id}":         {burst, httpkit.NoSuchBurst},
 		"GET /api/receipts/{id}":       {run, httpkit.NoSuchRun},
 		"GET /api/jobs/{id}":           {job, httpkit.NoSuchJob},
 		"DELETE /api/jobs/{id}":        {job, httpkit.NoSuchJob},
@@ -289,7 +291,7 @@ func TestOtherAccountsThingsAreNotThere(t *testing.T) {
 		s.Do(t, method, servedRoute{Path: path}.at(thing.id), "", headers...).Want(t, thing.kind)
 	}
 	other.Do(t, http.MethodPost, "/api/verify", `{"run_id":`+run+`}`).Want(t, httpkit.NoSuchRun)
-	for path, list := range map[string]string{"/api/history": "runs", "/api/jobs": "jobs", "/api/tokens": "tokens", "/api/sessions": "sessions", "/api/certificates": "certificates"} {
+	for path, list := range map[string]string{"/api/history": "runs", "/api/jobs": "jobs", "/api/tokens": "tokens", "/api/sessions": "sessions", "/api/certificates": "certificates", "/api/bursts": "bursts"} {
 		theirs, mine := other.Do(t, http.MethodGet, path, "").OK(t), owner.Do(t, http.MethodGet, path, "").OK(t)
 		allowed := 0
 		if path == "/api/tokens" {

@@ -53,7 +53,7 @@ func (s Services) verify(ctx context.Context, in *verifyInput) (*verifyOutput, e
 	}
 	intent := s.intent(ctx)
 	var checked commands.Verification
-	err = s.withinLimits(ctx, s.plan(ctx), commands.MaxCheckBudget, func() (err error) {
+	err = s.withinLimits(ctx, s.plan(ctx), commands.MaxCheckSteps.Processor(), func() (err error) {
 		checked, err = s.Verify(ctx, intent, command)
 		return err
 	})

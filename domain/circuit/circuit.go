@@ -1,9 +1,6 @@
 package circuit
 
-import (
-	"cmp"
-	"strconv"
-)
+import "strconv"
 
 // Precision of the state vector's amplitudes.
 type Precision string
@@ -190,7 +187,7 @@ func (c Circuit) GateCounts() map[string]int {
 		case g.each():
 			counts[g.name] += len(g.targets)
 		case g.kind != kindAssign && !c.continuesSwitch(i):
-			counts[cmp.Or(countedNames[g.name], g.name)]++
+			counts[g.countedName()]++
 		}
 	}
 	return counts

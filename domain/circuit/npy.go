@@ -10,7 +10,7 @@ import (
 
 // checkOneState refuses to write the state of a circuit that has none of its own.
 func (c Circuit) checkOneState(engine Engine) error {
-	if c.isNoisy() {
+	if c.hasChannels() {
 		return refuse(CodeState, "the circuit has no state to write: noise leaves no single final state")
 	}
 	if engine != EngineStatevector {

@@ -59,6 +59,7 @@ type Result struct {
 	Engine        string             `json:"engine" example:"statevector-double-v1" doc:"What simulated; its number changes whenever counts may"`
 	Trajectories  int                `json:"trajectories,omitempty" doc:"Number of quantum trajectories that noise was simulated by, one per shot; left out where the result is exact"`
 	Omitted       map[string]string  `json:"omitted,omitempty" doc:"Fields that were left out though the page promises them, each with the reason"`
+	Warnings      []string           `json:"warnings,omitempty" doc:"What the noise model says of gates or measurements that the circuit does not have"`
 	Memory        []string           `json:"memory,omitempty" doc:"Key of each shot in order, when asked for"`
 }
 
@@ -72,7 +73,7 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	if len(c.points) > 0 {
 		return Result{}, refuse(CodeSweep, "the circuit has parameters: run its sweep")
 	}
-	depth, gateCounts := c.Depth(), c.GateCounts()
+	depth, gateCounts, warnings := c.Depth(), c.GateCounts(), c.warnings()
 	c = c.noisy()
 	engine, err := c.engine(options.Engine)
 	if err != nil {
@@ -100,7 +101,7 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		}
 	}
 	result := Result{
-		Shots: c.shots, Seed: options.Seed, Depth: depth, GateCounts: gateCounts, BitOrder: "q0_rightmost",
+		Shots: c.shots, Seed: options.Seed, Depth: depth, GateCounts: gateCounts, BitOrder: "q0_rightmost", Warnings: warnings,
 	}
 	if c.hasSeed {
 		result.Seed = c.seed
@@ -118,7 +119,7 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		switch {
 		case engine == EngineDensity:
 			name, run32, run64, wires = "density", runDensity[float32], runDensity[float64], 2*c.qubits
-		case c.isNoisy():
+		case c.hasChannels():
 			name = "trajectories"
 		}
 		result.Engine = fmt.Sprintf("%s-%s-v1", name, c.precision)
@@ -147,9 +148,9 @@ func (c Circuit) engine(asked Engine) (Engine, error) {
 	clifford := reason == ""
 	switch asked {
 	case EngineAuto:
-		noisy := c.isNoisy()
+		noisy := c.hasChannels()
 		switch {
-		case noisy && c.notDensity() == "":
+		case (noisy || c.misreadsInside()) && c.notDensity() == "":
 			return EngineDensity, nil
 		case clifford && (noisy || c.qubits > MaxProbabilityQubits):
 			return EngineStabilizer, nil
@@ -172,6 +173,12 @@ func (c Circuit) engine(asked Engine) (Engine, error) {
 		return EngineStabilizer, nil
 	}
 	return "", refuse(CodeEngine, "engine must be %q, %q or %q, not %q", EngineStatevector, EngineStabilizer, EngineDensity, clipText(string(asked)))
+}
+
+// misreadsInside reports whether an outcome inside the circuit may be misread: the density matrix follows two histories of it, shots
+// four. A circuit without a state vector is none of these.
+func (c Circuit) misreadsInside() bool {
+	return c.misreads() && c.qubits <= MaxDensityQubits && !lower(c).oneHistory()
 }
 
 // notClifford says what the tableau cannot run, and which instruction that is first; reason is empty when it can run all of them.
@@ -221,7 +228,8 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	report.total.Store(workBound(p, sim.plans, c.shots))
 	sim.tally = newTally(c.observables, c.shots, result.Seed)
 	sim.histories = 1
-	noisy := c.isNoisy()
+	noisy := c.hasChannels()
+	sim.misread = slices.ContainsFunc(p.outputs, func(out output) bool { return out.readout != nil })
 	switch {
 	case noisy:
 		sim.omitted = "noise is simulated by trajectories, one per shot, which give no exact values"
@@ -229,12 +237,13 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 		result.Trajectories = c.shots
 	case c.qubits > MaxProbabilityQubits:
 		sim.omitted = fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits)
+	case sim.misread && len(p.outputs) > c.mostMisread(p):
+		sim.omitted = fmt.Sprintf("exact probabilities with readout errors are listed up to %d bits", c.mostMisread(p))
 	default:
 		sim.listed, sim.probabilities = true, make(map[string]float64)
 	}
 	sim.marginals, sim.sums = c.marginals, newMarginalSums(c.marginals)
 	sim.exact = !noisy && (sim.listed || len(c.observables)+len(c.marginals) > 0)
-	sim.misread = slices.ContainsFunc(p.outputs, func(out output) bool { return out.readout != nil })
 	planes, err := newPlanes[F](how.memory, geo.stateBits)
 	if err != nil {
 		return err

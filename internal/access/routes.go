@@ -55,11 +55,16 @@ func Routes() Table {
 
 		"POST /mcp": {Who: TokenOnly, Scope: scope.MCP, Undescribed: "a protocol that describes itself: docs/mcp.md"},
 
-		"POST /api/evaluate":     scoped(scope.Evaluate),
+		"POST /api/evaluate":        scoped(scope.Evaluate),
+		"POST /api/public/evaluate": public,
+
 		"POST /api/verify":       scoped(scope.Verify),
 		"GET /api/history":       scoped(scope.HistoryRead),
 		"GET /api/plots/{id}":    scoped(scope.HistoryRead),
 		"GET /api/receipts/{id}": scoped(scope.ReceiptsRead),
+		"GET /api/bursts":        scoped(scope.HistoryRead),
+		"GET /api/bursts/locate": scoped(scope.HistoryRead),
+		"GET /api/bursts/{id}":   scoped(scope.HistoryRead),
 
 		"GET /api/sessions":         scoped(scope.SessionsWrite),
 		"DELETE /api/sessions/{id}": scoped(scope.SessionsWrite),

@@ -73,6 +73,7 @@ type Serve struct {
 	Beat         time.Duration  `help:"Interval of the heartbeats of a process that runs jobs or holds sessions; the same for all of an installation. None are written while no other process can read the log." default:"5s"`
 
 	RegistrationsPerHour int      `help:"Registrations per client address and hour." default:"5"`
+	AnonymousPerHour     int      `help:"Evaluations without an account per client address and hour; 0 switches them off." default:"30"`
 	SignInsPerMinute     int      `help:"Sign-ins a minute per client address, per network and account, and per device that has signed in before; unknown devices have ten times as many wrong ones an hour for an account." default:"10"`
 	PaymentSecretFile    string   `help:"File, 0600, with the secret that signs calls of the payment webhook, or several, one a line; empty: there is no webhook." placeholder:"FILE"`
 	TrustedProxies       []string `help:"Networks whose X-Forwarded-For and X-Forwarded-Proto are believed." placeholder:"CIDR"`
@@ -113,6 +114,7 @@ func (s *Serve) Validate() error {
 	c.require("UnreadyGrace", s.UnreadyFor() >= 0, "must not be negative")
 	c.require("Beat", s.Beat > 0, "must be longer than 0s")
 	c.require("RegistrationsPerHour", s.RegistrationsPerHour > 0, "must be at least 1")
+	c.require("AnonymousPerHour", s.AnonymousPerHour >= 0, "must not be negative; 0 switches evaluation without an account off")
 	c.require("SignInsPerMinute", s.SignInsPerMinute > 0, "must be at least 1")
 	c.require("ProofMemory", s.ProofMemory >= minProofMiB, "must be at least %d (MiB)", minProofMiB)
 	c.require("Roles", len(s.Roles) > 0, "must name at least one of api, project, run and react: the process would do nothing")

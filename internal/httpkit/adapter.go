@@ -102,7 +102,7 @@ func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	body := jsonBody(op) // describeBody describes another one
 	a.router.Handle(op.Method, path, func(w http.ResponseWriter, r bunrouter.Request) error {
 		setRoute(w, op.Path)
-		prepared, let, problem := a.api.admit(w, r.Request, op, body, route)
+		prepared, let, problem := a.api.admit(w, r, op, body, route)
 		if problem != nil {
 			a.api.WriteProblem(w, r.Request, problem)
 			return nil

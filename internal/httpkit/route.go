@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"reckon/internal/ratelimit"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/uptrace/bunrouter"
 )
 
 const routeKey = "reckon"
@@ -290,15 +292,20 @@ func AnswerHeader(ctx context.Context) http.Header {
 	return header
 }
 
-// refuseEmptyParameters returns the problem of a parameter of the operation that is given
-// without a value, which huma takes for absent, or of a header that is given twice.
-func refuseEmptyParameters(r *http.Request, op *huma.Operation) *Problem {
+// integerText is an integer as JSON writes it: one text for each number.
+var integerText = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
+
+// refuseParameters returns the problem of a parameter of the operation that is given without a value, which huma takes for absent,
+// of a header that is given twice, or of an integer that is written as no answer of the service writes it (+1, 01).
+func refuseParameters(r bunrouter.Request, op *huma.Operation) *Problem {
 	query := r.URL.Query()
 	for _, parameter := range op.Parameters {
 		var given []string
 		switch parameter.In {
 		case "query":
 			given = query[parameter.Name] // checkAddress refuses a second one
+		case "path":
+			given = []string{r.Param(parameter.Name)}
 		case "header":
 			given = r.Header.Values(parameter.Name)
 		}
@@ -311,6 +318,8 @@ func refuseEmptyParameters(r *http.Request, op *huma.Operation) *Problem {
 			return InvalidParameter.Problem("%s: given more than once", location).WithField(location, "given more than once")
 		case len(given) == 1 && given[0] == "":
 			return InvalidParameter.Problem("%s: is empty; leave it out to say nothing", location).WithField(location, "is empty")
+		case len(given) == 1 && parameter.Schema != nil && parameter.Schema.Type == huma.TypeInteger && !integerText.MatchString(given[0]):
+			return InvalidParameter.Problem("%s: must be an integer, in digits without a plus sign or a leading zero", location).WithField(location, "is no integer")
 		}
 	}
 	return nil
@@ -318,8 +327,8 @@ func refuseEmptyParameters(r *http.Request, op *huma.Operation) *Problem {
 
 // admit authenticates the request, then reads and checks its body: in this order, so that
 // a client without a credential cannot make the service read MaxJSONBytes.
-func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, body *huma.Schema, route Route) (*http.Request, *admission, *Problem) {
-	needs := route.rule
+func (a *API) admit(w http.ResponseWriter, asked bunrouter.Request, op *huma.Operation, body *huma.Schema, route Route) (*http.Request, *admission, *Problem) {
+	r, needs := asked.Request, route.rule
 	if d := delegationOf(r.Context()); d != nil {
 		needs = a.ruleOf(d.Route.Method, d.Route.Path)
 	}
@@ -332,7 +341,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, 
 			SetRateLimit(w.Header(), allowance)
 		}
 	}
-	if problem := refuseEmptyParameters(r, op); problem != nil {
+	if problem := refuseParameters(asked, op); problem != nil {
 		return nil, nil, problem
 	}
 	ctx = context.WithValue(ctx, headerKey{}, w.Header())

@@ -148,7 +148,7 @@ func (s *Store) SignOut(ctx context.Context, secret string) error {
 
 // SignedIn is a browser session as its account's owner sees it.
 type SignedIn struct {
-	ID         string // signInIDDigits hexadecimal digits
+	ID         string // auth.SignInID of its secret
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
 	LastUsedOn string // UTC day, YYYY-MM-DD; empty: not since it was opened
@@ -156,9 +156,6 @@ type SignedIn struct {
 	Network    string // of addresses; empty: not known
 	Current    bool   // the one that asks
 }
-
-// signInIDDigits of the secret's SHA-256 are the id of a session: they name it and do not open it.
-const signInIDDigits = 32
 
 // SignIns lists an account's browser sessions, newest first, at most maxSignIns. secret is that of the one that asks.
 func (s *Store) SignIns(ctx context.Context, account, secret string) ([]SignedIn, error) {
@@ -170,7 +167,7 @@ func (s *Store) SignIns(ctx context.Context, account, secret string) ([]SignedIn
 	list, current := make([]SignedIn, len(rows)), hashOf(secret)
 	for i, row := range rows {
 		list[i] = SignedIn{
-			ID: row.Hash[:signInIDDigits], CreatedAt: time.UnixMilli(row.CreatedAt).UTC(), ExpiresAt: time.UnixMilli(row.ExpiresAt).UTC(),
+			ID: row.Hash[:auth.SignInIDDigits], CreatedAt: time.UnixMilli(row.CreatedAt).UTC(), ExpiresAt: time.UnixMilli(row.ExpiresAt).UTC(),
 			LastUsedOn: row.LastUsedOn, Agent: row.Agent, Network: row.Network, Current: row.Hash == current,
 		}
 	}
@@ -179,7 +176,7 @@ func (s *Store) SignIns(ctx context.Context, account, secret string) ([]SignedIn
 
 // EndSignIn ends a browser session of an account by its id, or returns ErrSignInNotFound.
 func (s *Store) EndSignIn(ctx context.Context, account, id string) error {
-	err := wantOne(s.db.NewDelete().Model((*sessionRow)(nil)).Where("account = ? AND substr(hash, 1, ?) = ?", account, signInIDDigits, id).Exec(ctx))
+	err := wantOne(s.db.NewDelete().Model((*sessionRow)(nil)).Where("account = ? AND substr(hash, 1, ?) = ?", account, auth.SignInIDDigits, id).Exec(ctx))
 	switch {
 	case errors.Is(err, errNotOne):
 		return ErrSignInNotFound

@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -112,6 +113,12 @@ func (s *Store) SignedIn(ctx context.Context, a SignInAttempt) error {
 	}
 	_, err := s.windows.GiveBack(ctx, a.strangers, a.ofStrangers)
 	return err
+}
+
+// Stranger names a client address in an hour by what tells nothing of it and is another one in every hour: the key of counters that
+// are kept elsewhere.
+func (s *Store) Stranger(ctx context.Context, address string, hour time.Time) (string, error) {
+	return s.windowKey(ctx, "stranger-"+strconv.FormatInt(hour.Unix()/3600, 36), address)
 }
 
 // PasswordsLeft is the allowance of an account's signed-in people to give its password, without counting an attempt.

@@ -49,7 +49,7 @@ func (c Checker) check(ctx context.Context, r commands.CheckRequest) (verificati
 	if err != nil {
 		return inconclusive(verification.ReasonEngineError), nil
 	}
-	release, err := c.Places.Acquire(ctx, r.Account, r.QueueWait, readSlack+2*r.Budget)
+	release, err := c.Places.Acquire(ctx, r.Account, r.QueueWait, readBudget+2*r.Steps.Processor())
 	if err != nil {
 		return verification.Outcome{}, translate(err)
 	}
@@ -63,22 +63,22 @@ func (c Checker) carryOut(ctx context.Context, r commands.CheckRequest, plan ver
 	if outcome, same := c.engineReadsTheSame(ctx, r); !same {
 		return outcome
 	}
-	finding, err := c.Checker.Check(ctx, plan, r.Budget)
+	finding, err := c.Checker.Check(ctx, plan, r.Steps)
 	if err != nil {
 		return inconclusive(verification.ReasonEngineError)
 	}
 	return verification.Conclude(plan, finding)
 }
 
-// readSlack is wall time that the engine gets to read an expression, in addition to the budget: a machine that is busy must
+// readBudget is wall time that the engine gets to read an expression, which takes it milliseconds: a machine that is busy must
 // not change a verdict.
-const readSlack = 10 * time.Second
+const readBudget = 20 * time.Second
 
 // engineReadsTheSame asks a throwaway worker how the engine reads the expression.
 // Where it reads something else than the service's parser, a check of the
 // parser's reading would say nothing about the answer.
 func (c Checker) engineReadsTheSame(ctx context.Context, r commands.CheckRequest) (verification.Outcome, bool) {
-	engineForm, err := c.Engine.InputFullForm(ctx, r.Code, r.Budget+readSlack)
+	engineForm, err := c.Engine.InputFullForm(ctx, r.Code, readBudget)
 	switch {
 	case errors.Is(err, engine.ErrBudgetExhausted):
 		return inconclusive(verification.ReasonTimedOut), false

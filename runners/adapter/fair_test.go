@@ -31,7 +31,7 @@ func TestOneAccountsChecksStarveNobody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return commands.CheckRequest{Account: account, Code: code, Tree: tree, Answer: answer, Budget: time.Minute}
+		return commands.CheckRequest{Account: account, Code: code, Tree: tree, Answer: answer, Steps: 1 << 30}
 	}
 	flooding, stop := context.WithCancel(t.Context())
 	defer stop()

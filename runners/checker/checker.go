@@ -56,32 +56,30 @@ func (c *Checker) Info() map[string]string { return c.zygote.Info() }
 func (c *Checker) Boundaries() []engine.Boundary { return c.zygote.Boundaries() }
 
 type request struct {
-	Op    string            `json:"op"`
-	Task  verification.Task `json:"task"`
-	CPUMS int64             `json:"cpu_ms"` // of processor time
+	Op    string             `json:"op"`
+	Task  verification.Task  `json:"task"`
+	Steps verification.Steps `json:"steps"`
+	CPUMS int64              `json:"cpu_ms"` // of processor time, after which the process ends
 }
 
 // residualCharacters bounds what is kept of a residual.
 const residualCharacters = 500
 
-// A check is bounded by its own processor time, so that a busy machine changes no verdict. The wall clock is a guard far
-// outside, for a worker that gets no processor at all.
+// A check is bounded by its steps, so that a busy machine changes no verdict. Processor time is a guard far outside, for a call
+// into a library that counts none, and the wall clock one farther out, for a worker that gets no processor at all.
 const (
-	wallFactor = 10
+	wallFactor = 4
 	wallSlack  = 10 * time.Second
 )
 
-// Check carries a plan out within a budget of processor time. The error is for a caller that gave up or a checker that is
-// closed; a check that runs over its budget or fails is a Finding.
-func (c *Checker) Check(ctx context.Context, plan verification.Plan, budget time.Duration) (verification.Finding, error) {
+// Check carries a plan out within so many steps. The error is for a caller that gave up or a checker that is closed; a check
+// that runs over its budget or fails is a Finding.
+func (c *Checker) Check(ctx context.Context, plan verification.Plan, steps verification.Steps) (verification.Finding, error) {
 	started := time.Now()
-	limited, cancel := context.WithTimeout(ctx, wallFactor*budget+wallSlack)
+	limited, cancel := context.WithTimeout(ctx, wallFactor*steps.Processor()+wallSlack)
 	defer cancel()
-	finding := verification.Finding{Status: verification.StatusTimedOut}
-	var err error
-	if milliseconds := budget.Milliseconds(); milliseconds > 0 {
-		err = c.zygote.Call(limited, request{Op: "check", Task: plan.Task, CPUMS: milliseconds}, &finding)
-	}
+	var finding verification.Finding
+	err := c.zygote.Call(limited, request{Op: "check", Task: plan.Task, Steps: steps, CPUMS: steps.Processor().Milliseconds()}, &finding)
 	switch {
 	case ctx.Err() != nil:
 		return verification.Finding{}, ctx.Err()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"reckon/domain/expression"
 	"reckon/domain/verification"
@@ -52,15 +51,15 @@ func TestCheck(t *testing.T) {
 		name, input, answer string
 		status              verification.Status
 		exact               bool
-		budget              time.Duration
+		steps               verification.Steps
 	}{
-		{"by algebra", "Expand[(x + y)^2]", "x^2 + 2 x y + y^2", verification.StatusProved, true, 20 * time.Second},
-		{"by numbers", "FullSimplify[Gamma[x] Gamma[1 - x]]", "Pi/Sin[Pi x]", verification.StatusProved, false, 20 * time.Second},
-		{"wrong", "Expand[(x + y)^2]", "x^2 + x y + y^2", verification.StatusRefuted, true, 20 * time.Second},
-		{"no time", "Expand[(x + y)^2]", "x^2 + 2 x y + y^2", verification.StatusTimedOut, false, time.Nanosecond},
+		{"by algebra", "Expand[(x + y)^2]", "x^2 + 2 x y + y^2", verification.StatusProved, true, 500_000},
+		{"by numbers", "FullSimplify[Gamma[x] Gamma[1 - x]]", "Pi/Sin[Pi x]", verification.StatusProved, false, 500_000},
+		{"wrong", "Expand[(x + y)^2]", "x^2 + x y + y^2", verification.StatusRefuted, true, 500_000},
+		{"no steps", "Expand[(x + y)^2]", "x^2 + 2 x y + y^2", verification.StatusTimedOut, false, 10},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			finding, err := c.Check(ctx, plan(t, test.input, test.answer), test.budget)
+			finding, err := c.Check(ctx, plan(t, test.input, test.answer), test.steps)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +75,7 @@ func TestCheckGivenUp(t *testing.T) {
 	c := start(t, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Check(ctx, plan(t, "Expand[x + x]", "2 x"), time.Minute); !errors.Is(err, context.Canceled) {
+	if _, err := c.Check(ctx, plan(t, "Expand[x + x]", "2 x"), 500_000); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -86,14 +85,14 @@ func TestCrash(t *testing.T) {
 	c := start(t, Options{MemoryBytes: 8 << 20})
 	heavy := plan(t, "MatrixPower[{{1, 1}, {1, 0}}, 9999]", "{{1, 1}, {1, 0}}")
 	heavy.Task.Fields["claims"] = make([]string, 1<<19)
-	finding, err := c.Check(t.Context(), heavy, time.Minute)
+	finding, err := c.Check(t.Context(), heavy, 500_000)
 	if err != nil || finding.Status != verification.StatusFailed {
 		t.Fatalf("%+v, %v", finding, err)
 	}
 	if outcome := verification.Conclude(heavy, finding); outcome.Reason != verification.ReasonEngineError {
 		t.Errorf("%+v", outcome)
 	}
-	finding, err = c.Check(t.Context(), plan(t, "Expand[x + x]", "2 x"), time.Minute)
+	finding, err = c.Check(t.Context(), plan(t, "Expand[x + x]", "2 x"), 500_000)
 	if err != nil || finding.Status != verification.StatusProved {
 		t.Errorf("the next check: %+v, %v", finding, err)
 	}
@@ -110,5 +109,33 @@ func TestBoundaries(t *testing.T) {
 		if !boundary.InForce {
 			t.Errorf("%s is open", boundary.Name)
 		}
+	}
+}
+
+// What is counted does not depend on the process: the same steps suffice, or do not, in checkers started one after the other,
+// and the budget ends checks that the processor would have had time for.
+func TestSteps(t *testing.T) {
+	ctx := t.Context()
+	p := plan(t, "FullSimplify[Gamma[x] Gamma[1 - x]]", "Pi/Sin[Pi x]")
+	least := map[verification.Steps]bool{}
+	for range 2 {
+		c := start(t, Options{})
+		low, high := verification.Steps(0), verification.Steps(1<<20) // not enough, enough
+		for high-low > 1 {
+			middle := (low + high) / 2
+			finding, err := c.Check(ctx, p, middle)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if finding.Status == verification.StatusTimedOut {
+				low = middle
+			} else {
+				high = middle
+			}
+		}
+		least[high] = true
+	}
+	if len(least) != 1 || least[1<<20] || least[1] {
+		t.Errorf("steps that the check needs: %v", least)
 	}
 }

@@ -44,9 +44,10 @@ func startProcess(ctx context.Context, program Program, namespaced bool) (*zygot
 	if err != nil {
 		return nil, err
 	}
-	command := exec.Command(program.Python, "-I", "-B", "-X", "utf8", filepath.Join(folder, "zygote.py"), filepath.Join(folder, "config.json"))
+	// As isolated as by -I, which would ignore the one variable that is given: sets are gone through in the same order in every process.
+	command := exec.Command(program.Python, "-s", "-P", "-B", "-X", "utf8", filepath.Join(folder, "zygote.py"), filepath.Join(folder, "config.json"))
 	command.Dir = filepath.Join(folder, "empty")
-	command.Env = []string{}
+	command.Env = []string{"PYTHONHASHSEED=0"}
 	command.ExtraFiles = []*os.File{theirs}
 	if namespaced {
 		namespaces(command)

@@ -30,7 +30,7 @@ func (j *Jobs) Declare() commands.JobKind {
 				Doc:     "qubits, shots, seed and gates, each with gate, target, control, angle; or, instead of gates, openqasm: the text of an OpenQASM 2 or 3 program (an extension); more in docs/circuits.md",
 				Example: `{"qubits":2,"shots":1000,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}`,
 			}},
-			Result:     "counts, shots, seed, probabilities, statevector, expectations, marginals, depth, gate_counts, bit_order, engine, trajectories, omitted, memory; points, of a sweep",
+			Result:     "counts, shots, seed, probabilities, statevector, expectations, marginals, depth, gate_counts, bit_order, engine, trajectories, omitted, warnings, memory; points, of a sweep",
 			ResultType: reflect.TypeFor[circuit.SweepResult](),
 			Refusals: []job.Refusal{{
 				Code: codeMalformed, Title: "The circuit cannot be run as it is",

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -81,6 +82,7 @@ type Server struct {
 	Models       *projections.ReadModels
 	Running      *ratelimit.Concurrency // evaluations and checks of each account
 	Closing      chan struct{}          // close it to end long polls
+	Evaluated    *atomic.Int64          // what the engine was asked to evaluate
 
 	mu      sync.Mutex
 	away    bool
@@ -179,6 +181,7 @@ type Options struct {
 	// ReadModels and Identity are addresses of databases; files of the test's own when empty.
 	ReadModels, Identity string
 	MaxPlaceWait         time.Duration // of a job's place in the queue; a minute when zero
+	AnonymousPerHour     int           // evaluations without an account; 1000 when zero, none when negative
 }
 
 // generous lets tests register and sign in as often as they need.
@@ -194,6 +197,9 @@ func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	if o.Plans == nil {
 		o.Plans = account.DefaultPlans()
+	}
+	if o.AnonymousPerHour = cmp.Or(o.AnonymousPerHour, 1000); o.AnonymousPerHour < 0 {
+		o.AnonymousPerHour = 0
 	}
 	if o.Rules == (identity.Rules{}) {
 		o.Rules = generous
@@ -227,6 +233,7 @@ func Start(t testing.TB, o Options) *Server {
 	}
 
 	calculator := &engine{sessions: map[string]string{}}
+	server.Evaluated = &calculator.asked
 	server.Jobs = &commands.Jobs{Store: log, Runs: commands.NewRunIDs(server.Store, "process-1"), Blobs: kept}
 	signer := func() (*receipt.Signer, error) { return o.Signer, nil }
 	evaluator, err := commands.NewEvaluator(commands.EvaluatorConfig{
@@ -267,7 +274,8 @@ func Start(t testing.TB, o Options) *Server {
 	writeapi.Services{
 		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Running: server.Running, Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: calculator.CloseSession, Overhead: time.Minute,
-		Jobs: server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs, Payments: o.Payments,
+		Anonymous: writeapi.Anonymous{Evaluate: commands.Anonymous{Engine: calculator}.Evaluate, PerHour: o.AnonymousPerHour, Limiter: ratelimit.NewMemory(), Caller: who.Stranger},
+		Jobs:      server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs, Payments: o.Payments,
 		OAuth: writeapi.NewOAuth(log, who, server.Clock, "test"), Logger: quiet,
 		Writes: writes, LogID: projector.LogID(),
 	}.Register(api)

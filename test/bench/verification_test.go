@@ -42,12 +42,12 @@ func BenchmarkVerification(b *testing.B) {
 		var times, processor []time.Duration
 		verdicts, automatic := 0, 0
 		for _, pair := range pairs {
-			elapsed, cpu, outcome := checkPair(b, c, pair, 10*time.Second)
+			elapsed, cpu, outcome := checkPair(b, c, pair, requestedSteps)
 			times, processor = append(times, elapsed), append(processor, cpu)
 			if outcome.Verdict != verification.VerdictInconclusive {
 				verdicts++
 			}
-			if cpu <= automaticBudget {
+			if cpu <= time.Duration(automaticSteps)*5*time.Microsecond {
 				automatic++
 			}
 		}
@@ -67,10 +67,13 @@ func BenchmarkVerification(b *testing.B) {
 	}
 }
 
-// automaticBudget is the least that an automatic check is given, in processor time.
-const automaticBudget = 300 * time.Millisecond
+// What a check may take that was asked for, and one that was not.
+const (
+	requestedSteps verification.Steps = 500_000
+	automaticSteps verification.Steps = 60_000
+)
 
-// BenchmarkVerificationUnderLoad checks the same 500 pairs with the automatic budget on an idle machine and beside ten busy
+// BenchmarkVerificationUnderLoad checks the same 500 pairs with the automatic steps on an idle machine and beside ten busy
 // processes, and counts the outcomes that differ: none may.
 func BenchmarkVerificationUnderLoad(b *testing.B) {
 	pairs, err := battery.Stranger()
@@ -90,7 +93,7 @@ func BenchmarkVerificationUnderLoad(b *testing.B) {
 	all := func() []verification.Outcome {
 		var outcomes []verification.Outcome
 		for _, pair := range pairs {
-			_, _, outcome := checkPair(b, c, pair, automaticBudget)
+			_, _, outcome := checkPair(b, c, pair, automaticSteps)
 			outcomes = append(outcomes, outcome)
 		}
 		return outcomes
@@ -123,7 +126,7 @@ func BenchmarkVerificationUnderLoad(b *testing.B) {
 	}
 }
 
-func checkPair(b *testing.B, c *checker.Checker, pair battery.Pair, budget time.Duration) (elapsed, processor time.Duration, outcome verification.Outcome) {
+func checkPair(b *testing.B, c *checker.Checker, pair battery.Pair, steps verification.Steps) (elapsed, processor time.Duration, outcome verification.Outcome) {
 	input, err := expression.Parse(pair.Input)
 	if err != nil {
 		b.Fatal(err)
@@ -138,7 +141,7 @@ func checkPair(b *testing.B, c *checker.Checker, pair battery.Pair, budget time.
 	if errors.As(err, &none) {
 		return time.Since(begin), 0, verification.OutcomeOf(none)
 	}
-	finding, err := c.Check(b.Context(), plan, budget)
+	finding, err := c.Check(b.Context(), plan, steps)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestExamples(t *testing.T) {
 	for _, rule := range verification.Rules() {
 		d := rule.Declare()
 		for _, example := range d.Examples {
-			result := outcome(t, c, example.Input, example.Answer, checkBudget)
+			result := outcome(t, c, example.Input, example.Answer, checkSteps)
 			if result.Method != d.Slug {
 				t.Errorf("%s is an example of %s and was checked by %q (%s)", example.Input, d.Slug, result.Method, result.Reason)
 			}

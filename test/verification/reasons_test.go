@@ -3,7 +3,6 @@ package verification
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"reckon/domain/verification"
 )
@@ -14,25 +13,25 @@ func TestReasons(t *testing.T) {
 	for _, test := range []struct {
 		name, input, answer string
 		reason              verification.Reason
-		budget              time.Duration
+		steps               verification.Steps
 	}{
-		{"a sampled route agrees", "Integrate[x^2, {x, 0, 1}]", "1/3", verification.ReasonCrossCheckAgrees, checkBudget},
-		{"no rule for the head", "StringLength[x]", "3", verification.ReasonNoHead, checkBudget},
-		{"an atom", "x", "x", verification.ReasonNoHead, checkBudget},
-		{"several expressions", "a = 2; Solve[x^2 == a, x]", "{{x -> 1}}", verification.ReasonNoShape, checkBudget},
-		{"units of measure", "Solve[x == 2 Quantity[3, \"Meters\"], x]", "{{x -> 6}}", verification.ReasonNoShape, checkBudget},
-		{"a function the checker does not know", "Simplify[MathieuC[1, 2, x] + 0]", "2 x", verification.ReasonNoShape, checkBudget},
-		{"units in the answer", "Solve[x == 2, x]", "{{x -> Quantity[2, \"Meters\"]}}", verification.ReasonAnswerNotUsable, checkBudget},
-		{"an unevaluated answer", "Integrate[Sin[Sin[x]], x]", "Integrate[Sin[Sin[x]], x]", verification.ReasonAnswerNotUsable, checkBudget},
-		{"not a list of solutions", "Solve[x == 2, x]", "2", verification.ReasonAnswerNotUsable, checkBudget},
-		{"an implicit solution", "DSolve[y'[x] == y[x], y[x], x]", "{{y[x] -> InverseFunction[f][x]}}", verification.ReasonAnswerNotUsable, checkBudget},
-		{"right for positive a only", "Integrate[1/Sqrt[a^2 - x^2], x]", "ArcSin[x/a]", verification.ReasonNotReduced, checkBudget},
-		{"something that reaches outside", "Simplify[Run[x]]", "x", verification.ReasonNotPermitted, checkBudget},
-		{"a read in the answer", "Solve[x == 2, x]", "{{x -> ReadString[f]}}", verification.ReasonNotPermitted, checkBudget},
-		{"no time", "Integrate[Sin[x^2] Exp[Cos[x]]/Log[x + 2], {x, 0, 30}]", "1", verification.ReasonTimedOut, time.Millisecond},
+		{"a sampled route agrees", "Integrate[x^2, {x, 0, 1}]", "1/3", verification.ReasonCrossCheckAgrees, checkSteps},
+		{"no rule for the head", "StringLength[x]", "3", verification.ReasonNoHead, checkSteps},
+		{"an atom", "x", "x", verification.ReasonNoHead, checkSteps},
+		{"several expressions", "a = 2; Solve[x^2 == a, x]", "{{x -> 1}}", verification.ReasonNoShape, checkSteps},
+		{"units of measure", "Solve[x == 2 Quantity[3, \"Meters\"], x]", "{{x -> 6}}", verification.ReasonNoShape, checkSteps},
+		{"a function the checker does not know", "Simplify[MathieuC[1, 2, x] + 0]", "2 x", verification.ReasonNoShape, checkSteps},
+		{"units in the answer", "Solve[x == 2, x]", "{{x -> Quantity[2, \"Meters\"]}}", verification.ReasonAnswerNotUsable, checkSteps},
+		{"an unevaluated answer", "Integrate[Sin[Sin[x]], x]", "Integrate[Sin[Sin[x]], x]", verification.ReasonAnswerNotUsable, checkSteps},
+		{"not a list of solutions", "Solve[x == 2, x]", "2", verification.ReasonAnswerNotUsable, checkSteps},
+		{"an implicit solution", "DSolve[y'[x] == y[x], y[x], x]", "{{y[x] -> InverseFunction[f][x]}}", verification.ReasonAnswerNotUsable, checkSteps},
+		{"right for positive a only", "Integrate[1/Sqrt[a^2 - x^2], x]", "ArcSin[x/a]", verification.ReasonNotReduced, checkSteps},
+		{"something that reaches outside", "Simplify[Run[x]]", "x", verification.ReasonNotPermitted, checkSteps},
+		{"a read in the answer", "Solve[x == 2, x]", "{{x -> ReadString[f]}}", verification.ReasonNotPermitted, checkSteps},
+		{"no steps", "Integrate[Sin[x^2] Exp[Cos[x]]/Log[x + 2], {x, 0, 30}]", "1", verification.ReasonTimedOut, 200},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			result := outcome(t, c, test.input, test.answer, test.budget)
+			result := outcome(t, c, test.input, test.answer, test.steps)
 			if result.Verdict != verification.VerdictInconclusive || result.Reason != test.reason {
 				t.Errorf("%s with %s: %+v, want inconclusive for %s", test.input, test.answer, result, test.reason)
 			}
@@ -56,7 +55,7 @@ func TestKnownWrongAnswers(t *testing.T) {
 		{"Limit[n!^(1/n)/n,n->Infinity]", "0"},
 		{"NSum[1/k^1.5,{k,1,Infinity}]", "2.5828578822629926"},
 	} {
-		if result := outcome(t, c, test.input, test.answer, checkBudget); result.Verdict != verification.VerdictRefuted {
+		if result := outcome(t, c, test.input, test.answer, checkSteps); result.Verdict != verification.VerdictRefuted {
 			t.Errorf("%s with %s: %+v, want refuted", test.input, test.answer, result)
 		}
 	}
@@ -92,11 +91,11 @@ func TestHostile(t *testing.T) {
 		{"a polynomial to multiply out", "PolynomialGCD[(x + y + z)^1000, x - 1]", "1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			result := outcome(t, c, test.input, test.answer, 2*time.Second)
+			result := outcome(t, c, test.input, test.answer, checkSteps)
 			if result.Verdict == verification.VerdictVerified {
 				t.Errorf("%+v", result)
 			}
-			if after := outcome(t, c, "Expand[(x + 1)^2]", "x^2 + 2 x + 1", checkBudget); after.Verdict != verification.VerdictVerified {
+			if after := outcome(t, c, "Expand[(x + 1)^2]", "x^2 + 2 x + 1", checkSteps); after.Verdict != verification.VerdictVerified {
 				t.Errorf("the next check: %+v", after)
 			}
 		})
@@ -107,9 +106,9 @@ func TestHostile(t *testing.T) {
 func TestDeterministic(t *testing.T) {
 	c := start(t)
 	for _, test := range [][2]string{{"Integrate[Tan[x], x]", "-Log[Cos[x]]"}, {"Simplify[Sqrt[x^2]]", "x"}, {"Limit[Sin[x]/x, x -> 0]", "0"}} {
-		first := outcome(t, c, test[0], test[1], checkBudget)
+		first := outcome(t, c, test[0], test[1], checkSteps)
 		for range 3 {
-			if again := outcome(t, c, test[0], test[1], checkBudget); again != first {
+			if again := outcome(t, c, test[0], test[1], checkSteps); again != first {
 				t.Errorf("%s: %+v, then %+v", test[0], first, again)
 			}
 		}

@@ -127,7 +127,7 @@ def survey(
     for point in chosen:
         if keep is not None and not keep(point):
             continue
-        budget.look()
+        budget.step()
         left, right = environment(point), environment(point, printed=printed)
         try:
             found = at_point(claims, left, right, lossy)

@@ -1,17 +1,15 @@
-"""The budget of a check: processor time of this process, so that a busy machine changes no verdict.
+"""The budget of a check in steps: work that is counted, not timed, so that a verdict depends on nothing but the task.
 
-start() sets it; step() is called wherever work is done and raises Spent once it is used up. It looks at the clock once in
-some steps: the clock costs more than a step.
+Every evaluation of a node and every turn of a long loop is a step, and what takes longer is several: step() raises Spent once more
+are taken than start() gave. A step is some 5 microseconds. Processor time is a backstop far outside, for a call into FLINT that
+no step interrupts: it ends the process.
 """
 
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-STEPS_PER_LOOK = 32
 
 
 class Spent(Exception):
@@ -19,48 +17,36 @@ class Spent(Exception):
 
 
 class _State:
-    limit = float("inf")
-    left = STEPS_PER_LOOK
+    left = 2**62  # none is set
 
 
-def start(seconds: float) -> None:
-    """From now on, so many seconds of processor time."""
-    _State.limit = time.process_time() + seconds
-    _State.left = STEPS_PER_LOOK
+def start(steps: int, seconds: float) -> None:
+    """From now on, so many steps; the process ends by SIGPROF after so many seconds of processor time."""
+    _State.left = steps
+    signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-def insist() -> None:
-    """Ends the process by SIGPROF where one step takes longer than twice what is left: a call into FLINT is not interrupted."""
-    signal.setitimer(signal.ITIMER_PROF, 2 * max(left(), 0) + 0.1)
-
-
-def step() -> None:
-    _State.left -= 1
-    if _State.left <= 0:
-        look()
-
-
-def look() -> None:
-    """Compares with the clock at once: before and after work of which one step is long."""
-    _State.left = STEPS_PER_LOOK
-    if time.process_time() > _State.limit:
+def step(count: int = 1) -> None:
+    """Takes so many steps, before the work that they stand for."""
+    _State.left -= count
+    if _State.left < 0:
         raise Spent
 
 
-def left() -> float:
-    """Seconds of processor time that are left."""
-    return _State.limit - time.process_time()
+def left() -> int:
+    """Steps that are left."""
+    return max(_State.left, 0)
 
 
 @contextmanager
 def share(part: float) -> Iterator[None]:
     """Within, so much of what is left: an attempt that raises Spent costs only itself. See attempted."""
-    outer = _State.limit
-    _State.limit = time.process_time() + part * max(left(), 0)
+    outer = _State.left
+    inner = _State.left = int(part * left())
     try:
         yield
     finally:
-        _State.limit = outer
+        _State.left += outer - inner
 
 
 def attempted(proof: Callable[[], bool], part: float = 0.5) -> bool:
@@ -69,5 +55,5 @@ def attempted(proof: Callable[[], bool], part: float = 0.5) -> bool:
         with share(part):
             return proof()
     except Spent:
-        look()
+        step(0)
         return False

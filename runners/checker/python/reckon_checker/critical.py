@@ -154,7 +154,7 @@ def zeros_told_apart(polynomials: Iterable[fmpq_poly]) -> list[fmpq]:
     curved: list[Any] = [factor for factor in factors.values() if factor.degree() > 1]
     bits = BITS
     while curved:
-        budget.look()
+        budget.step()
         with precision(bits):
             balls = [root.real for factor in curved for root, _ in factor.complex_roots() if root.imag.is_zero()]
             every = sorted([*balls, *(arb(zero) for zero in zeros)], key=lambda ball: arb(ball.mid()).fmpq())

@@ -46,7 +46,7 @@ def decide(left: Callable[[], Value], right: Callable[[], Value], enough: int = 
     if extra > MAX_EXTRA_BITS:
         enough = 10**6
     for bits in (SCHEDULE[0], *(bits + min(extra, MAX_EXTRA_BITS) for bits in SCHEDULE[1:])):
-        budget.look()
+        budget.step()
         with precision(bits):
             try:
                 a, b = left(), right()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from flint import arb, fmpq
+from flint import arb, ctx, fmpq
 
 from . import budget, watch
 from .arithmetic import exponential, minus, plus, power, times
@@ -47,6 +47,7 @@ from .watch import Watch
 from .whole import WHOLE
 
 MAX_LOOP = 20000
+BITS_A_STEP = 256  # of precision, by which an evaluation is a step more
 MACHINE_EPSILON, BELOW_MACHINE_EPSILON = fmpq(1, 2**53), fmpq(1, 2**60)
 
 
@@ -90,7 +91,7 @@ def evaluate(node: Tree, env: Environment = EMPTY) -> Value:
         return _symbol(node, env)
     if isinstance(node, Real):
         return _decimal(node, env)
-    budget.step()
+    budget.step(1 + ctx.prec // BITS_A_STEP)
     found = _evaluate_call(node, env)
     if Watch.on and isinstance(found, fmpq) and not free_symbols(node):
         watch.exact(found)
@@ -368,6 +369,7 @@ def finite_fold(node: tuple[Tree, ...], env: Environment, combine: Callable[[Val
     inner = (node[0], node[1], *node[3:])
     result = start
     for value in values:
+        budget.step()
         at = env.counting(name, value)
         result = combine(result, finite_fold(inner, at, combine, start) if len(inner) > 2 else evaluate(node[1], at))
     return result

@@ -93,7 +93,7 @@ class Field:
 
     def reduced(self, top: fmpq_mpoly, bottom: fmpq_mpoly) -> Fraction:
         """The quotient with relations applied and common factors removed."""
-        budget.look()
+        budget.step()
         for index in sorted(self.relations, reverse=True):
             degree, value = self.relations[index]
             top, scale = self._applied(top, index, degree, value)

@@ -8,33 +8,46 @@ a linear form over trees with rational coefficients, so that equal ones cancel e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TypeAlias
 
 from flint import acb, arb, ctx, fmpq
 
+from . import budget
 from .evaluation import evaluate
 from .tree import Tree, plus, power, rational, times
 from .values import Undecided, complex_ball, is_number
 
 LEVELS = 5
 
-Growth: TypeAlias = tuple[fmpq, ...]
+
+class Growth(tuple[fmpq, ...]):
+    """Exponents of x, log(x), ...: a tuple that keeps its hash, as that of an fmpq is slow."""
+
+    @cached_property
+    def _hash(self) -> int:
+        return super().__hash__()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
 Form: TypeAlias = tuple[tuple[Tree, fmpq], ...]  # sorted: generator, coefficient; the generator 1 for rationals
 Monomial: TypeAlias = tuple[tuple[Growth, Form], ...]  # the largest growth first
 
-NONE = (fmpq(0),) * LEVELS
+NONE = Growth((fmpq(0),) * LEVELS)
 ONE: Monomial = ()
 
 
+@cache
 def level(i: int) -> Growth:
-    return tuple(fmpq(int(j == i)) for j in range(LEVELS))
+    return Growth(fmpq(int(j == i)) for j in range(LEVELS))
 
 
 X: Monomial = ((level(1), ((1, fmpq(1)),)),)
 
 
-def growth(exponents: Growth) -> Monomial:
+def growth(exponents: tuple[fmpq, ...]) -> Monomial:
     """The growth itself as a monomial: x^s0 log(x)^s1 ... is exp(s0 log(x) + s1 log(log(x)) + ...)."""
     if exponents[-1] != 0:
         raise Undecided("too many logarithms")
@@ -49,7 +62,7 @@ def as_growth(monomial: Monomial) -> Growth | None:
         if len(places) != 1 or key[places[0]] != 1 or places[0] == 0 or len(form) != 1 or form[0][0] != 1:
             return None
         found[places[0] - 1] = form[0][1]
-    return tuple(found)
+    return Growth(found)
 
 
 def combined(a: Form, b: Form, factor: fmpq) -> Form:
@@ -61,6 +74,7 @@ def combined(a: Form, b: Form, factor: fmpq) -> Form:
 
 def product(a: Monomial, b: Monomial, exponent: fmpq = fmpq(1)) -> Monomial:  # noqa: B008 (a constant)
     """a b^exponent."""
+    budget.step()
     total: dict[Growth, Form] = dict(a)
     for key, form in b:
         total[key] = combined(total.get(key, ()), form, exponent)
@@ -133,7 +147,7 @@ class Range:
             self.logs.append(last.log() if last > 0 else arb("nan"))
         self.known: dict[Monomial, arb] = {}
 
-    def at_start(self, key: Growth) -> arb:
+    def at_start(self, key: tuple[fmpq, ...]) -> arb:
         value = arb(1)
         for i, s in enumerate(key):
             if s != 0:

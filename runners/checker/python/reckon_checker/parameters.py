@@ -107,7 +107,7 @@ def sampled(names: set[str], trees: list[Tree], conditions: list[Tree], seed: in
             with budget.share(EDGE_SHARE):
                 one = look(values)
         except budget.Spent:
-            budget.look()
+            budget.step(0)
             break
         if isinstance(one, Refuted):
             return one

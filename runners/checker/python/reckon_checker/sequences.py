@@ -12,6 +12,7 @@ from . import budget
 from .arithmetic import minus, plus, power, times
 from .jumps import floor
 from .lists import squared_modulus
+from .primes import euler_phi, factorization
 from .values import HALF, ONE, Value, is_zero, sign, undefined, whole
 
 MAX_ENTRIES = 3000
@@ -203,10 +204,10 @@ def chinese_remainder(residues: list[int], moduli: list[int]) -> Value:
 def multiplicative_order(a: int, n: int) -> Value:
     if not 1 < n < MAX_MODULUS or math.gcd(a, n) != 1:
         return undefined("MultiplicativeOrder")
-    best = int(fmpz(n).euler_phi())
-    for p, _ in fmpz(best).factor():
-        while best % int(p) == 0 and pow(a, best // int(p), n) == 1:
-            best //= int(p)
+    best = euler_phi(n)
+    for p, _ in factorization(best):
+        while best % p == 0 and pow(a, best // p, n) == 1:
+            best //= p
     return fmpq(best)
 
 
@@ -217,7 +218,7 @@ def jacobi(a: int, n: int) -> Value:
 def carmichael(n: int) -> Value:
     if not 0 < n < 10**30:
         return undefined("CarmichaelLambda")
-    parts = [2 ** (e - 2) if p == 2 and e > 2 else int((p - 1) * p ** (e - 1)) for p, e in fmpz(n).factor()]
+    parts = [2 ** (e - 2) if p == 2 and e > 2 else (p - 1) * p ** (e - 1) for p, e in factorization(n)]
     return fmpq(math.lcm(*map(int, parts))) if parts else fmpq(1)
 
 

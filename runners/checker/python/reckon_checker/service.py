@@ -1,8 +1,9 @@
 """The independent checker: executes plans of domain/verification. Entry points for the zygote: warm, info, handle.
 
-A request {"op": "check", "task": {...}, "cpu_ms": n} is answered by a finding (findings.py) within n milliseconds of processor
-time, or by {"status": "timeout"}. Every tree in a task is decoded by tree.decode, which bounds it; nothing is parsed from text
-and nothing is evaluated but known heads. After warm() nothing is imported any more: an import raises.
+A request {"op": "check", "task": {...}, "steps": n, "cpu_ms": m} is answered by a finding (findings.py) within n steps (budget.py),
+or by {"status": "timeout"}; the process ends after m milliseconds of processor time, whatever it does. Every tree in a task is decoded
+by tree.decode, which bounds it; nothing is parsed from text and nothing is evaluated but known heads. After warm() nothing is imported
+any more: an import raises.
 """
 
 from __future__ import annotations
@@ -90,8 +91,7 @@ def decoded(value: Any) -> Any:
 
 def handle(request: dict[str, Any]) -> dict[str, Any]:
     started = time.process_time()
-    budget.start(request.get("cpu_ms", 10_000) / 1000)
-    budget.insist()
+    budget.start(request["steps"], request["cpu_ms"] / 1000)
     reply = check(request["task"])
     reply["cpu_us"] = round((time.process_time() - started) * 1e6)
     return reply

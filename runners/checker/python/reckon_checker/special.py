@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from flint import acb, arb, fmpq
+from flint import acb, arb, ctx, fmpq
 
-from . import watch
+from . import budget, watch
 from .arithmetic import divide, minus, plus, power, threaded, times
 from .functions import Function, numeric, with_pole
 from .values import (
@@ -35,6 +35,8 @@ from .values import (
 from .watch import Watch
 
 LARGEST_ORDER = 10**6  # of an order or index that costs time
+PRICE, PRICE_BITS = 10, 128
+PRICES = {"EllipticPi": 100, "HarmonicNumber": 30}
 
 
 def cut_guard(z: acb, cuts: tuple[tuple[float, float], ...]) -> None:
@@ -387,7 +389,18 @@ def lower(function: Function, position: int) -> Function:
 
 FROM_MINUS_ONE: tuple[tuple[float, float], ...] = ((float("-inf"), -1.0),)
 
-SPECIAL: dict[str, Function] = {
+
+def priced(function: Function, steps: int) -> Function:
+    """The function as so many steps of the budget, times one and one more for each PRICE_BITS of precision."""
+
+    def applied(*args: Value) -> Value:
+        budget.step(steps * (1 + ctx.prec // PRICE_BITS))
+        return function(*args)
+
+    return applied
+
+
+OF_NUMBERS: dict[str, Function] = {
     "Gamma": gamma,
     "Factorial": factorial,
     "Factorial2": factorial2,
@@ -453,3 +466,4 @@ SPECIAL: dict[str, Function] = {
     "FactorialPower": factorial_power,
     "CatalanNumber": lambda n: divide(binomial(times(fmpq(2), n), n), plus(n, ONE)),
 }
+SPECIAL: dict[str, Function] = {name: priced(function, PRICES.get(name, PRICE)) for name, function in OF_NUMBERS.items()}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
-from flint import acb, arb, fmpq, fmpz
+from flint import acb, arb, fmpq
 
+from .primes import is_prime
 from .tree import Refused, Tree
 from .values import (
     INFINITY,
@@ -153,7 +154,7 @@ def _in_domain(value: fmpq | Gaussian | arb | acb, domain: str) -> bool:
         if domain == "Integers":
             return bool(value.q == 1)
         if domain == "Primes":
-            return bool(value.q == 1 and value > 1 and fmpz(value.p).is_prime())
+            return bool(value.q == 1 and value > 1 and is_prime(value.p))
         raise Refused("domain " + domain)
     if domain in ("Integers", "Primes"):
         real = real_ball(value)

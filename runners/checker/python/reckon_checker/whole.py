@@ -9,6 +9,7 @@ from flint import arb, fmpq, fmpz
 
 from .arithmetic import divide, minus, plus, power, threaded, times
 from .functions import numeric
+from .primes import divisor_sigma, euler_phi, is_prime, moebius
 from .values import ONE, NonValue, Value, is_exact, undefined, whole
 
 LARGEST = 10**4000
@@ -108,11 +109,9 @@ WHOLE: dict[str, Callable[..., Value]] = {
     "EvenQ": parity("EvenQ", 0),
     "OddQ": parity("OddQ", 1),
     "IntegerQ": lambda n: False if isinstance(n, tuple) else whole(n) is not None if is_exact(n) else undefined("IntegerQ"),
-    "PrimeQ": over_integers("PrimeQ", lambda n: bool(fmpz(abs(n)).is_prime())),
+    "PrimeQ": over_integers("PrimeQ", lambda n: is_prime(abs(n))),
     "PowerMod": over_integers("PowerMod", _power_mod),
-    "EulerPhi": over_integers("EulerPhi", lambda n: fmpq(fmpz(n).euler_phi()) if 0 < n < 10**30 else undefined("EulerPhi")),
-    "MoebiusMu": over_integers("MoebiusMu", lambda n: fmpq(fmpz(n).moebius_mu()) if 0 < n < 10**30 else undefined("MoebiusMu")),
-    "DivisorSigma": over_integers(
-        "DivisorSigma", lambda k, n: fmpq(fmpz(n).divisor_sigma(k)) if 0 < n < 10**30 and 0 <= k < 100 else undefined("DivisorSigma")
-    ),
+    "EulerPhi": over_integers("EulerPhi", lambda n: fmpq(euler_phi(n)) if 0 < n < 10**30 else undefined("EulerPhi")),
+    "MoebiusMu": over_integers("MoebiusMu", lambda n: fmpq(moebius(n)) if 0 < n < 10**30 else undefined("MoebiusMu")),
+    "DivisorSigma": over_integers("DivisorSigma", lambda k, n: fmpq(divisor_sigma(k, n)) if 0 < n < 10**30 and 0 <= k < 100 else undefined("DivisorSigma")),
 }

@@ -63,7 +63,7 @@ def test_an_expansion_encloses_its_function_on_the_whole_range(seed):
     for number in range(160):
         node = near_a_constant(choose) if number % 4 else grown(choose, 3)
         start = choose([2, 4, 8, 32, 128])
-        budget.start(10)
+        budget.start(2_000_000, 600)
         with precision(128):
             try:
                 germ = expand(node, Expander(arb(start), choose([3, 4, 8])))

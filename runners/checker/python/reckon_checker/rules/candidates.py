@@ -62,7 +62,7 @@ class Algebraic:
     def at(self, bits: int) -> list[Candidate]:
         """Every solution of the equations, at a precision. Raises Undecided where roots are not told apart."""
         if bits not in self.cache:
-            budget.look()
+            budget.step()
             with precision(bits):
                 solutions: list[dict[str, Number]] = []
                 for family, minimal in zip(self.families, self.minimal, strict=True):

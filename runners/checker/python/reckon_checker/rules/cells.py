@@ -82,7 +82,7 @@ class Cells:
         if self.domain and self.domain not in ("Reals", *INTEGER_DOMAINS):
             trees.append(("Greater", self.name, 0))
         for e in critical(trees):
-            budget.look()
+            budget.step()
             if self.name not in free_symbols(e):
                 continue
             self._zeros_of(e)

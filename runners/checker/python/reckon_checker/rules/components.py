@@ -78,7 +78,7 @@ def slices(problem: Problem, dimension: int) -> Refuted | None:
 
 
 def slice_at(problem: Problem, values: dict[str, fmpq]) -> Refuted | None:
-    budget.look()
+    budget.step()
     trees = {name: exact_tree(value) for name, value in values.items()}
     inner = problem.having(trees)
     if not inner.unknowns:

@@ -276,7 +276,7 @@ def along_lines(task: dict[str, Any], names: list[str], conditions: list[Tree], 
     is_real = real(left, conditions, domain)
     corners = iter(sorted(itertools.product(range(min(len(pool), 6)), repeat=min(len(names) - 1, 4)), key=sum))
     for line in range(LINES):
-        budget.look()
+        budget.step()
         name = unknowns[line % len(unknowns)]
         others = [other for other in names if other != name]
         at: dict[str, fmpq] = {}

@@ -191,7 +191,7 @@ def by_boxes(problem: Problem, given: list[dict[str, Number]], digits: float) ->
     half = arb(10) ** -(int(digits) // 2) if digits > 16 else arb(MACHINE_HALF)
     sure = True
     for values in given:
-        budget.look()
+        budget.step()
         box: dict[str, Number] = {}
         for name, value in values.items():
             radius = half * arb(complex_ball(value).abs_upper()).max(arb(1))

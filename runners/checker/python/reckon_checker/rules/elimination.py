@@ -109,7 +109,7 @@ def eliminated(system: System, count: int, gone: int) -> list[fmpz_mpoly]:
         polynomials.append(lifted(whole(product, inner, count), 1) - 1)
     if not polynomials:
         return []
-    budget.look()
+    budget.step()
     found, complete = fmpz_mpoly_vec(polynomials, context).buchberger_naive(limits=LIMITS)
     if not complete:
         raise TooHard

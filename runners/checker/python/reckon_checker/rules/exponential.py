@@ -144,7 +144,7 @@ def cleaned(f: Sum) -> Sum:
 
 def zeros(f: Sum) -> list[Place]:
     """All real zeros, in order; f is not 0."""
-    budget.look()
+    budget.step()
     low = min(f)
     f = {a - low: p for a, p in f.items()}  # the same zeros
     if len(f) == 1:

@@ -39,7 +39,7 @@ def stays_above(objective: Tree, name: str, target: fmpq) -> bool:
         real = real_ball(value) if is_number(value) else None
         return real is not None and _above(trees, name, target, fmpq(0), arb(real.upper()).fmpq())
     for start in STARTS:
-        budget.look()
+        budget.step()
         if all(_tail(objective, name, target, way, start) for way in ("Infinity", times(-1, "Infinity"))):
             return _above(trees, name, target, fmpq(-(2**start)), fmpq(2**start))
     return False

@@ -18,7 +18,7 @@ from ..values import INFINITY, MINUS_INFINITY, Kind, NonValue, Number, Undecided
 from . import exact_integrals, identities, iterated
 
 BITS = (96, 160)
-FINE_SHARE, FINE_SECONDS = 0.3, 0.6  # of the budget at most, for an exact answer that agrees and is looked at once more
+FINE_SHARE, FINE_STEPS = 0.3, 100_000  # of the budget at most, for an exact answer that agrees and is looked at once more
 
 
 def check(task: dict[str, Any], seed: int) -> Sampled:
@@ -63,7 +63,7 @@ def renamed(tree: Tree, name: str, fresh: str) -> Tree:
 
 def definite(integrand: Tree, name: str, ends: list[Tree], values: Known, task: dict[str, Any]) -> Sampled:
     def looked_at(bits: int, goal: arb) -> Sampled:
-        budget.look()
+        budget.step()
         with precision(bits):
             try:
                 return against(settled(total(integrand, name, ends, goal)), task["answer"], values, task)
@@ -88,7 +88,7 @@ def definite(integrand: Tree, name: str, ends: list[Tree], values: Known, task: 
         finer.append(looked_at(FINE_BITS, NARROW))
         return True
 
-    budget.attempted(once_more, min(FINE_SHARE, FINE_SECONDS / max(budget.left(), FINE_SECONDS)))
+    budget.attempted(once_more, min(FINE_SHARE, FINE_STEPS / max(budget.left(), FINE_STEPS)))
     return finer[0] if finer and isinstance(finer[0], Refuted) else found
 
 

@@ -25,7 +25,7 @@ def rank_at_points(slopes: list[list[Tree]], whole: str | None) -> int | None:
     names = sorted(set().union(*(free_symbols(node) for row in slopes for node in row)) if slopes else set())
     best: int | None = None
     for turn in range(3):
-        budget.look()
+        budget.step()
         values = {name: fmpq(2 * ((37 * (i + 1) + 53 * turn) % 97) + 65, 64) for i, name in enumerate(names)}
         if whole is not None:
             values[whole] = fmpq(4 + turn)

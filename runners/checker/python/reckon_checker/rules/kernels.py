@@ -237,7 +237,7 @@ def values_at(levels: list[Level]) -> list[acb]:
     """The solutions, as balls at the precision in force."""
     targets = [acb(0)]
     for level in levels:
-        budget.look()
+        budget.step()
         found = [root for target in targets for root in roots(level.coefficients, target)]
         if level.head is None:
             return found

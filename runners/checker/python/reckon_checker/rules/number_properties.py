@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from flint import fmpq, fmpz
+from flint import fmpq
 
-from .. import budget
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
+from ..primes import divisor_sigma, euler_phi, factorization
 from ..tree import Tree, arguments, is_call, reals
 from ..values import Value, show, whole
 from .whole_numbers import FACTORED_BITS, MAX_BITS, brief, integer, primes
@@ -72,8 +72,7 @@ def divisor_sum(values: list[Value], answer: Tree) -> Residual | None:
     k, n = numbers
     if -k > MAX_INDEX or not 0 < n < 2**FACTORED_BITS:
         return Open("out of bounds")
-    budget.look()
-    return rational_value(fmpq(fmpz(n).divisor_sigma(-k)) / fmpq(n) ** -k, answer)
+    return rational_value(fmpq(divisor_sigma(-k, n)) / fmpq(n) ** -k, answer)
 
 
 def extended_gcd(values: list[Value], answer: Tree) -> Residual:
@@ -99,9 +98,8 @@ def primitive_root(values: list[Value], answer: Tree) -> Residual:
     (n,) = numbers
     if math.gcd(given, n) != 1:
         return Refuted(Statement(f"{brief(given)} and {brief(n)} have a common divisor"))
-    budget.look()
-    size = int(fmpz(n).euler_phi())
-    for p, _ in fmpz(size).factor():
+    size = euler_phi(n)
+    for p, _ in factorization(size):
         if pow(given, size // int(p), n) == 1:
             return Refuted(Statement(f"{brief(given)}^{size // int(p)} is 1 modulo {brief(n)}"))
     return Verified(True) if 0 < given < n else Open("no least residue")

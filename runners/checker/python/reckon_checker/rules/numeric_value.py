@@ -44,7 +44,7 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
     lost = machine.rounding(expression, Environment()) if digits is None else None
     for least in SCHEDULE:
         bits = least if digits is None else max(least, int(digits * 3.33) + 64)
-        budget.look()
+        budget.step()
         with precision(bits):
             try:
                 true, given = evaluate(expression), evaluate(answer, Environment(printed=True))

@@ -273,7 +273,7 @@ class Question:
         else:
             return None
         for at in self.on_equation(self.candidates(claimed)):
-            budget.look()
+            budget.step()
             if not self.feasible(at):
                 continue
             height = self.height(at)

@@ -351,7 +351,7 @@ def classes(problem: Problem, waves: Waves, kernel: Kernel, real: bool) -> Resid
     if height(problem) >= MAX_BITS:
         return far_off(problem) or Open("numbers too large to be told apart")
     for bits in schedule(problem):
-        budget.look()
+        budget.step()
         with precision(bits):
             try:
                 compared = compare(problem, given, starts(waves(bits), kernel, real), period(kernel))

@@ -154,9 +154,9 @@ def reduced(given: list[fmpz_mpoly], context: fmpz_mpoly_ctx) -> tuple[list[fmpz
     nonzero = [p for p in given if not p.is_zero()]
     if not nonzero:
         return [], True
-    budget.look()
+    budget.step()
     found, complete = fmpz_mpoly_vec(nonzero, context).buchberger_naive(limits=LIMITS)
-    budget.look()
+    budget.step()
     return ([normalised(p) for p in found.autoreduction()], True) if complete else ([], False)  # type: ignore[attr-defined]
 
 

@@ -231,7 +231,7 @@ def content(p: fmpq_mpoly) -> fmpq:
 def common(what: str, polynomials: list[fmpq_mpoly]) -> fmpq_mpoly:
     found = polynomials[0]
     for other in polynomials[1:]:
-        budget.look()
+        budget.step()
         divisor = gcd(found, other)
         found = divisor if what == "PolynomialGCD" else found if divisor.is_zero() else found * (other / divisor)
     return found
@@ -285,7 +285,7 @@ def divided(ring: Ring, p: fmpq_mpoly, d: fmpq_mpoly, index: int) -> tuple[Quoti
     lead, degree = below[-1], len(below) - 1
     quotient, rest, scale = ring.context.constant(0), p, ring.one
     while True:
-        budget.look()
+        budget.step()
         tops = coefficients(ring, rest, index)
         if len(tops) - 1 < degree or not tops:
             return (quotient, scale), (rest, scale)
@@ -311,7 +311,7 @@ def resultant_of(ring: Ring, args: list[fmpq_mpoly], index: int) -> list[Quotien
     if p.is_zero() or q.is_zero():
         raise Refused("the resultant with zero")
     m, n = (len(coefficients(ring, part, index)) - 1 for part in args)
-    budget.look()
+    budget.step()
     return [(p**n if m == 0 else q**m if n == 0 else p.resultant(q, ring.names[index]), ring.one)]
 
 

@@ -199,7 +199,7 @@ def one_to_one(problem: Problem, at: Callable[[int], list[Candidate]], note: str
     if height(problem) >= MAX_BITS:
         return far_off(problem) or Open("numbers too large to be told apart")
     for bits in schedule(problem):
-        budget.look()
+        budget.step()
         try:
             solutions = at(bits)
             with precision(bits):
@@ -241,7 +241,7 @@ def far_off(problem: Problem) -> Refuted | None:
 def far_apart(left: Tree, right: Tree) -> Number | None:
     """The difference of two constants where it is proved not to be zero."""
     for bits in FAR_BITS:
-        budget.look()
+        budget.step()
         with precision(bits):
             try:
                 value = evaluate(("Plus", left, ("Times", -1, right)))

@@ -45,7 +45,7 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
     names = sorted(unbound(left) | free_symbols(right))
     agreed = 0
     for point in points(left, right, names):
-        budget.look()
+        budget.step()
         here = {name: exact_tree(value) for name, value in zip(names, point, strict=True)}
         try:
             wanted, given = truth(put(left, here), real), truth(put(right, here), real)

@@ -277,7 +277,7 @@ def with_parameters(problem: Problem) -> Residual:
     everywhere = alike or (points.certain and len({p.region for p in plain}) <= REGIONS)
     findings: list[Residual] = []
     for point in plain[: PARAMETER_POINTS if alike or not everywhere else REGIONS]:
-        budget.look()
+        budget.step()
         values = {str(name): exact_tree(value) for name, value in point.values.items()}
         findings.append(without_parameters(bare.having(values)))
     refuted = [found for found in findings if isinstance(found, Refuted)]

@@ -123,7 +123,7 @@ def total(term: Tree, name: str, ends: tuple[Tree, Tree], values: Known, task: d
     product = bool(task.get("product"))
     found: Sampled = Open("no enclosure")
     for bits in BITS:
-        budget.look()
+        budget.step()
         with precision(bits):
             try:
                 true = settled(series_between(term, name, ends, product))
@@ -239,7 +239,7 @@ def enclosed(term: Tree, name: str, start: int, product: bool) -> acb:
         if best is not None and n == 2 ** STARTS[-1] and best.rad() < WIDE:
             break
         for terms in (4, 12):
-            budget.look()
+            budget.step()
             try:
                 on = Expander(arb(n), terms)
                 germ = expand(tree, on)

@@ -75,9 +75,9 @@ def basis(system: System, extra: list[fmpq_mpoly] | None = None) -> tuple[list[f
         polynomials.append(context.gen(count - 1) * whole(product, context, count) - 1)
     if not polynomials:
         return [], count
-    budget.look()
+    budget.step()
     found, complete = fmpz_mpoly_vec(polynomials, context).buchberger_naive(limits=LIMITS)
-    budget.look()
+    budget.step()
     if not complete:
         raise TooHard
     return list(found.autoreduction()), count  # type: ignore[attr-defined]
@@ -197,7 +197,7 @@ class Ring:
         traces = [sum((products[m][i, i] for i in range(size)), fmpq(0)) for m in self.standard]
         distinct = self._rank(products, traces)
         for weights in _weights(used):
-            budget.look()
+            budget.step()
             u = fmpq_mat(size, size, [fmpq(0)] * (size * size))
             for weight, matrix in zip(weights, by_unknown, strict=False):
                 u = u + matrix * fmpq(weight)
@@ -214,7 +214,7 @@ class Ring:
             for b in self.standard:
                 column = self.position[b]
                 entries.append(sum((products[a][k, column] * traces[k] for k in range(size)), fmpq(0)))
-            budget.look()
+            budget.step()
         return int(fmpq_mat(size, size, entries).rank())
 
     def _represented(self, u: fmpq_mat, simple: fmpq_poly, unknowns: list[fmpq_mat], traces: list[fmpq]) -> list[Family]:

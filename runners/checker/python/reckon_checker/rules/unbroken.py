@@ -66,7 +66,7 @@ class Answer:
         return Environment.of(values), substituted(body, dict(values))
 
     def _fits(self, env: Environment, place: fmpq) -> bool:
-        budget.look()
+        budget.step()
         step = STEP * (1 + abs(place))
         return self._passes(env, place, step) or self._singular(env, place, step)
 

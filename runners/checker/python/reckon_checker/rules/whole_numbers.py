@@ -15,6 +15,8 @@ from flint import arb, fmpq, fmpz
 from .. import budget
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
+from ..primes import divisor_sigma, factorization, is_probable_prime
+from ..primes import is_prime as is_proved_prime
 from ..tree import Refused, Tree, arguments, is_call, reals
 from ..values import Gaussian, Kind, NonValue, Value, precision, show, whole
 
@@ -44,10 +46,7 @@ def is_prime(n: int) -> bool:
     n = abs(n)
     if n < 2:
         return False
-    budget.look()
-    if not fmpz(n).is_probable_prime():
-        return False
-    return n.bit_length() > PROVED_BITS or bool(fmpz(n).is_prime())
+    return is_probable_prime(n) if n.bit_length() > PROVED_BITS else is_proved_prime(n)
 
 
 def proved_prime(n: int) -> bool:
@@ -312,15 +311,13 @@ def arithmetic(what: str, args: list[Any], answer: Tree) -> Residual:
     if what == "DivisorSigma":
         if len(args) != 2 or not 0 <= args[0] <= 50 or not 0 < args[1] < 2**FACTORED_BITS:
             return Open("out of bounds")
-        return agrees(given, int(fmpz(args[1]).divisor_sigma(args[0])))
+        return agrees(given, divisor_sigma(args[0], args[1]))
     if (what, len(args)) not in (("ModularInverse", 2), ("PowerMod", 3)) or args[-1] <= 0:
         return Open("out of bounds")
     exponent = -1 if what == "ModularInverse" else args[1]
     if exponent < 0 and math.gcd(args[0], args[-1]) != 1:
         return Open("there is no inverse")
-    budget.look()
-    if args[-1].bit_length() ** 2 * max(abs(exponent).bit_length(), 1) > 4 * 10**9:
-        return Open("too large")
+    budget.step(1 + args[-1].bit_length() ** 2 * max(abs(exponent).bit_length(), 1) // 3_500_000)
     return agrees(given, pow(args[0], exponent, args[-1]))
 
 
@@ -355,8 +352,7 @@ def factored(what: str, n: int, answer: Tree) -> Residual:
         return Open("of zero")
     if abs(n).bit_length() > FACTORED_BITS:
         return Open("too large to factor here")
-    budget.look()
-    pairs = [(int(p), int(e)) for p, e in fmpz(abs(n)).factor()]
+    pairs = factorization(n)
     if what == "Divisors":
         count = math.prod(e + 1 for _, e in pairs)
         if count > 5000:
