@@ -19,5 +19,6 @@ func (s Services) addRoutes(api *httpkit.API) {
 	s.registerReceipts(api)
 	s.registerSessions(api)
 	s.registerSignIns(api)
+	s.registerStatevectors(api)
 	s.registerTokens(api)
 }

@@ -329,6 +329,10 @@ func TestUUIDsInEitherCase(t *testing.T) {
 			if !strings.HasPrefix(r.Path, "/api/jobs/") {
 				continue
 			}
+			if strings.HasSuffix(r.Path, ".npy") { // a job without a file is known all the same
+				u.Do(t, r.Method, r.at(strings.ToUpper(job)), "").Want(t, httpkit.NoStatevector)
+				continue
+			}
 			if a := u.Do(t, r.Method, r.at(strings.ToUpper(job)), "").OK(t); a.JSON["job_id"] != job {
 				t.Errorf("%s %s: %s", r.Method, r.Path, a.Body)
 			}

@@ -65,6 +65,10 @@ var limits = []limit{
 	{"qubits of a circuit by state vector, whatever the plan", "domain/circuit", "MaxQubits", "qubits", "400 `malformed_circuit`", "Jobs"},
 	{"qubits of a circuit of Clifford gates only", "domain/circuit", "MaxCliffordQubits", "qubits", "refused", "Jobs"},
 	{"rounds of one loop of a circuit", "domain/circuit", "MaxRounds", "rounds", "400 `malformed_circuit`", "Jobs"},
+	{"time that the file of a state vector is kept (`--state-age`)", "internal/statefiles", "DefaultAge", "time", "410 `statevector_forgotten`", "Jobs"},
+	{"such files of one account, and one such file (`--state-space-account`)", "internal/statefiles", "DefaultAccountBytes", "bytes", "the oldest are forgotten; 400 `malformed_circuit` for one file", "Jobs"},
+	{"such files of all accounts (`--state-space`)", "internal/statefiles", "DefaultTotalBytes", "bytes", "the oldest of the account with most are forgotten", "Jobs"},
+	{"a file of a state vector that is being written and that nobody has written to any more", "internal/statefiles", "abandonedAfter", "time", "removed", "Jobs"},
 	{"expression of an angle", "domain/circuit/openqasm", "maxAngleText", "bytes", "400 `malformed_circuit`", "Jobs"},
 	{"channels of a circuit once its noise model has added its own", "domain/circuit", "MaxNoiseChannels", "channels", "400 `malformed_circuit`", "Jobs"},
 	{"qubits of a circuit by density matrix; wider noisy ones run by trajectories or on the tableau", "domain/circuit", "MaxDensityQubits", "qubits", "another engine", "Jobs"},
@@ -96,7 +100,7 @@ func constantOf(t *testing.T, folder, name string) constant.Value {
 	if err != nil {
 		t.Fatal(err)
 	}
-	units := strings.NewReplacer("time.Millisecond", fmt.Sprint(int64(time.Millisecond)), "time.Second", fmt.Sprint(int64(time.Second)), "time.Minute", fmt.Sprint(int64(time.Minute)))
+	units := strings.NewReplacer("time.Millisecond", fmt.Sprint(int64(time.Millisecond)), "time.Second", fmt.Sprint(int64(time.Second)), "time.Minute", fmt.Sprint(int64(time.Minute)), "time.Hour", fmt.Sprint(int64(time.Hour)))
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		if err != nil {
