@@ -20,7 +20,8 @@ type Intent struct {
 	ID          uuid.UUID // of the command; event ids are derived from it
 	At          time.Time // when it was asked for; events keep it in UTC, to the millisecond
 	Account     string    // whose streams it is about; empty: no account's
-	Actor       string    // session, token:<id>, oauth:<client>, reaction:<name>, runner:<id>, payments:<provider> or operator
+	Actor       string    // as event.Metadata has it: session:<sign-in id>, token:<id>, oauth:<client>, reaction:<name>, runner:<id>, payments:<provider> or operator
+	Requester   string    // of a reaction: the actor whose request it finishes; empty: Actor's own
 	Source      event.Source
 	Agent       string // the client's name as it introduced itself
 	Traceparent string // W3C trace context
@@ -57,6 +58,7 @@ func (in Intent) Propose(events []event.Event) []event.Proposed {
 				At:          in.At.UTC().Truncate(time.Millisecond),
 				Account:     in.Account,
 				Actor:       in.Actor,
+				Requester:   in.Requester,
 				Source:      in.Source,
 				Agent:       in.Agent,
 				Traceparent: in.Traceparent,

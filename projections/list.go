@@ -11,6 +11,7 @@ import (
 
 // ReadModels are all read models over one database.
 type ReadModels struct {
+	Bursts        *Bursts
 	Certificates  *Certificates
 	History       *History
 	Invoices      *Invoices
@@ -26,6 +27,7 @@ type ReadModels struct {
 func New(db *bun.DB, blobs event.BlobReader) *ReadModels {
 	from := source{db: db, blobs: blobs}
 	return &ReadModels{
+		Bursts:        &Bursts{from: from},
 		Certificates:  &Certificates{from: from},
 		History:       &History{from: from},
 		Invoices:      &Invoices{from: from},
@@ -40,6 +42,7 @@ func New(db *bun.DB, blobs event.BlobReader) *ReadModels {
 // All lists every projection, by name.
 func (m *ReadModels) All() []engine.Projection {
 	return []engine.Projection{
+		m.Bursts.Projection(),
 		m.Certificates.Projection(),
 		m.History.Projection(),
 		m.Invoices.Projection(),

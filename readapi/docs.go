@@ -67,7 +67,7 @@ func (s Services) serveDocs(api *httpkit.API) error {
 		return err
 	}
 	document := func(path, id, contentType, policy string, body []byte) {
-		httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: path, ID: id, PublicFor: docsFor, FixedBody: true, Hidden: true, ContentType: contentType},
+		httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: path, ID: id, PublicFor: docsFor, FixedBody: true, ContentType: contentType},
 			func(context.Context, *struct{}) (*pageOutput, error) {
 				return &pageOutput{ContentType: contentType, Policy: policy, Body: body}, nil
 			})

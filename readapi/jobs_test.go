@@ -302,3 +302,26 @@ func TestListWithoutReadModels(t *testing.T) {
 		t.Errorf("%s", a.Body)
 	}
 }
+
+// TestWhoWaitsStaysAdmitted: what a request waits for is not given to a credential that has ended meanwhile, and is not computed for it.
+func TestWhoWaitsStaysAdmitted(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{Plans: plentiful()})
+	u := s.NewUser(t)
+	secret, tokenID := mint(t, s, u, nil, 0)
+	id := submit(t, u, evaluateJob)
+	polled, evaluated := make(chan apitest.Answer, 1), make(chan apitest.Answer, 1)
+	go func() {
+		polled <- s.Do(t, http.MethodGet, "/api/jobs/"+id+"?wait_ms=25000", "", "Authorization", "Bearer "+secret)
+	}()
+	until(t, func() bool { return s.Watched(id) > 0 })
+	u.Do(t, http.MethodDelete, "/api/tokens/"+tokenID, "").OK(t)
+	(<-polled).Want(t, httpkit.InvalidToken)
+	if a := get(t, u, id); a.JSON["status"] != "queued" {
+		t.Errorf("the account's job: %s", a.Body)
+	}
+
+	go func() { evaluated <- u.Evaluate(t, "wait") }()
+	until(t, func() bool { return s.Running.Running(u.ID) > 0 })
+	s.Do(t, http.MethodPost, "/auth/close", `{"current_password":"`+u.Password+`"}`, "Cookie", u.Cookie).OK(t)
+	(<-evaluated).Want(t, httpkit.InvalidToken)
+}

@@ -7,6 +7,7 @@ import "reckon/internal/httpkit"
 // addRoutes adds the routes that the files of this package declare.
 func (s Services) addRoutes(api *httpkit.API) {
 	s.registerBilling(api)
+	s.registerBursts(api)
 	s.registerCertificates(api)
 	s.registerConnections(api)
 	s.registerHealth(api)
@@ -18,5 +19,6 @@ func (s Services) addRoutes(api *httpkit.API) {
 	s.registerReceipts(api)
 	s.registerSessions(api)
 	s.registerSignIns(api)
+	s.registerStatevectors(api)
 	s.registerTokens(api)
 }

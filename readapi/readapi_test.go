@@ -403,3 +403,16 @@ func FuzzHistoryFilters(f *testing.F) {
 		}
 	})
 }
+
+// TestAnIntegerHasOneText: a run has one address, and a page of a list too.
+func TestAnIntegerHasOneText(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	run := u.Evaluate(t, "1+1").OK(t).JSON["run_id"]
+	u.Do(t, http.MethodGet, fmt.Sprintf("/api/receipts/%v", run), "").OK(t)
+	for _, path := range []string{"/api/receipts/%%2B%v", "/api/receipts/+%v", "/api/receipts/0%v", "/api/receipts/%v.0", "/api/history?limit=%%2B%v", "/api/history?limit=0%v", "/api/history?limit=%v.0"} {
+		if a := u.Do(t, http.MethodGet, fmt.Sprintf(path, run), ""); a.Status != http.StatusBadRequest || a.Code() != "invalid_parameter" {
+			t.Errorf("%s: %d %s", path, a.Status, a.Body)
+		}
+	}
+}

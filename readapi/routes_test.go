@@ -201,7 +201,7 @@ func TestEnumerationsAreListedInFull(t *testing.T) {
 // minimal are bodies that each route with a JSON body accepts the form of, before one field is made empty.
 func (r servedRoute) minimal() map[string]any {
 	switch r.Path {
-	case "/api/evaluate", "/api/jobs":
+	case "/api/evaluate", "/api/public/evaluate", "/api/jobs":
 		return map[string]any{"expression": "1+1"}
 	case "/api/verify":
 		return map[string]any{"code": "1+1", "result": "2"}
@@ -329,6 +329,10 @@ func TestUUIDsInEitherCase(t *testing.T) {
 			if !strings.HasPrefix(r.Path, "/api/jobs/") {
 				continue
 			}
+			if strings.HasSuffix(r.Path, ".npy") { // a job without a file is known all the same
+				u.Do(t, r.Method, r.at(strings.ToUpper(job)), "").Want(t, httpkit.NoStatevector)
+				continue
+			}
 			if a := u.Do(t, r.Method, r.at(strings.ToUpper(job)), "").OK(t); a.JSON["job_id"] != job {
 				t.Errorf("%s %s: %s", r.Method, r.Path, a.Body)
 			}
@@ -430,7 +434,7 @@ func TestLimitedAnswersSayTheLimit(t *testing.T) {
 			continue
 		}
 		limited++
-		s := apitest.Start(t, apitest.Options{Plans: plans, Rules: identity.Rules{Registrations: rule, SignIns: rule}, Elaborator: noTheorem{}})
+		s := apitest.Start(t, apitest.Options{Plans: plans, Rules: identity.Rules{Registrations: rule, SignIns: rule}, Elaborator: noTheorem{}, AnonymousPerHour: 2})
 		u := s.NewUser(t)
 		body, err := json.Marshal(r.minimal())
 		if err != nil {

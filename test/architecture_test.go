@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"domain/session":       {"domain/event", "domain/decider"},
 	"domain/upload":        {"domain/event", "domain/decider"},
 	"domain/certificate":   {"domain/event", "domain/decider", "domain/upload"},
+	"domain/burst":         {"domain/event", "domain/run", "domain/job", "domain/certificate"},
 	"domain/keys":          {"domain/event", "domain/decider"},
 	"domain/scope":         {},
 	"domain/grant":         {"domain/event", "domain/decider", "domain/scope"},
@@ -40,6 +41,7 @@ var allowed = map[string][]string{
 	"domain/runner":        {"domain/event", "domain/decider"},
 	"domain/receipt":       {"domain/event", "domain/run"},
 	"domain/expression":    {},
+	"domain/reference":     {"domain/expression"},
 	"domain/verification":  {"domain/expression"},
 	"domain/circuit":       {},
 	"domain/lean":          {},
@@ -48,7 +50,7 @@ var allowed = map[string][]string{
 	"readapi":              {"projections", "domain/", "internal/"},
 	"writeapi":             {"commands", "domain/", "internal/"},
 	"writeapi/mcpapi":      {"domain/event", "internal/auth", "internal/httpkit"}, // what it answers comes from the routes
-	"runners":              {"commands", "domain/", "runners/cluster", "runners/fair", "internal/offheap", "internal/private", "internal/view"},
+	"runners":              {"commands", "domain/", "runners/cluster", "runners/fair", "internal/offheap", "internal/private", "internal/statefiles", "internal/view"},
 	"runners/cluster":      {"commands", "domain/"},
 	"runners/kinds":        {"commands", "domain/", "runners"}, // the one place that knows every kind of job
 	"runners/checker":      {"domain/", "runners/engine"},
@@ -69,6 +71,7 @@ var allowed = map[string][]string{
 	"internal/lists":       {},
 	"internal/oauth":       {"domain/grant", "domain/scope", "internal/access", "internal/auth", "internal/identity"},
 	"internal/offheap":     {},
+	"internal/statefiles":  {},
 	"internal/payments":    {},
 	"internal/private":     {},
 	"internal/progress":    {},

@@ -51,11 +51,11 @@ func (s Services) registerAccounts(api *httpkit.API) {
 		Method: http.MethodPost, Path: "/auth/login", ID: "login", Tag: "Account", Summary: "Sign in",
 		Description: "Opens a browser session: an HttpOnly cookie named __Host-reckon, or reckon without TLS.",
 		Kinds:       []httpkit.Kind{httpkit.InvalidCredentials, httpkit.Saturated, httpkit.Unavailable},
-		Errors:      problems, Limit: &httpkit.Limit{Allowance: s.allowanceOfSignIns, Exceeded: httpkit.RateLimited, Counts: "attempts to sign in, from the client's address or for the e-mail address, in a minute: of the one with fewer left"},
-		SetsCookie: "The browser session: the credential of later requests",
+		Errors:      problems, Limit: &httpkit.Limit{Allowance: s.allowanceOfSignIns, Exceeded: httpkit.RateLimited, Counts: "attempts to sign in, by the client's address, network or device in a minute, or wrong ones of unknown devices for the e-mail address in an hour: of the one with fewest left"},
+		SetsCookie: "The browser session: the credential of later requests; and, as a second cookie, what the device shows when it signs in again, whose attempts are then counted apart from others'",
 	}, s.login)
 	httpkit.Handle(api, httpkit.Route{
-		Method: http.MethodPost, Path: "/auth/logout", ID: "logout", Tag: "Account", Summary: "Sign out",
+		Method: http.MethodPost, Path: "/auth/logout", ID: "logout", EndsCredential: true, Tag: "Account", Summary: "Sign out",
 		Description: "Ends the browser session that the cookie names and clears the cookie.",
 		Kinds:       []httpkit.Kind{httpkit.Unavailable}, Errors: problems, SetsCookie: "Clears the cookie of the browser session",
 	}, s.logout)
@@ -100,21 +100,30 @@ func (s Services) openInLog(ctx context.Context, accountID string) error {
 
 func (s Services) login(ctx context.Context, in *signInInput) (*userOutput, error) {
 	request := httpkit.RequestOf(ctx)
-	allowance, err := s.Identity.CountSignIn(ctx, request.Address, in.Body.Email)
+	from := identity.Client{Address: request.Address, Agent: request.Agent, Device: request.Cookie(auth.DeviceCookieName(request))}
+	attempt, err := s.Identity.CountSignIn(ctx, from, in.Body.Email)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.rejectIfOverLimit(ctx, allowance, "at most %d sign-ins a minute are accepted", allowance.Limit); err != nil {
+	if err := s.rejectIfOverLimit(ctx, attempt.Allowance, "too many attempts to sign in; a browser that has signed in to this account before has attempts of its own"); err != nil {
 		return nil, err
 	}
-	opened, err := s.Identity.SignIn(ctx, in.Body.Email, in.Body.Password, identity.Client{Address: request.Address, Agent: request.Agent}, s.openInLog)
+	opened, err := s.Identity.SignIn(ctx, in.Body.Email, in.Body.Password, from, s.openInLog)
 	if errors.Is(err, identity.ErrWrongCredentials) {
 		return nil, httpkit.InvalidCredentials.Problem("%s", identity.ErrWrongCredentials.Error()).WithHeader("WWW-Authenticate", `Bearer realm="reckon"`)
 	}
 	if err != nil {
 		return nil, err
 	}
-	setCookie(ctx, opened.Secret, opened.ExpiresAt)
+	if err := s.Identity.SignedIn(ctx, attempt); err != nil {
+		return nil, err
+	}
+	device, err := s.Identity.NewDevice(ctx, in.Body.Email)
+	if err != nil {
+		return nil, err
+	}
+	setCookie(ctx, auth.CookieName(request), opened.Secret, opened.ExpiresAt)
+	setCookie(ctx, auth.DeviceCookieName(request), device, s.Clock.Now().Add(identity.DeviceLifetime))
 	out := &userOutput{}
 	out.Body.UserID = opened.Account
 	return out, nil
@@ -124,20 +133,24 @@ func (s Services) logout(ctx context.Context, _ *struct{}) (*signedOutOutput, er
 	if err := s.Identity.SignOut(ctx, auth.PrincipalOf(ctx).Secret); err != nil {
 		return nil, err
 	}
-	setCookie(ctx, "", time.Unix(0, 0))
+	clearCookie(ctx)
 	out := &signedOutOutput{}
 	out.Body.SignedOut = true
 	return out, nil
 }
 
-func setCookie(ctx context.Context, secret string, expires time.Time) {
-	request := httpkit.RequestOf(ctx)
+func setCookie(ctx context.Context, name, value string, expires time.Time) {
 	cookie := http.Cookie{
-		Name: auth.CookieName(request), Value: secret, Path: "/", Expires: expires,
-		HttpOnly: true, Secure: request.Secure, SameSite: http.SameSiteLaxMode,
+		Name: name, Value: value, Path: "/", Expires: expires,
+		HttpOnly: true, Secure: httpkit.RequestOf(ctx).Secure, SameSite: http.SameSiteLaxMode,
 	}
-	if secret == "" {
+	if value == "" {
 		cookie.MaxAge = -1
 	}
 	httpkit.AnswerHeader(ctx).Add("Set-Cookie", cookie.String())
+}
+
+// clearCookie clears the cookie of the browser session. The device stays known.
+func clearCookie(ctx context.Context) {
+	setCookie(ctx, auth.CookieName(httpkit.RequestOf(ctx)), "", time.Unix(0, 0))
 }

@@ -7,6 +7,7 @@ import "reckon/internal/httpkit"
 // addRoutes adds the routes that the files of this package declare.
 func (s Services) addRoutes(api *httpkit.API) {
 	s.registerAccounts(api)
+	s.registerAnonymous(api)
 	s.registerEvaluate(api)
 	s.registerJobs(api)
 	s.registerOAuth(api)

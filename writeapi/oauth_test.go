@@ -219,7 +219,8 @@ func TestCodesAreBound(t *testing.T) {
 		"another resource":     {[]string{"resource", s.URL + "/mcp"}, "invalid_target"},
 		"a foreign resource":   {[]string{"resource", "https://other.example"}, "invalid_target"},
 		"a code of another":    {[]string{"code", "rk_oac_000000000000000000000000000000000000"}, "invalid_grant"},
-		"another grant type":   {[]string{"grant_type", "password"}, "invalid_request"},
+		"another grant type":   {[]string{"grant_type", "password"}, "unsupported_grant_type"},
+		"client credentials":   {[]string{"grant_type", "client_credentials"}, "unsupported_grant_type"},
 		"no grant type":        {[]string{"grant_type", ""}, "invalid_request"},
 	} {
 		status := http.StatusBadRequest
@@ -253,6 +254,28 @@ func TestCodesAreBound(t *testing.T) {
 	}
 }
 
+// TestARefreshMayAskForLess (RFC 6749 section 6): the access token has what was asked for, the refresh token what it had; more than that is
+// refused, and uses nothing up.
+func TestARefreshMayAskForLess(t *testing.T) {
+	s, u, c := startOAuth(t)
+	_, refresh := u.Connect(t, c, "evaluate history:read", "")
+	for _, more := range []string{"jobs:write", "evaluate jobs:write", "root", "mcp"} {
+		wantOAuth(t, more, c.Refresh(t, refresh, "scope", more), http.StatusBadRequest, "invalid_scope")
+	}
+	a := c.Refresh(t, refresh, "scope", "history:read").OK(t)
+	if a.JSON["scope"] != "history:read" {
+		t.Errorf("%s", a.Body)
+	}
+	bearer := "Bearer " + a.JSON["access_token"].(string)
+	s.Do(t, http.MethodGet, "/api/history", "", "Authorization", bearer).OK(t)
+	s.Do(t, http.MethodPost, "/api/evaluate", `{"expression":"1+1"}`, "Authorization", bearer).Want(t, httpkit.InsufficientScope)
+	a = c.Refresh(t, a.JSON["refresh_token"].(string)).OK(t)
+	if a.JSON["scope"] != "evaluate history:read" {
+		t.Errorf("all of them again: %s", a.Body)
+	}
+	s.Do(t, http.MethodPost, "/api/evaluate", `{"expression":"1+1"}`, "Authorization", "Bearer "+a.JSON["access_token"].(string)).OK(t)
+}
+
 // TestAuthorizeRefusals: who asked is told where that is certain; the browser goes nowhere else.
 func TestAuthorizeRefusals(t *testing.T) {
 	s, u, c := startOAuth(t)
@@ -283,9 +306,10 @@ func TestAuthorizeRefusals(t *testing.T) {
 		"no method":             {[]string{"code_challenge_method", ""}, "invalid_request"},
 		"a short challenge":     {[]string{"code_challenge", "x"}, "invalid_request"},
 		"implicit":              {[]string{"response_type", "token"}, "unsupported_response_type"},
-		"no response type":      {[]string{"response_type", ""}, "unsupported_response_type"},
+		"no response type":      {[]string{"response_type", ""}, "invalid_request"},
 		"form_post":             {[]string{"response_mode", "form_post"}, "invalid_request"},
-		"a request object":      {[]string{"request_uri", "https://evil.example/"}, "request_not_supported"},
+		"a request object":      {[]string{"request", "e30."}, "request_not_supported"},
+		"one elsewhere":         {[]string{"request_uri", "https://evil.example/"}, "request_uri_not_supported"},
 		"no such scope":         {[]string{"scope", "root"}, "invalid_scope"},
 		"another's scope":       {[]string{"scope", "evaluate", "resource", s.URL + "/mcp"}, "invalid_scope"},
 		"scopes of two":         {[]string{"scope", "evaluate mcp"}, "invalid_target"},

@@ -33,7 +33,7 @@ func (s Services) registerPayments(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: paymentsPath, ID: "receive-payment", Tag: "Billing", Summary: "Webhook of the payment provider",
 		Description: "A call is signed by the provider (docs/billing.md). The same event again changes nothing.",
-		UploadBytes: payments.MaxBodyBytes, Errors: problems, Hidden: true,
+		UploadBytes: payments.MaxBodyBytes, Errors: problems,
 		Kinds: []httpkit.Kind{httpkit.InvalidSignature, httpkit.InvalidRequest, httpkit.PaymentRefused, httpkit.TooLarge, httpkit.Unavailable},
 	}, s.receivePayment)
 }
@@ -62,6 +62,9 @@ func (s Services) settle(ctx context.Context, e payments.Event) error {
 	owner, err := uuid.Parse(e.Account)
 	if err != nil || owner.String() != e.Account {
 		return httpkit.InvalidRequest.Problem("account is not the id of an account").WithField("body.account", "no UUID")
+	}
+	if invoice, err := uuid.Parse(e.InvoiceID); err != nil || invoice.String() != e.InvoiceID { // a number is for people: it is of an account
+		return httpkit.InvalidRequest.Problem("invoice_id is not the id of an invoice").WithField("body.invoice_id", "no UUID")
 	}
 	intent := s.intent(ctx)
 	intent.Account, intent.Actor = e.Account, "payments:"+s.Payments.Name()

@@ -3,7 +3,6 @@ package writeapi
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"reckon/commands"
 	"reckon/internal/auth"
@@ -51,7 +50,7 @@ type closedOutput struct {
 
 func (s Services) registerSignIns(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
-		Method: http.MethodDelete, Path: "/api/sign-ins/{id}", ID: "end-sign-in", Tag: "Account", Summary: "End a sign-in",
+		Method: http.MethodDelete, Path: "/api/sign-ins/{id}", ID: "end-sign-in", EndsCredential: true, Tag: "Account", Summary: "End a sign-in",
 		Description: "Signs out a browser of yours, this one or another. It takes effect at once.",
 		Errors:      problems, Kinds: []httpkit.Kind{httpkit.NoSuchSignIn, httpkit.Unavailable},
 	}, s.endSignIn)
@@ -62,7 +61,7 @@ func (s Services) registerSignIns(api *httpkit.API) {
 		Kinds: []httpkit.Kind{httpkit.WrongPassword, httpkit.Saturated, httpkit.Unavailable},
 	}, s.changePassword)
 	httpkit.Handle(api, httpkit.Route{
-		Method: http.MethodPost, Path: "/auth/close", ID: "close-account", Tag: "Account", Summary: "Close the account",
+		Method: http.MethodPost, Path: "/auth/close", ID: "close-account", EndsCredential: true, Tag: "Account", Summary: "Close the account",
 		Description: "For good. No token and no sign-in of the account is accepted from the answer on. Its jobs are cancelled, its sessions and tokens end, and its address and password are forgotten within moments. Receipts and certificates that were handed out can be verified as before.",
 		Errors:      problems, Limit: s.passwordsPerMinute(), SetsCookie: "The cookie of the browser session, expired",
 		Kinds: []httpkit.Kind{httpkit.WrongPassword, httpkit.Saturated, httpkit.Unavailable},
@@ -124,7 +123,7 @@ func (s Services) closeAccount(ctx context.Context, in *closeInput) (*closedOutp
 	if _, err := commands.CloseAccount(ctx, s.Store, intent); err != nil {
 		return nil, err
 	}
-	setCookie(ctx, "", time.Unix(0, 0))
+	clearCookie(ctx)
 	out := &closedOutput{}
 	out.Body.UserID, out.Body.Closed = intent.Account, true
 	return out, nil

@@ -52,7 +52,7 @@ func (s Services) registerTokens(api *httpkit.API) {
 		Kinds: []httpkit.Kind{httpkit.Unavailable},
 	}, s.mintToken)
 	httpkit.Handle(api, httpkit.Route{
-		Method: http.MethodDelete, Path: "/api/tokens/{id}", ID: "revoke-token", Tag: "Account", Summary: "Revoke an API token",
+		Method: http.MethodDelete, Path: "/api/tokens/{id}", ID: "revoke-token", EndsCredential: true, Tag: "Account", Summary: "Revoke an API token",
 		Description: "It takes effect at once; what was computed with it stays. Revoking it again answers the same.",
 		Errors:      problems, ReturnsToken: true,
 		Kinds: []httpkit.Kind{httpkit.NoSuchToken, httpkit.Unavailable},

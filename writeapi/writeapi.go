@@ -35,8 +35,9 @@ type Services struct {
 	Build    string // revision of the binary, for event metadata
 
 	// Evaluate and Verify are those of a commands.Evaluator; Evaluate may forward to the process that owns a session.
-	Evaluate func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error)
-	Verify   func(context.Context, commands.Intent, commands.Verify) (commands.Verification, error)
+	Evaluate  func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error)
+	Verify    func(context.Context, commands.Intent, commands.Verify) (commands.Verification, error)
+	Anonymous Anonymous
 	// CloseSessionWorker ends the worker of a session's epoch (commands.SessionKey) and tells whether this process has it.
 	CloseSessionWorker func(key string) bool
 	Jobs               *commands.Jobs

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"reflect"
 	"strings"
 	"testing"
@@ -436,6 +437,41 @@ func TestAttemptsAreLimited(t *testing.T) {
 	}
 	s.Clock.Pass(time.Minute)
 	s.Do(t, http.MethodPost, "/auth/login", `{"email":"a@b.c","password":"12345678"}`).OK(t)
+}
+
+// TestAKnownBrowserIsNotLockedOut: strangers use up what an account's unknown devices have; the browser that signed in before goes on, and
+// its cookie is worth nothing for another account and opens nothing.
+func TestAKnownBrowserIsNotLockedOut(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Rules: identity.Rules{
+		Registrations: ratelimit.Rule{Requests: 9, Window: time.Hour}, SignIns: ratelimit.Rule{Requests: 2, Window: time.Minute},
+	}})
+	for _, email := range []string{"carol@b.c", "mallory@b.c"} {
+		s.Do(t, http.MethodPost, "/auth/register", `{"email":"`+email+`","password":"12345678"}`).OK(t)
+	}
+	login := func(from, email, password, cookie string) apitest.Answer {
+		return s.Do(t, http.MethodPost, "/auth/login", `{"email":"`+email+`","password":"`+password+`"}`, "X-Forwarded-For", from, "Cookie", cookie)
+	}
+	device := func(a apitest.Answer) string {
+		t.Helper()
+		set := a.OK(t).Header.Values("Set-Cookie")
+		if len(set) != 2 || !strings.HasPrefix(set[1], "reckon-device=") || !strings.Contains(set[1], "HttpOnly; SameSite=Lax") {
+			t.Fatal(set)
+		}
+		cookie, _, _ := strings.Cut(set[1], ";")
+		return cookie
+	}
+	carols, mallorys := device(login("192.0.2.1", "carol@b.c", "12345678", "")), device(login("198.51.100.1", "mallory@b.c", "12345678", ""))
+	for i := range 20 {
+		login(fmt.Sprintf("203.0.%d.1", i), "carol@b.c", "wrong horse", "").Want(t, httpkit.InvalidCredentials)
+	}
+	login("203.0.113.1", "carol@b.c", "12345678", mallorys).Want(t, httpkit.RateLimited)
+	login("192.0.2.1", "carol@b.c", "12345678", "").Want(t, httpkit.RateLimited)
+	login("192.0.2.77", "carol@b.c", "12345678", carols).OK(t)
+	login("192.0.2.77", "carol@b.c", "wrong horse", carols).Want(t, httpkit.InvalidCredentials)
+	login("192.0.2.77", "carol@b.c", "12345678", carols).Want(t, httpkit.RateLimited)
+	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", carols).Want(t, httpkit.Unauthenticated)
+	s.Clock.Pass(time.Hour)
+	login("192.0.2.1", "carol@b.c", "12345678", "").OK(t)
 }
 
 // TestSignInsEnd: a browser session that is ended, by its owner or by a new password, fails with the next request.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -164,7 +163,7 @@ func readQuote(path string) (*receipt.Envelope, error) {
 	}
 	var envelope receipt.Envelope
 	if err := json.Unmarshal(content, &envelope); err != nil || len(envelope.Record) == 0 {
-		return nil, errors.Join(fmt.Errorf("%s holds no quote: save the member `quote` of a price of GET /billing/plans", path), err)
+		return nil, fmt.Errorf("%s holds no quote: save the member `quote` of a price of GET /billing/plans", path)
 	}
 	return &envelope, nil
 }

@@ -20,6 +20,7 @@ import (
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
 	"reckon/runners"
+	"reckon/runners/adapter"
 	"reckon/runners/engine"
 	"reckon/writeapi"
 	"reckon/writeapi/mcpapi"
@@ -57,14 +58,18 @@ func (s *service) makeAPI() (*api, error) {
 	queue := view.Queue{Place: s.readSide.models.Queue.Place, Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, MaxWait: view.MaxPlaceWait}
 	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, PlaceInQueue: s.placeIn(queue), NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
 	writeapi.Services{
-		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: s.minuteLimiter(), Running: ratelimit.NewConcurrency(), Clock: systemClock{}, Build: buildRevision(),
+		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: s.sharedLimiter(), Running: ratelimit.NewConcurrency(), Clock: systemClock{}, Build: buildRevision(),
 		Evaluate: s.writeSide.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
+		Anonymous: writeapi.Anonymous{
+			Evaluate: commands.Anonymous{Engine: adapter.Engine{Engine: s.engine.engine, Places: s.engine.strangers}, QueueWait: s.config.QueueWait}.Evaluate,
+			PerHour:  s.config.AnonymousPerHour, Limiter: s.sharedLimiter(), Caller: s.stores.identity.Stranger,
+		},
 		Jobs: s.writeSide.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writeSide.proofs, Payments: provider,
 		OAuth: writeapi.NewOAuth(s.log.store, s.stores.identity, systemClock{}, buildRevision()), Logger: s.logger,
 		Overhead: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.readSide.projector.LogID(),
 	}.Register(kit)
 	if err := (readapi.Services{
-		Streams: streams, Blobs: s.stores.blobs, Models: s.readSide.models, TokenUse: s.stores.identity.LastUsed, Grants: s.stores.identity.OAuthGrants, SignIns: s.stores.identity.SignIns,
+		Streams: streams, Blobs: s.stores.blobs, States: s.stores.states, Models: s.readSide.models, TokenUse: s.stores.identity.LastUsed, Grants: s.stores.identity.OAuthGrants, SignIns: s.stores.identity.SignIns,
 		JobView: jobView,
 		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writeSide.signing.Signer, Now: time.Now,
 		Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, LogID: s.readSide.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.sessionBusy,
@@ -90,15 +95,15 @@ func (s *service) noteUse(store func(context.Context, string) error) func(contex
 	}
 }
 
-// minuteLimiter counts the evaluations and checks of a minute: over all processes, or in memory in a process with an embedded
+// sharedLimiter counts evaluations and checks: over all processes, or in memory in a process with an embedded
 // log, which is the only one of its installation.
-func (s *service) minuteLimiter() ratelimit.Limiter {
+func (s *service) sharedLimiter() ratelimit.Limiter {
 	if s.config.Eventstore == config.EmbeddedLog {
 		return ratelimit.NewMemory()
 	}
 	return ratelimit.NewShared(s.stores.identity.Windows(), func(err error) {
 		// As text: a line about a part that is away may be left out, and this one says what that does to the limits.
-		s.logger.Warn("the limits of a minute are counted by this process alone", "cause", err.Error())
+		s.logger.Warn("the limits of evaluations and checks are counted by this process alone", "cause", err.Error())
 	})
 }
 

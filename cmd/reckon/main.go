@@ -23,8 +23,10 @@ type commandLine struct {
 	Keys        keysCmd        `cmd:"" help:"List and rotate the keys that seal receipts."`
 	Projections projectionsCmd `cmd:"" help:"Show and steer the read models."`
 	Parked      parkedCmd      `cmd:"" help:"Show and retry events that were set aside."`
+	Bursts      burstsCmd      `cmd:"" help:"Derive an account's bursts of activity from the log, as it was at any position."`
 	Blobs       blobsCmd       `cmd:"" help:"Remove large bytes that no event names."`
 	Engine      engineCmd      `cmd:"" help:"Install and test the evaluation engine."`
+	Reference   referenceCmd   `cmd:"" help:"Check and build the function reference."`
 	Qsim        qsimCmd        `cmd:"" help:"Simulate a quantum circuit."`
 	Lean        leanCmd        `cmd:"" help:"Check Lean 4 proof exports."`
 	Licences    licencesCmd    `cmd:"" help:"Print the notices and licences of all that this binary contains."`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"reckon/domain"
@@ -12,6 +13,7 @@ import (
 	"reckon/internal/identity"
 	"reckon/internal/lifecycle"
 	"reckon/internal/ratelimit"
+	"reckon/internal/statefiles"
 	"reckon/internal/telemetry"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
@@ -63,9 +65,13 @@ func nodeServes(ctx context.Context, n *node.Node) error {
 // stores are the stores beside the log: blobs, and the identity tables.
 type stores struct {
 	blobs    blobs.Store
+	states   *statefiles.Folder // beside the blobs: shared by the same processes
 	identity *identity.Store
 	rules    identity.Rules
 }
+
+// stateFolder is where the files of state vectors lie, below the folder of blobs.
+const stateFolder = "statevectors"
 
 func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) {
 	folder, err := p.config.BlobFolder()
@@ -83,6 +89,13 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 	if err := content.UsedBy(logID); err != nil {
 		return nil, err
 	}
+	states, err := statefiles.Open(filepath.Join(folder, stateFolder), statefiles.Limits{
+		Age: p.config.StateAge, AccountBytes: int64(p.config.StateSpaceAccount) << 20, TotalBytes: int64(p.config.StateSpace) << 20,
+	}, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	p.life.Add(lifecycle.Part{Name: "files of state vectors", Run: states.Run})
 	people, err := identity.Open(ctx, identity.Where{Address: p.config.Identity, Schema: p.config.IdentitySchema, Logger: p.logger})
 	if err != nil {
 		return nil, err
@@ -92,7 +105,7 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 		Registrations: ratelimit.Rule{Requests: p.config.RegistrationsPerHour, Window: time.Hour},
 		SignIns:       ratelimit.Rule{Requests: p.config.SignInsPerMinute, Window: time.Minute},
 	}
-	return &stores{blobs: content, identity: identity.New(people, time.Now, rules), rules: rules}, nil
+	return &stores{blobs: content, states: states, identity: identity.New(people, time.Now, rules), rules: rules}, nil
 }
 
 // readSide is the read models. Every process reads them; one with the role project writes them.
@@ -132,6 +145,8 @@ type evaluation struct {
 	engine  *engine.Engine
 	checker *checker.Checker
 	checks  *fair.Pool // as many checks run at a time as evaluations
+	// strangers are the places of evaluations without an account: a quarter as many, beside those of accounts.
+	strangers *fair.Pool
 }
 
 // startEngine installs the engine where it is missing and starts it with its checker.
@@ -162,14 +177,14 @@ func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, er
 		return nil, err
 	}
 	p.life.Add(lifecycle.Part{Name: "checker", Stop: func(context.Context) error { return checks.Close() }})
-	e := &evaluation{engine: started, checker: checks, checks: fair.NewPool(workers)}
+	e := &evaluation{engine: started, checker: checks, checks: fair.NewPool(workers), strangers: fair.NewPool(workers / 4)}
 	e.measure(p.metrics)
 	return e, nil
 }
 
 // measure adds figures of the workers and of the memory of sessions.
 func (e *evaluation) measure(m *telemetry.Metrics) {
-	for pool, usage := range map[string]func() fair.Usage{"engine": e.engine.Usage, "checker": e.checks.Usage} {
+	for pool, usage := range map[string]func() fair.Usage{"engine": e.engine.Usage, "checker": e.checks.Usage, "strangers": e.strangers.Usage} {
 		labels := map[string]string{"pool": pool}
 		m.Gauge("reckon_workers_busy", "Workers that evaluate or check.", labels, func() float64 { return float64(usage().Held) })
 		m.Gauge("reckon_workers_awaited", "Evaluations or checks that wait for a worker.", labels, func() float64 { return float64(usage().Waiting) })

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
@@ -30,18 +31,18 @@ type qsimCmd struct {
 	File        string  `arg:"" help:"Circuit as JSON (the qsim job's object) or OpenQASM 2 or 3; - reads standard input."`
 	Shots       *int    `help:"Number of samples; default: the circuit's, or 1024." placeholder:"N"`
 	Seed        *uint64 `help:"Seed of the samples; default: the circuit's, or a fresh one, which is printed." placeholder:"N"`
-	Precision   string  `help:"double or single; default: the circuit's, or double." enum:",double,single" default:"" placeholder:"P"`
-	Engine      string  `help:"statevector, stabilizer or density; default: chosen by the circuit." enum:",statevector,stabilizer,density" default:"" placeholder:"E"`
+	Precision   *string `help:"double or single; default: the circuit's, or double." enum:"double,single" placeholder:"P"`
+	Engine      *string `help:"statevector, stabilizer or density; default: chosen by the circuit." enum:"statevector,stabilizer,density" placeholder:"E"`
 	Observables string  `help:"Pauli sums as a JSON array, such as [{\"ZZ\":1,\"XI\":0.5}]; default: the circuit's." placeholder:"JSON"`
 	Marginals   string  `help:"Lists of qubits whose exact probabilities are wanted, such as [[0,1],[5]]; default: the circuit's." placeholder:"JSON"`
 	Memory      bool    `help:"List the key of each shot in the JSON result."`
-	NPY         string  `help:"Write the state vector before the final measurements to this file, in NumPy's format." name:"npy" type:"path" placeholder:"FILE"`
+	NPY         string  `help:"Write the state vector before the final measurements to this file, in NumPy's format." name:"npy" type:"path" placeholder:"FILE" xor:"picture"`
 	Noise       string  `help:"Noise as a JSON object, such as {\"channels\":[{\"channel\":\"depolarizing\",\"p\":0.01}]}; default: the circuit's." placeholder:"JSON"`
 	Threads     int     `help:"Threads; default: one per processor." placeholder:"N"`
 	MemoryMiB   int64   `help:"Most memory to use; larger circuits are refused." name:"memory-mib" default:"8192" placeholder:"N"`
 	Rows        int     `help:"Most rows of the histogram." default:"32" placeholder:"N"`
 	JSON        bool    `help:"Print the result as JSON." name:"json"`
-	Draw        string  `help:"Draw the circuit instead of simulating it: text or svg." enum:",text,svg" default:"" placeholder:"F"`
+	Draw        *string `help:"Draw the circuit instead of simulating it: text or svg." enum:"text,svg" placeholder:"F" xor:"picture"`
 }
 
 // drawnWidth is where a drawing in text goes on below, in characters.
@@ -51,7 +52,7 @@ const drawnWidth = 120
 func (c *qsimCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if c.Draw != "" {
+	if c.Draw != nil {
 		picture, err := c.draw(os.Stdin)
 		if err != nil {
 			return refused(err)
@@ -78,6 +79,9 @@ func (c *qsimCmd) Run() error {
 
 // refused prints why there is no result and tells whose fault it is.
 func refused(err error) error {
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted; there is no result")
+	}
 	fmt.Fprintln(os.Stderr, "reckon qsim:", err)
 	if _, refused := errors.AsType[*circuit.Refusal](err); refused {
 		return exitStatus(1)
@@ -90,7 +94,7 @@ func (c *qsimCmd) draw(stdin io.Reader) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if c.Draw == "svg" {
+	if *c.Draw == "svg" {
 		return parsed.DrawSVG()
 	}
 	return parsed.DrawText(drawnWidth)
@@ -130,17 +134,25 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader, report func(fra
 	if err == nil && c.Seed != nil {
 		parsed, err = parsed.WithSeed(*c.Seed)
 	}
-	if err == nil && c.Precision != "" {
-		parsed, err = parsed.WithPrecision(circuit.Precision(c.Precision))
+	if err == nil && c.Precision != nil {
+		parsed, err = parsed.WithPrecision(circuit.Precision(*c.Precision))
 	}
-	if err == nil && c.Noise != "" {
-		parsed, err = parsed.WithNoise([]byte(c.Noise), limits)
+	for _, option := range []struct {
+		flag, text string
+		apply      func(text []byte) (circuit.Circuit, error)
+	}{
+		{"--noise", c.Noise, func(text []byte) (circuit.Circuit, error) { return parsed.WithNoise(text, limits) }},
+		{"--observables", c.Observables, func(text []byte) (circuit.Circuit, error) { return parsed.WithObservables(text) }},
+		{"--marginals", c.Marginals, func(text []byte) (circuit.Circuit, error) { return parsed.WithMarginals(text) }},
+	} {
+		if err == nil && option.text != "" {
+			if parsed, err = option.apply([]byte(option.text)); err != nil {
+				err = fmt.Errorf("%s: %w", option.flag, err)
+			}
+		}
 	}
-	if err == nil && c.Observables != "" {
-		parsed, err = parsed.WithObservables([]byte(c.Observables))
-	}
-	if err == nil && c.Marginals != "" {
-		parsed, err = parsed.WithMarginals([]byte(c.Marginals))
+	if err == nil && c.NPY != "" {
+		parsed, err = parsed.WithNPY(limits)
 	}
 	if err == nil && c.Memory {
 		parsed, err = parsed.WithMemory()
@@ -149,8 +161,10 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader, report func(fra
 		return circuit.SweepResult{}, err
 	}
 	options := circuit.Options{
-		Seed: freshSeed(), Threads: c.Threads, MemoryLimitBytes: c.MemoryMiB << 20, Engine: circuit.Engine(c.Engine), Allocate: offheap.Allocate,
-		Progress: report,
+		Seed: freshSeed(), Threads: c.Threads, MemoryLimitBytes: c.MemoryMiB << 20, Allocate: offheap.Allocate, Progress: report,
+	}
+	if c.Engine != nil {
+		options.Engine = circuit.Engine(*c.Engine)
 	}
 	if c.NPY == "" {
 		return circuit.RunSweep(ctx, parsed, options)
@@ -162,7 +176,10 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader, report func(fra
 func writingNPY(ctx context.Context, parsed circuit.Circuit, options circuit.Options, path string) (result circuit.SweepResult, err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
-		return result, err
+		if wrong, ok := errors.AsType[*fs.PathError](err); ok { // of a name that nobody has given
+			err = wrong.Err
+		}
+		return result, fmt.Errorf("--npy %s: %w", path, err)
 	}
 	defer func() {
 		if err != nil {
@@ -228,8 +245,15 @@ func printResult(w io.Writer, r circuit.SweepResult, rows int) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d points, %d shots, seed %d\n", len(r.Points), r.Shots, r.Seed)
-	return err
+	plural := "s"
+	if len(r.Points) == 1 {
+		plural = ""
+	}
+	_, err := fmt.Fprintf(w, "%d point%s, %d shots, seed %d\n", len(r.Points), plural, r.Shots, r.Seed)
+	if err != nil {
+		return err
+	}
+	return printWarnings(w, r.Warnings)
 }
 
 // printHistogram lists the most frequent keys with bars in proportion to the most frequent one.
@@ -269,8 +293,19 @@ func printHistogram(w io.Writer, r circuit.Result, rows int) error {
 	if r.Trajectories > 0 {
 		fmt.Fprintf(&out, "noise by %d trajectories, one per shot\n", r.Trajectories)
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	if _, err := io.WriteString(w, out.String()); err != nil {
+		return err
+	}
+	return printWarnings(w, r.Warnings)
+}
+
+func printWarnings(w io.Writer, list []string) error {
+	for _, warning := range list {
+		if _, err := fmt.Fprintln(w, "warning:", warning); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeMarginal lists the most likely keys of some qubits.

@@ -38,7 +38,7 @@ func TestQsimReadsBothFormats(t *testing.T) {
 func TestDraw(t *testing.T) {
 	program := "\ufeffqubit[2] q; bit c; h q[0]; cx q[0], q[1]; c = measure q[1];"
 	for form, want := range map[string]string{"text": "q0: ─┤H├──●────────\n          │\nq1: ──────⊕──┤M c├─\n", "svg": "<svg "} {
-		cmd := qsimCmd{File: "-", Draw: form}
+		cmd := qsimCmd{File: "-", Draw: &form}
 		got, err := cmd.draw(strings.NewReader(program))
 		if err != nil || !strings.HasPrefix(got, want) {
 			t.Errorf("%v\n%s", err, got)
@@ -53,6 +53,24 @@ func TestQsimRefusesOptions(t *testing.T) {
 	} {
 		if _, err := cmd.simulate(t.Context(), strings.NewReader(`{"qubits":1,"gates":[]}`), nil); err == nil || !strings.Contains(err.Error(), option) {
 			t.Errorf("%+v: %v, want %s", cmd, err, option)
+		}
+	}
+}
+
+// TestQsimNamesTheFlag: what is wrong with an option is not said of the circuit.
+func TestQsimNamesTheFlag(t *testing.T) {
+	for want, cmd := range map[string]qsimCmd{
+		"--marginals: not well-formed JSON near byte 4 of the marginals": {Marginals: `[[0]`},
+		"--marginals: text follows the marginals":                        {Marginals: `[[0]] 1`},
+		"--observables: not well-formed JSON near byte":                  {Observables: `[{"Z":1]`},
+		"--observables: text follows the observables":                    {Observables: `[{"Z":1}]]`},
+		"--noise: not well-formed JSON near byte":                        {Noise: `{"channels":`},
+		"--noise: noise channel 0 (rain)":                                {Noise: `{"channels":[{"channel":"rain"}]}`},
+		"--npy /nowhere/at/all/x.npy: no such file or directory":         {NPY: "/nowhere/at/all/x.npy"},
+	} {
+		cmd.File, cmd.MemoryMiB = "-", 64
+		if _, err := cmd.simulate(t.Context(), strings.NewReader(`{"qubits":1,"gates":[]}`), nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }
@@ -94,7 +112,9 @@ func TestQsimNoise(t *testing.T) {
 	program := "qubit[2] q; x q[0]; cx q[0], q[1];"
 	cmd := qsimCmd{File: "-", MemoryMiB: 64, Noise: `{"channels":[{"channel":"bit_flip","p":0.25,"gates":["x"]}],"readout":[{"qubits":[1],"matrix":[[1,0],[1,0]]}]}`}
 	for engine, name := range map[string]string{"": "density-double-v1", "density": "density-double-v1", "stabilizer": "stabilizer-v1", "statevector": "trajectories-double-v1"} {
-		cmd.Engine = engine
+		if cmd.Engine = nil; engine != "" {
+			cmd.Engine = &engine
+		}
 		r, err := cmd.simulate(t.Context(), strings.NewReader(program), nil)
 		if err != nil || r.Engine != name || r.Counts["00"] == 0 || r.Counts["01"] < 600 || len(r.Counts) != 2 {
 			t.Fatalf("%s: %+v, %v", engine, r, err)
@@ -104,9 +124,11 @@ func TestQsimNoise(t *testing.T) {
 			t.Errorf("%v\n%s", err, out.String())
 		}
 	}
-	cmd.Noise = `{"channels":[{"channel":"rain"}]}`
-	if _, err := cmd.simulate(t.Context(), strings.NewReader(program), nil); err == nil || !strings.Contains(err.Error(), "noise channel 0 (rain)") {
-		t.Error(err)
+	cmd = qsimCmd{File: "-", MemoryMiB: 64, Noise: `{"channels":[{"channel":"bit_flip","p":0.25,"gates":["h"]}]}`}
+	r, err := cmd.simulate(t.Context(), strings.NewReader(program), nil)
+	var out strings.Builder
+	if err != nil || printResult(&out, r, 5) != nil || !strings.Contains(out.String(), "\nwarning: noise channel 0 (bit_flip) goes with h") {
+		t.Errorf("%v\n%s", err, out.String())
 	}
 }
 

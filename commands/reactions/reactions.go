@@ -1,6 +1,7 @@
 package reactions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -47,7 +48,7 @@ func (a Actor) intent(reaction string, r event.Recorded) commands.Intent {
 	}
 	return commands.Intent{
 		ID: uuid.NewSHA1(uuid.NameSpaceOID, []byte("reaction\x00"+reaction+"\x00"+r.ID)),
-		At: a.Clock.Now(), Account: r.Metadata.Account, Actor: "reaction:" + reaction,
+		At: a.Clock.Now(), Account: r.Metadata.Account, Actor: "reaction:" + reaction, Requester: cmp.Or(r.Metadata.Requester, r.Metadata.Actor),
 		Source: r.Metadata.Source, Agent: r.Metadata.Agent, Traceparent: r.Metadata.Traceparent, Build: a.Build,
 		Correlation: correlation, Causation: r.ID,
 	}

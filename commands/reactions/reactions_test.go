@@ -349,18 +349,19 @@ func TestReactions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: "a"}
+		in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: "a", Actor: "token:t"}
 		if _, err := b.log.Append(t.Context(), stream, history.Revision, in.Propose(events)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	read := func(stream string) []event.Event {
+	recorded := func(stream string) []event.Recorded {
 		history, err := b.log.Read(t.Context(), stream)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return history.Domain()
+		return history.Events
 	}
+	read := func(stream string) []event.Event { return event.Events(recorded(stream)) }
 	submission := func(id string) job.Submission {
 		return job.Submission{JobID: id, Account: "a", Kind: "evaluate", RunID: 7, TimeoutMS: 1000, Source: event.SourceJob}
 	}
@@ -412,6 +413,9 @@ func TestReactions(t *testing.T) {
 	queued := read(job.Stream(waiting))[0].(job.WasQueued)
 	if queued.RunID != 7 {
 		t.Errorf("queued %+v", queued)
+	}
+	if m := recorded(job.Stream(waiting))[0].Metadata; m.Actor != "reaction:complete_submission" || m.Requester != "token:t" {
+		t.Errorf("queued by %q for %q", m.Actor, m.Requester)
 	}
 	if refunded := read(day)[3].(slots.Refunded); refunded.SlotID == "" {
 		t.Errorf("refunded %+v", refunded)

@@ -74,3 +74,16 @@ func TestPriceOfAPeriod(t *testing.T) {
 		t.Error("the free plan has a price")
 	}
 }
+
+func TestCurrencies(t *testing.T) {
+	for _, code := range []string{"USD", "EUR", "JPY", "CHF", "XOF", "XCG", "ZWG", "AED"} {
+		if !account.ValidCurrency(code) {
+			t.Errorf("%s is refused", code)
+		}
+	}
+	for _, code := range []string{"", "QQQ", "XXX", "XTS", "XAU", "usd", "US", "USDX", "DEM", "ZZZ", "AAA", "US D"} {
+		if account.ValidCurrency(code) {
+			t.Errorf("%q is accepted", code)
+		}
+	}
+}

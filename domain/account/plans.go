@@ -3,9 +3,9 @@ package account
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -59,8 +59,13 @@ func (p Plan) PriceOf(period Period) (Price, bool) {
 	return p.Prices[i], true
 }
 
-// currencyPattern matches an ISO 4217 code.
-var currencyPattern = regexp.MustCompile(`^[A-Z]{3}$`)
+// currencies are the codes of ISO 4217, list one (January 2026), of what people pay with: without funds, precious metals, XTS (testing) and
+// XXX (no currency).
+var currencies = strings.Fields(`AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK
+		DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD
+		KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB
+		RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XCG XOF
+		XPF YER ZAR ZMW ZWG`) // sorted
 
 // Validate returns what is wrong with a price: its period, an amount that is not 1 to MaxAmountMinor, or its currency.
 func (p Price) Validate() error {
@@ -75,8 +80,11 @@ func (p Price) Validate() error {
 	return nil
 }
 
-// ValidCurrency tells whether a text has the form of an ISO 4217 code.
-func ValidCurrency(code string) bool { return currencyPattern.MatchString(code) }
+// ValidCurrency tells whether a text is the ISO 4217 code of a currency that people pay with.
+func ValidCurrency(code string) bool {
+	_, known := slices.BinarySearch(currencies, code)
+	return known
+}
 
 // EvaluationBudget is the compute budget of one evaluation.
 func (p Plan) EvaluationBudget() time.Duration {

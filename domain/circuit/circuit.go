@@ -1,9 +1,6 @@
 package circuit
 
-import (
-	"cmp"
-	"strconv"
-)
+import "strconv"
 
 // Precision of the state vector's amplitudes.
 type Precision string
@@ -70,6 +67,7 @@ type Circuit struct {
 	observables []observable
 	marginals   [][]int              // qubits whose distributions are wanted
 	memory      bool                 // the key of each shot is wanted
+	npy         bool                 // the whole state vector is wanted as a file
 	points      []map[string]float64 // of a sweep: the values of the parameters
 	noise       *noiseModel          // nil: none but the channels among the gates
 }
@@ -190,7 +188,7 @@ func (c Circuit) GateCounts() map[string]int {
 		case g.each():
 			counts[g.name] += len(g.targets)
 		case g.kind != kindAssign && !c.continuesSwitch(i):
-			counts[cmp.Or(countedNames[g.name], g.name)]++
+			counts[g.countedName()]++
 		}
 	}
 	return counts

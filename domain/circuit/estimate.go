@@ -72,8 +72,12 @@ func (c Circuit) cost(engine Engine, threads int) Cost {
 	forEach(c.gates, func(g *gate) { gates += int64(1 + len(g.targets)) })
 	gates += c.channelBytes() / gateBytes
 	cost := Cost{ResultBytes: distinct*int64(len(key)+16) + 4096 + c.shotMemoryBytes()}
+	if c.noise != nil {
+		cost.ResultBytes += c.noise.warningBytes
+		cost.keptBytes += c.noise.warningBytes
+	}
 	if c.memory {
-		cost.keptBytes = int64(c.shots) * 16
+		cost.keptBytes += int64(c.shots) * 16
 	}
 	switch engine {
 	case EngineDensity:
@@ -102,11 +106,14 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 	if geo.blockBits < geo.stateBits {
 		heap += amplitudeBytes << geo.blockBits * int64(threads)
 	}
-	noisy := c.isNoisy()
+	noisy := c.hasChannels()
 	if c.qubits <= MaxProbabilityQubits && !noisy {
 		listed := int64(min(1<<min(shown, 62), maxProbabilities))
 		kept += listed * (key + key/8 + 16 + entryBytes)
 		cost.ResultBytes += listed * (key + 32)
+		if c.misreads() {
+			heap += 8 << min(len(p.outputs), maxMisread)
+		}
 	}
 	if c.statevector && c.qubits <= MaxStatevectorQubits {
 		kept += 16 << c.qubits
@@ -201,10 +208,16 @@ func (c Circuit) stabilizerCost(cost Cost, distinct, key, gates int64) Cost {
 	if len(c.observables) > 0 {
 		heap += 2 * (int64(2*c.qubits+1) + events) * column // a copy, and one that is garbage
 	}
-	heap += events * 8 * column                           // the symbols' signs, and masks
-	heap += int64(c.slots+c.qubits) * (symbols/4 + 64)    // outcomes
-	heap += symbols * (2*sample + entryBytes)             // basis
-	heap += errors * (sample + 64)                        // what each error does to the key
+	heap += events * 8 * column                        // the symbols' signs, and masks
+	heap += int64(c.slots+c.qubits) * (symbols/4 + 64) // outcomes
+	heap += symbols * (2*sample + entryBytes)          // basis
+	heap += errors * (sample + 64)                     // what each error does to the key
+	if len(c.marginals) > 0 {
+		heap += errors*(8+64) + symbols*(8+entryBytes) // and to one marginal
+		for _, qubits := range c.marginals {
+			cost.Operations += 16 * errors / 15 << len(qubits)
+		}
+	}
 	heap += int64(c.shots)*(sample+4) + distinct*(key+64) // samples, keys
 	marginalHeap, marginalText := c.marginalBytes()
 	heap += marginalHeap

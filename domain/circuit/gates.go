@@ -102,15 +102,27 @@ var noiseNames = map[string]bool{
 	"error": true, "error_rate": true, "error_rates": true, "decoherence": true,
 }
 
+// insteadOf says what to use in place of noise that is not simulated.
+func insteadOf(written string) string {
+	if strings.Contains(strings.ToLower(written), "thermal") {
+		return "give its amplitude_damping and phase_damping"
+	}
+	return "those are " + channelNames()
+}
+
 func isNoise(name string) bool { return noiseNames[strings.ToLower(name)] }
 
 func (k kind) isUnitary() bool { return k < kindMeasure }
 
 func unknownGate(index int, written string) error {
 	if isNoise(written) {
-		return refuseGate(CodeNoise, index, written, "not a channel that is simulated; those are %s", channelNames())
+		return refuseGate(CodeNoise, index, written, "not a channel that is simulated; %s", insteadOf(written))
 	}
-	return refuseGate(CodeUnknownGate, index, written, "unknown gate%s", suggestion(written))
+	words := gateWords()
+	for _, spec := range channelSpecs {
+		words = append(words, spec.name)
+	}
+	return refuseGate(CodeUnknownGate, index, written, "unknown gate%s", closest(written, words))
 }
 
 // newGate checks an instruction's shape and qubits. index names it in refusals; slots may be nil for measurements,
@@ -216,21 +228,23 @@ func (s gateSpec) angleNames() []string {
 	return all[:s.params]
 }
 
-// suggestion names the gate that an unknown name probably means, or nothing.
-func suggestion(written string) string {
+// gateWords are the names of gates, then their aliases.
+func gateWords() []string {
+	var words []string
+	for _, spec := range gateSpecs {
+		words = append(words, spec.name)
+	}
+	return append(words, slices.Sorted(maps.Keys(gateAliases))...)
+}
+
+// closest names the word that an unknown name probably means, or nothing.
+func closest(written string, names []string) string {
 	const most = 2 // changes of a letter
 	written = strings.ToLower(written)
 	if len(written) > 20 { // longer than any name
 		return ""
 	}
 	best, distance := "", most+1
-	names := slices.Sorted(maps.Keys(gateAliases))
-	for i := len(gateSpecs) - 1; i >= 0; i-- {
-		names = slices.Insert(names, 0, gateSpecs[i].name)
-	}
-	for _, spec := range channelSpecs {
-		names = append(names, spec.name)
-	}
 	for _, name := range names {
 		if d := editDistance(written, name); d < distance && d < max(len(written), len(name)) {
 			best, distance = name, d

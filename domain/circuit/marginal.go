@@ -1,11 +1,8 @@
 package circuit
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"math"
 	"slices"
 )
@@ -89,14 +86,10 @@ func (c Circuit) checkMarginals(raw [][]integer) ([][]int, error) {
 
 // WithMarginals returns the circuit with the marginals of a JSON array, as the field marginals has them.
 func (c Circuit) WithMarginals(text []byte) (Circuit, error) {
-	r := reader{dec: json.NewDecoder(bytes.NewReader(text)), limits: DefaultLimits()}
-	r.dec.UseNumber()
+	r := newReader(text, "the marginals", DefaultLimits())
 	raw, err := r.marginals()
-	if err != nil {
+	if err := firstError(err, r.end()); err != nil {
 		return Circuit{}, err
-	}
-	if _, err := r.dec.Token(); !errors.Is(err, io.EOF) {
-		return Circuit{}, refuse(CodeMalformed, "text follows the marginals")
 	}
 	c.marginals, err = c.checkMarginals(raw)
 	return c, err
@@ -203,22 +196,79 @@ func (m *machine[F]) marginal(ctx context.Context, s state[F], positions []int) 
 	return total, nil
 }
 
-// marginalOf is the distribution of sums of symbols, the first the lowest bit of a key: uniform over an affine space.
-func marginalOf(bits []parity) []float64 {
+// marginal is the exact distribution of sums of symbols, the first the lowest bit of a key: uniform over an affine space, and then
+// spread by every error that flips some of the bits.
+func (n *stabilizerNoise) marginal(ctx context.Context, bits []parity) ([]float64, error) {
 	constant := 0
-	bySymbol := map[int]int{} // which bits each symbol is part of
+	bySymbol := map[int][]uint64{} // which bits each symbol is part of
 	for i, p := range bits {
 		p.forEach(func(symbol int) {
 			if symbol == 0 {
 				constant ^= 1 << i
-			} else {
-				bySymbol[symbol] ^= 1 << i
+				return
 			}
+			if bySymbol[symbol] == nil {
+				bySymbol[symbol] = []uint64{0}
+			}
+			bySymbol[symbol][0] ^= 1 << i
 		})
 	}
+	errors := n.errors(bySymbol, 1)
+	out := uniform(len(bits), constant, bySymbol)
+	for _, e := range errors {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		out = e.spread(out)
+	}
+	return out, nil
+}
+
+// spread is a distribution after an error that may flip bits of the key.
+func (e *sampledError) spread(before []float64) []float64 {
+	var flips [maxOutcomes]int // of each kind of error that flips the same bits, and their probability together
+	var weight [maxOutcomes]float64
+	kinds, below := 0, 0.0
+	for _, choice := range e.choices {
+		p := choice.below - below
+		below = choice.below
+		at := slices.Index(flips[:kinds], int(choice.flips[0]))
+		if choice.flips[0] == 0 {
+			continue
+		}
+		if at < 0 {
+			at = kinds
+			flips[at] = int(choice.flips[0])
+			kinds++
+		}
+		weight[at] += p
+	}
+	if kinds == 0 {
+		return before
+	}
+	rest := 1.0
+	for _, p := range weight[:kinds] {
+		rest -= p
+	}
+	after := make([]float64, len(before))
+	for key, p := range before {
+		if p == 0 {
+			continue
+		}
+		after[key] += float64(p * max(0, rest))
+		for i, flip := range flips[:kinds] {
+			after[key^flip] += float64(p * weight[i])
+		}
+	}
+	return after
+}
+
+// uniform is the distribution of a constant plus any sum of vectors.
+func uniform(bits, constant int, vectors map[int][]uint64) []float64 {
 	keys := []int{constant}
 	reached := func(vector int) bool { return slices.Contains(keys, constant^vector) }
-	for _, vector := range bySymbol { // in any order: the space is the same
+	for _, v := range vectors { // in any order: the space is the same
+		vector := int(v[0])
 		if reached(vector) {
 			continue
 		}
@@ -226,7 +276,7 @@ func marginalOf(bits []parity) []float64 {
 			keys = append(keys, key^vector)
 		}
 	}
-	out := make([]float64, 1<<len(bits))
+	out := make([]float64, 1<<bits)
 	for _, key := range keys {
 		out[key] = math.Ldexp(1, -extractWire(wires(len(keys))))
 	}

@@ -1,6 +1,9 @@
 package circuit
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -230,6 +233,9 @@ func (c *channel) superoperator() []scalar {
 type noiseModel struct {
 	rules   []noiseRule
 	readout []*confusion // of each qubit; nil where it is read as it is
+	entries [][]int      // qubits of each entry of readout
+
+	warningBytes int64 // bounds what warnings says
 }
 
 // noiseRule is a channel that accompanies gates.
@@ -249,11 +255,7 @@ func (r noiseRule) fits(g gate) bool {
 	if r.gates == nil {
 		return g.kind.isUnitary() && (r.one != nil || len(g.targets)+len(g.controls) == 2)
 	}
-	name := g.name
-	if counted, ok := countedNames[name]; ok {
-		name = counted
-	}
-	return r.gates[name]
+	return r.gates[g.countedName()]
 }
 
 // channels are those that a rule adds to a gate it fits, or the reason why it cannot.
@@ -277,6 +279,60 @@ func (r noiseRule) channels(g gate) (list []gate, reason string) {
 	}
 	return []gate{{name: r.spec.name, kind: kindChannel, targets: qubits, channel: r.one}}, ""
 }
+
+// warnings names what a model says of gates or measurements that the circuit does not have: a model may be made for a device, and be
+// right; or it names gates that the program's definitions are not made of.
+func (c Circuit) warnings() (list []string) {
+	if c.noise == nil {
+		return nil
+	}
+	met := make([]map[string]bool, len(c.noise.rules)) // names of gates that an entry found
+	acted := make([]bool, len(met))
+	measured := make([]bool, c.qubits)
+	forEach(c.measured(), func(g *gate) {
+		if g.kind == kindMeasure {
+			for _, q := range g.targets {
+				measured[q] = true
+			}
+		}
+		for i, r := range c.noise.rules {
+			if !r.fits(*g) {
+				continue
+			}
+			if met[i] == nil {
+				met[i] = map[string]bool{}
+			}
+			met[i][g.countedName()] = true
+			channels, _ := r.channels(*g)
+			acted[i] = acted[i] || len(channels) > 0
+		}
+	})
+	for i, r := range c.noise.rules {
+		var absent []string
+		for _, word := range slices.Sorted(maps.Keys(r.gates)) {
+			if !met[i][word] {
+				absent = append(absent, word)
+			}
+		}
+		about := fmt.Sprintf("noise channel %d (%s)", i, r.spec.name)
+		switch {
+		case len(absent) > 0:
+			list = append(list, fmt.Sprintf("%s goes with %s, which the circuit does not have once its definitions are expanded; gate_counts has the names of its gates",
+				about, strings.Join(absent, ", ")))
+		case !acted[i]:
+			list = append(list, about+" meets no gate of the circuit on its qubits")
+		}
+	}
+	for i, qubits := range c.noise.entries {
+		if !slices.ContainsFunc(qubits, func(q int) bool { return measured[q] }) {
+			list = append(list, fmt.Sprintf("noise readout %d: none of its qubits is measured", i))
+		}
+	}
+	return list
+}
+
+// countedName is the name that gate_counts has of a gate.
+func (g gate) countedName() string { return cmp.Or(countedNames[g.name], g.name) }
 
 // check refuses rules that do not go with the circuit's gates, too many channels, and channels that a circuit as wide as this
 // cannot have.
@@ -321,7 +377,7 @@ func (c Circuit) noisy() Circuit {
 		return c
 	}
 	c.gates = c.noise.among(c.measured())
-	c.noise = &noiseModel{readout: c.noise.readout}
+	c.noise = &noiseModel{readout: c.noise.readout, warningBytes: c.noise.warningBytes}
 	return c
 }
 
@@ -359,11 +415,15 @@ func (c Circuit) measured() []gate {
 	return append(slices.Clone(c.gates), gate{name: "measure", kind: kindMeasure, targets: allQubits(c.qubits), slots: allQubits(c.qubits)})
 }
 
-// isNoisy reports whether the circuit, with its model written out, has any noise that changes something.
-func (c Circuit) isNoisy() bool {
-	found := c.noise != nil && slices.ContainsFunc(c.noise.readout, func(m *confusion) bool { return m != nil })
+// hasChannels reports whether noise acts on the state of the circuit, its model written out.
+func (c Circuit) hasChannels() (found bool) {
 	forEach(c.gates, func(g *gate) { found = found || g.kind == kindChannel && !g.channel.trivial() })
 	return found
+}
+
+// misreads reports whether what a measurement finds may be read as something else, which changes no state.
+func (c Circuit) misreads() bool {
+	return c.noise != nil && slices.ContainsFunc(c.noise.readout, func(m *confusion) bool { return m != nil })
 }
 
 // readoutOf is how a qubit is misread, or nil.

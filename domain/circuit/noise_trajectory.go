@@ -2,6 +2,7 @@ package circuit
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -65,6 +66,38 @@ func (sim *simulation[F]) countMisread(b *branch[F], index, times int) {
 			sim.write(b, out.slot, byte(value))
 		}
 		sim.counts[string(b.key[:len(sim.program.key.template)])]++
+	}
+}
+
+// addMisread adds the probabilities of a branch's keys, readout errors included.
+func (sim *simulation[F]) addMisread(b *branch[F]) {
+	positions, outputs := sim.layouts[b.segment], sim.program.outputs
+	chances := make([]float64, 1<<len(outputs)) // bit i of an index is what output i reads
+	for i, re := range b.state.re {
+		at := 0
+		for place, out := range outputs {
+			at |= i >> positions[out.wire] & 1 << place
+		}
+		a, c := float64(re), float64(b.state.im[i])
+		chances[at] += float64(a*a) + float64(c*c)
+	}
+	for place, out := range outputs {
+		if out.readout != nil {
+			misread(chances, place, *out.readout)
+		}
+	}
+	for value, p := range chances {
+		if p == 0 {
+			continue
+		}
+		for place, out := range outputs {
+			sim.write(b, out.slot, byte(value>>place&1))
+		}
+		sim.probabilities[string(b.key[:len(sim.program.key.template)])] += float64(b.weight * p)
+		if len(sim.probabilities) > maxProbabilities {
+			sim.listed, sim.probabilities, sim.omitted = false, nil, fmt.Sprintf("more than %d keys are possible", maxProbabilities)
+			return
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package circuit
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"math"
@@ -36,10 +35,9 @@ type Expectation struct {
 
 // WithObservables returns the circuit with the observables of a JSON array, as the field observables has them.
 func (c Circuit) WithObservables(text []byte) (Circuit, error) {
-	r := reader{dec: json.NewDecoder(bytes.NewReader(text)), limits: DefaultLimits()}
-	r.dec.UseNumber()
+	r := newReader(text, "the observables", DefaultLimits())
 	raw, err := r.observables()
-	if err != nil {
+	if err := firstError(err, r.end()); err != nil {
 		return Circuit{}, err
 	}
 	c.observables, err = c.checkObservables(raw)

@@ -25,25 +25,36 @@ func Parse(data []byte, limits Limits) (Circuit, error) {
 	if !utf8.Valid(data) {
 		return Circuit{}, refuse(CodeMalformed, "the circuit is not UTF-8 text")
 	}
-	r := reader{dec: json.NewDecoder(bytes.NewReader(data)), limits: limits}
-	r.dec.UseNumber()
+	r := newReader(data, "the circuit", limits)
 	c, err := r.circuit()
 	if err != nil {
 		return Circuit{}, err
 	}
-	if _, err := r.dec.Token(); !errors.Is(err, io.EOF) {
-		return Circuit{}, refuse(CodeMalformed, "text follows the circuit object")
-	}
-	return c, nil
+	return c, r.end()
 }
 
 // reader walks the JSON tokens. Going by token, not through reflection, keeps field names exact, sees repeated fields
 // and gives every refusal its gate.
 type reader struct {
 	dec     *json.Decoder
+	what    string // is read, for refusals: "the circuit"
 	limits  Limits
 	entries int // of gates, those inside blocks included
 	nesting int // blocks that are open
+}
+
+func newReader(text []byte, what string, limits Limits) reader {
+	r := reader{dec: json.NewDecoder(bytes.NewReader(text)), what: what, limits: limits}
+	r.dec.UseNumber()
+	return r
+}
+
+// end refuses text after what was read.
+func (r *reader) end() error {
+	if _, err := r.dec.Token(); !errors.Is(err, io.EOF) {
+		return refuse(CodeMalformed, "text follows %s", r.what)
+	}
+	return nil
 }
 
 // rawGate is a gate's fields before the number of qubits is known.
@@ -87,6 +98,8 @@ func (r *reader) circuit() (Circuit, error) {
 			c.statevector, err = r.boolean(key)
 		case "memory":
 			c.memory, err = r.boolean(key)
+		case "npy":
+			c.npy, err = r.boolean(key)
 		case "precision":
 			c.precision, err = r.precision()
 		case "observables":
@@ -152,7 +165,7 @@ func (r *reader) circuit() (Circuit, error) {
 		if err := firstError(err, c.checkShotMemory()); err != nil {
 			return Circuit{}, err
 		}
-		return c.withNoise(noise, r.limits)
+		return c.completed(noise, r.limits)
 	}
 	c.points = points
 	if c.gates, err = c.build(gates); err != nil {
@@ -173,7 +186,16 @@ func (r *reader) circuit() (Circuit, error) {
 	if err := firstError(c.checkMeasured(), c.checkShotMemory()); err != nil {
 		return Circuit{}, err
 	}
-	return c.withNoise(noise, r.limits)
+	return c.completed(noise, r.limits)
+}
+
+// completed adds the noise and checks what can only be checked with it.
+func (c Circuit) completed(noise *rawNoise, limits Limits) (Circuit, error) {
+	c, err := c.withNoise(noise, limits)
+	if err == nil && c.npy {
+		err = c.checkNPY(limits)
+	}
+	return c, err
 }
 
 // program reads an OpenQASM program: the text that could stand in a file.
@@ -557,7 +579,7 @@ func (r *reader) close() error {
 func (r *reader) token() (json.Token, error) {
 	token, err := r.dec.Token()
 	if err != nil {
-		return nil, refuse(CodeMalformed, "the circuit is not well-formed JSON near byte %d", r.dec.InputOffset())
+		return nil, refuse(CodeMalformed, "not well-formed JSON near byte %d of %s", r.dec.InputOffset(), r.what)
 	}
 	return token, nil
 }

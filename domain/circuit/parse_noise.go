@@ -1,7 +1,6 @@
 package circuit
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -313,7 +312,7 @@ func atRule(what string, index int, name string, err error) error {
 // inNoise turns a refusal of an entry of gates, which the readers of fields give, into one of the noise.
 func inNoise(place string, err error) error {
 	var inner *Refusal
-	if !errors.As(err, &inner) || strings.HasPrefix(inner.Message, "noise ") {
+	if !errors.As(err, &inner) || inner.Code == CodeMalformed || strings.HasPrefix(inner.Message, "noise ") {
 		return err
 	}
 	message := inner.Message
@@ -456,14 +455,10 @@ func (c Circuit) WithNoise(text []byte, limits Limits) (Circuit, error) {
 	if len(text) > limits.Bytes {
 		return Circuit{}, refuse(CodeTooLarge, "the noise has %d bytes; at most %d are read", len(text), limits.Bytes)
 	}
-	r := reader{dec: json.NewDecoder(bytes.NewReader(text)), limits: limits}
-	r.dec.UseNumber()
+	r := newReader(text, "the noise", limits)
 	raw, err := r.noise()
-	if err != nil {
+	if err := firstError(err, r.end()); err != nil {
 		return Circuit{}, err
-	}
-	if r.dec.More() {
-		return Circuit{}, refuse(CodeMalformed, "text follows the noise object")
 	}
 	return c.withNoise(raw, limits)
 }
@@ -493,6 +488,7 @@ func (c Circuit) withNoise(raw *rawNoise, limits Limits) (Circuit, error) {
 		if err := checkNoisyQubits(qubits, c.qubits); err != nil {
 			return Circuit{}, atRule("readout", i, "", err)
 		}
+		m.entries = append(m.entries, qubits)
 		for _, q := range qubits {
 			if m.readout[q] != nil {
 				return Circuit{}, atRule("readout", i, "", refuse(CodeDuplicateField, "qubit %d has a matrix already", q))
@@ -500,6 +496,7 @@ func (c Circuit) withNoise(raw *rawNoise, limits Limits) (Circuit, error) {
 			m.readout[q] = &entry.matrix
 		}
 	}
+	m.warningBytes = int64(1024*len(m.rules) + 64*len(m.entries))
 	if err := m.check(c, limits); err != nil {
 		return Circuit{}, err
 	}
@@ -564,7 +561,7 @@ func unknownChannel(written string) error {
 	if isNoise(written) {
 		code = CodeNoise
 	}
-	return refuse(code, "%s is not a channel that is simulated; those are %s", clipText(written), channelNames())
+	return refuse(code, "%s is not a channel that is simulated; %s", clipText(written), insteadOf(written))
 }
 
 // noisyGateName is the name that a gate, also one with added controls, is counted under.
@@ -579,11 +576,20 @@ func noisyGateName(written string) (string, error) {
 		}
 		return spec.name, nil
 	}
+	if _, isChannel := channelNamed(lower); isChannel {
+		return "", refuse(CodeChannel, "%s is a channel, which takes no noise: put what follows it among the gates", lower)
+	}
+	switch lower {
+	case "if_else", "while_loop", "switch_case", "if", "while", "switch":
+		return "", refuse(CodeChannel, "%s is no gate: noise goes with the gates inside it, whose names it takes", lower)
+	case "delay":
+		return "", refuse(CodeChannel, "a delay counts as a barrier, which takes no noise; noise of waiting qubits goes with id")
+	}
 	for _, prefix := range []string{"mc", "cc", "c"} {
 		rest, found := strings.CutPrefix(lower, prefix)
 		if spec, ok := specByName[rest]; found && ok && spec.controls == 0 && spec.kind.isUnitary() {
 			return prefix + spec.name, nil
 		}
 	}
-	return "", refuse(CodeUnknownGate, "unknown gate %s%s", clipText(written), suggestion(written))
+	return "", refuse(CodeUnknownGate, "unknown gate %s%s", clipText(written), closest(written, gateWords()))
 }

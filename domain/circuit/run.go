@@ -58,7 +58,9 @@ type Result struct {
 	BitOrder      string             `json:"bit_order" enum:"q0_rightmost" doc:"Order of a key's bits: qubit 0 is the rightmost character"`
 	Engine        string             `json:"engine" example:"statevector-double-v1" doc:"What simulated; its number changes whenever counts may"`
 	Trajectories  int                `json:"trajectories,omitempty" doc:"Number of quantum trajectories that noise was simulated by, one per shot; left out where the result is exact"`
+	NPY           *StateFile         `json:"npy,omitempty" doc:"When asked for: the file of the whole state vector before the final measurement, which GET /api/jobs/{id}/statevector.npy answers for some time"`
 	Omitted       map[string]string  `json:"omitted,omitempty" doc:"Fields that were left out though the page promises them, each with the reason"`
+	Warnings      []string           `json:"warnings,omitempty" doc:"What the noise model says of gates or measurements that the circuit does not have"`
 	Memory        []string           `json:"memory,omitempty" doc:"Key of each shot in order, when asked for"`
 }
 
@@ -72,7 +74,7 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	if len(c.points) > 0 {
 		return Result{}, refuse(CodeSweep, "the circuit has parameters: run its sweep")
 	}
-	depth, gateCounts := c.Depth(), c.GateCounts()
+	depth, gateCounts, warnings := c.Depth(), c.GateCounts(), c.warnings()
 	c = c.noisy()
 	engine, err := c.engine(options.Engine)
 	if err != nil {
@@ -100,7 +102,7 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		}
 	}
 	result := Result{
-		Shots: c.shots, Seed: options.Seed, Depth: depth, GateCounts: gateCounts, BitOrder: "q0_rightmost",
+		Shots: c.shots, Seed: options.Seed, Depth: depth, GateCounts: gateCounts, BitOrder: "q0_rightmost", Warnings: warnings,
 	}
 	if c.hasSeed {
 		result.Seed = c.seed
@@ -118,7 +120,7 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		switch {
 		case engine == EngineDensity:
 			name, run32, run64, wires = "density", runDensity[float32], runDensity[float64], 2*c.qubits
-		case c.isNoisy():
+		case c.hasChannels():
 			name = "trajectories"
 		}
 		result.Engine = fmt.Sprintf("%s-%s-v1", name, c.precision)
@@ -130,6 +132,9 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	}
 	if err != nil {
 		return Result{}, err
+	}
+	if c.npy && options.NPY == nil {
+		result.omit("npy", "there is nowhere to write it to; reckon qsim takes --npy FILE")
 	}
 	if c.memory {
 		result.Memory = shotMemory(result.Counts, c.shots, result.Seed)
@@ -147,11 +152,11 @@ func (c Circuit) engine(asked Engine) (Engine, error) {
 	clifford := reason == ""
 	switch asked {
 	case EngineAuto:
-		noisy := c.isNoisy()
+		noisy := c.hasChannels()
 		switch {
-		case noisy && c.notDensity() == "":
+		case (noisy || c.misreadsInside()) && c.notDensity() == "":
 			return EngineDensity, nil
-		case clifford && (noisy || c.qubits > MaxProbabilityQubits):
+		case clifford && !c.npy && (noisy || c.qubits > MaxProbabilityQubits):
 			return EngineStabilizer, nil
 		}
 		return EngineStatevector, nil
@@ -172,6 +177,12 @@ func (c Circuit) engine(asked Engine) (Engine, error) {
 		return EngineStabilizer, nil
 	}
 	return "", refuse(CodeEngine, "engine must be %q, %q or %q, not %q", EngineStatevector, EngineStabilizer, EngineDensity, clipText(string(asked)))
+}
+
+// misreadsInside reports whether an outcome inside the circuit may be misread: the density matrix follows two histories of it, shots
+// four. A circuit without a state vector is none of these.
+func (c Circuit) misreadsInside() bool {
+	return c.misreads() && c.qubits <= MaxDensityQubits && !lower(c).oneHistory()
 }
 
 // notClifford says what the tableau cannot run, and which instruction that is first; reason is empty when it can run all of them.
@@ -221,7 +232,8 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	report.total.Store(workBound(p, sim.plans, c.shots))
 	sim.tally = newTally(c.observables, c.shots, result.Seed)
 	sim.histories = 1
-	noisy := c.isNoisy()
+	noisy := c.hasChannels()
+	sim.misread = slices.ContainsFunc(p.outputs, func(out output) bool { return out.readout != nil })
 	switch {
 	case noisy:
 		sim.omitted = "noise is simulated by trajectories, one per shot, which give no exact values"
@@ -229,12 +241,13 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 		result.Trajectories = c.shots
 	case c.qubits > MaxProbabilityQubits:
 		sim.omitted = fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits)
+	case sim.misread && len(p.outputs) > c.mostMisread(p):
+		sim.omitted = fmt.Sprintf("exact probabilities with readout errors are listed up to %d bits", c.mostMisread(p))
 	default:
 		sim.listed, sim.probabilities = true, make(map[string]float64)
 	}
 	sim.marginals, sim.sums = c.marginals, newMarginalSums(c.marginals)
 	sim.exact = !noisy && (sim.listed || len(c.observables)+len(c.marginals) > 0)
-	sim.misread = slices.ContainsFunc(p.outputs, func(out output) bool { return out.readout != nil })
 	planes, err := newPlanes[F](how.memory, geo.stateBits)
 	if err != nil {
 		return err

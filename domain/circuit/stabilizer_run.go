@@ -16,16 +16,14 @@ func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress
 	if err != nil {
 		return err
 	}
-	if result.Counts, err = sampleParities(ctx, key, noise, c.keyLayout().template, c.shots, rng); err != nil {
+	if result.Counts, err = sampleParities(ctx, key, noise, c.keyLayout().template, c.shots, rng, report); err != nil {
 		return err
 	}
 	if len(c.observables) > 0 {
 		result.Expectations = tally.expectations(true)
 	}
 	if len(c.marginals) > 0 {
-		if result.Marginals = sums.result(c.marginals, !c.isNoisy()); c.isNoisy() {
-			result.omit("marginals.probabilities", "errors are drawn for each shot, which gives no exact distributions")
-		}
+		result.Marginals = sums.result(c.marginals, true)
 	}
 	result.omit("probabilities", fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits))
 	if c.statevector {
@@ -40,7 +38,7 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, sums margi
 	const checkEvery = 16
 	instructions := c.stabilizerInstructions()
 	t := newTableau(c.qubits, instructions.midCircuit || len(c.observables) > 0)
-	report.total.Store(int64(len(instructions.list)) + int64(c.qubits))
+	report.total.Store(2 * (int64(len(instructions.list)) + int64(c.qubits))) // the second half is for the shots
 	outcome := make([]parity, c.slots)
 	var noise stabilizerNoise
 	readout := make([]*confusion, c.slots)
@@ -95,7 +93,9 @@ func stabilizerOutcomes(ctx context.Context, c Circuit, tally *tally, sums margi
 		for _, q := range qubits {
 			chosen = append(chosen, final[q])
 		}
-		sums[i] = marginalOf(chosen)
+		if sums[i], err = noise.marginal(ctx, chosen); err != nil {
+			return nil, noise, err
+		}
 	}
 	var key []parity
 	layout := c.keyLayout()
@@ -199,7 +199,7 @@ func (g gate) disturbs() []int {
 // sampleParities draws values for the symbols and counts the keys; the template's zeros from the right are their places.
 // Outcomes are uniform over an affine space; a basis of
 // it is drawn from, so that a shot costs no more random bits than there are independent outcomes.
-func sampleParities(ctx context.Context, key []parity, noise stabilizerNoise, template []byte, shots int, rng *random) (map[string]int, error) {
+func sampleParities(ctx context.Context, key []parity, noise stabilizerNoise, template []byte, shots int, rng *random, report *progress) (map[string]int, error) {
 	words := (len(key) + 63) / 64
 	constant := make([]uint64, words)
 	vectors := map[int][]uint64{}
@@ -239,9 +239,15 @@ func sampleParities(ctx context.Context, key []parity, noise stabilizerNoise, te
 	}
 	checkEvery := 1 + 256/(1+len(errors)/16)
 	samples := make([]uint64, shots*words) // one after the other
+	reported, half := int64(0), report.total.Load()/2
 	for shot := range shots {
-		if shot%checkEvery == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+		if shot%checkEvery == 0 {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			reached := half * int64(shot) / int64(shots)
+			report.add(reached - reported)
+			reported = reached
 		}
 		value := samples[shot*words : (shot+1)*words]
 		copy(value, constant)

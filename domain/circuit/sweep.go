@@ -216,7 +216,7 @@ func RunSweep(ctx context.Context, c Circuit, options Options) (SweepResult, err
 		return SweepResult{Result: result}, err
 	}
 	out := SweepResult{Result: Result{
-		Counts: map[string]int{}, Seed: options.Seed, Depth: c.Depth(), GateCounts: c.GateCounts(), BitOrder: "q0_rightmost",
+		Counts: map[string]int{}, Seed: options.Seed, Depth: c.Depth(), GateCounts: c.GateCounts(), BitOrder: "q0_rightmost", Warnings: c.warnings(),
 	}}
 	if c.hasSeed {
 		out.Seed = c.seed
@@ -226,7 +226,7 @@ func RunSweep(ctx context.Context, c Circuit, options Options) (SweepResult, err
 		return SweepResult{}, err
 	}
 	if options.NPY != nil {
-		return SweepResult{}, refuse(CodeSweep, "a sweep has no one state to write")
+		return SweepResult{}, c.checkNPY(DefaultLimits())
 	}
 	if options.MemoryLimitBytes <= 0 {
 		options.MemoryLimitBytes = DefaultMemoryLimitBytes
@@ -250,6 +250,7 @@ func RunSweep(ctx context.Context, c Circuit, options Options) (SweepResult, err
 		if err != nil {
 			return SweepResult{}, atPoint(err, i)
 		}
+		result.Warnings = nil // those of all points
 		out.Points = append(out.Points, PointResult{parameters, result})
 		out.Shots += result.Shots
 		engines[result.Engine] = true
@@ -318,6 +319,9 @@ func (c Circuit) sweepCost(threads int) Cost {
 	engines := []Engine{EngineStabilizer}
 	if engine, err := c.engine(EngineAuto); err == nil && c.qubits <= MaxQubits {
 		engines = append(engines, engine)
+		if !c.hasChannels() && engine != EngineStatevector { // a point may be simpler than angles without symmetry
+			engines = append(engines, EngineStatevector)
+		}
 	}
 	n := uint64(len(c.points))
 	var total Cost

@@ -21,6 +21,17 @@ const exactAmplitudes = 1 << 20
 // maxProbabilities bounds the keys whose probability is listed: OpenQASM programs may have many more bits than qubits.
 const maxProbabilities = 1 << 16
 
+// maxMisread is the most bits written at the end whose values' probabilities are computed when any of them may be misread.
+const maxMisread = 16
+
+// mostMisread is maxMisread, or, where several histories end, as many bits as their states have.
+func (c Circuit) mostMisread(p program) int {
+	if p.oneHistory() {
+		return maxMisread
+	}
+	return c.qubits
+}
+
 // MaxProbabilityQubits and MaxStatevectorQubits are the widest circuits whose result lists them.
 const (
 	MaxProbabilityQubits = 12
@@ -393,7 +404,11 @@ func (sim *simulation[F]) finish(ctx context.Context, b branch[F]) error {
 	if err := firstError(sim.observe(ctx, b), sim.addMarginals(ctx, b)); err != nil {
 		return err
 	}
-	if sim.exact && sim.listed {
+	switch {
+	case !sim.exact || !sim.listed:
+	case sim.misread:
+		sim.addMisread(&b)
+	default:
 		for i, re := range b.state.re {
 			a, c := float64(re), float64(b.state.im[i])
 			if p := float64(a*a) + float64(c*c); p > 0 {

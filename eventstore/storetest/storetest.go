@@ -176,7 +176,7 @@ func metadata(t *testing.T, o Opened) {
 	proposed := notes("a")
 	proposed[0].Metadata = event.Metadata{
 		Correlation: uuid.NewString(), Causation: uuid.NewString(), At: time.Date(2026, 8, 1, 12, 0, 0, 5e6, time.UTC),
-		Account: "a", Actor: "token:t", Source: "web", Agent: "ägent", Traceparent: "00-01-02-00", Build: "b",
+		Account: "a", Actor: "reaction:r", Requester: "token:t", Source: "web", Agent: "ägent", Traceparent: "00-01-02-00", Build: "b",
 	}
 	_, err := o.Store.Append(ctx(t), s, event.NoStream, proposed)
 	check(t, err)

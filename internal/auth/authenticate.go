@@ -61,6 +61,20 @@ const (
 	PlainCookie  = "reckon"
 )
 
+// Names of the cookie by which a device is known that has signed in before; it opens nothing.
+const (
+	secureDeviceCookie = "__Host-reckon-device"
+	plainDeviceCookie  = "reckon-device"
+)
+
+// DeviceCookieName is that cookie's name for a request.
+func DeviceCookieName(r httpkit.Request) string {
+	if r.Secure {
+		return secureDeviceCookie
+	}
+	return plainDeviceCookie
+}
+
 // CookieName is the cookie in use for a request.
 func CookieName(r httpkit.Request) string {
 	if r.Secure {
@@ -73,7 +87,7 @@ func CookieName(r httpkit.Request) string {
 type Principal struct {
 	Account    string
 	Plan       string    // name of the plan in force
-	Actor      string    // as event metadata has it: session, token:<id>, oauth:<client>
+	Actor      string    // as event metadata has it: session:<sign-in id>, token:<id>, oauth:<client>
 	FullAccess bool      // it may do everything that the account may
 	Scopes     scope.Set // what it may do otherwise
 	TokenID    string    // of an API token
@@ -169,7 +183,7 @@ func (a *Authenticator) authenticateCredential(r *http.Request, rule access.Rule
 	if errors.Is(err, ErrSessionNotFound) {
 		return Principal{}, a.unauthorized(ctx, rule, httpkit.Unauthenticated, "the browser session has ended; sign in again")
 	}
-	return Principal{Account: owner, Actor: "session", FullAccess: true, Secret: cookie.Value}, err
+	return Principal{Account: owner, Actor: "session:" + SignInID(cookie.Value), FullAccess: true, Secret: cookie.Value}, err
 }
 
 func (a *Authenticator) authenticateHeader(ctx context.Context, header string, rule access.Rule) (Principal, error) {

@@ -82,7 +82,7 @@ func TestAuthenticate(t *testing.T) {
 	evaluate, firstParty, browserOnly := access.Rule{Who: access.Scoped, Scope: scope.Evaluate}, access.Rule{Who: access.FirstParty}, access.Rule{Who: access.BrowserOnly}
 	verify := access.Rule{Who: access.Scoped, Scope: scope.Verify}
 	byToken := auth.Principal{Account: "a", Plan: "pro", Actor: "token:" + id, FullAccess: true, TokenID: id}
-	byCookie := auth.Principal{Account: "a", Plan: "pro", Actor: "session", FullAccess: true, Secret: "cookie"}
+	byCookie := auth.Principal{Account: "a", Plan: "pro", Actor: "session:" + auth.SignInID("cookie"), FullAccess: true, Secret: "cookie"}
 	byLimited := auth.Principal{Account: "a", Plan: "pro", Actor: "token:" + limitedID, Scopes: scope.Of(scope.Evaluate), TokenID: limitedID}
 	for name, c := range map[string]struct {
 		rule           access.Rule

@@ -60,6 +60,12 @@ func TokenID(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// SignInIDDigits is how many hexadecimal digits the id of a browser session has: the first of its secret's hash.
+const SignInIDDigits = 32
+
+// SignInID is the id of a browser session by its secret: it names the session and does not open it.
+func SignInID(secret string) string { return TokenID(secret)[:SignInIDDigits] }
+
 // Last4 returns the last four characters of a token's random part, which are shown to its owner.
 func Last4(token string) string {
 	end := len(token) - checksumDigits

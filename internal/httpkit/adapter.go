@@ -102,13 +102,20 @@ func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	body := jsonBody(op) // describeBody describes another one
 	a.router.Handle(op.Method, path, func(w http.ResponseWriter, r bunrouter.Request) error {
 		setRoute(w, op.Path)
-		prepared, problem := a.api.admit(w, r.Request, op, body, route)
+		prepared, let, problem := a.api.admit(w, r, op, body, route)
 		if problem != nil {
 			a.api.WriteProblem(w, r.Request, problem)
 			return nil
 		}
+		ctx := prepared.Context()
+		if let != nil && !route.EndsCredential {
+			w = a.api.deliver(w, r.Request, let)
+			watched, stop := let.watch(ctx)
+			defer stop()
+			ctx = watched
+		}
 		// Request.WithContext of bunrouter keeps the path parameters.
-		admitted := r.WithContext(prepared.Context())
+		admitted := r.WithContext(ctx)
 		admitted.Body = prepared.Body
 		if route.PublicFor == 0 {
 			handler(decodedContext{humabunrouter.NewContext(op, admitted, w), r.URL.RawPath != ""})
@@ -137,7 +144,7 @@ func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *adapter) refuse(w http.ResponseWriter, r bunrouter.Request) error {
 	path := a.find(r.URL.EscapedPath())
 	if path == nil || slices.Contains(path.methods, r.Method) {
-		a.api.WriteProblem(w, r.Request, NoSuchRoute.Problem("there is nothing at this address; /openapi.json lists every one"))
+		a.api.WriteProblem(w, r.Request, NoSuchRoute.Problem("there is nothing at this address; /openapi.json lists those of the API"))
 		return nil
 	}
 	allowed := append(slices.Clone(path.methods), http.MethodOptions)

@@ -263,11 +263,29 @@ func (a *API) checkRequest(r *http.Request) *Problem {
 		return InvalidParameter.Problem("%s: given more than once", location).WithField(location, "given more than once")
 	}
 	if r.Header.Get("Authorization") == "" {
-		if err := a.crossOrigin.Check(r); err != nil {
+		if err := a.checkOrigin(r); err != nil {
 			return CrossOrigin.Problem("a browser sent this from another site; sign in on this one or send an Authorization header").WithCause(err)
 		}
 	}
 	return checkAddress(r)
+}
+
+// checkOrigin returns an error for a write that a page of another origin may have made a browser send. net/http compares hosts only, and
+// with whatever host the request names: a page of the same name without TLS is another origin, which its network can write.
+func (a *API) checkOrigin(r *http.Request) error {
+	if err := a.crossOrigin.Check(r); err != nil {
+		return err
+	}
+	origin := r.Header.Get("Origin")
+	switch {
+	case origin == "" || origin == "null" || r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions: // as net/http has judged
+		return nil
+	case a.settings.PublicURL != "" && origin == a.settings.PublicURL:
+		return nil
+	case a.settings.PublicURL == "" && (origin == "https://"+r.Host || origin == "http://"+r.Host && !RequestOf(r.Context()).Secure): // a proxy that is not known may have ended TLS
+		return nil
+	}
+	return errors.New("the header Origin names another origin than this service's")
 }
 
 // recoverPanic answers a panic with 500, or closes the connection when the answer has begun.

@@ -39,7 +39,7 @@ func (open) Authenticate(r *http.Request, rule access.Rule) (context.Context, er
 // rules are who may call the routes of these tests.
 var rules = access.Table{
 	"POST /echo": {Who: access.Public}, "POST /mine/echo": {Who: access.Scoped, Scope: scope.Evaluate}, "GET /items/{id}": {Who: access.Public},
-	"GET /fail/{id}": {Who: access.Public}, "GET /public": {Who: access.Public}, "GET /mine": {Who: access.Scoped, Scope: scope.Evaluate}, "POST /upload": {Who: access.Public}, "POST /protocol": {Who: access.TokenOnly, Scope: scope.MCP},
+	"GET /fail/{id}": {Who: access.Public}, "GET /public": {Who: access.Public}, "GET /mine": {Who: access.Scoped, Scope: scope.Evaluate}, "POST /upload": {Who: access.Public}, "POST /protocol": {Who: access.TokenOnly, Scope: scope.MCP, Undescribed: "a protocol"},
 }
 
 var errTyped = errors.New("a typed error with advice")
@@ -147,6 +147,7 @@ func ask(t *testing.T, server *httptest.Server, method, path, body string, heade
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
+	request.Host = request.Header.Get("Host")
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
 	if err != nil {
@@ -464,6 +465,29 @@ func TestCrossOriginWrites(t *testing.T) {
 	}
 	if a := ask(t, server, http.MethodGet, "/items/a", "", "Sec-Fetch-Site", "cross-site"); a.status != 200 {
 		t.Errorf("a read was refused: %s", a.body)
+	}
+	const own = "reckon.example"
+	public, proxied := serve(t, httpkit.Settings{PublicURL: "https://" + own}), serve(t, httpkit.Settings{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	for _, c := range []struct {
+		server *httptest.Server
+		right  bool
+		header []string
+	}{
+		{public, true, []string{"Host", own, "Origin", "https://reckon.example"}},
+		{public, true, []string{"Host", "inside:8080", "Origin", "https://reckon.example"}},
+		{public, false, []string{"Host", own, "Origin", "http://reckon.example"}},
+		{public, false, []string{"Host", "evil.example", "Origin", "https://evil.example"}},
+		{public, false, []string{"Host", "evil.example", "Origin", "https://evil.example", "Sec-Fetch-Site", "same-origin"}},
+		{public, false, []string{"Host", own, "Origin", "https://reckon.example:8443"}},
+		{proxied, true, []string{"Host", own, "Origin", "https://reckon.example", "X-Forwarded-Proto", "https"}},
+		{proxied, false, []string{"Host", own, "Origin", "http://reckon.example", "X-Forwarded-Proto", "https"}},
+		{server, true, []string{"Host", own, "Origin", "http://reckon.example"}},
+		{server, true, []string{"Host", own, "Origin", "https://reckon.example"}},
+		{server, false, []string{"Host", own, "Origin", "ftp://reckon.example"}},
+	} {
+		if a := ask(t, c.server, http.MethodPost, "/echo", body, c.header...); a.status != 200 && a.status != 403 || (a.status == 200) != c.right {
+			t.Errorf("%v: %d %s", c.header, a.status, a.body)
+		}
 	}
 }
 

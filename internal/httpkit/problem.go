@@ -25,6 +25,9 @@ type Problem struct {
 	SessionEnded SessionEnd `json:"session_ended,omitempty" enum:"worker_died,memory" doc:"Why the session ended in which an evaluation had no answer: its variables, definitions and earlier lines are gone, and the next evaluation opens it anew. worker_died: its process was stopped at the end of the budget or because the client went away, quit or crashed. memory: the sessions together held too much. Absent: the session goes on, or there was none"`
 	// Suggestions say what an expression that has no answer was probably meant to be.
 	Suggestions []Suggestion `json:"suggestions,omitempty" doc:"What an expression without an answer was probably meant to be"`
+	// Head and Allowlist: see WithHead.
+	Head      string   `json:"head,omitempty" doc:"The function or character of an expression that may not be used without an account" example:"Import"`
+	Allowlist []string `json:"allowlist,omitempty" doc:"The names that may, sorted"`
 
 	headers http.Header
 	cause   error
@@ -98,6 +101,12 @@ func WholeSeconds(wait time.Duration) int64 {
 // WithRun sets the id of the logged run that the problem is about.
 func (p *Problem) WithRun(runID int64) *Problem {
 	p.RunID = &runID
+	return p
+}
+
+// WithHead names what an expression may not use, and what it may.
+func (p *Problem) WithHead(head string, allowlist []string) *Problem {
+	p.Head, p.Allowlist = head, allowlist
 	return p
 }
 

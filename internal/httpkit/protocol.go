@@ -17,15 +17,15 @@ import (
 // The caller is authenticated by a token (a browser session does not count, so that no page can make requests for who is signed in) and the body, one JSON value of at most MaxJSONBytes, is read and checked with CheckJSON before
 // handler is called; handler reads it again from the request.
 func (a *API) HandleProtocol(route Route, handler http.Handler) {
-	rule := a.ruleOf(route.Method, route.Path)
+	rule := a.ruleOfUndescribed(route.Method, route.Path)
 	op := &huma.Operation{Method: route.Method, Path: route.Path}
 	a.adapter.add(op, route)
 	a.adapter.router.Handle(route.Method, route.Path, func(w http.ResponseWriter, r bunrouter.Request) error {
 		setRoute(w, route.Path)
 		r.Header.Del("Cookie")
-		ctx, err := a.settings.Authenticator.Authenticate(r.Request, rule)
-		if err != nil {
-			a.WriteProblem(w, r.Request, Translate(err, route.Errors))
+		ctx, let, problem := a.authenticate(r.Request, rule, route.Errors)
+		if problem != nil {
+			a.WriteProblem(w, r.Request, problem)
 			return nil
 		}
 		body, problem := readJSON(r.Request, MaxJSONBytes)
@@ -35,7 +35,7 @@ func (a *API) HandleProtocol(route Route, handler http.Handler) {
 		}
 		admitted := r.Request.WithContext(ctx)
 		admitted.Body, admitted.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		handler.ServeHTTP(w, admitted)
+		handler.ServeHTTP(a.deliver(w, r.Request, let), admitted)
 		return nil
 	})
 }

@@ -12,18 +12,18 @@ import (
 // bounded as the others are, and stands in no description. A body is limitBytes at most. It panics for a route
 // that Settings.Access has no row for.
 func HandleRaw(a *API, method, path string, limitBytes int64, handler http.HandlerFunc) {
-	rule := a.ruleOf(method, path)
+	rule := a.ruleOfUndescribed(method, path)
 	a.adapter.add(&huma.Operation{Method: method, Path: path}, Route{})
 	a.adapter.router.Handle(method, path, func(w http.ResponseWriter, r bunrouter.Request) error {
 		setRoute(w, path)
-		ctx, err := a.settings.Authenticator.Authenticate(r.Request, rule)
-		if err != nil {
-			a.WriteProblem(w, r.Request, Translate(err, nil))
+		ctx, admitted, problem := a.authenticate(r.Request, rule, nil)
+		if problem != nil {
+			a.WriteProblem(w, r.Request, problem)
 			return nil
 		}
 		request := r.Request.WithContext(context.WithValue(ctx, headerKey{}, w.Header()))
 		request.Body = http.MaxBytesReader(w, r.Body, limitBytes)
-		handler(w, request)
+		handler(a.deliver(w, r.Request, admitted), request)
 		return nil
 	})
 }

@@ -28,6 +28,19 @@ type Request struct {
 	Base        string // scheme and host by which the client reaches the service; empty: neither configured nor a name of this machine
 	Secure      bool   // reached over TLS: here, at a trusted proxy, or because that is the only public address
 	Source      event.Source
+
+	cookies string // the header as it came
+}
+
+// Cookie is the value of the request's first cookie of a name; empty: it has none.
+func (r Request) Cookie(name string) string {
+	cookies, _ := http.ParseCookie(r.cookies) // none of them where one is malformed
+	for _, c := range cookies {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	return ""
 }
 
 type requestKey struct{}
@@ -56,6 +69,7 @@ func (a *API) readRequest(r *http.Request) Request {
 		ID:      r.Header.Get("X-Request-Id"),
 		Address: a.clientAddress(r),
 		Agent:   printable(r.UserAgent(), maxAgentBytes),
+		cookies: r.Header.Get("Cookie"),
 		Secure: r.TLS != nil || strings.HasPrefix(a.settings.PublicURL, "https://") ||
 			a.fromProxy(r) && r.Header.Get("X-Forwarded-Proto") == "https",
 	}

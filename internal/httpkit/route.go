@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"reckon/internal/ratelimit"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/uptrace/bunrouter"
 )
 
 const routeKey = "reckon"
@@ -52,10 +54,10 @@ type Route struct {
 	UploadTypes []string
 	// AlsoStatuses lists other statuses that are answered with the body of the 200.
 	AlsoStatuses []int
+	// EndsCredential: the route may end the credential that it is called with, and answers all the same.
+	EndsCredential bool
 	// ContentType of the 200 answer; empty: application/json.
 	ContentType string
-	// Hidden leaves the route out of the description.
-	Hidden bool
 
 	// MissingFieldKinds are the kinds of problem for body fields that are empty, or absent and required, by field.
 	MissingFieldKinds map[string]Kind
@@ -122,11 +124,20 @@ func (a *API) ruleOf(method, path string) access.Rule {
 	return rule
 }
 
+// ruleOfUndescribed is the table's row of a route that cannot stand in the description.
+func (a *API) ruleOfUndescribed(method, path string) access.Rule {
+	rule := a.ruleOf(method, path)
+	if rule.Undescribed == "" {
+		panic(fmt.Sprintf("httpkit: the description cannot have %s %s: the table of internal/access must say why", method, path))
+	}
+	return rule
+}
+
 // operation returns the route as an operation of huma.
 func (a *API) operation(route Route) huma.Operation {
 	op := huma.Operation{
 		Method: route.Method, Path: route.Path, OperationID: route.ID,
-		Summary: route.Summary, Description: describe(route), Tags: []string{route.Tag}, Hidden: route.Hidden,
+		Summary: route.Summary, Description: describe(route), Tags: []string{route.Tag}, Hidden: route.rule.Undescribed != "",
 		MaxBodyBytes:     MaxJSONBytes + 1, // readJSON has bounded the body; huma refuses at its limit, not above it
 		BodyReadTimeout:  -1,               // huma's would end the whole request after five seconds
 		SkipValidateBody: true,             // admit looks for its faults
@@ -281,15 +292,20 @@ func AnswerHeader(ctx context.Context) http.Header {
 	return header
 }
 
-// refuseEmptyParameters returns the problem of a parameter of the operation that is given
-// without a value, which huma takes for absent, or of a header that is given twice.
-func refuseEmptyParameters(r *http.Request, op *huma.Operation) *Problem {
+// integerText is an integer as JSON writes it: one text for each number.
+var integerText = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
+
+// refuseParameters returns the problem of a parameter of the operation that is given without a value, which huma takes for absent,
+// of a header that is given twice, or of an integer that is written as no answer of the service writes it (+1, 01).
+func refuseParameters(r bunrouter.Request, op *huma.Operation) *Problem {
 	query := r.URL.Query()
 	for _, parameter := range op.Parameters {
 		var given []string
 		switch parameter.In {
 		case "query":
 			given = query[parameter.Name] // checkAddress refuses a second one
+		case "path":
+			given = []string{r.Param(parameter.Name)}
 		case "header":
 			given = r.Header.Values(parameter.Name)
 		}
@@ -302,6 +318,8 @@ func refuseEmptyParameters(r *http.Request, op *huma.Operation) *Problem {
 			return InvalidParameter.Problem("%s: given more than once", location).WithField(location, "given more than once")
 		case len(given) == 1 && given[0] == "":
 			return InvalidParameter.Problem("%s: is empty; leave it out to say nothing", location).WithField(location, "is empty")
+		case len(given) == 1 && parameter.Schema != nil && parameter.Schema.Type == huma.TypeInteger && !integerText.MatchString(given[0]):
+			return InvalidParameter.Problem("%s: must be an integer, in digits without a plus sign or a leading zero", location).WithField(location, "is no integer")
 		}
 	}
 	return nil
@@ -309,28 +327,28 @@ func refuseEmptyParameters(r *http.Request, op *huma.Operation) *Problem {
 
 // admit authenticates the request, then reads and checks its body: in this order, so that
 // a client without a credential cannot make the service read MaxJSONBytes.
-func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, body *huma.Schema, route Route) (*http.Request, *Problem) {
-	needs := route.rule
+func (a *API) admit(w http.ResponseWriter, asked bunrouter.Request, op *huma.Operation, body *huma.Schema, route Route) (*http.Request, *admission, *Problem) {
+	r, needs := asked.Request, route.rule
 	if d := delegationOf(r.Context()); d != nil {
 		needs = a.ruleOf(d.Route.Method, d.Route.Path)
 	}
-	ctx, err := a.settings.Authenticator.Authenticate(r, needs)
-	if err != nil {
-		return nil, Translate(err, route.Errors)
+	ctx, let, problem := a.authenticate(r, needs, route.Errors)
+	if problem != nil {
+		return nil, nil, problem
 	}
 	if route.Limit != nil {
 		if allowance, err := route.Limit.Allowance(ctx); err == nil {
 			SetRateLimit(w.Header(), allowance)
 		}
 	}
-	if problem := refuseEmptyParameters(r, op); problem != nil {
-		return nil, problem
+	if problem := refuseParameters(asked, op); problem != nil {
+		return nil, nil, problem
 	}
 	ctx = context.WithValue(ctx, headerKey{}, w.Header())
 	admitted := r.WithContext(ctx)
 	switch {
 	case route.UploadBytes > 0 && r.ContentLength > route.UploadBytes:
-		return nil, refuseLength(r, route.UploadBytes)
+		return nil, nil, refuseLength(r, route.UploadBytes)
 	case route.UploadBytes > 0:
 		upload := newUpload(r, route.UploadBytes)
 		admitted = r.WithContext(context.WithValue(ctx, uploadKey{}, upload))
@@ -341,15 +359,15 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *huma.Operation, 
 		}
 		data, problem := readJSON(r, limitBytes)
 		if problem != nil {
-			return nil, problem
+			return nil, nil, problem
 		}
 		if problem := a.checkBody(data, body, route); problem != nil {
-			return nil, problem
+			return nil, nil, problem
 		}
 		admitted.Body = io.NopCloser(bytes.NewReader(data))
 		admitted.Header.Set("Content-Type", "application/json") // as huma compares it; isJSON heeds RFC 9110 section 8.3.1
 	}
-	return admitted, nil
+	return admitted, let, nil
 }
 
 // checkBody returns the problem of a body that its schema refuses; nil: none.

@@ -36,7 +36,7 @@ func CanonicalUUID(s string) string {
 // describeParameters gives the parameters of an operation the schemas of the description,
 // beside those that huma validates by. The format of a UUID is not validated: a path that
 // names nothing is answered with 404, whatever it looks like. An empty text is refused
-// (refuseEmptyParameters). patternDescription is huma's own keyword.
+// (refuseParameters). patternDescription is huma's own keyword.
 func describeParameters(parameters []*huma.Param, input reflect.Type) {
 	fields := map[string]reflect.StructField{}
 	for _, field := range reflect.VisibleFields(input) {

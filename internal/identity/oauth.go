@@ -103,14 +103,20 @@ const oauthTables = `CREATE TABLE identity_oauth_clients (
 	CREATE INDEX identity_oauth_secrets_expiry ON identity_oauth_secrets (expires_at);`
 
 const (
-	// maxUnapprovedClients is how many registered clients that nobody has approved are kept: the newest.
+	// maxUnapprovedClients is how many registered clients that nobody has approved are kept: the newest, and up to
+	// clientSweepEvery more for each process.
 	maxUnapprovedClients = 10_000
+	// clientSweepEvery is after how many registrations a process drops the older ones.
+	clientSweepEvery = 100
 	// MaxGrants is how many connected apps an account has at most.
 	MaxGrants = 100
 )
 
-// clientRegistrations bounds registrations of clients, per client address.
-var clientRegistrations = ratelimit.Rule{Requests: 20, Window: time.Hour}
+// clientRegistrations bounds registrations of clients, per client address and per network (IPv4 /24, IPv6 /48).
+var (
+	clientRegistrations          = ratelimit.Rule{Requests: 20, Window: time.Hour}
+	clientRegistrationsOfNetwork = ratelimit.Rule{Requests: 200, Window: time.Hour}
+)
 
 var (
 	// ErrNoOAuthClient means that no client has this id.
@@ -123,12 +129,22 @@ var (
 	ErrTooManyGrants = fmt.Errorf("an account has at most %d connected apps; disconnect one first", MaxGrants)
 )
 
-// CountClientRegistration counts an attempt to register a client from a client address.
+// CountClientRegistration counts an attempt to register a client from a client address, which whoever has a network may choose: by the
+// network too.
 func (s *Store) CountClientRegistration(ctx context.Context, address string) (ratelimit.Allowance, error) {
-	return s.windows.Count(ctx, "oauth-client:"+address, clientRegistrations, s.now())
+	ofAddress, err := s.count(ctx, "oauth-client", address, clientRegistrations)
+	if err != nil || !ofAddress.Allowed {
+		return ofAddress, err
+	}
+	ofNetwork, err := s.count(ctx, "oauth-client-network", Client{Address: address}.network(), clientRegistrationsOfNetwork)
+	if err != nil || !ofNetwork.Allowed || ofNetwork.Remaining < ofAddress.Remaining {
+		return ofNetwork, err
+	}
+	return ofAddress, nil
 }
 
-// AddOAuthClient keeps a client, and drops the oldest of those above maxUnapprovedClients that nobody has approved.
+// AddOAuthClient keeps a client. Every clientSweepEvery-th time it drops the oldest of those above maxUnapprovedClients that nobody has
+// approved: done each time, that made a registration cost as much as there are clients, and kept everybody else from writing.
 func (s *Store) AddOAuthClient(ctx context.Context, c OAuthClient) error {
 	uris, err := json.Marshal(c.RedirectURIs)
 	if err != nil {
@@ -138,9 +154,13 @@ func (s *Store) AddOAuthClient(ctx context.Context, c OAuthClient) error {
 	if _, err := s.db.NewInsert().Model(&row).Exec(ctx); err != nil {
 		return fmt.Errorf("identity: client: %w", err)
 	}
-	kept := s.db.NewSelect().Model((*clientRow)(nil)).Column("id").Where("approved = ?", false).OrderExpr("created_at DESC, id").Limit(maxUnapprovedClients)
-	if _, err := s.db.NewDelete().Model((*clientRow)(nil)).Where("approved = ?", false).Where("id NOT IN (?)", kept).Exec(ctx); err != nil {
-		return fmt.Errorf("identity: client: %w", err)
+	if s.clients.Add(1)%clientSweepEvery != 0 {
+		return nil
+	}
+	// From the index of both columns: the time of the newest that is too old.
+	first := s.db.NewSelect().Model((*clientRow)(nil)).Column("created_at").Where("approved = ?", false).OrderExpr("created_at DESC").Offset(maxUnapprovedClients).Limit(1)
+	if _, err := s.db.NewDelete().Model((*clientRow)(nil)).Where("approved = ?", false).Where("created_at <= (?)", first).Exec(ctx); err != nil {
+		return fmt.Errorf("identity: clients: %w", err)
 	}
 	return nil
 }

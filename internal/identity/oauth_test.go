@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"reckon/domain/scope"
 	"reckon/internal/access"
 	"reckon/internal/identity"
@@ -99,4 +101,77 @@ func TestOAuthSecrets(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestClientsNobodyApprovedAreBounded: the newest ten thousand or so are kept, an approved one for good, and one registration in a hundred
+// looks at more than its own row.
+func TestClientsNobodyApprovedAreBounded(t *testing.T) {
+	db, err := identity.Open(t.Context(), identity.Where{Address: addresses["sqlite"](t), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	s := identity.New(db, func() time.Time { now = now.Add(time.Second); return now }, identity.DefaultRules())
+	add := func(i int) {
+		t.Helper()
+		if err := s.AddOAuthClient(t.Context(), identity.OAuthClient{ID: fmt.Sprint(i), RedirectURIs: []string{"https://a.example/"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(0)
+	if err := s.AddOAuthGrant(t.Context(), "g", "a", "0"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10150)
+		INSERT INTO identity_oauth_clients SELECT 'old' || i, '', '[]', FALSE, i FROM n`); err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i < 2*identity.ClientSweepEvery; i++ {
+		add(i)
+	}
+	kept, err := db.NewSelect().Table("identity_oauth_clients").Where("NOT approved").Count(t.Context())
+	if err != nil || kept != identity.MaxUnapprovedClients {
+		t.Errorf("%d are kept, %v", kept, err)
+	}
+	for _, id := range []string{"0", "1", fmt.Sprint(2*identity.ClientSweepEvery - 1), "old10150"} {
+		if _, err := s.OAuthClient(t.Context(), id); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if _, err := s.OAuthClient(t.Context(), "old1"); !errors.Is(err, identity.ErrNoOAuthClient) {
+		t.Errorf("the oldest: %v", err)
+	}
+}
+
+// TestClientRegistrationsAreCountedByNetwork: who has a network has as many addresses as it likes.
+func TestClientRegistrationsAreCountedByNetwork(t *testing.T) {
+	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, _ *clock) {
+		allowed := func(address string) bool {
+			t.Helper()
+			a, err := s.CountClientRegistration(t.Context(), address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a.Allowed
+		}
+		registered := 0
+		for i := range 300 {
+			if allowed(fmt.Sprintf("2001:db8:0:%x::/64", i)) {
+				registered++
+			}
+		}
+		if registered != 200 {
+			t.Errorf("%d registrations from one network", registered)
+		}
+		registered = 0
+		for range 30 {
+			if allowed("2001:db8:1::/64") {
+				registered++
+			}
+		}
+		if registered != 20 {
+			t.Errorf("%d registrations from one address", registered)
+		}
+	})
 }

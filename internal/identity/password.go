@@ -102,7 +102,8 @@ func (h hasher) matches(ctx context.Context, password, encoded string) (bool, er
 	return subtle.ConstantTimeCompare(got, want) == 1, nil
 }
 
+// validPassword refuses what is not UTF-8 too: JSON cannot carry it, and so nobody could sign in with it.
 func validPassword(password string) bool {
 	n := utf8.RuneCountInString(password)
-	return n >= MinPasswordRunes && n <= MaxPasswordRunes
+	return utf8.ValidString(password) && n >= MinPasswordRunes && n <= MaxPasswordRunes
 }

@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
 
 	"reckon/internal/auth"
+	"reckon/internal/database"
 )
 
 const (
@@ -30,6 +32,7 @@ const (
 type Client struct {
 	Address string // IPv4 or IPv6 address, or a network of addresses
 	Agent   string // its name, as text
+	Device  string // what NewDevice gave it; empty: it has not signed in before, or does not say so
 }
 
 // network is the IPv4 /24 or IPv6 /48 of the client: enough for a person to know a place, and no address. It is empty for an
@@ -145,7 +148,7 @@ func (s *Store) SignOut(ctx context.Context, secret string) error {
 
 // SignedIn is a browser session as its account's owner sees it.
 type SignedIn struct {
-	ID         string // signInIDDigits hexadecimal digits
+	ID         string // auth.SignInID of its secret
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
 	LastUsedOn string // UTC day, YYYY-MM-DD; empty: not since it was opened
@@ -153,9 +156,6 @@ type SignedIn struct {
 	Network    string // of addresses; empty: not known
 	Current    bool   // the one that asks
 }
-
-// signInIDDigits of the secret's SHA-256 are the id of a session: they name it and do not open it.
-const signInIDDigits = 32
 
 // SignIns lists an account's browser sessions, newest first, at most maxSignIns. secret is that of the one that asks.
 func (s *Store) SignIns(ctx context.Context, account, secret string) ([]SignedIn, error) {
@@ -167,7 +167,7 @@ func (s *Store) SignIns(ctx context.Context, account, secret string) ([]SignedIn
 	list, current := make([]SignedIn, len(rows)), hashOf(secret)
 	for i, row := range rows {
 		list[i] = SignedIn{
-			ID: row.Hash[:signInIDDigits], CreatedAt: time.UnixMilli(row.CreatedAt).UTC(), ExpiresAt: time.UnixMilli(row.ExpiresAt).UTC(),
+			ID: row.Hash[:auth.SignInIDDigits], CreatedAt: time.UnixMilli(row.CreatedAt).UTC(), ExpiresAt: time.UnixMilli(row.ExpiresAt).UTC(),
 			LastUsedOn: row.LastUsedOn, Agent: row.Agent, Network: row.Network, Current: row.Hash == current,
 		}
 	}
@@ -176,7 +176,7 @@ func (s *Store) SignIns(ctx context.Context, account, secret string) ([]SignedIn
 
 // EndSignIn ends a browser session of an account by its id, or returns ErrSignInNotFound.
 func (s *Store) EndSignIn(ctx context.Context, account, id string) error {
-	err := wantOne(s.db.NewDelete().Model((*sessionRow)(nil)).Where("account = ? AND substr(hash, 1, ?) = ?", account, signInIDDigits, id).Exec(ctx))
+	err := wantOne(s.db.NewDelete().Model((*sessionRow)(nil)).Where("account = ? AND substr(hash, 1, ?) = ?", account, auth.SignInIDDigits, id).Exec(ctx))
 	switch {
 	case errors.Is(err, errNotOne):
 		return ErrSignInNotFound
@@ -275,7 +275,8 @@ func (s *Store) setPassword(ctx context.Context, row accountRow, replacement, ke
 	return nil
 }
 
-// Forget removes everything of an account, and the use of its tokens. It may be repeated. A sign-in that is under way fails.
+// Forget removes everything of an account, and the use of its tokens: from the files of SQLite too, when it returns. It may be repeated. A
+// sign-in that is under way fails.
 func (s *Store) Forget(ctx context.Context, account string, tokens []string) error {
 	err := s.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		for _, removed := range []*bun.DeleteQuery{
@@ -297,8 +298,27 @@ func (s *Store) Forget(ctx context.Context, account string, tokens []string) err
 	if err != nil {
 		return fmt.Errorf("identity: forget: %w", err)
 	}
+	return s.emptyJournal(ctx)
+}
+
+// emptyJournal moves what SQLite's write-ahead log holds into the file and cuts the log to nothing: it has older states of every page that
+// was written. Other connections are waited for as for any lock.
+func (s *Store) emptyJournal(ctx context.Context) error {
+	if s.db.Dialect().Name() != dialect.SQLite {
+		return nil
+	}
+	var busy, frames, moved int
+	if err := s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved); err != nil {
+		return fmt.Errorf("identity: write-ahead log: %w", err)
+	}
+	if busy != 0 {
+		return &database.UnavailableError{Part: part, Err: errJournalBusy}
+	}
 	return nil
 }
+
+// errJournalBusy means that somebody has read an older state of the tables for as long as a lock is waited for.
+var errJournalBusy = errors.New("the write-ahead log is in use")
 
 // forgottenAtOnce is how many tokens one statement names.
 const forgottenAtOnce = 500

@@ -1,9 +1,12 @@
 package identity_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -220,6 +223,68 @@ func TestForget(t *testing.T) {
 			t.Error("her address has the same account again")
 		}
 	})
+}
+
+// TestNothingOfAForgottenAccountIsInTheFiles: neither in SQLite's file nor in its write-ahead log, while other connections are open, as soon
+// as Forget returns.
+func TestNothingOfAForgottenAccountIsInTheFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "identity.db")
+	db, err := identity.Open(t.Context(), at("sqlite:"+path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	s := identity.New(db, time.Now, identity.DefaultRules())
+	anna := register(t, s, "anna@example.com")
+	signIn(t, s, "anna@example.com", horse, identity.Client{Agent: "annas-browser"})
+	if _, err := db.ExecContext(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+		INSERT INTO identity_accounts SELECT 'id' || i, CASE WHEN i % 3 = 0 THEN 'anna' ELSE 'bert' END || i || '@example.com', 'key' || i, 'hash', 'active', 0 FROM n`); err != nil {
+		t.Fatal(err)
+	}
+	found := func(text string) (in []string) {
+		t.Helper()
+		files, err := filepath.Glob(path + "*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(content, []byte(text)) {
+				in = append(in, filepath.Base(file))
+			}
+		}
+		return in
+	}
+	var hash string
+	if err := db.QueryRowContext(t.Context(), "SELECT password_hash FROM identity_accounts WHERE id = ?", anna).Scan(&hash); err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{"anna", hash[len(hash)-20:], anna}
+	for _, text := range texts {
+		if len(found(text)) == 0 {
+			t.Fatalf("%s is not there before: the test sees nothing", text)
+		}
+	}
+	accounts := []string{anna}
+	for i := 3; i <= 300; i += 3 {
+		accounts = append(accounts, fmt.Sprint("id", i))
+	}
+	for _, account := range accounts {
+		if err := s.Forget(t.Context(), account, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, text := range texts {
+		if in := found(text); len(in) > 0 {
+			t.Errorf("%s is in %v", text, in)
+		}
+	}
+	if len(found("bert")) == 0 {
+		t.Error("the others are gone too")
+	}
 }
 
 // TestPasswordsAreHashedOnePerCore: of a flood of sign-ins as many are hashed at a time as there are cores, as many wait as the queue

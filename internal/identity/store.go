@@ -18,7 +18,7 @@ var (
 	// ErrInvalidEmail is returned for a text that is no e-mail address.
 	ErrInvalidEmail = errors.New("this is not an email address")
 	// ErrInvalidPassword means that a password is too short or too long.
-	ErrInvalidPassword = fmt.Errorf("a password has %d to %d characters", MinPasswordRunes, MaxPasswordRunes)
+	ErrInvalidPassword = fmt.Errorf("a password has %d to %d characters of UTF-8", MinPasswordRunes, MaxPasswordRunes)
 	// ErrEmailTaken means that the address is registered already.
 	ErrEmailTaken = errors.New("this address is already registered; sign in instead")
 	// ErrWrongPassword means that the password given with a request of a signed-in person is not the account's.
@@ -39,6 +39,7 @@ type Store struct {
 	rules   Rules
 	windows *Windows
 	used    usedToday
+	clients atomic.Int64           // registered by this process
 	salt    atomic.Pointer[string] // of the windows' keys; nil: not read yet
 }
 

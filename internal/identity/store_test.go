@@ -239,7 +239,10 @@ func TestRates(t *testing.T) {
 			return func() (ratelimit.Allowance, error) { return s.CountRegistration(ctx, address) }
 		}
 		signIn := func(address, email string) func() (ratelimit.Allowance, error) {
-			return func() (ratelimit.Allowance, error) { return s.CountSignIn(ctx, address, email) }
+			return func() (ratelimit.Allowance, error) {
+				a, err := s.CountSignIn(ctx, identity.Client{Address: address}, email)
+				return a.Allowance, err
+			}
 		}
 		if n := count(8, register("1.2.3.4")); n != 5 {
 			t.Errorf("%d registrations from one address", n)
@@ -254,11 +257,14 @@ func TestRates(t *testing.T) {
 		if n := count(12, signIn("1.2.3.4", "a@b.c")); n != 10 {
 			t.Errorf("%d sign-ins from one address", n)
 		}
-		if n := count(1, signIn("9.9.9.9", "A@B.C")); n != 0 {
-			t.Error("one account was tried from a second address")
+		if n := count(1, signIn("1.2.3.9", "A@B.C")); n != 0 {
+			t.Error("one account was tried from a second address of the network")
 		}
-		if n := count(1, signIn("9.9.9.9", "other@b.c")); n != 1 {
+		if n := count(1, signIn("1.2.3.9", "other@b.c")); n != 1 {
 			t.Error("another account was refused")
+		}
+		if n := count(1, signIn("9.9.9.9", "A@B.C")); n != 1 {
+			t.Error("one network has shut the account for another")
 		}
 		// Two processes count in one place.
 		one, two := identity.NewWindows(db), identity.NewWindows(db)
@@ -290,6 +296,89 @@ func TestRates(t *testing.T) {
 		c.pass(time.Minute)
 		if a, err := two.GiveBack(ctx, "nobody", full); err != nil || a != full {
 			t.Errorf("a key without a window: %+v %v", a, err)
+		}
+	})
+}
+
+// TestNobodyIsLockedOutByOthers: strangers guess a hundred passwords an hour for an account, from however many networks; a device that has
+// signed in before has attempts of its own, and who is right is not counted with those who are wrong.
+func TestNobodyIsLockedOutByOthers(t *testing.T) {
+	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, c *clock) {
+		attempt := func(from identity.Client, email string) identity.SignInAttempt {
+			t.Helper()
+			a, err := s.CountSignIn(t.Context(), from, email)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a
+		}
+		network := func(i int) identity.Client {
+			return identity.Client{Address: fmt.Sprintf("2001:db8:%x:1::/64", i)}
+		}
+		device := func(email string) string {
+			t.Helper()
+			d, err := s.NewDevice(t.Context(), email)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		own := identity.Client{Address: "198.51.100.7", Device: device("Carol@example.com")}
+		for i := range 150 { // as who knows the password, from anywhere
+			a := attempt(network(i), "carol@example.com")
+			if !a.Allowed {
+				t.Fatalf("sign-in %d: %+v", i, a)
+			}
+			if err := s.SignedIn(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		guessed := 0
+		for i := range 300 {
+			if attempt(network(1000+i), "carol@example.com").Allowed {
+				guessed++
+			}
+		}
+		if guessed != 100 {
+			t.Errorf("%d guesses in an hour", guessed)
+		}
+		for i, from := range []identity.Client{
+			{Address: "203.0.113.9"},
+			{Address: "203.0.113.10", Device: device("mallory@example.com")},
+			{Address: "203.0.113.11", Device: own.Device + "x"},
+			{Address: "203.0.113.12", Device: "x" + own.Device},
+			{Address: "203.0.113.13", Device: "."},
+		} {
+			if a := attempt(from, "carol@example.com"); a.Allowed {
+				t.Errorf("stranger %d: %+v", i, a)
+			}
+		}
+		allowed := 0
+		for range 12 {
+			if attempt(own, "carol@EXAMPLE.com").Allowed {
+				allowed++
+			}
+		}
+		if allowed != 10 {
+			t.Errorf("the known device had %d attempts", allowed)
+		}
+		if !attempt(identity.Client{Address: own.Address}, "other@example.com").Allowed {
+			t.Error("another account is shut")
+		}
+		c.pass(time.Minute)
+		if !attempt(own, "carol@example.com").Allowed {
+			t.Error("the known device, a minute later")
+		}
+	})
+}
+
+// TestPasswordsAreText: what JSON cannot carry is no password, wherever it comes from.
+func TestPasswordsAreText(t *testing.T) {
+	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, _ *clock) {
+		for _, password := range []string{strings.Repeat("\xff", 9), "correct horse \xc3", "\xed\xa0\x80 surrogate"} {
+			if _, err := s.Register(t.Context(), "a@b.c", password, (&logged{}).announce); !errors.Is(err, identity.ErrInvalidPassword) {
+				t.Errorf("%q: %v", password, err)
+			}
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -20,11 +21,19 @@ import (
 // Rules bound how often clients may register and sign in.
 type Rules struct {
 	Registrations ratelimit.Rule // per client address
-	SignIns       ratelimit.Rule // per client address, and per email address; and attempts of who is signed in to give the password, per account
+	SignIns       ratelimit.Rule // as CountSignIn says; and attempts of who is signed in to give the password, per account
 }
 
+// failedSignIns bounds the wrong passwords for an e-mail address that come from devices that have not signed in to it before, all together.
+func (r Rules) failedSignIns() ratelimit.Rule {
+	return ratelimit.Rule{Requests: strangersFactor * r.SignIns.Requests, Window: time.Hour}
+}
+
+// strangersFactor makes the default 100 an hour: NIST SP 800-63B section 5.2.2 has at most 100 wrong passwords in a row.
+const strangersFactor = 10
+
 // DefaultRules are the built-in ones: 5 registrations per address and
-// hour, 10 sign-ins a minute per address and per account.
+// hour, 10 sign-ins a minute per address, per network and account, and per known device.
 func DefaultRules() Rules {
 	return Rules{
 		Registrations: ratelimit.Rule{Requests: 5, Window: time.Hour},
@@ -47,22 +56,69 @@ func (s *Store) CountRegistration(ctx context.Context, address string) (ratelimi
 	return s.count(ctx, "register", address, s.rules.Registrations)
 }
 
-// CountSignIn counts an attempt to sign in for the client address and for the e-mail
-// address, registered or not, and returns the allowance with fewer requests left.
-func (s *Store) CountSignIn(ctx context.Context, address, email string) (ratelimit.Allowance, error) {
-	ofAddress, err := s.count(ctx, "sign-in", address, s.rules.SignIns)
-	if err != nil || !ofAddress.Allowed {
-		return ofAddress, err
-	}
+// SignInAttempt is an attempt to sign in that was counted.
+type SignInAttempt struct {
+	ratelimit.Allowance // of all that it was counted in the one with the fewest requests left
+
+	strangers   string // key of the window of the e-mail address's unknown devices; empty: it is not counted there
+	ofStrangers ratelimit.Allowance
+}
+
+// CountSignIn counts an attempt to sign in to an e-mail address, registered or not (docs/adr/0032):
+//   - of a device that has signed in to this address before, by the device alone, so that nobody else can use its attempts up;
+//   - of any other by the client address, by the client's network together with the e-mail address, and as one of all unknown devices
+//     that try this e-mail address, which SignedIn takes back for a right password.
+func (s *Store) CountSignIn(ctx context.Context, from Client, email string) (SignInAttempt, error) {
 	key, ok := emailKey(email)
 	if !ok {
-		return ofAddress, nil
+		ofAddress, err := s.count(ctx, "sign-in", from.Address, s.rules.SignIns)
+		return SignInAttempt{Allowance: ofAddress}, err
 	}
-	ofAccount, err := s.count(ctx, "sign-in-to", key, s.rules.SignIns)
-	if err != nil || ofAccount.Remaining < ofAddress.Remaining || !ofAccount.Allowed {
-		return ofAccount, err
+	known, err := s.isDeviceOf(ctx, key, from.Device)
+	if err != nil {
+		return SignInAttempt{}, err
 	}
-	return ofAddress, nil
+	if known {
+		ofDevice, err := s.count(ctx, "sign-in-device", from.Device, s.rules.SignIns)
+		return SignInAttempt{Allowance: ofDevice}, err
+	}
+	least, err := s.count(ctx, "sign-in", from.Address, s.rules.SignIns)
+	if err != nil || !least.Allowed {
+		return SignInAttempt{Allowance: least}, err
+	}
+	ofNetwork, err := s.count(ctx, "sign-in-from", from.network()+"\x00"+key, s.rules.SignIns)
+	if err != nil || !ofNetwork.Allowed {
+		return SignInAttempt{Allowance: ofNetwork}, err
+	}
+	strangers, err := s.windowKey(ctx, "sign-in-to", key)
+	if err != nil {
+		return SignInAttempt{}, err
+	}
+	ofStrangers, err := s.windows.Count(ctx, strangers, s.rules.failedSignIns(), s.now())
+	if err != nil {
+		return SignInAttempt{}, err
+	}
+	for _, other := range []ratelimit.Allowance{ofNetwork, ofStrangers} {
+		if !other.Allowed || other.Remaining < least.Remaining {
+			least = other
+		}
+	}
+	return SignInAttempt{Allowance: least, strangers: strangers, ofStrangers: ofStrangers}, nil
+}
+
+// SignedIn says that an attempt was right: it is not counted with the wrong ones of unknown devices.
+func (s *Store) SignedIn(ctx context.Context, a SignInAttempt) error {
+	if a.strangers == "" {
+		return nil
+	}
+	_, err := s.windows.GiveBack(ctx, a.strangers, a.ofStrangers)
+	return err
+}
+
+// Stranger names a client address in an hour by what tells nothing of it and is another one in every hour: the key of counters that
+// are kept elsewhere.
+func (s *Store) Stranger(ctx context.Context, address string, hour time.Time) (string, error) {
+	return s.windowKey(ctx, "stranger-"+strconv.FormatInt(hour.Unix()/3600, 36), address)
 }
 
 // PasswordsLeft is the allowance of an account's signed-in people to give its password, without counting an attempt.

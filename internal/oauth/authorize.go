@@ -75,8 +75,14 @@ func (p *Provider) Authorize(ctx context.Context, issuer, query string) (*Author
 // check reads the parameters of a request whose client and redirect address are known.
 func (p *Provider) check(ctx context.Context, a *Authorization, form url.Values) error {
 	switch {
-	case form.Get("request") != "" || form.Get("request_uri") != "":
+	case form.Get("request") != "":
 		return &Failure{Status: http.StatusBadRequest, Code: "request_not_supported", Description: "send the parameters themselves"}
+	case form.Get("request_uri") != "":
+		return &Failure{Status: http.StatusBadRequest, Code: "request_uri_not_supported", Description: "send the parameters themselves"}
+	case form.Get("response_type") == "":
+		return invalidRequest("response_type is missing; it is code")
+	case form.Get("response_type") != "code":
+		return &Failure{Status: http.StatusBadRequest, Code: "unsupported_response_type", Description: "response_type is code"}
 	case form.Get("response_mode") != "" && form.Get("response_mode") != "query":
 		return invalidRequest("response_mode must be query")
 	case form.Get("code_challenge_method") != "S256" || !challenges.MatchString(form.Get("code_challenge")):

@@ -128,11 +128,22 @@ func failure(err error) error {
 		}
 		return err
 	}
-	description := e.DescriptionField
-	if e.HintField != "" {
-		description += " " + e.HintField
+	return &Failure{Status: e.CodeField, Code: e.ErrorField, Description: describe(e), cause: err}
+}
+
+// descriptions are what a client's author is told of a code of fosite's, whose own texts are about its settings.
+var descriptions = map[string]string{
+	"invalid_request": "a parameter is missing or not as it has to be",
+	"invalid_grant":   "the code or refresh token is not valid: unknown, expired, used or revoked, of another client or redirect_uri, or its code_verifier is another one",
+	"invalid_client":  "there is no such client, or it was authenticated: clients of this server are public, and send their client_id in the form",
+	"invalid_scope":   "a scope is not known here, or was not granted",
+}
+
+func describe(e *fosite.RFC6749Error) string {
+	if known := descriptions[e.ErrorField]; known != "" {
+		return known
 	}
-	return &Failure{Status: e.CodeField, Code: e.ErrorField, Description: plain(description), cause: err}
+	return plain(e.DescriptionField)
 }
 
 // innermost is the first error behind fosite's that is not fosite's; nil: there is none.

@@ -2,9 +2,10 @@ package oauth
 
 import (
 	"errors"
-	"net"
 	"net/url"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -14,7 +15,10 @@ const maxRedirectURIBytes = 500
 // hosts are the host names, with a port or without, that redirect addresses have: what may stand in a Content-Security-Policy.
 var hosts = regexp.MustCompile(`^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[::1\])(?::[0-9]{1,5})?$`)
 
-var errRedirectURI = errors.New("a redirect address is https, or http on 127.0.0.1, [::1] or localhost, without user, fragment and white space, and not longer than 500 bytes")
+var errRedirectURI = errors.New("a redirect address is https, or http on 127.0.0.1, [::1] or localhost, without user, fragment, white space and the parameters of an answer (code, state, iss, error, error_description, error_uri), with a port from 1 to 65535 if with any, and not longer than 500 bytes")
+
+// answerParameters are those that an answer to a client has: in a registered address they would be taken for one.
+var answerParameters = []string{"code", "state", "iss", "error", "error_description", "error_uri"}
 
 // checkRedirectURI returns an error for an address that no client can register.
 func checkRedirectURI(address string) error {
@@ -37,10 +41,20 @@ func parseRedirectURI(address string) (*url.URL, error) {
 	if err != nil || u.Opaque != "" || u.User != nil || !hosts.MatchString(u.Host) || !strings.HasPrefix(address, u.Scheme+"://") {
 		return nil, errRedirectURI
 	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return nil, errRedirectURI
+		}
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil || slices.ContainsFunc(answerParameters, query.Has) {
+		return nil, errRedirectURI
+	}
 	return u, nil
 }
 
-func isLoopback(u *url.URL) bool { return net.ParseIP(u.Hostname()).IsLoopback() }
+// isLoopback tells whether an address is on one of the two loopback addresses of RFC 8252 §7.3.
+func isLoopback(u *url.URL) bool { return u.Hostname() == "127.0.0.1" || u.Hostname() == "::1" }
 
 // matchRedirectURI tells whether a client that registered these addresses may be answered at this one: it is one of them, or
 // differs from one on a loopback address by the port only (RFC 8252 §7.3).

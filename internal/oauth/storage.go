@@ -18,7 +18,10 @@ import (
 type storage struct{ *Provider }
 
 // exchange is what a request at the token endpoint has come to know of the secret that it was sent with.
-type exchange struct{ account, grantID string }
+type exchange struct {
+	account, grantID string
+	narrower         *scope.Set // that the client asks for the access token, of the refresh token's; nil: all of them
+}
 
 type exchangeKey struct{}
 
@@ -71,6 +74,9 @@ func (s *storage) keep(ctx context.Context, kind identity.SecretKind, hash strin
 	secret := identity.OAuthSecret{
 		Hash: hash, Kind: kind, GrantID: r.GetID(), Account: r.GetSession().GetSubject(), ClientID: r.GetClient().GetID(),
 		Scopes: scope.Known(r.GetGrantedScopes()), ExpiresAt: s.now().Add(life),
+	}
+	if e, ok := ctx.Value(exchangeKey{}).(*exchange); ok && e.narrower != nil && kind == identity.AccessToken {
+		secret.Scopes = *e.narrower
 	}
 	for _, audience := range r.GetGrantedAudience() {
 		secret.Resource = access.Resource(audience)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/ory/fosite"
@@ -49,11 +50,28 @@ func (p *Provider) Token(ctx context.Context, issuer, authorization, body string
 }
 
 func (p *Provider) exchange(ctx context.Context, issuer, authorization string, form url.Values) (Tokens, error) {
+	switch form.Get("grant_type") {
+	case "authorization_code", "refresh_token":
+	case "":
+		return Tokens{}, invalidRequest("grant_type is missing; it is authorization_code or refresh_token")
+	default:
+		return Tokens{}, &Failure{Status: http.StatusBadRequest, Code: "unsupported_grant_type", Description: "grant_type is authorization_code or refresh_token"}
+	}
 	request, err := p.fosite.NewAccessRequest(ctx, formRequest(authorization, form), &fosite.DefaultSession{})
 	if err != nil {
 		return Tokens{}, err
 	}
-	granted := request.GetRequestedScopes()
+	granted := scope.Known(request.GetRequestedScopes())
+	if asked := form.Get("scope"); asked != "" && form.Get("grant_type") == "refresh_token" { // RFC 6749 §6
+		narrower, err := scope.Parse(strings.Fields(asked))
+		if err != nil || !narrower.Without(granted).IsEmpty() {
+			return Tokens{}, &Failure{Status: http.StatusBadRequest, Code: "invalid_scope", Description: "the refresh token's scopes are: " + granted.String()}
+		}
+		granted = narrower
+		if known, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+			known.narrower = &narrower
+		}
+	}
 	if asked := form.Get("resource"); asked != "" { // RFC 8707 §2.2: no other than was granted
 		resource, err := resourceOf(issuer, asked, scope.Set{})
 		if err != nil {
@@ -70,7 +88,7 @@ func (p *Provider) exchange(ctx context.Context, issuer, authorization string, f
 	refresh, _ := answer.GetExtra("refresh_token").(string)
 	return Tokens{
 		AccessToken: answer.GetAccessToken(), TokenType: "Bearer", ExpiresIn: int64(AccessLife / time.Second),
-		RefreshToken: refresh, Scope: scope.Known(granted).String(),
+		RefreshToken: refresh, Scope: granted.String(),
 	}, nil
 }
 

@@ -88,6 +88,9 @@ func TestEventsAreRead(t *testing.T) {
 	for name, bad := range map[string]string{
 		"nothing": "", "no object": "[]", "no id": `{"type":"payment.succeeded"}`, "more": body + "{}", "a field nobody knows": `{"event":"e","type":"x","paid":true}`,
 		"an amount with a fraction": strings.Replace(body, "1200", "12.5", 1), "an amount as text": strings.Replace(body, "1200", `"1200"`, 1),
+		"a key twice": strings.Replace(body, `"currency":"USD"`, `"currency":"EUR","currency":"USD"`, 1), "an amount twice": strings.Replace(body, `"amount_minor":1200`, `"amount_minor":1,"amount_minor":1200`, 1),
+		"a key in other letters": strings.Replace(body, "amount_minor", "AMOUNT_MINOR", 1), "both": strings.Replace(body, `"event"`, `"Event":"x","event"`, 1), "no UTF-8": strings.Replace(body, "evt_1", "evt\xff", 1),
+		"half a surrogate": strings.Replace(body, "evt_1", `\ud800`, 1), "nothing at all": "null",
 		"an amount beyond all bounds": strings.Replace(body, "1200", "99999999999999999999", 1), "not JSON": "{",
 	} {
 		if got, err := read(bad); !errors.Is(err, payments.ErrUnreadable) {

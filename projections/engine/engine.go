@@ -114,7 +114,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	foremost := e.head
 	var names []string
 	for _, w := range e.workers {
-		names = append(names, w.eventNames()...)
+		names = append(names, w.EventNames()...)
 		if at := w.currentPosition(); foremost.Less(at) {
 			foremost = at
 		}
@@ -153,7 +153,7 @@ func (e *Engine) readPast() *pastReader {
 		if at.Less(past.from) {
 			past.from = at
 		}
-		past.names = append(past.names, w.eventNames()...)
+		past.names = append(past.names, w.EventNames()...)
 		w.past = newMember(at, pastBuffer)
 		past.members = append(past.members, w.past)
 	}

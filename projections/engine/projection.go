@@ -69,8 +69,8 @@ func (p Projection) Apply(ctx context.Context, tx *Tx, r event.Recorded) (err er
 	return handle(ctx, tx, r)
 }
 
-// eventNames are those the projection has a handler for.
-func (p Projection) eventNames() []string {
+// EventNames are those the projection has a handler for.
+func (p Projection) EventNames() []string {
 	names := make([]string, 0, len(p.on))
 	for name := range p.on {
 		names = append(names, name)

@@ -241,7 +241,7 @@ func (w *worker) follow(ctx context.Context) error {
 	m := w.feed.join()
 	defer w.feed.leave(m)
 	if position := w.currentPosition(); position.Less(m.from) {
-		own := &pastReader{log: w.log, from: position, upTo: m.from, names: w.eventNames(), members: []*member{newMember(position, pastBuffer)}}
+		own := &pastReader{log: w.log, from: position, upTo: m.from, names: w.EventNames(), members: []*member{newMember(position, pastBuffer)}}
 		missed := own.members[0]
 		go own.run(ctx)
 		if err := w.consume(ctx, missed.items); err != nil {

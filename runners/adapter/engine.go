@@ -12,12 +12,22 @@ import (
 )
 
 // Engine is the evaluation engine as a commands.Engine.
-type Engine struct{ Engine *engine.Engine }
+type Engine struct {
+	Engine *engine.Engine
+	Places *fair.Pool // of its own; nil: evaluations share those of the engine, which no other Engine's can then hold up
+}
 
 // Evaluate is commands.Engine.
 func (e Engine) Evaluate(ctx context.Context, r commands.EngineRequest) (commands.EngineOutcome, error) {
+	if e.Places != nil {
+		release, err := e.Places.Acquire(ctx, r.Account, r.QueueWait, r.Budget)
+		if err != nil {
+			return commands.EngineOutcome{}, translate(err)
+		}
+		defer release()
+	}
 	o, err := e.Engine.Evaluate(ctx, engine.Request{
-		Code: r.Code, Account: r.Account, OwnWorker: r.OwnWorker, Session: r.Session, Budget: r.Budget, QueueWait: r.QueueWait,
+		Code: r.Code, Account: r.Account, OwnWorker: r.OwnWorker || e.Places != nil, Session: r.Session, Budget: r.Budget, QueueWait: r.QueueWait,
 	})
 	outcome := commands.EngineOutcome{
 		Result: o.Result, InputForm: o.InputForm, Stdout: o.Stdout, Messages: o.Messages, SVG: o.SVG,

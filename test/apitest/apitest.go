@@ -12,9 +12,11 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +37,7 @@ import (
 	"reckon/internal/identity"
 	"reckon/internal/payments"
 	"reckon/internal/ratelimit"
+	"reckon/internal/statefiles"
 	"reckon/internal/view"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
@@ -80,6 +83,7 @@ type Server struct {
 	Models       *projections.ReadModels
 	Running      *ratelimit.Concurrency // evaluations and checks of each account
 	Closing      chan struct{}          // close it to end long polls
+	Evaluated    *atomic.Int64          // what the engine was asked to evaluate
 
 	mu      sync.Mutex
 	away    bool
@@ -171,11 +175,16 @@ type Options struct {
 	NoProjections bool
 	Elaborator    commands.Elaborator
 	Payments      payments.Provider
-	PublicURL     string
-	Kinds         []runners.Kind // beside those of the service
+	// TrustedProxies may say from where requests come: by default all of them come from one address.
+	TrustedProxies []netip.Prefix
+	PublicURL      string
+	Kinds          []runners.Kind // beside those of the service
 	// ReadModels and Identity are addresses of databases; files of the test's own when empty.
 	ReadModels, Identity string
+	StateAge             time.Duration // of files of state vectors; a day when zero
+	StateBytes           int64         // of an account's such files; 64 MiB when zero
 	MaxPlaceWait         time.Duration // of a job's place in the queue; a minute when zero
+	AnonymousPerHour     int           // evaluations without an account; 1000 when zero, none when negative
 }
 
 // generous lets tests register and sign in as often as they need.
@@ -192,6 +201,9 @@ func Start(t testing.TB, o Options) *Server {
 	if o.Plans == nil {
 		o.Plans = account.DefaultPlans()
 	}
+	if o.AnonymousPerHour = cmp.Or(o.AnonymousPerHour, 1000); o.AnonymousPerHour < 0 {
+		o.AnonymousPerHour = 0
+	}
 	if o.Rules == (identity.Rules{}) {
 		o.Rules = generous
 	}
@@ -202,6 +214,10 @@ func Start(t testing.TB, o Options) *Server {
 
 	folder := t.TempDir()
 	kept, err := blobs.OpenFolder(filepath.Join(folder, "blobs"))
+	must(t, err)
+	states, err := statefiles.Open(filepath.Join(folder, "statevectors"), statefiles.Limits{
+		Age: cmp.Or(o.StateAge, 24*time.Hour), AccountBytes: cmp.Or(o.StateBytes, 64<<20), TotalBytes: 64 << 20,
+	}, time.Now)
 	must(t, err)
 	people, err := identity.Open(ctx, identity.Where{Address: cmp.Or(o.Identity, "sqlite:"+filepath.Join(folder, "identity.db")), Schema: "identity", Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
@@ -224,6 +240,7 @@ func Start(t testing.TB, o Options) *Server {
 	}
 
 	calculator := &engine{sessions: map[string]string{}}
+	server.Evaluated = &calculator.asked
 	server.Jobs = &commands.Jobs{Store: log, Runs: commands.NewRunIDs(server.Store, "process-1"), Blobs: kept}
 	signer := func() (*receipt.Signer, error) { return o.Signer, nil }
 	evaluator, err := commands.NewEvaluator(commands.EvaluatorConfig{
@@ -239,7 +256,7 @@ func Start(t testing.TB, o Options) *Server {
 	})
 	proofs := commands.NewProofs(commands.Proofs{Store: log, Blobs: kept, Jobs: server.Jobs, Judge: inspector{}, Elaborator: o.Elaborator, Clock: server.Clock}, 2)
 	server.Kinds = append(kinds.All(kinds.Parts{
-		Evaluator: evaluator, Proofs: proofs, Blobs: kept, Plans: account.DefaultPlans(), Catalogue: domain.Catalogue(), Clock: server.Clock, Build: "test",
+		Evaluator: evaluator, Proofs: proofs, Blobs: kept, States: states, Plans: account.DefaultPlans(), Catalogue: domain.Catalogue(), Clock: server.Clock, Build: "test",
 	}), o.Kinds...)
 	submittable := runners.Submittable(server.Kinds)
 	streams := writeapi.StreamReader(log)
@@ -249,7 +266,7 @@ func Start(t testing.TB, o Options) *Server {
 		place, _ := queue.PlaceOf(ctx, account, jobID) // 0 with an error, and the answer leaves it out
 		return place
 	}}
-	api := httpkit.New(httpkit.Settings{
+	api := httpkit.New(httpkit.Settings{TrustedProxies: o.TrustedProxies,
 		Build: "test", Logger: quiet, PublicURL: o.PublicURL, Access: access.Routes(), Declared: writeapi.Declared(submittable.Declarations()),
 		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(log), Sessions: who, AccessTokens: who, Now: server.Clock.Now, MetadataURL: writeapi.MetadataURL, GrantUsed: func(ctx context.Context, id string) {
 			if err := who.GrantUsed(ctx, id); err != nil {
@@ -264,7 +281,8 @@ func Start(t testing.TB, o Options) *Server {
 	writeapi.Services{
 		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Running: server.Running, Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: calculator.CloseSession, Overhead: time.Minute,
-		Jobs: server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs, Payments: o.Payments,
+		Anonymous: writeapi.Anonymous{Evaluate: commands.Anonymous{Engine: calculator}.Evaluate, PerHour: o.AnonymousPerHour, Limiter: ratelimit.NewMemory(), Caller: who.Stranger},
+		Jobs:      server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs, Payments: o.Payments,
 		OAuth: writeapi.NewOAuth(log, who, server.Clock, "test"), Logger: quiet,
 		Writes: writes, LogID: projector.LogID(),
 	}.Register(api)
@@ -273,7 +291,7 @@ func Start(t testing.TB, o Options) *Server {
 		tools = append(tools, readapi.Tool(tool))
 	}
 	must(t, readapi.Services{
-		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants, SignIns: who.SignIns,
+		Streams: streams, Blobs: kept, States: states, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants, SignIns: who.SignIns,
 		JobView: jobView,
 		Plans:   o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
 		Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,

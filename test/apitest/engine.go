@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"reckon/commands"
@@ -17,6 +18,7 @@ import (
 type engine struct {
 	mu       sync.Mutex
 	sessions map[string]string // last value of x, by session key
+	asked    atomic.Int64
 }
 
 // SVG is the graphic of Plot[x,{x,0,1}].
@@ -27,6 +29,7 @@ const SaturatedFor = 7 * time.Second
 
 // Evaluate is commands.Engine.
 func (e *engine) Evaluate(ctx context.Context, r commands.EngineRequest) (commands.EngineOutcome, error) {
+	e.asked.Add(1)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	value, live := e.sessions[r.Session]
@@ -35,7 +38,7 @@ func (e *engine) Evaluate(ctx context.Context, r commands.EngineRequest) (comman
 	}
 	o := commands.EngineOutcome{Elapsed: time.Millisecond, SessionOpened: r.Session != "" && !live}
 	switch code := r.Code; {
-	case code == "While[True]":
+	case code == "While[True]", code == "endless":
 		o.SessionEnded = e.end(r.Session)
 		return o, commands.ErrBudgetExhausted
 	case code == "Quit[]":
@@ -49,7 +52,7 @@ func (e *engine) Evaluate(ctx context.Context, r commands.EngineRequest) (comman
 		e.mu.Lock()
 		o.SessionEnded = e.end(r.Session)
 		return o, &commands.EngineFailedError{Reason: run.FailureCancelled}
-	case code == "1+1":
+	case code == "1+1", code == "1 + 1":
 		o.Result = "2"
 	case code == "budget":
 		o.Result = fmt.Sprint(r.Budget.Milliseconds())
@@ -115,7 +118,7 @@ func (checker) Check(_ context.Context, r commands.CheckRequest) (run.Check, err
 		return run.Check{}, &commands.SaturatedError{RetryAfter: SaturatedFor}
 	case code == "1+1" && answer == "2":
 		return run.Check{Verdict: "verified", Basis: "exact", Method: "rewrite_identity", Check: "1+1 - (2)", Residual: "0", ElapsedMS: 1}, nil
-	case code == "1+1":
+	case code == "1+1", code == "1 + 1":
 		return run.Check{Verdict: "refuted", Basis: "exact", Method: "rewrite_identity", Check: "1+1 - (" + answer + ")", Residual: "-1", ElapsedMS: 1}, nil
 	}
 	return run.Check{Verdict: "inconclusive", Reason: "no_check_for_head"}, nil

@@ -86,19 +86,6 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// Every seed is another few pairs: make fuzz goes through seeds for as long as it is let.
-func FuzzGenerated(f *testing.F) {
-	c := start(f)
-	f.Add(int64(1))
-	f.Fuzz(func(t *testing.T, seed int64) {
-		for _, pair := range checkGenerated(t, c, generate(t, seed, 25), math.MaxInt64) {
-			if defect := pair.defect(); defect != "" {
-				t.Error(defect)
-			}
-		}
-	})
-}
-
 // Checked is a pair with its outcome and the checker's processor time.
 type Checked struct {
 	Generated

@@ -399,6 +399,78 @@ func watchedJob(t *testing.T, s *apitest.Server, user *apitest.User) string {
 	return id
 }
 
+// TestFaultsOfTheProtocol are errors of JSON-RPC in words of ours: none tells of what the service is written in.
+func TestFaultsOfTheProtocol(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	token := s.NewUser(t).Token
+	for message, want := range map[string]struct {
+		code int64
+		id   any
+	}{
+		`null`:     {jsonrpc.CodeInvalidRequest, nil},
+		`[]`:       {jsonrpc.CodeInvalidRequest, nil},
+		`"x"`:      {jsonrpc.CodeInvalidRequest, nil},
+		`{}`:       {jsonrpc.CodeInvalidRequest, nil},
+		`{"id":7}`: {jsonrpc.CodeInvalidRequest, 7.0},
+		`{"jsonrpc":"1.0","id":7,"method":"ping"}`:                                                  {jsonrpc.CodeInvalidRequest, 7.0},
+		`{"jsonrpc":2.0,"id":7,"method":"ping"}`:                                                    {jsonrpc.CodeInvalidRequest, 7.0},
+		`{"jsonrpc":"2.0","id":1e400,"method":"ping"}`:                                              {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`:                                                {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`:                                   {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`:                                                 {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":null,"method":"ping"}`:                                               {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":true,"method":"ping"}`:                                               {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":"a","Method":"ping"}`:                                                {jsonrpc.CodeInvalidRequest, "a"},
+		`{"jsonrpc":"2.0","ID":1,"method":"ping"}`:                                                  {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":7,"method":7}`:                                                       {jsonrpc.CodeInvalidRequest, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":null}`:                                                    {jsonrpc.CodeInvalidRequest, 7.0},
+		`{"jsonrpc":"2.0","method":"ping"}`:                                                         {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":7,"method":"notifications/initialized"}`:                             {jsonrpc.CodeInvalidRequest, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"nope"}`:                                                  {jsonrpc.CodeMethodNotFound, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":""}`:                                                      {jsonrpc.CodeMethodNotFound, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"ping","params":[1]}`:                                     {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"ping","params":null}`:                                    {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call"}`:                                            {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":7}}`:                        {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"evaluate","_meta":7}}`:     {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":[]}}`:                    {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"prompts/get","params":{"name":"x","arguments":{"a":7}}}`: {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"cursor":7}}`:                      {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"cursor":"x"}}`:                    {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":7}}`:             {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"capabilities":7}}`:                {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"resources/subscribe","params":{"uri":7}}`:                {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"completion/complete","params":{"ref":7}}`:                {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{"level":7}}`:                 {jsonrpc.CodeInvalidParams, 7.0},
+	} {
+		for _, headers := range [][]string{{"Mcp-Protocol-Version", "2025-06-18"}, {"Mcp-Protocol-Version", "2025-11-25"}, nil} {
+			status, header, body := post(t, s, request(t, t.Context(), s, token, message, headers...))
+			document := body
+			if _, data, streamed := strings.Cut(body, "data: "); streamed {
+				document = data
+			}
+			var answer struct {
+				ID    any
+				Error struct {
+					Code    int64
+					Message string
+				}
+			}
+			if err := json.Unmarshal([]byte(document), &answer); err != nil || answer.Error.Code != want.code || answer.ID != want.id || answer.Error.Message == "" {
+				t.Errorf("%s %v: %d %s %s %v", message, headers, status, header.Get("Content-Type"), body, err)
+			}
+			if regexp.MustCompile(`(?i)unmarshal|\bgo\b|struct|\*mcp|jsonrpc2|float64|interface`).MatchString(body) {
+				t.Errorf("%s: %s", message, body)
+			}
+		}
+	}
+	for _, notification := range []string{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`} {
+		if status, _, body := post(t, s, request(t, t.Context(), s, token, notification, "Mcp-Protocol-Version", "2025-11-25")); status != http.StatusAccepted {
+			t.Errorf("%s: %d %s", notification, status, body)
+		}
+	}
+}
+
 // post posts a message and returns status, header and body.
 func post(t *testing.T, s *apitest.Server, r *http.Request) (int, http.Header, string) {
 	t.Helper()
@@ -435,7 +507,7 @@ func TestWhoMayCome(t *testing.T) {
 		"a page of this machine":  {token, []string{"Origin", "http://localhost:6274"}, 200, "simulate_circuit"},
 		"a session id of no one":  {token, []string{"Mcp-Session-Id", "1868a90c"}, 404, "no_such_mcp_session"},
 		"no JSON":                 {token, []string{"Content-Type", "text/plain"}, 415, "unsupported_media_type"},
-		"a revision of long ago":  {token, []string{"Mcp-Protocol-Version", "2024-11-05"}, 400, "Unsupported protocol version"},
+		"a revision of long ago":  {token, []string{"Mcp-Protocol-Version", "2024-11-05"}, 400, "revision that is not served"},
 		"a revision to come":      {token, []string{"Mcp-Protocol-Version", "2031-01-01"}, 400, ""},
 		"no streams":              {token, []string{"Accept", "application/json"}, 400, "Accept"},
 		"of an interface to come": {token, []string{"API-Version", "2031-01"}, 400, "unsupported_version"},
@@ -480,7 +552,7 @@ func TestAPublicAddress(t *testing.T) {
 	}
 }
 
-// TestARevokedTokenEndsTheSession: also a call that is waiting ends.
+// TestARevokedTokenEndsTheSession: also calls that are waiting end, refused as the next request is (401), which tells the client to sign in.
 func TestARevokedTokenEndsTheSession(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	eachRevision(t, func(t *testing.T, revision string) {
@@ -488,19 +560,20 @@ func TestARevokedTokenEndsTheSession(t *testing.T) {
 		session := connect(t, s, user.Token, revision, nil)
 		queued := called(t, session, "simulate_circuit", map[string]any{"circuit": json.RawMessage(bell), "wait_ms": 0})
 		id := member(queued, "job_id").(string)
-		waiting := make(chan *mcp.CallToolResult, 1)
-		go func() {
-			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_job", Arguments: map[string]any{"job_id": id, "wait_ms": 25000}})
-			if err != nil {
-				t.Error(err)
-			}
-			waiting <- result
-		}()
-		until(t, func() string { return strings.Repeat("watched", s.Watched(id)) })
+		waiting := make(chan error, 2)
+		for tool, arguments := range map[string]map[string]any{"get_job": {"job_id": id, "wait_ms": 25000}, "evaluate": {"expression": "wait"}} {
+			go func() {
+				_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
+				waiting <- err
+			}()
+		}
+		until(t, func() string {
+			return strings.Repeat("waits", min(s.Watched(id), s.Running.Running(user.ID)))
+		})
 		s.Do(t, http.MethodDelete, "/api/tokens/"+user.TokenID, "", "Cookie", user.Cookie).OK(t)
-		if result := <-waiting; result != nil {
-			if problem := problemOf(t, result); problem.Code != "invalid_token" {
-				t.Errorf("%+v", problem)
+		for range 2 {
+			if err := <-waiting; err == nil || !strings.Contains(err.Error(), "Unauthorized") {
+				t.Errorf("a call that waited: %v", err)
 			}
 		}
 		if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "evaluate", Arguments: map[string]any{"expression": "1+1"}}); err == nil {

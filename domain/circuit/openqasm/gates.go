@@ -85,7 +85,7 @@ func (e *elaborator) checkBody(d *gateDefinition, body []statement) {
 			checkOperands(d, s.operands)
 		case *directive:
 			if s.word == "reset" {
-				fail(CodeMalformed, s.position(), "a gate cannot reset a qubit")
+				fail(CodeMalformed, s.position(), "a gate cannot reset a qubit%s", insteadOfInitialize)
 			}
 			checkOperands(d, s.operands)
 		case *forLoop:
@@ -102,6 +102,11 @@ func (e *elaborator) hasGate(word string) bool {
 	_, ok := e.library[word]
 	return ok || e.lookup(word) != nil
 }
+
+// insteadOfInitialize helps with what Qiskit's exporters write for a circuit with initialize or prepare_state: a definition that resets, and
+// complex numbers as arguments. Neither is OpenQASM, and Qiskit cannot read it back.
+const insteadOfInitialize = ". Qiskit's export of initialize and prepare_state is no valid program: " +
+	"export the circuit that its transpile(circuit, basis_gates=['u', 'cx']) gives, or write it as JSON with an entry initialize"
 
 func checkOperands(d *gateDefinition, operands []expression) {
 	for _, o := range operands {
@@ -133,9 +138,33 @@ type application struct {
 
 // gateCall applies a gate once, or once for each element of registers of one size.
 func (e *elaborator) gateCall(c *gateCall) {
+	if e.isDelay(c) {
+		return
+	}
 	for _, a := range e.applications(c) {
 		e.apply(a)
 	}
+}
+
+// isDelay runs a delay as Qiskit writes it in version 2, where it is a word of no meaning: "opaque delay(param0) q0". As in version 3 it
+// is a barrier, or nothing inside a definition.
+func (e *elaborator) isDelay(c *gateCall) bool {
+	if e.version != 2 || c.name != "delay" {
+		return false
+	}
+	g := c.gate
+	if g == nil {
+		g = e.findGate(c.position(), c.name)
+	}
+	if d := g.definition; d == nil || !d.opaque || g.parameters != 1 || g.qubits != 1 || len(c.arguments) != 1 || len(c.operands) != 1 {
+		return false
+	}
+	e.knownReal(c.arguments[0], "the length of a delay")
+	qubits, _ := e.qubitOperand(c.operands[0])
+	if !e.inGate {
+		e.emit(c.position(), Operation{Kind: Barrier, Targets: qubits})
+	}
+	return true
 }
 
 func (e *elaborator) applications(c *gateCall) []application {
@@ -289,7 +318,9 @@ func (e *elaborator) collect(body []statement, list *[]application) {
 		e.step(s.position())
 		switch s := s.(type) {
 		case *gateCall:
-			*list = append(*list, e.applications(s)...)
+			if !e.isDelay(s) {
+				*list = append(*list, e.applications(s)...)
+			}
 		case *block:
 			e.inScope(func() { e.collect(s.body, list) })
 		case *forLoop:

@@ -168,6 +168,8 @@ func (l *lexer) number() tokenKind {
 		return tokenImaginary
 	case word == "dt" || word == "ns" || word == "us" || word == "µs" || word == "μs" || word == "ms" || word == "s":
 		return tokenTiming
+	case word == "j" && unit == end:
+		fail(CodeUnsupported, start, "%s is no number of OpenQASM%s", clip(l.text[start:l.at]), insteadOfInitialize)
 	case word != "" && unit == end:
 		fail(CodeMalformed, start, "%s is neither a number nor a name", clip(l.text[start:l.at]))
 	}

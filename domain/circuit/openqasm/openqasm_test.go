@@ -59,6 +59,8 @@ var meanings = []struct{ program, means string }{
 	{declarations + "x q[0]; if (b) { end; } x q[1];", "hidden[0] = false; x q[0]; if (c1[0]) { hidden[0] = true; } if (!hidden[0]) { x q[1]; }"},
 	{"OPENQASM 2.0; include \"qelib1.inc\"; qreg in[2]; creg c[2]; gate pow(x) a { rx(x^2/2) a; } opaque o(z) a; if (c==2) pow(3) in[1]; u2(0,1) in;",
 		"if (!c0[0] && c0[1]) { rx(4.5e+00) q[1]; } u(1.5707963267948966e+00, 0e+00, 1e+00) q[0]; u(1.5707963267948966e+00, 0e+00, 1e+00) q[1];"},
+	{"OPENQASM 2.0; include \"qelib1.inc\"; opaque delay(param0) q0; gate slow a { x a; delay(7) a; } qreg q[2]; h q[0]; delay(100.0) q[0]; slow q[1]; delay(3) q;",
+		"h q[0]; barrier q[0]; x q[1]; barrier q[0], q[1];"},
 }
 
 // body is what String prints, without declarations and phase, on one line.
@@ -127,6 +129,10 @@ var refusals = []struct {
 	{"qubit q; duration d = 10ns;", 1, 10, CodeUnsupported, "duration"},
 	{"qubit q; include \"mine.inc\";", 1, 18, CodeUnsupported, "mine.inc"},
 	{"OPENQASM 2.0; qreg q[1]; opaque magic a; magic q[0];", 1, 42, CodeUnsupported, "opaque"},
+	{"OPENQASM 2.0; qreg q[1]; opaque delay(t) a; delay(1+) q[0];", 1, 53, CodeMalformed, "expected"},
+	{"OPENQASM 2.0; qreg q[1]; opaque delay(t, u) a; delay(1, 2) q[0];", 1, 48, CodeUnsupported, "delay is opaque"},
+	{"OPENQASM 2.0; gate initialize(a, b) q { reset q; }", 1, 41, CodeMalformed, "transpile(circuit"},
+	{"OPENQASM 3.0; qubit q; state_preparation(0.6, 0.1+0.8j) q;", 1, 51, CodeUnsupported, "0.8j is no number of OpenQASM"},
 	{"OPENQASM 4.0;", 1, 10, CodeUnsupported, "version 4.0"},
 	{"qubit q; x q", 1, 13, CodeMalformed, `expected ";", found the end`},
 	{"qubit q; x q; }", 1, 15, CodeMalformed, "cannot start with }"},

@@ -1,0 +1,97 @@
+package reference
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"reckon/domain/account"
+	"reckon/domain/reference"
+	"reckon/runners/adapter"
+	"reckon/runners/checker"
+	"reckon/runners/engine"
+	"reckon/runners/fair"
+)
+
+// Bench is an engine and a checker that run examples and nothing else.
+type Bench struct {
+	Runner
+	engine  *engine.Engine
+	checker *checker.Checker
+	places  int
+}
+
+// Start starts engine and checker in an environment made by engine.Install. Examples have the permissions of the first plan, every new
+// account's, and budget to evaluate.
+func Start(ctx context.Context, environment string, sandbox engine.Sandbox, budget time.Duration) (*Bench, error) {
+	places := engine.DefaultConcurrency()
+	started, err := engine.Start(ctx, engine.Options{Environment: environment, Sandbox: sandbox, Concurrency: places})
+	if err != nil {
+		return nil, err
+	}
+	checks, err := checker.New(ctx, environment, checker.Options{Sandbox: sandbox})
+	if err != nil {
+		return nil, errors.Join(err, started.Close(ctx))
+	}
+	return &Bench{
+		Runner: Runner{
+			Engine: adapter.Engine{Engine: started}, Checker: adapter.Checker{Engine: started, Checker: checks, Places: fair.NewPool(places)},
+			Plan: account.DefaultPlans()[0], Budget: budget,
+		},
+		engine: started, checker: checks, places: places,
+	}, nil
+}
+
+// Close ends both.
+func (b *Bench) Close(ctx context.Context) error {
+	return errors.Join(b.engine.Close(ctx), b.checker.Close())
+}
+
+// RunAll runs the examples of entries, several at a time. It answers what became of them by entry and example; done is told of each that ran,
+// on any goroutine.
+func (b *Bench) RunAll(ctx context.Context, entries []reference.Entry, done func()) ([][]reference.Ran, error) {
+	type place struct{ entry, example int }
+	all := make([][]reference.Ran, len(entries))
+	var places []place
+	for i, e := range entries {
+		all[i] = make([]reference.Ran, len(e.Examples))
+		for j := range e.Examples {
+			places = append(places, place{i, j})
+		}
+	}
+	err := b.each(ctx, len(places), func(ctx context.Context, n int) error {
+		at := places[n]
+		ran, err := b.Run(ctx, entries[at.entry].Examples[at.example])
+		all[at.entry][at.example] = ran
+		done()
+		return err
+	})
+	return all, err
+}
+
+// each calls work for 0 to n-1, as many at a time as there are workers, until one fails.
+func (b *Bench) each(ctx context.Context, n int, work func(ctx context.Context, i int) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range b.places {
+		group.Go(func() {
+			for i := range next {
+				if err := work(ctx, i); err != nil {
+					stop(err)
+				}
+			}
+		})
+	}
+	for i := range n {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	return context.Cause(ctx)
+}
