@@ -252,16 +252,19 @@ func TestOtherAccountsThingsAreNotThere(t *testing.T) {
 	if _, err := s.Store.Append(t.Context(), certificate.Stream(certified), event.NoStream, in.Propose([]event.Event{certificate.Issued{CertificateID: certified, Account: owner.ID, Verdict: certificate.Verified}})); err != nil {
 		t.Fatal(err)
 	}
-	burst := owner.Do(t, http.MethodGet, "/api/bursts/locate?run_id="+run, "").OK(t).JSON["burst_id"].(string)
+	burst := fresh(t, func() apitest.Answer { return owner.Do(t, http.MethodGet, "/api/bursts/locate?run_id="+run, "") }).OK(t).JSON["burst_id"].(string)
 	things := map[string]struct {
 		id   string
 		kind httpkit.Kind
 	}{
-		"GET /api/plots/{id}":          {run, httpkit.NoSuchRun},
-		"GET /api/bursts/{id}":         {burst, httpkit.NoSuchBurst},
-		"GET /api/receipts/{id}":       {run, httpkit.NoSuchRun},
-		"GET /api/jobs/{id}":           {job, httpkit.NoSuchJob},
-		"DELETE /api/jobs/{id}":        {job, httpkit.NoSuchJob},
+		"GET /api/plots/{id}":    {run, httpkit.NoSuchRun},
+		"GET /api/bursts/{id}":   {burst, httpkit.NoSuchBurst},
+		"GET /api/receipts/{id}": {run, httpkit.NoSuchRun},
+		"GET /api/jobs/{id}":     {job, httpkit.NoSuchJob},
+		"DELETE /api/jobs/{id}":  {job, httpkit.NoSuchJob},
+
+		"GET /api/jobs/{id}/statevector.npy": {job, httpkit.NoSuchJob},
+
 		"DELETE /api/connections/{id}": {uuid.NewString(), httpkit.NoSuchApp},           // TestConnectAnApp tries another account's
 		"DELETE /api/sign-ins/{id}":    {strings.Repeat("0", 32), httpkit.NoSuchSignIn}, // TestSignIns tries another account's
 		"DELETE /api/tokens/{id}":      {owner.TokenID, httpkit.NoSuchToken},

@@ -20,5 +20,6 @@ func (s Services) addRoutes(api *httpkit.API) {
 	s.registerReference(api)
 	s.registerSessions(api)
 	s.registerSignIns(api)
+	s.registerStatevectors(api)
 	s.registerTokens(api)
 }

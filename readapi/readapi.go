@@ -11,6 +11,7 @@ import (
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
+	"reckon/internal/statefiles"
 	"reckon/internal/view"
 	"reckon/projections"
 )
@@ -21,6 +22,7 @@ import (
 type Services struct {
 	Streams func(ctx context.Context, stream string) ([]event.Recorded, error) // whole, oldest first
 	Blobs   event.BlobReader
+	States  *statefiles.Folder
 	Models  *projections.ReadModels
 	JobView view.Jobs // shared with writeapi
 	// TokenUse is the UTC day (YYYY-MM-DD) each token was last used on.

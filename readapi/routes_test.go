@@ -329,13 +329,17 @@ func TestUUIDsInEitherCase(t *testing.T) {
 			if !strings.HasPrefix(r.Path, "/api/jobs/") {
 				continue
 			}
+			if strings.HasSuffix(r.Path, ".npy") { // a job without a file is known all the same
+				u.Do(t, r.Method, r.at(strings.ToUpper(job)), "").Want(t, httpkit.NoStatevector)
+				continue
+			}
 			if a := u.Do(t, r.Method, r.at(strings.ToUpper(job)), "").OK(t); a.JSON["job_id"] != job {
 				t.Errorf("%s %s: %s", r.Method, r.Path, a.Body)
 			}
 		}
 	}
-	if ids != 5 {
-		t.Errorf("%d paths take a UUID, of 5", ids)
+	if ids != 6 {
+		t.Errorf("%d paths take a UUID, of 6", ids)
 	}
 	for _, other := range []string{"{" + job + "}", "urn:uuid:" + job, strings.ReplaceAll(job, "-", ""), job + "0", "x"} {
 		u.Do(t, http.MethodGet, "/api/jobs/"+url.PathEscape(other), "").Want(t, httpkit.NoSuchJob)

@@ -74,10 +74,11 @@ func Routes() Table {
 		"GET /api/sessions":         scoped(scope.SessionsWrite),
 		"DELETE /api/sessions/{id}": scoped(scope.SessionsWrite),
 
-		"GET /api/jobs":         scoped(scope.JobsRead),
-		"GET /api/jobs/{id}":    scoped(scope.JobsRead),
-		"POST /api/jobs":        scoped(scope.JobsWrite),
-		"DELETE /api/jobs/{id}": scoped(scope.JobsWrite),
+		"GET /api/jobs":                      scoped(scope.JobsRead),
+		"GET /api/jobs/{id}":                 scoped(scope.JobsRead),
+		"GET /api/jobs/{id}/statevector.npy": scoped(scope.JobsRead),
+		"POST /api/jobs":                     scoped(scope.JobsWrite),
+		"DELETE /api/jobs/{id}":              scoped(scope.JobsWrite),
 
 		"POST /api/proofs":                  scoped(scope.ProofsWrite),
 		"POST /api/proofs/validate":         scoped(scope.ProofsWrite),

@@ -38,6 +38,7 @@ import (
 	"reckon/internal/identity"
 	"reckon/internal/payments"
 	"reckon/internal/ratelimit"
+	"reckon/internal/statefiles"
 	"reckon/internal/view"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
@@ -181,6 +182,8 @@ type Options struct {
 	Kinds          []runners.Kind // beside those of the service
 	// ReadModels and Identity are addresses of databases; files of the test's own when empty.
 	ReadModels, Identity string
+	StateAge             time.Duration // of files of state vectors; a day when zero
+	StateBytes           int64         // of an account's such files; 64 MiB when zero
 	MaxPlaceWait         time.Duration // of a job's place in the queue; a minute when zero
 	AnonymousPerHour     int           // evaluations without an account; 1000 when zero, none when negative
 }
@@ -212,6 +215,10 @@ func Start(t testing.TB, o Options) *Server {
 
 	folder := t.TempDir()
 	kept, err := blobs.OpenFolder(filepath.Join(folder, "blobs"))
+	must(t, err)
+	states, err := statefiles.Open(filepath.Join(folder, "statevectors"), statefiles.Limits{
+		Age: cmp.Or(o.StateAge, 24*time.Hour), AccountBytes: cmp.Or(o.StateBytes, 64<<20), TotalBytes: 64 << 20,
+	}, time.Now)
 	must(t, err)
 	people, err := identity.Open(ctx, identity.Where{Address: cmp.Or(o.Identity, "sqlite:"+filepath.Join(folder, "identity.db")), Schema: "identity", Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
@@ -250,7 +257,7 @@ func Start(t testing.TB, o Options) *Server {
 	})
 	proofs := commands.NewProofs(commands.Proofs{Store: log, Blobs: kept, Jobs: server.Jobs, Judge: inspector{}, Elaborator: o.Elaborator, Clock: server.Clock}, 2)
 	server.Kinds = append(kinds.All(kinds.Parts{
-		Evaluator: evaluator, Proofs: proofs, Blobs: kept, Plans: account.DefaultPlans(), Catalogue: domain.Catalogue(), Clock: server.Clock, Build: "test",
+		Evaluator: evaluator, Proofs: proofs, Blobs: kept, States: states, Plans: account.DefaultPlans(), Catalogue: domain.Catalogue(), Clock: server.Clock, Build: "test",
 	}), o.Kinds...)
 	submittable := runners.Submittable(server.Kinds)
 	streams := writeapi.StreamReader(log)
@@ -288,7 +295,7 @@ func Start(t testing.TB, o Options) *Server {
 	must(t, err)
 	must(t, readapi.Services{
 		Reference: about,
-		Streams:   streams, Blobs: kept, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants, SignIns: who.SignIns,
+		Streams:   streams, Blobs: kept, States: states, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants, SignIns: who.SignIns,
 		JobView: jobView,
 		Plans:   o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
 		Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
