@@ -41,15 +41,15 @@ type activityRow struct {
 	Source   event.Source `bun:"source,notnull"`
 	Client   Text         `bun:"client,type:text,notnull"`
 
-	Type          burst.Type `bun:"type,notnull"`
-	RunID         int64      `bun:"run_id,nullzero"`
-	JobID         string     `bun:"job_id,nullzero"`
-	CertificateID string     `bun:"certificate_id,nullzero"`
-	Label         Text       `bun:"label,type:text,notnull"`
-	Status        string     `bun:"status,notnull"`
-	DurationMS    int64      `bun:"duration_ms,notnull"`
-	Verdict       string     `bun:"verdict,notnull"`
-	Failed        bool       `bun:"failed,notnull"`
+	Type          burst.Type    `bun:"type,notnull"`
+	RunID         int64         `bun:"run_id,nullzero"`
+	JobID         string        `bun:"job_id,nullzero"`
+	CertificateID string        `bun:"certificate_id,nullzero"`
+	Label         Text          `bun:"label,type:text,notnull"`
+	Status        burst.Status  `bun:"status,notnull"`
+	DurationMS    int64         `bun:"duration_ms,notnull"`
+	Verdict       burst.Verdict `bun:"verdict,notnull"`
+	Failed        bool          `bun:"failed,notnull"`
 }
 
 // burstRow is a burst. Its key is that of the bucket that stands for its tree (see bucketRow), which stays

@@ -22,8 +22,8 @@ import (
 	"reckon/test/apitest"
 )
 
-// TestEveryRowIsServed: the table of who may call what has no row for a route that is not there. A route without a row
-// cannot be added (httpkit.Handle).
+// TestEveryRowIsServed: the table of who may call what has no row for a route that is not there, and each is in the description or says why
+// not. A route without a row cannot be added (httpkit.Handle).
 func TestEveryRowIsServed(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{NoProjections: true})
 	rows := access.Routes().Operations()
@@ -32,10 +32,27 @@ func TestEveryRowIsServed(t *testing.T) {
 	if served := s.API.Operations(); !slices.Equal(rows, served) {
 		t.Errorf("the table has %q\nserved are    %q", rows, served)
 	}
+	var description struct{ Paths map[string]map[string]any }
+	if err := json.Unmarshal(s.Do(t, http.MethodGet, "/openapi.json", "").OK(t).Body, &description); err != nil {
+		t.Fatal(err)
+	}
+	described := map[string]bool{}
+	for path, methods := range description.Paths {
+		for method := range methods {
+			described[strings.ToUpper(method)+" "+path] = true
+		}
+	}
 	for operation, rule := range access.Routes() {
+		if described[operation] == (rule.Undescribed != "") {
+			t.Errorf("%s: in the description: %v; why not: %q", operation, described[operation], rule.Undescribed)
+		}
+		delete(described, operation)
 		if rule.Who == 0 || rule.HasScope() != (scope.Of(rule.Scope).Len() == 1) {
 			t.Errorf("%s: %+v", operation, rule)
 		}
+	}
+	if len(described) > 0 {
+		t.Errorf("described and not served: %v", described)
 	}
 }
 
@@ -240,11 +257,14 @@ func TestOtherAccountsThingsAreNotThere(t *testing.T) {
 		id   string
 		kind httpkit.Kind
 	}{
-		"GET /api/plots/{id}":          {run, httpkit.NoSuchRun},
-		"GET /api/bursts/{id}":         {burst, httpkit.NoSuchBurst},
-		"GET /api/receipts/{id}":       {run, httpkit.NoSuchRun},
-		"GET /api/jobs/{id}":           {job, httpkit.NoSuchJob},
-		"DELETE /api/jobs/{id}":        {job, httpkit.NoSuchJob},
+		"GET /api/plots/{id}":    {run, httpkit.NoSuchRun},
+		"GET /api/bursts/{id}":   {burst, httpkit.NoSuchBurst},
+		"GET /api/receipts/{id}": {run, httpkit.NoSuchRun},
+		"GET /api/jobs/{id}":     {job, httpkit.NoSuchJob},
+		"DELETE /api/jobs/{id}":  {job, httpkit.NoSuchJob},
+
+		"GET /api/jobs/{id}/statevector.npy": {job, httpkit.NoSuchJob},
+
 		"DELETE /api/connections/{id}": {uuid.NewString(), httpkit.NoSuchApp},           // TestConnectAnApp tries another account's
 		"DELETE /api/sign-ins/{id}":    {strings.Repeat("0", 32), httpkit.NoSuchSignIn}, // TestSignIns tries another account's
 		"DELETE /api/tokens/{id}":      {owner.TokenID, httpkit.NoSuchToken},

@@ -67,17 +67,17 @@ type burstOutput struct {
 }
 
 type burstEvent struct {
-	At            string     `json:"at" format:"date-time" doc:"When it was: RFC 3339, UTC, milliseconds"`
-	OffsetMS      int64      `json:"offset_ms" minimum:"0" doc:"Since the first activity of the burst, in milliseconds"`
-	GapMS         int64      `json:"gap_ms" minimum:"0" maximum:"300000" doc:"Since the activity before, in milliseconds; 0 for the first"`
-	Type          burst.Type `json:"type" enum:"evaluation,job_submitted,job_ended,check,certificate_issued" doc:"evaluation: a run ended. job_submitted, job_ended: a job was queued or reached an end. check: a stored run was checked on request. certificate_issued: a proof job issued its certificate"`
-	RunID         *int64     `json:"run_id" minimum:"1" maximum:"9007199254740991" doc:"The run; of a certificate the one that its proof is about; null without one"`
-	JobID         *string    `json:"job_id" format:"uuid" doc:"The job; null without one"`
-	CertificateID *string    `json:"certificate_id" format:"uuid" doc:"The certificate; null without one"`
-	Label         string     `json:"label" doc:"The beginning of the expression, kind of the job, method of the check or names of the declarations: at most 200 bytes"`
-	Status        *string    `json:"status" enum:"success,unevaluated,plot_omitted,timeout,error,queued,succeeded,failed,cancelled,lost" doc:"Of the run or the job; null for checks and certificates"`
-	DurationMS    *int64     `json:"duration_ms" minimum:"0" doc:"What it took, in milliseconds; of the end of a job, since it was submitted; null for a submission"`
-	Verdict       *string    `json:"verdict" enum:"verified,refuted,inconclusive,rejected,unsupported" doc:"What the check or the certificate found; null without one"`
+	At            string         `json:"at" format:"date-time" doc:"When it was: RFC 3339, UTC, milliseconds"`
+	OffsetMS      int64          `json:"offset_ms" minimum:"0" doc:"Since the first activity of the burst, in milliseconds"`
+	GapMS         int64          `json:"gap_ms" minimum:"0" maximum:"300000" doc:"Since the activity before, in milliseconds; 0 for the first"`
+	Type          burst.Type     `json:"type" enum:"evaluation,job_submitted,job_ended,check,certificate_issued" doc:"evaluation: a run ended. job_submitted, job_ended: a job was queued or reached an end. check: a stored run was checked on request. certificate_issued: a proof job issued its certificate"`
+	RunID         *int64         `json:"run_id" minimum:"1" maximum:"9007199254740991" doc:"The run; of a certificate the one that its proof is about; null without one"`
+	JobID         *string        `json:"job_id" format:"uuid" doc:"The job; null without one"`
+	CertificateID *string        `json:"certificate_id" format:"uuid" doc:"The certificate; null without one"`
+	Label         string         `json:"label" doc:"The beginning of the expression, kind of the job, method of the check or names of the declarations: at most 200 bytes"`
+	Status        *burst.Status  `json:"status" enum:"success,unevaluated,plot_omitted,timeout,error,queued,succeeded,failed,cancelled,lost" doc:"Of the run or the job; null for checks and certificates"`
+	DurationMS    *int64         `json:"duration_ms" minimum:"0" doc:"What it took, in milliseconds; of the end of a job, since it was submitted; null for a submission"`
+	Verdict       *burst.Verdict `json:"verdict" enum:"verified,refuted,inconclusive,rejected,unsupported" doc:"What the check or the certificate found; null without one"`
 }
 
 type locateInput struct {
@@ -86,11 +86,19 @@ type locateInput struct {
 	JobID httpkit.UUID `query:"job_id" maxLength:"36" doc:"Job to find, where it was submitted; give this or run_id"`
 }
 
+// missReason is why locate found nothing.
+type missReason string
+
+const (
+	missedRun missReason = "no_such_run"
+	missedJob missReason = "no_such_job"
+)
+
 type locateOutput struct {
 	Body struct {
-		Found   bool   `json:"found" doc:"Whether it is in a burst"`
-		BurstID string `json:"burst_id,omitempty" pattern:"^[0-9a-f]{32}$" doc:"The burst; left out when it was not found"`
-		Reason  string `json:"reason,omitempty" enum:"no_such_run,no_such_job" doc:"Why it was not found; left out when it was. It may also not be known here yet: give the Consistency-Token of the write"`
+		Found   bool       `json:"found" doc:"Whether it is in a burst"`
+		BurstID string     `json:"burst_id,omitempty" pattern:"^[0-9a-f]{32}$" doc:"The burst; left out when it was not found"`
+		Reason  missReason `json:"reason,omitempty" enum:"no_such_run,no_such_job" doc:"Why it was not found; left out when it was. It may also not be known here yet: give the Consistency-Token of the write"`
 	}
 }
 
@@ -137,10 +145,10 @@ func (s Services) locateBurst(ctx context.Context, in *locateInput) (*locateOutp
 	if err := s.waitUntilApplied(ctx, "bursts", in.Token); err != nil {
 		return nil, err
 	}
-	account, reason := auth.PrincipalOf(ctx).Account, httpkit.NoSuchRun.Code
+	account, reason := auth.PrincipalOf(ctx).Account, missedRun
 	find := func() (string, error) { return s.Models.Bursts.OfRun(ctx, account, in.RunID) }
 	if in.RunID == 0 {
-		reason = httpkit.NoSuchJob.Code
+		reason = missedJob
 		find = func() (string, error) { return s.Models.Bursts.OfJob(ctx, account, string(in.JobID)) }
 	}
 	burstID, err := find()

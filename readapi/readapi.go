@@ -7,9 +7,11 @@ import (
 	"reckon/domain/account"
 	"reckon/domain/event"
 	"reckon/domain/receipt"
+	"reckon/domain/reference"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
+	"reckon/internal/statefiles"
 	"reckon/internal/view"
 	"reckon/projections"
 )
@@ -20,6 +22,7 @@ import (
 type Services struct {
 	Streams func(ctx context.Context, stream string) ([]event.Recorded, error) // whole, oldest first
 	Blobs   event.BlobReader
+	States  *statefiles.Folder
 	Models  *projections.ReadModels
 	JobView view.Jobs // shared with writeapi
 	// TokenUse is the UTC day (YYYY-MM-DD) each token was last used on.
@@ -45,6 +48,8 @@ type Services struct {
 	SessionIdle time.Duration // after which a session expires
 	// Busy tells whether a session's worker is evaluating, where this process can know.
 	Busy func(account, sessionID string, epoch int) bool
+
+	Reference *reference.Reference // the function reference
 
 	Health    Health
 	Build     string

@@ -329,6 +329,10 @@ func TestUUIDsInEitherCase(t *testing.T) {
 			if !strings.HasPrefix(r.Path, "/api/jobs/") {
 				continue
 			}
+			if strings.HasSuffix(r.Path, ".npy") { // a job without a file is known all the same
+				u.Do(t, r.Method, r.at(strings.ToUpper(job)), "").Want(t, httpkit.NoStatevector)
+				continue
+			}
 			if a := u.Do(t, r.Method, r.at(strings.ToUpper(job)), "").OK(t); a.JSON["job_id"] != job {
 				t.Errorf("%s %s: %s", r.Method, r.Path, a.Body)
 			}
@@ -377,7 +381,7 @@ func TestMethodsOnEveryRoute(t *testing.T) {
 // header, and what they may not is not offered.
 func TestPublicReadsCrossOrigin(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
-	public := map[string]bool{"/billing/plans": true, "/.well-known/service-keys.json": true, "/api/certificates/{id}/public": true, "/openapi.json": true, "/docs": true, "/docs/errors": true, "/docs/reference.js": true, "/docs/reference.css": true, "/llms.txt": true, "/agents.md": true}
+	public := map[string]bool{"/api/docs/search": true, "/api/docs/symbol/{name}": true, "/api/docs/support": true, "/api/docs/availability.json": true, "/billing/plans": true, "/.well-known/service-keys.json": true, "/api/certificates/{id}/public": true, "/openapi.json": true, "/docs": true, "/docs/errors": true, "/docs/reference.js": true, "/docs/reference.css": true, "/llms.txt": true, "/agents.md": true}
 	paths := slices.Sorted(maps.Keys(public))
 	for _, r := range servedRoutes(t, s) {
 		if !public[r.Path] {

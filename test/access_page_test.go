@@ -48,6 +48,12 @@ func TestAccessPage(t *testing.T) {
 	for _, operation := range table.Operations() {
 		fmt.Fprintf(&page, "| `%s` | %s |\n", operation, inWords(table[operation]))
 	}
+	page.WriteString("\n## What `/openapi.json` does not have\n\n| route | why |\n|---|---|\n")
+	for _, operation := range table.Operations() {
+		if why := table[operation].Undescribed; why != "" {
+			fmt.Fprintf(&page, "| `%s` | %s |\n", operation, why)
+		}
+	}
 	if *update {
 		if err := os.WriteFile(accessPageFile, []byte(page.String()), 0o644); err != nil {
 			t.Fatal(err)

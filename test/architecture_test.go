@@ -50,7 +50,7 @@ var allowed = map[string][]string{
 	"readapi":              {"projections", "domain/", "internal/"},
 	"writeapi":             {"commands", "domain/", "internal/"},
 	"writeapi/mcpapi":      {"domain/event", "internal/auth", "internal/httpkit"}, // what it answers comes from the routes
-	"runners":              {"commands", "domain/", "runners/cluster", "runners/fair", "internal/offheap", "internal/private", "internal/view"},
+	"runners":              {"commands", "domain/", "runners/cluster", "runners/fair", "internal/offheap", "internal/private", "internal/statefiles", "internal/view"},
 	"runners/cluster":      {"commands", "domain/"},
 	"runners/kinds":        {"commands", "domain/", "runners"}, // the one place that knows every kind of job
 	"runners/checker":      {"domain/", "runners/engine"},
@@ -71,6 +71,7 @@ var allowed = map[string][]string{
 	"internal/lists":       {},
 	"internal/oauth":       {"domain/grant", "domain/scope", "internal/access", "internal/auth", "internal/identity"},
 	"internal/offheap":     {},
+	"internal/statefiles":  {},
 	"internal/payments":    {},
 	"internal/private":     {},
 	"internal/progress":    {},

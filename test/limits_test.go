@@ -55,11 +55,20 @@ var limits = []limit{
 	{"texts on a page of history or of certificates with more than one row", "projections", "maxPageBytes", "bytes", "the page ends early, with `next_before`", "Lists"},
 	{"`offset` of history", "projections", "HistoryMaxOffset", "rows", "400 `invalid_parameter`: go on with `before`", "Lists"},
 	{"runs in which a page of history looks for a text without trigrams", "projections", "HistoryScannedRuns", "runs", "the page ends there, `search_truncated`, with `next_before`", "Lists"},
+	{"days whose activity selects the bursts of a list", "projections", "BurstDays", "days", "older bursts are not listed; locate finds them", "Lists"},
+	{"activities that select the bursts of a list", "projections", "BurstActivities", "activities", "`truncated`: the list begins with the oldest of them", "Lists"},
+	{"label of an activity", "domain/burst", "LabelBytes", "bytes", "cut", "Lists"},
+	{"bursts in a drawing of `reckon bursts`", "domain/burst", "MaxDrawnBursts", "bursts", "the newest are drawn, and their number is said", "Lists"},
+	{"agents in a drawing of `reckon bursts`", "domain/burst", "MaxDrawnAgents", "agents", "those of the newest bursts are drawn", "Lists"},
 	{"page of any list", "projections", "MaxLimit", "rows", "400 `invalid_parameter`", "Lists"},
 	{"attempts of a job that its runners abandon", "domain/job", "MaxAbandoned", "attempts", "`lost`", "Jobs"},
 	{"qubits of a circuit by state vector, whatever the plan", "domain/circuit", "MaxQubits", "qubits", "400 `malformed_circuit`", "Jobs"},
 	{"qubits of a circuit of Clifford gates only", "domain/circuit", "MaxCliffordQubits", "qubits", "refused", "Jobs"},
 	{"rounds of one loop of a circuit", "domain/circuit", "MaxRounds", "rounds", "400 `malformed_circuit`", "Jobs"},
+	{"time that the file of a state vector is kept (`--state-age`)", "internal/statefiles", "DefaultAge", "time", "410 `statevector_forgotten`", "Jobs"},
+	{"such files of one account, and one such file (`--state-space-account`)", "internal/statefiles", "DefaultAccountBytes", "bytes", "the oldest are forgotten; 400 `malformed_circuit` for one file", "Jobs"},
+	{"such files of all accounts (`--state-space`)", "internal/statefiles", "DefaultTotalBytes", "bytes", "the oldest of the account with most are forgotten", "Jobs"},
+	{"a file of a state vector that is being written and that nobody has written to any more", "internal/statefiles", "abandonedAfter", "time", "removed", "Jobs"},
 	{"expression of an angle", "domain/circuit/openqasm", "maxAngleText", "bytes", "400 `malformed_circuit`", "Jobs"},
 	{"channels of a circuit once its noise model has added its own", "domain/circuit", "MaxNoiseChannels", "channels", "400 `malformed_circuit`", "Jobs"},
 	{"qubits of a circuit by density matrix; wider noisy ones run by trajectories or on the tableau", "domain/circuit", "MaxDensityQubits", "qubits", "another engine", "Jobs"},
@@ -91,7 +100,7 @@ func constantOf(t *testing.T, folder, name string) constant.Value {
 	if err != nil {
 		t.Fatal(err)
 	}
-	units := strings.NewReplacer("time.Millisecond", fmt.Sprint(int64(time.Millisecond)), "time.Second", fmt.Sprint(int64(time.Second)), "time.Minute", fmt.Sprint(int64(time.Minute)))
+	units := strings.NewReplacer("time.Millisecond", fmt.Sprint(int64(time.Millisecond)), "time.Second", fmt.Sprint(int64(time.Second)), "time.Minute", fmt.Sprint(int64(time.Minute)), "time.Hour", fmt.Sprint(int64(time.Hour)))
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		if err != nil {

@@ -65,7 +65,7 @@ func (s Services) registerOAuth(api *httpkit.API) {
 
 // handleMetadata serves a document of metadata at the address by which the client reaches the service.
 func handleMetadata[T any](api *httpkit.API, path, id string, document func(issuer string) T) {
-	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: path, ID: id, PublicFor: metadataFor, ContentType: "application/json", Hidden: true},
+	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: path, ID: id, PublicFor: metadataFor, ContentType: "application/json"},
 		func(ctx context.Context, _ *struct{}) (*metadataOutput, error) {
 			base := httpkit.RequestOf(ctx).Base
 			if base == "" {

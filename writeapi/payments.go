@@ -33,7 +33,7 @@ func (s Services) registerPayments(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: paymentsPath, ID: "receive-payment", Tag: "Billing", Summary: "Webhook of the payment provider",
 		Description: "A call is signed by the provider (docs/billing.md). The same event again changes nothing.",
-		UploadBytes: payments.MaxBodyBytes, Errors: problems, Hidden: true,
+		UploadBytes: payments.MaxBodyBytes, Errors: problems,
 		Kinds: []httpkit.Kind{httpkit.InvalidSignature, httpkit.InvalidRequest, httpkit.PaymentRefused, httpkit.TooLarge, httpkit.Unavailable},
 	}, s.receivePayment)
 }

@@ -129,20 +129,20 @@ type burstOfFile struct {
 }
 
 type activityOfFile struct {
-	Event         string     `json:"event"` // stream and revision
-	Position      int64      `json:"position"`
-	At            string     `json:"at"`
-	OffsetMS      int64      `json:"offset_ms"`
-	GapMS         int64      `json:"gap_ms"`
-	Type          burst.Type `json:"type"`
-	RunID         *int64     `json:"run_id"`
-	JobID         string     `json:"job_id"`
-	CertificateID string     `json:"certificate_id"`
-	Label         string     `json:"label"`
-	Status        string     `json:"status"`
-	DurationMS    *int64     `json:"duration_ms"`
-	Verdict       string     `json:"verdict"`
-	Failed        bool       `json:"failed"`
+	Event         string        `json:"event"` // stream and revision
+	Position      int64         `json:"position"`
+	At            string        `json:"at"`
+	OffsetMS      int64         `json:"offset_ms"`
+	GapMS         int64         `json:"gap_ms"`
+	Type          burst.Type    `json:"type"`
+	RunID         *int64        `json:"run_id"`
+	JobID         string        `json:"job_id"`
+	CertificateID string        `json:"certificate_id"`
+	Label         string        `json:"label"`
+	Status        burst.Status  `json:"status"`
+	DurationMS    *int64        `json:"duration_ms"`
+	Verdict       burst.Verdict `json:"verdict"`
+	Failed        bool          `json:"failed"`
 }
 
 func newBurstReport(accountID string, at int64, bursts []burst.Timeline) burstReport {
@@ -199,7 +199,7 @@ func writeActivities(to io.Writer, bursts []burst.Timeline) error {
 		id := b.ID()
 		for _, a := range activitiesOfFile(b) {
 			err := out.Write([]string{id, b.AgentID, b.Client, string(b.Source), a.Event, strconv.FormatInt(a.Position, 10), a.At, string(a.Type), number(a.RunID), a.JobID, a.CertificateID,
-				a.Label, a.Status, number(a.DurationMS), a.Verdict, strconv.FormatBool(a.Failed)})
+				a.Label, string(a.Status), number(a.DurationMS), string(a.Verdict), strconv.FormatBool(a.Failed)})
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"reckon/domain"
@@ -12,6 +13,7 @@ import (
 	"reckon/internal/identity"
 	"reckon/internal/lifecycle"
 	"reckon/internal/ratelimit"
+	"reckon/internal/statefiles"
 	"reckon/internal/telemetry"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
@@ -63,9 +65,13 @@ func nodeServes(ctx context.Context, n *node.Node) error {
 // stores are the stores beside the log: blobs, and the identity tables.
 type stores struct {
 	blobs    blobs.Store
+	states   *statefiles.Folder // beside the blobs: shared by the same processes
 	identity *identity.Store
 	rules    identity.Rules
 }
+
+// stateFolder is where the files of state vectors lie, below the folder of blobs.
+const stateFolder = "statevectors"
 
 func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) {
 	folder, err := p.config.BlobFolder()
@@ -83,6 +89,13 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 	if err := content.UsedBy(logID); err != nil {
 		return nil, err
 	}
+	states, err := statefiles.Open(filepath.Join(folder, stateFolder), statefiles.Limits{
+		Age: p.config.StateAge, AccountBytes: int64(p.config.StateSpaceAccount) << 20, TotalBytes: int64(p.config.StateSpace) << 20,
+	}, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	p.life.Add(lifecycle.Part{Name: "files of state vectors", Run: states.Run})
 	people, err := identity.Open(ctx, identity.Where{Address: p.config.Identity, Schema: p.config.IdentitySchema, Logger: p.logger})
 	if err != nil {
 		return nil, err
@@ -92,7 +105,7 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 		Registrations: ratelimit.Rule{Requests: p.config.RegistrationsPerHour, Window: time.Hour},
 		SignIns:       ratelimit.Rule{Requests: p.config.SignInsPerMinute, Window: time.Minute},
 	}
-	return &stores{blobs: content, identity: identity.New(people, time.Now, rules), rules: rules}, nil
+	return &stores{blobs: content, states: states, identity: identity.New(people, time.Now, rules), rules: rules}, nil
 }
 
 // readSide is the read models. Every process reads them; one with the role project writes them.

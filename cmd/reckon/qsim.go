@@ -151,6 +151,9 @@ func (c *qsimCmd) simulate(ctx context.Context, stdin io.Reader, report func(fra
 			}
 		}
 	}
+	if err == nil && c.NPY != "" {
+		parsed, err = parsed.WithNPY(limits)
+	}
 	if err == nil && c.Memory {
 		parsed, err = parsed.WithMemory()
 	}

@@ -33,6 +33,12 @@ func Types() []Type {
 	return []Type{Evaluation, JobSubmitted, JobEnded, Check, CertificateIssued}
 }
 
+// Status is how the run or the job of an activity ended or stands: a run.Status or a job.Status.
+type Status string
+
+// Verdict is what a check or a certificate found: a run.Verdict or a certificate.Verdict.
+type Verdict string
+
 // idDigits is how many hexadecimal digits the ids of bursts and agents have.
 const idDigits = 32
 
@@ -76,14 +82,14 @@ type Activity struct {
 	Client  string // empty: the client did not introduce itself
 
 	Type          Type
-	RunID         int64  // 0: it has none
-	JobID         string // empty: it has none
-	CertificateID string // empty: it has none
-	Label         string // for people, at most LabelBytes
-	Status        string // of the run or job; empty for checks and certificates
-	DurationMS    int64  // what it took; of the end of a job, since it was submitted
-	Verdict       string // of the check or the certificate; empty: none
-	Failed        bool   // it counts as a failure
+	RunID         int64   // 0: it has none
+	JobID         string  // empty: it has none
+	CertificateID string  // empty: it has none
+	Label         string  // for people, at most LabelBytes
+	Status        Status  // empty for checks and certificates
+	DurationMS    int64   // what it took; of the end of a job, since it was submitted
+	Verdict       Verdict // empty: none
+	Failed        bool    // it counts as a failure
 }
 
 // HasDuration tells whether DurationMS means something: a submission takes no time.
@@ -150,7 +156,7 @@ func Read(r event.Recorded, submitted *Activity) (a Activity, ok bool) {
 	case run.Evaluated:
 		account = a.evaluation(e.Subject, e.Status, e.ExecutionMS)
 		if e.Check != nil {
-			a.Verdict = string(e.Check.Verdict)
+			a.Verdict = Verdict(e.Check.Verdict)
 		}
 	case run.TimedOut:
 		account = a.evaluation(e.Subject, run.Timeout, e.BudgetMS)
@@ -158,14 +164,14 @@ func Read(r event.Recorded, submitted *Activity) (a Activity, ok bool) {
 		account = a.evaluation(e.Subject, run.Error, e.ExecutionMS)
 	case run.Verified:
 		account = e.Account
-		a.Type, a.RunID, a.Label, a.DurationMS, a.Verdict = Check, e.RunID, cmp.Or(e.Method, string(e.Reason)), e.ElapsedMS, string(e.Verdict)
+		a.Type, a.RunID, a.Label, a.DurationMS, a.Verdict = Check, e.RunID, cmp.Or(e.Method, string(e.Reason)), e.ElapsedMS, Verdict(e.Verdict)
 	case job.WasQueued:
 		account = e.Account
-		a.Type, a.JobID, a.Label, a.Status = JobSubmitted, e.JobID, jobLabel(e.Submission), string(job.Queued)
+		a.Type, a.JobID, a.Label, a.Status = JobSubmitted, e.JobID, jobLabel(e.Submission), Status(job.Queued)
 	case certificate.Issued:
 		account = e.Account
 		a.Type, a.JobID, a.CertificateID, a.RunID = CertificateIssued, e.JobID, e.CertificateID, e.AboutRunID
-		a.Label, a.DurationMS, a.Verdict = certificateLabel(e), e.ElapsedMS, string(e.Verdict)
+		a.Label, a.DurationMS, a.Verdict = certificateLabel(e), e.ElapsedMS, Verdict(e.Verdict)
 	default:
 		if submitted == nil || !a.end(r.Event, *submitted) {
 			return Activity{}, false
@@ -183,7 +189,7 @@ func Read(r event.Recorded, submitted *Activity) (a Activity, ok bool) {
 // evaluation fills in a run, and returns its account.
 func (a *Activity) evaluation(s run.Subject, status run.Status, durationMS int64) (account string) {
 	a.Type, a.RunID, a.JobID, a.Label = Evaluation, s.RunID, s.JobID, textLabel(s.Expression)
-	a.Status, a.DurationMS, a.Failed = string(status), durationMS, status == run.Timeout || status == run.Error
+	a.Status, a.DurationMS, a.Failed = Status(status), durationMS, status == run.Timeout || status == run.Error
 	return s.Account
 }
 
@@ -206,7 +212,7 @@ func (a *Activity) end(e event.Event, submitted Activity) bool {
 	default:
 		return false
 	}
-	a.Status = string(status)
+	a.Status = Status(status)
 	a.Failed = wrote == "" && (status == job.Failed || status == job.TimedOut || status == job.Lost)
 	ended := a.AtMS
 	if t, err := event.ParseTimestamp(finished); err == nil {

@@ -50,7 +50,7 @@ func Of(a Activity) Burst {
 	b := Burst{
 		AgentID: a.AgentID, Account: a.Account, Source: a.Source, Client: a.Client,
 		First: a.place(), Last: a.place(), FirstKey: a.Key, Preview: a.Label, Activities: 1,
-		Verified: count(a.Verdict == string(run.VerdictVerified)), Refuted: count(a.Verdict == string(run.VerdictRefuted)), Failures: count(a.Failed),
+		Verified: count(a.Verdict == Verdict(run.VerdictVerified)), Refuted: count(a.Verdict == Verdict(run.VerdictRefuted)), Failures: count(a.Failed),
 	}
 	switch a.Type {
 	case Evaluation:

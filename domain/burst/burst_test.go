@@ -31,7 +31,7 @@ func drawActivities(t *rapid.T) []burst.Activity {
 		agent := agentOf(rapid.IntRange(0, 2).Draw(t, "agent"))
 		at := int64(rapid.IntRange(-40, 40).Draw(t, "half gaps"))*burst.GapMS/2 + int64(rapid.IntRange(-1, 1).Draw(t, "ms"))
 		a := burst.Activity{AtMS: at, AgentID: agent.ID(), Account: agent.Account, Source: agent.Source, Client: agent.Client,
-			Type: rapid.SampledFrom(burst.Types()).Draw(t, "type"), Verdict: rapid.SampledFrom([]string{"", "verified", "refuted", "inconclusive"}).Draw(t, "verdict"),
+			Type: rapid.SampledFrom(burst.Types()).Draw(t, "type"), Verdict: rapid.SampledFrom([]burst.Verdict{"", "verified", "refuted", "inconclusive"}).Draw(t, "verdict"),
 			Failed: rapid.Bool().Draw(t, "failed")}
 		if a.Type == burst.Evaluation {
 			a.RunID = int64(rapid.IntRange(1, 9).Draw(t, "run"))
@@ -105,7 +105,7 @@ func TestDeriveIsTheDefinition(t *testing.T) {
 			runs := []int64{}
 			for _, a := range members {
 				counts[string(a.Type)]++
-				counts[a.Verdict]++
+				counts[string(a.Verdict)]++
 				if a.Failed {
 					counts["failed"]++
 				}
@@ -228,7 +228,7 @@ func TestRead(t *testing.T) {
 	}
 	var got []short
 	for _, a := range r.Activities() {
-		got = append(got, short{a.Key, a.Type, a.RunID, a.JobID, a.Label, a.Status, a.DurationMS, a.Verdict, a.Failed})
+		got = append(got, short{a.Key, a.Type, a.RunID, a.JobID, a.Label, string(a.Status), a.DurationMS, string(a.Verdict), a.Failed})
 		want := agent
 		if a.JobID == "q" {
 			want.Credential = "token:other"

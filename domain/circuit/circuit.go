@@ -67,6 +67,7 @@ type Circuit struct {
 	observables []observable
 	marginals   [][]int              // qubits whose distributions are wanted
 	memory      bool                 // the key of each shot is wanted
+	npy         bool                 // the whole state vector is wanted as a file
 	points      []map[string]float64 // of a sweep: the values of the parameters
 	noise       *noiseModel          // nil: none but the channels among the gates
 }

@@ -36,6 +36,7 @@ type OptionsInput struct {
 	Seed        *int64               `json:"seed,omitempty" minimum:"0" maximum:"9007199254740991" nullable:"true" doc:"Of the samples: the same circuit, shots and seed give the same counts on every machine. When left out one is drawn, and the result says which"`
 	Statevector *bool                `json:"statevector,omitempty" nullable:"true" doc:"Ask for the amplitudes; at most 10 qubits"`
 	Memory      *bool                `json:"memory,omitempty" nullable:"true" doc:"Ask for the key of each shot, an extension of this service (docs/circuits.md)"`
+	NPY         *bool                `json:"npy,omitempty" nullable:"true" doc:"Ask for the whole state vector as a file of NumPy's format, an extension of this service (docs/circuits.md): GET /api/jobs/{id}/statevector.npy"`
 	Noise       *NoiseInput          `json:"noise,omitempty" null:"true" doc:"Noise that goes with gates and measurements, an extension of this service (docs/circuits.md)"`
 	Precision   *Precision           `json:"precision,omitempty" enum:"double,single" nullable:"true" doc:"Of the amplitudes: double (when left out) has 64 bits for each number, single 32"`
 }

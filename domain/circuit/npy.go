@@ -8,6 +8,37 @@ import (
 	"math"
 )
 
+// StateFile names the file of a state vector; it is part of a job's result.
+type StateFile struct {
+	SHA256 string `json:"sha256" pattern:"^[0-9a-f]{64}$" doc:"Of the file, in hexadecimal"`
+	Bytes  int64  `json:"bytes" minimum:"1" doc:"Length of the file, in bytes"`
+}
+
+// WantsNPY reports whether the circuit asks for its state vector as a file.
+func (c Circuit) WantsNPY() bool { return c.npy }
+
+// WithNPY returns the circuit with its state vector asked for as a file, under the same limits as Parse.
+func (c Circuit) WithNPY(limits Limits) (Circuit, error) {
+	c.npy = true
+	return c, c.checkNPY(limits.withDefaults())
+}
+
+// checkNPY refuses to write the state of a circuit that has none of its own, or one of more amplitudes than the limits allow.
+func (c Circuit) checkNPY(limits Limits) error {
+	switch {
+	case len(c.points) > 0:
+		return refuse(CodeSweep, "a sweep has no one state to write")
+	case c.qubits > limits.Qubits:
+		return refuse(CodeQubitsRange, "a circuit whose state is written has at most %d qubits, not %d", limits.Qubits, c.qubits)
+	}
+	c = c.noisy()
+	engine, err := c.engine(EngineAuto)
+	if err != nil {
+		return err
+	}
+	return c.checkOneState(engine)
+}
+
 // checkOneState refuses to write the state of a circuit that has none of its own.
 func (c Circuit) checkOneState(engine Engine) error {
 	if c.hasChannels() {

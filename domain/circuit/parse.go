@@ -98,6 +98,8 @@ func (r *reader) circuit() (Circuit, error) {
 			c.statevector, err = r.boolean(key)
 		case "memory":
 			c.memory, err = r.boolean(key)
+		case "npy":
+			c.npy, err = r.boolean(key)
 		case "precision":
 			c.precision, err = r.precision()
 		case "observables":
@@ -163,7 +165,7 @@ func (r *reader) circuit() (Circuit, error) {
 		if err := firstError(err, c.checkShotMemory()); err != nil {
 			return Circuit{}, err
 		}
-		return c.withNoise(noise, r.limits)
+		return c.completed(noise, r.limits)
 	}
 	c.points = points
 	if c.gates, err = c.build(gates); err != nil {
@@ -184,7 +186,16 @@ func (r *reader) circuit() (Circuit, error) {
 	if err := firstError(c.checkMeasured(), c.checkShotMemory()); err != nil {
 		return Circuit{}, err
 	}
-	return c.withNoise(noise, r.limits)
+	return c.completed(noise, r.limits)
+}
+
+// completed adds the noise and checks what can only be checked with it.
+func (c Circuit) completed(noise *rawNoise, limits Limits) (Circuit, error) {
+	c, err := c.withNoise(noise, limits)
+	if err == nil && c.npy {
+		err = c.checkNPY(limits)
+	}
+	return c, err
 }
 
 // program reads an OpenQASM program: the text that could stand in a file.

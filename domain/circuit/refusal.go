@@ -38,6 +38,7 @@ const (
 	CodeState           Code = "wrong_state"          // the state of initialize is absent, of another size than its targets, or not normalised
 	CodeSweep           Code = "wrong_sweep"          // a sweep whose points do not give each parameter of the circuit one value, or that is too long
 	CodeMarginal        Code = "wrong_marginal"       // a marginal of no qubit or too many, or too many marginals
+	CodeStateFile       Code = "state_too_large"      // the file of the state vector is longer than what is kept
 	CodeShotMemory      Code = "memory_too_long"      // the keys of all shots are longer than MaxShotMemoryBytes
 	CodeWork            Code = "work_limit"           // Estimate exceeds MaxOperations
 	circuitLevel             = -1

@@ -58,6 +58,7 @@ type Result struct {
 	BitOrder      string             `json:"bit_order" enum:"q0_rightmost" doc:"Order of a key's bits: qubit 0 is the rightmost character"`
 	Engine        string             `json:"engine" example:"statevector-double-v1" doc:"What simulated; its number changes whenever counts may"`
 	Trajectories  int                `json:"trajectories,omitempty" doc:"Number of quantum trajectories that noise was simulated by, one per shot; left out where the result is exact"`
+	NPY           *StateFile         `json:"npy,omitempty" doc:"When asked for: the file of the whole state vector before the final measurement, which GET /api/jobs/{id}/statevector.npy answers for some time"`
 	Omitted       map[string]string  `json:"omitted,omitempty" doc:"Fields that were left out though the page promises them, each with the reason"`
 	Warnings      []string           `json:"warnings,omitempty" doc:"What the noise model says of gates or measurements that the circuit does not have"`
 	Memory        []string           `json:"memory,omitempty" doc:"Key of each shot in order, when asked for"`
@@ -132,6 +133,9 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if c.npy && options.NPY == nil {
+		result.omit("npy", "there is nowhere to write it to; reckon qsim takes --npy FILE")
+	}
 	if c.memory {
 		result.Memory = shotMemory(result.Counts, c.shots, result.Seed)
 	}
@@ -152,7 +156,7 @@ func (c Circuit) engine(asked Engine) (Engine, error) {
 		switch {
 		case (noisy || c.misreadsInside()) && c.notDensity() == "":
 			return EngineDensity, nil
-		case clifford && (noisy || c.qubits > MaxProbabilityQubits):
+		case clifford && !c.npy && (noisy || c.qubits > MaxProbabilityQubits):
 			return EngineStabilizer, nil
 		}
 		return EngineStatevector, nil

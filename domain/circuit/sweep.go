@@ -226,7 +226,7 @@ func RunSweep(ctx context.Context, c Circuit, options Options) (SweepResult, err
 		return SweepResult{}, err
 	}
 	if options.NPY != nil {
-		return SweepResult{}, refuse(CodeSweep, "a sweep has no one state to write")
+		return SweepResult{}, c.checkNPY(DefaultLimits())
 	}
 	if options.MemoryLimitBytes <= 0 {
 		options.MemoryLimitBytes = DefaultMemoryLimitBytes

@@ -35,6 +35,8 @@ const (
 type Rule struct {
 	Who   Who
 	Scope scope.Scope // of a Scoped or TokenOnly route
+	// Undescribed is why /openapi.json does not have the route; empty: it has.
+	Undescribed string
 }
 
 // HasScope tells whether the route takes tokens that have its scope.

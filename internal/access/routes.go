@@ -6,21 +6,29 @@ import "reckon/domain/scope"
 func Routes() Table {
 	public, firstParty, browserOnly := Rule{Who: Public}, Rule{Who: FirstParty}, Rule{Who: BrowserOnly}
 	scoped := func(s scope.Scope) Rule { return Rule{Who: Scoped, Scope: s} }
+	undescribed := func(why string) Rule { return Rule{Who: Public, Undescribed: why} }
+	page, text := undescribed("a page for people, or a part of one"), undescribed("a text for people and models, or the description itself")
+	oauth, metadata := undescribed("OAuth describes it: RFC 6749, 7009, 7591; the metadata of the authorization server name it"), undescribed("its form is of an RFC: 8414 or 9728")
 	return Table{
 		"GET /healthz":            public,
 		"GET /readyz":             public,
-		"GET /docs":               public,
-		"GET /docs/errors":        public,
-		"GET /docs/reference.js":  public,
-		"GET /docs/reference.css": public,
-		"GET /openapi.json":       public,
-		"GET /llms.txt":           public,
-		"GET /agents.md":          public,
+		"GET /docs":               page,
+		"GET /docs/errors":        page,
+		"GET /docs/reference.js":  page,
+		"GET /docs/reference.css": page,
+		"GET /openapi.json":       text,
+		"GET /llms.txt":           text,
+		"GET /agents.md":          text,
 		"GET /billing/plans":      public,
+
+		"GET /api/docs/search":            public,
+		"GET /api/docs/symbol/{name}":     public,
+		"GET /api/docs/support":           public,
+		"GET /api/docs/availability.json": public,
 
 		"GET /billing/subscription": firstParty,
 		"GET /billing/invoices":     firstParty,
-		"POST /billing/payments":    public, // what calls it signs each call
+		"POST /billing/payments":    undescribed("for the payment provider alone, which signs each call: docs/billing.md"),
 
 		"GET /.well-known/service-keys.json": public,
 
@@ -40,17 +48,17 @@ func Routes() Table {
 		"GET /api/connections":         browserOnly,
 		"DELETE /api/connections/{id}": browserOnly,
 
-		"GET /oauth/authorize":  public,
-		"POST /oauth/authorize": public,
-		"POST /oauth/token":     public,
-		"POST /oauth/revoke":    public,
-		"POST /oauth/register":  public,
+		"GET /oauth/authorize":  page,
+		"POST /oauth/authorize": page,
+		"POST /oauth/token":     oauth,
+		"POST /oauth/revoke":    oauth,
+		"POST /oauth/register":  oauth,
 
-		"GET /.well-known/oauth-authorization-server":   public,
-		"GET /.well-known/oauth-protected-resource":     public,
-		"GET /.well-known/oauth-protected-resource/mcp": public,
+		"GET /.well-known/oauth-authorization-server":   metadata,
+		"GET /.well-known/oauth-protected-resource":     metadata,
+		"GET /.well-known/oauth-protected-resource/mcp": metadata,
 
-		"POST /mcp": {Who: TokenOnly, Scope: scope.MCP},
+		"POST /mcp": {Who: TokenOnly, Scope: scope.MCP, Undescribed: "a protocol that describes itself: docs/mcp.md"},
 
 		"POST /api/evaluate":        scoped(scope.Evaluate),
 		"POST /api/public/evaluate": public,
@@ -66,10 +74,11 @@ func Routes() Table {
 		"GET /api/sessions":         scoped(scope.SessionsWrite),
 		"DELETE /api/sessions/{id}": scoped(scope.SessionsWrite),
 
-		"GET /api/jobs":         scoped(scope.JobsRead),
-		"GET /api/jobs/{id}":    scoped(scope.JobsRead),
-		"POST /api/jobs":        scoped(scope.JobsWrite),
-		"DELETE /api/jobs/{id}": scoped(scope.JobsWrite),
+		"GET /api/jobs":                      scoped(scope.JobsRead),
+		"GET /api/jobs/{id}":                 scoped(scope.JobsRead),
+		"GET /api/jobs/{id}/statevector.npy": scoped(scope.JobsRead),
+		"POST /api/jobs":                     scoped(scope.JobsWrite),
+		"DELETE /api/jobs/{id}":              scoped(scope.JobsWrite),
 
 		"POST /api/proofs":                  scoped(scope.ProofsWrite),
 		"POST /api/proofs/validate":         scoped(scope.ProofsWrite),

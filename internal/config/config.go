@@ -60,9 +60,13 @@ type Serve struct {
 	SessionMemory int           `help:"Memory that all sessions may hold together in MiB; beyond it those that were not used for longest end. 0 for a quarter of the machine's." default:"0" placeholder:"MIB"`
 	QueueWait     time.Duration `help:"Longest wait for a worker before an evaluation is answered 503." default:"10s"`
 
-	Lean         string `help:"A Lean toolchain (its folder, or its lean) that elaborates sources; empty for no elaboration." placeholder:"PATH"`
-	LeanExporter string `help:"lean4export built with that toolchain; empty for the one beside its lean." placeholder:"PATH"`
-	ProofMemory  int    `help:"Memory of one proof check in MiB; beyond it the check is inconclusive." default:"2048" placeholder:"MIB"`
+	Lean              string        `help:"A Lean toolchain (its folder, or its lean) that elaborates sources; empty for no elaboration." placeholder:"PATH"`
+	LeanExporter      string        `help:"lean4export built with that toolchain; empty for the one beside its lean." placeholder:"PATH"`
+	StateAge          time.Duration `help:"How long the file of a state vector that a job asked for is kept." default:"24h"`
+	StateSpace        int           `help:"Space for such files in MiB; beyond it the oldest of the account with most are forgotten." default:"8192" placeholder:"MIB"`
+	StateSpaceAccount int           `help:"Space for those of one account in MiB, which also bounds one file; beyond it its oldest are forgotten." default:"2048" placeholder:"MIB"`
+
+	ProofMemory int `help:"Memory of one proof check in MiB; beyond it the check is inconclusive." default:"2048" placeholder:"MIB"`
 
 	PeerListen   string         `help:"Address where other processes of the installation forward evaluations to, for sessions that live here." default:"127.0.0.1:0"`
 	PeerAddress  string         `help:"Where they reach it, when that is not the address it listens on." placeholder:"HOST:PORT"`
@@ -108,6 +112,9 @@ func (s *Serve) Validate() error {
 	c.require("PeerSecret", s.PeerSecret == "" || len(s.PeerSecret) >= minSecretBytes, "must have at least %d bytes: every user of the machine can reach --peer-listen, and only the secret keeps them out", minSecretBytes)
 	c.require("Workers", s.Workers >= 0, "must not be negative; 0 is two per core")
 	c.require("SessionMemory", s.SessionMemory >= 0, "must not be negative; 0 is a quarter of the machine's memory")
+	c.require("StateAge", s.StateAge > 0, "must be longer than 0s")
+	c.require("StateSpaceAccount", s.StateSpaceAccount > 0, "must be at least 1 (MiB)")
+	c.require("StateSpace", s.StateSpace >= s.StateSpaceAccount, "must be at least --state-space-account")
 	c.require("JobSlots", s.JobSlots >= 0, "must not be negative; 0 is one per core")
 	c.require("QueueWait", s.QueueWait > 0, "must be longer than 0s")
 	c.require("Grace", s.Grace >= 0, "must not be negative")

@@ -12,6 +12,7 @@ import (
 
 	"reckon/domain/account"
 	"reckon/internal/config"
+	"reckon/internal/statefiles"
 )
 
 // parse runs the command line the way the binary does.
@@ -47,6 +48,9 @@ func TestDefaults(t *testing.T) {
 	}
 	if s.Listen != "127.0.0.1:8080" || s.Eventstore != "embedded" || !s.Has(config.RoleRun) || s.QueueWait != 10*time.Second || s.Log.Level != "info" {
 		t.Errorf("%+v", s)
+	}
+	if s.StateAge != statefiles.DefaultAge || int64(s.StateSpaceAccount)<<20 != statefiles.DefaultAccountBytes || int64(s.StateSpace)<<20 != statefiles.DefaultTotalBytes {
+		t.Errorf("docs/limits.md has other bounds of state vectors than %v, %d and %d MiB", s.StateAge, s.StateSpaceAccount, s.StateSpace)
 	}
 	if s.DatabaseAddress() != "sqlite:reckon-data/readmodels.db" || s.IdentityAddress() != "sqlite:reckon-data/identity.db" {
 		t.Errorf("%s %s", s.DatabaseAddress(), s.IdentityAddress())

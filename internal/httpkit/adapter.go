@@ -144,7 +144,7 @@ func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *adapter) refuse(w http.ResponseWriter, r bunrouter.Request) error {
 	path := a.find(r.URL.EscapedPath())
 	if path == nil || slices.Contains(path.methods, r.Method) {
-		a.api.WriteProblem(w, r.Request, NoSuchRoute.Problem("there is nothing at this address; /openapi.json lists every one"))
+		a.api.WriteProblem(w, r.Request, NoSuchRoute.Problem("there is nothing at this address; /openapi.json lists those of the API"))
 		return nil
 	}
 	allowed := append(slices.Clone(path.methods), http.MethodOptions)

@@ -39,7 +39,7 @@ func (open) Authenticate(r *http.Request, rule access.Rule) (context.Context, er
 // rules are who may call the routes of these tests.
 var rules = access.Table{
 	"POST /echo": {Who: access.Public}, "POST /mine/echo": {Who: access.Scoped, Scope: scope.Evaluate}, "GET /items/{id}": {Who: access.Public},
-	"GET /fail/{id}": {Who: access.Public}, "GET /public": {Who: access.Public}, "GET /mine": {Who: access.Scoped, Scope: scope.Evaluate}, "POST /upload": {Who: access.Public}, "POST /protocol": {Who: access.TokenOnly, Scope: scope.MCP},
+	"GET /fail/{id}": {Who: access.Public}, "GET /public": {Who: access.Public}, "GET /mine": {Who: access.Scoped, Scope: scope.Evaluate}, "POST /upload": {Who: access.Public}, "POST /protocol": {Who: access.TokenOnly, Scope: scope.MCP, Undescribed: "a protocol"},
 }
 
 var errTyped = errors.New("a typed error with advice")

@@ -59,7 +59,7 @@ func TestNothingIsDeliveredToARevokedCredential(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				credential := &revocable{}
 				api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.DiscardHandler), Authenticator: credential, Access: access.Table{
-					"GET /mine": {Who: access.Scoped}, "GET /ends": {Who: access.BrowserOnly}, "GET /open": {Who: access.Public}, "GET /raw": {Who: access.Scoped}, "POST /protocol": {Who: access.TokenOnly},
+					"GET /mine": {Who: access.Scoped}, "GET /ends": {Who: access.BrowserOnly}, "GET /open": {Who: access.Public}, "GET /raw": {Who: access.Scoped, Undescribed: "raw"}, "POST /protocol": {Who: access.TokenOnly, Undescribed: "a protocol"},
 				}})
 				work := func(ctx context.Context) error {
 					ended := ctx.Done()

@@ -47,7 +47,7 @@ var (
 	NotMathematics    = Kind{"not_mathematics", http.StatusForbidden, "Without an account only mathematics is evaluated", "`head` names what may not be used and `allowlist` lists what may. Nothing was evaluated and the allowance is as it was."}
 	ProofsNotOnPlan   = Kind{"proofs_not_on_plan", http.StatusForbidden, "The plan has no proof checking", "See /billing/plans for those that have."}
 
-	NoSuchRoute   = Kind{"no_such_route", http.StatusNotFound, "There is nothing at this address", "See /openapi.json for every address."}
+	NoSuchRoute   = Kind{"no_such_route", http.StatusNotFound, "There is nothing at this address", "See /openapi.json for the addresses of the API; pages, OAuth and /mcp are not in it."}
 	AnonymousOff  = Kind{"anonymous_off", http.StatusNotFound, "Evaluation without an account is switched off", "The operator of this service answers evaluations of accounts only: open one, or use another deployment."}
 	NoSuchRun     = Kind{"no_such_run", http.StatusNotFound, "No such run", "Your account has no run with this id."}
 	NoReceipt     = Kind{"no_receipt", http.StatusNotFound, "The run has no receipt", "Only a run that ended with an answer has one."}
@@ -55,15 +55,18 @@ var (
 	NoSuchToken   = Kind{"no_such_token", http.StatusNotFound, "No such token", "Your account has no token with this id."}
 	NoSuchSignIn  = Kind{"no_such_sign_in", http.StatusNotFound, "No such sign-in", "Your account has no browser session with this id: it may have ended."}
 	NoSuchJob     = Kind{"no_such_job", http.StatusNotFound, "No such job", "Your account has no job with this id."}
+	NoStatevector = Kind{"no_statevector", http.StatusNotFound, "The job has no file of a state vector", "Only a circuit that asked for one with `npy` and has succeeded has one."}
 	NoSuchApp     = Kind{"no_such_connection", http.StatusNotFound, "No such connected app", "Your account has no connected app with this id."}
 	NoSuchUpload  = Kind{"no_such_upload", http.StatusNotFound, "No such upload", "Your account has no upload with this id."}
 	NoMCPSession  = Kind{"no_such_mcp_session", http.StatusNotFound, "No such MCP session", "The header `Mcp-Session-Id` is none that this service gave. Initialize again."}
+	NoSuchSymbol  = Kind{"no_such_symbol", http.StatusNotFound, "No such symbol", "The function reference has no symbol and no task of this name. `suggestions` has those that it resembles; GET /api/docs/search finds others."}
 	NoCertificate = Kind{"no_such_certificate", http.StatusNotFound, "No such certificate", "There is no certificate with this id, or it is not your account's."}
 	NoSuchBurst   = Kind{"no_such_burst", http.StatusNotFound, "No such burst", "Your account has no burst with this id, or none any more: the id changes when an earlier activity becomes known. GET /api/bursts/locate finds a burst by a run or a job."}
 	MethodRefused = Kind{"method_not_allowed", http.StatusMethodNotAllowed, "The address does not take this method", "The Allow header lists those it takes."}
 
 	BudgetExhausted   = Kind{"budget_exhausted", http.StatusRequestTimeout, "The compute budget is exhausted", "The evaluation ran past the plan's budget and was stopped. Simplify it or submit it as a job. `run_id` names the logged run. In a session `session_ended` says that its variables are gone."}
 	BodyTimeout       = Kind{"body_timeout", http.StatusRequestTimeout, "The body did not arrive in time", "Send the request again."}
+	StateForgotten    = Kind{"statevector_forgotten", http.StatusGone, "The file of the state vector is not kept any more", "Files are kept for a time, and an account's within a bound: fetch them soon. Submit the same circuit again for the same file; its SHA-256 is in the job's result for ever."}
 	EmailTaken        = Kind{"email_taken", http.StatusConflict, "The address is already registered", "Sign in instead."}
 	PaymentRefused    = Kind{"payment_refused", http.StatusConflict, "The payment does not fit", "There is no such invoice, it is void or paid otherwise, or the amount is another: `detail` says which. Nothing was noted as paid: an operator looks at it, and gives back what was not owed."}
 	TooManySessions   = Kind{"too_many_sessions", http.StatusConflict, "The plan's live sessions are all in use", "Clear one with DELETE /api/sessions/{id} or wait until one expires."}
@@ -102,8 +105,8 @@ func Kinds() []Kind {
 		InvalidExport, ExportOverBudget, ExportTooLarge, ExportChoice, UnknownUpload, InvalidDeclarations, InvalidSource, InvalidModule, ElaborationFailed,
 		Unauthenticated, InvalidToken, InvalidCredentials, InvalidSignature,
 		FirstPartyOnly, InsufficientScope, CrossOrigin, WrongPassword, ExpressionDenied, NotMathematics, ProofsNotOnPlan,
-		NoSuchRoute, AnonymousOff, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchApp, NoSuchJob, NoSuchUpload, NoMCPSession, NoCertificate, NoSuchBurst, MethodRefused,
-		BudgetExhausted, BodyTimeout, EmailTaken, PaymentRefused, TooManySessions, UploadUsed, TooLarge, ExpressionTooLong, NotJSON, NotAnExport, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
+		NoSuchRoute, AnonymousOff, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchApp, NoSuchJob, NoStatevector, NoSuchUpload, NoMCPSession, NoSuchSymbol, NoCertificate, NoSuchBurst, MethodRefused,
+		BudgetExhausted, BodyTimeout, EmailTaken, PaymentRefused, TooManySessions, UploadUsed, StateForgotten, TooLarge, ExpressionTooLong, NotJSON, NotAnExport, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
 		Internal, UnknownCoding, Saturated, Unavailable, NoElaboration, UnsupportedHTTP,
 	}
 }

@@ -17,7 +17,7 @@ import (
 // The caller is authenticated by a token (a browser session does not count, so that no page can make requests for who is signed in) and the body, one JSON value of at most MaxJSONBytes, is read and checked with CheckJSON before
 // handler is called; handler reads it again from the request.
 func (a *API) HandleProtocol(route Route, handler http.Handler) {
-	rule := a.ruleOf(route.Method, route.Path)
+	rule := a.ruleOfUndescribed(route.Method, route.Path)
 	op := &huma.Operation{Method: route.Method, Path: route.Path}
 	a.adapter.add(op, route)
 	a.adapter.router.Handle(route.Method, route.Path, func(w http.ResponseWriter, r bunrouter.Request) error {

@@ -12,7 +12,7 @@ import (
 // bounded as the others are, and stands in no description. A body is limitBytes at most. It panics for a route
 // that Settings.Access has no row for.
 func HandleRaw(a *API, method, path string, limitBytes int64, handler http.HandlerFunc) {
-	rule := a.ruleOf(method, path)
+	rule := a.ruleOfUndescribed(method, path)
 	a.adapter.add(&huma.Operation{Method: method, Path: path}, Route{})
 	a.adapter.router.Handle(method, path, func(w http.ResponseWriter, r bunrouter.Request) error {
 		setRoute(w, path)

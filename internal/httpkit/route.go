@@ -58,8 +58,8 @@ type Route struct {
 	EndsCredential bool
 	// ContentType of the 200 answer; empty: application/json.
 	ContentType string
-	// Hidden leaves the route out of the description.
-	Hidden bool
+	// Answer is what the bytes of the 200 answer hold as JSON, where the handler answers with bytes; nil: text.
+	Answer reflect.Type
 
 	// MissingFieldKinds are the kinds of problem for body fields that are empty, or absent and required, by field.
 	MissingFieldKinds map[string]Kind
@@ -126,11 +126,20 @@ func (a *API) ruleOf(method, path string) access.Rule {
 	return rule
 }
 
+// ruleOfUndescribed is the table's row of a route that cannot stand in the description.
+func (a *API) ruleOfUndescribed(method, path string) access.Rule {
+	rule := a.ruleOf(method, path)
+	if rule.Undescribed == "" {
+		panic(fmt.Sprintf("httpkit: the description cannot have %s %s: the table of internal/access must say why", method, path))
+	}
+	return rule
+}
+
 // operation returns the route as an operation of huma.
 func (a *API) operation(route Route) huma.Operation {
 	op := huma.Operation{
 		Method: route.Method, Path: route.Path, OperationID: route.ID,
-		Summary: route.Summary, Description: describe(route), Tags: []string{route.Tag}, Hidden: route.Hidden,
+		Summary: route.Summary, Description: describe(route), Tags: []string{route.Tag}, Hidden: route.rule.Undescribed != "",
 		MaxBodyBytes:     MaxJSONBytes + 1, // readJSON has bounded the body; huma refuses at its limit, not above it
 		BodyReadTimeout:  -1,               // huma's would end the whole request after five seconds
 		SkipValidateBody: true,             // admit looks for its faults
@@ -209,7 +218,11 @@ func (a *API) responses(route Route) map[string]*huma.Response {
 	}
 	ok := &huma.Response{Description: http.StatusText(http.StatusOK)}
 	if route.ContentType != "" {
-		ok.Content = map[string]*huma.MediaType{route.ContentType: {Schema: &huma.Schema{Type: huma.TypeString}}}
+		schema := &huma.Schema{Type: huma.TypeString}
+		if route.Answer != nil {
+			schema = a.huma.OpenAPI().Components.Schemas.Schema(route.Answer, true, route.Answer.Name())
+		}
+		ok.Content = map[string]*huma.MediaType{route.ContentType: {Schema: schema}}
 	}
 	responses["200"] = ok
 	for status, response := range responses {

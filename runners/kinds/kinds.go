@@ -22,6 +22,7 @@ type Parts struct {
 	Judge     *proof.Judge // nil where no job is run
 	Blobs     commands.Blobs
 	Plans     account.Plans
+	States    qsim.States // of circuits; nil where none are run or submitted
 	Catalogue event.Catalogue
 	Clock     commands.Clock
 	Build     string // revision of the binary
@@ -31,7 +32,7 @@ type Parts struct {
 func All(p Parts) []runners.Kind {
 	return []runners.Kind{
 		evaluate.Jobs{Evaluator: p.Evaluator, Plans: p.Plans, Catalogue: p.Catalogue},
-		qsim.New(),
+		qsim.New(p.States),
 		proof.Jobs{Proofs: p.Proofs, Judge: p.Judge, Blobs: p.Blobs, Catalogue: p.Catalogue, Clock: p.Clock, Rev: p.Build},
 	}
 }

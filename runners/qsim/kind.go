@@ -30,7 +30,7 @@ func (j *Jobs) Declare() commands.JobKind {
 				Doc:     "qubits, shots, seed and gates, each with gate, target, control, angle; or, instead of gates, openqasm: the text of an OpenQASM 2 or 3 program (an extension); more in docs/circuits.md",
 				Example: `{"qubits":2,"shots":1000,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}`,
 			}},
-			Result:     "counts, shots, seed, probabilities, statevector, expectations, marginals, depth, gate_counts, bit_order, engine, trajectories, omitted, warnings, memory; points, of a sweep",
+			Result:     "counts, shots, seed, probabilities, statevector, expectations, marginals, depth, gate_counts, bit_order, engine, trajectories, npy, omitted, warnings, memory; points, of a sweep",
 			ResultType: reflect.TypeFor[circuit.SweepResult](),
 			Refusals: []job.Refusal{{
 				Code: codeMalformed, Title: "The circuit cannot be run as it is",
@@ -38,19 +38,19 @@ func (j *Jobs) Declare() commands.JobKind {
 			}},
 			Example: `{"kind":"qsim","circuit":{"qubits":2,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}}`,
 		},
-		Prepare: prepare,
+		Prepare: j.prepare,
 	}
 }
 
 // prepare refuses a circuit that no runner would run: it is read in full, and
 // its cost in memory is estimated.
-func prepare(_ context.Context, _ commands.Intent, r commands.JobRequest, plan account.Plan, s *job.Submission) error {
+func (j *Jobs) prepare(_ context.Context, _ commands.Intent, r commands.JobRequest, plan account.Plan, s *job.Submission) error {
 	content := r.Fields.Object("circuit")
 	if len(content) == 0 {
 		return &commands.JobFieldError{Field: "circuit", Problem: "is required for jobs of kind qsim"}
 	}
 	s.Payload = event.Inline(string(content))
-	err := admit(content, plan.Qubits)
+	err := j.admit(content, plan.Qubits)
 	var refused *circuit.Refusal
 	if errors.As(err, &refused) {
 		return &commands.JobRefusedError{Code: codeMalformed, Field: location(refused), Reason: string(refused.Code), Detail: refused.Error()}
@@ -58,7 +58,7 @@ func prepare(_ context.Context, _ commands.Intent, r commands.JobRequest, plan a
 	return err
 }
 
-func admit(content []byte, qubits int) error {
+func (j *Jobs) admit(content []byte, qubits int) error {
 	if qubits < 1 { // the parser would read 0 as its default
 		return &circuit.Refusal{Code: circuit.CodeQubitsRange, Gate: -1, Message: "the plan has no qubits"}
 	}
@@ -73,7 +73,21 @@ func admit(content []byte, qubits int) error {
 		return &circuit.Refusal{Code: circuit.CodeMemory, Gate: -1,
 			Message: fmt.Sprintf("the circuit needs %d MiB of memory with its result; a job has %d MiB", must>>20, largeBytes>>20)}
 	}
+	if c.WantsNPY() {
+		if err := j.checkStateFile(c.NPYBytes()); err != nil {
+			return err
+		}
+	}
 	return cost.Check()
+}
+
+// checkStateFile refuses a file that could not be kept.
+func (j *Jobs) checkStateFile(bytes int64) error {
+	if most := j.states.Largest(); bytes > most {
+		return &circuit.Refusal{Code: circuit.CodeStateFile, Gate: -1,
+			Message: fmt.Sprintf("the file of the state vector has %d MiB; %d MiB are kept of an account's", (bytes+1<<20-1)>>20, most>>20)}
+	}
+	return nil
 }
 
 // location is the path of what a circuit is refused for.

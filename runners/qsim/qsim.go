@@ -17,6 +17,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/internal/offheap"
+	"reckon/internal/statefiles"
 	"reckon/runners"
 )
 
@@ -34,13 +35,23 @@ const (
 
 // Jobs runs circuits.
 type Jobs struct {
+	states States
+
 	mu    sync.Mutex
 	large bool  // one that is not light runs
 	light int64 // bytes reserved for light ones
 }
 
+// States keeps the state vectors that jobs ask for.
+type States interface {
+	// Largest is the length of the largest file that can be kept.
+	Largest() int64
+	// Create begins the file of a job, which will have so many bytes.
+	Create(account, job string, bytes int64) (*statefiles.File, error)
+}
+
 // New has all room to give.
-func New() *Jobs { return &Jobs{} }
+func New(states States) *Jobs { return &Jobs{states: states} }
 
 // Reserve is runners.Reserver. A circuit that cannot be read needs nothing: it fails when it is run.
 func (j *Jobs) Reserve(content string) (release func(), ok bool) {
@@ -95,9 +106,16 @@ func (j *Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runn
 	}
 	bounded, cancel := context.WithTimeout(ctx, w.Budget)
 	defer cancel()
-	result, err := circuit.RunSweep(bounded, c, circuit.Options{
-		Seed: freshSeed(), MemoryLimitBytes: needOf(c).limit, Allocate: offheap.Allocate,
-	})
+	options := circuit.Options{Seed: freshSeed(), MemoryLimitBytes: needOf(c).limit, Allocate: offheap.Allocate}
+	state := stateWriter{create: func() (*statefiles.File, error) { return j.states.Create(w.Account, w.JobID, c.NPYBytes()) }}
+	defer state.discard()
+	if c.WantsNPY() {
+		options.NPY = &state
+	}
+	result, err := circuit.RunSweep(bounded, c, options)
+	if err == nil && c.WantsNPY() {
+		result.NPY, err = state.keep()
+	}
 	switch {
 	case ctx.Err() != nil:
 		return runners.End{}, context.Cause(ctx)
@@ -113,6 +131,36 @@ func (j *Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runn
 		return runners.End{}, err
 	}
 	return runners.End{Status: job.Succeeded, Outcome: job.Outcome{Output: event.Inline(render(result)), Result: event.Inline(structured)}}, nil
+}
+
+// stateWriter makes room for a state only when the simulation has one to write, which is at its end.
+type stateWriter struct {
+	create func() (*statefiles.File, error)
+	file   *statefiles.File
+	bytes  int64
+}
+
+// Write is io.Writer.
+func (s *stateWriter) Write(data []byte) (n int, err error) {
+	if s.file == nil {
+		if s.file, err = s.create(); err != nil {
+			return 0, err
+		}
+	}
+	n, err = s.file.Write(data)
+	s.bytes += int64(n)
+	return n, err
+}
+
+func (s *stateWriter) keep() (*circuit.StateFile, error) {
+	sha, err := s.file.Keep()
+	return &circuit.StateFile{SHA256: sha, Bytes: s.bytes}, err
+}
+
+func (s *stateWriter) discard() {
+	if s.file != nil {
+		s.file.Discard()
+	}
 }
 
 // parse reads what was accepted when it was submitted, so that no plan's limit applies again.

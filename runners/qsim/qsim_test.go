@@ -17,7 +17,7 @@ import (
 )
 
 func runJob(ctx context.Context, content string, budget time.Duration) (runners.End, error) {
-	return qsim.New().Run(ctx, commands.Intent{}, runners.Work{Content: content, Budget: budget})
+	return qsim.New(nil).Run(ctx, commands.Intent{}, runners.Work{Content: content, Budget: budget})
 }
 
 // deep is a circuit that takes longer than any test waits.
@@ -70,7 +70,7 @@ func TestStopped(t *testing.T) {
 
 // TestReserve: one large circuit at a time, light ones beside it up to their total, and what is given back can be had again.
 func TestReserve(t *testing.T) {
-	jobs := qsim.New()
+	jobs := qsim.New(nil)
 	wide := func(qubits int) string {
 		return fmt.Sprintf(`{"qubits":%d,"gates":[{"gate":"t","target":0}]}`, qubits)
 	}

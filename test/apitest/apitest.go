@@ -27,6 +27,7 @@ import (
 	"reckon/domain/account"
 	"reckon/domain/event"
 	"reckon/domain/receipt"
+	"reckon/domain/reference"
 	"reckon/eventstore/memory"
 	"reckon/internal/access"
 	"reckon/internal/auth"
@@ -37,6 +38,7 @@ import (
 	"reckon/internal/identity"
 	"reckon/internal/payments"
 	"reckon/internal/ratelimit"
+	"reckon/internal/statefiles"
 	"reckon/internal/view"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
@@ -180,6 +182,8 @@ type Options struct {
 	Kinds          []runners.Kind // beside those of the service
 	// ReadModels and Identity are addresses of databases; files of the test's own when empty.
 	ReadModels, Identity string
+	StateAge             time.Duration // of files of state vectors; a day when zero
+	StateBytes           int64         // of an account's such files; 64 MiB when zero
 	MaxPlaceWait         time.Duration // of a job's place in the queue; a minute when zero
 	AnonymousPerHour     int           // evaluations without an account; 1000 when zero, none when negative
 }
@@ -211,6 +215,10 @@ func Start(t testing.TB, o Options) *Server {
 
 	folder := t.TempDir()
 	kept, err := blobs.OpenFolder(filepath.Join(folder, "blobs"))
+	must(t, err)
+	states, err := statefiles.Open(filepath.Join(folder, "statevectors"), statefiles.Limits{
+		Age: cmp.Or(o.StateAge, 24*time.Hour), AccountBytes: cmp.Or(o.StateBytes, 64<<20), TotalBytes: 64 << 20,
+	}, time.Now)
 	must(t, err)
 	people, err := identity.Open(ctx, identity.Where{Address: cmp.Or(o.Identity, "sqlite:"+filepath.Join(folder, "identity.db")), Schema: "identity", Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
@@ -249,7 +257,7 @@ func Start(t testing.TB, o Options) *Server {
 	})
 	proofs := commands.NewProofs(commands.Proofs{Store: log, Blobs: kept, Jobs: server.Jobs, Judge: inspector{}, Elaborator: o.Elaborator, Clock: server.Clock}, 2)
 	server.Kinds = append(kinds.All(kinds.Parts{
-		Evaluator: evaluator, Proofs: proofs, Blobs: kept, Plans: account.DefaultPlans(), Catalogue: domain.Catalogue(), Clock: server.Clock, Build: "test",
+		Evaluator: evaluator, Proofs: proofs, Blobs: kept, States: states, Plans: account.DefaultPlans(), Catalogue: domain.Catalogue(), Clock: server.Clock, Build: "test",
 	}), o.Kinds...)
 	submittable := runners.Submittable(server.Kinds)
 	streams := writeapi.StreamReader(log)
@@ -283,8 +291,11 @@ func Start(t testing.TB, o Options) *Server {
 	for _, tool := range mcpapi.Tools() {
 		tools = append(tools, readapi.Tool(tool))
 	}
+	about, err := reference.Current()
+	must(t, err)
 	must(t, readapi.Services{
-		Streams: streams, Blobs: kept, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants, SignIns: who.SignIns,
+		Reference: about,
+		Streams:   streams, Blobs: kept, States: states, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants, SignIns: who.SignIns,
 		JobView: jobView,
 		Plans:   o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
 		Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,

@@ -58,9 +58,13 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
+	if fault := checkMessage(body); fault != nil {
+		fault.write(w, http.StatusBadRequest)
+		return
+	}
 	var m message
-	if json.Unmarshal(body, &m) != nil { // an array, or a message whose members are of other types
-		d.api.WriteProblem(w, r, httpkit.InvalidRequest.Problem("the body must be one JSON-RPC 2.0 message; batches are of revisions that are not served"))
+	if err := json.Unmarshal(body, &m); err != nil { // it is a message
+		d.api.WriteProblem(w, r, httpkit.Translate(err, nil))
 		return
 	}
 	c := &call{of: r, agent: httpkit.RequestOf(r.Context()).Agent}
@@ -93,7 +97,9 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer d.calls.add(callKey{account, session, string(m.ID)}, cancel)()
 	}
 	w.Header().Set("X-Accel-Buffering", "no") // proxies that know it pass each message on at once
-	d.transport.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callOfRequest{}, c)))
+	answer := &faultWriter{ResponseWriter: w, message: m}
+	d.transport.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), callOfRequest{}, c)))
+	answer.finish()
 }
 
 // clientName is a client as the log names it.

@@ -240,10 +240,24 @@ func TestSessionsOfTheEngineAndVerify(t *testing.T) {
 func TestLookUpSymbol(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	session := connect(t, s, s.NewUser(t).Token, "2025-11-25", nil)
-	if result := called(t, session, "lookup_symbol", map[string]any{"name": "Sin"}); member(result, "name") != "Sin" || member(result, "run_id") == nil {
+	named := func(result *mcp.CallToolResult) string {
+		found, _ := member(result, "found").([]any)
+		if len(found) == 0 {
+			return ""
+		}
+		return found[0].(map[string]any)["name"].(string)
+	}
+	for name, first := range map[string]string{"Factor": "Factor", "np.linalg.inv": "Inverse", "FactorInteegr": "FactorInteger", "inverse of a matrix": "Inverse"} {
+		result := called(t, session, "lookup_symbol", map[string]any{"name": name})
+		if named(result) != first || (member(result, "symbol") != nil) != (name == "Factor") {
+			t.Errorf("%s: %s", name, textOf(result))
+		}
+	}
+	result := called(t, session, "lookup_symbol", map[string]any{"name": "Factor"})
+	if symbol := member(result, "symbol").(map[string]any); symbol["status"] != "supported" || symbol["since_engine"] == nil || len(symbol["examples"].([]any)) < 2 {
 		t.Error(textOf(result))
 	}
-	for _, arguments := range []any{nil, map[string]any{}, map[string]any{"name": ""}, map[string]any{"name": "Sin[x]"}, map[string]any{"name": strings.Repeat("a", 101)}, map[string]any{"name": "Sin", "more": 1}, map[string]any{"name": 7}} {
+	for _, arguments := range []any{nil, map[string]any{}, map[string]any{"name": ""}, map[string]any{"name": strings.Repeat("a", 101)}, map[string]any{"name": "Sin", "more": 1}, map[string]any{"name": 7}} {
 		if problem := problemOf(t, attempted(t, session, "lookup_symbol", arguments)); problem.Code != "invalid_request" || problem.RequestID == "" {
 			t.Errorf("%v: %+v", arguments, problem)
 		}
@@ -399,6 +413,78 @@ func watchedJob(t *testing.T, s *apitest.Server, user *apitest.User) string {
 	return id
 }
 
+// TestFaultsOfTheProtocol are errors of JSON-RPC in words of ours: none tells of what the service is written in.
+func TestFaultsOfTheProtocol(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	token := s.NewUser(t).Token
+	for message, want := range map[string]struct {
+		code int64
+		id   any
+	}{
+		`null`:     {jsonrpc.CodeInvalidRequest, nil},
+		`[]`:       {jsonrpc.CodeInvalidRequest, nil},
+		`"x"`:      {jsonrpc.CodeInvalidRequest, nil},
+		`{}`:       {jsonrpc.CodeInvalidRequest, nil},
+		`{"id":7}`: {jsonrpc.CodeInvalidRequest, 7.0},
+		`{"jsonrpc":"1.0","id":7,"method":"ping"}`:                                                  {jsonrpc.CodeInvalidRequest, 7.0},
+		`{"jsonrpc":2.0,"id":7,"method":"ping"}`:                                                    {jsonrpc.CodeInvalidRequest, 7.0},
+		`{"jsonrpc":"2.0","id":1e400,"method":"ping"}`:                                              {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`:                                                {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`:                                   {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`:                                                 {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":null,"method":"ping"}`:                                               {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":true,"method":"ping"}`:                                               {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":"a","Method":"ping"}`:                                                {jsonrpc.CodeInvalidRequest, "a"},
+		`{"jsonrpc":"2.0","ID":1,"method":"ping"}`:                                                  {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":7,"method":7}`:                                                       {jsonrpc.CodeInvalidRequest, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":null}`:                                                    {jsonrpc.CodeInvalidRequest, 7.0},
+		`{"jsonrpc":"2.0","method":"ping"}`:                                                         {jsonrpc.CodeInvalidRequest, nil},
+		`{"jsonrpc":"2.0","id":7,"method":"notifications/initialized"}`:                             {jsonrpc.CodeInvalidRequest, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"nope"}`:                                                  {jsonrpc.CodeMethodNotFound, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":""}`:                                                      {jsonrpc.CodeMethodNotFound, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"ping","params":[1]}`:                                     {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"ping","params":null}`:                                    {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call"}`:                                            {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":7}}`:                        {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"evaluate","_meta":7}}`:     {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":[]}}`:                    {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"prompts/get","params":{"name":"x","arguments":{"a":7}}}`: {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"cursor":7}}`:                      {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"cursor":"x"}}`:                    {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":7}}`:             {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"capabilities":7}}`:                {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"resources/subscribe","params":{"uri":7}}`:                {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"completion/complete","params":{"ref":7}}`:                {jsonrpc.CodeInvalidParams, 7.0},
+		`{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{"level":7}}`:                 {jsonrpc.CodeInvalidParams, 7.0},
+	} {
+		for _, headers := range [][]string{{"Mcp-Protocol-Version", "2025-06-18"}, {"Mcp-Protocol-Version", "2025-11-25"}, nil} {
+			status, header, body := post(t, s, request(t, t.Context(), s, token, message, headers...))
+			document := body
+			if _, data, streamed := strings.Cut(body, "data: "); streamed {
+				document = data
+			}
+			var answer struct {
+				ID    any
+				Error struct {
+					Code    int64
+					Message string
+				}
+			}
+			if err := json.Unmarshal([]byte(document), &answer); err != nil || answer.Error.Code != want.code || answer.ID != want.id || answer.Error.Message == "" {
+				t.Errorf("%s %v: %d %s %s %v", message, headers, status, header.Get("Content-Type"), body, err)
+			}
+			if regexp.MustCompile(`(?i)unmarshal|\bgo\b|struct|\*mcp|jsonrpc2|float64|interface`).MatchString(body) {
+				t.Errorf("%s: %s", message, body)
+			}
+		}
+	}
+	for _, notification := range []string{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`} {
+		if status, _, body := post(t, s, request(t, t.Context(), s, token, notification, "Mcp-Protocol-Version", "2025-11-25")); status != http.StatusAccepted {
+			t.Errorf("%s: %d %s", notification, status, body)
+		}
+	}
+}
+
 // post posts a message and returns status, header and body.
 func post(t *testing.T, s *apitest.Server, r *http.Request) (int, http.Header, string) {
 	t.Helper()
@@ -435,7 +521,7 @@ func TestWhoMayCome(t *testing.T) {
 		"a page of this machine":  {token, []string{"Origin", "http://localhost:6274"}, 200, "simulate_circuit"},
 		"a session id of no one":  {token, []string{"Mcp-Session-Id", "1868a90c"}, 404, "no_such_mcp_session"},
 		"no JSON":                 {token, []string{"Content-Type", "text/plain"}, 415, "unsupported_media_type"},
-		"a revision of long ago":  {token, []string{"Mcp-Protocol-Version", "2024-11-05"}, 400, "Unsupported protocol version"},
+		"a revision of long ago":  {token, []string{"Mcp-Protocol-Version", "2024-11-05"}, 400, "revision that is not served"},
 		"a revision to come":      {token, []string{"Mcp-Protocol-Version", "2031-01-01"}, 400, ""},
 		"no streams":              {token, []string{"Accept", "application/json"}, 400, "Accept"},
 		"of an interface to come": {token, []string{"API-Version", "2031-01"}, 400, "unsupported_version"},

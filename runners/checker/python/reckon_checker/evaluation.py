@@ -46,8 +46,7 @@ from .values import (
 from .watch import Watch
 from .whole import WHOLE
 
-MAX_LOOP = 20000
-BITS_A_STEP = 256  # of precision, by which an evaluation is a step more
+MAX_LOOP, BITS_A_STEP = 20000, 256  # an evaluation is a step, and one more for so many bits of precision
 MACHINE_EPSILON, BELOW_MACHINE_EPSILON = fmpq(1, 2**53), fmpq(1, 2**60)
 
 

@@ -47,7 +47,7 @@ def _note(bits: int) -> None:
     Watch.depth = max(Watch.depth, bits)
 
 
-def _magnitude(size: arb) -> int:
+def magnitude(size: arb) -> int:
     """The binary exponent of an exact number that is not zero."""
     mantissa, exponent = size.man_exp()
     return int(mantissa.bit_length()) + int(exponent)
@@ -68,7 +68,7 @@ def terms(a: arb | acb, b: arb | acb) -> None:
     for large, small in ((a, b), (b, a)):
         low = arb(large.abs_lower())
         if not low.is_zero():
-            _note(_magnitude(low) - _magnitude(_upper(small)))
+            _note(magnitude(low) - magnitude(_upper(small)))
 
 
 def exact(value: fmpq) -> None:
@@ -90,15 +90,15 @@ def result(argument: arb | acb, value: arb | acb, name: str | None = None, order
         elif _upper(value) < LARGEST_LIMIT:
             near = acb(_nearest(w.real), _nearest(w.imag))
             if not near.is_zero():
-                _note(-_magnitude(_upper(w - near)))
+                _note(-magnitude(_upper(w - near)))
         if not argument.contains(0):
             off = _upper(w - z)
-            _note(_magnitude(_upper(argument)) - _magnitude(off) if not off.is_zero() else INVISIBLE)
+            _note(magnitude(_upper(argument)) - magnitude(off) if not off.is_zero() else INVISIBLE)
     if name is None or argument.is_zero():
         return
     size = _upper(argument)
-    _note(-POWERS_SEEN * _magnitude(size))
-    large = _magnitude(size)
+    _note(-POWERS_SEEN * magnitude(size))
+    large = magnitude(size)
     if large > 1:
         rate = RATES.get(name)
         _note(min(int(float(_upper(rate(z)))), INVISIBLE) if rate is not None and large < 40 else INVISIBLE if rate is not None else POWERS_SEEN * large)

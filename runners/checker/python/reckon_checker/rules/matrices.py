@@ -28,6 +28,7 @@ from .properties import (
     exact_rows,
     fits,
     generic_rank_at_least,
+    other_shape,
     rows_of,
     starred,
     transposed,
@@ -53,6 +54,8 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
     case = Case(list(task.get("assumptions") or []), seed)
     if matrix is None:
         return Open("the matrix is not written out")
+    if "right" in task and other_shape(task["right"], answer):
+        return wrong("the answer has another shape than the right-hand side")
     if reals(task["matrix"]) or reals(answer) or reals(task.get("right", 0)) or task.get("approximate"):
         if machine.cancels(task["matrix"], task.get("right", 0)):
             return Open("machine arithmetic loses too much")
@@ -300,7 +303,7 @@ def inverse(matrix: Rows, answer: Tree, case: Case) -> Residual:
 
 
 def linear_solve(matrix: Rows, answer: Tree, right: Tree, case: Case) -> Residual:
-    """Any solution will do. A vector may be written as a column."""
+    """Any solution will do."""
     if not is_call(right, "List") or not is_call(answer, "List"):
         return Open("shape")
     b = rows_of(right) or tuple((entry,) for entry in arguments(right))

@@ -15,7 +15,7 @@ from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Statement, Verified
 from ..tree import Refused, Tree, arguments, is_call
 from ..values import Undecided
-from .properties import rows_of
+from .properties import other_shape, rows_of
 
 MAX_MODULUS = 2**62
 MAX_SIZE = 40
@@ -123,6 +123,8 @@ def linear_solve(matrix: Residues, right: Tree, answer: Tree, n: int) -> Residua
     """Any solution will do."""
     if not is_call(right, "List") or not is_call(answer, "List"):
         return Open("shape")
+    if other_shape(right, answer):
+        return wrong("the answer has another shape than the right-hand side")
     b = rows_at(right, n) or [[residue(entry, n)] for entry in arguments(right)]
     x = rows_at(answer, n) or [[residue(entry, n)] for entry in arguments(answer)]
     if len(b) != len(matrix) or not x or len(x) != len(matrix[0]) or len(x[0]) != len(b[0]):

@@ -31,19 +31,7 @@ from ..values import (
 from .algebraic import NotAlgebraic, rational_of
 from .candidates import Algebraic, Candidate, bounded, holds_at
 from .kernels import NotOfOneKernel, coefficients_of, polynomial, roots
-from .problem import (
-    DIGITS,
-    MAX_BITS,
-    Problem,
-    Solution,
-    everything_is_seen,
-    far_off,
-    height,
-    one_to_one,
-    put_one_in,
-    schedule,
-    substituted,
-)
+from .problem import DIGITS, Agreement, Problem, Solution, at_rising_precision, one_to_one, put_one_in
 from .systems import Infinite, TooHard
 from .window import bounds
 
@@ -347,26 +335,12 @@ def classes(problem: Problem, waves: Waves, kernel: Kernel, real: bool) -> Resid
         if isinstance(finite, Verified):
             return Open("solutions that are not real are not in the answer")
         return Open("there are infinitely many solutions, the answer lists some") if isinstance(finite, Refuted) and not real else finite
-    why = "the enclosures stay too wide"
-    if height(problem) >= MAX_BITS:
-        return far_off(problem) or Open("numbers too large to be told apart")
-    for bits in schedule(problem):
-        budget.step()
+
+    def look(bits: int, agreement: Agreement) -> Residual:
         with precision(bits):
-            try:
-                compared = compare(problem, given, starts(waves(bits), kernel, real), period(kernel))
-            except Undecided as undecided:
-                why = str(undecided)
-                continue
-        if isinstance(compared, Refuted):
-            return compared
-        if isinstance(compared, Verified):
-            exact = compared.exact or substituted(problem)
-            if exact or everything_is_seen(problem, bits):
-                return Verified(exact, compared.residual)
-            return far_off(problem) or Open("a part of the answer is too small to be seen")
-        why = compared.why if isinstance(compared, Open) else why
-    return Open(why)
+            return compare(problem, given, starts(waves(bits), kernel, real), period(kernel), agreement)
+
+    return at_rising_precision(problem, look)
 
 
 def restricted(problem: Problem, waves: Waves, kernel: Kernel, real: bool) -> Refuted | None:
@@ -410,7 +384,7 @@ def may_give(family: tuple[Solution, str, Tree, Tree], x: acb) -> bool:
     return all(evaluate(condition, env) is not False for condition in s.conditions)
 
 
-def compare(problem: Problem, given: list[Progression], true: list[Number], step: acb) -> Residual:
+def compare(problem: Problem, given: list[Progression], true: list[Number], step: acb, agreement: Agreement) -> Residual:
     name = problem.unknowns[0]
     if not true:
         return Refuted(Statement("the equation has no solutions", exact=False)) if given else Verified(True, "{}")
@@ -431,8 +405,10 @@ def compare(problem: Problem, given: list[Progression], true: list[Number], step
             if whole is None:
                 raise Undecided("the enclosures stay too wide")
             near.append((i, int(whole)))
-            if (turns - int(whole)).abs_upper() > fmpq(1, 10**DIGITS):
+            off = arb((turns - int(whole)).abs_upper())
+            if off > fmpq(1, 10**DIGITS):
                 raise Undecided("the enclosures stay too wide")
+            agreement.add(off, arb(0))
         if not near:
             return Refuted(Statement(f"{name} = {show(start)} is no solution", exact=False))
         if len(near) > 1:

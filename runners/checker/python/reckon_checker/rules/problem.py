@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from typing import Any
 
-from flint import fmpq
+from flint import arb, fmpq
 
 from .. import budget, watch
 from ..agreement import Survey, Words, survey
@@ -21,15 +21,19 @@ from ..values import (
     Gaussian,
     NonValue,
     Number,
+    Relation,
     Undecided,
     ball,
     compare,
     complex_ball,
     digits_of,
+    is_exact,
     is_number,
     precision,
     show,
+    spread,
 )
+from ..watch import magnitude
 from .candidates import Algebraic, Candidate
 from .identities import proves
 from .real_values import restricted
@@ -38,6 +42,7 @@ MAX_BITS = 20_000
 DIGITS = 60
 FAR_BITS = (256, 2**15, 2**18)
 MAX_FAR_SIZE = 300  # nodes
+TOO_SMALL = "a part of the question or the answer is too small to be seen"
 LOST_BITS = 100  # that evaluation may lose of the working precision
 
 
@@ -132,12 +137,8 @@ def joined(node: Tree) -> list[Tree]:
 
 
 def height(problem: Problem) -> int:
-    """The largest height, in bits, of a number in the answer: the precision needed to separate it from other numbers."""
-    total = 0
-    for s in problem.solutions:
-        for value in s.values.values():
-            total = max(total, tree_height(value))
-    return total
+    """The largest height, in bits, of the numbers of an equation or of the answer: the precision needed to separate them from other numbers."""
+    return max((tree_height(node) for node in (*problem.equations, *(value for s in problem.solutions for value in s.values.values()))), default=0)
 
 
 def tree_height(node: Tree) -> int:
@@ -195,29 +196,54 @@ def finite(problem: Problem, algebraic: Algebraic) -> Residual:
 
 def one_to_one(problem: Problem, at: Callable[[int], list[Candidate]], note: str = "") -> Residual:
     """Every answer is a solution and every solution an answer. at: bits -> candidates. note: why it is open even then."""
+
+    def look(bits: int, agreement: Agreement) -> Residual:
+        solutions = at(bits)
+        with precision(bits):
+            return matched(problem, restricted(problem.equations, problem.domain, solutions), agreement)
+
+    found = at_rising_precision(problem, look)
+    return Open(note) if note and isinstance(found, Verified) else found
+
+
+class Agreement:
+    """To how many bits the values of an answer are known to agree with those that they are taken for."""
+
+    def __init__(self) -> None:
+        self.bits = 2**62
+
+    def add(self, spread: arb, size: arb) -> None:
+        """spread: an upper bound of a difference; size: a lower bound of the values, or 0."""
+        if not spread.is_zero():
+            self.bits = min(self.bits, (0 if size.is_zero() else magnitude(size)) - magnitude(arb(spread.upper())))
+
+
+def at_rising_precision(problem: Problem, look: Callable[[int, Agreement], Residual]) -> Residual:
+    """What is found at the first precision that decides. look: bits, where to note the agreement -> a finding. An agreement verifies where nothing
+    in the question or the answer is too small to be seen by it, or where normal forms prove that the solutions solve the equations."""
     why = "the enclosures stay too wide"
     if height(problem) >= MAX_BITS:
         return far_off(problem) or Open("numbers too large to be told apart")
+    proved: bool | None = None
     for bits in schedule(problem):
         budget.step()
+        agreement = Agreement()
         try:
-            solutions = at(bits)
-            with precision(bits):
-                found = matched(problem, restricted(problem.equations, problem.domain, solutions))
+            found = look(bits, agreement)
         except Undecided as undecided:
             why = str(undecided)
             continue
         if isinstance(found, Refuted):
             return found
         if isinstance(found, Verified):
-            if note:
-                return Open(note)
-            exact = found.exact or substituted(problem)
-            if exact or everything_is_seen(problem, bits):
+            proved = substituted(problem) if proved is None and not found.exact else proved
+            exact = found.exact or bool(proved)
+            if exact or everything_is_seen(problem, bits, agreement):
                 return Verified(exact, found.residual)
-            return far_off(problem) or Open("a part of the answer is too small to be seen")
-        why = found.why if isinstance(found, Open) else why
-    return Open(why)
+            why = TOO_SMALL
+        else:
+            why = found.why if isinstance(found, Open) else why
+    return (far_off(problem) if why == TOO_SMALL else None) or Open(why)
 
 
 def far_off(problem: Problem) -> Refuted | None:
@@ -252,24 +278,26 @@ def far_apart(left: Tree, right: Tree) -> Number | None:
     return None
 
 
-def everything_is_seen(problem: Problem, bits: int) -> bool:
-    """Whether no part of the answer's values vanishes beside the others at a precision."""
+def everything_is_seen(problem: Problem, bits: int, agreement: Agreement) -> bool:
+    """Whether no part of the answer's values, and of the equations with these put in, vanishes beside the others at a precision and in
+    an agreement."""
     with precision(bits):
         watch.reset(True)
         try:
             for s in problem.solutions:
-                for value in s.values.values():
+                for left, right in [*((value, value) for value in s.values.values()), *claims_of(problem, s)]:
                     for symbol in s.integers:
-                        value = replace(value, symbol, 1)  # noqa: PLW2901
-                    evaluate(value)
-            return watch.seen(bits - LOST_BITS)
-        except Undecided:
+                        left, right = replace(left, symbol, 1), replace(right, symbol, 1)  # noqa: PLW2901
+                    if compare(evaluate(left), evaluate(right)).relation is Relation.DIFFERENT:
+                        return False
+            return watch.seen(min(bits - LOST_BITS, agreement.bits))
+        except (Undecided, Refused):
             return False
         finally:
             watch.reset(False)
 
 
-def matched(problem: Problem, solutions: list[Candidate]) -> Residual:
+def matched(problem: Problem, solutions: list[Candidate], agreement: Agreement) -> Residual:
     given: list[dict[str, Number]] = []
     for s in problem.solutions:
         values = values_of(s, problem.unknowns)
@@ -296,12 +324,13 @@ def matched(problem: Problem, solutions: list[Candidate]) -> Residual:
             return Refuted(Statement(f"{spelled(values)} does not meet the conditions"))
         if one.admissible is None:
             why = "whether a solution meets the conditions"
-        exact = exact and all(
-            values[n] == one.values[n] for n in problem.unknowns if isinstance(values[n], fmpq | Gaussian) and isinstance(one.values[n], fmpq | Gaussian)
-        )
-        exact = exact and all(isinstance(values[n], fmpq | Gaussian) for n in problem.unknowns)
+        exact = exact and all(is_exact(values[n]) and is_exact(one.values[n]) for n in problem.unknowns)  # and equal: they overlap
         if not all(close(values[n], one.values[n]) for n in problem.unknowns):
             why = why or "the enclosures stay too wide"
+        for n in problem.unknowns:
+            if not (is_exact(values[n]) and is_exact(one.values[n])):
+                a, b = complex_ball(values[n]), complex_ball(one.values[n])
+                agreement.add(spread(a, b), arb(max(a.abs_lower(), b.abs_lower())))
     if problem.complete:
         for i, one in enumerate(solutions):
             if i in met or one.admissible is False:

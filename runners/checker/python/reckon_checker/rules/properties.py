@@ -155,6 +155,14 @@ def _inner(row: tuple[Tree, ...], column: tuple[Tree, ...]) -> Tree:
     return 0 if not terms else terms[0] if len(terms) == 1 else ("Plus", *terms)
 
 
+def other_shape(right: Tree, answer: Tree) -> bool:
+    """Whether a solution of m . x == right is a vector where right is a matrix, or a matrix where right is a vector."""
+    if not is_call(right, "List") or not is_call(answer, "List"):
+        return False
+    vectors = [not any(is_call(entry, "List") for entry in arguments(node)) for node in (right, answer)]
+    return vectors[0] != vectors[1] and all(vector or rows_of(node) is not None for vector, node in zip(vectors, (right, answer), strict=True))
+
+
 def entrywise(left: Rows, right: Rows) -> list[tuple[Tree, Tree]]:
     return [(a, b) for p, q in zip(left, right, strict=True) for a, b in zip(p, q, strict=True)]
 

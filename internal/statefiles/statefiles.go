@@ -1,0 +1,332 @@
+package statefiles
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Limits bound what a folder keeps. None may be zero.
+type Limits struct {
+	Age          time.Duration // of a file; then it is forgotten
+	AccountBytes int64         // of one account's files, those being written included
+	TotalBytes   int64         // of all files; at least AccountBytes
+}
+
+var (
+	// ErrForgotten means that a file is not kept any more.
+	ErrForgotten = errors.New("the file is not kept any more")
+	// ErrTooLarge means that a file would be larger than an account's files may be together.
+	ErrTooLarge = errors.New("the file is larger than what is kept for an account")
+)
+
+// The limits of a server that is given no others: --state-age, --state-space-account and --state-space.
+const (
+	DefaultAge          = 24 * time.Hour
+	DefaultAccountBytes = 2048 << 20
+	DefaultTotalBytes   = 8192 << 20
+)
+
+const (
+	// sweepInterval is how often Run looks for files that have reached their age.
+	sweepInterval = time.Minute
+	// abandonedAfter is how long after its last byte a file that is being written was left by a process that died.
+	abandonedAfter = time.Hour
+	// incoming begins the names of files that are being written.
+	incoming = ".incoming-"
+	lockName = ".lock"
+)
+
+// namePattern is an account or a job, as ids are written; also what no path can be made of.
+var namePattern = regexp.MustCompile(`^[0-9a-f-]{36}$`)
+
+var digestPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// Folder is the files of an installation: ACCOUNT/JOB.SHA256.
+type Folder struct {
+	root   string
+	limits Limits
+	now    func() time.Time
+}
+
+// Open opens or creates a folder. It forgets nothing: Run and Create do.
+func Open(root string, limits Limits, now func() time.Time) (*Folder, error) {
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return nil, fmt.Errorf("folder of state vectors: %w", err)
+	}
+	return &Folder{root: root, limits: limits, now: now}, nil
+}
+
+// Largest is the length of the largest file that can be kept.
+func (f *Folder) Largest() int64 { return f.limits.AccountBytes }
+
+// Run forgets files that have reached their age, until ctx ends.
+func (f *Folder) Run(ctx context.Context) error {
+	for {
+		if err := f.locked(func() error { return f.makeRoom("", 0) }); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(sweepInterval):
+		}
+	}
+}
+
+// File is one that is being written.
+type File struct {
+	folder       *Folder
+	file         *os.File
+	account, job string
+	digest       hash.Hash
+	written      int64
+	size         int64
+	finished     bool
+}
+
+// Create begins the file of a job, which will have so many bytes, and makes room for it: files of the account first, then of the account
+// that has most. ErrTooLarge: it has more than Largest.
+func (f *Folder) Create(account, job string, bytes int64) (*File, error) {
+	if !namePattern.MatchString(account) || !namePattern.MatchString(job) {
+		return nil, fmt.Errorf("state vector of job %q of account %q: these are no ids", job, account)
+	}
+	if bytes > f.limits.AccountBytes {
+		return nil, fmt.Errorf("%w: %d bytes of %d", ErrTooLarge, bytes, f.limits.AccountBytes)
+	}
+	var file *os.File
+	err := f.locked(func() error {
+		if err := f.makeRoom(account, bytes); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Join(f.root, account), 0o700); err != nil {
+			return err
+		}
+		var err error
+		if file, err = os.CreateTemp(filepath.Join(f.root, account), incoming); err != nil {
+			return err
+		}
+		return file.Truncate(bytes) // so that others count it whole
+	})
+	if err != nil {
+		if file != nil {
+			_, _ = file.Close(), os.Remove(file.Name())
+		}
+		return nil, fmt.Errorf("state vector: %w", err)
+	}
+	return &File{folder: f, file: file, account: account, job: job, digest: sha256.New(), size: bytes}, nil
+}
+
+// Write is io.Writer.
+func (w *File) Write(data []byte) (int, error) {
+	if w.written+int64(len(data)) > w.size {
+		return 0, fmt.Errorf("state vector: more than the %d bytes it was to have", w.size)
+	}
+	n, err := w.file.Write(data)
+	w.written += int64(n)
+	_, _ = w.digest.Write(data[:n]) // never fails (package hash)
+	return n, err
+}
+
+// Keep makes the file durable under the SHA-256 that it returns, in hexadecimal.
+func (w *File) Keep() (sha string, err error) {
+	if w.written != w.size {
+		return "", fmt.Errorf("state vector: %d bytes of %d were written", w.written, w.size)
+	}
+	sha = hex.EncodeToString(w.digest.Sum(nil))
+	if err := cmp.Or(w.file.Sync(), w.file.Close()); err != nil {
+		return "", fmt.Errorf("state vector: %w", err)
+	}
+	if err := os.Rename(w.file.Name(), w.folder.path(w.account, w.job, sha)); err != nil {
+		return "", fmt.Errorf("state vector: %w", err)
+	}
+	w.finished = true
+	return sha, syncFolder(filepath.Join(w.folder.root, w.account))
+}
+
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("state vector: %w", err)
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// Discard removes a file that is not kept; after Keep it does nothing.
+func (w *File) Discard() {
+	if !w.finished {
+		_, _ = w.file.Close(), os.Remove(w.file.Name()) // what stays is swept as abandoned
+	}
+}
+
+// Read opens the file of a job with a digest. ErrForgotten: it is not kept any more, or has reached its age.
+func (f *Folder) Read(account, job, sha string) (file *os.File, written time.Time, err error) {
+	if !namePattern.MatchString(account) || !namePattern.MatchString(job) || !digestPattern.MatchString(sha) {
+		return nil, written, ErrForgotten
+	}
+	file, err = os.Open(f.path(account, job, sha))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, written, ErrForgotten
+	}
+	if err != nil {
+		return nil, written, fmt.Errorf("state vector: %w", err)
+	}
+	info, err := file.Stat()
+	if err == nil && f.now().Sub(info.ModTime()) > f.limits.Age {
+		err = ErrForgotten
+	}
+	if err != nil {
+		return nil, written, errors.Join(err, file.Close())
+	}
+	return file, info.ModTime(), nil
+}
+
+func (f *Folder) path(account, job, sha string) string {
+	return filepath.Join(f.root, account, job+"."+sha)
+}
+
+// kept is a file in the folder.
+type kept struct {
+	path, account string
+	bytes         int64
+	at            time.Time
+	incoming      bool
+}
+
+// makeRoom removes what has reached its age or was left by a crash, and the oldest files until an account has room for so many bytes
+// more. It is called under the lock.
+func (f *Folder) makeRoom(account string, bytes int64) error {
+	files, err := f.list()
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(files, func(a, b kept) int { return a.at.Compare(b.at) })
+	total, of := bytes, map[string]int64{account: bytes}
+	for _, file := range files {
+		total += file.bytes
+		of[file.account] += file.bytes
+	}
+	remove := func(due func(kept) bool) error {
+		for i, file := range files {
+			if file.path == "" || !due(file) {
+				continue
+			}
+			if err := os.Remove(file.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			total, of[file.account] = total-file.bytes, of[file.account]-file.bytes
+			files[i].path = ""
+		}
+		return nil
+	}
+	now := f.now()
+	err = remove(func(file kept) bool {
+		if file.incoming {
+			return now.Sub(file.at) > abandonedAfter
+		}
+		return now.Sub(file.at) > f.limits.Age
+	})
+	if err == nil {
+		err = remove(func(file kept) bool {
+			return !file.incoming && file.account == account && of[account] > f.limits.AccountBytes
+		})
+	}
+	for err == nil && total > f.limits.TotalBytes {
+		most := mostKept(files)
+		if most == "" {
+			return fmt.Errorf("no room: %d bytes are being written, %d are kept for all accounts", total, f.limits.TotalBytes)
+		}
+		removed := false
+		err = remove(func(file kept) bool {
+			due := !removed && !file.incoming && file.account == most
+			removed = removed || due
+			return due
+		})
+	}
+	if err == nil && of[account] > f.limits.AccountBytes {
+		return fmt.Errorf("no room: %d bytes of the account are being written, %d are kept", of[account], f.limits.AccountBytes)
+	}
+	return err
+}
+
+// mostKept is the account with most bytes in files that can be forgotten, the first by name of several; empty without any.
+func mostKept(files []kept) (most string) {
+	of := map[string]int64{}
+	for _, file := range files {
+		if file.path != "" && !file.incoming {
+			of[file.account] += file.bytes
+		}
+	}
+	for account, bytes := range of {
+		if most == "" || bytes > of[most] || bytes == of[most] && account < most {
+			most = account
+		}
+	}
+	return most
+}
+
+// list is every file. Folders of accounts without any are removed.
+func (f *Folder) list() (files []kept, err error) {
+	accounts, err := os.ReadDir(f.root)
+	if err != nil {
+		return nil, err
+	}
+	for _, account := range accounts {
+		if !account.IsDir() || !namePattern.MatchString(account.Name()) {
+			continue
+		}
+		folder := filepath.Join(f.root, account.Name())
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			info, err := entry.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // another process has renamed or removed it
+			}
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, kept{
+				path: filepath.Join(folder, entry.Name()), account: account.Name(), bytes: info.Size(), at: info.ModTime(),
+				incoming: strings.HasPrefix(entry.Name(), incoming),
+			})
+		}
+		if len(entries) == 0 {
+			_ = os.Remove(folder) // Create makes it again, under the same lock
+		}
+	}
+	return files, nil
+}
+
+// locked calls do while no other process makes room.
+func (f *Folder) locked(do func() error) error {
+	lock, err := os.OpenFile(filepath.Join(f.root, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("folder of state vectors: %w", err)
+	}
+	defer func() { _ = lock.Close() }()
+	for {
+		err := unix.Flock(int(lock.Fd()), unix.LOCK_EX)
+		if err == nil {
+			return do()
+		}
+		if !errors.Is(err, unix.EINTR) {
+			return fmt.Errorf("folder of state vectors: %w", err)
+		}
+	}
+}

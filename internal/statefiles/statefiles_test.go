@@ -1,0 +1,197 @@
+package statefiles_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"reckon/internal/statefiles"
+)
+
+const (
+	alice = "0198a1b2-0000-7000-8000-00000000000a"
+	bob   = "0198a1b2-0000-7000-8000-00000000000b"
+)
+
+// shelf is a folder with a clock of its own.
+type shelf struct {
+	t      *testing.T
+	root   string
+	folder *statefiles.Folder
+	now    time.Time
+	jobs   int
+}
+
+func newShelf(t *testing.T, limits statefiles.Limits) *shelf {
+	t.Helper()
+	s := &shelf{t: t, root: filepath.Join(t.TempDir(), "states"), now: time.Now()}
+	var err error
+	if s.folder, err = statefiles.Open(s.root, limits, func() time.Time { return s.now }); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// stored is a file that was kept.
+type stored struct{ account, job, sha string }
+
+// keep stores a file of so many bytes, a second older than the next one.
+func (s *shelf) keep(account string, size int) stored {
+	s.t.Helper()
+	s.jobs++
+	f := stored{account: account, job: fmt.Sprintf("7c9e6679-7425-50de-944b-%012d", s.jobs)}
+	w, err := s.folder.Create(account, f.job, int64(size))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer w.Discard()
+	content := bytes.Repeat([]byte{byte(s.jobs)}, size)
+	if _, err := w.Write(content[:size/2]); err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := w.Write(content[size/2:]); err != nil {
+		s.t.Fatal(err)
+	}
+	if f.sha, err = w.Keep(); err != nil {
+		s.t.Fatal(err)
+	}
+	if sum := sha256.Sum256(content); f.sha != hex.EncodeToString(sum[:]) {
+		s.t.Errorf("kept under %s", f.sha)
+	}
+	at := s.now.Add(time.Duration(s.jobs-1000) * time.Second)
+	if err := os.Chtimes(filepath.Join(s.root, account, f.job+"."+f.sha), at, at); err != nil {
+		s.t.Fatal(err)
+	}
+	return f
+}
+
+func (s *shelf) has(f stored) bool {
+	s.t.Helper()
+	file, _, err := s.folder.Read(f.account, f.job, f.sha)
+	if errors.Is(err, statefiles.ErrForgotten) {
+		return false
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	content, err := io.ReadAll(file)
+	sum := sha256.Sum256(content)
+	if err = errors.Join(err, file.Close()); err != nil || hex.EncodeToString(sum[:]) != f.sha {
+		s.t.Errorf("%v: other bytes, %v", f, err)
+	}
+	return true
+}
+
+// TestOldestOfAnAccountGoFirst: an account has its bound to itself; it never costs another's files.
+func TestOldestOfAnAccountGoFirst(t *testing.T) {
+	s := newShelf(t, statefiles.Limits{Age: time.Hour, AccountBytes: 100, TotalBytes: 1000})
+	first, second, others := s.keep(alice, 60), s.keep(alice, 40), s.keep(bob, 100)
+	third := s.keep(alice, 50)
+	if s.has(first) || !s.has(second) || !s.has(third) || !s.has(others) {
+		t.Error("not the oldest of the account was forgotten")
+	}
+	if _, err := s.folder.Create(alice, first.job, 101); !errors.Is(err, statefiles.ErrTooLarge) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestWhoHasMostLosesFirst: the bound on all files costs the account that has most.
+func TestWhoHasMostLosesFirst(t *testing.T) {
+	s := newShelf(t, statefiles.Limits{Age: time.Hour, AccountBytes: 100, TotalBytes: 150})
+	small, one, two := s.keep(bob, 30), s.keep(alice, 50), s.keep(alice, 50)
+	more := s.keep(bob, 40)
+	if !s.has(small) || s.has(one) || !s.has(two) || !s.has(more) {
+		t.Error("the account with few files lost one")
+	}
+}
+
+// TestFilesAreForgottenWithAge: at once for whoever asks, and on disk by the next sweep; so is what a crash left.
+func TestFilesAreForgottenWithAge(t *testing.T) {
+	s := newShelf(t, statefiles.Limits{Age: 2 * time.Hour, AccountBytes: 100, TotalBytes: 1000})
+	old := s.keep(alice, 10)
+	left, err := s.folder.Create(alice, old.job, 10) // and its process dies
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := left.Write([]byte("half")); err != nil {
+		t.Fatal(err)
+	}
+	s.now = s.now.Add(2 * time.Hour)
+	if s.has(old) {
+		t.Error("a file past its age was answered")
+	}
+	s.keep(bob, 10)
+	if entries, err := os.ReadDir(filepath.Join(s.root, alice)); !errors.Is(err, os.ErrNotExist) && len(entries) > 0 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// TestWhatIsWrittenTakesItsRoom: files that are being written count whole, are never forgotten for others, and several at a time
+// stay within the bounds.
+func TestWhatIsWrittenTakesItsRoom(t *testing.T) {
+	s := newShelf(t, statefiles.Limits{Age: time.Hour, AccountBytes: 100, TotalBytes: 100})
+	before := s.keep(alice, 50)
+	w, err := s.folder.Create(bob, before.job, 80)
+	if err != nil || s.has(before) {
+		t.Fatal(err, "the room was not made")
+	}
+	if _, err := s.folder.Create(alice, before.job, 30); err == nil {
+		t.Error("110 bytes of 100 are being written")
+	}
+	if _, err := w.Write(make([]byte, 81)); err == nil {
+		t.Error("a file grew past what it was to have")
+	}
+	if _, err := w.Keep(); err == nil {
+		t.Error("a file that is not whole was kept")
+	}
+	w.Discard()
+	s.has(s.keep(alice, 100))
+
+	var together sync.WaitGroup
+	for i := range 8 {
+		together.Go(func() {
+			if w, err := s.folder.Create([]string{alice, bob}[i%2], fmt.Sprintf("7c9e6679-7425-50de-944b-1000000000%02d", i), 30); err == nil {
+				_, _ = w.Write(make([]byte, 30))
+				_, _ = w.Keep()
+			}
+		})
+	}
+	together.Wait()
+	var total int64
+	paths, _ := filepath.Glob(filepath.Join(s.root, "*", "*"))
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += info.Size()
+	}
+	if total > 100 || total < 30 || slices.ContainsFunc(paths, func(p string) bool { return filepath.Base(p)[0] == '.' }) {
+		t.Errorf("%d bytes in %v", total, paths)
+	}
+}
+
+// TestNamesAreIDs: nothing outside the folder is reached.
+func TestNamesAreIDs(t *testing.T) {
+	s := newShelf(t, statefiles.Limits{Age: time.Hour, AccountBytes: 100, TotalBytes: 100})
+	f := s.keep(alice, 10)
+	for _, wrong := range []stored{{"../" + alice, f.job, f.sha}, {alice, "../../x", f.sha}, {alice, f.job, "../" + f.sha}, {bob, f.job, f.sha}} {
+		if s.has(wrong) {
+			t.Errorf("%v was found", wrong)
+		}
+	}
+	for _, wrong := range [][2]string{{"../" + alice, f.job}, {alice, "../../x"}, {"", f.job}} {
+		if _, err := s.folder.Create(wrong[0], wrong[1], 1); err == nil {
+			t.Errorf("%v was created", wrong)
+		}
+	}
+}

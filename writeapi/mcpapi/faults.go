@@ -1,0 +1,151 @@
+package mcpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// fault is an error of the protocol that a client is told (JSON-RPC 2.0, section 5.1).
+type fault struct {
+	id      json.RawMessage // of the request; nil: it cannot be told
+	Code    int64           `json:"code"`
+	Message string          `json:"message"`
+	Data    any             `json:"data,omitempty"`
+}
+
+// write answers a fault. What cannot be told has no id (MCP, Streamable HTTP).
+func (f *fault) write(w http.ResponseWriter, status int) {
+	document, _ := json.Marshal(struct { // of texts and numbers
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id,omitempty"`
+		Error   *fault          `json:"error"`
+	}{"2.0", f.id, f})
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(document) // an error: the client has gone
+}
+
+// members are those of a JSON-RPC message.
+var members = []string{"jsonrpc", "id", "method", "params", "result", "error"}
+
+// wholeNumbers are the numbers that an id may be: every reader reads up to 2^53 alike.
+var wholeNumbers = regexp.MustCompile(`^(?:0|-?[1-9][0-9]{0,14})$`)
+
+// paramsOf are the parameters of the methods that the SDK answers, as it reads them.
+var paramsOf = map[string]func() any{
+	"initialize": func() any { return new(mcp.InitializeParams) }, "ping": func() any { return new(mcp.PingParams) },
+	"tools/list": func() any { return new(mcp.ListToolsParams) }, "tools/call": func() any { return new(mcp.CallToolParamsRaw) },
+	"resources/list": func() any { return new(mcp.ListResourcesParams) }, "resources/templates/list": func() any { return new(mcp.ListResourceTemplatesParams) },
+	"resources/read": func() any { return new(mcp.ReadResourceParams) }, "prompts/list": func() any { return new(mcp.ListPromptsParams) }, "prompts/get": func() any { return new(mcp.GetPromptParams) },
+	"resources/subscribe": func() any { return new(mcp.SubscribeParams) }, "resources/unsubscribe": func() any { return new(mcp.UnsubscribeParams) },
+	"subscriptions/listen": func() any { return new(mcp.SubscriptionsListenParams) }, "server/discover": func() any { return new(mcp.DiscoverParams) },
+	"completion/complete": func() any { return new(mcp.CompleteParams) }, "logging/setLevel": func() any { return new(mcp.SetLoggingLevelParams) },
+}
+
+// checkMessage returns the fault of a message that is none of JSON-RPC 2.0, or whose parameters are of other types than its method's: the SDK
+// reads members in any letters, answers an id of 1.5 with 1, and tells clients of its Go types.
+func checkMessage(body []byte) *fault {
+	var message map[string]json.RawMessage
+	if json.Unmarshal(body, &message) != nil || message == nil {
+		return &fault{Code: jsonrpc.CodeInvalidRequest, Message: "the body is not one JSON-RPC 2.0 message; batches are of revisions that are not served"}
+	}
+	invalid := func(text string) *fault {
+		return &fault{id: message["id"], Code: jsonrpc.CodeInvalidRequest, Message: text}
+	}
+	if id, given := message["id"]; given {
+		if text := string(id); text[0] != '"' && !wholeNumbers.MatchString(text) {
+			delete(message, "id")
+			return invalid("id is a text or a whole number of at most 15 digits")
+		}
+	}
+	for name := range message {
+		for _, member := range members {
+			if name != member && strings.EqualFold(name, member) {
+				return invalid("the member " + member + " is written in other letters")
+			}
+		}
+	}
+	if string(message["jsonrpc"]) != `"2.0"` {
+		return invalid(`jsonrpc is "2.0"`)
+	}
+	var method string
+	if given, is := message["method"]; is && (json.Unmarshal(given, &method) != nil || given[0] != '"') {
+		return invalid("method is a text")
+	}
+	params, given := message["params"]
+	if !given {
+		return nil
+	}
+	if params[0] != '{' {
+		return &fault{id: message["id"], Code: jsonrpc.CodeInvalidParams, Message: "params is an object"}
+	}
+	if make := paramsOf[method]; make != nil {
+		if err := json.Unmarshal(params, make()); err != nil {
+			text := "a member of params is not of the type that " + method + " has"
+			if typed, is := errors.AsType[*json.UnmarshalTypeError](err); is && typed.Field != "" {
+				text = "params." + typed.Field + " is not of the type that " + method + " has"
+			}
+			return &fault{id: message["id"], Code: jsonrpc.CodeInvalidParams, Message: text}
+		}
+	}
+	return nil
+}
+
+// faultWriter puts what the SDK refuses in plain text as an error of the protocol.
+type faultWriter struct {
+	http.ResponseWriter
+	message message
+	status  int // of a plain text, which is held back; 0: there is none
+	said    strings.Builder
+}
+
+// WriteHeader is http.ResponseWriter.
+func (w *faultWriter) WriteHeader(status int) {
+	if status >= http.StatusBadRequest && strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
+		w.status = status
+		return
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write is http.ResponseWriter.
+func (w *faultWriter) Write(p []byte) (int, error) {
+	if w.status != 0 {
+		return w.said.Write(p)
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *faultWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// finish writes what was held back.
+func (w *faultWriter) finish() {
+	if w.status == 0 {
+		return
+	}
+	f := &fault{id: w.message.ID, Code: jsonrpc.CodeInvalidRequest, Message: "the message, or a header of its request, is not as the revision of the protocol has it"}
+	switch said := w.said.String(); {
+	case w.status >= http.StatusInternalServerError:
+		f.Code, f.Message = jsonrpc.CodeInternalError, "something went wrong here"
+	case strings.Contains(said, "JSON RPC not handled"):
+		f.Code, f.Message = jsonrpc.CodeMethodNotFound, "there is no such method"
+	case strings.Contains(said, "Unsupported protocol version"):
+		f.Message, f.Data = "the header MCP-Protocol-Version names a revision that is not served", map[string]any{"supported": Revisions()}
+	case strings.Contains(said, "Accept must contain"):
+		f.Message = "the header Accept must have both application/json and text/event-stream"
+	case strings.Contains(said, "missing id"):
+		f.Message = "the method is a request: it has an id"
+	case strings.Contains(said, "unexpected id"):
+		f.Message = "the method is a notification: it has no id"
+	case strings.Contains(said, "missing required"):
+		f.Code, f.Message = jsonrpc.CodeInvalidParams, "the method has params"
+	}
+	f.write(w.ResponseWriter, w.status)
+}
