@@ -338,8 +338,8 @@ func TestUUIDsInEitherCase(t *testing.T) {
 			}
 		}
 	}
-	if ids != 5 {
-		t.Errorf("%d paths take a UUID, of 5", ids)
+	if ids != 6 {
+		t.Errorf("%d paths take a UUID, of 6", ids)
 	}
 	for _, other := range []string{"{" + job + "}", "urn:uuid:" + job, strings.ReplaceAll(job, "-", ""), job + "0", "x"} {
 		u.Do(t, http.MethodGet, "/api/jobs/"+url.PathEscape(other), "").Want(t, httpkit.NoSuchJob)

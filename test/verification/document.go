@@ -65,7 +65,7 @@ identity that is exact for the numbers as they print is proved for these. What a
 allowed for, and exact arithmetic proves nothing where machines lose most of a value (10.^16 + 1 - 10.^16). An undefined function is
 looked at as one fixed smooth function: a difference found with it, which the residual names, refutes what is said of every function; an
 agreement only supports, unless algebra proves it. Indexed variables such as a[1] are variables. Conditions with an order are verified where
-their symbols are assumed real, or where both are made of orders of first degree in one symbol; statements of membership are supported or refuted only. A check is bounded by its own processor time, so that a busy machine
+their symbols are assumed real, or where both are made of orders of first degree in one symbol; statements of membership are supported or refuted only. A check is bounded in steps that are counted, so that a busy machine
 changes no verdict. A decimal answer is verified where 53 bits hold every
 decimal as it is written (1.5, not 0.1) and it is exactly right; solutions of polynomial equations and eigenvalues also where the decimals are the
 exact ones rounded to 53 bits or, with more digits than these hold, to the digits they show, and the residual says so. A text is no value: such an

@@ -19,6 +19,7 @@ from .cuts import CUTS, not_positive
 from .evaluation import EMPTY, evaluate
 from .growth import ONE, Form, Growth, Monomial, Range, as_growth, combined, compared, form_tree, form_value, growth, order, product, raised
 from .normal import proves_zero
+from .primes import factorization
 from .tree import Refused, Tree, arguments, is_call, plus, power, rational, times
 from .tree import size as nodes
 from .values import Gaussian, Number, Undecided, Value, complex_ball, is_number, whole
@@ -414,7 +415,7 @@ def form_of(constant: Constant) -> Form:
     if is_call(tree, "Log") and len(arguments(tree)) == 1:
         inner = Constant(arguments(tree)[0]).rational()
         if inner is not None and inner > 0 and inner.p.bit_length() + inner.q.bit_length() < 80:
-            primes = [(int(p), int(e)) for p, e in inner.p.factor()] + [(int(p), -int(e)) for p, e in inner.q.factor()]
+            primes = factorization(inner.p) + [(p, -e) for p, e in factorization(inner.q)]
             total = ()
             for p, e in primes:
                 total = combined(total, ((("Log", p), fmpq(e)),), fmpq(1))

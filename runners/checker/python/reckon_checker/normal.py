@@ -16,6 +16,7 @@ from flint import fmpq
 from . import budget
 from .calculus import applied, expand_d
 from .field import Field, Fraction, TooLarge, as_rational, content, lowest
+from .primes import factorization
 from .reality import on_reals, rewritten
 from .tree import CONSTANTS, Refused, Text, Tree, arguments, is_call, minus, plus, power, rational, times, undefined
 
@@ -168,7 +169,7 @@ class Normalizer:
         for part, way in ((constant.p, 1), (constant.q, -1)):
             if part.bit_length() > 80:
                 raise TooLarge
-            for prime, multiplicity in part.factor():
+            for prime, multiplicity in factorization(part):
                 term = self._log_generator(field.constant(fmpq(prime)))
                 total = field.add(total, field.multiply(field.constant(way * multiplicity), term))
         return total
@@ -278,7 +279,7 @@ class Normalizer:
         for part, way in ((base.p, 1), (base.q, -1)):
             if part.bit_length() > 80:
                 raise TooLarge
-            for prime, multiplicity in part.factor():
+            for prime, multiplicity in factorization(part):
                 whole = exponent * multiplicity * way
                 turns = whole.floor()
                 rest = whole - turns

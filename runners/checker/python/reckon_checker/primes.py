@@ -7,18 +7,27 @@ import math
 from flint import fmpz
 
 from . import budget
+from .tree import Refused
 
-DOUBLING_BITS = 10  # by which factoring takes twice the time, as measured to 200 bits
+LARGEST_TRIED = 1000
+PRIMORIAL = fmpz.primorial_ui(fmpz(LARGEST_TRIED))
+EASY_BITS = 60  # of a factor that elliptic curves find in a quarter of a second
 
 
 def factorization(n: int | fmpz) -> list[tuple[int, int]]:
-    """The primes of |n| and their exponents."""
-    budget.step(1 + 2 ** (fmpz(n).bit_length() // DOUBLING_BITS))
-    return [(int(p), int(e)) for p, e in abs(fmpz(n)).factor()]
+    """The primes of |n| and their exponents, by elliptic curves: FLINT's quadratic sieve writes files, which a check may not."""
+    bits = fmpz(n).bit_length()
+    budget.step(1 + 2 ** (min(bits, 2 * EASY_BITS) // 8))
+    found = abs(fmpz(n)).factor_smooth(min(bits // 2 + 1, EASY_BITS))
+    if not all(is_prime(p) for p, _ in found):
+        raise Refused("a number that is hard to factor")
+    return sorted((int(p), int(e)) for p, e in found)
 
 
 def is_probable_prime(n: int | fmpz) -> bool:
-    """By the test of Baillie, Pomerance, Selfridge and Wagstaff: few powers modulo n."""
+    """By small divisors, then by the test of Baillie, Pomerance, Selfridge and Wagstaff: few powers modulo n."""
+    if abs(int(n)) > LARGEST_TRIED and fmpz(n).gcd(PRIMORIAL) != 1:
+        return False
     budget.step(1 + fmpz(n).bit_length() ** 3 // 3_500_000)
     return bool(fmpz(n).is_probable_prime())
 

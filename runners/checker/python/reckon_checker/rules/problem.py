@@ -36,6 +36,7 @@ from ..values import (
 from ..watch import magnitude
 from .candidates import Algebraic, Candidate
 from .identities import proves
+from .inverted import undone
 from .real_values import restricted
 
 MAX_BITS = 20_000
@@ -400,7 +401,7 @@ def substituted(problem: Problem) -> bool:
     """Whether normal forms prove that every solution solves the equations."""
     if len(problem.solutions) > 8:
         return False
-    return all(proves(claims_of(problem, s), assumptions_for(problem, s)) for s in problem.solutions)
+    return all(proves([(undone(a), undone(b)) for a, b in claims_of(problem, s)], assumptions_for(problem, s)) for s in problem.solutions)
 
 
 def put_in(problem: Problem, why: str) -> Residual:
