@@ -21,9 +21,18 @@ const (
 	mostSuggestions = 5
 )
 
+// kindAsked is which kind of entry a search wants.
+type kindAsked string
+
+const (
+	functionsAsked kindAsked = "function"
+	tasksAsked     kindAsked = "task"
+	anyAsked       kindAsked = "any"
+)
+
 type searchReferenceInput struct {
 	Query  string           `query:"q" maxLength:"200" doc:"What is looked for: a name, the beginning of one, what another system calls it, or words. Left out: everything, by name" example:"np.linalg.eig"`
-	Kind   string           `query:"kind" enum:"function,task,any" default:"any" doc:"function: symbols of the language; task: how-tos that name symbols"`
+	Kind   kindAsked        `query:"kind" enum:"function,task,any" default:"any" doc:"function: symbols of the language; task: how-tos that name symbols"`
 	Status reference.Status `query:"status" enum:"supported,divergent,blocked,unsupported" doc:"Only rows of this status"`
 	Limit  int              `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most rows to answer"`
 	Offset int              `query:"offset" minimum:"0" maximum:"100000" default:"0" doc:"Rows to leave out"`
@@ -148,7 +157,7 @@ func (s Services) registerReference(api *httpkit.API) {
 
 func searchReference(about *reference.Reference, in *searchReferenceInput) *searchReferenceOutput {
 	query := reference.Query{Text: in.Query, Status: in.Status, Limit: in.Limit, Offset: in.Offset}
-	if in.Kind != "any" {
+	if in.Kind != anyAsked {
 		query.Kind = reference.Kind(in.Kind)
 	}
 	rows, total := about.Find(query)
