@@ -252,7 +252,7 @@ func TestOtherAccountsThingsAreNotThere(t *testing.T) {
 	if _, err := s.Store.Append(t.Context(), certificate.Stream(certified), event.NoStream, in.Propose([]event.Event{certificate.Issued{CertificateID: certified, Account: owner.ID, Verdict: certificate.Verified}})); err != nil {
 		t.Fatal(err)
 	}
-	burst := owner.Do(t, http.MethodGet, "/api/bursts/locate?run_id="+run, "").OK(t).JSON["burst_id"].(string)
+	burst := fresh(t, func() apitest.Answer { return owner.Do(t, http.MethodGet, "/api/bursts/locate?run_id="+run, "") }).OK(t).JSON["burst_id"].(string)
 	things := map[string]struct {
 		id   string
 		kind httpkit.Kind

@@ -14,7 +14,7 @@ type Tool struct{ Name, About string }
 
 // agents is what llms.txt and agents.md are made from: the tables that the service itself runs by.
 type agents struct {
-	reference
+	described
 	Base      string // before every path; empty: the host that the document comes from
 	Groups    []group
 	Plans     account.Plans

@@ -37,15 +37,15 @@ func (s Services) serveDocs(api *httpkit.API) error {
 	if err != nil {
 		return err
 	}
-	described, err := readReference(description)
+	shown, err := readReference(description)
 	if err != nil {
 		return err
 	}
-	reference, err := render(referenceTemplate, described)
+	reference, err := render(referenceTemplate, shown)
 	if err != nil {
 		return err
 	}
-	told := agents{reference: described, Base: s.PublicURL, Groups: groupsOf(described.Operations), Plans: s.Plans, Kinds: api.Kinds(), Tools: s.Tools, Revisions: s.Revisions}
+	told := agents{described: shown, Base: s.PublicURL, Groups: groupsOf(shown.Operations), Plans: s.Plans, Kinds: api.Kinds(), Tools: s.Tools, Revisions: s.Revisions}
 	llms, err := told.write(llmsTemplate)
 	if err != nil {
 		return err
@@ -122,19 +122,20 @@ type openAPI struct {
 	Components struct{ Schemas shapesByName }
 }
 
-type reference struct {
+// described is what pages show of the description of the API.
+type described struct {
 	Title, Version, Description string
 	Operations                  []operation
 	Languages                   []string // of samples
 }
 
 // readReference reads what pages show of a description.
-func readReference(description []byte) (reference, error) {
+func readReference(description []byte) (described, error) {
 	var api openAPI
 	if err := json.Unmarshal(description, &api); err != nil {
-		return reference{}, fmt.Errorf("reference page: %w", err)
+		return described{}, fmt.Errorf("reference page: %w", err)
 	}
-	page := reference{Title: api.Info.Title, Version: api.Info.Version, Description: api.Info.Description}
+	page := described{Title: api.Info.Title, Version: api.Info.Version, Description: api.Info.Description}
 	for path, methods := range api.Paths {
 		for method, o := range methods {
 			shown := operation{
@@ -148,7 +149,7 @@ func readReference(description []byte) (reference, error) {
 			case isJSON:
 				body, err := api.Components.Schemas.body(content.Schema)
 				if err != nil {
-					return reference{}, err
+					return described{}, err
 				}
 				shown.Body, shown.Tried, asked.body = body, true, body
 			case len(media) > 0:

@@ -17,6 +17,7 @@ func (s Services) addRoutes(api *httpkit.API) {
 	s.registerPlans(api)
 	s.registerPlots(api)
 	s.registerReceipts(api)
+	s.registerReference(api)
 	s.registerSessions(api)
 	s.registerSignIns(api)
 	s.registerStatevectors(api)

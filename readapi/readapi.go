@@ -7,6 +7,7 @@ import (
 	"reckon/domain/account"
 	"reckon/domain/event"
 	"reckon/domain/receipt"
+	"reckon/domain/reference"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
@@ -47,6 +48,8 @@ type Services struct {
 	SessionIdle time.Duration // after which a session expires
 	// Busy tells whether a session's worker is evaluating, where this process can know.
 	Busy func(account, sessionID string, epoch int) bool
+
+	Reference *reference.Reference // the function reference
 
 	Health    Health
 	Build     string

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -251,6 +252,25 @@ func TestCodesAreBound(t *testing.T) {
 	}
 	if a := s.Do(t, http.MethodPost, "/oauth/token", strings.Repeat("a", 20_000), "Content-Type", "application/x-www-form-urlencoded"); a.Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a long body: %d", a.Status)
+	}
+}
+
+// TestTheConsentPageTellsNoAddresses: a wrong sign-in there is answered alike for an address that is registered and for one that is not. Time is that of
+// POST /auth/login, whose handler it calls.
+func TestTheConsentPageTellsNoAddresses(t *testing.T) {
+	s, u, c := startOAuth(t)
+	attempt := func(email, password string) apitest.Answer {
+		a := s.Form(t, "/oauth/authorize", url.Values{"request": {c.Query()}, "answer": {"sign-in"}, "email": {email}, "password": {password}})
+		for _, varies := range []string{"X-Request-Id", "Date", "X-Ratelimit-Remaining"} {
+			a.Header.Del(varies)
+		}
+		return a
+	}
+	known := attempt(u.Email, "not the password")
+	for _, other := range []apitest.Answer{attempt("nobody@example.com", "not the password"), attempt("no address", "not the password"), attempt(u.Email, ""), attempt("nobody@example.com", strings.Repeat("x", 500))} {
+		if known.Status != http.StatusUnauthorized || other.Status != known.Status || string(other.Body) != string(known.Body) || !reflect.DeepEqual(other.Header, known.Header) {
+			t.Errorf("%d %v %s\nnot as %d %v %s", other.Status, other.Header, other.Body, known.Status, known.Header, known.Body)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reckon/commands"
+	"reckon/domain/reference"
 	"reckon/internal/access"
 	"reckon/internal/auth"
 	"reckon/internal/config"
@@ -68,12 +69,16 @@ func (s *service) makeAPI() (*api, error) {
 		OAuth: writeapi.NewOAuth(s.log.store, s.stores.identity, systemClock{}, buildRevision()), Logger: s.logger,
 		Overhead: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.readSide.projector.LogID(),
 	}.Register(kit)
+	about, err := reference.Current()
+	if err != nil {
+		return nil, err
+	}
 	if err := (readapi.Services{
 		Streams: streams, Blobs: s.stores.blobs, States: s.stores.states, Models: s.readSide.models, TokenUse: s.stores.identity.LastUsed, Grants: s.stores.identity.OAuthGrants, SignIns: s.stores.identity.SignIns,
 		JobView: jobView,
 		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writeSide.signing.Signer, Now: time.Now,
 		Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, LogID: s.readSide.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.sessionBusy,
-		Health: s.health(), Build: buildRevision(), PublicURL: s.config.PublicURL,
+		Reference: about, Health: s.health(), Build: buildRevision(), PublicURL: s.config.PublicURL,
 		Tools: agentTools(), Revisions: mcpapi.Revisions(),
 	}).Register(kit); err != nil {
 		return nil, err

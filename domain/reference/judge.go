@@ -2,9 +2,10 @@ package reference
 
 // Ran is what became of an example's input on the engine in force.
 type Ran struct {
-	Answer  Answer
-	Refused string // why there is no answer; empty: there is one
-	Denied  bool   // Refused for safety: the expression may not be evaluated here
+	Answer      Answer
+	Refused     string // why there is no answer; empty: there is one
+	Denied      bool   // Refused for safety: the expression may not be evaluated here
+	Unevaluated bool   // the engine gave the input back
 	// Check is the independent checker's verdict on the answer.
 	Check Verdict
 	// Equal is its verdict on the answer to the right value's Question, asked where the two are not the same expression.

@@ -35,14 +35,14 @@ func LoadFrom(files fs.FS, folder string) ([]Entry, []error) {
 	return entries, wrong
 }
 
-// Lint finds what is wrong between entries: a name that two have, and a name of a symbol that is neither an entry's nor the engine's.
-func Lint(entries []Entry, inEngine func(name string) bool) []error {
+// LintNames finds entries that have the name of another.
+func LintNames(entries []Entry) []error {
 	var wrong []error
 	first := map[string]Place{}
 	for _, e := range entries {
-		key := strings.ToLower(e.Name)
-		if e.Kind == Function {
-			key = e.Name
+		key := e.Name
+		if e.Kind == Task {
+			key = strings.ToLower(key)
 		}
 		if at, twice := first[key]; twice {
 			wrong = append(wrong, &SourceError{e.Place, fmt.Sprintf("%s stands in %s too", e.Name, at)})
@@ -50,13 +50,22 @@ func Lint(entries []Entry, inEngine func(name string) bool) []error {
 		}
 		first[key] = e.Place
 	}
+	return wrong
+}
+
+// Lint finds names of symbols that the engine does not have.
+func Lint(entries []Entry, inEngine func(name string) bool) []error {
+	var wrong []error
+	has := func(name string) bool {
+		return inEngine(name) || strings.HasPrefix(name, "$") // the engine lists none of those
+	}
 	for _, e := range entries {
-		if e.Kind == Function && !inEngine(e.Name) && !strings.HasPrefix(e.Name, "$") { // the engine lists none of those
+		if e.Kind == Function && !has(e.Name) {
 			wrong = append(wrong, &SourceError{e.Place, fmt.Sprintf("the engine has no symbol %s", e.Name)})
 		}
 		for _, name := range append(slices.Clone(e.See), e.Symbols...) {
-			if _, has := first[name]; !has && !inEngine(name) && !strings.HasPrefix(name, "$") {
-				wrong = append(wrong, &SourceError{e.Place, fmt.Sprintf("%s names %s, which is neither an entry nor a symbol of the engine", e.Name, name)})
+			if !has(name) {
+				wrong = append(wrong, &SourceError{e.Place, fmt.Sprintf("%s names %s, which the engine does not have", e.Name, name)})
 			}
 		}
 	}

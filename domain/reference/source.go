@@ -174,13 +174,16 @@ var (
 	taskName   = regexp.MustCompile(`^[^\s#>=][^#\x00-\x1f]{2,79}$`)
 )
 
+// IsSymbol tells whether a text is the name of a symbol of the language.
+func IsSymbol(name string) bool { return symbolName.MatchString(name) }
+
 func (r *reader) begin(name string) {
 	r.endEntry()
 	r.skip = false
 	switch {
 	case len(r.entries) == MaxEntries:
 		r.fail("more than %d entries", MaxEntries)
-	case r.kind == Function && !symbolName.MatchString(name):
+	case r.kind == Function && !IsSymbol(name):
 		r.fail("%q is not the name of a symbol", name)
 	case r.kind == Task && !taskName.MatchString(name):
 		r.fail("%q is not the name of a task: 3 to 80 characters", name)

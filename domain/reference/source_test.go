@@ -9,7 +9,12 @@ import (
 // TestData: every file of the source can be read, names are unique, and what entries name is there.
 func TestData(t *testing.T) {
 	entries, wrong := reference.Load()
-	wrong = append(wrong, reference.Lint(entries, reference.InEngine)...)
+	wrong = append(wrong, reference.LintNames(entries)...)
+	about, err := reference.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong = append(wrong, reference.Lint(entries, about.Has)...)
 	for _, err := range wrong {
 		t.Error("data/" + err.Error())
 	}

@@ -1,53 +1,32 @@
 package slips
 
 import (
-	_ "embed"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
+
+	"reckon/domain/reference"
 )
 
-// nameList holds the functions that the engine has, one a line. TestNames of runners/engine compares it with the engine.
-//
-//go:embed names.txt
-var nameList string
+// vocabulary is what the function reference knows of names: one list for it and for what people probably meant.
+type vocabulary struct {
+	known  map[string]bool   // functions that the engine has
+	folded map[string]string // lower case → name, aliases among them
+}
 
-var (
-	known  = knownNames()  // the engine's functions
-	folded = foldedNames() // lower case → name, aliases among them
-)
-
-func knownNames() map[string]bool {
-	set := map[string]bool{}
-	for _, name := range Names() {
-		set[name] = true
+var names = sync.OnceValue(func() vocabulary {
+	v := vocabulary{known: map[string]bool{}, folded: maps.Clone(reference.Aliases)}
+	for _, name := range reference.Implemented() {
+		v.known[name] = true
+		v.folded[strings.ToLower(name)] = name
 	}
-	return set
-}
+	return v
+})
 
-func foldedNames() map[string]string {
-	all := maps.Clone(aliases)
-	for _, name := range Names() {
-		all[strings.ToLower(name)] = name
-	}
-	return all
-}
-
-// Names are the functions that the engine has.
-func Names() []string { return strings.Fields(nameList) }
-
-// aliases are names that mathematics and other languages use, in lower case.
-var aliases = map[string]string{
-	"ln": "Log", "asin": "ArcSin", "acos": "ArcCos", "atan": "ArcTan", "arcsec": "ArcSec", "tg": "Tan", "ctg": "Cot", "cotg": "Cot", "cosec": "Csc",
-	"sh": "Sinh", "ch": "Cosh", "th": "Tanh", "asinh": "ArcSinh", "acosh": "ArcCosh", "atanh": "ArcTanh", "arsinh": "ArcSinh", "arcosh": "ArcCosh",
-	"artanh": "ArcTanh", "integral": "Integrate", "int": "Integrate", "diff": "D", "deriv": "D", "derivative": "D", "lim": "Limit", "fact": "Factorial",
-	"nintegral": "NIntegrate", "ncr": "Binomial", "choose": "Binomial", "ceil": "Ceiling", "signum": "Sign", "sgn": "Sign", "determinant": "Det",
-	"inv": "Inverse", "eig": "Eigenvalues", "cbrt": "CubeRoot", "avg": "Mean", "average": "Mean", "std": "StandardDeviation", "isprime": "PrimeQ",
-	"arctg": "ArcTan", "arcctg": "ArcCot", "primefactors": "FactorInteger", "length": "Length", "len": "Length", "rand": "RandomReal", "dsolve": "DSolve", "nroots": "NSolve",
-	"mode": "Commonest", "stdev": "StandardDeviation", "stddev": "StandardDeviation", "stdv": "StandardDeviation", "var": "Variance", "rref": "RowReduce", "fib": "Fibonacci",
-	"pow": "Power", "rem": "Mod", "transp": "Transpose", "eigenvals": "Eigenvalues", "factorint": "FactorInteger", "lg": "Log10", "differentiate": "D",
-}
+// known tells whether the engine has a function of this name.
+func known(name string) bool { return names().known[name] }
 
 // constants are not functions: a product with them is a product.
 var constants = map[string]bool{
@@ -78,13 +57,13 @@ func functionFor(name string) string {
 	if strings.EqualFold(name, "list") || name == "c" || name == "p" { // list[0], list(…): a name of theirs
 		return ""
 	}
-	if known[name] {
+	if known(name) {
 		if constants[name] {
 			return ""
 		}
 		return name
 	}
-	meant := folded[strings.ToLower(name)]
+	meant := names().folded[strings.ToLower(name)]
 	if constants[meant] {
 		return ""
 	}
@@ -97,12 +76,12 @@ const minMisspelt = 4
 // misspelt is the known function that differs from a capitalised name by one letter left out, added or changed or two exchanged;
 // "" when there is none or several.
 func misspelt(name string) string {
-	if len(name) < minMisspelt || !unicode.IsUpper(rune(name[0])) || known[name] || strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+	if len(name) < minMisspelt || !unicode.IsUpper(rune(name[0])) || known(name) || strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return ""
 	}
 	var found []string
 	for _, candidate := range neighbours(name) {
-		if known[candidate] && !slices.Contains(found, candidate) {
+		if known(candidate) && !slices.Contains(found, candidate) {
 			found = append(found, candidate)
 		}
 	}

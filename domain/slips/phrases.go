@@ -190,7 +190,7 @@ func (f *finder) assigned() []string {
 
 // firstName is the text's first name where the engine does not know it.
 func (f *finder) firstName() []string {
-	if len(f.words) > 0 && f.words[0].Name != "" && !known[f.words[0].Name] {
+	if len(f.words) > 0 && f.words[0].Name != "" && !known(f.words[0].Name) {
 		return []string{f.words[0].Name}
 	}
 	return nil
@@ -290,7 +290,7 @@ var iterators = map[string][]int{
 // iterator: Sum[n^2, n, 1, 10], limit(f, x, 0).
 func (f *finder) iterator(i int) {
 	open := i + 1
-	if !f.isOperator(open, "[", "(") || !f.adjacent(open) || f.pair[open] < 0 || f.bound[f.words[i].Name] && !known[f.words[i].Name] {
+	if !f.isOperator(open, "[", "(") || !f.adjacent(open) || f.pair[open] < 0 || f.bound[f.words[i].Name] && !known(f.words[i].Name) {
 		return
 	}
 	meant := functionFor(f.words[i].Name)
@@ -594,7 +594,7 @@ func (f *finder) snakeCase(i int) {
 func (f *finder) withoutBlank(i int) {
 	open := f.pair[i-1]
 	name := open - 1
-	if !f.isName(name) || known[f.words[name].Name] || name > 0 && !f.isOperator(name-1, ";") || f.isOperator(i+1, "=") {
+	if !f.isName(name) || known(f.words[name].Name) || name > 0 && !f.isOperator(name-1, ";") || f.isOperator(i+1, "=") {
 		return
 	}
 	for k, w := range f.words { // h[a] = 1; h[a]: the symbol's own value is asked for

@@ -172,7 +172,7 @@ func (f *finder) call(i int) bool {
 		return false
 	}
 	name := f.words[i].Name
-	if known[name] {
+	if known(name) {
 		return true
 	}
 	meant, why := functionFor(name), whyCapital
@@ -218,7 +218,7 @@ func (f *finder) power(i int) bool {
 // inverse: tan^-1(x). The word after the function is ^.
 func (f *finder) inverse(i int, meant string) bool {
 	open := i + 4
-	if !f.isNumber(i+3) || f.source(i+3, i+3) != "1" || !f.isOperator(open, "(") || f.pair[open] < 0 || !known["Arc"+meant] {
+	if !f.isNumber(i+3) || f.source(i+3, i+3) != "1" || !f.isOperator(open, "(") || f.pair[open] < 0 || !known("Arc"+meant) {
 		return false
 	}
 	f.add(i, slip{code: Parentheses, start: f.words[i].Start, end: f.words[f.pair[open]].End, why: "The inverse of " + meant + " is Arc" + meant + ".", edits: []edit{

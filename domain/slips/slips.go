@@ -168,7 +168,7 @@ type finder struct {
 
 // add keeps a slip that begins with word i. A name there that no engine knows must have no value.
 func (f *finder) add(i int, s slip) {
-	if name := f.words[i].Name; name != "" && !known[name] {
+	if name := f.words[i].Name; name != "" && !known(name) {
 		s.undefined = []string{name}
 	}
 	f.slips = append(f.slips, s)

@@ -21,6 +21,11 @@ func Routes() Table {
 		"GET /agents.md":          text,
 		"GET /billing/plans":      public,
 
+		"GET /api/docs/search":            public,
+		"GET /api/docs/symbol/{name}":     public,
+		"GET /api/docs/support":           public,
+		"GET /api/docs/availability.json": public,
+
 		"GET /billing/subscription": firstParty,
 		"GET /billing/invoices":     firstParty,
 		"POST /billing/payments":    undescribed("for the payment provider alone, which signs each call: docs/billing.md"),

@@ -59,6 +59,7 @@ var (
 	NoSuchApp     = Kind{"no_such_connection", http.StatusNotFound, "No such connected app", "Your account has no connected app with this id."}
 	NoSuchUpload  = Kind{"no_such_upload", http.StatusNotFound, "No such upload", "Your account has no upload with this id."}
 	NoMCPSession  = Kind{"no_such_mcp_session", http.StatusNotFound, "No such MCP session", "The header `Mcp-Session-Id` is none that this service gave. Initialize again."}
+	NoSuchSymbol  = Kind{"no_such_symbol", http.StatusNotFound, "No such symbol", "The function reference has no symbol and no task of this name. `suggestions` has those that it resembles; GET /api/docs/search finds others."}
 	NoCertificate = Kind{"no_such_certificate", http.StatusNotFound, "No such certificate", "There is no certificate with this id, or it is not your account's."}
 	NoSuchBurst   = Kind{"no_such_burst", http.StatusNotFound, "No such burst", "Your account has no burst with this id, or none any more: the id changes when an earlier activity becomes known. GET /api/bursts/locate finds a burst by a run or a job."}
 	MethodRefused = Kind{"method_not_allowed", http.StatusMethodNotAllowed, "The address does not take this method", "The Allow header lists those it takes."}
@@ -104,7 +105,7 @@ func Kinds() []Kind {
 		InvalidExport, ExportOverBudget, ExportTooLarge, ExportChoice, UnknownUpload, InvalidDeclarations, InvalidSource, InvalidModule, ElaborationFailed,
 		Unauthenticated, InvalidToken, InvalidCredentials, InvalidSignature,
 		FirstPartyOnly, InsufficientScope, CrossOrigin, WrongPassword, ExpressionDenied, NotMathematics, ProofsNotOnPlan,
-		NoSuchRoute, AnonymousOff, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchApp, NoSuchJob, NoStatevector, NoSuchUpload, NoMCPSession, NoCertificate, NoSuchBurst, MethodRefused,
+		NoSuchRoute, AnonymousOff, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchApp, NoSuchJob, NoStatevector, NoSuchUpload, NoMCPSession, NoSuchSymbol, NoCertificate, NoSuchBurst, MethodRefused,
 		BudgetExhausted, BodyTimeout, EmailTaken, PaymentRefused, TooManySessions, UploadUsed, StateForgotten, TooLarge, ExpressionTooLong, NotJSON, NotAnExport, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
 		Internal, UnknownCoding, Saturated, Unavailable, NoElaboration, UnsupportedHTTP,
 	}

@@ -23,8 +23,8 @@ type Problem struct {
 	RunID     *int64       `json:"run_id,omitempty" doc:"The logged run, where an evaluation ended without an answer"`
 	// SessionEnded says why the variables of a session are gone.
 	SessionEnded SessionEnd `json:"session_ended,omitempty" enum:"worker_died,memory" doc:"Why the session ended in which an evaluation had no answer: its variables, definitions and earlier lines are gone, and the next evaluation opens it anew. worker_died: its process was stopped at the end of the budget or because the client went away, quit or crashed. memory: the sessions together held too much. Absent: the session goes on, or there was none"`
-	// Suggestions say what an expression that has no answer was probably meant to be.
-	Suggestions []Suggestion `json:"suggestions,omitempty" doc:"What an expression without an answer was probably meant to be"`
+	// Suggestions say what an expression that has no answer, or a name that is not there, was probably meant to be.
+	Suggestions []Suggestion `json:"suggestions,omitempty" doc:"What an expression without an answer, or the name of a symbol that there is not, was probably meant to be"`
 	// Head and Allowlist: see WithHead.
 	Head      string   `json:"head,omitempty" doc:"The function or character of an expression that may not be used without an account" example:"Import"`
 	Allowlist []string `json:"allowlist,omitempty" doc:"The names that may, sorted"`

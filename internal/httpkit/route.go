@@ -58,6 +58,8 @@ type Route struct {
 	EndsCredential bool
 	// ContentType of the 200 answer; empty: application/json.
 	ContentType string
+	// Answer is what the bytes of the 200 answer hold as JSON, where the handler answers with bytes; nil: text.
+	Answer reflect.Type
 
 	// MissingFieldKinds are the kinds of problem for body fields that are empty, or absent and required, by field.
 	MissingFieldKinds map[string]Kind
@@ -216,7 +218,11 @@ func (a *API) responses(route Route) map[string]*huma.Response {
 	}
 	ok := &huma.Response{Description: http.StatusText(http.StatusOK)}
 	if route.ContentType != "" {
-		ok.Content = map[string]*huma.MediaType{route.ContentType: {Schema: &huma.Schema{Type: huma.TypeString}}}
+		schema := &huma.Schema{Type: huma.TypeString}
+		if route.Answer != nil {
+			schema = a.huma.OpenAPI().Components.Schemas.Schema(route.Answer, true, route.Answer.Name())
+		}
+		ok.Content = map[string]*huma.MediaType{route.ContentType: {Schema: schema}}
 	}
 	responses["200"] = ok
 	for status, response := range responses {

@@ -46,11 +46,14 @@ var systemError = regexp.MustCompile(`\(os error \d+\)|failed to run |Permission
 // panicked is what the engine's own failures look like.
 var panicked = regexp.MustCompile("PanicException|panicked at|`(?:Result|Option)::")
 
+// NoAccess is why an evaluation failed that reached for what the walls keep from it.
+const NoAccess = "expressions have no files, no programs and no network here"
+
 // withoutSystem is the engine's text about a failure, in words about the expression where the text is about the engine's own workings.
 func withoutSystem(text string) string {
 	switch {
 	case systemError.MatchString(text):
-		return "expressions have no files, no programs and no network here"
+		return NoAccess
 	case panicked.MatchString(text):
 		return "the engine cannot go on with this expression: it failed in the middle of it"
 	}

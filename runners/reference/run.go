@@ -11,6 +11,7 @@ import (
 	"reckon/domain/expression"
 	"reckon/domain/reference"
 	"reckon/domain/run"
+	"reckon/runners/engine"
 )
 
 // reader is the account whose share of the workers examples take.
@@ -30,14 +31,14 @@ type Runner struct {
 // Run evaluates an example's input and has the answer checked. The error is one that says nothing about the example: the context's, a
 // worker that did not come free.
 func (r Runner) Run(ctx context.Context, example reference.Example) (reference.Ran, error) {
-	ran, inputForm, err := r.evaluate(ctx, example.Input)
+	ran, err := r.evaluate(ctx, example.Input)
 	if err != nil || ran.Refused != "" || example.Right.Way != reference.ByValue {
 		return ran, err
 	}
 	tree, err := expression.Parse(example.Input)
 	if err != nil { // several expressions, or what only the engine reads
 		ran.Check.About = "the checker reads one expression of the language"
-	} else if ran.Check, err = r.verdict(ctx, example.Input, tree, inputForm); err != nil {
+	} else if ran.Check, err = r.verdict(ctx, example.Input, tree, ran.Answer.InputForm); err != nil {
 		return ran, err
 	}
 	if same, _ := reference.Compare(example.Right, ran.Answer); same || ran.Check.Refuted {
@@ -50,34 +51,37 @@ func (r Runner) Run(ctx context.Context, example reference.Example) (reference.R
 		return ran, err
 	}
 	if question, ok := example.Right.Question(); ok {
-		ran.Equal, err = r.verdict(ctx, question.Source(), question, inputForm)
+		ran.Equal, err = r.verdict(ctx, question.Source(), question, ran.Answer.InputForm)
 	}
 	return ran, err
 }
 
-func (r Runner) evaluate(ctx context.Context, input string) (ran reference.Ran, inputForm string, err error) {
+func (r Runner) evaluate(ctx context.Context, input string) (ran reference.Ran, err error) {
 	err = commands.Admit(commands.Evaluate{Expression: input, Plan: r.Plan})
 	var denied *commands.DeniedError
 	if errors.As(err, &denied) {
-		return reference.Ran{Refused: err.Error(), Denied: true}, "", nil
+		return reference.Ran{Refused: err.Error(), Denied: true}, nil
 	}
 	if err != nil {
-		return reference.Ran{Refused: err.Error()}, "", nil
+		return reference.Ran{Refused: err.Error()}, nil
 	}
 	outcome, err := r.Engine.Evaluate(ctx, commands.EngineRequest{Code: input, Account: reader, Budget: r.Budget, QueueWait: queueWait})
 	var failed *commands.EngineFailedError
 	switch {
 	case errors.Is(err, commands.ErrBudgetExhausted):
-		return reference.Ran{Refused: fmt.Sprintf("it takes longer than %v", r.Budget)}, "", nil
+		return reference.Ran{Refused: fmt.Sprintf("it takes longer than %v", r.Budget)}, nil
+	case errors.As(err, &failed) && failed.Detail == engine.NoAccess:
+		return reference.Ran{Refused: failed.Detail, Denied: true}, nil
 	case errors.As(err, &failed) && failed.Reason != run.FailureCancelled:
-		return reference.Ran{Refused: string(failed.Reason) + ": " + failed.Detail}, "", nil
+		return reference.Ran{Refused: string(failed.Reason) + ": " + failed.Detail}, nil
 	case err != nil:
-		return reference.Ran{}, "", err
+		return reference.Ran{}, err
 	}
+	ran.Unevaluated = outcome.Unevaluated
 	ran.Answer = reference.Answer{
 		Result: outcome.Result, InputForm: outcome.InputForm, Stdout: outcome.Stdout, Messages: outcome.Messages, SVG: outcome.SVG,
 	}
-	return ran, outcome.InputForm, nil
+	return ran, nil
 }
 
 func (r Runner) verdict(ctx context.Context, code string, tree *expression.Expr, answer string) (reference.Verdict, error) {

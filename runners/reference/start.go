@@ -95,3 +95,19 @@ func (b *Bench) each(ctx context.Context, n int, work func(ctx context.Context, 
 	group.Wait()
 	return context.Cause(ctx)
 }
+
+// tally counts what is done.
+type tally struct {
+	mu   sync.Mutex
+	now  Building
+	show func(Building)
+}
+
+func newTally(all Building, show func(Building)) *tally { return &tally{now: all, show: show} }
+
+func (t *tally) add(examples, names int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.now.Examples, t.now.Names = t.now.Examples+examples, t.now.Names+names
+	t.show(t.now)
+}

@@ -27,6 +27,7 @@ import (
 	"reckon/domain/account"
 	"reckon/domain/event"
 	"reckon/domain/receipt"
+	"reckon/domain/reference"
 	"reckon/eventstore/memory"
 	"reckon/internal/access"
 	"reckon/internal/auth"
@@ -290,8 +291,11 @@ func Start(t testing.TB, o Options) *Server {
 	for _, tool := range mcpapi.Tools() {
 		tools = append(tools, readapi.Tool(tool))
 	}
+	about, err := reference.Current()
+	must(t, err)
 	must(t, readapi.Services{
-		Streams: streams, Blobs: kept, States: states, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants, SignIns: who.SignIns,
+		Reference: about,
+		Streams:   streams, Blobs: kept, States: states, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants, SignIns: who.SignIns,
 		JobView: jobView,
 		Plans:   o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
 		Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,

@@ -45,7 +45,7 @@ var paramsOf = map[string]func() any{
 	"resources/read": func() any { return new(mcp.ReadResourceParams) }, "prompts/list": func() any { return new(mcp.ListPromptsParams) }, "prompts/get": func() any { return new(mcp.GetPromptParams) },
 	"resources/subscribe": func() any { return new(mcp.SubscribeParams) }, "resources/unsubscribe": func() any { return new(mcp.UnsubscribeParams) },
 	"subscriptions/listen": func() any { return new(mcp.SubscriptionsListenParams) }, "server/discover": func() any { return new(mcp.DiscoverParams) },
-	"completion/complete": func() any { return new(mcp.CompleteParams) }, "logging/setLevel": func() any { return new(mcp.SetLoggingLevelParams) },
+	"completion/complete": func() any { return new(mcp.CompleteParams) }, "logging/setLevel": func() any { return new(struct{ Level string }) }, // deprecated in the SDK, and answered still
 }
 
 // checkMessage returns the fault of a message that is none of JSON-RPC 2.0, or whose parameters are of other types than its method's: the SDK

@@ -240,10 +240,24 @@ func TestSessionsOfTheEngineAndVerify(t *testing.T) {
 func TestLookUpSymbol(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	session := connect(t, s, s.NewUser(t).Token, "2025-11-25", nil)
-	if result := called(t, session, "lookup_symbol", map[string]any{"name": "Sin"}); member(result, "name") != "Sin" || member(result, "run_id") == nil {
+	named := func(result *mcp.CallToolResult) string {
+		found, _ := member(result, "found").([]any)
+		if len(found) == 0 {
+			return ""
+		}
+		return found[0].(map[string]any)["name"].(string)
+	}
+	for name, first := range map[string]string{"Factor": "Factor", "np.linalg.inv": "Inverse", "FactorInteegr": "FactorInteger", "inverse of a matrix": "Inverse"} {
+		result := called(t, session, "lookup_symbol", map[string]any{"name": name})
+		if named(result) != first || (member(result, "symbol") != nil) != (name == "Factor") {
+			t.Errorf("%s: %s", name, textOf(result))
+		}
+	}
+	result := called(t, session, "lookup_symbol", map[string]any{"name": "Factor"})
+	if symbol := member(result, "symbol").(map[string]any); symbol["status"] != "supported" || symbol["since_engine"] == nil || len(symbol["examples"].([]any)) < 2 {
 		t.Error(textOf(result))
 	}
-	for _, arguments := range []any{nil, map[string]any{}, map[string]any{"name": ""}, map[string]any{"name": "Sin[x]"}, map[string]any{"name": strings.Repeat("a", 101)}, map[string]any{"name": "Sin", "more": 1}, map[string]any{"name": 7}} {
+	for _, arguments := range []any{nil, map[string]any{}, map[string]any{"name": ""}, map[string]any{"name": strings.Repeat("a", 101)}, map[string]any{"name": "Sin", "more": 1}, map[string]any{"name": 7}} {
 		if problem := problemOf(t, attempted(t, session, "lookup_symbol", arguments)); problem.Code != "invalid_request" || problem.RequestID == "" {
 			t.Errorf("%v: %+v", arguments, problem)
 		}

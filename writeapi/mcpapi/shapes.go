@@ -101,7 +101,7 @@ func (s shapes) complete(whole schema) (schema, error) {
 }
 
 // formats are those of JSON Schema that the description uses. Clients warn of any other, of which OpenAPI has some.
-var formats = []any{"date-time", "uri-reference", "uuid"}
+var formats = []any{"date", "date-time", "uri-reference", "uuid"}
 
 // copy copies a part of a schema with its references to $defs, and adds what they name to definitions. What is OpenAPI's own,
 // the keyword discriminator and formats, is left out.

@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
+	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -79,20 +80,17 @@ var tools = []tool{
 		call:   getJob,
 	},
 	{
-		name: "lookup_symbol", title: "Look up a function",
-		about: "What the engine in force says of a function or symbol of the language: whether it knows the name, what it does and its attributes. Counts as an evaluation.",
+		name: "lookup_symbol", title: "Look up a function", reads: true,
+		about: "The function reference of the language. Give a name, the beginning of one, what another system calls it (np.linalg.eig, dsolve) or words (fit a line): found lists what fits best, symbol is the entry of exactly that name, or null. " +
+			"status says what works here, derived from examples that the engine in force was run on: supported, divergent (an example has a wrong answer, shown beside the right one), blocked (refused for safety) or unsupported. Costs nothing.",
 		input: func(s shapes) (schema, error) {
-			return s.object(schema{"name": schema{"type": "string", "pattern": symbolPattern, "maxLength": maxSymbolBytes, "description": "Name of the function, as in the language", "examples": []any{"Integrate"}}}, "name")
+			return s.object(schema{"name": schema{"type": "string", "minLength": 1, "maxLength": maxLookupCharacters, "description": "Name, or words", "examples": []any{"Integrate"}}}, "name")
 		},
 		output: func(s shapes) (schema, error) {
-			run := asSchema(s["Evaluation"]["properties"])
 			return s.object(schema{
-				"name":       schema{"type": "string", "description": "The name that was asked for"},
-				"known":      schema{"type": "boolean", "description": "Whether the engine has a function of this name"},
-				"usage":      schema{"type": []any{"string", "null"}, "description": "What it does, in the engine's words; null when it says nothing"},
-				"attributes": schema{"type": "array", "items": schema{"type": "string"}, "description": "Its attributes in the language; empty when it has none"},
-				"run_id":     run["run_id"], "receipt_url": run["receipt_url"],
-			}, "name", "known", "usage", "attributes", "run_id", "receipt_url")
+				"symbol": schema{"anyOf": []any{schema{"$ref": componentPrefix + "Symbol"}, schema{"type": "null"}}, "description": "The entry of exactly this name; null: there is none"},
+				"found":  schema{"type": "array", "items": schema{"$ref": componentPrefix + "ReferenceRow"}, "description": "The best rows of a search, best first"},
+			}, "symbol", "found")
 		},
 		call: lookUpSymbol,
 	},
@@ -175,80 +173,45 @@ func (c *call) addRun(ctx context.Context, result *mcp.CallToolResult, evaluatio
 }
 
 const (
-	symbolPattern  = `^[$A-Za-z][$A-Za-z0-9]*$`
-	maxSymbolBytes = 100
+	maxLookupCharacters = 100 // as of the route for one entry
+	mostFound           = "8"
 )
 
-var symbolForm = regexp.MustCompile(symbolPattern)
-
-// lookUpSymbol asks the engine ?name, as anybody may: its answer is a run with a receipt.
+// lookUpSymbol asks the function reference for the entry of a name, and for what resembles it.
 func lookUpSymbol(ctx context.Context, c *call, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var in struct {
 		Name string `json:"name"`
 	}
 	decoder := json.NewDecoder(bytes.NewReader(arguments(r)))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&in); err != nil || len(in.Name) > maxSymbolBytes || !symbolForm.MatchString(in.Name) {
-		return refuse(httpkit.InvalidRequest.Problem("name is the one argument: 1 to %d of A-Z a-z 0-9 $, beginning with a letter or $", maxSymbolBytes).WithField("body.name", "is not the name of a symbol"), c.requestID()), nil
+	if err := decoder.Decode(&in); err != nil || strings.TrimSpace(in.Name) == "" || utf8.RuneCountInString(in.Name) > maxLookupCharacters {
+		return refuse(httpkit.InvalidRequest.Problem("name is the one argument: a name or words of 1 to %d characters", maxLookupCharacters).WithField("body.name", "is not a text of that length"), c.requestID()), nil
 	}
-	asked, err := json.Marshal(map[string]string{"expression": "?" + in.Name})
-	if err != nil {
-		return nil, err
+	var found struct {
+		Symbol json.RawMessage `json:"symbol"` // null without an entry
+		Found  json.RawMessage `json:"found"`
 	}
-	reply := c.ask(ctx, http.MethodPost, "/api/evaluate", asked)
-	if refused := refusal(reply); refused != nil {
+	entry := c.ask(ctx, http.MethodGet, "/api/docs/symbol/"+url.PathEscape(in.Name), nil)
+	switch refused := refusal(entry); {
+	case refused == nil:
+		found.Symbol = entry.Body
+	case entry.Status != http.StatusNotFound:
 		return refused, nil
 	}
-	found, err := readUsage(in.Name, reply.Body)
-	if err != nil {
-		return nil, err
+	rows := c.ask(ctx, http.MethodGet, "/api/docs/search?limit="+mostFound+"&q="+url.QueryEscape(in.Name), nil)
+	if refused := refusal(rows); refused != nil {
+		return refused, nil
 	}
+	var page struct{ Rows json.RawMessage }
+	if err := json.Unmarshal(rows.Body, &page); err != nil {
+		return nil, fmt.Errorf("search of the reference: %w", err)
+	}
+	found.Found = page.Rows
 	document, err := json.Marshal(found)
 	if err != nil {
 		return nil, err
 	}
-	result := answered(document)
-	return result, c.addRun(ctx, result, reply.Body)
-}
-
-// usage is what the engine says of a symbol.
-type usage struct {
-	Name       string   `json:"name"`
-	Known      bool     `json:"known"`
-	Usage      *string  `json:"usage"`
-	Attributes []string `json:"attributes"`
-	RunID      *int64   `json:"run_id"`
-	ReceiptURL *string  `json:"receipt_url"`
-}
-
-// unknownSymbol is what the engine's process answers to ?name for a name that it does not know (runners/engine/python).
-const unknownSymbol = "no function of this name is known here."
-
-// readUsage reads an evaluation of ?name: "Name: what it does", and in a second line "Attributes: A, B".
-func readUsage(name string, evaluation []byte) (usage, error) {
-	found := usage{Name: name, Attributes: []string{}}
-	var answer struct {
-		Result     string
-		RunID      *int64  `json:"run_id"`
-		ReceiptURL *string `json:"receipt_url"`
-	}
-	if err := json.Unmarshal(evaluation, &answer); err != nil {
-		return found, fmt.Errorf("evaluation of ?%s: %w", name, err)
-	}
-	found.RunID, found.ReceiptURL = answer.RunID, answer.ReceiptURL
-	said, attributes, listed := strings.Cut(answer.Result, "\nAttributes: ")
-	said = strings.TrimSpace(strings.TrimPrefix(said, name+":"))
-	if said == unknownSymbol {
-		return found, nil
-	}
-	found.Known = true
-	if said != "" {
-		found.Usage = &said
-	}
-	if listed {
-		found.Attributes = strings.Split(strings.TrimSpace(attributes), ", ")
-	}
-	return found, nil
+	return answered(document), nil
 }
 
 // requestID names the request in the service's own logs.

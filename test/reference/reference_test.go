@@ -1,0 +1,100 @@
+// Package reference tests that what the function reference says is true of the engine in force.
+package reference
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"reckon/domain/reference"
+	"reckon/runners/engine"
+	"reckon/runners/engine/enginetest"
+	running "reckon/runners/reference"
+)
+
+// sampled is how many entries a short run leaves out for each that it runs.
+const sampled = 10
+
+// budget is far more than an example may take of an account, so that a busy machine makes nothing wrong.
+const budget = time.Minute
+
+// TestBuiltIsTrue runs the examples again and probes the names again: each status, each answer and each state must be what built.json says.
+// Where it fails after a change of the engine, of the checker or of the data, `reckon reference build` writes what is true now; look at the
+// difference before you commit it.
+func TestBuiltIsTrue(t *testing.T) {
+	about, err := reference.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bench, err := running.Start(t.Context(), enginetest.Environment(t), engine.SandboxRequired, budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := bench.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	entries, names := about.Entries, []string(nil)
+	if testing.Short() {
+		entries = everyTenth(entries)
+		for _, e := range entries {
+			names = append(names, e.Name)
+		}
+	} else if names, err = bench.Names(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	built, err := bench.Build(t.Context(), entries, names, about.CheckedAt, func(running.Building) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if built.Engine != about.Engine {
+		t.Errorf("the engine is %v, and built.json was made with %v", built.Engine, about.Engine)
+	}
+	said := map[string]reference.Row{}
+	for _, row := range about.Rows {
+		said[string(row.Kind)+" "+row.Name] = row
+	}
+	for _, row := range built.Rows {
+		key := string(row.Kind) + " " + row.Name
+		if differs(said[key], row) {
+			t.Errorf("%s\nbuilt.json says %s\nand it is       %s", key, text(t, said[key]), text(t, row))
+		}
+		delete(said, key)
+	}
+	if testing.Short() {
+		return
+	}
+	for key := range said {
+		t.Errorf("built.json has %s, which neither the source nor the engine has", key)
+	}
+}
+
+func everyTenth(entries []reference.Entry) (some []reference.Entry) {
+	for i := 0; i < len(entries); i += sampled {
+		some = append(some, entries[i])
+	}
+	return some
+}
+
+// differs compares what is served of a row, but for the words of why.
+func differs(said, is reference.Row) bool {
+	return said.Status != is.Status || said.Right != is.Right || said.NotImplemented != is.NotImplemented || !slices.Equal(said.Attributes, is.Attributes) ||
+		!slices.EqualFunc(said.Examples, is.Examples, func(a, b reference.BuiltExample) bool {
+			return a.Input == b.Input && a.Output == b.Output && a.State == b.State && a.Trivial == b.Trivial && slices.Equal(a.Messages, b.Messages)
+		})
+}
+
+func text(t *testing.T, row reference.Row) string {
+	t.Helper()
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(row); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(b.String())
+}
