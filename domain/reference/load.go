@@ -21,6 +21,9 @@ func LoadFrom(files fs.FS, folder string) ([]Entry, []error) {
 	if err != nil {
 		return nil, []error{err}
 	}
+	if len(names) == 0 {
+		return nil, []error{fmt.Errorf("%s holds no *.txt: it is not a source of the reference", folder)}
+	}
 	slices.Sort(names)
 	var entries []Entry
 	var wrong []error
