@@ -88,7 +88,7 @@ func TestNothingIsDeliveredToARevokedCredential(t *testing.T) {
 					_, _ = w.Write([]byte("what was waited for"))
 				}
 				httpkit.HandleRaw(api, http.MethodGet, "/raw", 0, raw)
-				api.HandleProtocol(httpkit.Route{Method: http.MethodPost, Path: "/protocol"}, http.HandlerFunc(raw))
+				api.HandleProtocol(httpkit.Route{Method: http.MethodPost, Path: "/protocol"}, http.HandlerFunc(raw), api.WriteProblem)
 				r := httptest.NewRequest(http.MethodGet, c.path, nil)
 				if c.path == "/protocol" {
 					r = httptest.NewRequest(http.MethodPost, c.path, strings.NewReader("{}"))
