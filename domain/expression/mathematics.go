@@ -6,8 +6,9 @@ import (
 )
 
 // Mathematics are the names that an expression of nobody in particular may use, sorted: functions and constants that compute and
-// say nothing of the machine, options and their values, and the functions that apply others. None of them makes a symbol or a
-// function from a text, defines anything, reads, writes, prints or tells the time: whatever is built of them evaluates only them.
+// say nothing of the machine, options and their values, and the functions that apply others. None of them defines anything, reads, writes,
+// prints or tells the time. Part 0 of a value is its head, Symbol and String among them, and can be applied; but none of these functions
+// answers with a text (as a fitted model has in it), so that no name is made of one but of the three that options have as values.
 func Mathematics() []string { return slices.Clone(mathematics) }
 
 var mathematics = func() []string {
@@ -81,7 +82,7 @@ WhittakerM WhittakerW BarnesG Hyperfactorial ClebschGordan ThreeJSymbol SixJSymb
 
 Total Mean Median Variance StandardDeviation Commonest Quantile Quartiles InterquartileRange GeometricMean HarmonicMean RootMeanSquare
 Covariance Correlation Skewness Kurtosis Moment CentralMoment MeanDeviation MedianDeviation Standardize TrimmedMean Accumulate Differences
-Ratios MovingAverage Tally Counts Fit LinearModelFit Interpolation PDF CDF InverseCDF SurvivalFunction Probability Expectation NProbability
+Ratios MovingAverage Tally Counts Fit Interpolation PDF CDF InverseCDF SurvivalFunction Probability Expectation NProbability
 NExpectation RandomVariate Distributed NormalDistribution UniformDistribution ExponentialDistribution BinomialDistribution PoissonDistribution
 GeometricDistribution BernoulliDistribution DiscreteUniformDistribution StudentTDistribution ChiSquareDistribution GammaDistribution
 BetaDistribution FRatioDistribution LogNormalDistribution CauchyDistribution WeibullDistribution LaplaceDistribution HypergeometricDistribution

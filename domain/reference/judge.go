@@ -5,6 +5,7 @@ type Ran struct {
 	Answer      Answer
 	Refused     string // why there is no answer; empty: there is one
 	Denied      bool   // Refused for safety: the expression may not be evaluated here
+	OutOfTime   bool   // Refused because it took longer than its budget
 	Unevaluated bool   // the engine gave the input back
 	// Check is the independent checker's verdict on the answer.
 	Check Verdict

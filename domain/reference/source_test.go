@@ -1,6 +1,7 @@
 package reference_test
 
 import (
+	"strings"
 	"testing"
 
 	"reckon/domain/reference"
@@ -20,6 +21,36 @@ func TestData(t *testing.T) {
 	}
 	if len(entries) == 0 {
 		t.Error("no entry was read")
+	}
+}
+
+// TestBuiltIsOfTheSource: built.json was made from this source: what it says of an entry is of these examples, and nothing else has any.
+func TestBuiltIsOfTheSource(t *testing.T) {
+	about, err := reference.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := map[string]string{}
+	for _, e := range about.Entries {
+		inputs := []string{}
+		for _, example := range e.Examples {
+			inputs = append(inputs, example.Input)
+		}
+		source[string(e.Kind)+" "+e.Name] = strings.Join(inputs, "\n")
+	}
+	for _, row := range about.Rows {
+		name := string(row.Kind) + " " + row.Name
+		inputs := []string{}
+		for _, example := range row.Examples {
+			inputs = append(inputs, example.Input)
+		}
+		if built := strings.Join(inputs, "\n"); built != source[name] {
+			t.Errorf("%s: built.json has the examples\n%s\nand the source\n%s\nbuild it again: reckon reference build", name, built, source[name])
+		}
+		delete(source, name)
+	}
+	for name := range source {
+		t.Errorf("built.json has no row for %s: build it again: reckon reference build", name)
 	}
 }
 

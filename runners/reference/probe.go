@@ -40,13 +40,13 @@ func (r Runner) list(ctx context.Context, code string) ([]*expression.Expr, erro
 const probeCalls = `{%[1]s[], %[1]s[%[2]q], %[1]s[%[2]q, %[2]q]}`
 
 // probe finds out what calls of a name tell. A name that is no function's, or stops what evaluates it, is the engine's all the same.
-func (r Runner) probe(ctx context.Context, name string) (reference.Probed, error) {
-	probed := reference.Probed{Name: name}
+func (r Runner) probe(ctx context.Context, name string) (probed reference.Probed, outOfTime bool, err error) {
+	probed.Name = name
 	ran, err := r.evaluate(ctx, fmt.Sprintf(probeCalls, name, reference.ProbeFile))
 	if err == nil {
 		probed.Learn(ran)
 	}
-	return probed, err
+	return probed, ran.OutOfTime, err
 }
 
 // Probe finds out what is known of names without an example, in order. done is told of each, on any goroutine.
@@ -56,13 +56,10 @@ func (b *Bench) Probe(ctx context.Context, names []string, done func()) ([]refer
 		return nil, err
 	}
 	all := make([]reference.Probed, len(names))
-	prober := b.Runner
-	prober.Budget = probeBudget
-	err = b.each(ctx, len(names), func(ctx context.Context, i int) (err error) {
-		all[i], err = prober.probe(ctx, names[i])
+	err = b.eachInTime(ctx, len(names), probeBudget, done, func(ctx context.Context, r Runner, i int) (outOfTime bool, err error) {
+		all[i], outOfTime, err = r.probe(ctx, names[i])
 		all[i].Attributes = attributes[i]
-		done()
-		return err
+		return outOfTime, err
 	})
 	return all, err
 }

@@ -69,7 +69,7 @@ func (r Runner) evaluate(ctx context.Context, input string) (ran reference.Ran, 
 	var failed *commands.EngineFailedError
 	switch {
 	case errors.Is(err, commands.ErrBudgetExhausted):
-		return reference.Ran{Refused: fmt.Sprintf("it takes longer than %v", r.Budget)}, nil
+		return reference.Ran{Refused: fmt.Sprintf("it takes longer than %v", r.Budget), OutOfTime: true}, nil
 	case errors.As(err, &failed) && failed.Detail == engine.NoAccess:
 		return reference.Ran{Refused: failed.Detail, Denied: true}, nil
 	case errors.As(err, &failed) && failed.Reason != run.FailureCancelled:

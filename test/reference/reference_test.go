@@ -18,10 +18,11 @@ import (
 // sampled is how many entries a short run leaves out for each that it runs.
 const sampled = 10
 
-// budget is far more than an example may take of an account, so that a busy machine makes nothing wrong.
+// budget is far more than an example may take of an account, so that a busy machine makes nothing wrong; alone an example has thrice that.
 const budget = time.Minute
 
 // TestBuiltIsTrue runs the examples again and probes the names again: each status, each answer and each state must be what built.json says.
+// Rows that differ are made once more alone before they are called changed, so that what else the machine does fails nothing.
 // Where it fails after a change of the engine, of the checker or of the data, `reckon reference build` writes what is true now; look at the
 // difference before you commit it.
 func TestBuiltIsTrue(t *testing.T) {
@@ -56,22 +57,55 @@ func TestBuiltIsTrue(t *testing.T) {
 	}
 	said := map[string]reference.Row{}
 	for _, row := range about.Rows {
-		said[string(row.Kind)+" "+row.Name] = row
+		said[key(row)] = row
+	}
+	var doubtful []reference.Row
+	for _, row := range built.Rows {
+		if differs(said[key(row)], row) {
+			doubtful = append(doubtful, row)
+		}
+	}
+	for _, row := range again(t, bench, about, doubtful) {
+		if differs(said[key(row)], row) {
+			t.Errorf("%s\nbuilt.json says %s\nand it is       %s", key(row), text(t, said[key(row)]), text(t, row))
+		}
 	}
 	for _, row := range built.Rows {
-		key := string(row.Kind) + " " + row.Name
-		if differs(said[key], row) {
-			t.Errorf("%s\nbuilt.json says %s\nand it is       %s", key, text(t, said[key]), text(t, row))
-		}
-		delete(said, key)
+		delete(said, key(row))
 	}
 	if testing.Short() {
 		return
 	}
-	for key := range said {
-		t.Errorf("built.json has %s, which neither the source nor the engine has", key)
+	for name := range said {
+		t.Errorf("built.json has %s, which neither the source nor the engine has", name)
 	}
 }
+
+// again makes rows once more, alone.
+func again(t *testing.T, bench *running.Bench, about *reference.Reference, rows []reference.Row) []reference.Row {
+	t.Helper()
+	if len(rows) == 0 {
+		return nil
+	}
+	var entries []reference.Entry
+	var names []string
+	for _, row := range rows {
+		t.Logf("%s differs at first: %s", key(row), text(t, row))
+		if row.Kind == reference.Function {
+			names = append(names, row.Name)
+		}
+		if i := slices.IndexFunc(about.Entries, func(e reference.Entry) bool { return e.Kind == row.Kind && e.Name == row.Name }); i >= 0 {
+			entries = append(entries, about.Entries[i])
+		}
+	}
+	built, err := bench.Alone().Build(t.Context(), entries, names, about.CheckedAt, func(running.Building) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return built.Rows
+}
+
+func key(row reference.Row) string { return string(row.Kind) + " " + row.Name }
 
 func everyTenth(entries []reference.Entry) (some []reference.Entry) {
 	for i := 0; i < len(entries); i += sampled {
