@@ -100,7 +100,7 @@ func (s Services) openInLog(ctx context.Context, accountID string) error {
 
 func (s Services) login(ctx context.Context, in *signInInput) (*userOutput, error) {
 	request := httpkit.RequestOf(ctx)
-	from := identity.Client{Address: request.Address, Agent: request.Agent, Device: request.Cookie(auth.DeviceCookieName(request))}
+	from := identity.Client{Address: request.Address, Agent: request.Agent, Devices: request.Cookies(auth.DeviceCookieName(request))}
 	attempt, err := s.Identity.CountSignIn(ctx, from, in.Body.Email)
 	if err != nil {
 		return nil, err

@@ -370,5 +370,8 @@ func (s Services) writeOAuthError(w http.ResponseWriter, r *http.Request, err er
 	if failed.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "2")
 	}
+	if failed.Code == "invalid_client" && r.Header.Get("Authorization") != "" { // RFC 6749 §5.2
+		w.Header().Set("WWW-Authenticate", `Basic realm="reckon"`)
+	}
 	s.writeOAuth(w, r, failed.Status, map[string]string{"error": failed.Code, "error_description": failed.Description})
 }

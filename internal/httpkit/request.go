@@ -29,18 +29,17 @@ type Request struct {
 	Secure      bool   // reached over TLS: here, at a trusted proxy, or because that is the only public address
 	Source      event.Source
 
-	cookies string // the header as it came
+	cookies []string // the headers as they came
 }
 
-// Cookie is the value of the request's first cookie of a name; empty: it has none.
-func (r Request) Cookie(name string) string {
-	cookies, _ := http.ParseCookie(r.cookies) // none of them where one is malformed
-	for _, c := range cookies {
-		if c.Name == name {
-			return c.Value
-		}
+// Cookies are the values of the request's cookies of a name, in their order: over plain HTTP a neighbour, another port of this host
+// among them, may have set one of the same name and a longer path, which browsers send first.
+func (r Request) Cookies(name string) []string {
+	var values []string
+	for _, c := range (&http.Request{Header: http.Header{"Cookie": r.cookies}}).CookiesNamed(name) {
+		values = append(values, c.Value)
 	}
-	return ""
+	return values
 }
 
 type requestKey struct{}
@@ -69,7 +68,7 @@ func (a *API) readRequest(r *http.Request) Request {
 		ID:      r.Header.Get("X-Request-Id"),
 		Address: a.clientAddress(r),
 		Agent:   printable(r.UserAgent(), maxAgentBytes),
-		cookies: r.Header.Get("Cookie"),
+		cookies: r.Header.Values("Cookie"),
 		Secure: r.TLS != nil || strings.HasPrefix(a.settings.PublicURL, "https://") ||
 			a.fromProxy(r) && r.Header.Get("X-Forwarded-Proto") == "https",
 	}

@@ -231,7 +231,8 @@ func tags() []*huma.Tag {
 	about := map[string]string{
 		"Account": "Accounts, browser sessions and API tokens", "Evaluation": "Evaluating expressions, checking answers, receipts, plots and history",
 		"Sessions": "Live sessions, whose variables and definitions last", "Jobs": "Work that takes longer than a request may",
-		"Proofs": "Proof exports and the certificates about them", "Billing": "Plans, prices and limits", "Service": "The service itself: its health and its keys",
+		"Proofs": "Proof exports and the certificates about them", "Billing": "Plans, prices and limits", "Bursts": "What agents did, told by their credentials, sources and names", "Reference": "The function reference: what is supported, and how",
+		"Service": "The service itself: its health and its keys",
 	}
 	var all []*huma.Tag
 	for _, name := range slices.Sorted(maps.Keys(about)) {

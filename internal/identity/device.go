@@ -22,11 +22,19 @@ func (s *Store) NewDevice(ctx context.Context, email string) (string, error) {
 	return name + "." + seal, err
 }
 
-// isDeviceOf tells whether NewDevice made a text for an e-mail address in lower case.
-func (s *Store) isDeviceOf(ctx context.Context, emailKey, device string) (bool, error) {
-	name, seal, _ := strings.Cut(device, ".")
-	want, err := s.sealOfDevice(ctx, emailKey, name)
-	return err == nil && device != "" && hmac.Equal([]byte(seal), []byte(want)), err
+// deviceOf is the first of some texts that NewDevice made for an e-mail address in lower case; empty: none is.
+func (s *Store) deviceOf(ctx context.Context, emailKey string, shown []string) (string, error) {
+	for _, device := range shown {
+		name, seal, _ := strings.Cut(device, ".")
+		want, err := s.sealOfDevice(ctx, emailKey, name)
+		if err != nil {
+			return "", err
+		}
+		if hmac.Equal([]byte(seal), []byte(want)) {
+			return device, nil
+		}
+	}
+	return "", nil
 }
 
 func (s *Store) sealOfDevice(ctx context.Context, emailKey, name string) (string, error) {

@@ -30,9 +30,9 @@ const (
 
 // Client is who signs in, as its request says.
 type Client struct {
-	Address string // IPv4 or IPv6 address, or a network of addresses
-	Agent   string // its name, as text
-	Device  string // what NewDevice gave it; empty: it has not signed in before, or does not say so
+	Address string   // IPv4 or IPv6 address, or a network of addresses
+	Agent   string   // its name, as text
+	Devices []string // what it shows of what NewDevice makes, of this address, of others, or of nobody's making
 }
 
 // network is the IPv4 /24 or IPv6 /48 of the client: enough for a person to know a place, and no address. It is empty for an

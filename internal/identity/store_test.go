@@ -323,7 +323,7 @@ func TestNobodyIsLockedOutByOthers(t *testing.T) {
 			}
 			return d
 		}
-		own := identity.Client{Address: "198.51.100.7", Device: device("Carol@example.com")}
+		own := identity.Client{Address: "198.51.100.7", Devices: []string{"planted", device("mallory@example.com"), device("Carol@example.com")}}
 		for i := range 150 { // as who knows the password, from anywhere
 			a := attempt(network(i), "carol@example.com")
 			if !a.Allowed {
@@ -344,10 +344,10 @@ func TestNobodyIsLockedOutByOthers(t *testing.T) {
 		}
 		for i, from := range []identity.Client{
 			{Address: "203.0.113.9"},
-			{Address: "203.0.113.10", Device: device("mallory@example.com")},
-			{Address: "203.0.113.11", Device: own.Device + "x"},
-			{Address: "203.0.113.12", Device: "x" + own.Device},
-			{Address: "203.0.113.13", Device: "."},
+			{Address: "203.0.113.10", Devices: []string{device("mallory@example.com")}},
+			{Address: "203.0.113.11", Devices: []string{own.Devices[2] + "x"}},
+			{Address: "203.0.113.12", Devices: []string{"x" + own.Devices[2]}},
+			{Address: "203.0.113.13", Devices: []string{"."}},
 		} {
 			if a := attempt(from, "carol@example.com"); a.Allowed {
 				t.Errorf("stranger %d: %+v", i, a)

@@ -74,12 +74,12 @@ func (s *Store) CountSignIn(ctx context.Context, from Client, email string) (Sig
 		ofAddress, err := s.count(ctx, "sign-in", from.Address, s.rules.SignIns)
 		return SignInAttempt{Allowance: ofAddress}, err
 	}
-	known, err := s.isDeviceOf(ctx, key, from.Device)
+	device, err := s.deviceOf(ctx, key, from.Devices)
 	if err != nil {
 		return SignInAttempt{}, err
 	}
-	if known {
-		ofDevice, err := s.count(ctx, "sign-in-device", from.Device, s.rules.SignIns)
+	if device != "" {
+		ofDevice, err := s.count(ctx, "sign-in-device", device, s.rules.SignIns)
 		return SignInAttempt{Allowance: ofDevice}, err
 	}
 	least, err := s.count(ctx, "sign-in", from.Address, s.rules.SignIns)

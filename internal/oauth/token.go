@@ -21,6 +21,21 @@ const MaxFormBytes = 16 << 10
 // tokenParameters are those that are read at the token and revocation endpoints.
 var tokenParameters = []string{"grant_type", "code", "redirect_uri", "client_id", "code_verifier", "refresh_token", "token", "token_type_hint", "client_secret", "client_assertion"}
 
+// grantParameters are those that an exchange must have (RFC 6749 §4.1.3 and §6, RFC 7636 §4.5), by grant_type.
+var grantParameters = map[string][]string{
+	"authorization_code": {"code", "redirect_uri", "code_verifier"}, "refresh_token": {"refresh_token"},
+}
+
+// require returns the *Failure of a form that lacks a parameter; one without a value counts as omitted (RFC 6749 §3.2).
+func require(form url.Values, names ...string) error {
+	for _, name := range names {
+		if form.Get(name) == "" {
+			return invalidRequest(name + " is missing")
+		}
+	}
+	return nil
+}
+
 // Tokens is the answer of the token endpoint (RFC 6749 §5.1).
 type Tokens struct {
 	AccessToken  string `json:"access_token"`
@@ -50,12 +65,15 @@ func (p *Provider) Token(ctx context.Context, issuer, authorization, body string
 }
 
 func (p *Provider) exchange(ctx context.Context, issuer, authorization string, form url.Values) (Tokens, error) {
-	switch form.Get("grant_type") {
-	case "authorization_code", "refresh_token":
-	case "":
+	needed, known := grantParameters[form.Get("grant_type")]
+	switch {
+	case form.Get("grant_type") == "":
 		return Tokens{}, invalidRequest("grant_type is missing; it is authorization_code or refresh_token")
-	default:
+	case !known:
 		return Tokens{}, &Failure{Status: http.StatusBadRequest, Code: "unsupported_grant_type", Description: "grant_type is authorization_code or refresh_token"}
+	}
+	if err := require(form, needed...); err != nil {
+		return Tokens{}, err
 	}
 	request, err := p.fosite.NewAccessRequest(ctx, formRequest(authorization, form), &fosite.DefaultSession{})
 	if err != nil {
@@ -96,6 +114,9 @@ func (p *Provider) exchange(ctx context.Context, issuer, authorization string, f
 func (p *Provider) Revoke(ctx context.Context, authorization, body string) error {
 	form, err := parseOnce(body)
 	if err != nil {
+		return err
+	}
+	if err := require(form, "token"); err != nil {
 		return err
 	}
 	ctx = context.WithValue(context.WithValue(ctx, exchangeKey{}, &exchange{}), reasonKey{}, grant.ByClient)

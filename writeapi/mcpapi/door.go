@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 )
@@ -69,6 +71,14 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if fault := checkRevision(r.Header, m.ID); fault != nil {
 		fault.write(w, http.StatusBadRequest)
+		return
+	}
+	if _, known := paramsOf[m.Method]; !known && m.Method != "" && len(m.ID) > 0 && !strings.HasPrefix(m.Method, "notifications/") {
+		status := http.StatusBadRequest
+		if r.Header.Get(revisionHeader) >= firstStateless { // as that revision has it
+			status = http.StatusNotFound
+		}
+		(&fault{id: m.ID, Code: jsonrpc.CodeMethodNotFound, Message: "there is no such method"}).write(w, status)
 		return
 	}
 	c := &call{of: r, agent: httpkit.RequestOf(r.Context()).Agent}

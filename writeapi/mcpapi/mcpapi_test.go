@@ -484,6 +484,11 @@ func TestFaultsOfTheProtocol(t *testing.T) {
 			}
 		}
 	}
+	unknown := `{"jsonrpc":"2.0","id":7,"method":"zz/y","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`
+	status, _, body := post(t, s, request(t, t.Context(), s, token, unknown, "Mcp-Protocol-Version", "2026-07-28"))
+	if want := `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"there is no such method"}}`; status != http.StatusNotFound || body != want {
+		t.Errorf("%d %s", status, body)
+	}
 	for _, notification := range []string{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`} {
 		if status, _, body := post(t, s, request(t, t.Context(), s, token, notification, "Mcp-Protocol-Version", "2025-11-25")); status != http.StatusAccepted {
 			t.Errorf("%s: %d %s", notification, status, body)

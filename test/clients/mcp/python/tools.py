@@ -103,10 +103,11 @@ async def story(url, credential, mode):
         assert job.structured_content["result"] == simulated.structured_content["result"], job
 
         known = await call("lookup_symbol", {"name": "Sin"})
-        assert known.structured_content["known"] and "sine" in known.structured_content["usage"], known
-        assert "Listable" in known.structured_content["attributes"], known
+        symbol = known.structured_content["symbol"]
+        assert symbol["status"] == "supported" and symbol["usage"] and symbol["examples"], known
+        assert "Listable" in symbol["attributes"], known
         unknown = await call("lookup_symbol", {"name": "NoSuchFunction"})
-        assert not unknown.structured_content["known"] and unknown.structured_content["usage"] is None, unknown
+        assert unknown.structured_content["symbol"] is None, unknown
 
         proved = await call("check_proof", {"declarations": ["one"], "export": sys.stdin.read()})
         assert proved.structured_content["result"]["verdict"] == "verified", proved
