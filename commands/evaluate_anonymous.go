@@ -36,11 +36,13 @@ type AnonymousEvaluation struct {
 	Warnings    []string
 	Suggestions []slips.Suggestion
 	Elapsed     time.Duration
+	Check       *run.Check // nil: nothing was learned
 }
 
 // Anonymous evaluates for nobody in particular: mathematics only, and nothing of it is kept.
 type Anonymous struct {
 	Engine    Engine
+	Checker   Checker
 	QueueWait time.Duration // as EvaluatorConfig has it
 }
 
@@ -56,7 +58,8 @@ var mathematics = func() map[string]bool {
 // AdmittedAnonymously is an expression that may be evaluated for nobody in particular.
 type AdmittedAnonymously struct {
 	command EvaluateAnonymous
-	code    string // what the engine evaluates
+	code    string           // what the engine evaluates
+	tree    *expression.Expr // nil: there are several, and the answer is to the last one
 }
 
 // AdmitAnonymous decides without the engine whether an expression may be evaluated. Its errors are ErrExpressionRequired,
@@ -79,10 +82,14 @@ func AdmitAnonymous(c EvaluateAnonymous) (AdmittedAnonymously, error) {
 	for i, e := range all {
 		lines[i] = e.Source()
 	}
-	return AdmittedAnonymously{c, strings.Join(lines, "\n")}, nil
+	admitted := AdmittedAnonymously{command: c, code: strings.Join(lines, "\n")}
+	if len(all) == 1 {
+		admitted.tree = all[0]
+	}
+	return admitted, nil
 }
 
-// Evaluate has the engine evaluate. It returns ErrBudgetExhausted, an EngineFailedError, a SaturatedError, or the context's error.
+// Evaluate has the engine evaluate, and the answer checked as an account's is. It returns ErrBudgetExhausted, an EngineFailedError, a SaturatedError, or the context's error.
 func (a Anonymous) Evaluate(ctx context.Context, admitted AdmittedAnonymously) (AnonymousEvaluation, error) {
 	c := admitted.command
 	o, err := a.Engine.Evaluate(ctx, EngineRequest{Code: admitted.code, Account: c.Caller, Budget: c.Budget, QueueWait: a.QueueWait})
@@ -94,6 +101,9 @@ func (a Anonymous) Evaluate(ctx context.Context, admitted AdmittedAnonymously) (
 	}
 	for _, s := range answer.Suggestions {
 		answer.Warnings = append(answer.Warnings, shorten(s.Message, maxWarningBytes))
+	}
+	if answer.Status == run.Success {
+		answer.Check = checkAlongside(ctx, a.Checker, CheckRequest{Account: c.Caller, Code: admitted.code, Tree: admitted.tree, Answer: o.InputForm}, c.Budget)
 	}
 	return answer, nil
 }

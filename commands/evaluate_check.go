@@ -45,10 +45,13 @@ func (ev *Evaluator) check(ctx context.Context, a admitted, c computation) *run.
 	if !c.evaluated.Checkable || c.evaluated.Status != run.Success {
 		return nil
 	}
-	checked, err := ev.config.Checker.Check(ctx, CheckRequest{
-		Account: c.evaluated.Account, Code: a.Expression, Tree: a.tree, Answer: c.outcome.InputForm,
-		Steps: min(automaticSteps, verification.StepsWithin(a.budget())), QueueWait: automaticQueueWait,
-	})
+	return checkAlongside(ctx, ev.config.Checker, CheckRequest{Account: c.evaluated.Account, Code: a.Expression, Tree: a.tree, Answer: c.outcome.InputForm}, a.budget())
+}
+
+// checkAlongside is an automatic check, within what an evaluation with this budget may be checked for; nil when nothing was learned.
+func checkAlongside(ctx context.Context, checker Checker, r CheckRequest, budget time.Duration) *run.Check {
+	r.Steps, r.QueueWait = min(automaticSteps, verification.StepsWithin(budget)), automaticQueueWait
+	checked, err := checker.Check(ctx, r)
 	if err != nil || !checked.Conclusive() {
 		return nil
 	}

@@ -42,13 +42,15 @@ type anonymousOutput struct {
 		Warnings    []string             `json:"warnings" doc:"Messages of the engine and of suggestions, in order; empty when there were none"`
 		Suggestions []httpkit.Suggestion `json:"suggestions" doc:"What parts of the expression were probably meant to be; it was evaluated as given"`
 		ElapsedMS   int64                `json:"elapsed_ms" doc:"Time the evaluation took, in milliseconds"`
+		// Verification is as an account gets it, but that it is kept and signed nowhere.
+		Verification *view.Verification `json:"verification" doc:"The automatic check, when a rule covers the expression and reached a verdict; null means that nothing was learned"`
 	}
 }
 
 func (s Services) registerAnonymous(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/public/evaluate", ID: "evaluate-anonymously", Tag: "Evaluation", Summary: "Evaluate mathematics without an account",
-		Description: "Only functions of a list of mathematics may be used: a 403 names the one that is not and gives the list. The budget is shorter than any plan's. Nothing is stored: no run, no receipt, no check.",
+		Description: "Only functions of a list of mathematics may be used: a 403 names the one that is not and gives the list. The budget is shorter than any plan's. The answer is checked as an account's is. Nothing is stored: no run and no receipt.",
 		Limit:       &httpkit.Limit{Allowance: s.anonymousLeft, Exceeded: httpkit.RateLimited, Counts: "evaluations without an account from the client's address in a clock hour"},
 		Errors:      problems,
 		Kinds: []httpkit.Kind{
@@ -96,7 +98,7 @@ func (s Services) evaluateAnonymously(ctx context.Context, in *anonymousInput) (
 	out := &anonymousOutput{}
 	out.Body.Result, out.Body.Status, out.Body.Stdout = answer.Result, answer.Status, view.NullIfEmpty(answer.Stdout)
 	out.Body.Warnings, out.Body.Suggestions = append([]string{}, answer.Warnings...), view.SuggestionsOf(answer.Suggestions)
-	out.Body.ElapsedMS = answer.Elapsed.Milliseconds()
+	out.Body.ElapsedMS, out.Body.Verification = answer.Elapsed.Milliseconds(), view.VerificationOf(answer.Check)
 	return out, nil
 }
 
@@ -134,14 +136,16 @@ func (s Services) anonymousLeft(ctx context.Context) (ratelimit.Allowance, error
 // explainAnonymous makes the problem of an evaluation without an account that has no answer. Any other error is returned as it is.
 func explainAnonymous(err error, c commands.EvaluateAnonymous) error {
 	if refusal, is := errors.AsType[*expression.Refusal](err); is {
-		return httpkit.NotMathematics.Problem("%s; an account may use it", refusal.Error()).WithHead(refusal.Name, expression.Mathematics()).WithCause(err)
+		problem := httpkit.NotMathematics.Problem("%s; an account may use it", refusal.Error()).WithHead(refusal.Name, expression.Mathematics()).WithCause(err)
+		problem.Suggestions = suggestionsFor(c)
+		return problem
 	}
 	if long, is := errors.AsType[*commands.TooLongError](err); is {
 		return httpkit.ExpressionTooLong.Problem("%s", long.Error()).WithCause(err)
 	}
 	if wrong, is := errors.AsType[*expression.SyntaxError](err); is {
 		problem := httpkit.SyntaxError.Problem("%s", wrong.Error()+"\n"+wrong.Excerpt(c.Expression)).WithCause(err)
-		problem.Suggestions = view.SuggestionsOf(commands.Evaluate{Expression: c.Expression}.Suggestions())
+		problem.Suggestions = suggestionsFor(c)
 		return problem
 	}
 	if errors.Is(err, commands.ErrBudgetExhausted) {
@@ -151,4 +155,9 @@ func explainAnonymous(err error, c commands.EvaluateAnonymous) error {
 		return engineFailures[failed.Reason].Problem("%s", cmp.Or(failed.Detail, failed.Error())).WithCause(err)
 	}
 	return explainSaturation(err)
+}
+
+// suggestionsFor says what an expression that is not evaluated was probably meant to be.
+func suggestionsFor(c commands.EvaluateAnonymous) []httpkit.Suggestion {
+	return view.SuggestionsOf(commands.Evaluate{Expression: c.Expression}.Suggestions())
 }

@@ -26,6 +26,10 @@ func TestAnonymousEvaluation(t *testing.T) {
 	if answer.JSON["result"] != "2" || answer.JSON["stdout"] != nil || answer.JSON["warnings"] == nil || answer.JSON["elapsed_ms"] == nil {
 		t.Errorf("%s", answer.Body)
 	}
+	// The checker of apitest refutes the text that the engine is given, "1 + 1".
+	if check, _ := answer.JSON["verification"].(map[string]any); check["verdict"] != "refuted" || check["automatic"] != true {
+		t.Errorf("%s", answer.Body)
+	}
 	if answer.JSON["run_id"] != nil || answer.Header.Get("Consistency-Token") != "" || answer.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%s %v", answer.Body, answer.Header)
 	}
@@ -67,6 +71,9 @@ func TestAnonymousEvaluation(t *testing.T) {
 	}
 	if suggestions, _ := answer.JSON["suggestions"].([]any); len(suggestions) != 1 {
 		t.Errorf("%s", answer.Body)
+	}
+	if refused := anonymous(t, s, "2x+3=7"); refused.Status != 403 || refused.JSON["suggestions"] == nil {
+		t.Errorf("%s", refused.Body)
 	}
 	if after, err := s.Store.Head(t.Context()); err != nil || after != head {
 		t.Errorf("something was appended: %v, %v", after, err)

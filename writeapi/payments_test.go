@@ -124,6 +124,7 @@ func TestNoMoneyIsInvented(t *testing.T) {
 		"no such account":      {tell(t, s, strings.Replace(good, u.ID, uuid.NewString(), 1)), httpkit.PaymentRefused},
 		"no account":           {tell(t, s, strings.Replace(good, u.ID, "", 1)), httpkit.InvalidRequest},
 		"no id of an account":  {tell(t, s, strings.Replace(good, u.ID, strings.ToUpper(u.ID), 1)), httpkit.InvalidRequest},
+		"no type":              {tell(t, s, strings.Replace(good, `"type":"payment.succeeded",`, "", 1)), httpkit.InvalidRequest},
 		"an id without end":    {tell(t, s, paymentOf(strings.Repeat("e", 300), invoice)), httpkit.InvalidRequest},
 		"an id with a newline": {tell(t, s, paymentOf("a\nb", invoice)), httpkit.InvalidRequest},
 	} {

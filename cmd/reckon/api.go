@@ -62,8 +62,12 @@ func (s *service) makeAPI() (*api, error) {
 		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: s.sharedLimiter(), Running: ratelimit.NewConcurrency(), Clock: systemClock{}, Build: buildRevision(),
 		Evaluate: s.writeSide.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
 		Anonymous: writeapi.Anonymous{
-			Evaluate: commands.Anonymous{Engine: adapter.Engine{Engine: s.engine.engine, Places: s.engine.strangers}, QueueWait: s.config.QueueWait}.Evaluate,
-			PerHour:  s.config.AnonymousPerHour, Limiter: s.sharedLimiter(), Caller: s.stores.identity.Stranger,
+			Evaluate: commands.Anonymous{
+				Engine:    adapter.Engine{Engine: s.engine.engine, Places: s.engine.strangers},
+				Checker:   adapter.Checker{Engine: s.engine.engine, Checker: s.engine.checker, Places: s.engine.strangersChecks},
+				QueueWait: s.config.QueueWait,
+			}.Evaluate,
+			PerHour: s.config.AnonymousPerHour, Limiter: s.sharedLimiter(), Caller: s.stores.identity.Stranger,
 		},
 		Jobs: s.writeSide.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writeSide.proofs, Payments: provider,
 		OAuth: writeapi.NewOAuth(s.log.store, s.stores.identity, systemClock{}, buildRevision()), Logger: s.logger,

@@ -145,8 +145,9 @@ type evaluation struct {
 	engine  *engine.Engine
 	checker *checker.Checker
 	checks  *fair.Pool // as many checks run at a time as evaluations
-	// strangers are the places of evaluations without an account: a quarter as many, beside those of accounts.
-	strangers *fair.Pool
+	// strangers are the places of evaluations without an account, and strangersChecks of their checks: a quarter as many, beside those
+	// of accounts.
+	strangers, strangersChecks *fair.Pool
 }
 
 // startEngine installs the engine where it is missing and starts it with its checker.
@@ -177,14 +178,14 @@ func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, er
 		return nil, err
 	}
 	p.life.Add(lifecycle.Part{Name: "checker", Stop: func(context.Context) error { return checks.Close() }})
-	e := &evaluation{engine: started, checker: checks, checks: fair.NewPool(workers), strangers: fair.NewPool(workers / 4)}
+	e := &evaluation{engine: started, checker: checks, checks: fair.NewPool(workers), strangers: fair.NewPool(workers / 4), strangersChecks: fair.NewPool(workers / 4)}
 	e.measure(p.metrics)
 	return e, nil
 }
 
 // measure adds figures of the workers and of the memory of sessions.
 func (e *evaluation) measure(m *telemetry.Metrics) {
-	for pool, usage := range map[string]func() fair.Usage{"engine": e.engine.Usage, "checker": e.checks.Usage, "strangers": e.strangers.Usage} {
+	for pool, usage := range map[string]func() fair.Usage{"engine": e.engine.Usage, "checker": e.checks.Usage, "strangers": e.strangers.Usage, "strangers-checks": e.strangersChecks.Usage} {
 		labels := map[string]string{"pool": pool}
 		m.Gauge("reckon_workers_busy", "Workers that evaluate or check.", labels, func() float64 { return float64(usage().Held) })
 		m.Gauge("reckon_workers_awaited", "Evaluations or checks that wait for a worker.", labels, func() float64 { return float64(usage().Waiting) })

@@ -14,6 +14,8 @@ const (
 	recheckAfter = time.Second
 	// recheckEvery is how often the credential of a request that is worked on is authenticated again.
 	recheckEvery = 2 * time.Second
+	// pieceBytes is the most of an answer that is written between two looks at the clock: a client may read as slowly as it likes.
+	pieceBytes = 64 << 10
 )
 
 // admission is what an authenticated request was let in with: its credential is authenticated again while it is worked on and before
@@ -65,12 +67,20 @@ func (d *admission) watch(ctx context.Context) (context.Context, func()) {
 }
 
 // deliver returns a writer for the answer to r that gives it only if the credential is still good when it begins; otherwise it answers
-// the refusal in its place. What follows a beginning is not held back: a stream's parts are themselves answers of routes (ServeFor).
+// the refusal in its place. An answer that has begun is cut off, with its connection, once the credential is refused.
 func (a *API) deliver(w http.ResponseWriter, r *http.Request, d *admission) http.ResponseWriter {
 	if d == nil {
 		return w
 	}
 	return &delivery{ResponseWriter: w, api: a, request: r, admission: d, before: w.Header().Clone()}
+}
+
+// deliverParts is deliver for a stream whose parts are themselves answers of routes (ServeFor): only its beginning is held back.
+func (a *API) deliverParts(w http.ResponseWriter, r *http.Request, d *admission) http.ResponseWriter {
+	if d == nil {
+		return w
+	}
+	return &delivery{ResponseWriter: w, api: a, request: r, admission: d, before: w.Header().Clone(), inParts: true}
 }
 
 // delivery is the writer of an answer to an authenticated request.
@@ -82,6 +92,8 @@ type delivery struct {
 	before    http.Header // of the answer, before its handler
 	begun     bool
 	refused   bool
+	inParts   bool
+	looked    time.Time // when the credential was last asked for
 }
 
 // WriteHeader is http.ResponseWriter.
@@ -92,8 +104,9 @@ func (d *delivery) WriteHeader(status int) {
 		}
 		return
 	}
-	d.begun = true
+	d.begun, d.looked = true, d.admission.at
 	if time.Since(d.admission.at) >= recheckAfter {
+		d.looked = time.Now()
 		if problem := d.admission.again(d.request.Context()); problem != nil {
 			d.refused = true
 			header := d.Header()
@@ -114,7 +127,30 @@ func (d *delivery) Write(p []byte) (int, error) {
 	if d.refused {
 		return len(p), nil
 	}
-	return d.ResponseWriter.Write(p)
+	if d.inParts {
+		return d.ResponseWriter.Write(p)
+	}
+	written := 0
+	for {
+		d.cutIfRefused()
+		n, err := d.ResponseWriter.Write(p[written:min(len(p), written+pieceBytes)])
+		written += n
+		if err != nil || written == len(p) {
+			return written, err
+		}
+	}
+}
+
+// cutIfRefused ends the connection if the credential is refused by now: its client sees that the answer is not whole. While the
+// credential cannot be looked up (503) the answer goes on.
+func (d *delivery) cutIfRefused() {
+	if time.Since(d.looked) < recheckEvery {
+		return
+	}
+	d.looked = time.Now()
+	if problem := d.admission.again(d.request.Context()); problem != nil && problem.Status < http.StatusInternalServerError {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // FlushError is for http.ResponseController.

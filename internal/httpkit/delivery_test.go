@@ -88,7 +88,7 @@ func TestNothingIsDeliveredToARevokedCredential(t *testing.T) {
 					_, _ = w.Write([]byte("what was waited for"))
 				}
 				httpkit.HandleRaw(api, http.MethodGet, "/raw", 0, raw)
-				api.HandleProtocol(httpkit.Route{Method: http.MethodPost, Path: "/protocol"}, http.HandlerFunc(raw))
+				api.HandleProtocol(httpkit.Route{Method: http.MethodPost, Path: "/protocol"}, http.HandlerFunc(raw), api.WriteProblem)
 				r := httptest.NewRequest(http.MethodGet, c.path, nil)
 				if c.path == "/protocol" {
 					r = httptest.NewRequest(http.MethodPost, c.path, strings.NewReader("{}"))
@@ -117,3 +117,75 @@ func TestNothingIsDeliveredToARevokedCredential(t *testing.T) {
 		})
 	}
 }
+
+// slowClient is the writer of an answer to a client that takes a while to read each piece.
+type slowClient struct {
+	*httptest.ResponseRecorder
+	perPiece time.Duration
+}
+
+func (c slowClient) Write(p []byte) (int, error) {
+	time.Sleep(c.perPiece) // of a bubble
+	return c.ResponseRecorder.Write(p)
+}
+
+// TestAnAnswerThatIsReadSlowlyEndsWithItsCredential: JSON in one piece, a file, and a raw page. Time is that of a bubble.
+func TestAnAnswerThatIsReadSlowlyEndsWithItsCredential(t *testing.T) {
+	content := strings.Repeat("x", 4<<20) // 64 pieces
+	for name, c := range map[string]struct {
+		path          string
+		revoked, away time.Duration // after; 0: never
+		cut           bool
+	}{
+		"JSON": {"/mine", 0, 0, false}, "JSON, revoked": {"/mine", 5 * time.Second, 0, true},
+		"a file": {"/file", 0, 0, false}, "a file, revoked": {"/file", 5 * time.Second, 0, true},
+		"raw": {"/raw", 0, 0, false}, "raw, revoked": {"/raw", 5 * time.Second, 0, true},
+		"not to be asked": {"/file", 0, 5 * time.Second, false}, "public": {"/open", 5 * time.Second, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				credential := &revocable{}
+				api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.DiscardHandler), Authenticator: credential, Access: access.Table{
+					"GET /mine": {Who: access.Scoped}, "GET /open": {Who: access.Public}, "GET /file": {Who: access.Scoped}, "GET /raw": {Who: access.Scoped, Undescribed: "raw"},
+				}})
+				for _, path := range []string{"/mine", "/open"} {
+					httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: path, ID: path[1:], Tag: "test"}, func(context.Context, *struct{}) (*echoOutput, error) {
+						out := &echoOutput{}
+						out.Body.Echo = content
+						return out, nil
+					})
+				}
+				httpkit.HandleFile(api, httpkit.Route{Method: http.MethodGet, Path: "/file", ID: "file", Tag: "test"}, func(context.Context, *struct{}) (*httpkit.File, error) {
+					return &httpkit.File{Content: seekCloser{strings.NewReader(content)}, Name: "f", ETag: "e"}, nil
+				})
+				httpkit.HandleRaw(api, http.MethodGet, "/raw", 0, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(content)) })
+				r := httptest.NewRequest(http.MethodGet, c.path, nil)
+				r.Header.Set("Authorization", "Bearer x")
+				for after, flag := range map[time.Duration]*atomic.Bool{c.revoked: &credential.revoked, c.away: &credential.away} {
+					if after != 0 {
+						defer time.AfterFunc(after, func() { flag.Store(true) }).Stop()
+					}
+				}
+				answer, begun := slowClient{httptest.NewRecorder(), 300 * time.Millisecond}, time.Now()
+				cut := func() (cut bool) {
+					defer func() { cut = recover() == http.ErrAbortHandler }() //nolint:errorlint // the value itself, as net/http compares it
+					api.ServeHTTP(answer, r)
+					return false
+				}()
+				if whole := strings.Count(answer.Body.String(), "x") >= len(content); cut != c.cut || whole == c.cut {
+					t.Errorf("cut %v, whole %v: %d bytes", cut, whole, answer.Body.Len())
+				}
+				if took := time.Since(begun); c.cut && took > c.revoked+recheckAndAPiece {
+					t.Errorf("it went on for %v", took)
+				}
+			})
+		})
+	}
+}
+
+// recheckAndAPiece is the longest that an answer goes on: the time between two looks at a credential, and one piece.
+const recheckAndAPiece = 2*time.Second + 300*time.Millisecond
+
+type seekCloser struct{ *strings.Reader }
+
+func (seekCloser) Close() error { return nil }

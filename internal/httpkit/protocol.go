@@ -14,9 +14,10 @@ import (
 )
 
 // HandleProtocol adds a route whose answers are of a protocol of its own, which the description of the API does not have (MCP).
-// The caller is authenticated by a token (a browser session does not count, so that no page can make requests for who is signed in) and the body, one JSON value of at most MaxJSONBytes, is read and checked with CheckJSON before
-// handler is called; handler reads it again from the request.
-func (a *API) HandleProtocol(route Route, handler http.Handler) {
+// The caller is authenticated by a token (a browser session does not count, so that no page can make requests for who is signed in) and the body,
+// one JSON value of at most MaxJSONBytes, is read and checked with CheckJSON before handler is called; handler reads it again from the request.
+// unreadable answers a body that is no JSON, of a caller who is authenticated.
+func (a *API) HandleProtocol(route Route, handler http.Handler, unreadable func(http.ResponseWriter, *http.Request, *Problem)) {
 	rule := a.ruleOfUndescribed(route.Method, route.Path)
 	op := &huma.Operation{Method: route.Method, Path: route.Path}
 	a.adapter.add(op, route)
@@ -29,13 +30,17 @@ func (a *API) HandleProtocol(route Route, handler http.Handler) {
 			return nil
 		}
 		body, problem := readJSON(r.Request, MaxJSONBytes)
+		if problem != nil && (problem.Code == InvalidJSON.Code || problem.Code == BodyRequired.Code) {
+			unreadable(w, r.Request, problem)
+			return nil
+		}
 		if problem != nil {
 			a.WriteProblem(w, r.Request, problem)
 			return nil
 		}
 		admitted := r.Request.WithContext(ctx)
 		admitted.Body, admitted.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		handler.ServeHTTP(a.deliver(w, r.Request, let), admitted)
+		handler.ServeHTTP(a.deliverParts(w, r.Request, let), admitted)
 		return nil
 	})
 }

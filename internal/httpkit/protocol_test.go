@@ -48,7 +48,7 @@ func TestServeFor(t *testing.T) {
 		reply := api.ServeFor(r.Context(), httpkit.Delegation{Of: r, Route: protocol, Source: event.SourceMCP, Agent: "lab\n/1"}, asked.Method, asked.Target, body)
 		w.WriteHeader(reply.Status)
 		_, _ = w.Write(reply.Body)
-	}))
+	}), api.WriteProblem)
 	s := httpservertest.Start(t, api, httpserver.ClientLimits())
 	ask := func(message string, headers ...string) (int, string) {
 		r, err := http.NewRequest(http.MethodPost, s.URL+"/protocol", strings.NewReader(message))

@@ -54,26 +54,39 @@ func (s *Signed) Read(header http.Header, body []byte, now time.Time) (Event, er
 	if !s.authentic(header.Values(SignatureHeader), body, now) {
 		return Event{}, ErrUnauthentic
 	}
-	var told struct {
-		Event       string `json:"event"`
-		Type        string `json:"type"`
-		Account     string `json:"account"`
-		InvoiceID   string `json:"invoice_id"`
-		AmountMinor int64  `json:"amount_minor"`
-		Currency    string `json:"currency"`
+	var told struct { // nil: not given, or null
+		Event       *string `json:"event"`
+		Type        *string `json:"type"`
+		Account     *string `json:"account"`
+		InvoiceID   *string `json:"invoice_id"`
+		AmountMinor *int64  `json:"amount_minor"`
+		Currency    *string `json:"currency"`
 	}
 	// One object of UTF-8, with each key once and in its own letters: another reader of these bytes reads the same.
 	if err := json.Unmarshal(body, &told, json.RejectUnknownMembers(true)); err != nil {
 		return Event{}, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
-	if told.Event == "" {
-		return Event{}, fmt.Errorf("%w: event, its id, is missing", ErrUnreadable)
+	// What is answered as another type is never sent again: a payment that came without its type would be lost.
+	switch {
+	case told.Event == nil || *told.Event == "":
+		return Event{}, missing("event")
+	case told.Type == nil || *told.Type == "":
+		return Event{}, missing("type")
+	case *told.Type != string(Succeeded):
+		return Event{ID: *told.Event, Kind: Other}, nil
+	case told.Account == nil:
+		return Event{}, missing("account")
+	case told.InvoiceID == nil:
+		return Event{}, missing("invoice_id")
+	case told.AmountMinor == nil:
+		return Event{}, missing("amount_minor")
+	case told.Currency == nil:
+		return Event{}, missing("currency")
 	}
-	if told.Type != string(Succeeded) {
-		return Event{ID: told.Event, Kind: Other}, nil
-	}
-	return Event{ID: told.Event, Kind: Succeeded, Account: told.Account, InvoiceID: told.InvoiceID, AmountMinor: told.AmountMinor, Currency: told.Currency}, nil
+	return Event{ID: *told.Event, Kind: Succeeded, Account: *told.Account, InvoiceID: *told.InvoiceID, AmountMinor: *told.AmountMinor, Currency: *told.Currency}, nil
 }
+
+func missing(field string) error { return fmt.Errorf("%w: %s is missing", ErrUnreadable, field) }
 
 // authentic tells whether a header signs a body. Every signature is compared with every secret's in constant time.
 func (s *Signed) authentic(headers []string, body []byte, now time.Time) bool {

@@ -85,8 +85,17 @@ func TestEventsAreRead(t *testing.T) {
 	if got, err := read(`{"event":"evt_2","type":"customer.created"}`); err != nil || got != (payments.Event{ID: "evt_2", Kind: payments.Other}) {
 		t.Errorf("%+v %v", got, err)
 	}
+	for _, field := range []string{`"event":"evt_1"`, `"type":"payment.succeeded"`, `"account":"a"`, `"invoice_id":"i"`, `"amount_minor":1200`, `"currency":"USD"`} {
+		name, _, _ := strings.Cut(field, ":")
+		without := strings.NewReplacer(","+field, "", field+",", "").Replace(body)
+		for _, bad := range []string{without, strings.Replace(body, field, name+":null", 1)} {
+			if got, err := read(bad); !errors.Is(err, payments.ErrUnreadable) {
+				t.Errorf("%s: %+v %v", bad, got, err)
+			}
+		}
+	}
 	for name, bad := range map[string]string{
-		"nothing": "", "no object": "[]", "no id": `{"type":"payment.succeeded"}`, "more": body + "{}", "a field nobody knows": `{"event":"e","type":"x","paid":true}`,
+		"an empty type": strings.Replace(body, "payment.succeeded", "", 1), "nothing": "", "no object": "[]", "no id": `{"type":"payment.succeeded"}`, "more": body + "{}", "a field nobody knows": `{"event":"e","type":"x","paid":true}`,
 		"an amount with a fraction": strings.Replace(body, "1200", "12.5", 1), "an amount as text": strings.Replace(body, "1200", `"1200"`, 1),
 		"a key twice": strings.Replace(body, `"currency":"USD"`, `"currency":"EUR","currency":"USD"`, 1), "an amount twice": strings.Replace(body, `"amount_minor":1200`, `"amount_minor":1,"amount_minor":1200`, 1),
 		"a key in other letters": strings.Replace(body, "amount_minor", "AMOUNT_MINOR", 1), "both": strings.Replace(body, `"event"`, `"Event":"x","event"`, 1), "no UTF-8": strings.Replace(body, "evt_1", "evt\xff", 1),

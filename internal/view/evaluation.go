@@ -48,7 +48,7 @@ func EvaluationOf(e run.Evaluated, result, stdout string, suggestions []slips.Su
 	receiptURL := ReceiptPath(e.RunID)
 	v := Evaluation{
 		Result: result, Status: e.Status, ExecutionTimeMS: e.ExecutionMS, RunID: &e.RunID, ReceiptURL: &receiptURL,
-		Stdout: NullIfEmpty(stdout), Warnings: e.Warnings, Suggestions: SuggestionsOf(suggestions), Verification: verificationOf(e.Check),
+		Stdout: NullIfEmpty(stdout), Warnings: e.Warnings, Suggestions: SuggestionsOf(suggestions), Verification: VerificationOf(e.Check),
 	}
 	if v.Warnings == nil {
 		v.Warnings = []string{}
@@ -60,7 +60,8 @@ func EvaluationOf(e run.Evaluated, result, stdout string, suggestions []slips.Su
 }
 
 // verificationOf is nil without a verdict: there is no inconclusive placeholder.
-func verificationOf(c *run.Check) *Verification {
+// VerificationOf is the view of a check; nil where nothing was learned.
+func VerificationOf(c *run.Check) *Verification {
 	if c == nil || !c.Conclusive() {
 		return nil
 	}

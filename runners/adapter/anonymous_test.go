@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"reckon/commands"
+	"reckon/domain/run"
 	"reckon/runners/adapter"
+	"reckon/runners/checker"
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 	"reckon/runners/fair"
@@ -17,7 +19,17 @@ import (
 // TestAnonymousAnswersAreThoseOfAccounts: the engine answers the tree that was admitted as it answers the text.
 func TestAnonymousAnswersAreThoseOfAccounts(t *testing.T) {
 	e := enginetest.Start(t, engine.Options{})
-	anonymous := commands.Anonymous{Engine: adapter.Engine{Engine: e, Places: fair.NewPool(1)}, QueueWait: time.Minute}
+	checks, err := checker.New(t.Context(), enginetest.Environment(t), checker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = checks.Close() })
+	anonymous := commands.Anonymous{
+		Engine:    adapter.Engine{Engine: e, Places: fair.NewPool(1)},
+		Checker:   adapter.Checker{Engine: e, Checker: checks, Places: fair.NewPool(1)},
+		QueueWait: time.Minute,
+	}
+	verified := 0
 	content, err := os.ReadFile("../../commands/testdata/anonymous/honest.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +53,12 @@ func TestAnonymousAnswersAreThoseOfAccounts(t *testing.T) {
 		if answer.Result != told.Result {
 			t.Errorf("%s: %q, and %q of the text itself", text, answer.Result, told.Result)
 		}
+		if answer.Check != nil && answer.Check.Verdict == run.VerdictVerified {
+			verified++
+		}
+	}
+	if verified < 40 {
+		t.Errorf("only %d answers are verified", verified)
 	}
 }
 

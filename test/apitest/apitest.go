@@ -282,7 +282,7 @@ func Start(t testing.TB, o Options) *Server {
 	writeapi.Services{
 		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Running: server.Running, Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: calculator.CloseSession, Overhead: time.Minute,
-		Anonymous: writeapi.Anonymous{Evaluate: commands.Anonymous{Engine: calculator}.Evaluate, PerHour: o.AnonymousPerHour, Limiter: ratelimit.NewMemory(), Caller: who.Stranger},
+		Anonymous: writeapi.Anonymous{Evaluate: commands.Anonymous{Engine: calculator, Checker: checker{}}.Evaluate, PerHour: o.AnonymousPerHour, Limiter: ratelimit.NewMemory(), Caller: who.Stranger},
 		Jobs:      server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs, Payments: o.Payments,
 		OAuth: writeapi.NewOAuth(log, who, server.Clock, "test"), Logger: quiet,
 		Writes: writes, LogID: projector.LogID(),

@@ -67,6 +67,10 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.api.WriteProblem(w, r, httpkit.Translate(err, nil))
 		return
 	}
+	if fault := checkRevision(r.Header, m.ID); fault != nil {
+		fault.write(w, http.StatusBadRequest)
+		return
+	}
 	c := &call{of: r, agent: httpkit.RequestOf(r.Context()).Agent}
 	session := r.Header.Get(sessionHeader)
 	switch {

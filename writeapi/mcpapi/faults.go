@@ -5,10 +5,13 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"reckon/internal/httpkit"
 )
 
 // fault is an error of the protocol that a client is told (JSON-RPC 2.0, section 5.1).
@@ -29,6 +32,25 @@ func (f *fault) write(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(document) // an error: the client has gone
+}
+
+// writeParseError answers a body that is no JSON.
+func writeParseError(w http.ResponseWriter, _ *http.Request, problem *httpkit.Problem) {
+	f := &fault{Code: jsonrpc.CodeParseError, Message: problem.Detail}
+	f.write(w, http.StatusBadRequest)
+}
+
+// checkRevision returns the fault of a request whose header names a revision that is not served. The SDK has one for those before the
+// first stateless revision only; a client of a later one falls back to what the fault says is served.
+func checkRevision(header http.Header, id json.RawMessage) *fault {
+	asked := header.Get(revisionHeader)
+	if asked == "" || slices.Contains(Revisions(), asked) {
+		return nil
+	}
+	return &fault{
+		id: id, Code: mcp.CodeUnsupportedProtocolVersion, Message: "the header MCP-Protocol-Version names a revision that is not served",
+		Data: mcp.UnsupportedProtocolVersionData{Supported: Revisions(), Requested: asked},
+	}
 }
 
 // members are those of a JSON-RPC message.
@@ -77,6 +99,12 @@ func checkMessage(body []byte) *fault {
 	var method string
 	if given, is := message["method"]; is && (json.Unmarshal(given, &method) != nil || given[0] != '"') {
 		return invalid("method is a text")
+	}
+	_, call := message["method"]
+	_, result := message["result"]
+	_, failed := message["error"]
+	if !call && !result && !failed {
+		return invalid("the message has a method, or as a response a result or an error")
 	}
 	params, given := message["params"]
 	if !given {
@@ -136,8 +164,6 @@ func (w *faultWriter) finish() {
 		f.Code, f.Message = jsonrpc.CodeInternalError, "something went wrong here"
 	case strings.Contains(said, "JSON RPC not handled"):
 		f.Code, f.Message = jsonrpc.CodeMethodNotFound, "there is no such method"
-	case strings.Contains(said, "Unsupported protocol version"):
-		f.Message, f.Data = "the header MCP-Protocol-Version names a revision that is not served", map[string]any{"supported": Revisions()}
 	case strings.Contains(said, "Accept must contain"):
 		f.Message = "the header Accept must have both application/json and text/event-stream"
 	case strings.Contains(said, "missing id"):

@@ -77,7 +77,7 @@ func (s Services) Register() error {
 		Stateless: true, DisableLocalhostProtection: true, // the door checks hosts, and knows of proxies
 		MaxRequestBodyBytes: httpkit.MaxJSONBytes,
 	})
-	s.API.HandleProtocol(route, &door{api: s.API, publicURL: s.PublicURL, transport: transport, calls: calls{}})
+	s.API.HandleProtocol(route, &door{api: s.API, publicURL: s.PublicURL, transport: transport, calls: calls{}}, writeParseError)
 	return nil
 }
 

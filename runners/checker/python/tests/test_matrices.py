@@ -53,6 +53,7 @@ def test_a_symbolic_power_is_proved_for_every_exponent():
 def test_a_solution_has_an_entry_for_every_unknown():
     m, b = rows([4, -2], [-2, 5]), tree(["List", 10, -1])
     assert check({"kind": "matrix", "what": "linear_solve", "matrix": tree(m), "answer": tree(["List"]), "right": b})["status"] == "refuted"
-    assert check({"kind": "matrix", "what": "linear_solve", "matrix": tree(m), "answer": tree(rows([3], [1])), "right": b})["status"] == "proved"
+    assert check({"kind": "matrix", "what": "linear_solve", "matrix": tree(m), "answer": tree(["List", 3, 1]), "right": b})["status"] == "proved"
+    assert check({"kind": "matrix", "what": "linear_solve", "matrix": tree(m), "answer": tree(rows([3], [1])), "right": b})["status"] == "open"
     singular = rows([1, 1], [1, 1])
     assert check({"kind": "matrix", "what": "linear_solve", "matrix": tree(singular), "answer": tree(["List"]), "right": b})["status"] == "open"

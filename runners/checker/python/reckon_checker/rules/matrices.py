@@ -55,7 +55,7 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
     if matrix is None:
         return Open("the matrix is not written out")
     if "right" in task and other_shape(task["right"], answer):
-        return wrong("the answer has another shape than the right-hand side")
+        return Open("a column in the place of a vector, or a vector in the place of a column")  # which some take for the same
     if reals(task["matrix"]) or reals(answer) or reals(task.get("right", 0)) or task.get("approximate"):
         if machine.cancels(task["matrix"], task.get("right", 0)):
             return Open("machine arithmetic loses too much")

@@ -124,7 +124,7 @@ def linear_solve(matrix: Residues, right: Tree, answer: Tree, n: int) -> Residua
     if not is_call(right, "List") or not is_call(answer, "List"):
         return Open("shape")
     if other_shape(right, answer):
-        return wrong("the answer has another shape than the right-hand side")
+        return Open("shape")
     b = rows_at(right, n) or [[residue(entry, n)] for entry in arguments(right)]
     x = rows_at(answer, n) or [[residue(entry, n)] for entry in arguments(answer)]
     if len(b) != len(matrix) or not x or len(x) != len(matrix[0]) or len(x[0]) != len(b[0]):
