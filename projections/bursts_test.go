@@ -283,6 +283,9 @@ func TestBurstsAreRead(t *testing.T) {
 
 // TestTheWindowCutsNoBurst: the newest activities select bursts, and each is whole.
 func TestTheWindowCutsNoBurst(t *testing.T) {
+	if testing.Short() {
+		t.Skip("5,000 activities one by one, and nothing at the same time")
+	}
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		bursts := projections.New(db, nil).Bursts
 		offsets := []time.Duration{-100 * time.Minute, -50 * time.Minute}
