@@ -37,7 +37,7 @@ type Holdings interface {
 	Of(ctx context.Context, accountID string, at event.Position) (Held, error)
 }
 
-// People are the addresses, passwords and browser sessions of accounts.
+// People are what is kept of accounts beside the log: addresses, passwords, browser sessions, files.
 type People interface {
 	// Forget removes everything of an account, and the use of its tokens. It may be repeated. ErrUnavailable when it cannot now.
 	Forget(ctx context.Context, accountID string, tokens []string) error
@@ -54,7 +54,7 @@ type Closing struct {
 }
 
 // EndAll ends everything that an account had when it was closed, at this position: jobs are cancelled, those that had not started with
-// a refund; sessions, tokens and grants end; its address and password are forgotten. What the log says of its runs stays.
+// a refund; sessions, tokens and grants end; its address, its password and the files of its state vectors are forgotten. What the log says of its runs stays.
 func (c *Closing) EndAll(ctx context.Context, in Intent, accountID string, at event.Position) error {
 	held, err := c.Holdings.Of(ctx, accountID, at)
 	if err != nil {

@@ -86,7 +86,7 @@ func derivedBurst(b burst.Timeline) storedBurst {
 }
 
 // TestBurstRowsAreTheDerivation: rows written event by event are those of deriving all bursts from the whole log, for 10,000 random
-// logs on SQLite and 500 on PostgreSQL (300 in short mode), each applied twice and in batches of any size.
+// logs on SQLite and 500 on PostgreSQL (60 in short mode), each applied twice and in batches of any size.
 func TestBurstRowsAreTheDerivation(t *testing.T) {
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		projection := projections.New(db, nil).Bursts.Projection()
@@ -283,6 +283,9 @@ func TestBurstsAreRead(t *testing.T) {
 
 // TestTheWindowCutsNoBurst: the newest activities select bursts, and each is whole.
 func TestTheWindowCutsNoBurst(t *testing.T) {
+	if testing.Short() {
+		t.Skip("5,000 activities one by one, and nothing at the same time")
+	}
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		bursts := projections.New(db, nil).Bursts
 		offsets := []time.Duration{-100 * time.Minute, -50 * time.Minute}

@@ -1,6 +1,7 @@
 package readapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,31 +37,33 @@ func (s Services) statevector(ctx context.Context, in *statevectorInput) (*httpk
 	if err != nil {
 		return nil, err
 	}
-	if named == nil {
-		return nil, httpkit.NoStatevector.Problem("this job has no file of a state vector: only a circuit that asked for npy and has succeeded has one")
+	if named.NPY == nil {
+		return nil, httpkit.NoStatevector.Problem("this job has no file of a state vector: %s",
+			cmp.Or(named.Omitted["npy"], "only a circuit that asked for npy and has succeeded has one"))
 	}
-	file, written, err := s.States.Read(auth.PrincipalOf(ctx).Account, id, named.SHA256)
+	file, written, err := s.States.Read(auth.PrincipalOf(ctx).Account, id, named.NPY.SHA256)
 	if errors.Is(err, statefiles.ErrForgotten) {
-		return nil, httpkit.StateForgotten.Problem("the file is not kept any more: submit the circuit of this job again, and the new job has the same file, of SHA-256 %s", named.SHA256)
+		return nil, httpkit.StateForgotten.Problem("the file is not kept any more: submit the circuit of this job again, and the new job has the same file, of SHA-256 %s", named.NPY.SHA256)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &httpkit.File{Content: file, Name: id + ".npy", ETag: named.SHA256, Modified: written}, nil
+	return &httpkit.File{Content: file, Name: id + ".npy", ETag: named.NPY.SHA256, Modified: written}, nil
 }
 
-// stateFileOf is the file that a job's result names; nil when it names none.
-func (s Services) stateFileOf(ctx context.Context, state job.State) (*circuit.StateFile, error) {
+// stateFile is what a job's result says of its file.
+type stateFile struct {
+	NPY     *circuit.StateFile `json:"npy"` // nil without a file
+	Omitted map[string]string  `json:"omitted"`
+}
+
+func (s Services) stateFileOf(ctx context.Context, state job.State) (named stateFile, err error) {
 	if state.Status != job.Succeeded {
-		return nil, nil
+		return named, nil
 	}
 	text, err := state.Outcome.Result.Load(ctx, s.Blobs)
 	if err != nil || text == "" {
-		return nil, err
+		return named, err
 	}
-	var result struct {
-		NPY *circuit.StateFile `json:"npy"`
-	}
-	err = json.Unmarshal([]byte(text), &result)
-	return result.NPY, err
+	return named, json.Unmarshal([]byte(text), &named)
 }

@@ -68,7 +68,6 @@ var limits = []limit{
 	{"time that the file of a state vector is kept (`--state-age`)", "internal/statefiles", "DefaultAge", "time", "410 `statevector_forgotten`", "Jobs"},
 	{"such files of one account, and one such file (`--state-space-account`)", "internal/statefiles", "DefaultAccountBytes", "bytes", "the oldest are forgotten; 400 `malformed_circuit` for one file", "Jobs"},
 	{"such files of all accounts (`--state-space`)", "internal/statefiles", "DefaultTotalBytes", "bytes", "the oldest of the account with most are forgotten", "Jobs"},
-	{"a file of a state vector that is being written and that nobody has written to any more", "internal/statefiles", "abandonedAfter", "time", "removed", "Jobs"},
 	{"expression of an angle", "domain/circuit/openqasm", "maxAngleText", "bytes", "400 `malformed_circuit`", "Jobs"},
 	{"channels of a circuit once its noise model has added its own", "domain/circuit", "MaxNoiseChannels", "channels", "400 `malformed_circuit`", "Jobs"},
 	{"qubits of a circuit by density matrix; wider noisy ones run by trajectories or on the tableau", "domain/circuit", "MaxDensityQubits", "qubits", "another engine", "Jobs"},

@@ -9,8 +9,11 @@ import (
 	"log/slog"
 	"os"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"reckon/commands"
 	"reckon/domain/account"
@@ -223,8 +226,25 @@ func printBursts(bursts []burst.Timeline) error {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "BURST\tAGENT\tSOURCE\tSTARTED\tDURATION\tEVALUATIONS\tJOBS\tCHECKS\tFAILURES\tVERIFIED\tREFUTED")
 	for _, b := range bursts {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%v\t%d\t%d\t%d\t%d\t%d\t%d\n", b.ID(), cmp.Or(b.Client, "-"), b.Source, timestamp(b.First.AtMS), time.Duration(b.DurationMS())*time.Millisecond,
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%v\t%d\t%d\t%d\t%d\t%d\t%d\n", b.ID(), cmp.Or(shownClient(b.Client), "-"), b.Source, timestamp(b.First.AtMS), time.Duration(b.DurationMS())*time.Millisecond,
 			b.Evaluations, b.Jobs, b.Checks, b.Failures, b.Verified, b.Refuted)
 	}
 	return table.Flush()
+}
+
+// mostShown is how many characters of a client's name the table shows.
+const mostShown = 40
+
+// shownClient is what the table shows of a name, which a client gives itself: not more than fits, and nothing that a terminal would obey.
+func shownClient(name string) string {
+	shown := []rune(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return utf8.RuneError
+	}, name))
+	if len(shown) > mostShown {
+		return string(shown[:mostShown-1]) + "…"
+	}
+	return string(shown)
 }

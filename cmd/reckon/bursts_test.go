@@ -231,3 +231,18 @@ func TestTheCSVHasEveryField(t *testing.T) {
 		}
 	}
 }
+
+// TestTheTableShowsAClientsNameSafely: a client names itself, with what a terminal obeys and at any length.
+func TestTheTableShowsAClientsNameSafely(t *testing.T) {
+	for name, want := range map[string]string{
+		"":                                   "",
+		"Ärger 日本":                           "Ärger 日本",
+		"a\u202eb\x1b[2Jc\td":                "a\ufffdb\ufffd[2Jc\ufffdd",
+		strings.Repeat("ä", mostShown):       strings.Repeat("ä", mostShown),
+		strings.Repeat("ä", mostShown) + "x": strings.Repeat("ä", mostShown-1) + "…",
+	} {
+		if got := shownClient(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -11,15 +11,16 @@ import (
 	"reckon/domain/job"
 	"reckon/internal/database"
 	"reckon/internal/identity"
+	"reckon/internal/statefiles"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/writeapi"
 )
 
 // newClosing ends what closed accounts have left. Whatever else an account can hold is ended here: OAuth grants are the field EndGrants.
-func newClosing(jobs *commands.Jobs, models *projections.ReadModels, projector *projecting.Engine, people *identity.Store) *commands.Closing {
+func newClosing(jobs *commands.Jobs, models *projections.ReadModels, projector *projecting.Engine, people *identity.Store, states *statefiles.Folder) *commands.Closing {
 	return &commands.Closing{
-		Jobs: jobs, Holdings: holdings{models, projector}, People: forgetting{people},
+		Jobs: jobs, Holdings: holdings{models, projector}, People: forgetting{people, states},
 		EndGrants: func(ctx context.Context, in commands.Intent, accountID string) error {
 			in.Account = accountID
 			if err := writeapi.EndConnections(ctx, jobs.Store, people, in, grant.AccountClosed); err != nil {
@@ -91,11 +92,17 @@ func tokensOf(ctx context.Context, tokens *projections.Tokens, accountID string)
 	})
 }
 
-// forgetting is the identity tables as commands.People.
-type forgetting struct{ people *identity.Store }
+// forgetting is the identity tables and the files of state vectors as commands.People.
+type forgetting struct {
+	people *identity.Store
+	states *statefiles.Folder
+}
 
 // Forget is commands.People.
 func (f forgetting) Forget(ctx context.Context, accountID string, tokens []string) error {
+	if err := f.states.Forget(accountID); err != nil {
+		return err
+	}
 	return later(f.people.Forget(ctx, accountID, tokens))
 }
 

@@ -140,9 +140,13 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 		return err
 	}
 	defer closePeople()
+	states, err := where.openStates()
+	if err != nil {
+		return err
+	}
 	jobs := &commands.Jobs{Store: store, Runs: commands.NewRunIDs(store, "operator"), Blobs: content}
 	return withRunningEngine(ctx, db, store, content, func(e *projecting.Engine) error {
-		list := reactions.All(jobs, newClosing(jobs, projections.New(db, content), e, people), where.plans, reactions.Actor{Clock: systemClock{}, Build: buildRevision()})
+		list := reactions.All(jobs, newClosing(jobs, projections.New(db, content), e, people, states), where.plans, reactions.Actor{Clock: systemClock{}, Build: buildRevision()})
 		return c.retryAll(ctx, store, state, list, parked)
 	})
 }

@@ -91,7 +91,7 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 	}
 	states, err := statefiles.Open(filepath.Join(folder, stateFolder), statefiles.Limits{
 		Age: p.config.StateAge, AccountBytes: int64(p.config.StateSpaceAccount) << 20, TotalBytes: int64(p.config.StateSpace) << 20,
-	}, time.Now)
+	}, time.Now, p.logger)
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (s *service) untilReady(t *testing.T, what string, condition func(readiness
 
 // restartable are the parts that are begun again; all others end the process.
 var restartable = []string{
-	"read models", "subscription to the log", "signing key", "recovery of abandoned jobs", "heartbeat", "jobs",
+	"files of state vectors", "read models", "subscription to the log", "signing key", "recovery of abandoned jobs", "heartbeat", "jobs",
 	"reaction complete_submission", "reaction refund_cancelled", "reaction publish_outcome", "reaction end_closed", "reaction follow_subscription", "renewals of subscriptions",
 }
 

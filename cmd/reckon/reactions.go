@@ -16,7 +16,7 @@ func reactionPart(name string) string { return "reaction " + name }
 // reactions are the parts that react, one for each reaction, and the one that reacts to the time.
 func (s *service) reactions() []lifecycle.Part {
 	var parts []lifecycle.Part
-	closing := newClosing(s.writeSide.jobs, s.readSide.models, s.readSide.projector, s.stores.identity)
+	closing := newClosing(s.writeSide.jobs, s.readSide.models, s.readSide.projector, s.stores.identity, s.stores.states)
 	for _, r := range reactions.All(s.writeSide.jobs, closing, s.plans, reactions.Actor{Clock: systemClock{}, Build: buildRevision()}) {
 		parts = append(parts, lifecycle.Part{Name: reactionPart(r.Name), Run: func(ctx context.Context) error {
 			checkpoints := s.readSide.reactionState.CheckpointsOf(s.readSide.projector.LogID())

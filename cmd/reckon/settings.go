@@ -25,6 +25,7 @@ import (
 	"reckon/internal/keyring"
 	"reckon/internal/private"
 	"reckon/internal/ratelimit"
+	"reckon/internal/statefiles"
 	"reckon/projections"
 )
 
@@ -435,6 +436,15 @@ func (s *settings) openBlobs() (*blobs.Folder, error) {
 		return nil, err
 	}
 	return blobs.ExistingFolder(folder), nil
+}
+
+// openStates opens the files of state vectors to forget some: the limits of the server are not known here.
+func (s *settings) openStates() (*statefiles.Folder, error) {
+	folder, err := s.BlobFolder()
+	if err != nil {
+		return nil, err
+	}
+	return statefiles.Open(filepath.Join(folder, stateFolder), statefiles.Limits{}, time.Now, slog.Default())
 }
 
 // createBlobs is openBlobs that creates a missing folder.

@@ -26,6 +26,8 @@ import (
 var withoutInstallation = map[string]string{
 	"serve": "the server itself: it has the settings, and more", "node": "the log itself",
 	"engine install": "the engine lies in the data folder always", "engine status": "likewise", "engine test": "likewise",
+	"reference build": "works on files, and on the engine in the data folder", "reference check": "likewise",
+	"reference search": "prints what the binary has", "reference show": "likewise",
 	"lean check": "works on files", "lean child": "a part of the server", "lean jail": "likewise", "lean reference build": "works on files",
 	"qsim": "works on a file", "licences": "prints", "version": "prints",
 }

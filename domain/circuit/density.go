@@ -192,7 +192,7 @@ func runDensity[F float](ctx context.Context, c Circuit, how engineSetup[F], rng
 		result.Marginals = run.chances.result(c.marginals, true)
 	}
 	if c.statevector {
-		result.omit("statevector", "the density-matrix engine holds no amplitudes")
+		result.Omit("statevector", "the density-matrix engine holds no amplitudes")
 	}
 	return nil
 }

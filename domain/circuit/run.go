@@ -134,7 +134,7 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		return Result{}, err
 	}
 	if c.npy && options.NPY == nil {
-		result.omit("npy", "there is nowhere to write it to; reckon qsim takes --npy FILE")
+		result.Omit("npy", "there is nowhere to write it to; reckon qsim takes --npy FILE")
 	}
 	if c.memory {
 		result.Memory = shotMemory(result.Counts, c.shots, result.Seed)
@@ -261,26 +261,26 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	result.Counts = sim.counts
 	result.Probabilities = withoutDust(sim.probabilities)
 	if result.Probabilities == nil {
-		result.omit("probabilities", sim.omitted)
+		result.Omit("probabilities", sim.omitted)
 	}
 	if len(c.observables) > 0 {
 		if result.Expectations = sim.tally.expectations(sim.exact); !sim.exact {
-			result.omit("expectations.value", sim.unfollowed)
+			result.Omit("expectations.value", sim.unfollowed)
 		}
 	}
 	if len(c.marginals) > 0 {
 		if result.Marginals = sim.sums.result(c.marginals, sim.exact); !sim.exact {
-			result.omit("marginals.probabilities", sim.unfollowed)
+			result.Omit("marginals.probabilities", sim.unfollowed)
 		}
 	}
 	switch {
 	case !c.statevector:
 	case c.qubits > MaxStatevectorQubits:
-		result.omit("statevector", fmt.Sprintf("amplitudes are listed up to %d qubits", MaxStatevectorQubits))
+		result.Omit("statevector", fmt.Sprintf("amplitudes are listed up to %d qubits", MaxStatevectorQubits))
 	case noisy:
-		result.omit("statevector", "noise leaves no single final state")
+		result.Omit("statevector", "noise leaves no single final state")
 	case !p.oneHistory() || p.dephased != 0:
-		result.omit("statevector", noSingleState)
+		result.Omit("statevector", noSingleState)
 	default:
 		result.Statevector = amplitudes(start.state, p.final, sim.layouts[0], phase(c.phase))
 	}
@@ -292,8 +292,8 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 
 const noSingleState = "measurements, resets or conditions inside the circuit leave no single final state"
 
-// omit says why the result lacks a field.
-func (r *Result) omit(field, reason string) {
+// Omit says why the result lacks a field.
+func (r *Result) Omit(field, reason string) {
 	if r.Omitted == nil {
 		r.Omitted = map[string]string{}
 	}

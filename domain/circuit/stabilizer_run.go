@@ -25,9 +25,9 @@ func runStabilizer(ctx context.Context, c Circuit, rng *random, report *progress
 	if len(c.marginals) > 0 {
 		result.Marginals = sums.result(c.marginals, true)
 	}
-	result.omit("probabilities", fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits))
+	result.Omit("probabilities", fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits))
 	if c.statevector {
-		result.omit("statevector", "the stabilizer engine holds no amplitudes")
+		result.Omit("statevector", "the stabilizer engine holds no amplitudes")
 	}
 	return nil
 }

@@ -52,6 +52,8 @@ func Judge(example Example, ran Ran) Judgement {
 	j := Judgement{Trivial: IsTrivial(example, ran.Answer)}
 	same, difference := Compare(right, ran.Answer)
 	switch {
+	case j.Trivial && !same: // also where the checker proves it equal, as it is for any input
+		j.State, j.Difference = StateWrong, "the engine leaves the input as it is"
 	case ran.Check.Refuted && same:
 		j.State, j.Difference = StateUnproven, "it is the value given as right, which the checker refutes: "+ran.Check.About
 	case ran.Check.Refuted:

@@ -55,7 +55,7 @@ var (
 	NoSuchToken   = Kind{"no_such_token", http.StatusNotFound, "No such token", "Your account has no token with this id."}
 	NoSuchSignIn  = Kind{"no_such_sign_in", http.StatusNotFound, "No such sign-in", "Your account has no browser session with this id: it may have ended."}
 	NoSuchJob     = Kind{"no_such_job", http.StatusNotFound, "No such job", "Your account has no job with this id."}
-	NoStatevector = Kind{"no_statevector", http.StatusNotFound, "The job has no file of a state vector", "Only a circuit that asked for one with `npy` and has succeeded has one."}
+	NoStatevector = Kind{"no_statevector", http.StatusNotFound, "The job has no file of a state vector", "Only a circuit that asked for one with `npy` and has succeeded has one, and none that the server could not write: `detail` says which."}
 	NoSuchApp     = Kind{"no_such_connection", http.StatusNotFound, "No such connected app", "Your account has no connected app with this id."}
 	NoSuchUpload  = Kind{"no_such_upload", http.StatusNotFound, "No such upload", "Your account has no upload with this id."}
 	NoMCPSession  = Kind{"no_such_mcp_session", http.StatusNotFound, "No such MCP session", "The header `Mcp-Session-Id` is none that this service gave. Initialize again."}

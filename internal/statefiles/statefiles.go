@@ -1,7 +1,6 @@
 package statefiles
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -31,7 +31,22 @@ var (
 	ErrForgotten = errors.New("the file is not kept any more")
 	// ErrTooLarge means that a file would be larger than an account's files may be together.
 	ErrTooLarge = errors.New("the file is larger than what is kept for an account")
+	// ErrNoRoom means that files that are being written leave no room for another.
+	ErrNoRoom = errors.New("other files that are being written leave no room for it")
 )
+
+// Reason tells a user why Create, Write or Keep failed, without names of this machine.
+func Reason(err error) string {
+	for _, known := range []error{ErrTooLarge, ErrNoRoom} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		return "its disk is full"
+	}
+	return "its disk failed"
+}
 
 // The limits of a server that is given no others: --state-age, --state-space-account and --state-space.
 const (
@@ -43,9 +58,7 @@ const (
 const (
 	// sweepInterval is how often Run looks for files that have reached their age.
 	sweepInterval = time.Minute
-	// abandonedAfter is how long after its last byte a file that is being written was left by a process that died.
-	abandonedAfter = time.Hour
-	// incoming begins the names of files that are being written.
+	// incoming begins the names of files that are being written. Who writes one holds a lock on it.
 	incoming = ".incoming-"
 	lockName = ".lock"
 )
@@ -60,14 +73,15 @@ type Folder struct {
 	root   string
 	limits Limits
 	now    func() time.Time
+	logger *slog.Logger // told of files that could not be written
 }
 
 // Open opens or creates a folder. It forgets nothing: Run and Create do.
-func Open(root string, limits Limits, now func() time.Time) (*Folder, error) {
+func Open(root string, limits Limits, now func() time.Time, logger *slog.Logger) (*Folder, error) {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return nil, fmt.Errorf("folder of state vectors: %w", err)
 	}
-	return &Folder{root: root, limits: limits, now: now}, nil
+	return &Folder{root: root, limits: limits, now: now, logger: logger}, nil
 }
 
 // Largest is the length of the largest file that can be kept.
@@ -99,8 +113,9 @@ type File struct {
 }
 
 // Create begins the file of a job, which will have so many bytes, and makes room for it: files of the account first, then of the account
-// that has most. ErrTooLarge: it has more than Largest.
-func (f *Folder) Create(account, job string, bytes int64) (*File, error) {
+// that has most. ErrTooLarge: it has more than Largest. ErrNoRoom: files that are being written leave none.
+func (f *Folder) Create(account, job string, bytes int64) (w *File, err error) {
+	defer func() { f.report(job, err) }()
 	if !namePattern.MatchString(account) || !namePattern.MatchString(job) {
 		return nil, fmt.Errorf("state vector of job %q of account %q: these are no ids", job, account)
 	}
@@ -108,7 +123,7 @@ func (f *Folder) Create(account, job string, bytes int64) (*File, error) {
 		return nil, fmt.Errorf("%w: %d bytes of %d", ErrTooLarge, bytes, f.limits.AccountBytes)
 	}
 	var file *os.File
-	err := f.locked(func() error {
+	err = f.locked(func() error {
 		if err := f.makeRoom(account, bytes); err != nil {
 			return err
 		}
@@ -117,6 +132,9 @@ func (f *Folder) Create(account, job string, bytes int64) (*File, error) {
 		}
 		var err error
 		if file, err = os.CreateTemp(filepath.Join(f.root, account), incoming); err != nil {
+			return err
+		}
+		if err := flock(file, unix.LOCK_EX); err != nil {
 			return err
 		}
 		return file.Truncate(bytes) // so that others count it whole
@@ -130,12 +148,20 @@ func (f *Folder) Create(account, job string, bytes int64) (*File, error) {
 	return &File{folder: f, file: file, account: account, job: job, digest: sha256.New(), size: bytes}, nil
 }
 
+// report tells the operator why there is no file.
+func (f *Folder) report(job string, err error) {
+	if err != nil {
+		f.logger.Warn("the file of a state vector could not be kept", "job", job, "error", err)
+	}
+}
+
 // Write is io.Writer.
-func (w *File) Write(data []byte) (int, error) {
+func (w *File) Write(data []byte) (n int, err error) {
+	defer func() { w.folder.report(w.job, err) }()
 	if w.written+int64(len(data)) > w.size {
 		return 0, fmt.Errorf("state vector: more than the %d bytes it was to have", w.size)
 	}
-	n, err := w.file.Write(data)
+	n, err = w.file.Write(data)
 	w.written += int64(n)
 	_, _ = w.digest.Write(data[:n]) // never fails (package hash)
 	return n, err
@@ -143,17 +169,21 @@ func (w *File) Write(data []byte) (int, error) {
 
 // Keep makes the file durable under the SHA-256 that it returns, in hexadecimal.
 func (w *File) Keep() (sha string, err error) {
+	defer func() { w.folder.report(w.job, err) }()
 	if w.written != w.size {
 		return "", fmt.Errorf("state vector: %d bytes of %d were written", w.written, w.size)
 	}
 	sha = hex.EncodeToString(w.digest.Sum(nil))
-	if err := cmp.Or(w.file.Sync(), w.file.Close()); err != nil {
+	if err := w.file.Sync(); err != nil {
 		return "", fmt.Errorf("state vector: %w", err)
 	}
 	if err := os.Rename(w.file.Name(), w.folder.path(w.account, w.job, sha)); err != nil {
 		return "", fmt.Errorf("state vector: %w", err)
 	}
 	w.finished = true
+	if err := w.file.Close(); err != nil { // only now: without its lock it would be taken for abandoned
+		return "", fmt.Errorf("state vector: %w", err)
+	}
 	return sha, syncFolder(filepath.Join(w.folder.root, w.account))
 }
 
@@ -192,6 +222,19 @@ func (f *Folder) Read(account, job, sha string) (file *os.File, written time.Tim
 		return nil, written, errors.Join(err, file.Close())
 	}
 	return file, info.ModTime(), nil
+}
+
+// Forget removes the files of an account. It may be repeated. What is being written for it then goes with its age.
+func (f *Folder) Forget(account string) error {
+	if !namePattern.MatchString(account) {
+		return fmt.Errorf("state vectors of account %q: this is no id", account)
+	}
+	return f.locked(func() error {
+		if err := os.RemoveAll(filepath.Join(f.root, account)); err != nil {
+			return fmt.Errorf("state vectors of account %s: %w", account, err)
+		}
+		return nil
+	})
 }
 
 func (f *Folder) path(account, job, sha string) string {
@@ -235,7 +278,7 @@ func (f *Folder) makeRoom(account string, bytes int64) error {
 	now := f.now()
 	err = remove(func(file kept) bool {
 		if file.incoming {
-			return now.Sub(file.at) > abandonedAfter
+			return abandoned(file.path)
 		}
 		return now.Sub(file.at) > f.limits.Age
 	})
@@ -246,8 +289,11 @@ func (f *Folder) makeRoom(account string, bytes int64) error {
 	}
 	for err == nil && total > f.limits.TotalBytes {
 		most := mostKept(files)
+		if most == "" && bytes == 0 {
+			return nil // nothing is to be written, and what is written ends by itself
+		}
 		if most == "" {
-			return fmt.Errorf("no room: %d bytes are being written, %d are kept for all accounts", total, f.limits.TotalBytes)
+			return fmt.Errorf("%w: %d bytes, %d are kept for all accounts", ErrNoRoom, total, f.limits.TotalBytes)
 		}
 		removed := false
 		err = remove(func(file kept) bool {
@@ -257,9 +303,28 @@ func (f *Folder) makeRoom(account string, bytes int64) error {
 		})
 	}
 	if err == nil && of[account] > f.limits.AccountBytes {
-		return fmt.Errorf("no room: %d bytes of the account are being written, %d are kept", of[account], f.limits.AccountBytes)
+		return fmt.Errorf("%w: %d bytes of the account, %d are kept", ErrNoRoom, of[account], f.limits.AccountBytes)
 	}
 	return err
+}
+
+// abandoned reports whether the process that was writing a file has died: nobody holds its lock any more.
+func abandoned(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false // renamed or removed since it was listed, or not to be known
+	}
+	defer func() { _ = file.Close() }()
+	return flock(file, unix.LOCK_EX|unix.LOCK_NB) == nil
+}
+
+// flock waits, without LOCK_NB, for a lock of an open file, which ends with it or with its process.
+func flock(file *os.File, how int) error {
+	for {
+		if err := unix.Flock(int(file.Fd()), how); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
 }
 
 // mostKept is the account with most bytes in files that can be forgotten, the first by name of several; empty without any.
@@ -320,13 +385,8 @@ func (f *Folder) locked(do func() error) error {
 		return fmt.Errorf("folder of state vectors: %w", err)
 	}
 	defer func() { _ = lock.Close() }()
-	for {
-		err := unix.Flock(int(lock.Fd()), unix.LOCK_EX)
-		if err == nil {
-			return do()
-		}
-		if !errors.Is(err, unix.EINTR) {
-			return fmt.Errorf("folder of state vectors: %w", err)
-		}
+	if err := flock(lock, unix.LOCK_EX); err != nil {
+		return fmt.Errorf("folder of state vectors: %w", err)
 	}
+	return do()
 }

@@ -2,17 +2,21 @@ package statefiles_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"reckon/internal/statefiles"
 )
@@ -35,7 +39,7 @@ func newShelf(t *testing.T, limits statefiles.Limits) *shelf {
 	t.Helper()
 	s := &shelf{t: t, root: filepath.Join(t.TempDir(), "states"), now: time.Now()}
 	var err error
-	if s.folder, err = statefiles.Open(s.root, limits, func() time.Time { return s.now }); err != nil {
+	if s.folder, err = statefiles.Open(s.root, limits, func() time.Time { return s.now }, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -114,17 +118,10 @@ func TestWhoHasMostLosesFirst(t *testing.T) {
 	}
 }
 
-// TestFilesAreForgottenWithAge: at once for whoever asks, and on disk by the next sweep; so is what a crash left.
+// TestFilesAreForgottenWithAge: at once for whoever asks, and on disk by the next sweep.
 func TestFilesAreForgottenWithAge(t *testing.T) {
 	s := newShelf(t, statefiles.Limits{Age: 2 * time.Hour, AccountBytes: 100, TotalBytes: 1000})
 	old := s.keep(alice, 10)
-	left, err := s.folder.Create(alice, old.job, 10) // and its process dies
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := left.Write([]byte("half")); err != nil {
-		t.Fatal(err)
-	}
 	s.now = s.now.Add(2 * time.Hour)
 	if s.has(old) {
 		t.Error("a file past its age was answered")
@@ -193,5 +190,87 @@ func TestNamesAreIDs(t *testing.T) {
 		if _, err := s.folder.Create(wrong[0], wrong[1], 1); err == nil {
 			t.Errorf("%v was created", wrong)
 		}
+	}
+}
+
+// TestForget removes an account's files and no other's.
+func TestForget(t *testing.T) {
+	s := newShelf(t, statefiles.Limits{Age: time.Hour, AccountBytes: 100, TotalBytes: 100})
+	hers, other, his := s.keep(alice, 10), s.keep(alice, 10), s.keep(bob, 10)
+	for range 2 {
+		if err := s.folder.Forget(alice); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.has(hers) || s.has(other) || !s.has(his) {
+		t.Error("a file of hers is there, or his is not")
+	}
+	for _, wrong := range []string{"", "..", "../" + bob} {
+		if err := s.folder.Forget(wrong); err == nil || !s.has(his) {
+			t.Errorf("%q was forgotten", wrong)
+		}
+	}
+}
+
+// TestReasonsNameNoFile: what a user reads of a failure has nothing of this machine's.
+func TestReasonsNameNoFile(t *testing.T) {
+	s := newShelf(t, statefiles.Limits{Age: time.Hour, AccountBytes: 100, TotalBytes: 100})
+	_, tooLarge := s.folder.Create(alice, s.keep(alice, 1).job, 101)
+	w, err := s.folder.Create(alice, s.keep(alice, 1).job, 80)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Discard()
+	_, noRoom := s.folder.Create(bob, s.keep(alice, 1).job, 80)
+	for err, want := range map[error]string{
+		tooLarge: statefiles.ErrTooLarge.Error(), noRoom: statefiles.ErrNoRoom.Error(),
+		&os.PathError{Op: "write", Path: s.root, Err: unix.ENOSPC}: "its disk is full", &os.PathError{Op: "sync", Path: s.root, Err: unix.EIO}: "its disk failed",
+	} {
+		if got := statefiles.Reason(err); got != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+}
+
+// TestFilesBeyondALoweredBoundAreNoFailure: what is being written cannot be forgotten, and a sweep that finds too much of it goes on.
+func TestFilesBeyondALoweredBoundAreNoFailure(t *testing.T) {
+	s := newShelf(t, statefiles.Limits{Age: time.Hour, AccountBytes: 100, TotalBytes: 100})
+	w, err := s.folder.Create(alice, s.keep(bob, 1).job, 80)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Discard()
+	lowered, err := statefiles.Open(s.root, statefiles.Limits{Age: time.Hour, AccountBytes: 10, TotalBytes: 10}, time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := lowered.Run(ended); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWhatADeadProcessWroteTakesNoRoom: its file is as long as it was to be, and goes when anybody needs room; one that is still being written stays.
+func TestWhatADeadProcessWroteTakesNoRoom(t *testing.T) {
+	s := newShelf(t, statefiles.Limits{Age: time.Hour, AccountBytes: 100, TotalBytes: 200})
+	before := s.keep(alice, 10)
+	left := filepath.Join(s.root, alice, ".incoming-1")
+	if err := os.WriteFile(left, make([]byte, 5000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.folder.Create(alice, before.job, 80)
+	if err != nil || !s.has(before) {
+		t.Fatal("no room, or another file was forgotten for it", err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Error("the file is still there", err)
+	}
+	s.keep(bob, 100)
+	if _, err := w.Write(make([]byte, 80)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Keep(); err != nil {
+		t.Error("what was being written is gone", err)
 	}
 }

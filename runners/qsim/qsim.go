@@ -114,7 +114,7 @@ func (j *Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runn
 	}
 	result, err := circuit.RunSweep(bounded, c, options)
 	if err == nil && c.WantsNPY() {
-		result.NPY, err = state.keep()
+		state.keep(&result.Result)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -133,33 +133,47 @@ func (j *Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runn
 	return runners.End{Status: job.Succeeded, Outcome: job.Outcome{Output: event.Inline(render(result)), Result: event.Inline(structured)}}, nil
 }
 
-// stateWriter makes room for a state only when the simulation has one to write, which is at its end.
+// stateWriter makes room for a state only when the simulation has one to write, which is at its end. A file that cannot be written, as on
+// a full disk, costs the job its file and nothing else: another attempt would fare no better.
 type stateWriter struct {
 	create func() (*statefiles.File, error)
 	file   *statefiles.File
 	bytes  int64
+	failed error // the first; what comes after it is not written
 }
 
-// Write is io.Writer.
-func (s *stateWriter) Write(data []byte) (n int, err error) {
-	if s.file == nil {
-		if s.file, err = s.create(); err != nil {
-			return 0, err
-		}
+// Write is io.Writer; it never fails.
+func (s *stateWriter) Write(data []byte) (int, error) {
+	if s.file == nil && s.failed == nil {
+		s.file, s.failed = s.create()
 	}
-	n, err = s.file.Write(data)
-	s.bytes += int64(n)
-	return n, err
+	if s.failed == nil {
+		_, s.failed = s.file.Write(data)
+	}
+	if s.failed != nil {
+		s.discard() // gives back what a full disk needs most
+	}
+	s.bytes += int64(len(data))
+	return len(data), nil
 }
 
-func (s *stateWriter) keep() (*circuit.StateFile, error) {
-	sha, err := s.file.Keep()
-	return &circuit.StateFile{SHA256: sha, Bytes: s.bytes}, err
+// keep puts the file into the result, or why there is none.
+func (s *stateWriter) keep(result *circuit.Result) {
+	var sha string
+	if s.failed == nil {
+		sha, s.failed = s.file.Keep()
+	}
+	if s.failed != nil {
+		result.Omit("npy", "the server could not keep the file: "+statefiles.Reason(s.failed)+"; submit the circuit again later for it")
+		return
+	}
+	result.NPY = &circuit.StateFile{SHA256: sha, Bytes: s.bytes}
 }
 
 func (s *stateWriter) discard() {
 	if s.file != nil {
 		s.file.Discard()
+		s.file = nil
 	}
 }
 

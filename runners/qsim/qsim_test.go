@@ -5,13 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"reckon/commands"
 	"reckon/domain/circuit"
 	"reckon/domain/job"
+	"reckon/internal/statefiles"
 	"reckon/runners"
 	"reckon/runners/qsim"
 )
@@ -107,5 +112,67 @@ func TestReserve(t *testing.T) {
 	}
 	if _, ok := jobs.Reserve("not a circuit"); !ok {
 		t.Error("a circuit that cannot be read does not get as far as its refusal")
+	}
+}
+
+// states is a folder whose files fail in some way.
+type states struct {
+	folder *statefiles.Folder
+	create func(account, job string, bytes int64) (*statefiles.File, error)
+}
+
+func (s states) Largest() int64 { return s.folder.Largest() }
+
+func (s states) Create(account, job string, bytes int64) (*statefiles.File, error) {
+	return s.create(account, job, bytes)
+}
+
+// TestAFileThatCannotBeWrittenCostsOnlyItself: the job succeeds, says that the file is missing, and leaves nothing of it.
+func TestAFileThatCannotBeWrittenCostsOnlyItself(t *testing.T) {
+	root := t.TempDir()
+	folder, err := statefiles.Open(root, statefiles.Limits{Age: time.Hour, AccountBytes: 1 << 20, TotalBytes: 1 << 20}, time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const account = "0198a1b2-0000-7000-8000-00000000000a"
+	for name, fails := range map[string]struct {
+		create func(account, job string, bytes int64) (*statefiles.File, error)
+		says   string
+	}{
+		"no room to begin": {func(string, string, int64) (*statefiles.File, error) {
+			return nil, &os.PathError{Op: "open", Path: root, Err: syscall.ENOSPC}
+		}, "its disk is full"},
+		"no room on the way": {func(account, job string, bytes int64) (*statefiles.File, error) {
+			return folder.Create(account, job, bytes/2)
+		}, "its disk failed"},
+		"not durable": {func(account, job string, bytes int64) (*statefiles.File, error) {
+			w, err := folder.Create(account, job, bytes)
+			if err == nil {
+				err = os.RemoveAll(filepath.Join(root, account))
+			}
+			return w, err
+		}, "its disk failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			work := runners.Work{Content: `{"qubits":14,"npy":true,"gates":[{"gate":"x","target":0}]}`, Budget: time.Minute}
+			work.Account, work.JobID = account, "7c9e6679-7425-50de-944b-000000000001"
+			end, err := qsim.New(states{folder, fails.create}).Run(t.Context(), commands.Intent{}, work)
+			if err != nil || end.Status != job.Succeeded {
+				t.Fatalf("%+v, %v", end, err)
+			}
+			var result circuit.Result
+			if err := json.Unmarshal([]byte(end.Outcome.Result.Inline), &result); err != nil {
+				t.Fatal(err)
+			}
+			if result.NPY != nil || !strings.Contains(result.Omitted["npy"], fails.says) || strings.Contains(result.Omitted["npy"], root) || len(result.Counts) != 1 {
+				t.Errorf("%+v", result)
+			}
+			if left, _ := filepath.Glob(filepath.Join(root, account, "*")); len(left) > 0 {
+				t.Errorf("%v is left", left)
+			}
+			if left, _ := filepath.Glob(filepath.Join(root, account, ".incoming-*")); len(left) > 0 {
+				t.Errorf("%v is left", left)
+			}
+		})
 	}
 }

@@ -218,7 +218,7 @@ func Start(t testing.TB, o Options) *Server {
 	must(t, err)
 	states, err := statefiles.Open(filepath.Join(folder, "statevectors"), statefiles.Limits{
 		Age: cmp.Or(o.StateAge, 24*time.Hour), AccountBytes: cmp.Or(o.StateBytes, 64<<20), TotalBytes: 64 << 20,
-	}, time.Now)
+	}, time.Now, slog.New(slog.DiscardHandler))
 	must(t, err)
 	people, err := identity.Open(ctx, identity.Where{Address: cmp.Or(o.Identity, "sqlite:"+filepath.Join(folder, "identity.db")), Schema: "identity", Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)

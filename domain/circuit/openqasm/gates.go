@@ -3,6 +3,7 @@ package openqasm
 import (
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -146,10 +147,13 @@ func (e *elaborator) gateCall(c *gateCall) {
 	}
 }
 
+// delayName is what Qiskit calls a delay in version 2: "delay", and of delays of another length in the same program "delay_" with an id.
+var delayName = regexp.MustCompile(`^delay(_[0-9]+)?$`)
+
 // isDelay runs a delay as Qiskit writes it in version 2, where it is a word of no meaning: "opaque delay(param0) q0". As in version 3 it
 // is a barrier, or nothing inside a definition.
 func (e *elaborator) isDelay(c *gateCall) bool {
-	if e.version != 2 || c.name != "delay" {
+	if e.version != 2 || !delayName.MatchString(c.name) {
 		return false
 	}
 	g := c.gate

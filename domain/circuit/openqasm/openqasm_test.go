@@ -61,6 +61,8 @@ var meanings = []struct{ program, means string }{
 		"if (!c0[0] && c0[1]) { rx(4.5e+00) q[1]; } u(1.5707963267948966e+00, 0e+00, 1e+00) q[0]; u(1.5707963267948966e+00, 0e+00, 1e+00) q[1];"},
 	{"OPENQASM 2.0; include \"qelib1.inc\"; opaque delay(param0) q0; gate slow a { x a; delay(7) a; } qreg q[2]; h q[0]; delay(100.0) q[0]; slow q[1]; delay(3) q;",
 		"h q[0]; barrier q[0]; x q[1]; barrier q[0], q[1];"},
+	{"OPENQASM 2.0; include \"qelib1.inc\"; qreg q[2]; opaque delay(param0) q0; delay(100.0) q[0]; opaque delay_139704314733904(param0) q0; delay_139704314733904(5) q[1];",
+		"barrier q[0]; barrier q[1];"},
 }
 
 // body is what String prints, without declarations and phase, on one line.
@@ -131,6 +133,7 @@ var refusals = []struct {
 	{"OPENQASM 2.0; qreg q[1]; opaque magic a; magic q[0];", 1, 42, CodeUnsupported, "opaque"},
 	{"OPENQASM 2.0; qreg q[1]; opaque delay(t) a; delay(1+) q[0];", 1, 53, CodeMalformed, "expected"},
 	{"OPENQASM 2.0; qreg q[1]; opaque delay(t, u) a; delay(1, 2) q[0];", 1, 48, CodeUnsupported, "delay is opaque"},
+	{"OPENQASM 2.0; qreg q[1]; opaque delay_x(t) a; delay_x(1) q[0];", 1, 47, CodeUnsupported, "delay_x is opaque"},
 	{"OPENQASM 2.0; gate initialize(a, b) q { reset q; }", 1, 41, CodeMalformed, "transpile(circuit"},
 	{"OPENQASM 3.0; qubit q; state_preparation(0.6, 0.1+0.8j) q;", 1, 51, CodeUnsupported, "0.8j is no number of OpenQASM"},
 	{"OPENQASM 4.0;", 1, 10, CodeUnsupported, "version 4.0"},
