@@ -639,7 +639,7 @@ func TestClosedAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.Evaluate(t, "1+1").Want(t, httpkit.InvalidToken)
-	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", u.Cookie).Want(t, httpkit.InvalidToken)
+	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", u.Cookie).Want(t, httpkit.Unauthenticated)
 }
 
 // TestClosingAnAccount takes its password, and refuses every credential from the answer on.
@@ -658,7 +658,7 @@ func TestClosingAnAccount(t *testing.T) {
 		t.Errorf("%s %v", a.Body, a.Header)
 	}
 	u.Do(t, http.MethodGet, "/api/history", "").Want(t, httpkit.InvalidToken)
-	s.Do(t, http.MethodGet, "/api/sign-ins", "", "Cookie", u.Cookie).Want(t, httpkit.InvalidToken)
+	s.Do(t, http.MethodGet, "/api/sign-ins", "", "Cookie", u.Cookie).Want(t, httpkit.Unauthenticated)
 }
 
 func TestLogAway(t *testing.T) {

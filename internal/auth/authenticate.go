@@ -132,6 +132,8 @@ func (a *Authenticator) Authenticate(r *http.Request, rule access.Rule) (context
 	switch {
 	case err != nil:
 		return nil, err
+	case p.Secret != "" && (!state.Exists || state.Closed): // nobody sent a token that another could replace
+		return nil, a.unauthorized(r.Context(), rule, httpkit.Unauthenticated, "the browser session has ended: its account is closed")
 	case !state.Exists || state.Closed:
 		return nil, a.unauthorized(r.Context(), rule, httpkit.InvalidToken, "the account of this credential is closed")
 	}

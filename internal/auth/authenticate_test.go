@@ -105,7 +105,7 @@ func TestAuthenticate(t *testing.T) {
 		"a bad header is no door": {evaluate, "Bearer x", "cookie", auth.Principal{}, "invalid_token"},
 		"nothing":                 {evaluate, "", "", auth.Principal{}, "unauthenticated"},
 		"unknown cookie":          {evaluate, "", "x", auth.Principal{}, "unauthenticated"},
-		"account not in the log":  {evaluate, "", "orphan", auth.Principal{}, "invalid_token"},
+		"account not in the log":  {evaluate, "", "orphan", auth.Principal{}, "unauthenticated"},
 	} {
 		got, problem := ask(c.rule, c.header, c.cookie)
 		switch {
@@ -135,7 +135,7 @@ func TestAuthenticate(t *testing.T) {
 		t.Errorf("a revoked token: %v", problem)
 	}
 	log[account.Stream("a")] = append(log[account.Stream("a")], account.Closed{Account: "a"})
-	if _, problem := ask(evaluate, "", "cookie"); problem == nil || problem.Code != "invalid_token" {
+	if _, problem := ask(evaluate, "", "cookie"); problem == nil || problem.Code != "unauthenticated" {
 		t.Errorf("a closed account: %v", problem)
 	}
 }

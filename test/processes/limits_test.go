@@ -14,6 +14,9 @@ import (
 	"reckon/test/e2e"
 )
 
+// mostAttempts is how often is tried what a busy machine may spoil, a second apart.
+const mostAttempts = 30
+
 // strict is a catalogue whose limits a test reaches soon.
 const strict = `[[plans]]
 plan = "free"
@@ -62,39 +65,59 @@ func TestLimitsAcrossFourProcesses(t *testing.T) {
 	}
 	plain := func(int) map[string]string { return map[string]string{"expression": "1+1"} }
 
+	// A process that the database answers too slowly, on a busy machine, counts alone for some seconds, and says so.
+	countedAlone := func() bool {
+		for _, s := range servers {
+			if strings.Contains(s.Output(), "counted by this process alone") {
+				return true
+			}
+		}
+		return false
+	}
+
 	// A window can only end early where all this takes a minute: then the answer of the last request says another end.
 	for attempt := 1; ; attempt++ {
 		a := servers[0].NewAccount(fmt.Sprintf("minute-%d@example.com", attempt))
 		first := resetOf(t, a)
 		answered := ask(a, 10, plain, "rate_limited") + 1
-		if again := resetOf(t, a); again != first && attempt < 3 {
-			t.Logf("the minute was over: %s, then %s", first, again)
-			continue
+		again := resetOf(t, a)
+		if answered == 5 && again == first {
+			break
 		}
-		if answered != 5 {
+		if again == first && !countedAlone() || attempt == mostAttempts {
 			t.Errorf("%d evaluations of 5 a minute were answered by 4 processes", answered)
+			break
 		}
-		break
+		t.Logf("%d answered; the minute was from %s to %s", answered, first, again)
+		time.Sleep(time.Second) // what counts alone asks again after a while
 	}
 
 	// Sessions of names of their own, opened at once; five evaluations a minute allow no more tries than that.
-	b := servers[0].NewAccount("sessions@example.com")
-	var opened atomic.Int64
-	var clients sync.WaitGroup
-	for i, s := range servers {
-		clients.Go(func() {
-			err := at(b, s).JSON("POST", "/api/evaluate", map[string]string{"expression": "x = 1", "session_id": fmt.Sprint("s", i)}, nil)
-			refused, _ := errors.AsType[*e2e.StatusError](err)
-			if err == nil {
-				opened.Add(1)
-			} else if refused == nil || refused.Code != "too_many_sessions" {
-				t.Error(err)
-			}
-		})
-	}
-	clients.Wait()
-	if n := opened.Load(); n != 2 {
-		t.Errorf("%d live sessions on a plan with 2", n)
+	for attempt := 1; ; attempt++ {
+		b := servers[0].NewAccount(fmt.Sprintf("sessions-%d@example.com", attempt))
+		var opened atomic.Int64
+		var clients sync.WaitGroup
+		for i, s := range servers {
+			clients.Go(func() {
+				err := at(b, s).JSON("POST", "/api/evaluate", map[string]string{"expression": "x = 1", "session_id": fmt.Sprint("s", i)}, nil)
+				refused, _ := errors.AsType[*e2e.StatusError](err)
+				if err == nil {
+					opened.Add(1)
+				} else if refused == nil || refused.Code != "too_many_sessions" {
+					t.Error(err)
+				}
+			})
+		}
+		clients.Wait()
+		n := opened.Load()
+		if n == 2 {
+			break
+		}
+		if !countedAlone() || attempt == mostAttempts {
+			t.Errorf("%d live sessions on a plan with 2", n)
+			break
+		}
+		time.Sleep(time.Second)
 	}
 
 	// While the database is away each process counts alone, and says so.

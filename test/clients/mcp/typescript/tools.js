@@ -79,7 +79,7 @@ assert.deepEqual(Object.keys(simulated.structuredContent.result.counts).sort(), 
 const job = await call("get_job", { job_id: simulated.structuredContent.job_id });
 assert.deepEqual(job.structuredContent.result, simulated.structuredContent.result);
 
-assert.equal((await call("lookup_symbol", { name: "Integrate" })).structuredContent.symbol.status, "supported");
+assert.equal((await call("lookup_symbol", { name: "Sin" })).structuredContent.symbol.status, "supported");
 
 const proved = await call("check_proof", { declarations: ["one"], export: readFileSync(file, "utf8") });
 assert.equal(proved.structuredContent.result.verdict, "verified");
