@@ -94,7 +94,7 @@ Streamable HTTP at ` + "`{{.Base}}/mcp`" + `, revisions {{range $i, $r := .Revis
 |---|---|
 {{range .Tools}}| ` + "`{{.Name}}`" + ` | {{.About}} |
 {{end}}
-Resources: ` + "`reckon://runs`" + ` (recent runs), ` + "`reckon://receipts/{run_id}`, `reckon://plots/{run_id}`, `reckon://jobs/{job_id}`, `reckon://certificates/{certificate_id}`" + `.
+Resources: ` + "`reckon://runs`" + ` (recent runs), ` + "`reckon://receipts/{run_id}`, `reckon://plots/{run_id}`, `reckon://jobs/{job_id}`, `reckon://certificates/{certificate_id}`, `reckon://symbols/{name}`" + ` (the function reference).
 
 ## Operations
 {{range .Groups}}

@@ -204,6 +204,9 @@ func TestEvaluateAndItsResources(t *testing.T) {
 		if m := logged.Events[0].Metadata; m.Source != event.SourceMCP || m.Agent != "lab/2.1" || m.Account != user.ID || m.Actor != "token:"+user.TokenID {
 			t.Errorf("%+v", m)
 		}
+		if sine := read(t, session, "reckon://symbols/Sin"); !strings.Contains(sine.Text, `"status":"supported"`) || sine.MIMEType != "application/json" {
+			t.Errorf("%+v", sine)
+		}
 		if page := read(t, session, "reckon://agents.md"); !strings.Contains(page.Text, "check_proof") || page.MIMEType != "text/markdown" {
 			t.Errorf("%.200s", page.Text)
 		}
@@ -651,7 +654,7 @@ func TestRefusals(t *testing.T) {
 		if code := wireCode(err); code != jsonrpc.CodeInvalidParams {
 			t.Errorf("an unknown tool: %v", err)
 		}
-		for _, uri := range []string{"reckon://receipts/999", "reckon://receipts/x", "reckon://receipts/" + string(mustJSON(t, foreign)), "reckon://plots/..%2Fhistory", "reckon://nothing", "reckon://jobs/%zz", "file:///etc/passwd"} {
+		for _, uri := range []string{"reckon://receipts/999", "reckon://receipts/x", "reckon://receipts/" + string(mustJSON(t, foreign)), "reckon://plots/..%2Fhistory", "reckon://nothing", "reckon://jobs/%zz", "reckon://symbols/NoSuchThing", "file:///etc/passwd"} {
 			if _, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
 				t.Errorf("%s is read", uri)
 			}

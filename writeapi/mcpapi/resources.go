@@ -15,7 +15,7 @@ const (
 	jsonText = "application/json"
 )
 
-// kind is a kind of resource: one thing of the caller's that a GET of the API answers.
+// kind is a kind of resource: one thing, the caller's or the reference's, that a GET of the API answers.
 type kind struct {
 	uri, path   string // what stands before the id
 	parameter   string
@@ -28,10 +28,11 @@ var (
 	plots        = kind{"reckon://plots/", "/api/plots/", "run_id", "plot", "Plot", "The graphic of a run", svg}
 	jobs         = kind{"reckon://jobs/", "/api/jobs/", "job_id", "job", "Job", "A job with its result once it has ended", jsonText}
 	certificates = kind{"reckon://certificates/", "/api/certificates/", "certificate_id", "certificate", "Certificate", "The record of a proof check", jsonText}
+	symbols      = kind{"reckon://symbols/", "/api/docs/symbol/", "name", "symbol", "Function or task", "What a function of the language does, or how a task is done, with examples", jsonText}
 )
 
 // kinds are those that a client reads by id.
-var kinds = []kind{receipts, plots, jobs, certificates}
+var kinds = []kind{receipts, plots, jobs, certificates, symbols}
 
 // link is a link to one of the kind.
 func (k kind) link(id, title string) *mcp.ResourceLink {
