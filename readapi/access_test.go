@@ -106,7 +106,7 @@ func TestEveryRouteWithEveryCredential(t *testing.T) {
 		bearer("a closed account's token", closed.Token, "invalid_token"),
 		{name: "another scheme", header: "Authorization", value: "Basic dTpw", code: always("invalid_token")},
 		{name: "a garbage cookie", header: "Cookie", value: "reckon=x", code: always("unauthenticated")},
-		{name: "a closed account's cookie", header: "Cookie", value: closed.Cookie, code: always("invalid_token")},
+		{name: "a closed account's cookie", header: "Cookie", value: closed.Cookie, code: always("unauthenticated")},
 		{name: "a browser session", header: "Cookie", value: u.Cookie, code: always("")},
 		{name: "a token", header: "Authorization", value: "Bearer " + u.Token, code: func(rule access.Rule) string {
 			if rule.Who == access.BrowserOnly {
