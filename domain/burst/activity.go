@@ -233,7 +233,7 @@ func jobLabel(s job.Submission) string {
 // certificateLabel is the names of the declarations.
 func certificateLabel(c certificate.Issued) string {
 	if c.FindingsBlob != nil || len(c.Declarations) == 0 {
-		return "proof"
+		return "certificate"
 	}
 	var names strings.Builder
 	for i, d := range c.Declarations {
