@@ -119,7 +119,8 @@ func failure(err error) error {
 	if !ok {
 		return err
 	}
-	if errors.Is(err, fosite.ErrInvalidatedAuthorizeCode) { // between two looks of fosite's at the code another request used it
+	gone := e.CodeField >= http.StatusInternalServerError && errors.Is(err, fosite.ErrNotFound)
+	if gone || errors.Is(err, fosite.ErrInvalidatedAuthorizeCode) { // between two looks of fosite's at the code another request used it
 		return &Failure{Status: http.StatusBadRequest, Code: "invalid_grant", Description: "the code was used already", cause: err}
 	}
 	if e.CodeField >= http.StatusInternalServerError {
