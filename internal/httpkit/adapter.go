@@ -109,7 +109,7 @@ func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 		}
 		ctx := prepared.Context()
 		if let != nil && !route.EndsCredential {
-			w = a.api.deliver(w, r.Request, let)
+			w = a.api.deliver(w, r.Request, let, false)
 			watched, stop := let.watch(ctx)
 			defer stop()
 			ctx = watched

@@ -67,20 +67,13 @@ func (d *admission) watch(ctx context.Context) (context.Context, func()) {
 }
 
 // deliver returns a writer for the answer to r that gives it only if the credential is still good when it begins; otherwise it answers
-// the refusal in its place. An answer that has begun is cut off, with its connection, once the credential is refused.
-func (a *API) deliver(w http.ResponseWriter, r *http.Request, d *admission) http.ResponseWriter {
+// the refusal in its place. An answer that has begun is cut off, with its connection, once the credential is refused; not so one
+// inParts, a stream whose parts are themselves answers of routes (ServeFor).
+func (a *API) deliver(w http.ResponseWriter, r *http.Request, d *admission, inParts bool) http.ResponseWriter {
 	if d == nil {
 		return w
 	}
-	return &delivery{ResponseWriter: w, api: a, request: r, admission: d, before: w.Header().Clone()}
-}
-
-// deliverParts is deliver for a stream whose parts are themselves answers of routes (ServeFor): only its beginning is held back.
-func (a *API) deliverParts(w http.ResponseWriter, r *http.Request, d *admission) http.ResponseWriter {
-	if d == nil {
-		return w
-	}
-	return &delivery{ResponseWriter: w, api: a, request: r, admission: d, before: w.Header().Clone(), inParts: true}
+	return &delivery{ResponseWriter: w, api: a, request: r, admission: d, before: w.Header().Clone(), inParts: inParts}
 }
 
 // delivery is the writer of an answer to an authenticated request.

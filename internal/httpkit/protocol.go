@@ -40,7 +40,7 @@ func (a *API) HandleProtocol(route Route, handler http.Handler, unreadable func(
 		}
 		admitted := r.Request.WithContext(ctx)
 		admitted.Body, admitted.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		handler.ServeHTTP(a.deliverParts(w, r.Request, let), admitted)
+		handler.ServeHTTP(a.deliver(w, r.Request, let, true), admitted)
 		return nil
 	})
 }

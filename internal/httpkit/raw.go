@@ -23,7 +23,7 @@ func HandleRaw(a *API, method, path string, limitBytes int64, handler http.Handl
 		}
 		request := r.Request.WithContext(context.WithValue(ctx, headerKey{}, w.Header()))
 		request.Body = http.MaxBytesReader(w, r.Body, limitBytes)
-		handler(a.deliver(w, r.Request, admitted), request)
+		handler(a.deliver(w, r.Request, admitted, false), request)
 		return nil
 	})
 }

@@ -507,14 +507,14 @@ func TestFencing(t *testing.T) {
 			}
 			return n
 		}
-		for i := 0; steppedDown() == 0; i++ {
+		for i := 0; steppedDown() == 0; i++ { // both have dealt with an event before the next: they meet in one batch soon
 			if i == 10_000 {
 				t.Fatal("nobody stepped down")
 			}
 			last = f.append("s", added{fmt.Sprint("k", i), "v"})
+			f.reach(first, last)
+			f.reach(second, last) // one that stepped down sees how far the other is
 		}
-		f.reach(first, last)
-		f.reach(second, last) // the one that stepped down sees how far the other is
 		if n := steppedDown(); n != 1 {
 			t.Errorf("%d stepped down", n)
 		}
