@@ -67,6 +67,8 @@ func TestStatevectorIsDownloaded(t *testing.T) {
 	if same := u.Do(t, http.MethodGet, filePath(id), "", "If-None-Match", a.Header.Get("ETag")); same.Status != http.StatusNotModified || len(same.Body) > 0 {
 		t.Errorf("%d, %d bytes", same.Status, len(same.Body))
 	}
+	u.Do(t, http.MethodGet, filePath(id), "", "Range", fmt.Sprintf("bytes=%d-", len(a.Body))).Want(t, httpkit.RangeRefused)
+	u.Do(t, http.MethodGet, filePath(id), "", "If-Match", `"another"`).Want(t, httpkit.ConditionFailed)
 	if head := u.Do(t, http.MethodHead, filePath(id), ""); head.Status != http.StatusOK || head.Header.Get("Content-Length") != fmt.Sprint(len(a.Body)) || len(head.Body) > 0 {
 		t.Errorf("%d, %v", head.Status, head.Header)
 	}
