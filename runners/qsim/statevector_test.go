@@ -111,7 +111,11 @@ func TestForgottenStatevectors(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{StateBytes: 1 << 20})
 	u := s.NewUser(t)
 	first, named := succeeded(t, s, u, `{"qubits":15,"npy":true,"gates":[]}`)
-	second, _ := succeeded(t, s, u, `{"qubits":15,"npy":true,"gates":[{"gate":"x","target":0}]}`) // 2 × (512 KiB and a head)
+	second, _ := succeeded(t, s, u, `{"qubits":15,"npy":true,"gates":[{"gate":"x","target":0}]}`)
+	for _, id := range []string{first, second} { // 512 KiB each, and a head that does not count
+		u.Do(t, http.MethodGet, filePath(id), "").OK(t)
+	}
+	succeeded(t, s, u, `{"qubits":1,"npy":true,"gates":[]}`)
 	a := u.Do(t, http.MethodGet, filePath(first), "")
 	a.Want(t, httpkit.StateForgotten)
 	sha, _ := named["npy"].(map[string]any)["sha256"].(string) //nolint:forcetypeassert // the test fails
@@ -119,6 +123,9 @@ func TestForgottenStatevectors(t *testing.T) {
 		t.Errorf("%s", a.Body)
 	}
 	u.Do(t, http.MethodGet, filePath(second), "").OK(t)
+	all, _ := succeeded(t, s, u, `{"qubits":16,"npy":true,"gates":[]}`)
+	u.Do(t, http.MethodGet, filePath(all), "").OK(t)
+	u.Do(t, http.MethodGet, filePath(second), "").Want(t, httpkit.StateForgotten)
 
 	s = apitest.Start(t, apitest.Options{StateAge: time.Nanosecond})
 	u = s.NewUser(t)
