@@ -56,7 +56,9 @@ func TestNoisySweep(t *testing.T) {
 // in keys and in expectation values, by each method.
 func TestModelsMeetWhatIsNamed(t *testing.T) {
 	given := `{"gate":"initialize","targets":[0,1],"state":[[0.6,0],[0,0],[0,0],[0,0.8]]},`
-	damp := func(target string) string { return `{"gate":"amplitude_damping","gamma":0.3,"targets":` + target + `},` }
+	damp := func(target string) string {
+		return `{"gate":"amplitude_damping","gamma":0.3,"targets":` + target + `},`
+	}
 	text := `{"qubits":3,"shots":400,"seed":9,"observables":[{"IIZ":1},{"IZI":1,"ZII":2}],"marginals":[[0],[2]],"gates":[%s{"gate":"measure","targets":[0,1,2]}]%s}`
 	modelled := parseText(t, fmt.Sprintf(text, `{"gate":"x","target":2},{"gate":"reset","target":1},`+given+`{"gate":"h","target":1},`,
 		`,"noise":{"channels":[{"channel":"amplitude_damping","gamma":0.3,"gates":["initialize","reset","measure"]}]}`))
