@@ -18,6 +18,7 @@ from ..agreement import Claim, survey
 from ..arithmetic import divide, power
 from ..assumptions import Assumptions
 from ..calculus import expand_d
+from ..critical import ORDERED
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Supported, Verified
 from ..jumps import JUMPS
@@ -25,7 +26,7 @@ from ..parameters import leaves_out
 from ..points import Name, Point, environment
 from ..reality import on_reals
 from ..sides import JUMPING, continuous
-from ..tree import Refused, Tree, is_call, walk
+from ..tree import Refused, Tree, free_symbols, is_call, walk
 from ..values import ONE, Comparison, NonValue, Relation, Undecided, Value, compare, is_number, is_zero, precision
 from . import finite, identities, real_logarithms
 
@@ -59,10 +60,15 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     variables = task.get("variables") or []
     if isinstance(found, Verified) and jumping and not (len(variables) == 1 and all(continuous(answer, variables[0]) for answer in answers)):
         return Supported()  # the derivative does not tell of a jump
-    if isinstance(found, Verified) and any(on_reals(derived(right)) for _, right in claims):
+    if isinstance(found, Verified) and (any(on_reals(derived(right)) for _, right in claims) or any(ordered(answer, variables) for answer in answers)):
         parts = [any(is_call(part, *OF_PARTS) for node in nodes for part in walk(node)) for nodes in (answers, [left for left, _ in claims])]
         return Supported() if parts == [True, False] else Verified(found.exact, found.residual if found.residual != "0" else FOR_REALS)
     return found
+
+
+def ordered(node: Tree, names: Iterable[str]) -> bool:
+    """Whether a part has a value for real values of the symbols only, because it asks which of two numbers is greater."""
+    return any(is_call(part, *ORDERED) and free_symbols(part) & set(names) for part in walk(node))
 
 
 def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], seed: int) -> Residual:
