@@ -53,7 +53,7 @@ Infinity and its kin are values of their own, equal to no number. No tolerance d
 | ` + "`simplify_did_not_reduce`" + ` | neither proved nor disproved: it holds on some branches only, the enclosures stay too wide, or a proof is not known |
 | ` + "`check_timed_out`" + ` | the check ran past its budget |
 | ` + "`check_engine_error`" + ` | the checker failed |
-| ` + "`check_not_permitted`" + ` | the expression reaches outside itself: files, processes, the network |
+| ` + "`check_not_permitted`" + ` | the expression reaches outside itself (files, processes, the network), the engine reads it otherwise than the language does, or its session may have given its names a meaning |
 
 Variables are complex unless the input assumes otherwise, as in the language; where an answer fails off the reals only it is
 refuted, and the residual adds that it agrees at the real values tried. Points are chosen from the expressions: in every cell between the
