@@ -61,7 +61,8 @@ kinks, zeros, poles and branch points found in them, at the ends of the cells, f
 exponentials wrap round; parameters of either sign and zero. Where roots, logarithms and inverse functions go from one branch to
 another must be known, or agreement is support only: zeros of polynomials in one real symbol, nowhere where what they are taken of keeps
 its sign, and lines where it is linear in a complex symbol; there are points on each side of such a line and on it. A decimal number in an answer is the interval that prints so; an
-identity that is exact for the numbers as they print is proved for these. What arithmetic with 53 bits may lose of a result is
+identity that is exact for the numbers as they print is proved for these. Assumptions that may leave single values (Sin[x] == 0, an element of
+a discrete domain, orders that meet in a point) verify nothing but what algebra proves. What arithmetic with 53 bits may lose of a result is
 allowed for, and exact arithmetic proves nothing where machines lose most of a value (10.^16 + 1 - 10.^16). An undefined function is
 looked at as one fixed smooth function: a difference found with it, which the residual names, refutes what is said of every function; an
 agreement only supports, unless algebra proves it. Indexed variables such as a[1] are variables. Conditions with an order are verified where

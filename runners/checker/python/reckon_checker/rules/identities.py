@@ -209,6 +209,8 @@ def conclude(claims: list[Claim], seen: Survey) -> Residual:
     if not seen.covered:
         bare = sorted(name for name, region in seen.regions.items() if not region.agree)
         return Open("no decision " + ", ".join(bare)[:200])
+    if seen.thin:
+        return Open("the assumptions leave values at which no point was taken")
     if seen.stepped:
         return Open("a function may jump where no point was taken")
     if not seen.certain:
