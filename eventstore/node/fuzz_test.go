@@ -179,7 +179,8 @@ func FuzzBatchAppend(f *testing.F) {
 // FuzzUnary feeds Delete, Tombstone and the declarations of groups.
 func FuzzUnary(f *testing.F) {
 	s := fuzzService(f)
-	groups := &groupsService{log: s.log}
+	groups := newGroupsService(s.log, s.closing, s.logger)
+	f.Cleanup(groups.close)
 	for kind, m := range []proto.Message{
 		&streams.DeleteReq{Options: &streams.DeleteReq_Options{StreamIdentifier: streamToWire("s"), ExpectedStreamRevision: &streams.DeleteReq_Options_Any{}}},
 		&streams.TombstoneReq{Options: &streams.TombstoneReq_Options{StreamIdentifier: streamToWire("x"), ExpectedStreamRevision: &streams.TombstoneReq_Options_NoStream{}}},

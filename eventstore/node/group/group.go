@@ -23,6 +23,7 @@ type Group struct {
 	parking []*message // to be made durable
 	byID    index
 
+	total      int64 // deliveries taken
 	considered int64 // newest number fed, or passed by, from Log
 	atEnd      bool  // of the log, when it was last fed
 
@@ -135,6 +136,7 @@ func (g *Group) Take(c *Consumer) (Delivery, bool) {
 	c.outbox = slices.Delete(c.outbox, 0, 1)
 	m.taken = true
 	c.total++
+	g.total++
 	if !m.sent {
 		m.sent = true
 		g.byID.add(m)
@@ -329,6 +331,9 @@ func (g *Group) Truncated(before int64) { g.truncated = before }
 
 // ReplayedBefore is the revision of the parked stream below which everything was read again.
 func (g *Group) ReplayedBefore() int64 { return g.replayNext }
+
+// Total returns how many deliveries consumers have taken, repetitions included.
+func (g *Group) Total() int64 { return g.total }
 
 // Unsettled returns how many events the group holds.
 func (g *Group) Unsettled() int { return g.lines[Log].length + g.lines[Parked].length }
