@@ -326,7 +326,8 @@ func (g *consumerGroup) pageOfAll(ctx context.Context, view *eventlog.View, page
 		if err != nil {
 			return err
 		}
-		page.Events = append(page.Events, group.Event{ID: r.ID, Number: int64(r.Position), Before: before, Pin: pin})
+		page.Events = append(page.Events, group.Event{ID: r.ID, Number: int64(r.Position), Before: before, Skipped: page.Skipped, Pin: pin})
+		page.Skipped = 0
 	}
 	page.AtEnd = len(records) == 0 || page.Last >= int64(view.Head())
 	return nil
@@ -521,7 +522,7 @@ func (g *consumerGroup) record(ctx context.Context, view *eventlog.View, source 
 
 func (g *consumerGroup) writeCheckpoint(final bool) error {
 	g.mu.Lock()
-	number, due := g.state.Checkpoint(time.Now(), final)
+	mark, due := g.state.Checkpoint(time.Now(), final)
 	g.mu.Unlock()
 	if !due {
 		return nil
@@ -533,14 +534,14 @@ func (g *consumerGroup) writeCheckpoint(final bool) error {
 		}
 		g.hasCheckpoints = true
 	}
-	event, err := groupEvent(checkpointType, g.config.position(number))
+	event, err := groupEvent(checkpointType, g.config.position(mark.Number))
 	if err != nil {
 		return err
 	}
 	if _, err := g.service.log.Append(context.Background(), stream, eventlog.Any(), []eventlog.Proposed{event}); err != nil {
 		return err
 	}
-	g.change(func(state *group.Group, now time.Time) { state.Checkpointed(now, number) })
+	g.change(func(state *group.Group, now time.Time) { state.Checkpointed(now, mark) })
 	return nil
 }
 

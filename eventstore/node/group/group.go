@@ -35,7 +35,6 @@ type Group struct {
 	fed          int64 // events fed and records skipped
 	done         int64 // of these, the ones settled or skipped
 	covered      int64 // of these, the ones up to checkpoint
-	covering     int64 // the same for the checkpoint that was asked for last
 }
 
 // New returns a group that has settled everything up to the number after, None for nothing.
@@ -53,7 +52,7 @@ func New(now time.Time, s Settings, after, firstParked int64) *Group {
 type Page struct {
 	Events  []Event // those to deliver, in order
 	Last    int64   // number of the last record looked at
-	Skipped int     // records looked at and not delivered that count towards a checkpoint
+	Skipped int     // records behind the last event that count towards a checkpoint and are not delivered
 	AtEnd   bool    // nothing follows it yet
 }
 
@@ -81,8 +80,7 @@ func (g *Group) Feed(now time.Time, p Page) {
 		g.add(e, Log)
 	}
 	g.considered = max(g.considered, p.Last)
-	g.fed += int64(p.Skipped)
-	g.done += int64(p.Skipped)
+	g.skip(p.Skipped)
 	g.dispatch(now)
 }
 
@@ -110,7 +108,14 @@ func (g *Group) FeedParked(now time.Time, events []Event, next int64) {
 	g.dispatch(now)
 }
 
+// skip counts records that are not delivered.
+func (g *Group) skip(records int) {
+	g.fed += int64(records)
+	g.done += int64(records)
+}
+
 func (g *Group) add(e Event, from Source) {
+	g.skip(e.Skipped)
 	m := &message{Event: e, source: from, before: g.fed}
 	if from == Log {
 		g.fed++
@@ -294,26 +299,32 @@ func (g *Group) Progress() int64 {
 	return g.considered
 }
 
-// Checkpoint returns the number to be made durable as the group's checkpoint; false when none
-// is due. final is for the last one of a group that is put away.
-func (g *Group) Checkpoint(now time.Time, final bool) (int64, bool) {
+// Mark is a checkpoint to be made durable.
+type Mark struct {
+	Number  int64
+	covered int64
+}
+
+// Checkpoint returns the checkpoint to be made durable; false when none is due. final is for
+// the last one of a group that is put away.
+func (g *Group) Checkpoint(now time.Time, final bool) (Mark, bool) {
 	progress, since := g.Progress(), g.done-g.covered
 	if progress <= g.checkpoint {
-		return 0, false
+		return Mark{}, false
 	}
 	byTime := g.settings.CheckpointAfter > 0 && since >= int64(max(g.settings.CheckpointMin, 1)) && now.Sub(g.checkpointAt) >= g.settings.CheckpointAfter
 	if !byTime && since < int64(g.settings.CheckpointMax) && !(final && since > 0) {
-		return 0, false
+		return Mark{}, false
 	}
-	if g.covering = g.fed; g.lines[Log].oldest != nil {
-		g.covering = g.lines[Log].oldest.before
+	if m := g.lines[Log].oldest; m != nil {
+		return Mark{progress, m.before}, true
 	}
-	return progress, true
+	return Mark{progress, g.fed}, true
 }
 
-// Checkpointed says that the number that Checkpoint returned last is durable.
-func (g *Group) Checkpointed(now time.Time, number int64) {
-	g.checkpoint, g.checkpointAt, g.covered = number, now, g.covering
+// Checkpointed says that a checkpoint is durable.
+func (g *Group) Checkpointed(now time.Time, m Mark) {
+	g.checkpoint, g.checkpointAt, g.covered = m.Number, now, m.covered
 }
 
 // Truncation returns the revision below which every parked event was replayed and settled;

@@ -17,11 +17,12 @@ const (
 
 // Event is what a Group knows of an event.
 type Event struct {
-	ID     uuid.UUID // of the record that was read: of the link, where links are resolved
-	Number int64     // of that record in its source: revision or position
-	Before int64     // Number of the record before it, delivered or not; unused for Parked
-	Order  int64     // for Parked: Number in Log of the event that was parked, -1 when unknown
-	Pin    uint32    // for Pinned: a hash of what keeps events together
+	ID      uuid.UUID // of the record that was read: of the link, where links are resolved
+	Number  int64     // of that record in its source: revision or position
+	Before  int64     // Number of the record before it, delivered or not; unused for Parked
+	Skipped int       // records between the event before it and this one that count towards a checkpoint and are not delivered
+	Order   int64     // for Parked: Number in Log of the event that was parked, -1 when unknown
+	Pin     uint32    // for Pinned: a hash of what keeps events together
 }
 
 // order is the place of the event among those that wait.
