@@ -114,7 +114,9 @@ func (g *consumerGroup) join(ctx context.Context, buffer int) (*consumer, error)
 		most = maxGroupConsumers
 	}
 	if len(g.consumers) >= most {
-		return nil, g.config.failure(codes.FailedPrecondition, "maximum-subscribers-reached", "it has as many consumers as it may have")
+		// clients of other languages parse the first words
+		return nil, &failure{codes.FailedPrecondition, "Maximum subscriptions reached: persistent subscription " + g.config.id() + " has as many consumers as it may have",
+			metadata.Pairs("exception", "maximum-subscribers-reached", "stream-name", printable(g.config.Stream), "group-name", printable(g.config.Group))}
 	}
 	if g.service.consumers.Add(1) > maxConsumers {
 		g.service.consumers.Add(-1)

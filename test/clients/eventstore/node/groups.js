@@ -62,10 +62,10 @@ async function streamGroup() {
   await subscription.nack(RETRY, "again", got[3]);
   await subscription.nack(RETRY, "again", ...(await take(events, 1, 3)));
   await subscription.nack(SKIP, "never", got[4]);
-  await eventually("two events are parked", async () => (await info()).stats.parkedMessageCount === 2);
+  await eventually("two events are parked", async () => (await info()).stats.parkedMessageCount === 2n);
   await client.replayParkedMessagesToStream(stream, group);
   await subscription.ack(...(await take(events, 0, 2, 3)));
-  await eventually("nothing is parked", async () => (await info()).stats.parkedMessageCount === 0);
+  await eventually("nothing is parked", async () => (await info()).stats.parkedMessageCount === 0n);
   await subscription.unsubscribe();
   assert.deepEqual((await client.listPersistentSubscriptionsToStream(stream)).map((s) => s.groupName), [group]);
   await client.updatePersistentSubscriptionToStream(stream, group, { ...settings, maxRetryCount: 7 });

@@ -95,7 +95,7 @@ def all_group(client):
             equal(e.stream_name, prefix + "-after")
             events.ack(e)
     assert group in [s.group_name for s in client.list_subscriptions()]
-    client.update_subscription_to_all(group, message_timeout=5)
+    client.update_subscription_to_all(group, message_timeout=5, consumer_strategy="Pinned")  # the client cannot send the other name
     equal(client.get_subscription_info(group).message_timeout, 5)
     client.delete_subscription(group)
     # the client's default filter is a regular expression with a lookahead
