@@ -495,3 +495,35 @@ func TestDamagedIndexFilesAreRebuilt(t *testing.T) {
 	}
 	check("of another log", dir)
 }
+
+// A payload that was taken out of a record leaves positions, revisions and the chain as
+// they were, for the node, the folder's verification and the script.
+func TestRemovedPayloadKeepsTheChain(t *testing.T) {
+	files, frames := smallLog(t)
+	dir := onDisk(t, files)
+	before, err := VerifyFolder(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := frames[3]
+	b := files[f.file]
+	record := redacted(b[f.offset+frameHeader : f.end()])
+	frame := append(bytes.Clone(b[f.offset:f.offset+frameHeader]), record...)
+	binary.BigEndian.PutUint32(frame[4:], uint32(len(record)))
+	binary.BigEndian.PutUint32(frame[16:], frameSum(binary.BigEndian.Uint32(b[segmentHeader-4:]), frame))
+	files[f.file] = slices.Concat(b[:f.offset], frame, b[f.end():])
+	if err := os.WriteFile(filepath.Join(dir, f.file), files[f.file], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	after, err := VerifyFolder(t.Context(), dir, &Anchor{LogID: before.LogID, Position: before.Records, Link: before.Chain})
+	if err != nil || after.Redacted != 1 || after.Records != before.Records {
+		t.Fatalf("%+v, %v", after, err)
+	}
+	l := openLog(t, Options{Dir: dir, files: filesWith(dir, files)})
+	if report := verify(t, l); report.Redacted != 1 || report.Chain != before.Chain {
+		t.Errorf("%+v, was %+v", report, before)
+	}
+	if r := all(t, l)[3]; !r.Redacted || len(r.Data) != 0 || r.Type != "noted" || r.Position != 4 {
+		t.Errorf("got %+v", r)
+	}
+}
