@@ -46,6 +46,7 @@ type Node struct {
 	logger   *slog.Logger
 	listener *countingListener
 	server   *grpc.Server
+	groups   *groupsService
 	closing  chan struct{} // closed when subscriptions must end
 	served   chan error    // receives the result of Serve, once
 	close    func(context.Context) error
@@ -72,6 +73,7 @@ func Open(c Config) (*Node, error) {
 		return nil, errors.Join(err, log.Close())
 	}
 	n := &Node{log: log, logger: c.Logger, listener: &countingListener{Listener: listener}, closing: make(chan struct{}), served: make(chan error, 1)}
+	n.groups = newGroupsService(log, n.closing, c.Logger)
 	n.server = n.newServer(n.advertised(c))
 	var once sync.Once
 	n.close = func(ctx context.Context) (err error) {
@@ -98,7 +100,7 @@ func (n *Node) newServer(advertise endpoint) *grpc.Server {
 	streams.RegisterStreamsServer(server, &streamsService{log: n.log, closing: n.closing, held: newBudget(maxHeldBytes), logger: n.logger})
 	serverfeatures.RegisterServerFeaturesServer(server, &featuresService{})
 	gossip.RegisterGossipServer(server, &gossipService{instance: n.log.ID(), advertise: advertise})
-	persistent.RegisterPersistentSubscriptionsServer(server, &groupsService{log: n.log})
+	persistent.RegisterPersistentSubscriptionsServer(server, n.groups)
 	return server
 }
 
@@ -150,5 +152,6 @@ func (n *Node) shutdown(ctx context.Context) error {
 		n.server.Stop()
 		<-stopped
 	}
+	n.groups.close()
 	return n.log.Close()
 }
