@@ -146,7 +146,7 @@ def rational_functions(r: Random) -> Case:
             case.unlike(joined, plus(*fractions[:i], wrong, *fractions[i + 1 :]), points, how)
     elif head == "Cancel":
         common = X**2 + small(r) * X + r.randint(1, 9)
-        case = Case("rewrite", f"Cancel[{polynomial(numerator) * common}/({times(*(X - p for p in poles)) * common})]")
+        case = Case("rewrite", f"Cancel[({polynomial(numerator) * common})/({times(*(X - p for p in poles)) * common})]")
         case.same(joined, joined, points, "common factor")
         case.unlike(joined, joined * common, points, "factor left")
         case.unlike(joined, 1 / joined, points, "turned over")
