@@ -66,8 +66,8 @@ var limits = []limit{
 	{"qubits of a circuit of Clifford gates only", "domain/circuit", "MaxCliffordQubits", "qubits", "refused", "Jobs"},
 	{"rounds of one loop of a circuit", "domain/circuit", "MaxRounds", "rounds", "400 `malformed_circuit`", "Jobs"},
 	{"time that the file of a state vector is kept (`--state-age`)", "internal/statefiles", "DefaultAge", "time", "410 `statevector_forgotten`", "Jobs"},
-	{"such files of one account, and one such file (`--state-space-account`)", "internal/statefiles", "DefaultAccountBytes", "bytes", "the oldest are forgotten; 400 `malformed_circuit` for one file", "Jobs"},
-	{"such files of all accounts (`--state-space`)", "internal/statefiles", "DefaultTotalBytes", "bytes", "the oldest of the account with most are forgotten", "Jobs"},
+	{"such files of one account, and one such file, each without its head of 128 bytes (`--state-space-account`)", "internal/statefiles", "DefaultAccountBytes", "bytes", "the oldest are forgotten; 400 `malformed_circuit` for one file", "Jobs"},
+	{"such files of all accounts, in the same way (`--state-space`)", "internal/statefiles", "DefaultTotalBytes", "bytes", "the oldest of the account with most are forgotten", "Jobs"},
 	{"expression of an angle", "domain/circuit/openqasm", "maxAngleText", "bytes", "400 `malformed_circuit`", "Jobs"},
 	{"channels of a circuit once its noise model has added its own", "domain/circuit", "MaxNoiseChannels", "channels", "400 `malformed_circuit`", "Jobs"},
 	{"qubits of a circuit by density matrix; wider noisy ones run by trajectories or on the tableau", "domain/circuit", "MaxDensityQubits", "qubits", "another engine", "Jobs"},
@@ -90,6 +90,15 @@ var limits = []limit{
 	{"calls of one connection at a time, subscriptions included", "eventstore/node", "maxStreamsPerClient", "calls", "waits", "The node"},
 	{"payload of appends not yet durable, all clients together", "eventstore/node", "maxHeldBytes", "bytes", "UNAVAILABLE", "The node"},
 	{"regular expression of a filter", "eventstore/node", "maxRegexBytes", "bytes", "INVALID_ARGUMENT", "The node"},
+	{"persistent subscriptions", "eventstore/node", "maxGroups", "groups", "RESOURCE_EXHAUSTED", "The node"},
+	{"consumers of one persistent subscription", "eventstore/node", "maxGroupConsumers", "consumers", "FAILED_PRECONDITION", "The node"},
+	{"consumers of all persistent subscriptions", "eventstore/node", "maxConsumers", "consumers", "RESOURCE_EXHAUSTED", "The node"},
+	{"events given to one consumer and not settled", "eventstore/node/group", "MaxConsumerBuffer", "events", "a larger buffer counts as this", "The node"},
+	{"events waiting for the consumers of one persistent subscription", "eventstore/node/group", "MaxBuffer", "events", "a larger buffer counts as this", "The node"},
+	{"events held by all persistent subscriptions, beyond which each holds 32 at most", "eventstore/node", "maxUnsettled", "events", "waits", "The node"},
+	{"content of large events being sent to consumers", "eventstore/node", "maxGroupSendBytes", "bytes", "waits", "The node"},
+	{"ids in one acknowledgement", "eventstore/node", "maxGroupMessageIDs", "ids", "INVALID_ARGUMENT", "The node"},
+	{"prefixes of the filter of a persistent subscription", "eventstore/node", "maxGroupFilterBytes", "bytes", "INVALID_ARGUMENT", "The node"},
 }
 
 // constantOf evaluates a constant of a package from its source. The expression may use numbers and time's units only.

@@ -46,6 +46,7 @@ type Node struct {
 	logger   *slog.Logger
 	listener *countingListener
 	server   *grpc.Server
+	groups   *groupsService
 	closing  chan struct{} // closed when subscriptions must end
 	served   chan error    // receives the result of Serve, once
 	close    func(context.Context) error
@@ -53,7 +54,7 @@ type Node struct {
 
 // Open opens the log in c.Dir and serves it. It returns once clients can connect.
 // Errors: that of Config.Validate, *eventlog.FolderInUseError (another process has the
-// folder open), *eventlog.CorruptError, *eventlog.FormatError, *NotLoopbackError,
+// folder open), *eventlog.CorruptError, *eventlog.FormatError, *eventlog.StorageError, *NotLoopbackError,
 // *SocketPathError, or an error of the system.
 func Open(c Config) (*Node, error) {
 	if err := c.Validate(); err != nil {
@@ -72,13 +73,14 @@ func Open(c Config) (*Node, error) {
 		return nil, errors.Join(err, log.Close())
 	}
 	n := &Node{log: log, logger: c.Logger, listener: &countingListener{Listener: listener}, closing: make(chan struct{}), served: make(chan error, 1)}
+	n.groups = newGroupsService(log, n.closing, c.Logger)
 	n.server = n.newServer(n.advertised(c))
 	var once sync.Once
 	n.close = func(ctx context.Context) (err error) {
 		once.Do(func() { err = n.shutdown(ctx) })
 		return err
 	}
-	go func() { n.served <- n.server.Serve(n.listener) }()
+	go n.serve()
 	return n, nil
 }
 
@@ -98,7 +100,7 @@ func (n *Node) newServer(advertise endpoint) *grpc.Server {
 	streams.RegisterStreamsServer(server, &streamsService{log: n.log, closing: n.closing, held: newBudget(maxHeldBytes), logger: n.logger})
 	serverfeatures.RegisterServerFeaturesServer(server, &featuresService{})
 	gossip.RegisterGossipServer(server, &gossipService{instance: n.log.ID(), advertise: advertise})
-	persistent.RegisterPersistentSubscriptionsServer(server, &groupsService{log: n.log})
+	persistent.RegisterPersistentSubscriptionsServer(server, n.groups)
 	return server
 }
 
@@ -110,7 +112,26 @@ func (n *Node) LogID() uuid.UUID { return n.log.ID() }
 // and writers go on. A *eventlog.CorruptError names the first wrong position.
 func (n *Node) Verify(ctx context.Context) (eventlog.Report, error) { return n.log.Verify(ctx) }
 
-// Done returns a channel that receives, once, the error that ended serving; nil after Close.
+// serve answers calls until Close. When the log takes no more appends it goes on, so that
+// what is stored can be read until then.
+func (n *Node) serve() {
+	ended := make(chan error, 1)
+	go func() { ended <- n.server.Serve(n.listener) }()
+	select {
+	case err := <-ended:
+		n.served <- err
+	case <-n.log.Failed():
+		n.served <- n.log.Err()
+	}
+}
+
+// Health returns the state of the log.
+func (n *Node) Health() eventlog.Health { return n.log.Health() }
+
+// Done returns a channel that receives, once, why the node must be closed: the error that
+// ended serving, nil after Close, or why the log takes no more appends
+// (*eventlog.StorageError, *eventlog.CorruptError, *eventlog.IndexError): then reads are
+// still answered.
 func (n *Node) Done() <-chan error { return n.served }
 
 // Close ends subscriptions, waits for the calls in progress, and closes the log. When ctx
@@ -131,5 +152,6 @@ func (n *Node) shutdown(ctx context.Context) error {
 		n.server.Stop()
 		<-stopped
 	}
+	n.groups.close()
 	return n.log.Close()
 }

@@ -208,6 +208,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method == http.MethodHead { // a GET whose body net/http leaves out
 		r.Method = http.MethodGet
+		r.Header.Del(rangeHeader) // ranges are those of a GET (RFC 9110 section 14.2)
 	}
 	a.adapter.ServeHTTP(answer, r)
 }

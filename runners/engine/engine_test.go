@@ -212,6 +212,8 @@ func TestInputFullForm(t *testing.T) {
 		"Integrate[x^2,x]//f": "Hold[f[Integrate[Power[x, 2], x]]]",
 		"1+1":                 "Hold[Plus[1, 1]]",
 		`f["a"]`:              `Hold[f[\"a\"]]`,
+		"-3!":                 "Hold[Times[-1, Factorial[3]]]",
+		"1/Sin[x] Cos[x]":     "Hold[Times[Power[Sin[x], -1], Cos[x]]]",
 	} {
 		if got, err := e.InputFullForm(t.Context(), code, 10*time.Second); err != nil || got != want {
 			t.Errorf("%s: %q, %v", code, got, err)
