@@ -391,10 +391,8 @@ func (m *Bursts) Timeline(ctx context.Context, account, burstID string, limit in
 	if err != nil {
 		return part, false, err
 	}
-	if part.Burst = row.burst(); after == "" {
-		from.AtMS = part.First.AtMS
-	}
-	part.Previous = from.AtMS
+	part.Burst = row.burst()
+	part.Previous = max(from.AtMS, part.First.AtMS) // a cursor that was made up may be of a time before
 	if len(rows) > limit {
 		rows = rows[:limit]
 		part.Next = placeCursor(burst.Place{AtMS: rows[limit-1].AtMS, Position: rows[limit-1].Position})

@@ -251,6 +251,9 @@ func TestBurstsAreRead(t *testing.T) {
 						}
 					}
 					s.runs = append(s.runs, runs)
+					if part, _, err := bursts.Timeline(ctx, alice, b.ID(), 2, "1.0"); err != nil || part.Previous != b.First.AtMS {
+						return nil, errors.Join(err, fmt.Errorf("after a time before its first activity a burst goes on from %d, not %d", part.Previous, b.First.AtMS))
+					}
 					if _, ok, err := bursts.Timeline(ctx, bob, b.ID(), 2, ""); ok || err != nil {
 						return nil, errors.Join(err, errors.New("bob reads a burst of alice"))
 					}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"reckon/commands"
-	"reckon/domain"
 	"reckon/domain/account"
+	"reckon/domain/certificate"
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/domain/reference"
@@ -28,13 +28,17 @@ type jobs struct {
 }
 
 // newJobs takes the command that starts a child which judges proofs (proof.Serve).
-func newJobs(judgeCommand []string) *jobs {
+func newJobs(judgeCommand []string) (*jobs, error) {
+	published, err := event.NewCatalogue(certificate.Events())
+	if err != nil {
+		return nil, err
+	}
 	judge, kept := proof.NewJudge(proof.JudgeConfig{Command: judgeCommand}), &keptBlobs{contents: map[string][]byte{}}
 	proofs := commands.NewProofs(commands.Proofs{Blobs: kept, Judge: judge, Clock: clock{}}, 1)
 	return &jobs{judge: judge, kinds: []runners.Kind{
 		qsim.New(nil), // no example asks for a file
-		proof.Jobs{Proofs: proofs, Judge: judge, Blobs: kept, Catalogue: domain.Catalogue(), Clock: clock{}, Rev: "reference"},
-	}}
+		proof.Jobs{Proofs: proofs, Judge: judge, Blobs: kept, Catalogue: published, Clock: clock{}, Rev: "reference"},
+	}}, nil
 }
 
 func (j *jobs) close() { j.judge.Close() }

@@ -26,6 +26,10 @@ type Bench struct {
 // account's, and budget to evaluate. judge is the command that starts a child which judges proofs (proof.Serve).
 func Start(ctx context.Context, environment string, sandbox engine.Sandbox, budget time.Duration, judge []string) (*Bench, error) {
 	places := engine.DefaultConcurrency()
+	submitted, err := newJobs(judge)
+	if err != nil {
+		return nil, err
+	}
 	started, err := engine.Start(ctx, engine.Options{Environment: environment, Sandbox: sandbox, Concurrency: places})
 	if err != nil {
 		return nil, err
@@ -37,7 +41,7 @@ func Start(ctx context.Context, environment string, sandbox engine.Sandbox, budg
 	return &Bench{
 		Runner: Runner{
 			Engine: adapter.Engine{Engine: started}, Checker: adapter.Checker{Engine: started, Checker: checks, Places: fair.NewPool(places)},
-			Plan: account.DefaultPlans()[0], Budget: budget, jobs: newJobs(judge),
+			Plan: account.DefaultPlans()[0], Budget: budget, jobs: submitted,
 		},
 		engine: started, checker: checks, places: places,
 	}, nil
