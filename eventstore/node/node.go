@@ -54,7 +54,7 @@ type Node struct {
 
 // Open opens the log in c.Dir and serves it. It returns once clients can connect.
 // Errors: that of Config.Validate, *eventlog.FolderInUseError (another process has the
-// folder open), *eventlog.CorruptError, *eventlog.FormatError, *NotLoopbackError,
+// folder open), *eventlog.CorruptError, *eventlog.FormatError, *eventlog.StorageError, *NotLoopbackError,
 // *SocketPathError, or an error of the system.
 func Open(c Config) (*Node, error) {
 	if err := c.Validate(); err != nil {
@@ -80,7 +80,7 @@ func Open(c Config) (*Node, error) {
 		once.Do(func() { err = n.shutdown(ctx) })
 		return err
 	}
-	go func() { n.served <- n.server.Serve(n.listener) }()
+	go n.serve()
 	return n, nil
 }
 
@@ -112,7 +112,26 @@ func (n *Node) LogID() uuid.UUID { return n.log.ID() }
 // and writers go on. A *eventlog.CorruptError names the first wrong position.
 func (n *Node) Verify(ctx context.Context) (eventlog.Report, error) { return n.log.Verify(ctx) }
 
-// Done returns a channel that receives, once, the error that ended serving; nil after Close.
+// serve answers calls until Close. When the log takes no more appends it goes on, so that
+// what is stored can be read until then.
+func (n *Node) serve() {
+	ended := make(chan error, 1)
+	go func() { ended <- n.server.Serve(n.listener) }()
+	select {
+	case err := <-ended:
+		n.served <- err
+	case <-n.log.Failed():
+		n.served <- n.log.Err()
+	}
+}
+
+// Health returns the state of the log.
+func (n *Node) Health() eventlog.Health { return n.log.Health() }
+
+// Done returns a channel that receives, once, why the node must be closed: the error that
+// ended serving, nil after Close, or why the log takes no more appends
+// (*eventlog.StorageError, *eventlog.CorruptError, *eventlog.IndexError): then reads are
+// still answered.
 func (n *Node) Done() <-chan error { return n.served }
 
 // Close ends subscriptions, waits for the calls in progress, and closes the log. When ctx
