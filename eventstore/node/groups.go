@@ -193,6 +193,9 @@ func (s *groupsService) Update(ctx context.Context, req *persistent.UpdateReq) (
 
 func (s *groupsService) update(ctx context.Context, options *persistent.UpdateReq_Options) error {
 	config, from, err := configOfUpdate(options)
+	if _, missing := s.find(config.groupName); missing != nil {
+		return missing
+	}
 	if err != nil {
 		return err
 	}

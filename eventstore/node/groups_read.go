@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/persistent"
@@ -102,7 +103,7 @@ func (g *consumerGroup) join(ctx context.Context, buffer int) (*consumer, error)
 		c.from = p.Addr.String()
 	}
 	if names := metadata.ValueFromIncomingContext(ctx, "connection-name"); len(names) > 0 {
-		c.name = names[0][:min(len(names[0]), maxConnectionNameSize)]
+		c.name = strings.ToValidUTF8(names[0][:min(len(names[0]), maxConnectionNameBytes)], "?")
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

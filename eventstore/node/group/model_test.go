@@ -32,6 +32,7 @@ type world struct {
 	pinnedTo  map[uint32][2]int // member and the membership's count of changes
 	newest    map[[2]int]int64  // by member and pin, since the consumers changed
 	again     map[int64]bool    // delivered since the group started
+	replayed  map[int64]bool    // revisions of the parked stream that were settled after a replay
 	takenBack bool              // events not seen yet were taken back from a consumer since the consumers changed
 }
 
@@ -83,6 +84,11 @@ func (w *world) feed(room int) {
 	if want == 0 {
 		return
 	}
+	limit := w.settings.HistoryBuffer
+	if w.group.atEnd {
+		limit = w.settings.LiveBuffer
+	}
+	w.check(len(w.group.waiting)+want <= limit, "%d wait and %d are wanted, of at most %d", len(w.group.waiting), want, limit)
 	page := Page{Last: after, AtEnd: true}
 	for i, e := range w.log {
 		if e.Number <= after {
@@ -166,7 +172,32 @@ func (w *world) ids(m *member) []Delivery {
 	return out
 }
 
-// settled compares what the group calls settled before and after an act with who could have settled it.
+// nack refuses events of a consumer, and checks what becomes of each that it really has.
+func (w *world) nack(m *member, of []Delivery, action Action) {
+	ids := idsOf(of)
+	held, before := map[*message]bool{}, map[*message]int{}
+	for _, o := range w.unsettled() {
+		if o.state == given && o.taken && o.consumer == m.is {
+			held[o] = true
+			if slices.Contains(ids, o.ID) && w.group.byID[o.ID].sameID == nil {
+				before[o] = o.retries
+			}
+		}
+	}
+	w.settledBy(func() { w.group.Nack(w.now, m.is, ids, action, "no") }, func(o *message) bool { return action == Skip && held[o] && slices.Contains(ids, o.ID) })
+	for o, retries := range before {
+		switch {
+		case action == Skip:
+			w.check(o.state == settled, "event %d was skipped and is not settled", o.Number)
+		case action == Park || retries >= w.settings.MaxRetries:
+			w.check(o.state == parking, "event %d is not parked after %d repetitions", o.Number, retries)
+		default:
+			w.check((o.state == waiting || o.state == given) && o.retries == retries+1, "event %d is not repeated", o.Number)
+		}
+	}
+}
+
+// settledBy compares what the group calls settled before and after an act with who could have settled it.
 func (w *world) settledBy(act func(), allowed func(*message) bool) {
 	before := w.unsettled()
 	act()
@@ -180,6 +211,9 @@ func (w *world) settledBy(act func(), allowed func(*message) bool) {
 		}
 		w.check(allowed(m), "event %d was settled by nobody", m.order(m.source))
 		w.done[m.order(m.source)] = true
+		if m.source == Parked {
+			w.replayed[m.Number] = true
+		}
 	}
 }
 
@@ -222,7 +256,7 @@ func (w *world) invariants() {
 	}
 	w.check(counted == held, "given %d, held %d", counted, held)
 	w.check(toPark == len(w.group.parking), "parking %d of %d", toPark, len(w.group.parking))
-	w.check(slices.IsSortedFunc(w.group.waiting, compare), "waiting out of order")
+	w.check(slices.IsSortedFunc(w.group.waiting, func(a, b *message) int { return int(a.order(a.source) - b.order(b.source)) }), "waiting out of order")
 	if w.settings.Strategy != Pinned && len(w.group.waiting) > 0 {
 		w.check(free == 0, "%d wait while %d can be taken", len(w.group.waiting), free)
 	}
@@ -285,7 +319,7 @@ func (w *world) makeDurable(final bool, meanwhile func()) {
 	}
 	if truncate {
 		for r := w.truncated; r < before; r++ {
-			w.check(w.done[w.parked[r]], "a replayed event is cut off unsettled")
+			w.check(w.replayed[r], "a replayed event is cut off unsettled")
 		}
 		w.truncated = before
 		w.group.Truncated(before)
@@ -307,7 +341,7 @@ func (w *world) makeDurable(final bool, meanwhile func()) {
 func TestGroupAgainstTheWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{
-			t: t, now: time.Unix(1_000_000, 0), checkpoint: None, delivered: map[int64]bool{}, done: map[int64]bool{},
+			t: t, now: time.Unix(1_000_000, 0), checkpoint: None, delivered: map[int64]bool{}, done: map[int64]bool{}, replayed: map[int64]bool{},
 			settings: Settings{
 				Strategy:        rapid.SampledFrom([]Strategy{RoundRobin, DispatchToSingle, Pinned}).Draw(t, "strategy"),
 				MessageTimeout:  time.Duration(rapid.IntRange(0, 5).Draw(t, "timeout")) * time.Second,
@@ -363,8 +397,14 @@ func TestGroupAgainstTheWorld(t *testing.T) {
 			},
 			"nack": func(t *rapid.T) {
 				m := one(t)
-				of, action := idsOf(w.ids(m)), rapid.SampledFrom([]Action{Retry, Park, Skip}).Draw(t, "action")
-				w.settledBy(func() { w.group.Nack(w.now, m.is, of, action, "no") }, func(o *message) bool { return action == Skip && o.sent && slices.Contains(of, o.ID) })
+				of, action := w.ids(m), rapid.SampledFrom([]Action{Retry, Park, Skip}).Draw(t, "action")
+				w.nack(m, of, action)
+			},
+			"nack what others have": func(t *rapid.T) {
+				m, other := one(t), one(t)
+				if m != other {
+					w.nack(m, slices.Clone(other.has), Skip)
+				}
 			},
 			"ack a stranger's": func(t *rapid.T) {
 				m := one(t)
