@@ -3,6 +3,9 @@ package eventlog
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/uuid"
@@ -102,4 +105,40 @@ func sameRecord(a, b *Record) bool {
 	return a.Position == b.Position && a.Stream == b.Stream && a.Revision == b.Revision && a.ID == b.ID && a.Type == b.Type &&
 		a.JSON == b.JSON && a.CreatedTicks == b.CreatedTicks && a.Redacted == b.Redacted &&
 		bytes.Equal(a.Metadata, b.Metadata) && bytes.Equal(a.Data, b.Data)
+}
+
+// What stands behind the header of the newest segment may be anything: it is read as whole
+// appends and the rest of one, or as damage.
+func FuzzScanTail(f *testing.F) {
+	id := uuid.UUID{7}
+	header := encodeSegmentHeader(id, 0, genesisOf(id))
+	seed := binary.BigEndian.Uint32(header[segmentHeader-4:])
+	r := Record{Position: 1, Stream: "s", ID: uuid.UUID{1}, Type: "t", Data: []byte("data")}
+	frame, link := appendFrame(nil, seed, 0, &r, true, [saltBytes]byte{}, genesisOf(id))
+	r = Record{Position: 2, Stream: "s", Revision: 1, ID: uuid.UUID{2}, Type: "t"}
+	two, _ := appendFrame(bytes.Clone(frame), seed, 1, &r, false, [saltBytes]byte{}, link)
+	f.Add(frame)
+	f.Add(two)
+	f.Add(two[len(frame):])
+	f.Add(two[:len(two)-1])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		files := filesWith("/log", map[string][]byte{filepath.Join(segmentFolder, segmentName(0)): append(bytes.Clone(header), b...)})
+		_, segments, _, err := loadSegments(files, "/log")
+		if err != nil {
+			t.Fatal(err)
+		}
+		visited := uint64(0)
+		found, err := scanTail("/log", segments.tail(), headMark{id: id, link: genesisOf(id)}, func(s stored, at place) {
+			if visited++; s.Position != visited || at.end() > int64(len(header)+len(b)) {
+				t.Fatalf("position %d at %+v", s.Position, at)
+			}
+		})
+		var damage *CorruptError
+		switch {
+		case err != nil && !errors.As(err, &damage):
+			t.Fatal(err)
+		case err == nil && (found.end.position != visited || found.torn != int64(len(header)+len(b))-found.end.offset):
+			t.Fatalf("%+v after %d records", found, visited)
+		}
+	})
 }
