@@ -34,7 +34,7 @@ var limits = []limit{
 	{"windows of client addresses, and of e-mail addresses, that are counted at a time, each", "internal/identity", "windowsOfStrangers", "windows", "two addresses share one", "Requests"},
 	{"`User-Agent` kept with a run", "internal/httpkit", "maxAgentBytes", "bytes", "cut", "Requests"},
 	{"browsers signed in to one account", "internal/identity", "maxSignIns", "sign-ins", "the oldest is signed out", "Requests"},
-	{"passwords that wait to be hashed, for each core, which hashes one at a time", "internal/identity", "waitingPerCore", "passwords", "503 `saturated`", "Requests"},
+	{"passwords that wait to be hashed, for each core, which hashes one at a time", "internal/passwords", "waitingPerCore", "passwords", "503 `saturated`", "Requests"},
 	{"`idempotency_key`", "writeapi", "maxIdempotencyKeyBytes", "bytes", "400 `invalid_request`", "Requests"},
 	{"`wait_ms` of a submission (of a long poll: 400)", "writeapi", "maxWait", "time", "taken as the limit", "Requests"},
 	{"expression without an account", "commands", "MaxAnonymousBytes", "bytes", "413 `expression_too_long`", "Evaluation"},
