@@ -88,8 +88,20 @@ var limits = []limit{
 	{"one append", "eventstore/node/eventlog", "MaxAppendBytes", "bytes", "INVALID_ARGUMENT", "The node"},
 	{"name of a stream", "eventstore/node/eventlog", "MaxStreamNameBytes", "bytes", "INVALID_ARGUMENT", "The node"},
 	{"calls of one connection at a time, subscriptions included", "eventstore/node", "maxStreamsPerClient", "calls", "waits", "The node"},
-	{"payload of appends not yet durable, all clients together", "eventstore/node", "maxHeldBytes", "bytes", "UNAVAILABLE", "The node"},
+	{"events of one append", "eventstore/node", "maxAppendEvents", "events", "INVALID_ARGUMENT", "The node"},
+	{"one message of a request", "eventstore/node", "maxMessageBytes", "bytes", "RESOURCE_EXHAUSTED", "The node"},
+	{"events in memory: appends not yet durable, pages of reads and of subscriptions, all clients together", "eventstore/node", "maxHeldBytes", "bytes", "the client that holds most and has stalled is disconnected; UNAVAILABLE when that gives no room", "The node"},
+	{"page that a subscription has in memory, beside 64 KiB of answers on their way", "eventstore/node", "subscriptionPageBytes", "bytes", "waits for the client", "The node"},
+	{"subscriptions of all clients", "eventstore/node", "maxSubscriptions", "subscriptions", "RESOURCE_EXHAUSTED", "The node"},
+	{"subscriptions of one connection", "eventstore/node", "maxSubscriptionsPerConnection", "subscriptions", "RESOURCE_EXHAUSTED", "The node"},
+	{"connections of one listener", "eventstore/node", "maxConnections", "connections", "the oldest that gave no right password is closed, else the new one", "The node"},
+	{"time in which a client that connects must have begun to speak", "eventstore/node", "handshakeTimeout", "time", "disconnected", "The node"},
+	{"authorization header of a call (`--secure`)", "eventstore/node/access", "maxCredentialBytes", "bytes", "UNAUTHENTICATED", "The node"},
+	{"wrong passwords from one address, within ten minutes", "eventstore/node/access", "guessesOfAddress", "passwords", "UNAUTHENTICATED; a password that is in use is not asked again", "The node"},
+	{"wrong passwords for one user, within ten minutes", "eventstore/node/access", "guessesOfUser", "passwords", "likewise", "The node"},
 	{"regular expression of a filter", "eventstore/node", "maxRegexBytes", "bytes", "INVALID_ARGUMENT", "The node"},
+	{"time that it takes for one event", "eventstore/node", "regexMatchTimeout", "time", "INVALID_ARGUMENT", "The node"},
+	{"time that it takes in one call, beside 1 ms for each event", "eventstore/node", "regexTime", "time", "INVALID_ARGUMENT", "The node"},
 }
 
 // constantOf evaluates a constant of a package from its source. The expression may use numbers and time's units only.

@@ -22,8 +22,8 @@ const (
 
 	pageRecords             = 256      // held in memory at once for one reader
 	pageBytes               = 1 << 20  // likewise
-	subscriptionPageRecords = 128      // likewise for a subscriber
-	subscriptionPageBytes   = 64 << 10 // likewise
+	subscriptionPageRecords = 32       // likewise for a subscriber
+	subscriptionPageBytes   = 16 << 10 // likewise
 	queuedBytes             = 64 << 10 // of a call's answers that gRPC takes before it waits for the client (grpc-go, defaultWriteQuota)
 
 	liveBufferEvents    = 32 // a subscriber further behind is no longer live: CaughtUp is sent again

@@ -137,6 +137,7 @@ func (n *Node) newServer(services func(grpc.ServiceRegistrar), g *guard, options
 		// closes the connections of clients that are gone; connections have no maximum age
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: serverPingEvery, Timeout: serverPingTimeout}),
 		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.ForceServerCodecV2(newExactCodec()),
 		grpc.MaxRecvMsgSize(maxMessageBytes),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.MaxConcurrentStreams(maxStreamsPerClient),

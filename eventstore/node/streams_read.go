@@ -219,6 +219,14 @@ func (o *reply) resolve(record *eventlog.Record) (resolved, error) {
 	return resolved{event: &target, link: record}, nil
 }
 
+// position returns the position of the record that was read: that of the link, for a resolved link.
+func (e *resolved) position() uint64 {
+	if e.link != nil {
+		return e.link.Position
+	}
+	return e.event.Position
+}
+
 // linkTarget parses the revision@stream of a link. ok is false for other events and for
 // links that do not parse, which are sent like other events.
 func linkTarget(r *eventlog.Record) (stream string, revision uint64, ok bool) {
@@ -248,7 +256,7 @@ func (o *reply) sendOne(record *eventlog.Record) error {
 	if err != nil {
 		return err
 	}
-	message := &streams.ReadResp_ReadEvent{Position: &streams.ReadResp_ReadEvent_CommitPosition{CommitPosition: record.Position}}
+	message := &streams.ReadResp_ReadEvent{Position: &streams.ReadResp_ReadEvent_CommitPosition{CommitPosition: e.position()}}
 	size := 0
 	if e.link != nil {
 		message.Link = recordToWire(e.link, o.request.idAsText)

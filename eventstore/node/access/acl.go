@@ -102,6 +102,12 @@ var errMalformed = errors.New("the access control list cannot be read")
 
 // rolesOf returns who may: by the stream's own list, else by the defaults in the settings, else by the built-in ones.
 func rolesOf(view *eventlog.View, n Need) ([]string, error) {
+	if n.Action == MetaWrite {
+		// the list of a tombstoned stream can no longer be read
+		if info, err := view.Stream(n.Stream); err != nil || info.Tombstoned {
+			return nil, err
+		}
+	}
 	own, kind, err := ownList(view, n.Stream)
 	switch {
 	case errors.Is(err, errMalformed):
