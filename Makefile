@@ -3,6 +3,12 @@ GO ?= go
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
+GOTESTSUM := gotest.tools/gotestsum@v1.13.0
+# $(call tests,FLAGS,PACKAGES) runs tests. With RERUN=1, as in CI, up to five that fail are run once more and listed in failed-once.txt:
+# one that then passes depends on the machine's load, which is a defect of the test.
+tests = $(if $(RERUN),$(GO) run $(GOTESTSUM) --format pkgname-and-test-fails --rerun-fails=1 --rerun-fails-max-failures=5 \
+  --rerun-fails-report=failed-once.txt --packages="$(2)" -- $(1); status=$$?; cat failed-once.txt 2>/dev/null; exit $$status,$(GO) test $(1) $(2))
+
 .PHONY: help run build test race verify generate events lint checker architecture vulncheck sbom bench fuzz clean
 
 help: ## list the targets
@@ -15,11 +21,11 @@ build: ## build the binary ./reckon
 	$(GO) build -o reckon ./cmd/reckon
 
 test: ## run every test, with the real engine, node and databases
-	$(GO) test -count=1 -timeout 30m ./... # -count=1: the cache does not see the binaries that e2e tests build
+	$(call tests,-count=1 -timeout 30m,./...) # -count=1: the cache does not see the binaries that e2e tests build
 
 race: ## the packages where goroutines meet, under the race detector
-	$(GO) test -race -short -timeout 30m ./commands/... ./eventstore/... ./projections/... ./internal/... ./readapi/... ./writeapi/... ./runners/... \
-	  ./domain/circuit ./domain/lean/check ./domain/lean/export
+	$(call tests,-race -short -timeout 30m,./commands/... ./eventstore/... ./projections/... ./internal/... ./readapi/... ./writeapi/... ./runners/... \
+	  ./domain/circuit ./domain/lean/check ./domain/lean/export)
 
 verify: ## generated files up to date, vet, lint, the checker's own tools, import rules
 	@state() { git status --porcelain; git diff | cksum; }; before="$$(state)"; \
@@ -67,4 +73,4 @@ fuzz: ## every fuzz target for FUZZTIME (default 60s each; 1000x is a thousand i
 	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-60s} $$p </dev/null || exit 1; done || exit 1; done
 
 clean: ## remove what was built; data folders stay
-	rm -f reckon reckon.cdx.json
+	rm -f reckon reckon.cdx.json failed-once.txt

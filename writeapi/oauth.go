@@ -104,12 +104,8 @@ type person struct{ account, email, secret string }
 // personOf is the person of the request's browser session; nil: nobody has signed in.
 func (s Services) personOf(r *http.Request) (*person, error) {
 	ctx := r.Context()
-	cookie, err := r.Cookie(auth.CookieName(httpkit.RequestOf(ctx)))
-	if err != nil || cookie.Value == "" {
-		return nil, nil
-	}
-	owner, err := s.Identity.SessionAccount(ctx, cookie.Value)
-	if errors.Is(err, auth.ErrSessionNotFound) {
+	secret, owner, err := auth.SessionOf(r, s.Identity)
+	if errors.Is(err, auth.ErrNoSession) || errors.Is(err, auth.ErrSessionNotFound) || errors.Is(err, auth.ErrSeveralSessions) {
 		return nil, nil
 	}
 	if err != nil {
@@ -120,7 +116,7 @@ func (s Services) personOf(r *http.Request) (*person, error) {
 		return nil, err
 	}
 	email, err := s.Identity.EmailOf(ctx, owner)
-	return &person{owner, email, cookie.Value}, err
+	return &person{owner, email, secret}, err
 }
 
 // proof shows that a form was filled in on the page that this session was shown for this very request.

@@ -51,8 +51,15 @@ type AccessTokens interface {
 // ErrAccessTokenNotFound means that no live access token has a hash.
 var ErrAccessTokenNotFound = errors.New("no such access token")
 
-// ErrSessionNotFound means that a secret names no live browser session.
-var ErrSessionNotFound = errors.New("no such browser session")
+// Errors of SessionOf.
+var (
+	// ErrNoSession means that a request has no cookie of a browser session.
+	ErrNoSession = errors.New("no cookie of a browser session")
+	// ErrSessionNotFound means that a secret names no live browser session.
+	ErrSessionNotFound = errors.New("no such browser session")
+	// ErrSeveralSessions means that a request has the cookies of several live browser sessions.
+	ErrSeveralSessions = errors.New("cookies of several browser sessions")
+)
 
 // Cookie names of a browser session, with and without TLS. The __Host- prefix
 // makes browsers insist on Secure, Path=/ and no Domain (RFC 6265bis §4.1.3.2).
@@ -177,15 +184,50 @@ func (a *Authenticator) authenticateCredential(r *http.Request, rule access.Rule
 	if header := r.Header.Get("Authorization"); header != "" {
 		return a.authenticateHeader(ctx, header, rule)
 	}
-	cookie, err := r.Cookie(CookieName(httpkit.RequestOf(ctx)))
-	if err != nil || cookie.Value == "" || rule.Who == access.TokenOnly {
-		return Principal{}, a.unauthorized(ctx, rule, httpkit.Unauthenticated, "send an API token as Authorization: Bearer …, or sign in")
+	if rule.Who == access.TokenOnly {
+		return Principal{}, a.unauthorized(ctx, rule, httpkit.Unauthenticated, sendToken)
 	}
-	owner, err := a.Sessions.SessionAccount(ctx, cookie.Value)
-	if errors.Is(err, ErrSessionNotFound) {
+	secret, owner, err := SessionOf(r, a.Sessions)
+	switch {
+	case errors.Is(err, ErrNoSession):
+		return Principal{}, a.unauthorized(ctx, rule, httpkit.Unauthenticated, sendToken)
+	case errors.Is(err, ErrSessionNotFound):
 		return Principal{}, a.unauthorized(ctx, rule, httpkit.Unauthenticated, "the browser session has ended; sign in again")
+	case errors.Is(err, ErrSeveralSessions):
+		return Principal{}, a.unauthorized(ctx, rule, httpkit.Unauthenticated, "the browser sent the cookies of two sessions, and which is yours is not known; delete this site's cookies and sign in again")
 	}
-	return Principal{Account: owner, Actor: "session:" + SignInID(cookie.Value), FullAccess: true, Secret: cookie.Value}, err
+	return Principal{Account: owner, Actor: "session:" + SignInID(secret), FullAccess: true, Secret: secret}, err
+}
+
+// sendToken tells a caller without credentials what to do.
+const sendToken = "send an API token as Authorization: Bearer …, or sign in"
+
+// maxSessionCookies bounds the cookies of one request that are looked up.
+const maxSessionCookies = 8
+
+// SessionOf finds the live browser session of a request among its cookies, and whose it is. Over plain HTTP a neighbour, another port of
+// this host among them, may have set cookies of the same name, which browsers may send first: dead ones are passed over, and of two live
+// ones none is taken. Its errors are ErrNoSession, ErrSessionNotFound, ErrSeveralSessions and those of the lookup.
+func SessionOf(r *http.Request, sessions Sessions) (secret, account string, err error) {
+	err = ErrNoSession
+	for i, c := range r.CookiesNamed(CookieName(httpkit.RequestOf(r.Context()))) {
+		if c.Value == "" || c.Value == secret || i >= maxSessionCookies {
+			continue
+		}
+		owner, found := sessions.SessionAccount(r.Context(), c.Value)
+		switch {
+		case errors.Is(found, ErrSessionNotFound) && secret == "":
+			err = ErrSessionNotFound
+		case errors.Is(found, ErrSessionNotFound):
+		case found != nil:
+			return "", "", found
+		case secret != "":
+			return "", "", ErrSeveralSessions
+		default:
+			secret, account, err = c.Value, owner, nil
+		}
+	}
+	return secret, account, err
 }
 
 func (a *Authenticator) authenticateHeader(ctx context.Context, header string, rule access.Rule) (Principal, error) {

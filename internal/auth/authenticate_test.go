@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ func TestAuthenticate(t *testing.T) {
 	}
 	used := 0
 	a := &auth.Authenticator{
-		Credentials: log, Sessions: sessions{"cookie": "a", "orphan": "nobody"}, Now: func() time.Time { return now },
+		Credentials: log, Sessions: sessions{"cookie": "a", "orphan": "nobody", "attacker": "b"}, Now: func() time.Time { return now },
 		TokenUsed: func(context.Context, string) { used++ },
 		MetadataURL: func(_ context.Context, resource access.Resource) string {
 			return "https://reckon.example/.well-known/oauth-protected-resource" + resource.Path()
@@ -66,8 +67,8 @@ func TestAuthenticate(t *testing.T) {
 		if header != "" {
 			r.Header.Set("Authorization", header)
 		}
-		if cookie != "" {
-			r.AddCookie(&http.Cookie{Name: auth.PlainCookie, Value: cookie})
+		for value := range strings.FieldsSeq(cookie) {
+			r.AddCookie(&http.Cookie{Name: auth.PlainCookie, Value: value})
 		}
 		ctx, err := a.Authenticate(r, rule)
 		if err == nil {
@@ -105,6 +106,9 @@ func TestAuthenticate(t *testing.T) {
 		"a bad header is no door": {evaluate, "Bearer x", "cookie", auth.Principal{}, "invalid_token"},
 		"nothing":                 {evaluate, "", "", auth.Principal{}, "unauthenticated"},
 		"unknown cookie":          {evaluate, "", "x", auth.Principal{}, "unauthenticated"},
+		"planted cookies":         {evaluate, "", "x y cookie z cookie", byCookie, ""},
+		"another's live cookie":   {evaluate, "", "attacker cookie", auth.Principal{}, "unauthenticated"},
+		"too many cookies":        {evaluate, "", "1 2 3 4 5 6 7 8 cookie", auth.Principal{}, "unauthenticated"},
 		"account not in the log":  {evaluate, "", "orphan", auth.Principal{}, "unauthenticated"},
 	} {
 		got, problem := ask(c.rule, c.header, c.cookie)

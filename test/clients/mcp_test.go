@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -14,6 +17,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"reckon/test/e2e"
@@ -104,11 +108,17 @@ func TestMCPConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(to)
-		r.Out.Host = r.In.Host
-		r.Out.Header.Set("Authorization", "Bearer "+account.Token)
-	}})
+	var broke proxyLog
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		FlushInterval: -1,
+		Transport:     &http.Transport{DisableKeepAlives: true}, // not the shared one, whose idle connections any test may close
+		ErrorLog:      log.New(&broke, "", 0),
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			r.Out.Host = r.In.Host
+			r.Out.Header.Set("Authorization", "Bearer "+account.Token)
+		},
+	})
 	defer proxy.Close()
 	for revision, whole := range passed {
 		t.Run(revision, func(t *testing.T) {
@@ -116,6 +126,7 @@ func TestMCPConformance(t *testing.T) {
 				results := filepath.Join(folder, fmt.Sprintf("results-%s-%d", revision, attempt))
 				command := exec.CommandContext(t.Context(), node, "node_modules/@modelcontextprotocol/conformance/dist/index.js", "server", "--url", proxy.URL+"/mcp", "--suite", "all", "--spec-version", revision, "--output-dir", results)
 				command.Dir = folder
+				broke.reset()
 				said, err := command.CombinedOutput()
 				if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed { // it ends with 1 where a check fails
 					t.Fatalf("%v\n%s", err, said)
@@ -124,14 +135,41 @@ func TestMCPConformance(t *testing.T) {
 				if len(complaints) == 0 {
 					return
 				}
-				if attempt == 3 || slices.ContainsFunc(complaints, func(c string) bool { return !isUntested(c) }) {
-					t.Error(strings.Join(complaints, "\n"))
+				proxySaid, ownFault := broke.said()
+				if attempt == 3 || !ownFault && slices.ContainsFunc(complaints, func(c string) bool { return !isUntested(c) }) {
+					t.Errorf("%s\n%s", strings.Join(complaints, "\n"), proxySaid)
 					return
 				}
-				t.Logf("run %d again, because the suite could not test everything: %q", attempt, complaints)
+				t.Logf("run %d again, because the suite could not test everything: %q\n%s", attempt, complaints, proxySaid)
 			}
 		})
 	}
+}
+
+// proxyLog is what the test's proxy logs.
+type proxyLog struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write is io.Writer.
+func (l *proxyLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *proxyLog) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.Reset()
+}
+
+// said returns the log, and whether the proxy broke an answer itself: the connection was closed on its side, not on the server's.
+func (l *proxyLog) said() (text string, ownFault bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String(), strings.Contains(l.text.String(), net.ErrClosed.Error())
 }
 
 // isUntested tells whether a complaint is that the suite gave up a request of its own before it had the answer: it waits a fixed time.
