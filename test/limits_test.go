@@ -95,6 +95,7 @@ var limits = []limit{
 	{"subscriptions of all clients", "eventstore/node", "maxSubscriptions", "subscriptions", "RESOURCE_EXHAUSTED", "The node"},
 	{"subscriptions of one connection", "eventstore/node", "maxSubscriptionsPerConnection", "subscriptions", "RESOURCE_EXHAUSTED", "The node"},
 	{"connections of one listener", "eventstore/node", "maxConnections", "connections", "the oldest that gave no right password is closed, else the new one", "The node"},
+	{"bytes from a connection before its first right password (`--secure`)", "eventstore/node", "maxStrangeBytes", "bytes", "disconnected", "The node"},
 	{"time in which a client that connects must have begun to speak", "eventstore/node", "handshakeTimeout", "time", "disconnected", "The node"},
 	{"authorization header of a call (`--secure`)", "eventstore/node/access", "maxCredentialBytes", "bytes", "UNAUTHENTICATED", "The node"},
 	{"wrong passwords from one address, within ten minutes", "eventstore/node/access", "guessesOfAddress", "passwords", "UNAUTHENTICATED; a password that is in use is not asked again", "The node"},

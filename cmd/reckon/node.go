@@ -19,14 +19,8 @@ import (
 // nodeCloseTimeout is how long calls in flight may take when the node is told to stop.
 const nodeCloseTimeout = 10 * time.Second
 
-// nodeCmd runs the event store alone, and manages what belongs to it.
+// nodeCmd runs the event store alone.
 type nodeCmd struct {
-	Serve nodeServeCmd `cmd:"" default:"withargs" help:"Run the event store alone; what reckon node does without another word."`
-	Users nodeUsersCmd `cmd:"" help:"Manage the users who reach a node with --secure."`
-}
-
-// nodeServeCmd runs the event store alone.
-type nodeServeCmd struct {
 	Data              string   `help:"Folder that holds the event log, and the socket through which processes of its owner reach it." default:"reckon-data/eventstore" env:"RECKON_NODE_DATA" placeholder:"DIR"`
 	InsecureListen    string   `help:"Listen on this loopback address instead of the socket; port 0 takes any free one. Every user of this machine is then an administrator of the log: nobody is asked who they are, and nothing is encrypted." env:"RECKON_NODE_INSECURE_LISTEN" placeholder:"HOST:PORT" xor:"port"`
 	Secure            bool     `help:"Let users in at --listen too, over TLS and with a password. The first start makes the users admin and ops, whose passwords are in RECKON_NODE_ADMIN_PASSWORD and RECKON_NODE_OPS_PASSWORD or in the files named below, and are otherwise made and written to first-passwords in the folder." env:"RECKON_NODE_SECURE" xor:"port"`
@@ -39,7 +33,7 @@ type nodeServeCmd struct {
 }
 
 // Run serves until SIGINT or SIGTERM.
-func (c *nodeServeCmd) Run() error {
+func (c *nodeCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	config := node.Config{Dir: c.Data, Listen: c.InsecureListen, Logger: slog.Default()}
@@ -67,7 +61,7 @@ func (c *nodeServeCmd) Run() error {
 	return n.Close(closeCtx)
 }
 
-func (c *nodeServeCmd) announce(n *node.Node) {
+func (c *nodeCmd) announce(n *node.Node) {
 	if !c.Secure {
 		fmt.Println("ready", n.ConnectionString())
 		return
@@ -85,7 +79,7 @@ func exists(file string) bool {
 }
 
 // secure returns the settings of --secure.
-func (c *nodeServeCmd) secure() (*node.Secure, error) {
+func (c *nodeCmd) secure() (*node.Secure, error) {
 	s := &node.Secure{Listen: c.Listen, CertificateFile: c.TLSCertificate, KeyFile: c.TLSKey, Names: c.TLSNames}
 	for _, of := range []struct {
 		password       *string

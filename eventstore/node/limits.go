@@ -8,6 +8,7 @@ const (
 	maxMessageBytes     = 20 << 20        // clients send up to 17 MiB; above this gRPC refuses, below it the append limit
 	maxHeaderBytes      = 64 << 10        // of a call
 	maxConnections      = 1024            // of one listener
+	maxStrangeBytes     = 512 << 10       // received from a connection of users before a password was verified
 	maxStreamsPerClient = 2048            // concurrent calls of one connection, subscriptions included
 	maxHeldBytes        = 256 << 20       // of events in memory: appends not yet durable, pages of reads and subscriptions, all clients together
 	maxHeldWait         = 5 * time.Second // longest wait for memory that others hold

@@ -3,8 +3,10 @@ package node
 import (
 	"container/list"
 	"context"
+	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"google.golang.org/grpc/peer"
 )
@@ -53,6 +55,7 @@ func (p *places) place(c net.Conn) net.Conn {
 	placed := &placedConn{Conn: c, places: p}
 	placed.end = sync.OnceFunc(placed.leave)
 	p.taken++
+	placed.verified.Store(p.trusted)
 	if !p.trusted {
 		placed.strange = p.strange.PushBack(placed)
 	}
@@ -69,7 +72,22 @@ type placedConn struct {
 	places  *places
 	strange *list.Element // nil when verified, or gone
 	end     func()
+
+	verified atomic.Bool
+	received atomic.Int64 // bytes, while it is not verified
 }
+
+// Read is net.Conn. It fails when a connection has sent maxStrangeBytes without a verified
+// password: gRPC reads a whole message before anybody can ask who sends it.
+func (c *placedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if !c.verified.Load() && c.received.Add(int64(n)) > maxStrangeBytes {
+		return 0, errStrange
+	}
+	return n, err
+}
+
+var errStrange = errors.New("too much from a client without a password")
 
 func (c *placedConn) leave() {
 	c.places.mu.Lock()
@@ -113,6 +131,9 @@ func connOf(ctx context.Context) *placedConn {
 func keepPlace(ctx context.Context) {
 	c := connOf(ctx)
 	if c == nil {
+		return
+	}
+	if c.verified.Swap(true) {
 		return
 	}
 	c.places.mu.Lock()

@@ -864,6 +864,27 @@ func TestTLSOnly(t *testing.T) {
 	}
 }
 
+// TestStrangersSendLittle: a message is not taken into memory before its sender is known.
+func TestStrangersSendLittle(t *testing.T) {
+	s := startSecured(t)
+	large := streamToWire(strings.Repeat("x", 4<<20))
+	remove := func(ctx context.Context) error {
+		_, err := streams.NewStreamsClient(s.dialTLS(t)).Delete(ctx, &streams.DeleteReq{Options: &streams.DeleteReq_Options{StreamIdentifier: large, ExpectedStreamRevision: &streams.DeleteReq_Options_Any{Any: &shared.Empty{}}}})
+		return err
+	}
+	if err := remove(testCtx(t)); status.Code(err) != codes.Unavailable {
+		t.Errorf("a stranger: %v", err)
+	}
+	if err := readCall(as(t, ordinary), s.conn, "plain"); err != nil {
+		t.Fatal(err)
+	}
+	// the connection of a user takes it, and the log refuses the name
+	_, err := streams.NewStreamsClient(s.conn).Delete(as(t, ordinary), &streams.DeleteReq{Options: &streams.DeleteReq_Options{StreamIdentifier: large, ExpectedStreamRevision: &streams.DeleteReq_Options_Any{Any: &shared.Empty{}}}})
+	if status.Code(err) != codes.InvalidArgument {
+		t.Errorf("a user: %v", err)
+	}
+}
+
 // TestPlacesOfConnections: strangers cannot keep others from connecting.
 func TestPlacesOfConnections(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
