@@ -39,6 +39,19 @@ func TestContractOnServer(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Opened { return both(t, address) })
 }
 
+func TestGroupsContractOnNode(t *testing.T) {
+	storetest.RunGroups(t, startNode(t, t.TempDir(), "127.0.0.1:0").ConnectionString())
+}
+
+// TestGroupsContractOnServer runs where TestContractOnServer does.
+func TestGroupsContractOnServer(t *testing.T) {
+	address := os.Getenv("RECKON_TEST_EVENTSTORE")
+	if address == "" {
+		address = inDocker(t)
+	}
+	storetest.RunGroups(t, address)
+}
+
 func inDocker(t *testing.T) string {
 	pool, err := dockertest.NewPool("")
 	if err == nil {

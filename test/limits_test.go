@@ -90,7 +90,7 @@ var limits = []limit{
 	{"calls of one connection at a time, subscriptions included", "eventstore/node", "maxStreamsPerClient", "calls", "waits", "The node"},
 	{"events of one append", "eventstore/node", "maxAppendEvents", "events", "INVALID_ARGUMENT", "The node"},
 	{"one message of a request", "eventstore/node", "maxMessageBytes", "bytes", "RESOURCE_EXHAUSTED", "The node"},
-	{"events in memory: appends not yet durable, pages of reads and of subscriptions, all clients together", "eventstore/node", "maxHeldBytes", "bytes", "the client that holds most and has stalled is disconnected; UNAVAILABLE when that gives no room", "The node"},
+	{"events in memory: appends not yet durable, pages of reads and of subscriptions, large events on their way to consumers, all clients together", "eventstore/node", "maxHeldBytes", "bytes", "the client that holds most and has stalled is disconnected; UNAVAILABLE when that gives no room", "The node"},
 	{"page that a subscription has in memory, beside 64 KiB of answers on their way", "eventstore/node", "subscriptionPageBytes", "bytes", "waits for the client", "The node"},
 	{"subscriptions of all clients", "eventstore/node", "maxSubscriptions", "subscriptions", "RESOURCE_EXHAUSTED", "The node"},
 	{"subscriptions of one connection", "eventstore/node", "maxSubscriptionsPerConnection", "subscriptions", "RESOURCE_EXHAUSTED", "The node"},
@@ -103,6 +103,14 @@ var limits = []limit{
 	{"regular expression of a filter", "eventstore/node", "maxRegexBytes", "bytes", "INVALID_ARGUMENT", "The node"},
 	{"time that it takes for one event", "eventstore/node", "regexMatchTimeout", "time", "INVALID_ARGUMENT", "The node"},
 	{"time that it takes in one call, beside 1 ms for each event", "eventstore/node", "regexTime", "time", "INVALID_ARGUMENT", "The node"},
+	{"persistent subscriptions", "eventstore/node", "maxGroups", "groups", "RESOURCE_EXHAUSTED", "The node"},
+	{"consumers of one persistent subscription", "eventstore/node", "maxGroupConsumers", "consumers", "FAILED_PRECONDITION", "The node"},
+	{"consumers of all persistent subscriptions", "eventstore/node", "maxConsumers", "consumers", "RESOURCE_EXHAUSTED", "The node"},
+	{"events given to one consumer and not settled", "eventstore/node/group", "MaxConsumerBuffer", "events", "a larger buffer counts as this", "The node"},
+	{"events waiting for the consumers of one persistent subscription", "eventstore/node/group", "MaxBuffer", "events", "a larger buffer counts as this", "The node"},
+	{"events held by all persistent subscriptions, beyond which each holds 32 at most", "eventstore/node", "maxUnsettled", "events", "waits", "The node"},
+	{"ids in one acknowledgement", "eventstore/node", "maxGroupMessageIDs", "ids", "INVALID_ARGUMENT", "The node"},
+	{"prefixes of the filter of a persistent subscription", "eventstore/node", "maxGroupFilterBytes", "bytes", "INVALID_ARGUMENT", "The node"},
 }
 
 // constantOf evaluates a constant of a package from its source. The expression may use numbers and time's units only.

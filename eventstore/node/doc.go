@@ -1,6 +1,6 @@
 // Package node is an EventStoreDB-compatible single node inside this process: the gRPC
-// services Streams, ServerFeatures and Gossip on a Unix socket, over the log of package
-// eventlog. Any official client can use it. The rest of Reckon uses EventStore-Client-Go
+// services Streams, PersistentSubscriptions, ServerFeatures and Gossip on a Unix socket, over
+// the log of package eventlog. Any official client can use it. The rest of Reckon uses EventStore-Client-Go
 // only, so that an EventStoreDB cluster can replace the node.
 //
 // It promises the behaviour of EventStoreDB 24.10 for these services, with the
@@ -10,7 +10,6 @@
 // It does not authenticate clients: whoever can connect is an administrator. It
 // therefore listens on a socket in its folder that only the folder's owner can connect
 // to, and on a loopback port only when Config.Listen says so. It never holds a slow
-// subscriber's events in memory: every subscription reads the log at its own pace. It
-// advertises neither persistent subscriptions (a group can be declared, not read) nor
-// projections.
+// subscriber's events in memory: every subscription reads the log at its own pace, and a
+// persistent one keeps numbers and ids only (package group). It advertises no projections.
 package node

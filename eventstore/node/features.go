@@ -18,16 +18,19 @@ type featuresService struct {
 
 func (*featuresService) GetSupportedMethods(context.Context, *shared.Empty) (*serverfeatures.SupportedMethods, error) {
 	const service = "event_store.client.streams.streams" // clients compare lower case
-	return &serverfeatures.SupportedMethods{
-		EventStoreServerVersion: advertisedVersion,
-		Methods: []*serverfeatures.SupportedMethod{
-			{ServiceName: service, MethodName: "read", Features: []string{"position", "events"}},
-			{ServiceName: service, MethodName: "append"},
-			{ServiceName: service, MethodName: "delete"},
-			{ServiceName: service, MethodName: "tombstone"},
-			{ServiceName: service, MethodName: "batchappend", Features: []string{"deadline_duration"}},
-		},
-	}, nil
+	methods := []*serverfeatures.SupportedMethod{
+		{ServiceName: service, MethodName: "read", Features: []string{"position", "events"}},
+		{ServiceName: service, MethodName: "append"},
+		{ServiceName: service, MethodName: "delete"},
+		{ServiceName: service, MethodName: "tombstone"},
+		{ServiceName: service, MethodName: "batchappend", Features: []string{"deadline_duration"}},
+	}
+	for _, method := range []string{"create", "update", "delete", "read", "getinfo", "replayparked", "list", "restartsubsystem"} {
+		methods = append(methods, &serverfeatures.SupportedMethod{
+			ServiceName: "event_store.client.persistent_subscriptions.persistentsubscriptions", MethodName: method, Features: []string{"stream", "all"},
+		})
+	}
+	return &serverfeatures.SupportedMethods{EventStoreServerVersion: advertisedVersion, Methods: methods}, nil
 }
 
 // gossipService presents the node as the leader of a cluster of one.

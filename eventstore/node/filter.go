@@ -51,13 +51,13 @@ func filterFromWire(o *streams.ReadReq_Options) (*filter, error) {
 		}
 		f.interval = int(min(uint64(f.window)*uint64(multiplier), 1<<31-1))
 	}
-	return f, f.compile(expression)
+	return f, f.compile(expression.GetRegex(), expression.GetPrefix())
 }
 
-func (f *filter) compile(expression *streams.ReadReq_Options_FilterOptions_Expression) error {
-	pattern := expression.GetRegex()
+// compile sets what the filter matches: a regular expression, or when that is empty prefixes.
+func (f *filter) compile(pattern string, prefixes []string) error {
 	if pattern == "" {
-		f.prefixes = expression.GetPrefix()
+		f.prefixes = prefixes
 		if len(f.prefixes) > maxFilterPrefixes {
 			return invalid("the filter has too many prefixes")
 		}

@@ -176,41 +176,88 @@ func FuzzBatchAppend(f *testing.F) {
 	})
 }
 
-// FuzzUnary feeds Delete, Tombstone and the declarations of groups.
+// FuzzUnary feeds Delete and Tombstone, and the calls of persistent subscriptions that are no streams.
 func FuzzUnary(f *testing.F) {
 	s := fuzzService(f)
-	groups := &groupsService{log: s.log}
-	for kind, m := range []proto.Message{
-		&streams.DeleteReq{Options: &streams.DeleteReq_Options{StreamIdentifier: streamToWire("s"), ExpectedStreamRevision: &streams.DeleteReq_Options_Any{}}},
-		&streams.TombstoneReq{Options: &streams.TombstoneReq_Options{StreamIdentifier: streamToWire("x"), ExpectedStreamRevision: &streams.TombstoneReq_Options_NoStream{}}},
-		&persistent.CreateReq{Options: &persistent.CreateReq_Options{StreamOption: &persistent.CreateReq_Options_All{}, GroupName: "g"}},
-		&persistent.DeleteReq{Options: &persistent.DeleteReq_Options{GroupName: "g", StreamOption: &persistent.DeleteReq_Options_All{All: &shared.Empty{}}}},
-	} {
-		seed, err := proto.Marshal(m)
+	groups := fuzzGroups(f, s)
+	ctx := context.Background()
+	calls := []struct {
+		seed proto.Message
+		call func([]byte)
+	}{
+		{&streams.DeleteReq{Options: &streams.DeleteReq_Options{StreamIdentifier: streamToWire("s"), ExpectedStreamRevision: &streams.DeleteReq_Options_Any{}}}, unary(ctx, s.Delete)},
+		{&streams.TombstoneReq{Options: &streams.TombstoneReq_Options{StreamIdentifier: streamToWire("x"), ExpectedStreamRevision: &streams.TombstoneReq_Options_NoStream{}}}, unary(ctx, s.Tombstone)},
+		{&persistent.CreateReq{Options: &persistent.CreateReq_Options{GroupName: "new", Settings: fuzzSettings(), StreamOption: &persistent.CreateReq_Options_All{All: &persistent.CreateReq_AllOptions{
+			FilterOption: &persistent.CreateReq_AllOptions_Filter{Filter: &persistent.CreateReq_AllOptions_FilterOptions{
+				Filter: &persistent.CreateReq_AllOptions_FilterOptions_EventType{EventType: &persistent.CreateReq_AllOptions_FilterOptions_Expression{Regex: "^t"}},
+			}},
+		}}}}, unary(ctx, groups.Create)},
+		{&persistent.UpdateReq{Options: &persistent.UpdateReq_Options{GroupName: "g", Settings: &persistent.UpdateReq_Settings{HistoryBufferSize: 9, ReadBatchSize: 2}, StreamOption: &persistent.UpdateReq_Options_Stream{
+			Stream: &persistent.UpdateReq_StreamOptions{StreamIdentifier: streamToWire("s"), RevisionOption: &persistent.UpdateReq_StreamOptions_Revision{Revision: 1}},
+		}}}, unary(ctx, groups.Update)},
+		{&persistent.DeleteReq{Options: &persistent.DeleteReq_Options{GroupName: "new", StreamOption: &persistent.DeleteReq_Options_All{All: &shared.Empty{}}}}, unary(ctx, groups.Delete)},
+		{&persistent.GetInfoReq{Options: &persistent.GetInfoReq_Options{GroupName: "g", StreamOption: &persistent.GetInfoReq_Options_StreamIdentifier{StreamIdentifier: streamToWire("s")}}}, unary(ctx, groups.GetInfo)},
+		{&persistent.ListReq{Options: &persistent.ListReq_Options{ListOption: &persistent.ListReq_Options_ListAllSubscriptions{}}}, unary(ctx, groups.List)},
+		{&persistent.ReplayParkedReq{Options: &persistent.ReplayParkedReq_Options{
+			GroupName: "g", StreamOption: &persistent.ReplayParkedReq_Options_StreamIdentifier{StreamIdentifier: streamToWire("s")}, StopAtOption: &persistent.ReplayParkedReq_Options_StopAt{StopAt: 1},
+		}}, unary(ctx, groups.ReplayParked)},
+	}
+	for kind, c := range calls {
+		seed, err := proto.Marshal(c.seed)
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(byte(kind), seed)
 	}
-	ctx := context.Background()
-	f.Fuzz(func(_ *testing.T, kind byte, b []byte) {
-		switch kind % 4 {
-		case 0:
-			if m := new(streams.DeleteReq); proto.Unmarshal(b, m) == nil {
-				_, _ = s.Delete(ctx, m)
-			}
-		case 1:
-			if m := new(streams.TombstoneReq); proto.Unmarshal(b, m) == nil {
-				_, _ = s.Tombstone(ctx, m)
-			}
-		case 2:
-			if m := new(persistent.CreateReq); proto.Unmarshal(b, m) == nil {
-				_, _ = groups.Create(ctx, m)
-			}
-		default:
-			if m := new(persistent.DeleteReq); proto.Unmarshal(b, m) == nil {
-				_, _ = groups.Delete(ctx, m)
-			}
+	f.Fuzz(func(_ *testing.T, kind byte, b []byte) { calls[int(kind)%len(calls)].call(b) })
+}
+
+// unary returns a function that calls a method with what parses as its request.
+func unary[M, Resp any, P interface {
+	*M
+	proto.Message
+}](ctx context.Context, call func(context.Context, P) (Resp, error)) func([]byte) {
+	return func(b []byte) {
+		if m := P(new(M)); proto.Unmarshal(b, m) == nil {
+			_, _ = call(ctx, m)
+		}
+	}
+}
+
+func fuzzSettings() *persistent.CreateReq_Settings {
+	return &persistent.CreateReq_Settings{HistoryBufferSize: 9, ReadBatchSize: 2, LiveBufferSize: 9, MaxRetryCount: 1, MaxCheckpointCount: 1, ResolveLinks: true}
+}
+
+// fuzzGroups is the service with a group g of stream s.
+func fuzzGroups(f *testing.F, s *streamsService) *groupsService {
+	groups := newGroupsService(s.log, s.closing, s.memory, s.logger)
+	f.Cleanup(groups.close)
+	stream := &persistent.CreateReq_Options_Stream{Stream: &persistent.CreateReq_StreamOptions{StreamIdentifier: streamToWire("s")}}
+	if _, err := groups.Create(context.Background(), &persistent.CreateReq{Options: &persistent.CreateReq_Options{StreamOption: stream, GroupName: "g", Settings: fuzzSettings()}}); err != nil {
+		f.Fatal(err)
+	}
+	return groups
+}
+
+// FuzzGroupRead feeds the consumer's side of a persistent subscription.
+func FuzzGroupRead(f *testing.F) {
+	groups := fuzzGroups(f, fuzzService(f))
+	options := &persistent.ReadReq{Content: &persistent.ReadReq_Options_{Options: &persistent.ReadReq_Options{
+		StreamOption: &persistent.ReadReq_Options_StreamIdentifier{StreamIdentifier: streamToWire("s")}, GroupName: "g", BufferSize: 2,
+	}}}
+	ids := []*shared.UUID{uuidToWire(uuid.UUID{1}, true), uuidToWire(uuid.UUID{2}, false)}
+	ack := &persistent.ReadReq{Content: &persistent.ReadReq_Ack_{Ack: &persistent.ReadReq_Ack{Ids: ids}}}
+	f.Add(join(options, ack))
+	for action := range persistent.ReadReq_Nack_Action_name {
+		f.Add(join(options, &persistent.ReadReq{Content: &persistent.ReadReq_Nack_{Nack: &persistent.ReadReq_Nack{Ids: ids, Action: persistent.ReadReq_Nack_Action(action), Reason: "no"}}}))
+	}
+	f.Add(join(ack, options))
+	f.Add(join(options, options))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		err := groups.Read(&fakeCall[persistent.ReadReq, persistent.ReadResp]{ctx: context.Background(), requests: split[persistent.ReadReq](b)})
+		// it receives in a goroutine of its own, which answers a panic so
+		if status.Code(err) == codes.Internal {
+			t.Fatal(err)
 		}
 	})
 }

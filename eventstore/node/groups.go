@@ -2,103 +2,382 @@ package node
 
 import (
 	"context"
-	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/persistent"
-	"github.com/google/uuid"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/protobuf/encoding/protojson"
 
 	"reckon/eventstore/node/eventlog"
+	"reckon/eventstore/node/group"
 )
 
-// groupsService stores declarations of persistent subscriptions: a group can be created
-// and deleted, durably, but not read. It is not advertised, and every other method
-// answers UNIMPLEMENTED.
+// groupsService implements the PersistentSubscriptions service. Which event goes to whom is
+// decided in package group; this file creates, changes and removes groups, groups_run.go
+// reads the log for them and makes their state durable, groups_read.go serves consumers.
 type groupsService struct {
 	persistent.UnimplementedPersistentSubscriptionsServer
-	log *eventlog.Log
+	log     *eventlog.Log
+	closing <-chan struct{}
+	logger  *slog.Logger
+
+	admin chan struct{} // holds a token while groups are created, changed or removed
+
+	mu     sync.Mutex
+	groups map[string]*consumerGroup // by groupID
+	failed error                     // why the configuration cannot be read; nil when it was
+
+	consumers atomic.Int64  // connected to all groups
+	unsettled atomic.Int64  // events held by all groups
+	reading   chan struct{} // holds a token for each page being read
+	memory    *budget       // content of large events being sent, with what other calls hold
 }
 
-const (
-	groupDeclaredType = "$persistent-subscription-declared"
-	maxGroupNameBytes = 1024
-)
-
-// groupStream names the stream that holds the declaration of one group. The declaration
-// is appended expecting no stream, so that a group is created once.
-func groupStream(stream, group string) string {
-	return "$persistentsubscription-" + stream + "::" + group + "-declaration"
+func newGroupsService(log *eventlog.Log, closing <-chan struct{}, memory *budget, logger *slog.Logger) *groupsService {
+	s := &groupsService{
+		log: log, closing: closing, logger: logger,
+		admin: make(chan struct{}, 1), reading: make(chan struct{}, maxGroupReads), memory: memory,
+	}
+	s.load()
+	return s
 }
 
-// Create stores the declaration of a group.
-func (g *groupsService) Create(ctx context.Context, req *persistent.CreateReq) (*persistent.CreateResp, error) {
-	options := req.GetOptions()
-	stream, err := groupSource(options)
+// load reads the configuration and starts the groups. A configuration that cannot be read
+// fails every call until RestartSubsystem reads it again.
+func (s *groupsService) load() {
+	configs, err := readGroupConfigs(s.log)
+	groups := make(map[string]*consumerGroup, len(configs))
+	for _, c := range configs {
+		if err != nil {
+			break
+		}
+		groups[c.id()], err = s.start(c)
+	}
 	if err != nil {
-		return nil, statusError(ctx, err)
+		s.logger.Error("persistent subscriptions cannot be started", "error", err)
+		for _, g := range groups {
+			if g != nil {
+				g.stop(err, false)
+			}
+		}
+		groups = nil
 	}
-	data, err := protojson.Marshal(options)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.groups, s.failed = groups, err
+}
+
+// stopAll puts away all groups; their consumers receive the reason.
+func (s *groupsService) stopAll(reason func(*consumerGroup) error) {
+	s.mu.Lock()
+	groups := s.groups
+	s.groups, s.failed = nil, errShuttingDown
+	s.mu.Unlock()
+	var stopping errgroup.Group
+	stopping.SetLimit(maxGroupReads)
+	for _, g := range groups {
+		stopping.Go(func() error {
+			g.stop(reason(g), true)
+			return nil
+		})
+	}
+	_ = stopping.Wait() // no function of it returns an error
+}
+
+// close puts away all groups before the log is closed.
+func (s *groupsService) close() {
+	s.admin <- struct{}{}
+	s.stopAll(func(*consumerGroup) error { return errShuttingDown })
+}
+
+// changing waits until no other call changes the groups; done ends the change.
+func (s *groupsService) changing(ctx context.Context) (done func(), err error) {
+	select {
+	case s.admin <- struct{}{}:
+		return func() { <-s.admin }, nil
+	case <-s.closing:
+		return nil, errShuttingDown
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// find returns the group, or the error of one that does not exist.
+func (s *groupsService) find(name groupName) (*consumerGroup, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed != nil {
+		return nil, s.failed
+	}
+	// the names of two groups can have the same id: a::b of s, and b of s::a
+	if g := s.groups[name.id()]; g != nil && g.config.groupName == name {
+		return g, nil
+	}
+	return nil, name.missing()
+}
+
+// Create creates a group.
+func (s *groupsService) Create(ctx context.Context, req *persistent.CreateReq) (*persistent.CreateResp, error) {
+	return &persistent.CreateResp{}, statusError(ctx, s.create(ctx, req.GetOptions()))
+}
+
+func (s *groupsService) create(ctx context.Context, options *persistent.CreateReq_Options) error {
+	config, from, err := configOfCreate(options)
 	if err != nil {
-		return nil, statusError(ctx, invalid("the declaration of the group cannot be stored: "+err.Error()))
+		return err
 	}
-	event := eventlog.Proposed{ID: uuid.New(), Type: groupDeclaredType, JSON: true, Data: data}
-	_, err = g.log.Append(ctx, groupStream(stream, options.GetGroupName()), eventlog.NoStream(), []eventlog.Proposed{event})
-	var exists *eventlog.WrongExpectedRevisionError
-	if errors.As(err, &exists) {
-		err = groupFailure(codes.AlreadyExists, "persistent-subscription-exists", stream, options.GetGroupName())
+	done, err := s.changing(ctx)
+	if err != nil {
+		return err
 	}
-	return &persistent.CreateResp{}, statusError(ctx, err)
+	defer done()
+	s.mu.Lock()
+	_, exists := s.groups[config.id()]
+	count, failed := len(s.groups), s.failed
+	s.mu.Unlock()
+	switch {
+	case failed != nil:
+		return failed
+	case exists:
+		return config.failure(codes.AlreadyExists, "persistent-subscription-exists", "it exists")
+	case count >= maxGroups:
+		return &failure{code: codes.ResourceExhausted, message: "this node has as many persistent subscriptions as it can: delete some"}
+	}
+	if err := config.setStart(s.log, from); err != nil {
+		return err
+	}
+	// a group of that name that was removed must not leave its progress to this one
+	if err := s.removeState(ctx, config.groupName); err != nil {
+		return err
+	}
+	if err := appendGroupConfig(ctx, s.log, config); err != nil {
+		return err
+	}
+	return s.put(config)
 }
 
-// groupSource returns the stream that a group reads; AllStream for all events.
-func groupSource(o *persistent.CreateReq_Options) (string, error) {
-	stream := string(o.GetStream().GetStreamIdentifier().GetStreamName())
-	if o.GetStreamOption() == nil { // clients of the first protocol
-		stream = string(o.GetStreamIdentifier().GetStreamName()) //nolint:staticcheck // deprecated, and still sent
+// put starts a group whose configuration is durable.
+func (s *groupsService) put(config groupConfig) error {
+	g, err := s.start(config)
+	if err != nil {
+		s.fail(err)
+		return err
 	}
-	if o.GetAll() != nil {
-		stream = eventlog.AllStream
-	}
-	return stream, checkGroup(stream, o.GetGroupName())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.groups[config.id()] = g
+	return nil
 }
 
-func checkGroup(stream, group string) error {
-	if stream == "" || group == "" || len(group) > maxGroupNameBytes {
-		return invalid("a group needs a stream and a name of at most 1024 bytes")
+// fail makes every call answer the error: what is in memory is not what is durable.
+func (s *groupsService) fail(err error) {
+	s.logger.Error("persistent subscriptions are stopped", "error", err)
+	s.stopAll(func(*consumerGroup) error { return err })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = err
+}
+
+// Update changes the settings of a group. Its consumers are dropped; its progress and its
+// filter stay.
+func (s *groupsService) Update(ctx context.Context, req *persistent.UpdateReq) (*persistent.UpdateResp, error) {
+	return &persistent.UpdateResp{}, statusError(ctx, s.update(ctx, req.GetOptions()))
+}
+
+func (s *groupsService) update(ctx context.Context, options *persistent.UpdateReq_Options) error {
+	config, from, err := configOfUpdate(options)
+	if err != nil {
+		return err
+	}
+	done, err := s.changing(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	g, err := s.find(config.groupName)
+	if err != nil {
+		return err
+	}
+	config.Filter = g.config.Filter
+	if from == nil {
+		config.Start, config.After = g.config.Start, g.config.After
+	} else if err := config.setStart(s.log, *from); err != nil {
+		return err
+	}
+	if err := appendGroupConfig(ctx, s.log, config); err != nil {
+		return err
+	}
+	g.stop(config.dropped(), true)
+	if err := s.put(config); err != nil {
+		return err
+	}
+	s.compact(ctx)
+	return nil
+}
+
+// compact shortens the stream of configurations. A failure costs nothing but its length.
+func (s *groupsService) compact(ctx context.Context) {
+	s.mu.Lock()
+	configs := make([]groupConfig, 0, len(s.groups))
+	for _, g := range s.groups {
+		configs = append(configs, g.config)
+	}
+	s.mu.Unlock()
+	if err := compactGroupConfigs(ctx, s.log, configs); err != nil {
+		s.logger.Warn("the configuration of persistent subscriptions was not shortened", "error", err)
+	}
+}
+
+// Delete removes a group with its progress and its parked events. Its consumers are dropped.
+func (s *groupsService) Delete(ctx context.Context, req *persistent.DeleteReq) (*persistent.DeleteResp, error) {
+	return &persistent.DeleteResp{}, statusError(ctx, s.delete(ctx, nameFromWire(req.GetOptions())))
+}
+
+func (s *groupsService) delete(ctx context.Context, name groupName) error {
+	done, err := s.changing(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	g, err := s.find(name)
+	if err != nil {
+		return err
+	}
+	if err := appendGroupRemoved(ctx, s.log, name); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	delete(s.groups, name.id())
+	s.mu.Unlock()
+	g.stop(name.dropped(), false)
+	s.compact(ctx)
+	return s.removeState(ctx, name)
+}
+
+// removeState soft-deletes the checkpoints and the parked events of a group, where there are any.
+func (s *groupsService) removeState(ctx context.Context, name groupName) error {
+	view, err := s.log.View()
+	if err != nil {
+		return err
+	}
+	defer view.Close()
+	for _, stream := range []string{name.checkpointStream(), name.parkedStream()} {
+		info, err := view.Stream(stream)
+		if err != nil {
+			return err
+		}
+		if !info.Exists() || info.Tombstoned {
+			continue
+		}
+		if _, err := s.log.Delete(ctx, stream, eventlog.Any()); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// Delete deletes the declaration of a group.
-func (g *groupsService) Delete(ctx context.Context, req *persistent.DeleteReq) (*persistent.DeleteResp, error) {
-	stream, group := string(req.GetOptions().GetStreamIdentifier().GetStreamName()), req.GetOptions().GetGroupName()
-	if req.GetOptions().GetAll() != nil {
-		stream = eventlog.AllStream
+// ReplayParked delivers parked events again.
+func (s *groupsService) ReplayParked(ctx context.Context, req *persistent.ReplayParkedReq) (*persistent.ReplayParkedResp, error) {
+	return &persistent.ReplayParkedResp{}, statusError(ctx, s.replay(req.GetOptions()))
+}
+
+func (s *groupsService) replay(options *persistent.ReplayParkedReq_Options) error {
+	until := int64(-1)
+	if stop, ok := options.GetStopAtOption().(*persistent.ReplayParkedReq_Options_StopAt); ok {
+		if until = stop.StopAt; until < 0 {
+			return invalid("stop_at is negative: it is the number of parked events to replay, those replayed before included")
+		}
 	}
-	if err := checkGroup(stream, group); err != nil {
+	g, err := s.find(nameFromWire(options))
+	if err != nil {
+		return err
+	}
+	parked, err := streamInfoOf(s.log, g.config.parkedStream())
+	if err != nil {
+		return err
+	}
+	if end := parked.Last + 1; until < 0 || until > end {
+		until = end
+	}
+	if parked.SoftDeleted || parked.Tombstoned {
+		return nil
+	}
+	g.change(func(state *group.Group, _ time.Time) { state.Replay(until) })
+	return nil
+}
+
+// RestartSubsystem drops all consumers and reads configuration and checkpoints again.
+func (s *groupsService) RestartSubsystem(ctx context.Context, _ *shared.Empty) (*shared.Empty, error) {
+	done, err := s.changing(ctx)
+	if err != nil {
 		return nil, statusError(ctx, err)
 	}
-	_, err := g.log.Delete(ctx, groupStream(stream, group), eventlog.StreamExists())
-	var missing *eventlog.WrongExpectedRevisionError
-	var deleted *eventlog.StreamDeletedError
-	if errors.As(err, &missing) || errors.As(err, &deleted) {
-		err = groupFailure(codes.NotFound, "persistent-subscription-does-not-exist", stream, group)
-	}
-	return &persistent.DeleteResp{}, statusError(ctx, err)
+	defer done()
+	s.stopAll(func(g *consumerGroup) error { return g.config.dropped() })
+	s.load()
+	s.mu.Lock()
+	err = s.failed
+	s.mu.Unlock()
+	return &shared.Empty{}, statusError(ctx, err)
 }
 
-// Read answers UNIMPLEMENTED after it has received the request: a client whose sending is
-// interrupted does not report the status.
-func (g *groupsService) Read(call persistent.PersistentSubscriptions_ReadServer) error {
-	if _, err := call.Recv(); err != nil {
-		return statusError(call.Context(), transportError(err))
+// GetInfo describes a group.
+func (s *groupsService) GetInfo(ctx context.Context, req *persistent.GetInfoReq) (*persistent.GetInfoResp, error) {
+	g, err := s.find(nameFromWire(req.GetOptions()))
+	if err != nil {
+		return nil, statusError(ctx, err)
 	}
-	return statusError(call.Context(), &failure{code: codes.Unimplemented, message: "this node does not deliver persistent subscriptions: use a catch-up subscription"})
+	info, err := g.info()
+	return &persistent.GetInfoResp{SubscriptionInfo: info}, statusError(ctx, err)
 }
 
-func groupFailure(code codes.Code, exception, stream, group string) error {
-	return &failure{code, "persistent subscription " + stream + "::" + group + ": " + exception,
-		metadata.Pairs("exception", exception, "stream-name", printable(stream), "group-name", printable(group))}
+// List describes the groups of a stream, of $all, or all groups.
+func (s *groupsService) List(ctx context.Context, req *persistent.ListReq) (*persistent.ListResp, error) {
+	of, all, err := listFromWire(req.GetOptions())
+	if err != nil {
+		return nil, statusError(ctx, err)
+	}
+	s.mu.Lock()
+	var groups []*consumerGroup
+	for _, g := range s.groups {
+		if all || g.config.Stream == of {
+			groups = append(groups, g)
+		}
+	}
+	err = s.failed
+	s.mu.Unlock()
+	if err == nil && !all && len(groups) == 0 {
+		err = &failure{codes.NotFound, "there is no persistent subscription to " + printable(of),
+			metadata.Pairs("exception", "persistent-subscription-does-not-exist", "stream-name", printable(of), "group-name", "")}
+	}
+	slices.SortFunc(groups, func(a, b *consumerGroup) int { return strings.Compare(a.config.id(), b.config.id()) })
+	response := &persistent.ListResp{}
+	for _, g := range groups {
+		if err != nil {
+			break
+		}
+		var info *persistent.SubscriptionInfo
+		info, err = g.info()
+		response.Subscriptions = append(response.Subscriptions, info)
+	}
+	if err != nil {
+		return nil, statusError(ctx, err)
+	}
+	return response, nil
+}
+
+func streamInfoOf(log *eventlog.Log, stream string) (eventlog.StreamInfo, error) {
+	view, err := log.View()
+	if err != nil {
+		return eventlog.StreamInfo{}, err
+	}
+	defer view.Close()
+	return view.Stream(stream)
 }

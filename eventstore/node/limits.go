@@ -37,6 +37,26 @@ const (
 	regexTimePerEvent   = time.Millisecond // for each of its events
 )
 
+// Bounds on persistent subscriptions. A group holds no content of events; what it holds of
+// an event is counted as 256 bytes. Package group has the bounds of one group.
+const (
+	maxGroups             = 1024
+	maxGroupConsumers     = 1024    // of one group
+	maxConsumers          = 2048    // of all groups
+	maxUnsettled          = 1 << 18 // events held by all groups, beyond which each reads groupRoom at most
+	groupRoom             = 32
+	maxGroupReads         = 8        // pages being read for groups at a time
+	smallEventBytes       = 32 << 10 // sent to a consumer without regard to maxHeldBytes
+	maxGroupMessageIDs    = 16384    // ids in one acknowledgement
+	maxParkReasonBytes    = 1024
+	maxParkedPerAppend    = 32
+	maxGroupFilterBytes   = 64 << 10 // prefixes of one filter
+	groupConfigSlack      = 256      // outdated events in the stream of configurations before it is shortened
+	groupTick             = time.Second
+	keptGroupCheckpoints  = 2 // $maxCount of the checkpoint streams
+	maxConnectionNameSize = 256
+)
+
 // Keepalive: clients ping every 10 s even without calls; the node pings too, to close the
 // connections of clients that are gone.
 const (

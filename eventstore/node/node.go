@@ -51,7 +51,8 @@ type Node struct {
 	foreign  *foreignCount
 	listener net.Listener // the socket, or the loopback port of Config.Listen
 	server   *grpc.Server
-	door     *door         // nil without Config.Secure
+	door     *door // nil without Config.Secure
+	groups   *groupsService
 	closing  chan struct{} // closed when subscriptions must end
 	served   chan error    // receives the result of Serve, once
 	close    func(context.Context) error
@@ -97,12 +98,13 @@ func (n *Node) open(c Config) error {
 	n.listener = &places{Listener: &countingListener{Listener: listener, count: n.foreign}, limit: maxConnections, trusted: true}
 	memory := newBudget(maxHeldBytes, n.logger)
 	subscriptions := newQuota(maxSubscriptions, maxSubscriptionsPerConnection)
+	n.groups = newGroupsService(n.log, n.closing, memory, n.logger)
 	services := func(advertise net.Addr) func(grpc.ServiceRegistrar) {
 		return func(to grpc.ServiceRegistrar) {
 			streams.RegisterStreamsServer(to, &streamsService{log: n.log, closing: n.closing, memory: memory, subscriptions: subscriptions, logger: n.logger})
 			serverfeatures.RegisterServerFeaturesServer(to, &featuresService{})
 			gossip.RegisterGossipServer(to, &gossipService{instance: n.log.ID(), advertise: c.advertised(advertise)})
-			persistent.RegisterPersistentSubscriptionsServer(to, &groupsService{log: n.log})
+			persistent.RegisterPersistentSubscriptionsServer(to, n.groups)
 		}
 	}
 	if c.Secure != nil {
@@ -190,5 +192,6 @@ func (n *Node) shutdown(ctx context.Context) error {
 		}
 		<-stopped
 	}
+	n.groups.close()
 	return n.log.Close()
 }

@@ -513,21 +513,3 @@ func TestCloseEndsSubscriptions(t *testing.T) {
 		}
 	}
 }
-
-func TestPersistentSubscriptionDeclaration(t *testing.T) {
-	r := start(t)
-	ctx := testCtx(t)
-	if err := r.client.CreatePersistentSubscription(ctx, "s", "g", esdb.PersistentStreamSubscriptionOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	wantCode(t, "declared twice", r.client.CreatePersistentSubscription(ctx, "s", "g", esdb.PersistentStreamSubscriptionOptions{}), esdb.ErrorCodeResourceAlreadyExists)
-	if err := r.client.DeletePersistentSubscription(ctx, "s", "g", esdb.DeletePersistentSubscriptionOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	wantCode(t, "deleted twice", r.client.DeletePersistentSubscription(ctx, "s", "g", esdb.DeletePersistentSubscriptionOptions{}), esdb.ErrorCodeResourceNotFound)
-	if err := r.client.CreatePersistentSubscription(ctx, "s", "g", esdb.PersistentStreamSubscriptionOptions{}); err != nil {
-		t.Errorf("declared again after deletion: %v", err)
-	}
-	_, err := r.client.SubscribeToPersistentSubscription(ctx, "s", "g", esdb.SubscribeToPersistentSubscriptionOptions{})
-	wantCode(t, "read from a group", err, esdb.ErrorCodeUnsupportedFeature)
-}

@@ -424,11 +424,11 @@ func TestGossipAndFeatures(t *testing.T) {
 		t.Errorf("got %v", me)
 	}
 	features, err := serverfeatures.NewServerFeaturesClient(conn).GetSupportedMethods(testCtx(t), &shared.Empty{})
-	if err != nil || features.GetEventStoreServerVersion() != "24.10.0" || len(features.GetMethods()) != 5 {
+	if err != nil || features.GetEventStoreServerVersion() != "24.10.0" || len(features.GetMethods()) != 13 {
 		t.Fatal(features, err)
 	}
 	for _, m := range features.GetMethods() {
-		if m.GetServiceName() != "event_store.client.streams.streams" {
+		if s := m.GetServiceName(); s != "event_store.client.streams.streams" && s != "event_store.client.persistent_subscriptions.persistentsubscriptions" {
 			t.Errorf("advertises %v", m)
 		}
 	}

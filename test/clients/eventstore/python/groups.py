@@ -1,0 +1,120 @@
+"""Uses every call of persistent subscriptions of an EventStoreDB with the official client.
+
+    groups.py ADDRESS
+
+ADDRESS is esdb://HOST:PORT?tls=false. It ends with an AssertionError at the first answer that is not as expected.
+"""
+
+import json
+import sys
+import time
+import uuid
+
+from kurrentdbclient import KurrentDBClient, NewEvent, StreamState
+from kurrentdbclient.exceptions import AlreadyExistsError, MaximumSubscriptionsReachedError, NotFoundError
+
+
+def equal(got, expected):
+    assert got == expected, f"got {got!r}, expected {expected!r}"
+
+
+def eventually(what, reached):
+    """Waits for what the server does by itself."""
+    end = time.monotonic() + 60
+    while not reached():
+        assert time.monotonic() < end, f"never: {what}"
+        time.sleep(0.05)
+
+
+def refused(error, call, *arguments, **options):
+    try:
+        call(*arguments, **options)
+    except error:
+        return
+    raise AssertionError(f"{call.__name__}{arguments} was not refused with {error.__name__}")
+
+
+def write(client, stream, numbers):
+    events = [NewEvent(type="Noted", data=json.dumps({"n": n}).encode()) for n in numbers]
+    client.append_events(stream, current_version=StreamState.ANY, events=events)
+
+
+def take(subscription, numbers, retries=0):
+    events = [next(subscription) for _ in numbers]
+    equal([(json.loads(e.data)["n"], e.retry_count) for e in events], [(n, retries) for n in numbers])
+    return events
+
+
+def stream_group(client):
+    stream, group = f"python-{uuid.uuid4()}", "a group: ü"
+    write(client, stream, range(5))
+    client.create_subscription_to_stream(group, stream, message_timeout=600, max_retry_count=1, min_checkpoint_count=1, max_checkpoint_count=1)
+    refused(AlreadyExistsError, client.create_subscription_to_stream, group, stream)
+
+    def info():
+        return client.get_subscription_info(group, stream)
+
+    equal((info().start_from, info().last_checkpointed_event_position), ("0", ""))
+    with client.read_subscription_to_stream(group, stream, event_buffer_size=10, max_ack_batch_size=1) as events:
+        got = take(events, range(5))
+        for e in got[:2]:
+            events.ack(e)
+        eventually("a checkpoint", lambda: info().last_checkpointed_event_position == "1")
+        events.nack(got[2], action="park")
+        events.nack(got[3], action="retry")
+        again = take(events, [3], retries=1)
+        events.nack(again[0], action="unknown")
+        events.nack(got[4], action="skip")
+        eventually("two events are parked", lambda: info().parked_message_count == 2)
+        equal(sorted(e.data.decode().split("@")[0] for e in client.get_stream(f"$persistentsubscription-{stream}::{group}-parked")), ["2", "3"])
+        client.replay_parked_events(group, stream)
+        for e in take(events, [2, 3]):
+            events.ack(e)
+        eventually("nothing is parked", lambda: info().parked_message_count == 0)
+        equal(info().connections[0].in_flight_messages, 0)
+    equal([s.group_name for s in client.list_subscriptions_to_stream(stream)], [group])
+    client.update_subscription_to_stream(group, stream, max_retry_count=7, max_subscriber_count=1)
+    equal(info().max_retry_count, 7)
+    with client.read_subscription_to_stream(group, stream):
+        refused(MaximumSubscriptionsReachedError, client.read_subscription_to_stream, group, stream)
+    client.delete_subscription(group, stream)
+    refused(NotFoundError, client.delete_subscription, group, stream)
+    refused(NotFoundError, client.read_subscription_to_stream, group, stream)
+
+
+def all_group(client):
+    prefix, group = f"python-{uuid.uuid4()}", f"all-{uuid.uuid4()}"
+    write(client, prefix + "-before", range(2))
+    client.create_subscription_to_all(group, from_end=True, filter_include=[prefix + ".*"], filter_by_stream_name=True, consumer_strategy="PinnedByCorrelation")
+    equal(client.get_subscription_info(group).start_from, "C:-1/P:-1")
+    equal(client.get_subscription_info(group).consumer_strategy, "PinnedByCorrelation")
+    write(client, prefix + "-after", range(10, 13))
+    write(client, "other-" + prefix, range(3))
+    with client.read_subscription_to_all(group, event_buffer_size=10) as events:
+        for e in take(events, range(10, 13)):
+            equal(e.stream_name, prefix + "-after")
+            events.ack(e)
+    assert group in [s.group_name for s in client.list_subscriptions()]
+    client.update_subscription_to_all(group, message_timeout=5, consumer_strategy="Pinned")  # the client cannot send the other name
+    equal(client.get_subscription_info(group).message_timeout, 5)
+    client.delete_subscription(group)
+    # the client's default filter is a regular expression with a lookahead
+    client.create_subscription_to_all(group)
+    with client.read_subscription_to_all(group, event_buffer_size=1000) as events:
+        for e in events:
+            assert not e.type.startswith("$"), e.type
+            events.ack(e)
+            if e.stream_name == "other-" + prefix:
+                break
+    client.delete_subscription(group)
+
+
+def main():
+    client = KurrentDBClient(sys.argv[1])
+    stream_group(client)
+    all_group(client)
+    client.close()
+    print("the story is told")
+
+
+main()

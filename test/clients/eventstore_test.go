@@ -1,0 +1,200 @@
+package clients
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"reckon/eventstore/node"
+)
+
+// startEventStore runs the embedded node as `reckon node --insecure-listen` does.
+func startEventStore(t *testing.T) *node.Node {
+	t.Helper()
+	n, err := node.Open(node.Config{Dir: t.TempDir(), Listen: "127.0.0.1:0", Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := n.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
+
+// TestEventStoreClients: the official clients of other languages use every call of persistent subscriptions.
+func TestEventStoreClients(t *testing.T) {
+	const told = "the story is told"
+	n := startEventStore(t)
+	t.Run("Python", func(t *testing.T) {
+		folder := copied(t, "eventstore/python")
+		python := filepath.Join(installPython(t, "eventstore", folder), "python")
+		if said := run(t, folder, false, nil, python, "groups.py", n.ConnectionString()); !strings.Contains(said, told) {
+			t.Error(said)
+		}
+	})
+	t.Run("Node", func(t *testing.T) {
+		needNode(t)
+		folder := copied(t, "eventstore/node")
+		installNode(t, folder)
+		if said := run(t, folder, false, nil, "node", "groups.js", n.ConnectionString()); !strings.Contains(said, told) {
+			t.Error(said)
+		}
+	})
+}
+
+const eventStoreModule = "github.com/EventStore/EventStore-Client-Go/v4"
+
+// suitePatches are the lines of the official Go client's suite that hold on Kurrent's own test database only: stamps and
+// positions of its events. By file.
+var suitePatches = map[string]*regexp.Regexp{
+	"read_stream_test.go":   regexp.MustCompile(`(?m)^.*(Event\.Created\.|Event\.Position\.(Commit|Prepare), events\[i\]).*\n`),
+	"subscriptions_test.go": regexp.MustCompile(`(?m)^.*positions\[current\]\..*\n`),
+}
+
+// suiteSkips are tests of the suite that are not run: the first two need JavaScript projections and client certificates, the
+// others read $all of Kurrent's test database.
+const suiteSkips = `^(TestProjections|TestPlugins)$|^TestExpectations$/^ReadAllTests$/^readAllEvents(Forwards|Backwards)From`
+
+// suiteSkipped are tests that skip themselves without TLS.
+var suiteSkipped = []string{
+	"TestStreams/AppendTests/appendToSystemStreamWithIncorrectCredentials",
+	"TestStreams/ReadStreamTests/readStreamWithCredentialsOverride",
+}
+
+// suiteTests is how many tests of the suite pass.
+const suiteTests = 86
+
+// TestEventStoreGoSuite runs the official Go client's own integration tests on the node.
+func TestEventStoreGoSuite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes minutes: it waits for what it expects not to happen")
+	}
+	folder := filepath.Join(t.TempDir(), "suite")
+	if err := os.CopyFS(folder, os.DirFS(moduleFolder(t, eventStoreModule))); err != nil {
+		t.Fatal(err)
+	}
+	for file, lines := range suitePatches {
+		path := filepath.Join(folder, "esdb", file)
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !lines.Match(source) {
+			t.Errorf("nothing to patch in %s", file)
+		}
+		replaceFile(t, path, lines.ReplaceAll(source, nil))
+	}
+	harness, err := os.ReadFile("eventstore/go/harness.go.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	replaceFile(t, filepath.Join(folder, "esdb", "containers_test.go"), harness)
+	n := startEventStore(t)
+	address := strings.TrimSuffix(strings.TrimPrefix(n.ConnectionString(), "esdb://"), "?tls=false")
+	environment := []string{"GOFLAGS=-mod=mod", "ESDB_TEST_ADDRESS=" + address, "EVENTSTORE_INSECURE=true", "CLUSTER=false"}
+	binary := filepath.Join(folder, "suite.test")
+	run(t, folder, true, environment, "go", "test", "-c", "-o", binary, "./esdb")
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, "go", "tool", "test2json", binary, "-test.v=test2json", "-test.timeout=9m", "-test.skip="+suiteSkips)
+	command.Dir, command.Env = filepath.Join(folder, "esdb"), append(os.Environ(), environment...)
+	said, err := command.CombinedOutput()
+	results := suiteResults(t, said)
+	var skipped []string
+	passed := 0
+	for test, result := range results {
+		switch result {
+		case "pass":
+			passed++
+		case "skip":
+			skipped = append(skipped, test)
+		}
+	}
+	slices.Sort(skipped)
+	t.Logf("%d passed, skipped: %v", passed, skipped)
+	if err != nil || passed != suiteTests || !slices.Equal(skipped, suiteSkipped) {
+		t.Errorf("%d of %d passed, skipped %v: %v\n%s", passed, suiteTests, skipped, err, failuresOf(said))
+	}
+}
+
+// moduleFolder is where the source of a module that go.mod requires lies.
+func moduleFolder(t *testing.T, module string) string {
+	t.Helper()
+	said, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(said))
+}
+
+// replaceFile writes a file that came from the module cache, where files may not be written.
+func replaceFile(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// testEvent is a line of what test2json says.
+type testEvent struct{ Action, Test, Output string }
+
+// suiteResults are the results of the tests that have no tests below them.
+func suiteResults(t *testing.T, said []byte) map[string]string {
+	t.Helper()
+	results := map[string]string{}
+	for _, e := range testEvents(said) {
+		switch e.Action {
+		case "pass", "fail", "skip":
+			results[e.Test] = e.Action
+		}
+	}
+	for test := range results {
+		for parent := filepath.Dir(test); parent != "."; parent = filepath.Dir(parent) {
+			delete(results, parent)
+		}
+	}
+	delete(results, "")
+	return results
+}
+
+func testEvents(said []byte) []testEvent {
+	var events []testEvent
+	for line := range strings.Lines(string(said)) {
+		var e testEvent
+		if json.Unmarshal([]byte(line), &e) == nil {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// failuresOf is what the tests that failed have said.
+func failuresOf(said []byte) string {
+	output, failed := map[string]string{}, []string{}
+	for _, e := range testEvents(said) {
+		if output[e.Test] += e.Output; e.Action == "fail" {
+			failed = append(failed, e.Test)
+		}
+	}
+	var b strings.Builder
+	for _, test := range failed {
+		fmt.Fprintf(&b, "%s:\n%s\n", test, output[test])
+	}
+	return b.String()
+}
