@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/google/uuid"
@@ -16,6 +17,9 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/internal/passwords"
 )
+
+// usersDeadline bounds one call; the context of the caller may end it sooner.
+const usersDeadline = time.Minute
 
 // Users manages the users of an embedded node through its socket.
 type Users struct{ client *esdb.Client }
@@ -33,6 +37,8 @@ func OpenUsers(address string, logger *slog.Logger) (*Users, error) {
 	config.Logger = func(level, format string, args ...any) {
 		logger.Debug("event store client: "+strings.TrimSpace(fmt.Sprintf(format, args...)), "level", level)
 	}
+	patient := usersDeadline
+	config.DefaultDeadline = &patient
 	client, err := esdb.NewClient(config)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 )
 
 // nodeUsersTimeout bounds a command on users.
-const nodeUsersTimeout = 30 * time.Second
+const nodeUsersTimeout = 2 * time.Minute
 
 // nodeCommands are what can be done with a node.
 type nodeCommands struct {

@@ -59,6 +59,8 @@ func TestNodeUsers(t *testing.T) {
 			t.Fatal(err)
 		}
 		config.Logger = esdb.NoopLogging()
+		patient := time.Minute // instead of 10 s
+		config.DefaultDeadline = &patient
 		client, err := esdb.NewClient(config)
 		if err != nil {
 			t.Fatal(err)

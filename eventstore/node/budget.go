@@ -15,6 +15,7 @@ import (
 type budget struct {
 	bytes  *semaphore.Weighted
 	limit  int64
+	wait   time.Duration // longest wait for what others hold
 	logger *slog.Logger
 
 	mu      sync.Mutex
@@ -22,7 +23,7 @@ type budget struct {
 }
 
 func newBudget(limitBytes int64, logger *slog.Logger) *budget {
-	return &budget{bytes: semaphore.NewWeighted(limitBytes), limit: limitBytes, logger: logger, holding: map[*holding]struct{}{}}
+	return &budget{bytes: semaphore.NewWeighted(limitBytes), limit: limitBytes, wait: maxHeldWait, logger: logger, holding: map[*holding]struct{}{}}
 }
 
 // holding is the part of the budget that one call has reserved; release returns all of it.
@@ -39,7 +40,7 @@ type holding struct {
 // hold returns an empty holding of a call.
 func (b *budget) hold(ctx context.Context) *holding { return &holding{budget: b, conn: connOf(ctx)} }
 
-// reserve reserves bytes. It waits up to maxHeldWait for others to release theirs, then
+// reserve reserves bytes. It waits up to budget.wait for others to release theirs, then
 // returns errTooBusy: a stalled client must not stall the others.
 func (h *holding) reserve(ctx context.Context, sizeBytes int) error {
 	n := min(int64(sizeBytes), h.budget.limit)
@@ -63,7 +64,7 @@ func (h *holding) reserve(ctx context.Context, sizeBytes int) error {
 
 // acquire waits for n bytes, and takes them from stalled clients.
 func (b *budget) acquire(ctx context.Context, n int64) error {
-	ctx, cancel := context.WithTimeout(ctx, maxHeldWait)
+	ctx, cancel := context.WithTimeout(ctx, b.wait)
 	defer cancel()
 	for ctx.Err() == nil {
 		b.closeStalled(time.Now())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"runtime"
 	"testing"
 	"time"
 
@@ -46,6 +47,7 @@ func TestAppendsOfManyEventsAreRefused(t *testing.T) {
 func TestABatchThatWaitsKeepsNobody(t *testing.T) {
 	n := startSecured(t)
 	memory := newBudget(1000, silent)
+	memory.wait = time.Hour
 	s := &streamsService{log: n.log, closing: make(chan struct{}), memory: memory, subscriptions: newQuota(1, 1), logger: silent}
 	held := memory.hold(t.Context())
 	if err := held.reserve(t.Context(), 1000); err != nil {
@@ -64,6 +66,7 @@ func TestABatchThatWaitsKeepsNobody(t *testing.T) {
 		if open == 1 {
 			break
 		}
+		runtime.Gosched()
 	}
 	close(c.ended)
 	c.releaseUnfinished() // would wait for the lock
@@ -84,6 +87,7 @@ func TestABatchThatWaitsKeepsNobody(t *testing.T) {
 // TestTheStalledClientGivesWay: who needs memory gets that of the client that has stalled and holds most.
 func TestTheStalledClientGivesWay(t *testing.T) {
 	b := newBudget(1000, silent)
+	b.wait = time.Hour
 	client := func(bytes int, stalled bool) (*holding, net.Conn) {
 		ours, theirs := net.Pipe()
 		t.Cleanup(func() { _ = theirs.Close() })

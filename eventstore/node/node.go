@@ -145,7 +145,6 @@ func (n *Node) newServer(services func(grpc.ServiceRegistrar), g *guard, options
 		grpc.MaxConcurrentStreams(maxStreamsPerClient),
 		grpc.ReadBufferSize(connectionBufferBytes),
 		grpc.WriteBufferSize(connectionBufferBytes),
-		grpc.SharedWriteBuffer(true), // an idle connection holds none
 		grpc.ChainUnaryInterceptor(unary...),
 		grpc.ChainStreamInterceptor(stream...),
 	)...)
