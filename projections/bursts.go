@@ -418,8 +418,9 @@ func (m *Bursts) OfJob(ctx context.Context, account, jobID string) (burstID stri
 
 // of returns the id of an activity's burst. The bursts of an agent do not overlap: it is the last one that begins no later.
 func (m *Bursts) of(ctx context.Context, account, key string) (burstID string, err error) {
-	err = m.from.db.NewRaw("SELECT b.burst_id FROM burst_activities_v1 a JOIN bursts_v1 b ON b.agent_id = a.agent_id AND b.started_ms <= a.at_ms "+
-		"WHERE a.id = ? AND a.account = ? ORDER BY b.started_ms DESC LIMIT 1", key, account).Scan(ctx, &burstID)
+	// A join would be sorted, with all of the agent's earlier bursts in it.
+	err = m.from.db.NewRaw("SELECT COALESCE((SELECT burst_id FROM bursts_v1 WHERE agent_id = a.agent_id AND started_ms <= a.at_ms ORDER BY started_ms DESC LIMIT 1), '') "+
+		"FROM burst_activities_v1 a WHERE a.id = ? AND a.account = ?", key, account).Scan(ctx, &burstID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}

@@ -82,8 +82,8 @@ type usageForm struct {
 }
 
 type symbolExample struct {
-	Input      string   `json:"input" doc:"Expression"`
-	Output     string   `json:"output" doc:"What the engine in force answered; -Graphics- stands for a picture"`
+	Input      string   `json:"input" doc:"Expression, or the request that submits a job"`
+	Output     string   `json:"output" doc:"What the engine in force answered; -Graphics- stands for a picture. Of a job the members of its result that expected names"`
 	Messages   []string `json:"messages" doc:"What the engine said with it; the first three"`
 	Verified   bool     `json:"verified" doc:"True if the answer is right, as basis says; false if it is not known to be"`
 	Expected   string   `json:"expected" doc:"What is right"`

@@ -85,14 +85,7 @@ func (s Services) evaluateAnonymously(ctx context.Context, in *anonymousInput) (
 	bounded, cancel := context.WithTimeout(ctx, s.Overhead+command.Budget)
 	defer cancel()
 	answer, err := s.Anonymous.Evaluate(bounded, admitted)
-	if err != nil {
-		if httpkit.RefusedForNow(err, problems) && !errors.Is(ctx.Err(), context.Canceled) {
-			restored, failed := s.Anonymous.Limiter.GiveBack(context.WithoutCancel(ctx), caller, allowance)
-			if failed != nil {
-				return nil, failed
-			}
-			httpkit.SetRateLimit(httpkit.AnswerHeader(ctx), restored)
-		}
+	if err = giveBackIfRefusedForNow(ctx, s.Anonymous.Limiter, caller, allowance, err); err != nil {
 		return nil, explainAnonymous(err, command)
 	}
 	out := &anonymousOutput{}

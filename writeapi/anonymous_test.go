@@ -2,6 +2,7 @@ package writeapi_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -118,6 +119,28 @@ func TestAnonymousAllowance(t *testing.T) {
 	}
 	s.Clock.Pass(27 * time.Minute)
 	anonymous(t, s, "1+1").OK(t)
+}
+
+// A flood of requests at once, over the limit and too long, asks the engine as often as the limit allows, and never for what is too long.
+func TestAnonymousFlood(t *testing.T) {
+	const allowed, requests = 3, 100
+	s := apitest.Start(t, apitest.Options{AnonymousPerHour: allowed})
+	answers := make(chan apitest.Answer, 2*requests)
+	for range requests {
+		go func() { answers <- anonymous(t, s, "1+1") }()
+		go func() { answers <- anonymous(t, s, strings.Repeat("1", 401)) }()
+	}
+	statuses := map[int]int{}
+	for range 2 * requests {
+		answer := <-answers
+		statuses[answer.Status]++
+	}
+	if want := (map[int]int{200: allowed, 429: requests - allowed, 413: requests}); !maps.Equal(statuses, want) {
+		t.Errorf("%v, want %v", statuses, want)
+	}
+	if asked := s.Evaluated.Load(); asked != allowed {
+		t.Errorf("the engine was asked %d times", asked)
+	}
 }
 
 func TestAnonymousBudgetIsShorterThanTheFreePlans(t *testing.T) {

@@ -115,13 +115,18 @@ func (s Services) withinMinute(ctx context.Context, plan account.Plan, compute f
 	if err != nil {
 		return err
 	}
-	err = compute()
+	return giveBackIfRefusedForNow(ctx, s.Limiter, perMinuteKey(ctx), allowance, compute())
+}
+
+// giveBackIfRefusedForNow takes back the request that was counted for what ended with this error, if it was refused for now, and writes
+// the restored allowance into the answer's headers. It returns the error, or why the limiter failed.
+func giveBackIfRefusedForNow(ctx context.Context, limiter ratelimit.Limiter, key string, counted ratelimit.Allowance, err error) error {
 	_, logged := errors.AsType[*commands.RunEndedError](err)
 	left := errors.Is(ctx.Err(), context.Canceled) // what is not waited for was computed all the same
 	if logged || left || !httpkit.RefusedForNow(err, problems) {
 		return err
 	}
-	restored, failed := s.Limiter.GiveBack(context.WithoutCancel(ctx), perMinuteKey(ctx), allowance)
+	restored, failed := limiter.GiveBack(context.WithoutCancel(ctx), key, counted)
 	if failed != nil {
 		return failed
 	}

@@ -176,7 +176,7 @@ func (s *service) health() readapi.Health {
 		Logger: s.logger,
 		IsAway: isOutage,
 		Dependencies: []readapi.Dependency{
-			{Name: "eventstore", Part: "the event log", Check: func(ctx context.Context) error { _, err := s.log.store.Head(ctx); return err }},
+			{Name: "eventstore", Part: "the event log", Check: s.log.Ready},
 			{Name: "database", Part: "the database of read models", Check: s.readSide.db.PingContext},
 			{Name: "identity", Part: "the database of identities", Check: s.stores.identity.Ready},
 			{Name: "blobs", Part: "the store of blobs", Check: s.stores.blobs.Ready},

@@ -22,6 +22,7 @@ import (
 	"reckon/eventstore"
 	"reckon/internal/identity"
 	"reckon/internal/progress"
+	"reckon/internal/view"
 )
 
 // burstsCmd derives an account's bursts from the log as it was at a position, for analysts.
@@ -111,51 +112,25 @@ type burstReport struct {
 	Bursts     []burstOfFile `json:"bursts"` // by their first activity
 }
 
+// burstOfFile is a burst as GET /api/bursts/{id} shows it, and of which agent it is.
 type burstOfFile struct {
-	BurstID     string           `json:"burst_id"`
-	AgentID     string           `json:"agent_id"` // of the account, credential, source and client name
-	Agent       string           `json:"agent"`    // client name; empty: none
-	Source      event.Source     `json:"source"`
-	StartedAt   string           `json:"started_at"`
-	EndedAt     string           `json:"ended_at"`
-	DurationMS  int64            `json:"duration_ms"`
-	Evaluations int64            `json:"evaluations"`
-	Jobs        int64            `json:"jobs"`
-	Checks      int64            `json:"checks"`
-	Failures    int64            `json:"failures"`
-	Verified    int64            `json:"verified"`
-	Refuted     int64            `json:"refuted"`
-	FirstRunID  *int64           `json:"first_run_id"`
-	LastRunID   *int64           `json:"last_run_id"`
-	Preview     string           `json:"preview"`
-	Events      []activityOfFile `json:"events"`
+	AgentID string `json:"agent_id"` // of the account, credential, source and client name
+	view.BurstSummary
+	Events []activityOfFile `json:"events"`
 }
 
+// activityOfFile is an activity as the timeline shows it, and what an analyst checks it by.
 type activityOfFile struct {
-	Event         string        `json:"event"` // stream and revision
-	Position      int64         `json:"position"`
-	At            string        `json:"at"`
-	OffsetMS      int64         `json:"offset_ms"`
-	GapMS         int64         `json:"gap_ms"`
-	Type          burst.Type    `json:"type"`
-	RunID         *int64        `json:"run_id"`
-	JobID         string        `json:"job_id"`
-	CertificateID string        `json:"certificate_id"`
-	Label         string        `json:"label"`
-	Status        burst.Status  `json:"status"`
-	DurationMS    *int64        `json:"duration_ms"`
-	Verdict       burst.Verdict `json:"verdict"`
-	Failed        bool          `json:"failed"`
+	Event    string `json:"event"` // stream and revision
+	Position int64  `json:"position"`
+	view.BurstEvent
+	Failed bool `json:"failed"`
 }
 
 func newBurstReport(accountID string, at int64, bursts []burst.Timeline) burstReport {
 	report := burstReport{Account: accountID, At: at, GapSeconds: burst.GapMS / 1000, Bursts: make([]burstOfFile, len(bursts))}
 	for i, b := range bursts {
-		report.Bursts[i] = burstOfFile{
-			BurstID: b.ID(), AgentID: b.AgentID, Agent: b.Client, Source: b.Source, StartedAt: timestamp(b.First.AtMS), EndedAt: timestamp(b.Last.AtMS), DurationMS: b.DurationMS(),
-			Evaluations: b.Evaluations, Jobs: b.Jobs, Checks: b.Checks, Failures: b.Failures, Verified: b.Verified, Refuted: b.Refuted,
-			FirstRunID: nullIfZero(b.FirstRun), LastRunID: nullIfZero(b.LastRun), Preview: b.Preview, Events: activitiesOfFile(b),
-		}
+		report.Bursts[i] = burstOfFile{AgentID: b.AgentID, BurstSummary: view.BurstSummaryOf(b.Burst), Events: activitiesOfFile(b)}
 	}
 	return report
 }
@@ -163,27 +138,13 @@ func newBurstReport(accountID string, at int64, bursts []burst.Timeline) burstRe
 func activitiesOfFile(b burst.Timeline) []activityOfFile {
 	rows, previous := make([]activityOfFile, len(b.Activities)), b.First.AtMS
 	for i, a := range b.Activities {
-		rows[i] = activityOfFile{
-			Event: a.Key, Position: a.Position, At: timestamp(a.AtMS), OffsetMS: a.AtMS - b.First.AtMS, GapMS: a.AtMS - previous, Type: a.Type, RunID: nullIfZero(a.RunID),
-			JobID: a.JobID, CertificateID: a.CertificateID, Label: a.Label, Status: a.Status, Verdict: a.Verdict, Failed: a.Failed,
-		}
-		if a.HasDuration() {
-			rows[i].DurationMS = &b.Activities[i].DurationMS
-		}
+		rows[i] = activityOfFile{Event: a.Key, Position: a.Position, BurstEvent: view.BurstEventOf(a, b.First.AtMS, previous), Failed: a.Failed}
 		previous = a.AtMS
 	}
 	return rows
 }
 
 func timestamp(ms int64) string { return event.Timestamp(time.UnixMilli(ms)) }
-
-// nullIfZero is null for 0.
-func nullIfZero(n int64) *int64 {
-	if n == 0 {
-		return nil
-	}
-	return &n
-}
 
 // writeActivities writes a line for each activity: bursts in order, and their activities in order.
 func writeActivities(to io.Writer, bursts []burst.Timeline) error {
@@ -192,17 +153,18 @@ func writeActivities(to io.Writer, bursts []burst.Timeline) error {
 	if err := out.Write(header); err != nil {
 		return err
 	}
-	number := func(n *int64) string {
-		if n == nil {
-			return ""
-		}
-		return strconv.FormatInt(*n, 10)
-	}
 	for _, b := range bursts {
 		id := b.ID()
-		for _, a := range activitiesOfFile(b) {
-			err := out.Write([]string{id, b.AgentID, b.Client, string(b.Source), a.Event, strconv.FormatInt(a.Position, 10), a.At, string(a.Type), number(a.RunID), a.JobID, a.CertificateID,
-				a.Label, string(a.Status), number(a.DurationMS), string(a.Verdict), strconv.FormatBool(a.Failed)})
+		for _, a := range b.Activities {
+			runID, duration := "", ""
+			if a.RunID != 0 {
+				runID = strconv.FormatInt(a.RunID, 10)
+			}
+			if a.HasDuration() {
+				duration = strconv.FormatInt(a.DurationMS, 10)
+			}
+			err := out.Write([]string{id, b.AgentID, b.Client, string(b.Source), a.Key, strconv.FormatInt(a.Position, 10), timestamp(a.AtMS), string(a.Type), runID, a.JobID, a.CertificateID,
+				a.Label, string(a.Status), duration, string(a.Verdict), strconv.FormatBool(a.Failed)})
 			if err != nil {
 				return err
 			}

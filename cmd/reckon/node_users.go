@@ -21,12 +21,6 @@ import (
 // nodeUsersTimeout bounds a command on users.
 const nodeUsersTimeout = 2 * time.Minute
 
-// nodeCommands are what can be done with a node.
-type nodeCommands struct {
-	Run   nodeCmd      `cmd:"" default:"withargs" help:"Run the event store alone; what reckon node does without another word."`
-	Users nodeUsersCmd `cmd:"" help:"Manage the users who reach a node with --secure."`
-}
-
 // nodeUsersCmd manages the users of a node, by its socket where it runs, and otherwise in its folder.
 type nodeUsersCmd struct {
 	List     nodeUserListCmd     `cmd:"" help:"List the users, their groups, and who is disabled."`

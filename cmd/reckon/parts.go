@@ -8,6 +8,7 @@ import (
 	"reckon/domain"
 	"reckon/eventstore"
 	"reckon/eventstore/node"
+	"reckon/eventstore/node/eventlog"
 	"reckon/internal/blobs"
 	"reckon/internal/config"
 	"reckon/internal/identity"
@@ -42,6 +43,7 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 		}
 		p.life.Add(lifecycle.Part{Name: "embedded node", RunOnce: true, Run: func(ctx context.Context) error { return nodeServes(ctx, n) }, Stop: n.Close})
 		l.connection, l.node = n.ConnectionString(), n
+		measureNode(n, p.metrics)
 	}
 	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: l.connection, Insecure: p.config.InsecureEventstore, Catalogue: domain.Catalogue(), Logger: p.logger})
 	if err != nil {
@@ -50,6 +52,49 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 	p.life.Add(lifecycle.Part{Name: "connection to the log", Stop: func(context.Context) error { store.Close(); return nil }})
 	l.store = store
 	return l, nil
+}
+
+// Ready returns an error when the log does not answer, or takes no more appends.
+func (l *eventLog) Ready(ctx context.Context) error {
+	if l.node != nil {
+		if err := l.node.Health().Err; err != nil {
+			return err
+		}
+	}
+	_, err := l.store.Head(ctx)
+	return err
+}
+
+// measureNode adds figures of the embedded log.
+func measureNode(n *node.Node, m *telemetry.Metrics) {
+	for name, figure := range map[string]struct {
+		help string
+		read func(eventlog.Health) float64
+	}{
+		"reckon_log_position":                  {"Position of the newest record of the log.", func(h eventlog.Health) float64 { return float64(h.Records) }},
+		"reckon_log_segments":                  {"Files that hold the records of the log.", func(h eventlog.Health) float64 { return float64(h.Segments) }},
+		"reckon_log_bytes":                     {"Bytes of the records of the log.", func(h eventlog.Health) float64 { return float64(h.Bytes) }},
+		"reckon_log_verified_position":         {"Position that the verification of the whole log has reached, or that the last one ended with.", func(h eventlog.Health) float64 { return float64(h.VerifiedPosition) }},
+		"reckon_log_verifications":             {"Verifications of the whole log that have ended since the process began, and found nothing.", func(h eventlog.Health) float64 { return float64(h.Passes) }},
+		"reckon_log_refuses_appends":           {"1 when the log takes no more appends: the disk refused a write, or a record is damaged; 0 while it does.", refusing},
+		"reckon_log_last_verification_seconds": {"Unix time at which the last verification ended; 0 before the first.", lastVerification},
+	} {
+		m.Gauge(name, figure.help, nil, func() float64 { return figure.read(n.Health()) })
+	}
+}
+
+func refusing(h eventlog.Health) float64 {
+	if h.Err != nil {
+		return 1
+	}
+	return 0
+}
+
+func lastVerification(h eventlog.Health) float64 {
+	if h.LastPass.IsZero() {
+		return 0
+	}
+	return float64(h.LastPass.UnixMilli()) / 1000
 }
 
 // nodeServes returns the error with which a node stops serving, or nil when ctx ends.

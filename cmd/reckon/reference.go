@@ -55,7 +55,11 @@ func (r referenceEngine) with(work func(ctx context.Context, bench *running.Benc
 	if r.Sandbox == config.SandboxOff {
 		sandbox = engine.SandboxOff
 	}
-	bench, err := running.Start(ctx, r.path(), sandbox, referenceBudget)
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	bench, err := running.Start(ctx, r.path(), sandbox, referenceBudget, []string{self, "lean", "child"})
 	if err != nil {
 		return err
 	}
@@ -127,7 +131,7 @@ func printExample(e reference.Entry, example reference.Example, ran reference.Ra
 	}
 	fmt.Printf("  right   %s\n", example.Right.Text)
 	if ran.Refused == "" {
-		fmt.Printf("  answer  %s\n", ran.Answer.InputForm)
+		fmt.Printf("  answer  %s\n", reference.Shown(example, ran.Answer))
 	}
 	if judged.Difference != "" {
 		fmt.Printf("  %s\n", judged.Difference)

@@ -58,7 +58,52 @@ func memoryCircuits(t *testing.T) map[string]func() Circuit {
 			return build(t, n).random(newRandom(uint64(n)), 400, unitaryNames, false).circuit
 		}
 	}
+	for i := range 16 {
+		name := fmt.Sprint("anything ", i)
+		circuits[name] = func() Circuit { return anything(t, name, newRandom(uint64(i))) }
+	}
 	return circuits
+}
+
+// anything is a random circuit of every kind of instruction, with a random choice of what is asked of it.
+func anything(t *testing.T, name string, rng *random) Circuit {
+	below := func(n int) int { return int(rng.uint64() % uint64(n)) }
+	n := 2 + below(17)
+	gates := []string{
+		`{"gate":"h","target":%d}`, `{"gate":"rx","target":%d,"angle":1.3}`, `{"gate":"t","target":%d}`, `{"gate":"rxx","targets":[%d,%d],"angle":0.4}`,
+		`{"gate":"cx","control":%d,"target":%d}`, `{"gate":"swap","targets":[%d,%d]}`, `{"gate":"measure","target":%d}`, `{"gate":"reset","target":%d}`,
+		`{"gate":"measure","target":%d},{"if":{"measured":%[1]d},"then":[{"gate":"ry","target":%d,"angle":2}]}`, `{"gate":"depolarizing","target":%d,"p":0.01}`,
+		`{"gate":"initialize","target":%d,"state":[[0.6,0],[0,0.8]]}`, `{"gate":"barrier"}`,
+	}
+	kinds := 6 + below(len(gates)-5) // some circuits are unitary
+	entries := make([]string, 10+below(300))
+	for i := range entries {
+		a := below(n)
+		entry := gates[below(kinds)]
+		switch strings.Count(entry, "%d") {
+		case 0:
+			entries[i] = entry
+		case 1:
+			entries[i] = fmt.Sprintf(entry, a)
+		default:
+			entries[i] = fmt.Sprintf(entry, a, (a+1+below(n-1))%n)
+		}
+	}
+	fields := []string{
+		`"precision":"single"`, `"memory":true`, `"statevector":true`, fmt.Sprintf(`"marginals":[[0,%d],[1]]`, n-1),
+		`"observables":[{"` + strings.Repeat("Z", n) + `":1,"` + strings.Repeat("X", n) + `":0.5}]`, `"noise":{"readout":[{"matrix":[[0.9,0.1],[0.2,0.8]]}]}`,
+	}
+	for shots := 100_000; ; shots /= 10 { // as many as a test has the time for
+		chosen := fmt.Sprintf(`"qubits":%d,"shots":%d`, n, shots)
+		for _, field := range fields {
+			if below(3) == 0 {
+				chosen += "," + field
+			}
+		}
+		if c := memoryCircuit(t, name, chosen, strings.Join(entries, ",")); shots == 1 || Estimate(c).Operations < 5e8 {
+			return c
+		}
+	}
 }
 
 // TestResultJSON: the text is that of encoding/json, and no longer than estimated.

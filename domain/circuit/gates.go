@@ -118,11 +118,68 @@ func unknownGate(index int, written string) error {
 	if isNoise(written) {
 		return refuseGate(CodeNoise, index, written, "not a channel that is simulated; %s", insteadOf(written))
 	}
+	if advice := insteadOfGate(strings.ToLower(written)); advice != "" {
+		return refuseGate(CodeUnknownGate, index, written, "unknown gate; %s", advice)
+	}
 	words := gateWords()
 	for _, spec := range channelSpecs {
 		words = append(words, spec.name)
 	}
 	return refuseGate(CodeUnknownGate, index, written, "unknown gate%s", closest(written, words))
+}
+
+// elsewhere says what to write in place of instructions that circuits of Qiskit have and entries of gates have not.
+var elsewhere = func() map[string]string {
+	const (
+		defined = "openqasm takes its definition, unitary its matrix if it is of one or two qubits"
+		asked   = "it is asked for with the circuit's own fields: statevector, npy, marginals, observables"
+	)
+	advice := map[string]string{
+		"for_loop": "write the entries of every round out, or send the circuit as openqasm", "store": "openqasm computes with classical bits",
+		"box": "write out what is in it", "delay": "leave it out, since waiting does nothing here; noise of waiting qubits goes with id",
+	}
+	for text, names := range map[string][]string{
+		`an entry {"if": CONDITION, "then": […], "else": […]} decides by what was measured`: {"if", "if_else"},
+		`an entry {"while": CONDITION, "do": […]} repeats by what was measured`:             {"while", "while_loop"},
+		`an entry {"if": CONDITION, …} inside the else of another does the same`:            {"switch", "switch_case"},
+		"a loop that ends early is one of openqasm":                                         {"break_loop", "continue_loop"},
+		"leave it out, since nothing measures a global phase; openqasm has gphase":          {"gphase", "global_phase"},
+		"initialize gives qubits a state":                                                   {"prepare_state", "state_preparation", "set_statevector"},
+		"cx does it, once each way":                                                         {"dcx"},
+		defined:                                                                             {"ecr", "r", "rzx", "xx_minus_yy", "xx_plus_yy", "rccx", "rcccx", "pauli", "diagonal", "isometry", "permutation", "qft", "iqft", "gms", "peres", "fsim"},
+		asked:                                                                               {"save_state", "save_statevector", "save_density_matrix", "save_expectation_value", "save_probabilities", "snapshot"},
+	} {
+		for _, name := range names {
+			advice[name] = text
+		}
+	}
+	return advice
+}()
+
+// insteadOfGate says what to write in place of a known instruction that is no gate here; empty where nothing is known.
+func insteadOfGate(lower string) string {
+	if advice := elsewhere[lower]; advice != "" {
+		return advice
+	}
+	if spec, ok := controlledSpec(lower); ok {
+		return "it is " + spec.name + " with its controls in control or controls"
+	}
+	return ""
+}
+
+// controlledSpec finds the gate of a name that has letters for controls before it, like ccy and mcphase.
+func controlledSpec(lower string) (gateSpec, bool) {
+	rest := strings.TrimPrefix(lower, "m")
+	for {
+		shorter, found := strings.CutPrefix(rest, "c")
+		if !found {
+			return gateSpec{}, false
+		}
+		rest = shorter
+		if spec, ok := specByName[rest]; ok && spec.controls == 0 && spec.kind.isUnitary() {
+			return spec, true
+		}
+	}
 }
 
 // newGate checks an instruction's shape and qubits. index names it in refusals; slots may be nil for measurements,

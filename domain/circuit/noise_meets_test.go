@@ -52,6 +52,30 @@ func TestNoisySweep(t *testing.T) {
 	}
 }
 
+// TestModelsMeetWhatIsNamed: a channel on initialize, reset and measure is the same one written after the first two and before the last,
+// in keys and in expectation values, by each method.
+func TestModelsMeetWhatIsNamed(t *testing.T) {
+	given := `{"gate":"initialize","targets":[0,1],"state":[[0.6,0],[0,0],[0,0],[0,0.8]]},`
+	damp := func(target string) string {
+		return `{"gate":"amplitude_damping","gamma":0.3,"targets":` + target + `},`
+	}
+	text := `{"qubits":3,"shots":400,"seed":9,"observables":[{"IIZ":1},{"IZI":1,"ZII":2}],"marginals":[[0],[2]],"gates":[%s{"gate":"measure","targets":[0,1,2]}]%s}`
+	modelled := parseText(t, fmt.Sprintf(text, `{"gate":"x","target":2},{"gate":"reset","target":1},`+given+`{"gate":"h","target":1},`,
+		`,"noise":{"channels":[{"channel":"amplitude_damping","gamma":0.3,"gates":["initialize","reset","measure"]}]}`))
+	written := parseText(t, fmt.Sprintf(text, `{"gate":"x","target":2},{"gate":"reset","target":1},`+damp("[1]")+given+damp("[0,1]")+`{"gate":"h","target":1},`+damp("[0,1,2]"), ""))
+	for _, engine := range []Engine{EngineAuto, EngineStatevector} {
+		got, want := mustRun(t, modelled, Options{Engine: engine}), mustRun(t, written, Options{Engine: engine})
+		if !reflect.DeepEqual(got.Counts, want.Counts) || !reflect.DeepEqual(got.Probabilities, want.Probabilities) ||
+			!reflect.DeepEqual(got.Expectations, want.Expectations) || !reflect.DeepEqual(got.Marginals, want.Marginals) {
+			t.Errorf("%s: %+v, written out %+v", got.Engine, got, want)
+		}
+	}
+	exact := mustRun(t, modelled, Options{})
+	if v := exact.Expectations[0].Value; v == nil || math.Abs(*v-(1-2*0.64*0.7*0.7)) > 1e-13 { // damped after initialize and before measure
+		t.Errorf("%+v", exact.Expectations)
+	}
+}
+
 func TestNoiseRefusesWhatIsNotNoise(t *testing.T) {
 	for entry, want := range map[string]Code{
 		`{"gate":"bit_flip","target":0,"p":0.1,"matrix":[[[1,0],[0,0]],[[0,0],[1,0]]]}`: CodeUnknownField,

@@ -588,6 +588,7 @@ func TestNoiseRefusals(t *testing.T) {
 		{rule(`"channel":"bit_flip","p":0.1,"gates":["bit_flip"]`), CodeChannel, "bit_flip is a channel, which takes no noise"},
 		{rule(`"channel":"bit_flip","p":0.1,"gates":["bit_flipp"]`), CodeUnknownGate, "unknown gate bit_flipp"},
 		{rule(`"channel":"bit_flip","p":0.1,"gates":["if_else"]`), CodeChannel, "if_else is no gate: noise goes with the gates inside it"},
+		{rule(`"channel":"bit_flip","p":0.1,"gates":["box"]`), CodeChannel, "box is no gate: noise goes with the gates inside it"},
 		{rule(`"channel":"bit_flip","p":0.1,"gates":["delay"]`), CodeChannel, "noise of waiting qubits goes with id"},
 		{rule(`"channel":"bit_flip","p":0.1,"gates":["barrier"]`), CodeChannel, "barrier"},
 		{rule(`"channel":"bit_flip","p":0.1,"gates":[]`), CodeChannel, "names no gate"},

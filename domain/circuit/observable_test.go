@@ -236,3 +236,24 @@ func TestAMeasuredControlKeepsNoCoherence(t *testing.T) {
 		}
 	}
 }
+
+// TestAStatevectorThatIsNotListedHasAReason, whichever engine runs.
+func TestAStatevectorThatIsNotListedHasAReason(t *testing.T) {
+	for name, c := range map[string]struct {
+		gates  string
+		qubits int
+		listed bool
+	}{
+		"ten qubits":    {`{"gate":"t","target":0}`, 10, true},
+		"eleven qubits": {`{"gate":"t","target":0}`, 11, false},
+		"the tableau":   {`{"gate":"h","target":0}`, 13, false},
+		"a channel":     {`{"gate":"bit_flip","p":0.1,"target":0}`, 1, false},
+		"trajectories":  {`{"gate":"t","target":0},{"gate":"amplitude_damping","gamma":0.1,"target":0}`, 11, false},
+		"two histories": {`{"gate":"h","target":0},{"gate":"measure","target":0},{"gate":"h","target":0}`, 1, false},
+	} {
+		got := mustRun(t, mustParse(t, fmt.Sprintf(`{"qubits":%d,"shots":10,"statevector":true,"gates":[%s]}`, c.qubits, c.gates)), Options{})
+		if reason := got.Omitted["statevector"]; (got.Statevector != nil) != c.listed || (reason == "") != c.listed {
+			t.Errorf("%s, %s: %d amplitudes, omitted %q", name, got.Engine, len(got.Statevector), reason)
+		}
+	}
+}

@@ -580,7 +580,7 @@ func noisyGateName(written string) (string, error) {
 		return "", refuse(CodeChannel, "%s is a channel, which takes no noise: put what follows it among the gates", lower)
 	}
 	switch lower {
-	case "if_else", "while_loop", "switch_case", "if", "while", "switch":
+	case "if_else", "while_loop", "for_loop", "switch_case", "if", "while", "for", "switch", "box":
 		return "", refuse(CodeChannel, "%s is no gate: noise goes with the gates inside it, whose names it takes", lower)
 	case "delay":
 		return "", refuse(CodeChannel, "a delay counts as a barrier, which takes no noise; noise of waiting qubits goes with id")

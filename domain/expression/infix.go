@@ -109,9 +109,12 @@ func (p *parser) compare(op infixOperator, left operand) (operand, error) {
 }
 
 func (p *parser) postfix(op infixOperator, left operand) (operand, error) {
-	at := p.tok.pos
+	at, end := p.tok.pos, p.lex.at.Offset
 	if err := p.advance(); err != nil {
 		return operand{}, err
+	}
+	if op.head == "Factorial" || op.head == "Factorial2" {
+		p.explicit.factorial(p.lex.src, left, end, p.tok)
 	}
 	return p.call(left.e.Pos, headOperand(at, op.head), left)
 }
@@ -124,6 +127,8 @@ func (p *parser) product(op infixOperator, left operand) (operand, error) {
 		if err := p.advance(); err != nil {
 			return operand{}, err
 		}
+	} else {
+		p.explicit.add(at.Offset, "*")
 	}
 	right, err := p.expression(op.prec)
 	if err != nil {

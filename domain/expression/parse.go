@@ -43,6 +43,8 @@ type parser struct {
 	depth   int   // of the recursion
 	bracket int   // open brackets: inside one, line ends are spaces
 	steps   int   // operands and operators handled; in proportion to the tokens, see the linearity test
+
+	explicit *insertions // nil but for Explicit
 }
 
 func newParser(src string) (*parser, error) {

@@ -67,7 +67,7 @@ func NewRow(name string, kind Kind, examples []Example, ran []Ran, probed Probed
 	for i, example := range examples {
 		judged := Judge(example, ran[i])
 		built := BuiltExample{
-			Input: example.Input, Output: bounded(shown(ran[i].Answer)), State: judged.State, Basis: bounded(judged.Basis),
+			Input: example.Input, Output: bounded(Shown(example, ran[i].Answer)), State: judged.State, Basis: bounded(judged.Basis),
 			Difference: bounded(judged.Difference), Trivial: judged.Trivial,
 		}
 		for _, message := range ran[i].Answer.Messages[:min(maxMessages, len(ran[i].Answer.Messages))] {
@@ -76,6 +76,15 @@ func NewRow(name string, kind Kind, examples []Example, ran []Ran, probed Probed
 		row.Examples = append(row.Examples, built)
 	}
 	return row
+}
+
+// Shown is what an answer to an example shows, for people; of a job the members of its result that the example is about.
+func Shown(example Example, answer Answer) string {
+	if example.Right.Way != ByJob || answer.Job == "" {
+		return shown(answer)
+	}
+	_, members := compareJob(example.Right, answer.Job)
+	return members
 }
 
 // bounded cuts a text that is too long to be shown.

@@ -18,6 +18,7 @@ type Answer struct {
 	Stdout    string   // what was printed
 	Messages  []string // Symbol::tag: text
 	SVG       []byte   // the picture; empty: none
+	Job       string   // of a job its result, JSON; then nothing else
 }
 
 // Compare tells whether an answer is right, and where it is not, how it differs. A value that is not the same expression may be equal all the
@@ -27,6 +28,12 @@ func Compare(right Right, answer Answer) (same bool, difference string) {
 	case ByPlot:
 		if !drawsSomething(answer.SVG) {
 			return false, "no picture came: " + shown(answer)
+		}
+		return true, ""
+	case ByJob:
+		same, shown := compareJob(right, answer.Job)
+		if !same {
+			return false, "the result has " + shown
 		}
 		return true, ""
 	case ByText:

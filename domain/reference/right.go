@@ -33,6 +33,8 @@ func parseRight(text string) (Right, error) {
 		right.Way = ByPlot
 	case word == "message":
 		err = right.message(strings.TrimSpace(rest))
+	case word == "job" && strings.HasPrefix(strings.TrimSpace(rest), "{"):
+		err = right.job(strings.TrimSpace(rest))
 	case word == "text" && strings.HasPrefix(strings.TrimSpace(rest), `"`):
 		err = right.text(strings.TrimSpace(rest))
 	default:
@@ -43,7 +45,7 @@ func parseRight(text string) (Right, error) {
 	switch {
 	case err != nil:
 		return right, err
-	case right.Way != ByValue && (right.Checked || right.AnyOrder || right.Tolerance != nil && right.Value == nil):
+	case right.Way != ByValue && (right.Checked || right.AnyOrder || right.Tolerance != nil && right.Value == nil && right.Way != ByJob):
 		return right, fmt.Errorf("a %s is compared as it is: it cannot be checked, and has no order or tolerance", right.Way)
 	case right.AnyOrder && !right.Value.IsCall("List"):
 		return right, errors.New("any-order is for lists")

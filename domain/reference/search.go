@@ -62,6 +62,7 @@ const (
 	inName, inTask, inElsewhere, inTags, inSummary, inUsage = 10, 8, 7, 5, 3, 1.5
 
 	wholeName, wholeElsewhere, lastOfElsewhere = 1000.0, 700.0, 400.0
+	wholeOperator                              = 440.0 // below every whole name elsewhere (450 to 700)
 	stemmed, beginning, misspelt               = 0.9, 0.7, 0.5
 
 	numericalForm               = 760
@@ -179,6 +180,11 @@ func (x *Index) addPhrases(n int) {
 		for alias, name := range Aliases {
 			if name == d.row.Name {
 				add(alias, wholeElsewhere)
+			}
+		}
+		for sign, name := range operators {
+			if name == d.row.Name {
+				add(sign, wholeOperator)
 			}
 		}
 	}
@@ -388,9 +394,10 @@ func countUses(entries []Entry) map[string]int {
 	return uses
 }
 
-// Lookup answers the row of a symbol, or of a task in any case, and what the source says of it; entry is nil where it says nothing.
+// Lookup answers the row of a symbol, with its context or without, or of a task in any case, and what the source says of it; entry is nil
+// where it says nothing.
 func (x *Index) Lookup(name string) (row Row, entry *Entry, ok bool) {
-	n, ok := x.byName[name]
+	n, ok := x.byName[strings.TrimPrefix(name, "System`")]
 	if !ok {
 		n, ok = x.byName[nameKey(Task, name)]
 	}

@@ -55,7 +55,7 @@ type Usage struct {
 
 // Example is an input, and what is right for it.
 type Example struct {
-	Input string
+	Input string // an expression, or the request that submits a job
 	Right Right
 	Place Place
 }
@@ -69,12 +69,13 @@ const (
 	ByPlot    Way = "plot"    // a picture that is not empty
 	ByMessage Way = "message" // a message of that name, and the value if there is one
 	ByText    Way = "text"    // this text exactly: the result, or what was printed
+	ByJob     Way = "job"     // these members of the job's result
 )
 
 // Right is what is right for an example, as mathematics or the documented behaviour of the language have it.
 type Right struct {
 	Way       Way
-	Text      string           // as written: the expression, the message's name, the text
+	Text      string           // as written: the expression, the message's name, the text, the members of a job's result
 	Value     *expression.Expr // of ByValue, and of ByMessage where one is given
 	Tolerance *big.Rat         // relative difference of numbers; nil: none
 	AnyOrder  bool             // of the elements of the outer list
@@ -332,6 +333,10 @@ func (r *reader) right(text string) {
 	var err error
 	if example.Right, err = parseRight(text); err != nil {
 		r.fail("%v", err)
+		return
+	}
+	if err := example.checkJob(); err != nil {
+		r.failAt(example.Place, "%v", err)
 		return
 	}
 	if _, err := expression.ParseAll(example.Input); err != nil && example.Right.Checked {

@@ -87,6 +87,9 @@ usage: x^y | x to the power y
 = text "a|b" | documented: itself
 > Plot[x, {x, 0, 1}]
 = plot | a line
+> POST /api/jobs {"kind": "qsim",
+>> "circuit": {}}
+= job {"counts": {"0": 3}} ~ 1*^-9 | by hand
 `)
 	if len(wrong) != 1 || wrong[0].Error() != "trigonometry.txt:15: Alternatives has 1 examples, a symbol has at least 2" {
 		t.Error(wrong)
@@ -101,7 +104,7 @@ usage: x^y | x to the power y
 	if e := sin.Examples[1]; e.Input != "f[x_] := Sin[x];\nf[2.]" || e.Right.Tolerance == nil || e.Right.Text != "0.9092974268256817" || e.Right.Source != "DLMF 4.14" {
 		t.Errorf("%+v", e)
 	}
-	ways := []reference.Way{reference.ByMessage, reference.ByValue, reference.ByText, reference.ByPlot}
+	ways := []reference.Way{reference.ByMessage, reference.ByValue, reference.ByText, reference.ByPlot, reference.ByJob}
 	for i, e := range power.Examples {
 		if e.Right.Way != ways[i] {
 			t.Errorf("%+v", e)
@@ -112,5 +115,49 @@ usage: x^y | x to the power y
 	}
 	if r := power.Examples[2].Right; r.Text != "a|b" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestJobExamples: a request has a result to compare with, an expression has none, and both are objects.
+func TestJobExamples(t *testing.T) {
+	for text, want := range map[string]string{
+		"> POST /api/jobs {\"kind\": \"qsim\"}\n= {1} | by hand":                      "tasks-x.txt:4: what `> POST /api/jobs {…}` answers stands in a line `= job {…} | source`, and nothing else does",
+		"> 1 + 1\n= job {\"a\": 1} | by hand":                                         "tasks-x.txt:4: what `> POST /api/jobs {…}` answers stands in a line `= job {…} | source`, and nothing else does",
+		"> POST /api/jobs [1]\n= job {\"a\": 1} | by hand":                            "tasks-x.txt:4: behind POST /api/jobs stands no JSON object",
+		"> POST /api/jobs {\"kind\": \"qsim\"}\n= job {\"a\": } | by hand":            "tasks-x.txt:5: {\"a\": } is no JSON object: members of the job's result, as they must be",
+		"> POST /api/jobs {\"kind\": \"qsim\"}\n= job {\"a\": 1} any-order | by hand": "tasks-x.txt:5: a job is compared as it is: it cannot be checked, and has no order or tolerance",
+	} {
+		_, wrong := reference.Parse("tasks-x.txt", "# run a job\nsummary: A job.\nsymbols: Plus\n"+text+"\n")
+		if len(wrong) == 0 || wrong[0].Error() != want {
+			t.Errorf("%s\n%v\n%s", text, wrong, want)
+		}
+	}
+}
+
+func TestCompareJob(t *testing.T) {
+	example := func(right string) reference.Example {
+		entries, wrong := reference.Parse("tasks-x.txt", "# run a job\nsummary: A job.\nsymbols: Plus\n> POST /api/jobs {\"kind\": \"qsim\"}\n= job "+right+" | by hand\n")
+		if len(wrong) > 0 {
+			t.Fatal(wrong)
+		}
+		return entries[0].Examples[0]
+	}
+	const result = `{"counts": {"00": 3, "11": 4}, "state": [[0.70710678, 0], [0, 0.5]], "name": "swap", "refusal": null, "elapsed_ms": 7}`
+	for right, want := range map[string]bool{
+		`{"counts": {"00": 3}}`: true, `{"counts": {"00": 4}}`: false, `{"counts": {"01": 3}}`: false, `{"name": "swap", "refusal": null}`: true, `{"name": null}`: false, `{"elapsed_ms": null}`: false,
+		`{"state": [[0.7071, 0], [0, 0.5]]} ~ 1/1000`: true, `{"state": [[0.7071, 0], [0, 0.5]]}`: false, `{"state": [[0.7, 0], [0, 0.5]]} ~ 1/1000`: false, `{"state": [[0.70710678, 0]]}`: false, `{"state": {"0": 1}}`: false,
+		`{"counts": {"00": 3.0}}`: true, `{"counts": {"00": "3"}}`: false, `{}`: true,
+	} {
+		e := example(right)
+		if same, difference := reference.Compare(e.Right, reference.Answer{Job: result}); same != want {
+			t.Errorf("%s: %t, %s", right, same, difference)
+		}
+	}
+	e := example(`{"counts": {"00": 4}, "name": "swap"}`)
+	if shown := reference.Shown(e, reference.Answer{Job: result}); shown != `{"counts":{"00":3},"name":"swap"}` {
+		t.Error(shown)
+	}
+	if same, _ := reference.Compare(e.Right, reference.Answer{Result: "no result"}); same {
+		t.Error("an answer without a result is right")
 	}
 }

@@ -534,11 +534,6 @@ func (f *finder) otherOperator(i int) {
 		replace(OperatorWord, "<>", "Strings are joined with <>.")
 	case f.isOperator(i, "//") && f.isNumber(i-1) && f.isNumber(i+1):
 		f.functionBetween(i, "Quotient", "// applies a function.")
-	case f.isOperator(i, "!") && f.isOperator(i+1, "==") && f.endsOperand(i-1):
-		if first := f.productStart(i - 1); first >= 0 {
-			f.add(first, slip{code: Equation, start: f.words[first].Start, end: f.words[i].End, why: "The engine does not read a factorial directly before ==.",
-				edits: []edit{insert(f.words[first].Start, "("), insert(f.words[i].End, ")")}})
-		}
 	case f.isOperator(i, "/.") && f.isName(i+1) && f.isOperator(i+2, "=") && f.operandEnd(i+3) >= 0:
 		f.add(i, slip{code: Equation, start: f.words[i].Start, end: f.words[i+2].End, edits: []edit{f.replace(i+2, "->")}, why: "A replacement is written x -> a."})
 	case f.isOperator(i, "[") && f.isName(i-1) && f.isNumber(i+1) && f.pair[i] == i+2 && circular[f.words[i-1].Name] && quarters[f.source(i+1, i+1)]:

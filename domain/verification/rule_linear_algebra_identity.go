@@ -20,7 +20,7 @@ func linearAlgebraIdentity() Rule {
 				"independent, kept in direction and as many as there are; null space vectors are a basis; factors of a decomposition have M as product, are " +
 				"orthonormal, triangular, invertible, diagonal, of Jordan blocks, with signs and order as their definitions say; MatrixPower[M, n] meets the " +
 				"recurrence, or the differential equation where n may be any number. With Modulus all of that holds modulo it, and the answer is of its least residues.",
-			Silent: "The order and scale of eigenvectors and of null space vectors, special values of parameters, and the condition number in LUDecomposition, which must be 1 as it is for exact numbers.",
+			Silent: "The order of eigenvalues, the order and scale of eigenvectors and of null space vectors, special values of parameters, and the condition number in LUDecomposition, which must be 1 as it is for exact numbers.",
 			Examples: []Example{
 				{"Inverse[{{1, 2}, {3, 4}}]", "{{-2, 1}, {3/2, -1/2}}"},
 				{"Eigenvalues[{{2, 1}, {1, 2}}]", "{3, 3}"},

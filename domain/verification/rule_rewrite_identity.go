@@ -24,8 +24,9 @@ func rewriteIdentity() Rule {
 			Slug:  "rewrite_identity",
 			Heads: rewritingHeads,
 			Shows: "The answer equals the original expression wherever both are defined, for all complex values of the variables that the assumptions allow, " +
-				"for PowerExpand all positive ones and for ComplexExpand all real ones, as the check says: exactly, by a normal form, or numerically, by enclosures that agree to 60 digits in every region that the two expressions show. Decimals count as the numbers they print, where that makes the identity exact. Refuted at one such point.",
-			Silent: "Whether the form is the one asked for: fully factored, shortest, without radicals.",
+				"for PowerExpand all positive ones and for ComplexExpand all real ones, as the check says: exactly, by a normal form, or numerically, by enclosures that agree to 60 digits in every region that the two expressions show. Decimals count as the numbers they print, where that makes the identity exact. Refuted at one such point. Verified only where " +
+				"the form is not visibly another one: products of sums after Expand, factors that are not irreducible after Factor, sums of fractions after Together, common divisors after Cancel, several factors below one line after Apart, sines of multiples and their kin after the functions of Trig are support only.",
+			Silent: "Whether the form is the shortest one or without radicals, and the form where options or further arguments choose it.",
 			Examples: []Example{
 				{"Factor[x^4 + 4]", "(2 - 2 x + x^2) (2 + 2 x + x^2)"},
 				{"TrigReduce[Sin[x]^2]", "(1 + Cos[2 x])/2"},
@@ -90,6 +91,9 @@ func planRewriteIdentity(c Call) (Task, error) {
 		if len(c.Args) > 1 {
 			assumptions = append(assumptions, only...)
 		}
+	}
+	if len(c.Args) == 1 && len(c.Options) == 0 {
+		more["form"] = c.Head // of some heads it is looked at; options and further arguments change it
 	}
 	if original.IsCall("Equal") && len(original.Args) == 2 && c.Answer.IsSymbol("True") {
 		return identities(original, [][2]*expression.Expr{{original.Args[0], original.Args[1]}}, assumptions, map[string]any{"sides": true}), nil

@@ -60,7 +60,7 @@ type Node struct {
 
 // Open opens the log in c.Dir and serves it. It returns once clients can connect.
 // Errors: that of Config.Validate, *eventlog.FolderInUseError (another process has the
-// folder open), *eventlog.CorruptError, *eventlog.FormatError, *NotLoopbackError,
+// folder open), *eventlog.CorruptError, *eventlog.FormatError, *eventlog.StorageError, *NotLoopbackError,
 // *SocketPathError, or an error of the system.
 func Open(c Config) (*Node, error) {
 	if err := c.Validate(); err != nil {
@@ -109,22 +109,14 @@ func (n *Node) open(c Config) error {
 	}
 	if c.Secure != nil {
 		if n.door, err = n.openDoor(context.Background(), c, services); err != nil {
+			close(n.closing)
+			n.groups.close()
 			return errors.Join(err, listener.Close())
 		}
 	}
 	n.server = n.newServer(services(listener.Addr()), nil)
 	go n.serve()
 	return nil
-}
-
-// serve serves the listeners until one fails or the node is closed.
-func (n *Node) serve() {
-	ended := make(chan error, 2)
-	go func() { ended <- n.server.Serve(n.listener) }()
-	if n.door != nil {
-		go func() { ended <- n.door.server.Serve(n.door.listener) }()
-	}
-	n.served <- <-ended
 }
 
 // newServer makes a gRPC server; g is nil for one whose callers may do everything.
@@ -160,7 +152,29 @@ func (n *Node) LogID() uuid.UUID { return n.log.ID() }
 // and writers go on. A *eventlog.CorruptError names the first wrong position.
 func (n *Node) Verify(ctx context.Context) (eventlog.Report, error) { return n.log.Verify(ctx) }
 
-// Done returns a channel that receives, once, the error that ended serving; nil after Close.
+// serve answers calls until Close. When the log takes no more appends it goes on, so that
+// what is stored can be read until then.
+func (n *Node) serve() {
+	ended := make(chan error, 2)
+	go func() { ended <- n.server.Serve(n.listener) }()
+	if n.door != nil {
+		go func() { ended <- n.door.server.Serve(n.door.listener) }()
+	}
+	select {
+	case err := <-ended:
+		n.served <- err
+	case <-n.log.Failed():
+		n.served <- n.log.Err()
+	}
+}
+
+// Health returns the state of the log.
+func (n *Node) Health() eventlog.Health { return n.log.Health() }
+
+// Done returns a channel that receives, once, why the node must be closed: the error that
+// ended serving, nil after Close, or why the log takes no more appends
+// (*eventlog.StorageError, *eventlog.CorruptError, *eventlog.IndexError): then reads are
+// still answered.
 func (n *Node) Done() <-chan error { return n.served }
 
 // Close ends subscriptions, waits for the calls in progress, and closes the log. When ctx

@@ -48,6 +48,8 @@ func failureOf(err error) *failure {
 		tooLarge  *eventlog.AppendTooLargeError
 		malformed *eventlog.InvalidRequestError
 		corrupt   *eventlog.CorruptError
+		index     *eventlog.IndexError
+		storage   *eventlog.StorageError
 	)
 	switch {
 	case errors.As(err, &f):
@@ -68,6 +70,9 @@ func failureOf(err error) *failure {
 		return invalid(err.Error())
 	case errors.As(err, &corrupt):
 		return &failure{code: codes.DataLoss, message: err.Error()}
+	case errors.As(err, &index), errors.As(err, &storage):
+		// the same append may be repeated once the node has started again
+		return &failure{code: codes.Unavailable, message: err.Error()}
 	case errors.Is(err, eventlog.ErrClosed):
 		return errShuttingDown
 	case errors.Is(err, context.DeadlineExceeded):

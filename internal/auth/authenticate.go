@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net/http"
@@ -211,7 +212,7 @@ const maxSessionCookies = 8
 func SessionOf(r *http.Request, sessions Sessions) (secret, account string, err error) {
 	err = ErrNoSession
 	for i, c := range r.CookiesNamed(CookieName(httpkit.RequestOf(r.Context()))) {
-		if c.Value == "" || c.Value == secret || i >= maxSessionCookies {
+		if c.Value == "" || subtle.ConstantTimeCompare([]byte(c.Value), []byte(secret)) == 1 || i >= maxSessionCookies {
 			continue
 		}
 		owner, found := sessions.SessionAccount(r.Context(), c.Value)

@@ -208,6 +208,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method == http.MethodHead { // a GET whose body net/http leaves out
 		r.Method = http.MethodGet
+		r.Header.Del(rangeHeader) // ranges are those of a GET (RFC 9110 section 14.2)
 	}
 	a.adapter.ServeHTTP(answer, r)
 }
@@ -264,7 +265,7 @@ func (a *API) checkRequest(r *http.Request) *Problem {
 	}
 	if r.Header.Get("Authorization") == "" {
 		if err := a.checkOrigin(r); err != nil {
-			return CrossOrigin.Problem("a browser sent this from another site; sign in on this one or send an Authorization header").WithCause(err)
+			return CrossOrigin.Problem("a browser sent this from a page of another site; send it from a page of this one, from a server, or with an Authorization header").WithCause(err)
 		}
 	}
 	return checkAddress(r)

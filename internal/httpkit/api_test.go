@@ -39,7 +39,7 @@ func (open) Authenticate(r *http.Request, rule access.Rule) (context.Context, er
 // rules are who may call the routes of these tests.
 var rules = access.Table{
 	"POST /echo": {Who: access.Public}, "POST /mine/echo": {Who: access.Scoped, Scope: scope.Evaluate}, "GET /items/{id}": {Who: access.Public},
-	"GET /fail/{id}": {Who: access.Public}, "GET /public": {Who: access.Public}, "GET /mine": {Who: access.Scoped, Scope: scope.Evaluate}, "POST /upload": {Who: access.Public}, "POST /protocol": {Who: access.TokenOnly, Scope: scope.MCP, Undescribed: "a protocol"},
+	"GET /fail/{id}": {Who: access.Public}, "GET /public": {Who: access.Public}, "GET /mine": {Who: access.Scoped, Scope: scope.Evaluate}, "GET /file": {Who: access.Public}, "POST /upload": {Who: access.Public}, "POST /protocol": {Who: access.TokenOnly, Scope: scope.MCP, Undescribed: "a protocol"},
 }
 
 var errTyped = errors.New("a typed error with advice")
@@ -124,6 +124,7 @@ func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 			out.Body.Echo = fmt.Sprint(n)
 			return out, nil
 		})
+	addFile(api)
 	return httpservertest.Start(t, api, httpserver.ClientLimits()).Server
 }
 
@@ -145,7 +146,11 @@ func ask(t *testing.T, server *httptest.Server, method, path, body string, heade
 		request.Header.Set("Content-Type", "application/json")
 	}
 	for i := 0; i < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
+		if i > 0 && headers[i] == headers[i-2] {
+			request.Header.Add(headers[i], headers[i+1])
+		} else {
+			request.Header.Set(headers[i], headers[i+1])
+		}
 	}
 	request.Host = request.Header.Get("Host")
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

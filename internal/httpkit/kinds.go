@@ -71,11 +71,13 @@ var (
 	PaymentRefused    = Kind{"payment_refused", http.StatusConflict, "The payment does not fit", "There is no such invoice, it is void or paid otherwise, or the amount is another: `detail` says which. Nothing was noted as paid: an operator looks at it, and gives back what was not owed."}
 	TooManySessions   = Kind{"too_many_sessions", http.StatusConflict, "The plan's live sessions are all in use", "Clear one with DELETE /api/sessions/{id} or wait until one expires."}
 	UploadUsed        = Kind{"upload_used", http.StatusConflict, "The upload is another job's", "One upload is checked by one job. Upload the export again for another check. The slot was not spent, or was given back."}
+	ConditionFailed   = Kind{"condition_failed", http.StatusPreconditionFailed, "The file is not the one that is asked for", "If-Match names none of its ETags, or it was written after If-Unmodified-Since. Leave the condition out to have the file as it is; its ETag is in the answer."}
 	TooLarge          = Kind{"body_too_large", http.StatusRequestEntityTooLarge, "The body is too large", "`detail` gives the limit."}
 	ExpressionTooLong = Kind{"expression_too_long", http.StatusRequestEntityTooLarge, "The expression is too long without an account", "`detail` gives its length and the limit, in bytes of UTF-8. Nothing was evaluated and the allowance is as it was."}
 	NotJSON           = Kind{"unsupported_media_type", http.StatusUnsupportedMediaType, "The body must be JSON", "Send `Content-Type: application/json`, UTF-8, without Content-Encoding."}
 	NotAnExport       = Kind{"unsupported_export_type", http.StatusUnsupportedMediaType, "The body must be a proof export", "Send `Content-Type: application/x-ndjson`, or `application/gzip` with `Content-Encoding: gzip`."}
 	ExpectationFailed = Kind{"expectation_failed", http.StatusExpectationFailed, "The header Expect asks for something unknown", "Leave it out, or send `Expect: 100-continue`. The connection is closed."}
+	RangeRefused      = Kind{"range_not_satisfiable", http.StatusRequestedRangeNotSatisfiable, "The file has no such bytes", "Range asks for bytes beyond its end, or is not valid. Content-Range in the answer says how many bytes there are; without Range the whole file is answered."}
 	SyntaxError       = Kind{"syntax_error", http.StatusUnprocessableEntity, "The text is not in the language", "`detail` says what is wrong, where, and shows the place. POST /api/jobs answers it with 400, submits nothing and spends no slot; elsewhere `run_id` names the logged run."}
 	EngineRefused     = Kind{"engine_refused", http.StatusUnprocessableEntity, "The engine does not evaluate this", "`detail` is the engine's reason. `run_id` names the logged run."}
 	OutputTooLarge    = Kind{"output_too_large", http.StatusUnprocessableEntity, "The result or what was printed is too large", "`detail` gives the limit. End the line with ; to compute without showing the result, ask for a part of it, or print less. `run_id` names the logged run."}
@@ -106,7 +108,7 @@ func Kinds() []Kind {
 		Unauthenticated, InvalidToken, InvalidCredentials, InvalidSignature,
 		FirstPartyOnly, InsufficientScope, CrossOrigin, WrongPassword, ExpressionDenied, NotMathematics, ProofsNotOnPlan,
 		NoSuchRoute, AnonymousOff, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchApp, NoSuchJob, NoStatevector, NoSuchUpload, NoMCPSession, NoSuchSymbol, NoCertificate, NoSuchBurst, MethodRefused,
-		BudgetExhausted, BodyTimeout, EmailTaken, PaymentRefused, TooManySessions, UploadUsed, StateForgotten, TooLarge, ExpressionTooLong, NotJSON, NotAnExport, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
+		BudgetExhausted, BodyTimeout, EmailTaken, PaymentRefused, TooManySessions, UploadUsed, StateForgotten, ConditionFailed, TooLarge, ExpressionTooLong, NotJSON, NotAnExport, RangeRefused, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
 		Internal, UnknownCoding, Saturated, Unavailable, NoElaboration, UnsupportedHTTP,
 	}
 }

@@ -34,7 +34,13 @@ func (b *bufferedAnswer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-const ifNoneMatch = "If-None-Match"
+const (
+	ifNoneMatch = "If-None-Match"
+	ifMatch     = "If-Match"
+)
+
+// validatorLists are the headers that are lists of ETags (RFC 9110 section 13.1).
+var validatorLists = []string{ifMatch, ifNoneMatch}
 
 // sendWithETag sends the buffered answer with a strong ETag, or 304 when If-None-Match names that ETag.
 func (b *bufferedAnswer) sendWithETag(r *http.Request, maxAge time.Duration) {

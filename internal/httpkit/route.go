@@ -73,7 +73,8 @@ type Route struct {
 	// EitherFields are the sets of body fields of which exactly one is sent, for the description.
 	EitherFields []EitherFields
 
-	rule access.Rule // of Settings.Access
+	rule    access.Rule // of Settings.Access
+	inParts bool        // a file (HandleFile)
 }
 
 // Limit is a limit on requests. Every answer of its routes to a known caller carries the allowance as X-RateLimit-Limit, -Remaining
@@ -241,6 +242,9 @@ func describeHeaders(route Route, op *huma.Operation) {
 	if slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.In == "header" && p.Name == TokenHeader }) {
 		ok[ConsistencyHeader] = &huma.Param{Description: "stale: the list may lack writes of yours; ask again. Left out otherwise", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{Stale}}}
 	}
+	if route.inParts {
+		describeParts(route, op)
+	}
 	if route.PublicFor == 0 {
 		return
 	}
@@ -315,8 +319,8 @@ func refuseParameters(r bunrouter.Request, op *huma.Operation) *Problem {
 		case "header":
 			given = r.Header.Values(parameter.Name)
 		}
-		if parameter.Name == ifNoneMatch {
-			continue // a list, which may be empty
+		if slices.Contains(validatorLists, parameter.Name) {
+			continue // it may be empty, and given in several lines
 		}
 		location := parameter.In + "." + parameter.Name
 		switch {

@@ -19,25 +19,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// HeadBytes begin every file and do not count towards the limits: amplitudes are powers of two in bytes, and with the heads of their files
+// they would just miss bounds that are.
+const HeadBytes = 128
+
 // Limits bound what a folder keeps. None may be zero.
 type Limits struct {
 	Age          time.Duration // of a file; then it is forgotten
-	AccountBytes int64         // of one account's files, those being written included
-	TotalBytes   int64         // of all files; at least AccountBytes
+	AccountBytes int64         // of one account's files without their heads, those being written included
+	TotalBytes   int64         // of all files without their heads; at least AccountBytes
 }
+
+// counted is what a file of so many bytes counts for.
+func counted(bytes int64) int64 { return max(0, bytes-HeadBytes) }
 
 var (
 	// ErrForgotten means that a file is not kept any more.
 	ErrForgotten = errors.New("the file is not kept any more")
 	// ErrTooLarge means that a file would be larger than an account's files may be together.
 	ErrTooLarge = errors.New("the file is larger than what is kept for an account")
+	// ErrClosed means that the files of the account were forgotten for good.
+	ErrClosed = errors.New("the account is closed")
 	// ErrNoRoom means that files that are being written leave no room for another.
 	ErrNoRoom = errors.New("other files that are being written leave no room for it")
 )
 
 // Reason tells a user why Create, Write or Keep failed, without names of this machine.
 func Reason(err error) string {
-	for _, known := range []error{ErrTooLarge, ErrNoRoom} {
+	for _, known := range []error{ErrTooLarge, ErrNoRoom, ErrClosed} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}
@@ -58,6 +67,8 @@ const (
 const (
 	// sweepInterval is how often Run looks for files that have reached their age.
 	sweepInterval = time.Minute
+	// closedFor is how long nothing is written for an account whose files were forgotten: far longer than a job of it may go on.
+	closedFor = 24 * time.Hour
 	// incoming begins the names of files that are being written. Who writes one holds a lock on it.
 	incoming = ".incoming-"
 	lockName = ".lock"
@@ -68,7 +79,7 @@ var namePattern = regexp.MustCompile(`^[0-9a-f-]{36}$`)
 
 var digestPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// Folder is the files of an installation: ACCOUNT/JOB.SHA256.
+// Folder is the files of an installation: ACCOUNT/JOB.SHA256. A closed account has an empty file in place of its folder.
 type Folder struct {
 	root   string
 	limits Limits
@@ -85,7 +96,7 @@ func Open(root string, limits Limits, now func() time.Time, logger *slog.Logger)
 }
 
 // Largest is the length of the largest file that can be kept.
-func (f *Folder) Largest() int64 { return f.limits.AccountBytes }
+func (f *Folder) Largest() int64 { return f.limits.AccountBytes + HeadBytes }
 
 // Run forgets files that have reached their age, until ctx ends.
 func (f *Folder) Run(ctx context.Context) error {
@@ -113,18 +124,21 @@ type File struct {
 }
 
 // Create begins the file of a job, which will have so many bytes, and makes room for it: files of the account first, then of the account
-// that has most. ErrTooLarge: it has more than Largest. ErrNoRoom: files that are being written leave none.
+// that has most. ErrTooLarge: it has more than Largest. ErrNoRoom: files that are being written leave none. ErrClosed: see Forget.
 func (f *Folder) Create(account, job string, bytes int64) (w *File, err error) {
 	defer func() { f.report(job, err) }()
 	if !namePattern.MatchString(account) || !namePattern.MatchString(job) {
 		return nil, fmt.Errorf("state vector of job %q of account %q: these are no ids", job, account)
 	}
-	if bytes > f.limits.AccountBytes {
-		return nil, fmt.Errorf("%w: %d bytes of %d", ErrTooLarge, bytes, f.limits.AccountBytes)
+	if bytes > f.Largest() {
+		return nil, fmt.Errorf("%w: %d bytes of %d", ErrTooLarge, bytes, f.Largest())
 	}
 	var file *os.File
 	err = f.locked(func() error {
-		if err := f.makeRoom(account, bytes); err != nil {
+		if info, err := os.Lstat(filepath.Join(f.root, account)); err == nil && !info.IsDir() {
+			return ErrClosed
+		}
+		if err := f.makeRoom(account, counted(bytes)); err != nil {
 			return err
 		}
 		if err := os.MkdirAll(filepath.Join(f.root, account), 0o700); err != nil {
@@ -177,7 +191,8 @@ func (w *File) Keep() (sha string, err error) {
 	if err := w.file.Sync(); err != nil {
 		return "", fmt.Errorf("state vector: %w", err)
 	}
-	if err := os.Rename(w.file.Name(), w.folder.path(w.account, w.job, sha)); err != nil {
+	path := w.folder.path(w.account, w.job, sha)
+	if err := w.folder.locked(func() error { return os.Rename(w.file.Name(), path) }); err != nil { // not while Forget removes
 		return "", fmt.Errorf("state vector: %w", err)
 	}
 	w.finished = true
@@ -208,7 +223,7 @@ func (f *Folder) Read(account, job, sha string) (file *os.File, written time.Tim
 		return nil, written, ErrForgotten
 	}
 	file, err = os.Open(f.path(account, job, sha))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) { // the latter of a closed account
 		return nil, written, ErrForgotten
 	}
 	if err != nil {
@@ -224,13 +239,21 @@ func (f *Folder) Read(account, job, sha string) (file *os.File, written time.Tim
 	return file, info.ModTime(), nil
 }
 
-// Forget removes the files of an account. It may be repeated. What is being written for it then goes with its age.
+// Forget removes the files of an account for good, and those that are being written: from then on none is kept or begun. It may be repeated.
 func (f *Folder) Forget(account string) error {
 	if !namePattern.MatchString(account) {
 		return fmt.Errorf("state vectors of account %q: this is no id", account)
 	}
 	return f.locked(func() error {
-		if err := os.RemoveAll(filepath.Join(f.root, account)); err != nil {
+		path := filepath.Join(f.root, account)
+		err := os.RemoveAll(path)
+		if err == nil {
+			err = os.WriteFile(path, nil, 0o600)
+		}
+		if err == nil {
+			err = syncFolder(f.root)
+		}
+		if err != nil {
 			return fmt.Errorf("state vectors of account %s: %w", account, err)
 		}
 		return nil
@@ -244,13 +267,13 @@ func (f *Folder) path(account, job, sha string) string {
 // kept is a file in the folder.
 type kept struct {
 	path, account string
-	bytes         int64
+	bytes         int64 // counted
 	at            time.Time
 	incoming      bool
 }
 
-// makeRoom removes what has reached its age or was left by a crash, and the oldest files until an account has room for so many bytes
-// more. It is called under the lock.
+// makeRoom removes what has reached its age or was left by a crash, and the oldest files until an account has room for so many counted
+// bytes more. It is called under the lock.
 func (f *Folder) makeRoom(account string, bytes int64) error {
 	files, err := f.list()
 	if err != nil {
@@ -343,17 +366,23 @@ func mostKept(files []kept) (most string) {
 	return most
 }
 
-// list is every file. Folders of accounts without any are removed.
+// list is every file. Folders of accounts without any are removed, and what was left in place of one long ago.
 func (f *Folder) list() (files []kept, err error) {
 	accounts, err := os.ReadDir(f.root)
 	if err != nil {
 		return nil, err
 	}
 	for _, account := range accounts {
-		if !account.IsDir() || !namePattern.MatchString(account.Name()) {
+		if !namePattern.MatchString(account.Name()) {
 			continue
 		}
 		folder := filepath.Join(f.root, account.Name())
+		if !account.IsDir() {
+			if info, err := account.Info(); err == nil && f.now().Sub(info.ModTime()) > closedFor {
+				_ = os.Remove(folder)
+			}
+			continue
+		}
 		entries, err := os.ReadDir(folder)
 		if err != nil {
 			return nil, err
@@ -367,7 +396,7 @@ func (f *Folder) list() (files []kept, err error) {
 				return nil, err
 			}
 			files = append(files, kept{
-				path: filepath.Join(folder, entry.Name()), account: account.Name(), bytes: info.Size(), at: info.ModTime(),
+				path: filepath.Join(folder, entry.Name()), account: account.Name(), bytes: counted(info.Size()), at: info.ModTime(),
 				incoming: strings.HasPrefix(entry.Name(), incoming),
 			})
 		}

@@ -24,6 +24,8 @@ import (
 const (
 	alice = "0198a1b2-0000-7000-8000-00000000000a"
 	bob   = "0198a1b2-0000-7000-8000-00000000000b"
+
+	head = statefiles.HeadBytes
 )
 
 // shelf is a folder with a clock of its own.
@@ -48,9 +50,10 @@ func newShelf(t *testing.T, limits statefiles.Limits) *shelf {
 // stored is a file that was kept.
 type stored struct{ account, job, sha string }
 
-// keep stores a file of so many bytes, a second older than the next one.
+// keep stores a file of so many bytes after its head, a second older than the next one.
 func (s *shelf) keep(account string, size int) stored {
 	s.t.Helper()
+	size += head
 	s.jobs++
 	f := stored{account: account, job: fmt.Sprintf("7c9e6679-7425-50de-944b-%012d", s.jobs)}
 	w, err := s.folder.Create(account, f.job, int64(size))
@@ -103,8 +106,23 @@ func TestOldestOfAnAccountGoFirst(t *testing.T) {
 	if s.has(first) || !s.has(second) || !s.has(third) || !s.has(others) {
 		t.Error("not the oldest of the account was forgotten")
 	}
-	if _, err := s.folder.Create(alice, first.job, 101); !errors.Is(err, statefiles.ErrTooLarge) {
+	if _, err := s.folder.Create(alice, first.job, head+101); !errors.Is(err, statefiles.ErrTooLarge) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestHeadsDoNotCount: two states of half the bound are kept, and one of all of it; a byte more is too much.
+func TestHeadsDoNotCount(t *testing.T) {
+	s := newShelf(t, statefiles.Limits{Age: time.Hour, AccountBytes: 1 << 10, TotalBytes: 2 << 10})
+	first, second, his := s.keep(alice, 1<<9), s.keep(alice, 1<<9), s.keep(bob, 1<<10)
+	if !s.has(first) || !s.has(second) || !s.has(his) {
+		t.Error("states that fill the bounds are not kept")
+	}
+	if small := s.keep(alice, 1); s.has(first) || !s.has(second) || !s.has(small) || !s.has(his) {
+		t.Error("a byte more does not cost her first file, and only it")
+	}
+	if _, err := s.folder.Create(bob, his.job, s.folder.Largest()+1); !errors.Is(err, statefiles.ErrTooLarge) || s.folder.Largest() != head+1<<10 {
+		t.Errorf("%v, %d", err, s.folder.Largest())
 	}
 }
 
@@ -137,14 +155,14 @@ func TestFilesAreForgottenWithAge(t *testing.T) {
 func TestWhatIsWrittenTakesItsRoom(t *testing.T) {
 	s := newShelf(t, statefiles.Limits{Age: time.Hour, AccountBytes: 100, TotalBytes: 100})
 	before := s.keep(alice, 50)
-	w, err := s.folder.Create(bob, before.job, 80)
+	w, err := s.folder.Create(bob, before.job, head+80)
 	if err != nil || s.has(before) {
 		t.Fatal(err, "the room was not made")
 	}
-	if _, err := s.folder.Create(alice, before.job, 30); err == nil {
+	if _, err := s.folder.Create(alice, before.job, head+30); err == nil {
 		t.Error("110 bytes of 100 are being written")
 	}
-	if _, err := w.Write(make([]byte, 81)); err == nil {
+	if _, err := w.Write(make([]byte, head+81)); err == nil {
 		t.Error("a file grew past what it was to have")
 	}
 	if _, err := w.Keep(); err == nil {
@@ -156,8 +174,8 @@ func TestWhatIsWrittenTakesItsRoom(t *testing.T) {
 	var together sync.WaitGroup
 	for i := range 8 {
 		together.Go(func() {
-			if w, err := s.folder.Create([]string{alice, bob}[i%2], fmt.Sprintf("7c9e6679-7425-50de-944b-1000000000%02d", i), 30); err == nil {
-				_, _ = w.Write(make([]byte, 30))
+			if w, err := s.folder.Create([]string{alice, bob}[i%2], fmt.Sprintf("7c9e6679-7425-50de-944b-1000000000%02d", i), head+30); err == nil {
+				_, _ = w.Write(make([]byte, head+30))
 				_, _ = w.Keep()
 			}
 		})
@@ -170,7 +188,7 @@ func TestWhatIsWrittenTakesItsRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		total += info.Size()
+		total += info.Size() - head
 	}
 	if total > 100 || total < 30 || slices.ContainsFunc(paths, func(p string) bool { return filepath.Base(p)[0] == '.' }) {
 		t.Errorf("%d bytes in %v", total, paths)
@@ -193,10 +211,14 @@ func TestNamesAreIDs(t *testing.T) {
 	}
 }
 
-// TestForget removes an account's files and no other's.
+// TestForget removes an account's files and no other's, and none comes after it: not one that is being written then, and no new one.
 func TestForget(t *testing.T) {
-	s := newShelf(t, statefiles.Limits{Age: time.Hour, AccountBytes: 100, TotalBytes: 100})
+	s := newShelf(t, statefiles.Limits{Age: 100 * time.Hour, AccountBytes: 100, TotalBytes: 1000})
 	hers, other, his := s.keep(alice, 10), s.keep(alice, 10), s.keep(bob, 10)
+	w, err := s.folder.Create(alice, hers.job, head+20)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		if err := s.folder.Forget(alice); err != nil {
 			t.Fatal(err)
@@ -204,6 +226,29 @@ func TestForget(t *testing.T) {
 	}
 	if s.has(hers) || s.has(other) || !s.has(his) {
 		t.Error("a file of hers is there, or his is not")
+	}
+	if _, err := w.Write(make([]byte, head+20)); err != nil {
+		t.Fatal(err)
+	}
+	if sha, err := w.Keep(); err == nil || s.has(stored{alice, hers.job, sha}) {
+		t.Error("what was being written is kept")
+	}
+	w.Discard()
+	for range 2 {
+		if _, err := s.folder.Create(alice, hers.job, head+1); !errors.Is(err, statefiles.ErrClosed) {
+			t.Errorf("%v", err)
+		}
+		s.now = s.now.Add(11 * time.Hour)
+		s.has(s.keep(bob, 1)) // which sweeps
+	}
+	path := filepath.Join(s.root, alice)
+	if info, err := os.Lstat(path); err != nil || info.Size() > 0 {
+		t.Errorf("%v, %v", info, err)
+	}
+	s.now = s.now.Add(3 * time.Hour)
+	s.keep(bob, 1)
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Error("what stands for a closed account stays for ever", err)
 	}
 	for _, wrong := range []string{"", "..", "../" + bob} {
 		if err := s.folder.Forget(wrong); err == nil || !s.has(his) {
@@ -215,15 +260,15 @@ func TestForget(t *testing.T) {
 // TestReasonsNameNoFile: what a user reads of a failure has nothing of this machine's.
 func TestReasonsNameNoFile(t *testing.T) {
 	s := newShelf(t, statefiles.Limits{Age: time.Hour, AccountBytes: 100, TotalBytes: 100})
-	_, tooLarge := s.folder.Create(alice, s.keep(alice, 1).job, 101)
-	w, err := s.folder.Create(alice, s.keep(alice, 1).job, 80)
+	_, tooLarge := s.folder.Create(alice, s.keep(alice, 1).job, head+101)
+	w, err := s.folder.Create(alice, s.keep(alice, 1).job, head+80)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Discard()
-	_, noRoom := s.folder.Create(bob, s.keep(alice, 1).job, 80)
+	_, noRoom := s.folder.Create(bob, s.keep(alice, 1).job, head+80)
 	for err, want := range map[error]string{
-		tooLarge: statefiles.ErrTooLarge.Error(), noRoom: statefiles.ErrNoRoom.Error(),
+		tooLarge: statefiles.ErrTooLarge.Error(), statefiles.ErrClosed: "the account is closed", noRoom: statefiles.ErrNoRoom.Error(),
 		&os.PathError{Op: "write", Path: s.root, Err: unix.ENOSPC}: "its disk is full", &os.PathError{Op: "sync", Path: s.root, Err: unix.EIO}: "its disk failed",
 	} {
 		if got := statefiles.Reason(err); got != want {
@@ -235,7 +280,7 @@ func TestReasonsNameNoFile(t *testing.T) {
 // TestFilesBeyondALoweredBoundAreNoFailure: what is being written cannot be forgotten, and a sweep that finds too much of it goes on.
 func TestFilesBeyondALoweredBoundAreNoFailure(t *testing.T) {
 	s := newShelf(t, statefiles.Limits{Age: time.Hour, AccountBytes: 100, TotalBytes: 100})
-	w, err := s.folder.Create(alice, s.keep(bob, 1).job, 80)
+	w, err := s.folder.Create(alice, s.keep(bob, 1).job, head+80)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +304,7 @@ func TestWhatADeadProcessWroteTakesNoRoom(t *testing.T) {
 	if err := os.WriteFile(left, make([]byte, 5000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.folder.Create(alice, before.job, 80)
+	w, err := s.folder.Create(alice, before.job, head+80)
 	if err != nil || !s.has(before) {
 		t.Fatal("no room, or another file was forgotten for it", err)
 	}
@@ -267,7 +312,7 @@ func TestWhatADeadProcessWroteTakesNoRoom(t *testing.T) {
 		t.Error("the file is still there", err)
 	}
 	s.keep(bob, 100)
-	if _, err := w.Write(make([]byte, 80)); err != nil {
+	if _, err := w.Write(make([]byte, head+80)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Keep(); err != nil {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"regexp"
 	"unicode"
 
 	"reckon/domain/expression"
@@ -158,4 +159,111 @@ func usedOutside(inputs []*expression.Expr, name string) bool {
 		})
 	}
 	return found
+}
+
+// stopped says where the engine gave up a recursion, which it does at 512 levels (1,024 of calls that are the last thing a definition does)
+// without a message: it answers with the call that it did not make, as it stood. Either the call is of a function that the code defines for any
+// arguments, or numbers in it were not added up: f[489 - 1]. What is held was not asked for; of a function that holds its arguments the sum
+// stands in the code.
+func stopped(x exchange) string {
+	if !x.isRead() {
+		return ""
+	}
+	defined := map[string]int{}
+	if !clears.MatchString(x.code) {
+		defined = definedForAnything(x.inputs)
+	}
+	left := ""
+	walkAsked(x.output, func(e *expression.Expr) {
+		arguments, is := defined[e.HeadName()]
+		if left == "" && (is && arguments == len(e.Args) || isUnfinishedSum(e) && !stands(e, x.inputs)) {
+			left = e.Source()
+		}
+	})
+	if left == "" {
+		return ""
+	}
+	return fmt.Sprintf("%.60s is left in the answer: the engine stopped before the end, as it does after 512 levels of recursion. Compute it with a loop (Do, While, Nest, Fold), or keep earlier values (f[n_] := f[n] = …) and ask for small n first.", left)
+}
+
+var clears = regexp.MustCompile(`\b(?:Clear|ClearAll|Remove|Block)\b|=\s*\.`)
+
+// definedForAnything are the functions that statements before the last expression define for any arguments, and how many those are.
+func definedForAnything(inputs []*expression.Expr) map[string]int {
+	var statements []*expression.Expr
+	for _, input := range inputs {
+		if input.IsCall("CompoundExpression") {
+			statements = append(statements, input.Args...)
+		} else {
+			statements = append(statements, input)
+		}
+	}
+	defined := map[string]int{}
+	for _, e := range statements[:len(statements)-1] {
+		if !e.IsCall("SetDelayed") || len(e.Args) != 2 || e.Args[1].IsCall("Condition") {
+			continue
+		}
+		if left := e.Args[0]; left.Kind == expression.Call && left.HeadName() != "" && isPlain(left) {
+			defined[left.HeadName()] = len(left.Args)
+		}
+	}
+	return defined
+}
+
+// walkAsked visits the calls of an answer that should have values: what is held should not, but for what decides in If, Which and Switch.
+func walkAsked(e *expression.Expr, visit func(*expression.Expr)) {
+	if e.Kind != expression.Call {
+		return
+	}
+	visit(e)
+	arguments := e.Args
+	switch name := e.HeadName(); {
+	case name == "If" || name == "Which" || name == "Switch":
+		arguments = arguments[:min(1, len(arguments))]
+	case holding[name]:
+		return
+	}
+	walkAsked(e.Head, visit)
+	for _, argument := range arguments {
+		walkAsked(argument, visit)
+	}
+}
+
+// isUnfinishedSum tells whether e is a sum of nothing but whole numbers.
+func isUnfinishedSum(e *expression.Expr) bool {
+	if !e.IsCall("Plus") || len(e.Args) < 2 {
+		return false
+	}
+	for _, term := range e.Args {
+		if term.Kind != expression.Integer {
+			return false
+		}
+	}
+	return true
+}
+
+// stands tells whether e is a part of the inputs.
+func stands(e *expression.Expr, inputs []*expression.Expr) bool {
+	found := false
+	for _, input := range inputs {
+		input.Walk(func(part *expression.Expr) bool {
+			found = found || part.Equal(e)
+			return !found
+		})
+	}
+	return found
+}
+
+// iterates and clearsDefinitions: a text that clears definitions and iterates takes away what keeps the engine from ending iterations early.
+var (
+	iterates          = regexp.MustCompile(`\b(?:FixedPoint|NestWhile)(?:List)?\b`)
+	clearsDefinitions = regexp.MustCompile(`\b(?:Clear|ClearAll|Remove)\s*\[\s*(?:"|FixedPoint|NestWhile)`)
+)
+
+// mayEndEarly says that iterations of this code may have ended after 10,000 steps.
+func mayEndEarly(code string) string {
+	if !iterates.MatchString(code) || !clearsDefinitions.MatchString(code) {
+		return ""
+	}
+	return "Where definitions are cleared in the same text, the engine ends FixedPoint and NestWhile after 10,000 steps: iterate in a text of its own, or say how many steps it may take."
 }

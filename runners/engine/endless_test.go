@@ -24,3 +24,43 @@ func TestEndless(t *testing.T) {
 		t.Error("in a session")
 	}
 }
+
+func TestStopped(t *testing.T) {
+	for _, c := range []struct {
+		code, answer string
+		want         bool
+	}{
+		{"f[0] = 0; f[x_] := f[x-1] + 1; f[1000]", "512 + f[489 - 1]", true},
+		{"f[1000]", "512 + f[489 - 1]", true}, // in a session, which has the definition
+		{"h[5000, 0]", "h[3977 - 1, 1023 + 1]", true},
+		{"f = If[#==0, 0, #0[#-1]+1]&; f[600]", "512 + If[89 - 1 == 0, 0, (If[#1 == 0, 0, #0[#1 - 1] + 1] & )[89 - 1 - 1] + 1]", true},
+		{"c[n_] := If[n == 1, 0, 1 + c[Collatz[n]]]; c[27]", "512 + c[Collatz[7]]", true},
+		{"c[n_] := n^2 /; n > 0; c[-2]", "c[-2]", false},
+		{"c[n_Integer] := n^2; c[x]", "c[x]", false},
+		{"c[n_] := n^2; c[1, 2]", "c[1, 2]", false},
+		{"c[n_] := n^2; Hold[c[2]]", "Hold[c[2]]", false},
+		{"c[n_] := n^2; Clear[c]; c[3]", "c[3]", false},
+		{"c[n_] := n^2; c[2] =.; c[3]", "c[3]", false},
+		{"{c[2], c[n_] := n^2}", "{c[2], Null}", false},
+		{"c[n_] := If[n > 0, c[n - 1], 0]; c[y]", "If[y > 0, c[y - 1], 0]", false},
+		{"HoldForm[1 + 1]", "HoldForm[1 + 1]", false},
+		{"SetAttributes[h, HoldAll]; h[1 + 1]", "h[1 + 1]", false},
+		{"1/2 - I", "1/2 - I", false},
+		{"x - 1", "-1 + x", false},
+		{"{1 + 1 &, a :> 2 + 3}", "{1 + 1 & , a :> 2 + 3}", false},
+	} {
+		if why := stopped(readExchange(c.code, c.answer, nil)); why != "" != c.want {
+			t.Errorf("%s, answered %s: %q", c.code, c.answer, why)
+		}
+	}
+}
+
+func TestMayEndEarly(t *testing.T) {
+	for code, want := range map[string]bool{
+		`ClearAll["Global` + "`" + `*"]; FixedPoint[f, 1]`: true, "Clear[NestWhile]; NestWhileList[f, 1, g]": true, "Clear[x]; FixedPoint[f, 1]": false, "FixedPoint[f, 1]": false, `Clear["x"]`: false,
+	} {
+		if why := mayEndEarly(code); why != "" != want {
+			t.Errorf("%s: %q", code, why)
+		}
+	}
+}

@@ -178,6 +178,7 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 		return Outcome{}, err
 	}
 	code, silent := withoutEnd(request.Code)
+	code = expression.Explicit(code)
 	call := map[string]any{"op": "evaluate", "code": code, "silent": silent, "full_form": request.FullForm}
 	if request.Session != "" {
 		code, err := withOuts(code)
@@ -229,13 +230,13 @@ func withoutEnd(code string) (_ string, silent bool) {
 	return code[:last.End], last.Operator == ";" || last.Operator == ";;"
 }
 
-// InputFullForm is what the engine prints for ToString[FullForm[Hold[code]]] in a worker of its own, which takes no share:
+// InputFullForm is what the engine prints for ToString[FullForm[Hold[code]]], of the code as Evaluate sends it, in a worker of its own, which takes no share:
 // whoever asks bounds how many such readings run at a time. The engine may run code while it reads the text, so that the
 // result is only good for comparison with the reading of the service's parser (expression.SameAsEngine, which also knows how
 // strings stand in it).
 func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Duration) (string, error) {
 	var answer reply
-	if err := e.callOnce(ctx, budget, map[string]any{"op": "full_form", "code": code}, &answer); err != nil {
+	if err := e.callOnce(ctx, budget, map[string]any{"op": "full_form", "code": expression.Explicit(code)}, &answer); err != nil {
 		return "", err
 	}
 	if err := answer.failure(code); err != nil {

@@ -57,6 +57,20 @@ func TestEvaluate(t *testing.T) {
 		{code: "PercentForm[0.5]", result: "50%", inputForm: "PercentForm[0.5]"},
 		{code: "DateObject[{2026,11,22}]", result: "Sun 22 Nov 2026", inputForm: `DateObject[{2026, 11, 22}, "Day"]`},
 		{code: "DateObject[{2026}]", result: `DateObject[{2026}, "Year"]`},
+		{code: "NestWhile[#+1&,1,#<20000&]", result: "20000"},
+		{code: "Last[NestWhileList[#+1&,1,#<20000&,1,Infinity]]", result: "20000"},
+		{code: "NestWhile[#+1&,1,#<20000&,1,Infinity,-1]", result: "19999"},
+		{code: "NestWhile[#+1&,1,#<20000&,1,15000]", result: "15001"},
+		{code: "FixedPoint[Min[#+1,20000]&,1]", result: "20000"},
+		{code: "FixedPoint[Min[#+1,20000]&,1,SameTest->Equal]", result: "20000"},
+		{code: "Last[FixedPointList[Min[#+1,20000]&,1,Infinity]]", result: "20000"},
+		{code: "FixedPoint[#+1&,1,12000]", result: "12001"},
+		{code: "{FixedPoint[Cos, 0.]}; FixedPoint[Floor, 4.3]", result: "4"},
+		{code: "x := FixedPoint[Floor, 2.5]", result: "Null"},
+		{
+			code: "f[0]=0; f[n_]:=f[n-1]+1; f[1000]", result: "512 + f[489 - 1]", unevaluated: true,
+			messages: "f[489 - 1] is left in the answer: the engine stopped before the end, as it does after 512 levels of recursion. Compute it with a loop (Do, While, Nest, Fold), or keep earlier values (f[n_] := f[n] = …) and ask for small n first.",
+		},
 		{code: "NSolve[Cos[x]==x,x]", result: "Solve[Cos[x] == x, x]", unevaluated: true},
 	} {
 		outcome, err := evaluate(t, e, c.code)
@@ -198,6 +212,8 @@ func TestInputFullForm(t *testing.T) {
 		"Integrate[x^2,x]//f": "Hold[f[Integrate[Power[x, 2], x]]]",
 		"1+1":                 "Hold[Plus[1, 1]]",
 		`f["a"]`:              `Hold[f[\"a\"]]`,
+		"-3!":                 "Hold[Times[-1, Factorial[3]]]",
+		"1/Sin[x] Cos[x]":     "Hold[Times[Power[Sin[x], -1], Cos[x]]]",
 	} {
 		if got, err := e.InputFullForm(t.Context(), code, 10*time.Second); err != nil || got != want {
 			t.Errorf("%s: %q, %v", code, got, err)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/big"
 	"regexp"
@@ -43,8 +44,11 @@ func present(outcome *Outcome, code string, answer reply) {
 		outcome.Messages = append(outcome.Messages, why)
 	}
 	outcome.Unevaluated = unevaluated(asked)
-	if why := endless(asked, answer.Line > 0); why != "" {
+	if why := cmp.Or(endless(asked, answer.Line > 0), stopped(asked)); why != "" {
 		outcome.Unevaluated, outcome.Messages = true, append(outcome.Messages, why)
+	}
+	if why := mayEndEarly(code); why != "" {
+		outcome.Messages = append(outcome.Messages, why)
 	}
 	if why := outOfReach(asked, answer); why != "" {
 		outcome.Unevaluated, outcome.Messages = true, append(outcome.Messages, why)

@@ -184,3 +184,24 @@ func TestWaitingForASessionIsWithinTheBudget(t *testing.T) {
 		t.Errorf("the one that ran: %v", err)
 	}
 }
+
+// TestIterationsInSessions: what keeps the engine from ending iterations is there in every line, also when a line cleared it, and
+// changes neither the past lines nor what the session defined itself.
+func TestIterationsInSessions(t *testing.T) {
+	e := enginetest.Start(t, engine.Options{})
+	for _, line := range []struct{ code, want string }{
+		{"7", "7"},
+		{"NestWhile[# + 1 &, 1, # < 12000 &]", "12000"},
+		{"%%", "7"},
+		{"ClearAll[NestWhile, FixedPoint]", "Null"},
+		{"FixedPoint[Min[# + 1, 12000] &, 1]", "12000"},
+		{"% + 1", "12001"},
+		{"Unprotect[FixedPoint]; FixedPoint[a_, b_] := 5;", "Null"},
+		{"FixedPoint[Floor, 2.5]", "5"},
+	} {
+		outcome, err := inSession(t, e, "a/iterations", line.code)
+		if err != nil || outcome.Result != line.want {
+			t.Errorf("%s: %+v, %v", line.code, outcome, err)
+		}
+	}
+}

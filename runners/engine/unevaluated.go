@@ -139,20 +139,33 @@ func lastComputation(input *expression.Expr, head string) *expression.Expr {
 	return input
 }
 
-// hasInexactValue tells whether all arguments are numbers and one of them is a Real: a numeric function then has a value.
+// hasInexactValue tells whether all arguments are numbers and one of them is inexact: a numeric function then has a value.
 func hasInexactValue(call *expression.Expr) bool {
 	found := false
 	for _, argument := range call.Args {
-		switch argument.Kind {
-		case expression.Real:
-			found = true
-		case expression.Integer:
-		default:
+		if !isNumber(argument) {
 			return false
 		}
+		argument.Walk(func(part *expression.Expr) bool {
+			found = found || part.Kind == expression.Real
+			return !found
+		})
 	}
 	return found
 }
+
+// isNumber tells whether e is a number, or sums, products and powers of numbers: 1/2, 1. + I, 2 Pi.
+func isNumber(e *expression.Expr) bool {
+	switch {
+	case e.Kind == expression.Integer || e.Kind == expression.Real:
+		return true
+	case e.Kind == expression.Symbol:
+		return e.Text == "I" || e.Text == "Pi" || e.Text == "E"
+	}
+	return numbersOf[e.HeadName()] && !slices.ContainsFunc(e.Args, func(argument *expression.Expr) bool { return !isNumber(argument) })
+}
+
+var numbersOf = wordSet("Plus Times Power Minus Divide Subtract Rational Complex Sqrt")
 
 // standsForItself tells whether an expression with this head may be its own value. By the language's convention names
 // of the system are capitalised words; anything else is the caller's.

@@ -11,6 +11,7 @@ import (
 	"reckon/domain/circuit"
 	"reckon/domain/event"
 	"reckon/domain/job"
+	"reckon/internal/statefiles"
 )
 
 // Kind is the name of the kind.
@@ -85,7 +86,7 @@ func (j *Jobs) admit(content []byte, qubits int) error {
 func (j *Jobs) checkStateFile(bytes int64) error {
 	if most := j.states.Largest(); bytes > most {
 		return &circuit.Refusal{Code: circuit.CodeStateFile, Gate: -1,
-			Message: fmt.Sprintf("the file of the state vector has %d MiB; %d MiB are kept of an account's", (bytes+1<<20-1)>>20, most>>20)}
+			Message: fmt.Sprintf("the state vector has %d MiB; %d MiB are kept of an account's", (bytes-statefiles.HeadBytes+1<<20-1)>>20, most>>20)}
 	}
 	return nil
 }

@@ -67,6 +67,8 @@ func TestStatevectorIsDownloaded(t *testing.T) {
 	if same := u.Do(t, http.MethodGet, filePath(id), "", "If-None-Match", a.Header.Get("ETag")); same.Status != http.StatusNotModified || len(same.Body) > 0 {
 		t.Errorf("%d, %d bytes", same.Status, len(same.Body))
 	}
+	u.Do(t, http.MethodGet, filePath(id), "", "Range", fmt.Sprintf("bytes=%d-", len(a.Body))).Want(t, httpkit.RangeRefused)
+	u.Do(t, http.MethodGet, filePath(id), "", "If-Match", `"another"`).Want(t, httpkit.ConditionFailed)
 	if head := u.Do(t, http.MethodHead, filePath(id), ""); head.Status != http.StatusOK || head.Header.Get("Content-Length") != fmt.Sprint(len(a.Body)) || len(head.Body) > 0 {
 		t.Errorf("%d, %v", head.Status, head.Header)
 	}
@@ -109,7 +111,11 @@ func TestForgottenStatevectors(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{StateBytes: 1 << 20})
 	u := s.NewUser(t)
 	first, named := succeeded(t, s, u, `{"qubits":15,"npy":true,"gates":[]}`)
-	second, _ := succeeded(t, s, u, `{"qubits":15,"npy":true,"gates":[{"gate":"x","target":0}]}`) // 2 × (512 KiB and a head)
+	second, _ := succeeded(t, s, u, `{"qubits":15,"npy":true,"gates":[{"gate":"x","target":0}]}`)
+	for _, id := range []string{first, second} { // 512 KiB each, and a head that does not count
+		u.Do(t, http.MethodGet, filePath(id), "").OK(t)
+	}
+	succeeded(t, s, u, `{"qubits":1,"npy":true,"gates":[]}`)
 	a := u.Do(t, http.MethodGet, filePath(first), "")
 	a.Want(t, httpkit.StateForgotten)
 	sha, _ := named["npy"].(map[string]any)["sha256"].(string) //nolint:forcetypeassert // the test fails
@@ -117,6 +123,9 @@ func TestForgottenStatevectors(t *testing.T) {
 		t.Errorf("%s", a.Body)
 	}
 	u.Do(t, http.MethodGet, filePath(second), "").OK(t)
+	all, _ := succeeded(t, s, u, `{"qubits":16,"npy":true,"gates":[]}`)
+	u.Do(t, http.MethodGet, filePath(all), "").OK(t)
+	u.Do(t, http.MethodGet, filePath(second), "").Want(t, httpkit.StateForgotten)
 
 	s = apitest.Start(t, apitest.Options{StateAge: time.Nanosecond})
 	u = s.NewUser(t)

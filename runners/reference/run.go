@@ -25,12 +25,16 @@ type Runner struct {
 	Engine  commands.Engine
 	Checker commands.Checker
 	Plan    account.Plan  // whose permissions examples have
-	Budget  time.Duration // of one evaluation
+	Budget  time.Duration // of one evaluation, and of one job
+	jobs    *jobs
 }
 
-// Run evaluates an example's input and has the answer checked. The error is one that says nothing about the example: the context's, a
+// Run evaluates an example's input and has the answer checked, or runs the job that it submits. The error is one that says nothing about the example: the context's, a
 // worker that did not come free.
 func (r Runner) Run(ctx context.Context, example reference.Example) (reference.Ran, error) {
+	if body, ok := example.JobRequest(); ok {
+		return r.jobs.run(ctx, body, r.Plan, r.Budget)
+	}
 	ran, err := r.evaluate(ctx, example.Input)
 	if err != nil || ran.Refused != "" || example.Right.Way != reference.ByValue {
 		return ran, err

@@ -14,7 +14,7 @@ import (
 	"reckon/runners/fair"
 )
 
-// Bench is an engine and a checker that run examples and nothing else.
+// Bench is an engine, a checker and kinds of job that run examples and nothing else.
 type Bench struct {
 	Runner
 	engine  *engine.Engine
@@ -23,8 +23,8 @@ type Bench struct {
 }
 
 // Start starts engine and checker in an environment made by engine.Install. Examples have the permissions of the first plan, every new
-// account's, and budget to evaluate.
-func Start(ctx context.Context, environment string, sandbox engine.Sandbox, budget time.Duration) (*Bench, error) {
+// account's, and budget to evaluate. judge is the command that starts a child which judges proofs (proof.Serve).
+func Start(ctx context.Context, environment string, sandbox engine.Sandbox, budget time.Duration, judge []string) (*Bench, error) {
 	places := engine.DefaultConcurrency()
 	started, err := engine.Start(ctx, engine.Options{Environment: environment, Sandbox: sandbox, Concurrency: places})
 	if err != nil {
@@ -37,7 +37,7 @@ func Start(ctx context.Context, environment string, sandbox engine.Sandbox, budg
 	return &Bench{
 		Runner: Runner{
 			Engine: adapter.Engine{Engine: started}, Checker: adapter.Checker{Engine: started, Checker: checks, Places: fair.NewPool(places)},
-			Plan: account.DefaultPlans()[0], Budget: budget,
+			Plan: account.DefaultPlans()[0], Budget: budget, jobs: newJobs(judge),
 		},
 		engine: started, checker: checks, places: places,
 	}, nil
@@ -45,6 +45,7 @@ func Start(ctx context.Context, environment string, sandbox engine.Sandbox, budg
 
 // Close ends both.
 func (b *Bench) Close(ctx context.Context) error {
+	b.jobs.close()
 	return errors.Join(b.engine.Close(ctx), b.checker.Close())
 }
 

@@ -32,6 +32,7 @@ import (
 	"reckon/internal/access"
 	"reckon/internal/auth"
 	"reckon/internal/blobs"
+	"reckon/internal/database"
 	"reckon/internal/httpkit"
 	"reckon/internal/httpserver"
 	"reckon/internal/httpserver/httpservertest"
@@ -49,6 +50,16 @@ import (
 	"reckon/writeapi"
 	"reckon/writeapi/mcpapi"
 )
+
+// noteUse stores the day of a credential's use. A busy machine may not store it within the second that a request waits for it.
+func noteUse(t testing.TB, store func(context.Context, string) error) func(context.Context, string) {
+	return func(ctx context.Context, id string) {
+		err := store(ctx, id)
+		if _, slow := errors.AsType[*database.UnavailableError](err); err != nil && !slow {
+			t.Error(err)
+		}
+	}
+}
 
 // Clock is a clock the test moves.
 type Clock struct {
@@ -269,15 +280,7 @@ func Start(t testing.TB, o Options) *Server {
 	}}
 	api := httpkit.New(httpkit.Settings{TrustedProxies: o.TrustedProxies,
 		Build: "test", Logger: quiet, PublicURL: o.PublicURL, Access: access.Routes(), Declared: writeapi.Declared(submittable.Declarations()),
-		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(log), Sessions: who, AccessTokens: who, Now: server.Clock.Now, MetadataURL: writeapi.MetadataURL, GrantUsed: func(ctx context.Context, id string) {
-			if err := who.GrantUsed(ctx, id); err != nil {
-				t.Error(err)
-			}
-		}, TokenUsed: func(ctx context.Context, id string) {
-			if err := who.TokenUsed(ctx, id); err != nil {
-				t.Error(err)
-			}
-		}},
+		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(log), Sessions: who, AccessTokens: who, Now: server.Clock.Now, MetadataURL: writeapi.MetadataURL, GrantUsed: noteUse(t, who.GrantUsed), TokenUsed: noteUse(t, who.TokenUsed)},
 	})
 	writeapi.Services{
 		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Running: server.Running, Clock: server.Clock, Build: "test",

@@ -112,8 +112,17 @@ func dropIndexes(b *testing.B, db *bun.DB) {
 // quantiles asks a question many times and returns its best time, p50 and p99.
 func quantiles(b *testing.B, ask func(i int) error) (best, p50, p99 time.Duration) {
 	b.Helper()
+	return quantilesAfter(b, func(int) error { return nil }, ask)
+}
+
+// quantilesAfter does something before each question, whose time does not count.
+func quantilesAfter(b *testing.B, before, ask func(i int) error) (best, p50, p99 time.Duration) {
+	b.Helper()
 	var took []time.Duration
 	for i := range *listQueries {
+		if err := before(i); err != nil {
+			b.Fatal(err)
+		}
 		begin := time.Now()
 		if err := ask(i); err != nil {
 			b.Fatal(err)

@@ -8,35 +8,51 @@ import (
 	"reckon/domain/circuit"
 )
 
-// TestQiskitPrograms has Qiskit write 400 programs of random circuits, half in each version of OpenQASM, and compares what they mean here
-// with what they mean there: at least 99 of 100 are accepted, and each of those agrees to 1e-10.
-func TestQiskitPrograms(t *testing.T) {
+// circuits is the folder of what the simulator is compared with.
+const circuits = "../../domain/circuit/testdata"
+
+// qiskit makes Qiskit's environment and returns its Python and the folder of its scripts.
+func qiskit(t *testing.T) (python, scripts string) {
+	t.Helper()
 	if testing.Short() {
-		t.Skip("takes a minute, and 300 MB the first time")
+		t.Skip("takes a minute, and 400 MB the first time")
 	}
-	exporter, err := filepath.Abs("../../domain/circuit/testdata/openqasm")
+	scripts, err := filepath.Abs(circuits)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := installPython(t, "qiskit", exporter)
-	folder := t.TempDir()
-	programs := filepath.Join(folder, "programs.jsonl")
-	run(t, folder, false, nil, filepath.Join(bin, "python"), "-I", filepath.Join(exporter, "export.py"), "--count", "200", "--seed", "2026", "--to", programs)
-	root := filepath.Join(exporter, "..", "..", "..", "..")
-	t.Log(run(t, root, false, nil, "go", "test", "./domain/circuit", "-count=1", "-v", "-run", "^TestExportedPrograms$", "-programs", programs))
+	return filepath.Join(installPython(t, "qiskit", scripts), "python"), scripts
+}
+
+// compare has a test of the simulator read what a script wrote.
+func compare(t *testing.T, scripts, test, flag, path string) {
+	t.Helper()
+	root := filepath.Join(scripts, "..", "..", "..")
+	t.Log(run(t, root, false, nil, "go", "test", "./domain/circuit", "-count=1", "-v", "-run", "^"+test+"$", "-"+flag, path))
+}
+
+// TestQiskitPrograms has Qiskit write 400 programs of random circuits, half in each version of OpenQASM, and compares what they mean here
+// with what they mean there: at least 99 of 100 are accepted, and each of those agrees to 1e-10.
+func TestQiskitPrograms(t *testing.T) {
+	python, scripts := qiskit(t)
+	programs := filepath.Join(t.TempDir(), "programs.jsonl")
+	run(t, t.TempDir(), false, nil, python, "-I", filepath.Join(scripts, "openqasm", "export.py"), "--count", "200", "--seed", "2026", "--to", programs)
+	compare(t, scripts, "TestExportedPrograms", "programs", programs)
+}
+
+// TestAerNoise has Qiskit Aer simulate 200 random noisy circuits by density matrix: probabilities and expectation values of Pauli products,
+// which are the matrix, agree to 1e-10, and the counts of both methods follow from them.
+func TestAerNoise(t *testing.T) {
+	python, scripts := qiskit(t)
+	noisy := filepath.Join(t.TempDir(), "noisy.jsonl")
+	run(t, t.TempDir(), false, nil, python, "-I", filepath.Join(scripts, "noise", "export.py"), "200", "2026", noisy)
+	compare(t, scripts, "TestNoiseAgreesWithAer", "noisy", noisy)
 }
 
 // TestStateForNumPy: numpy.load reads the file of a state vector as what Qiskit computes of the same circuit, with a matrix and a state
 // of its own.
 func TestStateForNumPy(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 300 MB the first time")
-	}
-	exporter, err := filepath.Abs("../../domain/circuit/testdata/openqasm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := installPython(t, "qiskit", exporter)
+	python, _ := qiskit(t)
 	parsed, err := circuit.Parse([]byte(`{"qubits":4,"gates":[{"gate":"h","target":1},{"gate":"initialize","targets":[3,0],"state":[[0.48,0],[0,-0.6],[0,0],[0.64,0]]},
 		{"gate":"unitary","targets":[2,1],"control":3,"matrix":[[[0,0],[0,1],[0,0],[0,0]],[[0.6,0],[0,0],[0.8,0],[0,0]],[[0.8,0],[0,0],[-0.6,0],[0,0]],[[0,0],[0,0],[0,0],[1,0]]]}]}`),
 		circuit.DefaultLimits())
@@ -54,7 +70,7 @@ func TestStateForNumPy(t *testing.T) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	run(t, t.TempDir(), false, nil, filepath.Join(bin, "python"), "-I", "-c", `
+	run(t, t.TempDir(), false, nil, python, "-I", "-c", `
 import sys, numpy as np
 from qiskit import QuantumCircuit
 from qiskit.circuit.library import UnitaryGate

@@ -2,8 +2,12 @@ package processes
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"reckon/domain/event"
 	"reckon/domain/job"
@@ -74,6 +78,56 @@ func TestAClosedAccountEnds(t *testing.T) {
 	}
 	if again := one.NewAccount(a.Email); again.ID == a.ID {
 		t.Error("the address has the closed account again")
+	}
+}
+
+// TestAClosedAccountsStateVectorsGo: the process that ends what the account had is killed as it is about to remove its files; the next one
+// removes them, and nobody else's.
+func TestAClosedAccountsStateVectorsGo(t *testing.T) {
+	in := install(t)
+	one := in.api("api,project")
+	in.headless("run")
+	anna, bert := one.NewAccount("anna@example.com"), one.NewAccount("bert@example.com")
+	folder := filepath.Join(strings.TrimPrefix(in.setting("--blobs"), "file://"), "statevectors")
+	filesOf := func(a *e2e.Account) []string {
+		paths, err := filepath.Glob(filepath.Join(folder, a.ID, "*"))
+		must(t, err)
+		return paths
+	}
+	for _, a := range []*e2e.Account{anna, anna, bert} {
+		var submitted jobView
+		must(t, a.JSON("POST", "/api/jobs", map[string]any{"kind": "qsim", "circuit": map[string]any{"qubits": 12, "npy": true, "gates": []any{}}}, &submitted))
+		if ended := await(t, a, submitted.JobID); ended.Status != job.Succeeded {
+			t.Fatalf("%+v", ended)
+		}
+		if status := asked(t, one, "GET", "/api/jobs/"+submitted.JobID+"/statevector.npy", "", "Authorization", "Bearer "+a.Token); status != http.StatusOK {
+			t.Fatalf("the file of %s: %d", a.Email, status)
+		}
+	}
+	if len(filesOf(anna)) != 2 || len(filesOf(bert)) != 1 {
+		t.Fatalf("%v, %v", filesOf(anna), filesOf(bert))
+	}
+
+	lock, err := os.OpenFile(filepath.Join(folder, ".lock"), os.O_RDWR, 0)
+	must(t, err)
+	defer func() { _ = lock.Close() }()
+	must(t, unix.Flock(int(lock.Fd()), unix.LOCK_EX)) // whoever removes files waits
+	cookie := cookieOf(t, one, anna.Email, password)
+	if status := asked(t, one, "POST", "/auth/close", `{"current_password":"`+password+`"}`, "Cookie", cookie); status != http.StatusOK {
+		t.Fatalf("close: %d", status)
+	}
+	ending := in.headless("react")
+	log := connect(t, in.log)
+	until(t, "only his token lives", func() bool { return leftoversOf(t, log).tokens == 1 })
+	ending.kill()
+	if len(filesOf(anna)) != 2 {
+		t.Error("files went although somebody held their lock")
+	}
+	must(t, unix.Flock(int(lock.Fd()), unix.LOCK_UN))
+	in.headless("react")
+	until(t, "her files and her address are gone", func() bool { return len(filesOf(anna)) == 0 && cookieOf(t, one, anna.Email, password) == "" })
+	if len(filesOf(bert)) != 1 {
+		t.Error("his file went with hers")
 	}
 }
 

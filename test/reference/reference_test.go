@@ -4,6 +4,7 @@ package reference
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"reckon/domain/reference"
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
+	"reckon/runners/proof"
 	running "reckon/runners/reference"
 )
 
@@ -20,6 +22,17 @@ const sampled = 10
 
 // budget is far more than an example may take of an account, so that a busy machine makes nothing wrong; alone an example has thrice that.
 const budget = time.Minute
+
+// TestMain lets the test binary be the child that judges proofs, as the service's binary is.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == judgeChild {
+		proof.Serve(os.Stdin, os.Stdout)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+const judgeChild = "judge"
 
 // TestBuiltIsTrue runs the examples again and probes the names again: each status, each answer and each state must be what built.json says.
 // Rows that differ are made once more alone before they are called changed, so that what else the machine does fails nothing.
@@ -30,7 +43,11 @@ func TestBuiltIsTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bench, err := running.Start(t.Context(), enginetest.Environment(t), engine.SandboxRequired, budget)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bench, err := running.Start(t.Context(), enginetest.Environment(t), engine.SandboxRequired, budget, []string{self, judgeChild})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ Infinity and its kin are values of their own, equal to no number. No tolerance d
 | ` + "`simplify_did_not_reduce`" + ` | neither proved nor disproved: it holds on some branches only, the enclosures stay too wide, or a proof is not known |
 | ` + "`check_timed_out`" + ` | the check ran past its budget |
 | ` + "`check_engine_error`" + ` | the checker failed |
-| ` + "`check_not_permitted`" + ` | the expression reaches outside itself: files, processes, the network |
+| ` + "`check_not_permitted`" + ` | the expression reaches outside itself (files, processes, the network), the engine reads it otherwise than the language does, or its session may have given its names a meaning |
 
 Variables are complex unless the input assumes otherwise, as in the language; where an answer fails off the reals only it is
 refuted, and the residual adds that it agrees at the real values tried. Points are chosen from the expressions: in every cell between the
@@ -61,13 +61,15 @@ kinks, zeros, poles and branch points found in them, at the ends of the cells, f
 exponentials wrap round; parameters of either sign and zero. Where roots, logarithms and inverse functions go from one branch to
 another must be known, or agreement is support only: zeros of polynomials in one real symbol, nowhere where what they are taken of keeps
 its sign, and lines where it is linear in a complex symbol; there are points on each side of such a line and on it. A decimal number in an answer is the interval that prints so; an
-identity that is exact for the numbers as they print is proved for these. What arithmetic with 53 bits may lose of a result is
+identity that is exact for the numbers as they print is proved for these. Assumptions that may leave single values (Sin[x] == 0, an element of
+a discrete domain, orders that meet in a point) verify nothing but what algebra proves. What arithmetic with 53 bits may lose of a result is
 allowed for, and exact arithmetic proves nothing where machines lose most of a value (10.^16 + 1 - 10.^16). An undefined function is
 looked at as one fixed smooth function: a difference found with it, which the residual names, refutes what is said of every function; an
 agreement only supports, unless algebra proves it. Indexed variables such as a[1] are variables. Conditions with an order are verified where
 their symbols are assumed real, or where both are made of orders of first degree in one symbol; statements of membership are supported or refuted only. A check is bounded in steps that are counted, so that a busy machine
 changes no verdict. A decimal answer is verified where 53 bits hold every
-decimal as it is written (1.5, not 0.1) and it is exactly right; solutions of polynomial equations and eigenvalues also where the decimals are the
+decimal as it is written (1.5, not 0.1) and it is exactly right; identities, antiderivatives and differential equations also where it is
+exactly right in both readings of a decimal, the number that is written and the double next to it; solutions of polynomial equations and eigenvalues also where the decimals are the
 exact ones rounded to 53 bits or, with more digits than these hold, to the digits they show, and the residual says so. A text is no value: such an
 answer is refuted. An answer or a question that holds a function which the checker does not know (Hold, Module, Part, Which, Apply) is inconclusive. Symbols that a session has given a value, and units of measure, are not checked.
 

@@ -116,7 +116,7 @@ var unsupported = map[string]string{
 	"def": "subroutines (def) are not supported; use a gate definition", "extern": "extern functions are not supported",
 	"defcal": "calibrations (defcal) are not supported", "cal": "calibrations (cal) are not supported",
 	"defcalgrammar": "calibrations (defcalgrammar) are not supported",
-	"input":         "input parameters are not supported; write the value as a const",
+	"input":         "input parameters are not supported; write the value as a const, or for a sweep send the circuit as gates",
 	"output":        "output declarations are not supported; every declared bit is part of the result",
 	"return":        "return belongs to subroutines, which are not supported",
 	"array":         "arrays are not supported", "complex": "complex values are not supported",

@@ -3,6 +3,7 @@ package eventlog
 import (
 	"errors"
 	"fmt"
+	"syscall"
 )
 
 // ErrClosed is returned by every write after Close.
@@ -47,12 +48,13 @@ type InvalidRequestError struct{ Reason string }
 
 func (e *InvalidRequestError) Error() string { return e.Reason }
 
-// CorruptError is returned when stored bytes are not those that were written.
+// CorruptError is returned when the stored records are not those that were written.
 type CorruptError struct {
 	Dir      string
-	Position uint64 // first record that is wrong, 0 when not known
+	Position uint64 // first record that is wrong or missing, 0 when not known
+	File     string // below Dir, empty when not known
+	Offset   int64  // of the first wrong byte's record in File
 	Reason   string
-	Err      error
 }
 
 func (e *CorruptError) Error() string {
@@ -60,10 +62,63 @@ func (e *CorruptError) Error() string {
 	if e.Position > 0 {
 		where = fmt.Sprintf(" at position %d", e.Position)
 	}
-	return fmt.Sprintf("event log in %s is damaged%s: %s; nothing was changed: stop writing, keep a copy of the folder, check the disk, and restore the folder from a backup", e.Dir, where, e.Reason)
+	if e.File != "" {
+		where += fmt.Sprintf(" (%s, byte %d)", e.File, e.Offset)
+	}
+	return fmt.Sprintf("event log in %s is damaged%s: %s; nothing was changed: stop writing, keep a copy of the folder, check the disk, see how far `reckon node verify` gets, and restore the folder from a backup", e.Dir, where, e.Reason)
 }
 
-func (e *CorruptError) Unwrap() error { return e.Err }
+// IndexError is returned when the index of the log does not agree with its segments. No
+// event is lost: the index is built again when the log is opened the next time.
+type IndexError struct {
+	Dir    string
+	Reason string
+	Err    error
+}
+
+func (e *IndexError) Error() string {
+	cause := ""
+	if e.Err != nil {
+		cause = ": " + e.Err.Error()
+	}
+	return fmt.Sprintf("the index of the event log in %s cannot be trusted: %s%s; no event is lost: start again, and the index is built from the segments", e.Dir, e.Reason, cause)
+}
+
+func (e *IndexError) Unwrap() error { return e.Err }
+
+// StorageError is returned when the disk refuses a write or a sync. The log takes no more
+// appends until it is opened again; reads go on.
+type StorageError struct {
+	Dir       string
+	Operation string
+	Err       error
+}
+
+func (e *StorageError) Error() string {
+	remedy := "check the disk, then start again"
+	if e.Full() {
+		remedy = "the disk is full: free space, then start again"
+	}
+	return fmt.Sprintf("event log in %s: cannot %s: %v; every acknowledged event is stored and no more are taken: %s", e.Dir, e.Operation, e.Err, remedy)
+}
+
+func (e *StorageError) Unwrap() error { return e.Err }
+
+// Full reports whether the disk refused for want of space.
+func (e *StorageError) Full() bool {
+	return errors.Is(e.Err, syscall.ENOSPC) || errors.Is(e.Err, syscall.EDQUOT)
+}
+
+// isRefusedByDisk reports whether the system refused a call that may succeed another time,
+// so that what is on disk need not be wrong.
+func isRefusedByDisk(err error) bool {
+	for _, refusal := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
+		if errors.Is(err, refusal) {
+			return true
+		}
+	}
+	return false
+}
 
 // FolderInUseError is returned by Open when another process, or another Log of this
 // process, has the folder open.

@@ -1,24 +1,60 @@
 package eventlog
 
-import "encoding/binary"
+import (
+	"encoding/binary"
 
-// Key spaces. All numbers big-endian, so that key order is number order.
+	"github.com/google/uuid"
+)
+
+// Key spaces of the index. All numbers big-endian, so that key order is number order.
 //
-//	m identity                     format, log id, time of creation
-//	r position                     the record
-//	s len(stream) stream revision  position of the record
+//	m state                        how far the index reaches
+//	p position                     offset u64, length u32 of the record's frame
+//	s len(stream) stream revision  position u64, offset u64, length u32
 //	h stream                       head of the stream
 const (
-	recordSpace   = 'r'
+	positionSpace = 'p'
 	revisionSpace = 's'
 	headSpace     = 'h'
 )
 
-var identityKey = []byte("m identity")
+var stateKey = []byte("m state")
 
-func recordKey(position uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte{recordSpace}, position)
+// indexFormat changes whenever the keys or values do; an index of another format is built again.
+const indexFormat = 1
+
+// indexState says how far the index reaches: all records up to the cursor, and no other, are in it.
+type indexState struct {
+	id uuid.UUID
+	cursor
 }
+
+const indexStateBytes = 1 + 16 + 8 + 8 + 32
+
+func (s indexState) encode() []byte {
+	b := append(make([]byte, 0, indexStateBytes), indexFormat)
+	b = append(b, s.id[:]...)
+	b = binary.BigEndian.AppendUint64(b, s.position)
+	b = binary.BigEndian.AppendUint64(b, uint64(s.offset))
+	return append(b, s.link[:]...)
+}
+
+func parseIndexState(b []byte) (indexState, bool) {
+	if len(b) != indexStateBytes || b[0] != indexFormat {
+		return indexState{}, false
+	}
+	return indexState{
+		id:     uuid.UUID(b[1:17]),
+		cursor: cursor{position: binary.BigEndian.Uint64(b[17:]), offset: int64(binary.BigEndian.Uint64(b[25:])), link: hash(b[33:])},
+	}, true
+}
+
+func positionKey(position uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{positionSpace}, position)
+}
+
+// positionOf returns the position in a key of positionSpace.
+func positionOf(key []byte) uint64 { return binary.BigEndian.Uint64(key[1:]) }
 
 func appendRevisionKey(dst []byte, stream string, revision uint64) []byte {
 	dst = append(dst, revisionSpace)
@@ -27,8 +63,35 @@ func appendRevisionKey(dst []byte, stream string, revision uint64) []byte {
 	return binary.BigEndian.AppendUint64(dst, revision)
 }
 
+// revisionOf returns the revision in a key of revisionSpace.
+func revisionOf(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
+
 func headKey(stream string) []byte {
 	return append([]byte{headSpace}, stream...)
+}
+
+const placeBytes = 8 + 8 + 4
+
+// encode is the value of an entry of a stream's index. Without its first 8 bytes it is that of a position's.
+func (p place) encode() []byte {
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, placeBytes), p.position)
+	b = binary.BigEndian.AppendUint64(b, uint64(p.offset))
+	return binary.BigEndian.AppendUint32(b, p.length)
+}
+
+func parsePlace(b []byte) (place, bool) {
+	if len(b) != placeBytes {
+		return place{}, false
+	}
+	return place{binary.BigEndian.Uint64(b), int64(binary.BigEndian.Uint64(b[8:])), binary.BigEndian.Uint32(b[16:])}, true
+}
+
+// parsePositionPlace reads the value of a position's entry.
+func parsePositionPlace(position uint64, b []byte) (place, bool) {
+	if len(b) != placeBytes-8 {
+		return place{}, false
+	}
+	return place{position, int64(binary.BigEndian.Uint64(b)), binary.BigEndian.Uint32(b[8:])}, true
 }
 
 // head is the last revision and position of one stream.

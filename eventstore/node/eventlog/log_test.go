@@ -4,32 +4,39 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
-	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sync"
+	"strings"
 	"testing"
-	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 )
 
-var discard = slog.New(slog.DiscardHandler)
+// never is a log that does not verify itself in the background.
+var never = &verification{delay: 1 << 60, pause: 1 << 60, bytesPerSecond: 1}
 
-// openLog opens a log whose storage is in memory.
+// inMemory returns the options of a log whose files are in memory, in a folder of the disk for the lock.
+func inMemory(o Options) Options {
+	if o.files == nil {
+		o.files = newFaultyFiles()
+	}
+	if o.indexFiles == nil {
+		o.indexFiles = vfs.NewMem()
+	}
+	if o.verify == nil {
+		o.verify = never
+	}
+	return o
+}
+
+// openLog opens a log whose files are in memory.
 func openLog(t testing.TB, o Options) *Log {
 	t.Helper()
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
 	}
-	if o.fs == nil {
-		o.fs = vfs.NewMem()
-	}
+	o = inMemory(o)
 	l, err := Open(o)
 	if err != nil {
 		t.Fatal(err)
@@ -141,174 +148,16 @@ func TestFolderInUse(t *testing.T) {
 	verify(t, l)
 }
 
-func TestForeignFolder(t *testing.T) {
+// A folder of the format before the first release had its records in the folder "log".
+func TestOldFolderIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	db, err := pebble.Open(filepath.Join(dir, "log"), &pebble.Options{Logger: storageLogger{to: discard}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(db.Set([]byte("x"), []byte("y"), pebble.Sync), db.Close()); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, "log"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	var format *FormatError
-	if _, err := Open(Options{Dir: dir}); !errors.As(err, &format) {
+	if _, err := Open(Options{Dir: dir}); !errors.As(err, &format) || !strings.Contains(err.Error(), "before the first release") {
 		t.Fatalf("got %v", err)
 	}
-}
-
-func TestChainFindsEveryTampering(t *testing.T) {
-	position := uint64(4) // of the tampered record
-	rewrite := func(change func(stored) stored) func(db *pebble.DB) error {
-		return func(db *pebble.DB) error {
-			value, closer, err := db.Get(recordKey(position))
-			if err != nil {
-				return err
-			}
-			s, err := parseRecord(append([]byte(nil), value...))
-			if err != nil {
-				return err
-			}
-			_ = closer.Close()
-			s = change(s)
-			forged, _ := appendRecord(nil, &s.Record, [saltBytes]byte{9}, hash{})
-			return db.Set(recordKey(position), forged, pebble.Sync)
-		}
-	}
-	tampering := map[string]func(db *pebble.DB) error{
-		"payload": func(db *pebble.DB) error {
-			value, closer, err := db.Get(recordKey(position))
-			if err != nil {
-				return err
-			}
-			changed := append([]byte(nil), value...)
-			_ = closer.Close()
-			changed[len(changed)-1] ^= 1
-			return db.Set(recordKey(position), changed, pebble.Sync)
-		},
-		"rewritten record": rewrite(func(s stored) stored { s.Data = []byte("forged"); return s }),
-		"other type":       rewrite(func(s stored) stored { s.Type = "other"; return s }),
-		"removed":          func(db *pebble.DB) error { return db.Delete(recordKey(position), pebble.Sync) },
-		"garbage":          func(db *pebble.DB) error { return db.Set(recordKey(position), []byte("x"), pebble.Sync) },
-		"lost index": func(db *pebble.DB) error {
-			return db.Delete(appendRevisionKey(nil, "s", 2), pebble.Sync)
-		},
-	}
-	for name, tamper := range tampering {
-		t.Run(name, func(t *testing.T) {
-			l := openLog(t, Options{})
-			for i := range 6 {
-				mustAppend(t, l, "s", Any(), event(fmt.Sprint(i)))
-			}
-			verify(t, l)
-			if err := tamper(l.db); err != nil {
-				t.Fatal(err)
-			}
-			var damage *CorruptError
-			if _, err := l.Verify(newestView(t, l)); !errors.As(err, &damage) || damage.Position != position {
-				t.Fatalf("got %v", err)
-			}
-		})
-	}
-}
-
-// newestView lets readers see what a test wrote behind the log's back.
-func newestView(t testing.TB, l *Log) context.Context {
-	t.Helper()
-	view, err := l.View()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.publish(newView(l, view.head, view.createdTicks))
-	view.Close()
-	return t.Context()
-}
-
-func TestRedactedPayloadKeepsTheChain(t *testing.T) {
-	l := openLog(t, Options{})
-	for i := range 4 {
-		mustAppend(t, l, "s", Any(), event(fmt.Sprint(i)))
-	}
-	before := verify(t, l)
-	value, closer, err := l.db.Get(recordKey(3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	without := redacted(append([]byte(nil), value...))
-	if err := errors.Join(closer.Close(), l.db.Set(recordKey(3), without, pebble.Sync)); err != nil {
-		t.Fatal(err)
-	}
-	newestView(t, l)
-	after := verify(t, l)
-	if after.Redacted != 1 || after.Chain != before.Chain {
-		t.Fatalf("got %+v, was %+v", after, before)
-	}
-	if r := all(t, l)[2]; !r.Redacted || len(r.Data) != 0 || r.Type != "noted" {
-		t.Errorf("got %+v", r)
-	}
-}
-
-func TestDamagedTailIsRefusedAtOpen(t *testing.T) {
-	fs := vfs.NewMem()
-	dir := t.TempDir()
-	l, err := Open(Options{Dir: dir, fs: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustAppend(t, l, "s", Any(), event("a"), event("b"), event("c"))
-	if err := errors.Join(l.db.Delete(recordKey(3), pebble.Sync), l.Close()); err != nil {
-		t.Fatal(err)
-	}
-	var damage *CorruptError
-	if _, err := Open(Options{Dir: dir, fs: fs}); !errors.As(err, &damage) || damage.Position != 3 {
-		t.Fatalf("got %v", err)
-	}
-}
-
-// Nothing a reader saw, and nothing acknowledged, may be missing after the power fails at
-// any moment: the clone of the file system holds only what was fsynced.
-func TestPowerFailure(t *testing.T) {
-	fs := vfs.NewCrashableMem()
-	dir := t.TempDir()
-	l := openLog(t, Options{Dir: dir, fs: fs})
-	// every round allows the writers more appends than it waits for, so that the power
-	// fails while they write, and the log stays small
-	const rounds, perRound = 12, 60
-	permits := make(chan struct{}, rounds*perRound)
-	var mu sync.Mutex
-	acknowledged := map[uuid.UUID]uint64{}
-	var writers sync.WaitGroup
-	for n := range 8 {
-		writers.Go(func() {
-			for range permits {
-				e := event("x")
-				result, err := l.Append(context.Background(), fmt.Sprintf("s%d", n), Any(), []Proposed{e})
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				mu.Lock()
-				acknowledged[e.ID] = result.Position
-				mu.Unlock()
-			}
-		})
-	}
-	watch := l.Watch(AllStream)
-	defer watch.Close()
-	random := rand.New(rand.NewPCG(1, 2))
-	for round := range rounds {
-		for range perRound {
-			permits <- struct{}{}
-		}
-		waitForHead(t, l, watch, uint64(round*perRound+1+random.IntN(perRound)))
-		mu.Lock()
-		promised := maps.Clone(acknowledged)
-		mu.Unlock()
-		seen := headOf(t, l)
-		crashed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50 * (round % 2), RNG: random})
-		checkAfterCrash(t, crashed, dir, l.ID(), promised, seen)
-	}
-	close(permits)
-	writers.Wait()
 }
 
 func headOf(t *testing.T, l *Log) uint64 {
@@ -326,40 +175,6 @@ func waitForHead(t *testing.T, l *Log, watch *Watch, position uint64) {
 	t.Helper()
 	for headOf(t, l) < position {
 		<-watch.C
-	}
-}
-
-func checkAfterCrash(t *testing.T, crashed vfs.FS, crashedDir string, id uuid.UUID, promised map[uuid.UUID]uint64, seen uint64) {
-	t.Helper()
-	// under another name, for the folder itself is still locked
-	dir, fs := t.TempDir(), vfs.NewMem()
-	if ok, err := vfs.Clone(crashed, fs, filepath.Join(crashedDir, "log"), filepath.Join(dir, "log")); err != nil || !ok {
-		t.Fatal(ok, err)
-	}
-	l, err := Open(Options{Dir: dir, fs: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	if l.ID() != id {
-		t.Fatalf("the log is another one after the crash")
-	}
-	report := verify(t, l)
-	if report.Records < seen {
-		t.Fatalf("a reader saw position %d, the log ends at %d", seen, report.Records)
-	}
-	positions := map[uuid.UUID]uint64{}
-	for _, r := range all(t, l) {
-		positions[r.ID] = r.Position
-	}
-	for id, position := range promised {
-		if positions[id] != position {
-			t.Errorf("the append acknowledged at position %d is at %d", position, positions[id])
-		}
 	}
 }
 
@@ -395,44 +210,6 @@ func TestWritesThatReadTheirOwnGroup(t *testing.T) {
 	}
 	if n := len(all(t, l)); n != 3 {
 		t.Fatalf("%d records", n)
-	}
-}
-
-func TestClockGoingBack(t *testing.T) {
-	now := time.Unix(1_000_000, 0)
-	var mu sync.Mutex
-	set := func(at time.Time) {
-		mu.Lock()
-		defer mu.Unlock()
-		now = at
-	}
-	l := openLog(t, Options{Clock: func() time.Time {
-		mu.Lock()
-		defer mu.Unlock()
-		return now
-	}})
-	mustAppend(t, l, "s", Any(), event("a"))
-	set(time.Unix(900_000, 0))
-	mustAppend(t, l, "s", Any(), event("b"))
-	records := all(t, l)
-	if records[1].CreatedTicks != 1_000_000*TicksPerSecond || records[2].CreatedTicks != records[1].CreatedTicks {
-		t.Fatalf("stamps %d, %d", records[1].CreatedTicks, records[2].CreatedTicks)
-	}
-	mustAppend(t, l, MetaStream("s"), Any(), Proposed{ID: uuid.New(), Type: MetadataType, JSON: true, Data: []byte(`{"$maxAge":10}`)})
-	for _, c := range []struct {
-		at    int64
-		first uint64
-	}{{1_000_010, 0}, {1_000_011, 2}, {900_000, 0}} {
-		set(time.Unix(c.at, 0))
-		view, err := l.View()
-		if err != nil {
-			t.Fatal(err)
-		}
-		info, err := view.Stream("s")
-		view.Close()
-		if err != nil || info.First != c.first {
-			t.Errorf("at %d: first visible %d, %v", c.at, info.First, err)
-		}
 	}
 }
 

@@ -39,23 +39,26 @@ type Metadata struct {
 func (m Metadata) softDeleted() bool { return m.TruncateBefore == DeletedBefore }
 
 // parseMetadata reads the JSON of a $metadata event. Anything that is not a JSON object
-// with sensible values counts as empty metadata, as the protocol demands.
+// with sensible values counts as empty metadata, as the protocol demands. Keys are matched
+// exactly, so that the object is not decoded into fields: these would match without case.
 func parseMetadata(data []byte) Metadata {
-	var raw struct {
-		MaxCount       *int64 `json:"$maxCount"`
-		MaxAgeSeconds  *int64 `json:"$maxAge"`
-		TruncateBefore *int64 `json:"$tb"`
-	}
-	if json.Unmarshal(data, &raw) != nil {
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(data, &keys) != nil {
 		return Metadata{}
 	}
-	positive := func(v *int64) int64 {
-		if v == nil || *v < 0 {
-			return 0
+	var m Metadata
+	for key, field := range map[string]*int64{"$maxCount": &m.MaxCount, "$maxAge": &m.MaxAgeSeconds, "$tb": &m.TruncateBefore} {
+		raw, isSet := keys[key]
+		if !isSet {
+			continue
 		}
-		return *v
+		if json.Unmarshal(raw, field) != nil {
+			return Metadata{}
+		}
+		*field = max(0, *field)
 	}
-	return Metadata{MaxCount: positive(raw.MaxCount), MaxAgeSeconds: min(positive(raw.MaxAgeSeconds), maxAgeSeconds), TruncateBefore: positive(raw.TruncateBefore)}
+	m.MaxAgeSeconds = min(m.MaxAgeSeconds, maxAgeSeconds)
+	return m
 }
 
 // metadataBytes returns the metadata in an event of a meta-stream: its data for the type

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 )
@@ -370,7 +369,7 @@ func (x *machine) tombstone(t *rapid.T) {
 func (x *machine) adopt(t *rapid.T) {
 	for i := range x.model.log {
 		if r := &x.model.log[i]; r.ID == uuid.Nil {
-			record, err := x.log.record(x.log.db, r.Position)
+			record, err := x.log.record(x.log.index, r.Position)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -485,11 +484,12 @@ func sameRecords(a, b []Record) bool {
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dir := tempDir(t)
-		fs := vfs.NewMem()
+		o := inMemory(Options{Dir: dir, segmentBytes: 2000})
 		clock := &testClock{now: time.Unix(1_700_000_000, 0)}
+		o.Clock = clock.Now
 		x := &machine{clock: clock, model: &model{streams: map[string]*modelStream{}, now: clock.now}}
 		x.open = func() *Log {
-			l, err := Open(Options{Dir: dir, fs: fs, Clock: clock.Now})
+			l, err := Open(o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -497,7 +497,7 @@ func TestModel(t *testing.T) {
 		}
 		x.log = x.open()
 		defer func() { _ = x.log.Close() }()
-		first, err := x.log.record(x.log.db, 1)
+		first, err := x.log.record(x.log.index, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,8 +48,9 @@ type Record struct {
 type hash = [sha256.Size]byte
 
 const (
-	recordFormat = 1
+	recordFormat = 2
 	flagJSON     = 1
+	flagLast     = 2 // the last record of its append
 	saltBytes    = 16
 	headerFixed  = 1 + 8 + 8 + 8 + 16 + 1 + 2 + 4 + 4 + 4 + sha256.Size
 
@@ -61,7 +62,7 @@ var errRecord = errors.New("record bytes do not parse")
 
 // stored is a record in its encoded form. Layout, big-endian:
 //
-//	header   format u8 · position u64 · revision u64 · created u64 · id 16 · flags u8 ·
+//	header   format u8 · position u64 · revision u64 · created u64 · id 16 · flags u8 (1: JSON, 2: last of its append) ·
 //	         len(stream) u16 · len(type) u32 · len(metadata) u32 · len(data) u32 ·
 //	         payload hash 32 · stream · type
 //	chain    SHA-256(previous chain ‖ header)
@@ -74,12 +75,14 @@ type stored struct {
 	header  []byte
 	payload []byte // salt ‖ metadata ‖ data, nil when redacted
 	chain   hash
+	last    bool   // the last record of its append
+	durable uint64 // newest position that was durable when the record was written; it stands in the frame
 	Record
 }
 
 // appendRecord encodes the record behind dst and returns the extended slice and the new
 // link of the chain.
-func appendRecord(dst []byte, r *Record, salt [saltBytes]byte, previous hash) ([]byte, hash) {
+func appendRecord(dst []byte, r *Record, lastOfAppend bool, salt [saltBytes]byte, previous hash) ([]byte, hash) {
 	digest := sha256.New()
 	digest.Write(salt[:])
 	digest.Write(r.Metadata)
@@ -96,6 +99,9 @@ func appendRecord(dst []byte, r *Record, salt [saltBytes]byte, previous hash) ([
 	flags := byte(0)
 	if r.JSON {
 		flags = flagJSON
+	}
+	if lastOfAppend {
+		flags |= flagLast
 	}
 	dst = append(dst, flags)
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(r.Stream)))
@@ -135,10 +141,10 @@ func parseRecord(b []byte) (stored, error) {
 	s.Revision = binary.BigEndian.Uint64(b[9:])
 	s.CreatedTicks = int64(binary.BigEndian.Uint64(b[17:]))
 	copy(s.ID[:], b[25:])
-	if b[41]&^flagJSON != 0 {
+	if b[41]&^(flagJSON|flagLast) != 0 {
 		return stored{}, errRecord
 	}
-	s.JSON = b[41] == flagJSON
+	s.JSON, s.last = b[41]&flagJSON != 0, b[41]&flagLast != 0
 	streamLen := int64(binary.BigEndian.Uint16(b[42:]))
 	typeLen := int64(binary.BigEndian.Uint32(b[44:]))
 	metadataLen := int64(binary.BigEndian.Uint32(b[48:]))

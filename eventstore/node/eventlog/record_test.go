@@ -28,7 +28,7 @@ func TestRecordRoundTrip(t *testing.T) {
 		r := anyRecord(t)
 		salt := [saltBytes]byte(rapid.SliceOfN(rapid.Byte(), saltBytes, saltBytes).Draw(t, "salt"))
 		previous := sha256.Sum256([]byte("before"))
-		encoded, link := appendRecord(nil, &r, salt, previous)
+		encoded, link := appendRecord(nil, &r, rapid.Bool().Draw(t, "last"), salt, previous)
 		s, err := parseRecord(encoded)
 		if err != nil {
 			t.Fatal(err)
@@ -45,17 +45,17 @@ func TestRecordRoundTrip(t *testing.T) {
 func TestEveryChangedByteIsNoticed(t *testing.T) {
 	r := Record{Position: 7, Stream: "s", Revision: 3, ID: uuid.New(), Type: "t", JSON: true, CreatedTicks: 9, Metadata: []byte("m"), Data: []byte("data")}
 	previous := sha256.Sum256(nil)
-	encoded, _ := appendRecord(nil, &r, [saltBytes]byte{1, 2, 3}, previous)
+	encoded, _ := appendRecord(nil, &r, true, [saltBytes]byte{1, 2, 3}, previous)
 	for i := range encoded {
 		changed := bytes.Clone(encoded)
 		changed[i] ^= 0x40
 		s, err := parseRecord(changed)
-		if err == nil && checkLink("", &s, r.Position, previous) == nil {
+		if err == nil && linkBreak(&s, r.Position, previous) == "" {
 			t.Errorf("byte %d can be changed unnoticed", i)
 		}
 	}
 	for i := range encoded {
-		if s, err := parseRecord(encoded[:i]); err == nil && checkLink("", &s, r.Position, previous) == nil {
+		if s, err := parseRecord(encoded[:i]); err == nil && linkBreak(&s, r.Position, previous) == "" {
 			t.Errorf("%d bytes of %d pass as a record", i, len(encoded))
 		}
 	}
@@ -63,7 +63,7 @@ func TestEveryChangedByteIsNoticed(t *testing.T) {
 
 func FuzzParseRecord(f *testing.F) {
 	r := Record{Position: 7, Stream: "s", Revision: 3, ID: uuid.UUID{1}, Type: "t", Metadata: []byte("m"), Data: []byte("data")}
-	encoded, _ := appendRecord(nil, &r, [saltBytes]byte{}, hash{})
+	encoded, _ := appendRecord(nil, &r, true, [saltBytes]byte{}, hash{})
 	f.Add(encoded)
 	f.Add(redacted(encoded))
 	f.Add([]byte{})
@@ -79,7 +79,7 @@ func FuzzParseRecord(f *testing.F) {
 			return
 		}
 		// what parses is exactly what encoding makes of it, but for the two hashes
-		again, _ := appendRecord(nil, &s.Record, [saltBytes]byte(s.payload[:saltBytes]), hash{})
+		again, _ := appendRecord(nil, &s.Record, s.last, [saltBytes]byte(s.payload[:saltBytes]), hash{})
 		copy(again[56:], b[56:56+sha256.Size])
 		copy(again[len(s.header):], b[len(s.header):len(s.header)+sha256.Size])
 		if !bytes.Equal(again, b) {

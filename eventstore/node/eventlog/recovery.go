@@ -2,92 +2,270 @@ package eventlog
 
 import (
 	"context"
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 
-	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
 )
 
-// recoverWriter returns a writer at the end of the log. It verifies the hash chain over the
-// recent window and fills recentIDs from it.
-func recoverWriter(l *Log, random io.Reader) (*writer, error) {
-	w := newWriter(l, random)
-	iterator, err := l.db.NewIterWithContext(context.Background(), &pebble.IterOptions{
-		LowerBound: []byte{recordSpace}, UpperBound: []byte{recordSpace + 1},
+// tailState is what the writer must know of the log that was opened.
+type tailState struct {
+	end          cursor // after the newest record
+	createdTicks int64  // of the newest record
+	recent       *recentIDs
+}
+
+// openSegments opens the segments, or makes the first one, checks the end of the log
+// against the head file, and removes the rest of a write that was never acknowledged.
+func (l *Log) openSegments(random io.Reader) (tailState, error) {
+	id, segments, drafts, err := loadSegments(l.files, l.dir)
+	if err != nil {
+		return tailState{}, err
+	}
+	mark, err := readHeadMark(l.files, l.dir)
+	if err != nil && !errors.Is(err, errNoHeadFile) && !errors.Is(err, errBadHeadFile) {
+		return tailState{}, errors.Join(fmt.Errorf("read the head file of the event log: %w", err), segments.close())
+	}
+	for _, draft := range drafts {
+		if err := l.files.remove(draft); err != nil {
+			return tailState{}, errors.Join(l.storageError("remove an unfinished segment", err), segments.close())
+		}
+	}
+	if len(segments) == 0 {
+		if !errors.Is(err, errNoHeadFile) {
+			return tailState{}, &CorruptError{Dir: l.dir, Position: 1, File: segmentFolder, Reason: "the segments are gone from a folder that held a log"}
+		}
+		if segments, id, err = l.createLog(random); err != nil {
+			return tailState{}, err
+		}
+		err = errNoHeadFile
+	}
+	l.id, l.genesis = id, genesisOf(id)
+	l.segments.Store(&segments)
+	if errors.Is(err, errNoHeadFile) && len(segments) == 1 && segments[0].end.Load() == segmentHeader {
+		// a log that is being made: the head file comes after its first segment
+		mark = headMark{id: id, link: l.genesis}
+		if l.headFile, err = writeNew(l.files, filepath.Join(l.dir, headFileName), mark.encode()); err != nil {
+			return tailState{}, l.storageError("make the head file", err)
+		}
+	}
+	if err := checkHeadMark(l.dir, mark, err, id, segments); err != nil {
+		return tailState{}, err
+	}
+	if l.headFile == nil {
+		if l.headFile, err = l.files.open(filepath.Join(l.dir, headFileName)); err != nil {
+			return tailState{}, l.storageError("open the head file", err)
+		}
+	}
+	// names that a sync of the folder was refused for are still seen, and would go with the power
+	for _, folder := range []string{l.dir, filepath.Join(l.dir, segmentFolder)} {
+		if err := l.files.syncFolder(folder); err != nil {
+			return tailState{}, l.storageError("sync the folder of the log", err)
+		}
+	}
+	return l.recoverTail(mark)
+}
+
+// createLog makes the first segment of a new log.
+func (l *Log) createLog(random io.Reader) (segmentList, uuid.UUID, error) {
+	id, err := uuid.NewRandomFromReader(random)
+	if err != nil {
+		return nil, id, fmt.Errorf("make a log id: %w", err)
+	}
+	if err := l.files.makeFolder(filepath.Join(l.dir, segmentFolder)); err != nil {
+		return nil, id, l.storageError("make the folder of the segments", err)
+	}
+	s, err := createSegment(l.files, l.dir, id, 0, genesisOf(id))
+	if err != nil {
+		return nil, id, l.storageError("make the first segment", err)
+	}
+	return segmentList{s}, id, nil
+}
+
+// checkHeadMark checks what the head file says against the headers of the segments.
+func checkHeadMark(dir string, mark headMark, read error, id uuid.UUID, segments segmentList) error {
+	damaged := func(reason string) error {
+		return &CorruptError{Dir: dir, File: headFileName, Reason: reason + ", so that nobody knows whether acknowledged records are missing at the end; if `reckon node verify` finds all that you expect, `reckon node reindex --accept-end` makes the file anew"}
+	}
+	switch {
+	case errors.Is(read, errNoHeadFile):
+		return damaged("the file that names the newest record is missing")
+	case errors.Is(read, errBadHeadFile):
+		return damaged("the file that names the newest record has a wrong checksum")
+	case mark.id != id:
+		return damaged("the file names the newest record of another log")
+	case mark.position == segments.tail().base && mark.link != segments.tail().link:
+		return damaged("the file names another record than the newest segment continues")
+	case mark.position < segments.tail().base:
+		return damaged(fmt.Sprintf("the file names position %d as the newest record, older than the newest segment", mark.position))
+	}
+	return nil
+}
+
+// tailScan is what a scan of the newest segment found.
+type tailScan struct {
+	end  cursor // after the newest whole append
+	mark cursor // after the record that the head file names
+	torn int64  // bytes after end: a write that was never finished
+}
+
+// scanTail reads the newest segment up to its end. A record that was acknowledged and does
+// not verify is a *CorruptError. visit is called for the records of whole appends.
+func scanTail(dir string, s *segment, mark headMark, visit func(stored, place)) (tailScan, error) {
+	var result tailScan
+	err := s.use(true, func(f file) error {
+		size, err := f.size()
+		if err != nil {
+			return fmt.Errorf("read the event log in %s: %w", dir, err)
+		}
+		scan := s.scanner(f, size)
+		result.end = cursor{scan.position, scan.link, scan.offset}
+		if mark.position == s.base {
+			result.mark = result.end
+		}
+		type pending struct {
+			record stored
+			at     place
+		}
+		var unfinished []pending // of an append whose last record has not come
+		for {
+			r, at, err := scan.next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				if err := classifyTail(dir, s, f, size, mark, err); err != nil {
+					return err
+				}
+				break
+			}
+			if r.Position == mark.position {
+				if r.chain != mark.link || !r.last {
+					return &CorruptError{Dir: dir, Position: r.Position, File: s.name(), Offset: at.offset, Reason: "the record is not the one that was acknowledged: the file " + headFileName + " names another"}
+				}
+				result.mark = cursor{r.Position, r.chain, at.end()}
+			}
+			r.forget()
+			unfinished = append(unfinished, pending{r, at})
+			if !r.last {
+				continue
+			}
+			result.end = cursor{r.Position, r.chain, at.end()}
+			for _, p := range unfinished {
+				visit(p.record, p.at)
+			}
+			unfinished = unfinished[:0]
+		}
+		if result.end.position < mark.position {
+			return &CorruptError{Dir: dir, Position: result.end.position + 1, File: s.name(), Offset: result.end.offset, Reason: "acknowledged records are missing at the end of the log"}
+		}
+		result.torn = size - result.end.offset
+		return nil
+	})
+	return result, err
+}
+
+// forget drops what refers to memory that the scanner overwrites.
+func (s *stored) forget() { s.header, s.payload, s.Metadata, s.Data = nil, nil, nil, nil }
+
+// classifyTail returns nil when a bad record in the newest segment is the rest of a write
+// that was never acknowledged.
+func classifyTail(dir string, s *segment, f file, size int64, mark headMark, err error) error {
+	var bad *badRecord
+	if !errors.As(err, &bad) {
+		return s.damage(dir, err)
+	}
+	if bad.position <= mark.position {
+		return s.damage(dir, bad)
+	}
+	rest := make([]byte, size-bad.offset)
+	if _, err := f.ReadAt(rest, bad.offset); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the event log in %s: %w", dir, err)
+	}
+	if provesDurable(s.seed, rest, bad.position) {
+		return s.damage(dir, bad)
+	}
+	return nil
+}
+
+// recoverTail brings the log to its last whole append and collects the ids of the recent window.
+func (l *Log) recoverTail(mark headMark) (tailState, error) {
+	segments := *l.segments.Load()
+	state := tailState{recent: newRecentIDs()}
+	type seen struct {
+		record stored
+		size   int
+	}
+	var tail []seen
+	found, err := scanTail(l.dir, segments.tail(), mark, func(r stored, at place) {
+		if len(tail) == 2*recentRecords { // the window is in the second half
+			tail = append(tail[:0], tail[recentRecords:]...)
+		}
+		tail = append(tail, seen{r, int(at.length) - frameHeader})
 	})
 	if err != nil {
-		return nil, l.readError(0, err)
+		return state, err
 	}
-	err = w.replayWindow(iterator)
-	if closeErr := iterator.Close(); err == nil && closeErr != nil {
-		err = l.readError(0, closeErr)
+	if err := l.settle(segments.tail(), found); err != nil {
+		return state, err
 	}
-	return w, err
+	remember := func(r *stored, size int) {
+		state.createdTicks = r.CreatedTicks
+		state.recent.add(r.ID, r.Stream, recordedAt{r.Revision, r.Position}, size)
+	}
+	// the window may begin before the tail
+	size := 0
+	for i := range tail {
+		size += tail[i].size
+	}
+	if len(tail) < recentRecords && size < recentBytes && len(segments) > 1 {
+		before := segments[len(segments)-2]
+		from := cursor{before.base, before.link, segmentHeader}
+		_, err := scanSegments(context.Background(), l.dir, segments, from, segments.tail().base, func(r *stored, at place) error {
+			remember(r, int(at.length)-frameHeader)
+			return nil
+		})
+		if err != nil {
+			return state, err
+		}
+	}
+	for i := range tail {
+		remember(&tail[i].record, tail[i].size)
+	}
+	state.end = found.end
+	return state, nil
 }
 
-func (w *writer) replayWindow(iterator *pebble.Iterator) error {
-	if !iterator.Last() {
+// settle removes the rest of an unfinished write and makes what follows the acknowledged
+// records durable. It writes these records again: when a sync failed, the system may take
+// pages for written that are not on the disk.
+func (l *Log) settle(s *segment, found tailScan) error {
+	return s.use(true, func(f file) error {
+		if found.torn > 0 {
+			l.logger.Warn("removing the rest of a write that was never acknowledged", "file", s.path, "after position", found.end.position, "bytes", found.torn)
+			if err := f.truncate(found.end.offset); err != nil {
+				return l.storageError("remove the rest of an unfinished write", err)
+			}
+		}
+		if n := found.end.offset - found.mark.offset; n > 0 {
+			again := make([]byte, n)
+			if _, err := f.ReadAt(again, found.mark.offset); err != nil && !errors.Is(err, io.EOF) {
+				return fmt.Errorf("read the event log in %s: %w", l.dir, err)
+			}
+			if _, err := f.WriteAt(again, found.mark.offset); err != nil {
+				return l.storageError("write the end of the log again", err)
+			}
+		}
+		if err := f.sync(); err != nil {
+			return l.storageError("sync the newest segment", err)
+		}
+		s.end.Store(found.end.offset)
+		mark := headMark{l.id, found.end.position, found.end.link}
+		if _, err := l.headFile.WriteAt(mark.encode(), 0); err != nil {
+			return l.storageError("write the head file", err)
+		}
 		return nil
-	}
-	// back to the start of the window, counting as recentIDs does
-	for count, size := 1, len(iterator.Value()); count < recentRecords && size <= recentBytes; count++ {
-		if !iterator.Prev() {
-			iterator.First()
-			break
-		}
-		size += len(iterator.Value())
-	}
-	first := binary.BigEndian.Uint64(iterator.Key()[1:])
-	if first > 1 {
-		before, err := w.log.storedRecord(w.log.db, first-1)
-		if err != nil {
-			return err
-		}
-		w.chain = before.chain
-		w.position = first - 1
-	}
-	for ; iterator.Valid(); iterator.Next() {
-		s, err := parseRecord(iterator.Value())
-		if err != nil {
-			return &CorruptError{Dir: w.log.dir, Position: w.position + 1, Reason: "the record cannot be read", Err: err}
-		}
-		if err := checkLink(w.log.dir, &s, w.position+1, w.chain); err != nil {
-			return err
-		}
-		w.position, w.chain = s.Position, s.chain
-		w.createdTicks = s.CreatedTicks
-		w.recent.add(s.ID, s.Stream, recordedAt{s.Revision, s.Position}, len(iterator.Value()))
-	}
-	w.durable = w.position
-	return nil
-}
-
-// checkLink verifies one record against the chain before it.
-func checkLink(dir string, s *stored, position uint64, previous hash) error {
-	switch {
-	case s.Position != position:
-		return &CorruptError{Dir: dir, Position: position, Reason: fmt.Sprintf("the record is missing; the next one says position %d", s.Position)}
-	case chainLink(previous, s.header) != s.chain:
-		return &CorruptError{Dir: dir, Position: position, Reason: "the hash chain breaks: this record or the one before it was changed"}
-	case !s.payloadIntact():
-		return &CorruptError{Dir: dir, Position: position, Reason: "the payload is not the one that was written"}
-	}
-	return nil
-}
-
-// storedRecord reads a record with its link; a missing one is a *CorruptError.
-func (l *Log) storedRecord(from reader, position uint64) (stored, error) {
-	value, err := l.readValue(from, recordKey(position))
-	if err != nil {
-		return stored{}, err
-	}
-	if value == nil {
-		return stored{}, &CorruptError{Dir: l.dir, Position: position, Reason: "the record is missing"}
-	}
-	s, err := parseRecord(value)
-	if err != nil || s.Position != position {
-		return stored{}, &CorruptError{Dir: l.dir, Position: position, Reason: "the record cannot be read", Err: err}
-	}
-	return s, nil
+	})
 }

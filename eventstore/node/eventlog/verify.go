@@ -3,30 +3,39 @@ package eventlog
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 )
 
-// verifyPage is how many records are verified under one snapshot, which keeps storage from being freed.
+// verifyPage is how many entries of the index are verified under one snapshot, which keeps
+// storage from being freed.
 const verifyPage = 1024
 
 // Report is the result of a verification that found nothing wrong.
 type Report struct {
-	LogID    uuid.UUID
-	Records  uint64 // = the position of the newest record
-	Redacted uint64 // records without payload
-	Streams  uint64
-	Chain    string // hex of the link of the newest record, or of the genesis
+	LogID    uuid.UUID `json:"logId"`
+	Records  uint64    `json:"position"` // the position of the newest record
+	Chain    string    `json:"link"`     // hex of the link of the newest record, or of the genesis
+	Redacted uint64    `json:"redacted"` // records without payload
+	Streams  uint64    `json:"streams"`
+	Segments int       `json:"segments"`
+	Bytes    int64     `json:"bytes"` // of the segments
 }
 
-// Verify recomputes the hash chain over every record that was durable when it was called,
-// and checks the indexes against the log. Readers and writers go on meanwhile. Damage is a
-// *CorruptError.
+// Verify reads every record that was durable when it was called, recomputes the hash
+// chain, and checks the index against the records. Readers and writers go on meanwhile.
+// Damage is a *CorruptError, a wrong index an *IndexError; either ends the taking of appends.
 func (l *Log) Verify(ctx context.Context) (Report, error) {
+	return l.verifyAll(ctx, func(uint64, int) error { return ctx.Err() })
+}
+
+// verifyAll calls pace after every record and every entry of the index, with the position
+// that was reached and the bytes that were read.
+func (l *Log) verifyAll(ctx context.Context, pace func(position uint64, bytes int) error) (Report, error) {
 	report := Report{LogID: l.id}
 	view, err := l.View()
 	if err != nil {
@@ -34,99 +43,76 @@ func (l *Log) Verify(ctx context.Context) (Report, error) {
 	}
 	report.Records = view.head
 	view.Close()
+	segments := *l.segments.Load()
+	report.Segments, report.Bytes = len(segments), segments.bytes()
 
-	link := l.genesis
-	for position := uint64(1); position <= report.Records; {
-		if err := ctx.Err(); err != nil {
-			return report, err
-		}
-		if position, err = l.verifyRecords(ctx, position, report.Records, &link, &report); err != nil {
-			return report, err
-		}
-	}
-	report.Chain = hex.EncodeToString(link[:])
-	return report, l.verifyIndex(ctx, &report)
-}
-
-// verifyRecords checks one page from position on and returns the next position.
-func (l *Log) verifyRecords(ctx context.Context, position, last uint64, link *hash, report *Report) (uint64, error) {
-	view, err := l.View()
-	if err != nil {
-		return 0, err
-	}
-	defer view.Close()
-	end := min(position+verifyPage, last+1)
-	iterator, err := view.snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: recordKey(position), UpperBound: recordKey(end)})
-	if err != nil {
-		return 0, l.readError(position, err)
-	}
-	defer func() { _ = iterator.Close() }()
-	for valid := iterator.First(); valid; valid = iterator.Next() {
-		s, err := parseRecord(iterator.Value())
-		if err != nil {
-			return 0, &CorruptError{Dir: l.dir, Position: position, Reason: "the record cannot be read", Err: err}
-		}
-		if err := checkLink(l.dir, &s, position, *link); err != nil {
-			return 0, err
-		}
-		indexed, err := l.readValue(view.snapshot, appendRevisionKey(nil, s.Stream, s.Revision))
-		if err != nil {
-			return 0, err
-		}
-		if !bytes.Equal(indexed, recordKey(position)[1:]) {
-			return 0, &CorruptError{Dir: l.dir, Position: position, Reason: fmt.Sprintf("the index of stream %q does not lead to the record", s.Stream)}
-		}
-		*link = s.chain
-		if s.Redacted {
+	end, err := scanSegments(ctx, l.dir, segments, cursor{link: l.genesis}, report.Records, func(r *stored, at place) error {
+		if r.Redacted {
 			report.Redacted++
 		}
-		position++
-	}
-	if err := iterator.Error(); err != nil {
-		return 0, l.readError(position, err)
-	}
-	if position != end {
-		return 0, &CorruptError{Dir: l.dir, Position: position, Reason: "the record is missing"}
-	}
-	return end, nil
-}
-
-// indexWalk is the state of the pass over the stream index.
-type indexWalk struct {
-	entries uint64
-	stream  []byte // key prefix of the current stream
-	next    uint64 // revision that must come next
-	last    uint64 // position of the newest record seen of the stream
-}
-
-// verifyIndex checks that the index holds every record once, that revisions have no gaps
-// within a stream, and that the heads agree.
-func (l *Log) verifyIndex(ctx context.Context, report *Report) error {
-	walk := indexWalk{}
-	for from := []byte{revisionSpace}; from != nil; {
-		if err := ctx.Err(); err != nil {
+		if err := l.verifyEntries(r, at); err != nil {
 			return err
 		}
-		var err error
-		if from, err = l.verifyIndexPage(ctx, from, report, &walk); err != nil {
-			return err
-		}
+		return pace(r.Position, int(at.length))
+	})
+	report.Chain = hex.EncodeToString(end.link[:])
+	var damage *CorruptError
+	if errors.As(err, &damage) {
+		l.fail(damage)
 	}
-	if walk.entries != report.Records {
-		return &CorruptError{Dir: l.dir, Reason: fmt.Sprintf("the index holds %d records, the log %d", walk.entries, report.Records)}
+	if err != nil {
+		return report, err
+	}
+	if err := l.verifyRevisions(ctx, &report, pace); err != nil {
+		return report, err
+	}
+	return report, l.verifyHeads(ctx, &report, pace)
+}
+
+// verifyEntries checks that both entries of the index lead to the record.
+func (l *Log) verifyEntries(r *stored, at place) error {
+	value := at.encode()
+	byPosition, err := l.readValue(l.index, positionKey(r.Position))
+	if err != nil {
+		return err
+	}
+	byRevision, err := l.readValue(l.index, appendRevisionKey(nil, r.Stream, r.Revision))
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(byPosition, value[8:]) {
+		return l.doubtIndex(fmt.Sprintf("it does not lead to position %d", r.Position), nil)
+	}
+	if !bytes.Equal(byRevision, value) {
+		return l.doubtIndex(fmt.Sprintf("it does not lead from revision %d of stream %q to position %d", r.Revision, r.Stream, r.Position), nil)
 	}
 	return nil
 }
 
-func (l *Log) verifyIndexPage(ctx context.Context, from []byte, report *Report, walk *indexWalk) ([]byte, error) {
+// walkIndex calls visit for every entry of a key space, page by page.
+func (l *Log) walkIndex(ctx context.Context, space byte, visit func(view *View, key, value []byte) error) error {
+	for from := []byte{space}; from != nil; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var err error
+		if from, err = l.walkPage(ctx, from, space, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walkPage visits one page and returns the key of the next one, nil at the end.
+func (l *Log) walkPage(ctx context.Context, from []byte, space byte, visit func(view *View, key, value []byte) error) ([]byte, error) {
 	view, err := l.View()
 	if err != nil {
 		return nil, err
 	}
 	defer view.Close()
-	iterator, err := view.snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: from, UpperBound: []byte{revisionSpace + 1}})
+	iterator, err := view.snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: from, UpperBound: []byte{space + 1}})
 	if err != nil {
-		return nil, l.readError(0, err)
+		return nil, l.indexError(err)
 	}
 	defer func() { _ = iterator.Close() }()
 	n := 0
@@ -134,44 +120,72 @@ func (l *Log) verifyIndexPage(ctx context.Context, from []byte, report *Report, 
 		if n++; n > verifyPage {
 			return append([]byte(nil), iterator.Key()...), nil
 		}
-		if err := l.verifyIndexEntry(view, iterator.Key(), iterator.Value(), report, walk); err != nil {
+		if err := visit(view, iterator.Key(), iterator.Value()); err != nil {
 			return nil, err
 		}
 	}
 	if err := iterator.Error(); err != nil {
-		return nil, l.readError(0, err)
+		return nil, l.indexError(err)
 	}
 	return nil, nil
 }
 
-func (l *Log) verifyIndexEntry(view *View, key, value []byte, report *Report, walk *indexWalk) error {
-	if len(key) < 3+8 || len(value) != 8 {
-		return &CorruptError{Dir: l.dir, Reason: "an entry of the stream index cannot be read"}
+// verifyRevisions checks that the index holds every record once and that revisions have no
+// gaps within a stream.
+func (l *Log) verifyRevisions(ctx context.Context, report *Report, pace func(uint64, int) error) error {
+	var (
+		entries uint64
+		stream  []byte // key prefix of the current stream
+		next    uint64 // revision that must come next
+		last    uint64 // position of the newest record seen of the stream
+	)
+	err := l.walkIndex(ctx, revisionSpace, func(view *View, key, value []byte) error {
+		at, ok := parsePlace(value)
+		if !ok || len(key) < 3+8 {
+			return l.doubtIndex("an entry of it cannot be read", nil)
+		}
+		if at.position > report.Records {
+			return nil // written after the verification began
+		}
+		prefix, revision := key[:len(key)-8], revisionOf(key)
+		if !bytes.Equal(prefix, stream) {
+			stream, next, last = append([]byte(nil), prefix...), 0, 0
+			report.Streams++
+		}
+		if revision != next && revision != TombstoneRevision || at.position <= last {
+			return l.doubtIndex(fmt.Sprintf("stream %q has revision %d at position %d where %d belongs", prefix[3:], revision, at.position, next), nil)
+		}
+		entries++
+		last = at.position
+		if revision != TombstoneRevision {
+			next = revision + 1
+		}
+		h, err := l.head(view.snapshot, string(prefix[3:]))
+		if err != nil {
+			return err
+		}
+		if h.position < at.position || revision == TombstoneRevision && !h.tombstoned || revision != TombstoneRevision && h.last < int64(revision) {
+			return l.doubtIndex(fmt.Sprintf("the head of stream %q is behind its events", prefix[3:]), nil)
+		}
+		return pace(report.Records, len(key)+len(value))
+	})
+	if err == nil && entries != report.Records {
+		return l.doubtIndex(fmt.Sprintf("it holds %d records, the log %d", entries, report.Records), nil)
 	}
-	position := binary.BigEndian.Uint64(value)
-	if position > report.Records {
-		return nil // written after the verification began
-	}
-	prefix, revision := key[:len(key)-8], binary.BigEndian.Uint64(key[len(key)-8:])
-	stream := string(prefix[3:])
-	if !bytes.Equal(prefix, walk.stream) {
-		*walk = indexWalk{entries: walk.entries, stream: append([]byte(nil), prefix...)}
-		report.Streams++
-	}
-	if revision != walk.next && revision != TombstoneRevision || position <= walk.last {
-		return &CorruptError{Dir: l.dir, Position: position, Reason: fmt.Sprintf("stream %q has revision %d where %d belongs", stream, revision, walk.next)}
-	}
-	walk.entries++
-	walk.last = position
-	if revision != TombstoneRevision {
-		walk.next = revision + 1
-	}
-	h, err := l.head(view.snapshot, stream)
-	if err != nil {
-		return err
-	}
-	if revision != TombstoneRevision && h.last < int64(revision) || h.position < position || revision == TombstoneRevision && !h.tombstoned {
-		return &CorruptError{Dir: l.dir, Position: position, Reason: fmt.Sprintf("the head of stream %q is behind its events", stream)}
-	}
-	return nil
+	return err
+}
+
+// verifyHeads checks that every head names the newest record of its stream.
+func (l *Log) verifyHeads(ctx context.Context, report *Report, pace func(uint64, int) error) error {
+	return l.walkIndex(ctx, headSpace, func(view *View, key, value []byte) error {
+		stream := string(key[1:])
+		h, ok := parseHead(value)
+		if !ok {
+			return l.doubtIndex(fmt.Sprintf("the head of stream %q cannot be read", stream), nil)
+		}
+		if err := l.proveHead(view.snapshot, stream, h); err != nil {
+			return err
+		}
+		return pace(report.Records, len(key)+len(value))
+	})
 }

@@ -2,9 +2,9 @@ package eventlog
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"sync/atomic"
 
@@ -14,15 +14,14 @@ import (
 // View is a snapshot of the log after a commit; everything in it is durable. Close it
 // after one page of a read: an open view keeps storage from being freed.
 type View struct {
-	log          *Log
-	snapshot     *pebble.Snapshot
-	head         uint64
-	createdTicks int64
-	refs         atomic.Int64
+	log      *Log
+	snapshot *pebble.Snapshot // of the index
+	head     uint64
+	refs     atomic.Int64
 }
 
-func newView(l *Log, head uint64, createdTicks int64) *View {
-	v := &View{log: l, snapshot: l.db.NewSnapshot(), head: head, createdTicks: createdTicks}
+func newView(l *Log, head uint64) *View {
+	v := &View{log: l, snapshot: l.index.NewSnapshot(), head: head}
 	v.refs.Store(1)
 	return v
 }
@@ -47,6 +46,13 @@ func (l *Log) View() (*View, error) {
 	}
 	l.view.refs.Add(1)
 	return l.view, nil
+}
+
+// currentView is the newest view without a claim on it; nil before Open returns and after Close.
+func (l *Log) currentView() *View {
+	l.viewMu.Lock()
+	defer l.viewMu.Unlock()
+	return l.view
 }
 
 // Close releases the view.
@@ -106,9 +112,11 @@ func firstByCount(s *streamState) uint64 {
 }
 
 // firstByAge returns the first revision that $maxAge leaves visible, by bisection:
-// creation stamps never decrease.
+// creation stamps never decrease. Where a clock that was ahead was set right they do, once;
+// then the result is still a revision that is young enough after one that is not.
 func (v *View) firstByAge(stream string, first, last uint64, maxAge int64) (uint64, error) {
-	oldest := max(ticks(v.log.clock()), v.createdTicks) - maxAge*TicksPerSecond
+	now, _ := v.log.clock.now()
+	oldest := ticks(now) - maxAge*TicksPerSecond
 	var failed error
 	n := sort.Search(int(min(last-first+1, math.MaxInt)), func(i int) bool {
 		record, err := v.log.recordAt(v.snapshot, stream, first+uint64(i))
@@ -125,87 +133,161 @@ func (v *View) firstByAge(stream string, first, last uint64, maxAge int64) (uint
 // once Bytes are reached.
 type Page struct{ Records, Bytes int }
 
-// ReadAll reads forwards the records at positions ≥ from, or backwards those < from.
+// ReadAll reads forwards the records at positions ≥ from, or backwards those < from. It
+// checks that positions are consecutive and that each record continues the hash chain of
+// the one before it on the page. Errors: *CorruptError, *IndexError, or that of ctx.
 func (v *View) ReadAll(ctx context.Context, from uint64, backwards bool, page Page) ([]Record, error) {
-	lower, upper := from, v.head+1
+	lower, upper := max(from, 1), v.head+1
 	if backwards {
 		lower, upper = 1, min(from, v.head+1)
 	}
 	if lower >= upper {
 		return nil, nil
 	}
-	iterator, err := v.snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: recordKey(lower), UpperBound: recordKey(upper)})
+	iterator, err := v.snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: positionKey(lower), UpperBound: positionKey(upper)})
 	if err != nil {
-		return nil, v.log.readError(0, err)
+		return nil, v.log.indexError(err)
 	}
-	var records []Record
-	size := 0
-	for valid := stepIterator(iterator, true, backwards); valid && len(records) < page.Records && (size < page.Bytes || len(records) == 0); valid = stepIterator(iterator, false, backwards) {
-		record, err := v.parse(iterator)
-		if err != nil {
-			_ = iterator.Close()
-			return nil, err
+	expected := lower
+	if backwards {
+		expected = upper - 1
+	}
+	places, err := v.collect(iterator, backwards, page, func() (place, error) {
+		at, ok := parsePositionPlace(positionOf(iterator.Key()), iterator.Value())
+		if !ok || at.position != expected {
+			return at, v.log.doubtIndex(fmt.Sprintf("it does not lead to position %d", expected), nil)
 		}
-		size += len(record.Data) + len(record.Metadata)
-		records = append(records, record)
+		if backwards {
+			expected--
+		} else {
+			expected++
+		}
+		return at, nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	if err := iterator.Close(); err != nil {
-		return nil, v.log.readError(0, err)
+	if len(places) == 0 {
+		return nil, v.log.doubtIndex(fmt.Sprintf("it does not lead to position %d", expected), nil)
 	}
-	return records, nil
+	return v.log.readPlaces(ctx, places, backwards, checkChain)
 }
 
-// ReadStream reads the records with revisions first … last, in either direction.
+// ReadStream reads the records with revisions first … last, in either direction. It checks
+// that revisions are consecutive. Errors: *CorruptError, *IndexError, or that of ctx.
 func (v *View) ReadStream(ctx context.Context, stream string, first, last uint64, backwards bool, page Page) ([]Record, error) {
 	if first > last || last > TombstoneRevision {
 		return nil, nil
 	}
-	index, err := v.snapshot.NewIterWithContext(ctx, &pebble.IterOptions{
+	h, err := v.log.head(v.snapshot, stream)
+	if err != nil {
+		return nil, err
+	}
+	revisions := newRevisionWalk(h, first, last, backwards)
+	iterator, err := v.snapshot.NewIterWithContext(ctx, &pebble.IterOptions{
 		LowerBound: appendRevisionKey(nil, stream, first), UpperBound: appendRevisionKey(nil, stream, last+1),
 	})
 	if err != nil {
-		return nil, v.log.readError(0, err)
+		return nil, v.log.indexError(err)
 	}
-	records, err := v.readIndexed(ctx, index, stream, backwards, page)
-	if closeErr := index.Close(); err == nil && closeErr != nil {
-		err = v.log.readError(0, closeErr)
+	var read []uint64 // revisions of the places
+	places, err := v.collect(iterator, backwards, page, func() (place, error) {
+		at, ok := parsePlace(iterator.Value())
+		revision := revisionOf(iterator.Key())
+		if want, more := revisions.next(); !ok || !more || revision != want {
+			return at, v.log.doubtIndex(fmt.Sprintf("it does not lead to revision %d of stream %q", want, stream), nil)
+		}
+		read = append(read, revision)
+		return at, nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return records, err
+	if want, more := revisions.next(); more && len(places) == 0 {
+		return nil, v.log.doubtIndex(fmt.Sprintf("it does not lead to revision %d of stream %q", want, stream), nil)
+	}
+	if backwards {
+		slices.Reverse(read)
+	}
+	return v.log.readPlaces(ctx, places, backwards, func(i int, records []stored) string {
+		if r := &records[i]; r.Stream != stream || r.Revision != read[i] {
+			return fmt.Sprintf("the index has revision %d of stream %q there", read[i], stream)
+		}
+		return ""
+	})
 }
 
-func (v *View) readIndexed(ctx context.Context, index *pebble.Iterator, stream string, backwards bool, page Page) ([]Record, error) {
-	if !stepIterator(index, true, backwards) {
-		return nil, nil
+// revisionWalk yields the revisions that a stream must have in a range.
+type revisionWalk struct {
+	head      head
+	at        uint64
+	left      bool
+	stop      uint64
+	backwards bool
+}
+
+func newRevisionWalk(h head, first, last uint64, backwards bool) *revisionWalk {
+	w := &revisionWalk{head: h, backwards: backwards}
+	exists := func(revision uint64) bool { return w.exists(revision) }
+	if !exists(last) { // the newest one in the range
+		last = uint64(max(0, h.last))
 	}
-	log, err := v.snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: []byte{recordSpace}, UpperBound: recordKey(v.head + 1)})
-	if err != nil {
-		return nil, v.log.readError(0, err)
+	if !exists(first) && h.tombstoned {
+		first = TombstoneRevision
 	}
-	defer func() { _ = log.Close() }()
-	var records []Record
+	w.left = first <= last && exists(first) && exists(last)
+	w.at, w.stop = first, last
+	if backwards {
+		w.at, w.stop = last, first
+	}
+	return w
+}
+
+func (w *revisionWalk) exists(revision uint64) bool {
+	return w.head.last >= 0 && revision <= uint64(w.head.last) || w.head.tombstoned && revision == TombstoneRevision
+}
+
+// next returns the revision that must come next; false at the end.
+func (w *revisionWalk) next() (uint64, bool) {
+	if !w.left {
+		return 0, false
+	}
+	revision := w.at
+	w.left = revision != w.stop
+	switch {
+	case w.backwards && revision == TombstoneRevision:
+		w.at = uint64(max(0, w.head.last))
+	case w.backwards:
+		w.at--
+	case revision == uint64(w.head.last):
+		w.at = TombstoneRevision
+	default:
+		w.at++
+	}
+	return revision, true
+}
+
+// collect returns the places that next reads from the iterator, in the order of the log,
+// up to the bounds of the page, and closes the iterator.
+func (v *View) collect(iterator *pebble.Iterator, backwards bool, page Page, next func() (place, error)) ([]place, error) {
+	var places []place
 	size := 0
-	for valid := true; valid && len(records) < page.Records && (size < page.Bytes || len(records) == 0); valid = stepIterator(index, false, backwards) {
-		if len(index.Value()) != 8 {
-			return nil, &CorruptError{Dir: v.log.dir, Reason: fmt.Sprintf("the index of stream %q cannot be read", stream)}
-		}
-		position := binary.BigEndian.Uint64(index.Value())
-		if !log.SeekGE(recordKey(position)) {
-			if err := log.Error(); err != nil {
-				return nil, v.log.readError(position, err)
-			}
-			return nil, &CorruptError{Dir: v.log.dir, Position: position, Reason: "the record is missing"}
-		}
-		record, err := v.parse(log)
+	for valid := stepIterator(iterator, true, backwards); valid && len(places) < page.Records && (size < page.Bytes || len(places) == 0); valid = stepIterator(iterator, false, backwards) {
+		at, err := next()
 		if err != nil {
+			_ = iterator.Close()
 			return nil, err
 		}
-		if record.Position != position {
-			return nil, &CorruptError{Dir: v.log.dir, Position: position, Reason: "the record is missing"}
-		}
-		size += len(record.Data) + len(record.Metadata)
-		records = append(records, record)
+		size += int(at.length)
+		places = append(places, at)
 	}
-	return records, nil
+	if err := iterator.Close(); err != nil {
+		return nil, v.log.indexError(err)
+	}
+	if backwards {
+		slices.Reverse(places)
+	}
+	return places, nil
 }
 
 // stepIterator steps an iterator in the direction of the read.
@@ -220,20 +302,6 @@ func stepIterator(i *pebble.Iterator, start, backwards bool) bool {
 	default:
 		return i.Next()
 	}
-}
-
-// parse returns a copy of the record at the iterator.
-func (v *View) parse(i *pebble.Iterator) (Record, error) {
-	position := binary.BigEndian.Uint64(i.Key()[1:])
-	value, err := i.ValueAndErr()
-	if err != nil {
-		return Record{}, v.log.readError(position, err)
-	}
-	s, err := parseRecord(append(make([]byte, 0, len(value)), value...))
-	if err != nil || s.Position != position {
-		return Record{}, &CorruptError{Dir: v.log.dir, Position: position, Reason: "the record cannot be read", Err: err}
-	}
-	return s.Record, nil
 }
 
 // Event reads one event of a stream as a read would show it; false when it is hidden,

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"time"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
@@ -22,6 +22,7 @@ const (
 	// the changes of a group that is not committed are in the cache only.
 	maxKnownStreams = 8 * maxGroupRequests
 	saltBufferBytes = 4096
+	maxIdleBuffer   = 8 << 20 // a larger buffer of a group is given back
 )
 
 // operation is what a request does to its stream.
@@ -63,8 +64,9 @@ type Pending struct {
 
 // Append writes the events to the stream, all or none, at consecutive revisions and
 // positions. Errors: *WrongExpectedRevisionError, *StreamDeletedError, *AccessDeniedError,
-// *AppendTooLargeError, *InvalidRequestError, ErrClosed, or that of ctx: then the write
-// may still take place.
+// *AppendTooLargeError, *InvalidRequestError, ErrClosed, that of ctx: then the write
+// may still take place, or that of Err: then it may be found after the log was opened again,
+// and a repetition with the same event ids is recognised.
 func (l *Log) Append(ctx context.Context, stream string, expected Expected, events []Proposed) (Result, error) {
 	p, err := l.Submit(ctx, stream, expected, events)
 	if err != nil {
@@ -109,6 +111,8 @@ func (l *Log) submit(ctx context.Context, op operation, stream string, expected 
 	select {
 	case <-l.closing:
 		return nil, ErrClosed
+	case <-l.failed:
+		return nil, l.Err()
 	default:
 	}
 	select {
@@ -175,18 +179,22 @@ type writer struct {
 	log          *Log
 	salts        io.Reader
 	position     uint64 // of the newest record, durable or in the group
-	durable      uint64 // of the newest durable record
-	chain        hash   // link of the newest record
+	chain        hash   // link of the newest record that was encoded
 	createdTicks int64  // of the newest record
 	recent       *recentIDs
 	// cache of stream states in two generations: when young is full it becomes old, and
 	// states used since then are copied back
 	young, old map[string]*streamState
 
+	tail    *segment
+	durable cursor // after the newest durable record
+	indexed uint64 // position at which the index was last told to flush
+
+	drafts  []Record // of the request being decided
+	group   []byte   // frames of the group
 	batch   *pebble.Batch
 	changed map[string]*streamState // streams the group writes to
 	decided []*request
-	record  []byte // buffer for encoding
 }
 
 // errNeedsDurable is returned for a request that reads a record of the group that is not committed.
@@ -218,7 +226,7 @@ func (w *writer) decideAndCommit(r *request) {
 	for r != nil {
 		w.decideRequest(r)
 		r = nil
-		if len(w.decided) < maxGroupRequests && w.batch.Len() < maxGroupBytes {
+		if len(w.decided) < maxGroupRequests && len(w.group) < maxGroupBytes {
 			select {
 			case r = <-w.log.requests:
 			default:
@@ -236,11 +244,17 @@ func (w *writer) decideRequest(r *request) {
 		w.commit()
 		result, err = w.decide(r)
 	}
+	if encodeErr := w.encodeDrafts(); encodeErr != nil {
+		result, err = Result{}, encodeErr
+	}
 	r.outcome = outcome{result, err}
 	w.decided = append(w.decided, r)
 }
 
 func (w *writer) decide(r *request) (Result, error) {
+	if err := w.log.Err(); err != nil {
+		return Result{}, err
+	}
 	if err := r.ctx.Err(); err != nil {
 		return Result{}, err
 	}
@@ -255,35 +269,109 @@ func (w *writer) decide(r *request) (Result, error) {
 }
 
 // commit makes the group durable, publishes it to readers, and then answers every request
-// of the group: a refusal too may depend on records of the group.
+// of the group: a refusal too may depend on records of the group. When the disk refuses,
+// every request of the group and every later one gets that error.
 func (w *writer) commit() {
-	if len(w.changed) > 0 {
-		for stream, state := range w.changed {
-			w.putInBatch(headKey(stream), state.encode())
+	var failure error
+	if len(w.group) > 0 {
+		if failure = w.writeGroup(); failure != nil {
+			w.log.fail(failure)
 		}
-		if err := w.log.db.Apply(w.batch, pebble.Sync); err != nil {
-			// not reached: storageLogger.Fatalf exits when the storage cannot write
-			storageFailed(err)
-		}
-		_ = w.batch.Close() // only gives its memory back
-		w.batch = w.log.db.NewBatch()
-		w.durable = w.position
-		w.log.markHead(w.position, w.chain)
-		w.log.publish(newView(w.log, w.position, w.createdTicks))
-		w.log.topics.wake(w.changed)
-		clear(w.changed)
 	}
 	for i, r := range w.decided {
+		if failure != nil {
+			r.outcome = outcome{err: failure}
+		}
 		r.done <- r.outcome
 		w.decided[i] = nil
 	}
 	w.decided = w.decided[:0]
+	if w.log.Err() == nil {
+		if err := w.tidy(); err != nil {
+			w.log.fail(err)
+		}
+	}
 }
 
-// storageFailed panics: the state in memory may differ from the one on disk, and no write
-// may be decided by it.
-func storageFailed(err error) {
-	panic(fmt.Errorf("event log storage failed: %w", err))
+// tidy begins a new segment and lets the index write what it holds in memory, when it is time.
+func (w *writer) tidy() error {
+	if w.durable.position >= w.indexed+flushRecords {
+		w.indexed = w.durable.position
+		if _, err := w.log.index.AsyncFlush(); err != nil {
+			return w.log.doubtIndex("it cannot be flushed", err)
+		}
+	}
+	if w.durable.offset >= w.log.segmentBytes {
+		return w.seal()
+	}
+	return nil
+}
+
+// writeGroup writes the group's records with one sync, names the newest in the head file,
+// indexes them, and lets readers see them.
+func (w *writer) writeGroup() error {
+	if err := w.log.Err(); err != nil {
+		return err
+	}
+	err := w.tail.use(true, func(f file) error {
+		if _, err := f.WriteAt(w.group, w.durable.offset); err != nil {
+			// what was written of the group would be found as a torn write; without it there is nothing to find
+			_ = f.truncate(w.durable.offset)
+			return w.log.storageError("write to the newest segment", err)
+		}
+		if err := f.sync(); err != nil {
+			return w.log.storageError("sync the newest segment", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	reached := cursor{w.position, w.chain, w.durable.offset + int64(len(w.group))}
+	mark := headMark{w.log.id, reached.position, reached.link}
+	if _, err := w.log.headFile.WriteAt(mark.encode(), 0); err != nil {
+		return w.log.storageError("write the head file", err)
+	}
+	w.tail.end.Store(reached.offset)
+	for stream, state := range w.changed {
+		if err := w.batch.Set(headKey(stream), state.encode(), nil); err != nil {
+			return w.log.doubtIndex("it takes no entry", err)
+		}
+	}
+	if err := w.batch.Set(stateKey, indexState{w.log.id, reached}.encode(), nil); err != nil {
+		return w.log.doubtIndex("it takes no entry", err)
+	}
+	if err := w.log.index.Apply(w.batch, pebble.NoSync); err != nil {
+		return w.log.doubtIndex("it takes no entries", err)
+	}
+	_ = w.batch.Close() // only gives its memory back
+	w.batch = w.log.index.NewBatch()
+	w.durable = reached
+	w.log.publish(newView(w.log, reached.position))
+	w.log.topics.wake(w.changed)
+	clear(w.changed)
+	w.group = w.group[:0]
+	if cap(w.group) > maxIdleBuffer {
+		w.group = nil
+	}
+	return nil
+}
+
+// seal ends the newest segment and begins another. The head file is synced first, so that
+// it never names a record before the newest segment.
+func (w *writer) seal() error {
+	if err := w.log.headFile.sync(); err != nil {
+		return w.log.storageError("sync the head file", err)
+	}
+	next, err := createSegment(w.log.files, w.log.dir, w.log.id, w.durable.position, w.durable.link)
+	if err != nil {
+		return w.log.storageError("make a segment", err)
+	}
+	segments := append(slices.Clone(*w.log.segments.Load()), next)
+	w.log.segments.Store(&segments)
+	w.tail = next
+	w.durable.offset = segmentHeader
+	return nil
 }
 
 func (w *writer) append(r *request) (Result, error) {
@@ -366,7 +454,7 @@ func (w *writer) findRepeatedInWindow(r *request, conflict error) (Result, bool,
 
 // findRepeatedAtRevision compares the ids with those stored directly after the expected revision.
 func (w *writer) findRepeatedAtRevision(r *request, s *streamState) (Result, bool, error) {
-	if s.position > w.durable {
+	if s.position > w.durable.position {
 		return Result{}, false, errNeedsDurable
 	}
 	first := uint64(0)
@@ -378,7 +466,7 @@ func (w *writer) findRepeatedAtRevision(r *request, s *streamState) (Result, boo
 	}
 	var last Record
 	for i := range r.events {
-		record, err := w.log.recordAt(w.log.db, r.stream, first+uint64(i))
+		record, err := w.log.recordAt(w.log.index, r.stream, first+uint64(i))
 		if err != nil || record.ID != r.events[i].ID {
 			return Result{}, false, err
 		}
@@ -390,10 +478,10 @@ func (w *writer) findRepeatedAtRevision(r *request, s *streamState) (Result, boo
 // revive appends to a soft-deleted stream: the events, then metadata whose $tb hides the
 // deleted events and keeps every other key.
 func (w *writer) revive(r *request, s *streamState) (Result, error) {
-	if s.metadataPosition > w.durable {
+	if s.metadataPosition > w.durable.position {
 		return Result{}, errNeedsDurable
 	}
-	newest, err := w.log.record(w.log.db, s.metadataPosition)
+	newest, err := w.log.record(w.log.index, s.metadataPosition)
 	if err != nil {
 		return Result{}, err
 	}
@@ -484,15 +572,11 @@ func (w *writer) writeAll(stream string, s *streamState, events []Proposed) Resu
 	return Result{LastRevision: s.last, Position: s.position}
 }
 
-// write adds one event to the group at the next position of the log.
+// write adds one event to the request being decided, at the next position of the log.
 func (w *writer) write(stream string, revision uint64, event *Proposed) {
-	var salt [saltBytes]byte
-	if _, err := io.ReadFull(w.salts, salt[:]); err != nil {
-		storageFailed(fmt.Errorf("read random bytes: %w", err))
-	}
-	w.createdTicks = max(w.createdTicks, ticks(w.log.clock()))
+	w.createdTicks = w.log.clock.stamp(w.createdTicks)
 	w.position++
-	w.record, w.chain = appendRecord(w.record[:0], &Record{
+	w.drafts = append(w.drafts, Record{
 		Position:     w.position,
 		Stream:       stream,
 		Revision:     revision,
@@ -502,20 +586,37 @@ func (w *writer) write(stream string, revision uint64, event *Proposed) {
 		CreatedTicks: w.createdTicks,
 		Metadata:     event.Metadata,
 		Data:         event.Data,
-	}, salt, w.chain)
-	w.putInBatch(recordKey(w.position), w.record)
-	w.putInBatch(appendRevisionKey(nil, stream, revision), recordKey(w.position)[1:])
-	w.recent.add(event.ID, stream, recordedAt{revision, w.position}, len(w.record))
+	})
 }
 
-// putInBatch adds a key and its value to the group's batch.
-func (w *writer) putInBatch(key, value []byte) {
-	if err := w.batch.Set(key, value, nil); err != nil {
-		storageFailed(err)
+// encodeDrafts adds the records of the decided request to the group. The last one is
+// marked: after a crash, records behind the last mark are of an append that is not whole.
+func (w *writer) encodeDrafts() error {
+	defer func() { w.drafts = w.drafts[:0] }()
+	for i := range w.drafts {
+		r := &w.drafts[i]
+		var salt [saltBytes]byte
+		if _, err := io.ReadFull(w.salts, salt[:]); err != nil {
+			return w.giveUp(fmt.Errorf("read random bytes: %w", err))
+		}
+		start := len(w.group)
+		w.group, w.chain = appendFrame(w.group, w.tail.seed, w.durable.position, r, i == len(w.drafts)-1, salt, w.chain)
+		at := place{r.Position, w.durable.offset + int64(start), uint32(len(w.group) - start)}
+		if err := putPlace(w.batch, r.Stream, r.Revision, at); err != nil {
+			return w.giveUp(err)
+		}
+		w.recent.add(r.ID, r.Stream, recordedAt{r.Revision, r.Position}, int(at.length)-frameHeader)
 	}
+	clear(w.drafts)
+	return nil
 }
 
-func ticks(t time.Time) int64 { return t.Unix()*TicksPerSecond + int64(t.Nanosecond())/100 }
+// giveUp ends the taking of appends: the writer's state is no longer that of the log.
+func (w *writer) giveUp(err error) error {
+	failure := w.log.storageError("encode an append", err)
+	w.log.fail(failure)
+	return failure
+}
 
 // state returns the state of the stream, including the writes of the uncommitted group.
 func (w *writer) state(stream string) (*streamState, error) {
@@ -525,7 +626,7 @@ func (w *writer) state(stream string) (*streamState, error) {
 	s := w.old[stream]
 	if s == nil {
 		var err error
-		if s, err = w.log.state(w.log.db, stream); err != nil {
+		if s, err = w.log.provenState(stream); err != nil {
 			return nil, err
 		}
 	}
@@ -540,32 +641,39 @@ func (w *writer) state(stream string) (*streamState, error) {
 func (w *writer) newID() uuid.UUID {
 	id, err := uuid.NewRandomFromReader(w.salts)
 	if err != nil {
-		storageFailed(fmt.Errorf("read random bytes: %w", err))
+		_ = w.giveUp(fmt.Errorf("read random bytes: %w", err)) // the group is refused
 	}
 	return id
 }
 
-// appendIdentity writes the first event of a new log together with its identity.
+// appendIdentity writes the first event of a new log.
 func (w *writer) appendIdentity() error {
-	w.putInBatch(identityKey, append([]byte{recordFormat}, w.log.id[:]...))
 	s, err := w.state(IdentityStream)
 	if err != nil {
 		return err
 	}
 	first := Proposed{ID: w.log.id, Type: IdentityType, JSON: true, Data: identityJSON(w.log.id, w.log.genesis)}
 	w.writeAll(IdentityStream, s, []Proposed{first})
+	if err := w.encodeDrafts(); err != nil {
+		return err
+	}
 	w.commit()
-	return nil
+	return w.log.Err()
 }
 
-func newWriter(l *Log, random io.Reader) *writer {
+func newWriter(l *Log, random io.Reader, tail tailState) *writer {
 	return &writer{
-		log:     l,
-		salts:   bufio.NewReaderSize(random, saltBufferBytes),
-		chain:   l.genesis,
-		recent:  newRecentIDs(),
-		young:   map[string]*streamState{},
-		batch:   l.db.NewBatch(),
-		changed: map[string]*streamState{},
+		log:          l,
+		salts:        bufio.NewReaderSize(random, saltBufferBytes),
+		position:     tail.end.position,
+		chain:        tail.end.link,
+		createdTicks: tail.createdTicks,
+		recent:       tail.recent,
+		young:        map[string]*streamState{},
+		tail:         l.segments.Load().tail(),
+		durable:      tail.end,
+		indexed:      tail.end.position,
+		batch:        l.index.NewBatch(),
+		changed:      map[string]*streamState{},
 	}
 }

@@ -1,6 +1,6 @@
 """Writes random noisy circuits and what Qiskit Aer makes of them, one JSON object per line.
 
-Usage: python export.py COUNT SEED > aer.jsonl          (qiskit 2.6.2, qiskit-aer 0.18.2)
+Usage: python export.py COUNT SEED aer.jsonl          (../requirements.txt)
 
 Each line has "circuit", the object a qsim job takes; "probabilities" of every key, read off the diagonal of Aer's density matrix
 and, with readout errors, folded with their matrices; and "paulis", the expectation value of every Pauli product of up to three
@@ -158,8 +158,9 @@ def case(rng):
 
 def main():
     rng = random.Random(int(sys.argv[2]))
-    for _ in range(int(sys.argv[1])):
-        print(json.dumps(case(rng), separators=(",", ":")))
+    with open(sys.argv[3], "w") as out:
+        for _ in range(int(sys.argv[1])):
+            print(json.dumps(case(rng), separators=(",", ":")), file=out)
 
 
 main()

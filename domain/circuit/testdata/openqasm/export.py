@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Exports random circuits with Qiskit and computes what they mean, exactly and independently of this repository.
 
-  pip install --require-hashes -r requirements.txt
+  pip install --require-hashes -r ../requirements.txt
   python export.py --count 200 --seed 17 --to programs.jsonl     # 200 of each version
   go test ./domain/circuit -run TestExportedPrograms -programs /path/to/programs.jsonl
 

@@ -55,6 +55,7 @@ class Survey:
     differences: list[tuple[Point, Comparison]] = field(default_factory=list)
     exact: bool = True  # every comparison was of exact values
     certain: bool = True  # no region was missed, and no function is a stand-in
+    thin: bool = False  # assumptions may leave values beside which nothing is admitted, and which no point is
     stepped: bool = False  # a function may jump where no point was taken
     words: Words = field(default_factory=Words)
     sample: tuple[Point, Value] | None = None  # a point where the left side is a number
@@ -120,6 +121,7 @@ def survey(
     points = Points(names_of(claims), [side for claim in claims for side in claim], assumptions, seed, real)
     chosen = points.choose()
     seen.certain = points.certain and not unknown
+    seen.thin = not points.spread
     seen.stepped = not points.no_step_missed and any(is_call(part, *STEPPED) for claim in claims for side in claim for part in walk(side))
     refused: Refused | None = None
     chosen_values = any(is_call(part, *CHOOSING) for _, right in claims for part in walk(right))

@@ -57,7 +57,7 @@ class Assumptions:
         found: list[Tree] = []
         for condition in self.conditions:
             parts = arguments(condition)
-            if is_call(condition, *COMPARISONS, "Unequal"):
+            if is_call(condition, *COMPARISONS, "Unequal", "Equal"):
                 found += [minus(a, b) for a, b in pairwise(parts)]
             elif is_call(condition, "Inequality"):
                 found += [minus(a, b) for a, b in pairwise(parts[::2])]

@@ -293,6 +293,8 @@ def kinks_in_a_list(node: Tree) -> bool:
     if not is_call(node, *JUMPING) or is_call(node, *CHOICES) or not free_symbols(node):
         return False
     args, make = arguments(node), CRITICAL.get(str(node[0])) if isinstance(node, tuple) else None
+    if is_call(node, "OffZero$"):
+        args = args[:1]  # the places are those of the first; the second stands for itself
     return make is None or not make(args) or any(is_call(part, *LISTED) for arg in args for part in walk(arg))
 
 

@@ -168,7 +168,7 @@ def derivative_of(function: Tree, orders: tuple[Tree, ...], args: tuple[Tree, ..
         body: Tree = (function, *names)
     elif is_call(function, "Function"):
         body = applied(function, names)
-    elif isinstance(function, str) or is_call(function, "C"):
+    elif (isinstance(function, str) and may_be_users(function)) or is_call(function, "C"):
         label = function if isinstance(function, str) else "C" + str(arguments(function)[0])
         body = applied(_function(label, len(args), env), names)
     elif isinstance(function, tuple) and is_call(function[0], "Derivative"):

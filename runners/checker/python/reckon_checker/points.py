@@ -19,6 +19,7 @@ from .assumptions import Assumptions
 from .branching import branched, real_places, states
 from .critical import complex_places, critical, crossings, isolated, real_with, whole_places, wrapping_places
 from .evaluation import Environment, evaluate
+from .regions import have_insides
 from .signs import Signs
 from .tree import Refused, Tree, free_symbols
 from .values import Gaussian, Undecided, Value, gaussian, is_number, precision
@@ -60,7 +61,14 @@ class Points:
     @property
     def certain(self) -> bool:
         """Whether every place where a function that is not analytic changes its ways was found, so that no region is missed."""
-        return not self.names or (self.branch_places is not None and self.sides_of_cuts is not None and self.no_step_missed)
+        if not self.names:
+            return True
+        return self.spread and self.branch_places is not None and self.sides_of_cuts is not None and self.no_step_missed
+
+    @property
+    def spread(self) -> bool:
+        """Whether points speak of all values that the assumptions admit."""
+        return not self.assumptions.conditions or have_insides(self.assumptions.conditions)
 
     @property
     def no_step_missed(self) -> bool:

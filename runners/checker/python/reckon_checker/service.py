@@ -17,7 +17,7 @@ from typing import Any
 
 import flint
 
-from . import budget, closed_sums, critical, explicit, extrema, logic, stand_ins, tree, vocabulary
+from . import budget, closed_sums, critical, explicit, extrema, logic, readings, stand_ins, tree, vocabulary
 from .evaluation import HEADS
 from .findings import Open, Refuted, Residual, Sampled, Supported, Verified, as_reply
 from .rules import (
@@ -77,6 +77,9 @@ OF_NATURAL_ENDS = frozenset(("identities", "identities_sampled", "antiderivative
 # Kinds that read decimals as the fractions that they are: what they refute is no proof where a decimal stands for the interval that prints so.
 OF_EXACT_NUMBERS = frozenset(("quantified", "equations", "elimination", "polynomial"))
 
+# Kinds that only support what holds of decimals that 53 bits do not hold as they are written.
+OF_TWO_READINGS = frozenset(("identities", "antiderivative", "equations"))
+
 
 def decoded(value: Any) -> Any:
     """A task with every {"tree": ...} in it decoded."""
@@ -109,6 +112,8 @@ def check(task: dict[str, Any]) -> dict[str, Any]:
             task = closed_sums.without_symbolic_ends(task)
         procedure = RESIDUAL.get(task["kind"]) or SAMPLED[task["kind"]]
         found = procedure(task, seed)
+        if task["kind"] in OF_TWO_READINGS:
+            found = readings.in_both(task, found, lambda read: procedure(read, seed))
         if isinstance(found, Verified) and (task["kind"] == "truth" or not found.exact) and stand_ins.mentioned(task):
             found = Supported(found.residual)  # what holds of the stand-in need not hold of every function
         if isinstance(found, Verified) and (task["kind"] == "truth" or not found.exact) and hides_kinks(task):

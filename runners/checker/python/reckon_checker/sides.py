@@ -1,4 +1,4 @@
-"""Continuity at a jump: the formulas that hold on the two sides of a place, compared at the place."""
+"""Continuity at a jump: the formulas that hold on the two sides of a place and the value there, compared at the place."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from itertools import pairwise
 
 from flint import fmpq
 
-from .critical import critical, crossings, exact_tree, isolated
+from .critical import critical, crossings, exact_places, exact_tree, isolated
 from .deciding import ENOUGH_DIGITS, decide
 from .evaluation import EMPTY, Environment, evaluate, truth
 from .tree import Refused, Tree, arguments, free_symbols, is_call
+from .univariate import polynomial
 from .values import Relation, Undecided, precision
 
 JUMPING = (
@@ -42,7 +43,10 @@ def continuous(node: Tree, name: str) -> bool:
         return False
     try:
         with precision(BITS):
-            places = crossings(critical([node], jumps_only=True), name, EMPTY)
+            ends = critical([node], jumps_only=True)
+            if not exact_places([p for p in (polynomial(end, name) for end in ends) if p is not None], real=True):
+                return False  # x^2 == 2 may choose a value at its zeros alone
+            places = crossings(ends, name, EMPTY)
             gaps = [b - a for a, b in pairwise(places)]
             step = min([fmpq(1), *gaps]) / 2**20
             return all(_meets(node, name, place, step) for place in places)
@@ -53,6 +57,10 @@ def continuous(node: Tree, name: str) -> bool:
 def _meets(node: Tree, name: str, place: fmpq, step: fmpq) -> bool:
     left, right = (resolved(node, Environment({name: place + way * step})) for way in (-1, 1))
     at = Environment({name: place})
+    return _same(left, right, at) and _same(left, node, at)
+
+
+def _same(left: Tree, right: Tree, at: Environment) -> bool:
     found = decide(lambda: evaluate(left, at), lambda: evaluate(right, at))
     return found.relation is Relation.EQUAL or (found.relation is Relation.OVERLAP and found.digits >= ENOUGH_DIGITS)
 

@@ -28,12 +28,19 @@ def require_known(task: Any) -> None:
         _require_head(task)
 
 
+def known(name: str) -> bool:
+    """Whether a function has values here: one of the language that is evaluated, or one of the user's, which stands for any."""
+    return name in HEADS or name in FUNCTIONS or undefined(name)
+
+
 def _require_head(node: tuple[Tree, ...]) -> None:
     head = node[0]
     if isinstance(head, str):
-        if not (head in HEADS or head in FUNCTIONS or head in READ_BY_RULES or undefined(head)):
+        if not (known(head) or head in READ_BY_RULES):
             raise Refused(head)
         return
+    if isinstance(head, tuple) and is_call(head[0], "Derivative") and isinstance(head[1], str) and not known(head[1]):
+        raise Refused(f"the derivative of {head[1]}")
     if not is_call(head, *APPLIED) and not (isinstance(head, tuple) and is_call(head[0], "Derivative")):
         raise Refused("head")
     require_known(head)

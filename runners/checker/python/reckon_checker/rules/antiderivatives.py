@@ -18,6 +18,7 @@ from ..agreement import Claim, survey
 from ..arithmetic import divide, power
 from ..assumptions import Assumptions
 from ..calculus import expand_d
+from ..critical import ORDERED
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Supported, Verified
 from ..jumps import JUMPS
@@ -25,7 +26,7 @@ from ..parameters import leaves_out
 from ..points import Name, Point, environment
 from ..reality import on_reals
 from ..sides import JUMPING, continuous
-from ..tree import Refused, Tree, is_call, walk
+from ..tree import Refused, Tree, free_symbols, is_call, walk
 from ..values import ONE, Comparison, NonValue, Relation, Undecided, Value, compare, is_number, is_zero, precision
 from . import finite, identities, real_logarithms
 
@@ -33,6 +34,7 @@ MAX_DIFFERENCES = 400
 KEPT_BITS, LEAST_AGREED = 128, 3
 ROOTS_OF_UNITY = fmpq(12)
 OF_PARTS = ("Re", "Im", "Arg", "Conjugate", "ReIm", "AbsArg")
+NOT_ANALYTIC = ("Abs", "Sign", "Floor", "Ceiling", "Round", "IntegerPart", *OF_PARTS)
 FOR_REALS = "0 for real values"
 WHERE_THE_INTEGRAND_IS = "0 for real values at which the integrand is real"
 
@@ -59,17 +61,26 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     variables = task.get("variables") or []
     if isinstance(found, Verified) and jumping and not (len(variables) == 1 and all(continuous(answer, variables[0]) for answer in answers)):
         return Supported()  # the derivative does not tell of a jump
-    if isinstance(found, Verified) and any(on_reals(derived(right)) for _, right in claims):
+    only_real = any(on_reals(derived(right)) for _, right in claims)
+    if isinstance(found, Verified) and (only_real or any(not_analytic(left, variables) for left, _ in claims) or any(ordered(a, variables) for a in answers)):
         parts = [any(is_call(part, *OF_PARTS) for node in nodes for part in walk(node)) for nodes in (answers, [left for left, _ in claims])]
-        return Supported() if parts == [True, False] else Verified(found.exact, found.residual if found.residual != "0" else FOR_REALS)
+        foreign = parts[0] != parts[1] if not only_real else parts == [True, False]
+        return Supported() if foreign else Verified(found.exact, found.residual if found.residual != "0" else FOR_REALS)
     return found
+
+
+def ordered(node: Tree, names: Iterable[str]) -> bool:
+    """Whether a part has a value for real values of the symbols only, because it asks which of two numbers is greater."""
+    return any(is_call(part, *ORDERED) and free_symbols(part) & set(names) for part in walk(node))
 
 
 def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], seed: int) -> Residual:
     originals = [(left, answer_of(right)) for left, right in claims]
     claims = [(left, derived(right)) for left, right in claims]
     plain = all(single_valued(side) for claim in claims for side in claim)
-    claims = [(along_reals(left, right), right) for left, right in claims]
+    claims = [(along_reals(left, right, task.get("variables") or []), right) for left, right in claims]
+    real = sorted(set().union(*(on_reals(left) for left, _ in claims)))
+    assumptions = Assumptions([*assumptions.conditions, *(("Element", name, "Reals") for name in real)]) if real else assumptions
     if budget.attempted(lambda: identities.proves(claims, assumptions)):
         return Verified(exact=True)
     seen = survey(claims, assumptions, seed, printed=True, partial=True, enough_differences=1 if plain else MAX_DIFFERENCES)
@@ -124,11 +135,17 @@ def derived(node: Tree) -> Tree:
         return node
 
 
-def along_reals(left: Tree, right: Tree) -> Tree:
-    """The integrand, said to be looked at for real values only where the derivative exists for these alone."""
-    for name in sorted(on_reals(right)):
+def along_reals(left: Tree, right: Tree, variables: Iterable[str]) -> Tree:
+    """The integrand, said to be looked at for real values only where the derivative exists for these alone, or where it has no
+    antiderivative off the reals because it is not analytic anywhere."""
+    for name in sorted(on_reals(right) | not_analytic(left, variables)):
         left = ("OnReals$", name, left)
     return left
+
+
+def not_analytic(node: Tree, variables: Iterable[str]) -> set[str]:
+    """The variables of which a function is taken that has values for complex numbers, but no derivative there."""
+    return {name for part in walk(node) if is_call(part, *NOT_ANALYTIC) for name in free_symbols(part) & set(variables)}
 
 
 def positive(point: Point, names: Iterable[Name]) -> bool:

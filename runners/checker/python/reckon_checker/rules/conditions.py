@@ -21,6 +21,7 @@ from ..critical import exact_tree
 from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_equal
+from ..regions import have_insides
 from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, kept_by_machines, minus, replace, walk
 from ..univariate import polynomial
 from ..values import NonValue, Undecided, is_number, precision, show
@@ -40,6 +41,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     found = judged(task, seed)
     if isinstance(found, Verified) and not task.get("propositional") and not all_points_count(task):
         return Supported(found.residual)
+    if isinstance(found, Verified) and not have_insides(list(flatten(task.get("assumptions") or []))):
+        return Open("the assumptions leave values at which no point was taken")
     return found
 
 

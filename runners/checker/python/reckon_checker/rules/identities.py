@@ -18,6 +18,7 @@ from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, V
 from ..normal import proves_equal
 from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, show, walk
 from ..values import INDETERMINATE, Relation, Undecided, compare
+from . import forms
 
 # Functions whose value at a place without width the normal form does not tell: Sign[0] is 0, 0/Abs[0] is not.
 AT_ZERO = ("Sign", "RealSign", "OffZero$")
@@ -26,7 +27,14 @@ POSITIVE_DOMAINS = ("PositiveReals", "PositiveIntegers", "PositiveRationals", "P
 
 def check(task: dict[str, Any], seed: int) -> Residual:
     """The claims of a residual rule. task: claims, and where given assumptions, real (symbols are real unless assumed
-    otherwise), positive (they are positive)."""
+    otherwise), positive (they are positive), form (the name of the function whose form the right sides are to have)."""
+    found = judged(task, seed)
+    if isinstance(found, Verified) and "form" in task and any(forms.missed(task["form"], right) for _, right in task["claims"]):
+        return Supported(found.residual)
+    return found
+
+
+def judged(task: dict[str, Any], seed: int) -> Residual:
     claims, assumptions = read(task)
     if not claims:
         return Open("nothing to compare")
@@ -201,6 +209,8 @@ def conclude(claims: list[Claim], seen: Survey) -> Residual:
     if not seen.covered:
         bare = sorted(name for name, region in seen.regions.items() if not region.agree)
         return Open("no decision " + ", ".join(bare)[:200])
+    if seen.thin:
+        return Open("the assumptions leave values at which no point was taken")
     if seen.stepped:
         return Open("a function may jump where no point was taken")
     if not seen.certain:

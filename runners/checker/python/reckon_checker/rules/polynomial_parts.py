@@ -16,7 +16,8 @@ from ..tree import arguments, free_symbols, is_call, minus, replace
 from ..univariate import polynomial as univariate
 from ..values import Value, is_number, whole
 from . import polynomials
-from .polynomials import Foreign, Ring, by_values, coefficients, dependent, leaves, same
+from .polynomials import by_values, coefficients, dependent, same
+from .quotients import Foreign, Ring, leaves
 from .systems import LIMITS
 
 MAX_MINIMAL_DEGREE = 100

@@ -34,6 +34,7 @@ from ..values import (
     spread,
 )
 from ..watch import magnitude
+from .by_definition import true_by_definition
 from .candidates import Algebraic, Candidate
 from .identities import proves
 from .inverted import undone
@@ -401,7 +402,11 @@ def substituted(problem: Problem) -> bool:
     """Whether normal forms prove that every solution solves the equations."""
     if len(problem.solutions) > 8:
         return False
-    return all(proves([(undone(a), undone(b)) for a, b in claims_of(problem, s)], assumptions_for(problem, s)) for s in problem.solutions)
+    return all(
+        all(true_by_definition(*claim) for claim in claims_of(problem, s))
+        or proves([(undone(a), undone(b)) for a, b in claims_of(problem, s)], assumptions_for(problem, s))
+        for s in problem.solutions
+    )
 
 
 def put_in(problem: Problem, why: str) -> Residual:
@@ -440,7 +445,7 @@ def put_one_in(problem: Problem, s: Solution) -> Residual:
     unreal = not_real(s) if problem.domain == "Reals" else None
     if unreal is not None:
         return unreal
-    if proves(claims, assumptions):
+    if all(true_by_definition(*claim) for claim in claims) or proves(claims, assumptions):
         return Verified(True)
     seen = survey(claims, assumptions, problem.seed, real=problem.domain != "Complexes", enough_differences=60, words=Words(sides=True))
     if seen.differences:

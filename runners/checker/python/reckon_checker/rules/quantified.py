@@ -19,7 +19,8 @@ from ..roots import isolated
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, replace, walk
 from ..values import Undecided, precision, show
 from .cells import ORDERS, Cells, rational_above, rational_below
-from .polynomials import Foreign, Ring, coefficients
+from .polynomials import coefficients
+from .quotients import Foreign, Ring
 
 QUANTIFIERS = ("Exists", "ForAll")
 BITS = 192

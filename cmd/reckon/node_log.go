@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"reckon/eventstore/node/eventlog"
+)
+
+// nodeCommands runs the event store, and works on the folder of its log.
+type nodeCommands struct {
+	Run     nodeCmd        `cmd:"" default:"withargs" help:"Run the event store alone; what reckon node does without another word."`
+	Users   nodeUsersCmd   `cmd:"" help:"Manage the users who reach a node with --secure."`
+	Verify  nodeVerifyCmd  `cmd:"" help:"Read every record of a log, beside a running node or of a copy, and name the first that is damaged."`
+	Reindex nodeReindexCmd `cmd:"" help:"Build the index of a log again from its segments, and verify all of it; no node may have the log."`
+	Backup  nodeBackupCmd  `cmd:"" help:"Copy a log, beside a running node or not, and verify the copy."`
+	Restore nodeRestoreCmd `cmd:"" help:"Copy a backup to a folder that is empty or absent, and verify the copy."`
+}
+
+// logFolder is the folder that a command works on.
+type logFolder struct {
+	Data string `help:"Folder that holds the event log." default:"reckon-data/eventstore" env:"RECKON_NODE_DATA" placeholder:"DIR"`
+}
+
+// nodeVerifyCmd verifies the files of a log.
+type nodeVerifyCmd struct {
+	logFolder
+	Anchor string `help:"File with the output of an earlier verification: the log must have the same record at that position." type:"path" placeholder:"FILE"`
+}
+
+// Run prints the report as JSON; exit status 1 when something is wrong with the log.
+func (c *nodeVerifyCmd) Run() error {
+	anchor, err := readAnchor(c.Anchor)
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	report, err := eventlog.VerifyFolder(ctx, c.Data, anchor)
+	return reportLog("verify", report, err)
+}
+
+// readAnchor reads an anchor from a file; nil without one.
+func readAnchor(path string) (*eventlog.Anchor, error) {
+	const maxAnchorBytes = 64 << 10
+	if path == "" {
+		return nil, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxAnchorBytes {
+		return nil, fmt.Errorf("%s is no anchor: it has %d bytes; give the output of `reckon node verify`", path, info.Size())
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var anchor eventlog.Anchor
+	if err := json.Unmarshal(b, &anchor); err != nil || anchor.Link == "" {
+		return nil, errors.Join(fmt.Errorf("%s is no anchor: give the output of `reckon node verify`", path), err)
+	}
+	return &anchor, nil
+}
+
+// nodeReindexCmd builds the index again.
+type nodeReindexCmd struct {
+	logFolder
+	AcceptEnd bool `help:"Take the end of the segments as the end of the log, and make the file HEAD anew: records that may be missing there are given up."`
+}
+
+// Run prints the report of the verification afterwards.
+func (c *nodeReindexCmd) Run() error {
+	ctx, stop := untilSignal()
+	defer stop()
+	report, err := eventlog.Reindex(ctx, eventlog.Options{Dir: c.Data, Logger: slog.Default()}, c.AcceptEnd)
+	return reportLog("reindex", report, err)
+}
+
+// nodeBackupCmd copies a log.
+type nodeBackupCmd struct {
+	logFolder
+	Target string `arg:"" help:"Folder of the copy, empty or absent." type:"path"`
+}
+
+// Run prints the report of the copy.
+func (c *nodeBackupCmd) Run() error {
+	ctx, stop := untilSignal()
+	defer stop()
+	report, err := eventlog.CopyFolder(ctx, c.Data, c.Target)
+	return reportLog("backup", report, err)
+}
+
+// nodeRestoreCmd copies a backup to its place.
+type nodeRestoreCmd struct {
+	logFolder
+	Source string `arg:"" help:"Folder of the backup." type:"path"`
+}
+
+// Run prints the report of the copy.
+func (c *nodeRestoreCmd) Run() error {
+	ctx, stop := untilSignal()
+	defer stop()
+	report, err := eventlog.CopyFolder(ctx, c.Source, c.Data)
+	return reportLog("restore", report, err)
+}
+
+func untilSignal() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+}
+
+// reportLog prints what is right, which is an anchor too, or what is wrong.
+func reportLog(command string, report eventlog.Report, err error) error {
+	if err == nil {
+		out := json.NewEncoder(os.Stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(report)
+	}
+	fmt.Fprintf(os.Stderr, "reckon node %s: %v\n", command, err)
+	var damage *eventlog.CorruptError
+	var index *eventlog.IndexError
+	var other *eventlog.AnchorError
+	switch {
+	case errors.As(err, &damage), errors.As(err, &index):
+		fmt.Fprintf(os.Stderr, "reckon node %s: all up to position %d is right\n", command, report.Records)
+		return exitStatus(1)
+	case errors.As(err, &other):
+		return exitStatus(1)
+	}
+	return exitStatus(2)
+}

@@ -1,0 +1,292 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/uuid"
+)
+
+// What can be done with the folder of a log that is not open here. A running node may have
+// it open, but for Reindex.
+
+// Anchor is a position of a log and its link, noted where whoever can rewrite the folder cannot.
+type Anchor struct {
+	LogID    uuid.UUID `json:"logId"`
+	Position uint64    `json:"position"`
+	Link     string    `json:"link"` // hex
+}
+
+// AnchorError is returned by VerifyFolder when a log that is whole is not the one that was
+// anchored: it was rewritten, or it is another log.
+type AnchorError struct {
+	Dir    string
+	Anchor Anchor
+	Reason string
+}
+
+func (e *AnchorError) Error() string {
+	return fmt.Sprintf("event log in %s is not the one that was noted at position %d: %s", e.Dir, e.Anchor.Position, e.Reason)
+}
+
+// folderState is what is on the disk at one moment, while a node may be writing.
+type folderState struct {
+	id       uuid.UUID
+	segments segmentList
+	mark     headMark
+	markErr  error // errNoHeadFile or errBadHeadFile
+}
+
+// readFolder reads the head file and the headers of the segments, the head file first, so
+// that it names no record after the segments' end.
+func readFolder(dir string) (s folderState, err error) {
+	if err := refuseOldFormat(dir); err != nil {
+		return s, err
+	}
+	files := readOnlyFiles{}
+	const looks = 10 // each meets a segment that is being sealed only by chance
+	for look := range looks {
+		s = folderState{}
+		if s.mark, s.markErr = readHeadMark(files, dir); s.markErr != nil && !errors.Is(s.markErr, errNoHeadFile) && !errors.Is(s.markErr, errBadHeadFile) {
+			return s, fmt.Errorf("read the head file of the event log: %w", s.markErr)
+		}
+		if s.id, s.segments, _, err = loadSegments(files, dir); err != nil {
+			return s, err
+		}
+		if len(s.segments) == 0 {
+			return s, &FormatError{Dir: dir, Reason: "it has no segments: name the folder that holds " + headFileName + " and " + segmentFolder + "/"}
+		}
+		if s.markErr != nil || s.mark.position >= s.segments.tail().base || look == looks-1 {
+			return s, nil
+		}
+		if err := s.segments.close(); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// VerifyFolder reads every record in the folder, recomputes the hash chain, and compares it
+// with the head file and, if anchor is not nil, with the anchor. It changes nothing; the
+// index is not read, for all of it can be built again. After an error the report says how
+// far the log verifies. Errors: *CorruptError, *AnchorError, *FormatError, that of ctx, or
+// one of the file system.
+func VerifyFolder(ctx context.Context, dir string, anchor *Anchor) (Report, error) {
+	folder, err := readFolder(dir)
+	if err != nil {
+		return Report{}, err
+	}
+	defer func() { _ = folder.segments.close() }() // they were only read
+	genesis := genesisOf(folder.id)
+	v := folderVerification{segments: folder.segments, anchor: anchor, report: Report{LogID: folder.id, Segments: len(folder.segments), Bytes: folder.segments.bytes()}, streams: map[string]nextRevision{}}
+	v.reached(0, genesis)
+	tail := folder.segments.tail()
+	if _, err = scanSegments(ctx, dir, folder.segments, cursor{link: genesis}, tail.base, func(r *stored, at place) error { return v.record(dir, r, at) }); err != nil {
+		return v.report, err
+	}
+	mark := folder.mark
+	if folder.markErr != nil || mark.id != folder.id {
+		mark = headMark{id: folder.id, position: tail.base, link: tail.link}
+	}
+	var failed error
+	_, err = scanTail(dir, tail, mark, func(r stored, at place) {
+		if failed == nil {
+			failed = v.record(dir, &r, at)
+		}
+	})
+	if err = errors.Join(failed, err); err != nil {
+		return v.report, err
+	}
+	if err := checkHeadMark(dir, folder.mark, folder.markErr, folder.id, folder.segments); err != nil {
+		return v.report, err
+	}
+	return v.report, v.checkAnchor(dir)
+}
+
+// nextRevision is what a stream may have next.
+type nextRevision struct {
+	revision   uint64
+	tombstoned bool
+}
+
+type folderVerification struct {
+	segments segmentList
+	anchor   *Anchor
+	report   Report
+	found    string // link at the anchor's position
+	streams  map[string]nextRevision
+}
+
+func (v *folderVerification) reached(position uint64, link hash) {
+	v.report.Records, v.report.Chain = position, hex.EncodeToString(link[:])
+	if v.anchor != nil && v.anchor.Position == position {
+		v.found = v.report.Chain
+	}
+}
+
+// record takes a record that continues the chain, and checks that its revision is the next one.
+func (v *folderVerification) record(dir string, r *stored, at place) error {
+	next := v.streams[r.Stream]
+	switch {
+	case next.tombstoned, r.Revision != TombstoneRevision && r.Revision != next.revision:
+		return &CorruptError{Dir: dir, Position: r.Position, File: v.segments.find(r.Position).name(), Offset: at.offset,
+			Reason: fmt.Sprintf("stream %q has revision %d where %d belongs", r.Stream, r.Revision, next.revision)}
+	case r.Revision == TombstoneRevision:
+		next.tombstoned = true
+	default:
+		next.revision++
+	}
+	v.streams[r.Stream] = next
+	v.report.Streams = uint64(len(v.streams))
+	if r.Redacted {
+		v.report.Redacted++
+	}
+	v.reached(r.Position, r.chain)
+	return nil
+}
+
+func (v *folderVerification) checkAnchor(dir string) error {
+	a := v.anchor
+	switch {
+	case a == nil:
+		return nil
+	case a.LogID != v.report.LogID:
+		return &AnchorError{Dir: dir, Anchor: *a, Reason: fmt.Sprintf("its id is %s, that of the anchor is %s", v.report.LogID, a.LogID)}
+	case a.Position > v.report.Records:
+		return &AnchorError{Dir: dir, Anchor: *a, Reason: fmt.Sprintf("it ends at position %d", v.report.Records)}
+	case a.Link != v.found:
+		return &AnchorError{Dir: dir, Anchor: *a, Reason: "the link there is " + v.found + ": that record or an earlier one was rewritten, with all records after it"}
+	}
+	return nil
+}
+
+// NotEmptyError is returned by CopyFolder for a target that holds anything.
+type NotEmptyError struct{ Dir string }
+
+func (e *NotEmptyError) Error() string {
+	return fmt.Sprintf("folder %s is not empty: name one that is, or that does not exist", e.Dir)
+}
+
+// CopyFolder copies a log, as it is at one moment, to a folder that is empty or absent, and
+// verifies the copy. A node may be writing the log: the copy holds everything that was
+// acknowledged before the call. The index is not copied; the first start builds it.
+func CopyFolder(ctx context.Context, from, to string) (Report, error) {
+	if there, err := os.ReadDir(to); err == nil && len(there) > 0 {
+		return Report{}, &NotEmptyError{to}
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Report{}, err
+	}
+	folder, err := readFolder(from)
+	if err != nil {
+		return Report{}, err
+	}
+	defer func() { _ = folder.segments.close() }() // they were only read
+	if err := checkHeadMark(from, folder.mark, folder.markErr, folder.id, folder.segments); err != nil {
+		return Report{}, err
+	}
+	// what follows the record in the head file may not be durable yet
+	tail, err := scanTail(from, folder.segments.tail(), folder.mark, func(stored, place) {})
+	if err != nil {
+		return Report{}, err
+	}
+	files := diskFiles{}
+	if err := files.makeFolder(filepath.Join(to, segmentFolder)); err != nil {
+		return Report{}, err
+	}
+	for _, s := range folder.segments {
+		size := s.end.Load()
+		if s == folder.segments.tail() {
+			size = tail.mark.offset
+		}
+		if err := copySegment(ctx, s, to, size); err != nil {
+			return Report{}, fmt.Errorf("copy the event log: %w", err)
+		}
+	}
+	if err := files.syncFolder(filepath.Join(to, segmentFolder)); err != nil {
+		return Report{}, err
+	}
+	head, err := writeNew(files, filepath.Join(to, headFileName), folder.mark.encode())
+	if err != nil {
+		return Report{}, fmt.Errorf("copy the event log: %w", err)
+	}
+	if err := head.Close(); err != nil {
+		return Report{}, err
+	}
+	return VerifyFolder(ctx, to, &Anchor{LogID: folder.id, Position: folder.mark.position, Link: hex.EncodeToString(folder.mark.link[:])})
+}
+
+// copySegment copies the first bytes of a segment, durably.
+func copySegment(ctx context.Context, s *segment, to string, size int64) error {
+	return s.use(false, func(f file) (err error) {
+		target, err := os.OpenFile(filepath.Join(to, segmentFolder, filepath.Base(s.path)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, target.Close()) }()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if n, err := io.Copy(target, io.NewSectionReader(f, 0, size)); err != nil || n != size {
+			return errors.Join(err, fmt.Errorf("%s: copied %d of %d bytes", s.name(), n, size))
+		}
+		return target.Sync()
+	})
+}
+
+// Reindex builds the index of a log that no node has open from its segments, and verifies
+// all of it. With acceptEnd it first makes the head file anew from the end of the segments:
+// whatever is missing there is given up.
+func Reindex(ctx context.Context, o Options, acceptEnd bool) (Report, error) {
+	o = o.withDefaults()
+	folder, err := readFolder(o.Dir)
+	if err != nil {
+		return Report{}, err
+	}
+	err = folder.segments.close()
+	if err == nil && acceptEnd {
+		err = acceptTail(o, folder)
+	}
+	if err == nil {
+		err = withLock(o.Dir, func() error { return forgetIndex(o.indexFiles, filepath.Join(o.Dir, indexFolder)) })
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	o.verify = &verification{delay: 1 << 60, pause: 1 << 60, bytesPerSecond: 1}
+	l, err := Open(o)
+	if err != nil {
+		return Report{}, err
+	}
+	report, err := l.Verify(ctx)
+	return report, errors.Join(err, l.Close())
+}
+
+func withLock(dir string, do func() error) error {
+	lock, err := lockFolder(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(), lock.Close())
+}
+
+// acceptTail makes the head file name the newest whole append of the segments.
+func acceptTail(o Options, folder folderState) error {
+	return withLock(o.Dir, func() error {
+		s := folder.segments.tail()
+		found, err := scanTail(o.Dir, s, headMark{id: folder.id, position: s.base, link: s.link}, func(stored, place) {})
+		if err != nil {
+			return err
+		}
+		head, err := writeNew(o.files, filepath.Join(o.Dir, headFileName), headMark{folder.id, found.end.position, found.end.link}.encode())
+		if err != nil {
+			return fmt.Errorf("make the head file: %w", err)
+		}
+		return errors.Join(head.Close(), s.close())
+	})
+}

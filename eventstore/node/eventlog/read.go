@@ -1,0 +1,267 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// readRunBytes bounds what is read from a segment at once, but for a larger record.
+const readRunBytes = 1 << 20
+
+// readPlaces reads the records at places that are in the order of the log and verifies
+// each; check says what is wrong with record i beside the one before it.
+func (l *Log) readPlaces(ctx context.Context, places []place, backwards bool, check func(i int, records []stored) string) ([]Record, error) {
+	segments := *l.segments.Load()
+	read := make([]stored, 0, len(places))
+	for len(read) < len(places) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		run := adjacent(segments, places[len(read):])
+		var err error
+		if read, err = l.readRun(segments, run, read); err != nil {
+			return nil, err
+		}
+		for i := len(read) - len(run); i < len(read); i++ {
+			if reason := check(i, read); reason != "" {
+				return nil, l.explain(segments, places[i], reason)
+			}
+		}
+	}
+	records := make([]Record, len(read))
+	for i := range read {
+		records[i] = read[i].Record
+	}
+	if backwards {
+		slices.Reverse(records)
+	}
+	return records, nil
+}
+
+// checkChain says whether a record continues the chain of the one before it.
+func checkChain(i int, records []stored) string {
+	if i > 0 && chainLink(records[i-1].chain, records[i].header) != records[i].chain {
+		return "the hash chain breaks: this record or the one before it was changed"
+	}
+	return ""
+}
+
+// adjacent returns the first of the places that lie one after the other in one segment.
+func adjacent(segments segmentList, places []place) []place {
+	s := segments.find(places[0].position)
+	size := int64(places[0].length)
+	n := 1
+	for n < len(places) && places[n].offset == places[n-1].end() && size+int64(places[n].length) <= readRunBytes && segments.find(places[n].position) == s {
+		size += int64(places[n].length)
+		n++
+	}
+	return places[:n]
+}
+
+// readRun reads adjacent records and appends them to read.
+func (l *Log) readRun(segments segmentList, run []place, read []stored) ([]stored, error) {
+	first, last := run[0], run[len(run)-1]
+	s := segments.find(first.position)
+	if first.offset < segmentHeader || last.end() > s.end.Load() {
+		return nil, l.explain(segments, first, "the index leads to no place in the segment")
+	}
+	b := make([]byte, last.end()-first.offset)
+	err := s.use(s.base < segments[min(len(segments), maxOpenSegments)-1].base || s == segments.tail(), func(f file) error {
+		_, err := f.ReadAt(b, first.offset)
+		return err
+	})
+	if errors.Is(err, io.EOF) {
+		return nil, l.explain(segments, first, "the record is cut short")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read position %d of the event log in %s (%s, byte %d): %w", first.position, l.dir, s.name(), first.offset, err)
+	}
+	for _, at := range run {
+		frame := b[at.offset-first.offset:][:at.length:at.length]
+		r, reason := parseFrame(s.seed, frame)
+		switch {
+		case reason != "":
+		case r.Position != at.position:
+			reason = fmt.Sprintf("the record says position %d", r.Position)
+		case !r.payloadIntact():
+			reason = "the payload is not the one that was written"
+		}
+		if reason != "" {
+			return nil, l.explain(segments, at, reason)
+		}
+		read = append(read, r)
+	}
+	return read, nil
+}
+
+// explain tells a damaged record from an index that leads to a wrong place: it reads the
+// segment from its beginning. Either ends the taking of appends.
+func (l *Log) explain(segments segmentList, at place, reason string) error {
+	s := segments.find(at.position)
+	from := cursor{s.base, s.link, segmentHeader}
+	intact := false
+	reached, err := scanSegments(context.Background(), l.dir, segments, from, at.position, func(r *stored, found place) error {
+		intact = r.Position == at.position && found == at
+		return nil
+	})
+	switch {
+	case err != nil:
+		var damage *CorruptError
+		if errors.As(err, &damage) {
+			l.fail(damage)
+		}
+		return err
+	case !intact:
+		return l.doubtIndex(fmt.Sprintf("it does not lead to position %d", at.position), errors.New(reason))
+	}
+	// the chain up to the record is right, and so the record is; what was expected of it is not
+	return l.doubtIndex(fmt.Sprintf("it expects another record at position %d", reached.position), errors.New(reason))
+}
+
+// storedRecord reads and verifies the record at a position.
+func (l *Log) storedRecord(from reader, position uint64) (stored, error) {
+	value, err := l.readValue(from, positionKey(position))
+	if err != nil {
+		return stored{}, err
+	}
+	at, ok := parsePositionPlace(position, value)
+	if !ok {
+		return stored{}, l.doubtIndex(fmt.Sprintf("it does not lead to position %d", position), nil)
+	}
+	read, err := l.readRun(*l.segments.Load(), []place{at}, nil)
+	if err != nil {
+		return stored{}, err
+	}
+	return read[0], nil
+}
+
+// record reads the record at a position.
+func (l *Log) record(from reader, position uint64) (Record, error) {
+	s, err := l.storedRecord(from, position)
+	return s.Record, err
+}
+
+// recordAt reads the record of a stream's revision.
+func (l *Log) recordAt(from reader, stream string, revision uint64) (Record, error) {
+	value, err := l.readValue(from, appendRevisionKey(nil, stream, revision))
+	if err != nil {
+		return Record{}, err
+	}
+	at, ok := parsePlace(value)
+	if !ok {
+		return Record{}, l.doubtIndex(fmt.Sprintf("it does not lead to revision %d of stream %q", revision, stream), nil)
+	}
+	segments := *l.segments.Load()
+	read, err := l.readRun(segments, []place{at}, nil)
+	if err != nil {
+		return Record{}, err
+	}
+	if r := &read[0]; r.Stream != stream || r.Revision != revision {
+		return Record{}, l.explain(segments, at, fmt.Sprintf("the index has revision %d of stream %q there", revision, stream))
+	}
+	return read[0].Record, nil
+}
+
+// head reads the head of a stream; a stream never written to has last = -1.
+func (l *Log) head(from reader, stream string) (head, error) {
+	value, err := l.readValue(from, headKey(stream))
+	if err != nil {
+		return head{}, err
+	}
+	if value == nil {
+		return head{last: -1}, nil
+	}
+	h, ok := parseHead(value)
+	if !ok {
+		return head{}, l.doubtIndex(fmt.Sprintf("the head of stream %q cannot be read", stream), nil)
+	}
+	return h, nil
+}
+
+// state reads the state of a stream: head and metadata.
+func (l *Log) state(from reader, stream string) (*streamState, error) {
+	h, err := l.head(from, stream)
+	if err != nil {
+		return nil, err
+	}
+	s := &streamState{head: h}
+	if IsMetaStream(stream) {
+		return s, nil
+	}
+	metaHead, err := l.head(from, MetaStream(stream))
+	if err != nil || metaHead.last < 0 {
+		return s, err
+	}
+	record, err := l.record(from, metaHead.position)
+	if err != nil {
+		return nil, err
+	}
+	if record.Stream != MetaStream(stream) || record.Revision != uint64(metaHead.last) {
+		return nil, l.doubtIndex(fmt.Sprintf("the head of stream %q does not lead to its newest record", MetaStream(stream)), nil)
+	}
+	s.hasMetadata = true
+	s.metadataPosition = metaHead.position
+	s.metadata = parseMetadata(metadataBytes(record.Type, record.Data))
+	return s, nil
+}
+
+// provenState is the newest state of a stream for a decision about a write: its head is
+// compared with the stream's records, for a revision decided by a wrong head would be stored.
+func (l *Log) provenState(stream string) (*streamState, error) {
+	s, err := l.state(l.index, stream)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.proveHead(l.index, stream, s.head); err != nil {
+		return nil, err
+	}
+	if s.hasMetadata {
+		metaHead, err := l.head(l.index, MetaStream(stream))
+		if err != nil {
+			return nil, err
+		}
+		return s, l.proveHead(l.index, MetaStream(stream), metaHead)
+	}
+	return s, l.proveHead(l.index, MetaStream(stream), head{last: -1})
+}
+
+// proveHead checks that the newest record of a stream is the one its head names.
+func (l *Log) proveHead(from reader, stream string, h head) error {
+	wrong := func() error {
+		return l.doubtIndex(fmt.Sprintf("the head of stream %q is not its newest record", stream), nil)
+	}
+	next := uint64(h.last + 1)
+	beyond, err := l.readValue(from, appendRevisionKey(nil, stream, next))
+	if err != nil {
+		return err
+	}
+	tombstone, err := l.readValue(from, appendRevisionKey(nil, stream, TombstoneRevision))
+	if err != nil {
+		return err
+	}
+	if beyond != nil || (tombstone != nil) != h.tombstoned {
+		return wrong()
+	}
+	if h.last >= 0 {
+		r, err := l.recordAt(from, stream, uint64(h.last))
+		if err != nil {
+			return err
+		}
+		if r.Position != h.position && !h.tombstoned {
+			return wrong()
+		}
+	}
+	if h.tombstoned {
+		r, err := l.recordAt(from, stream, TombstoneRevision)
+		if err != nil {
+			return err
+		}
+		if r.Position != h.position {
+			return wrong()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package eventlog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+)
+
+const scanBytes = 256 << 10 // read at once by a scan
+
+// scanner reads the records of one segment in order and checks each against the one before it.
+type scanner struct {
+	seed     uint32
+	from     io.ReaderAt
+	limit    int64  // bytes of the file that are scanned
+	offset   int64  // of the next frame
+	position uint64 // of the record before it
+	link     hash   // of the record before it
+
+	buffer []byte
+	start  int64 // offset of the first byte in buffer
+}
+
+// badRecord is a record that is not the one that must come next.
+type badRecord struct {
+	position uint64 // that belongs there
+	offset   int64
+	reason   string
+}
+
+func (e *badRecord) Error() string {
+	return fmt.Sprintf("position %d at byte %d: %s", e.position, e.offset, e.reason)
+}
+
+// scanner returns a scanner of the whole segment, up to limit bytes of its file.
+func (s *segment) scanner(from io.ReaderAt, limit int64) *scanner {
+	return &scanner{seed: s.seed, from: from, limit: limit, offset: segmentHeader, position: s.base, link: s.link}
+}
+
+// next returns the next record and its place; io.EOF at the end, *badRecord for one that
+// does not verify, or an error of the file system. The record refers to memory that the
+// call after the next one overwrites.
+func (s *scanner) next() (stored, place, error) {
+	if s.offset == s.limit {
+		return stored{}, place{}, io.EOF
+	}
+	bad := func(reason string) (stored, place, error) {
+		return stored{}, place{}, &badRecord{s.position + 1, s.offset, reason}
+	}
+	head, err := s.bytes(frameHeader)
+	if err != nil {
+		return stored{}, place{}, err
+	}
+	if len(head) < frameHeader {
+		return bad("the record is cut short")
+	}
+	length, ok := frameLength(head)
+	switch {
+	case !ok:
+		return bad("no record begins here")
+	case s.offset+length > s.limit:
+		return bad("the record is cut short")
+	}
+	frame, err := s.bytes(int(length))
+	if err != nil {
+		return stored{}, place{}, err
+	}
+	r, reason := parseFrame(s.seed, frame)
+	if reason == "" {
+		reason = linkBreak(&r, s.position+1, s.link)
+	}
+	if reason != "" {
+		return bad(reason)
+	}
+	at := place{r.Position, s.offset, uint32(length)}
+	s.offset += length
+	s.position, s.link = r.Position, r.chain
+	return r, at, nil
+}
+
+// bytes returns the next n bytes, fewer at the limit.
+func (s *scanner) bytes(n int) ([]byte, error) {
+	n = int(min(int64(n), s.limit-s.offset))
+	if s.offset < s.start || s.offset+int64(n) > s.start+int64(len(s.buffer)) {
+		size := int(min(int64(max(n, scanBytes)), s.limit-s.offset))
+		if cap(s.buffer) < size {
+			s.buffer = make([]byte, size)
+		}
+		s.buffer, s.start = s.buffer[:size], s.offset
+		if read, err := s.from.ReadAt(s.buffer, s.offset); err != nil && (read < size || !errors.Is(err, io.EOF)) {
+			s.buffer = s.buffer[:0]
+			return nil, fmt.Errorf("read a segment at byte %d: %w", s.offset, err)
+		}
+	}
+	at := int(s.offset - s.start)
+	return s.buffer[at : at+n], nil
+}
+
+// linkBreak says what is wrong with a record that must come at this position after that link.
+func linkBreak(s *stored, position uint64, previous hash) string {
+	switch {
+	case s.Position != position:
+		return fmt.Sprintf("the record is missing; the next one says position %d", s.Position)
+	case chainLink(previous, s.header) != s.chain:
+		return "the hash chain breaks: this record or the one before it was changed"
+	case !s.payloadIntact():
+		return "the payload is not the one that was written"
+	}
+	return ""
+}
+
+// damage returns the *CorruptError for a bad record of the segment; other errors are wrapped.
+func (s *segment) damage(dir string, err error) error {
+	var bad *badRecord
+	if errors.As(err, &bad) {
+		return &CorruptError{Dir: dir, Position: bad.position, File: s.name(), Offset: bad.offset, Reason: bad.reason}
+	}
+	return fmt.Errorf("read the event log in %s: %w", dir, err)
+}
+
+// name is the segment's path below the log's folder.
+func (s *segment) name() string { return filepath.Join(segmentFolder, filepath.Base(s.path)) }

@@ -1,0 +1,153 @@
+"""Whether an answer is visibly not in the form that its function gives: x^4 - 1 is no answer of Factor, though it is the same value.
+
+Only what is certain counts: polynomials and quotients with rational coefficients are looked at by FLINT's factors, sums, products
+and functions by how they are written. What none of this covers is not missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from flint import fmpq_mpoly
+
+from ..field import content
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, walk
+from .quotients import Foreign, Ring
+
+CIRCULAR = ("Sin", "Cos", "Tan", "Cot", "Sec", "Csc", "Sinh", "Cosh", "Tanh", "Coth", "Sech", "Csch")
+MAX_TERMS, MAX_DEGREE = 400, 120  # of polynomials that are factored
+WAVES = ("Sin", "Cos", "Sinh", "Cosh")
+
+
+def missed(head: str, answer: Tree) -> bool:
+    """Whether the answer of a function of this name is proved not to have its form. False: it has it, or that is not known."""
+    if is_call(answer, "List"):
+        return any(missed(head, part) for part in arguments(answer))
+    look = FORMS.get(head)
+    try:
+        return look is not None and look(answer)
+    except (Foreign, Refused):
+        return False
+
+
+def factors(node: Tree) -> Iterator[tuple[Tree, int]]:
+    """The factors of a product with their exponents, as they are written."""
+    if is_call(node, "Times"):
+        for part in arguments(node):
+            yield from factors(part)
+    elif is_call(node, "Power") and len(arguments(node)) == 2 and isinstance(arguments(node)[1], int):
+        n = int(arguments(node)[1])  # type: ignore[arg-type]
+        yield from ((base, n * m) for base, m in factors(arguments(node)[0]))
+    else:
+        yield node, 1
+
+
+def terms(node: Tree) -> tuple[Tree, ...]:
+    return arguments(node) if is_call(node, "Plus") else (node,)
+
+
+def is_sum(node: Tree) -> bool:
+    return is_call(node, "Plus") and bool(free_symbols(node))
+
+
+def not_expanded(node: Tree) -> bool:
+    """A sum times something, or a positive power of one, outside functions and denominators."""
+    for term in terms(node):
+        parts = list(factors(term))
+        if any(n > 0 and is_sum(base) and (n > 1 or len(parts) > 1) for base, n in parts):
+            return True
+    return False
+
+
+def not_expanded_anywhere(node: Tree) -> bool:
+    return any(isinstance(part, tuple) and not_expanded(part) for part in walk(node))
+
+
+def not_factored(node: Tree) -> bool:
+    """A factor that is no irreducible polynomial with integer coefficients without a common divisor."""
+    ring = Ring([node])
+    for base, _ in factors(node):
+        if free_symbols(base):
+            p = ring.polynomial(base)
+            if count(p) > 1 or abs(content(p)) != 1:
+                return True
+    return False
+
+
+def count(p: fmpq_mpoly) -> int:
+    """The irreducible factors, multiple ones as often as they are there."""
+    if len(p) > MAX_TERMS or int(p.total_degree()) > MAX_DEGREE:
+        raise Refused("size")
+    return sum(int(n) for _, n in p.factor()[1])
+
+
+def not_together(node: Tree) -> bool:
+    """A term of a sum has a symbol below a fraction line."""
+    return any(is_sum(base) and any(n < 0 and free_symbols(inner) for term in terms(base) for inner, n in factors(term)) for base, _ in factors(node))
+
+
+def not_cancelled(node: Tree) -> bool:
+    """A term has a common divisor above and below its fraction line."""
+    ring = Ring([node])
+    for term in terms(node):
+        top, bottom = ring.one, ring.one
+        for base, n in factors(term):
+            above, below = ring.raised(ring.polynomial(base), ring.one, n)
+            ring.bound(top, above, bottom, below)
+            top, bottom = top * above, bottom * below
+            ring.bound(top, bottom)
+        if not top.gcd(bottom).is_constant():
+            return True
+    return False
+
+
+def not_apart(node: Tree) -> bool:
+    """A term in one symbol has two different factors below its fraction line."""
+    if len(free_symbols(node)) != 1:
+        return False
+    ring = Ring([node])
+    for term in terms(node):
+        below = [ring.polynomial(base) for base, n in factors(term) if n < 0]
+        if sum(count(p) for p in below) > 1 and len({str(factor) for p in below for factor, _ in p.factor()[1]}) > 1:
+            return True
+    return False
+
+
+def of_sums(node: Tree) -> bool:
+    """A sine or its kin of a sum or of a multiple."""
+    for part in walk(node):
+        if is_call(part, *CIRCULAR) and free_symbols(part):
+            inner = arguments(part)[0]
+            if is_sum(inner) or any(isinstance(base, int) and abs(base) > 1 and n == 1 for base, n in factors(inner)):
+                return True
+    return False
+
+
+def products_of_waves(node: Tree) -> bool:
+    """A product of two sines or cosines, or a power of one."""
+    return any(
+        is_call(part, "Times", "Power") and sum(n for base, n in factors(part) if n > 0 and is_call(base, *WAVES) and free_symbols(base)) > 1
+        for part in walk(node)
+    )
+
+
+def circular(node: Tree) -> bool:
+    return any(is_call(part, *CIRCULAR) and bool(free_symbols(part)) for part in walk(node))
+
+
+def exponential(node: Tree) -> bool:
+    return any(is_call(part, "Exp") or (is_call(part, "Power") and arguments(part)[0] == "E") for part in walk(node) if free_symbols(part))
+
+
+FORMS: dict[str, Callable[[Tree], bool]] = {
+    "Expand": not_expanded,
+    "ExpandAll": not_expanded_anywhere,
+    "Factor": not_factored,
+    "Together": not_together,
+    "Cancel": not_cancelled,
+    "Apart": not_apart,
+    "TrigExpand": of_sums,
+    "TrigReduce": products_of_waves,
+    "TrigToExp": circular,
+    "ExpToTrig": exponential,
+}
