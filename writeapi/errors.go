@@ -12,6 +12,7 @@ import (
 	"reckon/domain/upload"
 	"reckon/internal/httpkit"
 	"reckon/internal/identity"
+	"reckon/internal/passwords"
 	"reckon/internal/payments"
 )
 
@@ -35,7 +36,7 @@ var problems = []httpkit.Mapping{
 	{Err: identity.ErrEmailTaken, Kind: httpkit.EmailTaken},
 	{Err: identity.ErrWrongPassword, Kind: httpkit.WrongPassword},
 	{Err: identity.ErrSignInNotFound, Kind: httpkit.NoSuchSignIn},
-	{Err: identity.ErrBusy, Kind: httpkit.Saturated},
+	{Err: passwords.ErrBusy, Kind: httpkit.Saturated},
 	{Err: identity.ErrWrongCredentials, Kind: httpkit.InvalidCredentials},
 	{Err: commands.ErrProofsNotOnPlan, Kind: httpkit.ProofsNotOnPlan},
 	{Err: commands.ErrExportChoice, Kind: httpkit.ExportChoice},

@@ -49,7 +49,7 @@ type accountCreateCmd struct {
 	JSON          bool   `help:"Print JSON." name:"json"`
 }
 
-// maxPasswordLine is the most that is read of standard input, in bytes: a password over identity.MaxPasswordRunes is refused.
+// maxPasswordLine is the most that is read of standard input, in bytes: a password over passwords.MaxRunes is refused.
 const maxPasswordLine = 4096
 
 // Run registers and prints the account's id.

@@ -18,7 +18,7 @@ import (
 type commandLine struct {
 	Serve       serveCmd       `cmd:"" help:"Run the service with everything embedded."`
 	Try         tryCmd         `cmd:"" help:"Evaluate one expression: show the answer, its check, and verify its receipt."`
-	Node        nodeCommands   `cmd:"" help:"Run the event store alone; verify, copy and restore a log."`
+	Node        nodeCommands   `cmd:"" help:"Run the event store alone, for processes of the same user and for users with passwords; verify, copy and restore a log."`
 	Account     accountCmd     `cmd:"" help:"Create accounts and tokens; change plans."`
 	Keys        keysCmd        `cmd:"" help:"List and rotate the keys that seal receipts."`
 	Projections projectionsCmd `cmd:"" help:"Show and steer the read models."`

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -19,20 +21,35 @@ const nodeCloseTimeout = 10 * time.Second
 
 // nodeCmd runs the event store alone.
 type nodeCmd struct {
-	Data           string `help:"Folder that holds the event log, and the socket through which processes of its owner reach it." default:"reckon-data/eventstore" env:"RECKON_NODE_DATA" placeholder:"DIR"`
-	InsecureListen string `help:"Listen on this loopback address instead of the socket; port 0 takes any free one. Every user of this machine is then an administrator of the log: nobody is asked who they are, and nothing is encrypted." env:"RECKON_NODE_INSECURE_LISTEN" placeholder:"HOST:PORT"`
+	Data              string   `help:"Folder that holds the event log, and the socket through which processes of its owner reach it." default:"reckon-data/eventstore" env:"RECKON_NODE_DATA" placeholder:"DIR"`
+	InsecureListen    string   `help:"Listen on this loopback address instead of the socket; port 0 takes any free one. Every user of this machine is then an administrator of the log: nobody is asked who they are, and nothing is encrypted." env:"RECKON_NODE_INSECURE_LISTEN" placeholder:"HOST:PORT" xor:"port"`
+	Secure            bool     `help:"Let users in at --listen too, over TLS and with a password. The first start makes the users admin and ops, whose passwords are in RECKON_NODE_ADMIN_PASSWORD and RECKON_NODE_OPS_PASSWORD or in the files named below, and are otherwise made and written to first-passwords in the folder." env:"RECKON_NODE_SECURE" xor:"port"`
+	Listen            string   `help:"Address for --secure; port 0 takes any free one." default:"127.0.0.1:2113" env:"RECKON_NODE_LISTEN" placeholder:"HOST:PORT"`
+	TLSCertificate    string   `name:"tls-certificate" help:"Certificate in PEM for --secure, read again when it is replaced; without one the node makes a CA and a certificate of its own in the folder tls." env:"RECKON_NODE_TLS_CERTIFICATE" placeholder:"FILE" and:"tls"`
+	TLSKey            string   `name:"tls-key" help:"Key of --tls-certificate in PEM." env:"RECKON_NODE_TLS_KEY" placeholder:"FILE" and:"tls"`
+	TLSNames          []string `name:"tls-name" help:"Name or address by which clients reach the node, for the certificate that it makes; beside localhost, this machine's name and --listen." env:"RECKON_NODE_TLS_NAMES" placeholder:"NAME"`
+	AdminPasswordFile string   `help:"File whose first line is the password of admin when the first start makes it." env:"RECKON_NODE_ADMIN_PASSWORD_FILE" placeholder:"FILE"`
+	OpsPasswordFile   string   `help:"The same for ops." env:"RECKON_NODE_OPS_PASSWORD_FILE" placeholder:"FILE"`
 }
 
 // Run serves until SIGINT or SIGTERM.
 func (c *nodeCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	n, err := openNode(c.Data, c.InsecureListen, slog.Default())
+	config := node.Config{Dir: c.Data, Listen: c.InsecureListen, Logger: slog.Default()}
+	var err error
+	if c.Secure {
+		config.Secure, err = c.secure()
+	}
+	var n *node.Node
+	if err == nil {
+		n, err = openNode(ctx, config)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "reckon node:", err)
 		return exitStatus(2)
 	}
-	fmt.Println("ready", n.ConnectionString())
+	c.announce(n)
 	select {
 	case <-ctx.Done():
 	case err := <-n.Done():
@@ -44,10 +61,73 @@ func (c *nodeCmd) Run() error {
 	return n.Close(closeCtx)
 }
 
-// openNode opens the node of a folder that is its owner's only.
-func openNode(folder, listen string, logger *slog.Logger) (*node.Node, error) {
-	if err := private.MakeFolder(folder, logger); err != nil {
+func (c *nodeCmd) announce(n *node.Node) {
+	if !c.Secure {
+		fmt.Println("ready", n.ConnectionString())
+		return
+	}
+	fmt.Println("ready", n.SecureConnectionString())
+	fmt.Println("  socket", n.ConnectionString())
+	if file := filepath.Join(c.Data, node.FirstPasswordsFile); exists(file) {
+		fmt.Println("  the first passwords are in", file)
+	}
+}
+
+func exists(file string) bool {
+	_, err := os.Lstat(file)
+	return err == nil
+}
+
+// secure returns the settings of --secure.
+func (c *nodeCmd) secure() (*node.Secure, error) {
+	s := &node.Secure{Listen: c.Listen, CertificateFile: c.TLSCertificate, KeyFile: c.TLSKey, Names: c.TLSNames}
+	for _, of := range []struct {
+		password       *string
+		variable, file string
+	}{{&s.AdminPassword, "RECKON_NODE_ADMIN_PASSWORD", c.AdminPasswordFile}, {&s.OpsPassword, "RECKON_NODE_OPS_PASSWORD", c.OpsPasswordFile}} {
+		*of.password = os.Getenv(of.variable)
+		if of.file == "" {
+			continue
+		}
+		if *of.password != "" {
+			return nil, fmt.Errorf("%s and a file with the same password are given: give one", of.variable)
+		}
+		content, err := os.ReadFile(of.file)
+		if err != nil {
+			return nil, err
+		}
+		line, _, _ := strings.Cut(string(content), "\n")
+		if *of.password = strings.TrimSuffix(line, "\r"); *of.password == "" {
+			return nil, fmt.Errorf("%s has no password in its first line", of.file)
+		}
+	}
+	return s, nil
+}
+
+// openNode opens a node in a folder that is its owner's only. When ctx ends first it
+// returns at once; what the start has not finished is closed again when it has.
+func openNode(ctx context.Context, config node.Config) (*node.Node, error) {
+	if err := private.MakeFolder(config.Dir, config.Logger); err != nil {
 		return nil, err
 	}
-	return node.Open(node.Config{Dir: folder, Listen: listen, Logger: logger})
+	type opened struct {
+		node *node.Node
+		err  error
+	}
+	started := make(chan opened, 1)
+	go func() {
+		n, err := node.Open(config)
+		started <- opened{n, err}
+	}()
+	select {
+	case o := <-started:
+		return o.node, o.err
+	case <-ctx.Done():
+		go func() {
+			if o := <-started; o.err == nil {
+				_ = o.node.Close(context.Background()) // nobody waits for it
+			}
+		}()
+		return nil, fmt.Errorf("the start of the node was interrupted: %w", ctx.Err())
+	}
 }

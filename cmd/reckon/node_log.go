@@ -15,7 +15,8 @@ import (
 
 // nodeCommands runs the event store, and works on the folder of its log.
 type nodeCommands struct {
-	Run     nodeCmd        `cmd:"" default:"withargs" help:"Run the event store alone, for processes of the same user: it has no authentication."`
+	Run     nodeCmd        `cmd:"" default:"withargs" help:"Run the event store alone; what reckon node does without another word."`
+	Users   nodeUsersCmd   `cmd:"" help:"Manage the users who reach a node with --secure."`
 	Verify  nodeVerifyCmd  `cmd:"" help:"Read every record of a log, beside a running node or of a copy, and name the first that is damaged."`
 	Reindex nodeReindexCmd `cmd:"" help:"Build the index of a log again from its segments, and verify all of it; no node may have the log."`
 	Backup  nodeBackupCmd  `cmd:"" help:"Copy a log, beside a running node or not, and verify the copy."`

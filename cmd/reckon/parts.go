@@ -37,7 +37,7 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 		if err := checkLog(p.config.Installation); err != nil {
 			return nil, err
 		}
-		n, err := openNode(p.config.LogFolder(), "", p.logger)
+		n, err := openNode(ctx, node.Config{Dir: p.config.LogFolder(), Logger: p.logger})
 		if err != nil {
 			return nil, err
 		}

@@ -361,7 +361,7 @@ func (s *settings) openOwnNode(ctx context.Context) (*node.Node, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTurn)
 	defer cancel()
 	for {
-		n, err := openNode(s.LogFolder(), "", slog.Default())
+		n, err := openNode(ctx, node.Config{Dir: s.LogFolder(), Logger: slog.Default()})
 		var inUse *eventlog.FolderInUseError
 		if !errors.As(err, &inUse) {
 			return n, err

@@ -2,6 +2,7 @@ package node
 
 import (
 	"strings"
+	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"github.com/dlclark/regexp2"
@@ -16,6 +17,9 @@ type filter struct {
 	prefixes []string        // used when regex is nil: the name begins with one of them
 	window   int             // events read per page
 	interval int             // events read per checkpoint sent
+
+	spent   time.Duration // in the regular expression
+	allowed time.Duration // to be spent
 }
 
 // filterFromWire returns nil when the request wants every event.
@@ -67,7 +71,7 @@ func (f *filter) compile(pattern string, prefixes []string) error {
 		return invalid("the filter's regular expression does not parse: " + err.Error())
 	}
 	regex.MatchTimeout = regexMatchTimeout
-	f.regex = regex
+	f.regex, f.allowed = regex, regexTime
 	return nil
 }
 
@@ -81,9 +85,12 @@ func (f *filter) matches(r *eventlog.Record) (bool, error) {
 		name = r.Type
 	}
 	if f.regex != nil {
+		start := time.Now()
 		found, err := f.regex.MatchString(name)
-		if err != nil {
-			return false, invalid("the filter's regular expression takes too long: " + err.Error())
+		f.spent += time.Since(start)
+		f.allowed += regexTimePerEvent
+		if err != nil || f.spent > f.allowed {
+			return false, invalid("the filter's regular expression takes too long for what the log holds: use prefixes, or a simpler one")
 		}
 		return found, nil
 	}

@@ -9,7 +9,11 @@ import (
 // process must be connected, so while there are none nobody else can see an event.
 type countingListener struct {
 	net.Listener
+	count *foreignCount
+}
 
+// foreignCount is the number of connections of other processes, at all listeners of a node.
+type foreignCount struct {
 	mu      sync.Mutex
 	foreign int
 	changed func(foreign int) // called with mu held; nil until OnForeignClients
@@ -21,11 +25,11 @@ func (l *countingListener) Accept() (net.Conn, error) {
 	if err != nil || isOwnProcess(c) {
 		return c, err
 	}
-	l.add(1)
-	return &countedConn{Conn: c, end: sync.OnceFunc(func() { l.add(-1) })}, nil
+	l.count.add(1)
+	return &countedConn{Conn: c, end: sync.OnceFunc(func() { l.count.add(-1) })}, nil
 }
 
-func (l *countingListener) add(n int) {
+func (l *foreignCount) add(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.foreign += n
@@ -50,8 +54,8 @@ func (c *countedConn) Close() error {
 // and whenever it changes, before a new connection is served. On systems that do not tell whose
 // a connection is, this process's own count too. f must not block.
 func (n *Node) OnForeignClients(f func(connections int)) {
-	n.listener.mu.Lock()
-	defer n.listener.mu.Unlock()
-	n.listener.changed = f
-	f(n.listener.foreign)
+	n.foreign.mu.Lock()
+	defer n.foreign.mu.Unlock()
+	n.foreign.changed = f
+	f(n.foreign.foreign)
 }

@@ -29,7 +29,7 @@ func fuzzService(f *testing.F) *streamsService {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { _ = log.Close() })
-	s := &streamsService{log: log, closing: make(chan struct{}), held: newBudget(maxHeldBytes), logger: slog.New(slog.DiscardHandler)}
+	s := &streamsService{log: log, closing: make(chan struct{}), memory: newBudget(maxHeldBytes, slog.New(slog.DiscardHandler)), subscriptions: newQuota(maxSubscriptions, maxSubscriptionsPerConnection), logger: slog.New(slog.DiscardHandler)}
 	for i := range 3 {
 		event := eventlog.Proposed{ID: uuid.UUID{byte(i + 1)}, Type: "t", Data: []byte("1@s")}
 		if i == 2 {
@@ -230,7 +230,7 @@ func fuzzSettings() *persistent.CreateReq_Settings {
 
 // fuzzGroups is the service with a group g of stream s.
 func fuzzGroups(f *testing.F, s *streamsService) *groupsService {
-	groups := newGroupsService(s.log, s.closing, s.logger)
+	groups := newGroupsService(s.log, s.closing, s.memory, s.logger)
 	f.Cleanup(groups.close)
 	stream := &persistent.CreateReq_Options_Stream{Stream: &persistent.CreateReq_StreamOptions{StreamIdentifier: streamToWire("s")}}
 	if _, err := groups.Create(context.Background(), &persistent.CreateReq{Options: &persistent.CreateReq_Options{StreamOption: stream, GroupName: "g", Settings: fuzzSettings()}}); err != nil {

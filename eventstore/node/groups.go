@@ -37,13 +37,13 @@ type groupsService struct {
 	consumers atomic.Int64  // connected to all groups
 	unsettled atomic.Int64  // events held by all groups
 	reading   chan struct{} // holds a token for each page being read
-	sending   *budget       // content of large events being sent
+	memory    *budget       // content of large events being sent, with what other calls hold
 }
 
-func newGroupsService(log *eventlog.Log, closing <-chan struct{}, logger *slog.Logger) *groupsService {
+func newGroupsService(log *eventlog.Log, closing <-chan struct{}, memory *budget, logger *slog.Logger) *groupsService {
 	s := &groupsService{
 		log: log, closing: closing, logger: logger,
-		admin: make(chan struct{}, 1), reading: make(chan struct{}, maxGroupReads), sending: newBudget(maxGroupSendBytes),
+		admin: make(chan struct{}, 1), reading: make(chan struct{}, maxGroupReads), memory: memory,
 	}
 	s.load()
 	return s

@@ -173,11 +173,12 @@ func (g *consumerGroup) sendOne(call persistent.PersistentSubscriptions_ReadServ
 	if size := event.sizeBytes(); size > smallEventBytes {
 		// it is read again when there is room for it: what waits for room must not take any
 		event = resolved{}
-		room := min(2*int64(size), g.service.sending.limit)
-		if err := g.service.sending.bytes.Acquire(call.Context(), room); err != nil {
+		held := g.service.memory.hold(call.Context())
+		if err := held.reserve(call.Context(), 2*size); err != nil { // once as a record, once as a message
 			return err
 		}
-		defer g.service.sending.bytes.Release(room)
+		held.waitForClient()
+		defer held.release()
 		if event, err = g.fetch(call.Context(), d); err != nil {
 			return err
 		}

@@ -6,21 +6,35 @@ import "time"
 // are in package eventlog.
 const (
 	maxMessageBytes     = 20 << 20        // clients send up to 17 MiB; above this gRPC refuses, below it the append limit
-	maxStreamsPerClient = 4096            // concurrent calls of one connection, subscriptions included
-	maxHeldBytes        = 256 << 20       // payload of appends not yet durable, all clients together
-	maxHeldWait         = 5 * time.Second // longest wait for the bytes of other appends
+	maxHeaderBytes      = 64 << 10        // of a call
+	maxConnections      = 1024            // of one listener
+	maxStrangeBytes     = 512 << 10       // received from a connection of users before a password was verified
+	maxStreamsPerClient = 2048            // concurrent calls of one connection, subscriptions included
+	maxHeldBytes        = 256 << 20       // of events in memory: appends not yet durable, pages of reads and subscriptions, all clients together
+	maxHeldWait         = 5 * time.Second // longest wait for memory that others hold
+	stalledAfter        = time.Second     // a client that does not send or receive for this long may lose its connection when memory is short
+	maxAppendEvents     = 16_384          // of one append
 	maxDrainBytes       = 64 << 20        // read from a refused append, so that the client receives the reason
+	maxRefusedBytes     = 4 << 20         // likewise of one whose caller has no right to it
 	maxOpenBatches      = 256             // unfinished or unanswered batches of one BatchAppend call
 
-	pageRecords = 256     // held in memory at once for one reader or subscriber
-	pageBytes   = 1 << 20 // likewise
+	maxSubscriptions              = 4096 // of all clients
+	maxSubscriptionsPerConnection = 1024
+
+	pageRecords             = 256      // held in memory at once for one reader
+	pageBytes               = 1 << 20  // likewise
+	subscriptionPageRecords = 32       // likewise for a subscriber
+	subscriptionPageBytes   = 16 << 10 // likewise
+	queuedBytes             = 64 << 10 // of a call's answers that gRPC takes before it waits for the client (grpc-go, defaultWriteQuota)
 
 	liveBufferEvents    = 32 // a subscriber further behind is no longer live: CaughtUp is sent again
 	defaultFilterWindow = 32
 	maxFilterWindow     = 4096
 	maxFilterPrefixes   = 1024
 	maxRegexBytes       = 4096
-	regexMatchTimeout   = 100 * time.Millisecond
+	regexMatchTimeout   = time.Second      // for one event
+	regexTime           = 5 * time.Second  // for one call, and
+	regexTimePerEvent   = time.Millisecond // for each of its events
 )
 
 // Bounds on persistent subscriptions. A group holds no content of events; what it holds of
@@ -31,10 +45,9 @@ const (
 	maxConsumers           = 2048    // of all groups
 	maxUnsettled           = 1 << 18 // events held by all groups, beyond which each reads groupRoom at most
 	groupRoom              = 32
-	maxGroupReads          = 8         // pages being read for groups at a time
-	smallEventBytes        = 32 << 10  // sent to a consumer without regard to maxGroupSendBytes
-	maxGroupSendBytes      = 128 << 20 // content of larger events being sent to all consumers, twice: once as a message
-	maxGroupMessageIDs     = 16384     // ids in one acknowledgement
+	maxGroupReads          = 8        // pages being read for groups at a time
+	smallEventBytes        = 32 << 10 // sent to a consumer without regard to maxHeldBytes
+	maxGroupMessageIDs     = 16384    // ids in one acknowledgement
 	maxParkReasonBytes     = 1024
 	maxParkedPerAppend     = 32
 	maxGroupFilterBytes    = 64 << 10 // prefixes of one filter
@@ -50,7 +63,8 @@ const (
 	clientPingMin         = time.Second
 	serverPingEvery       = 30 * time.Second
 	serverPingTimeout     = 20 * time.Second
-	connectionBufferBytes = 64 << 10
+	handshakeTimeout      = 10 * time.Second
+	connectionBufferBytes = 32 << 10
 )
 
 // advertisedVersion is the EventStoreDB version whose behaviour this node has. Clients

@@ -17,12 +17,12 @@ const SocketName = "node.sock"
 // in unix(7) and in the BSDs, without the final zero).
 const maxSocketPath = 103
 
-// NotLoopbackError is returned by Open when Config.Listen is not a loopback address: the
-// node has no access control.
+// NotLoopbackError is returned by Open when Config.Listen is not a loopback address: there
+// nobody is asked who they are.
 type NotLoopbackError struct{ Listen string }
 
 func (e *NotLoopbackError) Error() string {
-	return fmt.Sprintf("will not listen on %s: everyone who reaches an embedded node is an administrator, so it listens on a socket of its owner's or on loopback, such as 127.0.0.1:2113", e.Listen)
+	return fmt.Sprintf("will not listen on %s: everyone who reaches an embedded node is an administrator, so without TLS and users it listens on a socket of its owner's or on loopback, such as 127.0.0.1:2113", e.Listen)
 }
 
 // SocketPathError is returned by Open when the path of the node's socket is longer than
@@ -100,13 +100,15 @@ type endpoint struct {
 	port int
 }
 
-func (n *Node) advertised(c Config) endpoint {
+func (c Config) advertised(listen net.Addr) endpoint {
 	e := endpoint{c.AdvertiseHost, c.AdvertisePort}
-	tcp, ok := n.listener.Addr().(*net.TCPAddr)
+	tcp, ok := listen.(*net.TCPAddr)
 	if !ok {
 		return e // clients of a Unix socket use no gossip
 	}
-	if e.host == "" {
+	if e.host == "" && tcp.IP.IsUnspecified() {
+		e.host = "localhost"
+	} else if e.host == "" {
 		e.host = tcp.IP.String()
 	}
 	if e.port == 0 {

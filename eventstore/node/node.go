@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 
@@ -27,6 +28,7 @@ type Config struct {
 	AdvertisePort int              // port that gossip gives to clients; 0: that of Listen
 	Logger        *slog.Logger     // nil: nothing is logged
 	Clock         func() time.Time // for creation stamps and $maxAge; nil: time.Now
+	Secure        *Secure          // a port for users, with TLS, beside the socket; nil: none
 }
 
 // Validate returns an error that names the field of c that Open cannot use, or nil.
@@ -34,18 +36,22 @@ func (c Config) Validate() error {
 	switch {
 	case c.Dir == "":
 		return errors.New("node.Config.Dir is empty: name the folder of the log")
+	case c.Secure != nil && c.Listen != "":
+		return errors.New("node.Config has Listen and Secure: an address where everyone is an administrator, and one where users are asked who they are; say one")
 	case c.AdvertisePort < 0 || c.AdvertisePort > 65535:
 		return fmt.Errorf("node.Config.AdvertisePort is %d: a port is 0 to 65535", c.AdvertisePort)
 	}
-	return nil
+	return c.Secure.validate()
 }
 
 // Node is a running node.
 type Node struct {
 	log      *eventlog.Log
 	logger   *slog.Logger
-	listener *countingListener
+	foreign  *foreignCount
+	listener net.Listener // the socket, or the loopback port of Config.Listen
 	server   *grpc.Server
+	door     *door // nil without Config.Secure
 	groups   *groupsService
 	closing  chan struct{} // closed when subscriptions must end
 	served   chan error    // receives the result of Serve, once
@@ -63,44 +69,78 @@ func Open(c Config) (*Node, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
 	// the log before the listener: the error of a second node on a folder names the folder, not the port
 	log, err := eventlog.Open(eventlog.Options{Dir: c.Dir, Clock: c.Clock, Logger: c.Logger})
 	if err != nil {
 		return nil, err
 	}
-	listener, err := listen(c.Dir, c.Listen)
-	if err != nil {
+	n := &Node{log: log, logger: c.Logger, foreign: &foreignCount{}, closing: make(chan struct{}), served: make(chan error, 1)}
+	if err := n.open(c); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
-	n := &Node{log: log, logger: c.Logger, listener: &countingListener{Listener: listener}, closing: make(chan struct{}), served: make(chan error, 1)}
-	n.groups = newGroupsService(log, n.closing, c.Logger)
-	n.server = n.newServer(n.advertised(c))
 	var once sync.Once
 	n.close = func(ctx context.Context) (err error) {
 		once.Do(func() { err = n.shutdown(ctx) })
 		return err
 	}
-	go n.serve()
 	return n, nil
 }
 
-func (n *Node) newServer(advertise endpoint) *grpc.Server {
-	server := grpc.NewServer(
+// open opens the listeners and serves them.
+func (n *Node) open(c Config) error {
+	listener, err := listen(c.Dir, c.Listen)
+	if err != nil {
+		return err
+	}
+	n.listener = &places{Listener: &countingListener{Listener: listener, count: n.foreign}, limit: maxConnections, trusted: true}
+	memory := newBudget(maxHeldBytes, n.logger)
+	subscriptions := newQuota(maxSubscriptions, maxSubscriptionsPerConnection)
+	n.groups = newGroupsService(n.log, n.closing, memory, n.logger)
+	services := func(advertise net.Addr) func(grpc.ServiceRegistrar) {
+		return func(to grpc.ServiceRegistrar) {
+			streams.RegisterStreamsServer(to, &streamsService{log: n.log, closing: n.closing, memory: memory, subscriptions: subscriptions, logger: n.logger})
+			serverfeatures.RegisterServerFeaturesServer(to, &featuresService{})
+			gossip.RegisterGossipServer(to, &gossipService{instance: n.log.ID(), advertise: c.advertised(advertise)})
+			persistent.RegisterPersistentSubscriptionsServer(to, n.groups)
+		}
+	}
+	if c.Secure != nil {
+		if n.door, err = n.openDoor(context.Background(), c, services); err != nil {
+			close(n.closing)
+			n.groups.close()
+			return errors.Join(err, listener.Close())
+		}
+	}
+	n.server = n.newServer(services(listener.Addr()), nil)
+	go n.serve()
+	return nil
+}
+
+// newServer makes a gRPC server; g is nil for one whose callers may do everything.
+func (n *Node) newServer(services func(grpc.ServiceRegistrar), g *guard, options ...grpc.ServerOption) *grpc.Server {
+	unary, stream := []grpc.UnaryServerInterceptor{recoverUnary(n.logger)}, []grpc.StreamServerInterceptor{recoverStream(n.logger)}
+	if g != nil {
+		unary, stream = append(unary, g.unary), append(stream, g.stream)
+	}
+	server := grpc.NewServer(append(options,
 		// clients ping every 10 s even without streams
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: clientPingMin, PermitWithoutStream: true}),
 		// closes the connections of clients that are gone; connections have no maximum age
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: serverPingEvery, Timeout: serverPingTimeout}),
+		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.ForceServerCodecV2(newExactCodec()),
 		grpc.MaxRecvMsgSize(maxMessageBytes),
+		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.MaxConcurrentStreams(maxStreamsPerClient),
 		grpc.ReadBufferSize(connectionBufferBytes),
 		grpc.WriteBufferSize(connectionBufferBytes),
-		grpc.ChainUnaryInterceptor(recoverUnary(n.logger)),
-		grpc.ChainStreamInterceptor(recoverStream(n.logger)),
-	)
-	streams.RegisterStreamsServer(server, &streamsService{log: n.log, closing: n.closing, held: newBudget(maxHeldBytes), logger: n.logger})
-	serverfeatures.RegisterServerFeaturesServer(server, &featuresService{})
-	gossip.RegisterGossipServer(server, &gossipService{instance: n.log.ID(), advertise: advertise})
-	persistent.RegisterPersistentSubscriptionsServer(server, n.groups)
+		grpc.ChainUnaryInterceptor(unary...),
+		grpc.ChainStreamInterceptor(stream...),
+	)...)
+	services(server)
 	return server
 }
 
@@ -115,8 +155,11 @@ func (n *Node) Verify(ctx context.Context) (eventlog.Report, error) { return n.l
 // serve answers calls until Close. When the log takes no more appends it goes on, so that
 // what is stored can be read until then.
 func (n *Node) serve() {
-	ended := make(chan error, 1)
+	ended := make(chan error, 2)
 	go func() { ended <- n.server.Serve(n.listener) }()
+	if n.door != nil {
+		go func() { ended <- n.door.server.Serve(n.door.listener) }()
+	}
 	select {
 	case err := <-ended:
 		n.served <- err
@@ -141,15 +184,25 @@ func (n *Node) Close(ctx context.Context) error { return n.close(ctx) }
 
 func (n *Node) shutdown(ctx context.Context) error {
 	close(n.closing)
+	servers := []*grpc.Server{n.server}
+	if n.door != nil {
+		servers = append(servers, n.door.server)
+	}
 	stopped := make(chan struct{})
 	go func() {
-		n.server.GracefulStop()
-		close(stopped)
+		defer close(stopped)
+		var stopping sync.WaitGroup
+		for _, server := range servers {
+			stopping.Go(server.GracefulStop)
+		}
+		stopping.Wait()
 	}()
 	select {
 	case <-stopped:
 	case <-ctx.Done():
-		n.server.Stop()
+		for _, server := range servers {
+			server.Stop()
+		}
 		<-stopped
 	}
 	n.groups.close()

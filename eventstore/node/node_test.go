@@ -289,8 +289,6 @@ func TestTombstone(t *testing.T) {
 	wantCode(t, "read of metadata", r.readError(t, "$$s"), esdb.ErrorCodeStreamDeleted)
 	_, err = r.client.AppendToStream(testCtx(t), "s", esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, note("b"))
 	wantCode(t, "append", err, esdb.ErrorCodeStreamDeleted)
-	_, err = r.client.SetStreamMetadata(testCtx(t), "s", esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, esdb.StreamMetadata{})
-	wantCode(t, "metadata", err, esdb.ErrorCodeStreamDeleted)
 	_, err = r.client.TombstoneStream(testCtx(t), "s", esdb.TombstoneStreamOptions{ExpectedRevision: esdb.Any{}})
 	wantCode(t, "tombstone again", err, esdb.ErrorCodeStreamDeleted)
 	all, err := r.client.ReadAll(testCtx(t), esdb.ReadAllOptions{From: esdb.End{}, Direction: esdb.Backwards}, 1)
@@ -298,6 +296,14 @@ func TestTombstone(t *testing.T) {
 	if len(last) != 1 || last[0].Event.EventType != eventlog.TombstoneType || last[0].Event.EventNumber != eventlog.TombstoneRevision || last[0].Event.Position.Commit != buried.Position.Commit {
 		t.Errorf("$all ends with %+v", last[0].Event)
 	}
+	// the suite of the Python client has these
+	for _, expected := range []esdb.ExpectedRevision{esdb.Any{}, esdb.Revision(0), esdb.Any{}} {
+		if _, err := r.client.SetStreamMetadata(testCtx(t), "s", esdb.AppendToStreamOptions{ExpectedRevision: expected}, esdb.StreamMetadata{}); err != nil {
+			t.Errorf("metadata expecting %v: %v", expected, err)
+		}
+	}
+	wantCode(t, "read of metadata that was written", r.readError(t, "$$s"), esdb.ErrorCodeStreamDeleted)
+	wantCode(t, "read after metadata was written", r.readError(t, "s"), esdb.ErrorCodeStreamDeleted)
 }
 
 func TestStreamMetadata(t *testing.T) {

@@ -29,7 +29,9 @@ func (f *failure) Error() string { return f.message }
 
 var (
 	errShuttingDown = &failure{code: codes.Unavailable, message: "the node is shutting down"}
-	errTooBusy      = &failure{code: codes.Unavailable, message: "too many appends are waiting to become durable: try again"}
+	errTooBusy      = &failure{code: codes.Unavailable, message: "calls in progress hold all memory there is for events: try again"}
+
+	errTooManySubscriptions = &failure{code: codes.ResourceExhausted, message: "there are too many subscriptions of this connection, or in all: end some"}
 )
 
 func invalid(message string) *failure {

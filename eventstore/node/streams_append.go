@@ -3,12 +3,16 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math"
+	"strconv"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 
 	"reckon/eventstore/node/eventlog"
 )
@@ -16,20 +20,22 @@ import (
 // streamsService implements the Streams service.
 type streamsService struct {
 	streams.UnimplementedStreamsServer
-	log     *eventlog.Log
-	closing <-chan struct{}
-	held    *budget
-	logger  *slog.Logger
+	log           *eventlog.Log
+	closing       <-chan struct{}
+	memory        *budget
+	subscriptions *quota
+	logger        *slog.Logger
 }
 
 // Append writes the events of one client stream atomically.
 func (s *streamsService) Append(call streams.Streams_AppendServer) error {
-	held := holding{budget: s.held}
+	held := s.memory.hold(call.Context())
 	defer held.release()
-	stream, expected, events, err := receiveAppend(call, &held)
+	stream, expected, events, err := receiveAppend(call, held)
 	if err != nil {
 		return statusError(call.Context(), err)
 	}
+	held.working()
 	result, err := s.log.Append(call.Context(), stream, expected, events)
 	var wrong *eventlog.WrongExpectedRevisionError
 	if errors.As(err, &wrong) {
@@ -66,11 +72,12 @@ func receiveAppend(call streams.Streams_AppendServer, held *holding) (stream str
 		}
 		if refused == nil {
 			var event eventlog.Proposed
-			if event, refused = receiveEvent(call.Context(), message.GetProposedMessage(), held, &payload); refused == nil {
+			if event, refused = receiveEvent(call.Context(), message.GetProposedMessage(), held, len(events), &payload); refused == nil {
 				events = append(events, event)
 				continue
 			}
 			events = nil
+			held.release()
 		}
 		proposed := message.GetProposedMessage()
 		if drained += len(proposed.GetData()) + len(proposed.GetCustomMetadata()) + 1; drained > maxDrainBytes {
@@ -80,15 +87,23 @@ func receiveAppend(call streams.Streams_AppendServer, held *holding) (stream str
 }
 
 // receiveEvent returns one event of the append, or an error when the append exceeds
-// eventlog.MaxAppendBytes with it.
-func receiveEvent(ctx context.Context, message *streams.AppendReq_ProposedMessage, held *holding, payload *int) (eventlog.Proposed, error) {
+// maxAppendEvents or eventlog.MaxAppendBytes with it.
+func receiveEvent(ctx context.Context, message *streams.AppendReq_ProposedMessage, held *holding, before int, payload *int) (eventlog.Proposed, error) {
 	if message == nil {
 		return eventlog.Proposed{}, invalid("a message of the append carries no event")
 	}
-	return admitEvent(ctx, message, held, payload)
+	return admitEvent(ctx, message, held, before, payload)
 }
 
-func admitEvent(ctx context.Context, message proposedMessage, held *holding, payload *int) (eventlog.Proposed, error) {
+// errTooManyEvents refuses an append that would keep the writer from others.
+var errTooManyEvents = &failure{codes.InvalidArgument, fmt.Sprintf("one append has at most %d events: append them in parts", maxAppendEvents),
+	metadata.Pairs("exception", "maximum-append-size-exceeded", "maximum-append-size", strconv.Itoa(eventlog.MaxAppendBytes))}
+
+// admitEvent checks and counts one more event of an append that has some.
+func admitEvent(ctx context.Context, message proposedMessage, held *holding, before int, payload *int) (eventlog.Proposed, error) {
+	if before >= maxAppendEvents {
+		return eventlog.Proposed{}, errTooManyEvents
+	}
 	event, err := proposedFromWire(message)
 	if err != nil {
 		return event, err
@@ -96,7 +111,9 @@ func admitEvent(ctx context.Context, message proposedMessage, held *holding, pay
 	if *payload += event.SizeBytes(); *payload > eventlog.MaxAppendBytes {
 		return event, &eventlog.AppendTooLargeError{LimitBytes: eventlog.MaxAppendBytes}
 	}
-	return event, held.reserve(ctx, event.SizeBytes())
+	err = held.reserve(ctx, event.SizeBytes()+eventOverheadBytes)
+	held.waitForClient()
+	return event, err
 }
 
 // transportError translates the error of a first Recv: a call that ends without a message is invalid.

@@ -25,7 +25,7 @@ type batch struct {
 	options     *streams.BatchAppendReq_Options
 	events      []eventlog.Proposed
 	payload     int
-	held        holding
+	held        *holding
 	refused     error
 	deadline    time.Time // zero: none
 }
@@ -35,18 +35,43 @@ type batchCall struct {
 	service *streamsService
 	call    streams.Streams_BatchAppendServer
 	slots   chan struct{} // holds one token per batch that is open or unanswered
+	ended   chan struct{} // closed when further chunks are refused
 	sendMu  sync.Mutex
-	waiting sync.WaitGroup
+	waiting answering
 
-	mu    sync.Mutex
-	open  map[uuid.UUID]*batch
-	ended bool // further chunks are refused
+	mu   sync.Mutex // never held while the call waits
+	open map[uuid.UUID]*batch
+}
+
+// answering counts the batches that are submitted and not yet answered.
+type answering struct {
+	mu      sync.Mutex
+	pending sync.WaitGroup
+	ended   bool
+}
+
+// add reports whether one more may be submitted.
+func (a *answering) add() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.ended {
+		a.pending.Add(1)
+	}
+	return !a.ended
+}
+
+// wait refuses further ones, and waits for those there are.
+func (a *answering) wait() {
+	a.mu.Lock()
+	a.ended = true
+	a.mu.Unlock()
+	a.pending.Wait()
 }
 
 // BatchAppend receives appends until the client half-closes or the node closes (clients
 // keep such a call open for their whole life), and returns when all are answered.
 func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) error {
-	c := &batchCall{service: s, call: call, open: map[uuid.UUID]*batch{}, slots: make(chan struct{}, maxOpenBatches)}
+	c := &batchCall{service: s, call: call, open: map[uuid.UUID]*batch{}, slots: make(chan struct{}, maxOpenBatches), ended: make(chan struct{})}
 	received := make(chan error, 1)
 	go func() { received <- c.receive() }()
 	var err error
@@ -54,9 +79,12 @@ func (s *streamsService) BatchAppend(call streams.Streams_BatchAppendServer) err
 	case err = <-received:
 	case <-s.closing:
 		err = errShuttingDown
+	case <-call.Context().Done(): // also when the caller's user ended
+		err = call.Context().Err()
 	}
+	close(c.ended)
 	c.releaseUnfinished()
-	c.waiting.Wait()
+	c.waiting.wait()
 	return statusError(call.Context(), err)
 }
 
@@ -76,14 +104,12 @@ func (c *batchCall) receive() (err error) {
 	}
 }
 
-// releaseUnfinished ends the call: it refuses further chunks and releases the budget
-// that unfinished batches have reserved.
+// releaseUnfinished releases the memory that unfinished batches hold; they can reserve no more.
 func (c *batchCall) releaseUnfinished() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ended = true
 	for _, b := range c.open {
-		b.held.release()
+		b.held.close()
 	}
 }
 
@@ -93,30 +119,16 @@ func (c *batchCall) addChunk(chunk *streams.BatchAppendReq) error {
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ended {
-		return errShuttingDown
-	}
-	b := c.open[id]
-	if b == nil {
-		if len(c.open) >= maxOpenBatches-1 {
-			return invalid("too many unfinished batches in one call")
-		}
-		select {
-		case c.slots <- struct{}{}:
-		case <-c.call.Context().Done():
-			return c.call.Context().Err()
-		}
-		b = newBatch(chunk, c.service.held)
-		c.open[id] = b
+	b, err := c.take(id, chunk)
+	if err != nil {
+		return err
 	}
 	for _, message := range chunk.GetProposedMessages() {
 		if b.refused != nil {
 			break
 		}
 		var event eventlog.Proposed
-		if event, b.refused = admitEvent(c.call.Context(), message, &b.held, &b.payload); b.refused == nil {
+		if event, b.refused = admitEvent(c.call.Context(), message, b.held, len(b.events), &b.payload); b.refused == nil {
 			b.events = append(b.events, event)
 		}
 	}
@@ -124,15 +136,52 @@ func (c *batchCall) addChunk(chunk *streams.BatchAppendReq) error {
 		b.events = nil
 		b.held.release()
 	}
-	if chunk.GetIsFinal() {
-		delete(c.open, id)
-		c.submitAndAnswer(b)
+	if !chunk.GetIsFinal() {
+		return nil
 	}
+	c.mu.Lock()
+	delete(c.open, id)
+	c.mu.Unlock()
+	if !c.waiting.add() {
+		b.held.close()
+		return errShuttingDown
+	}
+	c.submitAndAnswer(b)
 	return nil
 }
 
-func newBatch(first *streams.BatchAppendReq, held *budget) *batch {
-	b := &batch{correlation: first.GetCorrelationId(), options: first.GetOptions(), held: holding{budget: held}}
+// take returns the batch of a chunk; for a first chunk a new one, once it has a slot.
+func (c *batchCall) take(id uuid.UUID, chunk *streams.BatchAppendReq) (*batch, error) {
+	c.mu.Lock()
+	b, open := c.open[id], len(c.open)
+	c.mu.Unlock()
+	switch {
+	case b != nil:
+		return b, nil
+	case open >= maxOpenBatches-1:
+		return nil, invalid("too many unfinished batches in one call")
+	}
+	select {
+	case c.slots <- struct{}{}:
+	case <-c.ended:
+		return nil, errShuttingDown
+	case <-c.call.Context().Done():
+		return nil, c.call.Context().Err()
+	}
+	b = newBatch(chunk, c.service.memory.hold(c.call.Context()))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-c.ended:
+		return nil, errShuttingDown // releaseUnfinished may not see this batch
+	default:
+	}
+	c.open[id] = b
+	return b, nil
+}
+
+func newBatch(first *streams.BatchAppendReq, held *holding) *batch {
+	b := &batch{correlation: first.GetCorrelationId(), options: first.GetOptions(), held: held}
 	switch deadline := b.options.GetDeadlineOption().(type) {
 	case *streams.BatchAppendReq_Options_Deadline:
 		// a duration that time.Duration cannot hold is no limit
@@ -157,10 +206,10 @@ func (c *batchCall) submitAndAnswer(b *batch) {
 	if !b.deadline.IsZero() {
 		ctx, cancel = context.WithDeadline(ctx, b.deadline)
 	}
+	b.held.working()
 	pending, err := c.submitBatch(ctx, b)
-	c.waiting.Add(1)
 	go func() {
-		defer c.waiting.Done()
+		defer c.waiting.pending.Done()
 		defer func() { <-c.slots }()
 		defer cancel()
 		var result eventlog.Result
@@ -180,7 +229,11 @@ func (c *batchCall) submitBatch(ctx context.Context, b *batch) (*eventlog.Pendin
 	if err != nil {
 		return nil, err
 	}
-	return c.service.log.Submit(ctx, string(b.options.GetStreamIdentifier().GetStreamName()), expected, b.events)
+	stream := string(b.options.GetStreamIdentifier().GetStreamName())
+	if err := authorizeBatch(ctx, stream); err != nil {
+		return nil, err
+	}
+	return c.service.log.Submit(ctx, stream, expected, b.events)
 }
 
 func expectedOfBatch(o *streams.BatchAppendReq_Options) (eventlog.Expected, error) {
@@ -259,8 +312,11 @@ func batchError(err error) *rpcstatus.Status {
 	default:
 		f := failureOf(err)
 		code, detail = f.code, &shared.Unknown{}
-		if f.code == codes.InvalidArgument {
+		switch f.code {
+		case codes.InvalidArgument:
 			detail = &shared.BadRequest{Message: f.message}
+		case codes.PermissionDenied:
+			detail = &shared.AccessDenied{}
 		}
 	}
 	status := &rpcstatus.Status{Code: int32(code), Message: err.Error()}

@@ -38,7 +38,15 @@ func (s *streamsService) Read(req *streams.ReadReq, call streams.Streams_ReadSer
 	if err != nil {
 		return statusError(call.Context(), err)
 	}
-	out := &reply{call: call, request: r, closing: s.closing}
+	out := &reply{call: call, request: r, closing: s.closing, log: s.log, held: s.memory.hold(call.Context())}
+	defer out.held.release()
+	if r.subscribe {
+		leave, err := s.subscriptions.take(call.Context())
+		if err != nil {
+			return statusError(call.Context(), err)
+		}
+		defer leave()
+	}
 	switch {
 	case r.subscribe && r.stream == "":
 		err = s.subscribeAll(r, out)
@@ -147,6 +155,30 @@ type reply struct {
 	call    streams.Streams_ReadServer
 	request *readRequest
 	closing <-chan struct{}
+	log     *eventlog.Log
+	held    *holding // memory of the page that is being sent
+}
+
+// page returns the bounds of a page, for which it reserves memory and what gRPC keeps of
+// answers that the client does not take. The page must be sent, and held released.
+func (o *reply) page(records int) (eventlog.Page, error) {
+	page := eventlog.Page{Records: min(records, pageRecords), Bytes: pageBytes}
+	if o.request.subscribe {
+		page = eventlog.Page{Records: min(records, subscriptionPageRecords), Bytes: subscriptionPageBytes}
+	}
+	return page, o.held.reserve(o.call.Context(), page.Bytes+queuedBytes)
+}
+
+// reserveBeyond reserves memory for what a page has beyond its bound, which is one record at most.
+func (o *reply) reserveBeyond(page eventlog.Page, records []eventlog.Record) error {
+	size := -page.Bytes
+	for i := range records {
+		size += len(records[i].Data) + len(records[i].Metadata)
+	}
+	if size <= 0 {
+		return nil
+	}
+	return o.held.reserve(o.call.Context(), size)
 }
 
 // interrupted returns why the call must stop between two pages: its context's error, or
@@ -168,24 +200,31 @@ type resolved struct {
 	link  *eventlog.Record // nil for an event that is no link, or that was not to be resolved
 }
 
-// resolve resolves links if the request asks for it. view is the one that the records were read from.
-func (r *readRequest) resolve(view *eventlog.View, records []eventlog.Record) ([]resolved, error) {
-	out := make([]resolved, 0, len(records))
-	for i := range records {
-		one := resolved{event: &records[i]}
-		if stream, revision, ok := linkTarget(&records[i]); r.resolveLinks && ok {
-			target, found, err := view.Event(stream, revision)
-			if err != nil {
-				return nil, err
-			}
-			one = resolved{link: &records[i]}
-			if found {
-				one.event = &target
-			}
-		}
-		out = append(out, one)
+// resolve returns a record as the request wants it. Links are resolved one by one when
+// they are sent: a page of links may have targets of any size.
+func (o *reply) resolve(record *eventlog.Record) (resolved, error) {
+	stream, revision, ok := linkTarget(record)
+	if !o.request.resolveLinks || !ok {
+		return resolved{event: record}, nil
 	}
-	return out, nil
+	view, err := o.log.View()
+	if err != nil {
+		return resolved{}, err
+	}
+	defer view.Close()
+	target, found, err := view.Event(stream, revision)
+	if err != nil || !found {
+		return resolved{link: record}, err
+	}
+	return resolved{event: &target, link: record}, nil
+}
+
+// position returns the position of the record that was read: that of the link, for a resolved link.
+func (e *resolved) position() uint64 {
+	if e.link != nil {
+		return e.link.Position
+	}
+	return e.event.Position
 }
 
 // linkTarget parses the revision@stream of a link. ok is false for other events and for
@@ -199,24 +238,41 @@ func linkTarget(r *eventlog.Record) (stream string, revision uint64, ok bool) {
 	return stream, revision, found && err == nil && stream != "" && len(stream) <= eventlog.MaxStreamNameBytes
 }
 
-// send sends events one by one. It blocks while the client does not receive (flow control).
-func (o *reply) send(events []resolved) error {
-	for _, e := range events {
-		message := &streams.ReadResp_ReadEvent{}
-		original := e.event
-		if e.link != nil {
-			original = e.link
-			message.Link = recordToWire(e.link, o.request.idAsText)
-		}
-		if e.event != nil {
-			message.Event = recordToWire(e.event, o.request.idAsText)
-		}
-		message.Position = &streams.ReadResp_ReadEvent_CommitPosition{CommitPosition: original.Position}
-		if err := o.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Event{Event: message}}); err != nil {
+// send sends the records of a page one by one, and releases its memory. It blocks while
+// the client does not receive (flow control).
+func (o *reply) send(records []eventlog.Record) error {
+	o.held.waitForClient()
+	defer o.held.release()
+	for i := range records {
+		if err := o.sendOne(&records[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (o *reply) sendOne(record *eventlog.Record) error {
+	e, err := o.resolve(record)
+	if err != nil {
+		return err
+	}
+	message := &streams.ReadResp_ReadEvent{Position: &streams.ReadResp_ReadEvent_CommitPosition{CommitPosition: e.position()}}
+	size := 0
+	if e.link != nil {
+		message.Link = recordToWire(e.link, o.request.idAsText)
+		size += len(e.link.Data) + len(e.link.Metadata)
+	}
+	if e.event != nil {
+		message.Event = recordToWire(e.event, o.request.idAsText)
+		size += len(e.event.Data) + len(e.event.Metadata)
+	}
+	if size > queuedBytes { // beyond what the page reserved for answers
+		if err := o.held.reserve(o.call.Context(), size); err != nil {
+			return err
+		}
+		defer o.held.giveBack(size)
+	}
+	return o.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Event{Event: message}})
 }
 
 // readStream sends the events of a stream that were visible when the call arrived.
@@ -237,18 +293,18 @@ func (s *streamsService) readStream(r *readRequest, out *reply) error {
 		if err := out.interrupted(); err != nil {
 			return err
 		}
-		events, revisions, err := s.streamPage(r, out, first, last, pageSize(left))
+		page, err := s.streamPage(r, out, first, last, pageSize(left))
 		if err != nil {
 			return err
 		}
-		if len(revisions) == 0 {
+		if len(page) == 0 {
 			return nil
 		}
-		if err := out.send(events); err != nil {
+		if err := out.send(page); err != nil {
 			return err
 		}
-		left -= uint64(len(revisions))
-		newest := revisions[len(revisions)-1]
+		left -= uint64(len(page))
+		newest := page[len(page)-1].Revision
 		if !r.backwards {
 			first = newest + 1
 		} else if newest == 0 {
@@ -289,22 +345,21 @@ func (s *streamsService) streamInfo(stream string) (eventlog.StreamInfo, error) 
 
 // streamPage reads one page. It closes its view before it returns, so that no snapshot is
 // held while events are sent.
-func (s *streamsService) streamPage(r *readRequest, out *reply, first, last uint64, records int) ([]resolved, []uint64, error) {
+func (s *streamsService) streamPage(r *readRequest, out *reply, first, last uint64, records int) ([]eventlog.Record, error) {
+	bounds, err := out.page(records)
+	if err != nil {
+		return nil, err
+	}
 	view, err := s.log.View()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer view.Close()
-	page, err := view.ReadStream(out.call.Context(), r.stream, first, last, r.backwards, eventlog.Page{Records: records, Bytes: pageBytes})
+	page, err := view.ReadStream(out.call.Context(), r.stream, first, last, r.backwards, bounds)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	revisions := make([]uint64, len(page))
-	for i := range page {
-		revisions[i] = page[i].Revision
-	}
-	events, err := r.resolve(view, page)
-	return events, revisions, err
+	return page, out.reserveBeyond(bounds, page)
 }
 
 // readAll sends events of $all up to the head that the log had when the call arrived.
@@ -371,19 +426,26 @@ func (r *readRequest) pageSize(left uint64) int {
 
 // allPage is a page of $all after filtering.
 type allPage struct {
-	events     []resolved
+	events     []eventlog.Record
 	considered int    // records looked at
 	last       uint64 // position of the last of them
 }
 
 func (s *streamsService) allPage(r *readRequest, out *reply, cursor, end uint64, records int) (allPage, error) {
+	bounds, err := out.page(records)
+	if err != nil {
+		return allPage{}, err
+	}
 	view, err := s.log.View()
 	if err != nil {
 		return allPage{}, err
 	}
 	defer view.Close()
-	page, err := view.ReadAll(out.call.Context(), cursor, r.backwards, eventlog.Page{Records: records, Bytes: pageBytes})
+	page, err := view.ReadAll(out.call.Context(), cursor, r.backwards, bounds)
 	if err != nil {
+		return allPage{}, err
+	}
+	if err := out.reserveBeyond(bounds, page); err != nil {
 		return allPage{}, err
 	}
 	result := allPage{}
@@ -402,6 +464,6 @@ func (s *streamsService) allPage(r *readRequest, out *reply, cursor, end uint64,
 			wanted = append(wanted, page[i])
 		}
 	}
-	result.events, err = r.resolve(view, wanted)
-	return result, err
+	result.events = wanted
+	return result, nil
 }

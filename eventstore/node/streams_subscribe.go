@@ -101,21 +101,21 @@ func (s *streamsService) streamStep(r *readRequest, out *reply, next *uint64) (i
 	} else if info.Last < 0 {
 		return 0, true, nil
 	}
-	events, revisions, err := s.streamPage(r, out, max(*next, info.First), last, pageRecords)
+	page, err := s.streamPage(r, out, max(*next, info.First), last, subscriptionPageRecords)
 	if err != nil {
 		return 0, false, err
 	}
-	if err := out.send(events); err != nil {
+	if err := out.send(page); err != nil {
 		return 0, false, err
 	}
-	if n := len(revisions); n > 0 {
-		*next = revisions[n-1] + 1
+	if n := len(page); n > 0 {
+		*next = page[n-1].Revision + 1
 	}
-	atEnd := len(revisions) == 0 || *next > last
+	atEnd := len(page) == 0 || *next > last
 	if atEnd && info.Tombstoned {
 		return 0, false, &eventlog.StreamDeletedError{Stream: r.stream}
 	}
-	return len(revisions), atEnd, nil
+	return len(page), atEnd, nil
 }
 
 // subscribeAll follows $all.
@@ -151,7 +151,7 @@ type allSubscription struct {
 }
 
 func (a *allSubscription) step() (int, bool, error) {
-	size := pageRecords
+	size := subscriptionPageRecords
 	if a.request.filter != nil {
 		size = a.request.filter.window
 	}
@@ -160,13 +160,14 @@ func (a *allSubscription) step() (int, bool, error) {
 		return 0, false, err
 	}
 	if page.considered == 0 {
+		a.out.held.release()
 		return 0, true, nil
 	}
 	if err := a.out.send(page.events); err != nil {
 		return 0, false, err
 	}
 	if n := len(page.events); n > 0 {
-		a.reported = max(a.reported, page.events[n-1].position())
+		a.reported = max(a.reported, page.events[n-1].Position)
 	}
 	a.next = page.last + 1
 	if err := a.countConsidered(page.considered); err != nil {
@@ -216,12 +217,4 @@ func (a *allSubscription) caughtUp() error {
 		}
 	}
 	return a.out.sendCaughtUp()
-}
-
-// position returns the position of the record that was read: that of the link, for a resolved link.
-func (e *resolved) position() uint64 {
-	if e.link != nil {
-		return e.link.Position
-	}
-	return e.event.Position
 }

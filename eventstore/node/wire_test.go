@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -435,14 +436,14 @@ func TestGossipAndFeatures(t *testing.T) {
 
 // One call that is refused for lack of memory must not take the memory of the next.
 func TestBudgetIsGivenBack(t *testing.T) {
-	b := newBudget(10_000)
-	first := holding{budget: b}
+	b := newBudget(10_000, slog.New(slog.DiscardHandler))
+	first := b.hold(context.Background())
 	if err := first.reserve(context.Background(), 9_000); err != nil {
 		t.Fatal(err)
 	}
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
-	second := holding{budget: b}
+	second := b.hold(context.Background())
 	if err := second.reserve(done, 9_000); !errors.Is(err, errTooBusy) {
 		t.Fatalf("got %v", err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"reckon/internal/auth"
 	"reckon/internal/database"
+	"reckon/internal/passwords"
 )
 
 const (
@@ -219,9 +220,9 @@ func (s *Store) accountByID(ctx context.Context, account string) (row accountRow
 }
 
 // ChangePassword replaces the password of an account and ends its browser sessions but the one of secret. A sign-in with the old
-// password that is under way fails. Errors: ErrInvalidPassword for the new one, ErrWrongPassword for the present one, ErrBusy.
+// password that is under way fails. Errors: ErrInvalidPassword for the new one, ErrWrongPassword for the present one, passwords.ErrBusy.
 func (s *Store) ChangePassword(ctx context.Context, account, present, replacement, secret string) error {
-	if !validPassword(replacement) {
+	if !passwords.Valid(replacement) {
 		return ErrInvalidPassword
 	}
 	row, known, err := s.accountByID(ctx, account)
@@ -238,9 +239,9 @@ func (s *Store) ChangePassword(ctx context.Context, account, present, replacemen
 }
 
 // SetPassword replaces the password of an account, whatever it is now, and ends all its browser sessions. Errors: ErrInvalidPassword,
-// ErrAccountNotFound, ErrBusy.
+// ErrAccountNotFound, passwords.ErrBusy.
 func (s *Store) SetPassword(ctx context.Context, account, replacement string) error {
-	if !validPassword(replacement) {
+	if !passwords.Valid(replacement) {
 		return ErrInvalidPassword
 	}
 	row, known, err := s.accountByID(ctx, account)
@@ -255,7 +256,7 @@ func (s *Store) SetPassword(ctx context.Context, account, replacement string) er
 
 // setPassword replaces the password that a row holds, unless another has replaced it since, and ends the sessions but one.
 func (s *Store) setPassword(ctx context.Context, row accountRow, replacement, keptSession string) error {
-	hash, err := s.hasher.hash(ctx, replacement)
+	hash, err := s.hasher.Hash(ctx, replacement)
 	if err != nil {
 		return err
 	}

@@ -2,12 +2,10 @@ package identity_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -284,37 +282,5 @@ func TestNothingOfAForgottenAccountIsInTheFiles(t *testing.T) {
 	}
 	if len(found("bert")) == 0 {
 		t.Error("the others are gone too")
-	}
-}
-
-// TestPasswordsAreHashedOnePerCore: of a flood of sign-ins as many are hashed at a time as there are cores, as many wait as the queue
-// holds, and the rest are told to come again.
-func TestPasswordsAreHashedOnePerCore(t *testing.T) {
-	h, cores := identity.NewHasher(), runtime.GOMAXPROCS(0)
-	slots, queue := h.Bounds()
-	if slots != cores || queue != cores*33 {
-		t.Fatalf("%d at a time, %d in all, on %d cores", slots, queue, cores)
-	}
-	release := h.Occupy() // every core computes
-	ctx, cancel := context.WithCancel(t.Context())
-	failed := make(chan error, queue)
-	for range queue {
-		go func() { failed <- h.Derive(ctx) }()
-	}
-	for h.Waiting() < queue {
-		runtime.Gosched()
-	}
-	if err := h.Derive(ctx); !errors.Is(err, identity.ErrBusy) {
-		t.Errorf("one more than the queue holds: %v", err)
-	}
-	cancel()
-	for range queue {
-		if err := <-failed; !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	}
-	release()
-	if err := h.Derive(t.Context()); err != nil {
-		t.Errorf("after the flood: %v", err)
 	}
 }

@@ -12,13 +12,15 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
+
+	"reckon/internal/passwords"
 )
 
 var (
 	// ErrInvalidEmail is returned for a text that is no e-mail address.
 	ErrInvalidEmail = errors.New("this is not an email address")
 	// ErrInvalidPassword means that a password is too short or too long.
-	ErrInvalidPassword = fmt.Errorf("a password has %d to %d characters of UTF-8", MinPasswordRunes, MaxPasswordRunes)
+	ErrInvalidPassword = fmt.Errorf("a password has %d to %d characters of UTF-8", passwords.MinRunes, passwords.MaxRunes)
 	// ErrEmailTaken means that the address is registered already.
 	ErrEmailTaken = errors.New("this address is already registered; sign in instead")
 	// ErrWrongPassword means that the password given with a request of a signed-in person is not the account's.
@@ -35,7 +37,7 @@ var (
 type Store struct {
 	db      *bun.DB
 	now     func() time.Time
-	hasher  hasher
+	hasher  passwords.Hasher
 	rules   Rules
 	windows *Windows
 	used    usedToday
@@ -45,7 +47,7 @@ type Store struct {
 
 // New returns a Store over a database that Open returned.
 func New(db *bun.DB, now func() time.Time, rules Rules) *Store {
-	return &Store{db: db, now: now, hasher: newHasher(), rules: rules, windows: NewWindows(db)}
+	return &Store{db: db, now: now, hasher: passwords.NewHasher(), rules: rules, windows: NewWindows(db)}
 }
 
 // LogRegistration appends account.registered to the log. It is idempotent.
@@ -53,17 +55,17 @@ type LogRegistration func(ctx context.Context, account string) error
 
 // Register inserts a pending row for the address, calls announce, and makes the row
 // active. After a crash in between SignIn does the rest. Errors: ErrInvalidEmail,
-// ErrInvalidPassword, ErrEmailTaken, ErrBusy, or that of announce.
+// ErrInvalidPassword, ErrEmailTaken, passwords.ErrBusy, or that of announce.
 func (s *Store) Register(ctx context.Context, email, password string, announce LogRegistration) (account string, err error) {
 	key, ok := emailKey(email)
 	switch {
 	case !ok:
 		return "", ErrInvalidEmail
-	case !validPassword(password):
+	case !passwords.Valid(password):
 		return "", ErrInvalidPassword
 	}
 	// Hashed before the address is looked up, so that the time does not show whether it is registered.
-	hash, err := s.hasher.hash(ctx, password)
+	hash, err := s.hasher.Hash(ctx, password)
 	if err != nil {
 		return "", err
 	}
@@ -90,7 +92,7 @@ func (s *Store) activate(ctx context.Context, account string, announce LogRegist
 }
 
 // SignIn checks a password and opens a browser session of SessionLifetime. It completes a
-// registration that was interrupted. Errors: ErrWrongCredentials, ErrBusy, or that of announce.
+// registration that was interrupted. Errors: ErrWrongCredentials, passwords.ErrBusy, or that of announce.
 func (s *Store) SignIn(ctx context.Context, email, password string, from Client, announce LogRegistration) (Session, error) {
 	row, err := s.findAccount(ctx, email)
 	known := err == nil
@@ -116,12 +118,12 @@ func (s *Store) SignIn(ctx context.Context, email, password string, from Client,
 // password, which is not hashed however long it is.
 func (s *Store) matches(ctx context.Context, password string, row accountRow, known bool) (bool, error) {
 	if !known {
-		row.PasswordHash = unknownAccountHash
+		row.PasswordHash = passwords.OfNobody
 	}
-	if !validPassword(password) {
+	if !passwords.Valid(password) {
 		known, password = false, "not a password"
 	}
-	same, err := s.hasher.matches(ctx, password, row.PasswordHash)
+	same, err := s.hasher.Matches(ctx, password, row.PasswordHash)
 	return same && known, err
 }
 

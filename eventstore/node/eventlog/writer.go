@@ -384,9 +384,6 @@ func (w *writer) append(r *request) (Result, error) {
 		if base, err = w.state(baseStream(r.stream)); err != nil {
 			return Result{}, err
 		}
-		if base.tombstoned {
-			return Result{}, &StreamDeletedError{r.stream}
-		}
 	}
 	v := evaluateExpected(s, r.expected)
 	if len(r.events) == 0 {

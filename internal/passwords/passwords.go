@@ -1,4 +1,9 @@
-package identity
+// Package passwords hashes passwords and compares them with their hashes.
+//
+// It promises that at most one hash per core is computed at a time, that few wait, and that
+// a comparison takes as long when there is nothing to compare with. It stores nothing and
+// never logs.
+package passwords
 
 import (
 	"context"
@@ -27,13 +32,13 @@ const (
 
 // Bounds of a password in characters (interface §8).
 const (
-	MinPasswordRunes = 8
-	MaxPasswordRunes = 128
+	MinRunes = 8
+	MaxRunes = 128
 )
 
-// hasher computes at most one hash per core at a time: each takes 19 MiB and a core. As many more wait as are computed in about a
+// Hasher computes at most one hash per core at a time: each takes 19 MiB and a core. As many more wait as are computed in about a
 // second; whoever comes then is told to come again.
-type hasher struct{ slots, queue chan struct{} }
+type Hasher struct{ slots, queue chan struct{} }
 
 // waitingPerCore is how many passwords wait for each core.
 const waitingPerCore = 32
@@ -41,14 +46,15 @@ const waitingPerCore = 32
 // ErrBusy means that too many passwords wait to be checked.
 var ErrBusy = errors.New("too many people sign in at this moment; try again in a moment")
 
-func newHasher() hasher {
+// NewHasher returns an idle one.
+func NewHasher() Hasher {
 	cores := runtime.GOMAXPROCS(0)
-	return hasher{slots: make(chan struct{}, cores), queue: make(chan struct{}, cores*(1+waitingPerCore))}
+	return Hasher{slots: make(chan struct{}, cores), queue: make(chan struct{}, cores*(1+waitingPerCore))}
 }
 
 // deriveKey is the argon2id of a password in NFC, so that the same characters typed on
 // another system are the same password (RFC 8265 §4.2).
-func (h hasher) deriveKey(ctx context.Context, password string, salt []byte) ([]byte, error) {
+func (h Hasher) deriveKey(ctx context.Context, password string, salt []byte) ([]byte, error) {
 	select {
 	case h.queue <- struct{}{}:
 	default:
@@ -64,8 +70,8 @@ func (h hasher) deriveKey(ctx context.Context, password string, salt []byte) ([]
 	return argon2.IDKey(norm.NFC.AppendString(nil, password), salt, passes, memoryKiB, lanes, hashBytes), nil
 }
 
-// hash is the encoded form of a new password.
-func (h hasher) hash(ctx context.Context, password string) (string, error) {
+// Hash is the encoded form of a new password. Errors: ErrBusy, or the context's.
+func (h Hasher) Hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // it never fails
 	key, err := h.deriveKey(ctx, password, salt)
@@ -76,24 +82,25 @@ func (h hasher) hash(ctx context.Context, password string) (string, error) {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes, encode(salt), encode(key)), nil
 }
 
-// unknownAccountHash is compared with when an address is unknown, so that the answer takes as long.
-var unknownAccountHash = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes,
+// OfNobody is a hash to compare with when there is no such user, so that the answer takes as long.
+var OfNobody = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes,
 	strings.Repeat("A", base64.RawStdEncoding.EncodedLen(saltBytes)), strings.Repeat("A", base64.RawStdEncoding.EncodedLen(hashBytes)))
 
-// matches compares a password with an encoded hash in constant time.
-func (h hasher) matches(ctx context.Context, password, encoded string) (bool, error) {
+// Matches compares a password with an encoded hash in constant time. Errors: ErrBusy, the
+// context's, or that of a hash that is none of this package's.
+func (h Hasher) Matches(ctx context.Context, password, encoded string) (bool, error) {
 	parts := strings.Split(encoded, "$")
 	parameters := fmt.Sprintf("m=%d,t=%d,p=%d", memoryKiB, passes, lanes)
 	if len(parts) != 6 || parts[1] != "argon2id" || parts[3] != parameters {
-		return false, fmt.Errorf("identity: a stored password hash has parameters this binary does not know")
+		return false, fmt.Errorf("a stored password hash has parameters this binary does not know")
 	}
 	salt, err := base64.RawStdEncoding.DecodeString(parts[4])
 	if err != nil {
-		return false, fmt.Errorf("identity: stored salt: %w", err)
+		return false, fmt.Errorf("stored salt: %w", err)
 	}
 	want, err := base64.RawStdEncoding.DecodeString(parts[5])
 	if err != nil {
-		return false, fmt.Errorf("identity: stored hash: %w", err)
+		return false, fmt.Errorf("stored hash: %w", err)
 	}
 	got, err := h.deriveKey(ctx, password, salt)
 	if err != nil {
@@ -102,8 +109,8 @@ func (h hasher) matches(ctx context.Context, password, encoded string) (bool, er
 	return subtle.ConstantTimeCompare(got, want) == 1, nil
 }
 
-// validPassword refuses what is not UTF-8 too: JSON cannot carry it, and so nobody could sign in with it.
-func validPassword(password string) bool {
+// Valid refuses what is not UTF-8 too: JSON cannot carry it, and so nobody could sign in with it.
+func Valid(password string) bool {
 	n := utf8.RuneCountInString(password)
-	return utf8.ValidString(password) && n >= MinPasswordRunes && n <= MaxPasswordRunes
+	return utf8.ValidString(password) && n >= MinRunes && n <= MaxRunes
 }

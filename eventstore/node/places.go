@@ -1,0 +1,145 @@
+package node
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+
+	"google.golang.org/grpc/peer"
+)
+
+// places bounds the connections of a listener. When all places are taken, the connection
+// that has been open longest without a verified password gives way to the next one; where
+// all are verified, the next one is closed at once.
+type places struct {
+	net.Listener
+	limit   int
+	trusted bool // who can connect needs no password
+
+	mu      sync.Mutex
+	taken   int
+	strange list.List // of *placedConn without a verified password, the oldest first
+}
+
+// Accept is net.Listener.
+func (p *places) Accept() (net.Conn, error) {
+	for {
+		c, err := p.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if placed := p.place(c); placed != nil {
+			return placed, nil
+		}
+		_ = c.Close() // there is no place
+	}
+}
+
+// place gives a connection a place; nil when there is none.
+func (p *places) place(c net.Conn) net.Conn {
+	p.mu.Lock()
+	var gone *placedConn
+	if p.taken >= p.limit {
+		oldest := p.strange.Front()
+		if oldest == nil {
+			p.mu.Unlock()
+			return nil
+		}
+		gone = oldest.Value.(*placedConn)
+		p.strange.Remove(oldest)
+		gone.strange = nil
+	}
+	placed := &placedConn{Conn: c, places: p}
+	placed.end = sync.OnceFunc(placed.leave)
+	p.taken++
+	placed.verified.Store(p.trusted)
+	if !p.trusted {
+		placed.strange = p.strange.PushBack(placed)
+	}
+	p.mu.Unlock()
+	if gone != nil {
+		_ = gone.Close() // it is gone either way
+	}
+	return placed
+}
+
+// placedConn is a connection that has a place.
+type placedConn struct {
+	net.Conn
+	places  *places
+	strange *list.Element // nil when verified, or gone
+	end     func()
+
+	verified atomic.Bool
+	received atomic.Int64 // bytes, while it is not verified
+}
+
+// Read is net.Conn. It fails when a connection has sent maxStrangeBytes without a verified
+// password: gRPC reads a whole message before anybody can ask who sends it.
+func (c *placedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if !c.verified.Load() && c.received.Add(int64(n)) > maxStrangeBytes {
+		return 0, errStrange
+	}
+	return n, err
+}
+
+var errStrange = errors.New("too much from a client without a password")
+
+func (c *placedConn) leave() {
+	c.places.mu.Lock()
+	defer c.places.mu.Unlock()
+	c.places.taken--
+	if c.strange != nil {
+		c.places.strange.Remove(c.strange)
+		c.strange = nil
+	}
+}
+
+// Close is net.Conn.
+func (c *placedConn) Close() error {
+	c.end()
+	return c.Conn.Close()
+}
+
+// RemoteAddr is net.Conn. gRPC hands it to the calls of the connection.
+func (c *placedConn) RemoteAddr() net.Addr { return clientAddr{c.Conn.RemoteAddr(), c} }
+
+// clientAddr is a client's address that leads to its connection.
+type clientAddr struct {
+	net.Addr
+	conn *placedConn
+}
+
+// connOf returns the connection of a call; nil for one that came through no listener of places.
+func connOf(ctx context.Context) *placedConn {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return nil
+	}
+	addr, ok := p.Addr.(clientAddr)
+	if !ok {
+		return nil
+	}
+	return addr.conn
+}
+
+// keepPlace keeps the connection of a call whose credentials were verified.
+func keepPlace(ctx context.Context) {
+	c := connOf(ctx)
+	if c == nil {
+		return
+	}
+	if c.verified.Swap(true) {
+		return
+	}
+	c.places.mu.Lock()
+	defer c.places.mu.Unlock()
+	if c.strange != nil {
+		c.places.strange.Remove(c.strange)
+		c.strange = nil
+	}
+}
