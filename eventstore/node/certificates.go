@@ -38,8 +38,7 @@ const (
 	clockTolerance  = time.Hour   // by which clients' clocks may be behind
 )
 
-// certificates answers TLS handshakes with a certificate that is loaded again when its
-// files change, and made again in time when it is the node's own.
+// certificates answers TLS handshakes with a certificate that is loaded again every minute, and made again in time when it is the node's own.
 type certificates struct {
 	certFile, keyFile string
 	renew             func(now time.Time) error // nil for a certificate that was given
@@ -49,7 +48,6 @@ type certificates struct {
 	mu     sync.Mutex
 	now    *tls.Certificate
 	looked time.Time
-	stamp  time.Time // when the files were written
 }
 
 // givenCertificates serves a certificate from files of PEM, whose owner renews them.
@@ -77,18 +75,11 @@ func (c *certificates) load(now time.Time) error {
 			return fmt.Errorf("the node's certificate: %w", err)
 		}
 	}
-	info, err := os.Stat(c.certFile)
-	if err != nil {
-		return fmt.Errorf("the node's certificate: %w", err)
-	}
-	if c.now != nil && info.ModTime().Equal(c.stamp) {
-		return nil
-	}
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {
 		return fmt.Errorf("the node's certificate in %s and its key in %s: %w", c.certFile, c.keyFile, err)
 	}
-	c.now, c.stamp = &pair, info.ModTime()
+	c.now = &pair
 	return nil
 }
 

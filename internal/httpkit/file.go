@@ -216,6 +216,10 @@ func describeParts(route Route, op *huma.Operation) {
 		{"If-Modified-Since", "The file is wanted only if it was written after this date"},
 		{"If-Unmodified-Since", "The file is wanted only if it was written by this date"},
 	} {
-		op.Parameters = append(op.Parameters, &huma.Param{Name: header.name, In: "header", Description: header.means, Schema: text})
+		schema := &huma.Schema{Type: huma.TypeString}
+		if !slices.Contains(validatorLists, header.name) {
+			schema.MinLength = new(1) // as refuseParameters has it
+		}
+		op.Parameters = append(op.Parameters, &huma.Param{Name: header.name, In: "header", Description: header.means, Schema: schema})
 	}
 }

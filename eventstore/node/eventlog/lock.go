@@ -13,30 +13,56 @@ import (
 
 const lockName = "LOCK"
 
-// lockFolder locks the folder for this process (flock on its file LOCK) and writes the
-// process id into the file. The system releases the lock when the process ends; the file
-// stays. The error is *FolderInUseError while another process holds the lock.
-func lockFolder(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+// folderLock holds a data folder for this process. It is flock on the folder itself, which a removed LOCK does not open, and on LOCK,
+// which has the process id, for file systems that lock no folders (NFS). The system releases both when the process ends.
+type folderLock struct {
+	folder, file *os.File
+}
+
+// lockFolder locks the folder for this process. The error is *FolderInUseError while another process holds the lock.
+func lockFolder(dir string) (_ *folderLock, err error) {
+	l := &folderLock{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}()
+	if l.folder, err = os.Open(dir); err != nil {
+		return nil, fmt.Errorf("open the data folder: %w", err)
+	}
+	held := syscall.Flock(int(l.folder.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if l.file, err = os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, fmt.Errorf("open the lock file of the data folder: %w", err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		defer func() { _ = f.Close() }()
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("lock the data folder %s: %w", dir, err)
-		}
-		return nil, &FolderInUseError{Dir: dir, PID: lockHolder(f)}
+	if held == nil || errors.Is(held, syscall.EBADF) || errors.Is(held, syscall.ENOTSUP) { // the last two: no locks of folders
+		held = syscall.Flock(int(l.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	if errors.Is(held, syscall.EWOULDBLOCK) {
+		return nil, &FolderInUseError{Dir: dir, PID: lockHolder(l.file)}
+	}
+	if held != nil {
+		return nil, fmt.Errorf("lock the data folder %s: %w", dir, held)
 	}
 	// written before it is truncated, so that the first line is a process id at every moment
 	line := strconv.Itoa(os.Getpid()) + "\n"
-	if _, err := f.WriteAt([]byte(line), 0); err != nil {
-		return nil, errors.Join(fmt.Errorf("write the lock file of the data folder: %w", err), f.Close())
+	if _, err := l.file.WriteAt([]byte(line), 0); err != nil {
+		return nil, fmt.Errorf("write the lock file of the data folder: %w", err)
 	}
-	if err := f.Truncate(int64(len(line))); err != nil {
-		return nil, errors.Join(fmt.Errorf("write the lock file of the data folder: %w", err), f.Close())
+	if err := l.file.Truncate(int64(len(line))); err != nil {
+		return nil, fmt.Errorf("write the lock file of the data folder: %w", err)
 	}
-	return f, nil
+	return l, nil
+}
+
+// Close releases the folder.
+func (l *folderLock) Close() error {
+	var err error
+	for _, f := range []*os.File{l.file, l.folder} {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	return err
 }
 
 // lockHolder returns the process id in the lock file, 0 when there is none.

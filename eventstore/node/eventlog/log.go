@@ -55,7 +55,7 @@ type Log struct {
 	clock        *steadyClock
 	logger       *slog.Logger
 	files        fileSystem
-	lock         *os.File
+	lock         *folderLock
 	headFile     file
 	index        *index
 	segments     atomic.Pointer[segmentList]
@@ -142,7 +142,7 @@ func (l *Log) openFiles(o Options) error {
 	if err := refuseOldFormat(o.Dir); err != nil {
 		return err
 	}
-	tail, err := l.openSegments(o.Random)
+	tail, err := l.openSegments(o)
 	if err != nil {
 		return err
 	}

@@ -145,7 +145,35 @@ func TestFolderInUse(t *testing.T) {
 	if !errors.As(err, &inUse) || inUse.PID != os.Getpid() || inUse.Dir != dir {
 		t.Fatalf("got %v", err)
 	}
+	if err := os.Remove(filepath.Join(dir, lockName)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Options{Dir: dir}); !errors.As(err, &inUse) {
+		t.Fatalf("without its lock file: %v", err)
+	}
 	verify(t, l)
+}
+
+// A folder that has lost all but its index is not taken for a new one.
+func TestSegmentsAreGone(t *testing.T) {
+	dir := t.TempDir()
+	l, err := Open(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, l, "s", Any(), event("a"))
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, lost := range []string{segmentFolder, headFileName} {
+		if err := os.RemoveAll(filepath.Join(dir, lost)); err != nil {
+			t.Fatal(err)
+		}
+		var damage *CorruptError
+		if _, err := Open(Options{Dir: dir}); !errors.As(err, &damage) || damage.File != segmentFolder {
+			t.Errorf("without %s: %v", lost, err)
+		}
+	}
 }
 
 // A folder of the format before the first release had its records in the folder "log".

@@ -19,7 +19,7 @@ type tailState struct {
 
 // openSegments opens the segments, or makes the first one, checks the end of the log
 // against the head file, and removes the rest of a write that was never acknowledged.
-func (l *Log) openSegments(random io.Reader) (tailState, error) {
+func (l *Log) openSegments(o Options) (tailState, error) {
 	id, segments, drafts, err := loadSegments(l.files, l.dir)
 	if err != nil {
 		return tailState{}, err
@@ -37,10 +37,17 @@ func (l *Log) openSegments(random io.Reader) (tailState, error) {
 		if !errors.Is(err, errNoHeadFile) {
 			return tailState{}, &CorruptError{Dir: l.dir, Position: 1, File: segmentFolder, Reason: "the segments are gone from a folder that held a log"}
 		}
-		if segments, id, err = l.createLog(random); err != nil {
-			return tailState{}, err
+		// the index of a new log is made after its first segment
+		switch whole, err := isWhole(o.indexFiles, filepath.Join(l.dir, indexFolder)); {
+		case err != nil:
+			return tailState{}, fmt.Errorf("look at the index of the event log: %w", err)
+		case whole:
+			return tailState{}, &CorruptError{Dir: l.dir, Position: 1, File: segmentFolder, Reason: "the segments are gone from a folder that has the index of a log; bring them back, or remove the index to begin another log"}
 		}
-		err = errNoHeadFile
+		var failed error
+		if segments, id, failed = l.createLog(o.Random); failed != nil {
+			return tailState{}, failed
+		}
 	}
 	l.id, l.genesis = id, genesisOf(id)
 	l.segments.Store(&segments)
