@@ -95,7 +95,7 @@ func TestExitStatuses(t *testing.T) {
 		"a file for a folder":       {[]string{"serve", "--data", file, "--listen", "127.0.0.1:0"}, 2, file},
 		"node in a file":            {[]string{"node", "--data", file}, 2, file},
 		"node beyond loopback":      {[]string{"node", "--data", filepath.Join(data, "node"), "--insecure-listen", "0.0.0.0:0"}, 2, "loopback"},
-		"node on a port":            {[]string{"node", "--data", filepath.Join(data, "node"), "--listen", "127.0.0.1:0"}, 2, "unknown flag"},
+		"node on a port":            {[]string{"node", "--data", filepath.Join(data, "node"), "--listen", "127.0.0.1:0"}, 2, "give --secure too"},
 		"a log anybody may write":   {[]string{"serve", "--data", data, "--eventstore", "esdb://127.0.0.1:1?tls=false"}, 2, "--insecure-eventstore"},
 		"its keys":                  {[]string{"keys", "rotate", "--data", data, "--eventstore", "esdb://127.0.0.1:1"}, 2, "--insecure-eventstore"},
 		"no engine yet":             {[]string{"engine", "status", "--data", data}, 1, ""},

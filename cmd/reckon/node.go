@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,12 +25,34 @@ type nodeCmd struct {
 	Data              string   `help:"Folder that holds the event log, and the socket through which processes of its owner reach it." default:"reckon-data/eventstore" env:"RECKON_NODE_DATA" placeholder:"DIR"`
 	InsecureListen    string   `help:"Listen on this loopback address instead of the socket; port 0 takes any free one. Every user of this machine is then an administrator of the log: nobody is asked who they are, and nothing is encrypted." env:"RECKON_NODE_INSECURE_LISTEN" placeholder:"HOST:PORT" xor:"port"`
 	Secure            bool     `help:"Let users in at --listen too, over TLS and with a password. The first start makes the users admin and ops, whose passwords are in RECKON_NODE_ADMIN_PASSWORD and RECKON_NODE_OPS_PASSWORD or in the files named below, and are otherwise made and written to first-passwords in the folder." env:"RECKON_NODE_SECURE" xor:"port"`
-	Listen            string   `help:"Address for --secure; port 0 takes any free one." default:"127.0.0.1:2113" env:"RECKON_NODE_LISTEN" placeholder:"HOST:PORT"`
+	Listen            string   `help:"Address for --secure (127.0.0.1:2113); port 0 takes any free one." env:"RECKON_NODE_LISTEN" placeholder:"HOST:PORT"`
 	TLSCertificate    string   `name:"tls-certificate" help:"Certificate in PEM for --secure, read again when it is replaced; without one the node makes a CA and a certificate of its own in the folder tls." env:"RECKON_NODE_TLS_CERTIFICATE" placeholder:"FILE" and:"tls"`
 	TLSKey            string   `name:"tls-key" help:"Key of --tls-certificate in PEM." env:"RECKON_NODE_TLS_KEY" placeholder:"FILE" and:"tls"`
 	TLSNames          []string `name:"tls-name" help:"Name or address by which clients reach the node, for the certificate that it makes; beside localhost, this machine's name and --listen." env:"RECKON_NODE_TLS_NAMES" placeholder:"NAME"`
 	AdminPasswordFile string   `help:"File whose first line is the password of admin when the first start makes it." env:"RECKON_NODE_ADMIN_PASSWORD_FILE" placeholder:"FILE"`
 	OpsPasswordFile   string   `help:"The same for ops." env:"RECKON_NODE_OPS_PASSWORD_FILE" placeholder:"FILE"`
+}
+
+// secureListen is where --secure listens unless --listen says so.
+const secureListen = "127.0.0.1:2113"
+
+// Validate refuses what only --secure would heed: whoever gives it takes the node for secured.
+func (c *nodeCmd) Validate() error {
+	if c.Secure {
+		return nil
+	}
+	for _, of := range []struct {
+		flag  string
+		given bool
+	}{
+		{"--listen", c.Listen != ""}, {"--tls-certificate", c.TLSCertificate != ""}, {"--tls-name", len(c.TLSNames) > 0},
+		{"--admin-password-file", c.AdminPasswordFile != ""}, {"--ops-password-file", c.OpsPasswordFile != ""},
+	} {
+		if of.given {
+			return fmt.Errorf("%s is for a port with TLS and users: give --secure too", of.flag)
+		}
+	}
+	return nil
 }
 
 // Run serves until SIGINT or SIGTERM.
@@ -80,7 +103,7 @@ func exists(file string) bool {
 
 // secure returns the settings of --secure.
 func (c *nodeCmd) secure() (*node.Secure, error) {
-	s := &node.Secure{Listen: c.Listen, CertificateFile: c.TLSCertificate, KeyFile: c.TLSKey, Names: c.TLSNames}
+	s := &node.Secure{Listen: cmp.Or(c.Listen, secureListen), CertificateFile: c.TLSCertificate, KeyFile: c.TLSKey, Names: c.TLSNames}
 	for _, of := range []struct {
 		password       *string
 		variable, file string
