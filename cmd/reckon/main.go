@@ -3,11 +3,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -103,4 +106,10 @@ func buildRevision() string {
 		return "dev"
 	}
 	return revision[:min(12, len(revision))] + modified
+}
+
+// untilSignal returns a context that SIGINT and SIGTERM end. After the returned function a
+// signal ends the process at once.
+func untilSignal() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 }

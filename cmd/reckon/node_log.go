@@ -1,14 +1,11 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"reckon/eventstore/node/eventlog"
 )
@@ -23,14 +20,14 @@ type nodeCommands struct {
 	Restore nodeRestoreCmd `cmd:"" help:"Copy a backup to a folder that is empty or absent, and verify the copy."`
 }
 
-// logFolder is the folder that a command works on.
-type logFolder struct {
-	Data string `help:"Folder that holds the event log." default:"reckon-data/eventstore" env:"RECKON_NODE_DATA" placeholder:"DIR"`
+// nodeFolder is the flag of every command on a node or its log.
+type nodeFolder struct {
+	Data string `help:"Folder that holds the event log, and the socket of the node that runs on it." default:"reckon-data/eventstore" env:"RECKON_NODE_DATA" placeholder:"DIR"`
 }
 
 // nodeVerifyCmd verifies the files of a log.
 type nodeVerifyCmd struct {
-	logFolder
+	nodeFolder
 	Anchor string `help:"File with the output of an earlier verification: the log must have the same record at that position." type:"path" placeholder:"FILE"`
 }
 
@@ -72,7 +69,7 @@ func readAnchor(path string) (*eventlog.Anchor, error) {
 
 // nodeReindexCmd builds the index again.
 type nodeReindexCmd struct {
-	logFolder
+	nodeFolder
 	AcceptEnd bool `help:"Take the end of the segments as the end of the log, and make the file HEAD anew: records that may be missing there are given up."`
 }
 
@@ -86,7 +83,7 @@ func (c *nodeReindexCmd) Run() error {
 
 // nodeBackupCmd copies a log.
 type nodeBackupCmd struct {
-	logFolder
+	nodeFolder
 	Target string `arg:"" help:"Folder of the copy, empty or absent." type:"path"`
 }
 
@@ -100,7 +97,7 @@ func (c *nodeBackupCmd) Run() error {
 
 // nodeRestoreCmd copies a backup to its place.
 type nodeRestoreCmd struct {
-	logFolder
+	nodeFolder
 	Source string `arg:"" help:"Folder of the backup." type:"path"`
 }
 
@@ -110,10 +107,6 @@ func (c *nodeRestoreCmd) Run() error {
 	defer stop()
 	report, err := eventlog.CopyFolder(ctx, c.Source, c.Data)
 	return reportLog("restore", report, err)
-}
-
-func untilSignal() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 }
 
 // reportLog prints what is right, which is an anchor too, or what is wrong.

@@ -16,8 +16,7 @@ from .. import budget
 from ..assumptions import flatten
 from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus
-from ..tree import show as show_tree
+from ..tree import Refused, Tree, arguments, brief, free_symbols, is_call, minus
 from ..truth import member
 from ..univariate import polynomial
 from ..values import Kind, NonValue, Undecided, complex_ball, precision, whole
@@ -219,7 +218,7 @@ def modular(task: dict[str, Any]) -> Residual:
         values = dict(zip(s["names"], s["values"], strict=True))
         odd = next((name for name in unknowns if no_integer(values[name])), None)
         if odd is not None:
-            return Refuted(Statement(f"{odd} = {show_tree(values[odd])[:200]} is no integer", exact=False))
+            return Refuted(Statement(f"{odd} = {brief(values[odd], 200)} is no integer", exact=False))
         point = [residue(values[name], {}, n) for name in unknowns]
         if any(v is None for v in point):
             return Open("a value is no integer")

@@ -22,7 +22,8 @@ from ..parameters import leaves_out
 from ..points import Points
 from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, reals, walk
 from ..tree import show as show_tree
-from ..values import Kind, NonValue, Relation, Undecided, show
+from ..values import Kind, NonValue, Relation, Undecided
+from ..wording import equation
 from . import components, decimals, diophantine, exponential, kernels, logarithmic, parametric, parts, periodic, stepped, window
 from .algebraic import NotAlgebraic
 from .cancelling import collected
@@ -282,7 +283,7 @@ def with_parameters(problem: Problem) -> Residual:
         findings.append(without_parameters(bare.having(values)))
     refuted = [found for found in findings if isinstance(found, Refuted)]
     if refuted and len(refuted) == len(findings):
-        where = ", ".join(f"{name} = {show(value)}" for name, value in next(p for p in chosen if not p.special).values.items())
+        where = ", ".join(equation(str(name), value) for name, value in next(p for p in chosen if not p.special).values.items())
         return Refuted(Statement(f"at {where}: {refuted[0].proof.sentence()}"))
     if refuted:
         return Open("holds for some values of the parameters only")
