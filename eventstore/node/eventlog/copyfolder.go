@@ -52,14 +52,14 @@ func (e *CopyError) Unwrap() error { return e.Err }
 // start builds it. After an error there is no copy; after damage the report says how far the
 // log verifies.
 func CopyFolder(ctx context.Context, from, to string) (Report, error) {
-	if err := checkCopyTarget(from, to); err != nil {
-		return Report{}, err
-	}
 	folder, err := readFolder(from)
 	if err != nil {
 		return reportUpTo(ctx, from, err)
 	}
 	defer func() { _ = folder.segments.close() }() // they were only read
+	if err := checkCopyTarget(from, to); err != nil {
+		return Report{}, err
+	}
 	err = checkHeadMark(from, folder.mark, folder.markErr, folder.id, folder.segments)
 	var tail tailScan
 	if err == nil {
