@@ -70,7 +70,9 @@ func (c *nodeCmd) Run() error {
 		fmt.Fprintln(os.Stderr, "reckon node:", err)
 		return exitStatus(2)
 	}
-	c.announce(n)
+	if n.Health().Err == nil {
+		c.announce(n)
+	}
 	select {
 	case <-ctx.Done():
 	case err := <-n.Done():
@@ -79,7 +81,11 @@ func (c *nodeCmd) Run() error {
 	stop() // a second signal ends the process at once
 	closeCtx, cancel := context.WithTimeout(context.Background(), nodeCloseTimeout)
 	defer cancel()
-	return n.Close(closeCtx)
+	closed := n.Close(closeCtx)
+	if err := n.Health().Err; err != nil { // found at the end
+		return err
+	}
+	return closed
 }
 
 func (c *nodeCmd) announce(n *node.Node) {

@@ -112,6 +112,9 @@ func (c *nodeRestoreCmd) Run() error {
 // reportLog prints what is right, which is an anchor too, or what is wrong.
 func reportLog(command string, report eventlog.Report, err error) error {
 	if err == nil {
+		if report.Unfinished > 0 {
+			fmt.Fprintf(os.Stderr, "reckon node %s: %d bytes lie behind the newest record: a write that was acknowledged to nobody, which the next start removes, or one that a running node is at\n", command, report.Unfinished)
+		}
 		out := json.NewEncoder(os.Stdout)
 		out.SetIndent("", "  ")
 		return out.Encode(report)
@@ -122,7 +125,11 @@ func reportLog(command string, report eventlog.Report, err error) error {
 	var other *eventlog.AnchorError
 	switch {
 	case errors.As(err, &damage), errors.As(err, &index):
-		fmt.Fprintf(os.Stderr, "reckon node %s: all up to position %d is right\n", command, report.Records)
+		if report.Records == 0 {
+			fmt.Fprintf(os.Stderr, "reckon node %s: no record before it could be verified\n", command)
+		} else {
+			fmt.Fprintf(os.Stderr, "reckon node %s: all up to position %d is right\n", command, report.Records)
+		}
 		return exitStatus(1)
 	case errors.As(err, &other):
 		return exitStatus(1)
