@@ -35,7 +35,7 @@ func TestRawReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"$reckon-log@0", eventstore.IdentityStream + "@0"} // the first is the node's own
-	for i := range 150 { // more than one page backwards
+	for i := range 150 {                                                // more than one page backwards
 		stream := []string{"a-1", "b-1", "a-2"}[i%3]
 		if _, err := store.Append(t.Context(), stream, event.Revision(i/3-1), note("text")); err != nil {
 			t.Fatal(err)
