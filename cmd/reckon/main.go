@@ -24,6 +24,7 @@ type commandLine struct {
 	Projections projectionsCmd `cmd:"" help:"Show and steer the read models."`
 	Parked      parkedCmd      `cmd:"" help:"Show and retry events that were set aside."`
 	Bursts      burstsCmd      `cmd:"" help:"Derive an account's bursts of activity from the log, as it was at any position."`
+	Audit       auditCommands  `cmd:"" help:"Derive again from the log what an installation must say, and report what differs."`
 	Blobs       blobsCmd       `cmd:"" help:"Remove large bytes that no event names."`
 	Engine      engineCmd      `cmd:"" help:"Install and test the evaluation engine."`
 	Reference   referenceCmd   `cmd:"" help:"Check and build the function reference."`
