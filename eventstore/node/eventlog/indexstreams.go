@@ -145,11 +145,13 @@ type indexStreams struct {
 	known   [indexKinds]map[string]*indexHead // by key
 	count   int
 	touched []*indexHead
+	key     []byte // reused
 }
 
 const maxKnownIndexStreams = 8192
 
 func (x *indexStreams) add(batch *pebble.Batch, r *Record, at place) error {
+	value := at.encode()
 	for kind := byCategory; kind < indexKinds; kind++ {
 		key, found := r.indexed(kind)
 		if !found {
@@ -171,7 +173,8 @@ func (x *indexStreams) add(batch *pebble.Batch, r *Record, at place) error {
 			h.touched = true
 			x.touched = append(x.touched, h)
 		}
-		if err := batch.Set(appendIndexKey(nil, h.stream, uint64(h.last)), at.encode(), nil); err != nil {
+		x.key = appendIndexKey(x.key[:0], h.stream, uint64(h.last))
+		if err := batch.Set(x.key, value, nil); err != nil {
 			return err
 		}
 	}
