@@ -41,7 +41,7 @@ func (e *CopyError) Error() string {
 	if e.Left {
 		left = "what was copied is still there, and the next copy to that folder begins anew"
 	}
-	return fmt.Sprintf("cannot copy the event log to %s: %v; %s: %s", e.Target, e.Err, left, remedyFor(e.Err))
+	return fmt.Sprintf("cannot copy the event log to %s: %v; %s: %s, then copy again", e.Target, e.Err, left, remedyFor(e.Err))
 }
 
 func (e *CopyError) Unwrap() error { return e.Err }

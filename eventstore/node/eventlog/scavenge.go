@@ -53,7 +53,7 @@ type ScavengeError struct {
 }
 
 func (e *ScavengeError) Error() string {
-	return fmt.Sprintf("event log in %s: cannot scavenge %s: %v; no record was lost, and appends go on: %s, and scavenge again", e.Dir, e.File, e.Err, remedyFor(e.Err))
+	return fmt.Sprintf("event log in %s: cannot scavenge %s: %v; no record was lost, and appends go on: %s, then scavenge again", e.Dir, e.File, e.Err, remedyFor(e.Err))
 }
 
 func (e *ScavengeError) Unwrap() error { return e.Err }
