@@ -195,7 +195,7 @@ func shownTime(at time.Time) string {
 // are the ends of a command that prints until it is told to stop, and no errors of it.
 func withOutput(f func(context.Context) error) error {
 	signal.Ignore(syscall.SIGPIPE) // a write to a closed pipe is an error then, and does not end the process
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	ctx, closed := context.WithCancel(ctx)
 	defer closed()

@@ -8,9 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -118,7 +116,7 @@ type projectionsStatusCmd struct {
 
 // Run shows the read models. It exits 1 when one is halted or has parked something.
 func (c *projectionsStatusCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	where, err := c.settings(ctx)
 	if err != nil {
@@ -185,7 +183,7 @@ type projectionsVersionsCmd struct {
 
 // Run lists the versions of read models in the database, those of other binaries too.
 func (c *projectionsVersionsCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	list, err := c.storedVersions(ctx)
 	if err != nil {
@@ -260,7 +258,7 @@ func (c *projectionsBootCmd) dryRun(ctx context.Context, where *settings) error 
 
 // Run builds a read model again and says how far it is until it is there.
 func (c *projectionsBootCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	where, err := c.settings(ctx)
 	if err != nil {
@@ -321,7 +319,7 @@ type projectionsPauseCmd struct {
 
 // Run stops a read model until it is resumed, over restarts too.
 func (c *projectionsPauseCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	return c.runAction(ctx, c.Name, "pause", func(e *projecting.Engine) error { return e.Pause(ctx, c.Name) })
 }
@@ -333,7 +331,7 @@ type projectionsResumeCmd struct {
 
 // Run lets a read model go on.
 func (c *projectionsResumeCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	return c.runAction(ctx, c.Name, "resume", func(e *projecting.Engine) error { return e.Resume(ctx, c.Name) })
 }
@@ -347,7 +345,7 @@ type projectionsTeardownCmd struct {
 
 // Run removes tables, checkpoint and parked events of a version.
 func (c *projectionsTeardownCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	where, err := c.settings(ctx)
 	if err != nil {
@@ -375,8 +373,4 @@ func (c *projectionsTeardownCmd) Run() error {
 	}
 	defer closeDatabase()
 	return projecting.TearDown(ctx, db, c.Name, c.Version)
-}
-
-func interruptContext() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
