@@ -9,6 +9,8 @@ import (
 // auditAnswer is what `reckon audit --json` prints.
 type auditAnswer struct {
 	Counts   map[string]int64 `json:"counts"`
+	Tables   bool             `json:"tables"`
+	Chained  bool             `json:"chained"`
 	Findings []struct {
 		Kind, Severity, Stream, Table, Key, Column, Expected, Found string
 		Position                                                    uint64
@@ -42,6 +44,9 @@ func (s *Server) mustBeClean(arguments ...string) auditAnswer {
 			s.t.Errorf("%s %s %s %d %s %s %s: expected %s; found %s", f.Severity, f.Kind, f.Stream, f.Position, f.Table, f.Key, f.Column, f.Expected, f.Found)
 		}
 		s.t.Fatalf("the audit ends with %d", status)
+	}
+	if !answer.Tables || !answer.Chained || answer.Counts["events"] == 0 {
+		s.t.Errorf("not everything was looked at: %+v", answer)
 	}
 	return answer
 }
