@@ -46,7 +46,7 @@ type auditLogCmd struct {
 
 // Run exits 0 when nothing is wrong, 1 with findings, 2 when the log could not be read.
 func (c *auditLogCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	config := auditor.Config{Reader: audit.Reader{Catalogue: domain.Catalogue(), Unmarshal: eventstore.Unmarshal}}
 	var err error

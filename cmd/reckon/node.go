@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"reckon/eventstore/node"
@@ -22,7 +20,7 @@ const nodeCloseTimeout = 10 * time.Second
 
 // nodeCmd runs the event store alone.
 type nodeCmd struct {
-	Data              string   `help:"Folder that holds the event log, and the socket through which processes of its owner reach it." default:"reckon-data/eventstore" env:"RECKON_NODE_DATA" placeholder:"DIR"`
+	nodeFolder
 	InsecureListen    string   `help:"Listen on this loopback address instead of the socket; port 0 takes any free one. Every user of this machine is then an administrator of the log: nobody is asked who they are, and nothing is encrypted." env:"RECKON_NODE_INSECURE_LISTEN" placeholder:"HOST:PORT" xor:"port"`
 	Secure            bool     `help:"Let users in at --listen too, over TLS and with a password. The first start makes the users admin and ops, whose passwords are in RECKON_NODE_ADMIN_PASSWORD and RECKON_NODE_OPS_PASSWORD or in the files named below, and are otherwise made and written to first-passwords in the folder." env:"RECKON_NODE_SECURE" xor:"port"`
 	Listen            string   `help:"Address for --secure (127.0.0.1:2113); port 0 takes any free one." env:"RECKON_NODE_LISTEN" placeholder:"HOST:PORT"`
@@ -57,7 +55,7 @@ func (c *nodeCmd) Validate() error {
 
 // Run serves until SIGINT or SIGTERM.
 func (c *nodeCmd) Run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
 	config := node.Config{Dir: c.Data, Listen: c.InsecureListen, Logger: slog.Default()}
 	var err error
@@ -72,7 +70,9 @@ func (c *nodeCmd) Run() error {
 		fmt.Fprintln(os.Stderr, "reckon node:", err)
 		return exitStatus(2)
 	}
-	c.announce(n)
+	if n.Health().Err == nil {
+		c.announce(n)
+	}
 	select {
 	case <-ctx.Done():
 	case err := <-n.Done():
@@ -81,7 +81,11 @@ func (c *nodeCmd) Run() error {
 	stop() // a second signal ends the process at once
 	closeCtx, cancel := context.WithTimeout(context.Background(), nodeCloseTimeout)
 	defer cancel()
-	return n.Close(closeCtx)
+	closed := n.Close(closeCtx)
+	if err := n.Health().Err; err != nil { // found at the end
+		return err
+	}
+	return closed
 }
 
 func (c *nodeCmd) announce(n *node.Node) {

@@ -36,7 +36,7 @@ type parkedListCmd struct {
 
 // Run lists what is parked. It exits 1 when there is something.
 func (c *parkedListCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	where, err := c.settings(ctx)
 	if err != nil {
@@ -88,7 +88,7 @@ type parkedRetryCmd struct {
 
 // Run tries again what a read model or a reaction of that name set aside.
 func (c *parkedRetryCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	models := projections.New(nil, nil)
 	for _, p := range models.All() {
@@ -182,7 +182,7 @@ type parkedDropCmd struct {
 
 // Run gives up the parked events of one stream; its later ones are applied again.
 func (c *parkedDropCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	return c.runAction(ctx, c.Name, "drop?stream="+url.QueryEscape(c.Stream), func(e *projecting.Engine) error {
 		return e.DropParked(ctx, c.Name, c.Stream)

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
-	"os/signal"
-	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -115,7 +113,7 @@ type projectionsStatusCmd struct {
 
 // Run shows the read models. It exits 1 when one is halted or has parked something.
 func (c *projectionsStatusCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	where, err := c.settings(ctx)
 	if err != nil {
@@ -182,7 +180,7 @@ type projectionsBootCmd struct {
 
 // Run builds a read model again and says how far it is until it is there.
 func (c *projectionsBootCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	where, err := c.settings(ctx)
 	if err != nil {
@@ -240,7 +238,7 @@ type projectionsPauseCmd struct {
 
 // Run stops a read model until it is resumed, over restarts too.
 func (c *projectionsPauseCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	return c.runAction(ctx, c.Name, "pause", func(e *projecting.Engine) error { return e.Pause(ctx, c.Name) })
 }
@@ -252,7 +250,7 @@ type projectionsResumeCmd struct {
 
 // Run lets a read model go on.
 func (c *projectionsResumeCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	return c.runAction(ctx, c.Name, "resume", func(e *projecting.Engine) error { return e.Resume(ctx, c.Name) })
 }
@@ -265,7 +263,7 @@ type projectionsTeardownCmd struct {
 
 // Run removes tables, checkpoint and parked events of a version.
 func (c *projectionsTeardownCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	where, err := c.settings(ctx)
 	if err != nil {
@@ -286,8 +284,4 @@ func (c *projectionsTeardownCmd) Run() error {
 	}
 	defer closeDatabase()
 	return projecting.TearDown(ctx, db, c.Name, c.Version)
-}
-
-func interruptContext() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }

@@ -206,5 +206,10 @@ func (n *Node) shutdown(ctx context.Context) error {
 		<-stopped
 	}
 	n.groups.close()
-	return n.log.Close()
+	before := n.log.Err()
+	err := n.log.Close()
+	if err == nil && before == nil {
+		err = n.log.Err() // the disk refused what is written at the end
+	}
+	return err
 }

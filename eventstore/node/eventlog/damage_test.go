@@ -35,7 +35,7 @@ func smallLog(t *testing.T) (files map[string][]byte, frames []frameAt) {
 	if len(segments) != 3 {
 		t.Fatalf("%d segments", len(segments))
 	}
-	_, err = scanSegments(context.Background(), dir, segments, cursor{link: l.genesis}, headOf(t, l), func(r *stored, at place) error {
+	_, err = scanSegments(context.Background(), dir, segments, keep, cursor{link: l.genesis}, headOf(t, l), func(r *stored, at place) error {
 		frames = append(frames, frameAt{segments.find(r.Position).name(), at})
 		return nil
 	})
@@ -503,11 +503,22 @@ func TestRemovedPayloadKeepsTheChain(t *testing.T) {
 	}
 	f := frames[3]
 	b := files[f.file]
-	record := redacted(b[f.offset+frameHeader : f.end()])
-	frame := append(bytes.Clone(b[f.offset:f.offset+frameHeader]), record...)
-	binary.BigEndian.PutUint32(frame[4:], uint32(len(record)))
-	binary.BigEndian.PutUint32(frame[16:], frameSum(binary.BigEndian.Uint32(b[segmentHeader-4:]), frame))
-	files[f.file] = slices.Concat(b[:f.offset], frame, b[f.end():])
+	header, reason := parseSegmentHeader(b)
+	if reason != "" {
+		t.Fatal(reason)
+	}
+	again := encodeSegmentHeader(scavengedFormat, header.id, header.base, header.link)
+	for _, other := range frames {
+		if other.file == f.file {
+			frame := b[other.offset:other.end()]
+			r, reason := parseFrame(header.seed, frame)
+			if reason != "" {
+				t.Fatal(reason)
+			}
+			again = appendAgain(again, binary.BigEndian.Uint32(again[segmentHeader-4:]), &r, frame, other == f)
+		}
+	}
+	files[f.file] = again
 	if err := os.WriteFile(filepath.Join(dir, f.file), files[f.file], 0o600); err != nil {
 		t.Fatal(err)
 	}

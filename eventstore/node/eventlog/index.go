@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -133,7 +134,7 @@ func (i *index) close() error {
 func (i *index) forget() error { return forgetIndex(i.files.FS, i.dir) }
 
 func forgetIndex(files vfs.FS, dir string) error {
-	if err := files.Remove(filepath.Join(dir, indexWhole)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := files.Remove(filepath.Join(dir, indexWhole)); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return fmt.Errorf("mark the index of the event log as doubtful: %w", err)
 	}
 	return nil
@@ -143,6 +144,9 @@ func forgetIndex(files vfs.FS, dir string) error {
 func (i *index) setWhole() error {
 	if err := i.Flush(); err != nil {
 		return err
+	}
+	if i.files.hasFailed() {
+		return errDropped
 	}
 	f, err := i.files.FS.Create(filepath.Join(i.dir, indexWhole), vfs.WriteCategoryUnspecified)
 	if err != nil {
@@ -155,14 +159,20 @@ func (i *index) setWhole() error {
 	return errors.Join(f.Sync(), f.Close(), folder.Sync(), folder.Close())
 }
 
+// errDropped is returned for an index of which a write was refused: what is on the disk is not all of it.
+var errDropped = errors.New("a write was refused before")
+
 // isWhole reports whether the folder holds an index that was built to its end and never in doubt.
 func isWhole(files vfs.FS, dir string) (bool, error) {
 	_, err := files.Stat(filepath.Join(dir, indexWhole))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return false, nil
 	}
 	return err == nil, err
 }
+
+// rebuildAsked is the reason to build an index again that nothing is wrong with.
+const rebuildAsked = "it was asked for"
 
 // loadIndex opens the index and adds the records that it lacks. One that is missing, in
 // doubt, or not of these segments is built from all of them.
@@ -170,17 +180,19 @@ func (l *Log) loadIndex(under vfs.FS, end cursor) error {
 	dir := filepath.Join(l.dir, indexFolder)
 	whole, err := isWhole(under, dir)
 	if err != nil {
-		return fmt.Errorf("open the index of the event log: %w", err)
+		return l.storageError("open the index", err)
 	}
 	if whole {
 		reason, err := l.adoptIndex(under, dir, end)
 		if err != nil || reason == "" {
 			return err
 		}
-		l.logger.Warn("the index of the event log is built again from its segments", "folder", l.dir, "reason", reason)
+		if reason != rebuildAsked {
+			l.logger.Warn("the index of the event log is built again from its segments", "folder", l.dir, "reason", reason)
+		}
 	}
 	if err := errors.Join(forgetIndex(under, dir), under.RemoveAll(dir)); err != nil {
-		return fmt.Errorf("remove the index of the event log: %w", err)
+		return l.storageError("remove the index", err)
 	}
 	if err := under.MkdirAll(dir, 0o700); err != nil {
 		return l.storageError("make the folder of the index", err)
@@ -189,9 +201,12 @@ func (l *Log) loadIndex(under vfs.FS, end cursor) error {
 		return l.storageError("make the index", err)
 	}
 	if err := l.catchUp(cursor{link: l.genesis}, end); err != nil {
-		return err
+		return errors.Join(l.Err(), err)
 	}
-	return l.storageErrorOrNil("write the index", l.index.setWhole())
+	if err := l.index.setWhole(); err != nil {
+		return errors.Join(l.Err(), l.storageError("write the index", err))
+	}
+	return l.Err()
 }
 
 // adoptIndex opens an index that is there; a reason says why it must be built again.
@@ -205,7 +220,7 @@ func (l *Log) adoptIndex(under vfs.FS, dir string, end cursor) (reason string, e
 	}
 	l.index = opened
 	if reason, err = l.completeIndex(end); err == nil && reason == "" {
-		return "", nil
+		return "", l.Err()
 	}
 	l.index = nil
 	closed := opened.close()
@@ -227,10 +242,18 @@ func (l *Log) completeIndex(end cursor) (reason string, err error) {
 		return "its state cannot be read", nil
 	case state.id != l.id:
 		return "it is of another log", nil
+	case l.acceptEnd:
+		return rebuildAsked, nil
+	// a record is indexed when it is durable, before it is acknowledged
 	case state.position > end.position:
-		return fmt.Sprintf("it reaches position %d, the log ends at %d", state.position, end.position), nil
+		tail := l.segments.Load().tail()
+		return "", &CorruptError{Dir: l.dir, Position: end.position + 1, File: tail.name(), Offset: tail.current().end.Load(), Advice: acceptEndAdvice,
+			Reason: fmt.Sprintf("acknowledged records are missing at the end of the log: the index has those up to position %d", state.position)}
 	case state.position == end.position && state.link != end.link:
-		return "its end is another one", nil
+		return "", &CorruptError{Dir: l.dir, Position: end.position, File: l.segments.Load().find(end.position).name(), Advice: acceptEndAdvice,
+			Reason: "the index was made from another record at the end of the log: acknowledged records were lost, and others took their positions"}
+	case l.rebuild:
+		return rebuildAsked, nil
 	}
 	err = l.catchUp(state.cursor, end)
 	var doubt *IndexError
@@ -247,7 +270,7 @@ func (l *Log) completeIndex(end cursor) (reason string, err error) {
 // catchUp adds the records after the cursor to the index.
 func (l *Log) catchUp(from, end cursor) error {
 	b := &indexBatch{log: l, batch: l.index.NewBatch(), heads: map[string]head{}}
-	reached, err := scanSegments(context.Background(), l.dir, *l.segments.Load(), from, end.position, func(r *stored, at place) error {
+	reached, err := scanSegments(context.Background(), l.dir, *l.segments.Load(), keep, from, end.position, func(r *stored, at place) error {
 		if err := b.add(r, at); err != nil {
 			return err
 		}

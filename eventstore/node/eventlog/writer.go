@@ -274,9 +274,7 @@ func (w *writer) decide(r *request) (Result, error) {
 func (w *writer) commit() {
 	var failure error
 	if len(w.group) > 0 {
-		if failure = w.writeGroup(); failure != nil {
-			w.log.fail(failure)
-		}
+		failure = w.writeGroup()
 	}
 	for i, r := range w.decided {
 		if failure != nil {
@@ -308,12 +306,23 @@ func (w *writer) tidy() error {
 }
 
 // writeGroup writes the group's records with one sync, names the newest in the head file,
-// indexes them, and lets readers see them.
-func (w *writer) writeGroup() error {
+// checks that both files are still in the folder, indexes the records, and lets readers see
+// them. An error ends the taking of appends.
+func (w *writer) writeGroup() (failure error) {
 	if err := w.log.Err(); err != nil {
 		return err
 	}
-	err := w.tail.use(true, func(f file) error {
+	w.log.writing.Lock()
+	defer w.log.writing.Unlock()
+	defer func() {
+		if failure != nil {
+			w.log.fail(failure)
+		}
+	}()
+	if err := w.log.checkTail(); err != nil { // a write behind the end of a file that was cut would hide that
+		return err
+	}
+	err := w.tail.use(keep, func(f opened) error {
 		if _, err := f.WriteAt(w.group, w.durable.offset); err != nil {
 			// what was written of the group would be found as a torn write; without it there is nothing to find
 			_ = f.truncate(w.durable.offset)
@@ -332,7 +341,10 @@ func (w *writer) writeGroup() error {
 	if _, err := w.log.headFile.WriteAt(mark.encode(), 0); err != nil {
 		return w.log.storageError("write the head file", err)
 	}
-	w.tail.end.Store(reached.offset)
+	w.tail.current().end.Store(reached.offset)
+	if err := w.log.checkNewest(); err != nil {
+		return err
+	}
 	for stream, state := range w.changed {
 		if err := w.batch.Set(headKey(stream), state.encode(), nil); err != nil {
 			return w.log.doubtIndex("it takes no entry", err)
@@ -600,7 +612,7 @@ func (w *writer) encodeDrafts() error {
 			return w.giveUp(fmt.Errorf("read random bytes: %w", err))
 		}
 		start := len(w.group)
-		w.group, w.chain = appendFrame(w.group, w.tail.seed, w.durable.position, r, i == len(w.drafts)-1, salt, w.chain)
+		w.group, w.chain = appendFrame(w.group, w.tail.current().seed, w.durable.position, r, i == len(w.drafts)-1, salt, w.chain)
 		at := place{r.Position, w.durable.offset + int64(start), uint32(len(w.group) - start)}
 		if err := putPlace(w.batch, r.Stream, r.Revision, at); err != nil {
 			return w.giveUp(err)

@@ -16,7 +16,7 @@ from ..domain import somewhere_defined
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
 from ..normal import proves_equal
-from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, show, walk
+from ..tree import Refused, Tree, arguments, brief, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, walk
 from ..values import INDETERMINATE, Relation, Undecided, compare
 from . import forms
 
@@ -30,7 +30,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     otherwise), positive (they are positive), form (the name of the function whose form the right sides are to have)."""
     found = judged(task, seed)
     if isinstance(found, Verified) and "form" in task and any(forms.missed(task["form"], right) for _, right in task["claims"]):
-        return Supported(found.residual)
+        return Supported()
     return found
 
 
@@ -66,7 +66,7 @@ def _with_reals(claims: list[Claim], assumptions: Assumptions, seed: int, refute
 def sampled(task: dict[str, Any], seed: int) -> Sampled:
     """The claims of a sampled rule: what holds is support only."""
     found = check(task, seed)
-    return Supported(found.residual) if isinstance(found, Verified) else found
+    return Supported() if isinstance(found, Verified) else found
 
 
 def read(task: dict[str, Any]) -> tuple[list[Claim], Assumptions]:
@@ -131,7 +131,7 @@ def decimals(claims: list[Claim]) -> bool:
 
 def text(task: dict[str, Any], seed: int) -> Refuted:
     """An answer that is a text, to a question that has none."""
-    return Refuted(Statement(f"{show(task['part'])[:200]} is a text, not a value"))
+    return Refuted(Statement(f"{brief(task['part'], 200)} is a text, not a value"))
 
 
 def positive_symbols(assumptions: Assumptions) -> set[str]:
