@@ -3,7 +3,6 @@ package audit_test
 import (
 	"bytes"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"slices"
 	"strings"
 	"testing"
@@ -399,10 +398,7 @@ func TestKeysThatWereHandedOut(t *testing.T) {
 	if findings := audittest.Audit(t, l, outside); len(findings) > 0 {
 		t.Errorf("the keys of the log: %v", findings)
 	}
-	forged := audittest.New()
-	seed := sha256.Sum256([]byte("the operator's other key"))
-	forged.Signer = ed25519.NewKeyFromSeed(seed[:])
-	forged.KID = keys.Thumbprint(forged.Signer.Public().(ed25519.PublicKey))
+	forged := audittest.New("the operator's other key")
 	forged.PublishKey(forged.Signer)
 	forged.Add("keys", "", keys.Activated{KID: forged.KID, At: forged.At()})
 	forged.Add("account-"+audittest.Alice, audittest.Alice, account.Registered{Account: audittest.Alice, Plan: "free"})

@@ -63,9 +63,9 @@ const (
 // UUID is the n-th id of a test.
 func UUID(n int) string { return fmt.Sprintf("0198a1b2-1111-7000-8000-%012x", n) }
 
-// New is an empty log with a signing key.
-func New() *Log {
-	seed := sha256.Sum256([]byte("the key of tests"))
+// New is an empty log whose first signing key is made of a name.
+func New(key string) *Log {
+	seed := sha256.Sum256([]byte(key))
 	l := &Log{Blobs: map[string][]byte{}, Now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC), Signer: ed25519.NewKeyFromSeed(seed[:]), next: 1}
 	l.KID = keys.Thumbprint(l.Signer.Public().(ed25519.PublicKey))
 	return l
@@ -285,8 +285,11 @@ func embed(events ...event.Event) []event.Embedded {
 func Text(s string) *string { return &s }
 
 // True has every type of event, each where the service would write it.
-func True() *Log {
-	l := New()
+func True() *Log { return TrueSealedWith("the key of tests") }
+
+// TrueSealedWith is True with another first key, and all receipts sealed accordingly.
+func TrueSealedWith(key string) *Log {
+	l := New(key)
 	l.Events = append(l.Events, &Logged{ID: l.NewID(), Stream: "$reckon-log", Name: "$reckon-log-created", Event: runner.Beat{}, Meta: []byte{}, Data: []byte("{}")},
 		&Logged{ID: l.NewID(), Stream: "reckon-log", Name: "reckon.log_named", Event: runner.Beat{}, Meta: []byte{}, Data: []byte("{}")})
 	l.PublishKey(l.Signer)
