@@ -134,6 +134,15 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 		Counts: counts, Findings: findings, Elapsed: time.Since(begun)}, nil
 }
 
+// ReadUsage counts what an account used, over the whole log. What an audit would find is not looked for.
+func ReadUsage(ctx context.Context, source Source, reader audit.Reader, u *audit.Usage) error {
+	_, err := readAhead(ctx, source, reader, runtime.GOMAXPROCS(0), func(it *audit.Item) error {
+		u.Take(it)
+		return nil
+	})
+	return err
+}
+
 // readAhead reads the source, prepares its events on several goroutines, and judges them in their order on this one.
 func readAhead(ctx context.Context, source Source, reader audit.Reader, workers int, judge func(*audit.Item) error) (End, error) {
 	ctx, stop := context.WithCancelCause(ctx)

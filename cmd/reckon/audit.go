@@ -25,7 +25,8 @@ import (
 
 // auditCommands derive again what a log must say.
 type auditCommands struct {
-	Log auditLogCmd `cmd:"" default:"withargs" help:"Derive every receipt, slot, job, proof, invoice and table again from the log, and report what differs; what reckon audit does without another word."`
+	Log   auditLogCmd   `cmd:"" default:"withargs" help:"Derive every receipt, slot, job, proof, invoice and table again from the log, and report what differs; what reckon audit does without another word."`
+	Usage auditUsageCmd `cmd:"" help:"Count from the log what an account used on each day: evaluations, engine time, checks, slots, bytes."`
 }
 
 // auditSource says where a log is read.
