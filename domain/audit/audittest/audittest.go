@@ -267,13 +267,15 @@ func (l *Log) Spend(s job.Submission) slots.Spent {
 	return spent
 }
 
-func (l *Log) claim(jobID string, attempt int) string {
+// Claim has a runner claim a job, and returns the nonce of the attempt.
+func (l *Log) Claim(jobID string, attempt int) string {
 	nonce := l.NewID()
 	l.Add("job-"+jobID, "", job.WasClaimed{JobID: jobID, Runner: Process, Nonce: nonce, Attempt: attempt, StartedAt: l.At()})
 	return nonce
 }
 
-func embed(events ...event.Event) []event.Embedded {
+// Embed is what an outcome carries.
+func Embed(events ...event.Event) []event.Embedded {
 	embedded, err := domain.Catalogue().Embed(events...)
 	if err != nil {
 		panic(err)
@@ -339,15 +341,15 @@ func (l *Log) addRuns() {
 func (l *Log) addJobs() {
 	first := UUID(0x101)
 	l.Submit(job.Submission{JobID: first, Kind: "evaluate", Payload: event.Inline("2+2"), RunID: 5})
-	nonce := l.claim(first, 1)
+	nonce := l.Claim(first, 1)
 	l.Add("job-"+first, "", job.WasReleased{JobID: first, Nonce: nonce, Reason: job.Drained})
-	nonce = l.claim(first, 2)
+	nonce = l.Claim(first, 2)
 	evaluated := run.Evaluated{Subject: l.Subject(5, "2+2"), Answer: event.Inline("4"), InputForm: event.Inline("4"), Status: run.Success,
 		Engine: run.Engine{Name: "woxi", Revision: "1"}, ExecutionMS: 1, EvaluatedAt: l.At()}
 	evaluated.JobID, evaluated.Source = first, event.SourceJob
 	sealed := l.Seal(evaluated, "2+2", "4", "")
 	ended := l.Add("job-"+first, Alice, job.HasSucceeded{Outcome: job.Outcome{JobID: first, Nonce: nonce, Output: event.Inline("4"), Result: event.Inline("{}"),
-		Publish: embed(evaluated, sealed), PublishTo: "run-5", FinishedAt: l.At()}})
+		Publish: Embed(evaluated, sealed), PublishTo: "run-5", FinishedAt: l.At()}})
 	l.caused("run-5", Alice, ended.Metadata.Correlation, ended.ID, "reaction:publish_outcome", evaluated, sealed)
 
 	second := UUID(0x102) // cancelled before its first claim
@@ -360,17 +362,17 @@ func (l *Log) addJobs() {
 	l.Now = l.Now.Add(24 * time.Hour)
 	again := l.Spend(job.Submission{JobID: third, Kind: "qsim", Payload: event.Inline("{}"), IdempotencyKey: "k"})
 	l.Add("slots-"+Alice+"-"+again.Day, Alice, slots.Refunded{SlotID: again.SlotID, JobID: third, Reason: slots.Duplicate})
-	nonce = l.claim(third, 1)
+	nonce = l.Claim(third, 1)
 	l.Add("job-"+third, Alice, job.HasTimedOut{Outcome: job.Outcome{JobID: third, Nonce: nonce, Error: "budget", FinishedAt: l.At()}})
 
 	fourth := UUID(0x104) // lost in its session
 	l.Submit(job.Submission{JobID: fourth, Kind: "evaluate", Payload: event.Inline("x"), SessionID: "s", RunID: 6})
-	nonce = l.claim(fourth, 1)
+	nonce = l.Claim(fourth, 1)
 	l.Add("job-"+fourth, "", job.WasLost{JobID: fourth, Nonce: nonce, Attempts: 1, FinishedAt: l.At()})
 
 	fifth := UUID(0x105)
 	l.Submit(job.Submission{JobID: fifth, Kind: "qsim", Payload: event.Inline("{}")})
-	nonce = l.claim(fifth, 1)
+	nonce = l.Claim(fifth, 1)
 	l.Add("job-"+fifth, Alice, job.HasFailed{Outcome: job.Outcome{JobID: fifth, Nonce: nonce, Error: "e", FinishedAt: l.At()}})
 }
 
@@ -394,14 +396,14 @@ func (l *Log) addProof() {
 	refused := l.Spend(job.Submission{JobID: second, Kind: "proof", Payload: event.Inline(string(work)), UploadID: id, CertificateID: UUID(0x302)})
 	l.Add("upload-"+id, Alice, upload.Refused{UploadID: id, JobID: second, SlotID: refused.SlotID})
 	l.Add("slots-"+Alice+"-"+refused.Day, Alice, slots.Refunded{SlotID: refused.SlotID, JobID: second, Reason: slots.UploadUsed})
-	nonce := l.claim(first, 1)
+	nonce := l.Claim(first, 1)
 	statement := "True"
 	issued := certificate.Issued{CertificateID: UUID(0x301), JobID: first, Account: Alice, Verdict: certificate.Verified, Export: export,
 		Findings: certificate.Findings{Declarations: []certificate.Declaration{{Name: "thm", Kind: certificate.Theorem, Statement: &statement, Axioms: []string{"propext"}, StatementSHA256: Text(Sum([]byte(statement)))}},
 			AxiomsUsed: []string{"propext"}, Own: &certificate.Own{Count: 1, SHA256: Sum([]byte("def d := 1\n")), Definitions: []certificate.OwnDefinition{{Name: "d", Kind: certificate.Definition, Text: "def d := 1"}}}},
 		Checker: certificate.Checker{Name: "reckon", Rev: "1", FormatWindow: certificate.FormatWindow}, DeclarationsChecked: 1, CreatedAt: l.At()}
 	l.Add("job-"+first, Alice, job.HasSucceeded{Outcome: job.Outcome{JobID: first, Nonce: nonce, Output: event.Inline("Verified"), Result: event.Inline("{}"),
-		Publish: embed(issued), PublishTo: "certificate-" + UUID(0x301), FinishedAt: l.At()}})
+		Publish: Embed(issued), PublishTo: "certificate-" + UUID(0x301), FinishedAt: l.At()}})
 	l.Add("certificate-"+UUID(0x301), Alice, issued)
 
 	other := UUID(0x202) // claimed, cancelled early, released
