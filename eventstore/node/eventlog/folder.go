@@ -135,7 +135,7 @@ func reportUpTo(ctx context.Context, dir string, err error) (Report, error) {
 		return Report{}, err
 	}
 	slices.Sort(names)
-	v := folderVerification{streams: map[string]nextRevision{}}
+	v := folderVerification{streams: map[string]nextRevision{}, visit: func(*Record) error { return nil }}
 	var end hash
 	for _, name := range names {
 		if _, isSegment := segmentBase(name); !isSegment {
