@@ -21,6 +21,7 @@ from ..tree import Refused, Tree, arguments, free_symbols, is_call, plus, power,
 from ..univariate import polynomial
 from ..values import NonValue, Undecided, Value, complex_ball, is_number, precision, settled, whole
 from . import identities
+from .finite import finite_somewhere
 from .integrals import against, diverges
 from .iterated import separated
 
@@ -40,7 +41,7 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
         for end in r[1:]:
             outside |= free_symbols(end) - inner
         inner.add(r[0])
-    if is_call(answer, "List") and not any(is_call(part, "List") for part in walk(term)):
+    if is_call(answer, "List") and finite_somewhere(term):
         return Refuted(Statement("one value is expected, the answer is a list"))
     if any(len(r) == 1 for r in ranges):
         return indefinite(task, seed)
