@@ -175,7 +175,8 @@ def associate(wanted: fmpq_mpoly, given: fmpq_mpoly, inputs: list[fmpq_mpoly]) -
 def same(wanted: Quotient, given: Quotient) -> Residual:
     if wanted[0] * given[1] == given[0] * wanted[1]:
         return Verified(True)
-    shown = str(wanted[0]) if wanted[1].is_one() else f"({wanted[0]})/({wanted[1]})"
+    top, bottom = (part / wanted[1].leading_coefficient() for part in wanted)
+    shown = str(top) if bottom.is_one() else f"({top})/({bottom})"
     return Refuted(Statement(f"{clipped(shown, 300)} is expected"))
 
 
