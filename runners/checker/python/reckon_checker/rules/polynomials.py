@@ -12,10 +12,10 @@ from typing import Any
 from flint import fmpq, fmpq_mpoly, fmpz, nmod_poly
 
 from .. import budget
-from ..findings import Open, Refuted, Residual, Statement, Verified
+from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..tree import Refused, Tree, arguments, clipped, free_symbols, is_call, rational
 from ..univariate import polynomial as univariate
-from . import identities
+from . import forms, identities
 from .quotients import Foreign, Quotient, Ring, leaves
 
 
@@ -32,7 +32,10 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if related and (what not in WANTED or task.get("modulus") is not None):
         return Open("constants that are algebraic, or may be dependent")
     if what == "Congruent" and isinstance(task.get("modulus"), int):
-        return residues(reduced([*args, task["modulus"]], parts, what), parts, task["modulus"])
+        congruent = residues(reduced([*args, task["modulus"]], parts, what), parts, task["modulus"])
+        head = str(task.get("form"))
+        other = forms.missed_modulo(head, parts[0], task["modulus"]) or (head not in forms.OVER_RATIONALS and forms.missed(head, args[0], parts[0]))
+        return Supported() if isinstance(congruent, Verified) and other else congruent
     if what == "PolynomialMod":
         return reduced(args, parts, what) if isinstance(args[1], int) else remainder_by_monic(args, parts)
     if what not in ("PolynomialGCD", "PolynomialLCM") and len(args) > 2:
